@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/ids.h"
+#include "engine/records/record_sink.h"
+
+/// The workspace: one SQLite file (.twdb) with everything that was imported, tried and measured.
+namespace tw::db {
+
+enum class Mode { read_write, read_only };
+
+struct ModelRow {
+  ModelId id;
+  std::string name, path, content_key;
+  Json summary;            ///< operators, parameters, FLOPs
+  double imported_s = 0;   ///< Unix time
+};
+struct TaskRow {
+  TaskId id;
+  std::string key, name, target;
+  std::string dag_text;    ///< te::print
+  int64_t flops = 0;
+  // Over all sessions:
+  int64_t trials = 0, failures = 0;
+  double best_s = 0;       ///< infinity if none
+  double default_s = 0;
+};
+struct ModelTaskRow {
+  TaskRow task;
+  int weight = 1;
+};
+struct SessionRow {
+  SessionId id;
+  ModelId model;
+  std::string tuner, target, state;  ///< state: "running", "done", "cancelled", "interrupted"
+  Json options;            ///< tune::SessionOptions as JSON, with seed
+  Json host;               ///< machine description
+  std::string code_version;
+  double started_s = 0, ended_s = 0;
+  int64_t trials = 0;
+};
+struct TrialRow {
+  TrialId id;
+  SessionId session;
+  TaskId task;
+  int64_t number = 0;      ///< 1-based within (session, task)
+  records::Record record;  ///< samples included only where said
+};
+struct EventRow {
+  int64_t id = 0;
+  SessionId session;
+  double at_s = 0;
+  std::string kind, text;
+};
+
+/// One open workspace. One connection writes; every other opens read-only. Thread-safe: calls serialise inside.
+/// Errors everywhere: no_space when the disk is full (nothing stored is lost), io_error, corrupt.
+class Database : public records::RecordSource {
+ public:
+  /// Opens or creates. Errors: version for a file of a newer program (the message names both), corrupt or parse_error for a file that is not ours,
+  /// io_error for a read-only or missing folder, infrastructure if another process writes to it (it can still be opened read_only).
+  static Expected<std::shared_ptr<Database>> open(const std::string& path, Mode mode = Mode::read_write);
+  ~Database() override;
+
+  const std::string& path() const;
+  Mode mode() const;
+
+  // Writing.
+  Expected<ModelId> put_model(const std::string& name, const std::string& path, const std::string& content_key, const Json& summary);
+  /// Idempotent by task key.
+  Expected<TaskId> put_task(const records::Task& task);
+  Expected<void> link_task(ModelId model, TaskId task, int weight);
+  Expected<SessionId> begin_session(ModelId model, const std::string& tuner, const std::string& target, const Json& options, const Json& host);
+  Expected<void> end_session(SessionId session, const std::string& state);
+  /// Stores trials in one transaction; numbers continue within (session, task). When it returns they survive a kill.
+  Expected<std::vector<TrialId>> put_trials(SessionId session, TaskId task, const std::vector<records::Record>& records);
+  Expected<void> put_event(SessionId session, const std::string& kind, const std::string& text);
+  /// Content-addressed, zstd-compressed. Returns the content key.
+  Expected<std::string> put_artifact(std::string_view bytes, const std::string& kind);
+
+  // Reading.
+  Expected<std::vector<ModelRow>> models();
+  Expected<std::vector<ModelTaskRow>> tasks_of(ModelId model);
+  Expected<std::vector<TaskRow>> tasks();
+  Expected<std::optional<TaskRow>> task_by_key(const std::string& key);
+  Expected<std::vector<SessionRow>> sessions(std::optional<ModelId> model = std::nullopt);
+  /// Ascending by id, those after `after`; samples are loaded only if asked for.
+  Expected<std::vector<TrialRow>> trials(std::optional<SessionId> session, std::optional<TaskId> task, TrialId after = {}, int64_t limit = -1, bool with_samples = false);
+  Expected<std::vector<EventRow>> events(SessionId session);
+  Expected<std::string> artifact(const std::string& key);
+  Expected<std::optional<records::Record>> best(const std::string& task_key) override;
+
+ private:
+  Database();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// RecordSink of one session.
+std::unique_ptr<records::RecordSink> session_sink(std::shared_ptr<Database> db, SessionId session);
+
+}  // namespace tw::db

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/codegen/codegen.h"
+#include "engine/records/record.h"
+#include "engine/tir/pass.h"
+
+namespace tw::api {
+
+/// Everything the code view shows of one candidate. Parts that failed to build are empty and `error` says why.
+struct Explanation {
+  std::string steps;       ///< schedule::print_steps
+  std::string loops;       ///< schedule::print_loops
+  std::string lowered;     ///< TIR before any pass
+  std::string tir;         ///< TIR after all passes
+  std::string llvm_ir;
+  std::string assembly;
+  std::vector<int> llvm_ir_line_to_tir_line, assembly_line_to_tir_line;
+  std::optional<Error> error;
+};
+
+/// Lowers and compiles a candidate for reading; nothing runs. Takes milliseconds, so not on a GUI thread.
+Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps);
+/// The steps of a point of the task's template. Errors: not_applicable if the task has no template.
+Expected<records::Candidate> candidate_at(const records::Task& task, int64_t config_index);
+/// The default schedule as a candidate.
+records::Candidate default_candidate(const records::Task& task);
+
+}  // namespace tw::api

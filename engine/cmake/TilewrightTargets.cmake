@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# How every library, program and test of the project is declared.
+
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(Threads REQUIRED)
+
+add_library(tw_options INTERFACE)
+target_include_directories(tw_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(tw_options INTERFACE -Wall -Wextra -Wno-unused-parameter)
+if(MOLD_PROGRAM)
+  target_link_options(tw_options INTERFACE -fuse-ld=mold)
+endif()
+if(TW_SANITIZE)
+  target_compile_options(tw_options INTERFACE -fsanitize=${TW_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(tw_options INTERFACE -fsanitize=${TW_SANITIZE})
+endif()
+
+# tw_layer(NAME [DEPENDS layer...] [LIBS lib...]): one static library from all sources of the calling folder.
+# DEPENDS names layers below; the include check in the tests holds them to it.
+function(tw_layer name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LIBS;EXCLUDE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  foreach(pattern IN LISTS ARG_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX ${pattern})
+  endforeach()
+  set(scope PUBLIC)
+  if(sources)
+    add_library(tw_${name} STATIC ${sources})
+  else()
+    add_library(tw_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_link_libraries(tw_${name} ${scope} tw_options)
+  foreach(dep IN LISTS ARG_DEPENDS)
+    target_link_libraries(tw_${name} ${scope} tw_${dep})
+  endforeach()
+  target_link_libraries(tw_${name} ${scope} ${ARG_LIBS})
+endfunction()

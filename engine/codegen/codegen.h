@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/runtime/artifact.h"
+#include "engine/runtime/kernel.h"
+#include "engine/target/target.h"
+#include "engine/tir/stmt.h"
+
+/// TIR to machine code. The headers of LLVM stay inside codegen/llvm.
+namespace tw::codegen {
+
+enum class OptLevel {
+  tuning,  ///< sroa + early-cse, codegen level 1: about 5 ms a kernel and as fast as O3 on explicitly vectorised loops
+  full,    ///< O3: for loops left to LLVM's own vectoriser
+};
+
+struct BuildOptions {
+  OptLevel opt = OptLevel::tuning;
+};
+
+/// Compiles optimised functions (all passes done) into one object file. Functions keep their names as symbols with the kernel ABI of runtime/kernel.h.
+/// Errors: unsupported for a type or intrinsic that the target lacks; resource_limit for bodies over the code-size limit; internal if LLVM's verifier refuses the module.
+/// Safe to call from several threads at once.
+Expected<std::vector<std::byte>> build_object(const std::vector<tir::Func>& funcs, const Target& target, const BuildOptions& options = {});
+
+/// LLVM IR and assembly of one function, for reading.
+struct Listing {
+  std::string llvm_ir;   ///< after optimisation
+  std::string assembly;  ///< Intel syntax where the target has it
+  std::vector<int> ir_line_to_tir_line;   ///< 0-based line of tir::print, or -1
+  std::vector<int> asm_line_to_tir_line;
+};
+Expected<Listing> build_listing(const tir::Func& func, const Target& target, const BuildOptions& options = {});
+
+/// Loads an object file into this process. It runs code: only workers and executables do this.
+Expected<std::unique_ptr<runtime::LoadedModule>> load_object(const std::vector<std::byte>& object);
+
+/// Name and version of the code generator, as in `LLVM 19.1.7`.
+std::string codegen_version();
+
+}  // namespace tw::codegen

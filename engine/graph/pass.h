@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/graph/graph.h"
+#include "engine/target/target.h"
+
+namespace tw::graph {
+
+/// A pure rewriting of a graph. Errors only where the graph cannot be compiled at all.
+struct Pass {
+  const char* name;  ///< equal to the file and function name
+  Expected<Graph> (*run)(const Graph&, const Target&);
+  const char* summary;  ///< one paragraph for the workbench
+  const char* source;   ///< paper or system it goes back to
+};
+
+/// All passes in the order of the default pipeline.
+std::span<const Pass> passes();
+
+struct PassHooks {
+  std::function<void(const Pass&, const Graph& before, const Graph& after, double seconds, bool changed)> after;
+  std::vector<std::string> disabled;  ///< names of passes to skip
+  bool verify = true;
+};
+
+Expected<Graph> run_passes(Graph g, const Target& target, const PassHooks& hooks = {});
+
+}  // namespace tw::graph

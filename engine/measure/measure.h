@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "engine/base/stop_token.h"
+#include "engine/records/record.h"
+#include "engine/runtime/artifact.h"
+
+/// Building and timing candidates in child processes that may crash, hang or run out of memory.
+namespace tw::measure {
+
+struct BuildOutcome {
+  records::Status status = records::Status::infra;  ///< ok if artifact is set
+  std::string message;
+  std::shared_ptr<const runtime::Artifact> artifact;
+  double seconds = 0;
+};
+
+/// Candidates to object code.
+class Builder {
+ public:
+  virtual ~Builder() = default;
+  /// One outcome per candidate, in order. Blocks; returns early with `cancelled` outcomes when stopped.
+  virtual std::vector<BuildOutcome> build(const records::Task& task, std::span<const records::Candidate> candidates, StopToken stop) = 0;
+};
+
+/// How a run is limited and timed; the protocol of each number is described in runner.cpp.
+struct RunOptions {
+  double incumbent_s = 0;   ///< best time so far; 0 if none. Clearly slower candidates stop early
+  double timeout_s = 10;    ///< wall limit of one candidate's run, start-up excluded
+  bool verify = true;       ///< compare the output with the reference
+  uint64_t input_seed = 1;
+};
+
+/// Object code to times.
+class Runner {
+ public:
+  virtual ~Runner() = default;
+  virtual std::vector<records::MeasureResult> run(const records::Task& task, std::span<const BuildOutcome> builds, const RunOptions& options, StopToken stop) = 0;
+};
+
+struct WorkerOptions {
+  std::string worker_path;        ///< of tw-worker; empty: beside the running program
+  int jobs = 0;                   ///< build processes; 0: one per processor
+  double build_timeout_s = 10;
+  int64_t memory_bytes = int64_t{2} << 30;  ///< address space of a candidate beyond its tensors
+};
+/// Errors: not_found if the worker program is missing.
+Expected<std::unique_ptr<Builder>> local_builder(const WorkerOptions& options);
+Expected<std::unique_ptr<Runner>> local_runner(const WorkerOptions& options);
+
+}  // namespace tw::measure

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/records/measure_result.h"
+#include "engine/records/task.h"
+#include "engine/schedule/step.h"
+
+namespace tw::records {
+
+/// A point of a space, before measuring.
+struct Candidate {
+  std::string space;                   ///< template name, such as "conv2d_nchwc.cpu"; "default" for the default schedule
+  int64_t index = -1;                  ///< position in the config space, -1 if it has none
+  Json config;                         ///< AutoTVM entity list, or null
+  std::vector<schedule::Step> steps;   ///< what is lowered
+};
+
+/// One trial in exchangeable form.
+struct Record {
+  std::string task_key;
+  Candidate candidate;
+  MeasureResult result;
+};
+
+}  // namespace tw::records

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/base/dtype.h"
+#include "engine/base/json.h"
+
+namespace tw::runtime {
+
+/// A piece of a logical dimension, outermost physical dimension first (see schedule::LayoutStep).
+struct LayoutPiece {
+  int dim = 0;
+  int64_t factor = 0;  ///< 0: the outermost piece, rounded up
+  friend bool operator==(const LayoutPiece&, const LayoutPiece&) = default;
+};
+
+/// One argument of a kernel.
+struct ArgSpec {
+  std::string name;
+  DType dtype;
+  std::vector<int64_t> shape;       ///< logical
+  std::vector<LayoutPiece> layout;  ///< empty means row-major
+  bool constant = false;            ///< the same in every call: stored in its layout ahead of time
+  bool output = false;
+
+  /// Extents in memory.
+  std::vector<int64_t> physical_shape() const;
+  int64_t physical_bytes() const;
+  friend bool operator==(const ArgSpec&, const ArgSpec&) = default;
+};
+
+struct KernelSignature {
+  std::string name;            ///< symbol in the object file
+  std::vector<ArgSpec> args;   ///< inputs, then outputs
+};
+
+/// Compiled code for one target: a relocatable object file and the kernels in it.
+struct Artifact {
+  std::string target;  ///< Target::str()
+  std::vector<std::byte> object;
+  std::vector<KernelSignature> kernels;
+};
+
+Json to_json(const KernelSignature&);
+Expected<KernelSignature> signature_from_json(const Json&);
+
+/// Copies a row-major array into `layout` (padding is zero-filled) or back. Sizes are checked by assertion.
+void pack_layout(const ArgSpec& spec, const std::byte* row_major, std::byte* packed);
+void unpack_layout(const ArgSpec& spec, const std::byte* packed, std::byte* row_major);
+
+}  // namespace tw::runtime

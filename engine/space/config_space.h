@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/base/expected.h"
+#include "engine/base/json.h"
+
+/// AutoTVM's configuration spaces: enumeration order and index mapping are exactly AutoTVM 0.9's.
+/// Source: Chen et al., "Learning to optimize tensor programs", NeurIPS 2018.
+namespace tw::space {
+
+enum class KnobKind : uint8_t { split, reorder, annotate, other };
+
+/// One candidate value of a knob.
+struct KnobValue {
+  std::vector<int64_t> split;     ///< KnobKind::split: factors, outer to inner; the first may be -1 (derived) as in AutoTVM
+  std::vector<int> reorder;       ///< KnobKind::reorder: permutation
+  std::vector<std::string> annotate;
+  Json other;
+  friend bool operator==(const KnobValue&, const KnobValue&) = default;
+};
+
+struct Knob {
+  std::string name;
+  KnobKind kind = KnobKind::other;
+  std::vector<KnobValue> candidates;
+  int64_t extent = 0;   ///< split: the axis' length
+  std::string help;     ///< one line for the workbench
+};
+
+struct SplitOptions {
+  int num_outputs = 2;
+  std::string policy = "factors";  ///< "factors", "power2", "verbose", "candidate"
+  int64_t max_factor = INT64_MAX;
+  bool no_tail = false;
+  std::vector<std::vector<int64_t>> candidates;                       ///< policy "candidate"
+  std::function<bool(const std::vector<int64_t>&)> filter;            ///< keeps a candidate
+  std::string help;
+};
+
+class ConfigSpace;
+
+/// A point of a space.
+class ConfigEntity {
+ public:
+  int64_t index() const { return index_; }
+  const std::vector<int64_t>& split(const std::string& knob) const;  ///< factors with -1 resolved
+  const std::vector<int>& reorder(const std::string& knob) const;
+  const std::vector<std::string>& annotate(const std::string& knob) const;
+  const Json& other(const std::string& knob) const;
+  int64_t integer(const std::string& knob) const { return other(knob).get<int64_t>(); }
+  const KnobValue& value(const std::string& knob) const;
+  /// Text as AutoTVM prints it: `[('tile_x', [-1, 8]), ('unroll', True)],None,17`.
+  std::string text() const;
+  /// The "entity" list of AutoTVM's JSON lines: [["tile_x", "sp", [-1, 8]], ...].
+  Json to_json() const;
+
+ private:
+  friend class ConfigSpace;
+  int64_t index_ = -1;
+  std::vector<std::pair<std::string, std::pair<KnobKind, KnobValue>>> values_;
+  std::map<std::string, std::vector<int64_t>> resolved_splits_;
+};
+
+/// The product of its knobs. The first knob defined varies fastest.
+class ConfigSpace {
+ public:
+  void define_split(const std::string& name, int64_t extent, const SplitOptions& options);
+  void define_reorder(const std::string& name, int num_axes, const std::string& policy, const std::vector<std::vector<int>>& candidates = {});
+  void define_annotate(const std::string& name, int num_axes, const std::string& policy, const std::vector<std::vector<std::string>>& candidates = {});
+  void define_knob(const std::string& name, std::vector<Json> candidates, std::string help = {});
+
+  const std::vector<Knob>& knobs() const { return knobs_; }
+  int64_t size() const;  ///< number of points
+  /// Errors: invalid_argument for an index outside [0, size).
+  Expected<ConfigEntity> get(int64_t index) const;
+  /// Position in each knob's candidate list, first knob first, and back.
+  std::vector<int> knob_positions(int64_t index) const;
+  int64_t index_of(const std::vector<int>& positions) const;
+  /// Reads an AutoTVM "entity" list. Errors: invalid_argument naming the knob whose value is not among its candidates.
+  Expected<ConfigEntity> from_json(const Json& entity) const;
+  /// Filter over several knobs: points for which it is false are invalid (they keep their index).
+  void add_filter(std::function<bool(const ConfigEntity&)> keep, std::string reason);
+  /// Why a point is invalid by filter, or empty.
+  std::string filtered_reason(const ConfigEntity& e) const;
+
+ private:
+  std::vector<Knob> knobs_;
+  std::vector<std::pair<std::function<bool(const ConfigEntity&)>, std::string>> filters_;
+};
+
+}  // namespace tw::space

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "engine/schedule/schedule.h"
+#include "engine/space/config_space.h"
+#include "engine/target/target.h"
+
+namespace tw::space {
+
+/// A schedule template: a space for a dag, and a function from a point to steps.
+struct Template {
+  const char* name;  ///< such as "dense_pack.cpu"
+  bool (*matches)(const te::Dag&, const Target&);
+  ConfigSpace (*space)(const te::Dag&, const Target&);
+  /// Errors: illegal_schedule or resource_limit for points that break a rule.
+  Expected<schedule::Schedule> (*apply)(const te::DagPtr&, const Target&, const ConfigEntity&);
+  const char* summary;
+  const char* source;
+};
+
+/// Templates in order of preference; templates_table.cpp.
+std::span<const Template> templates();
+/// The first template that matches, or null: such tasks have only the default schedule.
+const Template* find_template(const te::Dag& dag, const Target& target);
+
+/// A sensible schedule for any dag: inlines what is injective, vectorises and parallelises the rest. Never fails on a verified dag.
+schedule::Schedule default_schedule(const te::DagPtr& dag, const Target& target);
+
+}  // namespace tw::space

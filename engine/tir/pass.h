@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "engine/base/expected.h"
+#include "engine/target/target.h"
+#include "engine/tir/stmt.h"
+
+namespace tw::tir {
+
+/// A pure rewriting of one function. Same input, same output, byte for byte.
+using PassFn = Func (*)(const Func&, const Target&);
+
+struct Pass {
+  const char* name;     ///< equal to the file and function name
+  PassFn run;
+  const char* summary;  ///< one paragraph for the workbench
+  const char* source;   ///< paper or system it goes back to
+};
+
+/// The passes in the order they run.
+std::span<const Pass> passes();
+
+/// Hooks around each pass. Any may be empty.
+struct PassHooks {
+  std::function<void(const Pass&, const Func& before, const Func& after, double seconds, bool changed)> after;
+  bool verify = false;  ///< run the verifier after every pass; a failure is an Error that names the pass
+};
+
+/// Runs all passes on a lowered function.
+Expected<Func> run_passes(Func f, const Target& target, const PassHooks& hooks = {});
+
+}  // namespace tw::tir

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tir/stmt.h"
+
+namespace tw::tir {
+
+void destroy(const StmtNode* node) {
+  switch (node->kind()) {
+#define X(type, name) \
+  case StmtKind::name: delete static_cast<const type*>(node); return;
+    TW_STMT_KINDS(X)
+#undef X
+  }
+}
+
+const char* for_kind_name(ForKind k) {
+  switch (k) {
+    case ForKind::serial: return "serial";
+    case ForKind::parallel: return "parallel";
+    case ForKind::vectorized: return "vectorized";
+    case ForKind::unrolled: return "unroll";
+  }
+  return "";
+}
+
+Stmt make_for(Var var, Expr min, Expr extent, ForKind kind, Stmt body, Origin origin) {
+  return Stmt(new ForNode(std::move(var), std::move(min), std::move(extent), kind, std::move(body), origin));
+}
+
+Stmt store(const Buffer& buffer, std::vector<Expr> indices, Expr value, Origin origin) {
+  int lanes = 1;
+  for (const Expr& i : indices) lanes = std::max<int>(lanes, i->dtype.lanes);
+  if (value->dtype.lanes < lanes) value = ir::broadcast(std::move(value), lanes);
+  TW_ASSERT(value->dtype.element() == buffer->dtype && value->dtype.lanes == lanes, "store of " + value->dtype.name() + " into " + buffer->name);
+  return Stmt(new StoreNode(buffer, std::move(indices), std::move(value), origin));
+}
+
+Stmt alloc(const Buffer& buffer, Stmt body, Origin origin) { return Stmt(new AllocNode(buffer, std::move(body), origin)); }
+
+Stmt let(const Var& var, Expr value, Stmt body, Origin origin) {
+  TW_ASSERT(var->dtype == value->dtype, "let of " + var->name);
+  return Stmt(new LetNode(var, std::move(value), std::move(body), origin));
+}
+
+Stmt if_then(Expr cond, Stmt then_body, std::optional<Stmt> else_body, Origin origin) {
+  if (const auto v = ir::as_int(cond)) return *v ? then_body : else_body ? *else_body : nop();
+  return Stmt(new IfNode(std::move(cond), std::move(then_body), std::move(else_body), origin));
+}
+
+Stmt seq(std::vector<Stmt> stmts) {
+  std::vector<Stmt> flat;
+  for (Stmt& s : stmts) {
+    if (const auto* inner = as<SeqNode>(s)) flat.insert(flat.end(), inner->stmts.begin(), inner->stmts.end());
+    else flat.push_back(std::move(s));
+  }
+  if (flat.size() == 1) return flat.front();
+  return Stmt(new SeqNode(std::move(flat), {}));
+}
+
+Stmt nop() { return Stmt(new SeqNode({}, {})); }
+bool is_nop(const Stmt& s) {
+  const auto* q = as<SeqNode>(s);
+  return q && q->stmts.empty();
+}
+
+}  // namespace tw::tir

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "engine/ir/expr.h"
+
+/// Loop programs. Immutable statements over the expressions of ir/.
+namespace tw::tir {
+
+using ir::Buffer;
+using ir::Expr;
+using ir::Var;
+
+/// X(node type, enumerator): the single list of statement kinds.
+#define TW_STMT_KINDS(X) \
+  X(ForNode, for_)       \
+  X(StoreNode, store)    \
+  X(AllocNode, alloc)    \
+  X(LetNode, let)        \
+  X(IfNode, if_)         \
+  X(SeqNode, seq)
+
+enum class StmtKind : uint8_t {
+#define X(type, name) name,
+  TW_STMT_KINDS(X)
+#undef X
+};
+
+/// Where a loop, allocation or store came from. -1 means not from there.
+struct Origin {
+  int stage = -1;  ///< stage index in the schedule
+  int step = -1;   ///< index of the schedule step that made or annotated it
+  friend bool operator==(const Origin&, const Origin&) = default;
+};
+
+class StmtNode : public ir::Node {
+ public:
+  StmtKind kind() const { return static_cast<StmtKind>(tag()); }
+  const Origin origin;
+
+ protected:
+  StmtNode(StmtKind k, Origin o) : Node(static_cast<uint8_t>(k)), origin(o) {}
+};
+using Stmt = ir::Ref<StmtNode>;
+void destroy(const StmtNode* node);
+
+enum class ForKind : uint8_t { serial, parallel, vectorized, unrolled };
+const char* for_kind_name(ForKind k);
+
+class ForNode final : public StmtNode {  ///< var runs over [min, min + extent)
+ public:
+  ForNode(Var v, Expr mn, Expr ext, ForKind k, Stmt b, Origin o)
+      : StmtNode(StmtKind::for_, o), var(std::move(v)), min(std::move(mn)), extent(std::move(ext)), for_kind(k), body(std::move(b)) {}
+  const Var var;
+  const Expr min, extent;
+  const ForKind for_kind;
+  const Stmt body;
+};
+class StoreNode final : public StmtNode {  ///< buffer[indices] = value; a ramp index stores a vector
+ public:
+  StoreNode(Buffer b, std::vector<Expr> i, Expr v, Origin o) : StmtNode(StmtKind::store, o), buffer(std::move(b)), indices(std::move(i)), value(std::move(v)) {}
+  const Buffer buffer;
+  const std::vector<Expr> indices;
+  const Expr value;
+};
+class AllocNode final : public StmtNode {  ///< buffer lives in body; contents start undefined
+ public:
+  AllocNode(Buffer b, Stmt s, Origin o) : StmtNode(StmtKind::alloc, o), buffer(std::move(b)), body(std::move(s)) {}
+  const Buffer buffer;
+  const Stmt body;
+};
+class LetNode final : public StmtNode {  ///< var = value in body
+ public:
+  LetNode(Var v, Expr x, Stmt s, Origin o) : StmtNode(StmtKind::let, o), var(std::move(v)), value(std::move(x)), body(std::move(s)) {}
+  const Var var;
+  const Expr value;
+  const Stmt body;
+};
+class IfNode final : public StmtNode {
+ public:
+  IfNode(Expr c, Stmt t, std::optional<Stmt> e, Origin o) : StmtNode(StmtKind::if_, o), cond(std::move(c)), then_body(std::move(t)), else_body(std::move(e)) {}
+  const Expr cond;
+  const Stmt then_body;
+  const std::optional<Stmt> else_body;
+};
+class SeqNode final : public StmtNode {  ///< empty means nothing to do
+ public:
+  SeqNode(std::vector<Stmt> s, Origin o) : StmtNode(StmtKind::seq, o), stmts(std::move(s)) {}
+  const std::vector<Stmt> stmts;
+};
+
+template <class T>
+const T* as(const Stmt& s);
+#define X(type, name)                                                                 \
+  template <>                                                                         \
+  inline const type* as<type>(const Stmt& s) {                                        \
+    return s->kind() == StmtKind::name ? static_cast<const type*>(s.get()) : nullptr; \
+  }
+TW_STMT_KINDS(X)
+#undef X
+
+Stmt make_for(Var var, Expr min, Expr extent, ForKind kind, Stmt body, Origin origin = {});
+Stmt store(const Buffer& buffer, std::vector<Expr> indices, Expr value, Origin origin = {});
+Stmt alloc(const Buffer& buffer, Stmt body, Origin origin = {});
+Stmt let(const Var& var, Expr value, Stmt body, Origin origin = {});
+/// Folds a constant condition.
+Stmt if_then(Expr cond, Stmt then_body, std::optional<Stmt> else_body = std::nullopt, Origin origin = {});
+/// Flattens nested sequences; a sequence of one is that one.
+Stmt seq(std::vector<Stmt> stmts);
+/// The empty sequence.
+Stmt nop();
+bool is_nop(const Stmt& s);
+
+/// One kernel: every parameter is an array; outputs are written whole.
+struct Func {
+  std::string name;
+  std::vector<Buffer> params;  ///< inputs first, then outputs; physical shapes
+  int num_outputs = 0;         ///< how many of the last params are written
+  Stmt body;
+};
+
+struct Module {
+  std::vector<Func> funcs;
+};
+
+}  // namespace tw::tir

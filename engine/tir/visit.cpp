@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tir/visit.h"
+
+namespace tw::tir {
+
+Stmt map_children(const Stmt& s, const std::function<Stmt(const Stmt&)>& fs, const std::function<Expr(const Expr&)>& fe) {
+  return match(
+      s,
+      [&](const ForNode& n) {
+        Expr mn = fe(n.min), ext = fe(n.extent);
+        Stmt body = fs(n.body);
+        if (mn.same_as(n.min) && ext.same_as(n.extent) && body.same_as(n.body)) return s;
+        return make_for(n.var, mn, ext, n.for_kind, body, n.origin);
+      },
+      [&](const StoreNode& n) {
+        bool same = true;
+        std::vector<Expr> idx;
+        idx.reserve(n.indices.size());
+        for (const Expr& i : n.indices) {
+          idx.push_back(fe(i));
+          same = same && idx.back().same_as(i);
+        }
+        Expr v = fe(n.value);
+        return same && v.same_as(n.value) ? s : store(n.buffer, std::move(idx), v, n.origin);
+      },
+      [&](const AllocNode& n) {
+        Stmt body = fs(n.body);
+        return body.same_as(n.body) ? s : alloc(n.buffer, body, n.origin);
+      },
+      [&](const LetNode& n) {
+        Expr v = fe(n.value);
+        Stmt body = fs(n.body);
+        return v.same_as(n.value) && body.same_as(n.body) ? s : let(n.var, v, body, n.origin);
+      },
+      [&](const IfNode& n) {
+        Expr c = fe(n.cond);
+        Stmt t = fs(n.then_body);
+        std::optional<Stmt> e;
+        if (n.else_body) e = fs(*n.else_body);
+        if (c.same_as(n.cond) && t.same_as(n.then_body) && (!e || e->same_as(*n.else_body))) return s;
+        return if_then(c, t, e, n.origin);
+      },
+      [&](const SeqNode& n) {
+        bool same = true;
+        std::vector<Stmt> out;
+        out.reserve(n.stmts.size());
+        for (const Stmt& c : n.stmts) {
+          out.push_back(fs(c));
+          same = same && out.back().same_as(c);
+        }
+        return same ? s : seq(std::move(out));
+      });
+}
+
+void walk(const Stmt& s, const std::function<void(const Stmt&)>& f) {
+  f(s);
+  match(
+      s, [&](const ForNode& n) { walk(n.body, f); }, [](const StoreNode&) {}, [&](const AllocNode& n) { walk(n.body, f); },
+      [&](const LetNode& n) { walk(n.body, f); },
+      [&](const IfNode& n) {
+        walk(n.then_body, f);
+        if (n.else_body) walk(*n.else_body, f);
+      },
+      [&](const SeqNode& n) {
+        for (const Stmt& c : n.stmts) walk(c, f);
+      });
+}
+
+void walk_exprs(const Stmt& s, const std::function<void(const Expr&)>& f) {
+  walk(s, [&](const Stmt& x) {
+    match(
+        x,
+        [&](const ForNode& n) {
+          f(n.min);
+          f(n.extent);
+        },
+        [&](const StoreNode& n) {
+          for (const Expr& i : n.indices) f(i);
+          f(n.value);
+        },
+        [](const AllocNode&) {}, [&](const LetNode& n) { f(n.value); }, [&](const IfNode& n) { f(n.cond); }, [](const SeqNode&) {});
+  });
+}
+
+Stmt substitute(const Stmt& s, const ir::VarMap& map) {
+  return map_children(
+      s, [&](const Stmt& c) { return substitute(c, map); }, [&](const Expr& e) { return ir::substitute(e, map); });
+}
+
+}  // namespace tw::tir

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <variant>
+
+#include "engine/base/stop_token.h"
+#include "engine/measure/measure.h"
+#include "engine/records/record_sink.h"
+#include "engine/space/template.h"
+#include "engine/tune/strategy.h"
+
+namespace tw::tune {
+
+/// A task in a session with what is known of it.
+struct SessionTask {
+  records::Task task;
+  int weight = 1;                          ///< how often the network runs it
+  std::vector<records::Record> history;    ///< trials of this session from before an interruption; they count
+};
+
+struct SessionOptions {
+  std::string tuner = "random";
+  Json tuner_params;            ///< object, see StrategyDef::params
+  uint64_t seed = 1;
+  int64_t trials = 0;           ///< over all tasks; 0: no such limit
+  int64_t trials_per_task = 0;  ///< 0: no such limit
+  double time_s = 0;            ///< wall time; 0: no such limit
+  int batch = 16;               ///< candidates proposed, built and measured together
+  int64_t early_stopping = 0;   ///< stop a task after this many trials without a better one; 0: never
+};
+
+// Events, in the order they happen. Values only; safe to hand to another thread.
+struct TaskStarted { int task = 0; std::string space; int64_t space_size = 0; int64_t budget = 0; };
+struct TrialDone {
+  int task = 0;
+  int64_t number = 0;   ///< 1-based in the task, history included
+  records::Record record;
+  double best_s = 0;    ///< best verified time of the task so far, infinity if none
+};
+struct TaskDone {
+  int task = 0;
+  double default_s = 0;  ///< time of the default schedule, infinity if it failed
+  double best_s = 0;
+  int64_t trials = 0;
+  std::map<records::Status, int64_t> by_status;
+};
+struct Phase { int task = 0; std::string name; };   ///< "build", "measure", "verify", "search"
+struct Note { std::string text; };                   ///< something a person should know
+using Event = std::variant<TaskStarted, TrialDone, TaskDone, Phase, Note>;
+using EventSink = std::function<void(const Event&)>;
+
+struct SessionReport {
+  std::vector<TaskDone> tasks;
+  double build_s = 0, measure_s = 0, search_s = 0, total_s = 0;
+  bool cancelled = false;
+};
+
+/// Pausing: while `paused` returns true the session waits between batches.
+struct SessionControl {
+  StopToken stop;
+  std::function<bool()> paused;  ///< may be empty
+};
+
+/// Tunes tasks one after another (heaviest first by flops × weight), the budget split by weight × default time. Blocks.
+/// Every batch is stored through `sink` before its events are sent; a stop returns within a second with everything stored.
+/// The first trial of each task is the default schedule. The best candidate is verified before TaskDone.
+/// Errors: unsupported for an unknown tuner, what `sink` returns; failures of candidates are records, never errors.
+Expected<SessionReport> run_session(const std::vector<SessionTask>& tasks, const SessionOptions& options, measure::Builder& builder, measure::Runner& runner,
+                                    records::RecordSink& sink, const EventSink& events, const SessionControl& control);
+
+}  // namespace tw::tune

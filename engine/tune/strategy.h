@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "engine/base/param_schema.h"
+#include "engine/base/rng.h"
+#include "engine/records/measure_result.h"
+#include "engine/space/config_space.h"
+
+namespace tw::tune {
+
+/// What a strategy gets told about a point it proposed.
+struct Observation {
+  int64_t index = -1;
+  records::MeasureResult result;
+};
+
+/// Ask/tell search over one config space. Deterministic: the same seed and the same answers give the same questions.
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  /// Up to n new points; fewer or none when the space is exhausted. Never repeats a point it proposed or observed.
+  virtual std::vector<int64_t> propose(int n) = 0;
+  virtual void observe(std::span<const Observation> results) = 0;
+};
+
+/// One row of the table.
+struct StrategyDef {
+  const char* name;      ///< as on the command line
+  ParamSchema params;
+  std::unique_ptr<Strategy> (*make)(const space::ConfigSpace& space, const Json& params, Rng rng);
+  const char* summary;   ///< one paragraph
+  const char* source;    ///< paper
+};
+const std::vector<StrategyDef>& strategies();
+const StrategyDef* find_strategy(std::string_view name);
+
+}  // namespace tw::tune
