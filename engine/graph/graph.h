@@ -39,16 +39,16 @@ class Attrs {
 struct Value {
   std::string name;  ///< unique in the graph
   TensorType type;
-  std::shared_ptr<const HostArray> constant;  ///< set for constants
-  int producer = -1;                          ///< node index, or -1
+  std::shared_ptr<const HostArray> constant = {};  ///< set for constants
+  int producer = -1;                               ///< node index, or -1
 };
 
 struct Node {
-  std::string name;  ///< unique in the graph
-  std::string op;    ///< key of the operator table
-  std::vector<int> inputs;   ///< value indices; -1 for an absent optional input
-  std::vector<int> outputs;  ///< value indices
-  Attrs attrs;
+  std::string name;               ///< unique in the graph
+  std::string op;                 ///< key of the operator table
+  std::vector<int> inputs = {};   ///< value indices; -1 for an absent optional input
+  std::vector<int> outputs = {};  ///< value indices
+  Attrs attrs = {};
   int group = -1;  ///< fused group, set by fuse_operators
 };
 
@@ -57,7 +57,7 @@ struct Graph {
   std::string name;
   std::vector<Value> values;
   std::vector<Node> nodes;
-  std::vector<int> inputs;   ///< value indices
+  std::vector<int> inputs;  ///< value indices
   std::vector<int> outputs;
 
   std::vector<std::vector<int>> consumers() const;  ///< per value, node indices
@@ -70,11 +70,15 @@ class GraphBuilder {
   explicit GraphBuilder(std::string name);
   int input(const std::string& name, TensorType type);
   int constant(const std::string& name, HostArray array);
+  int constant(const std::string& name, std::shared_ptr<const HostArray> array);
   /// Adds a node and infers its output types through the operator table. Errors: what the operator's inference says, with the node's name.
+  /// Inference sees a node whose `outputs` has `num_outputs` entries of -1. Output values are called `NODE.out`, `NODE.out1`, ...
   Expected<std::vector<int>> node(const std::string& op, std::vector<int> inputs, Attrs attrs = {}, const std::string& name = {}, int num_outputs = 1);
   const Graph& graph() const { return graph_; }
   void output(int value) { graph_.outputs.push_back(value); }
   void rename(int value, const std::string& name);
+  /// Fused group of the node added last.
+  void set_group(int group) { graph_.nodes.back().group = group; }
   Graph finish() &&;
 
  private:
@@ -83,8 +87,14 @@ class GraphBuilder {
   std::map<std::string, int> names_;
 };
 
+/// Index of the value called `name`, or -1.
+int find_value(const Graph& g, std::string_view name);
+
 /// Topological order, types equal to what inference gives, unique names, indices in range.
 Expected<void> verify(const Graph& g);
+
+/// Content key of an array: type, shape and bytes.
+std::string constant_key(const HostArray& array);
 
 /// Text with one line a node. Constants print as `constant %w: float32[64, 3, 7, 7] = {0.1, ...}` up to `max_elements` elements, else as a content key.
 std::string print(const Graph& g, int max_elements = 16);

@@ -16,20 +16,20 @@ const char* fusion_kind_name(FusionKind k);
 /// What an operator sees of its node.
 struct OpContext {
   const Node* node = nullptr;
-  std::vector<std::optional<TensorType>> inputs;                   ///< nullopt for absent optional inputs
-  std::vector<std::shared_ptr<const HostArray>> constants;         ///< per input; null unless constant
-  std::vector<TensorType> outputs;                                 ///< filled for to_te
+  std::vector<std::optional<TensorType>> inputs;            ///< nullopt for absent optional inputs
+  std::vector<std::shared_ptr<const HostArray>> constants;  ///< per input; null unless constant
+  std::vector<TensorType> outputs;                          ///< filled for to_te
 };
 
 /// One row of the operator table.
 struct OpDef {
-  const char* name;      ///< ours: lower snake case, such as "conv2d"
+  const char* name;  ///< ours: lower snake case, such as "conv2d"
   FusionKind fusion;
   Expected<std::vector<TensorType>> (*infer)(const OpContext&);
   /// The operator as tensor expressions, one tensor per output. Absent inputs are nullopt.
   Expected<std::vector<te::Tensor>> (*to_te)(te::DagBuilder&, const OpContext&, std::span<const std::optional<te::Tensor>> inputs);
-  double tolerance;      ///< relative error allowed per operation against float64 for float32 operands, before scaling with reduction length
-  const char* summary;   ///< one line for the workbench
+  double tolerance;     ///< relative error allowed per operation against float64 for float32 operands, before scaling with reduction length
+  const char* summary;  ///< one line for the workbench
 };
 
 /// The one list, in ops_table.cpp.

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/to_dag.h"
+
+#include <map>
+#include <set>
+
+#include "engine/base/text.h"
+#include "engine/graph/op.h"
+#include "engine/ir/visit.h"
+
+namespace tw::graph {
+
+namespace {
+
+/// Tensors of the values seen so far.
+struct Scope {
+  te::DagBuilder builder;
+  std::map<int, te::Tensor> tensors;
+  std::vector<int> inputs;
+
+  te::Tensor read(const Graph& g, int v) {
+    if (const auto it = tensors.find(v); it != tensors.end()) return it->second;
+    const Value& value = g.values[static_cast<size_t>(v)];
+    const te::Role role = value.constant ? te::Role::constant : te::Role::activation;
+    const te::Tensor t = builder.placeholder(fmt::format("p{}", inputs.size()), value.type.shape, value.type.dtype, role);
+    tensors.emplace(v, t);
+    inputs.push_back(v);
+    return t;
+  }
+};
+
+Expected<void> add_node(Scope& s, const Graph& g, const Node& n) {
+  const std::string where = fmt::format("node '{}' ({})", printable(n.name), printable(n.op));
+  const OpDef* def = find_op(n.op);
+  if (!def) return Error(ErrorCode::unsupported, fmt::format("Expected an operator of the table, found '{}'", printable(n.op)), where);
+  std::vector<std::optional<te::Tensor>> inputs;
+  for (const int v : n.inputs) inputs.push_back(v < 0 ? std::nullopt : std::optional(s.read(g, v)));
+  auto outputs = def->to_te(s.builder, context_of(g, n), inputs);
+  if (!outputs) {
+    Error e = outputs.error();
+    if (e.where.empty()) e.where = where;
+    return e;
+  }
+  TW_ASSERT(outputs->size() == n.outputs.size(), "number of tensors of operator " + n.op);
+  for (size_t i = 0; i < n.outputs.size(); ++i) {
+    const TensorType& want = g.values[static_cast<size_t>(n.outputs[i])].type;
+    const te::Tensor& got = (*outputs)[i];
+    TW_ASSERT(got.shape() == want.shape && got.dtype() == want.dtype, "type of the tensor of " + where + ": expected " + want.text());
+    s.tensors.emplace(n.outputs[i], got);
+  }
+  return {};
+}
+
+/// Drops placeholders that nothing reads.
+NodesDag drop_unread(const te::DagPtr& dag, const std::vector<int>& inputs) {
+  std::set<const ir::BufferNode*> read;
+  for (const te::Op& op : dag->ops)
+    if (op.body)
+      ir::walk(*op.body, [&](const ir::Expr& e) {
+        if (const auto* l = ir::as<ir::LoadNode>(e)) read.insert(l->buffer.get());
+      });
+  auto kept = std::make_shared<te::Dag>();
+  NodesDag out;
+  for (size_t i = 0; i < dag->ops.size(); ++i) {
+    const te::Op& op = dag->ops[i];
+    if (op.is_placeholder() && !read.count(op.output.get())) continue;
+    if (op.is_placeholder()) out.inputs.push_back(inputs[i]);
+    kept->ops.push_back(op);
+  }
+  for (const int o : dag->outputs) kept->outputs.push_back(kept->op_of(dag->ops[static_cast<size_t>(o)].output.get()));
+  out.dag = kept;
+  return out;
+}
+
+}  // namespace
+
+Expected<NodesDag> to_dag(const Graph& g, std::span<const int> nodes, std::span<const int> outputs) {
+  Scope s;
+  for (const int n : nodes) TW_CHECK(add_node(s, g, g.nodes[static_cast<size_t>(n)]));
+  std::set<const ir::BufferNode*> taken;
+  for (const int v : s.inputs) taken.insert(s.tensors.at(v).buffer().get());
+  std::vector<te::Tensor> results;
+  for (const int v : outputs) {
+    te::Tensor t = s.tensors.at(v);
+    if (!taken.insert(t.buffer().get()).second) {
+      const te::Tensor from = t;
+      t = s.builder.compute("copy", from.shape(), [&](const te::Indices& i) { return from.at(i); });
+    }
+    results.push_back(t);
+  }
+  return drop_unread(std::move(s.builder).finish(results), s.inputs);
+}
+
+Expected<NodesDag> to_dag(const Graph& g, const Node& node) {
+  const int index = static_cast<int>(&node - g.nodes.data());
+  TW_ASSERT(index >= 0 && index < static_cast<int>(g.nodes.size()), "a node of another graph");
+  return to_dag(g, std::span(&index, 1), node.outputs);
+}
+
+}  // namespace tw::graph
