@@ -36,7 +36,8 @@ const OpDef* find_op(std::string_view name) {
 }
 
 OpContext context_of(const Graph& g, const Node& n) {
-  OpContext c{.node = &n};
+  OpContext c;
+  c.node = &n;
   for (const int v : n.inputs) {
     if (v < 0) {
       c.inputs.emplace_back();
