@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,14 @@ namespace tw::space {
 
 enum class KnobKind : uint8_t { split, reorder, annotate, other };
 
+/// "sp", "re", "an" or "ot", as in AutoTVM's JSON lines.
+const char* knob_kind_code(KnobKind kind);
+
 /// One candidate value of a knob.
 struct KnobValue {
-  std::vector<int64_t> split;     ///< KnobKind::split: factors, outer to inner; the first may be -1 (derived) as in AutoTVM
-  std::vector<int> reorder;       ///< KnobKind::reorder: permutation
-  std::vector<std::string> annotate;
+  std::vector<int64_t> split;         ///< KnobKind::split: factors, outer to inner; the first may be -1 (derived) as in AutoTVM
+  std::vector<int> reorder;           ///< KnobKind::reorder: permutation
+  std::vector<std::string> annotate;  ///< KnobKind::annotate: one word per axis; axis numbers for policy "locate_cache"
   Json other;
   friend bool operator==(const KnobValue&, const KnobValue&) = default;
 };
@@ -28,18 +32,32 @@ struct Knob {
   std::string name;
   KnobKind kind = KnobKind::other;
   std::vector<KnobValue> candidates;
-  int64_t extent = 0;   ///< split: the axis' length
-  std::string help;     ///< one line for the workbench
+  int64_t extent = 0;  ///< split: the axis' length
+  std::string help;    ///< one line for the workbench
 };
 
 struct SplitOptions {
   int num_outputs = 2;
   std::string policy = "factors";  ///< "factors", "power2", "verbose", "candidate"
   int64_t max_factor = INT64_MAX;
-  bool no_tail = false;
-  std::vector<std::vector<int64_t>> candidates;                       ///< policy "candidate"
-  std::function<bool(const std::vector<int64_t>&)> filter;            ///< keeps a candidate
+  std::optional<bool> no_tail;                              ///< keeps only factors whose product divides the extent; by default true for "factors" alone
+  std::vector<std::vector<int64_t>> candidates;             ///< policy "candidate"
+  std::function<bool(const std::vector<int64_t>&)> filter;  ///< keeps a candidate; its first factor is -1 unless the policy is "candidate"
   std::string help;
+};
+
+struct ReorderOptions {
+  std::string policy = "identity";                          ///< "identity", "all", "interval_all", "candidate", "interleave", "interleave_cuda"
+  std::vector<std::vector<int>> candidates = {};            ///< policy "candidate": permutations
+  int begin = 0, end = 0;                                   ///< policy "interval_all": the axes [begin, end) are permuted
+  std::vector<std::vector<int>> spatial = {}, reduce = {};  ///< policies "interleave*": chains of axes, each from outer to inner
+};
+
+struct AnnotateOptions {
+  /// "bind_gpu", "bind_gpu_virtual", "locate_cache", "candidate", or words joined by "_" out of try (same as none), none, unroll and vec.
+  std::string policy = "try_unroll_vec";
+  std::vector<std::vector<std::string>> candidates = {};  ///< policy "candidate": one word per axis
+  int num_anchor = 1;                                     ///< policy "locate_cache": axes chosen together
 };
 
 class ConfigSpace;
@@ -66,22 +84,26 @@ class ConfigEntity {
   std::map<std::string, std::vector<int64_t>> resolved_splits_;
 };
 
-/// The product of its knobs. The first knob defined varies fastest.
+/// The product of its knobs. The first knob defined varies fastest. Defining a name again replaces its candidates and keeps its place.
+/// A filter that rejects every candidate of a knob leaves an empty space (size 0). Bad policies and counts are bugs of the template: assertions.
 class ConfigSpace {
  public:
   void define_split(const std::string& name, int64_t extent, const SplitOptions& options);
   void define_reorder(const std::string& name, int num_axes, const std::string& policy, const std::vector<std::vector<int>>& candidates = {});
+  void define_reorder(const std::string& name, int num_axes, const ReorderOptions& options);
   void define_annotate(const std::string& name, int num_axes, const std::string& policy, const std::vector<std::vector<std::string>>& candidates = {});
+  void define_annotate(const std::string& name, int num_axes, const AnnotateOptions& options);
   void define_knob(const std::string& name, std::vector<Json> candidates, std::string help = {});
 
   const std::vector<Knob>& knobs() const { return knobs_; }
-  int64_t size() const;  ///< number of points
+  int64_t size() const;  ///< number of points, filtered ones included; at most 2^63 - 1 by assertion
   /// Errors: invalid_argument for an index outside [0, size).
   Expected<ConfigEntity> get(int64_t index) const;
   /// Position in each knob's candidate list, first knob first, and back.
   std::vector<int> knob_positions(int64_t index) const;
   int64_t index_of(const std::vector<int>& positions) const;
-  /// Reads an AutoTVM "entity" list. Errors: invalid_argument naming the knob whose value is not among its candidates.
+  /// Reads an AutoTVM "entity" list; the index is computed from it. The first factor of a split may be -1 or the real one. Errors: invalid_argument naming the
+  /// knob whose value is not among its candidates.
   Expected<ConfigEntity> from_json(const Json& entity) const;
   /// Filter over several knobs: points for which it is false are invalid (they keep their index).
   void add_filter(std::function<bool(const ConfigEntity&)> keep, std::string reason);
@@ -89,6 +111,9 @@ class ConfigSpace {
   std::string filtered_reason(const ConfigEntity& e) const;
 
  private:
+  void put(Knob knob);
+  ConfigEntity entity_at(const std::vector<int>& positions) const;
+
   std::vector<Knob> knobs_;
   std::vector<std::pair<std::function<bool(const ConfigEntity&)>, std::string>> filters_;
 };
