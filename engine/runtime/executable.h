@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,8 +15,8 @@ namespace tw::runtime {
 struct Slot {
   enum class Kind : uint8_t { input, output, constant, intermediate };
   Kind kind = Kind::intermediate;
-  ArgSpec spec;               ///< name, type, shape, layout
-  int64_t offset = -1;        ///< intermediates: bytes into the arena
+  ArgSpec spec;                                        ///< name, type, shape, layout
+  int64_t offset = -1;                                 ///< intermediates: bytes into the arena
   std::shared_ptr<const std::vector<std::byte>> data;  ///< constants, in their physical layout
 };
 
@@ -25,7 +26,7 @@ struct Call {
   std::string name;        ///< of the fused group, for people
   std::vector<int> slots;  ///< arguments in signature order
   std::string task_key;
-  std::string origin;      ///< where the schedule came from: "default", or "trial 12 of session 3"
+  std::string origin;  ///< where the schedule came from: "default", or "trial 12 of session 3"
   double flops = 0;
   std::vector<std::string> nodes;  ///< graph nodes it computes
 };
@@ -33,15 +34,16 @@ struct Call {
 /// A compiled network: a value that can be saved as one file (.twx) and run by GraphExecutor.
 struct Executable {
   std::string name;
-  std::string target;            ///< Target::str()
-  Artifact artifact;             ///< all kernels in one object
+  std::string target;  ///< Target::str()
+  Artifact artifact;   ///< all kernels in one object
   std::vector<Slot> slots;
-  std::vector<Call> calls;       ///< in order
-  std::vector<int> inputs, outputs;  ///< slots
-  int64_t arena_bytes = 0;       ///< of all intermediates after storage reuse
-  int64_t unplanned_bytes = 0;   ///< sum of all intermediates without reuse
-  std::string graph_text;        ///< the imported graph, for checking; constants by key
-  std::string source_model;      ///< content key of the model file
+  std::vector<Call> calls;                                                  ///< in order
+  std::vector<int> inputs, outputs;                                         ///< slots
+  int64_t arena_bytes = 0;                                                  ///< of all intermediates after storage reuse
+  int64_t unplanned_bytes = 0;                                              ///< sum of all intermediates without reuse
+  std::string graph_text;                                                   ///< the imported graph, for checking; constants by key
+  std::map<std::string, std::shared_ptr<const HostArray>> graph_constants;  ///< constants of graph_text by content key, saved and loaded with it
+  std::string source_model;                                                 ///< content key of the model file
 };
 
 /// One file: magic, version, checksum, zstd-compressed sections. Written to a temporary name, synced, renamed.
