@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/frontends/zoo/onnx_builder.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <cmath>
+
+#include "engine/base/assert.h"
+
+namespace tw::frontends {
+
+namespace {
+
+constexpr int64_t kOpset = 13;
+constexpr int64_t kIrVersion = 7;  ///< the one that came with opset 13
+
+void set_tensor_type(onnx::ValueInfoProto* info, const std::string& name, const std::vector<int64_t>& shape) {
+  info->set_name(name);
+  auto* tensor = info->mutable_type()->mutable_tensor_type();
+  tensor->set_elem_type(onnx::TensorProto_DataType_FLOAT);
+  for (const int64_t d : shape) tensor->mutable_shape()->add_dim()->set_dim_value(d);
+}
+
+}  // namespace
+
+struct OnnxBuilder::Impl {
+  onnx::ModelProto model;
+  bool has_relu6_bounds = false;
+};
+
+OnnxBuilder::OnnxBuilder(const std::string& name, uint64_t seed) : impl_(std::make_unique<Impl>()), rng_(seed) {
+  impl_->model.set_ir_version(kIrVersion);
+  impl_->model.set_producer_name("tilewright");
+  auto* opset = impl_->model.add_opset_import();
+  opset->set_domain("");
+  opset->set_version(kOpset);
+  impl_->model.mutable_graph()->set_name(name);
+}
+
+OnnxBuilder::~OnnxBuilder() = default;
+
+std::string OnnxBuilder::input(const std::string& name, const Shape& shape) {
+  set_tensor_type(impl_->model.mutable_graph()->add_input(), name, shape);
+  return name;
+}
+
+void OnnxBuilder::output(const std::string& value, const Shape& shape) { set_tensor_type(impl_->model.mutable_graph()->add_output(), value, shape); }
+
+std::string OnnxBuilder::initializer(const std::string& name, const Shape& shape, const std::vector<float>& data) {
+  int64_t elements = 1;
+  auto* tensor = impl_->model.mutable_graph()->add_initializer();
+  tensor->set_name(name);
+  tensor->set_data_type(onnx::TensorProto_DataType_FLOAT);
+  for (const int64_t d : shape) {
+    tensor->add_dims(d);
+    elements *= d;
+  }
+  TW_ASSERT(elements == static_cast<int64_t>(data.size()), "elements of initializer " + name);
+  tensor->set_raw_data(data.data(), data.size() * sizeof(float));
+  return name;
+}
+
+std::string OnnxBuilder::node(const std::string& op, const std::string& name, const std::vector<std::string>& inputs,
+                              const std::vector<Attribute>& attributes) {
+  auto* n = impl_->model.mutable_graph()->add_node();
+  n->set_op_type(op);
+  n->set_name(name);
+  for (const std::string& i : inputs) n->add_input(i);
+  const std::string out = name + ".out";
+  n->add_output(out);
+  for (const Attribute& a : attributes) {
+    auto* attribute = n->add_attribute();
+    attribute->set_name(a.name);
+    switch (a.kind) {
+      case Attribute::Kind::integer:
+        attribute->set_type(onnx::AttributeProto_AttributeType_INT);
+        attribute->set_i(a.i);
+        break;
+      case Attribute::Kind::integers:
+        attribute->set_type(onnx::AttributeProto_AttributeType_INTS);
+        for (const int64_t v : a.ints) attribute->add_ints(v);
+        break;
+      case Attribute::Kind::real:
+        attribute->set_type(onnx::AttributeProto_AttributeType_FLOAT);
+        attribute->set_f(a.f);
+        break;
+    }
+  }
+  return out;
+}
+
+std::string OnnxBuilder::random(const std::string& name, const Shape& shape, double mean, double deviation) {
+  int64_t elements = 1;
+  for (const int64_t d : shape) elements *= d;
+  std::vector<float> data(static_cast<size_t>(elements));
+  for (float& v : data) v = static_cast<float>(mean + deviation * rng_.normal());
+  return initializer(name, shape, data);
+}
+
+std::string OnnxBuilder::conv(const std::string& name, const std::string& x, const Conv& c) {
+  const double fan_in = static_cast<double>(c.in / c.groups * c.kernel * c.kernel);
+  std::vector<std::string> inputs = {x, random(name + ".weight", {c.out, c.in / c.groups, c.kernel, c.kernel}, 0, std::sqrt(2.0 / fan_in))};
+  if (c.bias) inputs.push_back(random(name + ".bias", {c.out}, 0, 0.05));
+  return node("Conv", name, inputs,
+              {integers("dilations", {1, 1}), integer("group", c.groups), integers("kernel_shape", {c.kernel, c.kernel}),
+               integers("pads", {c.pad, c.pad, c.pad, c.pad}), integers("strides", {c.stride, c.stride})});
+}
+
+std::string OnnxBuilder::batch_norm(const std::string& name, const std::string& x, int64_t channels, double gain) {
+  const std::string scale = random(name + ".weight", {channels}, gain, 0.1 * gain);
+  const std::string bias = random(name + ".bias", {channels}, 0, 0.1);
+  const std::string mean = random(name + ".running_mean", {channels}, 0, 0.1);
+  std::vector<float> variance(static_cast<size_t>(channels));
+  for (float& v : variance) v = static_cast<float>(0.9 + 0.6 * rng_.uniform_real());
+  initializer(name + ".running_var", {channels}, variance);
+  return node("BatchNormalization", name, {x, scale, bias, mean, name + ".running_var"}, {real("epsilon", 1e-5F)});
+}
+
+std::string OnnxBuilder::gemm(const std::string& name, const std::string& x, int64_t in, int64_t out) {
+  const std::string weight = random(name + ".weight", {out, in}, 0, std::sqrt(2.0 / static_cast<double>(in)));
+  const std::string bias = random(name + ".bias", {out}, 0, 0.05);
+  return node("Gemm", name, {x, weight, bias}, {integer("transB", 1)});
+}
+
+std::string OnnxBuilder::relu6(const std::string& name, const std::string& x) {
+  if (!impl_->has_relu6_bounds) {
+    initializer("relu6.min", {}, {0.0F});
+    initializer("relu6.max", {}, {6.0F});
+    impl_->has_relu6_bounds = true;
+  }
+  return node("Clip", name, {x, "relu6.min", "relu6.max"});
+}
+
+std::string OnnxBuilder::max_pool(const std::string& name, const std::string& x, int64_t kernel, int64_t stride, int64_t pad, bool ceil_mode) {
+  return node("MaxPool", name, {x},
+              {integer("ceil_mode", ceil_mode ? 1 : 0), integers("kernel_shape", {kernel, kernel}), integers("pads", {pad, pad, pad, pad}),
+               integers("strides", {stride, stride})});
+}
+
+std::string OnnxBuilder::average_pool(const std::string& name, const std::string& x, int64_t kernel, int64_t stride) {
+  return node("AveragePool", name, {x}, {integers("kernel_shape", {kernel, kernel}), integers("strides", {stride, stride})});
+}
+
+std::string OnnxBuilder::finish() { return impl_->model.SerializeAsString(); }
+
+}  // namespace tw::frontends

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/rng.h"
+
+namespace tw::frontends {
+
+/// Writes an ONNX model (opset 13) node by node. Values are named by strings, as in the file; every maker returns the name of its output.
+class OnnxBuilder {
+ public:
+  OnnxBuilder(const std::string& name, uint64_t seed);
+  ~OnnxBuilder();
+  OnnxBuilder(const OnnxBuilder&) = delete;
+  OnnxBuilder& operator=(const OnnxBuilder&) = delete;
+
+  using Shape = std::vector<int64_t>;
+  /// An attribute: an integer, a list of integers or a real number, by the field that is set.
+  struct Attribute {
+    std::string name;
+    enum class Kind : uint8_t { integer, integers, real } kind;
+    int64_t i = 0;
+    Shape ints = {};
+    float f = 0;
+  };
+  static Attribute integer(const std::string& name, int64_t v) { return {name, Attribute::Kind::integer, v}; }
+  static Attribute integers(const std::string& name, Shape v) { return {name, Attribute::Kind::integers, 0, std::move(v)}; }
+  static Attribute real(const std::string& name, float v) { return {name, Attribute::Kind::real, 0, {}, v}; }
+
+  std::string input(const std::string& name, const Shape& shape);
+  void output(const std::string& value, const Shape& shape);
+  std::string initializer(const std::string& name, const Shape& shape, const std::vector<float>& data);
+  std::string node(const std::string& op, const std::string& name, const std::vector<std::string>& inputs, const std::vector<Attribute>& attributes = {});
+
+  /// Normally distributed with the given mean and deviation.
+  std::string random(const std::string& name, const Shape& shape, double mean, double deviation);
+
+  struct Conv {
+    int64_t in, out, kernel;
+    int64_t stride = 1, pad = 0, groups = 1;
+    bool bias = false;
+  };
+  /// Weights scaled for rectified activations: deviation sqrt(2 / fan-in). Source: He et al., ICCV 2015.
+  std::string conv(const std::string& name, const std::string& x, const Conv& c);
+  /// Inference-time statistics near those of unit-variance data, so that activations stay bounded; `gain` is the mean of the scale.
+  std::string batch_norm(const std::string& name, const std::string& x, int64_t channels, double gain = 1.0);
+  /// y = x W^T + b with W of shape [out, in].
+  std::string gemm(const std::string& name, const std::string& x, int64_t in, int64_t out);
+  std::string relu(const std::string& name, const std::string& x) { return node("Relu", name, {x}); }
+  /// Clip to [0, 6].
+  std::string relu6(const std::string& name, const std::string& x);
+  std::string max_pool(const std::string& name, const std::string& x, int64_t kernel, int64_t stride, int64_t pad, bool ceil_mode = false);
+  std::string average_pool(const std::string& name, const std::string& x, int64_t kernel, int64_t stride);
+
+  /// The serialised ModelProto.
+  std::string finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+  Rng rng_;
+};
+
+}  // namespace tw::frontends

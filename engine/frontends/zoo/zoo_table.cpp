@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "engine/base/text.h"
+#include "engine/frontends/zoo/zoo.h"
+
+namespace tw::frontends {
+
+std::span<const ZooModel> zoo() {
+  static const std::array kModels = {
+      ZooModel{"mlp", "Three dense layers with ReLU and a softmax over ten digits", build_mlp},
+      ZooModel{"lenet5", "Two 5x5 convolutions with tanh and average pooling, three dense layers", build_lenet5},
+      ZooModel{"resnet18", "Residual network of 18 layers with batch normalisation", build_resnet18},
+      ZooModel{"mobilenet_v2", "Inverted residual blocks with depthwise convolutions and ReLU6", build_mobilenet_v2},
+      ZooModel{"squeezenet1_1", "Fire modules: 1x1 squeeze, then concatenated 1x1 and 3x3 convolutions", build_squeezenet1_1},
+  };
+  return kModels;
+}
+
+Expected<void> write_zoo_model(const std::string& name, const ZooOptions& options, const std::string& path) {
+  std::vector<std::string> names;
+  for (const ZooModel& m : zoo()) {
+    names.emplace_back(m.name);
+    if (name != m.name) continue;
+    TW_TRY(const std::string bytes, m.build(options));
+    // Written beside the target and renamed, so that an interrupted run leaves no half file.
+    const std::string temporary = path + ".tmp";
+    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    file.close();
+    std::error_code failed;
+    if (file) std::filesystem::rename(temporary, path, failed);
+    if (!file || failed) {
+      std::error_code ignored;
+      std::filesystem::remove(temporary, ignored);
+      return Error(ErrorCode::io_error, fmt::format("Expected to write {} bytes, found that it failed", bytes.size()), path);
+    }
+    return {};
+  }
+  return Error(ErrorCode::not_found, fmt::format("Expected one of {}, found '{}'", fmt::join(names, ", "), printable(name)));
+}
+
+}  // namespace tw::frontends
