@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/ops/ops.h"
+
+namespace tw::graph::ops {
+
+namespace {
+
+using ir::BinaryOp;
+using ir::Intrinsic;
+enum class Domain { any, numeric, floating, integer, boolean };
+
+template <Domain kDomain, bool kBoolResult>
+Types infer(const OpContext& c) {
+  TW_CHECK(check_operands(c, 2, 2));
+  TW_CHECK(check_same_dtype(c, 0, 1));
+  const DType t = operand(c, 0).dtype;
+  const bool admitted = kDomain == Domain::any || (kDomain == Domain::numeric && !t.is_bool()) || (kDomain == Domain::floating && t.is_float()) ||
+                        (kDomain == Domain::integer && t.is_int()) || (kDomain == Domain::boolean && t.is_bool());
+  if (!admitted) return bad(c, fmt::format("operands of type {} are not accepted", t.name()));
+  TW_TRY(Dims shape, broadcast_shapes(c, operand(c, 0).shape, operand(c, 1).shape));
+  return result(c, kBoolResult ? kBool : t, std::move(shape));
+}
+
+using Formula = Expr (*)(const Expr& a, const Expr& b);
+
+template <Formula kFormula>
+Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+  return std::vector{
+      b.compute(c.node->op, c.outputs[0].shape, [&](const Indices& i) { return kFormula(read_broadcast(*in[0], i), read_broadcast(*in[1], i)); })};
+}
+
+template <Domain kDomain, Formula kFormula, bool kBoolResult = false>
+OpDef row(const char* name, double tolerance, const char* summary) {
+  return {name, FusionKind::broadcast, infer<kDomain, kBoolResult>, to_te<kFormula>, tolerance, summary};
+}
+
+template <BinaryOp kOp>
+Expr apply(const Expr& a, const Expr& b) {
+  return ir::binary(kOp, a, b);
+}
+Expr divide(const Expr& a, const Expr& b) { return a->dtype.is_float() ? a / b : safe_div(a, b); }
+/// Remainder with the divisor's sign.
+Expr modulo(const Expr& a, const Expr& b) {
+  if (a->dtype.is_float()) {
+    const Expr r = ir::call(Intrinsic::fmod, {a, b});
+    const Expr zero = ir::zero(a->dtype);
+    const Expr differs = (r < zero && zero < b) || (zero < r && b < zero);
+    return ir::select(differs, r + b, r);
+  }
+  const Expr r = safe_trunc_mod(a, b);
+  if (!a->dtype.is_signed()) return r;
+  const Expr zero = ir::zero(a->dtype);
+  return ir::select((r < zero && zero < b) || (zero < r && b < zero), r + b, r);
+}
+/// Remainder with the dividend's sign.
+Expr fmod(const Expr& a, const Expr& b) { return a->dtype.is_float() ? ir::call(Intrinsic::fmod, {a, b}) : safe_trunc_mod(a, b); }
+/// Integers go through float64: exact up to 2^53.
+Expr power(const Expr& a, const Expr& b) {
+  if (a->dtype.is_float()) return ir::call(Intrinsic::pow, {a, b});
+  return ir::cast(a->dtype, ir::call(Intrinsic::pow, {ir::cast(kFloat64, a), ir::cast(kFloat64, b)}));
+}
+Expr greater(const Expr& a, const Expr& b) { return b < a; }
+Expr greater_equal(const Expr& a, const Expr& b) { return b <= a; }
+Expr prelu(const Expr& x, const Expr& slope) { return ir::select(x < ir::zero(x->dtype), slope * x, x); }
+template <BinaryOp kOp>
+Expr shift(const Expr& a, const Expr& b) {
+  const Expr limit = ir::imm(a->dtype, a->dtype.bits);
+  return ir::select(b < limit, ir::binary(kOp, a, ir::min(b, limit - 1)), ir::zero(a->dtype));
+}
+
+}  // namespace
+
+std::vector<OpDef> binary() {
+  return {
+      row<Domain::numeric, apply<BinaryOp::add>>("add", kArithmetic, "a + b"),
+      row<Domain::numeric, apply<BinaryOp::sub>>("sub", kArithmetic, "a - b"),
+      row<Domain::numeric, apply<BinaryOp::mul>>("mul", kArithmetic, "a * b"),
+      row<Domain::numeric, divide>("div", kArithmetic, "a / b; truncating for integers, 0 for an integer division by 0"),
+      row<Domain::numeric, modulo>("mod", kArithmetic, "Remainder with the sign of b"),
+      row<Domain::numeric, fmod>("fmod", kArithmetic, "Remainder with the sign of a"),
+      row<Domain::numeric, power>("pow", kTranscendental, "a to the power of b"),
+      row<Domain::numeric, apply<BinaryOp::max>>("max", kExact, "The larger of a and b"),
+      row<Domain::numeric, apply<BinaryOp::min>>("min", kExact, "The smaller of a and b"),
+      row<Domain::floating, prelu>("prelu", kArithmetic, "a, or a * b where a is below 0"),
+      row<Domain::any, apply<BinaryOp::eq>, true>("equal", kExact, "a == b"),
+      row<Domain::any, apply<BinaryOp::ne>, true>("not_equal", kExact, "a != b"),
+      row<Domain::numeric, apply<BinaryOp::lt>, true>("less", kExact, "a < b"),
+      row<Domain::numeric, apply<BinaryOp::le>, true>("less_equal", kExact, "a <= b"),
+      row<Domain::numeric, greater, true>("greater", kExact, "a > b"),
+      row<Domain::numeric, greater_equal, true>("greater_equal", kExact, "a >= b"),
+      row<Domain::boolean, apply<BinaryOp::and_>>("and", kExact, "Both"),
+      row<Domain::boolean, apply<BinaryOp::or_>>("or", kExact, "Either or both"),
+      row<Domain::boolean, apply<BinaryOp::ne>>("xor", kExact, "Exactly one"),
+      row<Domain::integer, apply<BinaryOp::bit_and>>("bitwise_and", kExact, "Bits set in both"),
+      row<Domain::integer, apply<BinaryOp::bit_or>>("bitwise_or", kExact, "Bits set in either"),
+      row<Domain::integer, apply<BinaryOp::bit_xor>>("bitwise_xor", kExact, "Bits set in exactly one"),
+      row<Domain::integer, shift<BinaryOp::shl>>("shift_left", kExact, "a * 2^b; 0 if b is the width or more"),
+      row<Domain::integer, shift<BinaryOp::shr>>("shift_right", kExact, "a / 2^b; 0 if b is the width or more"),
+  };
+}
+
+}  // namespace tw::graph::ops

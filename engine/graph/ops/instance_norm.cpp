@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/ops/ops.h"
+
+namespace tw::graph::ops {
+
+namespace {
+
+/// x [N, C, spatial...], scale [C], bias [C]. Statistics are taken over C / groups channels and all spatial positions, with groups = C when the attribute is
+/// absent.
+Types infer(const OpContext& c) {
+  TW_CHECK(check_operands(c, 3, 3));
+  TW_CHECK(check_float(c, 0));
+  const TensorType& x = operand(c, 0);
+  if (x.shape.size() < 3) return bad(c, fmt::format("expected data of rank 3 or more, found {}", shape_text(x.shape)));
+  const int64_t groups = c.node->attrs.integer("groups", x.shape[1]);
+  if (groups < 1 || x.shape[1] % groups != 0) return bad(c, fmt::format("{} channels do not divide into {} groups", x.shape[1], groups));
+  for (size_t k = 1; k < 3; ++k) {
+    TW_CHECK(check_same_dtype(c, 0, k));
+    if (operand(c, k).shape != Dims{x.shape[1]})
+      return bad(c, fmt::format("expected operand {} of shape [{}], found {}", k, x.shape[1], shape_text(operand(c, k).shape)));
+  }
+  return result(c, x.dtype, x.shape);
+}
+
+Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+  const te::Tensor& x = *in[0];
+  const int64_t groups = c.node->attrs.integer("groups", x.shape()[1]), per_group = x.shape()[1] / groups;
+  const Dims outer{x.shape()[0], groups};
+  Dims inner(x.shape().begin() + 2, x.shape().end());
+  if (per_group > 1) inner.insert(inner.begin(), per_group);
+  const Expr count = ir::constant(x.dtype(), static_cast<double>(product(inner)));
+  const auto source = [&](const Indices& s, const Indices& r) {
+    Indices at{s[0], per_group > 1 ? s[1] * per_group + r[0] : s[1]};
+    at.insert(at.end(), r.begin() + (per_group > 1 ? 1 : 0), r.end());
+    return at;
+  };
+  const te::Tensor sum = b.reduce("sum", outer, inner, te::Reducer::sum, [&](const Indices& s, const Indices& r) { return x.at(source(s, r)); });
+  const te::Tensor mean = b.compute("mean", outer, [&](const Indices& i) { return sum.at(i) / count; });
+  const te::Tensor squares = b.reduce("squares", outer, inner, te::Reducer::sum, [&](const Indices& s, const Indices& r) {
+    const Expr d = x.at(source(s, r)) - mean.at(s);
+    return d * d;
+  });
+  const te::Tensor scale = b.compute("inverse_deviation", outer, [&](const Indices& i) {
+    return number(count, 1) / call(ir::Intrinsic::sqrt, squares.at(i) / count + number(count, c.node->attrs.real("epsilon", 1e-5)));
+  });
+  return std::vector{b.compute("instance_norm", x.shape(), [&](const Indices& i) {
+    const Indices o{i[0], ir::floor_div(i[1], ir::index(per_group))};
+    return (x.at(i) - mean.at(o)) * scale.at(o) * (*in[1])(i[1]) + (*in[2])(i[1]);
+  })};
+}
+
+}  // namespace
+
+std::vector<OpDef> instance_norm() {
+  return {{"instance_norm", FusionKind::opaque, infer, to_te, kTranscendental,
+           "Zero mean and unit variance over the spatial dimensions of each channel (or group of channels), then scale and bias"}};
+}
+
+}  // namespace tw::graph::ops

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/ops/ops.h"
+
+namespace tw::graph::ops {
+
+namespace {
+
+/// a [..., M, K] times b [..., K, N]; leading dimensions broadcast. Both have rank 2 or more.
+Types infer(const OpContext& c) {
+  TW_CHECK(check_operands(c, 2, 2));
+  TW_CHECK(check_same_dtype(c, 0, 1));
+  const Dims &a = operand(c, 0).shape, &b = operand(c, 1).shape;
+  if (a.size() < 2 || b.size() < 2) return bad(c, fmt::format("expected operands of rank 2 or more, found {} and {}", shape_text(a), shape_text(b)));
+  if (a[a.size() - 1] != b[b.size() - 2]) return bad(c, fmt::format("the inner extents of {} and {} differ", shape_text(a), shape_text(b)));
+  TW_TRY(Dims shape, broadcast_shapes(c, Dims(a.begin(), a.end() - 2), Dims(b.begin(), b.end() - 2)));
+  shape.push_back(a[a.size() - 2]);
+  shape.push_back(b[b.size() - 1]);
+  return result(c, operand(c, 0).dtype, std::move(shape));
+}
+
+/// Indices of an operand: its leading dimensions at the broadcast position, then row and column.
+Indices operand_index(const te::Tensor& t, const Indices& s, Expr row, Expr column) {
+  const size_t batch = s.size() - 2, own = t.shape().size() - 2;
+  Indices at;
+  for (size_t d = 0; d < own; ++d) at.push_back(t.shape()[d] == 1 ? ir::index(0) : s[batch - own + d]);
+  at.push_back(std::move(row));
+  at.push_back(std::move(column));
+  return at;
+}
+
+Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+  const te::Tensor &x = *in[0], &y = *in[1];
+  const std::string tag = c.outputs[0].shape.size() == 2 ? "matmul" : "batch_matmul";
+  return std::vector{b.reduce(
+      tag, c.outputs[0].shape, {x.shape().back()}, te::Reducer::sum,
+      [&](const Indices& s, const Indices& r) {
+        const Expr &m = s[s.size() - 2], &n = s.back();
+        return x.at(operand_index(x, s, m, r[0])) * y.at(operand_index(y, s, r[0], n));
+      },
+      tag)};
+}
+
+}  // namespace
+
+std::vector<OpDef> matmul() {
+  return {{"matmul", FusionKind::out_elementwise_fusable, infer, to_te, kArithmetic,
+           "Matrix product of [..., M, K] and [..., K, N]; leading dimensions broadcast"}};
+}
+
+}  // namespace tw::graph::ops

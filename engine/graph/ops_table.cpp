@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/ops/ops.h"
+
+namespace tw::graph {
+
+namespace {
+
+std::vector<OpDef> build() {
+  std::vector<OpDef> all;
+  const auto append = [&](std::vector<OpDef> rows) { all.insert(all.end(), rows.begin(), rows.end()); };
+  append(ops::unary());
+  append(ops::binary());
+  append(ops::cast());
+  append(ops::where());
+  append(ops::conv());
+  append(ops::conv_transpose());
+  append(ops::dense());
+  append(ops::matmul());
+  append(ops::pool());
+  append(ops::lrn());
+  append(ops::batch_norm());
+  append(ops::instance_norm());
+  append(ops::layer_norm());
+  append(ops::softmax());
+  append(ops::reduce());
+  append(ops::arg_reduce());
+  append(ops::cumsum());
+  append(ops::reshape());
+  append(ops::transpose());
+  append(ops::broadcast_to());
+  append(ops::concat());
+  append(ops::slice());
+  append(ops::pad());
+  append(ops::tile());
+  append(ops::trilu());
+  append(ops::gather());
+  append(ops::gather_elements());
+  append(ops::gather_nd());
+  return all;
+}
+
+}  // namespace
+
+std::span<const OpDef> operators() {
+  static const std::vector<OpDef> table = build();
+  return table;
+}
+
+}  // namespace tw::graph
