@@ -30,12 +30,14 @@ struct ArgSpec {
   /// Extents in memory.
   std::vector<int64_t> physical_shape() const;
   int64_t physical_bytes() const;
+  /// Of the logical shape.
+  int64_t num_elements() const;
   friend bool operator==(const ArgSpec&, const ArgSpec&) = default;
 };
 
 struct KernelSignature {
-  std::string name;            ///< symbol in the object file
-  std::vector<ArgSpec> args;   ///< inputs, then outputs
+  std::string name;           ///< symbol in the object file
+  std::vector<ArgSpec> args;  ///< inputs, then outputs
 };
 
 /// Compiled code for one target: a relocatable object file and the kernels in it.
@@ -45,10 +47,17 @@ struct Artifact {
   std::vector<KernelSignature> kernels;
 };
 
+/// Errors: invalid_argument unless every dimension has exactly one open piece (factor 0), outside its other pieces.
+Expected<void> check_layout(const ArgSpec& spec);
+
+Json to_json(const ArgSpec&);
+Expected<ArgSpec> arg_spec_from_json(const Json&);
 Json to_json(const KernelSignature&);
 Expected<KernelSignature> signature_from_json(const Json&);
 
-/// Copies a row-major array into `layout` (padding is zero-filled) or back. Sizes are checked by assertion.
+/// Copies a row-major array into `layout` (padding is zero-filled) or back. The layout must pass check_layout, and the arrays hold
+/// num_elements() and physical_bytes() of the spec.
+/// Cost: one strided read and one write an element; the last physical dimension is the inner loop.
 void pack_layout(const ArgSpec& spec, const std::byte* row_major, std::byte* packed);
 void unpack_layout(const ArgSpec& spec, const std::byte* packed, std::byte* row_major);
 

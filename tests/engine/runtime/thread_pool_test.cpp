@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/runtime/thread_pool.h"
+
+#include <sched.h>
+
+#include <QtTest>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+using tw::runtime::RuntimeApi;
+using tw::runtime::ThreadPool;
+
+namespace {
+
+struct Counts {
+  std::vector<std::atomic<int>> hits;
+  explicit Counts(size_t n) : hits(n) {}
+};
+
+void hit(void* closure, int64_t begin, int64_t end) {
+  auto& counts = *static_cast<Counts*>(closure);
+  for (int64_t i = begin; i < end; ++i) counts.hits[i].fetch_add(1);
+}
+
+bool all_once(const Counts& counts) {
+  for (const auto& h : counts.hits) {
+    if (h.load() != 1) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+class ThreadPoolTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void covers_every_index_once() {
+    for (const int threads : {1, 2, 3, 5}) {
+      ThreadPool pool(threads);
+      for (const int n : {0, 1, 2, 3, 7, 64, 1000}) {
+        Counts counts(static_cast<size_t>(n));
+        pool.api()->parallel_for(pool.api()->ctx, n, &hit, &counts);
+        QVERIFY2(all_once(counts), qPrintable(QString("%1 threads, %2 items").arg(threads).arg(n)));
+      }
+    }
+  }
+
+  void many_short_regions() {
+    ThreadPool pool(2);
+    std::atomic<int64_t> sum{0};
+    const auto add = [](void* closure, int64_t begin, int64_t end) { static_cast<std::atomic<int64_t>*>(closure)->fetch_add(end - begin); };
+    for (int i = 0; i < 20000; ++i) pool.api()->parallel_for(pool.api()->ctx, 10, add, &sum);
+    QCOMPARE(sum.load(), int64_t{200000});
+  }
+
+  void wakes_after_sleep() {
+    ThreadPool pool(3);
+    for (int i = 0; i < 3; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(15));  // workers are asleep by now
+      Counts counts(90);
+      pool.api()->parallel_for(pool.api()->ctx, 90, &hit, &counts);
+      QVERIFY(all_once(counts));
+    }
+  }
+
+  void nested_regions_run_serially() {
+    struct Nest {
+      const RuntimeApi* api;
+      Counts counts{64};
+    };
+    ThreadPool pool(2);
+    Nest nest{pool.api()};
+    const auto outer = [](void* closure, int64_t begin, int64_t end) {
+      auto& n = *static_cast<Nest*>(closure);
+      for (int64_t i = begin; i < end; ++i) {
+        struct Inner {
+          Counts* counts;
+          int64_t base;
+        } inner{&n.counts, i * 8};
+        n.api->parallel_for(
+            n.api->ctx, 8,
+            [](void* c, int64_t b, int64_t e) {
+              auto& in = *static_cast<Inner*>(c);
+              for (int64_t j = b; j < e; ++j) in.counts->hits[in.base + j].fetch_add(1);
+            },
+            &inner);
+      }
+    };
+    pool.api()->parallel_for(pool.api()->ctx, 8, outer, &nest);
+    QVERIFY(all_once(nest.counts));
+  }
+
+  void two_callers_do_not_mix() {
+    ThreadPool pool(2);
+    std::vector<std::thread> callers;
+    std::atomic<bool> good{true};
+    for (int c = 0; c < 2; ++c) {
+      callers.emplace_back([&] {
+        for (int i = 0; i < 2000; ++i) {
+          Counts counts(16);
+          pool.api()->parallel_for(pool.api()->ctx, 16, &hit, &counts);
+          if (!all_once(counts)) good = false;
+        }
+      });
+    }
+    for (auto& t : callers) t.join();
+    QVERIFY(good);
+  }
+
+  void callers_affinity_is_restored() {
+    cpu_set_t before, after;
+    QCOMPARE(sched_getaffinity(0, sizeof before, &before), 0);
+    {
+      ThreadPool a(1);
+      ThreadPool b(1);
+    }
+    QCOMPARE(sched_getaffinity(0, sizeof after, &after), 0);
+    QVERIFY(CPU_EQUAL(&before, &after));
+  }
+
+  void workspace_is_aligned_reused_and_grows() {
+    ThreadPool pool(1);
+    const RuntimeApi& api = *pool.api();
+    void* first = api.alloc(api.ctx, 1000);
+    QCOMPARE(reinterpret_cast<uintptr_t>(first) % 64, uintptr_t{0});
+    auto* big = static_cast<char*>(api.alloc(api.ctx, 3 << 20));
+    QCOMPARE(reinterpret_cast<uintptr_t>(big) % 64, uintptr_t{0});
+    big[(3 << 20) - 1] = 1;
+    void* none = api.alloc(api.ctx, 0);
+    QVERIFY(none != nullptr);
+    api.free(api.ctx, none);
+    api.free(api.ctx, big);
+    api.free(api.ctx, first);
+    void* a = api.alloc(api.ctx, 3 << 20);
+    api.free(api.ctx, a);
+    void* b = api.alloc(api.ctx, 3 << 20);
+    api.free(api.ctx, b);
+    QCOMPARE(a, b);  // the same memory again
+  }
+};
+
+QTEST_APPLESS_MAIN(ThreadPoolTest)
+#include "thread_pool_test.moc"
