@@ -53,19 +53,23 @@ std::string constant_key(const HostArray& array) {
 
 GraphBuilder::GraphBuilder(std::string name) { graph_.name = std::move(name); }
 
-std::string GraphBuilder::unique(const std::string& hint) {
+namespace {
+
+/// `hint`, with a number appended where taken; the map counts what was handed out.
+std::string unique(std::map<std::string, int>& names, const std::string& hint) {
   const std::string base = hint.empty() ? "t" : hint;
-  const auto [it, fresh] = names_.emplace(base, 0);
-  if (fresh) return base;
+  if (names.emplace(base, 0).second) return base;
   for (;;) {
-    const std::string candidate = base + "_" + std::to_string(++names_[base]);
-    if (names_.emplace(candidate, 0).second) return candidate;
+    std::string candidate = base + "_" + std::to_string(++names[base]);
+    if (names.emplace(candidate, 0).second) return candidate;
   }
 }
 
+}  // namespace
+
 int GraphBuilder::input(const std::string& name, TensorType type) {
   const int v = static_cast<int>(graph_.values.size());
-  graph_.values.push_back({.name = unique(name), .type = std::move(type)});
+  graph_.values.push_back({.name = unique(value_names_, name), .type = std::move(type)});
   graph_.inputs.push_back(v);
   return v;
 }
@@ -75,7 +79,7 @@ int GraphBuilder::constant(const std::string& name, HostArray array) { return co
 int GraphBuilder::constant(const std::string& name, std::shared_ptr<const HostArray> array) {
   TW_ASSERT(array != nullptr, "a constant without data");
   const TensorType type{array->dtype, array->shape};
-  graph_.values.push_back({.name = unique(name), .type = type, .constant = std::move(array)});
+  graph_.values.push_back({.name = unique(value_names_, name), .type = type, .constant = std::move(array)});
   return static_cast<int>(graph_.values.size()) - 1;
 }
 
@@ -83,7 +87,7 @@ Expected<std::vector<int>> GraphBuilder::node(const std::string& op, std::vector
   const OpDef* def = find_op(op);
   if (!def) return Error(ErrorCode::unsupported, fmt::format("Expected an operator of the table, found '{}'", printable(op)), name);
   for (const int v : inputs) TW_ASSERT(v >= -1 && v < static_cast<int>(graph_.values.size()), "value index of an input");
-  Node n{.name = unique(name.empty() ? op : name), .op = op, .inputs = std::move(inputs), .attrs = std::move(attrs)};
+  Node n{.name = unique(node_names_, name.empty() ? op : name), .op = op, .inputs = std::move(inputs), .attrs = std::move(attrs)};
   n.outputs.assign(static_cast<size_t>(num_outputs), -1);
   auto types = def->infer(context_of(graph_, n));
   if (!types) {
@@ -95,7 +99,7 @@ Expected<std::vector<int>> GraphBuilder::node(const std::string& op, std::vector
     return Error(ErrorCode::invalid_argument, fmt::format("Expected {} outputs of '{}', found {}", num_outputs, op, types->size()),
                  fmt::format("node '{}'", printable(n.name)));
   for (int i = 0; i < num_outputs; ++i) {
-    const std::string value_name = unique(i == 0 ? n.name + ".out" : fmt::format("{}.out{}", n.name, i));
+    const std::string value_name = unique(value_names_, i == 0 ? n.name + ".out" : fmt::format("{}.out{}", n.name, i));
     n.outputs[static_cast<size_t>(i)] = static_cast<int>(graph_.values.size());
     graph_.values.push_back({.name = value_name, .type = (*types)[static_cast<size_t>(i)], .producer = static_cast<int>(graph_.nodes.size())});
   }
@@ -106,8 +110,8 @@ Expected<std::vector<int>> GraphBuilder::node(const std::string& op, std::vector
 void GraphBuilder::rename(int value, const std::string& name) {
   Value& v = graph_.values[static_cast<size_t>(value)];
   if (v.name == name) return;
-  names_.erase(v.name);
-  v.name = unique(name);
+  value_names_.erase(v.name);
+  v.name = unique(value_names_, name);
 }
 
 Graph GraphBuilder::finish() && { return std::move(graph_); }

@@ -82,9 +82,8 @@ class GraphBuilder {
   Graph finish() &&;
 
  private:
-  std::string unique(const std::string& hint);
   Graph graph_;
-  std::map<std::string, int> names_;
+  std::map<std::string, int> value_names_, node_names_;
 };
 
 /// Index of the value called `name`, or -1.

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <span>
+
+#include "engine/graph/graph.h"
+
+namespace tw::graph {
+
+/// Runs one node through te::interpret; `inputs` follow Node::inputs and are null where absent.
+Expected<std::vector<HostArray>> evaluate_node(const Graph& g, const Node& node, std::span<const std::shared_ptr<const HostArray>> inputs);
+
+/// Runs a graph node by node through te::interpret: the oracle that no pass, schedule or code generator can influence. Slow: for small graphs.
+/// Errors: invalid_argument for missing inputs or wrong types.
+Expected<std::vector<HostArray>> evaluate(const Graph& g, const std::map<std::string, HostArray>& inputs);
+
+}  // namespace tw::graph

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/passes/fuse_operators.h"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/graph/op.h"
+
+namespace tw::graph {
+
+namespace {
+
+constexpr int kMaxGroupNodes = 256;
+
+struct Edge {
+  int consumer;
+  FusionKind kind;
+};
+
+/// What fusion sees of the graph. Values that leave it, and nodes with several results, end a group.
+struct Flow {
+  std::vector<FusionKind> kind;
+  std::vector<std::vector<Edge>> out;  ///< per node, one edge per reading operand
+  std::vector<bool> external;          ///< something outside the nodes reads the result
+};
+
+Flow flow_of(const Graph& g) {
+  Flow f;
+  for (const Node& n : g.nodes) {
+    const OpDef* def = find_op(n.op);
+    f.kind.push_back(!def || n.outputs.size() != 1 ? FusionKind::opaque : def->fusion);
+  }
+  f.out.resize(g.nodes.size());
+  f.external.assign(g.nodes.size(), false);
+  for (size_t n = 0; n < g.nodes.size(); ++n)
+    for (const int v : g.nodes[n].inputs) {
+      if (v < 0 || g.values[static_cast<size_t>(v)].producer < 0) continue;
+      FusionKind kind = f.kind[n];
+      // A broadcast that leaves this operand's shape alone is elementwise in it.
+      if (kind == FusionKind::broadcast && g.values[static_cast<size_t>(v)].type.shape == g.values[static_cast<size_t>(g.nodes[n].outputs[0])].type.shape)
+        kind = FusionKind::elementwise;
+      f.out[static_cast<size_t>(g.values[static_cast<size_t>(v)].producer)].push_back({static_cast<int>(n), kind});
+    }
+  for (const int v : g.outputs)
+    if (const int n = g.values[static_cast<size_t>(v)].producer; n >= 0) f.external[static_cast<size_t>(n)] = true;
+  return f;
+}
+
+/// Immediate post-dominators: the first node that every use of a result passes through.
+struct PostDominators {
+  struct Entry {
+    int parent = -1;
+    int depth = 1;
+    FusionKind kind = FusionKind::opaque;  ///< largest kind of the edges on all paths to the parent
+  };
+  std::vector<Entry> of;
+
+  /// Common ancestor of two nodes (either may be -1: none). `kind` grows by what is passed on the way.
+  int common(int a, int b, FusionKind& kind) const {
+    const auto climb = [&](int& n) {
+      kind = std::max(kind, of[static_cast<size_t>(n)].kind);
+      n = of[static_cast<size_t>(n)].parent;
+    };
+    while (a != b) {
+      if (a < 0 || b < 0) return -1;
+      const int da = of[static_cast<size_t>(a)].depth, db = of[static_cast<size_t>(b)].depth;
+      if (da >= db) climb(a);
+      if (db >= da) climb(b);
+    }
+    return a;
+  }
+};
+
+PostDominators post_dominators(const Flow& f) {
+  PostDominators tree;
+  tree.of.resize(f.kind.size());
+  for (size_t n = f.kind.size(); n-- > 0;) {
+    if (f.external[n] || f.out[n].empty()) continue;
+    PostDominators::Entry e{f.out[n][0].consumer, 1, f.out[n][0].kind};
+    for (const Edge& edge : f.out[n]) {
+      e.parent = e.parent < 0 ? -1 : tree.common(e.parent, edge.consumer, e.kind);
+      e.kind = std::max(e.kind, edge.kind);
+    }
+    if (e.parent >= 0) e.depth = tree.of[static_cast<size_t>(e.parent)].depth + 1;
+    tree.of[n] = e;
+  }
+  return tree;
+}
+
+/// Union-find over nodes. The root's entry describes the group.
+class Groups {
+ public:
+  explicit Groups(const Flow& f) : f_(f), parent_(f.kind.size()), kind_(f.kind), size_(f.kind.size(), 1), anchored_(f.kind.size()) {
+    for (size_t n = 0; n < parent_.size(); ++n) {
+      parent_[n] = static_cast<int>(n);
+      anchored_[n] = kind_[n] == FusionKind::out_elementwise_fusable;
+    }
+  }
+  int root(int n) {
+    while (parent_[static_cast<size_t>(n)] != n) n = parent_[static_cast<size_t>(n)] = parent_[static_cast<size_t>(parent_[static_cast<size_t>(n)])];
+    return n;
+  }
+  FusionKind kind(int n) { return kind_[static_cast<size_t>(root(n))]; }
+  int size(int n) { return size_[static_cast<size_t>(root(n))]; }
+
+  /// Nodes strictly between `source` and `sink`, and the sink.
+  std::set<int> path(int source, int sink) const {
+    std::set<int> nodes;
+    std::vector<int> todo{source};
+    while (!todo.empty()) {
+      const int n = todo.back();
+      todo.pop_back();
+      if (n == sink) continue;
+      for (const Edge& e : f_.out[static_cast<size_t>(n)])
+        if (nodes.insert(e.consumer).second) todo.push_back(e.consumer);
+    }
+    return nodes;
+  }
+  void fuse(int source, int sink, const std::set<int>& path) {
+    merge(source, sink);
+    for (const int n : path) merge(n, sink);
+  }
+
+ private:
+  void merge(int child, int into) {
+    child = root(child);
+    into = root(into);
+    if (child == into) return;
+    const size_t c = static_cast<size_t>(child), p = static_cast<size_t>(into);
+    parent_[c] = into;
+    size_[p] += size_[c];
+    if (!anchored_[c]) return;
+    TW_ASSERT(!anchored_[p] && kind_[p] <= FusionKind::broadcast, "two anchors in one fused group");
+    anchored_[p] = true;
+    kind_[p] = std::max(kind_[p], kind_[c]);
+  }
+
+  const Flow& f_;
+  std::vector<int> parent_;
+  std::vector<FusionKind> kind_;
+  std::vector<int> size_;
+  std::vector<bool> anchored_;
+};
+
+/// Whether a group of kind `from` may be merged along edges of kind `dominated` into its post-dominator.
+bool may_fuse(Groups& groups, int phase, FusionKind from, FusionKind dominated, int sink, const std::set<int>& path) {
+  using K = FusionKind;
+  const auto all = [&](K limit, bool with_sink) {
+    return std::all_of(path.begin(), path.end(), [&](int n) { return (!with_sink && n == sink) || groups.kind(n) <= limit; });
+  };
+  switch (from) {
+    case K::out_elementwise_fusable:
+      return phase == 0 && dominated == K::elementwise && all(K::broadcast, true);
+    case K::elementwise:
+    case K::broadcast:
+      return (dominated <= K::injective || dominated == K::reduction) && all(K::injective, false) && groups.kind(sink) != K::opaque;
+    case K::injective:
+      return phase == 1 && all(K::injective, true);
+    case K::reduction:
+    case K::opaque:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+Expected<Graph> fuse_operators(const Graph& g, const Target&) {
+  const Flow flow = flow_of(g);
+  const PostDominators tree = post_dominators(flow);
+  Groups groups(flow);
+  for (const int phase : {0, 1})
+    for (int n = 0; n < static_cast<int>(g.nodes.size()); ++n) {
+      const auto& [sink, depth, dominated] = tree.of[static_cast<size_t>(n)];
+      if (sink < 0 || groups.kind(n) == FusionKind::opaque || groups.root(n) == groups.root(sink)) continue;
+      const std::set<int> path = groups.path(n, sink);
+      if (groups.size(n) + groups.size(sink) + static_cast<int>(path.size()) - 1 > kMaxGroupNodes) continue;
+      if (may_fuse(groups, phase, groups.kind(n), dominated, sink, path)) groups.fuse(n, sink, path);
+    }
+  // Numbered by their last nodes: all uses of a group's values from outside come after it.
+  std::vector<int> last(g.nodes.size(), -1), number(g.nodes.size(), -1);
+  for (int n = 0; n < static_cast<int>(g.nodes.size()); ++n) last[static_cast<size_t>(groups.root(n))] = n;
+  Graph out = g;
+  int count = 0;
+  for (int n = 0; n < static_cast<int>(g.nodes.size()); ++n)
+    if (last[static_cast<size_t>(groups.root(n))] == n) number[static_cast<size_t>(groups.root(n))] = count++;
+  for (int n = 0; n < static_cast<int>(g.nodes.size()); ++n) out.nodes[static_cast<size_t>(n)].group = number[static_cast<size_t>(groups.root(n))];
+  return out;
+}
+
+}  // namespace tw::graph

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "engine/base/text.h"
+#include "engine/graph/pass.h"
+#include "engine/graph/passes/fold_constants.h"
+#include "engine/graph/passes/fold_scale_axis.h"
+#include "engine/graph/passes/fuse_operators.h"
+#include "engine/graph/passes/remove_dead_nodes.h"
+#include "engine/graph/passes/simplify_inference.h"
+
+namespace tw::graph {
+
+std::span<const Pass> passes() {
+  static const std::array kPasses = {
+      // First: it makes the constant arithmetic that the folding passes work on.
+      Pass{"simplify_inference", simplify_inference,
+           "Replaces operators that training needs by what is left of them at inference: batch normalisation becomes one multiplication and one "
+           "addition with constants, identities disappear.",
+           "Relay's SimplifyInference (TVM)"},
+      Pass{"fold_constants", fold_constants,
+           "Computes every node whose operands are all constants now, with the reference interpreter, and stores the result as a constant.",
+           "Constant folding; Relay's FoldConstant (TVM)"},
+      // After constants are folded: a scale must be a constant to be moved.
+      Pass{"fold_scale_axis", fold_scale_axis,
+           "Moves a multiplication by one factor per channel into the weights of the convolution or dense layer before it, or of the one after it, so "
+           "that it costs nothing at run time. Additions on the way are scaled as well; ReLU lets positive factors through.",
+           "Relay's FoldScaleAxis (TVM)"},
+      Pass{"remove_dead_nodes", remove_dead_nodes, "Removes nodes and constants that no output of the graph needs.", "Dead code elimination"},
+      // Last: groups are numbers on nodes, which a later rewriting would lose.
+      Pass{"fuse_operators", fuse_operators,
+           "Groups operators that one kernel can compute: elementwise followers join the convolution, dense layer or reduction that feeds them, chains of "
+           "data movement join each other. A value never leaves a group in the middle: groups grow along the post-dominator tree.",
+           "Chen et al., TVM, OSDI 2018, section 3"},
+  };
+  return kPasses;
+}
+
+Expected<Graph> run_passes(Graph g, const Target& target, const PassHooks& hooks) {
+  for (const std::string& name : hooks.disabled)
+    if (std::none_of(passes().begin(), passes().end(), [&](const Pass& p) { return name == p.name; }))
+      return Error(ErrorCode::invalid_argument, fmt::format("Expected the name of a graph pass, found '{}'", printable(name)));
+  for (const Pass& pass : passes()) {
+    if (std::find(hooks.disabled.begin(), hooks.disabled.end(), pass.name) != hooks.disabled.end()) continue;
+    const auto begin = std::chrono::steady_clock::now();
+    TW_TRY(Graph next, pass.run(g, target));
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (hooks.verify)
+      if (auto ok = verify(next); !ok) return Error(ErrorCode::internal, fmt::format("Graph pass '{}' broke the graph: {}", pass.name, ok.error().text()));
+    if (hooks.after) hooks.after(pass, g, next, seconds, print(g, 0) != print(next, 0));
+    g = std::move(next);
+  }
+  return g;
+}
+
+}  // namespace tw::graph
