@@ -13,19 +13,26 @@ constexpr const char* kBinaryNames[] = {"+", "-", "*", "/", "//", "%", "min", "m
 constexpr const char* kIntrinsicNames[] = {"exp",  "log",  "sqrt", "rsqrt", "tanh", "sigmoid", "erf",   "pow",   "fabs",  "floor", "ceil",  "round", "trunc", "sin",
                                            "cos",  "tan",  "asin", "acos",  "atan", "sinh",    "cosh",  "asinh", "acosh", "atanh", "fmod",  "isnan", "isinf"};
 
+/// Two's complement results where C++ leaves signed overflow undefined.
+int64_t wrapping(BinaryOp op, int64_t a, int64_t b) {
+  const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
+  return static_cast<int64_t>(op == BinaryOp::add ? x + y : op == BinaryOp::sub ? x - y : x * y);
+}
+
 int64_t floor_div_int(int64_t a, int64_t b) {
+  if (b == -1) return wrapping(BinaryOp::sub, 0, a);
   const int64_t q = a / b;
   return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
 }
 
 std::optional<int64_t> fold_int(BinaryOp op, int64_t a, int64_t b) {
   switch (op) {
-    case BinaryOp::add: return a + b;
-    case BinaryOp::sub: return a - b;
-    case BinaryOp::mul: return a * b;
-    case BinaryOp::div: return b == 0 ? std::nullopt : std::optional(a / b);
+    case BinaryOp::add:
+    case BinaryOp::sub:
+    case BinaryOp::mul: return wrapping(op, a, b);
+    case BinaryOp::div: return b == 0 ? std::nullopt : std::optional(b == -1 ? wrapping(BinaryOp::sub, 0, a) : a / b);
     case BinaryOp::floor_div: return b == 0 ? std::nullopt : std::optional(floor_div_int(a, b));
-    case BinaryOp::floor_mod: return b == 0 ? std::nullopt : std::optional(a - b * floor_div_int(a, b));
+    case BinaryOp::floor_mod: return b == 0 ? std::nullopt : std::optional(b == -1 ? 0 : a - b * floor_div_int(a, b));
     case BinaryOp::min: return std::min(a, b);
     case BinaryOp::max: return std::max(a, b);
     case BinaryOp::eq: return a == b;

@@ -39,12 +39,12 @@ struct Op {
   std::string name;
   ir::Buffer output;  ///< its shape is the iteration domain of `axes`
   Role role = Role::activation;      ///< placeholders only
-  std::vector<Axis> axes;            ///< spatial; empty for placeholders and for scalars
-  std::vector<Axis> reduce_axes;
+  std::vector<Axis> axes = {};       ///< spatial; empty for placeholders and for scalars
+  std::vector<Axis> reduce_axes = {};
   Reducer reducer = Reducer::none;
-  std::optional<ir::Expr> body;      ///< reads other ops through loads of their output buffers; none for placeholders
-  std::string tag;                   ///< what templates look for: "conv2d", "dense", "pad", "elementwise", ...
-  std::map<std::string, std::vector<int64_t>> attrs;  ///< parameters of the tagged operator, such as strides
+  std::optional<ir::Expr> body = {}; ///< reads other ops through loads of their output buffers; none for placeholders
+  std::string tag = {};              ///< what templates look for: "conv2d", "dense", "pad", "elementwise", ...
+  std::map<std::string, std::vector<int64_t>> attrs = {};  ///< parameters of the tagged operator, such as strides
 };
 
 /// A kernel's computation. Ops stand in topological order, placeholders first in their argument order.

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unordered_map>
+
+#include "engine/ir/visit.h"
+#include "engine/te/dag.h"
+
+namespace tw::te {
+
+namespace {
+
+/// Counts operations on data in one evaluation of a body. Shared subexpressions count at every use, as they print.
+class Counter {
+ public:
+  int64_t operations(const ir::Expr& e) { return count(e).operations; }
+
+ private:
+  struct Count {
+    int64_t operations = 0;
+    bool data = false;  ///< depends on array elements or is a float
+  };
+
+  Count count(const ir::Expr& e) {
+    if (const auto it = memo_.find(e.get()); it != memo_.end()) return it->second;
+    return memo_[e.get()] = compute(e);
+  }
+
+  Count compute(const ir::Expr& e) {
+    if (ir::as<ir::LoadNode>(e)) return {0, true};
+    Count c{0, e->dtype.is_float()};
+    ir::for_each_child(e, [&](const ir::Expr& child) {
+      const Count k = count(child);
+      c.operations += k.operations;
+      c.data = c.data || k.data;
+    });
+    const auto* b = ir::as<ir::BinaryNode>(e);
+    const bool logical = b && (b->op == ir::BinaryOp::and_ || b->op == ir::BinaryOp::or_);
+    if (c.data && ((b && !logical) || ir::as<ir::CallNode>(e))) ++c.operations;
+    return c;
+  }
+
+  std::unordered_map<const ir::ExprNode*, Count> memo_;
+};
+
+}  // namespace
+
+int64_t flops(const Dag& dag) {
+  int64_t total = 0;
+  for (const Op& op : dag.ops) {
+    if (op.is_placeholder()) continue;
+    int64_t points = op.output->num_elements();
+    for (const Axis& a : op.reduce_axes) points *= a.extent;
+    total += points * (Counter().operations(*op.body) + (op.reducer == Reducer::none ? 0 : 1));
+  }
+  return total;
+}
+
+int64_t io_bytes(const Dag& dag) {
+  int64_t total = 0;
+  for (const Op& op : dag.ops)
+    if (op.is_placeholder()) total += op.output->bytes();
+  for (const int o : dag.outputs) total += dag.ops[static_cast<size_t>(o)].output->bytes();
+  return total;
+}
+
+}  // namespace tw::te
