@@ -11,8 +11,8 @@ namespace tw::records {
 /// How a trial ended. Failures are data: each kind is counted and shown.
 enum class Status : uint8_t {
   ok,
-  lower_fail,       ///< the schedule is illegal for this task
-  build_fail,       ///< the compiler refused
+  lower_fail,  ///< the schedule is illegal for this task
+  build_fail,  ///< the compiler refused
   build_timeout,
   build_crash,
   load_fail,
@@ -20,8 +20,8 @@ enum class Status : uint8_t {
   run_crash,
   out_of_memory,
   wrong_output,
-  bad_timing,       ///< zero, negative or faster than physically possible
-  infra,            ///< our machinery failed; not the candidate's fault
+  bad_timing,  ///< zero, negative or faster than physically possible
+  infra,       ///< our machinery failed; not the candidate's fault
   cancelled,
 };
 const char* status_name(Status s);
@@ -32,21 +32,23 @@ bool blames_candidate(Status s);
 /// Outcome of measuring one candidate once. Times in seconds.
 struct MeasureResult {
   Status status = Status::infra;
-  std::string message;               ///< one sentence for failures
-  std::vector<double> samples_s;     ///< raw, one per sample, each the mean of `inner` calls
-  int flagged = 0;                   ///< samples with an involuntary context switch
+  std::string message;            ///< one sentence for failures
+  std::vector<double> samples_s;  ///< raw, one per sample, each the mean of `inner` calls
+  int flagged = 0;                ///< samples with an involuntary context switch
   int inner = 1;
-  bool censored = false;             ///< stopped early as clearly slow: the time is a lower bound
-  bool verified = false;             ///< output compared with the reference
-  double max_rel_error = 0;          ///< of that comparison
+  bool censored = false;                      ///< stopped early as clearly slow: the time is a lower bound
+  bool verified = false;                      ///< output compared with the reference
+  double max_rel_error = 0;                   ///< of that comparison
   double build_s = 0, load_s = 0, run_s = 0;  ///< wall time of each phase
-  double timestamp_s = 0;            ///< Unix time of the end
+  double timestamp_s = 0;                     ///< Unix time of the end
 
   bool ok() const { return status == Status::ok; }
   /// The estimator candidates are ranked by: the minimum of unflagged samples (all samples if every one is flagged). Infinity for failures.
   double seconds() const;
   double median_s() const;
-  std::vector<bool> sample_flags;    ///< per sample: flagged
+  /// The samples that count: the unflagged ones, or all of them if every one is flagged.
+  std::vector<double> counted_samples() const;
+  std::vector<bool> sample_flags;  ///< per sample: flagged
 };
 
 Json to_json(const MeasureResult&);

@@ -9,10 +9,10 @@ namespace tw::records {
 
 /// A point of a space, before measuring.
 struct Candidate {
-  std::string space;                   ///< template name, such as "conv2d_nchwc.cpu"; "default" for the default schedule
-  int64_t index = -1;                  ///< position in the config space, -1 if it has none
-  Json config;                         ///< AutoTVM entity list, or null
-  std::vector<schedule::Step> steps;   ///< what is lowered
+  std::string space;                  ///< template name, such as "conv2d_nchwc.cpu"; "default" for the default schedule
+  int64_t index = -1;                 ///< position in the config space, -1 if it has none
+  Json config;                        ///< AutoTVM entity list, or null
+  std::vector<schedule::Step> steps;  ///< what is lowered
 };
 
 /// One trial in exchangeable form.

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "engine/records/record.h"
+
+/// AutoTVM's log lines, protocol 0.2: {"input": [target, name, args, {}], "config": {...}, "result": [costs, error, seconds, time], "version": 0.2,
+/// "tvm_version": ...}. Our lines carry one more key, "tilewright", which TVM's reader ignores: with it a line is read back exactly. Source: TVM v0.9.0,
+/// python/tvm/autotvm/record.py and measure/measure.py (formats only).
+namespace tw::records {
+
+/// AutoTVM's MeasureErrorNo.
+enum class AutotvmError : int {
+  no_error = 0,
+  instantiation = 1,
+  compile_host = 2,
+  compile_device = 3,
+  runtime_device = 4,
+  wrong_answer = 5,
+  build_timeout = 6,
+  run_timeout = 7,
+  unknown = 8,
+};
+AutotvmError autotvm_error(Status status);
+/// `infra` for numbers that AutoTVM does not define.
+Status status_from_autotvm(int64_t error_no);
+
+/// The cost that AutoTVM writes for failures, in seconds.
+inline constexpr double kFailureCost = 1e9;
+
+/// One line.
+struct AutotvmRecord {
+  std::string target;  ///< TVM's target string
+  std::string name;    ///< AutoTVM's task name
+  Json args = Json::array();
+  Json kwargs = Json::object();
+  Json code_hash;  ///< null or text
+  int error_no = 0;
+  std::string tvm_version = "0.9.0";  ///< whose enumeration the indices follow
+  std::string task_name;              ///< ours, empty for foreign lines
+  Record record;                      ///< task_key is empty for foreign lines; candidate.space is then AutoTVM's task name and there are no steps
+  Json extra = Json::object();        ///< further top-level keys, kept
+};
+
+/// Our record of a task as a line. Trials of the default schedule, which has no point in a space, get a name that TVM does not look up.
+AutotvmRecord to_autotvm(const Task& task, const Record& record);
+
+/// Without a newline; byte for byte what AutoTVM writes, except for our own key. Infinite and NaN costs become failures.
+std::string autotvm_line(const AutotvmRecord& record);
+
+/// Errors: parse_error naming the key; unsupported for protocol 0.1, for pickled lines and for Ansor's lines; version for later protocols.
+Expected<AutotvmRecord> parse_autotvm_line(std::string_view line);
+
+/// The task that a line belongs to: by our key, else by name, arguments and kind of target. Null if none; the first of several.
+const Task* find_task(std::span<const Task> tasks, const AutotvmRecord& record);
+
+}  // namespace tw::records

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/records/autotvm_log.h"
+
+#include <fmt/format.h>
+
+#include "engine/base/text.h"
+
+namespace tw::records {
+namespace {
+
+class Reader {
+ public:
+  void take(const Line& line) {
+    ++log_.lines;
+    if (line.too_long) {
+      problem(line, fmt::format("Expected a line of at most {} MiB, found a longer one", kMaxLineBytes >> 20));
+      return;
+    }
+    const std::string_view text = trim(line.text);
+    if (text.empty()) return;
+    if (text.starts_with('#')) {
+      ++log_.comments;
+      return;
+    }
+    auto whole = parse_autotvm_line(text);
+    if (whole) {
+      log_.records.push_back(*std::move(whole));
+      return;
+    }
+    const std::vector<std::string_view> pieces = split_objects(text);
+    if (pieces.size() == 1) {
+      const bool torn = !line.ended && text.starts_with('{') && whole.error().code == ErrorCode::parse_error;
+      problem(line, torn ? "Expected a whole line at the end of the file, found one that is cut off" : whole.error().message);
+      return;
+    }
+    for (const std::string_view piece : pieces) {
+      if (auto record = parse_autotvm_line(piece)) {
+        log_.records.push_back(*std::move(record));
+      } else {
+        problem(line, record.error().message);
+      }
+    }
+  }
+  AutotvmLog finish() && { return std::move(log_); }
+
+ private:
+  void problem(const Line& line, std::string reason) { log_.problems.push_back({line.number, line.offset, std::move(reason)}); }
+
+  AutotvmLog log_;
+};
+
+class LogSink : public RecordSink {
+ public:
+  explicit LogSink(LineAppender appender) : appender_(std::move(appender)) {}
+
+  Expected<void> store(const Task& task, const std::vector<Record>& records) override {
+    for (const Record& record : records) TW_CHECK(appender_.append(autotvm_line(to_autotvm(task, record))));
+    return appender_.sync();
+  }
+
+ private:
+  LineAppender appender_;
+};
+
+class TeeSink : public RecordSink {
+ public:
+  TeeSink(RecordSink& first, RecordSink& second) : first_(first), second_(second) {}
+
+  Expected<void> store(const Task& task, const std::vector<Record>& records) override {
+    TW_CHECK(first_.store(task, records));
+    return second_.store(task, records);
+  }
+
+ private:
+  RecordSink& first_;
+  RecordSink& second_;
+};
+
+}  // namespace
+
+AutotvmLog read_autotvm(std::string_view text) {
+  Reader reader;
+  for_each_line_of(text, [&](const Line& line) { reader.take(line); });
+  return std::move(reader).finish();
+}
+
+Expected<AutotvmLog> read_autotvm_file(const std::string& path) {
+  Reader reader;
+  TW_CHECK(for_each_line(path, [&](const Line& line) { reader.take(line); }));
+  return std::move(reader).finish();
+}
+
+Expected<std::unique_ptr<RecordSink>> autotvm_log_sink(const std::string& path) {
+  TW_TRY(LineAppender appender, LineAppender::open(path));
+  return std::unique_ptr<RecordSink>(std::make_unique<LogSink>(std::move(appender)));
+}
+
+std::unique_ptr<RecordSink> tee_sink(RecordSink& first, RecordSink& second) { return std::make_unique<TeeSink>(first, second); }
+
+}  // namespace tw::records

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "engine/records/autotvm_json.h"
+#include "engine/records/json_lines.h"
+#include "engine/records/record_sink.h"
+
+namespace tw::records {
+
+/// What a log holds. Bad lines never stop the reading: each is listed with its reason.
+struct AutotvmLog {
+  std::vector<AutotvmRecord> records;
+  std::vector<LineProblem> problems;
+  int64_t lines = 0;     ///< all, comments and empty ones included
+  int64_t comments = 0;  ///< lines starting with '#'
+};
+AutotvmLog read_autotvm(std::string_view text);
+/// Errors: not_found, io_error.
+Expected<AutotvmLog> read_autotvm_file(const std::string& path);
+
+/// Appends each stored batch to a log file, one line per trial. Errors of opening: io_error, not_found.
+Expected<std::unique_ptr<RecordSink>> autotvm_log_sink(const std::string& path);
+
+/// Stores into both, first into `first`; its error keeps the records from `second`.
+std::unique_ptr<RecordSink> tee_sink(RecordSink& first, RecordSink& second);
+
+}  // namespace tw::records

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/records/autotvm_task.h"
+
+#include <algorithm>
+
+#include "engine/ir/visit.h"
+
+namespace tw::records {
+namespace {
+
+Json tensor(const ir::Buffer& buffer) { return Json::array({"TENSOR", buffer->shape, buffer->dtype.name()}); }
+
+/// Buffers that an op reads, in the order of their first load.
+std::vector<ir::Buffer> operands(const te::Op& op) {
+  std::vector<ir::Buffer> result;
+  if (!op.body) return result;
+  ir::walk(*op.body, [&](const ir::Expr& e) {
+    if (e->kind() != ir::ExprKind::load) return;
+    const ir::Buffer& buffer = static_cast<const ir::LoadNode&>(*e).buffer;
+    if (std::none_of(result.begin(), result.end(), [&](const ir::Buffer& b) { return b.get() == buffer.get(); })) result.push_back(buffer);
+  });
+  return result;
+}
+
+/// The buffer as it was before padding: AutoTVM's tasks take the unpadded input.
+ir::Buffer unpadded(const te::Dag& dag, const ir::Buffer& buffer) {
+  const int i = dag.op_of(buffer.get());
+  if (i < 0 || dag.ops[i].tag != "pad") return buffer;
+  const std::vector<ir::Buffer> inputs = operands(dag.ops[i]);
+  return inputs.empty() ? buffer : inputs[0];
+}
+
+std::vector<int64_t> attr(const te::Op& op, const char* name, std::vector<int64_t> otherwise) {
+  const auto found = op.attrs.find(name);
+  return found == op.attrs.end() ? std::move(otherwise) : found->second;
+}
+
+AutotvmTask conv(const te::Dag& dag, const te::Op& op, const std::vector<ir::Buffer>& in) {
+  Json args = Json::array({tensor(unpadded(dag, in[0])), tensor(in[1])});
+  args.push_back(attr(op, "strides", {1, 1}));
+  args.push_back(attr(op, "pads", {0, 0, 0, 0}));
+  args.push_back(attr(op, "dilations", {1, 1}));
+  const std::string dtype = op.output->dtype.name();
+  if (op.tag == "grouped_conv2d") {
+    args.push_back(attr(op, "groups", {1})[0]);
+    args.push_back(dtype);
+    return {"group_conv2d_nchw.x86", std::move(args)};
+  }
+  for (const char* layout : {"NCHW", "NCHW"}) args.push_back(layout);
+  args.push_back(dtype);
+  return {op.tag == "conv2d" ? "conv2d_NCHWc.x86" : "depthwise_conv2d_NCHWc.x86", std::move(args)};
+}
+
+AutotvmTask named(const te::Dag& dag, const te::Op& op, const std::vector<ir::Buffer>& in) {
+  const std::string dtype = op.output->dtype.name();
+  if (op.tag == "dense") return {"dense_pack.x86", Json::array({tensor(in[0]), tensor(in[1]), nullptr, dtype})};
+  if (op.tag == "batch_matmul") return {"batch_matmul.x86", Json::array({tensor(in[0]), tensor(in[1]), op.output->shape, dtype, 0, 0})};
+  return conv(dag, op, in);
+}
+
+bool has_template(const te::Op& op) {
+  if (op.tag == "dense") return op.output->shape.size() == 2;
+  if (op.tag == "batch_matmul") return op.output->shape.size() == 3;
+  return op.tag == "conv2d" || op.tag == "depthwise_conv2d" || op.tag == "grouped_conv2d";
+}
+
+}  // namespace
+
+AutotvmTask autotvm_task(const te::Dag& dag) {
+  for (const te::Op& op : dag.ops) {
+    if (op.is_placeholder() || !has_template(op)) continue;
+    const std::vector<ir::Buffer> in = operands(op);
+    if (in.size() == 2) return named(dag, op, in);
+  }
+  // Without a template the last tagged reduction, or the last op, gives the name and the placeholders the arguments.
+  const te::Op* leading = dag.ops.empty() ? nullptr : &dag.ops.back();
+  for (const te::Op& op : dag.ops) {
+    if (op.reducer != te::Reducer::none) leading = &op;
+  }
+  Json args = Json::array();
+  for (const te::Op& op : dag.ops) {
+    if (op.is_placeholder()) args.push_back(tensor(op.output));
+  }
+  return {"tilewright." + (leading ? leading->tag : std::string("empty")), std::move(args)};
+}
+
+}  // namespace tw::records

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "engine/records/autotvm_json.h"
+
+namespace tw::records {
+
+/// The fastest verified ok record of a task, the earlier of equals; null if there is none.
+const Record* best_of(std::span<const Record> records, const std::string& task_key);
+
+/// AutoTVM's pick_best: of each (target, task name, arguments) the ok record with the least cost, in the order in which the workloads first appear.
+std::vector<AutotvmRecord> pick_best(std::span<const AutotvmRecord> records);
+
+}  // namespace tw::records

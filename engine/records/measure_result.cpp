@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/records/measure_result.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "engine/base/text.h"
+#include "engine/records/json_fields.h"
+
+namespace tw::records {
+namespace {
+
+struct StatusRow {
+  Status status;
+  const char* name;
+  bool blames_candidate;
+};
+
+constexpr std::array kStatuses = {
+    StatusRow{Status::ok, "ok", false},
+    StatusRow{Status::lower_fail, "lower_fail", true},
+    StatusRow{Status::build_fail, "build_fail", true},
+    StatusRow{Status::build_timeout, "build_timeout", true},
+    StatusRow{Status::build_crash, "build_crash", true},
+    StatusRow{Status::load_fail, "load_fail", true},
+    StatusRow{Status::run_timeout, "run_timeout", true},
+    StatusRow{Status::run_crash, "run_crash", true},
+    StatusRow{Status::out_of_memory, "out_of_memory", true},
+    StatusRow{Status::wrong_output, "wrong_output", true},
+    StatusRow{Status::bad_timing, "bad_timing", true},
+    StatusRow{Status::infra, "infra", false},
+    StatusRow{Status::cancelled, "cancelled", false},
+};
+
+const StatusRow& row(Status s) {
+  for (const StatusRow& r : kStatuses) {
+    if (r.status == s) return r;
+  }
+  TW_UNREACHABLE("status");
+}
+
+}  // namespace
+
+const char* status_name(Status s) { return row(s).name; }
+
+Status status_from_name(std::string_view name) {
+  for (const StatusRow& r : kStatuses) {
+    if (name == r.name) return r.status;
+  }
+  return Status::infra;
+}
+
+bool blames_candidate(Status s) { return row(s).blames_candidate; }
+
+std::vector<double> MeasureResult::counted_samples() const {
+  std::vector<double> kept;
+  for (size_t i = 0; i < samples_s.size(); ++i) {
+    if (i >= sample_flags.size() || !sample_flags[i]) kept.push_back(samples_s[i]);
+  }
+  return kept.empty() ? samples_s : kept;
+}
+
+double MeasureResult::seconds() const {
+  const std::vector<double> times = counted_samples();
+  if (!ok() || times.empty()) return std::numeric_limits<double>::infinity();
+  return *std::min_element(times.begin(), times.end());
+}
+
+double MeasureResult::median_s() const {
+  std::vector<double> times = counted_samples();
+  if (!ok() || times.empty()) return std::numeric_limits<double>::infinity();
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  if (times.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(times.begin(), middle)) / 2;
+}
+
+Json to_json(const MeasureResult& r) {
+  Json flags = Json::array();
+  for (size_t i = 0; i < r.sample_flags.size(); ++i) {
+    if (r.sample_flags[i]) flags.push_back(i);
+  }
+  Json j = Json::object();
+  j["status"] = status_name(r.status);
+  if (!r.message.empty()) j["message"] = r.message;
+  j["samples_s"] = r.samples_s;
+  j["flagged_samples"] = std::move(flags);
+  j["flagged"] = r.flagged;
+  j["inner"] = r.inner;
+  j["censored"] = r.censored;
+  j["verified"] = r.verified;
+  j["max_rel_error"] = r.max_rel_error;
+  j["build_s"] = r.build_s;
+  j["load_s"] = r.load_s;
+  j["run_s"] = r.run_s;
+  j["timestamp_s"] = r.timestamp_s;
+  return j;
+}
+
+Expected<MeasureResult> measure_result_from_json(const Json& json) {
+  FieldReader fields(json, "a measurement");
+  MeasureResult r;
+  std::string status;
+  std::vector<int64_t> flags;
+  fields.required("status", status);
+  fields.optional("message", r.message);
+  fields.required("samples_s", r.samples_s);
+  fields.optional("flagged_samples", flags);
+  fields.optional("flagged", r.flagged);
+  fields.optional("inner", r.inner);
+  fields.optional("censored", r.censored);
+  fields.optional("verified", r.verified);
+  fields.optional("max_rel_error", r.max_rel_error);
+  fields.optional("build_s", r.build_s);
+  fields.optional("load_s", r.load_s);
+  fields.optional("run_s", r.run_s);
+  fields.optional("timestamp_s", r.timestamp_s);
+  TW_CHECK(fields.done());
+  r.status = status_from_name(status);
+  if (status != status_name(r.status)) return Error(ErrorCode::parse_error, "Expected a status, found '" + printable(status) + "'");
+  if (!flags.empty()) r.sample_flags.assign(r.samples_s.size(), false);
+  for (const int64_t i : flags) {
+    if (i < 0 || i >= static_cast<int64_t>(r.samples_s.size())) {
+      return Error(ErrorCode::parse_error, fmt::format("Expected flagged samples below {}, found {}", r.samples_s.size(), i));
+    }
+    r.sample_flags[i] = true;
+  }
+  return r;
+}
+
+}  // namespace tw::records

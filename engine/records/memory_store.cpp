@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/records/memory_store.h"
+
+#include "engine/records/best.h"
+
+namespace tw::records {
+
+Expected<void> MemoryStore::store(const Task& task, const std::vector<Record>& records) {
+  const std::lock_guard lock(mutex_);
+  for (const Record& r : records) {
+    TW_ASSERT(r.task_key == task.key, "a record of another task was stored");
+    records_.push_back(r);
+  }
+  return {};
+}
+
+Expected<std::optional<Record>> MemoryStore::best(const std::string& task_key) {
+  const std::lock_guard lock(mutex_);
+  const Record* found = best_of(records_, task_key);
+  return found ? std::optional(*found) : std::nullopt;
+}
+
+std::vector<Record> MemoryStore::records() const {
+  const std::lock_guard lock(mutex_);
+  return records_;
+}
+
+}  // namespace tw::records

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/records/autotvm_log.h"
+
+#include <QtTest>
+
+#include "engine/records/memory_store.h"
+
+using namespace tw;
+using namespace tw::records;
+
+namespace {
+
+const std::string kLine =
+    R"({"input": ["llvm", "n", [], {}], "config": {"index": 0, "code_hash": null, "entity": []}, "result": [[0.5], 0, 1.0, 1.0], "version": 0.2, "tvm_version": "0.9.0"})";
+
+Task tiny_task() {
+  te::DagBuilder b;
+  const te::Tensor x = b.placeholder("x", {4}, kFloat32);
+  Task task;
+  task.key = "k";
+  task.name = "tiny";
+  task.dag = std::move(b).finish({b.compute("y", {4}, [&](const te::Indices& i) { return x.at(i) + x.at(i); })});
+  return task;
+}
+
+Record trial(int64_t index) {
+  Record r;
+  r.task_key = "k";
+  r.candidate = {"s", index, Json::array(), {}};
+  r.result.status = Status::ok;
+  r.result.samples_s = {1.0 + static_cast<double>(index)};
+  r.result.verified = true;
+  return r;
+}
+
+class FullSink : public RecordSink {
+ public:
+  Expected<void> store(const Task&, const std::vector<Record>&) override { return Error(ErrorCode::no_space, "Full"); }
+};
+
+}  // namespace
+
+class AutotvmLogTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void every_bad_line_is_listed_and_every_good_one_kept() {
+    const std::string text =
+        "\xEF\xBB\xBF" + kLine + "\r\n# comment\n\n" + kLine + kLine + "\nnonsense\n" + kLine + "\n{\"input\": 3, \"version\": 0.2}\n" + kLine.substr(0, 40);
+    const AutotvmLog log = read_autotvm(text);
+    QCOMPARE(log.records.size(), size_t{4});
+    QCOMPARE(log.lines, 8);
+    QCOMPARE(log.comments, 1);
+    QCOMPARE(log.problems.size(), size_t{3});
+    QCOMPARE(log.problems[0].line, 5);
+    QCOMPARE(text.substr(static_cast<size_t>(log.problems[0].offset), 8), std::string("nonsense"));
+    QCOMPARE(log.problems[1].line, 7);
+    QCOMPARE(log.problems[2].line, 8);
+    QVERIFY(log.problems[2].reason.find("cut off") != std::string::npos);
+  }
+  void a_whole_last_line_needs_no_newline() {
+    const AutotvmLog log = read_autotvm(kLine);
+    QCOMPARE(log.records.size(), size_t{1});
+    QVERIFY(log.problems.empty());
+  }
+  void one_bad_object_on_a_shared_line_costs_only_itself() {
+    const AutotvmLog log = read_autotvm(kLine + "{\"version\": 0.2}" + kLine + "\n");
+    QCOMPARE(log.records.size(), size_t{2});
+    QCOMPARE(log.problems.size(), size_t{1});
+  }
+  void any_bytes_are_survived() {
+    uint64_t state = 1;
+    for (int round = 0; round < 300; ++round) {
+      std::string text = kLine + "\n" + kLine;
+      for (int i = 0; i < 8; ++i) {
+        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+        text[(state >> 33) % text.size()] = static_cast<char>(state >> 25);
+      }
+      const AutotvmLog log = read_autotvm(text);
+      QVERIFY(log.lines >= 1);
+      for (const LineProblem& p : log.problems) QVERIFY(!p.reason.empty());
+    }
+  }
+  void the_sink_writes_what_the_reader_reads() {
+    QTemporaryDir dir;
+    const std::string path = dir.filePath("log.json").toStdString();
+    const Task task = tiny_task();
+    {
+      auto sink = autotvm_log_sink(path);
+      QVERIFY(sink);
+      MemoryStore memory;
+      const auto both = tee_sink(memory, **sink);
+      QVERIFY(both->store(task, {trial(0), trial(1)}));
+      QVERIFY(both->store(task, {trial(2)}));
+      QCOMPARE(memory.records().size(), size_t{3});
+      QCOMPARE((*memory.best("k"))->candidate.index, 0);
+    }
+    const auto log = read_autotvm_file(path);
+    QVERIFY(log);
+    QCOMPARE(log->records.size(), size_t{3});
+    QCOMPARE(log->records[2].record.candidate.index, 2);
+    QCOMPARE(log->records[2].record.task_key, std::string("k"));
+  }
+  void the_first_sinks_error_keeps_records_from_the_second() {
+    FullSink full;
+    MemoryStore memory;
+    const auto result = tee_sink(full, memory)->store(tiny_task(), {trial(0)});
+    QVERIFY(!result);
+    QCOMPARE(result.error().code, ErrorCode::no_space);
+    QVERIFY(memory.records().empty());
+  }
+  void a_missing_file_is_not_found() {
+    const auto log = read_autotvm_file("/nonexistent/log");
+    QVERIFY(!log);
+    QCOMPARE(log.error().code, ErrorCode::not_found);
+  }
+};
+
+QTEST_APPLESS_MAIN(AutotvmLogTest)
+#include "autotvm_log_test.moc"
