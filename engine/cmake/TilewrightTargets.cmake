@@ -8,7 +8,7 @@ find_package(Threads REQUIRED)
 
 add_library(tw_options INTERFACE)
 target_include_directories(tw_options INTERFACE ${CMAKE_SOURCE_DIR})
-target_compile_options(tw_options INTERFACE -Wall -Wextra -Wno-unused-parameter)
+target_compile_options(tw_options INTERFACE -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers)
 if(MOLD_PROGRAM)
   target_link_options(tw_options INTERFACE -fuse-ld=mold)
 endif()

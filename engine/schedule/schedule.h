@@ -44,6 +44,12 @@ struct Stage {
   std::vector<LayoutStep::Piece> layout;  ///< empty means row-major
 };
 
+/// The derived state that primitives work on.
+struct State {
+  std::vector<Stage> stages;
+  std::vector<int> outputs;  ///< stage indices
+};
+
 /// A schedule: dag + steps, as an immutable value. The stages are derived state.
 class Schedule {
  public:
@@ -51,9 +57,9 @@ class Schedule {
 
   const te::DagPtr& dag() const { return dag_; }
   const std::vector<Step>& steps() const { return steps_; }
-  const std::vector<Stage>& stages() const { return stages_; }
-  const std::vector<int>& outputs() const { return outputs_; }  ///< stage indices
-  int find(std::string_view stage_name) const;                  ///< -1 if there is none
+  const std::vector<Stage>& stages() const { return state_.stages; }
+  const std::vector<int>& outputs() const { return state_.outputs; }  ///< stage indices
+  int find(std::string_view stage_name) const;                        ///< -1 if there is none
 
   /// This schedule with one more step. Errors: illegal_schedule or invalid_argument, naming step and stage.
   Expected<Schedule> apply(const Step& step) const;
@@ -61,11 +67,51 @@ class Schedule {
   static Expected<Schedule> replay(te::DagPtr dag, const std::vector<Step>& steps);
 
  private:
-  friend struct Editor;
+  friend class Builder;
+  Expected<void> apply_in_place(const Step& step);
+
   te::DagPtr dag_;
   std::vector<Step> steps_;
-  std::vector<Stage> stages_;
-  std::vector<int> outputs_;
+  State state_;
+};
+
+/// Writes a schedule step by step for templates: stages and loops by name and handle instead of by index.
+/// The first error sticks; later calls do nothing, and finish() returns it.
+class Builder {
+ public:
+  explicit Builder(te::DagPtr dag) : schedule_(std::move(dag)) {}
+
+  int stage(std::string_view name) const { return schedule_.find(name); }
+  const Stage& at(int stage) const { return schedule_.stages()[static_cast<size_t>(stage)]; }
+  int num_stages() const { return static_cast<int>(schedule_.stages().size()); }
+  const std::vector<int>& outputs() const { return schedule_.outputs(); }
+  /// Loop variables of a stage as they stand, outermost first.
+  std::vector<ir::Var> loops(int stage) const;
+
+  /// `lengths` are the inner extents, outer to inner; returns one more loop than that.
+  std::vector<ir::Var> split(int stage, const ir::Var& loop, std::vector<int64_t> lengths);
+  ir::Var fuse(int stage, const std::vector<ir::Var>& loops);
+  void reorder(int stage, const std::vector<ir::Var>& order);
+  void annotate(int stage, const ir::Var& loop, Annotation a);
+  void vectorize(int stage, const ir::Var& loop) { annotate(stage, loop, Annotation::vectorize); }
+  void unroll(int stage, const ir::Var& loop) { annotate(stage, loop, Annotation::unroll); }
+  void parallel(int stage, const ir::Var& loop) { annotate(stage, loop, Annotation::parallel); }
+  void compute_at(int stage, int target, const ir::Var& loop);
+  void compute_inline(int stage) { apply(ComputeInlineStep{stage}); }
+  /// Returns the new cache stage; `stage` itself moves up by one.
+  int cache_write(int stage, const std::string& scope = "local");
+  int cache_read(int stage, const std::vector<int>& readers, const std::string& scope = "local");
+  void layout(int stage, std::vector<LayoutStep::Piece> pieces) { apply(LayoutStep{stage, std::move(pieces)}); }
+
+  bool ok() const { return !error_; }
+  Expected<Schedule> finish() &&;
+
+ private:
+  void apply(const Step& step);
+  int position(int stage, const ir::Var& loop);
+
+  Schedule schedule_;
+  std::optional<Error> error_;
 };
 
 /// Human-readable list of the steps with stage and loop names: one line a step, for the code view.

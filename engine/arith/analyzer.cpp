@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/arith/analyzer.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/ir/visit.h"
+
+namespace tw::arith {
+
+using ir::as;
+using ir::BinaryOp;
+using ir::Expr;
+
+namespace {
+
+constexpr int64_t kNegInf = Bounds::kNegInf, kPosInf = Bounds::kPosInf;
+
+/// Sums and products of bounds that stay unbounded once unbounded (or overflowing).
+int64_t add_bound(int64_t a, int64_t b, int64_t inf) {
+  int64_t out = 0;
+  if (a == inf || b == inf || a == kNegInf || a == kPosInf || b == kNegInf || b == kPosInf) return inf;
+  return __builtin_add_overflow(a, b, &out) ? inf : out;
+}
+int64_t mul_bound(int64_t a, int64_t factor, int64_t inf) {
+  int64_t out = 0;
+  if (a == kNegInf || a == kPosInf) return inf;
+  return __builtin_mul_overflow(a, factor, &out) ? inf : out;
+}
+
+bool is_index(const Expr& e) { return e->dtype == ir::kIndex; }
+
+}  // namespace
+
+Bounds Analyzer::bounds(const Linear& l) const {
+  Bounds out{l.constant, l.constant};
+  for (const Linear::Term& t : l.terms) {
+    const Bounds b = atom_bounds(t.atom);
+    const bool up = t.coeff > 0;
+    out.lo = add_bound(out.lo, mul_bound(up ? b.lo : b.hi, t.coeff, kNegInf), kNegInf);
+    out.hi = add_bound(out.hi, mul_bound(up ? b.hi : b.lo, t.coeff, kPosInf), kPosInf);
+  }
+  return out;
+}
+
+Bounds Analyzer::bounds(const Expr& e) const { return bounds(linear(e)); }
+
+Bounds Analyzer::atom_bounds(const Expr& atom) const {
+  if (const auto* v = as<ir::VarNode>(atom)) {
+    const auto it = ranges_.find(v);
+    return it == ranges_.end() ? Bounds{} : it->second;
+  }
+  if (const auto* s = as<ir::SelectNode>(atom)) {
+    const Bounds t = bounds(s->if_true), f = bounds(s->if_false);
+    return {std::min(t.lo, f.lo), std::max(t.hi, f.hi)};
+  }
+  if (const auto* b = as<ir::BinaryNode>(atom)) {
+    const auto c = ir::as_int(b->b);
+    if (b->op == BinaryOp::floor_div && c && *c > 0) {
+      const Bounds x = bounds(b->a);
+      return {x.lo == kNegInf ? kNegInf : floor_div_int(x.lo, *c), x.hi == kPosInf ? kPosInf : floor_div_int(x.hi, *c)};
+    }
+    if (b->op == BinaryOp::floor_mod && c && *c > 0) {
+      const Bounds x = bounds(b->a);
+      if (x.finite() && floor_div_int(x.lo, *c) == floor_div_int(x.hi, *c)) return {floor_mod_int(x.lo, *c), floor_mod_int(x.hi, *c)};
+      return {0, *c - 1};
+    }
+    if (b->op == BinaryOp::min || b->op == BinaryOp::max) {
+      const Bounds x = bounds(b->a), y = bounds(b->b);
+      if (b->op == BinaryOp::min) return {std::min(x.lo, y.lo), std::min(x.hi, y.hi)};
+      return {std::max(x.lo, y.lo), std::max(x.hi, y.hi)};
+    }
+  }
+  return {};
+}
+
+Linear Analyzer::linear(const Expr& e) const {
+  Linear out;
+  if (const auto v = ir::as_int(e)) {
+    out.constant = *v;
+    return out;
+  }
+  if (const auto* b = as<ir::BinaryNode>(e); b && is_index(e)) {
+    const auto cb = ir::as_int(b->b);
+    switch (b->op) {
+      case BinaryOp::add:
+      case BinaryOp::sub:
+        out = linear(b->a);
+        out.add(linear(b->b), b->op == BinaryOp::add ? 1 : -1);
+        return out;
+      case BinaryOp::mul: {
+        Linear x = linear(b->a), y = linear(b->b);
+        if (x.is_constant()) std::swap(x, y);
+        if (!y.is_constant()) break;
+        x.scale(y.constant);
+        return x;
+      }
+      case BinaryOp::floor_div:
+        if (cb && *cb > 0) return div_linear(linear(b->a), *cb);
+        break;
+      case BinaryOp::floor_mod:
+        if (cb && *cb > 0) return mod_linear(linear(b->a), *cb);
+        break;
+      default: break;
+    }
+  }
+  // x // c and x % c of the same x meet again as x when a fused loop is taken apart and put together.
+  const Expr atom = ir::map_children(e, [&](const Expr& c) { return simplify(c); });
+  Expr folded = atom;
+  if (const auto* b = as<ir::BinaryNode>(atom); b && (b->op == BinaryOp::min || b->op == BinaryOp::max)) folded = simplify_min_max(*b, atom);
+  if (const auto v = ir::as_int(folded)) {
+    out.constant = *v;
+    return out;
+  }
+  const auto* b = as<ir::BinaryNode>(folded);
+  if (!folded.same_as(atom) && b && (b->op == BinaryOp::add || b->op == BinaryOp::sub || b->op == BinaryOp::mul)) return linear(folded);
+  out.add_term(folded, 1);
+  return out;
+}
+
+namespace {
+
+/// Joins k*c*(x // c) + k*(x % c) to k*x.
+void join_div_mod(Linear& l, const std::function<Linear(const Expr&)>& linear) {
+  for (size_t i = 0; i < l.terms.size(); ++i) {
+    const auto* m = as<ir::BinaryNode>(l.terms[i].atom);
+    if (!m || m->op != BinaryOp::floor_mod) continue;
+    const int64_t c = *ir::as_int(m->b), k = l.terms[i].coeff;
+    for (size_t j = 0; j < l.terms.size(); ++j) {
+      const auto* d = as<ir::BinaryNode>(l.terms[j].atom);
+      if (!d || d->op != BinaryOp::floor_div || l.terms[j].coeff != k * c || ir::as_int(d->b) != c || !same_atom(d->a, m->a)) continue;
+      const Expr x = m->a;
+      const Expr mod = l.terms[i].atom, div = l.terms[j].atom;
+      l.add_term(mod, -k);
+      l.add_term(div, -k * c);
+      l.add(linear(x), k);
+      return join_div_mod(l, linear);
+    }
+  }
+}
+
+}  // namespace
+
+Linear Analyzer::div_linear(Linear x, int64_t c) const {
+  if (c == 1) return x;
+  Linear quotient, rest;
+  quotient.constant = floor_div_int(x.constant, c);
+  rest.constant = floor_mod_int(x.constant, c);
+  for (const Linear::Term& t : x.terms) {
+    const int64_t q = floor_div_int(t.coeff, c), r = floor_mod_int(t.coeff, c);
+    if (r == 0) quotient.add_term(t.atom, q);
+    else rest.add_term(t.atom, t.coeff);
+  }
+  const Bounds b = bounds(rest);
+  if (b.finite() && floor_div_int(b.lo, c) == floor_div_int(b.hi, c)) {
+    quotient.constant += floor_div_int(b.lo, c);
+    return quotient;
+  }
+  int64_t g = c;
+  for (const Linear::Term& t : rest.terms) g = std::gcd(g, t.coeff);
+  if (g > 1) {  // (g*r + k) // (g*c') == (r + k // g) // c'
+    for (Linear::Term& t : rest.terms) t.coeff /= g;
+    rest.constant = floor_div_int(rest.constant, g);
+    quotient.add(div_linear(std::move(rest), c / g));
+    return quotient;
+  }
+  if (rest.terms.size() == 1 && rest.terms[0].coeff == 1 && rest.constant == 0)
+    if (const auto* d = as<ir::BinaryNode>(rest.terms[0].atom); d && d->op == BinaryOp::floor_div && ir::as_int(d->b)) {
+      quotient.add(div_linear(linear(d->a), c * *ir::as_int(d->b)));
+      return quotient;
+    }
+  quotient.add_term(ir::floor_div(rest.to_expr(), ir::index(c)), 1);
+  return quotient;
+}
+
+Linear Analyzer::mod_linear(Linear x, int64_t c) const {
+  Linear rest;
+  if (c == 1) return rest;
+  rest.constant = floor_mod_int(x.constant, c);
+  for (const Linear::Term& t : x.terms)
+    if (floor_mod_int(t.coeff, c) != 0) rest.add_term(t.atom, t.coeff);
+  const Bounds b = bounds(rest);
+  if (b.finite() && floor_div_int(b.lo, c) == floor_div_int(b.hi, c)) {
+    rest.constant -= c * floor_div_int(b.lo, c);
+    return rest;
+  }
+  int64_t g = c;
+  for (const Linear::Term& t : rest.terms) g = std::gcd(g, t.coeff);
+  if (g > 1 && g < c) {  // (g*r + k) % (g*c') == g * ((r + k // g) % c') + k % g
+    const int64_t low = floor_mod_int(rest.constant, g);
+    for (Linear::Term& t : rest.terms) t.coeff /= g;
+    rest.constant = floor_div_int(rest.constant, g);
+    Linear out = mod_linear(std::move(rest), c / g);
+    out.scale(g);
+    out.constant += low;
+    return out;
+  }
+  if (rest.is_constant()) return rest;
+  if (rest.terms.size() == 1 && rest.terms[0].coeff == 1 && rest.constant == 0)
+    if (const auto* m = as<ir::BinaryNode>(rest.terms[0].atom); m && m->op == BinaryOp::floor_mod && ir::as_int(m->b) && *ir::as_int(m->b) % c == 0)
+      return mod_linear(linear(m->a), c);
+  Linear out;
+  out.add_term(ir::floor_mod(rest.to_expr(), ir::index(c)), 1);
+  return out;
+}
+
+bool Analyzer::proves_non_positive(const Linear& l) const {
+  if (bounds(l).hi <= 0) return true;
+  for (const Linear& fact : facts_) {
+    Linear gap = l;
+    gap.add(fact, -1);
+    if (bounds(gap).hi <= 0) return true;
+  }
+  return false;
+}
+
+size_t Analyzer::push_fact(const Expr& cond) {
+  const size_t mark = facts_.size();
+  if (const auto* b = as<ir::BinaryNode>(cond)) {
+    if (b->op == BinaryOp::and_) {
+      push_fact(b->a);
+      push_fact(b->b);
+    } else if ((b->op == BinaryOp::lt || b->op == BinaryOp::le || b->op == BinaryOp::eq) && is_index(b->a)) {
+      Linear l = linear(b->a);
+      l.add(linear(b->b), -1);
+      if (b->op == BinaryOp::lt) l.constant += 1;
+      facts_.push_back(l);
+      if (b->op == BinaryOp::eq) {
+        l.scale(-1);
+        facts_.push_back(l);
+      }
+    }
+  }
+  return mark;
+}
+
+Expr Analyzer::simplify_comparison(const ir::BinaryNode& n, const Expr& e) const {
+  Linear d = linear(n.a);
+  d.add(linear(n.b), -1);
+  Linear shifted = d, negated = d;
+  negated.scale(-1);
+  switch (n.op) {
+    case BinaryOp::lt:
+      shifted.constant += 1;
+      if (proves_non_positive(shifted)) return ir::bool_imm(true);
+      if (proves_non_positive(negated)) return ir::bool_imm(false);
+      break;
+    case BinaryOp::le:
+      negated.constant += 1;
+      if (proves_non_positive(d)) return ir::bool_imm(true);
+      if (proves_non_positive(negated)) return ir::bool_imm(false);
+      break;
+    case BinaryOp::eq:
+    case BinaryOp::ne: {
+      if (d.is_constant()) return ir::bool_imm((d.constant == 0) == (n.op == BinaryOp::eq));
+      const Bounds b = bounds(d);
+      if (b.lo > 0 || b.hi < 0) return ir::bool_imm(n.op == BinaryOp::ne);
+      break;
+    }
+    default: break;
+  }
+  Expr a = simplify(n.a), b = simplify(n.b);
+  return a.same_as(n.a) && b.same_as(n.b) ? e : ir::binary(n.op, a, b);
+}
+
+Expr Analyzer::simplify_min_max(const ir::BinaryNode& n, const Expr& e) const {
+  Linear d = linear(n.a);
+  d.add(linear(n.b), -1);
+  const bool is_min = n.op == BinaryOp::min;
+  if (proves_non_positive(d)) return is_min ? n.a : n.b;
+  d.scale(-1);
+  if (proves_non_positive(d)) return is_min ? n.b : n.a;
+  return e;
+}
+
+Expr Analyzer::simplify(const Expr& e) const {
+  if (as<ir::VarNode>(e) || as<ir::IntImmNode>(e) || as<ir::FloatImmNode>(e)) return e;
+  if (is_index(e) && (as<ir::BinaryNode>(e) || as<ir::SelectNode>(e))) {
+    Linear l = linear(e);
+    join_div_mod(l, [this](const Expr& x) { return linear(x); });
+    if (l.constant == 0 && l.terms.size() == 1 && l.terms[0].coeff == 1) {
+      const Expr& atom = l.terms[0].atom;
+      return same_atom(atom, e) ? e : atom;
+    }
+    const Expr out = l.to_expr();
+    return same_atom(out, e) ? e : out;
+  }
+  if (const auto* b = as<ir::BinaryNode>(e)) {
+    if (ir::is_comparison(b->op) && is_index(b->a)) return simplify_comparison(*b, e);
+  }
+  if (const auto* s = as<ir::SelectNode>(e); s && s->cond->dtype.is_scalar()) {
+    const Expr c = simplify(s->cond);
+    if (const auto v = ir::as_int(c)) return simplify(*v ? s->if_true : s->if_false);
+  }
+  return ir::map_children(e, [&](const Expr& c) { return simplify(c); });
+}
+
+bool Analyzer::prove(const Expr& cond) const { return ir::is_int(simplify(cond), 1); }
+
+}  // namespace tw::arith

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <unordered_map>
+
+#include "engine/arith/linear.h"
+#include "engine/ir/expr.h"
+
+namespace tw::arith {
+
+/// Inclusive bounds of an integer expression; a missing side is unbounded.
+struct Bounds {
+  static constexpr int64_t kNegInf = INT64_MIN, kPosInf = INT64_MAX;
+  int64_t lo = kNegInf, hi = kPosInf;
+  bool finite() const { return lo != kNegInf && hi != kPosInf; }
+};
+
+/// Knows the ranges of variables and conditions that hold, and simplifies index expressions under them.
+/// Works on int64 index arithmetic and on booleans; other expressions are only searched for such parts.
+class Analyzer {
+ public:
+  /// var is in [lo, hi].
+  void bind(const ir::VarNode* var, Bounds range) { ranges_[var] = range; }
+  /// Adds what a true condition says (conjunctions of linear comparisons); returns a mark for pop_facts.
+  size_t push_fact(const ir::Expr& cond);
+  void pop_facts(size_t mark) { facts_.resize(mark); }
+
+  Bounds bounds(const ir::Expr& e) const;
+  Bounds bounds(const Linear& l) const;
+  /// An equal expression in canonical form; the same handle if it was canonical already. Idempotent.
+  ir::Expr simplify(const ir::Expr& e) const;
+  /// True if the condition certainly holds; false means "not known".
+  bool prove(const ir::Expr& cond) const;
+  /// The sum-of-products form of an index expression, with every atom simplified.
+  Linear linear(const ir::Expr& e) const;
+
+ private:
+  Bounds atom_bounds(const ir::Expr& atom) const;
+  bool proves_non_positive(const Linear& l) const;
+  Linear div_linear(Linear x, int64_t c) const;
+  Linear mod_linear(Linear x, int64_t c) const;
+  ir::Expr simplify_comparison(const ir::BinaryNode& n, const ir::Expr& e) const;
+  ir::Expr simplify_min_max(const ir::BinaryNode& n, const ir::Expr& e) const;
+
+  std::unordered_map<const ir::VarNode*, Bounds> ranges_;
+  std::vector<Linear> facts_;  ///< each is known to be <= 0
+};
+
+}  // namespace tw::arith

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <unordered_set>
+
+#include "engine/arith/analyzer.h"
+#include "engine/ir/visit.h"
+#include "engine/schedule/schedule.h"
+
+namespace tw::lower {
+
+/// What lowering knows of one stage: the region it computes each time, and its axes in terms of its loops.
+struct StageDomain {
+  std::vector<ir::Expr> min;     ///< per spatial axis, over the loops outside
+  std::vector<int64_t> extent;   ///< per spatial axis
+  std::unordered_map<const ir::VarNode*, int64_t> loop_extent;  ///< of every loop, shrunk to the region
+  ir::VarMap axis_value;         ///< axis variable -> its value over loop variables
+  std::vector<ir::Expr> guards;  ///< conditions under which an iteration is real; those that always hold are dropped
+};
+
+/// Region inference for all stages, consumers first. `stages` have no inlined reads left.
+/// A stage computed inside a loop needs the union of what its readers touch while the loops outside stand still.
+/// Source: bounds inference of Halide (Ragan-Kelley et al., PLDI 2013) with affine index arithmetic.
+class DomainInference {
+ public:
+  explicit DomainInference(const std::vector<schedule::Stage>& stages) : stages_(stages), domains_(stages.size()) {}
+
+  Expected<void> run();
+  const StageDomain& of(int stage) const { return domains_[static_cast<size_t>(stage)]; }
+  const arith::Analyzer& analyzer() const { return analyzer_; }
+
+ private:
+  /// Values that an index takes while relaxed variables run: fixed + [lo, hi].
+  struct Span {
+    arith::Linear fixed;
+    int64_t lo = 0, hi = 0;
+  };
+  using FixedVars = std::unordered_set<const ir::VarNode*>;
+
+  FixedVars fixed_vars(const schedule::Stage& st) const;
+  bool only_fixed(const ir::Expr& e, const FixedVars& fixed) const;
+  std::optional<Span> relax(const ir::Expr& e, const FixedVars& fixed) const;
+  std::optional<Span> relax_atom(const ir::Expr& atom, const FixedVars& fixed) const;
+  void infer_region(int stage);
+  void resolve_loops(int stage);
+  void add_guards(int stage, const std::vector<std::pair<ir::Expr, int64_t>>& splits);
+
+  const std::vector<schedule::Stage>& stages_;
+  std::vector<StageDomain> domains_;
+  arith::Analyzer analyzer_;
+};
+
+}  // namespace tw::lower

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/lower/lower.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/lower/domain.h"
+#include "engine/schedule/primitives/primitives.h"
+#include "engine/tir/visit.h"
+
+namespace tw::lower {
+
+namespace {
+
+using ir::Buffer;
+using ir::Expr;
+using schedule::ComputeLocation;
+using schedule::LayoutStep;
+using schedule::Stage;
+using tir::Stmt;
+
+std::vector<int64_t> physical_shape(const std::vector<int64_t>& shape, const std::vector<LayoutStep::Piece>& layout) {
+  if (layout.empty()) return shape;
+  std::vector<int64_t> inner(shape.size(), 1), out;
+  for (const auto& p : layout)
+    if (p.factor) inner[static_cast<size_t>(p.dim)] *= p.factor;
+  for (const auto& p : layout) {
+    const auto d = static_cast<size_t>(p.dim);
+    out.push_back(p.factor ? p.factor : (shape[d] + inner[d] - 1) / inner[d]);
+  }
+  return out;
+}
+
+std::vector<Expr> physical_indices(const std::vector<Expr>& logical, const std::vector<LayoutStep::Piece>& layout) {
+  if (layout.empty()) return logical;
+  std::vector<int64_t> inner(logical.size(), 1);
+  std::vector<Expr> out(layout.size(), ir::index(0));
+  for (size_t k = layout.size(); k-- > 0;) {
+    const auto d = static_cast<size_t>(layout[k].dim);
+    const Expr rest = ir::floor_div(logical[d], ir::index(inner[d]));
+    out[k] = layout[k].factor ? ir::floor_mod(rest, ir::index(layout[k].factor)) : rest;
+    inner[d] *= layout[k].factor ? layout[k].factor : 1;
+  }
+  return out;
+}
+
+/// Replaces reads of inlined stages, producers first, so that chains collapse.
+void inline_stages(std::vector<Stage>& stages) {
+  for (size_t i = 0; i < stages.size(); ++i) {
+    if (stages[i].location != ComputeLocation::inlined) continue;
+    const te::Op& op = stages[i].op;
+    for (size_t j = i + 1; j < stages.size(); ++j) {
+      if (!stages[j].op.body) continue;
+      stages[j].op.body = schedule::replace_reads(*stages[j].op.body, op.output.get(), [&](const std::vector<Expr>& indices) {
+        ir::VarMap map;
+        for (size_t k = 0; k < op.axes.size(); ++k) map.emplace(op.axes[k].var.get(), indices[k]);
+        return ir::substitute(*op.body, map);
+      });
+    }
+  }
+}
+
+class Lowering {
+ public:
+  Lowering(const schedule::Schedule& s, std::vector<Stage> stages) : outputs_(s.outputs()), stages_(std::move(stages)), domains_(stages_) {}
+
+  Expected<tir::Func> run(const std::string& name) {
+    TW_CHECK(domains_.run());
+    tir::Func f{name, {}, static_cast<int>(outputs_.size()), tir::nop()};
+    TW_CHECK(place_buffers(f));
+    std::vector<Stmt> body;
+    for (size_t i = 0; i < stages_.size(); ++i)
+      if (!stages_[i].op.is_placeholder() && stages_[i].location == ComputeLocation::root) body.push_back(nest(static_cast<int>(i)));
+    f.body = tir::seq(std::move(body));
+    for (size_t i = stages_.size(); i-- > 0;)
+      if (is_root_intermediate(static_cast<int>(i))) f.body = tir::alloc(buffers_.at(stages_[i].op.output.get()), f.body, {static_cast<int>(i), -1});
+    return f;
+  }
+
+ private:
+  bool is_output(int i) const { return std::find(outputs_.begin(), outputs_.end(), i) != outputs_.end(); }
+  bool is_root_intermediate(int i) const {
+    const Stage& st = stages_[static_cast<size_t>(i)];
+    return !st.op.is_placeholder() && st.location == ComputeLocation::root && !is_output(i);
+  }
+
+  Expected<void> place_buffers(tir::Func& f) {
+    for (size_t i = 0; i < stages_.size(); ++i) {
+      const Stage& st = stages_[i];
+      const Buffer& logical = st.op.output;
+      if (st.location == ComputeLocation::inlined) continue;
+      const bool at = st.location == ComputeLocation::at;
+      if (at && !st.layout.empty())
+        return Error(ErrorCode::illegal_schedule, fmt::format("Expected a layout only on stages computed at the root, found one on '{}'", st.op.name));
+      const bool param = st.op.is_placeholder() || is_output(static_cast<int>(i));
+      const std::vector<int64_t>& shape = at ? domains_.of(static_cast<int>(i)).extent : logical->shape;
+      const ir::Scope scope = param ? ir::Scope::param : st.scope;
+      buffers_.emplace(logical.get(), ir::make_buffer(logical->name, logical->dtype, physical_shape(shape, st.layout), scope));
+      stage_of_.emplace(logical.get(), static_cast<int>(i));
+      if (st.op.is_placeholder()) f.params.push_back(buffers_.at(logical.get()));
+    }
+    for (const int o : outputs_) f.params.push_back(buffers_.at(stages_[static_cast<size_t>(o)].op.output.get()));
+    return {};
+  }
+
+  /// Logical indices of a stage's array to indices of the array that holds it.
+  std::pair<Buffer, std::vector<Expr>> access(const ir::BufferNode* logical, std::vector<Expr> indices) const {
+    const int i = stage_of_.at(logical);
+    const Stage& st = stages_[static_cast<size_t>(i)];
+    if (st.location == ComputeLocation::at)
+      for (size_t k = 0; k < indices.size(); ++k) indices[k] = indices[k] - domains_.of(i).min[k];
+    return {buffers_.at(logical), physical_indices(indices, st.layout)};
+  }
+
+  Expr rewrite_reads(const Expr& e) const {
+    const Expr x = ir::map_children(e, [&](const Expr& c) { return rewrite_reads(c); });
+    const auto* l = ir::as<ir::LoadNode>(x);
+    if (!l) return x;
+    auto [buffer, indices] = access(l->buffer.get(), l->indices);
+    return ir::load(buffer, std::move(indices));
+  }
+
+  static Stmt guarded(const std::vector<Expr>& conds, Stmt body, tir::Origin origin) {
+    if (conds.empty()) return body;
+    Expr all = conds.front();
+    for (size_t k = 1; k < conds.size(); ++k) all = all && conds[k];
+    return tir::if_then(all, std::move(body), std::nullopt, origin);
+  }
+
+  static tir::ForKind for_kind(schedule::Annotation a) {
+    switch (a) {
+      case schedule::Annotation::parallel: return tir::ForKind::parallel;
+      case schedule::Annotation::vectorize: return tir::ForKind::vectorized;
+      case schedule::Annotation::unroll: return tir::ForKind::unrolled;
+      case schedule::Annotation::none: break;
+    }
+    return tir::ForKind::serial;
+  }
+
+  Stmt wrap_loop(int i, const schedule::Iter& it, Stmt body) const {
+    const int64_t n = domains_.of(i).loop_extent.at(it.var.get());
+    if (n == 1) return body;
+    return tir::make_for(it.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(body), {i, it.step});
+  }
+
+  /// Puts the stages computed inside this loop before the loop's own work.
+  Stmt with_attached(int i, const ir::Var& loop, Stmt body) const {
+    std::vector<int> attached;
+    for (size_t j = 0; j < stages_.size(); ++j)
+      if (stages_[j].location == ComputeLocation::at && stages_[j].at_stage == i && stages_[j].at_iter->same_as(loop)) attached.push_back(static_cast<int>(j));
+    if (attached.empty()) return body;
+    std::vector<Stmt> parts;
+    for (const int j : attached) parts.push_back(nest(j));
+    parts.push_back(std::move(body));
+    Stmt out = tir::seq(std::move(parts));
+    for (size_t k = attached.size(); k-- > 0;) {
+      const Stage& st = stages_[static_cast<size_t>(attached[k])];
+      out = tir::alloc(buffers_.at(st.op.output.get()), out, {attached[k], st.at_step});
+    }
+    return out;
+  }
+
+  std::vector<Expr> own_indices(int i) const {
+    std::vector<Expr> out;
+    for (const te::Axis& a : stages_[static_cast<size_t>(i)].op.axes) out.push_back(domains_.of(i).axis_value.at(a.var.get()));
+    return out;
+  }
+
+  Stmt nest(int i) const {
+    const Stage& st = stages_[static_cast<size_t>(i)];
+    const auto first = std::find_if(st.iters.begin(), st.iters.end(), [](const schedule::Iter& it) { return it.kind == te::AxisKind::reduce; });
+    const auto first_reduce = static_cast<size_t>(first - st.iters.begin());
+    const bool reduces = st.op.reducer != te::Reducer::none;
+    Stmt body = innermost(i);
+    for (size_t k = st.iters.size(); k-- > 0;) {
+      body = wrap_loop(i, st.iters[k], with_attached(i, st.iters[k].var, std::move(body)));
+      if (reduces && k == first_reduce) body = tir::seq({init(i, first_reduce), std::move(body)});
+    }
+    if (reduces && first_reduce == st.iters.size()) body = tir::seq({init(i, first_reduce), std::move(body)});
+    return body;
+  }
+
+  Stmt innermost(int i) const {
+    const Stage& st = stages_[static_cast<size_t>(i)];
+    const tir::Origin origin{i, st.at_step};
+    auto [buffer, indices] = access(st.op.output.get(), own_indices(i));
+    Expr value = rewrite_reads(ir::substitute(*st.op.body, domains_.of(i).axis_value));
+    if (st.op.reducer != te::Reducer::none) value = te::reducer_combine(st.op.reducer, ir::load(buffer, indices), value);
+    return guarded(domains_.of(i).guards, tir::store(buffer, std::move(indices), std::move(value), origin), origin);
+  }
+
+  /// Sets the elements that the reduction loops below update; spatial loops inside them are repeated with variables of their own.
+  Stmt init(int i, size_t first_reduce) const {
+    const Stage& st = stages_[static_cast<size_t>(i)];
+    const tir::Origin origin{i, st.at_step};
+    auto [buffer, indices] = access(st.op.output.get(), own_indices(i));
+    std::vector<Expr> conds;
+    for (const Expr& g : domains_.of(i).guards) {
+      const bool over_reduction = std::any_of(st.iters.begin(), st.iters.end(), [&](const schedule::Iter& it) {
+        return it.kind == te::AxisKind::reduce && ir::uses_var(g, it.var.get());
+      });
+      if (!over_reduction) conds.push_back(g);
+    }
+    Stmt body = guarded(conds, tir::store(buffer, std::move(indices), te::reducer_identity(st.op.reducer, buffer->dtype), origin), origin);
+    ir::VarMap fresh;
+    for (size_t k = st.iters.size(); k-- > first_reduce;) {
+      const schedule::Iter& it = st.iters[k];
+      if (it.kind == te::AxisKind::reduce) continue;
+      schedule::Iter copy = it;
+      copy.var = ir::make_var(it.var->name + "_init");
+      const int64_t n = domains_.of(i).loop_extent.at(it.var.get());
+      if (n == 1) continue;
+      fresh.emplace(it.var.get(), ir::to_expr(copy.var));
+      body = tir::make_for(copy.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(body), {i, it.step});
+    }
+    return fresh.empty() ? body : tir::substitute(body, fresh);
+  }
+
+  std::vector<int> outputs_;
+  std::vector<Stage> stages_;
+  DomainInference domains_;
+  std::unordered_map<const ir::BufferNode*, Buffer> buffers_;
+  std::unordered_map<const ir::BufferNode*, int> stage_of_;
+};
+
+}  // namespace
+
+Expected<tir::Func> lower(const schedule::Schedule& s, const std::string& name) {
+  std::vector<Stage> stages = s.stages();
+  inline_stages(stages);
+  return Lowering(s, std::move(stages)).run(name);
+}
+
+Expected<tir::Func> lower_and_optimize(const schedule::Schedule& s, const std::string& name, const Target& target, const tir::PassHooks& hooks) {
+  TW_TRY(tir::Func f, lower(s, name));
+  return tir::run_passes(std::move(f), target, hooks);
+}
+
+}  // namespace tw::lower

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "engine/ir/visit.h"
+#include "engine/schedule/primitives/primitives.h"
+
+namespace tw::schedule {
+
+Expected<void> apply_cache_write(State& s, const CacheWriteStep& p, int step) {
+  TW_TRY(Stage * st, computed_stage(s, p.stage, "cache_write"));
+  TW_TRY(const ir::Scope scope, parse_scope(p.scope));
+  if (!st->relations.empty() || st->location != ComputeLocation::root)
+    return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage without earlier steps for 'cache_write', found '{}'", st->op.name));
+
+  Stage cache{.op = s.stages[static_cast<size_t>(p.stage)].op};
+  const std::string name = st->op.name + "_" + p.scope;
+  cache.op.name = name;
+  cache.op.output = ir::make_buffer(name, st->op.output->dtype, st->op.output->shape);
+  cache.iters = root_iters(cache.op);
+  cache.scope = scope;
+  cache.at_step = step;
+
+  // The stage becomes the copy out, with axes of its own.
+  std::vector<ir::Expr> indices;
+  for (te::Axis& a : st->op.axes) {
+    a.var = ir::make_var(a.var->name);
+    indices.push_back(ir::to_expr(a.var));
+  }
+  st->op.body = ir::load(cache.op.output, indices);
+  st->op.reduce_axes.clear();
+  st->op.reducer = te::Reducer::none;
+  st->op.tag = "cache_write";
+  st->iters = root_iters(st->op);
+  insert_stage(s, p.stage, std::move(cache));
+  return {};
+}
+
+}  // namespace tw::schedule

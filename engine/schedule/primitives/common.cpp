@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "engine/ir/visit.h"
+#include "engine/schedule/primitives/primitives.h"
+
+namespace tw::schedule {
+
+Expected<Stage*> computed_stage(State& s, int stage, const char* primitive) {
+  if (stage < 0 || stage >= static_cast<int>(s.stages.size()))
+    return Error(ErrorCode::invalid_argument, fmt::format("Expected a stage below {} for '{}', found {}", s.stages.size(), primitive, stage));
+  Stage& st = s.stages[static_cast<size_t>(stage)];
+  if (st.op.is_placeholder())
+    return Error(ErrorCode::illegal_schedule, fmt::format("Expected a computed stage for '{}', found the placeholder '{}'", primitive, st.op.name));
+  if (st.location == ComputeLocation::inlined)
+    return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage with loops for '{}', found the inlined stage '{}'", primitive, st.op.name));
+  return &st;
+}
+
+int position_of(const Stage& stage, const ir::VarNode* var) {
+  for (size_t i = 0; i < stage.iters.size(); ++i)
+    if (stage.iters[i].var.get() == var) return static_cast<int>(i);
+  return -1;
+}
+
+std::vector<int> readers_of(const State& s, int stage) {
+  const ir::BufferNode* buffer = s.stages[static_cast<size_t>(stage)].op.output.get();
+  std::vector<int> out;
+  for (size_t j = 0; j < s.stages.size(); ++j) {
+    const te::Op& op = s.stages[j].op;
+    if (!op.body) continue;
+    bool reads = false;
+    ir::walk(*op.body, [&](const ir::Expr& e) {
+      const auto* l = ir::as<ir::LoadNode>(e);
+      reads = reads || (l && l->buffer.get() == buffer);
+    });
+    if (reads) out.push_back(static_cast<int>(j));
+  }
+  return out;
+}
+
+void insert_stage(State& s, int position, Stage stage) {
+  for (Stage& st : s.stages)
+    if (st.at_stage >= position) ++st.at_stage;
+  for (int& o : s.outputs)
+    if (o >= position) ++o;
+  s.stages.insert(s.stages.begin() + position, std::move(stage));
+}
+
+ir::Expr replace_reads(const ir::Expr& body, const ir::BufferNode* from, const std::function<ir::Expr(const std::vector<ir::Expr>&)>& with) {
+  const ir::Expr e = ir::map_children(body, [&](const ir::Expr& c) { return replace_reads(c, from, with); });
+  const auto* l = ir::as<ir::LoadNode>(e);
+  return l && l->buffer.get() == from ? with(l->indices) : e;
+}
+
+std::vector<Iter> root_iters(const te::Op& op) {
+  std::vector<Iter> iters;
+  for (const te::Axis& a : op.axes) iters.push_back({a.var, a.extent, a.kind});
+  for (const te::Axis& a : op.reduce_axes) iters.push_back({a.var, a.extent, a.kind});
+  return iters;
+}
+
+Expected<ir::Scope> parse_scope(const std::string& name) {
+  if (name == "local") return ir::Scope::local;
+  if (name == "global") return ir::Scope::global;
+  return Error(ErrorCode::invalid_argument, "Expected the scope 'local' or 'global', found '" + name + "'");
+}
+
+}  // namespace tw::schedule

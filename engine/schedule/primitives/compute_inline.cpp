@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/schedule/primitives/primitives.h"
+
+namespace tw::schedule {
+
+Expected<void> apply_compute_inline(State& s, const ComputeInlineStep& p, int step) {
+  TW_TRY(Stage * st, computed_stage(s, p.stage, "compute_inline"));
+  if (st->op.reducer != te::Reducer::none)
+    return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage without reduction for 'compute_inline', found '{}'", st->op.name));
+  if (std::find(s.outputs.begin(), s.outputs.end(), p.stage) != s.outputs.end())
+    return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage that is no output for 'compute_inline', found '{}'", st->op.name));
+  if (std::any_of(s.stages.begin(), s.stages.end(), [&](const Stage& o) { return o.at_stage == p.stage; }))
+    return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage that nothing is computed at for 'compute_inline', found '{}'", st->op.name));
+  st->location = ComputeLocation::inlined;
+  st->at_step = step;
+  return {};
+}
+
+}  // namespace tw::schedule

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "engine/schedule/primitives/primitives.h"
+
+namespace tw::schedule {
+
+Expected<void> apply_fuse(State& s, const FuseStep& p, int step) {
+  TW_TRY(Stage * st, computed_stage(s, p.stage, "fuse"));
+  if (p.iters.empty()) return Error(ErrorCode::invalid_argument, "Expected at least one loop for 'fuse', found none");
+  FuseRelation relation{{}, st->iters.empty() ? ir::make_var("none") : st->iters.front().var};
+  std::string name;
+  int64_t extent = 1;
+  te::AxisKind kind = te::AxisKind::spatial;
+  for (size_t k = 0; k < p.iters.size(); ++k) {
+    const int i = p.iters[k];
+    if (i < 0 || i >= static_cast<int>(st->iters.size()) || (k > 0 && i != p.iters[k - 1] + 1))
+      return Error(ErrorCode::invalid_argument, fmt::format("Expected adjacent loops of stage '{}' for 'fuse', found index {}", st->op.name, i));
+    const Iter& it = st->iters[static_cast<size_t>(i)];
+    if (it.annotation != Annotation::none || (k > 0 && it.kind != kind))
+      return Error(ErrorCode::illegal_schedule, fmt::format("Expected loops of one kind without annotation for 'fuse', found '{}' of stage '{}'", it.var->name, st->op.name));
+    kind = it.kind;
+    extent *= it.extent;
+    name += (k ? "_" : "") + it.var->name;
+    relation.parents.push_back(it.var);
+  }
+  relation.child = ir::make_var(name);
+  const Iter fused{relation.child, extent, kind, Annotation::none, step};
+  const auto first = st->iters.begin() + p.iters.front();
+  st->iters.insert(st->iters.erase(first, first + static_cast<std::ptrdiff_t>(p.iters.size())), fused);
+  st->relations.push_back(std::move(relation));
+  return {};
+}
+
+}  // namespace tw::schedule

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tir/clone.h"
+
+#include <unordered_map>
+
+#include "engine/tir/visit.h"
+
+namespace tw::tir {
+
+namespace {
+
+class Cloner {
+ public:
+  explicit Cloner(ir::VarMap vars) : vars_(std::move(vars)) {}
+
+  Expr expr(const Expr& e) const {
+    if (const auto* v = ir::as<ir::VarNode>(e)) {
+      const auto it = vars_.find(v);
+      return it == vars_.end() ? e : it->second;
+    }
+    const Expr x = ir::map_children(e, [&](const Expr& c) { return expr(c); });
+    if (const auto* l = ir::as<ir::LoadNode>(x))
+      if (const auto it = buffers_.find(l->buffer.get()); it != buffers_.end()) return ir::load(it->second, l->indices);
+    return x;
+  }
+
+  Stmt stmt(const Stmt& s) {
+    const auto fe = [&](const Expr& e) { return expr(e); };
+    if (const auto* n = as<ForNode>(s)) {
+      const Var v = make_var_like(n->var);
+      return make_for(v, expr(n->min), expr(n->extent), n->for_kind, stmt(n->body), n->origin);
+    }
+    if (const auto* n = as<LetNode>(s)) {
+      const Expr value = expr(n->value);
+      const Var v = make_var_like(n->var);
+      return let(v, value, stmt(n->body), n->origin);
+    }
+    if (const auto* n = as<AllocNode>(s)) {
+      const Buffer b = ir::make_buffer(n->buffer->name, n->buffer->dtype, n->buffer->shape, n->buffer->scope);
+      buffers_.insert_or_assign(n->buffer.get(), b);
+      return alloc(b, stmt(n->body), n->origin);
+    }
+    const Stmt out = map_children(s, [&](const Stmt& c) { return stmt(c); }, fe);
+    if (const auto* st = as<StoreNode>(out))
+      if (const auto it = buffers_.find(st->buffer.get()); it != buffers_.end()) return store(it->second, st->indices, st->value, st->origin);
+    return out;
+  }
+
+ private:
+  Var make_var_like(const Var& old) {
+    const Var v = ir::make_var(old->name, old->dtype);
+    vars_.insert_or_assign(old.get(), ir::to_expr(v));
+    return v;
+  }
+
+  ir::VarMap vars_;
+  std::unordered_map<const ir::BufferNode*, Buffer> buffers_;
+};
+
+}  // namespace
+
+Stmt clone_with(const Stmt& s, const ir::VarMap& map) { return Cloner(map).stmt(s); }
+
+}  // namespace tw::tir

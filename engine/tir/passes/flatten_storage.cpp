@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tir/passes/flatten_storage.h"
+
+#include "engine/tir/visit.h"
+
+namespace tw::tir {
+
+namespace {
+
+std::vector<Expr> flat_index(const Buffer& b, const std::vector<Expr>& indices) {
+  Expr flat = ir::index(0);
+  for (size_t d = 0; d < indices.size(); ++d) flat = flat * b->shape[d] + indices[d];
+  return {flat};
+}
+
+Expr flatten(const Expr& e) {
+  const Expr x = ir::map_children(e, flatten);
+  const auto* l = ir::as<ir::LoadNode>(x);
+  return l && l->indices.size() != 1 ? ir::load(l->buffer, flat_index(l->buffer, l->indices)) : x;
+}
+
+Stmt flatten_stmt(const Stmt& s) {
+  const Stmt x = map_children(s, flatten_stmt, flatten);
+  const auto* st = as<StoreNode>(x);
+  return st && st->indices.size() != 1 ? store(st->buffer, flat_index(st->buffer, st->indices), st->value, st->origin) : x;
+}
+
+}  // namespace
+
+Func flatten_storage(const Func& f, const Target&) {
+  Func out = f;
+  out.body = flatten_stmt(f.body);
+  return out;
+}
+
+}  // namespace tw::tir

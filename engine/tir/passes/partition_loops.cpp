@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tir/passes/partition_loops.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "engine/arith/analyzer.h"
+#include "engine/tir/clone.h"
+#include "engine/tir/visit.h"
+
+namespace tw::tir {
+
+namespace {
+
+/// Statements that a function may reach by copying bodies; beyond it loops keep their guards.
+constexpr int kMaxStatements = 4000;
+
+int count_statements(const Stmt& s) {
+  int n = 0;
+  walk(s, [&](const Stmt&) { ++n; });
+  return n;
+}
+
+class Partitioner {
+ public:
+  explicit Partitioner(const Stmt& whole) : budget_(kMaxStatements - count_statements(whole)) {}
+
+  Stmt stmt(const Stmt& s) {
+    const auto* n = as<ForNode>(s);
+    if (!n) return map_children(s, [&](const Stmt& c) { return stmt(c); }, [](const Expr& e) { return e; });
+    const auto mn = ir::as_int(n->min), extent = ir::as_int(n->extent);
+    if (!mn || !extent || n->for_kind == ForKind::vectorized || n->for_kind == ForKind::unrolled) return rebuild(s, *n);
+    const auto [lo, hi] = guard_free_range(*n, *mn, *mn + *extent);
+    if (lo >= hi || (lo == *mn && hi == *mn + *extent)) return rebuild(s, *n);
+    const int size = count_statements(n->body);
+    if (size * 2 > budget_) return rebuild(s, *n);
+    budget_ -= size * 2;
+    return n->for_kind == ForKind::parallel ? two_versions(*n, lo, hi) : cut(*n, *mn, lo, hi, *mn + *extent);
+  }
+
+ private:
+  void bind(const ForNode& n) {
+    const arith::Bounds first = analyzer_.bounds(n.min), last = analyzer_.bounds(n.min + n.extent - ir::index(1));
+    analyzer_.bind(n.var.get(), {first.lo, last.hi});
+  }
+
+  Stmt rebuild(const Stmt& s, const ForNode& n) {
+    bind(n);
+    const Stmt body = stmt(n.body);
+    return body.same_as(n.body) ? s : make_for(n.var, n.min, n.extent, n.for_kind, body, n.origin);
+  }
+
+  /// The iterations [begin, end) as a loop of their own, partitioned further inside.
+  Stmt piece(const ForNode& n, int64_t begin, int64_t end) {
+    const Var v = ir::make_var(n.var->name);
+    const Stmt body = clone_with(n.body, {{n.var.get(), ir::to_expr(v)}});
+    analyzer_.bind(v.get(), {begin, end - 1});
+    return make_for(v, ir::index(begin), ir::index(end - begin), n.for_kind, stmt(drop_guards(body)), n.origin);
+  }
+
+  Stmt cut(const ForNode& n, int64_t begin, int64_t lo, int64_t hi, int64_t end) {
+    std::vector<Stmt> parts;
+    if (begin < lo) parts.push_back(piece(n, begin, lo));
+    parts.push_back(piece(n, lo, hi));
+    if (hi < end) parts.push_back(piece(n, hi, end));
+    return seq(std::move(parts));
+  }
+
+  Stmt two_versions(const ForNode& n, int64_t lo, int64_t hi) {
+    const Expr v = ir::to_expr(n.var);
+    bind(n);
+    const Stmt slow = stmt(clone_with(n.body, {}));
+    analyzer_.bind(n.var.get(), {lo, hi - 1});
+    const Stmt fast = stmt(drop_guards(n.body));
+    Expr inside = v < ir::index(hi);
+    if (lo > *ir::as_int(n.min)) inside = ir::index(lo) <= v && inside;
+    return make_for(n.var, n.min, n.extent, n.for_kind, if_then(inside, fast, slow, n.origin), n.origin);
+  }
+
+  /// Removes guards that hold under the ranges bound now.
+  Stmt drop_guards(const Stmt& s) {
+    if (const auto* n = as<ForNode>(s)) bind(*n);
+    if (const auto* n = as<IfNode>(s))
+      if (analyzer_.prove(n->cond)) return drop_guards(n->then_body);
+    return map_children(s, [&](const Stmt& c) { return drop_guards(c); }, [](const Expr& e) { return e; });
+  }
+
+  /// The values of the loop variable, within [begin, end), for which every guard that can be decided holds in all inner iterations.
+  std::pair<int64_t, int64_t> guard_free_range(const ForNode& loop, int64_t begin, int64_t end) {
+    int64_t lo = begin, hi = end;
+    visit_guards(loop.body, [&](const Expr& cond) {
+      if (!ir::uses_var(cond, loop.var.get())) return;
+      const auto* b = ir::as<ir::BinaryNode>(cond);
+      if (!b || (b->op != ir::BinaryOp::lt && b->op != ir::BinaryOp::le) || b->a->dtype != ir::kIndex) return;
+      arith::Linear rest = analyzer_.linear(b->a);  // the guard is: rest <= 0
+      rest.add(analyzer_.linear(b->b), -1);
+      if (b->op == ir::BinaryOp::lt) rest.constant += 1;
+      int64_t coeff = 0;
+      for (const auto& t : rest.terms) {
+        if (t.atom.get() == loop.var.get()) coeff = t.coeff;
+        else if (ir::uses_var(t.atom, loop.var.get())) return;  // under a division: not affine in the loop
+      }
+      if (coeff == 0) return;
+      rest.add_term(ir::to_expr(loop.var), -coeff);
+      const int64_t worst = analyzer_.bounds(rest).hi;
+      if (worst == arith::Bounds::kPosInf) return;
+      int64_t new_lo = lo, new_hi = hi;
+      if (coeff > 0) new_hi = std::min(hi, arith::floor_div_int(-worst, coeff) + 1);
+      else new_lo = std::max(lo, -arith::floor_div_int(-worst, -coeff));
+      if (new_lo >= new_hi) return;  // never certain: this guard stays
+      lo = new_lo;
+      hi = new_hi;
+    });
+    return {lo, hi};
+  }
+
+  /// Calls f on every conjunct of every condition below s, with the ranges of the loops around it bound.
+  void visit_guards(const Stmt& s, const std::function<void(const Expr&)>& f) {
+    walk(s, [&](const Stmt& x) {
+      if (const auto* n = as<ForNode>(x)) bind(*n);
+      if (const auto* n = as<IfNode>(x)) visit_conjuncts(n->cond, f);
+    });
+  }
+  static void visit_conjuncts(const Expr& c, const std::function<void(const Expr&)>& f) {
+    const auto* b = ir::as<ir::BinaryNode>(c);
+    if (!b || b->op != ir::BinaryOp::and_) return f(c);
+    visit_conjuncts(b->a, f);
+    visit_conjuncts(b->b, f);
+  }
+
+  arith::Analyzer analyzer_;
+  int budget_;
+};
+
+}  // namespace
+
+Func partition_loops(const Func& f, const Target&) {
+  Func out = f;
+  out.body = Partitioner(f.body).stmt(f.body);
+  return out;
+}
+
+}  // namespace tw::tir

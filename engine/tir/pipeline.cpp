@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <chrono>
+
+#include "engine/tir/pass.h"
+#include "engine/tir/passes/flatten_storage.h"
+#include "engine/tir/passes/hoist_invariants.h"
+#include "engine/tir/passes/partition_loops.h"
+#include "engine/tir/passes/remove_no_ops.h"
+#include "engine/tir/passes/simplify.h"
+#include "engine/tir/passes/unroll_loops.h"
+#include "engine/tir/passes/vectorize_loops.h"
+#include "engine/tir/verify.h"
+
+namespace tw::tir {
+
+namespace {
+
+constexpr const char* kSimplifyText =
+    "Brings index arithmetic into one canonical form under the known ranges of loops. Divisions and remainders from fused loops and blocked layouts "
+    "cancel, guards that always hold disappear, loops of one iteration dissolve.";
+
+const std::array<Pass, 10> kPasses{{
+    // First, so that guards show which loop they depend on.
+    {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
+    // Before unrolling and vectorising: a guard inside a vector would forbid it, and copies are cheapest while bodies are small.
+    {"partition_loops", partition_loops,
+     "Cuts a loop where the guard of an imperfect split stops to hold. The main part runs without the test, only the last piece keeps it.", "Halide, PLDI 2013"},
+    // The pieces have ranges of their own: more folds.
+    {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
+    {"flatten_storage", flatten_storage, "Gives every array access a single row-major index in elements, the form that machines address memory in.", "Halide, PLDI 2013"},
+    // Before unrolling, so that one vector statement is copied instead of each lane.
+    {"vectorize_loops", vectorize_loops, "Turns loops marked as vectorised into vector loads, arithmetic and stores by replacing the loop variable with a ramp.",
+     "Halide, PLDI 2013"},
+    {"unroll_loops", unroll_loops, "Writes out loops marked as unrolled. The accumulators of a register tile end with constant indices, which lets LLVM keep them in registers.",
+     "Halide, PLDI 2013"},
+    {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
+    {"hoist_invariants", hoist_invariants, "Moves tests that do not depend on a loop to the outside of it.", "Allen and Cocke, A catalogue of optimizing transformations, 1971"},
+    {"remove_no_ops", remove_no_ops, "Drops what earlier passes left empty.", "dead code elimination"},
+    {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
+}};
+
+}  // namespace
+
+std::span<const Pass> passes() { return kPasses; }
+
+Expected<Func> run_passes(Func f, const Target& target, const PassHooks& hooks) {
+  for (const Pass& pass : kPasses) {
+    const auto begin = std::chrono::steady_clock::now();
+    Func next = pass.run(f, target);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (hooks.after) hooks.after(pass, f, next, seconds, !next.body.same_as(f.body));
+    if (hooks.verify)
+      if (auto ok = verify(next); !ok) {
+        Error e = ok.error();
+        e.where = std::string("after pass '") + pass.name + "'";
+        return e;
+      }
+    f = std::move(next);
+  }
+  return f;
+}
+
+}  // namespace tw::tir
