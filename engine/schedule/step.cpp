@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/schedule/step.h"
+
+#include <fmt/format.h>
+
+#include "engine/ir/visit.h"
+
+namespace tw::schedule {
+
+const std::vector<Primitive>& primitives() {
+  static const char* const kHalide = "Ragan-Kelley et al., Halide, PLDI 2013";
+  static const std::vector<Primitive> kTable{
+      {"split", "SP", "Cuts a loop into an outer loop and inner loops of fixed length. Where the length does not divide the extent, a guard skips the surplus iterations.", kHalide},
+      {"fuse", "FU", "Joins adjacent loops into one that runs over their product, so that one annotation covers them all.", kHalide},
+      {"reorder", "RE", "Changes the nesting order of a stage's loops, and with it which data is reused while it is near.", kHalide},
+      {"annotate", "AN", "Marks a loop as unrolled (written out), vectorised (one vector instruction for all iterations) or parallel (spread over threads).", kHalide},
+      {"compute_at", "CA", "Computes a stage inside a loop of its consumer: only the region that one iteration needs, just before it is used.", kHalide},
+      {"compute_inline", "CI", "Replaces every read of a stage by its definition: nothing is stored, but shared values are computed again.", kHalide},
+      {"compute_root", "CR", "Computes a stage whole, before all stages that read it.", kHalide},
+      {"cache_read", "CHR", "Reads an array through a copy in a nearer memory that some of its readers use instead.", "Chen et al., TVM, OSDI 2018"},
+      {"cache_write", "CHW", "Computes into a nearer memory, such as registers, and copies the result out when it is complete.", "Chen et al., TVM, OSDI 2018"},
+      {"layout", "LT", "Changes the order in which an array's elements lie in memory, for example in blocks of 16 channels. Constants are rearranged ahead of time.",
+       "layout transformation as in NeoCPU, Liu et al., USENIX ATC 2019"},
+  };
+  return kTable;
+}
+
+Json to_json(const Step& step) {
+  return std::visit(ir::Overloaded{[](const SplitStep& s) { return Json::array({"SP", s.stage, s.iter, s.extent, s.lengths, 1}); },
+                                   [](const FuseStep& s) { return Json::array({"FU", s.stage, s.iters}); },
+                                   [](const ReorderStep& s) { return Json::array({"RE", s.stage, s.order}); },
+                                   [](const AnnotationStep& s) { return Json::array({"AN", s.stage, s.iter, static_cast<int>(s.annotation)}); },
+                                   [](const ComputeAtStep& s) { return Json::array({"CA", s.stage, s.target_stage, s.target_iter}); },
+                                   [](const ComputeInlineStep& s) { return Json::array({"CI", s.stage}); },
+                                   [](const ComputeRootStep& s) { return Json::array({"CR", s.stage}); },
+                                   [](const CacheReadStep& s) { return Json::array({"CHR", s.stage, s.scope, s.readers}); },
+                                   [](const CacheWriteStep& s) { return Json::array({"CHW", s.stage, s.scope}); },
+                                   [](const LayoutStep& s) {
+                                     Json pieces = Json::array();
+                                     for (const auto& p : s.pieces) pieces.push_back(Json::array({p.dim, p.factor}));
+                                     return Json::array({"LT", s.stage, pieces});
+                                   }},
+                    step);
+}
+
+Json to_json(const std::vector<Step>& steps) {
+  Json out = Json::array();
+  for (const Step& s : steps) out.push_back(to_json(s));
+  return out;
+}
+
+namespace {
+
+Expected<Step> read_step(const Json& j) {
+  const std::string code = j.at(0).get<std::string>();
+  const int stage = j.at(1).get<int>();
+  if (code == "SP") {
+    if (j.at(5).get<int>() != 1) return Error(ErrorCode::unsupported, "Expected a split counted from inner to outer, found the other order");
+    return Step(SplitStep{stage, j.at(2).get<int>(), j.at(3).is_null() ? 0 : j.at(3).get<int64_t>(), j.at(4).get<std::vector<int64_t>>()});
+  }
+  if (code == "FU") return Step(FuseStep{stage, j.at(2).get<std::vector<int>>()});
+  if (code == "RE") return Step(ReorderStep{stage, j.at(2).get<std::vector<int>>()});
+  if (code == "AN") {
+    const int a = j.at(3).get<int>();
+    if (a < 0 || a > 3) return Error(ErrorCode::unsupported, fmt::format("Expected an annotation from 0 to 3, found {}", a));
+    return Step(AnnotationStep{stage, j.at(2).get<int>(), static_cast<Annotation>(a)});
+  }
+  if (code == "CA") return Step(ComputeAtStep{stage, j.at(2).get<int>(), j.at(3).get<int>()});
+  if (code == "CI") return Step(ComputeInlineStep{stage});
+  if (code == "CR") return Step(ComputeRootStep{stage});
+  if (code == "CHR") return Step(CacheReadStep{stage, j.at(2).get<std::string>(), j.at(3).get<std::vector<int>>()});
+  if (code == "CHW") return Step(CacheWriteStep{stage, j.at(2).get<std::string>()});
+  if (code == "LT") {
+    LayoutStep s{stage, {}};
+    for (const Json& p : j.at(2)) s.pieces.push_back({p.at(0).get<int>(), p.at(1).get<int64_t>()});
+    return Step(s);
+  }
+  return Error(ErrorCode::parse_error, "Expected the code of a schedule step such as 'SP' or 'RE', found '" + code + "'");
+}
+
+}  // namespace
+
+Expected<Step> step_from_json(const Json& json) {
+  try {
+    return read_step(json);
+  } catch (const nlohmann::json::exception&) {
+    return Error(ErrorCode::parse_error, "Expected a schedule step such as [\"SP\", 2, 0, 64, [8, 4], 1], found " + dump_json(json));
+  }
+}
+
+Expected<std::vector<Step>> steps_from_json(const Json& json) {
+  if (!json.is_array()) return Error(ErrorCode::parse_error, "Expected a list of schedule steps, found " + dump_json(json));
+  std::vector<Step> out;
+  for (const Json& j : json) {
+    TW_TRY(Step s, step_from_json(j));
+    out.push_back(std::move(s));
+  }
+  return out;
+}
+
+}  // namespace tw::schedule
