@@ -84,6 +84,7 @@ class Builder {
   int stage(std::string_view name) const { return schedule_.find(name); }
   const Stage& at(int stage) const { return schedule_.stages()[static_cast<size_t>(stage)]; }
   int num_stages() const { return static_cast<int>(schedule_.stages().size()); }
+  const std::vector<Stage>& all() const { return schedule_.stages(); }
   const std::vector<int>& outputs() const { return schedule_.outputs(); }
   /// Loop variables of a stage as they stand, outermost first.
   std::vector<ir::Var> loops(int stage) const;

@@ -26,6 +26,9 @@ std::span<const Template> templates();
 const Template* find_template(const te::Dag& dag, const Target& target);
 
 /// A sensible schedule for any dag: inlines what is injective, vectorises and parallelises the rest. Never fails on a verified dag.
+/// `layouts` (layout steps of placeholders and outputs, by stage of the unscheduled dag) come first, and vector loops follow them.
+/// Errors: what an illegal layout step gives.
+Expected<schedule::Schedule> default_schedule(const te::DagPtr& dag, const Target& target, const std::vector<schedule::LayoutStep>& layouts);
 schedule::Schedule default_schedule(const te::DagPtr& dag, const Target& target);
 
 }  // namespace tw::space

@@ -114,11 +114,15 @@ class Partitioner {
     return {lo, hi};
   }
 
-  /// Calls f on every conjunct of every condition below s, with the ranges of the loops around it bound.
+  /// Calls f on every conjunct of every condition below s (of branches, and of selects such as padding), with the ranges of the loops around it bound.
   void visit_guards(const Stmt& s, const std::function<void(const Expr&)>& f) {
     walk(s, [&](const Stmt& x) {
       if (const auto* n = as<ForNode>(x)) bind(*n);
       if (const auto* n = as<IfNode>(x)) visit_conjuncts(n->cond, f);
+      if (const auto* n = as<StoreNode>(x))
+        ir::walk(n->value, [&](const Expr& e) {
+          if (const auto* sel = ir::as<ir::SelectNode>(e)) visit_conjuncts(sel->cond, f);
+        });
     });
   }
   static void visit_conjuncts(const Expr& c, const std::function<void(const Expr&)>& f) {

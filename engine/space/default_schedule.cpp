@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "engine/ir/visit.h"
+#include "engine/space/template.h"
+
+namespace tw::space {
+
+namespace {
+
+using schedule::Builder;
+using schedule::Stage;
+
+/// Below this many element operations a parallel region costs more than it saves (about 2 us of work per thread).
+constexpr int64_t kParallelWork = 1 << 15;
+
+/// Axis and length of the contiguous run in memory: the innermost piece of a layout, or the last dimension.
+struct Contiguous {
+  int axis = -1;
+  int64_t length = 1;
+};
+
+Contiguous contiguous(const Stage& st) {
+  if (st.op.axes.empty()) return {};
+  if (!st.layout.empty()) return {st.layout.back().dim, st.layout.back().factor ? st.layout.back().factor : st.op.axes[static_cast<size_t>(st.layout.back().dim)].extent};
+  return {static_cast<int>(st.op.axes.size()) - 1, st.op.axes.back().extent};
+}
+
+/// True if every read is at the stage's own position, so that all axes may be walked as one.
+bool reads_in_place(const Stage& st) {
+  bool in_place = true;
+  ir::walk(*st.op.body, [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    if (!l) return;
+    in_place = in_place && l->indices.size() == st.op.axes.size();
+    for (size_t k = 0; in_place && k < l->indices.size(); ++k)
+      in_place = l->indices[k].get() == st.op.axes[k].var.get() && l->buffer->shape[k] == st.op.output->shape[k];
+  });
+  bool uses_position = false;  // a body that computes with the indices themselves would need them taken apart
+  ir::walk(*st.op.body, [&](const ir::Expr& e) { uses_position = uses_position || ir::as<ir::SelectNode>(e); });
+  return in_place && !uses_position;
+}
+
+int64_t work_of(const Stage& st) {
+  int64_t n = 1;
+  for (const te::Axis& a : st.op.axes) n *= a.extent;
+  for (const te::Axis& a : st.op.reduce_axes) n *= a.extent;
+  return n;
+}
+
+/// Vector length for a run of `length` elements: full registers, or a power of two that is the whole run.
+int64_t vector_length(int64_t length, int64_t lanes) {
+  if (length >= lanes) return lanes;
+  return length >= 2 && (length & (length - 1)) == 0 ? length : 1;
+}
+
+void parallelize(Builder& b, int stage, const std::vector<ir::Var>& outer) {
+  if (outer.empty() || work_of(b.at(stage)) < kParallelWork) return;
+  b.parallel(stage, outer.size() == 1 ? outer.front() : b.fuse(stage, outer));
+}
+
+void schedule_elementwise(Builder& b, int stage, int64_t lanes, bool may_fuse) {
+  std::vector<ir::Var> loops = b.loops(stage);
+  if (loops.empty()) return;
+  const Contiguous run = contiguous(b.at(stage));
+  if (may_fuse && b.at(stage).layout.empty()) {
+    const ir::Var all = loops.size() == 1 ? loops.front() : b.fuse(stage, loops);
+    const int64_t v = vector_length(b.at(stage).iters.front().extent, lanes);
+    if (v == 1) return;
+    const auto parts = b.split(stage, all, {v});
+    b.vectorize(stage, parts[1]);
+    parallelize(b, stage, {parts[0]});
+    return;
+  }
+  const int64_t v = vector_length(run.length, lanes);
+  const ir::Var inner = loops[static_cast<size_t>(run.axis)];
+  std::vector<ir::Var> order;
+  for (const ir::Var& l : loops)
+    if (!l.same_as(inner)) order.push_back(l);
+  const size_t outer_count = order.size();
+  if (v > 1) {
+    const auto parts = b.split(stage, inner, {v});
+    // Blocked layouts keep the block index where the dimension stands, so that memory is walked in order.
+    std::vector<ir::Var> walk;
+    for (const ir::Var& l : loops) walk.push_back(l.same_as(inner) ? parts[0] : l);
+    walk.push_back(parts[1]);
+    b.reorder(stage, walk);
+    b.vectorize(stage, parts[1]);
+    const size_t count = b.at(stage).layout.empty() ? std::max<size_t>(1, outer_count) : walk.size() - 2;
+    parallelize(b, stage, std::vector<ir::Var>(walk.begin(), walk.begin() + static_cast<std::ptrdiff_t>(std::min(count, walk.size() - 1))));
+    return;
+  }
+  parallelize(b, stage, std::vector<ir::Var>(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(1, loops.size() - 1))));
+}
+
+/// One vector of outputs at a time, summed up in registers. Returns the stage's index after the cache stage went in before it.
+int schedule_reduction(Builder& b, int stage, int64_t lanes) {
+  const Contiguous run = contiguous(b.at(stage));
+  const int64_t v = run.axis < 0 ? 1 : vector_length(run.length, lanes);
+  const int cache = b.cache_write(stage, "local");
+  const int out = cache + 1;
+  std::vector<ir::Var> loops = b.loops(out);
+  if (loops.empty()) return out;
+  std::vector<ir::Var> walk = loops;
+  if (v > 1) {
+    const auto parts = b.split(out, loops[static_cast<size_t>(run.axis)], {v});
+    walk[static_cast<size_t>(run.axis)] = parts[0];
+    walk.push_back(parts[1]);
+    b.reorder(out, walk);
+    b.vectorize(out, parts[1]);
+    walk.pop_back();
+  }
+  b.compute_at(cache, out, walk.back());
+  if (v > 1) {  // the whole vector inside the reduction
+    const size_t spatial = b.at(cache).op.axes.size();
+    std::vector<ir::Var> inner = b.loops(cache);
+    const ir::Var lane = inner[static_cast<size_t>(run.axis)];
+    inner.erase(inner.begin() + run.axis);
+    inner.push_back(lane);
+    if (spatial > 0) b.reorder(cache, inner);
+    b.vectorize(cache, lane);
+  }
+  // The loop that holds the cache stays a loop of its own when there are others: fusing it would hide where the vector starts.
+  if (work_of(b.at(cache)) >= kParallelWork) {
+    if (walk.size() > 1) walk.pop_back();
+    b.parallel(out, walk.size() == 1 ? walk.front() : b.fuse(out, walk));
+  }
+  return out;
+}
+
+/// Whether a stage disappears into its readers.
+bool inlines(const te::Dag& dag, int i) {
+  const te::Op& op = dag.ops[static_cast<size_t>(i)];
+  if (op.is_placeholder() || op.reducer != te::Reducer::none) return false;
+  if (std::find(dag.outputs.begin(), dag.outputs.end(), i) != dag.outputs.end()) return false;
+  const std::vector<int> readers = dag.consumers(i);
+  // A reduction reads an element many times: computing it each time would repeat the work.
+  return readers.size() == 1 && dag.ops[static_cast<size_t>(readers.front())].reducer == te::Reducer::none;
+}
+
+}  // namespace
+
+Expected<schedule::Schedule> default_schedule(const te::DagPtr& dag, const Target& target, const std::vector<schedule::LayoutStep>& layouts) {
+  Builder b(dag);
+  for (const schedule::LayoutStep& l : layouts) b.layout(l.stage, l.pieces);
+  for (size_t i = 0; i < dag->ops.size(); ++i)
+    if (inlines(*dag, static_cast<int>(i))) b.compute_inline(static_cast<int>(i));
+  for (int i = 0; b.ok() && i < b.num_stages(); ++i) {
+    const Stage& st = b.at(i);
+    if (st.op.is_placeholder() || st.location == schedule::ComputeLocation::inlined) continue;
+    const int64_t lanes = target.lanes(st.op.output->dtype);
+    if (st.op.reducer != te::Reducer::none) {
+      i = schedule_reduction(b, i, lanes);
+    } else {
+      const std::vector<Stage>& stages = b.all();
+      const bool chain = std::all_of(stages.begin(), stages.end(), [&](const Stage& s) {
+        return s.location != schedule::ComputeLocation::inlined || (reads_in_place(s) && s.op.output->shape == st.op.output->shape);
+      });
+      schedule_elementwise(b, i, lanes, chain && reads_in_place(st));
+    }
+  }
+  return std::move(b).finish();
+}
+
+schedule::Schedule default_schedule(const te::DagPtr& dag, const Target& target) {
+  auto s = default_schedule(dag, target, {});
+  TW_ASSERT(s.has_value(), s.error().text());
+  return *std::move(s);
+}
+
+}  // namespace tw::space

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/templates/cpu/blocked.h"
+
+#include <algorithm>
+
+#include "engine/ir/visit.h"
+
+namespace tw::space::cpu {
+
+using schedule::Builder;
+using schedule::LayoutStep;
+
+namespace {
+
+/// Buffers read by an op, in order of appearance.
+std::vector<const ir::BufferNode*> reads_of(const te::Op& op) {
+  std::vector<const ir::BufferNode*> out;
+  ir::walk(*op.body, [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    if (l && std::find(out.begin(), out.end(), l->buffer.get()) == out.end()) out.push_back(l->buffer.get());
+  });
+  return out;
+}
+
+}  // namespace
+
+std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag) {
+  Anchor a;
+  if (dag.outputs.size() != 1) return std::nullopt;
+  a.output = dag.outputs.front();
+  for (size_t i = 0; i < dag.ops.size(); ++i) {
+    if (dag.ops[i].tag != tag) continue;
+    if (a.reduce >= 0) return std::nullopt;
+    a.reduce = static_cast<int>(i);
+  }
+  if (a.reduce < 0) return std::nullopt;
+  const te::Op& reduce = dag.ops[static_cast<size_t>(a.reduce)];
+  const auto reads = reads_of(reduce);
+  if (reads.size() != 2 || reduce.output->dtype != kFloat32) return std::nullopt;
+  a.data = dag.op_of(reads[0]);
+  a.weight = dag.op_of(reads[1]);
+  if (dag.ops[static_cast<size_t>(a.data)].tag == "pad") {
+    a.pad = a.data;
+    const auto source = reads_of(dag.ops[static_cast<size_t>(a.pad)]);
+    if (source.size() != 1) return std::nullopt;
+    a.data = dag.op_of(source[0]);
+  }
+  const te::Op &data = dag.ops[static_cast<size_t>(a.data)], &weight = dag.ops[static_cast<size_t>(a.weight)];
+  if (!data.is_placeholder() || !weight.is_placeholder() || weight.role != te::Role::constant) return std::nullopt;
+  for (size_t i = 0; i < dag.ops.size(); ++i) {
+    const te::Op& op = dag.ops[i];
+    if (op.is_placeholder() || static_cast<int>(i) == a.reduce || static_cast<int>(i) == a.pad) continue;
+    if (static_cast<int>(i) < a.reduce || op.reducer != te::Reducer::none || op.output->shape != reduce.output->shape) return std::nullopt;
+    for (const ir::BufferNode* read : reads_of(op))
+      if (read == data.output.get() || read == weight.output.get() || (a.pad >= 0 && read == dag.ops[static_cast<size_t>(a.pad)].output.get())) return std::nullopt;
+  }
+  if (dag.consumers(a.data).size() != 1 || dag.consumers(a.weight).size() != 1) return std::nullopt;
+  return a;
+}
+
+int64_t channel_block(int64_t channels, const Target& target) {
+  int64_t block = target.lanes(kFloat32);
+  while (channels % block != 0) block /= 2;
+  return block;
+}
+
+std::vector<LayoutStep::Piece> nchwc(int64_t block) {
+  if (block == 1) return {};
+  return {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {1, block}};
+}
+
+bool fits_registers(int64_t rows, int64_t columns, const Target& target) { return rows * columns + columns + (columns > 1 ? 1 : 0) <= target.vector_registers; }
+
+std::vector<Json> up_to(const std::vector<int64_t>& candidates, int64_t limit) {
+  std::vector<Json> out;
+  for (const int64_t c : candidates)
+    if (c <= limit) out.emplace_back(c);
+  if (out.empty()) out.emplace_back(int64_t{1});
+  return out;
+}
+
+std::vector<Json> dividing(const std::vector<int64_t>& candidates, int64_t n) {
+  std::vector<Json> out;
+  for (const int64_t c : candidates)
+    if (n % c == 0) out.emplace_back(c);
+  if (out.empty()) out.emplace_back(int64_t{1});
+  return out;
+}
+
+void layout_epilogue(Builder& b, const te::Dag& dag, const Anchor& a, const std::vector<LayoutStep::Piece>& layout) {
+  if (layout.empty()) return;
+  const std::vector<int64_t>& shape = dag.ops[static_cast<size_t>(a.reduce)].output->shape;
+  for (size_t i = 0; i < dag.ops.size(); ++i) {
+    const te::Op& op = dag.ops[i];
+    const bool residual = op.is_placeholder() && op.role == te::Role::activation && static_cast<int>(i) != a.data && op.output->shape == shape;
+    if (residual || static_cast<int>(i) == a.output) b.layout(static_cast<int>(i), layout);
+  }
+}
+
+void inline_epilogue(Builder& b, const Anchor& a) {
+  for (int i = a.reduce + 1; i < b.num_stages(); ++i)
+    if (!b.at(i).op.is_placeholder() && i != a.output) b.compute_inline(i);
+}
+
+int accumulator_stage(Builder& b, const Anchor& a, int& output) {
+  output = a.output;
+  if (a.output != a.reduce) return a.reduce;
+  const int cache = b.cache_write(a.reduce, "local");
+  output = cache + 1;
+  return cache;
+}
+
+void schedule_padding(Builder& b, int pad, int64_t block) {
+  if (pad < 0) return;
+  if (block > 1) b.layout(pad, nchwc(block));
+  const auto axes = b.loops(pad);  // n, c, h, w
+  if (block > 1) {
+    const auto c = b.split(pad, axes[1], {block});
+    b.reorder(pad, {axes[0], c[0], axes[2], axes[3], c[1]});
+    b.vectorize(pad, c[1]);
+    b.parallel(pad, b.fuse(pad, {axes[0], c[0], axes[2]}));
+  } else {
+    b.parallel(pad, b.fuse(pad, {axes[0], axes[1], axes[2]}));
+  }
+}
+
+}  // namespace tw::space::cpu

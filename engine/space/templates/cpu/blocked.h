@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "engine/schedule/schedule.h"
+#include "engine/space/config_space.h"
+#include "engine/target/target.h"
+
+/// What the CPU templates share: finding the reduction in a fused dag, channel blocks, and the register rule.
+namespace tw::space::cpu {
+
+/// A reduction with a constant second operand, perhaps a padded first one, and elementwise work after it.
+struct Anchor {
+  int reduce = -1;   ///< op that does the work
+  int pad = -1;      ///< op tagged "pad" that it reads, or -1
+  int data = -1;     ///< placeholder behind the first operand
+  int weight = -1;   ///< constant placeholder: packed ahead of time
+  int output = -1;   ///< the dag's one output
+};
+
+/// Finds the one reduction tagged `tag` in a float dag whose other computed ops are that reduction's padding or elementwise work of its shape after it.
+std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag);
+
+/// Channels per block: the largest power of two up to a full vector that divides `channels`. A function of the channel count alone,
+/// so that neighbouring kernels agree on the layout between them.
+int64_t channel_block(int64_t channels, const Target& target);
+
+/// [N, C, H, W] in blocks of channels: [N][C/x][H][W][x]; empty (row-major) for blocks of 1.
+std::vector<schedule::LayoutStep::Piece> nchwc(int64_t block);
+
+/// Accumulators, one vector operand each column and one broadcast must fit the register file, or LLVM spills in the inner loop.
+bool fits_registers(int64_t rows, int64_t columns, const Target& target);
+
+/// Values from `candidates` that are at most `limit`, as knob candidates; at least one.
+std::vector<Json> up_to(const std::vector<int64_t>& candidates, int64_t limit);
+/// Divisors of n among `candidates`.
+std::vector<Json> dividing(const std::vector<int64_t>& candidates, int64_t n);
+
+/// Gives every activation of the output's shape the output's layout, inlines the elementwise ops between reduction and output.
+void layout_epilogue(schedule::Builder& b, const te::Dag& dag, const Anchor& a, const std::vector<schedule::LayoutStep::Piece>& layout);
+void inline_epilogue(schedule::Builder& b, const Anchor& a);
+
+/// Stage that holds the reduction's registers: the reduction itself, or a cache of it where it is the output. Updates `output` to its stage.
+int accumulator_stage(schedule::Builder& b, const Anchor& a, int& output);
+
+/// Pads as its own parallel, vectorised loop nest in the blocked layout.
+void schedule_padding(schedule::Builder& b, int pad, int64_t block);
+
+}  // namespace tw::space::cpu

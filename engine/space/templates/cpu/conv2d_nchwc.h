@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/space/template.h"
+
+namespace tw::space::cpu {
+
+/// Direct convolution over blocks of channels with weights packed ahead of time.
+bool conv2d_nchwc_matches(const te::Dag& dag, const Target& target);
+ConfigSpace conv2d_nchwc_space(const te::Dag& dag, const Target& target);
+Expected<schedule::Schedule> conv2d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& entity);
+
+}  // namespace tw::space::cpu

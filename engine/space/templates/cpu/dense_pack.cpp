@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/templates/cpu/dense_pack.h"
+
+#include <numeric>
+
+#include "engine/space/templates/cpu/blocked.h"
+
+namespace tw::space::cpu {
+
+namespace {
+
+struct Shape {
+  int64_t m, n, k, lanes;
+};
+
+Shape shape_of(const te::Dag& dag, const Anchor& a, const Target& target) {
+  const te::Op& op = dag.ops[static_cast<size_t>(a.reduce)];
+  const int64_t n = op.output->shape[1];
+  return {op.output->shape[0], n, op.reduce_axes.front().extent, channel_block(n, target)};
+}
+
+/// Rows of A at a stride that is a multiple of 4 KiB fall into few cache sets; more rows than ways evict each other.
+bool conflict_free(int64_t rows, int64_t row_bytes, const Target& target) {
+  const int64_t set_span = target.l1d_bytes / target.l1d_ways;
+  const int64_t g = std::gcd(row_bytes, set_span);
+  if (g < 64) return true;
+  return rows <= target.l1d_ways * (set_span / g);
+}
+
+}  // namespace
+
+bool dense_pack_matches(const te::Dag& dag, const Target& target) {
+  const auto a = find_anchor(dag, "dense");
+  return a && a->pad < 0 && shape_of(dag, *a, target).lanes > 1;
+}
+
+ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target) {
+  const Anchor a = *find_anchor(dag, "dense");
+  const Shape s = shape_of(dag, a, target);
+  ConfigSpace space;
+  std::vector<std::vector<int64_t>> rows, columns;
+  for (const int64_t r : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28})
+    if (r <= s.m) rows.push_back({-1, r});
+  for (const int64_t c : {1, 2, 3, 4, 5, 6, 8, 10, 12})
+    if ((s.n / s.lanes) % c == 0) columns.push_back({-1, c * s.lanes});
+  space.define_split("tile_y", s.m, {.num_outputs = 2, .policy = "candidate", .candidates = rows, .help = "rows of the register tile"});
+  space.define_split("tile_x", s.n, {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "columns of the register tile, whole vectors"});
+  std::vector<Json> row_blocks;
+  for (const int64_t r : {56, 112, 120, 224})
+    if (r < s.m) row_blocks.emplace_back(r);
+  row_blocks.emplace_back(s.m);
+  space.define_knob("rows_block", row_blocks, "rows of A that stay in cache while panels of B pass");
+  space.define_knob("panel_outer", {0, 1}, "1: a panel of B passes over all rows of the block before the next panel is loaded");
+  space.define_knob("unroll_k", up_to({1, 2, 4}, s.k), "steps of the reduction written out");
+  const int64_t lanes = s.lanes, k = s.k;
+  space.add_filter([lanes, target](const ConfigEntity& e) { return fits_registers(e.split("tile_y")[1], e.split("tile_x")[1] / lanes, target); },
+                   "the register tile does not fit the vector registers");
+  space.add_filter([k, target](const ConfigEntity& e) { return conflict_free(e.split("tile_y")[1], k * 4, target); },
+                   "rows of A evict each other from the level-1 cache");
+  return space;
+}
+
+Expected<schedule::Schedule> dense_pack_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
+  const Anchor a = *find_anchor(*dag, "dense");
+  const Shape s = shape_of(*dag, a, target);
+  const int64_t rows = e.split("tile_y")[1], columns = e.split("tile_x")[1];
+  schedule::Builder b(dag);
+  b.layout(a.weight, {{0, 0}, {1, 0}, {0, columns}});  // [N / columns][K][columns]
+  inline_epilogue(b, a);
+  int out = 0;
+  const int acc = accumulator_stage(b, a, out);
+
+  const auto axes = b.loops(out);
+  const auto n = b.split(out, axes[1], {columns / s.lanes, s.lanes});
+  const int64_t tiles = (e.integer("rows_block") + rows - 1) / rows;
+  const auto m = b.split(out, axes[0], {tiles, rows});
+  const bool panel_outer = e.integer("panel_outer") != 0;
+  b.reorder(out, panel_outer ? std::vector{m[0], n[0], m[1], m[2], n[1], n[2]} : std::vector{m[0], m[1], n[0], m[2], n[1], n[2]});
+  b.compute_at(acc, out, panel_outer ? m[1] : n[0]);
+  b.unroll(out, m[2]);
+  b.unroll(out, n[1]);
+  b.vectorize(out, n[2]);
+  b.parallel(out, b.fuse(out, {m[0], panel_outer ? n[0] : m[1]}));
+
+  const auto inner = b.loops(acc);  // m, n, k
+  const auto j = b.split(acc, inner[1], {s.lanes});
+  const int64_t unroll = e.integer("unroll_k");
+  if (unroll > 1) {
+    const auto k = b.split(acc, inner[2], {unroll});
+    b.reorder(acc, {k[0], k[1], inner[0], j[0], j[1]});
+    b.unroll(acc, k[1]);
+  } else {
+    b.reorder(acc, {inner[2], inner[0], j[0], j[1]});
+  }
+  b.unroll(acc, inner[0]);
+  b.unroll(acc, j[0]);
+  b.vectorize(acc, j[1]);
+  return std::move(b).finish();
+}
+
+}  // namespace tw::space::cpu

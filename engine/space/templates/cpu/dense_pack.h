@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/space/template.h"
+
+namespace tw::space::cpu {
+
+/// Dense with packed weights: panels of whole vectors, a register tile, the whole reduction in registers.
+bool dense_pack_matches(const te::Dag& dag, const Target& target);
+ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target);
+Expected<schedule::Schedule> dense_pack_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& entity);
+
+}  // namespace tw::space::cpu

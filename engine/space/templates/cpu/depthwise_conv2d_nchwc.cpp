@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/templates/cpu/depthwise_conv2d_nchwc.h"
+
+#include "engine/space/templates/cpu/blocked.h"
+
+namespace tw::space::cpu {
+
+namespace {
+
+const std::vector<int64_t>& output_shape(const te::Dag& dag, const Anchor& a) { return dag.ops[static_cast<size_t>(a.reduce)].output->shape; }
+
+}  // namespace
+
+bool depthwise_conv2d_nchwc_matches(const te::Dag& dag, const Target& target) {
+  const auto a = find_anchor(dag, "depthwise_conv2d");
+  if (!a) return false;
+  const std::vector<int64_t>& out = output_shape(dag, *a);
+  const bool one_each = dag.ops[static_cast<size_t>(a->data)].output->shape[1] == out[1];
+  return one_each && channel_block(out[1], target) > 1;
+}
+
+ConfigSpace depthwise_conv2d_nchwc_space(const te::Dag& dag, const Target&) {
+  const Anchor a = *find_anchor(dag, "depthwise_conv2d");
+  const std::vector<int64_t>& out = output_shape(dag, a);
+  ConfigSpace space;
+  std::vector<std::vector<int64_t>> columns;
+  for (const int64_t t : {1, 2, 3, 4, 5, 6, 7, 8, 14})
+    if (t <= out[3]) columns.push_back({-1, t});
+  space.define_split("tile_ow", out[3], {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "output columns of the register tile"});
+  space.define_knob("tile_oh", up_to({1, 2, 3, 4}, out[2]), "output rows of the register tile, which share the input rows");
+  if (a.pad >= 0) space.define_knob("pad_inline", {0, 1}, "1: zero padding is tested where the input is read, 0: the input is copied into a padded array first");
+  space.define_knob("unroll_window", {0, 1}, "1: the kernel window is written out, so that neighbouring taps share loads");
+  space.add_filter([](const ConfigEntity& e) { return e.split("tile_ow")[1] * e.integer("tile_oh") <= 24; }, "the register tile does not fit the vector registers");
+  return space;
+}
+
+Expected<schedule::Schedule> depthwise_conv2d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
+  const Anchor a = *find_anchor(*dag, "depthwise_conv2d");
+  const int64_t block = channel_block(output_shape(*dag, a)[1], target);
+  schedule::Builder b(dag);
+  b.layout(a.data, nchwc(block));
+  b.layout(a.weight, {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {0, block}});
+  layout_epilogue(b, *dag, a, nchwc(block));
+  if (a.pad >= 0 && e.integer("pad_inline") != 0) b.compute_inline(a.pad);
+  else schedule_padding(b, a.pad, block);
+  inline_epilogue(b, a);
+  int out = 0;
+  const int acc = accumulator_stage(b, a, out);
+
+  const auto axes = b.loops(out);  // n, c, oh, ow
+  const auto c = b.split(out, axes[1], {block});
+  const auto h = b.split(out, axes[2], {e.integer("tile_oh")});
+  const auto w = b.split(out, axes[3], {e.split("tile_ow")[1]});
+  b.reorder(out, {axes[0], c[0], h[0], w[0], h[1], w[1], c[1]});
+  b.compute_at(acc, out, w[0]);
+  b.unroll(out, h[1]);
+  b.unroll(out, w[1]);
+  b.vectorize(out, c[1]);
+  // Rows stay a loop of their own: the first and last one, which touch the padding, are cut off it.
+  b.parallel(out, b.fuse(out, {axes[0], c[0]}));
+
+  const auto in = b.loops(acc);  // n, c, oh, ow, kh, kw
+  b.reorder(acc, {in[0], in[4], in[5], in[2], in[3], in[1]});
+  if (e.integer("unroll_window") != 0) {
+    b.unroll(acc, in[4]);
+    b.unroll(acc, in[5]);
+  }
+  b.unroll(acc, in[2]);
+  b.unroll(acc, in[3]);
+  b.vectorize(acc, in[1]);
+  return std::move(b).finish();
+}
+
+}  // namespace tw::space::cpu
