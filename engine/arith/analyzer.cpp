@@ -101,7 +101,8 @@ Linear Analyzer::linear(const Expr& e) const {
       case BinaryOp::floor_mod:
         if (cb && *cb > 0) return mod_linear(linear(b->a), *cb);
         break;
-      default: break;
+      default:
+        break;
     }
   }
   // x // c and x % c of the same x meet again as x when a fused loop is taken apart and put together.
@@ -112,34 +113,32 @@ Linear Analyzer::linear(const Expr& e) const {
     out.constant = *v;
     return out;
   }
-  const auto* b = as<ir::BinaryNode>(folded);
-  if (!folded.same_as(atom) && b && (b->op == BinaryOp::add || b->op == BinaryOp::sub || b->op == BinaryOp::mul)) return linear(folded);
+  // A select or minimum that folded away leaves what it chose, which may be a sum.
+  const auto *was = as<ir::BinaryNode>(e), *is = as<ir::BinaryNode>(folded);
+  if (folded->kind() != e->kind() || (was && was->op != is->op)) return linear(folded);
   out.add_term(folded, 1);
   return out;
 }
 
-namespace {
-
-/// Joins k*c*(x // c) + k*(x % c) to k*x.
-void join_div_mod(Linear& l, const std::function<Linear(const Expr&)>& linear) {
-  for (size_t i = 0; i < l.terms.size(); ++i) {
-    const auto* m = as<ir::BinaryNode>(l.terms[i].atom);
-    if (!m || m->op != BinaryOp::floor_mod) continue;
-    const int64_t c = *ir::as_int(m->b), k = l.terms[i].coeff;
-    for (size_t j = 0; j < l.terms.size(); ++j) {
-      const auto* d = as<ir::BinaryNode>(l.terms[j].atom);
-      if (!d || d->op != BinaryOp::floor_div || l.terms[j].coeff != k * c || ir::as_int(d->b) != c || !same_atom(d->a, m->a)) continue;
-      const Expr x = m->a;
-      const Expr mod = l.terms[i].atom, div = l.terms[j].atom;
-      l.add_term(mod, -k);
-      l.add_term(div, -k * c);
-      l.add(linear(x), k);
-      return join_div_mod(l, linear);
-    }
+void Analyzer::join_div_mod(Linear& l) const {
+  for (const Linear::Term& t : l.terms) {
+    const auto* m = as<ir::BinaryNode>(t.atom);
+    const auto c = m && m->op == BinaryOp::floor_mod ? ir::as_int(m->b) : std::nullopt;
+    if (!c) continue;
+    const Linear x = linear(m->a), quotient = div_linear(x, *c);
+    if (quotient.terms.size() != 1 || quotient.constant != 0) continue;
+    const int64_t whole = t.coeff * *c, each = quotient.terms[0].coeff;
+    const Expr &mod = t.atom, &div = quotient.terms[0].atom;
+    const int64_t coeff = t.coeff;
+    const bool paired = std::any_of(l.terms.begin(), l.terms.end(), [&](const Linear::Term& d) { return d.coeff == whole * each && same_atom(d.atom, div); });
+    if (!paired) continue;
+    const Expr old_mod = mod, old_div = div;
+    l.add_term(old_mod, -coeff);
+    l.add_term(old_div, -whole * each);
+    l.add(x, coeff);
+    return join_div_mod(l);
   }
 }
-
-}  // namespace
 
 Linear Analyzer::div_linear(Linear x, int64_t c) const {
   if (c == 1) return x;
@@ -148,8 +147,10 @@ Linear Analyzer::div_linear(Linear x, int64_t c) const {
   rest.constant = floor_mod_int(x.constant, c);
   for (const Linear::Term& t : x.terms) {
     const int64_t q = floor_div_int(t.coeff, c), r = floor_mod_int(t.coeff, c);
-    if (r == 0) quotient.add_term(t.atom, q);
-    else rest.add_term(t.atom, t.coeff);
+    if (r == 0)
+      quotient.add_term(t.atom, q);
+    else
+      rest.add_term(t.atom, t.coeff);
   }
   const Bounds b = bounds(rest);
   if (b.finite() && floor_div_int(b.lo, c) == floor_div_int(b.hi, c)) {
@@ -164,11 +165,16 @@ Linear Analyzer::div_linear(Linear x, int64_t c) const {
     quotient.add(div_linear(std::move(rest), c / g));
     return quotient;
   }
-  if (rest.terms.size() == 1 && rest.terms[0].coeff == 1 && rest.constant == 0)
-    if (const auto* d = as<ir::BinaryNode>(rest.terms[0].atom); d && d->op == BinaryOp::floor_div && ir::as_int(d->b)) {
-      quotient.add(div_linear(linear(d->a), c * *ir::as_int(d->b)));
-      return quotient;
-    }
+  const auto* d = rest.terms.size() == 1 && rest.terms[0].coeff == 1 && rest.constant == 0 ? as<ir::BinaryNode>(rest.terms[0].atom) : nullptr;
+  const auto dc = d ? ir::as_int(d->b) : std::nullopt;
+  if (dc && d->op == BinaryOp::floor_div) {  // (x // a) // c == x // (a*c)
+    quotient.add(div_linear(linear(d->a), c * *dc));
+    return quotient;
+  }
+  if (dc && d->op == BinaryOp::floor_mod && *dc % c == 0) {  // (x % (c*k)) // c == (x // c) % k
+    quotient.add(mod_linear(div_linear(linear(d->a), c), *dc / c));
+    return quotient;
+  }
   quotient.add_term(ir::floor_div(rest.to_expr(), ir::index(c)), 1);
   return quotient;
 }
@@ -206,12 +212,15 @@ Linear Analyzer::mod_linear(Linear x, int64_t c) const {
 
 bool Analyzer::proves_non_positive(const Linear& l) const {
   if (bounds(l).hi <= 0) return true;
-  for (const Linear& fact : facts_) {
+  if (consulting_facts_) return false;  // the bounds of a fact's own conditions must not ask the facts again
+  consulting_facts_ = true;
+  const bool proven = std::any_of(facts_.begin(), facts_.end(), [&](const Linear& fact) {
     Linear gap = l;
     gap.add(fact, -1);
-    if (bounds(gap).hi <= 0) return true;
-  }
-  return false;
+    return bounds(gap).hi <= 0;
+  });
+  consulting_facts_ = false;
+  return proven;
 }
 
 size_t Analyzer::push_fact(const Expr& cond) {
@@ -257,7 +266,8 @@ Expr Analyzer::simplify_comparison(const ir::BinaryNode& n, const Expr& e) const
       if (b.lo > 0 || b.hi < 0) return ir::bool_imm(n.op == BinaryOp::ne);
       break;
     }
-    default: break;
+    default:
+      break;
   }
   Expr a = simplify(n.a), b = simplify(n.b);
   return a.same_as(n.a) && b.same_as(n.b) ? e : ir::binary(n.op, a, b);
@@ -277,7 +287,7 @@ Expr Analyzer::simplify(const Expr& e) const {
   if (as<ir::VarNode>(e) || as<ir::IntImmNode>(e) || as<ir::FloatImmNode>(e)) return e;
   if (is_index(e) && (as<ir::BinaryNode>(e) || as<ir::SelectNode>(e))) {
     Linear l = linear(e);
-    join_div_mod(l, [this](const Expr& x) { return linear(x); });
+    join_div_mod(l);
     if (l.constant == 0 && l.terms.size() == 1 && l.terms[0].coeff == 1) {
       const Expr& atom = l.terms[0].atom;
       return same_atom(atom, e) ? e : atom;

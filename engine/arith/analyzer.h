@@ -37,6 +37,8 @@ class Analyzer {
  private:
   Bounds atom_bounds(const ir::Expr& atom) const;
   bool proves_non_positive(const Linear& l) const;
+  /// Joins k*c*(x // c) + k*(x % c) to k*x, as taking a fused loop apart and flattening it again leaves it.
+  void join_div_mod(Linear& l) const;
   Linear div_linear(Linear x, int64_t c) const;
   Linear mod_linear(Linear x, int64_t c) const;
   ir::Expr simplify_comparison(const ir::BinaryNode& n, const ir::Expr& e) const;
@@ -44,6 +46,7 @@ class Analyzer {
 
   std::unordered_map<const ir::VarNode*, Bounds> ranges_;
   std::vector<Linear> facts_;  ///< each is known to be <= 0
+  mutable bool consulting_facts_ = false;
 };
 
 }  // namespace tw::arith

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+
+#include "engine/lower/lower.h"
+#include "engine/tir/interp.h"
+#include "engine/tir/print.h"
+#include "engine/tir/verify.h"
+#include "tests/engine/lower/random_schedules.h"
+
+using namespace tw;
+
+namespace {
+
+/// Packs inputs as the schedule lays them out, runs the function, unpacks the outputs.
+Expected<std::vector<HostArray>> run(const tir::Func& f, const schedule::Schedule& s, const std::vector<HostArray>& inputs) {
+  std::vector<HostArray> args;
+  size_t next = 0;
+  for (const schedule::Stage& st : s.stages()) {
+    if (!st.op.is_placeholder()) continue;
+    const runtime::ArgSpec spec = testing::spec_of(st);
+    HostArray packed = HostArray::make(spec.dtype, spec.physical_shape());
+    runtime::pack_layout(spec, inputs[next++].data.data(), packed.data.data());
+    args.push_back(std::move(packed));
+  }
+  const size_t first_output = args.size();
+  for (const int o : s.outputs()) {
+    const runtime::ArgSpec spec = testing::spec_of(s.stages()[static_cast<size_t>(o)]);
+    args.push_back(HostArray::make(spec.dtype, spec.physical_shape()));
+  }
+  TW_CHECK(tir::interpret(f, args));
+  std::vector<HostArray> out;
+  for (size_t k = 0; k < s.outputs().size(); ++k) {
+    const runtime::ArgSpec spec = testing::spec_of(s.stages()[static_cast<size_t>(s.outputs()[k])]);
+    HostArray plain = HostArray::make(spec.dtype, spec.shape);
+    runtime::unpack_layout(spec, args[first_output + k].data.data(), plain.data.data());
+    out.push_back(std::move(plain));
+  }
+  return out;
+}
+
+double largest_difference(const std::vector<HostArray>& a, const std::vector<HostArray>& b) {
+  double worst = 0;
+  for (size_t k = 0; k < a.size(); ++k)
+    for (int64_t i = 0; i < a[k].num_elements(); ++i) {
+      const double d = std::abs(a[k].get(i) - b[k].get(i));
+      worst = d > worst || std::isnan(d) ? d : worst;
+    }
+  return worst;
+}
+
+}  // namespace
+
+class RandomScheduleTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void keepsResults_data();
+  void keepsResults();
+};
+
+void RandomScheduleTest::keepsResults_data() {
+  QTest::addColumn<int>("dag");
+  int k = 0;
+  for (const auto& d : testing::sample_dags()) QTest::newRow(d.name) << k++;
+}
+
+/// The interpreter's result of a scheduled function, before and after the passes, equals that of the bare expressions.
+void RandomScheduleTest::keepsResults() {
+  QFETCH(int, dag);
+  constexpr int kCases = 400;
+  const testing::NamedDag sample = testing::sample_dags()[static_cast<size_t>(dag)];
+  Target target;
+  int lowered = 0, refused = 0;
+  for (int seed = 0; seed < kCases; ++seed) {
+    Rng rng(static_cast<uint64_t>(seed) * 7919 + static_cast<uint64_t>(dag));
+    const std::vector<HostArray> inputs = testing::random_inputs(*sample.dag, rng);
+    const auto want = te::interpret(*sample.dag, inputs);
+    QVERIFY2(want, qPrintable(QString::fromStdString(want ? "" : want.error().text())));
+    const schedule::Schedule s = testing::random_schedule(sample.dag, rng, 4 + seed % 24);
+    const auto context = [&](const std::string& text) { return QString::fromStdString(fmt::format("seed {}: {}\n{}", seed, text, schedule::print_steps(s))); };
+
+    auto f = lower::lower(s, "f");
+    if (!f) {
+      QVERIFY2(f.error().code == ErrorCode::illegal_schedule, qPrintable(context(f.error().text())));
+      ++refused;
+      continue;
+    }
+    ++lowered;
+    const auto check = [&](const tir::Func& func, const char* when) -> QString {
+      if (auto ok = tir::verify(func); !ok) return context(std::string(when) + ": " + ok.error().text() + "\n" + tir::print(func));
+      const auto got = run(func, s, inputs);
+      if (!got) return context(std::string(when) + ": " + got.error().text() + "\n" + tir::print(func));
+      const double d = largest_difference(*got, *want);
+      return d < 1e-4 ? QString() : context(fmt::format("{}: differs by {}\n{}", when, d, tir::print(func)));
+    };
+    const QString before = check(*f, "as lowered");
+    QVERIFY2(before.isEmpty(), qPrintable(before));
+    tir::PassHooks hooks;
+    hooks.verify = true;
+    auto optimized = tir::run_passes(*f, target, hooks);
+    QVERIFY2(optimized, qPrintable(context((optimized ? "" : optimized.error().text()) + "\n" + tir::print(*f))));
+    const QString after = check(*optimized, "after the passes");
+    QVERIFY2(after.isEmpty(), qPrintable(after));
+  }
+  QVERIFY2(lowered > kCases * 9 / 10, qPrintable(QString("only %1 of %2 schedules were lowered").arg(lowered).arg(kCases)));
+  QVERIFY(refused < kCases / 10);
+}
+
+QTEST_APPLESS_MAIN(RandomScheduleTest)
+#include "random_schedule_test.moc"

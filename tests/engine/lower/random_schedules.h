@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/base/rng.h"
+#include "engine/runtime/artifact.h"
+#include "engine/schedule/schedule.h"
+
+/// Seeded dags and schedules for the properties that every schedule must keep.
+namespace tw::testing {
+
+struct NamedDag {
+  const char* name;
+  te::DagPtr dag;
+};
+
+/// Small computations of the kinds that networks have, with extents that no factor divides.
+inline std::vector<NamedDag> sample_dags() {
+  using te::Indices;
+  using te::Tensor;
+  std::vector<NamedDag> out;
+  {
+    te::DagBuilder b;
+    const Tensor x = b.placeholder("x", {7, 10}, kFloat32), w = b.placeholder("w", {9, 10}, kFloat32, te::Role::constant);
+    const Tensor d = b.reduce(
+        "dense", {7, 9}, {10}, te::Reducer::sum, [&](const Indices& s, const Indices& r) { return x(s[0], r[0]) * w(s[1], r[0]); }, "dense");
+    const Tensor y = b.compute("relu", {7, 9}, [&](const Indices& i) { return ir::max(d.at(i), ir::fimm(kFloat32, 0)); });
+    out.push_back({"dense_relu", std::move(b).finish({y})});
+  }
+  {
+    te::DagBuilder b;
+    const Tensor x = b.placeholder("x", {1, 4, 6, 7}, kFloat32), w = b.placeholder("w", {8, 4, 3, 3}, kFloat32, te::Role::constant);
+    const Tensor bias = b.placeholder("bias", {8}, kFloat32, te::Role::constant), res = b.placeholder("res", {1, 8, 6, 7}, kFloat32);
+    const Tensor p = b.compute(
+        "pad", {1, 4, 8, 9},
+        [&](const Indices& i) {
+          const ir::Expr inside = (ir::index(1) <= i[2] && i[2] < ir::index(7)) && (ir::index(1) <= i[3] && i[3] < ir::index(8));
+          return ir::select(inside, x(i[0], i[1], i[2] - 1, i[3] - 1), ir::fimm(kFloat32, 0));
+        },
+        "pad");
+    const Tensor c = b.reduce(
+        "conv2d", {1, 8, 6, 7}, {4, 3, 3}, te::Reducer::sum,
+        [&](const Indices& s, const Indices& r) { return p(s[0], r[0], s[2] + r[1], s[3] + r[2]) * w(s[1], r[0], r[1], r[2]); }, "conv2d");
+    const Tensor a = b.compute("bias_add", {1, 8, 6, 7}, [&](const Indices& i) { return c.at(i) + bias(i[1]); });
+    const Tensor y = b.compute("add", {1, 8, 6, 7}, [&](const Indices& i) { return a.at(i) + res.at(i); });
+    out.push_back({"conv_bias_add", std::move(b).finish({y})});
+  }
+  {
+    te::DagBuilder b;
+    const Tensor x = b.placeholder("x", {5, 13}, kFloat32);
+    const Tensor m = b.reduce("max", {5}, {13}, te::Reducer::max, [&](const Indices& s, const Indices& r) { return x(s[0], r[0]); });
+    const Tensor e = b.compute("exp", {5, 13}, [&](const Indices& i) { return ir::call(ir::Intrinsic::exp, {x.at(i) - m(i[0])}); });
+    const Tensor t = b.reduce("sum", {5}, {13}, te::Reducer::sum, [&](const Indices& s, const Indices& r) { return e(s[0], r[0]); });
+    const Tensor y = b.compute("softmax", {5, 13}, [&](const Indices& i) { return e.at(i) / t(i[0]); });
+    out.push_back({"softmax", std::move(b).finish({y})});
+  }
+  {
+    te::DagBuilder b;
+    const Tensor x = b.placeholder("x", {3, 11, 2}, kInt32);
+    const Tensor t = b.compute("transpose", {2, 3, 11}, [&](const Indices& i) { return x(i[1], i[2], i[0]); });
+    const Tensor y = b.compute("reshape", {6, 11}, [&](const Indices& i) {
+      return t(ir::floor_div(i[0], ir::index(3)), ir::floor_mod(i[0], ir::index(3)), i[1]) * ir::imm(kInt32, 3);
+    });
+    out.push_back({"transpose_reshape", std::move(b).finish({y})});
+  }
+  {
+    te::DagBuilder b;
+    const Tensor x = b.placeholder("x", {1, 3, 9, 9}, kFloat32);
+    const Tensor r = b.compute("relu", {1, 3, 9, 9}, [&](const Indices& i) { return ir::max(x.at(i), ir::fimm(kFloat32, 0)); });
+    const Tensor y = b.reduce("max_pool", {1, 3, 4, 4}, {3, 3}, te::Reducer::max,
+                              [&](const Indices& s, const Indices& k) { return r(s[0], s[1], s[2] * 2 + k[0], s[3] * 2 + k[1]); });
+    out.push_back({"relu_pool", std::move(b).finish({y})});
+  }
+  {
+    te::DagBuilder b;
+    const Tensor x = b.placeholder("x", {6, 8}, kFloat32), n = b.placeholder("n", {5}, kInt64);
+    const Tensor y = b.compute("gather", {5, 8}, [&](const Indices& i) { return x(ir::max(ir::index(0), ir::min(n(i[0]), ir::index(5))), i[1]); });
+    out.push_back({"gather", std::move(b).finish({y})});
+  }
+  return out;
+}
+
+/// One step with random arguments; many are illegal, which is the point.
+inline schedule::Step random_step(const schedule::Schedule& s, Rng& rng) {
+  using namespace schedule;
+  const auto pick = [&](size_t n) { return static_cast<int>(rng.uniform(n ? n : 1)); };
+  const int stage = pick(s.stages().size());
+  const Stage& st = s.stages()[static_cast<size_t>(stage)];
+  const int n = static_cast<int>(st.iters.size());
+  switch (rng.uniform(12)) {
+    case 0:
+    case 1:
+    case 2: {
+      SplitStep step{stage, pick(st.iters.size()), 0, {rng.range(1, 5)}};
+      if (rng.uniform(3) == 0) step.lengths.push_back(rng.range(1, 4));
+      return step;
+    }
+    case 3: {
+      const int first = pick(st.iters.size());
+      FuseStep step{stage, {first}};
+      for (int k = first + 1; k < n && rng.uniform(2); ++k) step.iters.push_back(k);
+      return step;
+    }
+    case 4:
+    case 5: {
+      ReorderStep step{stage, {}};
+      for (int k = 0; k < n; ++k) step.order.push_back(k);
+      for (int k = n - 1; k > 0; --k) std::swap(step.order[static_cast<size_t>(k)], step.order[rng.uniform(static_cast<uint64_t>(k) + 1)]);
+      return step;
+    }
+    case 6:
+      return AnnotationStep{stage, pick(st.iters.size()), static_cast<Annotation>(rng.uniform(4))};
+    case 7: {
+      const int target = pick(s.stages().size());
+      return ComputeAtStep{stage, target, pick(s.stages()[static_cast<size_t>(target)].iters.size())};
+    }
+    case 8:
+      return ComputeInlineStep{stage};
+    case 9: {
+      CacheReadStep step{stage, rng.uniform(2) ? "local" : "global", {}};
+      for (int r = 0; r < static_cast<int>(s.stages().size()); ++r)
+        if (rng.uniform(2)) step.readers.push_back(r);
+      return step;
+    }
+    case 10:
+      return CacheWriteStep{stage, rng.uniform(2) ? "local" : "global"};
+    default: {
+      LayoutStep step{stage, {}};
+      const int rank = static_cast<int>(st.op.output->shape.size());
+      for (int d = 0; d < rank; ++d) step.pieces.push_back({d, 0});
+      for (int k = 0; k < 2 && rank > 0; ++k)
+        if (rng.uniform(2)) step.pieces.push_back({pick(static_cast<size_t>(rank)), rng.range(2, 4)});
+      return step;
+    }
+  }
+}
+
+inline schedule::Schedule random_schedule(const te::DagPtr& dag, Rng& rng, int attempts) {
+  schedule::Schedule s(dag);
+  for (int k = 0; k < attempts; ++k)
+    if (auto next = s.apply(random_step(s, rng))) s = *std::move(next);
+  return s;
+}
+
+/// The argument that a stage's array is: type, logical shape and layout.
+inline runtime::ArgSpec spec_of(const schedule::Stage& st) {
+  runtime::ArgSpec spec{st.op.name, st.op.output->dtype, st.op.output->shape, {}};
+  for (const auto& p : st.layout) spec.layout.push_back({p.dim, p.factor});
+  return spec;
+}
+
+/// Random inputs in placeholder order.
+inline std::vector<HostArray> random_inputs(const te::Dag& dag, Rng& rng) {
+  std::vector<HostArray> out;
+  for (const te::Op& op : dag.ops) {
+    if (!op.is_placeholder()) continue;
+    HostArray a = HostArray::make(op.output->dtype, op.output->shape);
+    for (int64_t i = 0; i < a.num_elements(); ++i)
+      if (a.dtype.is_float())
+        a.set(i, rng.uniform_real() * 2 - 1);
+      else
+        a.set_int(i, rng.range(0, 4));
+    out.push_back(std::move(a));
+  }
+  return out;
+}
+
+}  // namespace tw::testing
