@@ -23,15 +23,15 @@ struct BuildOptions {
 };
 
 /// Compiles optimised functions (all passes done) into one object file. Functions keep their names as symbols with the kernel ABI of runtime/kernel.h.
-/// Errors: unsupported for a type or intrinsic that the target lacks; resource_limit for bodies over the code-size limit; internal if LLVM's verifier refuses the module.
-/// Safe to call from several threads at once.
+/// Errors: unsupported for a type or intrinsic that the target lacks; resource_limit for bodies over the code-size limit; internal if LLVM's verifier refuses
+/// the module. Safe to call from several threads at once.
 Expected<std::vector<std::byte>> build_object(const std::vector<tir::Func>& funcs, const Target& target, const BuildOptions& options = {});
 
 /// LLVM IR and assembly of one function, for reading.
 struct Listing {
-  std::string llvm_ir;   ///< after optimisation
-  std::string assembly;  ///< Intel syntax where the target has it
-  std::vector<int> ir_line_to_tir_line;   ///< 0-based line of tir::print, or -1
+  std::string llvm_ir;                   ///< after optimisation
+  std::string assembly;                  ///< Intel syntax where the target has it
+  std::vector<int> ir_line_to_tir_line;  ///< 0-based line of tir::print, or -1
   std::vector<int> asm_line_to_tir_line;
 };
 Expected<Listing> build_listing(const tir::Func& func, const Target& target, const BuildOptions& options = {});

@@ -13,12 +13,12 @@ namespace tw {
 
 /// What code is generated for. A value: detected from the host or looked up by name, never global state.
 struct Target {
-  std::string kind = "llvm";    ///< code generator: "llvm"
-  std::string cpu = "generic";  ///< LLVM's name of the processor, such as "znver4"
+  std::string kind = "llvm";          ///< code generator: "llvm"
+  std::string cpu = "generic";        ///< LLVM's name of the processor, such as "znver4"
   std::vector<std::string> features;  ///< LLVM feature flags with their sign, such as "+avx512f"; empty means what `cpu` implies
-  int vector_bits = 128;        ///< width of one vector register
+  int vector_bits = 128;              ///< width of one vector register
   int vector_registers = 16;
-  int cores = 1;                ///< threads that a parallel loop uses
+  int cores = 1;  ///< threads that a parallel loop uses
   int64_t l1d_bytes = 32 * 1024;
   int l1d_ways = 8;
   int64_t l2_bytes = 512 * 1024;

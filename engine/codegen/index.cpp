@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/codegen/index.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/ir/visit.h"
+
+namespace tw::codegen {
+
+using ir::BinaryOp;
+using ir::Expr;
+
+namespace {
+
+std::optional<Interval> checked(__int128 lo, __int128 hi) {
+  constexpr __int128 kLimit = __int128{1} << 62;
+  if (lo < -kLimit || hi > kLimit) return std::nullopt;
+  return Interval{static_cast<int64_t>(lo), static_cast<int64_t>(hi)};
+}
+
+int64_t floor_div_int(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+std::optional<Interval> product(Interval a, Interval b) {
+  const __int128 p[] = {__int128{a.lo} * b.lo, __int128{a.lo} * b.hi, __int128{a.hi} * b.lo, __int128{a.hi} * b.hi};
+  return checked(*std::min_element(p, p + 4), *std::max_element(p, p + 4));
+}
+
+std::optional<Interval> binary_interval(const ir::BinaryNode& n, const Ranges& ranges) {
+  const auto a = interval_of(n.a, ranges), b = interval_of(n.b, ranges);
+  // Some results are bounded by one side alone.
+  if (n.op == BinaryOp::floor_mod && b && b->lo > 0) {
+    if (a && a->lo >= 0 && a->hi < b->lo) return a;
+    return Interval{0, b->hi - 1};
+  }
+  if (!a || !b) return std::nullopt;
+  switch (n.op) {
+    case BinaryOp::add:
+      return checked(__int128{a->lo} + b->lo, __int128{a->hi} + b->hi);
+    case BinaryOp::sub:
+      return checked(__int128{a->lo} - b->hi, __int128{a->hi} - b->lo);
+    case BinaryOp::mul:
+      return product(*a, *b);
+    case BinaryOp::min:
+      return Interval{std::min(a->lo, b->lo), std::min(a->hi, b->hi)};
+    case BinaryOp::max:
+      return Interval{std::max(a->lo, b->lo), std::max(a->hi, b->hi)};
+    case BinaryOp::floor_div:
+      if (b->lo <= 0) return std::nullopt;
+      return Interval{std::min(floor_div_int(a->lo, b->lo), floor_div_int(a->lo, b->hi)), std::max(floor_div_int(a->hi, b->lo), floor_div_int(a->hi, b->hi))};
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<Interval> interval_of(const Expr& e, const Ranges& ranges) {
+  using R = std::optional<Interval>;
+  if (e->dtype.element() != ir::kIndex) return std::nullopt;
+  return ir::match(
+      e,
+      [](const ir::IntImmNode& n) -> R {
+        return Interval{n.value, n.value};
+      },
+      [&](const ir::VarNode& n) -> R {
+        const auto it = ranges.find(&n);
+        return it == ranges.end() ? R() : R(it->second);
+      },
+      [&](const ir::BinaryNode& n) -> R { return binary_interval(n, ranges); },
+      [&](const ir::SelectNode& n) -> R {
+        const auto a = interval_of(n.if_true, ranges), b = interval_of(n.if_false, ranges);
+        if (!a || !b) return std::nullopt;
+        return Interval{std::min(a->lo, b->lo), std::max(a->hi, b->hi)};
+      },
+      [&](const ir::BroadcastNode& n) -> R { return interval_of(n.value, ranges); },
+      [&](const ir::RampNode& n) -> R {
+        const auto base = interval_of(n.base, ranges), stride = interval_of(n.stride, ranges);
+        if (!base || !stride) return std::nullopt;
+        const auto span = product(*stride, {0, n.dtype.lanes - 1});
+        if (!span) return std::nullopt;
+        return checked(__int128{base->lo} + span->lo, __int128{base->hi} + span->hi);
+      },
+      [](const auto&) -> R { return std::nullopt; });
+}
+
+int64_t known_divisor(const Expr& e) {
+  return ir::match(
+      e, [](const ir::IntImmNode& n) { return n.value < 0 ? -n.value : n.value; },
+      [](const ir::BinaryNode& n) -> int64_t {
+        if (n.op == BinaryOp::add || n.op == BinaryOp::sub) return std::gcd(known_divisor(n.a), known_divisor(n.b));
+        // The cap keeps long products from overflowing; a divisor of the true one is still right.
+        if (n.op == BinaryOp::mul) return std::gcd(known_divisor(n.a), int64_t{1} << 20) * std::gcd(known_divisor(n.b), int64_t{1} << 20);
+        return 1;
+      },
+      [](const auto&) -> int64_t { return 1; });
+}
+
+std::optional<Ramp> as_ramp(const Expr& e) {
+  using R = std::optional<Ramp>;
+  if (e->dtype.lanes == 1) return std::nullopt;
+  return ir::match(
+      e,
+      [](const ir::RampNode& n) -> R {
+        return Ramp{n.base, n.stride};
+      },
+      [](const ir::BroadcastNode& n) -> R {
+        return Ramp{n.value, ir::zero(n.value->dtype)};
+      },
+      [](const ir::BinaryNode& n) -> R {
+        if (n.op != BinaryOp::add && n.op != BinaryOp::sub && n.op != BinaryOp::mul) return std::nullopt;
+        auto a = as_ramp(n.a), b = as_ramp(n.b);
+        if (!a || !b) return std::nullopt;
+        if (n.op == BinaryOp::add) return Ramp{a->base + b->base, a->stride + b->stride};
+        if (n.op == BinaryOp::sub) return Ramp{a->base - b->base, a->stride - b->stride};
+        if (ir::is_int(b->stride, 0)) return Ramp{a->base * b->base, a->stride * b->base};
+        if (ir::is_int(a->stride, 0)) return Ramp{a->base * b->base, b->stride * a->base};
+        return std::nullopt;
+      },
+      [](const auto&) -> R { return std::nullopt; });
+}
+
+Expr flat_index(const ir::Buffer& buffer, const std::vector<Expr>& indices) {
+  if (indices.size() == 1) return indices[0];
+  TW_ASSERT(indices.size() == buffer->shape.size(), "number of indices of " + buffer->name);
+  Expr flat = ir::index(0);
+  for (size_t d = 0; d < indices.size(); ++d) flat = d == 0 ? indices[0] : flat * buffer->shape[d] + indices[d];
+  return flat;
+}
+
+}  // namespace tw::codegen

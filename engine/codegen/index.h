@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "engine/ir/expr.h"
+
+/// What can be said about index expressions while code is emitted.
+namespace tw::codegen {
+
+/// All values from lo to hi, both included.
+struct Interval {
+  int64_t lo = 0, hi = 0;
+};
+/// Variables whose range is known.
+using Ranges = std::unordered_map<const ir::VarNode*, Interval>;
+
+/// Bounds of an int64 expression (over all lanes), or nothing where none are known; never too tight.
+std::optional<Interval> interval_of(const ir::Expr& e, const Ranges& ranges);
+
+/// A number that divides every value of e; 0 for the constant 0.
+int64_t known_divisor(const ir::Expr& e);
+
+/// base, base + stride, base + 2 stride, ...
+struct Ramp {
+  ir::Expr base, stride;  ///< scalars
+};
+/// A vector expression as a ramp, where sums and products of ramps and broadcasts show it to be one.
+std::optional<Ramp> as_ramp(const ir::Expr& e);
+
+/// Row-major position in elements; the only index of a flat buffer stays as it is.
+ir::Expr flat_index(const ir::Buffer& buffer, const std::vector<ir::Expr>& indices);
+
+}  // namespace tw::codegen

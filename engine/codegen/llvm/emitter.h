@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llvm/IR/DIBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/codegen/index.h"
+#include "engine/codegen/llvm/types.h"
+#include "engine/target/cpu_table.h"
+#include "engine/target/target.h"
+#include "engine/tir/stmt.h"
+
+namespace tw::codegen {
+
+/// Lines of the printed function, given to LLVM as debug locations.
+struct DebugLines {
+  const std::unordered_map<const tir::StmtNode*, int>& line_of;  ///< 1-based
+  llvm::DIBuilder& builder;
+  llvm::DIFile* file;
+  llvm::DICompileUnit* unit;
+};
+
+/// One LLVM module while functions are added to it. The first failure is kept; what is emitted after it is thrown away with the module.
+struct ModuleState {
+  llvm::Module& module;
+  const Target& target;
+  target::FeatureSet features = 0;
+  DebugLines* debug = nullptr;
+  std::optional<Error> error;
+
+  llvm::LLVMContext& context() { return module.getContext(); }
+  bool has(target::X86Feature f) const { return (features & target::bit(f)) != 0; }
+  void fail(ErrorCode code, std::string message, std::string where) {
+    if (!error) error = Error(code, std::move(message), std::move(where));
+  }
+};
+
+/// Adds the kernel `f` with the ABI of runtime/kernel.h.
+/// A kernel is a small entry that reads the argument table and a body function with one noalias, 64-byte aligned pointer per array;
+/// every parallel loop becomes another such pair, so that no alias fact is lost.
+void emit_kernel(ModuleState& state, const tir::Func& f);
+
+/// Emits statements and expressions into one LLVM function.
+class FuncEmitter {
+ public:
+  FuncEmitter(ModuleState& state, llvm::Function* function, llvm::Value* api, bool in_parallel);
+
+  void bind(const ir::BufferNode* buffer, llvm::Value* pointer) { buffers_[buffer] = pointer; }
+  void bind(const ir::VarNode* var, llvm::Value* value, std::optional<Interval> range);
+  void stmt(const tir::Stmt& s);
+  void finish() { b_.CreateRetVoid(); }
+  Builder& builder() { return b_; }
+  /// Known ranges of variables in scope.
+  Ranges& ranges() { return ranges_; }
+  /// Emits body for every value of var from begin up to end; `may_be_empty` tests before the first turn.
+  void loop(const ir::VarNode* var, llvm::Value* begin, llvm::Value* end, bool may_be_empty, const tir::Stmt& body);
+
+ private:
+  // llvm_expr.cpp
+  llvm::Value* expr(const ir::Expr& e);
+  llvm::Value* fresh_expr(const ir::Expr& e);
+  llvm::Value* index(const ir::Expr& e);
+  llvm::Value* binary(const ir::BinaryNode& n);
+  llvm::Value* logical(const ir::BinaryNode& n);
+  llvm::Value* select(const ir::SelectNode& n);
+  llvm::Value* branch(llvm::Value* cond, const ir::Expr& if_true, const ir::Expr& if_false);
+  llvm::Value* under_mask(llvm::Value* mask, const ir::Expr& e);
+  llvm::Value* ramp(const ir::RampNode& n);
+  llvm::Value* call(const ir::CallNode& n);
+  bool may_fault(const ir::Expr& e) const;
+
+  // llvm_memory.cpp
+  struct Place {
+    ir::Buffer buffer;
+    ir::Expr index;            ///< in elements
+    std::optional<Ramp> ramp;  ///< for vector indices that are one
+    bool in_bounds = false;    ///< shown by ranges
+    llvm::Type* element;       ///< in memory
+    llvm::Value* pointer;      ///< first element of the buffer
+  };
+  static bool has_stride(const Place& p, int64_t stride);
+  Place place(const ir::Buffer& buffer, const std::vector<ir::Expr>& indices);
+  llvm::Align align_of(const Place& p, const ir::Expr& index, int lanes) const;
+  llvm::Value* address(const Place& p, llvm::Value* index);
+  llvm::Value* addresses(const Place& p, int lanes);
+  llvm::Value* load(const ir::LoadNode& n);
+  llvm::Value* load_scalar(const Place& p, const ir::Expr& index);
+  llvm::Value* load_vector(const Place& p, int lanes);
+  llvm::Value* load_lanes(const Place& p, int lanes);
+  void store(const tir::StoreNode& n);
+  void store_scalar(const Place& p, const ir::Expr& index, llvm::Value* value);
+  void store_lanes(const Place& p, llvm::Value* value, int lanes);
+  llvm::Value* any_lane();
+
+  // llvm_stmt.cpp
+  void for_stmt(const tir::ForNode& n);
+  void if_stmt(const tir::IfNode& n);
+  void masked_if(const tir::IfNode& n, llvm::Value* cond);
+  void alloc(const tir::AllocNode& n);
+  llvm::Value* stack_array(const ir::BufferNode& buffer);
+  llvm::Value* api_field(int offset, const char* name);
+  void set_line(const tir::StmtNode* s);
+
+  // llvm_parallel.cpp
+  void parallel(const tir::ForNode& n, llvm::Value* begin, llvm::Value* extent);
+
+  ModuleState& s_;
+  llvm::Function* function_;
+  Builder b_;
+  llvm::Value* api_;
+  bool in_parallel_;
+  bool in_index_ = false;
+  bool saw_vector_ = false;  ///< a vector was made since this was last cleared
+  int64_t stack_bytes_ = 0;
+  llvm::Value* mask_ = nullptr;  ///< lanes that count; null means all
+  std::unordered_map<const ir::BufferNode*, llvm::Value*> buffers_;
+  std::unordered_map<const ir::VarNode*, llvm::Value*> vars_;
+  Ranges ranges_;
+  struct Computed {
+    ir::Expr expr;  ///< kept alive, so that its address names it
+    llvm::Value* value;
+  };
+  std::unordered_map<const ir::ExprNode*, Computed> memo_;  ///< values of this statement, so that shared nodes are computed once
+};
+
+/// An internal function whose pointer parameters `first_pointer`, ... are distinct, 64-byte aligned arrays.
+llvm::Function* make_body_function(ModuleState& state, const std::string& name, llvm::ArrayRef<llvm::Type*> params, llvm::ArrayRef<unsigned> arrays);
+/// The attributes that every function of ours gets, and its debug scope.
+void set_function_facts(ModuleState& state, llvm::Function* f);
+
+}  // namespace tw::codegen

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include <numeric>
+
+#include "engine/base/text.h"
+#include "engine/codegen/llvm/emitter.h"
+
+namespace tw::codegen {
+
+using ir::Expr;
+using llvm::Value;
+
+namespace {
+
+/// Widest alignment that arrays have.
+constexpr int64_t kArrayAlign = 64;
+
+}  // namespace
+
+bool FuncEmitter::has_stride(const Place& p, int64_t stride) { return p.ramp && ir::is_int(p.ramp->stride, stride); }
+
+FuncEmitter::Place FuncEmitter::place(const ir::Buffer& buffer, const std::vector<Expr>& indices) {
+  Place p{.buffer = buffer, .index = flat_index(buffer, indices), .ramp = {}, .element = memory_type(s_.context(), buffer->dtype), .pointer = nullptr};
+  p.ramp = as_ramp(p.index);
+  const auto range = interval_of(p.index, ranges_);
+  p.in_bounds = range && range->lo >= 0 && range->hi < buffer->num_elements();
+  const auto it = buffers_.find(buffer.get());
+  if (it != buffers_.end()) {
+    p.pointer = it->second;
+  } else {
+    s_.fail(ErrorCode::internal, fmt::format("Expected a buffer in scope, found '{}'", buffer->name), "function " + function_->getName().str());
+    p.pointer = llvm::PoisonValue::get(b_.getPtrTy());
+  }
+  return p;
+}
+
+llvm::Align FuncEmitter::align_of(const Place& p, const Expr& index, int lanes) const {
+  const int64_t element = p.buffer->dtype.bytes();
+  const int64_t divisor = std::gcd(known_divisor(index), kArrayAlign);
+  const int64_t whole = int64_t{1} << (63 - __builtin_clzll(static_cast<uint64_t>(element * lanes)));
+  return llvm::Align(
+      static_cast<uint64_t>(std::max(element, std::min({divisor == 0 ? kArrayAlign : std::gcd(divisor * element, kArrayAlign), whole, kArrayAlign}))));
+}
+
+Value* FuncEmitter::address(const Place& p, Value* index) {
+  return mask_ == nullptr || p.in_bounds ? b_.CreateInBoundsGEP(p.element, p.pointer, index) : b_.CreateGEP(p.element, p.pointer, index);
+}
+
+/// One pointer per lane. A ramp keeps its scalar base in the address, so that the hardware adds constant offsets.
+Value* FuncEmitter::addresses(const Place& p, int lanes) {
+  const auto stride = p.ramp ? ir::as_int(p.ramp->stride) : std::nullopt;
+  if (!stride) return b_.CreateGEP(p.element, p.pointer, index(p.index));
+  std::vector<llvm::Constant*> offsets;
+  for (int i = 0; i < lanes; ++i) offsets.push_back(b_.getInt64(static_cast<uint64_t>(i * *stride)));
+  return b_.CreateGEP(p.element, b_.CreateGEP(p.element, p.pointer, index(p.ramp->base)), llvm::ConstantVector::get(offsets));
+}
+
+Value* FuncEmitter::any_lane() {
+  TW_ASSERT(mask_->getType()->isVectorTy(), "mask of one lane");
+  return b_.CreateOrReduce(mask_);
+}
+
+Value* FuncEmitter::load_scalar(const Place& p, const Expr& at) {
+  Value* position = index(at);
+  // Where no lane counts, the address may lie anywhere: the first element is always there.
+  if (mask_ != nullptr && !p.in_bounds) position = b_.CreateSelect(any_lane(), position, b_.getInt64(0));
+  Value* v = b_.CreateAlignedLoad(p.element, address(p, position), align_of(p, at, 1));
+  return from_memory(b_, p.buffer->dtype, v);
+}
+
+Value* FuncEmitter::load_vector(const Place& p, int lanes) {
+  auto* type = llvm::FixedVectorType::get(p.element, static_cast<unsigned>(lanes));
+  const llvm::Align align = align_of(p, p.ramp->base, lanes);
+  Value* at = address(p, index(p.ramp->base));
+  if (mask_ != nullptr && !p.in_bounds) return b_.CreateMaskedLoad(type, at, align, mask_, llvm::Constant::getNullValue(type));
+  return b_.CreateAlignedLoad(type, at, align);
+}
+
+/// Loads that are not consecutive: a gather where the processor has one for this width, else lane by lane.
+Value* FuncEmitter::load_lanes(const Place& p, int lanes) {
+  auto* type = llvm::FixedVectorType::get(p.element, static_cast<unsigned>(lanes));
+  const llvm::Align align(static_cast<uint64_t>(p.buffer->dtype.bytes()));
+  const bool masked = mask_ != nullptr && !p.in_bounds;
+  const bool gathers = p.buffer->dtype.bits >= 32 && s_.has(target::X86Feature::avx512f) && lanes >= 8;
+  Value* pointers = addresses(p, lanes);
+  if (masked || gathers) {
+    Value* mask = masked ? mask_ : llvm::ConstantInt::getTrue(llvm::FixedVectorType::get(b_.getInt1Ty(), static_cast<unsigned>(lanes)));
+    return b_.CreateMaskedGather(type, pointers, align, mask, llvm::Constant::getNullValue(type));
+  }
+  Value* v = llvm::PoisonValue::get(type);
+  for (int i = 0; i < lanes; ++i) {
+    Value* one = b_.CreateAlignedLoad(p.element, b_.CreateExtractElement(pointers, i), align);
+    v = b_.CreateInsertElement(v, one, i);
+  }
+  return v;
+}
+
+Value* FuncEmitter::load(const ir::LoadNode& n) {
+  const Place p = place(n.buffer, n.indices);
+  const int lanes = n.dtype.lanes;
+  if (lanes == 1) return load_scalar(p, p.index);
+  if (has_stride(p, 0)) return b_.CreateVectorSplat(lanes, load_scalar(p, p.ramp->base));
+  Value* v = nullptr;
+  if (has_stride(p, 1)) {
+    v = load_vector(p, lanes);
+  } else if (has_stride(p, -1) && mask_ == nullptr) {
+    Place first = p;
+    first.ramp->base = p.ramp->base - int64_t{lanes - 1};
+    v = b_.CreateVectorReverse(load_vector(first, lanes));
+  } else {
+    v = load_lanes(p, lanes);
+  }
+  return from_memory(b_, n.dtype, v);
+}
+
+void FuncEmitter::store_scalar(const Place& p, const Expr& at, Value* value) {
+  if (mask_ == nullptr) {
+    b_.CreateAlignedStore(value, address(p, index(at)), align_of(p, at, 1));
+    return;
+  }
+  auto* then = llvm::BasicBlock::Create(s_.context(), "", function_);
+  auto* after = llvm::BasicBlock::Create(s_.context(), "", function_);
+  b_.CreateCondBr(any_lane(), then, after);
+  b_.SetInsertPoint(then);
+  b_.CreateAlignedStore(value, address(p, index(at)), align_of(p, at, 1));
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+void FuncEmitter::store_lanes(const Place& p, Value* value, int lanes) {
+  const llvm::Align align(static_cast<uint64_t>(p.buffer->dtype.bytes()));
+  Value* pointers = addresses(p, lanes);
+  if (mask_ != nullptr) {
+    b_.CreateMaskedScatter(value, pointers, align, mask_);
+    return;
+  }
+  for (int i = 0; i < lanes; ++i) b_.CreateAlignedStore(b_.CreateExtractElement(value, i), b_.CreateExtractElement(pointers, i), align);
+}
+
+void FuncEmitter::store(const tir::StoreNode& n) {
+  const Place p = place(n.buffer, n.indices);
+  const int lanes = n.value->dtype.lanes;
+  Value* value = to_memory(b_, n.value->dtype, expr(n.value));
+  if (lanes == 1) return store_scalar(p, p.index, value);
+  if (has_stride(p, 0) && mask_ == nullptr) return store_scalar(p, p.ramp->base, b_.CreateExtractElement(value, lanes - 1));
+  if (!has_stride(p, 1)) return store_lanes(p, value, lanes);
+  const llvm::Align align = align_of(p, p.ramp->base, lanes);
+  Value* at = address(p, index(p.ramp->base));
+  if (mask_ != nullptr)
+    b_.CreateMaskedStore(value, at, align, mask_);
+  else
+    b_.CreateAlignedStore(value, at, align);
+}
+
+}  // namespace tw::codegen

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/codegen/llvm/llvm_module.h"
+
+#include <llvm/Config/llvm-config.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/TargetSelect.h>
+
+#include <mutex>
+#include <set>
+
+#include "engine/base/text.h"
+#include "engine/codegen/code_size.h"
+#include "engine/tir/visit.h"
+
+namespace tw::codegen {
+
+namespace {
+
+constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
+
+/// Half precision needs conversion instructions; without them LLVM would call library functions that are not everywhere.
+Expected<void> check_types(const tir::Func& f, target::FeatureSet features) {
+  if (features & target::bit(target::X86Feature::f16c)) return {};
+  bool half = false;
+  const auto look = [&](DType t) { half |= t.code == TypeCode::float_ && t.bits == 16; };
+  for (const ir::Buffer& p : f.params) look(p->dtype);
+  tir::walk(f.body, [&](const tir::Stmt& s) {
+    if (const auto* a = tir::as<tir::AllocNode>(s)) look(a->buffer->dtype);
+  });
+  if (half) return Error(ErrorCode::unsupported, "Expected a processor with 'f16c' for float16, found none", "function " + f.name);
+  return {};
+}
+
+}  // namespace
+
+void initialise_llvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    const char* args[] = {"tilewright", "-x86-asm-syntax=intel"};  // this LLVM has no other way to choose how assembly is written
+    llvm::cl::ParseCommandLineOptions(2, args);
+  });
+}
+
+Expected<std::unique_ptr<llvm::TargetMachine>> make_machine(const Target& target, const BuildOptions& options) {
+  if (target.kind != "llvm") return Error(ErrorCode::unsupported, fmt::format("Expected a target of kind 'llvm', found '{}'", target.kind));
+  initialise_llvm();
+  std::string reason;
+  const llvm::Target* back_end = llvm::TargetRegistry::lookupTarget(kTriple, reason);
+  if (back_end == nullptr) return Error(ErrorCode::infrastructure, "Expected LLVM's x86 back end, found none: " + reason);
+  const std::string cpu = target.cpu == "generic" ? "x86-64" : target.cpu;
+  const std::unique_ptr<llvm::MCSubtargetInfo> known(back_end->createMCSubtargetInfo(kTriple, "", ""));
+  if (!known->isCPUStringValid(cpu))
+    return Error(ErrorCode::unsupported, fmt::format("Expected a processor that {} knows, found '{}'", codegen_version(), printable(cpu)));
+  llvm::TargetOptions flags;
+  flags.MCOptions.AsmVerbose = true;
+  const auto level = options.opt == OptLevel::tuning ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Aggressive;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      back_end->createTargetMachine(kTriple, cpu, fmt::format("{}", fmt::join(target.features, ",")), flags, llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
+  if (!machine) return Error(ErrorCode::infrastructure, "Expected a target machine, LLVM made none");
+  return machine;
+}
+
+target::FeatureSet features_of(const Target& target) {
+  const target::CpuInfo* cpu = target::find_cpu(target.cpu);
+  return target::apply_features(cpu != nullptr ? cpu->features : 0, target.features);
+}
+
+Expected<void> fill_module(llvm::Module& module, llvm::TargetMachine& machine, const std::vector<tir::Func>& funcs, const Target& target, DebugLines* debug) {
+  module.setTargetTriple(kTriple);
+  module.setDataLayout(machine.createDataLayout());
+  module.setPICLevel(llvm::PICLevel::BigPIC);
+  ModuleState state{.module = module, .target = target, .features = features_of(target), .debug = debug, .error = {}};
+  std::set<std::string> names;
+  for (const tir::Func& f : funcs) {
+    if (f.name.empty() || !names.insert(f.name).second)
+      return Error(ErrorCode::invalid_argument,
+                   fmt::format("Expected a name of its own for every function, found '{}' {}", f.name, f.name.empty() ? "" : "twice"));
+    TW_CHECK(check_types(f, state.features));
+    TW_CHECK(check_code_size(f));
+    emit_kernel(state, f);
+    if (state.error) return *state.error;
+  }
+  if (debug != nullptr) debug->builder.finalize();
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (llvm::verifyModule(module, &out))
+    return Error(ErrorCode::internal, "Expected a well-formed module, LLVM's verifier says: " + text, "function " + funcs.front().name);
+  return {};
+}
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graphs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder passes(&machine);
+  passes.registerModuleAnalyses(modules);
+  passes.registerCGSCCAnalyses(graphs);
+  passes.registerFunctionAnalyses(functions);
+  passes.registerLoopAnalyses(loops);
+  passes.crossRegisterProxies(loops, functions, graphs, modules);
+  llvm::ModulePassManager pipeline;
+  if (level == OptLevel::tuning) {
+    llvm::cantFail(passes.parsePassPipeline(pipeline, "function(sroa,early-cse)"));
+  } else {
+    pipeline = passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
+  }
+  pipeline.run(module, modules);
+}
+
+Expected<std::string> emit_machine_code(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType kind) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, out, nullptr, kind, /*DisableVerify=*/true))
+    return Error(ErrorCode::infrastructure, "Expected a back end that writes this kind of file, LLVM has none");
+  passes.run(module);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+Expected<std::vector<std::byte>> build_object(const std::vector<tir::Func>& funcs, const Target& target, const BuildOptions& options) {
+  if (funcs.empty()) return Error(ErrorCode::invalid_argument, "Expected at least one function to compile, found none");
+  TW_TRY(const auto machine, make_machine(target, options));
+  llvm::LLVMContext context;
+  llvm::Module module(funcs.front().name, context);
+  TW_CHECK(fill_module(module, *machine, funcs, target, nullptr));
+  optimise(module, *machine, options.opt);
+  TW_TRY(const std::string text, emit_machine_code(module, *machine, llvm::CodeGenFileType::ObjectFile));
+  const auto* data = reinterpret_cast<const std::byte*>(text.data());
+  return std::vector<std::byte>(data, data + text.size());
+}
+
+std::string codegen_version() { return "LLVM " LLVM_VERSION_STRING; }
+
+}  // namespace tw::codegen

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/codegen/llvm/types.h"
+
+#include <llvm/IR/Intrinsics.h>
+
+namespace tw::codegen {
+
+namespace {
+
+llvm::Type* with_lanes(llvm::Type* element, int lanes) { return lanes == 1 ? element : llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes)); }
+
+/// `shape`'s number of lanes with another element type.
+llvm::Type* like(llvm::Type* shape, llvm::Type* element) {
+  if (auto* v = llvm::dyn_cast<llvm::FixedVectorType>(shape)) return llvm::FixedVectorType::get(element, v->getNumElements());
+  return element;
+}
+
+llvm::Value* bfloat_to_float(Builder& b, llvm::Value* bits16) {
+  llvm::Type* i32 = like(bits16->getType(), b.getInt32Ty());
+  return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits16, i32), int_constant(i32, 16)), like(i32, b.getFloatTy()));
+}
+
+/// Adds half of the last kept bit, plus that bit itself so that ties go to even. A NaN keeps its sign and becomes quiet.
+llvm::Value* float_to_bfloat(Builder& b, llvm::Value* v) {
+  llvm::Type* i32 = like(v->getType(), b.getInt32Ty());
+  llvm::Value* bits = b.CreateBitCast(v, i32);
+  llvm::Value* last = b.CreateAnd(b.CreateLShr(bits, int_constant(i32, 16)), int_constant(i32, 1));
+  llvm::Value* rounded = b.CreateAdd(b.CreateAdd(bits, int_constant(i32, 0x7fff)), last);
+  llvm::Value* quiet = b.CreateOr(bits, int_constant(i32, 0x400000));
+  llvm::Value* kept = b.CreateSelect(b.CreateFCmpUNO(v, v), quiet, rounded);
+  return b.CreateTrunc(b.CreateLShr(kept, int_constant(i32, 16)), like(i32, b.getInt16Ty()));
+}
+
+bool is_half(DType t) { return t.code == TypeCode::float_ && t.bits == 16; }
+bool is_bfloat(DType t) { return t.code == TypeCode::bfloat; }
+
+llvm::Value* float_to_int(Builder& b, DType to, llvm::Value* v) {
+  llvm::Type* type = value_type(b.getContext(), to);
+  const auto id = to.is_signed() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+  return b.CreateIntrinsic(id, {type, v->getType()}, {v});
+}
+
+}  // namespace
+
+DType compute_type(DType t) { return t.is_float() && t.bits == 16 ? kFloat32.with_lanes(t.lanes) : t; }
+
+llvm::Type* value_type(llvm::LLVMContext& context, DType t) {
+  if (t.is_bool()) return with_lanes(llvm::Type::getInt1Ty(context), t.lanes);
+  if (t.is_int()) return with_lanes(llvm::Type::getIntNTy(context, t.bits), t.lanes);
+  return with_lanes(t.bits == 64 ? llvm::Type::getDoubleTy(context) : llvm::Type::getFloatTy(context), t.lanes);
+}
+
+llvm::Type* memory_type(llvm::LLVMContext& context, DType t) {
+  if (t.is_bool()) return with_lanes(llvm::Type::getInt8Ty(context), t.lanes);
+  if (is_half(t)) return with_lanes(llvm::Type::getHalfTy(context), t.lanes);
+  if (is_bfloat(t)) return with_lanes(llvm::Type::getInt16Ty(context), t.lanes);
+  return value_type(context, t);
+}
+
+llvm::Value* from_memory(Builder& b, DType t, llvm::Value* v) {
+  if (t.is_bool()) return b.CreateICmpNE(v, int_constant(v->getType(), 0));
+  if (is_half(t)) return b.CreateFPExt(v, value_type(b.getContext(), t));
+  if (is_bfloat(t)) return bfloat_to_float(b, v);
+  return v;
+}
+
+llvm::Value* to_memory(Builder& b, DType t, llvm::Value* v) {
+  if (t.is_bool()) return b.CreateZExt(v, memory_type(b.getContext(), t));
+  if (is_half(t)) return b.CreateFPTrunc(v, memory_type(b.getContext(), t));
+  if (is_bfloat(t)) return float_to_bfloat(b, v);
+  return v;
+}
+
+llvm::Constant* int_constant(llvm::Type* type, int64_t value) { return llvm::ConstantInt::get(type, static_cast<uint64_t>(value), true); }
+
+llvm::Constant* float_constant(llvm::LLVMContext& context, DType t, double value) {
+  llvm::Type* type = value_type(context, t);
+  if (t.bits != 16) return llvm::ConstantFP::get(type, value);
+  llvm::APFloat v(value);
+  bool loses = false;
+  v.convert(is_half(t) ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven, &loses);
+  v.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &loses);
+  return llvm::ConstantFP::get(type, v);
+}
+
+llvm::Value* emit_cast(Builder& b, DType from, DType to, llvm::Value* v) {
+  llvm::Type* type = value_type(b.getContext(), to);
+  if (to.is_bool()) {
+    if (from.is_bool()) return v;
+    if (from.is_float()) return b.CreateFCmpUNE(v, llvm::Constant::getNullValue(v->getType()));
+    return b.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
+  }
+  if (to.is_int()) {
+    if (from.is_float()) return float_to_int(b, to, v);
+    return from.is_signed() ? b.CreateSExtOrTrunc(v, type) : b.CreateZExtOrTrunc(v, type);
+  }
+  llvm::Value* wide = v;
+  if (!from.is_float())
+    wide = from.is_signed() ? b.CreateSIToFP(v, type) : b.CreateUIToFP(v, type);
+  else if (wide->getType() != type)
+    wide = b.CreateFPCast(v, type);
+  if (to.bits == 16 && to != from) return from_memory(b, to, to_memory(b, to, wide));
+  return wide;
+}
+
+}  // namespace tw::codegen

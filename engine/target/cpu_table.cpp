@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/target/cpu_table.h"
+
+#include <array>
+
+namespace tw::target {
+
+namespace {
+
+using F = X86Feature;
+
+constexpr FeatureSet bits_of(std::initializer_list<F> list) {
+  FeatureSet set = 0;
+  for (const F f : list) set |= bit(f);
+  return set;
+}
+
+constexpr FeatureSet kV2 = bits_of({F::sse3, F::ssse3, F::sse41, F::sse42, F::popcnt});
+constexpr FeatureSet kV3 = kV2 | bits_of({F::avx, F::f16c, F::fma, F::avx2, F::bmi, F::bmi2, F::lzcnt, F::movbe});
+constexpr FeatureSet kV4 = kV3 | bits_of({F::avx512f, F::avx512cd, F::avx512bw, F::avx512dq, F::avx512vl});
+constexpr FeatureSet kIce = kV4 | bits_of({F::avx512ifma, F::avx512vbmi, F::avx512vbmi2, F::avx512vnni, F::avx512bitalg, F::avx512vpopcntdq, F::gfni});
+constexpr FeatureSet kZen4 = kIce | bit(F::avx512bf16);
+constexpr FeatureSet kSapphire = kIce | bits_of({F::avx512bf16, F::avx512fp16, F::avxvnni});
+constexpr FeatureSet kAlder = kV3 | bits_of({F::avxvnni, F::gfni});
+
+constexpr const char* kFeatureNames[] = {
+#define X(name, text) text,
+    TW_X86_FEATURES(X)
+#undef X
+};
+
+struct ModelRow {
+  int family, first_model, last_model;
+  const char* name;
+};
+
+/// Display family and model after the vendors' manuals and Linux' intel-family.h.
+constexpr ModelRow kIntel[] = {
+    {6, 0x2a, 0x2a, "sandybridge"},    {6, 0x2d, 0x2d, "sandybridge"},    {6, 0x3a, 0x3a, "ivybridge"},      {6, 0x3e, 0x3e, "ivybridge"},
+    {6, 0x3c, 0x3c, "haswell"},        {6, 0x3f, 0x3f, "haswell"},        {6, 0x45, 0x46, "haswell"},        {6, 0x3d, 0x3d, "broadwell"},
+    {6, 0x47, 0x47, "broadwell"},      {6, 0x4f, 0x4f, "broadwell"},      {6, 0x56, 0x56, "broadwell"},      {6, 0x4e, 0x4e, "skylake"},
+    {6, 0x5e, 0x5e, "skylake"},        {6, 0x8e, 0x8e, "skylake"},        {6, 0x9e, 0x9e, "skylake"},        {6, 0xa5, 0xa6, "skylake"},
+    {6, 0x55, 0x55, "skylake-avx512"}, {6, 0x7d, 0x7e, "icelake-client"}, {6, 0x6a, 0x6a, "icelake-server"}, {6, 0x6c, 0x6c, "icelake-server"},
+    {6, 0x8c, 0x8d, "tigerlake"},      {6, 0x8f, 0x8f, "sapphirerapids"}, {6, 0xcf, 0xcf, "sapphirerapids"}, {6, 0xad, 0xae, "graniterapids"},
+    {6, 0x97, 0x97, "alderlake"},      {6, 0x9a, 0x9a, "alderlake"},      {6, 0xb7, 0xb7, "alderlake"},      {6, 0xba, 0xba, "alderlake"},
+    {6, 0xbf, 0xbf, "alderlake"},      {6, 0xaa, 0xaa, "alderlake"},      {6, 0xac, 0xac, "alderlake"},
+};
+constexpr ModelRow kAmd[] = {
+    {0x17, 0x00, 0x2f, "znver1"}, {0x17, 0x30, 0xaf, "znver2"}, {0x19, 0x10, 0x1f, "znver4"}, {0x19, 0x60, 0x7f, "znver4"},
+    {0x19, 0xa0, 0xaf, "znver4"}, {0x19, 0x00, 0xff, "znver3"}, {0x1a, 0x00, 0xff, "znver5"}, {0x18, 0x00, 0xff, "znver1"},
+};
+
+template <size_t N>
+const char* find_model(const ModelRow (&rows)[N], int family, int model) {
+  for (const ModelRow& r : rows)
+    if (r.family == family && r.first_model <= model && model <= r.last_model) return r.name;
+  return nullptr;
+}
+
+}  // namespace
+
+const char* feature_name(X86Feature f) { return kFeatureNames[static_cast<int>(f)]; }
+
+const std::vector<CpuInfo>& cpu_table() {
+  static const std::vector<CpuInfo> table = {
+      {"x86-64", 0, 32, 8, 256, 4096},
+      {"x86-64-v2", kV2, 32, 8, 256, 8192},
+      {"x86-64-v3", kV3, 32, 8, 256, 8192},
+      {"x86-64-v4", kV4, 32, 8, 1024, 16384},
+      {"sandybridge", kV2 | bit(F::avx), 32, 8, 256, 8192},
+      {"ivybridge", kV2 | bit(F::avx) | bit(F::f16c), 32, 8, 256, 8192},
+      {"haswell", kV3, 32, 8, 256, 8192},
+      {"broadwell", kV3, 32, 8, 256, 8192},
+      {"skylake", kV3, 32, 8, 256, 8192},
+      {"alderlake", kAlder, 48, 12, 1280, 30720},
+      {"skylake-avx512", kV4, 32, 8, 1024, 22528},
+      {"cascadelake", kV4 | bit(F::avx512vnni), 32, 8, 1024, 22528},
+      {"cooperlake", kV4 | bit(F::avx512vnni) | bit(F::avx512bf16), 32, 8, 1024, 22528},
+      {"icelake-client", kIce, 48, 12, 512, 8192},
+      {"icelake-server", kIce, 48, 12, 1280, 49152},
+      {"tigerlake", kIce, 48, 12, 1280, 12288},
+      {"sapphirerapids", kSapphire, 48, 12, 2048, 107520},
+      {"graniterapids", kSapphire, 48, 12, 2048, 147456},
+      {"znver1", kV3, 32, 8, 512, 8192},
+      {"znver2", kV3, 32, 8, 512, 16384},
+      {"znver3", kV3, 32, 8, 512, 32768},
+      {"znver4", kZen4, 32, 8, 1024, 32768},
+      {"znver5", kZen4 | bit(F::avxvnni), 48, 12, 1024, 32768},
+  };
+  return table;
+}
+
+const CpuInfo* find_cpu(std::string_view name) {
+  for (const CpuInfo& c : cpu_table())
+    if (name == c.name) return &c;
+  return nullptr;
+}
+
+std::string cpu_name(std::string_view vendor, int family, int model, FeatureSet features) {
+  const char* name = nullptr;
+  if (vendor == "GenuineIntel") name = find_model(kIntel, family, model);
+  if (vendor == "AuthenticAMD" || vendor == "HygonGenuine") name = find_model(kAmd, family, model);
+  if (name != nullptr) {
+    // One model number covers three generations of servers, which differ in their instructions only.
+    if (std::string_view(name) == "skylake-avx512" && (features & bit(F::avx512bf16))) return "cooperlake";
+    if (std::string_view(name) == "skylake-avx512" && (features & bit(F::avx512vnni))) return "cascadelake";
+    return name;
+  }
+  if ((features & kV4) == kV4) return "x86-64-v4";
+  if ((features & kV3) == kV3) return "x86-64-v3";
+  if ((features & kV2) == kV2) return "x86-64-v2";
+  return "x86-64";
+}
+
+std::vector<std::string> feature_delta(FeatureSet base, FeatureSet actual) {
+  std::vector<std::string> flags;
+  for (int i = 0; i < static_cast<int>(F::count); ++i) {
+    const FeatureSet mask = FeatureSet{1} << i;
+    if ((base & mask) == (actual & mask)) continue;
+    flags.push_back(std::string(actual & mask ? "+" : "-") + kFeatureNames[i]);
+  }
+  return flags;
+}
+
+FeatureSet apply_features(FeatureSet base, const std::vector<std::string>& flags) {
+  for (const std::string& flag : flags) {
+    for (int i = 0; i < static_cast<int>(F::count); ++i) {
+      if (flag.size() < 2 || std::string_view(flag).substr(1) != kFeatureNames[i]) continue;
+      if (flag[0] == '+')
+        base |= FeatureSet{1} << i;
+      else
+        base &= ~(FeatureSet{1} << i);
+    }
+  }
+  return base;
+}
+
+int vector_bits(FeatureSet features) { return features & bit(F::avx512f) ? 512 : features & bit(F::avx) ? 256 : 128; }
+int vector_registers(FeatureSet features) { return features & bit(F::avx512f) ? 32 : 16; }
+
+}  // namespace tw::target

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Processors by the names that LLVM gives them: what they have, and how big their caches are.
+namespace tw::target {
+
+/// X(enumerator, LLVM feature name): the instruction sets that a code generator picks by itself for arithmetic, in LLVM's spelling.
+/// Those that only hand-written intrinsics reach (AES, SHA, ...) are left out: they cannot change our code.
+#define TW_X86_FEATURES(X)              \
+  X(sse3, "sse3")                       \
+  X(ssse3, "ssse3")                     \
+  X(sse41, "sse4.1")                    \
+  X(sse42, "sse4.2")                    \
+  X(popcnt, "popcnt")                   \
+  X(avx, "avx")                         \
+  X(f16c, "f16c")                       \
+  X(fma, "fma")                         \
+  X(avx2, "avx2")                       \
+  X(bmi, "bmi")                         \
+  X(bmi2, "bmi2")                       \
+  X(lzcnt, "lzcnt")                     \
+  X(movbe, "movbe")                     \
+  X(avx512f, "avx512f")                 \
+  X(avx512cd, "avx512cd")               \
+  X(avx512bw, "avx512bw")               \
+  X(avx512dq, "avx512dq")               \
+  X(avx512vl, "avx512vl")               \
+  X(avx512ifma, "avx512ifma")           \
+  X(avx512vbmi, "avx512vbmi")           \
+  X(avx512vbmi2, "avx512vbmi2")         \
+  X(avx512vnni, "avx512vnni")           \
+  X(avx512bitalg, "avx512bitalg")       \
+  X(avx512vpopcntdq, "avx512vpopcntdq") \
+  X(avx512bf16, "avx512bf16")           \
+  X(avx512fp16, "avx512fp16")           \
+  X(avxvnni, "avxvnni")                 \
+  X(gfni, "gfni")
+
+enum class X86Feature : uint8_t {
+#define X(name, text) name,
+  TW_X86_FEATURES(X)
+#undef X
+      count
+};
+
+/// A set of X86Feature, one bit each.
+using FeatureSet = uint64_t;
+constexpr FeatureSet bit(X86Feature f) { return FeatureSet{1} << static_cast<int>(f); }
+const char* feature_name(X86Feature f);
+
+struct CpuInfo {
+  const char* name;     ///< as LLVM spells it
+  FeatureSet features;  ///< what LLVM assumes of this name, within TW_X86_FEATURES
+  int64_t l1d_kb;
+  int l1d_ways;
+  int64_t l2_kb;  ///< per core
+  int64_t l3_kb;  ///< of one cluster of cores
+};
+
+/// All processors that have a name here, oldest first.
+const std::vector<CpuInfo>& cpu_table();
+/// Null for names not in the table.
+const CpuInfo* find_cpu(std::string_view name);
+
+/// The name for a processor of this vendor (CPUID leaf 0 text), display family and display model; falls back to x86-64-v2, -v3 or -v4 by its features.
+std::string cpu_name(std::string_view vendor, int family, int model, FeatureSet features);
+
+/// Features as LLVM flags that turn what `base` implies into `actual`: `+x` for more, `-x` for less, in table order.
+std::vector<std::string> feature_delta(FeatureSet base, FeatureSet actual);
+/// The other way round; names not in the table are ignored.
+FeatureSet apply_features(FeatureSet base, const std::vector<std::string>& flags);
+
+/// Bits of one vector register, and how many there are.
+int vector_bits(FeatureSet features);
+int vector_registers(FeatureSet features);
+
+}  // namespace tw::target

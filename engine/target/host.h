@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "engine/target/cpu_table.h"
+
+namespace tw::target {
+
+struct CacheSizes {
+  int64_t l1d_bytes = 0;  ///< 0 where unknown, here and below
+  int l1d_ways = 0;
+  int64_t l2_bytes = 0;
+  int64_t l3_bytes = 0;
+};
+
+/// Caches from a sysfs folder such as /sys/devices/system/cpu/cpu0/cache; what is missing there stays 0.
+CacheSizes caches_from_sysfs(const std::filesystem::path& folder);
+/// Caches from CPUID leaf 4 or 0x8000001D; all 0 on other architectures.
+CacheSizes caches_from_cpuid();
+
+/// Instructions that both the processor and the operating system (saved registers) allow.
+FeatureSet host_features();
+/// LLVM's name of this processor.
+std::string host_cpu_name();
+/// Processors this process may run on.
+int host_cores();
+
+}  // namespace tw::target

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+
+#include <fstream>
+
+#include "engine/target/cpu_table.h"
+#include "engine/target/host.h"
+#include "engine/target/target.h"
+
+using namespace tw;
+using target::X86Feature;
+
+namespace {
+
+void write(const std::filesystem::path& folder, const std::string& index, const std::string& level, const std::string& type, const std::string& size,
+           const std::string& ways) {
+  std::filesystem::create_directories(folder / index);
+  for (const auto& [name, text] : {std::pair{"level", level}, {"type", type}, {"size", size}, {"ways_of_associativity", ways}})
+    std::ofstream(folder / index / name) << text << "\n";
+}
+
+}  // namespace
+
+class TargetTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void text_round_trip() {
+    for (const std::string& name : target_presets()) {
+      const auto t = parse_target(name);
+      QVERIFY(t);
+      QCOMPARE(t->str(), "llvm -mcpu=" + name + " -num-cores=1");
+      QCOMPARE(*parse_target(t->str()), *t);
+    }
+    const auto t = parse_target("llvm -keys=cpu  -mcpu=znver5 -mattr=-avx512fp16,-avx512bf16,+avx512fp16 -num-cores=2");
+    QVERIFY(t);
+    QCOMPARE(t->str(), "llvm -mcpu=znver5 -mattr=-avx512bf16,+avx512fp16 -num-cores=2");
+    QCOMPARE(*parse_target(t->str()), *t);
+    QCOMPARE(parse_target("llvm -mcpu=znver4 -mattr=-avx512f")->vector_bits, 256);
+  }
+
+  void presets() {
+    const auto zen = parse_target("znver5");
+    QCOMPARE(zen->vector_bits, 512);
+    QCOMPARE(zen->vector_registers, 32);
+    QCOMPARE(zen->lanes(kFloat32), 16);
+    QCOMPARE(zen->l1d_bytes, 48 * 1024);
+    QCOMPARE(zen->l1d_ways, 12);
+    QCOMPARE(parse_target("haswell")->vector_bits, 256);
+    QCOMPARE(parse_target("x86-64-v2")->vector_bits, 128);
+    QCOMPARE(parse_target("x86-64-v2")->vector_registers, 16);
+  }
+
+  void refusals() {
+    for (const auto& [text, found] : {std::pair{"", "empty"},
+                                      {"llvm -mcpu=z80", "'z80'"},
+                                      {"llvm -fast", "'-fast'"},
+                                      {"llvm -mcpu=znver4 -num-cores=0", "'0'"},
+                                      {"llvm -mcpu=znver4 -num-cores=2x", "'2x'"},
+                                      {"llvm -mcpu=znver4 -mattr=avx", "'avx'"},
+                                      {"llvm -mcpu=znver4 -mattr=+mmx9", "'+mmx9'"},
+                                      {"llvm -mattr=+avx", "-mcpu"},
+                                      {"opencl", "'opencl'"},
+                                      {"znver4 -num-cores=2", "'znver4'"}}) {
+      const auto t = parse_target(text);
+      QVERIFY2(!t, text);
+      QCOMPARE(t.error().code, ErrorCode::invalid_argument);
+      QVERIFY2(t.error().message.find(found) != std::string::npos, t.error().message.c_str());
+    }
+  }
+
+  void json_round_trip() {
+    Target t = host_target();
+    QCOMPARE(*target_from_json(to_json(t)), t);
+    Json j = to_json(t);
+    j["cores"] = 0;
+    QCOMPARE(target_from_json(j).error().code, ErrorCode::parse_error);
+    j = to_json(t);
+    j.erase("features");
+    QVERIFY(!target_from_json(j));
+    j = to_json(t);
+    j["kind"] = "opencl";
+    QCOMPARE(target_from_json(j).error().code, ErrorCode::unsupported);
+    QVERIFY(!target_from_json(Json::array()));
+  }
+
+  void names_of_processors() {
+    const auto v3 = target::find_cpu("x86-64-v3")->features, v4 = target::find_cpu("x86-64-v4")->features;
+    QCOMPARE(target::cpu_name("AuthenticAMD", 0x1a, 2, v4), "znver5");
+    QCOMPARE(target::cpu_name("AuthenticAMD", 0x19, 0x11, v4), "znver4");
+    QCOMPARE(target::cpu_name("AuthenticAMD", 0x19, 0x21, v3), "znver3");
+    QCOMPARE(target::cpu_name("GenuineIntel", 6, 0x8f, v4), "sapphirerapids");
+    QCOMPARE(target::cpu_name("GenuineIntel", 6, 0x55, v4), "skylake-avx512");
+    QCOMPARE(target::cpu_name("GenuineIntel", 6, 0x55, v4 | target::bit(X86Feature::avx512vnni)), "cascadelake");
+    QCOMPARE(target::cpu_name("SomethingNew", 6, 1, v3), "x86-64-v3");
+    QCOMPARE(target::cpu_name("GenuineIntel", 99, 1, v4), "x86-64-v4");
+    QCOMPARE(target::cpu_name("GenuineIntel", 99, 1, 0), "x86-64");
+  }
+
+  void feature_lists() {
+    const auto v3 = target::find_cpu("x86-64-v3")->features, v4 = target::find_cpu("x86-64-v4")->features;
+    QCOMPARE(target::feature_delta(v3, v3).size(), size_t{0});
+    const auto up = target::feature_delta(v3, v4);
+    QCOMPARE(target::apply_features(v3, up), v4);
+    QCOMPARE(target::apply_features(v4, target::feature_delta(v4, v3)), v3);
+    QCOMPARE(up.front(), "+avx512f");
+  }
+
+  void caches_of_a_machine() {
+    QTemporaryDir dir;
+    const std::filesystem::path folder = dir.path().toStdString();
+    write(folder, "index0", "1", "Data", "48K", "12");
+    write(folder, "index1", "1", "Instruction", "32K", "8");
+    write(folder, "index2", "2", "Unified", "1024K", "16");
+    write(folder, "index3", "3", "Unified", "32M", "16");
+    const auto c = target::caches_from_sysfs(folder);
+    QCOMPARE(c.l1d_bytes, 48 * 1024);
+    QCOMPARE(c.l1d_ways, 12);
+    QCOMPARE(c.l2_bytes, 1024 * 1024);
+    QCOMPARE(c.l3_bytes, 32 * 1024 * 1024);
+    QCOMPARE(target::caches_from_sysfs(folder / "none").l1d_bytes, 0);
+  }
+
+  /// The two ways to learn this machine's caches agree, and the target holds what was found.
+  void this_machine() {
+    const Target t = host_target();
+    QVERIFY(target::find_cpu(t.cpu) != nullptr);
+    QVERIFY(t.cores >= 1);
+    const auto id = target::caches_from_cpuid();
+    if (id.l1d_bytes > 0) QCOMPARE(t.l1d_bytes, id.l1d_bytes);
+    if (id.l1d_ways > 0) QCOMPARE(t.l1d_ways, id.l1d_ways);
+    QCOMPARE(target::apply_features(target::find_cpu(t.cpu)->features, t.features), target::host_features());
+    const auto parsed = parse_target(t.str());
+    QVERIFY(parsed);
+    QCOMPARE(parsed->str(), t.str());
+    QCOMPARE(*parse_target("llvm"), t);
+    QCOMPARE(parse_target("llvm -num-cores=7")->cores, 7);
+  }
+};
+
+QTEST_APPLESS_MAIN(TargetTest)
+#include "target_test.moc"
