@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/host_array.h"
+#include "engine/base/stop_token.h"
 #include "engine/ir/expr.h"
 
 /// Tensor expressions: what a kernel computes, without saying how.
@@ -37,13 +38,13 @@ enum class Role : uint8_t { activation, constant };
 struct Op {
   bool is_placeholder() const { return !body; }
   std::string name;
-  ir::Buffer output;  ///< its shape is the iteration domain of `axes`
-  Role role = Role::activation;      ///< placeholders only
-  std::vector<Axis> axes = {};       ///< spatial; empty for placeholders and for scalars
+  ir::Buffer output;             ///< its shape is the iteration domain of `axes`
+  Role role = Role::activation;  ///< placeholders only
+  std::vector<Axis> axes = {};   ///< spatial; empty for placeholders and for scalars
   std::vector<Axis> reduce_axes = {};
   Reducer reducer = Reducer::none;
-  std::optional<ir::Expr> body = {}; ///< reads other ops through loads of their output buffers; none for placeholders
-  std::string tag = {};              ///< what templates look for: "conv2d", "dense", "pad", "elementwise", ...
+  std::optional<ir::Expr> body = {};                       ///< reads other ops through loads of their output buffers; none for placeholders
+  std::string tag = {};                                    ///< what templates look for: "conv2d", "dense", "pad", "elementwise", ...
   std::map<std::string, std::vector<int64_t>> attrs = {};  ///< parameters of the tagged operator, such as strides
 };
 
@@ -88,8 +89,8 @@ using Indices = std::vector<ir::Expr>;
 class DagBuilder {
  public:
   Tensor placeholder(const std::string& name, std::vector<int64_t> shape, DType dtype, Role role = Role::activation);
-  Tensor compute(const std::string& name, std::vector<int64_t> shape, const std::function<ir::Expr(const Indices&)>& body,
-                 std::string tag = "elementwise", std::map<std::string, std::vector<int64_t>> attrs = {});
+  Tensor compute(const std::string& name, std::vector<int64_t> shape, const std::function<ir::Expr(const Indices&)>& body, std::string tag = "elementwise",
+                 std::map<std::string, std::vector<int64_t>> attrs = {});
   Tensor reduce(const std::string& name, std::vector<int64_t> shape, std::vector<int64_t> reduce_extents, Reducer reducer,
                 const std::function<ir::Expr(const Indices& spatial, const Indices& reduced)>& body, std::string tag = "reduce",
                 std::map<std::string, std::vector<int64_t>> attrs = {});
@@ -118,9 +119,13 @@ Expected<DagPtr> parse_dag(std::string_view text);
 std::string structural_key(const Dag& dag);
 
 /// Evaluates the dag element by element straight from the expressions: the oracle that no schedule and no lowering can influence.
-/// `inputs` in placeholder order. Floats are computed in double and rounded to the buffer's type at each store.
-Expected<std::vector<HostArray>> interpret(const Dag& dag, std::span<const HostArray> inputs);
-/// The same for chosen elements of one output only (row-major positions); cost follows the elements asked for.
-Expected<std::vector<double>> interpret_at(const Dag& dag, std::span<const HostArray> inputs, int output, std::span<const int64_t> positions);
+/// `inputs` in placeholder order. Floats are computed in double (a reduction as a whole) and rounded to the buffer's type at each store;
+/// integers wrap. Outputs in the dag's order.
+/// Errors: invalid_argument for inputs that do not fit, a malformed dag, an integer division by zero; wrong_result for a load outside its
+/// array, naming op and load; resource_limit if all arrays together exceed 16 GiB; cancelled.
+Expected<std::vector<HostArray>> interpret(const Dag& dag, std::span<const HostArray> inputs, StopToken stop = {});
+/// The same for chosen elements of one output only (index into dag.outputs; row-major positions); cost follows the elements asked for.
+Expected<std::vector<double>> interpret_at(const Dag& dag, std::span<const HostArray> inputs, int output, std::span<const int64_t> positions,
+                                           StopToken stop = {});
 
 }  // namespace tw::te

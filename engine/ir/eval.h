@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/ir/expr.h"
+
+/// Expressions compiled to a compact tree over numbered slots: what the reference interpreters of te and tir run.
+/// Integers are computed in int64 and wrapped to their type, floats in double; casts and constants are rounded to their type,
+/// other float operations are not. `min` and `max` of a NaN are NaN. Shifts by the width or more shift everything out.
+/// `and` and `or` evaluate both sides where the second could fail; `select` evaluates the branch taken only, lane by lane.
+namespace tw::ir {
+
+/// One scalar; which member holds it follows from the type.
+union EvalValue {
+  int64_t i;
+  double f;
+};
+
+/// Storage of a buffer while a program runs.
+struct EvalArray {
+  Buffer buffer;
+  std::byte* data = nullptr;   ///< row-major; null where every read goes to the ElementSource
+  uint8_t* written = nullptr;  ///< one per element, non-zero once stored; null where all elements may be read
+};
+
+/// Gives elements of arrays that have no storage.
+class ElementSource {
+ public:
+  virtual ~ElementSource() = default;
+  virtual EvalValue element(int array, int64_t position) = 0;
+};
+
+/// What a compiled expression reads and where its first error goes.
+struct EvalState {
+  std::vector<EvalValue> vars;
+  std::vector<EvalArray> arrays;
+  ElementSource* source = nullptr;
+  int lane = 0;  ///< which lane of vector expressions is computed
+  std::optional<Error> error;
+
+  void fail(ErrorCode code, std::string message, std::string where) {
+    if (!error) error = Error(code, std::move(message), std::move(where));
+  }
+};
+
+struct EvalCode;
+
+/// Compiles expressions that share variables and arrays. Results stay valid as long as the compiler; expressions are kept alive.
+class EvalCompiler {
+ public:
+  EvalCompiler();
+  ~EvalCompiler();
+  /// A fresh slot for a variable; later expressions read it there. Vectors take one slot a lane.
+  int bind(const VarNode* var);
+  /// The array number of a buffer; new buffers get the next.
+  int array(const Buffer& buffer);
+  /// Compiles a well-typed expression. All its variables must be bound.
+  const EvalCode* compile(const Expr& e);
+  /// Compiles the row-major position of indices (one a dimension, or one flat index); negative after an error of kind wrong_result.
+  const EvalCode* compile_position(const Buffer& buffer, const std::vector<Expr>& indices, const char* access);
+  /// A state with room for every variable and array so far.
+  EvalState make_state() const;
+
+ private:
+  EvalCode* code(const Expr& e);
+  const EvalCode* binary(const BinaryNode& n);
+  const EvalCode* cast(const CastNode& n);
+  const EvalCode* load(const LoadNode& n);
+  const EvalCode* position(const Buffer& buffer, const std::vector<Expr>& indices, std::string text);
+  const EvalCode* wrapped(const EvalCode* value, DType t);
+  const EvalCode* compile_new(const Expr& e);
+
+  std::deque<EvalCode> codes_;
+  std::vector<Expr> kept_;
+  std::unordered_map<const ExprNode*, const EvalCode*> done_;
+  std::unordered_map<const VarNode*, int> slots_;
+  std::unordered_map<const BufferNode*, int> array_numbers_;
+  std::vector<Buffer> buffers_;
+  int num_slots_ = 0;
+};
+
+/// The value of an expression of integer or bool type at state.lane; 0 where it failed.
+int64_t eval_int(const EvalCode& c, EvalState& s);
+/// The value of an expression of float type at state.lane; 0 where it failed.
+double eval_float(const EvalCode& c, EvalState& s);
+inline EvalValue eval(const EvalCode& c, bool is_float, EvalState& s) {
+  EvalValue v;
+  if (is_float)
+    v.f = eval_float(c, s);
+  else
+    v.i = eval_int(c, s);
+  return v;
+}
+
+/// Two's complement value of `v` in type t; bool is `!= 0`.
+int64_t wrap_int(DType t, int64_t v);
+/// A float function in double precision; `b` for those of two arguments.
+double eval_intrinsic(Intrinsic f, double a, double b = 0);
+/// Truncation to a type: NaN is 0, values outside int64 (uint64) saturate, then wrap.
+int64_t float_to_int(DType t, double v);
+double int_to_double(DType t, int64_t v);
+/// NaN if either is NaN.
+double nan_min(double a, double b);
+double nan_max(double a, double b);
+
+}  // namespace tw::ir
