@@ -7,10 +7,10 @@
 
 #include "app/cli/common.h"
 #include "app/cli/host.h"
-#include "app/cli/log_sink.h"
 #include "app/cli/progress.h"
 #include "app/cli/table.h"
 #include "engine/base/text.h"
+#include "engine/records/autotvm_log.h"
 
 namespace tw::cli {
 namespace {
@@ -54,29 +54,22 @@ struct Stored {
 /// Puts the model and its tasks into the database and begins or finds the session.
 Expected<Stored> prepare(const TuneRequest& r, const std::vector<api::NetworkTask>& tasks, db::Database& db) {
   Stored stored;
-  const api::Network& network = r.network->network;
-  TW_TRY(const ModelId model, db.put_model(network.imported.name, r.model_path, network.content_key, network_summary(network)));
-  std::vector<TaskId> ids;
-  for (const api::NetworkTask& t : tasks) {
-    TW_TRY(const TaskId id, db.put_task(t.task));
-    TW_CHECK(db.link_task(model, id, t.weight));
-    ids.push_back(id);
-    stored.tasks.push_back({t.task, t.weight, {}});
-  }
+  TW_TRY(const StoredNetwork rows, store_network(db, *r.network, r.model_path, tasks));
+  for (const api::NetworkTask& t : tasks) stored.tasks.push_back({t.task, t.weight, {}});
   if (r.resume) {
-    TW_TRY(const auto sessions, db.sessions(model));
+    TW_TRY(const auto sessions, db.sessions(rows.model));
     if (const auto found = session_to_resume(sessions, r)) {
       stored.session = found->id;
-      for (size_t i = 0; i < ids.size(); ++i) {
-        TW_TRY(auto rows, db.trials(found->id, ids[i], {}, -1, true));
-        for (db::TrialRow& row : rows) stored.tasks[i].history.push_back(std::move(row.record));
+      for (size_t i = 0; i < rows.tasks.size(); ++i) {
+        TW_TRY(auto trials, db.trials(found->id, rows.tasks[i], {}, -1, true));
+        for (db::TrialRow& row : trials) stored.tasks[i].history.push_back(std::move(row.record));
         stored.resumed += static_cast<int64_t>(stored.tasks[i].history.size());
       }
       return stored;
     }
     note("There is no such session to go on with; this begins a new one");
   }
-  TW_TRY(stored.session, db.begin_session(model, r.session.tuner, r.network->target.str(), session_json(r), host_description()));
+  TW_TRY(stored.session, db.begin_session(rows.model, r.session.tuner, r.network->target.str(), session_json(r), host_description()));
   return stored;
 }
 
@@ -128,6 +121,18 @@ std::string failures_text(const tune::TaskDone& t) {
 
 }  // namespace
 
+Expected<StoredNetwork> store_network(db::Database& db, const LoadedNetwork& loaded, const std::string& path, const std::vector<api::NetworkTask>& tasks) {
+  StoredNetwork rows;
+  const api::Network& network = loaded.network;
+  TW_TRY(rows.model, db.put_model(network.imported.name, path, network.content_key, network_summary(network)));
+  for (const api::NetworkTask& t : tasks) {
+    TW_TRY(const TaskId id, db.put_task(t.task));
+    TW_CHECK(db.link_task(rows.model, id, t.weight));
+    rows.tasks.push_back(id);
+  }
+  return rows;
+}
+
 Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_ptr<db::Database>& db) {
   TuneResult result;
   result.tasks = chosen_tasks(request);
@@ -140,9 +145,14 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
   result.session = stored.session;
   result.resumed_trials = stored.resumed;
   if (stored.resumed > 0) note(fmt::format("Going on with session {}: {} trials are there", stored.session.value, stored.resumed));
-  TW_TRY(auto sink, log_sink(db::session_sink(db, stored.session), request.log_path));
+  const auto database = db::session_sink(db, stored.session);
+  std::unique_ptr<records::RecordSink> log, both;
+  if (!request.log_path.empty()) {
+    TW_TRY(log, records::autotvm_log_sink(request.log_path));
+    both = records::tee_sink(*database, *log);
+  }
   Monitor monitor(result.tasks, trial_budget(request.session, result.tasks.size()), stored.resumed);
-  auto report = tune::run_session(stored.tasks, request.session, *builder, *runner, *sink, std::ref(monitor), {stop_token(), {}});
+  auto report = tune::run_session(stored.tasks, request.session, *builder, *runner, both ? *both : *database, std::ref(monitor), {stop_token(), {}});
   const bool cancelled = stop_token().stop_requested() || (report && report->cancelled);
   const char* state = cancelled ? "cancelled" : report ? "done" : "interrupted";
   const auto ended = db->end_session(stored.session, state);

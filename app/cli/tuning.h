@@ -34,6 +34,14 @@ struct TuneResult {
 /// Errors: invalid_argument if no task matches the filters; what the database, the worker and the session say.
 Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_ptr<db::Database>& db);
 
+/// A network's rows in a database.
+struct StoredNetwork {
+  ModelId model;
+  std::vector<TaskId> tasks;  ///< in the order given
+};
+/// Puts the model and the tasks into the database; what is there already stays.
+Expected<StoredNetwork> store_network(db::Database& db, const LoadedNetwork& loaded, const std::string& path, const std::vector<api::NetworkTask>& tasks);
+
 /// The document of `tw tune --json`.
 Json tune_json(const TuneRequest& request, const TuneResult& result);
 /// One line per task: default, best, speed-up, rate, trials, failures by kind; then the sum over the network.
