@@ -18,8 +18,8 @@ struct TuneRequest {
   std::string model_path;
   std::vector<std::string> filters;  ///< parts of task names or beginnings of task keys; empty: all tasks
   tune::SessionOptions session;
-  bool resume = false;               ///< go on with the last session of the same model, tuner, target and seed
-  std::string log_path;              ///< AutoTVM's JSON lines are appended to it; none if empty
+  bool resume = false;   ///< go on with the last session of the same model, tuner, target and seed
+  std::string log_path;  ///< AutoTVM's JSON lines are appended to it; none if empty
   measure::WorkerOptions workers;
 };
 

@@ -58,9 +58,16 @@ class NpyTest : public QObject {
 
   void broken_files() {
     const std::string good = cli::npy_to_bytes(HostArray::make(kFloat32, {4}));
-    const std::string broken[] = {"", "hello", good.substr(0, 9), good.substr(0, 40), good.substr(0, good.size() - 1), good + "x",
-                                  file("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }\n", "abcd"), file("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }\n", "abcd"),
-                                  file("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }\n", ""), file("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999), }\n", ""),
+    const std::string broken[] = {"",
+                                  "hello",
+                                  good.substr(0, 9),
+                                  good.substr(0, 40),
+                                  good.substr(0, good.size() - 1),
+                                  good + "x",
+                                  file("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }\n", "abcd"),
+                                  file("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }\n", "abcd"),
+                                  file("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }\n", ""),
+                                  file("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999), }\n", ""),
                                   file("{'descr': '<f4'}\n", "")};
     for (const std::string& bytes : broken) {
       const auto a = cli::npy_from_bytes(bytes, "x.npy");
