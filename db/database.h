@@ -18,17 +18,17 @@ enum class Mode { read_write, read_only };
 struct ModelRow {
   ModelId id;
   std::string name, path, content_key;
-  Json summary;            ///< operators, parameters, FLOPs
-  double imported_s = 0;   ///< Unix time
+  Json summary;           ///< operators, parameters, FLOPs
+  double imported_s = 0;  ///< Unix time
 };
 struct TaskRow {
   TaskId id;
   std::string key, name, target;
-  std::string dag_text;    ///< te::print
+  std::string dag_text;  ///< te::print
   int64_t flops = 0;
   // Over all sessions:
   int64_t trials = 0, failures = 0;
-  double best_s = 0;       ///< infinity if none
+  double best_s = 0;  ///< infinity if none
   double default_s = 0;
 };
 struct ModelTaskRow {
@@ -39,8 +39,8 @@ struct SessionRow {
   SessionId id;
   ModelId model;
   std::string tuner, target, state;  ///< state: "running", "done", "cancelled", "interrupted"
-  Json options;            ///< tune::SessionOptions as JSON, with seed
-  Json host;               ///< machine description
+  Json options;                      ///< tune::SessionOptions as JSON, with seed
+  Json host;                         ///< machine description
   std::string code_version;
   double started_s = 0, ended_s = 0;
   int64_t trials = 0;
@@ -78,7 +78,8 @@ class Database : public records::RecordSource {
   Expected<void> link_task(ModelId model, TaskId task, int weight);
   Expected<SessionId> begin_session(ModelId model, const std::string& tuner, const std::string& target, const Json& options, const Json& host);
   Expected<void> end_session(SessionId session, const std::string& state);
-  /// Stores trials in one transaction; numbers continue within (session, task). When it returns they survive a kill.
+  /// Stores trials in one transaction; numbers continue within (session, task). When it returns they survive a kill. The session counts as running again.
+  /// Errors: invalid_argument if the session has already measured one of the points; nothing of the batch is stored then.
   Expected<std::vector<TrialId>> put_trials(SessionId session, TaskId task, const std::vector<records::Record>& records);
   Expected<void> put_event(SessionId session, const std::string& kind, const std::string& text);
   /// Content-addressed, zstd-compressed. Returns the content key.
@@ -91,7 +92,8 @@ class Database : public records::RecordSource {
   Expected<std::optional<TaskRow>> task_by_key(const std::string& key);
   Expected<std::vector<SessionRow>> sessions(std::optional<ModelId> model = std::nullopt);
   /// Ascending by id, those after `after`; samples are loaded only if asked for.
-  Expected<std::vector<TrialRow>> trials(std::optional<SessionId> session, std::optional<TaskId> task, TrialId after = {}, int64_t limit = -1, bool with_samples = false);
+  Expected<std::vector<TrialRow>> trials(std::optional<SessionId> session, std::optional<TaskId> task, TrialId after = {}, int64_t limit = -1,
+                                         bool with_samples = false);
   Expected<std::vector<EventRow>> events(SessionId session);
   Expected<std::string> artifact(const std::string& key);
   Expected<std::optional<records::Record>> best(const std::string& task_key) override;

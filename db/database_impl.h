@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <mutex>
+
+#include "db/database.h"
+#include "db/lock_file.h"
+#include "db/sqlite_error.h"
+
+namespace tw::db {
+
+/// What all stores share. The connection goes before the lock.
+struct Database::Impl {
+  std::string path;
+  Mode mode = Mode::read_write;
+  std::unique_ptr<LockFile> lock;
+  std::unique_ptr<SQLite::Database> connection;
+  std::mutex mutex;
+
+  /// Runs f(connection) alone.
+  template <class F>
+  auto read(F&& f) -> decltype(f(*connection)) {
+    const std::lock_guard guard(mutex);
+    return guarded(path, [&] { return f(*connection); });
+  }
+  /// Runs f(connection) alone in one transaction, which is rolled back if f fails.
+  template <class F>
+  auto write(F&& f) -> decltype(f(*connection)) {
+    using Result = decltype(f(*connection));
+    const std::lock_guard guard(mutex);
+    if (mode == Mode::read_only) return Error(ErrorCode::io_error, "The workspace '" + path + "' is open for reading only");
+    return guarded(path, [&]() -> Result {
+      SQLite::Transaction transaction(*connection, SQLite::TransactionBehavior::IMMEDIATE);
+      Result result = f(*connection);
+      if (result) transaction.commit();
+      return result;
+    });
+  }
+};
+
+/// Unix time in seconds.
+double now_s();
+
+/// A stored JSON text. Errors: corrupt.
+Expected<Json> stored_json(const std::string& text, const char* column);
+
+/// NULL is infinity: no time is known.
+double seconds_or_infinity(const SQLite::Column& column);
+
+}  // namespace tw::db

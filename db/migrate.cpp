@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/migrate.h"
+
+#include <SQLiteCpp/Backup.h>
+#include <fmt/format.h>
+
+#include "db/sqlite_error.h"
+
+namespace tw::db {
+namespace {
+
+void copy_to(SQLite::Database& source, const std::string& path) {
+  SQLite::Database copy(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  SQLite::Backup(copy, source).executeStep(-1);
+}
+
+void apply(SQLite::Database& connection, int version, const std::vector<Migration>& migrations) {
+  SQLite::Transaction transaction(connection, SQLite::TransactionBehavior::IMMEDIATE);
+  for (const Migration& m : migrations) {
+    if (m.number <= version) continue;
+    TW_ASSERT(m.number == version + 1, fmt::format("migration {} follows version {}", m.name, version));
+    connection.exec(m.sql);
+    version = m.number;
+  }
+  connection.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
+  connection.exec(fmt::format("PRAGMA user_version = {}", version));
+  transaction.commit();
+}
+
+}  // namespace
+
+Expected<int> check_version(SQLite::Database& connection, const std::string& path, int newest) {
+  return guarded(path, [&]() -> Expected<int> {
+    const int64_t id = connection.execAndGet("PRAGMA application_id").getInt64();
+    const int version = connection.execAndGet("PRAGMA user_version").getInt();
+    const bool empty = connection.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
+    if (id == 0 && version == 0 && empty) return 0;
+    if (id != kApplicationId) {
+      return Error(ErrorCode::parse_error,
+                   fmt::format("Expected a Tilewright workspace in '{}', found a database of another program (application id {:#x})", path, id));
+    }
+    if (version > newest) {
+      return Error(ErrorCode::version,
+                   fmt::format("Expected a workspace of format version {} or older in '{}', found version {} of a newer program; this is Tilewright {}", newest,
+                               path, version, TW_VERSION));
+    }
+    return version;
+  });
+}
+
+Expected<void> migrate(SQLite::Database& connection, int version, const std::vector<Migration>& migrations, const std::string& backup_path) {
+  if (migrations.empty() || migrations.back().number == version) return {};
+  return guarded(connection.getFilename(), [&]() -> Expected<void> {
+    if (version > 0) copy_to(connection, backup_path);
+    apply(connection, version, migrations);
+    return {};
+  });
+}
+
+}  // namespace tw::db

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/database_impl.h"
+
+namespace tw::db {
+
+Expected<ModelId> Database::put_model(const std::string& name, const std::string& path, const std::string& content_key, const Json& summary) {
+  return impl_->write([&](SQLite::Database& c) -> Expected<ModelId> {
+    SQLite::Statement put(
+        c,
+        "INSERT INTO model(content_key, name, path, summary_json, imported_s) VALUES(?, ?, ?, ?, ?) "
+        "ON CONFLICT(content_key) DO UPDATE SET name = excluded.name, path = excluded.path, summary_json = excluded.summary_json RETURNING id");
+    put.bind(1, content_key);
+    put.bind(2, name);
+    put.bind(3, path);
+    put.bind(4, dump_json(summary));
+    put.bind(5, now_s());
+    put.executeStep();
+    const ModelId id{put.getColumn(0).getInt64()};
+    put.reset();
+    return id;
+  });
+}
+
+Expected<void> Database::link_task(ModelId model, TaskId task, int weight) {
+  return impl_->write([&](SQLite::Database& c) -> Expected<void> {
+    SQLite::Statement put(c, "INSERT INTO model_task(model_id, task_id, weight) VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight");
+    put.bind(1, model.value);
+    put.bind(2, task.value);
+    put.bind(3, weight);
+    put.exec();
+    return {};
+  });
+}
+
+Expected<std::vector<ModelRow>> Database::models() {
+  return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<ModelRow>> {
+    SQLite::Statement q(c, "SELECT id, name, path, content_key, summary_json, imported_s FROM model ORDER BY id");
+    std::vector<ModelRow> rows;
+    while (q.executeStep()) {
+      TW_TRY(Json summary, stored_json(q.getColumn(4).getString(), "model.summary_json"));
+      rows.push_back({ModelId{q.getColumn(0).getInt64()}, q.getColumn(1).getString(), q.getColumn(2).getString(), q.getColumn(3).getString(),
+                      std::move(summary), q.getColumn(5).getDouble()});
+    }
+    return rows;
+  });
+}
+
+}  // namespace tw::db

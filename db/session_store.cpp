@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "db/database_impl.h"
+
+namespace tw::db {
+
+Expected<SessionId> Database::begin_session(ModelId model, const std::string& tuner, const std::string& target, const Json& options, const Json& host) {
+  return impl_->write([&](SQLite::Database& c) -> Expected<SessionId> {
+    SQLite::Statement put(
+        c, "INSERT INTO session(model_id, tuner, target, state, options_json, host_json, code_version, started_s) VALUES(?, ?, ?, 'running', ?, ?, ?, ?)");
+    put.bind(1, model.value);
+    put.bind(2, tuner);
+    put.bind(3, target);
+    put.bind(4, dump_json(options));
+    put.bind(5, dump_json(host));
+    put.bind(6, TW_VERSION);
+    put.bind(7, now_s());
+    put.exec();
+    return SessionId{c.getLastInsertRowid()};
+  });
+}
+
+Expected<void> Database::end_session(SessionId session, const std::string& state) {
+  return impl_->write([&](SQLite::Database& c) -> Expected<void> {
+    SQLite::Statement put(c, "UPDATE session SET state = ?, ended_s = ? WHERE id = ?");
+    put.bind(1, state);
+    put.bind(2, now_s());
+    put.bind(3, session.value);
+    if (put.exec() == 0) return Error(ErrorCode::not_found, fmt::format("Expected a session, found none with number {}", session.value));
+    return {};
+  });
+}
+
+Expected<std::vector<SessionRow>> Database::sessions(std::optional<ModelId> model) {
+  return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<SessionRow>> {
+    SQLite::Statement q(c,
+                        "SELECT id, model_id, tuner, target, state, options_json, host_json, code_version, started_s, ended_s, trials FROM session "
+                        "WHERE ?1 = 0 OR model_id = ?1 ORDER BY id");
+    q.bind(1, model ? model->value : 0);
+    std::vector<SessionRow> rows;
+    while (q.executeStep()) {
+      SessionRow row;
+      row.id = SessionId{q.getColumn(0).getInt64()};
+      row.model = ModelId{q.getColumn(1).getInt64()};
+      row.tuner = q.getColumn(2).getString();
+      row.target = q.getColumn(3).getString();
+      row.state = q.getColumn(4).getString();
+      TW_TRY(row.options, stored_json(q.getColumn(5).getString(), "session.options_json"));
+      TW_TRY(row.host, stored_json(q.getColumn(6).getString(), "session.host_json"));
+      row.code_version = q.getColumn(7).getString();
+      row.started_s = q.getColumn(8).getDouble();
+      row.ended_s = q.getColumn(9).getDouble();
+      row.trials = q.getColumn(10).getInt64();
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  });
+}
+
+Expected<void> Database::put_event(SessionId session, const std::string& kind, const std::string& text) {
+  return impl_->write([&](SQLite::Database& c) -> Expected<void> {
+    SQLite::Statement put(c, "INSERT INTO event(session_id, at_s, kind, text) VALUES(?, ?, ?, ?)");
+    put.bind(1, session.value);
+    put.bind(2, now_s());
+    put.bind(3, kind);
+    put.bind(4, text);
+    put.exec();
+    return {};
+  });
+}
+
+Expected<std::vector<EventRow>> Database::events(SessionId session) {
+  return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<EventRow>> {
+    SQLite::Statement q(c, "SELECT id, session_id, at_s, kind, text FROM event WHERE session_id = ? ORDER BY id");
+    q.bind(1, session.value);
+    std::vector<EventRow> rows;
+    while (q.executeStep()) {
+      rows.push_back({q.getColumn(0).getInt64(), SessionId{q.getColumn(1).getInt64()}, q.getColumn(2).getDouble(), q.getColumn(3).getString(),
+                      q.getColumn(4).getString()});
+    }
+    return rows;
+  });
+}
+
+}  // namespace tw::db

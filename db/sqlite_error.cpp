@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/sqlite_error.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+namespace tw::db {
+
+Error sqlite_error(const SQLite::Exception& e, const std::string& path) {
+  switch (e.getErrorCode()) {
+    case SQLITE_FULL:
+      return Error(ErrorCode::no_space, fmt::format("No space is left for '{}'; what was stored before is safe", path));
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return Error(ErrorCode::corrupt, fmt::format("The workspace '{}' is damaged: {}", path, e.what()));
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return Error(ErrorCode::infrastructure, fmt::format("The workspace '{}' stayed locked by another process for 5 s", path));
+    case SQLITE_CONSTRAINT:
+      return Error(ErrorCode::invalid_argument, fmt::format("A row of '{}' breaks a rule: {}", path, e.what()));
+    case SQLITE_NOMEM:
+      return Error(ErrorCode::out_of_memory, fmt::format("Not enough memory for '{}'", path));
+    case SQLITE_READONLY:
+      return Error(ErrorCode::io_error, fmt::format("The workspace '{}' cannot be written", path));
+    default:
+      return Error(ErrorCode::io_error, fmt::format("The workspace '{}' failed: {}", path, e.what()));
+  }
+}
+
+}  // namespace tw::db

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/database_impl.h"
+
+namespace tw::db {
+namespace {
+
+constexpr const char* kColumns = "task.id, key, name, target, dag_text, flops, trials, failures, best_s, default_s";
+
+TaskRow row_of(SQLite::Statement& q) {
+  TaskRow row;
+  row.id = TaskId{q.getColumn(0).getInt64()};
+  row.key = q.getColumn(1).getString();
+  row.name = q.getColumn(2).getString();
+  row.target = q.getColumn(3).getString();
+  row.dag_text = q.getColumn(4).getString();
+  row.flops = q.getColumn(5).getInt64();
+  row.trials = q.getColumn(6).getInt64();
+  row.failures = q.getColumn(7).getInt64();
+  row.best_s = seconds_or_infinity(q.getColumn(8));
+  row.default_s = seconds_or_infinity(q.getColumn(9));
+  return row;
+}
+
+}  // namespace
+
+Expected<TaskId> Database::put_task(const records::Task& task) {
+  const std::string dag_text = te::print(*task.dag);
+  return impl_->write([&](SQLite::Database& c) -> Expected<TaskId> {
+    SQLite::Statement put(c, "INSERT INTO task(key, name, target, dag_text, flops) VALUES(?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
+    put.bind(1, task.key);
+    put.bind(2, task.name);
+    put.bind(3, task.target.str());
+    put.bind(4, dag_text);
+    put.bind(5, task.flops);
+    put.exec();
+    SQLite::Statement q(c, "SELECT id FROM task WHERE key = ?");
+    q.bind(1, task.key);
+    q.executeStep();
+    return TaskId{q.getColumn(0).getInt64()};
+  });
+}
+
+Expected<std::vector<ModelTaskRow>> Database::tasks_of(ModelId model) {
+  return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<ModelTaskRow>> {
+    SQLite::Statement q(c, std::string("SELECT ") + kColumns + ", weight FROM task JOIN model_task ON task_id = task.id WHERE model_id = ? ORDER BY task.id");
+    q.bind(1, model.value);
+    std::vector<ModelTaskRow> rows;
+    while (q.executeStep()) rows.push_back({row_of(q), q.getColumn(10).getInt()});
+    return rows;
+  });
+}
+
+Expected<std::vector<TaskRow>> Database::tasks() {
+  return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<TaskRow>> {
+    SQLite::Statement q(c, std::string("SELECT ") + kColumns + " FROM task ORDER BY id");
+    std::vector<TaskRow> rows;
+    while (q.executeStep()) rows.push_back(row_of(q));
+    return rows;
+  });
+}
+
+Expected<std::optional<TaskRow>> Database::task_by_key(const std::string& key) {
+  return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<TaskRow>> {
+    SQLite::Statement q(c, std::string("SELECT ") + kColumns + " FROM task WHERE key = ?");
+    q.bind(1, key);
+    if (!q.executeStep()) return std::optional<TaskRow>();
+    return std::optional<TaskRow>(row_of(q));
+  });
+}
+
+}  // namespace tw::db

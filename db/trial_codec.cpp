@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/trial_codec.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "engine/base/hash.h"
+
+namespace tw::db {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "blobs are little endian");
+
+/// Everything in a trial that a flipped bit could change, in one string.
+class Checksum {
+ public:
+  void add(const std::string& text) {
+    add(static_cast<int64_t>(text.size()));
+    bytes_ += text;
+  }
+  void add(int64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value)); }
+  void add(double value) { add(std::bit_cast<int64_t>(value)); }
+  int64_t value() const { return std::bit_cast<int64_t>(stable_hash(bytes_)); }
+
+ private:
+  std::string bytes_;
+};
+
+struct Texts {
+  std::string config, steps;
+};
+
+int64_t checksum_of(const records::Record& record, const Texts& texts, double seconds) {
+  const records::MeasureResult& r = record.result;
+  Checksum sum;
+  for (const std::string& text : {record.candidate.space, texts.config, texts.steps, std::string(records::status_name(r.status)), r.message}) sum.add(text);
+  for (const int64_t value : {record.candidate.index, int64_t{r.flagged}, int64_t{r.inner}, int64_t{r.censored}, int64_t{r.verified}}) sum.add(value);
+  for (const double value : {seconds, r.max_rel_error, r.build_s, r.load_s, r.run_s, r.timestamp_s}) sum.add(value);
+  return sum.value();
+}
+
+/// Tells points without an index apart; 0 for points with one.
+int64_t steps_hash(const records::Candidate& candidate, const std::string& steps) {
+  if (candidate.index >= 0) return 0;
+  return std::bit_cast<int64_t>(stable_hash(candidate.space + "\n" + steps));
+}
+
+template <class T>
+void append(std::string& out, const T& value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+double finite(double value) { return std::isfinite(value) ? value : 0; }
+
+}  // namespace
+
+void bind_record(SQLite::Statement& put, int first, const records::Record& original) {
+  records::Record record = original;
+  records::MeasureResult& r = record.result;
+  for (double* value : {&r.max_rel_error, &r.build_s, &r.load_s, &r.run_s, &r.timestamp_s}) *value = finite(*value);
+  const Texts texts{dump_json(record.candidate.config), dump_json(schedule::to_json(record.candidate.steps))};
+  int i = first;
+  put.bind(i++, record.candidate.space);
+  put.bind(i++, record.candidate.index);
+  put.bind(i++, steps_hash(record.candidate, texts.steps));
+  put.bind(i++, texts.config);
+  put.bind(i++, texts.steps);
+  put.bind(i++, records::status_name(r.status));
+  put.bind(i++, r.message);
+  if (std::isfinite(r.seconds())) {
+    put.bind(i++, r.seconds());
+  } else {
+    put.bind(i++);
+  }
+  put.bind(i++, r.flagged);
+  put.bind(i++, r.inner);
+  put.bind(i++, r.censored ? 1 : 0);
+  put.bind(i++, r.verified ? 1 : 0);
+  for (const double value : {r.max_rel_error, r.build_s, r.load_s, r.run_s, r.timestamp_s}) put.bind(i++, value);
+  put.bind(i++, checksum_of(record, texts, finite(r.seconds())));
+  TW_ASSERT(i == first + kRecordColumnCount, "columns of a trial");
+}
+
+Expected<records::Record> read_record(SQLite::Statement& q, int first) {
+  records::Record record;
+  records::MeasureResult& r = record.result;
+  const auto column = [&](int i) { return q.getColumn(first + i); };
+  record.candidate.space = column(0).getString();
+  record.candidate.index = column(1).getInt64();
+  const Texts texts{column(3).getString(), column(4).getString()};
+  const std::string status = column(5).getString();
+  r.status = records::status_from_name(status);
+  r.message = column(6).getString();
+  r.flagged = column(8).getInt();
+  r.inner = column(9).getInt();
+  r.censored = column(10).getInt() != 0;
+  r.verified = column(11).getInt() != 0;
+  r.max_rel_error = column(12).getDouble();
+  r.build_s = column(13).getDouble();
+  r.load_s = column(14).getDouble();
+  r.run_s = column(15).getDouble();
+  r.timestamp_s = column(16).getDouble();
+  if (status != records::status_name(r.status) || checksum_of(record, texts, column(7).isNull() ? 0 : column(7).getDouble()) != column(17).getInt64()) {
+    return Error(ErrorCode::corrupt, "A stored trial does not match its checksum");
+  }
+  TW_TRY(record.candidate.config, parse_json(texts.config));
+  TW_TRY(const Json steps, parse_json(texts.steps));
+  TW_TRY(record.candidate.steps, schedule::steps_from_json(steps));
+  return record;
+}
+
+std::string pack_samples(const records::MeasureResult& result) {
+  std::string body;
+  append(body, static_cast<uint64_t>(result.samples_s.size()));
+  for (const double sample : result.samples_s) append(body, sample);
+  for (size_t i = 0; i < result.samples_s.size(); ++i) body += static_cast<char>(i < result.sample_flags.size() && result.sample_flags[i] ? 1 : 0);
+  std::string blob;
+  append(blob, stable_hash(body));
+  return blob + body;
+}
+
+Expected<void> unpack_samples(std::string_view blob, records::MeasureResult& result) {
+  const Error damaged(ErrorCode::corrupt, "The stored samples of a trial do not match their checksum");
+  constexpr size_t kHead = 2 * sizeof(uint64_t), kEach = sizeof(double) + 1;
+  uint64_t sum = 0, count = 0;
+  if (blob.size() < kHead) return damaged;
+  std::memcpy(&sum, blob.data(), sizeof(sum));
+  std::memcpy(&count, blob.data() + sizeof(sum), sizeof(count));
+  if (sum != stable_hash(blob.substr(sizeof(sum))) || count != (blob.size() - kHead) / kEach) return damaged;
+  result.samples_s.resize(count);
+  std::memcpy(result.samples_s.data(), blob.data() + kHead, count * sizeof(double));
+  result.sample_flags.assign(count, false);
+  for (size_t i = 0; i < count; ++i) result.sample_flags[i] = blob[kHead + count * sizeof(double) + i] != 0;
+  return {};
+}
+
+}  // namespace tw::db

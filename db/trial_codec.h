@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <string>
+
+#include "db/database.h"
+
+namespace tw::db {
+
+/// Columns of a trial that come from its record, in the order of bind_record and read_record; the checksum is the last.
+inline constexpr const char* kRecordColumns =
+    "space, config_index, steps_hash, config_json, steps_json, status, message, seconds, flagged, inner_runs, censored, verified, max_rel_error, build_s, "
+    "load_s, "
+    "run_s, timestamp_s, checksum";
+inline constexpr int kRecordColumnCount = 18;
+
+/// Binds the columns of `record`, the first to parameter `first`.
+void bind_record(SQLite::Statement& put, int first, const records::Record& record);
+/// Reads them back without samples. Errors: corrupt if the checksum or a text does not fit.
+Expected<records::Record> read_record(SQLite::Statement& q, int first);
+
+/// Samples and their flags as one blob with a checksum, and back. Errors: corrupt.
+std::string pack_samples(const records::MeasureResult& result);
+Expected<void> unpack_samples(std::string_view blob, records::MeasureResult& result);
+
+}  // namespace tw::db

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cmath>
+#include <limits>
+
+#include "db/database_impl.h"
+#include "db/trial_codec.h"
+
+namespace tw::db {
+namespace {
+
+std::string placeholders(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += i == 0 ? "?" : ", ?";
+  return text;
+}
+
+/// What a batch changes in the counters of its task.
+struct Tally {
+  int64_t trials = 0, failures = 0;
+  double best_s = std::numeric_limits<double>::infinity();
+  double default_s = std::numeric_limits<double>::infinity();
+
+  void add(const records::Record& record) {
+    ++trials;
+    if (!record.result.ok()) ++failures;
+    if (!record.result.verified || record.result.censored) return;
+    best_s = std::min(best_s, record.result.seconds());
+    if (record.candidate.space == "default") default_s = std::min(default_s, record.result.seconds());
+  }
+};
+
+void bind_time(SQLite::Statement& put, int i, double seconds) {
+  if (std::isfinite(seconds)) {
+    put.bind(i, seconds);
+  } else {
+    put.bind(i);
+  }
+}
+
+void count(SQLite::Database& c, SessionId session, TaskId task, const Tally& tally) {
+  SQLite::Statement t(c,
+                      "UPDATE task SET trials = trials + ?, failures = failures + ?, best_s = coalesce(min(best_s, ?3), best_s, ?3), "
+                      "default_s = coalesce(min(default_s, ?4), default_s, ?4) WHERE id = ?5");
+  t.bind(1, tally.trials);
+  t.bind(2, tally.failures);
+  bind_time(t, 3, tally.best_s);
+  bind_time(t, 4, tally.default_s);
+  t.bind(5, task.value);
+  t.exec();
+  SQLite::Statement s(c, "UPDATE session SET trials = trials + ?, state = 'running', ended_s = 0 WHERE id = ?");
+  s.bind(1, tally.trials);
+  s.bind(2, session.value);
+  s.exec();
+}
+
+int64_t last_number(SQLite::Database& c, SessionId session, TaskId task) {
+  SQLite::Statement q(c, "SELECT coalesce(max(number), 0) FROM trial WHERE session_id = ? AND task_id = ?");
+  q.bind(1, session.value);
+  q.bind(2, task.value);
+  q.executeStep();
+  return q.getColumn(0).getInt64();
+}
+
+/// Inserts one trial. Errors: invalid_argument if the session has measured this point.
+Expected<TrialId> insert(SQLite::Database& c, SQLite::Statement& put, SQLite::Statement& put_samples, const records::Record& record) {
+  try {
+    put.exec();
+  } catch (const SQLite::Exception& e) {
+    if (e.getExtendedErrorCode() != SQLITE_CONSTRAINT_UNIQUE) throw;
+    return Error(ErrorCode::invalid_argument, fmt::format("Expected a new point of the space '{}', found point {}, which the session has measured",
+                                                          record.candidate.space, record.candidate.index));
+  }
+  const TrialId id{c.getLastInsertRowid()};
+  put.reset();
+  const std::string samples = pack_samples(record.result);
+  put_samples.bind(1, id.value);
+  put_samples.bind(2, samples.data(), static_cast<int>(samples.size()));
+  put_samples.exec();
+  put_samples.reset();
+  return id;
+}
+
+std::string_view blob_of(const SQLite::Column& column) {
+  return column.getBytes() > 0 ? std::string_view(static_cast<const char*>(column.getBlob()), static_cast<size_t>(column.getBytes())) : std::string_view();
+}
+
+class SessionSink : public records::RecordSink {
+ public:
+  SessionSink(std::shared_ptr<Database> db, SessionId session) : db_(std::move(db)), session_(session) {}
+
+  Expected<void> store(const records::Task& task, const std::vector<records::Record>& records) override {
+    auto known = tasks_.find(task.key);
+    if (known == tasks_.end()) {
+      TW_TRY(const TaskId id, db_->put_task(task));
+      known = tasks_.emplace(task.key, id).first;
+    }
+    TW_CHECK(db_->put_trials(session_, known->second, records));
+    return {};
+  }
+
+ private:
+  std::shared_ptr<Database> db_;
+  SessionId session_;
+  std::map<std::string, TaskId> tasks_;
+};
+
+}  // namespace
+
+Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId task, const std::vector<records::Record>& records) {
+  return impl_->write([&](SQLite::Database& c) -> Expected<std::vector<TrialId>> {
+    SQLite::Statement put(c,
+                          fmt::format("INSERT INTO trial(session_id, task_id, number, {}) VALUES({})", kRecordColumns, placeholders(3 + kRecordColumnCount)));
+    SQLite::Statement put_samples(c, "INSERT INTO sample(trial_id, data) VALUES(?, ?)");
+    int64_t number = last_number(c, session, task);
+    std::vector<TrialId> ids;
+    Tally tally;
+    for (const records::Record& record : records) {
+      put.bind(1, session.value);
+      put.bind(2, task.value);
+      put.bind(3, ++number);
+      bind_record(put, 4, record);
+      TW_TRY(const TrialId id, insert(c, put, put_samples, record));
+      ids.push_back(id);
+      tally.add(record);
+    }
+    count(c, session, task, tally);
+    return ids;
+  });
+}
+
+Expected<std::vector<TrialRow>> Database::trials(std::optional<SessionId> session, std::optional<TaskId> task, TrialId after, int64_t limit,
+                                                 bool with_samples) {
+  return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<TrialRow>> {
+    std::string where;
+    if (session) where += fmt::format(" AND session_id = {}", session->value);
+    if (task) where += fmt::format(" AND task_id = {}", task->value);
+    SQLite::Statement q(c, fmt::format("SELECT trial.id, session_id, task_id, number, task.key, {}, {} FROM trial JOIN task ON task.id = task_id {} "
+                                       "WHERE trial.id > {}{} ORDER BY trial.id LIMIT {}",
+                                       kRecordColumns, with_samples ? "sample.data" : "NULL", with_samples ? "JOIN sample ON sample.trial_id = trial.id" : "",
+                                       after.value, where, limit));
+    std::vector<TrialRow> rows;
+    while (q.executeStep()) {
+      TrialRow row;
+      row.id = TrialId{q.getColumn(0).getInt64()};
+      row.session = SessionId{q.getColumn(1).getInt64()};
+      row.task = TaskId{q.getColumn(2).getInt64()};
+      row.number = q.getColumn(3).getInt64();
+      auto record = read_record(q, 5);
+      if (!record) return Error(record.error().code, record.error().message, fmt::format("trial {} of '{}'", row.id.value, impl_->path));
+      row.record = std::move(*record);
+      row.record.task_key = q.getColumn(4).getString();
+      if (with_samples) TW_CHECK(unpack_samples(blob_of(q.getColumn(5 + kRecordColumnCount)), row.record.result));
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  });
+}
+
+Expected<std::optional<records::Record>> Database::best(const std::string& task_key) {
+  return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<records::Record>> {
+    SQLite::Statement q(
+        c, fmt::format("SELECT {}, sample.data FROM trial JOIN sample ON sample.trial_id = trial.id "
+                       "WHERE task_id = (SELECT id FROM task WHERE key = ?) AND status = 'ok' AND verified = 1 AND censored = 0 AND seconds IS NOT NULL "
+                       "ORDER BY seconds, trial.id LIMIT 1",
+                       kRecordColumns));
+    q.bind(1, task_key);
+    if (!q.executeStep()) return std::optional<records::Record>();
+    TW_TRY(records::Record record, read_record(q, 0));
+    TW_CHECK(unpack_samples(blob_of(q.getColumn(kRecordColumnCount)), record.result));
+    record.task_key = task_key;
+    return std::optional(std::move(record));
+  });
+}
+
+std::unique_ptr<records::RecordSink> session_sink(std::shared_ptr<Database> db, SessionId session) {
+  return std::make_unique<SessionSink>(std::move(db), session);
+}
+
+}  // namespace tw::db

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/database.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <QtTest>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "tests/db/db_fixture.h"
+
+using namespace tw;
+using namespace tw::db;
+using namespace tw::db::fixture;
+
+#define VERIFY_OK(x)                                                        \
+  do {                                                                      \
+    const auto verify_ok = (x);                                             \
+    QVERIFY2(verify_ok, verify_ok ? "" : verify_ok.error().text().c_str()); \
+  } while (false)
+
+namespace {
+
+void write_file(const QString& path, const QByteArray& bytes) {
+  QFile file(path);
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  file.write(bytes);
+}
+
+}  // namespace
+
+class DatabaseTest : public QObject {
+  Q_OBJECT
+  std::unique_ptr<QTemporaryDir> dir_;
+  std::string path_;
+  Workspace w_;
+
+ private slots:
+  void init() {
+    dir_ = std::make_unique<QTemporaryDir>();
+    path_ = dir_->filePath("a.twdb").toStdString();
+    auto db = Database::open(path_);
+    QVERIFY2(db, db ? "" : db.error().text().c_str());
+    w_ = {};
+    w_.db = *db;
+    VERIFY_OK(w_.fill());
+  }
+  void cleanup() { w_ = {}; }
+
+  void models_tasks_and_sessions_come_back() {
+    const auto models = *w_.db->models();
+    QCOMPARE(models.size(), size_t{1});
+    QCOMPARE(models[0].summary["operators"], Json(3));
+    const auto tasks = *w_.db->tasks_of(w_.model);
+    QCOMPARE(tasks.size(), size_t{1});
+    QCOMPARE(tasks[0].weight, 2);
+    QCOMPARE(tasks[0].task.key, w_.task.key);
+    QVERIFY(std::isinf(tasks[0].task.best_s));
+    const auto dag = te::parse_dag(tasks[0].task.dag_text);
+    VERIFY_OK(dag);
+    QCOMPARE(records::make_task("again", *dag, w_.task.target).key, w_.task.key);
+    const auto sessions = *w_.db->sessions(w_.model);
+    QCOMPARE(sessions.size(), size_t{1});
+    QCOMPARE(sessions[0].state, std::string("running"));
+    QCOMPARE(sessions[0].options["seed"], Json(1));
+    QVERIFY(!sessions[0].code_version.empty());
+    QVERIFY(w_.db->sessions(ModelId{99})->empty());
+    VERIFY_OK(w_.db->end_session(w_.session, "done"));
+    QCOMPARE((*w_.db->sessions())[0].state, std::string("done"));
+    QVERIFY(!w_.db->end_session(w_.session, "asleep"));
+    QCOMPARE(w_.db->end_session(SessionId{99}, "done").error().code, ErrorCode::not_found);
+  }
+  void models_and_tasks_are_stored_once() {
+    const auto again = w_.db->put_model("renamed", "else.onnx", "key", Json::object());
+    VERIFY_OK(again);
+    QCOMPARE(again->value, w_.model.value);
+    QCOMPARE((*w_.db->models())[0].name, std::string("renamed"));
+    QCOMPARE(w_.db->put_task(w_.task)->value, w_.task_id.value);
+    QVERIFY(w_.db->put_task(task("other", 8))->value != w_.task_id.value);
+    QVERIFY((*w_.db->task_by_key(w_.task.key))->id == w_.task_id);
+    QVERIFY(!*w_.db->task_by_key("none"));
+  }
+  void unknown_rows_are_refused() {
+    QVERIFY(!w_.db->link_task(ModelId{77}, w_.task_id, 1));
+    QVERIFY(!w_.db->put_trials(SessionId{77}, w_.task_id, {trial(w_.task, 1)}));
+    QVERIFY(w_.db->trials(std::nullopt, std::nullopt)->empty());
+  }
+
+  void trials_come_back_exactly() {
+    std::vector<records::Record> batch = {trial(w_.task, -1), trial(w_.task, int64_t{1} << 40, 2e-3), trial(w_.task, 3, 0, records::Status::run_crash)};
+    const auto ids = w_.db->put_trials(w_.session, w_.task_id, batch);
+    VERIFY_OK(ids);
+    QCOMPARE(ids->size(), size_t{3});
+    const auto rows = *w_.db->trials(w_.session, w_.task_id, {}, -1, true);
+    QCOMPARE(rows.size(), size_t{3});
+    for (size_t i = 0; i < rows.size(); ++i) {
+      QCOMPARE(rows[i].number, static_cast<int64_t>(i) + 1);
+      QCOMPARE(rows[i].record.task_key, w_.task.key);
+      QCOMPARE(rows[i].record.candidate.space, batch[i].candidate.space);
+      QCOMPARE(rows[i].record.candidate.index, batch[i].candidate.index);
+      QCOMPARE(rows[i].record.candidate.config, batch[i].candidate.config);
+      QVERIFY(rows[i].record.candidate.steps == batch[i].candidate.steps);
+      QCOMPARE(dump_json(to_json(rows[i].record.result)), dump_json(to_json(batch[i].result)));
+    }
+    QVERIFY((*w_.db->trials(w_.session, w_.task_id))[0].record.result.samples_s.empty());
+    QCOMPARE(w_.db->trials(std::nullopt, std::nullopt, (*ids)[0])->size(), size_t{2});
+    QCOMPARE(w_.db->trials(std::nullopt, std::nullopt, {}, 1)->size(), size_t{1});
+    QVERIFY(w_.db->trials(SessionId{9}, std::nullopt)->empty());
+  }
+  void numbers_continue_and_counters_follow() {
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, -1, 4e-3)}));
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 0, 2e-3), trial(w_.task, 1, 0, records::Status::build_fail)}));
+    QCOMPARE(w_.db->trials(w_.session, w_.task_id)->back().number, 3);
+    const TaskRow row = **w_.db->task_by_key(w_.task.key);
+    QCOMPARE(row.trials, 3);
+    QCOMPARE(row.failures, 1);
+    QCOMPARE(row.best_s, 2e-3);
+    QCOMPARE(row.default_s, 4e-3);
+    QCOMPARE((*w_.db->sessions())[0].trials, 3);
+  }
+  void a_point_is_measured_once_in_a_session() {
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, -1), trial(w_.task, 5)}));
+    for (const int64_t again : {int64_t{-1}, int64_t{5}}) {
+      const auto twice = w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 6), trial(w_.task, again)});
+      QVERIFY(!twice);
+      QCOMPARE(twice.error().code, ErrorCode::invalid_argument);
+    }
+    QCOMPARE(w_.db->trials(std::nullopt, std::nullopt)->size(), size_t{2});
+    records::Record other_steps = trial(w_.task, -1);
+    other_steps.candidate.steps.push_back(schedule::FuseStep{1, {0, 1}});
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {other_steps}));
+    const auto second = w_.db->begin_session(w_.model, "grid", "llvm", Json::object(), Json::object());
+    VERIFY_OK(w_.db->put_trials(*second, w_.task_id, {trial(w_.task, 5)}));
+  }
+  void best_is_the_fastest_verified() {
+    QVERIFY(!*w_.db->best(w_.task.key));
+    records::Record unverified = trial(w_.task, 1, 1e-6), censored = trial(w_.task, 2, 1e-6);
+    unverified.result.verified = false;
+    censored.result.censored = true;
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 0, 3e-3), unverified, censored, trial(w_.task, 3, 2e-3), trial(w_.task, 4, 2e-3)}));
+    const auto best = w_.db->best(w_.task.key);
+    VERIFY_OK(best);
+    QVERIFY(best->has_value());
+    QCOMPARE((*best)->candidate.index, 3);
+    QCOMPARE((*best)->result.seconds(), 2e-3);
+    QCOMPARE((*best)->task_key, w_.task.key);
+    QVERIFY(!*w_.db->best("none"));
+  }
+  void the_sink_stores_into_its_session() {
+    const auto sink = session_sink(w_.db, w_.session);
+    const records::Task other = task("other", 8);
+    VERIFY_OK(sink->store(w_.task, {trial(w_.task, 1)}));
+    VERIFY_OK(sink->store(other, {trial(other, 1), trial(other, 2)}));
+    QCOMPARE(w_.db->tasks()->size(), size_t{2});
+    QCOMPARE(w_.db->trials(w_.session, (*w_.db->task_by_key(other.key))->id)->size(), size_t{2});
+  }
+  void events_keep_their_order() {
+    VERIFY_OK(w_.db->put_event(w_.session, "note", "first"));
+    VERIFY_OK(w_.db->put_event(w_.session, "note", "second"));
+    const auto events = *w_.db->events(w_.session);
+    QCOMPARE(events.size(), size_t{2});
+    QCOMPARE(events[1].text, std::string("second"));
+    QVERIFY(events[0].at_s > 1.7e9);
+  }
+  void artifacts_are_stored_by_content() {
+    const std::string bytes(100000, 'a');
+    const auto key = w_.db->put_artifact(bytes, "object");
+    VERIFY_OK(key);
+    QCOMPARE(*w_.db->put_artifact(bytes, "object"), *key);
+    QVERIFY(*w_.db->artifact(*key) == bytes);
+    QCOMPARE(*w_.db->artifact(*w_.db->put_artifact("", "empty")), std::string());
+    QCOMPARE(w_.db->artifact("nothing").error().code, ErrorCode::not_found);
+  }
+  void a_batch_of_64_takes_under_5_ms() {
+    double best_ms = 1e9;
+    for (int round = 0; round < 20; ++round) {
+      std::vector<records::Record> batch;
+      for (int i = 0; i < 64; ++i) batch.push_back(trial(w_.task, round * 64 + i));
+      const auto start = std::chrono::steady_clock::now();
+      VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, batch));
+      best_ms = std::min(best_ms, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    }
+    qInfo("best of 20: %.2f ms", best_ms);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    QVERIFY2(best_ms < 5, qPrintable(QString("%1 ms").arg(best_ms)));
+#endif
+  }
+  void threads_may_share_it() {
+    std::vector<std::thread> threads;
+    std::atomic<int> failures = 0;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 20; ++i) {
+          if (!w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, t * 1000 + i)})) ++failures;
+          if (!w_.db->best(w_.task.key)) ++failures;
+        }
+      });
+    }
+    for (std::thread& t : threads) t.join();
+    QCOMPARE(failures.load(), 0);
+    QCOMPARE(w_.db->trials(std::nullopt, std::nullopt)->back().number, 80);
+  }
+
+  void readers_see_commits_and_cannot_write() {
+    const auto reader = Database::open(path_, Mode::read_only);
+    VERIFY_OK(reader);
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 1)}));
+    QCOMPARE((*reader)->trials(std::nullopt, std::nullopt)->size(), size_t{1});
+    QCOMPARE((*reader)->sessions()->at(0).state, std::string("running"));
+    const auto written = (*reader)->put_event(w_.session, "note", "x");
+    QVERIFY(!written);
+    QCOMPARE(written.error().code, ErrorCode::io_error);
+  }
+  void a_second_writer_is_told_who_writes() {
+    const auto second = Database::open(path_);
+    QVERIFY(!second);
+    QCOMPARE(second.error().code, ErrorCode::infrastructure);
+    QVERIFY(second.error().message.find(std::to_string(getpid())) != std::string::npos);
+    w_ = {};
+    VERIFY_OK(Database::open(path_));
+  }
+  void a_lock_of_a_dead_process_is_no_obstacle() {
+    w_ = {};
+    write_file(QString::fromStdString(path_ + ".lock"), "99999999\n");
+    VERIFY_OK(Database::open(path_));
+  }
+  void running_sessions_are_interrupted_by_the_next_writer() {
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 1)}));
+    const SessionId session = w_.session;
+    w_ = {};
+    const auto db = Database::open(path_);
+    VERIFY_OK(db);
+    QCOMPARE((*db)->sessions()->at(0).state, std::string("interrupted"));
+    VERIFY_OK((*db)->put_trials(session, TaskId{1}, {trial(task(), 2)}));
+    QCOMPARE((*db)->sessions()->at(0).state, std::string("running"));
+    QCOMPARE((*db)->trials(session, std::nullopt)->back().number, 2);
+  }
+
+  void flipped_bits_are_found() {
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 1)}));
+    const auto key = w_.db->put_artifact("some bytes", "object");
+    w_ = {};
+    {
+      SQLite::Database raw(path_, SQLite::OPEN_READWRITE);
+      raw.exec("UPDATE trial SET seconds = seconds / 2");
+      raw.exec("UPDATE artifact SET data = x'28b52ffd00'");
+    }
+    const auto db = Database::open(path_);
+    VERIFY_OK(db);
+    const auto rows = (*db)->trials(std::nullopt, std::nullopt);
+    QVERIFY(!rows);
+    QCOMPARE(rows.error().code, ErrorCode::corrupt);
+    QVERIFY(rows.error().where.find("trial 1") != std::string::npos);
+    QCOMPARE((*db)->best(task().key).error().code, ErrorCode::corrupt);
+    QCOMPARE((*db)->artifact(*key).error().code, ErrorCode::corrupt);
+  }
+};
+
+QTEST_APPLESS_MAIN(DatabaseTest)
+#include "database_test.moc"
