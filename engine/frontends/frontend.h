@@ -12,6 +12,7 @@ namespace tw::frontends {
 
 struct ImportOptions {
   std::map<std::string, int64_t> dims;  ///< values of symbolic dimensions, by name; "batch" style names default to 1 when absent
+  std::map<std::string, HostArray> constants;  ///< inputs to fix at a value, by name: they become constants (shapes, axes, repeats given as inputs)
 };
 
 /// Reads an ONNX file: opsets 7 to 21, initialisers, external data below the file's own folder.

@@ -16,7 +16,9 @@ std::vector<OpDef> build() {
   append(ops::conv_transpose());
   append(ops::dense());
   append(ops::matmul());
+  append(ops::einsum());
   append(ops::pool());
+  append(ops::max_pool_indices());
   append(ops::lrn());
   append(ops::batch_norm());
   append(ops::instance_norm());
@@ -25,6 +27,7 @@ std::vector<OpDef> build() {
   append(ops::reduce());
   append(ops::arg_reduce());
   append(ops::cumsum());
+  append(ops::top_k());
   append(ops::reshape());
   append(ops::transpose());
   append(ops::broadcast_to());
@@ -36,6 +39,10 @@ std::vector<OpDef> build() {
   append(ops::gather());
   append(ops::gather_elements());
   append(ops::gather_nd());
+  append(ops::one_hot());
+  append(ops::reverse_sequence());
+  append(ops::scatter_elements());
+  append(ops::scatter_nd());
   return all;
 }
 

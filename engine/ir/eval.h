@@ -97,6 +97,11 @@ inline EvalValue eval(const EvalCode& c, bool is_float, EvalState& s) {
   return v;
 }
 
+/// Stores a value in an array with storage, rounded or wrapped to the array's type, and marks the element as written.
+void store_element(EvalArray& array, int64_t position, EvalValue v);
+/// As an array of type t would give it back.
+EvalValue rounded(DType t, EvalValue v);
+
 /// Two's complement value of `v` in type t; bool is `!= 0`.
 int64_t wrap_int(DType t, int64_t v);
 /// A float function in double precision; `b` for those of two arguments.

@@ -162,6 +162,11 @@ T read(const std::byte* data, int64_t i) {
   return v;
 }
 
+template <class T>
+void write(std::byte* data, int64_t i, T v) {
+  std::memcpy(data + i * static_cast<int64_t>(sizeof v), &v, sizeof v);
+}
+
 int64_t read_int(DType t, const std::byte* data, int64_t i) {
   switch (t.bits) {
     case 8:
@@ -197,6 +202,36 @@ EvalValue load(const EvalCode& c, bool is_float, EvalState& s) {
 }
 
 }  // namespace
+
+EvalValue rounded(DType t, EvalValue v) {
+  if (t.is_float())
+    v.f = round_to(t, v.f);
+  else
+    v.i = wrap_int(t, v.i);
+  return v;
+}
+
+void store_element(EvalArray& array, int64_t position, EvalValue v) {
+  const DType t = array.buffer->dtype;
+  if (array.written) array.written[position] = 1;
+  if (t.is_float() && t.bits == 32) return write(array.data, position, static_cast<float>(v.f));
+  if (t.is_float() && t.bits == 64) return write(array.data, position, v.f);
+  if (t.is_float()) {
+    const auto f = static_cast<float>(v.f);
+    return write(array.data, position, t.code == TypeCode::bfloat ? float_to_bfloat16(f) : float_to_half(f));
+  }
+  const int64_t i = wrap_int(t, v.i);
+  switch (t.bits) {
+    case 8:
+      return write(array.data, position, static_cast<uint8_t>(i));
+    case 16:
+      return write(array.data, position, static_cast<uint16_t>(i));
+    case 32:
+      return write(array.data, position, static_cast<uint32_t>(i));
+    default:
+      return write(array.data, position, i);
+  }
+}
 
 int64_t eval_int(const EvalCode& c, EvalState& s) {
   const auto a = [&]() TW_INLINE { return eval_int(*c.a, s); };

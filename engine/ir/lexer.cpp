@@ -94,8 +94,18 @@ std::string quote(std::string_view s) {
 
 Lexer::Lexer(std::string_view text, size_t begin, size_t end) : text_(text), position_(begin), end_(end) { advance(); }
 
+void Lexer::skip_space() {
+  bool comment = false;
+  for (; position_ < end_; ++position_) {
+    const char c = text_[position_];
+    if (c == '#') comment = true;
+    if (c == '\n') comment = false;
+    if (!comment && c != ' ' && c != '\n' && c != '\t' && c != '\r') return;
+  }
+}
+
 void Lexer::advance() {
-  while (position_ < end_ && (text_[position_] == ' ' || text_[position_] == '\n' || text_[position_] == '\t' || text_[position_] == '\r')) ++position_;
+  skip_space();
   const std::string_view rest = text_.substr(position_, end_ - position_);
   token_ = {TokenKind::end, {}, position_};
   if (rest.empty()) return;

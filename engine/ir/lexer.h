@@ -26,7 +26,7 @@ std::string to_identifier(std::string_view name);
 /// Double quotes around `s`; quotes, backslashes and control characters escaped.
 std::string quote(std::string_view s);
 
-/// Splits the texts of ir, te and tir into tokens and keeps the first error. White space separates, nothing else.
+/// Splits the texts of ir, te and tir into tokens and keeps the first error. White space and `#` comments to the end of a line separate.
 /// After an error every token is `end`, so that callers need to look at ok() only where they build something.
 class Lexer {
  public:
@@ -65,6 +65,7 @@ class Lexer {
   bool fail_expected(std::string_view what);
 
  private:
+  void skip_space();
   void advance();
   std::string_view signed_number();
   std::string_view text_;

@@ -10,7 +10,6 @@ import sys
 import source_tree
 
 LAYER = re.compile(r"^\s*tw_layer\(\s*(\w+)([^)]*)\)", re.M)
-LINK = re.compile(r"target_link_libraries\(\s*tw\s+PRIVATE([^)]*)\)")
 KEYWORDS = {"DEPENDS", "LIBS", "EXCLUDE"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 ROOTS = ("engine/", "db/", "widgets/", "app/", "resources/", "tests/")
@@ -44,8 +43,6 @@ def declared_layers(root, paths):
                 elif section == "DEPENDS":
                     depends.append(word)
             layers[folder] = (name, depends)
-        for names in LINK.findall(text):
-            layers[folder] = ("tw", [n[3:] for n in names.split() if n.startswith("tw_")])
     return layers
 
 

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/case_pool.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <iostream>
+
+#include "app/cli/command.h"
+#include "app/cli/common.h"
+#include "app/cli/subprocess.h"
+#include "engine/base/text.h"
+
+namespace tw::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int kPollMs = 50;
+
+/// Writes all of `text`, a few kilobytes at most; false if the other end is gone.
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(n));
+  }
+  return true;
+}
+
+/// One child and the case that it works on.
+struct Slot {
+  Child child;
+  int64_t current = -1;  ///< index of the case, -1 when idle
+  Clock::time_point since;
+  std::string received;
+};
+
+class Pool {
+ public:
+  Pool(const std::vector<std::string>& folders, const PoolOptions& options, const std::function<void(const CaseResult&)>& done)
+      : folders_(folders), options_(options), done_(done), results_(folders.size()), slots_(static_cast<size_t>(options.jobs)) {}
+  ~Pool() {
+    for (Slot& s : slots_) end_child(s.child);
+  }
+
+  Expected<std::vector<CaseResult>> run(StopToken stop) {
+    while (finished_ < folders_.size()) {
+      if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Cancelled");
+      for (Slot& s : slots_) TW_CHECK(feed(s));
+      wait();
+      for (Slot& s : slots_) {
+        const double seconds = std::chrono::duration<double>(Clock::now() - s.since).count();
+        if (s.current >= 0 && seconds > options_.timeout_s) {
+          end_child(s.child);
+          finish(s, {{}, "crashed", fmt::format("Took longer than {:g} s", options_.timeout_s)});
+        }
+      }
+    }
+    return std::move(results_);
+  }
+
+ private:
+  /// Gives an idle child its next case; starts the child if there is none.
+  Expected<void> feed(Slot& s) {
+    if (s.current >= 0 || next_ >= folders_.size()) return {};
+    if (s.child.pid < 0) {
+      TW_TRY(s.child, start_self({"check-worker"}));
+      s.received.clear();
+    }
+    s.current = static_cast<int64_t>(next_++);
+    s.since = Clock::now();
+    if (!write_all(s.child.to, folders_[static_cast<size_t>(s.current)] + "\n")) died(s);
+    return {};
+  }
+
+  void wait() {
+    std::vector<pollfd> polled;
+    std::vector<Slot*> owners;
+    for (Slot& s : slots_) {
+      if (s.current < 0) continue;
+      polled.push_back({s.child.from, POLLIN, 0});
+      owners.push_back(&s);
+    }
+    if (poll(polled.data(), polled.size(), kPollMs) <= 0) return;
+    for (size_t i = 0; i < polled.size(); ++i)
+      if (polled[i].revents != 0) receive(*owners[i]);
+  }
+
+  void receive(Slot& s) {
+    char buffer[4096];
+    const ssize_t n = read(s.child.from, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) return;
+    if (n <= 0) return died(s);
+    s.received.append(buffer, static_cast<size_t>(n));
+    const size_t end = s.received.find('\n');
+    if (end == std::string::npos) return;
+    const auto document = parse_json(s.received.substr(0, end));
+    s.received.erase(0, end + 1);
+    finish(s, document ? case_from_json(*document) : CaseResult{{}, "crashed", "The child answered with something else than JSON"});
+  }
+
+  void died(Slot& s) {
+    const int status = end_child(s.child);
+    finish(s, {{}, "crashed", fmt::format("The child process {}", status_text(status))});
+  }
+
+  void finish(Slot& s, CaseResult result) {
+    result.name = folders_[static_cast<size_t>(s.current)];
+    if (done_) done_(result);
+    results_[static_cast<size_t>(s.current)] = std::move(result);
+    s.current = -1;
+    ++finished_;
+  }
+
+  const std::vector<std::string>& folders_;
+  const PoolOptions& options_;
+  const std::function<void(const CaseResult&)>& done_;
+  std::vector<CaseResult> results_;
+  std::vector<Slot> slots_;
+  size_t next_ = 0, finished_ = 0;
+};
+
+struct WorkerOptions {};
+
+/// Reads folders from standard input, answers one line each on descriptor 3.
+int check_worker(const WorkerOptions&) {
+  become_child();
+  Target target = host_target();
+  target.cores = 1;  // cases run beside each other
+  for (std::string folder; std::getline(std::cin, folder);) {
+    CaseResult result;
+    try {
+      result = run_case(folder, target);
+    } catch (const std::exception& e) {
+      result = {{}, "crashed", e.what()};
+    }
+    if (!write_all(3, dump_json(to_json(result)) + "\n")) return kFailed;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Expected<std::vector<CaseResult>> run_cases(const std::vector<std::string>& folders, const PoolOptions& options,
+                                            const std::function<void(const CaseResult&)>& done, StopToken stop) {
+  return Pool(folders, options, done).run(stop);
+}
+
+void add_check_worker(CLI::App& app, Run& run) {
+  declare(app, run, "check-worker", "Child of `tw check`", std::make_shared<WorkerOptions>(), check_worker)->group("");
+}
+
+}  // namespace tw::cli

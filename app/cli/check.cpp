@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tw check`: ONNX test-case folders through import, compile, run and compare.
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "app/cli/case_pool.h"
+#include "app/cli/command.h"
+#include "app/cli/common.h"
+#include "app/cli/progress.h"
+#include "app/cli/table.h"
+#include "engine/base/text.h"
+
+namespace tw::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  PoolOptions pool;
+  bool json = false, quiet = false;
+};
+
+constexpr const char* kStatuses[] = {"passed", "wrong", "unsupported", "crashed"};
+
+int check_cases(const Options& o) {
+  const auto folders = find_cases(o.path);
+  if (!folders) return fail_input(folders.error());
+  PoolOptions pool = o.pool;
+  if (pool.jobs == 0) pool.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  Progress progress("Checking", static_cast<int64_t>(folders->size()));
+  int64_t done = 0;
+  auto results = run_cases(
+      *folders, pool, [&](const CaseResult& r) { progress.update(++done, std::filesystem::path(r.name).filename().string()); }, stop_token());
+  progress.finish();
+  if (!results) return fail(results.error());
+  std::map<std::string, int64_t> totals;
+  for (CaseResult& r : *results) {
+    ++totals[r.status];
+    const auto relative = std::filesystem::path(r.name).lexically_relative(o.path);
+    r.name = relative == "." ? std::filesystem::path(r.name).filename().string() : relative.string();
+  }
+  if (o.json) {
+    Json cases = Json::array(), sums = Json::object();
+    for (const CaseResult& r : *results) cases.push_back(to_json(r));
+    for (const char* s : kStatuses) sums[s] = totals[s];
+    print_json({{"cases", cases}, {"totals", sums}});
+  } else {
+    Table table({"case", "status", ">error", "reason"});
+    for (const CaseResult& r : *results) {
+      if (o.quiet && r.status == "passed") continue;
+      std::string reason = r.reason.substr(0, r.reason.find('\n'));
+      table.row({r.name, r.status, r.status == "passed" || r.status == "wrong" ? fmt::format("{:.1e}", r.max_abs) : "-", reason});
+    }
+    fmt::print("{}\n", table.text());
+    for (const char* s : kStatuses) fmt::print("{:<12} {}\n", s, totals[s]);
+  }
+  return totals["wrong"] + totals["crashed"] > 0 ? kFailed : kDone;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Run& run) {
+  auto o = std::make_shared<Options>();
+  CLI::App* sub =
+      declare(app, run, "check", "Runs ONNX test-case folders and compares with their outputs; exit code 1 if one is wrong or crashes", o, check_cases);
+  sub->add_option("path", o->path, "A folder with model.onnx and test_data_set_*, or a tree of them")->required();
+  sub->add_option("--jobs", o->pool.jobs, "Cases run at once; 0: one per processor")->check(CLI::Range(0, 4096));
+  sub->add_option("--timeout", o->pool.timeout_s, "Seconds one case may take")->check(CLI::Range(0.1, 86400.0))->capture_default_str();
+  sub->add_flag("--quiet", o->quiet, "Without the cases that passed");
+  sub->add_flag("--json", o->json, "One JSON document on standard output");
+}
+
+}  // namespace tw::cli

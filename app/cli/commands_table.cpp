@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/command.h"
+
+namespace tw::cli {
+
+void add_doctor(CLI::App& app, Run& run);
+void add_zoo(CLI::App& app, Run& run);
+void add_import(CLI::App& app, Run& run);
+void add_tasks(CLI::App& app, Run& run);
+void add_tune(CLI::App& app, Run& run);
+void add_compile(CLI::App& app, Run& run);
+void add_run(CLI::App& app, Run& run);
+void add_records(CLI::App& app, Run& run);
+void add_check(CLI::App& app, Run& run);
+void add_demo(CLI::App& app, Run& run);
+// Children that `tw` starts of itself; not in the help text.
+void add_reference_worker(CLI::App& app, Run& run);
+void add_check_worker(CLI::App& app, Run& run);
+
+std::span<const Command> commands() {
+  static constexpr Command kCommands[] = {
+      {"doctor", add_doctor},
+      {"zoo", add_zoo},
+      {"import", add_import},
+      {"tasks", add_tasks},
+      {"tune", add_tune},
+      {"compile", add_compile},
+      {"run", add_run},
+      {"records", add_records},
+      {"check", add_check},
+      {"demo", add_demo},
+      {"reference-worker", add_reference_worker},
+      {"check-worker", add_check_worker},
+  };
+  return kCommands;
+}
+
+}  // namespace tw::cli

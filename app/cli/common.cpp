@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/common.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "engine/base/text.h"
+
+namespace tw::cli {
+namespace {
+
+int report(const Error& error, int code) {
+  fmt::print(stderr, "error: {}\n", error.text());
+  std::fflush(stderr);
+  return code;
+}
+
+ErrorCode code_of(int error_number) {
+  if (error_number == ENOSPC || error_number == EDQUOT) return ErrorCode::no_space;
+  return error_number == ENOENT ? ErrorCode::not_found : ErrorCode::io_error;
+}
+
+Error file_error(const char* what, const std::string& path) {
+  const int number = errno;
+  return Error(code_of(number), fmt::format("Cannot {} '{}': {}", what, path, std::strerror(number)));
+}
+
+}  // namespace
+
+int exit_code(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::cancelled:
+      return kCancelled;
+    case ErrorCode::invalid_argument:
+    case ErrorCode::not_applicable:
+      return kUsage;
+    case ErrorCode::parse_error:
+    case ErrorCode::unsupported:
+    case ErrorCode::not_found:
+    case ErrorCode::version:
+    case ErrorCode::corrupt:
+      return kBadInput;
+    default:
+      return kFailed;
+  }
+}
+
+int fail(const Error& error) { return report(error, exit_code(error)); }
+
+int fail_input(const Error& error) {
+  const bool is_input = error.code != ErrorCode::cancelled && error.code != ErrorCode::out_of_memory && error.code != ErrorCode::internal;
+  return report(error, is_input ? kBadInput : exit_code(error));
+}
+
+int fail_usage(const std::string& message) { return report(Error(ErrorCode::invalid_argument, message), kUsage); }
+
+void note(const std::string& text) {
+  fmt::print(stderr, "{}\n", text);
+  std::fflush(stderr);
+}
+
+void print_json(const Json& document) {
+  fmt::print("{}\n", dump_json(document, 2));
+  std::fflush(stdout);
+}
+
+Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+std::string time_text(double seconds) { return std::isfinite(seconds) && seconds > 0 ? si_text(seconds, "s") : "-"; }
+
+std::string ratio_text(double ratio) { return std::isfinite(ratio) && ratio > 0 ? fmt::format("{:.2f}x", ratio) : "-"; }
+
+Expected<void> write_file(const std::string& path, std::string_view bytes) {
+  const std::string temporary = fmt::format("{}.tmp{}", path, getpid());
+  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) return file_error("write", path);
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n = write(fd, bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) break;
+    done += static_cast<size_t>(n);
+  }
+  const bool synced = done == bytes.size() && fsync(fd) == 0;
+  const int number = errno;
+  close(fd);
+  if (!synced || rename(temporary.c_str(), path.c_str()) != 0) {
+    if (!synced) errno = number;
+    Error e = file_error("write", path);
+    unlink(temporary.c_str());
+    return e;
+  }
+  return {};
+}
+
+Expected<std::string> read_file(const std::string& path) {
+  if (std::error_code ec; std::filesystem::is_directory(path, ec))
+    return Error(ErrorCode::io_error, fmt::format("Expected a file, found the folder '{}'", path));
+  std::FILE* f = std::fopen(path.c_str(), "rb");
+  if (f == nullptr) return file_error("read", path);
+  std::string bytes;
+  char buffer[1 << 16];
+  for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, f)) > 0;) bytes.append(buffer, n);
+  const bool bad = std::ferror(f) != 0;
+  std::fclose(f);
+  if (bad) return Error(ErrorCode::io_error, fmt::format("Cannot read '{}' to its end", path));
+  return bytes;
+}
+
+Expected<double> parse_duration(const std::string& text) {
+  const Error wrong(ErrorCode::invalid_argument, fmt::format("Expected a duration such as '90s', '30m' or '1h30m', found '{}'", text));
+  double total = 0;
+  const char* p = text.c_str();
+  if (*p == 0) return wrong;
+  while (*p != 0) {
+    char* end = nullptr;
+    const double value = std::strtod(p, &end);
+    if (end == p || !(value >= 0) || !std::isfinite(value)) return wrong;
+    double unit = 1;
+    switch (*end) {
+      case 'h':
+        unit = 3600;
+        ++end;
+        break;
+      case 'm':
+        unit = 60;
+        ++end;
+        break;
+      case 's':
+        ++end;
+        break;
+      case 0:
+        break;
+      default:
+        return wrong;
+    }
+    total += value * unit;
+    p = end;
+  }
+  return total > 0 ? Expected<double>(total) : wrong;
+}
+
+Expected<frontends::ImportOptions> import_options(const std::vector<std::string>& dims) {
+  frontends::ImportOptions options;
+  for (const std::string& d : dims) {
+    const size_t at = d.find('=');
+    int64_t value = 0;
+    const char* end = d.data() + d.size();
+    const bool good = at != std::string::npos && at > 0 && std::from_chars(d.data() + at + 1, end, value).ptr == end && value >= 1;
+    if (!good) return Error(ErrorCode::invalid_argument, fmt::format("Expected --dim name=value with a positive value, found '{}'", d));
+    options.dims[d.substr(0, at)] = value;
+  }
+  return options;
+}
+
+std::string default_database_path() {
+  const char* data = std::getenv("XDG_DATA_HOME");
+  const char* home = std::getenv("HOME");
+  std::filesystem::path folder =
+      data != nullptr && *data != 0 ? std::filesystem::path(data) : std::filesystem::path(home != nullptr ? home : ".") / ".local" / "share";
+  return (folder / "tilewright" / "default.twdb").string();
+}
+
+Expected<void> make_parent_folder(const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path();
+  std::error_code ec;
+  if (!parent.empty()) std::filesystem::create_directories(parent, ec);
+  if (ec) return Error(ErrorCode::io_error, fmt::format("Cannot create the folder '{}': {}", parent.string(), ec.message()));
+  return {};
+}
+
+}  // namespace tw::cli

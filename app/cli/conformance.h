@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/base/json.h"
+#include "engine/target/target.h"
+
+/// ONNX test-case folders: `model.onnx` and `test_data_set_*/{input,output}_*.pb`.
+namespace tw::cli {
+
+struct CaseResult {
+  std::string name;
+  std::string status;  ///< "passed", "wrong", "unsupported" or "crashed"
+  std::string reason;  ///< one sentence, empty if passed
+  double max_abs = 0, max_rel = 0;
+};
+Json to_json(const CaseResult&);
+CaseResult case_from_json(const Json&);
+
+/// Every folder with a model.onnx at or below `path`, sorted. Errors: not_found.
+Expected<std::vector<std::string>> find_cases(const std::string& path);
+
+/// Imports, compiles with default schedules, runs and compares one case in this process. `name` is left empty.
+CaseResult run_case(const std::string& folder, const Target& target);
+
+}  // namespace tw::cli

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tw doctor`: what this machine can do, what is missing and what that costs.
+#include <dlfcn.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "app/cli/command.h"
+#include "app/cli/common.h"
+#include "app/cli/host.h"
+#include "db/database.h"
+#include "engine/base/text.h"
+#include "engine/codegen/codegen.h"
+#include "engine/measure/measure.h"
+
+namespace tw::cli {
+namespace {
+
+struct Options {
+  bool json = false;
+};
+
+/// One thing looked for. `cost`: what a person goes without if it is missing.
+struct Finding {
+  std::string name;
+  bool found = false;
+  std::string detail, cost;
+};
+
+bool can_open_library(const char* name) {
+  void* handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+  if (handle != nullptr) dlclose(handle);
+  return handle != nullptr;
+}
+
+/// Whether an unprivileged process may make a PID namespace, tried in a child.
+bool can_make_namespaces() {
+  const pid_t child = fork();
+  if (child == 0) _exit(unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0 ? 0 : 1);
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+Finding worker() {
+  const auto builder = measure::local_builder({});
+  return {"tw-worker", builder.has_value(), builder ? "beside this program" : builder.error().text(), "nothing can be tuned"};
+}
+
+Finding database() {
+  const std::string path = default_database_path();
+  if (!std::filesystem::exists(path)) return {"database", true, path + ", made when first used", ""};
+  const auto db = db::Database::open(path, db::Mode::read_only);
+  return {"database", db.has_value(), db ? path : db.error().text(), "commands without --db fail"};
+}
+
+std::vector<Finding> findings() {
+  const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  const bool driver = can_open_library("libcuda.so.1");
+  const bool nvrtc = can_open_library("libnvrtc.so.12") || can_open_library("libnvrtc.so.13") || can_open_library("libnvrtc.so");
+  const bool learner = access((std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tw-learner").c_str(), X_OK) == 0;
+  return {{"code generator", true, codegen::codegen_version(), ""},
+          worker(),
+          database(),
+          {"sandbox: namespaces", can_make_namespaces(), "user and PID namespaces", "candidates are limited by rlimits and timeouts only"},
+          {"CPU frequency", governor.empty() || governor == "performance", governor.empty() ? "not controlled by this kernel" : "governor " + governor,
+           "timings drift with the clock; set the governor to performance"},
+          {"NVIDIA driver", driver, driver ? "libcuda.so.1" : "libcuda.so.1 not found", "no CUDA targets; CPU targets need none"},
+          {"NVRTC", nvrtc, nvrtc ? "found" : "libnvrtc not found", "no CUDA targets; CPU targets need none"},
+          {"tw-learner", learner, learner ? "beside this program" : "not built", "no neural cost models; random and grid search need none"}};
+}
+
+int doctor(const Options& o) {
+  const Target target = host_target();
+  const Json host = host_description();
+  const std::vector<Finding> found = findings();
+  if (o.json) {
+    Json checks = Json::array();
+    for (const Finding& f : found)
+      checks.push_back({{"name", f.name}, {"found", f.found}, {"detail", f.detail}, {"cost", f.found ? Json(nullptr) : Json(f.cost)}});
+    print_json({{"host", host}, {"target", target.str()}, {"database", default_database_path()}, {"checks", checks}});
+    return kDone;
+  }
+  fmt::print("{:<20} {}, {} threads, {:.1f} GiB\n", "machine", host["cpu"].get<std::string>(), host["threads"].get<int64_t>(),
+             host["memory_bytes"].get<double>() / (int64_t{1} << 30));
+  fmt::print("{:<20} {}\n", "kernel", host["kernel"].get<std::string>());
+  fmt::print("{:<20} {}\n", "target", target.str());
+  fmt::print("{:<20} {} registers of {} bits, L1d {} KiB {}-way, L2 {} KiB, L3 {} KiB\n\n", "", target.vector_registers, target.vector_bits,
+             target.l1d_bytes / 1024, target.l1d_ways, target.l2_bytes / 1024, target.l3_bytes / 1024);
+  for (const Finding& f : found) fmt::print("{:<20} {}{}\n", f.name, printable(f.detail), f.found ? "" : fmt::format(" - {}", f.cost));
+  return kDone;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Run& run) {
+  auto o = std::make_shared<Options>();
+  CLI::App* sub = declare(app, run, "doctor", "Says what this machine can do, what is missing and what that costs", o, doctor);
+  sub->add_flag("--json", o->json, "One JSON document on standard output");
+}
+
+}  // namespace tw::cli

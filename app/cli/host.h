@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "engine/base/json.h"
+
+namespace tw::cli {
+
+/// What a session stores of the machine: processor, cores, caches, kernel, governor, code generator.
+Json host_description();
+
+/// First line of a small text file such as those in /proc and /sys; empty if there is none.
+std::string first_line(const std::string& path);
+
+}  // namespace tw::cli

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tw import`: what is in a model file.
+#include "app/cli/common.h"
+#include "app/cli/network.h"
+#include "app/cli/table.h"
+#include "engine/base/text.h"
+
+namespace tw::cli {
+namespace {
+
+struct Options {
+  NetworkOptions network;
+  bool json = false, text = false;
+};
+
+void print_values(const char* title, const Json& values) {
+  for (const Json& v : values) {
+    fmt::print("{:<12} {}: {}{}\n", title, printable(v["name"].get<std::string>()), v["dtype"].get<std::string>(),
+               shape_text(v["shape"].get<std::vector<int64_t>>()));
+  }
+}
+
+int import_model(const Options& o) {
+  int exit = kDone;
+  const auto loaded = load_network(o.network, exit);
+  if (!loaded) return exit;
+  if (o.text) {
+    fmt::print("{}", graph::print(loaded->network.imported));
+    return kDone;
+  }
+  const Json summary = network_summary(loaded->network);
+  if (o.json) {
+    print_json(summary);
+    return kDone;
+  }
+  fmt::print("{:<12} {}\n", "network", printable(loaded->network.imported.name));
+  fmt::print("{:<12} {}\n", "parameters", summary["parameters"].get<int64_t>());
+  fmt::print("{:<12} {}\n", "work", si_text(summary["flops"].get<double>(), "FLOP"));
+  print_values("input", summary["inputs"]);
+  print_values("output", summary["outputs"]);
+  fmt::print("{:<12} {} in {} kernels, {} of them different\n\n", "operators", summary["nodes"].get<int64_t>(), summary["groups"].get<int64_t>(),
+             summary["tasks"].get<int64_t>());
+  Table table({"operator", ">count"});
+  for (const auto& [name, count] : summary["operators"].items()) table.row({name, std::to_string(count.get<int64_t>())});
+  fmt::print("{}", table.text());
+  return kDone;
+}
+
+}  // namespace
+
+void add_import(CLI::App& app, Run& run) {
+  auto o = std::make_shared<Options>();
+  CLI::App* sub = declare(app, run, "import", "Reads a model file and says what is in it", o, import_model);
+  add_network_options(sub, o->network);
+  sub->add_flag("--text", o->text, "Prints the whole graph as text");
+  sub->add_flag("--json", o->json, "One JSON document on standard output");
+}
+
+}  // namespace tw::cli

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/network.h"
+
+#include <map>
+
+#include "app/cli/common.h"
+#include "engine/graph/op.h"
+
+namespace tw::cli {
+namespace {
+
+Json value_list(const graph::Graph& g, const std::vector<int>& values) {
+  Json list = Json::array();
+  for (int v : values) {
+    const graph::Value& value = g.values[v];
+    list.push_back({{"name", value.name}, {"dtype", value.type.dtype.name()}, {"shape", value.type.shape}});
+  }
+  return list;
+}
+
+}  // namespace
+
+void add_network_options(CLI::App* sub, NetworkOptions& options) {
+  sub->add_option("model", options.model, "ONNX file")->required();
+  sub->add_option("--target", options.target, "What the code is for: llvm (this machine), `llvm -mcpu=NAME`, or a known processor's name")
+      ->capture_default_str();
+  sub->add_option("--dim", options.dims, "Value of a symbolic dimension, as name=value; may be repeated");
+}
+
+std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& exit, const graph::PassHooks& hooks) {
+  auto target = parse_target(options.target);
+  if (!target) {
+    exit = fail_usage(target.error().text());
+    return std::nullopt;
+  }
+  auto import = import_options(options.dims);
+  if (!import) {
+    exit = fail(import.error());
+    return std::nullopt;
+  }
+  auto network = api::import_network(options.model, *target, *import, hooks);
+  if (!network) {
+    exit = fail_input(network.error());
+    return std::nullopt;
+  }
+  return LoadedNetwork{std::move(*network), std::move(*target)};
+}
+
+Json network_summary(const api::Network& network) {
+  const graph::Graph& g = network.imported;
+  std::map<std::string, int64_t> operators;
+  int64_t flops = 0;
+  for (const graph::Node& n : g.nodes) {
+    ++operators[n.op];
+    flops += graph::node_flops(g, n);
+  }
+  Json counts = Json::object();
+  for (const auto& [name, count] : operators) counts[name] = count;
+  return {{"name", g.name},
+          {"nodes", g.nodes.size()},
+          {"operators", counts},
+          {"parameters", g.parameter_count()},
+          {"flops", flops},
+          {"inputs", value_list(g, g.inputs)},
+          {"outputs", value_list(g, g.outputs)},
+          {"groups", network.partition.groups.size()},
+          {"tasks", network.partition.workloads.size()},
+          {"content_key", network.content_key}};
+}
+
+}  // namespace tw::cli

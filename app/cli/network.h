@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/cli/command.h"
+#include "engine/api/compile.h"
+
+namespace tw::cli {
+
+/// The options of every command that reads a model file for a target.
+struct NetworkOptions {
+  std::string model;
+  std::string target = "llvm";
+  std::vector<std::string> dims;
+};
+void add_network_options(CLI::App* sub, NetworkOptions& options);
+
+/// A network and the target it was prepared for.
+struct LoadedNetwork {
+  api::Network network;
+  Target target;
+};
+/// Reads and optimises the model. On failure prints the error and sets `exit`.
+std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& exit, const graph::PassHooks& hooks = {});
+
+/// Operators with counts, parameters, FLOPs, inputs and outputs: the same document in `tw import --json` and in the database.
+Json network_summary(const api::Network& network);
+
+}  // namespace tw::cli

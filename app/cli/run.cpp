@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tw run`: runs a compiled network, times it, checks it against the reference.
+#include <algorithm>
+
+#include "app/cli/command.h"
+#include "app/cli/common.h"
+#include "app/cli/reference.h"
+#include "app/cli/running.h"
+#include "app/cli/table.h"
+#include "engine/api/compile.h"
+#include "engine/base/text.h"
+
+namespace tw::cli {
+namespace {
+
+struct Options {
+  std::string model, output;
+  std::vector<std::string> inputs;
+  bool random = false, check = false, profile = false, json = false;
+  uint64_t seed = 1;
+  int repeat = 10;
+  double tolerance = 1e-3;
+};
+
+/// The inputs from files and, where allowed, random ones. On failure prints the error and sets `exit`.
+std::optional<TensorMap> gather_inputs(const runtime::Executable& e, const Options& o, int& exit) {
+  TensorMap all = random_inputs(e, o.seed), given;
+  std::vector<std::string> names, missing;
+  for (const auto& [name, array] : all) names.push_back(name);
+  for (const std::string& option : o.inputs) {
+    auto input = read_input(option);
+    if (!input) {
+      exit = fail(input.error());
+      return std::nullopt;
+    }
+    if (all.count(input->first) == 0) {
+      exit = fail_usage(fmt::format("Expected an input among '{}', found '{}'", fmt::join(names, "', '"), printable(input->first)));
+      return std::nullopt;
+    }
+    given[input->first] = std::move(input->second);
+  }
+  for (auto& [name, array] : all) {
+    if (given.count(name) != 0) continue;
+    missing.push_back(name);
+    if (o.random) given[name] = std::move(array);
+  }
+  if (!missing.empty() && !o.random) {
+    exit = fail_usage(fmt::format("Expected --input or --random-input for '{}'", fmt::join(missing, "', '")));
+    return std::nullopt;
+  }
+  return given;
+}
+
+struct Check {
+  std::vector<api::Difference> outputs;
+  double max_abs = 0, max_rel = 0;
+  bool passed = false;
+};
+
+Expected<Check> check_outputs(const runtime::Executable& e, const TensorMap& inputs, const std::vector<HostArray>& got, const Options& o) {
+  note("Computing the reference, operator by operator");
+  TW_TRY(const auto want, reference_outputs(o.model, e, inputs, stop_token()));
+  if (want.size() != got.size()) return Error(ErrorCode::internal, fmt::format("Expected {} outputs as the reference has, found {}", want.size(), got.size()));
+  Check check;
+  check.passed = true;
+  for (size_t i = 0; i < want.size(); ++i) {
+    if (want[i].dtype != got[i].dtype || want[i].shape != got[i].shape)
+      return Error(ErrorCode::wrong_result, fmt::format("Output {} differs in type or shape", i));
+    check.outputs.push_back(api::compare(got[i], want[i]));
+    check.max_abs = std::max(check.max_abs, check.outputs.back().max_abs);
+    check.max_rel = std::max(check.max_rel, check.outputs.back().max_rel);
+    check.passed = check.passed && check.outputs.back().max_rel <= o.tolerance;  // false for NaN
+  }
+  return check;
+}
+
+std::string slot_name(const runtime::Executable& e, int slot) { return e.slots[slot].spec.name; }
+
+Json run_json(const runtime::Executable& e, const std::vector<HostArray>& outputs, const Latency& latency, const std::vector<double>& call_seconds,
+              const std::optional<Check>& check, const Options& o) {
+  Json list = Json::array();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    list.push_back({{"name", slot_name(e, e.outputs[i])}, {"dtype", outputs[i].dtype.name()}, {"shape", outputs[i].shape}});
+    if (check) list.back().update(Json{{"max_abs_error", json_number(check->outputs[i].max_abs)}, {"max_rel_error", json_number(check->outputs[i].max_rel)}});
+  }
+  Json document = {{"model", o.model},
+                   {"name", e.name},
+                   {"target", e.target},
+                   {"outputs", list},
+                   {"latency", {{"runs", latency.runs_s.size()}, {"min_s", latency.min_s()}, {"median_s", latency.median_s()}, {"max_s", latency.max_s()}}}};
+  if (check) {
+    document["check"] = {
+        {"passed", check->passed}, {"max_abs_error", json_number(check->max_abs)}, {"max_rel_error", json_number(check->max_rel)}, {"tolerance", o.tolerance}};
+  }
+  if (o.profile) {
+    document["profile"] = Json::array();
+    for (size_t i = 0; i < call_seconds.size(); ++i) {
+      const double mean = call_seconds[i] / static_cast<double>(latency.runs_s.size());
+      document["profile"].push_back(
+          {{"name", e.calls[i].name}, {"nodes", e.calls[i].nodes}, {"origin", e.calls[i].origin}, {"mean_s", mean}, {"flop_per_s", e.calls[i].flops / mean}});
+    }
+  }
+  return document;
+}
+
+void print_profile(const runtime::Executable& e, const std::vector<double>& call_seconds, size_t runs) {
+  double total = 0;
+  std::vector<size_t> order(call_seconds.size());
+  for (size_t i = 0; i < order.size(); ++i) total += call_seconds[order[i] = i];
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return call_seconds[a] > call_seconds[b]; });
+  Table table({"kernel", ">call", ">time", ">share", ">rate", "schedule from"});
+  for (size_t i : order) {
+    const double mean = call_seconds[i] / static_cast<double>(runs);
+    table.row({e.calls[i].name, std::to_string(i), time_text(mean), fmt::format("{:.1f} %", 100 * call_seconds[i] / total),
+               si_text(e.calls[i].flops / mean, "FLOP/s"), e.calls[i].origin});
+  }
+  fmt::print("{}\n", table.text());
+}
+
+int run_model(const Options& o) {
+  auto loaded = runtime::load_executable(o.model);
+  if (!loaded) return fail_input(loaded.error());
+  const auto e = std::make_shared<const runtime::Executable>(std::move(*loaded));
+  int exit = kDone;
+  const auto inputs = gather_inputs(*e, o, exit);
+  if (!inputs) return exit;
+  auto executor = make_executor(e);
+  if (!executor) return fail_input(executor.error());
+  if (auto r = (*executor)->set_inputs(*inputs); !r) return fail_input(r.error());
+  std::vector<double> call_seconds;
+  const Latency latency = time_runs(**executor, o.repeat, o.profile ? &call_seconds : nullptr, stop_token());
+  if (stop_token().stop_requested()) return fail(Error(ErrorCode::cancelled, "Cancelled"));
+  const std::vector<HostArray> outputs = (*executor)->outputs();
+  if (!o.output.empty()) {
+    std::vector<std::string> names;
+    for (int slot : e->outputs) names.push_back(slot_name(*e, slot));
+    if (auto r = write_tensors(o.output, names, outputs); !r) return fail(r.error());
+  }
+  std::optional<Check> check;
+  if (o.check) {
+    auto checked = check_outputs(*e, *inputs, outputs, o);
+    if (!checked) return fail(checked.error());
+    check = std::move(*checked);
+  }
+  if (o.json) {
+    print_json(run_json(*e, outputs, latency, call_seconds, check, o));
+  } else {
+    if (o.profile) print_profile(*e, call_seconds, latency.runs_s.size());
+    for (size_t i = 0; i < outputs.size(); ++i)
+      fmt::print("output   {}: {}{}\n", printable(slot_name(*e, e->outputs[i])), outputs[i].dtype.name(), shape_text(outputs[i].shape));
+    fmt::print("latency  median {}, least {}, most {} of {} runs\n", time_text(latency.median_s()), time_text(latency.min_s()), time_text(latency.max_s()),
+               latency.runs_s.size());
+    if (check) {
+      fmt::print("error    {:.3g} relative, {:.3g} absolute against the reference: {}\n", check->max_rel, check->max_abs,
+                 check->passed ? "passed" : fmt::format("above {:g} relative", o.tolerance));
+    }
+  }
+  return check && !check->passed ? kFailed : kDone;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Run& run) {
+  auto o = std::make_shared<Options>();
+  CLI::App* sub = declare(app, run, "run", "Runs a compiled network. A .twx file is machine code: run only files that you trust", o, run_model);
+  sub->add_option("model", o->model, "Compiled network (.twx)")->required();
+  sub->add_option("--input", o->inputs, "Input as name=file, a .npy file or a .pb file of an ONNX test case; may be repeated");
+  sub->add_flag("--random-input", o->random, "Seeded random values for every input that is not given");
+  sub->add_option("--seed", o->seed, "Seed of the random inputs")->capture_default_str();
+  sub->add_flag("--check", o->check, "Compare with the unoptimised graph, run operator by operator in a child process; exit code 1 above the tolerance");
+  sub->add_option("--tolerance", o->tolerance, "Error allowed by --check, relative to the largest magnitude of the output")->capture_default_str();
+  sub->add_flag("--profile", o->profile, "Time of every kernel call");
+  sub->add_option("--repeat", o->repeat, "Timed runs, after one to warm up")->check(CLI::Range(1, 1000000))->capture_default_str();
+  sub->add_option("--output", o->output, "Folder for the outputs as .npy files");
+  sub->add_flag("--json", o->json, "One JSON document on standard output");
+}
+
+}  // namespace tw::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/base/expected.h"
+#include "engine/base/stop_token.h"
+
+/// `tw` starting itself, for code that may crash or hang.
+namespace tw::cli {
+
+/// A child with pipes on its descriptors 0 (we write) and 3 (we read). Its standard output goes to our standard error.
+struct Child {
+  pid_t pid = -1;
+  int to = -1, from = -1;
+};
+/// Starts this program with the given arguments. Errors: infrastructure.
+Expected<Child> start_self(const std::vector<std::string>& arguments);
+/// Closes the pipes, kills if still there, waits. Returns the wait status.
+int end_child(Child& child);
+/// `was killed by signal 11 (Segmentation fault)` or `ended with code 3`.
+std::string status_text(int wait_status);
+
+/// First thing in a child's main: dies with its parent and writes no core file.
+void become_child();
+
+/// Runs this program to its end. Errors: cancelled, crash (with the signal), infrastructure. Returns the exit code.
+Expected<int> run_self(const std::vector<std::string>& arguments, StopToken stop);
+
+/// A folder below the system's temporary folder that goes away with this value.
+class TemporaryFolder {
+ public:
+  static Expected<TemporaryFolder> create();
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder();
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+}  // namespace tw::cli

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tw::cli {
+
+/// A plain-text table: columns as wide as their widest cell, two spaces apart.
+class Table {
+ public:
+  /// A title that begins with '>' makes a right-aligned column.
+  explicit Table(std::vector<std::string> titles);
+  void row(std::vector<std::string> cells);
+  /// With a header line; every line ends with a newline, no trailing spaces.
+  std::string text() const;
+
+ private:
+  std::vector<bool> right_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace tw::cli

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tw tasks`: what there is to tune.
+#include "app/cli/common.h"
+#include "app/cli/network.h"
+#include "app/cli/table.h"
+#include "engine/base/text.h"
+#include "engine/te/dag.h"
+
+namespace tw::cli {
+namespace {
+
+struct Options {
+  NetworkOptions network;
+  bool json = false;
+};
+
+int list_tasks(const Options& o) {
+  int exit = kDone;
+  const auto loaded = load_network(o.network, exit);
+  if (!loaded) return exit;
+  const auto tasks = api::network_tasks(loaded->network, loaded->target);
+  if (o.json) {
+    Json list = Json::array();
+    for (const auto& t : tasks) {
+      list.push_back({{"name", t.task.name},
+                      {"key", t.task.key},
+                      {"weight", t.weight},
+                      {"flops", t.task.flops},
+                      {"flops_share", t.flops_share},
+                      {"space", t.space},
+                      {"space_size", t.space_size}});
+    }
+    print_json({{"model", loaded->network.imported.name}, {"target", loaded->target.str()}, {"tasks", list}});
+    return kDone;
+  }
+  Table table({"task", "key", ">weight", ">work", ">share", "space", ">size"});
+  for (const auto& t : tasks) {
+    table.row({t.task.name, t.task.key.substr(0, 10), std::to_string(t.weight), si_text(static_cast<double>(t.task.flops), "FLOP"),
+               fmt::format("{:.1f} %", 100 * t.flops_share), t.space, std::to_string(t.space_size)});
+  }
+  fmt::print("{}", table.text());
+  return kDone;
+}
+
+}  // namespace
+
+void add_tasks(CLI::App& app, Run& run) {
+  auto o = std::make_shared<Options>();
+  CLI::App* sub = declare(app, run, "tasks", "Lists the tuning tasks of a network, heaviest first", o, list_tasks);
+  add_network_options(sub, o->network);
+  sub->add_flag("--json", o->json, "One JSON document on standard output");
+}
+
+}  // namespace tw::cli

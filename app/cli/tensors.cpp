@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/tensors.h"
+
+#include <cctype>
+#include <cmath>
+
+#include "app/cli/common.h"
+#include "app/cli/npy.h"
+#include "engine/base/rng.h"
+#include "engine/base/text.h"
+#include "engine/frontends/frontend.h"
+
+namespace tw::cli {
+
+TensorMap random_inputs(const runtime::Executable& executable, uint64_t seed) {
+  Rng rng(seed);
+  TensorMap inputs;
+  for (int slot : executable.inputs) {
+    const runtime::ArgSpec& spec = executable.slots[slot].spec;
+    HostArray a = HostArray::make(spec.dtype, spec.shape);
+    for (int64_t i = 0, n = a.num_elements(); i < n; ++i) {
+      if (spec.dtype.is_float()) {
+        a.set(i, 2 * rng.uniform_real() - 1);
+      } else {
+        a.set_int(i, static_cast<int64_t>(rng.uniform(spec.dtype.is_bool() ? 2 : 10)));
+      }
+    }
+    inputs[spec.name] = std::move(a);
+  }
+  return inputs;
+}
+
+Expected<std::pair<std::string, HostArray>> read_input(const std::string& option) {
+  const size_t at = option.find('=');
+  if (at == std::string::npos || at == 0 || at + 1 == option.size()) {
+    return Error(ErrorCode::invalid_argument, fmt::format("Expected --input name=file, found '{}'", printable(option)));
+  }
+  const std::string path = option.substr(at + 1);
+  if (!path.ends_with(".npy") && !path.ends_with(".pb")) {
+    return Error(ErrorCode::invalid_argument, fmt::format("Expected a .npy or .pb file for --input, found '{}'", printable(path)));
+  }
+  TW_TRY(HostArray array, path.ends_with(".npy") ? read_npy(path) : frontends::read_onnx_tensor(path));
+  return std::pair(option.substr(0, at), std::move(array));
+}
+
+Comparison compare_elements(const HostArray& got, const HostArray& want, const Tolerance& tolerance) {
+  Comparison c;
+  if (got.dtype != want.dtype || got.shape != want.shape) {
+    c.wrong = fmt::format("Expected {} {}, found {} {}", want.dtype.name(), shape_text(want.shape), got.dtype.name(), shape_text(got.shape));
+    return c;
+  }
+  const bool exact = !want.dtype.is_float();
+  for (int64_t i = 0, n = want.num_elements(); i < n; ++i) {
+    const double w = want.get(i), g = got.get(i);
+    bool good = (std::isnan(w) && std::isnan(g)) || w == g;
+    if (exact) good = want.get_int(i) == got.get_int(i);
+    if (std::isfinite(w) && std::isfinite(g)) {
+      const double difference = std::abs(g - w);
+      c.max_abs = std::max(c.max_abs, difference);
+      if (w != 0) c.max_rel = std::max(c.max_rel, difference / std::abs(w));
+      if (!exact) good = difference <= tolerance.absolute + tolerance.relative * std::abs(w);
+    }
+    if (!good && c.wrong.empty()) c.wrong = fmt::format("Element {} is {}, expected {}", i, g, w);
+  }
+  return c;
+}
+
+Tolerance tolerance_for(DType dtype) {
+  if (dtype == kBFloat16) return {3e-2, 1e-2};
+  if (dtype == kFloat16) return {1e-2, 1e-3};
+  return {1e-3, 1e-7};
+}
+
+Expected<void> write_tensors(const std::string& folder, const std::vector<std::string>& names, const std::vector<HostArray>& tensors) {
+  TW_CHECK(make_parent_folder(folder + "/x"));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    std::string name = names[i];
+    for (char& c : name)
+      if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_' && c != '-') c = '_';
+    TW_CHECK(write_npy(tensors[i], fmt::format("{}/{}_{}.npy", folder, i, name)));
+  }
+  return {};
+}
+
+}  // namespace tw::cli

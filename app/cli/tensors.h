@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "engine/base/host_array.h"
+#include "engine/runtime/executable.h"
+
+/// Tensors that come from and go to people: random inputs, files, comparison.
+namespace tw::cli {
+
+using TensorMap = std::map<std::string, HostArray>;
+
+/// Seeded values for every input: floats uniform in [-1, 1), integers in [0, 10), booleans.
+TensorMap random_inputs(const runtime::Executable& executable, uint64_t seed);
+/// Reads `name=file` with a .npy file or a .pb file of an ONNX test case.
+/// Errors: invalid_argument (usage), what the readers say.
+Expected<std::pair<std::string, HostArray>> read_input(const std::string& option);
+
+/// Element by element, as ONNX's own test runner does: |got - want| <= absolute + relative * |want|; NaN equals NaN, infinities equal themselves.
+/// Integers and booleans must be equal.
+struct Tolerance {
+  double relative = 1e-3, absolute = 1e-7;
+};
+struct Comparison {
+  double max_abs = 0, max_rel = 0;  ///< over finite elements; relative to the wanted element
+  std::string wrong;                ///< one sentence about the first element out of tolerance, or about type or shape; empty if all is well
+};
+Comparison compare_elements(const HostArray& got, const HostArray& want, const Tolerance& tolerance);
+/// The tolerance for a type's precision.
+Tolerance tolerance_for(DType dtype);
+
+/// Writes `folder/NUMBER_NAME.npy` for each, characters outside [A-Za-z0-9._-] of the name replaced.
+Expected<void> write_tensors(const std::string& folder, const std::vector<std::string>& names, const std::vector<HostArray>& tensors);
+
+}  // namespace tw::cli

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/tuning.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/cli/common.h"
+#include "app/cli/host.h"
+#include "app/cli/progress.h"
+#include "app/cli/table.h"
+#include "engine/base/text.h"
+#include "engine/records/autotvm_log.h"
+
+namespace tw::cli {
+namespace {
+
+Json session_json(const TuneRequest& r) {
+  const tune::SessionOptions& o = r.session;
+  return {{"tuner_params", o.tuner_params},       {"seed", o.seed},           {"trials", o.trials},
+          {"trials_per_task", o.trials_per_task}, {"time_s", o.time_s},       {"batch", o.batch},
+          {"early_stopping", o.early_stopping},   {"task_filters", r.filters}};
+}
+
+std::vector<api::NetworkTask> chosen_tasks(const TuneRequest& r) {
+  std::vector<api::NetworkTask> tasks = api::network_tasks(r.network->network, r.network->target);
+  std::erase_if(tasks, [&](const api::NetworkTask& t) {
+    return !r.filters.empty() && std::none_of(r.filters.begin(), r.filters.end(),
+                                              [&](const std::string& f) { return t.task.name.find(f) != std::string::npos || t.task.key.starts_with(f); });
+  });
+  return tasks;
+}
+
+/// The newest session with the same model, tuner, target, seed, parameters and task filters.
+std::optional<db::SessionRow> session_to_resume(const std::vector<db::SessionRow>& sessions, const TuneRequest& r) {
+  std::optional<db::SessionRow> found;
+  const Json wanted = session_json(r);
+  for (const db::SessionRow& s : sessions) {
+    const auto same = [&](const char* key) { return s.options.contains(key) && s.options[key] == wanted[key]; };
+    if (s.tuner == r.session.tuner && s.target == r.network->target.str() && same("seed") && same("tuner_params") && same("task_filters") &&
+        (!found || found->id < s.id)) {
+      found = s;
+    }
+  }
+  return found;
+}
+
+struct Stored {
+  SessionId session;
+  int64_t resumed = 0;
+  std::vector<tune::SessionTask> tasks;
+};
+
+/// Puts the model and its tasks into the database and begins or finds the session.
+Expected<Stored> prepare(const TuneRequest& r, const std::vector<api::NetworkTask>& tasks, db::Database& db) {
+  Stored stored;
+  TW_TRY(const StoredNetwork rows, store_network(db, *r.network, r.model_path, tasks));
+  for (const api::NetworkTask& t : tasks) stored.tasks.push_back({t.task, t.weight, {}});
+  if (r.resume) {
+    TW_TRY(const auto sessions, db.sessions(rows.model));
+    if (const auto found = session_to_resume(sessions, r)) {
+      stored.session = found->id;
+      for (size_t i = 0; i < rows.tasks.size(); ++i) {
+        TW_TRY(auto trials, db.trials(found->id, rows.tasks[i], {}, -1, true));
+        for (db::TrialRow& row : trials) stored.tasks[i].history.push_back(std::move(row.record));
+        stored.resumed += static_cast<int64_t>(stored.tasks[i].history.size());
+      }
+      return stored;
+    }
+    note("There is no such session to go on with; this begins a new one");
+  }
+  TW_TRY(stored.session, db.begin_session(rows.model, r.session.tuner, r.network->target.str(), session_json(r), host_description()));
+  return stored;
+}
+
+int64_t trial_budget(const tune::SessionOptions& o, size_t tasks) {
+  const int64_t per_task = o.trials_per_task * static_cast<int64_t>(tasks);
+  if (o.trials > 0 && per_task > 0) return std::min(o.trials, per_task);
+  return std::max(o.trials, per_task);
+}
+
+/// Session events as progress on standard error.
+class Monitor {
+ public:
+  Monitor(const std::vector<api::NetworkTask>& tasks, int64_t budget, int64_t resumed) : tasks_(tasks), progress_("Tuning", budget), done_(resumed) {
+    progress_.start_at(resumed);
+  }
+
+  void operator()(const tune::Event& event) {
+    if (const auto* e = std::get_if<tune::TaskStarted>(&event)) {
+      progress_.line(
+          fmt::format("{}: {} points in '{}'{}", name(e->task), e->space_size, e->space, e->budget > 0 ? fmt::format(", {} trials", e->budget) : ""));
+    } else if (const auto* e = std::get_if<tune::TrialDone>(&event)) {
+      progress_.update(++done_, fmt::format("{}: {} best {}", name(e->task), rate(e->task, e->record.result.seconds()), rate(e->task, e->best_s)));
+    } else if (const auto* e = std::get_if<tune::TaskDone>(&event)) {
+      progress_.line(fmt::format("{}: default {}, best {} after {} trials", name(e->task), time_text(e->default_s), time_text(e->best_s), e->trials));
+    } else if (const auto* e = std::get_if<tune::Note>(&event)) {
+      progress_.line(e->text);
+    } else {
+      progress_.update(done_, name(std::get<tune::Phase>(event).task) + ": " + std::get<tune::Phase>(event).name);
+    }
+  }
+
+ private:
+  const std::string& name(int task) const { return tasks_[static_cast<size_t>(task)].task.name; }
+  std::string rate(int task, double seconds) const {
+    return std::isfinite(seconds) && seconds > 0 ? si_text(static_cast<double>(tasks_[static_cast<size_t>(task)].task.flops) / seconds, "FLOP/s") : "failed";
+  }
+
+  const std::vector<api::NetworkTask>& tasks_;
+  Progress progress_;
+  int64_t done_ = 0;
+};
+
+std::string failures_text(const tune::TaskDone& t) {
+  std::vector<std::string> parts;
+  for (const auto& [status, count] : t.by_status)
+    if (status != records::Status::ok && count > 0) parts.push_back(fmt::format("{} {}", count, records::status_name(status)));
+  return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+Expected<StoredNetwork> store_network(db::Database& db, const LoadedNetwork& loaded, const std::string& path, const std::vector<api::NetworkTask>& tasks) {
+  StoredNetwork rows;
+  const api::Network& network = loaded.network;
+  TW_TRY(rows.model, db.put_model(network.imported.name, path, network.content_key, network_summary(network)));
+  for (const api::NetworkTask& t : tasks) {
+    TW_TRY(const TaskId id, db.put_task(t.task));
+    TW_CHECK(db.link_task(rows.model, id, t.weight));
+    rows.tasks.push_back(id);
+  }
+  return rows;
+}
+
+Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_ptr<db::Database>& db) {
+  TuneResult result;
+  result.tasks = chosen_tasks(request);
+  if (result.tasks.empty()) {
+    return Error(ErrorCode::invalid_argument, fmt::format("No task of '{}' matches --task {}", request.model_path, fmt::join(request.filters, " ")));
+  }
+  TW_TRY(auto builder, measure::local_builder(request.workers));
+  TW_TRY(auto runner, measure::local_runner(request.workers));
+  TW_TRY(auto stored, prepare(request, result.tasks, *db));
+  result.session = stored.session;
+  result.resumed_trials = stored.resumed;
+  if (stored.resumed > 0) note(fmt::format("Going on with session {}: {} trials are there", stored.session.value, stored.resumed));
+  const auto database = db::session_sink(db, stored.session);
+  std::unique_ptr<records::RecordSink> log, both;
+  if (!request.log_path.empty()) {
+    TW_TRY(log, records::autotvm_log_sink(request.log_path));
+    both = records::tee_sink(*database, *log);
+  }
+  Monitor monitor(result.tasks, trial_budget(request.session, result.tasks.size()), stored.resumed);
+  auto report = tune::run_session(stored.tasks, request.session, *builder, *runner, both ? *both : *database, std::ref(monitor), {stop_token(), {}});
+  const bool cancelled = stop_token().stop_requested() || (report && report->cancelled);
+  const char* state = cancelled ? "cancelled" : report ? "done" : "interrupted";
+  const auto ended = db->end_session(stored.session, state);
+  if (!report) return report.error();
+  if (!ended) return ended.error();
+  result.report = std::move(*report);
+  result.report.cancelled = cancelled;
+  return result;
+}
+
+NetworkTime network_time(const TuneResult& result) {
+  NetworkTime time;
+  for (size_t i = 0; i < result.report.tasks.size(); ++i) {
+    const tune::TaskDone& t = result.report.tasks[i];
+    const double weight = result.tasks[static_cast<size_t>(t.task)].weight;
+    const double best = std::isfinite(t.best_s) ? t.best_s : t.default_s;
+    if (!std::isfinite(t.default_s) || !std::isfinite(best)) continue;
+    time.default_s += weight * t.default_s;
+    time.best_s += weight * best;
+  }
+  return time;
+}
+
+Json tune_json(const TuneRequest& request, const TuneResult& result) {
+  Json tasks = Json::array();
+  int64_t trials = 0;
+  for (const tune::TaskDone& t : result.report.tasks) {
+    const api::NetworkTask& task = result.tasks[static_cast<size_t>(t.task)];
+    Json failures = Json::object();
+    for (const auto& [status, count] : t.by_status)
+      if (status != records::Status::ok) failures[records::status_name(status)] = count;
+    trials += t.trials;
+    tasks.push_back({{"name", task.task.name},
+                     {"key", task.task.key},
+                     {"weight", task.weight},
+                     {"flops", task.task.flops},
+                     {"default_s", json_number(t.default_s)},
+                     {"best_s", json_number(t.best_s)},
+                     {"speedup", json_number(t.default_s / t.best_s)},
+                     {"flop_per_s", json_number(static_cast<double>(task.task.flops) / t.best_s)},
+                     {"trials", t.trials},
+                     {"failures", failures}});
+  }
+  const NetworkTime time = network_time(result);
+  return {{"model", request.network->network.imported.name},
+          {"target", request.network->target.str()},
+          {"tuner", request.session.tuner},
+          {"seed", request.session.seed},
+          {"session", result.session.value},
+          {"trials", trials},
+          {"resumed_trials", result.resumed_trials},
+          {"cancelled", result.report.cancelled},
+          {"tasks", tasks},
+          {"default_s", time.default_s},
+          {"best_s", time.best_s},
+          {"build_s", result.report.build_s},
+          {"measure_s", result.report.measure_s},
+          {"search_s", result.report.search_s},
+          {"total_s", result.report.total_s}};
+}
+
+std::string tune_table(const TuneResult& result) {
+  Table table({"task", ">weight", ">default", ">best", ">speed-up", ">rate", ">trials", "failures"});
+  for (const tune::TaskDone& t : result.report.tasks) {
+    const api::NetworkTask& task = result.tasks[static_cast<size_t>(t.task)];
+    const double rate = static_cast<double>(task.task.flops) / t.best_s;
+    table.row({task.task.name, std::to_string(task.weight), time_text(t.default_s), time_text(t.best_s), ratio_text(t.default_s / t.best_s),
+               std::isfinite(rate) && rate > 0 ? si_text(rate, "FLOP/s") : "-", std::to_string(t.trials), failures_text(t)});
+  }
+  const NetworkTime time = network_time(result);
+  return table.text() + fmt::format("\nSum over the network: default {}, tuned {}, {}\n", time_text(time.default_s), time_text(time.best_s),
+                                    ratio_text(time.default_s / time.best_s));
+}
+
+}  // namespace tw::cli

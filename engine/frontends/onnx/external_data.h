@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/base/expected.h"
+
+namespace tw::frontends {
+
+/// Tensor data kept in files beside a model. Only regular files below the model's folder are read: no absolute paths, no `..`,
+/// no symbolic links anywhere on the way, no files with a second hard link.
+class ExternalData {
+ public:
+  /// `folder` is where the files may lie; empty if there is none.
+  explicit ExternalData(std::string folder) : folder_(std::move(folder)) {}
+
+  /// `length` bytes from `offset` of the file at `location`; a negative length means up to the end.
+  /// Errors: invalid_argument (a location outside the folder, or a link), not_found, corrupt (a range outside the file), io_error, resource_limit.
+  Expected<std::vector<std::byte>> read(const std::string& location, int64_t offset, int64_t length);
+
+ private:
+  std::string folder_;
+  std::set<std::string> files_;
+};
+
+}  // namespace tw::frontends

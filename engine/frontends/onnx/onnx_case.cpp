@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/frontends/onnx/onnx_case.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "engine/base/text.h"
+
+namespace tw::frontends {
+
+namespace {
+
+/// What the file says about the inputs, before any import.
+struct Interface {
+  std::vector<onnx::ValueInfoProto> inputs;
+  int outputs = 0;
+};
+
+Expected<Interface> read_interface(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error(ErrorCode::not_found, fmt::format("Expected a model at '{}', found none", printable(path)));
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  onnx::ModelProto model;
+  if (bytes.size() > INT32_MAX || !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return Error(ErrorCode::parse_error, "Expected a serialised ONNX model, found bytes that do not decode", path);
+  std::set<std::string> initialised;
+  for (const auto& t : model.graph().initializer()) initialised.insert(t.name());
+  Interface out;
+  for (const auto& v : model.graph().input())
+    if (!initialised.count(v.name())) out.inputs.push_back(v);
+  out.outputs = model.graph().output_size();
+  return out;
+}
+
+Expected<std::vector<HostArray>> read_arrays(const std::string& folder, const char* prefix, size_t count) {
+  std::vector<HostArray> out;
+  for (size_t k = 0; k < count; ++k) {
+    const std::string path = fmt::format("{}/{}_{}.pb", folder, prefix, k);
+    if (!std::filesystem::exists(path)) return Error(ErrorCode::not_found, fmt::format("Expected the data file '{}', found none", printable(path)));
+    TW_TRY(HostArray a, read_onnx_tensor(path));
+    out.push_back(std::move(a));
+  }
+  return out;
+}
+
+ImportOptions options_for(const Interface& face, const std::vector<HostArray>& data) {
+  ImportOptions o;
+  for (size_t k = 0; k < face.inputs.size(); ++k) {
+    const auto& shape = face.inputs[k].type().tensor_type().shape();
+    for (int d = 0; d < std::min(shape.dim_size(), static_cast<int>(data[k].shape.size())); ++d)
+      if (shape.dim(d).has_dim_param()) o.dims.emplace(shape.dim(d).dim_param(), data[k].shape[static_cast<size_t>(d)]);
+  }
+  return o;
+}
+
+/// Dimensions that vanish with a fixed input are not asked for any more.
+ImportOptions fixed(const Interface& face, const std::vector<HostArray>& data, bool floats_too) {
+  ImportOptions o;
+  Interface open;
+  std::vector<HostArray> open_data;
+  for (size_t k = 0; k < face.inputs.size(); ++k) {
+    if (data[k].shape.size() <= 1 && (floats_too || !data[k].dtype.is_float())) {
+      o.constants.emplace(face.inputs[k].name(), data[k]);
+      continue;
+    }
+    open.inputs.push_back(face.inputs[k]);
+    open_data.push_back(data[k]);
+  }
+  o.dims = options_for(open, open_data).dims;
+  return o;
+}
+
+Expected<graph::Graph> import_case(const std::string& path, const Interface& face, const std::vector<HostArray>& data) {
+  auto open = read_onnx(path, options_for(face, data));
+  if (open) return open;
+  for (const bool floats_too : {false, true}) {
+    const ImportOptions o = fixed(face, data, floats_too);
+    if (o.constants.empty()) continue;
+    if (auto g = read_onnx(path, o)) return g;
+  }
+  return open;
+}
+
+}  // namespace
+
+Expected<OnnxCase> read_onnx_case(const std::string& folder, int data_set) {
+  const std::string path = folder + "/model.onnx", data = fmt::format("{}/test_data_set_{}", folder, data_set);
+  TW_TRY(const Interface face, read_interface(path));
+  TW_TRY(const std::vector<HostArray> inputs, read_arrays(data, "input", face.inputs.size()));
+  OnnxCase out;
+  TW_TRY(out.graph, import_case(path, face, inputs));
+  TW_TRY(out.outputs, read_arrays(data, "output", static_cast<size_t>(face.outputs)));
+  for (const int v : out.graph.inputs) {
+    const graph::Value& value = out.graph.values[static_cast<size_t>(v)];
+    for (size_t k = 0; k < face.inputs.size(); ++k) {
+      if (face.inputs[k].name() != value.name) continue;
+      if (inputs[k].dtype != value.type.dtype || inputs[k].shape != value.type.shape)
+        return Error(ErrorCode::corrupt,
+                     fmt::format("Input '{}' is {}, its data are {}{}", value.name, value.type.text(), inputs[k].dtype.name(), shape_text(inputs[k].shape)),
+                     data);
+      out.inputs.push_back(inputs[k]);
+    }
+  }
+  if (out.inputs.size() != out.graph.inputs.size()) return Error(ErrorCode::corrupt, "Expected data for every input of the model", data);
+  return out;
+}
+
+}  // namespace tw::frontends

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/frontends/onnx/onnx_inputs.h"
+
+#include <algorithm>
+
+#include "engine/base/text.h"
+#include "engine/frontends/onnx/limits.h"
+#include "engine/frontends/onnx/tensor_reader.h"
+
+namespace tw::frontends {
+
+namespace {
+
+bool names_a_batch(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name.empty() || name == "n" || name == "b" || name == "bs" || name == "none" || name == "?" || name == "-1" || name.starts_with("unk") ||
+         name.find("batch") != std::string::npos;
+}
+
+Expected<int64_t> extent(const onnx::TensorShapeProto::Dimension& d, const std::string& input, int axis, const ImportOptions& options,
+                         std::set<std::string>& used) {
+  if (d.has_dim_value() && d.dim_value() > 0) return d.dim_value();
+  const std::string name = d.has_dim_param() && !d.dim_param().empty() ? d.dim_param() : fmt::format("{}.{}", input, axis);
+  if (const auto it = options.dims.find(name); it != options.dims.end()) {
+    used.insert(name);
+    if (it->second < 1)
+      return Error(ErrorCode::invalid_argument, fmt::format("Expected a dimension '{}' of at least 1, found {}", printable(name), it->second));
+    return it->second;
+  }
+  if (axis == 0 && names_a_batch(d.dim_param())) return 1;
+  const std::string shown = printable(name.substr(0, 256));
+  return Error(ErrorCode::invalid_argument, fmt::format("Input '{}' has the dynamic dimension '{}' (axis {}); give it a value with --dim {}=VALUE",
+                                                        printable(input.substr(0, 256)), shown, axis, shown));
+}
+
+}  // namespace
+
+Expected<graph::TensorType> input_type(const onnx::ValueInfoProto& v, const ImportOptions& options, std::set<std::string>& used) {
+  const std::string where = fmt::format("input '{}'", printable(v.name().substr(0, 256)));
+  if (!v.type().has_tensor_type()) return Error(ErrorCode::unsupported, "Expected a tensor as input of the model, found another kind of value", where);
+  const onnx::TypeProto::Tensor& t = v.type().tensor_type();
+  auto dtype = dtype_of_onnx(t.elem_type());
+  if (!dtype) return Error(dtype.error().code, dtype.error().message, where);
+  if (!t.has_shape()) return Error(ErrorCode::unsupported, "Expected an input with a shape, found one of unknown rank", where);
+  if (t.shape().dim_size() > onnx_limits::kRank)
+    return Error(ErrorCode::resource_limit, fmt::format("Expected at most {} dimensions, found {}", onnx_limits::kRank, t.shape().dim_size()), where);
+  graph::TensorType out{*dtype, {}};
+  __int128 count = 1;
+  for (int axis = 0; axis < t.shape().dim_size(); ++axis) {
+    TW_TRY(const int64_t n, extent(t.shape().dim(axis), v.name(), axis, options, used));
+    out.shape.push_back(n);
+    count *= n;
+    if (count > onnx_limits::kTensorBytes)
+      return Error(ErrorCode::resource_limit, fmt::format("Expected at most 2^36 elements, found shape {}", shape_text(out.shape)), where);
+  }
+  return out;
+}
+
+}  // namespace tw::frontends

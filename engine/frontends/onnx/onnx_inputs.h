@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <set>
+
+#include "engine/frontends/frontend.h"
+
+namespace tw::frontends {
+
+/// The static type of a model's input. Dynamic dimensions take their value from `options.dims` under their name, or under
+/// `INPUT.AXIS` if they have none; leading ones without a value that are unnamed or named like a batch are 1.
+/// `used` collects the names that were looked up with success.
+/// Errors: unsupported (not a tensor, element type, unknown rank), invalid_argument (a dimension without a value).
+Expected<graph::TensorType> input_type(const onnx::ValueInfoProto& v, const ImportOptions& options, std::set<std::string>& used);
+
+}  // namespace tw::frontends

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "engine/frontends/onnx/importer.h"
+#include "engine/frontends/onnx/limits.h"
+
+namespace tw::frontends {
+
+OnnxNode::OnnxNode(Importer& importer, const onnx::NodeProto& proto, const Scope& scope) : importer_(importer), proto_(proto), scope_(scope) {
+  for (const std::string& name : proto.input()) {
+    if (name.empty()) {
+      inputs_.push_back(-1);
+      continue;
+    }
+    const int* v = scope.find(name);
+    if (!v) invalid(fmt::format("operand '{}' is not defined before it", printable(name.substr(0, 256))));
+    inputs_.push_back(*v);
+  }
+}
+
+std::string OnnxNode::where() const {
+  const std::string& name = !proto_.name().empty() ? proto_.name() : proto_.output_size() > 0 ? proto_.output(0) : proto_.op_type();
+  return fmt::format("node '{}' ({})", printable(name.substr(0, 256)), printable(proto_.op_type().substr(0, 64)));
+}
+void OnnxNode::unsupported(const std::string& why) const {
+  throw Refusal{Error(ErrorCode::unsupported, fmt::format("{}: {}", printable(op().substr(0, 64)), why), where())};
+}
+void OnnxNode::invalid(const std::string& why) const {
+  throw Refusal{Error(ErrorCode::invalid_argument, fmt::format("{}: {}", printable(op().substr(0, 64)), why), where())};
+}
+
+int OnnxNode::in(int i) const {
+  if (!has(i)) invalid(fmt::format("operand {} is required but absent", i));
+  return inputs_[static_cast<size_t>(i)];
+}
+std::vector<int> OnnxNode::all_inputs() const {
+  std::vector<int> out;
+  for (int i = 0; i < num_inputs(); ++i) out.push_back(in(i));
+  if (out.empty()) invalid("no operands");
+  return out;
+}
+
+const HostArray& OnnxNode::constant_input(int i, const char* what) const {
+  const HostArray* c = constant_of(in(i));
+  if (!c) unsupported(fmt::format("expected {} (operand {}) to be known while importing, found a value that is computed at run time", what, i));
+  return *c;
+}
+Dims OnnxNode::integers_input(int i, const char* what) const {
+  const HostArray& c = constant_input(i, what);
+  if (c.shape.size() > 1 || !c.dtype.is_int())
+    invalid(fmt::format("expected {} to be a list of integers, found {}{}", what, c.dtype.name(), shape_text(c.shape)));
+  Dims out;
+  for (int64_t k = 0; k < c.num_elements(); ++k) out.push_back(c.get_int(k));
+  return out;
+}
+double OnnxNode::number_input(int i, const char* what) const {
+  const HostArray& c = constant_input(i, what);
+  if (c.num_elements() != 1) invalid(fmt::format("expected {} to be one number, found shape {}", what, shape_text(c.shape)));
+  return c.get(0);
+}
+
+const onnx::AttributeProto* OnnxNode::attr(const std::string& name) const {
+  for (const onnx::AttributeProto& a : proto_.attribute()) {
+    if (a.name() != name) continue;
+    if (a.ref_attr_name().empty()) return &a;
+    if (!scope_.attributes) invalid(fmt::format("attribute '{}' refers to a function's attribute outside of a function", name));
+    const auto it = scope_.attributes->find(a.ref_attr_name());
+    return it == scope_.attributes->end() ? nullptr : it->second;
+  }
+  return nullptr;
+}
+const onnx::AttributeProto* OnnxNode::attr_of_type(const std::string& name, onnx::AttributeProto::AttributeType type, const char* what) const {
+  const onnx::AttributeProto* a = attr(name);
+  // Files of the first format version leave the type out.
+  if (a && a->type() != type && a->type() != onnx::AttributeProto::UNDEFINED)
+    invalid(fmt::format("expected {} in attribute '{}', found another kind of value", what, name));
+  return a;
+}
+int64_t OnnxNode::integer(const std::string& name, int64_t fallback) const {
+  const auto* a = attr_of_type(name, onnx::AttributeProto::INT, "an integer");
+  return a ? a->i() : fallback;
+}
+double OnnxNode::real(const std::string& name, double fallback) const {
+  const auto* a = attr_of_type(name, onnx::AttributeProto::FLOAT, "a number");
+  return a ? static_cast<double>(a->f()) : fallback;
+}
+std::string OnnxNode::text(const std::string& name, const std::string& fallback) const {
+  const auto* a = attr_of_type(name, onnx::AttributeProto::STRING, "a text");
+  if (a && static_cast<int64_t>(a->s().size()) > onnx_limits::kStringBytes) invalid(fmt::format("the text in attribute '{}' is longer than 1 MiB", name));
+  return a ? a->s() : fallback;
+}
+Dims OnnxNode::integers(const std::string& name, Dims fallback) const {
+  const auto* a = attr_of_type(name, onnx::AttributeProto::INTS, "a list of integers");
+  return a ? Dims(a->ints().begin(), a->ints().end()) : std::move(fallback);
+}
+std::vector<double> OnnxNode::reals(const std::string& name, std::vector<double> fallback) const {
+  const auto* a = attr_of_type(name, onnx::AttributeProto::FLOATS, "a list of numbers");
+  return a ? std::vector<double>(a->floats().begin(), a->floats().end()) : std::move(fallback);
+}
+std::vector<std::string> OnnxNode::texts(const std::string& name) const {
+  const auto* a = attr_of_type(name, onnx::AttributeProto::STRINGS, "a list of texts");
+  return a ? std::vector<std::string>(a->strings().begin(), a->strings().end()) : std::vector<std::string>{};
+}
+std::optional<HostArray> OnnxNode::tensor(const std::string& name) const {
+  const auto* a = attr_of_type(name, onnx::AttributeProto::TENSOR, "a tensor");
+  if (!a || !a->has_t()) return std::nullopt;
+  return importer_.tensor(a->t());
+}
+const onnx::GraphProto& OnnxNode::subgraph(const std::string& name) const {
+  const auto* a = attr_of_type(name, onnx::AttributeProto::GRAPH, "a graph");
+  if (!a || !a->has_g()) invalid(fmt::format("attribute '{}' is required but absent", name));
+  return a->g();
+}
+std::optional<Dims> OnnxNode::integers_either(const std::string& name, int i, int64_t since) const {
+  if (opset() >= since) return has(i) ? std::optional(integers_input(i, name.c_str())) : std::nullopt;
+  return has_attr(name) ? std::optional(integers(name, {})) : std::nullopt;
+}
+
+int64_t OnnxNode::axis(int64_t a, int64_t rank) const {
+  if (a < -rank || a >= rank) invalid(fmt::format("expected an axis in [{}, {}], found {}", -rank, rank - 1, a));
+  return a < 0 ? a + rank : a;
+}
+Dims OnnxNode::axes(Dims a, int64_t rank) const {
+  for (int64_t& x : a) x = axis(x, rank);
+  Dims sorted = a;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) invalid(fmt::format("axes {} name one dimension twice", shape_text(a)));
+  return a;
+}
+
+int OnnxNode::emit(const std::string& op, std::vector<int> inputs, graph::Attrs attrs) {
+  try {
+    const std::string& base = !proto_.name().empty() ? proto_.name() : proto_.output_size() > 0 ? proto_.output(0) : op;
+    return importer_.emit(op, inputs, std::move(attrs), base);
+  } catch (Refusal& r) {
+    r.error.where = where();
+    throw;
+  }
+}
+int OnnxNode::constant(HostArray array) { return importer_.constant(proto_.output_size() > 0 ? proto_.output(0) + ".constant" : "constant", std::move(array)); }
+int OnnxNode::integers_constant(const Dims& v) {
+  HostArray a = HostArray::make(kInt64, {static_cast<int64_t>(v.size())});
+  for (size_t k = 0; k < v.size(); ++k) a.set_int(static_cast<int64_t>(k), v[k]);
+  return constant(std::move(a));
+}
+int OnnxNode::scalar(DType t, double v) {
+  HostArray a = HostArray::make(t, {});
+  a.set(0, v);
+  return constant(std::move(a));
+}
+int OnnxNode::reshape(int v, const Dims& s) { return s == shape(v) ? v : emit("reshape", {v}, attrs({{"shape", s}})); }
+int OnnxNode::transpose(int v, const Dims& perm) { return emit("transpose", {v}, attrs({{"perm", perm}})); }
+int OnnxNode::cast(int v, DType t) { return dtype(v) == t ? v : emit("cast", {v}, attrs({{"to", t.name()}})); }
+int OnnxNode::slice(int v, int64_t axis, int64_t from, int64_t size) {
+  const auto r = static_cast<size_t>(rank(v));
+  Dims starts(r, 0), steps(r, 1), sizes = shape(v);
+  starts[static_cast<size_t>(axis)] = from;
+  sizes[static_cast<size_t>(axis)] = size;
+  if (sizes == shape(v)) return v;
+  return emit("slice", {v}, attrs({{"starts", starts}, {"steps", steps}, {"sizes", sizes}}));
+}
+
+}  // namespace tw::frontends

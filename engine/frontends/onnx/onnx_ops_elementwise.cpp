@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/frontends/onnx/onnx_ops.h"
+#include "engine/frontends/onnx/tensor_reader.h"
+
+namespace tw::frontends {
+
+namespace {
+
+using Results = std::vector<int>;
+
+/// The same operator under our name, without attributes.
+template <size_t kOperands>
+Results renamed(OnnxNode& n, const char* ours) {
+  std::vector<int> inputs;
+  for (size_t i = 0; i < kOperands; ++i) inputs.push_back(n.in(static_cast<int>(i)));
+  return {n.emit(ours, std::move(inputs))};
+}
+
+template <size_t kLength>
+struct Name {
+  char text[kLength];
+  constexpr Name(const char (&s)[kLength]) {
+    for (size_t i = 0; i < kLength; ++i) text[i] = s[i];
+  }
+};
+template <Name kOurs>
+Results unary(OnnxNode& n) {
+  return renamed<1>(n, kOurs.text);
+}
+template <Name kOurs>
+Results binary(OnnxNode& n) {
+  return renamed<2>(n, kOurs.text);
+}
+
+/// Real attributes handed on where present; our operators have ONNX's defaults.
+template <Name kOurs>
+Results with_reals(OnnxNode& n) {
+  graph::Attrs a;
+  for (const char* name : {"alpha", "beta", "gamma", "lambd", "bias"})
+    if (n.has_attr(name)) a.values[name] = n.real(name, 0);
+  return {n.emit(kOurs.text, {n.in(0)}, a)};
+}
+
+template <Name kOurs>
+Results variadic(OnnxNode& n) {
+  const auto inputs = n.all_inputs();
+  int v = inputs[0];
+  for (size_t i = 1; i < inputs.size(); ++i) v = n.binary(kOurs.text, v, inputs[i]);
+  return {v};
+}
+Results mean(OnnxNode& n) {
+  const int sum = variadic<"add">(n)[0];
+  return {n.num_inputs() == 1 ? sum : n.with_scalar("div", sum, n.num_inputs())};
+}
+
+Results mod(OnnxNode& n) { return {n.binary(n.integer("fmod", 0) ? "fmod" : "mod", n.in(0), n.in(1))}; }
+
+/// The exponent's type may differ; the result has the base's.
+Results pow(OnnxNode& n) {
+  const int base = n.in(0), exponent = n.in(1);
+  const DType a = n.dtype(base), b = n.dtype(exponent);
+  if (a.is_float() || !b.is_float()) return {n.binary("pow", base, n.cast(exponent, a))};
+  return {n.cast(n.binary("pow", n.cast(base, b), exponent), a)};
+}
+
+Results bit_shift(OnnxNode& n) {
+  const std::string direction = n.text("direction", "");
+  if (direction != "LEFT" && direction != "RIGHT") n.invalid("expected direction 'LEFT' or 'RIGHT'");
+  return {n.binary(direction == "LEFT" ? "shift_left" : "shift_right", n.in(0), n.in(1))};
+}
+
+Results is_inf(OnnxNode& n) {
+  return {n.emit("isinf", {n.in(0)}, attrs({{"detect_positive", n.integer("detect_positive", 1)}, {"detect_negative", n.integer("detect_negative", 1)}}))};
+}
+
+Results gelu(OnnxNode& n) { return {n.emit("gelu", {n.in(0)}, attrs({{"approximate", n.text("approximate", "none")}}))}; }
+
+/// Whether a limit can be an attribute without changing its value.
+bool exact_as_double(const OnnxNode& n, int v) {
+  const HostArray* c = n.constant_of(v);
+  return c && c->num_elements() == 1 && (c->dtype.bytes() < 8 || c->dtype.is_float());
+}
+
+/// Limits are attributes before opset 11 and operands since; constant ones become attributes.
+Results clip(OnnxNode& n) {
+  int v = n.in(0);
+  graph::Attrs a;
+  if (n.opset() < 11) {
+    for (const char* name : {"min", "max"})
+      if (n.has_attr(name)) a.values[name] = n.real(name, 0);
+    return {a.values.empty() ? n.emit("identity", {v}) : n.emit("clip", {v}, a)};
+  }
+  for (int i = 1; i <= 2; ++i)
+    if (n.has(i) && exact_as_double(n, n.in(i))) a.values[i == 1 ? "min" : "max"] = n.constant_of(n.in(i))->get(0);
+  const bool all = (!n.has(1) || a.has("min")) && (!n.has(2) || a.has("max"));
+  if (all) return {a.values.empty() ? n.emit("identity", {v}) : n.emit("clip", {v}, a)};
+  if (n.has(1)) v = n.binary("max", v, n.in(1));
+  if (n.has(2)) v = n.binary("min", v, n.in(2));
+  return {v};
+}
+
+Results cast_to(OnnxNode& n, int64_t data_type) {
+  auto to = dtype_of_onnx(data_type);
+  if (!to) n.unsupported("casts to element type " + onnx_dtype_name(data_type));
+  return {n.emit("cast", {n.in(0)}, attrs({{"to", to->name()}}))};
+}
+Results cast(OnnxNode& n) { return cast_to(n, n.integer("to", 0)); }
+Results cast_like(OnnxNode& n) { return {n.emit("cast", {n.in(0)}, attrs({{"to", n.dtype(n.in(1)).name()}}))}; }
+
+Results where(OnnxNode& n) { return {n.emit("where", {n.in(0), n.in(1), n.in(2)})}; }
+Results identity(OnnxNode& n) { return {n.in(0)}; }
+
+/// At inference the operand itself, and a mask of ones.
+Results dropout(OnnxNode& n) {
+  if (n.opset() >= 12 && n.has(2) && n.number_input(2, "training_mode") != 0) {
+    if (!n.has(1) || n.number_input(1, "ratio") != 0) n.unsupported("random dropout in training mode");
+  }
+  Results out{n.in(0)};
+  if (!n.wants_output(1)) return out;
+  HostArray ones = HostArray::make(kBool, n.shape(n.in(0)));
+  for (int64_t i = 0; i < ones.num_elements(); ++i) ones.set_int(i, 1);
+  out.push_back(n.constant(std::move(ones)));
+  return out;
+}
+
+constexpr OnnxOp kOps[] = {
+    {"Abs", unary<"abs">},
+    {"Acos", unary<"acos">},
+    {"Acosh", unary<"acosh">},
+    {"Add", binary<"add">},
+    {"And", binary<"and">},
+    {"Asin", unary<"asin">},
+    {"Asinh", unary<"asinh">},
+    {"Atan", unary<"atan">},
+    {"Atanh", unary<"atanh">},
+    {"BitShift", bit_shift},
+    {"BitwiseAnd", binary<"bitwise_and">},
+    {"BitwiseNot", unary<"bitwise_not">},
+    {"BitwiseOr", binary<"bitwise_or">},
+    {"BitwiseXor", binary<"bitwise_xor">},
+    {"Cast", cast},
+    {"CastLike", cast_like},
+    {"Ceil", unary<"ceil">},
+    {"Celu", with_reals<"celu">},
+    {"Clip", clip},
+    {"Cos", unary<"cos">},
+    {"Cosh", unary<"cosh">},
+    {"Div", binary<"div">},
+    {"Dropout", dropout},
+    {"Elu", with_reals<"elu">},
+    {"Equal", binary<"equal">},
+    {"Erf", unary<"erf">},
+    {"Exp", unary<"exp">},
+    {"Floor", unary<"floor">},
+    {"Gelu", gelu},
+    {"Greater", binary<"greater">},
+    {"GreaterOrEqual", binary<"greater_equal">},
+    {"HardSigmoid", with_reals<"hard_sigmoid">},
+    {"HardSwish", unary<"hard_swish">},
+    {"Identity", identity},
+    {"IsInf", is_inf},
+    {"IsNaN", unary<"isnan">},
+    {"LeakyRelu", with_reals<"leaky_relu">},
+    {"Less", binary<"less">},
+    {"LessOrEqual", binary<"less_equal">},
+    {"Log", unary<"log">},
+    {"Max", variadic<"max">},
+    {"Mean", mean},
+    {"Min", variadic<"min">},
+    {"Mish", unary<"mish">},
+    {"Mod", mod},
+    {"Mul", binary<"mul">},
+    {"Neg", unary<"neg">},
+    {"Not", unary<"not">},
+    {"Or", binary<"or">},
+    {"PRelu", binary<"prelu">},
+    {"Pow", pow},
+    {"Reciprocal", unary<"reciprocal">},
+    {"Relu", unary<"relu">},
+    {"Round", unary<"round">},
+    {"Selu", with_reals<"selu">},
+    {"Shrink", with_reals<"shrink">},
+    {"Sigmoid", unary<"sigmoid">},
+    {"Sign", unary<"sign">},
+    {"Sin", unary<"sin">},
+    {"Sinh", unary<"sinh">},
+    {"Softplus", unary<"softplus">},
+    {"Softsign", unary<"softsign">},
+    {"Sqrt", unary<"sqrt">},
+    {"Sub", binary<"sub">},
+    {"Sum", variadic<"add">},
+    {"Tan", unary<"tan">},
+    {"Tanh", unary<"tanh">},
+    {"ThresholdedRelu", with_reals<"thresholded_relu">},
+    {"Where", where},
+    {"Xor", binary<"xor">},
+};
+
+}  // namespace
+
+std::span<const OnnxOp> onnx_ops_elementwise() { return kOps; }
+
+}  // namespace tw::frontends

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/frontends/onnx/limits.h"
+#include "engine/frontends/onnx/onnx_ops.h"
+
+namespace tw::frontends {
+
+namespace {
+
+using Results = std::vector<int>;
+
+Results gather(OnnxNode& n) { return {n.emit("gather", {n.in(0), n.in(1)}, attrs({{"axis", n.axis(n.integer("axis", 0), n.rank(n.in(0)))}}))}; }
+Results gather_elements(OnnxNode& n) {
+  return {n.emit("gather_elements", {n.in(0), n.in(1)}, attrs({{"axis", n.axis(n.integer("axis", 0), n.rank(n.in(0)))}}))};
+}
+Results gather_nd(OnnxNode& n) { return {n.emit("gather_nd", {n.in(0), n.in(1)}, attrs({{"batch_dims", n.integer("batch_dims", 0)}}))}; }
+
+std::string reduction_of(const OnnxNode& n) {
+  const std::string r = n.text("reduction", "none");
+  if (r != "none" && r != "add" && r != "mul" && r != "max" && r != "min")
+    n.invalid(fmt::format("expected reduction 'none', 'add', 'mul', 'max' or 'min', found '{}'", printable(r.substr(0, 64))));
+  return r;
+}
+Results scatter_elements(OnnxNode& n) {
+  return {n.emit("scatter_elements", {n.in(0), n.in(1), n.in(2)},
+                 attrs({{"axis", n.axis(n.integer("axis", 0), n.rank(n.in(0)))}, {"reduction", reduction_of(n)}}))};
+}
+Results scatter_nd(OnnxNode& n) { return {n.emit("scatter_nd", {n.in(0), n.in(1), n.in(2)}, attrs({{"reduction", reduction_of(n)}}))}; }
+
+Results trilu(OnnxNode& n) {
+  int64_t k = 0;
+  if (n.has(1)) {
+    const Dims given = n.integers_input(1, "the diagonal");
+    if (given.size() != 1) n.invalid("expected one diagonal");
+    k = given[0];
+  }
+  return {n.emit("trilu", {n.in(0)}, attrs({{"k", k}, {"upper", n.integer("upper", 1)}}))};
+}
+
+/// Values where the (wrapped) index names the position, else the off value; indices out of range give no hit.
+Results one_hot(OnnxNode& n) {
+  const double depth = n.number_input(1, "the depth");
+  if (!(depth >= 1 && depth <= 1 << 28)) n.invalid(fmt::format("expected a depth from 1 to 2^28, found {}", depth));
+  int indices = n.in(0);
+  if (!n.dtype(indices).is_int()) indices = n.cast(indices, kInt64);
+  if (n.shape(n.in(2)) != Dims{2}) n.invalid("expected two values: off and on");
+  const int64_t axis = n.axis(n.integer("axis", -1), n.rank(indices) + 1);
+  return {n.emit("one_hot", {indices, n.in(2)}, attrs({{"axis", axis}, {"depth", static_cast<int64_t>(depth)}}))};
+}
+
+Results reverse_sequence(OnnxNode& n) {
+  return {n.emit("reverse_sequence", {n.in(0), n.in(1)}, attrs({{"batch_axis", n.integer("batch_axis", 1)}, {"time_axis", n.integer("time_axis", 0)}}))};
+}
+
+/// Elements where the condition holds; only for conditions that are known, because the result's shape depends on them.
+Results compress(OnnxNode& n) {
+  const HostArray& condition = n.constant_input(1, "the condition");
+  int x = n.in(0);
+  if (!n.has_attr("axis")) x = n.reshape(x, {n.type(x).num_elements()});
+  const int64_t axis = n.axis(n.integer("axis", 0), n.rank(x)), extent = n.shape(x)[static_cast<size_t>(axis)];
+  Dims kept;
+  for (int64_t i = 0; i < std::min(extent, condition.num_elements()); ++i)
+    if (condition.get_int(i) != 0) kept.push_back(i);
+  if (kept.empty()) n.unsupported("a condition that keeps no element");
+  return {n.emit("gather", {x, n.integers_constant(kept)}, attrs({{"axis", axis}}))};
+}
+
+constexpr OnnxOp kOps[] = {
+    {"Compress", compress},
+    {"Gather", gather},
+    {"GatherElements", gather_elements},
+    {"GatherND", gather_nd},
+    {"OneHot", one_hot},
+    {"ReverseSequence", reverse_sequence},
+    {"Scatter", scatter_elements},
+    {"ScatterElements", scatter_elements},
+    {"ScatterND", scatter_nd},
+    {"Trilu", trilu},
+};
+
+}  // namespace
+
+std::span<const OnnxOp> onnx_ops_indexing() { return kOps; }
+
+}  // namespace tw::frontends

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/frontends/onnx/onnx_ops.h"
+
+namespace tw::frontends {
+
+namespace {
+
+using Results = std::vector<int>;
+
+/// Before opset 13 these functions ran over all dimensions from `axis` (default 1) on, taken together.
+Results softmax_like(OnnxNode& n, int (*apply)(OnnxNode&, int x, int64_t axis)) {
+  const int x = n.in(0);
+  if (n.opset() >= 13) return {apply(n, x, n.axis(n.integer("axis", -1), n.rank(x)))};
+  const int64_t axis = n.axis(n.integer("axis", 1), n.rank(x));
+  const Dims shape = n.shape(x);
+  if (axis + 1 == n.rank(x)) return {apply(n, x, axis)};
+  Dims flat{1, 1};
+  for (int64_t d = 0; d < n.rank(x); ++d) flat[d < axis ? 0 : 1] *= shape[static_cast<size_t>(d)];
+  return {n.reshape(apply(n, n.reshape(x, flat), 1), shape)};
+}
+Results softmax(OnnxNode& n) {
+  return softmax_like(n, [](OnnxNode& m, int x, int64_t axis) { return m.emit("softmax", {x}, attrs({{"axis", axis}})); });
+}
+Results log_softmax(OnnxNode& n) {
+  return softmax_like(n, [](OnnxNode& m, int x, int64_t axis) { return m.emit("log_softmax", {x}, attrs({{"axis", axis}})); });
+}
+
+int positions_along(OnnxNode& n, int x, int64_t axis) {
+  HostArray a = HostArray::make(kInt64, Dims(static_cast<size_t>(n.rank(x)), 1));
+  const int64_t extent = n.shape(x)[static_cast<size_t>(axis)];
+  a.shape[static_cast<size_t>(axis)] = extent;
+  a.data.resize(static_cast<size_t>(extent) * 8);
+  for (int64_t i = 0; i < extent; ++i) a.set_int(i, i);
+  return n.constant(std::move(a));
+}
+/// One at the first maximum, zero elsewhere.
+Results hardmax(OnnxNode& n) {
+  return softmax_like(n, [](OnnxNode& m, int x, int64_t axis) {
+    const int best = m.emit("argmax", {x}, attrs({{"axis", axis}, {"keepdims", int64_t{1}}}));
+    return m.cast(m.binary("equal", positions_along(m, x, axis), best), m.dtype(x));
+  });
+}
+
+Results batch_normalization(OnnxNode& n) {
+  if (n.integer("training_mode", 0)) n.unsupported("training mode");
+  if (n.opset() < 9 && n.integer("spatial", 1) != 1) n.unsupported("statistics per position (spatial = 0)");
+  const int x = n.in(0);
+  std::vector<int> inputs{x};
+  for (int i = 1; i < 5; ++i) inputs.push_back(n.cast(n.in(i), n.dtype(x)));
+  return {n.emit("batch_norm", inputs, attrs({{"epsilon", n.real("epsilon", 1e-5)}}))};
+}
+
+Results instance_normalization(OnnxNode& n) { return {n.emit("instance_norm", {n.in(0), n.in(1), n.in(2)}, attrs({{"epsilon", n.real("epsilon", 1e-5)}}))}; }
+
+/// Opset 18 has one scale a group, opset 21 one a channel.
+Results group_normalization(OnnxNode& n) {
+  const int x = n.in(0);
+  if (n.rank(x) < 3) n.invalid("expected data of rank 3 or more");
+  const int64_t groups = n.integer("num_groups", 0), channels = n.shape(x)[1];
+  if (groups < 1 || channels % groups != 0) n.invalid(fmt::format("{} channels do not divide into {} groups", channels, groups));
+  const auto per_channel = [&](int v) {
+    if (n.shape(v) != Dims{groups} || groups == channels) return v;
+    const int column = n.reshape(v, {groups, 1});
+    return n.reshape(n.emit("broadcast_to", {column}, attrs({{"shape", Dims{groups, channels / groups}}})), {channels});
+  };
+  return {n.emit("instance_norm", {x, per_channel(n.in(1)), per_channel(n.in(2))}, attrs({{"epsilon", n.real("epsilon", 1e-5)}, {"groups", groups}}))};
+}
+
+/// The two optional statistics are computed beside the operator when somebody reads them.
+Results layer_normalization(OnnxNode& n) {
+  const int x = n.in(0);
+  const int64_t axis = n.axis(n.integer("axis", -1), n.rank(x));
+  const double epsilon = n.real("epsilon", 1e-5);
+  std::vector<int> inputs{x, n.in(1)};
+  if (n.has(2)) inputs.push_back(n.in(2));
+  Results out{n.emit("layer_norm", inputs, attrs({{"axis", axis}, {"epsilon", epsilon}})), -1, -1};
+  if (!n.wants_output(1) && !n.wants_output(2)) return out;
+  Dims axes;
+  for (int64_t d = axis; d < n.rank(x); ++d) axes.push_back(d);
+  const graph::Attrs over = attrs({{"axes", axes}});
+  out[1] = n.emit("reduce_mean", {x}, over);
+  const int centred = n.binary("sub", x, out[1]);
+  const int variance = n.emit("reduce_mean", {n.emit("square", {centred})}, over);
+  out[2] = n.emit("reciprocal", {n.emit("sqrt", {n.with_scalar("add", variance, epsilon)})});
+  return out;
+}
+
+/// (x - mean) / (deviation + 1e-9) over `axes`, the deviation as sqrt(E[x^2] - E[x]^2). Source: MeanVarianceNormalization in the ONNX reference.
+Results mean_variance_normalization(OnnxNode& n) {
+  const int x = n.in(0);
+  const graph::Attrs over = attrs({{"axes", n.axes(n.integers("axes", {0, 2, 3}), n.rank(x))}});
+  const int mean = n.emit("reduce_mean", {x}, over);
+  const int centred = n.binary("sub", x, mean);
+  const int deviation = n.emit("sqrt", {n.emit("reduce_mean", {n.emit("square", {centred})}, over)});
+  return {n.binary("div", centred, n.with_scalar("add", deviation, 1e-9))};
+}
+
+Results lp_normalization(OnnxNode& n) {
+  const int64_t p = n.integer("p", 2);
+  if (p != 1 && p != 2) n.unsupported(fmt::format("norms other than 1 and 2, found {}", p));
+  const int norm = n.emit(p == 1 ? "reduce_l1" : "reduce_l2", {n.in(0)}, attrs({{"axes", Dims{n.axis(n.integer("axis", -1), n.rank(n.in(0)))}}}));
+  return {n.binary("div", n.in(0), norm)};
+}
+
+Results lrn(OnnxNode& n) {
+  return {n.emit("lrn", {n.in(0)},
+                 attrs({{"size", n.integer("size", 0)}, {"alpha", n.real("alpha", 1e-4)}, {"beta", n.real("beta", 0.75)}, {"bias", n.real("bias", 1)}}))};
+}
+
+constexpr OnnxOp kOps[] = {
+    {"BatchNormalization", batch_normalization},
+    {"GroupNormalization", group_normalization},
+    {"Hardmax", hardmax},
+    {"InstanceNormalization", instance_normalization},
+    {"LRN", lrn},
+    {"LayerNormalization", layer_normalization},
+    {"LogSoftmax", log_softmax},
+    {"LpNormalization", lp_normalization},
+    {"MeanVarianceNormalization", mean_variance_normalization},
+    {"Softmax", softmax},
+};
+
+}  // namespace
+
+std::span<const OnnxOp> onnx_ops_norm() { return kOps; }
+
+}  // namespace tw::frontends

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/frontends/onnx/onnx_ops.h"
+
+namespace tw::frontends {
+
+const OnnxOp* find_onnx_op(const std::string& name) {
+  static const std::unordered_map<std::string, const OnnxOp*> index = [] {
+    std::unordered_map<std::string, const OnnxOp*> m;
+    for (const auto table :
+         {onnx_ops_elementwise(), onnx_ops_nn(), onnx_ops_norm(), onnx_ops_reduce(), onnx_ops_shape(), onnx_ops_indexing(), onnx_ops_constant()})
+      for (const OnnxOp& op : table) m.emplace(op.name, &op);
+    return m;
+  }();
+  const auto it = index.find(name);
+  return it == index.end() ? nullptr : it->second;
+}
+
+}  // namespace tw::frontends

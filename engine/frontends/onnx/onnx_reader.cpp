@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
+
+#include "engine/frontends/onnx/importer.h"
+#include "engine/frontends/onnx/limits.h"
+#include "engine/frontends/onnx/prune.h"
+
+namespace tw::frontends {
+
+namespace {
+
+Error not_a_model(const std::string& found) { return Error(ErrorCode::parse_error, "Expected a serialised ONNX model, found " + found); }
+
+Expected<void> check_model(const onnx::ModelProto& m) {
+  if (!m.has_graph() || m.ir_version() < 1) return not_a_model("a file without a graph and format version");
+  if (m.ir_version() < 3) return Error(ErrorCode::unsupported, fmt::format("Expected ONNX format version 3 or newer, found {}", m.ir_version()));
+  if (m.graph().node_size() == 0 && m.graph().output_size() == 0) return not_a_model("an empty graph");
+  return {};
+}
+
+}  // namespace
+
+Expected<graph::Graph> read_onnx_bytes(std::string_view bytes, const std::string& folder, const ImportOptions& options) {
+  if (static_cast<int64_t>(bytes.size()) > onnx_limits::kFileBytes)
+    return Error(ErrorCode::resource_limit,
+                 fmt::format("Expected a model file below 2 GiB, found {} bytes (larger models keep their weights in external data)", bytes.size()));
+  if (bytes.empty()) return not_a_model("no bytes");
+  onnx::ModelProto model;
+  if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return not_a_model(fmt::format("{} bytes that do not decode (another format, or cut off)", bytes.size()));
+  TW_CHECK(check_model(model));
+  ExternalData external(folder);
+  try {
+    return prune(Importer(model, options, external).run());
+  } catch (Refusal& refusal) {
+    return std::move(refusal.error);
+  }
+}
+
+Expected<graph::Graph> read_onnx(const std::string& path, const ImportOptions& options) {
+  std::error_code ec;
+  if (!std::filesystem::exists(path, ec)) return Error(ErrorCode::not_found, fmt::format("Expected a model file at '{}', found none", printable(path)));
+  if (!std::filesystem::is_regular_file(path, ec))
+    return Error(ErrorCode::invalid_argument, fmt::format("Expected a model file at '{}', found something else", printable(path)));
+  const auto size = std::filesystem::file_size(path, ec);
+  if (ec || size > static_cast<uintmax_t>(onnx_limits::kFileBytes))
+    return Error(ErrorCode::resource_limit, "Expected a model file below 2 GiB (larger models keep their weights in external data)", path);
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(size, '\0');
+  if (!file || !file.read(bytes.data(), static_cast<std::streamsize>(size)))
+    return Error(ErrorCode::io_error, fmt::format("Reading '{}' failed", printable(path)));
+  const std::string folder = std::filesystem::absolute(path, ec).parent_path().string();
+  auto graph = read_onnx_bytes(bytes, folder, options);
+  if (graph) return graph;
+  Error e = std::move(graph).error();
+  e.where = e.where.empty() ? path : fmt::format("{}, {}", path, e.where);
+  return e;
+}
+
+}  // namespace tw::frontends

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/frontends/onnx/tensor_reader.h"
+
+#include <charconv>
+#include <cstring>
+#include <fstream>
+
+#include "engine/base/text.h"
+#include "engine/frontends/frontend.h"
+#include "engine/frontends/onnx/limits.h"
+
+namespace tw::frontends {
+
+namespace {
+
+using onnx::TensorProto;
+
+struct TypeRow {
+  int64_t onnx;
+  DType ours;
+};
+constexpr TypeRow kTypes[] = {
+    {TensorProto::FLOAT, kFloat32},     {TensorProto::UINT8, kUInt8},    {TensorProto::INT8, kInt8},     {TensorProto::UINT16, kUInt16},
+    {TensorProto::INT16, kInt16},       {TensorProto::INT32, kInt32},    {TensorProto::INT64, kInt64},   {TensorProto::BOOL, kBool},
+    {TensorProto::FLOAT16, kFloat16},   {TensorProto::DOUBLE, kFloat64}, {TensorProto::UINT32, kUInt32}, {TensorProto::UINT64, kUInt64},
+    {TensorProto::BFLOAT16, kBFloat16},
+};
+
+std::string quoted(const TensorProto& t) { return fmt::format("tensor '{}'", printable(t.name().substr(0, 256))); }
+
+Expected<std::vector<int64_t>> shape_of(const TensorProto& t) {
+  if (t.dims_size() > onnx_limits::kRank)
+    return Error(ErrorCode::resource_limit, fmt::format("Expected at most {} dimensions, found {}", onnx_limits::kRank, t.dims_size()), quoted(t));
+  __int128 count = 1;
+  std::vector<int64_t> shape(t.dims().begin(), t.dims().end());
+  for (const int64_t d : shape) {
+    if (d < 0) return Error(ErrorCode::corrupt, fmt::format("Expected dimensions of at least 0, found {}", d), quoted(t));
+    count *= d;
+    if (count > onnx_limits::kTensorBytes)
+      return Error(ErrorCode::resource_limit, fmt::format("Expected at most 2^36 elements, found shape {}", shape_text(shape)), quoted(t));
+  }
+  return shape;
+}
+
+Error wrong_amount(const TensorProto& t, int64_t expected, int64_t found, const char* unit) {
+  return Error(ErrorCode::corrupt, fmt::format("Expected {} {} of data, found {}", expected, unit, found), quoted(t));
+}
+
+/// Value of an external_data entry as a number. Errors: corrupt.
+Expected<int64_t> number_of(const TensorProto& t, const std::string& key, const std::string& text) {
+  int64_t v = 0;
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (ec != std::errc{} || end != text.data() + text.size() || v < 0)
+    return Error(ErrorCode::corrupt, fmt::format("Expected a number of bytes in the external data's '{}', found '{}'", key, printable(text.substr(0, 64))),
+                 quoted(t));
+  return v;
+}
+
+Expected<std::vector<std::byte>> read_external(const TensorProto& t, ExternalData& external, int64_t bytes) {
+  std::string location;
+  int64_t offset = 0, length = bytes;
+  for (const auto& e : t.external_data()) {
+    if (e.key() == "location") location = e.value();
+    if (e.key() == "offset") {
+      TW_TRY(offset, number_of(t, e.key(), e.value()));
+    }
+    if (e.key() == "length") {
+      TW_TRY(length, number_of(t, e.key(), e.value()));
+    }
+  }
+  if (length != bytes) return wrong_amount(t, bytes, length, "bytes");
+  auto data = external.read(location, offset, length);
+  if (!data) {
+    Error e = data.error();
+    e.where = quoted(t);
+    return e;
+  }
+  return data;
+}
+
+/// Copies the typed field that holds elements of type T's category.
+template <class Field, class Store>
+Expected<void> copy_field(const TensorProto& t, const Field& field, int64_t count, const Store& store) {
+  if (field.size() != count) return wrong_amount(t, count, field.size(), "elements");
+  for (int64_t i = 0; i < count; ++i) store(i, field.Get(static_cast<int>(i)));
+  return {};
+}
+
+Expected<void> copy_typed(const TensorProto& t, HostArray& out) {
+  const int64_t n = out.num_elements();
+  const DType d = out.dtype;
+  if (d == kFloat32) return copy_field(t, t.float_data(), n, [&](int64_t i, float v) { std::memcpy(out.data.data() + i * 4, &v, 4); });
+  if (d == kFloat64) return copy_field(t, t.double_data(), n, [&](int64_t i, double v) { std::memcpy(out.data.data() + i * 8, &v, 8); });
+  if (d == kInt64) return copy_field(t, t.int64_data(), n, [&](int64_t i, int64_t v) { out.set_int(i, v); });
+  if (d == kUInt64 || d == kUInt32) return copy_field(t, t.uint64_data(), n, [&](int64_t i, uint64_t v) { out.set_int(i, static_cast<int64_t>(v)); });
+  if (d == kFloat16 || d == kBFloat16)
+    return copy_field(t, t.int32_data(), n, [&](int64_t i, int32_t v) {
+      const auto bits = static_cast<uint16_t>(v);
+      std::memcpy(out.data.data() + i * 2, &bits, 2);
+    });
+  return copy_field(t, t.int32_data(), n, [&](int64_t i, int32_t v) { out.set_int(i, v); });
+}
+
+}  // namespace
+
+std::string onnx_dtype_name(int64_t data_type) {
+  if (TensorProto::DataType_IsValid(static_cast<int>(data_type)) && data_type == static_cast<int>(data_type))
+    return TensorProto::DataType_Name(static_cast<TensorProto::DataType>(data_type));
+  return fmt::format("type {}", data_type);
+}
+
+Expected<DType> dtype_of_onnx(int64_t data_type) {
+  for (const TypeRow& row : kTypes)
+    if (row.onnx == data_type) return row.ours;
+  return Error(ErrorCode::unsupported, fmt::format("Tensors of element type {} are not supported", onnx_dtype_name(data_type)));
+}
+
+Expected<HostArray> read_tensor(const TensorProto& t, ExternalData& external) {
+  auto dtype = dtype_of_onnx(t.data_type());
+  if (!dtype) return Error(dtype.error().code, dtype.error().message, quoted(t));
+  TW_TRY(std::vector<int64_t> shape, shape_of(t));
+  if (t.has_segment()) return Error(ErrorCode::unsupported, "Tensors stored in segments are not supported", quoted(t));
+  HostArray out{*dtype, std::move(shape), {}};
+  const int64_t bytes = out.num_elements() * dtype->bytes();
+  if (bytes > onnx_limits::kTensorBytes) return Error(ErrorCode::resource_limit, fmt::format("Expected at most 2^36 bytes, found {}", bytes), quoted(t));
+  if (t.data_location() == TensorProto::EXTERNAL) {
+    TW_TRY(out.data, read_external(t, external, bytes));
+  } else if (t.has_raw_data()) {
+    if (static_cast<int64_t>(t.raw_data().size()) != bytes) return wrong_amount(t, bytes, static_cast<int64_t>(t.raw_data().size()), "bytes");
+    out.data.resize(static_cast<size_t>(bytes));
+    if (bytes > 0) std::memcpy(out.data.data(), t.raw_data().data(), static_cast<size_t>(bytes));
+  } else {
+    // At least one byte of the file stands for each element, so that no shape alone can ask for memory.
+    if (out.num_elements() > static_cast<int64_t>(t.ByteSizeLong())) return wrong_amount(t, out.num_elements(), 0, "elements");
+    out.data.resize(static_cast<size_t>(bytes));
+    TW_CHECK(copy_typed(t, out));
+  }
+  if (out.dtype.is_bool())
+    for (std::byte& b : out.data) b = std::byte{b != std::byte{0}};
+  return out;
+}
+
+Expected<HostArray> read_onnx_tensor(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error(ErrorCode::io_error, fmt::format("Opening '{}' failed", printable(path)));
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  onnx::TensorProto t;
+  if (static_cast<int64_t>(bytes.size()) > onnx_limits::kFileBytes || !t.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return Error(ErrorCode::parse_error, "Expected a serialised ONNX tensor, found bytes that do not decode", path);
+  ExternalData none{std::string()};
+  auto array = read_tensor(t, none);
+  if (array) return array;
+  Error e = array.error();
+  e.where = path;
+  return e;
+}
+
+}  // namespace tw::frontends

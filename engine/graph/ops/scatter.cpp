@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/ops/scatter.h"
+
+namespace tw::graph::ops {
+
+namespace {
+
+struct Combination {
+  const char* name;
+  te::Reducer reducer;
+};
+constexpr Combination kCombinations[] = {{"add", te::Reducer::sum}, {"mul", te::Reducer::prod}, {"max", te::Reducer::max}, {"min", te::Reducer::min}};
+
+}  // namespace
+
+Expected<void> check_reduction(const OpContext& c) {
+  const std::string r = c.node->attrs.text("reduction", "none");
+  for (const Combination& k : kCombinations)
+    if (r == k.name) return c.inputs[0] && c.inputs[0]->dtype.is_bool() ? Expected<void>(bad(c, "boolean data are not combined")) : Expected<void>();
+  if (r == "none") return {};
+  return bad(c, fmt::format("expected reduction 'none', 'add', 'mul', 'max' or 'min', found '{}'", printable(r.substr(0, 64))));
+}
+
+Tensors scatter(te::DagBuilder& b, const OpContext& c, const Scatter& s) {
+  const std::string reduction = c.node->attrs.text("reduction", "none");
+  for (const Combination& k : kCombinations) {
+    if (reduction != k.name) continue;
+    const Expr identity = te::reducer_identity(k.reducer, s.data.dtype());
+    const te::Tensor combined = b.reduce("combined", s.data.shape(), s.candidates, k.reducer,
+                                         [&](const Indices& o, const Indices& r) { return ir::select(s.hits(o, r), s.update(o, r), identity); });
+    return std::vector{b.compute(c.node->op, s.data.shape(), [&](const Indices& i) { return te::reducer_combine(k.reducer, s.data.at(i), combined.at(i)); })};
+  }
+  // The last update that lands on a position wins: find it, then read it.
+  const te::Tensor winner = b.reduce("winner", s.data.shape(), s.candidates, te::Reducer::max, [&](const Indices& o, const Indices& r) {
+    Expr position = ir::index(0);
+    for (size_t d = 0; d < r.size(); ++d) position = position * s.candidates[d] + r[d];
+    return ir::select(s.hits(o, r), position, ir::index(-1));
+  });
+  return std::vector{b.compute(c.node->op, s.data.shape(), [&](const Indices& o) {
+    const Expr hit = winner.at(o);
+    Indices r(s.candidates.size(), ir::index(0));
+    int64_t stride = 1;
+    for (size_t d = s.candidates.size(); d-- > 0;) {
+      r[d] = ir::floor_mod(ir::floor_div(hit, ir::index(stride)), ir::index(s.candidates[d]));
+      stride *= s.candidates[d];
+    }
+    return ir::select(ir::index(0) <= hit, s.update(o, r), s.data.at(o));
+  })};
+}
+
+}  // namespace tw::graph::ops

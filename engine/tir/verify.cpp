@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tir/verify.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "engine/arith/analyzer.h"
+#include "engine/base/text.h"
+#include "engine/ir/type_rules.h"
+#include "engine/tir/print.h"
+#include "engine/tir/visit.h"
+
+namespace tw::tir {
+
+namespace {
+
+struct Range {
+  int64_t min, extent;
+};
+
+/// Walks a function with what is in scope.
+class Verifier {
+ public:
+  explicit Verifier(VerifyLevel level) : level_(level) {}
+
+  std::optional<Error> run(const Func& f) {
+    if (f.num_outputs < 0 || static_cast<size_t>(f.num_outputs) > f.params.size())
+      return Error(ErrorCode::internal, fmt::format("Expected 0 to {} outputs, found {}", f.params.size(), f.num_outputs),
+                   "function '" + printable(f.name) + "'");
+    const size_t inputs = f.params.size() - static_cast<size_t>(f.num_outputs);
+    for (size_t i = 0; i < f.params.size(); ++i) {
+      const auto problem = bind(f.params[i], i >= inputs);
+      if (problem) return Error(ErrorCode::internal, *problem, "function '" + printable(f.name) + "'");
+    }
+    statement(f.body);
+    return std::move(error_);
+  }
+
+ private:
+  void fail(std::string message) {
+    if (error_) return;
+    std::string text = current_ ? print(*current_) : std::string();
+    text = text.substr(0, std::min(text.find('\n'), size_t{200}));
+    error_ = Error(ErrorCode::internal, std::move(message), "statement '" + text + "'");
+  }
+
+  std::optional<std::string> bind(const Buffer& b, bool writable) {
+    if (!seen_.insert(b.get()).second) return "Expected every array to be bound once, found '" + b->name + "' again";
+    for (const int64_t d : b->shape)
+      if (d < 1) return fmt::format("Expected extents of at least 1 in '{}', found shape {}", b->name, shape_text(b->shape));
+    if (!b->dtype.is_scalar()) return fmt::format("Expected a scalar element type in '{}', found {}", b->name, b->dtype.name());
+    buffers_[b.get()] = writable;
+    return std::nullopt;
+  }
+
+  void bind(const Var& v) {
+    if (!seen_.insert(v.get()).second) fail("Expected every variable to be bound once, found '" + v->name + "' again");
+    vars_.insert(v.get());
+  }
+
+  void statement(const Stmt& s) {
+    if (error_) return;
+    const std::optional<Stmt> outer = std::exchange(current_, s);
+    match(
+        s, [&](const ForNode& n) { loop(n); }, [&](const StoreNode& n) { store(n); },
+        [&](const AllocNode& n) {
+          if (n.buffer->scope == ir::Scope::param) fail("Expected an allocation in scope local, global or shared, found param");
+          if (const auto problem = bind(n.buffer, true)) fail(*problem);
+          statement(n.body);
+          buffers_.erase(n.buffer.get());
+        },
+        [&](const LetNode& n) {
+          expression(n.value);
+          if (n.value->dtype != n.var->dtype) fail(fmt::format("Expected a value of type {}, found {}", n.var->dtype.name(), n.value->dtype.name()));
+          bind(n.var);
+          statement(n.body);
+          vars_.erase(n.var.get());
+        },
+        [&](const IfNode& n) {
+          expression(n.cond);
+          if (n.cond->dtype != kBool) fail("Expected a scalar bool as condition, found " + n.cond->dtype.name());
+          ++conditional_;
+          statement(n.then_body);
+          if (n.else_body) statement(*n.else_body);
+          --conditional_;
+        },
+        [&](const SeqNode& n) {
+          for (const Stmt& c : n.stmts) statement(c);
+        });
+    current_ = outer;
+  }
+
+  void loop(const ForNode& n) {
+    expression(n.min);
+    expression(n.extent);
+    if (n.var->dtype != ir::kIndex || n.min->dtype != ir::kIndex || n.extent->dtype != ir::kIndex)
+      fail(fmt::format("Expected an int64 loop, found variable, minimum and extent of {}, {} and {}", n.var->dtype.name(), n.min->dtype.name(),
+                       n.extent->dtype.name()));
+    bind(n.var);
+    const auto min = ir::as_int(n.min), extent = ir::as_int(n.extent);
+    const bool certain = min && extent && *extent >= 1;
+    if (certain) ranges_[n.var.get()] = {*min, *extent};
+    if (!certain) ++conditional_;
+    statement(n.body);
+    if (!certain) --conditional_;
+    ranges_.erase(n.var.get());
+    vars_.erase(n.var.get());
+  }
+
+  void store(const StoreNode& n) {
+    const Expr target = ir::load(n.buffer, n.indices);
+    expression(target);
+    expression(n.value);
+    if (n.value->dtype != target->dtype) fail(fmt::format("Expected a value of type {}, found {}", target->dtype.name(), n.value->dtype.name()));
+    const auto it = buffers_.find(n.buffer.get());
+    if (it != buffers_.end() && !it->second) fail("Expected a store to a local array or an output, found one to input '" + n.buffer->name + "'");
+  }
+
+  void expression(const Expr& e) {
+    if (error_) return;
+    if (auto types = ir::check_types(e); !types) return fail(types.error().text());
+    scopes(e, conditional_ > 0);
+  }
+
+  /// Variables and arrays in sight; indices in bounds as far as that can be decided. `maybe`: evaluated under a condition only.
+  void scopes(const Expr& e, bool maybe) {
+    if (const auto* v = ir::as<ir::VarNode>(e); v && !vars_.contains(v)) return fail("Expected variable '" + v->name + "' to be bound here");
+    if (const auto* s = ir::as<ir::SelectNode>(e)) {
+      scopes(s->cond, maybe);
+      scopes(s->if_true, true);
+      return scopes(s->if_false, true);
+    }
+    if (const auto* l = ir::as<ir::LoadNode>(e)) {
+      if (!buffers_.contains(l->buffer.get())) return fail("Expected array '" + l->buffer->name + "' to be in scope");
+      if (level_ == VerifyLevel::full && !maybe) bounds(*l);
+    }
+    ir::for_each_child(e, [&](const Expr& c) {
+      if (!error_) scopes(c, maybe);
+    });
+  }
+
+  /// Violations that must happen: every loop around runs over constant bounds, the index is a linear function of their variables,
+  /// so that its extremes are reached.
+  void bounds(const ir::LoadNode& l) {
+    const bool flat = l.indices.size() == 1;
+    for (size_t d = 0; d < l.indices.size(); ++d) {
+      const int64_t extent = flat ? l.buffer->num_elements() : l.buffer->shape[d];
+      const auto* ramp = ir::as<ir::RampNode>(l.indices[d]);
+      std::optional<Range> r = reach(ramp ? ramp->base : l.indices[d]);
+      const auto stride = ramp ? ir::as_int(ramp->stride) : std::optional<int64_t>(0);
+      if (!r || !stride) continue;
+      const int64_t step = ramp ? *stride * (ramp->dtype.lanes - 1) : 0;
+      const int64_t lo = r->min + std::min<int64_t>(step, 0), hi = r->min + r->extent - 1 + std::max<int64_t>(step, 0);
+      if (lo < 0 || hi >= extent)
+        return fail(fmt::format("Expected indices in [0, {}) in dimension {} of '{}', found {} to {}", extent, d, l.buffer->name, lo, hi));
+    }
+  }
+
+  std::optional<Range> reach(const Expr& e) const {
+    if (!e->dtype.is_scalar()) return std::nullopt;
+    const arith::Linear linear = arith::Analyzer().linear(e);
+    int64_t lo = linear.constant, hi = linear.constant;
+    for (const auto& term : linear.terms) {
+      const auto* v = ir::as<ir::VarNode>(term.atom);
+      const auto it = v ? ranges_.find(v) : ranges_.end();
+      if (it == ranges_.end()) return std::nullopt;
+      const int64_t a = term.coeff * it->second.min, b = term.coeff * (it->second.min + it->second.extent - 1);
+      lo += std::min(a, b);
+      hi += std::max(a, b);
+    }
+    return Range{lo, hi - lo + 1};
+  }
+
+  const VerifyLevel level_;
+  std::unordered_set<const void*> seen_;
+  std::unordered_set<const ir::VarNode*> vars_;
+  std::unordered_map<const ir::VarNode*, Range> ranges_;
+  std::unordered_map<const ir::BufferNode*, bool> buffers_;  ///< in scope; true where stores are allowed
+  std::optional<Stmt> current_;
+  std::optional<Error> error_;
+  int conditional_ = 0;
+};
+
+}  // namespace
+
+Expected<void> verify(const Func& f, VerifyLevel level) {
+  if (level == VerifyLevel::off) return {};
+  if (auto error = Verifier(level).run(f)) return std::move(*error);
+  return {};
+}
+
+}  // namespace tw::tir

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+
+#include "engine/base/rng.h"
+#include "engine/graph/evaluate.h"
+#include "engine/graph/graph.h"
+
+/// What the tests of graphs share.
+namespace tw::graph::testing {
+
+inline HostArray random_array(const TensorType& t, uint64_t seed, double low = -1, double high = 1) {
+  HostArray a = HostArray::make(t.dtype, t.shape);
+  Rng rng(seed);
+  for (int64_t i = 0; i < a.num_elements(); ++i) a.set(i, low + (high - low) * rng.uniform_real());
+  return a;
+}
+
+inline std::map<std::string, HostArray> random_inputs(const Graph& g, uint64_t seed) {
+  std::map<std::string, HostArray> inputs;
+  for (const int v : g.inputs) inputs.emplace(g.values[static_cast<size_t>(v)].name, random_array(g.values[static_cast<size_t>(v)].type, seed++));
+  return inputs;
+}
+
+/// Largest difference relative to the largest magnitude of `want`; infinity where shapes differ or a number is missing.
+inline double relative_difference(const HostArray& got, const HostArray& want) {
+  if (got.shape != want.shape || got.dtype != want.dtype) return INFINITY;
+  double largest = 1e-30, difference = 0;
+  for (int64_t i = 0; i < want.num_elements(); ++i) {
+    largest = std::max(largest, std::abs(want.get(i)));
+    const double d = std::abs(got.get(i) - want.get(i));
+    if (std::isnan(d)) return INFINITY;
+    difference = std::max(difference, d);
+  }
+  return difference / largest;
+}
+
+/// Builds graphs without error handling: the tests' graphs are legal.
+struct Net {
+  GraphBuilder b{"net"};
+  uint64_t seed = 1;
+
+  int input(std::vector<int64_t> shape, const std::string& name = "x") { return b.input(name, {kFloat32, std::move(shape)}); }
+  int weight(std::vector<int64_t> shape, double low = -1, double high = 1) {
+    return b.constant("w", random_array({kFloat32, std::move(shape)}, seed++, low, high));
+  }
+  int op(const std::string& name, std::vector<int> inputs, Attrs attrs = {}) { return b.node(name, std::move(inputs), std::move(attrs)).value()[0]; }
+  int conv(int x, int64_t in, int64_t out, int64_t kernel = 3, int64_t groups = 1) {
+    Attrs a;
+    a.values["pads"] = std::vector<int64_t>(4, kernel / 2);
+    a.values["groups"] = groups;
+    return op("conv2d", {x, weight({out, in / groups, kernel, kernel})}, a);
+  }
+  int batch_norm(int x, int64_t channels) {
+    return op("batch_norm", {x, weight({channels}, 0.5, 1.5), weight({channels}), weight({channels}), weight({channels}, 0.5, 1.5)});
+  }
+  Graph finish(std::vector<int> outputs) {
+    for (const int v : outputs) b.output(v);
+    return std::move(b).finish();
+  }
+};
+
+}  // namespace tw::graph::testing

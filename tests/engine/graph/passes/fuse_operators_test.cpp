@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/passes/fuse_operators.h"
+
+#include <QtTest>
+
+#include "engine/graph/partition.h"
+#include "tests/engine/graph/graphs.h"
+
+using namespace tw;
+using namespace tw::graph;
+using tw::graph::testing::Net;
+using Names = std::vector<std::string>;
+
+class FuseOperatorsTest : public QObject {
+  Q_OBJECT
+
+  static Partition parts(const Graph& g) { return partition(fuse_operators(g, Target{}).value()).value(); }
+  static Names names(const Graph& g) {
+    Names out;
+    for (const Group& group : parts(g).groups) out.push_back(group.name);
+    return out;
+  }
+  /// Running group by group gives what running node by node gives.
+  static bool same_results(const Graph& g) {
+    const auto inputs = tw::graph::testing::random_inputs(g, 3);
+    const auto want = evaluate(g, inputs).value();
+    std::vector<HostArray> values(g.values.size());
+    for (size_t v = 0; v < g.values.size(); ++v)
+      if (g.values[v].constant) values[v] = *g.values[v].constant;
+    for (const int v : g.inputs) values[static_cast<size_t>(v)] = inputs.at(g.values[static_cast<size_t>(v)].name);
+    for (const Group& group : parts(g).groups) {
+      std::vector<HostArray> arguments;
+      for (const int v : group.inputs) arguments.push_back(values[static_cast<size_t>(v)]);
+      const auto results = te::interpret(*group.dag, arguments).value();
+      for (size_t i = 0; i < results.size(); ++i) values[static_cast<size_t>(group.outputs[i])] = results[i];
+    }
+    for (size_t i = 0; i < want.size(); ++i)
+      if (tw::graph::testing::relative_difference(values[static_cast<size_t>(g.outputs[i])], want[i]) > 1e-6) return false;
+    return true;
+  }
+
+ private slots:
+  void convolutionTakesElementwiseFollowers() {
+    Net n;
+    const int x = n.input({1, 4, 6, 6});
+    const Graph g = n.finish({n.op("relu", {n.op("add", {n.conv(x, 4, 8), n.weight({8, 1, 1})})})});
+    QCOMPARE(names(g), (Names{"fused_conv2d_add_relu"}));
+    QVERIFY(same_results(g));
+  }
+
+  void residualJoinsOneOfTwoConvolutions() {
+    Net n;
+    const int x = n.input({1, 4, 6, 6});
+    const int a = n.op("add", {n.conv(x, 4, 8), n.weight({8, 1, 1})}), b = n.op("add", {n.conv(x, 4, 8, 1), n.weight({8, 1, 1})});
+    const Graph g = n.finish({n.op("relu", {n.op("add", {a, b})})});
+    QCOMPARE(names(g), (Names{"fused_conv2d_add", "fused_conv2d_add_add_relu"}));
+    QVERIFY(same_results(g));
+  }
+
+  void reluBeforeConvolutionStaysOut() {
+    Net n;
+    const Graph g = n.finish({n.conv(n.op("relu", {n.input({1, 4, 6, 6})}), 4, 8)});
+    QCOMPARE(names(g), (Names{"fused_relu", "fused_conv2d"}));
+  }
+
+  void largerBroadcastStaysOut() {
+    Net n;
+    const int x = n.input({1, 4, 6, 6});
+    const Graph g = n.finish({n.op("add", {n.conv(x, 4, 8), n.input({3, 8, 6, 6}, "z")})});
+    QCOMPARE(names(g), (Names{"fused_conv2d", "fused_add"}));
+    QVERIFY(same_results(g));
+  }
+
+  void diamondIsOneGroup() {
+    Net n;
+    const int c = n.conv(n.input({1, 4, 6, 6}), 4, 8);
+    const Graph g = n.finish({n.op("add", {n.op("relu", {c}), c})});
+    QCOMPARE(names(g), (Names{"fused_conv2d_relu_add"}));
+    QVERIFY(same_results(g));
+  }
+
+  void elementwiseJoinsAReductionButDoesNotFollowIt() {
+    Net n;
+    Attrs axes;
+    axes.values["axes"] = std::vector<int64_t>{1};
+    const Graph g = n.finish({n.op("sqrt", {n.op("reduce_sum", {n.op("exp", {n.input({4, 9})})}, axes)})});
+    QCOMPARE(names(g), (Names{"fused_exp_reduce_sum", "fused_sqrt"}));
+    QVERIFY(same_results(g));
+  }
+
+  void poolingTakesFollowersButNoLeaders() {
+    Net n;
+    Attrs pool;
+    pool.values = {{"kernel", std::vector<int64_t>{2, 2}}, {"strides", std::vector<int64_t>{2, 2}}};
+    const int c = n.op("relu", {n.conv(n.input({1, 4, 6, 6}), 4, 8)});
+    const Graph g = n.finish({n.op("neg", {n.op("max_pool2d", {c}, pool)})});
+    QCOMPARE(names(g), (Names{"fused_conv2d_relu", "fused_max_pool2d_neg"}));
+  }
+
+  void outputsEndGroups() {
+    Net n;
+    const int a = n.op("exp", {n.input({4, 9})});
+    const int b = n.op("neg", {a});
+    const Graph g = n.finish({a, b});
+    QCOMPARE(names(g), (Names{"fused_exp", "fused_neg"}));
+    QVERIFY(same_results(g));
+  }
+
+  void dataMovementJoins() {
+    Net n;
+    Attrs swap;
+    swap.values["perm"] = std::vector<int64_t>{1, 0};
+    const Graph g = n.finish({n.op("relu", {n.op("transpose", {n.op("exp", {n.op("transpose", {n.input({4, 9})}, swap)})}, swap)})});
+    QCOMPARE(names(g), (Names{"fused_transpose_exp_transpose_relu"}));
+    QVERIFY(same_results(g));
+  }
+
+  void concatTakesElementwiseOperands() {
+    Net n;
+    const int x = n.input({1, 4, 6, 6});
+    Attrs axis;
+    axis.values["axis"] = int64_t{1};
+    const int a = n.op("relu", {n.conv(x, 4, 8)}), b = n.op("neg", {x});
+    const Graph g = n.finish({n.op("concat", {a, b}, axis)});
+    QCOMPARE(names(g), (Names{"fused_conv2d_relu", "fused_neg_concat"}));
+    QVERIFY(same_results(g));
+  }
+
+  void equalGroupsShareAWorkload() {
+    Net n;
+    int x = n.input({1, 8, 6, 6});
+    for (int i = 0; i < 3; ++i) x = n.op("relu", {n.conv(x, 8, 8)});
+    const Graph g = n.finish({n.conv(x, 8, 8)});
+    const Partition p = parts(g);
+    QCOMPARE(p.groups.size(), size_t{4});
+    QCOMPARE(p.workloads.size(), size_t{2});
+    QCOMPARE(p.workloads[0].weight(), 3);
+    QCOMPARE(p.workloads[0].name, std::string("fused_conv2d_relu"));
+    const te::Dag& dag = *p.groups[1].dag;
+    QCOMPARE(dag.ops[1].role, te::Role::constant);
+    QCOMPARE(dag.ops[0].role, te::Role::activation);
+    QVERIFY(dag.find("pad") >= 0);
+    QVERIFY(te::verify(dag));
+  }
+};
+
+QTEST_APPLESS_MAIN(FuseOperatorsTest)
+#include "fuse_operators_test.moc"

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+#include <algorithm>
+
+#include "engine/graph/pass.h"
+#include "engine/graph/passes/fold_constants.h"
+#include "engine/graph/passes/fold_scale_axis.h"
+#include "engine/graph/passes/remove_dead_nodes.h"
+#include "engine/graph/passes/simplify_inference.h"
+#include "tests/engine/graph/graphs.h"
+
+using namespace tw;
+using namespace tw::graph;
+using tw::graph::testing::Net;
+
+class RewritingPassesTest : public QObject {
+  Q_OBJECT
+
+  static int count(const Graph& g, const std::string& op) {
+    return static_cast<int>(std::count_if(g.nodes.begin(), g.nodes.end(), [&](const Node& n) { return n.op == op; }));
+  }
+  /// Legal, with the same outputs by name and value.
+  static bool same_results(const Graph& before, const Graph& after, double tolerance = 1e-5) {
+    if (auto ok = verify(after); !ok) {
+      qWarning("%s", ok.error().text().c_str());
+      return false;
+    }
+    const auto inputs = tw::graph::testing::random_inputs(before, 11);
+    const auto want = evaluate(before, inputs).value(), got = evaluate(after, inputs).value();
+    for (size_t i = 0; i < want.size(); ++i) {
+      if (before.values[static_cast<size_t>(before.outputs[i])].name != after.values[static_cast<size_t>(after.outputs[i])].name) return false;
+      const double d = tw::graph::testing::relative_difference(got[i], want[i]);
+      if (d > tolerance) qWarning("output %zu differs by %g", i, d);
+      if (d > tolerance) return false;
+    }
+    return true;
+  }
+  static Graph run(Expected<Graph> (*pass)(const Graph&, const Target&), const Graph& g) { return pass(g, Target{}).value(); }
+
+ private slots:
+  void batchNormBecomesMulAndAdd() {
+    Net n;
+    const int x = n.input({2, 4, 5, 5});
+    const Graph g = n.finish({n.op("relu", {n.batch_norm(x, 4)}), n.batch_norm(x, 4)});
+    const Graph s = run(simplify_inference, g);
+    QCOMPARE(count(s, "batch_norm"), 0);
+    QCOMPARE(count(s, "mul"), 2);
+    QVERIFY(same_results(g, s));
+  }
+
+  void batchNormOfDataStays() {
+    Net n;
+    const int x = n.input({2, 4, 5}), scale = n.input({4}, "scale");
+    const Graph g = n.finish({n.op("batch_norm", {x, scale, n.weight({4}), n.weight({4}), n.weight({4}, 1, 2)})});
+    QCOMPARE(count(run(simplify_inference, g), "batch_norm"), 1);
+  }
+
+  void identitiesDisappear() {
+    Net n;
+    const int x = n.input({3});
+    const int a = n.op("identity", {x}), b = n.op("relu", {a}), c = n.op("identity", {b}), d = n.op("identity", {n.op("neg", {c})});
+    const Graph g = n.finish({b, c, a, d});
+    const Graph s = run(simplify_inference, g);
+    // Those whose results leave the graph beside their operands need nodes of their own; the last one does not.
+    QCOMPARE(count(s, "identity"), 2);
+    QVERIFY(same_results(g, s));
+  }
+
+  void constantsAreFolded() {
+    Net n;
+    const int x = n.input({2, 3});
+    const int c = n.op("exp", {n.op("add", {n.weight({3}), n.weight({2, 3})})});
+    const int out = n.op("neg", {n.weight({2})});
+    const Graph g = n.finish({n.op("mul", {x, c}), out});
+    const Graph s = run(fold_constants, g);
+    QCOMPARE(static_cast<int>(s.nodes.size()), 2);  // the mul, and the neg that makes an output
+    QVERIFY(same_results(g, s, 0));
+  }
+
+  void deadNodesGo() {
+    Net n;
+    const int x = n.input({2, 3});
+    n.op("exp", {n.op("mul", {x, n.weight({3})})});
+    const Graph g = n.finish({n.op("relu", {x})});
+    const Graph s = run(remove_dead_nodes, g);
+    QCOMPARE(static_cast<int>(s.nodes.size()), 1);
+    QCOMPARE(s.parameter_count(), int64_t{0});
+    QCOMPARE(s.values.size(), size_t{2});
+    QVERIFY(same_results(g, s, 0));
+  }
+
+  void scaleFoldsBackward_data() {
+    QTest::addColumn<int>("kind");
+    for (int i = 0; i < 6; ++i) QTest::addRow("%d", i) << i;
+  }
+  void scaleFoldsBackward() {
+    QFETCH(int, kind);
+    Net n;
+    const int x = n.input({1, 4, 6, 6});
+    const int s = n.weight({8, 1, 1}, 0.5, 2);
+    int y = -1;
+    switch (kind) {
+      case 0:
+        y = n.conv(x, 4, 8);
+        break;
+      case 1:
+        y = n.op("add", {n.conv(x, 4, 8), n.weight({8, 1, 1})});
+        break;
+      case 2:
+        y = n.op("relu", {n.op("sub", {n.conv(x, 4, 8), n.weight({1, 8, 1, 1})})});
+        break;
+      case 3:
+        y = n.conv(x, 4, 8, 3, 4);
+        break;
+      case 4:
+        y = n.op("add", {n.weight({1}), n.conv(x, 4, 8)});
+        break;
+      case 5: {
+        Attrs a;
+        a.values["pads"] = std::vector<int64_t>{0, 0, 0, 0};
+        y = n.op("conv2d", {x, n.weight({8, 4, 3, 3}), n.weight({8})}, a);
+        break;
+      }
+    }
+    const Graph g = n.finish({n.op("mul", {y, s})});
+    const Graph f = run(fold_scale_axis, g);
+    QCOMPARE(count(f, "mul"), 0);
+    QVERIFY(same_results(g, f));
+  }
+
+  void scaleStaysWhereItMust_data() {
+    QTest::addColumn<int>("kind");
+    for (int i = 0; i < 5; ++i) QTest::addRow("%d", i) << i;
+  }
+  void scaleStaysWhereItMust() {
+    QFETCH(int, kind);
+    Net n;
+    const int x = n.input({1, 4, 6, 6});
+    const int c = n.conv(x, 4, 8);
+    std::vector<int> outputs;
+    switch (kind) {
+      case 0:
+        outputs = {n.op("mul", {c, n.weight({8, 1, 1})}), n.op("neg", {c})};
+        break;  // another reader
+      case 1:
+        outputs = {n.op("mul", {n.op("relu", {c}), n.weight({8, 1, 1}, -2, -1)})};
+        break;  // ReLU and negative factors
+      case 2:
+        outputs = {n.op("mul", {c, n.weight({8, 6, 6})})};
+        break;  // varies over the image
+      case 3:
+        outputs = {c, n.op("mul", {c, n.weight({8, 1, 1})})};
+        break;  // the caller reads it
+      case 4:
+        outputs = {n.op("mul", {n.op("add", {c, n.input({1, 8, 6, 6}, "z")}), n.weight({8, 1, 1})})};
+        break;  // data on the way
+    }
+    const Graph g = n.finish(outputs);
+    const Graph f = run(fold_scale_axis, g);
+    QCOMPARE(count(f, "mul"), 1);
+    QVERIFY(same_results(g, f));
+  }
+
+  void scaleFoldsForward_data() {
+    QTest::addColumn<int>("kind");
+    for (int i = 0; i < 4; ++i) QTest::addRow("%d", i) << i;
+  }
+  void scaleFoldsForward() {
+    QFETCH(int, kind);
+    Net n;
+    const int x = n.input(kind == 3 ? std::vector<int64_t>{5, 4} : std::vector<int64_t>{1, 4, 6, 6});
+    int y = n.op("mul", {x, kind == 3 ? n.weight({4}) : n.weight({4, 1, 1}, 0.5, 2)});
+    switch (kind) {
+      case 0:
+        y = n.conv(y, 4, 8);
+        break;
+      case 1:
+        y = n.conv(n.op("relu", {n.op("add", {y, n.weight({4, 1, 1})})}), 4, 8);
+        break;
+      case 2:
+        y = n.conv(y, 4, 8, 3, 4);
+        break;
+      case 3:
+        y = n.op("dense", {y, n.weight({7, 4})});
+        break;
+    }
+    const Graph g = n.finish({y});
+    const Graph f = run(fold_scale_axis, g);
+    QCOMPARE(count(f, "mul"), 0);
+    QVERIFY(same_results(g, f));
+  }
+
+  void pipelineKeepsResultsAndReports() {
+    Net n;
+    const int x = n.input({1, 4, 6, 6});
+    const int a = n.op("relu", {n.batch_norm(n.conv(x, 4, 8), 8)});
+    const int b = n.batch_norm(n.conv(a, 8, 8), 8);
+    const Graph g = n.finish({n.op("relu", {n.op("add", {b, a})})});
+    std::vector<std::string> seen;
+    PassHooks hooks;
+    hooks.after = [&](const Pass& p, const Graph&, const Graph&, double, bool changed) { seen.push_back(std::string(p.name) + (changed ? "+" : "")); };
+    const Graph f = run_passes(g, Target{}, hooks).value();
+    QCOMPARE(seen, (std::vector<std::string>{"simplify_inference+", "fold_constants", "fold_scale_axis+", "remove_dead_nodes", "fuse_operators+"}));
+    QCOMPARE(count(f, "mul") + count(f, "batch_norm"), 0);
+    QVERIFY(same_results(g, f));
+    hooks.disabled = {"fold_scale_axis"};
+    QCOMPARE(count(run_passes(g, Target{}, hooks).value(), "mul"), 2);
+    hooks.disabled = {"no_such_pass"};
+    QCOMPARE(run_passes(g, Target{}, hooks).error().code, ErrorCode::invalid_argument);
+  }
+};
+
+QTEST_APPLESS_MAIN(RewritingPassesTest)
+#include "rewriting_passes_test.moc"

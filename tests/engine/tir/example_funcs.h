@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+/// Functions in the printer's own form that use every kind of statement.
+namespace tw::tir {
+
+inline const std::string kMatmul = R"(@T.prim_func
+def matmul(A: T.Buffer((8, 16), "float32"), B: T.Buffer((16, 8), "float32"), C: T.Buffer((8, 8), "float32")):
+    T.func_attr({"num_outputs": 1})
+    for i in T.parallel(8):
+        for j.o in T.serial(2):
+            acc = T.alloc_buffer((4,), "float32", scope="local")
+            for j.i in T.unroll(4):
+                acc[j.i] = T.float32(0)
+            for k in T.serial(16):
+                for j.i_1 in T.vectorized(4):
+                    acc[j.i_1] = acc[j.i_1] + A[i, k] * B[k, j.o * 4 + j.i_1]
+            for j.i_2 in T.serial(4):
+                C[i, j.o * 4 + j.i_2] = acc[j.i_2]
+)";
+
+inline const std::string kFlatVector = R"(@T.prim_func
+def flat(A: T.Buffer((8, 16), "float32"), C: T.Buffer((128,), "float32")):
+    T.func_attr({"num_outputs": 1})
+    for i in T.serial(8):
+        base: T.int64 = i * 16
+        x: T.float32x16 = A[T.ramp(base, 1, 16)]
+        C[T.ramp(base, 1, 16)] = max(x, T.broadcast(T.float32(0), 16)) + T.broadcast(A[base], 16)
+)";
+
+inline const std::string kScopes = R"(@T.prim_func
+def scopes(A: T.Buffer((10,), "int32"), s: T.Buffer((), "int64"), C: T.Buffer((10,), "int32"), D: T.Buffer((), "int32")):
+    T.func_attr({"num_outputs": 2})
+    with T.alloc_buffer((10,), "int32", scope="global") as t:
+        for i in T.serial(10):
+            t[i] = A[i] * T.int32(2)
+        for i_1 in T.serial(2, 10):
+            if t[i_1] < T.int32(8) and i_1 < s[()]:
+                C[i_1] = t[i_1]
+            else:
+                C[i_1] = T.int32(-1)
+        for i_2 in T.serial(0):
+            pass
+    with T.LetStmt(min(s[()], 9)) as n:
+        D[()] = select(n < 5, A[n], T.int32(0))
+    for i_3 in T.serial(2):
+        C[i_3] = T.cast(int32, i_3)
+)";
+
+inline std::vector<std::pair<const char*, std::string>> example_funcs() { return {{"matmul", kMatmul}, {"flat", kFlatVector}, {"scopes", kScopes}}; }
+
+}  // namespace tw::tir

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+
+#include "engine/tir/parse.h"
+#include "engine/tir/verify.h"
+
+using namespace tw;
+using namespace tw::tir;
+using ir::index;
+using ir::to_expr;
+
+class TirVerifyTest : public QObject {
+  Q_OBJECT
+
+  Buffer a_ = ir::make_buffer("A", kFloat32, {4, 8}), c_ = ir::make_buffer("C", kFloat32, {32});
+  Var i_ = ir::make_var("i"), j_ = ir::make_var("j");
+  Expr one_ = ir::fimm(kFloat32, 1);
+
+  Func func(Stmt body) const { return {"f", {a_, c_}, 1, std::move(body)}; }
+  static Stmt loop(const Var& v, int64_t n, Stmt body, int64_t min = 0) { return make_for(v, index(min), index(n), ForKind::serial, std::move(body)); }
+  void good(Stmt body) const {
+    const auto r = verify(func(std::move(body)));
+    QVERIFY2(r.has_value(), r ? "" : r.error().text().c_str());
+  }
+  void bad(Stmt body, const char* expected) const {
+    const auto r = verify(func(std::move(body)));
+    QVERIFY(!r);
+    QCOMPARE(r.error().code, ErrorCode::internal);
+    QVERIFY2(r.error().text().find(expected) == 0, r.error().text().c_str());
+  }
+
+ private slots:
+  void scopes() {
+    const Stmt s = store(c_, {to_expr(i_)}, one_);
+    good(loop(i_, 32, s));
+    bad(s, "Expected variable 'i' to be bound here (at statement 'C[i] = T.float32(1)')");
+    bad(seq({loop(i_, 32, s), s}), "Expected variable 'i' to be bound here");
+    bad(seq({loop(i_, 32, s), loop(i_, 32, s)}), "Expected every variable to be bound once, found 'i' again");
+    bad(loop(i_, 32, loop(i_, 2, s)), "Expected every variable to be bound once");
+    const Buffer t = ir::make_buffer("t", kFloat32, {2}, ir::Scope::local);
+    const Stmt use = store(t, {index(0)}, one_);
+    good(alloc(t, use));
+    bad(use, "Expected array 't' to be in scope");
+    bad(seq({alloc(t, use), use}), "Expected array 't' to be in scope");
+    bad(alloc(t, alloc(t, use)), "Expected every array to be bound once, found 't' again");
+    const Buffer p = ir::make_buffer("p", kFloat32, {2}, ir::Scope::param);
+    bad(alloc(p, nop()), "Expected an allocation in scope local");
+    QVERIFY(!verify(Func{"f", {a_, a_}, 1, nop()}));
+    QVERIFY(!verify(Func{"f", {a_}, 2, nop()}));
+    QVERIFY(verify(Func{"f", {a_}, 2, nop()}, VerifyLevel::off).has_value());
+  }
+  void stores_go_to_outputs() { bad(store(a_, {index(0), index(0)}, one_), "Expected a store to a local array or an output, found one to input 'A'"); }
+  void shapes() {
+    good(store(c_, {index(0)}, ir::load(a_, {index(31)})));
+    const Buffer cube = ir::make_buffer("cube", kFloat32, {2, 2, 2}, ir::Scope::local);
+    bad(alloc(cube, store(cube, {index(0), index(0)}, one_)), "Expected 3 indices for 'cube' of shape [2, 2, 2], found 2");
+    bad(Stmt(new IfNode(ir::load(a_, {index(0)}), nop(), std::nullopt, {})), "Expected a scalar bool as condition, found float32");
+    bad(Stmt(new StoreNode(c_, {index(0)}, ir::fimm(kFloat64, 1), {})), "Expected a value of type float32, found float64");
+    bad(Stmt(new StoreNode(c_, {ir::ramp(index(0), index(1), 4)}, one_, {})), "Expected a value of type float32x4, found float32");
+    bad(Stmt(new ForNode(ir::make_var("k", kInt32), index(0), index(1), ForKind::serial, nop(), {})), "Expected an int64 loop");
+  }
+  void bounds() {
+    const Expr i = to_expr(i_), j = to_expr(j_);
+    const auto put = [&](Expr at) { return store(c_, {std::move(at)}, one_); };
+    good(loop(i_, 4, loop(j_, 8, put(i * 8 + j))));
+    bad(loop(i_, 4, loop(j_, 9, put(i * 8 + j))), "Expected indices in [0, 32) in dimension 0 of 'C', found 0 to 32");
+    bad(loop(i_, 4, put(i - 1)), "Expected indices in [0, 32) in dimension 0 of 'C', found -1 to 2");
+    bad(loop(i_, 4, put(i), 30), "Expected indices in [0, 32) in dimension 0 of 'C', found 30 to 33");
+    bad(put(ir::ramp(index(20), index(4), 4)), "Expected indices in [0, 32) in dimension 0 of 'C', found 20 to 32");
+    good(put(ir::ramp(index(31), index(-1), 32)));
+    bad(loop(i_, 4, store(c_, {i}, ir::load(a_, {i + 1, index(0)}))), "Expected indices in [0, 4) in dimension 0 of 'A', found 1 to 4");
+    good(loop(i_, 4, store(c_, {i}, ir::select(i < index(3), ir::load(a_, {i + 1, index(0)}), one_))));
+    good(loop(i_, 99, if_then(i < index(32), put(i))));
+    good(loop(i_, 0, put(i + 99)));
+    good(make_for(i_, index(0), ir::cast(kInt64, ir::load(a_, {index(0)})), ForKind::serial, put(i + 99)));
+    QVERIFY(verify(func(put(index(99))), VerifyLevel::shape).has_value());
+  }
+};
+
+QTEST_APPLESS_MAIN(TirVerifyTest)
+#include "verify_test.moc"

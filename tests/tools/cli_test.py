@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`tw` as a program: exit codes, one sentence for each bad input, JSON, killing and going on, cancelling.
+
+Usage: cli_test.py TW [TEST...]
+"""
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TW = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "tw"
+
+
+def tw(*arguments, check=None, env=None):
+    """Runs tw and returns (exit code, standard output, standard error)."""
+    p = subprocess.run([TW, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, env={**os.environ, **(env or {})})
+    if check is not None and p.returncode != check:
+        raise AssertionError(f"tw {' '.join(arguments)}: exit code {p.returncode}, expected {check}\n{p.stdout}\n{p.stderr}")
+    return p.returncode, p.stdout, p.stderr
+
+
+def tw_json(*arguments):
+    return json.loads(tw(*arguments, "--json", check=0)[1])
+
+
+class CliCase(unittest.TestCase):
+    """A folder of its own for every test, and one small network for all."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.models = tempfile.TemporaryDirectory()
+        cls.model = os.path.join(cls.models.name, "lenet5.onnx")
+        tw("zoo", "write", "lenet5", "--tiny", "-o", cls.model, check=0)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.models.cleanup()
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, data):
+        with open(self.path(name), "wb") as f:
+            f.write(data)
+        return self.path(name)
+
+    def read(self, path):
+        with open(path, "rb") as f:
+            return f.read()
+
+    def assert_sentence(self, code, *arguments, has=""):
+        """Fails with the code and says one sentence on standard error, nothing on standard output."""
+        found, out, err = tw(*arguments)
+        self.assertEqual(found, code, err)
+        self.assertEqual(out, "")
+        lines = [line for line in err.splitlines() if line.startswith("error: ")]
+        self.assertEqual(len(lines), 1, err)
+        self.assertFalse(lines[0].endswith("."), lines[0])
+        self.assertIn(has, err)
+
+
+class Usage(CliCase):
+    def test_help_and_version(self):
+        for arguments in (["--help"], ["--version"], ["tune", "--help"], ["records", "import", "--help"]):
+            self.assertTrue(tw(*arguments, check=0)[1])
+
+    def test_hidden_commands_stay_hidden(self):
+        self.assertNotIn("worker", tw("--help", check=0)[1])
+
+    def test_wrong_usage(self):
+        self.assert_sentence(2)
+        self.assert_sentence(2, "frobnicate")
+        self.assert_sentence(2, "zoo", "write", "no_such_network", has="resnet18")
+        self.assert_sentence(2, "tune", self.model, "--tuner", "no_such_tuner", has="random")
+        self.assert_sentence(2, "tune", self.model, "--tuner-param", "bogus=1", has="bogus")
+        self.assert_sentence(2, "tune", self.model, "--time", "soon", has="soon")
+        self.assert_sentence(2, "tune", self.model, "--trials", "many")
+        self.assert_sentence(2, "tune", self.model, "--task", "no_such_task", "--trials", "1", "--db", self.path("t.db"), has="no_such_task")
+        self.assert_sentence(2, "import", self.model, "--dim", "N", has="--dim")
+        self.assert_sentence(2, "import", self.model, "--target", "pdp11", has="pdp11")
+        self.assert_sentence(2, "compile", self.model, "-o", self.path("m.twx"), "--disable-pass", "no_such_pass", has="no_such_pass")
+        self.assert_sentence(2, "compile", self.model, "-o", self.path("m.twx"), "--emit", "poetry", has="poetry")
+
+    def test_json_documents(self):
+        self.assertTrue(tw_json("doctor")["checks"])
+        self.assertIn("resnet18", [m["name"] for m in tw_json("zoo", "list")["models"]])
+        summary = tw_json("import", self.model)
+        self.assertGreater(summary["flops"], 0)
+        self.assertGreater(summary["parameters"], 0)
+        tasks = tw_json("tasks", self.model)["tasks"]
+        self.assertTrue(tasks)
+        self.assertAlmostEqual(sum(t["flops_share"] for t in tasks), 1, places=3)
+
+    def test_zoo_is_reproducible(self):
+        for seed in ("1", "1", "2"):
+            tw("zoo", "write", "mlp", "--tiny", "--seed", seed, "-o", self.path(f"m{len(os.listdir(self.folder))}"), check=0)
+        a, b, c = (self.read(self.path(f"m{i}")) for i in range(3))
+        self.assertEqual(a, b)
+        self.assertNotEqual(a, c)
+
+
+class BadInput(CliCase):
+    def test_models(self):
+        good = self.read(self.model)
+        self.assert_sentence(3, "import", self.path("missing.onnx"), has="missing.onnx")
+        self.assert_sentence(3, "import", self.folder)
+        self.assert_sentence(3, "import", self.write("empty.onnx", b""))
+        self.assert_sentence(3, "import", self.write("text.onnx", b"this is no network\n" * 100))
+        self.assert_sentence(3, "import", self.write("cut.onnx", good[: len(good) // 2]))
+        self.assert_sentence(3, "tasks", self.write("cut.onnx", good[:-1]))
+        self.assert_sentence(3, "compile", self.path("missing.onnx"), "-o", self.path("m.twx"))
+        self.assertFalse(os.path.exists(self.path("m.twx")))
+
+    def test_databases(self):
+        self.assert_sentence(3, "compile", self.model, "--db", self.path("missing.db"), "-o", self.path("m.twx"), has="missing.db")
+        text = self.write("text.db", b"not a database " * 1000)
+        self.assert_sentence(3, "tune", self.model, "--trials", "1", "--db", text, has="text.db")
+        self.assertEqual(self.read(text), b"not a database " * 1000)
+        foreign = self.path("foreign.db")
+        with sqlite3.connect(foreign) as db:
+            db.execute("create table t(x)")
+        self.assert_sentence(3, "tune", self.model, "--trials", "1", "--db", foreign)
+        newer = self.path("newer.db")
+        tw("tune", self.model, "--trials", "2", "--db", newer, check=0)
+        with sqlite3.connect(newer) as db:
+            db.execute("pragma user_version = 9999")
+        self.assert_sentence(3, "tune", self.model, "--trials", "1", "--db", newer, has="9999")
+
+    def test_read_only_database(self):
+        folder = self.path("locked")
+        os.mkdir(folder, 0o555)
+        if os.access(folder, os.W_OK):
+            self.skipTest("this user may write everywhere")
+        self.assert_sentence(1, "tune", self.model, "--trials", "1", "--db", os.path.join(folder, "t.db"))
+
+    def test_executables(self):
+        twx = self.path("m.twx")
+        tw("compile", self.model, "-o", twx, check=0)
+        good = self.read(twx)
+        self.assert_sentence(3, "run", self.path("missing.twx"), "--random-input", has="missing.twx")
+        self.assert_sentence(3, "run", self.write("cut.twx", good[: len(good) // 2]), "--random-input")
+        self.assert_sentence(3, "run", self.model, "--random-input")
+        middle = len(good) // 2
+        self.assert_sentence(3, "run", self.write("flipped.twx", good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1:]), "--random-input")
+        self.assert_sentence(2, "run", twx, has="--random-input")
+        self.assert_sentence(2, "run", twx, "--input", "no_such_input=x.npy")
+        name = tw_json("import", self.model)["inputs"][0]["name"]
+        self.assert_sentence(3, "run", twx, "--input", f"{name}={self.path('missing.npy')}")
+        self.assert_sentence(2, "run", twx, "--input", f"{name}=x.txt")
+
+    def test_logs(self):
+        db = self.path("t.db")
+        log = self.write("bad.json", b"{\n{}\nnot json\n[1, 2]\n")
+        code, _, err = tw("records", "import", "--db", db, log)
+        self.assertEqual(code, 3, err)
+        self.assertGreaterEqual(err.count("skipped: "), 3, err)
+        self.assert_sentence(3, "records", "import", "--db", db, self.path("missing.json"), has="missing.json")
+        self.assert_sentence(3, "records", "export", "--db", self.path("missing.db"), has="missing.db")
+
+    def test_cases(self):
+        self.assert_sentence(3, "check", self.path("missing"), has="missing")
+        self.assert_sentence(3, "check", self.folder)
+        os.mkdir(self.path("case"))
+        self.write("case/model.onnx", b"no network")
+        totals = tw_json("check", self.folder)["totals"]
+        self.assertEqual(totals, {"passed": 0, "wrong": 0, "unsupported": 1, "crashed": 0})
+
+
+class MainJob(CliCase):
+    def trials(self, db):
+        with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as c:
+            return c.execute("select count(*) from trial").fetchone()[0]
+
+    def test_tune_compile_run(self):
+        db, twx, log = self.path("t.db"), self.path("m.twx"), self.path("log.json")
+        report = tw_json("tune", self.model, "--trials-per-task", "3", "--db", db, "--log", log)
+        self.assertEqual(sum(t["trials"] for t in report["tasks"]), report["trials"])
+        self.assertEqual(self.trials(db), report["trials"])
+        self.assertEqual(len(self.read(log).splitlines()), report["trials"])
+        best = tw_json("records", "best", "--db", db)["best"]
+        self.assertTrue(best)
+        compiled = tw_json("compile", self.model, "--db", db, "-o", twx)
+        self.assertTrue(any(k["origin"] != "default" for k in compiled["kernels"]), compiled["kernels"])
+        ran = tw_json("run", twx, "--random-input", "--check", "--profile", "--repeat", "3", "--output", self.path("out"))
+        self.assertTrue(ran["check"]["passed"])
+        self.assertLess(ran["check"]["max_rel_error"], 1e-3)
+        self.assertEqual(len(ran["profile"]), len(compiled["kernels"]))
+        self.assertEqual(len(os.listdir(self.path("out"))), len(ran["outputs"]))
+
+        # Out as AutoTVM's lines, into another database, and the same best again.
+        lines = tw("records", "export", "--db", db, check=0)[1]
+        self.assertEqual(len(lines.splitlines()), report["trials"])
+        other = self.path("other.db")
+        stored = tw_json("records", "import", "--db", other, "--model", self.model, self.write("all.json", lines.encode()))
+        self.assertEqual(stored, {"stored": report["trials"], "skipped": 0})
+        self.assertEqual([b["best_s"] for b in tw_json("records", "best", "--db", other)["best"]], [b["best_s"] for b in best])
+
+    def test_same_seed_gives_the_same_inputs(self):
+        twx = self.path("m.twx")
+        tw("compile", self.model, "-o", twx, check=0)
+        for name in ("a", "b"):
+            tw("run", twx, "--random-input", "--repeat", "1", "--output", self.path(name), check=0)
+        for f in os.listdir(self.path("a")):
+            self.assertEqual(self.read(self.path(f"a/{f}")), self.read(self.path(f"b/{f}")))
+
+    def test_listings_and_passes(self):
+        tw("compile", self.model, "-o", self.path("m.twx"), "--emit", "steps,tir,asm", "--dump-passes", self.path("passes"), check=0)
+        self.assertTrue(os.listdir(self.path("m.twx.d")))
+        self.assertTrue(any(f.startswith("00_imported") for f in os.listdir(self.path("passes"))))
+
+    def start_tuning(self, db, trials):
+        command = [TW, "tune", self.model, "--trials", str(trials), "--batch", "4", "--db", db, "--json"]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def wait_for_trials(self, db, process, at_least):
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and process.poll() is None:
+            try:
+                if self.trials(db) >= at_least:
+                    return
+            except sqlite3.Error:
+                pass
+            time.sleep(0.02)
+        self.fail("no trials within a minute")
+
+    def assert_no_duplicates(self, db):
+        with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as c:
+            columns = [r[1] for r in c.execute("pragma table_info(trial)")]
+            self.assertIn("number", columns)
+            rows = c.execute("select task_id, session_id, number from trial").fetchall()
+            self.assertEqual(len(rows), len(set(rows)))
+        points = [json.loads(line) for line in tw("records", "export", "--db", db, check=0)[1].splitlines()]
+        configs = [json.dumps([p["input"], p["config"]], sort_keys=True) for p in points if p["config"].get("index", -1) is not None and p["config"].get("index", -1) >= 0]
+        self.assertEqual(len(configs), len(set(configs)))
+
+    def test_kill_and_resume(self):
+        db, trials = self.path("t.db"), 40
+        for at_least in (1, 10):
+            process = self.start_tuning(db, trials) if at_least == 1 else self.resume(db, trials)
+            self.wait_for_trials(db, process, at_least)
+            process.kill()
+            process.communicate()
+        before = self.trials(db)
+        self.assertGreater(before, 0)
+        report = tw_json("tune", self.model, "--trials", str(trials), "--batch", "4", "--db", db, "--resume")
+        self.assertEqual(report["resumed_trials"], before)
+        self.assertEqual(report["trials"], trials)
+        self.assertEqual(self.trials(db), trials)
+        self.assert_no_duplicates(db)
+        # Once more: nothing is left to do, nothing is added.
+        again = tw_json("tune", self.model, "--trials", str(trials), "--batch", "4", "--db", db, "--resume")
+        self.assertEqual(self.trials(db), trials)
+        self.assertEqual([t["best_s"] for t in again["tasks"]], [t["best_s"] for t in report["tasks"]])
+
+    def resume(self, db, trials):
+        command = [TW, "tune", self.model, "--trials", str(trials), "--batch", "4", "--db", db, "--resume", "--json"]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def test_cancel(self):
+        db = self.path("t.db")
+        process = self.start_tuning(db, 100000)
+        self.wait_for_trials(db, process, 1)
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130)
+        self.assertLess(time.monotonic() - start, 2.5)  # a second, on a machine that may be busy
+        self.assertGreater(self.trials(db), 0)
+
+    def test_second_writer_is_refused(self):
+        db = self.path("t.db")
+        process = self.start_tuning(db, 100000)
+        try:
+            self.wait_for_trials(db, process, 1)
+            self.assert_sentence(1, "tune", self.model, "--trials", "1", "--db", db)
+            tw("records", "best", "--db", db, check=0)
+        finally:
+            process.kill()
+            process.communicate()
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
