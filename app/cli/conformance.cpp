@@ -9,6 +9,7 @@
 #include "app/cli/tensors.h"
 #include "engine/api/compile.h"
 #include "engine/base/text.h"
+#include "engine/frontends/onnx/onnx_case.h"
 
 namespace tw::cli {
 namespace {
@@ -21,50 +22,33 @@ CaseResult failed(const Error& e) {
   return {{}, ours ? "crashed" : "unsupported", e.text()};
 }
 
-/// The tensors `KIND_0.pb`, `KIND_1.pb` ... of a data set.
-Expected<std::vector<HostArray>> read_tensors(const fs::path& folder, const char* kind) {
-  std::vector<HostArray> tensors;
-  for (int i = 0;; ++i) {
-    const fs::path path = folder / fmt::format("{}_{}.pb", kind, i);
-    if (!fs::exists(path)) return tensors;
-    TW_TRY(HostArray t, frontends::read_onnx_tensor(path.string()));
-    tensors.push_back(std::move(t));
-  }
-}
-
-std::vector<fs::path> data_sets(const fs::path& folder) {
-  std::vector<fs::path> sets;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.is_directory() && entry.path().filename().string().starts_with("test_data_set_")) sets.push_back(entry.path());
-  }
-  std::sort(sets.begin(), sets.end());
-  return sets;
-}
-
-/// Runs one data set and folds its errors into `result`; sets `wrong` and `reason` on the first difference.
-Expected<void> run_data_set(const fs::path& set, const graph::Graph& graph, const runtime::Executable& e, runtime::GraphExecutor& executor,
-                            CaseResult& result) {
-  TW_TRY(auto inputs, read_tensors(set, "input"));
-  TW_TRY(const auto want, read_tensors(set, "output"));
-  if (inputs.size() != graph.inputs.size() || want.size() != graph.outputs.size()) {
-    return Error(ErrorCode::unsupported, fmt::format("Expected {} inputs and {} outputs in the data set, found {} and {}", graph.inputs.size(),
-                                                     graph.outputs.size(), inputs.size(), want.size()));
-  }
+/// Imports, compiles, runs and compares one data set; folds its errors into `result`. Inputs that hold shapes or axes become constants at import.
+Expected<void> run_data_set(const std::string& folder, int number, const Target& target, CaseResult& result) {
+  TW_TRY(frontends::OnnxCase c, frontends::read_onnx_case(folder, number));
+  api::Network network;
+  network.imported = std::move(c.graph);
+  TW_TRY(network.optimized, graph::run_passes(network.imported, target));
+  TW_TRY(network.partition, graph::partition(network.optimized));
+  TW_TRY(runtime::Executable compiled, api::compile(network, target, nullptr));
+  const auto e = std::make_shared<const runtime::Executable>(std::move(compiled));
+  TW_TRY(const auto executor, make_executor(e));
   TensorMap named;
-  for (int slot : e.inputs) {
-    const auto at = std::find_if(graph.inputs.begin(), graph.inputs.end(), [&](int v) { return graph.values[v].name == e.slots[slot].spec.name; });
-    if (at != graph.inputs.end()) named[e.slots[slot].spec.name] = std::move(inputs[static_cast<size_t>(at - graph.inputs.begin())]);
+  for (int slot : e->inputs) {
+    const std::string& name = e->slots[slot].spec.name;
+    for (size_t i = 0; i < c.inputs.size(); ++i)
+      if (network.imported.values[network.imported.inputs[i]].name == name) named[name] = std::move(c.inputs[i]);
   }
-  TW_CHECK(executor.set_inputs(named));
-  executor.run();
-  const auto got = executor.outputs();
-  for (size_t i = 0; i < want.size(); ++i) {
-    const Comparison c = compare_elements(got[i], want[i], tolerance_for(want[i].dtype));
-    result.max_abs = std::max(result.max_abs, c.max_abs);
-    result.max_rel = std::max(result.max_rel, c.max_rel);
-    if (!c.wrong.empty() && result.status != "wrong") {
+  TW_CHECK(executor->set_inputs(named));
+  executor->run();
+  const auto got = executor->outputs();
+  if (got.size() != c.outputs.size()) return Error(ErrorCode::internal, fmt::format("Expected {} outputs, found {}", c.outputs.size(), got.size()));
+  for (size_t i = 0; i < got.size(); ++i) {
+    const Comparison difference = compare_elements(got[i], c.outputs[i], tolerance_for(c.outputs[i].dtype));
+    result.max_abs = std::max(result.max_abs, difference.max_abs);
+    result.max_rel = std::max(result.max_rel, difference.max_rel);
+    if (!difference.wrong.empty() && result.status != "wrong") {
       result.status = "wrong";
-      result.reason = fmt::format("Output '{}' of {}: {}", graph.values[graph.outputs[i]].name, set.filename().string(), c.wrong);
+      result.reason = fmt::format("Output {} of data set {}: {}", i, number, difference.wrong);
     }
   }
   return {};
@@ -100,19 +84,12 @@ Expected<std::vector<std::string>> find_cases(const std::string& path) {
 }
 
 CaseResult run_case(const std::string& folder, const Target& target) {
-  auto network = api::import_network((fs::path(folder) / "model.onnx").string(), target);
-  if (!network) return failed(network.error());
-  const auto sets = data_sets(folder);
-  if (sets.empty()) return {{}, "unsupported", "The folder has no test_data_set_*"};
-  auto compiled = api::compile(*network, target, nullptr);
-  if (!compiled) return failed(compiled.error());
-  const auto e = std::make_shared<const runtime::Executable>(std::move(*compiled));
-  auto executor = make_executor(e);
-  if (!executor) return failed(executor.error());
   CaseResult result{{}, "passed", {}};
-  for (const fs::path& set : sets) {
-    if (auto r = run_data_set(set, network->imported, *e, **executor, result); !r) return failed(r.error());
+  int sets = 0;
+  for (; fs::is_directory(fs::path(folder) / fmt::format("test_data_set_{}", sets)); ++sets) {
+    if (auto r = run_data_set(folder, sets, target, result); !r) return failed(r.error());
   }
+  if (sets == 0) return {{}, "unsupported", "The folder has no test_data_set_0"};
   return result;
 }
 
