@@ -14,9 +14,10 @@ namespace tw::tir {
 /// `args` are the parameters in order, in their physical shapes; outputs are written in place. Parallel, vectorised and unrolled loops run in order.
 /// Works before and after flatten_storage and vectorize_loops. Floats are computed in double and rounded at stores and lets.
 /// A vector store computes all its lanes before it writes; a select with a vector condition evaluates each lane's branch only.
-/// Errors: wrong_result for an access outside its array, a read of an element of an output or allocation that was never written, or an output
-/// element that stays unwritten, naming array, statement and loop iteration; invalid_argument for arguments that do not fit, a malformed function
-/// or an integer division by zero; resource_limit if allocations exceed 16 GiB; cancelled.
+/// Output elements that nothing stores to (the padding of a blocked layout) keep what they held.
+/// Errors: wrong_result for an access outside its array or a read of an element of an output or allocation that was never written, naming array,
+/// statement and loop iteration; invalid_argument for arguments that do not fit, a malformed function or an integer division by zero;
+/// resource_limit if allocations exceed 16 GiB; cancelled.
 Expected<void> interpret(const Func& f, std::span<HostArray> args, StopToken stop = {});
 
 }  // namespace tw::tir

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
+#include "engine/base/text.h"
+
 #include "engine/lower/lower.h"
 #include "engine/tir/interp.h"
 #include "engine/tir/print.h"
