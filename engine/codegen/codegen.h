@@ -39,6 +39,9 @@ Expected<Listing> build_listing(const tir::Func& func, const Target& target, con
 /// Loads an object file into this process. It runs code: only workers and executables do this.
 Expected<std::unique_ptr<runtime::LoadedModule>> load_object(const std::vector<std::byte>& object);
 
+/// The instruction sets that LLVM uses for this target, by its names, among those that target/cpu_table.h lists.
+Expected<std::vector<std::string>> enabled_features(const Target& target);
+
 /// Name and version of the code generator, as in `LLVM 19.1.7`.
 std::string codegen_version();
 

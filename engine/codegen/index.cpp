@@ -21,6 +21,30 @@ std::optional<Interval> checked(__int128 lo, __int128 hi) {
 
 int64_t floor_div_int(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
+/// Adds factor * e to the sum.
+void add_linear(LinearIndex& sum, const Expr& e, int64_t factor) {
+  if (const auto v = ir::as_int(e)) {
+    sum.constant += factor * *v;
+    return;
+  }
+  if (const auto* n = ir::as<ir::BinaryNode>(e)) {
+    if (n->op == BinaryOp::add || n->op == BinaryOp::sub) {
+      add_linear(sum, n->a, factor);
+      return add_linear(sum, n->b, n->op == BinaryOp::add ? factor : -factor);
+    }
+    if (n->op == BinaryOp::mul) {
+      if (const auto v = ir::as_int(n->b)) return add_linear(sum, n->a, factor * *v);
+      if (const auto v = ir::as_int(n->a)) return add_linear(sum, n->b, factor * *v);
+    }
+  }
+  for (LinearIndex::Term& t : sum.terms) {
+    if (!t.atom.same_as(e)) continue;
+    t.coefficient += factor;
+    return;
+  }
+  sum.terms.push_back({e, factor});
+}
+
 std::optional<Interval> product(Interval a, Interval b) {
   const __int128 p[] = {__int128{a.lo} * b.lo, __int128{a.lo} * b.hi, __int128{a.hi} * b.lo, __int128{a.hi} * b.hi};
   return checked(*std::min_element(p, p + 4), *std::max_element(p, p + 4));
@@ -118,6 +142,13 @@ std::optional<Ramp> as_ramp(const Expr& e) {
         return std::nullopt;
       },
       [](const auto&) -> R { return std::nullopt; });
+}
+
+LinearIndex linear_index(const Expr& e) {
+  LinearIndex sum;
+  add_linear(sum, e, 1);
+  std::erase_if(sum.terms, [](const LinearIndex::Term& t) { return t.coefficient == 0; });
+  return sum;
 }
 
 Expr flat_index(const ir::Buffer& buffer, const std::vector<Expr>& indices) {

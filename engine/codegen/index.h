@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "engine/ir/expr.h"
 
@@ -29,6 +30,18 @@ struct Ramp {
 };
 /// A vector expression as a ramp, where sums and products of ramps and broadcasts show it to be one.
 std::optional<Ramp> as_ramp(const ir::Expr& e);
+
+/// coefficient * atom + ... + constant, where no atom is a sum or a multiple.
+struct LinearIndex {
+  struct Term {
+    ir::Expr atom;
+    int64_t coefficient;
+  };
+  std::vector<Term> terms;  ///< in order of first appearance, coefficients not 0
+  int64_t constant = 0;
+};
+/// A scalar int64 expression with products distributed over sums.
+LinearIndex linear_index(const ir::Expr& e);
 
 /// Row-major position in elements; the only index of a flat buffer stays as it is.
 ir::Expr flat_index(const ir::Buffer& buffer, const std::vector<ir::Expr>& indices);

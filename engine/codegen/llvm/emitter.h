@@ -86,7 +86,9 @@ class FuncEmitter {
   static bool has_stride(const Place& p, int64_t stride);
   Place place(const ir::Buffer& buffer, const std::vector<ir::Expr>& indices);
   llvm::Align align_of(const Place& p, const ir::Expr& index, int lanes) const;
-  llvm::Value* address(const Place& p, llvm::Value* index);
+  llvm::Value* address(const Place& p, const ir::Expr& at);
+  llvm::Value* linear_sum(LinearIndex& at);
+  int depth_of(const ir::Expr& e) const;
   llvm::Value* addresses(const Place& p, int lanes);
   llvm::Value* load(const ir::LoadNode& n);
   llvm::Value* load_scalar(const Place& p, const ir::Expr& index);
@@ -121,6 +123,7 @@ class FuncEmitter {
   std::unordered_map<const ir::BufferNode*, llvm::Value*> buffers_;
   std::unordered_map<const ir::VarNode*, llvm::Value*> vars_;
   Ranges ranges_;
+  std::unordered_map<const ir::VarNode*, int> depth_;  ///< order in which variables were bound: outer ones first
   struct Computed {
     ir::Expr expr;  ///< kept alive, so that its address names it
     llvm::Value* value;

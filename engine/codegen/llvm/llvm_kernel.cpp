@@ -38,13 +38,19 @@ void emit_kernel(ModuleState& state, const tir::Func& f) {
   llvm::Function* body = make_body_function(state, f.name + ".body", params, arrays);
   {
     FuncEmitter emitter(state, body, body->getArg(0), false);
-    for (size_t i = 0; i < f.params.size(); ++i) emitter.bind(f.params[i].get(), body->getArg(arrays[i]));
+    body->getArg(0)->setName("api");
+    for (size_t i = 0; i < f.params.size(); ++i) {
+      body->getArg(arrays[i])->setName(f.params[i]->name);
+      emitter.bind(f.params[i].get(), body->getArg(arrays[i]));
+    }
     emitter.stmt(f.body);
     emitter.finish();
   }
   auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(state.context()), {ptr, ptr}, false);
   auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, f.name, state.module);
   set_function_facts(state, entry);
+  entry->getArg(0)->setName("args");
+  entry->getArg(1)->setName("api");
   FuncEmitter unpack(state, entry, nullptr, false);
   Builder& b = unpack.builder();
   std::vector<Value*> args = {entry->getArg(1)};

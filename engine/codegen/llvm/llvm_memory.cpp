@@ -2,10 +2,12 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "engine/base/text.h"
 #include "engine/codegen/llvm/emitter.h"
+#include "engine/ir/visit.h"
 
 namespace tw::codegen {
 
@@ -44,8 +46,39 @@ llvm::Align FuncEmitter::align_of(const Place& p, const Expr& index, int lanes) 
       static_cast<uint64_t>(std::max(element, std::min({divisor == 0 ? kArrayAlign : std::gcd(divisor * element, kArrayAlign), whole, kArrayAlign}))));
 }
 
-Value* FuncEmitter::address(const Place& p, Value* index) {
-  return mask_ == nullptr || p.in_bounds ? b_.CreateInBoundsGEP(p.element, p.pointer, index) : b_.CreateGEP(p.element, p.pointer, index);
+/// The innermost variable of e, by order of binding.
+int FuncEmitter::depth_of(const Expr& e) const {
+  int depth = -1;
+  ir::walk(e, [&](const Expr& x) {
+    const auto* v = ir::as<ir::VarNode>(x);
+    if (v == nullptr) return;
+    const auto it = depth_.find(v);
+    if (it != depth_.end()) depth = std::max(depth, it->second);
+  });
+  return depth;
+}
+
+/// Terms of outer loops come first, so that what does not change in a loop is one value outside it.
+Value* FuncEmitter::linear_sum(LinearIndex& at) {
+  std::stable_sort(at.terms.begin(), at.terms.end(), [&](const auto& a, const auto& b) { return depth_of(a.atom) < depth_of(b.atom); });
+  Value* sum = nullptr;
+  for (const LinearIndex::Term& t : at.terms) {
+    Value* v = index(t.atom);
+    if (t.coefficient != 1) v = b_.CreateMul(v, b_.getInt64(static_cast<uint64_t>(t.coefficient)), "", false, true);
+    sum = sum == nullptr ? v : b_.CreateAdd(sum, v, "", false, true);
+  }
+  return sum == nullptr ? b_.getInt64(0) : sum;
+}
+
+/// The constant part is added last: unrolled statements differ in it alone, and the instruction holds it.
+/// Without it the address may lie outside of the array, so nothing is said about bounds there.
+Value* FuncEmitter::address(const Place& p, const Expr& at) {
+  LinearIndex linear = linear_index(at);
+  Value* sum = linear_sum(linear);
+  if (linear.constant == 0 && mask_ == nullptr) return b_.CreateInBoundsGEP(p.element, p.pointer, sum);
+  if (linear.terms.empty() && mask_ == nullptr) return b_.CreateConstInBoundsGEP1_64(p.element, p.pointer, static_cast<uint64_t>(linear.constant));
+  Value* base = b_.CreateGEP(p.element, p.pointer, sum);
+  return linear.constant == 0 ? base : b_.CreateConstGEP1_64(p.element, base, static_cast<uint64_t>(linear.constant));
 }
 
 /// One pointer per lane. A ramp keeps its scalar base in the address, so that the hardware adds constant offsets.
@@ -54,7 +87,7 @@ Value* FuncEmitter::addresses(const Place& p, int lanes) {
   if (!stride) return b_.CreateGEP(p.element, p.pointer, index(p.index));
   std::vector<llvm::Constant*> offsets;
   for (int i = 0; i < lanes; ++i) offsets.push_back(b_.getInt64(static_cast<uint64_t>(i * *stride)));
-  return b_.CreateGEP(p.element, b_.CreateGEP(p.element, p.pointer, index(p.ramp->base)), llvm::ConstantVector::get(offsets));
+  return b_.CreateGEP(p.element, address(p, p.ramp->base), llvm::ConstantVector::get(offsets));
 }
 
 Value* FuncEmitter::any_lane() {
@@ -63,17 +96,17 @@ Value* FuncEmitter::any_lane() {
 }
 
 Value* FuncEmitter::load_scalar(const Place& p, const Expr& at) {
-  Value* position = index(at);
+  Value* where = address(p, at);
   // Where no lane counts, the address may lie anywhere: the first element is always there.
-  if (mask_ != nullptr && !p.in_bounds) position = b_.CreateSelect(any_lane(), position, b_.getInt64(0));
-  Value* v = b_.CreateAlignedLoad(p.element, address(p, position), align_of(p, at, 1));
+  if (mask_ != nullptr && !p.in_bounds) where = b_.CreateSelect(any_lane(), where, p.pointer);
+  Value* v = b_.CreateAlignedLoad(p.element, where, align_of(p, at, 1));
   return from_memory(b_, p.buffer->dtype, v);
 }
 
 Value* FuncEmitter::load_vector(const Place& p, int lanes) {
   auto* type = llvm::FixedVectorType::get(p.element, static_cast<unsigned>(lanes));
   const llvm::Align align = align_of(p, p.ramp->base, lanes);
-  Value* at = address(p, index(p.ramp->base));
+  Value* at = address(p, p.ramp->base);
   if (mask_ != nullptr && !p.in_bounds) return b_.CreateMaskedLoad(type, at, align, mask_, llvm::Constant::getNullValue(type));
   return b_.CreateAlignedLoad(type, at, align);
 }
@@ -117,14 +150,14 @@ Value* FuncEmitter::load(const ir::LoadNode& n) {
 
 void FuncEmitter::store_scalar(const Place& p, const Expr& at, Value* value) {
   if (mask_ == nullptr) {
-    b_.CreateAlignedStore(value, address(p, index(at)), align_of(p, at, 1));
+    b_.CreateAlignedStore(value, address(p, at), align_of(p, at, 1));
     return;
   }
   auto* then = llvm::BasicBlock::Create(s_.context(), "", function_);
   auto* after = llvm::BasicBlock::Create(s_.context(), "", function_);
   b_.CreateCondBr(any_lane(), then, after);
   b_.SetInsertPoint(then);
-  b_.CreateAlignedStore(value, address(p, index(at)), align_of(p, at, 1));
+  b_.CreateAlignedStore(value, address(p, at), align_of(p, at, 1));
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
 }
@@ -147,7 +180,7 @@ void FuncEmitter::store(const tir::StoreNode& n) {
   if (has_stride(p, 0) && mask_ == nullptr) return store_scalar(p, p.ramp->base, b_.CreateExtractElement(value, lanes - 1));
   if (!has_stride(p, 1)) return store_lanes(p, value, lanes);
   const llvm::Align align = align_of(p, p.ramp->base, lanes);
-  Value* at = address(p, index(p.ramp->base));
+  Value* at = address(p, p.ramp->base);
   if (mask_ != nullptr)
     b_.CreateMaskedStore(value, at, align, mask_);
   else

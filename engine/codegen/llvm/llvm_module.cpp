@@ -2,6 +2,8 @@
 #include "engine/codegen/llvm/llvm_module.h"
 
 #include <llvm/Config/llvm-config.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/MCSubtargetInfo.h>
@@ -69,6 +71,33 @@ Expected<std::unique_ptr<llvm::TargetMachine>> make_machine(const Target& target
   return machine;
 }
 
+Diagnostics::Diagnostics(llvm::LLVMContext& context) {
+  context.setDiagnosticHandlerCallBack(
+      [](const llvm::DiagnosticInfo* info, void* self) {
+        std::string& first = static_cast<Diagnostics*>(self)->first_;
+        if (info->getSeverity() != llvm::DS_Error || !first.empty()) return;
+        llvm::raw_string_ostream out(first);
+        llvm::DiagnosticPrinterRawOStream printer(out);
+        info->print(printer);
+      },
+      this);
+}
+
+Expected<void> Diagnostics::check() const {
+  if (first_.empty()) return {};
+  return Error(ErrorCode::unsupported, "Expected code that LLVM's back end takes, it says: " + printable(first_));
+}
+
+Expected<std::vector<std::string>> enabled_features(const Target& target) {
+  TW_TRY(const auto machine, make_machine(target, {}));
+  std::vector<std::string> names;
+  for (int i = 0; i < static_cast<int>(target::X86Feature::count); ++i) {
+    const std::string name = target::feature_name(static_cast<target::X86Feature>(i));
+    if (machine->getMCSubtargetInfo()->checkFeatures("+" + name)) names.push_back(name);
+  }
+  return names;
+}
+
 target::FeatureSet features_of(const Target& target) {
   const target::CpuInfo* cpu = target::find_cpu(target.cpu);
   return target::apply_features(cpu != nullptr ? cpu->features : 0, target.features);
@@ -131,10 +160,12 @@ Expected<std::vector<std::byte>> build_object(const std::vector<tir::Func>& func
   if (funcs.empty()) return Error(ErrorCode::invalid_argument, "Expected at least one function to compile, found none");
   TW_TRY(const auto machine, make_machine(target, options));
   llvm::LLVMContext context;
+  const Diagnostics diagnostics(context);
   llvm::Module module(funcs.front().name, context);
   TW_CHECK(fill_module(module, *machine, funcs, target, nullptr));
   optimise(module, *machine, options.opt);
   TW_TRY(const std::string text, emit_machine_code(module, *machine, llvm::CodeGenFileType::ObjectFile));
+  TW_CHECK(diagnostics.check());
   const auto* data = reinterpret_cast<const std::byte*>(text.data());
   return std::vector<std::byte>(data, data + text.size());
 }

@@ -28,6 +28,17 @@ Expected<void> fill_module(llvm::Module& module, llvm::TargetMachine& machine, c
 /// Runs the IR passes of the level.
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level);
 
+/// Keeps the first error that LLVM's back end reports for a context; without it LLVM would end the process.
+class Diagnostics {
+ public:
+  explicit Diagnostics(llvm::LLVMContext& context);
+  /// Errors: unsupported with LLVM's text.
+  Expected<void> check() const;
+
+ private:
+  std::string first_;
+};
+
 /// Object bytes or assembly text. The module is used up: code generation rewrites it.
 Expected<std::string> emit_machine_code(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType kind);
 

@@ -62,9 +62,12 @@ void FuncEmitter::parallel(const tir::ForNode& n, Value* begin, Value* extent) {
   llvm::Function* body = make_body_function(s_, name + ".body", params, arrays);
   {
     FuncEmitter inner(s_, body, body->getArg(0), true);
+    const char* fixed[] = {"api", "min", "begin", "end"};
+    for (unsigned i = 0; i < 4; ++i) body->getArg(i)->setName(fixed[i]);
     unsigned at = 4;
-    for (const auto* x : used.buffers) inner.bind(x, body->getArg(at++));
-    for (const auto* x : used.vars) inner.bind(x, body->getArg(at++), ranges_.contains(x) ? std::optional(ranges_[x]) : std::nullopt);
+    for (const auto* x : used.buffers) body->getArg(at)->setName(x->name), inner.bind(x, body->getArg(at++));
+    for (const auto* x : used.vars)
+      body->getArg(at)->setName(x->name), inner.bind(x, body->getArg(at++), ranges_.contains(x) ? std::optional(ranges_[x]) : std::nullopt);
     if (ranges_.contains(n.var.get())) inner.ranges()[n.var.get()] = ranges_[n.var.get()];
     Builder& b = inner.builder();
     Value* first = b.CreateAdd(body->getArg(1), body->getArg(2), "", false, true);

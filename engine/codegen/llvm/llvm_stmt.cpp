@@ -41,6 +41,7 @@ FuncEmitter::FuncEmitter(ModuleState& state, llvm::Function* function, Value* ap
 
 void FuncEmitter::bind(const ir::VarNode* var, Value* value, std::optional<Interval> range) {
   vars_[var] = value;
+  depth_.try_emplace(var, static_cast<int>(depth_.size()));
   if (range)
     ranges_[var] = *range;
   else

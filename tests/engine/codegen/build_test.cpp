@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+
+#include <thread>
+
+#include "engine/base/text.h"
+#include "engine/target/cpu_table.h"
+#include "tests/engine/codegen/kernel_runner.h"
+#include "tests/engine/codegen/micro_kernel.h"
+
+using namespace tw;
+using namespace tw::codegen::testing;
+
+class BuildTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  /// What the table of processors says a name implies is what LLVM takes it to imply.
+  void processors_as_llvm_knows_them() {
+    for (const target::CpuInfo& cpu : target::cpu_table()) {
+      const auto names = codegen::enabled_features(*parse_target(cpu.name));
+      QVERIFY2(names, cpu.name);
+      std::vector<std::string> flags;
+      for (const std::string& n : *names) flags.push_back("+" + n);
+      const auto difference = target::feature_delta(cpu.features, target::apply_features(0, flags));
+      QVERIFY2(difference.empty(), fmt::format("{}: {}", cpu.name, fmt::join(difference, ",")).c_str());
+    }
+    const auto less = codegen::enabled_features(*parse_target("llvm -mcpu=znver5 -mattr=-avx512fp16,-avx512bf16"));
+    QVERIFY(std::find(less->begin(), less->end(), "avx512bf16") == less->end());
+    QVERIFY(std::find(less->begin(), less->end(), "avx512f") != less->end());
+  }
+
+  /// Code for every processor in the table, whatever this machine is.
+  void every_processor() {
+    for (const std::string& name : target_presets()) {
+      const auto object = codegen::build_object({micro_gemm({2, 2}, 4, 64, 8)}, *parse_target(name));
+      QVERIFY2(object, name.c_str());
+    }
+  }
+
+  void same_input_same_bytes() {
+    const tir::Func f = micro_gemm({4, 2}, 16, 64, 32, tir::ForKind::parallel);
+    Target t = *parse_target("znver4");
+    t.cores = 4;
+    const auto first = codegen::build_object({f}, t), second = codegen::build_object({f}, t);
+    QVERIFY(first && second);
+    QVERIFY(*first == *second);
+  }
+
+  void from_several_threads() {
+    std::vector<std::vector<std::byte>> objects(4);
+    {
+      std::vector<std::jthread> threads;
+      for (size_t i = 0; i < objects.size(); ++i)
+        threads.emplace_back([&objects, i] {
+          if (auto object = codegen::build_object({micro_gemm({4, 2}, 16, 64, 32)}, *parse_target("znver4"))) objects[i] = std::move(*object);
+        });
+    }
+    QVERIFY(!objects[0].empty());
+    for (const auto& o : objects) QVERIFY(o == objects[0]);
+  }
+
+  void version() { QVERIFY(codegen::codegen_version().starts_with("LLVM 19.")); }
+};
+
+QTEST_APPLESS_MAIN(BuildTest)
+#include "build_test.moc"
