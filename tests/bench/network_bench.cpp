@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bundled network: default schedules against tuned ones, interleaved in one run, with the peak memory of tuning.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "engine/api/compile.h"
+#include "engine/codegen/codegen.h"
+#include "engine/runtime/graph_executor.h"
+#include "engine/tune/session.h"
+#include "tests/bench/bench.h"
+
+using namespace tw;
+
+namespace {
+
+class KeepBest : public records::RecordSink, public records::RecordSource {
+ public:
+  Expected<void> store(const records::Task& task, const std::vector<records::Record>& records) override {
+    for (const records::Record& r : records) {
+      if (!r.result.ok() || !r.result.verified) continue;
+      auto& best = best_[task.key];
+      if (!best || r.result.seconds() < best->result.seconds()) best = r;
+    }
+    return {};
+  }
+  Expected<std::optional<records::Record>> best(const std::string& key) override { return best_[key]; }
+
+ private:
+  std::map<std::string, std::optional<records::Record>> best_;
+};
+
+std::unique_ptr<runtime::GraphExecutor> executor(runtime::Executable e, int threads) {
+  auto shared = std::make_shared<const runtime::Executable>(std::move(e));
+  auto module = bench::need(codegen::load_object(shared->artifact.object));
+  return bench::need(runtime::GraphExecutor::create(shared, std::move(module), threads));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::Options options(argc, argv);
+  const std::string name = options.text("model", "resnet18");
+  const int threads = static_cast<int>(options.integer("threads", 2));
+  Target target = host_target();
+  target.cores = threads;
+  const std::string path = (std::filesystem::temp_directory_path() / (name + "_bench.onnx")).string();
+  bench::need(frontends::write_zoo_model(name, {}, path));
+  const api::Network network = bench::need(api::import_network(path, target));
+  std::filesystem::remove(path);
+
+  std::vector<tune::SessionTask> tasks;
+  for (const api::NetworkTask& t : api::network_tasks(network, target)) tasks.push_back({t.task, t.weight, {}});
+  auto builder = bench::need(measure::local_builder({}));
+  auto runner = bench::need(measure::local_runner({}));
+  KeepBest records;
+  tune::SessionOptions session;
+  session.trials_per_task = options.integer("trials-per-task", 64);
+  tune::SessionReport report;
+  const double tuning_s = bench::seconds_of([&] { report = bench::need(tune::run_session(tasks, session, *builder, *runner, records, {}, {})); });
+
+  auto plain = executor(bench::need(api::compile(network, target, nullptr)), threads), tuned = executor(bench::need(api::compile(network, target, &records)), threads);
+  std::map<std::string, HostArray> inputs;
+  for (const int v : network.imported.inputs) {
+    const graph::Value& value = network.imported.values[static_cast<size_t>(v)];
+    HostArray a = HostArray::make(value.type.dtype, value.type.shape);
+    for (int64_t i = 0; i < a.num_elements(); ++i) a.set(i, static_cast<double>(i * 7919 % 2001) / 1000.0 - 1.0);
+    inputs.emplace(value.name, std::move(a));
+  }
+  bench::need(plain->set_inputs(inputs));
+  bench::need(tuned->set_inputs(inputs));
+  double best_plain = INFINITY, best_tuned = INFINITY;
+  for (int round = 0; round < 20; ++round) {
+    best_plain = std::min(best_plain, bench::seconds_of([&] { plain->run(); }));
+    for (int k = 0; k < 3; ++k) best_tuned = std::min(best_tuned, bench::seconds_of([&] { tuned->run(); }));
+  }
+  const api::Difference d = api::compare(tuned->outputs().front(), plain->outputs().front());
+  rusage self{}, children{};
+  getrusage(RUSAGE_SELF, &self);
+  getrusage(RUSAGE_CHILDREN, &children);
+  std::printf("%s, %d threads: %zu tasks, %lld trials each, tuned in %.0f s (build %.0f, measure %.0f, search %.1f)\n", name.c_str(), threads, tasks.size(),
+              static_cast<long long>(session.trials_per_task), tuning_s, report.build_s, report.measure_s, report.search_s);
+  std::printf("  default %8.2f ms\n  tuned   %8.2f ms\n  default / tuned: %.2f   largest difference, relative: %.1e\n", best_plain * 1e3, best_tuned * 1e3, best_plain / best_tuned, d.max_rel);
+  std::printf("  peak memory: %.0f MiB here, %.0f MiB in the largest worker\n", static_cast<double>(self.ru_maxrss) / 1024, static_cast<double>(children.ru_maxrss) / 1024);
+}
