@@ -14,6 +14,7 @@
 #include "engine/measure/peak.h"
 #include "engine/measure/signature.h"
 #include "engine/runtime/thread_pool.h"
+#include "engine/runtime/workspace.h"
 #include "engine/tune/session.h"
 #include "tests/bench/bench.h"
 
@@ -71,25 +72,26 @@ int main(int argc, char** argv) {
   };
   std::vector<float> w(static_cast<size_t>(n * k)), want(static_cast<size_t>(m * n));
   fill(w);
-  runtime::AlignedBytes a(static_cast<size_t>(m * k) * 4), packed(static_cast<size_t>(signature.args[1].physical_bytes())), c(static_cast<size_t>(m * n) * 4);
+  const runtime::AlignedBytes a = runtime::allocate_aligned(m * k * 4), packed = runtime::allocate_aligned(signature.args[1].physical_bytes()),
+                              c = runtime::allocate_aligned(m * n * 4);
   std::vector<float> av(static_cast<size_t>(m * k));
   fill(av);
-  std::copy(av.begin(), av.end(), reinterpret_cast<float*>(a.data()));
-  runtime::pack_layout(signature.args[1], reinterpret_cast<const std::byte*>(w.data()), packed.data());
-  void* args[] = {a.data(), packed.data(), c.data()};
+  std::copy(av.begin(), av.end(), reinterpret_cast<float*>(a.get()));
+  runtime::pack_layout(signature.args[1], reinterpret_cast<const std::byte*>(w.data()), packed.get());
+  void* args[] = {a.get(), packed.get(), c.get()};
 
   runtime::ThreadPool pool(threads);
   openblas_set_num_threads(threads);
   const auto ours = [&] { kernel(args, pool.api()); };
   const auto theirs = [&] {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), 1.0f, reinterpret_cast<float*>(a.data()),
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), 1.0f, reinterpret_cast<float*>(a.get()),
                 static_cast<int>(k), w.data(), static_cast<int>(k), 0.0f, want.data(), static_cast<int>(n));
   };
   ours();
   theirs();
   double error = 0, scale = 0, best_ours = INFINITY, best_theirs = INFINITY;
   for (size_t i = 0; i < want.size(); ++i) {
-    error = std::max(error, static_cast<double>(std::abs(want[i] - reinterpret_cast<float*>(c.data())[i])));
+    error = std::max(error, static_cast<double>(std::abs(want[i] - reinterpret_cast<float*>(c.get())[i])));
     scale = std::max(scale, static_cast<double>(std::abs(want[i])));
   }
   for (int round = 0; round < 30; ++round) {
