@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/api/explain.h"
 #include "engine/runtime/workspace.h"
 #include "engine/codegen/codegen.h"
 #include "engine/lower/lower.h"
