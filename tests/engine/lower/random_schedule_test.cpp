@@ -2,7 +2,6 @@
 #include <QtTest>
 
 #include "engine/base/text.h"
-
 #include "engine/lower/lower.h"
 #include "engine/tir/interp.h"
 #include "engine/tir/print.h"
