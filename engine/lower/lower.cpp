@@ -130,10 +130,14 @@ class Lowering {
 
   static tir::ForKind for_kind(schedule::Annotation a) {
     switch (a) {
-      case schedule::Annotation::parallel: return tir::ForKind::parallel;
-      case schedule::Annotation::vectorize: return tir::ForKind::vectorized;
-      case schedule::Annotation::unroll: return tir::ForKind::unrolled;
-      case schedule::Annotation::none: break;
+      case schedule::Annotation::parallel:
+        return tir::ForKind::parallel;
+      case schedule::Annotation::vectorize:
+        return tir::ForKind::vectorized;
+      case schedule::Annotation::unroll:
+        return tir::ForKind::unrolled;
+      case schedule::Annotation::none:
+        break;
     }
     return tir::ForKind::serial;
   }
@@ -197,9 +201,8 @@ class Lowering {
     auto [buffer, indices] = access(st.op.output.get(), own_indices(i));
     std::vector<Expr> conds;
     for (const Expr& g : domains_.of(i).guards) {
-      const bool over_reduction = std::any_of(st.iters.begin(), st.iters.end(), [&](const schedule::Iter& it) {
-        return it.kind == te::AxisKind::reduce && ir::uses_var(g, it.var.get());
-      });
+      const bool over_reduction = std::any_of(st.iters.begin(), st.iters.end(),
+                                              [&](const schedule::Iter& it) { return it.kind == te::AxisKind::reduce && ir::uses_var(g, it.var.get()); });
       if (!over_reduction) conds.push_back(g);
     }
     Stmt body = guarded(conds, tir::store(buffer, std::move(indices), te::reducer_identity(st.op.reducer, buffer->dtype), origin), origin);
@@ -227,6 +230,7 @@ class Lowering {
 }  // namespace
 
 Expected<tir::Func> lower(const schedule::Schedule& s, const std::string& name) {
+  TW_CHECK(schedule::check_locations({s.stages(), s.outputs()}));
   std::vector<Stage> stages = s.stages();
   inline_stages(stages);
   return Lowering(s, std::move(stages)).run(name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many candidates one core lowers, and lowers and compiles, in a second: random points of a 3x3 convolution and of a dense layer.
-#include "engine/codegen/codegen.h"
 #include "engine/base/rng.h"
+#include "engine/codegen/codegen.h"
 #include "engine/lower/lower.h"
 #include "engine/space/template.h"
 #include "tests/bench/bench.h"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/runtime/workspace.h"
 #include "engine/codegen/codegen.h"
 #include "engine/lower/lower.h"
 #include "engine/measure/measure.h"
@@ -101,7 +100,9 @@ int main(int argc, char** argv) {
   std::printf("dense %lldx%lldx%lld, %d threads, %lld trials in %.1f s, configuration %lld\n", static_cast<long long>(m), static_cast<long long>(n),
               static_cast<long long>(k), threads, static_cast<long long>(session.trials), tuning_s, static_cast<long long>(sink.best->candidate.index));
   std::printf("  %s\n", dump_json(sink.best->candidate.config).c_str());
-  std::printf("  ours      %8.1f us  %7.1f GFLOP/s  %.3f of the multiply-add peak (%.1f GFLOP/s)\n", best_ours * 1e6, flops / best_ours * 1e-9, flops / best_ours / peak, peak * 1e-9);
-  std::printf("  OpenBLAS  %8.1f us  %7.1f GFLOP/s  %.3f of the peak  (%s)\n", best_theirs * 1e6, flops / best_theirs * 1e-9, flops / best_theirs / peak, openblas_get_config());
+  std::printf("  ours      %8.1f us  %7.1f GFLOP/s  %.3f of the multiply-add peak (%.1f GFLOP/s)\n", best_ours * 1e6, flops / best_ours * 1e-9,
+              flops / best_ours / peak, peak * 1e-9);
+  std::printf("  OpenBLAS  %8.1f us  %7.1f GFLOP/s  %.3f of the peak  (%s)\n", best_theirs * 1e6, flops / best_theirs * 1e-9, flops / best_theirs / peak,
+              openblas_get_config());
   std::printf("  ours / OpenBLAS (speed): %.3f   largest difference, relative: %.2e\n", best_theirs / best_ours, error / scale);
 }

@@ -61,7 +61,8 @@ int main(int argc, char** argv) {
   tune::SessionReport report;
   const double tuning_s = bench::seconds_of([&] { report = bench::need(tune::run_session(tasks, session, *builder, *runner, records, {}, {})); });
 
-  auto plain = executor(bench::need(api::compile(network, target, nullptr)), threads), tuned = executor(bench::need(api::compile(network, target, &records)), threads);
+  auto plain = executor(bench::need(api::compile(network, target, nullptr)), threads),
+       tuned = executor(bench::need(api::compile(network, target, &records)), threads);
   std::map<std::string, HostArray> inputs;
   for (const int v : network.imported.inputs) {
     const graph::Value& value = network.imported.values[static_cast<size_t>(v)];
@@ -82,6 +83,8 @@ int main(int argc, char** argv) {
   getrusage(RUSAGE_CHILDREN, &children);
   std::printf("%s, %d threads: %zu tasks, %lld trials each, tuned in %.0f s (build %.0f, measure %.0f, search %.1f)\n", name.c_str(), threads, tasks.size(),
               static_cast<long long>(session.trials_per_task), tuning_s, report.build_s, report.measure_s, report.search_s);
-  std::printf("  default %8.2f ms\n  tuned   %8.2f ms\n  default / tuned: %.2f   largest difference, relative: %.1e\n", best_plain * 1e3, best_tuned * 1e3, best_plain / best_tuned, d.max_rel);
-  std::printf("  peak memory: %.0f MiB here, %.0f MiB in the largest worker\n", static_cast<double>(self.ru_maxrss) / 1024, static_cast<double>(children.ru_maxrss) / 1024);
+  std::printf("  default %8.2f ms\n  tuned   %8.2f ms\n  default / tuned: %.2f   largest difference, relative: %.1e\n", best_plain * 1e3, best_tuned * 1e3,
+              best_plain / best_tuned, d.max_rel);
+  std::printf("  peak memory: %.0f MiB here, %.0f MiB in the largest worker\n", static_cast<double>(self.ru_maxrss) / 1024,
+              static_cast<double>(children.ru_maxrss) / 1024);
 }

@@ -8,11 +8,13 @@ namespace tw::schedule {
 Expected<void> apply_annotation(State& s, const AnnotationStep& p, int step) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "annotate"));
   if (p.iter < 0 || p.iter >= static_cast<int>(st->iters.size()))
-    return Error(ErrorCode::invalid_argument, fmt::format("Expected a loop below {} of stage '{}' to annotate, found {}", st->iters.size(), st->op.name, p.iter));
+    return Error(ErrorCode::invalid_argument,
+                 fmt::format("Expected a loop below {} of stage '{}' to annotate, found {}", st->iters.size(), st->op.name, p.iter));
   Iter& it = st->iters[static_cast<size_t>(p.iter)];
   // Threads and vector lanes would combine into one element without order.
   if (it.kind == te::AxisKind::reduce && (p.annotation == Annotation::parallel || p.annotation == Annotation::vectorize))
-    return Error(ErrorCode::illegal_schedule, fmt::format("Expected a spatial loop to parallelise or vectorise, found the reduction loop '{}' of stage '{}'", it.var->name, st->op.name));
+    return Error(ErrorCode::illegal_schedule,
+                 fmt::format("Expected a spatial loop to parallelise or vectorise, found the reduction loop '{}' of stage '{}'", it.var->name, st->op.name));
   it.annotation = p.annotation;
   it.step = step;
   return {};

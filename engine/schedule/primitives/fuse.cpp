@@ -18,7 +18,8 @@ Expected<void> apply_fuse(State& s, const FuseStep& p, int step) {
       return Error(ErrorCode::invalid_argument, fmt::format("Expected adjacent loops of stage '{}' for 'fuse', found index {}", st->op.name, i));
     const Iter& it = st->iters[static_cast<size_t>(i)];
     if (it.annotation != Annotation::none || (k > 0 && it.kind != kind))
-      return Error(ErrorCode::illegal_schedule, fmt::format("Expected loops of one kind without annotation for 'fuse', found '{}' of stage '{}'", it.var->name, st->op.name));
+      return Error(ErrorCode::illegal_schedule,
+                   fmt::format("Expected loops of one kind without annotation for 'fuse', found '{}' of stage '{}'", it.var->name, st->op.name));
     kind = it.kind;
     extent *= it.extent;
     name += (k ? "_" : "") + it.var->name;

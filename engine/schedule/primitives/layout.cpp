@@ -14,7 +14,8 @@ Expected<void> apply_layout(State& s, const LayoutStep& p, int) {
   std::vector<bool> started(rank, false);
   for (const LayoutStep::Piece& piece : p.pieces) {
     if (piece.dim < 0 || piece.dim >= static_cast<int>(rank) || piece.factor < 0 || piece.factor > (int64_t{1} << 30))
-      return Error(ErrorCode::invalid_argument, fmt::format("Expected pieces of the {} dimensions of '{}' for 'layout', found ({}, {})", rank, st.op.name, piece.dim, piece.factor));
+      return Error(ErrorCode::invalid_argument,
+                   fmt::format("Expected pieces of the {} dimensions of '{}' for 'layout', found ({}, {})", rank, st.op.name, piece.dim, piece.factor));
     const auto d = static_cast<size_t>(piece.dim);
     // The derived piece must stand before the fixed ones of its dimension, or the order of counting would be undefined.
     if (piece.factor == 0 && started[d])
@@ -24,7 +25,8 @@ Expected<void> apply_layout(State& s, const LayoutStep& p, int) {
   }
   for (size_t d = 0; d < rank; ++d)
     if (outermost[d] != 1)
-      return Error(ErrorCode::illegal_schedule, fmt::format("Expected exactly one derived piece for dimension {} of '{}' for 'layout', found {}", d, st.op.name, outermost[d]));
+      return Error(ErrorCode::illegal_schedule,
+                   fmt::format("Expected exactly one derived piece for dimension {} of '{}' for 'layout', found {}", d, st.op.name, outermost[d]));
   st.layout = p.pieces;
   return {};
 }

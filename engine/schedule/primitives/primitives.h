@@ -18,6 +18,9 @@ Expected<void> apply_cache_read(State& s, const CacheReadStep& p, int step);
 Expected<void> apply_cache_write(State& s, const CacheWriteStep& p, int step);
 Expected<void> apply_layout(State& s, const LayoutStep& p, int step);
 
+/// Steps after a compute_at can break what it checked: every stage computed inside a loop still finds that loop, with all its readers inside.
+Expected<void> check_locations(const State& s);
+
 // Shared checks and helpers.
 
 /// The stage, if the index names one that computes something.

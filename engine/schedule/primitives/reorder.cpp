@@ -12,7 +12,8 @@ Expected<void> apply_reorder(State& s, const ReorderStep& p, int step) {
   std::vector<Iter> out;
   for (const int i : p.order) {
     if (i < 0 || i >= static_cast<int>(n) || seen[static_cast<size_t>(i)])
-      return Error(ErrorCode::invalid_argument, fmt::format("Expected a permutation of the {} loops of stage '{}' for 'reorder', found index {}", n, st->op.name, i));
+      return Error(ErrorCode::invalid_argument,
+                   fmt::format("Expected a permutation of the {} loops of stage '{}' for 'reorder', found index {}", n, st->op.name, i));
     seen[static_cast<size_t>(i)] = true;
     out.push_back(st->iters[static_cast<size_t>(i)]);
   }

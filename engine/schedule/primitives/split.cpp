@@ -8,11 +8,13 @@ namespace tw::schedule {
 Expected<void> apply_split(State& s, const SplitStep& p, int step) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "split"));
   if (p.iter < 0 || p.iter >= static_cast<int>(st->iters.size()))
-    return Error(ErrorCode::invalid_argument, fmt::format("Expected a loop below {} of stage '{}' for 'split', found {}", st->iters.size(), st->op.name, p.iter));
+    return Error(ErrorCode::invalid_argument,
+                 fmt::format("Expected a loop below {} of stage '{}' for 'split', found {}", st->iters.size(), st->op.name, p.iter));
   if (p.lengths.empty()) return Error(ErrorCode::invalid_argument, "Expected at least one length for 'split', found none");
   const Iter old = st->iters[static_cast<size_t>(p.iter)];
   if (old.annotation != Annotation::none)
-    return Error(ErrorCode::illegal_schedule, fmt::format("Expected a loop without annotation for 'split', found '{}' of stage '{}'", old.var->name, st->op.name));
+    return Error(ErrorCode::illegal_schedule,
+                 fmt::format("Expected a loop without annotation for 'split', found '{}' of stage '{}'", old.var->name, st->op.name));
   int64_t inner = 1;
   for (const int64_t l : p.lengths) {
     if (l < 1) return Error(ErrorCode::invalid_argument, fmt::format("Expected lengths of at least 1 for 'split', found {}", l));

@@ -27,7 +27,9 @@ class Partitioner {
 
   Stmt stmt(const Stmt& s) {
     const auto* n = as<ForNode>(s);
-    if (!n) return map_children(s, [&](const Stmt& c) { return stmt(c); }, [](const Expr& e) { return e; });
+    if (!n)
+      return map_children(
+          s, [&](const Stmt& c) { return stmt(c); }, [](const Expr& e) { return e; });
     const auto mn = ir::as_int(n->min), extent = ir::as_int(n->extent);
     if (!mn || !extent || n->for_kind == ForKind::vectorized || n->for_kind == ForKind::unrolled) return rebuild(s, *n);
     const auto [lo, hi] = guard_free_range(*n, *mn, *mn + *extent);
@@ -82,7 +84,8 @@ class Partitioner {
     if (const auto* n = as<ForNode>(s)) bind(*n);
     if (const auto* n = as<IfNode>(s))
       if (analyzer_.prove(n->cond)) return drop_guards(n->then_body);
-    return map_children(s, [&](const Stmt& c) { return drop_guards(c); }, [](const Expr& e) { return e; });
+    return map_children(
+        s, [&](const Stmt& c) { return drop_guards(c); }, [](const Expr& e) { return e; });
   }
 
   /// The values of the loop variable, within [begin, end), for which every guard that can be decided holds in all inner iterations.
@@ -97,16 +100,20 @@ class Partitioner {
       if (b->op == ir::BinaryOp::lt) rest.constant += 1;
       int64_t coeff = 0;
       for (const auto& t : rest.terms) {
-        if (t.atom.get() == loop.var.get()) coeff = t.coeff;
-        else if (ir::uses_var(t.atom, loop.var.get())) return;  // under a division: not affine in the loop
+        if (t.atom.get() == loop.var.get())
+          coeff = t.coeff;
+        else if (ir::uses_var(t.atom, loop.var.get()))
+          return;  // under a division: not affine in the loop
       }
       if (coeff == 0) return;
       rest.add_term(ir::to_expr(loop.var), -coeff);
       const int64_t worst = analyzer_.bounds(rest).hi;
       if (worst == arith::Bounds::kPosInf) return;
       int64_t new_lo = lo, new_hi = hi;
-      if (coeff > 0) new_hi = std::min(hi, arith::floor_div_int(-worst, coeff) + 1);
-      else new_lo = std::max(lo, -arith::floor_div_int(-worst, -coeff));
+      if (coeff > 0)
+        new_hi = std::min(hi, arith::floor_div_int(-worst, coeff) + 1);
+      else
+        new_lo = std::max(lo, -arith::floor_div_int(-worst, -coeff));
       if (new_lo >= new_hi) return;  // never certain: this guard stays
       lo = new_lo;
       hi = new_hi;

@@ -20,7 +20,8 @@ class Simplifier {
       const Stmt body = stmt(n->body);
       return v.same_as(n->value) && body.same_as(n->body) ? s : let(n->var, v, body, n->origin);
     }
-    return map_children(s, [&](const Stmt& c) { return stmt(c); }, fe);
+    return map_children(
+        s, [&](const Stmt& c) { return stmt(c); }, fe);
   }
 
  private:

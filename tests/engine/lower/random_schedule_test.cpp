@@ -67,7 +67,7 @@ void RandomScheduleTest::keepsResults_data() {
 /// The interpreter's result of a scheduled function, before and after the passes, equals that of the bare expressions.
 void RandomScheduleTest::keepsResults() {
   QFETCH(int, dag);
-  constexpr int kCases = 400;
+  constexpr int kCases = 600;
   const testing::NamedDag sample = testing::sample_dags()[static_cast<size_t>(dag)];
   Target target;
   int lowered = 0, refused = 0;

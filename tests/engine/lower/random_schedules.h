@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+
 #include "engine/base/rng.h"
 #include "engine/runtime/artifact.h"
 #include "engine/schedule/schedule.h"
@@ -127,8 +129,16 @@ inline schedule::Step random_step(const schedule::Schedule& s, Rng& rng) {
       LayoutStep step{stage, {}};
       const int rank = static_cast<int>(st.op.output->shape.size());
       for (int d = 0; d < rank; ++d) step.pieces.push_back({d, 0});
-      for (int k = 0; k < 2 && rank > 0; ++k)
-        if (rng.uniform(2)) step.pieces.push_back({pick(static_cast<size_t>(rank)), rng.range(2, 4)});
+      // The padding of an output's last block is nobody's to write, so outputs take factors that divide.
+      const bool output = std::find(s.outputs().begin(), s.outputs().end(), stage) != s.outputs().end();
+      std::vector<int64_t> left = st.op.output->shape;
+      for (int k = 0; k < 2 && rank > 0; ++k) {
+        const int d = pick(static_cast<size_t>(rank));
+        const int64_t factor = rng.range(2, 4);
+        if (output && left[static_cast<size_t>(d)] % factor != 0) continue;
+        left[static_cast<size_t>(d)] /= factor;
+        step.pieces.push_back({d, factor});
+      }
       return step;
     }
   }
