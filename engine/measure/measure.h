@@ -28,9 +28,9 @@ class Builder {
 
 /// How a run is limited and timed; the protocol of each number is described in runner.cpp.
 struct RunOptions {
-  double incumbent_s = 0;   ///< best time so far; 0 if none. Clearly slower candidates stop early
-  double timeout_s = 10;    ///< wall limit of one candidate's run, start-up excluded
-  bool verify = true;       ///< compare the output with the reference
+  double incumbent_s = 0;  ///< best time so far; 0 if none. Clearly slower candidates stop early
+  double timeout_s = 10;   ///< wall limit of one candidate's run, start-up excluded
+  bool verify = true;      ///< compare the output with the reference
   uint64_t input_seed = 1;
 };
 
@@ -38,12 +38,13 @@ struct RunOptions {
 class Runner {
  public:
   virtual ~Runner() = default;
-  virtual std::vector<records::MeasureResult> run(const records::Task& task, std::span<const BuildOutcome> builds, const RunOptions& options, StopToken stop) = 0;
+  virtual std::vector<records::MeasureResult> run(const records::Task& task, std::span<const BuildOutcome> builds, const RunOptions& options,
+                                                  StopToken stop) = 0;
 };
 
 struct WorkerOptions {
-  std::string worker_path;        ///< of tw-worker; empty: beside the running program
-  int jobs = 0;                   ///< build processes; 0: one per processor
+  std::string worker_path;  ///< of tw-worker; empty: beside the running program
+  int jobs = 0;             ///< build processes; 0: one per processor
   double build_timeout_s = 10;
   int64_t memory_bytes = int64_t{2} << 30;  ///< address space of a candidate beyond its tensors
 };

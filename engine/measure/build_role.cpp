@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/measure/build_role.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "engine/base/text.h"
+#include "engine/codegen/codegen.h"
+#include "engine/lower/lower.h"
+#include "engine/measure/frame.h"
+#include "engine/measure/limits.h"
+#include "engine/measure/signature.h"
+#include "engine/measure/worker_process.h"
+#include "engine/records/measure_result.h"
+
+namespace tw::measure {
+
+namespace {
+
+using records::Status;
+
+struct CurrentTask {
+  te::DagPtr dag;
+  Target target;
+};
+
+struct Built {
+  Status status = Status::ok;
+  std::string message;
+  Json signature;
+  std::vector<std::byte> object;
+};
+
+Expected<std::string> text_of(const Json& header, const char* key) {
+  if (header.contains(key) && header[key].is_string()) return header[key].get<std::string>();
+  return Error(ErrorCode::parse_error, fmt::format("Expected text as \"{}\" in a message to the build worker", key));
+}
+
+Expected<CurrentTask> read_task(const Json& header) {
+  CurrentTask task;
+  TW_TRY(const std::string dag, text_of(header, "dag"));
+  TW_TRY(task.dag, te::parse_dag(dag));
+  if (!header.contains("target")) return Error(ErrorCode::parse_error, "Expected a target in a message to the build worker");
+  TW_TRY(task.target, target_from_json(header["target"]));
+  return task;
+}
+
+Built build(const CurrentTask& task, const Json& header) {
+  const auto fail = [](Status status, const Error& e) { return Built{status, e.text(), {}, {}}; };
+  const auto name = text_of(header, "name");
+  if (!name) return fail(Status::infra, name.error());
+  const auto steps = schedule::steps_from_json(header.contains("steps") ? header["steps"] : Json());
+  if (!steps) return fail(Status::lower_fail, steps.error());
+  const auto schedule = schedule::Schedule::replay(task.dag, *steps);
+  if (!schedule) return fail(Status::lower_fail, schedule.error());
+  const auto func = lower::lower_and_optimize(*schedule, *name, task.target);
+  if (!func) return fail(Status::lower_fail, func.error());
+  auto object = codegen::build_object({*func}, task.target);
+  if (!object) return fail(Status::build_fail, object.error());
+  return {Status::ok, "", runtime::to_json(signature_of(*schedule, *name)), std::move(*object)};
+}
+
+/// Ends this process and what it started as soon as the other end of the channel is gone, even in the middle of a compilation.
+/// A death signal of the system would not do: it follows the thread that started the worker, not the program.
+void die_with_the_program() {
+  std::thread([] {
+    pollfd channel{kChannelFd, POLLRDHUP, 0};
+    while (::poll(&channel, 1, -1) < 0) {
+    }
+    ::kill(0, SIGKILL);
+  }).detach();
+}
+
+Expected<void> answer(const Frame& request, std::optional<Expected<CurrentTask>>& task) {
+  TW_TRY(const std::string command, text_of(request.header, "command"));
+  if (command == "task") {
+    task = read_task(request.header);
+    return {};
+  }
+  if (command != "build") return Error(ErrorCode::parse_error, fmt::format("Unknown command \"{}\"", printable(command)));
+  const auto start = std::chrono::steady_clock::now();
+  Built built{Status::infra, "The build worker was told no task", {}, {}};
+  if (task && !*task) built.message = task->error().text();
+  try {
+    if (task && *task) built = build(**task, request.header);
+  } catch (const InternalError& e) {
+    built = {Status::infra, fmt::format("Internal error: {}", e.what()), {}, {}};
+  } catch (const std::bad_alloc&) {
+    _exit(kExitOutOfMemory);
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const Json header{{"id", request.header.contains("id") ? request.header["id"] : Json(-1)},
+                    {"status", records::status_name(built.status)},
+                    {"message", built.message},
+                    {"seconds", seconds},
+                    {"signature", built.signature}};
+  return write_frame(kChannelFd, header, built.object);
+}
+
+}  // namespace
+
+int build_role(int64_t memory_bytes) {
+  die_with_the_program();
+  limit_builder(memory_bytes);
+  sched_param none{};
+  sched_setscheduler(0, SCHED_BATCH, &none);  // interactive programs go first
+  if (!write_frame(kChannelFd, Json{{"hello", "build"}, {"protocol", kProtocolVersion}})) return 1;
+  std::optional<Expected<CurrentTask>> task;
+  for (;;) {
+    auto request = read_frame(kChannelFd);
+    if (!request) return 1;
+    if (!*request) return 0;
+    if (!answer(**request, task)) return 1;
+  }
+}
+
+}  // namespace tw::measure

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/measure/candidate.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "engine/base/hash.h"
+#include "engine/base/text.h"
+#include "engine/codegen/codegen.h"
+#include "engine/measure/guarded_array.h"
+#include "engine/measure/timing.h"
+#include "engine/runtime/thread_pool.h"
+
+namespace tw::measure {
+
+namespace {
+
+using records::Status;
+
+constexpr int64_t kStagger = 13 * 64;  ///< between the starts of arguments within their pages
+constexpr int kFirstPattern = 0xff;    ///< a NaN in every float type
+constexpr int kSecondPattern = 0xa5;
+
+double seconds_now(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+/// Leaves this process the last `cores` of its processors: building happens on the first ones.
+void keep_last_processors(int cores) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return;
+  int extra = CPU_COUNT(&set) - cores;
+  for (int i = 0; i < CPU_SETSIZE && extra > 0; ++i) {
+    if (!CPU_ISSET(i, &set)) continue;
+    CPU_CLR(i, &set);
+    --extra;
+  }
+  sched_setaffinity(0, sizeof set, &set);  // a refusal costs precision only
+}
+
+class KernelProbe final : public Probe {
+ public:
+  KernelProbe(runtime::KernelFn kernel, std::vector<void*> args, const runtime::RuntimeApi* api) : kernel_(kernel), args_(std::move(args)), api_(api) {}
+  void call() override { status_ |= kernel_(args_.data(), api_); }
+  double now_s() override { return seconds_now(CLOCK_MONOTONIC_RAW); }
+  int64_t switches() override {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nivcsw;
+  }
+  int32_t status() const { return status_; }
+
+ private:
+  runtime::KernelFn kernel_;
+  std::vector<void*> args_;
+  const runtime::RuntimeApi* api_;
+  int32_t status_ = 0;
+};
+
+std::string_view view(const GuardedArray& a) { return {reinterpret_cast<const char*>(a.data()), static_cast<size_t>(a.bytes())}; }
+
+/// One candidate's arguments and the checks on them.
+class Arguments {
+ public:
+  explicit Arguments(const CandidateSetup& setup) : setup_(setup), inputs_(setup.job.inputs()), outputs_(setup.job.outputs()) {}
+
+  /// False if there is no memory.
+  bool allocate() {
+    const auto& specs = setup_.job.signature.args;
+    for (size_t i = 0; i < specs.size(); ++i) {
+      arrays_.push_back(GuardedArray::make(specs[i].physical_bytes(), static_cast<int64_t>(i) * kStagger));
+      if (!arrays_.back()) return false;
+    }
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      pack_layout(spec(inputs_[i]), setup_.row_major_inputs[i], array(inputs_[i]).data());
+      input_hashes_.push_back(stable_hash(view(array(inputs_[i]))));
+    }
+    return true;
+  }
+
+  std::vector<void*> pointers() const {
+    std::vector<void*> out;
+    for (const auto& a : arrays_) out.push_back(a->data());
+    return out;
+  }
+  void poison(int pattern) {
+    for (const int o : outputs_) std::memset(array(o).data(), pattern, static_cast<size_t>(array(o).bytes()));
+  }
+  std::vector<HostArray> unpacked_outputs() const {
+    std::vector<HostArray> out;
+    for (const int o : outputs_) {
+      out.push_back(HostArray::make(spec(o).dtype, spec(o).shape));
+      unpack_layout(spec(o), array(o).data(), out.back().data.data());
+    }
+    return out;
+  }
+  uint64_t output_hash() const {
+    uint64_t h = 0;
+    for (const int o : outputs_) h = hash_combine(h, stable_hash(view(array(o))));
+    return h;
+  }
+  /// What the kernel did to memory that is not its to write.
+  std::string trespass() const {
+    for (size_t i = 0; i < arrays_.size(); ++i) {
+      if (const auto damage = arrays_[i]->damage())
+        return fmt::format("The kernel wrote outside argument \"{}\", {}", setup_.job.signature.args[i].name, *damage);
+    }
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if (stable_hash(view(array(inputs_[i]))) != input_hashes_[i]) return fmt::format("The kernel changed its input \"{}\"", spec(inputs_[i]).name);
+    }
+    return {};
+  }
+  const runtime::ArgSpec& spec(int i) const { return setup_.job.signature.args[static_cast<size_t>(i)]; }
+  const std::vector<int>& outputs() const { return outputs_; }
+
+ private:
+  GuardedArray& array(int i) const { return *arrays_[static_cast<size_t>(i)]; }
+  const CandidateSetup& setup_;
+  std::vector<int> inputs_, outputs_;
+  std::vector<std::unique_ptr<GuardedArray>> arrays_;
+  std::vector<uint64_t> input_hashes_;
+};
+
+MeasureReply failed(MeasureReply reply, Status status, std::string message) {
+  reply.status = status;
+  reply.message = std::move(message);
+  return reply;
+}
+
+/// Says how two runs over different old contents differ, or nothing.
+std::string difference(const HostArray& first, const HostArray& second, const std::string& name) {
+  if (first.data == second.data) return {};
+  const auto size = static_cast<size_t>(first.dtype.bytes());
+  int64_t differing = 0, at = -1;
+  bool untouched = true;
+  for (int64_t i = 0; i < first.num_elements(); ++i) {
+    const std::byte* a = first.data.data() + static_cast<size_t>(i) * size;
+    const std::byte* b = second.data.data() + static_cast<size_t>(i) * size;
+    if (std::memcmp(a, b, size) == 0) continue;
+    if (at < 0) at = i;
+    ++differing;
+    for (size_t k = 0; k < size; ++k) untouched &= a[k] == std::byte{kFirstPattern} && b[k] == std::byte{kSecondPattern};
+  }
+  if (untouched) return fmt::format("The kernel never wrote {} elements of output \"{}\", first element {}", differing, name, at);
+  return fmt::format("Two runs of the kernel differ in {} elements of output \"{}\", first element {}: it reads what stood there before", differing, name, at);
+}
+
+int64_t first_nan(const HostArray& a) {
+  if (!a.dtype.is_float()) return -1;
+  const int64_t n = a.num_elements();
+  if (a.dtype == kFloat32) {
+    for (int64_t i = 0; i < n; ++i) {
+      float v;
+      std::memcpy(&v, a.data.data() + i * 4, 4);
+      if (std::isnan(v)) return i;
+    }
+    return -1;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    if (std::isnan(a.get(i))) return i;
+  }
+  return -1;
+}
+
+/// The elements asked for, as raw bytes.
+bool collect_values(const MeasureJob& job, const std::vector<HostArray>& outputs, std::vector<std::byte>& payload) {
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    if (!job.positions[o]) {
+      payload.insert(payload.end(), outputs[o].data.begin(), outputs[o].data.end());
+      continue;
+    }
+    const auto size = static_cast<size_t>(outputs[o].dtype.bytes());
+    for (const int64_t p : *job.positions[o]) {
+      if (p < 0 || p >= outputs[o].num_elements()) return false;
+      const std::byte* at = outputs[o].data.data() + static_cast<size_t>(p) * size;
+      payload.insert(payload.end(), at, at + size);
+    }
+  }
+  return true;
+}
+
+double timed_call(KernelProbe& probe) {
+  const double start = probe.now_s();
+  probe.call();
+  return probe.now_s() - start;
+}
+
+/// Two calls over differently poisoned outputs. Returns the time of the second; fills `outputs`, or `complaint`.
+double verified_calls(KernelProbe& probe, Arguments& args, std::vector<HostArray>& outputs, std::string& complaint) {
+  args.poison(kFirstPattern);
+  const double cold = timed_call(probe);
+  const std::vector<HostArray> first = args.unpacked_outputs();
+  args.poison(kSecondPattern);
+  const double warm = timed_call(probe);
+  outputs = args.unpacked_outputs();
+  for (size_t o = 0; o < outputs.size() && complaint.empty(); ++o) complaint = difference(first[o], outputs[o], args.spec(args.outputs()[o]).name);
+  return std::min(cold, warm);
+}
+
+}  // namespace
+
+MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& payload) {
+  const MeasureJob& job = setup.job;
+  MeasureReply reply;
+  reply.id = job.id;
+  keep_last_processors(job.cores);
+  Arguments args(setup);
+  if (!args.allocate()) return failed(reply, Status::out_of_memory, "There is no memory for the arguments");
+  runtime::ThreadPool pool(job.cores);
+
+  setup.shared.phase = Phase::load;
+  const double load_start = seconds_now(CLOCK_MONOTONIC);
+  auto module = codegen::load_object(setup.object);
+  if (!module) return failed(reply, Status::load_fail, module.error().text());
+  const auto kernel = (*module)->find(job.signature.name);
+  if (!kernel) return failed(reply, Status::load_fail, kernel.error().text());
+  const double run_start = seconds_now(CLOCK_MONOTONIC);
+  reply.load_s = run_start - load_start;
+
+  setup.shared.run_start_ns = static_cast<int64_t>(run_start * 1e9);
+  setup.shared.phase = Phase::run;
+  const runtime::ThreadPool::Hot hot(pool);
+  KernelProbe probe(*kernel, args.pointers(), pool.api());
+  std::vector<HostArray> outputs;
+  std::string complaint;
+  TimingOptions timing_options;
+  timing_options.incumbent_s = job.incumbent_s;
+  if (job.verify) {
+    const double last = verified_calls(probe, args, outputs, complaint);
+    if (std::string first = args.trespass(); !first.empty()) complaint = std::move(first);  // what it wrote elsewhere explains the rest
+    if (!complaint.empty()) return failed(reply, Status::wrong_output, complaint);
+    timing_options.last_call_s = last;
+  }
+  const uint64_t before = job.verify ? args.output_hash() : 0;
+  const Timing timing = time_kernel(probe, timing_options);
+  reply.run_s = seconds_now(CLOCK_MONOTONIC) - run_start;
+  if (probe.status() != 0) return failed(reply, Status::run_crash, fmt::format("The kernel returned {}, expected 0", probe.status()));
+  complaint = args.trespass();
+  if (complaint.empty() && job.verify && args.output_hash() != before) complaint = "The output changed while the kernel was called again and again";
+  if (!complaint.empty()) return failed(reply, Status::wrong_output, complaint);
+  setup.shared.phase = Phase::done;
+
+  reply.samples_s = timing.samples_s;
+  reply.flags = timing.flags;
+  reply.inner = timing.inner;
+  reply.censored = timing.censored;
+  if (job.verify) {
+    for (const HostArray& o : outputs) reply.first_nan.push_back(first_nan(o));
+    if (!collect_values(job, outputs, payload)) return failed(reply, Status::infra, "A position to compare lies outside the output");
+  }
+  reply.status = Status::ok;
+  return reply;
+}
+
+}  // namespace tw::measure

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/measure/handshake.h"
+
+#include "engine/base/text.h"
+#include "engine/measure/worker_process.h"
+
+namespace tw::measure {
+
+Expected<void> check_hello(const Frame& frame, const std::string& role) {
+  const Json& h = frame.header;
+  if (!h.contains("hello") || h["hello"] != role || !h.contains("protocol")) {
+    return Error(ErrorCode::parse_error, fmt::format("Expected a worker's greeting, found {}", printable(dump_json(h))));
+  }
+  if (h["protocol"] != kProtocolVersion) {
+    return Error(ErrorCode::version, fmt::format("Expected a worker with protocol {}, found {}", kProtocolVersion, printable(dump_json(h["protocol"]))));
+  }
+  return {};
+}
+
+}  // namespace tw::measure

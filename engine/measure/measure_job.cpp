@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/measure/measure_job.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "engine/base/text.h"
+
+namespace tw::measure {
+
+namespace {
+
+/// Reads typed members of a JSON object; the first thing that is wrong is kept as the error.
+class Fields {
+ public:
+  explicit Fields(const Json& json) : json_(json) {}
+
+  template <class T>
+  T number(const char* key) {
+    const Json* v = find(key);
+    if (v == nullptr) return {};
+    if (v->is_number()) return v->get<T>();
+    fail(key, "a number");
+    return {};
+  }
+  bool boolean(const char* key) {
+    const Json* v = find(key);
+    if (v == nullptr) return false;
+    if (v->is_boolean()) return v->get<bool>();
+    fail(key, "true or false");
+    return false;
+  }
+  std::string text(const char* key) {
+    const Json* v = find(key);
+    if (v == nullptr) return {};
+    if (v->is_string()) return v->get<std::string>();
+    fail(key, "text");
+    return {};
+  }
+  const Json& list(const char* key) {
+    static const Json kEmpty = Json::array();
+    const Json* v = find(key);
+    if (v == nullptr) return kEmpty;
+    if (v->is_array()) return *v;
+    fail(key, "a list");
+    return kEmpty;
+  }
+  template <class T>
+  std::vector<T> numbers(const char* key) {
+    std::vector<T> out;
+    for (const Json& v : list(key)) {
+      if (!v.is_number()) {
+        fail(key, "a list of numbers");
+        return {};
+      }
+      out.push_back(v.get<T>());
+    }
+    return out;
+  }
+  void fail(const char* key, const char* expected) {
+    if (!error_) error_ = Error(ErrorCode::parse_error, fmt::format("Expected {} as \"{}\" in a message between program and worker", expected, key));
+  }
+  const std::optional<Error>& error() const { return error_; }
+
+ private:
+  const Json* find(const char* key) {
+    if (json_.contains(key)) return &json_[key];
+    fail(key, "a value");
+    return nullptr;
+  }
+  const Json& json_;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+std::vector<int> MeasureJob::inputs() const {
+  std::vector<int> out;
+  for (size_t i = 0; i < signature.args.size(); ++i) {
+    if (!signature.args[i].output) out.push_back(static_cast<int>(i));
+  }
+  return out;
+}
+
+std::vector<int> MeasureJob::outputs() const {
+  std::vector<int> out;
+  for (size_t i = 0; i < signature.args.size(); ++i) {
+    if (signature.args[i].output) out.push_back(static_cast<int>(i));
+  }
+  return out;
+}
+
+int64_t MeasureJob::tensor_bytes() const {
+  int64_t total = 0;
+  for (const runtime::ArgSpec& a : signature.args) total += a.physical_bytes() + 2 * a.num_elements() * a.dtype.bytes();
+  return total;
+}
+
+Json to_json(const MeasureJob& job) {
+  Json ranges = Json::array(), positions = Json::array();
+  for (const InputRange& r : job.ranges) ranges.push_back(Json::array({r.lo, r.hi}));
+  for (const auto& p : job.positions) positions.push_back(p ? Json(*p) : Json());
+  return Json{{"command", "measure"},
+              {"id", job.id},
+              {"signature", runtime::to_json(job.signature)},
+              {"ranges", ranges},
+              {"seed", job.seed},
+              {"cores", job.cores},
+              {"incumbent_s", job.incumbent_s},
+              {"run_limit_s", job.run_limit_s},
+              {"startup_limit_s", job.startup_limit_s},
+              {"memory_bytes", job.memory_bytes},
+              {"verify", job.verify},
+              {"positions", positions}};
+}
+
+Expected<MeasureJob> measure_job_from_json(const Json& json) {
+  Fields f(json);
+  MeasureJob job;
+  job.id = f.number<int64_t>("id");
+  job.seed = f.number<uint64_t>("seed");
+  job.cores = f.number<int>("cores");
+  job.incumbent_s = f.number<double>("incumbent_s");
+  job.run_limit_s = f.number<double>("run_limit_s");
+  job.startup_limit_s = f.number<double>("startup_limit_s");
+  job.memory_bytes = f.number<int64_t>("memory_bytes");
+  job.verify = f.boolean("verify");
+  for (const Json& r : f.list("ranges")) {
+    if (!r.is_array() || r.size() != 2 || !r[0].is_number() || !r[1].is_number()) {
+      f.fail("ranges", "a list of pairs");
+      break;
+    }
+    job.ranges.push_back({r[0].get<double>(), r[1].get<double>()});
+  }
+  for (const Json& p : f.list("positions")) {
+    if (p.is_null()) {
+      job.positions.emplace_back();
+      continue;
+    }
+    std::vector<int64_t>& list = job.positions.emplace_back().emplace();
+    if (!p.is_array()) f.fail("positions", "lists of positions");
+    for (const Json& v : p) {
+      if (!v.is_number_integer()) f.fail("positions", "lists of integers");
+      if (f.error()) return *f.error();
+      list.push_back(v.get<int64_t>());
+    }
+  }
+  if (!json.contains("signature")) f.fail("signature", "a signature");
+  if (f.error()) return *f.error();
+  TW_TRY(job.signature, runtime::signature_from_json(json["signature"]));
+  if (job.ranges.size() != job.inputs().size() || job.positions.size() != job.outputs().size()) {
+    return Error(ErrorCode::parse_error, fmt::format("A job with {} inputs and {} outputs has {} ranges and {} lists of positions", job.inputs().size(),
+                                                     job.outputs().size(), job.ranges.size(), job.positions.size()));
+  }
+  return job;
+}
+
+Json reply_header(const MeasureReply& reply) {
+  return Json{{"id", reply.id},
+              {"status", records::status_name(reply.status)},
+              {"message", reply.message},
+              {"samples_s", reply.samples_s},
+              {"flags", reply.flags},
+              {"inner", reply.inner},
+              {"censored", reply.censored},
+              {"load_s", reply.load_s},
+              {"run_s", reply.run_s},
+              {"first_nan", reply.first_nan}};
+}
+
+int64_t values_wanted(const MeasureJob& job, size_t o) {
+  return job.positions[o] ? static_cast<int64_t>(job.positions[o]->size()) : job.signature.args[static_cast<size_t>(job.outputs()[o])].num_elements();
+}
+
+Expected<MeasureReply> reply_from_frame(const Frame& frame, const MeasureJob& job) {
+  Fields f(frame.header);
+  MeasureReply reply;
+  reply.id = f.number<int64_t>("id");
+  reply.message = f.text("message");
+  reply.samples_s = f.numbers<double>("samples_s");
+  for (const Json& flag : f.list("flags")) reply.flags.push_back(flag.is_boolean() && flag.get<bool>());
+  reply.inner = f.number<int>("inner");
+  reply.censored = f.boolean("censored");
+  reply.load_s = f.number<double>("load_s");
+  reply.run_s = f.number<double>("run_s");
+  reply.first_nan = f.numbers<int64_t>("first_nan");
+  const std::string status = f.text("status");
+  if (f.error()) return *f.error();
+  reply.status = records::status_from_name(status);
+  if (status != records::status_name(reply.status))
+    return Error(ErrorCode::parse_error, fmt::format("Expected a status in a worker's reply, found \"{}\"", printable(status)));
+  if (reply.status != records::Status::ok || !job.verify) return reply;
+
+  const std::vector<int> outputs = job.outputs();
+  const std::byte* at = frame.payload.data();
+  size_t left = frame.payload.size();
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const DType t = job.signature.args[static_cast<size_t>(outputs[o])].dtype;
+    const int64_t n = values_wanted(job, o);
+    const size_t bytes = static_cast<size_t>(n * t.bytes());
+    if (bytes > left) return Error(ErrorCode::parse_error, "A worker's reply has fewer output values than asked for");
+    const HostArray values{t, {n}, {at, at + bytes}};
+    at += bytes;
+    left -= bytes;
+    std::vector<double>& out = reply.values.emplace_back(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i) out[static_cast<size_t>(i)] = values.get(i);
+  }
+  if (left != 0 || reply.first_nan.size() != outputs.size()) return Error(ErrorCode::parse_error, "A worker's reply does not have the shape asked for");
+  return reply;
+}
+
+}  // namespace tw::measure

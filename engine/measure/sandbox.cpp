@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/measure/sandbox.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "engine/measure/worker_process.h"
+
+namespace tw::measure {
+
+Sandbox::Sandbox() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+const char* Sandbox::name() const {
+  switch (kind_) {
+    case Kind::pid_namespace:
+      return "PID namespace";
+    case Kind::user_namespace:
+      return "PID namespace in a user namespace";
+    case Kind::subreaper:
+      return "reaper of orphans";
+  }
+  return "";
+}
+
+Child Sandbox::fork() {
+  for (;;) {
+    int pidfd = -1;
+    clone_args args;
+    std::memset(&args, 0, sizeof args);
+    args.flags = CLONE_PIDFD;
+    if (kind_ == Kind::pid_namespace) args.flags |= CLONE_NEWPID;
+    if (kind_ == Kind::user_namespace) args.flags |= CLONE_NEWPID | CLONE_NEWUSER;
+    args.pidfd = reinterpret_cast<uint64_t>(&pidfd);
+    args.exit_signal = SIGCHLD;
+    const long pid = syscall(SYS_clone3, &args, sizeof args);
+    if (pid == 0) return {0, -1};
+    if (pid > 0) return {static_cast<pid_t>(pid), pidfd};
+    if (kind_ == Kind::subreaper || errno == EAGAIN || errno == ENOMEM) return {};
+    kind_ = kind_ == Kind::pid_namespace ? Kind::user_namespace : Kind::subreaper;  // not permitted here
+  }
+}
+
+int Sandbox::kill_and_wait(const Child& child) {
+  ::kill(-child.pid, SIGKILL);
+  ::kill(child.pid, SIGKILL);
+  return wait(child);
+}
+
+int Sandbox::wait(const Child& child) {
+  int status = 0;
+  while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  ::close(child.pidfd);
+  hunt_orphans();
+  return status;
+}
+
+void Sandbox::hunt_orphans() {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/children", static_cast<int>(::getpid()));
+  for (int round = 0; round < 1000; ++round) {
+    std::FILE* f = std::fopen(path, "re");
+    if (f == nullptr) return;
+    int pid = 0;
+    bool any = false;
+    while (std::fscanf(f, "%d", &pid) == 1) {
+      any = true;
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, nullptr, 0);
+    }
+    std::fclose(f);
+    if (!any) return;
+  }
+}
+
+void enter_child(int result_fd, int output_fd) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  pollfd parent{result_fd, 0, 0};
+  if (::poll(&parent, 1, 0) == 1 && (parent.revents & POLLERR) != 0) _exit(0);  // it died before the line above
+  const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ::dup2(null, 0);
+  ::dup2(output_fd, 1);
+  ::dup2(output_fd, 2);
+  ::dup2(result_fd, kChannelFd);
+  close_range(kChannelFd + 1, ~0U, 0);
+}
+
+}  // namespace tw::measure

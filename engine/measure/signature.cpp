@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/measure/signature.h"
+
+namespace tw::measure {
+
+namespace {
+
+runtime::ArgSpec arg_of(const schedule::Stage& stage, bool output) {
+  runtime::ArgSpec spec{stage.op.name, stage.op.output->dtype, stage.op.output->shape, {}, stage.op.is_placeholder() && stage.op.role == te::Role::constant,
+                        output};
+  for (const auto& piece : stage.layout) spec.layout.push_back({piece.dim, piece.factor});
+  return spec;
+}
+
+}  // namespace
+
+runtime::KernelSignature signature_of(const schedule::Schedule& s, const std::string& name) {
+  runtime::KernelSignature signature{name, {}};
+  for (const schedule::Stage& stage : s.stages()) {
+    if (stage.op.is_placeholder()) signature.args.push_back(arg_of(stage, false));
+  }
+  for (const int o : s.outputs()) signature.args.push_back(arg_of(s.stages()[static_cast<size_t>(o)], true));
+  return signature;
+}
+
+}  // namespace tw::measure

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tw::measure {
+
+/// What is timed, and with which clock; tests put a simulated machine here.
+class Probe {
+ public:
+  virtual ~Probe() = default;
+  virtual void call() = 0;
+  virtual double now_s() = 0;
+  /// Involuntary context switches of this process so far.
+  virtual int64_t switches() = 0;
+};
+
+struct TimingOptions {
+  double incumbent_s = 0;  ///< best time so far, 0 if none
+  double min_sample_s = 200e-6;
+  double budget_s = 0.15;  ///< of samples
+  int max_samples = 40;
+  double last_call_s = 0;  ///< time of a call just before, for the warm-up to compare with; 0 if none
+};
+
+struct Timing {
+  std::vector<double> samples_s;  ///< each the mean of `inner` calls
+  std::vector<bool> flags;        ///< the sample saw an involuntary context switch
+  int inner = 1;
+  bool censored = false;  ///< stopped early as clearly slower than the incumbent
+};
+
+/// Warms up until two calls agree within 5 %, 10 calls or 50 ms; then picks how many calls make one sample (at least min_sample_s and 1000 times
+/// the cost of the clock; at most 1e6; growing at most 10 times a step, so that a wrong first estimate cannot run away); then samples until the
+/// third best unflagged sample is within 2 % of the best (at least 5 of them), or 40 samples, or the budget is used up.
+/// With an incumbent, stops after the first sample if that is over 4 times slower, and after 3 unflagged ones if the best of them is over 1.3 times slower.
+/// The minimum of unflagged samples orders candidates best on noisy machines; Halide's benchmark uses the same stop rule with 3 %.
+Timing time_kernel(Probe& probe, const TimingOptions& options);
+
+}  // namespace tw::measure
