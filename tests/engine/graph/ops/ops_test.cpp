@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+#include <cmath>
+#include <set>
+
+#include "engine/base/rng.h"
+#include "engine/graph/evaluate.h"
+#include "engine/graph/op.h"
+#include "engine/graph/to_dag.h"
+
+using namespace tw;
+using graph::Attrs;
+using graph::GraphBuilder;
+
+/// The operator table: form of the expressions that templates match on, values against plain loops, refusal of what does not fit.
+class OpsTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void rows_are_complete();
+  void convolution_form_data();
+  void convolution_form();
+  void dense_form();
+  void convolution_values_data();
+  void convolution_values();
+  void reshape_keeps_plain_indices();
+  void integer_division();
+  void indices_stay_inside();
+  void unfit_operands_are_refused();
+};
+
+namespace {
+
+using Dims = std::vector<int64_t>;
+using Values = std::map<std::string, graph::AttrValue>;
+
+struct Operand {
+  Dims shape;
+  DType dtype = kFloat32;
+};
+
+Expected<graph::Graph> one(const std::string& op, const std::vector<Operand>& operands, const Values& attrs) {
+  GraphBuilder b("g");
+  std::vector<int> inputs;
+  for (size_t k = 0; k < operands.size(); ++k) inputs.push_back(b.input("x" + std::to_string(k), {operands[k].dtype, operands[k].shape}));
+  auto out = b.node(op, inputs, Attrs{attrs});
+  if (!out) return out.error();
+  b.output((*out)[0]);
+  return std::move(b).finish();
+}
+
+HostArray filled(const Dims& shape, DType t, const std::vector<double>& v) {
+  HostArray a = HostArray::make(t, shape);
+  for (size_t i = 0; i < v.size(); ++i) a.set(static_cast<int64_t>(i), v[i]);
+  return a;
+}
+HostArray random(const Dims& shape, Rng& rng) {
+  HostArray a = HostArray::make(kFloat32, shape);
+  for (int64_t i = 0; i < a.num_elements(); ++i) a.set(i, rng.normal());
+  return a;
+}
+HostArray run(const graph::Graph& g, const std::vector<HostArray>& inputs) {
+  std::map<std::string, HostArray> named;
+  for (size_t k = 0; k < inputs.size(); ++k) named.emplace("x" + std::to_string(k), inputs[k]);
+  return graph::evaluate(g, named).value()[0];
+}
+std::vector<double> numbers(const HostArray& a) {
+  std::vector<double> out;
+  for (int64_t i = 0; i < a.num_elements(); ++i) out.push_back(a.get(i));
+  return out;
+}
+
+const te::Op* tagged(const te::Dag& d, const std::string& tag) {
+  for (const te::Op& o : d.ops)
+    if (o.tag == tag) return &o;
+  return nullptr;
+}
+
+}  // namespace
+
+void OpsTest::rows_are_complete() {
+  std::set<std::string> names;
+  for (const graph::OpDef& op : graph::operators()) {
+    QVERIFY2(names.insert(op.name).second, op.name);
+    QVERIFY2(op.infer && op.to_te && op.summary && *op.summary && op.tolerance >= 0, op.name);
+    QCOMPARE(graph::find_op(op.name), &op);
+    // No operand at all is refused by every operator, without reading any.
+    const graph::Node node{.name = "n", .op = op.name};
+    graph::OpContext c;
+    c.node = &node;
+    QVERIFY2(!op.infer(c).has_value(), op.name);
+  }
+}
+
+void OpsTest::convolution_form_data() {
+  QTest::addColumn<int>("channels");
+  QTest::addColumn<int>("filters");
+  QTest::addColumn<int>("groups");
+  QTest::addColumn<int>("pad");
+  QTest::addColumn<QString>("tag");
+  QTest::addColumn<QString>("body");
+  const QString dense = "%1[i, r0, k * 2 + r1, l * 2 + r2] * p1[j, r0, r1, r2]";
+  QTest::newRow("plain") << 8 << 16 << 1 << 0 << "conv2d" << dense.arg("p0");
+  QTest::newRow("padded") << 8 << 16 << 1 << 1 << "conv2d" << dense.arg("pad");
+  QTest::newRow("depthwise") << 8 << 8 << 8 << 1 << "depthwise_conv2d"
+                             << "pad[i, j, k * 2 + r0, l * 2 + r1] * p1[j, 0, r0, r1]";
+  QTest::newRow("grouped") << 8 << 16 << 2 << 1 << "grouped_conv2d"
+                           << "pad[i, j // 8 * 4 + r0, k * 2 + r1, l * 2 + r2] * p1[j, r0, r1, r2]";
+}
+
+void OpsTest::convolution_form() {
+  QFETCH(int, channels);
+  QFETCH(int, filters);
+  QFETCH(int, groups);
+  QFETCH(int, pad);
+  QFETCH(QString, tag);
+  QFETCH(QString, body);
+  const auto g = one("conv2d", {{{1, channels, 9, 9}}, {{filters, channels / groups, 3, 3}}},
+                     {{"strides", Dims{2, 2}}, {"pads", Dims{pad, pad, pad, pad}}, {"groups", int64_t{groups}}});
+  QVERIFY2(g.has_value(), g ? "" : g.error().text().c_str());
+  const auto dag = graph::to_dag(*g, g->nodes[0]);
+  QVERIFY(te::verify(*dag->dag).has_value());
+  const te::Op* op = tagged(*dag->dag, tag.toStdString());
+  QVERIFY(op != nullptr);
+  QCOMPARE(op->reducer, te::Reducer::sum);
+  QCOMPARE(op->attrs.at("strides"), (Dims{2, 2}));
+  QCOMPARE(op->attrs.at("groups"), Dims{groups});
+  QCOMPARE(tagged(*dag->dag, "pad") != nullptr, pad > 0);
+  const std::string text = te::print(*dag->dag);
+  QVERIFY2(text.find(body.toStdString()) != std::string::npos, (text + "\nlacks " + body.toStdString()).c_str());
+}
+
+void OpsTest::dense_form() {
+  const auto g = one("dense", {{{4, 8}}, {{6, 8}}, {{6}}}, {});
+  const auto dag = graph::to_dag(*g, g->nodes[0]);
+  const std::string text = te::print(*dag->dag);
+  QVERIFY2(text.find("p0[i, r0] * p1[j, r0]") != std::string::npos, text.c_str());
+  QCOMPARE(te::flops(*dag->dag), int64_t{4 * 6 * 8 * 2 + 4 * 6});
+}
+
+void OpsTest::convolution_values_data() {
+  QTest::addColumn<int>("stride");
+  QTest::addColumn<int>("dilation");
+  QTest::addColumn<int>("before");
+  QTest::addColumn<int>("after");
+  QTest::addColumn<int>("groups");
+  QTest::newRow("plain") << 1 << 1 << 0 << 0 << 1;
+  QTest::newRow("strided, one-sided padding") << 2 << 1 << 1 << 0 << 1;
+  QTest::newRow("dilated") << 1 << 2 << 2 << 1 << 1;
+  QTest::newRow("grouped") << 2 << 1 << 1 << 1 << 2;
+  QTest::newRow("depthwise with multiplier 2") << 1 << 1 << 1 << 1 << 4;
+}
+
+void OpsTest::convolution_values() {
+  QFETCH(int, stride);
+  QFETCH(int, dilation);
+  QFETCH(int, before);
+  QFETCH(int, after);
+  QFETCH(int, groups);
+  Rng rng(7);
+  const int64_t C = 4, O = 8, H = 7, W = 6, K = 3, ic_per = C / groups, oc_per = O / groups;
+  const HostArray x = random({2, C, H, W}, rng), w = random({O, ic_per, K, K}, rng), bias = random({O}, rng);
+  const auto g = one(
+      "conv2d", {{x.shape}, {w.shape}, {bias.shape}},
+      {{"strides", Dims{stride, stride}}, {"dilations", Dims{dilation, dilation}}, {"pads", Dims{before, before, after, after}}, {"groups", int64_t{groups}}});
+  QVERIFY2(g.has_value(), g ? "" : g.error().text().c_str());
+  const HostArray y = run(*g, {x, w, bias});
+  const int64_t OH = (H + before + after - (K - 1) * dilation - 1) / stride + 1, OW = (W + before + after - (K - 1) * dilation - 1) / stride + 1;
+  QCOMPARE(y.shape, (Dims{2, O, OH, OW}));
+  int64_t at = 0;
+  for (int64_t n = 0; n < 2; ++n)
+    for (int64_t o = 0; o < O; ++o)
+      for (int64_t i = 0; i < OH; ++i)
+        for (int64_t j = 0; j < OW; ++j, ++at) {
+          double want = bias.get(o);
+          for (int64_t c = 0; c < ic_per; ++c)
+            for (int64_t p = 0; p < K; ++p)
+              for (int64_t q = 0; q < K; ++q) {
+                const int64_t r = i * stride + p * dilation - before, s = j * stride + q * dilation - before, ch = o / oc_per * ic_per + c;
+                if (r >= 0 && r < H && s >= 0 && s < W) want += x.get(((n * C + ch) * H + r) * W + s) * w.get(((o * ic_per + c) * K + p) * K + q);
+              }
+          QVERIFY(std::abs(y.get(at) - want) < 1e-5);
+        }
+}
+
+void OpsTest::reshape_keeps_plain_indices() {
+  const auto g = one("reshape", {{{2, 6, 5}}}, {{"shape", Dims{2, 2, 3, 1, 5}}});
+  const std::string text = te::print(*graph::to_dag(*g, g->nodes[0])->dag);
+  QVERIFY2(text.find("p0[i, j * 3 + k, m]") != std::string::npos, text.c_str());
+}
+
+void OpsTest::integer_division() {
+  const auto div = one("div", {{{4}, kInt32}, {{4}, kInt32}}, {}), mod = one("mod", {{{4}, kInt32}, {{4}, kInt32}}, {}),
+             fmod = one("fmod", {{{4}, kInt32}, {{4}, kInt32}}, {});
+  const HostArray a = filled({4}, kInt32, {-7, 7, 7, -2147483648.0}), b = filled({4}, kInt32, {3, -3, 0, -1});
+  QCOMPARE(numbers(run(*div, {a, b})), (std::vector<double>{-2, -2, 0, -2147483648.0}));
+  QCOMPARE(numbers(run(*mod, {a, b})), (std::vector<double>{2, -2, 7, 0}));
+  QCOMPARE(numbers(run(*fmod, {a, b})), (std::vector<double>{-1, 1, 7, 0}));
+}
+
+void OpsTest::indices_stay_inside() {
+  const auto g = one("gather", {{{3}}, {{4}, kInt64}}, {{"axis", int64_t{0}}});
+  const HostArray y = run(*g, {filled({3}, kFloat32, {10, 20, 30}), filled({4}, kInt64, {-1, 2, 99, -99})});
+  QCOMPARE(numbers(y), (std::vector<double>{30, 30, 30, 10}));
+}
+
+void OpsTest::unfit_operands_are_refused() {
+  const auto text = [](const Expected<graph::Graph>& g) { return g ? std::string("accepted") : g.error().text(); };
+  const auto lacks = [](const std::string& t, const char* part) { return t.find(part) == std::string::npos; };
+  QVERIFY(!lacks(text(one("add", {{{2, 3}}, {{4}}}, {})), "shapes [2, 3] and [4] do not broadcast"));
+  QVERIFY(!lacks(text(one("add", {{{2}}, {{2}, kInt32}}, {})), "equal element types"));
+  QVERIFY(!lacks(text(one("exp", {{{2}, kInt32}}, {})), "a floating-point operand"));
+  QVERIFY(!lacks(text(one("conv2d", {{{1, 3, 4, 4}}, {{8, 2, 3, 3}}}, {})), "do not fit 1 groups"));
+  QVERIFY(!lacks(text(one("conv2d", {{{1, 3, 2, 2}}, {{8, 3, 3, 3}}}, {})), "does not fit into dimension 2"));
+  QVERIFY(!lacks(text(one("reshape", {{{2, 3}}}, {{"shape", Dims{4}}})), "expected a shape of 6 elements"));
+  QVERIFY(!lacks(text(one("concat", {{{2, 3}}, {{2, 4}}}, {{"axis", int64_t{0}}})), "do not join along dimension 0"));
+  QVERIFY(!lacks(text(one("slice", {{{4}}}, {{"starts", Dims{2}}, {"steps", Dims{1}}, {"sizes", Dims{3}}})), "lie outside dimension 0"));
+  QVERIFY(!lacks(text(one("broadcast_to", {{{1}}}, {{"shape", Dims{int64_t{1} << 30, int64_t{1} << 30}}})), "at most 2^40 elements"));
+  QVERIFY(!lacks(text(one("einsum", {{{2, 3}}, {{4, 5}}}, {{"equation", std::string("ij,jk->ik")}})), "differs from an earlier extent 3"));
+}
+
+QTEST_APPLESS_MAIN(OpsTest)
+#include "ops_test.moc"
