@@ -45,6 +45,15 @@ std::vector<Expr> physical_indices(const std::vector<Expr>& logical, const std::
   return out;
 }
 
+/// Tiles up to this size live on the stack, where those with constant indices become registers; larger ones come from the workspace.
+constexpr int64_t kLocalBytes = 32 * 1024;
+
+int64_t tile_bytes(const std::vector<int64_t>& shape, DType t) {
+  int64_t n = t.bytes();
+  for (const int64_t d : shape) n *= d;
+  return n;
+}
+
 /// Replaces reads of inlined stages, producers first, so that chains collapse.
 void inline_stages(std::vector<Stage>& stages) {
   for (size_t i = 0; i < stages.size(); ++i) {
@@ -89,19 +98,41 @@ class Lowering {
     for (size_t i = 0; i < stages_.size(); ++i) {
       const Stage& st = stages_[i];
       const Buffer& logical = st.op.output;
-      if (st.location == ComputeLocation::inlined) continue;
+      if (st.location == ComputeLocation::inlined) {
+        layouts_.emplace_back();
+        continue;
+      }
       const bool at = st.location == ComputeLocation::at;
       if (at && !st.layout.empty())
         return Error(ErrorCode::illegal_schedule, fmt::format("Expected a layout only on stages computed at the root, found one on '{}'", st.op.name));
       const bool param = st.op.is_placeholder() || is_output(static_cast<int>(i));
       const std::vector<int64_t>& shape = at ? domains_.of(static_cast<int>(i)).extent : logical->shape;
-      const ir::Scope scope = param ? ir::Scope::param : st.scope;
-      buffers_.emplace(logical.get(), ir::make_buffer(logical->name, logical->dtype, physical_shape(shape, st.layout), scope));
+      layouts_.push_back(at ? loop_order_layout(static_cast<int>(i)) : st.layout);
+      const std::vector<int64_t> physical = physical_shape(shape, layouts_.back());
+      ir::Scope scope = param ? ir::Scope::param : st.scope;
+      if (at && tile_bytes(physical, logical->dtype) <= kLocalBytes) scope = ir::Scope::local;
+      buffers_.emplace(logical.get(), ir::make_buffer(logical->name, logical->dtype, physical, scope));
       stage_of_.emplace(logical.get(), static_cast<int>(i));
       if (st.op.is_placeholder()) f.params.push_back(buffers_.at(logical.get()));
     }
     for (const int o : outputs_) f.params.push_back(buffers_.at(stages_[static_cast<size_t>(o)].op.output.get()));
     return {};
+  }
+
+  /// Dimensions of a tile in the order of its stage's loops, so that the innermost loop walks neighbouring elements.
+  std::vector<LayoutStep::Piece> loop_order_layout(int i) const {
+    const Stage& st = stages_[static_cast<size_t>(i)];
+    std::vector<std::pair<int, int>> position;  // innermost loop that moves the dimension, dimension
+    for (size_t d = 0; d < st.op.axes.size(); ++d) {
+      int innermost = -1;
+      for (size_t k = 0; k < st.iters.size(); ++k)
+        if (ir::uses_var(domains_.of(i).axis_value.at(st.op.axes[d].var.get()), st.iters[k].var.get())) innermost = static_cast<int>(k);
+      position.emplace_back(innermost, static_cast<int>(d));
+    }
+    std::sort(position.begin(), position.end());
+    std::vector<LayoutStep::Piece> out;
+    for (const auto& [loop, d] : position) out.push_back({d, 0});
+    return out;
   }
 
   /// Logical indices of a stage's array to indices of the array that holds it.
@@ -110,7 +141,7 @@ class Lowering {
     const Stage& st = stages_[static_cast<size_t>(i)];
     if (st.location == ComputeLocation::at)
       for (size_t k = 0; k < indices.size(); ++k) indices[k] = indices[k] - domains_.of(i).min[k];
-    return {buffers_.at(logical), physical_indices(indices, st.layout)};
+    return {buffers_.at(logical), physical_indices(indices, layouts_[static_cast<size_t>(i)])};
   }
 
   Expr rewrite_reads(const Expr& e) const {
@@ -223,6 +254,7 @@ class Lowering {
   std::vector<int> outputs_;
   std::vector<Stage> stages_;
   DomainInference domains_;
+  std::vector<std::vector<LayoutStep::Piece>> layouts_;  ///< per stage
   std::unordered_map<const ir::BufferNode*, Buffer> buffers_;
   std::unordered_map<const ir::BufferNode*, int> stage_of_;
 };

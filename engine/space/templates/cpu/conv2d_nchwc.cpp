@@ -41,7 +41,7 @@ ConfigSpace conv2d_nchwc_space(const te::Dag& dag, const Target& target) {
   space.define_split("tile_ow", s.ow, {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "output columns of the register tile"});
   space.define_knob("tile_oh", up_to({1, 2, 3, 4, 7}, s.oh), "output rows of the register tile, which share the weight loads");
   space.define_knob("oc_blocks", dividing({1, 2, 3, 4, 6}, s.oc / s.oc_block), "blocks of output channels of the register tile");
-  space.define_knob("unroll_ic", up_to({1, 4}, s.ic_block), "input channels written out");
+  space.define_knob("unroll_ic", up_to({1, 2}, s.ic_block), "input channels written out");
   space.define_knob("rows_outer", {0, 1}, "1: rows of the image outside, channels inside; 0: the other way round");
   space.add_filter([target](const ConfigEntity& e) { return fits_registers(e.split("tile_ow")[1] * e.integer("tile_oh"), e.integer("oc_blocks"), target); },
                    "the register tile does not fit the vector registers");
