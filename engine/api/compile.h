@@ -15,20 +15,21 @@ namespace tw::api {
 
 /// An imported network ready for tuning.
 struct Network {
-  graph::Graph imported;         ///< as in the file
-  graph::Graph optimized;        ///< after all graph passes, with groups
+  graph::Graph imported;   ///< as in the file
+  graph::Graph optimized;  ///< after all graph passes, with groups
   graph::Partition partition;
-  std::string content_key;       ///< of the model file
+  std::string content_key;  ///< of the model file
 };
 
-Expected<Network> import_network(const std::string& path, const Target& target, const frontends::ImportOptions& options = {}, const graph::PassHooks& hooks = {});
+Expected<Network> import_network(const std::string& path, const Target& target, const frontends::ImportOptions& options = {},
+                                 const graph::PassHooks& hooks = {});
 
 /// One task per distinct workload, heaviest first.
 struct NetworkTask {
   records::Task task;
   int weight = 1;
-  double flops_share = 0;       ///< of the network's FLOPs
-  std::string space;            ///< template name or "default"
+  double flops_share = 0;  ///< of the network's FLOPs
+  std::string space;       ///< template name or "default"
   int64_t space_size = 1;
 };
 std::vector<NetworkTask> network_tasks(const Network& network, const Target& target);
@@ -39,12 +40,13 @@ struct CompileOptions {
 };
 
 /// Every group with the best record of its task (default schedule where there is none or where its steps no longer apply), layouts matched,
-/// constants packed, storage planned.
+/// constants packed, storage planned. Calls without a task key are changes of layout between kernels that disagree.
 Expected<runtime::Executable> compile(const Network& network, const Target& target, records::RecordSource* records, const CompileOptions& options = {});
 
 /// Runs the imported graph operator by operator with unscheduled code, without passes and fusion: the reference that `tw run --check` compares with.
 /// The unscheduled kernels are themselves checked against te::interpret_at on sampled elements. Runs in the calling process; callers isolate it.
-Expected<std::vector<HostArray>> run_reference(const graph::Graph& imported, const std::map<std::string, HostArray>& inputs, const Target& target, StopToken stop = {});
+Expected<std::vector<HostArray>> run_reference(const graph::Graph& imported, const std::map<std::string, HostArray>& inputs, const Target& target,
+                                               StopToken stop = {});
 
 /// Largest error of `got` against `want`: absolute, and relative to the largest magnitude of `want`.
 struct Difference {

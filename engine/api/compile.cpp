@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api/compile.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "engine/api/kernel_plan.h"
+#include "engine/base/text.h"
+#include "engine/codegen/codegen.h"
+#include "engine/graph/plan_memory.h"
+#include "engine/lower/lower.h"
+#include "engine/measure/signature.h"
+
+namespace tw::api {
+
+namespace {
+
+Error cancelled() { return Error(ErrorCode::cancelled, "Compilation was cancelled"); }
+
+/// Letters, digits and underscores, not too long for a symbol.
+std::string symbol_of(size_t number, const std::string& name) {
+  std::string s = fmt::format("k{}_{}", number, name.substr(0, 60));
+  for (char& c : s)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return s;
+}
+
+class Compiler {
+ public:
+  Compiler(const Network& network, const Target& target, const CompileOptions& options) : n_(network), target_(target), options_(options) {}
+
+  Expected<runtime::Executable> run(records::RecordSource* records) {
+    if (records) TW_CHECK(find_records(*records));
+    // A record that lowers but does not compile costs one more round without it.
+    for (;;) {
+      TW_TRY(plan_, plan_kernels(n_.optimized, n_.partition, target_, tuned_, options_.stop));
+      TW_CHECK(lower_kernels());
+      if (options_.stop.stop_requested()) return cancelled();
+      report("Generating code", 0, static_cast<int>(funcs_.size()));
+      auto object = codegen::build_object(funcs_, target_);
+      if (object) {
+        report("Generating code", static_cast<int>(funcs_.size()), static_cast<int>(funcs_.size()));
+        e_.artifact.object = std::move(*object);
+        break;
+      }
+      if (!drop_uncompilable()) return object.error();
+    }
+    return assemble();
+  }
+
+ private:
+  void report(const std::string& what, int done, int total) const {
+    if (options_.progress) options_.progress(what, done, total);
+  }
+
+  /// The best record of each workload whose steps still apply and lower.
+  Expected<void> find_records(records::RecordSource& source) {
+    const auto& workloads = n_.partition.workloads;
+    for (size_t i = 0; i < workloads.size(); ++i) {
+      if (options_.stop.stop_requested()) return cancelled();
+      report("Looking up records", static_cast<int>(i), static_cast<int>(workloads.size()));
+      const std::string key = records::make_task(workloads[i].name, workloads[i].dag, target_).key;
+      TW_TRY(const std::optional<records::Record> best, source.best(key));
+      if (!best) continue;
+      auto s = schedule::Schedule::replay(workloads[i].dag, best->candidate.steps);
+      auto func = s ? lower::lower_and_optimize(*s, "kernel", target_) : Expected<tir::Func>(s.error());
+      if (func) {
+        std::string origin = best->candidate.space;
+        if (best->candidate.index >= 0) origin += fmt::format(" #{}", best->candidate.index);
+        tuned_.emplace(key, Tuned{std::move(*s), std::move(*func), fmt::format("{}, {}", origin, si_text(best->result.seconds(), "s"))});
+      } else {
+        refused_[key] = "default (the best record no longer applies)";
+      }
+    }
+    return {};
+  }
+
+  /// Lowers each distinct schedule once; equal kernels share a function.
+  Expected<void> lower_kernels() {
+    funcs_.clear();
+    function_of_.clear();
+    e_.artifact.kernels.clear();
+    std::map<std::string, int> known;
+    for (size_t i = 0; i < plan_.kernels.size(); ++i) {
+      if (options_.stop.stop_requested()) return cancelled();
+      report("Lowering kernels", static_cast<int>(i), static_cast<int>(plan_.kernels.size()));
+      const PlannedKernel& k = plan_.kernels[i];
+      const std::string identity = te::structural_key(*k.schedule.dag()) + dump_json(schedule::to_json(k.schedule.steps()));
+      const auto [it, fresh] = known.emplace(identity, static_cast<int>(funcs_.size()));
+      function_of_.push_back(it->second);
+      if (!fresh) continue;
+      const std::string symbol = symbol_of(funcs_.size(), k.name);
+      auto func = k.tuned ? Expected<tir::Func>(tuned_.at(k.task_key).func) : lower::lower_and_optimize(k.schedule, symbol, target_);
+      if (!func) {
+        Error e = func.error();
+        if (e.where.empty()) e.where = "kernel " + k.name;
+        return e;
+      }
+      func->name = symbol;
+      funcs_.push_back(std::move(*func));
+      e_.artifact.kernels.push_back(measure::signature_of(k.schedule, symbol));
+    }
+    return {};
+  }
+
+  /// Finds the tuned kernels that the code generator refuses; false if there is none.
+  bool drop_uncompilable() {
+    bool dropped = false;
+    for (size_t i = 0; i < plan_.kernels.size(); ++i) {
+      const PlannedKernel& k = plan_.kernels[i];
+      if (!k.tuned || !tuned_.count(k.task_key)) continue;
+      if (const auto alone = codegen::build_object({funcs_[static_cast<size_t>(function_of_[i])]}, target_); !alone) {
+        tuned_.erase(k.task_key);
+        refused_[k.task_key] = fmt::format("default (the best record no longer compiles: {})", alone.error().message);
+        dropped = true;
+      }
+    }
+    return dropped;
+  }
+
+  Expected<runtime::Executable> assemble() {
+    e_.name = n_.imported.name;
+    e_.target = e_.artifact.target = target_.str();
+    e_.source_model = n_.content_key;
+    e_.graph_text = graph::print(n_.imported);
+    for (const graph::Value& v : n_.imported.values)
+      if (v.constant) {
+        const std::string key = graph::constant_key(*v.constant);
+        if (e_.graph_text.find("key " + key) != std::string::npos) e_.graph_constants.emplace(key, v.constant);
+      }
+    TW_CHECK(add_slots());
+    add_calls();
+    place_intermediates();
+    return std::move(e_);
+  }
+
+  Expected<void> add_slots() {
+    const graph::Graph& g = n_.optimized;
+    for (size_t a = 0; a < plan_.arrays.size(); ++a) {
+      if (options_.stop.stop_requested()) return cancelled();
+      report("Packing constants", static_cast<int>(a), static_cast<int>(plan_.arrays.size()));
+      const PlannedArray& array = plan_.arrays[a];
+      const graph::Value& value = g.values[static_cast<size_t>(array.value)];
+      runtime::Slot slot;
+      slot.spec = {value.name, value.type.dtype, value.type.shape, array.layout, value.constant != nullptr, false};
+      const bool row_major = array.layout.empty();
+      if (value.constant) {
+        slot.kind = runtime::Slot::Kind::constant;
+        auto data = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(slot.spec.physical_bytes()));
+        runtime::pack_layout(slot.spec, value.constant->data.data(), data->data());
+        slot.data = std::move(data);
+      } else if (row_major && std::find(g.inputs.begin(), g.inputs.end(), array.value) != g.inputs.end()) {
+        slot.kind = runtime::Slot::Kind::input;
+      } else if (row_major && std::find(g.outputs.begin(), g.outputs.end(), array.value) != g.outputs.end()) {
+        slot.kind = runtime::Slot::Kind::output;
+        slot.spec.output = true;
+      }
+      e_.slots.push_back(std::move(slot));
+    }
+    const auto slot_of = [&](int value) {
+      for (size_t a = 0; a < plan_.arrays.size(); ++a)
+        if (plan_.arrays[a].value == value && plan_.arrays[a].layout.empty()) return static_cast<int>(a);
+      TW_UNREACHABLE("a graph input or output without a row-major array");
+    };
+    for (const int v : g.inputs) e_.inputs.push_back(slot_of(v));
+    for (const int v : g.outputs) e_.outputs.push_back(slot_of(v));
+    return {};
+  }
+
+  void add_calls() {
+    for (size_t i = 0; i < plan_.kernels.size(); ++i) {
+      const PlannedKernel& k = plan_.kernels[i];
+      runtime::Call call;
+      call.symbol = e_.artifact.kernels[static_cast<size_t>(function_of_[i])].name;
+      call.name = k.name;
+      call.slots = k.arrays;
+      call.task_key = k.task_key;
+      const auto refused = refused_.find(k.task_key);
+      call.origin = refused == refused_.end() ? k.origin : refused->second;
+      call.flops = static_cast<double>(te::flops(*k.schedule.dag()));
+      if (k.group >= 0)
+        for (const int n : n_.partition.groups[static_cast<size_t>(k.group)].nodes) call.nodes.push_back(n_.optimized.nodes[static_cast<size_t>(n)].name);
+      e_.calls.push_back(std::move(call));
+    }
+  }
+
+  void place_intermediates() {
+    std::vector<graph::StorageRequest> requests;
+    std::vector<size_t> slot_of;
+    for (size_t s = 0; s < e_.slots.size(); ++s) {
+      if (e_.slots[s].kind != runtime::Slot::Kind::intermediate) continue;
+      graph::StorageRequest r{e_.slots[s].spec.physical_bytes(), static_cast<int>(e_.calls.size()), -1};
+      for (size_t c = 0; c < e_.calls.size(); ++c)
+        if (std::find(e_.calls[c].slots.begin(), e_.calls[c].slots.end(), static_cast<int>(s)) != e_.calls[c].slots.end()) {
+          r.first = std::min(r.first, static_cast<int>(c));
+          r.last = static_cast<int>(c);
+        }
+      TW_ASSERT(r.last >= 0, "an array that no kernel uses");
+      requests.push_back(r);
+      slot_of.push_back(s);
+    }
+    const graph::StoragePlan plan = graph::plan_memory(requests);
+    for (size_t i = 0; i < slot_of.size(); ++i) e_.slots[slot_of[i]].offset = plan.offsets[i];
+    e_.arena_bytes = plan.arena_bytes;
+    e_.unplanned_bytes = plan.unplanned_bytes;
+  }
+
+  const Network& n_;
+  const Target& target_;
+  const CompileOptions& options_;
+  std::map<std::string, Tuned> tuned_;
+  std::map<std::string, std::string> refused_;  ///< task key -> origin that says why its record is not used
+  KernelPlan plan_;
+  std::vector<tir::Func> funcs_;
+  std::vector<int> function_of_;  ///< per planned kernel
+  runtime::Executable e_;
+};
+
+}  // namespace
+
+Expected<runtime::Executable> compile(const Network& network, const Target& target, records::RecordSource* records, const CompileOptions& options) {
+  return Compiler(network, target, options).run(records);
+}
+
+}  // namespace tw::api

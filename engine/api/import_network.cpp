@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "engine/api/compile.h"
+#include "engine/base/hash.h"
+#include "engine/space/template.h"
+
+namespace tw::api {
+
+Expected<Network> import_network(const std::string& path, const Target& target, const frontends::ImportOptions& options, const graph::PassHooks& hooks) {
+  TW_TRY(graph::Graph imported, frontends::read_onnx(path, options));
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) return Error(ErrorCode::io_error, "Expected a readable model file", path);
+  TW_TRY(graph::Graph optimized, graph::run_passes(imported, target, hooks));
+  TW_TRY(graph::Partition partition, graph::partition(optimized));
+  return Network{std::move(imported), std::move(optimized), std::move(partition), content_key(bytes)};
+}
+
+std::vector<NetworkTask> network_tasks(const Network& network, const Target& target) {
+  std::vector<NetworkTask> tasks;
+  double total = 0;
+  for (const graph::Workload& w : network.partition.workloads) {
+    NetworkTask t{.task = records::make_task(w.name, w.dag, target), .weight = w.weight(), .space = "default"};
+    if (const space::Template* found = space::find_template(*w.dag, target)) {
+      t.space = found->name;
+      t.space_size = found->space(*w.dag, target).size();
+    }
+    t.flops_share = static_cast<double>(t.task.flops) * t.weight;
+    total += t.flops_share;
+    tasks.push_back(std::move(t));
+  }
+  for (NetworkTask& t : tasks) t.flops_share = total > 0 ? t.flops_share / total : 0;
+  std::stable_sort(tasks.begin(), tasks.end(), [](const NetworkTask& a, const NetworkTask& b) { return a.flops_share > b.flops_share; });
+  return tasks;
+}
+
+}  // namespace tw::api

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api/kernel_plan.h"
+
+#include <algorithm>
+
+#include "engine/api/layouts.h"
+#include "engine/base/text.h"
+#include "engine/measure/signature.h"
+#include "engine/space/template.h"
+
+namespace tw::api {
+
+namespace {
+
+std::vector<schedule::LayoutStep::Piece> pieces_of(const Layout& layout) {
+  std::vector<schedule::LayoutStep::Piece> out;
+  for (const runtime::LayoutPiece& p : layout) out.push_back({p.dim, p.factor});
+  return out;
+}
+
+/// An array from one layout into another: a computation of its own, scheduled by default.
+Expected<schedule::Schedule> copy_schedule(const graph::TensorType& type, const Layout& from, const Layout& to, const Target& target) {
+  te::DagBuilder b;
+  const te::Tensor x = b.placeholder("p0", type.shape, type.dtype);
+  const te::Tensor y = b.compute(
+      "copy", type.shape, [&](const te::Indices& i) { return x.at(i); }, "layout");
+  std::vector<schedule::LayoutStep> layouts;
+  if (!from.empty()) layouts.push_back({0, pieces_of(from)});
+  if (!to.empty()) layouts.push_back({1, pieces_of(to)});
+  return space::default_schedule(std::move(b).finish({y}), target, layouts);
+}
+
+class Planner {
+ public:
+  Planner(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned)
+      : g_(g), p_(p), target_(target), tuned_(tuned), versions_(g.values.size()) {}
+
+  Expected<KernelPlan> run(const StopToken& stop) {
+    std::vector<std::optional<std::vector<Layout>>> fixed;
+    for (const graph::Group& group : p_.groups) {
+      keys_.push_back(records::make_task(group.name, group.dag, target_).key);
+      const auto it = tuned_.find(keys_.back());
+      fixed.push_back(it == tuned_.end() ? std::nullopt : std::optional(argument_layouts(it->second.schedule)));
+    }
+    wanted_ = wanted_layouts(g_, p_, fixed);
+    for (const int v : g_.inputs) array(v, {});
+    for (size_t i = 0; i < p_.groups.size(); ++i) {
+      if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Compilation was cancelled");
+      TW_CHECK(add_group(i));
+    }
+    for (const int v : g_.outputs) {
+      const auto ready = in_layout(v, {});
+      if (!ready) return ready.error();
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  /// The array that holds a value in a layout; a new one if there is none.
+  int array(int value, const Layout& layout) {
+    std::vector<int>& versions = versions_[static_cast<size_t>(value)];
+    for (const int a : versions)
+      if (plan_.arrays[static_cast<size_t>(a)].layout == layout) return a;
+    versions.push_back(static_cast<int>(plan_.arrays.size()));
+    plan_.arrays.push_back({value, layout});
+    return versions.back();
+  }
+
+  /// The same, with a copy put in if the value exists in other layouts only.
+  Expected<int> in_layout(int value, const Layout& layout) {
+    const graph::Value& v = g_.values[static_cast<size_t>(value)];
+    const std::vector<int>& versions = versions_[static_cast<size_t>(value)];
+    const auto has = std::any_of(versions.begin(), versions.end(), [&](int a) { return plan_.arrays[static_cast<size_t>(a)].layout == layout; });
+    if (v.constant || has) return array(value, layout);
+    TW_ASSERT(!versions.empty(), "value '" + v.name + "' is read before it is computed");
+    const int from = versions.front();
+    TW_TRY(schedule::Schedule s, copy_schedule(v.type, plan_.arrays[static_cast<size_t>(from)].layout, layout, target_));
+    const int to = array(value, layout);
+    plan_.kernels.push_back({.schedule = std::move(s), .arrays = {from, to}, .name = "layout_of_" + v.name, .task_key = {}, .origin = "default"});
+    ++plan_.copies;
+    return to;
+  }
+
+  /// Layout that the value is at hand in: as its producer wrote it.
+  const Layout& present(int value) const { return plan_.arrays[static_cast<size_t>(versions_[static_cast<size_t>(value)].front())].layout; }
+
+  /// Layouts for a group with the default schedule: inputs as they are; outputs as a reader wants them, or as the inputs are.
+  std::vector<Layout> adopted(const graph::Group& group) const {
+    std::vector<Layout> layouts;
+    Layout blocked;
+    for (const int v : group.inputs) {
+      layouts.push_back(g_.values[static_cast<size_t>(v)].constant ? Layout{} : present(v));
+      if (blocked.empty()) blocked = layouts.back();
+    }
+    const bool keeps = keeps_layout(g_, group);
+    for (const int v : group.outputs) {
+      const graph::TensorType& type = g_.values[static_cast<size_t>(v)].type;
+      const auto& wanted = wanted_[static_cast<size_t>(v)];
+      if (wanted && fits(*wanted, type))
+        layouts.push_back(*wanted);
+      else
+        layouts.push_back(keeps && fits(blocked, type) ? blocked : Layout{});
+    }
+    return layouts;
+  }
+
+  Expected<schedule::Schedule> default_for(const graph::Group& group) const {
+    const std::vector<Layout> layouts = adopted(group);
+    std::vector<schedule::LayoutStep> steps;
+    for (size_t k = 0; k < layouts.size(); ++k) {
+      const int stage = static_cast<int>(k < group.inputs.size() ? k : static_cast<size_t>(group.dag->outputs[k - group.inputs.size()]));
+      if (!layouts[k].empty()) steps.push_back({stage, pieces_of(layouts[k])});
+    }
+    return space::default_schedule(group.dag, target_, steps);
+  }
+
+  Expected<void> add_group(size_t index) {
+    const graph::Group& group = p_.groups[index];
+    const auto it = tuned_.find(keys_[index]);
+    const bool tuned = it != tuned_.end();
+    TW_TRY(schedule::Schedule s, tuned ? Expected<schedule::Schedule>(it->second.schedule) : default_for(group));
+    const std::vector<Layout> layouts = argument_layouts(s);
+    TW_ASSERT(layouts.size() == group.inputs.size() + group.outputs.size(), "arguments of kernel " + group.name);
+    PlannedKernel k{.schedule = std::move(s),
+                    .arrays = {},
+                    .group = static_cast<int>(index),
+                    .name = group.name,
+                    .task_key = keys_[index],
+                    .origin = tuned ? it->second.origin : "default"};
+    k.tuned = tuned;
+    for (size_t i = 0; i < layouts.size(); ++i) {
+      const bool input = i < group.inputs.size();
+      const int v = input ? group.inputs[i] : group.outputs[i - group.inputs.size()];
+      TW_TRY(const int a, input ? in_layout(v, layouts[i]) : Expected<int>(array(v, layouts[i])));
+      k.arrays.push_back(a);
+    }
+    plan_.kernels.push_back(std::move(k));
+    return {};
+  }
+
+  const graph::Graph& g_;
+  const graph::Partition& p_;
+  const Target& target_;
+  const std::map<std::string, Tuned>& tuned_;
+  std::vector<std::string> keys_;              ///< task key per group
+  std::vector<std::optional<Layout>> wanted_;  ///< per value
+  std::vector<std::vector<int>> versions_;     ///< per value, its arrays; the first is what the producer wrote
+  KernelPlan plan_;
+};
+
+}  // namespace
+
+std::vector<Layout> argument_layouts(const schedule::Schedule& s) {
+  std::vector<Layout> out;
+  for (const runtime::ArgSpec& a : measure::signature_of(s, {}).args) out.push_back(a.layout);
+  return out;
+}
+
+Expected<KernelPlan> plan_kernels(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned,
+                                  StopToken stop) {
+  return Planner(g, p, target, tuned).run(stop);
+}
+
+}  // namespace tw::api

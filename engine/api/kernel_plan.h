@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "engine/api/compile.h"
+#include "engine/schedule/schedule.h"
+#include "engine/tir/stmt.h"
+
+namespace tw::api {
+
+using Layout = std::vector<runtime::LayoutPiece>;
+
+/// One value of the graph in one layout.
+struct PlannedArray {
+  int value = -1;  ///< index in the optimised graph
+  Layout layout;   ///< empty means row-major
+};
+
+/// One kernel call.
+struct PlannedKernel {
+  schedule::Schedule schedule;
+  std::vector<int> arrays;  ///< arguments: inputs in placeholder order, then outputs
+  int group = -1;           ///< index in the partition; -1 for a change of layout
+  std::string name;
+  std::string task_key;  ///< empty for a change of layout
+  std::string origin;    ///< `default`, or the record it comes from
+  bool tuned = false;
+};
+
+/// What is computed in which order and layout.
+struct KernelPlan {
+  std::vector<PlannedArray> arrays;
+  std::vector<PlannedKernel> kernels;
+  int copies = 0;  ///< kernels that only change a layout
+};
+
+/// The schedule of a usable record.
+struct Tuned {
+  schedule::Schedule schedule;
+  tir::Func func;  ///< lowered, under any name
+  std::string origin;
+};
+
+/// Layouts of a kernel's arguments: placeholders, then outputs.
+std::vector<Layout> argument_layouts(const schedule::Schedule& s);
+
+/// Chooses layouts and orders the kernels. Groups without a tuned schedule get the default one and adopt the layouts of their neighbours; where a
+/// tuned kernel wants another layout than there is, a kernel that copies goes in between. Inputs and outputs of the graph are row-major.
+Expected<KernelPlan> plan_kernels(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned,
+                                  StopToken stop);
+
+}  // namespace tw::api

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api/layouts.h"
+
+#include <algorithm>
+
+#include "engine/graph/op.h"
+
+namespace tw::api {
+
+bool keeps_layout(const graph::Graph& g, const graph::Group& group) {
+  return std::all_of(group.nodes.begin(), group.nodes.end(), [&](int n) {
+    const std::string& op = g.nodes[static_cast<size_t>(n)].op;
+    const graph::FusionKind kind = graph::find_op(op)->fusion;
+    return kind <= graph::FusionKind::broadcast || kind == graph::FusionKind::out_elementwise_fusable || op == "concat" || op == "pad";
+  });
+}
+
+bool fits(const Layout& layout, const graph::TensorType& type) {
+  std::vector<int64_t> inner(type.shape.size(), 1);
+  std::vector<bool> seen(type.shape.size(), false);
+  for (const runtime::LayoutPiece& p : layout) {
+    if (p.dim < 0 || p.dim >= static_cast<int>(type.shape.size())) return false;
+    seen[static_cast<size_t>(p.dim)] = true;
+    if (p.factor) inner[static_cast<size_t>(p.dim)] *= p.factor;
+  }
+  for (size_t d = 0; d < inner.size(); ++d)
+    if ((!layout.empty() && !seen[d]) || type.shape[d] % inner[d] != 0) return false;
+  return true;
+}
+
+std::vector<std::optional<Layout>> wanted_layouts(const graph::Graph& g, const graph::Partition& p,
+                                                  const std::vector<std::optional<std::vector<Layout>>>& fixed) {
+  std::vector<std::optional<Layout>> wanted(g.values.size());
+  for (const int v : g.outputs) wanted[static_cast<size_t>(v)] = Layout{};
+  for (size_t i = p.groups.size(); i-- > 0;) {
+    const graph::Group& group = p.groups[i];
+    std::optional<Layout> passed_on;
+    if (!fixed[i] && keeps_layout(g, group) && group.outputs.size() == 1) passed_on = wanted[static_cast<size_t>(group.outputs[0])];
+    for (size_t k = 0; k < group.inputs.size(); ++k) {
+      const graph::Value& value = g.values[static_cast<size_t>(group.inputs[k])];
+      std::optional<Layout>& w = wanted[static_cast<size_t>(group.inputs[k])];
+      if (value.constant || w) continue;
+      if (fixed[i])
+        w = (*fixed[i])[k];
+      else if (passed_on && !passed_on->empty() && fits(*passed_on, value.type))
+        w = passed_on;
+    }
+  }
+  return wanted;
+}
+
+}  // namespace tw::api

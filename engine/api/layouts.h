@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/api/kernel_plan.h"
+
+namespace tw::api {
+
+/// For every value, the layout that a tuned reader wants it in, looking through groups with default schedules; nothing if none cares.
+/// `fixed` holds the argument layouts of each group with a tuned schedule and nothing for the others.
+std::vector<std::optional<Layout>> wanted_layouts(const graph::Graph& g, const graph::Partition& p,
+                                                  const std::vector<std::optional<std::vector<Layout>>>& fixed);
+
+/// Whether the kernel may write a blocked layout where it reads one: it works on each position by itself or on windows of the image.
+bool keeps_layout(const graph::Graph& g, const graph::Group& group);
+/// Whether a tensor of this type can be stored so: same rank, and every fixed piece divides its dimension, so that nothing is padded.
+bool fits(const Layout& layout, const graph::TensorType& type);
+
+}  // namespace tw::api

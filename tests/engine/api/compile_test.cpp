@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api/compile.h"
+#include "engine/api/explain.h"
+#include "engine/codegen/codegen.h"
+#include "engine/runtime/graph_executor.h"
+#include "tests/engine/graph/graphs.h"
+
+// After the engine: Qt makes a macro of the word that an executable calls its arrays by.
+#include <QtTest>
+
+using namespace tw;
+
+class CompileTest : public QObject {
+  Q_OBJECT
+
+  QTemporaryDir folder_;
+  Target target_;
+
+  api::Network network(const std::string& name) {
+    const std::string path = folder_.filePath(QString::fromStdString(name + ".onnx")).toStdString();
+    frontends::write_zoo_model(name, {.tiny = true}, path).value();
+    return api::import_network(path, target_).value();
+  }
+  std::vector<HostArray> execute(const runtime::Executable& e, const std::map<std::string, HostArray>& inputs, int threads = 1) {
+    auto module = codegen::load_object(e.artifact.object);
+    auto executor = runtime::GraphExecutor::create(std::make_shared<const runtime::Executable>(e), std::move(*module), threads).value();
+    executor->set_inputs(inputs).value();
+    executor->run();
+    executor->run();  // a second run starts from what the first left in the arena
+    return executor->outputs();
+  }
+  /// A record for every task with a template: a valid point chosen by seed.
+  std::map<std::string, records::Record> random_records(const api::Network& n, uint64_t seed) {
+    std::map<std::string, records::Record> out;
+    Rng rng(seed);
+    for (const api::NetworkTask& t : api::network_tasks(n, target_)) {
+      if (t.space == "default") continue;
+      for (int attempt = 0; attempt < 50; ++attempt) {
+        auto c = api::candidate_at(t.task, rng.range(0, t.space_size - 1));
+        if (!c) continue;
+        records::Record r{t.task.key, *c, {}};
+        r.result.status = records::Status::ok;
+        r.result.samples_s = {1e-5};
+        r.result.verified = true;
+        out.emplace(t.task.key, r);
+        break;
+      }
+    }
+    return out;
+  }
+  struct Source : records::RecordSource {
+    std::map<std::string, records::Record> records;
+    Expected<std::optional<records::Record>> best(const std::string& key) override {
+      const auto it = records.find(key);
+      return it == records.end() ? std::nullopt : std::optional(it->second);
+    }
+  };
+  static int copies(const runtime::Executable& e) {
+    return static_cast<int>(std::count_if(e.calls.begin(), e.calls.end(), [](const runtime::Call& c) { return c.task_key.empty(); }));
+  }
+
+ private slots:
+  void initTestCase() {
+    target_ = host_target();
+    QVERIFY(folder_.isValid());
+  }
+
+  void defaultSchedulesMatchTheReference_data() {
+    QTest::addColumn<std::string>("name");
+    for (const auto& m : frontends::zoo()) QTest::newRow(m.name) << std::string(m.name);
+  }
+  void defaultSchedulesMatchTheReference() {
+    QFETCH(std::string, name);
+    const api::Network n = network(name);
+    const auto inputs = graph::testing::random_inputs(n.imported, 4);
+    const auto want = api::run_reference(n.imported, inputs, target_).value();
+    const auto oracle = graph::evaluate(n.imported, inputs).value();
+    QVERIFY(api::compare(want[0], oracle[0]).max_rel < 1e-5);
+    const runtime::Executable e = api::compile(n, target_, nullptr).value();
+    QCOMPARE(copies(e), 0);
+    QVERIFY(e.arena_bytes > 0 && e.arena_bytes < e.unplanned_bytes);
+    QVERIFY(api::compare(execute(e, inputs)[0], want[0]).max_rel < 1e-4);
+  }
+
+  void recordsAreUsedAndLayoutsMatched_data() {
+    QTest::addColumn<std::string>("name");
+    QTest::addColumn<int>("most_copies");
+    QTest::newRow("mlp") << std::string("mlp") << 0;
+    QTest::newRow("resnet18") << std::string("resnet18") << 3;
+    QTest::newRow("mobilenet_v2") << std::string("mobilenet_v2") << 12;
+    QTest::newRow("squeezenet1_1") << std::string("squeezenet1_1") << 8;
+  }
+  void recordsAreUsedAndLayoutsMatched() {
+    QFETCH(std::string, name);
+    QFETCH(int, most_copies);
+    const api::Network n = network(name);
+    const auto inputs = graph::testing::random_inputs(n.imported, 5);
+    const auto want = api::run_reference(n.imported, inputs, target_).value();
+    Source source;
+    source.records = random_records(n, 1);
+    QVERIFY(!source.records.empty());
+    const runtime::Executable e = api::compile(n, target_, &source).value();
+    int tuned = 0;
+    for (const runtime::Call& c : e.calls) {
+      const bool has_record = source.records.count(c.task_key) != 0;
+      QCOMPARE(c.origin.rfind("default", 0) != 0, has_record);
+      tuned += has_record;
+    }
+    QVERIFY(tuned > 0);
+    QVERIFY2(copies(e) <= most_copies, QByteArray::number(copies(e)));
+    const api::Difference d = api::compare(execute(e, inputs)[0], want[0]);
+    QVERIFY2(d.max_rel < 1e-4, QByteArray::number(d.max_rel));
+  }
+
+  void recordsThatNoLongerApplyAreReplaced() {
+    const api::Network n = network("mlp");
+    Source source;
+    source.records = random_records(n, 3);
+    for (auto& [key, record] : source.records) record.candidate.steps = {schedule::ReorderStep{0, {5, 4, 3}}};
+    const runtime::Executable e = api::compile(n, target_, &source).value();
+    for (const runtime::Call& c : e.calls)
+      if (source.records.count(c.task_key)) QVERIFY(c.origin.find("no longer applies") != std::string::npos);
+  }
+
+  void equalKernelsAreShared() {
+    const api::Network n = network("resnet18");
+    const runtime::Executable e = api::compile(n, target_, nullptr).value();
+    QVERIFY(e.artifact.kernels.size() < e.calls.size());
+  }
+
+  void savedExecutablesRun() {
+    const api::Network n = network("lenet5");
+    const auto inputs = graph::testing::random_inputs(n.imported, 6);
+    const runtime::Executable e = api::compile(n, target_, nullptr).value();
+    const std::string path = folder_.filePath("lenet5.twx").toStdString();
+    QVERIFY(runtime::save(e, path));
+    const runtime::Executable back = runtime::load_executable(path).value();
+    QVERIFY(api::compare(execute(back, inputs, 2)[0], execute(e, inputs)[0]).max_abs == 0);
+    const auto imported = graph::parse(back.graph_text, back.graph_constants);
+    QVERIFY2(imported.has_value(), imported ? "" : imported.error().text().c_str());
+    QVERIFY(api::compare(api::run_reference(*imported, inputs, target_).value()[0], execute(e, inputs)[0]).max_rel < 1e-4);
+  }
+
+  void tasksAreWeighedAndSorted() {
+    const api::Network n = network("resnet18");
+    const auto tasks = api::network_tasks(n, target_);
+    double sum = 0;
+    int groups = 0;
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      sum += tasks[i].flops_share;
+      groups += tasks[i].weight;
+      QVERIFY(i == 0 || tasks[i].flops_share <= tasks[i - 1].flops_share);
+    }
+    QVERIFY(std::abs(sum - 1) < 1e-9);
+    QCOMPARE(groups, static_cast<int>(n.partition.groups.size()));
+  }
+
+  void progressAndCancel() {
+    const api::Network n = network("mlp");
+    StopSource stop;
+    int reports = 0;
+    api::CompileOptions options;
+    options.progress = [&](const std::string&, int done, int total) {
+      QVERIFY(done <= total);
+      if (++reports == 2) stop.request_stop();
+    };
+    options.stop = stop.get_token();
+    const auto e = api::compile(n, target_, nullptr, options);
+    QVERIFY(!e);
+    QCOMPARE(e.error().code, ErrorCode::cancelled);
+    QCOMPARE(api::run_reference(n.imported, graph::testing::random_inputs(n.imported, 1), target_, stop.get_token()).error().code, ErrorCode::cancelled);
+  }
+
+  void wrongInputsAreNamed() {
+    const api::Network n = network("mlp");
+    QVERIFY(api::run_reference(n.imported, {}, target_).error().message.find("'input'") != std::string::npos);
+  }
+
+  void differences() {
+    HostArray a = HostArray::make(kFloat32, {3}), b = a;
+    a.set(1, 2);
+    b.set(1, 4);
+    b.set(2, NAN);
+    a.set(2, NAN);
+    const api::Difference d = api::compare(a, b);
+    QCOMPARE(d.max_abs, 2.0);
+    QCOMPARE(d.max_rel, 0.5);
+    QCOMPARE(d.at, int64_t{1});
+    a.set(2, 1);
+    QVERIFY(std::isinf(api::compare(a, b).max_rel));
+  }
+};
+
+QTEST_APPLESS_MAIN(CompileTest)
+#include "compile_test.moc"

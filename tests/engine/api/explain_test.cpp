@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api/explain.h"
+
+#include <QtTest>
+
+#include "engine/space/template.h"
+
+using namespace tw;
+
+class ExplainTest : public QObject {
+  Q_OBJECT
+
+  static records::Task dense_task(int64_t n) {
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {4, 32}, kFloat32), w = b.placeholder("w", {n, 32}, kFloat32, te::Role::constant);
+    const te::Tensor y = b.reduce(
+        "dense", {4, n}, {32}, te::Reducer::sum, [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0]) * w(s[1], r[0]); }, "dense");
+    return records::make_task("dense", std::move(b).finish({y}), parse_target("llvm -mcpu=x86-64-v3").value());
+  }
+
+ private slots:
+  void everyPartIsThere() {
+    const records::Task task = dense_task(48);
+    for (const records::Candidate& c : {api::default_candidate(task), api::candidate_at(task, 0).value()}) {
+      const api::Explanation x = api::explain(task, c.steps);
+      QVERIFY2(!x.error, x.error ? x.error->text().c_str() : "");
+      for (const std::string* part : {&x.steps, &x.loops, &x.lowered, &x.tir, &x.llvm_ir, &x.assembly}) QVERIFY(!part->empty());
+      QVERIFY(std::any_of(x.assembly_line_to_tir_line.begin(), x.assembly_line_to_tir_line.end(), [](int line) { return line >= 0; }));
+    }
+  }
+
+  void errorsKeepWhatCameBefore() {
+    const records::Task task = dense_task(48);
+    const api::Explanation x = api::explain(task, {schedule::FuseStep{99, {0, 1}}});
+    QVERIFY(x.error && x.steps.empty());
+  }
+
+  void pointsOutsideTheSpace() {
+    const records::Task task = dense_task(48);
+    QVERIFY(!api::candidate_at(task, -1));
+    QVERIFY(!api::candidate_at(task, int64_t{1} << 60));
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {4}, kFloat32);
+    const te::Tensor y = b.compute("y", {4}, [&](const te::Indices& i) { return x.at(i) + x.at(i); });
+    const records::Task plain = records::make_task("plain", std::move(b).finish({y}), task.target);
+    QCOMPARE(api::candidate_at(plain, 0).error().code, ErrorCode::not_applicable);
+    QCOMPARE(api::default_candidate(plain).space, std::string("default"));
+  }
+};
+
+QTEST_APPLESS_MAIN(ExplainTest)
+#include "explain_test.moc"
