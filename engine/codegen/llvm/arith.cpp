@@ -93,6 +93,7 @@ Value* emit_bool(Builder& b, BinaryOp op, Value* x, Value* y) {
 }
 
 Value* emit_float(Builder& b, BinaryOp op, Value* x, Value* y) {
+  if ((op == BinaryOp::min || op == BinaryOp::max) && llvm::isa<llvm::Constant>(y)) std::swap(x, y);
   switch (op) {
     case BinaryOp::add:
       return b.CreateFAdd(x, y);

@@ -14,6 +14,7 @@ struct ArithFacts {
 
 /// a op b on values of type t (scalars or vectors), as ir/expr.h defines it.
 /// Floats: min is `a < b ? a : b` and max is `a > b ? a : b`, so a NaN on either side gives b (what vminps and vmaxps do).
+/// A constant is always taken as a: relu and clamping keep a NaN.
 /// Integer division by zero gives 0 and the lowest number divided by -1 wraps: nothing traps.
 llvm::Value* emit_binary(Builder& b, ir::BinaryOp op, DType t, llvm::Value* x, llvm::Value* y, const ArithFacts& facts);
 

@@ -154,6 +154,23 @@ class ExprTest : public QObject {
     }
   }
 
+  /// With a constant the other operand's NaN stays: relu and clamping do not hide one.
+  void clamping_keeps_nan() {
+    const auto A = ir::make_buffer("A", kFloat32, {4}), C = ir::make_buffer("C", kFloat32, {4});
+    for (const bool constant_first : {false, true}) {
+      std::vector<HostArray> args = {array(kFloat32, {kNan, -1, 3, 9}), HostArray::make(kFloat32, {4})};
+      const auto clamp = [&](const Expr& i) {
+        const Expr x = ir::load(A, {i}), lo = ir::fimm(kFloat32.with_lanes(4), 0), hi = ir::fimm(kFloat32.with_lanes(4), 6);
+        return constant_first ? ir::min(hi, ir::max(lo, x)) : ir::min(ir::max(x, lo), hi);
+      };
+      QVERIFY(run(elementwise({A}, C, 4, clamp), args, host_target()));
+      QVERIFY(std::isnan(args[1].get(0)));
+      QCOMPARE(args[1].get(1), 0.0);
+      QCOMPARE(args[1].get(2), 3.0);
+      QCOMPARE(args[1].get(3), 6.0);
+    }
+  }
+
   void comparisons() {
     std::vector<DType> types = kInts;
     types.insert(types.end(), kFloats.begin(), kFloats.end());
