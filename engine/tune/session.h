@@ -17,13 +17,13 @@ namespace tw::tune {
 /// A task in a session with what is known of it.
 struct SessionTask {
   records::Task task;
-  int weight = 1;                          ///< how often the network runs it
-  std::vector<records::Record> history;    ///< trials of this session from before an interruption; they count
+  int weight = 1;                        ///< how often the network runs it
+  std::vector<records::Record> history;  ///< trials of this session from before an interruption; they count
 };
 
 struct SessionOptions {
   std::string tuner = "random";
-  Json tuner_params;            ///< object, see StrategyDef::params
+  Json tuner_params;  ///< object, see StrategyDef::params
   uint64_t seed = 1;
   int64_t trials = 0;           ///< over all tasks; 0: no such limit
   int64_t trials_per_task = 0;  ///< 0: no such limit
@@ -33,12 +33,17 @@ struct SessionOptions {
 };
 
 // Events, in the order they happen. Values only; safe to hand to another thread.
-struct TaskStarted { int task = 0; std::string space; int64_t space_size = 0; int64_t budget = 0; };
+struct TaskStarted {
+  int task = 0;
+  std::string space;
+  int64_t space_size = 0;
+  int64_t budget = 0;
+};
 struct TrialDone {
   int task = 0;
-  int64_t number = 0;   ///< 1-based in the task, history included
+  int64_t number = 0;  ///< 1-based in the task, history included
   records::Record record;
-  double best_s = 0;    ///< best verified time of the task so far, infinity if none
+  double best_s = 0;  ///< best verified time of the task so far, infinity if none
 };
 struct TaskDone {
   int task = 0;
@@ -47,8 +52,13 @@ struct TaskDone {
   int64_t trials = 0;
   std::map<records::Status, int64_t> by_status;
 };
-struct Phase { int task = 0; std::string name; };   ///< "build", "measure", "verify", "search"
-struct Note { std::string text; };                   ///< something a person should know
+struct Phase {
+  int task = 0;
+  std::string name;
+};  ///< "search", "build", "measure"
+struct Note {
+  std::string text;
+};  ///< something a person should know
 using Event = std::variant<TaskStarted, TrialDone, TaskDone, Phase, Note>;
 using EventSink = std::function<void(const Event&)>;
 
@@ -64,10 +74,12 @@ struct SessionControl {
   std::function<bool()> paused;  ///< may be empty
 };
 
-/// Tunes tasks one after another (heaviest first by flops × weight), the budget split by weight × default time. Blocks.
-/// Every batch is stored through `sink` before its events are sent; a stop returns within a second with everything stored.
-/// The first trial of each task is the default schedule. The best candidate is verified before TaskDone.
-/// Errors: unsupported for an unknown tuner, what `sink` returns; failures of candidates are records, never errors.
+/// Tunes tasks one after another, heaviest (weight × FLOPs) first; trials and time are split in that proportion, and what a task leaves over goes to those
+/// after it. The first trial of each task is the default schedule; a task without a template has no other. Building and measuring never overlap. Blocks. Every
+/// batch is stored through `sink` before its events are sent; a stop returns within a second with every finished trial stored. Trials of the history count
+/// against the limits and their points are not proposed again. What our machinery fails at is tried once more. Errors: unsupported for an unknown tuner,
+/// invalid_argument for bad options, what `sink` returns, infrastructure after 8 failures in a row that are nobody's fault; failures of candidates are records,
+/// never errors.
 Expected<SessionReport> run_session(const std::vector<SessionTask>& tasks, const SessionOptions& options, measure::Builder& builder, measure::Runner& runner,
                                     records::RecordSink& sink, const EventSink& events, const SessionControl& control);
 

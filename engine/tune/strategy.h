@@ -21,18 +21,20 @@ struct Observation {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// Up to n new points; fewer or none when the space is exhausted. Never repeats a point it proposed or observed.
+  /// Up to n new points; fewer or none when the space is exhausted. Never repeats a point it proposed or observed, and skips those that a filter rejects.
   virtual std::vector<int64_t> propose(int n) = 0;
+  /// Results of proposed points, or of points of an earlier run; only those that tell something of the candidate.
   virtual void observe(std::span<const Observation> results) = 0;
 };
 
 /// One row of the table.
 struct StrategyDef {
-  const char* name;      ///< as on the command line
+  const char* name;  ///< as on the command line
   ParamSchema params;
+  /// `params` are resolved; `space` outlives the strategy.
   std::unique_ptr<Strategy> (*make)(const space::ConfigSpace& space, const Json& params, Rng rng);
-  const char* summary;   ///< one paragraph
-  const char* source;    ///< paper
+  const char* summary;  ///< one paragraph
+  const char* source;   ///< paper
 };
 const std::vector<StrategyDef>& strategies();
 const StrategyDef* find_strategy(std::string_view name);

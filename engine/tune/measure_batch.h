@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/measure/measure.h"
+#include "engine/tune/candidate.h"
+#include "engine/tune/session.h"
+
+namespace tw::tune {
+
+/// Wall time spent in each phase, in seconds.
+struct PhaseTimes {
+  double build_s = 0, measure_s = 0, search_s = 0;
+};
+
+/// Builds and measures batches of one session; the two never overlap.
+class BatchMeasurer {
+ public:
+  BatchMeasurer(measure::Builder& builder, measure::Runner& runner, StopToken stop, PhaseTimes& times)
+      : builder_(builder), runner_(runner), stop_(stop), times_(times) {}
+
+  /// One record per candidate, in order; refused ones fail to lower. What our machinery failed at is tried once more.
+  /// `phase` is told "build" and "measure" as they begin.
+  std::vector<records::Record> measure(const records::Task& task, const std::vector<PointCandidate>& candidates, const measure::RunOptions& options,
+                                       const std::function<void(const char*)>& phase);
+
+ private:
+  /// Measures the records at `chosen` and fills in their results.
+  void measure_once(const records::Task& task, const std::vector<size_t>& chosen, std::vector<records::Record>& records, const measure::RunOptions& options,
+                    const std::function<void(const char*)>& phase);
+
+  measure::Builder& builder_;
+  measure::Runner& runner_;
+  StopToken stop_;
+  PhaseTimes& times_;
+};
+
+/// Adds the time of its scope to `total`.
+class ScopedTimer {
+ public:
+  explicit ScopedTimer(double& total);
+  ~ScopedTimer();
+  ScopedTimer(const ScopedTimer&) = delete;
+  ScopedTimer& operator=(const ScopedTimer&) = delete;
+
+ private:
+  double& total_;
+  double start_;
+};
+
+/// Seconds of a clock that only goes forward.
+double steady_s();
+
+}  // namespace tw::tune

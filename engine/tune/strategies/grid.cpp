@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unordered_set>
+
+#include "engine/tune/strategies/strategies.h"
+#include "engine/tune/valid_points.h"
+
+namespace tw::tune {
+namespace {
+
+class Grid : public Strategy {
+ public:
+  Grid(const space::ConfigSpace& space, int64_t offset) : space_(space), next_(offset) {}
+
+  std::vector<int64_t> propose(int n) override {
+    std::vector<int64_t> points;
+    int64_t rejected = 0;
+    for (; next_ < space_.size() && static_cast<int>(points.size()) < n && rejected < kMaxRejectedInARow; ++next_) {
+      if (observed_.contains(next_)) continue;
+      if (is_valid_point(space_, next_)) {
+        points.push_back(next_);
+        rejected = 0;
+      } else {
+        ++rejected;
+      }
+    }
+    return points;
+  }
+
+  void observe(std::span<const Observation> results) override {
+    for (const Observation& o : results) {
+      if (o.index >= next_) observed_.insert(o.index);
+    }
+  }
+
+ private:
+  const space::ConfigSpace& space_;
+  int64_t next_;
+  std::unordered_set<int64_t> observed_;
+};
+
+std::unique_ptr<Strategy> make(const space::ConfigSpace& space, const Json& params, Rng) {
+  return std::make_unique<Grid>(space, params.at("offset").get<int64_t>());
+}
+
+}  // namespace
+
+StrategyDef grid_strategy() {
+  Param offset;
+  offset.name = "offset";
+  offset.kind = Param::Kind::integer;
+  offset.default_value = 0;
+  offset.help = "index of the first point";
+  offset.min = 0;
+  offset.max = 9e18;
+  return {"grid",
+          {offset},
+          make,
+          "Walks the space by index, so the knob that was defined first changes with every trial. It covers small spaces completely; of a large space a "
+          "short run sees only what differs in the first knobs, which makes it the baseline that every other tuner should beat.",
+          "Exhaustive search; the order is that of AutoTVM's GridSearchTuner (Chen et al., NeurIPS 2018)"};
+}
+
+}  // namespace tw::tune

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/tune/strategy.h"
+
+namespace tw::tune {
+
+// One row of the table each; the file is named after the row.
+StrategyDef grid_strategy();
+StrategyDef random_strategy();
+
+}  // namespace tw::tune

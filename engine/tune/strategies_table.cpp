@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tune/strategies/strategies.h"
+
+namespace tw::tune {
+
+const std::vector<StrategyDef>& strategies() {
+  static const std::vector<StrategyDef> kStrategies = {
+      random_strategy(),
+      grid_strategy(),
+  };
+  return kStrategies;
+}
+
+const StrategyDef* find_strategy(std::string_view name) {
+  for (const StrategyDef& def : strategies()) {
+    if (name == def.name) return &def;
+  }
+  return nullptr;
+}
+
+}  // namespace tw::tune

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <unordered_set>
+
+#include "engine/tune/measure_batch.h"
+
+namespace tw::tune {
+
+/// What all tasks of a session share.
+struct SessionContext {
+  const SessionOptions& options;
+  const StrategyDef& strategy;
+  const Json& params;
+  BatchMeasurer& measurer;
+  records::RecordSink& sink;
+  const EventSink& events;
+  const SessionControl& control;
+  PhaseTimes& times;
+  int64_t infra_in_a_row = 0;
+  double paused_s = 0;
+
+  void send(const Event& event) const {
+    if (events) events(event);
+  }
+  /// Waits while the session is paused; seconds waited.
+  double wait_while_paused();
+};
+
+/// The tuning of one task.
+class TaskRun {
+ public:
+  /// `task` outlives the run.
+  TaskRun(int number, const SessionTask& task, SessionContext& context);
+
+  double share() const;  ///< weight × FLOPs
+  int64_t capacity() const { return 1 + points_; }
+  int64_t trials() const { return trials_; }
+
+  /// Goes on until `budget` trials, history included, the end of the space, early stopping, `time_s` seconds or a stop.
+  /// Errors: what the sink returns; infrastructure after too many failures of our machinery in a row.
+  Expected<void> run(int64_t budget, double time_s);
+  TaskDone done() const;
+
+ private:
+  std::vector<PointCandidate> next_batch(int64_t limit);
+  /// Measures, stores, tells. Results that a stop cut off are dropped.
+  Expected<void> try_batch(const std::vector<PointCandidate>& batch);
+  void account(const records::Record& record);
+  bool early_stop() const;
+
+  int number_;
+  const SessionTask& task_;
+  SessionContext& context_;
+  const space::Template* template_ = nullptr;
+  space::ConfigSpace space_;
+  int64_t points_ = 0;
+  std::unique_ptr<Strategy> strategy_;
+  std::unordered_set<int64_t> seen_;  ///< indices of the history
+  bool default_done_ = false;
+  int64_t trials_ = 0, trials_of_best_ = 0;
+  double default_s_, best_s_;
+  std::map<records::Status, int64_t> by_status_;
+};
+
+}  // namespace tw::tune

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tune/valid_points.h"
+
+namespace tw::tune {
+
+bool is_valid_point(const space::ConfigSpace& space, int64_t index) {
+  const auto entity = space.get(index);
+  TW_ASSERT(entity.has_value(), "a search asked for a point outside its space");
+  return space.filtered_reason(*entity).empty();
+}
+
+int64_t usable_points(const space::ConfigSpace& space) {
+  constexpr int64_t kCounted = 20'000;
+  const int64_t size = space.size();
+  if (size > kCounted) return size;
+  int64_t count = 0;
+  for (int64_t i = 0; i < size; ++i) {
+    if (is_valid_point(space, i)) ++count;
+  }
+  return count;
+}
+
+}  // namespace tw::tune

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/space/config_space.h"
+
+namespace tw::tune {
+
+/// Whether no filter over several knobs rejects the point.
+bool is_valid_point(const space::ConfigSpace& space, int64_t index);
+
+/// How many points a search may find: those that no filter rejects if the space has at most 20,000 points, else all (an upper bound).
+/// Cost: at most some 50 ms.
+int64_t usable_points(const space::ConfigSpace& space);
+
+/// Rejected points in a row after which a search takes a space for exhausted; some 0.5 s of work.
+inline constexpr int64_t kMaxRejectedInARow = 200'000;
+
+}  // namespace tw::tune
