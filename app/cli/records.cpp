@@ -119,6 +119,40 @@ Expected<records::Record> record_for(const records::Task& task, const records::A
   return record;
 }
 
+/// Trials of one task for one session, which measures each point once: of two trials of a point the faster stays.
+class Batch {
+ public:
+  /// False if the point was there already.
+  bool add(records::Record record) {
+    const records::Candidate& c = record.candidate;
+    const std::pair point(c.index, c.index < 0 ? dump_json(schedule::to_json(c.steps)) : std::string());
+    const auto [at, is_new] = places_.try_emplace(point, records_.size());
+    if (is_new) {
+      records_.push_back(std::move(record));
+    } else if (record.result.seconds() < records_[at->second].result.seconds()) {
+      records_[at->second] = std::move(record);
+    }
+    return is_new;
+  }
+  const std::vector<records::Record>& records() const { return records_; }
+
+ private:
+  std::map<std::pair<int64_t, std::string>, size_t> places_;
+  std::vector<records::Record> records_;
+};
+
+/// The first model that has one of the tasks; a session belongs to a model.
+Expected<ModelId> model_with(db::Database& db, const std::map<const records::Task*, Batch>& tasks) {
+  TW_TRY(const auto models, db.models());
+  for (const db::ModelRow& m : models) {
+    TW_TRY(const auto rows, db.tasks_of(m.id));
+    for (const db::ModelTaskRow& row : rows)
+      for (const auto& [task, batch] : tasks)
+        if (task->key == row.task.key) return m.id;
+  }
+  return Error(ErrorCode::invalid_argument, "No network of the database has these tasks; name it with --model");
+}
+
 struct Imported {
   int64_t stored = 0;
   std::vector<std::string> skipped;  ///< one sentence each
@@ -139,25 +173,28 @@ Expected<Imported> import_lines(db::Database& db, ModelId model, const Options& 
   TW_TRY(const auto tasks, known_tasks(db));
   Imported result;
   for (const auto& p : log.problems) result.skipped.push_back(fmt::format("line {}: {}", p.line, p.reason));
-  std::map<const records::Task*, std::vector<records::Record>> by_task;
+  std::map<const records::Task*, Batch> by_task;
   for (const records::AutotvmRecord& line : log.records) {
     const records::Task* task = records::find_task(tasks, line);
     if (task == nullptr) {
       result.skipped.push_back(fmt::format("'{}': no task of the database has this computation", printable(line.name)));
     } else if (auto record = record_for(*task, line); !record) {
       result.skipped.push_back(record.error().text());
-    } else {
-      by_task[task].push_back(std::move(*record));
+    } else if (!by_task[task].add(std::move(*record))) {
+      result.skipped.push_back(fmt::format("'{}': a second trial of the same point", printable(line.name)));
     }
   }
   if (by_task.empty()) return result;
+  if (!model) {
+    TW_TRY(model, model_with(db, by_task));
+  }
   TW_TRY(const SessionId session, db.begin_session(model, "import", by_task.begin()->first->target.str(), {{"file", o.file}}, host_description()));
   for (const records::Task& task : tasks) {
     const auto found = by_task.find(&task);
     if (found == by_task.end()) continue;
     TW_TRY(const TaskId id, db.put_task(task));
-    TW_CHECK(db.put_trials(session, id, found->second));
-    result.stored += static_cast<int64_t>(found->second.size());
+    TW_CHECK(db.put_trials(session, id, found->second.records()));
+    result.stored += static_cast<int64_t>(found->second.records().size());
   }
   TW_CHECK(db.end_session(session, "done"));
   return result;
