@@ -12,6 +12,7 @@ void add_compile(CLI::App& app, Run& run);
 void add_run(CLI::App& app, Run& run);
 void add_records(CLI::App& app, Run& run);
 void add_check(CLI::App& app, Run& run);
+void add_bench(CLI::App& app, Run& run);
 void add_demo(CLI::App& app, Run& run);
 // Children that `tw` starts of itself; not in the help text.
 void add_reference_worker(CLI::App& app, Run& run);
@@ -28,6 +29,7 @@ std::span<const Command> commands() {
       {"run", add_run},
       {"records", add_records},
       {"check", add_check},
+      {"bench", add_bench},
       {"demo", add_demo},
       {"reference-worker", add_reference_worker},
       {"check-worker", add_check_worker},
