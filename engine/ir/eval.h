@@ -40,7 +40,9 @@ struct EvalState {
   std::vector<EvalValue> vars;
   std::vector<EvalArray> arrays;
   ElementSource* source = nullptr;
-  int lane = 0;  ///< which lane of vector expressions is computed
+  uint32_t iteration = 0;        ///< number of the running iteration of a parallel loop, 0 outside; no two loops share numbers
+  uint32_t first_iteration = 0;  ///< of that loop
+  int lane = 0;                  ///< which lane of vector expressions is computed
   std::optional<Error> error;
 
   void fail(ErrorCode code, std::string message, std::string where) {
@@ -57,6 +59,8 @@ class EvalCompiler {
   ~EvalCompiler();
   /// A fresh slot for a variable; later expressions read it there. Vectors take one slot a lane.
   int bind(const VarNode* var);
+  /// The same for an int64 variable that will only ever hold min ... min + extent - 1, extent >= 1.
+  int bind(const VarNode* var, int64_t min, int64_t extent);
   /// The array number of a buffer; new buffers get the next.
   int array(const Buffer& buffer);
   /// Compiles a well-typed expression. All its variables must be bound.
@@ -72,6 +76,7 @@ class EvalCompiler {
   const EvalCode* cast(const CastNode& n);
   const EvalCode* load(const LoadNode& n);
   const EvalCode* position(const Buffer& buffer, const std::vector<Expr>& indices, std::string text);
+  EvalCode* affine_position(const Buffer& buffer, const std::vector<Expr>& indices);
   const EvalCode* wrapped(const EvalCode* value, DType t);
   const EvalCode* compile_new(const Expr& e);
 
@@ -79,6 +84,7 @@ class EvalCompiler {
   std::vector<Expr> kept_;
   std::unordered_map<const ExprNode*, const EvalCode*> done_;
   std::unordered_map<const VarNode*, int> slots_;
+  std::unordered_map<int, std::pair<int64_t, int64_t>> ranges_;  ///< first and last value, by slot
   std::unordered_map<const BufferNode*, int> array_numbers_;
   std::vector<Buffer> buffers_;
   int num_slots_ = 0;
@@ -99,6 +105,9 @@ inline EvalValue eval(const EvalCode& c, bool is_float, EvalState& s) {
 
 /// Stores a value in an array with storage, rounded or wrapped to the array's type, and marks the element as written.
 void store_element(EvalArray& array, int64_t position, EvalValue v);
+/// Records an access inside a parallel loop and fails with wrong_result where two iterations share an element and one of them writes it.
+void note_read(EvalArray& array, int64_t position, EvalState& s, const std::string& where);
+void note_write(EvalArray& array, int64_t position, EvalState& s);
 /// As an array of type t would give it back.
 EvalValue rounded(DType t, EvalValue v);
 

@@ -18,6 +18,7 @@ enum class EvalOp : uint8_t {
   load,
   position,
   flat_position,
+  affine,
   add,
   sub,
   mul,
@@ -83,10 +84,12 @@ struct EvalCode {
   const EvalCode* a = nullptr;  ///< operands; condition, true, false for selects; the position for loads
   const EvalCode* b = nullptr;
   const EvalCode* c = nullptr;
-  EvalValue value{};                  ///< constant; slot number; array number
-  std::vector<const EvalCode*> kids;  ///< position: one index a dimension
-  std::vector<int64_t> dims;          ///< position: their extents
-  std::string text;                   ///< position: the access as printed, for errors
+  EvalValue value{};                           ///< constant; slot number; array number
+  std::vector<std::pair<int, int64_t>> terms;  ///< affine: slot and coefficient; value.i is the array, `offset` the constant
+  int64_t offset = 0, lane_step = 0;           ///< affine
+  std::vector<const EvalCode*> kids;           ///< position: one index a dimension
+  std::vector<int64_t> dims;                   ///< position: their extents
+  std::string text;                            ///< position: the access as printed, for errors
 };
 
 }  // namespace tw::ir

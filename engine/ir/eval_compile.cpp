@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/base/host_array.h"
 #include "engine/base/text.h"
+#include "engine/ir/eval_affine.h"
 #include "engine/ir/eval_code.h"
 #include "engine/ir/print.h"
 #include "engine/ir/visit.h"
@@ -123,6 +124,12 @@ int EvalCompiler::bind(const VarNode* var) {
   return num_slots_ - var->dtype.lanes;
 }
 
+int EvalCompiler::bind(const VarNode* var, int64_t min, int64_t extent) {
+  const int slot = bind(var);
+  ranges_[slot] = {min, min + extent - 1};
+  return slot;
+}
+
 int EvalCompiler::array(const Buffer& buffer) {
   const auto [it, fresh] = array_numbers_.emplace(buffer.get(), static_cast<int>(buffers_.size()));
   if (fresh) buffers_.push_back(buffer);
@@ -200,7 +207,32 @@ const EvalCode* EvalCompiler::cast(const CastNode& n) {
   return c;
 }
 
+/// One sum where every index is affine over variables of known range and certainly inside its dimension; null otherwise.
+EvalCode* EvalCompiler::affine_position(const Buffer& buffer, const std::vector<Expr>& indices) {
+  EvalAffine sum;
+  for (size_t d = 0; d < indices.size(); ++d) {
+    const auto index = affine_form(indices[d], {slots_, ranges_});
+    const int64_t extent = indices.size() == 1 ? buffer->num_elements() : buffer->shape[d];
+    if (!index || index->lo < 0 || index->hi >= extent) return nullptr;
+    const auto next = affine_sum(sum, extent, *index);
+    if (!next) return nullptr;
+    sum = *next;
+  }
+  codes_.emplace_back();
+  EvalCode* c = &codes_.back();
+  c->op = EvalOp::affine;
+  c->value.i = array(buffer);
+  c->terms = sum.terms;
+  c->offset = sum.offset;
+  c->lane_step = sum.lane_step;
+  return c;
+}
+
 const EvalCode* EvalCompiler::position(const Buffer& buffer, const std::vector<Expr>& indices, std::string text) {
+  if (EvalCode* sum = affine_position(buffer, indices)) {
+    sum->text = std::move(text);
+    return sum;
+  }
   codes_.emplace_back();
   EvalCode* c = &codes_.back();
   c->may_fail = true;

@@ -145,6 +145,12 @@ int64_t outside(const EvalCode& c, size_t dimension, int64_t index, EvalState& s
   return -1;
 }
 
+inline int64_t affine(const EvalCode& c, const EvalState& s) {
+  int64_t p = c.offset + c.lane_step * s.lane;
+  for (const auto& [slot, coefficient] : c.terms) p += coefficient * s.vars[static_cast<size_t>(slot)].i;
+  return p;
+}
+
 int64_t position(const EvalCode& c, EvalState& s) {
   int64_t p = 0;
   for (size_t d = 0; d < c.kids.size(); ++d) {
@@ -188,10 +194,11 @@ double read_float(DType t, const std::byte* data, int64_t i) {
 
 EvalValue load(const EvalCode& c, bool is_float, EvalState& s) {
   EvalValue v{};
-  const int64_t p = eval_int(*c.a, s);
+  const int64_t p = c.a->op == EvalOp::affine ? affine(*c.a, s) : eval_int(*c.a, s);
   if (p < 0 || s.error) return v;
-  const EvalArray& array = s.arrays[static_cast<size_t>(c.value.i)];
+  EvalArray& array = s.arrays[static_cast<size_t>(c.value.i)];
   if (!array.data) return s.source->element(static_cast<int>(c.value.i), p);
+  if (array.touched && s.iteration != 0) note_read(array, p, s, c.a->text);
   if (array.written && !array.written[p])
     s.fail(ErrorCode::wrong_result, fmt::format("Expected element {} of '{}' to be written before it is read", p, array.buffer->name), c.a->text);
   if (is_float)
@@ -202,6 +209,33 @@ EvalValue load(const EvalCode& c, bool is_float, EvalState& s) {
 }
 
 }  // namespace
+
+namespace {
+
+/// Whether `iteration` belongs to the running loop but is not the running iteration.
+bool is_other(uint32_t iteration, const EvalState& s) { return iteration >= s.first_iteration && iteration != s.iteration; }
+
+void shared_element(const EvalArray& array, int64_t position, EvalState& s, const char* how, const std::string& where) {
+  s.fail(ErrorCode::wrong_result,
+         fmt::format("Expected iterations of a parallel loop to touch elements of their own, found element {} of '{}' {}", position, array.buffer->name, how),
+         where);
+}
+
+}  // namespace
+
+void note_read(EvalArray& array, int64_t position, EvalState& s, const std::string& where) {
+  uint32_t& writer = array.touched[2 * position];
+  uint32_t& reader = array.touched[2 * position + 1];
+  if (is_other(writer, s)) shared_element(array, position, s, "read after another iteration wrote it", where);
+  if (reader < s.first_iteration) reader = s.iteration;
+}
+
+void note_write(EvalArray& array, int64_t position, EvalState& s) {
+  uint32_t& writer = array.touched[2 * position];
+  if (is_other(writer, s)) shared_element(array, position, s, "written by two iterations", "");
+  if (is_other(array.touched[2 * position + 1], s)) shared_element(array, position, s, "written after another iteration read it", "");
+  writer = s.iteration;
+}
 
 EvalValue rounded(DType t, EvalValue v) {
   if (t.is_float())
@@ -253,6 +287,8 @@ int64_t eval_int(const EvalCode& c, EvalState& s) {
       return load(c, false, s).i;
     case EvalOp::position:
       return position(c, s);
+    case EvalOp::affine:
+      return affine(c, s);
     case EvalOp::flat_position: {
       const int64_t i = eval_int(*c.kids[0], s);
       return u(i) < u(c.dims[0]) ? i : outside(c, 0, i, s);

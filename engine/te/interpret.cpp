@@ -62,8 +62,8 @@ class Oracle final : public ir::ElementSource {
       compiler_.array(op.output);
       memos_.emplace_back(op.output->num_elements());
       if (op.body) {
-        for (const Axis& a : op.axes) c.axis_slots.push_back(compiler_.bind(a.var.get()));
-        for (const Axis& a : op.reduce_axes) c.reduce_slots.push_back(compiler_.bind(a.var.get()));
+        for (const Axis& a : op.axes) c.axis_slots.push_back(compiler_.bind(a.var.get(), 0, a.extent));
+        for (const Axis& a : op.reduce_axes) c.reduce_slots.push_back(compiler_.bind(a.var.get(), 0, a.extent));
         c.body = compiler_.compile(*op.body);
       }
       compiled_.push_back(std::move(c));

@@ -33,6 +33,7 @@ struct Exec {
 struct Memory {
   std::vector<std::byte> data;
   std::vector<uint8_t> written;
+  std::vector<uint32_t> touched;
 };
 
 class Machine {
@@ -68,7 +69,9 @@ class Machine {
         [&](const ForNode& n) {
           x->a = compiler_.compile(n.min);
           x->b = compiler_.compile(n.extent);
-          x->slot = compiler_.bind(n.var.get());
+          has_parallel_ = has_parallel_ || n.for_kind == ForKind::parallel;
+          const auto min = ir::as_int(n.min), extent = ir::as_int(n.extent);
+          x->slot = min && extent && *extent >= 1 ? compiler_.bind(n.var.get(), *min, *extent) : compiler_.bind(n.var.get());
           x->body.push_back(compile(n.body));
         },
         [&](const StoreNode& n) {
@@ -127,14 +130,20 @@ class Machine {
   bool run_for(const Exec& x) {
     const int64_t min = ir::eval_int(*x.a, state_), extent = ir::eval_int(*x.b, state_);
     if (state_.error) return failed(x);
+    const auto& loop = *static_cast<const ForNode*>(x.stmt);
+    // Of nested parallel loops the outermost decides what runs at the same time.
+    const bool parallel = loop.for_kind == ForKind::parallel && state_.iteration == 0;
+    if (parallel) state_.first_iteration = iterations_ + 1;
     int64_t& var = state_.vars[static_cast<size_t>(x.slot)].i;
     for (int64_t k = 0; k < extent; ++k) {
       var = min + k;
+      if (parallel) state_.iteration = ++iterations_;
       if (!run(*x.body[0])) {
-        place_ = fmt::format("{} = {}{}{}", static_cast<const ForNode*>(x.stmt)->var->name, min + k, place_.empty() ? "" : ", ", place_);
+        place_ = fmt::format("{} = {}{}{}", loop.var->name, min + k, place_.empty() ? "" : ", ", place_);
         return false;
       }
     }
+    if (parallel) state_.iteration = 0;
     return true;
   }
 
@@ -147,6 +156,7 @@ class Machine {
     if (x.lanes == 1) {
       const int64_t p = ir::eval_int(*x.a, state_);
       const ir::EvalValue v = ir::eval(*x.b, x.is_float, state_);
+      if (!state_.error && array.touched && state_.iteration != 0) ir::note_write(array, p, state_);
       if (state_.error) return failed(x);
       ir::store_element(array, p, v);
       return true;
@@ -159,6 +169,8 @@ class Machine {
       values_[static_cast<size_t>(lane)] = ir::eval(*x.b, x.is_float, state_);
     }
     state_.lane = 0;
+    for (int lane = 0; lane < x.lanes && !state_.error && array.touched && state_.iteration != 0; ++lane)
+      ir::note_write(array, positions_[static_cast<size_t>(lane)], state_);
     if (state_.error) return failed(x);
     for (int lane = 0; lane < x.lanes; ++lane) ir::store_element(array, positions_[static_cast<size_t>(lane)], values_[static_cast<size_t>(lane)]);
     return true;
@@ -186,6 +198,11 @@ class Machine {
   void mark_unwritten(size_t array, size_t elements) {
     memory_[array].written.assign(elements, 0);
     state_.arrays[array].written = memory_[array].written.data();
+    if (!has_parallel_) return;
+    // Memory that an iteration allocates is its own.
+    const bool shared = state_.iteration == 0;
+    if (shared) memory_[array].touched.assign(2 * elements, 0);
+    state_.arrays[array].touched = shared ? memory_[array].touched.data() : nullptr;
   }
 
   /// Adds the statement to the error. Always false.
@@ -207,6 +224,8 @@ class Machine {
   std::vector<int64_t> positions_;
   std::vector<ir::EvalValue> values_;
   uint64_t stores_ = 0;
+  uint32_t iterations_ = 0;  ///< of parallel loops so far
+  bool has_parallel_ = false;
   std::string place_;
 };
 

@@ -137,6 +137,32 @@ class InterpTest : public QObject {
           ErrorCode::wrong_result, "Expected element 0 of 't' to be written before it is read (at load 't[0]')\n  in statement 'C[i] = t[0]'\n  at i = 1");
     gives(function(io, "C[0] = T.float32(0)"), {0, -77});
   }
+  void races_of_parallel_loops() {
+    const std::string io = "A: T.Buffer((4,), \"float32\"), C: T.Buffer((4,), \"float32\")";
+    const std::string start = "for z in T.parallel(4):\n    C[z] = T.float32(0)\n";
+    fails(
+        function(io, start + "for i in T.parallel(4):\n    C[0] = C[0] + A[i]"), ErrorCode::wrong_result,
+        "Expected iterations of a parallel loop to touch elements of their own, found element 0 of 'C' read after another iteration wrote it (at load 'C[0]')\n"
+        "  in statement 'C[0] = C[0] + A[i]'\n  at i = 1");
+    fails(function(io, start + "for i in T.parallel(4):\n    C[i // 2] = A[i]"), ErrorCode::wrong_result,
+          "Expected iterations of a parallel loop to touch elements of their own, found element 0 of 'C' written by two iterations\n"
+          "  in statement 'C[i // 2] = A[i]'\n  at i = 1");
+    fails(function(io, start + "for i in T.parallel(2):\n    C[i + 1] = C[i + 2]"), ErrorCode::wrong_result,
+          "Expected iterations of a parallel loop to touch elements of their own, found element 2 of 'C' written after another iteration read it\n"
+          "  in statement 'C[i + 1] = C[i + 2]'\n  at i = 1");
+    fails(function(io, "t = T.alloc_buffer((1,), \"float32\", scope=\"global\")\nfor i in T.parallel(4):\n    t[0] = A[i]\n    C[i] = t[0]"),
+          ErrorCode::wrong_result,
+          "Expected iterations of a parallel loop to touch elements of their own, found element 0 of 't' written by two iterations\n"
+          "  in statement 't[0] = A[i]'\n  at i = 1");
+    fails(function(io, start + "for i in T.parallel(2):\n    C[T.ramp(i, 1, 3)] = T.float32(1)"), ErrorCode::wrong_result,
+          "Expected iterations of a parallel loop to touch elements of their own, found element 1 of 'C' written by two iterations\n"
+          "  in statement 'C[T.ramp(i, 1, 3)] = T.broadcast(T.float32(1), 3)'\n  at i = 1");
+    gives(
+        function(io,
+                 start + "for i in T.parallel(4):\n    t = T.alloc_buffer((1,), \"float32\", scope=\"local\")\n    t[0] = A[i]\n    C[i] = C[i] + t[0] + t[0]"),
+        {0, 2, 4, 6});
+    gives(function(io, start + "for i in T.serial(4):\n    for j in T.parallel(2):\n        C[j] = C[j] + A[i]"), {6, 6, 0, 0});
+  }
   void other_errors() {
     fails(function("A: T.Buffer((2,), \"int32\"), C: T.Buffer((2,), \"int32\")", "for i in T.serial(2):\n    C[i] = T.int32(6) // A[i]"),
           ErrorCode::invalid_argument,
