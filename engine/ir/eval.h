@@ -24,8 +24,9 @@ union EvalValue {
 /// Storage of a buffer while a program runs.
 struct EvalArray {
   Buffer buffer;
-  std::byte* data = nullptr;   ///< row-major; null where every read goes to the ElementSource
-  uint8_t* written = nullptr;  ///< one per element, non-zero once stored; null where all elements may be read
+  std::byte* data = nullptr;    ///< row-major; null where every read goes to the ElementSource
+  uint8_t* written = nullptr;   ///< one per element, non-zero once stored; null where all elements may be read
+  uint32_t* touched = nullptr;  ///< per element the last parallel iteration that wrote it and the first of its loop that read it; or null
 };
 
 /// Gives elements of arrays that have no storage.
