@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api/kernel_plan.h"
+
+#include "engine/api/explain.h"
+#include "engine/codegen/codegen.h"
+#include "engine/lower/lower.h"
+#include "engine/runtime/graph_executor.h"
+#include "tests/engine/graph/graphs.h"
+
+// After the engine: Qt makes a macro of the word that an executable calls its arrays by.
+#include <QtTest>
+
+using namespace tw;
+using graph::testing::Net;
+
+class KernelPlanTest : public QObject {
+  Q_OBJECT
+
+  const Target target_ = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();  // eight lanes
+
+  struct Source : records::RecordSource {
+    std::map<std::string, records::Record> records;
+    Expected<std::optional<records::Record>> best(const std::string& key) override {
+      const auto it = records.find(key);
+      return it == records.end() ? std::nullopt : std::optional(it->second);
+    }
+  };
+  api::Network network(graph::Graph g) const {
+    api::Network n{g, graph::run_passes(g, target_).value(), {}, "none"};
+    n.partition = graph::partition(n.optimized).value();
+    return n;
+  }
+  /// The first valid point of every task that has a template.
+  Source all_records(const api::Network& n) const {
+    Source s;
+    for (const api::NetworkTask& t : api::network_tasks(n, target_))
+      for (int64_t i = 0; t.space != "default" && i < t.space_size; ++i) {
+        auto c = api::candidate_at(t.task, i);
+        if (!c) continue;
+        s.records.emplace(t.task.key, records::Record{t.task.key, *c, {}});
+        break;
+      }
+    return s;
+  }
+  /// Copies that compiling with all records puts in, after checking the results on this machine; -1 if they are wrong.
+  int copies(const graph::Graph& g) const {
+    const api::Network n = network(g);
+    Source s = all_records(n);
+    const runtime::Executable e = api::compile(n, target_, &s).value();
+    const auto inputs = graph::testing::random_inputs(g, 8);
+    const auto want = graph::evaluate(g, inputs).value();
+    auto executor = runtime::GraphExecutor::create(std::make_shared<const runtime::Executable>(e), *codegen::load_object(e.artifact.object), 1).value();
+    executor->set_inputs(inputs).value();
+    executor->run();
+    const auto got = executor->outputs();
+    for (size_t i = 0; i < want.size(); ++i)
+      if (api::compare(got[i], want[i]).max_rel > 1e-5) return -1;
+    return static_cast<int>(std::count_if(e.calls.begin(), e.calls.end(), [](const runtime::Call& c) { return c.task_key.empty(); }));
+  }
+
+ private slots:
+  void initTestCase() {
+    if (!(host_target().vector_bits >= 256)) QSKIP("needs a processor with AVX2");
+  }
+
+  void inputsAndOutputsAreCopiedOnlyWhereBlocked() {
+    Net stem;  // three channels cannot be blocked; the last kernel has the default schedule and writes rows
+    const int c = stem.op("relu", {stem.conv(stem.input({1, 3, 8, 8}), 3, 16)});
+    QCOMPARE(copies(stem.finish({stem.op("softmax", {c})})), 0);
+    Net blocked;
+    QCOMPARE(copies(blocked.finish({blocked.conv(blocked.input({1, 16, 8, 8}), 16, 16)})), 2);
+  }
+
+  void defaultKernelsAdoptLayouts() {
+    Net n;
+    graph::Attrs pool;
+    pool.values = {{"kernel", std::vector<int64_t>{2, 2}}, {"strides", std::vector<int64_t>{2, 2}}};
+    const int a = n.op("relu", {n.conv(n.input({1, 3, 8, 8}), 3, 16)});
+    const int b = n.op("max_pool2d", {a}, pool);
+    const int d = n.op("relu", {n.conv(b, 16, 24)});
+    QCOMPARE(copies(n.finish({n.op("reduce_mean", {d},
+                                   [] {
+                                     graph::Attrs x;
+                                     x.values["axes"] = std::vector<int64_t>{2, 3};
+                                     return x;
+                                   }())})),
+             0);
+  }
+
+  void concatenationMovesTowardsItsReader() {
+    Net n;  // 4 + 12 channels in blocks of 4 meet a reader that wants blocks of 8
+    const int x = n.input({1, 3, 8, 8});
+    graph::Attrs axis;
+    axis.values["axis"] = int64_t{1};
+    const int joined = n.op("concat", {n.op("relu", {n.conv(x, 3, 4)}), n.op("relu", {n.conv(x, 3, 12)})}, axis);
+    const int y = n.op("relu", {n.conv(joined, 16, 16)});
+    QCOMPARE(copies(n.finish({n.op("softmax", {y})})), 0);
+  }
+
+  void valuesReadInTwoLayouts() {
+    Net n;  // the caller reads rows, the next convolution reads blocks
+    const int a = n.op("relu", {n.conv(n.input({1, 3, 8, 8}), 3, 16)});
+    const int b = n.op("softmax", {n.conv(a, 16, 16)});
+    QCOMPARE(copies(n.finish({a, b})), 1);
+  }
+
+  void passThroughValues() {
+    Net n;  // an input and a constant that are outputs, one of them twice
+    const int x = n.input({4}), w = n.weight({3});
+    const int y = n.op("neg", {x});
+    QCOMPARE(copies(n.finish({y, x, w, y})), 0);
+  }
+};
+
+QTEST_APPLESS_MAIN(KernelPlanTest)
+#include "kernel_plan_test.moc"
