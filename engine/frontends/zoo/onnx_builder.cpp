@@ -60,6 +60,23 @@ std::string OnnxBuilder::initializer(const std::string& name, const Shape& shape
   return name;
 }
 
+std::string OnnxBuilder::shape_constant(const std::string& name, const Shape& shape) {
+  auto* tensor = impl_->model.mutable_graph()->add_initializer();
+  tensor->set_name(name);
+  tensor->set_data_type(onnx::TensorProto_DataType_INT64);
+  tensor->add_dims(static_cast<int64_t>(shape.size()));
+  for (const int64_t d : shape) tensor->add_int64_data(d);
+  return name;
+}
+
+std::pair<std::string, std::string> OnnxBuilder::split_channels(const std::string& name, const std::string& x, int64_t first) {
+  const std::string sizes = shape_constant(name + ".sizes", {first, first});
+  const std::string out = node("Split", name, {x, sizes}, {integer("axis", 1)});
+  const std::string rest = name + ".rest";
+  impl_->model.mutable_graph()->mutable_node()->rbegin()->add_output(rest);
+  return {out, rest};
+}
+
 std::string OnnxBuilder::node(const std::string& op, const std::string& name, const std::vector<std::string>& inputs,
                               const std::vector<Attribute>& attributes) {
   auto* n = impl_->model.mutable_graph()->add_node();

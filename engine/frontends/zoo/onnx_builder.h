@@ -35,6 +35,8 @@ class OnnxBuilder {
   std::string input(const std::string& name, const Shape& shape);
   void output(const std::string& value, const Shape& shape);
   std::string initializer(const std::string& name, const Shape& shape, const std::vector<float>& data);
+  /// A one-dimensional initializer of integers, as Reshape wants its shape.
+  std::string shape_constant(const std::string& name, const Shape& shape);
   std::string node(const std::string& op, const std::string& name, const std::vector<std::string>& inputs, const std::vector<Attribute>& attributes = {});
 
   /// Normally distributed with the given mean and deviation.
@@ -56,6 +58,9 @@ class OnnxBuilder {
   std::string relu6(const std::string& name, const std::string& x);
   std::string max_pool(const std::string& name, const std::string& x, int64_t kernel, int64_t stride, int64_t pad, bool ceil_mode = false);
   std::string average_pool(const std::string& name, const std::string& x, int64_t kernel, int64_t stride);
+
+  /// The first `first` channels of x, and the rest, which are as many.
+  std::pair<std::string, std::string> split_channels(const std::string& name, const std::string& x, int64_t first);
 
   /// The serialised ModelProto.
   std::string finish();

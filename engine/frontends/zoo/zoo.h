@@ -16,5 +16,13 @@ Expected<std::string> build_resnet18(const ZooOptions& options);
 Expected<std::string> build_mobilenet_v2(const ZooOptions& options);
 /// Source: Iandola et al., "SqueezeNet", 2016, in the later variant 1.1 with the smaller first layers.
 Expected<std::string> build_squeezenet1_1(const ZooOptions& options);
+/// Source: as resnet18, with bottleneck blocks; the stride is in the 3x3 convolution.
+Expected<std::string> build_resnet50(const ZooOptions& options);
+/// Source: Simonyan and Zisserman, "Very deep convolutional networks for large-scale image recognition", ICLR 2015 (configuration D).
+Expected<std::string> build_vgg16(const ZooOptions& options);
+/// Source: Huang et al., "Densely connected convolutional networks", CVPR 2017.
+Expected<std::string> build_densenet121(const ZooOptions& options);
+/// Source: Ma et al., "ShuffleNet V2: practical guidelines for efficient CNN architecture design", ECCV 2018 (width 1).
+Expected<std::string> build_shufflenet_v2(const ZooOptions& options);
 
 }  // namespace tw::frontends

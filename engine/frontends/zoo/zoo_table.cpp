@@ -16,6 +16,10 @@ std::span<const ZooModel> zoo() {
       ZooModel{"resnet18", "Residual network of 18 layers with batch normalisation", build_resnet18},
       ZooModel{"mobilenet_v2", "Inverted residual blocks with depthwise convolutions and ReLU6", build_mobilenet_v2},
       ZooModel{"squeezenet1_1", "Fire modules: 1x1 squeeze, then concatenated 1x1 and 3x3 convolutions", build_squeezenet1_1},
+      ZooModel{"resnet50", "Residual network of 50 layers with bottleneck blocks", build_resnet50},
+      ZooModel{"vgg16", "Thirteen 3x3 convolutions and three large dense layers; 528 MiB", build_vgg16},
+      ZooModel{"densenet121", "Every layer reads all before it: concatenations, normalisation before convolutions", build_densenet121},
+      ZooModel{"shufflenet_v2", "Depthwise convolutions, channel split and shuffle", build_shufflenet_v2},
   };
   return kModels;
 }

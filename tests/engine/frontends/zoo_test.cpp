@@ -33,6 +33,7 @@ class ZooTest : public QObject {
   void importsInFull_data() { add_models(); }
   void importsInFull() {
     QFETCH(std::string, name);
+    if (name == "vgg16") QSKIP("takes 2 GiB");
     const Graph g = import(name, {.batch = 2});
     QVERIFY(verify(g));
     QCOMPARE(g.values[static_cast<size_t>(g.inputs.at(0))].type.shape[0], int64_t{2});
@@ -43,6 +44,9 @@ class ZooTest : public QObject {
         {"resnet18", 11689512 + 2 * 4800},
         {"mobilenet_v2", 3504872 + 2 * 17056},
         {"squeezenet1_1", 1235496},
+        {"resnet50", 25557032 + 2 * 26560},
+        {"densenet121", 7978856 + 2 * 41824},
+        {"shufflenet_v2", 2278604 + 2 * 8090},
     };
     QCOMPARE(g.parameter_count(), parameters.at(name));
   }
@@ -52,7 +56,8 @@ class ZooTest : public QObject {
     QFETCH(std::string, name);
     const Graph g = import(name, {.tiny = true});
     const Graph f = run_passes(g, Target{}).value();
-    QCOMPARE(count(f, "batch_norm") + count(f, "identity") + count(f, "mul"), 0);
+    QCOMPARE(count(f, "batch_norm") + count(f, "identity"), 0);
+    QCOMPARE(count(f, "mul"), name == "densenet121" ? 1 : 0);  // its last normalisation stands between a concatenation and a pooling
     const auto inputs = tw::graph::testing::random_inputs(g, 9);
     const HostArray want = evaluate(g, inputs).value()[0], got = evaluate(f, inputs).value()[0];
     QVERIFY(tw::graph::testing::relative_difference(got, want) < 1e-5);
