@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "engine/arith/analyzer.h"
 #include "engine/ir/visit.h"
 #include "engine/space/template.h"
 
@@ -22,7 +23,8 @@ struct Contiguous {
 
 Contiguous contiguous(const Stage& st) {
   if (st.op.axes.empty()) return {};
-  if (!st.layout.empty()) return {st.layout.back().dim, st.layout.back().factor ? st.layout.back().factor : st.op.axes[static_cast<size_t>(st.layout.back().dim)].extent};
+  if (!st.layout.empty())
+    return {st.layout.back().dim, st.layout.back().factor ? st.layout.back().factor : st.op.axes[static_cast<size_t>(st.layout.back().dim)].extent};
   return {static_cast<int>(st.op.axes.size()) - 1, st.op.axes.back().extent};
 }
 
@@ -48,11 +50,18 @@ int64_t work_of(const Stage& st) {
   return n;
 }
 
-/// Vector length for a run of `length` elements: full registers, or a power of two that is the whole run.
+/// Vector length for a run of `length` elements: one that divides it and fills at least half a register (powers of two first, they are one load),
+/// else the whole run if it is shorter than a register, else full registers with a tail.
 int64_t vector_length(int64_t length, int64_t lanes) {
-  if (length >= lanes) return lanes;
-  return length >= 2 && (length & (length - 1)) == 0 ? length : 1;
+  for (int64_t v = lanes; v >= std::max<int64_t>(2, lanes / 2); v /= 2)
+    if (length % v == 0) return v;
+  for (int64_t v = lanes; v >= lanes / 2 && v > 1; --v)
+    if (length % v == 0) return v;
+  return std::clamp<int64_t>(length, 1, lanes);
 }
+
+/// Vectors of neighbouring outputs that a reduction sums side by side: enough to hide the latency of a multiply-add.
+constexpr int64_t kAccumulators = 4;
 
 void parallelize(Builder& b, int stage, const std::vector<ir::Var>& outer) {
   if (outer.empty() || work_of(b.at(stage)) < kParallelWork) return;
@@ -93,34 +102,68 @@ void schedule_elementwise(Builder& b, int stage, int64_t lanes, bool may_fuse) {
   parallelize(b, stage, std::vector<ir::Var>(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(1, loops.size() - 1))));
 }
 
-/// One vector of outputs at a time, summed up in registers. Returns the stage's index after the cache stage went in before it.
+/// True if neighbouring outputs along `axis` read elements that are not neighbours: a vector would have to gather them, slower than scalar loads.
+bool gathers(const Stage& st, int axis) {
+  const ir::VarNode* var = st.op.axes[static_cast<size_t>(axis)].var.get();
+  bool scattered = false;
+  ir::walk(*st.op.body, [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    if (!l) return;
+    for (size_t k = 0; k < l->indices.size(); ++k) {
+      if (!ir::uses_var(l->indices[k], var)) continue;
+      const arith::Linear index = arith::Analyzer().linear(l->indices[k]);
+      const bool unit = std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& t) { return t.atom.get() == var && t.coeff == 1; });
+      scattered = scattered || !unit || k + 1 != l->indices.size();
+    }
+  });
+  return scattered;
+}
+
+/// Inside the reduction loops: the tiled axis written out, the run as one vector. -1 where there is none.
+void schedule_tile(Builder& b, int stage, int tiled, int run) {
+  std::vector<ir::Var> order, inner;
+  const std::vector<ir::Var> loops = b.loops(stage);
+  for (int d = 0; d < static_cast<int>(loops.size()); ++d)
+    if (d != tiled && d != run) order.push_back(loops[static_cast<size_t>(d)]);
+  if (tiled >= 0) order.push_back(loops[static_cast<size_t>(tiled)]);
+  if (run >= 0) order.push_back(loops[static_cast<size_t>(run)]);
+  b.reorder(stage, order);
+  if (tiled >= 0) b.unroll(stage, loops[static_cast<size_t>(tiled)]);
+  if (run >= 0) b.vectorize(stage, loops[static_cast<size_t>(run)]);
+}
+
+/// A few vectors of outputs at a time, summed up in registers. Returns the stage's index after the cache stage went in before it.
 int schedule_reduction(Builder& b, int stage, int64_t lanes) {
   const Contiguous run = contiguous(b.at(stage));
-  const int64_t v = run.axis < 0 ? 1 : vector_length(run.length, lanes);
+  const bool scalar = run.axis < 0 || (b.at(stage).layout.empty() && gathers(b.at(stage), run.axis));
+  const int64_t v = scalar ? 1 : vector_length(run.length, lanes);
+  // The second axis of the tile: the first other one that divides, channels for the operators of networks.
+  int tiled = -1;
+  for (size_t d = 0; tiled < 0 && d < b.at(stage).op.axes.size(); ++d)
+    if (static_cast<int>(d) != run.axis && b.at(stage).op.axes[d].extent % kAccumulators == 0) tiled = static_cast<int>(d);
   const int cache = b.cache_write(stage, "local");
   const int out = cache + 1;
-  std::vector<ir::Var> loops = b.loops(out);
+  const std::vector<ir::Var> loops = b.loops(out);
   if (loops.empty()) return out;
-  std::vector<ir::Var> walk = loops;
+  std::vector<ir::Var> walk = loops, inner;
+  if (tiled >= 0) {
+    const auto parts = b.split(out, loops[static_cast<size_t>(tiled)], {kAccumulators});
+    walk[static_cast<size_t>(tiled)] = parts[0];
+    inner.push_back(parts[1]);
+    b.unroll(out, parts[1]);
+  }
   if (v > 1) {
     const auto parts = b.split(out, loops[static_cast<size_t>(run.axis)], {v});
     walk[static_cast<size_t>(run.axis)] = parts[0];
-    walk.push_back(parts[1]);
-    b.reorder(out, walk);
+    inner.push_back(parts[1]);
     b.vectorize(out, parts[1]);
-    walk.pop_back();
   }
+  std::vector<ir::Var> order = walk;
+  order.insert(order.end(), inner.begin(), inner.end());
+  b.reorder(out, order);
   b.compute_at(cache, out, walk.back());
-  if (v > 1) {  // the whole vector inside the reduction
-    const size_t spatial = b.at(cache).op.axes.size();
-    std::vector<ir::Var> inner = b.loops(cache);
-    const ir::Var lane = inner[static_cast<size_t>(run.axis)];
-    inner.erase(inner.begin() + run.axis);
-    inner.push_back(lane);
-    if (spatial > 0) b.reorder(cache, inner);
-    b.vectorize(cache, lane);
-  }
-  // The loop that holds the cache stays a loop of its own when there are others: fusing it would hide where the vector starts.
+  schedule_tile(b, cache, tiled, v > 1 ? run.axis : -1);
+  // The loop that holds the tile stays a loop of its own when there are others.
   if (work_of(b.at(cache)) >= kParallelWork) {
     if (walk.size() > 1) walk.pop_back();
     b.parallel(out, walk.size() == 1 ? walk.front() : b.fuse(out, walk));

@@ -12,7 +12,8 @@ namespace {
 
 const std::array<Template, 3> kTemplates{{
     {"dense_pack.cpu", cpu::dense_pack_matches, cpu::dense_pack_space, cpu::dense_pack_apply,
-     "Matrix product with constant weights, packed ahead of time into panels a few vectors wide. A register tile of rows times columns is summed over the whole "
+     "Matrix product with constant weights, packed ahead of time into panels a few vectors wide. A register tile of rows times columns is summed over the "
+     "whole "
      "reduction before it is stored, with the elementwise work that follows applied on the way out.",
      "Goto and van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 2008"},
     {"conv2d_nchwc.cpu", cpu::conv2d_nchwc_matches, cpu::conv2d_nchwc_space, cpu::conv2d_nchwc_apply,
