@@ -8,6 +8,7 @@
 #include "engine/graph/passes/fold_constants.h"
 #include "engine/graph/passes/fold_scale_axis.h"
 #include "engine/graph/passes/fuse_operators.h"
+#include "engine/graph/passes/matmul_to_dense.h"
 #include "engine/graph/passes/remove_dead_nodes.h"
 #include "engine/graph/passes/simplify_inference.h"
 
@@ -23,6 +24,11 @@ std::span<const Pass> passes() {
       Pass{"fold_constants", fold_constants,
            "Computes every node whose operands are all constants now, with the reference interpreter, and stores the result as a constant.",
            "Constant folding; Relay's FoldConstant (TVM)"},
+      // After constants are folded: transposed or reshaped weights are constants by now.
+      Pass{"matmul_to_dense", matmul_to_dense,
+           "Turns products with a constant matrix into dense layers, whose weights are packed ahead of time, and lets what follows work on the flat "
+           "matrix, so that biases, activations and residual additions fuse with the layer.",
+           "Canonical matrix products, as XLA's dot decomposition does"},
       // After constants are folded: a scale must be a constant to be moved.
       Pass{"fold_scale_axis", fold_scale_axis,
            "Moves a multiplication by one factor per channel into the weights of the convolution or dense layer before it, or of the one after it, so "

@@ -11,13 +11,10 @@ namespace tw::frontends {
 
 namespace {
 
-constexpr int64_t kOpset = 13;
-constexpr int64_t kIrVersion = 7;  ///< the one that came with opset 13
-
-void set_tensor_type(onnx::ValueInfoProto* info, const std::string& name, const std::vector<int64_t>& shape) {
+void set_tensor_type(onnx::ValueInfoProto* info, const std::string& name, const std::vector<int64_t>& shape, int type = onnx::TensorProto_DataType_FLOAT) {
   info->set_name(name);
   auto* tensor = info->mutable_type()->mutable_tensor_type();
-  tensor->set_elem_type(onnx::TensorProto_DataType_FLOAT);
+  tensor->set_elem_type(type);
   for (const int64_t d : shape) tensor->mutable_shape()->add_dim()->set_dim_value(d);
 }
 
@@ -28,12 +25,12 @@ struct OnnxBuilder::Impl {
   bool has_relu6_bounds = false;
 };
 
-OnnxBuilder::OnnxBuilder(const std::string& name, uint64_t seed) : impl_(std::make_unique<Impl>()), rng_(seed) {
-  impl_->model.set_ir_version(kIrVersion);
+OnnxBuilder::OnnxBuilder(const std::string& name, uint64_t seed, int64_t opset_version) : impl_(std::make_unique<Impl>()), rng_(seed) {
+  impl_->model.set_ir_version(opset_version >= 15 ? 8 : 7);
   impl_->model.set_producer_name("tilewright");
   auto* opset = impl_->model.add_opset_import();
   opset->set_domain("");
-  opset->set_version(kOpset);
+  opset->set_version(opset_version);
   impl_->model.mutable_graph()->set_name(name);
 }
 
@@ -41,6 +38,11 @@ OnnxBuilder::~OnnxBuilder() = default;
 
 std::string OnnxBuilder::input(const std::string& name, const Shape& shape) {
   set_tensor_type(impl_->model.mutable_graph()->add_input(), name, shape);
+  return name;
+}
+
+std::string OnnxBuilder::integer_input(const std::string& name, const Shape& shape) {
+  set_tensor_type(impl_->model.mutable_graph()->add_input(), name, shape, onnx::TensorProto_DataType_INT64);
   return name;
 }
 
@@ -137,6 +139,12 @@ std::string OnnxBuilder::gemm(const std::string& name, const std::string& x, int
   const std::string weight = random(name + ".weight", {out, in}, 0, std::sqrt(2.0 / static_cast<double>(in)));
   const std::string bias = random(name + ".bias", {out}, 0, 0.05);
   return node("Gemm", name, {x, weight, bias}, {integer("transB", 1)});
+}
+
+std::string OnnxBuilder::linear(const std::string& name, const std::string& x, int64_t in, int64_t out) {
+  const std::string weight = random(name + ".weight", {in, out}, 0, 1 / std::sqrt(static_cast<double>(in)));
+  const std::string bias = random(name + ".bias", {out}, 0, 0.05);
+  return node("Add", name, {node("MatMul", name + ".matmul", {x, weight}), bias});
 }
 
 std::string OnnxBuilder::relu6(const std::string& name, const std::string& x) {

@@ -11,10 +11,11 @@
 
 namespace tw::frontends {
 
-/// Writes an ONNX model (opset 13) node by node. Values are named by strings, as in the file; every maker returns the name of its output.
+/// Writes an ONNX model node by node. Values are named by strings, as in the file; every maker returns the name of its output.
 class OnnxBuilder {
  public:
-  OnnxBuilder(const std::string& name, uint64_t seed);
+  /// `opset` is 13 or 17 (which has LayerNormalization).
+  OnnxBuilder(const std::string& name, uint64_t seed, int64_t opset = 13);
   ~OnnxBuilder();
   OnnxBuilder(const OnnxBuilder&) = delete;
   OnnxBuilder& operator=(const OnnxBuilder&) = delete;
@@ -33,6 +34,8 @@ class OnnxBuilder {
   static Attribute real(const std::string& name, float v) { return {name, Attribute::Kind::real, 0, {}, v}; }
 
   std::string input(const std::string& name, const Shape& shape);
+  /// An input of int64 numbers.
+  std::string integer_input(const std::string& name, const Shape& shape);
   void output(const std::string& value, const Shape& shape);
   std::string initializer(const std::string& name, const Shape& shape, const std::vector<float>& data);
   /// A one-dimensional initializer of integers, as Reshape wants its shape.
@@ -53,6 +56,8 @@ class OnnxBuilder {
   std::string batch_norm(const std::string& name, const std::string& x, int64_t channels, double gain = 1.0);
   /// y = x W^T + b with W of shape [out, in].
   std::string gemm(const std::string& name, const std::string& x, int64_t in, int64_t out);
+  /// x W + b over the last dimension, with W of shape [in, out], as a product and an addition.
+  std::string linear(const std::string& name, const std::string& x, int64_t in, int64_t out);
   std::string relu(const std::string& name, const std::string& x) { return node("Relu", name, {x}); }
   /// Clip to [0, 6].
   std::string relu6(const std::string& name, const std::string& x);

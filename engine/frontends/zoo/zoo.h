@@ -24,5 +24,9 @@ Expected<std::string> build_vgg16(const ZooOptions& options);
 Expected<std::string> build_densenet121(const ZooOptions& options);
 /// Source: Ma et al., "ShuffleNet V2: practical guidelines for efficient CNN architecture design", ECCV 2018 (width 1).
 Expected<std::string> build_shufflenet_v2(const ZooOptions& options);
+/// Source: Dosovitskiy et al., "An image is worth 16x16 words", ICLR 2021 (base, patches of 16).
+Expected<std::string> build_vit_b_16(const ZooOptions& options);
+/// Source: Devlin et al., "BERT", NAACL 2019 (base; 128 tokens, no padding mask).
+Expected<std::string> build_bert_base(const ZooOptions& options);
 
 }  // namespace tw::frontends

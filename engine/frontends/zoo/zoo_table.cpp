@@ -20,6 +20,8 @@ std::span<const ZooModel> zoo() {
       ZooModel{"vgg16", "Thirteen 3x3 convolutions and three large dense layers; 528 MiB", build_vgg16},
       ZooModel{"densenet121", "Every layer reads all before it: concatenations, normalisation before convolutions", build_densenet121},
       ZooModel{"shufflenet_v2", "Depthwise convolutions, channel split and shuffle", build_shufflenet_v2},
+      ZooModel{"vit_b_16", "Vision transformer: patches of 16x16 pixels as tokens, twelve layers; 330 MiB", build_vit_b_16},
+      ZooModel{"bert_base", "Text encoder of twelve transformer layers over 128 tokens; 418 MiB", build_bert_base},
   };
   return kModels;
 }

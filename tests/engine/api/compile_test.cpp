@@ -89,6 +89,8 @@ class CompileTest : public QObject {
     QTest::newRow("resnet18") << std::string("resnet18") << 3;
     QTest::newRow("mobilenet_v2") << std::string("mobilenet_v2") << 12;
     QTest::newRow("squeezenet1_1") << std::string("squeezenet1_1") << 8;
+    QTest::newRow("shufflenet_v2") << std::string("shufflenet_v2") << 0;
+    QTest::newRow("bert_base") << std::string("bert_base") << 0;
   }
   void recordsAreUsedAndLayoutsMatched() {
     QFETCH(std::string, name);

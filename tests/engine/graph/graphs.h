@@ -13,7 +13,7 @@ namespace tw::graph::testing {
 inline HostArray random_array(const TensorType& t, uint64_t seed, double low = -1, double high = 1) {
   HostArray a = HostArray::make(t.dtype, t.shape);
   Rng rng(seed);
-  for (int64_t i = 0; i < a.num_elements(); ++i) a.set(i, low + (high - low) * rng.uniform_real());
+  for (int64_t i = 0; i < a.num_elements(); ++i) a.set(i, t.dtype.is_float() ? low + (high - low) * rng.uniform_real() : static_cast<double>(rng.range(0, 1)));
   return a;
 }
 

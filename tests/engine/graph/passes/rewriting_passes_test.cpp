@@ -5,6 +5,7 @@
 #include "engine/graph/pass.h"
 #include "engine/graph/passes/fold_constants.h"
 #include "engine/graph/passes/fold_scale_axis.h"
+#include "engine/graph/passes/matmul_to_dense.h"
 #include "engine/graph/passes/remove_dead_nodes.h"
 #include "engine/graph/passes/simplify_inference.h"
 #include "tests/engine/graph/graphs.h"
@@ -190,6 +191,50 @@ class RewritingPassesTest : public QObject {
     QVERIFY(same_results(g, f));
   }
 
+  void matmulBecomesDense() {
+    Net n;
+    const int x = n.input({5, 8});
+    const Graph g = n.finish({n.op("add", {n.op("matmul", {x, n.weight({8, 6})}), n.weight({6})})});
+    const Graph f = run(matmul_to_dense, g);
+    QCOMPARE(count(f, "matmul"), 0);
+    QCOMPARE(count(f, "reshape"), 0);
+    QVERIFY(same_results(g, f));
+  }
+
+  void flatFormGoesOn() {
+    Net n;  // two layers with bias, activation, normalisation and a residual addition: reshapes at the ends only
+    const int x = n.input({2, 5, 8});
+    const int h = n.op("gelu", {n.op("add", {n.op("matmul", {x, n.weight({8, 12})}), n.weight({1, 12})})});
+    const int y = n.op("add", {n.op("mul", {n.op("matmul", {h, n.weight({12, 8})}), n.weight({})}), x});
+    const Graph g = n.finish({n.op("layer_norm", {y, n.weight({8}), n.weight({8})})});
+    const Graph f = run(matmul_to_dense, g);
+    QCOMPARE(count(f, "dense"), 2);
+    QCOMPARE(count(f, "reshape"), 2);
+    QVERIFY(same_results(g, f));
+  }
+
+  void valuesReadBothWays() {
+    Net n;
+    graph::Attrs flat, swap;
+    flat.values["shape"] = std::vector<int64_t>{10, 6};
+    swap.values["perm"] = std::vector<int64_t>{2, 0, 1};
+    const int y = n.op("matmul", {n.input({2, 5, 8}), n.weight({8, 6})});
+    const int again = n.op("matmul", {n.op("relu", {y}), n.weight({6, 6})});
+    const Graph g = n.finish({y, n.op("reshape", {again}, flat), n.op("transpose", {again}, swap), n.op("add", {y, n.weight({5, 6})})});
+    const Graph f = run(matmul_to_dense, g);
+    QCOMPARE(count(f, "dense"), 2);
+    QVERIFY(same_results(g, f));
+  }
+
+  void productsOfDataStay() {
+    Net n;
+    const int x = n.input({2, 5, 8}), y = n.input({2, 8, 5}, "y");
+    const Graph g = n.finish({n.op("matmul", {x, y}), n.op("matmul", {x, n.weight({2, 8, 3})}), n.op("matmul", {n.weight({4, 5}), x})});
+    const Graph f = run(matmul_to_dense, g);
+    QCOMPARE(count(f, "matmul"), 3);
+    QVERIFY(same_results(g, f, 0));
+  }
+
   void pipelineKeepsResultsAndReports() {
     Net n;
     const int x = n.input({1, 4, 6, 6});
@@ -200,7 +245,8 @@ class RewritingPassesTest : public QObject {
     PassHooks hooks;
     hooks.after = [&](const Pass& p, const Graph&, const Graph&, double, bool changed) { seen.push_back(std::string(p.name) + (changed ? "+" : "")); };
     const Graph f = run_passes(g, Target{}, hooks).value();
-    QCOMPARE(seen, (std::vector<std::string>{"simplify_inference+", "fold_constants", "fold_scale_axis+", "remove_dead_nodes", "fuse_operators+"}));
+    QCOMPARE(seen, (std::vector<std::string>{"simplify_inference+", "fold_constants", "matmul_to_dense", "fold_scale_axis+", "remove_dead_nodes",
+                                             "fuse_operators+"}));
     QCOMPARE(count(f, "mul") + count(f, "batch_norm"), 0);
     QVERIFY(same_results(g, f));
     hooks.disabled = {"fold_scale_axis"};
