@@ -129,7 +129,7 @@ Expected<void> unpack_samples(std::string_view blob, records::MeasureResult& res
   std::memcpy(&count, blob.data() + sizeof(sum), sizeof(count));
   if (sum != stable_hash(blob.substr(sizeof(sum))) || count != (blob.size() - kHead) / kEach) return damaged;
   result.samples_s.resize(count);
-  std::memcpy(result.samples_s.data(), blob.data() + kHead, count * sizeof(double));
+  if (count > 0) std::memcpy(result.samples_s.data(), blob.data() + kHead, count * sizeof(double));
   result.sample_flags.assign(count, false);
   for (size_t i = 0; i < count; ++i) result.sample_flags[i] = blob[kHead + count * sizeof(double) + i] != 0;
   return {};

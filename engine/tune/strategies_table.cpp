@@ -7,6 +7,7 @@ const std::vector<StrategyDef>& strategies() {
   static const std::vector<StrategyDef> kStrategies = {
       random_strategy(),
       grid_strategy(),
+      genetic_strategy(),
   };
   return kStrategies;
 }

@@ -356,7 +356,7 @@ class SessionTest : public QObject {
     auto r = s.run({{elementwise(), 1, {}}}, o);
     QVERIFY(!r);
     QCOMPARE(r.error().code, ErrorCode::unsupported);
-    QVERIFY(r.error().message.find("random, grid") != std::string::npos);
+    QVERIFY(r.error().message.find("random, grid, genetic") != std::string::npos);
     o = options(-1);
     QCOMPARE(s.run({}, o).error().code, ErrorCode::invalid_argument);
     o = options(5);
