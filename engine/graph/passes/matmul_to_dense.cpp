@@ -30,11 +30,6 @@ class FlatRewriter {
     for (const Node& n : g_.nodes) {
       TW_TRY(const bool done, rewrite_flat(n));
       if (done) continue;
-      if (n.op == "reshape" && flat_at(n.inputs[0]) && !present_at(n.inputs[0])) {  // a reshape of the flat form needs no other in between
-        TW_TRY(const int y, reshape(flat_[static_cast<size_t>(n.inputs[0])], type(n.outputs[0]).shape, n.name));
-        set(n.outputs[0], y);
-        continue;
-      }
       for (const int v : n.inputs) TW_CHECK(materialise(v));
       TW_CHECK(rewrite_.copy(n));
       for (const int v : n.outputs) present_[static_cast<size_t>(v)] = true;
@@ -86,9 +81,32 @@ class FlatRewriter {
     return f;
   }
 
+  bool is_output(int v) const { return std::find(g_.outputs.begin(), g_.outputs.end(), v) != g_.outputs.end(); }
+
+  /// Reshapes between a tensor and its flat form are no work; those of a flat form need no other in between.
+  Expected<bool> rewrite_reshape(const Node& n) {
+    const int x = n.inputs[0], out = n.outputs[0];
+    const TensorType &from = type(x), &to = type(out);
+    if (from.shape.size() == 2 && to.shape.size() > 2 && from.shape[1] == to.shape.back()) {
+      flat_[static_cast<size_t>(out)] = rewrite_.value(x);
+      return true;
+    }
+    if (from.shape.size() > 2 && to.shape == flat_shape(from) && !is_output(out)) {
+      TW_TRY(const int f, flat(x));
+      rewrite_.replace(out, f);
+      present_[static_cast<size_t>(out)] = true;
+      return true;
+    }
+    if (!flat_at(x) || present_at(x)) return false;
+    TW_TRY(const int y, reshape(flat_[static_cast<size_t>(x)], to.shape, n.name));
+    set(out, y);
+    return true;
+  }
+
   /// True if the node was written in flat form.
   Expected<bool> rewrite_flat(const Node& n) {
     if (n.op == "matmul") return rewrite_matmul(n);
+    if (n.op == "reshape") return rewrite_reshape(n);
     const bool reads_flat = std::any_of(n.inputs.begin(), n.inputs.end(), [&](int v) { return flat_at(v); });
     if (!reads_flat || n.outputs.size() != 1) return false;
     const FusionKind kind = find_op(n.op)->fusion;

@@ -226,6 +226,30 @@ class RewritingPassesTest : public QObject {
     QVERIFY(same_results(g, f));
   }
 
+  void reshapesAroundDenseLayersMove() {
+    Net n;  // as the importer writes products: two readers of one tensor, bias, activation, residual addition
+    const auto shaped = [&](int x, std::vector<int64_t> shape) {
+      graph::Attrs a;
+      a.values["shape"] = std::move(shape);
+      return n.op("reshape", {x}, a);
+    };
+    const int x = n.op("exp", {n.input({2, 5, 8})});
+    const auto layer = [&](int v, int64_t in, int64_t out) {
+      return n.op("add", {shaped(n.op("dense", {shaped(v, {10, in}), n.weight({out, in})}), {2, 5, out}), n.weight({out})});
+    };
+    const int a = layer(x, 8, 8), b = n.op("relu", {layer(x, 8, 12)});
+    const Graph g = n.finish({n.op("add", {n.op("add", {layer(b, 12, 8), x}), a}), shaped(a, {2, 5, 2, 4})});
+    const Graph f = run(matmul_to_dense, g);
+    QCOMPARE(count(f, "reshape"), 3);  // x to rows, and the two results
+    QVERIFY(same_results(g, f));
+    Net m;  // a flat form that leaves the graph
+    const int y = m.op("relu", {m.input({2, 5, 8})});
+    graph::Attrs rows;
+    rows.values["shape"] = std::vector<int64_t>{10, 8};
+    const Graph h = m.finish({m.op("reshape", {y}, rows), y});
+    QVERIFY(same_results(h, run(matmul_to_dense, h)));
+  }
+
   void productsOfDataStay() {
     Net n;
     const int x = n.input({2, 5, 8}), y = n.input({2, 8, 5}, "y");
