@@ -15,7 +15,8 @@ namespace tw::cli {
 namespace {
 
 struct Options {
-  std::string model = "resnet18", time = "45s", tuner = "random";
+  std::string model = "resnet18", time = "75s", tuner = "random";
+  int64_t trials_per_task = 24;
   bool full_size = false, json = false;
   uint64_t seed = 1;
 };
@@ -90,6 +91,7 @@ Expected<Report> run_demo(const Options& o, double seconds) {
   request.session.tuner = o.tuner;
   request.session.tuner_params = resolve_params(tune::find_strategy(o.tuner)->params, Json::object()).value();
   request.session.seed = o.seed;
+  request.session.trials_per_task = o.trials_per_task;
   request.session.time_s = seconds;
   TW_TRY(report.tuning, tune_network(request, db));
   if (report.tuning.report.cancelled) return Error(ErrorCode::cancelled, "Cancelled");
@@ -158,7 +160,8 @@ void add_demo(CLI::App& app, Run& run) {
   CLI::App* sub = declare(app, run, "demo", "The main job on a bundled network, under two minutes, with a report; leaves nothing behind", o, demo);
   sub->add_option("--model", o->model, "Network from `tw zoo list`")->capture_default_str();
   sub->add_flag("--full-size", o->full_size, "The real network instead of its tiny variant");
-  sub->add_option("--time", o->time, "Time for tuning, such as 45s")->capture_default_str();
+  sub->add_option("--time", o->time, "Limit of the time for tuning, such as 45s")->capture_default_str();
+  sub->add_option("--trials-per-task", o->trials_per_task, "Trials of each task")->check(CLI::Range(int64_t{1}, int64_t{1} << 30))->capture_default_str();
   sub->add_option("--tuner", o->tuner, "Tuner")->capture_default_str();
   sub->add_option("--seed", o->seed, "Seed of the search and of the inputs")->capture_default_str();
   sub->add_flag("--json", o->json, "One JSON document on standard output");

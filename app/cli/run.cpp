@@ -28,13 +28,14 @@ std::optional<TensorMap> gather_inputs(const runtime::Executable& e, const Optio
   std::vector<std::string> names, missing;
   for (const auto& [name, array] : all) names.push_back(name);
   for (const std::string& option : o.inputs) {
+    const std::string name = option.substr(0, option.find('='));
+    if (all.count(name) == 0) {
+      exit = fail_usage(fmt::format("Expected an input among '{}', found '{}'", fmt::join(names, "', '"), printable(name)));
+      return std::nullopt;
+    }
     auto input = read_input(option);
     if (!input) {
       exit = fail(input.error());
-      return std::nullopt;
-    }
-    if (all.count(input->first) == 0) {
-      exit = fail_usage(fmt::format("Expected an input among '{}', found '{}'", fmt::join(names, "', '"), printable(input->first)));
       return std::nullopt;
     }
     given[input->first] = std::move(input->second);

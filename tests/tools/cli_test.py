@@ -144,6 +144,14 @@ class BadInput(CliCase):
             self.skipTest("this user may write everywhere")
         self.assert_sentence(1, "tune", self.model, "--trials", "1", "--db", os.path.join(folder, "t.db"))
 
+    def test_database_in_missing_folder(self):
+        self.assert_sentence(1, "tune", self.model, "--trials", "1", "--db", self.path("no/such/folder/t.db"), has="no/such/folder")
+
+    def test_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full here")
+        self.assert_sentence(1, "tune", self.model, "--trials", "1", "--db", self.path("t.db"), "--log", "/dev/full")
+
     def test_executables(self):
         twx = self.path("m.twx")
         tw("compile", self.model, "-o", twx, check=0)
