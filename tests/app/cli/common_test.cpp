@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/common.h"
 
-#include <QTemporaryDir>
-#include <QtTest>
+#include <unistd.h>
+
 #include <cmath>
 #include <limits>
 
 #include "app/cli/conformance.h"
 #include "app/cli/table.h"
 #include "app/cli/tensors.h"
+// Qt's word `slots` is a member of ours, so its headers come last.
+#include <QTemporaryDir>
+#include <QtTest>
 
 using namespace tw;
 using namespace tw::cli;
