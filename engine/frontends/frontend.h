@@ -15,7 +15,7 @@ struct ImportOptions {
   std::map<std::string, HostArray> constants;  ///< inputs to fix at a value, by name: they become constants (shapes, axes, repeats given as inputs)
 };
 
-/// Reads an ONNX file: opsets 7 to 21, initialisers, external data below the file's own folder.
+/// Reads an ONNX file: opsets 1 to 21, initialisers, external data below the file's own folder.
 /// Errors: parse_error (not ONNX, truncated), unsupported (operator or opset by name and node), not_found and invalid_argument (external data).
 Expected<graph::Graph> read_onnx(const std::string& path, const ImportOptions& options = {});
 /// The same from memory; `folder` is where external data may lie (none if empty).

@@ -43,6 +43,7 @@ std::vector<OpDef> build() {
   append(ops::reverse_sequence());
   append(ops::scatter_elements());
   append(ops::scatter_nd());
+  append(ops::resample());
   return all;
 }
 

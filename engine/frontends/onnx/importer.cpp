@@ -12,7 +12,7 @@ namespace tw::frontends {
 
 namespace {
 
-constexpr int64_t kOldestOpset = 7, kNewestOpset = 21;
+constexpr int64_t kOldestOpset = 1, kNewestOpset = 21;
 
 template <class T>
 T checked(Expected<T> e) {
@@ -165,9 +165,12 @@ void Importer::inline_function(const onnx::FunctionProto& f, const onnx::NodePro
   bind_outputs(call, results, scope);
 }
 
-std::vector<int> Importer::inline_graph(const onnx::GraphProto& g, const Scope& outer) {
+std::vector<int> Importer::inline_graph(const onnx::GraphProto& g, const Scope& outer, const std::vector<int>& inputs) {
   Scope body{&outer, {}, outer.attributes, outer.opset, outer.depth + 1};
   if (body.depth > onnx_limits::kNesting) refuse(ErrorCode::unsupported, fmt::format("Branches are nested deeper than {}", onnx_limits::kNesting));
+  if (static_cast<int>(inputs.size()) != g.input_size())
+    refuse(ErrorCode::parse_error, fmt::format("Expected {} inputs of a branch, found {}", inputs.size(), g.input_size()));
+  for (size_t k = 0; k < inputs.size(); ++k) body.values[g.input(static_cast<int>(k)).name()] = inputs[k];
   add_initializers(g, body);
   add_nodes(g.node(), body);
   std::vector<int> results;

@@ -41,8 +41,8 @@ class Importer {
   int constant(const std::string& name, HostArray array) { return builder_.constant(name, std::move(array)); }
   const graph::Value& value(int v) const { return builder_.graph().values[static_cast<size_t>(v)]; }
   HostArray tensor(const onnx::TensorProto& t);
-  /// Imports a branch in the scope of its node; returns its outputs.
-  std::vector<int> inline_graph(const onnx::GraphProto& g, const Scope& outer);
+  /// Imports a branch or loop body in the scope of its node with its inputs bound to values; returns its outputs.
+  std::vector<int> inline_graph(const onnx::GraphProto& g, const Scope& outer, const std::vector<int>& inputs);
 
  private:
   void add_inputs();

@@ -19,6 +19,15 @@ std::span<const OnnxOp> onnx_ops_reduce();
 std::span<const OnnxOp> onnx_ops_shape();
 std::span<const OnnxOp> onnx_ops_indexing();
 std::span<const OnnxOp> onnx_ops_constant();
+std::span<const OnnxOp> onnx_ops_control();
+std::span<const OnnxOp> onnx_ops_loss();
+std::span<const OnnxOp> onnx_ops_quant();
+std::span<const OnnxOp> onnx_ops_resize();
+std::span<const OnnxOp> onnx_ops_rnn();
+std::span<const OnnxOp> onnx_ops_window();
+
+/// A convolution of `operands` (data, weight and perhaps bias) with the node's strides, padding, dilations and groups.
+int convolution(OnnxNode& n, const std::vector<int>& operands);
 
 const OnnxOp* find_onnx_op(const std::string& name);
 

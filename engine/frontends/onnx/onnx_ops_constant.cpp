@@ -118,17 +118,9 @@ Results non_zero(OnnxNode& n) {
   return {n.constant(std::move(out))};
 }
 
-/// The branch is chosen while importing, so the condition must be known.
-Results if_(OnnxNode& n) {
-  const bool condition = n.number_input(0, "the condition") != 0;
-  return n.importer().inline_graph(n.subgraph(condition ? "then_branch" : "else_branch"), n.scope());
-}
-
 constexpr OnnxOp kOps[] = {
-    {"Constant", constant}, {"ConstantOfShape", constant_of_shape},
-    {"EyeLike", eye_like},  {"If", if_},
-    {"NonZero", non_zero},  {"Range", range},
-    {"Shape", shape},       {"Size", size},
+    {"Constant", constant}, {"ConstantOfShape", constant_of_shape}, {"EyeLike", eye_like}, {"NonZero", non_zero}, {"Range", range}, {"Shape", shape},
+    {"Size", size},
 };
 
 }  // namespace

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "engine/frontends/onnx/onnx_ops.h"
 #include "engine/frontends/onnx/tensor_reader.h"
 
@@ -8,12 +10,19 @@ namespace {
 
 using Results = std::vector<int>;
 
-/// The same operator under our name, without attributes.
-template <size_t kOperands>
-Results renamed(OnnxNode& n, const char* ours) {
-  std::vector<int> inputs;
-  for (size_t i = 0; i < kOperands; ++i) inputs.push_back(n.in(static_cast<int>(i)));
-  return {n.emit(ours, std::move(inputs))};
+/// The second operand before opset 7, where broadcasting had to be asked for and could start at any axis.
+int aligned(OnnxNode& n, int a, int b) {
+  if (n.opset() >= 7) return b;
+  if (!n.integer("broadcast", 0)) {
+    if (n.shape(a) != n.shape(b)) n.invalid(fmt::format("shapes {} and {} differ and broadcasting is off", shape_text(n.shape(a)), shape_text(n.shape(b))));
+    return b;
+  }
+  if (!n.has_attr("axis")) return b;
+  const int64_t trailing = n.rank(a) - n.axis(n.integer("axis", 0), n.rank(a)) - n.rank(b);
+  if (trailing < 0) n.invalid(fmt::format("shape {} does not start at axis {} of {}", shape_text(n.shape(b)), n.integer("axis", 0), shape_text(n.shape(a))));
+  Dims shape = n.shape(b);
+  shape.insert(shape.end(), static_cast<size_t>(trailing), 1);
+  return n.reshape(b, shape);
 }
 
 template <size_t kLength>
@@ -25,11 +34,11 @@ struct Name {
 };
 template <Name kOurs>
 Results unary(OnnxNode& n) {
-  return renamed<1>(n, kOurs.text);
+  return {n.emit(kOurs.text, {n.in(0)})};
 }
 template <Name kOurs>
 Results binary(OnnxNode& n) {
-  return renamed<2>(n, kOurs.text);
+  return {n.binary(kOurs.text, n.in(0), aligned(n, n.in(0), n.in(1)))};
 }
 
 /// Real attributes handed on where present; our operators have ONNX's defaults.
@@ -57,10 +66,21 @@ Results mod(OnnxNode& n) { return {n.binary(n.integer("fmod", 0) ? "fmod" : "mod
 
 /// The exponent's type may differ; the result has the base's.
 Results pow(OnnxNode& n) {
-  const int base = n.in(0), exponent = n.in(1);
+  const int base = n.in(0), exponent = aligned(n, base, n.in(1));
   const DType a = n.dtype(base), b = n.dtype(exponent);
   if (a.is_float() || !b.is_float()) return {n.binary("pow", base, n.cast(exponent, a))};
   return {n.cast(n.binary("pow", n.cast(base, b), exponent), a)};
+}
+
+/// Before opset 7 one slope a channel, without the trailing dimensions that broadcasting needs.
+Results prelu(OnnxNode& n) {
+  int slope = n.in(1);
+  if (n.opset() < 7 && n.rank(slope) == 1 && n.shape(slope)[0] > 1) {
+    Dims shape(static_cast<size_t>(std::max<int64_t>(1, n.rank(n.in(0)) - 1)), 1);
+    shape[0] = n.shape(slope)[0];
+    slope = n.reshape(slope, shape);
+  }
+  return {n.binary("prelu", n.in(0), slope)};
 }
 
 Results bit_shift(OnnxNode& n) {
@@ -104,7 +124,10 @@ Results cast_to(OnnxNode& n, int64_t data_type) {
   if (!to) n.unsupported("casts to element type " + onnx_dtype_name(data_type));
   return {n.emit("cast", {n.in(0)}, attrs({{"to", to->name()}}))};
 }
-Results cast(OnnxNode& n) { return cast_to(n, n.integer("to", 0)); }
+Results cast(OnnxNode& n) {
+  if (n.opset() < 6) n.unsupported("the form of opsets before 6");
+  return cast_to(n, n.integer("to", 0));
+}
 Results cast_like(OnnxNode& n) { return {n.emit("cast", {n.in(0)}, attrs({{"to", n.dtype(n.in(1)).name()}}))}; }
 
 Results where(OnnxNode& n) { return {n.emit("where", {n.in(0), n.in(1), n.in(2)})}; }
@@ -112,6 +135,7 @@ Results identity(OnnxNode& n) { return {n.in(0)}; }
 
 /// At inference the operand itself, and a mask of ones.
 Results dropout(OnnxNode& n) {
+  if (n.opset() < 7 && !n.integer("is_test", 0)) n.unsupported("random dropout in training mode");
   if (n.opset() >= 12 && n.has(2) && n.number_input(2, "training_mode") != 0) {
     if (!n.has(1) || n.number_input(1, "ratio") != 0) n.unsupported("random dropout in training mode");
   }
@@ -173,7 +197,7 @@ constexpr OnnxOp kOps[] = {
     {"Neg", unary<"neg">},
     {"Not", unary<"not">},
     {"Or", binary<"or">},
-    {"PRelu", binary<"prelu">},
+    {"PRelu", prelu},
     {"Pow", pow},
     {"Reciprocal", unary<"reciprocal">},
     {"Relu", unary<"relu">},

@@ -69,12 +69,9 @@ Dims weight_kernel(const OnnxNode& n, int w) {
 }
 
 Results conv(OnnxNode& n) {
-  const Geometry g = geometry(n, weight_kernel(n, n.in(1)), n.shape(n.in(0)));
-  graph::Attrs a = window_attrs(g);
-  a.values["groups"] = n.integer("group", 1);
-  std::vector<int> inputs{n.in(0), n.in(1)};
-  if (n.has(2)) inputs.push_back(n.in(2));
-  return {n.emit(ranked(n, "conv", g.kernel.size()), inputs, a)};
+  std::vector<int> operands{n.in(0), n.in(1)};
+  if (n.has(2)) operands.push_back(n.in(2));
+  return {convolution(n, operands)};
 }
 
 /// Pads of a transposed convolution from the wanted output extents. Source: ConvTranspose in the ONNX operator reference.
@@ -217,12 +214,7 @@ int centred(OnnxNode& n, int v, int zero_point, int64_t channel_axis) {
   return n.binary("sub", v, z);
 }
 Results matmul_integer(OnnxNode& n) { return {n.binary("matmul", centred(n, n.in(0), n.optional(2), -2), centred(n, n.in(1), n.optional(3), -1))}; }
-Results conv_integer(OnnxNode& n) {
-  const Geometry g = geometry(n, weight_kernel(n, n.in(1)), n.shape(n.in(0)));
-  graph::Attrs a = window_attrs(g);
-  a.values["groups"] = n.integer("group", 1);
-  return {n.emit(ranked(n, "conv", g.kernel.size()), {centred(n, n.in(0), n.optional(2), 1), centred(n, n.in(1), n.optional(3), 0)}, a)};
-}
+Results conv_integer(OnnxNode& n) { return {convolution(n, {centred(n, n.in(0), n.optional(2), 1), centred(n, n.in(1), n.optional(3), 0)})}; }
 
 Results einsum(OnnxNode& n) {
   std::string equation;
@@ -248,6 +240,13 @@ constexpr OnnxOp kOps[] = {
 };
 
 }  // namespace
+
+int convolution(OnnxNode& n, const std::vector<int>& operands) {
+  const Geometry g = geometry(n, weight_kernel(n, operands[1]), n.shape(operands[0]));
+  graph::Attrs a = window_attrs(g);
+  a.values["groups"] = n.integer("group", 1);
+  return n.emit(ranked(n, "conv", g.kernel.size()), operands, a);
+}
 
 std::span<const OnnxOp> onnx_ops_nn() { return kOps; }
 

@@ -43,6 +43,7 @@ Results hardmax(OnnxNode& n) {
 
 Results batch_normalization(OnnxNode& n) {
   if (n.integer("training_mode", 0)) n.unsupported("training mode");
+  if (n.opset() < 7 && !n.integer("is_test", 0)) n.unsupported("training mode");
   if (n.opset() < 9 && n.integer("spatial", 1) != 1) n.unsupported("statistics per position (spatial = 0)");
   const int x = n.in(0);
   std::vector<int> inputs{x};

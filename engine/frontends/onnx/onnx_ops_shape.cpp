@@ -13,7 +13,7 @@ using Results = std::vector<int>;
 Results reshape(OnnxNode& n) {
   const int x = n.in(0);
   const Dims from = n.shape(x);
-  Dims to = n.integers_input(1, "the new shape");
+  Dims to = n.opset() < 5 ? n.integers("shape", {}) : n.integers_input(1, "the new shape");
   const bool keep_zero = n.integer("allowzero", 0) != 0;
   const int64_t total = n.type(x).num_elements();
   int64_t known = 1;
@@ -161,7 +161,7 @@ Results pad(OnnxNode& n) {
   int x = n.in(0);
   const auto rank = static_cast<size_t>(n.rank(x));
   const bool operands = n.opset() >= 11;
-  Dims pads = operands ? n.integers_input(1, "the amounts of padding") : n.integers("pads", {});
+  Dims pads = operands ? n.integers_input(1, "the amounts of padding") : n.integers(n.opset() < 2 ? "paddings" : "pads", {});
   if (operands && n.has(3)) {
     const Dims axes = n.axes(n.integers_input(3, "the axes"), n.rank(x));
     if (pads.size() != 2 * axes.size()) n.invalid(fmt::format("expected {} amounts of padding, found {}", 2 * axes.size(), pads.size()));
@@ -199,7 +199,10 @@ Results expand(OnnxNode& n) {
   return {n.emit("broadcast_to", {n.in(0)}, attrs({{"shape", shape}}))};
 }
 
-Results tile(OnnxNode& n) { return {n.emit("tile", {n.in(0)}, attrs({{"repeats", n.integers_input(1, "the repeats")}}))}; }
+Results tile(OnnxNode& n) {
+  if (n.opset() < 6) n.unsupported("the form of opsets before 6");
+  return {n.emit("tile", {n.in(0)}, attrs({{"repeats", n.integers_input(1, "the repeats")}}))};
+}
 
 /// Block size and data of rank 4, whose `divided` dimensions are multiples of what they are divided by.
 int64_t block_size(const OnnxNode& n) {

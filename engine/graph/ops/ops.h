@@ -46,6 +46,6 @@ std::vector<OpDef> gather_elements();
 std::vector<OpDef> gather_nd();
 std::vector<OpDef> scatter_elements();
 std::vector<OpDef> scatter_nd();
-std::vector<OpDef> resize();
+std::vector<OpDef> resample();
 
 }  // namespace tw::graph::ops
