@@ -203,6 +203,8 @@ class Parser {
       out = it->second;
       return true;
     }
+    // Every element takes two characters: what cannot fit is refused before memory is asked for.
+    if (t.num_elements() > static_cast<int64_t>(text_.size() - at_)) return fail(fmt::format("{} elements", t.num_elements()));
     HostArray a = HostArray::make(t.dtype, t.shape);
     int64_t n = 0;
     const bool ok = list("{", "}", [&] {

@@ -130,6 +130,7 @@ class GraphTest : public QObject {
              {"graph \"g\" {\n  input %x: float32[2]\n  %y: float32[2] = relu(%z) name \"r\"\n}", "line 3"},
              {"graph \"g\" {\n  constant %x: float32[2] = {1.0}\n}", "2 elements"},
              {"graph \"g\" {\n  constant %x: float32[2] = key 00\n}", "key 00"},
+             {"graph \"g\" {\n  constant %x: float32[1000000, 1000000] = {1.0}\n}", "1000000000000 elements"},
              {"graph \"g\" {\n  input %x: float32[99999999, 99999999]\n}", "2^40"},
              {"graph \"g\" {\n  input %x: float32[2]\n  input %x: float32[2]\n}", "new name"},
              {"graph \"g\" {\n  input %x: float32[2]\n  %y: float32[3] = relu(%x) name \"r\"\n}", "float32[2]"},
@@ -139,6 +140,29 @@ class GraphTest : public QObject {
       QVERIFY2(g.error().text().find(what) != std::string::npos, g.error().text().c_str());
     }
     for (size_t cut = 0; cut < good.size(); cut += 7) QVERIFY(!parse(good.substr(0, cut)));  // no prefix is a graph, none crashes
+  }
+
+  void damagedTextIsRefusedOrLegal() {
+    const std::string good = print(sample(), 100000);
+    Rng rng(17);
+    const std::string alphabet = "%{}[](),:=\"\\_-.0123456789efgkinputaonscrdx \n";
+    for (int round = 0; round < 3000; ++round) {
+      std::string text = good;
+      for (int64_t edits = rng.range(1, 4); edits > 0; --edits) {
+        const size_t at = rng.uniform(text.size());
+        switch (rng.uniform(3)) {
+          case 0:
+            text[at] = alphabet[rng.uniform(alphabet.size())];
+            break;
+          case 1:
+            text.erase(at, rng.uniform(40));
+            break;
+          default:
+            text.insert(at, text.substr(rng.uniform(text.size()), rng.uniform(40)));
+        }
+      }
+      if (const auto g = parse(text)) QVERIFY(verify(*g));
+    }
   }
 
   void flopsOfANode() {
