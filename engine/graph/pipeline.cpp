@@ -5,6 +5,7 @@
 
 #include "engine/base/text.h"
 #include "engine/graph/pass.h"
+#include "engine/graph/passes/eliminate_common_subexpr.h"
 #include "engine/graph/passes/fold_constants.h"
 #include "engine/graph/passes/fold_scale_axis.h"
 #include "engine/graph/passes/fuse_operators.h"
@@ -24,6 +25,10 @@ std::span<const Pass> passes() {
       Pass{"fold_constants", fold_constants,
            "Computes every node whose operands are all constants now, with the reference interpreter, and stores the result as a constant.",
            "Constant folding; Relay's FoldConstant (TVM)"},
+      // Before anything grows: equal nodes would be rewritten twice, and a value with two readers is treated differently from two equal ones.
+      Pass{"eliminate_common_subexpr", eliminate_common_subexpr,
+           "Nodes that apply the same operator with the same attributes to the same values compute the same: the first stands for all of them.",
+           "Common subexpression elimination; Relay's EliminateCommonSubexpr (TVM)"},
       // After constants are folded: transposed or reshaped weights are constants by now.
       Pass{"matmul_to_dense", matmul_to_dense,
            "Turns products with a constant matrix into dense layers, whose weights are packed ahead of time, and lets what follows work on the flat "

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/graph/pass.h"
+#include "engine/graph/passes/eliminate_common_subexpr.h"
 #include "engine/graph/passes/fold_constants.h"
 #include "engine/graph/passes/fold_scale_axis.h"
 #include "engine/graph/passes/matmul_to_dense.h"
@@ -191,6 +192,32 @@ class RewritingPassesTest : public QObject {
     QVERIFY(same_results(g, f));
   }
 
+  void equalNodesAreMerged() {
+    Net n;
+    const int x = n.input({2, 3});
+    graph::Attrs one, two;
+    one.values["alpha"] = 0.1;
+    two.values["alpha"] = 0.2;
+    const HostArray w = tw::graph::testing::random_array({kFloat32, {3}}, 5);
+    const int a = n.op("mul", {n.op("exp", {x}), n.b.constant("w", w)}), b = n.op("mul", {n.op("exp", {x}), n.b.constant("w", w)});
+    const int c = n.op("leaky_relu", {a}, one), d = n.op("leaky_relu", {b}, one), e = n.op("leaky_relu", {b}, two), f = n.op("mul", {a, x});
+    const Graph g = n.finish({n.op("add", {c, d}), n.op("add", {e, f}), d});
+    const Graph s = run(eliminate_common_subexpr, g);
+    QCOMPARE(count(s, "exp"), 1);
+    QCOMPARE(count(s, "mul"), 2);
+    QCOMPARE(count(s, "leaky_relu"), 2);
+    QVERIFY(same_results(g, s, 0));
+  }
+
+  void equalOutputsKeepNodesOfTheirOwn() {
+    Net n;
+    const int x = n.input({2, 3});
+    const Graph g = n.finish({n.op("exp", {x}), n.op("exp", {x})});
+    const Graph s = run(eliminate_common_subexpr, g);
+    QCOMPARE(count(s, "exp"), 2);
+    QVERIFY(same_results(g, s, 0));
+  }
+
   void matmulBecomesDense() {
     Net n;
     const int x = n.input({5, 8});
@@ -269,8 +296,8 @@ class RewritingPassesTest : public QObject {
     PassHooks hooks;
     hooks.after = [&](const Pass& p, const Graph&, const Graph&, double, bool changed) { seen.push_back(std::string(p.name) + (changed ? "+" : "")); };
     const Graph f = run_passes(g, Target{}, hooks).value();
-    QCOMPARE(seen, (std::vector<std::string>{"simplify_inference+", "fold_constants", "matmul_to_dense", "fold_scale_axis+", "remove_dead_nodes",
-                                             "fuse_operators+"}));
+    QCOMPARE(seen, (std::vector<std::string>{"simplify_inference+", "fold_constants", "eliminate_common_subexpr", "matmul_to_dense", "fold_scale_axis+",
+                                             "remove_dead_nodes", "fuse_operators+"}));
     QCOMPARE(count(f, "mul") + count(f, "batch_norm"), 0);
     QVERIFY(same_results(g, f));
     hooks.disabled = {"fold_scale_axis"};
