@@ -62,6 +62,10 @@ class Compiler {
       const std::string key = records::make_task(workloads[i].name, workloads[i].dag, target_).key;
       TW_TRY(const std::optional<records::Record> best, source.best(key));
       if (!best) continue;
+      if (best->candidate.space == "default") {  // made anew, so that it can adopt the layouts around it
+        default_origin_[key] = fmt::format("default, {}", si_text(best->result.seconds(), "s"));
+        continue;
+      }
       auto s = schedule::Schedule::replay(workloads[i].dag, best->candidate.steps);
       auto func = s ? lower::lower_and_optimize(*s, "kernel", target_) : Expected<tir::Func>(s.error());
       if (func) {
@@ -69,7 +73,7 @@ class Compiler {
         if (best->candidate.index >= 0) origin += fmt::format(" #{}", best->candidate.index);
         tuned_.emplace(key, Tuned{std::move(*s), std::move(*func), fmt::format("{}, {}", origin, si_text(best->result.seconds(), "s"))});
       } else {
-        refused_[key] = "default (the best record no longer applies)";
+        default_origin_[key] = "default (the best record no longer applies)";
       }
     }
     return {};
@@ -111,7 +115,7 @@ class Compiler {
       if (!k.tuned || !tuned_.count(k.task_key)) continue;
       if (const auto alone = codegen::build_object({funcs_[static_cast<size_t>(function_of_[i])]}, target_); !alone) {
         tuned_.erase(k.task_key);
-        refused_[k.task_key] = fmt::format("default (the best record no longer compiles: {})", alone.error().message);
+        default_origin_[k.task_key] = fmt::format("default (the best record no longer compiles: {})", alone.error().message);
         dropped = true;
       }
     }
@@ -175,8 +179,8 @@ class Compiler {
       call.name = k.name;
       call.slots = k.arrays;
       call.task_key = k.task_key;
-      const auto refused = refused_.find(k.task_key);
-      call.origin = refused == refused_.end() ? k.origin : refused->second;
+      const auto known = k.tuned ? default_origin_.end() : default_origin_.find(k.task_key);
+      call.origin = known == default_origin_.end() ? k.origin : known->second;
       call.flops = static_cast<double>(te::flops(*k.schedule.dag()));
       if (k.group >= 0)
         for (const int n : n_.partition.groups[static_cast<size_t>(k.group)].nodes) call.nodes.push_back(n_.optimized.nodes[static_cast<size_t>(n)].name);
@@ -209,7 +213,8 @@ class Compiler {
   const Target& target_;
   const CompileOptions& options_;
   std::map<std::string, Tuned> tuned_;
-  std::map<std::string, std::string> refused_;  ///< task key -> origin that says why its record is not used
+  std::map<std::string, std::string>
+      default_origin_;  ///< task key -> what is known of a task with the default schedule: its time, or why its record is not used
   KernelPlan plan_;
   std::vector<tir::Func> funcs_;
   std::vector<int> function_of_;  ///< per planned kernel

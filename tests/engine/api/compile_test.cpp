@@ -114,6 +114,22 @@ class CompileTest : public QObject {
     QVERIFY2(d.max_rel < 1e-4, QByteArray::number(d.max_rel));
   }
 
+  void defaultRecordsAdoptLayouts() {
+    const api::Network n = network("resnet18");
+    const auto inputs = graph::testing::random_inputs(n.imported, 5);
+    Source source;
+    source.records = random_records(n, 2);
+    int changed = 0;
+    for (const api::NetworkTask& t : api::network_tasks(n, target_)) {
+      const auto it = source.records.find(t.task.key);
+      if (it != source.records.end() && ++changed % 2 == 0) it->second.candidate = api::default_candidate(t.task);
+    }
+    const runtime::Executable e = api::compile(n, target_, &source).value();
+    QCOMPARE(copies(e), 0);
+    QVERIFY(std::any_of(e.calls.begin(), e.calls.end(), [](const runtime::Call& c) { return c.origin == "default, 10.0 us"; }));
+    QVERIFY(api::compare(execute(e, inputs)[0], api::run_reference(n.imported, inputs, target_).value()[0]).max_rel < 1e-4);
+  }
+
   void recordsThatNoLongerApplyAreReplaced() {
     const api::Network n = network("mlp");
     Source source;
