@@ -193,7 +193,7 @@ class LocalBuilder final : public Builder {
       return start_failed(slot, round, with_printed(fmt::format("it ended with {}", end.text()), slot.process->printed()));
     }
     Job job = slot.job;
-    const ProcessEnd end = slot.process->reap();
+    const ProcessEnd end = error.code == ErrorCode::crash ? slot.process->reap() : slot.process->kill();
     BuildOutcome outcome = classify(end, error, slot.process->printed());
     outcome.seconds = std::chrono::duration<double>(Clock::now() - slot.assigned).count();
     slot = Slot();

@@ -18,6 +18,7 @@
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
 #include "engine/measure/candidate.h"
+#include "engine/measure/device_lock.h"
 #include "engine/measure/input_cache.h"
 #include "engine/measure/limits.h"
 #include "engine/measure/peak.h"
@@ -37,6 +38,11 @@ double seconds_now(clockid_t clock) {
   timespec t{};
   clock_gettime(clock, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+bool program_is_there() {
+  pollfd channel{kChannelFd, POLLRDHUP, 0};
+  return ::poll(&channel, 1, 0) <= 0;
 }
 
 struct Pipe {
@@ -94,6 +100,7 @@ class MeasureServer {
   SharedPhase* shared_;
   Sandbox sandbox_;
   InputCache inputs_;
+  DeviceLock lock_;
 };
 
 int MeasureServer::serve() {
@@ -146,6 +153,12 @@ Expected<void> MeasureServer::measure(const Frame& request) {
   shared_->phase = Phase::setup;
   shared_->run_start_ns = 0;
 
+  if (!lock_.acquire(&program_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
+  struct Unlock {
+    DeviceLock& lock;
+    ~Unlock() { lock.release(); }
+  } unlock{lock_};
+  TW_CHECK(write_frame(kChannelFd, Json{{"started", job.id}}));  // from here on the program's clock for this candidate runs
   const Child child = sandbox_.fork();
   if (child.pid == 0) child_main(job, request, *inputs, result.write, output.write);
   if (child.pid < 0) return refuse(fmt::format("Forking a process for the candidate failed: {}", std::strerror(errno)));

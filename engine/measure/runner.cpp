@@ -23,7 +23,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kInfraAttempts = 3, kCrashAttempts = 2, kNoiseAttempts = 2;
 constexpr size_t kNoisySamples = 20;
-constexpr double kPatience = 10;  ///< on top of all limits: by then the worker itself must be stuck
+constexpr double kQueueSeconds = 600;  ///< for its turn, while other programs measure
+constexpr double kPatience = 10;       ///< on top of all limits: by then the worker itself must be stuck
 
 Clock::duration seconds(double s) { return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s)); }
 double since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
@@ -116,10 +117,9 @@ class LocalRunner final : public Runner {
     for (size_t o = 0; reference != nullptr && o < job.positions.size(); ++o) {
       if (!reference->outputs[o].all) job.positions[o] = reference->outputs[o].positions;
     }
-    const auto start = Clock::now();
-    auto reply = ask(job, artifact.object, stop_fd);
-    if (!reply) return failure(reply.error().code == ErrorCode::cancelled ? Status::cancelled : Status::infra, reply.error().text());
-    return judge(task, job, *reply, reference, since(start), stop_fd);
+    const auto answer = ask(job, artifact.object, stop_fd);
+    if (!answer) return failure(answer.error().code == ErrorCode::cancelled ? Status::cancelled : Status::infra, answer.error().text());
+    return judge(task, job, answer->reply, reference, answer->wall_s, stop_fd);
   }
 
   MeasureResult judge(const records::Task& task, const MeasureJob& job, const MeasureReply& reply, const Reference* reference, double wall_s,
@@ -162,10 +162,20 @@ class LocalRunner final : public Runner {
                                  si_text(physical_floor_s(*task.dag, peak_flops_ * job.cores), "s"));
   }
 
-  Expected<MeasureReply> ask(const MeasureJob& job, const std::vector<std::byte>& object, const StopFd& stop_fd) {
-    TW_TRY(const Frame frame, exchange(to_json(job), object, job.startup_limit_s + job.run_limit_s + kPatience, stop_fd));
+  struct Answer {
+    MeasureReply reply;
+    double wall_s;  ///< since the candidate's turn came
+  };
+
+  /// The worker says when the candidate's turn has come, since only one is measured at a time on a machine, and answers when it is done.
+  Expected<Answer> ask(const MeasureJob& job, const std::vector<std::byte>& object, const StopFd& stop_fd) {
+    TW_TRY(Frame frame, exchange(to_json(job), object, kQueueSeconds, stop_fd));
+    const auto start = Clock::now();
+    if (frame.header.contains("started")) {
+      TW_TRY(frame, wait_for_frame(start + seconds(job.startup_limit_s + job.run_limit_s + kPatience), stop_fd));
+    }
     auto reply = reply_from_frame(frame, job);
-    if (reply && reply->id == job.id) return reply;
+    if (reply && reply->id == job.id) return Answer{std::move(*reply), since(start)};
     process_.reset();
     return reply ? Error(ErrorCode::infrastructure, "The measuring worker answered another question") : reply.error();
   }

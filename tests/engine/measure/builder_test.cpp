@@ -90,7 +90,7 @@ class BuilderTest : public QObject {
     return (*made)->build(task_, std::vector<Candidate>(3), {});
   }
   void expect_middle(const char* mode, Status want, const char* word) {
-    const std::vector<BuildOutcome> out = fake(mode, 2);
+    const std::vector<BuildOutcome> out = fake(mode, 1.5);
     QCOMPARE(out.size(), size_t{3});
     const QString found = QString("%1: %2: %3").arg(mode, records::status_name(out[1].status), QString::fromStdString(out[1].message));
     QVERIFY2(out[1].status == want, qPrintable(found));
@@ -109,7 +109,7 @@ class BuilderTest : public QObject {
     expect_middle("exit", Status::build_crash, "exit code 5");
   }
   void hangs_are_cut() {
-    expect_middle("hang", Status::build_timeout, "more than 2 s");
+    expect_middle("hang", Status::build_timeout, "more than 1.5 s");
     expect_middle("close", Status::infra, "closed its channel");
   }
   void protocol_errors_are_ours() {

@@ -181,6 +181,34 @@ class FaultsTest : public QObject {
     QVERIFY(run_one(good_kernel()).ok());
   }
 
+  void two_programs_take_turns() {
+    auto other = std::move(*measure::local_runner(worker_options()));
+    measure::RunOptions options;
+    options.timeout_s = 0.5;
+    const std::vector<BuildOutcome> endless{endless_kernel()};
+    const auto start = std::chrono::steady_clock::now();
+    std::thread second([&] { QVERIFY(other->run(task_, endless, options, {})[0].status == Status::run_timeout); });
+    QVERIFY(runner_->run(task_, endless, options, {})[0].status == Status::run_timeout);
+    second.join();
+    QVERIFY(std::chrono::steady_clock::now() - start >= std::chrono::seconds(1));
+    // One that waits for its turn can be stopped.
+    StopSource stop;
+    std::thread long_one([&] {
+      measure::RunOptions patient;
+      patient.timeout_s = 1.5;
+      QVERIFY(other->run(task_, endless, patient, {})[0].status == Status::run_timeout);
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    std::thread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      stop.request_stop();
+    });
+    const auto results = runner_->run(task_, std::vector<BuildOutcome>{good_kernel()}, options, stop.get_token());
+    stopper.join();
+    long_one.join();
+    QVERIFY2(results[0].status == Status::cancelled, results[0].message.c_str());
+  }
+
   void worker_killed_in_the_middle() {
     QVERIFY(run_one(good_kernel()).ok());
     const std::vector<pid_t> workers = marked_processes(mark_);
