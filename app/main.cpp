@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QSettings>
+#include <QTextStream>
+
+#include "app/main_window.h"
+#include "app/scripted_run.h"
+#include "app/services/local_engine.h"
+#include "widgets/theme/theme.h"
+
+namespace {
+
+using tw::app::ScriptedRun;
+
+struct Options {
+  QString file, zoo, database, theme;
+  bool tiny = false, scripted = false;
+  ScriptedRun::Plan plan;
+};
+
+/// Reads the command line; exits with 2 on wrong usage.
+Options parse(const QApplication& app) {
+  QCommandLineParser parser;
+  parser.setApplicationDescription(QApplication::translate("main", "Workbench for tuning tensor programs"));
+  parser.addHelpOption();
+  parser.addVersionOption();
+  parser.addPositionalArgument(QStringLiteral("file"), QApplication::translate("main", "ONNX model to open"), QStringLiteral("[FILE.onnx]"));
+  const auto option = [&](const char* name, const QString& help, const char* value) {
+    parser.addOption(*value ? QCommandLineOption(QLatin1String(name), help, QLatin1String(value)) : QCommandLineOption(QLatin1String(name), help));
+  };
+  option("db", QApplication::translate("main", "Workspace file that keeps sessions"), "PATH");
+  option("model", QApplication::translate("main", "Bundled network to open"), "NAME");
+  option("tiny", QApplication::translate("main", "Its small variant"), "");
+  option("theme", QApplication::translate("main", "Colours: light, dark or system"), "NAME");
+  option("tune", QApplication::translate("main", "Start a session of N trials, then quit after the picture"), "N");
+  option("tuner", QApplication::translate("main", "Tuner of that session"), "NAME");
+  option("seed", QApplication::translate("main", "Seed of that session"), "S");
+  option("task", QApplication::translate("main", "Task to select, counted from 1"), "K");
+  option("only-task", QApplication::translate("main", "Tune only that task"), "");
+  option("trial", QApplication::translate("main", "Trial to select before the picture"), "N");
+  option("screenshot", QApplication::translate("main", "Write a picture of the window and quit"), "OUT.png");
+  option("after", QApplication::translate("main", "Seconds to wait before the picture"), "SECONDS");
+  parser.process(app);
+  Options o;
+  if (parser.positionalArguments().size() > 1) parser.showHelp(2);
+  o.file = parser.positionalArguments().value(0);
+  o.zoo = parser.value(QStringLiteral("model"));
+  o.database = parser.value(QStringLiteral("db"));
+  o.theme = parser.value(QStringLiteral("theme"));
+  o.tiny = parser.isSet(QStringLiteral("tiny"));
+  o.scripted = parser.isSet(QStringLiteral("screenshot")) || parser.isSet(QStringLiteral("tune"));
+  bool ok = true;
+  const auto number = [&](const char* name, double fallback) {
+    if (!parser.isSet(QLatin1String(name))) return fallback;
+    bool good = false;
+    const double value = parser.value(QLatin1String(name)).toDouble(&good);
+    if (!good || value < 0) {
+      QTextStream(stderr) << QApplication::translate("main", "--%1 needs a number of at least 0").arg(QLatin1String(name)) << '\n';
+      ok = false;
+    }
+    return value;
+  };
+  o.plan.trials = static_cast<qint64>(number("tune", 0));
+  o.plan.seed = static_cast<quint64>(number("seed", 1));
+  o.plan.task = static_cast<int>(number("task", 0)) - 1;
+  o.plan.trial = static_cast<qint64>(number("trial", -1));
+  o.plan.afterSeconds = number("after", 3);
+  o.plan.tuner = parser.value(QStringLiteral("tuner"));
+  o.plan.onlyTask = parser.isSet(QStringLiteral("only-task"));
+  o.plan.picture = parser.value(QStringLiteral("screenshot"));
+  o.plan.waitForModel = !o.file.isEmpty() || !o.zoo.isEmpty();
+  if (!o.theme.isEmpty() && o.theme != QLatin1String("light") && o.theme != QLatin1String("dark") && o.theme != QLatin1String("system")) {
+    QTextStream(stderr) << QApplication::translate("main", "--theme is light, dark or system, not '%1'").arg(o.theme) << '\n';
+    ok = false;
+  }
+  if (!ok) std::exit(2);
+  return o;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  QApplication app(argc, argv);
+  QApplication::setOrganizationName(QStringLiteral("tilewright"));
+  QApplication::setApplicationName(QStringLiteral("tilewright"));
+  QApplication::setApplicationVersion(QStringLiteral(TW_VERSION));
+  const Options options = parse(app);
+  QSettings settings;
+  const QString theme = options.theme.isEmpty() ? settings.value(QStringLiteral("theme")).toString() : options.theme;
+  tw::widgets::applyTheme(tw::widgets::themeChoiceFromName(theme));
+
+  tw::app::LocalEngine engine;
+  tw::app::MainWindow window(engine);
+  if (!options.theme.isEmpty()) window.setTheme(tw::widgets::themeChoiceFromName(theme));
+  QString database = options.database;
+  if (database.isEmpty()) database = settings.value(QStringLiteral("workspace")).toString();
+  if (database.isEmpty()) database = tw::app::Workspace::defaultPath();
+  // The model comes after the workspace, so that it is entered there.
+  const auto openModel = [&] {
+    if (!options.file.isEmpty())
+      window.openFile(options.file);
+    else if (!options.zoo.isEmpty())
+      window.openZoo(options.zoo, options.tiny);
+  };
+  QObject::connect(&window.workspace(), &tw::app::Workspace::opened, &window, openModel, Qt::SingleShotConnection);
+  QObject::connect(
+      &window.workspace(), &tw::app::Workspace::failed, &window,
+      [&](const QString&, bool readOnly) {
+        if (!readOnly) openModel();
+      },
+      Qt::SingleShotConnection);
+  window.openWorkspace(database);
+  window.show();
+  ScriptedRun script(window, options.plan);
+  if (options.scripted) script.start();
+  return QApplication::exec();
+}

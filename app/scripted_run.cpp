@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/scripted_run.h"
+
+#include <QApplication>
+#include <QPixmap>
+#include <QTextStream>
+#include <QTimer>
+
+#include "app/main_window.h"
+#include "app/views/graph_page.h"
+#include "app/views/tune_view.h"
+
+namespace tw::app {
+
+ScriptedRun::ScriptedRun(MainWindow& window, Plan plan, QObject* parent) : QObject(parent), m_window(window), m_plan(std::move(plan)) {}
+
+void ScriptedRun::start() {
+  m_window.confirmStop = [] { return true; };
+  m_window.resize(m_plan.size);
+  m_window.resetLayout();
+  if (!m_plan.waitForModel) return modelReady();
+  connect(&m_window.models(), &ModelService::failed, this, [this](const QString& message, const QString& details) {
+    QTextStream(stderr) << message << '\n' << details << '\n';
+    quit(1);
+  });
+  connect(&m_window.graphPage(), &GraphPage::laidOut, this, &ScriptedRun::modelReady, Qt::SingleShotConnection);
+}
+
+void ScriptedRun::modelReady() {
+  m_window.resetLayout();  // the docks have their final contents now
+  if (m_plan.task >= 0) m_window.hub().setTask(m_plan.task);
+  if (m_plan.trials > 0) {
+    tune::SessionOptions options = m_window.tuneView().options();
+    options.trials = m_plan.trials;
+    options.trials_per_task = 0;
+    options.seed = m_plan.seed;
+    if (!m_plan.tuner.isEmpty()) options.tuner = m_plan.tuner.toStdString();
+    m_window.tuneView().setOptions(options);
+    m_window.tuneView().setOnlySelectedTask(m_plan.onlyTask);
+    connect(&m_window.tuning(), &TuneService::failed, this, [this](const QString& message) {
+      QTextStream(stderr) << message << '\n';
+      quit(1);
+    });
+    m_window.startTuning();
+    if (!m_window.tuning().isActive()) {
+      QTextStream(stderr) << m_window.actions().get(QStringLiteral("tune.start"))->toolTip() << '\n';
+      return quit(1);
+    }
+  }
+  QTimer::singleShot(static_cast<int>(m_plan.afterSeconds * 1000), this, [this] {
+    if (m_plan.trial >= 0) m_window.hub().setTrial(m_plan.trial);
+    QTimer::singleShot(m_plan.trial >= 0 ? 1500 : 0, this, &ScriptedRun::takePicture);
+  });
+}
+
+void ScriptedRun::takePicture() {
+  if (m_plan.picture.isEmpty()) return quit(0);
+  const bool saved = m_window.grab().save(m_plan.picture);
+  if (!saved) QTextStream(stderr) << tr("The picture cannot be written to %1").arg(m_plan.picture) << '\n';
+  quit(saved ? 0 : 1);
+}
+
+void ScriptedRun::quit(int code) {
+  // The session ends first, so that its state is stored.
+  if (!m_window.tuning().isActive()) return QApplication::exit(code);
+  connect(&m_window.tuning(), &TuneService::stateChanged, this, [this, code] {
+    if (!m_window.tuning().isActive()) QApplication::exit(code);
+  });
+  m_window.tuning().cancel();
+}
+
+}  // namespace tw::app

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+#include <QSize>
+#include <QString>
+
+namespace tw::app {
+
+class MainWindow;
+
+/// Drives the window without a user: opens, tunes, takes a picture, quits. Pictures of the manual are made this way.
+class ScriptedRun : public QObject {
+  Q_OBJECT
+ public:
+  struct Plan {
+    bool waitForModel = false;  ///< a model is being opened
+    qint64 trials = 0;          ///< tune this many; 0: do not
+    QString tuner;              ///< empty: as in the controls
+    quint64 seed = 1;
+    int task = -1;            ///< 0-based task to select, -1: the first
+    bool onlyTask = false;    ///< tune only that task
+    qint64 trial = -1;        ///< trial to select before the picture
+    QString picture;          ///< PNG to write; empty: none
+    double afterSeconds = 3;  ///< from when the model is on screen (and the session started)
+    QSize size{1600, 1000};
+  };
+  ScriptedRun(MainWindow& window, Plan plan, QObject* parent = nullptr);
+  void start();
+
+ private:
+  void modelReady();
+  void takePicture();
+  void quit(int code);
+  MainWindow& m_window;
+  Plan m_plan;
+};
+
+}  // namespace tw::app

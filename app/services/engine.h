@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+
+#include "engine/api/compile.h"
+#include "engine/api/explain.h"
+#include "engine/tune/session.h"
+
+namespace tw::app {
+
+/// All that the services ask of the engine. Calls block and may come from any thread; tests put a fake in its place.
+class Engine {
+ public:
+  struct Space {
+    std::string name;  ///< of the template, or "default"
+    std::string summary;
+    std::shared_ptr<const space::ConfigSpace> space;  ///< null: the task has the default schedule only
+  };
+
+  virtual ~Engine() = default;
+  virtual Target target() = 0;
+  virtual Expected<api::Network> import(const std::string& path, const Target& target) = 0;
+  virtual std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) = 0;
+  virtual Space space(const records::Task& task) = 0;
+  virtual api::Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps) = 0;
+  virtual Expected<records::Candidate> candidateAt(const records::Task& task, int64_t index) = 0;
+  virtual records::Candidate defaultCandidate(const records::Task& task) = 0;
+  virtual Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
+                                             const tune::EventSink& events, const tune::SessionControl& control) = 0;
+  virtual const std::vector<tune::StrategyDef>& strategies() = 0;
+  virtual std::vector<frontends::ZooModel> zoo() = 0;
+  virtual Expected<void> writeZooModel(const std::string& name, bool tiny, const std::string& path) = 0;
+  /// Multiply-add rate of all cores of the target in FLOP/s: that of one core, measured, times their number.
+  virtual Expected<double> peak(const Target& target) = 0;
+  /// The machine, for the session's record.
+  virtual Json host() = 0;
+};
+
+}  // namespace tw::app

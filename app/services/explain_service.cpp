@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/services/explain_service.h"
+
+#include "widgets/common/format.h"
+
+namespace tw::app {
+
+ExplainService::ExplainService(Engine& engine, SelectionHub& hub, JobRunner& jobs, Workspace& workspace, TuneService& tuning, QObject* parent)
+    : QObject(parent), m_engine(engine), m_hub(hub), m_jobs(jobs), m_workspace(workspace), m_tuning(tuning) {
+  m_follow.setSingleShot(true);
+  m_follow.setInterval(1000);
+  connect(&m_follow, &QTimer::timeout, this, &ExplainService::explainSelection);
+  connect(&hub, &SelectionHub::taskChanged, this, [this] {
+    m_shownBest = 0;
+    loadSpace();
+    explainSelection();
+  });
+  connect(&hub, &SelectionHub::trialChanged, this, [this] {
+    if (m_hub.trial() >= 0) explainSelection();
+  });
+  connect(&hub, &SelectionHub::configEdited, this, &ExplainService::explainSelection);
+  connect(&tuning, &TuneService::progressed, this, &ExplainService::followBest);
+}
+
+void ExplainService::followBest() {
+  // While nothing in particular is selected the code follows the best of the running session, at most once a second.
+  if (m_hub.trial() >= 0 || m_tuning.model() != m_hub.model() || m_follow.isActive()) return;
+  const auto* progress = m_tuning.progress(m_hub.task());
+  if (!progress || progress->bestSeconds <= 0 || progress->bestSeconds == m_shownBest) return;
+  m_shownBest = progress->bestSeconds;
+  if (m_hub.configIndex() < 0) m_follow.start();
+}
+
+void ExplainService::loadSpace() {
+  m_space = {};
+  Q_EMIT spaceChanged();
+  const records::Task* task = m_hub.taskValue();
+  if (!task) return m_spaceJob.stop();
+  const auto work = [this, copy = *task](StopToken) -> Expected<Engine::Space> { return m_engine.space(copy); };
+  m_spaceJob.replace(m_jobs.run<Engine::Space>(Lane::work, this, work, [this](Expected<Engine::Space> result) {
+    if (result)
+      m_space = std::move(*result);
+    else
+      Q_EMIT reasonChanged(QString::fromStdString(result.error().text()));
+    Q_EMIT spaceChanged();
+    if (m_hub.configIndex() >= 0) Q_EMIT m_hub.configNoted();
+  }));
+}
+
+void ExplainService::explainSelection() {
+  if (!m_hub.taskValue()) {
+    m_job.stop();
+    Q_EMIT explained({});
+    return;
+  }
+  if (m_hub.trial() >= 0) return run(tr("Lowering trial %1…").arg(m_hub.trial()), findTrial(m_hub.trial()));
+  if (m_hub.configIndex() >= 0) return run(tr("Lowering point %1…").arg(m_hub.configIndex()), findConfig(m_hub.configIndex()));
+  run(tr("Lowering…"), findBest());
+}
+
+ExplainService::Finder ExplainService::findTrial(qint64 number) const {
+  const int task = m_hub.task();
+  const auto& ids = m_hub.model()->taskIds;
+  const TaskId id = static_cast<size_t>(task) < ids.size() ? ids[static_cast<size_t>(task)] : TaskId{};
+  return [database = m_workspace.database(), session = m_hub.session(), id, number](StopToken stop) -> Expected<Found> {
+    if (!database) return Error(ErrorCode::not_found, "No workspace is open");
+    constexpr int64_t kPage = 512;
+    for (TrialId after; !stop.stop_requested();) {
+      TW_TRY(const std::vector<db::TrialRow> rows, database->trials(session, id, after, kPage));
+      for (const auto& row : rows) {
+        if (row.number != number) continue;
+        return Found{tr("Trial %1 of session %2").arg(number).arg(session.value), row.record.candidate};
+      }
+      if (static_cast<int64_t>(rows.size()) < kPage) break;
+      after = rows.back().id;
+    }
+    return Error(ErrorCode::not_found, "The trial is not in the workspace", "trial " + std::to_string(number));
+  };
+}
+
+ExplainService::Finder ExplainService::findConfig(qint64 index) const {
+  return [this, task = *m_hub.taskValue(), index](StopToken) -> Expected<Found> {
+    TW_TRY(records::Candidate candidate, m_engine.candidateAt(task, index));
+    return Found{tr("Point %1, not measured").arg(index), std::move(candidate)};
+  };
+}
+
+ExplainService::Finder ExplainService::findBest() const {
+  return [this, task = *m_hub.taskValue(), database = m_workspace.database()](StopToken) -> Expected<Found> {
+    if (database) {
+      TW_TRY(const std::optional<records::Record> best, database->best(task.key));
+      if (best) return Found{tr("Best of all sessions: %1").arg(widgets::secondsText(best->result.seconds())), best->candidate};
+    }
+    return Found{tr("Default schedule"), m_engine.defaultCandidate(task)};
+  };
+}
+
+void ExplainService::run(const QString& what, Finder finder) {
+  Q_EMIT busy(what);
+  const auto work = [this, task = *m_hub.taskValue(), finder = std::move(finder)](StopToken stop) -> Expected<Explained> {
+    TW_TRY(Found found, finder(stop));
+    if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Stopped");
+    api::Explanation explanation = m_engine.explain(task, found.candidate.steps);
+    return Explained{std::move(found), std::move(explanation)};
+  };
+  m_job.replace(m_jobs.run<Explained>(Lane::work, this, work, [this](Expected<Explained> result) { show(result); }));
+}
+
+void ExplainService::show(const Expected<Explained>& result) {
+  widgets::CodeListing listing;
+  if (!result) {
+    listing.error = QString::fromStdString(result.error().text());
+    Q_EMIT reasonChanged(listing.error);
+    Q_EMIT explained(listing);
+    return;
+  }
+  const api::Explanation& e = result->explanation;
+  listing.title = result->found.title;
+  listing.steps = QString::fromStdString(e.steps);
+  listing.loops = QString::fromStdString(e.loops);
+  listing.tir = QString::fromStdString(e.tir.empty() ? e.lowered : e.tir);
+  listing.llvm = QString::fromStdString(e.llvm_ir);
+  listing.assembly = QString::fromStdString(e.assembly);
+  listing.llvmToTir = e.llvm_ir_line_to_tir_line;
+  listing.assemblyToTir = e.assembly_line_to_tir_line;
+  if (e.error) listing.error = QString::fromStdString(e.error->text());
+  if (m_hub.configIndex() < 0 || m_hub.trial() >= 0)
+    m_hub.noteConfigIndex(result->found.candidate.space == m_space.name || m_space.name.empty() ? result->found.candidate.index : -1);
+  Q_EMIT reasonChanged(listing.error);
+  Q_EMIT explained(listing);
+}
+
+}  // namespace tw::app

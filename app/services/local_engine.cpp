@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/services/local_engine.h"
+
+#include "engine/codegen/codegen.h"
+#include "engine/frontends/frontend.h"
+#include "engine/measure/peak.h"
+
+namespace tw::app {
+
+Target LocalEngine::target() { return host_target(); }
+
+Expected<api::Network> LocalEngine::import(const std::string& path, const Target& target) { return api::import_network(path, target); }
+
+std::vector<api::NetworkTask> LocalEngine::tasks(const api::Network& network, const Target& target) { return api::network_tasks(network, target); }
+
+Engine::Space LocalEngine::space(const records::Task& task) {
+  const space::Template* found = space::find_template(*task.dag, task.target);
+  if (!found) return {"default", {}, nullptr};
+  return {found->name, found->summary, std::make_shared<const space::ConfigSpace>(found->space(*task.dag, task.target))};
+}
+
+api::Explanation LocalEngine::explain(const records::Task& task, const std::vector<schedule::Step>& steps) { return api::explain(task, steps); }
+
+Expected<records::Candidate> LocalEngine::candidateAt(const records::Task& task, int64_t index) { return api::candidate_at(task, index); }
+
+records::Candidate LocalEngine::defaultCandidate(const records::Task& task) { return api::default_candidate(task); }
+
+Expected<tune::SessionReport> LocalEngine::tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
+                                                const tune::EventSink& events, const tune::SessionControl& control) {
+  TW_TRY(const auto builder, measure::local_builder({}));
+  TW_TRY(const auto runner, measure::local_runner({}));
+  return tune::run_session(tasks, options, *builder, *runner, sink, events, control);
+}
+
+const std::vector<tune::StrategyDef>& LocalEngine::strategies() { return tune::strategies(); }
+
+std::vector<frontends::ZooModel> LocalEngine::zoo() {
+  const auto models = frontends::zoo();
+  return {models.begin(), models.end()};
+}
+
+Expected<void> LocalEngine::writeZooModel(const std::string& name, bool tiny, const std::string& path) {
+  frontends::ZooOptions options;
+  options.tiny = tiny;
+  return frontends::write_zoo_model(name, options, path);
+}
+
+Expected<double> LocalEngine::peak(const Target& target) {
+  const double core = measure::measure_peak_flops(0.25);
+  if (core <= 0) return Error(ErrorCode::unsupported, "The multiply-add peak of this processor cannot be measured");
+  return core * target.cores;
+}
+
+Json LocalEngine::host() {
+  Json host = to_json(host_target());
+  host["codegen"] = codegen::codegen_version();
+  return host;
+}
+
+}  // namespace tw::app

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/services/engine.h"
+
+namespace tw::app {
+
+/// The engine of this machine: candidates are built and measured by tw-worker processes.
+class LocalEngine : public Engine {
+ public:
+  Target target() override;
+  Expected<api::Network> import(const std::string& path, const Target& target) override;
+  std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) override;
+  Space space(const records::Task& task) override;
+  api::Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps) override;
+  Expected<records::Candidate> candidateAt(const records::Task& task, int64_t index) override;
+  records::Candidate defaultCandidate(const records::Task& task) override;
+  Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
+                                     const tune::EventSink& events, const tune::SessionControl& control) override;
+  const std::vector<tune::StrategyDef>& strategies() override;
+  std::vector<frontends::ZooModel> zoo() override;
+  Expected<void> writeZooModel(const std::string& name, bool tiny, const std::string& path) override;
+  Expected<double> peak(const Target& target) override;
+  Json host() override;
+};
+
+}  // namespace tw::app

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/services/model_service.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QStandardPaths>
+#include <map>
+
+namespace tw::app {
+namespace {
+
+/// Which group computes each node and which task each group belongs to.
+void indexGroups(OpenModel& model) {
+  const graph::Partition& partition = model.network.partition;
+  model.groupOfNodes.assign(model.network.optimized.nodes.size(), -1);
+  for (size_t g = 0; g < partition.groups.size(); ++g) {
+    for (const int node : partition.groups[g].nodes) model.groupOfNodes[static_cast<size_t>(node)] = static_cast<int>(g);
+  }
+  std::map<std::string, int> taskOfDag;
+  for (size_t t = 0; t < model.tasks.size(); ++t) taskOfDag.emplace(te::structural_key(*model.tasks[t].task.dag), static_cast<int>(t));
+  model.taskOfGroup.assign(partition.groups.size(), -1);
+  for (const auto& workload : partition.workloads) {
+    const auto it = taskOfDag.find(workload.key);
+    for (const int g : workload.groups) model.taskOfGroup[static_cast<size_t>(g)] = it == taskOfDag.end() ? -1 : it->second;
+  }
+}
+
+Json summaryOf(const OpenModel& model) {
+  double flops = 0;
+  for (const auto& t : model.tasks) flops += static_cast<double>(t.task.flops) * t.weight;
+  return {{"operators", model.network.imported.nodes.size()}, {"parameters", model.network.imported.parameter_count()}, {"flops", flops}};
+}
+
+Expected<void> enter(OpenModel& model, db::Database& database) {
+  TW_TRY(model.id, database.put_model(model.name.toStdString(), model.path.toStdString(), model.network.content_key, summaryOf(model)));
+  for (const auto& t : model.tasks) {
+    TW_TRY(const TaskId id, database.put_task(t.task));
+    TW_CHECK(database.link_task(model.id, id, t.weight));
+    model.taskIds.push_back(id);
+  }
+  return {};
+}
+
+}  // namespace
+
+ModelService::ModelService(Engine& engine, JobRunner& jobs, Workspace& workspace, QObject* parent)
+    : QObject(parent), m_engine(engine), m_jobs(jobs), m_workspace(workspace) {}
+
+void ModelService::openFile(const QString& path) {
+  const QFileInfo info(path);
+  run(
+      tr("Opening %1").arg(info.fileName()), [file = path.toStdString()]() -> Expected<std::string> { return file; }, info.completeBaseName());
+}
+
+void ModelService::openZoo(const QString& name, bool tiny) {
+  const QString label = tiny ? name + QStringLiteral("-tiny") : name;
+  const QString folder = QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/zoo");
+  const auto write = [this, name = name.toStdString(), tiny, folder, label]() -> Expected<std::string> {
+    if (!QDir().mkpath(folder)) return Error(ErrorCode::io_error, "The folder of bundled networks cannot be created", folder.toStdString());
+    const std::string path = (folder + QLatin1Char('/') + label + QStringLiteral(".onnx")).toStdString();
+    TW_CHECK(m_engine.writeZooModel(name, tiny, path));
+    return path;
+  };
+  run(tr("Building %1").arg(label), write, label);
+}
+
+void ModelService::run(const QString& what, std::function<Expected<std::string>()> file, const QString& name) {
+  m_busy = true;
+  Q_EMIT busyChanged(what);
+  const auto work = [this, file = std::move(file), name,
+                     database = m_workspace.isWritable() ? m_workspace.database() : nullptr](StopToken stop) -> Expected<OpenModelPtr> {
+    TW_TRY(const std::string path, file());
+    auto model = std::make_shared<OpenModel>();
+    model->name = name;
+    model->path = QString::fromStdString(path);
+    model->target = m_engine.target();
+    TW_TRY(model->network, m_engine.import(path, model->target));
+    if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Opening was cancelled");
+    model->tasks = m_engine.tasks(model->network, model->target);
+    indexGroups(*model);
+    if (database) TW_CHECK(enter(*model, *database));
+    return OpenModelPtr(model);
+  };
+  m_job.replace(m_jobs.run<OpenModelPtr>(Lane::work, this, work, [this, name](Expected<OpenModelPtr> result) {
+    finish();
+    if (result)
+      Q_EMIT opened(*result);
+    else
+      Q_EMIT failed(tr("%1 cannot be opened: %2").arg(name, QString::fromStdString(result.error().message)), QString::fromStdString(result.error().text()));
+  }));
+}
+
+void ModelService::finish() {
+  m_busy = false;
+  Q_EMIT busyChanged(QString());
+}
+
+void ModelService::cancel() {
+  m_job.stop();
+  if (m_busy) finish();
+}
+
+}  // namespace tw::app

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/services/task_board.h"
+
+#include <cmath>
+#include <limits>
+
+#include "widgets/graph/graph_scene.h"
+
+namespace tw::app {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+/// Shape of the first output of a task's dag.
+QString outputShape(const records::Task& task) {
+  if (task.dag->outputs.empty()) return {};
+  return widgets::shapeText(task.dag->ops[static_cast<size_t>(task.dag->outputs[0])].output->shape);
+}
+
+double faster(double a, double b) {
+  const auto value = [](double s) { return s > 0 ? s : kNone; };
+  return std::min(value(a), value(b));
+}
+
+}  // namespace
+
+TaskBoard::TaskBoard(Engine& engine, SelectionHub& hub, JobRunner& jobs, Workspace& workspace, TuneService& tuning, QObject* parent)
+    : QObject(parent), m_engine(engine), m_hub(hub), m_jobs(jobs), m_workspace(workspace), m_tuning(tuning) {
+  connect(&hub, &SelectionHub::modelChanged, this, &TaskBoard::rebuild);
+  connect(&workspace, &Workspace::opened, this, &TaskBoard::readTotals);
+  connect(&tuning, &TuneService::progressed, this, &TaskBoard::update);
+  connect(&tuning, &TuneService::stateChanged, this, [this] {
+    if (!m_tuning.isActive()) readTotals();
+  });
+}
+
+double TaskBoard::defaultSeconds(int task) const {
+  if (task < 0 || task >= m_model.rowCount()) return 0;
+  const double s = m_model.task(task).defaultSeconds;
+  return std::isfinite(s) ? s : 0;
+}
+
+void TaskBoard::rebuild() {
+  m_totals.clear();
+  if (m_hub.model()) {
+    for (const auto& t : m_hub.model()->tasks) {
+      widgets::TaskLine line;
+      line.key = QString::fromStdString(t.task.key), line.name = QString::fromStdString(t.task.name), line.shape = outputShape(t.task);
+      line.space = QString::fromStdString(t.space), line.spaceSize = t.space_size, line.weight = t.weight;
+      line.flops = static_cast<double>(t.task.flops), line.share = t.flops_share, line.bestSeconds = line.defaultSeconds = kNone;
+      m_totals.push_back(line);
+    }
+    if (m_model.peak() == 0) measurePeak();
+  }
+  m_model.setTasks(m_totals);
+  readTotals();
+}
+
+void TaskBoard::measurePeak() {
+  if (m_tuning.isActive()) return;  // it would disturb the measurements, and they it
+  m_peakJob.replace(m_jobs.run<double>(
+      Lane::work, this, [this, target = m_hub.model()->target](StopToken) { return m_engine.peak(target); },
+      [this](Expected<double> peak) {
+        if (peak)
+          m_model.setPeak(*peak);
+        else
+          Q_EMIT failed(QString::fromStdString(peak.error().text()));
+      }));
+}
+
+void TaskBoard::readTotals() {
+  if (!m_workspace.database() || !m_hub.model() || !m_hub.model()->id || m_tuning.isActive()) return;
+  using Rows = std::vector<db::ModelTaskRow>;
+  const auto work = [database = m_workspace.database(), id = m_hub.model()->id](StopToken) -> Expected<Rows> { return database->tasks_of(id); };
+  m_job.replace(m_jobs.run<Rows>(Lane::database, this, work, [this](Expected<Rows> rows) {
+    if (!rows) {
+      Q_EMIT failed(tr("The tasks cannot be read: %1").arg(QString::fromStdString(rows.error().text())));
+      return;
+    }
+    if (!m_hub.model()) return;
+    std::vector<int> all;
+    for (const auto& row : *rows) {
+      const int task = m_hub.model()->taskByKey(row.task.key);
+      if (task < 0) continue;
+      auto& line = m_totals[static_cast<size_t>(task)];
+      line.trials = row.task.trials, line.failures = row.task.failures, line.bestSeconds = faster(row.task.best_s, 0),
+      line.defaultSeconds = faster(row.task.default_s, 0);
+      all.push_back(task);
+    }
+    update(all);
+  }));
+}
+
+void TaskBoard::update(const std::vector<int>& tasks) {
+  for (const int task : tasks) {
+    if (static_cast<size_t>(task) >= m_totals.size()) continue;
+    widgets::TaskLine line = m_totals[static_cast<size_t>(task)];
+    const auto* p = m_tuning.isActive() && m_tuning.model() == m_hub.model() ? m_tuning.progress(task) : nullptr;
+    if (p) {
+      line.trials += p->store->size();
+      for (const auto& [status, count] : p->store->failures()) line.failures += count;
+      line.budget = p->budget > 0 ? line.trials - p->store->size() + p->budget : 0;
+      line.bestSeconds = faster(line.bestSeconds, p->bestSeconds);
+      if (p->defaultSeconds > 0) line.defaultSeconds = p->defaultSeconds;
+      line.phase = task == m_tuning.currentTask() ? p->phase : QString();
+    }
+    m_model.updateTask(task, line);
+  }
+  Q_EMIT changed(tasks);
+}
+
+}  // namespace tw::app

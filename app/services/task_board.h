@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/selection_hub.h"
+#include "app/services/engine.h"
+#include "app/services/tune_service.h"
+#include "widgets/tuning/task_model.h"
+
+namespace tw::app {
+
+/// What is known of every task of the open model: totals of the workspace, and on top of them the running session.
+class TaskBoard : public QObject {
+  Q_OBJECT
+ public:
+  TaskBoard(Engine& engine, SelectionHub& hub, JobRunner& jobs, Workspace& workspace, TuneService& tuning, QObject* parent = nullptr);
+  widgets::TaskModel* model() { return &m_model; }
+  /// 0 while unknown.
+  double defaultSeconds(int task) const;
+
+ Q_SIGNALS:
+  void changed(const std::vector<int>& tasks);
+  void failed(const QString& message);
+
+ private:
+  void rebuild();
+  void readTotals();
+  void update(const std::vector<int>& tasks);
+  void measurePeak();
+  Engine& m_engine;
+  SelectionHub& m_hub;
+  JobRunner& m_jobs;
+  Workspace& m_workspace;
+  TuneService& m_tuning;
+  widgets::TaskModel m_model;
+  std::vector<widgets::TaskLine> m_totals;  // without the running session
+  LatestJob m_job, m_peakJob;
+};
+
+}  // namespace tw::app

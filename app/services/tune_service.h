@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "app/services/engine.h"
+#include "app/services/open_model.h"
+#include "app/services/workspace.h"
+#include "widgets/tuning/trial_store.h"
+
+namespace tw::app {
+
+/// Runs one tuning session at a time on a thread of its own. The thread writes into a buffer; a timer of the GUI thread empties it 30 times a second.
+class TuneService : public QObject {
+  Q_OBJECT
+ public:
+  enum class State { idle, running, paused, stopping };
+  struct Request {
+    OpenModelPtr model;
+    std::vector<int> tasks;  ///< of the model; empty: all
+    tune::SessionOptions options;
+  };
+  /// Progress of one task of the session.
+  struct TaskProgress {
+    int task = -1;  ///< of the model
+    widgets::TrialStorePtr store;
+    qint64 budget = 0;
+    double defaultSeconds = 0, bestSeconds = 0;  ///< 0: not known yet
+    QString phase;
+  };
+
+  TuneService(Engine& engine, Workspace& workspace, QObject* parent = nullptr);
+  /// Stops the session and waits for it.
+  ~TuneService() override;
+
+  void start(const Request& request);
+  void setPaused(bool paused);
+  void cancel();
+  /// Updates come less often while nobody looks.
+  void setWatched(bool watched);
+
+  State state() const { return m_state; }
+  bool isActive() const { return m_state != State::idle; }
+  SessionId session() const { return m_session; }
+  const OpenModelPtr& model() const { return m_model; }
+  /// Of the running or the last session; null if the task is not in it.
+  const TaskProgress* progress(int modelTask) const;
+  int currentTask() const { return m_currentTask; }  ///< of the model, -1 if none
+  qint64 trialsDone() const { return m_trialsDone; }
+  qint64 trialsPlanned() const { return m_trialsPlanned; }
+  double elapsedSeconds() const;
+
+ Q_SIGNALS:
+  void stateChanged();
+  void sessionStarted();
+  /// New trials or phases; `tasks` of the model have changed.
+  void progressed(const std::vector<int>& tasks);
+  void note(const QString& text);
+  void finished(const QString& summary);
+  void failed(const QString& message);
+
+ private:
+  struct Inbox {
+    SessionId session;
+    std::vector<tune::Event> events;
+    std::optional<Expected<tune::SessionReport>> end;
+  };
+  void body(const Request& request, StopToken stop);
+  Expected<tune::SessionReport> tuneAll(const Request& request, StopToken stop);
+  void receive(const tune::Event& event);
+  void drain();
+  void apply(const tune::Event& event, std::vector<int>& changed);
+  void end(const Expected<tune::SessionReport>& report);
+  void setState(State state);
+
+  Engine& m_engine;
+  Workspace& m_workspace;
+  QTimer m_timer;
+  std::mutex m_mutex;
+  Inbox m_inbox;  // under m_mutex
+  std::atomic<bool> m_paused = false;
+  State m_state = State::idle;
+  OpenModelPtr m_model;
+  SessionId m_session;
+  std::vector<TaskProgress> m_progress;
+  int m_currentTask = -1;
+  qint64 m_trialsDone = 0, m_trialsPlanned = 0;
+  double m_startedAt = 0, m_endedAt = 0;
+  std::jthread m_thread;  // last: joins before the rest goes
+};
+
+/// As stored with a session.
+Json toJson(const tune::SessionOptions& options);
+
+}  // namespace tw::app

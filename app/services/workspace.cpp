@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/services/workspace.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QStandardPaths>
+
+namespace tw::app {
+
+Workspace::Workspace(JobRunner& jobs, QObject* parent) : QObject(parent), m_jobs(jobs) {}
+
+QString Workspace::defaultPath() { return QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + QStringLiteral("/workspace.twdb"); }
+
+void Workspace::open(const QString& path) {
+  struct Opened {
+    std::shared_ptr<db::Database> database;
+    std::string warning;
+  };
+  m_path = path;
+  m_database.reset();
+  m_sessions.clear();
+  m_models.clear();
+  Q_EMIT sessionsChanged();
+  const auto work = [file = path.toStdString(), folder = QFileInfo(path).absolutePath()](StopToken) -> Expected<Opened> {
+    if (!QDir().mkpath(folder)) return Error(ErrorCode::io_error, "The folder of the workspace cannot be created", folder.toStdString());
+    auto database = db::Database::open(file);
+    if (database) return Opened{*database, {}};
+    const Error why = database.error();
+    if (why.code != ErrorCode::infrastructure && why.code != ErrorCode::io_error) return why;
+    auto reading = db::Database::open(file, db::Mode::read_only);
+    if (!reading) return why;
+    return Opened{*reading, why.text()};
+  };
+  m_opening.replace(m_jobs.run<Opened>(Lane::database, this, work, [this](Expected<Opened> result) {
+    if (!result) {
+      Q_EMIT failed(tr("The workspace cannot be opened: %1").arg(QString::fromStdString(result.error().text())), false);
+      return;
+    }
+    m_database = result->database;
+    Q_EMIT opened();
+    if (!result->warning.empty()) Q_EMIT failed(tr("The workspace is open for reading only: %1").arg(QString::fromStdString(result->warning)), true);
+    refreshSessions();
+  }));
+}
+
+void Workspace::refreshSessions() {
+  if (!m_database) return;
+  const auto work = [database = m_database](StopToken) -> Expected<Listing> {
+    Listing listing;
+    TW_TRY(listing.sessions, database->sessions());
+    TW_TRY(listing.models, database->models());
+    return listing;
+  };
+  m_listing.replace(m_jobs.run<Listing>(Lane::database, this, work, [this](Expected<Listing> result) {
+    if (!result) {
+      Q_EMIT failed(tr("The sessions cannot be read: %1").arg(QString::fromStdString(result.error().text())), true);
+      return;
+    }
+    m_sessions = std::move(result->sessions);
+    m_models = std::move(result->models);
+    Q_EMIT sessionsChanged();
+  }));
+}
+
+QString Workspace::modelName(ModelId id) const {
+  for (const auto& model : m_models) {
+    if (model.id == id) return QString::fromStdString(model.name);
+  }
+  return {};
+}
+
+}  // namespace tw::app

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+#include <map>
+#include <memory>
+
+#include "app/services/job_runner.h"
+#include "db/database.h"
+
+namespace tw::app {
+
+/// The open database and the list of its sessions. Queries run on the database lane.
+class Workspace : public QObject {
+  Q_OBJECT
+ public:
+  explicit Workspace(JobRunner& jobs, QObject* parent = nullptr);
+  /// Opens or creates; falls back to reading where another program writes, and says so.
+  void open(const QString& path);
+  /// Reads the list of sessions again.
+  void refreshSessions();
+
+  /// Null until opened() was sent.
+  const std::shared_ptr<db::Database>& database() const { return m_database; }
+  bool isWritable() const { return m_database && m_database->mode() == db::Mode::read_write; }
+  QString path() const { return m_path; }
+  const std::vector<db::SessionRow>& sessions() const { return m_sessions; }
+  const std::vector<db::ModelRow>& models() const { return m_models; }
+  QString modelName(ModelId id) const;
+  /// Where the workspace lies if nothing else is said.
+  static QString defaultPath();
+
+ Q_SIGNALS:
+  void opened();
+  /// `readOnly`: the workspace is open, but nothing can be stored.
+  void failed(const QString& message, bool readOnly);
+  void sessionsChanged();
+
+ private:
+  struct Listing {
+    std::vector<db::SessionRow> sessions;
+    std::vector<db::ModelRow> models;
+  };
+  JobRunner& m_jobs;
+  LatestJob m_opening, m_listing;
+  std::shared_ptr<db::Database> m_database;
+  QString m_path;
+  std::vector<db::SessionRow> m_sessions;
+  std::vector<db::ModelRow> m_models;
+};
+
+}  // namespace tw::app

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QCoreApplication>
+
+#include "app/views/code_dock.h"
+#include "app/views/curve_view.h"
+#include "app/views/log_view.h"
+#include "app/views/node_view.h"
+#include "app/views/sessions_view.h"
+#include "app/views/space_view.h"
+#include "app/views/tasks_view.h"
+#include "app/views/trials_view.h"
+#include "app/views/tune_view.h"
+#include "app/views/view.h"
+
+namespace tw::app {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Views", text); }
+
+const ViewDef kViews[] = {
+    {"tune", [] { return tr("Tune"); }, Qt::LeftDockWidgetArea, nullptr, false, TuneView::create},
+    {"space", [] { return tr("Space"); }, Qt::LeftDockWidgetArea, nullptr, true, SpaceView::create},
+    {"node", [] { return tr("Node"); }, Qt::LeftDockWidgetArea, "space", false, NodeView::create},
+    {"code", [] { return tr("Code"); }, Qt::RightDockWidgetArea, nullptr, false, CodeDock::create},
+    {"tasks", [] { return tr("Tasks"); }, Qt::BottomDockWidgetArea, nullptr, false, TasksView::create},
+    {"sessions", [] { return tr("Sessions"); }, Qt::BottomDockWidgetArea, "tasks", false, SessionsView::create},
+    {"log", [] { return tr("Log"); }, Qt::BottomDockWidgetArea, "tasks", false, LogView::create},
+    {"curve", [] { return tr("Tuning curve"); }, Qt::BottomDockWidgetArea, nullptr, false, CurveView::create},
+    {"trials", [] { return tr("Trials"); }, Qt::BottomDockWidgetArea, nullptr, false, TrialsView::create},
+};
+
+}  // namespace
+
+std::span<const ViewDef> views() { return kViews; }
+
+}  // namespace tw::app

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QFile>
+#include <chrono>
+#include <limits>
+#include <thread>
+
+#include "app/services/engine.h"
+
+namespace tw::app {
+
+/// An engine that measures nothing: a small network, a space of 100 points, trials with made-up times at a chosen pace.
+class FakeEngine : public Engine {
+ public:
+  int millisPerTrial = 1;
+  bool failTuning = false;
+  std::atomic<int> explained = 0;
+
+  Target target() override { return {}; }
+
+  Expected<api::Network> import(const std::string& path, const Target&) override {
+    if (!QFile::exists(QString::fromStdString(path))) return Error(ErrorCode::not_found, "The file does not exist", path);
+    graph::GraphBuilder b("fake");
+    int x = b.input("x", {kFloat32, {1, 16}});
+    for (int i = 0; i < 3; ++i) x = (*b.node("relu", {x}, {}, "relu_" + std::to_string(i)))[0];
+    b.output((*b.node("tanh", {x}, {}, "last"))[0]);
+    api::Network n;
+    n.imported = n.optimized = std::move(b).finish();
+    for (size_t i = 0; i < n.optimized.nodes.size(); ++i) n.optimized.nodes[i].group = static_cast<int>(i);
+    TW_TRY(n.partition, graph::partition(n.optimized));
+    n.content_key = "fake:" + path;
+    return n;
+  }
+
+  std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) override {
+    std::vector<api::NetworkTask> out;
+    for (const auto& w : network.partition.workloads) {
+      api::NetworkTask t;
+      t.task = records::make_task(w.name, w.dag, target);
+      t.task.flops = 1'000'000;
+      t.weight = w.weight();
+      t.flops_share = 0.5;
+      t.space = "fake.cpu";
+      t.space_size = 100;
+      out.push_back(std::move(t));
+    }
+    return out;
+  }
+
+  Space space(const records::Task&) override {
+    auto s = std::make_shared<space::ConfigSpace>();
+    std::vector<Json> ten;
+    for (int i = 0; i < 10; ++i) ten.push_back(i);
+    s->define_knob("a", ten);
+    s->define_knob("b", ten);
+    return {"fake.cpu", "A space for tests", s};
+  }
+
+  api::Explanation explain(const records::Task&, const std::vector<schedule::Step>&) override {
+    ++explained;
+    api::Explanation e;
+    e.steps = "split", e.loops = "for i", e.tir = "def main():\n    pass\n", e.llvm_ir = "ret void\n", e.assembly = "ret\n";
+    return e;
+  }
+
+  Expected<records::Candidate> candidateAt(const records::Task&, int64_t index) override {
+    if (index == 13) return Error(ErrorCode::resource_limit, "Point 13 needs 40 vector registers, the target has 16");
+    return candidate(index);
+  }
+  records::Candidate defaultCandidate(const records::Task&) override {
+    records::Candidate c;
+    c.space = "default";
+    return c;
+  }
+
+  Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
+                                     const tune::EventSink& events, const tune::SessionControl& control) override {
+    if (failTuning) return Error(ErrorCode::infrastructure, "The worker program is missing");
+    tune::SessionReport report;
+    const int64_t each = options.trials / static_cast<int64_t>(tasks.size());
+    for (size_t t = 0; t < tasks.size() && !report.cancelled; ++t) {
+      const int task = static_cast<int>(t);
+      events(tune::TaskStarted{task, "fake.cpu", 100, each});
+      double best = std::numeric_limits<double>::infinity();
+      for (int64_t n = 1; n <= each; ++n) {
+        while (control.paused && control.paused() && !control.stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        if (control.stop.stop_requested()) {
+          report.cancelled = true;
+          break;
+        }
+        records::Record r{tasks[t].task.key, n == 1 ? defaultCandidate(tasks[t].task) : candidate(n), {}};
+        const bool failed = n % 6 == 5;
+        r.result.status = failed ? records::Status::run_timeout : records::Status::ok;
+        if (failed)
+          r.result.message = "The candidate ran longer than 10 s";
+        else
+          r.result.samples_s = {0.01 / static_cast<double>(n)}, r.result.sample_flags = {false}, r.result.verified = true,
+          best = std::min(best, 0.01 / static_cast<double>(n));
+        r.result.timestamp_s = 1.8e9 + static_cast<double>(n);
+        TW_CHECK(sink.store(tasks[t].task, {r}));
+        events(tune::TrialDone{task, n, r, best});
+        std::this_thread::sleep_for(std::chrono::milliseconds(millisPerTrial));
+      }
+      tune::TaskDone done;
+      done.task = task, done.default_s = 0.01, done.best_s = best, done.trials = each;
+      events(done);
+    }
+    return report;
+  }
+
+  const std::vector<tune::StrategyDef>& strategies() override {
+    static const std::vector<tune::StrategyDef> list = {{"random", {}, nullptr, "Random points", "none"},
+                                                        {"fancy", {{"size", Param::Kind::integer, 8, "Size", 1, 64, {}}}, nullptr, "With a parameter", "none"}};
+    return list;
+  }
+  std::vector<frontends::ZooModel> zoo() override { return {{"fake", "A network for tests", nullptr}}; }
+  Expected<void> writeZooModel(const std::string&, bool, const std::string& path) override {
+    QFile file(QString::fromStdString(path));
+    if (!file.open(QIODevice::WriteOnly)) return Error(ErrorCode::io_error, "Cannot write", path);
+    file.write("fake");
+    return {};
+  }
+  Expected<double> peak(const Target&) override { return 1e11; }
+  Json host() override { return {{"cpu", "fake"}}; }
+
+ private:
+  static records::Candidate candidate(int64_t index) {
+    records::Candidate c;
+    c.space = "fake.cpu";
+    c.index = index;
+    return c;
+  }
+};
+
+}  // namespace tw::app

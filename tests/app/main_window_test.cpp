@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/main_window.h"
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSettings>
+#include <QSpinBox>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTreeView>
+#include <QtTest>
+
+#include "app/views/code_dock.h"
+#include "app/views/curve_view.h"
+#include "app/views/graph_page.h"
+#include "app/views/tune_view.h"
+#include "tests/app/fake_engine.h"
+#include "widgets/charts/curve_chart.h"
+#include "widgets/common/banner.h"
+#include "widgets/graph/graph_view.h"
+#include "widgets/ir/code_pane.h"
+#include "widgets/ir/code_view.h"
+
+using namespace tw;
+using namespace tw::app;
+
+class MainWindowTest : public QObject {
+  Q_OBJECT
+
+  struct Bench {
+    FakeEngine engine;
+    std::unique_ptr<MainWindow> window;
+  };
+
+  std::unique_ptr<Bench> open(const QString& database, bool model = true) {
+    auto bench = std::make_unique<Bench>();
+    bench->window = std::make_unique<MainWindow>(bench->engine);
+    bench->window->confirmStop = [] { return true; };
+    QSignalSpy opened(&bench->window->workspace(), &Workspace::opened);
+    bench->window->openWorkspace(database);
+    bench->window->show();
+    if (opened.isEmpty()) opened.wait(5000);
+    if (model) {
+      QSignalSpy laidOut(&bench->window->graphPage(), &GraphPage::laidOut);
+      bench->window->openZoo(QStringLiteral("fake"), false);
+      if (laidOut.isEmpty()) laidOut.wait(5000);
+    }
+    return bench;
+  }
+
+  void setTrials(MainWindow& w, int trials) { w.findChild<QSpinBox*>(QStringLiteral("spin.tune.trials"))->setValue(trials); }
+
+  QTemporaryDir m_dir;
+  QString database(const char* name) { return m_dir.filePath(QLatin1String(name)); }
+
+ private Q_SLOTS:
+  void initTestCase() {
+    QStandardPaths::setTestModeEnabled(true);
+    QCoreApplication::setOrganizationName(QStringLiteral("tilewright-test"));
+    QCoreApplication::setApplicationName(QStringLiteral("main-window-test"));
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_dir.path());
+    widgets::applyTheme(widgets::ThemeChoice::light);
+  }
+  void init() { QSettings().clear(); }
+
+  void emptyWindowSaysWhatToDo() {
+    auto b = open(database("empty.twdb"), false);
+    QVERIFY(b->window->findChild<QWidget*>(QStringLiteral("card.fake")));
+    QAction* start = b->window->actions().get(QStringLiteral("tune.start"));
+    QVERIFY(!start->isEnabled());
+    QVERIFY(start->toolTip().contains(QStringLiteral("open a model")));
+  }
+
+  void modelFillsTheViews() {
+    auto b = open(database("model.twdb"));
+    const auto& model = b->window->hub().model();
+    QVERIFY(model);
+    QCOMPARE(model->tasks.size(), size_t{2});  // three equal relus, one tanh
+    QCOMPARE(model->tasks[0].weight, 3);
+    QCOMPARE(b->window->graphPage().view()->scene()->frames.size(), size_t{4});
+    QCOMPARE(b->window->findChild<QTreeView*>(QStringLiteral("table.tasks"))->model()->rowCount(), 2);
+    QTRY_VERIFY(b->engine.explained > 0);
+    QTRY_VERIFY(b->window->codeDock().code()->pane(widgets::CodeView::Tir)->text().contains(QStringLiteral("def main")));
+    QTRY_VERIFY(b->window->actions().get(QStringLiteral("tune.start"))->isEnabled());
+  }
+
+  void tuningShowsPointsAndStops() {
+    auto b = open(database("tune.twdb"));
+    b->engine.millisPerTrial = 3;
+    setTrials(*b->window, 4000);
+    b->window->actions().get(QStringLiteral("tune.start"))->trigger();
+    auto& tuning = b->window->tuning();
+    QCOMPARE(tuning.state(), TuneService::State::running);
+    auto* chart = b->window->findChild<widgets::CurveChart*>(QStringLiteral("view.curve.chart"));
+    QTRY_VERIFY(chart->data().trials.size() > 5);
+    QTRY_VERIFY(!chart->data().failures.empty());
+    QVERIFY(!chart->data().best.empty());
+    QVERIFY(b->window->findChild<QTreeView*>(QStringLiteral("table.trials"))->model()->rowCount() > 5);
+    // Pausing holds the number of trials.
+    b->window->actions().get(QStringLiteral("tune.pause"))->trigger();
+    QCOMPARE(tuning.state(), TuneService::State::paused);
+    QTest::qWait(100);
+    const qint64 held = tuning.trialsDone();
+    QTest::qWait(150);
+    QCOMPARE(tuning.trialsDone(), held);
+    b->window->actions().get(QStringLiteral("tune.pause"))->trigger();
+    QTRY_VERIFY(tuning.trialsDone() > held);
+    QElapsedTimer timer;
+    timer.start();
+    b->window->actions().get(QStringLiteral("tune.cancel"))->trigger();
+    QTRY_COMPARE(tuning.state(), TuneService::State::idle);
+    QVERIFY2(timer.elapsed() < 1000, qPrintable(QString::number(timer.elapsed())));
+    QTRY_VERIFY(!b->window->workspace().sessions().empty());
+    QTRY_COMPARE(QString::fromStdString(b->window->workspace().sessions()[0].state), QStringLiteral("cancelled"));
+  }
+
+  void allTrialsArriveAndAreStored() {
+    auto b = open(database("all.twdb"));
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 600);
+    b->window->startTuning();
+    QTRY_COMPARE_WITH_TIMEOUT(b->window->tuning().state(), TuneService::State::idle, 20000);
+    QCOMPARE(b->window->tuning().trialsDone(), 600);
+    for (int task = 0; task < 2; ++task) QCOMPARE(b->window->tuning().progress(task)->store->size(), 300);
+    const auto stored = b->window->workspace().database()->trials(b->window->tuning().session(), std::nullopt);
+    QVERIFY(stored.has_value());
+    QCOMPARE(stored->size(), size_t{600});
+  }
+
+  void selectingATrialShowsItsCode() {
+    auto b = open(database("select.twdb"));
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 40);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    QTRY_VERIFY(b->window->trials().store() && b->window->trials().store()->size() > 0);
+    QSignalSpy explained(&b->window->explaining(), &ExplainService::explained);
+    b->window->actions().get(QStringLiteral("trial.best"))->trigger();
+    QTRY_VERIFY(!explained.isEmpty());
+    QVERIFY(b->window->hub().trial() > 1);
+    QTRY_COMPARE(b->window->hub().configIndex(), b->window->hub().trial());  // the fake numbers its points so
+    QTRY_COMPARE(b->window->findChild<QLineEdit*>(QStringLiteral("edit.space.index"))->text(), QString::number(b->window->hub().trial()));
+  }
+
+  void editedPointsAreLoweredAndReasonsShown() {
+    auto b = open(database("space.twdb"));
+    QTRY_VERIFY(b->window->findChild<QComboBox*>(QStringLiteral("combo.knob.a")));
+    QTRY_VERIFY(b->engine.explained > 0);
+    const int before = b->engine.explained;
+    b->window->findChild<QComboBox*>(QStringLiteral("combo.knob.a"))->setCurrentIndex(4);
+    QCOMPARE(b->window->hub().configIndex(), 4);
+    QTRY_VERIFY(b->engine.explained > before);
+    auto* reason = b->window->findChild<QLabel*>(QStringLiteral("label.space.reason"));
+    QTRY_VERIFY(reason->isHidden());
+    b->window->hub().setConfigIndex(13);
+    QTRY_VERIFY(reason->text().contains(QStringLiteral("40 vector registers")));
+  }
+
+  void earlierSessionsComeBack() {
+    {
+      auto b = open(database("again.twdb"));
+      b->engine.millisPerTrial = 0;
+      setTrials(*b->window, 60);
+      b->window->startTuning();
+      QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+      QTRY_COMPARE(b->window->workspace().sessions().size(), size_t{1});
+      b->window->close();
+    }
+    auto b = open(database("again.twdb"), false);
+    QTRY_COMPARE(b->window->findChild<QTreeView*>(QStringLiteral("table.sessions"))->model()->rowCount(), 1);
+    // Choosing the session opens its model and shows its trials.
+    auto* table = b->window->findChild<QTreeView*>(QStringLiteral("table.sessions"));
+    table->setCurrentIndex(table->model()->index(0, 0));
+    QTRY_VERIFY(b->window->hub().model());
+    QTRY_VERIFY(b->window->trials().store() && b->window->trials().store()->size() == 30);
+  }
+
+  void layoutAndThemePersist() {
+    {
+      auto b = open(database("persist.twdb"), false);
+      b->window->findChild<QDockWidget*>(QStringLiteral("dock.log"))->close();
+      b->window->setTheme(widgets::ThemeChoice::dark);
+      b->window->resize(1111, 777);
+      b->window->close();
+    }
+    auto b = open(database("persist.twdb"), false);
+    QVERIFY(b->window->findChild<QDockWidget*>(QStringLiteral("dock.log"))->isHidden());
+    QVERIFY(b->window->actions().get(QStringLiteral("view.theme.dark"))->isChecked());
+    QCOMPARE(QSettings().value(QStringLiteral("workspace")).toString(), database("persist.twdb"));
+    b->window->setTheme(widgets::ThemeChoice::light);
+  }
+
+  void closingWhileTuningStopsFirst() {
+    auto b = open(database("close.twdb"));
+    b->engine.millisPerTrial = 5;
+    setTrials(*b->window, 10000);
+    b->window->startTuning();
+    QTRY_VERIFY(b->window->tuning().trialsDone() > 0);
+    int asked = 0;
+    b->window->confirmStop = [&] { return ++asked > 1; };
+    b->window->close();
+    QVERIFY(b->window->isVisible());  // the answer was no
+    QVERIFY(b->window->tuning().isActive());
+    b->window->close();
+    QTRY_VERIFY(!b->window->isVisible());
+    QVERIFY(!b->window->tuning().isActive());
+  }
+
+  void errorsAppearInABanner() {
+    auto b = open(database("error.twdb"));
+    auto* banner = b->window->findChild<widgets::Banner*>(QStringLiteral("banner"));
+    b->window->openFile(QStringLiteral("/nowhere/model.onnx"));
+    QTRY_VERIFY(banner->isVisible());
+    QVERIFY(banner->text().contains(QStringLiteral("does not exist")));
+    QVERIFY(b->window->hub().model());  // the open model stays
+    banner->hide();
+    b->engine.failTuning = true;
+    setTrials(*b->window, 10);
+    b->window->startTuning();
+    QTRY_VERIFY(banner->isVisible());
+    QVERIFY(banner->text().contains(QStringLiteral("worker program is missing")));
+  }
+
+  void damagedWorkspaceIsABanner() {
+    QFile file(database("damaged.twdb"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray(8192, 'x'));
+    file.close();
+    FakeEngine engine;
+    MainWindow window(engine);
+    QSignalSpy failed(&window.workspace(), &Workspace::failed);
+    window.openWorkspace(file.fileName());
+    QTRY_COMPARE(failed.count(), 1);
+    QVERIFY(!failed[0][1].toBool());
+    QVERIFY(window.findChild<widgets::Banner*>(QStringLiteral("banner"))->text().contains(QStringLiteral("cannot be opened")));
+  }
+
+  void everyFocusableWidgetAndActionIsNamed() {
+    auto b = open(database("names.twdb"));
+    QTRY_VERIFY(b->window->findChild<QComboBox*>(QStringLiteral("combo.knob.a")));
+    for (const QAction* action : b->window->actions().all()) {
+      QVERIFY(action->objectName().startsWith(QStringLiteral("action.")));
+      QVERIFY2(!action->toolTip().isEmpty(), qPrintable(action->objectName()));
+    }
+    for (const QWidget* w : b->window->findChildren<QWidget*>()) {
+      if (!(w->focusPolicy() & Qt::TabFocus) || !w->isVisible() || w->objectName().startsWith(QStringLiteral("qt_")) || w->inherits("QTabBar")) continue;
+      const bool inner = w->parentWidget() && (w->parentWidget()->inherits("QAbstractSpinBox") || w->parentWidget()->inherits("QComboBox") ||
+                                               w->parentWidget()->inherits("QCustomPlot"));
+      if (inner || w->inherits("QCustomPlot")) continue;
+      QVERIFY2(!w->accessibleName().isEmpty(), qPrintable(QStringLiteral("%1 '%2' in '%3'")
+                                                              .arg(QLatin1String(w->metaObject()->className()), w->objectName(),
+                                                                   w->parentWidget() ? w->parentWidget()->objectName() : QString())));
+    }
+  }
+
+  void picturesAreNotBlank() {
+    auto b = open(database("picture.twdb"));
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 40);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    for (const auto theme : {widgets::ThemeChoice::light, widgets::ThemeChoice::dark}) {
+      b->window->setTheme(theme);
+      const QImage image = b->window->grab().toImage();
+      std::set<QRgb> colours;
+      for (int y = 0; y < image.height(); y += 5) {
+        for (int x = 0; x < image.width(); x += 5) colours.insert(image.pixel(x, y));
+      }
+      QVERIFY2(colours.size() > 40, qPrintable(QString::number(colours.size())));
+      QCOMPARE(widgets::themeOf(b->window.get()).dark, theme == widgets::ThemeChoice::dark);
+    }
+    b->window->setTheme(widgets::ThemeChoice::light);
+  }
+};
+
+QTEST_MAIN(MainWindowTest)
+#include "main_window_test.moc"

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QtTest>
+#include <random>
+#include <set>
+
+#include "widgets/charts/curve_chart.h"
+#include "widgets/charts/curve_data.h"
+#include "widgets/theme/theme.h"
+
+using namespace tw;
+using namespace tw::widgets;
+
+namespace {
+
+void add(TrialStore& store, records::Status status, double seconds) {
+  records::Record r;
+  r.result.status = status;
+  if (status == records::Status::ok) r.result.samples_s = {seconds}, r.result.sample_flags = {false};
+  store.append(store.size() + 1, r);
+}
+
+TrialStorePtr randomStore(int count, unsigned seed) {
+  auto store = std::make_shared<TrialStore>(1e9);
+  std::mt19937 rng(seed);
+  std::uniform_real_distribution<double> unit(0, 1);
+  for (int i = 0; i < count; ++i) add(*store, unit(rng) < 0.1 ? records::Status::run_timeout : records::Status::ok, 0.001 + unit(rng));
+  return store;
+}
+
+int coloursIn(const QImage& image) {
+  std::set<QRgb> seen;
+  for (int y = 0; y < image.height(); y += 3) {
+    for (int x = 0; x < image.width(); x += 3) seen.insert(image.pixel(x, y));
+  }
+  return static_cast<int>(seen.size());
+}
+
+}  // namespace
+
+class CurveTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void emptyStore() {
+    const CurveData data = reduceCurve(TrialStore(1), CurveUnit::gflops, 100);
+    QVERIFY(data.trials.empty() && data.best.empty() && data.failures.empty());
+  }
+
+  void smallStoresKeepEveryTrial() {
+    const auto store = randomStore(500, 1);
+    const CurveData data = reduceCurve(*store, CurveUnit::milliseconds, 2000);
+    QCOMPARE(data.trials.size() + data.failures.size(), size_t{500});
+    for (const CurvePoint& p : data.trials) QCOMPARE(p.y, store->seconds(p.row) * 1e3);
+  }
+
+  void bigStoresKeepExtremesAndOrder() {
+    const auto store = randomStore(100'000, 2);
+    const CurveData data = reduceCurve(*store, CurveUnit::gflops, 1000);
+    QVERIFY(data.trials.size() <= 2000);
+    double best = 0, worst = 1e18, keptBest = 0, keptWorst = 1e18;
+    for (int row = 0; row < store->size(); ++row) {
+      if (!store->ok(row)) continue;
+      best = std::max(best, 1 / store->seconds(row)), worst = std::min(worst, 1 / store->seconds(row));
+    }
+    for (size_t i = 0; i < data.trials.size(); ++i) {
+      keptBest = std::max(keptBest, data.trials[i].y), keptWorst = std::min(keptWorst, data.trials[i].y);
+      if (i > 0) QVERIFY(data.trials[i].x > data.trials[i - 1].x);
+    }
+    QCOMPARE(keptBest, best);
+    QCOMPARE(keptWorst, worst);
+  }
+
+  void bestOnlyImprovesAndEndsAtTheLastTrial() {
+    const auto store = randomStore(1000, 3);
+    const CurveData data = reduceCurve(*store, CurveUnit::gflops, 100);
+    for (size_t i = 1; i < data.best.size(); ++i) QVERIFY(data.best[i].y >= data.best[i - 1].y);
+    QCOMPARE(data.best.back().x, 1000.0);
+    QVERIFY(data.best.size() < 30);  // only the changes, not a point per trial
+  }
+
+  void allFailed() {
+    TrialStore store(1e9);
+    for (int i = 0; i < 10; ++i) add(store, i % 2 == 0 ? records::Status::build_fail : records::Status::run_crash, 0);
+    const CurveData data = reduceCurve(store, CurveUnit::gflops, 100);
+    QVERIFY(data.trials.empty() && data.best.empty());
+    QCOMPARE(data.failures.size(), size_t{10});
+  }
+
+  void chartDrawsInBothThemes() {
+    const auto store = randomStore(120, 4);
+    for (const auto choice : {ThemeChoice::light, ThemeChoice::dark}) {
+      applyTheme(choice);
+      CurveChart chart;
+      chart.resize(600, 320);
+      chart.setStore(store);
+      chart.setDefaultSeconds(0.5);
+      chart.show();
+      QVERIFY(QTest::qWaitForWindowExposed(&chart));
+      const QImage image = chart.grab().toImage();
+      QVERIFY(coloursIn(image) > 5);
+      QCOMPARE(image.pixelColor(2, 2), themeOf(&chart).base);
+      QVERIFY(chart.summary().contains(QStringLiteral("Best so far")));
+    }
+  }
+
+  void arrowKeysWalkTheTrials() {
+    CurveChart chart;
+    chart.setStore(randomStore(10, 5));
+    chart.setSelectedTrial(4);
+    QSignalSpy activated(&chart, &CurveChart::trialActivated);
+    QTest::keyClick(&chart, Qt::Key_Right);
+    QCOMPARE(activated.count(), 1);
+    QCOMPARE(activated[0][0].toLongLong(), 5);
+  }
+};
+
+QTEST_MAIN(CurveTest)
+#include "curve_test.moc"

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/common/param_form.h"
+
+#include <QSpinBox>
+#include <QtTest>
+
+#include "widgets/common/banner.h"
+#include "widgets/common/format.h"
+#include "widgets/tuning/knob_panel.h"
+
+using namespace tw;
+using namespace tw::widgets;
+
+namespace {
+
+ParamSchema schema() {
+  return {{"pop_size", Param::Kind::integer, 100, "Candidates per generation", 1, 10000, {}},
+          {"mutation", Param::Kind::real, 0.1, "Chance", 0, 1, {}},
+          {"elite", Param::Kind::boolean, true, "Keep the best", 0, 0, {}},
+          {"order", Param::Kind::choice, "up", "Order", 0, 0, {"up", "down"}},
+          {"note", Param::Kind::text, "a", "Text", 0, 0, {}}};
+}
+
+}  // namespace
+
+class ParamFormTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void startsWithTheDefaults() {
+    ParamForm form;
+    form.setSchema(schema());
+    const auto defaults = resolve_params(schema(), Json::object());
+    QVERIFY(defaults.has_value());
+    QCOMPARE(dump_json(form.values()), dump_json(*defaults));
+  }
+
+  void editedValuesPassTheSchema() {
+    ParamForm form;
+    form.setSchema(schema());
+    QSignalSpy changed(&form, &ParamForm::changed);
+    form.findChild<QSpinBox*>(QStringLiteral("edit.param.pop_size"))->setValue(999'999);  // beyond the range
+    QCOMPARE(changed.count(), 1);
+    QCOMPARE(form.values()["pop_size"].get<int>(), 10000);
+    form.setValues({{"order", "down"}, {"unknown", 3}});
+    QCOMPARE(form.values()["order"].get<std::string>(), std::string("down"));
+    QVERIFY(resolve_params(schema(), form.values()).has_value());
+  }
+
+  void everyEditorHasAName() {
+    ParamForm form;
+    form.setSchema(schema());
+    for (const QWidget* w : form.findChildren<QWidget*>(QRegularExpression(QStringLiteral("^edit\\.param\\.")))) QVERIFY(!w->accessibleName().isEmpty());
+  }
+
+  void knobPanelMapsPositionsToIndices() {
+    auto space = std::make_shared<space::ConfigSpace>();
+    space->define_knob("a", {1, 2, 3});
+    space->define_knob("b", {"x", "y"});
+    KnobPanel panel;
+    panel.setSpace(space, QStringLiteral("test"));
+    QCOMPARE(panel.index(), 0);
+    QSignalSpy edited(&panel, &KnobPanel::indexEdited);
+    for (qint64 i = 0; i < space->size(); ++i) {
+      panel.setIndex(i);
+      QCOMPARE(panel.findChild<QComboBox*>(QStringLiteral("combo.knob.a"))->currentIndex(), space->knob_positions(i)[0]);
+      QCOMPARE(panel.findChild<QSlider*>(QStringLiteral("slider.knob.b"))->value(), space->knob_positions(i)[1]);
+    }
+    QCOMPARE(edited.count(), 0);  // showing is not editing
+    panel.setIndex(0);
+    panel.findChild<QComboBox*>(QStringLiteral("combo.knob.b"))->setCurrentIndex(1);
+    QCOMPARE(edited.count(), 1);
+    QCOMPARE(edited[0][0].toLongLong(), space->index_of({0, 1}));
+    panel.setReason(QStringLiteral("<b>no</b>"));
+    QCOMPARE(panel.findChild<QLabel*>(QStringLiteral("label.space.reason"))->textFormat(), Qt::PlainText);
+  }
+
+  void bannersShowPlainText() {
+    QWidget host;
+    Banner banner(&host);
+    banner.showMessage(Banner::Kind::error, QStringLiteral("<script>"), QStringLiteral("details"));
+    QCOMPARE(banner.text(), QStringLiteral("<script>"));
+    QCOMPARE(banner.findChild<QLabel*>(QStringLiteral("banner.text"))->textFormat(), Qt::PlainText);
+    QVERIFY(!banner.isHidden());
+    banner.findChild<QToolButton*>(QStringLiteral("banner.close"))->click();
+    QVERIFY(banner.isHidden());
+  }
+
+  void numbersForPeople() {
+    QLocale::setDefault(QLocale::c());
+    QCOMPARE(numberText(1234.5678), QStringLiteral("1235"));
+    QCOMPARE(numberText(0.012345), QStringLiteral("0.01235"));
+    QCOMPARE(numberText(HUGE_VAL), QString(QChar(0x2014)));
+    QCOMPARE(secondsText(0.00123), QStringLiteral("1.23 ms"));
+    QCOMPARE(secondsText(4.5e-6), QStringLiteral("4.50 µs"));
+    QCOMPARE(durationText(3725), QStringLiteral("1:02:05"));
+    QCOMPARE(durationText(65), QStringLiteral("1:05"));
+    QCOMPARE(gflopsText(2e9, 0.5), QStringLiteral("4.000"));
+  }
+};
+
+QTEST_MAIN(ParamFormTest)
+#include "param_form_test.moc"

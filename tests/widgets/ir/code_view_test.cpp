@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/ir/code_view.h"
+
+#include <Qsci/qsciscintilla.h>
+
+#include <QtTest>
+
+#include "widgets/ir/code_pane.h"
+#include "widgets/theme/theme.h"
+
+using namespace tw::widgets;
+
+namespace {
+
+CodeListing listing() {
+  CodeListing l;
+  l.title = QStringLiteral("Point 3");
+  l.steps = QStringLiteral("split C axis i by 4");
+  l.loops = QStringLiteral("for i.o in parallel(8)\n  for j in 8\n");
+  l.tir = QStringLiteral("def main(A: Buffer):\n    for i in range(8):\n        C[i] = A[i] * 2.0  # store\n");
+  l.llvm = QStringLiteral("; module\ndefine void @main(ptr %0) {\n  %1 = load float, ptr %0, align 4\n  ret void\n}\n");
+  l.assembly = QStringLiteral("main:\n\tvmovups zmm0, [rdi]\n\tret\n");
+  l.llvmToTir = {-1, 0, 2, -1, -1};
+  l.assemblyToTir = {0, 2, -1};
+  return l;
+}
+
+bool marked(CodePane* pane, int line) { return (pane->editor()->markersAtLine(line) & (1u << 3)) != 0; }
+
+}  // namespace
+
+class CodeViewTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void showsAllListings() {
+    CodeView view;
+    view.showListing(listing());
+    QCOMPARE(view.pane(CodeView::Tir)->text(), listing().tir);
+    QCOMPARE(view.pane(CodeView::Assembly)->text(), listing().assembly);
+    QVERIFY(view.pane(CodeView::Tir)->editor()->isReadOnly());
+  }
+
+  void linesLinkBothWays() {
+    CodeView view;
+    view.showListing(listing());
+    view.linkFrom(CodeView::Assembly, 1);
+    QVERIFY(marked(view.pane(CodeView::Tir), 2));
+    QVERIFY(marked(view.pane(CodeView::Llvm), 2));
+    QVERIFY(!marked(view.pane(CodeView::Llvm), 1));
+    view.linkFrom(CodeView::Tir, 0);
+    QVERIFY(marked(view.pane(CodeView::Llvm), 1));
+    QVERIFY(marked(view.pane(CodeView::Assembly), 0));
+    QVERIFY(!marked(view.pane(CodeView::Assembly), 1));
+    view.linkFrom(CodeView::Llvm, 4);  // no relative anywhere
+    QVERIFY(!marked(view.pane(CodeView::Tir), 0));
+  }
+
+  void errorsSayWhyListingsAreMissing() {
+    CodeView view;
+    CodeListing l;
+    l.tir = QStringLiteral("def main():\n");
+    l.error = QStringLiteral("The body is too large");
+    view.showListing(l);
+    const auto* label = view.findChild<QLabel*>(QStringLiteral("label.code.error"));
+    QVERIFY(label && !label->isHidden());
+    QCOMPARE(label->text(), l.error);
+    QCOMPARE(label->textFormat(), Qt::PlainText);
+  }
+
+  void oneColumnAlwaysStays() {
+    CodeView view;
+    for (int c = 0; c < CodeView::ColumnCount; ++c) view.setColumnVisible(static_cast<CodeView::Column>(c), false);
+    int visible = 0;
+    for (int c = 0; c < CodeView::ColumnCount; ++c) visible += view.isColumnVisible(static_cast<CodeView::Column>(c)) ? 1 : 0;
+    QCOMPARE(visible, 1);
+  }
+
+  void columnsAreRemembered() {
+    CodeView a, b;
+    a.setColumnVisible(CodeView::Steps, true);
+    a.setColumnVisible(CodeView::Tir, false);
+    b.restoreState(a.saveState());
+    for (int c = 0; c < CodeView::ColumnCount; ++c)
+      QCOMPARE(b.isColumnVisible(static_cast<CodeView::Column>(c)), a.isColumnVisible(static_cast<CodeView::Column>(c)));
+    b.restoreState(QByteArray("x"));  // rubbish changes nothing badly
+  }
+
+  void lexerTokens_data() {
+    QTest::addColumn<int>("language");
+    QTest::addColumn<QByteArray>("line");
+    QTest::addColumn<int>("at");
+    QTest::addColumn<int>("length");
+    QTest::addColumn<int>("style");
+    const int tir = static_cast<int>(CodeLanguage::tir), llvm = static_cast<int>(CodeLanguage::llvm), assembly = static_cast<int>(CodeLanguage::assembly);
+    QTest::newRow("keyword") << tir << QByteArray("for i in range(8):") << 0 << 3 << int(CodeLexer::Keyword);
+    QTest::newRow("number") << tir << QByteArray("x = 12.5e3") << 4 << 6 << int(CodeLexer::Number);
+    QTest::newRow("comment") << tir << QByteArray("x  # why") << 3 << 5 << int(CodeLexer::Comment);
+    QTest::newRow("string") << tir << QByteArray("a(\"q\\\"r\") b") << 2 << 6 << int(CodeLexer::String);
+    QTest::newRow("open string") << tir << QByteArray("\"abc") << 0 << 4 << int(CodeLexer::String);
+    QTest::newRow("register") << llvm << QByteArray("%12 = load") << 0 << 3 << int(CodeLexer::Name);
+    QTest::newRow("type") << llvm << QByteArray("i64 4") << 0 << 3 << int(CodeLexer::Type);
+    QTest::newRow("llvm comment") << llvm << QByteArray("; x") << 0 << 3 << int(CodeLexer::Comment);
+    QTest::newRow("label") << assembly << QByteArray("main:") << 0 << 4 << int(CodeLexer::Label);
+    QTest::newRow("mnemonic") << assembly << QByteArray("\tvmovups zmm0") << 1 << 7 << int(CodeLexer::Keyword);
+    QTest::newRow("operand") << assembly << QByteArray("\tvmovups zmm0") << 9 << 4 << int(CodeLexer::Name);
+  }
+
+  void lexerTokens() {
+    QFETCH(int, language);
+    QFETCH(QByteArray, line);
+    QFETCH(int, at);
+    QFETCH(int, length);
+    QFETCH(int, style);
+    CodeLexer lexer(static_cast<CodeLanguage>(language), this);
+    const auto token = lexer.next(line, at);
+    QCOMPARE(token.length, length);
+    QCOMPARE(int(token.style), style);
+  }
+
+  void lexerNeverPassesTheEndOfALine() {
+    // Any bytes at all: every token has a length and stays inside.
+    for (const auto language : {CodeLanguage::steps, CodeLanguage::loops, CodeLanguage::tir, CodeLanguage::llvm, CodeLanguage::assembly}) {
+      CodeLexer lexer(language, this);
+      unsigned state = 1;
+      for (int round = 0; round < 300; ++round) {
+        QByteArray line;
+        for (int i = 0; i < 40; ++i) state = state * 1664525u + 1013904223u, line.append(static_cast<char>(32 + (state >> 16) % 95));
+        for (int at = 0; at < line.size();) {
+          const int length = lexer.next(line, at).length;
+          QVERIFY(length > 0 && at + length <= line.size());
+          at += length;
+        }
+      }
+    }
+  }
+
+  void findMovesThroughTheText() {
+    CodePane pane(CodeLanguage::tir, QStringLiteral("TIR"));
+    pane.setText(QStringLiteral("one\ntwo\none\n"));
+    QVERIFY(pane.find(QStringLiteral("one"), true));
+    QVERIFY(pane.find(QStringLiteral("one"), true));
+    int line = 0, column = 0;
+    pane.editor()->getCursorPosition(&line, &column);
+    QCOMPARE(line, 2);
+    QVERIFY(!pane.find(QStringLiteral("three"), true));
+  }
+};
+
+QTEST_MAIN(CodeViewTest)
+#include "code_view_test.moc"

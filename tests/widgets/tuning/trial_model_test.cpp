@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/tuning/trial_model.h"
+
+#include <QAbstractItemModelTester>
+#include <QtTest>
+#include <random>
+
+#include "widgets/tuning/task_model.h"
+
+using namespace tw;
+using namespace tw::widgets;
+
+namespace {
+
+records::Record record(records::Status status, double seconds, int64_t index = 0) {
+  records::Record r;
+  r.candidate.space = "dense_pack.cpu";
+  r.candidate.index = index;
+  r.result.status = status;
+  r.result.message = status == records::Status::ok ? "" : "Stage 'C' has no loop 7";
+  if (status == records::Status::ok) r.result.samples_s = {seconds, seconds * 1.1}, r.result.sample_flags = {false, false};
+  return r;
+}
+
+/// Trials with a failure every fifth time.
+TrialStorePtr filled(int count, unsigned seed) {
+  auto store = std::make_shared<TrialStore>(2e9);
+  std::mt19937 rng(seed);
+  std::uniform_real_distribution<double> unit(0, 1);
+  for (int i = 1; i <= count; ++i) store->append(i, record(i % 5 == 0 ? records::Status::run_timeout : records::Status::ok, 0.001 + unit(rng) * 0.1, i * 3));
+  return store;
+}
+
+}  // namespace
+
+class TrialModelTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void storeKeepsImprovementsAndFailures() {
+    TrialStore store(1e9);
+    for (const double s : {0.5, 0.7, 0.4, 0.4, 0.1}) store.append(store.size() + 1, record(records::Status::ok, s));
+    store.append(6, record(records::Status::build_fail, 0));
+    QCOMPARE(store.improvements().size(), size_t{3});
+    QCOMPARE(store.improvements()[1].row, 2);
+    QCOMPARE(store.improvements().back().seconds, 0.1);
+    QCOMPARE(store.failures().at(records::Status::build_fail), 1);
+    QVERIFY(std::isinf(store.seconds(5)));
+    QCOMPARE(store.rowOf(3), 2);
+    QCOMPARE(store.rowOf(99), -1);
+    QCOMPARE(store.message(5), std::string("Stage 'C' has no loop 7"));
+  }
+
+  void censoredTrialsAreNoImprovement() {
+    TrialStore store(1e9);
+    records::Record r = record(records::Status::ok, 0.2);
+    r.result.censored = true;
+    store.append(1, r);
+    QVERIFY(store.improvements().empty());
+  }
+
+  void modelKeepsTheRulesWhileGrowing() {
+    TrialModel model;
+    TrialFilter filter;
+    filter.setSourceModel(&model);
+    QAbstractItemModelTester direct(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    QAbstractItemModelTester proxied(&filter, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    auto store = filled(20, 1);
+    model.setStore(store);
+    QCOMPARE(model.rowCount(), 20);
+    filter.sort(TrialModel::Time);
+    for (int batch = 0; batch < 30; ++batch) {
+      for (int i = 0; i < 7; ++i)
+        store->append(store->size() + 1, record(i == 3 ? records::Status::wrong_output : records::Status::ok, 0.01 + 0.001 * ((batch * 7 + i * 13) % 50)));
+      model.sync();
+      if (batch % 10 == 5) filter.setKeep(TrialFilter::Keep::failed);
+      if (batch % 10 == 9) filter.setKeep(TrialFilter::Keep::all);
+    }
+    QCOMPARE(model.rowCount(), 20 + 210);
+    filter.setKeep(TrialFilter::Keep::ok);
+    double last = 0;
+    for (int row = 0; row < filter.rowCount(); ++row) {
+      const double s = filter.index(row, TrialModel::Time).data(TrialModel::SortRole).toDouble();
+      QVERIFY(s >= last);
+      last = s;
+    }
+    model.setStore(nullptr);
+    QCOMPARE(model.rowCount(), 0);
+  }
+
+  void filterByTextAndOutcome() {
+    TrialModel model;
+    TrialFilter filter;
+    filter.setSourceModel(&model);
+    model.setStore(filled(50, 2));
+    filter.setKeep(TrialFilter::Keep::failed);
+    QCOMPARE(filter.rowCount(), 10);
+    filter.setText(QStringLiteral("no loop 7"));
+    QCOMPARE(filter.rowCount(), 10);
+    filter.setText(QStringLiteral("25"));
+    QCOMPARE(filter.rowCount(), 1);
+    filter.setKeep(TrialFilter::Keep::ok);
+    QCOMPARE(filter.rowCount(), 0);
+  }
+
+  void failuresShowNoTime() {
+    TrialModel model;
+    auto store = std::make_shared<TrialStore>(1e9);
+    store->append(1, record(records::Status::run_crash, 0));
+    model.setStore(store);
+    QCOMPARE(model.index(0, TrialModel::Time).data().toString(), QString(QChar(0x2014)));
+    QVERIFY(model.index(0, TrialModel::Result).data().toString().contains(QStringLiteral("crash")));
+    QVERIFY(!model.headerData(TrialModel::Time, Qt::Horizontal).toString().isEmpty());
+  }
+
+  void taskModelKeepsTheRules() {
+    TaskModel model;
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    std::vector<TaskLine> lines(3);
+    for (int i = 0; i < 3; ++i) {
+      lines[static_cast<size_t>(i)].name = QStringLiteral("conv%1").arg(i);
+      lines[static_cast<size_t>(i)].flops = 1e9;
+      lines[static_cast<size_t>(i)].bestSeconds = lines[static_cast<size_t>(i)].defaultSeconds = HUGE_VAL;
+    }
+    model.setTasks(lines);
+    QCOMPARE(model.rowCount(), 3);
+    QCOMPARE(model.index(1, TaskModel::Speedup).data().toString(), QString(QChar(0x2014)));
+    QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
+    lines[1].bestSeconds = 0.01, lines[1].defaultSeconds = 0.05;
+    model.updateTask(1, lines[1]);
+    QCOMPARE(changed.count(), 1);
+    model.updateTask(1, lines[1]);
+    QCOMPARE(changed.count(), 1);  // nothing new, nothing said
+    model.setPeak(2e11);
+    QCOMPARE(model.index(1, TaskModel::Peak).data().toString(), QStringLiteral("50.0"));
+    QVERIFY(model.index(1, TaskModel::Speedup).data().toString().startsWith(QStringLiteral("5.00")));
+    QVERIFY(model.index(1, TaskModel::Gflops).data().toString().startsWith(QStringLiteral("100")));
+  }
+
+  void hundredThousandTrialsAreQuick() {
+    QElapsedTimer timer;
+    timer.start();
+    TrialModel model;
+    TrialFilter filter;
+    filter.setSourceModel(&model);
+    model.setStore(filled(100'000, 3));
+    filter.sort(TrialModel::Gflops, Qt::DescendingOrder);
+    QVERIFY2(timer.elapsed() < 8000, qPrintable(QString::number(timer.elapsed())));
+  }
+};
+
+QTEST_MAIN(TrialModelTest)
+#include "trial_model_test.moc"

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/charts/curve_chart.h"
+
+#include <qcustomplot.h>
+
+#include <QKeyEvent>
+#include <QToolTip>
+#include <QVBoxLayout>
+#include <cmath>
+
+#include "widgets/charts/plot_theme.h"
+#include "widgets/common/format.h"
+#include "widgets/theme/theme.h"
+#include "widgets/tuning/status_text.h"
+
+namespace tw::widgets {
+namespace {
+constexpr int kBuckets = 2000;
+}
+
+CurveChart::CurveChart(QWidget* parent) : QWidget(parent), m_plot(new QCustomPlot(this)) {
+  setObjectName(QStringLiteral("view.curve.chart"));
+  setAccessibleName(tr("Tuning curve"));
+  setFocusPolicy(Qt::StrongFocus);
+  auto* box = new QVBoxLayout(this);
+  box->setContentsMargins(0, 0, 0, 0);
+  box->addWidget(m_plot);
+  buildPlot();
+  restyle();
+  refresh();
+}
+
+void CurveChart::buildPlot() {
+  m_plot->setFocusProxy(this);
+  m_plot->setNoAntialiasingOnDrag(true);
+  QCPAxisRect* main = m_plot->axisRect();
+  main->setupFullAxesBox();
+  for (QCPAxis* axis : {m_plot->xAxis2, m_plot->yAxis2}) axis->setTickLabels(false), axis->setTicks(false);
+  m_strip = new QCPAxisRect(m_plot);
+  m_plot->plotLayout()->addElement(1, 0, m_strip);
+  m_plot->plotLayout()->setRowSpacing(2);
+  auto* group = new QCPMarginGroup(m_plot);
+  main->setMarginGroup(QCP::msLeft | QCP::msRight, group);
+  m_strip->setMarginGroup(QCP::msLeft | QCP::msRight, group);
+  m_strip->axis(QCPAxis::atBottom)->setTickLabels(false);
+  m_strip->axis(QCPAxis::atBottom)->setTicks(false);
+  m_strip->axis(QCPAxis::atLeft)->setTicker(QSharedPointer<QCPAxisTicker>(new QCPAxisTickerText));
+  m_strip->axis(QCPAxis::atLeft)->setSubTicks(false);
+  m_strip->axis(QCPAxis::atLeft)->grid()->setVisible(false);
+  connect(m_plot->xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), m_strip->axis(QCPAxis::atBottom), qOverload<const QCPRange&>(&QCPAxis::setRange));
+
+  m_plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
+  main->setRangeDrag(Qt::Horizontal);
+  main->setRangeZoom(Qt::Horizontal);
+  m_trials = m_plot->addGraph();
+  m_trials->setName(tr("Trials"));
+  m_trials->setLineStyle(QCPGraph::lsNone);
+  m_best = m_plot->addGraph();
+  m_best->setName(tr("Best so far"));
+  m_best->setLineStyle(QCPGraph::lsStepLeft);
+  m_selected = m_plot->addGraph();
+  m_selected->setLineStyle(QCPGraph::lsNone);
+  m_selected->removeFromLegend();
+  m_failures = m_plot->addGraph(m_strip->axis(QCPAxis::atBottom), m_strip->axis(QCPAxis::atLeft));
+  m_failures->setLineStyle(QCPGraph::lsNone);
+  m_failures->setName(tr("Failed trials"));
+  m_failures->removeFromLegend();
+  m_selectedFailure = m_plot->addGraph(m_strip->axis(QCPAxis::atBottom), m_strip->axis(QCPAxis::atLeft));
+  m_selectedFailure->setLineStyle(QCPGraph::lsNone);
+  m_selectedFailure->removeFromLegend();
+  m_defaultLine = new QCPItemStraightLine(m_plot);
+  m_defaultLabel = new QCPItemText(m_plot);
+  m_defaultLabel->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
+  m_defaultLabel->setText(tr("default schedule"));
+  m_plot->legend->setVisible(true);
+  m_plot->legend->setFillOrder(QCPLegend::foColumnsFirst);
+  main->insetLayout()->setInsetAlignment(0, Qt::AlignRight | Qt::AlignBottom);
+  m_plot->xAxis->setLabel(tr("Trial"));
+
+  connect(m_plot, &QCustomPlot::mouseMove, this, [this](QMouseEvent* e) { hover(e->pos()); });
+  connect(m_plot, &QCustomPlot::mouseWheel, this, [this] { m_userZoomed = true; });
+  connect(m_plot, &QCustomPlot::mouseRelease, this, [this](QMouseEvent* e) {
+    const int row = rowNear(e->pos());
+    if (row >= 0) Q_EMIT trialActivated(m_store->number(row));
+  });
+  connect(m_plot, &QCustomPlot::mouseDoubleClick, this, [this] {
+    m_userZoomed = false;
+    rescale();
+    m_plot->replot(QCustomPlot::rpQueuedReplot);
+  });
+}
+
+void CurveChart::restyle() {
+  const Theme& theme = themeOf(this);
+  m_plot->setFont(font());
+  applyPlotTheme(m_plot, theme);
+  const QColor points = theme.series[4], best = theme.series[5];
+  m_trials->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(points, 1.2), QBrush(Qt::NoBrush), 6));
+  m_best->setPen(QPen(best, 2.2));
+  m_selected->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(theme.accent, 2.5), QBrush(Qt::NoBrush), 14));
+  m_failures->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCross, QPen(theme.error, 1.6), QBrush(Qt::NoBrush), 6));
+  m_selectedFailure->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssSquare, QPen(theme.accent, 2), QBrush(Qt::NoBrush), 12));
+  m_defaultLine->setPen(QPen(theme.mutedText, 1, Qt::DashLine));
+  m_defaultLabel->setColor(theme.mutedText);
+  m_defaultLabel->setFont(font());
+  for (size_t i = 0; i < m_overlayGraphs.size(); ++i)
+    m_overlayGraphs[i]->setPen(QPen(theme.categorical(static_cast<int>(i) + 2), 1.6, i % 2 == 0 ? Qt::DashLine : Qt::DotLine));
+  m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void CurveChart::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) restyle();
+}
+
+void CurveChart::setStore(TrialStorePtr store) {
+  m_store = std::move(store);
+  m_shown = -1;
+  m_userZoomed = false;
+  m_selectedNumber = -1;
+  refresh();
+}
+
+void CurveChart::setOverlays(std::vector<Overlay> overlays) {
+  m_overlays = std::move(overlays);
+  showOverlays();
+  restyle();
+  rescale();
+}
+
+void CurveChart::showOverlays() {
+  for (QCPGraph* graph : m_overlayGraphs) m_plot->removeGraph(graph);
+  m_overlayGraphs.clear();
+  for (const Overlay& overlay : m_overlays) {
+    QCPGraph* graph = m_plot->addGraph();
+    graph->setName(overlay.name);
+    graph->setLineStyle(QCPGraph::lsStepLeft);
+    for (const CurvePoint& p : reduceCurve(*overlay.store, m_unit, kBuckets).best) graph->addData(p.x, p.y);
+    m_overlayGraphs.push_back(graph);
+  }
+}
+
+void CurveChart::setDefaultSeconds(double seconds) {
+  if (m_defaultSeconds == seconds) return;
+  m_defaultSeconds = seconds;
+  m_shown = -1;
+  refresh();
+}
+
+void CurveChart::setUnit(CurveUnit unit) {
+  m_unit = unit;
+  m_shown = -1;
+  showOverlays();
+  restyle();
+  refresh();
+}
+
+void CurveChart::refresh() {
+  const int rows = m_store ? m_store->size() : 0;
+  if (rows == m_shown) return;
+  m_shown = rows;
+  m_data = m_store ? reduceCurve(*m_store, m_unit, kBuckets) : CurveData();
+  QVector<double> x, y;
+  for (const CurvePoint& p : m_data.trials) x << p.x, y << p.y;
+  m_trials->setData(x, y, true);
+  x.clear(), y.clear();
+  for (const CurvePoint& p : m_data.best) x << p.x, y << p.y;
+  m_best->setData(x, y, true);
+  showFailures();
+  m_plot->yAxis->setLabel(m_unit == CurveUnit::gflops ? tr("Speed [GFLOP/s]") : tr("Time [ms]"));
+  const bool line = m_defaultSeconds > 0 && std::isfinite(m_defaultSeconds) && m_store && m_store->flops() > 0;
+  m_defaultLine->setVisible(line);
+  m_defaultLabel->setVisible(line);
+  rescale();
+  showSelection();
+  setAccessibleDescription(summary());
+  m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void CurveChart::showFailures() {
+  std::map<records::Status, int> lane;
+  for (const FailurePoint& f : m_data.failures) lane.emplace(f.status, 0);
+  int next = 0;
+  QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
+  for (auto& [status, y] : lane) {
+    y = next++;
+    const auto count = m_store->failures().find(status);
+    ticker->addTick(y, tr("%1 (%2)", "kind of failure and how many").arg(statusText(status)).arg(count == m_store->failures().end() ? 0 : count->second));
+  }
+  QVector<double> x, y;
+  for (const FailurePoint& f : m_data.failures) x << f.x, y << lane[f.status];
+  m_failures->setData(x, y, true);
+  m_strip->axis(QCPAxis::atLeft)->setTicker(ticker);
+  m_strip->axis(QCPAxis::atLeft)->setRange(next - 0.4, -0.6);
+  m_strip->setVisible(next > 0);
+  const int height = next > 0 ? 10 + 17 * next : 1;
+  m_strip->setMinimumSize(10, height);
+  m_strip->setMaximumSize(QWIDGETSIZE_MAX, height);
+}
+
+void CurveChart::rescale() {
+  if (!m_userZoomed) {
+    double last = m_store && m_store->size() > 0 ? static_cast<double>(m_store->number(m_store->size() - 1)) : 10;
+    for (const Overlay& overlay : m_overlays) {
+      if (overlay.store->size() > 0) last = std::max(last, static_cast<double>(overlay.store->number(overlay.store->size() - 1)));
+    }
+    m_plot->xAxis->setRange(0, std::max(10.0, last * 1.02 + 0.5));
+  }
+  double high = 0;
+  for (const CurvePoint& p : m_data.trials) high = std::max(high, p.y);
+  if (m_unit == CurveUnit::milliseconds && !m_data.best.empty()) {
+    // Slow outliers would flatten everything of interest: show up to eight times the best, at least the default.
+    high = std::min(high, 8 * m_data.best.back().y);
+  }
+  for (QCPGraph* graph : m_overlayGraphs) {
+    bool found = false;
+    const QCPRange range = graph->getValueRange(found);
+    if (found && (m_unit == CurveUnit::gflops || range.lower > high)) high = std::max(high, m_unit == CurveUnit::gflops ? range.upper : range.lower);
+  }
+  if (m_defaultLine->visible()) {
+    const double y = curveValue(m_defaultSeconds, m_store->flops(), m_unit);
+    high = std::max(high, y);
+    m_defaultLine->point1->setCoords(0, y);
+    m_defaultLine->point2->setCoords(1, y);
+    m_defaultLabel->position->setTypeX(QCPItemPosition::ptAxisRectRatio);
+    m_defaultLabel->position->setTypeY(QCPItemPosition::ptPlotCoords);
+    m_defaultLabel->position->setCoords(0.995, y);
+  }
+  m_plot->yAxis->setRange(0, high > 0 ? high * 1.08 : 1);
+}
+
+void CurveChart::setSelectedTrial(qint64 number) {
+  m_selectedNumber = number;
+  showSelection();
+  m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void CurveChart::showSelection() {
+  m_selected->data()->clear();
+  m_selectedFailure->data()->clear();
+  const int row = m_store ? m_store->rowOf(m_selectedNumber) : -1;
+  if (row < 0) return;
+  if (m_store->ok(row)) {
+    m_selected->addData(static_cast<double>(m_selectedNumber), curveValue(m_store->seconds(row), m_store->flops(), m_unit));
+    return;
+  }
+  for (int i = 0; i < m_failures->dataCount(); ++i) {
+    if (static_cast<qint64>(m_failures->dataMainKey(i)) == m_selectedNumber)
+      m_selectedFailure->addData(m_failures->dataMainKey(i), m_failures->dataMainValue(i));
+  }
+}
+
+int CurveChart::rowNear(const QPointF& pixel) const {
+  int best = -1;
+  double nearest = 10 * 10;
+  const auto consider = [&](const QCPGraph* graph, double key, double value, int row) {
+    const QPointF at = graph->coordsToPixels(key, value);
+    const double d = (at.x() - pixel.x()) * (at.x() - pixel.x()) + (at.y() - pixel.y()) * (at.y() - pixel.y());
+    if (d < nearest) nearest = d, best = row;
+  };
+  for (const CurvePoint& p : m_data.trials) consider(m_trials, p.x, p.y, p.row);
+  for (size_t i = 0; i < m_data.failures.size() && static_cast<int>(i) < m_failures->dataCount(); ++i) {
+    consider(m_failures, m_failures->dataMainKey(static_cast<int>(i)), m_failures->dataMainValue(static_cast<int>(i)), m_data.failures[i].row);
+  }
+  return best;
+}
+
+QString CurveChart::describeRow(int row) const {
+  const QString number = countText(m_store->number(row));
+  if (!m_store->ok(row))
+    return tr("Trial %1: %2").arg(number, statusText(m_store->status(row))) + QLatin1Char('\n') + QString::fromStdString(m_store->message(row));
+  return tr("Trial %1: %2, %3 GFLOP/s").arg(number, secondsText(m_store->seconds(row)), gflopsText(m_store->flops(), m_store->seconds(row)));
+}
+
+void CurveChart::hover(const QPoint& pixel) {
+  const int row = rowNear(pixel);
+  m_plot->setCursor(row >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  if (row >= 0)
+    QToolTip::showText(m_plot->mapToGlobal(pixel), describeRow(row).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>")), m_plot);
+  else
+    QToolTip::hideText();
+}
+
+void CurveChart::keyPressEvent(QKeyEvent* event) {
+  const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
+  if (step == 0 || !m_store || m_store->size() == 0) return QWidget::keyPressEvent(event);
+  const int row = std::clamp(m_store->rowOf(m_selectedNumber) + step, 0, m_store->size() - 1);
+  Q_EMIT trialActivated(m_store->number(row));
+}
+
+QString CurveChart::summary() const {
+  if (!m_store || m_store->size() == 0) return tr("No trials");
+  if (m_store->improvements().empty()) return tr("%n trial(s), none succeeded", nullptr, m_store->size());
+  const auto& best = m_store->improvements().back();
+  return tr("Best so far %1 (%2 GFLOP/s) at trial %3 of %4")
+      .arg(secondsText(best.seconds), gflopsText(m_store->flops(), best.seconds), countText(m_store->number(best.row)), countText(m_store->size()));
+}
+
+}  // namespace tw::widgets

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+class QCustomPlot;
+class QCPAxisRect;
+
+namespace tw::widgets {
+
+struct Theme;
+
+/// QCustomPlot takes no colours from the palette: background, axes, grid, labels and legend are set here.
+void applyPlotTheme(QCustomPlot* plot, const Theme& theme);
+
+}  // namespace tw::widgets

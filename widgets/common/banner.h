@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QFrame>
+
+class QLabel;
+class QToolButton;
+
+namespace tw::widgets {
+
+/// A message in the window that does not stop the work: what went wrong, with details on request. Texts are shown as they are, never as markup.
+class Banner : public QFrame {
+  Q_OBJECT
+ public:
+  enum class Kind { info, warning, error };
+  explicit Banner(QWidget* parent = nullptr);
+  void showMessage(Kind kind, const QString& text, const QString& details = {});
+  QString text() const;
+  Kind kind() const { return m_kind; }
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void recolour();
+  QLabel *m_icon, *m_text, *m_details;
+  QToolButton *m_more, *m_close;
+  Kind m_kind = Kind::info;
+};
+
+}  // namespace tw::widgets

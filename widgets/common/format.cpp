@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/common/format.h"
+
+#include <QCoreApplication>
+#include <QDateTime>
+#include <QLocale>
+#include <cmath>
+
+namespace tw::widgets {
+namespace {
+const QString kDash = QString(QChar(0x2014));
+}
+
+QString numberText(double value, int significant) {
+  if (!std::isfinite(value)) return kDash;
+  if (value == 0) return QStringLiteral("0");
+  const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  if (magnitude >= 9 || magnitude < -5) return QLocale().toString(value, 'g', significant);
+  return QLocale().toString(value, 'f', std::max(0, significant - 1 - magnitude));
+}
+
+QString countText(qint64 value) { return QLocale().toString(value); }
+
+QString secondsText(double seconds) {
+  if (!std::isfinite(seconds)) return kDash;
+  const double a = std::abs(seconds);
+  if (a < 1e-6) return QCoreApplication::translate("Format", "%1 ns").arg(numberText(seconds * 1e9, 3));
+  if (a < 1e-3) return QCoreApplication::translate("Format", "%1 µs").arg(numberText(seconds * 1e6, 3));
+  if (a < 1) return QCoreApplication::translate("Format", "%1 ms").arg(numberText(seconds * 1e3, 3));
+  return QCoreApplication::translate("Format", "%1 s").arg(numberText(seconds, 3));
+}
+
+QString gflopsText(double flops, double seconds) { return seconds > 0 && std::isfinite(seconds) ? numberText(flops / seconds / 1e9, 4) : kDash; }
+
+QString timeText(double unixSeconds) {
+  if (unixSeconds <= 0) return kDash;
+  const QDateTime when = QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(unixSeconds * 1e3));
+  return when.date() == QDate::currentDate() ? when.time().toString(QStringLiteral("HH:mm:ss")) : when.toString(QStringLiteral("yyyy-MM-dd HH:mm"));
+}
+
+QString percentText(double fraction) { return std::isfinite(fraction) ? QLocale().toString(100 * fraction, 'f', 1) : kDash; }
+
+QString durationText(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0) return kDash;
+  const auto total = static_cast<qint64>(std::llround(seconds));
+  const QString tail = QStringLiteral("%1:%2").arg(total / 60 % 60, total >= 3600 ? 2 : 1, 10, QLatin1Char('0')).arg(total % 60, 2, 10, QLatin1Char('0'));
+  return total >= 3600 ? QString::number(total / 3600) + QLatin1Char(':') + tail : tail;
+}
+
+}  // namespace tw::widgets

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QString>
+#include <QVariant>
+
+namespace tw::widgets {
+
+/// Numbers for people, in the locale of the interface, three to four significant digits. Infinite and not-a-number values are an em dash.
+QString numberText(double value, int significant = 4);
+/// Whole numbers with group separators.
+QString countText(qint64 value);
+/// A duration with the unit that suits it: `1.24 ms`.
+QString secondsText(double seconds);
+/// A rate in GFLOP/s without the unit.
+QString gflopsText(double flops, double seconds);
+/// `12:04:05` of a Unix time today, with the date for other days.
+QString timeText(double unixSeconds);
+/// A percentage without the sign.
+QString percentText(double fraction);
+/// `2:05` or `1:02:05`.
+QString durationText(double seconds);
+
+}  // namespace tw::widgets

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/graph/graph_scene.h"
+
+#include <QCoreApplication>
+#include <QFontMetricsF>
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/graph/op.h"
+#include "widgets/graph/graph_layout.h"
+
+namespace tw::widgets {
+namespace {
+
+constexpr double kPad = 14, kTitle = 20;
+
+QString tr(const char* text) { return QCoreApplication::translate("GraphScene", text); }
+
+QString typeText(const graph::TensorType& type) { return QString::fromStdString(type.text()); }
+
+GraphScene::Look lookOf(const std::string& op) {
+  const graph::OpDef* def = graph::find_op(op);
+  if (!def) return GraphScene::Look::plain;
+  switch (def->fusion) {
+    case graph::FusionKind::out_elementwise_fusable:
+      return GraphScene::Look::heavy;
+    case graph::FusionKind::reduction:
+    case graph::FusionKind::opaque:
+      return GraphScene::Look::data;
+    case graph::FusionKind::elementwise:
+    case graph::FusionKind::broadcast:
+      return GraphScene::Look::light;
+    case graph::FusionKind::injective:
+      break;
+  }
+  return GraphScene::Look::plain;
+}
+
+/// Builds the scene in two levels: boxes of a frame inside it, then frames and single boxes together.
+class Builder {
+ public:
+  Builder(const graph::Graph& graph, const GraphGrouping& grouping, const QFont& font) : m_graph(graph), m_grouping(grouping), m_metrics(font) {}
+
+  std::shared_ptr<const GraphScene> run(StopToken stop) {
+    makeNodes();
+    makeEdges();
+    makeFrames();
+    if (hasFrameCycle()) m_scene.frames.clear();
+    if (!layoutAll(stop)) return nullptr;
+    return std::make_shared<const GraphScene>(std::move(m_scene));
+  }
+
+ private:
+  void addNode(GraphScene::Node node) {
+    const double width = std::max(m_metrics.horizontalAdvance(node.title), m_metrics.horizontalAdvance(node.subtitle)) + 2 * kPad;
+    node.rect = QRectF(0, 0, std::max(72.0, std::min(width, 260.0)), node.subtitle.isEmpty() ? m_metrics.height() + 10 : 2 * m_metrics.height() + 10);
+    m_scene.nodes.push_back(std::move(node));
+  }
+
+  void makeNodes() {
+    for (size_t i = 0; i < m_graph.nodes.size(); ++i) {
+      const graph::Node& n = m_graph.nodes[i];
+      GraphScene::Node out;
+      out.title = QString::fromStdString(n.op), out.name = QString::fromStdString(n.name), out.node = static_cast<int>(i), out.look = lookOf(n.op);
+      if (!n.outputs.empty()) out.subtitle = shapeText(m_graph.values[static_cast<size_t>(n.outputs[0])].type.shape);
+      out.searchable << out.name << out.title;
+      for (const int v : n.outputs) out.searchable << typeText(m_graph.values[static_cast<size_t>(v)].type);
+      for (const auto& [name, value] : n.attrs.values) out.searchable << QString::fromStdString(name) + QLatin1Char('=') + attributeText(value);
+      addNode(std::move(out));
+    }
+    const auto terminal = [&](int value, const QString& what) {
+      const graph::Value& v = m_graph.values[static_cast<size_t>(value)];
+      GraphScene::Node out;
+      out.name = QString::fromStdString(v.name), out.title = what.arg(out.name), out.subtitle = shapeText(v.type.shape), out.value = value;
+      out.look = GraphScene::Look::data;
+      out.searchable << out.name << typeText(v.type);
+      addNode(std::move(out));
+    };
+    m_firstInput = m_scene.nodes.size();
+    for (const int v : m_graph.inputs) terminal(v, tr("input %1"));
+    m_firstOutput = m_scene.nodes.size();
+    for (const int v : m_graph.outputs) terminal(v, tr("output %1"));
+  }
+
+  int sourceOf(int value) const {
+    const graph::Value& v = m_graph.values[static_cast<size_t>(value)];
+    if (v.producer >= 0) return v.producer;
+    const auto it = std::find(m_graph.inputs.begin(), m_graph.inputs.end(), value);
+    return it == m_graph.inputs.end() ? -1 : static_cast<int>(m_firstInput) + static_cast<int>(it - m_graph.inputs.begin());
+  }
+
+  void addEdge(int value, int to) {
+    const int from = sourceOf(value);
+    if (from < 0) return;  // a constant
+    GraphScene::Edge edge;
+    edge.from = from, edge.to = to, edge.label = shapeText(m_graph.values[static_cast<size_t>(value)].type.shape);
+    m_scene.edges.push_back(std::move(edge));
+  }
+
+  void makeEdges() {
+    for (size_t i = 0; i < m_graph.nodes.size(); ++i) {
+      for (const int v : m_graph.nodes[i].inputs) {
+        if (v >= 0) addEdge(v, static_cast<int>(i));
+      }
+    }
+    for (size_t i = 0; i < m_graph.outputs.size(); ++i) addEdge(m_graph.outputs[i], static_cast<int>(m_firstOutput + i));
+  }
+
+  void makeFrames() {
+    std::map<int, int> frameOfGroup;
+    for (size_t i = 0; i < m_grouping.groupOf.size() && i < m_graph.nodes.size(); ++i) {
+      const int group = m_grouping.groupOf[i];
+      if (group < 0) continue;
+      const auto [it, fresh] = frameOfGroup.emplace(group, static_cast<int>(m_scene.frames.size()));
+      if (fresh) {
+        GraphScene::Frame frame;
+        frame.group = group;
+        if (static_cast<size_t>(group) < m_grouping.groups.size()) {
+          frame.title = m_grouping.groups[static_cast<size_t>(group)].title, frame.task = m_grouping.groups[static_cast<size_t>(group)].task;
+        }
+        m_scene.frames.push_back(frame);
+      }
+      m_scene.nodes[i].frame = it->second;
+    }
+  }
+
+  /// Frames are boxes of the outer drawing; a group that reads its own output through another cannot be one.
+  bool hasFrameCycle() const {
+    const size_t count = m_scene.frames.size() + m_scene.nodes.size();
+    std::vector<std::set<size_t>> next(count);
+    std::vector<int> inputs(count, 0);
+    for (const auto& e : m_scene.edges) {
+      const size_t a = unitOf(e.from), b = unitOf(e.to);
+      if (a != b && next[a].insert(b).second) ++inputs[b];
+    }
+    std::vector<size_t> ready;
+    for (size_t i = 0; i < count; ++i) {
+      if (inputs[i] == 0) ready.push_back(i);
+    }
+    size_t done = 0;
+    while (!ready.empty()) {
+      const size_t v = ready.back();
+      ready.pop_back();
+      ++done;
+      for (const size_t w : next[v]) {
+        if (--inputs[w] == 0) ready.push_back(w);
+      }
+    }
+    return done != count;
+  }
+
+  /// Index of the outer box of a node: its frame, or the node itself after all frames.
+  size_t unitOf(int node) const {
+    const int frame = m_scene.nodes[static_cast<size_t>(node)].frame;
+    return frame >= 0 && static_cast<size_t>(frame) < m_scene.frames.size() ? static_cast<size_t>(frame) : m_scene.frames.size() + static_cast<size_t>(node);
+  }
+
+  bool layoutFrame(size_t f, const std::vector<int>& members, StopToken stop) {
+    LayoutInput in;
+    std::map<int, int> local;
+    for (const int n : members) {
+      local[n] = static_cast<int>(in.sizes.size());
+      in.sizes.push_back(m_scene.nodes[static_cast<size_t>(n)].rect.size());
+    }
+    std::vector<size_t> inner;
+    for (const size_t e : m_innerEdges[f]) {
+      in.edges.emplace_back(local[m_scene.edges[e].from], local[m_scene.edges[e].to]);
+      inner.push_back(e);
+    }
+    LayoutSpacing spacing;
+    spacing.layer = 20, spacing.node = 14;
+    const auto out = layoutGraph(in, spacing, stop);
+    if (!out) return false;
+    const QPointF shift = QPointF(kPad, kTitle + 4) - out->bounds.topLeft();
+    for (const int n : members) m_scene.nodes[static_cast<size_t>(n)].rect = out->boxes[static_cast<size_t>(local[n])].translated(shift);
+    for (size_t i = 0; i < inner.size(); ++i) {
+      for (const QPointF& p : out->routes[i]) m_scene.edges[inner[i]].points.push_back(p + shift);
+    }
+    const double title = m_metrics.horizontalAdvance(m_scene.frames[f].title) + 2 * kPad;
+    const double width = std::max(out->bounds.width() + 2 * kPad, std::min(title, 320.0));
+    const double centre = (width - out->bounds.width() - 2 * kPad) / 2;
+    for (const int n : members) m_scene.nodes[static_cast<size_t>(n)].rect.translate(centre, 0);
+    for (const size_t e : inner) {
+      for (QPointF& p : m_scene.edges[e].points) p.rx() += centre;
+    }
+    m_scene.frames[f].rect = QRectF(0, 0, width, out->bounds.height() + kTitle + 4 + kPad);
+    return true;
+  }
+
+  bool layoutAll(StopToken stop) {
+    const size_t frames = m_scene.frames.size();
+    std::vector<std::vector<int>> members(frames);
+    for (size_t i = 0; i < m_scene.nodes.size(); ++i) {
+      if (unitOf(static_cast<int>(i)) < frames)
+        members[unitOf(static_cast<int>(i))].push_back(static_cast<int>(i));
+      else
+        m_scene.nodes[i].frame = -1;
+    }
+    m_innerEdges.resize(frames);
+    std::vector<size_t> outer;
+    for (size_t e = 0; e < m_scene.edges.size(); ++e) {
+      const size_t a = unitOf(m_scene.edges[e].from), b = unitOf(m_scene.edges[e].to);
+      if (a == b && a < frames)
+        m_innerEdges[a].push_back(e);
+      else
+        outer.push_back(e);
+    }
+    for (size_t f = 0; f < frames; ++f) {
+      if (!layoutFrame(f, members[f], stop)) return false;
+    }
+    // Outer boxes in order of their first node, so that the drawing follows the graph's order.
+    std::vector<size_t> units;
+    std::map<size_t, int> boxOf;
+    LayoutInput in;
+    for (size_t i = 0; i < m_scene.nodes.size(); ++i) {
+      const size_t unit = unitOf(static_cast<int>(i));
+      if (!boxOf.emplace(unit, static_cast<int>(units.size())).second) continue;
+      units.push_back(unit);
+      in.sizes.push_back(unit < frames ? m_scene.frames[unit].rect.size() : m_scene.nodes[i].rect.size());
+    }
+    for (const size_t e : outer) in.edges.emplace_back(boxOf[unitOf(m_scene.edges[e].from)], boxOf[unitOf(m_scene.edges[e].to)]);
+    const auto out = layoutGraph(in, {}, stop);
+    if (!out) return false;
+    place(*out, units, members, outer);
+    return true;
+  }
+
+  void place(const Layout& out, const std::vector<size_t>& units, const std::vector<std::vector<int>>& members, const std::vector<size_t>& outer) {
+    const size_t frames = m_scene.frames.size();
+    for (size_t u = 0; u < units.size(); ++u) {
+      const QPointF at = out.boxes[u].topLeft();
+      if (units[u] >= frames) {
+        m_scene.nodes[units[u] - frames].rect.moveTopLeft(at);
+        continue;
+      }
+      m_scene.frames[units[u]].rect.moveTopLeft(at);
+      for (const int n : members[units[u]]) m_scene.nodes[static_cast<size_t>(n)].rect.translate(at);
+      for (const size_t e : m_innerEdges[units[u]]) {
+        for (QPointF& p : m_scene.edges[e].points) p += at;
+      }
+    }
+    for (size_t i = 0; i < outer.size(); ++i) {
+      GraphScene::Edge& edge = m_scene.edges[outer[i]];
+      const QRectF from = m_scene.nodes[static_cast<size_t>(edge.from)].rect, to = m_scene.nodes[static_cast<size_t>(edge.to)].rect;
+      edge.points = out.routes[i];
+      if (edge.points.size() < 2) continue;
+      joinSource(edge, from);
+      joinTarget(edge, to);
+    }
+    m_scene.bounds = out.bounds.adjusted(-24, -24, 24, 24);
+    for (auto& edge : m_scene.edges) {
+      for (const QPointF& p : edge.points) edge.bounds |= QRectF(p - QPointF(2, 2), QSizeF(4, 4));
+    }
+  }
+
+  /// True if another box of the frame stands between y `top` and `bottom` at `x`.
+  bool blocked(int node, double x, double top, double bottom) const {
+    const int frame = m_scene.nodes[static_cast<size_t>(node)].frame;
+    if (frame < 0) return false;
+    return std::any_of(m_scene.nodes.begin(), m_scene.nodes.end(), [&](const GraphScene::Node& other) {
+      return other.frame == frame && &other != &m_scene.nodes[static_cast<size_t>(node)] && other.rect.left() < x && x < other.rect.right() &&
+             other.rect.bottom() > top && other.rect.top() < bottom;
+    });
+  }
+
+  /// x of the free lane between the boxes and the border of a node's frame, on the side of `towards`.
+  double laneOf(int node, double towards) const {
+    const QRectF frame = m_scene.frames[static_cast<size_t>(m_scene.nodes[static_cast<size_t>(node)].frame)].rect;
+    return towards < frame.center().x() ? frame.left() + kPad / 2 : frame.right() - kPad / 2;
+  }
+
+  /// Leads the first point of an outer route from the frame's border back to the node itself.
+  void joinSource(GraphScene::Edge& edge, const QRectF& from) const {
+    const double y = edge.points.front().y(), x = from.center().x();
+    edge.points.front().setX(x);
+    if (y <= from.bottom() + 0.5) return;
+    if (!blocked(edge.from, x, from.bottom(), y)) {
+      edge.points.insert(edge.points.begin(), QPointF(x, from.bottom()));
+      return;
+    }
+    const double lane = laneOf(edge.from, edge.points[1].x());
+    edge.points.front().setX(lane);
+    edge.points.insert(edge.points.begin(), {QPointF(lane < x ? from.left() : from.right(), from.center().y()), QPointF(lane, from.center().y())});
+  }
+
+  /// The same at the other end.
+  void joinTarget(GraphScene::Edge& edge, const QRectF& to) const {
+    const double y = edge.points.back().y(), x = to.center().x();
+    edge.points.back().setX(x);
+    if (y >= to.top() - 0.5) return;
+    if (!blocked(edge.to, x, y, to.top())) {
+      edge.points.emplace_back(x, to.top());
+      return;
+    }
+    const double lane = laneOf(edge.to, edge.points[edge.points.size() - 2].x());
+    edge.points.back().setX(lane);
+    edge.points.emplace_back(lane, to.center().y());
+    edge.points.emplace_back(lane < x ? to.left() : to.right(), to.center().y());
+  }
+
+  const graph::Graph& m_graph;
+  const GraphGrouping& m_grouping;
+  QFontMetricsF m_metrics;
+  GraphScene m_scene;
+  size_t m_firstInput = 0, m_firstOutput = 0;
+  std::vector<std::vector<size_t>> m_innerEdges;
+};
+
+}  // namespace
+
+int GraphScene::nodeAt(const QPointF& point) const {
+  for (size_t i = nodes.size(); i-- > 0;) {
+    if (nodes[i].rect.contains(point)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+int GraphScene::frameAt(const QPointF& point) const {
+  for (size_t i = frames.size(); i-- > 0;) {
+    if (frames[i].rect.contains(point)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+int GraphScene::sceneNodeOf(int graphNode) const {
+  return graphNode >= 0 && static_cast<size_t>(graphNode) < nodes.size() && nodes[static_cast<size_t>(graphNode)].node == graphNode ? graphNode : -1;
+}
+
+std::vector<int> GraphScene::find(const QString& text) const {
+  std::vector<int> found;
+  if (text.trimmed().isEmpty()) return found;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const auto& strings = nodes[i].searchable;
+    if (std::any_of(strings.begin(), strings.end(), [&](const QString& s) { return s.contains(text.trimmed(), Qt::CaseInsensitive); }))
+      found.push_back(static_cast<int>(i));
+  }
+  return found;
+}
+
+std::shared_ptr<const GraphScene> buildGraphScene(const graph::Graph& graph, const GraphGrouping& grouping, const QFont& font, StopToken stop) {
+  return Builder(graph, grouping, font).run(stop);
+}
+
+QString shapeText(const std::vector<int64_t>& shape) {
+  if (shape.empty()) return tr("scalar");
+  QStringList parts;
+  for (const int64_t d : shape) parts << QString::number(d);
+  return parts.join(QChar(0x00D7));
+}
+
+QString attributeText(const graph::AttrValue& value) {
+  const auto list = [](const auto& items, auto one) {
+    QStringList parts;
+    for (const auto& item : items) parts << one(item);
+    return QLatin1Char('[') + parts.join(QStringLiteral(", ")) + QLatin1Char(']');
+  };
+  struct {
+    QString operator()(int64_t v) const { return QString::number(v); }
+    QString operator()(double v) const { return QString::number(v, 'g', 6); }
+    QString operator()(const std::string& v) const { return QString::fromStdString(v); }
+  } one;
+  return std::visit(
+      [&](const auto& v) -> QString {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, std::vector<int64_t>> || std::is_same_v<T, std::vector<double>> || std::is_same_v<T, std::vector<std::string>>)
+          return list(v, one);
+        else
+          return one(v);
+      },
+      value);
+}
+
+}  // namespace tw::widgets

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QFont>
+#include <QRectF>
+#include <QString>
+#include <QStringList>
+#include <memory>
+#include <vector>
+
+#include "engine/base/stop_token.h"
+#include "engine/graph/graph.h"
+
+namespace tw::widgets {
+
+/// What of a graph belongs together in the drawing.
+struct GraphGrouping {
+  struct Group {
+    QString title;  ///< on the frame
+    int task = -1;  ///< number of its task, which decides the colour; -1 for none
+  };
+  std::vector<int> groupOf;  ///< per node; empty: no groups
+  std::vector<Group> groups;
+};
+
+/// A graph ready to paint: positions, texts, nothing that needs the engine. An immutable value made on a worker thread.
+struct GraphScene {
+  enum class Look : uint8_t { heavy, light, plain, data };
+  struct Node {
+    QRectF rect;
+    QString title, subtitle;  ///< operator and output shape, or name and type for inputs and outputs
+    QString name;
+    Look look = Look::plain;
+    int node = -1;   ///< index in the graph, -1 for graph inputs and outputs
+    int value = -1;  ///< for graph inputs and outputs
+    int frame = -1;
+    QStringList searchable;  ///< name, operator, types, attributes
+  };
+  struct Frame {
+    QRectF rect;
+    QString title;
+    int task = -1, group = -1;
+  };
+  struct Edge {
+    std::vector<QPointF> points;
+    QRectF bounds;
+    int from = -1, to = -1;  ///< indices of `nodes`
+    QString label;           ///< type of the tensor
+  };
+  std::vector<Node> nodes;
+  std::vector<Frame> frames;
+  std::vector<Edge> edges;
+  QRectF bounds;
+
+  int nodeAt(const QPointF& point) const;  ///< topmost, or -1
+  int frameAt(const QPointF& point) const;
+  int sceneNodeOf(int graphNode) const;              ///< -1 if there is none
+  std::vector<int> find(const QString& text) const;  ///< indices of nodes with `text` in one of their searchable strings
+};
+
+/// Lays a graph out. Nodes of a group stand together in a frame of their own. Constants are not drawn; the details panel lists them.
+/// Returns null when stopped. Threads: any; `font` must be a copy.
+std::shared_ptr<const GraphScene> buildGraphScene(const graph::Graph& graph, const GraphGrouping& grouping, const QFont& font, StopToken stop);
+
+/// `1×3×224×224`, for people; scalars are "scalar".
+QString shapeText(const std::vector<int64_t>& shape);
+/// One attribute value as text.
+QString attributeText(const graph::AttrValue& value);
+
+}  // namespace tw::widgets

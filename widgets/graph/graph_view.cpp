@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/graph/graph_view.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QScrollBar>
+#include <QToolTip>
+#include <cmath>
+
+#include "widgets/theme/theme.h"
+
+namespace tw::widgets {
+namespace {
+constexpr double kMinZoom = 0.02, kMaxZoom = 4, kReadableZoom = 0.6;
+}
+
+GraphView::GraphView(QWidget* parent) : QAbstractScrollArea(parent) {
+  setObjectName(QStringLiteral("view.graph.canvas"));
+  setAccessibleName(tr("Model graph"));
+  setFocusPolicy(Qt::StrongFocus);
+  setFrameShape(QFrame::NoFrame);
+  viewport()->setMouseTracking(true);
+  viewport()->setBackgroundRole(QPalette::Base);
+}
+
+void GraphView::setScene(std::shared_ptr<const GraphScene> scene) {
+  m_scene = std::move(scene);
+  m_selected = m_hover = -1;
+  m_isMatch.clear();
+  m_hasMatches = false;
+  m_fitPending = true;
+  if (isVisible() && viewport()->width() > 50) showStart();
+  setAccessibleDescription(describe());
+  viewport()->update();
+}
+
+QString GraphView::describe() const {
+  if (!m_scene) return tr("No model is open");
+  return tr("%n node(s)", nullptr, static_cast<int>(m_scene->nodes.size())) + QStringLiteral(", ") +
+         tr("%n fused group(s)", nullptr, static_cast<int>(m_scene->frames.size()));
+}
+
+void GraphView::setSelectedNode(int sceneNode) {
+  if (m_selected == sceneNode) return;
+  m_selected = sceneNode;
+  if (m_scene && sceneNode >= 0)
+    setAccessibleDescription(describe() + QStringLiteral(". ") + tr("Selected: %1").arg(m_scene->nodes[static_cast<size_t>(sceneNode)].name));
+  viewport()->update();
+}
+
+void GraphView::setCurrentTask(int task) {
+  m_task = task;
+  viewport()->update();
+}
+
+void GraphView::setMatches(std::vector<int> sceneNodes) {
+  m_isMatch.assign(m_scene ? m_scene->nodes.size() : 0, 0);
+  for (const int n : sceneNodes) m_isMatch[static_cast<size_t>(n)] = 1;
+  m_hasMatches = !sceneNodes.empty();
+  viewport()->update();
+}
+
+void GraphView::setShowEdgeLabels(bool show) {
+  m_edgeLabels = show;
+  viewport()->update();
+}
+
+void GraphView::fit() {
+  if (!m_scene || m_scene->bounds.isEmpty()) return;
+  m_fitPending = false;
+  m_fitted = true;
+  const QSizeF room = viewport()->size();
+  m_zoom = std::clamp(std::min(room.width() / m_scene->bounds.width(), room.height() / m_scene->bounds.height()), kMinZoom, 1.25);
+  updateScrollBars();
+  centreOn(m_scene->bounds.center());
+  Q_EMIT zoomChanged(m_zoom);
+  viewport()->update();
+}
+
+void GraphView::showStart() {
+  fit();
+  if (!m_scene || m_zoom >= kReadableZoom) return;
+  setZoom(kReadableZoom, QPointF(viewport()->rect().center()));
+  centreOn(QPointF(m_scene->bounds.center().x(), m_scene->bounds.top() + viewport()->height() / 2.0 / m_zoom));
+}
+
+void GraphView::zoomBy(double factor) { setZoom(m_zoom * factor, QPointF(viewport()->rect().center())); }
+
+void GraphView::resetZoom() { setZoom(1, QPointF(viewport()->rect().center())); }
+
+void GraphView::setZoom(double zoom, const QPointF& anchor) {
+  const QPointF fixed = toScene(anchor);
+  m_zoom = std::clamp(zoom, kMinZoom, kMaxZoom);
+  m_fitted = false;
+  updateScrollBars();
+  // The scene point under the anchor stays there.
+  const QPointF origin = m_scene ? m_scene->bounds.topLeft() : QPointF();
+  const QPointF at = (fixed - origin) * m_zoom - anchor;
+  horizontalScrollBar()->setValue(qRound(at.x()));
+  verticalScrollBar()->setValue(qRound(at.y()));
+  Q_EMIT zoomChanged(m_zoom);
+  viewport()->update();
+}
+
+void GraphView::updateScrollBars() {
+  if (!m_scene) return;
+  const QSizeF content = m_scene->bounds.size() * m_zoom;
+  const auto set = [](QScrollBar* bar, double length, int room) {
+    // Half a page of slack on both sides lets every node be brought to the middle.
+    bar->setRange(static_cast<int>(-room / 2), static_cast<int>(length - room / 2));
+    bar->setPageStep(room);
+    bar->setSingleStep(48);
+  };
+  set(horizontalScrollBar(), content.width(), viewport()->width());
+  set(verticalScrollBar(), content.height(), viewport()->height());
+}
+
+void GraphView::centreOn(const QPointF& point) {
+  if (!m_scene) return;
+  const QPointF at = (point - m_scene->bounds.topLeft()) * m_zoom;
+  horizontalScrollBar()->setValue(qRound(at.x() - viewport()->width() / 2.0));
+  verticalScrollBar()->setValue(qRound(at.y() - viewport()->height() / 2.0));
+}
+
+void GraphView::revealNode(int sceneNode) {
+  if (!m_scene || sceneNode < 0) return;
+  if (m_zoom < 0.5) setZoom(0.9, QPointF(viewport()->rect().center()));
+  m_fitted = false;
+  centreOn(m_scene->nodes[static_cast<size_t>(sceneNode)].rect.center());
+}
+
+void GraphView::revealTask(int task) {
+  if (!m_scene) return;
+  const QRectF visible = visibleScene();
+  const GraphScene::Frame* first = nullptr;
+  for (const auto& frame : m_scene->frames) {
+    if (frame.task != task) continue;
+    if (visible.contains(frame.rect.center())) return;
+    if (!first) first = &frame;
+  }
+  if (first && !m_fitted) centreOn(first->rect.center());
+}
+
+QPointF GraphView::toScene(const QPointF& p) const {
+  const QPointF origin = m_scene ? m_scene->bounds.topLeft() : QPointF();
+  return (p + QPointF(horizontalScrollBar()->value(), verticalScrollBar()->value())) / m_zoom + origin;
+}
+
+QRectF GraphView::visibleScene() const { return {toScene({0, 0}), toScene(QPointF(viewport()->width(), viewport()->height()))}; }
+
+void GraphView::resizeEvent(QResizeEvent*) {
+  if (m_fitPending)
+    showStart();
+  else if (m_fitted)
+    fit();
+  else
+    updateScrollBars();
+}
+
+void GraphView::scrollContentsBy(int, int) { viewport()->update(); }
+
+void GraphView::wheelEvent(QWheelEvent* event) {
+  if (event->modifiers() & Qt::ControlModifier) {
+    setZoom(m_zoom * std::pow(1.0015, event->angleDelta().y()), event->position());
+    event->accept();
+    return;
+  }
+  m_fitted = false;
+  QAbstractScrollArea::wheelEvent(event);
+}
+
+void GraphView::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton) return;
+  m_pressed = true;
+  m_dragging = false;
+  m_dragFrom = event->pos();
+  m_scrollFrom = QPoint(horizontalScrollBar()->value(), verticalScrollBar()->value());
+}
+
+void GraphView::mouseMoveEvent(QMouseEvent* event) {
+  if (m_pressed) {
+    const QPoint moved = event->pos() - m_dragFrom;
+    if (!m_dragging && moved.manhattanLength() < 5) return;
+    m_dragging = true;
+    m_fitted = false;
+    viewport()->setCursor(Qt::ClosedHandCursor);
+    horizontalScrollBar()->setValue(m_scrollFrom.x() - moved.x());
+    verticalScrollBar()->setValue(m_scrollFrom.y() - moved.y());
+    return;
+  }
+  const int hover = m_scene ? m_scene->nodeAt(toScene(event->position())) : -1;
+  if (hover != m_hover) {
+    m_hover = hover;
+    viewport()->update();
+  }
+}
+
+void GraphView::mouseReleaseEvent(QMouseEvent* event) {
+  if (!m_pressed) return;
+  m_pressed = false;
+  viewport()->unsetCursor();
+  if (m_dragging || !m_scene || event->button() != Qt::LeftButton) return;
+  const QPointF point = toScene(event->position());
+  const int node = m_scene->nodeAt(point), frame = m_scene->frameAt(point);
+  setSelectedNode(node);
+  Q_EMIT nodeActivated(node);
+  if (frame >= 0 && m_scene->frames[static_cast<size_t>(frame)].task >= 0) Q_EMIT taskActivated(m_scene->frames[static_cast<size_t>(frame)].task);
+}
+
+void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
+  if (!m_scene) return;
+  if (m_scene->nodeAt(toScene(event->position())) >= 0)
+    setZoom(std::max(1.0, m_zoom), event->position());
+  else
+    fit();
+}
+
+void GraphView::keyPressEvent(QKeyEvent* event) {
+  switch (event->key()) {
+    case Qt::Key_F:
+      return fit();
+    case Qt::Key_Plus:
+    case Qt::Key_Equal:
+      return zoomBy(1.25);
+    case Qt::Key_Minus:
+      return zoomBy(0.8);
+    case Qt::Key_0:
+      return resetZoom();
+    case Qt::Key_Up:
+    case Qt::Key_Down:
+    case Qt::Key_Left:
+    case Qt::Key_Right:
+      return walk(event->key());
+    default:
+      QAbstractScrollArea::keyPressEvent(event);
+  }
+}
+
+void GraphView::walk(int key) {
+  if (!m_scene || m_scene->nodes.empty()) return;
+  int best = -1;
+  if (m_selected < 0) {
+    best = 0;
+  } else {
+    const QPointF here = m_scene->nodes[static_cast<size_t>(m_selected)].rect.center();
+    double nearest = 1e18;
+    const auto consider = [&](int n) {
+      const double d = std::abs(m_scene->nodes[static_cast<size_t>(n)].rect.center().x() - here.x()) +
+                       std::abs(m_scene->nodes[static_cast<size_t>(n)].rect.center().y() - here.y());
+      if (d < nearest) nearest = d, best = n;
+    };
+    if (key == Qt::Key_Down || key == Qt::Key_Up) {
+      for (const auto& e : m_scene->edges) {
+        if (key == Qt::Key_Down && e.from == m_selected) consider(e.to);
+        if (key == Qt::Key_Up && e.to == m_selected) consider(e.from);
+      }
+    } else {
+      for (size_t i = 0; i < m_scene->nodes.size(); ++i) {
+        const QPointF there = m_scene->nodes[i].rect.center();
+        if (std::abs(there.y() - here.y()) < 40 && (key == Qt::Key_Right ? there.x() > here.x() : there.x() < here.x())) consider(static_cast<int>(i));
+      }
+    }
+  }
+  if (best < 0) return;
+  setSelectedNode(best);
+  if (!visibleScene().contains(m_scene->nodes[static_cast<size_t>(best)].rect)) centreOn(m_scene->nodes[static_cast<size_t>(best)].rect.center());
+  Q_EMIT nodeActivated(best);
+}
+
+bool GraphView::viewportEvent(QEvent* event) {
+  if (event->type() == QEvent::Leave && m_hover >= 0) {
+    m_hover = -1;
+    viewport()->update();
+  }
+  if (event->type() == QEvent::ToolTip && m_scene) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const int n = m_scene->nodeAt(toScene(help->pos()));
+    if (n < 0) {
+      QToolTip::hideText();
+    } else {
+      const auto& node = m_scene->nodes[static_cast<size_t>(n)];
+      QString text = node.name + QLatin1Char('\n') + node.title + QStringLiteral("  ") + node.subtitle;
+      if (node.frame >= 0) text += QLatin1Char('\n') + m_scene->frames[static_cast<size_t>(node.frame)].title;
+      QToolTip::showText(help->globalPos(), text, viewport());
+    }
+    return true;
+  }
+  return QAbstractScrollArea::viewportEvent(event);
+}
+
+}  // namespace tw::widgets

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "widgets/ir/code_lexer.h"
+
+class QLabel;
+class QsciScintilla;
+
+namespace tw::widgets {
+
+/// One listing, read-only: line numbers, colours, bands under linked lines.
+class CodePane : public QWidget {
+  Q_OBJECT
+ public:
+  CodePane(CodeLanguage language, const QString& title, QWidget* parent = nullptr);
+
+  void setText(const QString& text);
+  QString text() const;
+  int lineCount() const;
+  /// Shown in place of the text, such as a reason why there is none.
+  void setPlaceholder(const QString& text);
+  /// Puts a band under these lines (0-based) and scrolls to the first if none is visible.
+  void setLinkedLines(const std::vector<int>& lines, bool reveal);
+  bool find(const QString& text, bool forward);
+  bool hasCodeFocus() const;
+  QsciScintilla* editor() const { return m_editor; }
+
+ Q_SIGNALS:
+  void lineActivated(int line);
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void restyle();
+  QsciScintilla* m_editor;
+  CodeLexer* m_lexer;
+  QLabel *m_title, *m_placeholder;
+  QString m_titleText;
+  std::vector<int> m_linked;
+  bool m_quiet = false;
+};
+
+}  // namespace tw::widgets

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/ir/code_view.h"
+
+#include <Qsci/qsciscintilla.h>
+
+#include <QDataStream>
+#include <QHBoxLayout>
+#include <QIODevice>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSplitter>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "widgets/ir/code_pane.h"
+
+namespace tw::widgets {
+
+CodeView::CodeView(QWidget* parent) : QWidget(parent), m_splitter(new QSplitter(Qt::Horizontal, this)) {
+  auto* box = new QVBoxLayout(this);
+  box->setContentsMargins(0, 0, 0, 0);
+  box->setSpacing(2);
+  auto* bar = new QHBoxLayout;
+  bar->setContentsMargins(4, 2, 4, 0);
+  const std::array<QString, ColumnCount> titles = {tr("Steps"), tr("Loop nest"), tr("TIR"), tr("LLVM IR"), tr("Assembly")};
+  const std::array<const char*, ColumnCount> ids = {"steps", "loops", "tir", "llvm", "assembly"};
+  const std::array<CodeLanguage, ColumnCount> languages = {CodeLanguage::steps, CodeLanguage::loops, CodeLanguage::tir, CodeLanguage::llvm,
+                                                           CodeLanguage::assembly};
+  for (size_t i = 0; i < ColumnCount; ++i) {
+    auto* button = m_buttons[i] = new QToolButton(this);
+    button->setText(titles[i]);
+    button->setCheckable(true);
+    button->setObjectName(QStringLiteral("button.code.") + QLatin1String(ids[i]));
+    button->setAccessibleName(tr("Show column %1").arg(titles[i]));
+    button->setToolTip(tr("Show or hide this column"));
+    bar->addWidget(button);
+    auto* pane = m_panes[i] = new CodePane(languages[i], titles[i], m_splitter);
+    pane->setObjectName(QStringLiteral("view.code.") + QLatin1String(ids[i]));
+    pane->editor()->setObjectName(QStringLiteral("edit.code.") + QLatin1String(ids[i]));
+    m_splitter->addWidget(pane);
+    const auto column = static_cast<Column>(i);
+    connect(button, &QToolButton::clicked, this, [this, column](bool checked) { setColumnVisible(column, checked); });
+    connect(pane, &CodePane::lineActivated, this, [this, column](int line) { linkFrom(column, line); });
+  }
+  m_title = new QLabel(this);
+  m_title->setTextFormat(Qt::PlainText);
+  m_title->setForegroundRole(QPalette::PlaceholderText);
+  m_title->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  bar->addSpacing(8);
+  bar->addWidget(m_title, 1);
+  m_find = new QLineEdit(this);
+  m_find->setObjectName(QStringLiteral("edit.code.find"));
+  m_find->setPlaceholderText(tr("Find in code"));
+  m_find->setAccessibleName(tr("Find in code"));
+  m_find->setClearButtonEnabled(true);
+  m_find->setMaximumWidth(170);
+  m_findResult = new QLabel(this);
+  bar->addWidget(m_findResult);
+  bar->addWidget(m_find);
+  m_error = new QLabel(this);
+  m_error->setTextFormat(Qt::PlainText);
+  m_error->setWordWrap(true);
+  m_error->setContentsMargins(8, 2, 8, 2);
+  m_error->setObjectName(QStringLiteral("label.code.error"));
+  m_error->hide();
+  box->addLayout(bar);
+  box->addWidget(m_error);
+  box->addWidget(m_splitter, 1);
+  m_splitter->setChildrenCollapsible(false);
+  connect(m_find, &QLineEdit::returnPressed, this, [this] { findAgain(true); });
+  for (const Column column : {Steps, Loops, Llvm}) setColumnVisible(column, false);
+  for (const Column column : {Tir, Assembly}) setColumnVisible(column, true);
+}
+
+void CodeView::setColumnVisible(Column column, bool visible) {
+  const auto i = static_cast<size_t>(column);
+  m_panes[i]->setVisible(visible);
+  bool any = false;
+  for (const auto* pane : m_panes) any |= !pane->isHidden();
+  if (!any) m_panes[i]->setVisible(true);  // the last column stays
+  m_buttons[i]->setChecked(!m_panes[i]->isHidden());
+}
+
+bool CodeView::isColumnVisible(Column column) const { return !m_panes[static_cast<size_t>(column)]->isHidden(); }
+
+void CodeView::showListing(const CodeListing& listing) {
+  m_listing = listing;
+  updateTexts();
+}
+
+void CodeView::setBusy(const QString& what) { m_title->setText(what); }
+
+void CodeView::updateTexts() {
+  m_title->setText(m_listing.title);
+  m_title->setToolTip(m_listing.title.toHtmlEscaped());
+  m_error->setVisible(!m_listing.error.isEmpty());
+  m_error->setText(m_listing.error);
+  const std::array<const QString*, ColumnCount> texts = {&m_listing.steps, &m_listing.loops, &m_listing.tir, &m_listing.llvm, &m_listing.assembly};
+  for (size_t i = 0; i < ColumnCount; ++i) {
+    if (!texts[i]->isEmpty())
+      m_panes[i]->setText(*texts[i]);
+    else
+      m_panes[i]->setPlaceholder(m_listing.error.isEmpty() ? tr("Nothing to show. Select a task or a trial.") : tr("Not built: %1").arg(m_listing.error));
+  }
+}
+
+void CodeView::linkFrom(Column column, int line) {
+  int tirLine = -1;
+  const auto at = [line](const std::vector<int>& map) { return line >= 0 && static_cast<size_t>(line) < map.size() ? map[static_cast<size_t>(line)] : -1; };
+  if (column == Tir)
+    tirLine = line;
+  else if (column == Llvm)
+    tirLine = at(m_listing.llvmToTir);
+  else if (column == Assembly)
+    tirLine = at(m_listing.assemblyToTir);
+  else
+    return;
+  const auto linesOf = [tirLine](const std::vector<int>& map) {
+    std::vector<int> lines;
+    for (size_t i = 0; tirLine >= 0 && i < map.size(); ++i) {
+      if (map[i] == tirLine) lines.push_back(static_cast<int>(i));
+    }
+    return lines;
+  };
+  m_panes[Tir]->setLinkedLines(tirLine >= 0 ? std::vector<int>{tirLine} : std::vector<int>{}, column != Tir);
+  m_panes[Llvm]->setLinkedLines(linesOf(m_listing.llvmToTir), column != Llvm);
+  m_panes[Assembly]->setLinkedLines(linesOf(m_listing.assemblyToTir), column != Assembly);
+}
+
+void CodeView::startFind() {
+  m_find->setFocus(Qt::ShortcutFocusReason);
+  m_find->selectAll();
+}
+
+void CodeView::findAgain(bool forward) {
+  CodePane* target = nullptr;
+  for (CodePane* pane : m_panes) {
+    if (pane->hasCodeFocus()) target = pane;
+  }
+  bool found = false;
+  // The focused column first, then the others from left to right.
+  if (target) found = target->find(m_find->text(), forward);
+  for (CodePane* pane : m_panes) {
+    if (!found && pane != target && !pane->isHidden()) found = pane->find(m_find->text(), forward);
+  }
+  m_findResult->setText(found || m_find->text().isEmpty() ? QString() : tr("not found"));
+}
+
+QByteArray CodeView::saveState() const {
+  QByteArray state;
+  QDataStream out(&state, QIODevice::WriteOnly);
+  for (const auto* pane : m_panes) out << !pane->isHidden();
+  out << m_splitter->saveState();
+  return state;
+}
+
+void CodeView::restoreState(const QByteArray& state) {
+  if (state.isEmpty()) return;
+  QDataStream in(state);
+  for (int i = 0; i < ColumnCount; ++i) {
+    bool visible = true;
+    in >> visible;
+    if (in.status() == QDataStream::Ok) setColumnVisible(static_cast<Column>(i), visible);
+  }
+  QByteArray splitter;
+  in >> splitter;
+  if (in.status() == QDataStream::Ok) m_splitter->restoreState(splitter);
+}
+
+}  // namespace tw::widgets

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QAbstractTableModel>
+#include <vector>
+
+namespace tw::widgets {
+
+/// What the task table shows of one task. Times in seconds, infinity where there is none.
+struct TaskLine {
+  QString key, name, shape, space;
+  int weight = 1;
+  double flops = 0, share = 0;
+  qint64 spaceSize = 1, trials = 0, failures = 0, budget = 0;
+  double bestSeconds = 0, defaultSeconds = 0;
+  QString phase;  ///< what a session is doing with it right now, or empty
+  friend bool operator==(const TaskLine&, const TaskLine&) = default;
+};
+
+/// Tasks of the open model, heaviest first. Text under SortRole is a number where the column is one.
+class TaskModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  enum Column { Name, Shape, Weight, Mflops, Share, Space, Size, Trials, Failed, Best, Gflops, Peak, Speedup, ColumnCount };
+  static constexpr int SortRole = Qt::UserRole + 1;
+  static constexpr int TaskRole = Qt::UserRole + 2;
+
+  explicit TaskModel(QObject* parent = nullptr);
+  void setTasks(std::vector<TaskLine> tasks);
+  void updateTask(int task, const TaskLine& line);
+  const TaskLine& task(int i) const { return m_tasks[static_cast<size_t>(i)]; }
+  /// Peak rate of the machine in FLOP/s, 0 while unknown.
+  void setPeak(double flopsPerSecond);
+  double peak() const { return m_peak; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+
+ private:
+  QString text(const TaskLine& task, int row, int column) const;
+  QVariant sortKey(const TaskLine& task, int row, int column) const;
+  std::vector<TaskLine> m_tasks;
+  double m_peak = 0;
+};
+
+}  // namespace tw::widgets
