@@ -115,7 +115,7 @@ void MainWindow::resetLayout() {
   dockOf("tasks")->raise();
   const int w = width(), h = height();
   resizeDocks({dockOf("tune"), dockOf("code")}, {w * 19 / 100, w * 46 / 100}, Qt::Horizontal);
-  resizeDocks({dockOf("tasks"), dockOf("curve"), dockOf("trials")}, {w * 42 / 100, w * 32 / 100, w * 26 / 100}, Qt::Horizontal);
+  resizeDocks({dockOf("tasks"), dockOf("curve"), dockOf("trials")}, {w * 48 / 100, w * 29 / 100, w * 23 / 100}, Qt::Horizontal);
   resizeDocks({dockOf("tasks")}, {h * 34 / 100}, Qt::Vertical);
   resizeDocks({dockOf("tune"), dockOf("space")}, {h * 33 / 100, h * 25 / 100}, Qt::Vertical);
 }

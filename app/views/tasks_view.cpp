@@ -32,7 +32,7 @@ TasksView::TasksView(Services& services, QWidget* parent)
   m_table->addAction(services.actions.get(QStringLiteral("tune.task")));
   auto* header = m_table->header();
   header->setStretchLastSection(false);
-  const int widths[] = {210, 96, 58, 64, 68, 126, 84, 76, 54, 74, 72, 80, 76};
+  const int widths[] = {178, 92, 52, 58, 64, 126, 84, 66, 46, 66, 64, 70, 66};
   for (int c = 0; c < TaskModel::ColumnCount; ++c) header->resizeSection(c, widths[c]);
   m_table->setColumnHidden(TaskModel::Space, true);
   m_table->setColumnHidden(TaskModel::Size, true);

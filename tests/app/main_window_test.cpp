@@ -2,6 +2,7 @@
 #include "app/main_window.h"
 
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QSettings>
 #include <QSpinBox>
@@ -9,6 +10,7 @@
 #include <QTemporaryDir>
 #include <QTreeView>
 #include <QtTest>
+#include <set>
 
 #include "app/views/code_dock.h"
 #include "app/views/curve_view.h"

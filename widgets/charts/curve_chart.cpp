@@ -74,8 +74,12 @@ void CurveChart::buildPlot() {
   m_defaultLabel->setText(tr("default schedule"));
   m_plot->legend->setVisible(true);
   m_plot->legend->setFillOrder(QCPLegend::foColumnsFirst);
-  main->insetLayout()->setInsetAlignment(0, Qt::AlignRight | Qt::AlignBottom);
+  main->insetLayout()->setInsetAlignment(0, Qt::AlignLeft | Qt::AlignTop);
   m_plot->xAxis->setLabel(tr("Trial"));
+  QSharedPointer<QCPAxisTickerFixed> whole(new QCPAxisTickerFixed);  // there is no trial 2.5
+  whole->setTickStep(1);
+  whole->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
+  m_plot->xAxis->setTicker(whole);
 
   connect(m_plot, &QCustomPlot::mouseMove, this, [this](QMouseEvent* e) { hover(e->pos()); });
   connect(m_plot, &QCustomPlot::mouseWheel, this, [this] { m_userZoomed = true; });

@@ -64,6 +64,7 @@ void GraphView::paintEvent(QPaintEvent*) {
   const QRectF visible = visibleScene();
   paintFrames(p, theme, visible);
   paintEdges(p, theme, visible);
+  paintTitles(p, theme, visible);
   paintNodes(p, theme, visible);
   p.restore();
   paintOverview(p, theme);
@@ -79,14 +80,22 @@ void GraphView::paintFrames(QPainter& p, const Theme& theme, const QRectF& visib
     p.setPen(cosmetic(color, current ? 3 : 1.5));
     p.setBrush(fill);
     p.drawRoundedRect(frame.rect, 8, 8);
-    if (m_zoom < kTextZoom) continue;
-    p.setPen(theme.text);
+  }
+}
+
+void GraphView::paintTitles(QPainter& p, const Theme& theme, const QRectF& visible) {
+  if (m_zoom < kTextZoom) return;
+  for (const auto& frame : m_scene->frames) {
+    if (!frame.rect.intersects(visible)) continue;
     QFont font = this->font();
-    font.setBold(current);
+    font.setBold(frame.task >= 0 && frame.task == m_task);
     p.setFont(font);
-    const QRectF title = frame.rect.adjusted(10, 3, -8, 0);
-    p.drawText(QRectF(title.topLeft(), QSizeF(title.width(), 18)), Qt::AlignLeft | Qt::AlignVCenter,
-               p.fontMetrics().elidedText(frame.title, Qt::ElideRight, static_cast<int>(title.width())));
+    const QRectF line(frame.rect.left() + 8, frame.rect.top() + 3, frame.rect.width() - 16, 18);
+    const QString text = p.fontMetrics().elidedText(frame.title, Qt::ElideRight, static_cast<int>(line.width()));
+    // The text keeps an edge that comes in from above from crossing it out.
+    p.fillRect(QRectF(line.left() - 2, line.top() + 1, p.fontMetrics().horizontalAdvance(text) + 4, line.height() - 2), theme.base);
+    p.setPen(theme.text);
+    p.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, text);
   }
   p.setFont(font());
 }

@@ -72,15 +72,16 @@ class Builder {
     const auto terminal = [&](int value, const QString& what) {
       const graph::Value& v = m_graph.values[static_cast<size_t>(value)];
       GraphScene::Node out;
-      out.name = QString::fromStdString(v.name), out.title = what.arg(out.name), out.subtitle = shapeText(v.type.shape), out.value = value;
+      out.name = QString::fromStdString(v.name), out.title = out.name.startsWith(what) ? out.name : what + QLatin1Char(' ') + out.name,
+      out.subtitle = shapeText(v.type.shape), out.value = value;
       out.look = GraphScene::Look::data;
       out.searchable << out.name << typeText(v.type);
       addNode(std::move(out));
     };
     m_firstInput = m_scene.nodes.size();
-    for (const int v : m_graph.inputs) terminal(v, tr("input %1"));
+    for (const int v : m_graph.inputs) terminal(v, tr("input"));
     m_firstOutput = m_scene.nodes.size();
-    for (const int v : m_graph.outputs) terminal(v, tr("output %1"));
+    for (const int v : m_graph.outputs) terminal(v, tr("output"));
   }
 
   int sourceOf(int value) const {

@@ -59,6 +59,7 @@ class GraphView : public QAbstractScrollArea {
   void centreOn(const QPointF& scenePoint);
   void walk(int key);
   void paintFrames(QPainter& p, const Theme& theme, const QRectF& visible);
+  void paintTitles(QPainter& p, const Theme& theme, const QRectF& visible);
   void paintEdges(QPainter& p, const Theme& theme, const QRectF& visible);
   void paintNodes(QPainter& p, const Theme& theme, const QRectF& visible);
   void paintOverview(QPainter& p, const Theme& theme);

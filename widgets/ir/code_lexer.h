@@ -3,11 +3,11 @@
 
 #include <Qsci/qscilexercustom.h>
 
+#include "widgets/ir/code_language.h"
+
 namespace tw::widgets {
 
 struct Theme;
-
-enum class CodeLanguage { steps, loops, tir, llvm, assembly };
 
 /// Colours one of our listings. One small scanner for all of them: they differ in the comment character, the keywords and how names begin.
 class CodeLexer : public QsciLexerCustom {

@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QVBoxLayout>
 
+#include "widgets/ir/code_lexer.h"
 #include "widgets/theme/theme.h"
 
 namespace tw::widgets {

@@ -4,12 +4,14 @@
 #include <QWidget>
 #include <vector>
 
-#include "widgets/ir/code_lexer.h"
+#include "widgets/ir/code_language.h"
 
 class QLabel;
 class QsciScintilla;
 
 namespace tw::widgets {
+
+class CodeLexer;
 
 /// One listing, read-only: line numbers, colours, bands under linked lines.
 class CodePane : public QWidget {

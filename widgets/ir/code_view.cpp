@@ -4,6 +4,7 @@
 #include <Qsci/qsciscintilla.h>
 
 #include <QDataStream>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QIODevice>
 #include <QLabel>
@@ -13,6 +14,7 @@
 #include <QVBoxLayout>
 
 #include "widgets/ir/code_pane.h"
+#include "widgets/theme/theme.h"
 
 namespace tw::widgets {
 
@@ -78,7 +80,23 @@ void CodeView::setColumnVisible(Column column, bool visible) {
   bool any = false;
   for (const auto* pane : m_panes) any |= !pane->isHidden();
   if (!any) m_panes[i]->setVisible(true);  // the last column stays
-  m_buttons[i]->setChecked(!m_panes[i]->isHidden());
+  for (size_t c = 0; c < ColumnCount; ++c) m_buttons[c]->setChecked(!m_panes[c]->isHidden());
+  recolourButtons();
+}
+
+void CodeView::recolourButtons() {
+  // A checked button of Fusion is hard to tell from the others: it takes the colours of a selection.
+  const Theme& theme = themeOf(this);
+  for (QToolButton* button : m_buttons) {
+    QPalette p = paletteFor(theme);
+    if (button->isChecked()) p.setColor(QPalette::Button, theme.selection), p.setColor(QPalette::ButtonText, theme.selectionText);
+    button->setPalette(p);
+  }
+}
+
+void CodeView::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange) recolourButtons();
 }
 
 bool CodeView::isColumnVisible(Column column) const { return !m_panes[static_cast<size_t>(column)]->isHidden(); }

@@ -41,7 +41,11 @@ class CodeView : public QWidget {
   QByteArray saveState() const;
   void restoreState(const QByteArray& state);
 
+ protected:
+  void changeEvent(QEvent* event) override;
+
  private:
+  void recolourButtons();
   void updateTexts();
   CodeListing m_listing;
   std::array<CodePane*, ColumnCount> m_panes{};

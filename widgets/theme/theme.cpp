@@ -157,7 +157,10 @@ void applyTheme(ThemeChoice choice) {
     dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
   }
   QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
-  QApplication::setPalette(paletteFor(dark ? darkTheme() : lightTheme()));
+  const QPalette palette = paletteFor(dark ? darkTheme() : lightTheme());
+  QApplication::setPalette(palette);
+  // Qt tells existing windows only while its event loop runs.
+  for (QWidget* window : QApplication::topLevelWidgets()) window->setPalette(palette);
 }
 
 }  // namespace tw::widgets

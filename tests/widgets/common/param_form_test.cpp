@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/common/param_form.h"
 
+#include <QComboBox>
+#include <QLabel>
+#include <QRegularExpression>
+#include <QSlider>
 #include <QSpinBox>
+#include <QToolButton>
 #include <QtTest>
 
 #include "widgets/common/banner.h"

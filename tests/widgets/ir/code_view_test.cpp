@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#undef QT_NO_KEYWORDS  // the headers of QScintilla use them
+
 #include "widgets/ir/code_view.h"
 
 #include <Qsci/qsciscintilla.h>
 
+#include <QLabel>
 #include <QtTest>
 
+#include "widgets/ir/code_lexer.h"
 #include "widgets/ir/code_pane.h"
 #include "widgets/theme/theme.h"
 

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+namespace tw::widgets {
+
+/// What a listing is written in.
+enum class CodeLanguage { steps, loops, tir, llvm, assembly };
+
+}  // namespace tw::widgets
