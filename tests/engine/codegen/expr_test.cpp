@@ -30,34 +30,55 @@ HostArray array(DType t, const std::vector<double>& values) {
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-/// a op b for every pair of `values`, scalar and in vectors of 16, against `expect` on the same numbers.
-void check_binary(BinaryOp op, DType in, DType out, const std::vector<double>& values, const std::function<double(double, double)>& expect,
-                  double tolerance = 0) {
-  HostArray a = HostArray::make(in, {static_cast<int64_t>(values.size() * values.size())}), b = a;
-  const HostArray v = array(in, values);
-  for (size_t i = 0; i < values.size(); ++i)
-    for (size_t j = 0; j < values.size(); ++j) {
-      a.set_int(i * values.size() + j, 0), b.set_int(i * values.size() + j, 0);
-      if (in.is_float())
-        a.set(i * values.size() + j, v.get(i)), b.set(i * values.size() + j, v.get(j));
-      else
-        a.set_int(i * values.size() + j, v.get_int(i)), b.set_int(i * values.size() + j, v.get_int(j));
-    }
-  for (const int lanes : {1, 16}) {
-    const auto n = a.num_elements();
-    QVERIFY(n % lanes == 0);
-    const auto A = ir::make_buffer("A", in, {n}), B = ir::make_buffer("B", in, {n}), C = ir::make_buffer("C", out, {n});
-    const tir::Func f = elementwise({A, B}, C, lanes, [&](const Expr& i) { return ir::binary(op, ir::load(A, {i}), ir::load(B, {i})); });
-    std::vector<HostArray> args = {a, b, HostArray::make(out, {n})};
-    const auto done = run(f, args, host_target());
-    QVERIFY2(done, done ? "" : done.error().text().c_str());
+/// a op b for every pair of numbers, scalar and in vectors of 16, against `expect` on the same numbers. All are compiled together.
+class BinaryChecks {
+ public:
+  using Expect = std::function<double(double, double)>;
+
+  void add(BinaryOp op, DType in, DType out, const std::vector<double>& values, Expect expect, double tolerance = 0) {
+    const HostArray v = array(in, values);
+    const auto n = static_cast<int64_t>(values.size() * values.size());
+    HostArray a = HostArray::make(in, {n}), b = a;
     for (int64_t i = 0; i < n; ++i) {
-      const double want = round_to(out, expect(a.get(i), b.get(i))), got = args[2].get(i);
-      const bool ok = same(want, got) || std::abs(want - got) <= tolerance * std::abs(want);
-      QVERIFY2(ok, fmt::format("{} {} {} ({}, {} lanes) gives {}, not {}", a.get(i), ir::binary_op_name(op), b.get(i), in.name(), lanes, got, want).c_str());
+      const auto size = static_cast<int64_t>(values.size()), bytes = int64_t{in.bytes()};
+      std::memcpy(a.data.data() + i * bytes, v.data.data() + i / size * bytes, static_cast<size_t>(bytes));
+      std::memcpy(b.data.data() + i * bytes, v.data.data() + i % size * bytes, static_cast<size_t>(bytes));
+    }
+    for (const int lanes : {1, 16}) {
+      QVERIFY(n % lanes == 0);
+      const auto A = ir::make_buffer("A", in, {n}), B = ir::make_buffer("B", in, {n}), C = ir::make_buffer("C", out, {n});
+      jobs_.push_back({elementwise({A, B}, C, lanes, [&](const Expr& i) { return ir::binary(op, ir::load(A, {i}), ir::load(B, {i})); }),
+                       {a, b, HostArray::make(out, {n})}});
+      checks_.push_back({op, out, lanes, expect, tolerance});
     }
   }
-}
+
+  void run() {
+    const auto done = run_all(jobs_, host_target());
+    QVERIFY2(done, done ? "" : done.error().text().c_str());
+    for (size_t j = 0; j < jobs_.size(); ++j) {
+      const auto& [op, out, lanes, expect, tolerance] = checks_[j];
+      const HostArray &a = jobs_[j].args[0], &b = jobs_[j].args[1], &c = jobs_[j].args[2];
+      for (int64_t i = 0; i < c.num_elements(); ++i) {
+        const double want = round_to(out, expect(a.get(i), b.get(i))), got = c.get(i);
+        const bool ok = same(want, got) || std::abs(want - got) <= tolerance * std::abs(want);
+        QVERIFY2(ok,
+                 fmt::format("{} {} {} ({}, {} lanes) gives {}, not {}", a.get(i), ir::binary_op_name(op), b.get(i), a.dtype.name(), lanes, got, want).c_str());
+      }
+    }
+  }
+
+ private:
+  struct Check {
+    BinaryOp op;
+    DType out;
+    int lanes;
+    Expect expect;
+    double tolerance;
+  };
+  std::vector<Job> jobs_;
+  std::vector<Check> checks_;
+};
 
 int64_t wrap(DType t, int64_t v) {
   HostArray a = HostArray::make(t, {1});
@@ -75,27 +96,31 @@ class ExprTest : public QObject {
 
  private slots:
   void int_arithmetic() {
+    BinaryChecks checks;
     for (const DType t : kInts) {
       const double lo = t.is_signed() ? -100 : 200, x = t.is_signed() ? -7 : 13;
       const std::vector<double> values = {0, 1, 2, 3, 7, 100, x, lo};
-      check_binary(BinaryOp::add, t, t, values, [&](double a, double b) { return wrap(t, static_cast<int64_t>(a) + static_cast<int64_t>(b)); });
-      check_binary(BinaryOp::sub, t, t, values, [&](double a, double b) { return unwrap(t, static_cast<int64_t>(a) - static_cast<int64_t>(b)); });
-      check_binary(BinaryOp::mul, t, t, values, [&](double a, double b) { return wrap(t, static_cast<int64_t>(a) * static_cast<int64_t>(b)); });
-      check_binary(BinaryOp::min, t, t, values, [](double a, double b) { return std::min(a, b); });
-      check_binary(BinaryOp::max, t, t, values, [](double a, double b) { return std::max(a, b); });
-      check_binary(BinaryOp::bit_xor, t, t, values, [&](double a, double b) { return wrap(t, static_cast<int64_t>(a) ^ static_cast<int64_t>(b)); });
+      checks.add(BinaryOp::add, t, t, values, [=](double a, double b) { return wrap(t, static_cast<int64_t>(a) + static_cast<int64_t>(b)); });
+      checks.add(BinaryOp::sub, t, t, values, [=](double a, double b) { return unwrap(t, static_cast<int64_t>(a) - static_cast<int64_t>(b)); });
+      checks.add(BinaryOp::mul, t, t, values, [=](double a, double b) { return wrap(t, static_cast<int64_t>(a) * static_cast<int64_t>(b)); });
+      checks.add(BinaryOp::min, t, t, values, [](double a, double b) { return std::min(a, b); });
+      checks.add(BinaryOp::max, t, t, values, [](double a, double b) { return std::max(a, b); });
+      checks.add(BinaryOp::bit_xor, t, t, values, [=](double a, double b) { return wrap(t, static_cast<int64_t>(a) ^ static_cast<int64_t>(b)); });
     }
+    checks.run();
   }
 
   void int_division_never_traps() {
+    BinaryChecks checks;
     for (const DType t : kInts) {
       const double x = t.is_signed() ? -7 : 13, y = t.is_signed() ? -1 : 255;
       const std::vector<double> values = {0, 1, 2, 3, 7, 100, x, y};
-      check_binary(BinaryOp::div, t, t, values, [&](double a, double b) { return b == 0 ? 0 : wrap(t, static_cast<int64_t>(std::trunc(a / b))); });
+      checks.add(BinaryOp::div, t, t, values, [=](double a, double b) { return b == 0 ? 0 : wrap(t, static_cast<int64_t>(std::trunc(a / b))); });
       const auto floor_quotient = [&](double a, double b) { return b == 0 ? 0.0 : std::floor(a / b); };
-      check_binary(BinaryOp::floor_div, t, t, values, [&](double a, double b) { return wrap(t, static_cast<int64_t>(floor_quotient(a, b))); });
-      check_binary(BinaryOp::floor_mod, t, t, values, [&](double a, double b) { return b == 0 ? 0 : a - b * floor_quotient(a, b); });
+      checks.add(BinaryOp::floor_div, t, t, values, [=](double a, double b) { return wrap(t, static_cast<int64_t>(floor_quotient(a, b))); });
+      checks.add(BinaryOp::floor_mod, t, t, values, [=](double a, double b) { return b == 0 ? 0 : a - b * floor_quotient(a, b); });
     }
+    checks.run();
   }
 
   /// Every number divided by constants, which take other roads: shifts for powers of two, unsigned where the range allows.
@@ -129,29 +154,33 @@ class ExprTest : public QObject {
   }
 
   void shifts() {
-    check_binary(BinaryOp::shl, kInt32, kInt32, {0, 1, 2, 5, 31, 32, 33, 40},
-                 [](double a, double b) { return b > 31 ? 0 : wrap(kInt32, static_cast<int64_t>(a) << static_cast<int64_t>(b)); });
-    check_binary(BinaryOp::shr, kUInt32, kUInt32, {0, 1, 2, 5, 31, 32, 4000000000.0, 40},
-                 [](double a, double b) { return b > 31 ? 0 : static_cast<double>(static_cast<uint32_t>(a) >> static_cast<uint32_t>(b)); });
-    check_binary(BinaryOp::shr, kInt32, kInt32, {0, 1, 2, 5, 31, 32, 1000000, 40},
-                 [](double a, double b) { return static_cast<double>(static_cast<int64_t>(a) >> static_cast<int64_t>(std::min(b, 63.0))); });
+    BinaryChecks checks;
+    checks.add(BinaryOp::shl, kInt32, kInt32, {0, 1, 2, 5, 31, 32, 33, 40},
+               [](double a, double b) { return b > 31 ? 0 : wrap(kInt32, static_cast<int64_t>(a) << static_cast<int64_t>(b)); });
+    checks.add(BinaryOp::shr, kUInt32, kUInt32, {0, 1, 2, 5, 31, 32, 4000000000.0, 40},
+               [](double a, double b) { return b > 31 ? 0 : static_cast<double>(static_cast<uint32_t>(a) >> static_cast<uint32_t>(b)); });
+    checks.add(BinaryOp::shr, kInt32, kInt32, {0, 1, 2, 5, 31, 32, 1000000, 40},
+               [](double a, double b) { return static_cast<double>(static_cast<int64_t>(a) >> static_cast<int64_t>(std::min(b, 63.0))); });
+    checks.run();
   }
 
   void float_arithmetic() {
+    BinaryChecks checks;
     for (const DType t : kFloats) {
       const std::vector<double> values = {0, 1, -2.5, 3.140625, kInf, -kInf, kNan, 0.0078125};
       const double tolerance = t.bits == 64 ? 0 : t.bits == 32 ? 1e-7 : 1e-3;
-      check_binary(
+      checks.add(
           BinaryOp::add, t, t, values, [](double a, double b) { return a + b; }, tolerance);
-      check_binary(
+      checks.add(
           BinaryOp::sub, t, t, values, [](double a, double b) { return a - b; }, tolerance);
-      check_binary(
+      checks.add(
           BinaryOp::mul, t, t, values, [](double a, double b) { return a * b; }, tolerance);
-      check_binary(
+      checks.add(
           BinaryOp::div, t, t, values, [](double a, double b) { return a / b; }, tolerance);
-      check_binary(BinaryOp::min, t, t, values, [](double a, double b) { return a < b ? a : b; });
-      check_binary(BinaryOp::max, t, t, values, [](double a, double b) { return a > b ? a : b; });
+      checks.add(BinaryOp::min, t, t, values, [](double a, double b) { return a < b ? a : b; });
+      checks.add(BinaryOp::max, t, t, values, [](double a, double b) { return a > b ? a : b; });
     }
+    checks.run();
   }
 
   /// With a constant the other operand's NaN stays: relu and clamping do not hide one.
@@ -172,6 +201,7 @@ class ExprTest : public QObject {
   }
 
   void comparisons() {
+    BinaryChecks checks;
     std::vector<DType> types = kInts;
     types.insert(types.end(), kFloats.begin(), kFloats.end());
     for (const DType t : types) {
@@ -179,19 +209,22 @@ class ExprTest : public QObject {
       if (t.is_signed() || t.is_float()) values[6] = -3;
       if (t.is_float()) values[7] = kNan;
       if (!t.is_signed() && t.is_int()) values[7] = 200;
-      check_binary(BinaryOp::lt, t, kBool, values, [](double a, double b) { return a < b; });
-      check_binary(BinaryOp::le, t, kBool, values, [](double a, double b) { return a <= b; });
-      check_binary(BinaryOp::eq, t, kBool, values, [](double a, double b) { return a == b; });
-      check_binary(BinaryOp::ne, t, kBool, values, [](double a, double b) { return a != b; });
+      checks.add(BinaryOp::lt, t, kBool, values, [](double a, double b) { return a < b; });
+      checks.add(BinaryOp::le, t, kBool, values, [](double a, double b) { return a <= b; });
+      checks.add(BinaryOp::eq, t, kBool, values, [](double a, double b) { return a == b; });
+      checks.add(BinaryOp::ne, t, kBool, values, [](double a, double b) { return a != b; });
     }
+    checks.run();
   }
 
   void logic() {
+    BinaryChecks checks;
     const std::vector<double> values = {0, 1, 0, 1};
-    check_binary(BinaryOp::and_, kBool, kBool, values, [](double a, double b) { return a != 0 && b != 0; });
-    check_binary(BinaryOp::or_, kBool, kBool, values, [](double a, double b) { return a != 0 || b != 0; });
-    check_binary(BinaryOp::eq, kBool, kBool, values, [](double a, double b) { return a == b; });
-    check_binary(BinaryOp::lt, kBool, kBool, values, [](double a, double b) { return a < b; });
+    checks.add(BinaryOp::and_, kBool, kBool, values, [](double a, double b) { return a != 0 && b != 0; });
+    checks.add(BinaryOp::or_, kBool, kBool, values, [](double a, double b) { return a != 0 || b != 0; });
+    checks.add(BinaryOp::eq, kBool, kBool, values, [](double a, double b) { return a == b; });
+    checks.add(BinaryOp::lt, kBool, kBool, values, [](double a, double b) { return a < b; });
+    checks.run();
   }
 
   /// All pairs of types; floats to integers saturate and NaN gives 0.
@@ -204,29 +237,32 @@ class ExprTest : public QObject {
       if (from.is_float()) values = {0, -0.5, 0.5, 1.75, -1.75, 1e30, -1e30, kInf, -kInf, kNan, 300, -300, 65504, 1, 2, 3};
       if (from.is_signed()) values[3] = -3, values[4] = -128;
       const HostArray a = array(from, values);
-      for (const DType to : types) {
+      std::vector<Job> jobs;
+      for (const DType to : types)
         for (const int lanes : {1, 16}) {
           const auto A = ir::make_buffer("A", from, {16}), C = ir::make_buffer("C", to, {16});
-          const tir::Func f = elementwise({A}, C, lanes, [&](const Expr& i) { return ir::cast(to.with_lanes(lanes), ir::load(A, {i})); });
-          std::vector<HostArray> args = {a, HostArray::make(to, {16})};
-          const auto done = run(f, args, host_target());
-          QVERIFY2(done, done ? "" : done.error().text().c_str());
-          for (int64_t i = 0; i < 16; ++i) {
-            const double x = a.get(i), got = args[1].get(i);
-            double want = x;
-            if (to.is_bool())
-              want = x != 0;
-            else if (to.is_float())
-              want = round_to(to, x);
-            else if (!from.is_float())
-              want = unwrap(to, a.get_int(i));
-            else if (std::isnan(x))
-              want = 0;
-            else
-              want = std::clamp(std::trunc(x), to.is_signed() ? -std::ldexp(1.0, to.bits - 1) : 0.0,
-                                std::ldexp(1.0, to.is_signed() ? to.bits - 1 : to.bits) - (to.bits == 64 ? 0 : 1));
-            QVERIFY2(same(want, got), fmt::format("{} of {} as {} gives {}, not {}", x, from.name(), to.name(), got, want).c_str());
-          }
+          jobs.push_back(
+              {elementwise({A}, C, lanes, [&](const Expr& i) { return ir::cast(to.with_lanes(lanes), ir::load(A, {i})); }), {a, HostArray::make(to, {16})}});
+        }
+      const auto done = run_all(jobs, host_target());
+      QVERIFY2(done, done ? "" : done.error().text().c_str());
+      for (const Job& job : jobs) {
+        const DType to = job.args[1].dtype;
+        for (int64_t i = 0; i < 16; ++i) {
+          const double x = a.get(i), got = job.args[1].get(i);
+          double want = x;
+          if (to.is_bool())
+            want = x != 0;
+          else if (to.is_float())
+            want = round_to(to, x);
+          else if (!from.is_float())
+            want = unwrap(to, a.get_int(i));
+          else if (std::isnan(x))
+            want = 0;
+          else
+            want = std::clamp(std::trunc(x), to.is_signed() ? -std::ldexp(1.0, to.bits - 1) : 0.0,
+                              std::ldexp(1.0, to.is_signed() ? to.bits - 1 : to.bits) - (to.bits == 64 ? 0 : 1));
+          QVERIFY2(same(want, got), fmt::format("{} of {} as {} gives {}, not {}", x, from.name(), to.name(), got, want).c_str());
         }
       }
     }

@@ -59,22 +59,45 @@ class AlignedCopy {
   std::unique_ptr<std::byte, decltype(&std::free)> storage_;
 };
 
-/// Compiles, loads and runs; the outputs among `args` are overwritten.
-inline Expected<void> run(const tir::Func& f, std::vector<HostArray>& args, const Target& target, OptLevel opt = OptLevel::tuning,
-                          SerialRuntime* runtime = nullptr) {
-  TW_TRY(const auto object, build_object({f}, target, {.opt = opt}));
-  TW_TRY(const auto module, load_object(object));
-  TW_TRY(const runtime::KernelFn kernel, module->find(f.name));
-  SerialRuntime own;
+/// A function and its arguments; the outputs among them are overwritten.
+struct Job {
+  tir::Func func;
+  std::vector<HostArray> args;
+};
+
+inline Expected<void> call(runtime::LoadedModule& module, const std::string& name, std::vector<HostArray>& args, const runtime::RuntimeApi& api) {
+  TW_TRY(const runtime::KernelFn kernel, module.find(name));
   std::vector<AlignedCopy> copies(args.begin(), args.end());
   std::vector<void*> pointers;
   for (AlignedCopy& c : copies) pointers.push_back(c.data());
-  const int32_t status = kernel(pointers.data(), runtime != nullptr ? &runtime->api : &own.api);
-  if (status != 0) return Error(ErrorCode::wrong_result, "Expected status 0, found " + std::to_string(status));
+  if (const int32_t status = kernel(pointers.data(), &api); status != 0)
+    return Error(ErrorCode::wrong_result, "Expected status 0, found " + std::to_string(status));
   for (size_t i = 0; i < args.size(); ++i) {
     if (!copies[i].margins_intact()) return Error(ErrorCode::wrong_result, "Expected writes inside array " + std::to_string(i) + " only");
     std::memcpy(args[i].data.data(), copies[i].data(), args[i].data.size());
   }
+  return {};
+}
+
+/// Compiles all functions into one object, loads it and runs each; names are made unique.
+inline Expected<void> run_all(std::vector<Job>& jobs, const Target& target, OptLevel opt = OptLevel::tuning, SerialRuntime* runtime = nullptr) {
+  std::vector<tir::Func> funcs;
+  for (Job& job : jobs) {
+    job.func.name += std::to_string(funcs.size());
+    funcs.push_back(job.func);
+  }
+  TW_TRY(const auto object, build_object(funcs, target, {.opt = opt}));
+  TW_TRY(const auto module, load_object(object));
+  SerialRuntime own;
+  for (Job& job : jobs) TW_CHECK(call(*module, job.func.name, job.args, runtime != nullptr ? runtime->api : own.api));
+  return {};
+}
+
+inline Expected<void> run(const tir::Func& f, std::vector<HostArray>& args, const Target& target, OptLevel opt = OptLevel::tuning,
+                          SerialRuntime* runtime = nullptr) {
+  std::vector<Job> jobs = {{f, args}};
+  TW_CHECK(run_all(jobs, target, opt, runtime));
+  args = std::move(jobs[0].args);
   return {};
 }
 
