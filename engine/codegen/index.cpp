@@ -108,6 +108,56 @@ std::optional<Interval> interval_of(const Expr& e, const Ranges& ranges) {
       [](const auto&) -> R { return std::nullopt; });
 }
 
+std::optional<bool> decided(const Expr& cond, const Ranges& ranges) {
+  const auto* n = ir::as<ir::BinaryNode>(cond);
+  if (n == nullptr) return std::nullopt;
+  if (n->op == BinaryOp::and_ || n->op == BinaryOp::or_) {
+    const bool rules = n->op == BinaryOp::or_;  // the value of one side that settles it
+    const auto a = decided(n->a, ranges), b = decided(n->b, ranges);
+    if (a == rules || b == rules) return rules;
+    return a && b ? std::optional(!rules) : std::nullopt;
+  }
+  const auto a = interval_of(n->a, ranges), b = interval_of(n->b, ranges);
+  if (!a || !b) return std::nullopt;
+  const bool below = a->hi<b->lo, above = a->lo> b->hi;
+  switch (n->op) {
+    case BinaryOp::lt:
+      if (below) return true;
+      return a->lo >= b->hi ? std::optional(false) : std::nullopt;
+    case BinaryOp::le:
+      if (a->hi <= b->lo) return true;
+      return above ? std::optional(false) : std::nullopt;
+    case BinaryOp::eq:
+      return below || above ? std::optional(false) : std::nullopt;
+    case BinaryOp::ne:
+      return below || above ? std::optional(true) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+void narrow(Ranges& ranges, const Expr& cond, bool holds) {
+  const auto* n = ir::as<ir::BinaryNode>(cond);
+  if (n == nullptr) return;
+  if (n->op == (holds ? BinaryOp::and_ : BinaryOp::or_)) {
+    narrow(ranges, n->a, holds);
+    return narrow(ranges, n->b, holds);
+  }
+  if (n->op != BinaryOp::lt && n->op != BinaryOp::le) return;
+  const auto clip = [&](const Expr& e, std::optional<int64_t> lo, std::optional<int64_t> hi) {
+    const auto* v = ir::as<ir::VarNode>(e);
+    const auto it = v == nullptr ? ranges.end() : ranges.find(v);
+    if (it == ranges.end()) return;
+    if (lo) it->second.lo = std::max(it->second.lo, *lo);
+    if (hi) it->second.hi = std::min(it->second.hi, *hi);
+    it->second.hi = std::max(it->second.hi, it->second.lo);  // code that is never reached
+  };
+  const int64_t strict = (n->op == BinaryOp::lt) == holds ? 1 : 0;  // not (a < b) is b <= a, not (a <= b) is b < a
+  const auto &small = holds ? n->a : n->b, &large = holds ? n->b : n->a;
+  if (const auto c = ir::as_int(large)) clip(small, std::nullopt, *c - strict);
+  if (const auto c = ir::as_int(small)) clip(large, *c + strict, std::nullopt);
+}
+
 int64_t known_divisor(const Expr& e) {
   return ir::match(
       e, [](const ir::IntImmNode& n) { return n.value < 0 ? -n.value : n.value; },

@@ -21,6 +21,11 @@ using Ranges = std::unordered_map<const ir::VarNode*, Interval>;
 /// Bounds of an int64 expression (over all lanes), or nothing where none are known; never too tight.
 std::optional<Interval> interval_of(const ir::Expr& e, const Ranges& ranges);
 
+/// Whether a comparison of int64 expressions always holds (in all lanes) or never does; nothing if the ranges leave it open.
+std::optional<bool> decided(const ir::Expr& cond, const Ranges& ranges);
+/// Makes the range of a variable that cond compares with a constant as narrow as cond (or, if not `holds`, its opposite) implies.
+void narrow(Ranges& ranges, const ir::Expr& cond, bool holds);
+
 /// A number that divides every value of e; 0 for the constant 0.
 int64_t known_divisor(const ir::Expr& e);
 

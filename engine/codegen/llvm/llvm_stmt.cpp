@@ -111,20 +111,29 @@ void FuncEmitter::loop(const ir::VarNode* var, Value* begin, Value* end, bool ma
 }
 
 void FuncEmitter::if_stmt(const tir::IfNode& n) {
+  if (const auto known = decided(n.cond, ranges_)) {
+    if (*known)
+      stmt(n.then_body);
+    else if (n.else_body)
+      stmt(*n.else_body);
+    return;
+  }
   Value* cond = expr(n.cond);
   if (n.cond->dtype.lanes > 1) return masked_if(n, cond);
   auto* then = llvm::BasicBlock::Create(s_.context(), "then", function_);
   auto* after = llvm::BasicBlock::Create(s_.context(), "after", function_);
   auto* other = n.else_body ? llvm::BasicBlock::Create(s_.context(), "else", function_) : after;
   b_.CreateCondBr(cond, then, other);
-  b_.SetInsertPoint(then);
-  stmt(n.then_body);
-  b_.CreateBr(after);
-  if (n.else_body) {
-    b_.SetInsertPoint(other);
-    stmt(*n.else_body);
+  const auto arm = [&](llvm::BasicBlock* block, const tir::Stmt& body, bool holds) {
+    const Ranges saved = ranges_;
+    narrow(ranges_, n.cond, holds);
+    b_.SetInsertPoint(block);
+    stmt(body);
     b_.CreateBr(after);
-  }
+    ranges_ = saved;
+  };
+  arm(then, n.then_body, true);
+  if (n.else_body) arm(other, *n.else_body, false);
   b_.SetInsertPoint(after);
 }
 

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/codegen/index.h"
+
+#include <QtTest>
+
+#include "engine/base/rng.h"
+#include "engine/codegen/code_size.h"
+#include "engine/ir/visit.h"
+
+using namespace tw;
+using namespace tw::codegen;
+using ir::BinaryOp;
+using ir::Expr;
+
+namespace {
+
+/// The value of an index expression made of constants after substitution.
+int64_t value_of(const Expr& e) {
+  if (const auto v = ir::as_int(e)) return *v;
+  const Expr folded = ir::map_children(e, [](const Expr& x) { return ir::index(value_of(x)); });
+  const auto* n = ir::as<ir::BinaryNode>(folded);
+  return n == nullptr ? *ir::as_int(folded) : *ir::as_int(ir::binary(n->op, n->a, n->b));
+}
+
+Expr random_index(Rng& rng, const std::vector<ir::Var>& vars, int depth) {
+  if (depth == 0) return rng.uniform(3) == 0 ? ir::index(rng.range(-5, 9)) : ir::to_expr(vars[rng.uniform(vars.size())]);
+  const Expr a = random_index(rng, vars, depth - 1);
+  switch (rng.uniform(7)) {
+    case 0:
+      return a * rng.range(-4, 8);
+    case 1:
+      return ir::floor_div(a, ir::index(rng.range(1, 6)));
+    case 2:
+      return ir::floor_mod(a, ir::index(rng.range(1, 6)));
+    case 3:
+      return ir::min(a, random_index(rng, vars, depth - 1));
+    case 4:
+      return a - random_index(rng, vars, depth - 1);
+    default:
+      return a + random_index(rng, vars, depth - 1);
+  }
+}
+
+}  // namespace
+
+class IndexTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  /// Random expressions at random points: values lie in the interval, are multiples of the divisor and equal the linear form; decided conditions hold.
+  void facts_are_true() {
+    Rng rng(5);
+    int decided_conditions = 0;
+    for (int round = 0; round < 2000; ++round) {
+      std::vector<ir::Var> vars = {ir::make_var("a"), ir::make_var("b"), ir::make_var("c")};
+      Ranges ranges;
+      for (const ir::Var& v : vars) {
+        const int64_t lo = rng.range(-8, 8);
+        ranges[v.get()] = {lo, lo + rng.range(0, 9)};
+      }
+      const Expr e = random_index(rng, vars, 3), f = random_index(rng, vars, 2);
+      const auto range = interval_of(e, ranges);
+      QVERIFY(range);
+      const Expr cond = ir::binary(std::array{BinaryOp::lt, BinaryOp::le, BinaryOp::eq, BinaryOp::ne}[rng.uniform(4)], e, f);
+      const auto known = decided(cond, ranges);
+      decided_conditions += known.has_value();
+      Ranges then = ranges, otherwise = ranges;
+      narrow(then, cond, true);
+      narrow(otherwise, cond, false);
+      const LinearIndex linear = linear_index(e);
+      for (int sample = 0; sample < 12; ++sample) {
+        ir::VarMap at;
+        std::vector<int64_t> point;
+        for (const ir::Var& v : vars) {
+          point.push_back(rng.range(ranges[v.get()].lo, ranges[v.get()].hi));
+          at.insert_or_assign(v.get(), ir::index(point.back()));
+        }
+        const auto value = [&](const Expr& x) { return value_of(ir::substitute(x, at)); };
+        const int64_t x = value(e);
+        QVERIFY(range->lo <= x && x <= range->hi);
+        if (const int64_t d = known_divisor(e); d != 0)
+          QCOMPARE(x % d, 0);
+        else
+          QCOMPARE(x, 0);
+        int64_t sum = linear.constant;
+        for (const auto& t : linear.terms) sum += t.coefficient * value(t.atom);
+        QCOMPARE(sum, x);
+        const bool holds = value(cond) != 0;
+        if (known) QCOMPARE(holds, *known);
+        for (size_t k = 0; k < vars.size(); ++k) {
+          const Interval narrowed = (holds ? then : otherwise)[vars[k].get()];
+          QVERIFY(narrowed.lo <= point[k] && point[k] <= narrowed.hi);
+        }
+      }
+    }
+    QVERIFY(decided_conditions > 100);
+  }
+
+  void narrowing() {
+    const ir::Var v = ir::make_var("v");
+    const auto after = [&](const Expr& cond, bool holds) {
+      Ranges r = {{v.get(), {0, 100}}};
+      narrow(r, cond, holds);
+      return r[v.get()];
+    };
+    const Expr x = ir::to_expr(v);
+    QCOMPARE(after(x < ir::index(10), true).hi, 9);
+    QCOMPARE(after(x < ir::index(10), false).lo, 10);
+    QCOMPARE(after(x <= ir::index(10), true).hi, 10);
+    QCOMPARE(after(x <= ir::index(10), false).lo, 11);
+    QCOMPARE(after(ir::index(10) < x, true).lo, 11);
+    QCOMPARE(after(ir::index(10) < x, false).hi, 10);
+    QCOMPARE(after(ir::index(5) <= x && x < ir::index(7), true).lo, 5);
+    QCOMPARE(after(ir::index(5) <= x && x < ir::index(7), true).hi, 6);
+    QCOMPARE(after(ir::index(5) <= x && x < ir::index(7), false).hi, 100);
+    QCOMPARE(after(x < ir::index(5) || ir::index(7) < x, false).lo, 5);
+    QCOMPARE(after(x < ir::index(5) || ir::index(7) < x, false).hi, 7);
+  }
+
+  void ramps() {
+    const ir::Var v = ir::make_var("v");
+    const Expr r = ir::ramp(ir::to_expr(v), ir::index(1), 8);
+    const auto sum = as_ramp(r * ir::index(3) + ir::index(5) - ir::ramp(ir::index(0), ir::index(2), 8));
+    QVERIFY(sum);
+    QVERIFY(ir::is_int(sum->stride, 1));
+    QVERIFY(!as_ramp(ir::floor_div(r, ir::imm(r->dtype, 2))));
+    QVERIFY(!as_ramp(r * r));
+    QVERIFY(!as_ramp(ir::to_expr(v)));
+    QVERIFY(ir::is_int(as_ramp(ir::broadcast(ir::to_expr(v), 4))->stride, 0));
+  }
+
+  /// A loop ends a run of straight-line code; unrolled bodies add up.
+  void code_sizes() {
+    const auto C = ir::make_buffer("C", kFloat32, {8});
+    const tir::Stmt one = tir::store(C, {ir::index(0)}, ir::fimm(kFloat32, 1) + ir::fimm(kFloat32, 2));
+    const tir::Stmt loop = tir::make_for(ir::make_var("i"), ir::index(0), ir::index(100), tir::ForKind::serial, tir::seq({one, one, one}));
+    const CodeSize size = code_size({"f", {C}, 1, tir::seq({one, loop, one})});
+    QCOMPARE(size.block_stores, 3);
+    QCOMPARE(size.nodes, 5 * 4 + 2);
+    const tir::Func large{"f", {C}, 1, tir::seq(std::vector<tir::Stmt>(kMaxBlockStores + 1, one))};
+    const auto refused = check_code_size(large);
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().code, ErrorCode::resource_limit);
+  }
+};
+
+QTEST_APPLESS_MAIN(IndexTest)
+#include "index_test.moc"
