@@ -78,29 +78,6 @@ std::string time_text(double seconds) { return std::isfinite(seconds) && seconds
 
 std::string ratio_text(double ratio) { return std::isfinite(ratio) && ratio > 0 ? fmt::format("{:.2f}x", ratio) : "-"; }
 
-Expected<void> write_file(const std::string& path, std::string_view bytes) {
-  const std::string temporary = fmt::format("{}.tmp{}", path, getpid());
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return file_error("write", path);
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n = write(fd, bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) break;
-    done += static_cast<size_t>(n);
-  }
-  const bool synced = done == bytes.size() && fsync(fd) == 0;
-  const int number = errno;
-  close(fd);
-  if (!synced || rename(temporary.c_str(), path.c_str()) != 0) {
-    if (!synced) errno = number;
-    Error e = file_error("write", path);
-    unlink(temporary.c_str());
-    return e;
-  }
-  return {};
-}
-
 Expected<std::string> read_file(const std::string& path) {
   if (std::error_code ec; std::filesystem::is_directory(path, ec))
     return Error(ErrorCode::io_error, fmt::format("Expected a file, found the folder '{}'", path));

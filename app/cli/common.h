@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/base/expected.h"
+#include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/base/stop_token.h"
 #include "engine/frontends/frontend.h"
@@ -36,9 +37,7 @@ std::string time_text(double seconds);
 /// `12.3x`, or `-` if infinite or zero.
 std::string ratio_text(double ratio);
 
-/// Writes a whole file: temporary name, sync, rename.
-Expected<void> write_file(const std::string& path, std::string_view bytes);
-/// Errors: not_found, io_error.
+/// A whole file. Errors: not_found, io_error.
 Expected<std::string> read_file(const std::string& path);
 
 /// Installs the handlers of SIGINT and SIGTERM. The first asks the token to stop; the process ends with 130 a second later at the latest,

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <new>
 
+#include "engine/base/file.h"
 #include "engine/base/hash.h"
 #include "engine/base/text.h"
 #include "engine/runtime/executable_json.h"
@@ -40,11 +41,6 @@ uint64_t checksum(const Header& h, std::string_view payload) {
   return stable_hash(payload, seed);
 }
 
-Error system_error(const std::string& doing, const std::string& path) {
-  const ErrorCode code = errno == ENOSPC || errno == EDQUOT ? ErrorCode::no_space : errno == ENOENT ? ErrorCode::not_found : ErrorCode::io_error;
-  return Error(code, fmt::format("{} failed: {}", doing, std::strerror(errno)), path);
-}
-
 struct File {
   int fd = -1;
   ~File() {
@@ -59,38 +55,6 @@ void append_section(std::string& payload, const void* data, size_t bytes) {
   const uint64_t sizes[2] = {bytes, n};
   payload.append(reinterpret_cast<const char*>(sizes), sizeof sizes);
   payload.append(packed.data(), n);
-}
-
-Expected<void> write_all(int fd, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return system_error("Writing", path);
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return {};
-}
-
-/// Writes to a temporary neighbour, syncs, renames, syncs the folder: a reader sees the old file or the whole new one.
-Expected<void> write_atomically(const std::string& path, const Header& header, std::string_view payload) {
-  const std::string temporary = fmt::format("{}.tmp{}", path, ::getpid());
-  auto write = [&]() -> Expected<void> {
-    File file{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-    if (file.fd < 0) return system_error("Creating the file", temporary);
-    TW_CHECK(write_all(file.fd, {reinterpret_cast<const char*>(&header), sizeof header}, temporary));
-    TW_CHECK(write_all(file.fd, payload, temporary));
-    if (::fsync(file.fd) != 0) return system_error("Syncing", temporary);
-    if (::rename(temporary.c_str(), path.c_str()) != 0) return system_error("Renaming", path);
-    return {};
-  };
-  if (auto done = write(); !done) {
-    ::unlink(temporary.c_str());
-    return done;
-  }
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  File dir{::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (dir.fd >= 0) ::fsync(dir.fd);  // some file systems refuse it for folders; the data itself is synced
-  return {};
 }
 
 Expected<std::string> read_all(const std::string& path) {
@@ -165,7 +129,8 @@ Expected<void> save(const Executable& e, const std::string& path) {
   header.sections = static_cast<uint32_t>(2 + blobs.list().size());
   header.payload_bytes = payload.size();
   header.checksum = checksum(header, payload);
-  return write_atomically(path, header, payload);
+  const std::string_view parts[] = {{reinterpret_cast<const char*>(&header), sizeof header}, payload};
+  return write_file(path, parts);
 }
 
 Expected<Executable> load_executable(const std::string& path) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 
+#include "engine/base/file.h"
 #include "engine/base/text.h"
 #include "engine/frontends/zoo/zoo.h"
 
@@ -32,19 +30,7 @@ Expected<void> write_zoo_model(const std::string& name, const ZooOptions& option
     names.emplace_back(m.name);
     if (name != m.name) continue;
     TW_TRY(const std::string bytes, m.build(options));
-    // Written beside the target and renamed, so that an interrupted run leaves no half file.
-    const std::string temporary = path + ".tmp";
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    file.close();
-    std::error_code failed;
-    if (file) std::filesystem::rename(temporary, path, failed);
-    if (!file || failed) {
-      std::error_code ignored;
-      std::filesystem::remove(temporary, ignored);
-      return Error(ErrorCode::io_error, fmt::format("Expected to write {} bytes, found that it failed", bytes.size()), path);
-    }
-    return {};
+    return write_file(path, bytes);
   }
   return Error(ErrorCode::not_found, fmt::format("Expected one of {}, found '{}'", fmt::join(names, ", "), printable(name)));
 }
