@@ -2,6 +2,7 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QSettings>
+#include <QTemporaryDir>
 #include <QTextStream>
 
 #include "app/main_window.h"
@@ -86,6 +87,9 @@ int main(int argc, char** argv) {
   QApplication::setApplicationName(QStringLiteral("tilewright"));
   QApplication::setApplicationVersion(QStringLiteral(TW_VERSION));
   const Options options = parse(app);
+  // A run without a user leaves the user's settings as they are.
+  const QTemporaryDir scratch;
+  if (options.scripted) QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, scratch.path());
   QSettings settings;
   const QString theme = options.theme.isEmpty() ? settings.value(QStringLiteral("theme")).toString() : options.theme;
   tw::widgets::applyTheme(tw::widgets::themeChoiceFromName(theme));

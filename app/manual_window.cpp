@@ -1,17 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/manual_window.h"
 
-#include <QFile>
+#include <QImage>
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
 namespace tw::app {
 
+namespace {
+
+constexpr int kPictureWidth = 900;
+
+/// Pictures no wider than the page.
+class ManualBrowser : public QTextBrowser {
+ public:
+  using QTextBrowser::QTextBrowser;
+  QVariant loadResource(int type, const QUrl& name) override {
+    const QVariant resource = QTextBrowser::loadResource(type, name);
+    if (type != QTextDocument::ImageResource) return resource;
+    const QImage image =
+        resource.canConvert<QImage>() && !resource.value<QImage>().isNull() ? resource.value<QImage>() : QImage::fromData(resource.toByteArray());
+    return image.width() > kPictureWidth ? image.scaledToWidth(kPictureWidth, Qt::SmoothTransformation) : image;
+  }
+};
+
+}  // namespace
+
 ManualWindow::ManualWindow(QWidget* parent) : QDialog(parent) {
   setObjectName(QStringLiteral("window.manual"));
   setWindowTitle(tr("Tilewright manual"));
   resize(980, 760);
-  auto* browser = new QTextBrowser(this);
+  auto* browser = new ManualBrowser(this);
   browser->setObjectName(QStringLiteral("view.manual.text"));
   browser->setAccessibleName(tr("Manual"));
   browser->setOpenExternalLinks(false);

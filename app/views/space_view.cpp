@@ -18,9 +18,7 @@ SpaceView::SpaceView(Services& services, QWidget* parent) : QWidget(parent), m_s
   box->addWidget(m_state);
   connect(&services.explain, &ExplainService::spaceChanged, this, &SpaceView::showSpace);
   connect(&services.explain, &ExplainService::reasonChanged, m_panel, &widgets::KnobPanel::setReason);
-  connect(&services.hub, &SelectionHub::configNoted, this, [this] {
-    if (m_services.hub.configIndex() >= 0) m_panel->setIndex(m_services.hub.configIndex());
-  });
+  connect(&services.hub, &SelectionHub::configNoted, this, [this] { m_panel->setIndex(m_services.hub.configIndex()); });
   connect(m_panel, &widgets::KnobPanel::indexEdited, &services.hub, &SelectionHub::setConfigIndex);
   showSpace();
 }
@@ -30,7 +28,7 @@ void SpaceView::showSpace() {
   if (space.space) {
     m_panel->setSpace(space.space, QString::fromStdString(space.name));
     m_panel->setToolTip(QString::fromStdString(space.summary).toHtmlEscaped());
-    if (m_services.hub.configIndex() >= 0) m_panel->setIndex(m_services.hub.configIndex());
+    m_panel->setIndex(m_services.hub.configIndex());
     return m_state->showContent();
   }
   m_panel->setSpace(nullptr, {});

@@ -4,6 +4,7 @@
 #include <QCheckBox>
 #include <QCommandLinkButton>
 #include <QFileInfo>
+#include <QFrame>
 #include <QGridLayout>
 #include <QLabel>
 #include <QScrollArea>
@@ -79,13 +80,18 @@ StartPage::StartPage(Services& services, QWidget* parent) : QWidget(parent) {
 }
 
 QWidget* StartPage::card(const QString& name, const QString& summary) {
-  auto* button = new QCommandLinkButton(name, summary, this);
+  auto* frame = new QFrame(this);
+  frame->setFrameShape(QFrame::StyledPanel);
+  auto* box = new QVBoxLayout(frame);
+  box->setContentsMargins(2, 2, 2, 2);
+  auto* button = new QCommandLinkButton(name, summary, frame);
+  box->addWidget(button);
   button->setObjectName(QStringLiteral("card.") + name);
   button->setAccessibleName(tr("Open the bundled network %1").arg(name));
   button->setIcon(QIcon());
   button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
   connect(button, &QCommandLinkButton::clicked, this, [this, name] { Q_EMIT zooChosen(name, m_tiny->isChecked()); });
-  return button;
+  return frame;
 }
 
 void StartPage::setRecent(const QStringList& files) {

@@ -74,6 +74,7 @@ TuneView::TuneView(Services& services, QWidget* parent) : QWidget(parent), m_ser
   box->addWidget(m_status);
   box->addWidget(m_form);
   box->addWidget(m_follow);
+  box->addWidget(m_summary);
   box->addStretch();
 
   connect(m_tuner, &QComboBox::currentIndexChanged, this, &TuneView::showTuner);
@@ -115,7 +116,7 @@ void TuneView::buildForm() {
   m_scope->setObjectName(QStringLiteral("combo.tune.scope"));
   m_scope->setAccessibleName(tr("What is tuned"));
   m_scope->addItems({tr("All tasks"), tr("Selected task")});
-  m_summary = new QLabel(m_form);
+  m_summary = new QLabel(this);
   m_summary->setTextFormat(Qt::PlainText);
   m_summary->setWordWrap(true);
   m_summary->setForegroundRole(QPalette::PlaceholderText);
@@ -128,7 +129,6 @@ void TuneView::buildForm() {
   m_stopping->setToolTip(tr("Leave a task after this many trials without a better one"));
   m_params = new widgets::ParamForm(m_form);
   form->addRow(tr("T&uner"), m_tuner);
-  form->addRow(m_summary);
   form->addRow(m_params);
   form->addRow(tr("Tune"), m_scope);
   form->addRow(tr("&Trials in all"), m_trials);

@@ -38,6 +38,10 @@ void CurveChart::buildPlot() {
   for (QCPAxis* axis : {m_plot->xAxis2, m_plot->yAxis2}) axis->setTickLabels(false), axis->setTicks(false);
   m_strip = new QCPAxisRect(m_plot);
   m_plot->plotLayout()->addElement(1, 0, m_strip);
+  // The legend stands above the plot, where it covers no trial.
+  m_plot->plotLayout()->insertRow(0);
+  m_plot->plotLayout()->addElement(0, 0, m_plot->legend);
+  m_plot->plotLayout()->setRowStretchFactor(0, 0.001);
   m_plot->plotLayout()->setRowSpacing(2);
   auto* group = new QCPMarginGroup(m_plot);
   main->setMarginGroup(QCP::msLeft | QCP::msRight, group);
@@ -68,13 +72,10 @@ void CurveChart::buildPlot() {
   m_selectedFailure = m_plot->addGraph(m_strip->axis(QCPAxis::atBottom), m_strip->axis(QCPAxis::atLeft));
   m_selectedFailure->setLineStyle(QCPGraph::lsNone);
   m_selectedFailure->removeFromLegend();
-  m_defaultLine = new QCPItemStraightLine(m_plot);
-  m_defaultLabel = new QCPItemText(m_plot);
-  m_defaultLabel->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
-  m_defaultLabel->setText(tr("default schedule"));
+  m_default = m_plot->addGraph();
+  m_default->setName(tr("Default schedule"));
   m_plot->legend->setVisible(true);
   m_plot->legend->setFillOrder(QCPLegend::foColumnsFirst);
-  main->insetLayout()->setInsetAlignment(0, Qt::AlignLeft | Qt::AlignTop);
   m_plot->xAxis->setLabel(tr("Trial"));
   QSharedPointer<QCPAxisTickerFixed> whole(new QCPAxisTickerFixed);  // there is no trial 2.5
   whole->setTickStep(1);
@@ -104,11 +105,8 @@ void CurveChart::restyle() {
   m_selected->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(theme.accent, 2.5), QBrush(Qt::NoBrush), 14));
   m_failures->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCross, QPen(theme.error, 1.6), QBrush(Qt::NoBrush), 6));
   m_selectedFailure->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssSquare, QPen(theme.accent, 2), QBrush(Qt::NoBrush), 12));
-  m_defaultLine->setPen(QPen(theme.mutedText, 1, Qt::DashLine));
-  m_defaultLabel->setColor(theme.mutedText);
-  m_defaultLabel->setFont(font());
-  for (size_t i = 0; i < m_overlayGraphs.size(); ++i)
-    m_overlayGraphs[i]->setPen(QPen(theme.categorical(static_cast<int>(i) + 2), 1.6, i % 2 == 0 ? Qt::DashLine : Qt::DotLine));
+  m_default->setPen(QPen(theme.mutedText, 1.4, Qt::DashLine));
+  m_plot->legend->setBorderPen(Qt::NoPen);
   m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
@@ -125,25 +123,6 @@ void CurveChart::setStore(TrialStorePtr store) {
   refresh();
 }
 
-void CurveChart::setOverlays(std::vector<Overlay> overlays) {
-  m_overlays = std::move(overlays);
-  showOverlays();
-  restyle();
-  rescale();
-}
-
-void CurveChart::showOverlays() {
-  for (QCPGraph* graph : m_overlayGraphs) m_plot->removeGraph(graph);
-  m_overlayGraphs.clear();
-  for (const Overlay& overlay : m_overlays) {
-    QCPGraph* graph = m_plot->addGraph();
-    graph->setName(overlay.name);
-    graph->setLineStyle(QCPGraph::lsStepLeft);
-    for (const CurvePoint& p : reduceCurve(*overlay.store, m_unit, kBuckets).best) graph->addData(p.x, p.y);
-    m_overlayGraphs.push_back(graph);
-  }
-}
-
 void CurveChart::setDefaultSeconds(double seconds) {
   if (m_defaultSeconds == seconds) return;
   m_defaultSeconds = seconds;
@@ -154,7 +133,6 @@ void CurveChart::setDefaultSeconds(double seconds) {
 void CurveChart::setUnit(CurveUnit unit) {
   m_unit = unit;
   m_shown = -1;
-  showOverlays();
   restyle();
   refresh();
 }
@@ -173,8 +151,7 @@ void CurveChart::refresh() {
   showFailures();
   m_plot->yAxis->setLabel(m_unit == CurveUnit::gflops ? tr("Speed [GFLOP/s]") : tr("Time [ms]"));
   const bool line = m_defaultSeconds > 0 && std::isfinite(m_defaultSeconds) && m_store && m_store->flops() > 0;
-  m_defaultLine->setVisible(line);
-  m_defaultLabel->setVisible(line);
+  m_default->setVisible(line);
   rescale();
   showSelection();
   setAccessibleDescription(summary());
@@ -204,10 +181,7 @@ void CurveChart::showFailures() {
 
 void CurveChart::rescale() {
   if (!m_userZoomed) {
-    double last = m_store && m_store->size() > 0 ? static_cast<double>(m_store->number(m_store->size() - 1)) : 10;
-    for (const Overlay& overlay : m_overlays) {
-      if (overlay.store->size() > 0) last = std::max(last, static_cast<double>(overlay.store->number(overlay.store->size() - 1)));
-    }
+    const double last = m_store && m_store->size() > 0 ? static_cast<double>(m_store->number(m_store->size() - 1)) : 10;
     m_plot->xAxis->setRange(0, std::max(10.0, last * 1.02 + 0.5));
   }
   double high = 0;
@@ -216,19 +190,12 @@ void CurveChart::rescale() {
     // Slow outliers would flatten everything of interest: show up to eight times the best, at least the default.
     high = std::min(high, 8 * m_data.best.back().y);
   }
-  for (QCPGraph* graph : m_overlayGraphs) {
-    bool found = false;
-    const QCPRange range = graph->getValueRange(found);
-    if (found && (m_unit == CurveUnit::gflops || range.lower > high)) high = std::max(high, m_unit == CurveUnit::gflops ? range.upper : range.lower);
-  }
-  if (m_defaultLine->visible()) {
+  m_default->data()->clear();
+  if (m_default->visible()) {
     const double y = curveValue(m_defaultSeconds, m_store->flops(), m_unit);
     high = std::max(high, y);
-    m_defaultLine->point1->setCoords(0, y);
-    m_defaultLine->point2->setCoords(1, y);
-    m_defaultLabel->position->setTypeX(QCPItemPosition::ptAxisRectRatio);
-    m_defaultLabel->position->setTypeY(QCPItemPosition::ptPlotCoords);
-    m_defaultLabel->position->setCoords(0.995, y);
+    m_default->addData(0, y);
+    m_default->addData(1e9, y);
   }
   m_plot->yAxis->setRange(0, high > 0 ? high * 1.08 : 1);
 }

@@ -8,8 +8,6 @@
 class QCustomPlot;
 class QCPGraph;
 class QCPAxisRect;
-class QCPItemStraightLine;
-class QCPItemText;
 
 namespace tw::widgets {
 
@@ -17,15 +15,8 @@ namespace tw::widgets {
 class CurveChart : public QWidget {
   Q_OBJECT
  public:
-  /// An earlier session's best-so-far, drawn dashed.
-  struct Overlay {
-    QString name;
-    TrialStorePtr store;
-  };
-
   explicit CurveChart(QWidget* parent = nullptr);
   void setStore(TrialStorePtr store);
-  void setOverlays(std::vector<Overlay> overlays);
   /// Time of the default schedule in seconds, for the reference line; 0 or infinity hides it.
   void setDefaultSeconds(double seconds);
   void setUnit(CurveUnit unit);
@@ -47,7 +38,6 @@ class CurveChart : public QWidget {
  private:
   void buildPlot();
   void restyle();
-  void showOverlays();
   void rescale();
   void showFailures();
   void showSelection();
@@ -57,12 +47,8 @@ class CurveChart : public QWidget {
 
   QCustomPlot* m_plot;
   QCPAxisRect* m_strip = nullptr;
-  QCPGraph *m_trials = nullptr, *m_best = nullptr, *m_failures = nullptr, *m_selected = nullptr, *m_selectedFailure = nullptr;
-  std::vector<QCPGraph*> m_overlayGraphs;
-  QCPItemStraightLine* m_defaultLine = nullptr;
-  QCPItemText* m_defaultLabel = nullptr;
+  QCPGraph *m_trials = nullptr, *m_best = nullptr, *m_failures = nullptr, *m_selected = nullptr, *m_selectedFailure = nullptr, *m_default = nullptr;
   TrialStorePtr m_store;
-  std::vector<Overlay> m_overlays;
   CurveData m_data;
   CurveUnit m_unit = CurveUnit::gflops;
   double m_defaultSeconds = 0;

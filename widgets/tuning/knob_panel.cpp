@@ -49,6 +49,7 @@ KnobPanel::KnobPanel(QWidget* parent) : QWidget(parent) {
   m_indexEdit->setObjectName(QStringLiteral("edit.space.index"));
   m_indexEdit->setAccessibleName(tr("Index of the point in the configuration space"));
   m_indexEdit->setValidator(new QRegularExpressionValidator(QRegularExpression(QStringLiteral("[0-9]{1,18}")), m_indexEdit));
+  m_indexEdit->setPlaceholderText(tr("the code is that of no point"));
   caption->setBuddy(m_indexEdit);
   line->addWidget(caption);
   line->addWidget(m_indexEdit, 1);
@@ -155,6 +156,11 @@ void KnobPanel::showPositions() {
     for (size_t k = 0; k < m_rows.size(); ++k) {
       m_rows[k].combo->setCurrentIndex(positions[k]);
       m_rows[k].slider->setValue(positions[k]);
+    }
+  } else {
+    for (const Row& row : m_rows) {
+      row.combo->setCurrentIndex(-1);
+      row.slider->setValue(0);
     }
   }
   m_quiet = false;
