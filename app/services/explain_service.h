@@ -56,6 +56,7 @@ class ExplainService : public QObject {
   Engine::Space m_space;
   QTimer m_follow;
   double m_shownBest = 0;
+  bool m_byHand = false;  ///< the point was chosen by the user, so it is not replaced by a better one
 };
 
 }  // namespace tw::app
