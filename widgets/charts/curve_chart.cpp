@@ -195,7 +195,7 @@ void CurveChart::rescale() {
     const double y = curveValue(m_defaultSeconds, m_store->flops(), m_unit);
     high = std::max(high, y);
     m_default->addData(0, y);
-    m_default->addData(1e9, y);
+    m_default->addData(4 * m_plot->xAxis->range().upper, y);
   }
   m_plot->yAxis->setRange(0, high > 0 ? high * 1.08 : 1);
 }
