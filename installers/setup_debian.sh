@@ -7,11 +7,11 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 build_tools=(cmake g++ ninja-build ccache mold pkg-config python3)
-engine=(llvm-19-dev libsqlite3-dev libsqlitecpp-dev nlohmann-json3-dev libonnx-dev libprotobuf-dev protobuf-compiler
-        libcli11-dev libspdlog-dev libfmt-dev libzstd-dev libxxhash-dev)
+engine=(llvm-19-dev libsqlite3-dev libsqlitecpp-dev nlohmann-json3-dev libonnx-dev libprotobuf-dev libcli11-dev
+        libspdlog-dev libfmt-dev libzstd-dev libxxhash-dev)
 tests=(qt6-base-dev libonnx-testdata)
-gui=(qt6-base-dev qt6-svg-dev libqcustomplot-dev libqscintilla2-qt6-dev libgl-dev)
-bench=(libopenblas-dev libdnnl-dev)
+gui=(qt6-base-dev qt6-svg-dev libqcustomplot-dev libqscintilla2-qt6-dev)
+bench=(libopenblas-dev)
 
 wanted=("${build_tools[@]}" "${engine[@]}" "${tests[@]}")
 with_gui=yes
