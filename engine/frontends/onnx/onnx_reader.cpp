@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 #include <fstream>
+#include <new>
 
 #include "engine/frontends/onnx/importer.h"
 #include "engine/frontends/onnx/limits.h"
@@ -35,6 +36,8 @@ Expected<graph::Graph> read_onnx_bytes(std::string_view bytes, const std::string
     return prune(Importer(model, options, external).run());
   } catch (Refusal& refusal) {
     return std::move(refusal.error);
+  } catch (const std::bad_alloc&) {  // a small file may declare tensors of any size
+    return Error(ErrorCode::resource_limit, "Expected a model whose constants fit in memory, found larger ones");
   }
 }
 
