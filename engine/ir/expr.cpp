@@ -25,6 +25,12 @@ int64_t floor_div_int(int64_t a, int64_t b) {
   return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
 }
 
+int64_t floor_mod_int(int64_t a, int64_t b) {
+  if (b == -1) return 0;
+  const int64_t r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
 std::optional<int64_t> fold_int(BinaryOp op, int64_t a, int64_t b) {
   switch (op) {
     case BinaryOp::add:
@@ -32,7 +38,7 @@ std::optional<int64_t> fold_int(BinaryOp op, int64_t a, int64_t b) {
     case BinaryOp::mul: return wrapping(op, a, b);
     case BinaryOp::div: return b == 0 ? std::nullopt : std::optional(b == -1 ? wrapping(BinaryOp::sub, 0, a) : a / b);
     case BinaryOp::floor_div: return b == 0 ? std::nullopt : std::optional(floor_div_int(a, b));
-    case BinaryOp::floor_mod: return b == 0 ? std::nullopt : std::optional(b == -1 ? 0 : a - b * floor_div_int(a, b));
+    case BinaryOp::floor_mod: return b == 0 ? std::nullopt : std::optional(floor_mod_int(a, b));
     case BinaryOp::min: return std::min(a, b);
     case BinaryOp::max: return std::max(a, b);
     case BinaryOp::eq: return a == b;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 #include <cmath>
+#include <ctime>
 
 #include "engine/base/rng.h"
 #include "engine/te/dag.h"
@@ -256,11 +257,11 @@ class InterpretTest : public QObject {
     Rng rng(7);
     std::vector<int64_t> positions;
     for (int k = 0; k < 64; ++k) positions.push_back(rng.range(0, 512 * 28 * 28 - 1));
-    QElapsedTimer timer;
-    timer.start();
+    const std::clock_t begin = std::clock();
     QVERIFY(interpret_at(*dag, in, 0, positions).has_value());
-    qInfo("64 samples of 4608 terms: %lld ms", static_cast<long long>(timer.elapsed()));
-    QVERIFY(timer.elapsed() < 1000);
+    const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    qInfo("64 samples of 4608 terms: %.0f ms", seconds * 1e3);
+    QVERIFY(seconds < 10);  // some 40 ms; a tree walk over names would take minutes
   }
 };
 

