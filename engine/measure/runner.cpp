@@ -164,18 +164,19 @@ class LocalRunner final : public Runner {
 
   struct Answer {
     MeasureReply reply;
-    double wall_s;  ///< since the candidate's turn came
+    double wall_s;  ///< since the question was sent, waiting for the turn included: never less than what the candidate had, however late we are woken
   };
 
   /// The worker says when the candidate's turn has come, since only one is measured at a time on a machine, and answers when it is done.
   Expected<Answer> ask(const MeasureJob& job, const std::vector<std::byte>& object, const StopFd& stop_fd) {
+    const auto asked = Clock::now();
     TW_TRY(Frame frame, exchange(to_json(job), object, kQueueSeconds, stop_fd));
     const auto start = Clock::now();
     if (frame.header.contains("started")) {
       TW_TRY(frame, wait_for_frame(start + seconds(job.startup_limit_s + job.run_limit_s + kPatience), stop_fd));
     }
     auto reply = reply_from_frame(frame, job);
-    if (reply && reply->id == job.id) return Answer{std::move(*reply), since(start)};
+    if (reply && reply->id == job.id) return Answer{std::move(*reply), since(asked)};
     process_.reset();
     return reply ? Error(ErrorCode::infrastructure, "The measuring worker answered another question") : reply.error();
   }
