@@ -71,12 +71,23 @@ std::string OnnxBuilder::shape_constant(const std::string& name, const Shape& sh
   return name;
 }
 
-std::pair<std::string, std::string> OnnxBuilder::split_channels(const std::string& name, const std::string& x, int64_t first) {
-  const std::string sizes = shape_constant(name + ".sizes", {first, first});
-  const std::string out = node("Split", name, {x, sizes}, {integer("axis", 1)});
-  const std::string rest = name + ".rest";
-  impl_->model.mutable_graph()->mutable_node()->rbegin()->add_output(rest);
-  return {out, rest};
+std::string OnnxBuilder::boolean_constant(const std::string& name, const Shape& shape, const std::vector<bool>& data) {
+  auto* tensor = impl_->model.mutable_graph()->add_initializer();
+  tensor->set_name(name);
+  tensor->set_data_type(onnx::TensorProto_DataType_BOOL);
+  for (const int64_t d : shape) tensor->add_dims(d);
+  for (const bool v : data) tensor->add_int32_data(v ? 1 : 0);
+  return name;
+}
+
+std::vector<std::string> OnnxBuilder::split(const std::string& name, const std::string& x, int64_t axis, const Shape& sizes) {
+  std::vector<std::string> parts{node("Split", name, {x, shape_constant(name + ".sizes", sizes)}, {integer("axis", axis)})};
+  auto* nodes = impl_->model.mutable_graph()->mutable_node();
+  while (parts.size() < sizes.size()) {
+    parts.push_back(name + ".out" + std::to_string(parts.size()));
+    nodes->Mutable(nodes->size() - 1)->add_output(parts.back());
+  }
+  return parts;
 }
 
 std::string OnnxBuilder::node(const std::string& op, const std::string& name, const std::vector<std::string>& inputs,
@@ -117,22 +128,33 @@ std::string OnnxBuilder::random(const std::string& name, const Shape& shape, dou
 }
 
 std::string OnnxBuilder::conv(const std::string& name, const std::string& x, const Conv& c) {
-  const double fan_in = static_cast<double>(c.in / c.groups * c.kernel * c.kernel);
-  std::vector<std::string> inputs = {x, random(name + ".weight", {c.out, c.in / c.groups, c.kernel, c.kernel}, 0, std::sqrt(2.0 / fan_in))};
-  if (c.bias) inputs.push_back(random(name + ".bias", {c.out}, 0, 0.05));
-  return node("Conv", name, inputs,
-              {integers("dilations", {1, 1}), integer("group", c.groups), integers("kernel_shape", {c.kernel, c.kernel}),
-               integers("pads", {c.pad, c.pad, c.pad, c.pad}), integers("strides", {c.stride, c.stride})});
+  return conv(
+      name, x,
+      WindowConv{
+          .in = c.in, .out = c.out, .kernel = {c.kernel, c.kernel}, .stride = {c.stride, c.stride}, .pad = {c.pad, c.pad}, .groups = c.groups, .bias = c.bias});
 }
 
-std::string OnnxBuilder::batch_norm(const std::string& name, const std::string& x, int64_t channels, double gain) {
+std::string OnnxBuilder::conv(const std::string& name, const std::string& x, const WindowConv& c) {
+  Shape shape{c.out, c.in / c.groups}, pads = c.pad;
+  shape.insert(shape.end(), c.kernel.begin(), c.kernel.end());
+  pads.insert(pads.end(), c.pad.begin(), c.pad.end());
+  double fan_in = 1;
+  for (size_t d = 1; d < shape.size(); ++d) fan_in *= static_cast<double>(shape[d]);
+  std::vector<std::string> inputs = {x, random(name + ".weight", shape, 0, std::sqrt(2.0 / fan_in))};
+  if (c.bias) inputs.push_back(random(name + ".bias", {c.out}, 0, 0.05));
+  return node("Conv", name, inputs,
+              {integers("dilations", Shape(c.kernel.size(), 1)), integer("group", c.groups), integers("kernel_shape", c.kernel), integers("pads", pads),
+               integers("strides", c.stride)});
+}
+
+std::string OnnxBuilder::batch_norm(const std::string& name, const std::string& x, int64_t channels, double gain, float epsilon) {
   const std::string scale = random(name + ".weight", {channels}, gain, 0.1 * gain);
   const std::string bias = random(name + ".bias", {channels}, 0, 0.1);
   const std::string mean = random(name + ".running_mean", {channels}, 0, 0.1);
   std::vector<float> variance(static_cast<size_t>(channels));
   for (float& v : variance) v = static_cast<float>(0.9 + 0.6 * rng_.uniform_real());
   initializer(name + ".running_var", {channels}, variance);
-  return node("BatchNormalization", name, {x, scale, bias, mean, name + ".running_var"}, {real("epsilon", 1e-5F)});
+  return node("BatchNormalization", name, {x, scale, bias, mean, name + ".running_var"}, {real("epsilon", epsilon)});
 }
 
 std::string OnnxBuilder::gemm(const std::string& name, const std::string& x, int64_t in, int64_t out) {
@@ -162,8 +184,10 @@ std::string OnnxBuilder::max_pool(const std::string& name, const std::string& x,
                integers("strides", {stride, stride})});
 }
 
-std::string OnnxBuilder::average_pool(const std::string& name, const std::string& x, int64_t kernel, int64_t stride) {
-  return node("AveragePool", name, {x}, {integers("kernel_shape", {kernel, kernel}), integers("strides", {stride, stride})});
+std::string OnnxBuilder::average_pool(const std::string& name, const std::string& x, int64_t kernel, int64_t stride, int64_t pad) {
+  return node("AveragePool", name, {x},
+              {integer("count_include_pad", 1), integers("kernel_shape", {kernel, kernel}), integers("pads", {pad, pad, pad, pad}),
+               integers("strides", {stride, stride})});
 }
 
 std::string OnnxBuilder::finish() { return impl_->model.SerializeAsString(); }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "engine/base/rng.h"
@@ -38,6 +37,7 @@ class OnnxBuilder {
   std::string integer_input(const std::string& name, const Shape& shape);
   void output(const std::string& value, const Shape& shape);
   std::string initializer(const std::string& name, const Shape& shape, const std::vector<float>& data);
+  std::string boolean_constant(const std::string& name, const Shape& shape, const std::vector<bool>& data);
   /// A one-dimensional initializer of integers, as Reshape wants its shape.
   std::string shape_constant(const std::string& name, const Shape& shape);
   std::string node(const std::string& op, const std::string& name, const std::vector<std::string>& inputs, const std::vector<Attribute>& attributes = {});
@@ -50,10 +50,18 @@ class OnnxBuilder {
     int64_t stride = 1, pad = 0, groups = 1;
     bool bias = false;
   };
+  /// The same for windows of any rank and form; `pad` is the padding on both sides of each dimension.
+  struct WindowConv {
+    int64_t in, out;
+    Shape kernel, stride, pad;
+    int64_t groups = 1;
+    bool bias = false;
+  };
   /// Weights scaled for rectified activations: deviation sqrt(2 / fan-in). Source: He et al., ICCV 2015.
   std::string conv(const std::string& name, const std::string& x, const Conv& c);
+  std::string conv(const std::string& name, const std::string& x, const WindowConv& c);
   /// Inference-time statistics near those of unit-variance data, so that activations stay bounded; `gain` is the mean of the scale.
-  std::string batch_norm(const std::string& name, const std::string& x, int64_t channels, double gain = 1.0);
+  std::string batch_norm(const std::string& name, const std::string& x, int64_t channels, double gain = 1.0, float epsilon = 1e-5F);
   /// y = x W^T + b with W of shape [out, in].
   std::string gemm(const std::string& name, const std::string& x, int64_t in, int64_t out);
   /// x W + b over the last dimension, with W of shape [in, out], as a product and an addition.
@@ -62,10 +70,11 @@ class OnnxBuilder {
   /// Clip to [0, 6].
   std::string relu6(const std::string& name, const std::string& x);
   std::string max_pool(const std::string& name, const std::string& x, int64_t kernel, int64_t stride, int64_t pad, bool ceil_mode = false);
-  std::string average_pool(const std::string& name, const std::string& x, int64_t kernel, int64_t stride);
+  /// Padding counts as zeros in the mean.
+  std::string average_pool(const std::string& name, const std::string& x, int64_t kernel, int64_t stride, int64_t pad = 0);
 
-  /// The first `first` channels of x, and the rest, which are as many.
-  std::pair<std::string, std::string> split_channels(const std::string& name, const std::string& x, int64_t first);
+  /// Parts of the given sizes along one dimension.
+  std::vector<std::string> split(const std::string& name, const std::string& x, int64_t axis, const Shape& sizes);
 
   /// The serialised ModelProto.
   std::string finish();

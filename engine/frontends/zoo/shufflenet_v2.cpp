@@ -36,9 +36,9 @@ std::string unit(OnnxBuilder& b, const std::string& name, const std::string& x, 
   const int64_t half = u.out / 2;
   std::string left, right = x;
   if (u.stride == 1) {
-    const auto halves = b.split_channels(name + ".split", x, half);
-    left = halves.first;
-    right = halves.second;
+    const auto halves = b.split(name + ".split", x, 1, {half, half});
+    left = halves[0];
+    right = halves[1];
   } else {
     left = pointwise(b, name + ".branch1.2", depthwise(b, name + ".branch1.0", x, u.in, u.stride), u.in, half);
   }

@@ -6,33 +6,31 @@
 
 namespace tw::frontends {
 
-namespace {
-
-/// [batch, tokens, width] to [batch, heads, tokens, width / heads].
-std::string split_heads(OnnxBuilder& b, const std::string& name, const std::string& x, const Transformer& t) {
-  const std::string shape = b.shape_constant(name + ".shape", {t.batch, t.tokens, t.heads, t.width / t.heads});
-  return b.node("Transpose", name + ".transpose", {b.node("Reshape", name + ".reshape", {x, shape})}, {OnnxBuilder::integers("perm", {0, 2, 1, 3})});
-}
-
-}  // namespace
-
 std::string layer_norm(OnnxBuilder& b, const std::string& name, const std::string& x, const Transformer& t) {
   const std::string scale = b.random(name + ".weight", {t.width}, 1, 0.1), bias = b.random(name + ".bias", {t.width}, 0, 0.05);
   return b.node("LayerNormalization", name, {x, scale, bias}, {OnnxBuilder::integer("axis", -1), OnnxBuilder::real("epsilon", t.epsilon)});
 }
 
-std::string self_attention(OnnxBuilder& b, const std::string& name, const std::string& x, const Transformer& t) {
-  const std::string q = split_heads(b, name + ".query", b.linear(name + ".query", x, t.width, t.width), t);
-  const std::string k = split_heads(b, name + ".key", b.linear(name + ".key", x, t.width, t.width), t);
-  const std::string v = split_heads(b, name + ".value", b.linear(name + ".value", x, t.width, t.width), t);
+std::string split_heads(OnnxBuilder& b, const std::string& name, const std::string& x, int64_t heads, const Transformer& t) {
+  const std::string shape = b.shape_constant(name + ".shape", {t.batch, t.tokens, heads, t.width / t.heads});
+  return b.node("Transpose", name + ".transpose", {b.node("Reshape", name + ".reshape", {x, shape})}, {OnnxBuilder::integers("perm", {0, 2, 1, 3})});
+}
+
+std::string attention(OnnxBuilder& b, const std::string& name, const std::string& q, const std::string& k, const std::string& v, const Transformer& t,
+                      const Mask& mask) {
   const std::string turned = b.node("Transpose", name + ".key_t", {k}, {OnnxBuilder::integers("perm", {0, 1, 3, 2})});
   const std::string scale = b.initializer(name + ".scale", {}, {static_cast<float>(std::sqrt(static_cast<double>(t.width / t.heads)))});
   const std::string scores = b.node("Div", name + ".scaled", {b.node("MatMul", name + ".scores", {q, turned}), scale});
-  const std::string weights = b.node("Softmax", name + ".softmax", {scores}, {OnnxBuilder::integer("axis", -1)});
+  const std::string weights = b.node("Softmax", name + ".softmax", {mask ? mask(scores) : scores}, {OnnxBuilder::integer("axis", -1)});
   const std::string mixed =
       b.node("Transpose", name + ".mixed_t", {b.node("MatMul", name + ".mixed", {weights, v})}, {OnnxBuilder::integers("perm", {0, 2, 1, 3})});
-  const std::string shape = b.shape_constant(name + ".joined.shape", {t.batch, t.tokens, t.width});
-  return b.linear(name + ".output", b.node("Reshape", name + ".joined", {mixed, shape}), t.width, t.width);
+  return b.node("Reshape", name + ".joined", {mixed, b.shape_constant(name + ".joined.shape", {t.batch, t.tokens, t.width})});
+}
+
+std::string self_attention(OnnxBuilder& b, const std::string& name, const std::string& x, const Transformer& t) {
+  const auto projected = [&](const char* what) { return split_heads(b, name + what, b.linear(name + what, x, t.width, t.width), t.heads, t); };
+  const std::string q = projected(".query"), k = projected(".key"), v = projected(".value");
+  return b.linear(name + ".output", attention(b, name, q, k, v, t), t.width, t.width);
 }
 
 std::string feed_forward(OnnxBuilder& b, const std::string& name, const std::string& x, const Transformer& t) {

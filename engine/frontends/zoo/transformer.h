@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+
 #include "engine/frontends/zoo/onnx_builder.h"
 
 namespace tw::frontends {
 
-/// Sizes of a transformer encoder.
+/// Sizes of a transformer.
 struct Transformer {
   int64_t batch, tokens, width, heads, hidden;
   float epsilon = 1e-5F;
@@ -13,7 +15,15 @@ struct Transformer {
 
 /// Layer normalisation over the last dimension.
 std::string layer_norm(OnnxBuilder& b, const std::string& name, const std::string& x, const Transformer& t);
-/// Multi-head self-attention with its output projection. Source: Vaswani et al., "Attention is all you need", NeurIPS 2017.
+/// [batch, tokens, heads * size] to [batch, heads, tokens, size], with `t.width / t.heads` as the size.
+std::string split_heads(OnnxBuilder& b, const std::string& name, const std::string& x, int64_t heads, const Transformer& t);
+/// Adds a mask to the scores [batch, heads, tokens, tokens], or puts one over them; returns the result.
+using Mask = std::function<std::string(const std::string& scores)>;
+/// softmax(mask(q k^T / sqrt(size))) v of [batch, heads, tokens, size] each, as [batch, tokens, width].
+/// Source: Vaswani et al., "Attention is all you need", NeurIPS 2017.
+std::string attention(OnnxBuilder& b, const std::string& name, const std::string& q, const std::string& k, const std::string& v, const Transformer& t,
+                      const Mask& mask = {});
+/// Attention of x to itself with its four projections.
 std::string self_attention(OnnxBuilder& b, const std::string& name, const std::string& x, const Transformer& t);
 /// Two linear maps with x * Phi(x) between them, written with Erf. Source: Hendrycks and Gimpel, "Gaussian error linear units", 2016.
 std::string feed_forward(OnnxBuilder& b, const std::string& name, const std::string& x, const Transformer& t);

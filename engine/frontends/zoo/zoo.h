@@ -28,5 +28,16 @@ Expected<std::string> build_shufflenet_v2(const ZooOptions& options);
 Expected<std::string> build_vit_b_16(const ZooOptions& options);
 /// Source: Devlin et al., "BERT", NAACL 2019 (base; 128 tokens, no padding mask).
 Expected<std::string> build_bert_base(const ZooOptions& options);
+/// Source: Szegedy et al., "Rethinking the inception architecture for computer vision", CVPR 2016 (without the auxiliary classifier).
+Expected<std::string> build_inception_v3(const ZooOptions& options);
+/// Source: Radford et al., "Unsupervised representation learning with deep convolutional generative adversarial networks", ICLR 2016: the generator.
+Expected<std::string> build_dcgan(const ZooOptions& options);
+/// Source: Tran et al., "A closer look at spatiotemporal convolutions for action recognition", CVPR 2018 (R3D, 18 layers, 16 frames).
+Expected<std::string> build_r3d_18(const ZooOptions& options);
+/// Source: Radford et al., "Language models are unsupervised multitask learners", 2019 (124 million parameters; 128 tokens).
+Expected<std::string> build_gpt2_small(const ZooOptions& options);
+/// One layer. Source: Touvron et al., "LLaMA: open and efficient foundation language models", 2023, in the sizes of
+/// Zhang et al., "TinyLlama: an open-source small language model", 2024 (128 tokens).
+Expected<std::string> build_llama_block(const ZooOptions& options);
 
 }  // namespace tw::frontends

@@ -20,6 +20,11 @@ std::span<const ZooModel> zoo() {
       ZooModel{"shufflenet_v2", "Depthwise convolutions, channel split and shuffle", build_shufflenet_v2},
       ZooModel{"vit_b_16", "Vision transformer: patches of 16x16 pixels as tokens, twelve layers; 330 MiB", build_vit_b_16},
       ZooModel{"bert_base", "Text encoder of twelve transformer layers over 128 tokens; 418 MiB", build_bert_base},
+      ZooModel{"inception_v3", "Parallel branches of square, row and column windows, concatenated", build_inception_v3},
+      ZooModel{"dcgan", "Image generator: transposed convolutions from noise to 64x64 pixels", build_dcgan},
+      ZooModel{"r3d_18", "Residual network over videos: 3-dimensional convolutions", build_r3d_18},
+      ZooModel{"gpt2_small", "Text decoder of twelve layers with a causal mask over 128 tokens; 475 MiB", build_gpt2_small},
+      ZooModel{"llama_block", "One decoder layer with RMSNorm, rotary embedding, grouped queries and a SiLU-gated MLP; 168 MiB", build_llama_block},
   };
   return kModels;
 }
