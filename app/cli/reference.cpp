@@ -5,7 +5,6 @@
 #include "app/cli/common.h"
 #include "app/cli/npy.h"
 #include "app/cli/subprocess.h"
-#include "engine/api/compile.h"
 #include "engine/base/text.h"
 
 namespace tw::cli {
@@ -47,8 +46,8 @@ int reference_worker(const WorkerOptions& o) {
 
 }  // namespace
 
-Expected<std::vector<HostArray>> reference_outputs(const std::string& executable_path, const runtime::Executable& executable, const TensorMap& inputs,
-                                                   StopToken stop) {
+Expected<ReferenceOutputs> reference_outputs(const std::string& executable_path, const runtime::Executable& executable, const TensorMap& inputs,
+                                             StopToken stop) {
   if (executable.graph_text.empty()) return Error(ErrorCode::not_applicable, fmt::format("'{}' carries no graph to check against", executable_path));
   TW_TRY(const graph::Graph graph, graph::parse(executable.graph_text, executable.graph_constants));
   TW_TRY(const TemporaryFolder folder, TemporaryFolder::create());
@@ -61,12 +60,37 @@ Expected<std::vector<HostArray>> reference_outputs(const std::string& executable
   }
   TW_TRY(const int code, run_self({"reference-worker", executable_path, folder.path()}, stop));
   if (code != kDone) return Error(ErrorCode::internal, "The reference could not be computed; the error above says why");
-  std::vector<HostArray> outputs;
+  ReferenceOutputs want;
+  TW_TRY(want.tolerances, api::output_tolerances(graph));
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     TW_TRY(HostArray a, read_npy(numbered(folder.path(), "out", i)));
-    outputs.push_back(restore_type(std::move(a), graph.values[graph.outputs[i]].type.dtype));
+    want.arrays.push_back(restore_type(std::move(a), graph.values[graph.outputs[i]].type.dtype));
   }
-  return outputs;
+  return want;
+}
+
+Expected<Check> check_outputs(const ReferenceOutputs& want, const std::vector<HostArray>& got, std::optional<double> tolerance) {
+  if (want.arrays.size() != got.size())
+    return Error(ErrorCode::internal, fmt::format("Expected {} outputs as the reference has, found {}", want.arrays.size(), got.size()));
+  Check check;
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (want.arrays[i].dtype != got[i].dtype || want.arrays[i].shape != got[i].shape)
+      return Error(ErrorCode::wrong_result, fmt::format("Output {} differs in type or shape", i));
+    const api::Difference d = api::compare(got[i], want.arrays[i]);
+    check.outputs.push_back(d);
+    check.tolerances.push_back(tolerance.value_or(want.tolerances[i]));
+    check.max_abs = std::max(check.max_abs, d.max_abs);
+    check.max_rel = std::max(check.max_rel, d.max_rel);
+    check.passed = check.passed && d.max_rel <= check.tolerances.back();
+  }
+  return check;
+}
+
+std::string check_text(const Check& check) {
+  std::string verdict = "passed";
+  for (size_t i = 0; i < check.outputs.size(); ++i)
+    if (!(check.outputs[i].max_rel <= check.tolerances[i])) verdict = fmt::format("output {} is above {:.3g} relative", i, check.tolerances[i]);
+  return fmt::format("{:.3g} relative, {:.3g} absolute against the reference: {}", check.max_rel, check.max_abs, verdict);
 }
 
 void add_reference_worker(CLI::App& app, Run& run) {

@@ -48,6 +48,11 @@ Expected<runtime::Executable> compile(const Network& network, const Target& targ
 Expected<std::vector<HostArray>> run_reference(const graph::Graph& imported, const std::map<std::string, HostArray>& inputs, const Target& target,
                                                StopToken stop = {});
 
+/// Error allowed for each output of an imported graph, relative to its largest magnitude. Every operator on the way adds what it may differ by;
+/// the worst path counts, with errors of different operators taken as independent. 0 for outputs without a fraction.
+/// Errors: what the operators say when written as tensor expressions.
+Expected<std::vector<double>> output_tolerances(const graph::Graph& imported);
+
 /// Largest error of `got` against `want`: absolute, and relative to the largest magnitude of `want`.
 struct Difference {
   double max_abs = 0, max_rel = 0;

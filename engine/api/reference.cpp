@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "engine/api/compile.h"
+#include "engine/api/tolerance.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
-#include "engine/graph/op.h"
 #include "engine/graph/passes/fold_constants.h"
 #include "engine/graph/to_dag.h"
 #include "engine/lower/lower.h"
@@ -58,7 +58,7 @@ Expected<void> check_node(const graph::Node& n, const te::Dag& dag, std::span<co
     double scale = 0;
     for (int64_t i = 0; i < r.num_elements(); ++i)
       if (const double v = std::abs(r.get(i)); std::isfinite(v)) scale = std::max(scale, v);
-    const double tolerance = std::max(measure::output_tolerance(dag, static_cast<int>(o)), graph::find_op(n.op)->tolerance);
+    const double tolerance = node_tolerance(n, dag, static_cast<int>(o));
     for (size_t i = 0; i < positions.size(); ++i) {
       const double got = r.get(positions[i]);
       const bool equal = got == want[i] || (std::isnan(got) && std::isnan(want[i]));

@@ -202,7 +202,9 @@ class MainJob(CliCase):
         self.assertTrue(any(k["origin"] != "default" for k in compiled["kernels"]), compiled["kernels"])
         ran = tw_json("run", twx, "--random-input", "--check", "--profile", "--repeat", "3", "--output", self.path("out"))
         self.assertTrue(ran["check"]["passed"])
-        self.assertLess(ran["check"]["max_rel_error"], 1e-3)
+        self.assertLess(ran["check"]["max_rel_error"], ran["outputs"][0]["tolerance"])
+        self.assertLess(ran["outputs"][0]["tolerance"], 1e-3)
+        self.assertIn("above 0 relative", tw("run", twx, "--random-input", "--check", "--tolerance", "0", check=1)[1])
         self.assertEqual(len(ran["profile"]), len(compiled["kernels"]))
         self.assertEqual(len(os.listdir(self.path("out"))), len(ran["outputs"]))
 

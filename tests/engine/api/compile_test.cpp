@@ -79,7 +79,24 @@ class CompileTest : public QObject {
     const runtime::Executable e = api::compile(n, target_, nullptr).value();
     QCOMPARE(copies(e), 0);
     QVERIFY(e.arena_bytes > 0 && e.arena_bytes < e.unplanned_bytes);
-    QVERIFY(api::compare(execute(e, inputs)[0], want[0]).max_rel < 1e-4);
+    QVERIFY(api::compare(execute(e, inputs)[0], want[0]).max_rel <= api::output_tolerances(n.imported).value()[0]);
+  }
+
+  void tolerancesFollowTheOperators() {
+    const auto chain = [](DType t, int64_t terms, int layers) {
+      graph::GraphBuilder b("chain");
+      int v = b.input("x", {t, {terms, terms}});
+      const int w = b.constant("w", HostArray::make(t, {terms, terms}));
+      for (int i = 0; i < layers; ++i) v = b.node("matmul", {v, w}).value()[0];
+      b.output(v);
+      return api::output_tolerances(std::move(b).finish()).value()[0];
+    };
+    const double one = chain(kFloat32, 64, 1);
+    QVERIFY2(one > 1e-6 && one < 2e-5, QByteArray::number(one));
+    QVERIFY(chain(kFloat32, 1024, 1) > 2 * one);
+    QVERIFY(std::abs(chain(kFloat32, 64, 9) / one - 3) < 1e-9);  // independent errors
+    QVERIFY(chain(kFloat16, 64, 1) > 1000 * one);
+    QCOMPARE(chain(kInt32, 64, 3), 0.0);
   }
 
   void recordsAreUsedAndLayoutsMatched_data() {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api/tolerance.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/api/compile.h"
+#include "engine/graph/op.h"
+#include "engine/graph/to_dag.h"
+#include "engine/measure/check.h"
+
+namespace tw::api {
+
+double node_tolerance(const graph::Node& node, const te::Dag& dag, int output) {
+  return std::max(measure::output_tolerance(dag, output), graph::find_op(node.op)->tolerance);
+}
+
+Expected<std::vector<double>> output_tolerances(const graph::Graph& g) {
+  std::vector<double> allowed(g.values.size(), 0);
+  for (const graph::Node& n : g.nodes) {
+    double operands = 0;
+    for (const int v : n.inputs)
+      if (v >= 0) operands = std::max(operands, allowed[static_cast<size_t>(v)]);
+    TW_TRY(const graph::NodesDag dag, graph::to_dag(g, n));
+    for (size_t o = 0; o < n.outputs.size(); ++o) {
+      const auto v = static_cast<size_t>(n.outputs[o]);
+      if (g.values[v].type.dtype.is_float()) allowed[v] = std::hypot(operands, node_tolerance(n, *dag.dag, static_cast<int>(o)));
+    }
+  }
+  std::vector<double> out;
+  for (const int v : g.outputs) out.push_back(allowed[static_cast<size_t>(v)]);
+  return out;
+}
+
+}  // namespace tw::api
