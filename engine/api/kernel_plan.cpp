@@ -27,7 +27,7 @@ Expected<schedule::Schedule> copy_schedule(const graph::TensorType& type, const 
   std::vector<schedule::LayoutStep> layouts;
   if (!from.empty()) layouts.push_back({0, pieces_of(from)});
   if (!to.empty()) layouts.push_back({1, pieces_of(to)});
-  return space::default_schedule(std::move(b).finish({y}), target, layouts);
+  return space::rule_schedule(std::move(b).finish({y}), target, layouts);
 }
 
 class Planner {
@@ -40,7 +40,8 @@ class Planner {
     for (const graph::Group& group : p_.groups) {
       keys_.push_back(records::make_task(group.name, group.dag, target_).key);
       const auto it = tuned_.find(keys_.back());
-      fixed.push_back(it == tuned_.end() ? std::nullopt : std::optional(argument_layouts(it->second.schedule)));
+      chosen_.push_back(it != tuned_.end() ? std::optional(it->second.schedule) : space::fallback_schedule(group.dag, target_));
+      fixed.push_back(chosen_.back() ? std::optional(argument_layouts(*chosen_.back())) : std::nullopt);
     }
     wanted_ = wanted_layouts(g_, p_, fixed);
     for (const int v : g_.inputs) array(v, {});
@@ -84,7 +85,7 @@ class Planner {
   /// Layout that the value is at hand in: as its producer wrote it.
   const Layout& present(int value) const { return plan_.arrays[static_cast<size_t>(versions_[static_cast<size_t>(value)].front())].layout; }
 
-  /// Layouts for a group with the default schedule: inputs as they are; outputs as a reader wants them, or as the inputs are.
+  /// Layouts for a group scheduled by rule: inputs as they are; outputs as a reader wants them, or as the inputs are.
   std::vector<Layout> adopted(const graph::Group& group) const {
     std::vector<Layout> layouts;
     Layout blocked;
@@ -104,21 +105,21 @@ class Planner {
     return layouts;
   }
 
-  Expected<schedule::Schedule> default_for(const graph::Group& group) const {
+  Expected<schedule::Schedule> rule_schedule_for(const graph::Group& group) const {
     const std::vector<Layout> layouts = adopted(group);
     std::vector<schedule::LayoutStep> steps;
     for (size_t k = 0; k < layouts.size(); ++k) {
       const int stage = static_cast<int>(k < group.inputs.size() ? k : static_cast<size_t>(group.dag->outputs[k - group.inputs.size()]));
       if (!layouts[k].empty()) steps.push_back({stage, pieces_of(layouts[k])});
     }
-    return space::default_schedule(group.dag, target_, steps);
+    return space::rule_schedule(group.dag, target_, steps);
   }
 
   Expected<void> add_group(size_t index) {
     const graph::Group& group = p_.groups[index];
     const auto it = tuned_.find(keys_[index]);
     const bool tuned = it != tuned_.end();
-    TW_TRY(schedule::Schedule s, tuned ? Expected<schedule::Schedule>(it->second.schedule) : default_for(group));
+    TW_TRY(schedule::Schedule s, chosen_[index] ? Expected<schedule::Schedule>(*chosen_[index]) : rule_schedule_for(group));
     const std::vector<Layout> layouts = argument_layouts(s);
     TW_ASSERT(layouts.size() == group.inputs.size() + group.outputs.size(), "arguments of kernel " + group.name);
     PlannedKernel k{.schedule = std::move(s),
@@ -142,9 +143,10 @@ class Planner {
   const graph::Partition& p_;
   const Target& target_;
   const std::map<std::string, Tuned>& tuned_;
-  std::vector<std::string> keys_;              ///< task key per group
-  std::vector<std::optional<Layout>> wanted_;  ///< per value
-  std::vector<std::vector<int>> versions_;     ///< per value, its arrays; the first is what the producer wrote
+  std::vector<std::string> keys_;                          ///< task key per group
+  std::vector<std::optional<schedule::Schedule>> chosen_;  ///< per group: tuned, or its template's fallback; nothing where a rule schedules it
+  std::vector<std::optional<Layout>> wanted_;              ///< per value
+  std::vector<std::vector<int>> versions_;                 ///< per value, its arrays; the first is what the producer wrote
   KernelPlan plan_;
 };
 

@@ -46,8 +46,9 @@ struct Tuned {
 /// Layouts of a kernel's arguments: placeholders, then outputs.
 std::vector<Layout> argument_layouts(const schedule::Schedule& s);
 
-/// Chooses layouts and orders the kernels. Groups without a tuned schedule get the default one and adopt the layouts of their neighbours; where a
-/// tuned kernel wants another layout than there is, a kernel that copies goes in between. Inputs and outputs of the graph are row-major.
+/// Chooses layouts and orders the kernels. Tuned schedules and the fallback points of templates fix the layouts of their arguments; groups without either are
+/// scheduled by rule and adopt the layouts of their neighbours. Where a kernel wants another layout than there is, one that copies goes in between. Inputs and
+/// outputs of the graph are row-major.
 Expected<KernelPlan> plan_kernels(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned,
                                   StopToken stop);
 

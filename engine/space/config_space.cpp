@@ -215,6 +215,20 @@ Expected<ConfigEntity> ConfigSpace::from_json(const Json& entity) const {
   return entity_at(positions);
 }
 
+ConfigEntity ConfigSpace::best_by(const std::function<double(const ConfigEntity&)>& score) const {
+  ConfigEntity best;
+  double best_score = 0;
+  for (int64_t i = 0, n = size(); i < n; ++i) {
+    ConfigEntity e = entity_at(knob_positions(i));
+    if (!filtered_reason(e).empty()) continue;
+    const double s = score(e);
+    if (best.index_ >= 0 && s <= best_score) continue;
+    best = std::move(e);
+    best_score = s;
+  }
+  return best;
+}
+
 void ConfigSpace::add_filter(std::function<bool(const ConfigEntity&)> keep, std::string reason) { filters_.emplace_back(std::move(keep), std::move(reason)); }
 
 std::string ConfigSpace::filtered_reason(const ConfigEntity& e) const {

@@ -102,6 +102,8 @@ class ConfigSpace {
   /// Position in each knob's candidate list, first knob first, and back.
   std::vector<int> knob_positions(int64_t index) const;
   int64_t index_of(const std::vector<int>& positions) const;
+  /// The valid point with the highest score, the first of equals; index -1 if no point is valid. Looks at every point.
+  ConfigEntity best_by(const std::function<double(const ConfigEntity&)>& score) const;
   /// Reads an AutoTVM "entity" list; the index is computed from it. The first factor of a split may be -1 or the real one. Errors: invalid_argument naming the
   /// knob whose value is not among its candidates.
   Expected<ConfigEntity> from_json(const Json& entity) const;

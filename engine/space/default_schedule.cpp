@@ -183,7 +183,7 @@ bool inlines(const te::Dag& dag, int i) {
 
 }  // namespace
 
-Expected<schedule::Schedule> default_schedule(const te::DagPtr& dag, const Target& target, const std::vector<schedule::LayoutStep>& layouts) {
+Expected<schedule::Schedule> rule_schedule(const te::DagPtr& dag, const Target& target, const std::vector<schedule::LayoutStep>& layouts) {
   Builder b(dag);
   for (const schedule::LayoutStep& l : layouts) b.layout(l.stage, l.pieces);
   for (size_t i = 0; i < dag->ops.size(); ++i)
@@ -205,8 +205,18 @@ Expected<schedule::Schedule> default_schedule(const te::DagPtr& dag, const Targe
   return std::move(b).finish();
 }
 
+std::optional<schedule::Schedule> fallback_schedule(const te::DagPtr& dag, const Target& target) {
+  const Template* t = find_template(*dag, target);
+  if (!t) return std::nullopt;
+  const ConfigEntity point = t->fallback(*dag, target);
+  if (point.index() < 0) return std::nullopt;
+  auto s = t->apply(dag, target, point);
+  return s ? std::optional(*std::move(s)) : std::nullopt;
+}
+
 schedule::Schedule default_schedule(const te::DagPtr& dag, const Target& target) {
-  auto s = default_schedule(dag, target, {});
+  if (auto fallback = fallback_schedule(dag, target)) return *std::move(fallback);
+  auto s = rule_schedule(dag, target, {});
   TW_ASSERT(s.has_value(), s.error().text());
   return *std::move(s);
 }

@@ -16,6 +16,8 @@ struct Template {
   ConfigSpace (*space)(const te::Dag&, const Target&);
   /// Errors: illegal_schedule or resource_limit for points that break a rule.
   Expected<schedule::Schedule> (*apply)(const te::DagPtr&, const Target&, const ConfigEntity&);
+  /// The point that untuned networks use: chosen by rule from shape and target, without measuring. Its index is -1 if no point is valid.
+  ConfigEntity (*fallback)(const te::Dag&, const Target&);
   const char* summary;
   const char* source;
 };
@@ -25,10 +27,14 @@ std::span<const Template> templates();
 /// The first template that matches, or null: such tasks have only the default schedule.
 const Template* find_template(const te::Dag& dag, const Target& target);
 
-/// A sensible schedule for any dag: inlines what is injective, vectorises and parallelises the rest. Never fails on a verified dag.
+/// The fallback point of the template that matches; nothing if none does.
+std::optional<schedule::Schedule> fallback_schedule(const te::DagPtr& dag, const Target& target);
+
+/// A sensible schedule for any dag by rule: inlines what is injective, vectorises and parallelises the rest. Never fails on a verified dag.
 /// `layouts` (layout steps of placeholders and outputs, by stage of the unscheduled dag) come first, and vector loops follow them.
 /// Errors: what an illegal layout step gives.
-Expected<schedule::Schedule> default_schedule(const te::DagPtr& dag, const Target& target, const std::vector<schedule::LayoutStep>& layouts);
+Expected<schedule::Schedule> rule_schedule(const te::DagPtr& dag, const Target& target, const std::vector<schedule::LayoutStep>& layouts);
+/// What a task gets that was never tuned: the fallback point of its template, else the schedule by rule. Never fails on a verified dag.
 schedule::Schedule default_schedule(const te::DagPtr& dag, const Target& target);
 
 }  // namespace tw::space

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "engine/space/template.h"
+#include "engine/space/templates/cpu/batch_matmul.h"
 #include "engine/space/templates/cpu/conv2d_nchwc.h"
 #include "engine/space/templates/cpu/dense_pack.h"
 #include "engine/space/templates/cpu/depthwise_conv2d_nchwc.h"
@@ -10,19 +11,24 @@ namespace tw::space {
 
 namespace {
 
-const std::array<Template, 3> kTemplates{{
-    {"dense_pack.cpu", cpu::dense_pack_matches, cpu::dense_pack_space, cpu::dense_pack_apply,
+const std::array<Template, 4> kTemplates{{
+    {"dense_pack.cpu", cpu::dense_pack_matches, cpu::dense_pack_space, cpu::dense_pack_apply, cpu::dense_pack_fallback,
      "Matrix product with constant weights, packed ahead of time into panels a few vectors wide. A register tile of rows times columns is summed over the "
      "whole "
      "reduction before it is stored, with the elementwise work that follows applied on the way out.",
      "Goto and van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 2008"},
-    {"conv2d_nchwc.cpu", cpu::conv2d_nchwc_matches, cpu::conv2d_nchwc_space, cpu::conv2d_nchwc_apply,
+    {"conv2d_nchwc.cpu", cpu::conv2d_nchwc_matches, cpu::conv2d_nchwc_space, cpu::conv2d_nchwc_apply, cpu::conv2d_nchwc_fallback,
      "Direct convolution over tensors stored in blocks of channels. One vector holds a block of output channels; a register tile of neighbouring pixels times "
      "channel blocks shares the loads of weights and inputs.",
      "Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD architectures, SC 2018; Liu et al., NeoCPU, USENIX ATC 2019"},
     {"depthwise_conv2d_nchwc.cpu", cpu::depthwise_conv2d_nchwc_matches, cpu::depthwise_conv2d_nchwc_space, cpu::depthwise_conv2d_nchwc_apply,
+     cpu::depthwise_conv2d_nchwc_fallback,
      "Depthwise convolution over blocks of channels. With the window written out, neighbouring taps and rows reuse inputs from registers.",
      "Zhang et al., High performance depthwise and pointwise convolutions on mobile devices, AAAI 2020"},
+    {"batch_matmul.cpu", cpu::batch_matmul_matches, cpu::batch_matmul_space, cpu::batch_matmul_apply, cpu::batch_matmul_fallback,
+     "Matrix products of two activations, one a batch entry. Nothing can be packed ahead of time: a register tile of rows times whole vectors of columns reads "
+     "both operands where they lie.",
+     "Goto and van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 2008"},
 }};
 
 }  // namespace

@@ -24,7 +24,7 @@ std::vector<const ir::BufferNode*> reads_of(const te::Op& op) {
 
 }  // namespace
 
-std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag) {
+std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role role) {
   Anchor a;
   if (dag.outputs.size() != 1) return std::nullopt;
   a.output = dag.outputs.front();
@@ -46,13 +46,14 @@ std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag) {
     a.data = dag.op_of(source[0]);
   }
   const te::Op &data = dag.ops[static_cast<size_t>(a.data)], &weight = dag.ops[static_cast<size_t>(a.weight)];
-  if (!data.is_placeholder() || !weight.is_placeholder() || weight.role != te::Role::constant) return std::nullopt;
+  if (!data.is_placeholder() || !weight.is_placeholder() || weight.role != role) return std::nullopt;
   for (size_t i = 0; i < dag.ops.size(); ++i) {
     const te::Op& op = dag.ops[i];
     if (op.is_placeholder() || static_cast<int>(i) == a.reduce || static_cast<int>(i) == a.pad) continue;
     if (static_cast<int>(i) < a.reduce || op.reducer != te::Reducer::none || op.output->shape != reduce.output->shape) return std::nullopt;
     for (const ir::BufferNode* read : reads_of(op))
-      if (read == data.output.get() || read == weight.output.get() || (a.pad >= 0 && read == dag.ops[static_cast<size_t>(a.pad)].output.get())) return std::nullopt;
+      if (read == data.output.get() || read == weight.output.get() || (a.pad >= 0 && read == dag.ops[static_cast<size_t>(a.pad)].output.get()))
+        return std::nullopt;
   }
   if (dag.consumers(a.data).size() != 1 || dag.consumers(a.weight).size() != 1) return std::nullopt;
   return a;
@@ -70,6 +71,19 @@ std::vector<LayoutStep::Piece> nchwc(int64_t block) {
 }
 
 bool fits_registers(int64_t rows, int64_t columns, const Target& target) { return rows * columns + columns + (columns > 1 ? 1 : 0) <= target.vector_registers; }
+
+double tile_rate(int64_t rows, int64_t columns) {
+  // Two multiply-adds and two loads a cycle, each multiply-add ready after four cycles.
+  constexpr double kInFlight = 8;
+  const auto work = static_cast<double>(rows * columns), loads = static_cast<double>(rows + columns);
+  const double rate = work / std::max({work, loads, kInFlight});
+  // Vectors of weights come from the level-2 cache: each should serve several rows. Broadcasts are cheaper.
+  return rate - 0.25 / static_cast<double>(rows) - 0.05 / static_cast<double>(columns);
+}
+
+double filled(int64_t extent, int64_t tile) { return static_cast<double>(extent) / static_cast<double>((extent + tile - 1) / tile * tile); }
+
+double balanced(int64_t tasks, const Target& target) { return filled(tasks, std::max(1, target.cores)); }
 
 std::vector<Json> up_to(const std::vector<int64_t>& candidates, int64_t limit) {
   std::vector<Json> out;

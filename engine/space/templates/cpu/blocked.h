@@ -10,17 +10,18 @@
 /// What the CPU templates share: finding the reduction in a fused dag, channel blocks, and the register rule.
 namespace tw::space::cpu {
 
-/// A reduction with a constant second operand, perhaps a padded first one, and elementwise work after it.
+/// A reduction over two operands, perhaps the first one padded, and elementwise work after it.
 struct Anchor {
-  int reduce = -1;   ///< op that does the work
-  int pad = -1;      ///< op tagged "pad" that it reads, or -1
-  int data = -1;     ///< placeholder behind the first operand
-  int weight = -1;   ///< constant placeholder: packed ahead of time
-  int output = -1;   ///< the dag's one output
+  int reduce = -1;  ///< op that does the work
+  int pad = -1;     ///< op tagged "pad" that it reads, or -1
+  int data = -1;    ///< placeholder behind the first operand
+  int weight = -1;  ///< placeholder of the second operand; where it is constant it can be packed ahead of time
+  int output = -1;  ///< the dag's one output
 };
 
 /// Finds the one reduction tagged `tag` in a float dag whose other computed ops are that reduction's padding or elementwise work of its shape after it.
-std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag);
+/// The second operand must be a placeholder of role `weight`.
+std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role weight = te::Role::constant);
 
 /// Channels per block: the largest power of two up to a full vector that divides `channels`. A function of the channel count alone,
 /// so that neighbouring kernels agree on the layout between them.
@@ -31,6 +32,14 @@ std::vector<schedule::LayoutStep::Piece> nchwc(int64_t block);
 
 /// Accumulators, one vector operand each column and one broadcast must fit the register file, or LLVM spills in the inner loop.
 bool fits_registers(int64_t rows, int64_t columns, const Target& target);
+
+/// Share of the multiply-add rate that a register tile of `rows` broadcasts times `columns` vectors can reach, from 0 to 1: by the latency that its
+/// accumulators hide and the loads that it needs. Ties are for the caller to break.
+double tile_rate(int64_t rows, int64_t columns);
+/// Share of the work in tiles of `tile` along `extent` that counts, the last tile being whole too.
+double filled(int64_t extent, int64_t tile);
+/// Share of the cores' time that `tasks` equal tasks fill.
+double balanced(int64_t tasks, const Target& target);
 
 /// Values from `candidates` that are at most `limit`, as knob candidates; at least one.
 std::vector<Json> up_to(const std::vector<int64_t>& candidates, int64_t limit);

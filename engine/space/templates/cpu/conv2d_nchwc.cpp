@@ -48,6 +48,20 @@ ConfigSpace conv2d_nchwc_space(const te::Dag& dag, const Target& target) {
   return space;
 }
 
+ConfigEntity conv2d_nchwc_fallback(const te::Dag& dag, const Target& target) {
+  const Anchor a = *find_anchor(dag, "conv2d");
+  const Shape s = shape_of(dag, a, target);
+  const int64_t batch = dag.ops[static_cast<size_t>(a.reduce)].output->shape[0];
+  // Rows inside reuse a panel of weights over the whole image; rows outside are as good only while all weights stay in the level-2 cache.
+  const bool rows_outer = dag.ops[static_cast<size_t>(a.weight)].output->bytes() <= target.l2_bytes / 2;
+  return conv2d_nchwc_space(dag, target).best_by([&](const ConfigEntity& e) {
+    const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks");
+    const int64_t tasks = batch * ((s.oh + rows - 1) / rows) * (s.oc / s.oc_block / blocks);
+    const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
+    return tile_rate(columns * rows, blocks) * filled(s.ow, columns) * filled(s.oh, rows) * balanced(tasks, target) + (rolled ? 2 : 0) + (order ? 1 : 0);
+  });
+}
+
 Expected<schedule::Schedule> conv2d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   const Anchor a = *find_anchor(*dag, "conv2d");
   const Shape s = shape_of(*dag, a, target);

@@ -60,6 +60,20 @@ ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target) {
   return space;
 }
 
+ConfigEntity dense_pack_fallback(const te::Dag& dag, const Target& target) {
+  const Shape s = shape_of(dag, *find_anchor(dag, "dense"), target);
+  // The block of rows stays in the level-2 cache beside the panel that passes over it.
+  const auto block_score = [&](int64_t rows) { return rows * s.k * 4 <= target.l2_bytes * 2 / 5 ? static_cast<double>(rows) : -static_cast<double>(rows); };
+  return dense_pack_space(dag, target).best_by([&](const ConfigEntity& e) {
+    const int64_t rows = e.split("tile_y")[1], vectors = e.split("tile_x")[1] / s.lanes, block = e.integer("rows_block");
+    const int64_t tasks = ((s.m + block - 1) / block) * (s.n / s.lanes / vectors);
+    // One row has no reuse of weights: what counts is that panels are long streams, and that the reduction's loop is not most of the work.
+    const int64_t unroll = s.m == 1 && s.k >= 4 ? 4 : 1;
+    const bool plain = e.integer("unroll_k") == unroll && e.integer("panel_outer") == 1;
+    return tile_rate(rows, vectors) * filled(s.m, rows) * balanced(tasks, target) + (plain ? 10 : 0) + 1e-3 * block_score(block);
+  });
+}
+
 Expected<schedule::Schedule> dense_pack_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   const Anchor a = *find_anchor(*dag, "dense");
   const Shape s = shape_of(*dag, a, target);

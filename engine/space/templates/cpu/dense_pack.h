@@ -9,5 +9,6 @@ namespace tw::space::cpu {
 bool dense_pack_matches(const te::Dag& dag, const Target& target);
 ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target);
 Expected<schedule::Schedule> dense_pack_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& entity);
+ConfigEntity dense_pack_fallback(const te::Dag& dag, const Target& target);
 
 }  // namespace tw::space::cpu

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/space/templates/cpu/depthwise_conv2d_nchwc.h"
 
+#include <algorithm>
+
 #include "engine/space/templates/cpu/blocked.h"
 
 namespace tw::space::cpu {
@@ -28,10 +30,26 @@ ConfigSpace depthwise_conv2d_nchwc_space(const te::Dag& dag, const Target&) {
     if (t <= out[3]) columns.push_back({-1, t});
   space.define_split("tile_ow", out[3], {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "output columns of the register tile"});
   space.define_knob("tile_oh", up_to({1, 2, 3, 4}, out[2]), "output rows of the register tile, which share the input rows");
-  if (a.pad >= 0) space.define_knob("pad_inline", {0, 1}, "1: zero padding is tested where the input is read, 0: the input is copied into a padded array first");
+  if (a.pad >= 0)
+    space.define_knob("pad_inline", {0, 1}, "1: zero padding is tested where the input is read, 0: the input is copied into a padded array first");
   space.define_knob("unroll_window", {0, 1}, "1: the kernel window is written out, so that neighbouring taps share loads");
-  space.add_filter([](const ConfigEntity& e) { return e.split("tile_ow")[1] * e.integer("tile_oh") <= 24; }, "the register tile does not fit the vector registers");
+  space.add_filter([](const ConfigEntity& e) { return e.split("tile_ow")[1] * e.integer("tile_oh") <= 24; },
+                   "the register tile does not fit the vector registers");
   return space;
+}
+
+ConfigEntity depthwise_conv2d_nchwc_fallback(const te::Dag& dag, const Target& target) {
+  const Anchor a = *find_anchor(dag, "depthwise_conv2d");
+  const std::vector<int64_t>& out = output_shape(dag, a);
+  int64_t taps = 1;
+  for (const te::Axis& r : dag.ops[static_cast<size_t>(a.reduce)].reduce_axes) taps *= r.extent;
+  return depthwise_conv2d_nchwc_space(dag, target).best_by([&](const ConfigEntity& e) {
+    const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh");
+    // Written out, a small window keeps its weights and the columns that its taps share in registers.
+    const bool window = (e.integer("unroll_window") != 0) == (taps <= 9), inlined = a.pad < 0 || e.integer("pad_inline") != 0;
+    const double rate = std::min(1.0, static_cast<double>(columns * rows) / 8) - 0.01 * static_cast<double>(std::max<int64_t>(0, columns * rows - 8));
+    return rate * filled(out[3], columns) * filled(out[2], rows) + (window ? 2 : 0) + (inlined ? 2 : 0);
+  });
 }
 
 Expected<schedule::Schedule> depthwise_conv2d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
@@ -41,8 +59,10 @@ Expected<schedule::Schedule> depthwise_conv2d_nchwc_apply(const te::DagPtr& dag,
   b.layout(a.data, nchwc(block));
   b.layout(a.weight, {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {0, block}});
   layout_epilogue(b, *dag, a, nchwc(block));
-  if (a.pad >= 0 && e.integer("pad_inline") != 0) b.compute_inline(a.pad);
-  else schedule_padding(b, a.pad, block);
+  if (a.pad >= 0 && e.integer("pad_inline") != 0)
+    b.compute_inline(a.pad);
+  else
+    schedule_padding(b, a.pad, block);
   inline_epilogue(b, a);
   int out = 0;
   const int acc = accumulator_stage(b, a, out);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/templates/cpu/batch_matmul.h"
+
+#include "engine/space/templates/cpu/blocked.h"
+
+namespace tw::space::cpu {
+
+namespace {
+
+std::optional<Anchor> anchor_of(const te::Dag& dag) {
+  auto a = find_anchor(dag, "batch_matmul", te::Role::activation);
+  if (!a) a = find_anchor(dag, "matmul", te::Role::activation);
+  return a && a->pad < 0 ? a : std::nullopt;
+}
+
+struct Shape {
+  int64_t batch = 1, m, n, lanes;
+};
+
+Shape shape_of(const te::Dag& dag, const Anchor& a, const Target& target) {
+  const std::vector<int64_t>& out = dag.ops[static_cast<size_t>(a.reduce)].output->shape;
+  Shape s{1, out[out.size() - 2], out.back(), channel_block(out.back(), target)};
+  for (size_t d = 0; d + 2 < out.size(); ++d) s.batch *= out[d];
+  return s;
+}
+
+}  // namespace
+
+bool batch_matmul_matches(const te::Dag& dag, const Target& target) {
+  const auto a = anchor_of(dag);
+  // Fewer lanes than half a register are better served by vectors with a masked tail.
+  return a && 2 * shape_of(dag, *a, target).lanes >= target.lanes();
+}
+
+ConfigSpace batch_matmul_space(const te::Dag& dag, const Target& target) {
+  const Shape s = shape_of(dag, *anchor_of(dag), target);
+  ConfigSpace space;
+  std::vector<std::vector<int64_t>> rows, columns;
+  for (const int64_t r : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16})
+    if (r <= s.m) rows.push_back({-1, r});
+  for (const int64_t c : {1, 2, 3, 4, 5, 6, 8})
+    if ((s.n / s.lanes) % c == 0) columns.push_back({-1, c * s.lanes});
+  space.define_split("tile_y", s.m, {.num_outputs = 2, .policy = "candidate", .candidates = rows, .help = "rows of the register tile"});
+  space.define_split("tile_x", s.n, {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "columns of the register tile, whole vectors"});
+  space.define_knob("panel_outer", {0, 1}, "1: a panel of columns passes over all rows before the next one; 0: a block of rows over all columns");
+  const int64_t lanes = s.lanes;
+  space.add_filter([lanes, target](const ConfigEntity& e) { return fits_registers(e.split("tile_y")[1], e.split("tile_x")[1] / lanes, target); },
+                   "the register tile does not fit the vector registers");
+  return space;
+}
+
+ConfigEntity batch_matmul_fallback(const te::Dag& dag, const Target& target) {
+  const Shape s = shape_of(dag, *anchor_of(dag), target);
+  return batch_matmul_space(dag, target).best_by([&](const ConfigEntity& e) {
+    const int64_t rows = e.split("tile_y")[1], vectors = e.split("tile_x")[1] / s.lanes;
+    const bool panel_outer = e.integer("panel_outer") != 0;
+    const int64_t tasks = s.batch * (panel_outer ? s.n / s.lanes / vectors : (s.m + rows - 1) / rows);
+    return tile_rate(rows, vectors) * filled(s.m, rows) * balanced(tasks, target) + (panel_outer ? 0 : 0.01);
+  });
+}
+
+Expected<schedule::Schedule> batch_matmul_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
+  const Anchor a = *anchor_of(*dag);
+  const Shape s = shape_of(*dag, a, target);
+  schedule::Builder b(dag);
+  inline_epilogue(b, a);
+  int out = 0;
+  const int acc = accumulator_stage(b, a, out);
+
+  std::vector<ir::Var> outer = b.loops(out);
+  const auto n = b.split(out, outer.back(), {e.split("tile_x")[1] / s.lanes, s.lanes});
+  outer.pop_back();
+  const auto m = b.split(out, outer.back(), {e.split("tile_y")[1]});
+  outer.pop_back();
+  const bool panel_outer = e.integer("panel_outer") != 0;
+  outer.push_back(panel_outer ? n[0] : m[0]);
+  const ir::Var second = panel_outer ? m[0] : n[0];
+  std::vector<ir::Var> order = outer;
+  order.insert(order.end(), {second, m[1], n[1], n[2]});
+  b.reorder(out, order);
+  b.compute_at(acc, out, second);
+  b.unroll(out, m[1]);
+  b.unroll(out, n[1]);
+  b.vectorize(out, n[2]);
+  b.parallel(out, outer.size() == 1 ? outer.front() : b.fuse(out, outer));
+
+  std::vector<ir::Var> inner = b.loops(acc);  // batch..., m, n, k
+  const size_t rank = inner.size() - 1;
+  const auto j = b.split(acc, inner[rank - 1], {s.lanes});
+  std::vector<ir::Var> walk(inner.begin(), inner.begin() + static_cast<std::ptrdiff_t>(rank - 2));
+  walk.insert(walk.end(), {inner[rank], inner[rank - 2], j[0], j[1]});
+  b.reorder(acc, walk);
+  b.unroll(acc, inner[rank - 2]);
+  b.unroll(acc, j[0]);
+  b.vectorize(acc, j[1]);
+  return std::move(b).finish();
+}
+
+}  // namespace tw::space::cpu

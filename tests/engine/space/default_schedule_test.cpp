@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+
+#include "engine/graph/to_dag.h"
+#include "engine/lower/lower.h"
+#include "engine/measure/check.h"
+#include "engine/measure/inputs.h"
+#include "engine/measure/signature.h"
+#include "engine/schedule/schedule.h"
+#include "engine/space/template.h"
+#include "engine/tir/interp.h"
+#include "engine/tir/print.h"
+#include "tests/engine/codegen/kernel_runner.h"
+
+using namespace tw;
+
+namespace {
+
+using Dims = std::vector<int64_t>;
+using Values = std::map<std::string, graph::AttrValue>;
+
+/// Writes one case: a few nodes that become one dag, as fusion would make them.
+struct Net {
+  graph::GraphBuilder b{"case"};
+  int input(Dims shape, DType t = kFloat32) { return b.input("x" + std::to_string(b.graph().inputs.size()), {t, std::move(shape)}); }
+  int weight(const Dims& shape, DType t = kFloat32) { return b.constant("w", HostArray::make(t, shape)); }
+  int op(const std::string& name, std::vector<int> inputs, Values attrs = {}) {
+    return b.node(name, std::move(inputs), graph::Attrs{std::move(attrs)}).value()[0];
+  }
+};
+using Make = std::function<int(Net&)>;
+
+te::DagPtr dag_of(const Make& make) {
+  Net net;
+  const int out = make(net);
+  net.b.output(out);
+  const graph::Graph g = std::move(net.b).finish();
+  std::vector<int> nodes;
+  for (size_t i = 0; i < g.nodes.size(); ++i) nodes.push_back(static_cast<int>(i));
+  return graph::to_dag(g, nodes, g.outputs).value().dag;
+}
+
+struct Case {
+  std::string name;
+  Make make;
+};
+
+int conv(Net& n, Dims x, Dims w, int64_t stride, int64_t pad, int64_t groups = 1, const std::string& op = "conv2d") {
+  const size_t spatial = x.size() - 2;
+  const int in = n.input(x), weight = n.weight(w);
+  const Values attrs{{"strides", Dims(spatial, stride)}, {"pads", Dims(2 * spatial, pad)}, {"groups", groups}};
+  return n.op(op, {in, weight}, attrs);
+}
+
+Case unary(const std::string& op, Dims shape, DType t = kFloat32) {
+  return {op + " of " + t.name(), [=](Net& n) { return n.op(op, {n.input(shape, t)}); }};
+}
+Case reduce(const std::string& op, Dims shape, Dims axes, DType t = kFloat32, int64_t keep = 1) {
+  std::string name = op + " of " + t.name();
+  for (const int64_t d : shape) name += " " + std::to_string(d);
+  name += " over";
+  for (const int64_t a : axes) name += " " + std::to_string(a);
+  return {name, [=](Net& n) { return n.op(op, {n.input(shape, t)}, {{"axes", axes}, {"keepdims", keep}}); }};
+}
+Case along(const std::string& op, Dims shape, int64_t axis, DType t = kFloat32) {
+  std::string name = op + " of " + t.name();
+  for (const int64_t d : shape) name += " " + std::to_string(d);
+  return {name + " along " + std::to_string(axis), [=](Net& n) { return n.op(op, {n.input(shape, t)}, {{"axis", axis}}); }};
+}
+Case transpose(Dims shape, Dims perm, DType t = kFloat32) {
+  std::string name = "transpose of " + t.name();
+  for (const int64_t d : shape) name += " " + std::to_string(d);
+  name += " to";
+  for (const int64_t p : perm) name += " " + std::to_string(p);
+  return {name, [=](Net& n) { return n.op("transpose", {n.input(shape, t)}, {{"perm", perm}}); }};
+}
+Case pool(const std::string& op, Dims shape, int64_t kernel, int64_t stride, int64_t pad, DType t = kFloat32) {
+  std::string name = op + " " + std::to_string(kernel) + " by " + std::to_string(stride) + " of " + t.name();
+  for (const int64_t d : shape) name += " " + std::to_string(d);
+  return {name, [=](Net& n) {
+            const size_t spatial = shape.size() - 2;
+            return n.op(op, {n.input(shape, t)}, {{"kernel", Dims(spatial, kernel)}, {"strides", Dims(spatial, stride)}, {"pads", Dims(2 * spatial, pad)}});
+          }};
+}
+Case layer_norm(Dims shape, int64_t axis, DType t = kFloat32) {
+  std::string name = "layer_norm of " + t.name();
+  for (const int64_t d : shape) name += " " + std::to_string(d);
+  return {name + " from " + std::to_string(axis), [=](Net& n) {
+            const Dims inner(shape.begin() + axis, shape.end());
+            const int x = n.input(shape, t), scale = n.weight(inner, t), bias = n.weight(inner, t);
+            return n.op("layer_norm", {x, scale, bias}, {{"axis", axis}});
+          }};
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all{
+      // Points of templates.
+      {"dense, one row",
+       [](Net& n) {
+         return n.op("dense", {n.input({1, 70}), n.weight({48, 70}), n.weight({48})});
+       }},
+      {"dense with a chain",
+       [](Net& n) {
+         return n.op("sigmoid", {n.op("relu", {n.op("dense", {n.input({37, 33}), n.weight({64, 33}), n.weight({64})})})});
+       }},
+      {"dense, width without vectors",
+       [](Net& n) {
+         return n.op("dense", {n.input({5, 19}), n.weight({21, 19})});
+       }},
+      {"dense of float64",
+       [](Net& n) {
+         return n.op("dense", {n.input({6, 20}, kFloat64), n.weight({24, 20}, kFloat64)});
+       }},
+      {"conv2d, first layer",
+       [](Net& n) {
+         return n.op("relu", {conv(n, {1, 3, 19, 21}, {32, 3, 7, 7}, 2, 3)});
+       }},
+      {"conv2d, strided",
+       [](Net& n) {
+         return conv(n, {1, 32, 15, 13}, {16, 32, 3, 3}, 2, 1);
+       }},
+      {"conv2d, 1x1 with a residual",
+       [](Net& n) {
+         const int y = conv(n, {2, 24, 9, 7}, {40, 24, 1, 1}, 1, 0);
+         return n.op("relu", {n.op("add", {y, n.input({2, 40, 9, 7})})});
+       }},
+      {"conv2d, channels without vectors",
+       [](Net& n) {
+         return conv(n, {1, 5, 9, 9}, {7, 5, 3, 3}, 1, 1);
+       }},
+      {"conv2d, grouped",
+       [](Net& n) {
+         return conv(n, {1, 16, 9, 9}, {32, 8, 3, 3}, 1, 1, 2);
+       }},
+      {"conv2d, depthwise",
+       [](Net& n) {
+         return n.op("relu", {conv(n, {1, 32, 14, 11}, {32, 1, 3, 3}, 1, 1, 32)});
+       }},
+      {"conv2d, depthwise strided",
+       [](Net& n) {
+         return conv(n, {1, 24, 15, 15}, {24, 1, 5, 5}, 2, 2, 24);
+       }},
+      {"conv1d",
+       [](Net& n) {
+         return conv(n, {1, 8, 37}, {16, 8, 3}, 1, 1, 1, "conv1d");
+       }},
+      {"conv3d",
+       [](Net& n) {
+         return conv(n, {1, 4, 5, 6, 7}, {8, 4, 3, 3, 3}, 1, 1, 1, "conv3d");
+       }},
+      {"conv2d_transpose",
+       [](Net& n) {
+         return n.op("conv2d_transpose", {n.input({1, 6, 7, 5}), n.weight({6, 8, 3, 3})}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}});
+       }},
+      {"batch_matmul",
+       [](Net& n) {
+         return n.op("matmul", {n.input({3, 2, 17, 16}), n.input({3, 2, 16, 64})});
+       }},
+      {"batch_matmul, broadcast batch",
+       [](Net& n) {
+         return n.op("matmul", {n.input({3, 2, 9, 8}), n.input({2, 8, 32})});
+       }},
+      {"batch_matmul, odd width",
+       [](Net& n) {
+         return n.op("matmul", {n.input({4, 13, 8}), n.input({4, 8, 19})});
+       }},
+      {"batch_matmul with a chain",
+       [](Net& n) {
+         return n.op("exp", {n.op("matmul", {n.input({2, 5, 12}), n.input({2, 12, 48})})});
+       }},
+      {"matmul of int32",
+       [](Net& n) {
+         return n.op("matmul", {n.input({7, 9}, kInt32), n.input({9, 35}, kInt32)});
+       }},
+  };
+  const auto add = [&](std::vector<Case> more) { all.insert(all.end(), more.begin(), more.end()); };
+  // One pass over memory: in place, by broadcast, moved about.
+  for (const DType t : {kFloat32, kFloat64, kFloat16, kInt8, kInt32, kInt64}) add({unary("neg", {3, 5, 7}, t), unary("abs", {1, 131}, t)});
+  for (const char* op : {"exp", "log", "tanh", "sigmoid", "erf", "sqrt", "sin"}) add({unary(op, {5, 67})});
+  for (const DType t : {kFloat64, kFloat16}) add({unary("exp", {5, 67}, t), unary("tanh", {129}, t)});
+  add({unary("relu", {1}), unary("relu", {}), unary("relu", {64, 64}), unary("not", {9, 33}, kBool)});
+  add({
+      {"chain",
+       [](Net& n) {
+         return n.op("relu", {n.op("add", {n.op("mul", {n.input({6, 8, 31}), n.input({6, 8, 31})}), n.input({6, 8, 31})})});
+       }},
+      {"chain by channel",
+       [](Net& n) {
+         return n.op("relu", {n.op("add", {n.input({2, 6, 7, 5}), n.weight({1, 6, 1, 1})})});
+       }},
+      {"chain by row",
+       [](Net& n) {
+         return n.op("mul", {n.op("add", {n.input({40, 30}), n.weight({30})}), n.input({40, 1})});
+       }},
+      {"batch_norm",
+       [](Net& n) {
+         return n.op("batch_norm", {n.input({2, 6, 7, 5}), n.weight({6}), n.weight({6}), n.weight({6}), n.weight({6})}, {{"epsilon", 1.0}});
+       }},
+      {"where",
+       [](Net& n) {
+         return n.op("where", {n.input({4, 33}, kBool), n.input({4, 33}), n.input({33})});
+       }},
+      {"cast",
+       [](Net& n) {
+         return n.op("cast", {n.input({4, 33}, kInt8)}, {{"to", std::string("float32")}});
+       }},
+      {"trilu",
+       [](Net& n) {
+         return n.op("trilu", {n.input({2, 9, 21})}, {{"upper", int64_t{1}}});
+       }},
+      {"broadcast_to",
+       [](Net& n) {
+         return n.op("broadcast_to", {n.input({5, 1})}, {{"shape", Dims{3, 5, 35}}});
+       }},
+      {"reshape",
+       [](Net& n) {
+         return n.op("reshape", {n.input({6, 10, 14})}, {{"shape", Dims{20, 42}}});
+       }},
+      {"slice",
+       [](Net& n) {
+         return n.op("slice", {n.input({9, 50})}, {{"starts", Dims{1, 3}}, {"steps", Dims{2, 1}}, {"sizes", Dims{4, 37}}});
+       }},
+      {"slice with steps",
+       [](Net& n) {
+         return n.op("slice", {n.input({9, 80})}, {{"starts", Dims{8, 1}}, {"steps", Dims{-1, 2}}, {"sizes", Dims{9, 38}}});
+       }},
+      {"slice backwards",
+       [](Net& n) {
+         return n.op("slice", {n.input({3, 50})}, {{"starts", Dims{0, 49}}, {"steps", Dims{1, -1}}, {"sizes", Dims{3, 50}}});
+       }},
+      {"concat",
+       [](Net& n) {
+         return n.op("concat", {n.input({2, 3, 5, 7}), n.input({2, 4, 5, 7}), n.input({2, 1, 5, 7})}, {{"axis", int64_t{1}}});
+       }},
+      {"concat of columns",
+       [](Net& n) {
+         return n.op("concat", {n.input({6, 17}), n.input({6, 20})}, {{"axis", int64_t{1}}});
+       }},
+      {"pad",
+       [](Net& n) {
+         return n.op("pad", {n.input({2, 3, 9, 10})}, {{"pads", Dims{0, 0, 1, 2, 0, 0, 3, 1}}});
+       }},
+      {"pad by reflection",
+       [](Net& n) {
+         return n.op("pad", {n.input({3, 9, 20})}, {{"pads", Dims{0, 2, 3, 0, 1, 4}}, {"mode", std::string("reflect")}});
+       }},
+      {"tile",
+       [](Net& n) {
+         return n.op("tile", {n.input({3, 7})}, {{"repeats", Dims{2, 5}}});
+       }},
+      {"gather of rows",
+       [](Net& n) {
+         return n.op("gather", {n.input({20, 36}), n.input({4, 5}, kInt64)}, {{"axis", int64_t{0}}});
+       }},
+      {"gather of columns",
+       [](Net& n) {
+         return n.op("gather", {n.input({12, 20}), n.input({17}, kInt64)}, {{"axis", int64_t{1}}});
+       }},
+      {"transpose and relu",
+       [](Net& n) {
+         return n.op("relu", {n.op("transpose", {n.input({35, 40})})});
+       }},
+  });
+  for (const DType t : {kFloat32, kFloat64, kFloat16, kInt8}) add({transpose({48, 64}, {1, 0}, t), transpose({37, 53}, {1, 0}, t)});
+  add({transpose({2, 19, 5, 6}, {0, 2, 3, 1}), transpose({2, 5, 6, 32}, {0, 3, 1, 2}), transpose({3, 4, 5, 33}, {2, 0, 1, 3}), transpose({2, 3, 17}, {0, 2, 1}),
+       transpose({1, 40, 3, 64}, {0, 2, 1, 3}), transpose({16, 3, 20}, {2, 1, 0})});
+  // Reductions.
+  for (const Dims& axes : {Dims{2}, Dims{1}, Dims{0}, Dims{0, 1, 2}, Dims{1, 2}, Dims{0, 2}}) add({reduce("reduce_sum", {5, 12, 70}, axes)});
+  for (const DType t : {kFloat64, kFloat16, kInt8, kInt32}) add({reduce("reduce_sum", {6, 37}, {1}, t), reduce("reduce_max", {37, 6}, {0}, t)});
+  for (const char* op : {"reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "reduce_l1", "reduce_l2", "reduce_sum_square", "reduce_log_sum_exp"})
+    add({reduce(op, {4, 133}, {1}, kFloat32, 0), reduce(op, {33, 20}, {0})});
+  add({reduce("reduce_sum", {3, 1, 200}, {2}), reduce("reduce_sum", {7000}, {0}), reduce("reduce_mean", {2, 16, 7, 7}, {2, 3}),
+       reduce("reduce_max", {1, 256, 256}, {1, 2})});
+  add({along("argmax", {7, 45}, 1), along("argmin", {45, 18}, 0), along("cumsum", {5, 33}, 1)});
+  // Windows.
+  for (const DType t : {kFloat32, kInt8, kFloat64}) add({pool("max_pool2d", {1, 3, 19, 23}, 3, 2, 1, t)});
+  add({pool("max_pool2d", {2, 16, 12, 34}, 2, 2, 0), pool("avg_pool2d", {1, 5, 14, 20}, 3, 1, 1), pool("avg_pool2d", {1, 4, 9, 9}, 2, 2, 0),
+       pool("lp_pool2d", {1, 4, 9, 40}, 2, 1, 0), pool("max_pool1d", {2, 3, 50}, 3, 3, 0), pool("max_pool3d", {1, 2, 6, 7, 18}, 2, 1, 0)});
+  add({{"lrn", [](Net& n) { return n.op("lrn", {n.input({1, 9, 5, 6})}, {{"size", int64_t{5}}}); }}});
+  // Rows that are read several times.
+  for (const char* op : {"softmax", "log_softmax"})
+    add({along(op, {5, 130}, 1), along(op, {3, 7, 16}, 2), along(op, {2, 19, 5, 7}, 1), along(op, {33, 18}, 0), along(op, {40}, 0), along(op, {2, 3, 1}, 2)});
+  for (const DType t : {kFloat64, kFloat16}) add({along("softmax", {5, 70}, 1, t), layer_norm({5, 70}, 1, t)});
+  add({layer_norm({6, 131}, 1), layer_norm({2, 9, 32}, 2), layer_norm({4, 5, 17}, 1), layer_norm({96}, 0)});
+  add({{"instance_norm",
+        [](Net& n) {
+          return n.op("instance_norm", {n.input({2, 6, 5, 13}), n.weight({6}), n.weight({6})});
+        }},
+       {"group_norm", [](Net& n) {
+          return n.op("instance_norm", {n.input({2, 6, 5, 13}), n.weight({6}), n.weight({6})}, {{"groups", int64_t{2}}});
+        }}});
+  return all;
+}
+
+}  // namespace
+
+/// Default schedules against the interpreter of the bare expressions: lowered, and compiled for two register widths.
+class DefaultScheduleTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void fallback_points_are_valid();
+  void keep_results_data();
+  void keep_results();
+};
+
+void DefaultScheduleTest::fallback_points_are_valid() {
+  int templates = 0;
+  for (const char* name : {"llvm -mcpu=x86-64 -num-cores=1", "llvm -mcpu=x86-64-v3 -num-cores=3", "llvm -mcpu=znver4 -num-cores=16"}) {
+    const Target target = parse_target(name).value();
+    for (const Case& c : cases()) {
+      const te::DagPtr dag = dag_of(c.make);
+      const space::Template* t = space::find_template(*dag, target);
+      if (!t) continue;
+      ++templates;
+      const space::ConfigSpace space = t->space(*dag, target);
+      const space::ConfigEntity point = t->fallback(*dag, target);
+      QVERIFY2(point.index() >= 0 && point.index() < space.size(), c.name.c_str());
+      QVERIFY2(space.filtered_reason(point).empty(), c.name.c_str());
+      QVERIFY2(t->fallback(*dag, target).index() == point.index(), c.name.c_str());
+      QVERIFY2(space::fallback_schedule(dag, target).has_value(), c.name.c_str());
+    }
+  }
+  QVERIFY(templates >= 30);
+}
+
+void DefaultScheduleTest::keep_results_data() {
+  QTest::addColumn<int>("number");
+  int k = 0;
+  for (const Case& c : cases()) QTest::newRow(c.name.c_str()) << k++;
+}
+
+void DefaultScheduleTest::keep_results() {
+  QFETCH(int, number);
+  const te::DagPtr dag = dag_of(cases()[static_cast<size_t>(number)].make);
+  const measure::Reference want = measure::make_reference(*dag, 3, {.full_flops = int64_t{1} << 40}).value();
+  std::vector<HostArray> inputs = measure::make_inputs(*dag, 3);
+  for (const char* name : {"llvm -mcpu=x86-64-v3 -num-cores=1", "llvm -mcpu=x86-64-v3 -num-cores=3", "llvm -mcpu=znver4 -num-cores=3"}) {
+    const Target target = parse_target(name).value();
+    const schedule::Schedule s = space::default_schedule(dag, target);
+    tir::PassHooks hooks;
+    hooks.verify = true;
+    const auto func = lower::lower_and_optimize(s, "kernel", target, hooks);
+    QVERIFY2(func, func ? "" : (func.error().text() + "\n" + schedule::print_steps(s)).c_str());
+    const auto context = [&](const std::string& text) { return std::string(name) + ": " + text + "\n" + schedule::print_steps(s) + tir::print(*func); };
+
+    const std::vector<runtime::ArgSpec> specs = measure::signature_of(s, "kernel").args;
+    std::vector<HostArray> args;
+    for (const runtime::ArgSpec& spec : specs) {
+      args.push_back(HostArray::make(spec.dtype, spec.physical_shape()));
+      if (!spec.output) runtime::pack_layout(spec, inputs[args.size() - 1].data.data(), args.back().data.data());
+    }
+    const auto check = [&](const std::vector<HostArray>& got, const char* how) -> std::string {
+      for (size_t o = 0; o < want.outputs.size(); ++o) {
+        const size_t at = inputs.size() + o;
+        HostArray plain = HostArray::make(specs[at].dtype, specs[at].shape);
+        runtime::unpack_layout(specs[at], got[at].data.data(), plain.data.data());
+        std::vector<double> values;
+        for (int64_t i = 0; i < plain.num_elements(); ++i) values.push_back(plain.get(i));
+        const measure::Comparison c = measure::compare(want.outputs[o], values);
+        if (!c.equal)
+          return context(std::string(how) + ": element " + std::to_string(c.at) + " is " + std::to_string(c.got) + ", expected " + std::to_string(c.want));
+      }
+      return {};
+    };
+    std::vector<HostArray> interpreted = args;
+    const auto ran = tir::interpret(*func, interpreted);
+    QVERIFY2(ran, ran ? "" : context(ran.error().text()).c_str());
+    const std::string problem = check(interpreted, "interpreted");
+    QVERIFY2(problem.empty(), problem.c_str());
+    // What this machine can run is compiled too.
+    if (target.vector_bits > host_target().vector_bits) continue;
+    std::vector<HostArray> compiled = args;
+    const auto done = codegen::testing::run(*func, compiled, target);
+    QVERIFY2(done, done ? "" : context(done.error().text()).c_str());
+    const std::string wrong = check(compiled, "compiled");
+    QVERIFY2(wrong.empty(), wrong.c_str());
+  }
+}
+
+QTEST_APPLESS_MAIN(DefaultScheduleTest)
+#include "default_schedule_test.moc"
