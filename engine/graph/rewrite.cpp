@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/graph/rewrite.h"
 
-#include <algorithm>
-
 namespace tw::graph {
 
-namespace {
-
-bool contains(const std::vector<int>& list, int v) { return std::find(list.begin(), list.end(), v) != list.end(); }
-
-}  // namespace
-
-Rewriter::Rewriter(const Graph& old) : old_(old), builder_(old.name), map_(old.values.size(), -1) {
+Rewriter::Rewriter(const Graph& old) : old_(old), builder_(old.name), map_(old.values.size(), -1), is_output_(old.values.size(), false) {
+  for (const int v : old.outputs) is_output_[static_cast<size_t>(v)] = true;
   for (const int v : old.inputs) {
     const Value& value = old.values[static_cast<size_t>(v)];
     map_[static_cast<size_t>(v)] = builder_.input(value.name, value.type);
@@ -41,9 +34,14 @@ Expected<void> Rewriter::copy(const Node& node) {
   return {};
 }
 
-bool Rewriter::may_alias(int output, int input) const {
-  if (!contains(old_.outputs, output)) return true;
-  return old_.values[static_cast<size_t>(input)].producer >= 0 && !contains(old_.outputs, input);
+void Rewriter::replace(int old_value, int new_value) {
+  map_[static_cast<size_t>(old_value)] = new_value;
+  if (is_output_[static_cast<size_t>(old_value)]) taken_.insert(new_value);
+}
+
+bool Rewriter::may_alias(int old_value, int new_value) const {
+  if (!is_output_[static_cast<size_t>(old_value)]) return true;
+  return builder_.graph().values[static_cast<size_t>(new_value)].producer >= 0 && !taken_.count(new_value);
 }
 
 Graph Rewriter::finish() && {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <unordered_set>
 #include <vector>
 
 #include "engine/graph/graph.h"
@@ -18,19 +19,21 @@ class Rewriter {
   /// The new index of an old value (-1 stays -1).
   int value(int old_value);
   /// Lets `new_value` stand for an old node's output.
-  void replace(int old_value, int new_value) { map_[static_cast<size_t>(old_value)] = new_value; }
+  void replace(int old_value, int new_value);
   /// Copies a node with its inputs as they are now. Errors: of inference.
   Expected<void> copy(const Node& node);
   /// The new graph; outputs keep their names where their producers are nodes.
   Graph finish() &&;
 
-  /// Whether uses of `output` (an old value) may be redirected to `input`: not if a graph output would then have no node of its own.
-  bool may_alias(int output, int input) const;
+  /// Whether `new_value` may stand for an old value: not if a graph output would then have no node of its own.
+  bool may_alias(int old_value, int new_value) const;
 
  private:
   const Graph& old_;
   GraphBuilder builder_;
-  std::vector<int> map_;  ///< old value -> new value, -1 while unknown
+  std::vector<int> map_;           ///< old value -> new value, -1 while unknown
+  std::vector<bool> is_output_;    ///< per old value
+  std::unordered_set<int> taken_;  ///< new values that stand for graph outputs
 };
 
 }  // namespace tw::graph

@@ -46,7 +46,7 @@ Expected<Graph> eliminate_common_subexpr(const Graph& g, const Target&) {
     const auto [it, fresh] = seen.emplace(Computation{n.op, inputs, n.attrs.values}, &n);
     const Node& first = *it->second;
     bool merged = !fresh && first.attrs == n.attrs && first.outputs.size() == n.outputs.size();  // NaN equals nothing
-    for (size_t i = 0; merged && i < n.outputs.size(); ++i) merged = rewrite.may_alias(n.outputs[i], first.outputs[i]);
+    for (size_t i = 0; merged && i < n.outputs.size(); ++i) merged = rewrite.may_alias(n.outputs[i], rewrite.value(first.outputs[i]));
     if (!merged) {
       Node copy = n;
       copy.inputs = inputs;

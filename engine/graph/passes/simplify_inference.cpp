@@ -46,7 +46,7 @@ Expected<void> unpack_batch_norm(Rewriter& rewrite, const Node& n, const std::ve
 Expected<Graph> simplify_inference(const Graph& g, const Target&) {
   Rewriter rewrite(g);
   for (const Node& n : g.nodes) {
-    if (n.op == "identity" && rewrite.may_alias(n.outputs[0], n.inputs[0])) {
+    if (n.op == "identity" && rewrite.may_alias(n.outputs[0], rewrite.value(n.inputs[0]))) {
       rewrite.replace(n.outputs[0], rewrite.value(n.inputs[0]));
       continue;
     }
