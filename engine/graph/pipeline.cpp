@@ -5,19 +5,26 @@
 
 #include "engine/base/text.h"
 #include "engine/graph/pass.h"
+#include "engine/graph/passes/canonicalize.h"
 #include "engine/graph/passes/eliminate_common_subexpr.h"
 #include "engine/graph/passes/fold_constants.h"
 #include "engine/graph/passes/fold_scale_axis.h"
 #include "engine/graph/passes/fuse_operators.h"
 #include "engine/graph/passes/matmul_to_dense.h"
 #include "engine/graph/passes/remove_dead_nodes.h"
+#include "engine/graph/passes/simplify_expressions.h"
 #include "engine/graph/passes/simplify_inference.h"
 
 namespace tw::graph {
 
 std::span<const Pass> passes() {
   static const std::array kPasses = {
-      // First: it makes the constant arithmetic that the folding passes work on.
+      // First: every later pass has fewer forms to know.
+      Pass{"canonicalize", canonicalize,
+           "Gives equal computations one form: axes are counted from the front, constants stand second, comparisons point one way, subtracting or dividing by "
+           "a constant becomes adding or multiplying, small powers become products.",
+           "Canonicalisation as in MLIR (Lattner et al., CGO 2021) and Relay's CanonicalizeOps (TVM)"},
+      // Early: it makes the constant arithmetic that the folding passes work on.
       Pass{"simplify_inference", simplify_inference,
            "Replaces operators that training needs by what is left of them at inference: batch normalisation becomes one multiplication and one "
            "addition with constants, identities disappear.",
@@ -25,6 +32,11 @@ std::span<const Pass> passes() {
       Pass{"fold_constants", fold_constants,
            "Computes every node whose operands are all constants now, with the reference interpreter, and stores the result as a constant.",
            "Constant folding; Relay's FoldConstant (TVM)"},
+      // After constants are folded, which the rules look for, and before equal nodes are, which become equal by simplification.
+      Pass{"simplify_expressions", simplify_expressions,
+           "Applies local rules until none fits: transpositions, reshapes, slices and casts that follow each other become one, those that do nothing go, "
+           "constants of consecutive sums and products are computed ahead, negations cancel.",
+           "Algebraic simplification; Relay's SimplifyExpr (TVM)"},
       // Before anything grows: equal nodes would be rewritten twice, and a value with two readers is treated differently from two equal ones.
       Pass{"eliminate_common_subexpr", eliminate_common_subexpr,
            "Nodes that apply the same operator with the same attributes to the same values compute the same: the first stands for all of them.",

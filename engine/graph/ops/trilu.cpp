@@ -30,7 +30,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> trilu() {
-  return {{"trilu", FusionKind::elementwise, infer, to_te, kExact, "The upper or lower triangle of the last two dimensions, zero elsewhere"}};
+  return {{"trilu", FusionKind::injective, infer, to_te, kExact, "The upper or lower triangle of the last two dimensions, zero elsewhere"}};
 }
 
 }  // namespace tw::graph::ops

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/base/rng.h"
@@ -29,11 +30,36 @@ inline double relative_difference(const HostArray& got, const HostArray& want) {
   double largest = 1e-30, difference = 0;
   for (int64_t i = 0; i < want.num_elements(); ++i) {
     largest = std::max(largest, std::abs(want.get(i)));
-    const double d = std::abs(got.get(i) - want.get(i));
+    const double d = got.get(i) == want.get(i) ? 0 : std::abs(got.get(i) - want.get(i));
     if (std::isnan(d)) return INFINITY;
     difference = std::max(difference, d);
   }
   return difference / largest;
+}
+
+/// Nodes that apply `op`.
+inline int count(const Graph& g, const std::string& op) {
+  return static_cast<int>(std::count_if(g.nodes.begin(), g.nodes.end(), [&](const Node& n) { return n.op == op; }));
+}
+
+/// The operators of the nodes in order, separated by spaces.
+inline std::string operators_of(const Graph& g) {
+  std::string out;
+  for (const Node& n : g.nodes) out += (out.empty() ? "" : " ") + n.op;
+  return out;
+}
+
+/// What a rewritten graph lacks to be legal with the same outputs by name and value; empty if nothing.
+inline std::string what_differs(const Graph& before, const Graph& after, double tolerance = 1e-5) {
+  if (auto ok = verify(after); !ok) return ok.error().text();
+  const auto inputs = random_inputs(before, 11);
+  const auto want = evaluate(before, inputs).value(), got = evaluate(after, inputs).value();
+  for (size_t i = 0; i < want.size(); ++i) {
+    const std::string &name = before.values[static_cast<size_t>(before.outputs[i])].name, &now = after.values[static_cast<size_t>(after.outputs[i])].name;
+    if (name != now) return "output '" + name + "' is called '" + now + "'";
+    if (const double d = relative_difference(got[i], want[i]); d > tolerance) return "output '" + name + "' differs by " + std::to_string(d);
+  }
+  return {};
 }
 
 /// Builds graphs without error handling: the tests' graphs are legal.

@@ -220,7 +220,7 @@ class RandomGraph {
   void move(const Known& x) {
     const TensorType t = type(x.value);
     const auto rank = static_cast<int64_t>(t.shape.size());
-    switch (rng_.range(0, 5)) {
+    switch (rng_.range(0, 6)) {
       case 0: {  // transpose
         Dims perm(static_cast<size_t>(rank));
         for (int64_t d = 0; d < rank; ++d) perm[static_cast<size_t>(d)] = d;
@@ -272,6 +272,9 @@ class RandomGraph {
       }
       case 5:
         if (rank > 0) apply("tile", {x.value}, x.exact, with({{"repeats", Dims(static_cast<size_t>(rank), chance(50) ? 1 : 2)}}));
+        break;
+      case 6:
+        if (rank > 1) apply("trilu", {x.value}, x.exact, with({{"upper", rng_.range(0, 1)}, {"k", rng_.range(-1, 1)}}));
         break;
     }
   }

@@ -78,9 +78,9 @@ class RandomGraphsTest : public QObject {
   void optimisedEqualsUnoptimised_data() {
     QTest::addColumn<int>("disable_percent");
     QTest::addColumn<int>("graphs");
-    QTest::newRow("all passes") << 0 << 4000;
-    QTest::newRow("some passes off") << 25 << 3000;
-    QTest::newRow("most passes off") << 75 << 1500;
+    QTest::newRow("all passes") << 0 << 3000;
+    QTest::newRow("some passes off") << 25 << 2000;
+    QTest::newRow("most passes off") << 75 << 1000;
   }
 
   void optimisedEqualsUnoptimised() {

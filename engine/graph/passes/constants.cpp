@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/passes/constants.h"
+
+#include "engine/graph/evaluate.h"
+
+namespace tw::graph {
+
+std::optional<double> uniform(const HostArray& a) {
+  const int64_t n = a.num_elements();
+  if (n == 0) return {};
+  const double first = a.get(0);
+  for (int64_t i = 1; i < n; ++i)
+    if (a.get(i) != first) return {};
+  return first;
+}
+
+HostArray full(DType t, double v) {
+  HostArray a = HostArray::make(t, {});
+  a.set(0, v);
+  return a;
+}
+
+Expected<HostArray> fold(const std::string& op, const std::vector<HostArray>& operands, Attrs attrs) {
+  GraphBuilder b("fold");
+  std::vector<int> inputs;
+  std::vector<std::shared_ptr<const HostArray>> arrays;
+  for (const HostArray& a : operands) {
+    arrays.push_back(std::make_shared<const HostArray>(a));
+    inputs.push_back(b.constant("c", arrays.back()));
+  }
+  TW_TRY(const std::vector<int> out, b.node(op, inputs, std::move(attrs)));
+  (void)out;
+  const Graph g = std::move(b).finish();
+  TW_TRY(std::vector<HostArray> results, evaluate_node(g, g.nodes[0], arrays));
+  return std::move(results[0]);
+}
+
+}  // namespace tw::graph

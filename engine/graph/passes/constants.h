@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/graph/graph.h"
+
+/// What passes do with constant operands.
+namespace tw::graph {
+
+/// The value that all elements have; nothing if they differ.
+std::optional<double> uniform(const HostArray& a);
+/// A scalar of type `t`.
+HostArray full(DType t, double v);
+/// The operator's result on constants, by the reference interpreter. Errors: of inference.
+Expected<HostArray> fold(const std::string& op, const std::vector<HostArray>& operands, Attrs attrs = {});
+
+}  // namespace tw::graph

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "engine/graph/graph.h"
+#include "engine/graph/passes/constants.h"
+
+/// Local rewritings of one node, which simplify_expressions applies until none fits.
+namespace tw::graph::rules {
+
+/// A node that is about to be written: operands are values of the new graph.
+struct Draft {
+  std::string op;
+  std::vector<int> inputs;
+  Attrs attrs = {};
+};
+
+/// What a rule makes of a draft: another draft that computes the same, or a value that already holds it.
+using Outcome = std::variant<std::monostate, Draft, int>;
+
+/// What a rule sees: the draft, the type of its result and the new graph up to it. Rules may add constants and nodes to the graph.
+class Site {
+ public:
+  Site(GraphBuilder& b, const Draft& draft, const TensorType& result, const std::string& name) : draft_(draft), result_(result), name_(name), b_(b) {}
+
+  const Draft& draft() const { return draft_; }
+  const TensorType& result() const { return result_; }
+  int input(size_t i) const { return draft_.inputs[i]; }
+  const TensorType& type(int v) const { return value(v).type; }
+  const HostArray* constant(int v) const { return v < 0 ? nullptr : value(v).constant.get(); }
+  /// The node that makes `v` if it applies `op`, else null.
+  const Node* made_by(int v, std::string_view op) const {
+    if (v < 0 || value(v).producer < 0) return nullptr;
+    const Node& n = b_.graph().nodes[static_cast<size_t>(value(v).producer)];
+    return n.op == op && n.outputs.size() == 1 ? &n : nullptr;
+  }
+  int add_constant(HostArray a) { return b_.constant(name_ + ".constant", std::move(a)); }
+  Expected<int> add_node(const Draft& d, const std::string& suffix) {
+    TW_TRY(const std::vector<int> out, b_.node(d.op, d.inputs, d.attrs, name_ + suffix));
+    return out[0];
+  }
+
+ private:
+  const Value& value(int v) const { return b_.graph().values[static_cast<size_t>(v)]; }
+  const Draft& draft_;
+  const TensorType& result_;
+  const std::string& name_;
+  GraphBuilder& b_;
+};
+
+struct Rule {
+  const char* ops;  ///< operators it looks at, separated by spaces
+  Expected<Outcome> (*apply)(Site&);
+  const char* summary;
+};
+
+/// Data movement: reshapes, transposes, slices, concatenations, padding, broadcasts, casts.
+std::span<const Rule> movement();
+/// Arithmetic with constants, negations and functions that undo or repeat each other.
+std::span<const Rule> arithmetic();
+
+}  // namespace tw::graph::rules

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/passes/simplify_expressions.h"
+
+#include <QtTest>
+
+#include "engine/graph/passes/constants.h"
+#include "engine/graph/passes/remove_dead_nodes.h"
+#include "tests/engine/graph/graphs.h"
+
+using namespace tw;
+using namespace tw::graph;
+using tw::graph::testing::Net;
+
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+struct Case {
+  const char* name;
+  int (*build)(Net& n, int x);  ///< from an input [2, 3, 4] to the output
+  const char* operators;        ///< what is left
+};
+
+Attrs attr(const std::string& name, AttrValue v) { return Attrs{{{name, std::move(v)}}}; }
+int transpose(Net& n, int x, Dims perm) { return n.op("transpose", {x}, attr("perm", std::move(perm))); }
+int reshape(Net& n, int x, Dims shape) { return n.op("reshape", {x}, attr("shape", std::move(shape))); }
+int slice(Net& n, int x, Dims starts, Dims sizes, Dims steps = {1, 1, 1}) {
+  return n.op("slice", {x}, Attrs{{{"starts", std::move(starts)}, {"sizes", std::move(sizes)}, {"steps", std::move(steps)}}});
+}
+int cast(Net& n, int x, const char* to) { return n.op("cast", {x}, attr("to", std::string(to))); }
+int scalar(Net& n, double v) { return n.b.constant("c", full(kFloat32, v)); }
+int neg(Net& n, int x) { return n.op("neg", {x}); }
+int indices(Net& n, const Dims& shape, const Dims& v) {
+  HostArray a = HostArray::make(kInt64, shape);
+  for (size_t i = 0; i < v.size(); ++i) a.set_int(static_cast<int64_t>(i), v[i]);
+  return n.b.constant("i", a);
+}
+int clip(Net& n, int x, double low, double high) { return n.op("clip", {x}, Attrs{{{"min", low}, {"max", high}}}); }
+
+const Case kCases[] = {
+    // Data movement.
+    {"transpositions",
+     [](Net& n, int x) {
+       return transpose(n, transpose(n, x, {1, 2, 0}), {1, 0, 2});
+     },
+     "transpose"},
+    {"inverse transpositions",
+     [](Net& n, int x) {
+       return neg(n, transpose(n, transpose(n, x, {1, 2, 0}), {2, 0, 1}));
+     },
+     "neg"},
+    {"transposition of ones",
+     [](Net& n, int x) {
+       return transpose(n, reshape(n, x, {1, 24, 1}), {1, 0, 2});
+     },
+     "reshape"},
+    {"reshapes",
+     [](Net& n, int x) {
+       return reshape(n, reshape(n, x, {24}), {4, 6});
+     },
+     "reshape"},
+    {"reshape back",
+     [](Net& n, int x) {
+       return neg(n, reshape(n, reshape(n, x, {24}), {2, 3, 4}));
+     },
+     "neg"},
+    {"slices",
+     [](Net& n, int x) {
+       return slice(n, slice(n, x, {0, 1, 3}, {2, 2, 3}, {1, 1, -1}), {1, 0, 0}, {1, 2, 2}, {1, 1, 2});
+     },
+     "slice"},
+    {"whole slice",
+     [](Net& n, int x) {
+       return neg(n, slice(n, x, {0, 0, 0}, {2, 3, 4}));
+     },
+     "neg"},
+    {"reversal stays",
+     [](Net& n, int x) {
+       return neg(n, slice(n, x, {1, 0, 0}, {2, 3, 4}, {-1, 1, 1}));
+     },
+     "slice neg"},
+    {"slice of one operand",
+     [](Net& n, int x) {
+       return slice(n, n.op("concat", {x, neg(n, x)}, attr("axis", int64_t{1})), {0, 3, 0}, {2, 2, 4});
+     },
+     "neg slice"},
+    {"slice of two operands",
+     [](Net& n, int x) {
+       return slice(n, n.op("concat", {x, neg(n, x)}, attr("axis", int64_t{1})), {0, 2, 0}, {2, 2, 4});
+     },
+     "neg concat slice"},
+    {"split and joined",
+     [](Net& n, int x) {
+       return neg(n, n.op("concat", {slice(n, x, {0, 0, 0}, {2, 1, 4}), slice(n, x, {0, 1, 0}, {2, 2, 4})}, attr("axis", int64_t{1})));
+     },
+     "neg"},
+    {"joined the other way round",
+     [](Net& n, int x) {
+       return n.op("concat", {slice(n, x, {0, 1, 0}, {2, 2, 4}), slice(n, x, {0, 0, 0}, {2, 1, 4})}, attr("axis", int64_t{1}));
+     },
+     "slice slice concat"},
+    {"one operand", [](Net& n, int x) { return neg(n, n.op("concat", {x}, attr("axis", int64_t{1}))); }, "neg"},
+    {"no padding", [](Net& n, int x) { return neg(n, n.op("pad", {x}, attr("pads", Dims(6, 0)))); }, "neg"},
+    {"broadcast ahead",
+     [](Net& n, int x) {
+       return n.op("add", {x, n.op("broadcast_to", {slice(n, x, {0, 0, 0}, {2, 1, 4})}, attr("shape", Dims{2, 3, 4}))});
+     },
+     "slice add"},
+    {"broadcast that is needed",
+     [](Net& n, int x) {
+       return n.op("add", {n.op("broadcast_to", {x}, attr("shape", Dims{2, 2, 3, 4})), x});
+     },
+     "broadcast_to add"},
+    {"gather of a run",
+     [](Net& n, int x) {
+       return n.op("gather", {x, indices(n, {2}, {-1, 2})}, attr("axis", int64_t{2}));
+     },
+     "slice"},
+    {"gather of one",
+     [](Net& n, int x) {
+       return n.op("gather", {x, indices(n, {}, {1})}, attr("axis", int64_t{0}));
+     },
+     "slice reshape"},
+    {"gather of any",
+     [](Net& n, int x) {
+       return n.op("gather", {x, indices(n, {3}, {0, 2, 1})}, attr("axis", int64_t{1}));
+     },
+     "gather"},
+    {"reduction of ones",
+     [](Net& n, int x) {
+       return n.op("reduce_mean", {reshape(n, neg(n, x), {2, 1, 12})}, Attrs{{{"axes", Dims{1}}, {"keepdims", int64_t{0}}}});
+     },
+     "neg reshape"},
+    {"choice between equals",
+     [](Net& n, int x) {
+       return neg(n, n.op("where", {n.op("less", {x, scalar(n, 0)}), x, x}));
+     },
+     "neg"},
+    {"wider and back", [](Net& n, int x) { return neg(n, cast(n, cast(n, x, "float64"), "float32")); }, "neg"},
+    {"narrower and back", [](Net& n, int x) { return cast(n, cast(n, x, "float16"), "float32"); }, "cast cast"},
+    {"through a wide integer", [](Net& n, int x) { return cast(n, cast(n, cast(n, x, "int8"), "int32"), "float32"); }, "cast cast"},
+    // Arithmetic.
+    {"neutral operands",
+     [](Net& n, int x) {
+       return neg(n, n.op("add", {n.op("mul", {n.op("sub", {x, scalar(n, 0)}), scalar(n, 1)}), scalar(n, 0)}));
+     },
+     "neg"},
+    {"neutral but larger",
+     [](Net& n, int x) {
+       return n.op("mul", {x, n.weight({2, 2, 3, 4}, 1, 1)});
+     },
+     "mul"},
+    {"difference from zero",
+     [](Net& n, int x) {
+       return n.op("sub", {scalar(n, 0), x});
+     },
+     "sub"},
+    {"sums with constants",
+     [](Net& n, int x) {
+       return n.op("add", {n.weight({4}), n.op("add", {x, n.weight({3, 4})})});
+     },
+     "add"},
+    {"products with constants",
+     [](Net& n, int x) {
+       return n.op("mul", {n.op("mul", {x, scalar(n, 3)}), n.weight({4})});
+     },
+     "mul"},
+    {"products that overflow",
+     [](Net& n, int x) {
+       return n.op("mul", {n.op("mul", {x, scalar(n, 1e30)}), scalar(n, 1e30)});
+     },
+     "mul mul"},
+    {"products that underflow",
+     [](Net& n, int x) {
+       return n.op("mul", {n.op("mul", {x, scalar(n, 1e-30)}), scalar(n, 1e-30)});
+     },
+     "mul mul"},
+    {"constants that would grow",
+     [](Net& n, int x) {
+       return n.op("add", {n.op("add", {x, n.weight({3, 1})}), n.weight({4})});
+     },
+     "add add"},
+    {"a - x + b",
+     [](Net& n, int x) {
+       return n.op("add", {n.op("sub", {n.weight({4}), x}), n.weight({4})});
+     },
+     "sub"},
+    {"a - (x + b)",
+     [](Net& n, int x) {
+       return n.op("sub", {n.weight({4}), n.op("add", {x, n.weight({4})})});
+     },
+     "sub"},
+    {"a - (b - x)",
+     [](Net& n, int x) {
+       return n.op("sub", {n.weight({4}), n.op("sub", {n.weight({4}), x})});
+     },
+     "add"},
+    {"negated twice", [](Net& n, int x) { return n.op("exp", {neg(n, neg(n, x))}); }, "exp"},
+    {"negated difference",
+     [](Net& n, int x) {
+       return neg(n, n.op("sub", {n.op("exp", {x}), x}));
+     },
+     "exp sub"},
+    {"negated product",
+     [](Net& n, int x) {
+       return neg(n, n.op("mul", {x, n.weight({4})}));
+     },
+     "mul"},
+    {"product of a negation",
+     [](Net& n, int x) {
+       return n.op("mul", {neg(n, x), n.weight({4})});
+     },
+     "mul"},
+    {"sum with a negation",
+     [](Net& n, int x) {
+       return n.op("add", {neg(n, x), n.op("exp", {x})});
+     },
+     "exp sub"},
+    {"absolute value of a negation", [](Net& n, int x) { return n.op("abs", {n.op("abs", {neg(n, x)})}); }, "abs"},
+    {"rounded twice", [](Net& n, int x) { return n.op("floor", {n.op("ceil", {x})}); }, "ceil"},
+    {"limits", [](Net& n, int x) { return clip(n, n.op("relu", {x}), -1, 0.5); }, "clip"},
+    {"limits apart", [](Net& n, int x) { return clip(n, clip(n, x, 0.5, 0.75), -1, 0); }, "clip"},
+    {"limit that is a rectifier", [](Net& n, int x) { return n.op("relu", {n.op("clip", {x}, attr("min", -0.5))}); }, "relu"},
+};
+
+}  // namespace
+
+/// What the rules make of small graphs, always with the same results.
+class SimplifyExpressionsTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void rules_data() {
+    QTest::addColumn<int>("index");
+    for (size_t i = 0; i < std::size(kCases); ++i) QTest::newRow(kCases[i].name) << static_cast<int>(i);
+  }
+  void rules() {
+    QFETCH(int, index);
+    const Case& c = kCases[index];
+    Net n;
+    const int x = n.input({2, 3, 4});
+    const Graph g = n.finish({c.build(n, x)});
+    const Graph s = remove_dead_nodes(simplify_expressions(g, Target{}).value(), Target{}).value();
+    QCOMPARE(tw::graph::testing::operators_of(s), std::string(c.operators));
+    QCOMPARE(tw::graph::testing::what_differs(g, s, 1e-6), std::string());
+  }
+
+  void outputsKeepNodes() {
+    Net n;
+    const int x = n.input({2, 3, 4}), y = n.op("exp", {x});
+    const Graph g = n.finish({y, neg(n, neg(n, y)), neg(n, neg(n, x))});
+    const Graph s = remove_dead_nodes(simplify_expressions(g, Target{}).value(), Target{}).value();
+    QCOMPARE(tw::graph::testing::operators_of(s), std::string("exp identity identity"));
+    QCOMPARE(tw::graph::testing::what_differs(g, s, 0), std::string());
+  }
+};
+
+QTEST_APPLESS_MAIN(SimplifyExpressionsTest)
+#include "simplify_expressions_test.moc"
