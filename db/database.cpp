@@ -12,6 +12,7 @@
 
 #include "db/database_impl.h"
 #include "db/migrate.h"
+#include "engine/base/json.h"
 
 namespace tw::db {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/base/ids.h"
+#include "engine/base/json.h"
 #include "engine/records/record_sink.h"
 
 /// The workspace: one SQLite file (.twdb) with everything that was imported, tried and measured.

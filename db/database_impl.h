@@ -8,6 +8,7 @@
 #include "db/database.h"
 #include "db/lock_file.h"
 #include "db/sqlite_error.h"
+#include "engine/base/json_fwd.h"
 
 namespace tw::db {
 

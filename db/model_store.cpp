@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/database_impl.h"
 
+#include "engine/base/json.h"
+
 namespace tw::db {
 
 Expected<ModelId> Database::put_model(const std::string& name, const std::string& path, const std::string& content_key, const Json& summary) {

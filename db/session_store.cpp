@@ -3,6 +3,8 @@
 
 #include "db/database_impl.h"
 
+#include "engine/base/json.h"
+
 namespace tw::db {
 
 Expected<SessionId> Database::begin_session(ModelId model, const std::string& tuner, const std::string& target, const Json& options, const Json& host) {

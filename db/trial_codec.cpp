@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "engine/base/hash.h"
+#include "engine/base/json.h"
 
 namespace tw::db {
 namespace {

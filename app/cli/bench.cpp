@@ -13,6 +13,7 @@
 #include "app/cli/running.h"
 #include "app/cli/table.h"
 #include "engine/api/compile.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/graph/op.h"
 #include "engine/measure/measure.h"

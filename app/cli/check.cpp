@@ -9,6 +9,7 @@
 #include "app/cli/common.h"
 #include "app/cli/progress.h"
 #include "app/cli/table.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 
 namespace tw::cli {

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 
 namespace tw::cli {

@@ -7,7 +7,7 @@
 
 #include "engine/base/expected.h"
 #include "engine/base/file.h"
-#include "engine/base/json.h"
+#include "engine/base/json_fwd.h"
 #include "engine/base/stop_token.h"
 #include "engine/frontends/frontend.h"
 #include "engine/target/target.h"

@@ -9,6 +9,7 @@
 #include "app/cli/table.h"
 #include "db/database.h"
 #include "engine/api/explain.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 
 namespace tw::cli {

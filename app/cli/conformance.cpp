@@ -8,6 +8,7 @@
 #include "app/cli/running.h"
 #include "app/cli/tensors.h"
 #include "engine/api/compile.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/frontends/onnx/onnx_case.h"
 

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/base/json.h"
+#include "engine/base/expected.h"
+#include "engine/base/json_fwd.h"
 #include "engine/target/target.h"
 
 /// ONNX test-case folders: `model.onnx` and `test_data_set_*/{input,output}_*.pb`.

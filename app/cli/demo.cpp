@@ -9,6 +9,7 @@
 #include "app/cli/running.h"
 #include "app/cli/subprocess.h"
 #include "app/cli/tuning.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 
 namespace tw::cli {

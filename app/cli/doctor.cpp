@@ -11,6 +11,7 @@
 #include "app/cli/common.h"
 #include "app/cli/host.h"
 #include "db/database.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
 #include "engine/measure/measure.h"

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
 #include "engine/target/target.h"

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "app/cli/common.h"
+#include "engine/base/json.h"
 #include "engine/graph/op.h"
 
 namespace tw::cli {

@@ -6,6 +6,7 @@
 
 #include "app/cli/command.h"
 #include "engine/api/compile.h"
+#include "engine/base/json_fwd.h"
 
 namespace tw::cli {
 

@@ -8,6 +8,7 @@
 #include "app/cli/host.h"
 #include "app/cli/table.h"
 #include "app/cli/tuning.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/records/autotvm_log.h"
 #include "engine/space/template.h"

@@ -3,6 +3,7 @@
 #include "app/cli/common.h"
 #include "app/cli/network.h"
 #include "app/cli/table.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/te/dag.h"
 

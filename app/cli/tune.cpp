@@ -2,6 +2,7 @@
 // `tw tune`: searches for fast schedules and stores every trial.
 #include "app/cli/common.h"
 #include "app/cli/tuning.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 
 namespace tw::cli {

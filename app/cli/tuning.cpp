@@ -9,6 +9,7 @@
 #include "app/cli/host.h"
 #include "app/cli/progress.h"
 #include "app/cli/table.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/records/autotvm_log.h"
 

@@ -7,6 +7,7 @@
 
 #include "app/cli/network.h"
 #include "db/database.h"
+#include "engine/base/json_fwd.h"
 #include "engine/measure/measure.h"
 #include "engine/tune/session.h"
 

@@ -3,6 +3,7 @@
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/table.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 
 namespace tw::cli {

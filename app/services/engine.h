@@ -5,6 +5,7 @@
 
 #include "engine/api/compile.h"
 #include "engine/api/explain.h"
+#include "engine/base/json_fwd.h"
 #include "engine/tune/session.h"
 
 namespace tw::app {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/services/engine.h"
+#include "engine/base/json_fwd.h"
 
 namespace tw::app {
 

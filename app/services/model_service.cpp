@@ -6,6 +6,8 @@
 #include <QStandardPaths>
 #include <map>
 
+#include "engine/base/json.h"
+
 namespace tw::app {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <QDateTime>
 #include <cmath>
 
+#include "engine/base/json.h"
 #include "widgets/common/format.h"
 
 namespace tw::app {

@@ -10,6 +10,7 @@
 #include "app/services/engine.h"
 #include "app/services/open_model.h"
 #include "app/services/workspace.h"
+#include "engine/base/json_fwd.h"
 #include "widgets/tuning/trial_store.h"
 
 namespace tw::app {

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "engine/api/kernel_plan.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
 #include "engine/graph/plan_memory.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/api/explain.h"
 
+#include "engine/base/json.h"
 #include "engine/lower/lower.h"
 #include "engine/space/template.h"
 #include "engine/tir/print.h"

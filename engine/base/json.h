@@ -4,11 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/expected.h"
+#include "engine/base/json_fwd.h"
 
 namespace tw {
-
-/// JSON with keys in the order they were written, so that output is the same byte for byte.
-using Json = nlohmann::ordered_json;
 
 /// Parses one document; never throws. `where` names the source in the error. Nesting deeper than 64 is refused.
 Expected<Json> parse_json(std::string_view text, const std::string& where = {});

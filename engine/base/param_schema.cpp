@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "engine/base/json.h"
+
 
 namespace tw {
 

@@ -18,7 +18,7 @@ bool is_plain(std::string_view name) {
 }
 
 /// In double quotes; quote, backslash and control characters escaped. Other bytes stay as they are.
-std::string quoted(std::string_view text) {
+std::string quote(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -33,7 +33,7 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-std::string value_name(const std::string& name) { return "%" + (is_plain(name) ? name : quoted(name)); }
+std::string value_name(const std::string& name) { return "%" + (is_plain(name) ? name : quote(name)); }
 
 /// Always recognisable as a real number.
 template <class T>
@@ -49,7 +49,7 @@ std::string attr_text(const AttrValue& value) {
   struct Print {
     std::string operator()(int64_t v) const { return std::to_string(v); }
     std::string operator()(double v) const { return real_text(v); }
-    std::string operator()(const std::string& v) const { return quoted(v); }
+    std::string operator()(const std::string& v) const { return quote(v); }
     std::string operator()(const std::vector<int64_t>& v) const { return shape_text(v); }
     std::string operator()(const std::vector<double>& v) const {
       std::vector<std::string> parts;
@@ -58,7 +58,7 @@ std::string attr_text(const AttrValue& value) {
     }
     std::string operator()(const std::vector<std::string>& v) const {
       std::vector<std::string> parts;
-      for (const std::string& s : v) parts.push_back(quoted(s));
+      for (const std::string& s : v) parts.push_back(quote(s));
       return fmt::format("s[{}]", fmt::join(parts, ", "));
     }
   };
@@ -87,7 +87,7 @@ std::string node_text(const Graph& g, const Node& n) {
   for (const auto& [name, value] : n.attrs.values) attrs.push_back(name + " = " + attr_text(value));
   std::string out = fmt::format("  {} = {}({})", fmt::join(outputs, ", "), n.op, fmt::join(inputs, ", "));
   if (!attrs.empty()) out += fmt::format(" {{{}}}", fmt::join(attrs, ", "));
-  out += " name " + quoted(n.name);
+  out += " name " + quote(n.name);
   if (n.group >= 0) out += fmt::format(" group {}", n.group);
   return out + "\n";
 }
@@ -95,7 +95,7 @@ std::string node_text(const Graph& g, const Node& n) {
 }  // namespace
 
 std::string print(const Graph& g, int max_elements) {
-  std::string out = "graph " + quoted(g.name) + " {\n";
+  std::string out = "graph " + quote(g.name) + " {\n";
   for (const int v : g.inputs) {
     const Value& value = g.values[static_cast<size_t>(v)];
     out += fmt::format("  input {}: {}\n", value_name(value.name), value.type.text());

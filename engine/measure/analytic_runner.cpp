@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "engine/base/hash.h"
+#include "engine/base/json.h"
 #include "engine/base/rng.h"
 
 namespace tw::measure {

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <thread>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
 #include "engine/lower/lower.h"

@@ -4,6 +4,7 @@
 #include <deque>
 #include <thread>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/handshake.h"
 #include "engine/measure/measure.h"

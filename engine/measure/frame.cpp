@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 
 namespace tw::measure {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/measure/handshake.h"
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/worker_process.h"
 

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "engine/base/json_fwd.h"
 #include "engine/measure/frame.h"
 #include "engine/measure/inputs.h"
 #include "engine/records/measure_result.h"

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <new>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
 #include "engine/measure/candidate.h"

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/check.h"
 #include "engine/measure/handshake.h"

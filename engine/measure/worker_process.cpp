@@ -14,6 +14,7 @@
 #include <cstring>
 #include <thread>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 
 extern char** environ;

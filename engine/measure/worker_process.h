@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "engine/base/json_fwd.h"
 #include "engine/measure/frame.h"
 
 namespace tw::measure {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/records/autotvm_task.h"
 #include "engine/records/json_fields.h"

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "engine/base/json.h"
 #include "engine/records/record.h"
 
 /// AutoTVM's log lines, protocol 0.2: {"input": [target, name, args, {}], "config": {...}, "result": [costs, error, seconds, time], "version": 0.2,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/base/json.h"
 #include "engine/ir/visit.h"
 
 namespace tw::records {

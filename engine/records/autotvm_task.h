@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "engine/base/json.h"
 #include "engine/records/task.h"
 
 namespace tw::records {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "engine/base/json.h"
+
 namespace tw::records {
 
 const Record* best_of(std::span<const Record> records, const std::string& task_key) {

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 
 namespace tw::records {

@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/records/json_fields.h"
 

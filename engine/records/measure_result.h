@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/base/json.h"
+#include "engine/base/expected.h"
+#include "engine/base/json_fwd.h"
 
 namespace tw::records {
 

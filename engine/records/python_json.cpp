@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "engine/base/json.h"
+
 namespace tw::records {
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/base/json.h"
+#include "engine/base/json_fwd.h"
 
 namespace tw::records {
 

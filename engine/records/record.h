@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/base/json.h"
 #include "engine/records/measure_result.h"
 #include "engine/records/task.h"
 #include "engine/schedule/step.h"

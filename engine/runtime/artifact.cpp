@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 
 namespace tw::runtime {

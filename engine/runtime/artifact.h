@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "engine/base/dtype.h"
-#include "engine/base/json.h"
+#include "engine/base/expected.h"
+#include "engine/base/json_fwd.h"
 
 namespace tw::runtime {
 

@@ -13,6 +13,7 @@
 
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/runtime/executable_json.h"
 

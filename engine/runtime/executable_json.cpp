@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "engine/base/hash.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 
 namespace tw::runtime {

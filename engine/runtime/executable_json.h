@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 
+#include "engine/base/json_fwd.h"
 #include "engine/runtime/executable.h"
 
 namespace tw::runtime {

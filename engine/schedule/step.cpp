@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/base/json.h"
 #include "engine/ir/visit.h"
 
 namespace tw::schedule {

@@ -5,7 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "engine/base/json.h"
+#include "engine/base/expected.h"
+#include "engine/base/json_fwd.h"
 
 /// The one schedule language: templates, sketches and a person's clicks all end as a list of steps over a te::Dag.
 /// Stages and iterators are named by index, as in Ansor's records; stage i is op i of the dag until cache steps insert stages.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/space/knobs/annotate.h"
 #include "engine/space/knobs/other.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/target/cpu_table.h"
 

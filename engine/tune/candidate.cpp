@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tune/candidate.h"
 
+#include "engine/base/json.h"
+
 namespace tw::tune {
 
 records::Candidate default_candidate(const records::Task& task) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/tune/budget.h"
 #include "engine/tune/task_run.h"

@@ -6,6 +6,7 @@
 #include <optional>
 #include <variant>
 
+#include "engine/base/json.h"
 #include "engine/base/stop_token.h"
 #include "engine/measure/measure.h"
 #include "engine/records/record_sink.h"

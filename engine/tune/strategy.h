@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 
+#include "engine/base/json_fwd.h"
 #include "engine/base/param_schema.h"
 #include "engine/base/rng.h"
 #include "engine/records/measure_result.h"

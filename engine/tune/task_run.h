@@ -3,6 +3,7 @@
 
 #include <unordered_set>
 
+#include "engine/base/json_fwd.h"
 #include "engine/tune/measure_batch.h"
 
 namespace tw::tune {

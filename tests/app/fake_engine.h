@@ -8,6 +8,8 @@
 
 #include "app/services/engine.h"
 
+#include "engine/base/json.h"
+
 namespace tw::app {
 
 /// An engine that measures nothing: a small network, a space of 100 points, trials with made-up times at a chosen pace.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/json.h"
 #include "engine/codegen/codegen.h"
 #include "engine/lower/lower.h"
 #include "engine/measure/measure.h"

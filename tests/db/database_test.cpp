@@ -10,6 +10,7 @@
 #include <ctime>
 #include <thread>
 
+#include "engine/base/json.h"
 #include "tests/db/db_fixture.h"
 
 using namespace tw;
@@ -38,7 +39,7 @@ class DatabaseTest : public QObject {
   std::string path_;
   Workspace w_;
 
- private slots:
+ private Q_SLOTS:
   void init() {
     dir_ = std::make_unique<QTemporaryDir>();
     path_ = dir_->filePath("a.twdb").toStdString();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "db/database.h"
+#include "engine/base/json.h"
 #include "engine/records/task.h"
 
 /// Small tasks and records for tests of the workspace.

@@ -69,7 +69,7 @@ int fill_small_disk(const std::string& folder) {
 
 class FaultTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void acknowledged_trials_survive_kills() {
     QTemporaryDir dir;
     const std::string path = dir.filePath("a.twdb").toStdString();

@@ -8,7 +8,7 @@ using namespace tw::db;
 
 class MigrateTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void embedded_migrations_have_no_gaps() {
     const auto& all = embedded_migrations();
     QVERIFY(!all.empty());

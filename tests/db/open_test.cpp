@@ -45,7 +45,7 @@ class OpenTest : public QObject {
     QCOMPARE(db.error().code, code);
   }
 
- private slots:
+ private Q_SLOTS:
   void init() {
     dir_ = std::make_unique<QTemporaryDir>();
     path_ = dir_->filePath("a.twdb").toStdString();

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "db/database.h"
+#include "engine/base/json.h"
 #include "tests/engine/tune/tune_fixture.h"
 
 using namespace tw;
@@ -57,7 +58,7 @@ Expected<tune::SessionReport> tune_into(const std::string& path, bool slow) {
 
 class ResumeTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void a_session_killed_again_and_again_ends_with_every_trial_once() {
     QTemporaryDir dir;
     const std::string path = dir.filePath("a.twdb").toStdString();

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <climits>
 
+#include "engine/base/json.h"
+
 namespace tw::widgets {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <QWidget>
 #include <vector>
 
+#include "engine/base/json_fwd.h"
 #include "engine/base/param_schema.h"
 
 class QFormLayout;

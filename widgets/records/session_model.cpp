@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/base/json.h"
 #include "widgets/common/format.h"
 
 namespace tw::widgets {

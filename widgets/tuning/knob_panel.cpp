@@ -12,6 +12,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "engine/base/json.h"
 #include "widgets/common/format.h"
 #include "widgets/theme/theme.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/space/knobs/other.h"
 
+#include "engine/base/json.h"
+
 namespace tw::space {
 namespace {
 

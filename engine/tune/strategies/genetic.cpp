@@ -3,6 +3,7 @@
 #include <deque>
 #include <unordered_set>
 
+#include "engine/base/json.h"
 #include "engine/tune/strategies/strategies.h"
 #include "engine/tune/valid_points.h"
 

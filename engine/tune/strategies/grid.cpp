@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unordered_set>
 
+#include "engine/base/json.h"
 #include "engine/tune/strategies/strategies.h"
 #include "engine/tune/valid_points.h"
 

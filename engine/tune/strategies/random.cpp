@@ -2,6 +2,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "engine/base/json.h"
 #include "engine/tune/strategies/strategies.h"
 #include "engine/tune/valid_points.h"
 

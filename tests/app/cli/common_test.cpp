@@ -9,6 +9,7 @@
 #include "app/cli/conformance.h"
 #include "app/cli/table.h"
 #include "app/cli/tensors.h"
+#include "engine/base/json.h"
 // Qt's word `slots` is a member of ours, so its headers come last.
 #include <QTemporaryDir>
 #include <QtTest>
@@ -20,7 +21,7 @@ using namespace tw::cli;
 class CommonTest : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void durations() {
     const std::pair<const char*, double> good[] = {{"90", 90}, {"90s", 90}, {"30m", 1800}, {"1h30m", 5400}, {"0.5s", 0.5}};
     for (const auto& [text, seconds] : good) QCOMPARE(parse_duration(text).value(), seconds);

@@ -19,7 +19,7 @@ class NpyTest : public QObject {
     return bytes + header + data;
   }
 
- private slots:
+ private Q_SLOTS:
   void round_trip() {
     Rng rng(7);
     for (DType t : {kBool, kInt8, kInt16, kInt32, kInt64, kUInt8, kUInt16, kUInt32, kUInt64, kFloat16, kFloat32, kFloat64}) {

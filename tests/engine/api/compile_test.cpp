@@ -59,7 +59,7 @@ class CompileTest : public QObject {
     return static_cast<int>(std::count_if(e.calls.begin(), e.calls.end(), [](const runtime::Call& c) { return c.task_key.empty(); }));
   }
 
- private slots:
+ private Q_SLOTS:
   void initTestCase() {
     target_ = host_target();
     QVERIFY(folder_.isValid());

@@ -18,7 +18,7 @@ class ExplainTest : public QObject {
     return records::make_task("dense", std::move(b).finish({y}), parse_target("llvm -mcpu=x86-64-v3").value());
   }
 
- private slots:
+ private Q_SLOTS:
   void everyPartIsThere() {
     const records::Task task = dense_task(48);
     for (const records::Candidate& c : {api::default_candidate(task), api::candidate_at(task, 0).value()}) {

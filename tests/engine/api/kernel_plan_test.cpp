@@ -58,7 +58,7 @@ class KernelPlanTest : public QObject {
     return static_cast<int>(std::count_if(e.calls.begin(), e.calls.end(), [](const runtime::Call& c) { return c.task_key.empty(); }));
   }
 
- private slots:
+ private Q_SLOTS:
   void initTestCase() {
     if (!(host_target().vector_bits >= 256)) QSKIP("needs a processor with AVX2");
   }

@@ -76,7 +76,7 @@ Expr random_expr(Rng& rng, const std::vector<ir::Var>& vars, int depth) {
 
 class AnalyzerTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void keepsValuesAndIsIdempotent();
   void boundsHold();
   void cancelsFusedLoops();

@@ -24,7 +24,7 @@ std::string content(const std::string& path) {
 
 class FileTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void replacesWhole() {
     QTemporaryDir dir;
     const std::string path = dir.filePath("a.bin").toStdString();

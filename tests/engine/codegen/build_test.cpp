@@ -14,7 +14,7 @@ using namespace tw::codegen::testing;
 class BuildTest : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   /// What the table of processors says a name implies is what LLVM takes it to imply.
   void processors_as_llvm_knows_them() {
     for (const target::CpuInfo& cpu : target::cpu_table()) {

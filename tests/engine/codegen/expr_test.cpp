@@ -94,7 +94,7 @@ double unwrap(DType t, int64_t v) { return t == kUInt64 ? static_cast<double>(st
 class ExprTest : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void int_arithmetic() {
     BinaryChecks checks;
     for (const DType t : kInts) {

@@ -99,7 +99,7 @@ struct Generator {
 class FuzzTest : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   /// Random functions give what the interpreter gives, at both levels, as scalars and in vectors.
   void against_the_interpreter_data() {
     QTest::addColumn<int>("seed");

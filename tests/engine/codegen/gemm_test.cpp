@@ -42,7 +42,7 @@ Target znver5() { return *parse_target("llvm -mcpu=znver5 -num-cores=2"); }
 class GemmTest : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void values() {
     const int64_t M = 56, N = 128, K = 33;
     HostArray a = HostArray::make(kFloat32, {M * K}), b = HostArray::make(kFloat32, {N * K});

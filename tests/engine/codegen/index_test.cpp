@@ -46,7 +46,7 @@ Expr random_index(Rng& rng, const std::vector<ir::Var>& vars, int depth) {
 class IndexTest : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   /// Random expressions at random points: values lie in the interval, are multiples of the divisor and equal the linear form; decided conditions hold.
   void facts_are_true() {
     Rng rng(5);

@@ -96,7 +96,7 @@ Worst worst_error(const Row& row, DType t, int lanes, const Target& target) {
 class IntrinsicsTest : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void float32_data() {
     QTest::addColumn<int>("row");
     QTest::addColumn<int>("lanes");

@@ -33,7 +33,7 @@ void expect_ok(const Expected<void>& done) { QVERIFY2(done, done ? "" : done.err
 class StmtTest : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   /// Both levels, bounds that depend on an outer loop, and empty loops.
   void triangular_loops() {
     const int64_t n = 20;

@@ -13,7 +13,7 @@ using namespace tw;
 class OnnxNodeCasesTest : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void every_case_passes_or_is_refused_data();
   void every_case_passes_or_is_refused();
 };

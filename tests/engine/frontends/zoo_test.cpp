@@ -29,7 +29,7 @@ class ZooTest : public QObject {
     for (const ZooModel& m : frontends::zoo()) QTest::newRow(m.name) << std::string(m.name);
   }
 
- private slots:
+ private Q_SLOTS:
   void importsInFull_data() { add_models(); }
   void importsInFull() {
     QFETCH(std::string, name);

@@ -26,7 +26,7 @@ class GraphTest : public QObject {
     return out;
   }
 
- private slots:
+ private Q_SLOTS:
   void namesAreUnique() {
     Net n;
     const int x = n.input({2, 3});

@@ -10,7 +10,7 @@ using namespace tw::graph;
 
 class PlanMemoryTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void chainNeedsTwoArrays() {
     // a -> b -> c -> d: only neighbours are alive together.
     const std::vector<StorageRequest> r = {{100, 0, 1}, {100, 1, 2}, {100, 2, 3}, {100, 3, 3}};

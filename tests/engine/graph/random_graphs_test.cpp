@@ -74,7 +74,7 @@ std::string difference(const Graph& before, const Graph& after, const Arrays& wa
 class RandomGraphsTest : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void optimisedEqualsUnoptimised_data() {
     QTest::addColumn<int>("disable_percent");
     QTest::addColumn<int>("graphs");

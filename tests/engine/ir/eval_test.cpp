@@ -29,7 +29,7 @@ class EvalTest : public QObject {
     return s.error ? INT64_MIN : v;
   }
 
- private slots:
+ private Q_SLOTS:
   void folding_is_evaluation() {
     static constexpr BinaryOp kOps[] = {BinaryOp::add, BinaryOp::sub, BinaryOp::mul, BinaryOp::div, BinaryOp::floor_div, BinaryOp::floor_mod,
                                         BinaryOp::min, BinaryOp::max, BinaryOp::eq,  BinaryOp::ne,  BinaryOp::lt,        BinaryOp::le};

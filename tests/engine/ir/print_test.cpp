@@ -38,7 +38,7 @@ class PrintTest : public QObject {
     QVERIFY2(r.error().text().find(part) != std::string::npos, r.error().text().c_str());
   }
 
- private slots:
+ private Q_SLOTS:
   void arithmetic() {
     same(i() * 2 + j(), "i * 2 + j.o");
     same((i() + j()) * i(), "(i + j.o) * i");

@@ -53,7 +53,7 @@ double largest_difference(const std::vector<HostArray>& a, const std::vector<Hos
 
 class RandomScheduleTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void keepsResults_data();
   void keepsResults();
 };

@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include "engine/base/json.h"
 #include "tests/engine/tune/tune_fixture.h"
 
 using namespace tw;
@@ -26,7 +27,7 @@ std::vector<records::Candidate> points(int count) {
 
 class AnalyticRunnerTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void the_seed_decides_the_times() {
     AnalyticOptions a, b;
     b.seed = 2;

@@ -5,6 +5,7 @@
 
 #include <QtTest>
 
+#include "engine/base/json.h"
 #include "engine/measure/frame.h"
 #include "engine/measure/worker_process.h"
 #include "tests/engine/measure/fixtures.h"

@@ -8,6 +8,7 @@
 #include <QtTest>
 #include <thread>
 
+#include "engine/base/json.h"
 #include "engine/base/rng.h"
 
 using namespace tw;

@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include "engine/base/json.h"
 #include "engine/records/best.h"
 
 using namespace tw;
@@ -59,7 +60,7 @@ Record trial(Status status = Status::ok) {
 
 class AutotvmJsonTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void tvm_lines_round_trip_byte_for_byte_data() {
     QTest::addColumn<QString>("line");
     QTest::newRow("dense") << kDense;

@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include "engine/base/json.h"
 #include "engine/records/memory_store.h"
 
 using namespace tw;
@@ -42,7 +43,7 @@ class FullSink : public RecordSink {
 
 class AutotvmLogTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void every_bad_line_is_listed_and_every_good_one_kept() {
     const std::string text =
         "\xEF\xBB\xBF" + kLine + "\r\n# comment\n\n" + kLine + kLine + "\nnonsense\n" + kLine + "\n{\"input\": 3, \"version\": 0.2}\n" + kLine.substr(0, 40);

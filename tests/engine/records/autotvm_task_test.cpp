@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/json.h"
 #include "engine/records/autotvm_task.h"
 
 #include <QtTest>
@@ -32,7 +33,7 @@ std::string text(const te::Dag& dag) {
 
 class AutotvmTaskTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void convolutions_take_the_unpadded_input() {
     QCOMPARE(
         text(*conv_dag("conv2d", 1)),

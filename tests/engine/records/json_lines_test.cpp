@@ -39,7 +39,7 @@ std::vector<Seen> lines_of(std::string_view text) {
 
 class JsonLinesTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void line_ends_and_byte_order_marks_are_dropped() {
     const std::vector<Seen> expected = {{1, 0, "a", true, false}, {2, 6, "", true, false}, {3, 7, "b", false, false}};
     QCOMPARE(lines_of("\xEF\xBB\xBF"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/json.h"
 #include "engine/records/measure_result.h"
 
 #include <QtTest>
@@ -25,7 +26,7 @@ constexpr Status kAll[] = {Status::ok,         Status::lower_fail,  Status::buil
 
 class MeasureResultTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void names_round_trip() {
     for (const Status s : kAll) QVERIFY(status_from_name(status_name(s)) == s);
   }

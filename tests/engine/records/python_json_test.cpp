@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/json.h"
 #include "engine/records/python_json.h"
 
 #include <QtTest>
@@ -8,7 +9,7 @@ using namespace tw::records;
 
 class PythonJsonTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void spells_as_json_dumps_data() {
     QTest::addColumn<QString>("text");
     // Each text is what CPython's json.dumps prints for it.

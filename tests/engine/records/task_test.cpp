@@ -26,7 +26,7 @@ Target cpu(const std::string& name, int cores = 2) {
 
 class TaskTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void names_are_no_part_of_the_key() { QCOMPARE(make_task("a", dense("", 16), cpu("znver4")).key, make_task("b", dense("other_", 16), cpu("znver4")).key); }
   void shapes_and_targets_are() {
     const std::string key = make_task("a", dense("", 16), cpu("znver4")).key;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/base/host_array.h"
+#include "engine/base/json.h"
 #include "engine/base/rng.h"
 
 using namespace tw;
@@ -47,7 +48,7 @@ HostArray counting(DType t, std::vector<int64_t> shape) {
 
 class ArtifactTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void packs_weights() {
     const ArgSpec spec{"w", kFloat32, {20, 5, 3, 3}, {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {1, 4}, {0, 16}}};
     QCOMPARE(spec.physical_shape(), (std::vector<int64_t>{2, 2, 3, 3, 4, 16}));

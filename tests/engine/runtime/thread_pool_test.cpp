@@ -35,7 +35,7 @@ bool all_once(const Counts& counts) {
 
 class ThreadPoolTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void covers_every_index_once() {
     for (const int threads : {1, 2, 3, 5}) {
       ThreadPool pool(threads);

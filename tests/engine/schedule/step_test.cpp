@@ -2,13 +2,14 @@
 #include <QtTest>
 #include <set>
 
+#include "engine/base/json.h"
 #include "tests/engine/lower/random_schedules.h"
 
 using namespace tw;
 
 class StepTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void jsonRoundTrip();
   void refusesMalformedSteps_data();
   void refusesMalformedSteps();

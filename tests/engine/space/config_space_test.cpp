@@ -4,6 +4,7 @@
 #include <QtTest>
 #include <chrono>
 
+#include "engine/base/json.h"
 #include "engine/base/rng.h"
 
 using namespace tw;
@@ -65,7 +66,7 @@ ConfigSpace dense_pack(int64_t m, int64_t n, int64_t k) {
 
 class ConfigSpaceTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void sizes_of_published_spaces() {
     QCOMPARE(conv_cuda(64, 3, 112, 7, {0, 512, 1500}).size(), 79027200);
     QCOMPARE(conv_cuda(64, 64, 56, 3, {0, 512, 1500}).size(), 90316800);

@@ -297,7 +297,7 @@ std::vector<Case> cases() {
 /// Default schedules against the interpreter of the bare expressions: lowered, and compiled for two register widths.
 class DefaultScheduleTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void fallback_points_are_valid();
   void keep_results_data();
   void keep_results();

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "engine/base/json.h"
 #include "engine/target/cpu_table.h"
 #include "engine/target/host.h"
 #include "engine/target/target.h"
@@ -24,7 +25,7 @@ void write(const std::filesystem::path& folder, const std::string& index, const 
 class TargetTest : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void text_round_trip() {
     for (const std::string& name : target_presets()) {
       const auto t = parse_target(name);

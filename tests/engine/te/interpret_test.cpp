@@ -48,7 +48,7 @@ std::vector<double> map_values(DType from, const std::vector<double>& values, co
 
 class InterpretTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void convolution_against_loops() {
     const int ci = 3, hw = 5, co = 4;
     const DagPtr dag = conv_bias_relu(1, ci, hw, co);

@@ -19,7 +19,7 @@ class TextTest : public QObject {
     QVERIFY2(r.error().text().find(part) != std::string::npos, r.error().text().c_str());
   }
 
- private slots:
+ private Q_SLOTS:
   void prints_as_documented() {
     QCOMPARE(print(*conv_bias_relu(1, 2, 4, 3)),
              std::string("data: float32[1, 2, 4, 4] = placeholder(activation)\n"

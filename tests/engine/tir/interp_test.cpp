@@ -64,7 +64,7 @@ class InterpTest : public QObject {
     QCOMPARE(*r, expected);
   }
 
- private slots:
+ private Q_SLOTS:
   void matmul() {
     const Func f = parse_func(kMatmul).value();
     Rng rng(1);

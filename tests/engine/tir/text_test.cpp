@@ -27,7 +27,7 @@ class TirTextTest : public QObject {
     QVERIFY2(r.error().text().find(part) != std::string::npos, r.error().text().c_str());
   }
 
- private slots:
+ private Q_SLOTS:
   void round_trip() {
     for (const auto& [name, text] : example_funcs()) {
       const auto f = parse_func(text);

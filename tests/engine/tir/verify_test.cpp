@@ -29,7 +29,7 @@ class TirVerifyTest : public QObject {
     QVERIFY2(r.error().text().find(expected) == 0, r.error().text().c_str());
   }
 
- private slots:
+ private Q_SLOTS:
   void scopes() {
     const Stmt s = store(c_, {to_expr(i_)}, one_);
     good(loop(i_, 32, s));

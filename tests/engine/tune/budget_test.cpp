@@ -19,7 +19,7 @@ Budgets split(int64_t trials, const std::vector<BudgetTask>& tasks) { return spl
 
 class BudgetTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void follows_the_shares_above_the_minimum() { QCOMPARE(split(80, {{3, 1000}, {1, 1000}}), (Budgets{10 + 45, 10 + 15})); }
   void light_tasks_get_a_quarter_of_an_equal_split() { QCOMPARE(split(800, {{1e12, 1000}, {1, 1000}}), (Budgets{700, 100})); }
   void what_small_spaces_cannot_use_goes_to_the_others() { QCOMPARE(split(100, {{1, 10}, {1, 1000}}), (Budgets{10, 90})); }

@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include "engine/base/json.h"
 #include "engine/tune/valid_points.h"
 #include "tests/engine/tune/tune_fixture.h"
 
@@ -12,7 +13,7 @@ using namespace tw::tune::fixture;
 
 class CandidateTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void the_default_has_steps_and_no_point() {
     const auto c = default_candidate(dense(16, 64, 64));
     QCOMPARE(c.space, std::string("default"));

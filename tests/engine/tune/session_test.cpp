@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "engine/base/json.h"
 #include "tests/engine/tune/tune_fixture.h"
 
 using namespace tw;
@@ -69,7 +70,7 @@ std::set<int64_t> points_of(const std::vector<records::Record>& records) {
 
 class SessionTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void the_same_seed_gives_the_same_trace() {
     const std::vector<SessionTask> tasks = {{dense(32, 64, 64), 1, {}}, {elementwise(), 3, {}}};
     Session a, b, c;

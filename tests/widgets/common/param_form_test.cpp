@@ -9,6 +9,7 @@
 #include <QToolButton>
 #include <QtTest>
 
+#include "engine/base/json.h"
 #include "widgets/common/banner.h"
 #include "widgets/common/format.h"
 #include "widgets/tuning/knob_panel.h"

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "engine/base/json.h"
 #include "engine/schedule/schedule.h"
 #include "engine/space/config_space.h"
 #include "engine/target/target.h"

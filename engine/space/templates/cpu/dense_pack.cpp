@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "engine/base/json.h"
 #include "engine/space/templates/cpu/blocked.h"
 
 namespace tw::space::cpu {

@@ -13,7 +13,7 @@ using namespace onnx_test;
 class OnnxFuzzTest : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void truncations();
   void bit_flips();
 };

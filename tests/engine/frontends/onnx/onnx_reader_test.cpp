@@ -14,7 +14,7 @@ using namespace onnx_test;
 class OnnxReaderTest : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void shape_chains_become_constants();
   void attributes_and_operands_of_different_opsets();
   void functions_and_branches_are_inlined();

@@ -16,7 +16,7 @@ using graph::GraphBuilder;
 class OpsTest : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void rows_are_complete();
   void convolution_form_data();
   void convolution_form();

@@ -16,7 +16,7 @@ class CanonicalizeTest : public QObject {
   static int scalar(Net& n, DType t, double v) { return n.b.constant("c", full(t, v)); }
   static Graph run(const Graph& g) { return canonicalize(g, Target{}).value(); }
 
- private slots:
+ private Q_SLOTS:
   void constantsStandSecond() {
     Net n;
     const int x = n.input({2, 3}), y = n.input({2, 3}, "y"), c = n.weight({3});

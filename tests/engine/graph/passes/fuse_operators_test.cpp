@@ -39,7 +39,7 @@ class FuseOperatorsTest : public QObject {
     return true;
   }
 
- private slots:
+ private Q_SLOTS:
   void convolutionTakesElementwiseFollowers() {
     Net n;
     const int x = n.input({1, 4, 6, 6});

@@ -25,7 +25,7 @@ class RewritingPassesTest : public QObject {
   }
   static Graph run(Expected<Graph> (*pass)(const Graph&, const Target&), const Graph& g) { return pass(g, Target{}).value(); }
 
- private slots:
+ private Q_SLOTS:
   void batchNormBecomesMulAndAdd() {
     Net n;
     const int x = n.input({2, 4, 5, 5});

@@ -229,7 +229,7 @@ const Case kCases[] = {
 class SimplifyExpressionsTest : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void rules_data() {
     QTest::addColumn<int>("index");
     for (size_t i = 0; i < std::size(kCases); ++i) QTest::newRow(kCases[i].name) << static_cast<int>(i);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/json.h"
 #include "engine/space/knobs/annotate.h"
 
 #include <QtTest>
@@ -20,7 +21,7 @@ Lists annotations(int num_axes, const AnnotateOptions& options) {
 
 class AnnotateTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void axis_zero_varies_slowest() {
     QCOMPARE(annotations(2, {.policy = "try_unroll"}), (Lists{{"none", "none"}, {"none", "unroll"}, {"unroll", "none"}, {"unroll", "unroll"}}));
   }

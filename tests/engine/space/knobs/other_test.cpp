@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/json.h"
 #include "engine/space/knobs/other.h"
 
 #include <QtTest>
@@ -8,7 +9,7 @@ using namespace tw::space;
 
 class OtherTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void values_are_verbatim_and_in_order() {
     const auto values = enumerate_other({512, true, "x", nullptr, 0.5});
     QCOMPARE(values.size(), size_t{5});

@@ -20,7 +20,7 @@ Orders orders(int num_axes, const ReorderOptions& options) {
 
 class ReorderTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void identity() { QCOMPARE(orders(3, {}), (Orders{{0, 1, 2}})); }
   void all_is_lexicographic() {
     QCOMPARE(orders(3, {.policy = "all"}), (Orders{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}));

@@ -29,7 +29,7 @@ Sizes inner_sizes(int64_t extent, const std::string& policy, int64_t limit = INT
 
 class SplitTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void the_innermost_factor_varies_slowest() {
     SplitOptions o;
     o.num_outputs = 3;

@@ -58,7 +58,7 @@ std::filesystem::path folder() { return std::filesystem::path(TW_TESTS_DIR) / "e
 
 class CasesTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void everyPassHasCases();
   void cases_data();
   void cases();

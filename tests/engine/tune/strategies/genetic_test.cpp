@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "engine/base/json.h"
 #include "engine/tune/strategy.h"
 
 using namespace tw;
@@ -59,7 +60,7 @@ double best(const space::ConfigSpace& s, const std::vector<int64_t>& points) {
 
 class GeneticTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void covers_a_small_space_without_repetition() {
     const auto space = cube(5, 3);
     const auto points = search("genetic", space, 1, 1000);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
+#include "engine/base/json.h"
 #include "engine/tune/strategy.h"
 
 using namespace tw;
@@ -21,7 +22,7 @@ using Points = std::vector<int64_t>;
 
 class GridTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void walks_by_index() {
     const auto space = plane();
     const auto s = find_strategy("grid")->make(space, Json{{"offset", 0}}, Rng(1));

@@ -2,6 +2,7 @@
 #include <QtTest>
 #include <set>
 
+#include "engine/base/json.h"
 #include "engine/tune/strategy.h"
 
 using namespace tw;
@@ -32,7 +33,7 @@ std::vector<int64_t> drain(Strategy& s, int batch) {
 
 class RandomTest : public QObject {
   Q_OBJECT
- private slots:
+ private Q_SLOTS:
   void covers_the_space_without_repetition() {
     const auto space = numbers(1000);
     const auto points = drain(*make(space), 16);
