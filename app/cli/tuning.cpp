@@ -17,10 +17,9 @@ namespace tw::cli {
 namespace {
 
 Json session_json(const TuneRequest& r) {
-  const tune::SessionOptions& o = r.session;
-  return {{"tuner_params", o.tuner_params},       {"seed", o.seed},           {"trials", o.trials},
-          {"trials_per_task", o.trials_per_task}, {"time_s", o.time_s},       {"batch", o.batch},
-          {"early_stopping", o.early_stopping},   {"task_filters", r.filters}};
+  Json json = tune::to_json(r.session);
+  json["task_filters"] = r.filters;
+  return json;
 }
 
 std::vector<api::NetworkTask> chosen_tasks(const TuneRequest& r) {
@@ -74,21 +73,17 @@ Expected<Stored> prepare(const TuneRequest& r, const std::vector<api::NetworkTas
   return stored;
 }
 
-int64_t trial_budget(const tune::SessionOptions& o, size_t tasks) {
-  const int64_t per_task = o.trials_per_task * static_cast<int64_t>(tasks);
-  if (o.trials > 0 && per_task > 0) return std::min(o.trials, per_task);
-  return std::max(o.trials, per_task);
-}
-
 /// Session events as progress on standard error.
 class Monitor {
  public:
-  Monitor(const std::vector<api::NetworkTask>& tasks, int64_t budget, int64_t resumed) : tasks_(tasks), progress_("Tuning", budget), done_(resumed) {
+  Monitor(const std::vector<api::NetworkTask>& tasks, int64_t resumed) : tasks_(tasks), progress_("Tuning", 0), done_(resumed) {
     progress_.start_at(resumed);
   }
 
   void operator()(const tune::Event& event) {
-    if (const auto* e = std::get_if<tune::TaskStarted>(&event)) {
+    if (const auto* e = std::get_if<tune::SessionPlanned>(&event)) {
+      progress_.set_total(e->trials);
+    } else if (const auto* e = std::get_if<tune::TaskStarted>(&event)) {
       progress_.line(
           fmt::format("{}: {} points in '{}'{}", name(e->task), e->space_size, e->space, e->budget > 0 ? fmt::format(", {} trials", e->budget) : ""));
     } else if (const auto* e = std::get_if<tune::TrialDone>(&event)) {
@@ -152,7 +147,7 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
     TW_TRY(log, records::autotvm_log_sink(request.log_path));
     both = records::tee_sink(*database, *log);
   }
-  Monitor monitor(result.tasks, trial_budget(request.session, result.tasks.size()), stored.resumed);
+  Monitor monitor(result.tasks, stored.resumed);
   auto report = tune::run_session(stored.tasks, request.session, *builder, *runner, both ? *both : *database, std::ref(monitor), {stop_token(), {}});
   const bool cancelled = stop_token().stop_requested() || (report && report->cancelled);
   const char* state = cancelled ? "cancelled" : report ? "done" : "interrupted";

@@ -12,15 +12,20 @@ namespace {
 
 constexpr int kWatchedMs = 33, kUnwatchedMs = 200;
 
+/// As `tw tune` stores it, so that it can go on with the session: tasks are named by their keys, none if all are meant.
+Json sessionJson(const TuneService::Request& request) {
+  Json json = tune::to_json(request.options);
+  Json keys = Json::array();
+  if (request.tasks.size() < request.model->tasks.size()) {
+    for (const int t : request.tasks) keys.push_back(request.model->tasks[static_cast<size_t>(t)].task.key);
+  }
+  json["task_filters"] = keys;
+  return json;
+}
+
 double now() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1e3; }
 
 }  // namespace
-
-Json toJson(const tune::SessionOptions& o) {
-  return {{"tuner", o.tuner},   {"tuner_params", o.tuner_params},       {"seed", o.seed},
-          {"trials", o.trials}, {"trials_per_task", o.trials_per_task}, {"time_s", o.time_s},
-          {"batch", o.batch},   {"early_stopping", o.early_stopping}};
-}
 
 TuneService::TuneService(Engine& engine, Workspace& workspace, QObject* parent) : QObject(parent), m_engine(engine), m_workspace(workspace) {
   m_timer.setInterval(kWatchedMs);
@@ -61,7 +66,7 @@ void TuneService::start(const Request& request) {
   }
   m_currentTask = -1;
   m_trialsDone = 0;
-  m_trialsPlanned = full.options.trials > 0 ? full.options.trials : full.options.trials_per_task * static_cast<qint64>(full.tasks.size());
+  m_trialsPlanned = 0;
   m_startedAt = now();
   m_endedAt = 0;
   m_paused = false;
@@ -85,7 +90,7 @@ void TuneService::body(const Request& request, StopToken stop) {
 Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, StopToken stop) {
   const std::shared_ptr<db::Database> database = m_workspace.database();
   TW_TRY(const SessionId session,
-         database->begin_session(request.model->id, request.options.tuner, request.model->target.str(), toJson(request.options), m_engine.host()));
+         database->begin_session(request.model->id, request.options.tuner, request.model->target.str(), sessionJson(request), m_engine.host()));
   {
     const std::scoped_lock lock(m_mutex);
     m_inbox.session = session;
@@ -137,7 +142,9 @@ void TuneService::apply(const tune::Event& event, std::vector<int>& changed) {
     changed.push_back(p.task);
     return p;
   };
-  if (const auto* started = std::get_if<tune::TaskStarted>(&event)) {
+  if (const auto* planned = std::get_if<tune::SessionPlanned>(&event)) {
+    m_trialsPlanned = planned->trials;
+  } else if (const auto* started = std::get_if<tune::TaskStarted>(&event)) {
     TaskProgress& p = progressOf(started->task);
     p.budget = started->budget;
     m_currentTask = p.task;

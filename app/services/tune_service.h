@@ -10,7 +10,6 @@
 #include "app/services/engine.h"
 #include "app/services/open_model.h"
 #include "app/services/workspace.h"
-#include "engine/base/json_fwd.h"
 #include "widgets/tuning/trial_store.h"
 
 namespace tw::app {
@@ -93,8 +92,5 @@ class TuneService : public QObject {
   double m_startedAt = 0, m_endedAt = 0;
   std::jthread m_thread;  // last: joins before the rest goes
 };
-
-/// As stored with a session.
-Json toJson(const tune::SessionOptions& options);
 
 }  // namespace tw::app

@@ -46,6 +46,7 @@ class SessionRun {
 
   Expected<SessionReport> run() {
     SessionReport report;
+    context_.send(SessionPlanned{planned_trials()});
     report.tasks.resize(runs_.size());
     Expected<void> outcome;
     for (size_t k = 0; k < order_.size(); ++k) {
@@ -67,11 +68,21 @@ class SessionRun {
   }
 
  private:
+  int64_t cap() const { return context_.options.trials_per_task > 0 ? context_.options.trials_per_task : kNoLimit; }
+
+  /// Trials of the whole session if nothing ends it early; 0 if only time does.
+  int64_t planned_trials() const {
+    const SessionOptions& o = context_.options;
+    if (o.trials == 0 && o.trials_per_task == 0) return 0;
+    int64_t useful = 0;
+    for (const auto& run : runs_) useful += std::min({cap(), run->capacity(), kNoLimit - useful});
+    return o.trials > 0 ? std::min(o.trials, useful) : useful;
+  }
+
   /// Trials for the k-th task: what the tasks before it left over is split again over it and those after it.
   int64_t budget_from(size_t k) const {
     const SessionOptions& o = context_.options;
-    const int64_t cap = o.trials_per_task > 0 ? o.trials_per_task : kNoLimit;
-    if (o.trials == 0) return std::min(cap, runs_[order_[k]]->capacity());
+    if (o.trials == 0) return std::min(cap(), runs_[order_[k]]->capacity());
     int64_t left = o.trials;
     std::vector<BudgetTask> rest;
     for (size_t i = 0; i < order_.size(); ++i) {
@@ -79,7 +90,7 @@ class SessionRun {
       if (i < k) {
         left -= task.trials();
       } else {
-        rest.push_back({task.share(), std::min(cap, task.capacity())});
+        rest.push_back({task.share(), std::min(cap(), task.capacity())});
       }
     }
     return split_trials(std::max<int64_t>(left, 0), rest)[0];
@@ -101,6 +112,12 @@ class SessionRun {
 };
 
 }  // namespace
+
+Json to_json(const SessionOptions& o) {
+  return {{"tuner", o.tuner},   {"tuner_params", o.tuner_params},       {"seed", o.seed},
+          {"trials", o.trials}, {"trials_per_task", o.trials_per_task}, {"time_s", o.time_s},
+          {"batch", o.batch},   {"early_stopping", o.early_stopping}};
+}
 
 Expected<SessionReport> run_session(const std::vector<SessionTask>& tasks, const SessionOptions& options, measure::Builder& builder, measure::Runner& runner,
                                     records::RecordSink& sink, const EventSink& events, const SessionControl& control) {

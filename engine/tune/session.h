@@ -33,7 +33,13 @@ struct SessionOptions {
   int64_t early_stopping = 0;   ///< stop a task after this many trials without a better one; 0: never
 };
 
+/// As stored with a session.
+Json to_json(const SessionOptions& options);
+
 // Events, in the order they happen. Values only; safe to hand to another thread.
+struct SessionPlanned {
+  int64_t trials = 0;  ///< over all tasks, history included; 0 if time alone limits the session
+};
 struct TaskStarted {
   int task = 0;
   std::string space;
@@ -60,7 +66,7 @@ struct Phase {
 struct Note {
   std::string text;
 };  ///< something a person should know
-using Event = std::variant<TaskStarted, TrialDone, TaskDone, Phase, Note>;
+using Event = std::variant<SessionPlanned, TaskStarted, TrialDone, TaskDone, Phase, Note>;
 using EventSink = std::function<void(const Event&)>;
 
 struct SessionReport {
@@ -76,7 +82,7 @@ struct SessionControl {
 };
 
 /// Tunes tasks one after another, heaviest (weight × FLOPs) first; trials and time are split in that proportion, and what a task leaves over goes to those
-/// after it. The first trial of each task is the default schedule; a task without a template has no other. Building and measuring never overlap. Blocks. Every
+/// after it. The first trial of each task is the default schedule, which is measured even when the time is over; a task without a template has no other. Building and measuring never overlap. Blocks. Every
 /// batch is stored through `sink` before its events are sent; a stop returns within a second with every finished trial stored. Trials of the history count
 /// against the limits and their points are not proposed again. What our machinery fails at is tried once more. Errors: unsupported for an unknown tuner,
 /// invalid_argument for bad options, what `sink` returns, infrastructure after 8 failures in a row that are nobody's fault; failures of candidates are records,

@@ -72,7 +72,7 @@ bool TaskRun::early_stop() const {
 Expected<void> TaskRun::run(int64_t budget, double time_s) {
   context_.send(TaskStarted{number_, template_ ? template_->name : "default", template_ ? space_.size() : 0, budget});
   double deadline = steady_s() + time_s;
-  while (trials_ < budget && !early_stop() && steady_s() < deadline) {
+  while (trials_ < budget && !early_stop() && (!default_done_ || steady_s() < deadline)) {
     deadline += context_.wait_while_paused();
     if (context_.control.stop.stop_requested()) break;
     const std::vector<PointCandidate> batch = next_batch(budget - trials_);

@@ -38,7 +38,8 @@ class TaskRun {
   int64_t capacity() const { return 1 + points_; }
   int64_t trials() const { return trials_; }
 
-  /// Goes on until `budget` trials, history included, the end of the space, early stopping, `time_s` seconds or a stop.
+  /// Goes on until `budget` trials, history included, the end of the space, early stopping, `time_s` seconds (the default schedule is measured in any case) or a
+  /// stop.
   /// Errors: what the sink returns; infrastructure after too many failures of our machinery in a row.
   Expected<void> run(int64_t budget, double time_s);
   TaskDone done() const;

@@ -17,7 +17,7 @@ class FakeEngine : public Engine {
  public:
   int millisPerTrial = 1;
   bool failTuning = false;
-  std::atomic<int> explained = 0;
+  std::atomic<int> explained = 0, pausedPolls = 0;
 
   Target target() override { return {}; }
 
@@ -80,13 +80,14 @@ class FakeEngine : public Engine {
                                      const tune::EventSink& events, const tune::SessionControl& control) override {
     if (failTuning) return Error(ErrorCode::infrastructure, "The worker program is missing");
     tune::SessionReport report;
+    events(tune::SessionPlanned{options.trials});
     const int64_t each = options.trials / static_cast<int64_t>(tasks.size());
     for (size_t t = 0; t < tasks.size() && !report.cancelled; ++t) {
       const int task = static_cast<int>(t);
       events(tune::TaskStarted{task, "fake.cpu", 100, each});
       double best = std::numeric_limits<double>::infinity();
       for (int64_t n = 1; n <= each; ++n) {
-        while (control.paused && control.paused() && !control.stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        for (; control.paused && control.paused() && !control.stop.stop_requested(); ++pausedPolls) std::this_thread::sleep_for(std::chrono::milliseconds(2));
         if (control.stop.stop_requested()) {
           report.cancelled = true;
           break;
