@@ -96,6 +96,8 @@ class Machine {
         },
         [&](const IfNode& n) {
           x->a = compiler_.compile(n.cond);
+          x->lanes = n.cond->dtype.lanes;
+          lanes_ = std::max(lanes_, x->lanes);
           x->body.push_back(compile(n.then_body));
           if (n.else_body) x->body.push_back(compile(*n.else_body));
         },
@@ -117,6 +119,7 @@ class Machine {
       case StmtKind::let:
         return run_let(x);
       case StmtKind::if_: {
+        if (x.lanes > 1) return run_masked(x);
         const bool taken = ir::eval_int(*x.a, state_) != 0;
         if (state_.error) return failed(x);
         return taken ? run(*x.body[0]) : x.body.size() < 2 || run(*x.body[1]);
@@ -147,6 +150,28 @@ class Machine {
     return true;
   }
 
+  bool run_masked(const Exec& x) {
+    const std::vector<uint8_t> outer = mask_;
+    std::vector<uint8_t> taken(static_cast<size_t>(x.lanes), 0), rest = taken;
+    for (int lane = 0; lane < x.lanes; ++lane) {
+      if (!active(lane)) continue;
+      state_.lane = lane;
+      taken[static_cast<size_t>(lane)] = ir::eval_int(*x.a, state_) != 0;
+      rest[static_cast<size_t>(lane)] = !taken[static_cast<size_t>(lane)];
+    }
+    state_.lane = 0;
+    if (state_.error) return failed(x);
+    mask_ = taken;
+    bool ok = run(*x.body[0]);
+    if (ok && x.body.size() > 1) {
+      mask_ = rest;
+      ok = run(*x.body[1]);
+    }
+    mask_ = outer;
+    return ok;
+  }
+  bool active(int lane) const { return mask_.empty() || mask_[static_cast<size_t>(lane)] != 0; }
+
   bool run_store(const Exec& x) {
     if (++stores_ % 4096 == 0 && stop_.stop_requested()) {
       state_.fail(ErrorCode::cancelled, "Cancelled while interpreting", "");
@@ -164,15 +189,17 @@ class Machine {
     positions_.resize(static_cast<size_t>(lanes_));
     values_.resize(static_cast<size_t>(lanes_));
     for (int lane = 0; lane < x.lanes; ++lane) {
+      if (!active(lane)) continue;
       state_.lane = lane;
       positions_[static_cast<size_t>(lane)] = ir::eval_int(*x.a, state_);
       values_[static_cast<size_t>(lane)] = ir::eval(*x.b, x.is_float, state_);
     }
     state_.lane = 0;
     for (int lane = 0; lane < x.lanes && !state_.error && array.touched && state_.iteration != 0; ++lane)
-      ir::note_write(array, positions_[static_cast<size_t>(lane)], state_);
+      if (active(lane)) ir::note_write(array, positions_[static_cast<size_t>(lane)], state_);
     if (state_.error) return failed(x);
-    for (int lane = 0; lane < x.lanes; ++lane) ir::store_element(array, positions_[static_cast<size_t>(lane)], values_[static_cast<size_t>(lane)]);
+    for (int lane = 0; lane < x.lanes; ++lane)
+      if (active(lane)) ir::store_element(array, positions_[static_cast<size_t>(lane)], values_[static_cast<size_t>(lane)]);
     return true;
   }
 
@@ -221,6 +248,7 @@ class Machine {
   const Exec* program_ = nullptr;
   int64_t bytes_ = 0;
   int lanes_ = 1;
+  std::vector<uint8_t> mask_;  ///< lanes that the vector conditions around let through; empty for all
   std::vector<int64_t> positions_;
   std::vector<ir::EvalValue> values_;
   uint64_t stores_ = 0;

@@ -281,7 +281,9 @@ class Parser {
 
   MaybeStmt condition(ir::Lexer& lexer, size_t indent, int depth) {
     lexer.take();
-    const auto cond = expression_of(lexer, kBool);
+    const size_t offset = lexer.peek().offset;
+    const auto cond = expression(lexer);
+    if (cond && (*cond)->dtype.element() != kBool) lexer.fail_at(offset, "Expected type bool, found " + (*cond)->dtype.name());
     lexer.expect(":");
     if (!finish(lexer)) return std::nullopt;
     const MaybeStmt then_body = inner_block(indent, depth);

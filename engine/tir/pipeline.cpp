@@ -10,6 +10,7 @@
 #include "engine/tir/passes/simplify.h"
 #include "engine/tir/passes/unroll_loops.h"
 #include "engine/tir/passes/vectorize_loops.h"
+#include "engine/tir/passes/vectorize_reductions.h"
 #include "engine/tir/verify.h"
 
 namespace tw::tir {
@@ -20,7 +21,7 @@ constexpr const char* kSimplifyText =
     "Brings index arithmetic into one canonical form under the known ranges of loops. Divisions and remainders from fused loops and blocked layouts "
     "cancel, guards that always hold disappear, loops of one iteration dissolve.";
 
-const std::array<Pass, 10> kPasses{{
+const std::array<Pass, 11> kPasses{{
     // First, so that guards show which loop they depend on.
     {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
     // Before unrolling and vectorising: a guard inside a vector would forbid it, and copies are cheapest while bodies are small.
@@ -29,6 +30,9 @@ const std::array<Pass, 10> kPasses{{
     // The pieces have ranges of their own: more folds.
     {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
     {"flatten_storage", flatten_storage, "Gives every array access a single row-major index in elements, the form that machines address memory in.", "Halide, PLDI 2013"},
+    // Before vectorising: one element that every lane updates would keep the loop scalar.
+    {"vectorize_reductions", vectorize_reductions,
+     "Gives every lane of a vectorised reduction an accumulator of its own, in registers, and combines them pairwise after the loop.", "OpenMP 4.0, simd reductions"},
     // Before unrolling, so that one vector statement is copied instead of each lane.
     {"vectorize_loops", vectorize_loops, "Turns loops marked as vectorised into vector loads, arithmetic and stores by replacing the loop variable with a ramp.",
      "Halide, PLDI 2013"},

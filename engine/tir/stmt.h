@@ -77,7 +77,7 @@ class LetNode final : public StmtNode {  ///< var = value in body
   const Expr value;
   const Stmt body;
 };
-class IfNode final : public StmtNode {
+class IfNode final : public StmtNode {  ///< with a vector condition, a mask: inside, only vector stores of as many lanes, and each lane goes its own way
  public:
   IfNode(Expr c, Stmt t, std::optional<Stmt> e, Origin o) : StmtNode(StmtKind::if_, o), cond(std::move(c)), then_body(std::move(t)), else_body(std::move(e)) {}
   const Expr cond;

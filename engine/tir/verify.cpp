@@ -78,11 +78,18 @@ class Verifier {
         },
         [&](const IfNode& n) {
           expression(n.cond);
-          if (n.cond->dtype != kBool) fail("Expected a scalar bool as condition, found " + n.cond->dtype.name());
+          if (n.cond->dtype.element() != kBool) fail("Expected a bool as condition, found " + n.cond->dtype.name());
+          const int outer_mask = mask_;
+          if (!n.cond->dtype.is_scalar()) {
+            if (mask_ > 1 && mask_ != n.cond->dtype.lanes)
+              fail(fmt::format("Expected a mask of {} lanes like the one around, found {}", mask_, n.cond->dtype.lanes));
+            mask_ = n.cond->dtype.lanes;
+          }
           ++conditional_;
           statement(n.then_body);
           if (n.else_body) statement(*n.else_body);
           --conditional_;
+          mask_ = outer_mask;
         },
         [&](const SeqNode& n) {
           for (const Stmt& c : n.stmts) statement(c);
@@ -112,6 +119,7 @@ class Verifier {
     expression(target);
     expression(n.value);
     if (n.value->dtype != target->dtype) fail(fmt::format("Expected a value of type {}, found {}", target->dtype.name(), n.value->dtype.name()));
+    if (mask_ > 1 && n.value->dtype.lanes != mask_) fail(fmt::format("Expected a vector of {} lanes under a mask, found {}", mask_, n.value->dtype.lanes));
     const auto it = buffers_.find(n.buffer.get());
     if (it != buffers_.end() && !it->second) fail("Expected a store to a local array or an output, found one to input '" + n.buffer->name + "'");
   }
@@ -179,6 +187,7 @@ class Verifier {
   std::optional<Stmt> current_;
   std::optional<Error> error_;
   int conditional_ = 0;
+  int mask_ = 1;  ///< lanes of the vector condition around
 };
 
 }  // namespace

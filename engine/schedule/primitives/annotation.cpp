@@ -11,10 +11,10 @@ Expected<void> apply_annotation(State& s, const AnnotationStep& p, int step) {
     return Error(ErrorCode::invalid_argument,
                  fmt::format("Expected a loop below {} of stage '{}' to annotate, found {}", st->iters.size(), st->op.name, p.iter));
   Iter& it = st->iters[static_cast<size_t>(p.iter)];
-  // Threads and vector lanes would combine into one element without order.
-  if (it.kind == te::AxisKind::reduce && (p.annotation == Annotation::parallel || p.annotation == Annotation::vectorize))
+  // Threads would combine into one element without order; vector lanes get accumulators of their own.
+  if (it.kind == te::AxisKind::reduce && p.annotation == Annotation::parallel)
     return Error(ErrorCode::illegal_schedule,
-                 fmt::format("Expected a spatial loop to parallelise or vectorise, found the reduction loop '{}' of stage '{}'", it.var->name, st->op.name));
+                 fmt::format("Expected a spatial loop to parallelise, found the reduction loop '{}' of stage '{}'", it.var->name, st->op.name));
   it.annotation = p.annotation;
   it.step = step;
   return {};

@@ -38,9 +38,10 @@ class Simplifier {
   Stmt branch(const Stmt& s, const IfNode& n) {
     const Expr c = conjunction(n.cond);
     if (const auto v = ir::as_int(c)) return *v ? stmt(n.then_body) : n.else_body ? stmt(*n.else_body) : nop();
-    const size_t mark = analyzer_.push_fact(c);
+    const bool mask = !c->dtype.is_scalar();  // holds in some lanes only
+    const size_t mark = mask ? 0 : analyzer_.push_fact(c);
     const Stmt t = stmt(n.then_body);
-    analyzer_.pop_facts(mark);
+    if (!mask) analyzer_.pop_facts(mark);
     std::optional<Stmt> e;
     if (n.else_body) e = stmt(*n.else_body);
     if (c.same_as(n.cond) && t.same_as(n.then_body) && (!e || e->same_as(*n.else_body))) return s;
@@ -52,9 +53,9 @@ class Simplifier {
     const auto* b = ir::as<ir::BinaryNode>(c);
     if (!b || b->op != ir::BinaryOp::and_) return analyzer_.simplify(c);
     const Expr left = conjunction(b->a);
-    const size_t mark = analyzer_.push_fact(left);
+    const size_t mark = left->dtype.is_scalar() ? analyzer_.push_fact(left) : 0;
     const Expr right = conjunction(b->b);
-    analyzer_.pop_facts(mark);
+    if (left->dtype.is_scalar()) analyzer_.pop_facts(mark);
     return left.same_as(b->a) && right.same_as(b->b) ? c : (left && right);
   }
 

@@ -12,7 +12,7 @@ namespace {
 /// Longest vector that is emitted as one; longer loops keep their scalar form.
 constexpr int64_t kMaxLanes = 256;
 
-/// Rewrites one loop body. Gives up (nullopt) where lanes would take different ways.
+/// Rewrites one loop body; a condition on the variable becomes a mask. Gives up (nullopt) where lanes cannot go together.
 class Vectorizer {
  public:
   Vectorizer(const ForNode& loop, int lanes) : var_(loop.var.get()), min_(loop.min), lanes_(lanes) {}
@@ -35,7 +35,6 @@ class Vectorizer {
   bool vectorizable(const Stmt& s) const {
     if (as<AllocNode>(s) || as<LetNode>(s)) return false;
     if (const auto* n = as<ForNode>(s)) return n->for_kind != ForKind::parallel && !ir::uses_var(n->min, var_) && !ir::uses_var(n->extent, var_);
-    if (const auto* n = as<IfNode>(s)) return !ir::uses_var(n->cond, var_);
     // A body in vectors already stays one; a store that does not move with the lane would write one element from every lane.
     if (const auto* n = as<StoreNode>(s))
       return n->value->dtype.is_scalar() && std::any_of(n->indices.begin(), n->indices.end(), [&](const Expr& i) { return ir::uses_var(i, var_); });

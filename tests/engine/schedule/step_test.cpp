@@ -58,7 +58,7 @@ void StepTest::replayGivesTheSameStages() {
 void StepTest::errorsNameTheStep() {
   const auto dag = testing::sample_dags().front().dag;
   const auto r = schedule::Schedule::replay(
-      dag, {schedule::AnnotationStep{2, 0, schedule::Annotation::parallel}, schedule::AnnotationStep{2, 2, schedule::Annotation::vectorize}});
+      dag, {schedule::AnnotationStep{2, 0, schedule::Annotation::parallel}, schedule::AnnotationStep{2, 2, schedule::Annotation::parallel}});
   QVERIFY(!r);
   QCOMPARE(r.error().code, ErrorCode::illegal_schedule);
   QVERIFY(r.error().text().find("schedule step 1") != std::string::npos);

@@ -54,7 +54,7 @@ class TirVerifyTest : public QObject {
     good(store(c_, {index(0)}, ir::load(a_, {index(31)})));
     const Buffer cube = ir::make_buffer("cube", kFloat32, {2, 2, 2}, ir::Scope::local);
     bad(alloc(cube, store(cube, {index(0), index(0)}, one_)), "Expected 3 indices for 'cube' of shape [2, 2, 2], found 2");
-    bad(Stmt(new IfNode(ir::load(a_, {index(0)}), nop(), std::nullopt, {})), "Expected a scalar bool as condition, found float32");
+    bad(Stmt(new IfNode(ir::load(a_, {index(0)}), nop(), std::nullopt, {})), "Expected a bool as condition, found float32");
     bad(Stmt(new StoreNode(c_, {index(0)}, ir::fimm(kFloat64, 1), {})), "Expected a value of type float32, found float64");
     bad(Stmt(new StoreNode(c_, {ir::ramp(index(0), index(1), 4)}, one_, {})), "Expected a value of type float32x4, found float32");
     bad(Stmt(new ForNode(ir::make_var("k", kInt32), index(0), index(1), ForKind::serial, nop(), {})), "Expected an int64 loop");
