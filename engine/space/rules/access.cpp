@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/rules/access.h"
+
+#include <algorithm>
+
+#include "engine/arith/analyzer.h"
+#include "engine/ir/visit.h"
+#include "engine/schedule/primitives/primitives.h"
+
+namespace tw::space::rules {
+
+ir::Expr whole_body(const schedule::Builder& b, int stage) {
+  ir::Expr body = *b.at(stage).op.body;
+  for (int j = stage - 1; j >= 0; --j) {
+    const schedule::Stage& inlined = b.at(j);
+    if (inlined.location != schedule::ComputeLocation::inlined) continue;
+    body = schedule::replace_reads(body, inlined.op.output.get(), [&](const std::vector<ir::Expr>& indices) {
+      ir::VarMap map;
+      for (size_t k = 0; k < inlined.op.axes.size(); ++k) map.emplace(inlined.op.axes[k].var.get(), indices[k]);
+      return ir::substitute(*inlined.op.body, map);
+    });
+  }
+  return body;
+}
+
+std::vector<Read> reads_of(const ir::Expr& body, const std::vector<te::Axis>& axes) {
+  std::vector<Read> out;
+  arith::Analyzer analyzer;
+  for (const te::Axis& a : axes) analyzer.bind(a.var.get(), {0, a.extent - 1});
+  ir::walk(body, [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    if (!l) return;
+    ir::Expr flat = ir::index(0);
+    for (size_t d = 0; d < l->indices.size(); ++d) flat = flat * l->buffer->shape[d] + l->indices[d];
+    const arith::Linear address = analyzer.linear(flat);
+    Read read{l->buffer.get(), std::vector<std::optional<int64_t>>(axes.size(), 0)};
+    for (const auto& term : address.terms)
+      for (size_t k = 0; k < axes.size(); ++k) {
+        const ir::VarNode* var = axes[k].var.get();
+        if (term.atom.get() == var)
+          read.strides[k] = term.coeff;
+        else if (ir::uses_var(term.atom, var))
+          read.strides[k] = std::nullopt;
+      }
+    out.push_back(std::move(read));
+  });
+  return out;
+}
+
+bool computes_with(const ir::Expr& body, const ir::VarNode* var) {
+  if (const auto* v = ir::as<ir::VarNode>(body)) return v == var;
+  if (ir::as<ir::LoadNode>(body)) return false;
+  bool found = false;
+  ir::for_each_child(body, [&](const ir::Expr& c) { found = found || computes_with(c, var); });
+  return found;
+}
+
+size_t joined_from(const ir::Expr& body, const std::vector<te::Axis>& axes) {
+  if (axes.empty()) return 0;
+  const std::vector<Read> reads = reads_of(body, axes);
+  size_t first = axes.size() - 1;
+  if (computes_with(body, axes[first].var.get())) return first;
+  for (; first > 0; --first) {
+    const size_t outer = first - 1;
+    const bool joins = std::all_of(reads.begin(), reads.end(), [&](const Read& r) {
+      return r.strides[outer] && r.strides[first] && (*r.strides[outer] == *r.strides[first] * axes[first].extent || axes[outer].extent == 1);
+    });
+    if (!joins || computes_with(body, axes[outer].var.get())) break;
+  }
+  return first;
+}
+
+int64_t iterations(const te::Op& op) {
+  int64_t n = 1;
+  for (const te::Axis& a : op.axes) n *= a.extent;
+  for (const te::Axis& a : op.reduce_axes) n *= a.extent;
+  return n;
+}
+
+}  // namespace tw::space::rules

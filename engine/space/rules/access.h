@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/schedule/schedule.h"
+
+/// How stages read memory: what schedules by rule are decided on.
+namespace tw::space::rules {
+
+/// The stage's body with the bodies of inlined stages in place of their reads.
+ir::Expr whole_body(const schedule::Builder& b, int stage);
+
+/// One read, by its distance in memory for a step along each of some axes.
+struct Read {
+  const ir::BufferNode* buffer;
+  std::vector<std::optional<int64_t>> strides;  ///< in elements; nothing where the address is no linear function of the axis
+};
+/// Reads of an expression, with strides along `axes`. Arrays count as row-major.
+std::vector<Read> reads_of(const ir::Expr& body, const std::vector<te::Axis>& axes);
+
+/// Whether the expression uses the variable outside of the indices of its reads.
+bool computes_with(const ir::Expr& body, const ir::VarNode* var);
+
+/// First axis of the longest run of last axes that may be walked as one: each read steps through them as through one dimension, and nothing is computed from
+/// their positions. axes.size() - 1 if only the last one is left; 0 for no axes.
+size_t joined_from(const ir::Expr& body, const std::vector<te::Axis>& axes);
+
+/// Product of all extents of an op: how often its body is computed.
+int64_t iterations(const te::Op& op);
+
+}  // namespace tw::space::rules

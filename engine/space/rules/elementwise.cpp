@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "engine/space/rules/access.h"
+#include "engine/space/rules/rules.h"
+
+namespace tw::space::rules {
+
+using schedule::Builder;
+using schedule::Stage;
+
+Contiguous contiguous(const Stage& st) {
+  if (st.op.axes.empty()) return {};
+  if (!st.layout.empty())
+    return {st.layout.back().dim, st.layout.back().factor ? st.layout.back().factor : st.op.axes[static_cast<size_t>(st.layout.back().dim)].extent};
+  return {static_cast<int>(st.op.axes.size()) - 1, st.op.axes.back().extent};
+}
+
+int64_t vector_length(int64_t length, int64_t lanes) {
+  for (int64_t v = lanes; v >= std::max<int64_t>(2, lanes / 2); v /= 2)
+    if (length % v == 0) return v;
+  if (length <= 4 * lanes)
+    for (int64_t v = lanes; v >= lanes / 2 && v > 1; --v)
+      if (length % v == 0) return v;
+  return std::clamp<int64_t>(length, 1, lanes);
+}
+
+int64_t divisor_up_to(int64_t n, int64_t limit) {
+  int64_t d = std::clamp<int64_t>(limit, 1, n);
+  while (n % d != 0) --d;
+  return d;
+}
+
+void parallelize(Builder& b, int stage, const std::vector<ir::Var>& outer, int64_t work) {
+  if (outer.empty() || work < kParallelWork) return;
+  b.parallel(stage, outer.size() == 1 ? outer.front() : b.fuse(stage, outer));
+}
+
+namespace {
+
+/// Pieces a core: enough to even out rows that start late.
+constexpr int64_t kPiecesPerCore = 8;
+
+/// Blocks of a layout: memory is walked in its order, the innermost piece is the vector.
+void schedule_blocked(Builder& b, int stage, int64_t lanes) {
+  const std::vector<ir::Var> loops = b.loops(stage);
+  const Contiguous run = contiguous(b.at(stage));
+  const int64_t v = vector_length(run.length, lanes), work = iterations(b.at(stage).op);
+  if (v == 1)
+    return parallelize(b, stage, std::vector<ir::Var>(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(1, loops.size() - 1))), work);
+  const ir::Var inner = loops[static_cast<size_t>(run.axis)];
+  const auto parts = b.split(stage, inner, {v});
+  std::vector<ir::Var> walk;
+  for (const ir::Var& l : loops) walk.push_back(l.same_as(inner) ? parts[0] : l);
+  walk.push_back(parts[1]);
+  b.reorder(stage, walk);
+  b.vectorize(stage, parts[1]);
+  walk.pop_back();
+  if (walk.size() > 1) walk.pop_back();
+  parallelize(b, stage, walk, work);
+}
+
+}  // namespace
+
+void schedule_elementwise(Builder& b, int stage, const Target& target) {
+  std::vector<ir::Var> outer = b.loops(stage);
+  if (outer.empty()) return;
+  const int64_t lanes = target.lanes(b.at(stage).op.output->dtype), work = iterations(b.at(stage).op);
+  if (!b.at(stage).layout.empty()) return schedule_blocked(b, stage, lanes);
+
+  const std::vector<te::Axis> axes = b.at(stage).op.axes;
+  const size_t first = joined_from(whole_body(b, stage), axes);
+  ir::Var run = outer.back();
+  int64_t length = 1, rows = 1;
+  for (size_t k = 0; k < axes.size(); ++k) (k < first ? rows : length) *= axes[k].extent;
+  if (first + 1 < axes.size()) run = b.fuse(stage, std::vector<ir::Var>(outer.begin() + static_cast<std::ptrdiff_t>(first), outer.end()));
+  outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(first), outer.end());
+
+  const int64_t v = vector_length(length, lanes), vectors = (length + v - 1) / v, pieces = kPiecesPerCore * std::max(1, target.cores);
+  if (rows >= pieces || vectors == 1) {
+    if (v > 1) b.vectorize(stage, b.split(stage, run, {v})[1]);
+    // As few loops as give enough pieces: the others count without divisions.
+    size_t count = 0;
+    for (int64_t n = 1; count < outer.size() && (n < pieces || count == 0); ++count) n *= axes[count].extent;
+    outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(count), outer.end());
+    return parallelize(b, stage, outer, work);
+  }
+  // Few rows: each is cut into blocks of whole vectors.
+  const int64_t most = std::max<int64_t>(1, vectors * rows / pieces);
+  int64_t block = divisor_up_to(vectors, most);
+  if (block < most / 4) block = most;
+  const auto parts = b.split(stage, run, {block, v});
+  if (v > 1) b.vectorize(stage, parts[2]);
+  outer.push_back(parts[0]);
+  parallelize(b, stage, outer, work);
+}
+
+}  // namespace tw::space::rules

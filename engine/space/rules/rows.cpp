@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "engine/ir/visit.h"
+#include "engine/space/rules/access.h"
+#include "engine/space/rules/rules.h"
+
+namespace tw::space::rules {
+
+using schedule::Builder;
+using schedule::Stage;
+
+namespace {
+
+/// Vectors that a reduction adds up side by side, to hide the latency of an addition.
+constexpr int64_t kAccumulators = 4;
+/// A reduction shorter than this is not worth partial sums.
+constexpr int64_t kShortRow = 8;
+
+constexpr int kUnset = -2, kNone = -1;
+
+/// One computed stage and which of its axes are the output's.
+struct Member {
+  int stage;
+  std::vector<int> axis_of;  ///< per axis of the output: the axis of this stage that must equal it, or kNone
+};
+
+/// The stages of a kernel with one output, and the output's axes that all of them are computed along, element by element.
+struct Rows {
+  int output = -1;
+  std::vector<Member> members;  ///< the output last
+  std::vector<bool> shared;     ///< per axis of the output
+  bool by_columns = false;      ///< the last axis is shared and what vectors run along
+  bool reuse = false;           ///< some reduction reads elements more than once
+};
+
+/// Where an array is read: the member whose axes the reader's element fixes.
+void constrain(Member& source, const Member& reader, const te::Op& op, const ir::LoadNode& load) {
+  for (size_t k = 0; k < source.axis_of.size(); ++k) {
+    int found = kNone;
+    if (const int a = reader.axis_of[k]; a >= 0)
+      for (size_t d = 0; d < load.indices.size(); ++d)
+        if (load.indices[d].get() == op.axes[static_cast<size_t>(a)].var.get()) found = static_cast<int>(d);
+    if (source.axis_of[k] == kUnset) source.axis_of[k] = found;
+    if (source.axis_of[k] != found) source.axis_of[k] = kNone;
+  }
+}
+
+/// How a reduction's reads run through memory: along a reduction axis (its position among them), along the output's last axis, or neither.
+struct Direction {
+  int along_reduction = -1;
+  bool along_last = false, scattered_last = false, reuse = false;
+};
+
+Direction direction_of(const ir::Expr& body, const te::Op& op, int last) {
+  Direction out;
+  std::vector<te::Axis> axes = op.axes;
+  axes.insert(axes.end(), op.reduce_axes.begin(), op.reduce_axes.end());
+  for (const Read& r : reads_of(body, axes)) {
+    for (size_t k = op.axes.size(); k < axes.size(); ++k)
+      if (r.strides[k] == 1) out.along_reduction = static_cast<int>(k - op.axes.size());
+    for (size_t k = 0; k < op.axes.size(); ++k) out.reuse = out.reuse || (r.strides[k] == 0 && op.axes[k].extent > 1);
+    if (last < 0) continue;
+    const auto stride = r.strides[static_cast<size_t>(last)];
+    out.along_last = out.along_last || stride == 1;
+    out.scattered_last = out.scattered_last || !stride || *stride < 0 || *stride > 1;
+  }
+  return out;
+}
+
+/// `apart`: stages that are computed as a whole beforehand, and count as inputs here.
+std::optional<Rows> find_rows(const Builder& b, const std::vector<int>& apart) {
+  if (b.outputs().size() != 1) return std::nullopt;
+  Rows rows;
+  rows.output = b.outputs().front();
+  const te::Op& out = b.at(rows.output).op;
+  const size_t rank = out.axes.size();
+  if (rank == 0) return std::nullopt;
+  std::vector<int> stages;
+  for (int i = 0; i < b.num_stages(); ++i) {
+    if (!b.at(i).layout.empty()) return std::nullopt;
+    const bool here = std::find(apart.begin(), apart.end(), i) == apart.end();
+    if (here && !b.at(i).op.is_placeholder() && b.at(i).location != schedule::ComputeLocation::inlined) stages.push_back(i);
+  }
+  if (stages.back() != rows.output || (stages.size() == 1 && out.reducer == te::Reducer::none)) return std::nullopt;
+  for (const int i : stages) rows.members.push_back({i, std::vector<int>(rank, kUnset)});
+  for (size_t k = 0; k < rank; ++k) rows.members.back().axis_of[k] = static_cast<int>(k);
+  for (size_t m = rows.members.size(); m-- > 0;) {
+    const Member& reader = rows.members[m];
+    const te::Op& op = b.at(reader.stage).op;
+    ir::walk(whole_body(b, reader.stage), [&](const ir::Expr& e) {
+      const auto* l = ir::as<ir::LoadNode>(e);
+      if (!l) return;
+      for (size_t s = 0; s < m; ++s)
+        if (b.at(rows.members[s].stage).op.output.get() == l->buffer.get()) constrain(rows.members[s], reader, op, *l);
+    });
+  }
+  rows.shared.assign(rank, true);
+  for (const Member& m : rows.members)
+    for (size_t k = 0; k < rank; ++k) rows.shared[k] = rows.shared[k] && m.axis_of[k] >= 0;
+  if (std::none_of(rows.shared.begin(), rows.shared.end(), [](bool s) { return s; })) return std::nullopt;
+
+  const bool last_shared = rows.shared.back();
+  bool columns = last_shared, along_rows = true;
+  for (const Member& m : rows.members) {
+    const te::Op& op = b.at(m.stage).op;
+    if (op.reducer == te::Reducer::none) continue;
+    const Direction d = direction_of(whole_body(b, m.stage), op, last_shared ? m.axis_of.back() : -1);
+    columns = columns && d.along_last && !d.scattered_last;
+    along_rows = along_rows && d.along_reduction >= 0 && op.reduce_axes[static_cast<size_t>(d.along_reduction)].extent >= kShortRow;
+    rows.reuse = rows.reuse || d.reuse;
+  }
+  rows.by_columns = columns;
+  return columns || along_rows || !last_shared ? std::optional(std::move(rows)) : std::nullopt;
+}
+
+/// The loops of a stage, sorted by what they are for.
+struct Loops {
+  std::vector<ir::Var> shared, own, reduce;
+  std::vector<te::Axis> own_axes;
+};
+
+Loops loops_of(const Builder& b, const Member& m, const std::vector<bool>& shared) {
+  Loops out;
+  const te::Op& op = b.at(m.stage).op;
+  const std::vector<ir::Var> loops = b.loops(m.stage);
+  for (size_t a = 0; a < op.axes.size(); ++a) {
+    bool is_shared = false;
+    for (size_t k = 0; k < shared.size(); ++k) is_shared = is_shared || (shared[k] && m.axis_of[k] == static_cast<int>(a));
+    (is_shared ? out.shared : out.own).push_back(loops[a]);
+    if (!is_shared) out.own_axes.push_back(op.axes[a]);
+  }
+  out.reduce.assign(loops.begin() + static_cast<std::ptrdiff_t>(op.axes.size()), loops.end());
+  return out;
+}
+
+void append(std::vector<ir::Var>& list, const std::vector<ir::Var>& more) { list.insert(list.end(), more.begin(), more.end()); }
+
+/// Within a row: own axes that lie together become one loop of vectors.
+void vectorize_own(Builder& b, const Member& m, const Loops& l, const Target& target) {
+  std::vector<ir::Var> order = l.shared;
+  append(order, l.own);
+  b.reorder(m.stage, order);
+  if (l.own.empty()) return;
+  const size_t first = joined_from(whole_body(b, m.stage), l.own_axes);
+  int64_t length = 1;
+  for (size_t k = first; k < l.own.size(); ++k) length *= l.own_axes[k].extent;
+  const ir::Var run =
+      first + 1 < l.own.size() ? b.fuse(m.stage, std::vector<ir::Var>(l.own.begin() + static_cast<std::ptrdiff_t>(first), l.own.end())) : l.own.back();
+  if (const int64_t v = vector_length(length, target.lanes(b.at(m.stage).op.output->dtype)); v > 1) b.vectorize(m.stage, b.split(m.stage, run, {v})[1]);
+}
+
+/// A reduction along a row: whole vectors of partial results, several side by side.
+void vectorize_reduction(Builder& b, const Member& m, const Loops& l, const Target& target) {
+  const te::Op& op = b.at(m.stage).op;
+  const int along = direction_of(whole_body(b, m.stage), op, -1).along_reduction;
+  std::vector<ir::Var> order = l.shared, rest = l.reduce;
+  append(order, l.own);
+  if (along < 0) {
+    append(order, l.reduce);
+    return b.reorder(m.stage, order);
+  }
+  // Outer reduction axes that continue the run in memory join it.
+  std::vector<te::Axis> axes(op.reduce_axes.begin(), op.reduce_axes.begin() + along + 1);
+  const size_t first = joined_from(whole_body(b, m.stage), axes);
+  int64_t length = 1;
+  for (size_t k = first; k < axes.size(); ++k) length *= axes[k].extent;
+  ir::Var run = l.reduce[static_cast<size_t>(along)];
+  if (first + 1 < axes.size()) run = b.fuse(m.stage, std::vector<ir::Var>(l.reduce.begin() + static_cast<std::ptrdiff_t>(first), l.reduce.begin() + along + 1));
+  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(first), rest.begin() + along + 1);
+  append(order, rest);
+  const int64_t lanes = std::min<int64_t>(target.lanes(op.output->dtype), length);
+  if (lanes < kShortRow / 2) {
+    order.push_back(run);
+    return b.reorder(m.stage, order);
+  }
+  const auto parts = b.split(m.stage, run, {std::clamp<int64_t>(length / lanes, 1, kAccumulators), lanes});
+  append(order, parts);
+  b.reorder(m.stage, order);
+  b.unroll(m.stage, parts[1]);
+  b.vectorize(m.stage, parts[2]);
+}
+
+void schedule_by_rows(Builder& b, const Rows& rows, const Target& target, int64_t work) {
+  const Member& out = rows.members.back();
+  const Loops l = loops_of(b, out, rows.shared);
+  vectorize_own(b, out, l, target);
+  int64_t count = 1;
+  for (size_t k = 0; k < rows.shared.size(); ++k)
+    if (rows.shared[k]) count *= b.at(out.stage).op.axes[k].extent;
+  const ir::Var row = l.shared.size() > 1 ? b.fuse(out.stage, l.shared) : l.shared.front();
+  if (work >= kParallelWork && count > 1) b.parallel(out.stage, row);
+  for (size_t m = rows.members.size() - 1; m-- > 0;) {
+    const Member& member = rows.members[m];
+    b.compute_at(member.stage, out.stage, row);
+    const Loops own = loops_of(b, member, rows.shared);
+    b.at(member.stage).op.reducer == te::Reducer::none ? vectorize_own(b, member, own, target) : vectorize_reduction(b, member, own, target);
+  }
+}
+
+/// A few vectors of neighbouring columns at a time go through all stages; with reuse, the same of a few rows.
+void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int64_t work) {
+  const Member& out = rows.members.back();
+  const te::Op& op = b.at(out.stage).op;
+  const size_t rank = op.axes.size();
+  const int64_t length = op.axes.back().extent, v = vector_length(length, target.lanes(op.output->dtype));
+  int tiled = -1;
+  if (rows.reuse)
+    for (size_t k = 0; tiled < 0 && k + 1 < rank; ++k)
+      if (rows.shared[k] && op.axes[k].extent % kAccumulators == 0) tiled = static_cast<int>(k);
+  const int64_t vectors = tiled >= 0 ? 1 : divisor_up_to((length + v - 1) / v, kAccumulators);
+
+  const std::vector<ir::Var> loops = b.loops(out.stage);
+  const auto columns = b.split(out.stage, loops.back(), {vectors, v});
+  std::vector<ir::Var> order, inner;
+  for (size_t k = 0; k + 1 < rank; ++k) {
+    if (static_cast<int>(k) == tiled) {
+      const auto parts = b.split(out.stage, loops[k], {kAccumulators});
+      order.push_back(parts[0]);
+      inner.push_back(parts[1]);
+      b.unroll(out.stage, parts[1]);
+    } else {
+      (rows.shared[k] ? order : inner).push_back(loops[k]);
+    }
+  }
+  std::vector<ir::Var> outer = order;
+  order.push_back(columns[0]);
+  append(order, inner);
+  order.insert(order.end(), {columns[1], columns[2]});
+  b.reorder(out.stage, order);
+  b.unroll(out.stage, columns[1]);
+  if (v > 1) b.vectorize(out.stage, columns[2]);
+
+  for (size_t m = rows.members.size() - 1; m-- > 0;) {
+    const Member& member = rows.members[m];
+    b.compute_at(member.stage, out.stage, columns[0]);
+    const std::vector<ir::Var> all = b.loops(member.stage);
+    const Loops l = loops_of(b, member, rows.shared);
+    const ir::Var last = all[static_cast<size_t>(member.axis_of.back())];
+    std::vector<ir::Var> walk, tail;
+    for (const ir::Var& s : l.shared) {
+      const bool is_tiled = tiled >= 0 && s.same_as(all[static_cast<size_t>(member.axis_of[static_cast<size_t>(tiled)])]);
+      if (!s.same_as(last)) (is_tiled ? tail : walk).push_back(s);
+      if (is_tiled) b.unroll(member.stage, s);
+    }
+    append(walk, l.own);
+    append(walk, l.reduce);
+    append(walk, tail);
+    const auto parts = b.split(member.stage, last, {v});
+    append(walk, parts);
+    b.reorder(member.stage, walk);
+    b.unroll(member.stage, parts[0]);
+    if (v > 1) b.vectorize(member.stage, parts[1]);
+  }
+  // The columns stay a loop of their own inside a thread, unless there is nothing else to share out.
+  int64_t pieces = 1;
+  for (size_t k = 0; k + 1 < rank; ++k)
+    if (rows.shared[k]) pieces *= op.axes[k].extent;
+  if (pieces < 4 * target.cores) outer.push_back(columns[0]);
+  parallelize(b, out.stage, outer, work);
+}
+
+}  // namespace
+
+bool schedule_rows(Builder& b, const Target& target) {
+  std::optional<Rows> rows = find_rows(b, {});
+  if (!rows) return false;
+  std::vector<int> apart;
+  if (rows->reuse) {
+    // What a reduction with reuse reads, such as a padded image, is computed once, not for every tile.
+    for (const Member& m : rows->members)
+      if (m.stage != rows->output && b.at(m.stage).op.reducer == te::Reducer::none) apart.push_back(m.stage);
+    rows = find_rows(b, apart);
+    if (!rows || rows->members.size() > 2) return false;
+    for (const int i : apart)
+      if (i > rows->members.front().stage) return false;
+  }
+  int64_t work = 0, count = 1;
+  for (size_t k = 0; k < rows->shared.size(); ++k)
+    if (rows->shared[k]) count *= b.at(rows->output).op.axes[k].extent;
+  for (const Member& m : rows->members) work += iterations(b.at(m.stage).op);
+  // A few long rows leave cores idle: their stages share the cores one after the other instead.
+  if (rows->members.size() > 1 && count < target.cores && work >= 16 * kParallelWork) return false;
+  for (const int i : apart) schedule_elementwise(b, i, target);
+  if (b.at(rows->output).op.reducer != te::Reducer::none) {
+    // The reduction moves into a cache beside the others; the output becomes the copy out of it.
+    const int cache = b.cache_write(rows->output, "local");
+    rows->members.back().stage = cache;
+    rows->output = cache + 1;
+    Member copy{rows->output, {}};
+    for (size_t k = 0; k < rows->shared.size(); ++k) copy.axis_of.push_back(static_cast<int>(k));
+    rows->members.push_back(std::move(copy));
+  }
+  rows->by_columns ? schedule_by_columns(b, *rows, target, work) : schedule_by_rows(b, *rows, target, work);
+  return true;
+}
+
+}  // namespace tw::space::rules

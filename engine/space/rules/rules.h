@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/schedule/schedule.h"
+#include "engine/target/target.h"
+
+/// Schedules by rule: what operators without a template run with.
+namespace tw::space::rules {
+
+/// Below this many element operations a parallel region costs more than it saves (about 2 us of work per thread).
+inline constexpr int64_t kParallelWork = 1 << 15;
+
+/// Axis and length of the contiguous run in memory: the innermost piece of a layout, or the last dimension.
+struct Contiguous {
+  int axis = -1;
+  int64_t length = 1;
+};
+Contiguous contiguous(const schedule::Stage& st);
+
+/// Vector length for a run of `length` elements: one that divides it and fills at least half a register (powers of two first, they are one load),
+/// else the whole run if it is shorter than a register, else full registers with a masked tail.
+int64_t vector_length(int64_t length, int64_t lanes);
+
+/// Largest divisor of n that is at most `limit`.
+int64_t divisor_up_to(int64_t n, int64_t limit);
+
+/// Makes the loops given, which lie next to each other, one parallel loop if `work` is worth it.
+void parallelize(schedule::Builder& b, int stage, const std::vector<ir::Var>& outer, int64_t work);
+
+/// A stage of its own without a reduction: neighbouring elements in vectors, blocks of them on the cores.
+void schedule_elementwise(schedule::Builder& b, int stage, const Target& target);
+
+/// A reduction of its own: a few vectors of neighbouring outputs at a time, summed up in registers. Returns the stage's index, which grows by the cache stage.
+int schedule_reduction(schedule::Builder& b, int stage, const Target& target);
+
+/// All stages of a kernel with one output inside the output's loops, so that what is read several times stays in cache and memory is read and written once.
+/// Handles outputs without layouts whose other stages are computed piece by piece for rows of the output (softmax and layer norm along the last axis, sums of
+/// rows), or for a few columns at a time (softmax over channels, sums of columns, pools). False, with nothing changed, for others.
+bool schedule_rows(schedule::Builder& b, const Target& target);
+
+}  // namespace tw::space::rules
