@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/codegen/index.h"
@@ -32,6 +33,7 @@ struct ModuleState {
   target::FeatureSet features = 0;
   DebugLines* debug = nullptr;
   std::optional<Error> error;
+  std::unordered_set<const ir::BufferNode*> streamed = {};  ///< outputs of the function being emitted that are written past the caches
 
   llvm::LLVMContext& context() { return module.getContext(); }
   bool has(target::X86Feature f) const { return (features & target::bit(f)) != 0; }
@@ -53,7 +55,7 @@ class FuncEmitter {
   void bind(const ir::BufferNode* buffer, llvm::Value* pointer) { buffers_[buffer] = pointer; }
   void bind(const ir::VarNode* var, llvm::Value* value, std::optional<Interval> range);
   void stmt(const tir::Stmt& s);
-  void finish() { b_.CreateRetVoid(); }
+  void finish();
   Builder& builder() { return b_; }
   /// Known ranges of variables in scope.
   Ranges& ranges() { return ranges_; }
@@ -99,6 +101,10 @@ class FuncEmitter {
   void store_lanes(const Place& p, llvm::Value* value, int lanes);
   llvm::Value* any_lane();
 
+  // llvm_strided.cpp
+  void load_blocks(const std::vector<tir::Stmt>& run);
+  llvm::Value* load_stretch(const Place& p, int lanes, int64_t stride);
+
   // llvm_stmt.cpp
   void for_stmt(const tir::ForNode& n);
   void if_stmt(const tir::IfNode& n);
@@ -117,6 +123,7 @@ class FuncEmitter {
   llvm::Value* api_;
   bool in_parallel_;
   bool in_index_ = false;
+  bool streams_ = false;     ///< a store past the caches was made
   bool saw_vector_ = false;  ///< a vector was made since this was last cleared
   int64_t stack_bytes_ = 0;
   llvm::Value* mask_ = nullptr;  ///< lanes that count; null means all
@@ -128,7 +135,8 @@ class FuncEmitter {
     ir::Expr expr;  ///< kept alive, so that its address names it
     llvm::Value* value;
   };
-  std::unordered_map<const ir::ExprNode*, Computed> memo_;  ///< values of this statement, so that shared nodes are computed once
+  std::unordered_map<const ir::LoadNode*, llvm::Value*> blocks_;  ///< loads of the run of statements at hand that were made together
+  std::unordered_map<const ir::ExprNode*, Computed> memo_;        ///< values of this statement, so that shared nodes are computed once
 };
 
 /// An internal function whose pointer parameters `first_pointer`, ... are distinct, 64-byte aligned arrays.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/codegen/llvm/emitter.h"
+#include "engine/codegen/streaming.h"
 
 namespace tw::codegen {
 
@@ -35,6 +36,7 @@ void emit_kernel(ModuleState& state, const tir::Func& f) {
     params.push_back(ptr);
     TW_ASSERT(p->scope == ir::Scope::param, "parameter " + p->name);
   }
+  state.streamed = streamed_outputs(f, state.target);
   llvm::Function* body = make_body_function(state, f.name + ".body", params, arrays);
   {
     FuncEmitter emitter(state, body, body->getArg(0), false);

@@ -18,6 +18,8 @@ namespace {
 
 /// Widest alignment that arrays have.
 constexpr int64_t kArrayAlign = 64;
+/// Strides up to this are read as a stretch of whole vectors.
+constexpr int64_t kMaxStretch = 4;
 
 }  // namespace
 
@@ -134,6 +136,7 @@ Value* FuncEmitter::load(const ir::LoadNode& n) {
   const Place p = place(n.buffer, n.indices);
   const int lanes = n.dtype.lanes;
   if (lanes == 1) return load_scalar(p, p.index);
+  if (const auto it = blocks_.find(&n); it != blocks_.end()) return from_memory(b_, n.dtype, it->second);
   if (has_stride(p, 0)) return b_.CreateVectorSplat(lanes, load_scalar(p, p.ramp->base));
   Value* v = nullptr;
   if (has_stride(p, 1)) {
@@ -142,6 +145,9 @@ Value* FuncEmitter::load(const ir::LoadNode& n) {
     Place first = p;
     first.ramp->base = p.ramp->base - int64_t{lanes - 1};
     v = b_.CreateVectorReverse(load_vector(first, lanes));
+  } else if (const auto stride = p.ramp ? ir::as_int(p.ramp->stride) : std::nullopt;
+             stride && *stride >= 2 && *stride <= kMaxStretch && lanes >= 4 && mask_ == nullptr) {
+    v = load_stretch(p, lanes, *stride);
   } else {
     v = load_lanes(p, lanes);
   }
@@ -181,10 +187,17 @@ void FuncEmitter::store(const tir::StoreNode& n) {
   if (!has_stride(p, 1)) return store_lanes(p, value, lanes);
   const llvm::Align align = align_of(p, p.ramp->base, lanes);
   Value* at = address(p, p.ramp->base);
-  if (mask_ != nullptr)
+  if (mask_ != nullptr) {
     b_.CreateMaskedStore(value, at, align, mask_);
-  else
-    b_.CreateAlignedStore(value, at, align);
+    return;
+  }
+  llvm::StoreInst* made = b_.CreateAlignedStore(value, at, align);
+  // Only whole registers: pieces of a line that go to memory one by one cost more than a line fetched first.
+  if (const int64_t bytes = lanes * p.buffer->dtype.bytes();
+      s_.streamed.contains(p.buffer.get()) && bytes % (s_.target.vector_bits / 8) == 0 && align.value() * 8 >= static_cast<uint64_t>(s_.target.vector_bits)) {
+    made->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(s_.context(), llvm::ConstantAsMetadata::get(b_.getInt32(1))));
+    streams_ = true;
+  }
 }
 
 }  // namespace tw::codegen

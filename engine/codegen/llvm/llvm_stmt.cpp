@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include <algorithm>
 #include <cstddef>
 
 #include "engine/base/text.h"
@@ -67,8 +69,20 @@ void FuncEmitter::stmt(const tir::Stmt& s) {
       },
       [&](const tir::IfNode& n) { if_stmt(n); },
       [&](const tir::SeqNode& n) {
-        for (const tir::Stmt& child : n.stmts) stmt(child);
+        for (size_t i = 0; i < n.stmts.size();) {
+          size_t end = i;
+          while (end < n.stmts.size() && tir::as<tir::StoreNode>(n.stmts[end])) ++end;
+          if (end - i > 1) load_blocks({n.stmts.begin() + static_cast<std::ptrdiff_t>(i), n.stmts.begin() + static_cast<std::ptrdiff_t>(end)});
+          for (end = std::max(end, i + 1); i < end; ++i) stmt(n.stmts[i]);
+          blocks_.clear();
+        }
       });
+}
+
+void FuncEmitter::finish() {
+  // Stores past the caches are not ordered with others: they must be seen before whoever waits for this function goes on.
+  if (streams_) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
+  b_.CreateRetVoid();
 }
 
 void FuncEmitter::for_stmt(const tir::ForNode& n) {

@@ -60,6 +60,57 @@ void schedule_blocked(Builder& b, int stage, int64_t lanes) {
   parallelize(b, stage, walk, work);
 }
 
+/// Strides up to this are read as whole vectors with elements left out.
+constexpr int64_t kShortStride = 4;
+/// Rows and columns of a block that is transposed in registers, at most.
+constexpr int64_t kMaxBlock = 16;
+
+/// The axis that lies in memory where a read strides along the last axis: a transpose of the two. -1 if there is none.
+int crossing_axis(const ir::Expr& body, const std::vector<te::Axis>& axes) {
+  for (const Read& r : reads_of(body, axes)) {
+    if (!r.strides.back() || *r.strides.back() <= kShortStride) continue;
+    for (size_t k = 0; k + 1 < axes.size(); ++k)
+      if (r.strides[k] == 1 && axes[k].extent > 1) return static_cast<int>(k);
+  }
+  return -1;
+}
+
+/// As few of the first loops as give every core enough pieces: the others count without divisions.
+void parallelize_first(Builder& b, int stage, std::vector<ir::Var> outer, int64_t pieces, int64_t work) {
+  size_t count = 0;
+  for (int64_t n = 1; count < outer.size() && (n < pieces || count == 0); ++count)
+    for (const schedule::Iter& it : b.at(stage).iters)
+      if (it.var.same_as(outer[count])) n *= it.extent;
+  outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(count), outer.end());
+  parallelize(b, stage, outer, work);
+}
+
+/// Square blocks: as many vectors are read along one axis as are written along the other, and transposed on the way.
+void schedule_transpose(Builder& b, int stage, const ir::Expr& body, int across, size_t first, const Target& target) {
+  const std::vector<te::Axis> axes = b.at(stage).op.axes;
+  const std::vector<ir::Var> loops = b.loops(stage);
+  const auto join = [&](size_t from, size_t to) {
+    return to - from > 1
+               ? b.fuse(stage, std::vector<ir::Var>(loops.begin() + static_cast<std::ptrdiff_t>(from), loops.begin() + static_cast<std::ptrdiff_t>(to)))
+               : loops[from];
+  };
+  const size_t end = static_cast<size_t>(across) + 1;
+  const size_t begin = joined_from(body, std::vector<te::Axis>(axes.begin(), axes.begin() + across + 1));
+  const int64_t block = std::min<int64_t>(kMaxBlock, target.lanes(b.at(stage).op.output->dtype));
+  const auto columns = b.split(stage, join(first, axes.size()), {block});
+  const auto rows = b.split(stage, join(begin, end), {block});
+  std::vector<ir::Var> outer(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(begin));
+  outer.insert(outer.end(), loops.begin() + static_cast<std::ptrdiff_t>(end), loops.begin() + static_cast<std::ptrdiff_t>(first));
+  // Inside, the input is walked in its order: reads are fetched ahead, writes need not be.
+  outer.push_back(columns[0]);
+  std::vector<ir::Var> order = outer;
+  order.insert(order.end(), {rows[0], rows[1], columns[1]});
+  b.reorder(stage, order);
+  b.unroll(stage, rows[1]);
+  b.vectorize(stage, columns[1]);
+  parallelize_first(b, stage, outer, kPiecesPerCore * std::max(1, target.cores), iterations(b.at(stage).op));
+}
+
 }  // namespace
 
 void schedule_elementwise(Builder& b, int stage, const Target& target) {
@@ -69,7 +120,10 @@ void schedule_elementwise(Builder& b, int stage, const Target& target) {
   if (!b.at(stage).layout.empty()) return schedule_blocked(b, stage, lanes);
 
   const std::vector<te::Axis> axes = b.at(stage).op.axes;
-  const size_t first = joined_from(whole_body(b, stage), axes);
+  const ir::Expr body = whole_body(b, stage);
+  const size_t first = joined_from(body, axes);
+  if (const int across = crossing_axis(body, axes); across >= 0 && static_cast<size_t>(across) < first && lanes > 1)
+    return schedule_transpose(b, stage, body, across, first, target);
   ir::Var run = outer.back();
   int64_t length = 1, rows = 1;
   for (size_t k = 0; k < axes.size(); ++k) (k < first ? rows : length) *= axes[k].extent;
@@ -79,11 +133,7 @@ void schedule_elementwise(Builder& b, int stage, const Target& target) {
   const int64_t v = vector_length(length, lanes), vectors = (length + v - 1) / v, pieces = kPiecesPerCore * std::max(1, target.cores);
   if (rows >= pieces || vectors == 1) {
     if (v > 1) b.vectorize(stage, b.split(stage, run, {v})[1]);
-    // As few loops as give enough pieces: the others count without divisions.
-    size_t count = 0;
-    for (int64_t n = 1; count < outer.size() && (n < pieces || count == 0); ++count) n *= axes[count].extent;
-    outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(count), outer.end());
-    return parallelize(b, stage, outer, work);
+    return parallelize_first(b, stage, outer, pieces, work);
   }
   // Few rows: each is cut into blocks of whole vectors.
   const int64_t most = std::max<int64_t>(1, vectors * rows / pieces);

@@ -225,15 +225,27 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int
   }
   std::vector<ir::Var> outer = order;
   order.push_back(columns[0]);
+  // The blocks of columns stay a loop of their own inside a thread, unless there is little else to share out.
+  int64_t pieces = 1;
+  for (size_t k = 0; k + 1 < rank; ++k)
+    if (rows.shared[k]) pieces *= op.axes[k].extent;
+  if (pieces < 4 * target.cores) outer.push_back(columns[0]);
   append(order, inner);
   order.insert(order.end(), {columns[1], columns[2]});
   b.reorder(out.stage, order);
   b.unroll(out.stage, columns[1]);
   if (v > 1) b.vectorize(out.stage, columns[2]);
+  ir::Var tile = columns[0];
+  if (work >= kParallelWork && !outer.empty()) {
+    const bool all = outer.back().same_as(tile);
+    const ir::Var region = outer.size() == 1 ? outer.front() : b.fuse(out.stage, outer);
+    b.parallel(out.stage, region);
+    if (all) tile = region;
+  }
 
   for (size_t m = rows.members.size() - 1; m-- > 0;) {
     const Member& member = rows.members[m];
-    b.compute_at(member.stage, out.stage, columns[0]);
+    b.compute_at(member.stage, out.stage, tile);
     const std::vector<ir::Var> all = b.loops(member.stage);
     const Loops l = loops_of(b, member, rows.shared);
     const ir::Var last = all[static_cast<size_t>(member.axis_of.back())];
@@ -252,12 +264,6 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int
     b.unroll(member.stage, parts[0]);
     if (v > 1) b.vectorize(member.stage, parts[1]);
   }
-  // The columns stay a loop of their own inside a thread, unless there is nothing else to share out.
-  int64_t pieces = 1;
-  for (size_t k = 0; k + 1 < rank; ++k)
-    if (rows.shared[k]) pieces *= op.axes[k].extent;
-  if (pieces < 4 * target.cores) outer.push_back(columns[0]);
-  parallelize(b, out.stage, outer, work);
 }
 
 }  // namespace

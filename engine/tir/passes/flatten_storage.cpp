@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tir/passes/flatten_storage.h"
 
+#include "engine/arith/analyzer.h"
+#include "engine/ir/visit.h"
 #include "engine/tir/visit.h"
 
 namespace tw::tir {
@@ -9,8 +11,16 @@ namespace {
 
 std::vector<Expr> flat_index(const Buffer& b, const std::vector<Expr>& indices) {
   Expr flat = ir::index(0);
-  for (size_t d = 0; d < indices.size(); ++d) flat = flat * b->shape[d] + indices[d];
-  return {flat};
+  bool divided = false;
+  for (size_t d = 0; d < indices.size(); ++d) {
+    flat = flat * b->shape[d] + indices[d];
+    ir::walk(indices[d], [&](const Expr& e) {
+      const auto* n = ir::as<ir::BinaryNode>(e);
+      divided = divided || (n && n->op == ir::BinaryOp::floor_mod);
+    });
+  }
+  // Where loops were joined, each index is a quotient or remainder of theirs; in the one index these often cancel.
+  return {divided ? arith::Analyzer().simplify(flat) : flat};
 }
 
 Expr flatten(const Expr& e) {

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <llvm/IR/Constants.h>
+
+#include <algorithm>
+#include <map>
+
+#include "engine/codegen/llvm/emitter.h"
+#include "engine/ir/visit.h"
+#include "engine/tir/visit.h"
+
+/// Vectors whose elements lie a constant distance apart, without gathering them one by one.
+namespace tw::codegen {
+
+using ir::Expr;
+using llvm::Value;
+
+namespace {
+
+/// Vectors this long at most are transposed: so many rows fit the registers.
+constexpr int kMaxBlock = 16;
+
+/// Exchanges one bit of the row number with the same bit of the lane number, for every bit: the transposed block. Rows of a power of two.
+/// Source: Eklundh, A fast computer method for matrix transposing, IEEE Trans. Computers 1972.
+void transpose(Builder& b, std::vector<Value*>& rows) {
+  const int n = static_cast<int>(rows.size());
+  for (int s = n / 2; s >= 1; s /= 2)
+    for (int i = 0; i < n; ++i) {
+      if (i & s) continue;
+      std::vector<int> low, high;
+      for (int j = 0; j < n; ++j) {
+        low.push_back(j & s ? n + j - s : j);
+        high.push_back(j & s ? n + j : j + s);
+      }
+      Value *x = rows[static_cast<size_t>(i)], *y = rows[static_cast<size_t>(i + s)];
+      rows[static_cast<size_t>(i)] = b.CreateShuffleVector(x, y, low);
+      rows[static_cast<size_t>(i + s)] = b.CreateShuffleVector(x, y, high);
+    }
+}
+
+/// Strided loads of a run of statements that differ in their constant offset only.
+struct Group {
+  std::map<int64_t, std::vector<const ir::LoadNode*>> at;  ///< by offset
+};
+
+std::string key_of(const ir::LoadNode& l, int64_t stride, const LinearIndex& base) {
+  std::string key = std::to_string(reinterpret_cast<uintptr_t>(l.buffer.get())) + ":" + std::to_string(stride) + ":" + std::to_string(l.dtype.lanes);
+  std::vector<std::string> terms;
+  for (const LinearIndex::Term& t : base.terms) {
+    const auto* v = ir::as<ir::VarNode>(t.atom);
+    if (!v) return {};
+    terms.push_back(std::to_string(reinterpret_cast<uintptr_t>(v)) + "*" + std::to_string(t.coefficient));
+  }
+  std::sort(terms.begin(), terms.end());
+  for (const std::string& t : terms) key += ":" + t;
+  return key;
+}
+
+}  // namespace
+
+/// Strided loads of one block of an array, as many as a vector has lanes and one element apart, are rows of the block read the other way: those rows are loaded
+/// as they lie and transposed in registers.
+void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
+  blocks_.clear();
+  if (mask_ != nullptr) return;
+  std::map<std::string, Group> groups;
+  std::vector<const ir::BufferNode*> written;
+  for (const tir::Stmt& s : run) {
+    const auto& store = static_cast<const tir::StoreNode&>(*s);
+    written.push_back(store.buffer.get());
+    ir::walk(store.value, [&](const Expr& e) {
+      const auto* l = ir::as<ir::LoadNode>(e);
+      if (!l || l->dtype.lanes < 4 || l->dtype.lanes > kMaxBlock || (l->dtype.lanes & (l->dtype.lanes - 1)) != 0) return;
+      const auto ramp = as_ramp(flat_index(l->buffer, l->indices));
+      const auto stride = ramp ? ir::as_int(ramp->stride) : std::nullopt;
+      if (!stride || *stride < 2) return;
+      const LinearIndex base = linear_index(ramp->base);
+      if (const std::string key = key_of(*l, *stride, base); !key.empty()) groups[key].at[base.constant].push_back(l);
+    });
+  }
+  for (auto& [key, group] : groups) {
+    const ir::LoadNode& any = *group.at.begin()->second.front();
+    if (std::find(written.begin(), written.end(), any.buffer.get()) != written.end()) continue;
+    const int lanes = any.dtype.lanes;
+    for (auto it = group.at.begin(); it != group.at.end();) {
+      // As many offsets in a row as the block has columns.
+      auto last = it;
+      int count = 1;
+      while (count < lanes && std::next(last) != group.at.end() && std::next(last)->first == last->first + 1) ++last, ++count;
+      if (count == lanes) {
+        const Place p = place(any.buffer, it->second.front()->indices);
+        const int64_t stride = *ir::as_int(p.ramp->stride);
+        std::vector<Value*> rows;
+        for (int k = 0; k < lanes; ++k) {
+          Place row = p;
+          row.ramp->base = p.ramp->base + int64_t{k} * stride;
+          rows.push_back(load_vector(row, lanes));
+        }
+        transpose(b_, rows);
+        size_t column = 0;
+        for (auto o = it; column < rows.size(); ++o, ++column)
+          for (const ir::LoadNode* l : o->second) blocks_[l] = rows[column];
+      }
+      it = std::next(last);
+    }
+  }
+}
+
+/// A short stride: the whole stretch in vectors, and every stride-th element picked out of them.
+Value* FuncEmitter::load_stretch(const Place& p, int lanes, int64_t stride) {
+  const int64_t span = (lanes - 1) * stride + 1;
+  const auto first_of = [&](int64_t k) { return std::min(k * lanes, span - lanes); };
+  Value* picked = nullptr;
+  for (int64_t k = 0; k < stride; ++k) {
+    Place piece = p;
+    piece.ramp->base = p.ramp->base + first_of(k);
+    Value* v = load_vector(piece, lanes);
+    std::vector<int> choice;
+    for (int i = 0; i < lanes; ++i) {
+      const int64_t element = i * stride, from = std::min(element / lanes, stride - 1);
+      // Lanes of later pieces are filled in when their piece comes.
+      choice.push_back(from == k ? static_cast<int>(element - first_of(k)) + (picked ? lanes : 0) : from < k ? i : llvm::PoisonMaskElem);
+    }
+    picked = picked ? b_.CreateShuffleVector(picked, v, choice) : b_.CreateShuffleVector(v, choice);
+  }
+  return picked;
+}
+
+}  // namespace tw::codegen
