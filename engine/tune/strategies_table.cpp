@@ -8,6 +8,7 @@ const std::vector<StrategyDef>& strategies() {
       random_strategy(),
       grid_strategy(),
       genetic_strategy(),
+      xgb_strategy(),
   };
   return kStrategies;
 }

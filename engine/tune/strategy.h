@@ -4,11 +4,13 @@
 #include <memory>
 #include <span>
 
-#include "engine/base/json_fwd.h"
+#include "engine/base/json.h"
 #include "engine/base/param_schema.h"
 #include "engine/base/rng.h"
+#include "engine/base/stop_token.h"
 #include "engine/records/measure_result.h"
-#include "engine/space/config_space.h"
+#include "engine/records/task.h"
+#include "engine/space/template.h"
 
 namespace tw::tune {
 
@@ -28,12 +30,22 @@ class Strategy {
   virtual void observe(std::span<const Observation> results) = 0;
 };
 
+/// What a strategy searches. What it refers to outlives the strategy.
+struct StrategyInput {
+  const space::ConfigSpace& space;
+  Json params;  ///< resolved
+  Rng rng;
+  /// The task and its template, for strategies that look at the loops of a point; null where there are only points.
+  const records::Task* task = nullptr;
+  const space::Template* space_template = nullptr;
+  StopToken stop = {};
+};
+
 /// One row of the table.
 struct StrategyDef {
   const char* name;  ///< as on the command line
   ParamSchema params;
-  /// `params` are resolved; `space` outlives the strategy.
-  std::unique_ptr<Strategy> (*make)(const space::ConfigSpace& space, const Json& params, Rng rng);
+  std::unique_ptr<Strategy> (*make)(const StrategyInput& input);
   const char* summary;  ///< one paragraph
   const char* source;   ///< paper
 };

@@ -36,7 +36,8 @@ TaskRun::TaskRun(int number, const SessionTask& task, SessionContext& context)
   if (template_) {
     space_ = template_->space(*t.dag, t.target);
     points_ = usable_points(space_);
-    strategy_ = context.strategy.make(space_, context.params, Rng(hash_combine(context.options.seed, stable_hash(t.key))));
+    strategy_ = context.strategy.make(
+        {space_, context.params, Rng(hash_combine(context.options.seed, stable_hash(t.key))), &task_.task, template_, context.control.stop});
   }
   std::vector<Observation> known;
   for (const records::Record& r : task.history) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <unordered_set>
+
+#include "engine/base/rng.h"
 #include "engine/space/config_space.h"
 
 namespace tw::tune {
@@ -14,5 +17,8 @@ int64_t usable_points(const space::ConfigSpace& space);
 
 /// Rejected points in a row after which a search takes a space for exhausted; some 0.5 s of work.
 inline constexpr int64_t kMaxRejectedInARow = 200'000;
+
+/// A random valid point that is not in `taken`, or -1 if there seems to be none. In a nearly exhausted space it looks on from a random place.
+int64_t fresh_random_point(const space::ConfigSpace& space, const std::unordered_set<int64_t>& taken, Rng& rng);
 
 }  // namespace tw::tune

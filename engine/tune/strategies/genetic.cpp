@@ -92,22 +92,7 @@ class Genetic : public Strategy {
     return genes;
   }
 
-  /// A random point that was never taken, or -1 if there seems to be none. In a nearly exhausted space it looks on from a random place.
-  int64_t fresh_point() {
-    const int64_t size = space_.size();
-    if (static_cast<int64_t>(taken_.size()) >= size) return -1;
-    constexpr int kDraws = 100;
-    for (int i = 0; i < kDraws; ++i) {
-      const int64_t point = rng_.range(0, size - 1);
-      if (!taken_.contains(point) && is_valid_point(space_, point)) return point;
-    }
-    const int64_t start = rng_.range(0, size - 1);
-    for (int64_t i = 0; i < std::min(size, kMaxRejectedInARow); ++i) {
-      const int64_t point = start < size - i ? start + i : start + i - size;
-      if (!taken_.contains(point) && is_valid_point(space_, point)) return point;
-    }
-    return -1;
-  }
+  int64_t fresh_point() { return fresh_random_point(space_, taken_, rng_); }
 
   const space::ConfigSpace& space_;
   size_t population_;
@@ -118,8 +103,8 @@ class Genetic : public Strategy {
   std::unordered_set<int64_t> taken_;  ///< queued, proposed or observed
 };
 
-std::unique_ptr<Strategy> make(const space::ConfigSpace& space, const Json& params, Rng rng) {
-  return std::make_unique<Genetic>(space, params.at("population").get<size_t>(), params.at("mutation").get<double>(), rng);
+std::unique_ptr<Strategy> make(const StrategyInput& in) {
+  return std::make_unique<Genetic>(in.space, in.params.at("population").get<size_t>(), in.params.at("mutation").get<double>(), in.rng);
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ class Grid : public Strategy {
   std::unordered_set<int64_t> observed_;
 };
 
-std::unique_ptr<Strategy> make(const space::ConfigSpace& space, const Json& params, Rng) {
-  return std::make_unique<Grid>(space, params.at("offset").get<int64_t>());
+std::unique_ptr<Strategy> make(const StrategyInput& in) {
+  return std::make_unique<Grid>(in.space, in.params.at("offset").get<int64_t>());
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ class Random : public Strategy {
   std::unordered_set<int64_t> observed_;
 };
 
-std::unique_ptr<Strategy> make(const space::ConfigSpace& space, const Json&, Rng rng) { return std::make_unique<Random>(space, rng); }
+std::unique_ptr<Strategy> make(const StrategyInput& in) { return std::make_unique<Random>(in.space, in.rng); }
 
 }  // namespace
 

@@ -9,5 +9,6 @@ namespace tw::tune {
 StrategyDef genetic_strategy();
 StrategyDef grid_strategy();
 StrategyDef random_strategy();
+StrategyDef xgb_strategy();
 
 }  // namespace tw::tune

@@ -10,6 +10,8 @@ using namespace tw::tune;
 
 namespace {
 
+const Json kNone = Json::object();
+
 space::ConfigSpace numbers(int count) {
   space::ConfigSpace s;
   std::vector<Json> values;
@@ -18,7 +20,7 @@ space::ConfigSpace numbers(int count) {
   return s;
 }
 
-std::unique_ptr<Strategy> make(const space::ConfigSpace& s, uint64_t seed = 1) { return find_strategy("random")->make(s, Json::object(), Rng(seed)); }
+std::unique_ptr<Strategy> make(const space::ConfigSpace& s, uint64_t seed = 1) { return find_strategy("random")->make({s, kNone, Rng(seed)}); }
 
 std::vector<int64_t> drain(Strategy& s, int batch) {
   std::vector<int64_t> all;

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/cost/features/curve.h"
+#include "engine/cost/features/features.h"
+#include "engine/cost/features/itervar.h"
+#include "engine/cost/features/knob.h"
+
+namespace tw::cost {
+
+const std::vector<FeatureDef>& features() {
+  static const std::vector<FeatureDef> kFeatures = {
+      {"knob", knob_features, "The values of the knobs themselves. Costs microseconds, and means nothing for another shape.",
+       "AutoTVM's feature type \"knob\" (Chen et al., NeurIPS 2018)"},
+      {"itervar", itervar_features,
+       "For every loop: its length, depth, kind, arithmetic, and how each array is reused in it. Costs a lowering for each candidate, and carries over to "
+       "other shapes.",
+       "Loop context features of Chen et al., NeurIPS 2018, appendix A; AutoTVM's feature type \"itervar\""},
+      {"curve", curve_features,
+       "For every array: how reuse, footprint and trip counts grow from loop to loop, sampled at fixed points, so that the number of loops does not matter.",
+       "Relation features of Chen et al., NeurIPS 2018; AutoTVM's feature type \"curve\""},
+  };
+  return kFeatures;
+}
+
+const FeatureDef* find_feature(std::string_view name) {
+  for (const FeatureDef& def : features()) {
+    if (name == def.name) return &def;
+  }
+  return nullptr;
+}
+
+}  // namespace tw::cost

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/cost/features/loop_touches.h"
+
+#include <algorithm>
+
+#include "engine/arith/analyzer.h"
+#include "engine/ir/visit.h"
+#include "engine/tir/passes/flatten_storage.h"
+#include "engine/tir/visit.h"
+
+namespace tw::cost {
+namespace {
+
+class Collector {
+ public:
+  std::vector<LoopTouches> loops;
+
+  void visit(const tir::Stmt& s) {
+    tir::match(
+        s, [&](const tir::ForNode& n) { loop(n); },
+        [&](const tir::StoreNode& n) {
+          access(n.buffer, n.indices);
+          expression(n.value);
+        },
+        [&](const tir::AllocNode& n) { visit(n.body); },
+        [&](const tir::LetNode& n) {
+          expression(n.value);
+          visit(n.body);
+        },
+        [&](const tir::IfNode& n) {
+          visit(n.then_body);
+          if (n.else_body) visit(*n.else_body);
+        },
+        [&](const tir::SeqNode& n) {
+          for (const tir::Stmt& child : n.stmts) visit(child);
+        });
+  }
+
+ private:
+  void loop(const tir::ForNode& n) {
+    const auto* extent = ir::as<ir::IntImmNode>(n.extent);
+    LoopTouches l;
+    l.kind = n.for_kind;
+    l.level = static_cast<int>(nest_.size());
+    l.extent = extent ? static_cast<double>(extent->value) : -1;
+    l.topdown = (nest_.empty() ? 1 : loops[nest_.back()].topdown) * std::max(l.extent, 1.0);
+    const size_t self = loops.size();
+    loops.push_back(std::move(l));
+    nest_.push_back(self);
+    vars_.push_back(n.var.get());
+    visit(n.body);
+    leave(self);
+    nest_.pop_back();
+    vars_.pop_back();
+  }
+
+  /// The steps of this loop multiply what the accesses below it touch, seen from every loop around them.
+  void leave(size_t self) {
+    const double extent = std::max(loops[self].extent, 1.0);
+    for (const auto& [key, touch] : loops[self].touches) {
+      const bool moves = touch.stride != 0;
+      for (const size_t outer : nest_) {
+        Touch& seen = loops[outer].touches.at(key);
+        (moves ? seen.count : seen.reuse) *= extent;
+      }
+    }
+    for (const auto& [key, touch] : loops[self].touches) loops[self].bottomup = std::max(loops[self].bottomup, touch.count * touch.reuse);
+  }
+
+  void access(const ir::Buffer& buffer, const std::vector<ir::Expr>& indices) {
+    const std::string key = buffer->name + "_" + std::to_string(numbers_[buffer->name]++);
+    arith::Linear index;
+    if (indices.size() == 1) index = analyzer_.linear(indices[0]);
+    for (size_t d = 0; d < nest_.size(); ++d) {
+      Touch touch;
+      touch.array = buffer->name;
+      touch.stride = stride(index, vars_[d]);
+      loops[nest_[d]].touches.emplace(key, std::move(touch));
+    }
+  }
+
+  static double stride(const arith::Linear& index, const ir::VarNode* var) {
+    bool used = false;
+    for (const auto& term : index.terms) {
+      if (term.atom.get() == static_cast<const ir::ExprNode*>(var)) return static_cast<double>(term.coeff);
+      used |= ir::uses_var(term.atom, var);
+    }
+    return used ? 1 : 0;
+  }
+
+  void expression(const ir::Expr& root) {
+    ir::walk(root, [&](const ir::Expr& e) {
+      if (const auto* load = ir::as<ir::LoadNode>(e)) access(load->buffer, load->indices);
+      const auto* op = ir::as<ir::BinaryNode>(e);
+      if (op == nullptr || !e->dtype.is_float() || nest_.empty()) return;
+      LoopTouches& inner = loops[nest_.back()];
+      if (op->op == ir::BinaryOp::add || op->op == ir::BinaryOp::sub) ++inner.adds;
+      if (op->op == ir::BinaryOp::mul) ++inner.muls;
+      if (op->op == ir::BinaryOp::div) ++inner.divs;
+    });
+  }
+
+  arith::Analyzer analyzer_;
+  std::vector<size_t> nest_;  ///< positions in `loops`, outside first
+  std::vector<const ir::VarNode*> vars_;
+  std::map<std::string, int> numbers_;
+};
+
+}  // namespace
+
+std::vector<LoopTouches> loop_touches(const tir::Func& lowered) {
+  Collector collector;
+  collector.visit(tir::flatten_storage(lowered, {}).body);
+  return std::move(collector.loops);
+}
+
+}  // namespace tw::cost

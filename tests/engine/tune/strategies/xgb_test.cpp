@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+#include <cmath>
+#include <set>
+
+#include "engine/base/json.h"
+#include "engine/tune/strategy.h"
+#include "tests/engine/tune/tune_fixture.h"
+
+using namespace tw;
+using namespace tw::tune;
+
+namespace {
+
+space::ConfigSpace cube(int side, int knobs) {
+  space::ConfigSpace s;
+  std::vector<Json> values;
+  for (int i = 0; i < side; ++i) values.push_back(i);
+  for (int k = 0; k < knobs; ++k) s.define_knob("k" + std::to_string(k), values);
+  return s;
+}
+
+/// A bowl with its least time at (3, 3, ...), two of its knobs tied to each other.
+double seconds(const space::ConfigSpace& s, int64_t index) {
+  const std::vector<int> p = s.knob_positions(index);
+  double distance = std::abs(p[0] - p[1]);
+  for (const int x : p) distance += std::abs(x - 3);
+  return 1e-3 * std::exp(0.2 * distance);
+}
+
+std::vector<int64_t> search(const char* name, const space::ConfigSpace& s, uint64_t seed, size_t trials, const Json& given = Json::object(),
+                            bool fail = false) {
+  const StrategyDef* def = find_strategy(name);
+  const auto strategy = def->make({s, *resolve_params(def->params, given), Rng(seed)});
+  std::vector<int64_t> asked;
+  while (asked.size() < trials) {
+    const auto points = strategy->propose(static_cast<int>(std::min<size_t>(16, trials - asked.size())));
+    if (points.empty()) break;
+    std::vector<Observation> answers;
+    for (const int64_t p : points) {
+      Observation o{p, {}};
+      o.result.status = fail ? records::Status::build_fail : records::Status::ok;
+      if (!fail) o.result.samples_s = {seconds(s, p)};
+      answers.push_back(o);
+    }
+    strategy->observe(answers);
+    asked.insert(asked.end(), points.begin(), points.end());
+  }
+  return asked;
+}
+
+double best(const space::ConfigSpace& s, const std::vector<int64_t>& points) {
+  double least = INFINITY;
+  for (const int64_t p : points) least = std::min(least, seconds(s, p));
+  return least;
+}
+
+const Json kSmallPlans = {{"plan_size", 16}, {"iterations", 100}};
+
+}  // namespace
+
+class XgbTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void covers_a_small_space_without_repetition() {
+    const auto space = cube(5, 3);
+    const auto points = search("xgb", space, 1, 1000, kSmallPlans);
+    QCOMPARE(points.size(), size_t{125});
+    QCOMPARE(std::set<int64_t>(points.begin(), points.end()).size(), size_t{125});
+  }
+  void the_seed_decides() {
+    const auto space = cube(12, 4);
+    QCOMPARE(search("xgb", space, 1, 96, kSmallPlans), search("xgb", space, 1, 96, kSmallPlans));
+    QVERIFY(search("xgb", space, 1, 96, kSmallPlans) != search("xgb", space, 2, 96, kSmallPlans));
+  }
+  void needs_half_of_random_searchs_trials_data() {
+    QTest::addColumn<QString>("loss");
+    QTest::newRow("rank") << "rank";
+    QTest::newRow("reg") << "reg";
+  }
+  void needs_half_of_random_searchs_trials() {
+    QFETCH(QString, loss);
+    const auto space = cube(12, 5);
+    Json params = kSmallPlans;
+    params["loss"] = loss.toStdString();
+    double learned = 0, random = 0;
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+      learned += std::log(best(space, search("xgb", space, seed, 120, params)));
+      random += std::log(best(space, search("random", space, seed, 240)));
+    }
+    QVERIFY2(learned < random, qPrintable(QString("%1 against %2").arg(learned / 5).arg(random / 5)));
+  }
+  void diverse_plans_show_more_values() {
+    const auto space = cube(12, 5);
+    const auto values = [&](const Json& given) {
+      const auto points = search("xgb", space, 3, 32, given);
+      std::set<std::pair<size_t, int>> seen;
+      for (size_t i = 16; i < points.size(); ++i) {
+        const auto p = space.knob_positions(points[i]);
+        for (size_t k = 0; k < p.size(); ++k) seen.insert({k, p[k]});
+      }
+      return seen.size();
+    };
+    Json diverse = kSmallPlans;
+    diverse["diversity"] = 4;
+    QVERIFY(values(diverse) > values(kSmallPlans));
+  }
+  void goes_on_at_random_when_everything_fails() {
+    const auto space = cube(6, 3);
+    QCOMPARE(search("xgb", space, 1, 100, kSmallPlans, true).size(), size_t{100});
+  }
+  void tunes_a_task_with_every_kind_of_feature_data() {
+    QTest::addColumn<QString>("feature");
+    for (const char* f : {"knob", "itervar", "curve"}) QTest::newRow(f) << f;
+  }
+  void tunes_a_task_with_every_kind_of_feature() {
+    QFETCH(QString, feature);
+    SessionOptions o = fixture::options(60, 8);
+    o.tuner = "xgb";
+    o.tuner_params = {{"feature", feature.toStdString()}, {"plan_size", 16}, {"iterations", 10}, {"walkers", 16}};
+    fixture::Session a, b;
+    QVERIFY(a.run({{fixture::dense(64, 64, 64), 1, {}}}, o));
+    QCOMPARE(a.trials_of(0), 60);
+    QVERIFY(b.run({{fixture::dense(64, 64, 64), 1, {}}}, o));
+    QCOMPARE(a.trace(), b.trace());
+  }
+};
+
+QTEST_APPLESS_MAIN(XgbTest)
+#include "xgb_test.moc"
