@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "engine/graph/passes/constants.h"
 #include "engine/graph/rewrite.h"
@@ -11,11 +10,6 @@
 namespace tw::graph {
 
 namespace {
-
-bool is_commutative(const std::string& op) {
-  static const std::set<std::string> kOps = {"add", "mul", "max", "min", "equal", "not_equal", "and", "or", "xor", "bitwise_and", "bitwise_or", "bitwise_xor"};
-  return kOps.count(op) != 0;
-}
 
 /// Axes counted from the front.
 void normalise_axes(Node& n, int64_t rank) {
@@ -69,9 +63,7 @@ class Canonicalizer {
       std::swap(n.inputs[0], n.inputs[1]);
     }
     if (!is_commutative(n.op)) return;
-    const bool first = constant(n.inputs[0]), second = constant(n.inputs[1]);
-    if (first && second) return;
-    if (first || (!second && n.inputs[0] > n.inputs[1])) std::swap(n.inputs[0], n.inputs[1]);
+    if (constant(n.inputs[0]) && !constant(n.inputs[1])) std::swap(n.inputs[0], n.inputs[1]);
   }
 
   /// Writes `op` in place of `n`; the result takes the name of the old one.

@@ -6,7 +6,7 @@
 namespace tw::graph {
 
 /// Rewrite: negative axes                       =>  axes counted from the front, those of reductions ascending
-///          f(c, x), commutative, c constant    =>  f(x, c); of two computed operands the one made first stands first
+///          f(c, x), commutative, c constant    =>  f(x, c); two computed operands stay as they are, so that equal blocks of a network stay equal
 ///          a > b, a >= b                       =>  b < a, b <= a
 ///          x - c                               =>  x + (-c)
 ///          x / c (floating-point)              =>  x * (1 / c), where the rounding of 1 / c stays within the operator's tolerance

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/graph/passes/constants.h"
 
+#include <set>
+
 #include "engine/graph/evaluate.h"
 
 namespace tw::graph {
+
+bool is_commutative(const std::string& op) {
+  static const std::set<std::string> kOps = {"add", "mul", "max", "min", "equal", "not_equal", "and", "or", "xor", "bitwise_and", "bitwise_or", "bitwise_xor"};
+  return kOps.contains(op);
+}
 
 std::optional<double> uniform(const HostArray& a) {
   const int64_t n = a.num_elements();

@@ -7,8 +7,11 @@
 
 #include "engine/graph/graph.h"
 
-/// What passes do with constant operands.
+/// What passes know about operands.
 namespace tw::graph {
+
+/// Whether the operator of two operands gives the same for them exchanged.
+bool is_commutative(const std::string& op);
 
 /// The value that all elements have; nothing if they differ.
 std::optional<double> uniform(const HostArray& a);

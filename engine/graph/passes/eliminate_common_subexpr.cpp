@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "engine/graph/passes/constants.h"
 #include "engine/graph/rewrite.h"
 
 namespace tw::graph {
@@ -43,7 +44,9 @@ Expected<Graph> eliminate_common_subexpr(const Graph& g, const Target&) {
   for (const Node& n : g.nodes) {
     std::vector<int> inputs;
     for (const int v : n.inputs) inputs.push_back(same.of(v));
-    const auto [it, fresh] = seen.emplace(Computation{n.op, inputs, n.attrs.values}, &n);
+    std::vector<int> operands = inputs;
+    if (is_commutative(n.op)) std::sort(operands.begin(), operands.end());
+    const auto [it, fresh] = seen.emplace(Computation{n.op, operands, n.attrs.values}, &n);
     const Node& first = *it->second;
     bool merged = !fresh && first.attrs == n.attrs && first.outputs.size() == n.outputs.size();  // NaN equals nothing
     for (size_t i = 0; merged && i < n.outputs.size(); ++i) merged = rewrite.may_alias(n.outputs[i], rewrite.value(first.outputs[i]));
