@@ -10,8 +10,8 @@ namespace tw::space {
 
 namespace {
 
-/// A reduction's operand is computed again for each of its reads up to this many times, if it takes no function to compute: padding, sums, casts.
-constexpr int64_t kMaxRepeats = 4;
+/// A reduction's operand is computed again for each of its reads up to this many times, if that is cheap: padding, sums, casts.
+constexpr int64_t kMaxRepeats = 16;
 
 int64_t elements(const te::Op& op) { return op.output->num_elements(); }
 
@@ -23,7 +23,10 @@ bool inlines(const te::Dag& dag, int i) {
   const std::vector<int> readers = dag.consumers(i);
   if (readers.size() != 1) return false;
   bool costly = false;
-  ir::walk(*op.body, [&](const ir::Expr& e) { costly = costly || ir::as<ir::CallNode>(e); });
+  ir::walk(*op.body, [&](const ir::Expr& e) {
+    const auto* n = ir::as<ir::BinaryNode>(e);
+    costly = costly || ir::as<ir::CallNode>(e) || (n && n->op == ir::BinaryOp::div);
+  });
   const int64_t repeats = rules::iterations(dag.ops[static_cast<size_t>(readers.front())]) / std::max<int64_t>(1, elements(op));
   return repeats <= (costly ? 1 : kMaxRepeats) || (!costly && dag.ops[static_cast<size_t>(readers.front())].reducer == te::Reducer::none);
 }

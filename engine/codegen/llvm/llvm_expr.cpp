@@ -85,6 +85,7 @@ bool FuncEmitter::may_fault(const Expr& e) const {
 }
 
 Value* FuncEmitter::select(const ir::SelectNode& n) {
+  if (const auto known = decided(n.cond, ranges_)) return expr(*known ? n.if_true : n.if_false);
   Value* cond = expr(n.cond);
   const bool faults = may_fault(n.if_true) || may_fault(n.if_false);
   if (faults && n.cond->dtype.lanes == 1) return branch(cond, n.if_true, n.if_false);

@@ -51,14 +51,16 @@ Expected<Stages> stages(te::DagBuilder& b, const OpContext& c, const te::Tensor&
 Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   std::optional<te::Tensor> e;
   TW_TRY(const Stages s, stages(b, c, *in[0], true, &e));
+  const te::Tensor inverse = b.compute("inverse", s.sum.shape(), [&](const Indices& i) { return number(s.sum.at(i), 1) / s.sum.at(i); });
   return std::vector{b.compute(
-      "softmax", in[0]->shape(), [&](const Indices& i) { return e->at(i) / s.sum.at(s.without(i)); }, "softmax")};
+      "softmax", in[0]->shape(), [&](const Indices& i) { return e->at(i) * inverse.at(s.without(i)); }, "softmax")};
 }
 
 Tensors log_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   TW_TRY(const Stages s, stages(b, c, *in[0], false, nullptr));
+  const te::Tensor log_sum = b.compute("log_sum", s.sum.shape(), [&](const Indices& i) { return call(ir::Intrinsic::log, s.sum.at(i)); });
   return std::vector{b.compute(
-      "log_softmax", in[0]->shape(), [&](const Indices& i) { return s.shifted(*in[0], i) - call(ir::Intrinsic::log, s.sum.at(s.without(i))); }, "softmax")};
+      "log_softmax", in[0]->shape(), [&](const Indices& i) { return s.shifted(*in[0], i) - log_sum.at(s.without(i)); }, "softmax")};
 }
 
 }  // namespace

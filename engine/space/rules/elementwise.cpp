@@ -36,10 +36,16 @@ void parallelize(Builder& b, int stage, const std::vector<ir::Var>& outer, int64
   b.parallel(stage, outer.size() == 1 ? outer.front() : b.fuse(stage, outer));
 }
 
-namespace {
+std::vector<ir::Var> first_loops(const Builder& b, int stage, std::vector<ir::Var> outer, int64_t pieces) {
+  size_t count = 0;
+  for (int64_t n = 1; count < outer.size() && (n < pieces || count == 0); ++count)
+    for (const schedule::Iter& it : b.at(stage).iters)
+      if (it.var.same_as(outer[count])) n *= it.extent;
+  outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(count), outer.end());
+  return outer;
+}
 
-/// Pieces a core: enough to even out rows that start late.
-constexpr int64_t kPiecesPerCore = 8;
+namespace {
 
 /// Blocks of a layout: memory is walked in its order, the innermost piece is the vector.
 void schedule_blocked(Builder& b, int stage, int64_t lanes) {
@@ -60,8 +66,6 @@ void schedule_blocked(Builder& b, int stage, int64_t lanes) {
   parallelize(b, stage, walk, work);
 }
 
-/// Strides up to this are read as whole vectors with elements left out.
-constexpr int64_t kShortStride = 4;
 /// Rows and columns of a block that is transposed in registers, at most.
 constexpr int64_t kMaxBlock = 16;
 
@@ -73,16 +77,6 @@ int crossing_axis(const ir::Expr& body, const std::vector<te::Axis>& axes) {
       if (r.strides[k] == 1 && axes[k].extent > 1) return static_cast<int>(k);
   }
   return -1;
-}
-
-/// As few of the first loops as give every core enough pieces: the others count without divisions.
-void parallelize_first(Builder& b, int stage, std::vector<ir::Var> outer, int64_t pieces, int64_t work) {
-  size_t count = 0;
-  for (int64_t n = 1; count < outer.size() && (n < pieces || count == 0); ++count)
-    for (const schedule::Iter& it : b.at(stage).iters)
-      if (it.var.same_as(outer[count])) n *= it.extent;
-  outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(count), outer.end());
-  parallelize(b, stage, outer, work);
 }
 
 /// Square blocks: as many vectors are read along one axis as are written along the other, and transposed on the way.
@@ -108,7 +102,7 @@ void schedule_transpose(Builder& b, int stage, const ir::Expr& body, int across,
   b.reorder(stage, order);
   b.unroll(stage, rows[1]);
   b.vectorize(stage, columns[1]);
-  parallelize_first(b, stage, outer, kPiecesPerCore * std::max(1, target.cores), iterations(b.at(stage).op));
+  parallelize(b, stage, first_loops(b, stage, outer, pieces_for(target)), iterations(b.at(stage).op));
 }
 
 }  // namespace
@@ -130,10 +124,10 @@ void schedule_elementwise(Builder& b, int stage, const Target& target) {
   if (first + 1 < axes.size()) run = b.fuse(stage, std::vector<ir::Var>(outer.begin() + static_cast<std::ptrdiff_t>(first), outer.end()));
   outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(first), outer.end());
 
-  const int64_t v = vector_length(length, lanes), vectors = (length + v - 1) / v, pieces = kPiecesPerCore * std::max(1, target.cores);
+  const int64_t v = vector_length(length, lanes), vectors = (length + v - 1) / v, pieces = pieces_for(target);
   if (rows >= pieces || vectors == 1) {
     if (v > 1) b.vectorize(stage, b.split(stage, run, {v})[1]);
-    return parallelize_first(b, stage, outer, pieces, work);
+    return parallelize(b, stage, first_loops(b, stage, outer, pieces), work);
   }
   // Few rows: each is cut into blocks of whole vectors.
   const int64_t most = std::max<int64_t>(1, vectors * rows / pieces);

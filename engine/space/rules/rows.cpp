@@ -62,8 +62,8 @@ Direction direction_of(const ir::Expr& body, const te::Op& op, int last) {
     for (size_t k = 0; k < op.axes.size(); ++k) out.reuse = out.reuse || (r.strides[k] == 0 && op.axes[k].extent > 1);
     if (last < 0) continue;
     const auto stride = r.strides[static_cast<size_t>(last)];
-    out.along_last = out.along_last || stride == 1;
-    out.scattered_last = out.scattered_last || !stride || *stride < 0 || *stride > 1;
+    out.along_last = out.along_last || (stride && *stride >= 1 && *stride <= kShortStride);
+    out.scattered_last = out.scattered_last || !stride || *stride < 0 || *stride > kShortStride;
   }
   return out;
 }
@@ -107,11 +107,11 @@ std::optional<Rows> find_rows(const Builder& b, const std::vector<int>& apart) {
     if (op.reducer == te::Reducer::none) continue;
     const Direction d = direction_of(whole_body(b, m.stage), op, last_shared ? m.axis_of.back() : -1);
     columns = columns && d.along_last && !d.scattered_last;
-    along_rows = along_rows && d.along_reduction >= 0 && op.reduce_axes[static_cast<size_t>(d.along_reduction)].extent >= kShortRow;
+    along_rows = along_rows && d.along_reduction >= 0 && (!last_shared || op.reduce_axes[static_cast<size_t>(d.along_reduction)].extent >= kShortRow);
     rows.reuse = rows.reuse || d.reuse;
   }
   rows.by_columns = columns;
-  return columns || along_rows || !last_shared ? std::optional(std::move(rows)) : std::nullopt;
+  return columns || along_rows ? std::optional(std::move(rows)) : std::nullopt;
 }
 
 /// The loops of a stage, sorted by what they are for.
@@ -236,6 +236,7 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int
   b.unroll(out.stage, columns[1]);
   if (v > 1) b.vectorize(out.stage, columns[2]);
   ir::Var tile = columns[0];
+  outer = first_loops(b, out.stage, outer, pieces_for(target));
   if (work >= kParallelWork && !outer.empty()) {
     const bool all = outer.back().same_as(tile);
     const ir::Var region = outer.size() == 1 ? outer.front() : b.fuse(out.stage, outer);

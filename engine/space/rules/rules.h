@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+
 #include "engine/schedule/schedule.h"
 #include "engine/target/target.h"
 
@@ -9,6 +11,9 @@ namespace tw::space::rules {
 
 /// Below this many element operations a parallel region costs more than it saves (about 2 us of work per thread).
 inline constexpr int64_t kParallelWork = 1 << 15;
+
+/// Strides up to this are read as whole vectors with elements left out.
+inline constexpr int64_t kShortStride = 4;
 
 /// Axis and length of the contiguous run in memory: the innermost piece of a layout, or the last dimension.
 struct Contiguous {
@@ -26,6 +31,11 @@ int64_t divisor_up_to(int64_t n, int64_t limit);
 
 /// Makes the loops given, which lie next to each other, one parallel loop if `work` is worth it.
 void parallelize(schedule::Builder& b, int stage, const std::vector<ir::Var>& outer, int64_t work);
+
+/// Parallel pieces that are enough to even out cores that start late.
+inline int64_t pieces_for(const Target& target) { return 8 * std::max(1, target.cores); }
+/// As few of the first loops as give that many pieces: the others count without divisions.
+std::vector<ir::Var> first_loops(const schedule::Builder& b, int stage, std::vector<ir::Var> outer, int64_t pieces);
 
 /// A stage of its own without a reduction: neighbouring elements in vectors, blocks of them on the cores.
 void schedule_elementwise(schedule::Builder& b, int stage, const Target& target);

@@ -138,14 +138,20 @@ class Rewriter {
     }
   }
 
+  /// A condition on the lane chooses between the term and what changes nothing, so that whole vectors are stored and stay in registers.
   Stmt updates(const Stmt& s) const {
-    if (as<StoreNode>(s)) {
-      Expr at = ir::to_expr(nest_.vector->var) - nest_.vector->min;
-      for (const auto& [loop, stride] : own_) at = at + (ir::to_expr(loop->var) - loop->min) * stride;
-      return store(partials_, {at}, ir::binary(nest_.combine->op, ir::load(partials_, {at}), nest_.combine->b), nest_.update->origin);
-    }
+    const auto* branch = as<IfNode>(s);
+    if (branch && as<StoreNode>(branch->then_body) && ir::uses_var(branch->cond, nest_.vector->var.get()))
+      return update(ir::select(branch->cond, nest_.combine->b, *Nest::identity(nest_.combine->op, partials_->dtype)));
+    if (as<StoreNode>(s)) return update(nest_.combine->b);
     return map_children(
         s, [&](const Stmt& c) { return updates(c); }, [](const Expr& e) { return e; });
+  }
+
+  Stmt update(const Expr& term) const {
+    Expr at = ir::to_expr(nest_.vector->var) - nest_.vector->min;
+    for (const auto& [loop, stride] : own_) at = at + (ir::to_expr(loop->var) - loop->min) * stride;
+    return store(partials_, {at}, ir::binary(nest_.combine->op, ir::load(partials_, {at}), term), nest_.update->origin);
   }
 
   const Nest& nest_;
