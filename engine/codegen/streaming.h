@@ -12,4 +12,7 @@ namespace tw::codegen {
 /// Each by itself exceeds half of the last-level cache, and all arrays of the function together exceed it. A line stored so is not fetched first.
 std::unordered_set<const ir::BufferNode*> streamed_outputs(const tir::Func& f, const Target& target);
 
+/// Inputs too large for the last-level cache, by the same rule: their reads are known long before they arrive.
+std::unordered_set<const ir::BufferNode*> inputs_from_memory(const tir::Func& f, const Target& target);
+
 }  // namespace tw::codegen

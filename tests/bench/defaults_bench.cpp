@@ -244,8 +244,8 @@ int main(int argc, char** argv) {
   for (int threads = static_cast<int>(options.integer("from", 1)); threads <= most; ++threads) {
     Target target = host_target();
     target.cores = threads;
-    std::printf("%d thread%s: time, bandwidth, ratio to the copy bandwidth of the same moments (memcpy, plain stores, non-temporal stores)\n", threads,
-                threads > 1 ? "s" : "");
+    std::printf("%d thread%s: time, bandwidth, ratios to memcpy and to the fastest copy of the same moments (memcpy, plain stores, non-temporal stores)\n",
+                threads, threads > 1 ? "s" : "");
     for (const Row& row : rows()) {
       if (row.name.find(only) == std::string::npos) continue;
       const te::DagPtr dag = dag_of(row);
@@ -258,8 +258,8 @@ int main(int argc, char** argv) {
         best = std::min(best, bench::seconds_of([&] { k.run(const_cast<void**>(k.args.data()), pool.api()); }));
       }
       const double rate = 1e-9 * static_cast<double>(te::io_bytes(*dag)) / best;
-      std::printf("  %-30s %8.2f ms %7.1f GB/s   %.2f   (%.1f, %.1f, %.1f)\n", row.name.c_str(), best * 1e3, rate, rate / copy.best(), copy.gb_per_s(0),
-                  copy.gb_per_s(1), copy.gb_per_s(2));
+      std::printf("  %-30s %8.2f ms %7.1f GB/s   %.2f   %.2f   (%.1f, %.1f, %.1f)\n", row.name.c_str(), best * 1e3, rate, rate / copy.gb_per_s(0),
+                  rate / copy.best(), copy.gb_per_s(0), copy.gb_per_s(1), copy.gb_per_s(2));
       std::fflush(stdout);
     }
   }

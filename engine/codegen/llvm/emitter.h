@@ -33,7 +33,8 @@ struct ModuleState {
   target::FeatureSet features = 0;
   DebugLines* debug = nullptr;
   std::optional<Error> error;
-  std::unordered_set<const ir::BufferNode*> streamed = {};  ///< outputs of the function being emitted that are written past the caches
+  std::unordered_set<const ir::BufferNode*> streamed = {};       ///< outputs of the function being emitted that are written past the caches
+  std::unordered_set<const ir::BufferNode*> fetched_ahead = {};  ///< inputs of it that come from memory
 
   llvm::LLVMContext& context() { return module.getContext(); }
   bool has(target::X86Feature f) const { return (features & target::bit(f)) != 0; }
@@ -94,6 +95,7 @@ class FuncEmitter {
   llvm::Value* addresses(const Place& p, int lanes);
   llvm::Value* load(const ir::LoadNode& n);
   llvm::Value* load_scalar(const Place& p, const ir::Expr& index);
+  void fetch_ahead(const Place& p);
   llvm::Value* load_vector(const Place& p, int lanes);
   llvm::Value* load_lanes(const Place& p, int lanes);
   void store(const tir::StoreNode& n);
@@ -130,7 +132,8 @@ class FuncEmitter {
   std::unordered_map<const ir::BufferNode*, llvm::Value*> buffers_;
   std::unordered_map<const ir::VarNode*, llvm::Value*> vars_;
   Ranges ranges_;
-  std::unordered_map<const ir::VarNode*, int> depth_;  ///< order in which variables were bound: outer ones first
+  std::vector<std::pair<const ir::VarNode*, const tir::Stmt*>> loops_;  ///< variables and bodies of the loops around, outermost first
+  std::unordered_map<const ir::VarNode*, int> depth_;                   ///< order in which variables were bound: outer ones first
   struct Computed {
     ir::Expr expr;  ///< kept alive, so that its address names it
     llvm::Value* value;

@@ -37,6 +37,7 @@ void emit_kernel(ModuleState& state, const tir::Func& f) {
     TW_ASSERT(p->scope == ir::Scope::param, "parameter " + p->name);
   }
   state.streamed = streamed_outputs(f, state.target);
+  state.fetched_ahead = inputs_from_memory(f, state.target);
   llvm::Function* body = make_body_function(state, f.name + ".body", params, arrays);
   {
     FuncEmitter emitter(state, body, body->getArg(0), false);

@@ -8,6 +8,7 @@
 #include "engine/base/text.h"
 #include "engine/codegen/llvm/emitter.h"
 #include "engine/ir/visit.h"
+#include "engine/tir/visit.h"
 
 namespace tw::codegen {
 
@@ -18,8 +19,33 @@ namespace {
 
 /// Widest alignment that arrays have.
 constexpr int64_t kArrayAlign = 64;
+/// How far ahead of their use large inputs are fetched: longer than most rows, within the level-1 cache.
+constexpr int64_t kAheadBytes = 16384;
 /// Strides up to this are read as a stretch of whole vectors.
 constexpr int64_t kMaxStretch = 4;
+
+/// Bytes of an array that one run of a statement reads, those read twice counted twice.
+int64_t bytes_read(const tir::Stmt& s, const ir::BufferNode* buffer) {
+  if (const auto* loop = tir::as<tir::ForNode>(s)) return bytes_read(loop->body, buffer) * ir::as_int(loop->extent).value_or(1);
+  int64_t bytes = 0;
+  const auto add = [&](const Expr& root) {
+    ir::walk(root, [&](const Expr& e) {
+      const auto* l = ir::as<ir::LoadNode>(e);
+      if (l && l->buffer.get() == buffer) bytes += l->dtype.lanes * buffer->dtype.bytes();
+    });
+  };
+  tir::map_children(
+      s,
+      [&](const tir::Stmt& c) {
+        bytes += bytes_read(c, buffer);
+        return c;
+      },
+      [&](const Expr& e) {
+        add(e);
+        return e;
+      });
+  return bytes;
+}
 
 }  // namespace
 
@@ -113,6 +139,33 @@ Value* FuncEmitter::load_vector(const Place& p, int lanes) {
   return b_.CreateAlignedLoad(type, at, align);
 }
 
+/// Asks for what this read will want later: as many turns of a loop around ahead as read about kAheadBytes of the array.
+void FuncEmitter::fetch_ahead(const Place& p) {
+  const LinearIndex at = linear_index(p.ramp->base);
+  int64_t ahead = 0;
+  for (size_t k = loops_.size(); k-- > 0;) {
+    const auto& [var, body] = loops_[k];
+    const auto range = ranges_.find(var);
+    int64_t step = 0;
+    bool linear = true;
+    for (const LinearIndex::Term& t : at.terms) {
+      if (t.atom.get() == var)
+        step = t.coefficient;
+      else
+        linear = linear && !ir::uses_var(t.atom, var);
+    }
+    if (!linear || range == ranges_.end()) break;
+    if (step == 0) continue;
+    const int64_t bytes = std::max<int64_t>(1, bytes_read(*body, p.buffer.get()));
+    ahead = step * p.buffer->dtype.bytes() * ((kAheadBytes + bytes - 1) / bytes);
+    if (bytes * (range->second.hi - range->second.lo + 1) >= 2 * kAheadBytes) break;
+  }
+  if (ahead == 0) return;
+  // A read, to be kept in all caches, of data.
+  Value* there = b_.CreateGEP(b_.getInt8Ty(), address(p, p.ramp->base), b_.getInt64(static_cast<uint64_t>(ahead)));
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {there, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+}
+
 /// Loads that are not consecutive: a gather where the processor has one for this width, else lane by lane.
 Value* FuncEmitter::load_lanes(const Place& p, int lanes) {
   auto* type = llvm::FixedVectorType::get(p.element, static_cast<unsigned>(lanes));
@@ -140,6 +193,7 @@ Value* FuncEmitter::load(const ir::LoadNode& n) {
   if (has_stride(p, 0)) return b_.CreateVectorSplat(lanes, load_scalar(p, p.ramp->base));
   Value* v = nullptr;
   if (has_stride(p, 1)) {
+    if (mask_ == nullptr && s_.fetched_ahead.contains(p.buffer.get())) fetch_ahead(p);
     v = load_vector(p, lanes);
   } else if (has_stride(p, -1) && mask_ == nullptr) {
     Place first = p;

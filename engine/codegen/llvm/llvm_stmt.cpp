@@ -112,7 +112,9 @@ void FuncEmitter::loop(const ir::VarNode* var, Value* begin, Value* end, bool ma
   vars_[var] = i;
   const llvm::DebugLoc line = b_.getCurrentDebugLocation();
   const bool saw_before = std::exchange(saw_vector_, false);
+  loops_.emplace_back(var, &body);
   stmt(body);
+  loops_.pop_back();
   if (line) b_.SetCurrentDebugLocation(line);
   const auto range = ranges_.find(var);
   const bool unsigned_too = range != ranges_.end() && range->second.lo >= 0;

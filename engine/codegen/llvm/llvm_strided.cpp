@@ -93,6 +93,7 @@ void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
         for (int k = 0; k < lanes; ++k) {
           Place row = p;
           row.ramp->base = p.ramp->base + int64_t{k} * stride;
+          if (s_.fetched_ahead.contains(p.buffer.get())) fetch_ahead(row);
           rows.push_back(load_vector(row, lanes));
         }
         transpose(b_, rows);

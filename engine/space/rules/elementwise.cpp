@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <numeric>
 
 #include "engine/space/rules/access.h"
 #include "engine/space/rules/rules.h"
@@ -69,6 +70,18 @@ void schedule_blocked(Builder& b, int stage, int64_t lanes) {
 /// Rows and columns of a block that is transposed in registers, at most.
 constexpr int64_t kMaxBlock = 16;
 
+/// Blocks a tile has each way, at most.
+constexpr int64_t kTile = 4;
+/// Ways of level-2 caches.
+constexpr int64_t kWays = 16;
+
+/// The longest distance in memory between neighbours along the last axis.
+int64_t stride_of_last(const ir::Expr& body, const std::vector<te::Axis>& axes) {
+  int64_t stride = 0;
+  for (const Read& r : reads_of(body, axes)) stride = std::max(stride, r.strides.back().value_or(0));
+  return stride;
+}
+
 /// The axis that lies in memory where a read strides along the last axis: a transpose of the two. -1 if there is none.
 int crossing_axis(const ir::Expr& body, const std::vector<te::Axis>& axes) {
   for (const Read& r : reads_of(body, axes)) {
@@ -91,18 +104,41 @@ void schedule_transpose(Builder& b, int stage, const ir::Expr& body, int across,
   const size_t end = static_cast<size_t>(across) + 1;
   const size_t begin = joined_from(body, std::vector<te::Axis>(axes.begin(), axes.begin() + across + 1));
   const int64_t block = std::min<int64_t>(kMaxBlock, target.lanes(b.at(stage).op.output->dtype));
-  const auto columns = b.split(stage, join(first, axes.size()), {block});
-  const auto rows = b.split(stage, join(begin, end), {block});
+  // Tiles of several blocks each way use whole stretches of memory, as far as the lines read together do not evict each other.
+  const int64_t stride = std::max<int64_t>(1, stride_of_last(body, axes)) * b.at(stage).op.output->dtype.bytes(), way = target.l2_bytes / kWays;
+  const int64_t together = kWays * (way / std::gcd(stride, way));
+  int64_t height = 1, width = 1;
+  for (size_t k = begin; k < end; ++k) height *= axes[k].extent;
+  for (size_t k = first; k < axes.size(); ++k) width *= axes[k].extent;
+  const auto fits = [&](int64_t extent, int64_t tile) { return extent % (tile * block) == 0 || extent >= 32 * tile * block; };
+  int64_t tile = kTile;
+  while (tile > 1 && (tile * block > together || !fits(height, tile) || !fits(width, tile))) tile /= 2;
+
+  const auto columns = b.split(stage, join(first, axes.size()), {tile, block});
+  const auto rows = b.split(stage, join(begin, end), {tile, block});
   std::vector<ir::Var> outer(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(begin));
   outer.insert(outer.end(), loops.begin() + static_cast<std::ptrdiff_t>(end), loops.begin() + static_cast<std::ptrdiff_t>(first));
   // Inside, the input is walked in its order: reads are fetched ahead, writes need not be.
   outer.push_back(columns[0]);
   std::vector<ir::Var> order = outer;
-  order.insert(order.end(), {rows[0], rows[1], columns[1]});
+  order.insert(order.end(), {rows[0], rows[1], columns[1], rows[2], columns[2]});
   b.reorder(stage, order);
-  b.unroll(stage, rows[1]);
-  b.vectorize(stage, columns[1]);
+  b.unroll(stage, rows[2]);
+  b.vectorize(stage, columns[2]);
   parallelize(b, stage, first_loops(b, stage, outer, pieces_for(target)), iterations(b.at(stage).op));
+}
+
+/// The outer loops in the order in which the largest read walks through memory: it waits for what it reads, not for what is written.
+std::vector<ir::Var> in_input_order(const ir::Expr& body, const std::vector<te::Axis>& axes, const std::vector<ir::Var>& outer) {
+  const std::vector<Read> reads = reads_of(body, axes);
+  const auto largest = std::max_element(reads.begin(), reads.end(), [](const Read& a, const Read& b) { return a.buffer->bytes() < b.buffer->bytes(); });
+  std::vector<size_t> order;
+  for (size_t k = 0; k < outer.size(); ++k) order.push_back(k);
+  const bool known = largest != reads.end() && std::all_of(order.begin(), order.end(), [&](size_t k) { return largest->strides[k].value_or(0) > 0; });
+  if (known) std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return *largest->strides[a] > *largest->strides[b]; });
+  std::vector<ir::Var> out;
+  for (const size_t k : order) out.push_back(outer[k]);
+  return out;
 }
 
 }  // namespace
@@ -126,7 +162,16 @@ void schedule_elementwise(Builder& b, int stage, const Target& target) {
 
   const int64_t v = vector_length(length, lanes), vectors = (length + v - 1) / v, pieces = pieces_for(target);
   if (rows >= pieces || vectors == 1) {
-    if (v > 1) b.vectorize(stage, b.split(stage, run, {v})[1]);
+    std::vector<ir::Var> order = in_input_order(body, axes, outer);
+    outer = order;
+    if (v > 1) {
+      const auto parts = b.split(stage, run, {v});
+      b.vectorize(stage, parts[1]);
+      order.insert(order.end(), parts.begin(), parts.end());
+    } else {
+      order.push_back(run);
+    }
+    b.reorder(stage, order);
     return parallelize(b, stage, first_loops(b, stage, outer, pieces), work);
   }
   // Few rows: each is cut into blocks of whole vectors.

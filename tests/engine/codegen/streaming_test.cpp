@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/codegen/streaming.h"
+
+#include <QtTest>
+
+#include "engine/target/target.h"
+#include "tests/engine/codegen/kernel_runner.h"
+
+using namespace tw;
+
+/// What is stored past the caches, and reads of elements a constant distance apart.
+class StreamingTest : public QObject {
+  Q_OBJECT
+
+  Target target_ = host_target();
+
+ private slots:
+  void only_large_outputs_that_nobody_reads();
+  void stores_past_the_caches_arrive();
+  void strided_reads_data();
+  void strided_reads();
+};
+
+namespace {
+
+tir::Func copy_of(const ir::Buffer& a, const ir::Buffer& b, int lanes) {
+  const ir::Var i = ir::make_var("i");
+  const ir::Expr at = ir::ramp(ir::to_expr(i) * int64_t{lanes}, ir::index(1), lanes);
+  return {"kernel",
+          {a, b},
+          1,
+          tir::make_for(i, ir::index(0), ir::index(b->num_elements() / lanes), tir::ForKind::parallel, tir::store(b, {at}, ir::load(a, {at})))};
+}
+
+HostArray counted(const ir::Buffer& b) {
+  HostArray a = HostArray::make(b->dtype, b->shape);
+  for (int64_t i = 0; i < a.num_elements(); ++i) a.set(i, static_cast<double>(i % 113));
+  return a;
+}
+
+}  // namespace
+
+void StreamingTest::only_large_outputs_that_nobody_reads() {
+  Target t;
+  t.l3_bytes = 1 << 20;
+  const ir::Buffer small = ir::make_buffer("small", kFloat32, {1 << 10}), large = ir::make_buffer("large", kFloat32, {1 << 18});
+  const auto streamed = [&](const ir::Buffer& a, const ir::Buffer& b) { return codegen::streamed_outputs(copy_of(a, b, 16), t).contains(b.get()); };
+  QVERIFY(streamed(large, ir::make_buffer("out", kFloat32, {1 << 18})));
+  QVERIFY(!streamed(large, ir::make_buffer("out", kFloat32, {1 << 10})));
+  QVERIFY(!streamed(small, ir::make_buffer("out", kFloat32, {1 << 17})));  // both fit the cache
+  QVERIFY(codegen::inputs_from_memory(copy_of(large, small, 16), t).contains(large.get()));
+  QVERIFY(!codegen::inputs_from_memory(copy_of(small, large, 16), t).contains(small.get()));
+  // An output that is added to is read back.
+  const ir::Buffer out = ir::make_buffer("out", kFloat32, {1 << 18});
+  tir::Func f = copy_of(large, out, 16);
+  f.body = tir::seq({f.body, tir::store(out, {ir::index(0)}, ir::load(out, {ir::index(1)}))});
+  QVERIFY(codegen::streamed_outputs(f, t).empty());
+}
+
+void StreamingTest::stores_past_the_caches_arrive() {
+  Target t = target_;
+  t.l3_bytes = 4096;
+  const int lanes = t.lanes(kFloat32);
+  const ir::Buffer a = ir::make_buffer("a", kFloat32, {1 << 14}), b = ir::make_buffer("b", kFloat32, {1 << 14});
+  std::vector<HostArray> args{counted(a), HostArray::make(kFloat32, b->shape)};
+  const auto done = codegen::testing::run(copy_of(a, b, lanes), args, t);
+  QVERIFY2(done, done ? "" : done.error().text().c_str());
+  QCOMPARE(args[1].data, args[0].data);
+  const std::string assembly = codegen::build_listing(copy_of(a, b, lanes), t).value().assembly;
+  QVERIFY(assembly.find("movntps") != std::string::npos);
+  QVERIFY(assembly.find("sfence") != std::string::npos);
+  QVERIFY(codegen::build_listing(copy_of(a, b, lanes), target_).value().assembly.find("movnt") == std::string::npos);
+}
+
+void StreamingTest::strided_reads_data() {
+  QTest::addColumn<int>("stride");
+  QTest::addColumn<int>("lanes");
+  QTest::addColumn<int>("rows");
+  QTest::addColumn<QString>("type");
+  for (const char* type : {"float32", "float64", "int8", "float16"})
+    for (const int lanes : {4, 8, 16})
+      for (const auto& [stride, rows] : {std::pair(1, 1), {2, 1}, {3, 1}, {4, 2}, {5, 1}, {16, 16}, {40, 8}, {33, 21}, {24, 4}})
+        QTest::addRow("%s, %d lanes %d apart, %d statements", type, lanes, stride, rows) << stride << lanes << rows << type;
+}
+
+/// out[r, l] = in[i + l * stride + r] for two values of i: with as many statements as lanes, a transposed block.
+void StreamingTest::strided_reads() {
+  QFETCH(int, stride);
+  QFETCH(int, lanes);
+  QFETCH(int, rows);
+  QFETCH(QString, type);
+  const DType t = parse_dtype(type.toStdString()).value();
+  const int64_t step = 7, turns = 2;
+  const ir::Buffer in = ir::make_buffer("in", t, {(turns - 1) * step + (lanes - 1) * stride + rows}), out = ir::make_buffer("out", t, {turns * rows * lanes});
+  const ir::Var i = ir::make_var("i");
+  std::vector<tir::Stmt> statements;
+  for (int r = 0; r < rows; ++r) {
+    const ir::Expr from = ir::ramp(ir::to_expr(i) * step + int64_t{r}, ir::index(stride), lanes);
+    const ir::Expr to = ir::ramp(ir::to_expr(i) * int64_t{rows * lanes} + int64_t{r * lanes}, ir::index(1), lanes);
+    statements.push_back(tir::store(out, {to}, ir::load(in, {from})));
+  }
+  const tir::Func f{"kernel", {in, out}, 1, tir::make_for(i, ir::index(0), ir::index(turns), tir::ForKind::serial, tir::seq(statements))};
+  std::vector<HostArray> args{counted(in), HostArray::make(t, out->shape)};
+  const HostArray source = args[0];
+  const auto done = codegen::testing::run(f, args, target_);
+  QVERIFY2(done, done ? "" : done.error().text().c_str());
+  for (int64_t k = 0; k < turns; ++k)
+    for (int r = 0; r < rows; ++r)
+      for (int l = 0; l < lanes; ++l) QCOMPARE(args[1].get((k * rows + r) * lanes + l), source.get(k * step + l * stride + r));
+}
+
+QTEST_APPLESS_MAIN(StreamingTest)
+#include "streaming_test.moc"
