@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Default schedules of operators that are bound by memory, on tensors of 64 MiB, against the machine's copy bandwidth on the same threads, interleaved in one
-// run. Copy bandwidth is that of the fastest of three copies of 64 MiB into 64 MiB, each cut into one piece a thread: the C library's memcpy (which may use
-// non-temporal stores), a loop of plain vector stores, and a loop of non-temporal stores. Bytes of an operator are its inputs and outputs, each counted once.
+// Default schedules of operators that are bound by memory, on tensors of 64 MiB, against the machine's copy bandwidth on the same threads, interleaved in one run.
+// The copies are of 64 MiB into 64 MiB, cut into one piece a thread: the C library's memcpy (which may use non-temporal stores), a loop of plain vector stores,
+// and a loop of non-temporal stores; ratios are to memcpy and to the fastest of the three. Bytes of an operator are its inputs and outputs, each counted once.
 // Results are checked against the interpreter on samples. --only NAME picks rows, --show 1 prints their loops.
 #include <immintrin.h>
 

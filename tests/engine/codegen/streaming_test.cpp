@@ -14,7 +14,7 @@ class StreamingTest : public QObject {
 
   Target target_ = host_target();
 
- private slots:
+ private Q_SLOTS:
   void only_large_outputs_that_nobody_reads();
   void stores_past_the_caches_arrive();
   void strided_reads_data();
