@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bundled network: default schedules against tuned ones, interleaved in one run, with the peak memory of tuning; and against ONNX Runtime where
-// Python has the package `onnxruntime` (--python names the interpreter to ask).
+// A bundled network: default schedules against tuned ones, interleaved in one run, with the peak memory of tuning; and both against ONNX Runtime on as many
+// threads, where Python has the package `onnxruntime` (--python names the interpreter to ask). --trials-per-task 0 leaves the tuning out.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -63,45 +63,66 @@ int main(int argc, char** argv) {
 
   std::vector<tune::SessionTask> tasks;
   for (const api::NetworkTask& t : api::network_tasks(network, target)) tasks.push_back({t.task, t.weight, {}});
-  auto builder = bench::need(measure::local_builder({}));
-  auto runner = bench::need(measure::local_runner({}));
   KeepBest records;
   tune::SessionOptions session;
   session.trials_per_task = options.integer("trials-per-task", 64);
-  tune::SessionReport report;
-  const double tuning_s = bench::seconds_of([&] { report = bench::need(tune::run_session(tasks, session, *builder, *runner, records, {}, {})); });
+  if (session.trials_per_task > 0) {
+    auto builder = bench::need(measure::local_builder({}));
+    auto runner = bench::need(measure::local_runner({}));
+    tune::SessionReport report;
+    const double tuning_s = bench::seconds_of([&] { report = bench::need(tune::run_session(tasks, session, *builder, *runner, records, {}, {})); });
+    std::printf("%s, %d threads: %zu tasks, %lld trials each, tuned in %.0f s (build %.0f, measure %.0f, search %.1f)\n", name.c_str(), threads, tasks.size(),
+                static_cast<long long>(session.trials_per_task), tuning_s, report.build_s, report.measure_s, report.search_s);
+  } else {
+    std::printf("%s, %d threads: %zu tasks, not tuned\n", name.c_str(), threads, tasks.size());
+  }
 
-  auto plain = executor(bench::need(api::compile(network, target, nullptr)), threads),
-       tuned = executor(bench::need(api::compile(network, target, &records)), threads);
+  struct Way {
+    const char* name;
+    std::unique_ptr<runtime::GraphExecutor> executor;
+    double best_s = INFINITY;
+  };
+  std::vector<Way> ways;
+  double compile_s = 0;
+  std::optional<runtime::Executable> plain;
+  compile_s = bench::seconds_of([&] { plain = bench::need(api::compile(network, target, nullptr)); });
+  ways.push_back({"default", executor(*std::move(plain), threads)});
+  if (session.trials_per_task > 0) ways.push_back({"tuned", executor(bench::need(api::compile(network, target, &records)), threads)});
   std::map<std::string, HostArray> inputs;
   for (const int v : network.imported.inputs) {
     const graph::Value& value = network.imported.values[static_cast<size_t>(v)];
     HostArray a = HostArray::make(value.type.dtype, value.type.shape);
-    for (int64_t i = 0; i < a.num_elements(); ++i) a.set(i, static_cast<double>(i * 7919 % 2001) / 1000.0 - 1.0);
+    for (int64_t i = 0; i < a.num_elements(); ++i)
+      a.set(i, value.type.dtype.is_float() ? static_cast<double>(i * 7919 % 2001) / 1000.0 - 1.0 : static_cast<double>(i % 2));
     inputs.emplace(value.name, std::move(a));
   }
-  bench::need(plain->set_inputs(inputs));
-  bench::need(tuned->set_inputs(inputs));
-  double best_plain = INFINITY, best_tuned = INFINITY;
-  for (int round = 0; round < 20; ++round) {
-    best_plain = std::min(best_plain, bench::seconds_of([&] { plain->run(); }));
-    for (int k = 0; k < 3; ++k) best_tuned = std::min(best_tuned, bench::seconds_of([&] { tuned->run(); }));
-  }
+  for (Way& w : ways) bench::need(w.executor->set_inputs(inputs));
+  const auto rounds = [&] {
+    for (int round = 0; round < 20; ++round)
+      for (Way& w : ways)
+        for (int k = 0; k < 3; ++k) w.best_s = std::min(w.best_s, bench::seconds_of([&] { w.executor->run(); }));
+  };
+  rounds();
   const double peer_s = onnxruntime_s(options.text("python", "python3"), path, threads);
-  for (int round = 0; round < 20; ++round) best_tuned = std::min(best_tuned, bench::seconds_of([&] { tuned->run(); }));
+  rounds();
   std::filesystem::remove(path);
-  const api::Difference d = api::compare(tuned->outputs().front(), plain->outputs().front());
+
+  std::printf("  compiled without tuning in %.2f s\n", compile_s);
+  if (peer_s > 0)
+    std::printf("  %-14s %8.2f ms\n", "ONNX Runtime", peer_s * 1e3);
+  else
+    std::printf("  ONNX Runtime is not installed: no comparison\n");
+  for (const Way& w : ways) {
+    std::printf("  %-14s %8.2f ms", w.name, w.best_s * 1e3);
+    if (peer_s > 0) std::printf("   %.2f of ONNX Runtime's time", w.best_s / peer_s);
+    std::printf("\n");
+  }
+  if (ways.size() > 1)
+    std::printf("  default / tuned: %.2f   largest difference, relative: %.1e\n", ways[0].best_s / ways[1].best_s,
+                api::compare(ways[1].executor->outputs().front(), ways[0].executor->outputs().front()).max_rel);
   rusage self{}, children{};
   getrusage(RUSAGE_SELF, &self);
   getrusage(RUSAGE_CHILDREN, &children);
-  std::printf("%s, %d threads: %zu tasks, %lld trials each, tuned in %.0f s (build %.0f, measure %.0f, search %.1f)\n", name.c_str(), threads, tasks.size(),
-              static_cast<long long>(session.trials_per_task), tuning_s, report.build_s, report.measure_s, report.search_s);
-  std::printf("  default %8.2f ms\n  tuned   %8.2f ms\n  default / tuned: %.2f   largest difference, relative: %.1e\n", best_plain * 1e3, best_tuned * 1e3,
-              best_plain / best_tuned, d.max_rel);
-  if (peer_s > 0)
-    std::printf("  ONNX Runtime %8.2f ms\n  ours / ONNX Runtime (speed): %.2f\n", peer_s * 1e3, peer_s / best_tuned);
-  else
-    std::printf("  ONNX Runtime is not installed: no comparison\n");
-  std::printf("  peak memory: %.0f MiB here, %.0f MiB in the largest worker\n", static_cast<double>(self.ru_maxrss) / 1024,
+  std::printf("  peak memory: %.0f MiB here, %.0f MiB in the largest child\n", static_cast<double>(self.ru_maxrss) / 1024,
               static_cast<double>(children.ru_maxrss) / 1024);
 }

@@ -22,9 +22,12 @@ def main() -> None:
     generator = numpy.random.default_rng(1)
     feeds = {}
     for value in session.get_inputs():
-        if value.type != "tensor(float)":
-            sys.exit(f"Expected float32 inputs, found '{value.name}' of type {value.type}")
-        feeds[value.name] = generator.uniform(-1, 1, value.shape).astype(numpy.float32)
+        if value.type == "tensor(float)":
+            feeds[value.name] = generator.uniform(-1, 1, value.shape).astype(numpy.float32)
+        elif value.type == "tensor(int64)":
+            feeds[value.name] = generator.integers(0, 2, value.shape, dtype=numpy.int64)
+        else:
+            sys.exit(f"Expected float32 or int64 inputs, found '{value.name}' of type {value.type}")
     for _ in range(5):
         session.run(None, feeds)
     best = float("inf")
