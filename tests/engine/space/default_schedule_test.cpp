@@ -107,6 +107,10 @@ std::vector<Case> cases() {
        [](Net& n) {
          return n.op("dense", {n.input({5, 19}), n.weight({21, 19})});
        }},
+      {"dense, ragged width",
+       [](Net& n) {
+         return n.op("relu", {n.op("dense", {n.input({19, 35}), n.weight({163, 35}), n.weight({163})})});
+       }},
       {"dense of float64",
        [](Net& n) {
          return n.op("dense", {n.input({6, 20}, kFloat64), n.weight({24, 20}, kFloat64)});
@@ -344,6 +348,7 @@ void DefaultScheduleTest::keep_results() {
     const auto context = [&](const std::string& text) { return std::string(name) + ": " + text + "\n" + schedule::print_steps(s) + tir::print(*func); };
 
     const std::vector<runtime::ArgSpec> specs = measure::signature_of(s, "kernel").args;
+    QVERIFY(specs.size() == inputs.size() + want.outputs.size());
     std::vector<HostArray> args;
     for (const runtime::ArgSpec& spec : specs) {
       args.push_back(HostArray::make(spec.dtype, spec.physical_shape()));

@@ -12,12 +12,17 @@ namespace {
 
 struct Shape {
   int64_t m, n, k, lanes;
+  int64_t vectors() const { return (n + lanes - 1) / lanes; }
+  /// The last vector of columns is not whole: its weights are padded, its results masked.
+  bool ragged() const { return n % lanes != 0; }
 };
 
 Shape shape_of(const te::Dag& dag, const Anchor& a, const Target& target) {
   const te::Op& op = dag.ops[static_cast<size_t>(a.reduce)];
-  const int64_t n = op.output->shape[1];
-  return {op.output->shape[0], n, op.reduce_axes.front().extent, channel_block(n, target)};
+  const int64_t n = op.output->shape[1], full = target.lanes(kFloat32), block = channel_block(n, target);
+  // A width that only short vectors divide is worth a masked tail, if that is a small part of it.
+  const int64_t lanes = 2 * block < full && n >= 8 * full ? full : block;
+  return {op.output->shape[0], n, op.reduce_axes.front().extent, lanes};
 }
 
 /// Rows of A at a stride that is a multiple of 4 KiB fall into few cache sets; more rows than ways evict each other.
@@ -43,7 +48,7 @@ ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target) {
   for (const int64_t r : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28})
     if (r <= s.m) rows.push_back({-1, r});
   for (const int64_t c : {1, 2, 3, 4, 5, 6, 8, 10, 12})
-    if ((s.n / s.lanes) % c == 0) columns.push_back({-1, c * s.lanes});
+    if (s.vectors() % c == 0) columns.push_back({-1, c * s.lanes});
   space.define_split("tile_y", s.m, {.num_outputs = 2, .policy = "candidate", .candidates = rows, .help = "rows of the register tile"});
   space.define_split("tile_x", s.n, {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "columns of the register tile, whole vectors"});
   std::vector<Json> row_blocks;
@@ -51,7 +56,8 @@ ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target) {
     if (r < s.m) row_blocks.emplace_back(r);
   row_blocks.emplace_back(s.m);
   space.define_knob("rows_block", row_blocks, "rows of A that stay in cache while panels of B pass");
-  space.define_knob("panel_outer", {0, 1}, "1: a panel of B passes over all rows of the block before the next panel is loaded");
+  space.define_knob("panel_outer", s.ragged() ? std::vector<Json>{1} : std::vector<Json>{0, 1},
+                    "1: a panel of B passes over all rows of the block before the next panel is loaded");
   space.define_knob("unroll_k", up_to({1, 2, 4}, s.k), "steps of the reduction written out");
   const int64_t lanes = s.lanes, k = s.k;
   space.add_filter([lanes, target](const ConfigEntity& e) { return fits_registers(e.split("tile_y")[1], e.split("tile_x")[1] / lanes, target); },
@@ -67,7 +73,7 @@ ConfigEntity dense_pack_fallback(const te::Dag& dag, const Target& target) {
   const auto block_score = [&](int64_t rows) { return rows * s.k * 4 <= target.l2_bytes * 2 / 5 ? static_cast<double>(rows) : -static_cast<double>(rows); };
   return dense_pack_space(dag, target).best_by([&](const ConfigEntity& e) {
     const int64_t rows = e.split("tile_y")[1], vectors = e.split("tile_x")[1] / s.lanes, block = e.integer("rows_block");
-    const int64_t tasks = ((s.m + block - 1) / block) * (s.n / s.lanes / vectors);
+    const int64_t tasks = ((s.m + block - 1) / block) * (s.vectors() / vectors);
     // One row has no reuse of weights: what counts is that panels are long streams, and that the reduction's loop is not most of the work.
     const int64_t unroll = s.m == 1 && s.k >= 4 ? 4 : 1;
     const bool plain = e.integer("unroll_k") == unroll && e.integer("panel_outer") == 1;
@@ -90,12 +96,16 @@ Expected<schedule::Schedule> dense_pack_apply(const te::DagPtr& dag, const Targe
   const int64_t tiles = (e.integer("rows_block") + rows - 1) / rows;
   const auto m = b.split(out, axes[0], {tiles, rows});
   const bool panel_outer = e.integer("panel_outer") != 0;
-  b.reorder(out, panel_outer ? std::vector{m[0], n[0], m[1], m[2], n[1], n[2]} : std::vector{m[0], m[1], n[0], m[2], n[1], n[2]});
+  if (s.ragged())
+    b.reorder(out, {n[0], m[0], m[1], m[2], n[1], n[2]});
+  else
+    b.reorder(out, panel_outer ? std::vector{m[0], n[0], m[1], m[2], n[1], n[2]} : std::vector{m[0], m[1], n[0], m[2], n[1], n[2]});
   b.compute_at(acc, out, panel_outer ? m[1] : n[0]);
   b.unroll(out, m[2]);
   b.unroll(out, n[1]);
   b.vectorize(out, n[2]);
-  b.parallel(out, b.fuse(out, {m[0], panel_outer ? n[0] : m[1]}));
+  // Panels alone, where the last one is not whole: the others are told from it by one comparison.
+  b.parallel(out, s.ragged() ? n[0] : b.fuse(out, {m[0], panel_outer ? n[0] : m[1]}));
 
   const auto inner = b.loops(acc);  // m, n, k
   const auto j = b.split(acc, inner[1], {s.lanes});
