@@ -30,6 +30,14 @@ int64_t mul_bound(int64_t a, int64_t factor, int64_t inf) {
 
 bool is_index(const Expr& e) { return e->dtype == ir::kIndex; }
 
+/// How often to take `fact` away from l so that its first term goes, at least once.
+int64_t multiple_of(const Linear& l, const Linear& fact) {
+  if (fact.terms.empty()) return 1;
+  for (const Linear::Term& t : l.terms)
+    if (same_atom(t.atom, fact.terms[0].atom)) return std::max<int64_t>(1, t.coeff / fact.terms[0].coeff);
+  return 1;
+}
+
 }  // namespace
 
 Bounds Analyzer::bounds(const Linear& l) const {
@@ -216,7 +224,7 @@ bool Analyzer::proves_non_positive(const Linear& l) const {
   consulting_facts_ = true;
   const bool proven = std::any_of(facts_.begin(), facts_.end(), [&](const Linear& fact) {
     Linear gap = l;
-    gap.add(fact, -1);
+    gap.add(fact, -multiple_of(l, fact));
     return bounds(gap).hi <= 0;
   });
   consulting_facts_ = false;
@@ -243,6 +251,30 @@ size_t Analyzer::push_fact(const Expr& cond) {
   return mark;
 }
 
+/// g*A + R <= 0 says A <= floor(-R / g), which one number may be for all values of R: 8*x + r < 512 with r in [0, 8) is x < 64.
+std::optional<Expr> Analyzer::tightened(const Linear& l) const {
+  for (const Linear::Term& by : l.terms) {
+    const int64_t g = std::abs(by.coeff);
+    if (g < 2) continue;
+    Linear whole, rest;
+    rest.constant = l.constant;
+    for (const Linear::Term& t : l.terms) {
+      if (t.coeff % g == 0)
+        whole.add_term(t.atom, t.coeff / g);
+      else
+        rest.add_term(t.atom, t.coeff);
+    }
+    const Bounds b = bounds(rest);
+    if (b.lo <= kNegInf / 2 || b.hi >= kPosInf / 2) continue;
+    const int64_t most = floor_div_int(-b.lo, g);
+    if (most != floor_div_int(-b.hi, g)) continue;
+    if (whole.terms[0].coeff > 0) return whole.to_expr() < ir::index(most + 1);
+    whole.scale(-1);
+    return ir::index(-most) <= whole.to_expr();
+  }
+  return std::nullopt;
+}
+
 Expr Analyzer::simplify_comparison(const ir::BinaryNode& n, const Expr& e) const {
   Linear d = linear(n.a);
   d.add(linear(n.b), -1);
@@ -253,11 +285,13 @@ Expr Analyzer::simplify_comparison(const ir::BinaryNode& n, const Expr& e) const
       shifted.constant += 1;
       if (proves_non_positive(shifted)) return ir::bool_imm(true);
       if (proves_non_positive(negated)) return ir::bool_imm(false);
+      if (const auto t = tightened(shifted)) return simplify(*t);
       break;
     case BinaryOp::le:
       negated.constant += 1;
       if (proves_non_positive(d)) return ir::bool_imm(true);
       if (proves_non_positive(negated)) return ir::bool_imm(false);
+      if (const auto t = tightened(d)) return simplify(*t);
       break;
     case BinaryOp::eq:
     case BinaryOp::ne: {

@@ -41,6 +41,7 @@ class Analyzer {
   void join_div_mod(Linear& l) const;
   Linear div_linear(Linear x, int64_t c) const;
   Linear mod_linear(Linear x, int64_t c) const;
+  std::optional<ir::Expr> tightened(const Linear& non_positive) const;
   ir::Expr simplify_comparison(const ir::BinaryNode& n, const ir::Expr& e) const;
   ir::Expr simplify_min_max(const ir::BinaryNode& n, const ir::Expr& e) const;
 

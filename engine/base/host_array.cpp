@@ -27,6 +27,16 @@ int64_t double_to_int(double v) {
   return static_cast<int64_t>(v);
 }
 
+/// The float towards zero, its last bit set where it is not exact: rounding that to 16 bits gives what rounding the double at once would.
+/// Source: Boldo and Melquiond, Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd, IEEE Transactions on Computers 2008.
+float to_odd(double value) {
+  const auto nearest = static_cast<float>(value);
+  if (std::isnan(value) || static_cast<double>(nearest) == value) return nearest;
+  uint32_t bits = std::bit_cast<uint32_t>(nearest);
+  if (std::abs(static_cast<double>(nearest)) > std::abs(value)) --bits;
+  return std::bit_cast<float>(bits | 1);
+}
+
 }  // namespace
 
 float half_to_float(uint16_t h) {
@@ -40,8 +50,8 @@ float half_to_float(uint16_t h) {
   return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
 }
 
-uint16_t float_to_half(float f) {
-  const uint32_t x = std::bit_cast<uint32_t>(f);
+uint16_t to_half(double value) {
+  const uint32_t x = std::bit_cast<uint32_t>(to_odd(value));
   const auto sign = static_cast<uint16_t>((x >> 16) & 0x8000);
   const uint32_t magnitude = x & 0x7fffffff;
   if (magnitude > 0x7f800000) return sign | 0x7e00;
@@ -56,15 +66,15 @@ uint16_t float_to_half(float f) {
 
 float bfloat16_to_float(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
-uint16_t float_to_bfloat16(float value) {
-  const uint32_t x = std::bit_cast<uint32_t>(value);
+uint16_t to_bfloat16(double value) {
+  const uint32_t x = std::bit_cast<uint32_t>(to_odd(value));
   if ((x & 0x7fffffff) > 0x7f800000) return static_cast<uint16_t>((x >> 16) | 0x40);
   return static_cast<uint16_t>((x + 0x7fff + ((x >> 16) & 1)) >> 16);
 }
 
 double round_to(DType t, double v) {
-  if (t.code == TypeCode::bfloat) return bfloat16_to_float(float_to_bfloat16(static_cast<float>(v)));
-  if (t.code == TypeCode::float_) return t.bits == 64 ? v : t.bits == 32 ? static_cast<float>(v) : half_to_float(float_to_half(static_cast<float>(v)));
+  if (t.code == TypeCode::bfloat) return bfloat16_to_float(to_bfloat16(v));
+  if (t.code == TypeCode::float_) return t.bits == 64 ? v : t.bits == 32 ? static_cast<float>(v) : half_to_float(to_half(v));
   HostArray one = HostArray::make(t, {});
   one.set(0, v);
   return one.get(0);
@@ -92,11 +102,11 @@ double HostArray::get(int64_t i) const {
 
 void HostArray::set(int64_t i, double v) {
   std::byte* p = data.data() + i * dtype.bytes();
-  if (dtype.code == TypeCode::bfloat) return write(p, float_to_bfloat16(static_cast<float>(v)));
+  if (dtype.code == TypeCode::bfloat) return write(p, to_bfloat16(v));
   if (dtype.code == TypeCode::float_) {
     if (dtype.bits == 64) return write(p, v);
     if (dtype.bits == 32) return write(p, static_cast<float>(v));
-    return write(p, float_to_half(static_cast<float>(v)));
+    return write(p, to_half(v));
   }
   if (dtype.is_bool()) return set_int(i, v != 0);
   if (dtype == kUInt64 && v >= 9223372036854775808.0) return write(p, v >= 18446744073709551615.0 ? UINT64_MAX : static_cast<uint64_t>(v));

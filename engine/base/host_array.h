@@ -23,11 +23,11 @@ struct HostArray {
   void set_int(int64_t i, int64_t v);
 };
 
-/// Conversions of the 16-bit formats, round to nearest even.
+/// Conversions of the 16-bit formats, rounded once, to nearest even.
 float half_to_float(uint16_t bits);
-uint16_t float_to_half(float value);
+uint16_t to_half(double value);
 float bfloat16_to_float(uint16_t bits);
-uint16_t float_to_bfloat16(float value);
+uint16_t to_bfloat16(double value);
 /// `v` after a round trip through type t.
 double round_to(DType t, double v);
 

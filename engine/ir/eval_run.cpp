@@ -250,10 +250,7 @@ void store_element(EvalArray& array, int64_t position, EvalValue v) {
   if (array.written) array.written[position] = 1;
   if (t.is_float() && t.bits == 32) return write(array.data, position, static_cast<float>(v.f));
   if (t.is_float() && t.bits == 64) return write(array.data, position, v.f);
-  if (t.is_float()) {
-    const auto f = static_cast<float>(v.f);
-    return write(array.data, position, t.code == TypeCode::bfloat ? float_to_bfloat16(f) : float_to_half(f));
-  }
+  if (t.is_float()) return write(array.data, position, t.code == TypeCode::bfloat ? to_bfloat16(v.f) : to_half(v.f));
   const int64_t i = wrap_int(t, v.i);
   switch (t.bits) {
     case 8:

@@ -38,6 +38,8 @@ bool DomainInference::only_fixed(const Expr& e, const FixedVars& fixed) const {
   bool ok = true;
   ir::walk(e, [&](const Expr& x) {
     if (const auto* v = ir::as<VarNode>(x)) ok = ok && fixed.count(v) != 0;
+    // What an array holds may be computed after the region is chosen, and the region's own stage would have to read it too.
+    ok = ok && !ir::as<ir::LoadNode>(x);
   });
   return ok;
 }

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "engine/base/text.h"
 #include "engine/lower/domain.h"
 #include "engine/schedule/primitives/primitives.h"
+#include "engine/tir/clone.h"
 #include "engine/tir/visit.h"
 
 namespace tw::lower {
@@ -45,6 +47,47 @@ std::vector<Expr> physical_indices(const std::vector<Expr>& logical, const std::
   return out;
 }
 
+/// More elements than any array of ours has; products below it cannot overflow.
+constexpr int64_t kMaxElements = int64_t{1} << 48;
+
+/// Where the elements of an array lie. Without gaps and slots: row-major in `shape`. With gaps an array is addressed by `strides` in one dimension.
+struct Placement {
+  std::vector<LayoutStep::Piece> layout;  ///< empty means row-major
+  std::vector<int64_t> shape;             ///< of the buffer
+  std::vector<int64_t> strides = {};      ///< per physical dimension where there are gaps
+  std::optional<Expr> slot = {};          ///< which of two arrays in turn, for a double-buffered stage
+
+  std::vector<Expr> indices(const std::vector<Expr>& logical) const {
+    std::vector<Expr> out = physical_indices(logical, layout);
+    if (!strides.empty()) {
+      Expr at = ir::index(0);
+      for (size_t k = 0; k < out.size(); ++k) at = at + out[k] * strides[k];
+      out = {at};
+    }
+    if (slot) out.insert(out.begin(), *slot);
+    return out;
+  }
+};
+
+/// Strides of the physical dimensions, outermost first, each enlarged until its alignment holds; the last number is that of all elements.
+/// Nothing if there are more than kMaxElements.
+std::optional<std::vector<int64_t>> aligned_strides(const std::vector<int64_t>& shape, const std::vector<LayoutStep::Piece>& layout,
+                                                    const std::vector<schedule::Alignment>& alignments) {
+  std::vector<int64_t> strides(shape.size());
+  int64_t stride = 1;
+  for (size_t k = shape.size(); k-- > 0;) {
+    for (const schedule::Alignment& a : alignments) {
+      const bool here = layout.empty() ? static_cast<size_t>(a.dim) == k : layout[k].dim == a.dim && layout[k].factor == 0;
+      if (here) stride += arith::floor_mod_int(a.offset - stride, a.factor);
+    }
+    strides[k] = stride;
+    if (shape[k] > kMaxElements / stride) return std::nullopt;
+    stride *= shape[k];
+  }
+  strides.push_back(stride);
+  return strides;
+}
+
 /// Tiles up to this size live on the stack, where those with constant indices become registers; larger ones come from the workspace.
 constexpr int64_t kLocalBytes = 32 * 1024;
 
@@ -52,6 +95,63 @@ int64_t tile_bytes(const std::vector<int64_t>& shape, DType t) {
   int64_t n = t.bytes();
   for (const int64_t d : shape) n *= d;
   return n;
+}
+
+/// Whether an evaluation of `e` may divide by zero.
+bool divides_integers(const Expr& e) {
+  bool found = false;
+  ir::walk(e, [&](const Expr& x) {
+    const auto* b = ir::as<ir::BinaryNode>(x);
+    const bool division = b && (b->op == ir::BinaryOp::div || b->op == ir::BinaryOp::floor_div || b->op == ir::BinaryOp::floor_mod);
+    found = found || (division && !x->dtype.is_float() && !ir::as_int(b->b));
+  });
+  return found;
+}
+
+/// Whether every read of `e` whose place depends on `axis` stays inside the stage or argument that it reads.
+bool reads_stay_inside(const Expr& e, const ir::VarNode* axis, arith::Analyzer& facts) {
+  if (const auto* l = ir::as<ir::LoadNode>(e))
+    for (size_t d = 0; d < l->indices.size(); ++d)
+      if (ir::uses_var(l->indices[d], axis) && !(facts.prove(ir::index(0) <= l->indices[d]) && facts.prove(l->indices[d] < ir::index(l->buffer->shape[d]))))
+        return false;
+  bool ok = true;
+  if (const auto* s = ir::as<ir::SelectNode>(e); s && s->cond->dtype.is_scalar()) {
+    ok = reads_stay_inside(s->cond, axis, facts);
+    const size_t mark = facts.push_fact(s->cond);
+    ok = ok && reads_stay_inside(s->if_true, axis, facts);
+    facts.pop_facts(mark);
+    return ok && reads_stay_inside(s->if_false, axis, facts);
+  }
+  ir::for_each_child(e, [&](const Expr& c) { ok = ok && reads_stay_inside(c, axis, facts); });
+  return ok;
+}
+
+/// Leaves out the tests of padded spatial axes where the surplus may be computed like the rest.
+void drop_padding_tests(Stage& st) {
+  if (st.paddings.empty() || divides_integers(*st.op.body)) return;
+  struct Test {
+    Expr cond, neutral;
+    const ir::VarNode* axis;
+  };
+  std::vector<Test> tests;  // outermost first
+  Expr value = *st.op.body;
+  while (const auto* s = ir::as<ir::SelectNode>(value)) {
+    const auto* lt = ir::as<ir::BinaryNode>(s->cond);
+    const auto padding = std::find_if(st.paddings.begin(), st.paddings.end(), [&](const schedule::Padding& q) {
+      return lt && lt->op == ir::BinaryOp::lt && lt->a.get() == q.axis.get() && ir::is_int(lt->b, q.extent);
+    });
+    if (padding == st.paddings.end()) break;
+    tests.push_back({s->cond, s->if_false, padding->axis.get()});
+    value = s->if_true;
+  }
+  arith::Analyzer facts;
+  for (const std::vector<te::Axis>* axes : {&st.op.axes, &st.op.reduce_axes})
+    for (const te::Axis& a : *axes) facts.bind(a.var.get(), {0, a.extent - 1});
+  for (size_t k = tests.size(); k-- > 0;) {
+    const bool spatial = std::any_of(st.op.axes.begin(), st.op.axes.end(), [&](const te::Axis& a) { return a.var.get() == tests[k].axis; });
+    if (!spatial || !reads_stay_inside(value, tests[k].axis, facts)) value = ir::select(tests[k].cond, value, tests[k].neutral);
+  }
+  st.op.body = value;
 }
 
 /// Replaces reads of inlined stages, producers first, so that chains collapse.
@@ -99,24 +199,41 @@ class Lowering {
       const Stage& st = stages_[i];
       const Buffer& logical = st.op.output;
       if (st.location == ComputeLocation::inlined) {
-        layouts_.emplace_back();
+        placements_.emplace_back();
         continue;
       }
       const bool at = st.location == ComputeLocation::at;
       if (at && !st.layout.empty())
         return Error(ErrorCode::illegal_schedule, fmt::format("Expected a layout only on stages computed at the root, found one on '{}'", st.op.name));
       const bool param = st.op.is_placeholder() || is_output(static_cast<int>(i));
-      const std::vector<int64_t>& shape = at ? domains_.of(static_cast<int>(i)).extent : logical->shape;
-      layouts_.push_back(at ? loop_order_layout(static_cast<int>(i)) : st.layout);
-      const std::vector<int64_t> physical = physical_shape(shape, layouts_.back());
+      placements_.push_back({at ? loop_order_layout(static_cast<int>(i)) : st.layout, {}});
+      Placement& place = placements_.back();
+      place.shape = physical_shape(at ? domains_.of(static_cast<int>(i)).extent : logical->shape, place.layout);
+      auto strides = aligned_strides(place.shape, place.layout, st.alignments);
+      if (!strides)
+        return Error(ErrorCode::resource_limit, fmt::format("Expected an array of at most 2^48 elements for '{}', found {}", st.op.name, shape_text(place.shape)));
+      if (!st.alignments.empty()) {
+        place.shape = {strides->back()};
+        strides->pop_back();
+        place.strides = std::move(*strides);
+      }
+      place.slot = slot_of(static_cast<int>(i));
+      if (place.slot) place.shape.insert(place.shape.begin(), 2);
       ir::Scope scope = param ? ir::Scope::param : st.scope;
-      if (at && tile_bytes(physical, logical->dtype) <= kLocalBytes) scope = ir::Scope::local;
-      buffers_.emplace(logical.get(), ir::make_buffer(logical->name, logical->dtype, physical, scope));
+      if (at && tile_bytes(place.shape, logical->dtype) <= kLocalBytes) scope = ir::Scope::local;
+      buffers_.emplace(logical.get(), ir::make_buffer(logical->name, logical->dtype, place.shape, scope));
       stage_of_.emplace(logical.get(), static_cast<int>(i));
       if (st.op.is_placeholder()) f.params.push_back(buffers_.at(logical.get()));
     }
     for (const int o : outputs_) f.params.push_back(buffers_.at(stages_[static_cast<size_t>(o)].op.output.get()));
     return {};
+  }
+
+  /// Which of its two arrays a double-buffered stage uses in an iteration of the loop that it is computed in; none where that loop runs once.
+  std::optional<Expr> slot_of(int i) const {
+    const Stage& st = stages_[static_cast<size_t>(i)];
+    if (!st.double_buffer || domains_.of(st.at_stage).loop_extent.at(st.at_iter->get()) == 1) return std::nullopt;
+    return ir::floor_mod(ir::to_expr(*st.at_iter), ir::index(2));
   }
 
   /// Dimensions of a tile in the order of its stage's loops, so that the innermost loop walks neighbouring elements.
@@ -141,7 +258,7 @@ class Lowering {
     const Stage& st = stages_[static_cast<size_t>(i)];
     if (st.location == ComputeLocation::at)
       for (size_t k = 0; k < indices.size(); ++k) indices[k] = indices[k] - domains_.of(i).min[k];
-    return {buffers_.at(logical), physical_indices(indices, layouts_[static_cast<size_t>(i)])};
+    return {buffers_.at(logical), placements_[static_cast<size_t>(i)].indices(indices)};
   }
 
   Expr rewrite_reads(const Expr& e) const {
@@ -167,33 +284,57 @@ class Lowering {
         return tir::ForKind::vectorized;
       case schedule::Annotation::unroll:
         return tir::ForKind::unrolled;
+      case schedule::Annotation::vthread:
+        return tir::ForKind::vthread;
+      case schedule::Annotation::block_x:
+        return tir::ForKind::block_x;
+      case schedule::Annotation::block_y:
+        return tir::ForKind::block_y;
+      case schedule::Annotation::block_z:
+        return tir::ForKind::block_z;
+      case schedule::Annotation::thread_x:
+        return tir::ForKind::thread_x;
+      case schedule::Annotation::thread_y:
+        return tir::ForKind::thread_y;
+      case schedule::Annotation::thread_z:
+        return tir::ForKind::thread_z;
       case schedule::Annotation::none:
         break;
     }
     return tir::ForKind::serial;
   }
 
+  /// The loop around `body`, with the stages that are computed inside it before the loop's own work.
+  /// A double-buffered stage runs one iteration ahead: its first before the loop, the next one's inside.
   Stmt wrap_loop(int i, const schedule::Iter& it, Stmt body) const {
     const int64_t n = domains_.of(i).loop_extent.at(it.var.get());
-    if (n == 1) return body;
-    return tir::make_for(it.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(body), {i, it.step});
+    std::vector<int> inside, ahead;
+    for (size_t j = 0; j < stages_.size(); ++j) {
+      const Stage& st = stages_[j];
+      if (st.location == ComputeLocation::at && st.at_stage == i && st.at_iter->same_as(it.var)) (st.double_buffer && n > 1 ? ahead : inside).push_back(static_cast<int>(j));
+    }
+    std::vector<Stmt> parts, first;
+    for (const int j : ahead) {
+      const Stmt stage = nest(j);
+      const Expr next = ir::to_expr(it.var) + int64_t{1};
+      first.push_back(tir::clone_with(stage, {{it.var.get(), ir::index(0)}}));
+      parts.push_back(tir::if_then(next < ir::index(n), tir::clone_with(stage, {{it.var.get(), next}}), std::nullopt, {j, stages_[static_cast<size_t>(j)].at_step}));
+    }
+    for (const int j : inside) parts.push_back(nest(j));
+    parts.push_back(std::move(body));
+    Stmt out = with_arrays(inside, tir::seq(std::move(parts)));
+    if (n != 1) out = tir::make_for(it.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(out), {i, it.step});
+    if (ahead.empty()) return out;
+    first.push_back(std::move(out));
+    return with_arrays(ahead, tir::seq(std::move(first)));
   }
 
-  /// Puts the stages computed inside this loop before the loop's own work.
-  Stmt with_attached(int i, const ir::Var& loop, Stmt body) const {
-    std::vector<int> attached;
-    for (size_t j = 0; j < stages_.size(); ++j)
-      if (stages_[j].location == ComputeLocation::at && stages_[j].at_stage == i && stages_[j].at_iter->same_as(loop)) attached.push_back(static_cast<int>(j));
-    if (attached.empty()) return body;
-    std::vector<Stmt> parts;
-    for (const int j : attached) parts.push_back(nest(j));
-    parts.push_back(std::move(body));
-    Stmt out = tir::seq(std::move(parts));
-    for (size_t k = attached.size(); k-- > 0;) {
-      const Stage& st = stages_[static_cast<size_t>(attached[k])];
-      out = tir::alloc(buffers_.at(st.op.output.get()), out, {attached[k], st.at_step});
+  Stmt with_arrays(const std::vector<int>& stages, Stmt body) const {
+    for (size_t k = stages.size(); k-- > 0;) {
+      const Stage& st = stages_[static_cast<size_t>(stages[k])];
+      body = tir::alloc(buffers_.at(st.op.output.get()), body, {stages[k], st.at_step});
     }
-    return out;
+    return body;
   }
 
   std::vector<Expr> own_indices(int i) const {
@@ -209,7 +350,7 @@ class Lowering {
     const bool reduces = st.op.reducer != te::Reducer::none;
     Stmt body = innermost(i);
     for (size_t k = st.iters.size(); k-- > 0;) {
-      body = wrap_loop(i, st.iters[k], with_attached(i, st.iters[k].var, std::move(body)));
+      body = wrap_loop(i, st.iters[k], std::move(body));
       if (reduces && k == first_reduce) body = tir::seq({init(i, first_reduce), std::move(body)});
     }
     if (reduces && first_reduce == st.iters.size()) body = tir::seq({init(i, first_reduce), std::move(body)});
@@ -254,7 +395,7 @@ class Lowering {
   std::vector<int> outputs_;
   std::vector<Stage> stages_;
   DomainInference domains_;
-  std::vector<std::vector<LayoutStep::Piece>> layouts_;  ///< per stage
+  std::vector<Placement> placements_;  ///< per stage
   std::unordered_map<const ir::BufferNode*, Buffer> buffers_;
   std::unordered_map<const ir::BufferNode*, int> stage_of_;
 };
@@ -262,9 +403,12 @@ class Lowering {
 }  // namespace
 
 Expected<tir::Func> lower(const schedule::Schedule& s, const std::string& name) {
-  TW_CHECK(schedule::check_locations({s.stages(), s.outputs()}));
+  const schedule::State state{s.stages(), s.outputs()};
+  TW_CHECK(schedule::check_locations(state));
+  TW_CHECK(schedule::check_bindings(state));
   std::vector<Stage> stages = s.stages();
   inline_stages(stages);
+  for (Stage& st : stages) drop_padding_tests(st);
   return Lowering(s, std::move(stages)).run(name);
 }
 

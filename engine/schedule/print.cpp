@@ -9,16 +9,6 @@ namespace tw::schedule {
 
 namespace {
 
-const char* annotation_name(Annotation a) {
-  switch (a) {
-    case Annotation::none: return "none";
-    case Annotation::unroll: return "unroll";
-    case Annotation::vectorize: return "vectorize";
-    case Annotation::parallel: return "parallel";
-  }
-  return "";
-}
-
 std::string layout_text(const std::vector<LayoutStep::Piece>& pieces) {
   std::string out;
   for (const auto& p : pieces) out += p.factor ? fmt::format("[d{}: {}]", p.dim, p.factor) : fmt::format("[d{}]", p.dim);
@@ -40,13 +30,22 @@ std::string describe(const Step& step, const Schedule& before) {
                                      for (const int i : s.order) names.push_back(loop(s.stage, i));
                                      return fmt::format("reorder({}, {})", stage(s.stage), fmt::join(names, ", "));
                                    },
-                                   [&](const AnnotationStep& s) { return fmt::format("{}({}, {})", annotation_name(s.annotation), stage(s.stage), loop(s.stage, s.iter)); },
+                                   [&](const AnnotationStep& s) {
+                                     if (is_binding(s.annotation)) return fmt::format("bind({}, {}, {})", stage(s.stage), loop(s.stage, s.iter), annotation_name(s.annotation));
+                                     return fmt::format("{}({}, {})", annotation_name(s.annotation), stage(s.stage), loop(s.stage, s.iter));
+                                   },
                                    [&](const ComputeAtStep& s) { return fmt::format("compute_at({}, {}, {})", stage(s.stage), stage(s.target_stage), loop(s.target_stage, s.target_iter)); },
                                    [&](const ComputeInlineStep& s) { return fmt::format("compute_inline({})", stage(s.stage)); },
                                    [&](const ComputeRootStep& s) { return fmt::format("compute_root({})", stage(s.stage)); },
                                    [&](const CacheReadStep& s) { return fmt::format("cache_read({}, \"{}\")", stage(s.stage), s.scope); },
                                    [&](const CacheWriteStep& s) { return fmt::format("cache_write({}, \"{}\")", stage(s.stage), s.scope); },
-                                   [&](const LayoutStep& s) { return fmt::format("layout({}, {})", stage(s.stage), layout_text(s.pieces)); }},
+                                   [&](const LayoutStep& s) { return fmt::format("layout({}, {})", stage(s.stage), layout_text(s.pieces)); },
+                                   [&](const RfactorStep& s) { return fmt::format("rfactor({}, {}, axis={})", stage(s.stage), loop(s.stage, s.iter), s.factor_iter); },
+                                   [&](const StorageAlignStep& s) {
+                                     return fmt::format("storage_align({}, {}, factor={}, offset={})", stage(s.stage), loop(s.stage, s.iter), s.factor, s.offset);
+                                   },
+                                   [&](const PadStep& s) { return fmt::format("pad({}, {}, {})", stage(s.stage), loop(s.stage, s.iter), s.factor); },
+                                   [&](const DoubleBufferStep& s) { return fmt::format("double_buffer({})", stage(s.stage)); }},
                     step);
 }
 

@@ -12,7 +12,7 @@ namespace tw::schedule {
 
 Schedule::Schedule(te::DagPtr dag) : dag_(std::move(dag)) {
   for (const te::Op& op : dag_->ops) {
-    Stage st{.op = op};
+    Stage st{.op = op, .dag_op = static_cast<int>(state_.stages.size())};
     if (!op.is_placeholder()) st.iters = root_iters(op);
     state_.stages.push_back(std::move(st));
   }
@@ -36,7 +36,11 @@ Expected<void> Schedule::apply_in_place(const Step& step) {
                                                   [&](const ComputeRootStep& p) { return apply_compute_root(state_, p, number); },
                                                   [&](const CacheReadStep& p) { return apply_cache_read(state_, p, number); },
                                                   [&](const CacheWriteStep& p) { return apply_cache_write(state_, p, number); },
-                                                  [&](const LayoutStep& p) { return apply_layout(state_, p, number); }},
+                                                  [&](const LayoutStep& p) { return apply_layout(state_, p, number); },
+                                                  [&](const RfactorStep& p) { return apply_rfactor(state_, p, number); },
+                                                  [&](const StorageAlignStep& p) { return apply_storage_align(state_, p, number); },
+                                                  [&](const PadStep& p) { return apply_pad(state_, p, number); },
+                                                  [&](const DoubleBufferStep& p) { return apply_double_buffer(state_, p, number); }},
                                    step);
   if (!done) {
     Error e = done.error();
@@ -113,6 +117,17 @@ int Builder::cache_read(int stage, const std::vector<int>& readers, const std::s
   apply(CacheReadStep{stage, scope, readers});
   return stage + 1;
 }
+
+int Builder::rfactor(int stage, const ir::Var& loop, int factor_axis) {
+  apply(RfactorStep{stage, position(stage, loop), factor_axis});
+  return stage;
+}
+
+void Builder::storage_align(int stage, const ir::Var& loop, int64_t factor, int64_t offset) {
+  apply(StorageAlignStep{stage, position(stage, loop), factor, offset});
+}
+
+void Builder::pad(int stage, const ir::Var& loop, int64_t factor) { apply(PadStep{stage, position(stage, loop), factor}); }
 
 Expected<Schedule> Builder::finish() && {
   if (error_) return *error_;

@@ -32,8 +32,20 @@ using Relation = std::variant<SplitRelation, FuseRelation>;
 
 enum class ComputeLocation : uint8_t { root, inlined, at };
 
+/// Gaps in an array: consecutive elements along dimension `dim` are s elements apart, s mod factor = offset.
+struct Alignment {
+  int dim;
+  int64_t factor, offset;
+};
+/// An axis that was rounded up.
+struct Padding {
+  ir::Var axis;
+  int64_t extent;  ///< before
+};
+
 struct Stage {
   te::Op op;
+  int dag_op = -1;  ///< op of the dag that the stage computes, copies, or computes a part of
   std::vector<Iter> iters;          ///< loops, outermost first; empty for placeholders
   std::vector<Relation> relations;  ///< in the order they were applied
   ComputeLocation location = ComputeLocation::root;
@@ -42,6 +54,9 @@ struct Stage {
   int at_step = -1;
   ir::Scope scope = ir::Scope::global;
   std::vector<LayoutStep::Piece> layout;  ///< empty means row-major
+  std::vector<Alignment> alignments;      ///< at most one a dimension
+  std::vector<Padding> paddings;          ///< at most one an axis
+  bool double_buffer = false;
 };
 
 /// The derived state that primitives work on.
@@ -97,11 +112,18 @@ class Builder {
   void vectorize(int stage, const ir::Var& loop) { annotate(stage, loop, Annotation::vectorize); }
   void unroll(int stage, const ir::Var& loop) { annotate(stage, loop, Annotation::unroll); }
   void parallel(int stage, const ir::Var& loop) { annotate(stage, loop, Annotation::parallel); }
+  /// `thread` is one of the binding annotations.
+  void bind(int stage, const ir::Var& loop, Annotation thread) { annotate(stage, loop, thread); }
   void compute_at(int stage, int target, const ir::Var& loop);
   void compute_inline(int stage) { apply(ComputeInlineStep{stage}); }
   /// Returns the new cache stage; `stage` itself moves up by one.
   int cache_write(int stage, const std::string& scope = "local");
   int cache_read(int stage, const std::vector<int>& readers, const std::string& scope = "local");
+  /// Returns the new stage of partial results; `stage` itself moves up by one.
+  int rfactor(int stage, const ir::Var& loop, int factor_axis = 0);
+  void storage_align(int stage, const ir::Var& loop, int64_t factor, int64_t offset);
+  void pad(int stage, const ir::Var& loop, int64_t factor);
+  void double_buffer(int stage) { apply(DoubleBufferStep{stage}); }
   void layout(int stage, std::vector<LayoutStep::Piece> pieces) { apply(LayoutStep{stage, std::move(pieces)}); }
 
   bool ok() const { return !error_; }

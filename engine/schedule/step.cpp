@@ -8,20 +8,45 @@
 
 namespace tw::schedule {
 
+const char* annotation_name(Annotation a) {
+  switch (a) {
+    case Annotation::none: return "none";
+    case Annotation::unroll: return "unroll";
+    case Annotation::vectorize: return "vectorize";
+    case Annotation::parallel: return "parallel";
+    case Annotation::vthread: return "vthread";
+    case Annotation::block_x: return "blockIdx.x";
+    case Annotation::thread_x: return "threadIdx.x";
+    case Annotation::block_y: return "blockIdx.y";
+    case Annotation::thread_y: return "threadIdx.y";
+    case Annotation::block_z: return "blockIdx.z";
+    case Annotation::thread_z: return "threadIdx.z";
+  }
+  return "";
+}
+
 const std::vector<Primitive>& primitives() {
   static const char* const kHalide = "Ragan-Kelley et al., Halide, PLDI 2013";
+  static const char* const kTvm = "Chen et al., TVM, OSDI 2018";
   static const std::vector<Primitive> kTable{
       {"split", "SP", "Cuts a loop into an outer loop and inner loops of fixed length. Where the length does not divide the extent, a guard skips the surplus iterations.", kHalide},
       {"fuse", "FU", "Joins adjacent loops into one that runs over their product, so that one annotation covers them all.", kHalide},
       {"reorder", "RE", "Changes the nesting order of a stage's loops, and with it which data is reused while it is near.", kHalide},
       {"annotate", "AN", "Marks a loop as unrolled (written out), vectorised (one vector instruction for all iterations) or parallel (spread over threads).", kHalide},
+      {"bind", "AN", "Runs the iterations of a loop as blocks or threads of a processor that has them, or interleaved in one thread (vthread).", kTvm},
       {"compute_at", "CA", "Computes a stage inside a loop of its consumer: only the region that one iteration needs, just before it is used.", kHalide},
       {"compute_inline", "CI", "Replaces every read of a stage by its definition: nothing is stored, but shared values are computed again.", kHalide},
       {"compute_root", "CR", "Computes a stage whole, before all stages that read it.", kHalide},
-      {"cache_read", "CHR", "Reads an array through a copy in a nearer memory that some of its readers use instead.", "Chen et al., TVM, OSDI 2018"},
-      {"cache_write", "CHW", "Computes into a nearer memory, such as registers, and copies the result out when it is complete.", "Chen et al., TVM, OSDI 2018"},
+      {"cache_read", "CHR", "Reads an array through a copy in a nearer memory that some of its readers use instead.", kTvm},
+      {"cache_write", "CHW", "Computes into a nearer memory, such as registers, and copies the result out when it is complete.", kTvm},
       {"layout", "LT", "Changes the order in which an array's elements lie in memory, for example in blocks of 16 channels. Constants are rearranged ahead of time.",
        "layout transformation as in NeoCPU, Liu et al., USENIX ATC 2019"},
+      {"rfactor", "RF", "Sums a part of a reduction apart, in a stage of its own, so that partial results can be computed side by side by threads or vector lanes.",
+       "Suriana et al., Parallel associative reductions in Halide, CGO 2017"},
+      {"storage_align", "SA", "Leaves gaps in an array so that its rows do not fall into the same cache sets or memory banks.", kTvm},
+      {"pad", "PD", "Rounds an axis up to a multiple, with surplus elements that nobody reads, so that splitting it needs no guards.",
+       "packed panels in Goto and van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 2008"},
+      {"double_buffer", "DB", "Computes the next iteration's tile before this one's is used, in two arrays in turn, so that loading and computing overlap.", kTvm},
   };
   return kTable;
 }
@@ -40,7 +65,11 @@ Json to_json(const Step& step) {
                                      Json pieces = Json::array();
                                      for (const auto& p : s.pieces) pieces.push_back(Json::array({p.dim, p.factor}));
                                      return Json::array({"LT", s.stage, pieces});
-                                   }},
+                                   },
+                                   [](const RfactorStep& s) { return Json::array({"RF", s.stage, s.iter, s.factor_iter}); },
+                                   [](const StorageAlignStep& s) { return Json::array({"SA", s.stage, s.iter, s.factor, s.offset}); },
+                                   [](const PadStep& s) { return Json::array({"PD", s.stage, s.iter, s.factor}); },
+                                   [](const DoubleBufferStep& s) { return Json::array({"DB", s.stage}); }},
                     step);
 }
 
@@ -63,7 +92,7 @@ Expected<Step> read_step(const Json& j) {
   if (code == "RE") return Step(ReorderStep{stage, j.at(2).get<std::vector<int>>()});
   if (code == "AN") {
     const int a = j.at(3).get<int>();
-    if (a < 0 || a > 3) return Error(ErrorCode::unsupported, fmt::format("Expected an annotation from 0 to 3, found {}", a));
+    if (a < 0 || a >= kAnnotations) return Error(ErrorCode::unsupported, fmt::format("Expected an annotation from 0 to {}, found {}", kAnnotations - 1, a));
     return Step(AnnotationStep{stage, j.at(2).get<int>(), static_cast<Annotation>(a)});
   }
   if (code == "CA") return Step(ComputeAtStep{stage, j.at(2).get<int>(), j.at(3).get<int>()});
@@ -76,6 +105,10 @@ Expected<Step> read_step(const Json& j) {
     for (const Json& p : j.at(2)) s.pieces.push_back({p.at(0).get<int>(), p.at(1).get<int64_t>()});
     return Step(s);
   }
+  if (code == "RF") return Step(RfactorStep{stage, j.at(2).get<int>(), j.at(3).get<int>()});
+  if (code == "SA") return Step(StorageAlignStep{stage, j.at(2).get<int>(), j.at(3).get<int64_t>(), j.at(4).get<int64_t>()});
+  if (code == "PD") return Step(PadStep{stage, j.at(2).get<int>(), j.at(3).get<int64_t>()});
+  if (code == "DB") return Step(DoubleBufferStep{stage});
   return Error(ErrorCode::parse_error, "Expected the code of a schedule step such as 'SP' or 'RE', found '" + code + "'");
 }
 

@@ -12,7 +12,24 @@
 /// Stages and iterators are named by index, as in Ansor's records; stage i is op i of the dag until cache steps insert stages.
 namespace tw::schedule {
 
-enum class Annotation : uint8_t { none = 0, unroll = 1, vectorize = 2, parallel = 3 };  ///< numbers as in Ansor's records
+/// Numbers as in Ansor's records. From vthread on the loop is bound to a coordinate of a processor with blocks and threads.
+enum class Annotation : uint8_t {
+  none = 0,
+  unroll = 1,
+  vectorize = 2,
+  parallel = 3,
+  vthread = 4,
+  block_x = 5,
+  thread_x = 6,
+  block_y = 7,
+  thread_y = 8,
+  block_z = 9,
+  thread_z = 10
+};
+constexpr int kAnnotations = 11;
+inline bool is_binding(Annotation a) { return a >= Annotation::vthread; }
+/// `none`, `unroll`, `vectorize`, `parallel`, or the coordinate, such as `threadIdx.x`.
+const char* annotation_name(Annotation a);
 
 /// Rewrite: for i<n { S(i) }  =>  for o<ceil(n/f) { for j<f { if o*f+j<n { S(o*f+j) } } }; several lengths nest.
 struct SplitStep {
@@ -79,12 +96,49 @@ struct LayoutStep {
   friend bool operator==(const LayoutStep&, const LayoutStep&) = default;
 };
 
-using Step = std::variant<SplitStep, FuseStep, ReorderStep, AnnotationStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep, CacheReadStep, CacheWriteStep, LayoutStep>;
+/// Turns a part of a reduction into a spatial axis of a stage of its own, which can then be parallel or a vector:
+///     C[i] = sum(k) S(i, k), k split into ko, ki   =>   C_rf[ki, i] = sum(ko) S(i, ko*f + ki);  C[i] = sum(ki) C_rf[ki, i]      (factor axis 0)
+/// Inserts the stage `NAME_rf` before `stage`, which becomes the sum of the partial results and moves up by one; both start with fresh loops. Iterations
+/// that a split made beyond the extent contribute the reducer's identity. Any reducer and any number of reduction loops; the order of combination changes, so
+/// float results differ by rounding. Legal before any step on the stage's spatial loops.
+struct RfactorStep {
+  int stage = 0, iter = 0;
+  int factor_iter = 0;  ///< position of the new axis among the spatial axes of the new stage
+  friend bool operator==(const RfactorStep&, const RfactorStep&) = default;
+};
+/// Puts gaps into a stage's array so that consecutive elements along the axis of loop `iter` lie s elements apart, s mod factor = offset, s smallest.
+/// Values do not change; cache sets (or the banks of a shared memory) that rows would collide in do. Legal on arrays that are no argument of the kernel.
+struct StorageAlignStep {
+  int stage = 0, iter = 0;  ///< a spatial loop that is one whole axis: not split or fused
+  int64_t factor = 1, offset = 0;
+  friend bool operator==(const StorageAlignStep&, const StorageAlignStep&) = default;
+};
+/// Rounds the extent of the axis of loop `iter` up to a multiple of `factor`, and the stage's array with it, so that splitting by it needs no guard.
+///     for i<n { T[i] = S(i) }   =>   for i<ceil(n/f)*f { T[i] = i < n ? S(i) : 0 }
+/// The surplus of a reducing stage is filled with the reducer's identity, and so are surplus terms of a padded reduction axis. Where the surplus of a spatial
+/// axis reads only what exists, because what it reads is padded too, the test is left out and the surplus holds values that nobody reads.
+/// Legal on a whole axis (not split or fused) of a stage that is no argument of the kernel, whose surplus nobody may ask for.
+/// Source: padding of packed panels in Goto and van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 2008; `pad_einsum` of TVM.
+struct PadStep {
+  int stage = 0, iter = 0;
+  int64_t factor = 1;
+  friend bool operator==(const PadStep&, const PadStep&) = default;
+};
+/// Gives a stage that is computed inside a loop two arrays in turn: the loop computes the next iteration's values before it uses this one's.
+///     for i<n { T = P(i); C(i, T) }   =>   T[0] = P(0); for i<n { if i+1<n { T[(i+1)%2] = P(i+1) }; C(i, T[i%2]) }
+/// Legal where the loop is serial or unrolled and the stage reads nothing that is computed inside the same loop.
+struct DoubleBufferStep {
+  int stage = 0;
+  friend bool operator==(const DoubleBufferStep&, const DoubleBufferStep&) = default;
+};
+
+using Step = std::variant<SplitStep, FuseStep, ReorderStep, AnnotationStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep, CacheReadStep,
+                          CacheWriteStep, LayoutStep, RfactorStep, StorageAlignStep, PadStep, DoubleBufferStep>;
 
 /// One row of the table of primitives: what the workbench and the documentation say about each.
 struct Primitive {
   const char* name;
-  const char* code;     ///< Ansor's step code; "LT" (layout) is ours
+  const char* code;     ///< Ansor's step code; "LT" (layout), "PD" (pad) and "DB" (double_buffer) are ours
   const char* summary;  ///< one paragraph
   const char* source;
 };

@@ -115,6 +115,8 @@ int64_t io_bytes(const Dag& dag);
 /// Text form, read back by parse_dag; the canonical text (names replaced by positions) is the identity of a task.
 std::string print(const Dag& dag);
 Expected<DagPtr> parse_dag(std::string_view text);
+/// Equality up to the names of axes and buffers; names of ops, roles, tags and attributes count.
+bool structural_equal(const Dag& a, const Dag& b);
 /// Content key of the canonical text: equal for dags that differ only in names.
 std::string structural_key(const Dag& dag);
 

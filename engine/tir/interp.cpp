@@ -69,7 +69,7 @@ class Machine {
         [&](const ForNode& n) {
           x->a = compiler_.compile(n.min);
           x->b = compiler_.compile(n.extent);
-          has_parallel_ = has_parallel_ || n.for_kind == ForKind::parallel;
+          has_parallel_ = has_parallel_ || is_concurrent(n.for_kind);
           const auto min = ir::as_int(n.min), extent = ir::as_int(n.extent);
           x->slot = min && extent && *extent >= 1 ? compiler_.bind(n.var.get(), *min, *extent) : compiler_.bind(n.var.get());
           x->body.push_back(compile(n.body));
@@ -135,7 +135,7 @@ class Machine {
     if (state_.error) return failed(x);
     const auto& loop = *static_cast<const ForNode*>(x.stmt);
     // Of nested parallel loops the outermost decides what runs at the same time.
-    const bool parallel = loop.for_kind == ForKind::parallel && state_.iteration == 0;
+    const bool parallel = is_concurrent(loop.for_kind) && state_.iteration == 0;
     if (parallel) state_.first_iteration = iterations_ + 1;
     int64_t& var = state_.vars[static_cast<size_t>(x.slot)].i;
     for (int64_t k = 0; k < extent; ++k) {

@@ -252,13 +252,19 @@ class Parser {
     lexer.expect_word("in");
     const ir::Token kind_token = lexer.take();
     std::optional<ForKind> kind;
-    for (const ForKind k : {ForKind::serial, ForKind::parallel, ForKind::vectorized, ForKind::unrolled})
+    for (const ForKind k : {ForKind::serial, ForKind::parallel, ForKind::vectorized, ForKind::unrolled, ForKind::block_x})
       if (kind_token.text == std::string("T.") + for_kind_name(k)) kind = k;
-    if (!kind) lexer.fail_at(kind_token.offset, "Expected 'T.serial', 'T.parallel', 'T.vectorized' or 'T.unroll'");
+    if (!kind) lexer.fail_at(kind_token.offset, "Expected 'T.serial', 'T.parallel', 'T.vectorized', 'T.unroll' or 'T.thread_binding'");
     lexer.expect("(");
     auto first = expression_of(lexer, ir::kIndex);
     std::optional<Expr> end;
-    if (lexer.accept(",")) end = expression_of(lexer, ir::kIndex);
+    const bool bound = kind && is_bound(*kind);
+    if (bound) {
+      lexer.expect(",");
+      kind = thread(lexer);
+    } else if (lexer.accept(",")) {
+      end = expression_of(lexer, ir::kIndex);
+    }
     lexer.expect(")");
     lexer.expect(":");
     if (!finish(lexer)) return std::nullopt;
@@ -269,6 +275,18 @@ class Parser {
       if (!body) return std::nullopt;
       return make_for(var, min, extent, *kind, *body);
     });
+  }
+
+  /// `thread="threadIdx.x"`
+  std::optional<ForKind> thread(ir::Lexer& lexer) {
+    lexer.expect_word("thread");
+    lexer.expect("=");
+    const size_t offset = lexer.peek().offset;
+    const auto name = lexer.string();
+    for (int k = static_cast<int>(ForKind::block_x); name && k <= static_cast<int>(ForKind::vthread); ++k)
+      if (*name == thread_name(static_cast<ForKind>(k))) return static_cast<ForKind>(k);
+    lexer.fail_at(offset, "Expected \"blockIdx.x\" to \"blockIdx.z\", \"threadIdx.x\" to \"threadIdx.z\" or \"vthread\"");
+    return std::nullopt;
   }
 
   /// The extent that the printer added to `min` to write `end`.

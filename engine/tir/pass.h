@@ -24,10 +24,17 @@ struct Pass {
 /// The passes in the order they run.
 std::span<const Pass> passes();
 
+/// Debug builds verify after every pass; tests ask for it in every build.
+#ifdef NDEBUG
+inline constexpr bool kVerifyPasses = false;
+#else
+inline constexpr bool kVerifyPasses = true;
+#endif
+
 /// Hooks around each pass. Any may be empty.
 struct PassHooks {
   std::function<void(const Pass&, const Func& before, const Func& after, double seconds, bool changed)> after;
-  bool verify = false;  ///< run the verifier after every pass; a failure is an Error that names the pass
+  bool verify = kVerifyPasses;  ///< run the verifier after every pass; a failure is an Error that names the pass
 };
 
 /// Runs all passes on a lowered function.

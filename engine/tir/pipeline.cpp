@@ -5,6 +5,8 @@
 #include "engine/tir/pass.h"
 #include "engine/tir/passes/flatten_storage.h"
 #include "engine/tir/passes/hoist_invariants.h"
+#include "engine/tir/passes/merge_allocations.h"
+#include "engine/tir/passes/merge_branches.h"
 #include "engine/tir/passes/partition_loops.h"
 #include "engine/tir/passes/remove_no_ops.h"
 #include "engine/tir/passes/simplify.h"
@@ -21,7 +23,7 @@ constexpr const char* kSimplifyText =
     "Brings index arithmetic into one canonical form under the known ranges of loops. Divisions and remainders from fused loops and blocked layouts "
     "cancel, guards that always hold disappear, loops of one iteration dissolve.";
 
-const std::array<Pass, 11> kPasses{{
+const std::array<Pass, 13> kPasses{{
     // First, so that guards show which loop they depend on.
     {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
     // Before unrolling and vectorising: a guard inside a vector would forbid it, and copies are cheapest while bodies are small.
@@ -39,9 +41,15 @@ const std::array<Pass, 11> kPasses{{
     {"unroll_loops", unroll_loops, "Writes out loops marked as unrolled. The accumulators of a register tile end with constant indices, which lets LLVM keep them in registers.",
      "Halide, PLDI 2013"},
     {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
+    // After unrolling and simplifying, which leave one equal guard a row, and before hoisting, which moves a guard out of a loop that it is alone in.
+    {"merge_branches", merge_branches, "Joins neighbouring branches that ask the same question, such as the row guards of an unrolled tile.",
+     "Allen and Cocke, A catalogue of optimizing transformations, 1971"},
     {"hoist_invariants", hoist_invariants, "Moves tests that do not depend on a loop to the outside of it.", "Allen and Cocke, A catalogue of optimizing transformations, 1971"},
     {"remove_no_ops", remove_no_ops, "Drops what earlier passes left empty.", "dead code elimination"},
     {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
+    // Last, when it is known which small arrays have constant indices only and will be registers.
+    {"merge_allocations", merge_allocations, "Lets arrays that are never needed at the same time share memory, so that the working set stays near.",
+     "storage rewriting of TVM, Chen et al., OSDI 2018"},
 }};
 
 }  // namespace

@@ -80,7 +80,8 @@ class Printer {
 
   void loop(const Stmt& s, const ForNode& n, int level) {
     const std::string range = ir::is_int(n.min, 0) ? text(n.extent) : text(n.min) + ", " + text(n.min + n.extent);
-    line(s.get(), level, fmt::format("for {} in T.{}({}):", names_.of(n.var.get()), for_kind_name(n.for_kind), range));
+    const std::string thread = is_bound(n.for_kind) ? fmt::format(", thread=\"{}\"", thread_name(n.for_kind)) : "";
+    line(s.get(), level, fmt::format("for {} in T.{}({}{}):", names_.of(n.var.get()), for_kind_name(n.for_kind), range, thread));
     block(n.body, level + 1);
   }
 

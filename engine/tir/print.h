@@ -21,6 +21,7 @@ struct Printed {
 ///         T.func_attr({"num_outputs": 1})
 ///         acc = T.alloc_buffer((16,), "float32", scope="local")
 ///         for i in T.parallel(64):            # T.serial / T.vectorized / T.unroll; with a minimum: T.serial(lo, lo + n)
+///                                             # T.thread_binding(64, thread="blockIdx.x")
 ///             C[i] = A[i, 0] + T.float32(1)
 Printed print_with_lines(const Func& f);
 std::string print(const Func& f);

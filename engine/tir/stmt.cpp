@@ -18,8 +18,21 @@ const char* for_kind_name(ForKind k) {
     case ForKind::parallel: return "parallel";
     case ForKind::vectorized: return "vectorized";
     case ForKind::unrolled: return "unroll";
+    default: return "thread_binding";
   }
-  return "";
+}
+
+const char* thread_name(ForKind k) {
+  switch (k) {
+    case ForKind::block_x: return "blockIdx.x";
+    case ForKind::block_y: return "blockIdx.y";
+    case ForKind::block_z: return "blockIdx.z";
+    case ForKind::thread_x: return "threadIdx.x";
+    case ForKind::thread_y: return "threadIdx.y";
+    case ForKind::thread_z: return "threadIdx.z";
+    case ForKind::vthread: return "vthread";
+    default: return "";
+  }
 }
 
 Stmt make_for(Var var, Expr min, Expr extent, ForKind kind, Stmt body, Origin origin) {

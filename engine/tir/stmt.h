@@ -45,8 +45,15 @@ class StmtNode : public ir::Node {
 using Stmt = ir::Ref<StmtNode>;
 void destroy(const StmtNode* node);
 
-enum class ForKind : uint8_t { serial, parallel, vectorized, unrolled };
+/// From block_x on the loop is bound to a coordinate of a processor with blocks and threads: all its iterations run at once, each in a block or thread of
+/// its own; those of vthread follow each other in one thread, interleaved.
+enum class ForKind : uint8_t { serial, parallel, vectorized, unrolled, block_x, block_y, block_z, thread_x, thread_y, thread_z, vthread };
 const char* for_kind_name(ForKind k);
+inline bool is_bound(ForKind k) { return k >= ForKind::block_x; }
+/// Iterations run at the same time or in any order.
+inline bool is_concurrent(ForKind k) { return k == ForKind::parallel || (is_bound(k) && k != ForKind::vthread); }
+/// The coordinate of a bound loop, such as "threadIdx.x".
+const char* thread_name(ForKind k);
 
 class ForNode final : public StmtNode {  ///< var runs over [min, min + extent)
  public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tir/verify.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -105,11 +106,20 @@ class Verifier {
                        n.extent->dtype.name()));
     bind(n.var);
     const auto min = ir::as_int(n.min), extent = ir::as_int(n.extent);
+    if (is_bound(n.for_kind)) {
+      if (!min || *min != 0 || !extent || *extent < 1) fail(fmt::format("Expected a constant extent and the minimum 0 of a loop bound to {}", thread_name(n.for_kind)));
+      const bool block_in_thread = n.for_kind <= ForKind::block_z && std::any_of(bound_.begin(), bound_.end(), [](ForKind k) { return k > ForKind::block_z; });
+      if (block_in_thread) fail(fmt::format("Expected loops bound to blocks outside of those bound to threads, found {} inside", thread_name(n.for_kind)));
+      if (n.for_kind != ForKind::vthread && std::find(bound_.begin(), bound_.end(), n.for_kind) != bound_.end())
+        fail(fmt::format("Expected {} to be bound once, found another loop bound to it inside", thread_name(n.for_kind)));
+      bound_.push_back(n.for_kind);
+    }
     const bool certain = min && extent && *extent >= 1;
     if (certain) ranges_[n.var.get()] = {*min, *extent};
     if (!certain) ++conditional_;
     statement(n.body);
     if (!certain) --conditional_;
+    if (is_bound(n.for_kind)) bound_.pop_back();
     ranges_.erase(n.var.get());
     vars_.erase(n.var.get());
   }
@@ -186,6 +196,7 @@ class Verifier {
   std::unordered_map<const ir::BufferNode*, bool> buffers_;  ///< in scope; true where stores are allowed
   std::optional<Stmt> current_;
   std::optional<Error> error_;
+  std::vector<ForKind> bound_;  ///< of the loops around, outermost first
   int conditional_ = 0;
   int mask_ = 1;  ///< lanes of the vector condition around
 };

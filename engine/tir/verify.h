@@ -10,7 +10,8 @@ namespace tw::tir {
 enum class VerifyLevel { off, shape, full };
 
 /// The executable specification of well-formed TIR: variables and buffers are used inside their scope, each variable is bound once,
-/// indices match the rank (or are one flat index), stores go to locals or outputs only, vector lengths agree.
+/// indices match the rank (or are one flat index), stores go to locals or outputs only, vector lengths agree, bound loops run over a constant extent from 0,
+/// blocks outside of threads, each coordinate once.
 /// Errors: internal, naming the statement.
 Expected<void> verify(const Func& f, VerifyLevel level = VerifyLevel::full);
 

@@ -38,6 +38,20 @@ Expected<void> check_types(const tir::Func& f, target::FeatureSet features) {
   return {};
 }
 
+/// A processor without blocks and threads cannot run them in step.
+Expected<void> check_loops(const tir::Func& f) {
+  std::optional<Error> error;
+  tir::walk(f.body, [&](const tir::Stmt& s) {
+    const auto* n = tir::as<tir::ForNode>(s);
+    if (!n || !tir::is_bound(n->for_kind) || error) return;
+    error = Error(ErrorCode::unsupported,
+                  fmt::format("Expected loops without thread binding on a CPU, found loop '{}' bound to {}", n->var->name, tir::thread_name(n->for_kind)),
+                  "function " + f.name);
+  });
+  if (error) return *error;
+  return {};
+}
+
 }  // namespace
 
 void initialise_llvm() {
@@ -114,6 +128,7 @@ Expected<void> fill_module(llvm::Module& module, llvm::TargetMachine& machine, c
       return Error(ErrorCode::invalid_argument,
                    fmt::format("Expected a name of its own for every function, found '{}' {}", f.name, f.name.empty() ? "" : "twice"));
     TW_CHECK(check_types(f, state.features));
+    TW_CHECK(check_loops(f));
     TW_CHECK(check_code_size(f));
     emit_kernel(state, f);
     if (state.error) return *state.error;

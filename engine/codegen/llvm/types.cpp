@@ -34,6 +34,18 @@ llvm::Value* float_to_bfloat(Builder& b, llvm::Value* v) {
 bool is_half(DType t) { return t.code == TypeCode::float_ && t.bits == 16; }
 bool is_bfloat(DType t) { return t.code == TypeCode::bfloat; }
 
+/// The float towards zero, its last bit set where it is not exact: rounding that to 16 bits rounds the double once (see base/host_array.cpp).
+llvm::Value* double_to_odd_float(Builder& b, llvm::Value* v) {
+  llvm::Type *f32 = like(v->getType(), b.getFloatTy()), *i32 = like(v->getType(), b.getInt32Ty());
+  llvm::Value* nearest = b.CreateFPTrunc(v, f32);
+  llvm::Value* back = b.CreateFPExt(nearest, v->getType());
+  llvm::Value* bits = b.CreateBitCast(nearest, i32);
+  llvm::Value* beyond = b.CreateFCmpOGT(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back), b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, v));
+  llvm::Value* towards_zero = b.CreateSelect(beyond, b.CreateSub(bits, int_constant(i32, 1)), bits);
+  llvm::Value* odd = b.CreateOr(towards_zero, int_constant(i32, 1));
+  return b.CreateBitCast(b.CreateSelect(b.CreateFCmpUNE(back, v), odd, bits), f32);
+}
+
 llvm::Value* float_to_int(Builder& b, DType to, llvm::Value* v) {
   llvm::Type* type = value_type(b.getContext(), to);
   const auto id = to.is_signed() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
@@ -95,10 +107,14 @@ llvm::Value* emit_cast(Builder& b, DType from, DType to, llvm::Value* v) {
     return from.is_signed() ? b.CreateSExtOrTrunc(v, type) : b.CreateZExtOrTrunc(v, type);
   }
   llvm::Value* wide = v;
+  // What float cannot hold goes to 16 bits by way of double, or it would be rounded twice.
+  const bool by_double = to.bits == 16 && (from.is_float() ? from.bits == 64 : from.bits >= 32);
+  llvm::Type* next = by_double ? like(type, b.getDoubleTy()) : type;
   if (!from.is_float())
-    wide = from.is_signed() ? b.CreateSIToFP(v, type) : b.CreateUIToFP(v, type);
-  else if (wide->getType() != type)
-    wide = b.CreateFPCast(v, type);
+    wide = from.is_signed() ? b.CreateSIToFP(v, next) : b.CreateUIToFP(v, next);
+  else if (wide->getType() != next)
+    wide = b.CreateFPCast(v, next);
+  if (by_double) wide = double_to_odd_float(b, wide);
   if (to.bits == 16 && to != from) return from_memory(b, to, to_memory(b, to, wide));
   return wide;
 }

@@ -11,10 +11,15 @@ Expected<void> apply_annotation(State& s, const AnnotationStep& p, int step) {
     return Error(ErrorCode::invalid_argument,
                  fmt::format("Expected a loop below {} of stage '{}' to annotate, found {}", st->iters.size(), st->op.name, p.iter));
   Iter& it = st->iters[static_cast<size_t>(p.iter)];
-  // Threads would combine into one element without order; vector lanes get accumulators of their own.
-  if (it.kind == te::AxisKind::reduce && p.annotation == Annotation::parallel)
-    return Error(ErrorCode::illegal_schedule,
-                 fmt::format("Expected a spatial loop to parallelise, found the reduction loop '{}' of stage '{}'", it.var->name, st->op.name));
+  // Threads and blocks would combine into one element without order; vector lanes get accumulators of their own.
+  if (it.kind == te::AxisKind::reduce && p.annotation > Annotation::vectorize)
+    return Error(ErrorCode::illegal_schedule, fmt::format("Expected a spatial loop for '{}', found the reduction loop '{}' of stage '{}'",
+                                                          annotation_name(p.annotation), it.var->name, st->op.name));
+  if (is_binding(p.annotation) && p.annotation != Annotation::vthread)
+    for (const Iter& other : st->iters)
+      if (other.annotation == p.annotation && !other.var.same_as(it.var))
+        return Error(ErrorCode::illegal_schedule, fmt::format("Expected {} to be bound once in stage '{}', found '{}' bound to it before '{}'",
+                                                              annotation_name(p.annotation), st->op.name, other.var->name, it.var->name));
   it.annotation = p.annotation;
   it.step = step;
   return {};

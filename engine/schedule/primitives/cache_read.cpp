@@ -21,8 +21,8 @@ Expected<void> apply_cache_read(State& s, const CacheReadStep& p, int step) {
     if (std::find(all.begin(), all.end(), r) == all.end())
       return Error(ErrorCode::illegal_schedule, fmt::format("Expected readers of '{}' for 'cache_read', found stage {}", source.op.name, r));
 
-  Stage cache{.op = s.stages[static_cast<size_t>(p.stage)].op};
-  const std::string name = source.op.name + "_" + p.scope;
+  Stage cache{.op = source.op};
+  const std::string name = unique_name(s, source.op.name + "_" + p.scope);
   const ir::Buffer from = source.op.output;
   std::vector<ir::Expr> indices;
   cache.op = te::Op{.name = name, .output = ir::make_buffer(name, from->dtype, from->shape)};
@@ -33,6 +33,7 @@ Expected<void> apply_cache_read(State& s, const CacheReadStep& p, int step) {
   }
   cache.op.body = ir::load(from, indices);
   cache.op.tag = "cache_read";
+  cache.dag_op = source.dag_op;
   cache.iters = root_iters(cache.op);
   cache.scope = scope;
   cache.at_step = step;

@@ -12,13 +12,14 @@ Expected<void> apply_cache_write(State& s, const CacheWriteStep& p, int step) {
   if (!st->relations.empty() || st->location != ComputeLocation::root)
     return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage without earlier steps for 'cache_write', found '{}'", st->op.name));
 
-  Stage cache{.op = s.stages[static_cast<size_t>(p.stage)].op};
-  const std::string name = st->op.name + "_" + p.scope;
+  Stage cache{.op = st->op, .dag_op = st->dag_op};
+  const std::string name = unique_name(s, st->op.name + "_" + p.scope);
   cache.op.name = name;
   cache.op.output = ir::make_buffer(name, st->op.output->dtype, st->op.output->shape);
   cache.iters = root_iters(cache.op);
   cache.scope = scope;
   cache.at_step = step;
+  cache.paddings = std::exchange(st->paddings, {});
 
   // The stage becomes the copy out, with axes of its own.
   std::vector<ir::Expr> indices;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/ir/visit.h"
 #include "engine/schedule/primitives/primitives.h"
 
@@ -23,8 +25,9 @@ int position_of(const Stage& stage, const ir::VarNode* var) {
   return -1;
 }
 
-std::vector<int> readers_of(const State& s, int stage) {
-  const ir::BufferNode* buffer = s.stages[static_cast<size_t>(stage)].op.output.get();
+std::vector<int> readers_of(const State& s, int stage) { return readers_of(s, *s.stages[static_cast<size_t>(stage)].op.output); }
+
+std::vector<int> readers_of(const State& s, const ir::BufferNode& buffer) {
   std::vector<int> out;
   for (size_t j = 0; j < s.stages.size(); ++j) {
     const te::Op& op = s.stages[j].op;
@@ -32,11 +35,25 @@ std::vector<int> readers_of(const State& s, int stage) {
     bool reads = false;
     ir::walk(*op.body, [&](const ir::Expr& e) {
       const auto* l = ir::as<ir::LoadNode>(e);
-      reads = reads || (l && l->buffer.get() == buffer);
+      reads = reads || (l && l->buffer.get() == &buffer);
     });
     if (reads) out.push_back(static_cast<int>(j));
   }
   return out;
+}
+
+bool is_output(const State& s, int stage) { return std::find(s.outputs.begin(), s.outputs.end(), stage) != s.outputs.end(); }
+
+Expected<te::Axis*> whole_axis(Stage& stage, int iter, const char* primitive) {
+  if (iter < 0 || iter >= static_cast<int>(stage.iters.size()))
+    return Error(ErrorCode::invalid_argument,
+                 fmt::format("Expected a loop below {} of stage '{}' for '{}', found {}", stage.iters.size(), stage.op.name, primitive, iter));
+  const Iter& it = stage.iters[static_cast<size_t>(iter)];
+  for (std::vector<te::Axis>* axes : {&stage.op.axes, &stage.op.reduce_axes})
+    for (te::Axis& a : *axes)
+      if (a.var.same_as(it.var)) return &a;
+  return Error(ErrorCode::illegal_schedule, fmt::format("Expected a loop over a whole axis, neither split nor fused, for '{}', found '{}' of stage '{}'",
+                                                        primitive, it.var->name, stage.op.name));
 }
 
 void insert_stage(State& s, int position, Stage stage) {
@@ -51,6 +68,13 @@ ir::Expr replace_reads(const ir::Expr& body, const ir::BufferNode* from, const s
   const ir::Expr e = ir::map_children(body, [&](const ir::Expr& c) { return replace_reads(c, from, with); });
   const auto* l = ir::as<ir::LoadNode>(e);
   return l && l->buffer.get() == from ? with(l->indices) : e;
+}
+
+std::string unique_name(const State& s, const std::string& base) {
+  const auto taken = [&](const std::string& name) { return std::any_of(s.stages.begin(), s.stages.end(), [&](const Stage& st) { return st.op.name == name; }); };
+  std::string name = base;
+  for (int n = 1; taken(name); ++n) name = fmt::format("{}_{}", base, n);
+  return name;
 }
 
 std::vector<Iter> root_iters(const te::Op& op) {

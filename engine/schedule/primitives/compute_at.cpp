@@ -38,6 +38,8 @@ Expected<void> check_locations(const State& s) {
         return Error(ErrorCode::illegal_schedule, fmt::format("Expected every reader of '{}' inside loop '{}' of '{}', found '{}' outside", st.op.name,
                                                               (*st.at_iter)->name, target.op.name, s.stages[static_cast<size_t>(r)].op.name));
   }
+  for (size_t i = 0; i < s.stages.size(); ++i)
+    if (s.stages[i].double_buffer) TW_CHECK(check_double_buffer(s, static_cast<int>(i)));
   return {};
 }
 
@@ -47,7 +49,7 @@ Expected<void> apply_compute_at(State& s, const ComputeAtStep& p, int step) {
   if (p.target_iter < 0 || p.target_iter >= static_cast<int>(target->iters.size()))
     return Error(ErrorCode::invalid_argument,
                  fmt::format("Expected a loop below {} of stage '{}' for 'compute_at', found {}", target->iters.size(), target->op.name, p.target_iter));
-  if (std::find(s.outputs.begin(), s.outputs.end(), p.stage) != s.outputs.end())
+  if (is_output(s, p.stage))
     return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage that is no output for 'compute_at', found '{}'", st->op.name));
   if (p.target_stage <= p.stage)
     return Error(ErrorCode::illegal_schedule,

@@ -11,7 +11,7 @@ Expected<void> apply_compute_inline(State& s, const ComputeInlineStep& p, int st
   TW_TRY(Stage * st, computed_stage(s, p.stage, "compute_inline"));
   if (st->op.reducer != te::Reducer::none)
     return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage without reduction for 'compute_inline', found '{}'", st->op.name));
-  if (std::find(s.outputs.begin(), s.outputs.end(), p.stage) != s.outputs.end())
+  if (is_output(s, p.stage))
     return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage that is no output for 'compute_inline', found '{}'", st->op.name));
   if (std::any_of(s.stages.begin(), s.stages.end(), [&](const Stage& o) { return o.at_stage == p.stage; }))
     return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage that nothing is computed at for 'compute_inline', found '{}'", st->op.name));

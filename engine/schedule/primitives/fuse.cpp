@@ -21,6 +21,8 @@ Expected<void> apply_fuse(State& s, const FuseStep& p, int step) {
       return Error(ErrorCode::illegal_schedule,
                    fmt::format("Expected loops of one kind without annotation for 'fuse', found '{}' of stage '{}'", it.var->name, st->op.name));
     kind = it.kind;
+    if (it.extent > kMaxExtent / extent)
+      return Error(ErrorCode::illegal_schedule, fmt::format("Expected at most 2^48 iterations of the fused loop of '{}', found more", st->op.name));
     extent *= it.extent;
     name += (k ? "_" : "") + it.var->name;
     relation.parents.push_back(it.var);

@@ -12,6 +12,7 @@ Expected<void> apply_layout(State& s, const LayoutStep& p, int) {
   const size_t rank = st.op.output->shape.size();
   std::vector<int> outermost(rank, 0);
   std::vector<bool> started(rank, false);
+  std::vector<int64_t> fixed(rank, 1);
   for (const LayoutStep::Piece& piece : p.pieces) {
     if (piece.dim < 0 || piece.dim >= static_cast<int>(rank) || piece.factor < 0 || piece.factor > (int64_t{1} << 30))
       return Error(ErrorCode::invalid_argument,
@@ -22,6 +23,9 @@ Expected<void> apply_layout(State& s, const LayoutStep& p, int) {
       return Error(ErrorCode::illegal_schedule, fmt::format("Expected the derived piece of dimension {} of '{}' first for 'layout'", d, st.op.name));
     started[d] = true;
     outermost[d] += piece.factor == 0;
+    if (piece.factor != 0) fixed[d] *= piece.factor;
+    if (fixed[d] > (int64_t{1} << 30))
+      return Error(ErrorCode::invalid_argument, fmt::format("Expected pieces of dimension {} of '{}' of at most 2^30 elements together for 'layout'", d, st.op.name));
   }
   for (size_t d = 0; d < rank; ++d)
     if (outermost[d] != 1)

@@ -17,11 +17,23 @@ Expected<void> apply_compute_root(State& s, const ComputeRootStep& p, int step);
 Expected<void> apply_cache_read(State& s, const CacheReadStep& p, int step);
 Expected<void> apply_cache_write(State& s, const CacheWriteStep& p, int step);
 Expected<void> apply_layout(State& s, const LayoutStep& p, int step);
+Expected<void> apply_rfactor(State& s, const RfactorStep& p, int step);
+Expected<void> apply_storage_align(State& s, const StorageAlignStep& p, int step);
+Expected<void> apply_pad(State& s, const PadStep& p, int step);
+Expected<void> apply_double_buffer(State& s, const DoubleBufferStep& p, int step);
 
-/// Steps after a compute_at can break what it checked: every stage computed inside a loop still finds that loop, with all its readers inside.
+/// Whether the stage's double buffering is legal as things stand. Errors: illegal_schedule, naming stage and loop.
+Expected<void> check_double_buffer(const State& s, int stage);
+/// Blocks outside of threads and every coordinate once along the loops around and of each stage. Errors: illegal_schedule, naming stage and loop.
+Expected<void> check_bindings(const State& s);
+/// Steps after a compute_at can break what it checked: every stage computed inside a loop still finds that loop, with all its readers inside, and double buffering
+/// still has a loop that it can run ahead of.
 Expected<void> check_locations(const State& s);
 
 // Shared checks and helpers.
+
+/// More iterations than any loop of ours has; products below it cannot overflow.
+constexpr int64_t kMaxExtent = int64_t{1} << 48;
 
 /// The stage, if the index names one that computes something.
 Expected<Stage*> computed_stage(State& s, int stage, const char* primitive);
@@ -29,10 +41,16 @@ Expected<Stage*> computed_stage(State& s, int stage, const char* primitive);
 int position_of(const Stage& stage, const ir::VarNode* var);
 /// Stages whose bodies read stage i.
 std::vector<int> readers_of(const State& s, int stage);
+std::vector<int> readers_of(const State& s, const ir::BufferNode& buffer);
+bool is_output(const State& s, int stage);
+/// The axis of the op that a loop is the whole of. Errors: illegal_schedule naming stage and loop where it was split or fused.
+Expected<te::Axis*> whole_axis(Stage& stage, int iter, const char* primitive);
 /// Inserts a stage at `position`; later indices in the state move up.
 void insert_stage(State& s, int position, Stage stage);
 /// The body with every read of `from` replaced.
 ir::Expr replace_reads(const ir::Expr& body, const ir::BufferNode* from, const std::function<ir::Expr(const std::vector<ir::Expr>&)>& with);
+/// A name that no stage has: `base`, or with a number after it.
+std::string unique_name(const State& s, const std::string& base);
 /// Fresh loops for an op's axes.
 std::vector<Iter> root_iters(const te::Op& op);
 Expected<ir::Scope> parse_scope(const std::string& name);

@@ -18,11 +18,13 @@ Expected<void> apply_split(State& s, const SplitStep& p, int step) {
   int64_t inner = 1;
   for (const int64_t l : p.lengths) {
     if (l < 1) return Error(ErrorCode::invalid_argument, fmt::format("Expected lengths of at least 1 for 'split', found {}", l));
-    if (__builtin_mul_overflow(inner, l, &inner)) return Error(ErrorCode::invalid_argument, "Expected lengths whose product fits 64 bits for 'split'");
+    if (l > kMaxExtent / inner)
+      return Error(ErrorCode::invalid_argument, fmt::format("Expected lengths whose product is at most 2^48 for 'split' of '{}'", old.var->name));
+    inner *= l;
   }
   SplitRelation relation{old.var, {}, p.lengths};
   std::vector<Iter> made;
-  const int64_t outer = (old.extent + inner - 1) / inner;
+  const int64_t outer = (old.extent - 1) / inner + 1;
   for (size_t k = 0; k <= p.lengths.size(); ++k) {
     const int64_t extent = k == 0 ? outer : p.lengths[k - 1];
     made.push_back({ir::make_var(fmt::format("{}_{}", old.var->name, k)), extent, old.kind, Annotation::none, step});

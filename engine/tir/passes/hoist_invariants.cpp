@@ -31,7 +31,7 @@ Stmt hoist(const Stmt& s) {
   const Stmt x = map_children(s, hoist, [](const Expr& e) { return e; });
   const auto* loop = as<ForNode>(x);
   // A parallel region stays the outermost statement: its work is split before conditions are looked at.
-  if (!loop || loop->for_kind == ForKind::parallel) return x;
+  if (!loop || is_concurrent(loop->for_kind)) return x;
   const auto* branch = as<IfNode>(loop->body);
   if (!branch) return x;
   std::optional<Expr> invariant, rest;

@@ -31,13 +31,13 @@ class Partitioner {
       return map_children(
           s, [&](const Stmt& c) { return stmt(c); }, [](const Expr& e) { return e; });
     const auto mn = ir::as_int(n->min), extent = ir::as_int(n->extent);
-    if (!mn || !extent || n->for_kind == ForKind::vectorized || n->for_kind == ForKind::unrolled) return rebuild(s, *n);
+    if (!mn || !extent || n->for_kind == ForKind::vectorized || n->for_kind == ForKind::unrolled || n->for_kind == ForKind::vthread) return rebuild(s, *n);
     const auto [lo, hi] = guard_free_range(*n, *mn, *mn + *extent);
     if (lo >= hi || (lo == *mn && hi == *mn + *extent)) return rebuild(s, *n);
     const int size = count_statements(n->body);
     if (size * 2 > budget_) return rebuild(s, *n);
     budget_ -= size * 2;
-    return n->for_kind == ForKind::parallel ? two_versions(*n, lo, hi) : cut(*n, *mn, lo, hi, *mn + *extent);
+    return is_concurrent(n->for_kind) ? two_versions(*n, lo, hi) : cut(*n, *mn, lo, hi, *mn + *extent);
   }
 
  private:
@@ -55,9 +55,9 @@ class Partitioner {
   /// The iterations [begin, end) as a loop of their own, partitioned further inside.
   Stmt piece(const ForNode& n, int64_t begin, int64_t end) {
     const Var v = ir::make_var(n.var->name);
-    const Stmt body = clone_with(n.body, {{n.var.get(), ir::to_expr(v)}});
     analyzer_.bind(v.get(), {begin, end - 1});
-    return make_for(v, ir::index(begin), ir::index(end - begin), n.for_kind, stmt(drop_guards(body)), n.origin);
+    const Stmt body = drop_guards(clone_with(n.body, {{n.var.get(), ir::to_expr(v)}}));
+    return is_nop(body) ? body : make_for(v, ir::index(begin), ir::index(end - begin), n.for_kind, stmt(body), n.origin);
   }
 
   Stmt cut(const ForNode& n, int64_t begin, int64_t lo, int64_t hi, int64_t end) {
@@ -70,22 +70,25 @@ class Partitioner {
 
   Stmt two_versions(const ForNode& n, int64_t lo, int64_t hi) {
     const Expr v = ir::to_expr(n.var);
-    bind(n);
-    const Stmt slow = stmt(clone_with(n.body, {}));
+    const int64_t begin = *ir::as_int(n.min), end = begin + *ir::as_int(n.extent);
+    analyzer_.bind(n.var.get(), {lo == begin ? hi : begin, hi == end ? lo - 1 : end - 1});
+    const Stmt slow = stmt(drop_guards(clone_with(n.body, {})));
     analyzer_.bind(n.var.get(), {lo, hi - 1});
     const Stmt fast = stmt(drop_guards(n.body));
-    Expr inside = v < ir::index(hi);
-    if (lo > *ir::as_int(n.min)) inside = ir::index(lo) <= v && inside;
+    const Expr below = v < ir::index(hi), above = ir::index(lo) <= v;
+    const Expr inside = lo == begin ? below : hi == end ? above : above && below;
     return make_for(n.var, n.min, n.extent, n.for_kind, if_then(inside, fast, slow, n.origin), n.origin);
   }
 
-  /// Removes guards that hold under the ranges bound now.
+  /// Removes guards that always or never hold under the ranges bound now.
   Stmt drop_guards(const Stmt& s) {
     if (const auto* n = as<ForNode>(s)) bind(*n);
     if (const auto* n = as<IfNode>(s))
-      if (analyzer_.prove(n->cond)) return drop_guards(n->then_body);
-    return map_children(
+      if (const auto known = ir::as_int(analyzer_.simplify(n->cond))) return *known ? drop_guards(n->then_body) : n->else_body ? drop_guards(*n->else_body) : nop();
+    const Stmt out = map_children(
         s, [&](const Stmt& c) { return drop_guards(c); }, [](const Expr& e) { return e; });
+    const auto* loop = as<ForNode>(out);
+    return loop && is_nop(loop->body) ? nop() : out;
   }
 
   /// The values of the loop variable, within [begin, end), for which every guard that can be decided holds in all inner iterations.

@@ -8,7 +8,7 @@ namespace tw::tir {
 
 /// Cuts loops where a guard of an imperfect split starts or stops to hold, so that the main part runs without it.
 /// Rewrite: for i<n { if i*4+j < m { S } }  =>  for i<n0 { S }; for i in [n0, n) { if i*4+j < m { S } }
-/// A parallel loop stays one region: its body gets two versions instead.
+/// A parallel or bound loop stays one region: its body gets two versions instead.
 /// Source: loop partitioning of Halide and TVM.
 Func partition_loops(const Func& f, const Target& target);
 

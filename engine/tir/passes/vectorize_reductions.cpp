@@ -35,7 +35,7 @@ struct Nest {
     std::vector<const Expr*> conditions;
     for (;;) {
       if (const auto* loop = as<ForNode>(s)) {
-        if (loop->for_kind == ForKind::parallel) return;
+        if (is_concurrent(loop->for_kind)) return;
         if (loop->for_kind == ForKind::vectorized) vector = vector ? nullptr : loop;
         loops.push_back(loop);
         s = loop->body;

@@ -268,6 +268,26 @@ class ExprTest : public QObject {
     }
   }
 
+  /// Doubles that a float would round onto the middle between two 16-bit numbers.
+  void sixteen_bit_rounding_of_doubles() {
+    for (const DType t : {kFloat16, kBFloat16}) {
+      const int64_t n = 4096;
+      HostArray a = HostArray::make(kFloat64, {n});
+      Rng rng(11);
+      for (int64_t i = 0; i < n; ++i) {
+        const double middle = std::ldexp(static_cast<double>(2 * rng.range(256, 4096) + 1), static_cast<int>(rng.range(-28, 4)));
+        a.set(i, (i % 2 ? -1 : 1) * middle * (1 + std::ldexp(static_cast<double>(rng.range(-1, 1)), -40)));
+      }
+      const auto A = ir::make_buffer("A", kFloat64, {n}), C = ir::make_buffer("C", t, {n});
+      for (const int lanes : {1, 16}) {
+        const tir::Func f = elementwise({A}, C, lanes, [&](const Expr& i) { return ir::cast(t.with_lanes(lanes), ir::load(A, {i})); });
+        std::vector<HostArray> args = {a, HostArray::make(t, {n})};
+        QVERIFY(run(f, args, host_target()));
+        for (int64_t i = 0; i < n; ++i) QVERIFY(same(args[1].get(i), round_to(t, a.get(i))));
+      }
+    }
+  }
+
   /// Rounding at the store, ties to even, against the host's own conversions.
   void sixteen_bit_rounding() {
     for (const DType t : {kFloat16, kBFloat16}) {

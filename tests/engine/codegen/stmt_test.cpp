@@ -221,6 +221,10 @@ class StmtTest : public QObject {
     QCOMPARE(codegen::build_object({{"f", {C}, 1, tir::alloc(S, one)}}, host_target()).error().code, ErrorCode::unsupported);
     QCOMPARE(codegen::build_object({{"f", {C}, 1, tir::seq(std::vector<tir::Stmt>(5000, one))}}, host_target()).error().code, ErrorCode::resource_limit);
     QCOMPARE(codegen::build_object({{"f", {C, H}, 2, one}}, *parse_target("x86-64-v2")).error().code, ErrorCode::unsupported);
+    const auto bound = tir::make_for(ir::make_var("i"), ir::index(0), ir::index(2), tir::ForKind::thread_x, one);
+    const auto refused = codegen::build_object({{"f", {C}, 1, bound}}, host_target());
+    QCOMPARE(refused.error().code, ErrorCode::unsupported);
+    QVERIFY(refused.error().text().find("found loop 'i' bound to threadIdx.x") != std::string::npos);
     Target unknown = host_target();
     unknown.cpu = "z80";
     QCOMPARE(codegen::build_object({{"f", {C}, 1, one}}, unknown).error().code, ErrorCode::unsupported);

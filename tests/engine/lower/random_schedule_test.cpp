@@ -7,6 +7,7 @@
 #include "engine/tir/print.h"
 #include "engine/tir/verify.h"
 #include "tests/engine/lower/random_schedules.h"
+#include "tests/engine/lower/round_trip.h"
 
 using namespace tw;
 
@@ -56,6 +57,8 @@ class RandomScheduleTest : public QObject {
  private Q_SLOTS:
   void keepsResults_data();
   void keepsResults();
+  void textsRoundTrip_data() { keepsResults_data(); }
+  void textsRoundTrip();
 };
 
 void RandomScheduleTest::keepsResults_data() {
@@ -104,6 +107,38 @@ void RandomScheduleTest::keepsResults() {
   }
   QVERIFY2(lowered > kCases * 9 / 10, qPrintable(QString("only %1 of %2 schedules were lowered").arg(lowered).arg(kCases)));
   QVERIFY(refused < kCases / 10);
+}
+
+/// The stages as a dag, the function as lowered, and the function after every pass.
+void RandomScheduleTest::textsRoundTrip() {
+  QFETCH(int, dag);
+  const testing::NamedDag sample = testing::sample_dags()[static_cast<size_t>(dag)];
+  int changes = 0;
+  for (int seed = 0; seed < 300; ++seed) {
+    Rng rng(static_cast<uint64_t>(seed) * 104729 + static_cast<uint64_t>(dag));
+    const schedule::Schedule s = testing::random_schedule(sample.dag, rng, 4 + seed % 24);
+    te::Dag stages;  // placeholders first, as everywhere
+    for (const bool placeholder : {true, false})
+      for (const schedule::Stage& st : s.stages())
+        if (st.op.is_placeholder() == placeholder) stages.ops.push_back(st.op);
+    for (const int o : s.outputs()) stages.outputs.push_back(stages.op_of(s.stages()[static_cast<size_t>(o)].op.output.get()));
+    const auto valid = te::verify(stages);
+    QVERIFY2(valid, valid ? "" : (valid.error().text() + "\n" + te::print(stages)).c_str());
+    QCOMPARE(testing::round_trip_problem(stages), std::string());
+    const auto f = lower::lower(s, "f");
+    if (!f) continue;
+    QCOMPARE(testing::round_trip_problem(*f), std::string());
+    tir::PassHooks hooks;
+    hooks.verify = true;
+    std::string problem;
+    hooks.after = [&](const tir::Pass& pass, const tir::Func&, const tir::Func& after, double, bool changed) {
+      changes += changed;
+      if (const std::string p = changed ? testing::round_trip_problem(after) : ""; !p.empty()) problem = std::string("after ") + pass.name + ": " + p;
+    };
+    QVERIFY(tir::run_passes(*f, Target(), hooks));
+    QCOMPARE(problem, std::string());
+  }
+  QVERIFY(changes > 300);
 }
 
 QTEST_APPLESS_MAIN(RandomScheduleTest)

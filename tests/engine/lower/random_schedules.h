@@ -88,7 +88,24 @@ inline schedule::Step random_step(const schedule::Schedule& s, Rng& rng) {
   const int stage = pick(s.stages().size());
   const Stage& st = s.stages()[static_cast<size_t>(stage)];
   const int n = static_cast<int>(st.iters.size());
-  switch (rng.uniform(12)) {
+  switch (rng.uniform(16)) {
+    case 12: {
+      std::vector<int> loops;
+      for (int k = 0; k < n; ++k)
+        if (st.iters[static_cast<size_t>(k)].kind == te::AxisKind::reduce) loops.push_back(k);
+      return RfactorStep{stage, loops.empty() ? 0 : loops[rng.uniform(loops.size())], pick(st.op.axes.size() + 1)};
+    }
+    case 13: {
+      const int64_t factor = rng.range(1, 9);
+      return StorageAlignStep{stage, pick(st.iters.size()), factor, rng.range(0, factor - 1)};
+    }
+    case 14:
+      return PadStep{stage, pick(st.iters.size()), rng.range(1, 6)};
+    case 15: {
+      for (size_t k = 0; k < s.stages().size(); ++k)
+        if (s.stages()[k].location == ComputeLocation::at && rng.uniform(2)) return DoubleBufferStep{static_cast<int>(k)};
+      return DoubleBufferStep{stage};
+    }
     case 0:
     case 1:
     case 2: {
@@ -110,7 +127,7 @@ inline schedule::Step random_step(const schedule::Schedule& s, Rng& rng) {
       return step;
     }
     case 6:
-      return AnnotationStep{stage, pick(st.iters.size()), static_cast<Annotation>(rng.uniform(4))};
+      return AnnotationStep{stage, pick(st.iters.size()), static_cast<Annotation>(rng.uniform(kAnnotations))};
     case 7: {
       const int target = pick(s.stages().size());
       return ComputeAtStep{stage, target, pick(s.stages()[static_cast<size_t>(target)].iters.size())};

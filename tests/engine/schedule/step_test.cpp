@@ -28,12 +28,12 @@ void StepTest::jsonRoundTrip() {
       QVERIFY(*back == s.steps());
       for (const schedule::Step& step : s.steps()) kinds.insert(step.index());
     }
-  QVERIFY2(kinds.size() >= 9, "the random schedules must use all kinds of steps");
+  QCOMPARE(kinds.size(), std::variant_size_v<schedule::Step> - 1);  // nothing here undoes a compute_at
 }
 
 void StepTest::refusesMalformedSteps_data() {
   QTest::addColumn<QString>("text");
-  for (const char* t : {"3", "{}", "[]", "[\"SP\"]", "[\"SP\", 0, 0, 8, [2], 0]", "[\"XX\", 0]", "[\"AN\", 0, 0, 9]", "[\"SP\", \"a\", 0, 8, [2], 1]",
+  for (const char* t : {"3", "{}", "[]", "[\"SP\"]", "[\"SP\", 0, 0, 8, [2], 0]", "[\"XX\", 0]", "[\"AN\", 0, 0, 11]", "[\"RF\", 0]", "[\"SA\", 0, 0, 4]", "[\"SP\", \"a\", 0, 8, [2], 1]",
                         "[\"LT\", 0, [[0]]]", "[\"RE\", 0, 7]"})
     QTest::newRow(t) << t;
 }

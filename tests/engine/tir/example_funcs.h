@@ -51,6 +51,20 @@ def scopes(A: T.Buffer((10,), "int32"), s: T.Buffer((), "int64"), C: T.Buffer((1
         C[i_3] = T.cast(int32, i_3)
 )";
 
-inline std::vector<std::pair<const char*, std::string>> example_funcs() { return {{"matmul", kMatmul}, {"flat", kFlatVector}, {"scopes", kScopes}}; }
+inline const std::string kThreads = R"(@T.prim_func
+def threads(A: T.Buffer((4, 8, 2), "float32"), C: T.Buffer((4, 8, 2), "float32")):
+    T.func_attr({"num_outputs": 1})
+    for b in T.thread_binding(4, thread="blockIdx.x"):
+        t = T.alloc_buffer((8,), "float32", scope="shared")
+        for y in T.thread_binding(8, thread="threadIdx.y"):
+            t[y] = A[b, y, 0]
+        for x in T.thread_binding(8, thread="threadIdx.x"):
+            for v in T.thread_binding(2, thread="vthread"):
+                C[b, x, v] = t[x]
+)";
+
+inline std::vector<std::pair<const char*, std::string>> example_funcs() {
+  return {{"matmul", kMatmul}, {"flat", kFlatVector}, {"scopes", kScopes}, {"threads", kThreads}};
+}
 
 }  // namespace tw::tir

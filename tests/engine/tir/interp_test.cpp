@@ -65,6 +65,19 @@ class InterpTest : public QObject {
   }
 
  private Q_SLOTS:
+  void threads_run_one_after_the_other() {
+    const auto c = run(kThreads);
+    QVERIFY2(c, c ? "" : c.error().text().c_str());
+    for (int b = 0; b < 4; ++b)
+      for (int x = 0; x < 8; ++x)
+        for (int v = 0; v < 2; ++v) QCOMPARE((*c)[static_cast<size_t>((b * 8 + x) * 2 + v)], (b * 8 + x) * 2.0);
+  }
+  void blocks_share_nothing() {
+    const auto r =
+        run(function("A: T.Buffer((4,), \"float32\"), C: T.Buffer((4,), \"float32\")", "for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n    C[0] = A[b]"));
+    QVERIFY(!r && r.error().code == ErrorCode::wrong_result);
+    QVERIFY2(r.error().text().find("written by two iterations") != std::string::npos, r.error().text().c_str());
+  }
   void matmul() {
     const Func f = parse_func(kMatmul).value();
     Rng rng(1);

@@ -108,6 +108,8 @@ class TirTextTest : public QObject {
                              parse_func(kMatmul).value()));
   }
   void bad_texts() {
+    bad(replaced(kThreads, "\"blockIdx.x\"", "\"blockIdx.w\""), "Expected \"blockIdx.x\"");
+    bad(replaced(kThreads, ", thread=\"blockIdx.x\"", ""), "Expected ','");
     bad("", "Expected '@T.prim_func'");
     bad(replaced(kMatmul, "@T.prim_func", "@T.func"), "Expected 'T.prim_func', found 'T.func' (at line 1");
     bad(replaced(kMatmul, "def", "fed"), "Expected 'def'");

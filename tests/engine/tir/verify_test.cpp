@@ -59,6 +59,15 @@ class TirVerifyTest : public QObject {
     bad(Stmt(new StoreNode(c_, {ir::ramp(index(0), index(1), 4)}, one_, {})), "Expected a value of type float32x4, found float32");
     bad(Stmt(new ForNode(ir::make_var("k", kInt32), index(0), index(1), ForKind::serial, nop(), {})), "Expected an int64 loop");
   }
+  void bound_loops() {
+    const Stmt s = store(c_, {to_expr(i_)}, one_);
+    const auto bound = [](const Var& v, int64_t n, ForKind k, Stmt body, int64_t min = 0) { return make_for(v, index(min), index(n), k, std::move(body)); };
+    good(bound(j_, 2, ForKind::block_x, bound(i_, 32, ForKind::thread_x, s)));
+    good(bound(j_, 2, ForKind::vthread, bound(i_, 32, ForKind::vthread, s)));
+    bad(bound(j_, 2, ForKind::thread_x, bound(i_, 32, ForKind::thread_x, s)), "Expected threadIdx.x to be bound once");
+    bad(bound(j_, 2, ForKind::thread_x, bound(i_, 32, ForKind::block_x, s)), "Expected loops bound to blocks outside");
+    bad(bound(i_, 31, ForKind::block_z, s, 1), "Expected a constant extent and the minimum 0 of a loop bound to blockIdx.z");
+  }
   void bounds() {
     const Expr i = to_expr(i_), j = to_expr(j_);
     const auto put = [&](Expr at) { return store(c_, {std::move(at)}, one_); };

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/schedule/primitives/primitives.h"
+
+namespace tw::schedule {
+
+namespace {
+
+/// Stages whose work stands in the nest of `stage`: itself and what is computed inside its loops.
+std::vector<int> nest_of(const State& s, int stage) {
+  std::vector<int> nest{stage};
+  for (size_t k = 0; k < nest.size(); ++k)
+    for (size_t j = 0; j < s.stages.size(); ++j)
+      if (s.stages[j].location == ComputeLocation::at && s.stages[j].at_stage == nest[k]) nest.push_back(static_cast<int>(j));
+  return nest;
+}
+
+/// Whether one of `nest` reads stage j, perhaps through inlined stages.
+bool reads(const State& s, const std::vector<int>& nest, int j) {
+  const std::vector<int> readers = readers_of(s, j);
+  return std::any_of(readers.begin(), readers.end(), [&](int r) {
+    if (s.stages[static_cast<size_t>(r)].location == ComputeLocation::inlined) return reads(s, nest, r);
+    return std::find(nest.begin(), nest.end(), r) != nest.end();
+  });
+}
+
+}  // namespace
+
+Expected<void> check_double_buffer(const State& s, int stage) {
+  const Stage& st = s.stages[static_cast<size_t>(stage)];
+  if (st.location != ComputeLocation::at)
+    return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage that is computed inside a loop for 'double_buffer', found '{}'", st.op.name));
+  const Stage& target = s.stages[static_cast<size_t>(st.at_stage)];
+  const int loop = position_of(target, st.at_iter->get());
+  const std::string name = fmt::format("'{}' of '{}'", (*st.at_iter)->name, target.op.name);
+  if (loop < 0)
+    return Error(ErrorCode::illegal_schedule, fmt::format("Expected loop {}, where '{}' is computed, found it changed by a later step", name, st.op.name));
+  const Annotation a = target.iters[static_cast<size_t>(loop)].annotation;
+  if (a != Annotation::none && a != Annotation::unroll)
+    return Error(ErrorCode::illegal_schedule,
+                 fmt::format("Expected a serial or unrolled loop around '{}' for 'double_buffer', found {} with '{}'", st.op.name, name, annotation_name(a)));
+  const std::vector<int> nest = nest_of(s, stage);
+  for (size_t j = 0; j < s.stages.size(); ++j) {
+    const Stage& other = s.stages[j];
+    const bool beside =
+        static_cast<int>(j) != stage && other.location == ComputeLocation::at && other.at_stage == st.at_stage && other.at_iter->same_as(*st.at_iter);
+    if (beside && reads(s, nest, static_cast<int>(j)))
+      return Error(ErrorCode::illegal_schedule, fmt::format("Expected '{}' to read nothing that is computed inside loop {} for 'double_buffer', found '{}'",
+                                                            st.op.name, name, other.op.name));
+  }
+  return {};
+}
+
+Expected<void> apply_double_buffer(State& s, const DoubleBufferStep& p, int step) {
+  TW_TRY(Stage * st, computed_stage(s, p.stage, "double_buffer"));
+  TW_CHECK(check_double_buffer(s, p.stage));
+  st->double_buffer = true;
+  st->at_step = step;
+  return {};
+}
+
+}  // namespace tw::schedule
