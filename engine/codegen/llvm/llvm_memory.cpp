@@ -142,27 +142,36 @@ Value* FuncEmitter::load_vector(const Place& p, int lanes) {
 /// Asks for what this read will want later: as many turns of a loop around ahead as read about kAheadBytes of the array.
 void FuncEmitter::fetch_ahead(const Place& p) {
   const LinearIndex at = linear_index(p.ramp->base);
-  int64_t ahead = 0;
+  const Expr base = p.ramp->base;
+  std::optional<Expr> later;
+  int64_t elements = 0;
   for (size_t k = loops_.size(); k-- > 0;) {
     const auto& [var, body] = loops_[k];
     const auto range = ranges_.find(var);
+    if (range == ranges_.end()) break;
+    const int64_t bytes = std::max<int64_t>(1, bytes_read(*body, p.buffer.get())), turns = (kAheadBytes + bytes - 1) / bytes;
     int64_t step = 0;
-    bool linear = true;
+    bool linear = true, indirect = false;
     for (const LinearIndex::Term& t : at.terms) {
-      if (t.atom.get() == var)
+      if (t.atom.get() == var) {
         step = t.coefficient;
-      else
-        linear = linear && !ir::uses_var(t.atom, var);
+      } else if (ir::uses_var(t.atom, var)) {
+        linear = false;
+        ir::walk(t.atom, [&](const Expr& e) { indirect = indirect || ir::as<ir::LoadNode>(e); });
+      }
     }
-    if (!linear || range == ranges_.end()) break;
+    if (indirect) {  // rows named by a table: the table is read ahead, within its bounds
+      const Expr turn = ir::min(ir::to_expr(ir::Var(var)) + turns, ir::index(range->second.hi));
+      later = ir::substitute(base, {{var, turn}});
+    }
+    if (!linear) break;
     if (step == 0) continue;
-    const int64_t bytes = std::max<int64_t>(1, bytes_read(*body, p.buffer.get()));
-    ahead = step * p.buffer->dtype.bytes() * ((kAheadBytes + bytes - 1) / bytes);
+    elements = step * turns;
     if (bytes * (range->second.hi - range->second.lo + 1) >= 2 * kAheadBytes) break;
   }
-  if (ahead == 0) return;
+  if (!later && elements == 0) return;
+  Value* there = later ? address(p, *later) : b_.CreateGEP(p.element, address(p, base), b_.getInt64(static_cast<uint64_t>(elements)));
   // A read, to be kept in all caches, of data.
-  Value* there = b_.CreateGEP(b_.getInt8Ty(), address(p, p.ramp->base), b_.getInt64(static_cast<uint64_t>(ahead)));
   b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {there, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
 }
 

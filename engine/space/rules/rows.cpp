@@ -208,14 +208,17 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int
   if (rows.reuse)
     for (size_t k = 0; tiled < 0 && k + 1 < rank; ++k)
       if (rows.shared[k] && op.axes[k].extent % kAccumulators == 0) tiled = static_cast<int>(k);
-  const int64_t vectors = tiled >= 0 ? 1 : divisor_up_to((length + v - 1) / v, kAccumulators);
+  const int64_t vectors = divisor_up_to((length + v - 1) / v, tiled >= 0 ? 2 : kAccumulators);
+  // Results of the tile, a vector of operands for each of its columns and one element of the other operand stay in registers.
+  const int64_t most = std::clamp<int64_t>((target.vector_registers - vectors - 1) / vectors, 1, 2 * kAccumulators);
+  const int64_t height = tiled >= 0 ? divisor_up_to(op.axes[static_cast<size_t>(tiled)].extent, most) : 1;
 
   const std::vector<ir::Var> loops = b.loops(out.stage);
   const auto columns = b.split(out.stage, loops.back(), {vectors, v});
   std::vector<ir::Var> order, inner;
   for (size_t k = 0; k + 1 < rank; ++k) {
     if (static_cast<int>(k) == tiled) {
-      const auto parts = b.split(out.stage, loops[k], {kAccumulators});
+      const auto parts = b.split(out.stage, loops[k], {height});
       order.push_back(parts[0]);
       inner.push_back(parts[1]);
       b.unroll(out.stage, parts[1]);

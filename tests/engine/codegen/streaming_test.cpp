@@ -17,6 +17,7 @@ class StreamingTest : public QObject {
  private Q_SLOTS:
   void only_large_outputs_that_nobody_reads();
   void stores_past_the_caches_arrive();
+  void rows_named_by_a_table_are_fetched_ahead();
   void strided_reads_data();
   void strided_reads();
 };
@@ -70,6 +71,33 @@ void StreamingTest::stores_past_the_caches_arrive() {
   QVERIFY(assembly.find("movntps") != std::string::npos);
   QVERIFY(assembly.find("sfence") != std::string::npos);
   QVERIFY(codegen::build_listing(copy_of(a, b, lanes), target_).value().assembly.find("movnt") == std::string::npos);
+}
+
+/// out[i, :] = in[table[i], :], where the last rows have no later ones to fetch.
+void StreamingTest::rows_named_by_a_table_are_fetched_ahead() {
+  Target t = target_;
+  t.l3_bytes = 4096;
+  const int lanes = t.lanes(kFloat32);
+  const int64_t rows = 40, width = 4 * lanes, turns = 50;
+  const ir::Buffer in = ir::make_buffer("in", kFloat32, {rows * width}), table = ir::make_buffer("table", kInt64, {turns});
+  const ir::Buffer out = ir::make_buffer("out", kFloat32, {turns * width});
+  const ir::Var i = ir::make_var("i"), j = ir::make_var("j");
+  const ir::Expr column = ir::to_expr(j) * int64_t{lanes}, row = ir::load(table, {ir::to_expr(i)});
+  const auto vector = [&](const ir::Expr& first) { return ir::ramp(first, ir::index(1), lanes); };
+  const tir::Stmt copy = tir::store(out, {vector(ir::to_expr(i) * width + column)}, ir::load(in, {vector(row * width + column)}));
+  const tir::Func f{"kernel",
+                    {in, table, out},
+                    1,
+                    tir::make_for(i, ir::index(0), ir::index(turns), tir::ForKind::parallel,
+                                  tir::make_for(j, ir::index(0), ir::index(width / lanes), tir::ForKind::serial, copy))};
+  std::vector<HostArray> args{counted(in), HostArray::make(kInt64, table->shape), HostArray::make(kFloat32, out->shape)};
+  for (int64_t k = 0; k < turns; ++k) args[1].set(k, static_cast<double>((k * 7) % rows));
+  QVERIFY(codegen::build_listing(f, t).value().assembly.find("prefetch") != std::string::npos);
+  const std::vector<HostArray> inputs = args;
+  const auto done = codegen::testing::run(f, args, t);
+  QVERIFY2(done, done ? "" : done.error().text().c_str());
+  for (int64_t k = 0; k < turns; ++k)
+    for (int64_t c = 0; c < width; ++c) QCOMPARE(args[2].get(k * width + c), inputs[0].get((k * 7) % rows * width + c));
 }
 
 void StreamingTest::strided_reads_data() {
