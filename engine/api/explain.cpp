@@ -2,6 +2,8 @@
 #include "engine/api/explain.h"
 
 #include "engine/base/json.h"
+#include "engine/base/text.h"
+#include "engine/graph/to_dag.h"
 #include "engine/lower/lower.h"
 #include "engine/space/template.h"
 #include "engine/tir/print.h"
@@ -10,19 +12,23 @@ namespace tw::api {
 
 namespace {
 
-Expected<void> fill(Explanation& x, const records::Task& task, const std::vector<schedule::Step>& steps) {
-  TW_TRY(const schedule::Schedule s, schedule::Schedule::replay(task.dag, steps));
+Expected<void> fill(Explanation& x, const te::DagPtr& dag, const Target& target, const std::vector<schedule::Step>& steps,
+                    const std::vector<std::vector<int>>& nodes_of_op) {
+  TW_TRY(const schedule::Schedule s, schedule::Schedule::replay(dag, steps));
   x.steps = schedule::print_steps(s);
   x.loops = schedule::print_loops(s);
   TW_TRY(const tir::Func lowered, lower::lower(s, "main"));
   x.lowered = tir::print(lowered);
-  TW_TRY(const tir::Func optimized, tir::run_passes(lowered, task.target));
-  x.tir = tir::print(optimized);
-  TW_TRY(codegen::Listing listing, codegen::build_listing(optimized, task.target));
+  TW_TRY(const tir::Func optimized, tir::run_passes(lowered, target));
+  const tir::Printed printed = tir::print_with_lines(optimized);
+  x.tir = printed.text;
+  x.provenance = Provenance(s, printed, {}, {}, nodes_of_op);
+  TW_TRY(codegen::Listing listing, codegen::build_listing(optimized, target));
   x.llvm_ir = std::move(listing.llvm_ir);
   x.assembly = std::move(listing.assembly);
   x.llvm_ir_line_to_tir_line = std::move(listing.ir_line_to_tir_line);
   x.assembly_line_to_tir_line = std::move(listing.asm_line_to_tir_line);
+  x.provenance = Provenance(s, printed, x.llvm_ir_line_to_tir_line, x.assembly_line_to_tir_line, nodes_of_op);
   return {};
 }
 
@@ -30,7 +36,26 @@ Expected<void> fill(Explanation& x, const records::Task& task, const std::vector
 
 Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps) {
   Explanation x;
-  if (const auto done = fill(x, task, steps); !done) x.error = done.error();
+  if (const auto done = fill(x, task.dag, task.target, steps, {}); !done) x.error = done.error();
+  return x;
+}
+
+Explanation explain(const Network& network, int group, const Target& target, const std::vector<schedule::Step>& steps) {
+  Explanation x;
+  const std::vector<graph::Group>& groups = network.partition.groups;
+  if (group < 0 || static_cast<size_t>(group) >= groups.size()) {
+    x.error = Error(ErrorCode::invalid_argument, fmt::format("Expected a group below {}, found {}", groups.size(), group));
+    return x;
+  }
+  const graph::Group& g = groups[static_cast<size_t>(group)];
+  const auto dag = graph::to_dag(network.optimized, g.nodes, g.outputs);
+  if (!dag) {
+    x.error = dag.error();
+    return x;
+  }
+  std::vector<std::vector<int>> nodes_of_op;
+  for (const int n : dag->op_node) nodes_of_op.push_back(n < 0 ? std::vector<int>() : std::vector<int>{n});
+  if (const auto done = fill(x, g.dag, target, steps, nodes_of_op); !done) x.error = done.error();
   return x;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/api/compile.h"
+#include "engine/api/provenance.h"
 #include "engine/codegen/codegen.h"
 #include "engine/records/record.h"
 #include "engine/tir/pass.h"
@@ -16,11 +18,14 @@ struct Explanation {
   std::string llvm_ir;
   std::string assembly;
   std::vector<int> llvm_ir_line_to_tir_line, assembly_line_to_tir_line;
+  Provenance provenance;
   std::optional<Error> error;
 };
 
 /// Lowers and compiles a candidate for reading; nothing runs. Takes milliseconds, so not on a GUI thread.
 Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps);
+/// The same for group `group` of a network's partition on `target`; the provenance reaches up to the nodes of Network::optimized.
+Explanation explain(const Network& network, int group, const Target& target, const std::vector<schedule::Step>& steps);
 /// The steps of a point of the task's template. Errors: not_applicable if the task has no template.
 Expected<records::Candidate> candidate_at(const records::Task& task, int64_t config_index);
 /// The default schedule as a candidate.

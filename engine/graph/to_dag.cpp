@@ -72,6 +72,16 @@ NodesDag drop_unread(const te::DagPtr& dag, const std::vector<int>& inputs) {
   return out;
 }
 
+/// Marks what stands behind op `i` and belongs to no earlier node.
+void own(const te::Dag& dag, int i, int node, std::vector<int>& op_node) {
+  const te::Op& op = dag.ops[static_cast<size_t>(i)];
+  if (op.is_placeholder() || op_node[static_cast<size_t>(i)] >= 0) return;
+  op_node[static_cast<size_t>(i)] = node;
+  ir::walk(*op.body, [&](const ir::Expr& e) {
+    if (const auto* l = ir::as<ir::LoadNode>(e)) own(dag, dag.op_of(l->buffer.get()), node, op_node);
+  });
+}
+
 }  // namespace
 
 Expected<NodesDag> to_dag(const Graph& g, std::span<const int> nodes, std::span<const int> outputs) {
@@ -88,7 +98,13 @@ Expected<NodesDag> to_dag(const Graph& g, std::span<const int> nodes, std::span<
     }
     results.push_back(t);
   }
-  return drop_unread(std::move(s.builder).finish(results), s.inputs);
+  NodesDag out = drop_unread(std::move(s.builder).finish(results), s.inputs);
+  out.op_node.assign(out.dag->ops.size(), -1);
+  for (const int n : nodes)
+    for (const int v : g.nodes[static_cast<size_t>(n)].outputs)
+      if (const int op = out.dag->op_of(s.tensors.at(v).buffer().get()); op >= 0) own(*out.dag, op, n, out.op_node);
+  for (size_t k = 0; k < outputs.size(); ++k) own(*out.dag, out.dag->outputs[k], g.values[static_cast<size_t>(outputs[k])].producer, out.op_node);
+  return out;
 }
 
 Expected<NodesDag> to_dag(const Graph& g, const Node& node) {

@@ -11,7 +11,8 @@ namespace tw::graph {
 /// Nodes of a graph as one computation.
 struct NodesDag {
   te::DagPtr dag;
-  std::vector<int> inputs;  ///< value index of each placeholder, in order
+  std::vector<int> inputs;   ///< value index of each placeholder, in order
+  std::vector<int> op_node;  ///< per op of the dag the node that it is a part of; -1 for placeholders
 };
 
 /// Writes `nodes` (ascending) into one dag whose outputs are the values `outputs`. Values from outside become placeholders, constants with
