@@ -38,10 +38,13 @@ Expected<schedule::Schedule> rule_schedule(const te::DagPtr& dag, const Target& 
   for (const schedule::LayoutStep& l : layouts) b.layout(l.stage, l.pieces);
   for (size_t i = 0; i < dag->ops.size(); ++i)
     if (inlines(*dag, static_cast<int>(i))) b.compute_inline(static_cast<int>(i));
-  if (b.ok() && rules::schedule_rows(b, target)) return std::move(b).finish();
+  std::vector<const ir::BufferNode*> done;
+  if (b.ok()) done = rules::split_reductions(b, target);
+  if (b.ok() && rules::schedule_rows(b, target, done)) return std::move(b).finish();
   for (int i = 0; b.ok() && i < b.num_stages(); ++i) {
     const schedule::Stage& st = b.at(i);
     if (st.op.is_placeholder() || st.location == schedule::ComputeLocation::inlined) continue;
+    if (std::find(done.begin(), done.end(), st.op.output.get()) != done.end()) continue;
     if (st.op.reducer != te::Reducer::none)
       i = rules::schedule_reduction(b, i, target);
     else

@@ -17,6 +17,9 @@ constexpr int64_t kAccumulators = 4;
 /// A reduction shorter than this is not worth partial sums.
 constexpr int64_t kShortRow = 8;
 
+/// Iterations from which a reduction to a few results is worth the detour over parts.
+constexpr int64_t kLongReduction = 64 * kParallelWork;
+
 constexpr int kUnset = -2, kNone = -1;
 
 /// One computed stage and which of its axes are the output's.
@@ -69,7 +72,7 @@ Direction direction_of(const ir::Expr& body, const te::Op& op, int last) {
 }
 
 /// `apart`: stages that are computed as a whole beforehand, and count as inputs here.
-std::optional<Rows> find_rows(const Builder& b, const std::vector<int>& apart) {
+std::optional<Rows> find_rows(const Builder& b, const std::vector<const ir::BufferNode*>& apart) {
   if (b.outputs().size() != 1) return std::nullopt;
   Rows rows;
   rows.output = b.outputs().front();
@@ -79,7 +82,7 @@ std::optional<Rows> find_rows(const Builder& b, const std::vector<int>& apart) {
   std::vector<int> stages;
   for (int i = 0; i < b.num_stages(); ++i) {
     if (!b.at(i).layout.empty()) return std::nullopt;
-    const bool here = std::find(apart.begin(), apart.end(), i) == apart.end();
+    const bool here = std::find(apart.begin(), apart.end(), b.at(i).op.output.get()) == apart.end();
     if (here && !b.at(i).op.is_placeholder() && b.at(i).location != schedule::ComputeLocation::inlined) stages.push_back(i);
   }
   if (stages.back() != rows.output || (stages.size() == 1 && out.reducer == te::Reducer::none)) return std::nullopt;
@@ -272,15 +275,46 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int
 
 }  // namespace
 
-bool schedule_rows(Builder& b, const Target& target) {
-  std::optional<Rows> rows = find_rows(b, {});
+std::vector<const ir::BufferNode*> split_reductions(Builder& b, const Target& target) {
+  std::vector<const ir::BufferNode*> parts;
+  for (const Stage& st : b.all())
+    if (!st.layout.empty()) return parts;
+  for (int i = 0; b.ok() && i < b.num_stages(); ++i) {
+    const te::Op& op = b.at(i).op;
+    if (op.reducer == te::Reducer::none || op.output->num_elements() >= target.cores || iterations(op) < kLongReduction) continue;
+    // The outermost reduction axis with enough turns is cut into pieces.
+    const int64_t pieces = pieces_for(target);
+    const auto axis = std::find_if(op.reduce_axes.begin(), op.reduce_axes.end(), [&](const te::Axis& a) { return a.extent >= pieces; });
+    if (axis == op.reduce_axes.end()) continue;
+    const int64_t length = (axis->extent + pieces - 1) / pieces;
+    const auto position = op.axes.size() + static_cast<size_t>(axis - op.reduce_axes.begin());
+    b.rfactor(i, b.split(i, b.loops(i)[position], {length})[0]);
+    const std::vector<ir::Var> loops = b.loops(i);
+    const te::Op& part = b.at(i).op;
+    const auto spatial = static_cast<std::ptrdiff_t>(part.axes.size());
+    const Loops l{
+        {loops.front()}, std::vector<ir::Var>(loops.begin() + 1, loops.begin() + spatial), std::vector<ir::Var>(loops.begin() + spatial, loops.end()), {}};
+    b.parallel(i, loops.front());
+    vectorize_reduction(b, Member{i, {}}, l, target);
+    parts.push_back(b.at(i).op.output.get());
+    ++i;  // the sum of the parts
+  }
+  return parts;
+}
+
+bool schedule_rows(Builder& b, const Target& target, const std::vector<const ir::BufferNode*>& done) {
+  std::optional<Rows> rows = find_rows(b, done);
   if (!rows) return false;
   std::vector<int> apart;
   if (rows->reuse) {
     // What a reduction with reuse reads, such as a padded image, is computed once, not for every tile.
+    std::vector<const ir::BufferNode*> arrays = done;
     for (const Member& m : rows->members)
-      if (m.stage != rows->output && b.at(m.stage).op.reducer == te::Reducer::none) apart.push_back(m.stage);
-    rows = find_rows(b, apart);
+      if (m.stage != rows->output && b.at(m.stage).op.reducer == te::Reducer::none) {
+        apart.push_back(m.stage);
+        arrays.push_back(b.at(m.stage).op.output.get());
+      }
+    rows = find_rows(b, arrays);
     if (!rows || rows->members.size() > 2) return false;
     for (const int i : apart)
       if (i > rows->members.front().stage) return false;

@@ -43,9 +43,14 @@ void schedule_elementwise(schedule::Builder& b, int stage, const Target& target)
 /// A reduction of its own: a few vectors of neighbouring outputs at a time, summed up in registers. Returns the stage's index, which grows by the cache stage.
 int schedule_reduction(schedule::Builder& b, int stage, const Target& target);
 
-/// All stages of a kernel with one output inside the output's loops, so that what is read several times stays in cache and memory is read and written once.
-/// Handles outputs without layouts whose other stages are computed piece by piece for rows of the output (softmax and layer norm along the last axis, sums of
-/// rows), or for a few columns at a time (softmax over channels, sums of columns, pools). False, with nothing changed, for others.
-bool schedule_rows(schedule::Builder& b, const Target& target);
+/// Reductions to fewer results than there are cores: each core reduces a part, the parts are reduced after that. Returns the arrays of the parts, whose stages
+/// are scheduled.
+std::vector<const ir::BufferNode*> split_reductions(schedule::Builder& b, const Target& target);
+
+/// All stages of a kernel with one output, except those of the arrays in `done`, inside the output's loops, so that what is read several times stays in cache
+/// and memory is read and written once. Handles outputs without layouts whose other stages are computed piece by piece for rows of the output (softmax and
+/// layer norm along the last axis, sums of rows), or for a few columns at a time (softmax over channels, sums of columns, pools). False, with nothing changed,
+/// for others.
+bool schedule_rows(schedule::Builder& b, const Target& target, const std::vector<const ir::BufferNode*>& done);
 
 }  // namespace tw::space::rules

@@ -275,6 +275,8 @@ std::vector<Case> cases() {
     add({reduce(op, {4, 133}, {1}, kFloat32, 0), reduce(op, {33, 20}, {0})});
   add({reduce("reduce_sum", {3, 1, 200}, {2}), reduce("reduce_sum", {7000}, {0}), reduce("reduce_mean", {2, 16, 7, 7}, {2, 3}),
        reduce("reduce_max", {1, 256, 256}, {1, 2})});
+  // Long ones to a single result: in parts.
+  add({reduce("reduce_sum", {1500, 1433}, {0, 1}), reduce("reduce_mean", {2100001}, {0}, kFloat32, 0), reduce("reduce_max", {1, 40, 60000}, {1, 2})});
   add({along("argmax", {7, 45}, 1), along("argmin", {45, 18}, 0), along("cumsum", {5, 33}, 1)});
   // Windows.
   for (const DType t : {kFloat32, kInt8, kFloat64}) add({pool("max_pool2d", {1, 3, 19, 23}, 3, 2, 1, t)});
