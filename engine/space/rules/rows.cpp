@@ -20,6 +20,9 @@ constexpr int64_t kShortRow = 8;
 /// Iterations from which a reduction to a few results is worth the detour over parts.
 constexpr int64_t kLongReduction = 64 * kParallelWork;
 
+/// Elements of a sliding window that is written out, at most.
+constexpr int64_t kWindow = 9;
+
 constexpr int kUnset = -2, kNone = -1;
 
 /// One computed stage and which of its axes are the output's.
@@ -264,6 +267,11 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int
     }
     append(walk, l.own);
     append(walk, l.reduce);
+    // A window written out shares its loads and costs no loops.
+    int64_t window = 1;
+    for (const te::Axis& a : b.at(member.stage).op.reduce_axes) window *= a.extent;
+    for (const ir::Var& r : l.reduce)
+      if (window <= kWindow) b.unroll(member.stage, r);
     append(walk, tail);
     const auto parts = b.split(member.stage, last, {v});
     append(walk, parts);
