@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tir/passes/hoist_invariants.h"
 
+#include "engine/arith/linear.h"
 #include "engine/tir/clone.h"
+#include "engine/tir/passes/merge_branches.h"
 #include "engine/tir/visit.h"
 
 namespace tw::tir {
@@ -27,24 +29,70 @@ void split_condition(const Expr& c, const ir::VarNode* var, std::optional<Expr>&
   side = side ? *side && c : c;
 }
 
-Stmt hoist(const Stmt& s) {
-  const Stmt x = map_children(s, hoist, [](const Expr& e) { return e; });
-  const auto* loop = as<ForNode>(x);
-  // A parallel region stays the outermost statement: its work is split before conditions are looked at.
-  if (!loop || is_concurrent(loop->for_kind)) return x;
-  const auto* branch = as<IfNode>(loop->body);
-  if (!branch) return x;
-  std::optional<Expr> invariant, rest;
-  split_condition(branch->cond, loop->var.get(), invariant, rest);
-  if (!invariant || (rest && branch->else_body)) return x;
-  const auto around = [&](const Stmt& body) { return make_for(loop->var, loop->min, loop->extent, loop->for_kind, body, loop->origin); };
-  const Stmt then_body = rest ? if_then(*rest, branch->then_body, std::nullopt, branch->origin) : branch->then_body;
-  std::optional<Stmt> else_body;
-  if (branch->else_body) {
-    const Var v = ir::make_var(loop->var->name);
-    else_body = make_for(v, loop->min, loop->extent, loop->for_kind, clone_with(*branch->else_body, {{loop->var.get(), ir::to_expr(v)}}), loop->origin);
+/// Statements that one loop may become by being copied.
+constexpr int kMaxCopied = 256;
+
+int count_statements(const Stmt& s) {
+  int n = 0;
+  walk(s, [&](const Stmt&) { ++n; });
+  return n;
+}
+
+/// The last branch that stands directly in the body of a loop on a condition that the loop cannot change: later rows of a tile have stronger guards, which
+/// imply those of the rows before.
+const IfNode* last_invariant(const SeqNode& body, const ir::VarNode* var) {
+  for (size_t k = body.stmts.size(); k-- > 0;)
+    if (const auto* n = as<IfNode>(body.stmts[k]); n && n->cond->dtype.is_scalar() && !ir::uses_var(n->cond, var) && !reads_memory(n->cond)) return n;
+  return nullptr;
+}
+
+/// The body where the condition of its direct branches is known.
+Stmt decided(const SeqNode& body, const Expr& cond, bool holds) {
+  std::vector<Stmt> out;
+  for (const Stmt& s : body.stmts) {
+    const auto* n = as<IfNode>(s);
+    if (!n || !arith::same_atom(n->cond, cond))
+      out.push_back(s);
+    else if (holds)
+      out.push_back(n->then_body);
+    else if (n->else_body)
+      out.push_back(*n->else_body);
   }
-  return if_then(*invariant, around(then_body), else_body, branch->origin);
+  return join_branches(seq(std::move(out)));  // what stood between two branches may be gone
+}
+
+Stmt out_of_loop(const Stmt& s, int budget);
+
+/// if c { LOOP(then_body) } else { LOOP(else_body) }, the second with a variable of its own.
+Stmt two_loops(const ForNode& loop, const IfNode& branch, const Expr& cond, const Stmt& then_body, const std::optional<Stmt>& else_body, int budget) {
+  const Stmt first = make_for(loop.var, loop.min, loop.extent, loop.for_kind, then_body, loop.origin);
+  std::optional<Stmt> second;
+  if (else_body && !is_nop(*else_body)) {
+    const Var v = ir::make_var(loop.var->name);
+    second = out_of_loop(make_for(v, loop.min, loop.extent, loop.for_kind, clone_with(*else_body, {{loop.var.get(), ir::to_expr(v)}}), loop.origin), budget);
+  }
+  return if_then(cond, out_of_loop(first, budget), second, branch.origin);
+}
+
+Stmt out_of_loop(const Stmt& s, int budget) {
+  const auto* loop = as<ForNode>(s);
+  // A parallel region stays the outermost statement: its work is split before conditions are looked at.
+  if (!loop || is_concurrent(loop->for_kind)) return s;
+  if (const auto* branch = as<IfNode>(loop->body)) {
+    std::optional<Expr> invariant, rest;
+    split_condition(branch->cond, loop->var.get(), invariant, rest);
+    if (!invariant || (rest && branch->else_body)) return s;
+    return two_loops(*loop, *branch, *invariant, rest ? if_then(*rest, branch->then_body, std::nullopt, branch->origin) : branch->then_body, branch->else_body,
+                     budget);
+  }
+  const auto* body = as<SeqNode>(loop->body);
+  const IfNode* branch = body ? last_invariant(*body, loop->var.get()) : nullptr;
+  if (!branch || 2 * count_statements(loop->body) > budget) return s;
+  return two_loops(*loop, *branch, branch->cond, decided(*body, branch->cond, true), decided(*body, branch->cond, false), budget / 2);
+}
+
+Stmt hoist(const Stmt& s) {
+  return out_of_loop(map_children(s, hoist, [](const Expr& e) { return e; }), kMaxCopied);
 }
 
 }  // namespace

@@ -14,8 +14,9 @@ bool reads_memory(const Expr& e) {
   return reads;
 }
 
-/// The sequence with every run of branches on one condition as one branch.
-Stmt join(const Stmt& s) {
+}  // namespace
+
+Stmt join_branches(const Stmt& s) {
   const auto* q = as<SeqNode>(s);
   if (!q) return s;
   std::vector<Stmt> out;
@@ -38,14 +39,16 @@ Stmt join(const Stmt& s) {
       if (branch.else_body) else_bodies.push_back(*branch.else_body);
     }
     std::optional<Stmt> other;
-    if (!else_bodies.empty()) other = join(seq(std::move(else_bodies)));
-    out.push_back(if_then(first->cond, join(seq(std::move(then_bodies))), other, first->origin));
+    if (!else_bodies.empty()) other = join_branches(seq(std::move(else_bodies)));
+    out.push_back(if_then(first->cond, join_branches(seq(std::move(then_bodies))), other, first->origin));
   }
   return out.size() == q->stmts.size() ? s : seq(std::move(out));
 }
 
+namespace {
+
 Stmt merge(const Stmt& s) {
-  return join(map_children(s, merge, [](const Expr& e) { return e; }));
+  return join_branches(map_children(s, merge, [](const Expr& e) { return e; }));
 }
 
 }  // namespace
