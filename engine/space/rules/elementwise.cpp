@@ -48,25 +48,6 @@ std::vector<ir::Var> first_loops(const Builder& b, int stage, std::vector<ir::Va
 
 namespace {
 
-/// Blocks of a layout: memory is walked in its order, the innermost piece is the vector.
-void schedule_blocked(Builder& b, int stage, int64_t lanes) {
-  const std::vector<ir::Var> loops = b.loops(stage);
-  const Contiguous run = contiguous(b.at(stage));
-  const int64_t v = vector_length(run.length, lanes), work = iterations(b.at(stage).op);
-  if (v == 1)
-    return parallelize(b, stage, std::vector<ir::Var>(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(1, loops.size() - 1))), work);
-  const ir::Var inner = loops[static_cast<size_t>(run.axis)];
-  const auto parts = b.split(stage, inner, {v});
-  std::vector<ir::Var> walk;
-  for (const ir::Var& l : loops) walk.push_back(l.same_as(inner) ? parts[0] : l);
-  walk.push_back(parts[1]);
-  b.reorder(stage, walk);
-  b.vectorize(stage, parts[1]);
-  walk.pop_back();
-  if (walk.size() > 1) walk.pop_back();
-  parallelize(b, stage, walk, work);
-}
-
 /// Rows and columns of a block that is transposed in registers, at most.
 constexpr int64_t kMaxBlock = 16;
 
@@ -82,14 +63,62 @@ int64_t stride_of_last(const ir::Expr& body, const std::vector<te::Axis>& axes) 
   return stride;
 }
 
-/// The axis that lies in memory where a read strides along the last axis: a transpose of the two. -1 if there is none.
-int crossing_axis(const ir::Expr& body, const std::vector<te::Axis>& axes) {
+/// The axis that lies in memory where a read of a row-major array strides along the axis of the vectors: a transpose of the two. -1 if there is none.
+int crossing_axis(const Builder& b, const ir::Expr& body, const std::vector<te::Axis>& axes, size_t vectors) {
   for (const Read& r : reads_of(body, axes)) {
-    if (!r.strides.back() || *r.strides.back() <= kShortStride) continue;
-    for (size_t k = 0; k + 1 < axes.size(); ++k)
-      if (r.strides[k] == 1 && axes[k].extent > 1) return static_cast<int>(k);
+    const bool blocked = std::any_of(b.all().begin(), b.all().end(), [&](const Stage& st) { return st.op.output.get() == r.buffer && !st.layout.empty(); });
+    if (blocked || !r.strides[vectors] || *r.strides[vectors] <= kShortStride) continue;
+    for (size_t k = 0; k < axes.size(); ++k)
+      if (k != vectors && r.strides[k] == 1 && axes[k].extent > 1) return static_cast<int>(k);
   }
   return -1;
+}
+
+/// Blocks of a layout: memory is walked in its order, the innermost piece is the vector. Where the input lies along another axis, as many vectors as have
+/// lanes are made together.
+void schedule_blocked(Builder& b, int stage, int64_t lanes) {
+  const std::vector<ir::Var> loops = b.loops(stage);
+  const std::vector<te::Axis> axes = b.at(stage).op.axes;
+  const ir::Expr body = whole_body(b, stage);
+  const Contiguous run = contiguous(b.at(stage));
+  const auto vectors = static_cast<size_t>(run.axis);
+  const int64_t v = vector_length(run.length, lanes), work = iterations(b.at(stage).op);
+  if (v == 1)
+    return parallelize(b, stage, std::vector<ir::Var>(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(1, loops.size() - 1))), work);
+  const int across = crossing_axis(b, body, axes, vectors);
+  size_t begin = static_cast<size_t>(across), end = begin + 1;
+  if (across > run.axis) {
+    begin = joined_from(body, std::vector<te::Axis>(axes.begin() + run.axis + 1, axes.begin() + across + 1)) + vectors + 1;
+  } else {
+    begin = end = loops.size();
+  }
+  std::vector<ir::Var> walk, written_out, lane;
+  for (size_t k = 0; k < loops.size(); ++k) {
+    if (k == begin) {
+      const ir::Var joined =
+          end - begin > 1
+              ? b.fuse(stage, std::vector<ir::Var>(loops.begin() + static_cast<std::ptrdiff_t>(begin), loops.begin() + static_cast<std::ptrdiff_t>(end)))
+              : loops[k];
+      const auto rows = b.split(stage, joined, {v});
+      b.unroll(stage, rows[1]);
+      walk.push_back(rows[0]);
+      written_out.push_back(rows[1]);
+      k = end - 1;
+    } else if (k == vectors) {
+      const auto parts = b.split(stage, loops[k], {v});
+      b.vectorize(stage, parts[1]);
+      walk.push_back(parts[0]);
+      lane.push_back(parts[1]);
+    } else {
+      walk.push_back(loops[k]);
+    }
+  }
+  std::vector<ir::Var> order = walk;
+  order.insert(order.end(), written_out.begin(), written_out.end());
+  order.insert(order.end(), lane.begin(), lane.end());
+  b.reorder(stage, order);
+  if (walk.size() > 1) walk.pop_back();
+  parallelize(b, stage, walk, work);
 }
 
 /// Square blocks: as many vectors are read along one axis as are written along the other, and transposed on the way.
@@ -152,7 +181,7 @@ void schedule_elementwise(Builder& b, int stage, const Target& target) {
   const std::vector<te::Axis> axes = b.at(stage).op.axes;
   const ir::Expr body = whole_body(b, stage);
   const size_t first = joined_from(body, axes);
-  if (const int across = crossing_axis(body, axes); across >= 0 && static_cast<size_t>(across) < first && lanes > 1)
+  if (const int across = crossing_axis(b, body, axes, axes.size() - 1); across >= 0 && static_cast<size_t>(across) < first && lanes > 1)
     return schedule_transpose(b, stage, body, across, first, target);
   ir::Var run = outer.back();
   int64_t length = 1, rows = 1;
