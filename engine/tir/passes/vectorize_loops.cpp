@@ -35,6 +35,7 @@ class Vectorizer {
   bool vectorizable(const Stmt& s) const {
     if (as<AllocNode>(s) || as<LetNode>(s)) return false;
     if (const auto* n = as<ForNode>(s)) return !is_concurrent(n->for_kind) && !ir::uses_var(n->min, var_) && !ir::uses_var(n->extent, var_);
+    if (const auto* n = as<IfNode>(s); n && !n->cond->dtype.is_scalar()) return false;
     // A body in vectors already stays one; a store that does not move with the lane would write one element from every lane.
     if (const auto* n = as<StoreNode>(s))
       return n->value->dtype.is_scalar() && std::any_of(n->indices.begin(), n->indices.end(), [&](const Expr& i) { return ir::uses_var(i, var_); });
