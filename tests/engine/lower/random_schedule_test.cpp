@@ -11,47 +11,6 @@
 
 using namespace tw;
 
-namespace {
-
-/// Packs inputs as the schedule lays them out, runs the function, unpacks the outputs.
-Expected<std::vector<HostArray>> run(const tir::Func& f, const schedule::Schedule& s, const std::vector<HostArray>& inputs) {
-  std::vector<HostArray> args;
-  size_t next = 0;
-  for (const schedule::Stage& st : s.stages()) {
-    if (!st.op.is_placeholder()) continue;
-    const runtime::ArgSpec spec = testing::spec_of(st);
-    HostArray packed = HostArray::make(spec.dtype, spec.physical_shape());
-    runtime::pack_layout(spec, inputs[next++].data.data(), packed.data.data());
-    args.push_back(std::move(packed));
-  }
-  const size_t first_output = args.size();
-  for (const int o : s.outputs()) {
-    const runtime::ArgSpec spec = testing::spec_of(s.stages()[static_cast<size_t>(o)]);
-    args.push_back(HostArray::make(spec.dtype, spec.physical_shape()));
-  }
-  TW_CHECK(tir::interpret(f, args));
-  std::vector<HostArray> out;
-  for (size_t k = 0; k < s.outputs().size(); ++k) {
-    const runtime::ArgSpec spec = testing::spec_of(s.stages()[static_cast<size_t>(s.outputs()[k])]);
-    HostArray plain = HostArray::make(spec.dtype, spec.shape);
-    runtime::unpack_layout(spec, args[first_output + k].data.data(), plain.data.data());
-    out.push_back(std::move(plain));
-  }
-  return out;
-}
-
-double largest_difference(const std::vector<HostArray>& a, const std::vector<HostArray>& b) {
-  double worst = 0;
-  for (size_t k = 0; k < a.size(); ++k)
-    for (int64_t i = 0; i < a[k].num_elements(); ++i) {
-      const double d = std::abs(a[k].get(i) - b[k].get(i));
-      worst = d > worst || std::isnan(d) ? d : worst;
-    }
-  return worst;
-}
-
-}  // namespace
-
 class RandomScheduleTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
@@ -91,9 +50,9 @@ void RandomScheduleTest::keepsResults() {
     ++lowered;
     const auto check = [&](const tir::Func& func, const char* when) -> QString {
       if (auto ok = tir::verify(func); !ok) return context(std::string(when) + ": " + ok.error().text() + "\n" + tir::print(func));
-      const auto got = run(func, s, inputs);
+      const auto got = testing::run_scheduled(s, inputs, [&](std::vector<HostArray>& args) { return tir::interpret(func, args); });
       if (!got) return context(std::string(when) + ": " + got.error().text() + "\n" + tir::print(func));
-      const double d = largest_difference(*got, *want);
+      const double d = testing::largest_difference(*got, *want);
       return d < 1e-4 ? QString() : context(fmt::format("{}: differs by {}\n{}", when, d, tir::print(func)));
     };
     const QString before = check(*f, "as lowered");

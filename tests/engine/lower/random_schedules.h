@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/base/rng.h"
 #include "engine/runtime/artifact.h"
@@ -189,6 +190,44 @@ inline std::vector<HostArray> random_inputs(const te::Dag& dag, Rng& rng) {
     out.push_back(std::move(a));
   }
   return out;
+}
+
+/// Packs inputs as the schedule lays them out, gives `run` the arguments of the lowered function, unpacks the outputs.
+template <class Run>
+Expected<std::vector<HostArray>> run_scheduled(const schedule::Schedule& s, const std::vector<HostArray>& inputs, Run run) {
+  std::vector<HostArray> args;
+  size_t next = 0;
+  for (const schedule::Stage& st : s.stages()) {
+    if (!st.op.is_placeholder()) continue;
+    const runtime::ArgSpec spec = spec_of(st);
+    HostArray packed = HostArray::make(spec.dtype, spec.physical_shape());
+    runtime::pack_layout(spec, inputs[next++].data.data(), packed.data.data());
+    args.push_back(std::move(packed));
+  }
+  const size_t first_output = args.size();
+  for (const int o : s.outputs()) {
+    const runtime::ArgSpec spec = spec_of(s.stages()[static_cast<size_t>(o)]);
+    args.push_back(HostArray::make(spec.dtype, spec.physical_shape()));
+  }
+  TW_CHECK(run(args));
+  std::vector<HostArray> out;
+  for (size_t k = 0; k < s.outputs().size(); ++k) {
+    const runtime::ArgSpec spec = spec_of(s.stages()[static_cast<size_t>(s.outputs()[k])]);
+    HostArray plain = HostArray::make(spec.dtype, spec.shape);
+    runtime::unpack_layout(spec, args[first_output + k].data.data(), plain.data.data());
+    out.push_back(std::move(plain));
+  }
+  return out;
+}
+
+inline double largest_difference(const std::vector<HostArray>& a, const std::vector<HostArray>& b) {
+  double worst = 0;
+  for (size_t k = 0; k < a.size(); ++k)
+    for (int64_t i = 0; i < a[k].num_elements(); ++i) {
+      const double d = std::abs(a[k].get(i) - b[k].get(i));
+      worst = d > worst || std::isnan(d) ? d : worst;
+    }
+  return worst;
 }
 
 }  // namespace tw::testing
