@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tw compile`: a network as one file of machine code, every kernel from its best record.
+#include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "app/cli/common.h"
+#include "app/cli/emit.h"
 #include "app/cli/network.h"
+#include "app/cli/pass_dump.h"
 #include "app/cli/progress.h"
 #include "app/cli/table.h"
 #include "db/database.h"
-#include "engine/api/explain.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 
@@ -22,56 +23,7 @@ struct Options {
   bool json = false;
 };
 
-const std::set<std::string> kListings = {"steps", "loops", "tir", "llvm", "asm"};
-
-/// Writes the graph before the first pass and after every pass that changed it.
-class PassDump {
- public:
-  explicit PassDump(std::string folder) : folder_(std::move(folder)) {}
-
-  void operator()(const graph::Pass& pass, const graph::Graph& before, const graph::Graph& after, double, bool changed) {
-    if (number_ == 0) write("imported", before);
-    ++number_;
-    if (changed) write(pass.name, after);
-  }
-  const std::optional<Error>& error() const { return error_; }
-
- private:
-  void write(const std::string& name, const graph::Graph& g) {
-    const std::string path = fmt::format("{}/{:02}_{}.graph", folder_, number_, name);
-    if (auto r = write_file(path, graph::print(g)); !r && !error_) error_ = r.error();
-  }
-
-  std::string folder_;
-  int number_ = 0;
-  std::optional<Error> error_;
-};
-
-/// Listings of every kernel's schedule beside the output: OUTPUT.d/00_task.asm and so on.
-Expected<void> write_listings(const LoadedNetwork& loaded, records::RecordSource* source, const Options& o) {
-  const std::string folder = o.output + ".d";
-  std::error_code ec;
-  std::filesystem::create_directories(folder, ec);
-  if (ec) return Error(ErrorCode::io_error, fmt::format("Cannot create the folder '{}': {}", folder, ec.message()));
-  int number = 0;
-  for (const auto& t : api::network_tasks(loaded.network, loaded.target)) {
-    records::Candidate candidate = api::default_candidate(t.task);
-    if (source != nullptr) {
-      TW_TRY(auto best, source->best(t.task.key));
-      if (best) candidate = best->candidate;
-    }
-    const api::Explanation e = api::explain(t.task, candidate.steps);
-    if (e.error) return *e.error;
-    const std::string base = fmt::format("{}/{:02}_{}.", folder, number++, t.task.name);
-    for (const std::string& what : o.emit) {
-      const std::string& text = what == "steps" ? e.steps : what == "loops" ? e.loops : what == "tir" ? e.tir : what == "llvm" ? e.llvm_ir : e.assembly;
-      TW_CHECK(write_file(base + what, text));
-    }
-  }
-  return {};
-}
-
-Json compile_json(const runtime::Executable& e, const std::string& path) {
+Json compile_json(const runtime::Executable& e, const std::string& path, const std::vector<std::string>& emitted) {
   Json kernels = Json::array();
   for (const auto& c : e.calls) kernels.push_back({{"name", c.name}, {"symbol", c.symbol}, {"task", c.task_key}, {"origin", c.origin}, {"flops", c.flops}});
   int64_t constants = 0;
@@ -83,7 +35,8 @@ Json compile_json(const runtime::Executable& e, const std::string& path) {
           {"object_bytes", e.artifact.object.size()},
           {"constant_bytes", constants},
           {"arena_bytes", e.arena_bytes},
-          {"unplanned_bytes", e.unplanned_bytes}};
+          {"unplanned_bytes", e.unplanned_bytes},
+          {"emitted", emitted}};
 }
 
 void print_summary(const runtime::Executable& e, const Json& summary) {
@@ -107,7 +60,8 @@ int check_names(const Options& o) {
     if (!known) return fail_usage(fmt::format("Expected a pass among {}, found '{}'", fmt::join(names, ", "), printable(name)));
   }
   for (const std::string& what : o.emit)
-    if (!kListings.contains(what)) return fail_usage(fmt::format("Expected --emit with {}, found '{}'", fmt::join(kListings, ", "), printable(what)));
+    if (std::find(emissions().begin(), emissions().end(), what) == emissions().end())
+      return fail_usage(fmt::format("Expected --emit with {}, found '{}'", fmt::join(emissions(), ", "), printable(what)));
   return kDone;
 }
 
@@ -117,21 +71,23 @@ int compile_model(const Options& o) {
   hooks.disabled = o.disabled;
   PassDump dump(o.dump_passes);
   if (!o.dump_passes.empty()) {
-    if (auto r = make_parent_folder(o.dump_passes + "/x"); !r) return fail(r.error());
     hooks.after = std::ref(dump);
   }
   int exit = kDone;
   const auto loaded = load_network(o.network, exit, hooks);
   if (!loaded) return exit;
-  if (dump.error()) return fail(*dump.error());
   std::shared_ptr<db::Database> db;
   if (!o.db.empty()) {
     auto opened = db::Database::open(o.db, db::Mode::read_only);
     if (!opened) return fail_input(opened.error());
     db = std::move(*opened);
   }
+  const std::string name = std::filesystem::path(o.output).stem().string();
+  std::vector<EmittedKernel> kernels;
   Progress progress("Compiling", 0);
   api::CompileOptions options;
+  options.symbols = name;
+  options.on_kernel = [&](const std::string& symbol, const schedule::Schedule& schedule) { kernels.push_back({symbol, schedule}); };
   options.stop = stop_token();
   options.progress = [&](const std::string& what, int done, int total) {
     progress.set_total(total);
@@ -141,10 +97,13 @@ int compile_model(const Options& o) {
   progress.finish();
   if (!executable) return fail(executable.error());
   if (auto r = runtime::save(*executable, o.output); !r) return fail(r.error());
-  if (!o.emit.empty()) {
-    if (auto r = write_listings(*loaded, db.get(), o); !r) return fail(r.error());
+  if (!o.dump_passes.empty()) {
+    for (const EmittedKernel& k : kernels) dump.add_kernel(k.symbol, k.schedule, loaded->target);
+    if (auto r = dump.finish(); !r) return fail(r.error());
   }
-  const Json summary = compile_json(*executable, o.output);
+  const auto emitted = emit(o.emit, o.output + ".d", name, loaded->network, *executable, kernels, loaded->target);
+  if (!emitted) return fail(emitted.error());
+  const Json summary = compile_json(*executable, o.output, *emitted);
   if (o.json) {
     print_json(summary);
   } else {
@@ -161,9 +120,9 @@ void add_compile(CLI::App& app, Run& run) {
   add_network_options(sub, o->network);
   sub->add_option("--db", o->db, "Database with the records; tasks without one get the default schedule");
   sub->add_option("-o,--output", o->output, "File to write (.twx)")->required();
-  sub->add_option("--dump-passes", o->dump_passes, "Folder for the graph after every pass that changed it");
+  sub->add_option("--dump-passes", o->dump_passes, "Folder for the graph after every graph pass, every kernel after every pass over its loops, and an index");
   sub->add_option("--disable-pass", o->disabled, "Skip a graph pass; may be repeated");
-  sub->add_option("--emit", o->emit, "Listings of every task into OUTPUT.d: steps, loops, tir, llvm, asm; comma-separated")->delimiter(',');
+  sub->add_option("--emit", o->emit, fmt::format("Other forms, written into OUTPUT.d: {}; comma-separated", fmt::join(emissions(), ", ")))->delimiter(',');
   sub->add_flag("--json", o->json, "One JSON document on standard output");
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tw run`: runs a compiled network, times it, checks it against the reference.
 #include <algorithm>
+#include <numeric>
+#include <set>
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
@@ -10,6 +12,8 @@
 #include "engine/api/compile.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/measure/roofline.h"
+#include "engine/target/target.h"
 
 namespace tw::cli {
 namespace {
@@ -55,7 +59,62 @@ std::optional<TensorMap> gather_inputs(const runtime::Executable& e, const Optio
 
 std::string slot_name(const runtime::Executable& e, int slot) { return e.slots[slot].spec.name; }
 
-Json run_json(const runtime::Executable& e, const std::vector<HostArray>& outputs, const Latency& latency, const std::vector<double>& call_seconds,
+/// One call of the profile.
+struct CallProfile {
+  const runtime::Call* call;
+  size_t number;
+  double mean_s, share;
+  double bytes;    ///< of all its arrays, each once
+  double least_s;  ///< what the roofline allows
+  bool memory_bound;
+};
+struct Profile {
+  measure::Roofline roof;
+  std::vector<CallProfile> calls;  ///< in the order they run
+};
+
+Expected<Profile> make_profile(const runtime::Executable& e, const std::vector<double>& call_seconds, size_t runs) {
+  constexpr double kRooflineSeconds = 0.5;
+  TW_TRY(const Target target, parse_target(e.target));
+  Profile profile;
+  profile.roof = measure::measure_roofline(runtime::ThreadPool(target.cores), kRooflineSeconds);
+  const double total = std::accumulate(call_seconds.begin(), call_seconds.end(), 0.0);
+  for (size_t i = 0; i < call_seconds.size(); ++i) {
+    const runtime::Call& call = e.calls[i];
+    double bytes = 0;
+    for (const int s : std::set<int>(call.slots.begin(), call.slots.end())) bytes += static_cast<double>(e.slots[s].spec.physical_bytes());
+    profile.calls.push_back({&call, i, call_seconds[i] / static_cast<double>(runs), total > 0 ? call_seconds[i] / total : 0, bytes,
+                             profile.roof.least_seconds(call.flops, bytes), profile.roof.memory_bound(call.flops, bytes)});
+  }
+  return profile;
+}
+
+Json profile_json(const Profile& profile) {
+  Json rows = Json::array();
+  for (const CallProfile& c : profile.calls) {
+    rows.push_back({{"name", c.call->name},
+                    {"nodes", c.call->nodes},
+                    {"origin", c.call->origin},
+                    {"mean_s", c.mean_s},
+                    {"share", c.share},
+                    {"flop", c.call->flops},
+                    {"bytes", c.bytes},
+                    {"flop_per_s", c.call->flops / c.mean_s},
+                    {"bytes_per_s", c.bytes / c.mean_s},
+                    {"roofline_s", c.least_s},
+                    {"roofline_fraction", c.least_s / c.mean_s},
+                    {"bound", c.memory_bound ? "memory" : "arithmetic"}});
+  }
+  return rows;
+}
+
+Json roofline_json(const measure::Roofline& roof) {
+  Json levels = Json::array();
+  for (const auto& l : roof.levels) levels.push_back({{"bytes", l.bytes}, {"bytes_per_s", l.bytes_per_s}});
+  return {{"flop_per_s", roof.flop_per_s}, {"levels", levels}};
+}
+
+Json run_json(const runtime::Executable& e, const std::vector<HostArray>& outputs, const Latency& latency, const std::optional<Profile>& profile,
               const std::optional<Check>& check, const Options& o) {
   Json list = Json::array();
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -76,29 +135,27 @@ Json run_json(const runtime::Executable& e, const std::vector<HostArray>& output
                          {"max_rel_error", json_number(check->max_rel)},
                          {"tolerance", *std::max_element(check->tolerances.begin(), check->tolerances.end())}};
   }
-  if (o.profile) {
-    document["profile"] = Json::array();
-    for (size_t i = 0; i < call_seconds.size(); ++i) {
-      const double mean = call_seconds[i] / static_cast<double>(latency.runs_s.size());
-      document["profile"].push_back(
-          {{"name", e.calls[i].name}, {"nodes", e.calls[i].nodes}, {"origin", e.calls[i].origin}, {"mean_s", mean}, {"flop_per_s", e.calls[i].flops / mean}});
-    }
+  if (profile) {
+    document["profile"] = profile_json(*profile);
+    document["roofline"] = roofline_json(profile->roof);
   }
   return document;
 }
 
-void print_profile(const runtime::Executable& e, const std::vector<double>& call_seconds, size_t runs) {
-  double total = 0;
-  std::vector<size_t> order(call_seconds.size());
-  for (size_t i = 0; i < order.size(); ++i) total += call_seconds[order[i] = i];
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return call_seconds[a] > call_seconds[b]; });
-  Table table({"kernel", ">call", ">time", ">share", ">rate", "schedule from"});
-  for (size_t i : order) {
-    const double mean = call_seconds[i] / static_cast<double>(runs);
-    table.row({e.calls[i].name, std::to_string(i), time_text(mean), fmt::format("{:.1f} %", 100 * call_seconds[i] / total),
-               si_text(e.calls[i].flops / mean, "FLOP/s"), e.calls[i].origin});
+void print_profile(const Profile& profile) {
+  std::vector<CallProfile> slowest = profile.calls;
+  std::stable_sort(slowest.begin(), slowest.end(), [](const CallProfile& a, const CallProfile& b) { return a.mean_s > b.mean_s; });
+  Table table({"kernel", ">call", ">time", ">share", ">rate", ">memory", ">roofline", "bound by", "schedule from"});
+  for (const CallProfile& c : slowest) {
+    table.row({c.call->name, std::to_string(c.number), time_text(c.mean_s), fmt::format("{:.1f} %", 100 * c.share), si_text(c.call->flops / c.mean_s, "FLOP/s"),
+               si_text(c.bytes / c.mean_s, "B/s"), fmt::format("{:.1f} %", 100 * c.least_s / c.mean_s), c.memory_bound ? "memory" : "arithmetic",
+               c.call->origin});
   }
   fmt::print("{}\n", table.text());
+  const measure::Roofline& roof = profile.roof;
+  if (roof.levels.empty()) return;
+  fmt::print("roofline {} in registers, {} from the nearest cache, {} from memory\n", si_text(roof.flop_per_s, "FLOP/s"),
+             si_text(roof.levels.front().bytes_per_s, "B/s"), si_text(roof.levels.back().bytes_per_s, "B/s"));
 }
 
 int run_model(const Options& o) {
@@ -115,6 +172,12 @@ int run_model(const Options& o) {
   const Latency latency = time_runs(**executor, o.repeat, o.profile ? &call_seconds : nullptr, stop_token());
   if (stop_token().stop_requested()) return fail(Error(ErrorCode::cancelled, "Cancelled"));
   const std::vector<HostArray> outputs = (*executor)->outputs();
+  std::optional<Profile> profile;
+  if (o.profile) {
+    auto made = make_profile(*e, call_seconds, latency.runs_s.size());
+    if (!made) return fail(made.error());
+    profile = std::move(*made);
+  }
   if (!o.output.empty()) {
     std::vector<std::string> names;
     for (int slot : e->outputs) names.push_back(slot_name(*e, slot));
@@ -130,9 +193,9 @@ int run_model(const Options& o) {
     check = std::move(*checked);
   }
   if (o.json) {
-    print_json(run_json(*e, outputs, latency, call_seconds, check, o));
+    print_json(run_json(*e, outputs, latency, profile, check, o));
   } else {
-    if (o.profile) print_profile(*e, call_seconds, latency.runs_s.size());
+    if (profile) print_profile(*profile);
     for (size_t i = 0; i < outputs.size(); ++i)
       fmt::print("output   {}: {}{}\n", printable(slot_name(*e, e->outputs[i])), outputs[i].dtype.name(), shape_text(outputs[i].shape));
     fmt::print("latency  median {}, least {}, most {} of {} runs\n", time_text(latency.median_s()), time_text(latency.min_s()), time_text(latency.max_s()),
@@ -154,7 +217,7 @@ void add_run(CLI::App& app, Run& run) {
   sub->add_flag("--check", o->check, "Compare with the unoptimised graph, run operator by operator in a child process; exit code 1 above the tolerance");
   sub->add_option("--tolerance", o->tolerance,
                   "Error that --check allows, relative to the largest magnitude of an output, instead of what the operators allow");
-  sub->add_flag("--profile", o->profile, "Time of every kernel call");
+  sub->add_flag("--profile", o->profile, "Time of every kernel call, its rates and how far it is from what this machine can reach");
   sub->add_option("--repeat", o->repeat, "Timed runs, after one to warm up")->check(CLI::Range(1, 1000000))->capture_default_str();
   sub->add_option("--output", o->output, "Folder for the outputs as .npy files");
   sub->add_flag("--json", o->json, "One JSON document on standard output");

@@ -2,8 +2,8 @@
 #include "engine/api/compile.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "engine/api/c_export.h"
 #include "engine/api/kernel_plan.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
@@ -18,17 +18,10 @@ namespace {
 
 Error cancelled() { return Error(ErrorCode::cancelled, "Compilation was cancelled"); }
 
-/// Letters, digits and underscores, not too long for a symbol.
-std::string symbol_of(size_t number, const std::string& name) {
-  std::string s = fmt::format("k{}_{}", number, name.substr(0, 60));
-  for (char& c : s)
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  return s;
-}
-
 class Compiler {
  public:
-  Compiler(const Network& network, const Target& target, const CompileOptions& options) : n_(network), target_(target), options_(options) {}
+  Compiler(const Network& network, const Target& target, const CompileOptions& options)
+      : n_(network), target_(target), options_(options), prefix_((options.symbols.empty() ? network.imported.name : options.symbols).substr(0, 60)) {}
 
   Expected<runtime::Executable> run(records::RecordSource* records) {
     if (records) TW_CHECK(find_records(*records));
@@ -94,7 +87,7 @@ class Compiler {
       const auto [it, fresh] = known.emplace(identity, static_cast<int>(funcs_.size()));
       function_of_.push_back(it->second);
       if (!fresh) continue;
-      const std::string symbol = symbol_of(funcs_.size(), k.name);
+      const std::string symbol = c_identifier(fmt::format("{}_k{}_{}", prefix_, funcs_.size(), k.name.substr(0, 60)));
       auto func = k.tuned ? Expected<tir::Func>(tuned_.at(k.task_key).func) : lower::lower_and_optimize(k.schedule, symbol, target_);
       if (!func) {
         Error e = func.error();
@@ -136,6 +129,14 @@ class Compiler {
     TW_CHECK(add_slots());
     add_calls();
     place_intermediates();
+    if (options_.on_kernel) {
+      std::vector<bool> told(funcs_.size(), false);
+      for (size_t i = 0; i < plan_.kernels.size(); ++i) {
+        const auto f = static_cast<size_t>(function_of_[i]);
+        if (!told[f]) options_.on_kernel(funcs_[f].name, plan_.kernels[i].schedule);
+        told[f] = true;
+      }
+    }
     return std::move(e_);
   }
 
@@ -213,6 +214,7 @@ class Compiler {
   const Network& n_;
   const Target& target_;
   const CompileOptions& options_;
+  std::string prefix_;  ///< of every symbol, so that several networks can be linked into one program
   std::map<std::string, Tuned> tuned_;
   std::map<std::string, std::string>
       default_origin_;  ///< task key -> what is known of a task with the default schedule: its time, or why its record is not used

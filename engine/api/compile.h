@@ -9,6 +9,7 @@
 #include "engine/graph/pass.h"
 #include "engine/records/record_sink.h"
 #include "engine/runtime/executable.h"
+#include "engine/schedule/schedule.h"
 
 /// What the programs use: import, tasks, compile.
 namespace tw::api {
@@ -37,6 +38,9 @@ std::vector<NetworkTask> network_tasks(const Network& network, const Target& tar
 struct CompileOptions {
   std::function<void(const std::string& what, int done, int total)> progress;
   StopToken stop;
+  std::string symbols;  ///< prefix of the kernels' symbols; the network's name if empty
+  /// Called once for every distinct kernel of the result, in order.
+  std::function<void(const std::string& symbol, const schedule::Schedule& schedule)> on_kernel;
 };
 
 /// Every group with the best record of its task (default schedule where there is none or where its steps no longer apply), layouts matched,

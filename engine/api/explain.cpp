@@ -12,12 +12,11 @@ namespace tw::api {
 
 namespace {
 
-Expected<void> fill(Explanation& x, const te::DagPtr& dag, const Target& target, const std::vector<schedule::Step>& steps,
+Expected<void> fill(Explanation& x, const schedule::Schedule& s, const std::string& symbol, const Target& target,
                     const std::vector<std::vector<int>>& nodes_of_op) {
-  TW_TRY(const schedule::Schedule s, schedule::Schedule::replay(dag, steps));
   x.steps = schedule::print_steps(s);
   x.loops = schedule::print_loops(s);
-  TW_TRY(const tir::Func lowered, lower::lower(s, "main"));
+  TW_TRY(const tir::Func lowered, lower::lower(s, symbol));
   x.lowered = tir::print(lowered);
   TW_TRY(const tir::Func optimized, tir::run_passes(lowered, target));
   const tir::Printed printed = tir::print_with_lines(optimized);
@@ -32,13 +31,21 @@ Expected<void> fill(Explanation& x, const te::DagPtr& dag, const Target& target,
   return {};
 }
 
+Explanation explained(const Expected<schedule::Schedule>& s, const std::string& symbol, const Target& target,
+                      const std::vector<std::vector<int>>& nodes_of_op) {
+  Explanation x;
+  const Expected<void> done = s ? fill(x, *s, symbol, target, nodes_of_op) : Expected<void>(s.error());
+  if (!done) x.error = done.error();
+  return x;
+}
+
 }  // namespace
 
 Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps) {
-  Explanation x;
-  if (const auto done = fill(x, task.dag, task.target, steps, {}); !done) x.error = done.error();
-  return x;
+  return explained(schedule::Schedule::replay(task.dag, steps), "main", task.target, {});
 }
+
+Explanation explain(const schedule::Schedule& schedule, const std::string& symbol, const Target& target) { return explained(schedule, symbol, target, {}); }
 
 Explanation explain(const Network& network, int group, const Target& target, const std::vector<schedule::Step>& steps) {
   Explanation x;
@@ -55,8 +62,7 @@ Explanation explain(const Network& network, int group, const Target& target, con
   }
   std::vector<std::vector<int>> nodes_of_op;
   for (const int n : dag->op_node) nodes_of_op.push_back(n < 0 ? std::vector<int>() : std::vector<int>{n});
-  if (const auto done = fill(x, g.dag, target, steps, nodes_of_op); !done) x.error = done.error();
-  return x;
+  return explained(schedule::Schedule::replay(g.dag, steps), "main", target, nodes_of_op);
 }
 
 Expected<records::Candidate> candidate_at(const records::Task& task, int64_t config_index) {

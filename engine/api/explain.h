@@ -5,6 +5,7 @@
 #include "engine/api/provenance.h"
 #include "engine/codegen/codegen.h"
 #include "engine/records/record.h"
+#include "engine/schedule/schedule.h"
 #include "engine/tir/pass.h"
 
 namespace tw::api {
@@ -26,6 +27,8 @@ struct Explanation {
 Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps);
 /// The same for group `group` of a network's partition on `target`; the provenance reaches up to the nodes of Network::optimized.
 Explanation explain(const Network& network, int group, const Target& target, const std::vector<schedule::Step>& steps);
+/// The same for a kernel of a network, under its symbol.
+Explanation explain(const schedule::Schedule& schedule, const std::string& symbol, const Target& target);
 /// The steps of a point of the task's template. Errors: not_applicable if the task has no template.
 Expected<records::Candidate> candidate_at(const records::Task& task, int64_t config_index);
 /// The default schedule as a candidate.

@@ -225,9 +225,40 @@ class MainJob(CliCase):
             self.assertEqual(self.read(self.path(f"a/{f}")), self.read(self.path(f"b/{f}")))
 
     def test_listings_and_passes(self):
-        tw("compile", self.model, "-o", self.path("m.twx"), "--emit", "steps,tir,asm", "--dump-passes", self.path("passes"), check=0)
-        self.assertTrue(os.listdir(self.path("m.twx.d")))
-        self.assertTrue(any(f.startswith("00_imported") for f in os.listdir(self.path("passes"))))
+        done = tw_json("compile", self.model, "-o", self.path("net.twx"), "--emit", "steps,loops,tir,llvm-ir,asm,graph-json,object,c-header",
+                       "--dump-passes", self.path("passes"))
+        emitted = {os.path.basename(path) for path in done["emitted"]}
+        self.assertLessEqual({"graph.json", "net.o", "net_data.o", "net.h", "tilewright_runtime.c"}, emitted)
+        for kernel in done["kernels"]:
+            self.assertTrue(kernel["symbol"].startswith("net_k"))
+            for form in ("steps", "loops", "tir", "llvm-ir", "asm"):
+                self.assertIn(f"{kernel['symbol']}.{form}", emitted)
+        for path in done["emitted"]:
+            self.assertGreater(os.path.getsize(path), 0, path)
+        with open(self.path("net.twx.d/graph.json"), encoding="utf-8") as f:
+            self.assertEqual(sum(node["op"] == "tvm_op" for node in json.load(f)["nodes"]), len(done["kernels"]))
+        with open(self.path("passes/index.json"), encoding="utf-8") as f:
+            index = json.load(f)
+        self.assertEqual(index["graph"][0]["pass"], "imported")
+        self.assertEqual({k["symbol"] for k in index["kernels"]}, {k["symbol"] for k in done["kernels"]})
+        for passes in [index["graph"]] + [k["passes"] for k in index["kernels"]]:
+            self.assertTrue(any(p["changed"] for p in passes[1:]) and not all(p["changed"] for p in passes))
+            for p in passes:
+                self.assertGreaterEqual(p["seconds"], 0)
+                self.assertTrue(os.path.exists(self.path("passes/" + p["file"])))
+
+    def test_profile_stands_against_the_roofline(self):
+        tw("compile", self.model, "-o", self.path("m.twx"), check=0)
+        ran = tw_json("run", self.path("m.twx"), "--random-input", "--profile", "--repeat", "2")
+        self.assertGreater(ran["roofline"]["flop_per_s"], 0)
+        self.assertGreater(min(level["bytes_per_s"] for level in ran["roofline"]["levels"]), 0)
+        self.assertAlmostEqual(sum(row["share"] for row in ran["profile"]), 1, places=6)
+        for row in ran["profile"]:
+            self.assertGreater(row["bytes"], 0)
+            self.assertAlmostEqual(row["roofline_fraction"] * row["mean_s"], row["roofline_s"], places=12)
+            self.assertIn(row["bound"], ("memory", "arithmetic"))
+        text = tw("run", self.path("m.twx"), "--random-input", "--profile", "--repeat", "1", check=0)[1]
+        self.assertIn("roofline", text)
 
     def start_tuning(self, db, trials):
         command = [TW, "tune", self.model, "--trials", str(trials), "--batch", "4", "--db", db, "--json"]

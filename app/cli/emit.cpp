@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/emit.h"
+
+#include <algorithm>
+
+#include "app/cli/common.h"
+#include "engine/api/c_export.h"
+#include "engine/api/explain.h"
+#include "engine/api/graph_json.h"
+#include "engine/base/json.h"
+#include "engine/base/text.h"
+
+namespace tw::cli {
+namespace {
+
+/// Forms of one kernel, by the name that is also the ending of the file.
+struct KernelForm {
+  const char* name;
+  std::string api::Explanation::*text;
+};
+constexpr KernelForm kKernelForms[] = {{"steps", &api::Explanation::steps},
+                                       {"loops", &api::Explanation::loops},
+                                       {"tir", &api::Explanation::tir},
+                                       {"llvm-ir", &api::Explanation::llvm_ir},
+                                       {"asm", &api::Explanation::assembly}};
+
+class Emitter {
+ public:
+  Emitter(const std::vector<std::string>& what, std::string folder) : what_(what), folder_(std::move(folder)) {}
+
+  bool wants(const std::string& name) const { return std::find(what_.begin(), what_.end(), name) != what_.end(); }
+
+  Expected<void> write(const std::string& name, std::string_view bytes) {
+    const std::string path = folder_ + "/" + name;
+    TW_CHECK(make_parent_folder(path));
+    TW_CHECK(write_file(path, bytes));
+    paths_.push_back(path);
+    return {};
+  }
+  Expected<void> write(const std::string& name, const std::vector<std::byte>& bytes) {
+    return write(name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+
+  Expected<void> kernel(const EmittedKernel& k, const Target& target) {
+    if (std::none_of(std::begin(kKernelForms), std::end(kKernelForms), [&](const KernelForm& f) { return wants(f.name); })) return {};
+    const api::Explanation e = api::explain(k.schedule, k.symbol, target);
+    if (e.error) return *e.error;
+    for (const KernelForm& f : kKernelForms)
+      if (wants(f.name)) TW_CHECK(write(fmt::format("{}.{}", k.symbol, f.name), e.*f.text));
+    return {};
+  }
+
+  Expected<void> c_program(const runtime::Executable& executable, const std::string& name) {
+    TW_TRY(const api::CExport c, api::export_c(executable, name));
+    if (wants("object")) {
+      TW_CHECK(write(c.name + ".o", c.kernels));
+      TW_CHECK(write(c.name + "_data.o", c.data));
+    }
+    if (!wants("c-header")) return {};
+    TW_CHECK(write(c.name + ".h", c.header));
+    return write("tilewright_runtime.c", c.runtime);
+  }
+
+  std::vector<std::string> paths() && { return std::move(paths_); }
+
+ private:
+  const std::vector<std::string>& what_;
+  std::string folder_;
+  std::vector<std::string> paths_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& emissions() {
+  static const std::vector<std::string> kAll = [] {
+    std::vector<std::string> all;
+    for (const KernelForm& f : kKernelForms) all.emplace_back(f.name);
+    for (const char* name : {"graph-json", "object", "c-header"}) all.emplace_back(name);
+    return all;
+  }();
+  return kAll;
+}
+
+Expected<std::vector<std::string>> emit(const std::vector<std::string>& what, const std::string& folder, const std::string& name, const api::Network& network,
+                                        const runtime::Executable& executable, const std::vector<EmittedKernel>& kernels, const Target& target) {
+  Emitter out(what, folder);
+  for (const EmittedKernel& k : kernels) TW_CHECK(out.kernel(k, target));
+  if (out.wants("graph-json")) TW_CHECK(out.write("graph.json", api::graph_executor_json(network, executable).dump(2) + "\n"));
+  if (out.wants("object") || out.wants("c-header")) TW_CHECK(out.c_program(executable, name));
+  return std::move(out).paths();
+}
+
+}  // namespace tw::cli

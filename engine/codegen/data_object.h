@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+/// Object files with data instead of code: what a compiled network needs beside its kernels in a program that is linked with it.
+namespace tw::codegen {
+
+/// Eight bytes of a symbol that hold the address of another one.
+struct DataAddress {
+  int64_t at = 0;
+  std::string symbol;  ///< of the same object or of another one
+  int64_t addend = 0;
+};
+
+/// Read-only bytes under a name.
+struct DataSymbol {
+  std::string name;
+  bool exported = false;             ///< visible to other objects
+  std::span<const std::byte> bytes;  ///< must outlive the call
+  std::vector<DataAddress> addresses = {};
+  int64_t align = 64;  ///< a power of two
+};
+
+/// A relocatable ELF file for x86-64. Data without addresses go to .rodata, which processes share; the others to .data.rel.ro.
+/// Source: System V Application Binary Interface, chapters 4 and 5, and its AMD64 supplement, section 4.4.
+std::vector<std::byte> build_data_object(std::span<const DataSymbol> symbols);
+
+}  // namespace tw::codegen
