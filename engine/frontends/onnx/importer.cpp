@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/frontends/onnx/importer.h"
 
+#include <algorithm>
 #include <set>
 
 #include "engine/frontends/onnx/limits.h"
@@ -62,8 +63,10 @@ Importer::Importer(const onnx::ModelProto& model, const ImportOptions& options, 
 
 graph::Graph Importer::run() {
   root_.opset = standard_opset(model_.opset_import(), 0);
-  if (root_.opset == 0 && model_.opset_import_size() == 0) refuse(ErrorCode::parse_error, "Expected an ONNX model, found no operator set version");
-  check_opset(root_.opset);
+  if (model_.opset_import_size() == 0) refuse(ErrorCode::parse_error, "Expected an ONNX model, found no operator set version");
+  // A model of other domains alone is refused at its first node, by name.
+  const auto& imports = model_.opset_import();
+  if (std::any_of(imports.begin(), imports.end(), [](const auto& o) { return is_standard_domain(o.domain()); })) check_opset(root_.opset);
   for (const onnx::FunctionProto& f : model_.functions()) functions_.emplace(function_key(f.domain(), f.name()), &f);
   add_initializers(model_.graph(), root_);
   add_inputs();
@@ -115,6 +118,8 @@ void Importer::add_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProt
 void Importer::add_node(const onnx::NodeProto& node, Scope& scope) {
   if (const auto f = functions_.find(function_key(node.domain(), node.op_type())); f != functions_.end()) return inline_function(*f->second, node, scope);
   OnnxNode n(*this, node, scope);
+  if (scope.opset == 0 && is_standard_domain(node.domain()))
+    refuse(ErrorCode::parse_error, "Expected the version of ONNX's operator set, the model names none", n.where());
   const bool known_domain = is_standard_domain(node.domain()) || (node.domain() == "com.microsoft" && node.op_type() == "Gelu");
   const OnnxOp* op = known_domain ? find_onnx_op(node.op_type()) : nullptr;
   if (!op) {

@@ -24,6 +24,8 @@ std::span<const OnnxOp> onnx_ops_loss();
 std::span<const OnnxOp> onnx_ops_quant();
 std::span<const OnnxOp> onnx_ops_resize();
 std::span<const OnnxOp> onnx_ops_rnn();
+std::span<const OnnxOp> onnx_ops_signal();
+std::span<const OnnxOp> onnx_ops_vision();
 std::span<const OnnxOp> onnx_ops_window();
 
 /// A convolution of `operands` (data, weight and perhaps bias) with the node's strides, padding, dilations and groups.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "engine/frontends/onnx/limits.h"
 #include "engine/frontends/onnx/onnx_ops.h"
 
@@ -27,6 +29,17 @@ int index_constant(OnnxNode& n, int64_t i) {
   return n.constant(std::move(a));
 }
 
+/// Values stacked along a new dimension.
+int stacked(OnnxNode& n, const std::vector<int>& parts, int64_t axis) {
+  std::vector<int> rows;
+  for (const int v : parts) {
+    Dims shape = n.shape(v);
+    shape.insert(shape.begin() + axis, 1);
+    rows.push_back(n.emit("reshape", {v}, attrs({{"shape", shape}})));
+  }
+  return rows.size() == 1 ? rows[0] : n.emit("concat", rows, attrs({{"axis", axis}}));
+}
+
 /// Unrolled: every iteration is nodes of its own. Results: the carried values, then per scan output all iterations stacked.
 Results loop(OnnxNode& n) {
   const onnx::GraphProto& body = n.subgraph("body");
@@ -48,20 +61,100 @@ Results loop(OnnxNode& n) {
     going = known_condition(n, condition);
     state.assign(out.begin() + 1, out.begin() + 1 + carried);
     for (int k = 0; k < scanned; ++k) {
-      const int v = out[static_cast<size_t>(1 + carried + k)];
-      Dims shape = n.shape(v);
-      shape.insert(shape.begin(), 1);
-      slices[static_cast<size_t>(k)].push_back(n.emit("reshape", {v}, attrs({{"shape", shape}})));
+      slices[static_cast<size_t>(k)].push_back(out[static_cast<size_t>(1 + carried + k)]);
     }
   }
   for (const std::vector<int>& s : slices) {
     if (s.empty()) n.unsupported("a loop without iterations that collects values");
-    state.push_back(n.emit("concat", s, attrs({{"axis", int64_t{0}}})));
+    state.push_back(stacked(n, s, 0));
   }
   return state;
 }
 
-constexpr OnnxOp kOps[] = {{"If", if_}, {"Loop", loop}};
+/// One of the slices along a dimension, without that dimension.
+int slice_of(OnnxNode& n, int v, int64_t axis, int64_t position) {
+  Dims shape = n.shape(v);
+  shape.erase(shape.begin() + axis);
+  return n.emit("reshape", {n.slice(v, axis, position, 1)}, attrs({{"shape", shape}}));
+}
+
+/// How one scan reads its inputs and stacks its outputs.
+struct ScanForm {
+  Dims in_axes, out_axes, in_backwards, out_backwards;
+};
+
+/// Unrolled. Results: the last state, then per scan output all iterations stacked.
+Results scan_once(OnnxNode& n, const std::vector<int>& initial, const std::vector<int>& sequences, const ScanForm& form) {
+  const onnx::GraphProto& body = n.subgraph("body");
+  const size_t states = initial.size(), scanned = form.out_axes.size();
+  int64_t length = -1;
+  for (size_t k = 0; k < sequences.size(); ++k) {
+    const int64_t axis = n.axis(form.in_axes[k], n.rank(sequences[k])), extent = n.shape(sequences[k])[static_cast<size_t>(axis)];
+    if (length >= 0 && extent != length) n.invalid(fmt::format("sequences of {} and {} elements", length, extent));
+    length = extent;
+  }
+  if (length < 1 || length > onnx_limits::kNodes) n.unsupported(fmt::format("a scan over {} elements", length));
+  std::vector<int> state = initial;
+  std::vector<std::vector<int>> results(scanned);
+  for (int64_t i = 0; i < length; ++i) {
+    std::vector<int> operands = state;
+    for (size_t k = 0; k < sequences.size(); ++k) {
+      const int64_t axis = n.axis(form.in_axes[k], n.rank(sequences[k]));
+      operands.push_back(slice_of(n, sequences[k], axis, form.in_backwards[k] ? length - 1 - i : i));
+    }
+    const Results out = n.importer().inline_graph(body, n.scope(), operands);
+    state.assign(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(states));
+    for (size_t k = 0; k < scanned; ++k) results[k].push_back(out[states + k]);
+  }
+  for (size_t k = 0; k < scanned; ++k) {
+    std::vector<int>& parts = results[k];
+    if (form.out_backwards[k]) std::reverse(parts.begin(), parts.end());
+    state.push_back(stacked(n, parts, n.axis(form.out_axes[k], n.rank(parts[0]) + 1)));
+  }
+  return state;
+}
+
+Results scan(OnnxNode& n) {
+  const onnx::GraphProto& body = n.subgraph("body");
+  const int64_t sequences = n.integer("num_scan_inputs", 0);
+  const int first = n.opset() < 9 ? 1 : 0;  // after the lengths of the sequences, which opset 8 had
+  const int64_t states = n.num_inputs() - first - sequences;
+  if (sequences < 1 || states < 0 || body.input_size() != states + sequences || body.output_size() < states) n.invalid("a body that does not fit the operands");
+  if (first == 1 && n.has(0)) n.unsupported("sequences of different lengths");
+  const auto inputs = static_cast<size_t>(sequences), outputs = static_cast<size_t>(body.output_size() - states);
+  const auto list = [&](const char* name, size_t count) {
+    const Dims v = n.integers(name, Dims(count, 0));
+    if (v.size() != count) n.invalid(fmt::format("expected {} numbers in '{}', found {}", count, name, v.size()));
+    return v;
+  };
+  std::vector<int> all;
+  for (int k = first; k < n.num_inputs(); ++k) all.push_back(n.in(k));
+  const auto split = all.begin() + static_cast<std::ptrdiff_t>(states);
+  if (first == 0) {
+    const ScanForm form{list("scan_input_axes", inputs), list("scan_output_axes", outputs), list("scan_input_directions", inputs),
+                        list("scan_output_directions", outputs)};
+    return scan_once(n, {all.begin(), split}, {split, all.end()}, form);
+  }
+  // Opset 8: everything has a batch dimension in front, and every sequence of the batch is scanned by itself.
+  const ScanForm form{Dims(inputs, 0), Dims(outputs, 0), list("directions", inputs), Dims(outputs, 0)};
+  const int64_t batch = n.rank(all[0]) > 0 ? n.shape(all[0])[0] : 0;
+  std::vector<std::vector<int>> results(static_cast<size_t>(states) + outputs);
+  for (int64_t b = 0; b < batch; ++b) {
+    std::vector<int> one;
+    for (const int v : all) {
+      if (n.rank(v) < 1 || n.shape(v)[0] != batch) n.invalid(fmt::format("expected a batch of {}, found {}", batch, shape_text(n.shape(v))));
+      one.push_back(slice_of(n, v, 0, b));
+    }
+    const auto cut = one.begin() + static_cast<std::ptrdiff_t>(states);
+    const Results out = scan_once(n, {one.begin(), cut}, {cut, one.end()}, form);
+    for (size_t k = 0; k < results.size(); ++k) results[k].push_back(out[k]);
+  }
+  Results stacks;
+  for (const std::vector<int>& parts : results) stacks.push_back(stacked(n, parts, 0));
+  return stacks;
+}
+
+constexpr OnnxOp kOps[] = {{"If", if_}, {"Loop", loop}, {"Scan", scan}};
 
 }  // namespace
 

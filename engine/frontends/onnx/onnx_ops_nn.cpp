@@ -75,12 +75,12 @@ Results conv(OnnxNode& n) {
 }
 
 /// Pads of a transposed convolution from the wanted output extents. Source: ConvTranspose in the ONNX operator reference.
-void pads_for_output(const OnnxNode& n, Geometry& g, const Dims& x, const Dims& wanted, const Dims& extra, bool upper) {
+void pads_for_output(Geometry& g, const Dims& x, const Dims& wanted, Dims& extra, bool upper) {
   const size_t spatial = g.kernel.size();
   for (size_t d = 0; d < spatial; ++d) {
     const int64_t full = g.strides[d] * (x[d + 2] - 1) + extra[d] + (g.kernel[d] - 1) * g.dilations[d] + 1;
-    const int64_t total = full - wanted[d];
-    if (total < 0) n.unsupported(fmt::format("an output extent of {} where the operands reach {}", wanted[d], full));
+    const int64_t total = std::max<int64_t>(0, full - wanted[d]);
+    extra[d] += std::max<int64_t>(0, wanted[d] - full);
     g.pads[d] = upper ? total / 2 : total - total / 2;
     g.pads[d + spatial] = total - g.pads[d];
   }
@@ -92,7 +92,7 @@ Results conv_transpose(OnnxNode& n) {
   const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
   Geometry g = geometry(n, weight_kernel(n, n.in(1)), x);
   const size_t spatial = g.kernel.size();
-  const Dims extra = n.integers("output_padding", Dims(spatial, 0));
+  Dims extra = n.integers("output_padding", Dims(spatial, 0));
   check_length(n, "output_padding", extra, spatial, 0);
   Dims wanted = n.integers("output_shape", {});
   if (wanted.size() == spatial + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
@@ -100,7 +100,7 @@ Results conv_transpose(OnnxNode& n) {
     for (size_t d = 0; d < spatial; ++d) wanted.push_back(x[d + 2] * g.strides[d]);
   if (!wanted.empty()) {
     check_length(n, "output_shape", wanted, spatial, 1);
-    pads_for_output(n, g, x, wanted, extra, mode == "SAME_UPPER");
+    pads_for_output(g, x, wanted, extra, mode == "SAME_UPPER");
   }
   graph::Attrs a = window_attrs(g);
   a.values["groups"] = n.integer("group", 1);
@@ -223,6 +223,34 @@ Results einsum(OnnxNode& n) {
   return {n.emit("einsum", n.all_inputs(), attrs({{"equation", equation}}))};
 }
 
+/// Every element back to the place that a MaxPool took it from, zeros elsewhere. Places count through the whole tensor.
+Results max_unpool(OnnxNode& n) {
+  const int x = n.in(0), places = n.in(1);
+  const Geometry g = pool_geometry(n);
+  if (n.shape(places) != n.shape(x)) n.invalid(fmt::format("expected places for data {}, found {}", shape_text(n.shape(x)), shape_text(n.shape(places))));
+  const size_t spatial = g.kernel.size();
+  Dims shape = n.shape(x);
+  __int128 count = shape[0] * shape[1];
+  for (size_t d = 0; d < spatial; ++d) {
+    shape[d + 2] = (shape[d + 2] - 1) * g.strides[d] + g.kernel[d] - g.pads[d] - g.pads[d + spatial];
+    if (shape[d + 2] < 1) n.invalid(fmt::format("an output extent of {}", shape[d + 2]));
+    count *= shape[d + 2];
+  }
+  if (count > 1 << 26) n.unsupported(fmt::format("results of shape {} (at most 2^26 elements)", shape_text(shape)));
+  const auto flat = [&](int v) { return n.reshape(v, {n.type(v).num_elements()}); };
+  const int zeros = n.constant(HostArray::make(n.dtype(x), {static_cast<int64_t>(count)}));
+  const int y = n.reshape(n.emit("scatter_elements", {zeros, flat(places), flat(x)}, attrs({{"axis", int64_t{0}}, {"reduction", "none"}})), shape);
+  if (!n.has(2)) return {y};
+  const Dims wanted = n.integers_input(2, "the output shape");
+  if (wanted.size() != shape.size()) n.invalid(fmt::format("expected an output shape of rank {}, found {}", shape.size(), shape_text(wanted)));
+  Dims pads(2 * shape.size(), 0);
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (wanted[d] < shape[d]) n.unsupported(fmt::format("an output shape {} smaller than {}", shape_text(wanted), shape_text(shape)));
+    pads[d + shape.size()] = wanted[d] - shape[d];
+  }
+  return {n.emit("pad", {y}, attrs({{"pads", pads}, {"mode", "constant"}, {"value", 0.0}}))};
+}
+
 constexpr OnnxOp kOps[] = {
     {"AveragePool", average_pool},
     {"Conv", conv},
@@ -237,6 +265,7 @@ constexpr OnnxOp kOps[] = {
     {"MatMul", matmul},
     {"MatMulInteger", matmul_integer},
     {"MaxPool", max_pool},
+    {"MaxUnpool", max_unpool},
 };
 
 }  // namespace

@@ -41,8 +41,29 @@ Results hardmax(OnnxNode& n) {
   });
 }
 
+/// Statistics of the batch itself, and running ones that follow them.
+Results batch_normalization_of_batch(OnnxNode& n) {
+  const int x = n.in(0);
+  Dims axes, per_channel(static_cast<size_t>(n.rank(x)), 1);
+  if (n.rank(x) < 2) n.invalid("expected data of rank 2 or more");
+  per_channel[1] = n.shape(x)[1];
+  for (int64_t d = 0; d < n.rank(x); ++d)
+    if (d != 1) axes.push_back(d);
+  const auto mean_of = [&](int v) { return n.emit("reduce_mean", {v}, attrs({{"axes", axes}, {"keepdims", int64_t{1}}})); };
+  const auto channels = [&](int i) { return n.reshape(n.cast(n.in(i), n.dtype(x)), per_channel); };
+  const int mean = mean_of(x), centred = n.binary("sub", x, mean), variance = mean_of(n.binary("mul", centred, centred));
+  const int root = n.emit("sqrt", {n.with_scalar("add", variance, n.real("epsilon", 1e-5))});
+  const int y = n.binary("add", n.binary("mul", n.binary("div", centred, root), channels(1)), channels(2));
+  const double momentum = n.real("momentum", 0.9);
+  const auto running = [&](int i, int now) {
+    const int old = n.in(i), fresh = n.cast(n.reshape(now, n.shape(old)), n.dtype(old));
+    return n.binary("add", n.with_scalar("mul", old, momentum), n.with_scalar("mul", fresh, 1 - momentum));
+  };
+  return {y, running(3, mean), running(4, variance)};
+}
+
 Results batch_normalization(OnnxNode& n) {
-  if (n.integer("training_mode", 0)) n.unsupported("training mode");
+  if (n.integer("training_mode", 0)) return batch_normalization_of_batch(n);
   if (n.opset() < 7 && !n.integer("is_test", 0)) n.unsupported("training mode");
   if (n.opset() < 9 && n.integer("spatial", 1) != 1) n.unsupported("statistics per position (spatial = 0)");
   const int x = n.in(0);

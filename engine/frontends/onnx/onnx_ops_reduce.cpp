@@ -50,20 +50,49 @@ Results top_k(OnnxNode& n) {
   return {n.emit("gather_elements", {x, indices}, attrs({{"axis", n.axis(n.integer("axis", -1), n.rank(x))}})), indices};
 }
 
+/// Elimination with row exchanges, unrolled: the determinant is the product of the pivots.
+Results det(OnnxNode& n) {
+  constexpr int64_t kLargest = 32;
+  const Dims shape = n.shape(n.in(0));
+  const int64_t rank = n.rank(n.in(0)), size = rank < 2 ? 0 : shape.back();
+  if (rank < 2 || shape[static_cast<size_t>(rank - 2)] != size) n.invalid(fmt::format("expected square matrices, found {}", shape_text(shape)));
+  if (size > kLargest) n.unsupported(fmt::format("matrices of {} rows (at most {})", size, kLargest));
+  const Dims outer(shape.begin(), shape.end() - 2);
+  int64_t count = 1;
+  for (const int64_t d : outer) count *= d;
+  int a = n.reshape(n.in(0), {count, size, size});
+  const DType t = n.dtype(a);
+  int product = -1;
+  const auto multiply = [&](int factor) { product = product < 0 ? factor : n.binary("mul", product, factor); };
+  for (int64_t m = size; m > 1; --m) {
+    // The row with the largest first element takes the place of the first one.
+    const int column = n.slice(a, 2, 0, 1);
+    const int best = n.emit("argmax", {n.emit("abs", {column})}, attrs({{"axis", int64_t{1}}, {"keepdims", int64_t{1}}}));
+    const int everywhere = n.emit("broadcast_to", {best}, attrs({{"shape", Dims{count, 1, m}}}));
+    const int pivot_row = n.emit("gather_elements", {a, everywhere}, attrs({{"axis", int64_t{1}}}));
+    HostArray rows = HostArray::make(kInt64, {1, m, 1});
+    for (int64_t i = 0; i < m; ++i) rows.set_int(i, i);
+    const int exchanged = n.emit("where", {n.binary("equal", n.constant(std::move(rows)), best), n.slice(a, 1, 0, 1), a});
+    const int pivot = n.slice(pivot_row, 2, 0, 1);
+    multiply(pivot);
+    multiply(n.emit("where", {n.with_scalar("equal", best, 0), n.scalar(t, 1), n.scalar(t, -1)}));
+    // A pivot of zero makes the product zero, whatever is divided here.
+    const int divisor = n.emit("where", {n.with_scalar("equal", pivot, 0), n.scalar(t, 1), pivot});
+    const int below = n.slice(exchanged, 1, 1, m - 1), factors = n.binary("div", n.slice(below, 2, 0, 1), divisor);
+    a = n.binary("sub", n.slice(below, 2, 1, m - 1), n.binary("mul", factors, n.slice(pivot_row, 2, 1, m - 1)));
+  }
+  multiply(a);
+  return {n.reshape(product, outer)};
+}
+
 constexpr OnnxOp kOps[] = {
-    {"ArgMax", arg_max},
-    {"ArgMin", arg_min},
-    {"CumSum", cum_sum},
-    {"ReduceL1", l1},
-    {"ReduceL2", l2},
-    {"ReduceLogSum", log_sum},
-    {"ReduceLogSumExp", log_sum_exp},
-    {"ReduceMax", max},
-    {"ReduceMean", mean},
-    {"ReduceMin", min},
-    {"ReduceProd", prod},
-    {"ReduceSum", sum},
-    {"ReduceSumSquare", sum_square},
+    {"ArgMax", arg_max},       {"ArgMin", arg_min},
+    {"CumSum", cum_sum},       {"Det", det},
+    {"ReduceL1", l1},          {"ReduceL2", l2},
+    {"ReduceLogSum", log_sum}, {"ReduceLogSumExp", log_sum_exp},
+    {"ReduceMax", max},        {"ReduceMean", mean},
+    {"ReduceMin", min},        {"ReduceProd", prod},
+    {"ReduceSum", sum},        {"ReduceSumSquare", sum_square},
     {"TopK", top_k},
 };
 

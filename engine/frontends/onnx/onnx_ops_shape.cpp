@@ -107,8 +107,10 @@ Results split(OnnxNode& n) {
   Results out;
   int64_t from = 0;
   for (const int64_t size : sizes) {
-    if (size < 1 || size > extent - from) n.unsupported(fmt::format("parts of sizes {} from {} elements", shape_text(sizes), extent));
-    out.push_back(n.slice(x, axis, from, size));
+    if (size < 0 || size > extent - from) n.invalid(fmt::format("parts of sizes {} from {} elements", shape_text(sizes), extent));
+    Dims part = n.shape(x);
+    part[static_cast<size_t>(axis)] = size;
+    out.push_back(size == 0 ? n.constant(HostArray::make(n.dtype(x), part)) : n.slice(x, axis, from, size));
     from += size;
   }
   if (from != extent) n.invalid(fmt::format("parts of sizes {} do not add up to {}", shape_text(sizes), extent));
@@ -149,10 +151,8 @@ Results slice(OnnxNode& n) {
     starts[d] = start;
     steps[d] = std::clamp(step, -extent, extent);
     sizes[d] = span <= 0 ? 0 : (span - 1) / stride + 1;
-    if (sizes[d] > 0) continue;
-    if (n.constant_of(x) && n.rank(x) == 1) return {n.constant(HostArray::make(n.dtype(x), {0}))};
-    n.unsupported(fmt::format("a slice without elements ({} to {} of dimension {} of {})", r.starts[k], r.ends[k], d, shape_text(n.shape(x))));
   }
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return {n.constant(HostArray::make(n.dtype(x), sizes))};  // nothing is left to compute
   return {n.emit("slice", {x}, attrs({{"starts", starts}, {"steps", steps}, {"sizes", sizes}}))};
 }
 

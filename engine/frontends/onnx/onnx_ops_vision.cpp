@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "engine/frontends/onnx/onnx_ops.h"
+
+namespace tw::frontends {
+
+namespace {
+
+using Results = std::vector<int>;
+
+/// A value in formulas: operators emit nodes and broadcast as NumPy does.
+struct Term {
+  OnnxNode* n;
+  int v;
+
+  Term with(const char* op, const Term& b) const { return {n, n->binary(op, v, b.v)}; }
+  Term with(const char* op, double b) const { return {n, n->with_scalar(op, v, b)}; }
+  Term apply(const char* op) const { return {n, n->emit(op, {v})}; }
+  Term clipped(double low, double high) const { return {n, n->emit("clip", {v}, attrs({{"min", low}, {"max", high}}))}; }
+  Term integer() const { return {n, n->cast(v, kInt64)}; }
+};
+Term operator+(const Term& a, const Term& b) { return a.with("add", b); }
+Term operator-(const Term& a, const Term& b) { return a.with("sub", b); }
+Term operator*(const Term& a, const Term& b) { return a.with("mul", b); }
+Term operator+(const Term& a, double b) { return a.with("add", b); }
+Term operator-(const Term& a, double b) { return a.with("sub", b); }
+Term operator*(const Term& a, double b) { return a.with("mul", b); }
+Term choose(const Term& condition, const Term& yes, const Term& no) { return {yes.n, yes.n->emit("where", {condition.v, yes.v, no.v})}; }
+
+/// One element that a result is made of, along one dimension: its place and its share.
+struct Tap {
+  Term index;   ///< int64, inside of the data
+  Term weight;  ///< float
+};
+
+/// Channels last, so that one row of indices names a whole vector.
+int channels_last(OnnxNode& n, int x) {
+  Dims perm{0};
+  for (int64_t d = 2; d < n.rank(x); ++d) perm.push_back(d);
+  perm.push_back(1);
+  return n.transpose(x, perm);
+}
+
+/// All combinations of one tap of each dimension.
+std::vector<std::vector<Tap>> combinations(const std::vector<std::vector<Tap>>& taps) {
+  std::vector<std::vector<Tap>> all{{}};
+  for (const std::vector<Tap>& dimension : taps) {
+    std::vector<std::vector<Tap>> longer;
+    for (const std::vector<Tap>& c : all)
+      for (const Tap& t : dimension) {
+        longer.push_back(c);
+        longer.back().push_back(t);
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+// ---- GridSample. Source: the ONNX operator reference, GridSample-16 and -20.
+
+struct Sampling {
+  std::string mode, padding;
+  bool align = false;
+};
+
+/// Folds positions outside of [low, high] back at its ends, as often as it takes.
+Term reflected(const Term& x, double low, double high) {
+  const double range = high - low;
+  if (range <= 0) return x.clipped(low, low);
+  const Term t = (x - low).apply("abs");
+  const Term phase = t - (t * (1 / (2 * range))).apply("floor") * (2 * range);
+  const Term mirrored = (phase * -1) + 2 * range;
+  return Term{x.n, x.n->binary("min", phase.v, mirrored.v)} + low;
+}
+
+/// Where a whole-numbered position reads, and whether it counts.
+Tap tap_at(const Term& position, const Term& weight, int64_t extent, const Sampling& s) {
+  const auto last = static_cast<double>(extent - 1);
+  if (s.padding == "reflection") return {reflected(position, s.align ? 0 : -0.5, s.align ? last : last + 0.5).clipped(0, last).integer(), weight};
+  const Term inside = position.clipped(0, last);
+  if (s.padding == "border") return {inside.integer(), weight};
+  const Term counts{weight.n, weight.n->cast(inside.with("equal", position).v, weight.n->dtype(weight.v))};
+  return {inside.integer(), weight * counts};
+}
+
+/// Shares of four neighbours by the distance r from the second. Source: Keys, "Cubic convolution interpolation for digital image processing", 1981.
+std::vector<Term> cubic_weights(const Term& r) {
+  constexpr double kA = -0.75;
+  const auto near = [](const Term& d) { return (d * (kA + 2) - (kA + 3)) * d * d + 1; };
+  const auto far = [](const Term& d) { return ((d * kA - 5 * kA) * d + 8 * kA) * d - 4 * kA; };
+  const Term back = (r * -1) + 1;
+  return {far(r + 1), near(r), near(back), far(back + 1)};
+}
+
+std::vector<Tap> taps_along(const Term& grid, int64_t extent, const Sampling& s) {
+  const auto size = static_cast<double>(extent);
+  Term x = s.align ? (grid + 1) * ((size - 1) / 2) : ((grid + 1) * size - 1) * 0.5;
+  if (s.mode == "nearest") x = x.apply("round");
+  const double low = s.align ? 0 : -0.5, high = s.align ? size - 1 : size - 0.5;
+  if (s.padding == "border") {
+    const Term outside{x.n, x.n->binary("or", x.with("less", low).v, x.with("greater", high).v)};
+    x = choose(outside, x.clipped(0, size - 1), x);
+  }
+  if (s.padding == "reflection") x = reflected(x, low, high);
+  x = x.clipped(-4, size + 3);  // beyond, nothing changes any more
+  const Term one = (x * 0) + 1;
+  if (s.mode == "nearest") return {tap_at(x, one, extent, s)};
+  const Term base = x.apply("floor"), r = x - base;
+  if (s.mode == "linear") return {tap_at(base, one - r, extent, s), tap_at(base + 1, r, extent, s)};
+  std::vector<Tap> taps;
+  double offset = -1;
+  for (const Term& w : cubic_weights(r)) taps.push_back(tap_at(base + offset++, w, extent, s));
+  return taps;
+}
+
+Results grid_sample(OnnxNode& n) {
+  const int x = n.in(0), grid = n.in(1);
+  const int64_t spatial = n.rank(x) - 2;
+  if (spatial < 1 || n.rank(grid) != spatial + 2 || n.shape(grid).back() != spatial || n.shape(grid)[0] != n.shape(x)[0])
+    n.invalid(fmt::format("a grid {} does not fit data {}", shape_text(n.shape(grid)), shape_text(n.shape(x))));
+  Sampling s{n.text("mode", "linear"), n.text("padding_mode", "zeros"), n.integer("align_corners", 0) != 0};
+  if (s.mode == "bilinear") s.mode = "linear";
+  if (s.mode == "bicubic") s.mode = "cubic";
+  if (s.mode != "linear" && s.mode != "nearest" && s.mode != "cubic") n.unsupported(fmt::format("mode '{}'", printable(s.mode.substr(0, 64))));
+  if (s.padding != "zeros" && s.padding != "border" && s.padding != "reflection")
+    n.unsupported(fmt::format("padding mode '{}'", printable(s.padding.substr(0, 64))));
+  if (spatial > (s.mode == "cubic" ? 2 : 3)) n.unsupported(fmt::format("{} spatial dimensions with mode '{}'", spatial, s.mode));
+  std::vector<std::vector<Tap>> taps;
+  for (int64_t d = 0; d < spatial; ++d)  // the grid names the last dimension first
+    taps.push_back(taps_along({&n, n.cast(n.slice(grid, spatial + 1, spatial - 1 - d, 1), n.dtype(x))}, n.shape(x)[static_cast<size_t>(d + 2)], s));
+  const int data = channels_last(n, x);
+  std::optional<Term> sum;
+  for (const std::vector<Tap>& c : combinations(taps)) {
+    std::vector<int> indices;
+    Term weight = c[0].weight;
+    for (const Tap& t : c) indices.push_back(t.index.v);
+    for (size_t d = 1; d < c.size(); ++d) weight = weight * c[d].weight;
+    const int rows = n.emit("concat", indices, attrs({{"axis", spatial + 1}}));
+    const Term term = Term{&n, n.emit("gather_nd", {data, rows}, attrs({{"batch_dims", int64_t{1}}}))} * weight;
+    sum = sum ? *sum + term : term;
+  }
+  Dims perm{0, spatial + 1};
+  for (int64_t d = 1; d <= spatial; ++d) perm.push_back(d);
+  return {n.transpose(sum->v, perm)};
+}
+
+// ---- RoiAlign. Source: the ONNX operator reference, RoiAlign-10 and -16; He et al., "Mask R-CNN", ICCV 2017.
+
+/// Sampling positions of every region along one dimension, [regions, cells * ratio], as two taps.
+std::vector<Tap> region_taps(OnnxNode& n, const Term& start, const Term& end, int64_t cells, int64_t ratio, int64_t extent, bool half_pixel) {
+  const double scale = n.real("spatial_scale", 1), shift = half_pixel ? 0.5 : 0;
+  const Term from = start * scale - shift, whole = (end * scale - shift) - from;
+  const Term length = half_pixel ? whole : Term{&n, n.with_scalar("max", whole.v, 1)};
+  HostArray steps = HostArray::make(n.dtype(start.v), {1, cells * ratio});
+  for (int64_t i = 0; i < cells * ratio; ++i) steps.set(i, (static_cast<double>(i) + 0.5) / static_cast<double>(ratio * cells));
+  const Term x = from + length * Term{&n, n.constant(std::move(steps))};
+  const auto size = static_cast<double>(extent);
+  // Points more than one element outside count as zeros, the others as the border.
+  const Term counts{&n, n.cast(x.clipped(-1, size).with("equal", x).v, n.dtype(x.v))};
+  const Term inside = x.clipped(0, size - 1), low = inside.apply("floor"), r = inside - low;
+  return {{low.integer(), ((r * -1) + 1) * counts}, {(low + 1).clipped(0, size - 1).integer(), r * counts}};
+}
+
+int reshaped_to(OnnxNode& n, int v, const Dims& shape, const Dims& wide) {
+  const int r = n.reshape(v, shape);
+  return shape == wide ? r : n.emit("broadcast_to", {r}, attrs({{"shape", wide}}));
+}
+
+Results roi_align(OnnxNode& n) {
+  const int x = n.in(0), regions = n.in(1), batch = n.in(2);
+  if (n.rank(x) != 4 || n.rank(regions) != 2 || n.shape(regions)[1] != 4 || n.rank(batch) != 1 || n.shape(batch)[0] != n.shape(regions)[0])
+    n.invalid(
+        fmt::format("regions {} and batch indices {} do not fit data {}", shape_text(n.shape(regions)), shape_text(n.shape(batch)), shape_text(n.shape(x))));
+  const std::string mode = n.text("mode", "avg"), coordinates = n.text("coordinate_transformation_mode", n.opset() < 16 ? "output_half_pixel" : "half_pixel");
+  if (mode != "avg" && mode != "max") n.invalid(fmt::format("expected mode 'avg' or 'max', found '{}'", printable(mode.substr(0, 64))));
+  const int64_t ratio = n.integer("sampling_ratio", 0), rows = n.integer("output_height", 1), columns = n.integer("output_width", 1);
+  if (ratio == 0) n.unsupported("a sampling_ratio of 0: how many points a region needs is known only at run time");
+  for (const int64_t v : {ratio, rows, columns})
+    if (v < 1 || v > 1024) n.invalid(fmt::format("expected sampling_ratio, output_height and output_width from 1 to 1024, found {}", v));
+  const int64_t count = n.shape(regions)[0], height = rows * ratio, width = columns * ratio;
+  const auto corner = [&](int64_t i) { return Term{&n, n.slice(regions, 1, i, 1)}; };
+  const bool half = coordinates == "half_pixel";
+  const auto ys = region_taps(n, corner(1), corner(3), rows, ratio, n.shape(x)[2], half),
+             xs = region_taps(n, corner(0), corner(2), columns, ratio, n.shape(x)[3], half);
+  const int data = channels_last(n, x);
+  const Dims one{count, height, width, 1};
+  const int image = reshaped_to(n, n.cast(batch, kInt64), {count, 1, 1, 1}, one);
+  std::optional<Term> sum;
+  for (const std::vector<Tap>& c : combinations({ys, xs})) {
+    const int y = reshaped_to(n, c[0].index.v, {count, height, 1, 1}, one), z = reshaped_to(n, c[1].index.v, {count, 1, width, 1}, one);
+    const Term weight = Term{&n, n.reshape(c[0].weight.v, {count, height, 1, 1})} * Term{&n, n.reshape(c[1].weight.v, {count, 1, width, 1})};
+    const Term term = Term{&n, n.emit("gather_nd", {data, n.emit("concat", {image, y, z}, attrs({{"axis", int64_t{3}}}))})} * weight;
+    // The reference takes the largest weighted neighbour, not the largest interpolated value.
+    sum = !sum ? term : mode == "avg" ? *sum + term : sum->with("max", term);
+  }
+  const int parts = n.reshape(sum->v, {count, rows, ratio, columns, ratio, n.shape(x)[1]});
+  const int cells = n.emit(mode == "avg" ? "reduce_mean" : "reduce_max", {parts}, attrs({{"axes", Dims{2, 4}}, {"keepdims", int64_t{0}}}));
+  return {n.transpose(cells, {0, 3, 1, 2})};
+}
+
+// ---- Grids, crops and columns. Source: the ONNX operator reference, AffineGrid-20, CenterCropPad-18 and Col2Im-18.
+
+/// Points of a grid over [-1, 1] in every dimension, as [points, dimensions + 1] with the last dimension first and a one behind.
+HostArray homogeneous_grid(const OnnxNode& n, DType t, const Dims& extents, bool align) {
+  int64_t points = 1;
+  for (const int64_t e : extents) {
+    if (e < 1 || e > 1 << 20 || (points *= e) > 1 << 24) n.unsupported(fmt::format("a grid of {}", shape_text(extents)));
+    if (align && e == 1) n.unsupported("a grid of one point that is aligned with both corners");
+  }
+  const auto dims = static_cast<int64_t>(extents.size());
+  HostArray grid = HostArray::make(t, {points, dims + 1});
+  for (int64_t p = 0; p < points; ++p) {
+    int64_t rest = p;
+    for (int64_t d = dims; d-- > 0;) {
+      const int64_t e = extents[static_cast<size_t>(d)];
+      const auto i = static_cast<double>(rest % e), size = static_cast<double>(e);
+      rest /= e;
+      grid.set(p * (dims + 1) + dims - 1 - d, align ? 2 * i / (size - 1) - 1 : (2 * i + 1) / size - 1);
+    }
+    grid.set(p * (dims + 1) + dims, 1);
+  }
+  return grid;
+}
+
+Results affine_grid(OnnxNode& n) {
+  const int theta = n.in(0);
+  const Dims size = n.integers_input(1, "the size");
+  const auto dims = static_cast<int64_t>(size.size()) - 2;
+  if (dims < 2 || dims > 3 || n.shape(theta) != Dims{size[0], dims, dims + 1})
+    n.invalid(fmt::format("matrices {} do not fit a size {}", shape_text(n.shape(theta)), shape_text(size)));
+  const Dims extents(size.begin() + 2, size.end());
+  const int points = n.constant(homogeneous_grid(n, n.dtype(theta), extents, n.integer("align_corners", 0) != 0));
+  Dims shape{size[0]};
+  shape.insert(shape.end(), extents.begin(), extents.end());
+  shape.push_back(dims);
+  return {n.reshape(n.binary("matmul", points, n.transpose(theta, {0, 2, 1})), shape)};
+}
+
+Results center_crop_pad(OnnxNode& n) {
+  int x = n.in(0);
+  const Dims wanted = n.integers_input(1, "the shape");
+  Dims axes;
+  for (int64_t d = 0; d < n.rank(x); ++d) axes.push_back(d);
+  if (n.has_attr("axes")) axes = n.axes(n.integers("axes", {}), n.rank(x));
+  if (wanted.size() != axes.size()) n.invalid(fmt::format("expected {} extents, found {}", axes.size(), wanted.size()));
+  Dims pads(2 * static_cast<size_t>(n.rank(x)), 0);
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const auto d = static_cast<size_t>(axes[k]);
+    const int64_t extent = n.shape(x)[d], more = wanted[k] - extent;
+    if (wanted[k] < 1 || wanted[k] > int64_t{1} << 31) n.invalid(fmt::format("an output extent of {}", wanted[k]));
+    if (more < 0) x = n.slice(x, axes[k], -more / 2, wanted[k]);
+    if (more <= 0) continue;
+    pads[d] = more / 2;
+    pads[d + static_cast<size_t>(n.rank(x))] = more - more / 2;
+  }
+  return {n.emit("pad", {x}, attrs({{"pads", pads}, {"mode", "constant"}, {"value", 0.0}}))};
+}
+
+/// Where element `p` of a window stands, by dimension.
+Dims unravel(int64_t p, const Dims& extents) {
+  Dims at(extents.size());
+  for (size_t d = extents.size(); d-- > 0; p /= extents[d]) at[d] = p % extents[d];
+  return at;
+}
+
+/// Sums of overlapping windows: every position gathers from all elements that fall on it, and zeros where none does.
+Results col2im(OnnxNode& n) {
+  const int x = n.in(0);
+  const Dims image = n.integers_input(1, "the image shape"), block = n.integers_input(2, "the block shape");
+  const size_t dims = image.size();
+  const Dims dilations = n.integers("dilations", Dims(dims, 1)), pads = n.integers("pads", Dims(2 * dims, 0)), strides = n.integers("strides", Dims(dims, 1));
+  if (dims == 0 || block.size() != dims || dilations.size() != dims || pads.size() != 2 * dims || strides.size() != dims || n.rank(x) != 3)
+    n.invalid("shapes, dilations, pads and strides that do not fit together");
+  int64_t points = 1, window = 1, windows = 1;
+  Dims counts;
+  for (size_t d = 0; d < dims; ++d) {
+    for (const int64_t v : {image[d], block[d], dilations[d], strides[d]})
+      if (v < 1 || v > 1 << 16) n.invalid(fmt::format("expected extents, dilations and strides from 1 to 65536, found {}", v));
+    if (pads[d] < 0 || pads[d + dims] < 0 || pads[d] > 1 << 16 || pads[d + dims] > 1 << 16) n.invalid("expected paddings from 0 to 65536");
+    const int64_t room = image[d] + pads[d] + pads[d + dims] - ((block[d] - 1) * dilations[d] + 1);
+    if (room < 0) n.invalid(fmt::format("a block {} does not fit an image {}", shape_text(block), shape_text(image)));
+    counts.push_back(room / strides[d] + 1);
+    points *= image[d];
+    window *= block[d];
+    windows *= counts[d];
+    if (points > 1 << 24 || window > 1 << 12 || windows > 1 << 24 || points * window > 1 << 26)
+      n.unsupported(fmt::format("an image {} of blocks {}", shape_text(image), shape_text(block)));
+  }
+  const Dims shape = n.shape(x);
+  if (shape[1] % window != 0 || shape[2] != windows) n.invalid(fmt::format("expected columns [N, C * {}, {}], found {}", window, windows, shape_text(shape)));
+  HostArray table = HostArray::make(kInt64, {points, window});
+  for (int64_t p = 0; p < points; ++p) {
+    const Dims at = unravel(p, image);
+    for (int64_t k = 0; k < window; ++k) {
+      const Dims tap = unravel(k, block);
+      int64_t from = 0;
+      bool falls = true;
+      for (size_t d = 0; d < dims && falls; ++d) {
+        const int64_t start = at[d] + pads[d] - tap[d] * dilations[d];
+        falls = start >= 0 && start % strides[d] == 0 && start / strides[d] < counts[d];
+        from = from * counts[d] + start / strides[d];
+      }
+      table.set_int(p * window + k, falls ? k * windows + from : window * windows);
+    }
+  }
+  const int64_t channels = shape[1] / window;
+  const int zeros = n.constant(HostArray::make(n.dtype(x), {shape[0], channels, 1}));
+  const int flat = n.emit("concat", {n.reshape(x, {shape[0], channels, window * windows}), zeros}, attrs({{"axis", int64_t{2}}}));
+  const int parts = n.emit("gather", {flat, n.constant(std::move(table))}, attrs({{"axis", int64_t{2}}}));
+  Dims result{shape[0], channels};
+  result.insert(result.end(), image.begin(), image.end());
+  return {n.reshape(n.emit("reduce_sum", {parts}, attrs({{"axes", Dims{3}}, {"keepdims", int64_t{0}}})), result)};
+}
+
+constexpr OnnxOp kOps[] = {
+    {"AffineGrid", affine_grid}, {"CenterCropPad", center_crop_pad}, {"Col2Im", col2im}, {"GridSample", grid_sample}, {"RoiAlign", roi_align},
+};
+
+}  // namespace
+
+std::span<const OnnxOp> onnx_ops_vision() { return kOps; }
+
+}  // namespace tw::frontends

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+#include <cmath>
+
+#include "engine/base/rng.h"
+#include "engine/frontends/frontend.h"
+#include "engine/graph/evaluate.h"
+#include "tests/engine/frontends/onnx/model_text.h"
+
+using namespace tw;
+using namespace onnx_test;
+
+/// Operators that ONNX's own cases leave out or touch only in one form, against numbers worked out by hand or by another formula.
+class OnnxOpsTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void resize_against_aliasing();
+  void resize_keeps_the_aspect_ratio();
+  void determinants();
+  void transforms_and_back();
+  void frames_of_a_signal();
+  void scans_backwards();
+  void grids_and_samples();
+  void columns_to_images();
+  void crops_and_pads();
+  void regions();
+  void empty_parts();
+  void refusals();
+};
+
+namespace {
+
+HostArray array(const Dims& shape, const std::vector<double>& v) {
+  HostArray a = HostArray::make(kFloat32, shape);
+  for (size_t i = 0; i < v.size(); ++i) a.set(static_cast<int64_t>(i), v[i]);
+  return a;
+}
+HostArray counting(const Dims& shape) {
+  HostArray a = HostArray::make(kFloat32, shape);
+  for (int64_t i = 0; i < a.num_elements(); ++i) a.set(i, static_cast<double>(i + 1));
+  return a;
+}
+void text(onnx::NodeProto* n, const std::string& name, const std::string& v) {
+  onnx::AttributeProto* a = n->add_attribute();
+  a->set_name(name);
+  a->set_type(onnx::AttributeProto::STRING);
+  a->set_s(v);
+}
+/// The value y of the model.
+HostArray run(const onnx::ModelProto& m, const std::map<std::string, HostArray>& inputs) {
+  const auto g = frontends::read_onnx_bytes(bytes(m), {});
+  if (!g) qWarning("%s", g.error().text().c_str());
+  return graph::evaluate(g.value(), inputs).value()[0];
+}
+void compare(const HostArray& got, const Dims& shape, const std::vector<double>& want) {
+  QCOMPARE(got.shape, shape);
+  for (size_t i = 0; i < want.size(); ++i)
+    QVERIFY2(std::abs(got.get(static_cast<int64_t>(i)) - want[i]) < 1e-5,
+             QByteArray::number(static_cast<int>(i)) + ": " + QByteArray::number(got.get(static_cast<int64_t>(i))));
+}
+
+}  // namespace
+
+void OnnxOpsTest::resize_against_aliasing() {
+  onnx::ModelProto m = model(18);
+  input(m, "x", {1, 1, 4, 4});
+  floats(m, "none", {0}, {});
+  floats(m, "scales", {4}, {1, 1, 0.6F, 0.6F});
+  onnx::NodeProto* n = node(m, "Resize", {"x", "none", "scales"}, "y");
+  text(n, "mode", "linear");
+  integer(n, "antialias", 1);
+  output(m, "y");
+  // Position 1/3 of 0 to 3 takes shares 0.2 + 0.8 and 0.6 of the first two elements: 0.375 on the average.
+  compare(run(m, {{"x", counting({1, 1, 4, 4})}}), {1, 1, 2, 2}, {2.875, 4.5, 9.375, 11});
+}
+
+void OnnxOpsTest::resize_keeps_the_aspect_ratio() {
+  for (const auto& [policy, shape] : {std::pair<const char*, Dims>{"not_larger", {1, 1, 7, 7}}, {"not_smaller", {1, 1, 8, 8}}}) {
+    onnx::ModelProto m = model(18);
+    input(m, "x", {1, 1, 2, 2});
+    longs(m, "sizes", {7, 8});
+    onnx::NodeProto* n = node(m, "Resize", {"x", "", "", "sizes"}, "y");
+    integers(n, "axes", {2, 3});
+    text(n, "keep_aspect_ratio_policy", policy);
+    output(m, "y");
+    QCOMPARE(run(m, {{"x", counting({1, 1, 2, 2})}}).shape, shape);
+  }
+}
+
+void OnnxOpsTest::determinants() {
+  onnx::ModelProto m = model();
+  input(m, "x", {5, 3, 3});
+  node(m, "Det", {"x"}, "y");
+  output(m, "y");
+  const HostArray x = array({5, 3, 3}, {1, 0,  0, 0, 1, 0, 0, 0, 1,  // identity
+                                        0, 1,  0, 1, 0, 0, 0, 0, 1,  // one exchange
+                                        0, 0,  2, 3, 0, 0, 0, 4, 0,  // a cycle
+                                        1, 2,  3, 2, 4, 6, 1, 1, 1,  // singular
+                                        2, -1, 3, 0, 5, 1, 4, 2, -2});
+  compare(run(m, {{"x", x}}), {5}, {1, -1, 24, 0, 2 * (-10 - 2) + 1 * (0 - 4) + 3 * (0 - 20)});
+}
+
+void OnnxOpsTest::transforms_and_back() {
+  onnx::ModelProto m = model(17);
+  input(m, "x", {2, 6, 3, 1});
+  node(m, "DFT", {"x"}, "f");
+  integer(node(m, "DFT", {"f"}, "y"), "inverse", 1);
+  output(m, "y");
+  const HostArray y = run(m, {{"x", counting({2, 6, 3, 1})}});
+  QCOMPARE(y.shape, (Dims{2, 6, 3, 2}));
+  for (int64_t i = 0; i < 36; ++i) {
+    QVERIFY(std::abs(y.get(2 * i) - static_cast<double>(i + 1)) < 1e-4);
+    QVERIFY(std::abs(y.get(2 * i + 1)) < 1e-4);
+  }
+}
+
+void OnnxOpsTest::frames_of_a_signal() {
+  onnx::ModelProto m = model(17);
+  input(m, "x", {1, 6, 1});
+  longs(m, "step", {2});
+  floats(m, "window", {4}, {1, 1, 0, 1});
+  node(m, "STFT", {"x", "step", "window"}, "y");
+  output(m, "y");
+  // Frames 1 2 3 4 and 3 4 5 6 without their third elements: sums, then a - i b + i d, then a - b - d.
+  compare(run(m, {{"x", counting({1, 6, 1})}}), {1, 2, 3, 2}, {7, 0, 1, 2, -5, 0, 13, 0, 3, 2, -7, 0});
+}
+
+void OnnxOpsTest::scans_backwards() {
+  onnx::ModelProto m = model();
+  input(m, "s", {2});
+  input(m, "x", {2, 3});
+  onnx::NodeProto* n = node(m, "Scan", {"s", "x"}, "last");
+  n->add_output("y");
+  integer(n, "num_scan_inputs", 1);
+  integers(n, "scan_input_axes", {1});
+  integers(n, "scan_input_directions", {1});
+  integers(n, "scan_output_directions", {1});
+  integers(n, "scan_output_axes", {-1});
+  onnx::AttributeProto* a = n->add_attribute();
+  a->set_name("body");
+  a->set_type(onnx::AttributeProto::GRAPH);
+  onnx::GraphProto* body = a->mutable_g();
+  body->add_input()->set_name("state");
+  body->add_input()->set_name("element");
+  node(*body, "Add", {"state", "element"}, "sum");
+  node(*body, "Mul", {"sum", "element"}, "scaled");
+  body->add_output()->set_name("sum");
+  body->add_output()->set_name("scaled");
+  output(m, "y");
+  // Row 1 2 3 from the right: sums 3, 5, 6, times the element: 9, 10, 6, stacked from the end.
+  compare(run(m, {{"s", array({2}, {0, 1})}, {"x", array({2, 3}, {1, 2, 3, 1, 1, 1})}}), {2, 3}, {6, 10, 9, 4, 3, 2});
+}
+
+void OnnxOpsTest::grids_and_samples() {
+  // The identity of an affine grid samples the image itself, in two and three dimensions.
+  for (const Dims& size : {Dims{1, 2, 3, 4}, Dims{1, 1, 2, 3, 4}}) {
+    const auto dims = static_cast<int64_t>(size.size()) - 2;
+    for (const int64_t align : {0, 1}) {
+      onnx::ModelProto m = model(20);
+      input(m, "x", size);
+      std::vector<float> theta(static_cast<size_t>(dims * (dims + 1)), 0);
+      for (int64_t d = 0; d < dims; ++d) theta[static_cast<size_t>(d * (dims + 2))] = 1;
+      floats(m, "theta", {1, dims, dims + 1}, theta);
+      longs(m, "size", size);
+      integer(node(m, "AffineGrid", {"theta", "size"}, "grid"), "align_corners", align);
+      onnx::NodeProto* n = node(m, "GridSample", {"x", "grid"}, "y");
+      integer(n, "align_corners", align);
+      text(n, "padding_mode", "reflection");
+      output(m, "y");
+      const HostArray x = counting(size);
+      std::vector<double> want;
+      for (int64_t i = 0; i < x.num_elements(); ++i) want.push_back(x.get(i));
+      compare(run(m, {{"x", x}}), size, want);
+    }
+  }
+}
+
+void OnnxOpsTest::columns_to_images() {
+  onnx::ModelProto m = model(18);
+  input(m, "x", {1, 4, 4});
+  longs(m, "image", {3, 3});
+  longs(m, "block", {2, 2});
+  node(m, "Col2Im", {"x", "image", "block"}, "y");
+  output(m, "y");
+  // Four windows of ones: a position counts how many of them hold it.
+  compare(run(m, {{"x", array({1, 4, 4}, std::vector<double>(16, 1))}}), {1, 1, 3, 3}, {1, 2, 1, 2, 4, 2, 1, 2, 1});
+}
+
+void OnnxOpsTest::crops_and_pads() {
+  onnx::ModelProto m = model(18);
+  input(m, "x", {5, 2});
+  longs(m, "shape", {2, 5});
+  node(m, "CenterCropPad", {"x", "shape"}, "y");
+  output(m, "y");
+  compare(run(m, {{"x", counting({5, 2})}}), {2, 5}, {0, 3, 4, 0, 0, 0, 5, 6, 0, 0});
+}
+
+void OnnxOpsTest::regions() {
+  onnx::ModelProto m = model(16);
+  input(m, "x", {1, 1, 4, 4});
+  input(m, "rois", {1, 4});
+  input(m, "batch", {1}, onnx::TensorProto::INT64);
+  onnx::NodeProto* n = node(m, "RoiAlign", {"x", "rois", "batch"}, "y");
+  integer(n, "output_height", 2);
+  integer(n, "output_width", 2);
+  integer(n, "sampling_ratio", 1);
+  output(m, "y");
+  // The whole image: cells of two pixels, sampled at their centres, 0.5 and 2.5 in both directions.
+  HostArray batch = HostArray::make(kInt64, {1});
+  compare(run(m, {{"x", counting({1, 1, 4, 4})}, {"rois", array({1, 4}, {0, 0, 4, 4})}, {"batch", batch}}), {1, 1, 2, 2}, {3.5, 5.5, 11.5, 13.5});
+}
+
+void OnnxOpsTest::empty_parts() {
+  onnx::ModelProto m = model();
+  input(m, "x", {2, 3});
+  longs(m, "starts", {9});
+  longs(m, "ends", {9});
+  longs(m, "axes", {1});
+  node(m, "Slice", {"x", "starts", "ends", "axes"}, "nothing");
+  integer(node(m, "Concat", {"nothing", "x"}, "y"), "axis", 1);
+  output(m, "y");
+  compare(run(m, {{"x", counting({2, 3})}}), {2, 3}, {1, 2, 3, 4, 5, 6});
+}
+
+void OnnxOpsTest::refusals() {
+  const auto says = [](const onnx::ModelProto& m, const char* part) {
+    const auto g = frontends::read_onnx_bytes(bytes(m), {});
+    QVERIFY(!g);
+    QVERIFY2(g.error().text().find(part) != std::string::npos, g.error().text().c_str());
+  };
+  onnx::ModelProto training;
+  training.set_ir_version(7);
+  training.add_opset_import()->set_domain("ai.onnx.preview.training");
+  training.mutable_opset_import(0)->set_version(1);
+  input(training, "x", {2});
+  node(training, "Adagrad", {"x"}, "y")->set_domain("ai.onnx.preview.training");
+  output(training, "y");
+  says(training, "'Adagrad' of domain 'ai.onnx.preview.training'");
+  training.mutable_graph()->mutable_node(0)->clear_domain();
+  says(training, "the version of ONNX's operator set");
+
+  onnx::ModelProto crop = model(13);
+  input(crop, "x", {1, 1, 2, 2});
+  floats(crop, "roi", {8}, {0, 0, 0, 1e30F, 1, 1, 1, 1});
+  longs(crop, "sizes", {1, 1, 2, 2});
+  text(node(crop, "Resize", {"x", "roi", "", "sizes"}, "y"), "coordinate_transformation_mode", "tf_crop_and_resize");
+  output(crop, "y");
+  says(crop, "region of interest");
+}
+
+QTEST_APPLESS_MAIN(OnnxOpsTest)
+#include "onnx_ops_test.moc"
