@@ -3,6 +3,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 
@@ -247,6 +248,7 @@ class Parser {
     if (!expect("name") || !quoted(n.name)) return false;
     int64_t group = -1;
     if (accept_word("group") && !integer(group)) return false;
+    if (group < -1 || group > INT32_MAX) return fail("a group from -1 to 2^31 - 1");
     n.group = static_cast<int>(group);
     g_.nodes.push_back(std::move(n));
     return true;

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the outputs of bundled networks with ONNX Runtime's: onnxruntime_outputs.py TW [--tiny] [NETWORK...]
+
+Every network is written, compiled with default schedules, run on random inputs here and there, and checked against the reference as well, which
+also says what error the network's operators allow. Exit code 0 if all agree, 1 if one does not, 3 if the package `onnxruntime` is not installed.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy
+    import onnxruntime
+except ImportError:
+    sys.exit(3)
+
+
+def call(*command):
+    p = subprocess.run(command, capture_output=True, text=True)
+    if p.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)} ended with {p.returncode}: {p.stderr.strip() or p.stdout.strip()}")
+    return p.stdout
+
+
+def random_feeds(session):
+    generator = numpy.random.default_rng(1)
+    feeds = {}
+    for value in session.get_inputs():
+        if value.type == "tensor(float)":
+            feeds[value.name] = generator.uniform(-1, 1, value.shape).astype(numpy.float32)
+        elif value.type == "tensor(int64)":
+            feeds[value.name] = generator.integers(0, 2, value.shape)
+        else:
+            raise RuntimeError(f"Expected float32 or int64 inputs, found '{value.name}' of type {value.type}")
+    return feeds
+
+
+def compare(tw, name, flags, folder):
+    """Returns (name of an output, its error relative to the largest magnitude, the error allowed) for each output."""
+    model, compiled = os.path.join(folder, "m.onnx"), os.path.join(folder, "m.twx")
+    call(tw, "zoo", "write", name, "-o", model, *flags)
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    feeds = random_feeds(session)
+    inputs = []
+    for i, (key, array) in enumerate(feeds.items()):
+        path = os.path.join(folder, f"in{i}.npy")
+        numpy.save(path, array)
+        inputs += ["--input", f"{key}={path}"]
+    theirs = session.run(None, feeds)
+    del session
+    call(tw, "compile", model, "-o", compiled)
+    ran = json.loads(call(tw, "run", compiled, *inputs, "--repeat", "1", "--check", "--json", "--output", os.path.join(folder, "out")))
+    ours = sorted(os.listdir(os.path.join(folder, "out")), key=lambda f: int(f.split("_")[0]))
+    results = []
+    for output, file, want in zip(ran["outputs"], ours, theirs, strict=True):
+        got = numpy.load(os.path.join(folder, "out", file))
+        if got.shape != want.shape or got.dtype != want.dtype:
+            raise RuntimeError(f"{name}: expected {want.dtype}{want.shape}, found {got.dtype}{got.shape}")
+        error = float(numpy.max(numpy.abs(got.astype(float) - want)) / numpy.max(numpy.abs(want)))
+        results.append((output["name"], error, output["tolerance"]))
+    return results
+
+
+def main():
+    tw, names = sys.argv[1], [a for a in sys.argv[2:] if not a.startswith("--")]
+    flags = ["--tiny"] if "--tiny" in sys.argv[2:] else []
+    onnxruntime.set_default_logger_severity(3)
+    wrong = 0
+    for name in names or [m["name"] for m in json.loads(call(tw, "zoo", "list", "--json"))["models"]]:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                for output, error, allowed in compare(tw, name, flags, folder):
+                    good = error <= allowed
+                    wrong += not good
+                    print(f"{name:16} {output:24} error {error:.2e} allowed {allowed:.2e} {'agrees' if good else 'DIFFERS'}", flush=True)
+            except RuntimeError as e:
+                wrong += 1
+                print(f"{name:16} {e}", flush=True)
+    sys.exit(1 if wrong else 0)
+
+
+main()
