@@ -27,6 +27,9 @@ Expected<void> verify_values(const Graph& g) {
   for (const int v : g.inputs)
     if (v < 0 || v >= static_cast<int>(g.values.size()) || g.values[static_cast<size_t>(v)].producer != -1 || g.values[static_cast<size_t>(v)].constant)
       return broken("Expected graph inputs to be values without producer and data", fmt::format("input {}", v));
+  std::set<int> inputs;
+  for (const int v : g.inputs)
+    if (!inputs.insert(v).second) return broken("Expected every graph input once", fmt::format("input {}", v));
   for (const int v : g.outputs)
     if (v < 0 || v >= static_cast<int>(g.values.size())) return broken("Expected graph outputs to be values of the graph", fmt::format("output {}", v));
   return {};

@@ -56,6 +56,9 @@ class GraphTest : public QObject {
     QCOMPARE(g.values[static_cast<size_t>(g.outputs[0])].type.text(), std::string("float32[1, 8, 8, 8]"));
     QCOMPARE(g.parameter_count(), int64_t{8 * 4 * 9 + 4 * 8 + 8});
     QVERIFY(verify(g));
+    Graph twice = g;
+    twice.inputs.push_back(twice.inputs[0]);
+    QVERIFY(!verify(twice));
   }
 
   void consumersListEachNodeOnce() {
