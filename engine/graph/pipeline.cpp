@@ -6,6 +6,9 @@
 #include "engine/base/text.h"
 #include "engine/graph/pass.h"
 #include "engine/graph/passes/canonicalize.h"
+#include "engine/graph/passes/combine_parallel_batch_matmul.h"
+#include "engine/graph/passes/combine_parallel_conv2d.h"
+#include "engine/graph/passes/combine_parallel_dense.h"
 #include "engine/graph/passes/eliminate_common_subexpr.h"
 #include "engine/graph/passes/fold_constants.h"
 #include "engine/graph/passes/fold_scale_axis.h"
@@ -51,6 +54,17 @@ std::span<const Pass> passes() {
            "Moves a multiplication by one factor per channel into the weights of the convolution or dense layer before it, or of the one after it, so "
            "that it costs nothing at run time. Additions on the way are scaled as well; ReLU lets positive factors through.",
            "Relay's FoldScaleAxis (TVM)"},
+      // After scales are folded, which differ between siblings, and products are dense layers.
+      Pass{"combine_parallel_conv2d", combine_parallel_conv2d,
+           "Convolutions that read one tensor with equal windows become one with all their filters, if all that reads the results is data movement: the "
+           "operand is read once and the kernel is larger.",
+           "Relay's CombineParallelConv2D (TVM)"},
+      Pass{"combine_parallel_dense", combine_parallel_dense,
+           "Dense layers that read one tensor, such as the projections of an attention to queries, keys and values, become one with all their weights; the "
+           "slices of its result fuse with the data movement that follows.",
+           "Relay's CombineParallelDense (TVM)"},
+      Pass{"combine_parallel_batch_matmul", combine_parallel_batch_matmul,
+           "Products of one operand with several constant stacks of matrices become one product.", "Relay's CombineParallelBatchMatmul (TVM)"},
       Pass{"remove_dead_nodes", remove_dead_nodes, "Removes nodes and constants that no output of the graph needs.", "Dead code elimination"},
       // Last: groups are numbers on nodes, which a later rewriting would lose.
       Pass{"fuse_operators", fuse_operators,

@@ -394,21 +394,29 @@ class RandomGraph {
     if (!t.dtype.is_float() || t.shape.size() < 2) return;
     const bool image = t.shape.size() == 4 && chance(60), follow = chance(60);
     const int64_t kernel = chance(70) ? 1 : std::min<int64_t>({3, t.shape[2 % t.shape.size()], t.shape.back()});
+    const bool stacked = !image && t.shape.size() == 3 && chance(40);
     const int64_t count = rng_.range(2, 4);
+    std::vector<int> ends;
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t out = rng_.range(1, 4);
+      const int64_t out = rng_.range(1, 4), in = t.shape.back();
       int y = -1;
-      if (image) {
+      if (image)
         y = b_.node("conv2d", {x.value, weight(t.dtype, {out, t.shape[1], kernel, kernel})}, with({{"pads", Dims(4, kernel / 2)}})).value()[0];
-      } else {
-        y = b_.node("matmul", {x.value, weight(t.dtype, {t.shape.back(), out})}).value()[0];
-      }
+      else
+        y = b_.node("matmul", {x.value, weight(t.dtype, stacked ? Dims{t.shape[0], in, out} : Dims{in, out})}).value()[0];
       if (follow) {
         y = b_.node("add", {y, weight(t.dtype, image ? Dims{out, 1, 1} : Dims{out})}).value()[0];
         if (chance(70)) y = b_.node("relu", {y}).value()[0];
       }
-      add(y, false);
+      ends.push_back(y);
     }
+    if (chance(40)) {
+      apply("concat", ends, false, with({{"axis", image ? int64_t{1} : int64_t{-1}}}));
+      return;
+    }
+    for (const int y : ends) add(y, false);
+    if (chance(60))
+      for (const int y : ends) move({y, false});
   }
 
   /// The last value and some others; every output is made by a node, and by none twice.
