@@ -35,6 +35,7 @@ Json compile_json(const runtime::Executable& e, const std::string& path, const s
           {"object_bytes", e.artifact.object.size()},
           {"constant_bytes", constants},
           {"arena_bytes", e.arena_bytes},
+          {"live_bytes", e.live_bytes},
           {"unplanned_bytes", e.unplanned_bytes},
           {"emitted", emitted}};
 }
@@ -44,9 +45,9 @@ void print_summary(const runtime::Executable& e, const Json& summary) {
   for (const auto& c : e.calls) ++origins[{c.name, c.origin}];
   Table table({"kernel", ">calls", "schedule from"});
   for (const auto& [key, count] : origins) table.row({key.first, std::to_string(count), key.second});
-  fmt::print("{}\n{}: {} kernel calls, code {}, constants {}, activations {} ({} without reuse)\n", table.text(), summary["output"].get<std::string>(),
+  fmt::print("{}\n{}: {} kernel calls, code {}, constants {}, activations {} (at least {}, {} without reuse)\n", table.text(), summary["output"].get<std::string>(),
              e.calls.size(), si_text(summary["object_bytes"].get<double>(), "B"), si_text(summary["constant_bytes"].get<double>(), "B"),
-             si_text(static_cast<double>(e.arena_bytes), "B"), si_text(static_cast<double>(e.unplanned_bytes), "B"));
+             si_text(static_cast<double>(e.arena_bytes), "B"), si_text(static_cast<double>(e.live_bytes), "B"), si_text(static_cast<double>(e.unplanned_bytes), "B"));
 }
 
 int check_names(const Options& o) {
@@ -74,7 +75,7 @@ int compile_model(const Options& o) {
     hooks.after = std::ref(dump);
   }
   int exit = kDone;
-  const auto loaded = load_network(o.network, exit, hooks);
+  auto loaded = load_network(o.network, exit, hooks);
   if (!loaded) return exit;
   std::shared_ptr<db::Database> db;
   if (!o.db.empty()) {
@@ -93,7 +94,8 @@ int compile_model(const Options& o) {
     progress.set_total(total);
     progress.update(done, what);
   };
-  auto executable = api::compile(loaded->network, loaded->target, db.get(), options);
+  const bool keep = !o.emit.empty() || !o.dump_passes.empty();  // else its weights need not stay beside the packed ones
+  auto executable = api::compile(keep ? api::Network(loaded->network) : std::move(loaded->network), loaded->target, db.get(), options);
   progress.finish();
   if (!executable) return fail(executable.error());
   if (auto r = runtime::save(*executable, o.output); !r) return fail(r.error());

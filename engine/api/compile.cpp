@@ -5,10 +5,11 @@
 
 #include "engine/api/c_export.h"
 #include "engine/api/kernel_plan.h"
+#include "engine/api/storage.h"
+#include "engine/api/views.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
-#include "engine/graph/plan_memory.h"
 #include "engine/lower/lower.h"
 #include "engine/measure/signature.h"
 
@@ -20,14 +21,15 @@ Error cancelled() { return Error(ErrorCode::cancelled, "Compilation was cancelle
 
 class Compiler {
  public:
-  Compiler(const Network& network, const Target& target, const CompileOptions& options)
-      : n_(network), target_(target), options_(options), prefix_((options.symbols.empty() ? network.imported.name : options.symbols).substr(0, 60)) {}
+  Compiler(Network network, const Target& target, const CompileOptions& options)
+      : n_(std::move(network)), target_(target), options_(options), prefix_((options.symbols.empty() ? n_.imported.name : options.symbols).substr(0, 60)) {}
 
   Expected<runtime::Executable> run(records::RecordSource* records) {
     if (records) TW_CHECK(find_records(*records));
     // A record that lowers but does not compile costs one more round without it.
     for (;;) {
       TW_TRY(plan_, plan_kernels(n_.optimized, n_.partition, target_, tuned_, options_.stop));
+      elide_copies(n_.optimized, n_.partition, plan_);
       TW_CHECK(lower_kernels());
       if (options_.stop.stop_requested()) return cancelled();
       report("Generating code", 0, static_cast<int>(funcs_.size()));
@@ -141,20 +143,28 @@ class Compiler {
   }
 
   Expected<void> add_slots() {
-    const graph::Graph& g = n_.optimized;
+    graph::Graph& g = n_.optimized;
+    std::vector<int> layouts_left(g.values.size(), 0);
+    for (const PlannedArray& a : plan_.arrays) ++layouts_left[static_cast<size_t>(a.value)];
     for (size_t a = 0; a < plan_.arrays.size(); ++a) {
       if (options_.stop.stop_requested()) return cancelled();
       report("Packing constants", static_cast<int>(a), static_cast<int>(plan_.arrays.size()));
       const PlannedArray& array = plan_.arrays[a];
-      const graph::Value& value = g.values[static_cast<size_t>(array.value)];
+      graph::Value& value = g.values[static_cast<size_t>(array.value)];
       runtime::Slot slot;
       slot.spec = {value.name, value.type.dtype, value.type.shape, array.layout, value.constant != nullptr, false};
       const bool row_major = array.layout.empty();
       if (value.constant) {
         slot.kind = runtime::Slot::Kind::constant;
-        auto data = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(slot.spec.physical_bytes()));
-        runtime::pack_layout(slot.spec, value.constant->data.data(), data->data());
-        slot.data = std::move(data);
+        if (row_major) {
+          slot.data = {value.constant, &value.constant->data};
+        } else {
+          auto data = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(slot.spec.physical_bytes()));
+          runtime::pack_layout(slot.spec, value.constant->data.data(), data->data());
+          slot.data = std::move(data);
+        }
+        // Weights are in memory as the file has them and packed, but not also as the passes left them.
+        if (--layouts_left[static_cast<size_t>(array.value)] == 0) value.constant = nullptr;
       } else if (row_major && std::find(g.inputs.begin(), g.inputs.end(), array.value) != g.inputs.end()) {
         slot.kind = runtime::Slot::Kind::input;
       } else if (row_major && std::find(g.outputs.begin(), g.outputs.end(), array.value) != g.outputs.end()) {
@@ -191,27 +201,22 @@ class Compiler {
   }
 
   void place_intermediates() {
-    std::vector<graph::StorageRequest> requests;
-    std::vector<size_t> slot_of;
-    for (size_t s = 0; s < e_.slots.size(); ++s) {
-      if (e_.slots[s].kind != runtime::Slot::Kind::intermediate) continue;
-      graph::StorageRequest r{e_.slots[s].spec.physical_bytes(), static_cast<int>(e_.calls.size()), -1};
-      for (size_t c = 0; c < e_.calls.size(); ++c)
-        if (std::find(e_.calls[c].slots.begin(), e_.calls[c].slots.end(), static_cast<int>(s)) != e_.calls[c].slots.end()) {
-          r.first = std::min(r.first, static_cast<int>(c));
-          r.last = static_cast<int>(c);
-        }
-      TW_ASSERT(r.last >= 0, "an array that no kernel uses");
-      requests.push_back(r);
-      slot_of.push_back(s);
+    std::vector<SlotUse> uses(e_.slots.size());
+    for (size_t s = 0; s < uses.size(); ++s) {
+      const PlannedArray& a = plan_.arrays[s];
+      uses[s] = {e_.slots[s].kind == runtime::Slot::Kind::intermediate, e_.slots[s].spec.physical_bytes(), a.base, a.offset};
     }
-    const graph::StoragePlan plan = graph::plan_memory(requests);
-    for (size_t i = 0; i < slot_of.size(); ++i) e_.slots[slot_of[i]].offset = plan.offsets[i];
-    e_.arena_bytes = plan.arena_bytes;
-    e_.unplanned_bytes = plan.unplanned_bytes;
+    std::vector<CallUse> calls;
+    for (size_t c = 0; c < e_.calls.size(); ++c) calls.push_back({e_.calls[c].slots, &funcs_[static_cast<size_t>(function_of_[c])]});
+    const StoragePlacement placed = place_storage(uses, calls);
+    for (size_t s = 0; s < uses.size(); ++s)
+      if (uses[s].placed) e_.slots[s].offset = placed.offsets[s];
+    e_.arena_bytes = placed.arena_bytes;
+    e_.live_bytes = placed.live_bytes;
+    e_.unplanned_bytes = placed.unplanned_bytes;
   }
 
-  const Network& n_;
+  Network n_;
   const Target& target_;
   const CompileOptions& options_;
   std::string prefix_;  ///< of every symbol, so that several networks can be linked into one program
@@ -226,8 +231,8 @@ class Compiler {
 
 }  // namespace
 
-Expected<runtime::Executable> compile(const Network& network, const Target& target, records::RecordSource* records, const CompileOptions& options) {
-  return Compiler(network, target, options).run(records);
+Expected<runtime::Executable> compile(Network network, const Target& target, records::RecordSource* records, const CompileOptions& options) {
+  return Compiler(std::move(network), target, options).run(records);
 }
 
 }  // namespace tw::api

@@ -45,7 +45,8 @@ struct CompileOptions {
 
 /// Every group with the best record of its task (default schedule where there is none or where its steps no longer apply), layouts matched,
 /// constants packed, storage planned. Calls without a task key are changes of layout between kernels that disagree.
-Expected<runtime::Executable> compile(const Network& network, const Target& target, records::RecordSource* records, const CompileOptions& options = {});
+/// Memory: a network that is moved in needs its weights twice, as imported and packed; of one that is copied in, what the passes made of them stays as well.
+Expected<runtime::Executable> compile(Network network, const Target& target, records::RecordSource* records, const CompileOptions& options = {});
 
 /// Runs the imported graph operator by operator with unscheduled code, without passes and fusion: the reference that `tw run --check` compares with.
 /// The unscheduled kernels are themselves checked against te::interpret_at on sampled elements. Runs in the calling process; callers isolate it.

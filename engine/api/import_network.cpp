@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "engine/api/compile.h"
-#include "engine/base/hash.h"
+#include "engine/base/file.h"
 #include "engine/space/template.h"
 
 namespace tw::api {
 
 Expected<Network> import_network(const std::string& path, const Target& target, const frontends::ImportOptions& options, const graph::PassHooks& hooks) {
   TW_TRY(graph::Graph imported, frontends::read_onnx(path, options));
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) return Error(ErrorCode::io_error, "Expected a readable model file", path);
+  TW_TRY(std::string key, file_content_key(path));
   TW_TRY(graph::Graph optimized, graph::run_passes(imported, target, hooks));
   TW_TRY(graph::Partition partition, graph::partition(optimized));
-  return Network{std::move(imported), std::move(optimized), std::move(partition), content_key(bytes)};
+  return Network{std::move(imported), std::move(optimized), std::move(partition), std::move(key)};
 }
 
 std::vector<NetworkTask> network_tasks(const Network& network, const Target& target) {

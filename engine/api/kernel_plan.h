@@ -14,8 +14,10 @@ using Layout = std::vector<runtime::LayoutPiece>;
 
 /// One value of the graph in one layout.
 struct PlannedArray {
-  int value = -1;  ///< index in the optimised graph
-  Layout layout;   ///< empty means row-major
+  int value = -1;      ///< index in the optimised graph
+  Layout layout = {};  ///< empty means row-major
+  int base = -1;       ///< the array whose storage it lies in, -1: storage of its own
+  int64_t offset = 0;  ///< bytes into `base`
 };
 
 /// One kernel call.

@@ -46,9 +46,10 @@ int find_value(const Graph& g, std::string_view name) {
 }
 
 std::string constant_key(const HostArray& array) {
-  std::string bytes = TensorType{array.dtype, array.shape}.text();
-  bytes.append(reinterpret_cast<const char*>(array.data.data()), array.data.size());
-  return content_key(bytes);
+  ContentHasher hasher;
+  hasher.add(TensorType{array.dtype, array.shape}.text());
+  hasher.add({reinterpret_cast<const char*>(array.data.data()), array.data.size()});
+  return hasher.key();
 }
 
 GraphBuilder::GraphBuilder(std::string name) { graph_.name = std::move(name); }

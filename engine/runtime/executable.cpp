@@ -21,10 +21,10 @@ namespace tw::runtime {
 
 namespace {
 
-// File: Header, then `sections` times {uint64 raw bytes, uint64 compressed bytes, data}: the description as JSON, the object, the constants.
-// All numbers are little-endian.
+// File: Header, then `sections` times {uint64 raw bytes, one zstd frame}: the description as JSON, the object, the constants; then Trailer.
+// All numbers are little-endian. What is known only at the end stands there, so that a file of any size is written section by section.
 constexpr char kMagic[8] = {'T', 'W', 'X', '\r', '\n', '\x1a', '\n', '\0'};
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr int kCompressionLevel = 3;
 constexpr uint64_t kMaxRawBytes = uint64_t{16} << 30;  ///< of one section
 
@@ -32,14 +32,16 @@ struct Header {
   char magic[8];
   uint32_t version;
   uint32_t sections;
-  uint64_t payload_bytes;
-  uint64_t checksum;  ///< XXH3 of the payload, seeded with the fields between
 };
-static_assert(sizeof(Header) == 32);
+struct Trailer {
+  uint64_t payload_bytes;
+  uint64_t checksum;  ///< XXH3 of everything before the trailer
+};
+static_assert(sizeof(Header) == 16 && sizeof(Trailer) == 16);
 
-uint64_t checksum(const Header& h, std::string_view payload) {
-  const uint64_t seed = hash_combine((uint64_t{h.version} << 32) | h.sections, h.payload_bytes);
-  return stable_hash(payload, seed);
+template <class T>
+std::string_view bytes_of(const T& v) {
+  return {reinterpret_cast<const char*>(&v), sizeof v};
 }
 
 struct File {
@@ -49,14 +51,35 @@ struct File {
   }
 };
 
-void append_section(std::string& payload, const void* data, size_t bytes) {
-  std::string packed(ZSTD_compressBound(bytes), '\0');
-  const size_t n = ZSTD_compress(packed.data(), packed.size(), data, bytes, kCompressionLevel);
-  TW_ASSERT(!ZSTD_isError(n), ZSTD_getErrorName(n));
-  const uint64_t sizes[2] = {bytes, n};
-  payload.append(reinterpret_cast<const char*>(sizes), sizeof sizes);
-  payload.append(packed.data(), n);
-}
+/// A file that hashes and counts what goes into it.
+struct SectionWriter {
+  FileWriter& file;
+  ContentHasher hasher = {};
+  uint64_t payload_bytes = 0;
+
+  Expected<void> write(std::string_view bytes) {
+    hasher.add(bytes);
+    payload_bytes += bytes.size();
+    return file.write(bytes);
+  }
+  /// Compresses piece by piece: a section may be as large as the memory that is left.
+  Expected<void> write_section(const void* data, size_t bytes) {
+    const uint64_t raw = bytes;
+    TW_CHECK(write(bytes_of(raw)));
+    const std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kCompressionLevel);
+    ZSTD_CCtx_setPledgedSrcSize(context.get(), bytes);
+    std::string piece(ZSTD_CStreamOutSize(), '\0');
+    ZSTD_inBuffer in{data, bytes, 0};
+    for (size_t left = 1; left != 0;) {
+      ZSTD_outBuffer out{piece.data(), piece.size(), 0};
+      left = ZSTD_compressStream2(context.get(), &out, &in, ZSTD_e_end);
+      TW_ASSERT(!ZSTD_isError(left), ZSTD_getErrorName(left));
+      TW_CHECK(write(std::string_view(piece).substr(0, out.pos)));
+    }
+    return {};
+  }
+};
 
 Expected<std::string> read_all(const std::string& path) {
   File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
@@ -86,30 +109,35 @@ Expected<std::string_view> checked_payload(const std::string& bytes, const std::
   if (header.version != kVersion) {
     return Error(ErrorCode::version, fmt::format("Expected version {} of the executable format, found {}", kVersion, header.version), path);
   }
-  const std::string_view payload = std::string_view(bytes).substr(sizeof header);
-  if (payload.size() != header.payload_bytes) {
-    return Error(ErrorCode::corrupt, fmt::format("Expected {} bytes of content, found {}", header.payload_bytes, payload.size()), path);
-  }
-  if (checksum(header, payload) != header.checksum) return Error(ErrorCode::corrupt, "The content does not match its checksum", path);
+  Trailer trailer;
+  if (bytes.size() < sizeof header + sizeof trailer) return Error(ErrorCode::corrupt, "The file is cut short", path);
+  const size_t end = bytes.size() - sizeof trailer;
+  std::memcpy(&trailer, bytes.data() + end, sizeof trailer);
+  const std::string_view payload = std::string_view(bytes).substr(sizeof header, end - sizeof header);
+  if (payload.size() != trailer.payload_bytes) return Error(ErrorCode::corrupt, "The file is cut short or continued by something else", path);
+  ContentHasher hasher;
+  hasher.add(std::string_view(bytes).substr(0, end));
+  if (hasher.value() != trailer.checksum) return Error(ErrorCode::corrupt, "The content does not match its checksum", path);
   sections = header.sections;
   return payload;
 }
 
 Expected<Bytes> take_section(std::string_view& payload, const std::string& path) {
-  uint64_t sizes[2];
-  if (payload.size() < sizeof sizes) return Error(ErrorCode::corrupt, "A section of the file is cut short", path);
-  std::memcpy(sizes, payload.data(), sizeof sizes);
-  payload.remove_prefix(sizeof sizes);
-  if (sizes[1] > payload.size() || sizes[0] > kMaxRawBytes) return Error(ErrorCode::corrupt, "A section of the file has an impossible size", path);
+  uint64_t size = 0;
+  if (payload.size() < sizeof size) return Error(ErrorCode::corrupt, "A section of the file is cut short", path);
+  std::memcpy(&size, payload.data(), sizeof size);
+  payload.remove_prefix(sizeof size);
+  const size_t packed = ZSTD_findFrameCompressedSize(payload.data(), payload.size());
+  if (ZSTD_isError(packed) || size > kMaxRawBytes) return Error(ErrorCode::corrupt, "A section of the file has an impossible size", path);
   Bytes raw;
   try {
-    raw.resize(sizes[0]);
+    raw.resize(size);
   } catch (const std::bad_alloc&) {
-    return Error(ErrorCode::out_of_memory, fmt::format("No memory for a section of {} bytes", sizes[0]), path);
+    return Error(ErrorCode::out_of_memory, fmt::format("No memory for a section of {} bytes", size), path);
   }
-  const size_t n = ZSTD_decompress(raw.data(), raw.size(), payload.data(), sizes[1]);
-  if (ZSTD_isError(n) || n != sizes[0]) return Error(ErrorCode::corrupt, "A section of the file cannot be decompressed", path);
-  payload.remove_prefix(sizes[1]);
+  const size_t n = ZSTD_decompress(raw.data(), raw.size(), payload.data(), packed);
+  if (ZSTD_isError(n) || n != size) return Error(ErrorCode::corrupt, "A section of the file cannot be decompressed", path);
+  payload.remove_prefix(packed);
   return raw;
 }
 
@@ -117,21 +145,21 @@ Expected<Bytes> take_section(std::string_view& payload, const std::string& path)
 
 Expected<void> save(const Executable& e, const std::string& path) {
   TW_CHECK(check_executable(e));
-  std::string payload;
   Blobs blobs;
   const std::string description = dump_json(executable_to_json(e, blobs));
-  append_section(payload, description.data(), description.size());
-  append_section(payload, e.artifact.object.data(), e.artifact.object.size());
-  for (const Bytes* data : blobs.list()) append_section(payload, data->data(), data->size());
-
   Header header{};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.version = kVersion;
   header.sections = static_cast<uint32_t>(2 + blobs.list().size());
-  header.payload_bytes = payload.size();
-  header.checksum = checksum(header, payload);
-  const std::string_view parts[] = {{reinterpret_cast<const char*>(&header), sizeof header}, payload};
-  return write_file(path, parts);
+  TW_TRY(FileWriter file, FileWriter::open(path));
+  SectionWriter out{file};
+  TW_CHECK(out.write(bytes_of(header)));
+  TW_CHECK(out.write_section(description.data(), description.size()));
+  TW_CHECK(out.write_section(e.artifact.object.data(), e.artifact.object.size()));
+  for (const Bytes* data : blobs.list()) TW_CHECK(out.write_section(data->data(), data->size()));
+  const Trailer trailer{out.payload_bytes - sizeof header, out.hasher.value()};
+  TW_CHECK(file.write(bytes_of(trailer)));
+  return file.commit();
 }
 
 Expected<Executable> load_executable(const std::string& path) {

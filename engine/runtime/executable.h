@@ -40,6 +40,7 @@ struct Executable {
   std::vector<Call> calls;                                                  ///< in order
   std::vector<int> inputs, outputs;                                         ///< slots
   int64_t arena_bytes = 0;                                                  ///< of all intermediates after storage reuse
+  int64_t live_bytes = 0;                                                   ///< the most that intermediates need at one call: no arena can be smaller
   int64_t unplanned_bytes = 0;                                              ///< sum of all intermediates without reuse
   std::string graph_text;                                                   ///< the imported graph, for checking; constants by key
   std::map<std::string, std::shared_ptr<const HostArray>> graph_constants;  ///< constants of graph_text by content key, saved and loaded with it

@@ -168,6 +168,7 @@ Json executable_to_json(const Executable& e, Blobs& blobs) {
               {"inputs", e.inputs},
               {"outputs", e.outputs},
               {"arena_bytes", e.arena_bytes},
+              {"live_bytes", e.live_bytes},
               {"unplanned_bytes", e.unplanned_bytes},
               {"source_model", e.source_model},
               {"graph", e.graph_text},
@@ -197,6 +198,7 @@ Expected<Executable> executable_from_json(const Json& json, std::span<const std:
   TW_TRY(e.inputs, indices(json, "inputs"));
   TW_TRY(e.outputs, indices(json, "outputs"));
   TW_TRY(e.arena_bytes, integer(json, "arena_bytes"));
+  TW_TRY(e.live_bytes, integer(json, "live_bytes"));
   TW_TRY(e.unplanned_bytes, integer(json, "unplanned_bytes"));
   TW_TRY(e.source_model, text(json, "source_model"));
   TW_TRY(e.graph_text, text(json, "graph"));

@@ -38,6 +38,10 @@ void check_opset(int64_t opset) {
     refuse(ErrorCode::unsupported, fmt::format("Expected a model of ONNX opset {} to {}, found opset {}", kOldestOpset, kNewestOpset, opset));
 }
 
+void refuse_sparse(const onnx::GraphProto& g) {
+  if (g.sparse_initializer_size() > 0) refuse(ErrorCode::unsupported, "Sparse initialisers are not supported");
+}
+
 /// Expressions evaluated to compute everything in the dag.
 double evaluation_steps(const te::Dag& dag) {
   double steps = 0;
@@ -58,7 +62,7 @@ const int* Scope::find(const std::string& name) const {
   return nullptr;
 }
 
-Importer::Importer(const onnx::ModelProto& model, const ImportOptions& options, ExternalData& external)
+Importer::Importer(onnx::ModelProto& model, const ImportOptions& options, ExternalData& external)
     : model_(model), options_(options), external_(external), builder_(model.graph().name().empty() ? "model" : model.graph().name().substr(0, 256)) {}
 
 graph::Graph Importer::run() {
@@ -68,7 +72,12 @@ graph::Graph Importer::run() {
   const auto& imports = model_.opset_import();
   if (std::any_of(imports.begin(), imports.end(), [](const auto& o) { return is_standard_domain(o.domain()); })) check_opset(root_.opset);
   for (const onnx::FunctionProto& f : model_.functions()) functions_.emplace(function_key(f.domain(), f.name()), &f);
-  add_initializers(model_.graph(), root_);
+  refuse_sparse(model_.graph());
+  for (onnx::TensorProto& t : *model_.mutable_graph()->mutable_initializer()) {
+    onnx::TensorProto taken;
+    taken.Swap(&t);
+    add_initializer(taken, root_);
+  }
   add_inputs();
   add_nodes(model_.graph().node(), root_);
   add_outputs(root_);
@@ -81,14 +90,11 @@ HostArray Importer::tensor(const onnx::TensorProto& t) {
   return checked(read_tensor(t, external_));
 }
 
-void Importer::add_initializers(const onnx::GraphProto& g, Scope& scope) {
-  if (g.sparse_initializer_size() > 0) refuse(ErrorCode::unsupported, "Sparse initialisers are not supported");
-  for (const onnx::TensorProto& t : g.initializer()) {
-    if (t.name().empty()) refuse(ErrorCode::parse_error, "Expected a name for every initialiser, found one without");
-    if (!scope.values.emplace(t.name(), -1).second)
-      refuse(ErrorCode::parse_error, fmt::format("Initialiser '{}' is defined twice", printable(t.name().substr(0, 256))));
-    scope.values[t.name()] = builder_.constant(t.name(), tensor(t));
-  }
+void Importer::add_initializer(const onnx::TensorProto& t, Scope& scope) {
+  if (t.name().empty()) refuse(ErrorCode::parse_error, "Expected a name for every initialiser, found one without");
+  if (!scope.values.emplace(t.name(), -1).second)
+    refuse(ErrorCode::parse_error, fmt::format("Initialiser '{}' is defined twice", printable(t.name().substr(0, 256))));
+  scope.values[t.name()] = builder_.constant(t.name(), tensor(t));
 }
 
 void Importer::add_inputs() {
@@ -176,7 +182,8 @@ std::vector<int> Importer::inline_graph(const onnx::GraphProto& g, const Scope& 
   if (static_cast<int>(inputs.size()) != g.input_size())
     refuse(ErrorCode::parse_error, fmt::format("Expected {} inputs of a branch, found {}", inputs.size(), g.input_size()));
   for (size_t k = 0; k < inputs.size(); ++k) body.values[g.input(static_cast<int>(k)).name()] = inputs[k];
-  add_initializers(g, body);
+  refuse_sparse(g);
+  for (const onnx::TensorProto& t : g.initializer()) add_initializer(t, body);
   add_nodes(g.node(), body);
   std::vector<int> results;
   for (const onnx::ValueInfoProto& o : g.output()) {

@@ -33,7 +33,8 @@ struct Scope {
 /// Builds one graph from one model.
 class Importer {
  public:
-  Importer(const onnx::ModelProto& model, const ImportOptions& options, ExternalData& external);
+  /// Takes the initialisers of the main graph out of the model, so that they are in memory once.
+  Importer(onnx::ModelProto& model, const ImportOptions& options, ExternalData& external);
   graph::Graph run();
 
   /// Adds a node of ours; evaluates it at once if all operands are small constants.
@@ -46,7 +47,7 @@ class Importer {
 
  private:
   void add_inputs();
-  void add_initializers(const onnx::GraphProto& g, Scope& scope);
+  void add_initializer(const onnx::TensorProto& t, Scope& scope);
   void add_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, Scope& scope);
   void add_node(const onnx::NodeProto& node, Scope& scope);
   void inline_function(const onnx::FunctionProto& f, const onnx::NodeProto& call, Scope& scope);
@@ -54,7 +55,7 @@ class Importer {
   void add_outputs(const Scope& scope);
   std::optional<HostArray> evaluate(const std::string& op, const std::vector<int>& inputs, const graph::Attrs& attrs) const;
 
-  const onnx::ModelProto& model_;
+  onnx::ModelProto& model_;
   const ImportOptions& options_;
   ExternalData& external_;
   graph::GraphBuilder builder_;

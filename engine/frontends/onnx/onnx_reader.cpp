@@ -20,16 +20,9 @@ Expected<void> check_model(const onnx::ModelProto& m) {
   return {};
 }
 
-}  // namespace
+Error undecodable(uintmax_t size) { return not_a_model(fmt::format("{} bytes that do not decode (another format, or cut off)", size)); }
 
-Expected<graph::Graph> read_onnx_bytes(std::string_view bytes, const std::string& folder, const ImportOptions& options) {
-  if (static_cast<int64_t>(bytes.size()) > onnx_limits::kFileBytes)
-    return Error(ErrorCode::resource_limit,
-                 fmt::format("Expected a model file below 2 GiB, found {} bytes (larger models keep their weights in external data)", bytes.size()));
-  if (bytes.empty()) return not_a_model("no bytes");
-  onnx::ModelProto model;
-  if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    return not_a_model(fmt::format("{} bytes that do not decode (another format, or cut off)", bytes.size()));
+Expected<graph::Graph> import_model(onnx::ModelProto& model, const std::string& folder, const ImportOptions& options) {
   TW_CHECK(check_model(model));
   ExternalData external(folder);
   try {
@@ -41,6 +34,18 @@ Expected<graph::Graph> read_onnx_bytes(std::string_view bytes, const std::string
   }
 }
 
+}  // namespace
+
+Expected<graph::Graph> read_onnx_bytes(std::string_view bytes, const std::string& folder, const ImportOptions& options) {
+  if (static_cast<int64_t>(bytes.size()) > onnx_limits::kFileBytes)
+    return Error(ErrorCode::resource_limit,
+                 fmt::format("Expected a model file below 2 GiB, found {} bytes (larger models keep their weights in external data)", bytes.size()));
+  if (bytes.empty()) return not_a_model("no bytes");
+  onnx::ModelProto model;
+  if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return undecodable(bytes.size());
+  return import_model(model, folder, options);
+}
+
 Expected<graph::Graph> read_onnx(const std::string& path, const ImportOptions& options) {
   std::error_code ec;
   if (!std::filesystem::exists(path, ec)) return Error(ErrorCode::not_found, fmt::format("Expected a model file at '{}', found none", printable(path)));
@@ -49,12 +54,13 @@ Expected<graph::Graph> read_onnx(const std::string& path, const ImportOptions& o
   const auto size = std::filesystem::file_size(path, ec);
   if (ec || size > static_cast<uintmax_t>(onnx_limits::kFileBytes))
     return Error(ErrorCode::resource_limit, "Expected a model file below 2 GiB (larger models keep their weights in external data)", path);
+  if (size == 0) return Error(ErrorCode::parse_error, "Expected a serialised ONNX model, found no bytes", path);
   std::ifstream file(path, std::ios::binary);
-  std::string bytes(size, '\0');
-  if (!file || !file.read(bytes.data(), static_cast<std::streamsize>(size)))
-    return Error(ErrorCode::io_error, fmt::format("Reading '{}' failed", printable(path)));
+  onnx::ModelProto model;
+  const bool decoded = file && model.ParseFromIstream(&file);  // in pieces: the file is never in memory beside the model
+  if (!file.eof() && !file) return Error(ErrorCode::io_error, fmt::format("Reading '{}' failed", printable(path)));
   const std::string folder = std::filesystem::absolute(path, ec).parent_path().string();
-  auto graph = read_onnx_bytes(bytes, folder, options);
+  auto graph = decoded ? import_model(model, folder, options) : Expected<graph::Graph>(undecodable(size));
   if (graph) return graph;
   Error e = std::move(graph).error();
   e.where = e.where.empty() ? path : fmt::format("{}, {}", path, e.where);

@@ -127,8 +127,8 @@ Expected<HostArray> read_tensor(const TensorProto& t, ExternalData& external) {
     TW_TRY(out.data, read_external(t, external, bytes));
   } else if (t.has_raw_data()) {
     if (static_cast<int64_t>(t.raw_data().size()) != bytes) return wrong_amount(t, bytes, static_cast<int64_t>(t.raw_data().size()), "bytes");
-    out.data.resize(static_cast<size_t>(bytes));
-    if (bytes > 0) std::memcpy(out.data.data(), t.raw_data().data(), static_cast<size_t>(bytes));
+    const auto* raw = reinterpret_cast<const std::byte*>(t.raw_data().data());
+    out.data.assign(raw, raw + bytes);
   } else {
     // At least one byte of the file stands for each element, so that no shape alone can ask for memory.
     if (out.num_elements() > static_cast<int64_t>(t.ByteSizeLong())) return wrong_amount(t, out.num_elements(), 0, "elements");

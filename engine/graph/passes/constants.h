@@ -20,4 +20,7 @@ HostArray full(DType t, double v);
 /// The operator's result on constants, by the reference interpreter. Errors: of inference.
 Expected<HostArray> fold(const std::string& op, const std::vector<HostArray>& operands, Attrs attrs = {});
 
+/// Dimensions in the order of `perm`.
+HostArray transposed(const HostArray& a, const std::vector<int64_t>& perm);
+
 }  // namespace tw::graph

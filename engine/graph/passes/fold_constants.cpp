@@ -5,6 +5,7 @@
 
 #include "engine/base/text.h"
 #include "engine/graph/evaluate.h"
+#include "engine/graph/passes/constants.h"
 #include "engine/graph/rewrite.h"
 
 namespace tw::graph {
@@ -29,6 +30,21 @@ bool foldable(const Graph& g, const Node& n, const std::vector<std::shared_ptr<c
   return std::none_of(n.outputs.begin(), n.outputs.end(), [&](int v) { return std::find(g.outputs.begin(), g.outputs.end(), v) != g.outputs.end(); });
 }
 
+/// The node's results. Movements of whole weights, which importers leave behind, do not need the interpreter.
+Expected<std::vector<HostArray>> results_of(const Graph& g, const Node& n, const std::vector<std::shared_ptr<const HostArray>>& operands) {
+  if (n.op == "reshape") {
+    HostArray a = *operands[0];
+    a.shape = g.values[static_cast<size_t>(n.outputs[0])].type.shape;
+    return std::vector{std::move(a)};
+  }
+  if (n.op == "transpose" && n.attrs.has("perm")) {
+    std::vector<int64_t> perm = n.attrs.integers("perm", {});
+    for (int64_t& p : perm) p += p < 0 ? static_cast<int64_t>(perm.size()) : 0;
+    return std::vector{transposed(*operands[0], perm)};
+  }
+  return evaluate_node(g, n, operands);
+}
+
 }  // namespace
 
 Expected<Graph> fold_constants(const Graph& g, const Target&) {
@@ -42,7 +58,7 @@ Expected<Graph> fold_constants(const Graph& g, const Target&) {
     }
     std::vector<std::shared_ptr<const HostArray>> operands;
     for (const int v : n.inputs) operands.push_back(v < 0 ? nullptr : known[static_cast<size_t>(v)]);
-    TW_TRY(std::vector<HostArray> results, evaluate_node(g, n, operands));
+    TW_TRY(std::vector<HostArray> results, results_of(g, n, operands));
     for (size_t i = 0; i < n.outputs.size(); ++i) {
       auto& value = known[static_cast<size_t>(n.outputs[i])];
       value = std::make_shared<const HostArray>(std::move(results[i]));

@@ -4,18 +4,12 @@
 #include <algorithm>
 
 #include "engine/graph/op.h"
+#include "engine/graph/passes/constants.h"
 #include "engine/graph/rewrite.h"
 
 namespace tw::graph {
 
 namespace {
-
-HostArray transposed(const HostArray& w) {
-  HostArray out = HostArray::make(w.dtype, {w.shape[1], w.shape[0]});
-  for (int64_t k = 0; k < w.shape[0]; ++k)
-    for (int64_t n = 0; n < w.shape[1]; ++n) out.set(n * w.shape[0] + k, w.get(k * w.shape[1] + n));
-  return out;
-}
 
 /// [rows, columns] of a tensor whose leading dimensions are walked as one.
 std::vector<int64_t> flat_shape(const TensorType& t) { return {t.num_elements() / t.shape.back(), t.shape.back()}; }
@@ -155,7 +149,7 @@ class FlatRewriter {
     const int x = n.inputs[0], w = n.inputs[1];
     if (!is_constant(w) || is_constant(x) || type(w).shape.size() != 2 || type(x).dtype != kFloat32) return false;
     TW_TRY(const int data, flat(x));
-    const int weight = rewrite_.builder().constant(g_.values[static_cast<size_t>(w)].name, transposed(*g_.values[static_cast<size_t>(w)].constant));
+    const int weight = rewrite_.builder().constant(g_.values[static_cast<size_t>(w)].name, transposed(*g_.values[static_cast<size_t>(w)].constant, {1, 0}));
     return finish_flat("dense", n, {data, weight}, {});
   }
 

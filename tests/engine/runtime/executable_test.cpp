@@ -37,6 +37,7 @@ Executable sample() {
   e.inputs = {0};
   e.outputs = {3};
   e.arena_bytes = 128;
+  e.live_bytes = 96;
   e.unplanned_bytes = 256;
   e.graph_text = "graph text\n";
   e.source_model = "abcd";
@@ -102,6 +103,8 @@ class ExecutableTest : public QObject {
     QCOMPARE(back->graph_constants.at("w0")->data, e.graph_constants.at("w0")->data);
     QCOMPARE(back->graph_text, e.graph_text);
     QCOMPARE(back->arena_bytes, e.arena_bytes);
+    QCOMPARE(back->live_bytes, e.live_bytes);
+    QCOMPARE(back->unplanned_bytes, e.unplanned_bytes);
     // Saving what was loaded gives the same bytes.
     const std::string first = read(path_);
     QVERIFY(save(*back, path_.toStdString()).has_value());
