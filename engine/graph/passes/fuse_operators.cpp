@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/base/text.h"
 #include "engine/graph/op.h"
 
 namespace tw::graph {
@@ -163,20 +164,66 @@ bool may_fuse(Groups& groups, int phase, FusionKind from, FusionKind dominated, 
   return false;
 }
 
+struct Fusion {
+  Flow flow;
+  PostDominators tree;
+  Groups groups;
+
+  explicit Fusion(const Graph& g) : flow(flow_of(g)), tree(post_dominators(flow)), groups(flow) {
+    for (const int phase : {0, 1})
+      for (int n = 0; n < static_cast<int>(g.nodes.size()); ++n) {
+        const auto& [sink, depth, dominated] = tree.of[static_cast<size_t>(n)];
+        if (sink < 0 || groups.kind(n) == FusionKind::opaque || groups.root(n) == groups.root(sink)) continue;
+        const std::set<int> path = groups.path(n, sink);
+        if (too_large(n, sink, path)) continue;
+        if (may_fuse(groups, phase, groups.kind(n), dominated, sink, path)) groups.fuse(n, sink, path);
+      }
+  }
+  Fusion(const Fusion&) = delete;
+
+  bool too_large(int n, int sink, const std::set<int>& path) { return groups.size(n) + groups.size(sink) + static_cast<int>(path.size()) - 1 > kMaxGroupNodes; }
+
+  /// Why node `n` is in another group than its reader.
+  std::string reason(const Graph& g, int n) {
+    using K = FusionKind;
+    const auto name = [&](int node) {
+      return fmt::format("'{}' ({})", printable(g.nodes[static_cast<size_t>(node)].name), g.nodes[static_cast<size_t>(node)].op);
+    };
+    const auto& [sink, depth, dominated] = tree.of[static_cast<size_t>(n)];
+    if (flow.external[static_cast<size_t>(n)]) return "the caller reads its result";
+    if (g.nodes[static_cast<size_t>(n)].outputs.size() != 1) return "it has several results";
+    if (groups.kind(n) == K::opaque) return "it is a kernel of its own";
+    if (sink < 0) return "its readers meet in no later node";
+    const std::set<int> path = groups.path(n, sink);
+    if (too_large(n, sink, path)) return fmt::format("the kernel would hold more than {} operators", kMaxGroupNodes);
+    if (groups.kind(n) == K::reduction) return "a reduction ends its kernel";
+    for (const int p : path)
+      if (groups.kind(p) == K::opaque) return fmt::format("{} is a kernel of its own", name(p));
+    const bool layer = groups.kind(n) == K::out_elementwise_fusable;
+    if (layer && dominated != K::elementwise) return "a reader is not elementwise in it: it moves, repeats or reduces the result";
+    for (const int p : path) {
+      const K kind = groups.kind(p);
+      if (layer && kind > K::broadcast) return fmt::format("the kernel of {} has a layer already, or moves data", name(p));
+      if (kind > K::injective) return fmt::format("{} reads its operands many times: what it reads is computed before", name(p));
+    }
+    return "their kinds of operators do not fuse";
+  }
+};
+
 }  // namespace
 
+std::vector<KernelBorder> kernel_borders(const Graph& g) {
+  Fusion fusion(g);
+  std::vector<KernelBorder> out;
+  for (int n = 0; n < static_cast<int>(g.nodes.size()); ++n)
+    for (const Edge& e : fusion.flow.out[static_cast<size_t>(n)])
+      if (fusion.groups.root(n) != fusion.groups.root(e.consumer)) out.push_back({n, e.consumer, fusion.reason(g, n)});
+  return out;
+}
+
 Expected<Graph> fuse_operators(const Graph& g, const Target&) {
-  const Flow flow = flow_of(g);
-  const PostDominators tree = post_dominators(flow);
-  Groups groups(flow);
-  for (const int phase : {0, 1})
-    for (int n = 0; n < static_cast<int>(g.nodes.size()); ++n) {
-      const auto& [sink, depth, dominated] = tree.of[static_cast<size_t>(n)];
-      if (sink < 0 || groups.kind(n) == FusionKind::opaque || groups.root(n) == groups.root(sink)) continue;
-      const std::set<int> path = groups.path(n, sink);
-      if (groups.size(n) + groups.size(sink) + static_cast<int>(path.size()) - 1 > kMaxGroupNodes) continue;
-      if (may_fuse(groups, phase, groups.kind(n), dominated, sink, path)) groups.fuse(n, sink, path);
-    }
+  Fusion fusion(g);
+  Groups& groups = fusion.groups;
   // Numbered by their last nodes: all uses of a group's values from outside come after it.
   std::vector<int> last(g.nodes.size(), -1), number(g.nodes.size(), -1);
   for (int n = 0; n < static_cast<int>(g.nodes.size()); ++n) last[static_cast<size_t>(groups.root(n))] = n;

@@ -126,6 +126,33 @@ class FuseOperatorsTest : public QObject {
     QVERIFY(same_results(g));
   }
 
+  void groupsHaveALimit() {
+    Net n;
+    int x = n.input({4});
+    for (int i = 0; i < 300; ++i) x = n.op("tanh", {x});
+    const Graph g = n.finish({x});
+    const Partition p = parts(g);
+    QCOMPARE(p.groups.size(), size_t{2});
+    QCOMPARE(std::max(p.groups[0].nodes.size(), p.groups[1].nodes.size()), size_t{256});
+    QVERIFY(kernel_borders(g)[0].reason.find("more than 256 operators") != std::string::npos);
+  }
+
+  void bordersHaveReasons() {
+    Net n;
+    Attrs axes;
+    axes.values["axes"] = std::vector<int64_t>{1};
+    const int x = n.input({1, 4, 6, 6}), a = n.conv(x, 4, 8), b = n.conv(n.op("relu", {a}), 8, 8);
+    const int norm = n.op("layer_norm", {n.op("reduce_sum", {b}, axes), n.weight({6})});
+    const Graph g = n.finish({n.op("neg", {norm}), a});
+    std::vector<std::string> seen;
+    for (const KernelBorder& k : kernel_borders(g))
+      seen.push_back(g.nodes[static_cast<size_t>(k.producer)].op + " to " + g.nodes[static_cast<size_t>(k.consumer)].op + ": " + k.reason);
+    QCOMPARE(seen, (Names{"conv2d to relu: the caller reads its result",
+                          "relu to conv2d: 'conv2d_1' (conv2d) reads its operands many times: what it reads is computed before",
+                          "conv2d to reduce_sum: a reader is not elementwise in it: it moves, repeats or reduces the result",
+                          "reduce_sum to layer_norm: a reduction ends its kernel", "layer_norm to neg: it is a kernel of its own"}));
+  }
+
   void equalGroupsShareAWorkload() {
     Net n;
     int x = n.input({1, 8, 6, 6});
