@@ -9,7 +9,7 @@ namespace {
 Types infer(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   const TensorType& x = operand(c, 0);
-  if (x.dtype.is_bool()) return bad(c, "boolean operands have no order");
+  if (x.dtype.is_bool()) return bad(c, "expected a numeric operand, found bool");
   TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", 0), static_cast<int64_t>(x.shape.size())));
   Dims shape = x.shape;
   if (c.node->attrs.integer("keepdims", 1))

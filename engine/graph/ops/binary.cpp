@@ -8,6 +8,10 @@ namespace {
 using ir::BinaryOp;
 using ir::Intrinsic;
 enum class Domain { any, numeric, floating, integer, boolean };
+const char* domain_text(Domain d) {
+  static constexpr const char* kText[] = {"any", "numeric", "floating-point", "integer", "boolean"};
+  return kText[static_cast<int>(d)];
+}
 
 template <Domain kDomain, bool kBoolResult>
 Types infer(const OpContext& c) {
@@ -16,7 +20,7 @@ Types infer(const OpContext& c) {
   const DType t = operand(c, 0).dtype;
   const bool admitted = kDomain == Domain::any || (kDomain == Domain::numeric && !t.is_bool()) || (kDomain == Domain::floating && t.is_float()) ||
                         (kDomain == Domain::integer && t.is_int()) || (kDomain == Domain::boolean && t.is_bool());
-  if (!admitted) return bad(c, fmt::format("operands of type {} are not accepted", t.name()));
+  if (!admitted) return bad(c, fmt::format("expected {} operands, found {}", domain_text(kDomain), t.name()));
   TW_TRY(Dims shape, broadcast_shapes(c, operand(c, 0).shape, operand(c, 1).shape));
   return result(c, kBoolResult ? kBool : t, std::move(shape));
 }

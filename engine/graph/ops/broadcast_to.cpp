@@ -10,7 +10,7 @@ Types infer(const OpContext& c) {
   const TensorType& x = operand(c, 0);
   const Dims shape = c.node->attrs.integers("shape", {});
   TW_TRY(Dims common, broadcast_shapes(c, x.shape, shape));
-  if (common != shape) return bad(c, fmt::format("shape {} does not broadcast to {}", shape_text(x.shape), shape_text(shape)));
+  if (common != shape) return bad(c, fmt::format("expected an operand that broadcasts to {}, found shape {}", shape_text(shape), shape_text(x.shape)));
   return result(c, x.dtype, std::move(common));
 }
 

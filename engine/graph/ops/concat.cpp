@@ -8,7 +8,7 @@ namespace {
 Types infer(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 100000));
   for (size_t k = 0; k < c.inputs.size(); ++k)
-    if (!c.inputs[k]) return bad(c, fmt::format("operand {} is absent", k));
+    if (!c.inputs[k]) return bad(c, fmt::format("expected {} operands, found operand {} absent", c.inputs.size(), k));
   const TensorType& first = operand(c, 0);
   TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", 0), static_cast<int64_t>(first.shape.size())));
   Dims shape = first.shape;
@@ -17,7 +17,9 @@ Types infer(const OpContext& c) {
     const Dims& other = operand(c, k).shape;
     bool fits = other.size() == shape.size();
     for (size_t d = 0; fits && d < shape.size(); ++d) fits = static_cast<int64_t>(d) == axis || other[d] == shape[d];
-    if (!fits) return bad(c, fmt::format("shapes {} and {} do not join along dimension {}", shape_text(first.shape), shape_text(other), axis));
+    if (!fits)
+      return bad(c,
+                 fmt::format("expected operands that differ in dimension {} only, found shapes {} and {}", axis, shape_text(first.shape), shape_text(other)));
     shape[static_cast<size_t>(axis)] += other[static_cast<size_t>(axis)];
   }
   return result(c, first.dtype, std::move(shape));

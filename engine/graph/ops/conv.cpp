@@ -16,7 +16,7 @@ Types infer(const OpContext& c) {
   const Dims &x = operand(c, 0).shape, &w = operand(c, 1).shape;
   const int64_t groups = c.node->attrs.integer("groups", 1);
   if (groups < 1 || x[1] % groups != 0 || w[0] % groups != 0 || w[1] != x[1] / groups)
-    return bad(c, fmt::format("data {} and weight {} do not fit {} groups", shape_text(x), shape_text(w), groups));
+    return bad(c, fmt::format("expected data and weight that fit {} groups, found {} and {}", groups, shape_text(x), shape_text(w)));
   if (has_operand(c, 2) && operand(c, 2).shape != Dims{w[0]})
     return bad(c, fmt::format("expected a bias of shape [{}], found {}", w[0], shape_text(operand(c, 2).shape)));
   TW_TRY(const Window window, window_of(c, Dims(w.begin() + 2, w.end())));

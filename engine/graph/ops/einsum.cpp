@@ -25,7 +25,8 @@ Expected<std::u32string> spell_out(const OpContext& c, std::string_view term, in
     if (!std::isalpha(static_cast<unsigned char>(ch)))
       return bad(c, fmt::format("expected letters and one '...' in a term, found '{}'", printable(term.substr(0, 64))));
   const int64_t hidden = rank - static_cast<int64_t>(head.size() + tail.size());
-  if (hidden < 0 || (hidden > 0 && dots == std::string_view::npos)) return bad(c, fmt::format("term '{}' does not fit {} dimensions", term, rank));
+  if (hidden < 0 || (hidden > 0 && dots == std::string_view::npos))
+    return bad(c, fmt::format("expected one letter a dimension in '{}', found an operand of rank {}", printable(term.substr(0, 64)), rank));
   out.append(head.begin(), head.end());
   for (int64_t k = hidden; k-- > 0;) out.push_back(kEllipsis + static_cast<char32_t>(k));
   out.append(tail.begin(), tail.end());
@@ -38,7 +39,7 @@ Expected<void> add_term(const OpContext& c, Equation& e, std::string_view text, 
     auto [it, fresh] = e.extents.emplace(term[d], shape[d]);
     if (fresh || it->second == shape[d]) continue;
     const bool broadcasts = term[d] >= kEllipsis && (shape[d] == 1 || it->second == 1);
-    if (!broadcasts) return bad(c, fmt::format("dimension {} of {} differs from an earlier extent {}", d, shape_text(shape), it->second));
+    if (!broadcasts) return bad(c, fmt::format("expected extent {} as in an earlier operand, found dimension {} of {}", it->second, d, shape_text(shape)));
     it->second = std::max(it->second, shape[d]);
   }
   e.terms.push_back(term);
@@ -83,7 +84,7 @@ Expected<Equation> parse_equation(const OpContext& c) {
   }
   for (size_t k = 0; k < e.output.size(); ++k)
     if (!e.extents.count(e.output[k]) || e.output.find(e.output[k], k + 1) != std::u32string::npos)
-      return bad(c, fmt::format("the output of '{}' names a letter twice or one that no operand has", printable(text.substr(0, 256))));
+      return bad(c, fmt::format("expected an output of letters that the operands have, each once, found '{}'", printable(text.substr(0, 256))));
   for (const auto& [ch, extent] : e.extents)
     if (e.output.find(ch) == std::u32string::npos) e.summed.push_back(ch);
   return e;
@@ -98,10 +99,10 @@ Dims extents_of(const Equation& e, const std::u32string& letters) {
 Types infer(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 64));
   for (size_t k = 0; k < c.inputs.size(); ++k) {
-    if (!c.inputs[k]) return bad(c, fmt::format("operand {} is absent", k));
+    if (!c.inputs[k]) return bad(c, fmt::format("expected {} operands, found operand {} absent", c.inputs.size(), k));
     TW_CHECK(check_same_dtype(c, 0, k));
   }
-  if (operand(c, 0).dtype.is_bool()) return bad(c, "boolean operands are not multiplied");
+  if (operand(c, 0).dtype.is_bool()) return bad(c, "expected a numeric operand, found bool");
   TW_TRY(const Equation e, parse_equation(c));
   return result(c, operand(c, 0).dtype, extents_of(e, e.output));
 }

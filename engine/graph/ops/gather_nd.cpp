@@ -15,10 +15,11 @@ Types infer(const OpContext& c) {
   if (!indices.dtype.is_int()) return bad(c, fmt::format("expected integer indices, found {}", indices.dtype.name()));
   const auto rank = static_cast<int64_t>(x.shape.size()), index_rank = static_cast<int64_t>(indices.shape.size());
   if (batch < 0 || index_rank < 1 || batch >= std::min(rank, index_rank) || batch + indices.shape.back() > rank)
-    return bad(c, fmt::format("indices {} do not address data {} with {} batch dimensions", shape_text(indices.shape), shape_text(x.shape), batch));
+    return bad(c, fmt::format("expected indices that address the data with {} batch dimensions, found {} and {}", batch, shape_text(indices.shape),
+                              shape_text(x.shape)));
   for (int64_t d = 0; d < batch; ++d)
     if (x.shape[static_cast<size_t>(d)] != indices.shape[static_cast<size_t>(d)])
-      return bad(c, fmt::format("batch dimension {} differs between data and indices", d));
+      return bad(c, fmt::format("expected equal batch dimensions of data and indices, found another extent in dimension {}", d));
   Dims shape(indices.shape.begin(), indices.shape.end() - 1);
   shape.insert(shape.end(), x.shape.begin() + batch + indices.shape.back(), x.shape.end());
   return result(c, x.dtype, std::move(shape));

@@ -13,7 +13,7 @@ Types infer(const OpContext& c) {
   const TensorType& x = operand(c, 0);
   if (x.shape.size() < 3) return bad(c, fmt::format("expected data of rank 3 or more, found {}", shape_text(x.shape)));
   const int64_t groups = c.node->attrs.integer("groups", x.shape[1]);
-  if (groups < 1 || x.shape[1] % groups != 0) return bad(c, fmt::format("{} channels do not divide into {} groups", x.shape[1], groups));
+  if (groups < 1 || x.shape[1] % groups != 0) return bad(c, fmt::format("expected channels that divide into {} groups, found {}", groups, x.shape[1]));
   for (size_t k = 1; k < 3; ++k) {
     TW_CHECK(check_same_dtype(c, 0, k));
     if (operand(c, k).shape != Dims{x.shape[1]})

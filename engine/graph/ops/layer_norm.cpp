@@ -16,7 +16,8 @@ Types infer(const OpContext& c) {
     if (!has_operand(c, k)) continue;
     TW_CHECK(check_same_dtype(c, 0, k));
     TW_TRY(const Dims common, broadcast_shapes(c, inner, operand(c, k).shape));
-    if (common != inner) return bad(c, fmt::format("operand {} of shape {} does not broadcast to {}", k, shape_text(operand(c, k).shape), shape_text(inner)));
+    if (common != inner)
+      return bad(c, fmt::format("expected operand {} to broadcast to {}, found shape {}", k, shape_text(inner), shape_text(operand(c, k).shape)));
   }
   return result(c, x.dtype, x.shape);
 }

@@ -11,7 +11,7 @@ Types infer(const OpContext& c) {
   TW_CHECK(check_same_dtype(c, 0, 1));
   const Dims &a = operand(c, 0).shape, &b = operand(c, 1).shape;
   if (a.size() < 2 || b.size() < 2) return bad(c, fmt::format("expected operands of rank 2 or more, found {} and {}", shape_text(a), shape_text(b)));
-  if (a[a.size() - 1] != b[b.size() - 2]) return bad(c, fmt::format("the inner extents of {} and {} differ", shape_text(a), shape_text(b)));
+  if (a[a.size() - 1] != b[b.size() - 2]) return bad(c, fmt::format("expected equal inner extents, found {} and {}", shape_text(a), shape_text(b)));
   TW_TRY(Dims shape, broadcast_shapes(c, Dims(a.begin(), a.end() - 2), Dims(b.begin(), b.end() - 2)));
   shape.push_back(a[a.size() - 2]);
   shape.push_back(b[b.size() - 1]);

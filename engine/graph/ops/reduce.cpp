@@ -22,7 +22,7 @@ Types infer(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   if (kFloatOnly) TW_CHECK(check_float(c, 0));
   const TensorType& x = operand(c, 0);
-  if (x.dtype.is_bool()) return bad(c, "boolean operands are not reduced");
+  if (x.dtype.is_bool()) return bad(c, "expected a numeric operand, found bool");
   TW_TRY(const Dims axes, axes_of(c, static_cast<int64_t>(x.shape.size())));
   const bool keep = c.node->attrs.integer("keepdims", 1) != 0;
   Dims shape;

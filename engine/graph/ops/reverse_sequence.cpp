@@ -11,7 +11,7 @@ struct TwoAxes {
 Expected<TwoAxes> axes_of(const OpContext& c, int64_t rank) {
   TW_TRY(const int64_t batch, resolve_axis(c, c.node->attrs.integer("batch_axis", 1), rank));
   TW_TRY(const int64_t time, resolve_axis(c, c.node->attrs.integer("time_axis", 0), rank));
-  if (batch == time) return bad(c, "batch and time axes are the same");
+  if (batch == time) return bad(c, fmt::format("expected different batch and time axes, found {} for both", batch));
   return TwoAxes{static_cast<size_t>(batch), static_cast<size_t>(time)};
 }
 

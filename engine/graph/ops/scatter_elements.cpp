@@ -18,7 +18,8 @@ Types infer(const OpContext& c) {
   TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", 0), static_cast<int64_t>(x.shape.size())));
   for (size_t d = 0; d < x.shape.size(); ++d)
     if (static_cast<int64_t>(d) != axis && indices.shape[d] > x.shape[d])
-      return bad(c, fmt::format("indices {} reach beyond data {} in dimension {}", shape_text(indices.shape), shape_text(x.shape), d));
+      return bad(c,
+                 fmt::format("expected indices no larger than the data in dimension {}, found {} and {}", d, shape_text(indices.shape), shape_text(x.shape)));
   return result(c, x.dtype, x.shape);
 }
 

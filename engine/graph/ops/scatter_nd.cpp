@@ -13,7 +13,7 @@ Types infer(const OpContext& c) {
   TW_CHECK(check_reduction(c));
   const TensorType &x = operand(c, 0), &indices = operand(c, 1);
   if (!indices.dtype.is_int() || indices.shape.empty() || indices.shape.back() > static_cast<int64_t>(x.shape.size()))
-    return bad(c, fmt::format("indices {} do not address data {}", indices.text(), shape_text(x.shape)));
+    return bad(c, fmt::format("expected indices that address data {}, found {}", shape_text(x.shape), indices.text()));
   Dims expected(indices.shape.begin(), indices.shape.end() - 1);
   expected.insert(expected.end(), x.shape.begin() + indices.shape.back(), x.shape.end());
   if (operand(c, 2).shape != expected)

@@ -19,7 +19,7 @@ Expected<Range> range_of(const OpContext& c, const Dims& x) {
   for (size_t d = 0; d < x.size(); ++d) {
     const int64_t last = r.starts[d] + (r.sizes[d] - 1) * r.steps[d];
     if (r.starts[d] >= x[d] || last < 0 || last >= x[d])
-      return bad(c, fmt::format("positions {} to {} lie outside dimension {} of {}", r.starts[d], last, d, shape_text(x)));
+      return bad(c, fmt::format("expected positions inside dimension {} of {}, found {} to {}", d, shape_text(x), r.starts[d], last));
   }
   return r;
 }

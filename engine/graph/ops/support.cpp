@@ -19,7 +19,7 @@ Expected<void> check_operands(const OpContext& c, size_t min, size_t max) {
     return bad(c, min == max ? fmt::format("expected {} operands, found {}", min, c.inputs.size())
                              : fmt::format("expected {} to {} operands, found {}", min, max, c.inputs.size()));
   for (size_t i = 0; i < min; ++i)
-    if (!c.inputs[i]) return bad(c, fmt::format("operand {} is required but absent", i));
+    if (!c.inputs[i]) return bad(c, fmt::format("expected operand {}, found none", i));
   return {};
 }
 
@@ -61,7 +61,7 @@ Expected<Dims> resolve_axes(const OpContext& c, const Dims& axes, int64_t rank) 
   Dims out;
   for (const int64_t a : axes) {
     TW_TRY(const int64_t axis, resolve_axis(c, a, rank));
-    if (std::find(out.begin(), out.end(), axis) != out.end()) return bad(c, fmt::format("axis {} is named twice", axis));
+    if (std::find(out.begin(), out.end(), axis) != out.end()) return bad(c, fmt::format("expected every axis once, found {} twice", axis));
     out.push_back(axis);
   }
   std::sort(out.begin(), out.end());
@@ -82,7 +82,7 @@ Expected<Dims> broadcast_shapes(const OpContext& c, const Dims& a, const Dims& b
   for (size_t d = 0; d < rank; ++d) {
     const int64_t x = d + a.size() < rank ? 1 : a[d + a.size() - rank];
     const int64_t y = d + b.size() < rank ? 1 : b[d + b.size() - rank];
-    if (x != y && x != 1 && y != 1) return bad(c, fmt::format("shapes {} and {} do not broadcast", shape_text(a), shape_text(b)));
+    if (x != y && x != 1 && y != 1) return bad(c, fmt::format("expected shapes that broadcast, found {} and {}", shape_text(a), shape_text(b)));
     out[d] = x == 1 ? y : x;
   }
   return out;

@@ -12,7 +12,7 @@ Types infer(const OpContext& c) {
   Dims shape = x.shape;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] > (int64_t{1} << 40) / repeats[d])
-      return bad(c, fmt::format("repeating dimension {} of {} {} times is too large", d, shape_text(x.shape), repeats[d]));
+      return bad(c, fmt::format("expected at most 2^40 elements in dimension {}, found {} repeated {} times", d, shape_text(x.shape), repeats[d]));
     shape[d] *= repeats[d];
   }
   return result(c, x.dtype, std::move(shape));

@@ -9,7 +9,7 @@ namespace {
 Types infer(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   const TensorType& x = operand(c, 0);
-  if (x.dtype.is_bool()) return bad(c, "boolean operands have no order");
+  if (x.dtype.is_bool()) return bad(c, "expected a numeric operand, found bool");
   TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", -1), static_cast<int64_t>(x.shape.size())));
   const int64_t k = c.node->attrs.integer("k", 0), extent = x.shape[static_cast<size_t>(axis)];
   if (k < 1 || k > extent) return bad(c, fmt::format("expected from 1 to {} elements, found k = {}", extent, k));

@@ -30,7 +30,8 @@ Expected<Dims> window_result(const OpContext& c, const Window& w, const Dims& in
     const int64_t in = input_shape[d + 2];
     const int64_t room = in + w.pad_before[d] + w.pad_after[d] - w.span(d);
     if (room < 0)
-      return bad(c, fmt::format("a window of {} elements does not fit into dimension {} of {} with its padding", w.span(d), d + 2, shape_text(input_shape)));
+      return bad(c, fmt::format("expected a window that fits into dimension {} of {} with its padding, found one of {} elements", d + 2,
+                                shape_text(input_shape), w.span(d)));
     int64_t n = room / w.strides[d] + 1;
     if (ceil_mode) {
       n = (room + w.strides[d] - 1) / w.strides[d] + 1;

@@ -212,7 +212,7 @@ void OnnxReaderTest::refusals_data() {
   input(shapes, "z", {4});
   node(shapes, "Add", {"x", "z"}, "y");
   output(shapes, "y");
-  add("shapes", bytes(shapes), "shapes [2, 3] and [4] do not broadcast (at node 'y_node' (Add))");
+  add("shapes", bytes(shapes), "expected shapes that broadcast, found [2, 3] and [4] (at node 'y_node' (Add))");
   onnx::ModelProto data = one_node("Relu");
   floats(data, "w", {3}, {1, 2});
   add("data", bytes(data), "Expected 3 elements of data, found 2 (at tensor 'w')");

@@ -207,16 +207,19 @@ void OpsTest::indices_stay_inside() {
 void OpsTest::unfit_operands_are_refused() {
   const auto text = [](const Expected<graph::Graph>& g) { return g ? std::string("accepted") : g.error().text(); };
   const auto lacks = [](const std::string& t, const char* part) { return t.find(part) == std::string::npos; };
-  QVERIFY(!lacks(text(one("add", {{{2, 3}}, {{4}}}, {})), "shapes [2, 3] and [4] do not broadcast"));
+  QVERIFY(!lacks(text(one("add", {{{2, 3}}, {{4}}}, {})), "(at node 'add' (add))"));
+  QVERIFY(!lacks(text(one("add", {{{2, 3}}, {{4}}}, {})), "expected shapes that broadcast, found [2, 3] and [4]"));
+  QVERIFY(!lacks(text(one("add", {{{2}, kBool}, {{2}, kBool}}, {})), "expected numeric operands, found bool"));
   QVERIFY(!lacks(text(one("add", {{{2}}, {{2}, kInt32}}, {})), "equal element types"));
   QVERIFY(!lacks(text(one("exp", {{{2}, kInt32}}, {})), "a floating-point operand"));
-  QVERIFY(!lacks(text(one("conv2d", {{{1, 3, 4, 4}}, {{8, 2, 3, 3}}}, {})), "do not fit 1 groups"));
-  QVERIFY(!lacks(text(one("conv2d", {{{1, 3, 2, 2}}, {{8, 3, 3, 3}}}, {})), "does not fit into dimension 2"));
+  QVERIFY(!lacks(text(one("conv2d", {{{1, 3, 4, 4}}, {{8, 2, 3, 3}}}, {})), "expected data and weight that fit 1 groups, found [1, 3, 4, 4] and [8, 2, 3, 3]"));
+  QVERIFY(!lacks(text(one("conv2d", {{{1, 3, 2, 2}}, {{8, 3, 3, 3}}}, {})), "expected a window that fits into dimension 2"));
   QVERIFY(!lacks(text(one("reshape", {{{2, 3}}}, {{"shape", Dims{4}}})), "expected a shape of 6 elements"));
-  QVERIFY(!lacks(text(one("concat", {{{2, 3}}, {{2, 4}}}, {{"axis", int64_t{0}}})), "do not join along dimension 0"));
-  QVERIFY(!lacks(text(one("slice", {{{4}}}, {{"starts", Dims{2}}, {"steps", Dims{1}}, {"sizes", Dims{3}}})), "lie outside dimension 0"));
+  QVERIFY(!lacks(text(one("concat", {{{2, 3}}, {{2, 4}}}, {{"axis", int64_t{0}}})), "differ in dimension 0 only, found shapes [2, 3] and [2, 4]"));
+  QVERIFY(!lacks(text(one("slice", {{{4}}}, {{"starts", Dims{2}}, {"steps", Dims{1}}, {"sizes", Dims{3}}})), "inside dimension 0 of [4], found 2 to 4"));
   QVERIFY(!lacks(text(one("broadcast_to", {{{1}}}, {{"shape", Dims{int64_t{1} << 30, int64_t{1} << 30}}})), "at most 2^40 elements"));
-  QVERIFY(!lacks(text(one("einsum", {{{2, 3}}, {{4, 5}}}, {{"equation", std::string("ij,jk->ik")}})), "differs from an earlier extent 3"));
+  QVERIFY(!lacks(text(one("einsum", {{{2, 3}}, {{4, 5}}}, {{"equation", std::string("ij,jk->ik")}})),
+                 "expected extent 3 as in an earlier operand, found dimension 0 of [4, 5]"));
 }
 
 QTEST_APPLESS_MAIN(OpsTest)
