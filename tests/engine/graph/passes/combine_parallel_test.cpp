@@ -26,7 +26,7 @@ class CombineParallelTest : public QObject {
     QCOMPARE(tw::graph::testing::what_differs(g, f), std::string());
   }
 
- private slots:
+ private Q_SLOTS:
   void projectionsOfAttention() {
     Net n;
     const int x = n.input({6, 8});
