@@ -45,9 +45,10 @@ void print_summary(const runtime::Executable& e, const Json& summary) {
   for (const auto& c : e.calls) ++origins[{c.name, c.origin}];
   Table table({"kernel", ">calls", "schedule from"});
   for (const auto& [key, count] : origins) table.row({key.first, std::to_string(count), key.second});
-  fmt::print("{}\n{}: {} kernel calls, code {}, constants {}, activations {} (at least {}, {} without reuse)\n", table.text(), summary["output"].get<std::string>(),
-             e.calls.size(), si_text(summary["object_bytes"].get<double>(), "B"), si_text(summary["constant_bytes"].get<double>(), "B"),
-             si_text(static_cast<double>(e.arena_bytes), "B"), si_text(static_cast<double>(e.live_bytes), "B"), si_text(static_cast<double>(e.unplanned_bytes), "B"));
+  fmt::print("{}\n{}: {} kernel calls, code {}, constants {}, activations {} (at least {}, {} without reuse)\n", table.text(),
+             summary["output"].get<std::string>(), e.calls.size(), si_text(summary["object_bytes"].get<double>(), "B"),
+             si_text(summary["constant_bytes"].get<double>(), "B"), si_text(static_cast<double>(e.arena_bytes), "B"),
+             si_text(static_cast<double>(e.live_bytes), "B"), si_text(static_cast<double>(e.unplanned_bytes), "B"));
 }
 
 int check_names(const Options& o) {

@@ -4,6 +4,7 @@
 #include "app/cli/common.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/graph/passes/fuse_operators.h"
 #include "engine/lower/lower.h"
 #include "engine/tir/print.h"
 
@@ -32,6 +33,11 @@ void PassDump::operator()(const graph::Pass& pass, const graph::Graph& before, c
   };
   if (graph_.empty()) add("imported", before, 0, true);
   add(pass.name, after, seconds, changed);
+  if (pass.name != std::string_view("fuse_operators")) return;
+  std::string borders;
+  for (const graph::KernelBorder& b : graph::kernel_borders(before))
+    borders += fmt::format("{} -> {}: {}\n", before.nodes[static_cast<size_t>(b.producer)].name, before.nodes[static_cast<size_t>(b.consumer)].name, b.reason);
+  write("graph/kernel_borders.txt", borders);
 }
 
 void PassDump::add_kernel(const std::string& symbol, const schedule::Schedule& schedule, const Target& target) {
