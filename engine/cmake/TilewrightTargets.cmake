@@ -7,6 +7,7 @@ find_package(Threads REQUIRED)
 
 add_library(tw_options INTERFACE)
 target_include_directories(tw_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_definitions(tw_options INTERFACE $<$<CONFIG:Debug>:TW_VERIFY_PASSES>)
 target_compile_options(tw_options INTERFACE -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers)
 if(MOLD_PROGRAM)
   target_link_options(tw_options INTERFACE -fuse-ld=mold)

@@ -25,10 +25,10 @@ struct Pass {
 std::span<const Pass> passes();
 
 /// Debug builds verify after every pass; tests ask for it in every build.
-#ifdef NDEBUG
-inline constexpr bool kVerifyPasses = false;
-#else
+#ifdef TW_VERIFY_PASSES
 inline constexpr bool kVerifyPasses = true;
+#else
+inline constexpr bool kVerifyPasses = false;
 #endif
 
 /// Hooks around each pass. Any may be empty.

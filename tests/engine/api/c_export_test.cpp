@@ -63,7 +63,7 @@ struct Project {
       QProcess process;
       process.setWorkingDirectory(folder_.path());
       process.start(program, args);
-      QVERIFY2(process.waitForFinished(60'000), qPrintable(program));
+      QVERIFY2(process.waitForFinished(300'000), qPrintable(program));
       QVERIFY2(process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0, process.readAllStandardError().constData());
     };
     call("cc", QStringList{"-std=c99", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror"} + flags + sources +

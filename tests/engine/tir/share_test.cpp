@@ -24,7 +24,7 @@ class ShareTest : public QObject {
     return lower::lower_and_optimize(s, "f", target).value();
   }
 
- private slots:
+ private Q_SLOTS:
   void rows_data() {
     QTest::addColumn<int>("kind");
     QTest::addColumn<bool>("over_x");
