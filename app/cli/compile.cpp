@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/emit.h"
 #include "app/cli/network.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/progress.h"
 #include "app/cli/reference.h"

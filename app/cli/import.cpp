@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tw import`: what is in a model file.
+#include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/network.h"
 #include "app/cli/table.h"

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "engine/base/json.h"
 #include "engine/graph/op.h"

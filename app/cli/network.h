@@ -4,9 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/command.h"
 #include "engine/api/compile.h"
 #include "engine/base/json_fwd.h"
+
+namespace CLI {
+class App;
+}
 
 namespace tw::cli {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tw tune`: searches for fast schedules and stores every trial.
+#include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/tuning.h"
 #include "engine/base/json.h"

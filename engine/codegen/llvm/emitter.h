@@ -33,6 +33,7 @@ struct ModuleState {
   target::FeatureSet features = 0;
   DebugLines* debug = nullptr;
   std::optional<Error> error;
+  std::unordered_set<const ir::BufferNode*> overlapping = {};    ///< its parameters that may lie over one another; all others are noalias
   std::unordered_set<const ir::BufferNode*> streamed = {};       ///< outputs of the function being emitted that are written past the caches
   std::unordered_set<const ir::BufferNode*> fetched_ahead = {};  ///< inputs of it that come from memory
 
@@ -44,8 +45,8 @@ struct ModuleState {
 };
 
 /// Adds the kernel `f` with the ABI of runtime/kernel.h.
-/// A kernel is a small entry that reads the argument table and a body function with one noalias, 64-byte aligned pointer per array;
-/// every parallel loop becomes another such pair, so that no alias fact is lost.
+/// A kernel is a small entry that reads the argument table and a body function with one 64-byte aligned pointer per array, noalias unless the function may work
+/// in place; every parallel loop becomes another such pair, so that no alias fact is lost.
 void emit_kernel(ModuleState& state, const tir::Func& f);
 
 /// Emits statements and expressions into one LLVM function.
@@ -142,8 +143,9 @@ class FuncEmitter {
   std::unordered_map<const ir::ExprNode*, Computed> memo_;        ///< values of this statement, so that shared nodes are computed once
 };
 
-/// An internal function whose pointer parameters `first_pointer`, ... are distinct, 64-byte aligned arrays.
-llvm::Function* make_body_function(ModuleState& state, const std::string& name, llvm::ArrayRef<llvm::Type*> params, llvm::ArrayRef<unsigned> arrays);
+/// An internal function whose parameters from `first_array` on are 64-byte aligned arrays, distinct but for those that may overlap.
+llvm::Function* make_body_function(ModuleState& state, const std::string& name, llvm::ArrayRef<llvm::Type*> params, unsigned first_array,
+                                   llvm::ArrayRef<const ir::BufferNode*> arrays);
 /// The attributes that every function of ours gets, and its debug scope.
 void set_function_facts(ModuleState& state, llvm::Function* f);
 

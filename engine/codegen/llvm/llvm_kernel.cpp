@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/codegen/llvm/emitter.h"
 #include "engine/codegen/streaming.h"
+#include "engine/tir/share.h"
 
 namespace tw::codegen {
 
@@ -16,12 +17,28 @@ void set_function_facts(ModuleState& state, llvm::Function* f) {
                                     llvm::DISubprogram::SPFlagDefinition | llvm::DISubprogram::SPFlagOptimized));
 }
 
-llvm::Function* make_body_function(ModuleState& state, const std::string& name, llvm::ArrayRef<llvm::Type*> params, llvm::ArrayRef<unsigned> arrays) {
+namespace {
+
+/// Parameters that a caller may lay over each other: an output that may be computed in place, and the inputs that may be overwritten by it.
+std::unordered_set<const ir::BufferNode*> overlapping(const tir::Func& f) {
+  std::unordered_set<const ir::BufferNode*> found;
+  const size_t inputs = f.params.size() - static_cast<size_t>(f.num_outputs);
+  for (size_t o = inputs; o < f.params.size(); ++o)
+    for (size_t i = 0; i < inputs; ++i)
+      if (tir::may_share_storage(f, i, o)) found.insert({f.params[i].get(), f.params[o].get()});
+  return found;
+}
+
+}  // namespace
+
+llvm::Function* make_body_function(ModuleState& state, const std::string& name, llvm::ArrayRef<llvm::Type*> params, unsigned first_array,
+                                   llvm::ArrayRef<const ir::BufferNode*> arrays) {
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(state.context()), params, false);
   auto* f = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, state.module);
   set_function_facts(state, f);
-  for (const unsigned i : arrays) {
-    f->addParamAttr(i, llvm::Attribute::NoAlias);
+  for (size_t k = 0; k < arrays.size(); ++k) {
+    const unsigned i = first_array + static_cast<unsigned>(k);
+    if (!state.overlapping.contains(arrays[k])) f->addParamAttr(i, llvm::Attribute::NoAlias);
     f->addParamAttr(i, llvm::Attribute::getWithAlignment(state.context(), llvm::Align(64)));
   }
   return f;
@@ -30,21 +47,23 @@ llvm::Function* make_body_function(ModuleState& state, const std::string& name, 
 void emit_kernel(ModuleState& state, const tir::Func& f) {
   llvm::Type* ptr = llvm::PointerType::getUnqual(state.context());
   std::vector<llvm::Type*> params = {ptr};
-  std::vector<unsigned> arrays;
+  std::vector<const ir::BufferNode*> arrays;
   for (const ir::Buffer& p : f.params) {
-    arrays.push_back(static_cast<unsigned>(params.size()));
+    arrays.push_back(p.get());
     params.push_back(ptr);
     TW_ASSERT(p->scope == ir::Scope::param, "parameter " + p->name);
   }
   state.streamed = streamed_outputs(f, state.target);
   state.fetched_ahead = inputs_from_memory(f, state.target);
-  llvm::Function* body = make_body_function(state, f.name + ".body", params, arrays);
+  state.overlapping = overlapping(f);
+  llvm::Function* body = make_body_function(state, f.name + ".body", params, 1, arrays);
   {
     FuncEmitter emitter(state, body, body->getArg(0), false);
     body->getArg(0)->setName("api");
     for (size_t i = 0; i < f.params.size(); ++i) {
-      body->getArg(arrays[i])->setName(f.params[i]->name);
-      emitter.bind(f.params[i].get(), body->getArg(arrays[i]));
+      llvm::Argument* array = body->getArg(static_cast<unsigned>(i) + 1);
+      array->setName(f.params[i]->name);
+      emitter.bind(f.params[i].get(), array);
     }
     emitter.stmt(f.body);
     emitter.finish();

@@ -57,9 +57,8 @@ void FuncEmitter::parallel(const tir::ForNode& n, Value* begin, Value* extent) {
   const std::string name = function_->getName().str() + ".par" + std::to_string(s_.module.size());
   std::vector<llvm::Type*> params = {ptr, i64, i64, i64};
   params.insert(params.end(), fields.begin() + 2, fields.end());
-  std::vector<unsigned> arrays;
-  for (size_t i = 0; i < used.buffers.size(); ++i) arrays.push_back(static_cast<unsigned>(4 + i));
-  llvm::Function* body = make_body_function(s_, name + ".body", params, arrays);
+  const std::vector<const ir::BufferNode*> arrays(used.buffers.begin(), used.buffers.end());
+  llvm::Function* body = make_body_function(s_, name + ".body", params, 4, arrays);
   {
     FuncEmitter inner(s_, body, body->getArg(0), true);
     const char* fixed[] = {"api", "min", "begin", "end"};
