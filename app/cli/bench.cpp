@@ -231,19 +231,17 @@ int bench(const Options& given) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, Run& run) {
+void add_bench(Subcommand app, Run& run) {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = declare(app, run, "bench", "Tunes kernels and compares them with other libraries and with the machine's peak", o, bench);
-  sub->add_option("kind", o->kind, "What runs: cpu")->check(CLI::IsMember({"cpu"}))->capture_default_str();
-  sub->add_option("--suite", o->suite, "dense: matrix products; conv: the convolutions of resnet18")
-      ->check(CLI::IsMember({"dense", "conv"}))
-      ->capture_default_str();
-  sub->add_option("--against", o->against, "Libraries to compare with, found at run time: openblas")->delimiter(',')->check(CLI::IsMember({"openblas"}));
-  sub->add_option("--trials", o->trials, "Trials of each case")->check(CLI::Range(int64_t{1}, int64_t{1} << 30))->capture_default_str();
-  sub->add_option("--tuner", o->tuner, "Tuner")->capture_default_str();
-  sub->add_option("--seed", o->seed, "Seed of the search and of the data")->capture_default_str();
-  sub->add_flag("--quick", o->quick, "One case, at most 32 trials");
-  sub->add_flag("--json", o->json, "One JSON document on standard output");
+  Subcommand sub = app.command(run, "bench", "Tunes kernels and compares them with other libraries and with the machine's peak", o, bench);
+  sub.option("kind", o->kind, "What runs: cpu").one_of({"cpu"}).show_default();
+  sub.option("--suite", o->suite, "dense: matrix products; conv: the convolutions of resnet18").one_of({"dense", "conv"}).show_default();
+  sub.option("--against", o->against, "Libraries to compare with, found at run time: openblas").separated_by(',').one_of({"openblas"});
+  sub.option("--trials", o->trials, "Trials of each case").range(int64_t{1}, int64_t{1} << 30).show_default();
+  sub.option("--tuner", o->tuner, "Tuner").show_default();
+  sub.option("--seed", o->seed, "Seed of the search and of the data").show_default();
+  sub.flag("--quick", o->quick, "One case, at most 32 trials");
+  sub.flag("--json", o->json, "One JSON document on standard output");
 }
 
 }  // namespace tw::cli

@@ -149,8 +149,8 @@ Expected<std::vector<CaseResult>> run_cases(const std::vector<std::string>& fold
   return Pool(folders, options, done).run(stop);
 }
 
-void add_check_worker(CLI::App& app, Run& run) {
-  declare(app, run, "check-worker", "Child of `tw check`", std::make_shared<WorkerOptions>(), check_worker)->group("");
+void add_check_worker(Subcommand app, Run& run) {
+  app.command(run, "check-worker", "Child of `tw check`", std::make_shared<WorkerOptions>(), check_worker).hide();
 }
 
 }  // namespace tw::cli

@@ -60,15 +60,15 @@ int check_cases(const Options& o) {
 
 }  // namespace
 
-void add_check(CLI::App& app, Run& run) {
+void add_check(Subcommand app, Run& run) {
   auto o = std::make_shared<Options>();
-  CLI::App* sub =
-      declare(app, run, "check", "Runs ONNX test-case folders and compares with their outputs; exit code 1 if one is wrong or crashes", o, check_cases);
-  sub->add_option("path", o->path, "A folder with model.onnx and test_data_set_*, or a tree of them")->required();
-  sub->add_option("--jobs", o->pool.jobs, "Cases run at once; 0: one per processor")->check(CLI::Range(0, 4096));
-  sub->add_option("--timeout", o->pool.timeout_s, "Seconds one case may take")->check(CLI::Range(0.1, 86400.0))->capture_default_str();
-  sub->add_flag("--quiet", o->quiet, "Without the cases that passed");
-  sub->add_flag("--json", o->json, "One JSON document on standard output");
+  Subcommand sub =
+      app.command(run, "check", "Runs ONNX test-case folders and compares with their outputs; exit code 1 if one is wrong or crashes", o, check_cases);
+  sub.option("path", o->path, "A folder with model.onnx and test_data_set_*, or a tree of them").required();
+  sub.option("--jobs", o->pool.jobs, "Cases run at once; 0: one per processor").range(0, 4096);
+  sub.option("--timeout", o->pool.timeout_s, "Seconds one case may take").range(0.1, 86400.0).show_default();
+  sub.flag("--quiet", o->quiet, "Without the cases that passed");
+  sub.flag("--json", o->json, "One JSON document on standard output");
 }
 
 }  // namespace tw::cli

@@ -3,20 +3,20 @@
 
 namespace tw::cli {
 
-void add_doctor(CLI::App& app, Run& run);
-void add_zoo(CLI::App& app, Run& run);
-void add_import(CLI::App& app, Run& run);
-void add_tasks(CLI::App& app, Run& run);
-void add_tune(CLI::App& app, Run& run);
-void add_compile(CLI::App& app, Run& run);
-void add_run(CLI::App& app, Run& run);
-void add_records(CLI::App& app, Run& run);
-void add_check(CLI::App& app, Run& run);
-void add_bench(CLI::App& app, Run& run);
-void add_demo(CLI::App& app, Run& run);
+void add_doctor(Subcommand app, Run& run);
+void add_zoo(Subcommand app, Run& run);
+void add_import(Subcommand app, Run& run);
+void add_tasks(Subcommand app, Run& run);
+void add_tune(Subcommand app, Run& run);
+void add_compile(Subcommand app, Run& run);
+void add_run(Subcommand app, Run& run);
+void add_records(Subcommand app, Run& run);
+void add_check(Subcommand app, Run& run);
+void add_bench(Subcommand app, Run& run);
+void add_demo(Subcommand app, Run& run);
 // Children that `tw` starts of itself; not in the help text.
-void add_reference_worker(CLI::App& app, Run& run);
-void add_check_worker(CLI::App& app, Run& run);
+void add_reference_worker(Subcommand app, Run& run);
+void add_check_worker(Subcommand app, Run& run);
 
 std::span<const Command> commands() {
   static constexpr Command kCommands[] = {

@@ -118,16 +118,16 @@ int compile_model(const Options& o) {
 
 }  // namespace
 
-void add_compile(CLI::App& app, Run& run) {
+void add_compile(Subcommand app, Run& run) {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = declare(app, run, "compile", "Compiles a network to one file, every kernel from its best record", o, compile_model);
+  Subcommand sub = app.command(run, "compile", "Compiles a network to one file, every kernel from its best record", o, compile_model);
   add_network_options(sub, o->network);
-  sub->add_option("--db", o->db, "Database with the records; tasks without one get the default schedule");
-  sub->add_option("-o,--output", o->output, "File to write (.twx)")->required();
-  sub->add_option("--dump-passes", o->dump_passes, "Folder for the graph after every graph pass, every kernel after every pass over its loops, and an index");
-  sub->add_option("--disable-pass", o->disabled, "Skip a graph pass; may be repeated");
-  sub->add_option("--emit", o->emit, fmt::format("Other forms, written into OUTPUT.d: {}; comma-separated", fmt::join(emissions(), ", ")))->delimiter(',');
-  sub->add_flag("--json", o->json, "One JSON document on standard output");
+  sub.option("--db", o->db, "Database with the records; tasks without one get the default schedule");
+  sub.option("-o,--output", o->output, "File to write (.twx)").required();
+  sub.option("--dump-passes", o->dump_passes, "Folder for the graph after every graph pass, every kernel after every pass over its loops, and an index");
+  sub.option("--disable-pass", o->disabled, "Skip a graph pass; may be repeated");
+  sub.option("--emit", o->emit, fmt::format("Other forms, written into OUTPUT.d: {}; comma-separated", fmt::join(emissions(), ", "))).separated_by(',');
+  sub.flag("--json", o->json, "One JSON document on standard output");
 }
 
 }  // namespace tw::cli

@@ -150,16 +150,16 @@ int demo(const Options& o) {
 
 }  // namespace
 
-void add_demo(CLI::App& app, Run& run) {
+void add_demo(Subcommand app, Run& run) {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = declare(app, run, "demo", "The main job on a bundled network, under two minutes, with a report; leaves nothing behind", o, demo);
-  sub->add_option("--model", o->model, "Network from `tw zoo list`")->capture_default_str();
-  sub->add_flag("--full-size", o->full_size, "The real network instead of its tiny variant");
-  sub->add_option("--time", o->time, "Limit of the time for tuning, such as 45s")->capture_default_str();
-  sub->add_option("--trials-per-task", o->trials_per_task, "Trials of each task")->check(CLI::Range(int64_t{1}, int64_t{1} << 30))->capture_default_str();
-  sub->add_option("--tuner", o->tuner, "Tuner")->capture_default_str();
-  sub->add_option("--seed", o->seed, "Seed of the search and of the inputs")->capture_default_str();
-  sub->add_flag("--json", o->json, "One JSON document on standard output");
+  Subcommand sub = app.command(run, "demo", "The main job on a bundled network, under two minutes, with a report; leaves nothing behind", o, demo);
+  sub.option("--model", o->model, "Network from `tw zoo list`").show_default();
+  sub.flag("--full-size", o->full_size, "The real network instead of its tiny variant");
+  sub.option("--time", o->time, "Limit of the time for tuning, such as 45s").show_default();
+  sub.option("--trials-per-task", o->trials_per_task, "Trials of each task").range(int64_t{1}, int64_t{1} << 30).show_default();
+  sub.option("--tuner", o->tuner, "Tuner").show_default();
+  sub.option("--seed", o->seed, "Seed of the search and of the inputs").show_default();
+  sub.flag("--json", o->json, "One JSON document on standard output");
 }
 
 }  // namespace tw::cli

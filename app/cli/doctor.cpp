@@ -95,10 +95,10 @@ int doctor(const Options& o) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Run& run) {
+void add_doctor(Subcommand app, Run& run) {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = declare(app, run, "doctor", "Says what this machine can do, what is missing and what that costs", o, doctor);
-  sub->add_flag("--json", o->json, "One JSON document on standard output");
+  Subcommand sub = app.command(run, "doctor", "Says what this machine can do, what is missing and what that costs", o, doctor);
+  sub.flag("--json", o->json, "One JSON document on standard output");
 }
 
 }  // namespace tw::cli

@@ -50,12 +50,12 @@ int import_model(const Options& o) {
 
 }  // namespace
 
-void add_import(CLI::App& app, Run& run) {
+void add_import(Subcommand app, Run& run) {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = declare(app, run, "import", "Reads a model file and says what is in it", o, import_model);
+  Subcommand sub = app.command(run, "import", "Reads a model file and says what is in it", o, import_model);
   add_network_options(sub, o->network);
-  sub->add_flag("--text", o->text, "Prints the whole graph as text");
-  sub->add_flag("--json", o->json, "One JSON document on standard output");
+  sub.flag("--text", o->text, "Prints the whole graph as text");
+  sub.flag("--json", o->json, "One JSON document on standard output");
 }
 
 }  // namespace tw::cli

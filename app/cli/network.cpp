@@ -22,11 +22,10 @@ Json value_list(const graph::Graph& g, const std::vector<int>& values) {
 
 }  // namespace
 
-void add_network_options(CLI::App* sub, NetworkOptions& options) {
-  sub->add_option("model", options.model, "ONNX file")->required();
-  sub->add_option("--target", options.target, "What the code is for: llvm (this machine), `llvm -mcpu=NAME`, or a known processor's name")
-      ->capture_default_str();
-  sub->add_option("--dim", options.dims, "Value of a symbolic dimension, as name=value; may be repeated");
+void add_network_options(Subcommand sub, NetworkOptions& options) {
+  sub.option("model", options.model, "ONNX file").required();
+  sub.option("--target", options.target, "What the code is for: llvm (this machine), `llvm -mcpu=NAME`, or a known processor's name").show_default();
+  sub.option("--dim", options.dims, "Value of a symbolic dimension, as name=value; may be repeated");
 }
 
 std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& exit, const graph::PassHooks& hooks) {

@@ -7,11 +7,9 @@
 #include "engine/api/compile.h"
 #include "engine/base/json_fwd.h"
 
-namespace CLI {
-class App;
-}
-
 namespace tw::cli {
+
+class Subcommand;
 
 /// The options of every command that reads a model file for a target.
 struct NetworkOptions {
@@ -19,7 +17,7 @@ struct NetworkOptions {
   std::string target = "llvm";
   std::vector<std::string> dims;
 };
-void add_network_options(CLI::App* sub, NetworkOptions& options);
+void add_network_options(Subcommand sub, NetworkOptions& options);
 
 /// A network and the target it was prepared for.
 struct LoadedNetwork {

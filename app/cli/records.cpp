@@ -228,35 +228,34 @@ int import_records(const Options& o) {
   return result->stored == 0 && !result->skipped.empty() ? kBadInput : kDone;
 }
 
-CLI::App* add_common(CLI::App& app, Run& run, const char* name, const char* help, const std::shared_ptr<Options>& o, int (*work)(const Options&)) {
-  CLI::App* sub = declare(app, run, name, help, o, work);
-  sub->add_option("--db", o->db, "Database")->required();
-  sub->add_option("--format", o->format, "Form of the lines: autotvm (JSON lines, protocol 0.2)")->check(CLI::IsMember({"autotvm"}))->capture_default_str();
+Subcommand add_common(Subcommand app, Run& run, const char* name, const char* help, const std::shared_ptr<Options>& o, int (*work)(const Options&)) {
+  Subcommand sub = app.command(run, name, help, o, work);
+  sub.option("--db", o->db, "Database").required();
+  sub.option("--format", o->format, "Form of the lines: autotvm (JSON lines, protocol 0.2)").one_of({"autotvm"}).show_default();
   return sub;
 }
 
 }  // namespace
 
-void add_records(CLI::App& app, Run& run) {
-  CLI::App* records = app.add_subcommand("records", "Trials in and out of a database");
-  records->require_subcommand(1);
+void add_records(Subcommand app, Run& run) {
+  Subcommand records = app.group("records", "Trials in and out of a database");
   const char* task_help = "Only tasks whose name contains this or whose key begins with it; may be repeated";
   auto e = std::make_shared<Options>();
-  CLI::App* sub = add_common(*records, run, "export", "Writes every trial as a JSON line", e, export_records);
-  sub->add_option("file", e->file, "File to write; standard output if absent");
-  sub->add_option("--task", e->filters, task_help);
-  sub->add_option("--session", e->session, "Only the trials of this session");
+  Subcommand sub = add_common(records, run, "export", "Writes every trial as a JSON line", e, export_records);
+  sub.option("file", e->file, "File to write; standard output if absent");
+  sub.option("--task", e->filters, task_help);
+  sub.option("--session", e->session, "Only the trials of this session");
   auto i = std::make_shared<Options>();
-  sub = add_common(*records, run, "import", "Stores the trials of a log; lines that cannot be used are named and skipped", i, import_records);
-  sub->add_option("file", i->file, "File with JSON lines")->required();
-  sub->add_option("--model", i->network.model, "ONNX file whose tasks are added first, for a database that does not have them yet");
-  sub->add_option("--target", i->network.target, "Target of the model's tasks")->capture_default_str();
-  sub->add_flag("--json", i->json, "One JSON document on standard output");
+  sub = add_common(records, run, "import", "Stores the trials of a log; lines that cannot be used are named and skipped", i, import_records);
+  sub.option("file", i->file, "File with JSON lines").required();
+  sub.option("--model", i->network.model, "ONNX file whose tasks are added first, for a database that does not have them yet");
+  sub.option("--target", i->network.target, "Target of the model's tasks").show_default();
+  sub.flag("--json", i->json, "One JSON document on standard output");
   auto b = std::make_shared<Options>();
-  sub = add_common(*records, run, "best", "The fastest verified trial of every task", b, best_records);
-  sub->add_option("file", b->file, "Writes JSON lines to this file instead of a table");
-  sub->add_option("--task", b->filters, task_help);
-  sub->add_flag("--json", b->json, "One JSON document on standard output");
+  sub = add_common(records, run, "best", "The fastest verified trial of every task", b, best_records);
+  sub.option("file", b->file, "Writes JSON lines to this file instead of a table");
+  sub.option("--task", b->filters, task_help);
+  sub.flag("--json", b->json, "One JSON document on standard output");
 }
 
 }  // namespace tw::cli

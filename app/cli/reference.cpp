@@ -93,11 +93,12 @@ std::string check_text(const Check& check) {
   return fmt::format("{:.3g} relative, {:.3g} absolute against the reference: {}", check.max_rel, check.max_abs, verdict);
 }
 
-void add_reference_worker(CLI::App& app, Run& run) {
+void add_reference_worker(Subcommand app, Run& run) {
   auto o = std::make_shared<WorkerOptions>();
-  CLI::App* sub = declare(app, run, "reference-worker", "Child of `tw run --check`", o, reference_worker)->group("");
-  sub->add_option("model", o->model)->required();
-  sub->add_option("folder", o->folder)->required();
+  Subcommand sub = app.command(run, "reference-worker", "Child of `tw run --check`", o, reference_worker);
+  sub.hide();
+  sub.option("model", o->model, "Model").required();
+  sub.option("folder", o->folder, "Folder of the inputs and outputs").required();
 }
 
 }  // namespace tw::cli

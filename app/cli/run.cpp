@@ -207,20 +207,19 @@ int run_model(const Options& o) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Run& run) {
+void add_run(Subcommand app, Run& run) {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = declare(app, run, "run", "Runs a compiled network. A .twx file is machine code: run only files that you trust", o, run_model);
-  sub->add_option("model", o->model, "Compiled network (.twx)")->required();
-  sub->add_option("--input", o->inputs, "Input as name=file, a .npy file or a .pb file of an ONNX test case; may be repeated");
-  sub->add_flag("--random-input", o->random, "Seeded random values for every input that is not given");
-  sub->add_option("--seed", o->seed, "Seed of the random inputs")->capture_default_str();
-  sub->add_flag("--check", o->check, "Compare with the unoptimised graph, run operator by operator in a child process; exit code 1 above the tolerance");
-  sub->add_option("--tolerance", o->tolerance,
-                  "Error that --check allows, relative to the largest magnitude of an output, instead of what the operators allow");
-  sub->add_flag("--profile", o->profile, "Time of every kernel call, its rates and how far it is from what this machine can reach");
-  sub->add_option("--repeat", o->repeat, "Timed runs, after one to warm up")->check(CLI::Range(1, 1000000))->capture_default_str();
-  sub->add_option("--output", o->output, "Folder for the outputs as .npy files");
-  sub->add_flag("--json", o->json, "One JSON document on standard output");
+  Subcommand sub = app.command(run, "run", "Runs a compiled network. A .twx file is machine code: run only files that you trust", o, run_model);
+  sub.option("model", o->model, "Compiled network (.twx)").required();
+  sub.option("--input", o->inputs, "Input as name=file, a .npy file or a .pb file of an ONNX test case; may be repeated");
+  sub.flag("--random-input", o->random, "Seeded random values for every input that is not given");
+  sub.option("--seed", o->seed, "Seed of the random inputs").show_default();
+  sub.flag("--check", o->check, "Compare with the unoptimised graph, run operator by operator in a child process; exit code 1 above the tolerance");
+  sub.option("--tolerance", o->tolerance, "Error that --check allows, relative to the largest magnitude of an output, instead of what the operators allow");
+  sub.flag("--profile", o->profile, "Time of every kernel call, its rates and how far it is from what this machine can reach");
+  sub.option("--repeat", o->repeat, "Timed runs, after one to warm up").range(1, 1000000).show_default();
+  sub.option("--output", o->output, "Folder for the outputs as .npy files");
+  sub.flag("--json", o->json, "One JSON document on standard output");
 }
 
 }  // namespace tw::cli

@@ -46,11 +46,11 @@ int list_tasks(const Options& o) {
 
 }  // namespace
 
-void add_tasks(CLI::App& app, Run& run) {
+void add_tasks(Subcommand app, Run& run) {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = declare(app, run, "tasks", "Lists the tuning tasks of a network, heaviest first", o, list_tasks);
+  Subcommand sub = app.command(run, "tasks", "Lists the tuning tasks of a network, heaviest first", o, list_tasks);
   add_network_options(sub, o->network);
-  sub->add_flag("--json", o->json, "One JSON document on standard output");
+  sub.flag("--json", o->json, "One JSON document on standard output");
 }
 
 }  // namespace tw::cli

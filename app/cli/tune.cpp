@@ -82,28 +82,28 @@ int tune_model(const Options& o) {
 
 }  // namespace
 
-void add_tune(CLI::App& app, Run& run) {
+void add_tune(Subcommand app, Run& run) {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = declare(app, run, "tune", "Searches for fast schedules of a network's tasks and stores every trial", o, tune_model);
+  Subcommand sub = app.command(run, "tune", "Searches for fast schedules of a network's tasks and stores every trial", o, tune_model);
   add_network_options(sub, o->network);
-  const auto count = CLI::Range(int64_t{0}, int64_t{1} << 40);
+  constexpr int64_t kMost = int64_t{1} << 40;
   std::string tuners;
   for (const auto& t : tune::strategies()) tuners += fmt::format("{}{}", tuners.empty() ? "" : ", ", t.name);
-  sub->add_option("--tuner", o->tuner, "One of: " + tuners)->capture_default_str();
-  sub->add_option("--tuner-param", o->tuner_params, "Parameter of the tuner, as name=value; may be repeated");
-  sub->add_option("--trials", o->session.trials, "Trials over all tasks")->check(count);
-  sub->add_option("--trials-per-task", o->session.trials_per_task, fmt::format("Trials of each task; {} if no limit is given", kDefaultTrialsPerTask))
-      ->check(count);
-  sub->add_option("--time", o->time, "Time limit, such as 90s or 30m");
-  sub->add_option("--seed", o->session.seed, "Seed of the search")->capture_default_str();
-  sub->add_option("--db", o->db, "Database to store in; " + default_database_path() + " if absent");
-  sub->add_flag("--resume", o->resume, "Go on with the last session of the same model, tuner, target and seed; its trials count");
-  sub->add_option("--log", o->log, "Also append AutoTVM's JSON lines to this file");
-  sub->add_option("--task", o->filters, "Only tasks whose name contains this or whose key begins with it; may be repeated");
-  sub->add_option("--jobs", o->workers.jobs, "Candidates built at once; 0: one per processor")->check(CLI::Range(0, 4096));
-  sub->add_option("--early-stopping", o->session.early_stopping, "Stop a task after so many trials without a better one; 0: never")->check(count);
-  sub->add_option("--batch", o->session.batch, "Candidates proposed and measured together")->check(CLI::Range(1, 4096))->capture_default_str();
-  sub->add_flag("--json", o->json, "One JSON document on standard output");
+  sub.option("--tuner", o->tuner, "One of: " + tuners).show_default();
+  sub.option("--tuner-param", o->tuner_params, "Parameter of the tuner, as name=value; may be repeated");
+  sub.option("--trials", o->session.trials, "Trials over all tasks").range(int64_t{0}, kMost);
+  sub.option("--trials-per-task", o->session.trials_per_task, fmt::format("Trials of each task; {} if no limit is given", kDefaultTrialsPerTask))
+      .range(int64_t{0}, kMost);
+  sub.option("--time", o->time, "Time limit, such as 90s or 30m");
+  sub.option("--seed", o->session.seed, "Seed of the search").show_default();
+  sub.option("--db", o->db, "Database to store in; " + default_database_path() + " if absent");
+  sub.flag("--resume", o->resume, "Go on with the last session of the same model, tuner, target and seed; its trials count");
+  sub.option("--log", o->log, "Also append AutoTVM's JSON lines to this file");
+  sub.option("--task", o->filters, "Only tasks whose name contains this or whose key begins with it; may be repeated");
+  sub.option("--jobs", o->workers.jobs, "Candidates built at once; 0: one per processor").range(0, 4096);
+  sub.option("--early-stopping", o->session.early_stopping, "Stop a task after so many trials without a better one; 0: never").range(int64_t{0}, kMost);
+  sub.option("--batch", o->session.batch, "Candidates proposed and measured together").range(1, 4096).show_default();
+  sub.flag("--json", o->json, "One JSON document on standard output");
 }
 
 }  // namespace tw::cli

@@ -76,9 +76,7 @@ Expected<Stored> prepare(const TuneRequest& r, const std::vector<api::NetworkTas
 /// Session events as progress on standard error.
 class Monitor {
  public:
-  Monitor(const std::vector<api::NetworkTask>& tasks, int64_t resumed) : tasks_(tasks), progress_("Tuning", 0), done_(resumed) {
-    progress_.start_at(resumed);
-  }
+  Monitor(const std::vector<api::NetworkTask>& tasks, int64_t resumed) : tasks_(tasks), progress_("Tuning", 0), done_(resumed) { progress_.start_at(resumed); }
 
   void operator()(const tune::Event& event) {
     if (const auto* e = std::get_if<tune::SessionPlanned>(&event)) {

@@ -52,19 +52,18 @@ int write_model(const WriteOptions& o) {
 
 }  // namespace
 
-void add_zoo(CLI::App& app, Run& run) {
-  CLI::App* zoo = app.add_subcommand("zoo", "Bundled networks, written as ONNX files with seeded random weights");
-  zoo->require_subcommand(1);
+void add_zoo(Subcommand app, Run& run) {
+  Subcommand zoo = app.group("zoo", "Bundled networks, written as ONNX files with seeded random weights");
   auto l = std::make_shared<ListOptions>();
-  declare(*zoo, run, "list", "Names what there is", l, list)->add_flag("--json", l->json, "One JSON document on standard output");
+  zoo.command(run, "list", "Names what there is", l, list).flag("--json", l->json, "One JSON document on standard output");
   auto w = std::make_shared<WriteOptions>();
-  CLI::App* write = declare(*zoo, run, "write", "Writes one network; the same seed gives the same bytes", w, write_model);
-  write->add_option("name", w->name, "Name from `tw zoo list`")->required();
-  write->add_option("-o,--output", w->path, "File to write; NAME.onnx if absent");
-  write->add_flag("--tiny", w->zoo.tiny, "The same structure with small channels and images");
-  write->add_option("--batch", w->zoo.batch, "Batch size")->check(CLI::Range(int64_t{1}, int64_t{4096}));
-  write->add_option("--seed", w->zoo.seed, "Seed of the weights");
-  write->add_flag("--json", w->json, "One JSON document on standard output");
+  Subcommand write = zoo.command(run, "write", "Writes one network; the same seed gives the same bytes", w, write_model);
+  write.option("name", w->name, "Name from `tw zoo list`").required();
+  write.option("-o,--output", w->path, "File to write; NAME.onnx if absent");
+  write.flag("--tiny", w->zoo.tiny, "The same structure with small channels and images");
+  write.option("--batch", w->zoo.batch, "Batch size").range(int64_t{1}, int64_t{4096});
+  write.option("--seed", w->zoo.seed, "Seed of the weights");
+  write.flag("--json", w->json, "One JSON document on standard output");
 }
 
 }  // namespace tw::cli

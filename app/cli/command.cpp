@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/command.h"
+
+#include <CLI/CLI.hpp>
+
+#include "app/cli/common.h"
+
+namespace tw::cli {
+namespace {
+
+/// CLI11's message as a sentence in the style of all other errors.
+std::string sentence(std::string text) {
+  const size_t end = text.find('\n');
+  if (end != std::string::npos) text.resize(end);
+  if (!text.empty() && text.back() == '.') text.pop_back();
+  return text + "; see --help";
+}
+
+}  // namespace
+
+Option& Option::required() {
+  option_->required();
+  return *this;
+}
+
+Option& Option::show_default() {
+  option_->capture_default_str();
+  return *this;
+}
+
+Option& Option::range(int64_t lowest, int64_t highest) {
+  option_->check(CLI::Range(lowest, highest));
+  return *this;
+}
+
+Option& Option::range(double lowest, double highest) {
+  option_->check(CLI::Range(lowest, highest));
+  return *this;
+}
+
+Option& Option::one_of(const std::vector<std::string>& values) {
+  option_->check(CLI::IsMember(values));
+  return *this;
+}
+
+Option& Option::separated_by(char mark) {
+  option_->delimiter(mark);
+  return *this;
+}
+
+Subcommand Subcommand::group(const std::string& name, const std::string& help) {
+  CLI::App* sub = app_->add_subcommand(name, help);
+  sub->require_subcommand(1);
+  return Subcommand(sub);
+}
+
+Subcommand Subcommand::command(Run& run, const std::string& name, const std::string& help, Run work) {
+  CLI::App* sub = app_->add_subcommand(name, help);
+  sub->callback([&run, work = std::move(work)] { run = work; });
+  return Subcommand(sub);
+}
+
+void Subcommand::hide() { app_->group(""); }
+
+Option Subcommand::option(const std::string& names, std::string& value, const std::string& help) { return Option(app_->add_option(names, value, help)); }
+Option Subcommand::option(const std::string& names, std::vector<std::string>& values, const std::string& help) {
+  return Option(app_->add_option(names, values, help));
+}
+Option Subcommand::option(const std::string& names, int& value, const std::string& help) { return Option(app_->add_option(names, value, help)); }
+Option Subcommand::option(const std::string& names, int64_t& value, const std::string& help) { return Option(app_->add_option(names, value, help)); }
+Option Subcommand::option(const std::string& names, uint64_t& value, const std::string& help) { return Option(app_->add_option(names, value, help)); }
+Option Subcommand::option(const std::string& names, double& value, const std::string& help) { return Option(app_->add_option(names, value, help)); }
+Option Subcommand::option(const std::string& names, std::optional<double>& value, const std::string& help) {
+  return Option(app_->add_option(names, value, help));
+}
+void Subcommand::flag(const std::string& names, bool& value, const std::string& help) { app_->add_flag(names, value, help); }
+
+Run parse_command_line(int argc, char** argv, int& exit) {
+  CLI::App app("Tilewright: tunes tensor programs and builds networks from the best of them", "tw");
+  app.set_version_flag("--version", "tw " TW_VERSION);
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 done, 1 the work failed, 2 wrong usage, 3 bad input, 130 cancelled.\nEvery command describes itself: tw COMMAND --help");
+  Run run;
+  for (const Command& c : commands()) c.add(Subcommand(&app), run);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    exit = e.get_exit_code() == 0 ? app.exit(e) : fail_usage(sentence(e.what()));  // zero: --help and --version
+    return {};
+  }
+  if (!run) exit = fail_usage("Expected a subcommand; see --help");
+  return run;
+}
+
+}  // namespace tw::cli
