@@ -11,6 +11,7 @@
 #include "app/services/tune_service.h"
 #include "app/services/workspace.h"
 #include "widgets/common/empty_state.h"
+#include "widgets/common/table_view.h"
 #include "widgets/records/session_model.h"
 
 namespace tw::app {
@@ -20,11 +21,7 @@ SessionsView::SessionsView(Services& services, QWidget* parent)
   m_table->setModel(m_model);
   m_table->setObjectName(QStringLiteral("table.sessions"));
   m_table->setAccessibleName(tr("Tuning sessions"));
-  m_table->setRootIsDecorated(false);
-  m_table->setUniformRowHeights(true);
-  m_table->setAlternatingRowColors(true);
-  m_table->setAllColumnsShowFocus(true);
-  m_table->setFrameShape(QFrame::NoFrame);
+  widgets::setUpTable(m_table);
   const int widths[] = {40, 120, 70, 80, 60, 120, 70, 200};
   for (int c = 0; c < widgets::SessionModel::ColumnCount; ++c) m_table->header()->resizeSection(c, widths[c]);
   m_state = new widgets::EmptyState(m_table, this);

@@ -7,12 +7,12 @@
 #include <QFrame>
 #include <QGridLayout>
 #include <QLabel>
-#include <QScrollArea>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include "app/action_registry.h"
 #include "app/services/engine.h"
+#include "widgets/common/scroll_page.h"
 
 namespace tw::app {
 namespace {
@@ -34,15 +34,9 @@ StartPage::StartPage(Services& services, QWidget* parent) : QWidget(parent) {
   setAutoFillBackground(true);
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
-  auto* scroll = new QScrollArea(this);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setFocusPolicy(Qt::NoFocus);
-  auto* page = new QWidget(scroll);
+  QWidget* page = widgets::addScrollPage(outer);
   page->setBackgroundRole(QPalette::Base);
   page->setAutoFillBackground(true);
-  scroll->setWidget(page);
-  outer->addWidget(scroll);
   auto* box = new QVBoxLayout(page);
   box->setContentsMargins(28, 22, 28, 22);
   box->setSpacing(8);

@@ -10,6 +10,7 @@
 #include "app/selection_hub.h"
 #include "app/services/task_board.h"
 #include "widgets/common/empty_state.h"
+#include "widgets/common/table_view.h"
 
 namespace tw::app {
 
@@ -21,11 +22,7 @@ TasksView::TasksView(Services& services, QWidget* parent)
   m_table->setModel(m_sorted);
   m_table->setObjectName(QStringLiteral("table.tasks"));
   m_table->setAccessibleName(tr("Tuning tasks"));
-  m_table->setRootIsDecorated(false);
-  m_table->setUniformRowHeights(true);
-  m_table->setAlternatingRowColors(true);
-  m_table->setAllColumnsShowFocus(true);
-  m_table->setFrameShape(QFrame::NoFrame);
+  widgets::setUpTable(m_table);
   m_table->setSortingEnabled(true);
   m_table->sortByColumn(TaskModel::Name, Qt::AscendingOrder);
   m_table->setContextMenuPolicy(Qt::ActionsContextMenu);

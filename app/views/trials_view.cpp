@@ -15,6 +15,7 @@
 #include "app/services/trial_service.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/common/format.h"
+#include "widgets/common/table_view.h"
 #include "widgets/tuning/trial_model.h"
 
 namespace tw::app {
@@ -26,11 +27,7 @@ TrialsView::TrialsView(Services& services, QWidget* parent)
   m_table->setModel(m_filter);
   m_table->setObjectName(QStringLiteral("table.trials"));
   m_table->setAccessibleName(tr("Trials"));
-  m_table->setRootIsDecorated(false);
-  m_table->setUniformRowHeights(true);
-  m_table->setAlternatingRowColors(true);
-  m_table->setAllColumnsShowFocus(true);
-  m_table->setFrameShape(QFrame::NoFrame);
+  widgets::setUpTable(m_table);
   m_table->setSortingEnabled(true);
   m_table->sortByColumn(TrialModel::Number, Qt::AscendingOrder);
   const int widths[] = {46, 110, 78, 72, 60, 80, 120, 70, 70, 74, 300};

@@ -6,7 +6,6 @@
 #include <QFormLayout>
 #include <QLabel>
 #include <QProgressBar>
-#include <QScrollArea>
 #include <QSettings>
 #include <QSpinBox>
 #include <QToolButton>
@@ -18,6 +17,7 @@
 #include "app/services/tune_service.h"
 #include "widgets/common/format.h"
 #include "widgets/common/param_form.h"
+#include "widgets/common/scroll_page.h"
 
 namespace tw::app {
 namespace {
@@ -38,13 +38,7 @@ QSpinBox* spin(QWidget* parent, const char* id, const QString& name, int low, in
 TuneView::TuneView(Services& services, QWidget* parent) : QWidget(parent), m_services(services) {
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
-  auto* scroll = new QScrollArea(this);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setFocusPolicy(Qt::NoFocus);
-  auto* page = new QWidget(scroll);
-  scroll->setWidget(page);
-  outer->addWidget(scroll);
+  QWidget* page = widgets::addScrollPage(outer);
   auto* box = new QVBoxLayout(page);
   box->setContentsMargins(8, 6, 8, 6);
   m_form = new QWidget(page);

@@ -115,6 +115,17 @@ void GraphBuilder::rename(int value, const std::string& name) {
   v.name = unique(value_names_, name);
 }
 
+void GraphBuilder::name_output(int value, const std::string& name) {
+  const int holder = find_value(graph_, name);
+  const auto in = [&](const std::vector<int>& list) { return std::find(list.begin(), list.end(), holder) != list.end(); };
+  if (holder >= 0 && holder != value && !in(graph_.inputs) && !in(graph_.outputs)) {
+    Value& v = graph_.values[static_cast<size_t>(holder)];
+    v.name = unique(value_names_, name);
+    value_names_.erase(name);
+  }
+  rename(value, name);
+}
+
 Graph GraphBuilder::finish() && { return std::move(graph_); }
 
 }  // namespace tw::graph

@@ -76,7 +76,10 @@ class GraphBuilder {
   Expected<std::vector<int>> node(const std::string& op, std::vector<int> inputs, Attrs attrs = {}, const std::string& name = {}, int num_outputs = 1);
   const Graph& graph() const { return graph_; }
   void output(int value) { graph_.outputs.push_back(value); }
+  /// Gives a value this name, with a number appended if another has it.
   void rename(int value, const std::string& name);
+  /// Gives an output of the graph the name that its caller knows it by: what a node made under that name gets another. Inputs and other outputs keep theirs.
+  void name_output(int value, const std::string& name);
   /// Fused group of the node added last.
   void set_group(int group) { graph_.nodes.back().group = group; }
   Graph finish() &&;

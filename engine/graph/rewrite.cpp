@@ -47,7 +47,7 @@ bool Rewriter::may_alias(int old_value, int new_value) const {
 Graph Rewriter::finish() && {
   for (const int v : old_.outputs) {
     const int mapped = value(v);
-    if (builder_.graph().values[static_cast<size_t>(mapped)].producer >= 0) builder_.rename(mapped, old_.values[static_cast<size_t>(v)].name);
+    if (builder_.graph().values[static_cast<size_t>(mapped)].producer >= 0) builder_.name_output(mapped, old_.values[static_cast<size_t>(v)].name);
     builder_.output(mapped);
   }
   return std::move(builder_).finish();

@@ -27,7 +27,7 @@ const Json* FieldReader::find(const char* key, bool required) {
 
 void FieldReader::fail(const char* key, const Json& found) {
   std::string text = printable(dump_json(found));
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  if (text.size() > 60) text.replace(57, std::string::npos, "...");
   error_ = Error(ErrorCode::parse_error, fmt::format("Expected {} whose '{}' has another type, found {}", what_, key, text));
 }
 

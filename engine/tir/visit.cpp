@@ -82,6 +82,12 @@ void walk_exprs(const Stmt& s, const std::function<void(const Expr&)>& f) {
   });
 }
 
+bool reads_memory(const Expr& e) {
+  bool reads = false;
+  ir::walk(e, [&](const Expr& x) { reads = reads || ir::as<ir::LoadNode>(x); });
+  return reads;
+}
+
 Stmt substitute(const Stmt& s, const ir::VarMap& map) {
   return map_children(
       s, [&](const Stmt& c) { return substitute(c, map); }, [&](const Expr& e) { return ir::substitute(e, map); });

@@ -12,8 +12,9 @@ template <class... Fs>
 decltype(auto) match(const Stmt& s, Fs&&... fs) {
   ir::Overloaded<std::decay_t<Fs>...> f{std::forward<Fs>(fs)...};
   switch (s->kind()) {
-#define X(type, name) \
-  case StmtKind::name: return f(static_cast<const type&>(*s));
+#define X(type, name)  \
+  case StmtKind::name: \
+    return f(static_cast<const type&>(*s));
     TW_STMT_KINDS(X)
 #undef X
   }
@@ -26,6 +27,8 @@ Stmt map_children(const Stmt& s, const std::function<Stmt(const Stmt&)>& fs, con
 void walk(const Stmt& s, const std::function<void(const Stmt&)>& f);
 /// Every expression that stands directly in a statement at or below s (roots only; use ir::walk for what is below them).
 void walk_exprs(const Stmt& s, const std::function<void(const Expr&)>& f);
+/// Whether evaluating the expression reads an array: then a store in between may change its value.
+bool reads_memory(const Expr& e);
 /// Replaces free variables in all expressions of s.
 Stmt substitute(const Stmt& s, const ir::VarMap& map);
 

@@ -7,13 +7,13 @@
 #include <QLineEdit>
 #include <QRandomGenerator>
 #include <QRegularExpressionValidator>
-#include <QScrollArea>
 #include <QSlider>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include "engine/base/json.h"
 #include "widgets/common/format.h"
+#include "widgets/common/scroll_page.h"
 #include "widgets/theme/theme.h"
 
 namespace tw::widgets {
@@ -73,13 +73,7 @@ KnobPanel::KnobPanel(QWidget* parent) : QWidget(parent) {
   m_reason->setWordWrap(true);
   m_reason->hide();
   box->addWidget(m_reason);
-  auto* scroll = new QScrollArea(this);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setFocusPolicy(Qt::NoFocus);
-  m_rowsHost = new QWidget(scroll);
-  scroll->setWidget(m_rowsHost);
-  box->addWidget(scroll, 1);
+  m_rowsHost = addScrollPage(box);
   connect(m_indexEdit, &QLineEdit::editingFinished, this, [this] {
     if (m_indexEdit->isModified()) goTo(m_indexEdit->text().toLongLong());
   });

@@ -14,6 +14,18 @@ constexpr int kKinds = 11;
 /// Place of a loop's kind among AutoTVM's: blocks x, y, z, threads x, y, z, unrolled, vectorised, parallel, serial, virtual thread.
 int kind_place(tir::ForKind kind) {
   switch (kind) {
+    case tir::ForKind::block_x:
+      return 0;
+    case tir::ForKind::block_y:
+      return 1;
+    case tir::ForKind::block_z:
+      return 2;
+    case tir::ForKind::thread_x:
+      return 3;
+    case tir::ForKind::thread_y:
+      return 4;
+    case tir::ForKind::thread_z:
+      return 5;
     case tir::ForKind::unrolled:
       return 6;
     case tir::ForKind::vectorized:
@@ -22,6 +34,8 @@ int kind_place(tir::ForKind kind) {
       return 8;
     case tir::ForKind::serial:
       return 9;
+    case tir::ForKind::vthread:
+      return 10;
   }
   TW_UNREACHABLE("kind of loop");
 }

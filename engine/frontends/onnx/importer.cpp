@@ -208,7 +208,7 @@ void Importer::add_outputs(const Scope& scope) {
       v = checked(builder_.node("identity", {v}, {}, o.name() + ".copy"))[0];
       taken.insert(v);
     }
-    builder_.rename(v, o.name());
+    builder_.name_output(v, o.name());
     builder_.output(v);
   }
 }

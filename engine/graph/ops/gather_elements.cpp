@@ -9,12 +9,7 @@ Types infer(const OpContext& c) {
   TW_CHECK(check_operands(c, 2, 2));
   const TensorType &x = operand(c, 0), &indices = operand(c, 1);
   if (!indices.dtype.is_int()) return bad(c, fmt::format("expected integer indices, found {}", indices.dtype.name()));
-  TW_CHECK(check_rank(c, 1, static_cast<int64_t>(x.shape.size())));
-  TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", 0), static_cast<int64_t>(x.shape.size())));
-  for (size_t d = 0; d < x.shape.size(); ++d)
-    if (static_cast<int64_t>(d) != axis && indices.shape[d] > x.shape[d])
-      return bad(c,
-                 fmt::format("expected indices no larger than the data in dimension {}, found {} and {}", d, shape_text(indices.shape), shape_text(x.shape)));
+  TW_CHECK(check_element_indices(c));
   return result(c, x.dtype, indices.shape);
 }
 

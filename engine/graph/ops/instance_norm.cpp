@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/ops/moments.h"
 #include "engine/graph/ops/ops.h"
 
 namespace tw::graph::ops {
@@ -28,24 +29,15 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const Dims outer{x.shape()[0], groups};
   Dims inner(x.shape().begin() + 2, x.shape().end());
   if (per_group > 1) inner.insert(inner.begin(), per_group);
-  const Expr count = ir::constant(x.dtype(), static_cast<double>(product(inner)));
   const auto source = [&](const Indices& s, const Indices& r) {
     Indices at{s[0], per_group > 1 ? s[1] * per_group + r[0] : s[1]};
     at.insert(at.end(), r.begin() + (per_group > 1 ? 1 : 0), r.end());
     return at;
   };
-  const te::Tensor sum = b.reduce("sum", outer, inner, te::Reducer::sum, [&](const Indices& s, const Indices& r) { return x.at(source(s, r)); });
-  const te::Tensor mean = b.compute("mean", outer, [&](const Indices& i) { return sum.at(i) / count; });
-  const te::Tensor squares = b.reduce("squares", outer, inner, te::Reducer::sum, [&](const Indices& s, const Indices& r) {
-    const Expr d = x.at(source(s, r)) - mean.at(s);
-    return d * d;
-  });
-  const te::Tensor scale = b.compute("inverse_deviation", outer, [&](const Indices& i) {
-    return number(count, 1) / call(ir::Intrinsic::sqrt, squares.at(i) / count + number(count, c.node->attrs.real("epsilon", 1e-5)));
-  });
+  const Moments m = moments(b, c, x, outer, inner, source);
   return std::vector{b.compute("instance_norm", x.shape(), [&](const Indices& i) {
     const Indices o{i[0], ir::floor_div(i[1], ir::index(per_group))};
-    return (x.at(i) - mean.at(o)) * scale.at(o) * (*in[1])(i[1]) + (*in[2])(i[1]);
+    return (x.at(i) - m.mean.at(o)) * m.inverse_deviation.at(o) * (*in[1])(i[1]) + (*in[2])(i[1]);
   })};
 }
 

@@ -68,6 +68,18 @@ Expected<Dims> resolve_axes(const OpContext& c, const Dims& axes, int64_t rank) 
   return out;
 }
 
+Expected<void> check_element_indices(const OpContext& c) {
+  const TensorType &x = operand(c, 0), &indices = operand(c, 1);
+  const auto rank = static_cast<int64_t>(x.shape.size());
+  TW_CHECK(check_rank(c, 1, rank));
+  TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", 0), rank));
+  for (size_t d = 0; d < x.shape.size(); ++d)
+    if (static_cast<int64_t>(d) != axis && indices.shape[d] > x.shape[d])
+      return bad(c,
+                 fmt::format("expected indices no larger than the data in dimension {}, found {} and {}", d, shape_text(indices.shape), shape_text(x.shape)));
+  return {};
+}
+
 Expected<Dims> integers_attr(const OpContext& c, const std::string& name, size_t n, int64_t fallback, int64_t min) {
   Dims v = c.node->attrs.integers(name, Dims(n, fallback));
   if (v.size() != n) return bad(c, fmt::format("expected {} integers in '{}', found {}", n, name, v.size()));

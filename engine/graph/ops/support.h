@@ -38,6 +38,9 @@ Expected<Dims> resolve_axes(const OpContext& c, const Dims& axes, int64_t rank);
 /// Attribute `name` with exactly `n` integers, each at least `min`.
 Expected<Dims> integers_attr(const OpContext& c, const std::string& name, size_t n, int64_t fallback, int64_t min);
 
+/// Indices (operand 1) of single elements of the data (operand 0) along attribute `axis`: of its rank, and no larger than it in the other dimensions.
+Expected<void> check_element_indices(const OpContext& c);
+
 /// The common shape of both under NumPy's rules. Errors: extents that differ and are not 1.
 Expected<Dims> broadcast_shapes(const OpContext& c, const Dims& a, const Dims& b);
 /// Reads `t` at the output position `i` of a broadcast to a shape of equal or higher rank.

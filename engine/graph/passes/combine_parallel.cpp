@@ -59,8 +59,7 @@ struct Siblings {
 
 class Combiner {
  public:
-  Combiner(const Graph& g, const ParallelLayers& kind, size_t min_branches)
-      : g_(g), kind_(kind), min_branches_(min_branches), consumers_(g.consumers()), is_output_(g.values.size(), false) {
+  Combiner(const Graph& g, const ParallelLayers& kind) : g_(g), kind_(kind), consumers_(g.consumers()), is_output_(g.values.size(), false) {
     for (const int v : g.outputs) is_output_[static_cast<size_t>(v)] = true;
   }
 
@@ -88,7 +87,7 @@ class Combiner {
 
   bool is_candidate(const Node& n) const {
     return n.op == kind_.op && constant(n.inputs[1]) && !constant(n.inputs[0]) && (n.inputs.size() < 3 || n.inputs[2] < 0 || constant(n.inputs[2])) &&
-           kind_.fits(g_, n);
+           (!kind_.fits || kind_.fits(g_, n));
   }
 
   /// What siblings must agree on: operand, attributes, all extents of the weights but one, having a bias.
@@ -103,7 +102,7 @@ class Combiner {
     for (int n = 0; n < static_cast<int>(g_.nodes.size()); ++n)
       if (is_candidate(node(n))) siblings[signature(node(n))].push_back(n);
     for (auto& [key, layers] : siblings) {
-      if (layers.size() < min_branches_) continue;
+      if (layers.size() < 2) continue;
       Siblings s{layers};
       while (add_level(s)) {
       }
@@ -198,7 +197,6 @@ class Combiner {
 
   const Graph& g_;
   const ParallelLayers& kind_;
-  size_t min_branches_;
   std::vector<std::vector<int>> consumers_;
   std::vector<bool> is_output_;
   std::vector<Siblings> groups_;
@@ -207,6 +205,6 @@ class Combiner {
 
 }  // namespace
 
-Expected<Graph> combine_parallel(const Graph& g, const ParallelLayers& layers, size_t min_branches) { return Combiner(g, layers, min_branches).run(); }
+Expected<Graph> combine_parallel(const Graph& g, const ParallelLayers& layers) { return Combiner(g, layers).run(); }
 
 }  // namespace tw::graph

@@ -7,8 +7,6 @@ namespace tw::graph {
 
 namespace {
 
-constexpr size_t kMinBranches = 2;
-
 bool fits(const Graph& g, const Node& n) {
   const auto& stack = g.values[static_cast<size_t>(n.inputs[1])].type.shape;
   const auto& result = g.values[static_cast<size_t>(n.outputs[0])].type.shape;
@@ -17,6 +15,6 @@ bool fits(const Graph& g, const Node& n) {
 
 }  // namespace
 
-Expected<Graph> combine_parallel_batch_matmul(const Graph& g, const Target&) { return combine_parallel(g, {"matmul", 0, true, fits}, kMinBranches); }
+Expected<Graph> combine_parallel_batch_matmul(const Graph& g, const Target&) { return combine_parallel(g, {"matmul", 0, true, fits}); }
 
 }  // namespace tw::graph

@@ -5,14 +5,6 @@
 
 namespace tw::graph {
 
-namespace {
-
-constexpr size_t kMinBranches = 2;
-
-bool fits(const Graph&, const Node&) { return true; }
-
-}  // namespace
-
-Expected<Graph> combine_parallel_dense(const Graph& g, const Target&) { return combine_parallel(g, {"dense", 0, false, fits}, kMinBranches); }
+Expected<Graph> combine_parallel_dense(const Graph& g, const Target&) { return combine_parallel(g, {"dense", 0, false}); }
 
 }  // namespace tw::graph

@@ -45,7 +45,8 @@ struct Editor {
   }
 };
 
-bool is_convolution(const Node& n) { return n.op == "conv1d" || n.op == "conv2d" || n.op == "conv3d"; }
+bool is_transposed(const Node& n) { return n.op == "conv1d_transpose" || n.op == "conv2d_transpose" || n.op == "conv3d_transpose"; }
+bool is_layer(const Node& n) { return n.op == "dense" || n.op == "conv1d" || n.op == "conv2d" || n.op == "conv3d" || is_transposed(n); }
 
 /// `array`, an operand of an elementwise operation whose result has `shape`, as one factor per element of dimension 1; nothing if it varies elsewhere.
 std::optional<Factors> per_channel(const HostArray* array, const std::vector<int64_t>& shape) {
@@ -67,12 +68,21 @@ HostArray channel_array(DType t, const Factors& values, size_t rank) {
   return a;
 }
 
-/// `a` times factor[position along `dim`].
-HostArray scaled_along(const HostArray& a, size_t dim, const Factors& factor) {
+/// The channels of a layer's operand, or those of its result.
+enum class Side { operand, result };
+
+/// Weights of a layer with its channels of one side scaled. Weights are [A, B / groups, ...]: A are the channels of the result and B those of the operand,
+/// the other way round for transposed convolutions; group k joins the k-th part of A with the k-th part of B.
+HostArray scaled_weights(const Node& layer, const HostArray& w, const Factors& factor, Side side) {
   int64_t inner = 1;
-  for (size_t d = dim + 1; d < a.shape.size(); ++d) inner *= a.shape[d];
-  HostArray out = a;
-  for (int64_t i = 0; i < a.num_elements(); ++i) out.set(i, a.get(i) * factor[static_cast<size_t>(i / inner % a.shape[dim])]);
+  for (size_t d = 2; d < w.shape.size(); ++d) inner *= w.shape[d];
+  const bool first = (side == Side::result) != is_transposed(layer);
+  const int64_t per_group = w.shape[0] / layer.attrs.integer("groups", 1);
+  HostArray out = w;
+  for (int64_t i = 0; i < w.num_elements(); ++i) {
+    const int64_t a = i / inner / w.shape[1], b = i / inner % w.shape[1];
+    out.set(i, w.get(i) * factor[static_cast<size_t>(first ? a : a / per_group * w.shape[1] + b)]);
+  }
   return out;
 }
 
@@ -123,7 +133,7 @@ std::vector<int> path_to_producer(const Editor& e, int value, bool positive) {
     if (n < 0 || e.only_consumer(v) < 0) return {};
     const Node& node = e.g.nodes[static_cast<size_t>(n)];
     path.push_back(n);
-    if (is_convolution(node) || node.op == "dense") {
+    if (is_layer(node)) {
       const bool constants = e.constant(node.inputs[1]) && (node.inputs.size() < 3 || node.inputs[2] < 0 || e.constant(node.inputs[2]));
       return constants ? path : std::vector<int>{};
     }
@@ -146,21 +156,13 @@ bool fold_backward(Editor& e, const Scale& s) {
     if (offset_slot(e, node) >= 0) scale_offset(e, node, s.factor, false);
   }
   Node& layer = e.g.nodes[static_cast<size_t>(path.back())];
-  e.set_constant(layer, 1, scaled_along(*e.constant(layer.inputs[1]), 0, s.factor));
-  if (layer.inputs.size() > 2 && layer.inputs[2] >= 0) e.set_constant(layer, 2, scaled_along(*e.constant(layer.inputs[2]), 0, s.factor));
+  e.set_constant(layer, 1, scaled_weights(layer, *e.constant(layer.inputs[1]), s.factor, Side::result));
+  if (layer.inputs.size() > 2 && layer.inputs[2] >= 0) {
+    HostArray bias = *e.constant(layer.inputs[2]);
+    for (int64_t c = 0; c < bias.num_elements(); ++c) bias.set(c, bias.get(c) * s.factor[static_cast<size_t>(c)]);
+    e.set_constant(layer, 2, std::move(bias));
+  }
   return true;
-}
-
-/// The weights of a layer with its input channels scaled; nothing where a group mixes channels in a way that we do not follow.
-std::optional<HostArray> scaled_input_channels(const Editor& e, const Node& layer, const Factors& factor) {
-  const HostArray* w = e.constant(layer.inputs[1]);
-  if (!w) return {};
-  const int64_t groups = layer.attrs.integer("groups", 1), channels = static_cast<int64_t>(factor.size());
-  if (groups == 1) return scaled_along(*w, 1, factor);
-  if (groups != channels) return {};
-  Factors repeated;  // depthwise: output channel o reads input channel o / multiplier
-  for (int64_t o = 0; o < w->shape[0]; ++o) repeated.push_back(factor[static_cast<size_t>(o / (w->shape[0] / groups))]);
-  return scaled_along(*w, 0, repeated);
 }
 
 bool fold_forward(Editor& e, const Node& mul, const Scale& s) {
@@ -171,12 +173,10 @@ bool fold_forward(Editor& e, const Node& mul, const Scale& s) {
     const int n = e.only_consumer(v);
     if (n < 0) return false;
     Node& node = e.g.nodes[static_cast<size_t>(n)];
-    if (is_convolution(node) || node.op == "dense") {
-      if (node.inputs[0] != v) return false;
-      auto weights = scaled_input_channels(e, node, s.factor);
-      if (!weights) return false;
+    if (is_layer(node)) {
+      if (node.inputs[0] != v || !e.constant(node.inputs[1])) return false;
       for (const int o : offsets) scale_offset(e, e.g.nodes[static_cast<size_t>(o)], s.factor, true);
-      e.set_constant(node, 1, std::move(*weights));
+      e.set_constant(node, 1, scaled_weights(node, *e.constant(node.inputs[1]), s.factor, Side::operand));
       return true;
     }
     const int slot = offset_slot(e, node);

@@ -10,13 +10,6 @@ namespace tw::tir {
 
 namespace {
 
-/// A condition may be evaluated earlier only if no store of the loop can change it.
-bool reads_memory(const Expr& e) {
-  bool reads = false;
-  ir::walk(e, [&](const Expr& x) { reads = reads || ir::as<ir::LoadNode>(x); });
-  return reads;
-}
-
 /// Sorts the parts of a conjunction into those that may move out of the loop over `var`, and the rest.
 void split_condition(const Expr& c, const ir::VarNode* var, std::optional<Expr>& invariant, std::optional<Expr>& rest) {
   const auto* b = ir::as<ir::BinaryNode>(c);

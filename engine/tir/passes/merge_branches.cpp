@@ -6,16 +6,6 @@
 
 namespace tw::tir {
 
-namespace {
-
-bool reads_memory(const Expr& e) {
-  bool reads = false;
-  ir::walk(e, [&](const Expr& x) { reads = reads || ir::as<ir::LoadNode>(x); });
-  return reads;
-}
-
-}  // namespace
-
 Stmt join_branches(const Stmt& s) {
   const auto* q = as<SeqNode>(s);
   if (!q) return s;

@@ -3,6 +3,7 @@
 #include "engine/api/explain.h"
 #include "engine/codegen/codegen.h"
 #include "engine/runtime/graph_executor.h"
+#include "tests/engine/api/tiny_network.h"
 #include "tests/engine/graph/graphs.h"
 
 // After the engine: Qt makes a macro of the word that an executable calls its arrays by.
@@ -16,11 +17,7 @@ class CompileTest : public QObject {
   QTemporaryDir folder_;
   Target target_;
 
-  api::Network network(const std::string& name) {
-    const std::string path = folder_.filePath(QString::fromStdString(name + ".onnx")).toStdString();
-    frontends::write_zoo_model(name, {.tiny = true}, path).value();
-    return api::import_network(path, target_).value();
-  }
+  api::Network network(const std::string& name) const { return api::testing::tiny_network(name, target_); }
   std::vector<HostArray> execute(const runtime::Executable& e, const std::map<std::string, HostArray>& inputs, int threads = 1) {
     auto module = codegen::load_object(e.artifact.object);
     auto executor = runtime::GraphExecutor::create(std::make_shared<const runtime::Executable>(e), std::move(*module), threads).value();

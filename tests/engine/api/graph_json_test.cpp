@@ -5,6 +5,7 @@
 
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "tests/engine/api/tiny_network.h"
 
 #include <QtTest>
 
@@ -13,14 +14,9 @@ using namespace tw;
 class GraphJsonTest : public QObject {
   Q_OBJECT
 
-  QTemporaryDir folder_;
   Target target_;
 
-  api::Network network(const std::string& name) {
-    const std::string path = folder_.filePath(QString::fromStdString(name + ".onnx")).toStdString();
-    frontends::write_zoo_model(name, {.tiny = true}, path).value();
-    return api::import_network(path, target_).value();
-  }
+  api::Network network(const std::string& name) const { return api::testing::tiny_network(name, target_); }
 
  private Q_SLOTS:
   void initTestCase() { target_ = host_target(); }

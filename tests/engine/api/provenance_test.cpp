@@ -7,6 +7,7 @@
 
 #include "engine/api/explain.h"
 #include "engine/base/text.h"
+#include "tests/engine/api/tiny_network.h"
 
 using namespace tw;
 using api::Level;
@@ -27,10 +28,7 @@ class ProvenanceTest : public QObject {
     }
   };
   Kernel kernel(const std::string& name, const std::vector<std::string>& ops) const {
-    QTemporaryDir folder;
-    const std::string path = folder.filePath("network.onnx").toStdString();
-    frontends::write_zoo_model(name, {.tiny = true}, path).value();
-    Kernel k{api::import_network(path, target_).value()};
+    Kernel k{api::testing::tiny_network(name, target_)};
     for (const graph::Group& g : k.network.partition.groups) {
       k.group = g.id;
       if (std::all_of(ops.begin(), ops.end(), [&](const std::string& op) { return k.node(op) >= 0; })) return k;

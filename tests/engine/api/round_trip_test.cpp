@@ -6,6 +6,7 @@
 #include "engine/api/explain.h"
 #include "engine/base/rng.h"
 #include "engine/lower/lower.h"
+#include "tests/engine/api/tiny_network.h"
 #include "tests/engine/lower/round_trip.h"
 
 using namespace tw;
@@ -38,11 +39,8 @@ class RoundTripTest : public QObject {
   }
   void networks() {
     QFETCH(std::string, name);
-    QTemporaryDir folder;
     const Target target = host_target();
-    const std::string path = folder.filePath("network.onnx").toStdString();
-    QVERIFY(frontends::write_zoo_model(name, {.tiny = true}, path));
-    const api::Network network = api::import_network(path, target).value();
+    const api::Network network = api::testing::tiny_network(name, target);
     Rng rng(1);
     for (const api::NetworkTask& t : api::network_tasks(network, target)) {
       QCOMPARE(testing::round_trip_problem(*t.task.dag), std::string());

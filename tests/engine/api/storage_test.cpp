@@ -2,6 +2,7 @@
 #include "engine/api/compile.h"
 #include "engine/codegen/codegen.h"
 #include "engine/runtime/graph_executor.h"
+#include "tests/engine/api/tiny_network.h"
 #include "tests/engine/graph/random_graphs.h"
 
 #include <QtTest>
@@ -135,10 +136,7 @@ class StorageTest : public QObject {
   }
   void bundledNetworksMeetTheLowerBound() {
     QFETCH(std::string, name);
-    QTemporaryDir folder;
-    const std::string path = folder.filePath("m.onnx").toStdString();
-    frontends::write_zoo_model(name, {.tiny = true}, path).value();
-    const runtime::Executable e = api::compile(api::import_network(path, target_).value(), target_, nullptr).value();
+    const runtime::Executable e = api::compile(api::testing::tiny_network(name, target_), target_, nullptr).value();
     QVERIFY(e.live_bytes <= e.arena_bytes && e.arena_bytes <= e.unplanned_bytes);
     QVERIFY2(static_cast<double>(e.arena_bytes) <= 1.05 * static_cast<double>(e.live_bytes), std::to_string(e.arena_bytes).c_str());
   }

@@ -78,6 +78,12 @@ struct Net {
     a.values["groups"] = groups;
     return op("conv2d", {x, weight({out, in / groups, kernel, kernel})}, a);
   }
+  int conv_transpose(int x, int64_t in, int64_t out, int64_t groups = 1) {
+    Attrs a;
+    a.values["strides"] = std::vector<int64_t>{2, 2};
+    a.values["groups"] = groups;
+    return op("conv2d_transpose", {x, weight({in, out / groups, 3, 3})}, a);
+  }
   int batch_norm(int x, int64_t channels) {
     return op("batch_norm", {x, weight({channels}, 0.5, 1.5), weight({channels}), weight({channels}), weight({channels}, 0.5, 1.5)});
   }

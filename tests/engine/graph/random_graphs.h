@@ -336,6 +336,10 @@ class RandomGraph {
     std::vector<int> inputs = {x.value, weight(t.dtype, {out, channels / groups, kernel, kernel})};
     if (chance(30)) inputs.push_back(weight(t.dtype, {out}));
     const int64_t pad = chance(50) ? kernel / 2 : 0;
+    if (groups == 1 && chance(20)) {
+      apply("conv2d_transpose", {x.value, weight(t.dtype, {channels, out, kernel, kernel})}, false, with({{"strides", Dims(2, rng_.range(1, 2))}}));
+      return;
+    }
     apply("conv2d", inputs, false, with({{"pads", Dims(4, pad)}, {"strides", Dims(2, rng_.range(1, 2))}, {"groups", groups}}));
   }
 

@@ -5,19 +5,13 @@
 #include <cmath>
 
 #include "engine/base/json.h"
+#include "tests/engine/tune/cube.h"
 
 using namespace tw;
 using namespace tw::tune;
+using tw::tune::fixture::cube;
 
 namespace {
-
-space::ConfigSpace cube(int side, int knobs) {
-  space::ConfigSpace s;
-  std::vector<Json> values;
-  for (int i = 0; i < side; ++i) values.push_back(i);
-  for (int k = 0; k < knobs; ++k) s.define_knob("k" + std::to_string(k), values);
-  return s;
-}
 
 /// Highest, 0, where every knob is at 7.
 std::vector<float> height(const space::ConfigSpace& s, std::span<const int64_t> points) {

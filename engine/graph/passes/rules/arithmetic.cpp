@@ -10,8 +10,6 @@ namespace tw::graph::rules {
 
 namespace {
 
-Outcome nothing() { return std::monostate{}; }
-
 /// A node of two operands, one of them constant.
 struct WithConstant {
   int data = -1;

@@ -11,7 +11,6 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-Outcome nothing() { return std::monostate{}; }
 Draft reshape_of(int v, const Dims& shape) { return {"reshape", {v}, Attrs{{{"shape", shape}}}}; }
 
 /// The operator leaves its first operand as it is.

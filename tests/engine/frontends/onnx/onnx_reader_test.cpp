@@ -5,6 +5,7 @@
 
 #include "engine/frontends/frontend.h"
 #include "engine/graph/evaluate.h"
+#include "engine/graph/pass.h"
 #include "tests/engine/frontends/onnx/model_text.h"
 
 using namespace tw;
@@ -19,6 +20,7 @@ class OnnxReaderTest : public QObject {
   void attributes_and_operands_of_different_opsets();
   void functions_and_branches_are_inlined();
   void outputs_get_nodes_of_their_own();
+  void outputs_keep_their_names();
   void dynamic_dimensions();
   void refusals_data();
   void refusals();
@@ -173,7 +175,23 @@ void OnnxReaderTest::outputs_get_nodes_of_their_own() {
   QVERIFY(graph::verify(*g).has_value());
   QCOMPARE(g->outputs.size(), size_t{4});
   for (const int v : g->outputs) QVERIFY(g->values[static_cast<size_t>(v)].producer >= 0);
-  QCOMPARE(g->values[static_cast<size_t>(g->outputs[3])].name, std::string("again"));
+  const char* const names[] = {"same", "w", "y", "again"};
+  for (size_t i = 0; i < 4; ++i) QCOMPARE(g->values[static_cast<size_t>(g->outputs[i])].name, std::string(names[i]));
+}
+
+void OnnxReaderTest::outputs_keep_their_names() {
+  // The product becomes several nodes, the first of which makes a value that would be called like the output.
+  onnx::ModelProto m = model();
+  input(m, "x", {1, 3, 4});
+  floats(m, "w", {4, 2}, std::vector<float>(8, 1));
+  node(m, "MatMul", {"x", "w"}, "product.out")->set_name("product");
+  output(m, "product.out");
+  const auto g = read(m);
+  QVERIFY2(g.has_value(), g ? "" : g.error().text().c_str());
+  QCOMPARE(g->values[static_cast<size_t>(g->outputs[0])].name, std::string("product.out"));
+  const auto optimised = graph::run_passes(*g, Target{});
+  QVERIFY2(optimised.has_value(), optimised ? "" : optimised.error().text().c_str());
+  QCOMPARE(optimised->values[static_cast<size_t>(optimised->outputs[0])].name, std::string("product.out"));
 }
 
 void OnnxReaderTest::dynamic_dimensions() {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/graph/passes/combine_parallel.h"
-
 #include <QtTest>
 
 #include "engine/graph/passes/combine_parallel_batch_matmul.h"
@@ -92,15 +90,6 @@ class CombineParallelTest : public QObject {
               e = n.conv(x, 4, 4, 3, 4);
     const Graph g = n.finish({concat(n, {a, b, c, d, e}, 1)});
     QCOMPARE(count(combine_parallel_conv2d(g, Target{}).value(), "conv2d"), 5);
-  }
-
-  void fewBranchesStay() {
-    Net n;
-    const int x = n.input({6, 8});
-    const Graph g = n.finish({reshape(n, n.op("dense", {x, n.weight({4, 8})}), {24}), reshape(n, n.op("dense", {x, n.weight({4, 8})}), {24})});
-    const ParallelLayers any{"dense", 0, false, [](const Graph&, const Node&) { return true; }};
-    QCOMPARE(count(combine_parallel(g, any, 3).value(), "dense"), 2);
-    QCOMPARE(count(combine_parallel(g, any, 2).value(), "dense"), 1);
   }
 };
 

@@ -79,7 +79,7 @@ class RewritingPassesTest : public QObject {
 
   void scaleFoldsBackward_data() {
     QTest::addColumn<int>("kind");
-    for (int i = 0; i < 6; ++i) QTest::addRow("%d", i) << i;
+    for (int i = 0; i < 9; ++i) QTest::addRow("%d", i) << i;
   }
   void scaleFoldsBackward() {
     QFETCH(int, kind);
@@ -109,6 +109,15 @@ class RewritingPassesTest : public QObject {
         y = n.op("conv2d", {x, n.weight({8, 4, 3, 3}), n.weight({8})}, a);
         break;
       }
+      case 6:
+        y = n.conv_transpose(x, 4, 8);
+        break;
+      case 7:
+        y = n.op("relu", {n.op("add", {n.conv_transpose(x, 4, 8, 2), n.weight({8, 1, 1})})});
+        break;
+      case 8:
+        y = n.conv_transpose(x, 4, 8, 4);
+        break;
     }
     const Graph g = n.finish({n.op("mul", {y, s})});
     const Graph f = run(fold_scale_axis, g);
@@ -151,7 +160,7 @@ class RewritingPassesTest : public QObject {
 
   void scaleFoldsForward_data() {
     QTest::addColumn<int>("kind");
-    for (int i = 0; i < 4; ++i) QTest::addRow("%d", i) << i;
+    for (int i = 0; i < 7; ++i) QTest::addRow("%d", i) << i;
   }
   void scaleFoldsForward() {
     QFETCH(int, kind);
@@ -170,6 +179,15 @@ class RewritingPassesTest : public QObject {
         break;
       case 3:
         y = n.op("dense", {y, n.weight({7, 4})});
+        break;
+      case 4:
+        y = n.conv(y, 4, 8, 3, 2);
+        break;
+      case 5:
+        y = n.conv_transpose(y, 4, 8);
+        break;
+      case 6:
+        y = n.conv_transpose(n.op("add", {y, n.weight({4, 1, 1})}), 4, 8, 2);
         break;
     }
     const Graph g = n.finish({y});

@@ -5,19 +5,13 @@
 
 #include "engine/base/json.h"
 #include "engine/tune/strategy.h"
+#include "tests/engine/tune/cube.h"
 
 using namespace tw;
 using namespace tw::tune;
+using tw::tune::fixture::cube;
 
 namespace {
-
-space::ConfigSpace cube(int side, int knobs) {
-  space::ConfigSpace s;
-  std::vector<Json> values;
-  for (int i = 0; i < side; ++i) values.push_back(i);
-  for (int k = 0; k < knobs; ++k) s.define_knob("k" + std::to_string(k), values);
-  return s;
-}
 
 /// A bowl with its least time at (3, 3, ...).
 double seconds(const space::ConfigSpace& s, int64_t index) {
