@@ -82,6 +82,8 @@ class Database : public records::RecordSource {
   /// Stores trials in one transaction; numbers continue within (session, task). When it returns they survive a kill. The session counts as running again.
   /// Errors: invalid_argument if the session has already measured one of the points; nothing of the batch is stored then.
   Expected<std::vector<TrialId>> put_trials(SessionId session, TaskId task, const std::vector<records::Record>& records);
+  /// Adds the verdicts of a task's finals to trials of the session. Errors: not_found.
+  Expected<void> put_finals(SessionId session, TaskId task, const std::vector<records::Record>& finalists);
   Expected<void> put_event(SessionId session, const std::string& kind, const std::string& text);
   /// Content-addressed, zstd-compressed. Returns the content key.
   Expected<std::string> put_artifact(std::string_view bytes, const std::string& kind);

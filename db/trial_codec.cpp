@@ -56,6 +56,11 @@ double finite(double value) { return std::isfinite(value) ? value : 0; }
 
 }  // namespace
 
+void bind_point(SQLite::Statement& put, int first, const records::Candidate& candidate) {
+  put.bind(first, candidate.index);
+  put.bind(first + 1, steps_hash(candidate, dump_json(schedule::to_json(candidate.steps))));
+}
+
 void bind_record(SQLite::Statement& put, int first, const records::Record& original) {
   records::Record record = original;
   records::MeasureResult& r = record.result;
@@ -104,6 +109,10 @@ Expected<records::Record> read_record(SQLite::Statement& q, int first) {
   r.timestamp_s = column(16).getDouble();
   if (status != records::status_name(r.status) || checksum_of(record, texts, column(7).isNull() ? 0 : column(7).getDouble()) != column(17).getInt64()) {
     return Error(ErrorCode::corrupt, "A stored trial does not match its checksum");
+  }
+  if (!column(kRecordColumnCount).isNull()) {
+    r.verdict =
+        records::Verdict{column(kRecordColumnCount).getDouble(), column(kRecordColumnCount + 1).getDouble(), column(kRecordColumnCount + 2).getDouble()};
   }
   TW_TRY(record.candidate.config, parse_json(texts.config));
   TW_TRY(const Json steps, parse_json(texts.steps));

@@ -15,10 +15,16 @@ inline constexpr const char* kRecordColumns =
     "load_s, "
     "run_s, timestamp_s, checksum";
 inline constexpr int kRecordColumnCount = 18;
+/// Columns that the finals of a task fill in later; outside the checksum.
+inline constexpr const char* kFinalColumns = "final_s, final_low, final_high";
+inline constexpr int kFinalColumnCount = 3;
+
+/// What tells a candidate apart in its session: the columns config_index and steps_hash, from parameter `first` on.
+void bind_point(SQLite::Statement& put, int first, const records::Candidate& candidate);
 
 /// Binds the columns of `record`, the first to parameter `first`.
 void bind_record(SQLite::Statement& put, int first, const records::Record& record);
-/// Reads them back without samples. Errors: corrupt if the checksum or a text does not fit.
+/// Reads them back without samples, and the final columns after them. Errors: corrupt if the checksum or a text does not fit.
 Expected<records::Record> read_record(SQLite::Statement& q, int first);
 
 /// Samples and their flags as one blob with a checksum, and back. Errors: corrupt.

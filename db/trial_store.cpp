@@ -101,6 +101,12 @@ class SessionSink : public records::RecordSink {
     return {};
   }
 
+  Expected<void> settle(const records::Task& task, const std::vector<records::Record>& finalists) override {
+    const auto known = tasks_.find(task.key);
+    TW_ASSERT(known != tasks_.end(), "finals of a task without trials");
+    return db_->put_finals(session_, known->second, finalists);
+  }
+
  private:
   std::shared_ptr<Database> db_;
   SessionId session_;
@@ -131,16 +137,40 @@ Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId ta
   });
 }
 
+Expected<void> Database::put_finals(SessionId session, TaskId task, const std::vector<records::Record>& finalists) {
+  return impl_->write([&](SQLite::Database& c) -> Expected<void> {
+    SQLite::Statement put(
+        c, "UPDATE trial SET final_s = ?, final_low = ?, final_high = ? WHERE session_id = ? AND task_id = ? AND config_index = ? AND steps_hash = ?");
+    for (const records::Record& r : finalists) {
+      if (!r.result.verdict) continue;
+      put.bind(1, r.result.verdict->seconds);
+      put.bind(2, r.result.verdict->low);
+      put.bind(3, r.result.verdict->high);
+      put.bind(4, session.value);
+      put.bind(5, task.value);
+      bind_point(put, 6, r.candidate);
+      if (put.exec() != 1) return Error(ErrorCode::not_found, fmt::format("Expected a trial of point {} in the session, found none", r.candidate.index));
+      put.reset();
+    }
+    SQLite::Statement best(c,
+                           "UPDATE task SET best_s = (SELECT min(coalesce(final_s, seconds)) FROM trial WHERE task_id = ?1 AND status = 'ok' AND verified = 1 "
+                           "AND censored = 0 AND coalesce(final_s, seconds) < 9e999) WHERE id = ?1");
+    best.bind(1, task.value);
+    best.exec();
+    return {};
+  });
+}
+
 Expected<std::vector<TrialRow>> Database::trials(std::optional<SessionId> session, std::optional<TaskId> task, TrialId after, int64_t limit,
                                                  bool with_samples) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<TrialRow>> {
     std::string where;
     if (session) where += fmt::format(" AND session_id = {}", session->value);
     if (task) where += fmt::format(" AND task_id = {}", task->value);
-    SQLite::Statement q(c, fmt::format("SELECT trial.id, session_id, task_id, number, task.key, {}, {} FROM trial JOIN task ON task.id = task_id {} "
+    SQLite::Statement q(c, fmt::format("SELECT trial.id, session_id, task_id, number, task.key, {}, {}, {} FROM trial JOIN task ON task.id = task_id {} "
                                        "WHERE trial.id > {}{} ORDER BY trial.id LIMIT {}",
-                                       kRecordColumns, with_samples ? "sample.data" : "NULL", with_samples ? "JOIN sample ON sample.trial_id = trial.id" : "",
-                                       after.value, where, limit));
+                                       kRecordColumns, kFinalColumns, with_samples ? "sample.data" : "NULL",
+                                       with_samples ? "JOIN sample ON sample.trial_id = trial.id" : "", after.value, where, limit));
     std::vector<TrialRow> rows;
     while (q.executeStep()) {
       TrialRow row;
@@ -152,7 +182,7 @@ Expected<std::vector<TrialRow>> Database::trials(std::optional<SessionId> sessio
       if (!record) return Error(record.error().code, record.error().message, fmt::format("trial {} of '{}'", row.id.value, impl_->path));
       row.record = std::move(*record);
       row.record.task_key = q.getColumn(4).getString();
-      if (with_samples) TW_CHECK(unpack_samples(blob_of(q.getColumn(5 + kRecordColumnCount)), row.record.result));
+      if (with_samples) TW_CHECK(unpack_samples(blob_of(q.getColumn(5 + kRecordColumnCount + kFinalColumnCount)), row.record.result));
       rows.push_back(std::move(row));
     }
     return rows;
@@ -162,14 +192,14 @@ Expected<std::vector<TrialRow>> Database::trials(std::optional<SessionId> sessio
 Expected<std::optional<records::Record>> Database::best(const std::string& task_key) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<records::Record>> {
     SQLite::Statement q(
-        c, fmt::format("SELECT {}, sample.data FROM trial JOIN sample ON sample.trial_id = trial.id "
+        c, fmt::format("SELECT {}, {}, sample.data FROM trial JOIN sample ON sample.trial_id = trial.id "
                        "WHERE task_id = (SELECT id FROM task WHERE key = ?) AND status = 'ok' AND verified = 1 AND censored = 0 AND seconds IS NOT NULL "
-                       "ORDER BY seconds, trial.id LIMIT 1",
-                       kRecordColumns));
+                       "AND coalesce(final_s, seconds) < 9e999 ORDER BY coalesce(final_s, seconds), trial.id LIMIT 1",
+                       kRecordColumns, kFinalColumns));
     q.bind(1, task_key);
     if (!q.executeStep()) return std::optional<records::Record>();
     TW_TRY(records::Record record, read_record(q, 0));
-    TW_CHECK(unpack_samples(blob_of(q.getColumn(kRecordColumnCount)), record.result));
+    TW_CHECK(unpack_samples(blob_of(q.getColumn(kRecordColumnCount + kFinalColumnCount)), record.result));
     record.task_key = task_key;
     return std::optional(std::move(record));
   });

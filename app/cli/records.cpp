@@ -84,7 +84,7 @@ int best_records(const Options& o) {
     const auto task = task_of(row);
     if (!task) return fail(task.error());
     const records::Record& record = **best;
-    const double seconds = record.result.seconds();
+    const double seconds = record.result.decided_s();
     const double rate = static_cast<double>(row.flops) / seconds;
     lines += records::autotvm_line(records::to_autotvm(*task, record)) + "\n";
     list.push_back({{"task", row.name},

@@ -73,6 +73,16 @@ Expected<Stored> prepare(const TuneRequest& r, const std::vector<api::NetworkTas
   return stored;
 }
 
+/// How many ran against each other, and whether another trial than before is best now.
+std::string finals_text(const std::string& task, const tune::FinalsDone& e) {
+  const auto winner =
+      std::min_element(e.finalists.begin(), e.finalists.end(), [](const auto& a, const auto& b) { return a.result.decided_s() < b.result.decided_s(); });
+  const records::Verdict& v = *winner->result.verdict;
+  const std::string outcome = winner == e.finalists.begin() ? std::string("none is surely faster than the best trial")
+                                                            : fmt::format("another is best, {:.1f} to {:.1f} % faster", (1 - v.high) * 100, (1 - v.low) * 100);
+  return fmt::format("{}: finals of {}, {}", task, e.finalists.size(), outcome);
+}
+
 /// Session events as progress on standard error.
 class Monitor {
  public:
@@ -88,6 +98,8 @@ class Monitor {
       progress_.update(++done_, fmt::format("{}: {} best {}", name(e->task), rate(e->task, e->record.result.seconds()), rate(e->task, e->best_s)));
     } else if (const auto* e = std::get_if<tune::TaskDone>(&event)) {
       progress_.line(fmt::format("{}: default {}, best {} after {} trials", name(e->task), time_text(e->default_s), time_text(e->best_s), e->trials));
+    } else if (const auto* e = std::get_if<tune::FinalsDone>(&event)) {
+      progress_.line(finals_text(name(e->task), *e));
     } else if (const auto* e = std::get_if<tune::Note>(&event)) {
       progress_.line(e->text);
     } else {

@@ -96,7 +96,7 @@ ExplainService::Finder ExplainService::findBest() const {
   return [this, task = *m_hub.taskValue(), database = m_workspace.database()](StopToken) -> Expected<Found> {
     if (database) {
       TW_TRY(const std::optional<records::Record> best, database->best(task.key));
-      if (best) return Found{tr("Best of all sessions: %1").arg(widgets::secondsText(best->result.seconds())), best->candidate};
+      if (best) return Found{tr("Best of all sessions: %1").arg(widgets::secondsText(best->result.decided_s())), best->candidate};
     }
     return Found{tr("Default schedule"), m_engine.defaultCandidate(task)};
   };

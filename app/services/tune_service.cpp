@@ -155,6 +155,9 @@ void TuneService::apply(const tune::Event& event, std::vector<int>& changed) {
     m_currentTask = p.task;
     if (std::isfinite(trial->best_s)) p.bestSeconds = trial->best_s;
     if (trial->record.candidate.space == "default" && trial->record.result.ok()) p.defaultSeconds = trial->record.result.seconds();
+  } else if (const auto* finals = std::get_if<tune::FinalsDone>(&event)) {
+    TaskProgress& p = progressOf(finals->task);
+    if (std::isfinite(finals->best_s)) p.bestSeconds = finals->best_s;
   } else if (const auto* done = std::get_if<tune::TaskDone>(&event)) {
     TaskProgress& p = progressOf(done->task);
     p.phase.clear();

@@ -59,7 +59,7 @@ class Compiler {
       TW_TRY(const std::optional<records::Record> best, source.best(key));
       if (!best) continue;
       if (best->candidate.space == "default") {  // made anew, so that it can adopt the layouts around it
-        default_origin_[key] = fmt::format("default, {}", si_text(best->result.seconds(), "s"));
+        default_origin_[key] = fmt::format("default, {}", si_text(best->result.decided_s(), "s"));
         continue;
       }
       auto s = schedule::Schedule::replay(workloads[i].dag, best->candidate.steps);
@@ -67,7 +67,7 @@ class Compiler {
       if (func) {
         std::string origin = best->candidate.space;
         if (best->candidate.index >= 0) origin += fmt::format(" #{}", best->candidate.index);
-        tuned_.emplace(key, Tuned{std::move(*s), std::move(*func), fmt::format("{}, {}", origin, si_text(best->result.seconds(), "s"))});
+        tuned_.emplace(key, Tuned{std::move(*s), std::move(*func), fmt::format("{}, {}", origin, si_text(best->result.decided_s(), "s"))});
       } else {
         default_origin_[key] = "default (the best record no longer applies)";
       }

@@ -32,6 +32,7 @@ struct RunOptions {
   double timeout_s = 10;   ///< wall limit of one candidate's run, start-up excluded
   bool verify = true;      ///< compare the output with the reference
   uint64_t input_seed = 1;
+  int samples = 0;  ///< exactly so many, unless they take longer than a measurement may, and without regard to an incumbent; 0: until they agree
 };
 
 /// Object code to times.

@@ -108,6 +108,7 @@ Json to_json(const MeasureJob& job) {
               {"seed", job.seed},
               {"cores", job.cores},
               {"incumbent_s", job.incumbent_s},
+              {"samples", job.samples},
               {"run_limit_s", job.run_limit_s},
               {"startup_limit_s", job.startup_limit_s},
               {"memory_bytes", job.memory_bytes},
@@ -122,6 +123,7 @@ Expected<MeasureJob> measure_job_from_json(const Json& json) {
   job.seed = f.number<uint64_t>("seed");
   job.cores = f.number<int>("cores");
   job.incumbent_s = f.number<double>("incumbent_s");
+  job.samples = f.number<int>("samples");
   job.run_limit_s = f.number<double>("run_limit_s");
   job.startup_limit_s = f.number<double>("startup_limit_s");
   job.memory_bytes = f.number<int64_t>("memory_bytes");

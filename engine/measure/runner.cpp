@@ -77,7 +77,7 @@ class LocalRunner final : public Runner {
       }
       result.build_s = build.seconds;
       result.timestamp_s = unix_time();
-      if (result.ok() && !result.censored) incumbent = incumbent > 0 ? std::min(incumbent, result.seconds()) : result.seconds();
+      if (options.samples == 0 && result.ok() && !result.censored) incumbent = incumbent > 0 ? std::min(incumbent, result.seconds()) : result.seconds();
       results.push_back(std::move(result));
     }
     return results;
@@ -107,6 +107,7 @@ class LocalRunner final : public Runner {
     job.seed = options.input_seed;
     job.cores = std::max(task.target.cores, 1);
     job.incumbent_s = incumbent;
+    job.samples = options.samples;
     job.run_limit_s = run_limit(options, incumbent);
     job.startup_limit_s = kStartupSeconds;
     job.memory_bytes = options_.memory_bytes;

@@ -89,7 +89,8 @@ Timing time_kernel(Probe& probe, const TimingOptions& options) {
   Timing timing;
   timing.inner = static_cast<int>(choose_inner(probe, call_s, min_sample));
   double spent = 0;
-  for (int k = 1; k <= options.max_samples; ++k) {
+  const int most = options.samples > 0 ? options.samples : options.max_samples;
+  for (int k = 1; k <= most; ++k) {
     const int64_t before = probe.switches();
     const double t = time_calls(probe, timing.inner);
     timing.flags.push_back(probe.switches() != before);
@@ -99,7 +100,7 @@ Timing time_kernel(Probe& probe, const TimingOptions& options) {
       timing.censored = true;
       break;
     }
-    if (settled(timing) || (spent >= options.budget_s && k >= 2)) break;
+    if ((options.samples == 0 && settled(timing)) || (spent >= options.budget_s && k >= 2)) break;
   }
   return timing;
 }

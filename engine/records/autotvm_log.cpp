@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "engine/base/text.h"
+#include "engine/records/best.h"
 
 namespace tw::records {
 namespace {
@@ -58,6 +59,17 @@ class LogSink : public RecordSink {
     return appender_.sync();
   }
 
+  /// A line has no place for finals, but a log may name a point twice: the winner comes again with its better time if another trial was faster before.
+  Expected<void> settle(const Task& task, const std::vector<Record>& finalists) override {
+    const Record* winner = best_of(finalists, task.key);
+    if (winner == nullptr || winner->result.decided_s() >= winner->result.seconds()) return {};
+    Record again = *winner;
+    again.result.samples_s = {again.result.decided_s()};
+    again.result.sample_flags = {false};
+    TW_CHECK(appender_.append(autotvm_line(to_autotvm(task, again))));
+    return appender_.sync();
+  }
+
  private:
   LineAppender appender_;
 };
@@ -69,6 +81,10 @@ class TeeSink : public RecordSink {
   Expected<void> store(const Task& task, const std::vector<Record>& records) override {
     TW_CHECK(first_.store(task, records));
     return second_.store(task, records);
+  }
+  Expected<void> settle(const Task& task, const std::vector<Record>& finalists) override {
+    TW_CHECK(first_.settle(task, finalists));
+    return second_.settle(task, finalists);
   }
 
  private:

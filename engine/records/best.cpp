@@ -8,11 +8,13 @@
 
 namespace tw::records {
 
+bool same_point(const Candidate& a, const Candidate& b) { return a.space == b.space && a.index == b.index && (a.index >= 0 || a.steps == b.steps); }
+
 const Record* best_of(std::span<const Record> records, const std::string& task_key) {
   const Record* best = nullptr;
   for (const Record& r : records) {
-    if (r.task_key != task_key || !r.result.ok() || !r.result.verified || r.result.censored) continue;
-    if (!best || r.result.seconds() < best->result.seconds()) best = &r;
+    if (r.task_key != task_key || !r.result.ok() || !r.result.verified || r.result.censored || !std::isfinite(r.result.decided_s())) continue;
+    if (!best || r.result.decided_s() < best->result.decided_s()) best = &r;
   }
   return best;
 }

@@ -7,7 +7,10 @@
 
 namespace tw::records {
 
-/// The fastest verified ok record of a task, the earlier of equals; null if there is none.
+/// Whether two candidates of one task are the same point: the same index of the same space, or the same steps where there is none.
+bool same_point(const Candidate& a, const Candidate& b);
+
+/// The fastest verified ok record of a task, by MeasureResult::decided_s(), the earlier of equals; null if there is none.
 const Record* best_of(std::span<const Record> records, const std::string& task_key);
 
 /// AutoTVM's pick_best: of each (target, task name, arguments) the ok record with the least cost, in the order in which the workloads first appear.

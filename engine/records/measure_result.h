@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,12 @@ Status status_from_name(std::string_view name);
 /// Whose fault: only failures blamed on the candidate reach cost models.
 bool blames_candidate(Status s);
 
+/// Outcome of the finals of a task, where the fastest trials run against each other.
+struct Verdict {
+  double seconds = 0;        ///< on the scale of the session's trials; infinity if it failed there
+  double low = 1, high = 1;  ///< 95 % interval of its time ÷ that of the trial that was fastest before
+};
+
 /// Outcome of measuring one candidate once. Times in seconds.
 struct MeasureResult {
   Status status = Status::infra;
@@ -46,10 +53,13 @@ struct MeasureResult {
   bool ok() const { return status == Status::ok; }
   /// The estimator candidates are ranked by: the minimum of unflagged samples (all samples if every one is flagged). Infinity for failures.
   double seconds() const;
+  /// What decides which trial is best: the time from the finals where there were any.
+  double decided_s() const { return verdict ? verdict->seconds : seconds(); }
   double median_s() const;
   /// The samples that count: the unflagged ones, or all of them if every one is flagged.
   std::vector<double> counted_samples() const;
   std::vector<bool> sample_flags;  ///< per sample: flagged
+  std::optional<Verdict> verdict;
 };
 
 Json to_json(const MeasureResult&);

@@ -14,6 +14,16 @@ Expected<void> MemoryStore::store(const Task& task, const std::vector<Record>& r
   return {};
 }
 
+Expected<void> MemoryStore::settle(const Task& task, const std::vector<Record>& finalists) {
+  const std::lock_guard lock(mutex_);
+  for (Record& r : records_) {
+    if (r.task_key != task.key) continue;
+    for (const Record& f : finalists)
+      if (same_point(r.candidate, f.candidate)) r.result.verdict = f.result.verdict;
+  }
+  return {};
+}
+
 Expected<std::optional<Record>> MemoryStore::best(const std::string& task_key) {
   const std::lock_guard lock(mutex_);
   const Record* found = best_of(records_, task_key);

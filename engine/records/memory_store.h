@@ -11,6 +11,7 @@ namespace tw::records {
 class MemoryStore : public RecordSink, public RecordSource {
  public:
   Expected<void> store(const Task& task, const std::vector<Record>& records) override;
+  Expected<void> settle(const Task& task, const std::vector<Record>& finalists) override;
   Expected<std::optional<Record>> best(const std::string& task_key) override;
   std::vector<Record> records() const;
 

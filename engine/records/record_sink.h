@@ -14,6 +14,11 @@ class RecordSink {
   virtual ~RecordSink() = default;
   /// Stores a batch of trials; when it returns ok they survive the death of the process.
   virtual Expected<void> store(const Task& task, const std::vector<Record>& records) = 0;
+  /// Adds `verdict` to trials that were stored before. Sinks whose form has no place for it do nothing.
+  virtual Expected<void> settle(const Task& task, const std::vector<Record>& finalists) {
+    static_cast<void>(task), static_cast<void>(finalists);
+    return {};
+  }
 };
 
 /// Where compile and resume look records up.

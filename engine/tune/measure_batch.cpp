@@ -2,6 +2,7 @@
 #include "engine/tune/measure_batch.h"
 
 #include <chrono>
+#include <numeric>
 
 namespace tw::tune {
 namespace {
@@ -36,6 +37,30 @@ std::vector<records::Record> BatchMeasurer::measure(const records::Task& task, c
     if (r.result.timestamp_s == 0) r.result.timestamp_s = unix_s();
   }
   return records;
+}
+
+std::vector<std::vector<records::MeasureResult>> BatchMeasurer::compete(const records::Task& task, const std::vector<records::Candidate>& candidates,
+                                                                        measure::RunOptions options, int launches, Rng& order,
+                                                                        const std::function<void(const char*)>& phase) {
+  std::vector<measure::BuildOutcome> builds;
+  {
+    phase("build");
+    const ScopedTimer timer(times_.build_s);
+    builds = builder_.build(task, candidates, stop_);
+  }
+  phase("finals");
+  const ScopedTimer timer(times_.measure_s);
+  std::vector<std::vector<records::MeasureResult>> results(candidates.size());
+  std::vector<size_t> turn(candidates.size());
+  std::iota(turn.begin(), turn.end(), size_t{0});
+  for (int round = 0; round < launches; ++round, ++options.input_seed) {
+    for (size_t i = turn.size(); i > 1; --i) std::swap(turn[i - 1], turn[order.uniform(i)]);
+    for (const size_t i : turn) {
+      if (stop_.stop_requested()) return {};
+      results[i].push_back(runner_.run(task, {&builds[i], 1}, options, stop_)[0]);
+    }
+  }
+  return results;
 }
 
 void BatchMeasurer::measure_once(const records::Task& task, const std::vector<size_t>& chosen, std::vector<records::Record>& records,

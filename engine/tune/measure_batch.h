@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/base/rng.h"
 #include "engine/measure/measure.h"
 #include "engine/tune/candidate.h"
 #include "engine/tune/session.h"
@@ -22,6 +23,11 @@ class BatchMeasurer {
   /// `phase` is told "build" and "measure" as they begin.
   std::vector<records::Record> measure(const records::Task& task, const std::vector<PointCandidate>& candidates, const measure::RunOptions& options,
                                        const std::function<void(const char*)>& phase);
+  /// Builds once, then runs every candidate `launches` times in fresh processes, each round with another input seed and in another order.
+  /// Results by candidate and round; empty if it was stopped.
+  std::vector<std::vector<records::MeasureResult>> compete(const records::Task& task, const std::vector<records::Candidate>& candidates,
+                                                           measure::RunOptions options, int launches, Rng& order,
+                                                           const std::function<void(const char*)>& phase);
 
  private:
   /// Measures the records at `chosen` and fills in their results.

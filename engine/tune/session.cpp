@@ -29,6 +29,7 @@ Expected<void> check_options(const SessionOptions& o) {
   if (o.trials < 0) return negative("trials", o.trials);
   if (o.trials_per_task < 0) return negative("trials_per_task", o.trials_per_task);
   if (!(o.time_s >= 0)) return negative("time_s", o.time_s);
+  if (o.finalists < 0) return negative("finalists", o.finalists);
   if (o.early_stopping < 0) return negative("early_stopping", o.early_stopping);
   if (o.batch < 1) return Error(ErrorCode::invalid_argument, fmt::format("Expected a 'batch' of 1 or more, found {}", o.batch));
   return {};
@@ -116,7 +117,7 @@ class SessionRun {
 Json to_json(const SessionOptions& o) {
   return {{"tuner", o.tuner},   {"tuner_params", o.tuner_params},       {"seed", o.seed},
           {"trials", o.trials}, {"trials_per_task", o.trials_per_task}, {"time_s", o.time_s},
-          {"batch", o.batch},   {"early_stopping", o.early_stopping}};
+          {"batch", o.batch},   {"early_stopping", o.early_stopping},   {"finalists", o.finalists}};
 }
 
 Expected<SessionReport> run_session(const std::vector<SessionTask>& tasks, const SessionOptions& options, measure::Builder& builder, measure::Runner& runner,

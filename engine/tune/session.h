@@ -31,6 +31,7 @@ struct SessionOptions {
   double time_s = 0;            ///< wall time; 0: no such limit
   int batch = 16;               ///< candidates proposed, built and measured together
   int64_t early_stopping = 0;   ///< stop a task after this many trials without a better one; 0: never
+  int finalists = 8;            ///< of a task's trials that run against each other in the end; below 2: no finals
 };
 
 /// As stored with a session.
@@ -59,14 +60,20 @@ struct TaskDone {
   int64_t trials = 0;
   std::map<records::Status, int64_t> by_status;
 };
+/// The fastest trials of a task ran against each other. Records with `verdict`, the one that was fastest before first.
+struct FinalsDone {
+  int task = 0;
+  std::vector<records::Record> finalists;
+  double best_s = 0;  ///< of the task from now on
+};
 struct Phase {
   int task = 0;
   std::string name;
-};  ///< "search", "build", "measure"
+};  ///< "search", "build", "measure", "finals"
 struct Note {
   std::string text;
 };  ///< something a person should know
-using Event = std::variant<SessionPlanned, TaskStarted, TrialDone, TaskDone, Phase, Note>;
+using Event = std::variant<SessionPlanned, TaskStarted, TrialDone, FinalsDone, TaskDone, Phase, Note>;
 using EventSink = std::function<void(const Event&)>;
 
 struct SessionReport {
@@ -82,11 +89,11 @@ struct SessionControl {
 };
 
 /// Tunes tasks one after another, heaviest (weight × FLOPs) first; trials and time are split in that proportion, and what a task leaves over goes to those
-/// after it. The first trial of each task is the default schedule, which is measured even when the time is over; a task without a template has no other. Building and measuring never overlap. Blocks. Every
-/// batch is stored through `sink` before its events are sent; a stop returns within a second with every finished trial stored. Trials of the history count
-/// against the limits and their points are not proposed again. What our machinery fails at is tried once more. Errors: unsupported for an unknown tuner,
-/// invalid_argument for bad options, what `sink` returns, infrastructure after 8 failures in a row that are nobody's fault; failures of candidates are records,
-/// never errors.
+/// after it. The first trial of each task is the default schedule, which is measured even when the time is over; a task without a template has no other.
+/// Building and measuring never overlap. A task ends with finals (finals.h). Blocks. Every batch is stored through `sink` before its events are sent; a stop
+/// returns within a second with every finished trial stored. Trials of the history count against the limits and their points are not proposed again. What our
+/// machinery fails at is tried once more. Errors: unsupported for an unknown tuner, invalid_argument for bad options, what `sink` returns, infrastructure after
+/// 8 failures in a row that are nobody's fault; failures of candidates are records, never errors.
 Expected<SessionReport> run_session(const std::vector<SessionTask>& tasks, const SessionOptions& options, measure::Builder& builder, measure::Runner& runner,
                                     records::RecordSink& sink, const EventSink& events, const SessionControl& control);
 

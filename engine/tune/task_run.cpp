@@ -8,6 +8,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/text.h"
+#include "engine/tune/finals.h"
 #include "engine/tune/valid_points.h"
 
 namespace tw::tune {
@@ -59,6 +60,11 @@ void TaskRun::account(const records::Record& record) {
     default_done_ = true;
     default_s_ = std::min(default_s_, seconds);
   }
+  if (seconds != kNever && context_.options.finalists > 1) {
+    const auto place = std::upper_bound(leaders_.begin(), leaders_.end(), seconds, [](double s, const auto& leader) { return s < leader.result.seconds(); });
+    leaders_.insert(place, record);
+    if (leaders_.size() > static_cast<size_t>(context_.options.finalists)) leaders_.pop_back();
+  }
   if (seconds < best_s_) {
     best_s_ = seconds;
     trials_of_best_ = trials_;
@@ -73,13 +79,32 @@ bool TaskRun::early_stop() const {
 Expected<void> TaskRun::run(int64_t budget, double time_s) {
   context_.send(TaskStarted{number_, template_ ? template_->name : "default", template_ ? space_.size() : 0, budget});
   double deadline = steady_s() + time_s;
+  bool fresh = false;
   while (trials_ < budget && !early_stop() && (!default_done_ || steady_s() < deadline)) {
     deadline += context_.wait_while_paused();
     if (context_.control.stop.stop_requested()) break;
     const std::vector<PointCandidate> batch = next_batch(budget - trials_);
     if (batch.empty()) break;
     TW_CHECK(try_batch(batch));
+    fresh = true;
   }
+  return fresh && !context_.control.stop.stop_requested() ? finals() : Expected<void>();
+}
+
+Expected<void> TaskRun::finals() {
+  FinalOptions options;
+  std::vector<records::Record> finalists = leaders_;
+  std::erase_if(finalists, [&](const records::Record& r) { return r.result.seconds() > options.within * leaders_[0].result.seconds(); });
+  if (finalists.size() < 2) return {};
+  finalists = run_finals(task_.task, std::move(finalists), options, context_.measurer, hash_combine(context_.options.seed, stable_hash(task_.task.key)),
+                         [&](const char* name) {
+                           context_.send(Phase{number_, name});
+                         });
+  if (finalists.empty()) return {};
+  TW_CHECK(context_.sink.settle(task_.task, finalists));
+  best_s_ = kNever;
+  for (const records::Record& r : finalists) best_s_ = std::min(best_s_, r.result.decided_s());
+  context_.send(FinalsDone{number_, std::move(finalists), best_s_});
   return {};
 }
 

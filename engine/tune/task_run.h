@@ -38,9 +38,8 @@ class TaskRun {
   int64_t capacity() const { return 1 + points_; }
   int64_t trials() const { return trials_; }
 
-  /// Goes on until `budget` trials, history included, the end of the space, early stopping, `time_s` seconds (the default schedule is measured in any case) or a
-  /// stop.
-  /// Errors: what the sink returns; infrastructure after too many failures of our machinery in a row.
+  /// Goes on until `budget` trials, history included, the end of the space, early stopping, `time_s` seconds (the default schedule is measured in any case) or
+  /// a stop. Errors: what the sink returns; infrastructure after too many failures of our machinery in a row.
   Expected<void> run(int64_t budget, double time_s);
   TaskDone done() const;
 
@@ -50,6 +49,8 @@ class TaskRun {
   Expected<void> try_batch(const std::vector<PointCandidate>& batch);
   void account(const records::Record& record);
   bool early_stop() const;
+  /// Among the fastest trials of this session, if there is a doubt.
+  Expected<void> finals();
 
   int number_;
   const SessionTask& task_;
@@ -62,6 +63,7 @@ class TaskRun {
   bool default_done_ = false;
   int64_t trials_ = 0, trials_of_best_ = 0;
   double default_s_, best_s_;
+  std::vector<records::Record> leaders_;  ///< the fastest verified trials, fastest first
   std::map<records::Status, int64_t> by_status_;
 };
 

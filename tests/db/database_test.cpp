@@ -84,6 +84,23 @@ class DatabaseTest : public QObject {
     QVERIFY((*w_.db->task_by_key(w_.task.key))->id == w_.task_id);
     QVERIFY(!*w_.db->task_by_key("none"));
   }
+  void finals_decide_which_trial_is_best() {
+    std::vector<records::Record> trials = {trial(w_.task, -1, 4e-3), trial(w_.task, 1, 1e-3), trial(w_.task, 2, 1.05e-3), trial(w_.task, 3, 1.2e-3)};
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, trials));
+    trials[1].result.verdict = records::Verdict{std::numeric_limits<double>::infinity(), 1, 1};
+    trials[2].result.verdict = records::Verdict{1.3e-3, 1.2, 1.4};
+    VERIFY_OK(w_.db->put_finals(w_.session, w_.task_id, trials));
+    QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 3);
+    QCOMPARE((*w_.db->tasks_of(w_.model))[0].task.best_s, 1.2e-3);
+    const auto stored = *w_.db->trials(w_.session, w_.task_id);
+    QVERIFY(!stored[0].record.result.verdict);
+    QVERIFY(std::isinf(stored[1].record.result.decided_s()));
+    QCOMPARE(stored[2].record.result.verdict->low, 1.2);
+    QCOMPARE(stored[2].record.result.verdict->high, 1.4);
+    trials[3].candidate.index = 9;
+    trials[3].result.verdict = records::Verdict{1e-3, 1, 1};
+    QCOMPARE(w_.db->put_finals(w_.session, w_.task_id, {trials[3]}).error().code, ErrorCode::not_found);
+  }
   void unknown_rows_are_refused() {
     QVERIFY(!w_.db->link_task(ModelId{77}, w_.task_id, 1));
     QVERIFY(!w_.db->put_trials(SessionId{77}, w_.task_id, {trial(w_.task, 1)}));

@@ -101,6 +101,23 @@ class AutotvmLogTest : public QObject {
     QCOMPARE(log->records[2].record.candidate.index, 2);
     QCOMPARE(log->records[2].record.task_key, std::string("k"));
   }
+  void the_winner_of_the_finals_comes_again() {
+    const std::string path = QTemporaryDir().path().toStdString() + ".json";
+    std::vector<Record> finalists = {trial(0), trial(1)};
+    finalists[0].result.verdict = Verdict{finalists[0].result.seconds(), 1, 1};
+    finalists[1].result.verdict = Verdict{finalists[0].result.seconds() * 0.9, 0.88, 0.92};
+    {
+      auto sink = autotvm_log_sink(path);
+      QVERIFY(sink);
+      QVERIFY((*sink)->settle(tiny_task(), {finalists[0]}));
+      QVERIFY((*sink)->settle(tiny_task(), finalists));
+    }
+    const auto log = read_autotvm_file(path);
+    QVERIFY(log);
+    QCOMPARE(log->records.size(), size_t{1});
+    QCOMPARE(log->records[0].record.result.seconds(), finalists[1].result.decided_s());
+    QFile::remove(QString::fromStdString(path));
+  }
   void the_first_sinks_error_keeps_records_from_the_second() {
     FullSink full;
     MemoryStore memory;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tune/finals.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tw::tune {
+namespace {
+
+constexpr int kResamples = 1000;
+constexpr double kTail = 0.025;
+
+/// The lower quartile: up to three quarters of the samples may be disturbed, and they only ever get slower by it.
+double quartile(std::vector<double>& values) {
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 4);
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+
+/// Samples of two kernels from the same rounds, paired by position; pairs that saw a context switch are left out as long as others remain.
+void add_pairs(const records::MeasureResult& a, const records::MeasureResult& b, bool flagged, std::vector<double>& x, std::vector<double>& y) {
+  const auto disturbed = [](const records::MeasureResult& r, size_t i) { return i < r.sample_flags.size() && r.sample_flags[i]; };
+  for (size_t i = 0; i < std::min(a.samples_s.size(), b.samples_s.size()); ++i) {
+    if (!flagged && (disturbed(a, i) || disturbed(b, i))) continue;
+    x.push_back(a.samples_s[i]);
+    y.push_back(b.samples_s[i]);
+  }
+}
+
+using Launches = std::vector<records::MeasureResult>;
+
+bool all_ok(const Launches& launches) {
+  return std::all_of(launches.begin(), launches.end(), [](const auto& r) { return r.ok() && r.verified; });
+}
+
+}  // namespace
+
+PairedRatio paired_ratio(std::span<const double> a, std::span<const double> b, Rng& rng) {
+  TW_ASSERT(!a.empty() && a.size() == b.size(), "pairs of times");
+  std::vector<double> x(a.begin(), a.end()), y(b.begin(), b.end()), ratios;
+  const double ratio = quartile(y) / quartile(x);
+  for (int k = 0; k < kResamples; ++k) {
+    for (size_t i = 0; i < x.size(); ++i) {
+      const size_t pair = rng.uniform(a.size());
+      x[i] = a[pair], y[i] = b[pair];
+    }
+    ratios.push_back(quartile(y) / quartile(x));
+  }
+  std::sort(ratios.begin(), ratios.end());
+  const auto tail = static_cast<size_t>(kTail * kResamples);
+  return {ratio, ratios[tail], ratios[ratios.size() - 1 - tail]};
+}
+
+std::vector<records::Record> run_finals(const records::Task& task, std::vector<records::Record> finalists, const FinalOptions& options, BatchMeasurer& measurer,
+                                        uint64_t seed, const std::function<void(const char*)>& phase) {
+  std::vector<records::Candidate> candidates;
+  for (const records::Record& r : finalists) candidates.push_back(r.candidate);
+  measure::RunOptions run;
+  run.samples = options.samples;
+  run.input_seed = seed;
+  Rng rng(seed);
+  const std::vector<Launches> launches = measurer.compete(task, candidates, run, options.launches, rng, phase);
+  if (launches.empty() || !all_ok(launches[0])) return {};
+  const double incumbent_s = finalists[0].result.seconds();
+  finalists[0].result.verdict = records::Verdict{incumbent_s, 1, 1};
+  for (size_t i = 1; i < finalists.size(); ++i) {
+    records::Verdict verdict{std::numeric_limits<double>::infinity(), 1, 1};
+    if (all_ok(launches[i])) {
+      std::vector<double> x, y;
+      for (const bool flagged : {false, true}) {
+        if (!x.empty()) break;
+        for (size_t k = 0; k < launches[i].size(); ++k) add_pairs(launches[0][k], launches[i][k], flagged, x, y);
+      }
+      const PairedRatio r = paired_ratio(x, y, rng);
+      const bool faster = r.high < options.certain;
+      verdict = {incumbent_s * (faster ? r.ratio : std::max(r.ratio, 1.0)), r.low, r.high};
+    }
+    finalists[i].result.verdict = verdict;
+  }
+  return finalists;
+}
+
+}  // namespace tw::tune

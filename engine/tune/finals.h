@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "engine/base/rng.h"
+#include "engine/tune/measure_batch.h"
+
+namespace tw::tune {
+
+/// The fastest of thousands of noisy times is partly luck. Before a task's best is called best, the leaders are timed against each other.
+struct FinalOptions {
+  int finalists = 8;      ///< the incumbent, which is the fastest so far, included
+  double within = 1.1;    ///< finalists are at most so much slower than the incumbent
+  int launches = 3;       ///< processes of each, with inputs of another seed each
+  int samples = 15;       ///< of each process
+  double certain = 0.99;  ///< a finalist replaces the incumbent if the upper end of its ratio's interval is below this
+};
+
+/// How two kernels compare: lower quartile of b ÷ that of a, and the ends of its 95 % interval.
+struct PairedRatio {
+  double ratio = 1, low = 1, high = 1;
+};
+/// Percentile bootstrap (Efron, 1979) with 1000 resamples of the pairs. `a` and `b` have one length, above 0.
+PairedRatio paired_ratio(std::span<const double> a, std::span<const double> b, Rng& rng);
+
+/// Builds the finalists, runs every one `launches` times in an order that is random in each round, and fills in `verdict` of each: times on the scale of the
+/// incumbent (the first), which keeps its own, so that trials outside the finals stay comparable. Who is not surely faster than the incumbent gets no better
+/// time. Whose output is wrong with other inputs, or who fails, is never best: its time is infinite. Empty if it was stopped or the incumbent could not be run.
+std::vector<records::Record> run_finals(const records::Task& task, std::vector<records::Record> finalists, const FinalOptions& options, BatchMeasurer& measurer,
+                                        uint64_t seed, const std::function<void(const char*)>& phase);
+
+}  // namespace tw::tune

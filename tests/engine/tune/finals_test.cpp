@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tune/finals.h"
+
+#include <QtTest>
+#include <cmath>
+
+#include "engine/base/json.h"
+#include "tests/engine/tune/tune_fixture.h"
+
+using namespace tw;
+using namespace tw::tune;
+using namespace tw::tune::fixture;
+using records::Status;
+
+namespace {
+
+/// True times without noise, except that one point looks faster than it is while it is searched, and may fail in the finals.
+class LuckyRunner : public measure::Runner {
+ public:
+  std::vector<records::MeasureResult> run(const records::Task& task, std::span<const measure::BuildOutcome> builds, const measure::RunOptions& o,
+                                          StopToken stop) override {
+    measure::AnalyticOptions quiet;
+    quiet.noise = 0;
+    auto results = measure::analytic_runner(quiet)->run(task, builds, o, stop);
+    for (records::MeasureResult& r : results) {
+      if (o.samples > 0) {
+        seeds.insert(o.input_seed);
+        r.samples_s.assign(static_cast<size_t>(o.samples), r.samples_s[0]);
+        r.sample_flags.assign(r.samples_s.size(), false);
+        if (r.samples_s[0] == spoilt_s) {
+          r.status = Status::wrong_output;
+          r.verified = false;
+        }
+      } else if (std::abs(r.samples_s[0] - lucky_s) < 1e-12) {
+        for (double& s : r.samples_s) s *= 0.9;
+      }
+    }
+    return results;
+  }
+
+  double lucky_s = 0, spoilt_s = 0;
+  std::set<uint64_t> seeds;
+};
+
+/// Times of points: 1 ms, 1.02 ms, 1.04 ms and so on in the order of their numbers.
+double staircase(const records::Task&, const records::Candidate& c) { return 1e-3 * (1 + 0.02 * static_cast<double>(c.index + 1)); }
+
+struct Lucky : Session {
+  LuckyRunner* lucky;
+  Lucky() {
+    machine.seconds = staircase;
+    auto made = std::make_unique<LuckyRunner>();
+    lucky = made.get();
+    runner = std::move(made);
+  }
+  const FinalsDone* finals() const {
+    for (const Event& e : events)
+      if (const auto* f = std::get_if<FinalsDone>(&e)) return f;
+    return nullptr;
+  }
+};
+
+SessionOptions grid(int64_t trials) {
+  SessionOptions o = options(trials);
+  o.tuner = "grid";
+  return o;
+}
+
+}  // namespace
+
+class FinalsTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void ratios_of_pairs_ignore_a_common_drift() {
+    std::vector<double> a, b;
+    Rng rng(1);
+    for (int i = 0; i < 45; ++i) {
+      const double regime = i < 20 ? 1 : 1.4;
+      a.push_back(regime * (1 + 0.01 * rng.normal()));
+      b.push_back(0.97 * regime * (1 + 0.01 * rng.normal()));
+    }
+    b[3] *= 9;  // one disturbed sample
+    const PairedRatio r = paired_ratio(a, b, rng);
+    QVERIFY(r.low < 0.97 && 0.97 < r.high);
+    QVERIFY(r.high < 0.99);
+    QVERIFY(r.low <= r.ratio && r.ratio <= r.high);
+  }
+  void bursts_of_disturbed_samples_do_not_decide() {
+    std::vector<double> a, b;
+    Rng rng(3);
+    for (int i = 0; i < 45; ++i) {
+      a.push_back((1 + 0.01 * rng.normal()) * (i % 2 == 0 ? 300 : 1));
+      b.push_back(0.97 * (1 + 0.01 * rng.normal()));
+    }
+    const PairedRatio r = paired_ratio(a, b, rng);
+    QVERIFY2(r.low > 0.9 && r.high < 1.0, qPrintable(QString("%1 %2").arg(r.low).arg(r.high)));
+  }
+  void equal_kernels_are_a_tie() {
+    int surely_faster = 0;
+    for (uint64_t seed = 0; seed < 200; ++seed) {
+      Rng rng(seed);
+      std::vector<double> a, b;
+      for (int i = 0; i < 45; ++i) a.push_back(1 + 0.03 * std::abs(rng.normal())), b.push_back(1 + 0.03 * std::abs(rng.normal()));
+      if (paired_ratio(a, b, rng).high < 0.99) ++surely_faster;
+    }
+    QVERIFY2(surely_faster <= 10, qPrintable(QString::number(surely_faster)));
+  }
+  void a_lucky_time_does_not_win() {
+    Lucky s;
+    s.lucky->lucky_s = staircase({}, {"", 3, {}, {}});  // really 1.08 ms, seen as 0.972
+    const auto report = s.run({{dense(32, 64, 64), 1, {}}}, grid(20));
+    QVERIFY(report);
+    const FinalsDone* f = s.finals();
+    QVERIFY(f);
+    QCOMPARE(f->finalists[0].candidate.index, 3);
+    QCOMPARE(f->finalists[0].result.verdict->seconds, f->finalists[0].result.seconds());
+    const auto best = s.store.best(dense(32, 64, 64).key);
+    QVERIFY(best && *best);
+    QCOMPARE((*best)->candidate.index, -1);  // 1 ms
+    QVERIFY(std::abs((*best)->result.decided_s() - 0.972e-3 / 1.08) < 1e-9);
+    QCOMPARE(report->tasks[0].best_s, (*best)->result.decided_s());
+    QCOMPARE(s.lucky->seeds.size(), size_t{3});
+  }
+  void who_is_wrong_with_other_inputs_is_never_best() {
+    Lucky s;
+    s.lucky->spoilt_s = 1e-3 * 1.02;
+    s.machine.seconds = [](const records::Task& t, const records::Candidate& c) { return c.index < 0 ? 2e-3 : staircase(t, c); };
+    s.lucky->lucky_s = staircase({}, {"", 2, {}, {}});
+    QVERIFY(s.run({{dense(32, 64, 64), 1, {}}}, grid(20)));
+    QVERIFY(s.finals());
+    for (const records::Record& r : s.finals()->finalists) QCOMPARE(std::isinf(r.result.verdict->seconds), r.candidate.index == 0);
+    QCOMPARE((*s.store.best(dense(32, 64, 64).key))->candidate.index, 1);
+  }
+  void without_a_rival_or_with_none_wanted_there_are_no_finals() {
+    Lucky alone, off;
+    alone.machine.seconds = [](const records::Task&, const records::Candidate& c) { return 1e-3 * std::pow(2.0, static_cast<double>(c.index + 1)); };
+    QVERIFY(alone.run({{dense(32, 64, 64), 1, {}}}, grid(8)));
+    QVERIFY(!alone.finals());
+    SessionOptions o = grid(8);
+    o.finalists = 0;
+    QVERIFY(off.run({{dense(32, 64, 64), 1, {}}}, o));
+    QVERIFY(!off.finals());
+    QCOMPARE(off.lucky->seeds.size(), size_t{0});
+  }
+};
+
+QTEST_APPLESS_MAIN(FinalsTest)
+#include "finals_test.moc"
