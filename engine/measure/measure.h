@@ -5,6 +5,7 @@
 #include <span>
 
 #include "engine/base/stop_token.h"
+#include "engine/measure/references.h"
 #include "engine/records/record.h"
 #include "engine/runtime/artifact.h"
 
@@ -41,6 +42,11 @@ class Runner {
   virtual ~Runner() = default;
   virtual std::vector<records::MeasureResult> run(const records::Task& task, std::span<const BuildOutcome> builds, const RunOptions& options,
                                                   StopToken stop) = 0;
+  /// How fast the machine is right now. Nothing is known of machines that are formulas. Errors: cancelled; infrastructure.
+  virtual Expected<References> references(StopToken stop) {
+    static_cast<void>(stop);
+    return References{};
+  }
 };
 
 struct WorkerOptions {

@@ -23,6 +23,7 @@
 #include "engine/measure/input_cache.h"
 #include "engine/measure/limits.h"
 #include "engine/measure/peak.h"
+#include "engine/measure/references.h"
 #include "engine/measure/sandbox.h"
 #include "engine/measure/worker_process.h"
 
@@ -77,6 +78,12 @@ struct Watch {
   double suspended_s = 0;
 };
 
+/// Lets go of the machine at the end of its scope.
+struct Unlock {
+  DeviceLock& lock;
+  ~Unlock() { lock.release(); }
+};
+
 class MeasureServer {
  public:
   MeasureServer() {
@@ -93,6 +100,7 @@ class MeasureServer {
   }
   Expected<void> answer(const Frame& request);
   Expected<void> measure(const Frame& request);
+  Expected<void> references();
   [[noreturn]] void child_main(const MeasureJob& job, const Frame& request, std::span<const std::byte* const> inputs, int result_fd, int output_fd);
   void watch(const MeasureJob& job, const Child& child, int result_fd, int output_fd, Watch& w);
   void read_pipes(int result_fd, int output_fd, Watch& w);
@@ -119,7 +127,15 @@ Expected<void> MeasureServer::answer(const Frame& request) {
   const std::string command = h.contains("command") && h["command"].is_string() ? h["command"].get<std::string>() : "";
   if (command == "measure") return measure(request);
   if (command == "peak") return write_frame(kChannelFd, Json{{"peak_flops", measure_peak_flops(2 * kPeakSeconds)}});
+  if (command == "references") return references();
   return Error(ErrorCode::parse_error, fmt::format("Unknown command \"{}\"", printable(command)));
+}
+
+Expected<void> MeasureServer::references() {
+  if (!lock_.acquire(&program_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
+  const Unlock unlock{lock_};
+  const References r = measure_references();
+  return write_frame(kChannelFd, Json{{"flop_per_s", r.flop_per_s}, {"bytes_per_s", r.bytes_per_s}});
 }
 
 void MeasureServer::child_main(const MeasureJob& job, const Frame& request, std::span<const std::byte* const> inputs, int result_fd, int output_fd) {
@@ -155,10 +171,7 @@ Expected<void> MeasureServer::measure(const Frame& request) {
   shared_->run_start_ns = 0;
 
   if (!lock_.acquire(&program_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
-  struct Unlock {
-    DeviceLock& lock;
-    ~Unlock() { lock.release(); }
-  } unlock{lock_};
+  const Unlock unlock{lock_};
   TW_CHECK(write_frame(kChannelFd, Json{{"started", job.id}}));  // from here on the program's clock for this candidate runs
   const Child child = sandbox_.fork();
   if (child.pid == 0) child_main(job, request, *inputs, result.write, output.write);

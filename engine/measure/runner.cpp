@@ -83,6 +83,17 @@ class LocalRunner final : public Runner {
     return results;
   }
 
+  Expected<References> references(StopToken stop) override {
+    const StopFd stop_fd(stop);
+    TW_TRY(const Frame frame, exchange(Json{{"command", "references"}}, {}, kQueueSeconds, stop_fd));
+    const Json& h = frame.header;
+    if (!h.contains("flop_per_s") || !h["flop_per_s"].is_number() || !h.contains("bytes_per_s") || !h["bytes_per_s"].is_number()) {
+      process_.reset();
+      return Error(ErrorCode::infrastructure, "The measuring worker answered another question");
+    }
+    return References{h["flop_per_s"].get<double>(), h["bytes_per_s"].get<double>()};
+  }
+
  private:
   /// Infrastructure failures are tried again in a fresh worker, crashes once more (some are not the candidate's doing), and so are noisy measurements.
   MeasureResult measure(const records::Task& task, const runtime::Artifact& artifact, const Reference* reference, const RunOptions& options, double incumbent,

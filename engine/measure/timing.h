@@ -21,7 +21,7 @@ struct TimingOptions {
   double min_sample_s = 200e-6;
   double budget_s = 0.15;  ///< of samples
   int max_samples = 40;
-  int samples = 0;  ///< exactly so many, unless the budget ends; 0: until they agree
+  int samples = 0;         ///< exactly so many, unless the budget ends; 0: until they agree
   double last_call_s = 0;  ///< time of a call just before, for the warm-up to compare with; 0 if none
 };
 

@@ -51,8 +51,8 @@ PairedRatio paired_ratio(std::span<const double> a, std::span<const double> b, R
   return {ratio, ratios[tail], ratios[ratios.size() - 1 - tail]};
 }
 
-std::vector<records::Record> run_finals(const records::Task& task, std::vector<records::Record> finalists, const FinalOptions& options, BatchMeasurer& measurer,
-                                        uint64_t seed, const std::function<void(const char*)>& phase) {
+std::vector<records::Record> run_finals(const records::Task& task, std::vector<records::Record> finalists, double incumbent_s, const FinalOptions& options,
+                                        BatchMeasurer& measurer, uint64_t seed, const std::function<void(const char*)>& phase) {
   std::vector<records::Candidate> candidates;
   for (const records::Record& r : finalists) candidates.push_back(r.candidate);
   measure::RunOptions run;
@@ -61,7 +61,6 @@ std::vector<records::Record> run_finals(const records::Task& task, std::vector<r
   Rng rng(seed);
   const std::vector<Launches> launches = measurer.compete(task, candidates, run, options.launches, rng, phase);
   if (launches.empty() || !all_ok(launches[0])) return {};
-  const double incumbent_s = finalists[0].result.seconds();
   finalists[0].result.verdict = records::Verdict{incumbent_s, 1, 1};
   for (size_t i = 1; i < finalists.size(); ++i) {
     records::Verdict verdict{std::numeric_limits<double>::infinity(), 1, 1};

@@ -24,10 +24,11 @@ struct PairedRatio {
 /// Percentile bootstrap (Efron, 1979) with 1000 resamples of the pairs. `a` and `b` have one length, above 0.
 PairedRatio paired_ratio(std::span<const double> a, std::span<const double> b, Rng& rng);
 
-/// Builds the finalists, runs every one `launches` times in an order that is random in each round, and fills in `verdict` of each: times on the scale of the
-/// incumbent (the first), which keeps its own, so that trials outside the finals stay comparable. Who is not surely faster than the incumbent gets no better
-/// time. Whose output is wrong with other inputs, or who fails, is never best: its time is infinite. Empty if it was stopped or the incumbent could not be run.
-std::vector<records::Record> run_finals(const records::Task& task, std::vector<records::Record> finalists, const FinalOptions& options, BatchMeasurer& measurer,
-                                        uint64_t seed, const std::function<void(const char*)>& phase);
+/// Builds the finalists, runs every one `launches` times in an order that is random in each round, and fills in `verdict` of each: times on a scale where the
+/// incumbent (the first) takes `incumbent_s`, the least time of the task, so that no trial outside the finals is better than the winner. Who is not surely
+/// faster than the incumbent gets no better time. Whose output is wrong with other inputs, or who fails, is never best: its time is infinite. Empty if it was
+/// stopped or the incumbent could not be run.
+std::vector<records::Record> run_finals(const records::Task& task, std::vector<records::Record> finalists, double incumbent_s, const FinalOptions& options,
+                                        BatchMeasurer& measurer, uint64_t seed, const std::function<void(const char*)>& phase);
 
 }  // namespace tw::tune

@@ -13,6 +13,19 @@ struct PhaseTimes {
   double build_s = 0, measure_s = 0, search_s = 0;
 };
 
+/// Adds the time of its scope to `total`.
+class ScopedTimer {
+ public:
+  explicit ScopedTimer(double& total);
+  ~ScopedTimer();
+  ScopedTimer(const ScopedTimer&) = delete;
+  ScopedTimer& operator=(const ScopedTimer&) = delete;
+
+ private:
+  double& total_;
+  double start_;
+};
+
 /// Builds and measures batches of one session; the two never overlap.
 class BatchMeasurer {
  public:
@@ -29,6 +42,11 @@ class BatchMeasurer {
                                                            measure::RunOptions options, int launches, Rng& order,
                                                            const std::function<void(const char*)>& phase);
 
+  Expected<measure::References> references() {
+    const ScopedTimer timer(times_.measure_s);
+    return runner_.references(stop_);
+  }
+
  private:
   /// Measures the records at `chosen` and fills in their results.
   void measure_once(const records::Task& task, const std::vector<size_t>& chosen, std::vector<records::Record>& records, const measure::RunOptions& options,
@@ -38,19 +56,6 @@ class BatchMeasurer {
   measure::Runner& runner_;
   StopToken stop_;
   PhaseTimes& times_;
-};
-
-/// Adds the time of its scope to `total`.
-class ScopedTimer {
- public:
-  explicit ScopedTimer(double& total);
-  ~ScopedTimer();
-  ScopedTimer(const ScopedTimer&) = delete;
-  ScopedTimer& operator=(const ScopedTimer&) = delete;
-
- private:
-  double& total_;
-  double start_;
 };
 
 /// Seconds of a clock that only goes forward.

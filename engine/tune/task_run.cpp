@@ -8,6 +8,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/text.h"
+#include "engine/records/best.h"
 #include "engine/tune/finals.h"
 #include "engine/tune/valid_points.h"
 
@@ -17,6 +18,9 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Failures of our machinery, each retried once, after which a session gives up.
 constexpr int64_t kMaxInfraInARow = 8;
+constexpr size_t kLeaders = 8;
+constexpr int kAnchorSamples = 5;
+constexpr auto kLookAgain = std::chrono::milliseconds(300);
 
 bool tells_of_candidate(const records::MeasureResult& r) { return r.ok() || records::blames_candidate(r.status); }
 
@@ -31,7 +35,7 @@ double SessionContext::wait_while_paused() {
 }
 
 TaskRun::TaskRun(int number, const SessionTask& task, SessionContext& context)
-    : number_(number), task_(task), context_(context), default_s_(kNever), best_s_(kNever) {
+    : number_(number), task_(task), context_(context), default_s_(kNever), best_s_(kNever), epoch_(context.epoch) {
   const records::Task& t = task.task;
   template_ = space::find_template(*t.dag, t.target);
   if (template_) {
@@ -60,15 +64,22 @@ void TaskRun::account(const records::Record& record) {
     default_done_ = true;
     default_s_ = std::min(default_s_, seconds);
   }
-  if (seconds != kNever && context_.options.finalists > 1) {
-    const auto place = std::upper_bound(leaders_.begin(), leaders_.end(), seconds, [](double s, const auto& leader) { return s < leader.result.seconds(); });
-    leaders_.insert(place, record);
-    if (leaders_.size() > static_cast<size_t>(context_.options.finalists)) leaders_.pop_back();
+  if (seconds != kNever) {
+    const double comparable = seconds / scale_;
+    const auto place = std::upper_bound(leaders_.begin(), leaders_.end(), comparable, [](double s, const Leader& leader) { return s < leader.seconds; });
+    leaders_.insert(place, {record, comparable});
+    if (leaders_.size() > kLeaders) leaders_.pop_back();
   }
   if (seconds < best_s_) {
     best_s_ = seconds;
+    lowest_ = record;
     trials_of_best_ = trials_;
   }
+}
+
+records::MeasureResult TaskRun::comparable(records::MeasureResult result) const {
+  for (double& s : result.samples_s) s /= scale_;
+  return result;
 }
 
 bool TaskRun::early_stop() const {
@@ -85,19 +96,65 @@ Expected<void> TaskRun::run(int64_t budget, double time_s) {
     if (context_.control.stop.stop_requested()) break;
     const std::vector<PointCandidate> batch = next_batch(budget - trials_);
     if (batch.empty()) break;
+    TW_CHECK(look_for_drift(static_cast<int64_t>(batch.size())));
     TW_CHECK(try_batch(batch));
     fresh = true;
   }
   return fresh && !context_.control.stop.stop_requested() ? finals() : Expected<void>();
 }
 
+Expected<void> TaskRun::look_for_drift(int64_t trials) {
+  if (context_.drift.due(trials, steady_s())) {
+    for (;;) {
+      const auto now = context_.measurer.references();
+      if (!now) return now.error().code == ErrorCode::cancelled ? Expected<void>() : now.error();
+      const DriftGate::State state = context_.drift.observe(*now, steady_s());
+      if (state == DriftGate::State::steady || context_.control.stop.stop_requested()) break;
+      if (state == DriftGate::State::new_epoch) {
+        ++context_.epoch;
+        context_.send(Note{fmt::format("The machine's speed changed ({}); times before and after are compared through kernels that are measured again",
+                                       context_.drift.change())});
+        break;
+      }
+      std::this_thread::sleep_for(kLookAgain);
+    }
+  }
+  return epoch_ == context_.epoch ? Expected<void>() : begin_epoch();
+}
+
+Expected<void> TaskRun::begin_epoch() {
+  epoch_ = context_.epoch;
+  if (leaders_.empty()) return {};
+  std::vector<records::Candidate> anchors;
+  for (const Leader& l : leaders_) anchors.push_back(l.record.candidate);
+  measure::RunOptions run;
+  run.samples = kAnchorSamples;
+  run.input_seed = context_.options.seed;
+  Rng order(run.input_seed);
+  const auto again = context_.measurer.compete(task_.task, anchors, run, 1, order, [&](const char* name) { context_.send(Phase{number_, name}); });
+  std::vector<double> changes;
+  for (size_t i = 0; i < again.size(); ++i)
+    if (again[i][0].ok()) changes.push_back(again[i][0].seconds() / leaders_[i].seconds);
+  if (changes.empty()) return {};
+  std::nth_element(changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(changes.size() / 2), changes.end());
+  scale_ = changes[changes.size() / 2];
+  return {};
+}
+
 Expected<void> TaskRun::finals() {
   FinalOptions options;
-  std::vector<records::Record> finalists = leaders_;
-  std::erase_if(finalists, [&](const records::Record& r) { return r.result.seconds() > options.within * leaders_[0].result.seconds(); });
+  options.finalists = context_.options.finalists;
+  if (options.finalists < 2) return {};
+  std::vector<records::Record> finalists;
+  for (const Leader& l : leaders_) {
+    if (finalists.size() < static_cast<size_t>(options.finalists) && l.seconds <= options.within * leaders_[0].seconds) finalists.push_back(l.record);
+  }
+  // It has the better number, so it needs a verdict for the first leader to be called best.
+  const auto same = [&](const records::Record& r) { return records::same_point(r.candidate, lowest_->candidate); };
+  if (lowest_ && std::none_of(finalists.begin(), finalists.end(), same)) finalists.push_back(*lowest_);
   if (finalists.size() < 2) return {};
-  finalists = run_finals(task_.task, std::move(finalists), options, context_.measurer, hash_combine(context_.options.seed, stable_hash(task_.task.key)),
-                         [&](const char* name) {
+  finalists = run_finals(task_.task, std::move(finalists), best_s_, options, context_.measurer,
+                         hash_combine(context_.options.seed, stable_hash(task_.task.key)), [&](const char* name) {
                            context_.send(Phase{number_, name});
                          });
   if (finalists.empty()) return {};
@@ -130,7 +187,7 @@ std::vector<PointCandidate> TaskRun::next_batch(int64_t limit) {
 
 Expected<void> TaskRun::try_batch(const std::vector<PointCandidate>& batch) {
   measure::RunOptions run;
-  run.incumbent_s = best_s_ == kNever ? 0 : best_s_;
+  run.incumbent_s = leaders_.empty() ? 0 : leaders_[0].seconds * scale_;
   run.input_seed = context_.options.seed;
   std::vector<records::Record> records = context_.measurer.measure(task_.task, batch, run, [&](const char* name) { context_.send(Phase{number_, name}); });
   std::erase_if(records, [](const records::Record& r) { return r.result.status == records::Status::cancelled; });
@@ -144,7 +201,7 @@ Expected<void> TaskRun::try_batch(const std::vector<PointCandidate>& batch) {
     account(r);
     context_.send(TrialDone{number_, trials_, r, best_s_});
     context_.infra_in_a_row = r.result.status == records::Status::infra ? context_.infra_in_a_row + 1 : 0;
-    if (r.candidate.index >= 0 && tells_of_candidate(r.result)) learned.push_back({r.candidate.index, r.result});
+    if (r.candidate.index >= 0 && tells_of_candidate(r.result)) learned.push_back({r.candidate.index, comparable(r.result)});
     if (r.candidate.index < 0) default_done_ = true;
   }
   if (strategy_ && !learned.empty()) strategy_->observe(learned);

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "engine/base/json_fwd.h"
+#include "engine/tune/drift.h"
 #include "engine/tune/measure_batch.h"
 
 namespace tw::tune {
@@ -20,6 +21,8 @@ struct SessionContext {
   PhaseTimes& times;
   int64_t infra_in_a_row = 0;
   double paused_s = 0;
+  DriftGate drift = {};
+  int64_t epoch = 0;  ///< counts the machine's changes of speed
 
   void send(const Event& event) const {
     if (events) events(event);
@@ -48,7 +51,11 @@ class TaskRun {
   /// Measures, stores, tells. Results that a stop cut off are dropped.
   Expected<void> try_batch(const std::vector<PointCandidate>& batch);
   void account(const records::Record& record);
+  records::MeasureResult comparable(records::MeasureResult result) const;  ///< on the scale of the epoch in which the task began
   bool early_stop() const;
+  /// Looks whether the machine still is as fast as it was. If not, the leaders are measured again, so that later times can be compared with earlier ones.
+  Expected<void> look_for_drift(int64_t trials);
+  Expected<void> begin_epoch();
   /// Among the fastest trials of this session, if there is a doubt.
   Expected<void> finals();
 
@@ -63,7 +70,15 @@ class TaskRun {
   bool default_done_ = false;
   int64_t trials_ = 0, trials_of_best_ = 0;
   double default_s_, best_s_;
-  std::vector<records::Record> leaders_;  ///< the fastest verified trials, fastest first
+  /// A trial with its time on the scale of the epoch in which the task began.
+  struct Leader {
+    records::Record record;
+    double seconds;
+  };
+  std::vector<Leader> leaders_;  ///< the fastest verified trials, fastest first
+  std::optional<records::Record> lowest_;  ///< with the least time as it was measured; another than the first leader if the machine's speed changed
+  double scale_ = 1;             ///< times of this epoch ÷ times of the epoch in which the task began
+  int64_t epoch_;
   std::map<records::Status, int64_t> by_status_;
 };
 

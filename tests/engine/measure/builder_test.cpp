@@ -131,7 +131,8 @@ class BuilderTest : public QObject {
     }
     for (const BuildOutcome& o : fake("old")) {
       QVERIFY(o.status == Status::infra);
-      QVERIFY2(o.message.find("protocol 1, found 0") != std::string::npos, o.message.c_str());
+      const std::string told = "protocol " + std::to_string(measure::kProtocolVersion) + ", found 0";
+      QVERIFY2(o.message.find(told) != std::string::npos, o.message.c_str());
     }
     measure::WorkerOptions missing;
     missing.worker_path = "/nonexistent/tw-worker";
