@@ -9,6 +9,7 @@
 
 #include "engine/base/text.h"
 #include "engine/graph/graph.h"
+#include "engine/graph/limits.h"
 
 namespace tw::graph {
 
@@ -123,14 +124,11 @@ class Parser {
     auto dtype = parse_dtype(name);
     if (!dtype) return fail("an element type instead of " + name);
     t.dtype = *dtype;
-    int64_t elements = 1;
     return list("[", "]", [&] {
       int64_t d = 0;
       if (!integer(d)) return false;
-      if (d < 0 || (d > 0 && elements > (int64_t{1} << 40) / d)) return fail("a tensor of at most 2^40 elements");
-      elements *= std::max<int64_t>(d, 1);
       t.shape.push_back(d);
-      return true;
+      return (d >= 0 && within_limits(t.shape)) || fail("a tensor of at most 2^40 elements");
     });
   }
   bool define(const std::string& name, TensorType t, int producer) {

@@ -3,6 +3,7 @@
 
 #include "engine/base/text.h"
 #include "engine/graph/graph.h"
+#include "engine/graph/limits.h"
 #include "engine/graph/op.h"
 
 namespace tw::graph {
@@ -23,6 +24,7 @@ Expected<void> verify_values(const Graph& g) {
       return broken(fmt::format("Expected constant data of type {}, found {}", v.type.text(), TensorType{v.constant->dtype, v.constant->shape}.text()), where);
     for (const int64_t d : v.type.shape)
       if (d < 0) return broken(fmt::format("Expected dimensions of at least 0, found {}", v.type.text()), where);
+    if (!within_limits(v.type.shape)) return broken(fmt::format("Expected a tensor of at most 2^40 elements, found {}", v.type.text()), where);
   }
   for (const int v : g.inputs)
     if (v < 0 || v >= static_cast<int>(g.values.size()) || g.values[static_cast<size_t>(v)].producer != -1 || g.values[static_cast<size_t>(v)].constant)

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "engine/graph/limits.h"
+
 namespace tw::graph::ops {
 
 Error bad(const OpContext& c, const std::string& message) { return Error(ErrorCode::invalid_argument, fmt::format("Operator '{}': {}", c.node->op, message)); }
@@ -41,14 +43,10 @@ Expected<void> check_float(const OpContext& c, size_t i) {
 }
 
 Types result(const OpContext& c, DType dtype, Dims shape) {
-  constexpr __int128 kLimit = static_cast<__int128>(1) << 40;
   if (shape.size() > 16) return bad(c, fmt::format("expected at most 16 dimensions in the result, found {}", shape.size()));
-  __int128 count = 1;
-  for (const int64_t d : shape) {
+  for (const int64_t d : shape)
     if (d < 1) return bad(c, fmt::format("expected every extent of the result to be at least 1, found shape {}", shape_text(shape)));
-    count *= d;
-    if (count > kLimit) return bad(c, fmt::format("expected at most 2^40 elements in the result, found shape {}", shape_text(shape)));
-  }
+  if (!within_limits(shape)) return bad(c, fmt::format("expected at most 2^40 elements in the result, found shape {}", shape_text(shape)));
   return std::vector<TensorType>{{dtype, std::move(shape)}};
 }
 

@@ -90,6 +90,12 @@ class GraphTest : public QObject {
     Graph op = g;
     op.nodes[0].op = "nonsense";
     QVERIFY(!verify(op));
+    // Sizes from which a concatenation would compute extents that no integer holds.
+    for (const std::vector<int64_t>& shape : {std::vector<int64_t>{1, int64_t{1} << 62}, {int64_t{1} << 62, 0}, {int64_t{1} << 32, int64_t{1} << 32}}) {
+      Graph large = g;
+      large.values[static_cast<size_t>(large.inputs[0])].type.shape = shape;
+      QVERIFY(verify(large).error().message.find("2^40") != std::string::npos);
+    }
   }
 
   void textRoundTrip() {
