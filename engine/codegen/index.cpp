@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/base/text.h"
 #include "engine/ir/visit.h"
 
 namespace tw::codegen {
@@ -109,6 +110,8 @@ std::optional<Interval> interval_of(const Expr& e, const Ranges& ranges) {
 }
 
 std::optional<bool> decided(const Expr& cond, const Ranges& ranges) {
+  if (const auto v = ir::as_int(cond)) return *v != 0;
+  if (const auto* same = ir::as<ir::BroadcastNode>(cond)) return decided(same->value, ranges);
   const auto* n = ir::as<ir::BinaryNode>(cond);
   if (n == nullptr) return std::nullopt;
   if (n->op == BinaryOp::and_ || n->op == BinaryOp::or_) {
@@ -199,6 +202,17 @@ LinearIndex linear_index(const Expr& e) {
   add_linear(sum, e, 1);
   std::erase_if(sum.terms, [](const LinearIndex::Term& t) { return t.coefficient == 0; });
   return sum;
+}
+
+std::optional<std::string> key_of(const ir::BufferNode* buffer, const LinearIndex& at) {
+  std::vector<std::string> terms;
+  for (const LinearIndex::Term& t : at.terms) {
+    const auto* v = ir::as<ir::VarNode>(t.atom);
+    if (v == nullptr) return std::nullopt;
+    terms.push_back(fmt::format("{}*{}", fmt::ptr(v), t.coefficient));
+  }
+  std::sort(terms.begin(), terms.end());
+  return fmt::format("{}: {}", fmt::ptr(buffer), fmt::join(terms, " + "));
 }
 
 Expr flat_index(const ir::Buffer& buffer, const std::vector<Expr>& indices) {

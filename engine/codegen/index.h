@@ -48,6 +48,9 @@ struct LinearIndex {
 /// A scalar int64 expression with products distributed over sums.
 LinearIndex linear_index(const ir::Expr& e);
 
+/// Equal for two places in one array that are a constant distance apart: the array, the variables and their coefficients. Nothing where an atom is no variable.
+std::optional<std::string> key_of(const ir::BufferNode* buffer, const LinearIndex& at);
+
 /// Row-major position in elements; the only index of a flat buffer stays as it is.
 ir::Expr flat_index(const ir::Buffer& buffer, const std::vector<ir::Expr>& indices);
 

@@ -4,8 +4,11 @@
 #include <llvm/IR/DIBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -135,6 +138,8 @@ class FuncEmitter {
   Ranges ranges_;
   std::vector<std::pair<const ir::VarNode*, const tir::Stmt*>> loops_;  ///< variables and bodies of the loops around, outermost first
   std::unordered_map<const ir::VarNode*, int> depth_;                   ///< order in which variables were bound: outer ones first
+  std::set<std::string> fetched_;                                       ///< lines that the turn at hand of the innermost loop has asked for ahead
+  std::map<std::tuple<const ir::VarNode*, const ir::BufferNode*, int64_t>, int64_t> bytes_read_;  ///< in a turn of a loop, by the step of the place
   struct Computed {
     ir::Expr expr;  ///< kept alive, so that its address names it
     llvm::Value* value;

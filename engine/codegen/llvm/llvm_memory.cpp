@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "engine/base/text.h"
 #include "engine/codegen/llvm/emitter.h"
@@ -24,20 +25,38 @@ constexpr int64_t kAheadBytes = 16384;
 /// Strides up to this are read as a stretch of whole vectors.
 constexpr int64_t kMaxStretch = 4;
 
-/// Bytes of an array that one run of a statement reads, those read twice counted twice.
-int64_t bytes_read(const tir::Stmt& s, const ir::BufferNode* buffer) {
-  if (const auto* loop = tir::as<tir::ForNode>(s)) return bytes_read(loop->body, buffer) * ir::as_int(loop->extent).value_or(1);
+/// Turns of a loop within which a line that is read again counts as the same.
+constexpr int64_t kNearTurns = 8;
+
+/// Names the line of an array at a place that moves by `step` elements in each turn of a loop. Places that read it in the same turn or a few turns later have
+/// the same name. Nothing where an atom is no variable.
+std::optional<std::string> line_key(const ir::BufferNode* buffer, const LinearIndex& at, int64_t step) {
+  const auto key = key_of(buffer, at);
+  if (!key) return std::nullopt;
+  const auto floor_div = [](int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); };
+  const int64_t period = std::abs(step), turn = period == 0 ? 0 : floor_div(at.constant, period);
+  return fmt::format("{}: {}, {}", *key, floor_div((at.constant - turn * period) * buffer->dtype.bytes(), kArrayAlign), floor_div(turn, kNearTurns));
+}
+
+/// Bytes of an array that one run of a statement reads. Lines that it reads twice, and those that a turn of a loop with this step has read before, count once
+/// as far as straight code shows them: the elements of a sliding window.
+int64_t bytes_read(const tir::Stmt& s, const ir::BufferNode* buffer, int64_t step, std::set<std::string>& seen) {
+  if (const auto* loop = tir::as<tir::ForNode>(s)) return bytes_read(loop->body, buffer, step, seen) * ir::as_int(loop->extent).value_or(1);
   int64_t bytes = 0;
   const auto add = [&](const Expr& root) {
     ir::walk(root, [&](const Expr& e) {
       const auto* l = ir::as<ir::LoadNode>(e);
-      if (l && l->buffer.get() == buffer) bytes += l->dtype.lanes * buffer->dtype.bytes();
+      if (!l || l->buffer.get() != buffer) return;
+      const Expr index = flat_index(l->buffer, l->indices);
+      const auto ramp = as_ramp(index);
+      const auto key = ramp || index->dtype.is_scalar() ? line_key(buffer, linear_index(ramp ? ramp->base : index), step) : std::nullopt;
+      if (!key || seen.insert(*key).second) bytes += l->dtype.lanes * buffer->dtype.bytes();
     });
   };
   tir::map_children(
       s,
       [&](const tir::Stmt& c) {
-        bytes += bytes_read(c, buffer);
+        bytes += bytes_read(c, buffer, step, seen);
         return c;
       },
       [&](const Expr& e) {
@@ -139,17 +158,17 @@ Value* FuncEmitter::load_vector(const Place& p, int lanes) {
   return b_.CreateAlignedLoad(type, at, align);
 }
 
-/// Asks for what this read will want later: as many turns of a loop around ahead as read about kAheadBytes of the array.
+/// Asks for what this read will want later: as many turns of a loop around ahead as read about kAheadBytes of the array. Reads of one turn that share a line,
+/// or read it in another turn, as those of a sliding window do, ask once.
 void FuncEmitter::fetch_ahead(const Place& p) {
   const LinearIndex at = linear_index(p.ramp->base);
   const Expr base = p.ramp->base;
   std::optional<Expr> later;
-  int64_t elements = 0;
+  int64_t elements = 0, step_ahead = 0;
   for (size_t k = loops_.size(); k-- > 0;) {
     const auto& [var, body] = loops_[k];
     const auto range = ranges_.find(var);
     if (range == ranges_.end()) break;
-    const int64_t bytes = std::max<int64_t>(1, bytes_read(*body, p.buffer.get())), turns = (kAheadBytes + bytes - 1) / bytes;
     int64_t step = 0;
     bool linear = true, indirect = false;
     for (const LinearIndex::Term& t : at.terms) {
@@ -160,6 +179,9 @@ void FuncEmitter::fetch_ahead(const Place& p) {
         ir::walk(t.atom, [&](const Expr& e) { indirect = indirect || ir::as<ir::LoadNode>(e); });
       }
     }
+    int64_t& bytes = bytes_read_[{var, p.buffer.get(), step}];
+    if (std::set<std::string> seen; bytes == 0) bytes = std::max<int64_t>(1, bytes_read(*body, p.buffer.get(), step, seen));
+    const int64_t turns = (kAheadBytes + bytes - 1) / bytes;
     if (indirect) {  // rows named by a table: the table is read ahead, within its bounds
       const Expr turn = ir::min(ir::to_expr(ir::Var(var)) + turns, ir::index(range->second.hi));
       later = ir::substitute(base, {{var, turn}});
@@ -167,9 +189,11 @@ void FuncEmitter::fetch_ahead(const Place& p) {
     if (!linear) break;
     if (step == 0) continue;
     elements = step * turns;
+    step_ahead = step;
     if (bytes * (range->second.hi - range->second.lo + 1) >= 2 * kAheadBytes) break;
   }
   if (!later && elements == 0) return;
+  if (const auto key = later ? std::nullopt : line_key(p.buffer.get(), at, step_ahead); key && !fetched_.insert(*key).second) return;
   Value* there = later ? address(p, *later) : b_.CreateGEP(p.element, address(p, base), b_.getInt64(static_cast<uint64_t>(elements)));
   // A read, to be kept in all caches, of data.
   b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {there, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
@@ -208,8 +232,7 @@ Value* FuncEmitter::load(const ir::LoadNode& n) {
     Place first = p;
     first.ramp->base = p.ramp->base - int64_t{lanes - 1};
     v = b_.CreateVectorReverse(load_vector(first, lanes));
-  } else if (const auto stride = p.ramp ? ir::as_int(p.ramp->stride) : std::nullopt;
-             stride && *stride >= 2 && *stride <= kMaxStretch && lanes >= 4 && mask_ == nullptr) {
+  } else if (const auto stride = p.ramp ? ir::as_int(p.ramp->stride) : std::nullopt; stride && *stride >= 2 && *stride <= kMaxStretch && lanes >= 4) {
     v = load_stretch(p, lanes, *stride);
   } else {
     v = load_lanes(p, lanes);

@@ -112,9 +112,11 @@ void FuncEmitter::loop(const ir::VarNode* var, Value* begin, Value* end, bool ma
   vars_[var] = i;
   const llvm::DebugLoc line = b_.getCurrentDebugLocation();
   const bool saw_before = std::exchange(saw_vector_, false);
+  auto fetched_before = std::exchange(fetched_, {});
   loops_.emplace_back(var, &body);
   stmt(body);
   loops_.pop_back();
+  fetched_ = std::move(fetched_before);
   if (line) b_.SetCurrentDebugLocation(line);
   const auto range = ranges_.find(var);
   const bool unsigned_too = range != ranges_.end() && range->second.lo >= 0;
@@ -142,11 +144,13 @@ void FuncEmitter::if_stmt(const tir::IfNode& n) {
   b_.CreateCondBr(cond, then, other);
   const auto arm = [&](llvm::BasicBlock* block, const tir::Stmt& body, bool holds) {
     const Ranges saved = ranges_;
+    const auto fetched_before = fetched_;
     narrow(ranges_, n.cond, holds);
     b_.SetInsertPoint(block);
     stmt(body);
     b_.CreateBr(after);
     ranges_ = saved;
+    fetched_ = fetched_before;
   };
   arm(then, n.then_body, true);
   if (n.else_body) arm(other, *n.else_body, false);

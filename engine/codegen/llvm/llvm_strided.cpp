@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/base/text.h"
 #include "engine/codegen/llvm/emitter.h"
 #include "engine/ir/visit.h"
 #include "engine/tir/visit.h"
@@ -42,19 +43,6 @@ struct Group {
   std::map<int64_t, std::vector<const ir::LoadNode*>> at;  ///< by offset
 };
 
-std::string key_of(const ir::LoadNode& l, int64_t stride, const LinearIndex& base) {
-  std::string key = std::to_string(reinterpret_cast<uintptr_t>(l.buffer.get())) + ":" + std::to_string(stride) + ":" + std::to_string(l.dtype.lanes);
-  std::vector<std::string> terms;
-  for (const LinearIndex::Term& t : base.terms) {
-    const auto* v = ir::as<ir::VarNode>(t.atom);
-    if (!v) return {};
-    terms.push_back(std::to_string(reinterpret_cast<uintptr_t>(v)) + "*" + std::to_string(t.coefficient));
-  }
-  std::sort(terms.begin(), terms.end());
-  for (const std::string& t : terms) key += ":" + t;
-  return key;
-}
-
 }  // namespace
 
 /// Strided loads of one block of an array, as many as a vector has lanes and one element apart, are rows of the block read the other way: those rows are loaded
@@ -74,7 +62,7 @@ void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
       const auto stride = ramp ? ir::as_int(ramp->stride) : std::nullopt;
       if (!stride || *stride < 2) return;
       const LinearIndex base = linear_index(ramp->base);
-      if (const std::string key = key_of(*l, *stride, base); !key.empty()) groups[key].at[base.constant].push_back(l);
+      if (const auto key = key_of(l->buffer.get(), base)) groups[fmt::format("{} {} {}", *key, *stride, l->dtype.lanes)].at[base.constant].push_back(l);
     });
   }
   for (auto& [key, group] : groups) {
@@ -106,14 +94,22 @@ void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
   }
 }
 
-/// A short stride: the whole stretch in vectors, and every stride-th element picked out of them.
+/// A short stride: the whole stretch in vectors, and every stride-th element picked out of them. Under a mask, only the elements of lanes that count are read.
 Value* FuncEmitter::load_stretch(const Place& p, int lanes, int64_t stride) {
   const int64_t span = (lanes - 1) * stride + 1;
   const auto first_of = [&](int64_t k) { return std::min(k * lanes, span - lanes); };
+  Value* const whole_mask = mask_;
   Value* picked = nullptr;
   for (int64_t k = 0; k < stride; ++k) {
     Place piece = p;
     piece.ramp->base = p.ramp->base + first_of(k);
+    if (whole_mask != nullptr) {
+      std::vector<int> lane_of;
+      for (int64_t e = first_of(k); e < first_of(k) + lanes; ++e) lane_of.push_back(static_cast<int>(e % stride == 0 ? e / stride : lanes));
+      mask_ = b_.CreateShuffleVector(whole_mask, llvm::Constant::getNullValue(whole_mask->getType()), lane_of);
+    } else if (s_.fetched_ahead.contains(p.buffer.get())) {
+      fetch_ahead(piece);
+    }
     Value* v = load_vector(piece, lanes);
     std::vector<int> choice;
     for (int i = 0; i < lanes; ++i) {
@@ -123,6 +119,7 @@ Value* FuncEmitter::load_stretch(const Place& p, int lanes, int64_t stride) {
     }
     picked = picked ? b_.CreateShuffleVector(picked, v, choice) : b_.CreateShuffleVector(v, choice);
   }
+  mask_ = whole_mask;
   return picked;
 }
 
