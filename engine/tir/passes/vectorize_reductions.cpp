@@ -2,6 +2,7 @@
 #include "engine/tir/passes/vectorize_reductions.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "engine/ir/equal.h"
 #include "engine/tir/visit.h"
@@ -93,26 +94,40 @@ struct Nest {
   }
 };
 
+/// Whether two nests add to one element under the same conditions: the loop and the tail of a row that was cut.
+bool continues(const Nest& first, const Nest& next) {
+  const auto same = [](const std::vector<Expr>& a, const std::vector<Expr>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Expr& x, const Expr& y) { return ir::structural_equal(x, y); });
+  };
+  return next.update && next.update->buffer.get() == first.update->buffer.get() && next.combine->op == first.combine->op && *next.lanes() == *first.lanes() &&
+         same(next.update->indices, first.update->indices) && same(next.invariant, first.invariant);
+}
+
+/// Rewrites nests that follow each other and continue one reduction: they share their partial results.
 class Rewriter {
  public:
-  explicit Rewriter(const Nest& nest) : nest_(nest), lanes_(*nest.lanes()), count_(lanes_) {
-    for (const ForNode* loop : nest.loops) {
-      const auto n = ir::as_int(loop->extent);
-      if (loop->for_kind != ForKind::unrolled || !n || *n < 1 || count_ * *n > kMaxPartials) continue;
-      own_.push_back({loop, count_});
-      count_ *= *n;
+  explicit Rewriter(const std::vector<Nest>& nests) : nests_(nests), nest_(nests.front()), lanes_(*nest_.lanes()), count_(lanes_) {
+    for (const Nest& nest : nests) {
+      int64_t count = lanes_;
+      for (const ForNode* loop : nest.loops) {
+        const auto n = ir::as_int(loop->extent);
+        if (loop->for_kind != ForKind::unrolled || !n || *n < 1 || count * *n > kMaxPartials) continue;
+        own_.emplace(loop, count);
+        count *= *n;
+      }
+      count_ = std::max(count_, count);
     }
-    const StoreNode& u = *nest.update;
+    const StoreNode& u = *nest_.update;
     partials_ = ir::make_buffer(u.buffer->name + "_lanes", u.buffer->dtype, {count_}, ir::Scope::local);
   }
 
-  Stmt run(const Stmt& outermost) const {
+  Stmt run() const {
     const StoreNode& u = *nest_.update;
     const Expr start = *Nest::identity(nest_.combine->op, u.buffer->dtype);
     std::vector<Stmt> out;
     for (int64_t at = 0; at < count_; at += lanes_)
       out.push_back(store(partials_, {ir::ramp(ir::index(at), ir::index(1), static_cast<int>(lanes_))}, start, u.origin));
-    out.push_back(updates(outermost));
+    for (const Nest& nest : nests_) out.push_back(updates(nest, Stmt(nest.loops.front())));
     for (int64_t left = count_; left > 1;) {
       // Whole vectors first, then halves of one.
       const int64_t vectors = left / lanes_, half = vectors > 1 ? vectors / 2 * lanes_ : left % 2 == 0 ? left / 2 : 1;
@@ -139,34 +154,61 @@ class Rewriter {
   }
 
   /// A condition on the lane chooses between the term and what changes nothing, so that whole vectors are stored and stay in registers.
-  Stmt updates(const Stmt& s) const {
+  Stmt updates(const Nest& nest, const Stmt& s) const {
     const auto* branch = as<IfNode>(s);
-    if (branch && as<StoreNode>(branch->then_body) && ir::uses_var(branch->cond, nest_.vector->var.get()))
-      return update(ir::select(branch->cond, nest_.combine->b, *Nest::identity(nest_.combine->op, partials_->dtype)));
-    if (as<StoreNode>(s)) return update(nest_.combine->b);
+    if (branch && as<StoreNode>(branch->then_body) && ir::uses_var(branch->cond, nest.vector->var.get()))
+      return update(nest, ir::select(branch->cond, nest.combine->b, *Nest::identity(nest.combine->op, partials_->dtype)));
+    if (as<StoreNode>(s)) return update(nest, nest.combine->b);
     return map_children(
-        s, [&](const Stmt& c) { return updates(c); }, [](const Expr& e) { return e; });
+        s, [&](const Stmt& c) { return updates(nest, c); }, [](const Expr& e) { return e; });
   }
 
-  Stmt update(const Expr& term) const {
-    Expr at = ir::to_expr(nest_.vector->var) - nest_.vector->min;
-    for (const auto& [loop, stride] : own_) at = at + (ir::to_expr(loop->var) - loop->min) * stride;
-    return store(partials_, {at}, ir::binary(nest_.combine->op, ir::load(partials_, {at}), term), nest_.update->origin);
+  Stmt update(const Nest& nest, const Expr& term) const {
+    Expr at = ir::to_expr(nest.vector->var) - nest.vector->min;
+    for (const ForNode* loop : nest.loops)
+      if (const auto own = own_.find(loop); own != own_.end()) at = at + (ir::to_expr(loop->var) - loop->min) * own->second;
+    return store(partials_, {at}, ir::binary(nest.combine->op, ir::load(partials_, {at}), term), nest.update->origin);
   }
 
-  const Nest& nest_;
+  const std::vector<Nest>& nests_;
+  const Nest& nest_;  ///< the first
   const int64_t lanes_;
   int64_t count_;
-  std::vector<std::pair<const ForNode*, int64_t>> own_;  ///< unrolled loops, each turn with partial results of its own, and their distance
+  std::unordered_map<const ForNode*, int64_t> own_;  ///< unrolled loops, each turn with partial results of its own, and their distance
   Buffer partials_ = ir::make_buffer("", kFloat32, {1});
 };
 
+/// The statement as the start of a reduction; nothing if it is none.
+std::optional<Nest> nest_of(const Stmt& s) {
+  const auto* loop = as<ForNode>(s);
+  if (!loop) return std::nullopt;
+  Nest nest(*loop);
+  return nest.update ? std::optional(std::move(nest)) : std::nullopt;
+}
+
 Stmt rewrite(const Stmt& s) {
-  if (const auto* loop = as<ForNode>(s)) {
-    const Nest nest(*loop);
-    if (nest.update) return Rewriter(nest).run(s);
+  if (const auto nest = nest_of(s)) return Rewriter({*nest}).run();
+  const auto* q = as<SeqNode>(s);
+  if (!q) return map_children(s, rewrite, [](const Expr& e) { return e; });
+  std::vector<Stmt> out;
+  bool changed = false;
+  for (size_t i = 0; i < q->stmts.size();) {
+    std::vector<Nest> nests;
+    for (; i < q->stmts.size(); ++i) {
+      auto next = nest_of(q->stmts[i]);
+      if (!next || (!nests.empty() && !continues(nests.front(), *next))) break;
+      nests.push_back(std::move(*next));
+    }
+    if (nests.empty()) {
+      out.push_back(rewrite(q->stmts[i]));
+      changed = changed || !out.back().same_as(q->stmts[i]);
+      ++i;
+    } else {
+      out.push_back(Rewriter(nests).run());
+      changed = true;
+    }
   }
-  return map_children(s, rewrite, [](const Expr& e) { return e; });
+  return changed ? seq(std::move(out)) : s;
 }
 
 }  // namespace
