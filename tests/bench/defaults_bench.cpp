@@ -154,10 +154,12 @@ struct Kernel {
   std::vector<void*> args;
 };
 
-Kernel build(const Row& row, const te::DagPtr& dag, const Target& target, bool show) {
+/// `show`: 1 prints the schedule and the loops, 2 the assembly as well.
+Kernel build(const Row& row, const te::DagPtr& dag, const Target& target, int64_t show) {
   const schedule::Schedule s = row.layouts.empty() ? space::default_schedule(dag, target) : bench::need(space::rule_schedule(dag, target, row.layouts));
   const tir::Func f = bench::need(lower::lower_and_optimize(s, "kernel", target));
-  if (show) std::printf("%s%s", schedule::print_steps(s).c_str(), tir::print(f).c_str());
+  if (show > 0) std::printf("%s%s", schedule::print_steps(s).c_str(), tir::print(f).c_str());
+  if (show > 1) std::printf("%s", bench::need(codegen::build_listing(f, target)).assembly.c_str());
   Kernel k;
   k.module = bench::need(codegen::load_object(bench::need(codegen::build_object({f}, target))));
   k.run = bench::need(k.module->find("kernel"));
@@ -237,7 +239,7 @@ class Copy {
 int main(int argc, char** argv) {
   const bench::Options options(argc, argv);
   const std::string only = options.text("only", "");
-  const bool show = options.integer("show", 0) != 0;
+  const int64_t show = options.integer("show", 0);
   const int most = static_cast<int>(options.integer("threads", 2));
   const auto rounds = options.integer("rounds", 12);
   Copy copy(int64_t{64} << 20);

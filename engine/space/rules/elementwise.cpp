@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/ir/visit.h"
 #include "engine/space/rules/access.h"
 #include "engine/space/rules/rules.h"
 
@@ -72,6 +73,43 @@ int crossing_axis(const Builder& b, const ir::Expr& body, const std::vector<te::
       if (k != vectors && r.strides[k] == 1 && axes[k].extent > 1) return static_cast<int>(k);
   }
   return -1;
+}
+
+/// The axis whose blocks an input's layout ends in, with their length, where vectors along the output's last axis would stride over the blocks of that input.
+std::optional<Contiguous> blocks_of_input(const Builder& b, const ir::Expr& body, const std::vector<te::Axis>& axes) {
+  std::optional<Contiguous> found;
+  ir::walk(body, [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    if (!l) return;
+    for (const Stage& st : b.all()) {
+      if (st.op.output.get() != l->buffer.get() || st.layout.empty()) continue;
+      const auto [dim, length] = st.layout.back();
+      if (length < 4 || length > kMaxBlock || (length & (length - 1)) != 0) continue;
+      for (size_t k = 0; k + 1 < axes.size(); ++k)
+        if (l->indices[static_cast<size_t>(dim)].get() == axes[k].var.get() && axes[k].extent % length == 0) found = {static_cast<int>(k), length};
+    }
+  });
+  return found;
+}
+
+/// An input in blocks, an output in rows: as many vectors along the last axes as a block has elements are made together, from whole blocks.
+void schedule_unblocked(Builder& b, int stage, const ir::Expr& body, const Contiguous& blocks, const Target& target) {
+  const std::vector<te::Axis> axes = b.at(stage).op.axes;
+  const std::vector<ir::Var> loops = b.loops(stage);
+  const auto axis = static_cast<size_t>(blocks.axis);
+  const size_t first = axis + 1 + joined_from(body, std::vector<te::Axis>(axes.begin() + blocks.axis + 1, axes.end()));
+  const ir::Var run =
+      first + 1 < loops.size() ? b.fuse(stage, std::vector<ir::Var>(loops.begin() + static_cast<std::ptrdiff_t>(first), loops.end())) : loops.back();
+  const auto rows = b.split(stage, loops[axis], {blocks.length});
+  const auto columns = b.split(stage, run, {blocks.length});
+  std::vector<ir::Var> outer(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(first));
+  outer[axis] = rows[0];
+  std::vector<ir::Var> order = outer;
+  order.insert(order.end(), {columns[0], rows[1], columns[1]});
+  b.reorder(stage, order);
+  b.unroll(stage, rows[1]);
+  b.vectorize(stage, columns[1]);
+  parallelize(b, stage, first_loops(b, stage, outer, pieces_for(target)), iterations(b.at(stage).op));
 }
 
 /// Blocks of a layout: memory is walked in its order, the innermost piece is the vector. Where the input lies along another axis, as many vectors as have
@@ -180,6 +218,8 @@ void schedule_elementwise(Builder& b, int stage, const Target& target) {
 
   const std::vector<te::Axis> axes = b.at(stage).op.axes;
   const ir::Expr body = whole_body(b, stage);
+  if (const auto blocks = blocks_of_input(b, body, axes); blocks && lanes > 1 && axes.back().extent >= blocks->length)
+    return schedule_unblocked(b, stage, body, *blocks, target);
   const size_t first = joined_from(body, axes);
   if (const int across = crossing_axis(b, body, axes, axes.size() - 1); across >= 0 && static_cast<size_t>(across) < first && lanes > 1)
     return schedule_transpose(b, stage, body, across, first, target);

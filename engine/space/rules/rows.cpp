@@ -23,6 +23,12 @@ constexpr int64_t kLongReduction = 64 * kParallelWork;
 /// Elements of a sliding window that is written out, at most.
 constexpr int64_t kWindow = 9;
 
+/// Bytes of partial results that stay in the level-1 cache beside the rows that are added to them.
+constexpr int64_t kPartialBytes = 8192;
+
+/// Rows that make a part of their sum worth its own row of results.
+constexpr int64_t kRowsAPiece = 32;
+
 constexpr int kUnset = -2, kNone = -1;
 
 /// One computed stage and which of its axes are the output's.
@@ -187,6 +193,17 @@ void vectorize_reduction(Builder& b, const Member& m, const Loops& l, const Targ
   b.vectorize(m.stage, parts[2]);
 }
 
+/// A reduction over rows of neighbouring elements: one row after the other is added to the partial results of all columns, so that memory is read in one
+/// stretch. `order` holds the loops outside of the reduction.
+void add_up_rows(Builder& b, int stage, std::vector<ir::Var> order, std::vector<ir::Var> reduce, const ir::Var& columns, int64_t v) {
+  const auto parts = b.split(stage, columns, {kAccumulators, v});
+  append(order, reduce);
+  append(order, parts);
+  b.reorder(stage, order);
+  b.unroll(stage, parts[1]);
+  if (v > 1) b.vectorize(stage, parts[2]);
+}
+
 void schedule_by_rows(Builder& b, const Rows& rows, const Target& target, int64_t work) {
   const Member& out = rows.members.back();
   const Loops l = loops_of(b, out, rows.shared);
@@ -204,6 +221,23 @@ void schedule_by_rows(Builder& b, const Rows& rows, const Target& target, int64_
   }
 }
 
+int64_t window_of(const te::Op& op) {
+  int64_t window = 1;
+  for (const te::Axis& a : op.reduce_axes) window *= a.extent;
+  return window;
+}
+
+/// Whether the kernel is one long reduction over rows that reads each element once, and the copy out of its cache.
+bool adds_up_rows(const Builder& b, const Rows& rows) {
+  if (rows.members.size() != 2) return false;
+  const int stage = rows.members.front().stage;
+  const te::Op& op = b.at(stage).op;
+  if (op.reducer == te::Reducer::none || window_of(op) <= kWindow) return false;
+  int64_t largest = 0;
+  for (const Read& r : reads_of(whole_body(b, stage), op.axes)) largest = std::max(largest, r.buffer->num_elements());
+  return largest >= iterations(op);
+}
+
 /// A few vectors of neighbouring columns at a time go through all stages; with reuse, the same of a few rows.
 void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int64_t work) {
   const Member& out = rows.members.back();
@@ -214,7 +248,9 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int
   if (rows.reuse)
     for (size_t k = 0; tiled < 0 && k + 1 < rank; ++k)
       if (rows.shared[k] && op.axes[k].extent % kAccumulators == 0) tiled = static_cast<int>(k);
-  const int64_t vectors = divisor_up_to((length + v - 1) / v, tiled >= 0 ? 2 : kAccumulators);
+  const bool long_columns = adds_up_rows(b, rows) && tiled < 0;
+  const int64_t most_vectors = long_columns ? kPartialBytes / (v * op.output->dtype.bytes()) : tiled >= 0 ? 2 : kAccumulators;
+  const int64_t vectors = divisor_up_to((length + v - 1) / v, std::max<int64_t>(1, most_vectors));
   // Results of the tile, a vector of operands for each of its columns and one element of the other operand stay in registers.
   const int64_t most = std::clamp<int64_t>((target.vector_registers - vectors - 1) / vectors, 1, 2 * kAccumulators);
   const int64_t height = tiled >= 0 ? divisor_up_to(op.axes[static_cast<size_t>(tiled)].extent, most) : 1;
@@ -242,7 +278,7 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int
   append(order, inner);
   order.insert(order.end(), {columns[1], columns[2]});
   b.reorder(out.stage, order);
-  b.unroll(out.stage, columns[1]);
+  if (!long_columns) b.unroll(out.stage, columns[1]);
   if (v > 1) b.vectorize(out.stage, columns[2]);
   ir::Var tile = columns[0];
   outer = first_loops(b, out.stage, outer, pieces_for(target));
@@ -259,6 +295,14 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int
     const std::vector<ir::Var> all = b.loops(member.stage);
     const Loops l = loops_of(b, member, rows.shared);
     const ir::Var last = all[static_cast<size_t>(member.axis_of.back())];
+    if (long_columns) {
+      std::vector<ir::Var> walk;
+      for (const ir::Var& s : l.shared)
+        if (!s.same_as(last)) walk.push_back(s);
+      append(walk, l.own);
+      add_up_rows(b, member.stage, std::move(walk), l.reduce, last, v);
+      continue;
+    }
     std::vector<ir::Var> walk, tail;
     for (const ir::Var& s : l.shared) {
       const bool is_tiled = tiled >= 0 && s.same_as(all[static_cast<size_t>(member.axis_of[static_cast<size_t>(tiled)])]);
@@ -268,10 +312,8 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int
     append(walk, l.own);
     append(walk, l.reduce);
     // A window written out shares its loads and costs no loops.
-    int64_t window = 1;
-    for (const te::Axis& a : b.at(member.stage).op.reduce_axes) window *= a.extent;
     for (const ir::Var& r : l.reduce)
-      if (window <= kWindow) b.unroll(member.stage, r);
+      if (window_of(b.at(member.stage).op) <= kWindow) b.unroll(member.stage, r);
     append(walk, tail);
     const auto parts = b.split(member.stage, last, {v});
     append(walk, parts);
@@ -279,6 +321,14 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int
     b.unroll(member.stage, parts[0]);
     if (v > 1) b.vectorize(member.stage, parts[1]);
   }
+}
+
+/// Whether a reduction adds rows of neighbouring elements to one row of results that stays in cache.
+bool is_one_row(const Builder& b, int stage) {
+  const te::Op& op = b.at(stage).op;
+  if (op.axes.empty() || op.output->num_elements() != op.axes.back().extent || op.output->bytes() > kPartialBytes) return false;
+  const Direction d = direction_of(whole_body(b, stage), op, static_cast<int>(op.axes.size()) - 1);
+  return op.axes.back().extent > 1 && d.along_last && !d.scattered_last && !d.reuse;
 }
 
 }  // namespace
@@ -289,9 +339,12 @@ std::vector<const ir::BufferNode*> split_reductions(Builder& b, const Target& ta
     if (!st.layout.empty()) return parts;
   for (int i = 0; b.ok() && i < b.num_stages(); ++i) {
     const te::Op& op = b.at(i).op;
-    if (op.reducer == te::Reducer::none || op.output->num_elements() >= target.cores || iterations(op) < kLongReduction) continue;
-    // The outermost reduction axis with enough turns is cut into pieces.
+    if (op.reducer == te::Reducer::none || iterations(op) < kLongReduction) continue;
     const int64_t pieces = pieces_for(target);
+    // One row of results, to which rows are added, is not cut into columns: each core would read little of every row.
+    const bool one_row = is_one_row(b, i) && iterations(op) >= kRowsAPiece * pieces * op.output->num_elements();
+    if (op.output->num_elements() >= target.cores && !one_row) continue;
+    // The outermost reduction axis with enough turns is cut into pieces.
     const auto axis = std::find_if(op.reduce_axes.begin(), op.reduce_axes.end(), [&](const te::Axis& a) { return a.extent >= pieces; });
     if (axis == op.reduce_axes.end()) continue;
     const int64_t length = (axis->extent + pieces - 1) / pieces;
@@ -303,7 +356,11 @@ std::vector<const ir::BufferNode*> split_reductions(Builder& b, const Target& ta
     const Loops l{
         {loops.front()}, std::vector<ir::Var>(loops.begin() + 1, loops.begin() + spatial), std::vector<ir::Var>(loops.begin() + spatial, loops.end()), {}};
     b.parallel(i, loops.front());
-    vectorize_reduction(b, Member{i, {}}, l, target);
+    if (one_row)
+      add_up_rows(b, i, std::vector<ir::Var>(loops.begin(), loops.begin() + spatial - 1), l.reduce, loops[static_cast<size_t>(spatial) - 1],
+                  vector_length(part.axes.back().extent, target.lanes(part.output->dtype)));
+    else
+      vectorize_reduction(b, Member{i, {}}, l, target);
     parts.push_back(b.at(i).op.output.get());
     ++i;  // the sum of the parts
   }

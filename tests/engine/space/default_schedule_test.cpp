@@ -43,7 +43,16 @@ te::DagPtr dag_of(const Make& make) {
 struct Case {
   std::string name;
   Make make;
+  std::vector<schedule::LayoutStep> layouts = {};
 };
+
+/// The array of a stage in blocks of `block` channels.
+schedule::LayoutStep in_blocks(int stage, size_t rank, int64_t block) {
+  schedule::LayoutStep step{stage, {}};
+  for (size_t d = 0; d < rank; ++d) step.pieces.push_back({static_cast<int>(d), 0});
+  step.pieces.push_back({1, block});
+  return step;
+}
 
 int conv(Net& n, Dims x, Dims w, int64_t stride, int64_t pad, int64_t groups = 1, const std::string& op = "conv2d") {
   const size_t spatial = x.size() - 2;
@@ -278,10 +287,32 @@ std::vector<Case> cases() {
   // Long ones to a single result: in parts.
   add({reduce("reduce_sum", {1500, 1433}, {0, 1}), reduce("reduce_mean", {2100001}, {0}, kFloat32, 0), reduce("reduce_max", {1, 40, 60000}, {1, 2})});
   add({along("argmax", {7, 45}, 1), along("argmin", {45, 18}, 0), along("cumsum", {5, 33}, 1)});
+  // Rows added up: whole rows at a time, and in parts where there is one row of results.
+  add({reduce("reduce_sum", {40, 100}, {0}), reduce("reduce_mean", {3, 30, 70}, {1}), reduce("reduce_max", {2, 11, 13, 37}, {1, 2}),
+       reduce("reduce_sum", {16000, 133}, {0}), reduce("reduce_sum", {2100, 3000}, {0})});
+  // Blocks of channels on one side of the kernel.
+  for (const int64_t block : {4, 8, 16})
+    for (const int stage : {0, 1})
+      add({{(stage == 0 ? "from blocks of " : "to blocks of ") + std::to_string(block),
+            [](Net& n) {
+              return n.op("relu", {n.input({2, 32, 5, 9})});
+            },
+            {in_blocks(stage, 4, block)}}});
+  add({{"from blocks with a residual",
+        [](Net& n) {
+          return n.op("add", {n.op("relu", {n.input({1, 48, 6, 11})}), n.input({1, 48, 6, 11})});
+        },
+        {in_blocks(0, 4, 16)}},
+       {"from blocks, short rows",
+        [](Net& n) {
+          return n.op("relu", {n.input({1, 16, 1, 3})});
+        },
+        {in_blocks(0, 4, 16)}}});
   // Windows.
   for (const DType t : {kFloat32, kInt8, kFloat64}) add({pool("max_pool2d", {1, 3, 19, 23}, 3, 2, 1, t)});
-  add({pool("max_pool2d", {2, 16, 12, 34}, 2, 2, 0), pool("avg_pool2d", {1, 5, 14, 20}, 3, 1, 1), pool("avg_pool2d", {1, 4, 9, 9}, 2, 2, 0),
-       pool("lp_pool2d", {1, 4, 9, 40}, 2, 1, 0), pool("max_pool1d", {2, 3, 50}, 3, 3, 0), pool("max_pool3d", {1, 2, 6, 7, 18}, 2, 1, 0)});
+  add({pool("max_pool2d", {1, 2, 13, 131}, 3, 2, 1), pool("avg_pool2d", {1, 2, 13, 131}, 3, 3, 1), pool("max_pool2d", {2, 16, 12, 34}, 2, 2, 0),
+       pool("avg_pool2d", {1, 5, 14, 20}, 3, 1, 1), pool("avg_pool2d", {1, 4, 9, 9}, 2, 2, 0), pool("lp_pool2d", {1, 4, 9, 40}, 2, 1, 0),
+       pool("max_pool1d", {2, 3, 50}, 3, 3, 0), pool("max_pool3d", {1, 2, 6, 7, 18}, 2, 1, 0)});
   add({{"lrn", [](Net& n) { return n.op("lrn", {n.input({1, 9, 5, 6})}, {{"size", int64_t{5}}}); }}});
   // Rows that are read several times.
   for (const char* op : {"softmax", "log_softmax"})
@@ -337,12 +368,13 @@ void DefaultScheduleTest::keep_results_data() {
 
 void DefaultScheduleTest::keep_results() {
   QFETCH(int, number);
-  const te::DagPtr dag = dag_of(cases()[static_cast<size_t>(number)].make);
+  const auto [case_name, make, layouts] = cases()[static_cast<size_t>(number)];
+  const te::DagPtr dag = dag_of(make);
   const measure::Reference want = measure::make_reference(*dag, 3, {.full_flops = int64_t{1} << 40}).value();
   std::vector<HostArray> inputs = measure::make_inputs(*dag, 3);
   for (const char* name : {"llvm -mcpu=x86-64-v3 -num-cores=1", "llvm -mcpu=x86-64-v3 -num-cores=3", "llvm -mcpu=znver4 -num-cores=3"}) {
     const Target target = parse_target(name).value();
-    const schedule::Schedule s = space::default_schedule(dag, target);
+    const schedule::Schedule s = layouts.empty() ? space::default_schedule(dag, target) : space::rule_schedule(dag, target, layouts).value();
     tir::PassHooks hooks;
     hooks.verify = true;
     const auto func = lower::lower_and_optimize(s, "kernel", target, hooks);
