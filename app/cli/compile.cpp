@@ -20,7 +20,7 @@ namespace {
 struct Options {
   NetworkOptions network;
   std::string db, output, dump_passes;
-  std::vector<std::string> disabled, emit;
+  std::vector<std::string> disabled, enabled, emit;
   bool json = false;
 };
 
@@ -53,15 +53,15 @@ void print_summary(const runtime::Executable& e, const Json& summary) {
 }
 
 int check_names(const Options& o) {
-  for (const std::string& name : o.disabled) {
-    bool known = false;
-    std::vector<std::string> names;
-    for (const auto& p : graph::passes()) {
-      names.push_back(p.name);
-      known = known || name == p.name;
-    }
-    if (!known) return fail_usage(fmt::format("Expected a pass among {}, found '{}'", fmt::join(names, ", "), printable(name)));
+  std::vector<std::string> all, optional;
+  for (const auto& p : graph::passes()) {
+    all.push_back(p.name);
+    if (p.optional) optional.push_back(p.name);
   }
+  for (const auto& [given, names] : {std::pair(&o.disabled, &all), std::pair(&o.enabled, &optional)})
+    for (const std::string& name : *given)
+      if (std::find(names->begin(), names->end(), name) == names->end())
+        return fail_usage(fmt::format("Expected a pass among {}, found '{}'", fmt::join(*names, ", "), printable(name)));
   for (const std::string& what : o.emit)
     if (std::find(emissions().begin(), emissions().end(), what) == emissions().end())
       return fail_usage(fmt::format("Expected --emit with {}, found '{}'", fmt::join(emissions(), ", "), printable(what)));
@@ -72,6 +72,7 @@ int compile_model(const Options& o) {
   if (const int bad = check_names(o); bad != kDone) return bad;
   graph::PassHooks hooks;
   hooks.disabled = o.disabled;
+  hooks.enabled = o.enabled;
   PassDump dump(o.dump_passes);
   if (!o.dump_passes.empty()) {
     hooks.after = std::ref(dump);
@@ -126,6 +127,7 @@ void add_compile(Subcommand app, Run& run) {
   sub.option("-o,--output", o->output, "File to write (.twx)").required();
   sub.option("--dump-passes", o->dump_passes, "Folder for the graph after every graph pass, every kernel after every pass over its loops, and an index");
   sub.option("--disable-pass", o->disabled, "Skip a graph pass; may be repeated");
+  sub.option("--enable-pass", o->enabled, "Run a graph pass that is off by default; may be repeated");
   sub.option("--emit", o->emit, fmt::format("Other forms, written into OUTPUT.d: {}; comma-separated", fmt::join(emissions(), ", "))).separated_by(',');
   sub.flag("--json", o->json, "One JSON document on standard output");
 }

@@ -15,16 +15,18 @@ namespace tw::graph {
 struct Pass {
   const char* name;  ///< equal to the file and function name
   Expected<Graph> (*run)(const Graph&, const Target&);
-  const char* summary;  ///< one paragraph for the workbench
-  const char* source;   ///< paper or system it goes back to
+  const char* summary;    ///< one paragraph for the workbench
+  const char* source;     ///< paper or system it goes back to
+  bool optional = false;  ///< runs only where it is asked for: it speeds up none of the bundled networks
 };
 
-/// All passes in the order of the default pipeline.
+/// All passes in the order in which they run.
 std::span<const Pass> passes();
 
 struct PassHooks {
   std::function<void(const Pass&, const Graph& before, const Graph& after, double seconds, bool changed)> after;
   std::vector<std::string> disabled;  ///< names of passes to skip
+  std::vector<std::string> enabled;   ///< names of optional passes to run
   bool verify = true;
 };
 

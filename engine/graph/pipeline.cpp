@@ -58,13 +58,13 @@ std::span<const Pass> passes() {
       Pass{"combine_parallel_conv2d", combine_parallel_conv2d,
            "Convolutions that read one tensor with equal windows become one with all their filters, if all that reads the results is data movement: the "
            "operand is read once and the kernel is larger.",
-           "Relay's CombineParallelConv2D (TVM)"},
+           "Relay's CombineParallelConv2D (TVM)", true},
       Pass{"combine_parallel_dense", combine_parallel_dense,
            "Dense layers that read one tensor, such as the projections of an attention to queries, keys and values, become one with all their weights; the "
            "slices of its result fuse with the data movement that follows.",
            "Relay's CombineParallelDense (TVM)"},
       Pass{"combine_parallel_batch_matmul", combine_parallel_batch_matmul,
-           "Products of one operand with several constant stacks of matrices become one product.", "Relay's CombineParallelBatchMatmul (TVM)"},
+           "Products of one operand with several constant stacks of matrices become one product.", "Relay's CombineParallelBatchMatmul (TVM)", true},
       Pass{"remove_dead_nodes", remove_dead_nodes, "Removes nodes and constants that no output of the graph needs.", "Dead code elimination"},
       // Last: groups are numbers on nodes, which a later rewriting would lose.
       Pass{"fuse_operators", fuse_operators,
@@ -76,11 +76,13 @@ std::span<const Pass> passes() {
 }
 
 Expected<Graph> run_passes(Graph g, const Target& target, const PassHooks& hooks) {
-  for (const std::string& name : hooks.disabled)
-    if (std::none_of(passes().begin(), passes().end(), [&](const Pass& p) { return name == p.name; }))
-      return Error(ErrorCode::invalid_argument, fmt::format("Expected the name of a graph pass, found '{}'", printable(name)));
+  const auto lists = [](const std::vector<std::string>& names, const Pass& p) { return std::find(names.begin(), names.end(), p.name) != names.end(); };
+  for (const auto* names : {&hooks.disabled, &hooks.enabled})
+    for (const std::string& name : *names)
+      if (std::none_of(passes().begin(), passes().end(), [&](const Pass& p) { return name == p.name; }))
+        return Error(ErrorCode::invalid_argument, fmt::format("Expected the name of a graph pass, found '{}'", printable(name)));
   for (const Pass& pass : passes()) {
-    if (std::find(hooks.disabled.begin(), hooks.disabled.end(), pass.name) != hooks.disabled.end()) continue;
+    if (lists(hooks.disabled, pass) || (pass.optional && !lists(hooks.enabled, pass))) continue;
     const auto begin = std::chrono::steady_clock::now();
     TW_TRY(Graph next, pass.run(g, target));
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -90,6 +90,7 @@ class Usage(CliCase):
         self.assert_sentence(2, "import", self.model, "--dim", "N", has="--dim")
         self.assert_sentence(2, "import", self.model, "--target", "pdp11", has="pdp11")
         self.assert_sentence(2, "compile", self.model, "-o", self.path("m.twx"), "--disable-pass", "no_such_pass", has="no_such_pass")
+        self.assert_sentence(2, "compile", self.model, "-o", self.path("m.twx"), "--enable-pass", "canonicalize", has="combine_parallel_conv2d")
         self.assert_sentence(2, "compile", self.model, "-o", self.path("m.twx"), "--emit", "poetry", has="poetry")
 
     def test_json_documents(self):

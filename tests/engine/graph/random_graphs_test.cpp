@@ -100,8 +100,7 @@ class RandomGraphsTest : public QObject {
       ++compared;
       PassHooks hooks;
       Rng rng(static_cast<uint64_t>(seed));
-      for (const Pass& p : passes())
-        if (rng.range(1, 100) <= disable_percent) hooks.disabled.push_back(p.name);
+      for (const Pass& p : passes()) (rng.range(1, 100) <= disable_percent ? hooks.disabled : hooks.enabled).push_back(p.name);
       hooks.after = [&](const Pass& p, const Graph&, const Graph&, double, bool c) { changed[p.name] += c; };
       const auto optimised = run_passes(g, Target{}, hooks);
       QVERIFY2(optimised.has_value(), (told + (optimised ? "" : optimised.error().text())).c_str());

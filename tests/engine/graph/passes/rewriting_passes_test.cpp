@@ -312,14 +312,21 @@ class RewritingPassesTest : public QObject {
     hooks.after = [&](const Pass& p, const Graph&, const Graph&, double, bool changed) { seen.push_back(std::string(p.name) + (changed ? "+" : "")); };
     const Graph f = run_passes(g, Target{}, hooks).value();
     QCOMPARE(seen, (std::vector<std::string>{"canonicalize", "simplify_inference+", "fold_constants", "simplify_expressions", "eliminate_common_subexpr",
-                                             "matmul_to_dense", "fold_scale_axis+", "combine_parallel_conv2d", "combine_parallel_dense",
-                                             "combine_parallel_batch_matmul", "remove_dead_nodes", "fuse_operators+"}));
+                                             "matmul_to_dense", "fold_scale_axis+", "combine_parallel_dense", "remove_dead_nodes", "fuse_operators+"}));
     QCOMPARE(count(f, "mul") + count(f, "batch_norm"), 0);
     QVERIFY(same_results(g, f));
     hooks.disabled = {"fold_scale_axis"};
     QCOMPARE(count(run_passes(g, Target{}, hooks).value(), "mul"), 2);
     hooks.disabled = {"no_such_pass"};
     QCOMPARE(run_passes(g, Target{}, hooks).error().code, ErrorCode::invalid_argument);
+    hooks.disabled = {};
+    hooks.enabled = {"no_such_pass"};
+    QCOMPARE(run_passes(g, Target{}, hooks).error().code, ErrorCode::invalid_argument);
+    hooks.enabled = {"combine_parallel_batch_matmul"};
+    seen.clear();
+    QVERIFY(run_passes(g, Target{}, hooks));
+    QVERIFY(std::find(seen.begin(), seen.end(), "combine_parallel_batch_matmul") != seen.end());
+    QVERIFY(std::find(seen.begin(), seen.end(), "combine_parallel_conv2d") == seen.end());
   }
 };
 
