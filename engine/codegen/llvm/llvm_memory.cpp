@@ -49,7 +49,9 @@ int64_t bytes_read(const tir::Stmt& s, const ir::BufferNode* buffer, int64_t ste
       if (!l || l->buffer.get() != buffer) return;
       const Expr index = flat_index(l->buffer, l->indices);
       const auto ramp = as_ramp(index);
-      const auto key = ramp || index->dtype.is_scalar() ? line_key(buffer, linear_index(ramp ? ramp->base : index), step) : std::nullopt;
+      // Vectors with longer strides lie in as many lines as they have lanes.
+      const bool stretch = index->dtype.is_scalar() || (ramp && ir::as_int(ramp->stride).value_or(kMaxStretch + 1) <= kMaxStretch);
+      const auto key = stretch ? line_key(buffer, linear_index(ramp ? ramp->base : index), step) : std::nullopt;
       if (!key || seen.insert(*key).second) bytes += l->dtype.lanes * buffer->dtype.bytes();
     });
   };
