@@ -23,6 +23,7 @@ std::vector<OpDef> build() {
   append(ops::batch_norm());
   append(ops::instance_norm());
   append(ops::layer_norm());
+  append(ops::rms_norm());
   append(ops::softmax());
   append(ops::reduce());
   append(ops::arg_reduce());

@@ -38,7 +38,7 @@ std::span<const Pass> passes() {
       // After constants are folded, which the rules look for, and before equal nodes are, which become equal by simplification.
       Pass{"simplify_expressions", simplify_expressions,
            "Applies local rules until none fits: transpositions, reshapes, slices and casts that follow each other become one, those that do nothing go, "
-           "constants of consecutive sums and products are computed ahead, negations cancel.",
+           "constants of consecutive sums and products are computed ahead, negations cancel, normalisations spelled out in steps become one operator.",
            "Algebraic simplification; Relay's SimplifyExpr (TVM)"},
       // Before anything grows: equal nodes would be rewritten twice, and a value with two readers is treated differently from two equal ones.
       Pass{"eliminate_common_subexpr", eliminate_common_subexpr,

@@ -16,9 +16,7 @@ Types infer(const OpContext& c) {
   for (size_t k = 1; k < 3; ++k) {
     if (!has_operand(c, k)) continue;
     TW_CHECK(check_same_dtype(c, 0, k));
-    TW_TRY(const Dims common, broadcast_shapes(c, inner, operand(c, k).shape));
-    if (common != inner)
-      return bad(c, fmt::format("expected operand {} to broadcast to {}, found shape {}", k, shape_text(inner), shape_text(operand(c, k).shape)));
+    TW_CHECK(check_broadcasts_to(c, k, inner));
   }
   return result(c, x.dtype, x.shape);
 }

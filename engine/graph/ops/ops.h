@@ -25,6 +25,7 @@ std::vector<OpDef> lrn();
 std::vector<OpDef> batch_norm();
 std::vector<OpDef> instance_norm();
 std::vector<OpDef> layer_norm();
+std::vector<OpDef> rms_norm();
 std::vector<OpDef> softmax();
 std::vector<OpDef> reduce();
 std::vector<OpDef> arg_reduce();

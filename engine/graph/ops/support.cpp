@@ -98,6 +98,13 @@ Expected<Dims> broadcast_shapes(const OpContext& c, const Dims& a, const Dims& b
   return out;
 }
 
+Expected<void> check_broadcasts_to(const OpContext& c, size_t i, const Dims& shape) {
+  TW_TRY(const Dims common, broadcast_shapes(c, shape, operand(c, i).shape));
+  if (common != shape)
+    return bad(c, fmt::format("expected operand {} to broadcast to {}, found shape {}", i, shape_text(shape), shape_text(operand(c, i).shape)));
+  return {};
+}
+
 Expr read_broadcast(const te::Tensor& t, const Indices& i) {
   const size_t rank = t.shape().size();
   Indices at;

@@ -43,6 +43,8 @@ Expected<void> check_element_indices(const OpContext& c);
 
 /// The common shape of both under NumPy's rules. Errors: extents that differ and are not 1.
 Expected<Dims> broadcast_shapes(const OpContext& c, const Dims& a, const Dims& b);
+/// Operand i broadcasts to `shape` without enlarging it.
+Expected<void> check_broadcasts_to(const OpContext& c, size_t i, const Dims& shape);
 /// Reads `t` at the output position `i` of a broadcast to a shape of equal or higher rank.
 Expr read_broadcast(const te::Tensor& t, const Indices& i);
 int64_t product(const Dims& d, size_t from = 0, size_t to = SIZE_MAX);

@@ -105,7 +105,7 @@ class FlatRewriter {
     if (!reads_flat || n.outputs.size() != 1) return false;
     const FusionKind kind = find_op(n.op)->fusion;
     const TensorType& out = type(n.outputs[0]);
-    if (n.op == "layer_norm") return rewrite_layer_norm(n);
+    if (n.op == "layer_norm" || n.op == "rms_norm") return rewrite_row_norm(n);
     const bool positional = n.inputs.size() == 1 ? kind == FusionKind::elementwise : n.inputs.size() == 2 && kind == FusionKind::broadcast;
     if (!positional) return false;
     std::vector<int> inputs;
@@ -153,7 +153,7 @@ class FlatRewriter {
     return finish_flat("dense", n, {data, weight}, {});
   }
 
-  Expected<bool> rewrite_layer_norm(const Node& n) {
+  Expected<bool> rewrite_row_norm(const Node& n) {
     const int64_t rank = static_cast<int64_t>(type(n.inputs[0]).shape.size()), axis = n.attrs.integer("axis", -1);
     if (axis != -1 && axis != rank - 1) return false;
     std::vector<int> inputs;

@@ -386,10 +386,28 @@ class RandomGraph {
       apply("batch_norm", {x.value, channel(0.5, 1.5), channel(-1, 1), channel(-1, 1), channel(0.5, 1.5)}, false);
     } else if (chance(50)) {
       apply("softmax", {x.value}, false, with({{"axis", rng_.range(-rank, rank - 1)}}));
+    } else if (chance(50)) {
+      norm_in_steps(x);
     } else {
       apply("layer_norm", {x.value, weight(t.dtype, {t.shape.back()}), weight(t.dtype, {t.shape.back()})}, false,
             with({{"axis", int64_t{-1}}, {"epsilon", 0.1}}));
     }
+  }
+
+  /// A layer_norm or an rms_norm as models spell it out, sometimes with a scale or a bias.
+  void norm_in_steps(const Known& x) {
+    const DType t = type(x.value).dtype;
+    const auto node = [&](const std::string& op, std::vector<int> inputs, Attrs attrs = {}) {
+      return b_.node(op, std::move(inputs), std::move(attrs)).value()[0];
+    };
+    const auto mean = [&](int v) { return node("reduce_mean", {v}, with({{"axes", Dims{-1}}})); };
+    const int d = chance(50) ? node("sub", {x.value, mean(x.value)}) : x.value;
+    const int root = node(
+        "sqrt", {node("add", {mean(chance(50) ? node("square", {d}) : node("mul", {d, d})), b_.constant("e", random_array({t, {1}}, rng_.next(), 0.1, 0.2))})});
+    int y = chance(50) ? node("div", {d, root}) : node("mul", {d, node("reciprocal", {root})});
+    const int64_t width = type(x.value).shape.back();
+    if (chance(50)) y = node("mul", {y, weight(t, {width})});
+    apply("add", {y, weight(t, {chance(50) ? width : 1})}, false);
   }
 
   /// Equal layers on one operand with followers: what the combining passes look for.

@@ -319,7 +319,15 @@ std::vector<Case> cases() {
     add({along(op, {5, 130}, 1), along(op, {3, 7, 16}, 2), along(op, {2, 19, 5, 7}, 1), along(op, {33, 18}, 0), along(op, {40}, 0), along(op, {2, 3, 1}, 2)});
   for (const DType t : {kFloat64, kFloat16}) add({along("softmax", {5, 70}, 1, t), layer_norm({5, 70}, 1, t)});
   add({layer_norm({6, 131}, 1), layer_norm({2, 9, 32}, 2), layer_norm({4, 5, 17}, 1), layer_norm({96}, 0)});
-  add({{"instance_norm",
+  add({{"rms_norm",
+        [](Net& n) {
+          return n.op("rms_norm", {n.input({6, 131}), n.weight({131})});
+        }},
+       {"rms_norm over two dimensions",
+        [](Net& n) {
+          return n.op("rms_norm", {n.input({3, 5, 33}), n.weight({33})}, {{"axis", int64_t{1}}});
+        }},
+       {"instance_norm",
         [](Net& n) {
           return n.op("instance_norm", {n.input({2, 6, 5, 13}), n.weight({6}), n.weight({6})});
         }},

@@ -62,5 +62,7 @@ struct Rule {
 std::span<const Rule> movement();
 /// Arithmetic with constants, negations and functions that undo or repeat each other.
 std::span<const Rule> arithmetic();
+/// Normalisations that models spell out in single steps.
+std::span<const Rule> normalisation();
 
 }  // namespace tw::graph::rules

@@ -37,6 +37,13 @@ int indices(Net& n, const Dims& shape, const Dims& v) {
 }
 int clip(Net& n, int x, double low, double high) { return n.op("clip", {x}, Attrs{{{"min", low}, {"max", high}}}); }
 
+int mean(Net& n, int x, Dims axes, int64_t keep = 1) { return n.op("reduce_mean", {x}, Attrs{{{"axes", std::move(axes)}, {"keepdims", keep}}}); }
+int root(Net& n, int x, Dims axes) { return n.op("sqrt", {n.op("add", {mean(n, n.op("square", {x}), std::move(axes)), scalar(n, 0.01)})}); }
+int normed(Net& n, int x, Dims axes) {
+  const int d = n.op("sub", {x, mean(n, x, axes)});
+  return n.op("div", {d, root(n, d, std::move(axes))});
+}
+
 const Case kCases[] = {
     // Data movement.
     {"transpositions",
@@ -220,6 +227,60 @@ const Case kCases[] = {
     {"rounded twice", [](Net& n, int x) { return n.op("floor", {n.op("ceil", {x})}); }, "ceil"},
     {"limits", [](Net& n, int x) { return clip(n, n.op("relu", {x}), -1, 0.5); }, "clip"},
     {"limits apart", [](Net& n, int x) { return clip(n, clip(n, x, 0.5, 0.75), -1, 0); }, "clip"},
+    // Normalisations in steps.
+    {"layer norm",
+     [](Net& n, int x) {
+       return n.op("add", {n.op("mul", {normed(n, x, {2}), n.weight({4})}), n.weight({4})});
+     },
+     "layer_norm"},
+    {"layer norm over two dimensions",
+     [](Net& n, int x) {
+       return n.op("add", {n.weight({1, 3, 1}), n.op("mul", {n.weight({3, 4}), normed(n, x, {-1, -2})})});
+     },
+     "layer_norm"},
+    {"layer norm, scaled twice",
+     [](Net& n, int x) {
+       const int y = n.op("add", {n.op("mul", {normed(n, x, {2}), n.weight({4})}), n.weight({1})});
+       return n.op("add", {n.op("mul", {y, n.weight({4})}), n.weight({4})});
+     },
+     "layer_norm"},
+    {"layer norm with a bias of data",
+     [](Net& n, int x) {
+       return n.op("add", {normed(n, x, {2}), x});
+     },
+     "layer_norm add"},
+    {"layer norm with a scale of rows",
+     [](Net& n, int x) {
+       return n.op("mul", {normed(n, x, {2}), n.weight({3, 1})});
+     },
+     "layer_norm mul"},
+    {"norm over other dimensions", [](Net& n, int x) { return normed(n, x, {1}); }, "reduce_mean sub square reduce_mean add sqrt div"},
+    {"norm of another difference",
+     [](Net& n, int x) {
+       const int d = n.op("sub", {x, mean(n, x, {1, 2})});
+       return n.op("div", {d, root(n, d, {2})});
+     },
+     "reduce_mean sub rms_norm"},
+    {"root mean square",
+     [](Net& n, int x) {
+       return n.op("mul", {n.op("div", {x, root(n, x, {2})}), n.weight({4})});
+     },
+     "rms_norm"},
+    {"root mean square as a factor",
+     [](Net& n, int x) {
+       return n.op("mul", {n.weight({4}), n.op("mul", {x, n.op("reciprocal", {root(n, x, {2})})})});
+     },
+     "rms_norm"},
+    {"root mean square plus a constant",
+     [](Net& n, int x) {
+       return n.op("add", {n.op("div", {x, root(n, x, {2})}), n.weight({4})});
+     },
+     "rms_norm add"},
+    {"another's root mean square",
+     [](Net& n, int x) {
+       return n.op("div", {x, root(n, n.op("exp", {x}), {2})});
+     },
+     "exp square reduce_mean add sqrt div"},
     {"limit that is a rectifier", [](Net& n, int x) { return n.op("relu", {n.op("clip", {x}, attr("min", -0.5))}); }, "relu"},
 };
 
