@@ -24,13 +24,6 @@ struct Options {
   bool json = false;
 };
 
-/// The task of a row, with the key that its trials are stored under.
-Expected<records::Task> task_of(const db::TaskRow& row) {
-  TW_TRY(auto dag, te::parse_dag(row.dag_text));
-  TW_TRY(Target target, parse_target(row.target));
-  return records::Task{row.key, row.name, std::move(dag), std::move(target), row.flops};
-}
-
 bool matches(const db::TaskRow& row, const std::vector<std::string>& filters) {
   if (filters.empty()) return true;
   for (const std::string& f : filters)

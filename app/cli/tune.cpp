@@ -102,6 +102,7 @@ void add_tune(Subcommand app, Run& run) {
   sub.option("--task", o->filters, "Only tasks whose name contains this or whose key begins with it; may be repeated");
   sub.option("--jobs", o->workers.jobs, "Candidates built at once; 0: one per processor").range(0, 4096);
   sub.option("--early-stopping", o->session.early_stopping, "Stop a task after so many trials without a better one; 0: never").range(int64_t{0}, kMost);
+  sub.flag("--transfer", o->session.transfer, "Tuners that can also learn from the session's other tasks, and from what the database holds of tasks alike");
   sub.option("--finalists", o->session.finalists, "Fastest trials of a task that run against each other in the end; below 2: none").range(0, 64).show_default();
   sub.option("--batch", o->session.batch, "Candidates proposed and measured together").range(1, 4096).show_default();
   sub.flag("--json", o->json, "One JSON document on standard output");

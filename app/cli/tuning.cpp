@@ -51,6 +51,21 @@ struct Stored {
   std::vector<tune::SessionTask> tasks;
 };
 
+/// What the database holds of tasks for the same target.
+Expected<std::vector<tune::EarlierTrials>> earlier_trials(db::Database& db, const Target& target) {
+  std::vector<tune::EarlierTrials> earlier;
+  TW_TRY(const auto rows, db.tasks());
+  for (const db::TaskRow& row : rows) {
+    if (row.trials == 0 || row.target != target.str()) continue;
+    tune::EarlierTrials e;
+    TW_TRY(e.task, task_of(row));
+    TW_TRY(auto trials, db.trials(std::nullopt, row.id, {}, -1, true));
+    for (db::TrialRow& t : trials) e.records.push_back(std::move(t.record));
+    earlier.push_back(std::move(e));
+  }
+  return earlier;
+}
+
 /// Puts the model and its tasks into the database and begins or finds the session.
 Expected<Stored> prepare(const TuneRequest& r, const std::vector<api::NetworkTask>& tasks, db::Database& db) {
   Stored stored;
@@ -139,6 +154,12 @@ Expected<StoredNetwork> store_network(db::Database& db, const LoadedNetwork& loa
   return rows;
 }
 
+Expected<records::Task> task_of(const db::TaskRow& row) {
+  TW_TRY(auto dag, te::parse_dag(row.dag_text));
+  TW_TRY(Target target, parse_target(row.target));
+  return records::Task{row.key, row.name, std::move(dag), std::move(target), row.flops};
+}
+
 Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_ptr<db::Database>& db) {
   TuneResult result;
   result.tasks = chosen_tasks(request);
@@ -158,7 +179,11 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
     both = records::tee_sink(*database, *log);
   }
   Monitor monitor(result.tasks, stored.resumed);
-  auto report = tune::run_session(stored.tasks, request.session, *builder, *runner, both ? *both : *database, std::ref(monitor), {stop_token(), {}});
+  std::vector<tune::EarlierTrials> earlier;
+  if (request.session.transfer) {
+    TW_TRY(earlier, earlier_trials(*db, request.network->target));
+  }
+  auto report = tune::run_session(stored.tasks, request.session, *builder, *runner, both ? *both : *database, std::ref(monitor), {stop_token(), {}, &earlier});
   const bool cancelled = stop_token().stop_requested() || (report && report->cancelled);
   const char* state = cancelled ? "cancelled" : report ? "done" : "interrupted";
   const auto ended = db->end_session(stored.session, state);

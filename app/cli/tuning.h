@@ -35,6 +35,9 @@ struct TuneResult {
 /// Errors: invalid_argument if no task matches the filters; what the database, the worker and the session say.
 Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_ptr<db::Database>& db);
 
+/// The task of a database's row. Errors: of the parsers, if its texts are damaged.
+Expected<records::Task> task_of(const db::TaskRow& row);
+
 /// A network's rows in a database.
 struct StoredNetwork {
   ModelId model;

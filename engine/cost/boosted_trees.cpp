@@ -26,6 +26,10 @@ struct Matrix {
   Expected<void> load(const float* data, size_t rows, size_t columns) {
     return checked(XGDMatrixCreateFromMat_omp(data, rows, columns, std::numeric_limits<float>::quiet_NaN(), &handle, 1));
   }
+  Expected<void> set_margins(std::span<const float> margins) {
+    if (margins.empty()) return {};
+    return checked(XGDMatrixSetFloatInfo(handle, "base_margin", margins.data(), margins.size()));
+  }
 };
 
 }  // namespace
@@ -58,7 +62,8 @@ BoostedTrees::BoostedTrees(BoostedTrees&&) noexcept = default;
 BoostedTrees& BoostedTrees::operator=(BoostedTrees&&) noexcept = default;
 BoostedTrees::~BoostedTrees() = default;
 
-Expected<BoostedTrees> BoostedTrees::fit(const FeatureMatrix& x, std::span<const double> scores, const BoostingOptions& o) {
+Expected<BoostedTrees> BoostedTrees::fit(const FeatureMatrix& x, std::span<const double> scores, const BoostingOptions& o, std::span<const float> margins) {
+  TW_ASSERT(margins.empty() || margins.size() == x.rows(), "a margin for each row");
   if (x.rows() == 0 || x.columns() == 0 || x.rows() != scores.size()) {
     return Error(ErrorCode::invalid_argument, fmt::format("Expected features and a score for each of some candidates, found {} rows of {} and {} scores",
                                                           x.rows(), x.columns(), scores.size()));
@@ -67,6 +72,7 @@ Expected<BoostedTrees> BoostedTrees::fit(const FeatureMatrix& x, std::span<const
   TW_CHECK(train.load(x.data(), x.rows(), x.columns()));
   const std::vector<float> labels(scores.begin(), scores.end());
   TW_CHECK(checked(XGDMatrixSetFloatInfo(train.handle, "label", labels.data(), labels.size())));
+  TW_CHECK(train.set_margins(margins));
   const auto group = static_cast<unsigned>(x.rows());
   if (o.loss == Loss::rank) TW_CHECK(checked(XGDMatrixSetUIntInfo(train.handle, "group", &group, 1)));
 
@@ -98,7 +104,7 @@ Expected<BoostedTrees> BoostedTrees::fit(const FeatureMatrix& x, std::span<const
   return BoostedTrees(std::move(impl));
 }
 
-Expected<std::vector<float>> BoostedTrees::predict(const FeatureMatrix& x) const {
+Expected<std::vector<float>> BoostedTrees::predict(const FeatureMatrix& x, std::span<const float> margins) const {
   if (x.rows() == 0) return std::vector<float>();
   Matrix m;
   if (x.columns() == impl_->columns) {
@@ -109,6 +115,7 @@ Expected<std::vector<float>> BoostedTrees::predict(const FeatureMatrix& x) const
     for (size_t r = 0; r < x.rows(); ++r) std::copy_n(x.data() + r * x.columns(), shared, fitted.data() + r * impl_->columns);
     TW_CHECK(m.load(fitted.data(), x.rows(), impl_->columns));
   }
+  TW_CHECK(m.set_margins(margins));
   TW_TRY(const std::span<const float> values, impl_->predict(m, impl_->rounds));
   return std::vector<float>(values.begin(), values.end());
 }

@@ -43,9 +43,12 @@ struct BoostingOptions {
 class BoostedTrees {
  public:
   /// `scores`: one per row, higher is better. Errors: invalid_argument for no rows or columns, internal with XGBoost's own words.
-  static Expected<BoostedTrees> fit(const FeatureMatrix& x, std::span<const double> scores, const BoostingOptions& options);
+  /// `margins`: what another model says of each row, to which the trees add; none: they start from nothing.
+  static Expected<BoostedTrees> fit(const FeatureMatrix& x, std::span<const double> scores, const BoostingOptions& options,
+                                    std::span<const float> margins = {});
   /// One score per row, higher is better; their scale means nothing with Loss::rank. Columns that the model has not seen are ignored, missing ones are zero.
-  Expected<std::vector<float>> predict(const FeatureMatrix& x) const;
+  /// A model that was fitted with margins needs them here too.
+  Expected<std::vector<float>> predict(const FeatureMatrix& x, std::span<const float> margins = {}) const;
   int rounds() const;  ///< that predictions use
   double training_recall() const;
 

@@ -115,9 +115,10 @@ class SessionRun {
 }  // namespace
 
 Json to_json(const SessionOptions& o) {
-  return {{"tuner", o.tuner},   {"tuner_params", o.tuner_params},       {"seed", o.seed},
-          {"trials", o.trials}, {"trials_per_task", o.trials_per_task}, {"time_s", o.time_s},
-          {"batch", o.batch},   {"early_stopping", o.early_stopping},   {"finalists", o.finalists}};
+  return {{"tuner", o.tuner},      {"tuner_params", o.tuner_params},       {"seed", o.seed},
+          {"trials", o.trials},    {"trials_per_task", o.trials_per_task}, {"time_s", o.time_s},
+          {"batch", o.batch},      {"early_stopping", o.early_stopping},   {"finalists", o.finalists},
+          {"transfer", o.transfer}};
 }
 
 Expected<SessionReport> run_session(const std::vector<SessionTask>& tasks, const SessionOptions& options, measure::Builder& builder, measure::Runner& runner,
@@ -128,6 +129,9 @@ Expected<SessionReport> run_session(const std::vector<SessionTask>& tasks, const
   PhaseTimes times;
   BatchMeasurer measurer(builder, runner, control.stop, times);
   SessionContext context{options, *strategy, params, measurer, sink, events, control, times};
+  if (options.transfer && control.earlier != nullptr) {
+    for (const EarlierTrials& e : *control.earlier) context.add_prior(e.task, e.records);
+  }
   return SessionRun(tasks, context).run();
 }
 

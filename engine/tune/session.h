@@ -31,6 +31,7 @@ struct SessionOptions {
   double time_s = 0;            ///< wall time; 0: no such limit
   int batch = 16;               ///< candidates proposed, built and measured together
   int64_t early_stopping = 0;   ///< stop a task after this many trials without a better one; 0: never
+  bool transfer = false;        ///< tuners that can learn from other tasks of the same template do so
   int finalists = 8;            ///< of a task's trials that run against each other in the end; below 2: no finals
 };
 
@@ -82,10 +83,17 @@ struct SessionReport {
   bool cancelled = false;
 };
 
+/// What an earlier session measured of a task.
+struct EarlierTrials {
+  records::Task task;
+  std::vector<records::Record> records;
+};
+
 /// Pausing: while `paused` returns true the session waits between batches.
 struct SessionControl {
   StopToken stop;
-  std::function<bool()> paused;  ///< may be empty
+  std::function<bool()> paused;                         ///< may be empty
+  const std::vector<EarlierTrials>* earlier = nullptr;  ///< with SessionOptions::transfer: what tuners may learn from beside the session itself
 };
 
 /// Tunes tasks one after another, heaviest (weight × FLOPs) first; trials and time are split in that proportion, and what a task leaves over goes to those

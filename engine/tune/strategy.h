@@ -20,6 +20,14 @@ struct Observation {
   records::MeasureResult result;
 };
 
+/// What was measured of another task of the same template.
+struct PriorTask {
+  records::Task task;
+  const space::Template* space_template = nullptr;
+  space::ConfigSpace space;
+  std::vector<Observation> results;
+};
+
 /// Ask/tell search over one config space. Deterministic: the same seed and the same answers give the same questions.
 class Strategy {
  public:
@@ -28,6 +36,8 @@ class Strategy {
   virtual std::vector<int64_t> propose(int n) = 0;
   /// Results of proposed points, or of points of an earlier run; only those that tell something of the candidate.
   virtual void observe(std::span<const Observation> results) = 0;
+  /// Told before the first proposal if a session wants it. Those that learn only from the task itself do nothing with it.
+  virtual void transfer(std::span<const PriorTask* const> prior) { static_cast<void>(prior); }
 };
 
 /// What a strategy searches. What it refers to outlives the strategy.

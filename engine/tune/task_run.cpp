@@ -34,6 +34,19 @@ double SessionContext::wait_while_paused() {
   return waited;
 }
 
+void SessionContext::add_prior(const records::Task& task, const std::vector<records::Record>& records) {
+  auto p = std::make_unique<PriorTask>();
+  p->space_template = space::find_template(*task.dag, task.target);
+  if (p->space_template == nullptr) return;
+  p->task = task;
+  p->space = p->space_template->space(*task.dag, task.target);
+  for (const records::Record& r : records) {
+    const bool of_space = r.candidate.space == p->space_template->name && r.candidate.index >= 0 && r.candidate.index < p->space.size();
+    if (of_space && tells_of_candidate(r.result)) p->results.push_back({r.candidate.index, r.result});
+  }
+  prior.push_back(std::move(p));
+}
+
 TaskRun::TaskRun(int number, const SessionTask& task, SessionContext& context)
     : number_(number), task_(task), context_(context), default_s_(kNever), best_s_(kNever), epoch_(context.epoch) {
   const records::Task& t = task.task;
@@ -44,14 +57,13 @@ TaskRun::TaskRun(int number, const SessionTask& task, SessionContext& context)
     strategy_ = context.strategy.make(
         {space_, context.params, Rng(hash_combine(context.options.seed, stable_hash(t.key))), &task_.task, template_, context.control.stop});
   }
-  std::vector<Observation> known;
   for (const records::Record& r : task.history) {
     account(r);
     if (r.candidate.index < 0) continue;
     seen_.insert(r.candidate.index);
-    if (tells_of_candidate(r.result)) known.push_back({r.candidate.index, r.result});
+    if (tells_of_candidate(r.result)) known_.push_back({r.candidate.index, r.result});
   }
-  if (strategy_ && !known.empty()) strategy_->observe(known);
+  if (strategy_ && !known_.empty()) strategy_->observe(known_);
 }
 
 double TaskRun::share() const { return static_cast<double>(task_.weight) * static_cast<double>(std::max<int64_t>(task_.task.flops, 1)); }
@@ -89,6 +101,12 @@ bool TaskRun::early_stop() const {
 
 Expected<void> TaskRun::run(int64_t budget, double time_s) {
   context_.send(TaskStarted{number_, template_ ? template_->name : "default", template_ ? space_.size() : 0, budget});
+  if (strategy_ && context_.options.transfer) {
+    std::vector<const PriorTask*> prior;
+    for (const auto& p : context_.prior)
+      if (p->space_template == template_ && p->task.key != task_.task.key) prior.push_back(p.get());
+    strategy_->transfer(prior);
+  }
   double deadline = steady_s() + time_s;
   bool fresh = false;
   while (trials_ < budget && !early_stop() && (!default_done_ || steady_s() < deadline)) {
@@ -100,6 +118,7 @@ Expected<void> TaskRun::run(int64_t budget, double time_s) {
     TW_CHECK(try_batch(batch));
     fresh = true;
   }
+  if (template_ && context_.options.transfer) context_.prior.push_back(std::make_unique<PriorTask>(PriorTask{task_.task, template_, space_, known_}));
   return fresh && !context_.control.stop.stop_requested() ? finals() : Expected<void>();
 }
 
@@ -205,6 +224,7 @@ Expected<void> TaskRun::try_batch(const std::vector<PointCandidate>& batch) {
     if (r.candidate.index < 0) default_done_ = true;
   }
   if (strategy_ && !learned.empty()) strategy_->observe(learned);
+  known_.insert(known_.end(), learned.begin(), learned.end());
   if (context_.infra_in_a_row >= kMaxInfraInARow) {
     return Error(ErrorCode::infrastructure, fmt::format("The session stopped after {} failures in a row that are not the candidates' fault; the last: {}",
                                                         context_.infra_in_a_row, records.back().result.message));

@@ -22,7 +22,11 @@ struct SessionContext {
   int64_t infra_in_a_row = 0;
   double paused_s = 0;
   DriftGate drift = {};
-  int64_t epoch = 0;  ///< counts the machine's changes of speed
+  int64_t epoch = 0;                                   ///< counts the machine's changes of speed
+  std::vector<std::unique_ptr<PriorTask>> prior = {};  ///< what may be learned from: earlier sessions and the tasks that are done
+
+  /// Adds trials of a task that has a template.
+  void add_prior(const records::Task& task, const std::vector<records::Record>& records);
 
   void send(const Event& event) const {
     if (events) events(event);
@@ -70,14 +74,15 @@ class TaskRun {
   bool default_done_ = false;
   int64_t trials_ = 0, trials_of_best_ = 0;
   double default_s_, best_s_;
+  std::vector<Observation> known_;  ///< what the strategy was told
   /// A trial with its time on the scale of the epoch in which the task began.
   struct Leader {
     records::Record record;
     double seconds;
   };
-  std::vector<Leader> leaders_;  ///< the fastest verified trials, fastest first
+  std::vector<Leader> leaders_;            ///< the fastest verified trials, fastest first
   std::optional<records::Record> lowest_;  ///< with the least time as it was measured; another than the first leader if the machine's speed changed
-  double scale_ = 1;             ///< times of this epoch ÷ times of the epoch in which the task began
+  double scale_ = 1;                       ///< times of this epoch ÷ times of the epoch in which the task began
   int64_t epoch_;
   std::map<records::Status, int64_t> by_status_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <unordered_map>
 
@@ -20,6 +21,7 @@ struct XgbOptions {
   int plan_size = 64;
   double epsilon = 0.05;
   int diversity = 0;  ///< 0: off
+  int transfer_samples = 500;
 };
 
 class Xgb : public Strategy {
@@ -49,11 +51,66 @@ class Xgb : public Strategy {
     }
   }
 
+  /// A base model of other tasks, each with its speeds relative to its own fastest. Its favourites are the first plan; later its part fades.
+  void transfer(std::span<const PriorTask* const> prior) override {
+    std::vector<std::vector<float>> rows;
+    std::vector<double> scores;
+    for (const PriorTask* p : prior) {
+      double fastest = 0;
+      for (const Observation& o : p->results)
+        if (o.result.ok() && o.result.seconds() > 0) fastest = std::max(fastest, 1 / o.result.seconds());
+      for (const Observation& o : p->results) {
+        if (fastest <= 0 || in_.stop.stop_requested()) break;
+        auto row = options_.feature->extract({p->task.dag, p->task.target, *p->space_template, p->space, o.index});
+        if (!row) continue;
+        rows.push_back(std::move(*row));
+        scores.push_back(o.result.ok() && o.result.seconds() > 0 ? 1 / o.result.seconds() / fastest : 0);
+      }
+    }
+    if (rows.size() < static_cast<size_t>(options_.transfer_samples)) return;
+    cost::BoostingOptions trees = options_.trees;
+    trees.max_rounds = kBaseRounds;
+    trees.patience = kBasePatience;
+    trees.recall_top = 2 * options_.plan_size;
+    trees.seed = rng_.next();
+    auto model = cost::BoostedTrees::fit(cost::FeatureMatrix(rows), scores, trees);
+    if (!model) return;
+    base_ = std::make_unique<cost::BoostedTrees>(std::move(*model));
+    if (!samples_.empty()) return;
+    plan_with([&](std::span<const int64_t> points) { return predict(points, nullptr); });
+  }
+
  private:
   struct Sample {
     int64_t point;
     double speed;  ///< runs per second, 0 for failures
   };
+
+  static constexpr int kBaseRounds = 400, kBasePatience = 100;
+  static constexpr double kLeastBase = 0.05;
+
+  /// The base model's part: halves with every 64 samples of the task's own, and ends.
+  double base_part() const {
+    const double part = std::exp2(-static_cast<double>(samples_.size()) / 64);
+    return base_ && part >= kLeastBase ? part : 0;
+  }
+
+  /// What the base model says of rows, faded; nothing if it has no part any more.
+  std::vector<float> margins(const cost::FeatureMatrix& x) const {
+    const auto part = static_cast<float>(base_part());
+    if (part <= 0) return {};
+    auto predicted = base_->predict(x);
+    if (!predicted) return {};
+    for (float& value : *predicted) value *= part;
+    return std::move(*predicted);
+  }
+
+  void plan_with(const Annealing::Score& score) {
+    next_ = 0;
+    plan_.clear();
+    const std::vector<ScoredPoint> found = annealing_.maximise(options_.plan_size * std::max(options_.diversity, 1), score, taken_, in_.stop);
+    for (const ScoredPoint& p : options_.diversity > 1 ? diverse(found) : found) plan_.push_back(p.point);
+  }
 
   /// A model of all samples and its favourites, each time another plan's worth of samples has come.
   void make_plan() {
@@ -64,7 +121,6 @@ class Xgb : public Strategy {
     plans_ = samples_.size() / static_cast<size_t>(options_.plan_size);
     next_ = 0;
     plan_.clear();
-
     std::vector<std::vector<float>> rows;
     std::vector<double> scores;
     for (const Sample& s : samples_) {
@@ -75,15 +131,14 @@ class Xgb : public Strategy {
     }
     cost::BoostingOptions trees = options_.trees;
     trees.seed = rng_.next();
-    const auto model = cost::BoostedTrees::fit(cost::FeatureMatrix(rows), scores, trees);
+    const cost::FeatureMatrix x(rows);
+    const auto model = cost::BoostedTrees::fit(x, scores, trees, margins(x));
     if (!model) return;  // nothing to learn from: the search stays random
-    const int wanted = options_.plan_size * std::max(options_.diversity, 1);
-    std::vector<ScoredPoint> found = annealing_.maximise(
-        wanted, [&](std::span<const int64_t> points) { return predict(*model, points); }, taken_, in_.stop);
-    for (const ScoredPoint& p : options_.diversity > 1 ? diverse(found) : found) plan_.push_back(p.point);
+    plan_with([&](std::span<const int64_t> points) { return predict(points, &*model); });
   }
 
-  std::vector<float> predict(const cost::BoostedTrees& model, std::span<const int64_t> points) {
+  /// Scores by `model`, on top of what the base model says; without one, by the base model alone.
+  std::vector<float> predict(std::span<const int64_t> points, const cost::BoostedTrees* model) {
     std::vector<std::vector<float>> rows;
     std::vector<size_t> known;
     for (size_t i = 0; i < points.size() && !in_.stop.stop_requested(); ++i) {
@@ -93,7 +148,8 @@ class Xgb : public Strategy {
       known.push_back(i);
     }
     std::vector<float> scores(points.size(), -1e6F);  // what cannot be lowered is worse than anything measured
-    const auto predicted = model.predict(cost::FeatureMatrix(rows));
+    const cost::FeatureMatrix x(rows);
+    const auto predicted = model != nullptr ? model->predict(x, rows.empty() ? std::vector<float>() : margins(x)) : base_->predict(x);
     for (size_t i = 0; predicted && i < known.size(); ++i) scores[known[i]] = (*predicted)[i];
     return scores;
   }
@@ -146,7 +202,8 @@ class Xgb : public Strategy {
   std::vector<Sample> samples_;
   std::unordered_set<int64_t> taken_;  ///< proposed or observed
   std::unordered_map<int64_t, std::vector<float>> features_;
-  std::vector<int64_t> plan_;  ///< best first
+  std::vector<int64_t> plan_;                 ///< best first
+  std::unique_ptr<cost::BoostedTrees> base_;  ///< of other tasks; null if none
   size_t next_ = 0, plans_ = 0;
   // For spaces without a task: features that only read knobs never look at them.
   te::DagPtr no_dag_;
@@ -162,6 +219,7 @@ std::unique_ptr<Strategy> make(const StrategyInput& in) {
   o.plan_size = p.at("plan_size").get<int>();
   o.epsilon = p.at("epsilon").get<double>();
   o.diversity = p.at("diversity").get<int>();
+  o.transfer_samples = p.at("transfer_samples").get<int>();
   o.annealing = {p.at("walkers").get<int>(), p.at("iterations").get<int>(), p.at("annealing_patience").get<int>(), p.at("temperature").get<double>(), 0};
   o.trees.loss = p.at("loss").get<std::string>() == "rank" ? cost::Loss::rank : cost::Loss::regression;
   o.trees.max_rounds = p.at("rounds").get<int>();
@@ -204,24 +262,27 @@ StrategyDef xgb_strategy() {
   constexpr auto kReal = Param::Kind::real;
   std::vector<std::string> names;
   for (const cost::FeatureDef& f : cost::features()) names.push_back(f.name);
-  return {"xgb",
-          {choice("feature", "knob", "what the model sees of a candidate", names), choice("loss", "rank", "what the trees minimise", {"rank", "reg"}),
-           number("plan_size", kInt, 64, "candidates between two fits of the model", 1, 4096),
-           number("epsilon", kReal, 0.05, "share of each plan that is drawn at random", 0, 1),
-           number("diversity", kInt, 0, "choose each plan from so many times its size for different knob values; 0 or 1: off", 0, 64),
-           number("walkers", kInt, 128, "points that anneal at the same time", 1, 65536),
-           number("iterations", kInt, 500, "annealing steps for each plan", 1, 1'000'000),
-           number("annealing_patience", kInt, 50, "annealing steps without a new favourite before it ends", 1, 1'000'000),
-           number("temperature", kReal, 1.0, "at the first annealing step; falls to 0", 0, 1e6), number("rounds", kInt, 8000, "trees at most", 1, 100'000),
-           number("patience", kInt, 20, "trees without a better recall of the training data before fitting ends", 1, 100'000),
-           number("max_depth", kInt, 3, "of a tree", 1, 20), number("eta", kReal, 0.3, "learning rate", 1e-6, 1),
-           number("gamma", kReal, 1e-4, "least gain of a split", 0, 1e6), number("min_child_weight", kReal, 1.0, "least weight of a leaf", 0, 1e6),
-           number("lambda", kReal, 1.0, "quadratic penalty of leaf values", 0, 1e6), number("alpha", kReal, 0.0, "linear penalty of leaf values", 0, 1e6)},
-          make,
-          "Learns from every measurement with boosted trees which candidates are fast, looks for the model's favourites with simulated annealing, and measures "
-          "those next; the last few of each plan are random. Until the first plan's worth of trials it draws at random. Parameters and defaults are AutoTVM's, "
-          "except that the features are the knobs: loop features cost a lowering for each of the some ten thousand points that annealing visits.",
-          "Chen et al., \"Learning to optimize tensor programs\", NeurIPS 2018 (AutoTVM's XGBTuner)"};
+  return {
+      "xgb",
+      {choice("feature", "knob", "what the model sees of a candidate", names), choice("loss", "rank", "what the trees minimise", {"rank", "reg"}),
+       number("plan_size", kInt, 64, "candidates between two fits of the model", 1, 4096),
+       number("epsilon", kReal, 0.05, "share of each plan that is drawn at random", 0, 1),
+       number("diversity", kInt, 0, "choose each plan from so many times its size for different knob values; 0 or 1: off", 0, 64),
+       number("transfer_samples", kInt, 500, "trials of other tasks, where a session transfers, below which nothing is learned from them", 1, 1'000'000),
+       number("walkers", kInt, 128, "points that anneal at the same time", 1, 65536),
+       number("iterations", kInt, 500, "annealing steps for each plan", 1, 1'000'000),
+       number("annealing_patience", kInt, 50, "annealing steps without a new favourite before it ends", 1, 1'000'000),
+       number("temperature", kReal, 1.0, "at the first annealing step; falls to 0", 0, 1e6), number("rounds", kInt, 8000, "trees at most", 1, 100'000),
+       number("patience", kInt, 20, "trees without a better recall of the training data before fitting ends", 1, 100'000),
+       number("max_depth", kInt, 3, "of a tree", 1, 20), number("eta", kReal, 0.3, "learning rate", 1e-6, 1),
+       number("gamma", kReal, 1e-4, "least gain of a split", 0, 1e6), number("min_child_weight", kReal, 1.0, "least weight of a leaf", 0, 1e6),
+       number("lambda", kReal, 1.0, "quadratic penalty of leaf values", 0, 1e6), number("alpha", kReal, 0.0, "linear penalty of leaf values", 0, 1e6)},
+      make,
+      "Learns from every measurement with boosted trees which candidates are fast, looks for the model's favourites with simulated annealing, and measures "
+      "those next; the last few of each plan are random. Until the first plan's worth of trials it draws at random, or follows a model of other tasks where a "
+      "session transfers; that model's part halves with every 64 trials. Parameters and defaults are AutoTVM's, "
+      "except that the features are the knobs: loop features cost a lowering for each of the some ten thousand points that annealing visits.",
+      "Chen et al., \"Learning to optimize tensor programs\", NeurIPS 2018 (AutoTVM's XGBTuner)"};
 }
 
 }  // namespace tw::tune

@@ -188,6 +188,27 @@ class SessionTest : public QObject {
       QVERIFY(report->tasks[0].by_status.at(status) > 0);
     QVERIFY(std::isfinite(report->tasks[0].best_s));
   }
+  void tasks_learn_from_those_before_if_asked() {
+    const std::vector<SessionTask> tasks = {{dense(64, 128, 128, "first"), 4, {}}, {dense(64, 128, 64, "second"), 1, {}}};
+    SessionOptions o = options(0, 16);
+    o.trials_per_task = 48;
+    o.tuner = "xgb";
+    o.tuner_params = {{"plan_size", 16}, {"iterations", 50}, {"transfer_samples", 32}};
+    Session alone, learning, again;
+    QVERIFY(alone.run(tasks, o));
+    o.transfer = true;
+    QVERIFY(learning.run(tasks, o));
+    QVERIFY(again.run(tasks, o));
+    QCOMPARE(learning.trace(), again.trace());
+    const auto of = [](const std::string& trace, char task) {
+      std::string lines;
+      for (const QByteArray& line : QByteArray::fromStdString(trace).split('\n'))
+        if (line.startsWith(task)) lines += line.toStdString() + "\n";
+      return lines;
+    };
+    QCOMPARE(of(learning.trace(), '0'), of(alone.trace(), '0'));
+    QVERIFY(of(learning.trace(), '1') != of(alone.trace(), '1'));
+  }
   void early_stopping_counts_from_the_best() {
     SessionOptions o = options(0, 1);
     o.early_stopping = 5;

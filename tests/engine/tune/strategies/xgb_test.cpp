@@ -67,6 +67,29 @@ class XgbTest : public QObject {
     QCOMPARE(search("xgb", space, 1, 96, kSmallPlans), search("xgb", space, 1, 96, kSmallPlans));
     QVERIFY(search("xgb", space, 1, 96, kSmallPlans) != search("xgb", space, 2, 96, kSmallPlans));
   }
+  void what_other_tasks_taught_comes_first() {
+    const auto space = cube(12, 4);
+    PriorTask prior;
+    prior.space = space;
+    Rng rng(7);
+    for (int i = 0; i < 600; ++i) {
+      const auto point = static_cast<int64_t>(rng.uniform(static_cast<uint64_t>(space.size())));
+      Observation o{point, {}};
+      o.result.status = records::Status::ok;
+      o.result.samples_s = {5 * seconds(space, point)};  // slower as a whole, alike in what is good
+      prior.results.push_back(o);
+    }
+    const StrategyDef* def = find_strategy("xgb");
+    const auto first_best = [&](const std::vector<const PriorTask*>& known) {
+      const auto strategy = def->make({space, *resolve_params(def->params, kSmallPlans), Rng(1)});
+      strategy->transfer(known);
+      return best(space, strategy->propose(8));
+    };
+    const double taught = first_best({&prior}), alone = first_best({});
+    QVERIFY2(taught < 0.6 * alone, qPrintable(QString("%1 %2").arg(taught).arg(alone)));
+    prior.results.resize(499);  // too few
+    QCOMPARE(first_best({&prior}), alone);
+  }
   void needs_half_of_random_searchs_trials_data() {
     QTest::addColumn<QString>("loss");
     QTest::newRow("rank") << "rank";
