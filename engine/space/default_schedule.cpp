@@ -40,6 +40,7 @@ Expected<schedule::Schedule> rule_schedule(const te::DagPtr& dag, const Target& 
     if (inlines(*dag, static_cast<int>(i))) b.compute_inline(static_cast<int>(i));
   std::vector<const ir::BufferNode*> done;
   if (b.ok()) done = rules::split_reductions(b, target);
+  if (b.ok() && rules::schedule_blocks(b, target)) return std::move(b).finish();
   if (b.ok() && rules::schedule_rows(b, target, done)) return std::move(b).finish();
   for (int i = 0; b.ok() && i < b.num_stages(); ++i) {
     const schedule::Stage& st = b.at(i);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Default schedules of operators that are bound by memory, on tensors of 64 MiB, against the machine's copy bandwidth on the same threads, interleaved in one run.
-// The copies are of 64 MiB into 64 MiB, cut into one piece a thread: the C library's memcpy (which may use non-temporal stores), a loop of plain vector stores,
-// and a loop of non-temporal stores; ratios are to memcpy and to the fastest of the three. Bytes of an operator are its inputs and outputs, each counted once.
-// Results are checked against the interpreter on samples. --only NAME picks rows, --show 1 prints their loops.
+// Default schedules of operators that are bound by memory, on tensors of 64 MiB, against the machine's copy bandwidth on the same threads, interleaved in one
+// run. The copies are of 64 MiB into 64 MiB, cut into one piece a thread: the C library's memcpy (which may use non-temporal stores), a loop of plain vector
+// stores, and a loop of non-temporal stores; ratios are to memcpy and to the fastest of the three. Bytes of an operator are its inputs and outputs, each
+// counted once. Results are checked against the interpreter on samples. --only NAME picks rows, --show 1 prints their loops.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct Net {
 struct Row {
   std::string name;
   std::function<int(Net&)> make;
-  std::vector<schedule::LayoutStep> layouts = {};
+  std::vector<schedule::LayoutStep> layouts = {};  ///< stage -1 is the output
 };
 
 te::DagPtr dag_of(const Row& row) {
@@ -131,6 +131,16 @@ std::vector<Row> rows() {
       pool("max_pool 2x2 by 2", "max_pool2d", 2, 2, 0),
       pool("max_pool 3x3 by 2, padded", "max_pool2d", 3, 2, 1),
       pool("avg_pool 3x3 by 1, padded", "avg_pool2d", 3, 1, 1),
+      {"avg_pool 3x3 by 1, NCHW16c",
+       [=](Net& n) {
+         return n.op("avg_pool2d", {n.input(image)}, {{"kernel", Dims{3, 3}}, {"pads", Dims(4, 1)}});
+       },
+       {{0, {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {1, 16}}}, {-1, {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {1, 16}}}}},
+      {"max_pool 3x3 by 2, NCHW16c",
+       [=](Net& n) {
+         return n.op("max_pool2d", {n.input(image)}, {{"kernel", Dims{3, 3}}, {"strides", Dims{2, 2}}, {"pads", Dims(4, 1)}});
+       },
+       {{0, {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {1, 16}}}, {-1, {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {1, 16}}}}},
       {"gather of rows",
        [=](Net& n) {
          return n.op("gather", {n.input({30000, 256}), n.input({65536}, kInt64)}, {{"axis", int64_t{0}}});
@@ -155,7 +165,9 @@ struct Kernel {
 };
 
 /// `show`: 1 prints the schedule and the loops, 2 the assembly as well.
-Kernel build(const Row& row, const te::DagPtr& dag, const Target& target, int64_t show) {
+Kernel build(Row row, const te::DagPtr& dag, const Target& target, int64_t show) {
+  for (schedule::LayoutStep& l : row.layouts)
+    if (l.stage < 0) l.stage = dag->outputs.front();
   const schedule::Schedule s = row.layouts.empty() ? space::default_schedule(dag, target) : bench::need(space::rule_schedule(dag, target, row.layouts));
   const tir::Func f = bench::need(lower::lower_and_optimize(s, "kernel", target));
   if (show > 0) std::printf("%s%s", schedule::print_steps(s).c_str(), tir::print(f).c_str());

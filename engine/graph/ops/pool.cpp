@@ -77,6 +77,9 @@ Expr counted(const Window& w, size_t d, int64_t in, const Expr& o, bool count_pa
   return first_at_least(ir::index(extent) - start) - first_at_least(ir::index(0) - start);
 }
 
+/// Types that can bear one rounding more are multiplied: where the count is a constant, and it is almost everywhere, nothing is divided.
+Expr mean_of(const Expr& sum, const Expr& count) { return sum->dtype.bits >= 32 ? sum * (number(sum, 1) / count) : sum / count; }
+
 template <int kSpatial>
 Tensors avg_pool(te::DagBuilder& b, const OpContext& c, Operands in) {
   TW_TRY(const Window w, pool_window(c, kSpatial));
@@ -86,10 +89,10 @@ Tensors avg_pool(te::DagBuilder& b, const OpContext& c, Operands in) {
   const bool whole = data.buffer().same_as(x.buffer()) || (count_pad && c.node->attrs.integer("ceil_mode", 0) == 0);
   const te::Tensor sum = slide(b, c, data, w, te::Reducer::sum, [](Expr e) { return e; });
   return std::vector{b.compute("mean", sum.shape(), [&](const Indices& i) {
-    if (whole) return sum.at(i) / ir::constant(x.dtype(), static_cast<double>(product(w.kernel)));
+    if (whole) return mean_of(sum.at(i), ir::constant(x.dtype(), static_cast<double>(product(w.kernel))));
     Expr count = ir::index(1);
     for (size_t d = 0; d < kSpatial; ++d) count = count * counted(w, d, x.shape()[d + 2], i[d + 2], count_pad);
-    return sum.at(i) / ir::cast(x.dtype(), count);
+    return mean_of(sum.at(i), ir::cast(x.dtype(), count));
   })};
 }
 

@@ -47,6 +47,10 @@ int schedule_reduction(schedule::Builder& b, int stage, const Target& target);
 /// are scheduled.
 std::vector<const ir::BufferNode*> split_reductions(schedule::Builder& b, const Target& target);
 
+/// A reduction, and what is computed from its results one by one, with operands and output in blocks of one length along one axis: pools of images in blocks
+/// of channels. The vectors are the blocks. False, with nothing changed, for others.
+bool schedule_blocks(schedule::Builder& b, const Target& target);
+
 /// All stages of a kernel with one output, except those of the arrays in `done`, inside the output's loops, so that what is read several times stays in cache
 /// and memory is read and written once. Handles outputs without layouts whose other stages are computed piece by piece for rows of the output (softmax and
 /// layer norm along the last axis, sums of rows), or for a few columns at a time (softmax over channels, sums of columns, pools). False, with nothing changed,

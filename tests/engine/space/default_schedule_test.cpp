@@ -43,7 +43,7 @@ te::DagPtr dag_of(const Make& make) {
 struct Case {
   std::string name;
   Make make;
-  std::vector<schedule::LayoutStep> layouts = {};
+  std::vector<schedule::LayoutStep> layouts = {};  ///< stage -1 is the output
 };
 
 /// The array of a stage in blocks of `block` channels.
@@ -313,6 +313,15 @@ std::vector<Case> cases() {
   add({pool("max_pool2d", {1, 2, 13, 131}, 3, 2, 1), pool("avg_pool2d", {1, 2, 13, 131}, 3, 3, 1), pool("max_pool2d", {2, 16, 12, 34}, 2, 2, 0),
        pool("avg_pool2d", {1, 5, 14, 20}, 3, 1, 1), pool("avg_pool2d", {1, 4, 9, 9}, 2, 2, 0), pool("lp_pool2d", {1, 4, 9, 40}, 2, 1, 0),
        pool("max_pool1d", {2, 3, 50}, 3, 3, 0), pool("max_pool3d", {1, 2, 6, 7, 18}, 2, 1, 0)});
+  // Windows over blocks of channels.
+  for (const int64_t block : {4, 16})
+    for (Case c : {pool("max_pool2d", {2, 32, 11, 13}, 3, 2, 1), pool("avg_pool2d", {1, 32, 17, 17}, 3, 1, 1), pool("avg_pool2d", {1, 64, 7, 7}, 7, 1, 0),
+                   pool("avg_pool2d", {1, 16, 35, 8}, 3, 1, 1), pool("lp_pool2d", {1, 16, 6, 10}, 2, 2, 0), pool("max_pool2d", {1, 16, 5, 3}, 2, 1, 0),
+                   pool("avg_pool2d", {1, 16, 9, 9}, 2, 2, 1)}) {
+      c.name += " in blocks of " + std::to_string(block);
+      c.layouts = {in_blocks(0, 4, block), in_blocks(-1, 4, block)};
+      add({c});
+    }
   add({{"lrn", [](Net& n) { return n.op("lrn", {n.input({1, 9, 5, 6})}, {{"size", int64_t{5}}}); }}});
   // Rows that are read several times.
   for (const char* op : {"softmax", "log_softmax"})
@@ -376,8 +385,10 @@ void DefaultScheduleTest::keep_results_data() {
 
 void DefaultScheduleTest::keep_results() {
   QFETCH(int, number);
-  const auto [case_name, make, layouts] = cases()[static_cast<size_t>(number)];
+  auto [case_name, make, layouts] = cases()[static_cast<size_t>(number)];
   const te::DagPtr dag = dag_of(make);
+  for (schedule::LayoutStep& l : layouts)
+    if (l.stage < 0) l.stage = dag->outputs.front();
   const measure::Reference want = measure::make_reference(*dag, 3, {.full_flops = int64_t{1} << 40}).value();
   std::vector<HostArray> inputs = measure::make_inputs(*dag, 3);
   for (const char* name : {"llvm -mcpu=x86-64-v3 -num-cores=1", "llvm -mcpu=x86-64-v3 -num-cores=3", "llvm -mcpu=znver4 -num-cores=3"}) {
