@@ -275,7 +275,10 @@ void FuncEmitter::store(const tir::StoreNode& n) {
   if (!has_stride(p, 1)) return store_lanes(p, value, lanes);
   const llvm::Align align = align_of(p, p.ramp->base, lanes);
   Value* at = address(p, p.ramp->base);
-  if (mask_ != nullptr) {
+  if (mask_ != nullptr && p.in_bounds && n.buffer->scope == ir::Scope::local) {
+    // Whole vectors of an array of our own, so that it may stay in registers.
+    value = b_.CreateSelect(mask_, value, b_.CreateAlignedLoad(value->getType(), at, align));
+  } else if (mask_ != nullptr) {
     b_.CreateMaskedStore(value, at, align, mask_);
     return;
   }

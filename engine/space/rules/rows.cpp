@@ -238,43 +238,94 @@ bool adds_up_rows(const Builder& b, const Rows& rows) {
   return largest >= iterations(op);
 }
 
+/// The register tile of a reduction whose vectors run along columns.
+struct Tile {
+  int axis = -1;  ///< of the output, beside the columns
+  int64_t height = 1, vectors = 1;
+  bool ragged = false;  ///< the height does not divide the axis
+};
+
+/// An axis along which the vectors that a reduction reads are the same, so that one read serves all rows of a tile; the last one. -1 if there is none.
+int sharing_axis(const Builder& b, const Rows& rows) {
+  const Member& m = rows.members.front();
+  const std::vector<Read> reads = reads_of(whole_body(b, m.stage), b.at(m.stage).op.axes);
+  const auto last = static_cast<size_t>(m.axis_of.back());
+  int found = -1;
+  for (size_t k = 0; k + 1 < rows.shared.size(); ++k) {
+    if (!rows.shared[k] || b.at(rows.output).op.axes[k].extent == 1) continue;
+    bool vectors = false, shared = true;
+    for (const Read& r : reads) {
+      if (r.strides[last] == 0) continue;
+      vectors = true;
+      shared = shared && r.strides[static_cast<size_t>(m.axis_of[k])] == 0;
+    }
+    if (vectors && shared) found = static_cast<int>(k);
+  }
+  return found;
+}
+
+/// Results of the tile, a vector of operands for each of its columns and one element of the other operand stay in registers.
+Tile register_tile(const Builder& b, const Rows& rows, const Target& target, int64_t columns) {
+  const std::vector<te::Axis>& axes = b.at(rows.output).op.axes;
+  const auto most = [&](int64_t vectors) { return std::clamp<int64_t>((target.vector_registers - vectors - 1) / vectors, 1, 3 * kAccumulators); };
+  Tile tile;
+  tile.axis = sharing_axis(b, rows);
+  if (tile.axis >= 0) {
+    const int64_t extent = axes[static_cast<size_t>(tile.axis)].extent;
+    const auto even = [](int64_t n, int64_t limit) { return (n + (n + limit - 1) / limit - 1) / ((n + limit - 1) / limit); };
+    tile.vectors = even(columns, target.vector_registers >= 32 ? kAccumulators : 2);
+    tile.height = even(extent, most(tile.vectors));
+    int64_t others = 1;
+    for (size_t k = 0; k + 1 < axes.size(); ++k)
+      if (rows.shared[k] && static_cast<int>(k) != tile.axis) others *= axes[k].extent;
+    // A loop whose last turn differs is not shared out between cores.
+    if (extent % tile.height != 0 && others < 2 * target.cores) tile.height = divisor_up_to(extent, most(tile.vectors));
+    tile.ragged = extent % tile.height != 0;
+    return tile;
+  }
+  for (size_t k = 0; tile.axis < 0 && k + 1 < axes.size(); ++k)
+    if (rows.shared[k] && axes[k].extent % kAccumulators == 0) tile.axis = static_cast<int>(k);
+  tile.vectors = divisor_up_to(columns, tile.axis >= 0 ? 2 : kAccumulators);
+  if (tile.axis >= 0) tile.height = divisor_up_to(axes[static_cast<size_t>(tile.axis)].extent, most(tile.vectors));
+  return tile;
+}
+
 /// A few vectors of neighbouring columns at a time go through all stages; with reuse, the same of a few rows.
 void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int64_t work) {
   const Member& out = rows.members.back();
   const te::Op& op = b.at(out.stage).op;
   const size_t rank = op.axes.size();
   const int64_t length = op.axes.back().extent, v = vector_length(length, target.lanes(op.output->dtype));
-  int tiled = -1;
-  if (rows.reuse)
-    for (size_t k = 0; tiled < 0 && k + 1 < rank; ++k)
-      if (rows.shared[k] && op.axes[k].extent % kAccumulators == 0) tiled = static_cast<int>(k);
-  const bool long_columns = adds_up_rows(b, rows) && tiled < 0;
-  const int64_t most_vectors = long_columns ? kPartialBytes / (v * op.output->dtype.bytes()) : tiled >= 0 ? 2 : kAccumulators;
-  const int64_t vectors = divisor_up_to((length + v - 1) / v, std::max<int64_t>(1, most_vectors));
-  // Results of the tile, a vector of operands for each of its columns and one element of the other operand stay in registers.
-  const int64_t most = std::clamp<int64_t>((target.vector_registers - vectors - 1) / vectors, 1, 2 * kAccumulators);
-  const int64_t height = tiled >= 0 ? divisor_up_to(op.axes[static_cast<size_t>(tiled)].extent, most) : 1;
+  const int64_t in_row = (length + v - 1) / v;
+  Tile tile_of_registers{-1, 1, divisor_up_to(in_row, kAccumulators)};
+  if (rows.reuse) tile_of_registers = register_tile(b, rows, target, in_row);
+  const int tiled = tile_of_registers.axis;
+  const int64_t height = tile_of_registers.height;
+  const bool long_columns = tiled < 0 && adds_up_rows(b, rows);
+  const int64_t vectors =
+      long_columns ? divisor_up_to(in_row, std::max<int64_t>(1, kPartialBytes / (v * op.output->dtype.bytes()))) : tile_of_registers.vectors;
 
   const std::vector<ir::Var> loops = b.loops(out.stage);
   const auto columns = b.split(out.stage, loops.back(), {vectors, v});
-  std::vector<ir::Var> order, inner;
+  std::vector<ir::Var> order, inner, outer;
   for (size_t k = 0; k + 1 < rank; ++k) {
     if (static_cast<int>(k) == tiled) {
       const auto parts = b.split(out.stage, loops[k], {height});
       order.push_back(parts[0]);
       inner.push_back(parts[1]);
       b.unroll(out.stage, parts[1]);
+      if (!tile_of_registers.ragged) outer.push_back(parts[0]);
     } else {
       (rows.shared[k] ? order : inner).push_back(loops[k]);
+      if (rows.shared[k]) outer.push_back(loops[k]);
     }
   }
-  std::vector<ir::Var> outer = order;
   order.push_back(columns[0]);
   // The blocks of columns stay a loop of their own inside a thread, unless there is little else to share out.
   int64_t pieces = 1;
   for (size_t k = 0; k + 1 < rank; ++k)
     if (rows.shared[k]) pieces *= op.axes[k].extent;
-  if (pieces < 4 * target.cores) outer.push_back(columns[0]);
+  if (pieces < 4 * target.cores && !tile_of_registers.ragged && in_row % vectors == 0) outer.push_back(columns[0]);
   append(order, inner);
   order.insert(order.end(), {columns[1], columns[2]});
   b.reorder(out.stage, order);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
+#include "engine/base/text.h"
 #include "engine/graph/to_dag.h"
 #include "engine/lower/lower.h"
 #include "engine/measure/check.h"
@@ -313,6 +314,12 @@ std::vector<Case> cases() {
   add({pool("max_pool2d", {1, 2, 13, 131}, 3, 2, 1), pool("avg_pool2d", {1, 2, 13, 131}, 3, 3, 1), pool("max_pool2d", {2, 16, 12, 34}, 2, 2, 0),
        pool("avg_pool2d", {1, 5, 14, 20}, 3, 1, 1), pool("avg_pool2d", {1, 4, 9, 9}, 2, 2, 0), pool("lp_pool2d", {1, 4, 9, 40}, 2, 1, 0),
        pool("max_pool1d", {2, 3, 50}, 3, 3, 0), pool("max_pool3d", {1, 2, 6, 7, 18}, 2, 1, 0)});
+  // Products without a template: tiles of registers that do not divide rows or columns.
+  for (const auto& [m, n] : {std::pair<int64_t, int64_t>{37, 37}, {13, 70}, {4, 197}, {61, 17}, {1, 53}})
+    for (const int64_t heads : {1, 9})
+      add({{fmt::format("matmul of {} stacks, {} by {}", heads, m, n), [=](Net& n2) {
+              return n2.op("relu", {n2.op("matmul", {n2.input({heads, m, 20}), n2.input({heads, 20, n})})});
+            }}});
   // Windows over blocks of channels.
   for (const int64_t block : {4, 16})
     for (Case c : {pool("max_pool2d", {2, 32, 11, 13}, 3, 2, 1), pool("avg_pool2d", {1, 32, 17, 17}, 3, 1, 1), pool("avg_pool2d", {1, 64, 7, 7}, 7, 1, 0),
