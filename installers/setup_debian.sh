@@ -11,7 +11,7 @@ engine=(llvm-19-dev libsqlite3-dev libsqlitecpp-dev nlohmann-json3-dev libonnx-d
         libfmt-dev libxgboost-dev libzstd-dev libxxhash-dev)
 tests=(qt6-base-dev libonnx-testdata)
 gui=(qt6-base-dev qt6-svg-dev libqcustomplot-dev libqscintilla2-qt6-dev)
-bench=(libopenblas-dev)
+bench=(libopenblas0-pthread libdnnl2)
 
 wanted=("${build_tools[@]}" "${engine[@]}" "${tests[@]}")
 with_gui=yes

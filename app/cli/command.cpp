@@ -66,6 +66,7 @@ Option Subcommand::option(const std::string& names, std::string& value, const st
 Option Subcommand::option(const std::string& names, std::vector<std::string>& values, const std::string& help) {
   return Option(app_->add_option(names, values, help));
 }
+Option Subcommand::option(const std::string& names, std::vector<int>& values, const std::string& help) { return Option(app_->add_option(names, values, help)); }
 Option Subcommand::option(const std::string& names, int& value, const std::string& help) { return Option(app_->add_option(names, value, help)); }
 Option Subcommand::option(const std::string& names, int64_t& value, const std::string& help) { return Option(app_->add_option(names, value, help)); }
 Option Subcommand::option(const std::string& names, uint64_t& value, const std::string& help) { return Option(app_->add_option(names, value, help)); }

@@ -51,6 +51,7 @@ class Subcommand {
 
   Option option(const std::string& names, std::string& value, const std::string& help);
   Option option(const std::string& names, std::vector<std::string>& values, const std::string& help);
+  Option option(const std::string& names, std::vector<int>& values, const std::string& help);
   Option option(const std::string& names, int& value, const std::string& help);
   Option option(const std::string& names, int64_t& value, const std::string& help);
   Option option(const std::string& names, uint64_t& value, const std::string& help);

@@ -33,7 +33,9 @@ std::string own_path() {
 
 }  // namespace
 
-Expected<Child> start_self(const std::vector<std::string>& arguments) {
+Expected<Child> start_self(const std::vector<std::string>& arguments) { return start_program(own_path(), arguments); }
+
+Expected<Child> start_program(const std::string& program, const std::vector<std::string>& arguments) {
   int in[2], out[2];
   if (pipe2(in, O_CLOEXEC) != 0) return system_error("make a pipe", errno);
   if (pipe2(out, O_CLOEXEC) != 0) {
@@ -48,8 +50,7 @@ Expected<Child> start_self(const std::vector<std::string>& arguments) {
   posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, result, kResultDescriptor);
-  const std::string path = own_path();
-  std::vector<char*> argv{const_cast<char*>("tw")};
+  std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   // A group of its own: Ctrl-C reaches the parent only, which then ends the child.
@@ -57,7 +58,7 @@ Expected<Child> start_self(const std::vector<std::string>& arguments) {
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   Child child;
-  const int failed = posix_spawn(&child.pid, path.c_str(), &actions, &attributes, argv.data(), environ);
+  const int failed = posix_spawnp(&child.pid, program.c_str(), &actions, &attributes, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   close(in[0]), close(out[1]), close(result);

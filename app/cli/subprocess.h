@@ -9,7 +9,7 @@
 #include "engine/base/expected.h"
 #include "engine/base/stop_token.h"
 
-/// `tw` starting itself, for code that may crash or hang.
+/// `tw` starting itself, for code that may crash or hang, and other programs to compare with.
 namespace tw::cli {
 
 /// A child with pipes on its descriptors 0 (we write) and 3 (we read). Its standard output goes to our standard error.
@@ -17,6 +17,8 @@ struct Child {
   pid_t pid = -1;
   int to = -1, from = -1;
 };
+/// Starts a program, looked for on the PATH if its name has no slash. Errors: infrastructure.
+Expected<Child> start_program(const std::string& program, const std::vector<std::string>& arguments);
 /// Starts this program with the given arguments. Errors: infrastructure.
 Expected<Child> start_self(const std::vector<std::string>& arguments);
 /// Closes the pipes, kills if still there, waits. Returns the wait status.

@@ -48,4 +48,15 @@ std::string Table::text() const {
   return out;
 }
 
+std::string Table::markdown() const {
+  std::string out;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    out += fmt::format("| {} |\n", fmt::join(rows_[i], " | "));
+    if (i > 0) continue;
+    for (const bool right : right_) out += right ? "|---:" : "|---";
+    out += "|\n";
+  }
+  return out;
+}
+
 }  // namespace tw::cli

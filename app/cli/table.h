@@ -14,6 +14,8 @@ class Table {
   void row(std::vector<std::string> cells);
   /// With a header line; every line ends with a newline, no trailing spaces.
   std::string text() const;
+  /// The same as Markdown.
+  std::string markdown() const;
 
  private:
   std::vector<bool> right_;

@@ -320,6 +320,19 @@ class MainJob(CliCase):
         self.assertLess(time.monotonic() - start, 2.5)  # a second, on a machine that may be busy
         self.assertGreater(self.trials(db), 0)
 
+    def test_bench_tunes_once_and_measures_again(self):
+        db = self.path("b.twdb")
+        arguments = ["bench", "cpu", "--suite", "dense", "--only", "dense 1x768x768", "--trials", "4", "--db", db]
+        for _ in range(2):
+            section, = tw_json(*arguments)["sections"]
+            case, = section["cases"]
+            self.assertEqual((case["trials"], case["tuned"], self.trials(db)), (4, True, 4))
+            self.assertGreater(case["ours_s"], 0)
+            self.assertGreater(case["share_of_peak"], 0)
+        self.assertIn("| dense 1x768x768 |", tw(*arguments, check=0)[1])
+        self.assert_sentence(2, "bench", "cpu", "--only", "no such case", has="no such case")
+        self.assert_sentence(2, "bench", "cpu", "--threads", "0", has="--threads")
+
     def test_second_writer_is_refused(self):
         db = self.path("t.db")
         process = self.start_tuning(db, 100000)

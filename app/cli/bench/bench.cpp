@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tw bench`: tables of ratios, as Markdown or JSON.
+#include "app/cli/bench/bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <limits>
+#include <map>
+
+#include "app/cli/bench/affinity.h"
+#include "app/cli/command.h"
+#include "app/cli/common.h"
+#include "app/cli/host.h"
+#include "app/cli/subprocess.h"
+#include "app/cli/tuning.h"
+#include "engine/base/json.h"
+#include "engine/base/text.h"
+#include "engine/space/template.h"
+#include "engine/tune/valid_points.h"
+
+namespace tw::cli::bench {
+namespace {
+
+constexpr int64_t kMaxTrials = 500;
+/// Ratios below this are counted.
+constexpr double kClose = 0.93;
+
+std::string today() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &utc);
+  return text;
+}
+
+/// Points that a search may try, and the default schedule.
+int64_t capacity_of(const records::Task& task) {
+  const space::Template* t = space::find_template(*task.dag, task.target);
+  return 1 + (t != nullptr ? tune::usable_points(t->space(*task.dag, task.target)) : 0);
+}
+
+struct Summary {
+  double geomean = 0, worst = std::numeric_limits<double>::infinity();
+  size_t cases = 0;
+  int64_t below = 0;
+};
+Summary summary_of(const std::vector<double>& ratios) {
+  Summary s;
+  for (const double r : ratios) {
+    s.geomean += std::log(r);
+    s.worst = std::min(s.worst, r);
+    s.below += r < kClose ? 1 : 0;
+  }
+  s.cases = ratios.size();
+  s.geomean = ratios.empty() ? std::numeric_limits<double>::infinity() : std::exp(s.geomean / static_cast<double>(ratios.size()));
+  return s;
+}
+
+Json to_json(const Summary& s) {
+  return {{"geomean", json_number(s.geomean)}, {"worst", json_number(s.worst)}, {"compared", s.cases}, {fmt::format("below_{}", kClose), s.below}};
+}
+
+Expected<std::vector<int>> thread_counts(const Options& o, const std::vector<int>& processors) {
+  const auto most = static_cast<int>(processors.size());
+  if (o.threads.empty()) return o.suite == "networks" && most > 1 ? std::vector<int>{1, 2} : std::vector<int>{1};
+  for (const int t : o.threads)
+    if (t < 1 || t > most) return Error(ErrorCode::invalid_argument, fmt::format("Expected --threads of 1 to {}, found {}", most, t));
+  return o.threads;
+}
+
+Expected<void> run(Bench& bench, std::vector<std::pair<int, Section>>& sections) {
+  const Options& o = bench.options;
+  TW_TRY(const std::vector<int> threads, thread_counts(o, bench.processors));
+  std::optional<TemporaryFolder> folder;
+  std::string path = o.db;
+  if (path.empty()) {
+    TW_TRY(TemporaryFolder made, TemporaryFolder::create());
+    path = made.path() + "/bench.twdb";
+    folder.emplace(std::move(made));
+  }
+  TW_TRY(bench.db, db::Database::open(path));
+  for (const int t : threads) {
+    TW_TRY(Section s, o.suite == "networks" ? network_section(bench, t) : kernel_section(bench, t));
+    sections.emplace_back(t, std::move(s));
+  }
+  bench.db.reset();
+  return {};
+}
+
+std::string machine_line(const Json& host) {
+  return fmt::format("{}, {} processors, {}, {}, {}", host["cpu"].get<std::string>(), host["threads"].get<int64_t>(), host_target().cpu,
+                     host["kernel"].get<std::string>(), host["codegen"].get<std::string>());
+}
+
+int bench(const Options& given) {
+  Bench bench{given, allowed_processors(), nullptr};
+  Options& o = bench.options;
+  if (o.quick) o.trials = std::min<int64_t>(o.trials, 32);
+  if (tune::find_strategy(o.tuner) == nullptr) return fail_usage(fmt::format("Expected a tuner that `tw tune --help` names, found '{}'", printable(o.tuner)));
+  std::vector<std::pair<int, Section>> sections;
+  if (auto r = run(bench, sections); !r) return fail(r.error());
+  const Json host = host_description();
+  std::vector<double> ratios;
+  for (const auto& [threads, s] : sections) ratios.insert(ratios.end(), s.ratios.begin(), s.ratios.end());
+  if (o.json) {
+    Json document = {{"suite", o.suite}, {"date", today()}, {"machine", host}, {"trials", o.trials}, {"tuner", o.tuner}};
+    document.update(to_json(summary_of(ratios)));
+    document["sections"] = Json::array();
+    for (auto& [threads, s] : sections) {
+      s.json["threads"] = threads;
+      s.json["notes"] = s.notes;
+      s.json.update(to_json(summary_of(s.ratios)));
+      document["sections"].push_back(s.json);
+    }
+    print_json(document);
+    return kDone;
+  }
+  fmt::print("{}; {}\n", machine_line(host), today());
+  for (const auto& [threads, s] : sections) {
+    const Summary summary = summary_of(s.ratios);
+    fmt::print("\n### {}, {} thread{}\n\n{}\n", o.suite, threads, threads > 1 ? "s" : "", s.table);
+    if (summary.cases > 0) {
+      fmt::print("- best peer's time over ours: geometric mean {:.2f}, worst {:.2f}, {} of {} below {}\n", summary.geomean, summary.worst, summary.below,
+                 summary.cases, kClose);
+    }
+    fmt::print("{}", s.notes);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+bool Bench::wants(const std::string& library) const {
+  return options.against.empty() || std::find(options.against.begin(), options.against.end(), library) != options.against.end();
+}
+
+Expected<void> Bench::tune(const LoadedNetwork& network, const std::string& path) const {
+  TuneRequest request;
+  for (const api::NetworkTask& t : api::network_tasks(network.network, network.target)) {
+    TW_TRY(const auto row, db->task_by_key(t.task.key));
+    if ((row ? row->trials : 0) < std::min(options.trials, capacity_of(t.task))) request.filters.push_back(t.task.key);
+  }
+  if (request.filters.empty()) return {};
+  request.network = &network;
+  request.model_path = path;
+  request.session.tuner = options.tuner;
+  TW_TRY(request.session.tuner_params, resolve_params(tune::find_strategy(options.tuner)->params, Json::object()));
+  request.session.seed = options.seed;
+  request.session.trials_per_task = options.trials;
+  TW_TRY(const TuneResult result, tune_network(request, db));
+  if (result.report.cancelled) return Error(ErrorCode::cancelled, "Cancelled");
+  return {};
+}
+
+std::string states_note(const States& states, const std::vector<Sample>& samples) {
+  std::map<int, int64_t> counts;
+  for (const Sample& s : samples) ++counts[states.of(s)];
+  if (states.count() == 1 && states.range_s(0).second == 0) return {};
+  std::string text = "- states of the machine by the latency between the two processors, probed around each sample; compared within one:";
+  for (int i = 0; i < states.count(); ++i) {
+    if (counts[i] == 0) continue;
+    const auto [least, most] = states.range_s(i);
+    text += fmt::format(" {} {:.0f} to {:.0f} ns, {} samples;", States::name(i), least * 1e9, most * 1e9, counts[i]);
+  }
+  return text + fmt::format(" {} samples saw a change\n", counts[-1]);
+}
+
+Json states_json(const States& states, const std::vector<Sample>& samples) {
+  std::map<int, int64_t> counts;
+  for (const Sample& s : samples) ++counts[states.of(s)];
+  Json list = Json::array();
+  for (int i = 0; i < states.count(); ++i) {
+    const auto [least, most] = states.range_s(i);
+    list.push_back({{"name", States::name(i)}, {"least_latency_s", least}, {"most_latency_s", most}, {"samples", counts[i]}});
+  }
+  return list;
+}
+
+}  // namespace tw::cli::bench
+
+namespace tw::cli {
+
+void add_bench(Subcommand app, Run& run) {
+  auto o = std::make_shared<bench::Options>();
+  Subcommand sub = app.command(run, "bench", "Tuned kernels and networks against other libraries and the machine's peak, as tables of ratios", o, bench::bench);
+  sub.option("kind", o->kind, "What runs: cpu").one_of({"cpu"}).show_default();
+  sub.option(
+         "--suite", o->suite,
+         "dense: matrix products, squares and those of bert_base; conv: every convolution of resnet50 and mobilenet_v2; kernels: both, against OpenBLAS and "
+         "oneDNN; networks: resnet50, resnet18, mobilenet_v2 and bert_base against ONNX Runtime")
+      .one_of({"kernels", "dense", "conv", "networks"})
+      .show_default();
+  sub.option("--against", o->against, "Libraries to compare with, found at run time: openblas, onednn, onnxruntime; all if absent")
+      .separated_by(',')
+      .one_of({"openblas", "onednn", "onnxruntime"});
+  sub.option("--threads", o->threads, "Numbers of threads, one table each; 1 if absent, 1 and 2 for networks").separated_by(',');
+  sub.option("--only", o->only, "Only cases whose name contains this");
+  sub.option("--trials", o->trials, "Trials of each task; 0: only what --db holds").range(int64_t{0}, bench::kMaxTrials).show_default();
+  sub.option("--tuner", o->tuner, "Tuner").show_default();
+  sub.option("--seed", o->seed, "Seed of the search and of the data").show_default();
+  sub.option("--db", o->db, "Database that keeps the trials: what it holds is not tuned again");
+  sub.option("--python", o->python, "Python that has the package onnxruntime, for networks").show_default();
+  sub.flag("--quick", o->quick, "One case, at most 32 trials");
+  sub.flag("--json", o->json, "One JSON document on standard output");
+}
+
+}  // namespace tw::cli

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/bench/kernel_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "engine/base/rng.h"
+#include "engine/base/text.h"
+#include "engine/frontends/frontend.h"
+
+namespace tw::cli::bench {
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+int64_t product(const Dims& shape) { return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()); }
+
+bool all_equal(const Dims& v) { return std::adjacent_find(v.begin(), v.end(), std::not_equal_to<>()) == v.end(); }
+
+/// The shapes of bert_base with 128 tokens: projections, the two layers of the feed-forward part, the pooler, both products of attention.
+std::vector<KernelCase> products() {
+  std::vector<KernelCase> cases;
+  for (const int64_t n : {256, 512, 1024, 2048}) cases.push_back(dense_case(n, n, n));
+  cases.push_back(dense_case(128, 768, 768));
+  cases.push_back(dense_case(128, 3072, 768));
+  cases.push_back(dense_case(128, 768, 3072));
+  cases.push_back(dense_case(1, 768, 768));
+  cases.push_back(batch_matmul_case(12, 128, 128, 64));
+  cases.push_back(batch_matmul_case(12, 128, 64, 128));
+  return cases;
+}
+
+Expected<void> add_convolutions(const std::string& network, std::vector<KernelCase>& cases) {
+  const auto models = frontends::zoo();
+  const auto model = std::find_if(models.begin(), models.end(), [&](const frontends::ZooModel& m) { return network == m.name; });
+  TW_ASSERT(model != models.end(), "the suite names bundled networks");
+  TW_TRY(const std::string bytes, model->build({}));
+  TW_TRY(const graph::Graph g, frontends::read_onnx_bytes(bytes, {}));
+  std::set<std::string> known;
+  for (const KernelCase& c : cases) known.insert(c.name);
+  for (const graph::Node& n : g.nodes) {
+    if (n.op != "conv2d") continue;
+    const Dims &x = g.values[static_cast<size_t>(n.inputs[0])].type.shape, &w = g.values[static_cast<size_t>(n.inputs[1])].type.shape;
+    const Dims strides = n.attrs.integers("strides", {1, 1}), pads = n.attrs.integers("pads", {0, 0, 0, 0}), dilations = n.attrs.integers("dilations", {1, 1});
+    if (x[0] != 1 || x[2] != x[3] || w[2] != w[3] || !all_equal(strides) || !all_equal(pads) || dilations != Dims{1, 1})
+      return Error(ErrorCode::unsupported, fmt::format("Expected square convolutions, found '{}' of {}", n.name, network));
+    KernelCase c = conv2d_case(x[1], x[2], w[0], w[2], strides[0], pads[0], n.attrs.integer("groups", 1));
+    if (known.insert(c.name).second) cases.push_back(std::move(c));
+  }
+  return {};
+}
+
+HostArray random_array(const Dims& shape, double scale, Rng& rng) {
+  HostArray a = HostArray::make(kFloat32, shape);
+  auto* p = reinterpret_cast<float*>(a.data.data());
+  for (int64_t i = 0, n = a.num_elements(); i < n; ++i) p[i] = static_cast<float>(scale * (2 * rng.uniform_real() - 1));
+  return a;
+}
+
+}  // namespace
+
+KernelCase dense_case(int64_t m, int64_t n, int64_t k) {
+  KernelCase c{fmt::format("dense {}x{}x{}", m, n, k), Kind::dense, {m, k}, {n, k}, {m, n}};
+  c.flops = 2.0 * static_cast<double>(m * n * k);
+  return c;
+}
+
+KernelCase batch_matmul_case(int64_t batch, int64_t m, int64_t n, int64_t k) {
+  KernelCase c{fmt::format("batch_matmul {}x{}x{}x{}", batch, m, n, k), Kind::batch_matmul, {batch, m, k}, {batch, k, n}, {batch, m, n}};
+  c.flops = 2.0 * static_cast<double>(batch * m * n * k);
+  return c;
+}
+
+KernelCase conv2d_case(int64_t channels, int64_t size, int64_t filters, int64_t kernel, int64_t stride, int64_t pad, int64_t groups) {
+  const int64_t out = (size + 2 * pad - kernel) / stride + 1;
+  const std::string what = groups == 1          ? fmt::format("{} to {}", channels, filters)
+                           : groups == channels ? fmt::format("{} depthwise", channels)
+                                                : fmt::format("{} to {} in {} groups", channels, filters, groups);
+  KernelCase c{fmt::format("conv2d {}, {}x{}, {}x{} by {}", what, size, size, kernel, kernel, stride),
+               Kind::conv2d,
+               {1, channels, size, size},
+               {filters, channels / groups, kernel, kernel},
+               {1, filters, out, out},
+               stride,
+               pad,
+               groups};
+  c.flops = 2.0 * static_cast<double>(product(c.weight) * out * out);
+  return c;
+}
+
+Expected<std::vector<KernelCase>> suite_cases(const std::string& suite) {
+  std::vector<KernelCase> cases;
+  if (suite != "conv") cases = products();
+  if (suite != "dense") {
+    for (const char* network : {"resnet50", "mobilenet_v2"}) TW_CHECK(add_convolutions(network, cases));
+  }
+  return cases;
+}
+
+KernelData make_data(const KernelCase& c, uint64_t seed) {
+  Rng rng(seed);
+  const double sum_length = c.flops / 2 / static_cast<double>(product(c.result));
+  KernelData d;
+  d.data = random_array(c.data, 1, rng);
+  d.weight = random_array(c.weight, 1 / std::sqrt(sum_length), rng);
+  d.bias = random_array({c.bias_elements()}, 1, rng);
+  return d;
+}
+
+Expected<void> add_case(graph::GraphBuilder& b, const KernelCase& c, const KernelData& data) {
+  const int x = b.input(c.name + ".x", {kFloat32, c.data});
+  const int w = c.constant_weight() ? b.constant(c.name + ".w", data.weight) : b.input(c.name + ".w", {kFloat32, c.weight});
+  if (c.kind != Kind::conv2d) {
+    TW_TRY(const auto y, b.node(c.kind == Kind::dense ? "dense" : "matmul", {x, w}, {}, c.name));
+    b.output(y[0]);
+    return {};
+  }
+  graph::Attrs attrs;
+  attrs.values["strides"] = Dims{c.stride, c.stride};
+  attrs.values["pads"] = Dims(4, c.pad);
+  attrs.values["groups"] = c.groups;
+  TW_TRY(const auto y, b.node("conv2d", {x, w, b.constant(c.name + ".bias", data.bias)}, attrs, c.name));
+  TW_TRY(const auto z, b.node("relu", {y[0]}, {}, c.name + ".relu"));
+  b.output(z[0]);
+  return {};
+}
+
+}  // namespace tw::cli::bench

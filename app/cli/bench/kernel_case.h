@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/base/expected.h"
+#include "engine/graph/graph.h"
+
+/// What `tw bench` computes with our kernels and with other libraries': one operator with fixed shapes, float32.
+namespace tw::cli::bench {
+
+enum class Kind { dense, batch_matmul, conv2d };
+
+/// dense: data [M, K], weight [N, K], result [M, N]. batch_matmul: data [B, M, K], weight [B, K, N], result [B, M, N]; its weight is an input like the other.
+/// conv2d: data [1, C, H, W], weight [O, C / groups, KH, KW], result [1, O, ...], with bias [O] and ReLU.
+struct KernelCase {
+  std::string name;
+  Kind kind = Kind::dense;
+  std::vector<int64_t> data, weight, result;
+  int64_t stride = 1, pad = 0, groups = 1;
+  double flops = 0;  ///< multiplications and additions of the product; padded taps count
+
+  int64_t bias_elements() const { return kind == Kind::conv2d ? weight[0] : 0; }
+  bool constant_weight() const { return kind != Kind::batch_matmul; }
+};
+
+KernelCase dense_case(int64_t m, int64_t n, int64_t k);
+KernelCase batch_matmul_case(int64_t batch, int64_t m, int64_t n, int64_t k);
+KernelCase conv2d_case(int64_t channels, int64_t size, int64_t filters, int64_t kernel, int64_t stride, int64_t pad, int64_t groups);
+
+/// The cases of a suite. `dense`: square products and the products of bert_base; `conv`: every distinct convolution of resnet50 and mobilenet_v2, read from the
+/// bundled networks; `kernels`: both. Errors: what building the networks says; unsupported for a convolution that a case cannot describe.
+Expected<std::vector<KernelCase>> suite_cases(const std::string& suite);
+
+/// Data of a case, seeded: elements uniform in [-1, 1), weights scaled down with the length of the sums.
+struct KernelData {
+  HostArray data, weight, bias;
+};
+KernelData make_data(const KernelCase& c, uint64_t seed);
+
+/// Adds the case to a graph and makes its result an output.
+Expected<void> add_case(graph::GraphBuilder& b, const KernelCase& c, const KernelData& data);
+
+}  // namespace tw::cli::bench

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels against the best of OpenBLAS and oneDNN, with weights that are in no cache, on the same threads, interleaved in one run.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/cli/bench/bench.h"
+#include "app/cli/bench/our_kernel.h"
+#include "app/cli/bench/peers.h"
+#include "app/cli/common.h"
+#include "app/cli/progress.h"
+#include "app/cli/table.h"
+#include "engine/base/hash.h"
+#include "engine/base/json.h"
+#include "engine/base/text.h"
+#include "engine/measure/peak.h"
+#include "engine/space/template.h"
+
+namespace tw::cli::bench {
+namespace {
+
+constexpr int kRounds = 15, kProbedRounds = 24;
+constexpr double kSampleSeconds = 0.005;
+/// All copies of a weight together take so many times the last cache, but there are at most kMaxCopies.
+constexpr int64_t kCachesFull = 4, kMaxCopies = 512;
+constexpr double kLargestError = 1e-3;  ///< relative to the largest element
+
+/// All cases as one network, so that a database has one model for them and tuning is one session.
+struct Cases {
+  std::vector<KernelCase> list;
+  LoadedNetwork network;
+  std::vector<const graph::Group*> groups;  ///< per case
+};
+
+Expected<void> load_cases(const Bench& bench, const Target& target, Cases& cases) {
+  const Options& o = bench.options;
+  TW_TRY(cases.list, suite_cases(o.suite));
+  std::erase_if(cases.list, [&](const KernelCase& c) { return c.name.find(o.only) == std::string::npos; });
+  if (cases.list.empty()) return Error(ErrorCode::invalid_argument, fmt::format("No case's name has '{}' in it", printable(o.only)));
+  if (o.quick) cases.list.resize(1);
+  graph::GraphBuilder b("bench " + o.suite);
+  std::string names;
+  for (const KernelCase& c : cases.list) {
+    TW_CHECK(add_case(b, c, make_data(c, o.seed)));
+    names += c.name + "\n";
+  }
+  api::Network& network = cases.network.network;
+  cases.network.target = target;
+  network.imported = std::move(b).finish();
+  network.content_key = fmt::format("{:016x}", stable_hash(names));
+  TW_TRY(network.optimized, graph::run_passes(network.imported, target));
+  TW_TRY(network.partition, graph::partition(network.optimized));
+  const auto& groups = network.partition.groups;
+  for (size_t i = 0; i < cases.list.size(); ++i) {
+    const int output = network.optimized.outputs[i];
+    const auto group = std::find_if(groups.begin(), groups.end(),
+                                    [&](const graph::Group& g) { return std::find(g.outputs.begin(), g.outputs.end(), output) != g.outputs.end(); });
+    if (group == groups.end() || groups.size() != cases.list.size())
+      return Error(ErrorCode::internal, fmt::format("Expected one kernel for each case, found {} for {} cases", groups.size(), cases.list.size()));
+    cases.groups.push_back(&*group);
+  }
+  return {};
+}
+
+/// What was sampled of one case.
+struct Sampled {
+  std::vector<Sample> samples;
+  size_t contenders = 1;                  ///< ours is number 0
+  std::vector<int> contender_of;          ///< per peer, -1 where there is none
+  std::vector<std::string> peer_reasons;  ///< why
+  int64_t trials = 0;
+  bool tuned = false;
+};
+
+Expected<void> check_equal(const KernelCase& c, const HostArray& ours, const HostArray& theirs, const std::string& peer) {
+  const api::Difference d = api::compare(ours, theirs);
+  if (d.max_rel < kLargestError) return {};
+  return Error(ErrorCode::wrong_result,
+               fmt::format("Expected equal results of '{}', found that ours and {}'s differ by {:.3g} of the largest element", c.name, peer, d.max_rel));
+}
+
+/// The best record's schedule, or the default one.
+Expected<schedule::Schedule> schedule_of(const Bench& bench, const records::Task& task, Sampled& sampled) {
+  TW_TRY(const auto row, bench.db->task_by_key(task.key));
+  sampled.trials = row ? row->trials : 0;
+  TW_TRY(const auto record, bench.db->best(task.key));
+  sampled.tuned = record.has_value();
+  if (!record) return space::default_schedule(task.dag, task.target);
+  return schedule::Schedule::replay(task.dag, record->candidate.steps);
+}
+
+Expected<Sampled> sample_case(const Bench& bench, const Cases& cases, size_t number, const std::vector<std::unique_ptr<Peer>>& peers,
+                              const runtime::ThreadPool& pool) {
+  const KernelCase& c = cases.list[number];
+  const Target& target = cases.network.target;
+  const graph::Group& group = *cases.groups[number];
+  const KernelData data = make_data(c, bench.options.seed);
+  const auto weight_bytes = static_cast<int64_t>(data.weight.data.size());
+  const auto copies = static_cast<int>(c.constant_weight() ? std::clamp<int64_t>(kCachesFull * target.l3_bytes / weight_bytes + 1, 2, kMaxCopies) : 1);
+
+  Sampled sampled;
+  TW_TRY(const schedule::Schedule schedule, schedule_of(bench, records::make_task(c.name, group.dag, target), sampled));
+  TW_TRY(const auto ours, OurKernel::create(cases.network.network.optimized, group, schedule, target,
+                                            {{c.name + ".x", &data.data}, {c.name + ".w", &data.weight}}, copies, pool));
+  std::vector<Contender> contenders{{"ours", [&]() -> Expected<double> { return median_call_s([&] { ours->run(); }, kSampleSeconds); }}};
+  std::vector<std::unique_ptr<PeerKernel>> theirs;
+  for (const auto& peer : peers) {
+    auto kernel = peer->prepare(c, data, copies);
+    sampled.peer_reasons.push_back(kernel ? "" : kernel.error().message);
+    sampled.contender_of.push_back(kernel ? static_cast<int>(contenders.size()) : -1);
+    if (!kernel) continue;
+    theirs.push_back(std::move(*kernel));
+    contenders.push_back({peer->name(), [k = theirs.back().get()]() -> Expected<double> { return median_call_s([k] { k->run(); }, kSampleSeconds); }});
+  }
+  sampled.contenders = contenders.size();
+  TW_TRY(sampled.samples, sample_by_turns(contenders, pool.threads() > 1 ? kProbedRounds : kRounds, pool.threads(), bench.processors, stop_token()));
+  for (size_t i = 0; i < theirs.size(); ++i) TW_CHECK(check_equal(c, ours->result(), theirs[i]->result(), contenders[i + 1].name));
+  return sampled;
+}
+
+std::string microseconds(double seconds) { return std::isfinite(seconds) ? fmt::format("{:.1f}", seconds * 1e6) : "-"; }
+
+/// Opens the peers; the reasons of those that are missing become notes.
+std::vector<std::unique_ptr<Peer>> open_peers(const Bench& bench, int threads, std::string& notes) {
+  std::vector<std::unique_ptr<Peer>> peers;
+  const std::pair<const char*, Expected<std::unique_ptr<Peer>> (*)(const std::vector<int>&)> known[] = {{"openblas", openblas_peer}, {"onednn", onednn_peer}};
+  for (const auto& [name, open] : known) {
+    if (!bench.wants(name)) continue;
+    auto peer = open(bench.first(threads));
+    notes += fmt::format("- {}\n", peer ? (*peer)->description() : "Not compared: " + peer.error().message);
+    if (peer) peers.push_back(std::move(*peer));
+  }
+  return peers;
+}
+
+/// Rows, ratios and JSON out of the samples, each case within one state of the machine.
+void fill(Section& section, const Cases& cases, const std::vector<Sampled>& sampled, const std::vector<std::unique_ptr<Peer>>& peers, const States& states,
+          double peak) {
+  const bool probed = states.count() > 1 || states.range_s(0).second > 0;
+  std::vector<std::string> titles{"case", ">ours us"};
+  for (const auto& peer : peers) titles.push_back(">" + peer->name() + " us");
+  titles.insert(titles.end(), {">best peer / ours", ">of peak", ">trials"});
+  if (probed) titles.emplace_back("state");
+  Table table(titles);
+  Json list = Json::array();
+  for (size_t i = 0; i < sampled.size(); ++i) {
+    const Sampled& s = sampled[i];
+    const KernelCase& c = cases.list[i];
+    const Standing standing = standing_of(s.samples, s.contenders, states);
+    const double ours_s = standing.best_s[0];
+    double best_peer_s = std::numeric_limits<double>::infinity();
+    std::vector<std::string> row{c.name, microseconds(ours_s)};
+    Json peers_s = Json::object();
+    for (size_t p = 0; p < peers.size(); ++p) {
+      const double seconds = s.contender_of[p] < 0 ? std::numeric_limits<double>::infinity() : standing.best_s[static_cast<size_t>(s.contender_of[p])];
+      best_peer_s = std::min(best_peer_s, seconds);
+      row.push_back(microseconds(seconds));
+      peers_s[peers[p]->name()] = s.contender_of[p] < 0 ? Json(s.peer_reasons[p]) : json_number(seconds);
+    }
+    const double ratio = best_peer_s / ours_s, share = c.flops / ours_s / peak;
+    if (std::isfinite(ratio)) section.ratios.push_back(ratio);
+    row.push_back(std::isfinite(ratio) ? fmt::format("{:.2f}", ratio) : "-");
+    row.push_back(peak > 0 && std::isfinite(ours_s) ? fmt::format("{:.0f} %", 100 * share) : "-");
+    row.push_back(s.tuned ? std::to_string(s.trials) : "untuned");
+    if (probed) row.push_back(standing.state < 0 ? "none for all" : States::name(standing.state));
+    table.row(row);
+    list.push_back({{"name", c.name},
+                    {"flops", c.flops},
+                    {"ours_s", json_number(ours_s)},
+                    {"peers_s", peers_s},
+                    {"ratio", json_number(ratio)},
+                    {"share_of_peak", json_number(peak > 0 ? share : NAN)},
+                    {"trials", s.trials},
+                    {"tuned", s.tuned}});
+    if (probed) list.back()["state"] = standing.state < 0 ? Json(nullptr) : Json(States::name(standing.state));
+  }
+  section.table = table.markdown();
+  section.json["cases"] = list;
+}
+
+}  // namespace
+
+Expected<Section> kernel_section(const Bench& bench, int threads) {
+  Section section;
+  const std::vector<std::unique_ptr<Peer>> peers = open_peers(bench, threads, section.notes);
+  Target target = host_target();
+  target.cores = threads;
+  Cases cases;
+  TW_CHECK(load_cases(bench, target, cases));
+  TW_CHECK(bench.tune(cases.network, "(made by tw bench)"));
+  const runtime::ThreadPool pool(threads);
+  double peak = measure::measure_peak_flops(0.3) * threads;
+  std::vector<Sampled> sampled;
+  Progress progress("Measuring", static_cast<int64_t>(cases.list.size()));
+  std::vector<Sample> all;
+  for (size_t i = 0; i < cases.list.size(); ++i) {
+    TW_TRY(Sampled s, sample_case(bench, cases, i, peers, pool));
+    all.insert(all.end(), s.samples.begin(), s.samples.end());
+    sampled.push_back(std::move(s));
+    progress.update(static_cast<int64_t>(i) + 1, cases.list[i].name);
+  }
+  progress.finish();
+  peak = std::max(peak, measure::measure_peak_flops(0.3) * threads);
+  const States states(all);
+  fill(section, cases, sampled, peers, states, peak);
+  section.notes +=
+      fmt::format("- peak: {} in multiply-adds on {} thread{}, measured before and after\n", si_text(peak, "FLOP/s"), threads, threads > 1 ? "s" : "");
+  section.notes +=
+      fmt::format("- time: the least of {} samples, each the median call of {:.0f} ms; weights rotate over {} times the last cache, at most {} copies\n",
+                  threads > 1 ? kProbedRounds : kRounds, kSampleSeconds * 1e3, kCachesFull, kMaxCopies);
+  section.notes += "- convolutions with bias and ReLU; % of peak counts padded taps; OpenBLAS has no convolutions\n";
+  section.notes += states_note(states, all);
+  section.json["peak_flop_per_s"] = peak;
+  section.json["states"] = states_json(states, all);
+  return section;
+}
+
+}  // namespace tw::cli::bench

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole networks against ONNX Runtime, tuned and as the rules schedule them, on the same threads, interleaved in one run.
+#include <cmath>
+
+#include "app/cli/bench/affinity.h"
+#include "app/cli/bench/bench.h"
+#include "app/cli/bench/onnxruntime.h"
+#include "app/cli/common.h"
+#include "app/cli/running.h"
+#include "app/cli/subprocess.h"
+#include "app/cli/table.h"
+#include "engine/base/json.h"
+#include "engine/base/text.h"
+
+namespace tw::cli::bench {
+namespace {
+
+constexpr const char* kNetworks[] = {"resnet50", "resnet18", "mobilenet_v2", "bert_base"};
+constexpr int kRounds = 15, kProbedRounds = 30;
+constexpr double kSampleSeconds = 0.05;
+
+struct Sampled {
+  std::string name;
+  std::vector<Sample> samples;  ///< contender 0 is tuned, 1 the default, 2 the peer
+  size_t contenders = 2;
+};
+
+Expected<std::unique_ptr<runtime::GraphExecutor>> executor_of(const LoadedNetwork& loaded, records::RecordSource* source, uint64_t seed) {
+  api::CompileOptions options;
+  options.stop = stop_token();
+  TW_TRY(runtime::Executable compiled, api::compile(loaded.network, loaded.target, source, options));
+  const auto shared = std::make_shared<const runtime::Executable>(std::move(compiled));
+  TW_TRY(auto executor, make_executor(shared));
+  TW_CHECK(executor->set_inputs(random_inputs(*shared, seed)));
+  return executor;
+}
+
+Expected<Sampled> sample_network(const Bench& bench, const std::string& name, const std::string& folder, int threads, std::string& peer_note) {
+  const std::string path = folder + "/" + name + ".onnx";
+  TW_CHECK(frontends::write_zoo_model(name, {}, path));
+  LoadedNetwork loaded{{}, host_target()};
+  loaded.target.cores = threads;
+  TW_TRY(loaded.network, api::import_network(path, loaded.target));
+  TW_CHECK(bench.tune(loaded, path));
+  TW_TRY(const auto tuned, executor_of(loaded, bench.db.get(), bench.options.seed));
+  TW_TRY(const auto untuned, executor_of(loaded, nullptr, bench.options.seed));
+  const auto timed = [](runtime::GraphExecutor& e) { return [&e]() -> Expected<double> { return median_call_s([&e] { e.run(); }, kSampleSeconds); }; };
+  std::vector<Contender> contenders{{"tuned", timed(*tuned)}, {"default", timed(*untuned)}};
+  auto peer = [&]() -> Expected<std::unique_ptr<OnnxRuntime>> {
+    if (!bench.wants("onnxruntime")) return Error(ErrorCode::not_applicable, "--against leaves it out");
+    const Affinity affinity(bench.first(threads));
+    return OnnxRuntime::create(bench.options.python, path, threads, stop_token());
+  }();
+  if (!peer && peer.error().code == ErrorCode::cancelled) return peer.error();
+  peer_note = peer ? fmt::format("ONNX Runtime {}", (*peer)->version()) : "Not compared with ONNX Runtime: " + peer.error().message;
+  if (peer) contenders.push_back({"ONNX Runtime", [&]() -> Expected<double> { return (*peer)->sample(kSampleSeconds); }});
+  Sampled sampled{name, {}, contenders.size()};
+  TW_TRY(sampled.samples, sample_by_turns(contenders, threads > 1 ? kProbedRounds : kRounds, threads, bench.processors, stop_token()));
+  return sampled;
+}
+
+std::string milliseconds(double seconds) { return std::isfinite(seconds) ? fmt::format("{:.2f}", seconds * 1e3) : "-"; }
+
+}  // namespace
+
+Expected<Section> network_section(const Bench& bench, int threads) {
+  TW_TRY(const TemporaryFolder folder, TemporaryFolder::create());
+  Section section;
+  std::string peer_note;
+  std::vector<Sampled> networks;
+  std::vector<Sample> all;
+  for (const char* name : kNetworks) {
+    if (std::string(name).find(bench.options.only) == std::string::npos || (bench.options.quick && !networks.empty())) continue;
+    TW_TRY(Sampled s, sample_network(bench, name, folder.path(), threads, peer_note));
+    all.insert(all.end(), s.samples.begin(), s.samples.end());
+    networks.push_back(std::move(s));
+  }
+  if (networks.empty()) return Error(ErrorCode::invalid_argument, fmt::format("No network's name has '{}' in it", printable(bench.options.only)));
+  const States states(all);
+  std::vector<std::string> titles{"network", ">tuned ms", ">default ms", ">ONNX Runtime ms", ">ONNX Runtime / tuned", ">ONNX Runtime / default"};
+  if (threads > 1) titles.emplace_back("state");
+  Table table(titles);
+  Json list = Json::array();
+  for (const Sampled& s : networks) {
+    const Standing standing = standing_of(s.samples, s.contenders, states);
+    const double tuned_s = standing.best_s[0], default_s = standing.best_s[1], peer_s = s.contenders > 2 ? standing.best_s[2] : NAN;
+    const double ratio = peer_s / tuned_s;
+    const auto text = [](double r) { return std::isfinite(r) ? fmt::format("{:.2f}", r) : "-"; };
+    if (std::isfinite(ratio)) section.ratios.push_back(ratio);
+    std::vector<std::string> row{s.name, milliseconds(tuned_s), milliseconds(default_s), milliseconds(peer_s), text(ratio), text(peer_s / default_s)};
+    if (threads > 1) row.push_back(standing.state < 0 ? "none for all" : States::name(standing.state));
+    table.row(row);
+    list.push_back({{"name", s.name},
+                    {"ours_s", json_number(tuned_s)},
+                    {"default_s", json_number(default_s)},
+                    {"peers_s", {{"ONNX Runtime", json_number(peer_s)}}},
+                    {"ratio", json_number(ratio)}});
+  }
+  section.table = table.markdown();
+  section.notes = fmt::format("- {}\n- batch 1; time: the least of {} samples, each the median run of {:.0f} ms; at most {} trials a task\n", peer_note,
+                              threads > 1 ? kProbedRounds : kRounds, kSampleSeconds * 1e3, bench.options.trials);
+  section.notes += states_note(states, all);
+  section.json["cases"] = list;
+  section.json["states"] = states_json(states, all);
+  return section;
+}
+
+}  // namespace tw::cli::bench
