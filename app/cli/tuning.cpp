@@ -140,6 +140,14 @@ std::string failures_text(const tune::TaskDone& t) {
   return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// What the session spent its time on.
+std::string cost_text(const tune::SessionReport& r) {
+  if (!(r.total_s > 0)) return {};
+  const auto share = [&](double seconds) { return 100 * seconds / r.total_s; };
+  return fmt::format("Time {:.1f} s: building {:.0f} %, measuring {:.0f} %, searching {:.0f} %, rest {:.0f} %\n", r.total_s, share(r.build_s), share(r.measure_s),
+                     share(r.search_s), share(r.idle_s()));
+}
+
 }  // namespace
 
 Expected<StoredNetwork> store_network(db::Database& db, const LoadedNetwork& loaded, const std::string& path, const std::vector<api::NetworkTask>& tasks) {
@@ -242,6 +250,7 @@ Json tune_json(const TuneRequest& request, const TuneResult& result) {
           {"build_s", result.report.build_s},
           {"measure_s", result.report.measure_s},
           {"search_s", result.report.search_s},
+          {"idle_s", result.report.idle_s()},
           {"total_s", result.report.total_s}};
 }
 
@@ -255,7 +264,8 @@ std::string tune_table(const TuneResult& result) {
   }
   const NetworkTime time = network_time(result);
   return table.text() + fmt::format("\nSum over the network: default {}, tuned {}, {}\n", time_text(time.default_s), time_text(time.best_s),
-                                    ratio_text(time.default_s / time.best_s));
+                                    ratio_text(time.default_s / time.best_s)) +
+         cost_text(result.report);
 }
 
 }  // namespace tw::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -79,8 +80,11 @@ using EventSink = std::function<void(const Event&)>;
 
 struct SessionReport {
   std::vector<TaskDone> tasks;
+  // Wall time. Searching is everything between asking for points and having them as schedules, and learning from their results.
   double build_s = 0, measure_s = 0, search_s = 0, total_s = 0;
   bool cancelled = false;
+  /// The rest: storing, telling, waiting while paused.
+  double idle_s() const { return std::max(0.0, total_s - build_s - measure_s - search_s); }
 };
 
 /// What an earlier session measured of a task.

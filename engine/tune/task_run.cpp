@@ -49,6 +49,7 @@ void SessionContext::add_prior(const records::Task& task, const std::vector<reco
 
 TaskRun::TaskRun(int number, const SessionTask& task, SessionContext& context)
     : number_(number), task_(task), context_(context), default_s_(kNever), best_s_(kNever), epoch_(context.epoch) {
+  const ScopedTimer timer(context.times.search_s);
   const records::Task& t = task.task;
   template_ = space::find_template(*t.dag, t.target);
   if (template_) {
@@ -223,7 +224,10 @@ Expected<void> TaskRun::try_batch(const std::vector<PointCandidate>& batch) {
     if (r.candidate.index >= 0 && tells_of_candidate(r.result)) learned.push_back({r.candidate.index, comparable(r.result)});
     if (r.candidate.index < 0) default_done_ = true;
   }
-  if (strategy_ && !learned.empty()) strategy_->observe(learned);
+  if (strategy_ && !learned.empty()) {
+    const ScopedTimer timer(context_.times.search_s);
+    strategy_->observe(learned);
+  }
   known_.insert(known_.end(), learned.begin(), learned.end());
   if (context_.infra_in_a_row >= kMaxInfraInARow) {
     return Error(ErrorCode::infrastructure, fmt::format("The session stopped after {} failures in a row that are not the candidates' fault; the last: {}",

@@ -99,6 +99,8 @@ class SessionTest : public QObject {
     QCOMPARE(records[0].candidate.index, -1);
     QVERIFY(!records[0].candidate.steps.empty());
     QCOMPARE(report->tasks[0].default_s, records[0].result.seconds());
+    QVERIFY(report->search_s > 0 && report->idle_s() >= 0);
+    QVERIFY(report->build_s + report->measure_s + report->search_s + report->idle_s() >= report->total_s);
     QCOMPARE(points_of(records).size(), size_t{10});
   }
   void tasks_without_a_template_get_one_trial() {
