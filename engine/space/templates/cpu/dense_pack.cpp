@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/space/templates/cpu/dense_pack.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "engine/base/json.h"
@@ -31,6 +33,20 @@ bool conflict_free(int64_t rows, int64_t row_bytes, const Target& target) {
   const int64_t g = std::gcd(row_bytes, set_span);
   if (g < 64) return true;
   return rows <= target.l1d_ways * (set_span / g);
+}
+
+/// What passes through the level-2 cache with `rows` of A in a block, relative to reading everything once: all weights for each block,
+/// and of the rows, again for each panel, what that cache does not keep beside it. Rows come in many short streams, and what the last level does not hold comes
+/// from memory: both cost more.
+double traffic(const Shape& s, int64_t rows, const Target& target) {
+  constexpr double kMemory = 3, kStreams = 2;  // about, for one core
+  constexpr int64_t kPanelVectors = 3;         // of most panels
+  const auto cost = [&](int64_t bytes) { return bytes > target.l3_bytes / 2 ? kMemory : 1.0; };
+  const int64_t columns = kPanelVectors * s.lanes, weights = s.n * s.k * 4, all_rows = s.m * s.k * 4, block = rows * s.k * 4, panel = columns * s.k * 4;
+  const double lost = std::clamp(static_cast<double>(block + panel) / static_cast<double>(target.l2_bytes) - 0.5, 0.0, 1.0);
+  const auto passes = static_cast<double>((s.m + rows - 1) / rows), panels = static_cast<double>(s.n) / static_cast<double>(columns);
+  const double again = std::max(1.0, lost * kStreams * panels) * cost(block);
+  return (passes * cost(weights) * static_cast<double>(weights) + again * static_cast<double>(all_rows)) / static_cast<double>(weights + all_rows);
 }
 
 }  // namespace
@@ -69,15 +85,13 @@ ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target) {
 
 ConfigEntity dense_pack_fallback(const te::Dag& dag, const Target& target) {
   const Shape s = shape_of(dag, *find_anchor(dag, "dense"), target);
-  // The block of rows stays in the level-2 cache beside the panel that passes over it.
-  const auto block_score = [&](int64_t rows) { return rows * s.k * 4 <= target.l2_bytes * 2 / 5 ? static_cast<double>(rows) : -static_cast<double>(rows); };
   return dense_pack_space(dag, target).best_by([&](const ConfigEntity& e) {
     const int64_t rows = e.split("tile_y")[1], vectors = e.split("tile_x")[1] / s.lanes, block = e.integer("rows_block");
     const int64_t tasks = ((s.m + block - 1) / block) * (s.vectors() / vectors);
     // One row has no reuse of weights: what counts is that panels are long streams, and that the reduction's loop is not most of the work.
     const int64_t unroll = s.m == 1 && s.k >= 4 ? 4 : 1;
     const bool plain = e.integer("unroll_k") == unroll && e.integer("panel_outer") == 1;
-    return tile_rate(rows, vectors) * filled(s.m, rows) * balanced(tasks, target) + (plain ? 10 : 0) + 1e-3 * block_score(block);
+    return tile_rate(rows, vectors) * filled(s.m, rows) * balanced(tasks, target) + (plain ? 10 : 0) - 0.1 * std::log2(traffic(s, block, target));
   });
 }
 
