@@ -12,11 +12,6 @@ using schedule::Stage;
 
 namespace {
 
-/// Vectors of results that a reduction sums up side by side.
-constexpr int64_t kAccumulators = 4;
-/// Elements of a sliding window that is written out, at most.
-constexpr int64_t kWindow = 9;
-
 /// Whether the stage reads `source` at its own position only.
 bool reads_own_position(const Builder& b, int stage, int source) {
   const std::vector<te::Axis>& axes = b.at(stage).op.axes;

@@ -9,9 +9,6 @@ using schedule::Stage;
 
 namespace {
 
-/// Vectors of neighbouring outputs that a reduction sums side by side: enough to hide the latency of a multiply-add.
-constexpr int64_t kAccumulators = 4;
-
 /// True if neighbouring outputs along `axis` read elements that are not neighbours: a vector would have to gather them, slower than scalar loads.
 bool gathers(const Builder& b, int stage, int axis) {
   for (const Read& r : reads_of(whole_body(b, stage), {b.at(stage).op.axes[static_cast<size_t>(axis)]}))

@@ -12,16 +12,11 @@ using schedule::Stage;
 
 namespace {
 
-/// Vectors that a reduction adds up side by side, to hide the latency of an addition.
-constexpr int64_t kAccumulators = 4;
 /// A reduction shorter than this is not worth partial sums.
 constexpr int64_t kShortRow = 8;
 
 /// Iterations from which a reduction to a few results is worth the detour over parts.
 constexpr int64_t kLongReduction = 64 * kParallelWork;
-
-/// Elements of a sliding window that is written out, at most.
-constexpr int64_t kWindow = 9;
 
 /// Bytes of partial results that stay in the level-1 cache beside the rows that are added to them.
 constexpr int64_t kPartialBytes = 8192;

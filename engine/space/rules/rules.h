@@ -15,6 +15,12 @@ inline constexpr int64_t kParallelWork = 1 << 15;
 /// Strides up to this are read as whole vectors with elements left out.
 inline constexpr int64_t kShortStride = 4;
 
+/// Vectors that a reduction adds up side by side: enough to hide the latency of an addition or a multiply-add.
+inline constexpr int64_t kAccumulators = 4;
+
+/// Elements of a sliding window that is written out, at most.
+inline constexpr int64_t kWindow = 9;
+
 /// Axis and length of the contiguous run in memory: the innermost piece of a layout, or the last dimension.
 struct Contiguous {
   int axis = -1;
