@@ -12,7 +12,7 @@ import sys
 import time
 
 TASKS = {
-    "dense_128x768x768": ("dense_pack.x86", lambda te: (te((128, 768)), te((768, 768)), None, "float32")),
+    "dense_64x384x384": ("dense_pack.x86", lambda te: (te((64, 384)), te((384, 384)), None, "float32")),
     "conv2d_64x28x28": ("conv2d_NCHWc.x86",
                         lambda te: (te((1, 64, 28, 28)), te((64, 64, 3, 3)), (1, 1), (1, 1, 1, 1), (1, 1), "NCHW", "NCHW", "float32")),
     "depthwise_conv2d_192x28x28": ("depthwise_conv2d_NCHWc.x86",
@@ -38,7 +38,7 @@ def load():
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--task", choices=sorted(TASKS), default="dense_128x768x768")
+    parser.add_argument("--task", choices=sorted(TASKS), default="dense_64x384x384")
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--tuner", choices=["random", "ga", "xgb"], default="xgb")
     parser.add_argument("--threads", type=int, default=1)

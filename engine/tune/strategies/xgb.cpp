@@ -18,7 +18,7 @@ struct XgbOptions {
   const cost::FeatureDef* feature = nullptr;
   cost::BoostingOptions trees;
   AnnealingOptions annealing;
-  int plan_size = 64;
+  int plan_size = 64, first_plan = 16;
   double epsilon = 0.05;
   int diversity = 0;  ///< 0: off
   int transfer_samples = 500;
@@ -26,7 +26,12 @@ struct XgbOptions {
 
 class Xgb : public Strategy {
  public:
-  Xgb(const StrategyInput& in, const XgbOptions& options) : in_(in), options_(options), rng_(in.rng), annealing_(in.space, options.annealing, rng_.split()) {}
+  Xgb(const StrategyInput& in, const XgbOptions& options)
+      : in_(in),
+        options_(options),
+        rng_(in.rng),
+        annealing_(in.space, options.annealing, rng_.split()),
+        next_fit_(static_cast<size_t>(std::min(options.first_plan, options.plan_size))) {}
 
   std::vector<int64_t> propose(int n) override {
     make_plan();
@@ -112,13 +117,13 @@ class Xgb : public Strategy {
     for (const ScoredPoint& p : options_.diversity > 1 ? diverse(found) : found) plan_.push_back(p.point);
   }
 
-  /// A model of all samples and its favourites, each time another plan's worth of samples has come.
+  /// A model of all samples and its favourites: first after a few samples, then each time they have doubled or another plan's worth has come.
   void make_plan() {
-    if (samples_.size() < static_cast<size_t>(options_.plan_size) * (plans_ + 1)) return;
+    if (samples_.size() < next_fit_) return;
     double fastest = 0;
     for (const Sample& s : samples_) fastest = std::max(fastest, s.speed);
     if (fastest <= 0) return;
-    plans_ = samples_.size() / static_cast<size_t>(options_.plan_size);
+    next_fit_ = samples_.size() + std::min(samples_.size(), static_cast<size_t>(options_.plan_size));
     next_ = 0;
     plan_.clear();
     std::vector<std::vector<float>> rows;
@@ -204,7 +209,8 @@ class Xgb : public Strategy {
   std::unordered_map<int64_t, std::vector<float>> features_;
   std::vector<int64_t> plan_;                 ///< best first
   std::unique_ptr<cost::BoostedTrees> base_;  ///< of other tasks; null if none
-  size_t next_ = 0, plans_ = 0;
+  size_t next_ = 0;
+  size_t next_fit_;  ///< samples from which on the next model is fitted
   // For spaces without a task: features that only read knobs never look at them.
   te::DagPtr no_dag_;
   Target no_target_;
@@ -217,6 +223,7 @@ std::unique_ptr<Strategy> make(const StrategyInput& in) {
   o.feature = cost::find_feature(p.at("feature").get<std::string>());
   TW_ASSERT(o.feature != nullptr, "the choices of 'feature' are the table's names");
   o.plan_size = p.at("plan_size").get<int>();
+  o.first_plan = p.at("first_plan").get<int>();
   o.epsilon = p.at("epsilon").get<double>();
   o.diversity = p.at("diversity").get<int>();
   o.transfer_samples = p.at("transfer_samples").get<int>();
@@ -265,7 +272,8 @@ StrategyDef xgb_strategy() {
   return {
       "xgb",
       {choice("feature", "knob", "what the model sees of a candidate", names), choice("loss", "rank", "what the trees minimise", {"rank", "reg"}),
-       number("plan_size", kInt, 64, "candidates between two fits of the model", 1, 4096),
+       number("plan_size", kInt, 64, "candidates between two fits of the model, once there are as many", 1, 4096),
+       number("first_plan", kInt, 16, "candidates before the first fit; then it is fitted each time they have doubled", 1, 4096),
        number("epsilon", kReal, 0.05, "share of each plan that is drawn at random", 0, 1),
        number("diversity", kInt, 0, "choose each plan from so many times its size for different knob values; 0 or 1: off", 0, 64),
        number("transfer_samples", kInt, 500, "trials of other tasks, where a session transfers, below which nothing is learned from them", 1, 1'000'000),
@@ -281,7 +289,9 @@ StrategyDef xgb_strategy() {
       "Learns from every measurement with boosted trees which candidates are fast, looks for the model's favourites with simulated annealing, and measures "
       "those next; the last few of each plan are random. Until the first plan's worth of trials it draws at random, or follows a model of other tasks where a "
       "session transfers; that model's part halves with every 64 trials. Parameters and defaults are AutoTVM's, "
-      "except that the features are the knobs: loop features cost a lowering for each of the some ten thousand points that annealing visits.",
+      "except that the first models are fitted after 16, 32 and 64 trials, which halves the trials that small spaces need, and that the features are the "
+      "knobs: "
+      "loop features cost a lowering for each of the some ten thousand points that annealing visits.",
       "Chen et al., \"Learning to optimize tensor programs\", NeurIPS 2018 (AutoTVM's XGBTuner)"};
 }
 
