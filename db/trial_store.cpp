@@ -191,17 +191,23 @@ Expected<std::vector<TrialRow>> Database::trials(std::optional<SessionId> sessio
 
 Expected<std::optional<records::Record>> Database::best(const std::string& task_key) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<records::Record>> {
-    SQLite::Statement q(
-        c, fmt::format("SELECT {}, {}, sample.data FROM trial JOIN sample ON sample.trial_id = trial.id "
-                       "WHERE task_id = (SELECT id FROM task WHERE key = ?) AND status = 'ok' AND verified = 1 AND censored = 0 AND seconds IS NOT NULL "
-                       "AND coalesce(final_s, seconds) < 9e999 ORDER BY coalesce(final_s, seconds), trial.id LIMIT 1",
-                       kRecordColumns, kFinalColumns));
-    q.bind(1, task_key);
-    if (!q.executeStep()) return std::optional<records::Record>();
-    TW_TRY(records::Record record, read_record(q, 0));
-    TW_CHECK(unpack_samples(blob_of(q.getColumn(kRecordColumnCount + kFinalColumnCount)), record.result));
-    record.task_key = task_key;
-    return std::optional(std::move(record));
+    for (const int verified : {1, 0}) {  // as a literal, so that the index of verified trials serves
+      SQLite::Statement q(
+          c, fmt::format("SELECT {}, {}, sample.data, session.id, session.tuner, number FROM trial JOIN sample ON sample.trial_id = trial.id "
+                         "JOIN session ON session.id = session_id "
+                         "WHERE task_id = (SELECT id FROM task WHERE key = ?) AND status = 'ok' AND verified = {} AND censored = 0 AND seconds IS NOT NULL "
+                         "AND coalesce(final_s, seconds) < 9e999 ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 1",
+                         kRecordColumns, kFinalColumns, verified));
+      q.bind(1, task_key);
+      if (!q.executeStep()) continue;
+      TW_TRY(records::Record record, read_record(q, 0));
+      const auto column = [&](int i) { return q.getColumn(kRecordColumnCount + kFinalColumnCount + i); };
+      TW_CHECK(unpack_samples(blob_of(column(0)), record.result));
+      record.task_key = task_key;
+      record.origin = fmt::format("session {} ({}), trial {}", column(1).getInt64(), column(2).getString(), column(3).getInt64());
+      return std::optional(std::move(record));
+    }
+    return std::optional<records::Record>();
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tw compile`: a network as one file of machine code, every kernel from its best record.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "app/cli/command.h"
@@ -11,6 +12,7 @@
 #include "app/cli/progress.h"
 #include "app/cli/table.h"
 #include "db/database.h"
+#include "engine/api/log_trials.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 
@@ -20,13 +22,21 @@ namespace {
 struct Options {
   NetworkOptions network;
   std::string db, output, dump_passes;
-  std::vector<std::string> disabled, enabled, emit;
-  bool json = false;
+  std::vector<std::string> logs, disabled, enabled, emit;
+  bool nearest = false, json = false;
 };
 
 Json compile_json(const runtime::Executable& e, const std::string& path, const std::vector<std::string>& emitted) {
   Json kernels = Json::array();
-  for (const auto& c : e.calls) kernels.push_back({{"name", c.name}, {"symbol", c.symbol}, {"task", c.task_key}, {"origin", c.origin}, {"flops", c.flops}});
+  for (const auto& c : e.calls) {
+    kernels.push_back({{"name", c.name},
+                       {"symbol", c.symbol},
+                       {"task", c.task_key},
+                       {"origin", c.origin},
+                       {"space", c.space},
+                       {"record", c.record.empty() ? Json() : Json(c.record)},
+                       {"flops", c.flops}});
+  }
   int64_t constants = 0;
   for (const auto& s : e.slots) constants += s.kind == runtime::Slot::Kind::constant ? s.spec.physical_bytes() : 0;
   return {{"output", path},
@@ -42,10 +52,10 @@ Json compile_json(const runtime::Executable& e, const std::string& path, const s
 }
 
 void print_summary(const runtime::Executable& e, const Json& summary) {
-  std::map<std::pair<std::string, std::string>, int> origins;
-  for (const auto& c : e.calls) ++origins[{c.name, c.origin}];
-  Table table({"kernel", ">calls", "schedule from"});
-  for (const auto& [key, count] : origins) table.row({key.first, std::to_string(count), key.second});
+  std::map<std::array<std::string, 4>, int> origins;
+  for (const auto& c : e.calls) ++origins[{c.name, c.space, c.origin, c.record.empty() ? "-" : c.record}];
+  Table table({"kernel", ">calls", "space", "schedule", "record"});
+  for (const auto& [key, count] : origins) table.row({key[0], std::to_string(count), key[1], key[2], key[3]});
   fmt::print("{}\n{}: {} kernel calls, code {}, constants {}, activations {} (at least {}, {} without reuse)\n", table.text(),
              summary["output"].get<std::string>(), e.calls.size(), si_text(summary["object_bytes"].get<double>(), "B"),
              si_text(summary["constant_bytes"].get<double>(), "B"), si_text(static_cast<double>(e.arena_bytes), "B"),
@@ -68,6 +78,21 @@ int check_names(const Options& o) {
   return kDone;
 }
 
+/// The logs' records of the network's tasks; lines of no use are notes.
+Expected<std::unique_ptr<api::LogRecords>> read_logs(const Options& o, const LoadedNetwork& loaded) {
+  std::vector<api::LogRecords::NamedLog> logs;
+  for (const std::string& path : o.logs) {
+    TW_TRY(records::AutotvmLog log, records::read_autotvm_file(path));
+    for (const records::LineProblem& p : log.problems) note(fmt::format("skipped: {}, line {}: {}", path, p.line, p.reason));
+    logs.push_back({path, std::move(log)});
+  }
+  std::vector<records::Task> tasks;
+  for (api::NetworkTask& t : api::network_tasks(loaded.network, loaded.target)) tasks.push_back(std::move(t.task));
+  auto source = std::make_unique<api::LogRecords>(tasks, logs, o.nearest);
+  for (const std::string& problem : source->problems()) note("skipped: " + problem);
+  return source;
+}
+
 int compile_model(const Options& o) {
   if (const int bad = check_names(o); bad != kDone) return bad;
   graph::PassHooks hooks;
@@ -86,6 +111,16 @@ int compile_model(const Options& o) {
     if (!opened) return fail_input(opened.error());
     db = std::move(*opened);
   }
+  std::unique_ptr<api::LogRecords> logs;
+  if (!o.logs.empty()) {
+    auto opened = read_logs(o, *loaded);
+    if (!opened) return fail_input(opened.error());
+    logs = std::move(*opened);
+  }
+  std::vector<records::RecordSource*> sources;
+  if (db) sources.push_back(db.get());
+  if (logs) sources.push_back(logs.get());
+  const auto records = api::first_of(sources);
   const std::string name = std::filesystem::path(o.output).stem().string();
   std::vector<EmittedKernel> kernels;
   Progress progress("Compiling", 0);
@@ -98,7 +133,8 @@ int compile_model(const Options& o) {
     progress.update(done, what);
   };
   const bool keep = !o.emit.empty() || !o.dump_passes.empty();  // else its weights need not stay beside the packed ones
-  auto executable = api::compile(keep ? api::Network(loaded->network) : std::move(loaded->network), loaded->target, db.get(), options);
+  auto executable =
+      api::compile(keep ? api::Network(loaded->network) : std::move(loaded->network), loaded->target, sources.empty() ? nullptr : records.get(), options);
   progress.finish();
   if (!executable) return fail(executable.error());
   if (auto r = runtime::save(*executable, o.output); !r) return fail(r.error());
@@ -124,6 +160,8 @@ void add_compile(Subcommand app, Run& run) {
   Subcommand sub = app.command(run, "compile", "Compiles a network to one file, every kernel from its best record", o, compile_model);
   add_network_options(sub, o->network);
   sub.option("--db", o->db, "Database with the records; tasks without one get the default schedule");
+  sub.option("--log", o->logs, "AutoTVM's JSON lines with records, applied where the database has none; may be repeated");
+  sub.flag("--nearest", o->nearest, "Tasks without a record get the point nearest to the logs' records of other shapes, unmeasured");
   sub.option("-o,--output", o->output, "File to write (.twx)").required();
   sub.option("--dump-passes", o->dump_passes, "Folder for the graph after every graph pass, every kernel after every pass over its loops, and an index");
   sub.option("--disable-pass", o->disabled, "Skip a graph pass; may be repeated");

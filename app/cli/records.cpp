@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tw records`: trials in and out of a database as AutoTVM's JSON lines.
-#include <map>
-#include <span>
+#include <algorithm>
+#include <filesystem>
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/host.h"
 #include "app/cli/table.h"
 #include "app/cli/tuning.h"
+#include "engine/api/log_trials.h"
+#include "engine/base/hash.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
-#include "engine/records/autotvm_log.h"
-#include "engine/space/template.h"
+#include "engine/records/best.h"
 
 namespace tw::cli {
 namespace {
 
 struct Options {
-  std::string db, file, format = "autotvm";
+  std::string db, file, output, format = "autotvm";
   std::vector<std::string> filters;
   int64_t session = 0;
   NetworkOptions network;
@@ -98,60 +99,6 @@ int best_records(const Options& o) {
   return kDone;
 }
 
-/// A line's trial as a record of our task: steps from the line itself, or from our template at the line's point.
-Expected<records::Record> record_for(const records::Task& task, const records::AutotvmRecord& line) {
-  records::Record record = line.record;
-  record.task_key = task.key;
-  if (!record.candidate.steps.empty() || record.candidate.space == "default") return record;
-  const space::Template* t = space::find_template(*task.dag, task.target);
-  if (t == nullptr) return Error(ErrorCode::not_applicable, fmt::format("Task '{}' has no template", task.name));
-  TW_TRY(const auto entity, t->space(*task.dag, task.target).from_json(record.candidate.config));
-  TW_TRY(const auto schedule, t->apply(task.dag, task.target, entity));
-  record.candidate.space = t->name;
-  record.candidate.index = entity.index();
-  record.candidate.steps = schedule.steps();
-  return record;
-}
-
-/// Trials of one task for one session, which measures each point once: of two trials of a point the faster stays.
-class Batch {
- public:
-  /// False if the point was there already.
-  bool add(records::Record record) {
-    const records::Candidate& c = record.candidate;
-    const std::pair point(c.index, c.index < 0 ? dump_json(schedule::to_json(c.steps)) : std::string());
-    const auto [at, is_new] = places_.try_emplace(point, records_.size());
-    if (is_new) {
-      records_.push_back(std::move(record));
-    } else if (record.result.seconds() < records_[at->second].result.seconds()) {
-      records_[at->second] = std::move(record);
-    }
-    return is_new;
-  }
-  const std::vector<records::Record>& records() const { return records_; }
-
- private:
-  std::map<std::pair<int64_t, std::string>, size_t> places_;
-  std::vector<records::Record> records_;
-};
-
-/// The first model that has one of the tasks; a session belongs to a model.
-Expected<ModelId> model_with(db::Database& db, const std::map<const records::Task*, Batch>& tasks) {
-  TW_TRY(const auto models, db.models());
-  for (const db::ModelRow& m : models) {
-    TW_TRY(const auto rows, db.tasks_of(m.id));
-    for (const db::ModelTaskRow& row : rows)
-      for (const auto& [task, batch] : tasks)
-        if (task->key == row.task.key) return m.id;
-  }
-  return Error(ErrorCode::invalid_argument, "No network of the database has these tasks; name it with --model");
-}
-
-struct Imported {
-  int64_t stored = 0;
-  std::vector<std::string> skipped;  ///< one sentence each
-};
-
 Expected<std::vector<records::Task>> known_tasks(db::Database& db) {
   TW_TRY(const auto rows, db.tasks());
   std::vector<records::Task> tasks;
@@ -162,35 +109,66 @@ Expected<std::vector<records::Task>> known_tasks(db::Database& db) {
   return tasks;
 }
 
+/// What a session of imported trials belongs to: the first model that has one of the tasks, else a model that stands for the log.
+Expected<ModelId> model_with(db::Database& db, const std::vector<api::TaskTrials>& tasks, const std::string& file) {
+  TW_TRY(const auto models, db.models());
+  for (const db::ModelRow& m : models) {
+    TW_TRY(const auto rows, db.tasks_of(m.id));
+    for (const db::ModelTaskRow& row : rows)
+      for (const api::TaskTrials& t : tasks)
+        if (t.task.key == row.task.key) return m.id;
+  }
+  std::error_code ec;
+  const std::string path = std::filesystem::weakly_canonical(file, ec).string();
+  TW_TRY(const ModelId log, db.put_model("log " + std::filesystem::path(file).filename().string(), path, content_key("log " + path), Json::object()));
+  for (const api::TaskTrials& t : tasks) {
+    TW_TRY(const TaskId id, db.put_task(t.task));
+    TW_CHECK(db.link_task(log, id, 1));
+  }
+  return log;
+}
+
+struct Imported {
+  api::LogTrials trials;
+  int64_t lines = 0, comments = 0, stored = 0, failures = 0;
+};
+
+/// A session searches one space: points are told apart by their index in it. Names of the trials' spaces; trials without an index go with the first.
+std::vector<std::string> spaces_of(const std::vector<api::TaskTrials>& tasks) {
+  std::vector<std::string> spaces;
+  for (const api::TaskTrials& t : tasks)
+    for (const records::Record& r : t.records)
+      if (r.candidate.index >= 0 && std::find(spaces.begin(), spaces.end(), r.candidate.space) == spaces.end()) spaces.push_back(r.candidate.space);
+  if (spaces.empty()) spaces.emplace_back("default");
+  return spaces;
+}
+
 Expected<Imported> import_lines(db::Database& db, ModelId model, const Options& o) {
   TW_TRY(const auto log, records::read_autotvm_file(o.file));
-  TW_TRY(const auto tasks, known_tasks(db));
-  Imported result;
-  for (const auto& p : log.problems) result.skipped.push_back(fmt::format("line {}: {}", p.line, p.reason));
-  std::map<const records::Task*, Batch> by_task;
-  for (const records::AutotvmRecord& line : log.records) {
-    const records::Task* task = records::find_task(tasks, line);
-    if (task == nullptr) {
-      result.skipped.push_back(fmt::format("'{}': no task of the database has this computation", printable(line.name)));
-    } else if (auto record = record_for(*task, line); !record) {
-      result.skipped.push_back(record.error().text());
-    } else if (!by_task[task].add(std::move(*record))) {
-      result.skipped.push_back(fmt::format("'{}': a second trial of the same point", printable(line.name)));
-    }
-  }
-  if (by_task.empty()) return result;
+  TW_TRY(const auto known, known_tasks(db));
+  Imported result{api::match_log(log, known, o.file), log.lines, log.comments};
+  const auto& tasks = result.trials.tasks;
+  if (tasks.empty()) return result;
   if (!model) {
-    TW_TRY(model, model_with(db, by_task));
+    TW_TRY(model, model_with(db, tasks, o.file));
   }
-  TW_TRY(const SessionId session, db.begin_session(model, "import", by_task.begin()->first->target.str(), {{"file", o.file}}, host_description()));
-  for (const records::Task& task : tasks) {
-    const auto found = by_task.find(&task);
-    if (found == by_task.end()) continue;
-    TW_TRY(const TaskId id, db.put_task(task));
-    TW_CHECK(db.put_trials(session, id, found->second.records()));
-    result.stored += static_cast<int64_t>(found->second.records().size());
+  const std::vector<std::string> spaces = spaces_of(tasks);
+  for (const std::string& space : spaces) {
+    const Json options = {{"file", o.file}, {"space", space}};
+    TW_TRY(const SessionId session, db.begin_session(model, "import", tasks.front().task.target.str(), options, host_description()));
+    for (const api::TaskTrials& t : tasks) {
+      std::vector<records::Record> trials;
+      std::copy_if(t.records.begin(), t.records.end(), std::back_inserter(trials),
+                   [&](const records::Record& r) { return r.candidate.index < 0 ? space == spaces.front() : r.candidate.space == space; });
+      if (trials.empty()) continue;
+      TW_TRY(const TaskId id, db.put_task(t.task));
+      TW_CHECK(db.put_trials(session, id, trials));
+      TW_CHECK(db.put_finals(session, id, trials));
+      result.stored += static_cast<int64_t>(trials.size());
+      for (const records::Record& r : trials) result.failures += r.result.ok() ? 0 : 1;
+    }
+    TW_CHECK(db.end_session(session, "done"));
   }
-  TW_CHECK(db.end_session(session, "done"));
   return result;
 }
 
@@ -212,13 +190,70 @@ int import_records(const Options& o) {
   }
   const auto result = import_lines(**db, model, o);
   if (!result) return fail_input(result.error());
-  for (const std::string& s : result->skipped) note("skipped: " + s);
-  if (o.json) {
-    print_json({{"stored", result->stored}, {"skipped", result->skipped.size()}});
-  } else {
-    fmt::print("{} records stored, {} skipped\n", result->stored, result->skipped.size());
+  const auto& problems = result->trials.problems;
+  for (const records::LineProblem& p : problems) note(fmt::format("skipped: line {}: {}", p.line, p.reason));
+  Json reasons = Json::object();
+  std::vector<std::string> counts;
+  for (const auto& [kind, count] : result->trials.by_kind()) {
+    reasons[kind] = count;
+    counts.push_back(fmt::format("{} {}", count, kind));
   }
-  return result->stored == 0 && !result->skipped.empty() ? kBadInput : kDone;
+  if (o.json) {
+    print_json({{"lines", result->lines},
+                {"comments", result->comments},
+                {"tasks", result->trials.tasks.size()},
+                {"stored", result->stored},
+                {"stored_failures", result->failures},
+                {"skipped", problems.size()},
+                {"skipped_by_reason", reasons}});
+  } else {
+    fmt::print("{} records of {} tasks stored, {} of them failures; {} skipped{}\n", result->stored, result->trials.tasks.size(), result->failures,
+               problems.size(), counts.empty() ? "" : fmt::format(": {}", fmt::join(counts, ", ")));
+  }
+  return result->stored == 0 && !problems.empty() ? kBadInput : kDone;
+}
+
+/// A log file's records; lines of no use are notes.
+Expected<records::AutotvmLog> read_log(const std::string& path) {
+  if (auto readable = read_file(path); !readable) return readable.error();
+  TW_TRY(auto log, records::read_autotvm_file(path));
+  for (const records::LineProblem& p : log.problems) note(fmt::format("skipped: line {}: {}", p.line, p.reason));
+  return log;
+}
+
+int pick_records(const Options& o) {
+  const auto log = read_log(o.file);
+  if (!log) return fail_input(log.error());
+  const auto best = records::pick_best(log->records);
+  std::string lines;
+  for (const records::AutotvmRecord& r : best) lines += records::autotvm_line(r) + "\n";
+  if (auto r = put_lines(o.output, lines); !r) return fail(r.error());
+  note(fmt::format("{} of {} records are the best of their workload", best.size(), log->records.size()));
+  return best.empty() && !log->problems.empty() ? kBadInput : kDone;
+}
+
+int split_records(const Options& o) {
+  const auto log = read_log(o.file);
+  if (!log) return fail_input(log.error());
+  const auto workloads = records::split_workloads(log->records);
+  Json files = Json::array();
+  Table table({"file", ">records", "workload"});
+  for (size_t i = 0; i < workloads.size(); ++i) {
+    const std::string path = fmt::format("{}.{:03}.wkl", o.output.empty() ? o.file : o.output, i);
+    std::string lines;
+    for (const records::AutotvmRecord& r : workloads[i]) lines += records::autotvm_line(r) + "\n";
+    if (auto r = write_file(path, lines); !r) return fail(r.error());
+    const records::AutotvmRecord& first = workloads[i].front();
+    const std::string& name = first.task_name.empty() ? first.name : first.task_name;
+    files.push_back({{"file", path}, {"records", workloads[i].size()}, {"workload", name}});
+    table.row({path, std::to_string(workloads[i].size()), printable(name)});
+  }
+  if (o.json) {
+    print_json({{"files", files}, {"skipped", log->problems.size()}});
+  } else {
+    fmt::print("{}", table.text());
+  }
+  return workloads.empty() && !log->problems.empty() ? kBadInput : kDone;
 }
 
 Subcommand add_common(Subcommand app, Run& run, const char* name, const char* help, const std::shared_ptr<Options>& o, int (*work)(const Options&)) {
@@ -241,7 +276,7 @@ void add_records(Subcommand app, Run& run) {
   auto i = std::make_shared<Options>();
   sub = add_common(records, run, "import", "Stores the trials of a log; lines that cannot be used are named and skipped", i, import_records);
   sub.option("file", i->file, "File with JSON lines").required();
-  sub.option("--model", i->network.model, "ONNX file whose tasks are added first, for a database that does not have them yet");
+  sub.option("--model", i->network.model, "ONNX file whose tasks are added first; a log of another program needs it in a database that does not have them yet");
   sub.option("--target", i->network.target, "Target of the model's tasks").show_default();
   sub.flag("--json", i->json, "One JSON document on standard output");
   auto b = std::make_shared<Options>();
@@ -249,6 +284,15 @@ void add_records(Subcommand app, Run& run) {
   sub.option("file", b->file, "Writes JSON lines to this file instead of a table");
   sub.option("--task", b->filters, task_help);
   sub.flag("--json", b->json, "One JSON document on standard output");
+  auto p = std::make_shared<Options>();
+  sub = records.command(run, "pick", "The best line of each workload of a log", p, pick_records);
+  sub.option("log", p->file, "File with JSON lines").required();
+  sub.option("file", p->output, "File to write; standard output if absent");
+  auto w = std::make_shared<Options>();
+  sub = records.command(run, "split", "A log as one file for each workload: LOG.000.wkl, LOG.001.wkl and so on; repeated points once", w, split_records);
+  sub.option("log", w->file, "File with JSON lines").required();
+  sub.option("-o,--output", w->output, "Beginning of the files' names instead of LOG");
+  sub.flag("--json", w->json, "One JSON document on standard output");
 }
 
 }  // namespace tw::cli

@@ -24,13 +24,16 @@ int list_tasks(const Options& o) {
   if (o.json) {
     Json list = Json::array();
     for (const auto& t : tasks) {
+      Json others = Json::array();
+      for (const auto& [name, size] : t.other_spaces) others.push_back({{"space", name}, {"space_size", size}});
       list.push_back({{"name", t.task.name},
                       {"key", t.task.key},
                       {"weight", t.weight},
                       {"flops", t.task.flops},
                       {"flops_share", t.flops_share},
                       {"space", t.space},
-                      {"space_size", t.space_size}});
+                      {"space_size", t.space_size},
+                      {"other_spaces", others}});
     }
     print_json({{"model", loaded->network.imported.name}, {"target", loaded->target.str()}, {"tasks", list}});
     return kDone;

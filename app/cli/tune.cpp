@@ -91,6 +91,7 @@ void add_tune(Subcommand app, Run& run) {
   for (const auto& t : tune::strategies()) tuners += fmt::format("{}{}", tuners.empty() ? "" : ", ", t.name);
   sub.option("--tuner", o->tuner, "One of: " + tuners).show_default();
   sub.option("--tuner-param", o->tuner_params, "Parameter of the tuner, as name=value; may be repeated");
+  sub.option("--space", o->session.space, "Search this template's space, such as AutoTVM's dense_pack.x86, of the tasks that have it (tw tasks lists them)");
   sub.option("--trials", o->session.trials, "Trials over all tasks").range(int64_t{0}, kMost);
   sub.option("--trials-per-task", o->session.trials_per_task, fmt::format("Trials of each task; {} if no limit is given", kDefaultTrialsPerTask))
       .range(int64_t{0}, kMost);

@@ -12,6 +12,7 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/records/autotvm_log.h"
+#include "engine/space/template.h"
 
 namespace tw::cli {
 namespace {
@@ -25,6 +26,7 @@ Json session_json(const TuneRequest& r) {
 std::vector<api::NetworkTask> chosen_tasks(const TuneRequest& r) {
   std::vector<api::NetworkTask> tasks = api::network_tasks(r.network->network, r.network->target);
   std::erase_if(tasks, [&](const api::NetworkTask& t) {
+    if (!r.session.space.empty() && !space::find_template(*t.task.dag, t.task.target, r.session.space)) return true;
     return !r.filters.empty() && std::none_of(r.filters.begin(), r.filters.end(),
                                               [&](const std::string& f) { return t.task.name.find(f) != std::string::npos || t.task.key.starts_with(f); });
   });
@@ -38,7 +40,7 @@ std::optional<db::SessionRow> session_to_resume(const std::vector<db::SessionRow
   for (const db::SessionRow& s : sessions) {
     const auto same = [&](const char* key) { return s.options.contains(key) && s.options[key] == wanted[key]; };
     if (s.tuner == r.session.tuner && s.target == r.network->target.str() && same("seed") && same("tuner_params") && same("task_filters") &&
-        (!found || found->id < s.id)) {
+        s.options.value("space", "") == r.session.space && (!found || found->id < s.id)) {
       found = s;
     }
   }
@@ -172,7 +174,10 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
   TuneResult result;
   result.tasks = chosen_tasks(request);
   if (result.tasks.empty()) {
-    return Error(ErrorCode::invalid_argument, fmt::format("No task of '{}' matches --task {}", request.model_path, fmt::join(request.filters, " ")));
+    const std::string& space = request.session.space;
+    return Error(ErrorCode::invalid_argument, fmt::format("No task of '{}' matches{}{}", request.model_path,
+                                                          request.filters.empty() ? "" : fmt::format(" --task {}", fmt::join(request.filters, " ")),
+                                                          space.empty() ? "" : fmt::format(" --space {}", printable(space))));
   }
   TW_TRY(auto builder, measure::local_builder(request.workers));
   TW_TRY(auto runner, measure::local_runner(request.workers));

@@ -60,6 +60,7 @@ class Compiler {
       if (!best) continue;
       if (best->candidate.space == "default") {  // made anew, so that it can adopt the layouts around it
         default_origin_[key] = fmt::format("default, {}", si_text(best->result.decided_s(), "s"));
+        default_record_[key] = best->origin;
         continue;
       }
       auto s = schedule::Schedule::replay(workloads[i].dag, best->candidate.steps);
@@ -67,7 +68,8 @@ class Compiler {
       if (func) {
         std::string origin = best->candidate.space;
         if (best->candidate.index >= 0) origin += fmt::format(" #{}", best->candidate.index);
-        tuned_.emplace(key, Tuned{std::move(*s), std::move(*func), fmt::format("{}, {}", origin, si_text(best->result.decided_s(), "s"))});
+        const std::string seconds = best->result.samples_s.empty() ? "not measured" : si_text(best->result.decided_s(), "s");
+        tuned_.emplace(key, Tuned{std::move(*s), std::move(*func), fmt::format("{}, {}", origin, seconds), best->candidate.space, best->origin});
       } else {
         default_origin_[key] = "default (the best record no longer applies)";
       }
@@ -193,6 +195,9 @@ class Compiler {
       call.task_key = k.task_key;
       const auto known = k.tuned ? default_origin_.end() : default_origin_.find(k.task_key);
       call.origin = known == default_origin_.end() ? k.origin : known->second;
+      call.space = k.space;
+      const auto measured = k.tuned ? default_record_.end() : default_record_.find(k.task_key);
+      call.record = measured == default_record_.end() ? k.record : measured->second;
       call.flops = static_cast<double>(te::flops(*k.schedule.dag()));
       if (k.group >= 0)
         for (const int n : n_.partition.groups[static_cast<size_t>(k.group)].nodes) call.nodes.push_back(n_.optimized.nodes[static_cast<size_t>(n)].name);
@@ -223,6 +228,7 @@ class Compiler {
   std::map<std::string, Tuned> tuned_;
   std::map<std::string, std::string>
       default_origin_;  ///< task key -> what is known of a task with the default schedule: its time, or why its record is not used
+  std::map<std::string, std::string> default_record_;  ///< task key -> trial of the default schedule that is its best
   KernelPlan plan_;
   std::vector<tir::Func> funcs_;
   std::vector<int> function_of_;  ///< per planned kernel

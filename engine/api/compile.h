@@ -32,6 +32,7 @@ struct NetworkTask {
   double flops_share = 0;  ///< of the network's FLOPs
   std::string space;       ///< template name or "default"
   int64_t space_size = 1;
+  std::vector<std::pair<std::string, int64_t>> other_spaces;  ///< of further templates that match, searched when asked for by name, and their sizes
 };
 std::vector<NetworkTask> network_tasks(const Network& network, const Target& target);
 

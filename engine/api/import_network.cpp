@@ -20,10 +20,13 @@ std::vector<NetworkTask> network_tasks(const Network& network, const Target& tar
   double total = 0;
   for (const graph::Workload& w : network.partition.workloads) {
     NetworkTask t{.task = records::make_task(w.name, w.dag, target), .weight = w.weight(), .space = "default"};
-    if (const space::Template* found = space::find_template(*w.dag, target)) {
-      t.space = found->name;
-      t.space_size = found->space(*w.dag, target).size();
+    const space::Template* preferred = space::find_template(*w.dag, target);
+    if (preferred) {
+      t.space = preferred->name;
+      t.space_size = preferred->space(*w.dag, target).size();
     }
+    for (const space::Template* other : space::find_templates(*w.dag, target))
+      if (other != preferred) t.other_spaces.emplace_back(other->name, other->space(*w.dag, target).size());
     t.flops_share = static_cast<double>(t.task.flops) * t.weight;
     total += t.flops_share;
     tasks.push_back(std::move(t));

@@ -77,7 +77,8 @@ class Planner {
     const int from = versions.front();
     TW_TRY(schedule::Schedule s, copy_schedule(v.type, plan_.arrays[static_cast<size_t>(from)].layout, layout, target_));
     const int to = array(value, layout);
-    plan_.kernels.push_back({.schedule = std::move(s), .arrays = {from, to}, .name = "layout_of_" + v.name, .task_key = {}, .origin = "default"});
+    plan_.kernels.push_back(
+        {.schedule = std::move(s), .arrays = {from, to}, .name = "layout_of_" + v.name, .task_key = {}, .origin = "default", .space = "rule"});
     ++plan_.copies;
     return to;
   }
@@ -128,6 +129,12 @@ class Planner {
                     .name = group.name,
                     .task_key = keys_[index],
                     .origin = tuned ? it->second.origin : "default"};
+    if (tuned) {
+      k.space = it->second.space;
+      k.record = it->second.record;
+    } else {
+      k.space = chosen_[index] ? space::find_template(*group.dag, target_)->name : "rule";
+    }
     k.tuned = tuned;
     for (size_t i = 0; i < layouts.size(); ++i) {
       const bool input = i < group.inputs.size();

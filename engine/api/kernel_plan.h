@@ -27,7 +27,8 @@ struct PlannedKernel {
   int group = -1;           ///< index in the partition; -1 for a change of layout
   std::string name;
   std::string task_key;  ///< empty for a change of layout
-  std::string origin;    ///< `default`, or the record it comes from
+  std::string origin;    ///< as in runtime::Call
+  std::string space, record;
   bool tuned = false;
 };
 
@@ -41,8 +42,8 @@ struct KernelPlan {
 /// The schedule of a usable record.
 struct Tuned {
   schedule::Schedule schedule;
-  tir::Func func;  ///< lowered, under any name
-  std::string origin;
+  tir::Func func;                     ///< lowered, under any name
+  std::string origin, space, record;  ///< as in runtime::Call
 };
 
 /// Layouts of a kernel's arguments: placeholders, then outputs.

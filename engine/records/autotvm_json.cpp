@@ -63,6 +63,7 @@ Json ours_json(const AutotvmRecord& r) {
   Json ours = Json::object();
   ours["task"] = r.record.task_key;
   ours["task_name"] = r.task_name;
+  if (!r.dag_text.empty()) ours["dag"] = r.dag_text;
   ours["space"] = r.record.candidate.space;
   ours["index"] = r.record.candidate.index;
   ours["config"] = r.record.candidate.config;
@@ -76,6 +77,7 @@ Expected<void> read_ours(const Json& json, AutotvmRecord& r) {
   Json steps, result;
   fields.required("task", r.record.task_key);
   fields.optional("task_name", r.task_name);
+  fields.optional("dag", r.dag_text);
   fields.required("space", r.record.candidate.space);
   fields.required("index", r.record.candidate.index);
   fields.required("config", r.record.candidate.config);
@@ -149,8 +151,8 @@ Expected<void> check_protocol(const Json& json) {
   if (!json.is_object()) return bad(fmt::format("Expected a record as an object, found {}", json.type_name()));
   if (json.contains("i") && json.contains("r")) {
     const bool old = json.contains("v") && json["v"].is_number();
-    return Error(ErrorCode::unsupported,
-                 old ? "Expected AutoTVM's protocol 0.2, found 0.1, whose points cannot be mapped" : "Expected an AutoTVM record, found one of Ansor");
+    if (old) return Error(ErrorCode::version, "Expected AutoTVM's protocol 0.2, found 0.1, whose points cannot be mapped");
+    return Error(ErrorCode::unsupported, "Expected an AutoTVM record, found one of Ansor");
   }
   const auto version = json.find("version");
   if (version == json.end() || !version->is_number()) return bad("Expected a record with the number 'version', found none");
@@ -178,9 +180,12 @@ AutotvmRecord to_autotvm(const Task& task, const Record& record) {
   AutotvmTask named = autotvm_task(*task.dag);
   AutotvmRecord r;
   r.target = task.target.str();
-  r.name = record.candidate.index < 0 ? "tilewright." + record.candidate.space : std::move(named.name);
+  const std::string& space = record.candidate.space;
+  const bool theirs = std::find(named.names.begin(), named.names.end(), space) != named.names.end();
+  r.name = theirs ? space : "tilewright." + space;
   r.args = std::move(named.args);
   r.task_name = task.name;
+  r.dag_text = te::print(*task.dag);
   r.record = record;
   r.error_no = static_cast<int>(autotvm_error(record.result.status));
   return r;
@@ -235,18 +240,17 @@ Expected<AutotvmRecord> parse_autotvm_line(std::string_view line) {
   return r;
 }
 
-const Task* find_task(std::span<const Task> tasks, const AutotvmRecord& record) {
+std::vector<const Task*> find_tasks(std::span<const Task> tasks, const AutotvmRecord& record) {
   const std::string kind = record.target.substr(0, record.target.find(' '));
+  std::vector<const Task*> found;
   for (const Task& task : tasks) {
     if (!record.record.task_key.empty()) {
-      if (task.key == record.record.task_key) return &task;
-      continue;
+      if (task.key == record.record.task_key) found.push_back(&task);
+    } else if (task.target.kind == kind && same_workload(autotvm_task(*task.dag), record.name, record.args)) {
+      found.push_back(&task);
     }
-    if (task.target.kind != kind) continue;
-    const AutotvmTask named = autotvm_task(*task.dag);
-    if (named.name == record.name && named.args == record.args) return &task;
   }
-  return nullptr;
+  return found;
 }
 
 }  // namespace tw::records

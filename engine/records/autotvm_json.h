@@ -40,21 +40,23 @@ struct AutotvmRecord {
   Json code_hash;  ///< null or text
   int error_no = 0;
   std::string tvm_version = "0.9.0";  ///< whose enumeration the indices follow
-  std::string task_name;              ///< ours, empty for foreign lines
+  std::string task_name, dag_text;    ///< ours, empty for foreign lines; te::print of the task's dag, so that a log needs no database beside it
   Record record;                      ///< task_key is empty for foreign lines; candidate.space is then AutoTVM's task name and there are no steps
   Json extra = Json::object();        ///< further top-level keys, kept
+  int64_t line = 0;                   ///< 1-based, of the log it was read from
 };
 
-/// Our record of a task as a line. Trials of the default schedule, which has no point in a space, get a name that TVM does not look up.
+/// Our record of a task as a line. Points of AutoTVM's own spaces get AutoTVM's task name; others, and the default schedule, a name that TVM does not look up.
 AutotvmRecord to_autotvm(const Task& task, const Record& record);
 
 /// Without a newline; byte for byte what AutoTVM writes, except for our own key. Infinite and NaN costs become failures.
 std::string autotvm_line(const AutotvmRecord& record);
 
-/// Errors: parse_error naming the key; unsupported for protocol 0.1, for pickled lines and for Ansor's lines; version for later protocols.
+/// Errors: parse_error naming the key; unsupported for pickled lines and for Ansor's; version for other protocols.
 Expected<AutotvmRecord> parse_autotvm_line(std::string_view line);
 
-/// The task that a line belongs to: by our key, else by name, arguments and kind of target. Null if none; the first of several.
-const Task* find_task(std::span<const Task> tasks, const AutotvmRecord& record);
+/// The tasks that a line is a trial of: by our key, else by name, arguments and kind of target (several, where a network fuses one computation with
+/// different elementwise work). In the order of `tasks`.
+std::vector<const Task*> find_tasks(std::span<const Task> tasks, const AutotvmRecord& record);
 
 }  // namespace tw::records

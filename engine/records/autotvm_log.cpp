@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/records/best.h"
 
@@ -14,7 +15,7 @@ class Reader {
   void take(const Line& line) {
     ++log_.lines;
     if (line.too_long) {
-      problem(line, fmt::format("Expected a line of at most {} MiB, found a longer one", kMaxLineBytes >> 20));
+      problem(line, "too_long", fmt::format("Expected a line of at most {} MiB, found a longer one", kMaxLineBytes >> 20));
       return;
     }
     const std::string_view text = trim(line.text);
@@ -25,27 +26,39 @@ class Reader {
     }
     auto whole = parse_autotvm_line(text);
     if (whole) {
-      log_.records.push_back(*std::move(whole));
+      keep(line, *std::move(whole));
       return;
     }
     const std::vector<std::string_view> pieces = split_objects(text);
     if (pieces.size() == 1) {
-      const bool torn = !line.ended && text.starts_with('{') && whole.error().code == ErrorCode::parse_error;
-      problem(line, torn ? "Expected a whole line at the end of the file, found one that is cut off" : whole.error().message);
+      if (!line.ended && text.starts_with('{') && !parse_json(text)) {
+        problem(line, "cut_off", "Expected a whole line at the end of the file, found one that is cut off");
+      } else {
+        problem(line, kind_of(text, whole.error()), whole.error().message);
+      }
       return;
     }
     for (const std::string_view piece : pieces) {
       if (auto record = parse_autotvm_line(piece)) {
-        log_.records.push_back(*std::move(record));
+        keep(line, *std::move(record));
       } else {
-        problem(line, record.error().message);
+        problem(line, kind_of(piece, record.error()), record.error().message);
       }
     }
   }
   AutotvmLog finish() && { return std::move(log_); }
 
  private:
-  void problem(const Line& line, std::string reason) { log_.problems.push_back({line.number, line.offset, std::move(reason)}); }
+  static const char* kind_of(std::string_view text, const Error& error) {
+    if (error.code == ErrorCode::version) return "protocol";
+    if (error.code == ErrorCode::unsupported) return text.starts_with('{') ? "other_format" : "pickled";
+    return parse_json(text) ? "malformed" : "not_json";
+  }
+  void keep(const Line& line, AutotvmRecord record) {
+    record.line = line.number;
+    log_.records.push_back(std::move(record));
+  }
+  void problem(const Line& line, const char* kind, std::string reason) { log_.problems.push_back({line.number, line.offset, kind, std::move(reason)}); }
 
   AutotvmLog log_;
 };

@@ -9,7 +9,8 @@
 
 namespace tw::records {
 
-/// What a log holds. Bad lines never stop the reading: each is listed with its reason.
+/// What a log holds. Bad lines never stop the reading: each is listed with its reason and its kind: "too_long", "cut_off", "not_json", "pickled",
+/// "protocol" (another version), "other_format" (Ansor's) or "malformed" (JSON whose keys or types are not a record's).
 struct AutotvmLog {
   std::vector<AutotvmRecord> records;
   std::vector<LineProblem> problems;

@@ -45,18 +45,33 @@ AutotvmTask conv(const te::Dag& dag, const te::Op& op, const std::vector<ir::Buf
   if (op.tag == "grouped_conv2d") {
     args.push_back(attr(op, "groups", {1})[0]);
     args.push_back(dtype);
-    return {"group_conv2d_nchw.x86", std::move(args)};
+    return {{"group_conv2d_nchw.x86"}, std::move(args)};
   }
   for (const char* layout : {"NCHW", "NCHW"}) args.push_back(layout);
   args.push_back(dtype);
-  return {op.tag == "conv2d" ? "conv2d_NCHWc.x86" : "depthwise_conv2d_NCHWc.x86", std::move(args)};
+  return {{op.tag == "conv2d" ? "conv2d_NCHWc.x86" : "depthwise_conv2d_NCHWc.x86"}, std::move(args)};
 }
 
 AutotvmTask named(const te::Dag& dag, const te::Op& op, const std::vector<ir::Buffer>& in) {
   const std::string dtype = op.output->dtype.name();
-  if (op.tag == "dense") return {"dense_pack.x86", Json::array({tensor(in[0]), tensor(in[1]), nullptr, dtype})};
-  if (op.tag == "batch_matmul") return {"batch_matmul.x86", Json::array({tensor(in[0]), tensor(in[1]), op.output->shape, dtype, 0, 0})};
+  if (op.tag == "dense") return {{"dense_pack.x86", "dense_nopack.x86"}, Json::array({tensor(in[0]), tensor(in[1]), nullptr, dtype})};
+  if (op.tag == "batch_matmul") return {{"batch_matmul.x86"}, Json::array({tensor(in[0]), tensor(in[1]), op.output->shape, dtype, 0, 0})};
   return conv(dag, op, in);
+}
+
+/// Arguments in the form that autotvm_task writes.
+Json normal(const std::string& name, Json args) {
+  for (Json& a : args) {
+    if (a.is_boolean()) a = a.get<bool>() ? 1 : 0;
+  }
+  const bool tensors = args.size() >= 2 && args[0].is_array() && args[0].size() == 3 && args[1].is_array() && args[1].size() == 3;
+  if (!tensors || (!name.starts_with("dense") && !name.starts_with("batch_matmul"))) return args;
+  if (args.size() >= 4 && args[3].is_null()) args[3] = args[0][2];
+  if (args.size() == 6 && args[5] == 1 && args[1][1].is_array() && args[1][1].size() == 3) {
+    std::swap(args[1][1][1], args[1][1][2]);
+    args[5] = 0;
+  }
+  return args;
 }
 
 bool has_template(const te::Op& op) {
@@ -73,16 +88,17 @@ AutotvmTask autotvm_task(const te::Dag& dag) {
     const std::vector<ir::Buffer> in = operands(op);
     if (in.size() == 2) return named(dag, op, in);
   }
-  // Without a template the last tagged reduction, or the last op, gives the name and the placeholders the arguments.
-  const te::Op* leading = dag.ops.empty() ? nullptr : &dag.ops.back();
-  for (const te::Op& op : dag.ops) {
-    if (op.reducer != te::Reducer::none) leading = &op;
-  }
   Json args = Json::array();
   for (const te::Op& op : dag.ops) {
     if (op.is_placeholder()) args.push_back(tensor(op.output));
   }
-  return {"tilewright." + (leading ? leading->tag : std::string("empty")), std::move(args)};
+  return {{}, std::move(args)};
+}
+
+std::string workload_text(const std::string& name, const Json& args) { return name + " " + dump_json(normal(name, args)); }
+
+bool same_workload(const AutotvmTask& task, const std::string& name, const Json& args) {
+  return std::find(task.names.begin(), task.names.end(), name) != task.names.end() && workload_text(name, task.args) == workload_text(name, args);
 }
 
 }  // namespace tw::records

@@ -2,20 +2,27 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/base/json.h"
 #include "engine/records/task.h"
 
 namespace tw::records {
 
-/// How AutoTVM names a computation: template and workload arguments.
+/// How AutoTVM names a computation: templates and workload arguments.
 struct AutotvmTask {
-  std::string name;  ///< such as "conv2d_NCHWc.x86"; "tilewright.TAG" for what AutoTVM has no x86 template for
-  Json args;         ///< such as [["TENSOR", [1, 64, 56, 56], "float32"], ..., [1, 1], ..., "float32"]
+  std::vector<std::string> names;  ///< of its x86 templates, such as "dense_pack.x86" and "dense_nopack.x86"; empty if it has none
+  Json args;                       ///< such as [["TENSOR", [1, 64, 56, 56], "float32"], ..., [1, 1], ..., "float32"]; without a template the placeholders
 };
 
-/// The name and arguments of a task, from the tagged op of its dag: dense, conv2d, depthwise_conv2d, grouped_conv2d and batch_matmul.
+/// The names and arguments of a task, from the tagged op of its dag: dense, conv2d, depthwise_conv2d, grouped_conv2d and batch_matmul.
 /// Fused elementwise operators are no part of an AutoTVM task, so several of our tasks may share one name.
 AutotvmTask autotvm_task(const te::Dag& dag);
+
+/// A logged name and its arguments as one text, the same for all spellings of a workload: a product with a transposed second operand is the same computation as
+/// one without, booleans are numbers, and an absent output type is that of the first operand.
+std::string workload_text(const std::string& name, const Json& args);
+/// Whether a logged name and its arguments mean `task`.
+bool same_workload(const AutotvmTask& task, const std::string& name, const Json& args);
 
 }  // namespace tw::records

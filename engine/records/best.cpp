@@ -2,7 +2,9 @@
 #include "engine/records/best.h"
 
 #include <cmath>
+#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "engine/base/json.h"
 
@@ -13,18 +15,22 @@ bool same_point(const Candidate& a, const Candidate& b) { return a.space == b.sp
 const Record* best_of(std::span<const Record> records, const std::string& task_key) {
   const Record* best = nullptr;
   for (const Record& r : records) {
-    if (r.task_key != task_key || !r.result.ok() || !r.result.verified || r.result.censored || !std::isfinite(r.result.decided_s())) continue;
-    if (!best || r.result.decided_s() < best->result.decided_s()) best = &r;
+    if (r.task_key != task_key || !r.result.ok() || r.result.censored || !std::isfinite(r.result.decided_s())) continue;
+    // Of equals after the finals, the one that was fastest before.
+    const auto rank = [](const Record& x) { return std::tuple(!x.result.verified, x.result.decided_s(), x.result.seconds()); };
+    if (!best || rank(r) < rank(*best)) best = &r;
   }
   return best;
 }
+
+std::string workload_key(const AutotvmRecord& r) { return r.record.task_key.empty() ? dump_json(Json::array({r.target, r.name, r.args})) : r.record.task_key; }
 
 std::vector<AutotvmRecord> pick_best(std::span<const AutotvmRecord> records) {
   std::vector<AutotvmRecord> best;
   std::unordered_map<std::string, size_t> places;
   for (const AutotvmRecord& r : records) {
     if (!r.record.result.ok() || !std::isfinite(r.record.result.seconds())) continue;
-    const auto [place, added] = places.try_emplace(dump_json(Json::array({r.target, r.name, r.args})), best.size());
+    const auto [place, added] = places.try_emplace(workload_key(r), best.size());
     if (added) {
       best.push_back(r);
     } else if (r.record.result.seconds() < best[place->second].record.result.seconds()) {
@@ -32,6 +38,21 @@ std::vector<AutotvmRecord> pick_best(std::span<const AutotvmRecord> records) {
     }
   }
   return best;
+}
+
+std::vector<std::vector<AutotvmRecord>> split_workloads(std::span<const AutotvmRecord> records) {
+  std::vector<std::vector<AutotvmRecord>> workloads;
+  std::unordered_map<std::string, size_t> places;
+  std::unordered_set<std::string> seen;
+  for (const AutotvmRecord& r : records) {
+    const std::string workload = workload_key(r);
+    const Candidate& c = r.record.candidate;
+    if (!seen.insert(workload + r.name + dump_json(c.index < 0 ? schedule::to_json(c.steps) : c.config)).second) continue;
+    const auto [place, added] = places.try_emplace(workload, workloads.size());
+    if (added) workloads.emplace_back();
+    workloads[place->second].push_back(r);
+  }
+  return workloads;
 }
 
 }  // namespace tw::records

@@ -10,10 +10,17 @@ namespace tw::records {
 /// Whether two candidates of one task are the same point: the same index of the same space, or the same steps where there is none.
 bool same_point(const Candidate& a, const Candidate& b);
 
-/// The fastest verified ok record of a task, by MeasureResult::decided_s(), the earlier of equals; null if there is none.
+/// The fastest verified ok record of a task, by MeasureResult::decided_s(), the earlier of equals; where none is verified, the fastest ok one; null if there is
+/// none.
 const Record* best_of(std::span<const Record> records, const std::string& task_key);
 
-/// AutoTVM's pick_best: of each (target, task name, arguments) the ok record with the least cost, in the order in which the workloads first appear.
+/// What a line is a trial of: our task's key, else target, task name and arguments.
+std::string workload_key(const AutotvmRecord& record);
+
+/// AutoTVM's pick_best: of each workload the ok record with the least cost, in the order in which the workloads first appear.
 std::vector<AutotvmRecord> pick_best(std::span<const AutotvmRecord> records);
+
+/// The records of each workload in the order of the log, in the order in which the workloads first appear; of each point the first record alone.
+std::vector<std::vector<AutotvmRecord>> split_workloads(std::span<const AutotvmRecord> records);
 
 }  // namespace tw::records

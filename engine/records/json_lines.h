@@ -14,6 +14,7 @@ namespace tw::records {
 struct LineProblem {
   int64_t line = 0;    ///< 1-based
   int64_t offset = 0;  ///< of its first byte in the file
+  std::string kind;    ///< one word for counting, such as "cut_off"
   std::string reason;  ///< one sentence
 };
 

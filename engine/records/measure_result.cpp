@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "engine/base/json.h"
@@ -96,6 +97,7 @@ Json to_json(const MeasureResult& r) {
   j["load_s"] = r.load_s;
   j["run_s"] = r.run_s;
   j["timestamp_s"] = r.timestamp_s;
+  if (r.verdict) j["verdict"] = {std::isfinite(r.verdict->seconds) ? Json(r.verdict->seconds) : Json(), r.verdict->low, r.verdict->high};
   return j;
 }
 
@@ -117,9 +119,18 @@ Expected<MeasureResult> measure_result_from_json(const Json& json) {
   fields.optional("load_s", r.load_s);
   fields.optional("run_s", r.run_s);
   fields.optional("timestamp_s", r.timestamp_s);
+  Json verdict;
+  fields.optional("verdict", verdict);
   TW_CHECK(fields.done());
   r.status = status_from_name(status);
   if (status != status_name(r.status)) return Error(ErrorCode::parse_error, "Expected a status, found '" + printable(status) + "'");
+  if (!verdict.is_null()) {
+    const bool good =
+        verdict.is_array() && verdict.size() == 3 && (verdict[0].is_number() || verdict[0].is_null()) && verdict[1].is_number() && verdict[2].is_number();
+    if (!good) return Error(ErrorCode::parse_error, "Expected a verdict as [seconds or null, low, high], found " + printable(dump_json(verdict)));
+    const double seconds = verdict[0].is_null() ? std::numeric_limits<double>::infinity() : verdict[0].get<double>();
+    r.verdict = Verdict{seconds, verdict[1].get<double>(), verdict[2].get<double>()};
+  }
   if (!flags.empty()) r.sample_flags.assign(r.samples_s.size(), false);
   for (const int64_t i : flags) {
     if (i < 0 || i >= static_cast<int64_t>(r.samples_s.size())) {

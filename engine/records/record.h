@@ -21,6 +21,7 @@ struct Record {
   std::string task_key;
   Candidate candidate;
   MeasureResult result;
+  std::string origin;  ///< where it was found, such as "session 2 (xgb), trial 17" or "log.json, line 12"; empty for what was just measured
 };
 
 }  // namespace tw::records

@@ -25,7 +25,7 @@ class RecordSink {
 class RecordSource {
  public:
   virtual ~RecordSource() = default;
-  /// Fastest verified trial of a task, or nothing.
+  /// Fastest verified trial of a task; where none is verified (logs of others), the fastest of those; or nothing.
   virtual Expected<std::optional<Record>> best(const std::string& task_key) = 0;
 };
 

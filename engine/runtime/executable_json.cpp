@@ -87,6 +87,10 @@ Expected<Call> call_from_json(const Json& json) {
   TW_TRY(call.slots, indices(json, "slots"));
   TW_TRY(call.task_key, text(json, "task_key"));
   TW_TRY(call.origin, text(json, "origin"));
+  if (json.contains("space")) {  // not in files of the first versions
+    TW_TRY(call.space, text(json, "space"));
+    TW_TRY(call.record, text(json, "record"));
+  }
   TW_TRY(const Json* flops, member(json, "flops"));
   if (!flops->is_number()) return malformed("a number as \"flops\"");
   call.flops = flops->get<double>();
@@ -156,8 +160,15 @@ Json executable_to_json(const Executable& e, Blobs& blobs) {
         Json{{"kind", kKindNames[static_cast<int>(s.kind)]}, {"spec", to_json(s.spec)}, {"offset", s.offset}, {"data", s.data ? blobs.add(*s.data) : -1}});
   }
   for (const Call& c : e.calls) {
-    calls.push_back(Json{
-        {"symbol", c.symbol}, {"name", c.name}, {"slots", c.slots}, {"task_key", c.task_key}, {"origin", c.origin}, {"flops", c.flops}, {"nodes", c.nodes}});
+    calls.push_back(Json{{"symbol", c.symbol},
+                         {"name", c.name},
+                         {"slots", c.slots},
+                         {"task_key", c.task_key},
+                         {"origin", c.origin},
+                         {"space", c.space},
+                         {"record", c.record},
+                         {"flops", c.flops},
+                         {"nodes", c.nodes}});
   }
   return Json{{"name", e.name},
               {"target", e.target},

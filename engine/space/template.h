@@ -2,6 +2,8 @@
 #pragma once
 
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "engine/schedule/schedule.h"
 #include "engine/space/config_space.h"
@@ -11,7 +13,7 @@ namespace tw::space {
 
 /// A schedule template: a space for a dag, and a function from a point to steps.
 struct Template {
-  const char* name;  ///< such as "dense_pack.cpu"
+  const char* name;  ///< such as "dense_pack.cpu"; AutoTVM's own name for its templates, such as "dense_pack.x86"
   bool (*matches)(const te::Dag&, const Target&);
   ConfigSpace (*space)(const te::Dag&, const Target&);
   /// Errors: illegal_schedule or resource_limit for points that break a rule.
@@ -26,6 +28,12 @@ struct Template {
 std::span<const Template> templates();
 /// The first template that matches, or null: such tasks have only the default schedule.
 const Template* find_template(const te::Dag& dag, const Target& target);
+/// AutoTVM's templates, exact in names, knobs and enumeration: for its logs and for comparisons. Chosen by name alone; autotvm_table.cpp.
+std::span<const Template> autotvm_templates();
+/// The template of that name, ours or AutoTVM's, if it matches, else null.
+const Template* find_template(const te::Dag& dag, const Target& target, std::string_view name);
+/// All templates that match, the preferred one first.
+std::vector<const Template*> find_templates(const te::Dag& dag, const Target& target);
 
 /// The fallback point of the template that matches; nothing if none does.
 std::optional<schedule::Schedule> fallback_schedule(const te::DagPtr& dag, const Target& target);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 
 #include "engine/space/template.h"
@@ -40,6 +41,21 @@ const Template* find_template(const te::Dag& dag, const Target& target) {
   for (const Template& t : kTemplates)
     if (t.matches(dag, target)) return &t;
   return nullptr;
+}
+
+const Template* find_template(const te::Dag& dag, const Target& target, std::string_view name) {
+  const std::vector<const Template*> found = find_templates(dag, target);
+  const auto it = std::find_if(found.begin(), found.end(), [&](const Template* t) { return name == t->name; });
+  return it == found.end() ? nullptr : *it;
+}
+
+std::vector<const Template*> find_templates(const te::Dag& dag, const Target& target) {
+  std::vector<const Template*> found;
+  if (target.kind != "llvm") return found;
+  for (const std::span<const Template> table : {templates(), autotvm_templates()})
+    for (const Template& t : table)
+      if (t.matches(dag, target)) found.push_back(&t);
+  return found;
 }
 
 }  // namespace tw::space

@@ -115,9 +115,16 @@ class SessionRun {
 }  // namespace
 
 Json to_json(const SessionOptions& o) {
-  return {{"tuner", o.tuner},      {"tuner_params", o.tuner_params},       {"seed", o.seed},
-          {"trials", o.trials},    {"trials_per_task", o.trials_per_task}, {"time_s", o.time_s},
-          {"batch", o.batch},      {"early_stopping", o.early_stopping},   {"finalists", o.finalists},
+  return {{"tuner", o.tuner},
+          {"tuner_params", o.tuner_params},
+          {"space", o.space},
+          {"seed", o.seed},
+          {"trials", o.trials},
+          {"trials_per_task", o.trials_per_task},
+          {"time_s", o.time_s},
+          {"batch", o.batch},
+          {"early_stopping", o.early_stopping},
+          {"finalists", o.finalists},
           {"transfer", o.transfer}};
 }
 

@@ -22,6 +22,11 @@ constexpr size_t kLeaders = 8;
 constexpr int kAnchorSamples = 5;
 constexpr auto kLookAgain = std::chrono::milliseconds(300);
 
+/// The template whose space a session searches, or null: the task has none such.
+const space::Template* searched_template(const records::Task& task, const SessionOptions& options) {
+  return options.space.empty() ? space::find_template(*task.dag, task.target) : space::find_template(*task.dag, task.target, options.space);
+}
+
 bool tells_of_candidate(const records::MeasureResult& r) { return r.ok() || records::blames_candidate(r.status); }
 
 }  // namespace
@@ -36,7 +41,7 @@ double SessionContext::wait_while_paused() {
 
 void SessionContext::add_prior(const records::Task& task, const std::vector<records::Record>& records) {
   auto p = std::make_unique<PriorTask>();
-  p->space_template = space::find_template(*task.dag, task.target);
+  p->space_template = searched_template(task, options);
   if (p->space_template == nullptr) return;
   p->task = task;
   p->space = p->space_template->space(*task.dag, task.target);
@@ -51,7 +56,7 @@ TaskRun::TaskRun(int number, const SessionTask& task, SessionContext& context)
     : number_(number), task_(task), context_(context), default_s_(kNever), best_s_(kNever), epoch_(context.epoch) {
   const ScopedTimer timer(context.times.search_s);
   const records::Task& t = task.task;
-  template_ = space::find_template(*t.dag, t.target);
+  template_ = searched_template(t, context.options);
   if (template_) {
     space_ = template_->space(*t.dag, t.target);
     points_ = usable_points(space_);
@@ -60,7 +65,7 @@ TaskRun::TaskRun(int number, const SessionTask& task, SessionContext& context)
   }
   for (const records::Record& r : task.history) {
     account(r);
-    if (r.candidate.index < 0) continue;
+    if (r.candidate.index < 0 || !template_ || r.candidate.space != template_->name) continue;
     seen_.insert(r.candidate.index);
     if (tells_of_candidate(r.result)) known_.push_back({r.candidate.index, r.result});
   }

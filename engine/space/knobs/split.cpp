@@ -8,17 +8,6 @@
 namespace tw::space {
 namespace {
 
-std::vector<int64_t> divisors(int64_t n) {
-  std::vector<int64_t> low, high;
-  for (int64_t d = 1; d * d <= n; ++d) {
-    if (n % d != 0) continue;
-    low.push_back(d);
-    if (d != n / d) high.push_back(n / d);
-  }
-  low.insert(low.end(), high.rbegin(), high.rend());
-  return low;
-}
-
 std::vector<int64_t> powers_of_two(int64_t limit) {
   std::vector<int64_t> result;
   for (int64_t p = 1; p <= limit; p *= 2) result.push_back(p);
@@ -138,6 +127,17 @@ class Enumeration {
 };
 
 }  // namespace
+
+std::vector<int64_t> divisors(int64_t n) {
+  std::vector<int64_t> low, high;
+  for (int64_t d = 1; d * d <= n; ++d) {
+    if (n % d != 0) continue;
+    low.push_back(d);
+    if (d != n / d) high.push_back(n / d);
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
 
 std::vector<int64_t> python_union_order(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
   PythonSet first, second, both;

@@ -9,6 +9,9 @@ namespace tw::space {
 /// Every candidate starts with -1, except those of policy "candidate", which are taken as given.
 std::vector<KnobValue> enumerate_split(int64_t extent, const SplitOptions& options);
 
+/// All divisors of n, ascending.
+std::vector<int64_t> divisors(int64_t n);
+
 /// `split` with its first factor replaced by ceil(extent / product of the others) if that is -1.
 std::vector<int64_t> resolve_split(int64_t extent, const std::vector<int64_t>& split);
 

@@ -105,7 +105,10 @@ class AutotvmJsonTest : public QObject {
     }
   }
   void our_lines_hold_what_tvm_reads() {
-    const Json line = Json::parse(autotvm_line(to_autotvm(dense_task(), trial())));
+    Record theirs = trial();
+    QCOMPARE(to_autotvm(dense_task(), theirs).name, std::string("tilewright.dense_pack.cpu"));
+    theirs.candidate.space = "dense_pack.x86";
+    const Json line = Json::parse(autotvm_line(to_autotvm(dense_task(), theirs)));
     const Json tvm = Json::parse(kDense);
     QCOMPARE(line["input"][1], tvm["input"][1]);
     QCOMPARE(line["input"][2], tvm["input"][2]);
@@ -207,13 +210,15 @@ class AutotvmJsonTest : public QObject {
   }
   void lines_find_their_task() {
     const std::vector<Task> tasks = {dense_task("k0"), dense_task("k1")};
-    QCOMPARE(find_task(tasks, to_autotvm(tasks[1], trial())), &tasks[1]);
-    QCOMPARE(find_task(tasks, *parse_autotvm_line(kDense)), &tasks[0]);
-    QVERIFY(!find_task(tasks, *parse_autotvm_line(kConv)));
-    QVERIFY(!find_task(tasks, *parse_autotvm_line(kDepthwise)));
+    using Found = std::vector<const Task*>;
+    QCOMPARE(find_tasks(tasks, to_autotvm(tasks[1], trial())), Found{&tasks[1]});
+    QCOMPARE(find_tasks(tasks, *parse_autotvm_line(kDense)), (Found{&tasks[0], &tasks[1]}));
+    QCOMPARE(find_tasks(tasks, *parse_autotvm_line(QString(kDense).replace("dense_pack", "dense_nopack").toStdString())).size(), size_t{2});
+    QCOMPARE(find_tasks(tasks, *parse_autotvm_line(kConv)), Found{});
+    QCOMPARE(find_tasks(tasks, *parse_autotvm_line(kDepthwise)), Found{});
     Record other = trial();
     other.task_key = "k9";
-    QVERIFY(!find_task(tasks, to_autotvm(tasks[1], other)));
+    QCOMPARE(find_tasks(tasks, to_autotvm(tasks[1], other)), Found{});
   }
   void best_is_the_fastest_verified() {
     std::vector<Record> records = {trial(), trial(), trial(Status::run_crash), trial()};
@@ -224,6 +229,8 @@ class AutotvmJsonTest : public QObject {
     QVERIFY(!best_of(records, "other"));
     records[3].result.censored = true;
     QCOMPARE(best_of(records, "k1"), &records[0]);
+    for (Record& r : records) r.result.verified = false;
+    QCOMPARE(best_of(records, "k1"), &records[1]);  // logs of others
   }
   void pick_best_keeps_one_line_for_each_workload() {
     std::vector<AutotvmRecord> log;
@@ -233,6 +240,15 @@ class AutotvmJsonTest : public QObject {
     QCOMPARE(best.size(), size_t{2});
     QCOMPARE(best[0].record.result.seconds(), 1e-5);
     QCOMPARE(best[1].name, std::string("conv2d_NCHWc.x86"));
+    // Of our lines the task counts, whatever space the point is of.
+    const Task task = dense_task();
+    Record faster = trial();
+    faster.candidate.space = "dense_pack.x86";
+    faster.result.samples_s = {1e-6};
+    faster.result.sample_flags = {false};
+    const auto ours = pick_best(std::vector{to_autotvm(task, trial()), to_autotvm(task, faster)});
+    QCOMPARE(ours.size(), size_t{1});
+    QCOMPARE(ours[0].name, std::string("dense_pack.x86"));
   }
 };
 

@@ -57,6 +57,25 @@ class AutotvmLogTest : public QObject {
     QCOMPARE(log.problems[1].line, 7);
     QCOMPARE(log.problems[2].line, 8);
     QVERIFY(log.problems[2].reason.find("cut off") != std::string::npos);
+    QCOMPARE(log.records[1].line, 4);
+    QCOMPARE(log.records[2].line, 4);
+  }
+  void problems_have_a_kind() {
+    const std::vector<std::pair<std::string, std::string>> kinds = {
+        {"nonsense", "not_json"},
+        {"{\"version\": 0.3}", "protocol"},
+        {R"({"i": ["llvm", "n", [], {}, [], {}], "r": [[1], 0, 1, 1], "v": 0.1})", "protocol"},
+        {R"({"i": [["[]", "llvm"], [[], []]], "r": [[1], 0, 1, 1], "v": "v0.6"})", "other_format"},
+        {"llvm\tgASV\tgASV\tgASV\t0.2\t0.9.0", "pickled"},
+        {"{\"version\": 0.2}", "malformed"},
+        {std::string(kMaxLineBytes + 1, 'x'), "too_long"},
+        {kLine.substr(0, 50), "cut_off"},
+    };
+    std::string text;
+    for (const auto& [line, kind] : kinds) text += (text.empty() ? "" : "\n") + line;
+    const AutotvmLog log = read_autotvm(text);
+    QCOMPARE(log.problems.size(), kinds.size());
+    for (size_t i = 0; i < kinds.size(); ++i) QCOMPARE(log.problems[i].kind, kinds[i].second);
   }
   void a_whole_last_line_needs_no_newline() {
     const AutotvmLog log = read_autotvm(kLine);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/base/json.h"
 #include "engine/records/autotvm_task.h"
+#include "engine/base/json.h"
 
 #include <QtTest>
 
@@ -26,7 +26,9 @@ te::DagPtr conv_dag(const std::string& tag, int64_t groups) {
 
 std::string text(const te::Dag& dag) {
   const AutotvmTask t = autotvm_task(dag);
-  return t.name + " " + dump_json(t.args);
+  std::string names;
+  for (const std::string& name : t.names) names += name + " ";
+  return names + dump_json(t.args);
 }
 
 }  // namespace
@@ -53,13 +55,27 @@ class AutotvmTaskTest : public QObject {
         "batch_matmul")});
     QCOMPARE(text(*dag), std::string(R"(batch_matmul.x86 [["TENSOR",[12,128,64],"float32"],["TENSOR",[12,64,128],"float32"],[12,128,128],"float32",0,0])"));
   }
-  void others_are_named_after_their_reduction() {
+  void workloads_are_the_same_in_other_spellings() {
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {12, 128, 64}, kFloat32), y = b.placeholder("y", {12, 64, 96}, kFloat32);
+    const AutotvmTask t = autotvm_task(*std::move(b).finish({b.reduce(
+        "m", {12, 128, 96}, {64}, te::Reducer::sum, [&](const Indices& s, const Indices& r) { return x(s[0], s[1], r[0]) * y(s[0], r[0], s[2]); },
+        "batch_matmul")}));
+    const auto same = [&](const char* args) { return same_workload(t, "batch_matmul.x86", Json::parse(args)); };
+    QVERIFY(same(R"([["TENSOR",[12,128,64],"float32"],["TENSOR",[12,64,96],"float32"],[12,128,96],"float32",0,0])"));
+    QVERIFY(same(R"([["TENSOR",[12,128,64],"float32"],["TENSOR",[12,96,64],"float32"],[12,128,96],null,false,true])"));
+    QVERIFY(!same(R"([["TENSOR",[12,128,64],"float32"],["TENSOR",[12,96,64],"float32"],[12,128,96],null,0,0])"));
+    QVERIFY(!same(R"([["TENSOR",[12,128,64],"float32"],["TENSOR",[12,64,96],"float32"],[12,128,96],"float16",0,0])"));
+    for (const char* args : {"[]", "[1]", "[[],[]]", R"([["TENSOR",[12,128,64],"float32"],["TENSOR",[12],"float32"],[],null,0,1])"}) QVERIFY(!same(args));
+    QVERIFY(!same_workload(t, "batch_matmul.cuda", t.args));
+  }
+  void others_have_no_name() {
     te::DagBuilder b;
     const te::Tensor x = b.placeholder("x", {4, 8}, kFloat32);
     const te::Tensor m = b.reduce(
         "m", {4}, {8}, te::Reducer::max, [&](const Indices& s, const Indices& r) { return x(s[0], r[0]); }, "max_pool");
     const auto dag = std::move(b).finish({b.compute("y", {4}, [&](const Indices& i) { return m.at(i) + m.at(i); })});
-    QCOMPARE(text(*dag), std::string(R"(tilewright.max_pool [["TENSOR",[4,8],"float32"]])"));
+    QCOMPARE(text(*dag), std::string(R"([["TENSOR",[4,8],"float32"]])"));
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/base/json.h"
 #include "engine/records/measure_result.h"
+#include "engine/base/json.h"
 
 #include <QtTest>
 #include <cmath>
@@ -64,6 +64,18 @@ class MeasureResultTest : public QObject {
     QCOMPARE(dump_json(to_json(*back)), dump_json(to_json(r)));
     QCOMPARE(back->samples_s, r.samples_s);
     QCOMPARE(back->sample_flags, r.sample_flags);
+    QVERIFY(!back->verdict);
+  }
+  void verdicts_round_trip() {
+    MeasureResult r = timed({2e-3});
+    for (const double seconds : {1.5e-3, std::numeric_limits<double>::infinity()}) {
+      r.verdict = Verdict{seconds, 0.7, 0.8};
+      const auto back = measure_result_from_json(Json::parse(dump_json(to_json(r))));
+      QVERIFY(back && back->verdict);
+      QVERIFY(back->decided_s() == seconds);
+      QCOMPARE(back->verdict->low, 0.7);
+      QCOMPARE(back->verdict->high, 0.8);
+    }
   }
   void bad_json_is_refused_data() {
     QTest::addColumn<QString>("json");
@@ -78,6 +90,8 @@ class MeasureResultTest : public QObject {
                           << "'samples_s' has another type";
     QTest::newRow("flag") << R"({"status":"ok","samples_s":[1],"flagged_samples":[1]})"
                           << "below 1, found 1";
+    QTest::newRow("verdict") << R"({"status":"ok","samples_s":[1],"verdict":[1,"x",2]})"
+                             << "[seconds or null, low, high]";
     QTest::newRow("int range") << R"({"status":"ok","samples_s":[1],"inner":99999999999})"
                                << "'inner' has another type";
   }

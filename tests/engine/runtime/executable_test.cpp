@@ -33,7 +33,8 @@ Executable sample() {
              {Slot::Kind::constant, w, -1, data},
              {Slot::Kind::intermediate, t, 64, nullptr},
              {Slot::Kind::output, y, -1, nullptr}};
-  e.calls = {{"add", "add", {0, 1, 2}, "key1", "default", 3, {"n1"}}, {"twice", "twice", {2, 3}, "key2", "trial 12 of session 3", 3, {"n2", "n3"}}};
+  e.calls = {{"add", "add", {0, 1, 2}, "key1", "default", "rule", "", 3, {"n1"}},
+             {"twice", "twice", {2, 3}, "key2", "dense_pack.cpu #7, 1.2 us", "dense_pack.cpu", "session 3 (xgb), trial 12", 3, {"n2", "n3"}}};
   e.inputs = {0};
   e.outputs = {3};
   e.arena_bytes = 128;
@@ -92,6 +93,8 @@ class ExecutableTest : public QObject {
     QCOMPARE(back->artifact.object, e.artifact.object);
     QCOMPARE(back->calls.size(), e.calls.size());
     QCOMPARE(back->calls[1].origin, e.calls[1].origin);
+    QCOMPARE(back->calls[1].space, e.calls[1].space);
+    QCOMPARE(back->calls[1].record, e.calls[1].record);
     QCOMPARE(back->calls[1].nodes, e.calls[1].nodes);
     QCOMPARE(back->slots.size(), e.slots.size());
     for (size_t i = 0; i < e.slots.size(); ++i) {

@@ -53,6 +53,35 @@ ConfigSpace conv_x86(int64_t in, int64_t out, int64_t ow, bool pointwise) {
   return s;
 }
 
+/// dense_large_batch.gpu and batch_matmul.cuda.
+ConfigSpace dense_large(int64_t m, int64_t n, int64_t k) {
+  ConfigSpace s;
+  s.define_split("tile_x", m, outputs(4));
+  s.define_split("tile_y", n, outputs(4));
+  s.define_split("tile_k", k, outputs(3));
+  return s;
+}
+
+ConfigSpace batch_matmul_cuda(int64_t m, int64_t n, int64_t k) {
+  ConfigSpace s;
+  s.define_split("tile_y", m, outputs(3));
+  s.define_split("tile_x", n, outputs(3));
+  s.define_split("tile_k", k, outputs(2));
+  s.define_knob("auto_unroll_max_step", {8, 16, 32, 64});
+  s.define_knob("unroll_explicit", {0, 1});
+  return s;
+}
+
+ConfigSpace depthwise_cuda(int64_t channels, int64_t hw) {
+  ConfigSpace s;
+  s.define_split("tile_f", channels, outputs(4));
+  s.define_split("tile_y", hw, outputs(4));
+  s.define_split("tile_x", hw, outputs(4));
+  s.define_knob("auto_unroll_max_step", {0, 256, 1500});
+  s.define_knob("unroll_explicit", {0, 1});
+  return s;
+}
+
 ConfigSpace dense_pack(int64_t m, int64_t n, int64_t k) {
   ConfigSpace s;
   s.define_split("tile_y", m, outputs(3));
@@ -67,18 +96,68 @@ ConfigSpace dense_pack(int64_t m, int64_t n, int64_t k) {
 class ConfigSpaceTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
-  void sizes_of_published_spaces() {
-    QCOMPARE(conv_cuda(64, 3, 112, 7, {0, 512, 1500}).size(), 79027200);
-    QCOMPARE(conv_cuda(64, 64, 56, 3, {0, 512, 1500}).size(), 90316800);
-    QCOMPARE(conv_cuda(512, 2048, 7, 1, {0, 512, 1500}).size(), 253440);
-    QCOMPARE(conv_x86(3, 64, 112, false).size(), 308);
-    QCOMPARE(conv_x86(64, 64, 56, false).size(), 980);
-    QCOMPARE(conv_x86(256, 64, 56, true).size(), 1260);
-    QCOMPARE(conv_x86(256, 256, 14, false).size(), 972);
-    QCOMPARE(conv_x86(2048, 512, 7, true).size(), 960);
-    QCOMPARE(dense_pack(1, 1000, 2048).size(), 1200);
-    QCOMPARE(dense_pack(128, 768, 768).size(), 437400);
-    QCOMPARE(dense_pack(128, 3072, 768).size(), 641520);
+  /// ResNet-50 at batch 1: output channels, input channels, output width, kernel width.
+  void sizes_of_convolution_spaces_data() {
+    QTest::addColumn<int>("out");
+    QTest::addColumn<int>("in");
+    QTest::addColumn<int>("hw");
+    QTest::addColumn<int>("kernel");
+    QTest::addColumn<qint64>("direct");
+    QTest::addColumn<qint64>("winograd");
+    const auto row = [](int in, int out, int hw, int kernel, qint64 direct, qint64 winograd = 0) {
+      QTest::newRow(qPrintable(QString("%1x%1 %2->%3 to %4").arg(kernel).arg(in).arg(out).arg(hw))) << out << in << hw << kernel << direct << winograd;
+    };
+    row(3, 64, 112, 7, 79027200);
+    row(64, 64, 56, 1, 22579200);
+    row(64, 64, 56, 3, 90316800, 352800);
+    row(64, 256, 56, 1, 44352000);
+    row(256, 64, 56, 1, 29030400);
+    row(256, 128, 56, 1, 41472000);
+    row(128, 128, 28, 3, 36864000, 576000);
+    row(128, 512, 28, 1, 16896000);
+    row(256, 512, 28, 1, 19008000);
+    row(256, 256, 14, 3, 9123840, 89100);
+    row(256, 1024, 14, 1, 3953664);
+    row(1024, 256, 14, 1, 2787840);
+    row(512, 512, 7, 3, 844800, 462000);
+    row(512, 2048, 7, 1, 349440);
+    row(2048, 512, 7, 1, 253440);
+  }
+  void sizes_of_convolution_spaces() {
+    QFETCH(int, out);
+    QFETCH(int, in);
+    QFETCH(int, hw);
+    QFETCH(int, kernel);
+    QFETCH(qint64, direct);
+    QFETCH(qint64, winograd);
+    QCOMPARE(conv_cuda(out, in, hw, kernel, {0, 512, 1500}).size(), direct);
+    if (winograd == 0) return;
+    const int64_t m = hw % 8 == 0 ? 4 : 2, tile = m + kernel - 1, tiles = ((hw + m - 1) / m) * ((hw + m - 1) / m);
+    ConfigSpace s;
+    SplitOptions all_blocks = outputs(4);
+    all_blocks.filter = [](const std::vector<int64_t>& size) { return size[1] == 1 && size[2] == 1 && size[3] == 1; };
+    s.define_split("tile_b", tile * tile, all_blocks);
+    s.define_split("tile_y", out, outputs(4));
+    s.define_split("tile_x", tiles, outputs(4));
+    s.define_split("tile_rc", in, outputs(2));
+    s.define_knob("auto_unroll_max_step", {0, 128, 1500});
+    s.define_knob("unroll_explicit", {0, 1});
+    QCOMPARE(s.knobs()[0].candidates.size(), size_t{1});
+    QCOMPARE(s.size(), winograd);
+  }
+  void sizes_of_product_spaces() {
+    QCOMPARE(dense_large(128, 768, 768).size(), 10692000);
+    QCOMPARE(dense_large(128, 3072, 768).size(), 18532800);
+    QCOMPARE(batch_matmul_cuda(128, 128, 64).size(), 72576);
+    ConfigSpace small;
+    small.define_split("tile_k", 768, outputs(2));
+    QCOMPARE(small.size(), 18);
+    // A filter that looks at the outer factor sees -1 and rejects everything: the space is empty, not wrong.
+    SplitOptions mistaken = outputs(3);
+    mistaken.filter = [](const std::vector<int64_t>& size) { return size[0] > 2; };
+    ConfigSpace empty;
+    empty.define_split("tile_k", 768, mistaken);
+    QCOMPARE(empty.size(), 0);
   }
 
   void published_indices_decode_to_their_entities_data() {
@@ -93,6 +172,12 @@ class ConfigSpaceTest : public QObject {
         << R"([["tile_f","sp",[-1,1,16,1]],["tile_y","sp",[-1,1,7,1]],["tile_x","sp",[-1,7,1,1]],["tile_rc","sp",[-1,16]],["tile_ry","sp",[-1,1]],["tile_rx","sp",[-1,3]],["auto_unroll_max_step","ot",512],["unroll_explicit","ot",1]])";
     QTest::newRow("dense x86, logged") << 2 << qint64{481}
                                        << R"([["tile_y","sp",[-1,1,1]],["tile_x","sp",[-1,96,8]],["tile_k","sp",[-1,4]],["tile_inner","sp",[-1,1]]])";
+    QTest::newRow("depthwise cuda, logged")
+        << 4 << qint64{21230}
+        << R"([["tile_f","sp",[-1,1,1,2]],["tile_y","sp",[-1,1,7,1]],["tile_x","sp",[-1,1,7,1]],["auto_unroll_max_step","ot",256],["unroll_explicit","ot",1]])";
+    QTest::newRow("batch matmul cuda, logged")
+        << 5 << qint64{29655}
+        << R"([["tile_y","sp",[-1,2,16]],["tile_x","sp",[-1,16,2]],["tile_k","sp",[-1,32]],["auto_unroll_max_step","ot",64],["unroll_explicit","ot",0]])";
     QTest::newRow("conv x86, logged") << 3 << qint64{909}
                                       << R"([["tile_ic","sp",[-1,512]],["tile_oc","sp",[-1,8]],["tile_ow","sp",[-1,2]],["tile_oh","ot",2]])";
   }
@@ -100,8 +185,12 @@ class ConfigSpaceTest : public QObject {
     QFETCH(int, space);
     QFETCH(qint64, index);
     QFETCH(QString, entity);
-    const std::vector<ConfigSpace> spaces = {conv_cuda(64, 64, 56, 3, {0, 512, 1500}), conv_cuda(512, 512, 7, 3, {0, 512, 1500}), dense_pack(1, 768, 768),
-                                             conv_x86(2048, 192, 8, true)};
+    const std::vector<ConfigSpace> spaces = {conv_cuda(64, 64, 56, 3, {0, 512, 1500}),
+                                             conv_cuda(512, 512, 7, 3, {0, 512, 1500}),
+                                             dense_pack(1, 768, 768),
+                                             conv_x86(2048, 192, 8, true),
+                                             depthwise_cuda(1024, 7),
+                                             batch_matmul_cuda(128, 64, 128)};
     const auto point = spaces[space].get(index);
     QVERIFY(point);
     QCOMPARE(QString::fromStdString(dump_json(point->to_json())), entity);

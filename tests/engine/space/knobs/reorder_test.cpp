@@ -2,6 +2,9 @@
 #include "engine/space/knobs/reorder.h"
 
 #include <QtTest>
+#include <algorithm>
+
+#include "engine/base/json.h"
 
 using namespace tw;
 using namespace tw::space;
@@ -39,6 +42,25 @@ class ReorderTest : public QObject {
   void interleave_cuda_puts_spatial_last() {
     const ReorderOptions o{.policy = "interleave_cuda", .spatial = {{0, 1, 2}, {3, 4, 5}}, .reduce = {{6, 7}, {8}}};
     QCOMPARE(orders(9, o), (Orders{{0, 3, 1, 4, 6, 7, 8, 2, 5}}));
+  }
+  void equal_chains_take_turns() {
+    QCOMPARE(orders(4, {.policy = "interleave", .spatial = {{0, 1}, {2, 3}}}), (Orders{{0, 2, 1, 3}}));
+    QCOMPARE(orders(5, {.policy = "interleave_cuda", .spatial = {{0}, {1}}, .reduce = {{2}, {3, 4}}}), (Orders{{3, 2, 4, 0, 1}}));
+  }
+  void intervals_keep_what_is_outside() {
+    const Orders found = orders(6, {.policy = "interval_all", .begin = 2, .end = 5});
+    QCOMPARE(found.size(), size_t{6});
+    QCOMPARE(found.front(), (std::vector<int>{0, 1, 2, 3, 4, 5}));
+    QCOMPARE(found[1], (std::vector<int>{0, 1, 2, 4, 3, 5}));
+    QCOMPARE(found.back(), (std::vector<int>{0, 1, 4, 3, 2, 5}));
+    QVERIFY(std::is_sorted(found.begin(), found.end()));
+  }
+  /// AutoTVM cannot write the identity into a log; here it is a list as every other order.
+  void the_identity_is_logged() {
+    ConfigSpace s;
+    s.define_reorder("order", 3, "identity");
+    QCOMPARE(dump_json(s.get(0)->to_json()), std::string(R"([["order","re",[0,1,2]]])"));
+    QCOMPARE(s.from_json(s.get(0)->to_json())->index(), 0);
   }
   void wrong_use_is_a_bug() {
     QVERIFY_EXCEPTION_THROWN(orders(2, {.policy = "sorted"}), InternalError);

@@ -2,6 +2,9 @@
 #include "engine/space/knobs/split.h"
 
 #include <QtTest>
+#include <functional>
+#include <numeric>
+#include <set>
 
 using namespace tw;
 using namespace tw::space;
@@ -44,6 +47,47 @@ class SplitTest : public QObject {
                                                            {128, 120}, {256, 165}, {512, 220}, {1024, 286}, {2048, 364}};
     for (const auto& [extent, count] : known) QCOMPARE(enumerate_split(extent, o).size(), count);
   }
+  /// Of an axis of length p1^e1 p2^e2 ..., n factors can be chosen in the product of C(ei + n - 1, n - 1) ways.
+  void counts_of_factor_splits() {
+    for (const int64_t extent : {1, 2, 7, 30, 36, 49, 100, 128, 720, 1000, 3072}) {
+      for (int n = 2; n <= 4; ++n) {
+        int64_t expected = 1, rest = extent;
+        for (int64_t p = 2; rest > 1; ++p) {
+          int e = 0;
+          for (; rest % p == 0; rest /= p) ++e;
+          int64_t ways = 1;
+          for (int i = 1; i < n; ++i) ways = ways * (e + i) / i;
+          expected *= ways;
+        }
+        SplitOptions o;
+        o.num_outputs = n;
+        const std::vector<Sizes> found = splits(extent, o);
+        QCOMPARE(found.size(), static_cast<size_t>(expected));
+        QCOMPARE(std::set<Sizes>(found.begin(), found.end()).size(), found.size());
+        for (const Sizes& s : found) {
+          const Sizes real = resolve_split(extent, s);
+          QCOMPARE(std::accumulate(real.begin(), real.end(), int64_t{1}, std::multiplies<>()), extent);
+        }
+      }
+    }
+  }
+  /// The same over every policy: products up to the extent, divisors of it alone where tails are forbidden, inner sizes slowest.
+  void policies_and_tails() {
+    for (const char* policy : {"factors", "power2", "verbose"}) {
+      for (const bool no_tail : {false, true}) {
+        SplitOptions o;
+        o.num_outputs = 3;
+        o.policy = policy;
+        o.no_tail = no_tail;
+        const Sizes factors = inner_sizes(60, policy);  // all of the policy, in its order
+        std::vector<Sizes> expected;
+        for (const int64_t last : factors)
+          for (const int64_t middle : factors)
+            if (middle * last == 60 || (middle * last < 60 && (!no_tail || 60 % (middle * last) == 0))) expected.push_back({-1, middle, last});
+        QCOMPARE(splits(60, o), expected);
+      }
+    }
+  }
   void power2_has_tails() { QCOMPARE(inner_sizes(10, "power2"), (Sizes{1, 2, 4, 8})); }
   void power2_without_tails() {
     SplitOptions o;
@@ -63,6 +107,7 @@ class SplitTest : public QObject {
   void verbose_walks_as_python_does() {
     // Printed by CPython 3.11: list(set().union(set(divisors), set(powers))).
     QCOMPARE(inner_sizes(7, "verbose"), (Sizes{1, 2, 4, 7}));
+    QCOMPARE(inner_sizes(14, "verbose"), (Sizes{1, 2, 4, 7, 8, 14}));
     QCOMPARE(inner_sizes(28, "verbose"), (Sizes{1, 2, 4, 7, 8, 14, 16, 28}));
     QCOMPARE(inner_sizes(56, "verbose"), (Sizes{32, 1, 2, 4, 7, 8, 14, 16, 56, 28}));
     QCOMPARE(inner_sizes(112, "verbose", 64), (Sizes{32, 1, 2, 64, 4, 7, 8, 14, 16, 56, 28}));
