@@ -36,6 +36,20 @@ inline SessionOptions options(int64_t trials, int batch = 8) {
   return o;
 }
 
+/// The formula's times without noise, as many samples as asked for.
+inline std::vector<records::MeasureResult> exact_times(const records::Task& task, std::span<const measure::BuildOutcome> builds, const measure::RunOptions& o,
+                                                       StopToken stop) {
+  measure::AnalyticOptions quiet;
+  quiet.noise = 0;
+  auto results = measure::analytic_runner(quiet)->run(task, builds, o, stop);
+  for (records::MeasureResult& r : results) {
+    if (o.samples == 0) continue;
+    r.samples_s.assign(static_cast<size_t>(o.samples), r.samples_s[0]);
+    r.sample_flags.assign(r.samples_s.size(), false);
+  }
+  return results;
+}
+
 /// A session on the formula's machine with everything it did.
 struct Session {
   measure::AnalyticOptions machine;
