@@ -30,8 +30,8 @@ struct NetworkTask {
   records::Task task;
   int weight = 1;
   double flops_share = 0;  ///< of the network's FLOPs
-  std::string space;       ///< template name or "default"
-  int64_t space_size = 1;
+  std::string space;       ///< names of its templates, or "default"
+  int64_t space_size = 1;  ///< points of all of them
   std::vector<std::pair<std::string, int64_t>> other_spaces;  ///< of further templates that match, searched when asked for by name, and their sizes
 };
 std::vector<NetworkTask> network_tasks(const Network& network, const Target& target);

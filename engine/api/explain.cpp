@@ -66,9 +66,15 @@ Explanation explain(const Network& network, int group, const Target& target, con
 }
 
 Expected<records::Candidate> candidate_at(const records::Task& task, int64_t config_index) {
-  const space::Template* found = space::find_template(*task.dag, task.target);
-  if (!found) return Error(ErrorCode::not_applicable, "Expected a task with a schedule template, found one with the default schedule only", task.name);
-  const space::ConfigSpace config_space = found->space(*task.dag, task.target);
+  const std::vector<const space::Template*> all = space::alternatives(*task.dag, task.target);
+  if (all.empty()) return Error(ErrorCode::not_applicable, "Expected a task with a schedule template, found one with the default schedule only", task.name);
+  const space::Template* found = all.front();
+  space::ConfigSpace config_space = found->space(*task.dag, task.target);
+  for (size_t k = 1; k < all.size() && config_index >= config_space.size(); ++k) {
+    config_index -= config_space.size();
+    found = all[k];
+    config_space = found->space(*task.dag, task.target);
+  }
   TW_TRY(const space::ConfigEntity entity, config_space.get(config_index));
   if (const std::string reason = config_space.filtered_reason(entity); !reason.empty())
     return Error(ErrorCode::resource_limit, "Expected a valid point of the space, found that " + reason, entity.text());

@@ -75,6 +75,7 @@ std::string layout_name(const runtime::ArgSpec& spec, std::string_view letters) 
   for (const runtime::LayoutPiece& p : spec.layout) {
     const char letter = letters[static_cast<size_t>(p.dim)];
     out += p.factor == 0 ? std::string(1, letter) : fmt::format("{}{}", p.factor, static_cast<char>(letter - 'A' + 'a'));
+    if (p.winograd) out += fmt::format("w{}", p.winograd);
   }
   return out;
 }

@@ -20,13 +20,15 @@ std::vector<NetworkTask> network_tasks(const Network& network, const Target& tar
   double total = 0;
   for (const graph::Workload& w : network.partition.workloads) {
     NetworkTask t{.task = records::make_task(w.name, w.dag, target), .weight = w.weight(), .space = "default"};
-    const space::Template* preferred = space::find_template(*w.dag, target);
-    if (preferred) {
-      t.space = preferred->name;
-      t.space_size = preferred->space(*w.dag, target).size();
+    int64_t points = 0;
+    const std::vector<const space::Template*> searched = space::alternatives(*w.dag, target);
+    for (const space::Template* found : searched) {
+      t.space = points ? t.space + " + " + found->name : found->name;
+      points += found->space(*w.dag, target).size();
     }
+    t.space_size = std::max<int64_t>(1, points);
     for (const space::Template* other : space::find_templates(*w.dag, target))
-      if (other != preferred) t.other_spaces.emplace_back(other->name, other->space(*w.dag, target).size());
+      if (std::find(searched.begin(), searched.end(), other) == searched.end()) t.other_spaces.emplace_back(other->name, other->space(*w.dag, target).size());
     t.flops_share = static_cast<double>(t.task.flops) * t.weight;
     total += t.flops_share;
     tasks.push_back(std::move(t));

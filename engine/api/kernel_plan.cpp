@@ -133,7 +133,7 @@ class Planner {
       k.space = it->second.space;
       k.record = it->second.record;
     } else {
-      k.space = chosen_[index] ? space::find_template(*group.dag, target_)->name : "rule";
+      k.space = chosen_[index] ? space::fallback_template(*group.dag, target_)->name : "rule";
     }
     k.tuned = tuned;
     for (size_t i = 0; i < layouts.size(); ++i) {

@@ -88,6 +88,12 @@ Expr substitute(const Expr& e, const VarMap& map) {
     const auto it = map.find(v);
     return it == map.end() ? e : it->second;
   }
+  // A choice that the map decides leaves one branch; the others need not be copied.
+  if (const auto* s = as<SelectNode>(e)) {
+    const Expr cond = substitute(s->cond, map);
+    if (const auto chosen = as_int(cond)) return substitute(*chosen ? s->if_true : s->if_false, map);
+    return select(cond, substitute(s->if_true, map), substitute(s->if_false, map));
+  }
   return map_children(e, [&](const Expr& c) { return substitute(c, map); });
 }
 

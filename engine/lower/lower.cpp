@@ -203,10 +203,8 @@ class Lowering {
         continue;
       }
       const bool at = st.location == ComputeLocation::at;
-      if (at && !st.layout.empty())
-        return Error(ErrorCode::illegal_schedule, fmt::format("Expected a layout only on stages computed at the root, found one on '{}'", st.op.name));
       const bool param = st.op.is_placeholder() || is_output(static_cast<int>(i));
-      placements_.push_back({at ? loop_order_layout(static_cast<int>(i)) : st.layout, {}});
+      placements_.push_back({at && st.layout.empty() ? loop_order_layout(static_cast<int>(i)) : st.layout, {}});
       Placement& place = placements_.back();
       place.shape = physical_shape(at ? domains_.of(static_cast<int>(i)).extent : logical->shape, place.layout);
       auto strides = aligned_strides(place.shape, place.layout, st.alignments);

@@ -9,6 +9,13 @@ runtime::ArgSpec arg_of(const schedule::Stage& stage, bool output) {
   runtime::ArgSpec spec{stage.op.name, stage.op.output->dtype, stage.op.output->shape, {}, stage.op.is_placeholder() && stage.op.role == te::Role::constant,
                         output};
   for (const auto& piece : stage.layout) spec.layout.push_back({piece.dim, piece.factor});
+  if (stage.winograd == 0) return spec;
+  // [O, I, taps...] for the caller; what is stored are the points of each dimension of taps.
+  if (spec.layout.empty())
+    for (size_t d = 0; d < spec.shape.size(); ++d) spec.layout.push_back({static_cast<int>(d), 0});
+  for (size_t d = 2; d < spec.shape.size(); ++d) spec.shape[d] -= stage.winograd - 1;
+  for (runtime::LayoutPiece& piece : spec.layout)
+    if (piece.dim >= 2 && piece.factor == 0) piece.winograd = stage.winograd;
   return spec;
 }
 

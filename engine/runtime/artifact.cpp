@@ -6,6 +6,7 @@
 
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/base/winograd.h"
 
 namespace tw::runtime {
 
@@ -99,9 +100,65 @@ class Copier {
   std::vector<int64_t> index_;
 };
 
+/// The spec of the array as it is stored, as if that were row-major at first: transformed dimensions have the extents of their transforms.
+ArgSpec transformed(ArgSpec spec) {
+  for (LayoutPiece& p : spec.layout) {
+    if (p.winograd) spec.shape[p.dim] += p.winograd - 1;
+    p.winograd = 0;
+  }
+  return spec;
+}
+
+bool transforms(const ArgSpec& spec) {
+  return std::any_of(spec.layout.begin(), spec.layout.end(), [](const LayoutPiece& p) { return p.winograd != 0; });
+}
+
+/// `matrix` applied along dimension `d` of a row-major array, whose extent there changes.
+std::vector<double> apply_along(const std::vector<double>& in, std::vector<int64_t>& shape, size_t d, const Winograd::Matrix& matrix) {
+  size_t inner = 1;
+  for (size_t k = d + 1; k < shape.size(); ++k) inner *= static_cast<size_t>(shape[k]);
+  const auto from = static_cast<size_t>(shape[d]);
+  const size_t to = matrix.size(), outer = in.size() / (from * inner);
+  std::vector<double> out(outer * to * inner, 0);
+  for (size_t o = 0; o < outer; ++o)
+    for (size_t i = 0; i < to; ++i)
+      for (size_t k = 0; k < from; ++k)
+        for (size_t j = 0; j < inner; ++j) out[(o * to + i) * inner + j] += matrix[i][k] * in[(o * from + k) * inner + j];
+  shape[d] = static_cast<int64_t>(to);
+  return out;
+}
+
+/// The array with its taps transformed, row-major.
+std::vector<float> transform(const ArgSpec& spec, const float* row) {
+  std::vector<std::pair<size_t, Winograd::Matrix>> steps;
+  size_t first = spec.shape.size();
+  for (const LayoutPiece& p : spec.layout) {
+    if (!p.winograd) continue;
+    steps.emplace_back(p.dim, winograd(p.winograd, spec.shape[p.dim]).g);
+    first = std::min(first, static_cast<size_t>(p.dim));
+  }
+  const std::vector<int64_t> inner(spec.shape.begin() + static_cast<std::ptrdiff_t>(first), spec.shape.end());
+  size_t block = 1;
+  for (const int64_t e : inner) block *= static_cast<size_t>(e);
+  std::vector<float> out;
+  out.reserve(static_cast<size_t>(transformed(spec).num_elements()));
+  for (size_t at = 0; at < static_cast<size_t>(spec.num_elements()); at += block) {
+    std::vector<double> values(row + at, row + at + block);
+    std::vector<int64_t> shape = inner;
+    for (const auto& [d, matrix] : steps) values = apply_along(values, shape, d - first, matrix);
+    out.insert(out.end(), values.begin(), values.end());
+  }
+  return out;
+}
+
 template <bool kPack>
 void convert(const ArgSpec& spec, std::byte* packed, std::byte* row) {
   if (spec.physical_bytes() == 0) return;
+  if (transforms(spec)) {
+    TW_ASSERT(kPack, "transformed constants are never taken back");
+    std::vector<float> row_major = transform(spec, reinterpret_cast<const float*>(row));
+    return convert<kPack>(transformed(spec), packed, reinterpret_cast<std::byte*>(row_major.data()));
+  }
   if (spec.layout.empty()) {
     std::memcpy(kPack ? packed : row, kPack ? row : packed, static_cast<size_t>(spec.physical_bytes()));
     return;
@@ -150,6 +207,10 @@ Expected<void> check_layout(const ArgSpec& spec) {
     const auto fail = [&](const std::string& why) { return Error(ErrorCode::invalid_argument, fmt::format("Layout of argument \"{}\" {}", spec.name, why)); };
     if (piece.dim < 0 || piece.dim >= static_cast<int>(spec.shape.size())) return fail(fmt::format("names dimension {} of {}", piece.dim, spec.shape.size()));
     if (piece.factor < 0) return fail(fmt::format("has the negative factor {}", piece.factor));
+    if (piece.winograd != 0) {
+      if (piece.factor != 0 || !spec.constant || spec.dtype != kFloat32 || !winograd_exists(piece.winograd, spec.shape[piece.dim]))
+        return fail(fmt::format("has no transform F({}, {}) of dimension {}", piece.winograd, spec.shape[piece.dim], piece.dim));
+    }
     if (piece.factor == 0 && seen[piece.dim] != 0) return fail(fmt::format("has the open piece of dimension {} inside another", piece.dim));
     ++seen[piece.dim];
     if (piece.factor == 0) ++outermost[piece.dim];
@@ -172,7 +233,8 @@ std::vector<int64_t> ArgSpec::physical_shape() const {
   std::vector<int64_t> out;
   out.reserve(layout.size());
   for (const LayoutPiece& piece : layout) {
-    out.push_back(piece.factor > 0 ? piece.factor : (shape[piece.dim] + factors[piece.dim] - 1) / factors[piece.dim]);
+    const int64_t extent = shape[piece.dim] + (piece.winograd ? piece.winograd - 1 : 0);
+    out.push_back(piece.factor > 0 ? piece.factor : (extent + factors[piece.dim] - 1) / factors[piece.dim]);
   }
   return out;
 }
@@ -199,7 +261,10 @@ void unpack_layout(const ArgSpec& spec, const std::byte* packed, std::byte* row_
 
 Json to_json(const ArgSpec& spec) {
   Json layout = Json::array();
-  for (const LayoutPiece& piece : spec.layout) layout.push_back(Json::array({piece.dim, piece.factor}));
+  for (const LayoutPiece& piece : spec.layout) {
+    layout.push_back(Json::array({piece.dim, piece.factor}));
+    if (piece.winograd) layout.back().push_back(piece.winograd);
+  }
   return Json{{"name", spec.name}, {"dtype", spec.dtype.name()}, {"shape", spec.shape},
               {"layout", layout},  {"constant", spec.constant},  {"output", spec.output}};
 }
@@ -224,11 +289,12 @@ Expected<ArgSpec> arg_spec_from_json(const Json& json) {
     spec.shape.push_back(extent);
   }
   for (const Json& p : json["layout"]) {
-    if (!p.is_array() || p.size() != 2) return fail("layout pieces [dim, factor]");
+    if (!p.is_array() || p.size() < 2 || p.size() > 3) return fail("layout pieces [dim, factor] or [dim, factor, winograd]");
     TW_TRY(const int64_t dim, integer(p[0], "a layout dimension"));
     TW_TRY(const int64_t factor, integer(p[1], "a layout factor"));
     if (dim < 0 || dim >= static_cast<int64_t>(spec.shape.size())) return fail("layout dimensions inside the shape");
-    spec.layout.push_back({static_cast<int>(dim), factor});
+    TW_TRY(const int64_t winograd, p.size() == 3 ? integer(p[2], "the size of a transform") : Expected<int64_t>(0));
+    spec.layout.push_back({static_cast<int>(dim), factor, winograd});
   }
   spec.constant = json["constant"].get<bool>();
   spec.output = json["output"].get<bool>();

@@ -16,6 +16,9 @@ namespace tw::runtime {
 struct LayoutPiece {
   int dim = 0;
   int64_t factor = 0;  ///< 0: the outermost piece, rounded up
+  /// Not 0, for an outermost piece: in place of a convolution's r taps along the dimension, the m + r - 1 points of their transform by F(m, r) are stored (see
+  /// base/winograd.h), where m is this number. Constants of type float32 only.
+  int64_t winograd = 0;
   friend bool operator==(const LayoutPiece&, const LayoutPiece&) = default;
 };
 
@@ -48,7 +51,7 @@ struct Artifact {
   std::vector<KernelSignature> kernels;
 };
 
-/// Errors: invalid_argument unless every dimension has exactly one open piece (factor 0), outside its other pieces.
+/// Errors: invalid_argument unless every dimension has exactly one open piece (factor 0), outside its other pieces, and transforms exist.
 Expected<void> check_layout(const ArgSpec& spec);
 
 Json to_json(const ArgSpec&);
@@ -56,8 +59,8 @@ Expected<ArgSpec> arg_spec_from_json(const Json&);
 Json to_json(const KernelSignature&);
 Expected<KernelSignature> signature_from_json(const Json&);
 
-/// Copies a row-major array into `layout` (padding is zero-filled) or back. The layout must pass check_layout, and the arrays hold
-/// num_elements() and physical_bytes() of the spec.
+/// Copies a row-major array into `layout` (padding is zero-filled, taps are transformed in double precision) or back, where nothing is transformed. The layout
+/// must pass check_layout, and the arrays hold num_elements() and physical_bytes() of the spec.
 /// Cost: one strided read and one write an element; the last physical dimension is the inner loop.
 void pack_layout(const ArgSpec& spec, const std::byte* row_major, std::byte* packed);
 void unpack_layout(const ArgSpec& spec, const std::byte* packed, std::byte* row_major);

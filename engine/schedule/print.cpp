@@ -45,7 +45,8 @@ std::string describe(const Step& step, const Schedule& before) {
                                      return fmt::format("storage_align({}, {}, factor={}, offset={})", stage(s.stage), loop(s.stage, s.iter), s.factor, s.offset);
                                    },
                                    [&](const PadStep& s) { return fmt::format("pad({}, {}, {})", stage(s.stage), loop(s.stage, s.iter), s.factor); },
-                                   [&](const DoubleBufferStep& s) { return fmt::format("double_buffer({})", stage(s.stage)); }},
+                                   [&](const DoubleBufferStep& s) { return fmt::format("double_buffer({})", stage(s.stage)); },
+                                   [&](const WinogradStep& s) { return fmt::format("winograd({}, tile={})", stage(s.stage), s.tile); }},
                     step);
 }
 

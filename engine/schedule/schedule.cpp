@@ -40,7 +40,8 @@ Expected<void> Schedule::apply_in_place(const Step& step) {
                                                   [&](const RfactorStep& p) { return apply_rfactor(state_, p, number); },
                                                   [&](const StorageAlignStep& p) { return apply_storage_align(state_, p, number); },
                                                   [&](const PadStep& p) { return apply_pad(state_, p, number); },
-                                                  [&](const DoubleBufferStep& p) { return apply_double_buffer(state_, p, number); }},
+                                                  [&](const DoubleBufferStep& p) { return apply_double_buffer(state_, p, number); },
+                                                  [&](const WinogradStep& p) { return apply_winograd(state_, p, number); }},
                                    step);
   if (!done) {
     Error e = done.error();
@@ -128,6 +129,11 @@ void Builder::storage_align(int stage, const ir::Var& loop, int64_t factor, int6
 }
 
 void Builder::pad(int stage, const ir::Var& loop, int64_t factor) { apply(PadStep{stage, position(stage, loop), factor}); }
+
+int Builder::winograd(int stage, int64_t tile) {
+  apply(WinogradStep{stage, tile});
+  return stage;
+}
 
 Expected<Schedule> Builder::finish() && {
   if (error_) return *error_;

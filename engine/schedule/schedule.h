@@ -57,6 +57,7 @@ struct Stage {
   std::vector<Alignment> alignments;      ///< at most one a dimension
   std::vector<Padding> paddings;          ///< at most one an axis
   bool double_buffer = false;
+  int64_t winograd = 0;  ///< m: the placeholder holds weights [O, I, taps...] with each dimension of taps transformed by F(m, taps)
 };
 
 /// The derived state that primitives work on.
@@ -124,6 +125,8 @@ class Builder {
   void storage_align(int stage, const ir::Var& loop, int64_t factor, int64_t offset);
   void pad(int stage, const ir::Var& loop, int64_t factor);
   void double_buffer(int stage) { apply(DoubleBufferStep{stage}); }
+  /// Returns the first of the five new stages; `stage` itself moves up by five.
+  int winograd(int stage, int64_t tile);
   void layout(int stage, std::vector<LayoutStep::Piece> pieces) { apply(LayoutStep{stage, std::move(pieces)}); }
 
   bool ok() const { return !error_; }

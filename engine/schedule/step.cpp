@@ -47,6 +47,10 @@ const std::vector<Primitive>& primitives() {
       {"pad", "PD", "Rounds an axis up to a multiple, with surplus elements that nobody reads, so that splitting it needs no guards.",
        "packed panels in Goto and van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 2008"},
       {"double_buffer", "DB", "Computes the next iteration's tile before this one's is used, in two arrays in turn, so that loading and computing overlap.", kTvm},
+      {"winograd", "WG",
+       "Computes a convolution with a small window from tiles that are transformed, multiplied point by point and transformed back: fewer multiplications, "
+       "other rounding. Weights are transformed ahead of time.",
+       "Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016"},
   };
   return kTable;
 }
@@ -69,7 +73,8 @@ Json to_json(const Step& step) {
                                    [](const RfactorStep& s) { return Json::array({"RF", s.stage, s.iter, s.factor_iter}); },
                                    [](const StorageAlignStep& s) { return Json::array({"SA", s.stage, s.iter, s.factor, s.offset}); },
                                    [](const PadStep& s) { return Json::array({"PD", s.stage, s.iter, s.factor}); },
-                                   [](const DoubleBufferStep& s) { return Json::array({"DB", s.stage}); }},
+                                   [](const DoubleBufferStep& s) { return Json::array({"DB", s.stage}); },
+                                   [](const WinogradStep& s) { return Json::array({"WG", s.stage, s.tile}); }},
                     step);
 }
 
@@ -109,6 +114,7 @@ Expected<Step> read_step(const Json& j) {
   if (code == "SA") return Step(StorageAlignStep{stage, j.at(2).get<int>(), j.at(3).get<int64_t>(), j.at(4).get<int64_t>()});
   if (code == "PD") return Step(PadStep{stage, j.at(2).get<int>(), j.at(3).get<int64_t>()});
   if (code == "DB") return Step(DoubleBufferStep{stage});
+  if (code == "WG") return Step(WinogradStep{stage, j.at(2).get<int64_t>()});
   return Error(ErrorCode::parse_error, "Expected the code of a schedule step such as 'SP' or 'RE', found '" + code + "'");
 }
 

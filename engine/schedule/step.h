@@ -84,7 +84,8 @@ struct CacheWriteStep {
 /// Physical layout of a stage's array. Each physical dimension, outermost first, is a piece of a logical one:
 /// the last piece (innermost) of `dim` counts fastest; factor 0 is the outermost piece, rounded up (padded elements are zero in constants).
 /// Example: [O, I, H, W] -> [O/16][I/16][H][W][16 i][16 o] is {(0,0),(1,0),(2,0),(3,0),(1,16),(0,16)}.
-/// On a placeholder the caller must supply the array in this layout; on an output the caller receives it so.
+/// On a placeholder the caller must supply the array in this layout; on an output the caller receives it so. The array of a stage computed inside a loop is
+/// the region that is needed there, in this order.
 struct LayoutStep {
   struct Piece {
     int dim = 0;
@@ -132,13 +133,26 @@ struct DoubleBufferStep {
   friend bool operator==(const DoubleBufferStep&, const DoubleBufferStep&) = default;
 };
 
+/// Computes a convolution of stride 1 with a square window of r x r taps from transformed tiles: for every m x m tile of the result,
+///     C[n,o,h,w] = sum(i,kh,kw) D[n,i,h+kh,w+kw] * W[o,i,kh,kw]
+///       =>  pad: D extended to whole tiles;  rows, data: V = B^T d B of each (m+r-1)^2 tile d;  product: M[x,y] = sum(i) U[x,y] * V[x,y];  columns, C: A^T M A
+/// Five stages (NAME_pad, NAME_rows, NAME_data, NAME_product, NAME_columns) come before the convolution, which becomes the last transform and moves up by five.
+/// The weights W [O, I, r, r] are constants that the caller must supply transformed: U = G W G^T, stored as [O, I, m+r-1, m+r-1]; a layout of theirs that
+/// follows counts those. Needs (m+r-1)^2 / m^2 multiplications for r^2; results differ from direct summation by rounding, some ten times as much for m = 4.
+/// Source: Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016.
+struct WinogradStep {
+  int stage = 0;
+  int64_t tile = 2;  ///< m
+  friend bool operator==(const WinogradStep&, const WinogradStep&) = default;
+};
+
 using Step = std::variant<SplitStep, FuseStep, ReorderStep, AnnotationStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep, CacheReadStep,
-                          CacheWriteStep, LayoutStep, RfactorStep, StorageAlignStep, PadStep, DoubleBufferStep>;
+                          CacheWriteStep, LayoutStep, RfactorStep, StorageAlignStep, PadStep, DoubleBufferStep, WinogradStep>;
 
 /// One row of the table of primitives: what the workbench and the documentation say about each.
 struct Primitive {
   const char* name;
-  const char* code;     ///< Ansor's step code; "LT" (layout), "PD" (pad) and "DB" (double_buffer) are ours
+  const char* code;     ///< Ansor's step code; "LT" (layout), "PD" (pad), "DB" (double_buffer) and "WG" (winograd) are ours
   const char* summary;  ///< one paragraph
   const char* source;
 };

@@ -54,12 +54,16 @@ Expected<schedule::Schedule> rule_schedule(const te::DagPtr& dag, const Target& 
   return std::move(b).finish();
 }
 
+const Template* fallback_template(const te::Dag& dag, const Target& target) {
+  const std::vector<const Template*> all = alternatives(dag, target);
+  const auto it = std::find_if(all.rbegin(), all.rend(), [&](const Template* t) { return t->fallback(dag, target).index() >= 0; });
+  return it == all.rend() ? nullptr : *it;
+}
+
 std::optional<schedule::Schedule> fallback_schedule(const te::DagPtr& dag, const Target& target) {
-  const Template* t = find_template(*dag, target);
+  const Template* t = fallback_template(*dag, target);
   if (!t) return std::nullopt;
-  const ConfigEntity point = t->fallback(*dag, target);
-  if (point.index() < 0) return std::nullopt;
-  auto s = t->apply(dag, target, point);
+  auto s = t->apply(dag, target, t->fallback(*dag, target));
   return s ? std::optional(*std::move(s)) : std::nullopt;
 }
 

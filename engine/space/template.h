@@ -18,24 +18,30 @@ struct Template {
   ConfigSpace (*space)(const te::Dag&, const Target&);
   /// Errors: illegal_schedule or resource_limit for points that break a rule.
   Expected<schedule::Schedule> (*apply)(const te::DagPtr&, const Target&, const ConfigEntity&);
-  /// The point that untuned networks use: chosen by rule from shape and target, without measuring. Its index is -1 if no point is valid.
+  /// The point that untuned networks use: chosen by rule from shape and target, without measuring. Its index is -1 if no point is valid, or where an earlier
+  /// template serves better by rule.
   ConfigEntity (*fallback)(const te::Dag&, const Target&);
   const char* summary;
   const char* source;
 };
 
-/// Templates in order of preference; templates_table.cpp.
+/// All templates; templates_table.cpp.
 std::span<const Template> templates();
-/// The first template that matches, or null: such tasks have only the default schedule.
+/// Templates that match, each another way to compute the same: a search goes through all of their spaces. The plain one is first; none: such tasks have only the
+/// default schedule.
+std::vector<const Template*> alternatives(const te::Dag& dag, const Target& target);
+/// The first of them, or null.
 const Template* find_template(const te::Dag& dag, const Target& target);
 /// AutoTVM's templates, exact in names, knobs and enumeration: for its logs and for comparisons. Chosen by name alone; autotvm_table.cpp.
 std::span<const Template> autotvm_templates();
 /// The template of that name, ours or AutoTVM's, if it matches, else null.
 const Template* find_template(const te::Dag& dag, const Target& target, std::string_view name);
-/// All templates that match, the preferred one first.
+/// All templates that match, ours first.
 std::vector<const Template*> find_templates(const te::Dag& dag, const Target& target);
 
-/// The fallback point of the template that matches; nothing if none does.
+/// The template whose fallback point untuned networks use: the last one that matches and has one; null if there is none.
+const Template* fallback_template(const te::Dag& dag, const Target& target);
+/// Its fallback point as a schedule.
 std::optional<schedule::Schedule> fallback_schedule(const te::DagPtr& dag, const Target& target);
 
 /// A sensible schedule for any dag by rule: inlines what is injective, vectorises and parallelises the rest. Never fails on a verified dag.

@@ -4,15 +4,23 @@
 
 #include "engine/space/template.h"
 #include "engine/space/templates/cpu/batch_matmul.h"
+#include "engine/space/templates/cpu/conv1d_nchwc.h"
 #include "engine/space/templates/cpu/conv2d_nchwc.h"
+#include "engine/space/templates/cpu/conv2d_transpose_nchwc.h"
+#include "engine/space/templates/cpu/conv2d_winograd.h"
+#include "engine/space/templates/cpu/conv3d_nchwc.h"
 #include "engine/space/templates/cpu/dense_pack.h"
 #include "engine/space/templates/cpu/depthwise_conv2d_nchwc.h"
+#include "engine/space/templates/cpu/grouped_conv2d_nchwc.h"
 
 namespace tw::space {
 
 namespace {
 
-const std::array<Template, 4> kTemplates{{
+constexpr const char* kDirect =
+    "Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD architectures, SC 2018; Liu et al., NeoCPU, USENIX ATC 2019";
+
+const std::array<Template, 9> kTemplates{{
     {"dense_pack.cpu", cpu::dense_pack_matches, cpu::dense_pack_space, cpu::dense_pack_apply, cpu::dense_pack_fallback,
      "Matrix product with constant weights, packed ahead of time into panels a few vectors wide. A register tile of rows times columns is summed over the "
      "whole "
@@ -21,11 +29,29 @@ const std::array<Template, 4> kTemplates{{
     {"conv2d_nchwc.cpu", cpu::conv2d_nchwc_matches, cpu::conv2d_nchwc_space, cpu::conv2d_nchwc_apply, cpu::conv2d_nchwc_fallback,
      "Direct convolution over tensors stored in blocks of channels. One vector holds a block of output channels; a register tile of neighbouring pixels times "
      "channel blocks shares the loads of weights and inputs.",
-     "Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD architectures, SC 2018; Liu et al., NeoCPU, USENIX ATC 2019"},
+     kDirect},
+    {"conv2d_winograd.cpu", cpu::conv2d_winograd_matches, cpu::conv2d_winograd_space, cpu::conv2d_winograd_apply, cpu::conv2d_winograd_fallback,
+     "Convolution with a 3x3 window by Winograd's algorithm: tiles are transformed, multiplied point by point as small matrix products, and transformed back, "
+     "with "
+     "2.25 or 4 times fewer multiplications. Weights are transformed ahead of time.",
+     "Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016"},
+    {"conv2d_transpose_nchwc.cpu", cpu::conv2d_transpose_nchwc_matches, cpu::conv2d_transpose_nchwc_space, cpu::conv2d_transpose_nchwc_apply,
+     cpu::conv2d_transpose_nchwc_fallback,
+     "Transposed convolution over blocks of channels, as a sum over the taps that each output meets: no zeros are inserted. A register tile spans whole "
+     "strides, so "
+     "that its columns meet the same taps everywhere.",
+     "Shi et al., Is the deconvolution layer the same as a convolutional layer?, arXiv:1609.07009, 2016"},
     {"depthwise_conv2d_nchwc.cpu", cpu::depthwise_conv2d_nchwc_matches, cpu::depthwise_conv2d_nchwc_space, cpu::depthwise_conv2d_nchwc_apply,
      cpu::depthwise_conv2d_nchwc_fallback,
      "Depthwise convolution over blocks of channels. With the window written out, neighbouring taps and rows reuse inputs from registers.",
      "Zhang et al., High performance depthwise and pointwise convolutions on mobile devices, AAAI 2020"},
+    {"conv1d_nchwc.cpu", cpu::conv1d_nchwc_matches, cpu::conv1d_nchwc_space, cpu::conv1d_nchwc_apply, cpu::conv1d_nchwc_fallback,
+     "Direct convolution along one dimension over blocks of channels, as conv2d_nchwc.cpu does it along two.", kDirect},
+    {"conv3d_nchwc.cpu", cpu::conv3d_nchwc_matches, cpu::conv3d_nchwc_space, cpu::conv3d_nchwc_apply, cpu::conv3d_nchwc_fallback,
+     "Direct convolution along three dimensions over blocks of channels, as conv2d_nchwc.cpu does it along two.", kDirect},
+    {"grouped_conv2d_nchwc.cpu", cpu::grouped_conv2d_nchwc_matches, cpu::grouped_conv2d_nchwc_space, cpu::grouped_conv2d_nchwc_apply,
+     cpu::grouped_conv2d_nchwc_fallback,
+     "Direct convolution in groups of channels. A vector of output channels lies in one group.", kDirect},
     {"batch_matmul.cpu", cpu::batch_matmul_matches, cpu::batch_matmul_space, cpu::batch_matmul_apply, cpu::batch_matmul_fallback,
      "Matrix products of two activations, one a batch entry. Nothing can be packed ahead of time: a register tile of rows times whole vectors of columns reads "
      "both operands where they lie.",
@@ -36,11 +62,16 @@ const std::array<Template, 4> kTemplates{{
 
 std::span<const Template> templates() { return kTemplates; }
 
-const Template* find_template(const te::Dag& dag, const Target& target) {
-  if (target.kind != "llvm") return nullptr;
+std::vector<const Template*> alternatives(const te::Dag& dag, const Target& target) {
+  std::vector<const Template*> out;
   for (const Template& t : kTemplates)
-    if (t.matches(dag, target)) return &t;
-  return nullptr;
+    if (target.kind == "llvm" && t.matches(dag, target)) out.push_back(&t);
+  return out;
+}
+
+const Template* find_template(const te::Dag& dag, const Target& target) {
+  const std::vector<const Template*> all = alternatives(dag, target);
+  return all.empty() ? nullptr : all.front();
 }
 
 const Template* find_template(const te::Dag& dag, const Target& target, std::string_view name) {
@@ -50,11 +81,9 @@ const Template* find_template(const te::Dag& dag, const Target& target, std::str
 }
 
 std::vector<const Template*> find_templates(const te::Dag& dag, const Target& target) {
-  std::vector<const Template*> found;
-  if (target.kind != "llvm") return found;
-  for (const std::span<const Template> table : {templates(), autotvm_templates()})
-    for (const Template& t : table)
-      if (t.matches(dag, target)) found.push_back(&t);
+  std::vector<const Template*> found = alternatives(dag, target);
+  for (const Template& t : autotvm_templates())
+    if (target.kind == "llvm" && t.matches(dag, target)) found.push_back(&t);
   return found;
 }
 

@@ -26,7 +26,7 @@ struct SessionTask {
 struct SessionOptions {
   std::string tuner = "random";
   Json tuner_params;  ///< object, see StrategyDef::params
-  std::string space;  ///< template whose space is searched, such as AutoTVM's "dense_pack.x86"; empty: each task's preferred one
+  std::string space;  ///< template whose space is searched, such as AutoTVM's "dense_pack.x86"; empty: those of our own that match
   uint64_t seed = 1;
   int64_t trials = 0;           ///< over all tasks; 0: no such limit
   int64_t trials_per_task = 0;  ///< 0: no such limit

@@ -21,10 +21,15 @@ constexpr int64_t kMaxInfraInARow = 8;
 constexpr size_t kLeaders = 8;
 constexpr int kAnchorSamples = 5;
 constexpr auto kLookAgain = std::chrono::milliseconds(300);
+/// After this many trials of its own, a search whose best is this many times slower than another's waits.
+constexpr int64_t kFairTrials = 32;
+constexpr double kFarBehind = 1.5;
 
-/// The template whose space a session searches, or null: the task has none such.
-const space::Template* searched_template(const records::Task& task, const SessionOptions& options) {
-  return options.space.empty() ? space::find_template(*task.dag, task.target) : space::find_template(*task.dag, task.target, options.space);
+/// The templates whose spaces a session searches; none where the task has none such.
+std::vector<const space::Template*> searched_templates(const records::Task& task, const SessionOptions& options) {
+  if (options.space.empty()) return space::alternatives(*task.dag, task.target);
+  const space::Template* named = space::find_template(*task.dag, task.target, options.space);
+  return named ? std::vector{named} : std::vector<const space::Template*>{};
 }
 
 bool tells_of_candidate(const records::MeasureResult& r) { return r.ok() || records::blames_candidate(r.status); }
@@ -40,37 +45,52 @@ double SessionContext::wait_while_paused() {
 }
 
 void SessionContext::add_prior(const records::Task& task, const std::vector<records::Record>& records) {
-  auto p = std::make_unique<PriorTask>();
-  p->space_template = searched_template(task, options);
-  if (p->space_template == nullptr) return;
-  p->task = task;
-  p->space = p->space_template->space(*task.dag, task.target);
-  for (const records::Record& r : records) {
-    const bool of_space = r.candidate.space == p->space_template->name && r.candidate.index >= 0 && r.candidate.index < p->space.size();
-    if (of_space && tells_of_candidate(r.result)) p->results.push_back({r.candidate.index, r.result});
+  for (const space::Template* found : searched_templates(task, options)) {
+    auto p = std::make_unique<PriorTask>(PriorTask{task, found, found->space(*task.dag, task.target), {}});
+    for (const records::Record& r : records) {
+      const bool of_space = r.candidate.space == found->name && r.candidate.index >= 0 && r.candidate.index < p->space.size();
+      if (of_space && tells_of_candidate(r.result)) p->results.push_back({r.candidate.index, r.result});
+    }
+    prior.push_back(std::move(p));
   }
-  prior.push_back(std::move(p));
 }
 
 TaskRun::TaskRun(int number, const SessionTask& task, SessionContext& context)
     : number_(number), task_(task), context_(context), default_s_(kNever), best_s_(kNever), epoch_(context.epoch) {
   const ScopedTimer timer(context.times.search_s);
   const records::Task& t = task.task;
-  template_ = searched_template(t, context.options);
-  if (template_) {
-    space_ = template_->space(*t.dag, t.target);
-    points_ = usable_points(space_);
-    strategy_ = context.strategy.make(
-        {space_, context.params, Rng(hash_combine(context.options.seed, stable_hash(t.key))), &task_.task, template_, context.control.stop});
+  uint64_t seed = hash_combine(context.options.seed, stable_hash(t.key));
+  for (const space::Template* found : searched_templates(t, context.options)) {
+    Search& s = searches_.emplace_back(Search{.space_template = found, .space = found->space(*t.dag, t.target), .best_s = kNever});
+    s.strategy = context.strategy.make({s.space, context.params, Rng(seed), &task_.task, found, context.control.stop});
+    points_ += usable_points(s.space);
+    seed = hash_combine(seed, stable_hash(found->name));
   }
   for (const records::Record& r : task.history) {
     account(r);
-    if (r.candidate.index < 0 || !template_ || r.candidate.space != template_->name) continue;
-    seen_.insert(r.candidate.index);
-    if (tells_of_candidate(r.result)) known_.push_back({r.candidate.index, r.result});
+    if (Search* s = search_of(r)) s->seen.insert(r.candidate.index);
   }
-  if (strategy_ && !known_.empty()) strategy_->observe(known_);
+  learn(task.history);
 }
+
+TaskRun::Search* TaskRun::search_of(const records::Record& record) {
+  if (record.candidate.index < 0) return nullptr;
+  for (Search& s : searches_)
+    if (s.space_template->name == record.candidate.space) return &s;
+  return nullptr;
+}
+
+void TaskRun::learn(std::span<const records::Record> records) {
+  for (Search& s : searches_) {
+    std::vector<Observation> learned;
+    for (const records::Record& r : records)
+      if (search_of(r) == &s && tells_of_candidate(r.result)) learned.push_back({r.candidate.index, comparable(r.result)});
+    if (!learned.empty()) s.strategy->observe(learned);
+    s.known.insert(s.known.end(), learned.begin(), learned.end());
+  }
+}
+
+bool TaskRun::behind(const Search& search) const { return search.trials >= kFairTrials && search.best_s > kFarBehind * best_s_; }
 
 double TaskRun::share() const { return static_cast<double>(task_.weight) * static_cast<double>(std::max<int64_t>(task_.task.flops, 1)); }
 
@@ -81,6 +101,10 @@ void TaskRun::account(const records::Record& record) {
   if (record.candidate.index < 0 && record.candidate.space == "default") {
     default_done_ = true;
     default_s_ = std::min(default_s_, seconds);
+  }
+  if (Search* s = search_of(record)) {
+    ++s->trials;
+    s->best_s = std::min(s->best_s, seconds);
   }
   if (seconds != kNever) {
     const double comparable = seconds / scale_;
@@ -106,12 +130,19 @@ bool TaskRun::early_stop() const {
 }
 
 Expected<void> TaskRun::run(int64_t budget, double time_s) {
-  context_.send(TaskStarted{number_, template_ ? template_->name : "default", template_ ? space_.size() : 0, budget});
-  if (strategy_ && context_.options.transfer) {
+  std::string names;
+  int64_t points = 0;
+  for (const Search& s : searches_) {
+    names += fmt::format("{}{}", names.empty() ? "" : " + ", s.space_template->name);
+    points += s.space.size();
+  }
+  context_.send(TaskStarted{number_, names.empty() ? "default" : names, points, budget});
+  for (Search& s : searches_) {
+    if (!context_.options.transfer) break;
     std::vector<const PriorTask*> prior;
     for (const auto& p : context_.prior)
-      if (p->space_template == template_ && p->task.key != task_.task.key) prior.push_back(p.get());
-    strategy_->transfer(prior);
+      if (p->space_template == s.space_template && p->task.key != task_.task.key) prior.push_back(p.get());
+    s.strategy->transfer(prior);
   }
   double deadline = steady_s() + time_s;
   bool fresh = false;
@@ -124,7 +155,8 @@ Expected<void> TaskRun::run(int64_t budget, double time_s) {
     TW_CHECK(try_batch(batch));
     fresh = true;
   }
-  if (template_ && context_.options.transfer) context_.prior.push_back(std::make_unique<PriorTask>(PriorTask{task_.task, template_, space_, known_}));
+  for (const Search& s : searches_)
+    if (context_.options.transfer) context_.prior.push_back(std::make_unique<PriorTask>(PriorTask{task_.task, s.space_template, s.space, s.known}));
   return fresh && !context_.control.stop.stop_requested() ? finals() : Expected<void>();
 }
 
@@ -194,20 +226,32 @@ std::vector<PointCandidate> TaskRun::next_batch(int64_t limit) {
   const ScopedTimer timer(context_.times.search_s);
   context_.send(Phase{number_, "search"});
   if (!default_done_) return {{default_candidate(task_.task), {}}};
-  if (!strategy_) return {};
   const auto wanted = static_cast<size_t>(std::min<int64_t>(limit, std::max(1, context_.options.batch)));
+  std::vector<Search*> ahead, waiting;
+  for (Search& s : searches_) (behind(s) ? waiting : ahead).push_back(&s);
+  // Those with fewest trials first, so that a small batch is not always the same one's.
+  std::stable_sort(ahead.begin(), ahead.end(), [](const Search* a, const Search* b) { return a->trials < b->trials; });
   std::vector<PointCandidate> batch;
+  for (size_t k = 0; k < ahead.size(); ++k) propose(*ahead[k], (wanted - batch.size() + ahead.size() - k - 1) / (ahead.size() - k), batch);
+  // What a search has too few points for, the others take.
+  for (Search* s : ahead) propose(*s, wanted - batch.size(), batch);
+  if (batch.empty())
+    for (Search* s : waiting) propose(*s, wanted - batch.size(), batch);
+  return batch;
+}
+
+void TaskRun::propose(Search& search, size_t count, std::vector<PointCandidate>& batch) {
+  const size_t wanted = batch.size() + count;
   while (batch.size() < wanted) {
-    const std::vector<int64_t> points = strategy_->propose(static_cast<int>(wanted - batch.size()));
+    const std::vector<int64_t> points = search.strategy->propose(static_cast<int>(wanted - batch.size()));
     if (points.empty()) break;
     for (const int64_t point : points) {
-      if (seen_.contains(point)) continue;
-      const auto entity = space_.get(point);
+      if (search.seen.contains(point)) continue;
+      const auto entity = search.space.get(point);
       TW_ASSERT(entity.has_value(), "a strategy proposed a point outside its space");
-      batch.push_back(point_candidate(task_.task, *template_, *entity));
+      batch.push_back(point_candidate(task_.task, *search.space_template, *entity));
     }
   }
-  return batch;
 }
 
 Expected<void> TaskRun::try_batch(const std::vector<PointCandidate>& batch) {
@@ -221,19 +265,16 @@ Expected<void> TaskRun::try_batch(const std::vector<PointCandidate>& batch) {
     return Error(ErrorCode::infrastructure, "Expected results of a batch, found all of them cancelled although nobody asked to stop");
   }
   TW_CHECK(context_.sink.store(task_.task, records));
-  std::vector<Observation> learned;
   for (const records::Record& r : records) {
     account(r);
     context_.send(TrialDone{number_, trials_, r, best_s_});
     context_.infra_in_a_row = r.result.status == records::Status::infra ? context_.infra_in_a_row + 1 : 0;
-    if (r.candidate.index >= 0 && tells_of_candidate(r.result)) learned.push_back({r.candidate.index, comparable(r.result)});
     if (r.candidate.index < 0) default_done_ = true;
   }
-  if (strategy_ && !learned.empty()) {
+  {
     const ScopedTimer timer(context_.times.search_s);
-    strategy_->observe(learned);
+    learn(records);
   }
-  known_.insert(known_.end(), learned.begin(), learned.end());
   if (context_.infra_in_a_row >= kMaxInfraInARow) {
     return Error(ErrorCode::infrastructure, fmt::format("The session stopped after {} failures in a row that are not the candidates' fault; the last: {}",
                                                         context_.infra_in_a_row, records.back().result.message));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <unordered_set>
 
 #include "engine/base/json_fwd.h"
@@ -35,7 +36,8 @@ struct SessionContext {
   double wait_while_paused();
 };
 
-/// The tuning of one task.
+/// The tuning of one task. Where several templates match it, each has a search of its own, and batches are shared among them; one that stays far behind
+/// another waits until that has nothing left.
 class TaskRun {
  public:
   /// `task` outlives the run.
@@ -51,6 +53,22 @@ class TaskRun {
   TaskDone done() const;
 
  private:
+  /// The search of one template's space.
+  struct Search {
+    const space::Template* space_template;
+    space::ConfigSpace space;
+    std::unique_ptr<Strategy> strategy = {};
+    std::unordered_set<int64_t> seen = {};  ///< indices of the history
+    std::vector<Observation> known = {};    ///< what the strategy was told
+    int64_t trials = 0;
+    double best_s;
+  };
+
+  /// The search that a record comes from, or null.
+  Search* search_of(const records::Record& record);
+  bool behind(const Search& search) const;
+  void propose(Search& search, size_t count, std::vector<PointCandidate>& batch);
+  void learn(std::span<const records::Record> records);
   std::vector<PointCandidate> next_batch(int64_t limit);
   /// Measures, stores, tells. Results that a stop cut off are dropped.
   Expected<void> try_batch(const std::vector<PointCandidate>& batch);
@@ -66,15 +84,11 @@ class TaskRun {
   int number_;
   const SessionTask& task_;
   SessionContext& context_;
-  const space::Template* template_ = nullptr;
-  space::ConfigSpace space_;
-  int64_t points_ = 0;
-  std::unique_ptr<Strategy> strategy_;
-  std::unordered_set<int64_t> seen_;  ///< indices of the history
+  int64_t points_ = 0;           ///< of all searches
+  std::deque<Search> searches_;  ///< strategies refer to their spaces, so none moves
   bool default_done_ = false;
   int64_t trials_ = 0, trials_of_best_ = 0;
   double default_s_, best_s_;
-  std::vector<Observation> known_;  ///< what the strategy was told
   /// A trial with its time on the scale of the epoch in which the task began.
   struct Leader {
     records::Record record;

@@ -38,8 +38,9 @@ std::string today() {
 
 /// Points that a search may try, and the default schedule.
 int64_t capacity_of(const records::Task& task) {
-  const space::Template* t = space::find_template(*task.dag, task.target);
-  return 1 + (t != nullptr ? tune::usable_points(t->space(*task.dag, task.target)) : 0);
+  int64_t points = 1;
+  for (const space::Template* t : space::alternatives(*task.dag, task.target)) points += tune::usable_points(t->space(*task.dag, task.target));
+  return points;
 }
 
 struct Summary {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "engine/graph/ops/ops.h"
 #include "engine/graph/ops/window.h"
 
@@ -31,6 +33,48 @@ Types infer(const OpContext& c) {
   return result(c, operand(c, 0).dtype, std::move(shape));
 }
 
+/// Whether every output position meets taps at a fixed distance from each other, so that those between, which would meet zeros, can be left out.
+bool skips_taps(const Window& w) {
+  for (size_t d = 0; d < w.kernel.size(); ++d)
+    if (w.strides[d] > 1 && w.dilations[d] > 1) return false;
+  return true;
+}
+
+/// Output position o meets the taps k = (o + p) mod s, k + s, k + 2s, ...: tap number t of them reads input element (o + p) / s - t * dilation.
+Tensors gather(te::DagBuilder& b, const std::string& name, const te::Tensor& x, const te::Tensor& weight, const Window& w, int64_t groups, const Dims& out) {
+  const size_t spatial = w.kernel.size();
+  const int64_t in_per_group = weight.shape()[0] / groups, out_per_group = weight.shape()[1];
+  Dims before, after, reduced{in_per_group};
+  for (size_t d = 0; d < spatial; ++d) {
+    const int64_t taps = (w.kernel[d] + w.strides[d] - 1) / w.strides[d];
+    reduced.push_back(taps);
+    before.push_back(std::max<int64_t>(0, (taps - 1) * w.dilations[d] - w.pad_before[d] / w.strides[d]));
+    after.push_back(std::max<int64_t>(0, (out[d + 2] - 1 + w.pad_before[d]) / w.strides[d] - (x.shape()[d + 2] - 1)));
+  }
+  const auto positive = [](int64_t n) { return n > 0; };
+  const bool padded = std::any_of(before.begin(), before.end(), positive) || std::any_of(after.begin(), after.end(), positive);
+  const te::Tensor data = padded ? pad_spatial(b, x, before, after, 0) : x;
+  const auto body = [&](const Indices& s, const Indices& r) {
+    const Expr channel = groups == 1 ? r[0] : ir::floor_div(s[1], ir::index(out_per_group)) * in_per_group + r[0];
+    Indices data_at{s[0], channel}, weight_at{channel, groups == 1 ? s[1] : ir::floor_mod(s[1], ir::index(out_per_group))};
+    std::optional<Expr> exists;
+    for (size_t d = 0; d < spatial; ++d) {
+      const Expr p = s[d + 2] + w.pad_before[d], stride = ir::index(w.strides[d]);
+      Expr k = ir::floor_mod(p, stride) + r[d + 1] * w.strides[d];
+      data_at.push_back(ir::floor_div(p, stride) - r[d + 1] * w.dilations[d] + before[d]);
+      if (w.kernel[d] % w.strides[d] != 0) {
+        const Expr inside = k < ir::index(w.kernel[d]);
+        exists = exists ? *exists && inside : inside;
+      }
+      weight_at.push_back(std::move(k));
+    }
+    const Expr product = data.at(data_at) * weight.at(weight_at);
+    return exists ? ir::select(*exists, product, ir::zero(product->dtype)) : product;
+  };
+  return std::vector{
+      b.reduce(name, out, std::move(reduced), te::Reducer::sum, body, name, {{"strides", w.strides}, {"dilations", w.dilations}, {"groups", {groups}}})};
+}
+
 /// The input with strides - 1 zeros between its elements and enough around them for a plain convolution with the flipped kernel.
 te::Tensor dilate(te::DagBuilder& b, const te::Tensor& x, const Window& w, const Dims& out) {
   Dims shape{x.shape()[0], x.shape()[1]};
@@ -50,32 +94,33 @@ te::Tensor dilate(te::DagBuilder& b, const te::Tensor& x, const Window& w, const
   return b.compute("dilate", std::move(shape), body, "dilate", {{"strides", w.strides}});
 }
 
-template <int kSpatial>
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
-  const te::Tensor& weight = *in[1];
-  const Dims& ws = weight.shape();
-  const int64_t groups = c.node->attrs.integer("groups", 1);
-  const int64_t in_per_group = ws[0] / groups, out_per_group = ws[1];
-  TW_TRY(Window w, window_of(c, Dims(ws.begin() + 2, ws.end())));
-  const te::Tensor data = dilate(b, *in[0], w, c.outputs[0].shape);
+/// A plain convolution of the dilated input.
+Tensors over_zeros(te::DagBuilder& b, const std::string& name, const te::Tensor& x, const te::Tensor& weight, const Window& w, int64_t groups,
+                   const Dims& out) {
+  const int64_t in_per_group = weight.shape()[0] / groups, out_per_group = weight.shape()[1];
+  const te::Tensor data = dilate(b, x, w, out);
   Dims reduced = w.kernel;
   reduced.insert(reduced.begin(), in_per_group);
   const auto body = [&](const Indices& s, const Indices& r) {
     const Expr channel = groups == 1 ? r[0] : ir::floor_div(s[1], ir::index(out_per_group)) * in_per_group + r[0];
     Indices data_at{s[0], channel}, weight_at{channel, groups == 1 ? s[1] : ir::floor_mod(s[1], ir::index(out_per_group))};
-    for (size_t d = 0; d < kSpatial; ++d) {
+    for (size_t d = 0; d < w.kernel.size(); ++d) {
       data_at.push_back(s[d + 2] + r[d + 1] * w.dilations[d]);
       weight_at.push_back(ir::index(w.kernel[d] - 1) - r[d + 1]);
     }
     return data.at(data_at) * weight.at(weight_at);
   };
-  te::Tensor out = b.reduce(c.node->op, c.outputs[0].shape, std::move(reduced), te::Reducer::sum, body, c.node->op,
-                            {{"strides", w.strides}, {"dilations", w.dilations}, {"groups", {groups}}});
-  if (has_operand(c, 2)) {
-    const te::Tensor plain = out;
-    out = b.compute("bias_add", plain.shape(), [&](const Indices& i) { return plain.at(i) + (*in[2])(i[1]); });
-  }
-  return std::vector{out};
+  return std::vector{
+      b.reduce(name, out, std::move(reduced), te::Reducer::sum, body, name, {{"strides", w.strides}, {"dilations", w.dilations}, {"groups", {groups}}})};
+}
+
+Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+  const Dims& ws = in[1]->shape();
+  TW_TRY(const Window w, window_of(c, Dims(ws.begin() + 2, ws.end())));
+  TW_TRY(const auto results, (skips_taps(w) ? gather : over_zeros)(b, c.node->op, *in[0], *in[1], w, c.node->attrs.integer("groups", 1), c.outputs[0].shape));
+  const te::Tensor& out = results.front();
+  if (!has_operand(c, 2)) return results;
+  return std::vector{b.compute("bias_add", out.shape(), [&](const Indices& i) { return out.at(i) + (*in[2])(i[1]); })};
 }
 
 constexpr const char* kSummary = "Transposed convolution: the gradient of a convolution by its data, with weight [C, O/groups, kernel...] and optional bias";
@@ -84,9 +129,9 @@ constexpr const char* kSummary = "Transposed convolution: the gradient of a conv
 
 std::vector<OpDef> conv_transpose() {
   return {
-      {"conv1d_transpose", FusionKind::out_elementwise_fusable, infer<1>, to_te<1>, kArithmetic, kSummary},
-      {"conv2d_transpose", FusionKind::out_elementwise_fusable, infer<2>, to_te<2>, kArithmetic, kSummary},
-      {"conv3d_transpose", FusionKind::out_elementwise_fusable, infer<3>, to_te<3>, kArithmetic, kSummary},
+      {"conv1d_transpose", FusionKind::out_elementwise_fusable, infer<1>, to_te, kArithmetic, kSummary},
+      {"conv2d_transpose", FusionKind::out_elementwise_fusable, infer<2>, to_te, kArithmetic, kSummary},
+      {"conv3d_transpose", FusionKind::out_elementwise_fusable, infer<3>, to_te, kArithmetic, kSummary},
   };
 }
 

@@ -21,6 +21,7 @@ Expected<void> apply_rfactor(State& s, const RfactorStep& p, int step);
 Expected<void> apply_storage_align(State& s, const StorageAlignStep& p, int step);
 Expected<void> apply_pad(State& s, const PadStep& p, int step);
 Expected<void> apply_double_buffer(State& s, const DoubleBufferStep& p, int step);
+Expected<void> apply_winograd(State& s, const WinogradStep& p, int step);
 
 /// Whether the stage's double buffering is legal as things stand. Errors: illegal_schedule, naming stage and loop.
 Expected<void> check_double_buffer(const State& s, int stage);

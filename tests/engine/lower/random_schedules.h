@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "engine/base/rng.h"
-#include "engine/runtime/artifact.h"
+#include "engine/measure/signature.h"
 #include "engine/schedule/schedule.h"
 
 /// Seeded dags and schedules for the properties that every schedule must keep.
@@ -89,7 +89,13 @@ inline schedule::Step random_step(const schedule::Schedule& s, Rng& rng) {
   const int stage = pick(s.stages().size());
   const Stage& st = s.stages()[static_cast<size_t>(stage)];
   const int n = static_cast<int>(st.iters.size());
-  switch (rng.uniform(16)) {
+  switch (rng.uniform(17)) {
+    case 16: {
+      int conv = stage;
+      for (size_t k = 0; k < s.stages().size(); ++k)
+        if (s.stages()[k].op.tag == "conv2d") conv = static_cast<int>(k);
+      return WinogradStep{conv, rng.range(2, 4)};
+    }
     case 12: {
       std::vector<int> loops;
       for (int k = 0; k < n; ++k)
@@ -169,13 +175,6 @@ inline schedule::Schedule random_schedule(const te::DagPtr& dag, Rng& rng, int a
   return s;
 }
 
-/// The argument that a stage's array is: type, logical shape and layout.
-inline runtime::ArgSpec spec_of(const schedule::Stage& st) {
-  runtime::ArgSpec spec{st.op.name, st.op.output->dtype, st.op.output->shape, {}};
-  for (const auto& p : st.layout) spec.layout.push_back({p.dim, p.factor});
-  return spec;
-}
-
 /// Random inputs in placeholder order.
 inline std::vector<HostArray> random_inputs(const te::Dag& dag, Rng& rng) {
   std::vector<HostArray> out;
@@ -195,27 +194,17 @@ inline std::vector<HostArray> random_inputs(const te::Dag& dag, Rng& rng) {
 /// Packs inputs as the schedule lays them out, gives `run` the arguments of the lowered function, unpacks the outputs.
 template <class Run>
 Expected<std::vector<HostArray>> run_scheduled(const schedule::Schedule& s, const std::vector<HostArray>& inputs, Run run) {
-  std::vector<HostArray> args;
-  size_t next = 0;
-  for (const schedule::Stage& st : s.stages()) {
-    if (!st.op.is_placeholder()) continue;
-    const runtime::ArgSpec spec = spec_of(st);
-    HostArray packed = HostArray::make(spec.dtype, spec.physical_shape());
-    runtime::pack_layout(spec, inputs[next++].data.data(), packed.data.data());
-    args.push_back(std::move(packed));
-  }
-  const size_t first_output = args.size();
-  for (const int o : s.outputs()) {
-    const runtime::ArgSpec spec = spec_of(s.stages()[static_cast<size_t>(o)]);
-    args.push_back(HostArray::make(spec.dtype, spec.physical_shape()));
+  const std::vector<runtime::ArgSpec> specs = measure::signature_of(s, "f").args;
+  std::vector<HostArray> args, out;
+  for (size_t k = 0; k < specs.size(); ++k) {
+    args.push_back(HostArray::make(specs[k].dtype, specs[k].physical_shape()));
+    if (!specs[k].output) runtime::pack_layout(specs[k], inputs[k].data.data(), args.back().data.data());
   }
   TW_CHECK(run(args));
-  std::vector<HostArray> out;
-  for (size_t k = 0; k < s.outputs().size(); ++k) {
-    const runtime::ArgSpec spec = spec_of(s.stages()[static_cast<size_t>(s.outputs()[k])]);
-    HostArray plain = HostArray::make(spec.dtype, spec.shape);
-    runtime::unpack_layout(spec, args[first_output + k].data.data(), plain.data.data());
-    out.push_back(std::move(plain));
+  for (size_t k = 0; k < specs.size(); ++k) {
+    if (!specs[k].output) continue;
+    out.push_back(HostArray::make(specs[k].dtype, specs[k].shape));
+    runtime::unpack_layout(specs[k], args[k].data.data(), out.back().data.data());
   }
   return out;
 }

@@ -2,11 +2,13 @@
 #include "engine/runtime/artifact.h"
 
 #include <QtTest>
+#include <cmath>
 #include <cstring>
 
 #include "engine/base/host_array.h"
 #include "engine/base/json.h"
 #include "engine/base/rng.h"
+#include "engine/base/winograd.h"
 
 using namespace tw;
 using namespace tw::runtime;
@@ -54,6 +56,33 @@ class ArtifactTest : public QObject {
     QCOMPARE(spec.physical_shape(), (std::vector<int64_t>{2, 2, 3, 3, 4, 16}));
     QCOMPARE(spec.physical_bytes(), int64_t{2 * 2 * 9 * 64 * 4});
     QVERIFY(check_layout(spec).has_value());
+  }
+
+  /// Taps of a 3x3 window as the 16 points of F(2x2, 3x3), in blocks of output channels.
+  void transforms_weights() {
+    ArgSpec spec{"w", kFloat32, {3, 2, 3, 3}, {{2, 0, 2}, {3, 0, 2}, {0, 0}, {1, 0}, {0, 2}}, true};
+    QVERIFY(check_layout(spec).has_value());
+    QCOMPARE(spec.physical_shape(), (std::vector<int64_t>{4, 4, 2, 2, 2}));
+    const HostArray row = counting(kFloat32, spec.shape);
+    HostArray packed = HostArray::make(kFloat32, spec.physical_shape());
+    pack_layout(spec, row.data.data(), packed.data.data());
+    const Winograd::Matrix g = winograd(2, 3).g;
+    for (int64_t flat = 0; flat < packed.num_elements(); ++flat) {
+      const int64_t o = flat / 4 % 2 * 2 + flat % 2, i = flat / 2 % 2, y = flat / 8 % 4, x = flat / 32;
+      double want = 0;
+      for (int64_t kh = 0; kh < 3; ++kh)
+        for (int64_t kw = 0; kw < 3; ++kw)
+          if (o < 3) want += g[static_cast<size_t>(x)][static_cast<size_t>(kh)] * g[static_cast<size_t>(y)][static_cast<size_t>(kw)] * row.get(((o * 2 + i) * 3 + kh) * 3 + kw);
+      QVERIFY2(std::abs(packed.get(flat) - want) < 1e-5, qPrintable(QString("at %1: %2, expected %3").arg(flat).arg(packed.get(flat)).arg(want)));
+    }
+    const auto back = arg_spec_from_json(*parse_json(dump_json(to_json(spec))));
+    QVERIFY(back);
+    QVERIFY(*back == spec);
+    spec.constant = false;
+    QVERIFY(!check_layout(spec));
+    spec.constant = true;
+    spec.layout[0].winograd = 9;
+    QVERIFY(!check_layout(spec));
   }
 
   void random_layouts_round_trip() {

@@ -131,6 +131,32 @@ class SessionTest : public QObject {
     QCOMPARE(report->tasks[0].trials, 7);
     QCOMPARE(report->tasks[1].trials, 7);
   }
+  /// Direct convolution and Winograd's: both are tried, whatever the size of a batch, and an interrupted session goes on with both.
+  void every_template_of_a_task_is_searched() {
+    const SessionTask task{conv(), 1, {}};
+    const auto counts = [](const std::vector<records::Record>& records) {
+      std::map<std::string, int> n;
+      for (const records::Record& r : records) ++n[r.candidate.space];
+      return n;
+    };
+    for (const int batch : {1, 8}) {
+      Session s;
+      QVERIFY(s.run({task}, options(41, batch)));
+      const auto n = counts(s.store.records());
+      QCOMPARE(n.size(), size_t{3});
+      QCOMPARE(n.at("default"), 1);
+      QVERIFY(n.at("conv2d_nchwc.cpu") >= 8 && n.at("conv2d_winograd.cpu") >= 8);
+
+      Session again;
+      QVERIFY(again.run({{task.task, 1, s.store.records()}}, options(61, batch)));
+      std::vector<records::Record> all = s.store.records();
+      for (const records::Record& r : again.store.records()) all.push_back(r);
+      QCOMPARE(all.size(), size_t{61});
+      std::set<std::pair<std::string, int64_t>> points;
+      for (const records::Record& r : all) points.emplace(r.candidate.space, r.candidate.index);
+      QCOMPARE(points.size(), all.size());
+    }
+  }
   void a_small_space_is_exhausted_once() {
     SessionOptions o = options(0, 64);
     o.tuner = "grid";

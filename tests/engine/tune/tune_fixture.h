@@ -22,6 +22,17 @@ inline records::Task dense(int64_t m, int64_t n, int64_t k, const std::string& n
   return records::make_task(name, std::move(b).finish({y}), target);
 }
 
+/// A 3x3 convolution: has two templates.
+inline records::Task conv() {
+  te::DagBuilder b;
+  const te::Tensor x = b.placeholder("x", {1, 32, 18, 18}, kFloat32), w = b.placeholder("w", {32, 32, 3, 3}, kFloat32, te::Role::constant);
+  const te::Tensor y = b.reduce(
+      "conv2d", {1, 32, 16, 16}, {32, 3, 3}, te::Reducer::sum,
+      [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0], s[2] + r[1], s[3] + r[2]) * w(s[1], r[0], r[1], r[2]); }, "conv2d",
+      {{"strides", {1, 1}}, {"dilations", {1, 1}}, {"groups", {1}}});
+  return records::make_task("conv", std::move(b).finish({y}), dense(1, 1, 1).target);
+}
+
 /// y = x + x: has only the default schedule.
 inline records::Task elementwise(int64_t n = 64) {
   te::DagBuilder b;

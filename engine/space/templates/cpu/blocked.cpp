@@ -66,9 +66,12 @@ int64_t channel_block(int64_t channels, const Target& target) {
   return block;
 }
 
-std::vector<LayoutStep::Piece> nchwc(int64_t block) {
-  if (block == 1) return {};
-  return {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {1, block}};
+std::vector<LayoutStep::Piece> nchwc(int64_t block, size_t spatial) {
+  std::vector<LayoutStep::Piece> out;
+  if (block == 1) return out;
+  for (size_t d = 0; d < spatial + 2; ++d) out.push_back({static_cast<int>(d), 0});
+  out.push_back({1, block});
+  return out;
 }
 
 bool fits_registers(int64_t rows, int64_t columns, const Target& target) { return rows * columns + columns + (columns > 1 ? 1 : 0) <= target.vector_registers; }
@@ -127,16 +130,17 @@ int accumulator_stage(Builder& b, const Anchor& a, int& output) {
 
 void schedule_padding(Builder& b, int pad, int64_t block) {
   if (pad < 0) return;
-  if (block > 1) b.layout(pad, nchwc(block));
-  const auto axes = b.loops(pad);  // n, c, h, w
+  std::vector<ir::Var> order = b.loops(pad);  // n, c, spatial...
+  const auto outer = static_cast<std::ptrdiff_t>(order.size()) - 1;
   if (block > 1) {
-    const auto c = b.split(pad, axes[1], {block});
-    b.reorder(pad, {axes[0], c[0], axes[2], axes[3], c[1]});
+    b.layout(pad, nchwc(block, order.size() - 2));
+    const auto c = b.split(pad, order[1], {block});
+    order[1] = c[0];
+    order.push_back(c[1]);
+    b.reorder(pad, order);
     b.vectorize(pad, c[1]);
-    b.parallel(pad, b.fuse(pad, {axes[0], c[0], axes[2]}));
-  } else {
-    b.parallel(pad, b.fuse(pad, {axes[0], axes[1], axes[2]}));
   }
+  b.parallel(pad, b.fuse(pad, {order.begin(), order.begin() + outer}));
 }
 
 }  // namespace tw::space::cpu

@@ -28,8 +28,8 @@ std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::
 /// so that neighbouring kernels agree on the layout between them.
 int64_t channel_block(int64_t channels, const Target& target);
 
-/// [N, C, H, W] in blocks of channels: [N][C/x][H][W][x]; empty (row-major) for blocks of 1.
-std::vector<schedule::LayoutStep::Piece> nchwc(int64_t block);
+/// [N, C, spatial...] in blocks of channels: [N][C/x][spatial...][x]; empty (row-major) for blocks of 1.
+std::vector<schedule::LayoutStep::Piece> nchwc(int64_t block, size_t spatial = 2);
 
 /// Accumulators, one vector operand each column and one broadcast must fit the register file, or LLVM spills in the inner loop.
 bool fits_registers(int64_t rows, int64_t columns, const Target& target);

@@ -1,104 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/space/templates/cpu/conv2d_nchwc.h"
 
-#include "engine/space/templates/cpu/blocked.h"
+#include "engine/space/templates/cpu/direct_conv.h"
 
 namespace tw::space::cpu {
 
 namespace {
 
-struct Shape {
-  int64_t ic, oc, oh, ow, ic_block, oc_block;
-};
-
-Shape shape_of(const te::Dag& dag, const Anchor& a, const Target& target) {
-  const std::vector<int64_t>& out = dag.ops[static_cast<size_t>(a.reduce)].output->shape;
-  const int64_t ic = dag.ops[static_cast<size_t>(a.weight)].output->shape[1];
-  return {ic, out[1], out[2], out[3], channel_block(ic, target), channel_block(out[1], target)};
-}
-
-std::vector<schedule::LayoutStep::Piece> weight_layout(const Shape& s) {
-  std::vector<schedule::LayoutStep::Piece> pieces{{0, 0}, {1, 0}, {2, 0}, {3, 0}};
-  if (s.ic_block > 1) pieces.push_back({1, s.ic_block});
-  pieces.push_back({0, s.oc_block});
-  return pieces;
-}
+constexpr const char* kTag = "conv2d";
 
 }  // namespace
 
-bool conv2d_nchwc_matches(const te::Dag& dag, const Target& target) {
-  const auto a = find_anchor(dag, "conv2d");
-  return a && shape_of(dag, *a, target).oc_block > 1;
-}
+bool conv2d_nchwc_matches(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, kTag).has_value(); }
 
-ConfigSpace conv2d_nchwc_space(const te::Dag& dag, const Target& target) {
-  const Anchor a = *find_anchor(dag, "conv2d");
-  const Shape s = shape_of(dag, a, target);
-  ConfigSpace space;
-  std::vector<std::vector<int64_t>> columns;
-  for (const int64_t t : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28})
-    if (t <= s.ow) columns.push_back({-1, t});
-  space.define_split("tile_ow", s.ow, {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "output columns of the register tile"});
-  space.define_knob("tile_oh", up_to({1, 2, 3, 4, 7}, s.oh), "output rows of the register tile, which share the weight loads");
-  space.define_knob("oc_blocks", dividing({1, 2, 3, 4, 6}, s.oc / s.oc_block), "blocks of output channels of the register tile");
-  space.define_knob("unroll_ic", up_to({1, 2}, s.ic_block), "input channels written out");
-  space.define_knob("rows_outer", {0, 1}, "1: rows of the image outside, channels inside; 0: the other way round");
-  space.add_filter([target](const ConfigEntity& e) { return fits_registers(e.split("tile_ow")[1] * e.integer("tile_oh"), e.integer("oc_blocks"), target); },
-                   "the register tile does not fit the vector registers");
-  return space;
-}
+ConfigSpace conv2d_nchwc_space(const te::Dag& dag, const Target& target) { return direct_conv_space(*find_direct_conv(dag, target, kTag), target); }
 
-ConfigEntity conv2d_nchwc_fallback(const te::Dag& dag, const Target& target) {
-  const Anchor a = *find_anchor(dag, "conv2d");
-  const Shape s = shape_of(dag, a, target);
-  const int64_t batch = dag.ops[static_cast<size_t>(a.reduce)].output->shape[0];
-  // Rows inside reuse a panel of weights over the whole image; rows outside are as good only while all weights stay in the level-2 cache.
-  const bool rows_outer = dag.ops[static_cast<size_t>(a.weight)].output->bytes() <= target.l2_bytes / 2;
-  return conv2d_nchwc_space(dag, target).best_by([&](const ConfigEntity& e) {
-    const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks");
-    const int64_t tasks = batch * ((s.oh + rows - 1) / rows) * (s.oc / s.oc_block / blocks);
-    const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
-    return tile_rate(columns * rows, blocks) * filled(s.ow, columns) * filled(s.oh, rows) * balanced(tasks, target) + (rolled ? 2 : 0) + (order ? 1 : 0);
-  });
-}
+ConfigEntity conv2d_nchwc_fallback(const te::Dag& dag, const Target& target) { return direct_conv_fallback(dag, *find_direct_conv(dag, target, kTag), target); }
 
 Expected<schedule::Schedule> conv2d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
-  const Anchor a = *find_anchor(*dag, "conv2d");
-  const Shape s = shape_of(*dag, a, target);
-  const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks"), unroll = e.integer("unroll_ic");
-  schedule::Builder b(dag);
-  if (s.ic_block > 1) b.layout(a.data, nchwc(s.ic_block));
-  b.layout(a.weight, weight_layout(s));
-  layout_epilogue(b, *dag, a, nchwc(s.oc_block));
-  schedule_padding(b, a.pad, s.ic_block);
-  inline_epilogue(b, a);
-  int out = 0;
-  const int acc = accumulator_stage(b, a, out);
-
-  const auto axes = b.loops(out);  // n, oc, oh, ow
-  const auto c = b.split(out, axes[1], {blocks, s.oc_block});
-  const auto h = b.split(out, axes[2], {rows});
-  const auto w = b.split(out, axes[3], {columns});
-  const bool rows_outer = e.integer("rows_outer") != 0;
-  const ir::Var first = rows_outer ? h[0] : c[0], second = rows_outer ? c[0] : h[0];
-  b.reorder(out, {axes[0], first, second, w[0], h[1], w[1], c[1], c[2]});
-  b.compute_at(acc, out, w[0]);
-  b.unroll(out, h[1]);
-  b.unroll(out, w[1]);
-  b.unroll(out, c[1]);
-  b.vectorize(out, c[2]);
-  b.parallel(out, b.fuse(out, {axes[0], first, second}));
-
-  const auto in = b.loops(acc);  // n, oc, oh, ow, ic, kh, kw
-  const auto oc = b.split(acc, in[1], {s.oc_block});
-  const auto ic = b.split(acc, in[4], {s.ic_block / unroll, unroll});
-  b.reorder(acc, {in[0], ic[0], in[5], in[6], ic[1], ic[2], in[2], in[3], oc[0], oc[1]});
-  b.unroll(acc, ic[2]);
-  b.unroll(acc, in[2]);
-  b.unroll(acc, in[3]);
-  b.unroll(acc, oc[0]);
-  b.vectorize(acc, oc[1]);
-  return std::move(b).finish();
+  return direct_conv_apply(dag, *find_direct_conv(*dag, target, kTag), e);
 }
 
 }  // namespace tw::space::cpu

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/base/winograd.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/arith/analyzer.h"
+#include "engine/base/text.h"
+#include "engine/schedule/primitives/primitives.h"
+
+namespace tw::schedule {
+
+namespace {
+
+using ir::Expr;
+using ir::Var;
+using Read = std::function<Expr(int64_t)>;
+
+/// A convolution C[n, o, h, w] = sum(i, kh, kw) D[n, i, h + kh, w + kw] * W[o, i, kh, kw] and its two operands.
+struct Conv {
+  ir::Buffer data, weight;
+  int weight_stage;
+  int64_t taps;
+};
+
+/// The operands if `op` is such a convolution over [N, C, H, W].
+std::optional<std::pair<const ir::LoadNode*, const ir::LoadNode*>> operands(const te::Op& op) {
+  const auto* product = ir::as<ir::BinaryNode>(*op.body);
+  if (!product || product->op != ir::BinaryOp::mul || op.reducer != te::Reducer::sum || op.axes.size() != 4 || op.reduce_axes.size() != 3) return std::nullopt;
+  const auto *data = ir::as<ir::LoadNode>(product->a), *weight = ir::as<ir::LoadNode>(product->b);
+  if (!data || !weight || data->indices.size() != 4 || weight->indices.size() != 4) return std::nullopt;
+  const arith::Analyzer analyzer;
+  const auto is_sum = [&](const Expr& e, std::initializer_list<const te::Axis*> axes) {
+    arith::Linear l = analyzer.linear(e);
+    for (const te::Axis* a : axes) l.add_term(ir::to_expr(a->var), -1);
+    return l.is_constant() && l.constant == 0;
+  };
+  const te::Axis *n = &op.axes[0], *o = &op.axes[1], *h = &op.axes[2], *w = &op.axes[3];
+  const te::Axis *i = &op.reduce_axes[0], *kh = &op.reduce_axes[1], *kw = &op.reduce_axes[2];
+  const bool same = is_sum(data->indices[0], {n}) && is_sum(data->indices[1], {i}) && is_sum(data->indices[2], {h, kh}) && is_sum(data->indices[3], {w, kw}) &&
+                    is_sum(weight->indices[0], {o}) && is_sum(weight->indices[1], {i}) && is_sum(weight->indices[2], {kh}) && is_sum(weight->indices[3], {kw});
+  return same ? std::optional(std::pair(data, weight)) : std::nullopt;
+}
+
+Expected<Conv> find_conv(const State& s, const Stage& st, const WinogradStep& p) {
+  const auto illegal = [&](const char* expected) {
+    return Error(ErrorCode::illegal_schedule, fmt::format("Expected {} for 'winograd', found '{}'", expected, st.op.name));
+  };
+  const bool annotated = std::any_of(st.iters.begin(), st.iters.end(), [](const Iter& it) { return it.annotation != Annotation::none; });
+  const std::vector<Iter> first = root_iters(st.op);
+  const bool whole =
+      std::equal(st.iters.begin(), st.iters.end(), first.begin(), first.end(), [](const Iter& a, const Iter& b) { return a.var.same_as(b.var); });
+  if (annotated || !whole || !st.relations.empty() || !st.paddings.empty() || st.location != ComputeLocation::root)
+    return illegal("a stage without earlier steps");
+  const auto reads = operands(st.op);
+  if (!reads) return illegal("a two-dimensional convolution with stride 1");
+  const auto [data, weight] = *reads;
+  const int64_t taps = st.op.reduce_axes[1].extent;
+  if (taps != st.op.reduce_axes[2].extent || st.op.output->dtype != kFloat32 || data->buffer->dtype != kFloat32 || weight->buffer->dtype != kFloat32)
+    return illegal("a square window over float32");
+  if (!winograd_exists(p.tile, taps))
+    return Error(ErrorCode::illegal_schedule, fmt::format("Expected a tile that a transform F(tile, {}) exists for, found {}", taps, p.tile));
+  for (size_t k = 0; k < s.stages.size(); ++k) {
+    const Stage& w = s.stages[k];
+    if (w.op.output.get() != weight->buffer.get()) continue;
+    if (!w.op.is_placeholder() || w.op.role != te::Role::constant || w.winograd != 0 || !w.layout.empty() || readers_of(s, *w.op.output).size() != 1)
+      return illegal("weights that are constant, of no layout yet and read by this stage only");
+    return Conv{data->buffer, weight->buffer, static_cast<int>(k), taps};
+  }
+  return illegal("weights of a stage");
+}
+
+/// Sum of coefficient times value; terms of coefficient 0 are left out.
+Expr weighted_sum(const std::vector<double>& coefficients, const Read& value) {
+  std::optional<Expr> sum;
+  for (size_t k = 0; k < coefficients.size(); ++k) {
+    const double c = coefficients[k];
+    if (c == 0) continue;
+    const Expr x = value(static_cast<int64_t>(k));
+    const auto scaled = [&](double by) { return by == 1 ? x : ir::fimm(kFloat32, by) * x; };
+    if (!sum)
+      sum = scaled(c);
+    else
+      sum = c == -1 ? *sum - x : *sum + scaled(c);
+  }
+  return sum ? *sum : ir::fimm(kFloat32, 0);
+}
+
+/// One of the expressions, as `which` says.
+Expr choose(const Expr& which, const std::vector<Expr>& values) {
+  Expr out = values.back();
+  for (size_t k = values.size() - 1; k-- > 0;) out = ir::select(ir::equal(which, ir::index(static_cast<int64_t>(k))), values[k], out);
+  return out;
+}
+
+/// Row `which` of bt times the values. The rows of a point and of its negative are the sum and the difference of the same two parts, which code generators
+/// compute once where rows are written out.
+Expr forward(const Winograd& w, const Expr& which, const Read& value) {
+  const size_t n = w.bt.size();
+  std::vector<Expr> rows;
+  for (size_t i = 0; i < n; ++i) {
+    const size_t partner = i == 0 || i + 1 == n ? i : i % 2 == 1 ? i + 1 : i - 1;
+    if (partner == i || partner + 1 == n) {
+      rows.push_back(weighted_sum(w.bt[i], value));
+      continue;
+    }
+    const std::vector<double>&plus = w.bt[std::min(i, partner)], &minus = w.bt[std::max(i, partner)];
+    std::vector<double> common(n), opposed(n);
+    for (size_t k = 0; k < n; ++k) {
+      common[k] = (plus[k] + minus[k]) / 2;
+      opposed[k] = (plus[k] - minus[k]) / 2;
+    }
+    const Expr a = weighted_sum(common, value), b = weighted_sum(opposed, value);
+    rows.push_back(i < partner ? a + b : a - b);
+  }
+  return choose(which, rows);
+}
+
+/// Row `which` of at times the values; values of a point and of its negative are added or subtracted first, which rows share again.
+Expr backward(const Winograd& w, const Expr& which, const Read& value) {
+  const size_t n = w.bt.size();
+  std::vector<Expr> rows;
+  for (const std::vector<double>& row : w.at) {
+    std::vector<double> coefficients;
+    std::vector<Expr> terms;
+    for (size_t k = 0; k < n; ++k) {
+      const bool pair = k > 0 && k + 2 < n;
+      const Expr x = value(static_cast<int64_t>(k));
+      coefficients.push_back(row[k]);
+      terms.push_back(!pair ? x : row[k] == row[k + 1] ? x + value(static_cast<int64_t>(k) + 1) : x - value(static_cast<int64_t>(k) + 1));
+      k += pair;
+    }
+    rows.push_back(weighted_sum(coefficients, [&](int64_t k) { return terms[static_cast<size_t>(k)]; }));
+  }
+  return choose(which, rows);
+}
+
+struct StageMaker {
+  const State& state;
+  const Stage& conv;
+  int step;
+
+  te::Tensor add(const std::string& suffix, const std::vector<std::pair<const char*, int64_t>>& axes, const std::function<Expr(const te::Indices&)>& body,
+                 std::optional<te::Axis> reduced = {}) {
+    std::vector<int64_t> shape;
+    std::vector<te::Axis> vars;
+    te::Indices indices;
+    for (const auto& [name, extent] : axes) {
+      shape.push_back(extent);
+      vars.push_back({ir::make_var(name), extent, te::AxisKind::spatial});
+      indices.push_back(ir::to_expr(vars.back().var));
+    }
+    const std::string name = unique_name(state, conv.op.name + suffix);
+    Stage st{.op = te::Op{.name = name, .output = ir::make_buffer(name, kFloat32, std::move(shape))}, .dag_op = conv.dag_op};
+    st.op.axes = std::move(vars);
+    st.op.tag = "winograd" + suffix;
+    st.op.body = body(indices);
+    if (reduced) {
+      st.op.reducer = te::Reducer::sum;
+      st.op.reduce_axes = {*reduced};
+    }
+    st.iters = root_iters(st.op);
+    st.at_step = step;
+    made.push_back(std::move(st));
+    return te::Tensor(made.back().op.output);
+  }
+
+  std::vector<Stage> made = {};
+};
+
+}  // namespace
+
+Expected<void> apply_winograd(State& s, const WinogradStep& p, int step) {
+  TW_TRY(Stage * st, computed_stage(s, p.stage, "winograd"));
+  TW_TRY(const Conv conv, find_conv(s, *st, p));
+  const int64_t m = p.tile, points = m + conv.taps - 1;
+  const Winograd matrices = winograd(m, conv.taps);
+  const std::vector<int64_t>& out = st->op.output->shape;
+  const int64_t batch = out[0], channels = conv.data->shape[1], rows = (out[2] + m - 1) / m, columns = (out[3] + m - 1) / m;
+
+  Stage& weights = s.stages[static_cast<size_t>(conv.weight_stage)];
+  weights.op.output = ir::make_buffer(conv.weight->name, kFloat32, {out[1], channels, points, points});
+  weights.winograd = m;
+  const te::Tensor data(conv.data), u(weights.op.output);
+
+  StageMaker make{s, *st, step};
+  const int64_t height = rows * m + conv.taps - 1, width = columns * m + conv.taps - 1;
+  const te::Tensor pad = make.add("_pad", {{"n", batch}, {"i", channels}, {"h", height}, {"w", width}}, [&](const te::Indices& i) {
+    std::optional<Expr> inside;
+    for (const size_t d : {size_t{2}, size_t{3}})
+      if (const int64_t real = conv.data->shape[d]; real < (d == 2 ? height : width)) {
+        const Expr cond = i[d] < ir::index(real);
+        inside = inside ? *inside && cond : cond;
+      }
+    return inside ? ir::select(*inside, data.at(i), ir::fimm(kFloat32, 0)) : data.at(i);
+  });
+  const te::Tensor by_rows =
+      make.add("_rows", {{"n", batch}, {"i", channels}, {"th", rows}, {"tw", columns}, {"x", points}, {"j", points}},
+               [&](const te::Indices& i) { return forward(matrices, i[4], [&](int64_t k) { return pad(i[0], i[1], i[2] * m + k, i[3] * m + i[5]); }); });
+  const te::Tensor v =
+      make.add("_data", {{"x", points}, {"y", points}, {"n", batch}, {"i", channels}, {"th", rows}, {"tw", columns}},
+               [&](const te::Indices& i) { return forward(matrices, i[1], [&](int64_t k) { return by_rows(i[2], i[3], i[4], i[5], i[0], k); }); });
+  const te::Axis channel{ir::make_var("i"), channels, te::AxisKind::reduce};
+  const te::Tensor product = make.add(
+      "_product", {{"x", points}, {"y", points}, {"n", batch}, {"o", out[1]}, {"th", rows}, {"tw", columns}},
+      [&](const te::Indices& i) {
+        const Expr c = ir::to_expr(channel.var);
+        return v(i[0], i[1], i[2], c, i[4], i[5]) * u(i[3], c, i[0], i[1]);
+      },
+      channel);
+  const te::Tensor by_columns =
+      make.add("_columns", {{"n", batch}, {"o", out[1]}, {"th", rows}, {"tw", columns}, {"h", m}, {"y", points}},
+               [&](const te::Indices& i) { return backward(matrices, i[4], [&](int64_t k) { return product(k, i[5], i[0], i[1], i[2], i[3]); }); });
+
+  te::Indices i;
+  for (const te::Axis& a : st->op.axes) i.push_back(ir::to_expr(a.var));
+  const Expr tile = ir::index(m);
+  st->op.body = backward(matrices, ir::floor_mod(i[3], tile),
+                         [&](int64_t k) { return by_columns(i[0], i[1], ir::floor_div(i[2], tile), ir::floor_div(i[3], tile), ir::floor_mod(i[2], tile), k); });
+  st->op.reduce_axes.clear();
+  st->op.reducer = te::Reducer::none;
+  st->iters = root_iters(st->op);
+  int at = p.stage;
+  for (Stage& stage : make.made) insert_stage(s, at++, std::move(stage));
+  return {};
+}
+
+}  // namespace tw::schedule

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/space/template.h"
+
+namespace tw::space::cpu {
+
+bool conv2d_winograd_matches(const te::Dag& dag, const Target& target);
+ConfigSpace conv2d_winograd_space(const te::Dag& dag, const Target& target);
+Expected<schedule::Schedule> conv2d_winograd_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e);
+ConfigEntity conv2d_winograd_fallback(const te::Dag& dag, const Target& target);
+
+}  // namespace tw::space::cpu

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/templates/cpu/direct_conv.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tw::space::cpu {
+
+std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& target, std::string_view tag) {
+  const auto a = find_anchor(dag, tag);
+  if (!a) return std::nullopt;
+  const te::Op& op = dag.ops[static_cast<size_t>(a->reduce)];
+  const auto groups = op.attrs.find("groups");
+  const std::vector<int64_t>& out = op.output->shape;
+  const int64_t g = groups == op.attrs.end() ? 1 : groups->second.front(), ic = dag.ops[static_cast<size_t>(a->weight)].output->shape[1];
+  DirectConv c{*a, out[0], g, ic, out[1], {out.begin() + 2, out.end()}, channel_block(ic * g, target), channel_block(out[1], target), 1};
+  c.ic_block = std::gcd(c.data_block, ic);
+  return c.out_block > 1 && out[1] / g % c.out_block == 0 ? std::optional(c) : std::nullopt;
+}
+
+ConfigSpace direct_conv_space(const DirectConv& c, const Target& target) {
+  ConfigSpace space;
+  std::vector<std::vector<int64_t>> columns;
+  for (const int64_t t : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28})
+    if (t <= c.columns()) columns.push_back({-1, t});
+  space.define_split("tile_ow", c.columns(), {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "output columns of the register tile"});
+  space.define_knob("tile_oh", up_to({1, 2, 3, 4, 7}, c.rows()), "output rows of the register tile, which share the weight loads");
+  space.define_knob("oc_blocks", dividing({1, 2, 3, 4, 6}, c.oc / c.groups / c.out_block), "vectors of output channels of the register tile");
+  space.define_knob("unroll_ic", up_to({1, 2}, c.ic_block), "input channels written out");
+  space.define_knob("rows_outer", {0, 1}, "1: rows of the image outside, channels inside; 0: the other way round");
+  space.add_filter([target](const ConfigEntity& e) { return fits_registers(e.split("tile_ow")[1] * e.integer("tile_oh"), e.integer("oc_blocks"), target); },
+                   "the register tile does not fit the vector registers");
+  return space;
+}
+
+ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const Target& target) {
+  const int64_t outer = std::accumulate(c.spatial.begin(), c.spatial.end(), c.batch, std::multiplies<>()) / c.columns() / c.rows();
+  // Rows inside reuse a panel of weights over the whole image; rows outside are as good only while all weights stay in the level-2 cache.
+  const bool rows_outer = dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes() <= target.l2_bytes / 2;
+  return direct_conv_space(c, target).best_by([&](const ConfigEntity& e) {
+    const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks");
+    const int64_t tasks = outer * ((c.rows() + rows - 1) / rows) * (c.oc / c.out_block / blocks);
+    const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
+    return tile_rate(columns * rows, blocks) * filled(c.columns(), columns) * filled(c.rows(), rows) * balanced(tasks, target) + (rolled ? 2 : 0) +
+           (order ? 1 : 0);
+  });
+}
+
+Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const ConfigEntity& e) {
+  const Anchor& a = c.anchor;
+  const size_t rank = c.spatial.size();
+  const int64_t blocks = e.integer("oc_blocks"), unroll = e.integer("unroll_ic");
+  schedule::Builder b(dag);
+  if (c.data_block > 1) b.layout(a.data, nchwc(c.data_block, rank));
+  std::vector<schedule::LayoutStep::Piece> packed;  // [O / columns][I / block][taps...][block][columns]
+  for (size_t d = 0; d < rank + 2; ++d) packed.push_back({static_cast<int>(d), 0});
+  if (c.ic_block > 1) packed.push_back({1, c.ic_block});
+  packed.push_back({0, blocks * c.out_block});
+  b.layout(a.weight, packed);
+  layout_epilogue(b, *dag, a, nchwc(c.out_block, rank));
+  schedule_padding(b, a.pad, c.data_block);
+  inline_epilogue(b, a);
+  int out = 0;
+  const int acc = accumulator_stage(b, a, out);
+
+  const auto axes = b.loops(out);  // n, oc, spatial...
+  const auto oc = b.split(out, axes[1], {blocks, c.out_block});
+  const auto w = b.split(out, axes.back(), {e.split("tile_ow")[1]});
+  std::vector<ir::Var> pixels(axes.begin() + 2, axes.end() - 1), tile;
+  if (rank > 1) {
+    const auto h = b.split(out, pixels.back(), {e.integer("tile_oh")});
+    pixels.back() = h[0];
+    tile.push_back(h[1]);
+  }
+  tile.insert(tile.end(), {w[1], oc[1]});
+  std::vector<ir::Var> outer{axes[0]};
+  outer.insert(outer.end(), pixels.begin(), pixels.end());
+  outer.insert(e.integer("rows_outer") != 0 ? outer.end() : outer.begin() + 1, oc[0]);
+  std::vector<ir::Var> order = outer;
+  order.push_back(w[0]);
+  order.insert(order.end(), tile.begin(), tile.end());
+  order.push_back(oc[2]);
+  b.reorder(out, order);
+  b.compute_at(acc, out, w[0]);
+  for (const ir::Var& v : tile) b.unroll(out, v);
+  b.vectorize(out, oc[2]);
+  b.parallel(out, b.fuse(out, outer));
+
+  const auto in = b.loops(acc);  // n, oc, spatial..., ic, taps...
+  const auto o = b.split(acc, in[1], {c.out_block});
+  const auto ic = b.split(acc, in[rank + 2], {c.ic_block / unroll, unroll});
+  std::vector<ir::Var> inner{in[0], ic[0]};
+  inner.insert(inner.end(), in.begin() + static_cast<std::ptrdiff_t>(rank) + 3, in.end());
+  inner.insert(inner.end(), {ic[1], ic[2]});
+  inner.insert(inner.end(), in.begin() + 2, in.begin() + 2 + static_cast<std::ptrdiff_t>(rank));
+  inner.insert(inner.end(), {o[0], o[1]});
+  b.reorder(acc, inner);
+  b.unroll(acc, ic[2]);
+  for (size_t d = 0; d < rank; ++d) b.unroll(acc, in[2 + d]);
+  b.unroll(acc, o[0]);
+  b.vectorize(acc, o[1]);
+  return std::move(b).finish();
+}
+
+}  // namespace tw::space::cpu

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/space/template.h"
+#include "engine/space/templates/cpu/blocked.h"
+
+/// Direct convolution over [N, C, spatial...] in blocks of channels, of any rank and number of groups: what its templates share.
+/// Weights are packed ahead of time; a register tile of neighbouring pixels times vectors of output channels shares their loads.
+namespace tw::space::cpu {
+
+struct DirectConv {
+  Anchor anchor;
+  int64_t batch, groups, ic, oc;  ///< ic: input channels of one group
+  std::vector<int64_t> spatial;   ///< extents of the result, outermost first
+  int64_t data_block, out_block;  ///< channels per block of the arrays; a block of results is a vector
+  int64_t ic_block;               ///< channels of a block of data that one group reads together
+  int64_t columns() const { return spatial.back(); }
+  int64_t rows() const { return spatial.size() > 1 ? spatial[spatial.size() - 2] : 1; }
+};
+
+/// The convolution tagged `tag` (one group where it has no attribute `groups`), if no vector of output channels crosses groups.
+std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& target, std::string_view tag);
+
+ConfigSpace direct_conv_space(const DirectConv& c, const Target& target);
+ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const Target& target);
+Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const ConfigEntity& e);
+
+}  // namespace tw::space::cpu

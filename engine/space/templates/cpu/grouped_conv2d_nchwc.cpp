@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/templates/cpu/grouped_conv2d_nchwc.h"
+
+#include "engine/space/templates/cpu/direct_conv.h"
+
+namespace tw::space::cpu {
+
+namespace {
+
+constexpr const char* kTag = "grouped_conv2d";
+
+}  // namespace
+
+bool grouped_conv2d_nchwc_matches(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, kTag).has_value(); }
+
+ConfigSpace grouped_conv2d_nchwc_space(const te::Dag& dag, const Target& target) { return direct_conv_space(*find_direct_conv(dag, target, kTag), target); }
+
+ConfigEntity grouped_conv2d_nchwc_fallback(const te::Dag& dag, const Target& target) {
+  return direct_conv_fallback(dag, *find_direct_conv(dag, target, kTag), target);
+}
+
+Expected<schedule::Schedule> grouped_conv2d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
+  return direct_conv_apply(dag, *find_direct_conv(*dag, target, kTag), e);
+}
+
+}  // namespace tw::space::cpu

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/templates/cpu/conv2d_winograd.h"
+
+#include <QtTest>
+
+#include "tests/engine/space/schedule_check.h"
+
+using namespace tw;
+using namespace tw::space::testing;
+
+/// Winograd's convolution against the interpreter of the direct one.
+class Conv2dWinogradTest : public QObject {
+  Q_OBJECT
+
+  static const space::Template& winograd() {
+    for (const space::Template& t : space::templates())
+      if (t.matches == space::cpu::conv2d_winograd_matches) return t;
+    qFatal("not in the table");
+  }
+  static std::vector<Case> cases() {
+    return {
+        {"whole tiles",
+         [](Net& n) {
+           return conv(n, {1, 16, 8, 8}, {16, 16, 3, 3}, 1, 1);
+         }},
+        {"rows and columns left over",
+         [](Net& n) {
+           return conv(n, {1, 32, 9, 11}, {48, 32, 3, 3}, 1, 1);
+         }},
+        {"no padding, narrow channels, batch",
+         [](Net& n) {
+           return n.op("relu", {conv(n, {2, 8, 10, 7}, {24, 8, 3, 3}, 1, 0)});
+         }},
+        {"bias and residual",
+         [](Net& n) {
+           const int x = n.input({1, 32, 7, 7}), y = n.op("conv2d", {x, n.weight({32, 32, 3, 3}), n.weight({32})}, {{"pads", Dims{1, 1, 1, 1}}});
+           return n.op("relu", {n.op("add", {y, n.input({1, 32, 7, 7})})});
+         }},
+        {"uneven padding",
+         [](Net& n) {
+           return n.op("conv2d", {n.input({1, 16, 6, 13}), n.weight({16, 16, 3, 3})}, {{"pads", Dims{0, 2, 1, 0}}});
+         }},
+    };
+  }
+
+ private Q_SLOTS:
+  void keepsResults_data() {
+    QTest::addColumn<int>("number");
+    int k = 0;
+    for (const Case& c : cases()) QTest::newRow(c.name.c_str()) << k++;
+  }
+  void keepsResults() {
+    QFETCH(int, number);
+    const te::DagPtr dag = dag_of(cases()[static_cast<size_t>(number)].make);
+    for (const char* name : {"llvm -mcpu=x86-64-v3 -num-cores=1", "llvm -mcpu=znver4 -num-cores=3"}) {
+      const Target target = parse_target(name).value();
+      QVERIFY(winograd().matches(*dag, target));
+      const std::string problem = problem_of_points(winograd(), dag, target, 12);
+      QVERIFY2(problem.empty(), problem.c_str());
+    }
+  }
+
+  void leavesOtherConvolutionsAlone() {
+    const Target target = parse_target("llvm -mcpu=znver4").value();
+    for (const Make& make :
+         std::initializer_list<Make>{[](Net& n) {
+                                       return conv(n, {1, 32, 9, 9}, {32, 32, 3, 3}, 2, 1);
+                                     },
+                                     [](Net& n) {
+                                       return conv(n, {1, 32, 9, 9}, {32, 32, 1, 1}, 1, 0);
+                                     },
+                                     [](Net& n) {
+                                       return conv(n, {1, 32, 9, 9}, {32, 16, 3, 3}, 1, 1, 2);
+                                     },
+                                     [](Net& n) {
+                                       return conv(n, {1, 32, 9, 9}, {32, 1, 3, 3}, 1, 1, 32);
+                                     },
+                                     [](Net& n) {
+                                       return conv(n, {1, 3, 9, 9}, {32, 3, 3, 3}, 1, 1);
+                                     },
+                                     [](Net& n) {
+                                       return n.op("conv2d", {n.input({1, 32, 9, 9}), n.weight({32, 32, 3, 3})}, {{"dilations", Dims{2, 2}}});
+                                     },
+                                     [](Net& n) {
+                                       return n.op("conv2d", {n.input({1, 32, 9, 9}), n.input({32, 32, 3, 3})});
+                                     }})
+      QVERIFY(!winograd().matches(*dag_of(make), target));
+  }
+
+  /// Both algorithms are offered; by rule it is Winograd's where there are many channels, and direct convolution elsewhere.
+  void competesWithDirectConvolution() {
+    const Target target = parse_target("llvm -mcpu=znver4").value();
+    const auto uses_winograd = [&](Dims x, Dims w) {
+      const te::DagPtr dag = dag_of([&](Net& n) { return conv(n, x, w, 1, 1); });
+      if (space::alternatives(*dag, target).size() != 2) qFatal("expected two templates");
+      const schedule::Schedule s = space::default_schedule(dag, target);
+      for (const schedule::Step& step : s.steps())
+        if (std::holds_alternative<schedule::WinogradStep>(step)) return true;
+      return false;
+    };
+    QVERIFY(uses_winograd({1, 64, 56, 56}, {64, 64, 3, 3}));
+    QVERIFY(uses_winograd({1, 512, 7, 7}, {512, 512, 3, 3}));
+    QVERIFY(!uses_winograd({1, 16, 56, 56}, {64, 16, 3, 3}));
+    QVERIFY(!uses_winograd({1, 64, 4, 4}, {64, 64, 3, 3}));
+  }
+};
+
+QTEST_APPLESS_MAIN(Conv2dWinogradTest)
+#include "conv2d_winograd_test.moc"

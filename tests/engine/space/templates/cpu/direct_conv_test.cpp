@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/templates/cpu/direct_conv.h"
+
+#include <QtTest>
+
+#include "tests/engine/space/schedule_check.h"
+
+using namespace tw;
+using namespace tw::space::testing;
+
+/// Points of the templates of convolutions along one and three dimensions and in groups, against the interpreter.
+class DirectConvTest : public QObject {
+  Q_OBJECT
+
+  struct Row {
+    const char* space;
+    Case c;
+  };
+  static std::vector<Row> cases() {
+    const auto plain = [](Dims x, Dims w, int64_t stride, int64_t pad, int64_t groups, const char* op) {
+      return [=](Net& n) { return n.op("relu", {conv(n, x, w, stride, pad, groups, op)}); };
+    };
+    return {
+        {"conv1d_nchwc.cpu", {"conv1d", plain({2, 16, 37}, {24, 16, 3}, 1, 1, 1, "conv1d")}},
+        {"conv1d_nchwc.cpu", {"conv1d, strided, one channel", plain({1, 1, 50}, {32, 1, 7}, 2, 3, 1, "conv1d")}},
+        {"conv3d_nchwc.cpu", {"conv3d", plain({1, 16, 3, 5, 9}, {32, 16, 3, 3, 3}, 1, 1, 1, "conv3d")}},
+        {"conv3d_nchwc.cpu", {"conv3d, strided, three channels", plain({1, 3, 4, 7, 10}, {16, 3, 3, 5, 5}, 2, 1, 1, "conv3d")}},
+        {"grouped_conv2d_nchwc.cpu", {"two wide groups", plain({1, 32, 7, 9}, {64, 16, 3, 3}, 1, 1, 2, "conv2d")}},
+        {"grouped_conv2d_nchwc.cpu", {"inputs narrower than a vector", plain({1, 36, 5, 6}, {48, 12, 1, 1}, 1, 0, 3, "conv2d")}},
+        {"grouped_conv2d_nchwc.cpu", {"inputs that share blocks, strided", plain({1, 24, 9, 9}, {64, 6, 3, 3}, 2, 1, 4, "conv2d")}},
+    };
+  }
+
+ private Q_SLOTS:
+  void keepsResults_data() {
+    QTest::addColumn<int>("number");
+    int k = 0;
+    for (const Row& r : cases()) QTest::newRow(r.c.name.c_str()) << k++;
+  }
+  void keepsResults() {
+    QFETCH(int, number);
+    const Row row = cases()[static_cast<size_t>(number)];
+    const te::DagPtr dag = dag_of(row.c.make);
+    for (const char* name : {"llvm -mcpu=x86-64-v3 -num-cores=1", "llvm -mcpu=znver4 -num-cores=3"}) {
+      const Target target = parse_target(name).value();
+      const space::Template* t = space::find_template(*dag, target);
+      QVERIFY(t);
+      QCOMPARE(std::string(t->name), std::string(row.space));
+      const std::string problem = problem_of_points(*t, dag, target, 12);
+      QVERIFY2(problem.empty(), problem.c_str());
+    }
+  }
+  /// Vectors would cross groups.
+  void leavesNarrowGroupsAlone() {
+    const Target target = parse_target("llvm -mcpu=znver4").value();
+    QVERIFY(!space::find_template(*dag_of([](Net& n) { return conv(n, {1, 32, 6, 7}, {32, 4, 3, 3}, 1, 1, 8); }), target));
+  }
+};
+
+QTEST_APPLESS_MAIN(DirectConvTest)
+#include "direct_conv_test.moc"
