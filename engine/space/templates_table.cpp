@@ -12,6 +12,7 @@
 #include "engine/space/templates/cpu/dense_pack.h"
 #include "engine/space/templates/cpu/depthwise_conv2d_nchwc.h"
 #include "engine/space/templates/cpu/grouped_conv2d_nchwc.h"
+#include "engine/space/templates/cpu/narrow_conv2d.h"
 
 namespace tw::space {
 
@@ -20,7 +21,7 @@ namespace {
 constexpr const char* kDirect =
     "Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD architectures, SC 2018; Liu et al., NeoCPU, USENIX ATC 2019";
 
-const std::array<Template, 9> kTemplates{{
+const std::array<Template, 10> kTemplates{{
     {"dense_pack.cpu", cpu::dense_pack_matches, cpu::dense_pack_space, cpu::dense_pack_apply, cpu::dense_pack_fallback,
      "Matrix product with constant weights, packed ahead of time into panels a few vectors wide. A register tile of rows times columns is summed over the "
      "whole "
@@ -52,6 +53,9 @@ const std::array<Template, 9> kTemplates{{
     {"grouped_conv2d_nchwc.cpu", cpu::grouped_conv2d_nchwc_matches, cpu::grouped_conv2d_nchwc_space, cpu::grouped_conv2d_nchwc_apply,
      cpu::grouped_conv2d_nchwc_fallback,
      "Direct convolution in groups of channels. A vector of output channels lies in one group.", kDirect},
+    {"narrow_conv2d.cpu", cpu::narrow_conv2d_matches, cpu::narrow_conv2d_space, cpu::narrow_conv2d_apply, cpu::narrow_conv2d_fallback,
+     "Convolution or transposed convolution to a few channels, such as an image. Vectors run along the input channels; their lanes are added up at the end.",
+     kDirect},
     {"batch_matmul.cpu", cpu::batch_matmul_matches, cpu::batch_matmul_space, cpu::batch_matmul_apply, cpu::batch_matmul_fallback,
      "Matrix products of two activations, one a batch entry. Nothing can be packed ahead of time: a register tile of rows times whole vectors of columns reads "
      "both operands where they lie.",

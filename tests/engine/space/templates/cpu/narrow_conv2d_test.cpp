@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/templates/cpu/narrow_conv2d.h"
+
+#include <QtTest>
+
+#include "tests/engine/space/schedule_check.h"
+
+using namespace tw;
+using namespace tw::space::testing;
+
+/// Points of the template against the interpreter.
+class NarrowConv2dTest : public QObject {
+  Q_OBJECT
+
+  static const space::Template& narrow() {
+    for (const space::Template& t : space::templates())
+      if (t.matches == space::cpu::narrow_conv2d_matches) return t;
+    qFatal("not in the table");
+  }
+  static std::vector<Case> cases() {
+    return {
+        {"three channels, tails",
+         [](Net& n) {
+           return n.op("tanh", {conv(n, {1, 32, 6, 11}, {3, 32, 3, 3}, 1, 1)});
+         }},
+        {"one channel, strided, batch",
+         [](Net& n) {
+           return conv(n, {2, 32, 9, 9}, {1, 32, 5, 5}, 2, 2);
+         }},
+        {"transposed",
+         [](Net& n) {
+           return n.op("conv2d_transpose", {n.input({1, 64, 5, 6}), n.weight({64, 3, 4, 4})}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}});
+         }},
+        {"transposed, taps that do not divide",
+         [](Net& n) {
+           const int x = n.input({1, 128, 4, 4}), y = n.op("conv2d_transpose", {x, n.weight({128, 2, 3, 3}), n.weight({2})}, {{"strides", Dims{2, 2}}});
+           return n.op("relu", {y});
+         }},
+    };
+  }
+
+ private Q_SLOTS:
+  void keepsResults_data() {
+    QTest::addColumn<int>("number");
+    int k = 0;
+    for (const Case& c : cases()) QTest::newRow(c.name.c_str()) << k++;
+  }
+  void keepsResults() {
+    QFETCH(int, number);
+    const te::DagPtr dag = dag_of(cases()[static_cast<size_t>(number)].make);
+    for (const char* name : {"llvm -mcpu=x86-64-v3 -num-cores=1", "llvm -mcpu=znver4 -num-cores=3"}) {
+      const Target target = parse_target(name).value();
+      QVERIFY(narrow().matches(*dag, target));
+      const std::string problem = problem_of_points(narrow(), dag, target, 8);
+      QVERIFY2(problem.empty(), problem.c_str());
+    }
+  }
+  void leavesWideAndShortSumsAlone() {
+    const Target target = parse_target("llvm -mcpu=znver4").value();
+    QVERIFY(!narrow().matches(*dag_of([](Net& n) { return conv(n, {1, 64, 8, 8}, {16, 64, 3, 3}, 1, 1); }), target));
+    QVERIFY(!narrow().matches(*dag_of([](Net& n) { return conv(n, {1, 64, 8, 8}, {3, 64, 1, 1}, 1, 0); }), target));
+    QVERIFY(!narrow().matches(*dag_of([](Net& n) { return conv(n, {1, 24, 8, 8}, {3, 24, 5, 5}, 1, 2); }), target));
+  }
+};
+
+QTEST_APPLESS_MAIN(NarrowConv2dTest)
+#include "narrow_conv2d_test.moc"
