@@ -128,7 +128,7 @@ int accumulator_stage(Builder& b, const Anchor& a, int& output) {
   return cache;
 }
 
-void schedule_padding(Builder& b, int pad, int64_t block) {
+void schedule_padding(Builder& b, int pad, int64_t block, const Target& target) {
   if (pad < 0) return;
   std::vector<ir::Var> order = b.loops(pad);  // n, c, spatial...
   const auto outer = static_cast<std::ptrdiff_t>(order.size()) - 1;
@@ -139,6 +139,8 @@ void schedule_padding(Builder& b, int pad, int64_t block) {
     order.push_back(c[1]);
     b.reorder(pad, order);
     b.vectorize(pad, c[1]);
+  } else {
+    b.vectorize(pad, b.split(pad, order.back(), {target.lanes(kFloat32)})[1]);
   }
   b.parallel(pad, b.fuse(pad, {order.begin(), order.begin() + outer}));
 }

@@ -55,6 +55,6 @@ void inline_epilogue(schedule::Builder& b, const Anchor& a);
 int accumulator_stage(schedule::Builder& b, const Anchor& a, int& output);
 
 /// Pads as its own parallel, vectorised loop nest in the blocked layout.
-void schedule_padding(schedule::Builder& b, int pad, int64_t block);
+void schedule_padding(schedule::Builder& b, int pad, int64_t block, const Target& target);
 
 }  // namespace tw::space::cpu

@@ -66,7 +66,7 @@ Expected<schedule::Schedule> conv2d_transpose_nchwc_apply(const te::DagPtr& dag,
   if (s.ic_block > 1 && data[2] * data[3] > 1) b.layout(a.data, nchwc(s.ic_block));
   b.layout(a.weight, {{1, 0}, {2, 0}, {3, 0}, {0, 0}, {1, blocks * s.oc_block}});  // [O / columns][KH][KW][I][columns]
   layout_epilogue(b, *dag, a, nchwc(s.oc_block));
-  schedule_padding(b, a.pad, s.ic_block);
+  schedule_padding(b, a.pad, s.ic_block, target);
   inline_epilogue(b, a);
   int out = 0;
   const int acc = accumulator_stage(b, a, out);

@@ -109,7 +109,7 @@ Expected<schedule::Schedule> conv2d_winograd_apply(const te::DagPtr& dag, const 
   if (fits)
     b.compute_inline(pad);
   else
-    schedule_padding(b, pad, s.ic_block);
+    schedule_padding(b, pad, s.ic_block, target);
 
   const auto axes = b.loops(out);  // n, o, h, w
   const auto c = b.split(out, axes[1], {s.oc_block});

@@ -18,7 +18,7 @@ ConfigSpace conv3d_nchwc_space(const te::Dag& dag, const Target& target) { retur
 ConfigEntity conv3d_nchwc_fallback(const te::Dag& dag, const Target& target) { return direct_conv_fallback(dag, *find_direct_conv(dag, target, kTag), target); }
 
 Expected<schedule::Schedule> conv3d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
-  return direct_conv_apply(dag, *find_direct_conv(*dag, target, kTag), e);
+  return direct_conv_apply(dag, *find_direct_conv(*dag, target, kTag), target, e);
 }
 
 }  // namespace tw::space::cpu

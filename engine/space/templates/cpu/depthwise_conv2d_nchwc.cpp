@@ -62,7 +62,7 @@ Expected<schedule::Schedule> depthwise_conv2d_nchwc_apply(const te::DagPtr& dag,
   if (a.pad >= 0 && e.integer("pad_inline") != 0)
     b.compute_inline(a.pad);
   else
-    schedule_padding(b, a.pad, block);
+    schedule_padding(b, a.pad, block, target);
   inline_epilogue(b, a);
   int out = 0;
   const int acc = accumulator_stage(b, a, out);

@@ -46,7 +46,7 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
   });
 }
 
-Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const ConfigEntity& e) {
+Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const Target& target, const ConfigEntity& e) {
   const Anchor& a = c.anchor;
   const size_t rank = c.spatial.size();
   const int64_t blocks = e.integer("oc_blocks"), unroll = e.integer("unroll_ic");
@@ -58,7 +58,7 @@ Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const Dire
   packed.push_back({0, blocks * c.out_block});
   b.layout(a.weight, packed);
   layout_epilogue(b, *dag, a, nchwc(c.out_block, rank));
-  schedule_padding(b, a.pad, c.data_block);
+  schedule_padding(b, a.pad, c.data_block, target);
   inline_epilogue(b, a);
   int out = 0;
   const int acc = accumulator_stage(b, a, out);

@@ -23,6 +23,6 @@ std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& tar
 
 ConfigSpace direct_conv_space(const DirectConv& c, const Target& target);
 ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const Target& target);
-Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const ConfigEntity& e);
+Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const Target& target, const ConfigEntity& e);
 
 }  // namespace tw::space::cpu

@@ -20,7 +20,7 @@ ConfigEntity grouped_conv2d_nchwc_fallback(const te::Dag& dag, const Target& tar
 }
 
 Expected<schedule::Schedule> grouped_conv2d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
-  return direct_conv_apply(dag, *find_direct_conv(*dag, target, kTag), e);
+  return direct_conv_apply(dag, *find_direct_conv(*dag, target, kTag), target, e);
 }
 
 }  // namespace tw::space::cpu
