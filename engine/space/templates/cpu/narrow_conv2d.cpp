@@ -67,7 +67,7 @@ Expected<schedule::Schedule> narrow_conv2d_apply(const te::DagPtr& dag, const Ta
   schedule::Builder b(dag);
   b.layout(a.data, nchwc(lanes));
   b.layout(a.weight, {{out_dim, 0}, {in_dim, 0}, {2, 0}, {3, 0}, {in_dim, lanes}});  // [O][I / lanes][KH][KW][lanes]
-  schedule_padding(b, a.pad, lanes);
+  schedule_padding(b, a.pad, lanes, target);
   inline_epilogue(b, a);
   int out = 0;
   int acc = accumulator_stage(b, a, out);
