@@ -193,8 +193,14 @@ class DataObject {
     std::map<const void*, std::string> known;
     for (const runtime::Slot& slot : e_.slots) {
       if (slot.kind == runtime::Slot::Kind::constant) {
-        const auto [it, fresh] = known.emplace(slot.data.get(), symbol(fmt::format("constant{}", known.size())));
-        if (fresh) symbols_.push_back({it->second, false, *slot.data, {}, 64});
+        const void* key = slot.packed ? static_cast<const void*>(slot.data.get()) : &slot;
+        const auto [it, fresh] = known.emplace(key, symbol(fmt::format("constant{}", known.size())));
+        if (fresh && slot.packed) symbols_.push_back({it->second, false, *slot.data, {}, 64});
+        if (fresh && !slot.packed) {
+          std::vector<std::byte>& bytes = kept_.emplace_back(static_cast<size_t>(slot.spec.physical_bytes()));
+          runtime::write_constant(slot, bytes.data());
+          symbols_.push_back({it->second, false, bytes, {}, 64});
+        }
         arrays_.address(it->second);
       } else {
         arrays_.integer(0);

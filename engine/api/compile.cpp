@@ -158,7 +158,8 @@ class Compiler {
       const bool row_major = array.layout.empty();
       if (value.constant) {
         slot.kind = runtime::Slot::Kind::constant;
-        if (row_major) {
+        slot.packed = slot.spec.physical_bytes() <= static_cast<int64_t>(value.constant->data.size());
+        if (row_major || !slot.packed) {
           slot.data = {value.constant, &value.constant->data};
         } else {
           auto data = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(slot.spec.physical_bytes()));

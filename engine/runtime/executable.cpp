@@ -143,6 +143,11 @@ Expected<Bytes> take_section(std::string_view& payload, const std::string& path)
 
 }  // namespace
 
+void write_constant(const Slot& slot, std::byte* out) {
+  if (!slot.packed) return pack_layout(slot.spec, slot.data->data(), out);
+  std::memcpy(out, slot.data->data(), slot.data->size());
+}
+
 Expected<void> save(const Executable& e, const std::string& path) {
   TW_CHECK(check_executable(e));
   Blobs blobs;

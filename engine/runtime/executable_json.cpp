@@ -58,6 +58,10 @@ Expected<Slot> slot_from_json(const Json& json, std::span<const std::shared_ptr<
   TW_TRY(const int64_t data, integer(json, "data"));
   if (data >= static_cast<int64_t>(blobs.size())) return unfit(fmt::format("Slot \"{}\" names constant {} of {}", slot.spec.name, data, blobs.size()));
   if (data >= 0) slot.data = blobs[static_cast<size_t>(data)];
+  if (const auto packed = json.find("packed"); packed != json.end()) {
+    if (!packed->is_boolean()) return malformed("\"packed\" as true or false");
+    slot.packed = packed->get<bool>();
+  }
   return slot;
 }
 
@@ -102,13 +106,19 @@ Expected<Call> call_from_json(const Json& json) {
   return call;
 }
 
+int64_t row_major_bytes(const ArgSpec& spec) {
+  int64_t bytes = spec.dtype.bytes();
+  for (const int64_t extent : spec.shape) bytes *= extent;
+  return bytes;
+}
+
 Expected<void> check_slot(const Executable& e, const Slot& slot) {
   const int64_t bytes = slot.spec.physical_bytes();
   switch (slot.kind) {
     case Slot::Kind::constant:
       if (!slot.data) return unfit(fmt::format("Constant \"{}\" has no data", slot.spec.name));
-      if (static_cast<int64_t>(slot.data->size()) != bytes)
-        return unfit(fmt::format("Constant \"{}\" needs {} bytes, found {}", slot.spec.name, bytes, slot.data->size()));
+      if (const int64_t needed = slot.packed ? bytes : row_major_bytes(slot.spec); static_cast<int64_t>(slot.data->size()) != needed)
+        return unfit(fmt::format("Constant \"{}\" needs {} bytes, found {}", slot.spec.name, needed, slot.data->size()));
       return {};
     case Slot::Kind::intermediate:
       if (slot.offset < 0 || slot.offset % 64 != 0 || slot.offset > e.arena_bytes || bytes > e.arena_bytes - slot.offset)
@@ -156,8 +166,11 @@ Json executable_to_json(const Executable& e, Blobs& blobs) {
   }
   for (const KernelSignature& k : e.artifact.kernels) kernels.push_back(to_json(k));
   for (const Slot& s : e.slots) {
-    slots.push_back(
-        Json{{"kind", kKindNames[static_cast<int>(s.kind)]}, {"spec", to_json(s.spec)}, {"offset", s.offset}, {"data", s.data ? blobs.add(*s.data) : -1}});
+    slots.push_back(Json{{"kind", kKindNames[static_cast<int>(s.kind)]},
+                         {"spec", to_json(s.spec)},
+                         {"offset", s.offset},
+                         {"data", s.data ? blobs.add(*s.data) : -1},
+                         {"packed", s.packed}});
   }
   for (const Call& c : e.calls) {
     calls.push_back(Json{{"symbol", c.symbol},

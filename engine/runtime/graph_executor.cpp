@@ -44,7 +44,7 @@ Expected<void> GraphExecutor::Impl::place_slots() {
     const int64_t bytes = slot.spec.physical_bytes();
     own.push_back(allocate_aligned(bytes));
     if (!own.back()) return no_memory(fmt::format("array \"{}\"", slot.spec.name), bytes);
-    if (slot.kind == Slot::Kind::constant && bytes > 0) std::memcpy(own.back().get(), slot.data->data(), static_cast<size_t>(bytes));
+    if (slot.kind == Slot::Kind::constant && bytes > 0) write_constant(slot, own.back().get());
     memory.push_back(own.back().get());
   }
   return {};
