@@ -41,9 +41,9 @@ int64_t checksum_of(const records::Record& record, const Texts& texts, double se
   return sum.value();
 }
 
-/// Tells points without an index apart; 0 for points with one.
+/// Tells points with the same index apart: by their space, or by their steps where the index is -1.
 int64_t steps_hash(const records::Candidate& candidate, const std::string& steps) {
-  if (candidate.index >= 0) return 0;
+  if (candidate.index >= 0) return std::bit_cast<int64_t>(stable_hash(candidate.space));
   return std::bit_cast<int64_t>(stable_hash(candidate.space + "\n" + steps));
 }
 
@@ -57,8 +57,9 @@ double finite(double value) { return std::isfinite(value) ? value : 0; }
 }  // namespace
 
 void bind_point(SQLite::Statement& put, int first, const records::Candidate& candidate) {
-  put.bind(first, candidate.index);
-  put.bind(first + 1, steps_hash(candidate, dump_json(schedule::to_json(candidate.steps))));
+  put.bind(first, candidate.space);
+  put.bind(first + 1, candidate.index);
+  put.bind(first + 2, steps_hash(candidate, dump_json(schedule::to_json(candidate.steps))));
 }
 
 void bind_record(SQLite::Statement& put, int first, const records::Record& original) {

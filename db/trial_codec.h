@@ -19,7 +19,7 @@ inline constexpr int kRecordColumnCount = 18;
 inline constexpr const char* kFinalColumns = "final_s, final_low, final_high";
 inline constexpr int kFinalColumnCount = 3;
 
-/// What tells a candidate apart in its session: the columns config_index and steps_hash, from parameter `first` on.
+/// What tells a candidate apart in its session: the columns space, config_index and steps_hash, from parameter `first` on.
 void bind_point(SQLite::Statement& put, int first, const records::Candidate& candidate);
 
 /// Binds the columns of `record`, the first to parameter `first`.

@@ -139,8 +139,9 @@ Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId ta
 
 Expected<void> Database::put_finals(SessionId session, TaskId task, const std::vector<records::Record>& finalists) {
   return impl_->write([&](SQLite::Database& c) -> Expected<void> {
-    SQLite::Statement put(
-        c, "UPDATE trial SET final_s = ?, final_low = ?, final_high = ? WHERE session_id = ? AND task_id = ? AND config_index = ? AND steps_hash = ?");
+    SQLite::Statement put(c,
+                          "UPDATE trial SET final_s = ?, final_low = ?, final_high = ? WHERE session_id = ? AND task_id = ? AND space = ? AND config_index = ? "
+                          "AND (config_index >= 0 OR steps_hash = ?)");
     for (const records::Record& r : finalists) {
       if (!r.result.verdict) continue;
       put.bind(1, r.result.verdict->seconds);

@@ -84,6 +84,16 @@ class DatabaseTest : public QObject {
     QVERIFY((*w_.db->task_by_key(w_.task.key))->id == w_.task_id);
     QVERIFY(!*w_.db->task_by_key("none"));
   }
+  void spaces_have_points_of_the_same_number() {
+    std::vector<records::Record> trials = {trial(w_.task, 5, 2e-3), trial(w_.task, 5, 1e-3)};
+    trials[1].candidate.space = "another";
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, trials));
+    QVERIFY(!w_.db->put_trials(w_.session, w_.task_id, {trials[1]}));
+    for (records::Record& r : trials) r.result.verdict = records::Verdict{r.result.seconds(), 1, 1};
+    trials[0].result.verdict->seconds = 0.5e-3;
+    VERIFY_OK(w_.db->put_finals(w_.session, w_.task_id, trials));
+    QCOMPARE((*w_.db->best(w_.task.key))->candidate.space, std::string("space"));
+  }
   void finals_decide_which_trial_is_best() {
     std::vector<records::Record> trials = {trial(w_.task, -1, 4e-3), trial(w_.task, 1, 1e-3), trial(w_.task, 2, 1.05e-3), trial(w_.task, 3, 1.2e-3)};
     VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, trials));
