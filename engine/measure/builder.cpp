@@ -163,6 +163,7 @@ class LocalBuilder final : public Builder {
     }
     auto outcome = outcome_of(**frame, slot, round.task);
     if (!outcome) return died(slot, round, outcome.error());
+    if (outcome->seconds > options_.build_timeout_s) outcome = timed_out();  // we looked too late to stop it
     finish(round, slot.job, std::move(*outcome));
     slot.state = Slot::State::idle;
   }
@@ -219,8 +220,12 @@ class LocalBuilder final : public Builder {
     const Job job = slot.job;
     slot.process->kill();
     if (starting) return start_failed(slot, round, fmt::format("it said nothing for {:g} s", kStartupSeconds));
-    finish(round, job, {Status::build_timeout, fmt::format("Compiling took more than {:g} s", options_.build_timeout_s), nullptr, options_.build_timeout_s});
+    finish(round, job, timed_out());
     slot = Slot();
+  }
+
+  BuildOutcome timed_out() const {
+    return {Status::build_timeout, fmt::format("Compiling took more than {:g} s", options_.build_timeout_s), nullptr, options_.build_timeout_s};
   }
 
   static void finish(Round& round, const Job& job, BuildOutcome outcome) {
