@@ -59,10 +59,15 @@ double relative_error(double got, double want, double scale) {
 
 }  // namespace
 
+bool may_be_winograd(const te::Op& op) {
+  const std::vector<te::Axis>& r = op.reduce_axes;
+  return op.tag == "conv2d" && r.size() == 3 && r[1].extent == 3 && r[2].extent == 3;
+}
+
 double output_tolerance(const te::Dag& dag, int output) {
   // 32 units of slack for function approximations and contraction, and 4 per standard deviation of a random walk over the terms.
-  // Schedules may compute a convolution with a 3x3 window by Winograd's algorithm, whose transforms add and cancel large terms: for tiles of 4x4 errors are some
-  // ten times those of direct summation (Barabasz et al., Error analysis and improving the accuracy of Winograd convolution, ACM TOMS 2020).
+  // Schedules may compute a convolution with a 3x3 window by Winograd's algorithm, whose transforms add and cancel large terms: for tiles of 4x4 errors are
+  // some ten times those of direct summation (Barabasz et al., Error analysis and improving the accuracy of Winograd convolution, ACM TOMS 2020).
   constexpr double kFixed = 32, kWalk = 4, kWinograd = 16;
   double terms = 0, unit = 0, amplification = 1;
   const std::vector<bool> used = ancestors(dag, dag.outputs[static_cast<size_t>(output)]);
@@ -73,8 +78,7 @@ double output_tolerance(const te::Dag& dag, int output) {
     double n = op.reduce_axes.empty() ? 0 : 1;
     for (const te::Axis& axis : op.reduce_axes) n *= static_cast<double>(axis.extent);
     terms += n;
-    const std::vector<te::Axis>& r = op.reduce_axes;
-    if (op.tag == "conv2d" && r.size() == 3 && r[1].extent == 3 && r[2].extent == 3) amplification = kWinograd;
+    if (may_be_winograd(op)) amplification = kWinograd;
   }
   if (!dag.ops[static_cast<size_t>(dag.outputs[static_cast<size_t>(output)])].output->dtype.is_float()) return 0;
   return 2 * unit * amplification * (kFixed + kWalk * std::sqrt(terms));

@@ -57,9 +57,10 @@ std::optional<std::string> judge_values(const MeasureJob& job, const MeasureRepl
 }
 
 double physical_floor_s(const te::Dag& dag, double peak_flops) {
-  constexpr double kMargin = 0.9, kConditions = 0.5, kNarrow = 4;
+  constexpr double kMargin = 0.9, kConditions = 0.5, kNarrow = 4, kWinograd = 5.0625;  // (3 * 6 / 8)^2: tiles of 6x6
   if (peak_flops <= 0) return 0;
-  const double flops = static_cast<double>(te::flops(dag)) * (has_conditions(dag) ? kConditions : 1);
+  double flops = static_cast<double>(te::flops(dag)) * (has_conditions(dag) ? kConditions : 1);
+  if (std::any_of(dag.ops.begin(), dag.ops.end(), may_be_winograd)) flops /= kWinograd;
   return kMargin * flops / (peak_flops * (has_narrow_types(dag) ? kNarrow : 1));
 }
 

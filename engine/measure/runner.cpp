@@ -170,9 +170,9 @@ class LocalRunner final : public Runner {
       peak_flops_ = std::max(peak_flops_, again->header["peak_flops"].get<double>());
     }
     if (possible()) return;
-    result.status = Status::bad_timing;
     result.message = fmt::format("{} is less than the {} that this machine needs for the task's arithmetic", si_text(result.seconds(), "s"),
                                  si_text(physical_floor_s(*task.dag, peak_flops_ * job.cores), "s"));
+    result.status = Status::bad_timing;
   }
 
   struct Answer {

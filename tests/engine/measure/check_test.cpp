@@ -127,6 +127,19 @@ class CheckTest : public QObject {
     QVERIFY(!compare(floats({nan, inf}, 1e-4), std::vector<double>{nan, -inf}).equal);
   }
 
+  void winograds_times_are_possible() {
+    const auto conv = [](int64_t window) {
+      te::DagBuilder b;
+      const te::Tensor x = b.placeholder("x", {1, 16, 16 + window, 16 + window}, kFloat32), w = b.placeholder("w", {16, 16, window, window}, kFloat32);
+      const te::Tensor y = b.reduce(
+          "conv2d", {1, 16, 16, 16}, {16, window, window}, te::Reducer::sum,
+          [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0], s[2] + r[1], s[3] + r[2]) * w(s[1], r[0], r[1], r[2]); }, "conv2d");
+      return std::move(b).finish({y});
+    };
+    const double direct = 0.9 * 2 * 16 * 16 * 16 * 16 * 9 / 1e11;
+    QVERIFY(physical_floor_s(*conv(3), 1e11) < direct / 5);
+    QVERIFY(std::abs(physical_floor_s(*conv(5), 1e11) / (direct * 25 / 9) - 1) < 0.01);
+  }
   void impossible_times_are_known() {
     const auto dag = matmul(256, 256, 256);  // 33.5 MFLOP
     const double floor = physical_floor_s(*dag, 1e11);
