@@ -8,7 +8,7 @@ namespace tw::tune {
 namespace {
 
 constexpr int kResamples = 1000;
-constexpr double kTail = 0.025;
+constexpr double kTail = 0.025, kCredible = 0.5;
 
 /// The lower quartile: up to three quarters of the samples may be disturbed, and they only ever get slower by it.
 double quartile(std::vector<double>& values) {
@@ -71,7 +71,8 @@ std::vector<records::Record> run_finals(const records::Task& task, std::vector<r
         for (size_t k = 0; k < launches[i].size(); ++k) add_pairs(launches[0][k], launches[i][k], flagged, x, y);
       }
       const PairedRatio r = paired_ratio(x, y, rng);
-      const bool faster = r.high < options.certain;
+      // All were within some percent of each other before: if one now seems twice as fast, the incumbent was disturbed for all of its samples.
+      const bool faster = r.high < options.certain && r.ratio > kCredible;
       verdict = {incumbent_s * (faster ? r.ratio : std::max(r.ratio, 1.0)), r.low, r.high};
     }
     finalists[i].result.verdict = verdict;

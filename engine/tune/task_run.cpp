@@ -97,7 +97,7 @@ double TaskRun::share() const { return static_cast<double>(task_.weight) * stati
 void TaskRun::account(const records::Record& record) {
   ++trials_;
   ++by_status_[record.result.status];
-  const double seconds = record.result.verified && !record.result.censored ? record.result.seconds() : kNever;
+  const double seconds = record.result.verified && !record.result.censored ? record.result.decided_s() : kNever;
   if (record.candidate.index < 0 && record.candidate.space == "default") {
     default_done_ = true;
     default_s_ = std::min(default_s_, seconds);
