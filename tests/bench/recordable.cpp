@@ -80,6 +80,32 @@ Expected<schedule::Schedule> dense_apply(const te::DagPtr& dag, const Target&, c
   return std::move(b).finish();
 }
 
+/// The loops of a convolution's result: tiles of rows and columns whose blocks of channels are vectors.
+struct Tile {
+  ir::Var rows, columns;
+};
+Tile tile_result(schedule::Builder& b, int out, int acc, int64_t block, const ConfigEntity& e) {
+  const auto axes = b.loops(out);  // n, oc, oh, ow
+  const auto c = b.split(out, axes[1], {block});
+  const auto h = b.split(out, axes[2], {e.integer("tile_oh")});
+  const auto w = b.split(out, axes[3], {e.integer("tile_ow")});
+  b.reorder(out, {axes[0], c[0], h[0], w[0], h[1], w[1], c[1]});
+  b.compute_at(acc, out, w[0]);
+  b.vectorize(out, c[1]);
+  return {h[1], w[1]};
+}
+
+/// Unrolls the tile in both stages if the point says so; `in` is n, oc, oh, ow, ... of the sums.
+void unroll_tile(schedule::Builder& b, int out, int acc, const Tile& t, const std::vector<ir::Var>& in, const ConfigEntity& e) {
+  if (on(e, "unroll_tile")) {
+    b.unroll(acc, in[2]);
+    b.unroll(acc, in[3]);
+    b.unroll(out, t.rows);
+    b.unroll(out, t.columns);
+  }
+  b.vectorize(acc, in[1]);
+}
+
 ConfigSpace conv2d_space(const te::Dag&, const Target&) {
   ConfigSpace s;
   s.define_knob("tile_ow", {1, 2, 4, 7, 14, 28});
@@ -92,7 +118,7 @@ ConfigSpace conv2d_space(const te::Dag&, const Target&) {
   return s;
 }
 
-Expected<schedule::Schedule> conv2d_apply(const te::DagPtr& dag, const Target&, const ConfigEntity& e) {
+Expected<schedule::Schedule> conv2d_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   using space::cpu::nchwc;
   const space::cpu::Anchor a = *space::cpu::find_anchor(*dag, "conv2d");
   const int64_t oc = e.integer("oc_block"), ic = e.integer("ic_block"), order = e.integer("order");
@@ -101,16 +127,10 @@ Expected<schedule::Schedule> conv2d_apply(const te::DagPtr& dag, const Target&, 
   b.layout(a.weight, ic > 1 ? std::vector<schedule::LayoutStep::Piece>{{0, 0}, {1, 0}, {2, 0}, {3, 0}, {1, ic}, {0, oc}}
                             : std::vector<schedule::LayoutStep::Piece>{{0, 0}, {1, 0}, {2, 0}, {3, 0}, {0, oc}});
   space::cpu::layout_epilogue(b, *dag, a, nchwc(oc));
-  space::cpu::schedule_padding(b, a.pad, ic);
+  space::cpu::schedule_padding(b, a.pad, ic, target);
   int out = 0;
   const int acc = space::cpu::accumulator_stage(b, a, out);
-  const auto axes = b.loops(out);  // n, oc, oh, ow
-  const auto c = b.split(out, axes[1], {oc});
-  const auto h = b.split(out, axes[2], {e.integer("tile_oh")});
-  const auto w = b.split(out, axes[3], {e.integer("tile_ow")});
-  b.reorder(out, {axes[0], c[0], h[0], w[0], h[1], w[1], c[1]});
-  b.compute_at(acc, out, w[0]);
-  b.vectorize(out, c[1]);
+  const Tile tile = tile_result(b, out, acc, oc, e);
   const auto in = b.loops(acc);  // n, oc, oh, ow, ic, kh, kw
   const auto i = b.split(acc, in[4], {ic});
   std::vector<ir::Var> loops{in[0]};
@@ -120,13 +140,7 @@ Expected<schedule::Schedule> conv2d_apply(const te::DagPtr& dag, const Target&, 
   loops.insert(loops.end(), {in[2], in[3], in[1]});
   b.reorder(acc, loops);
   if (on(e, "unroll_kw")) b.unroll(acc, in[6]);
-  if (on(e, "unroll_tile")) {
-    b.unroll(acc, in[2]);
-    b.unroll(acc, in[3]);
-    b.unroll(out, h[1]);
-    b.unroll(out, w[1]);
-  }
-  b.vectorize(acc, in[1]);
+  unroll_tile(b, out, acc, tile, in, e);
   return std::move(b).finish();
 }
 
@@ -142,7 +156,7 @@ ConfigSpace depthwise_space(const te::Dag&, const Target&) {
   return s;
 }
 
-Expected<schedule::Schedule> depthwise_apply(const te::DagPtr& dag, const Target&, const ConfigEntity& e) {
+Expected<schedule::Schedule> depthwise_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   using space::cpu::nchwc;
   const space::cpu::Anchor a = *space::cpu::find_anchor(*dag, "depthwise_conv2d");
   const int64_t block = e.integer("block");
@@ -153,27 +167,15 @@ Expected<schedule::Schedule> depthwise_apply(const te::DagPtr& dag, const Target
   if (on(e, "pad_inline"))
     b.compute_inline(a.pad);
   else
-    space::cpu::schedule_padding(b, a.pad, block);
+    space::cpu::schedule_padding(b, a.pad, block, target);
   int out = 0;
   const int acc = space::cpu::accumulator_stage(b, a, out);
-  const auto axes = b.loops(out);  // n, c, oh, ow
-  const auto c = b.split(out, axes[1], {block});
-  const auto h = b.split(out, axes[2], {e.integer("tile_oh")});
-  const auto w = b.split(out, axes[3], {e.integer("tile_ow")});
-  b.reorder(out, {axes[0], c[0], h[0], w[0], h[1], w[1], c[1]});
-  b.compute_at(acc, out, w[0]);
-  b.vectorize(out, c[1]);
+  const Tile tile = tile_result(b, out, acc, block, e);
   const auto in = b.loops(acc);  // n, c, oh, ow, kh, kw
   b.reorder(acc, {in[0], in[4], in[5], in[2], in[3], in[1]});
   if (on(e, "unroll_kh")) b.unroll(acc, in[4]);
   if (on(e, "unroll_kw")) b.unroll(acc, in[5]);
-  if (on(e, "unroll_tile")) {
-    b.unroll(acc, in[2]);
-    b.unroll(acc, in[3]);
-    b.unroll(out, h[1]);
-    b.unroll(out, w[1]);
-  }
-  b.vectorize(acc, in[1]);
+  unroll_tile(b, out, acc, tile, in, e);
   return std::move(b).finish();
 }
 

@@ -9,20 +9,10 @@ import statistics
 import sys
 import time
 
-answers = os.fdopen(3, "w", buffering=1)
-try:
+
+def random_feeds(session):
     import numpy
-    import onnxruntime
-except ImportError:
-    print("missing", file=answers)
-    sys.exit(0)
 
-
-def main(path, threads):
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     generator = numpy.random.default_rng(1)
     feeds = {}
     for value in session.get_inputs():
@@ -31,7 +21,25 @@ def main(path, threads):
         elif value.type == "tensor(int64)":
             feeds[value.name] = generator.integers(0, 2, value.shape, dtype=numpy.int64)
         else:
-            sys.exit(f"Expected float32 or int64 inputs, found '{value.name}' of type {value.type}")
+            raise ValueError(f"Expected float32 or int64 inputs, found '{value.name}' of type {value.type}")
+    return feeds
+
+
+def main(path, threads):
+    answers = os.fdopen(3, "w", buffering=1)
+    try:
+        import onnxruntime
+    except ImportError:
+        print("missing", file=answers)
+        return
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    try:
+        feeds = random_feeds(session)
+    except ValueError as problem:
+        sys.exit(str(problem))
     for _ in range(5):
         session.run(None, feeds)
     print(onnxruntime.__version__, file=answers)
@@ -45,4 +53,5 @@ def main(path, threads):
         print(statistics.median_low(times), file=answers)
 
 
-main(sys.argv[1], int(sys.argv[2]))
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

@@ -25,18 +25,27 @@ SplitOptions inner_at_most(int n, int64_t limit, std::string policy = "factors")
   return o;
 }
 
-/// The space of AutoTVM's conv2d_nchw.cuda.
-ConfigSpace conv_cuda(int64_t out, int64_t in, int64_t hw, int64_t kernel, std::vector<Json> unroll) {
+struct Split {
+  const char* name;
+  int64_t extent;
+  int num_outputs;
+};
+struct Knob {
+  const char* name;
+  std::vector<Json> values;
+};
+
+ConfigSpace space_of(std::initializer_list<Split> splits, std::initializer_list<Knob> knobs = {}) {
   ConfigSpace s;
-  s.define_split("tile_f", out, outputs(4));
-  s.define_split("tile_y", hw, outputs(4));
-  s.define_split("tile_x", hw, outputs(4));
-  s.define_split("tile_rc", in, outputs(2));
-  s.define_split("tile_ry", kernel, outputs(2));
-  s.define_split("tile_rx", kernel, outputs(2));
-  s.define_knob("auto_unroll_max_step", std::move(unroll));
-  s.define_knob("unroll_explicit", {0, 1});
+  for (const Split& split : splits) s.define_split(split.name, split.extent, outputs(split.num_outputs));
+  for (const Knob& knob : knobs) s.define_knob(knob.name, knob.values);
   return s;
+}
+
+/// The space of AutoTVM's conv2d_nchw.cuda.
+ConfigSpace conv_cuda(int64_t out, int64_t in, int64_t hw, int64_t kernel) {
+  return space_of({{"tile_f", out, 4}, {"tile_y", hw, 4}, {"tile_x", hw, 4}, {"tile_rc", in, 2}, {"tile_ry", kernel, 2}, {"tile_rx", kernel, 2}},
+                  {{"auto_unroll_max_step", {0, 512, 1500}}, {"unroll_explicit", {0, 1}}});
 }
 
 /// The space of AutoTVM's conv2d_NCHWc.x86.
@@ -53,33 +62,15 @@ ConfigSpace conv_x86(int64_t in, int64_t out, int64_t ow, bool pointwise) {
   return s;
 }
 
-/// dense_large_batch.gpu and batch_matmul.cuda.
-ConfigSpace dense_large(int64_t m, int64_t n, int64_t k) {
-  ConfigSpace s;
-  s.define_split("tile_x", m, outputs(4));
-  s.define_split("tile_y", n, outputs(4));
-  s.define_split("tile_k", k, outputs(3));
-  return s;
-}
+/// dense_large_batch.gpu.
+ConfigSpace dense_large(int64_t m, int64_t n, int64_t k) { return space_of({{"tile_x", m, 4}, {"tile_y", n, 4}, {"tile_k", k, 3}}); }
 
 ConfigSpace batch_matmul_cuda(int64_t m, int64_t n, int64_t k) {
-  ConfigSpace s;
-  s.define_split("tile_y", m, outputs(3));
-  s.define_split("tile_x", n, outputs(3));
-  s.define_split("tile_k", k, outputs(2));
-  s.define_knob("auto_unroll_max_step", {8, 16, 32, 64});
-  s.define_knob("unroll_explicit", {0, 1});
-  return s;
+  return space_of({{"tile_y", m, 3}, {"tile_x", n, 3}, {"tile_k", k, 2}}, {{"auto_unroll_max_step", {8, 16, 32, 64}}, {"unroll_explicit", {0, 1}}});
 }
 
 ConfigSpace depthwise_cuda(int64_t channels, int64_t hw) {
-  ConfigSpace s;
-  s.define_split("tile_f", channels, outputs(4));
-  s.define_split("tile_y", hw, outputs(4));
-  s.define_split("tile_x", hw, outputs(4));
-  s.define_knob("auto_unroll_max_step", {0, 256, 1500});
-  s.define_knob("unroll_explicit", {0, 1});
-  return s;
+  return space_of({{"tile_f", channels, 4}, {"tile_y", hw, 4}, {"tile_x", hw, 4}}, {{"auto_unroll_max_step", {0, 256, 1500}}, {"unroll_explicit", {0, 1}}});
 }
 
 ConfigSpace dense_pack(int64_t m, int64_t n, int64_t k) {
@@ -130,7 +121,7 @@ class ConfigSpaceTest : public QObject {
     QFETCH(int, kernel);
     QFETCH(qint64, direct);
     QFETCH(qint64, winograd);
-    QCOMPARE(conv_cuda(out, in, hw, kernel, {0, 512, 1500}).size(), direct);
+    QCOMPARE(conv_cuda(out, in, hw, kernel).size(), direct);
     if (winograd == 0) return;
     const int64_t m = hw % 8 == 0 ? 4 : 2, tile = m + kernel - 1, tiles = ((hw + m - 1) / m) * ((hw + m - 1) / m);
     ConfigSpace s;
@@ -185,12 +176,8 @@ class ConfigSpaceTest : public QObject {
     QFETCH(int, space);
     QFETCH(qint64, index);
     QFETCH(QString, entity);
-    const std::vector<ConfigSpace> spaces = {conv_cuda(64, 64, 56, 3, {0, 512, 1500}),
-                                             conv_cuda(512, 512, 7, 3, {0, 512, 1500}),
-                                             dense_pack(1, 768, 768),
-                                             conv_x86(2048, 192, 8, true),
-                                             depthwise_cuda(1024, 7),
-                                             batch_matmul_cuda(128, 64, 128)};
+    const std::vector<ConfigSpace> spaces = {conv_cuda(64, 64, 56, 3),     conv_cuda(512, 512, 7, 3), dense_pack(1, 768, 768),
+                                             conv_x86(2048, 192, 8, true), depthwise_cuda(1024, 7),   batch_matmul_cuda(128, 64, 128)};
     const auto point = spaces[space].get(index);
     QVERIFY(point);
     QCOMPARE(QString::fromStdString(dump_json(point->to_json())), entity);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QtTest>
 #include <string>
 
 #include "engine/base/rng.h"
@@ -117,6 +118,32 @@ inline std::string problem_of_points(const Template& t, const te::DagPtr& dag, c
     const auto s = t.apply(dag, target, e);
     const std::string problem = s ? problem_of(*s, target, expected) : s.error().text();
     if (!problem.empty()) return e.text() + ": " + problem;
+  }
+  return {};
+}
+
+/// The template of the table with this test.
+inline const Template& template_with(bool (*matches)(const te::Dag&, const Target&)) {
+  for (const Template& t : templates())
+    if (t.matches == matches) return t;
+  qFatal("not in the table");
+}
+
+/// A row of data for each case: its number.
+inline void add_rows(const std::vector<Case>& cases) {
+  QTest::addColumn<int>("number");
+  int k = 0;
+  for (const Case& c : cases) QTest::newRow(c.name.c_str()) << k++;
+}
+
+/// What is wrong with points of the template for this row's case, for vectors of 8 numbers on one core and of 16 on three, or nothing.
+inline std::string problem_of_row(const Template& t, const std::vector<Case>& cases, int points) {
+  QFETCH(int, number);
+  const te::DagPtr dag = dag_of(cases[static_cast<size_t>(number)].make);
+  for (const char* name : {"llvm -mcpu=x86-64-v3 -num-cores=1", "llvm -mcpu=znver4 -num-cores=3"}) {
+    const Target target = parse_target(name).value();
+    if (!t.matches(*dag, target)) return std::string(t.name) + " does not match for " + name;
+    if (std::string problem = problem_of_points(t, dag, target, points); !problem.empty()) return problem;
   }
   return {};
 }

@@ -12,11 +12,7 @@ using namespace tw::space::testing;
 class Conv2dWinogradTest : public QObject {
   Q_OBJECT
 
-  static const space::Template& winograd() {
-    for (const space::Template& t : space::templates())
-      if (t.matches == space::cpu::conv2d_winograd_matches) return t;
-    qFatal("not in the table");
-  }
+  static const space::Template& winograd() { return template_with(space::cpu::conv2d_winograd_matches); }
   static std::vector<Case> cases() {
     return {
         {"whole tiles",
@@ -44,20 +40,10 @@ class Conv2dWinogradTest : public QObject {
   }
 
  private Q_SLOTS:
-  void keepsResults_data() {
-    QTest::addColumn<int>("number");
-    int k = 0;
-    for (const Case& c : cases()) QTest::newRow(c.name.c_str()) << k++;
-  }
+  void keepsResults_data() { add_rows(cases()); }
   void keepsResults() {
-    QFETCH(int, number);
-    const te::DagPtr dag = dag_of(cases()[static_cast<size_t>(number)].make);
-    for (const char* name : {"llvm -mcpu=x86-64-v3 -num-cores=1", "llvm -mcpu=znver4 -num-cores=3"}) {
-      const Target target = parse_target(name).value();
-      QVERIFY(winograd().matches(*dag, target));
-      const std::string problem = problem_of_points(winograd(), dag, target, 12);
-      QVERIFY2(problem.empty(), problem.c_str());
-    }
+    const std::string problem = problem_of_row(winograd(), cases(), 12);
+    QVERIFY2(problem.empty(), problem.c_str());
   }
 
   void leavesOtherConvolutionsAlone() {

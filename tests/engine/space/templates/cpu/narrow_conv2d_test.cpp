@@ -12,11 +12,7 @@ using namespace tw::space::testing;
 class NarrowConv2dTest : public QObject {
   Q_OBJECT
 
-  static const space::Template& narrow() {
-    for (const space::Template& t : space::templates())
-      if (t.matches == space::cpu::narrow_conv2d_matches) return t;
-    qFatal("not in the table");
-  }
+  static const space::Template& narrow() { return template_with(space::cpu::narrow_conv2d_matches); }
   static std::vector<Case> cases() {
     return {
         {"three channels, tails",
@@ -40,20 +36,10 @@ class NarrowConv2dTest : public QObject {
   }
 
  private Q_SLOTS:
-  void keepsResults_data() {
-    QTest::addColumn<int>("number");
-    int k = 0;
-    for (const Case& c : cases()) QTest::newRow(c.name.c_str()) << k++;
-  }
+  void keepsResults_data() { add_rows(cases()); }
   void keepsResults() {
-    QFETCH(int, number);
-    const te::DagPtr dag = dag_of(cases()[static_cast<size_t>(number)].make);
-    for (const char* name : {"llvm -mcpu=x86-64-v3 -num-cores=1", "llvm -mcpu=znver4 -num-cores=3"}) {
-      const Target target = parse_target(name).value();
-      QVERIFY(narrow().matches(*dag, target));
-      const std::string problem = problem_of_points(narrow(), dag, target, 8);
-      QVERIFY2(problem.empty(), problem.c_str());
-    }
+    const std::string problem = problem_of_row(narrow(), cases(), 8);
+    QVERIFY2(problem.empty(), problem.c_str());
   }
   void leavesWideAndShortSumsAlone() {
     const Target target = parse_target("llvm -mcpu=znver4").value();
