@@ -99,7 +99,7 @@ void MainWindow::connectServices() {
     updateActions();
   });
   connect(&m_tuning, &TuneService::sessionStarted, this, [this] {
-    m_hub.setSession(m_tuning.session());
+    m_hub.setSession(m_tuning.session(), SelectionHub::Way::followed);
     m_workspace.refreshSessions();
   });
   connect(&m_tuning, &TuneService::stateChanged, this, [this] {

@@ -1,60 +1,258 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/selection_hub.h"
 
+#include <algorithm>
+
 namespace tw::app {
+namespace {
+constexpr size_t kHistoryLimit = 200;
+/// Edits of one filter that follow each other faster are undone at once.
+constexpr int kMergeEditsMillis = 500;
+enum CommandId { kFilterCommand = 1 };
+}  // namespace
+
+class SelectionHub::FilterCommand : public QUndoCommand {
+ public:
+  FilterCommand(SelectionHub& hub, QString name, QString text) : m_hub(hub), m_name(std::move(name)), m_before(hub.filter(m_name)), m_after(std::move(text)) {
+    setText(tr("filter"));
+    m_age.start();
+  }
+  void undo() override { put(m_before); }
+  void redo() override { put(m_after); }
+  int id() const override { return kFilterCommand; }
+  bool mergeWith(const QUndoCommand* next) override {
+    const auto* other = static_cast<const FilterCommand*>(next);
+    if (other->m_name != m_name || m_age.hasExpired(kMergeEditsMillis)) return false;
+    m_after = other->m_after;
+    m_age.restart();
+    return true;
+  }
+
+ private:
+  void put(const QString& text) {
+    m_hub.m_filters[m_name] = text;
+    Q_EMIT m_hub.filterChanged(m_name);
+  }
+  SelectionHub& m_hub;
+  QString m_name, m_before, m_after;
+  QElapsedTimer m_age;
+};
+
+class SelectionHub::TrayCommand : public QUndoCommand {
+ public:
+  TrayCommand(SelectionHub& hub, std::vector<TrialRef> tray) : QUndoCommand(tr("compare tray")), m_hub(hub), m_other(std::move(tray)) {}
+  void undo() override { swap(); }
+  void redo() override { swap(); }
+
+ private:
+  void swap() {
+    std::swap(m_hub.m_tray, m_other);
+    Q_EMIT m_hub.trayChanged();
+  }
+  SelectionHub& m_hub;
+  std::vector<TrialRef> m_other;
+};
+
+class SelectionHub::ComparedCommand : public QUndoCommand {
+ public:
+  ComparedCommand(SelectionHub& hub, std::vector<SessionId> sessions) : QUndoCommand(tr("compared sessions")), m_hub(hub), m_other(std::move(sessions)) {}
+  void undo() override { swap(); }
+  void redo() override { swap(); }
+
+ private:
+  void swap() {
+    std::swap(m_hub.m_compared, m_other);
+    Q_EMIT m_hub.comparedSessionsChanged();
+  }
+  SelectionHub& m_hub;
+  std::vector<SessionId> m_other;
+};
+
+SelectionHub::SelectionHub(QObject* parent) : QObject(parent) {
+  m_undo.setUndoLimit(200);
+  m_record.setSingleShot(true);
+  m_record.setInterval(0);
+  connect(&m_record, &QTimer::timeout, this, &SelectionHub::record);
+}
 
 void SelectionHub::setModel(OpenModelPtr model) {
+  // The history and what is put side by side speak of one model.
+  m_record.stop();
+  m_history.clear();
+  m_at = -1;
+  m_sinceEntry.invalidate();
+  m_undo.clear();
+  const bool hadPlace = !m_now.place.isNull(), hadTray = !m_tray.empty(), hadCompared = !m_compared.empty();
+  m_tray.clear();
+  m_compared.clear();
   m_model = std::move(model);
-  m_node = m_task = -1;
-  m_session = {};
-  m_trial = m_config = -1;
+  m_now = {};
   Q_EMIT modelChanged();
   Q_EMIT nodeChanged();
   if (m_model && !m_model->tasks.empty())
     setTask(0);
   else
     Q_EMIT taskChanged();
+  if (hadPlace) Q_EMIT placeChanged();
+  if (hadTray) Q_EMIT trayChanged();
+  if (hadCompared) Q_EMIT comparedSessionsChanged();
+  record();
 }
 
 void SelectionHub::setNode(int node) {
-  if (node == m_node) return;
-  m_node = node;
+  if (node == m_now.node) return;
+  m_now.node = node;
   Q_EMIT nodeChanged();
+  changed(Way::chosen);
+  if (const int task = m_model ? m_model->taskOfNode(node) : -1; task >= 0) setTask(task);
 }
 
-void SelectionHub::setTask(int task) {
-  if (task == m_task || !m_model || task >= static_cast<int>(m_model->tasks.size())) return;
-  m_task = task;
-  m_trial = m_config = -1;
+void SelectionHub::setTask(int task, Way way) {
+  if (task == m_now.task || !m_model || task >= static_cast<int>(m_model->tasks.size())) return;
+  m_now.task = task;
+  m_now.trial = m_now.config = -1;
+  m_now.edited = false;
+  dropPlace();
   Q_EMIT taskChanged();
+  changed(way);
 }
 
-void SelectionHub::setSession(SessionId session) {
-  if (session == m_session) return;
-  m_session = session;
-  m_trial = -1;
+void SelectionHub::setSession(SessionId session, Way way) {
+  if (session == m_now.session) return;
+  m_now.session = session;
+  m_now.trial = -1;
   Q_EMIT sessionChanged();
+  changed(way);
 }
 
 void SelectionHub::setTrial(qint64 number) {
-  if (number == m_trial) return;
-  m_trial = number;
+  if (number == m_now.trial) return;
+  m_now.trial = number;
+  m_now.edited = false;
+  dropPlace();
   Q_EMIT trialChanged();
+  changed(Way::chosen);
+}
+
+void SelectionHub::setTrial(const TrialRef& trial) {
+  setSession(trial.session);
+  setTask(trial.task);
+  setTrial(trial.number);
 }
 
 void SelectionHub::setConfigIndex(qint64 index) {
-  m_config = index;
-  if (m_trial >= 0) {
-    m_trial = -1;
+  m_now.config = index;
+  m_now.edited = index >= 0;
+  dropPlace();
+  if (m_now.trial >= 0) {
+    m_now.trial = -1;
     Q_EMIT trialChanged();
   }
   Q_EMIT configEdited();
+  changed(Way::chosen);
 }
 
 void SelectionHub::noteConfigIndex(qint64 index) {
-  if (index == m_config) return;
-  m_config = index;
+  if (index == m_now.config) return;
+  m_now.config = index;
+  m_now.edited = false;
   Q_EMIT configNoted();
+  changed(Way::followed);
+}
+
+void SelectionHub::setPlace(widgets::CodePlace place) {
+  if (place.isNull()) place = {};
+  if (place == m_now.place) return;
+  m_now.place = place;
+  Q_EMIT placeChanged();
+  changed(Way::chosen);
+}
+
+void SelectionHub::dropPlace() {
+  if (m_now.place.isNull()) return;
+  m_now.place = {};
+  Q_EMIT placeChanged();
+}
+
+void SelectionHub::changed(Way way) {
+  // What one click changes, directly or by what listens, is one entry.
+  if (way == Way::chosen)
+    m_record.start();
+  else if (!m_record.isActive() && m_at >= 0)
+    m_history[static_cast<size_t>(m_at)] = m_now;
+}
+
+void SelectionHub::record() {
+  m_record.stop();
+  if (!m_model || (m_at >= 0 && m_history[static_cast<size_t>(m_at)] == m_now)) return;
+  m_history.resize(static_cast<size_t>(m_at + 1));
+  // The first entry stays: it is where the model was entered.
+  if (m_at > 0 && m_sinceEntry.isValid() && m_sinceEntry.elapsed() < m_mergeMillis) {
+    m_history.back() = m_now;
+  } else {
+    m_history.push_back(m_now);
+    if (m_history.size() > kHistoryLimit) m_history.erase(m_history.begin());
+  }
+  m_at = static_cast<int>(m_history.size()) - 1;
+  m_sinceEntry.start();
+  Q_EMIT historyChanged();
+}
+
+void SelectionHub::back() {
+  record();
+  if (canGoBack()) go(m_at - 1);
+}
+
+void SelectionHub::forward() {
+  record();
+  if (canGoForward()) go(m_at + 1);
+}
+
+void SelectionHub::go(int entry) {
+  m_at = entry;
+  m_sinceEntry.invalidate();
+  show(m_history[static_cast<size_t>(entry)]);
+  m_record.stop();
+  m_history[static_cast<size_t>(entry)] = m_now;
+  Q_EMIT historyChanged();
+}
+
+void SelectionHub::show(const Looked& next) {
+  const Looked wanted = next, before = m_now;  // listeners may select further things
+  m_now = wanted;
+  if (wanted.session != before.session) Q_EMIT sessionChanged();
+  if (wanted.task != before.task) Q_EMIT taskChanged();
+  if (wanted.node != before.node) Q_EMIT nodeChanged();
+  m_now = wanted;
+  if (wanted.trial != before.trial) Q_EMIT trialChanged();
+  if (wanted.edited && (wanted.config != before.config || !before.edited || wanted.task != before.task))
+    Q_EMIT configEdited();
+  else if (wanted.config != before.config)
+    Q_EMIT configNoted();
+  if (wanted.place != before.place) Q_EMIT placeChanged();
+}
+
+void SelectionHub::setFilter(const QString& name, const QString& text) {
+  if (filter(name) != text) m_undo.push(new FilterCommand(*this, name, text));
+}
+
+void SelectionHub::setTray(std::vector<TrialRef> tray) {
+  if (tray.size() > kTrayLimit) tray.erase(tray.begin(), tray.end() - kTrayLimit);
+  if (tray != m_tray) m_undo.push(new TrayCommand(*this, std::move(tray)));
+}
+
+void SelectionHub::toggleTray(const TrialRef& trial) {
+  std::vector<TrialRef> tray = m_tray;
+  const auto it = std::find(tray.begin(), tray.end(), trial);
+  if (it == tray.end())
+    tray.push_back(trial);
+  else
+    tray.erase(it);
+  setTray(std::move(tray));
+}
+
+void SelectionHub::setComparedSessions(std::vector<SessionId> sessions) {
+  if (sessions != m_compared) m_undo.push(new ComparedCommand(*this, std::move(sessions)));
 }
 
 }  // namespace tw::app

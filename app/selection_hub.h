@@ -1,34 +1,83 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QElapsedTimer>
+#include <QMap>
 #include <QObject>
+#include <QTimer>
+#include <QUndoStack>
+#include <vector>
 
 #include "app/services/open_model.h"
+#include "widgets/ir/code_place.h"
 
 namespace tw::app {
 
-/// What the user looks at: model, node, task, session, trial, point of the space. Views tell it what was chosen and listen to it, never to each other.
+/// A trial of the open model.
+struct TrialRef {
+  SessionId session;
+  int task = -1;
+  qint64 number = -1;
+  bool operator==(const TrialRef&) const = default;
+};
+
+/// What the user looks at: model, node, task, session, trial, point of the space, place in the code. Views tell it what was chosen and listen to it, never to
+/// each other. It also holds what several views share: filters by name, trials and sessions put side by side.
+/// What was looked at before comes back by back() and forward(); changes of filters and of what is put side by side by undoStack().
 class SelectionHub : public QObject {
   Q_OBJECT
  public:
-  using QObject::QObject;
+  /// Whether the user chose it or a view followed something by itself; what was followed makes no entry of its own in the history.
+  enum class Way { chosen, followed };
+  static constexpr int kTrayLimit = 4;
+
+  explicit SelectionHub(QObject* parent = nullptr);
   const OpenModelPtr& model() const { return m_model; }
-  int node() const { return m_node; }  ///< of the optimised graph, -1 for none
-  int task() const { return m_task; }  ///< of the model, -1 for none
-  SessionId session() const { return m_session; }
-  qint64 trial() const { return m_trial; }         ///< number in (session, task), -1 for none
-  qint64 configIndex() const { return m_config; }  ///< point chosen by hand or by the trial, -1 for none
-  const records::Task* taskValue() const { return m_task < 0 ? nullptr : &m_model->tasks[static_cast<size_t>(m_task)].task; }
+  int node() const { return m_now.node; }  ///< of the optimised graph, -1 for none
+  int task() const { return m_now.task; }  ///< of the model, -1 for none
+  SessionId session() const { return m_now.session; }
+  qint64 trial() const { return m_now.trial; }         ///< number in (session, task), -1 for none
+  qint64 configIndex() const { return m_now.config; }  ///< point chosen by hand or by the trial, -1 for none
+  /// Whether that point was chosen by hand.
+  bool isConfigEdited() const { return m_now.edited; }
+  /// Step, loop or line of the code of the selected candidate.
+  widgets::CodePlace place() const { return m_now.place; }
+  const records::Task* taskValue() const { return m_now.task < 0 ? nullptr : &m_model->tasks[static_cast<size_t>(m_now.task)].task; }
 
   void setModel(OpenModelPtr model);
+  /// A node of a kernel that is tuned selects its task as well.
   void setNode(int node);
-  void setTask(int task);
-  void setSession(SessionId session);
+  void setTask(int task, Way way = Way::chosen);
+  void setSession(SessionId session, Way way = Way::chosen);
   void setTrial(qint64 number);
+  /// A trial of any session and task.
+  void setTrial(const TrialRef& trial);
   /// A point edited by hand; the trial is no longer selected.
   void setConfigIndex(qint64 index);
   /// The point that the shown candidate turned out to be; does not ask for its code again.
   void noteConfigIndex(qint64 index);
+  void setPlace(widgets::CodePlace place);
+
+  bool canGoBack() const { return m_at > 0; }
+  bool canGoForward() const { return m_at + 1 < static_cast<int>(m_history.size()); }
+  void back();
+  void forward();
+  /// Selections that follow each other faster become one entry, as when a key is held down.
+  void setMergeMillis(int millis) { m_mergeMillis = millis; }
+
+  /// Undoes filters, trays, notes: all that is not a measurement.
+  QUndoStack& undoStack() { return m_undo; }
+  /// The text of a filter by its stable name, such as `trials`; empty if it was never set.
+  QString filter(const QString& name) const { return m_filters.value(name); }
+  void setFilter(const QString& name, const QString& text);
+  /// Trials put side by side, at most kTrayLimit; of a longer list the last ones.
+  const std::vector<TrialRef>& tray() const { return m_tray; }
+  void setTray(std::vector<TrialRef> tray);
+  /// Puts a trial into the tray, or takes it out if it is there.
+  void toggleTray(const TrialRef& trial);
+  /// Sessions put side by side.
+  const std::vector<SessionId>& comparedSessions() const { return m_compared; }
+  void setComparedSessions(std::vector<SessionId> sessions);
 
  Q_SIGNALS:
   void modelChanged();
@@ -38,12 +87,42 @@ class SelectionHub : public QObject {
   void trialChanged();
   void configEdited();
   void configNoted();
+  void placeChanged();
+  void historyChanged();
+  void filterChanged(const QString& name);
+  void trayChanged();
+  void comparedSessionsChanged();
 
  private:
+  struct Looked {
+    int node = -1, task = -1;
+    SessionId session;
+    qint64 trial = -1, config = -1;
+    bool edited = false;  ///< `config` was chosen by hand
+    widgets::CodePlace place;
+    bool operator==(const Looked&) const = default;
+  };
+  class FilterCommand;
+  class TrayCommand;
+  class ComparedCommand;
+  void changed(Way way);
+  void record();
+  void go(int entry);
+  /// Shows `next`, with the signals of what differs.
+  void show(const Looked& next);
+  void dropPlace();
+
   OpenModelPtr m_model;
-  int m_node = -1, m_task = -1;
-  SessionId m_session;
-  qint64 m_trial = -1, m_config = -1;
+  Looked m_now;
+  std::vector<Looked> m_history;
+  int m_at = -1;
+  QTimer m_record;
+  QElapsedTimer m_sinceEntry;
+  int m_mergeMillis = 400;
+  QMap<QString, QString> m_filters;
+  std::vector<TrialRef> m_tray;
+  std::vector<SessionId> m_compared;
+  QUndoStack m_undo;
 };
 
 }  // namespace tw::app

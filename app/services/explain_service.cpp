@@ -10,28 +10,23 @@ ExplainService::ExplainService(Engine& engine, SelectionHub& hub, JobRunner& job
   m_follow.setSingleShot(true);
   m_follow.setInterval(1000);
   connect(&m_follow, &QTimer::timeout, this, &ExplainService::explainSelection);
+  // One click may change the session, the task and the trial: they are lowered once.
+  m_refresh.setSingleShot(true);
+  m_refresh.setInterval(0);
+  connect(&m_refresh, &QTimer::timeout, this, &ExplainService::explainSelection);
   connect(&hub, &SelectionHub::taskChanged, this, [this] {
     m_shownBest = 0;
-    m_byHand = false;
     loadSpace();
-    explainSelection();
+    m_refresh.start();
   });
-  connect(&hub, &SelectionHub::trialChanged, this, [this] {
-    if (m_hub.trial() < 0) return;
-    m_byHand = false;
-    explainSelection();
-  });
-  connect(&hub, &SelectionHub::configEdited, this, [this] {
-    m_byHand = true;
-    explainSelection();
-  });
-  connect(&tuning, &TuneService::sessionStarted, this, [this] { m_byHand = false; });
+  connect(&hub, &SelectionHub::trialChanged, this, [this] { m_refresh.start(); });
+  connect(&hub, &SelectionHub::configEdited, this, [this] { m_refresh.start(); });
   connect(&tuning, &TuneService::progressed, this, &ExplainService::followBest);
 }
 
 void ExplainService::followBest() {
   // While nothing in particular is selected the code follows the best of the running session, at most once a second.
-  if (m_byHand || m_hub.trial() >= 0 || m_tuning.model() != m_hub.model() || m_follow.isActive()) return;
+  if (m_hub.isConfigEdited() || m_hub.trial() >= 0 || !m_hub.place().isNull() || m_tuning.model() != m_hub.model() || m_follow.isActive()) return;
   const auto* progress = m_tuning.progress(m_hub.task());
   if (!progress || progress->bestSeconds <= 0 || progress->bestSeconds == m_shownBest) return;
   m_shownBest = progress->bestSeconds;
@@ -61,7 +56,7 @@ void ExplainService::explainSelection() {
     return;
   }
   if (m_hub.trial() >= 0) return run(tr("Lowering trial %1…").arg(m_hub.trial()), findTrial(m_hub.trial()));
-  if (m_byHand && m_hub.configIndex() >= 0) return run(tr("Lowering point %1…").arg(m_hub.configIndex()), findConfig(m_hub.configIndex()));
+  if (m_hub.isConfigEdited()) return run(tr("Lowering point %1…").arg(m_hub.configIndex()), findConfig(m_hub.configIndex()));
   run(tr("Lowering…"), findBest());
 }
 
@@ -131,7 +126,8 @@ void ExplainService::show(const Expected<Explained>& result) {
   listing.llvmToTir = e.llvm_ir_line_to_tir_line;
   listing.assemblyToTir = e.assembly_line_to_tir_line;
   if (e.error) listing.error = QString::fromStdString(e.error->text());
-  if (!m_byHand) m_hub.noteConfigIndex(result->found.candidate.space == m_space.name || m_space.name.empty() ? result->found.candidate.index : -1);
+  if (!m_hub.isConfigEdited())
+    m_hub.noteConfigIndex(result->found.candidate.space == m_space.name || m_space.name.empty() ? result->found.candidate.index : -1);
   Q_EMIT reasonChanged(listing.error);
   Q_EMIT explained(listing);
 }

@@ -54,9 +54,8 @@ class ExplainService : public QObject {
   TuneService& m_tuning;
   LatestJob m_spaceJob, m_job;
   Engine::Space m_space;
-  QTimer m_follow;
+  QTimer m_follow, m_refresh;
   double m_shownBest = 0;
-  bool m_byHand = false;  ///< the point was chosen by the user, so it is not replaced by a better one
 };
 
 }  // namespace tw::app

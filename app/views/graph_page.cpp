@@ -76,10 +76,11 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   connect(&services.hub, &SelectionHub::modelChanged, this, &GraphPage::layOut);
   connect(&services.hub, &SelectionHub::taskChanged, this, [this] {
     m_view->setCurrentTask(m_services.hub.task());
-    m_view->revealTask(m_services.hub.task());
+    const OpenModelPtr& model = m_services.hub.model();
+    if (!model || model->taskOfNode(m_services.hub.node()) != m_services.hub.task()) m_view->revealTask(m_services.hub.task());
   });
   connect(&services.hub, &SelectionHub::nodeChanged, this, &GraphPage::showNode);
-  connect(m_view, &widgets::GraphView::taskActivated, &services.hub, &SelectionHub::setTask);
+  connect(m_view, &widgets::GraphView::taskActivated, this, [this](int task) { m_services.hub.setTask(task); });
   connect(m_view, &widgets::GraphView::nodeActivated, this, [this](int sceneNode) {
     if (m_shown->currentIndex() != Imported) m_services.hub.setNode(sceneNode < 0 ? -1 : m_view->scene()->nodes[static_cast<size_t>(sceneNode)].node);
   });

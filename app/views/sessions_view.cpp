@@ -60,7 +60,7 @@ void SessionsView::chooseDefault() {
     const auto& session = m_model->session(row);
     if (session.model == model->id && (m_wanted == 0 || session.id.value == m_wanted)) {
       m_wanted = 0;
-      m_services.hub.setSession(session.id);
+      m_services.hub.setSession(session.id, SelectionHub::Way::followed);
       return;
     }
   }

@@ -173,7 +173,7 @@ bool TuneView::followsTuning() const { return m_follow->isChecked(); }
 void TuneView::follow() {
   const auto& tuning = m_services.tuning;
   if (m_follow->isChecked() && tuning.isActive() && tuning.currentTask() >= 0 && tuning.model() == m_services.hub.model() && m_services.hub.trial() < 0) {
-    m_services.hub.setTask(tuning.currentTask());
+    m_services.hub.setTask(tuning.currentTask(), SelectionHub::Way::followed);
   }
 }
 
