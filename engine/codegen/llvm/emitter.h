@@ -36,9 +36,9 @@ struct ModuleState {
   target::FeatureSet features = 0;
   DebugLines* debug = nullptr;
   std::optional<Error> error;
-  std::unordered_set<const ir::BufferNode*> overlapping = {};    ///< its parameters that may lie over one another; all others are noalias
-  std::unordered_set<const ir::BufferNode*> streamed = {};       ///< outputs of the function being emitted that are written past the caches
-  std::unordered_set<const ir::BufferNode*> fetched_ahead = {};  ///< inputs of it that come from memory
+  std::unordered_map<const ir::BufferNode*, llvm::AAMDNodes> told_apart = {};  ///< what its arrays do not overlap, for their accesses
+  std::unordered_set<const ir::BufferNode*> streamed = {};                     ///< outputs of the function being emitted that are written past the caches
+  std::unordered_set<const ir::BufferNode*> fetched_ahead = {};                ///< inputs of it that come from memory
 
   llvm::LLVMContext& context() { return module.getContext(); }
   bool has(target::X86Feature f) const { return (features & target::bit(f)) != 0; }
@@ -48,8 +48,8 @@ struct ModuleState {
 };
 
 /// Adds the kernel `f` with the ABI of runtime/kernel.h.
-/// A kernel is a small entry that reads the argument table and a body function with one 64-byte aligned pointer per array, noalias unless the function may work
-/// in place; every parallel loop becomes another such pair, so that no alias fact is lost.
+/// A kernel is one function, and every parallel loop another: each costs the back end up to a millisecond. Accesses carry what arrays they cannot overlap,
+/// which says of pointers from a table what `noalias` says of parameters.
 void emit_kernel(ModuleState& state, const tir::Func& f);
 
 /// Emits statements and expressions into one LLVM function.
@@ -60,7 +60,7 @@ class FuncEmitter {
   void bind(const ir::BufferNode* buffer, llvm::Value* pointer) { buffers_[buffer] = pointer; }
   void bind(const ir::VarNode* var, llvm::Value* value, std::optional<Interval> range);
   void stmt(const tir::Stmt& s);
-  void finish();
+  void finish(llvm::Value* result = nullptr);
   Builder& builder() { return b_; }
   /// Known ranges of variables in scope.
   Ranges& ranges() { return ranges_; }
@@ -106,6 +106,8 @@ class FuncEmitter {
   void store_scalar(const Place& p, const ir::Expr& index, llvm::Value* value);
   void store_lanes(const Place& p, llvm::Value* value, int lanes);
   llvm::Value* any_lane();
+  template <class Access>
+  Access* access(const Place& p, Access* made);
 
   // llvm_strided.cpp
   void load_blocks(const std::vector<tir::Stmt>& run);
@@ -148,9 +150,6 @@ class FuncEmitter {
   std::unordered_map<const ir::ExprNode*, Computed> memo_;        ///< values of this statement, so that shared nodes are computed once
 };
 
-/// An internal function whose parameters from `first_array` on are 64-byte aligned arrays, distinct but for those that may overlap.
-llvm::Function* make_body_function(ModuleState& state, const std::string& name, llvm::ArrayRef<llvm::Type*> params, unsigned first_array,
-                                   llvm::ArrayRef<const ir::BufferNode*> arrays);
 /// The attributes that every function of ours gets, and its debug scope.
 void set_function_facts(ModuleState& state, llvm::Function* f);
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <llvm/IR/MDBuilder.h>
+
 #include "engine/codegen/llvm/emitter.h"
 #include "engine/codegen/streaming.h"
 #include "engine/tir/share.h"
+#include "engine/tir/visit.h"
 
 namespace tw::codegen {
 
@@ -29,57 +32,51 @@ std::unordered_set<const ir::BufferNode*> overlapping(const tir::Func& f) {
   return found;
 }
 
-}  // namespace
-
-llvm::Function* make_body_function(ModuleState& state, const std::string& name, llvm::ArrayRef<llvm::Type*> params, unsigned first_array,
-                                   llvm::ArrayRef<const ir::BufferNode*> arrays) {
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(state.context()), params, false);
-  auto* f = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, state.module);
-  set_function_facts(state, f);
-  for (size_t k = 0; k < arrays.size(); ++k) {
-    const unsigned i = first_array + static_cast<unsigned>(k);
-    if (!state.overlapping.contains(arrays[k])) f->addParamAttr(i, llvm::Attribute::NoAlias);
-    f->addParamAttr(i, llvm::Attribute::getWithAlignment(state.context(), llvm::Align(64)));
+/// A scope for every array that no other overlaps, and for each array the accesses that it cannot touch.
+std::unordered_map<const ir::BufferNode*, llvm::AAMDNodes> told_apart(const tir::Func& f, llvm::LLVMContext& context) {
+  std::vector<const ir::BufferNode*> arrays;
+  for (const ir::Buffer& p : f.params) arrays.push_back(p.get());
+  tir::walk(f.body, [&](const tir::Stmt& s) {
+    if (const auto* a = tir::as<tir::AllocNode>(s)) arrays.push_back(a->buffer.get());
+  });
+  const auto shared = overlapping(f);
+  llvm::MDBuilder metadata(context);
+  llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain(f.name);
+  std::vector<llvm::Metadata*> scopes;
+  for (const ir::BufferNode* a : arrays) scopes.push_back(shared.contains(a) ? nullptr : metadata.createAnonymousAliasScope(domain, a->name));
+  std::unordered_map<const ir::BufferNode*, llvm::AAMDNodes> facts;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    std::vector<llvm::Metadata*> others;
+    for (size_t k = 0; k < arrays.size(); ++k)
+      if (k != i && scopes[k] != nullptr) others.push_back(scopes[k]);
+    llvm::AAMDNodes& fact = facts[arrays[i]];
+    if (scopes[i] != nullptr) fact.Scope = llvm::MDNode::get(context, scopes[i]);
+    if (!others.empty()) fact.NoAlias = llvm::MDNode::get(context, others);
   }
-  return f;
+  return facts;
 }
+
+}  // namespace
 
 void emit_kernel(ModuleState& state, const tir::Func& f) {
   llvm::Type* ptr = llvm::PointerType::getUnqual(state.context());
-  std::vector<llvm::Type*> params = {ptr};
-  std::vector<const ir::BufferNode*> arrays;
-  for (const ir::Buffer& p : f.params) {
-    arrays.push_back(p.get());
-    params.push_back(ptr);
-    TW_ASSERT(p->scope == ir::Scope::param, "parameter " + p->name);
-  }
   state.streamed = streamed_outputs(f, state.target);
   state.fetched_ahead = inputs_from_memory(f, state.target);
-  state.overlapping = overlapping(f);
-  llvm::Function* body = make_body_function(state, f.name + ".body", params, 1, arrays);
-  {
-    FuncEmitter emitter(state, body, body->getArg(0), false);
-    body->getArg(0)->setName("api");
-    for (size_t i = 0; i < f.params.size(); ++i) {
-      llvm::Argument* array = body->getArg(static_cast<unsigned>(i) + 1);
-      array->setName(f.params[i]->name);
-      emitter.bind(f.params[i].get(), array);
-    }
-    emitter.stmt(f.body);
-    emitter.finish();
-  }
+  state.told_apart = told_apart(f, state.context());
   auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(state.context()), {ptr, ptr}, false);
   auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, f.name, state.module);
   set_function_facts(state, entry);
   entry->getArg(0)->setName("args");
   entry->getArg(1)->setName("api");
-  FuncEmitter unpack(state, entry, nullptr, false);
-  Builder& b = unpack.builder();
-  std::vector<Value*> args = {entry->getArg(1)};
-  for (size_t i = 0; i < f.params.size(); ++i)
-    args.push_back(b.CreateAlignedLoad(ptr, b.CreateInBoundsGEP(ptr, entry->getArg(0), b.getInt64(i)), llvm::Align(8), f.params[i]->name));
-  b.CreateCall(body, args);
-  b.CreateRet(b.getInt32(0));
+  FuncEmitter emitter(state, entry, entry->getArg(1), false);
+  Builder& b = emitter.builder();
+  for (size_t i = 0; i < f.params.size(); ++i) {
+    TW_ASSERT(f.params[i]->scope == ir::Scope::param, "parameter " + f.params[i]->name);
+    Value* at = b.CreateInBoundsGEP(ptr, entry->getArg(0), b.getInt64(i));
+    emitter.bind(f.params[i].get(), b.CreateAlignedLoad(ptr, at, llvm::Align(8), f.params[i]->name));
+  }
+  emitter.stmt(f.body);
+  emitter.finish(b.getInt32(0));
 }
 
 }  // namespace tw::codegen

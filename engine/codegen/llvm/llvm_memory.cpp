@@ -70,6 +70,14 @@ int64_t bytes_read(const tir::Stmt& s, const ir::BufferNode* buffer, int64_t ste
 
 }  // namespace
 
+/// Tells LLVM what a load or store of an array does not overlap. Of its own stack it knows.
+template <class Access>
+Access* FuncEmitter::access(const Place& p, Access* made) {
+  const auto facts = s_.told_apart.find(p.buffer.get());
+  if (facts != s_.told_apart.end() && !llvm::isa<llvm::AllocaInst>(p.pointer)) made->setAAMetadata(facts->second);
+  return made;
+}
+
 bool FuncEmitter::has_stride(const Place& p, int64_t stride) { return p.ramp && ir::is_int(p.ramp->stride, stride); }
 
 FuncEmitter::Place FuncEmitter::place(const ir::Buffer& buffer, const std::vector<Expr>& indices) {
@@ -148,7 +156,7 @@ Value* FuncEmitter::load_scalar(const Place& p, const Expr& at) {
   Value* where = address(p, at);
   // Where no lane counts, the address may lie anywhere: the first element is always there.
   if (mask_ != nullptr && !p.in_bounds) where = b_.CreateSelect(any_lane(), where, p.pointer);
-  Value* v = b_.CreateAlignedLoad(p.element, where, align_of(p, at, 1));
+  Value* v = access(p, b_.CreateAlignedLoad(p.element, where, align_of(p, at, 1)));
   return from_memory(b_, p.buffer->dtype, v);
 }
 
@@ -156,8 +164,8 @@ Value* FuncEmitter::load_vector(const Place& p, int lanes) {
   auto* type = llvm::FixedVectorType::get(p.element, static_cast<unsigned>(lanes));
   const llvm::Align align = align_of(p, p.ramp->base, lanes);
   Value* at = address(p, p.ramp->base);
-  if (mask_ != nullptr && !p.in_bounds) return b_.CreateMaskedLoad(type, at, align, mask_, llvm::Constant::getNullValue(type));
-  return b_.CreateAlignedLoad(type, at, align);
+  if (mask_ != nullptr && !p.in_bounds) return access(p, b_.CreateMaskedLoad(type, at, align, mask_, llvm::Constant::getNullValue(type)));
+  return access(p, b_.CreateAlignedLoad(type, at, align));
 }
 
 /// Asks for what this read will want later: as many turns of a loop around ahead as read about kAheadBytes of the array. Reads of one turn that share a line,
@@ -210,11 +218,11 @@ Value* FuncEmitter::load_lanes(const Place& p, int lanes) {
   Value* pointers = addresses(p, lanes);
   if (masked || gathers) {
     Value* mask = masked ? mask_ : llvm::ConstantInt::getTrue(llvm::FixedVectorType::get(b_.getInt1Ty(), static_cast<unsigned>(lanes)));
-    return b_.CreateMaskedGather(type, pointers, align, mask, llvm::Constant::getNullValue(type));
+    return access(p, b_.CreateMaskedGather(type, pointers, align, mask, llvm::Constant::getNullValue(type)));
   }
   Value* v = llvm::PoisonValue::get(type);
   for (int i = 0; i < lanes; ++i) {
-    Value* one = b_.CreateAlignedLoad(p.element, b_.CreateExtractElement(pointers, i), align);
+    Value* one = access(p, b_.CreateAlignedLoad(p.element, b_.CreateExtractElement(pointers, i), align));
     v = b_.CreateInsertElement(v, one, i);
   }
   return v;
@@ -244,14 +252,14 @@ Value* FuncEmitter::load(const ir::LoadNode& n) {
 
 void FuncEmitter::store_scalar(const Place& p, const Expr& at, Value* value) {
   if (mask_ == nullptr) {
-    b_.CreateAlignedStore(value, address(p, at), align_of(p, at, 1));
+    access(p, b_.CreateAlignedStore(value, address(p, at), align_of(p, at, 1)));
     return;
   }
   auto* then = llvm::BasicBlock::Create(s_.context(), "", function_);
   auto* after = llvm::BasicBlock::Create(s_.context(), "", function_);
   b_.CreateCondBr(any_lane(), then, after);
   b_.SetInsertPoint(then);
-  b_.CreateAlignedStore(value, address(p, at), align_of(p, at, 1));
+  access(p, b_.CreateAlignedStore(value, address(p, at), align_of(p, at, 1)));
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
 }
@@ -260,10 +268,10 @@ void FuncEmitter::store_lanes(const Place& p, Value* value, int lanes) {
   const llvm::Align align(static_cast<uint64_t>(p.buffer->dtype.bytes()));
   Value* pointers = addresses(p, lanes);
   if (mask_ != nullptr) {
-    b_.CreateMaskedScatter(value, pointers, align, mask_);
+    access(p, b_.CreateMaskedScatter(value, pointers, align, mask_));
     return;
   }
-  for (int i = 0; i < lanes; ++i) b_.CreateAlignedStore(b_.CreateExtractElement(value, i), b_.CreateExtractElement(pointers, i), align);
+  for (int i = 0; i < lanes; ++i) access(p, b_.CreateAlignedStore(b_.CreateExtractElement(value, i), b_.CreateExtractElement(pointers, i), align));
 }
 
 void FuncEmitter::store(const tir::StoreNode& n) {
@@ -277,12 +285,12 @@ void FuncEmitter::store(const tir::StoreNode& n) {
   Value* at = address(p, p.ramp->base);
   if (mask_ != nullptr && p.in_bounds && n.buffer->scope == ir::Scope::local) {
     // Whole vectors of an array of our own, so that it may stay in registers.
-    value = b_.CreateSelect(mask_, value, b_.CreateAlignedLoad(value->getType(), at, align));
+    value = b_.CreateSelect(mask_, value, access(p, b_.CreateAlignedLoad(value->getType(), at, align)));
   } else if (mask_ != nullptr) {
-    b_.CreateMaskedStore(value, at, align, mask_);
+    access(p, b_.CreateMaskedStore(value, at, align, mask_));
     return;
   }
-  llvm::StoreInst* made = b_.CreateAlignedStore(value, at, align);
+  llvm::StoreInst* made = access(p, b_.CreateAlignedStore(value, at, align));
   // Only whole registers: pieces of a line that go to memory one by one cost more than a line fetched first.
   if (const int64_t bytes = lanes * p.buffer->dtype.bytes();
       s_.streamed.contains(p.buffer.get()) && bytes % (s_.target.vector_bits / 8) == 0 && align.value() * 8 >= static_cast<uint64_t>(s_.target.vector_bits)) {

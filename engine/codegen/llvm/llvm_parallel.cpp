@@ -40,7 +40,7 @@ Captures used_in(const tir::Stmt& s) {
 
 }  // namespace
 
-/// Moves the loop into `NAME.parN(closure, begin, end)`, which unpacks the closure and calls `NAME.parN.body(api, min, begin, end, arrays..., scalars...)`.
+/// Moves the loop into `NAME.parN(closure, begin, end)`, which unpacks the closure: the runtime, the loop's first value, arrays and scalars.
 void FuncEmitter::parallel(const tir::ForNode& n, Value* begin, Value* extent) {
   Captures used = used_in(n.body);
   std::erase_if(used.buffers, [&](const ir::BufferNode* x) { return !buffers_.contains(x); });
@@ -55,36 +55,27 @@ void FuncEmitter::parallel(const tir::ForNode& n, Value* begin, Value* extent) {
 
   llvm::Type *i64 = b_.getInt64Ty(), *ptr = b_.getPtrTy();
   const std::string name = function_->getName().str() + ".par" + std::to_string(s_.module.size());
-  std::vector<llvm::Type*> params = {ptr, i64, i64, i64};
-  params.insert(params.end(), fields.begin() + 2, fields.end());
-  const std::vector<const ir::BufferNode*> arrays(used.buffers.begin(), used.buffers.end());
-  llvm::Function* body = make_body_function(s_, name + ".body", params, 4, arrays);
-  {
-    FuncEmitter inner(s_, body, body->getArg(0), true);
-    const char* fixed[] = {"api", "min", "begin", "end"};
-    for (unsigned i = 0; i < 4; ++i) body->getArg(i)->setName(fixed[i]);
-    unsigned at = 4;
-    for (const auto* x : used.buffers) body->getArg(at)->setName(x->name), inner.bind(x, body->getArg(at++));
-    for (const auto* x : used.vars)
-      body->getArg(at)->setName(x->name), inner.bind(x, body->getArg(at++), ranges_.contains(x) ? std::optional(ranges_[x]) : std::nullopt);
-    if (ranges_.contains(n.var.get())) inner.ranges()[n.var.get()] = ranges_[n.var.get()];
-    Builder& b = inner.builder();
-    Value* first = b.CreateAdd(body->getArg(1), body->getArg(2), "", false, true);
-    Value* last = b.CreateAdd(body->getArg(1), body->getArg(3), "", false, true);
-    inner.loop(n.var.get(), first, last, true, n.body);
-    inner.finish();
-  }
-
   auto* entry = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {ptr, i64, i64}, false), llvm::Function::InternalLinkage, name, s_.module);
   set_function_facts(s_, entry);
+  const char* given[] = {"closure", "begin", "end"};
+  for (unsigned i = 0; i < 3; ++i) entry->getArg(i)->setName(given[i]);
   {
-    FuncEmitter unpack(s_, entry, nullptr, true);
-    Builder& b = unpack.builder();
-    const auto field = [&](unsigned i) { return b.CreateLoad(fields[i], b.CreateStructGEP(closure_type, entry->getArg(0), i)); };
-    std::vector<Value*> args = {field(0), field(1), entry->getArg(1), entry->getArg(2)};
-    for (unsigned i = 2; i < fields.size(); ++i) args.push_back(field(i));
-    b.CreateCall(body, args);
-    unpack.finish();
+    FuncEmitter inner(s_, entry, nullptr, true);
+    Builder& b = inner.builder();
+    unsigned at = 0;
+    const auto next = [&](const std::string& field) {
+      Value* place = b.CreateStructGEP(closure_type, entry->getArg(0), at);
+      return b.CreateLoad(fields[at++], place, field);
+    };
+    inner.api_ = next("api");
+    Value* min = next("min");
+    for (const auto* x : used.buffers) inner.bind(x, next(x->name));
+    for (const auto* x : used.vars) inner.bind(x, next(x->name), ranges_.contains(x) ? std::optional(ranges_[x]) : std::nullopt);
+    if (ranges_.contains(n.var.get())) inner.ranges()[n.var.get()] = ranges_[n.var.get()];
+    Value* first = b.CreateAdd(min, entry->getArg(1), "", false, true);
+    Value* last = b.CreateAdd(min, entry->getArg(2), "", false, true);
+    inner.loop(n.var.get(), first, last, true, n.body);
+    inner.finish();
   }
 
   Value* closure = nullptr;

@@ -79,10 +79,13 @@ void FuncEmitter::stmt(const tir::Stmt& s) {
       });
 }
 
-void FuncEmitter::finish() {
+void FuncEmitter::finish(Value* result) {
   // Stores past the caches are not ordered with others: they must be seen before whoever waits for this function goes on.
   if (streams_) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
-  b_.CreateRetVoid();
+  if (result != nullptr)
+    b_.CreateRet(result);
+  else
+    b_.CreateRetVoid();
 }
 
 void FuncEmitter::for_stmt(const tir::ForNode& n) {

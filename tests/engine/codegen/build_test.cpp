@@ -60,6 +60,26 @@ class BuildTest : public QObject {
     for (const auto& o : objects) QVERIFY(o == objects[0]);
   }
 
+  /// One function for the kernel and one for its parallel loop. A store to one array does not make another array's element be loaded again.
+  void arrays_are_told_apart() {
+    const auto A = ir::make_buffer("A", kFloat32, {128}), C = ir::make_buffer("C", kFloat32, {128}), D = ir::make_buffer("D", kFloat32, {128});
+    const ir::Var i = ir::make_var("i");
+    const ir::Expr at = ir::ramp(ir::to_expr(i) * 16, ir::index(1), 16), x = ir::load(A, {at});
+    const tir::Stmt body = tir::seq({tir::store(C, {at}, x), tir::store(D, {at}, x)});
+    Target t = *parse_target("znver4");
+    t.cores = 2;
+    const auto listing = codegen::build_listing({"kernel", {A, C, D}, 2, tir::make_for(i, ir::index(0), ir::index(8), tir::ForKind::parallel, body)}, t,
+                                                {.opt = codegen::OptLevel::full});
+    QVERIFY(listing);
+    const auto count = [&](std::string_view word) {
+      size_t n = 0;
+      for (size_t k = 0; (k = listing->llvm_ir.find(word, k)) != std::string::npos; ++k) ++n;
+      return n;
+    };
+    QCOMPARE(count("\ndefine "), size_t{2});
+    QCOMPARE(count("load <16 x float>"), size_t{1});
+  }
+
   void version() { QVERIFY(codegen::codegen_version().starts_with("LLVM 19.")); }
 };
 
