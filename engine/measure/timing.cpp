@@ -28,9 +28,15 @@ double clock_cost(Probe& probe) {
 }
 
 double time_calls(Probe& probe, int64_t n) {
-  const double start = probe.now_s();
-  for (int64_t i = 0; i < n; ++i) probe.call();
-  return probe.now_s() - start;
+  const int64_t together = probe.prepares() ? 1 : n;
+  double spent = 0;
+  for (int64_t done = 0; done < n; done += together) {
+    probe.prepare();
+    const double start = probe.now_s();
+    for (int64_t i = 0; i < together; ++i) probe.call();
+    spent += probe.now_s() - start;
+  }
+  return spent;
 }
 
 double warm_up(Probe& probe, double last) {

@@ -11,6 +11,9 @@ class Probe {
  public:
   virtual ~Probe() = default;
   virtual void call() = 0;
+  /// Whether there is something to prepare before every call, which is no part of its time.
+  virtual bool prepares() const { return false; }
+  virtual void prepare() {}
   virtual double now_s() = 0;
   /// Involuntary context switches of this process so far.
   virtual int64_t switches() = 0;

@@ -21,8 +21,16 @@ class Simulated final : public Probe {
   int64_t switches() override { return switched ? ++switches_ : 0; }
 
   int64_t calls = 0;
+  bool prepares() const override { return preparing > 0; }
+  void prepare() override {
+    now_ += preparing;
+    ++prepared;
+  }
+
   double clock_cost = 2e-8;
   bool switched = false;
+  double preparing = 0;  ///< time that it takes
+  int64_t prepared = 0;
 
  private:
   std::function<double(int64_t)> cost_;
@@ -47,6 +55,15 @@ class TimingTest : public QObject {
       QVERIFY(t.inner == 1 || t.inner * cost < 2.5e-3);
       QVERIFY(!t.censored);
     }
+  }
+
+  void preparing_is_no_part_of_a_call() {
+    Simulated machine([](int64_t) { return 3e-6; });
+    machine.preparing = 5e-6;
+    const Timing t = time_kernel(machine, {});
+    QVERIFY(t.inner > 1);
+    QVERIFY(std::abs(best(t) - 3e-6) < 0.01 * 3e-6);
+    QCOMPARE(machine.prepared, machine.calls);
   }
 
   void cold_calls_do_not_count() {
