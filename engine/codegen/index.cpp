@@ -197,6 +197,64 @@ std::optional<Ramp> as_ramp(const Expr& e) {
       [](const auto&) -> R { return std::nullopt; });
 }
 
+std::optional<LaneOffsets> lane_offsets(const Expr& e) {
+  const auto lanes = static_cast<size_t>(e->dtype.lanes);
+  if (lanes == 1) return std::nullopt;
+  if (const auto ramp = as_ramp(e)) {
+    const auto stride = ir::as_int(ramp->stride);
+    if (!stride) return std::nullopt;
+    LaneOffsets out{ramp->base, {}};
+    for (size_t i = 0; i < lanes; ++i) out.offsets.push_back(static_cast<int64_t>(i) * *stride);
+    return out;
+  }
+  const auto* n = ir::as<ir::BinaryNode>(e);
+  if (n == nullptr) return std::nullopt;
+  auto a = lane_offsets(n->a);
+  const auto b = lane_offsets(n->b);
+  if (!a || !b) return std::nullopt;
+  const bool sum = n->op == BinaryOp::add || n->op == BinaryOp::sub;
+  const auto by = ir::as_int(b->base);
+  const bool uniform = std::all_of(b->offsets.begin(), b->offsets.end(), [](int64_t o) { return o == 0; });
+  if (!sum && (!by || !uniform)) return std::nullopt;
+  const bool divides = by && *by > 0 && known_divisor(a->base) % *by == 0;
+  switch (n->op) {
+    case BinaryOp::add:
+    case BinaryOp::sub:
+      a->base = n->op == BinaryOp::add ? a->base + b->base : a->base - b->base;
+      for (size_t i = 0; i < lanes; ++i) a->offsets[i] += n->op == BinaryOp::add ? b->offsets[i] : -b->offsets[i];
+      return a;
+    case BinaryOp::mul:
+      a->base = a->base * b->base;
+      for (int64_t& o : a->offsets) o *= *by;
+      return a;
+    case BinaryOp::floor_div:
+      a->base = ir::floor_div(a->base, b->base);
+      for (int64_t& o : a->offsets) o = divides ? floor_div_int(o, *by) : 0;
+      return divides ? a : std::nullopt;
+    case BinaryOp::floor_mod:
+      a->base = ir::index(0);
+      for (int64_t& o : a->offsets) o = divides ? o - floor_div_int(o, *by) * *by : 0;
+      return divides ? a : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+int piece_length(const std::vector<int64_t>& offsets) {
+  const auto regular = [&](size_t length, size_t first) {
+    const int64_t stride = offsets[first + 1] - offsets[first];
+    bool same = stride == 0 || stride == 1;
+    for (size_t i = first; same && i + 1 < first + length; ++i) same = offsets[i + 1] - offsets[i] == stride;
+    return same;
+  };
+  for (size_t length = offsets.size() / 2; length > 1; length /= 2) {
+    bool all = offsets.size() % length == 0 && (length & (length - 1)) == 0;
+    for (size_t first = 0; all && first < offsets.size(); first += length) all = regular(length, first);
+    if (all) return static_cast<int>(length);
+  }
+  return 0;
+}
+
 LinearIndex linear_index(const Expr& e) {
   LinearIndex sum;
   add_linear(sum, e, 1);

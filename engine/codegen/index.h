@@ -36,6 +36,16 @@ struct Ramp {
 /// A vector expression as a ramp, where sums and products of ramps and broadcasts show it to be one.
 std::optional<Ramp> as_ramp(const ir::Expr& e);
 
+/// A vector index as one scalar and a constant distance from it for each lane.
+struct LaneOffsets {
+  ir::Expr base;
+  std::vector<int64_t> offsets;
+};
+/// Those of sums and constant multiples of ramps and broadcasts, and of their quotients and remainders by a constant that divides the base.
+std::optional<LaneOffsets> lane_offsets(const ir::Expr& e);
+/// Into how long pieces such a vector falls, each of neighbours or of one element again and again: the longest power of two, above 1 and below all lanes; or 0.
+int piece_length(const std::vector<int64_t>& offsets);
+
 /// coefficient * atom + ... + constant, where no atom is a sum or a multiple.
 struct LinearIndex {
   struct Term {

@@ -104,6 +104,7 @@ class FuncEmitter {
   llvm::Value* load_lanes(const Place& p, int lanes);
   void store(const tir::StoreNode& n);
   void store_scalar(const Place& p, const ir::Expr& index, llvm::Value* value);
+  void store_vector(const Place& p, llvm::Value* value, int lanes);
   void store_lanes(const Place& p, llvm::Value* value, int lanes);
   llvm::Value* any_lane();
   template <class Access>
@@ -112,6 +113,10 @@ class FuncEmitter {
   // llvm_strided.cpp
   void load_blocks(const std::vector<tir::Stmt>& run);
   llvm::Value* load_stretch(const Place& p, int lanes, int64_t stride);
+  llvm::Value* load_pieces(const Place& p, const LaneOffsets& at, int length);
+  void store_pieces(const Place& p, const LaneOffsets& at, int length, llvm::Value* value);
+  template <class Piece>
+  void for_pieces(const Place& p, const LaneOffsets& at, int length, const Piece& piece);
 
   // llvm_stmt.cpp
   void for_stmt(const tir::ForNode& n);

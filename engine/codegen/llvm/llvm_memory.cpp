@@ -244,6 +244,8 @@ Value* FuncEmitter::load(const ir::LoadNode& n) {
     v = b_.CreateVectorReverse(load_vector(first, lanes));
   } else if (const auto stride = p.ramp ? ir::as_int(p.ramp->stride) : std::nullopt; stride && *stride >= 2 && *stride <= kMaxStretch && lanes >= 4) {
     v = load_stretch(p, lanes, *stride);
+  } else if (const auto at = p.ramp ? std::nullopt : lane_offsets(p.index); at && piece_length(at->offsets) > 0) {
+    v = load_pieces(p, *at, piece_length(at->offsets));
   } else {
     v = load_lanes(p, lanes);
   }
@@ -280,10 +282,20 @@ void FuncEmitter::store(const tir::StoreNode& n) {
   Value* value = to_memory(b_, n.value->dtype, expr(n.value));
   if (lanes == 1) return store_scalar(p, p.index, value);
   if (has_stride(p, 0) && mask_ == nullptr) return store_scalar(p, p.ramp->base, b_.CreateExtractElement(value, lanes - 1));
-  if (!has_stride(p, 1)) return store_lanes(p, value, lanes);
+  if (has_stride(p, 1)) return store_vector(p, value, lanes);
+  const auto at = p.ramp ? std::nullopt : lane_offsets(p.index);
+  const int length = at ? piece_length(at->offsets) : 0;
+  const auto neighbours = [&](size_t first) { return at->offsets[first + 1] == at->offsets[first] + 1; };
+  bool stored = length > 0;
+  for (size_t first = 0; stored && first < at->offsets.size(); first += static_cast<size_t>(length)) stored = neighbours(first);
+  if (stored) return store_pieces(p, *at, length, value);
+  store_lanes(p, value, lanes);
+}
+
+void FuncEmitter::store_vector(const Place& p, Value* value, int lanes) {
   const llvm::Align align = align_of(p, p.ramp->base, lanes);
   Value* at = address(p, p.ramp->base);
-  if (mask_ != nullptr && p.in_bounds && n.buffer->scope == ir::Scope::local) {
+  if (mask_ != nullptr && p.in_bounds && p.buffer->scope == ir::Scope::local) {
     // Whole vectors of an array of our own, so that it may stay in registers.
     value = b_.CreateSelect(mask_, value, access(p, b_.CreateAlignedLoad(value->getType(), at, align)));
   } else if (mask_ != nullptr) {

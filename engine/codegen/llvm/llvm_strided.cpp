@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "engine/base/text.h"
 #include "engine/codegen/llvm/emitter.h"
@@ -121,6 +122,54 @@ Value* FuncEmitter::load_stretch(const Place& p, int lanes, int64_t stride) {
   }
   mask_ = whole_mask;
   return picked;
+}
+
+/// Calls piece(first lane, place) for every piece, the place's ramp being the piece and the mask its part.
+template <class Piece>
+void FuncEmitter::for_pieces(const Place& p, const LaneOffsets& at, int length, const Piece& piece) {
+  Value* const whole_mask = mask_;
+  for (int first = 0; first < static_cast<int>(at.offsets.size()); first += length) {
+    const auto o = at.offsets.begin() + first;
+    Place part = p;
+    part.ramp = Ramp{at.base + o[0], ir::index(o[1] - o[0])};
+    if (whole_mask != nullptr) {
+      std::vector<int> lane_of(static_cast<size_t>(length));
+      std::iota(lane_of.begin(), lane_of.end(), first);
+      mask_ = b_.CreateShuffleVector(whole_mask, lane_of);
+    }
+    piece(first, part);
+  }
+  mask_ = whole_mask;
+}
+
+/// A vector of pieces, such as the channels of neighbouring pixels: each is read once, repeated over all lanes and put where it belongs. A processor reads and
+/// repeats in one instruction.
+Value* FuncEmitter::load_pieces(const Place& p, const LaneOffsets& at, int length) {
+  const int lanes = static_cast<int>(at.offsets.size());
+  std::map<std::pair<int64_t, bool>, Value*> known;
+  Value* whole = nullptr;
+  for_pieces(p, at, length, [&](int first, const Place& piece) {
+    const int64_t offset = at.offsets[static_cast<size_t>(first)];
+    const bool one = has_stride(piece, 0);
+    Value*& v = known[{offset, one}];
+    if (v == nullptr || mask_ != nullptr) {
+      std::vector<int> again;
+      for (int i = 0; i < lanes; ++i) again.push_back(one ? 0 : i % length);
+      v = one ? b_.CreateVectorSplat(lanes, load_scalar(piece, piece.ramp->base)) : b_.CreateShuffleVector(load_vector(piece, length), again);
+    }
+    std::vector<int> choice;
+    for (int i = 0; i < lanes; ++i) choice.push_back(i >= first && i < first + length ? lanes + i : i);
+    whole = whole == nullptr || whole == v ? v : b_.CreateShuffleVector(whole, v, choice);
+  });
+  return whole;
+}
+
+void FuncEmitter::store_pieces(const Place& p, const LaneOffsets& at, int length, Value* value) {
+  for_pieces(p, at, length, [&](int first, const Place& piece) {
+    std::vector<int> lane_of(static_cast<size_t>(length));
+    std::iota(lane_of.begin(), lane_of.end(), first);
+    store_vector(piece, b_.CreateShuffleVector(value, lane_of), length);
+  });
 }
 
 }  // namespace tw::codegen

@@ -142,6 +142,29 @@ class IndexTest : public QObject {
     QVERIFY(!refused);
     QCOMPARE(refused.error().code, ErrorCode::resource_limit);
   }
+
+  /// Lanes of sums, multiples, quotients and remainders, whose bases are known to be multiples or not; and the pieces they fall into.
+  void lanes_of_vectors() {
+    const ir::Var i = ir::make_var("i");
+    const auto v = ir::ramp(ir::to_expr(i) * int64_t{16}, ir::index(1), 16);
+    const auto all = [](int64_t value) { return ir::broadcast(ir::index(value), 16); };
+    const auto check = [&](const Expr& e, int pieces, const std::function<int64_t(int64_t)>& value) {
+      const auto lanes = lane_offsets(e);
+      QVERIFY(lanes.has_value());
+      for (const int64_t at : {0, 3}) {
+        const int64_t base = value_of(ir::substitute(lanes->base, {{i.get(), ir::index(at)}}));
+        for (int64_t k = 0; k < 16; ++k) QCOMPARE(base + lanes->offsets[static_cast<size_t>(k)], value(16 * at + k));
+      }
+      QCOMPARE(piece_length(lanes->offsets), pieces);
+    };
+    check(ir::floor_div(v, all(8)) * all(24) + all(5), 8, [](int64_t k) { return k / 8 * 24 + 5; });
+    check(ir::floor_mod(v, all(4)), 4, [](int64_t k) { return k % 4; });
+    check(ir::floor_div(v, all(8)) * all(40) - ir::floor_mod(v, all(8)) * all(-1), 8, [](int64_t k) { return k / 8 * 40 + k % 8; });
+    check(v * all(3), 0, [](int64_t k) { return k * 3; });
+    QVERIFY(!lane_offsets(ir::floor_div(v, all(32))));
+    QVERIFY(!lane_offsets(ir::floor_mod(v + ir::broadcast(ir::to_expr(i), 16), all(8))));
+    QVERIFY(!lane_offsets(v * v));
+  }
 };
 
 QTEST_APPLESS_MAIN(IndexTest)

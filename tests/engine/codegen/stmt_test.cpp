@@ -136,6 +136,28 @@ class StmtTest : public QObject {
     for (int64_t k = 0; k < n; ++k) QCOMPARE(args[1].get(k), k < 5 ? -9.0 : static_cast<double>(2 * k + (k <= 31)));
   }
 
+  /// Vectors whose lanes fall into pieces: one element again and again, the same neighbours again, neighbours here and there; whole and under a mask.
+  void vectors_in_pieces() {
+    for (const int lanes : {8, 16})
+      for (const int64_t length : {2, 4, lanes / 2})
+        for (const int64_t limit : {lanes, lanes - 3}) {
+          const auto A = ir::make_buffer("A", kFloat32, {200}), C = ir::make_buffer("C", kFloat32, {400});
+          const Expr v = lanes_at(ir::index(0), lanes), by = ir::broadcast(ir::index(length), lanes);
+          const Expr piece = ir::floor_div(v, by), within = ir::floor_mod(v, by);
+          const auto times = [&](const Expr& e, int64_t n) { return e * ir::broadcast(ir::index(n), lanes); };
+          const Expr sum = ir::load(A, {times(piece, 7)}) + ir::load(A, {within}) * ir::load(A, {times(piece, 20) + within});
+          const tir::Stmt put = tir::store(C, {times(piece, 31) + within}, sum);
+          std::vector<HostArray> args = {counting(kFloat32, 200), HostArray::make(kFloat32, {400})};
+          expect_ok(run({"kernel", {A, C}, 1, limit == lanes ? put : tir::if_then(v < ir::index(limit), put)}, args, host_target()));
+          std::vector<double> want(400, 0);
+          for (int64_t k = 0; k < limit; ++k) {
+            const int64_t p = k / length, w = k % length;
+            want[static_cast<size_t>(p * 31 + w)] = static_cast<double>(p * 7 + w * (p * 20 + w));
+          }
+          for (int64_t k = 0; k < 400; ++k) QCOMPARE(args[1].get(k), want[static_cast<size_t>(k)]);
+        }
+  }
+
   /// Small local arrays live in the frame, large ones and workspace come from the runtime and go back in reverse order.
   void allocations() {
     for (const auto& [scope, size, from_runtime] :

@@ -18,6 +18,15 @@ std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& tar
   return c.out_block > 1 && out[1] / g % c.out_block == 0 ? std::optional(c) : std::nullopt;
 }
 
+namespace {
+
+/// Neighbouring pixels whose blocks of channels make one vector.
+int64_t pixels_of(const DirectConv& c, const Target& target, const ConfigEntity& e) {
+  return 2 * c.out_block <= target.lanes(kFloat32) ? e.integer("vector_ow") : 1;
+}
+
+}  // namespace
+
 ConfigSpace direct_conv_space(const DirectConv& c, const Target& target) {
   ConfigSpace space;
   std::vector<std::vector<int64_t>> columns;
@@ -28,8 +37,20 @@ ConfigSpace direct_conv_space(const DirectConv& c, const Target& target) {
   space.define_knob("oc_blocks", dividing({1, 2, 3, 4, 6}, c.oc / c.groups / c.out_block), "vectors of output channels of the register tile");
   space.define_knob("unroll_ic", up_to({1, 2}, c.ic_block), "input channels written out");
   space.define_knob("rows_outer", {0, 1}, "1: rows of the image outside, channels inside; 0: the other way round");
-  space.add_filter([target](const ConfigEntity& e) { return fits_registers(e.split("tile_ow")[1] * e.integer("tile_oh"), e.integer("oc_blocks"), target); },
-                   "the register tile does not fit the vector registers");
+  if (2 * c.out_block <= target.lanes(kFloat32)) {
+    space.define_knob("vector_ow", dividing({1, target.lanes(kFloat32) / c.out_block}, c.columns()),
+                      "neighbouring columns whose blocks of channels make one vector");
+    space.add_filter(
+        [c](const ConfigEntity& e) {
+          return e.integer("vector_ow") == 1 || (e.split("tile_ow")[1] % e.integer("vector_ow") == 0 && c.columns() % e.split("tile_ow")[1] == 0);
+        },
+        "the register tile is not made of whole vectors");
+  }
+  space.add_filter(
+      [c, target](const ConfigEntity& e) {
+        return fits_registers(e.split("tile_ow")[1] / pixels_of(c, target, e) * e.integer("tile_oh"), e.integer("oc_blocks"), target);
+      },
+      "the register tile does not fit the vector registers");
   return space;
 }
 
@@ -38,18 +59,19 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
   // Rows inside reuse a panel of weights over the whole image; rows outside are as good only while all weights stay in the level-2 cache.
   const bool rows_outer = dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes() <= target.l2_bytes / 2;
   return direct_conv_space(c, target).best_by([&](const ConfigEntity& e) {
-    const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks");
+    const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks"), pixels = pixels_of(c, target, e);
     const int64_t tasks = outer * ((c.rows() + rows - 1) / rows) * (c.oc / c.out_block / blocks);
     const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
-    return tile_rate(columns * rows, blocks) * filled(c.columns(), columns) * filled(c.rows(), rows) * balanced(tasks, target) + (rolled ? 2 : 0) +
-           (order ? 1 : 0);
+    return tile_rate(columns / pixels * rows, blocks) * static_cast<double>(pixels) * filled(c.columns(), columns) * filled(c.rows(), rows) *
+               balanced(tasks, target) +
+           (rolled ? 2 : 0) + (order ? 1 : 0);
   });
 }
 
 Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const Target& target, const ConfigEntity& e) {
   const Anchor& a = c.anchor;
   const size_t rank = c.spatial.size();
-  const int64_t blocks = e.integer("oc_blocks"), unroll = e.integer("unroll_ic");
+  const int64_t blocks = e.integer("oc_blocks"), unroll = e.integer("unroll_ic"), pixels = pixels_of(c, target, e);
   schedule::Builder b(dag);
   if (c.data_block > 1) b.layout(a.data, nchwc(c.data_block, rank));
   std::vector<schedule::LayoutStep::Piece> packed;  // [O / columns][I / block][taps...][block][columns]
@@ -65,40 +87,43 @@ Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const Dire
 
   const auto axes = b.loops(out);  // n, oc, spatial...
   const auto oc = b.split(out, axes[1], {blocks, c.out_block});
-  const auto w = b.split(out, axes.back(), {e.split("tile_ow")[1]});
-  std::vector<ir::Var> pixels(axes.begin() + 2, axes.end() - 1), tile;
+  const auto w = b.split(out, axes.back(), {e.split("tile_ow")[1] / pixels, pixels});
+  std::vector<ir::Var> image(axes.begin() + 2, axes.end() - 1), tile;
   if (rank > 1) {
-    const auto h = b.split(out, pixels.back(), {e.integer("tile_oh")});
-    pixels.back() = h[0];
+    const auto h = b.split(out, image.back(), {e.integer("tile_oh")});
+    image.back() = h[0];
     tile.push_back(h[1]);
   }
   tile.insert(tile.end(), {w[1], oc[1]});
   std::vector<ir::Var> outer{axes[0]};
-  outer.insert(outer.end(), pixels.begin(), pixels.end());
+  outer.insert(outer.end(), image.begin(), image.end());
   outer.insert(e.integer("rows_outer") != 0 ? outer.end() : outer.begin() + 1, oc[0]);
   std::vector<ir::Var> order = outer;
   order.push_back(w[0]);
   order.insert(order.end(), tile.begin(), tile.end());
-  order.push_back(oc[2]);
+  order.insert(order.end(), {w[2], oc[2]});
   b.reorder(out, order);
   b.compute_at(acc, out, w[0]);
   for (const ir::Var& v : tile) b.unroll(out, v);
-  b.vectorize(out, oc[2]);
+  b.vectorize(out, b.fuse(out, {w[2], oc[2]}));
   b.parallel(out, b.fuse(out, outer));
 
+  if (pixels > 1) b.layout(acc, nchwc(c.out_block, rank));
   const auto in = b.loops(acc);  // n, oc, spatial..., ic, taps...
   const auto o = b.split(acc, in[1], {c.out_block});
+  const auto x = b.split(acc, in[rank + 1], {pixels});
   const auto ic = b.split(acc, in[rank + 2], {c.ic_block / unroll, unroll});
   std::vector<ir::Var> inner{in[0], ic[0]};
   inner.insert(inner.end(), in.begin() + static_cast<std::ptrdiff_t>(rank) + 3, in.end());
   inner.insert(inner.end(), {ic[1], ic[2]});
-  inner.insert(inner.end(), in.begin() + 2, in.begin() + 2 + static_cast<std::ptrdiff_t>(rank));
-  inner.insert(inner.end(), {o[0], o[1]});
+  inner.insert(inner.end(), in.begin() + 2, in.begin() + 1 + static_cast<std::ptrdiff_t>(rank));
+  inner.insert(inner.end(), {x[0], o[0], x[1], o[1]});
   b.reorder(acc, inner);
   b.unroll(acc, ic[2]);
-  for (size_t d = 0; d < rank; ++d) b.unroll(acc, in[2 + d]);
+  for (size_t d = 0; d + 1 < rank; ++d) b.unroll(acc, in[2 + d]);
+  b.unroll(acc, x[0]);
   b.unroll(acc, o[0]);
-  b.vectorize(acc, o[1]);
+  b.vectorize(acc, b.fuse(acc, {x[1], o[1]}));
   return std::move(b).finish();
 }
 

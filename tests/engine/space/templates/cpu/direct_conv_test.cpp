@@ -8,7 +8,7 @@
 using namespace tw;
 using namespace tw::space::testing;
 
-/// Points of the templates of convolutions along one and three dimensions and in groups, against the interpreter.
+/// Points of the templates of direct convolutions along one to three dimensions and in groups, against the interpreter.
 class DirectConvTest : public QObject {
   Q_OBJECT
 
@@ -25,6 +25,13 @@ class DirectConvTest : public QObject {
         {"conv1d_nchwc.cpu", {"conv1d, strided, one channel", plain({1, 1, 50}, {32, 1, 7}, 2, 3, 1, "conv1d")}},
         {"conv3d_nchwc.cpu", {"conv3d", plain({1, 16, 3, 5, 9}, {32, 16, 3, 3, 3}, 1, 1, 1, "conv3d")}},
         {"conv3d_nchwc.cpu", {"conv3d, strided, three channels", plain({1, 3, 4, 7, 10}, {16, 3, 3, 5, 5}, 2, 1, 1, "conv3d")}},
+        {"conv2d_nchwc.cpu", {"vectors of two pixels", plain({1, 16, 6, 8}, {24, 16, 1, 1}, 1, 0, 1, "conv2d")}},
+        {"conv2d_nchwc.cpu",
+         {"vectors of two or four pixels, added to",
+          [](Net& n) {
+            const int c = conv(n, {2, 12, 9, 8}, {12, 12, 3, 3}, 1, 1);
+            return n.op("add", {c, n.input({2, 12, 9, 8})});
+          }}},
         {"grouped_conv2d_nchwc.cpu", {"two wide groups", plain({1, 32, 7, 9}, {64, 16, 3, 3}, 1, 1, 2, "conv2d")}},
         {"grouped_conv2d_nchwc.cpu", {"inputs narrower than a vector", plain({1, 36, 5, 6}, {48, 12, 1, 1}, 1, 0, 3, "conv2d")}},
         {"grouped_conv2d_nchwc.cpu", {"inputs that share blocks, strided", plain({1, 24, 9, 9}, {64, 6, 3, 3}, 2, 1, 4, "conv2d")}},
