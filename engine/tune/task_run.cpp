@@ -242,6 +242,14 @@ std::vector<PointCandidate> TaskRun::next_batch(int64_t limit) {
 
 void TaskRun::propose(Search& search, size_t count, std::vector<PointCandidate>& batch) {
   const size_t wanted = batch.size() + count;
+  if (!search.begun && count > 0) {
+    // The point that its template would choose comes first, so that a small budget sees what each algorithm is good for. One of them is the default schedule.
+    search.begun = true;
+    const space::ConfigEntity point = search.space_template->fallback(*task_.task.dag, task_.task.target);
+    const bool measured = search.space_template == space::fallback_template(*task_.task.dag, task_.task.target);
+    if (point.index() >= 0 && !measured && search.seen.insert(point.index()).second)
+      batch.push_back(point_candidate(task_.task, *search.space_template, point));
+  }
   while (batch.size() < wanted) {
     const std::vector<int64_t> points = search.strategy->propose(static_cast<int>(wanted - batch.size()));
     if (points.empty()) break;

@@ -58,6 +58,7 @@ class TaskRun {
     const space::Template* space_template;
     space::ConfigSpace space;
     std::unique_ptr<Strategy> strategy = {};
+    bool begun = false;                     ///< its rule's point was proposed
     std::unordered_set<int64_t> seen = {};  ///< indices of the history
     std::vector<Observation> known = {};    ///< what the strategy was told
     int64_t trials = 0;
