@@ -26,6 +26,23 @@ namespace tw::app {
 namespace {
 constexpr int kLayoutVersion = 1;
 constexpr int kRecentFiles = 8;
+
+QString placeText(const widgets::CodePlace& place) {
+  const int line = place.line + 1;
+  switch (place.form) {
+    case widgets::CodeLanguage::steps:
+      return MainWindow::tr("step %1").arg(place.line);
+    case widgets::CodeLanguage::loops:
+      return MainWindow::tr("loop nest, line %1").arg(line);
+    case widgets::CodeLanguage::tir:
+      return MainWindow::tr("TIR, line %1").arg(line);
+    case widgets::CodeLanguage::llvm:
+      return MainWindow::tr("LLVM IR, line %1").arg(line);
+    case widgets::CodeLanguage::assembly:
+      break;
+  }
+  return MainWindow::tr("assembly, line %1").arg(line);
+}
 }  // namespace
 
 MainWindow::MainWindow(Engine& engine, QWidget* parent)
@@ -117,7 +134,11 @@ void MainWindow::connectServices() {
     if (m_hub.model()) parts << m_hub.model()->name;
     if (m_hub.task() >= 0) parts << QStringLiteral("T%1 %2").arg(m_hub.task() + 1).arg(QString::fromStdString(m_hub.taskValue()->name));
     if (m_hub.session()) parts << tr("session %1").arg(m_hub.session().value);
-    if (m_hub.trial() >= 0) parts << tr("trial %1").arg(m_hub.trial());
+    if (m_hub.trial() >= 0)
+      parts << tr("trial %1").arg(m_hub.trial());
+    else if (m_hub.isConfigEdited())
+      parts << tr("point %1").arg(m_hub.configIndex());
+    if (const auto place = m_hub.place(); !place.isNull()) parts << placeText(place);
     m_crumb->setText(parts.join(QStringLiteral("  ") + QChar(0x25B8) + QStringLiteral("  ")));
     updateActions();
   };
@@ -125,6 +146,8 @@ void MainWindow::connectServices() {
   connect(&m_hub, &SelectionHub::taskChanged, this, crumb);
   connect(&m_hub, &SelectionHub::sessionChanged, this, crumb);
   connect(&m_hub, &SelectionHub::trialChanged, this, crumb);
+  connect(&m_hub, &SelectionHub::configEdited, this, crumb);
+  connect(&m_hub, &SelectionHub::placeChanged, this, crumb);
   connect(&m_trials, &TrialService::storeChanged, this, &MainWindow::updateActions);
 }
 

@@ -102,6 +102,7 @@ void SelectionHub::setModel(OpenModelPtr model) {
 void SelectionHub::setNode(int node) {
   if (node == m_now.node) return;
   m_now.node = node;
+  dropPlace();
   Q_EMIT nodeChanged();
   changed(Way::chosen);
   if (const int task = m_model ? m_model->taskOfNode(node) : -1; task >= 0) setTask(task);

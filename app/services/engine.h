@@ -24,7 +24,9 @@ class Engine {
   virtual Expected<api::Network> import(const std::string& path, const Target& target) = 0;
   virtual std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) = 0;
   virtual Space space(const records::Task& task) = 0;
-  virtual api::Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps) = 0;
+  /// `groups` of the network's partition compute the task.
+  virtual api::Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,
+                                   const std::vector<int>& groups) = 0;
   virtual Expected<records::Candidate> candidateAt(const records::Task& task, int64_t index) = 0;
   virtual records::Candidate defaultCandidate(const records::Task& task) = 0;
   virtual Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,

@@ -4,6 +4,37 @@
 #include "widgets/common/format.h"
 
 namespace tw::app {
+namespace {
+
+api::Level levelOf(widgets::CodeLanguage form) {
+  switch (form) {
+    case widgets::CodeLanguage::steps:
+      return api::Level::step;
+    case widgets::CodeLanguage::loops:
+      return api::Level::loop;
+    case widgets::CodeLanguage::tir:
+      return api::Level::tir_line;
+    case widgets::CodeLanguage::llvm:
+      return api::Level::llvm_line;
+    case widgets::CodeLanguage::assembly:
+      break;
+  }
+  return api::Level::assembly_line;
+}
+
+std::vector<int> mergedLines(const std::vector<int>& origins) {
+  std::vector<int> lines;
+  for (size_t i = 0; i < origins.size(); ++i) {
+    if (origins[i] == codegen::kMerged) lines.push_back(static_cast<int>(i));
+  }
+  return lines;
+}
+
+std::vector<int> relatedIn(const api::Explanation* e, api::Level from, int number, api::Level to) {
+  return e ? e->provenance.related(from, number, to) : std::vector<int>();
+}
+
+}  // namespace
 
 ExplainService::ExplainService(Engine& engine, SelectionHub& hub, JobRunner& jobs, Workspace& workspace, TuneService& tuning, QObject* parent)
     : QObject(parent), m_engine(engine), m_hub(hub), m_jobs(jobs), m_workspace(workspace), m_tuning(tuning) {
@@ -52,6 +83,7 @@ void ExplainService::loadSpace() {
 void ExplainService::explainSelection() {
   if (!m_hub.taskValue()) {
     m_job.stop();
+    m_explanation.reset();
     Q_EMIT explained({});
     return;
   }
@@ -99,37 +131,58 @@ ExplainService::Finder ExplainService::findBest() const {
 
 void ExplainService::run(const QString& what, Finder finder) {
   Q_EMIT busy(what);
-  const auto work = [this, task = *m_hub.taskValue(), finder = std::move(finder)](StopToken stop) -> Expected<Explained> {
+  const auto work = [this, model = m_hub.model(), index = m_hub.task(), finder = std::move(finder)](StopToken stop) -> Expected<Explained> {
     TW_TRY(Found found, finder(stop));
     if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Stopped");
-    api::Explanation explanation = m_engine.explain(task, found.candidate.steps);
+    std::vector<int> groups;
+    for (size_t g = 0; g < model->taskOfGroup.size(); ++g) {
+      if (model->taskOfGroup[g] == index) groups.push_back(static_cast<int>(g));
+    }
+    api::Explanation explanation = m_engine.explain(model->tasks[static_cast<size_t>(index)].task, found.candidate.steps, model->network, groups);
     return Explained{std::move(found), std::move(explanation)};
   };
-  m_job.replace(m_jobs.run<Explained>(Lane::work, this, work, [this](Expected<Explained> result) { show(result); }));
+  m_job.replace(m_jobs.run<Explained>(Lane::work, this, work, [this](Expected<Explained> result) { show(std::move(result)); }));
 }
 
-void ExplainService::show(const Expected<Explained>& result) {
+void ExplainService::show(Expected<Explained> result) {
   widgets::CodeListing listing;
   if (!result) {
+    m_explanation.reset();
     listing.error = QString::fromStdString(result.error().text());
     Q_EMIT reasonChanged(listing.error);
     Q_EMIT explained(listing);
     return;
   }
-  const api::Explanation& e = result->explanation;
+  m_candidate = std::move(result->found.candidate);
+  m_explanation = std::make_shared<const api::Explanation>(std::move(result->explanation));
+  const api::Explanation& e = *m_explanation;
   listing.title = result->found.title;
   listing.steps = QString::fromStdString(e.steps);
   listing.loops = QString::fromStdString(e.loops);
   listing.tir = QString::fromStdString(e.tir.empty() ? e.lowered : e.tir);
   listing.llvm = QString::fromStdString(e.llvm_ir);
   listing.assembly = QString::fromStdString(e.assembly);
-  listing.llvmToTir = e.llvm_ir_line_to_tir_line;
-  listing.assemblyToTir = e.assembly_line_to_tir_line;
+  listing.related = [shown = m_explanation](const widgets::CodePlace& from, widgets::CodeLanguage to) {
+    return relatedIn(shown.get(), levelOf(from.form), from.line, levelOf(to));
+  };
+  listing.merged[widgets::CodeView::Llvm] = mergedLines(e.llvm_ir_line_to_tir_line);
+  listing.merged[widgets::CodeView::Assembly] = mergedLines(e.assembly_line_to_tir_line);
   if (e.error) listing.error = QString::fromStdString(e.error->text());
-  if (!m_hub.isConfigEdited())
-    m_hub.noteConfigIndex(result->found.candidate.space == m_space.name || m_space.name.empty() ? result->found.candidate.index : -1);
+  if (!m_hub.isConfigEdited()) m_hub.noteConfigIndex(m_candidate.space == m_space.name || m_space.name.empty() ? m_candidate.index : -1);
   Q_EMIT reasonChanged(listing.error);
   Q_EMIT explained(listing);
+}
+
+std::vector<int> ExplainService::related(const widgets::CodePlace& place, widgets::CodeLanguage to) const {
+  return relatedIn(m_explanation.get(), levelOf(place.form), place.line, levelOf(to));
+}
+
+std::vector<int> ExplainService::nodesOf(const widgets::CodePlace& place) const {
+  return relatedIn(m_explanation.get(), levelOf(place.form), place.line, api::Level::node);
+}
+
+std::vector<int> ExplainService::linesOfNode(int node, widgets::CodeLanguage form) const {
+  return relatedIn(m_explanation.get(), api::Level::node, node, levelOf(form));
 }
 
 }  // namespace tw::app

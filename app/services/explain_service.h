@@ -19,6 +19,14 @@ class ExplainService : public QObject {
   ExplainService(Engine& engine, SelectionHub& hub, JobRunner& jobs, Workspace& workspace, TuneService& tuning, QObject* parent = nullptr);
   /// Config space of the selected task; its `space` is null until spaceChanged() or if the task has none.
   const Engine::Space& space() const { return m_space; }
+  /// What is shown, with the candidate it is of; null while nothing is.
+  const std::shared_ptr<const api::Explanation>& explanation() const { return m_explanation; }
+  const records::Candidate& candidate() const { return m_candidate; }
+  /// What belongs to a place in the shown code: lines of a form, or nodes of the optimised graph.
+  std::vector<int> related(const widgets::CodePlace& place, widgets::CodeLanguage to) const;
+  std::vector<int> nodesOf(const widgets::CodePlace& place) const;
+  /// Lines of a form that a node of the optimised graph became.
+  std::vector<int> linesOfNode(int node, widgets::CodeLanguage form) const;
 
  Q_SIGNALS:
   void spaceChanged();
@@ -44,7 +52,7 @@ class ExplainService : public QObject {
   Finder findConfig(qint64 index) const;
   Finder findBest() const;
   void run(const QString& what, Finder finder);
-  void show(const Expected<Explained>& result);
+  void show(Expected<Explained> result);
   void followBest();
 
   Engine& m_engine;
@@ -54,6 +62,8 @@ class ExplainService : public QObject {
   TuneService& m_tuning;
   LatestJob m_spaceJob, m_job;
   Engine::Space m_space;
+  std::shared_ptr<const api::Explanation> m_explanation;
+  records::Candidate m_candidate;
   QTimer m_follow, m_refresh;
   double m_shownBest = 0;
 };

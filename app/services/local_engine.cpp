@@ -20,7 +20,10 @@ Engine::Space LocalEngine::space(const records::Task& task) {
   return {found->name, found->summary, std::make_shared<const space::ConfigSpace>(found->space(*task.dag, task.target))};
 }
 
-api::Explanation LocalEngine::explain(const records::Task& task, const std::vector<schedule::Step>& steps) { return api::explain(task, steps); }
+api::Explanation LocalEngine::explain(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,
+                                      const std::vector<int>& groups) {
+  return api::explain(task, steps, network, groups);
+}
 
 Expected<records::Candidate> LocalEngine::candidateAt(const records::Task& task, int64_t index) { return api::candidate_at(task, index); }
 

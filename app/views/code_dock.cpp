@@ -12,7 +12,7 @@
 
 namespace tw::app {
 
-CodeDock::CodeDock(Services& services, QWidget* parent) : QWidget(parent), m_code(new widgets::CodeView(this)) {
+CodeDock::CodeDock(Services& services, QWidget* parent) : QWidget(parent), m_services(services), m_code(new widgets::CodeView(this)) {
   m_state = new widgets::EmptyState(m_code, this);
   auto* box = new QVBoxLayout(this);
   box->setContentsMargins(0, 0, 0, 0);
@@ -25,10 +25,25 @@ CodeDock::CodeDock(Services& services, QWidget* parent) : QWidget(parent), m_cod
                          services.actions.get(QStringLiteral("file.open")));
   };
   connect(&services.hub, &SelectionHub::taskChanged, this, showState);
-  connect(&services.explain, &ExplainService::explained, m_code, &widgets::CodeView::showListing);
+  connect(&services.explain, &ExplainService::explained, this, [this](const widgets::CodeListing& listing) {
+    m_code->showListing(listing);
+    showSelection();
+  });
+  connect(&services.hub, &SelectionHub::placeChanged, this, &CodeDock::showSelection);
+  connect(&services.hub, &SelectionHub::nodeChanged, this, &CodeDock::showSelection);
+  connect(m_code, &widgets::CodeView::placeActivated, &services.hub, &SelectionHub::setPlace);
   connect(&services.explain, &ExplainService::busy, m_code, &widgets::CodeView::setBusy);
   m_code->restoreState(QSettings().value(QStringLiteral("code/columns")).toByteArray());
   showState();
+}
+
+void CodeDock::showSelection() {
+  const widgets::CodePlace place = m_services.hub.place();
+  if (!place.isNull()) return m_code->showPlace(place);
+  std::array<std::vector<int>, widgets::CodeView::ColumnCount> lines;
+  for (size_t i = 0; i < lines.size(); ++i)
+    lines[i] = m_services.explain.linesOfNode(m_services.hub.node(), widgets::CodeView::formOf(static_cast<widgets::CodeView::Column>(i)));
+  m_code->showLinked(lines);
 }
 
 CodeDock::~CodeDock() { QSettings().setValue(QStringLiteral("code/columns"), m_code->saveState()); }

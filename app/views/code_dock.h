@@ -12,7 +12,7 @@ class EmptyState;
 
 namespace tw::app {
 
-/// Listings of the selected candidate.
+/// Listings of the selected candidate, with what belongs to the selected place or else to the selected node of the graph.
 class CodeDock : public QWidget {
   Q_OBJECT
  public:
@@ -22,6 +22,8 @@ class CodeDock : public QWidget {
   widgets::CodeView* code() { return m_code; }
 
  private:
+  void showSelection();
+  Services& m_services;
   widgets::CodeView* m_code;
   widgets::EmptyState* m_state;
 };

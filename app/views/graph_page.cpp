@@ -11,6 +11,7 @@
 
 #include "app/action_registry.h"
 #include "app/selection_hub.h"
+#include "app/services/explain_service.h"
 #include "widgets/common/format.h"
 #include "widgets/graph/graph_view.h"
 
@@ -80,6 +81,8 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
     if (!model || model->taskOfNode(m_services.hub.node()) != m_services.hub.task()) m_view->revealTask(m_services.hub.task());
   });
   connect(&services.hub, &SelectionHub::nodeChanged, this, &GraphPage::showNode);
+  connect(&services.hub, &SelectionHub::placeChanged, this, &GraphPage::showLinked);
+  connect(&services.explain, &ExplainService::explained, this, &GraphPage::showLinked);
   connect(m_view, &widgets::GraphView::taskActivated, this, [this](int task) { m_services.hub.setTask(task); });
   connect(m_view, &widgets::GraphView::nodeActivated, this, [this](int sceneNode) {
     if (m_shown->currentIndex() != Imported) m_services.hub.setNode(sceneNode < 0 ? -1 : m_view->scene()->nodes[static_cast<size_t>(sceneNode)].node);
@@ -125,6 +128,7 @@ void GraphPage::layOut() {
     m_view->setScene(*scene);
     m_view->setCurrentTask(m_services.hub.task());
     showNode();
+    showLinked();
     search(false);
     Q_EMIT laidOut();
   }));
@@ -139,6 +143,16 @@ void GraphPage::cancelLayout() {
 void GraphPage::showNode() {
   if (m_view->scene() && m_shown->currentIndex() != Imported)
     m_view->setSelectedNode(m_services.hub.node() < 0 ? m_view->selectedNode() : m_view->scene()->sceneNodeOf(m_services.hub.node()));
+}
+
+void GraphPage::showLinked() {
+  if (!m_view->scene()) return;
+  std::vector<int> linked;
+  if (m_shown->currentIndex() != Imported) {
+    for (const int node : m_services.explain.nodesOf(m_services.hub.place()))
+      if (const int n = m_view->scene()->sceneNodeOf(node); n >= 0) linked.push_back(n);
+  }
+  m_view->setLinkedNodes(linked);
 }
 
 void GraphPage::startSearch() {

@@ -37,6 +37,8 @@ class GraphPage : public QWidget {
   void cancelLayout();
   void search(bool next);
   void showNode();
+  /// Marks the nodes that the selected place of the code came from.
+  void showLinked();
   Services& m_services;
   widgets::GraphView* m_view;
   QLineEdit* m_search;

@@ -15,19 +15,20 @@ namespace {
 Expected<void> fill(Explanation& x, const schedule::Schedule& s, const std::string& symbol, const Target& target,
                     const std::vector<std::vector<int>>& nodes_of_op) {
   x.steps = schedule::print_steps(s);
-  x.loops = schedule::print_loops(s);
+  const schedule::PrintedLoops loops = schedule::print_loops_with_lines(s);
+  x.loops = loops.text;
   TW_TRY(const tir::Func lowered, lower::lower(s, symbol));
   x.lowered = tir::print(lowered);
   TW_TRY(const tir::Func optimized, tir::run_passes(lowered, target));
   const tir::Printed printed = tir::print_with_lines(optimized);
   x.tir = printed.text;
-  x.provenance = Provenance(s, printed, {}, {}, nodes_of_op);
+  x.provenance = Provenance(s, loops, printed, {}, {}, nodes_of_op);
   TW_TRY(codegen::Listing listing, codegen::build_listing(optimized, target));
   x.llvm_ir = std::move(listing.llvm_ir);
   x.assembly = std::move(listing.assembly);
   x.llvm_ir_line_to_tir_line = std::move(listing.ir_line_to_tir_line);
   x.assembly_line_to_tir_line = std::move(listing.asm_line_to_tir_line);
-  x.provenance = Provenance(s, printed, x.llvm_ir_line_to_tir_line, x.assembly_line_to_tir_line, nodes_of_op);
+  x.provenance = Provenance(s, loops, printed, x.llvm_ir_line_to_tir_line, x.assembly_line_to_tir_line, nodes_of_op);
   return {};
 }
 
@@ -43,6 +44,19 @@ Explanation explained(const Expected<schedule::Schedule>& s, const std::string& 
 
 Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps) {
   return explained(schedule::Schedule::replay(task.dag, steps), "main", task.target, {});
+}
+
+Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const Network& network, std::span<const int> groups) {
+  std::vector<std::vector<int>> nodes_of_op(task.dag->ops.size());
+  for (const int group : groups) {
+    const graph::Group& g = network.partition.groups.at(static_cast<size_t>(group));
+    const auto dag = graph::to_dag(network.optimized, g.nodes, g.outputs);
+    // The same computation has the same operations in the same order.
+    if (!dag || te::structural_key(*dag->dag) != te::structural_key(*task.dag)) continue;
+    for (size_t op = 0; op < nodes_of_op.size(); ++op)
+      if (const int n = dag->op_node[op]; n >= 0) nodes_of_op[op].push_back(n);
+  }
+  return explained(schedule::Schedule::replay(task.dag, steps), "main", task.target, nodes_of_op);
 }
 
 Explanation explain(const schedule::Schedule& schedule, const std::string& symbol, const Target& target) { return explained(schedule, symbol, target, {}); }

@@ -18,7 +18,7 @@ struct Explanation {
   std::string tir;      ///< TIR after all passes
   std::string llvm_ir;
   std::string assembly;
-  std::vector<int> llvm_ir_line_to_tir_line, assembly_line_to_tir_line;
+  std::vector<int> llvm_ir_line_to_tir_line, assembly_line_to_tir_line;  ///< as in codegen::Listing
   Provenance provenance;
   std::optional<Error> error;
 };
@@ -27,6 +27,8 @@ struct Explanation {
 Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps);
 /// The same for group `group` of a network's partition on `target`; the provenance reaches up to the nodes of Network::optimized.
 Explanation explain(const Network& network, int group, const Target& target, const std::vector<schedule::Step>& steps);
+/// The same for a task of a network; the provenance reaches up to the nodes of Network::optimized in all `groups` of the partition that compute the task.
+Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const Network& network, std::span<const int> groups);
 /// The same for a kernel of a network, under its symbol.
 Explanation explain(const schedule::Schedule& schedule, const std::string& symbol, const Target& target);
 /// The steps of a point of the task's template. Errors: not_applicable if the task has no template.

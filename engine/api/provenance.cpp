@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/ir/visit.h"
 #include "engine/schedule/primitives/primitives.h"
 
 namespace tw::api {
@@ -30,7 +31,51 @@ std::vector<std::vector<int>> carriers(const schedule::Schedule& s) {
 std::vector<Level> path_inward(Level l) {
   if (l == Level::tir_line) return {l};
   if (l == Level::node) return {l, Level::stage, Level::tir_line};
+  if (l == Level::step) return {l, Level::loop, Level::tir_line};
   return {l, Level::tir_line};
+}
+
+using LineKind = schedule::LoopLine::Kind;
+
+template <class T>
+bool contains(const std::vector<T>& list, const T& x) {
+  return std::find(list.begin(), list.end(), x) != list.end();
+}
+
+/// What a reduction begins with; it stands outside the reduction's loops.
+bool sets_constant(const tir::StmtNode& s) {
+  if (s.kind() != tir::StmtKind::store) return false;
+  bool reads = false;
+  ir::walk(static_cast<const tir::StoreNode&>(s).value, [&](const ir::Expr& e) { reads |= ir::as<ir::LoadNode>(e) != nullptr; });
+  return !reads;
+}
+
+/// Lines of the function that a line of the outline stands for.
+std::vector<int> lines_of(const schedule::LoopLine& l, const schedule::Schedule& s, const tir::Printed& tir, const std::vector<std::vector<int>>& carried_by) {
+  const bool reduces = l.loop >= 0 && s.stages()[static_cast<size_t>(l.stage)].iters[static_cast<size_t>(l.loop)].kind == te::AxisKind::reduce;
+  std::vector<int> loops, inside, stores, all;
+  for (size_t i = 0; i < tir.line_origin.size(); ++i) {
+    const tir::Origin& origin = tir.line_origin[i];
+    if (origin.stage < 0 || !contains(carried_by[static_cast<size_t>(l.stage)], origin.stage)) continue;
+    const int line = static_cast<int>(i);
+    all.push_back(line);
+    if (origin.loop >= 0 && origin.loop == l.loop) loops.push_back(line);
+    if (origin.loop >= 0 || tir.line_stmt[i]->kind() == tir::StmtKind::alloc) continue;
+    inside.push_back(line);
+    if (tir.line_stmt[i]->kind() == tir::StmtKind::store && !(reduces && sets_constant(*tir.line_stmt[i]))) stores.push_back(line);
+  }
+  switch (l.kind) {
+    case LineKind::argument:
+      break;
+    case LineKind::head:
+      return all;
+    case LineKind::loop:
+      return loops.empty() ? stores : loops;
+    case LineKind::inlined:
+    case LineKind::body:
+      return inside;
+  }
+  return {};
 }
 
 void put(std::vector<std::vector<int>>& lists, int from, int to) {
@@ -47,7 +92,7 @@ void Provenance::add(Level outer, int number, int neighbour) {
   put(l.outward, neighbour, number);
 }
 
-Provenance::Provenance(const schedule::Schedule& s, const tir::Printed& tir, std::span<const int> llvm_line_to_tir_line,
+Provenance::Provenance(const schedule::Schedule& s, const schedule::PrintedLoops& loops, const tir::Printed& tir, std::span<const int> llvm_line_to_tir_line,
                        std::span<const int> assembly_line_to_tir_line, const std::vector<std::vector<int>>& nodes_of_op) {
   const std::vector<std::vector<int>> carried_by = carriers(s);
   std::vector<std::vector<int>> carries(carried_by.size());
@@ -61,7 +106,15 @@ Provenance::Provenance(const schedule::Schedule& s, const tir::Printed& tir, std
     const tir::Origin& origin = tir.line_origin[line];
     if (origin.stage >= 0)
       for (const int stage : carries[static_cast<size_t>(origin.stage)]) add(Level::stage, stage, static_cast<int>(line));
-    add(Level::step, origin.step, static_cast<int>(line));
+  }
+  const std::vector<schedule::StepEffect> effects = schedule::step_effects(s);
+  for (size_t line = 0; line < loops.lines.size(); ++line) {
+    const schedule::LoopLine& l = loops.lines[line];
+    for (const int t : lines_of(l, s, tir, carried_by)) add(Level::loop, static_cast<int>(line), t);
+    for (size_t k = 0; k < effects.size(); ++k) {
+      const bool made = l.loop >= 0 ? contains(effects[k].loops, std::pair(l.stage, l.loop)) : l.kind != LineKind::body && contains(effects[k].stages, l.stage);
+      if (made) add(Level::step, static_cast<int>(k), static_cast<int>(line));
+    }
   }
   for (size_t line = 0; line < llvm_line_to_tir_line.size(); ++line) add(Level::llvm_line, static_cast<int>(line), llvm_line_to_tir_line[line]);
   for (size_t line = 0; line < assembly_line_to_tir_line.size(); ++line) add(Level::assembly_line, static_cast<int>(line), assembly_line_to_tir_line[line]);

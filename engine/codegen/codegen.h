@@ -27,11 +27,14 @@ struct BuildOptions {
 /// the module. Safe to call from several threads at once.
 Expected<std::vector<std::byte>> build_object(const std::vector<tir::Func>& funcs, const Target& target, const BuildOptions& options = {});
 
+/// In place of a line's origin: the line is no instruction; the instruction is the compiler's own or was made from several lines.
+constexpr int kNoCode = -1, kMerged = -2;
+
 /// LLVM IR and assembly of one function, for reading.
 struct Listing {
   std::string llvm_ir;                   ///< after optimisation
   std::string assembly;                  ///< Intel syntax where the target has it
-  std::vector<int> ir_line_to_tir_line;  ///< 0-based line of tir::print, or -1
+  std::vector<int> ir_line_to_tir_line;  ///< 0-based line of tir::print, kNoCode or kMerged
   std::vector<int> asm_line_to_tir_line;
 };
 Expected<Listing> build_listing(const tir::Func& func, const Target& target, const BuildOptions& options = {});

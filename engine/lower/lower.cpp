@@ -304,7 +304,8 @@ class Lowering {
 
   /// The loop around `body`, with the stages that are computed inside it before the loop's own work.
   /// A double-buffered stage runs one iteration ahead: its first before the loop, the next one's inside.
-  Stmt wrap_loop(int i, const schedule::Iter& it, Stmt body) const {
+  Stmt wrap_loop(int i, size_t loop, Stmt body) const {
+    const schedule::Iter& it = stages_[static_cast<size_t>(i)].iters[loop];
     const int64_t n = domains_.of(i).loop_extent.at(it.var.get());
     std::vector<int> inside, ahead;
     for (size_t j = 0; j < stages_.size(); ++j) {
@@ -316,12 +317,12 @@ class Lowering {
       const Stmt stage = nest(j);
       const Expr next = ir::to_expr(it.var) + int64_t{1};
       first.push_back(tir::clone_with(stage, {{it.var.get(), ir::index(0)}}));
-      parts.push_back(tir::if_then(next < ir::index(n), tir::clone_with(stage, {{it.var.get(), next}}), std::nullopt, {j, stages_[static_cast<size_t>(j)].at_step}));
+      parts.push_back(tir::if_then(next < ir::index(n), tir::clone_with(stage, {{it.var.get(), next}}), std::nullopt, {j}));
     }
     for (const int j : inside) parts.push_back(nest(j));
     parts.push_back(std::move(body));
     Stmt out = with_arrays(inside, tir::seq(std::move(parts)));
-    if (n != 1) out = tir::make_for(it.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(out), {i, it.step});
+    if (n != 1) out = tir::make_for(it.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(out), {i, static_cast<int>(loop)});
     if (ahead.empty()) return out;
     first.push_back(std::move(out));
     return with_arrays(ahead, tir::seq(std::move(first)));
@@ -330,7 +331,7 @@ class Lowering {
   Stmt with_arrays(const std::vector<int>& stages, Stmt body) const {
     for (size_t k = stages.size(); k-- > 0;) {
       const Stage& st = stages_[static_cast<size_t>(stages[k])];
-      body = tir::alloc(buffers_.at(st.op.output.get()), body, {stages[k], st.at_step});
+      body = tir::alloc(buffers_.at(st.op.output.get()), body, {stages[k]});
     }
     return body;
   }
@@ -348,7 +349,7 @@ class Lowering {
     const bool reduces = st.op.reducer != te::Reducer::none;
     Stmt body = innermost(i);
     for (size_t k = st.iters.size(); k-- > 0;) {
-      body = wrap_loop(i, st.iters[k], std::move(body));
+      body = wrap_loop(i, k, std::move(body));
       if (reduces && k == first_reduce) body = tir::seq({init(i, first_reduce), std::move(body)});
     }
     if (reduces && first_reduce == st.iters.size()) body = tir::seq({init(i, first_reduce), std::move(body)});
@@ -357,7 +358,7 @@ class Lowering {
 
   Stmt innermost(int i) const {
     const Stage& st = stages_[static_cast<size_t>(i)];
-    const tir::Origin origin{i, st.at_step};
+    const tir::Origin origin{i};
     auto [buffer, indices] = access(st.op.output.get(), own_indices(i));
     Expr value = rewrite_reads(ir::substitute(*st.op.body, domains_.of(i).axis_value));
     if (st.op.reducer != te::Reducer::none) value = te::reducer_combine(st.op.reducer, ir::load(buffer, indices), value);
@@ -367,7 +368,7 @@ class Lowering {
   /// Sets the elements that the reduction loops below update; spatial loops inside them are repeated with variables of their own.
   Stmt init(int i, size_t first_reduce) const {
     const Stage& st = stages_[static_cast<size_t>(i)];
-    const tir::Origin origin{i, st.at_step};
+    const tir::Origin origin{i};
     auto [buffer, indices] = access(st.op.output.get(), own_indices(i));
     std::vector<Expr> conds;
     for (const Expr& g : domains_.of(i).guards) {
@@ -385,7 +386,7 @@ class Lowering {
       const int64_t n = domains_.of(i).loop_extent.at(it.var.get());
       if (n == 1) continue;
       fresh.emplace(it.var.get(), ir::to_expr(copy.var));
-      body = tir::make_for(copy.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(body), {i, it.step});
+      body = tir::make_for(copy.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(body), {i, static_cast<int>(k)});
     }
     return fresh.empty() ? body : tir::substitute(body, fresh);
   }

@@ -26,26 +26,25 @@ int Schedule::find(std::string_view stage_name) const {
 }
 
 Expected<void> Schedule::apply_in_place(const Step& step) {
-  const int number = static_cast<int>(steps_.size());
-  Expected<void> done = std::visit(ir::Overloaded{[&](const SplitStep& p) { return apply_split(state_, p, number); },
-                                                  [&](const FuseStep& p) { return apply_fuse(state_, p, number); },
-                                                  [&](const ReorderStep& p) { return apply_reorder(state_, p, number); },
-                                                  [&](const AnnotationStep& p) { return apply_annotation(state_, p, number); },
-                                                  [&](const ComputeAtStep& p) { return apply_compute_at(state_, p, number); },
-                                                  [&](const ComputeInlineStep& p) { return apply_compute_inline(state_, p, number); },
-                                                  [&](const ComputeRootStep& p) { return apply_compute_root(state_, p, number); },
-                                                  [&](const CacheReadStep& p) { return apply_cache_read(state_, p, number); },
-                                                  [&](const CacheWriteStep& p) { return apply_cache_write(state_, p, number); },
-                                                  [&](const LayoutStep& p) { return apply_layout(state_, p, number); },
-                                                  [&](const RfactorStep& p) { return apply_rfactor(state_, p, number); },
-                                                  [&](const StorageAlignStep& p) { return apply_storage_align(state_, p, number); },
-                                                  [&](const PadStep& p) { return apply_pad(state_, p, number); },
-                                                  [&](const DoubleBufferStep& p) { return apply_double_buffer(state_, p, number); },
-                                                  [&](const WinogradStep& p) { return apply_winograd(state_, p, number); }},
+  Expected<void> done = std::visit(ir::Overloaded{[&](const SplitStep& p) { return apply_split(state_, p); },
+                                                  [&](const FuseStep& p) { return apply_fuse(state_, p); },
+                                                  [&](const ReorderStep& p) { return apply_reorder(state_, p); },
+                                                  [&](const AnnotationStep& p) { return apply_annotation(state_, p); },
+                                                  [&](const ComputeAtStep& p) { return apply_compute_at(state_, p); },
+                                                  [&](const ComputeInlineStep& p) { return apply_compute_inline(state_, p); },
+                                                  [&](const ComputeRootStep& p) { return apply_compute_root(state_, p); },
+                                                  [&](const CacheReadStep& p) { return apply_cache_read(state_, p); },
+                                                  [&](const CacheWriteStep& p) { return apply_cache_write(state_, p); },
+                                                  [&](const LayoutStep& p) { return apply_layout(state_, p); },
+                                                  [&](const RfactorStep& p) { return apply_rfactor(state_, p); },
+                                                  [&](const StorageAlignStep& p) { return apply_storage_align(state_, p); },
+                                                  [&](const PadStep& p) { return apply_pad(state_, p); },
+                                                  [&](const DoubleBufferStep& p) { return apply_double_buffer(state_, p); },
+                                                  [&](const WinogradStep& p) { return apply_winograd(state_, p); }},
                                    step);
   if (!done) {
     Error e = done.error();
-    e.where = fmt::format("schedule step {}", number);
+    e.where = fmt::format("schedule step {}", steps_.size());
     return e;
   }
   steps_.push_back(step);

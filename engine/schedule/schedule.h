@@ -15,7 +15,6 @@ struct Iter {
   int64_t extent;       ///< over the full domain; smaller where compute_at needs less
   te::AxisKind kind;
   Annotation annotation = Annotation::none;
-  int step = -1;        ///< schedule step that made or annotated it
 };
 
 /// How an iterator was made from others.
@@ -51,7 +50,6 @@ struct Stage {
   ComputeLocation location = ComputeLocation::root;
   int at_stage = -1;                ///< for ComputeLocation::at
   std::optional<ir::Var> at_iter;
-  int at_step = -1;
   ir::Scope scope = ir::Scope::global;
   std::vector<LayoutStep::Piece> layout;  ///< empty means row-major
   std::vector<Alignment> alignments;      ///< at most one a dimension
@@ -142,7 +140,34 @@ class Builder {
 
 /// Human-readable list of the steps with stage and loop names: one line a step, for the code view.
 std::string print_steps(const Schedule& s);
+
+/// What a line of the outline of loops speaks of.
+struct LoopLine {
+  enum class Kind : uint8_t {
+    argument,  ///< an input or a constant
+    inlined,   ///< a stage without loops of its own
+    head,      ///< name of a stage, above its loops
+    loop,
+    body,  ///< what is done inside all loops of a stage
+  };
+  Kind kind = Kind::argument;
+  int stage = -1;
+  int loop = -1;  ///< index in Stage::iters; -1 for other lines
+};
+struct PrintedLoops {
+  std::string text;
+  std::vector<LoopLine> lines;  ///< per line
+};
 /// The loop nest as an outline, one line a loop.
+PrintedLoops print_loops_with_lines(const Schedule& s);
 std::string print_loops(const Schedule& s);
+
+/// What of the final stages a step made or changed.
+struct StepEffect {
+  std::vector<int> stages;                 ///< made, or moved, inlined, laid out otherwise
+  std::vector<std::pair<int, int>> loops;  ///< (stage, index in Stage::iters): made, annotated, moved; for a loop that later steps took apart what became of it
+};
+/// One per step, ascending lists without repetition.
+std::vector<StepEffect> step_effects(const Schedule& s);
 
 }  // namespace tw::schedule

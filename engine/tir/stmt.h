@@ -27,10 +27,10 @@ enum class StmtKind : uint8_t {
 #undef X
 };
 
-/// Where a loop, allocation or store came from. -1 means not from there.
+/// Where a loop, allocation, branch or store came from. -1 means not from there.
 struct Origin {
   int stage = -1;  ///< stage index in the schedule
-  int step = -1;   ///< index of the schedule step that made or annotated it
+  int loop = -1;   ///< position among the stage's loops, for a loop and the branches that a pass made of it
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 

@@ -59,7 +59,7 @@ class FakeEngine : public Engine {
     return {"fake.cpu", "A space for tests", s};
   }
 
-  api::Explanation explain(const records::Task&, const std::vector<schedule::Step>&) override {
+  api::Explanation explain(const records::Task&, const std::vector<schedule::Step>&, const api::Network&, const std::vector<int>&) override {
     ++explained;
     api::Explanation e;
     e.steps = "split", e.loops = "for i", e.tir = "def main():\n    pass\n", e.llvm_ir = "ret void\n", e.assembly = "ret\n";

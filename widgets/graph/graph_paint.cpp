@@ -134,10 +134,12 @@ void GraphView::paintNodes(QPainter& p, const Theme& theme, const QRectF& visibl
   for (size_t i = 0; i < m_scene->nodes.size(); ++i) {
     const auto& node = m_scene->nodes[i];
     if (!node.rect.intersects(visible)) continue;
-    const bool selected = static_cast<int>(i) == m_selected, match = i < m_isMatch.size() && m_isMatch[i] != 0;
-    p.setBrush(match ? theme.linkBand : fillOf(node.look, theme));
+    const bool selected = static_cast<int>(i) == m_selected, match = i < m_isMatch.size() && m_isMatch[i] != 0,
+               linked = i < m_isLinked.size() && m_isLinked[i] != 0;
+    p.setBrush(match || linked ? theme.linkBand : fillOf(node.look, theme));
     p.setPen(selected ? cosmetic(theme.accent, 3)
              : match  ? cosmetic(theme.warning, 2.5)
+             : linked ? cosmetic(theme.accent, 2, Qt::DashLine)
                       : cosmetic(static_cast<int>(i) == m_hover ? theme.accent : theme.edge, 1.2));
     if (m_hasMatches && !match && !selected) p.setOpacity(0.45);
     const double radius = node.node < 0 ? node.rect.height() / 2 : 5;

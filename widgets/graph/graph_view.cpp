@@ -27,6 +27,7 @@ void GraphView::setScene(std::shared_ptr<const GraphScene> scene) {
   m_scene = std::move(scene);
   m_selected = m_hover = -1;
   m_isMatch.clear();
+  m_isLinked.clear();
   m_hasMatches = false;
   m_fitPending = true;
   if (isVisible() && viewport()->width() > 50) showStart();
@@ -57,6 +58,12 @@ void GraphView::setMatches(std::vector<int> sceneNodes) {
   m_isMatch.assign(m_scene ? m_scene->nodes.size() : 0, 0);
   for (const int n : sceneNodes) m_isMatch[static_cast<size_t>(n)] = 1;
   m_hasMatches = !sceneNodes.empty();
+  viewport()->update();
+}
+
+void GraphView::setLinkedNodes(const std::vector<int>& sceneNodes) {
+  m_isLinked.assign(m_scene && !sceneNodes.empty() ? m_scene->nodes.size() : 0, 0);
+  for (const int n : sceneNodes) m_isLinked[static_cast<size_t>(n)] = 1;
   viewport()->update();
 }
 

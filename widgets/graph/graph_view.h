@@ -24,6 +24,8 @@ class GraphView : public QAbstractScrollArea {
   /// The task whose frames stand out; -1 for none.
   void setCurrentTask(int task);
   void setMatches(std::vector<int> sceneNodes);
+  /// Nodes that belong to what is selected elsewhere, such as a line of code.
+  void setLinkedNodes(const std::vector<int>& sceneNodes);
   void fit();
   /// The whole graph if it can be read so, else its beginning at a readable size.
   void showStart();
@@ -69,7 +71,7 @@ class GraphView : public QAbstractScrollArea {
   double m_zoom = 1;
   bool m_fitPending = false, m_fitted = false, m_edgeLabels = true;
   int m_selected = -1, m_task = -1, m_hover = -1;
-  std::vector<char> m_isMatch;
+  std::vector<char> m_isMatch, m_isLinked;
   bool m_hasMatches = false;
   QPoint m_dragFrom, m_scrollFrom;
   bool m_dragging = false, m_pressed = false;

@@ -6,6 +6,7 @@
 #include <QEvent>
 #include <QLabel>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "widgets/ir/code_lexer.h"
 #include "widgets/theme/theme.h"
@@ -53,9 +54,11 @@ CodePane::CodePane(CodeLanguage language, const QString& title, QWidget* parent)
   m_editor->SendScintilla(QsciScintilla::SCI_SETEXTRADESCENT, 1);
   m_editor->SendScintilla(QsciScintilla::SCI_SETCARETSTYLE, 1);
   m_editor->markerDefine(QsciScintilla::Background, kLinkMarker);
+  // The editor reports the cursor late, when it is next painted: what was set by program is known by its line.
   connect(m_editor, &QsciScintilla::cursorPositionChanged, this, [this](int line, int) {
-    if (!m_quiet) Q_EMIT lineActivated(line);
+    if (std::exchange(m_line, line) != line) Q_EMIT lineActivated(line);
   });
+  m_editor->viewport()->installEventFilter(this);
   restyle();
 }
 
@@ -80,20 +83,54 @@ void CodePane::changeEvent(QEvent* event) {
   if (event->type() == QEvent::PaletteChange) restyle();
 }
 
+bool CodePane::eventFilter(QObject* watched, QEvent* event) {
+  // A click on the line where the cursor is already.
+  if (watched == m_editor->viewport() && event->type() == QEvent::MouseButtonRelease && m_editor->length() > 0) {
+    int line = 0, column = 0;
+    m_editor->getCursorPosition(&line, &column);
+    m_line = line;
+    Q_EMIT lineActivated(line);
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
 void CodePane::setText(const QString& text) {
   m_placeholder->hide();
   m_editor->show();
   if (text == m_editor->text()) return;
-  m_quiet = true;
   const int line = m_editor->firstVisibleLine();
   m_editor->setText(text);
   m_editor->setFirstVisibleLine(line < m_editor->lines() ? line : 0);
+  m_line = 0;
   m_editor->setCursorPosition(0, 0);
-  m_quiet = false;
   m_linked.clear();
+  m_merged = 0;
   m_editor->markerDeleteAll(kLinkMarker);
   m_editor->setMarginWidth(0, QStringLiteral(" %1").arg(m_editor->lines()));
-  m_title->setText(text.isEmpty() ? m_titleText : tr("%1 · lines: %2").arg(m_titleText).arg(m_editor->lines()));
+  showTitle();
+}
+
+void CodePane::showTitle() {
+  if (m_editor->length() == 0) return m_title->setText(m_titleText);
+  QString title = tr("%1 · lines: %2").arg(m_titleText).arg(m_editor->lines());
+  if (m_merged > 0) title += tr(", merged: %1").arg(m_merged);
+  if (!m_linked.empty()) title += tr(" · linked: %1").arg(m_linked.size());
+  m_title->setText(title);
+  m_title->setToolTip(
+      m_merged > 0 ? tr("Merged lines were added by the compiler or made from several lines; they belong to no one line and are not guessed at.") : QString());
+}
+
+void CodePane::setMergedLines(int count) {
+  m_merged = count;
+  showTitle();
+}
+
+void CodePane::goTo(int line) {
+  int at = 0, column = 0;
+  m_editor->getCursorPosition(&at, &column);
+  if (at == line || line >= m_editor->lines()) return;
+  m_line = line;
+  m_editor->setCursorPosition(line, 0);
 }
 
 QString CodePane::text() const { return m_editor->text(); }
@@ -111,6 +148,7 @@ void CodePane::setLinkedLines(const std::vector<int>& lines, bool reveal) {
   m_editor->markerDeleteAll(kLinkMarker);
   m_linked = lines;
   for (const int line : lines) m_editor->markerAdd(line, kLinkMarker);
+  showTitle();
   if (!reveal || lines.empty()) return;
   const int first = m_editor->firstVisibleLine();
   const int room = static_cast<int>(m_editor->SendScintilla(QsciScintilla::SCI_LINESONSCREEN));

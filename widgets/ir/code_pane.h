@@ -26,6 +26,11 @@ class CodePane : public QWidget {
   void setPlaceholder(const QString& text);
   /// Puts a band under these lines (0-based) and scrolls to the first if none is visible.
   void setLinkedLines(const std::vector<int>& lines, bool reveal);
+  const std::vector<int>& linkedLines() const { return m_linked; }
+  /// Puts the cursor there without a signal, and scrolls if the line is not visible.
+  void goTo(int line);
+  /// How many lines belong to no one line of another listing; the title says so.
+  void setMergedLines(int count);
   bool find(const QString& text, bool forward);
   bool hasCodeFocus() const;
   QsciScintilla* editor() const { return m_editor; }
@@ -35,15 +40,18 @@ class CodePane : public QWidget {
 
  protected:
   void changeEvent(QEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void restyle();
+  void showTitle();
   QsciScintilla* m_editor;
   CodeLexer* m_lexer;
   QLabel *m_title, *m_placeholder;
   QString m_titleText;
   std::vector<int> m_linked;
-  bool m_quiet = false;
+  int m_merged = 0;
+  int m_line = 0;  ///< of the cursor, as far as others know
 };
 
 }  // namespace tw::widgets

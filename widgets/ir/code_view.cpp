@@ -12,6 +12,7 @@
 #include <QSplitter>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "widgets/ir/code_pane.h"
 #include "widgets/theme/theme.h"
@@ -42,7 +43,7 @@ CodeView::CodeView(QWidget* parent) : QWidget(parent), m_splitter(new QSplitter(
     m_splitter->addWidget(pane);
     const auto column = static_cast<Column>(i);
     connect(button, &QToolButton::clicked, this, [this, column](bool checked) { setColumnVisible(column, checked); });
-    connect(pane, &CodePane::lineActivated, this, [this, column](int line) { linkFrom(column, line); });
+    connect(pane, &CodePane::lineActivated, this, [this, column](int line) { Q_EMIT placeActivated({formOf(column), line}); });
   }
   m_title = new QLabel(this);
   m_title->setTextFormat(Qt::PlainText);
@@ -115,34 +116,34 @@ void CodeView::updateTexts() {
   m_error->setText(m_listing.error);
   const std::array<const QString*, ColumnCount> texts = {&m_listing.steps, &m_listing.loops, &m_listing.tir, &m_listing.llvm, &m_listing.assembly};
   for (size_t i = 0; i < ColumnCount; ++i) {
-    if (!texts[i]->isEmpty())
+    if (!texts[i]->isEmpty()) {
       m_panes[i]->setText(*texts[i]);
-    else
+      m_panes[i]->setMergedLines(static_cast<int>(m_listing.merged[i].size()));
+    } else {
       m_panes[i]->setPlaceholder(m_listing.error.isEmpty() ? tr("Nothing to show. Select a task or a trial.") : tr("Not built: %1").arg(m_listing.error));
+    }
   }
 }
 
-void CodeView::linkFrom(Column column, int line) {
-  int tirLine = -1;
-  const auto at = [line](const std::vector<int>& map) { return line >= 0 && static_cast<size_t>(line) < map.size() ? map[static_cast<size_t>(line)] : -1; };
-  if (column == Tir)
-    tirLine = line;
-  else if (column == Llvm)
-    tirLine = at(m_listing.llvmToTir);
-  else if (column == Assembly)
-    tirLine = at(m_listing.assemblyToTir);
-  else
-    return;
-  const auto linesOf = [tirLine](const std::vector<int>& map) {
-    std::vector<int> lines;
-    for (size_t i = 0; tirLine >= 0 && i < map.size(); ++i) {
-      if (map[i] == tirLine) lines.push_back(static_cast<int>(i));
+void CodeView::showPlace(const CodePlace& place) {
+  std::array<std::vector<int>, ColumnCount> lines;
+  if (!place.isNull() && m_listing.related) {
+    for (size_t i = 0; i < ColumnCount; ++i) {
+      const CodeLanguage form = formOf(static_cast<Column>(i));
+      lines[i] = form == place.form ? std::vector<int>{place.line} : m_listing.related(place, form);
     }
-    return lines;
-  };
-  m_panes[Tir]->setLinkedLines(tirLine >= 0 ? std::vector<int>{tirLine} : std::vector<int>{}, column != Tir);
-  m_panes[Llvm]->setLinkedLines(linesOf(m_listing.llvmToTir), column != Llvm);
-  m_panes[Assembly]->setLinkedLines(linesOf(m_listing.assemblyToTir), column != Assembly);
+  }
+  showLinked(lines);
+  if (place.isNull()) return;
+  const auto& merged = m_listing.merged[static_cast<size_t>(place.form)];
+  const bool isMerged = std::binary_search(merged.begin(), merged.end(), place.line);
+  m_panes[columnOf(place.form)]->goTo(place.line);
+  m_title->setText(isMerged ? tr("The compiler added this line or made it from several: it belongs to no one line") : m_listing.title);
+}
+
+void CodeView::showLinked(const std::array<std::vector<int>, ColumnCount>& lines) {
+  m_title->setText(m_listing.title);
+  for (size_t i = 0; i < ColumnCount; ++i) m_panes[i]->setLinkedLines(lines[i], true);
 }
 
 void CodeView::startFind() {

@@ -3,7 +3,10 @@
 
 #include <QWidget>
 #include <array>
+#include <functional>
 #include <vector>
+
+#include "widgets/ir/code_place.h"
 
 class QLabel;
 class QLineEdit;
@@ -18,11 +21,14 @@ class CodePane;
 struct CodeListing {
   QString title;  ///< which candidate this is
   QString steps, loops, tir, llvm, assembly;
-  std::vector<int> llvmToTir, assemblyToTir;  ///< 0-based TIR line per line, -1 for none
-  QString error;                              ///< why later listings are missing; empty if none is
+  /// Lines of the form `to` that belong to a place, ascending. Empty: nothing is linked.
+  std::function<std::vector<int>(const CodePlace& from, CodeLanguage to)> related;
+  /// Per form, lines that the compiler added or made from several: they belong to no one line of another form. Ascending.
+  std::array<std::vector<int>, 5> merged;
+  QString error;  ///< why later listings are missing; empty if none is
 };
 
-/// The listings side by side, columns switchable; a click on a line marks its relatives in the other columns.
+/// The listings side by side, columns switchable. Bands show what belongs to the selected place in every column.
 class CodeView : public QWidget {
   Q_OBJECT
  public:
@@ -36,10 +42,18 @@ class CodeView : public QWidget {
   CodePane* pane(Column column) const { return m_panes[static_cast<size_t>(column)]; }
   void startFind();
   void findAgain(bool forward);
-  /// Marks the relatives of a line, as a click there does.
-  void linkFrom(Column column, int line);
+  /// Marks the place's relatives in all other columns; nowhere clears the marks.
+  void showPlace(const CodePlace& place);
+  /// Marks lines of all columns as relatives of something outside the code, such as a node of a graph.
+  void showLinked(const std::array<std::vector<int>, ColumnCount>& lines);
+  static CodeLanguage formOf(Column column) { return static_cast<CodeLanguage>(column); }
+  static Column columnOf(CodeLanguage form) { return static_cast<Column>(form); }
   QByteArray saveState() const;
   void restoreState(const QByteArray& state);
+
+ Q_SIGNALS:
+  /// The user went to a line.
+  void placeActivated(const tw::widgets::CodePlace& place);
 
  protected:
   void changeEvent(QEvent* event) override;

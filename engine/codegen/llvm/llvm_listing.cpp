@@ -17,7 +17,7 @@ namespace {
 
 struct Text {
   std::string text;
-  std::vector<int> lines;  ///< 0-based line of the printed function, or -1
+  std::vector<int> lines;  ///< as in Listing
 
   void add(std::string_view line, int from) {
     text.append(line).push_back('\n');
@@ -45,21 +45,23 @@ Text readable_ir(llvm::Module& module) {
   std::unordered_map<const llvm::Instruction*, int> line_of;
   for (const llvm::Function& f : *copy)
     for (const llvm::BasicBlock& block : f)
-      for (const llvm::Instruction& i : block)
-        if (const llvm::DebugLoc& at = i.getDebugLoc(); at && at.getLine() > 0) line_of[&i] = static_cast<int>(at.getLine()) - 1;
+      for (const llvm::Instruction& i : block) {
+        const llvm::DebugLoc& at = i.getDebugLoc();
+        line_of[&i] = at && at.getLine() > 1 ? static_cast<int>(at.getLine()) - 1 : kMerged;
+      }
   llvm::StripDebugInfo(*copy);
   std::string raw;
   llvm::raw_string_ostream out(raw);
   Marker marker(line_of);
   copy->print(out, &marker);
   Text result;
-  int pending = -1;
+  int pending = kNoCode;
   for (const std::string_view line : split_lines(raw)) {
     if (line.starts_with(kMark)) {
       std::from_chars(line.data() + kMark.size(), line.data() + line.size(), pending);
       continue;
     }
-    result.add(line, std::exchange(pending, -1));
+    result.add(line, std::exchange(pending, kNoCode));
   }
   return result;
 }
@@ -75,7 +77,7 @@ bool is_noise(std::string_view word) {
 /// Assembly of the code and its constants only; `.loc` directives become the line numbers.
 Text readable_assembly(const std::string& raw) {
   Text result;
-  int current = -1;
+  int current = kMerged;
   bool in_debug_section = false;
   for (const std::string_view line : split_lines(raw)) {
     const std::string_view word = trim(line);
@@ -87,12 +89,13 @@ Text readable_assembly(const std::string& raw) {
       const size_t space = word.find_first_of(" \t", 5);  // .loc FILE LINE COLUMN
       int number = 0;
       if (space != std::string_view::npos) std::from_chars(word.data() + space + 1, word.data() + word.size(), number);
-      current = number - 1;
+      // The first printed line is no statement: LLVM gives it to what belongs to the function as a whole.
+      current = number > 1 ? number - 1 : kMerged;
     }
-    if (word.starts_with(".Lfunc_begin")) current = -1;
+    if (word.starts_with(".Lfunc_begin")) current = kMerged;
     if (in_debug_section || word.empty() || is_noise(word)) continue;
     const bool code = line.front() == '\t' && !word.starts_with(".") && !word.starts_with("#");
-    result.add(line, code ? current : -1);
+    result.add(line, code ? current : kNoCode);
   }
   return result;
 }

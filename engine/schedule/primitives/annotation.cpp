@@ -5,7 +5,7 @@
 
 namespace tw::schedule {
 
-Expected<void> apply_annotation(State& s, const AnnotationStep& p, int step) {
+Expected<void> apply_annotation(State& s, const AnnotationStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "annotate"));
   if (p.iter < 0 || p.iter >= static_cast<int>(st->iters.size()))
     return Error(ErrorCode::invalid_argument,
@@ -21,7 +21,6 @@ Expected<void> apply_annotation(State& s, const AnnotationStep& p, int step) {
         return Error(ErrorCode::illegal_schedule, fmt::format("Expected {} to be bound once in stage '{}', found '{}' bound to it before '{}'",
                                                               annotation_name(p.annotation), st->op.name, other.var->name, it.var->name));
   it.annotation = p.annotation;
-  it.step = step;
   return {};
 }
 

@@ -8,7 +8,7 @@
 
 namespace tw::schedule {
 
-Expected<void> apply_cache_read(State& s, const CacheReadStep& p, int step) {
+Expected<void> apply_cache_read(State& s, const CacheReadStep& p) {
   if (p.stage < 0 || p.stage >= static_cast<int>(s.stages.size()))
     return Error(ErrorCode::invalid_argument, fmt::format("Expected a stage below {} for 'cache_read', found {}", s.stages.size(), p.stage));
   TW_TRY(const ir::Scope scope, parse_scope(p.scope));
@@ -36,7 +36,6 @@ Expected<void> apply_cache_read(State& s, const CacheReadStep& p, int step) {
   cache.dag_op = source.dag_op;
   cache.iters = root_iters(cache.op);
   cache.scope = scope;
-  cache.at_step = step;
   const ir::Buffer to = cache.op.output;
   for (const int r : p.readers) {
     te::Op& op = s.stages[static_cast<size_t>(r)].op;

@@ -6,7 +6,7 @@
 
 namespace tw::schedule {
 
-Expected<void> apply_cache_write(State& s, const CacheWriteStep& p, int step) {
+Expected<void> apply_cache_write(State& s, const CacheWriteStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "cache_write"));
   TW_TRY(const ir::Scope scope, parse_scope(p.scope));
   if (!st->relations.empty() || st->location != ComputeLocation::root)
@@ -18,7 +18,6 @@ Expected<void> apply_cache_write(State& s, const CacheWriteStep& p, int step) {
   cache.op.output = ir::make_buffer(name, st->op.output->dtype, st->op.output->shape);
   cache.iters = root_iters(cache.op);
   cache.scope = scope;
-  cache.at_step = step;
   cache.paddings = std::exchange(st->paddings, {});
 
   // The stage becomes the copy out, with axes of its own.

@@ -43,7 +43,7 @@ Expected<void> check_locations(const State& s) {
   return {};
 }
 
-Expected<void> apply_compute_at(State& s, const ComputeAtStep& p, int step) {
+Expected<void> apply_compute_at(State& s, const ComputeAtStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "compute_at"));
   TW_TRY(Stage * target, computed_stage(s, p.target_stage, "compute_at"));
   if (p.target_iter < 0 || p.target_iter >= static_cast<int>(target->iters.size()))
@@ -66,16 +66,14 @@ Expected<void> apply_compute_at(State& s, const ComputeAtStep& p, int step) {
   st->location = ComputeLocation::at;
   st->at_stage = p.target_stage;
   st->at_iter = loop.var;
-  st->at_step = step;
   return {};
 }
 
-Expected<void> apply_compute_root(State& s, const ComputeRootStep& p, int step) {
+Expected<void> apply_compute_root(State& s, const ComputeRootStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "compute_root"));
   st->location = ComputeLocation::root;
   st->at_stage = -1;
   st->at_iter.reset();
-  st->at_step = step;
   return {};
 }
 

@@ -7,7 +7,7 @@
 
 namespace tw::schedule {
 
-Expected<void> apply_compute_inline(State& s, const ComputeInlineStep& p, int step) {
+Expected<void> apply_compute_inline(State& s, const ComputeInlineStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "compute_inline"));
   if (st->op.reducer != te::Reducer::none)
     return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage without reduction for 'compute_inline', found '{}'", st->op.name));
@@ -16,7 +16,6 @@ Expected<void> apply_compute_inline(State& s, const ComputeInlineStep& p, int st
   if (std::any_of(s.stages.begin(), s.stages.end(), [&](const Stage& o) { return o.at_stage == p.stage; }))
     return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage that nothing is computed at for 'compute_inline', found '{}'", st->op.name));
   st->location = ComputeLocation::inlined;
-  st->at_step = step;
   return {};
 }
 

@@ -54,11 +54,10 @@ Expected<void> check_double_buffer(const State& s, int stage) {
   return {};
 }
 
-Expected<void> apply_double_buffer(State& s, const DoubleBufferStep& p, int step) {
+Expected<void> apply_double_buffer(State& s, const DoubleBufferStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "double_buffer"));
   TW_CHECK(check_double_buffer(s, p.stage));
   st->double_buffer = true;
-  st->at_step = step;
   return {};
 }
 

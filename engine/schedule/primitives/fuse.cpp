@@ -5,7 +5,7 @@
 
 namespace tw::schedule {
 
-Expected<void> apply_fuse(State& s, const FuseStep& p, int step) {
+Expected<void> apply_fuse(State& s, const FuseStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "fuse"));
   if (p.iters.empty()) return Error(ErrorCode::invalid_argument, "Expected at least one loop for 'fuse', found none");
   FuseRelation relation{{}, st->iters.empty() ? ir::make_var("none") : st->iters.front().var};
@@ -28,7 +28,7 @@ Expected<void> apply_fuse(State& s, const FuseStep& p, int step) {
     relation.parents.push_back(it.var);
   }
   relation.child = ir::make_var(name);
-  const Iter fused{relation.child, extent, kind, Annotation::none, step};
+  const Iter fused{relation.child, extent, kind};
   const auto first = st->iters.begin() + p.iters.front();
   st->iters.insert(st->iters.erase(first, first + static_cast<std::ptrdiff_t>(p.iters.size())), fused);
   st->relations.push_back(std::move(relation));

@@ -5,7 +5,7 @@
 
 namespace tw::schedule {
 
-Expected<void> apply_layout(State& s, const LayoutStep& p, int) {
+Expected<void> apply_layout(State& s, const LayoutStep& p) {
   if (p.stage < 0 || p.stage >= static_cast<int>(s.stages.size()))
     return Error(ErrorCode::invalid_argument, fmt::format("Expected a stage below {} for 'layout', found {}", s.stages.size(), p.stage));
   Stage& st = s.stages[static_cast<size_t>(p.stage)];

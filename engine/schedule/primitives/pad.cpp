@@ -7,7 +7,7 @@
 
 namespace tw::schedule {
 
-Expected<void> apply_pad(State& s, const PadStep& p, int) {
+Expected<void> apply_pad(State& s, const PadStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "pad"));
   TW_TRY(te::Axis * axis, whole_axis(*st, p.iter, "pad"));
   if (p.factor < 1 || p.factor > (int64_t{1} << 20))

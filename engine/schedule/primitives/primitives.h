@@ -3,25 +3,25 @@
 
 #include "engine/schedule/schedule.h"
 
-/// One function per primitive: check, then change the state. `step` is the position in the schedule, kept as provenance.
+/// One function per primitive: check, then change the state.
 /// Errors: illegal_schedule where the stage's form forbids it, invalid_argument for an index out of range.
 namespace tw::schedule {
 
-Expected<void> apply_split(State& s, const SplitStep& p, int step);
-Expected<void> apply_fuse(State& s, const FuseStep& p, int step);
-Expected<void> apply_reorder(State& s, const ReorderStep& p, int step);
-Expected<void> apply_annotation(State& s, const AnnotationStep& p, int step);
-Expected<void> apply_compute_at(State& s, const ComputeAtStep& p, int step);
-Expected<void> apply_compute_inline(State& s, const ComputeInlineStep& p, int step);
-Expected<void> apply_compute_root(State& s, const ComputeRootStep& p, int step);
-Expected<void> apply_cache_read(State& s, const CacheReadStep& p, int step);
-Expected<void> apply_cache_write(State& s, const CacheWriteStep& p, int step);
-Expected<void> apply_layout(State& s, const LayoutStep& p, int step);
-Expected<void> apply_rfactor(State& s, const RfactorStep& p, int step);
-Expected<void> apply_storage_align(State& s, const StorageAlignStep& p, int step);
-Expected<void> apply_pad(State& s, const PadStep& p, int step);
-Expected<void> apply_double_buffer(State& s, const DoubleBufferStep& p, int step);
-Expected<void> apply_winograd(State& s, const WinogradStep& p, int step);
+Expected<void> apply_split(State& s, const SplitStep& p);
+Expected<void> apply_fuse(State& s, const FuseStep& p);
+Expected<void> apply_reorder(State& s, const ReorderStep& p);
+Expected<void> apply_annotation(State& s, const AnnotationStep& p);
+Expected<void> apply_compute_at(State& s, const ComputeAtStep& p);
+Expected<void> apply_compute_inline(State& s, const ComputeInlineStep& p);
+Expected<void> apply_compute_root(State& s, const ComputeRootStep& p);
+Expected<void> apply_cache_read(State& s, const CacheReadStep& p);
+Expected<void> apply_cache_write(State& s, const CacheWriteStep& p);
+Expected<void> apply_layout(State& s, const LayoutStep& p);
+Expected<void> apply_rfactor(State& s, const RfactorStep& p);
+Expected<void> apply_storage_align(State& s, const StorageAlignStep& p);
+Expected<void> apply_pad(State& s, const PadStep& p);
+Expected<void> apply_double_buffer(State& s, const DoubleBufferStep& p);
+Expected<void> apply_winograd(State& s, const WinogradStep& p);
 
 /// Whether the stage's double buffering is legal as things stand. Errors: illegal_schedule, naming stage and loop.
 Expected<void> check_double_buffer(const State& s, int stage);

@@ -5,7 +5,7 @@
 
 namespace tw::schedule {
 
-Expected<void> apply_reorder(State& s, const ReorderStep& p, int step) {
+Expected<void> apply_reorder(State& s, const ReorderStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "reorder"));
   const size_t n = st->iters.size();
   std::vector<bool> seen(n, false);

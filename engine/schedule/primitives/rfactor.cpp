@@ -84,7 +84,7 @@ Expected<void> check(const State& s, const Stage& st, const RfactorStep& p) {
 
 }  // namespace
 
-Expected<void> apply_rfactor(State& s, const RfactorStep& p, int step) {
+Expected<void> apply_rfactor(State& s, const RfactorStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "rfactor"));
   TW_CHECK(check(s, *st, p));
   const Iter factor = st->iters[static_cast<size_t>(p.iter)];
@@ -120,7 +120,6 @@ Expected<void> apply_rfactor(State& s, const RfactorStep& p, int step) {
   partial.op.tag = st->op.tag;
   partial.op.attrs = st->op.attrs;
   partial.iters = root_iters(partial.op);
-  partial.at_step = step;
 
   const te::Axis rest{ir::make_var(factor.var->name + "_v"), factor.extent, te::AxisKind::reduce};
   std::vector<ir::Expr> indices;

@@ -5,7 +5,7 @@
 
 namespace tw::schedule {
 
-Expected<void> apply_split(State& s, const SplitStep& p, int step) {
+Expected<void> apply_split(State& s, const SplitStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "split"));
   if (p.iter < 0 || p.iter >= static_cast<int>(st->iters.size()))
     return Error(ErrorCode::invalid_argument,
@@ -27,7 +27,7 @@ Expected<void> apply_split(State& s, const SplitStep& p, int step) {
   const int64_t outer = (old.extent - 1) / inner + 1;
   for (size_t k = 0; k <= p.lengths.size(); ++k) {
     const int64_t extent = k == 0 ? outer : p.lengths[k - 1];
-    made.push_back({ir::make_var(fmt::format("{}_{}", old.var->name, k)), extent, old.kind, Annotation::none, step});
+    made.push_back({ir::make_var(fmt::format("{}_{}", old.var->name, k)), extent, old.kind});
     relation.children.push_back(made.back().var);
   }
   const auto at = st->iters.begin() + p.iter;

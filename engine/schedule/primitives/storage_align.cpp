@@ -7,7 +7,7 @@
 
 namespace tw::schedule {
 
-Expected<void> apply_storage_align(State& s, const StorageAlignStep& p, int) {
+Expected<void> apply_storage_align(State& s, const StorageAlignStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "storage_align"));
   TW_TRY(const te::Axis* axis, whole_axis(*st, p.iter, "storage_align"));
   if (axis->kind == te::AxisKind::reduce)

@@ -139,7 +139,6 @@ Expr backward(const Winograd& w, const Expr& which, const Read& value) {
 struct StageMaker {
   const State& state;
   const Stage& conv;
-  int step;
 
   te::Tensor add(const std::string& suffix, const std::vector<std::pair<const char*, int64_t>>& axes, const std::function<Expr(const te::Indices&)>& body,
                  std::optional<te::Axis> reduced = {}) {
@@ -161,7 +160,6 @@ struct StageMaker {
       st.op.reduce_axes = {*reduced};
     }
     st.iters = root_iters(st.op);
-    st.at_step = step;
     made.push_back(std::move(st));
     return te::Tensor(made.back().op.output);
   }
@@ -171,7 +169,7 @@ struct StageMaker {
 
 }  // namespace
 
-Expected<void> apply_winograd(State& s, const WinogradStep& p, int step) {
+Expected<void> apply_winograd(State& s, const WinogradStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "winograd"));
   TW_TRY(const Conv conv, find_conv(s, *st, p));
   const int64_t m = p.tile, points = m + conv.taps - 1;
@@ -184,7 +182,7 @@ Expected<void> apply_winograd(State& s, const WinogradStep& p, int step) {
   weights.winograd = m;
   const te::Tensor data(conv.data), u(weights.op.output);
 
-  StageMaker make{s, *st, step};
+  StageMaker make{s, *st};
   const int64_t height = rows * m + conv.taps - 1, width = columns * m + conv.taps - 1;
   const te::Tensor pad = make.add("_pad", {{"n", batch}, {"i", channels}, {"h", height}, {"w", width}}, [&](const te::Indices& i) {
     std::optional<Expr> inside;

@@ -44,20 +44,21 @@ class ProvenanceTest : public QObject {
     return std::any_of(numbers.begin(), numbers.end(), [&](int n) { return lines[static_cast<size_t>(n)].find(part) != std::string_view::npos; });
   }
   /// Every relation holds from both ends. `counts` of things per level.
-  static void symmetric(const api::Provenance& p, const std::array<int, 6>& counts) {
-    for (int from = 0; from < 6; ++from)
-      for (int to = 0; to < 6; ++to)
+  static void symmetric(const api::Provenance& p, const std::array<int, 7>& counts) {
+    for (int from = 0; from < 7; ++from)
+      for (int to = 0; to < 7; ++to)
         for (int n = 0; n < counts[static_cast<size_t>(from)]; ++n)
           for (const int m : p.related(static_cast<Level>(from), n, static_cast<Level>(to))) {
             QVERIFY(m >= 0 && m < counts[static_cast<size_t>(to)]);
             QVERIFY(contains(p.related(static_cast<Level>(to), m, static_cast<Level>(from)), n));
           }
   }
-  static std::array<int, 6> counts(const Kernel& k, const api::Explanation& e, const schedule::Schedule& s) {
+  static std::array<int, 7> counts(const Kernel& k, const api::Explanation& e, const schedule::Schedule& s) {
     const auto lines = [](const std::string& text) { return static_cast<int>(split_lines(text).size()); };
     return {static_cast<int>(k.network.optimized.nodes.size()),
             static_cast<int>(s.stages().size()),
             static_cast<int>(s.steps().size()),
+            lines(e.loops),
             lines(e.tir),
             lines(e.llvm_ir),
             lines(e.assembly)};

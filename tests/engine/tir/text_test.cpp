@@ -66,8 +66,8 @@ class TirTextTest : public QObject {
   void origins_follow_the_lines() {
     const Buffer c = ir::make_buffer("C", kFloat32, {4});
     const Var i = ir::make_var("i");
-    const Stmt s = store(c, {ir::to_expr(i)}, ir::fimm(kFloat32, 1), {.stage = 2, .step = -1});
-    const Func f{"f", {c}, 1, make_for(i, ir::index(0), ir::index(4), ForKind::serial, s, {.stage = 2, .step = 7})};
+    const Stmt s = store(c, {ir::to_expr(i)}, ir::fimm(kFloat32, 1), {.stage = 2, .loop = -1});
+    const Func f{"f", {c}, 1, make_for(i, ir::index(0), ir::index(4), ForKind::serial, s, {.stage = 2, .loop = 7})};
     const Printed p = print_with_lines(f);
     QCOMPARE(p.line_origin.size(), size_t{5});
     QVERIFY((p.line_origin[3] == Origin{2, 7}));

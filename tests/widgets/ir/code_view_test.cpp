@@ -24,8 +24,17 @@ CodeListing listing() {
   l.tir = QStringLiteral("def main(A: Buffer):\n    for i in range(8):\n        C[i] = A[i] * 2.0  # store\n");
   l.llvm = QStringLiteral("; module\ndefine void @main(ptr %0) {\n  %1 = load float, ptr %0, align 4\n  ret void\n}\n");
   l.assembly = QStringLiteral("main:\n\tvmovups zmm0, [rdi]\n\tret\n");
-  l.llvmToTir = {-1, 0, 2, -1, -1};
-  l.assemblyToTir = {0, 2, -1};
+  // The LLVM IR's lines 1 and 2 are of the TIR's 0 and 2, as are the assembly's 0 and 1; its line 2 was merged.
+  l.related = [](const CodePlace& from, CodeLanguage to) -> std::vector<int> {
+    const std::vector<std::array<int, 3>> chains = {{0, 1, 0}, {2, 2, 1}};  // TIR, LLVM IR, assembly
+    const auto column = [](CodeLanguage form) { return static_cast<int>(form) - static_cast<int>(CodeLanguage::tir); };
+    if (column(from.form) < 0 || column(to) < 0) return {};
+    for (const auto& chain : chains) {
+      if (chain[static_cast<size_t>(column(from.form))] == from.line) return {chain[static_cast<size_t>(column(to))]};
+    }
+    return {};
+  };
+  l.merged[CodeView::Assembly] = {2};
   return l;
 }
 
@@ -47,16 +56,57 @@ class CodeViewTest : public QObject {
   void linesLinkBothWays() {
     CodeView view;
     view.showListing(listing());
-    view.linkFrom(CodeView::Assembly, 1);
+    view.showPlace({CodeLanguage::assembly, 1});
     QVERIFY(marked(view.pane(CodeView::Tir), 2));
     QVERIFY(marked(view.pane(CodeView::Llvm), 2));
+    QVERIFY(marked(view.pane(CodeView::Assembly), 1));
     QVERIFY(!marked(view.pane(CodeView::Llvm), 1));
-    view.linkFrom(CodeView::Tir, 0);
+    view.showPlace({CodeLanguage::tir, 0});
     QVERIFY(marked(view.pane(CodeView::Llvm), 1));
     QVERIFY(marked(view.pane(CodeView::Assembly), 0));
     QVERIFY(!marked(view.pane(CodeView::Assembly), 1));
-    view.linkFrom(CodeView::Llvm, 4);  // no relative anywhere
+    view.showPlace({CodeLanguage::llvm, 4});  // no relative anywhere
     QVERIFY(!marked(view.pane(CodeView::Tir), 0));
+    view.showPlace({});
+    for (int c = 0; c < CodeView::ColumnCount; ++c) QVERIFY(view.pane(static_cast<CodeView::Column>(c))->linkedLines().empty());
+  }
+
+  void mergedLinesAreCountedAndSaid() {
+    CodeView view;
+    view.showListing(listing());
+    const auto says = [&](const QString& text) {
+      const auto labels = view.findChildren<QLabel*>();
+      return std::any_of(labels.begin(), labels.end(), [&](const QLabel* l) { return l->text().contains(text); });
+    };
+    QVERIFY(says(QStringLiteral("merged: 1")));
+    QVERIFY(!says(QStringLiteral("belongs to no one line")));
+    view.showPlace({CodeLanguage::assembly, 2});
+    QVERIFY(says(QStringLiteral("belongs to no one line")));
+    QVERIFY(view.pane(CodeView::Tir)->linkedLines().empty());
+    view.showPlace({CodeLanguage::assembly, 1});
+    QVERIFY(!says(QStringLiteral("belongs to no one line")));
+    QVERIFY(says(QStringLiteral("linked: 1")));
+  }
+
+  void theUserGoesToALineAndAPlaceIsReported() {
+    CodeView view;
+    view.resize(900, 300);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    QSignalSpy activated(&view, &CodeView::placeActivated);
+    view.showListing(listing());
+    view.showPlace({CodeLanguage::tir, 2});
+    QTest::qWait(50);
+    QCOMPARE(activated.count(), 0);  // told, not chosen
+    int line = 0, column = 0;
+    view.pane(CodeView::Tir)->editor()->getCursorPosition(&line, &column);
+    QCOMPARE(line, 2);
+    QTest::keyClick(view.pane(CodeView::Assembly)->editor(), Qt::Key_Down);
+    QTRY_COMPARE(activated.count(), 1);
+    QCOMPARE(activated[0][0].value<CodePlace>(), (CodePlace{CodeLanguage::assembly, 1}));
+    // A click on the line where the cursor is already is a choice too.
+    QTest::mouseClick(view.pane(CodeView::Tir)->editor()->viewport(), Qt::LeftButton, {}, QPoint(60, 5));
+    QTRY_COMPARE(activated.back()[0].value<CodePlace>(), (CodePlace{CodeLanguage::tir, 0}));
   }
 
   void errorsSayWhyListingsAreMissing() {
