@@ -23,7 +23,7 @@ struct Options {
   NetworkOptions network;
   std::string db, output, dump_passes;
   std::vector<std::string> logs, disabled, enabled, emit;
-  bool nearest = false, json = false;
+  bool nearest = false, plain = false, json = false;
 };
 
 Json compile_json(const runtime::Executable& e, const std::string& path, const std::vector<std::string>& emitted) {
@@ -128,6 +128,7 @@ int compile_model(const Options& o) {
   options.symbols = name;
   options.on_kernel = [&](const std::string& symbol, const schedule::Schedule& schedule) { kernels.push_back({symbol, schedule}); };
   options.stop = stop_token();
+  options.plain = o.plain;
   options.progress = [&](const std::string& what, int done, int total) {
     progress.set_total(total);
     progress.update(done, what);
@@ -162,6 +163,7 @@ void add_compile(Subcommand app, Run& run) {
   sub.option("--db", o->db, "Database with the records; tasks without one get the default schedule");
   sub.option("--log", o->logs, "AutoTVM's JSON lines with records, applied where the database has none; may be repeated");
   sub.flag("--nearest", o->nearest, "Tasks without a record get the point nearest to the logs' records of other shapes, unmeasured");
+  sub.flag("--plain", o->plain, "Tasks without a record get plain loops instead of the point that a template's rule names: what tuning starts from");
   sub.option("-o,--output", o->output, "File to write (.twx)").required();
   sub.option("--dump-passes", o->dump_passes, "Folder for the graph after every graph pass, every kernel after every pass over its loops, and an index");
   sub.option("--disable-pass", o->disabled, "Skip a graph pass; may be repeated");

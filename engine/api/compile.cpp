@@ -28,7 +28,7 @@ class Compiler {
     if (records) TW_CHECK(find_records(*records));
     // A record that lowers but does not compile costs one more round without it.
     for (;;) {
-      TW_TRY(plan_, plan_kernels(n_.optimized, n_.partition, target_, tuned_, options_.stop));
+      TW_TRY(plan_, plan_kernels(n_.optimized, n_.partition, target_, tuned_, !options_.plain, options_.stop));
       elide_copies(n_.optimized, n_.partition, plan_);
       TW_CHECK(lower_kernels());
       if (options_.stop.stop_requested()) return cancelled();

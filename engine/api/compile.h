@@ -29,9 +29,9 @@ Expected<Network> import_network(const std::string& path, const Target& target, 
 struct NetworkTask {
   records::Task task;
   int weight = 1;
-  double flops_share = 0;  ///< of the network's FLOPs
-  std::string space;       ///< names of its templates, or "default"
-  int64_t space_size = 1;  ///< points of all of them
+  double flops_share = 0;                                     ///< of the network's FLOPs
+  std::string space;                                          ///< names of its templates, or "default"
+  int64_t space_size = 1;                                     ///< points of all of them
   std::vector<std::pair<std::string, int64_t>> other_spaces;  ///< of further templates that match, searched when asked for by name, and their sizes
 };
 std::vector<NetworkTask> network_tasks(const Network& network, const Target& target);
@@ -40,6 +40,8 @@ struct CompileOptions {
   std::function<void(const std::string& what, int done, int total)> progress;
   StopToken stop;
   std::string symbols;  ///< prefix of the kernels' symbols; the network's name if empty
+  /// Kernels without a record get plain loops, scheduled by rules that know no templates: what tuning starts from.
+  bool plain = false;
   /// Called once for every distinct kernel of the result, in order.
   std::function<void(const std::string& symbol, const schedule::Schedule& schedule)> on_kernel;
 };

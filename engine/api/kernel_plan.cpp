@@ -32,15 +32,20 @@ Expected<schedule::Schedule> copy_schedule(const graph::TensorType& type, const 
 
 class Planner {
  public:
-  Planner(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned)
-      : g_(g), p_(p), target_(target), tuned_(tuned), versions_(g.values.size()) {}
+  Planner(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned, bool templates)
+      : g_(g), p_(p), target_(target), tuned_(tuned), templates_(templates), versions_(g.values.size()) {}
 
   Expected<KernelPlan> run(const StopToken& stop) {
     std::vector<std::optional<std::vector<Layout>>> fixed;
     for (const graph::Group& group : p_.groups) {
       keys_.push_back(records::make_task(group.name, group.dag, target_).key);
       const auto it = tuned_.find(keys_.back());
-      chosen_.push_back(it != tuned_.end() ? std::optional(it->second.schedule) : space::fallback_schedule(group.dag, target_));
+      chosen_.emplace_back();
+      if (it != tuned_.end()) {
+        chosen_.back() = it->second.schedule;
+      } else if (templates_) {
+        chosen_.back() = space::fallback_schedule(group.dag, target_);
+      }
       fixed.push_back(chosen_.back() ? std::optional(argument_layouts(*chosen_.back())) : std::nullopt);
     }
     wanted_ = wanted_layouts(g_, p_, fixed);
@@ -150,6 +155,7 @@ class Planner {
   const graph::Partition& p_;
   const Target& target_;
   const std::map<std::string, Tuned>& tuned_;
+  const bool templates_;
   std::vector<std::string> keys_;                          ///< task key per group
   std::vector<std::optional<schedule::Schedule>> chosen_;  ///< per group: tuned, or its template's fallback; nothing where a rule schedules it
   std::vector<std::optional<Layout>> wanted_;              ///< per value
@@ -166,8 +172,8 @@ std::vector<Layout> argument_layouts(const schedule::Schedule& s) {
 }
 
 Expected<KernelPlan> plan_kernels(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned,
-                                  StopToken stop) {
-  return Planner(g, p, target, tuned).run(stop);
+                                  bool templates, StopToken stop) {
+  return Planner(g, p, target, tuned, templates).run(stop);
 }
 
 }  // namespace tw::api

@@ -51,8 +51,8 @@ std::vector<Layout> argument_layouts(const schedule::Schedule& s);
 
 /// Chooses layouts and orders the kernels. Tuned schedules and the fallback points of templates fix the layouts of their arguments; groups without either are
 /// scheduled by rule and adopt the layouts of their neighbours. Where a kernel wants another layout than there is, one that copies goes in between. Inputs and
-/// outputs of the graph are row-major.
+/// outputs of the graph are row-major. Without `templates` all that is not tuned is scheduled by rule.
 Expected<KernelPlan> plan_kernels(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned,
-                                  StopToken stop);
+                                  bool templates, StopToken stop);
 
 }  // namespace tw::api

@@ -22,10 +22,11 @@ endif()
 option(TW_PCH "Precompile slow headers" ON)
 set(TW_PCH_HEADERS <algorithm> <array> <cmath> <fmt/format.h> <functional> <map> <memory> <optional> <set> <span> <string> <unordered_map> <variant> <vector>)
 
-# tw_layer(NAME [DEPENDS layer...] [LIBS lib...] [EXCLUDE regex...] [OWN_PCH header...]): one static library from all sources of the calling folder.
-# DEPENDS names layers below; the include check in the tests holds them to it.
+# tw_layer(NAME [HOT] [DEPENDS layer...] [LIBS lib...] [EXCLUDE regex...] [OWN_PCH header...]): one static library from all sources of the calling folder.
+# DEPENDS names layers below; the include check in the tests holds them to it. HOT is for layers whose own code takes the time of a search or a run: a
+# release compiles them with -O2, and all others with -O1, which takes a third less time to build.
 function(tw_layer name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LIBS;EXCLUDE;OWN_PCH" ${ARGN})
+  cmake_parse_arguments(ARG "HOT" "" "DEPENDS;LIBS;EXCLUDE;OWN_PCH" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   foreach(pattern IN LISTS ARG_EXCLUDE)
     list(FILTER sources EXCLUDE REGEX ${pattern})
@@ -38,6 +39,9 @@ function(tw_layer name)
     set(scope INTERFACE)
   endif()
   target_link_libraries(tw_${name} ${scope} tw_options)
+  if(ARG_HOT)
+    target_compile_options(tw_${name} PRIVATE $<$<CONFIG:Release>:-O2>)
+  endif()
   # The base layer precompiles for all of the engine; targets with headers of Qt have lists of their own.
   if(TW_PCH AND name STREQUAL base)
     target_precompile_headers(tw_base PRIVATE ${TW_PCH_HEADERS})

@@ -283,6 +283,12 @@ class MainJob(CliCase):
         imported = tw_json("compile", self.model, "--db", db, "-o", self.path("m.twx"))
         self.assertEqual([k["origin"] for k in imported["kernels"] if k["record"]], [k["origin"] for k in found])
 
+    def test_plain_kernels_know_no_templates(self):
+        spaces = lambda *options: {k["space"] for k in tw_json("compile", self.model, *options, "-o", self.path("m.twx"))["kernels"]}
+        self.assertIn("conv2d_nchwc.cpu", spaces())
+        self.assertEqual(spaces("--plain"), {"rule"})
+        self.assertTrue(tw_json("run", self.path("m.twx"), "--random-input", "--check", "--repeat", "1")["check"]["passed"])
+
     def test_spaces_of_autotvm_are_searched(self):
         db, log = self.path("t.db"), self.path("log.json")
         self.assert_sentence(2, "tune", self.model, "--space", "no_such_space", "--trials", "1", "--db", db, has="no_such_space")

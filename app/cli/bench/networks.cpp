@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole networks against ONNX Runtime, tuned and as the rules schedule them, on the same threads, interleaved in one run.
+// Whole networks against ONNX Runtime: tuned, untuned, and in plain loops without templates, on the same threads, interleaved in one run.
 #include <cmath>
 
 #include "app/cli/bench/affinity.h"
@@ -21,12 +21,13 @@ constexpr double kSampleSeconds = 0.05;
 
 struct Sampled {
   std::string name;
-  std::vector<Sample> samples;  ///< contender 0 is tuned, 1 the default, 2 the peer
-  size_t contenders = 2;
+  std::vector<Sample> samples;  ///< contender 0 is tuned, 1 the default, 2 the plain one, 3 the peer
+  size_t contenders = 3;
 };
 
-Expected<std::unique_ptr<runtime::GraphExecutor>> executor_of(const LoadedNetwork& loaded, records::RecordSource* source, uint64_t seed) {
+Expected<std::unique_ptr<runtime::GraphExecutor>> executor_of(const LoadedNetwork& loaded, records::RecordSource* source, bool plain, uint64_t seed) {
   api::CompileOptions options;
+  options.plain = plain;
   options.stop = stop_token();
   TW_TRY(runtime::Executable compiled, api::compile(loaded.network, loaded.target, source, options));
   const auto shared = std::make_shared<const runtime::Executable>(std::move(compiled));
@@ -42,10 +43,11 @@ Expected<Sampled> sample_network(const Bench& bench, const std::string& name, co
   loaded.target.cores = threads;
   TW_TRY(loaded.network, api::import_network(path, loaded.target));
   TW_CHECK(bench.tune(loaded, path));
-  TW_TRY(const auto tuned, executor_of(loaded, bench.db.get(), bench.options.seed));
-  TW_TRY(const auto untuned, executor_of(loaded, nullptr, bench.options.seed));
+  TW_TRY(const auto tuned, executor_of(loaded, bench.db.get(), false, bench.options.seed));
+  TW_TRY(const auto untuned, executor_of(loaded, nullptr, false, bench.options.seed));
+  TW_TRY(const auto plain, executor_of(loaded, nullptr, true, bench.options.seed));
   const auto timed = [](runtime::GraphExecutor& e) { return [&e]() -> Expected<double> { return median_call_s([&e] { e.run(); }, kSampleSeconds); }; };
-  std::vector<Contender> contenders{{"tuned", timed(*tuned)}, {"default", timed(*untuned)}};
+  std::vector<Contender> contenders{{"tuned", timed(*tuned)}, {"default", timed(*untuned)}, {"plain", timed(*plain)}};
   auto peer = [&]() -> Expected<std::unique_ptr<OnnxRuntime>> {
     if (!bench.wants("onnxruntime")) return Error(ErrorCode::not_applicable, "--against leaves it out");
     const Affinity affinity(bench.first(threads));
@@ -77,22 +79,26 @@ Expected<Section> network_section(const Bench& bench, int threads) {
   }
   if (networks.empty()) return Error(ErrorCode::invalid_argument, fmt::format("No network's name has '{}' in it", printable(bench.options.only)));
   const States states(all);
-  std::vector<std::string> titles{"network", ">tuned ms", ">default ms", ">ONNX Runtime ms", ">ONNX Runtime / tuned", ">ONNX Runtime / default"};
+  std::vector<std::string> titles{"network",          ">tuned ms",     ">default ms", ">plain ms", ">ONNX Runtime ms", ">ONNX Runtime / tuned",
+                                  ">default / tuned", ">plain / tuned"};
   if (threads > 1) titles.emplace_back("state");
   Table table(titles);
   Json list = Json::array();
   for (const Sampled& s : networks) {
     const Standing standing = standing_of(s.samples, s.contenders, states);
-    const double tuned_s = standing.best_s[0], default_s = standing.best_s[1], peer_s = s.contenders > 2 ? standing.best_s[2] : NAN;
+    const double tuned_s = standing.best_s[0], default_s = standing.best_s[1], plain_s = standing.best_s[2],
+                 peer_s = s.contenders > 3 ? standing.best_s[3] : NAN;
     const double ratio = peer_s / tuned_s;
     const auto text = [](double r) { return std::isfinite(r) ? fmt::format("{:.2f}", r) : "-"; };
     if (std::isfinite(ratio)) section.ratios.push_back(ratio);
-    std::vector<std::string> row{s.name, milliseconds(tuned_s), milliseconds(default_s), milliseconds(peer_s), text(ratio), text(peer_s / default_s)};
+    std::vector<std::string> row{s.name,      milliseconds(tuned_s),     milliseconds(default_s), milliseconds(plain_s), milliseconds(peer_s),
+                                 text(ratio), text(default_s / tuned_s), text(plain_s / tuned_s)};
     if (threads > 1) row.push_back(standing.state < 0 ? "none for all" : States::name(standing.state));
     table.row(row);
     list.push_back({{"name", s.name},
                     {"ours_s", json_number(tuned_s)},
                     {"default_s", json_number(default_s)},
+                    {"plain_s", json_number(plain_s)},
                     {"peers_s", {{"ONNX Runtime", json_number(peer_s)}}},
                     {"ratio", json_number(ratio)}});
   }
