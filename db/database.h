@@ -53,6 +53,30 @@ struct TrialRow {
   int64_t number = 0;      ///< 1-based within (session, task)
   records::Record record;  ///< samples included only where said
 };
+/// What tables and curves show of a trial: neither steps nor samples. Times in seconds.
+struct TrialOutcome {
+  int64_t number = 0;  ///< 1-based within (session, task)
+  std::string space;
+  int64_t index = -1;
+  records::Status status = records::Status::infra;
+  std::string message;
+  double seconds = 0;  ///< infinity for failures
+  bool censored = false, verified = false;
+  double build_s = 0, run_s = 0, timestamp_s = 0;
+};
+TrialOutcome outcome_of(int64_t number, const records::Record& record);
+/// What happened to one task in one slice of a session's time.
+struct ActivityRow {
+  TaskId task;
+  int64_t slice = 0;
+  int64_t trials = 0, failures = 0;
+  double spent_s = 0;  ///< building and running
+};
+/// A session's time in equal slices.
+struct Activity {
+  double begin_s = 0, slice_s = 0;  ///< Unix time of the first trial; length of a slice, 0 if there are no trials
+  std::vector<ActivityRow> rows;    ///< only those with trials, ascending by slice and task
+};
 struct EventRow {
   int64_t id = 0;
   SessionId session;
@@ -97,6 +121,11 @@ class Database : public records::RecordSource {
   /// Ascending by id, those after `after`; samples are loaded only if asked for.
   Expected<std::vector<TrialRow>> trials(std::optional<SessionId> session, std::optional<TaskId> task, TrialId after = {}, int64_t limit = -1,
                                          bool with_samples = false);
+  /// One trial with its samples; nothing if there is none of that number.
+  Expected<std::optional<TrialRow>> trial(SessionId session, TaskId task, int64_t number);
+  /// Ascending by number, those after `after`, at most `limit`.
+  Expected<std::vector<TrialOutcome>> outcomes(SessionId session, TaskId task, int64_t after, int64_t limit);
+  Expected<Activity> activity(SessionId session, int slices);
   Expected<std::vector<EventRow>> events(SessionId session);
   Expected<std::string> artifact(const std::string& key);
   Expected<std::optional<records::Record>> best(const std::string& task_key) override;

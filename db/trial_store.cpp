@@ -87,6 +87,24 @@ std::string_view blob_of(const SQLite::Column& column) {
   return column.getBytes() > 0 ? std::string_view(static_cast<const char*>(column.getBlob()), static_cast<size_t>(column.getBytes())) : std::string_view();
 }
 
+constexpr const char* kTrialColumns = "trial.id, session_id, task_id, number, task.key";
+
+/// A row of kTrialColumns, the record's and the final columns and the samples (or NULL). Errors: corrupt.
+Expected<TrialRow> trial_row(SQLite::Statement& q, const std::string& path) {
+  TrialRow row;
+  row.id = TrialId{q.getColumn(0).getInt64()};
+  row.session = SessionId{q.getColumn(1).getInt64()};
+  row.task = TaskId{q.getColumn(2).getInt64()};
+  row.number = q.getColumn(3).getInt64();
+  auto record = read_record(q, 5);
+  if (!record) return Error(record.error().code, record.error().message, fmt::format("trial {} of '{}'", row.id.value, path));
+  row.record = std::move(*record);
+  row.record.task_key = q.getColumn(4).getString();
+  const SQLite::Column samples = q.getColumn(5 + kRecordColumnCount + kFinalColumnCount);
+  if (!samples.isNull()) TW_CHECK(unpack_samples(blob_of(samples), row.record.result));
+  return row;
+}
+
 class SessionSink : public records::RecordSink {
  public:
   SessionSink(std::shared_ptr<Database> db, SessionId session) : db_(std::move(db)), session_(session) {}
@@ -168,25 +186,78 @@ Expected<std::vector<TrialRow>> Database::trials(std::optional<SessionId> sessio
     std::string where;
     if (session) where += fmt::format(" AND session_id = {}", session->value);
     if (task) where += fmt::format(" AND task_id = {}", task->value);
-    SQLite::Statement q(c, fmt::format("SELECT trial.id, session_id, task_id, number, task.key, {}, {}, {} FROM trial JOIN task ON task.id = task_id {} "
-                                       "WHERE trial.id > {}{} ORDER BY trial.id LIMIT {}",
-                                       kRecordColumns, kFinalColumns, with_samples ? "sample.data" : "NULL",
+    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, {} FROM trial JOIN task ON task.id = task_id {} WHERE trial.id > {}{} ORDER BY trial.id LIMIT {}",
+                                       kTrialColumns, kRecordColumns, kFinalColumns, with_samples ? "sample.data" : "NULL",
                                        with_samples ? "JOIN sample ON sample.trial_id = trial.id" : "", after.value, where, limit));
     std::vector<TrialRow> rows;
     while (q.executeStep()) {
-      TrialRow row;
-      row.id = TrialId{q.getColumn(0).getInt64()};
-      row.session = SessionId{q.getColumn(1).getInt64()};
-      row.task = TaskId{q.getColumn(2).getInt64()};
-      row.number = q.getColumn(3).getInt64();
-      auto record = read_record(q, 5);
-      if (!record) return Error(record.error().code, record.error().message, fmt::format("trial {} of '{}'", row.id.value, impl_->path));
-      row.record = std::move(*record);
-      row.record.task_key = q.getColumn(4).getString();
-      if (with_samples) TW_CHECK(unpack_samples(blob_of(q.getColumn(5 + kRecordColumnCount + kFinalColumnCount)), row.record.result));
+      TW_TRY(TrialRow row, trial_row(q, impl_->path));
       rows.push_back(std::move(row));
     }
     return rows;
+  });
+}
+
+Expected<std::optional<TrialRow>> Database::trial(SessionId session, TaskId task, int64_t number) {
+  return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<TrialRow>> {
+    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, sample.data FROM trial JOIN task ON task.id = task_id JOIN sample ON sample.trial_id = trial.id "
+                                       "WHERE session_id = {} AND task_id = {} AND number = {}",
+                                       kTrialColumns, kRecordColumns, kFinalColumns, session.value, task.value, number));
+    if (!q.executeStep()) return std::optional<TrialRow>();
+    TW_TRY(TrialRow row, trial_row(q, impl_->path));
+    return std::optional(std::move(row));
+  });
+}
+
+TrialOutcome outcome_of(int64_t number, const records::Record& record) {
+  const records::MeasureResult& r = record.result;
+  return {number, record.candidate.space, record.candidate.index, r.status, r.message, r.seconds(), r.censored, r.verified, r.build_s, r.run_s, r.timestamp_s};
+}
+
+Expected<std::vector<TrialOutcome>> Database::outcomes(SessionId session, TaskId task, int64_t after, int64_t limit) {
+  return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<TrialOutcome>> {
+    SQLite::Statement q(c,
+                        fmt::format("SELECT number, space, config_index, status, message, seconds, censored, verified, build_s, run_s, timestamp_s FROM trial "
+                                    "WHERE session_id = {} AND task_id = {} AND number > {} ORDER BY number LIMIT {}",
+                                    session.value, task.value, after, limit));
+    std::vector<TrialOutcome> rows;
+    while (q.executeStep()) {
+      TrialOutcome row;
+      row.number = q.getColumn(0).getInt64();
+      row.space = q.getColumn(1).getText();
+      row.index = q.getColumn(2).getInt64();
+      row.status = records::status_from_name(q.getColumn(3).getText());
+      row.message = q.getColumn(4).getText();
+      row.seconds = seconds_or_infinity(q.getColumn(5));
+      row.censored = q.getColumn(6).getInt() != 0;
+      row.verified = q.getColumn(7).getInt() != 0;
+      row.build_s = q.getColumn(8).getDouble();
+      row.run_s = q.getColumn(9).getDouble();
+      row.timestamp_s = q.getColumn(10).getDouble();
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  });
+}
+
+Expected<Activity> Database::activity(SessionId session, int slices) {
+  return impl_->read([&](SQLite::Database& c) -> Expected<Activity> {
+    Activity activity;
+    SQLite::Statement range(c, fmt::format("SELECT min(timestamp_s), max(timestamp_s) FROM trial WHERE session_id = {}", session.value));
+    if (!range.executeStep() || range.getColumn(0).isNull()) return activity;
+    activity.begin_s = range.getColumn(0).getDouble();
+    activity.slice_s = std::max(1e-3, (range.getColumn(1).getDouble() - activity.begin_s) / std::max(1, slices));
+    // The last trial would open a slice of its own.
+    SQLite::Statement q(c, fmt::format("SELECT task_id, min(CAST((timestamp_s - ?1) / ?2 AS INTEGER), {}) AS slice, count(*), sum(status <> 'ok'), "
+                                       "sum(build_s + run_s) FROM trial WHERE session_id = {} GROUP BY slice, task_id ORDER BY slice, task_id",
+                                       std::max(1, slices) - 1, session.value));
+    q.bind(1, activity.begin_s);
+    q.bind(2, activity.slice_s);
+    while (q.executeStep()) {
+      activity.rows.push_back(
+          {TaskId{q.getColumn(0).getInt64()}, q.getColumn(1).getInt64(), q.getColumn(2).getInt64(), q.getColumn(3).getInt64(), q.getColumn(4).getDouble()});
+    }
+    return activity;
   });
 }
 

@@ -14,20 +14,22 @@ namespace tw::app {
 class Engine {
  public:
   struct Space {
-    std::string name;  ///< of the template, or "default"
-    std::string summary;
-    std::shared_ptr<const space::ConfigSpace> space;  ///< null: the task has the default schedule only
+    std::string name;  ///< of the template
+    std::string summary, source;
+    std::shared_ptr<const space::ConfigSpace> space;
+    bool searched = true;  ///< false for AutoTVM's spaces, which are searched only by name
   };
 
   virtual ~Engine() = default;
   virtual Target target() = 0;
   virtual Expected<api::Network> import(const std::string& path, const Target& target) = 0;
   virtual std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) = 0;
-  virtual Space space(const records::Task& task) = 0;
+  /// Of every template that matches, those that a search goes through first; none: the task has the default schedule only.
+  virtual std::vector<Space> spaces(const records::Task& task) = 0;
   /// `groups` of the network's partition compute the task.
   virtual api::Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,
                                    const std::vector<int>& groups) = 0;
-  virtual Expected<records::Candidate> candidateAt(const records::Task& task, int64_t index) = 0;
+  virtual Expected<records::Candidate> candidateAt(const records::Task& task, const std::string& space, int64_t index) = 0;
   virtual records::Candidate defaultCandidate(const records::Task& task) = 0;
   virtual Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                              const tune::EventSink& events, const tune::SessionControl& control) = 0;

@@ -47,7 +47,7 @@ ExplainService::ExplainService(Engine& engine, SelectionHub& hub, JobRunner& job
   connect(&m_refresh, &QTimer::timeout, this, &ExplainService::explainSelection);
   connect(&hub, &SelectionHub::taskChanged, this, [this] {
     m_shownBest = 0;
-    loadSpace();
+    loadSpaces();
     m_refresh.start();
   });
   connect(&hub, &SelectionHub::trialChanged, this, [this] { m_refresh.start(); });
@@ -64,20 +64,52 @@ void ExplainService::followBest() {
   m_follow.start();
 }
 
-void ExplainService::loadSpace() {
-  m_space = {};
+void ExplainService::loadSpaces() {
+  m_spaces.clear();
+  m_space = 0;
+  m_spacesKnown = false;
   Q_EMIT spaceChanged();
   const records::Task* task = m_hub.taskValue();
   if (!task) return m_spaceJob.stop();
-  const auto work = [this, copy = *task](StopToken) -> Expected<Engine::Space> { return m_engine.space(copy); };
-  m_spaceJob.replace(m_jobs.run<Engine::Space>(Lane::work, this, work, [this](Expected<Engine::Space> result) {
+  using Spaces = std::vector<Engine::Space>;
+  const auto work = [this, copy = *task](StopToken) -> Expected<Spaces> { return m_engine.spaces(copy); };
+  m_spaceJob.replace(m_jobs.run<Spaces>(Lane::work, this, work, [this](Expected<Spaces> result) {
+    m_spacesKnown = true;
     if (result)
-      m_space = std::move(*result);
+      m_spaces = std::move(*result);
     else
       Q_EMIT reasonChanged(QString::fromStdString(result.error().text()));
+    selectSpace(m_wantedSpace);
     Q_EMIT spaceChanged();
     if (m_hub.configIndex() >= 0) Q_EMIT m_hub.configNoted();
   }));
+}
+
+const Engine::Space& ExplainService::space() const {
+  static const Engine::Space none;
+  return m_space < m_spaces.size() ? m_spaces[m_space] : none;
+}
+
+widgets::SpaceMap ExplainService::spaceMap() const {
+  widgets::SpaceMap map;
+  for (const Engine::Space& s : m_spaces) map[s.name] = s.space;
+  return map;
+}
+
+bool ExplainService::selectSpace(const std::string& name) {
+  for (size_t i = 0; i < m_spaces.size(); ++i) {
+    if (m_spaces[i].name != name || m_space == i) continue;
+    m_space = i;
+    return true;
+  }
+  return false;
+}
+
+void ExplainService::setSpace(const std::string& name) {
+  if (!selectSpace(name)) return;
+  m_wantedSpace = name;
+  Q_EMIT spaceChanged();
+  m_hub.setConfigIndex(0);
 }
 
 void ExplainService::explainSelection() {
@@ -96,31 +128,23 @@ ExplainService::Finder ExplainService::findTrial(qint64 number) const {
   const int task = m_hub.task();
   const auto& ids = m_hub.model()->taskIds;
   const TaskId id = static_cast<size_t>(task) < ids.size() ? ids[static_cast<size_t>(task)] : TaskId{};
-  return [database = m_workspace.database(), session = m_hub.session(), id, number](StopToken stop) -> Expected<Found> {
-    if (!database) return Error(ErrorCode::not_found, "No workspace is open");
-    constexpr int64_t kPage = 512;
-    for (TrialId after; !stop.stop_requested();) {
-      TW_TRY(const std::vector<db::TrialRow> rows, database->trials(session, id, after, kPage));
-      for (const auto& row : rows) {
-        if (row.number != number) continue;
-        return Found{tr("Trial %1 of session %2").arg(number).arg(session.value), row.record.candidate};
-      }
-      if (static_cast<int64_t>(rows.size()) < kPage) break;
-      after = rows.back().id;
-    }
-    return Error(ErrorCode::not_found, "The trial is not in the workspace", "trial " + std::to_string(number));
+  return [reader = m_workspace.reader(), session = m_hub.session(), id, number](StopToken) -> Expected<Found> {
+    if (!reader) return Error(ErrorCode::not_found, "No workspace is open");
+    TW_TRY(const std::optional<db::TrialRow> row, reader->trial(session, id, number));
+    if (!row) return Error(ErrorCode::not_found, "The trial is not in the workspace", "trial " + std::to_string(number));
+    return Found{tr("Trial %1 of session %2").arg(number).arg(session.value), row->record.candidate};
   };
 }
 
 ExplainService::Finder ExplainService::findConfig(qint64 index) const {
-  return [this, task = *m_hub.taskValue(), index](StopToken) -> Expected<Found> {
-    TW_TRY(records::Candidate candidate, m_engine.candidateAt(task, index));
-    return Found{tr("Point %1, not measured").arg(index), std::move(candidate)};
+  return [this, task = *m_hub.taskValue(), name = space().name, index](StopToken) -> Expected<Found> {
+    TW_TRY(records::Candidate candidate, m_engine.candidateAt(task, name, index));
+    return Found{tr("Point %1 of %2, not measured").arg(index).arg(QString::fromStdString(name)), std::move(candidate)};
   };
 }
 
 ExplainService::Finder ExplainService::findBest() const {
-  return [this, task = *m_hub.taskValue(), database = m_workspace.database()](StopToken) -> Expected<Found> {
+  return [this, task = *m_hub.taskValue(), database = m_workspace.reader()](StopToken) -> Expected<Found> {
     if (database) {
       TW_TRY(const std::optional<records::Record> best, database->best(task.key));
       if (best) return Found{tr("Best of all sessions: %1").arg(widgets::secondsText(best->result.decided_s())), best->candidate};
@@ -168,7 +192,12 @@ void ExplainService::show(Expected<Explained> result) {
   listing.merged[widgets::CodeView::Llvm] = mergedLines(e.llvm_ir_line_to_tir_line);
   listing.merged[widgets::CodeView::Assembly] = mergedLines(e.assembly_line_to_tir_line);
   if (e.error) listing.error = QString::fromStdString(e.error->text());
-  if (!m_hub.isConfigEdited()) m_hub.noteConfigIndex(m_candidate.space == m_space.name || m_space.name.empty() ? m_candidate.index : -1);
+  if (!m_hub.isConfigEdited()) {
+    // The panel shows the space that the candidate is a point of.
+    m_wantedSpace = m_candidate.space;
+    if (selectSpace(m_candidate.space)) Q_EMIT spaceChanged();
+    m_hub.noteConfigIndex(m_candidate.space == space().name || !m_spacesKnown ? m_candidate.index : -1);
+  }
   Q_EMIT reasonChanged(listing.error);
   Q_EMIT explained(listing);
 }

@@ -9,6 +9,7 @@
 #include "app/services/tune_service.h"
 #include "app/services/workspace.h"
 #include "widgets/ir/code_view.h"
+#include "widgets/tuning/knob_text.h"
 
 namespace tw::app {
 
@@ -17,8 +18,14 @@ class ExplainService : public QObject {
   Q_OBJECT
  public:
   ExplainService(Engine& engine, SelectionHub& hub, JobRunner& jobs, Workspace& workspace, TuneService& tuning, QObject* parent = nullptr);
-  /// Config space of the selected task; its `space` is null until spaceChanged() or if the task has none.
-  const Engine::Space& space() const { return m_space; }
+  /// Config spaces of the selected task, one a template, those that a search goes through first; empty until spacesKnown() or if the task has none.
+  const std::vector<Engine::Space>& spaces() const { return m_spaces; }
+  bool spacesKnown() const { return m_spacesKnown; }
+  /// The one that the selected point belongs to; without a name if there is none.
+  const Engine::Space& space() const;
+  widgets::SpaceMap spaceMap() const;
+  /// Chooses another space by hand, at its first point.
+  void setSpace(const std::string& name);
   /// What is shown, with the candidate it is of; null while nothing is.
   const std::shared_ptr<const api::Explanation>& explanation() const { return m_explanation; }
   const records::Candidate& candidate() const { return m_candidate; }
@@ -46,7 +53,8 @@ class ExplainService : public QObject {
     api::Explanation explanation;
   };
   using Finder = std::function<Expected<Found>(StopToken)>;
-  void loadSpace();
+  void loadSpaces();
+  bool selectSpace(const std::string& name);
   void explainSelection();
   Finder findTrial(qint64 number) const;
   Finder findConfig(qint64 index) const;
@@ -61,7 +69,10 @@ class ExplainService : public QObject {
   Workspace& m_workspace;
   TuneService& m_tuning;
   LatestJob m_spaceJob, m_job;
-  Engine::Space m_space;
+  std::vector<Engine::Space> m_spaces;
+  size_t m_space = 0;
+  bool m_spacesKnown = false;
+  std::string m_wantedSpace;  ///< of the selected candidate
   std::shared_ptr<const api::Explanation> m_explanation;
   records::Candidate m_candidate;
   QTimer m_follow, m_refresh;

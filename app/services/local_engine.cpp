@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/services/local_engine.h"
 
+#include <algorithm>
+
 #include "engine/base/json.h"
 #include "engine/codegen/codegen.h"
 #include "engine/frontends/frontend.h"
@@ -14,10 +16,15 @@ Expected<api::Network> LocalEngine::import(const std::string& path, const Target
 
 std::vector<api::NetworkTask> LocalEngine::tasks(const api::Network& network, const Target& target) { return api::network_tasks(network, target); }
 
-Engine::Space LocalEngine::space(const records::Task& task) {
-  const space::Template* found = space::find_template(*task.dag, task.target);
-  if (!found) return {"default", {}, nullptr};
-  return {found->name, found->summary, std::make_shared<const space::ConfigSpace>(found->space(*task.dag, task.target))};
+std::vector<Engine::Space> LocalEngine::spaces(const records::Task& task) {
+  const std::vector<const space::Template*> searched = space::alternatives(*task.dag, task.target);
+  std::vector<Space> all;
+  for (const space::Template* t : space::find_templates(*task.dag, task.target)) {
+    const bool ours = std::find(searched.begin(), searched.end(), t) != searched.end();
+    all.push_back({t->name, t->summary, t->source, std::make_shared<const space::ConfigSpace>(t->space(*task.dag, task.target)), ours});
+  }
+  std::stable_partition(all.begin(), all.end(), [](const Space& s) { return s.searched; });
+  return all;
 }
 
 api::Explanation LocalEngine::explain(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,
@@ -25,7 +32,9 @@ api::Explanation LocalEngine::explain(const records::Task& task, const std::vect
   return api::explain(task, steps, network, groups);
 }
 
-Expected<records::Candidate> LocalEngine::candidateAt(const records::Task& task, int64_t index) { return api::candidate_at(task, index); }
+Expected<records::Candidate> LocalEngine::candidateAt(const records::Task& task, const std::string& space, int64_t index) {
+  return api::candidate_at(task, space, index);
+}
 
 records::Candidate LocalEngine::defaultCandidate(const records::Task& task) { return api::default_candidate(task); }
 

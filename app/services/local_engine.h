@@ -12,10 +12,10 @@ class LocalEngine : public Engine {
   Target target() override;
   Expected<api::Network> import(const std::string& path, const Target& target) override;
   std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) override;
-  Space space(const records::Task& task) override;
+  std::vector<Space> spaces(const records::Task& task) override;
   api::Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,
                            const std::vector<int>& groups) override;
-  Expected<records::Candidate> candidateAt(const records::Task& task, int64_t index) override;
+  Expected<records::Candidate> candidateAt(const records::Task& task, const std::string& space, int64_t index) override;
   records::Candidate defaultCandidate(const records::Task& task) override;
   Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                      const tune::EventSink& events, const tune::SessionControl& control) override;

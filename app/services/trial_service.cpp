@@ -33,26 +33,35 @@ void TrialService::select() {
     return set(progress ? progress->store : nullptr, true, false);
   }
   const auto& ids = m_hub.model()->taskIds;
-  if (static_cast<size_t>(task) >= ids.size() || !m_workspace.database()) return set(nullptr, false, false);
+  if (static_cast<size_t>(task) >= ids.size() || !m_workspace.reader()) return set(nullptr, false, false);
   load(session, ids[static_cast<size_t>(task)], static_cast<double>(m_hub.taskValue()->flops));
 }
 
 void TrialService::load(SessionId session, TaskId task, double flops) {
   set(nullptr, false, true);
-  const auto work = [database = m_workspace.database(), session, task, flops](StopToken stop) -> Expected<widgets::TrialStorePtr> {
-    auto store = std::make_shared<widgets::TrialStore>(flops);
-    constexpr int64_t kPage = 2048;
-    for (TrialId after; !stop.stop_requested();) {
-      TW_TRY(const std::vector<db::TrialRow> rows, database->trials(session, task, after, kPage, true));
-      for (const auto& row : rows) store->append(row.number, row.record);
-      if (static_cast<int64_t>(rows.size()) < kPage) break;
-      after = rows.back().id;
-    }
-    return store;
+  readOn(session, task, std::make_shared<widgets::TrialStore>(flops));
+}
+
+void TrialService::readOn(SessionId session, TaskId task, const widgets::TrialStorePtr& store) {
+  constexpr int64_t kPage = 1 << 14;
+  using Rows = std::vector<db::TrialOutcome>;
+  const auto work = [reader = m_workspace.reader(), session, task, after = store->lastNumber()](StopToken) -> Expected<Rows> {
+    return reader->outcomes(session, task, after, kPage);
   };
-  m_job.replace(m_jobs.run<widgets::TrialStorePtr>(Lane::database, this, work, [this](Expected<widgets::TrialStorePtr> result) {
-    if (!result) Q_EMIT failed(tr("The trials cannot be read: %1").arg(QString::fromStdString(result.error().text())));
-    set(result ? *result : nullptr, false, false);
+  m_job.replace(m_jobs.run<Rows>(Lane::database, this, work, [this, session, task, store](Expected<Rows> rows) {
+    if (!rows) {
+      Q_EMIT failed(tr("The trials cannot be read: %1").arg(QString::fromStdString(rows.error().text())));
+      return set(nullptr, false, false);
+    }
+    for (const db::TrialOutcome& row : *rows) store->append(row);
+    const bool more = static_cast<int64_t>(rows->size()) == kPage;
+    if (m_store == store) {
+      m_loading = more;
+      Q_EMIT storeGrew();
+    } else {
+      set(store, false, more);
+    }
+    if (more) readOn(session, task, store);
   }));
 }
 

@@ -13,10 +13,10 @@ class TrialService : public QObject {
   Q_OBJECT
  public:
   TrialService(SelectionHub& hub, JobRunner& jobs, Workspace& workspace, TuneService& tuning, QObject* parent = nullptr);
-  /// Null while there is none or it is still being read.
+  /// Null while there is none or nothing was read yet.
   const widgets::TrialStorePtr& store() const { return m_store; }
   bool isLive() const { return m_live; }
-  bool isLoading() const { return m_loading; }
+  bool isLoading() const { return m_loading; }  ///< more rows are being read
 
  Q_SIGNALS:
   void storeChanged();  ///< another store, or none
@@ -26,6 +26,8 @@ class TrialService : public QObject {
  private:
   void select();
   void load(SessionId session, TaskId task, double flops);
+  /// Reads the next page into `store` and goes on until there is none; the store is shown after the first.
+  void readOn(SessionId session, TaskId task, const widgets::TrialStorePtr& store);
   void set(widgets::TrialStorePtr store, bool live, bool loading);
   SelectionHub& m_hub;
   JobRunner& m_jobs;

@@ -2,7 +2,7 @@
 #include "app/services/tune_service.h"
 
 #include <QDateTime>
-#include <cmath>
+#include <algorithm>
 
 #include "engine/base/json.h"
 #include "widgets/common/format.h"
@@ -70,7 +70,8 @@ void TuneService::start(const Request& request) {
   m_startedAt = now();
   m_endedAt = 0;
   m_paused = false;
-  m_inbox = {};
+  m_dropped = 0;
+  m_feed = std::make_shared<SessionFeed>();
   m_thread = std::jthread([this, full](StopToken stop) { body(full, stop); });
   m_timer.start();
   setState(State::running);
@@ -83,18 +84,14 @@ void TuneService::body(const Request& request, StopToken stop) {
   } catch (const std::exception& e) {
     result.emplace(Error(ErrorCode::internal, e.what()));
   }
-  const std::scoped_lock lock(m_mutex);
-  m_inbox.end = std::move(result);
+  m_feed->end(std::move(*result));
 }
 
 Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, StopToken stop) {
   const std::shared_ptr<db::Database> database = m_workspace.database();
   TW_TRY(const SessionId session,
          database->begin_session(request.model->id, request.options.tuner, request.model->target.str(), sessionJson(request), m_engine.host()));
-  {
-    const std::scoped_lock lock(m_mutex);
-    m_inbox.session = session;
-  }
+  m_feed->begin(session);
   std::vector<tune::SessionTask> tasks;
   for (const int t : request.tasks) {
     const auto& task = request.model->tasks[static_cast<size_t>(t)];
@@ -103,78 +100,81 @@ Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, StopT
   const auto sink = db::session_sink(database, session);
   tune::SessionControl control{stop, [this] { return m_paused.load(); }};
   auto report = m_engine.tune(
-      tasks, request.options, *sink, [this](const tune::Event& e) { receive(e); }, control);
+      tasks, request.options, *sink, [this](const tune::Event& e) { m_feed->tell(e); }, control);
   const char* state = !report ? "interrupted" : report->cancelled ? "cancelled" : "done";
   auto ended = database->end_session(session, state);
   if (report && !ended) return ended.error();
   return report;
 }
 
-void TuneService::receive(const tune::Event& event) {
-  const std::scoped_lock lock(m_mutex);
-  m_inbox.events.push_back(event);
-  // The steps are in the database; the buffer need not carry them.
-  if (auto* trial = std::get_if<tune::TrialDone>(&m_inbox.events.back())) trial->record.candidate.steps.clear();
-}
-
 void TuneService::drain() {
-  Inbox inbox;
-  {
-    const std::scoped_lock lock(m_mutex);
-    std::swap(inbox, m_inbox);
-    m_inbox.session = inbox.session;
-  }
-  if (inbox.session && !m_session) {
-    m_session = inbox.session;
+  const SessionFeed::State state = m_feed->take();
+  if (state.session && !m_session) {
+    m_session = state.session;
     Q_EMIT sessionStarted();
   }
+  apply(state);
+  for (const tune::TaskDone& done : state.done) noteDone(done);
+  for (const std::string& text : state.notes) Q_EMIT note(QString::fromStdString(text));
   std::vector<int> changed;
-  for (const tune::Event& event : inbox.events) apply(event, changed);
-  std::sort(changed.begin(), changed.end());
-  changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+  for (const int task : state.changed) changed.push_back(m_progress.at(static_cast<size_t>(task)).task);
   if (!changed.empty()) Q_EMIT progressed(changed);
-  if (inbox.end) end(*inbox.end);
+  if (state.end) end(*state.end);
 }
 
-void TuneService::apply(const tune::Event& event, std::vector<int>& changed) {
-  const auto progressOf = [&](int sessionTask) -> TaskProgress& {
-    TaskProgress& p = m_progress.at(static_cast<size_t>(sessionTask));
-    changed.push_back(p.task);
-    return p;
-  };
-  if (const auto* planned = std::get_if<tune::SessionPlanned>(&event)) {
-    m_trialsPlanned = planned->trials;
-  } else if (const auto* started = std::get_if<tune::TaskStarted>(&event)) {
-    TaskProgress& p = progressOf(started->task);
-    p.budget = started->budget;
-    m_currentTask = p.task;
-  } else if (const auto* trial = std::get_if<tune::TrialDone>(&event)) {
-    TaskProgress& p = progressOf(trial->task);
-    p.store->append(trial->number, trial->record);
-    ++m_trialsDone;
-    m_currentTask = p.task;
-    if (std::isfinite(trial->best_s)) p.bestSeconds = trial->best_s;
-    if (trial->record.candidate.space == "default" && trial->record.result.ok()) p.defaultSeconds = trial->record.result.seconds();
-  } else if (const auto* finals = std::get_if<tune::FinalsDone>(&event)) {
-    TaskProgress& p = progressOf(finals->task);
-    if (std::isfinite(finals->best_s)) p.bestSeconds = finals->best_s;
-  } else if (const auto* done = std::get_if<tune::TaskDone>(&event)) {
-    TaskProgress& p = progressOf(done->task);
-    p.phase.clear();
-    if (std::isfinite(done->default_s)) p.defaultSeconds = done->default_s;
-    if (std::isfinite(done->best_s)) p.bestSeconds = done->best_s;
-    const QString name = QString::fromStdString(m_model->tasks[static_cast<size_t>(p.task)].task.name);
-    Q_EMIT note(tr("Task T%1 %2: best %3, default %4, %5 trials")
-                    .arg(p.task + 1)
-                    .arg(name, widgets::secondsText(done->best_s), widgets::secondsText(done->default_s))
-                    .arg(done->trials));
-  } else if (const auto* phase = std::get_if<tune::Phase>(&event)) {
-    TaskProgress& p = progressOf(phase->task);
-    m_currentTask = p.task;
-    p.phase = QString::fromStdString(phase->name);
-  } else if (const auto* text = std::get_if<tune::Note>(&event)) {
-    Q_EMIT note(QString::fromStdString(text->text));
+void TuneService::apply(const SessionFeed::State& state) {
+  m_trialsPlanned = state.planned;
+  m_trialsDone = state.trials;
+  m_dropped += state.dropped;
+  if (state.currentTask >= 0) m_currentTask = m_progress.at(static_cast<size_t>(state.currentTask)).task;
+  for (const SessionFeed::Trial& trial : state.fresh) {
+    widgets::TrialStore& store = *m_progress.at(static_cast<size_t>(trial.task)).store;
+    if (trial.outcome.number == store.lastNumber() + 1) store.append(trial.outcome);
   }
+  for (const int task : state.changed) {
+    TaskProgress& p = m_progress.at(static_cast<size_t>(task));
+    const SessionFeed::TaskState& told = state.tasks.at(task);
+    p.budget = told.budget, p.bestSeconds = told.bestSeconds, p.defaultSeconds = told.defaultSeconds, p.lastNumber = told.lastNumber;
+    p.phase = QString::fromStdString(told.phase);
+    catchUp(static_cast<size_t>(task));
+  }
+}
+
+void TuneService::catchUp(size_t task) {
+  TaskProgress& p = m_progress.at(task);
+  if (p.reading || p.store->lastNumber() >= p.lastNumber) return;
+  const auto& ids = m_model->taskIds;
+  if (static_cast<size_t>(p.task) >= ids.size()) return;
+  p.reading = true;
+  using Rows = std::vector<db::TrialOutcome>;
+  const auto work = [reader = m_workspace.reader(), session = m_session, id = ids[static_cast<size_t>(p.task)],
+                     after = p.store->lastNumber()](StopToken) -> Expected<Rows> { return reader->outcomes(session, id, after, 2 * SessionFeed::kTrials); };
+  m_workspace.jobs().run<Rows>(Lane::database, this, work, [this, task, store = p.store](Expected<Rows> rows) {
+    if (task >= m_progress.size() || m_progress[task].store != store) return;  // of an earlier session
+    m_progress[task].reading = false;
+    if (!rows) {
+      Q_EMIT failed(tr("Trials cannot be read back: %1").arg(QString::fromStdString(rows.error().text())));
+      return;
+    }
+    for (const db::TrialOutcome& row : *rows) {
+      if (row.number > store->lastNumber()) store->append(row);
+    }
+    if (!rows->empty()) catchUp(task);
+    Q_EMIT progressed({m_progress[task].task});
+  });
+}
+
+bool TuneService::isCatchingUp() const {
+  return std::any_of(m_progress.begin(), m_progress.end(), [](const TaskProgress& p) { return p.store->lastNumber() < p.lastNumber; });
+}
+
+void TuneService::noteDone(const tune::TaskDone& done) {
+  const TaskProgress& p = m_progress.at(static_cast<size_t>(done.task));
+  const QString name = QString::fromStdString(m_model->tasks[static_cast<size_t>(p.task)].task.name);
+  Q_EMIT note(tr("Task T%1 %2: best %3, default %4, %5 trials")
+                  .arg(p.task + 1)
+                  .arg(name, widgets::secondsText(done.best_s), widgets::secondsText(done.default_s))
+                  .arg(done.trials));
 }
 
 void TuneService::end(const Expected<tune::SessionReport>& report) {

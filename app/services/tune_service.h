@@ -4,17 +4,18 @@
 #include <QObject>
 #include <QTimer>
 #include <atomic>
-#include <mutex>
 #include <thread>
 
 #include "app/services/engine.h"
 #include "app/services/open_model.h"
+#include "app/services/session_feed.h"
 #include "app/services/workspace.h"
 #include "widgets/tuning/trial_store.h"
 
 namespace tw::app {
 
-/// Runs one tuning session at a time on a thread of its own. The thread writes into a buffer; a timer of the GUI thread empties it 30 times a second.
+/// Runs one tuning session at a time on a thread of its own. The thread writes into a bounded SessionFeed; a timer of the GUI thread takes it 30 times a second
+/// and reads from the database what did not fit.
 class TuneService : public QObject {
   Q_OBJECT
  public:
@@ -31,6 +32,8 @@ class TuneService : public QObject {
     qint64 budget = 0;
     double defaultSeconds = 0, bestSeconds = 0;  ///< 0: not known yet
     QString phase;
+    qint64 lastNumber = 0;  ///< of the trials told of; behind it until catching up is done, `store` is short of trials
+    bool reading = false;
   };
 
   TuneService(Engine& engine, Workspace& workspace, QObject* parent = nullptr);
@@ -53,6 +56,9 @@ class TuneService : public QObject {
   qint64 trialsDone() const { return m_trialsDone; }
   qint64 trialsPlanned() const { return m_trialsPlanned; }
   double elapsedSeconds() const;
+  /// Whether trials are still being read that came faster than they could be shown.
+  bool isCatchingUp() const;
+  qint64 trialsDropped() const { return m_dropped; }
 
  Q_SIGNALS:
   void stateChanged();
@@ -64,31 +70,26 @@ class TuneService : public QObject {
   void failed(const QString& message);
 
  private:
-  struct Inbox {
-    SessionId session;
-    std::vector<tune::Event> events;
-    std::optional<Expected<tune::SessionReport>> end;
-  };
   void body(const Request& request, StopToken stop);
   Expected<tune::SessionReport> tuneAll(const Request& request, StopToken stop);
-  void receive(const tune::Event& event);
   void drain();
-  void apply(const tune::Event& event, std::vector<int>& changed);
+  void apply(const SessionFeed::State& state);
+  void noteDone(const tune::TaskDone& done);
+  void catchUp(size_t task);
   void end(const Expected<tune::SessionReport>& report);
   void setState(State state);
 
   Engine& m_engine;
   Workspace& m_workspace;
   QTimer m_timer;
-  std::mutex m_mutex;
-  Inbox m_inbox;  // under m_mutex
+  std::shared_ptr<SessionFeed> m_feed;
   std::atomic<bool> m_paused = false;
   State m_state = State::idle;
   OpenModelPtr m_model;
   SessionId m_session;
   std::vector<TaskProgress> m_progress;
   int m_currentTask = -1;
-  qint64 m_trialsDone = 0, m_trialsPlanned = 0;
+  qint64 m_trialsDone = 0, m_trialsPlanned = 0, m_dropped = 0;
   double m_startedAt = 0, m_endedAt = 0;
   std::jthread m_thread;  // last: joins before the rest goes
 };

@@ -13,23 +13,27 @@ QString Workspace::defaultPath() { return QStandardPaths::writableLocation(QStan
 
 void Workspace::open(const QString& path) {
   struct Opened {
-    std::shared_ptr<db::Database> database;
+    std::shared_ptr<db::Database> database, reader;
     std::string warning;
   };
   m_path = path;
   m_database.reset();
+  m_reader.reset();
   m_sessions.clear();
   m_models.clear();
   Q_EMIT sessionsChanged();
   const auto work = [file = path.toStdString(), folder = QFileInfo(path).absolutePath()](StopToken) -> Expected<Opened> {
     if (!QDir().mkpath(folder)) return Error(ErrorCode::io_error, "The folder of the workspace cannot be created", folder.toStdString());
     auto database = db::Database::open(file);
-    if (database) return Opened{*database, {}};
+    if (database) {
+      TW_TRY(auto reader, db::Database::open(file, db::Mode::read_only));
+      return Opened{*database, std::move(reader), {}};
+    }
     const Error why = database.error();
     if (why.code != ErrorCode::infrastructure && why.code != ErrorCode::io_error) return why;
     auto reading = db::Database::open(file, db::Mode::read_only);
     if (!reading) return why;
-    return Opened{*reading, why.text()};
+    return Opened{*reading, *reading, why.text()};
   };
   m_opening.replace(m_jobs.run<Opened>(Lane::database, this, work, [this](Expected<Opened> result) {
     if (!result) {
@@ -37,6 +41,7 @@ void Workspace::open(const QString& path) {
       return;
     }
     m_database = result->database;
+    m_reader = result->reader;
     Q_EMIT opened();
     if (!result->warning.empty()) Q_EMIT failed(tr("The workspace is open for reading only: %1").arg(QString::fromStdString(result->warning)), true);
     refreshSessions();
@@ -44,8 +49,8 @@ void Workspace::open(const QString& path) {
 }
 
 void Workspace::refreshSessions() {
-  if (!m_database) return;
-  const auto work = [database = m_database](StopToken) -> Expected<Listing> {
+  if (!m_reader) return;
+  const auto work = [database = m_reader](StopToken) -> Expected<Listing> {
     Listing listing;
     TW_TRY(listing.sessions, database->sessions());
     TW_TRY(listing.models, database->models());

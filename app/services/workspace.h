@@ -20,8 +20,11 @@ class Workspace : public QObject {
   /// Reads the list of sessions again.
   void refreshSessions();
 
-  /// Null until opened() was sent.
+  /// Null until opened() was sent. For writing; only tuning and importing do.
   const std::shared_ptr<db::Database>& database() const { return m_database; }
+  /// A connection of its own for reading, so that queries never wait for a writer; use it on Lane::database.
+  const std::shared_ptr<db::Database>& reader() const { return m_reader; }
+  JobRunner& jobs() { return m_jobs; }
   bool isWritable() const { return m_database && m_database->mode() == db::Mode::read_write; }
   QString path() const { return m_path; }
   const std::vector<db::SessionRow>& sessions() const { return m_sessions; }
@@ -43,7 +46,7 @@ class Workspace : public QObject {
   };
   JobRunner& m_jobs;
   LatestJob m_opening, m_listing;
-  std::shared_ptr<db::Database> m_database;
+  std::shared_ptr<db::Database> m_database, m_reader;
   QString m_path;
   std::vector<db::SessionRow> m_sessions;
   std::vector<db::ModelRow> m_models;

@@ -34,7 +34,7 @@ void SpaceView::showSpace() {
   m_panel->setSpace(nullptr, {});
   if (!m_services.hub.taskValue())
     return m_state->showEmpty(tr("No space"), tr("Select a task to see its knobs."), m_services.actions.get(QStringLiteral("file.open")));
-  if (space.name.empty()) return m_state->showEmpty(tr("Reading the space…"), {});
+  if (!m_services.explain.spacesKnown()) return m_state->showEmpty(tr("Reading the space…"), {});
   m_state->showEmpty(tr("Nothing to choose"), tr("No template matches this task, so it runs with the default schedule. The code view shows it."));
 }
 

@@ -1,62 +1,74 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/trials_view.h"
 
-#include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QScrollBar>
+#include <QSplitter>
+#include <QToolButton>
 #include <QTreeView>
 #include <QVBoxLayout>
 
 #include "app/action_registry.h"
 #include "app/selection_hub.h"
+#include "app/services/explain_service.h"
 #include "app/services/trial_service.h"
+#include "app/services/workspace.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/common/format.h"
 #include "widgets/common/table_view.h"
+#include "widgets/theme/theme.h"
+#include "widgets/tuning/tray_model.h"
 #include "widgets/tuning/trial_model.h"
 
 namespace tw::app {
+namespace {
+const QString kFilter = QStringLiteral("trials");
+}
 
 TrialsView::TrialsView(Services& services, QWidget* parent)
-    : QWidget(parent), m_services(services), m_model(new widgets::TrialModel(this)), m_filter(new widgets::TrialFilter(this)), m_table(new QTreeView(this)) {
+    : QWidget(parent), m_services(services), m_model(new widgets::TrialModel(this)), m_tray(new widgets::TrayModel(this)), m_table(new QTreeView(this)) {
   using widgets::TrialModel;
-  m_filter->setSourceModel(m_model);
-  m_table->setModel(m_filter);
+  m_table->setModel(m_model);
   m_table->setObjectName(QStringLiteral("table.trials"));
   m_table->setAccessibleName(tr("Trials"));
   widgets::setUpTable(m_table);
   m_table->setSortingEnabled(true);
   m_table->sortByColumn(TrialModel::Number, Qt::AscendingOrder);
-  const int widths[] = {46, 110, 78, 72, 60, 80, 120, 70, 70, 74, 300};
+  const int widths[] = {64, 120, 78, 78, 60, 90, 150, 260, 72, 72, 74, 300};
   for (int c = 0; c < TrialModel::ColumnCount; ++c) m_table->header()->resizeSection(c, widths[c]);
-
-  auto* keep = new QComboBox(this);
-  keep->setObjectName(QStringLiteral("combo.trials.keep"));
-  keep->setAccessibleName(tr("Which trials are listed"));
-  keep->addItems({tr("All trials"), tr("Successful"), tr("Failed")});
-  auto* find = new QLineEdit(this);
-  find->setObjectName(QStringLiteral("edit.trials.filter"));
-  find->setAccessibleName(tr("Filter trials"));
-  find->setPlaceholderText(tr("Filter: number, config, result, message"));
-  find->setClearButtonEnabled(true);
-  m_count = new QLabel(this);
-  auto* bar = new QHBoxLayout;
-  bar->setContentsMargins(6, 2, 6, 0);
-  bar->addWidget(keep);
-  bar->addWidget(find, 1);
-  bar->addWidget(m_count);
+  m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
+  auto* pin = new QAction(tr("Put into or take out of the tray"), m_table);
+  pin->setObjectName(QStringLiteral("menu.trials.tray"));
+  connect(pin, &QAction::triggered, this, &TrialsView::toggleTray);
+  m_table->addAction(pin);
   m_state = new widgets::EmptyState(m_table, this);
+  auto* split = new QSplitter(Qt::Vertical, this);
+  split->setChildrenCollapsible(false);
+  split->addWidget(m_state);
+  split->addWidget(makeTray());
+  split->setStretchFactor(0, 3);
+  split->setStretchFactor(1, 2);
   auto* box = new QVBoxLayout(this);
   box->setContentsMargins(0, 0, 0, 0);
   box->setSpacing(2);
-  box->addLayout(bar);
-  box->addWidget(m_state, 1);
+  box->addWidget(makeBar());
+  box->addWidget(split, 1);
 
-  connect(keep, &QComboBox::currentIndexChanged, this, [this](int i) { m_filter->setKeep(static_cast<widgets::TrialFilter::Keep>(i)), showState(); });
-  connect(find, &QLineEdit::textChanged, this, [this](const QString& text) { m_filter->setText(text), showState(); });
+  connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) {
+    if (!m_quiet) m_services.hub.setFilter(kFilter, text);
+  });
+  connect(&services.hub, &SelectionHub::filterChanged, this, [this](const QString& name) {
+    if (name == kFilter) showFilter();
+  });
+  connect(&services.explain, &ExplainService::spaceChanged, this, [this] {
+    m_model->setSpaces(m_services.explain.spaceMap());
+    showFilter();
+    showTray();
+  });
   connect(&services.trials, &TrialService::storeChanged, this, &TrialsView::showStore);
   connect(&services.trials, &TrialService::storeGrew, this, [this] {
     const QScrollBar* bar = m_table->verticalScrollBar();
@@ -65,23 +77,136 @@ TrialsView::TrialsView(Services& services, QWidget* parent)
     if (atEnd && m_services.hub.trial() < 0) m_table->scrollToBottom();
     showState();
   });
-  connect(&services.hub, &SelectionHub::trialChanged, this, &TrialsView::showSelection);
-  connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-    if (current.isValid()) m_services.hub.setTrial(m_model->store()->number(m_filter->mapToSource(current).row()));
+  connect(m_model, &TrialModel::arrangingChanged, this, [this] {
+    showState();
+    showSelection();
   });
+  connect(m_model, &QAbstractItemModel::modelReset, this, &TrialsView::showSelection);
+  connect(&services.hub, &SelectionHub::trialChanged, this, &TrialsView::showSelection);
+  connect(&services.hub, &SelectionHub::trayChanged, this, &TrialsView::showTray);
+  connect(&services.hub, &SelectionHub::modelChanged, this, &TrialsView::showTray);
+  connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+    if (current.isValid() && !m_quiet) m_services.hub.setTrial(m_model->store()->number(m_model->storeRow(current.row())));
+  });
+  m_model->setSpaces(services.explain.spaceMap());
+  showFilter();
   showStore();
+  showTray();
+}
+
+QWidget* TrialsView::makeBar() {
+  auto* bar = new QWidget(this);
+  m_filter = new QLineEdit(bar);
+  m_filter->setObjectName(QStringLiteral("edit.trials.filter"));
+  m_filter->setAccessibleName(tr("Filter trials"));
+  m_filter->setPlaceholderText(tr("Filter, such as  gflops>50 & status=ok"));
+  m_filter->setToolTip(
+      tr("Comparisons with =, !=, <, <=, >, >= and ~ (contains), joined by & and |, turned round by !. Fields: number, time, gflops, ratio, build, "
+         "run, config, status, space, message, and every knob; tile[0] is the outermost factor of a split. A word alone is looked for in "
+         "outcome, space and message."));
+  m_filter->setClearButtonEnabled(true);
+  auto* examples = new QToolButton(bar);
+  examples->setObjectName(QStringLiteral("button.trials.filters"));
+  examples->setText(tr("Filters"));
+  examples->setAccessibleName(tr("Filters to begin with"));
+  examples->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(examples);
+  const auto example = [&](const QString& text, const QString& filter) {
+    connect(menu->addAction(QStringLiteral("%1\t%2").arg(text, filter)), &QAction::triggered, this,
+            [this, filter] { m_services.hub.setFilter(kFilter, filter); });
+  };
+  example(tr("All trials"), QString());
+  example(tr("Successful"), QStringLiteral("status=ok"));
+  example(tr("Failed"), QStringLiteral("status=failed"));
+  example(tr("Within 10 % of the best"), QStringLiteral("ratio<=1.1"));
+  example(tr("Timeouts"), QStringLiteral("status~timeout"));
+  examples->setMenu(menu);
+  m_count = new QLabel(bar);
+  m_count->setObjectName(QStringLiteral("label.trials.count"));
+  auto* pin = new QToolButton(bar);
+  pin->setObjectName(QStringLiteral("button.trials.tray"));
+  pin->setText(tr("Side by side"));
+  pin->setToolTip(tr("Puts the selected trial beside others, at most %1; again to take it out").arg(SelectionHub::kTrayLimit));
+  pin->setAccessibleName(pin->text());
+  connect(pin, &QToolButton::clicked, this, &TrialsView::toggleTray);
+  m_problem = new QLabel(bar);
+  m_problem->setObjectName(QStringLiteral("label.trials.problem"));
+  m_problem->setTextFormat(Qt::PlainText);
+  m_problem->setWordWrap(true);
+  auto* line = new QHBoxLayout;
+  line->addWidget(m_filter, 1);
+  line->addWidget(examples);
+  line->addWidget(m_count);
+  line->addWidget(pin);
+  auto* box = new QVBoxLayout(bar);
+  box->setContentsMargins(6, 2, 6, 0);
+  box->setSpacing(2);
+  box->addLayout(line);
+  box->addWidget(m_problem);
+  return bar;
+}
+
+QWidget* TrialsView::makeTray() {
+  m_trayPanel = new QWidget(this);
+  m_trayTable = new QTreeView(m_trayPanel);
+  m_trayTable->setModel(m_tray);
+  m_trayTable->setObjectName(QStringLiteral("table.tray"));
+  m_trayTable->setAccessibleName(tr("Trials side by side"));
+  widgets::setUpTable(m_trayTable);
+  auto* title = new QLabel(tr("Side by side"), m_trayPanel);
+  auto* clear = new QToolButton(m_trayPanel);
+  clear->setObjectName(QStringLiteral("button.tray.clear"));
+  clear->setText(tr("Clear"));
+  clear->setAccessibleName(tr("Take all trials out"));
+  connect(clear, &QToolButton::clicked, this, [this] { m_services.hub.setTray({}); });
+  auto* line = new QHBoxLayout;
+  line->addWidget(title, 1);
+  line->addWidget(clear);
+  line->setContentsMargins(6, 2, 6, 0);
+  auto* box = new QVBoxLayout(m_trayPanel);
+  box->setContentsMargins(0, 0, 0, 0);
+  box->setSpacing(2);
+  box->addLayout(line);
+  box->addWidget(m_trayTable, 1);
+  return m_trayPanel;
 }
 
 void TrialsView::showStore() {
+  m_quiet = true;
   m_model->setStore(m_services.trials.store());
+  m_quiet = false;
+  showState();
+  showSelection();
+}
+
+void TrialsView::showFilter() {
+  const QString text = m_services.hub.filter(kFilter);
+  if (m_filter->text() != text) {
+    m_quiet = true;
+    m_filter->setText(text);
+    m_quiet = false;
+  }
+  QString problem;
+  const auto query = widgets::TrialQuery::parse(text, m_services.explain.spaceMap(), &problem);
+  m_problem->setVisible(!query);
+  m_problem->setText(problem);
+  QPalette p = palette();
+  p.setColor(QPalette::WindowText, widgets::themeOf(this).error);
+  m_problem->setPalette(p);
+  if (!query) return;  // the rows of the last filter that made sense stay
+  m_quiet = true;
+  m_model->setQuery(*query);
+  m_quiet = false;
   showState();
   showSelection();
 }
 
 void TrialsView::showState() {
   const auto& store = m_services.trials.store();
-  m_count->setText(store ? tr("%1 of %2").arg(widgets::countText(m_filter->rowCount()), widgets::countText(store->size())) : QString());
-  if (store && store->size() > 0 && m_filter->rowCount() > 0) return m_state->showContent();
+  QString count = store ? tr("%1 of %2").arg(widgets::countText(m_model->rowCount()), widgets::countText(store->size())) : QString();
+  if (m_services.trials.isLoading() || m_model->isArranging()) count += QString(QChar(0x2026));
+  m_count->setText(count);
+  if (store && store->size() > 0 && (m_model->rowCount() > 0 || m_model->isArranging())) return m_state->showContent();
   if (store && store->size() > 0) return m_state->showEmpty(tr("No trial matches"), tr("Change the filter above."));
   if (m_services.trials.isLoading()) return m_state->showEmpty(tr("Reading trials…"), {});
   m_state->showEmpty(tr("No trials"), tr("Trials of the selected task are listed here as they are measured. Start a session or choose an earlier one."),
@@ -89,24 +214,54 @@ void TrialsView::showState() {
 }
 
 void TrialsView::showSelection() {
-  const int row = m_model->store() ? m_model->store()->rowOf(m_services.hub.trial()) : -1;
-  if (row < 0) {
-    if (m_services.hub.trial() < 0) m_table->setCurrentIndex({});
-    return;
-  }
-  const QModelIndex index = m_filter->mapFromSource(m_model->index(row, 0));
-  if (index.isValid() && index.row() != m_table->currentIndex().row()) m_table->setCurrentIndex(index);
+  const int row = m_model->rowOfNumber(m_services.hub.trial());
+  m_quiet = true;
+  if (row >= 0 && row != m_table->currentIndex().row()) m_table->setCurrentIndex(m_model->index(row, 0));
+  if (row < 0) m_table->setCurrentIndex({});
+  m_quiet = false;
 }
 
 void TrialsView::step(int rows) {
-  if (m_filter->rowCount() == 0) return;
+  if (m_model->rowCount() == 0) return;
   const int row = m_table->currentIndex().isValid() ? m_table->currentIndex().row() + rows : 0;
-  m_table->setCurrentIndex(m_filter->index(std::clamp(row, 0, m_filter->rowCount() - 1), 0));
+  m_table->setCurrentIndex(m_model->index(std::clamp(row, 0, m_model->rowCount() - 1), 0));
 }
 
 void TrialsView::goToBest() {
   const auto& store = m_model->store();
   if (store && !store->improvements().empty()) m_services.hub.setTrial(store->number(store->improvements().back().row));
+}
+
+void TrialsView::toggleTray() {
+  if (m_services.hub.trial() >= 0) m_services.hub.toggleTray({m_services.hub.session(), m_services.hub.task(), m_services.hub.trial()});
+}
+
+void TrialsView::showTray() {
+  const std::vector<TrialRef> refs = m_services.hub.tray();
+  const OpenModelPtr model = m_services.hub.model();
+  m_trayPanel->setVisible(!refs.empty());
+  if (refs.empty() || !model || !m_services.workspace.reader()) {
+    m_trayJob.stop();
+    return m_tray->setEntries({}, {});
+  }
+  using Entries = std::vector<widgets::TrayEntry>;
+  const auto work = [refs, model, reader = m_services.workspace.reader()](StopToken) -> Expected<Entries> {
+    Entries entries;
+    for (const TrialRef& ref : refs) {
+      const auto task = static_cast<size_t>(ref.task);
+      if (task >= model->taskIds.size()) continue;
+      TW_TRY(auto row, reader->trial(ref.session, model->taskIds[task], ref.number));
+      if (!row) continue;
+      entries.push_back({tr("T%1 session %2 trial %3").arg(ref.task + 1).arg(ref.session.value).arg(ref.number),
+                         static_cast<double>(model->tasks[task].task.flops), std::move(row->record)});
+    }
+    return entries;
+  };
+  m_trayJob.replace(m_services.jobs.run<Entries>(Lane::database, this, work, [this](Expected<Entries> entries) {
+    if (!entries) return;
+    m_tray->setEntries(std::move(*entries), m_services.explain.spaceMap());
+    for (int c = 0; c < m_tray->columnCount(); ++c) m_trayTable->header()->resizeSection(c, c == 0 ? 190 : 170);
+  }));
 }
 
 }  // namespace tw::app

@@ -3,20 +3,22 @@
 
 #include <QWidget>
 
+#include "app/services/job_runner.h"
 #include "app/views/view.h"
 
-class QTreeView;
 class QLabel;
+class QLineEdit;
+class QTreeView;
 
 namespace tw::widgets {
 class EmptyState;
-class TrialFilter;
+class TrayModel;
 class TrialModel;
 }  // namespace tw::widgets
 
 namespace tw::app {
 
-/// All trials of the selected task and session; selecting one shows its code.
+/// All trials of the selected task and session with a filter line, and below them those put side by side. Selecting one shows its code.
 class TrialsView : public QWidget {
   Q_OBJECT
  public:
@@ -24,17 +26,27 @@ class TrialsView : public QWidget {
   static QWidget* create(Services& services, QWidget* parent) { return new TrialsView(services, parent); }
   void step(int rows);
   void goToBest();
+  /// Puts the selected trial into the tray or takes it out.
+  void toggleTray();
 
  private:
+  QWidget* makeBar();
+  QWidget* makeTray();
   void showStore();
   void showState();
   void showSelection();
+  void showFilter();
+  void showTray();
   Services& m_services;
   widgets::TrialModel* m_model;
-  widgets::TrialFilter* m_filter;
-  QTreeView* m_table;
+  widgets::TrayModel* m_tray;
+  QTreeView *m_table, *m_trayTable = nullptr;
+  QLineEdit* m_filter = nullptr;
+  QWidget* m_trayPanel = nullptr;
   widgets::EmptyState* m_state;
-  QLabel* m_count;
+  QLabel *m_count = nullptr, *m_problem = nullptr;
+  LatestJob m_trayJob;
+  bool m_quiet = false;
 };
 
 }  // namespace tw::app

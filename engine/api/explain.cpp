@@ -40,6 +40,14 @@ Explanation explained(const Expected<schedule::Schedule>& s, const std::string& 
   return x;
 }
 
+Expected<records::Candidate> candidate_in(const records::Task& task, const space::Template& t, const space::ConfigSpace& config_space, int64_t config_index) {
+  TW_TRY(const space::ConfigEntity entity, config_space.get(config_index));
+  if (const std::string reason = config_space.filtered_reason(entity); !reason.empty())
+    return Error(ErrorCode::resource_limit, "Expected a valid point of the space, found that " + reason, entity.text());
+  TW_TRY(const schedule::Schedule s, t.apply(task.dag, task.target, entity));
+  return records::Candidate{t.name, config_index, entity.to_json(), s.steps()};
+}
+
 }  // namespace
 
 Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps) {
@@ -89,11 +97,13 @@ Expected<records::Candidate> candidate_at(const records::Task& task, int64_t con
     found = all[k];
     config_space = found->space(*task.dag, task.target);
   }
-  TW_TRY(const space::ConfigEntity entity, config_space.get(config_index));
-  if (const std::string reason = config_space.filtered_reason(entity); !reason.empty())
-    return Error(ErrorCode::resource_limit, "Expected a valid point of the space, found that " + reason, entity.text());
-  TW_TRY(const schedule::Schedule s, found->apply(task.dag, task.target, entity));
-  return records::Candidate{found->name, config_index, entity.to_json(), s.steps()};
+  return candidate_in(task, *found, config_space, config_index);
+}
+
+Expected<records::Candidate> candidate_at(const records::Task& task, std::string_view space, int64_t config_index) {
+  const space::Template* found = space::find_template(*task.dag, task.target, space);
+  if (found == nullptr) return Error(ErrorCode::not_applicable, fmt::format("Expected a template of task '{}', found '{}'", task.name, printable(space)));
+  return candidate_in(task, *found, found->space(*task.dag, task.target), config_index);
 }
 
 records::Candidate default_candidate(const records::Task& task) { return {"default", -1, Json(), space::default_schedule(task.dag, task.target).steps()}; }

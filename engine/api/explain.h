@@ -33,6 +33,8 @@ Explanation explain(const records::Task& task, const std::vector<schedule::Step>
 Explanation explain(const schedule::Schedule& schedule, const std::string& symbol, const Target& target);
 /// The steps of a point of the task's template. Errors: not_applicable if the task has no template.
 Expected<records::Candidate> candidate_at(const records::Task& task, int64_t config_index);
+/// The same for the template of that name, AutoTVM's included. Errors: not_applicable if it does not match the task.
+Expected<records::Candidate> candidate_at(const records::Task& task, std::string_view space, int64_t config_index);
 /// The default schedule as a candidate.
 records::Candidate default_candidate(const records::Task& task);
 

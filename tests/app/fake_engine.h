@@ -15,9 +15,10 @@ namespace tw::app {
 /// An engine that measures nothing: a small network, a space of 100 points, trials with made-up times at a chosen pace.
 class FakeEngine : public Engine {
  public:
-  int millisPerTrial = 1;
+  int millisPerTrial = 1;  ///< -1: none at all
+  int trialsPerBatch = 1;  ///< stored and told together
   bool failTuning = false;
-  std::atomic<int> explained = 0, pausedPolls = 0;
+  std::atomic<int> explained = 0, pausedPolls = 0, told = 0;
 
   Target target() override { return {}; }
 
@@ -50,13 +51,13 @@ class FakeEngine : public Engine {
     return out;
   }
 
-  Space space(const records::Task&) override {
+  std::vector<Space> spaces(const records::Task&) override {
     auto s = std::make_shared<space::ConfigSpace>();
     std::vector<Json> ten;
     for (int i = 0; i < 10; ++i) ten.push_back(i);
     s->define_knob("a", ten);
     s->define_knob("b", ten);
-    return {"fake.cpu", "A space for tests", s};
+    return {{"fake.cpu", "A space for tests", "none", s}};
   }
 
   api::Explanation explain(const records::Task&, const std::vector<schedule::Step>&, const api::Network&, const std::vector<int>&) override {
@@ -66,7 +67,7 @@ class FakeEngine : public Engine {
     return e;
   }
 
-  Expected<records::Candidate> candidateAt(const records::Task&, int64_t index) override {
+  Expected<records::Candidate> candidateAt(const records::Task&, const std::string&, int64_t index) override {
     if (index == 13) return Error(ErrorCode::resource_limit, "Point 13 needs 40 vector registers, the target has 16");
     return candidate(index);
   }
@@ -86,6 +87,7 @@ class FakeEngine : public Engine {
       const int task = static_cast<int>(t);
       events(tune::TaskStarted{task, "fake.cpu", 100, each});
       double best = std::numeric_limits<double>::infinity();
+      std::vector<tune::TrialDone> batch;
       for (int64_t n = 1; n <= each; ++n) {
         for (; control.paused && control.paused() && !control.stop.stop_requested(); ++pausedPolls) std::this_thread::sleep_for(std::chrono::milliseconds(2));
         if (control.stop.stop_requested()) {
@@ -101,9 +103,15 @@ class FakeEngine : public Engine {
           r.result.samples_s = {0.01 / static_cast<double>(n)}, r.result.sample_flags = {false}, r.result.verified = true,
           best = std::min(best, 0.01 / static_cast<double>(n));
         r.result.timestamp_s = 1.8e9 + static_cast<double>(n);
-        TW_CHECK(sink.store(tasks[t].task, {r}));
-        events(tune::TrialDone{task, n, r, best});
-        std::this_thread::sleep_for(std::chrono::milliseconds(millisPerTrial));
+        batch.push_back(tune::TrialDone{task, n, r, best});
+        if (static_cast<int>(batch.size()) >= trialsPerBatch || n == each) {
+          std::vector<records::Record> stored;
+          for (const auto& e : batch) stored.push_back(e.record);
+          TW_CHECK(sink.store(tasks[t].task, stored));
+          for (const auto& e : batch) events(e), ++told;
+          batch.clear();
+        }
+        if (millisPerTrial >= 0) std::this_thread::sleep_for(std::chrono::milliseconds(millisPerTrial));
       }
       tune::TaskDone done;
       done.task = task, done.default_s = 0.01, done.best_s = best, done.trials = each;

@@ -8,6 +8,7 @@
 #include <QSpinBox>
 #include <QStandardPaths>
 #include <QTemporaryDir>
+#include <QToolButton>
 #include <QTreeView>
 #include <QtTest>
 #include <set>
@@ -126,6 +127,71 @@ class MainWindowTest : public QObject {
     const auto stored = b->window->workspace().database()->trials(b->window->tuning().session(), std::nullopt);
     QVERIFY(stored.has_value());
     QCOMPARE(stored->size(), size_t{600});
+  }
+
+  void trialsThatDidNotFitAreReadBack() {
+    auto b = open(database("flood.twdb"));
+    b->engine.millisPerTrial = -1;  // as fast as it can
+    b->engine.trialsPerBatch = 500;
+    setTrials(*b->window, 24'000);
+    b->window->startTuning();
+    // The window hangs while the engine goes on: more trials come than the feed holds.
+    QTRY_VERIFY(b->window->tuning().trialsDone() > 0);
+    QElapsedTimer hang;
+    hang.start();
+    while (hang.elapsed() < 3000 && b->engine.told < 24'000) QThread::msleep(10);
+    QTRY_COMPARE_WITH_TIMEOUT(b->window->tuning().state(), TuneService::State::idle, 30'000);
+    QVERIFY(b->window->tuning().trialsDropped() > 0);
+    for (int task = 0; task < 2; ++task) {
+      QTRY_COMPARE(b->window->tuning().progress(task)->store->size(), 12'000);
+      const auto& store = *b->window->tuning().progress(task)->store;
+      for (int row = 0; row < store.size(); ++row) QCOMPARE(store.number(row), row + 1);
+    }
+    QVERIFY(!b->window->tuning().isCatchingUp());
+  }
+
+  void filterLineKeepsTrialsAndNamesMistakes() {
+    auto b = open(database("filter.twdb"));
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 120);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    QTRY_VERIFY(b->window->trials().store() && b->window->trials().store()->size() == 60);
+    QTRY_VERIFY(b->window->explaining().spacesKnown());
+    auto* table = b->window->findChild<QTreeView*>(QStringLiteral("table.trials"));
+    auto* filter = b->window->findChild<QLineEdit*>(QStringLiteral("edit.trials.filter"));
+    auto* problem = b->window->findChild<QLabel*>(QStringLiteral("label.trials.problem"));
+    filter->setText(QStringLiteral("status=failed"));
+    QCOMPARE(table->model()->rowCount(), 10);
+    filter->setText(QStringLiteral("a=4 & status=ok"));  // points 4, 14, 24 and so on; 5, 11, 17 and so on fail
+    QCOMPARE(table->model()->rowCount(), 6);
+    filter->setText(QStringLiteral("a=4 &"));
+    QVERIFY(!problem->isHidden());
+    QVERIFY(problem->text().startsWith(QStringLiteral("Expected")));
+    QCOMPARE(table->model()->rowCount(), 6);  // the rows stay
+    b->window->hub().undoStack().undo();
+    QVERIFY(problem->isHidden());
+    filter->clear();
+    QCOMPARE(table->model()->rowCount(), 60);
+  }
+
+  void trialsStandSideBySide() {
+    auto b = open(database("tray.twdb"));
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 40);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    auto* button = b->window->findChild<QToolButton*>(QStringLiteral("button.trials.tray"));
+    auto* tray = b->window->findChild<QTreeView*>(QStringLiteral("table.tray"));
+    for (const qint64 number : {2, 3}) {
+      b->window->hub().setTrial(number);
+      button->click();
+    }
+    QTRY_COMPARE(tray->model()->columnCount(), 3);
+    QVERIFY(tray->model()->rowCount() >= 10);
+    b->window->findChild<QToolButton*>(QStringLiteral("button.tray.clear"))->click();
+    QVERIFY(b->window->hub().tray().empty());
+    QVERIFY(!tray->isVisible());
   }
 
   void selectingATrialShowsItsCode() {

@@ -51,6 +51,38 @@ class DatabaseTest : public QObject {
   }
   void cleanup() { w_ = {}; }
 
+  void outcomes_and_activity_of_a_session() {
+    std::vector<records::Record> records;
+    for (int i = 0; i < 10; ++i) {
+      records.push_back(trial(w_.task, i, 1e-3 * (i + 1), i == 3 ? records::Status::run_crash : records::Status::ok));
+      records.back().result.timestamp_s = 1000 + i;
+      records.back().result.run_s = 0.25;
+    }
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, records));
+    const auto rows = *w_.db->outcomes(w_.session, w_.task_id, 2, 5);
+    QCOMPARE(rows.size(), size_t{5});
+    QCOMPARE(rows[0].number, int64_t{3});
+    QCOMPARE(rows[0].index, int64_t{2});
+    QCOMPARE(rows[0].seconds, 3e-3);
+    QVERIFY(rows[0].verified);
+    QCOMPARE(rows[1].status, records::Status::run_crash);
+    QVERIFY(std::isinf(rows[1].seconds));
+    QCOMPARE(rows[1].message, std::string("It broke"));
+    const auto one = *w_.db->trial(w_.session, w_.task_id, 4);
+    QVERIFY(one.has_value());
+    QCOMPARE(one->record.candidate.index, int64_t{3});
+    QVERIFY(!w_.db->trial(w_.session, w_.task_id, 11)->has_value());
+    const Activity activity = *w_.db->activity(w_.session, 3);
+    QCOMPARE(activity.begin_s, 1000.0);
+    QCOMPARE(activity.slice_s, 3.0);
+    QCOMPARE(activity.rows.size(), size_t{3});
+    QCOMPARE(activity.rows[0].trials, int64_t{3});
+    QCOMPARE(activity.rows[1].failures, int64_t{1});
+    QCOMPARE(activity.rows[2].trials, int64_t{4});
+    QCOMPARE(activity.rows[2].spent_s, 4 * 0.75);
+    QVERIFY(w_.db->activity(SessionId{99}, 3)->rows.empty());
+  }
+
   void models_tasks_and_sessions_come_back() {
     const auto models = *w_.db->models();
     QCOMPARE(models.size(), size_t{1});

@@ -11,31 +11,12 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "engine/base/json.h"
 #include "widgets/common/format.h"
 #include "widgets/common/scroll_page.h"
 #include "widgets/theme/theme.h"
+#include "widgets/tuning/knob_text.h"
 
 namespace tw::widgets {
-
-QString knobValueText(const space::Knob& knob, const space::KnobValue& value) {
-  const auto list = [](const auto& items, auto one) {
-    QStringList parts;
-    for (const auto& item : items) parts << one(item);
-    return QLatin1Char('[') + parts.join(QStringLiteral(", ")) + QLatin1Char(']');
-  };
-  switch (knob.kind) {
-    case space::KnobKind::split:
-      return list(value.split, [](int64_t v) { return v < 0 ? QStringLiteral("*") : QString::number(v); });
-    case space::KnobKind::reorder:
-      return list(value.reorder, [](int v) { return QString::number(v); });
-    case space::KnobKind::annotate:
-      return list(value.annotate, [](const std::string& v) { return QString::fromStdString(v); });
-    case space::KnobKind::other:
-      break;
-  }
-  return QString::fromStdString(dump_json(value.other));
-}
 
 KnobPanel::KnobPanel(QWidget* parent) : QWidget(parent) {
   auto* box = new QVBoxLayout(this);

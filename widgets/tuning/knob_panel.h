@@ -16,9 +16,6 @@ class QToolButton;
 
 namespace tw::widgets {
 
-/// A candidate value of a knob as text, such as `[4, 8, 16]`.
-QString knobValueText(const space::Knob& knob, const space::KnobValue& value);
-
 /// The knobs of a config space, each with its candidates as a list and a slider; together they name one point by its index.
 class KnobPanel : public QWidget {
   Q_OBJECT

@@ -4,6 +4,9 @@
 #include <QApplication>
 #include <QBrush>
 #include <QFont>
+#include <QFuture>
+#include <QtConcurrentRun>
+#include <algorithm>
 #include <limits>
 
 #include "widgets/common/format.h"
@@ -11,24 +14,177 @@
 #include "widgets/tuning/status_text.h"
 
 namespace tw::widgets {
+namespace {
 
-TrialModel::TrialModel(QObject* parent) : QAbstractTableModel(parent) {}
+double sortKey(const TrialColumns& t, int row, int column) {
+  switch (column) {
+    case TrialModel::Result:
+      return static_cast<double>(t.status(row));
+    case TrialModel::Time:
+    case TrialModel::VersusBest:
+      return t.seconds(row);
+    case TrialModel::Gflops:
+      return t.ok(row) && t.seconds(row) > 0 ? t.flops() / t.seconds(row) : 0;
+    case TrialModel::Config:
+    case TrialModel::Knobs:
+      return static_cast<double>(t.configIndex(row));
+    case TrialModel::Build:
+      return t.buildSeconds(row);
+    case TrialModel::Run:
+      return t.runSeconds(row);
+    case TrialModel::When:
+      return t.timestamp(row);
+    default:
+      return static_cast<double>(t.number(row));
+  }
+}
+
+const std::string* sortText(const TrialColumns& t, int row, int column) {
+  if (column == TrialModel::Space) return &t.space(row);
+  return column == TrialModel::Message ? &t.message(row) : nullptr;
+}
+
+/// Rows that the query keeps, in order. Empty if stopped.
+std::vector<int> arranged(const TrialColumns& t, TrialMatcher matcher, int column, Qt::SortOrder order, const std::stop_token& stop) {
+  std::vector<int> rows;
+  for (int row = 0; row < t.size(); ++row) {
+    if (row % 4096 == 0 && stop.stop_requested()) return {};
+    if (matcher(t, row)) rows.push_back(row);
+  }
+  const bool down = order == Qt::DescendingOrder;
+  if (column == TrialModel::Number) {
+    if (down) std::reverse(rows.begin(), rows.end());
+    return rows;
+  }
+  if (sortText(t, 0, column)) {
+    std::stable_sort(rows.begin(), rows.end(), [&](int a, int b) {
+      const int c = sortText(t, a, column)->compare(*sortText(t, b, column));
+      return down ? c > 0 : c < 0;
+    });
+    return rows;
+  }
+  std::vector<std::pair<double, int>> keyed;
+  keyed.reserve(rows.size());
+  for (const int row : rows) keyed.emplace_back(down ? -sortKey(t, row, column) : sortKey(t, row, column), row);
+  std::sort(keyed.begin(), keyed.end());
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = keyed[i].second;
+  return rows;
+}
+
+}  // namespace
+
+TrialModel::TrialModel(QObject* parent) : QAbstractTableModel(parent), m_matcher(std::make_unique<TrialMatcher>(m_query, 0)) {}
+
+TrialModel::~TrialModel() { m_stop.request_stop(); }
 
 void TrialModel::setStore(TrialStorePtr store) {
+  m_stop.request_stop();
+  m_arranging = false;
   beginResetModel();
   m_store = std::move(store);
-  m_rows = m_store ? m_store->size() : 0;
+  m_rows.clear();
+  m_seen = 0;
   endResetModel();
+  arrange();
+}
+
+void TrialModel::setSpaces(SpaceMap spaces) {
+  m_spaces = std::move(spaces);
+  if (rowCount() > 0) Q_EMIT dataChanged(index(0, Knobs), index(rowCount() - 1, Knobs));
+}
+
+void TrialModel::setQuery(const TrialQuery& query) {
+  m_query = query;
+  arrange();
+}
+
+void TrialModel::sort(int column, Qt::SortOrder order) {
+  if (column < 0) return;
+  m_sortColumn = column;
+  m_sortOrder = order;
+  arrange();
+}
+
+void TrialModel::arrange() {
+  m_stop.request_stop();
+  m_stop = {};
+  m_seenBest = bestSeconds();
+  m_matcher = std::make_unique<TrialMatcher>(m_query, m_seenBest);
+  const bool was = m_arranging;
+  if (!m_store || m_store->size() <= kAtOnce) {
+    m_arranging = false;
+    take(m_store ? arranged(*m_store, *m_matcher, m_sortColumn, m_sortOrder, {}) : std::vector<int>(), m_store ? m_store->size() : 0);
+  } else {
+    m_arranging = true;
+    QtConcurrent::run([snapshot = TrialColumns(*m_store), matcher = *m_matcher, column = m_sortColumn, order = m_sortOrder, stop = m_stop.get_token()] {
+      return arranged(snapshot, matcher, column, order, stop);
+    }).then(this, [this, seen = m_store->size(), stop = m_stop.get_token()](std::vector<int> rows) {
+      if (stop.stop_requested()) return;
+      m_arranging = false;
+      take(std::move(rows), seen);
+      Q_EMIT arrangingChanged();
+    });
+  }
+  if (was != m_arranging || m_arranging) Q_EMIT arrangingChanged();
+}
+
+void TrialModel::take(std::vector<int> rows, int seen) {
+  m_seen = seen;
+  if (rows != m_rows) {
+    beginResetModel();
+    m_rows = std::move(rows);
+    endResetModel();
+  }
+  sync();
 }
 
 void TrialModel::sync() {
-  if (!m_store || m_store->size() == m_rows) return;
-  beginInsertRows({}, m_rows, m_store->size() - 1);
-  m_rows = m_store->size();
+  if (!m_store || m_arranging || m_store->size() == m_seen) return;
+  if (m_query.usesBest() && bestSeconds() != m_seenBest) return arrange();
+  std::vector<int> fresh;
+  for (; m_seen < m_store->size(); ++m_seen) {
+    if ((*m_matcher)(*m_store, m_seen)) fresh.push_back(m_seen);
+  }
+  if (fresh.empty()) return;
+  if (m_sortColumn != Number || m_sortOrder != Qt::AscendingOrder) return insertSorted(fresh);
+  beginInsertRows({}, rowCount(), rowCount() + static_cast<int>(fresh.size()) - 1);
+  m_rows.insert(m_rows.end(), fresh.begin(), fresh.end());
   endInsertRows();
 }
 
-int TrialModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : m_rows; }
+bool TrialModel::isBefore(int a, int b) const {
+  const bool down = m_sortOrder == Qt::DescendingOrder;
+  if (const std::string* x = sortText(*m_store, a, m_sortColumn)) {
+    const int c = x->compare(*sortText(*m_store, b, m_sortColumn));
+    return down ? c > 0 : c < 0;
+  }
+  const double x = sortKey(*m_store, a, m_sortColumn), y = sortKey(*m_store, b, m_sortColumn);
+  return down ? x > y : x < y;
+}
+
+void TrialModel::insertSorted(const std::vector<int>& fresh) {
+  for (const int row : fresh) {
+    const auto at = std::upper_bound(m_rows.begin(), m_rows.end(), row, [this](int a, int b) { return isBefore(a, b); });
+    const int place = static_cast<int>(at - m_rows.begin());
+    beginInsertRows({}, place, place);
+    m_rows.insert(at, row);
+    endInsertRows();
+  }
+}
+
+int TrialModel::rowOfNumber(qint64 number) const {
+  const int wanted = m_store ? m_store->rowOf(number) : -1;
+  if (wanted < 0) return -1;
+  if (m_sortColumn == Number) {
+    const bool down = m_sortOrder == Qt::DescendingOrder;
+    const auto at = std::lower_bound(m_rows.begin(), m_rows.end(), wanted, [down](int a, int b) { return down ? a > b : a < b; });
+    return at != m_rows.end() && *at == wanted ? static_cast<int>(at - m_rows.begin()) : -1;
+  }
+  const auto at = std::find(m_rows.begin(), m_rows.end(), wanted);
+  return at == m_rows.end() ? -1 : static_cast<int>(at - m_rows.begin());
+}
+
+int TrialModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_rows.size()); }
 
 int TrialModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
 
@@ -53,6 +209,10 @@ QString TrialModel::text(int row, int column) const {
       return s.configIndex(row) < 0 ? QString(QChar(0x2014)) : countText(s.configIndex(row));
     case Space:
       return QString::fromStdString(s.space(row));
+    case Knobs: {
+      const auto space = m_spaces.find(s.space(row));
+      return space == m_spaces.end() ? QString() : pointText(*space->second, s.configIndex(row));
+    }
     case Build:
       return numberText(s.buildSeconds(row) * 1e3, 3);
     case Run:
@@ -66,45 +226,19 @@ QString TrialModel::text(int row, int column) const {
   }
 }
 
-QVariant TrialModel::sortKey(int row, int column) const {
-  const TrialStore& s = *m_store;
-  switch (column) {
-    case Number:
-      return static_cast<qlonglong>(s.number(row));
-    case Result:
-      return static_cast<int>(s.status(row));
-    case Time:
-    case VersusBest:
-      return s.seconds(row);
-    case Gflops:
-      return s.ok(row) && s.seconds(row) > 0 ? s.flops() / s.seconds(row) : 0.0;
-    case Config:
-      return static_cast<qlonglong>(s.configIndex(row));
-    case Build:
-      return s.buildSeconds(row);
-    case Run:
-      return s.runSeconds(row);
-    case When:
-      return s.timestamp(row);
-    default:
-      return text(row, column);
-  }
-}
-
 QVariant TrialModel::data(const QModelIndex& index, int role) const {
-  if (!index.isValid() || index.row() >= m_rows) return {};
-  const int row = index.row(), column = index.column();
+  if (!index.isValid() || index.row() >= rowCount()) return {};
+  const int row = storeRow(index.row()), column = index.column();
   const bool isBest = !m_store->improvements().empty() && m_store->improvements().back().row == row;
   switch (role) {
     case Qt::DisplayRole:
       return text(row, column);
     case Qt::ToolTipRole:
+      if (column == Knobs) return text(row, Knobs).toHtmlEscaped().replace(QStringLiteral("  "), QStringLiteral("<br>"));
       return column == Message || column == Result ? QString::fromStdString(m_store->message(row)).toHtmlEscaped() : QVariant();
-    case SortRole:
-      return sortKey(row, column);
     case Qt::TextAlignmentRole:
-      return column == Result || column == Space || column == Message ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
-                                                                      : QVariant(Qt::AlignRight | Qt::AlignVCenter);
+      return column == Result || column == Space || column == Knobs || column == Message ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
+                                                                                         : QVariant(Qt::AlignRight | Qt::AlignVCenter);
     case Qt::ForegroundRole:
       if (!m_store->ok(row) && (column == Result || column == Message)) return QBrush(themeOf(QApplication::palette()).error);
       return {};
@@ -150,6 +284,8 @@ QVariant TrialModel::headerData(int section, Qt::Orientation orientation, int ro
       return tr("Config");
     case Space:
       return tr("Space");
+    case Knobs:
+      return tr("Knobs");
     case Build:
       return tr("Build [ms]");
     case Run:
@@ -161,32 +297,6 @@ QVariant TrialModel::headerData(int section, Qt::Orientation orientation, int ro
     default:
       return {};
   }
-}
-
-TrialFilter::TrialFilter(QObject* parent) : QSortFilterProxyModel(parent) {
-  setSortRole(TrialModel::SortRole);
-  setDynamicSortFilter(true);
-}
-
-void TrialFilter::setKeep(Keep keep) {
-  m_keep = keep;
-  invalidateRowsFilter();
-}
-
-void TrialFilter::setText(const QString& text) {
-  m_text = text.trimmed();
-  invalidateRowsFilter();
-}
-
-bool TrialFilter::filterAcceptsRow(int row, const QModelIndex&) const {
-  const auto* model = qobject_cast<const TrialModel*>(sourceModel());
-  const TrialStore& s = *model->store();
-  if (m_keep == Keep::ok && !s.ok(row)) return false;
-  if (m_keep == Keep::failed && s.ok(row)) return false;
-  if (m_text.isEmpty()) return true;
-  return QString::number(s.number(row)) == m_text || QString::number(s.configIndex(row)) == m_text ||
-         statusText(s.status(row)).contains(m_text, Qt::CaseInsensitive) || QString::fromStdString(s.message(row)).contains(m_text, Qt::CaseInsensitive) ||
-         QString::fromStdString(s.space(row)).contains(m_text, Qt::CaseInsensitive);
 }
 
 }  // namespace tw::widgets

@@ -1,58 +1,91 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "engine/records/record.h"
+#include "db/database.h"
 
 namespace tw::widgets {
 
-/// Trials of one task in one session, one vector per column, append-only. Times in seconds.
-class TrialStore {
+/// The columns of trials, in blocks that never move: a copy is a snapshot that another thread may read while the original grows. Times in seconds.
+class TrialColumns {
+ public:
+  int size() const { return m_size; }
+  double flops() const { return m_flops; }
+
+  int64_t number(int row) const { return at(row).number[in(row)]; }
+  int64_t configIndex(int row) const { return at(row).index[in(row)]; }
+  records::Status status(int row) const { return at(row).status[in(row)]; }
+  bool ok(int row) const { return status(row) == records::Status::ok; }
+  double seconds(int row) const { return at(row).seconds[in(row)]; }  ///< infinity for failures
+  bool censored(int row) const { return at(row).flags[in(row)] & 1; }
+  bool verified(int row) const { return at(row).flags[in(row)] & 2; }
+  double buildSeconds(int row) const { return static_cast<double>(at(row).build[in(row)]); }
+  double runSeconds(int row) const { return static_cast<double>(at(row).run[in(row)]); }
+  double timestamp(int row) const { return at(row).when[in(row)]; }
+  /// Build and run times of all trials up to and with this one.
+  double spentSeconds(int row) const { return at(row).spent[in(row)]; }
+  const std::string& message(int row) const { return text(at(row).message[in(row)]); }
+  const std::string& space(int row) const { return text(at(row).space[in(row)]); }
+  /// The space as a number, the same for all trials of one space; below textCount().
+  uint32_t spaceId(int row) const { return at(row).space[in(row)]; }
+  uint32_t messageId(int row) const { return at(row).message[in(row)]; }
+  const std::string& text(uint32_t id) const { return (*m_texts[id / kTextBlock])[id % kTextBlock]; }
+  uint32_t textCount() const { return m_textCount; }
+  /// Row of a trial number, -1 if it is not here.
+  int rowOf(int64_t number) const;
+  /// Memory of columns and texts, in bytes.
+  size_t bytes() const;
+
+ protected:
+  static constexpr int kBlock = 1 << 12;
+  static constexpr uint32_t kTextBlock = 1 << 10;
+  struct Block {
+    std::array<int64_t, kBlock> number, index;
+    std::array<double, kBlock> seconds, when, spent;
+    std::array<float, kBlock> build, run;
+    std::array<uint32_t, kBlock> message, space;
+    std::array<records::Status, kBlock> status;
+    std::array<uint8_t, kBlock> flags;
+  };
+  using TextBlock = std::array<std::string, kTextBlock>;
+
+  const Block& at(int row) const { return *m_blocks[static_cast<size_t>(row) / kBlock]; }
+  static size_t in(int row) { return static_cast<size_t>(row) % kBlock; }
+
+  double m_flops = 0;
+  int m_size = 0;
+  uint32_t m_textCount = 0;
+  std::vector<std::shared_ptr<Block>> m_blocks;
+  std::vector<std::shared_ptr<TextBlock>> m_texts;
+};
+
+/// Trials of one task in one session, append-only, ascending by number.
+class TrialStore : public TrialColumns {
  public:
   struct Best {
     int row = 0;
     double seconds = 0;
   };
 
-  explicit TrialStore(double flops = 0) : m_flops(flops) {}
-  void append(int64_t number, const records::Record& record);
-  int size() const { return static_cast<int>(m_number.size()); }
-  double flops() const { return m_flops; }
-
-  int64_t number(int row) const { return m_number[static_cast<size_t>(row)]; }
-  int64_t configIndex(int row) const { return m_index[static_cast<size_t>(row)]; }
-  records::Status status(int row) const { return m_status[static_cast<size_t>(row)]; }
-  bool ok(int row) const { return status(row) == records::Status::ok; }
-  double seconds(int row) const { return m_seconds[static_cast<size_t>(row)]; }  ///< infinity for failures
-  bool censored(int row) const { return m_flags[static_cast<size_t>(row)] & 1; }
-  bool verified(int row) const { return m_flags[static_cast<size_t>(row)] & 2; }
-  double buildSeconds(int row) const { return static_cast<double>(m_build[static_cast<size_t>(row)]); }
-  double runSeconds(int row) const { return static_cast<double>(m_run[static_cast<size_t>(row)]); }
-  double timestamp(int row) const { return m_when[static_cast<size_t>(row)]; }
-  const std::string& message(int row) const { return m_strings[m_message[static_cast<size_t>(row)]]; }
-  const std::string& space(int row) const { return m_strings[m_space[static_cast<size_t>(row)]]; }
-  /// Row of a trial number, -1 if it is not here.
-  int rowOf(int64_t number) const;
+  explicit TrialStore(double flops = 0) { m_flops = flops; }
+  void append(const db::TrialOutcome& trial);
+  void append(int64_t number, const records::Record& record) { append(db::outcome_of(number, record)); }
+  /// 0 while empty.
+  int64_t lastNumber() const { return size() > 0 ? number(size() - 1) : 0; }
   /// Rows where the best time improved, in order: the best-so-far curve.
   const std::vector<Best>& improvements() const { return m_improvements; }
   const std::map<records::Status, int>& failures() const { return m_failures; }
 
  private:
   uint32_t intern(const std::string& text);
-  double m_flops;
-  std::vector<int64_t> m_number, m_index;
-  std::vector<records::Status> m_status;
-  std::vector<double> m_seconds, m_when;
-  std::vector<float> m_build, m_run;
-  std::vector<uint8_t> m_flags;
-  std::vector<uint32_t> m_message, m_space;
-  std::vector<std::string> m_strings;
-  std::map<std::string, uint32_t> m_interned;
+  std::unordered_map<std::string, uint32_t> m_interned;
   std::vector<Best> m_improvements;
   std::map<records::Status, int> m_failures;
 };

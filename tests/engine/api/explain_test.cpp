@@ -38,6 +38,9 @@ class ExplainTest : public QObject {
   void pointsOutsideTheSpace() {
     const records::Task task = dense_task(48);
     QVERIFY(!api::candidate_at(task, -1));
+    const records::Candidate first = api::candidate_at(task, 0).value();
+    QCOMPARE(api::candidate_at(task, first.space, 0).value().steps.size(), first.steps.size());
+    QCOMPARE(api::candidate_at(task, "no_such_template", 0).error().code, ErrorCode::not_applicable);
     QVERIFY(!api::candidate_at(task, int64_t{1} << 60));
     te::DagBuilder b;
     const te::Tensor x = b.placeholder("x", {4}, kFloat32);

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "widgets/tuning/task_model.h"
+#include "widgets/tuning/tray_model.h"
 
 using namespace tw;
 using namespace tw::widgets;
@@ -30,6 +31,8 @@ TrialStorePtr filled(int count, unsigned seed) {
   for (int i = 1; i <= count; ++i) store->append(i, record(i % 5 == 0 ? records::Status::run_timeout : records::Status::ok, 0.001 + unit(rng) * 0.1, i * 3));
   return store;
 }
+
+TrialQuery query(const char* text) { return TrialQuery::parse(QLatin1String(text), {}, nullptr).value(); }
 
 }  // namespace
 
@@ -58,48 +61,98 @@ class TrialModelTest : public QObject {
     QVERIFY(store.improvements().empty());
   }
 
+  void snapshotsStayAsTheyWere() {
+    auto store = filled(5000, 4);
+    const TrialColumns snapshot = *store;
+    const double last = snapshot.seconds(4998);
+    for (int i = 0; i < 20'000; ++i) store->append(store->size() + 1, record(records::Status::ok, 1.0));
+    QCOMPARE(snapshot.size(), 5000);
+    QCOMPARE(snapshot.seconds(4998), last);
+    QCOMPARE(snapshot.message(4), std::string("Stage 'C' has no loop 7"));
+    QVERIFY(snapshot.bytes() < size_t{150} * 5000);
+  }
+
   void modelKeepsTheRulesWhileGrowing() {
     TrialModel model;
-    TrialFilter filter;
-    filter.setSourceModel(&model);
-    QAbstractItemModelTester direct(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
-    QAbstractItemModelTester proxied(&filter, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
     auto store = filled(20, 1);
     model.setStore(store);
     QCOMPARE(model.rowCount(), 20);
-    filter.sort(TrialModel::Time);
+    model.sort(TrialModel::Time);
     for (int batch = 0; batch < 30; ++batch) {
       for (int i = 0; i < 7; ++i)
         store->append(store->size() + 1, record(i == 3 ? records::Status::wrong_output : records::Status::ok, 0.01 + 0.001 * ((batch * 7 + i * 13) % 50)));
       model.sync();
-      if (batch % 10 == 5) filter.setKeep(TrialFilter::Keep::failed);
-      if (batch % 10 == 9) filter.setKeep(TrialFilter::Keep::all);
+      if (batch % 10 == 5) model.setQuery(query("status=failed"));
+      if (batch % 10 == 9) model.setQuery({});
     }
     QCOMPARE(model.rowCount(), 20 + 210);
-    filter.setKeep(TrialFilter::Keep::ok);
+    model.setQuery(query("status=ok"));
     double last = 0;
-    for (int row = 0; row < filter.rowCount(); ++row) {
-      const double s = filter.index(row, TrialModel::Time).data(TrialModel::SortRole).toDouble();
+    for (int row = 0; row < model.rowCount(); ++row) {
+      const double s = store->seconds(model.storeRow(row));
       QVERIFY(s >= last);
       last = s;
     }
+    QCOMPARE(model.rowOfNumber(store->number(model.storeRow(3))), 3);
     model.setStore(nullptr);
     QCOMPARE(model.rowCount(), 0);
   }
 
-  void filterByTextAndOutcome() {
+  void ratioFollowsTheBest() {
     TrialModel model;
-    TrialFilter filter;
-    filter.setSourceModel(&model);
-    model.setStore(filled(50, 2));
-    filter.setKeep(TrialFilter::Keep::failed);
-    QCOMPARE(filter.rowCount(), 10);
-    filter.setText(QStringLiteral("no loop 7"));
-    QCOMPARE(filter.rowCount(), 10);
-    filter.setText(QStringLiteral("25"));
-    QCOMPARE(filter.rowCount(), 1);
-    filter.setKeep(TrialFilter::Keep::ok);
-    QCOMPARE(filter.rowCount(), 0);
+    auto store = std::make_shared<TrialStore>(1e9);
+    model.setStore(store);
+    model.setQuery(query("ratio<=1.1"));
+    for (const double s : {0.5, 0.52, 0.1}) {
+      store->append(store->size() + 1, record(records::Status::ok, s));
+      model.sync();
+    }
+    QCOMPARE(model.rowCount(), 1);
+    QCOMPARE(model.storeRow(0), 2);
+  }
+
+  void manyTrialsAreArrangedOnAnotherThread() {
+    TrialModel model;
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    auto store = filled(3 * TrialModel::kAtOnce, 3);
+    model.setStore(store);
+    QVERIFY(model.isArranging());
+    QTRY_VERIFY(!model.isArranging());
+    QCOMPARE(model.rowCount(), 3 * TrialModel::kAtOnce);
+    model.sort(TrialModel::Gflops, Qt::DescendingOrder);
+    QCOMPARE(model.rowCount(), 3 * TrialModel::kAtOnce);  // the old rows stay meanwhile
+    store->append(store->size() + 1, record(records::Status::ok, 1e-9));
+    model.sync();
+    QTRY_VERIFY(!model.isArranging());
+    QCOMPARE(model.rowCount(), 3 * TrialModel::kAtOnce + 1);
+    QCOMPARE(model.storeRow(0), store->size() - 1);  // what came meanwhile is put in where it belongs
+    for (int row = 1; row < 1000; ++row) QVERIFY(store->seconds(model.storeRow(row - 1)) <= store->seconds(model.storeRow(row)));
+    model.setQuery(query("status=failed"));
+    model.setQuery(query("number=7"));  // the first is given up
+    QTRY_COMPARE(model.rowCount(), 1);
+  }
+
+  void traySaysWhatDiffers() {
+    TrayModel model;
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    auto space = std::make_shared<space::ConfigSpace>();
+    space->define_knob("unroll", {0, 16});
+    space->define_knob("width", {8, 16});
+    model.setEntries({{QStringLiteral("A"), 1e9, record(records::Status::ok, 0.2, 0)}, {QStringLiteral("B"), 1e9, record(records::Status::ok, 0.1, 1)}},
+                     {{"dense_pack.cpu", space}});
+    QCOMPARE(model.columnCount(), 3);
+    int knobs = 0;
+    for (int row = 0; row < model.rowCount(); ++row) {
+      const QString name = model.index(row, 0).data().toString();
+      if (name != QStringLiteral("unroll") && name != QStringLiteral("width")) continue;
+      ++knobs;
+      QCOMPARE(model.index(row, 1).data(Qt::FontRole).isValid(), name == QStringLiteral("unroll"));
+    }
+    QCOMPARE(knobs, 2);
+    QVERIFY(model.index(1, 2).data().toString().startsWith(QChar(0x2605)));  // the faster one
+    model.setEntries({}, {});
+    QCOMPARE(model.rowCount(), 0);
   }
 
   void failuresShowNoTime() {
@@ -134,22 +187,6 @@ class TrialModelTest : public QObject {
     QCOMPARE(model.index(1, TaskModel::Peak).data().toString(), QStringLiteral("50.0"));
     QVERIFY(model.index(1, TaskModel::Speedup).data().toString().startsWith(QStringLiteral("5.00")));
     QVERIFY(model.index(1, TaskModel::Gflops).data().toString().startsWith(QStringLiteral("100")));
-  }
-
-  void hundredThousandTrialsAreSorted() {
-    QElapsedTimer timer;
-    timer.start();
-    TrialModel model;
-    TrialFilter filter;
-    filter.setSourceModel(&model);
-    model.setStore(filled(100'000, 3));
-    filter.sort(TrialModel::Gflops, Qt::DescendingOrder);
-    qInfo("100000 trials: %lld ms", timer.elapsed());
-    QCOMPARE(filter.rowCount(), 100'000);
-    for (int row = 1; row < 1000; ++row) {
-      const auto rate = [&](int r) { return filter.index(r, TrialModel::Gflops).data(TrialModel::SortRole).toDouble(); };
-      QVERIFY(rate(row - 1) >= rate(row));
-    }
   }
 };
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/services/session_feed.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tw::app {
+namespace {
+
+void know(double& seconds, double told) {
+  if (std::isfinite(told) && told > 0) seconds = told;
+}
+
+}  // namespace
+
+void SessionFeed::begin(SessionId session) {
+  const std::scoped_lock lock(m_mutex);
+  m_state.session = session;
+}
+
+void SessionFeed::end(Expected<tune::SessionReport> report) {
+  const std::scoped_lock lock(m_mutex);
+  m_state.end.emplace(std::move(report));
+}
+
+void SessionFeed::change(int task) {
+  const auto at = std::lower_bound(m_state.changed.begin(), m_state.changed.end(), task);
+  if (at == m_state.changed.end() || *at != task) m_state.changed.insert(at, task);
+}
+
+void SessionFeed::tell(const tune::Event& event) {
+  const std::scoped_lock lock(m_mutex);
+  State& s = m_state;
+  if (const auto* planned = std::get_if<tune::SessionPlanned>(&event)) {
+    s.planned = planned->trials;
+  } else if (const auto* started = std::get_if<tune::TaskStarted>(&event)) {
+    s.tasks[started->task].budget = started->budget;
+    s.currentTask = started->task;
+    change(started->task);
+  } else if (const auto* trial = std::get_if<tune::TrialDone>(&event)) {
+    TaskState& task = s.tasks[trial->task];
+    task.lastNumber = trial->number;
+    know(task.bestSeconds, trial->best_s);
+    if (trial->record.candidate.space == "default" && trial->record.result.ok()) know(task.defaultSeconds, trial->record.result.seconds());
+    s.currentTask = trial->task;
+    ++s.trials;
+    if (s.fresh.size() < kTrials)
+      s.fresh.push_back({trial->task, db::outcome_of(trial->number, trial->record)});
+    else
+      ++s.dropped;
+    change(trial->task);
+  } else if (const auto* finals = std::get_if<tune::FinalsDone>(&event)) {
+    know(s.tasks[finals->task].bestSeconds, finals->best_s);
+    change(finals->task);
+  } else if (const auto* done = std::get_if<tune::TaskDone>(&event)) {
+    TaskState& task = s.tasks[done->task];
+    task.phase.clear();
+    know(task.defaultSeconds, done->default_s);
+    know(task.bestSeconds, done->best_s);
+    s.done.push_back(*done);
+    change(done->task);
+  } else if (const auto* phase = std::get_if<tune::Phase>(&event)) {
+    s.tasks[phase->task].phase = phase->name;
+    s.currentTask = phase->task;
+    change(phase->task);
+  } else if (const auto* note = std::get_if<tune::Note>(&event)) {
+    if (s.notes.size() < kNotes) s.notes.push_back(note->text);
+  }
+}
+
+SessionFeed::State SessionFeed::take() {
+  const std::scoped_lock lock(m_mutex);
+  State next;
+  next.session = m_state.session, next.planned = m_state.planned, next.trials = m_state.trials, next.currentTask = m_state.currentTask;
+  next.tasks = m_state.tasks;
+  std::swap(next, m_state);
+  return next;
+}
+
+}  // namespace tw::app

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "db/database.h"
+#include "engine/tune/session.h"
+
+namespace tw::app {
+
+/// Between the thread that tunes and the GUI thread: the latest state of the session, and the trials since it was taken last, at most kTrials of them.
+/// What does not fit is dropped, for every trial is in the database before it is told of; numbers of trials show the reader what it missed.
+class SessionFeed {
+ public:
+  static constexpr size_t kTrials = 4096, kNotes = 200;
+  struct Trial {
+    int task = 0;  ///< of the session
+    db::TrialOutcome outcome;
+  };
+  struct TaskState {
+    int64_t budget = 0;
+    int64_t lastNumber = 0;                      ///< of the trials told of, dropped ones included
+    double bestSeconds = 0, defaultSeconds = 0;  ///< 0: not known
+    std::string phase;
+  };
+  struct State {
+    SessionId session;
+    int64_t planned = 0, trials = 0;  ///< over all tasks; trials include dropped ones
+    int64_t dropped = 0;              ///< trials since the state was taken last
+    int currentTask = -1;             ///< of the session
+    std::map<int, TaskState> tasks;   ///< by task of the session
+    std::vector<int> changed;         ///< tasks with news, ascending
+    std::vector<Trial> fresh;         ///< trials in the order they were told
+    std::vector<tune::TaskDone> done;
+    std::vector<std::string> notes;
+    std::optional<Expected<tune::SessionReport>> end;
+  };
+
+  void begin(SessionId session);
+  void tell(const tune::Event& event);
+  void end(Expected<tune::SessionReport> report);
+  /// The state with all news since the last call.
+  State take();
+
+ private:
+  void change(int task);
+  std::mutex m_mutex;
+  State m_state;
+};
+
+}  // namespace tw::app
