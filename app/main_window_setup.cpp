@@ -113,6 +113,7 @@ void MainWindow::resetLayout() {
   }
   dockOf("space")->raise();
   dockOf("tasks")->raise();
+  dockOf("curve")->raise();
   const int w = width(), h = height();
   resizeDocks({dockOf("tune"), dockOf("code")}, {w * 19 / 100, w * 46 / 100}, Qt::Horizontal);
   resizeDocks({dockOf("tasks"), dockOf("curve"), dockOf("trials")}, {w * 48 / 100, w * 29 / 100, w * 23 / 100}, Qt::Horizontal);

@@ -77,6 +77,13 @@ struct Activity {
   double begin_s = 0, slice_s = 0;  ///< Unix time of the first trial; length of a slice, 0 if there are no trials
   std::vector<ActivityRow> rows;    ///< only those with trials, ascending by slice and task
 };
+/// What a session reached on one task.
+struct BestRow {
+  SessionId session;
+  TaskId task;
+  int64_t trials = 0, failures = 0;
+  double best_s = 0;  ///< after finals; infinity if nothing succeeded
+};
 struct EventRow {
   int64_t id = 0;
   SessionId session;
@@ -125,6 +132,8 @@ class Database : public records::RecordSource {
   Expected<std::optional<TrialRow>> trial(SessionId session, TaskId task, int64_t number);
   /// Ascending by number, those after `after`, at most `limit`.
   Expected<std::vector<TrialOutcome>> outcomes(SessionId session, TaskId task, int64_t after, int64_t limit);
+  /// Of every task that the sessions tried, ascending by session and task.
+  Expected<std::vector<BestRow>> bests(const std::vector<SessionId>& sessions);
   Expected<Activity> activity(SessionId session, int slices);
   Expected<std::vector<EventRow>> events(SessionId session);
   Expected<std::string> artifact(const std::string& key);

@@ -240,6 +240,22 @@ Expected<std::vector<TrialOutcome>> Database::outcomes(SessionId session, TaskId
   });
 }
 
+Expected<std::vector<BestRow>> Database::bests(const std::vector<SessionId>& sessions) {
+  return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<BestRow>> {
+    SQLite::Statement q(c,
+                        "SELECT task_id, count(*), sum(status <> 'ok'), min(CASE WHEN status = 'ok' AND censored = 0 THEN coalesce(final_s, seconds) END) "
+                        "FROM trial WHERE session_id = ? GROUP BY task_id ORDER BY task_id");
+    std::vector<BestRow> rows;
+    for (const SessionId session : sessions) {
+      q.bind(1, session.value);
+      while (q.executeStep())
+        rows.push_back({session, TaskId{q.getColumn(0).getInt64()}, q.getColumn(1).getInt64(), q.getColumn(2).getInt64(), seconds_or_infinity(q.getColumn(3))});
+      q.reset();
+    }
+    return rows;
+  });
+}
+
 Expected<Activity> Database::activity(SessionId session, int slices) {
   return impl_->read([&](SQLite::Database& c) -> Expected<Activity> {
     Activity activity;

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QTimer>
 #include <QWidget>
 
+#include "app/services/job_runner.h"
 #include "app/views/view.h"
 
 class QComboBox;
 class QLabel;
+class QStackedWidget;
 
 namespace tw::widgets {
+class ActivityChart;
 class CurveChart;
 class EmptyState;
 }  // namespace tw::widgets
 
 namespace tw::app {
 
-/// The live tuning curve of the selected task.
+class SessionSet;
+
+/// The live tuning curve of the selected task, with the sessions put side by side over it; on a second page what the session spent its time on.
 class CurveView : public QWidget {
   Q_OBJECT
  public:
@@ -23,14 +29,29 @@ class CurveView : public QWidget {
   static QWidget* create(Services& services, QWidget* parent) { return new CurveView(services, parent); }
   widgets::CurveChart* chart() { return m_chart; }
 
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
+
  private:
+  enum Page { Curve, Activity };
+  QWidget* makeBar();
+  QComboBox* addChoice(const char* id, const QString& name, const QStringList& items);
   void showStore();
   void showGrowth();
+  void showOverlays();
+  void showPage(int page);
+  void readActivity();
   Services& m_services;
   widgets::CurveChart* m_chart;
+  widgets::ActivityChart* m_activity;
   widgets::EmptyState* m_state;
-  QComboBox* m_unit;
-  QLabel* m_summary;
+  SessionSet* m_set;
+  QStackedWidget* m_pages;
+  QComboBox *m_page = nullptr, *m_x = nullptr, *m_unit = nullptr;
+  QLabel* m_summary = nullptr;
+  QTimer m_refresh;
+  LatestJob m_activityJob;
 };
 
 }  // namespace tw::app

@@ -22,12 +22,19 @@ SessionsView::SessionsView(Services& services, QWidget* parent)
   m_table->setObjectName(QStringLiteral("table.sessions"));
   m_table->setAccessibleName(tr("Tuning sessions"));
   widgets::setUpTable(m_table);
-  const int widths[] = {40, 120, 70, 80, 60, 120, 70, 200};
+  const int widths[] = {56, 120, 70, 80, 60, 120, 70, 200};
   for (int c = 0; c < widgets::SessionModel::ColumnCount; ++c) m_table->header()->resizeSection(c, widths[c]);
   m_state = new widgets::EmptyState(m_table, this);
   auto* box = new QVBoxLayout(this);
   box->setContentsMargins(0, 0, 0, 0);
   box->addWidget(m_state);
+  connect(&services.hub, &SelectionHub::comparedSessionsChanged, this, [this] { m_model->setCompared(m_services.hub.comparedSessions()); });
+  connect(m_model, &widgets::SessionModel::compareToggled, this, [this](SessionId id, bool on) {
+    std::vector<SessionId> sessions = m_services.hub.comparedSessions();
+    std::erase(sessions, id);
+    if (on) sessions.push_back(id);
+    m_services.hub.setComparedSessions(std::move(sessions));
+  });
   connect(&services.workspace, &Workspace::sessionsChanged, this, &SessionsView::showSessions);
   connect(&services.hub, &SelectionHub::sessionChanged, this, &SessionsView::showSelection);
   connect(&services.hub, &SelectionHub::modelChanged, this, &SessionsView::chooseDefault);

@@ -21,8 +21,8 @@
 #include "widgets/common/format.h"
 #include "widgets/common/table_view.h"
 #include "widgets/theme/theme.h"
-#include "widgets/tuning/tray_model.h"
 #include "widgets/tuning/trial_model.h"
+#include "widgets/tuning/trials_beside.h"
 
 namespace tw::app {
 namespace {
@@ -30,7 +30,7 @@ const QString kFilter = QStringLiteral("trials");
 }
 
 TrialsView::TrialsView(Services& services, QWidget* parent)
-    : QWidget(parent), m_services(services), m_model(new widgets::TrialModel(this)), m_tray(new widgets::TrayModel(this)), m_table(new QTreeView(this)) {
+    : QWidget(parent), m_services(services), m_model(new widgets::TrialModel(this)), m_tray(new widgets::SideBySideModel(this)), m_table(new QTreeView(this)) {
   using widgets::TrialModel;
   m_table->setModel(m_model);
   m_table->setObjectName(QStringLiteral("table.trials"));
@@ -242,9 +242,9 @@ void TrialsView::showTray() {
   m_trayPanel->setVisible(!refs.empty());
   if (refs.empty() || !model || !m_services.workspace.reader()) {
     m_trayJob.stop();
-    return m_tray->setEntries({}, {});
+    return m_tray->set({}, {}, {});
   }
-  using Entries = std::vector<widgets::TrayEntry>;
+  using Entries = std::vector<widgets::TrialBeside>;
   const auto work = [refs, model, reader = m_services.workspace.reader()](StopToken) -> Expected<Entries> {
     Entries entries;
     for (const TrialRef& ref : refs) {
@@ -259,7 +259,9 @@ void TrialsView::showTray() {
   };
   m_trayJob.replace(m_services.jobs.run<Entries>(Lane::database, this, work, [this](Expected<Entries> entries) {
     if (!entries) return;
-    m_tray->setEntries(std::move(*entries), m_services.explain.spaceMap());
+    QStringList titles;
+    for (const widgets::TrialBeside& e : *entries) titles << e.title;
+    m_tray->set(tr("Property"), titles, widgets::trialsBeside(*entries, m_services.explain.spaceMap()));
     for (int c = 0; c < m_tray->columnCount(); ++c) m_trayTable->header()->resizeSection(c, c == 0 ? 190 : 170);
   }));
 }

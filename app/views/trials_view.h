@@ -12,7 +12,7 @@ class QTreeView;
 
 namespace tw::widgets {
 class EmptyState;
-class TrayModel;
+class SideBySideModel;
 class TrialModel;
 }  // namespace tw::widgets
 
@@ -39,7 +39,7 @@ class TrialsView : public QWidget {
   void showTray();
   Services& m_services;
   widgets::TrialModel* m_model;
-  widgets::TrayModel* m_tray;
+  widgets::SideBySideModel* m_tray;
   QTreeView *m_table, *m_trayTable = nullptr;
   QLineEdit* m_filter = nullptr;
   QWidget* m_trayPanel = nullptr;

@@ -2,7 +2,9 @@
 #include <QCoreApplication>
 
 #include "app/views/code_dock.h"
+#include "app/views/compare_view.h"
 #include "app/views/curve_view.h"
+#include "app/views/landscape_view.h"
 #include "app/views/log_view.h"
 #include "app/views/node_view.h"
 #include "app/views/sessions_view.h"
@@ -26,6 +28,8 @@ const ViewDef kViews[] = {
     {"sessions", [] { return tr("Sessions"); }, Qt::BottomDockWidgetArea, "tasks", false, SessionsView::create},
     {"log", [] { return tr("Log"); }, Qt::BottomDockWidgetArea, "tasks", false, LogView::create},
     {"curve", [] { return tr("Tuning curve"); }, Qt::BottomDockWidgetArea, nullptr, false, CurveView::create},
+    {"landscape", [] { return tr("Landscape"); }, Qt::BottomDockWidgetArea, "curve", false, LandscapeView::create},
+    {"compare", [] { return tr("Compare"); }, Qt::BottomDockWidgetArea, "curve", false, CompareView::create},
     {"trials", [] { return tr("Trials"); }, Qt::BottomDockWidgetArea, nullptr, false, TrialsView::create},
 };
 

@@ -81,6 +81,11 @@ class DatabaseTest : public QObject {
     QCOMPARE(activity.rows[2].trials, int64_t{4});
     QCOMPARE(activity.rows[2].spent_s, 4 * 0.75);
     QVERIFY(w_.db->activity(SessionId{99}, 3)->rows.empty());
+    const auto bests = *w_.db->bests({w_.session, SessionId{99}});
+    QCOMPARE(bests.size(), size_t{1});
+    QCOMPARE(bests[0].trials, int64_t{10});
+    QCOMPARE(bests[0].failures, int64_t{1});
+    QCOMPARE(bests[0].best_s, 1e-3);
   }
 
   void models_tasks_and_sessions_come_back() {

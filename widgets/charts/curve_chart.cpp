@@ -4,11 +4,13 @@
 #include <qcustomplot.h>
 
 #include <QKeyEvent>
+#include <QTimer>
 #include <QToolTip>
 #include <QVBoxLayout>
 #include <cmath>
 
 #include "widgets/charts/plot_theme.h"
+#include "widgets/charts/series_style.h"
 #include "widgets/common/format.h"
 #include "widgets/theme/theme.h"
 #include "widgets/tuning/status_text.h"
@@ -76,13 +78,21 @@ void CurveChart::buildPlot() {
   m_default->setName(tr("Default schedule"));
   m_plot->legend->setVisible(true);
   m_plot->legend->setFillOrder(QCPLegend::foColumnsFirst);
-  m_plot->xAxis->setLabel(tr("Trial"));
-  QSharedPointer<QCPAxisTickerFixed> whole(new QCPAxisTickerFixed);  // there is no trial 2.5
-  whole->setTickStep(1);
-  whole->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
-  m_plot->xAxis->setTicker(whole);
-
-  connect(m_plot, &QCustomPlot::mouseMove, this, [this](QMouseEvent* e) { hover(e->pos()); });
+  m_zoomed = new QTimer(this);
+  m_zoomed->setSingleShot(true);
+  m_zoomed->setInterval(15);
+  connect(m_zoomed, &QTimer::timeout, this, [this] {
+    reduce();
+    m_plot->replot(QCustomPlot::rpQueuedReplot);
+  });
+  // A part of many trials is thinned anew, so that zooming in shows every one of them in the end.
+  connect(m_plot->xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this, [this] {
+    if (m_userZoomed && m_store && m_store->size() > kBuckets) m_zoomed->start();
+  });
+  connect(m_plot, &QCustomPlot::mouseMove, this, [this](QMouseEvent* e) {
+    if (e->buttons() & Qt::LeftButton) m_userZoomed = true;
+    hover(e->pos());
+  });
   connect(m_plot, &QCustomPlot::mouseWheel, this, [this] { m_userZoomed = true; });
   connect(m_plot, &QCustomPlot::mouseRelease, this, [this](QMouseEvent* e) {
     const int row = rowNear(e->pos());
@@ -90,8 +100,8 @@ void CurveChart::buildPlot() {
   });
   connect(m_plot, &QCustomPlot::mouseDoubleClick, this, [this] {
     m_userZoomed = false;
-    rescale();
-    m_plot->replot(QCustomPlot::rpQueuedReplot);
+    m_shown = -1;
+    refresh();
   });
 }
 
@@ -106,6 +116,7 @@ void CurveChart::restyle() {
   m_failures->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCross, QPen(theme.error, 1.6), QBrush(Qt::NoBrush), 6));
   m_selectedFailure->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssSquare, QPen(theme.accent, 2), QBrush(Qt::NoBrush), 12));
   m_default->setPen(QPen(theme.mutedText, 1.4, Qt::DashLine));
+  showOverlays();
   m_plot->legend->setBorderPen(Qt::NoPen);
   m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
@@ -137,11 +148,29 @@ void CurveChart::setUnit(CurveUnit unit) {
   refresh();
 }
 
-void CurveChart::refresh() {
-  const int rows = m_store ? m_store->size() : 0;
-  if (rows == m_shown) return;
-  m_shown = rows;
-  m_data = m_store ? reduceCurve(*m_store, m_unit, kBuckets) : CurveData();
+void CurveChart::setX(CurveX x) {
+  m_x = x;
+  m_userZoomed = false;
+  m_shown = -1;
+  refresh();
+}
+
+void CurveChart::setName(const QString& name) {
+  m_name = name;
+  m_shown = -1;
+  refresh();
+}
+
+void CurveChart::setOverlays(std::vector<Overlay> overlays) {
+  m_overlays = std::move(overlays);
+  m_shown = -1;
+  refresh();
+}
+
+void CurveChart::reduce() {
+  const QCPRange range = m_plot->xAxis->range();
+  constexpr double kAll = std::numeric_limits<double>::infinity();
+  m_data = !m_store ? CurveData() : reduceCurve(*m_store, m_unit, kBuckets, m_x, m_userZoomed ? range.lower : -kAll, m_userZoomed ? range.upper : kAll);
   QVector<double> x, y;
   for (const CurvePoint& p : m_data.trials) x << p.x, y << p.y;
   m_trials->setData(x, y, true);
@@ -149,13 +178,63 @@ void CurveChart::refresh() {
   for (const CurvePoint& p : m_data.best) x << p.x, y << p.y;
   m_best->setData(x, y, true);
   showFailures();
+}
+
+void CurveChart::refresh() {
+  const int rows = m_store ? m_store->size() : 0;
+  if (rows == m_shown) return;
+  m_shown = rows;
+  reduce();
+  showOverlays();
   m_plot->yAxis->setLabel(m_unit == CurveUnit::gflops ? tr("Speed [GFLOP/s]") : tr("Time [ms]"));
+  m_plot->xAxis->setLabel(m_x == CurveX::trials ? tr("Trial") : m_x == CurveX::wall ? tr("Time since the first trial [s]") : tr("Built and measured for [s]"));
   const bool line = m_defaultSeconds > 0 && std::isfinite(m_defaultSeconds) && m_store && m_store->flops() > 0;
   m_default->setVisible(line);
   rescale();
   showSelection();
   setAccessibleDescription(summary());
   m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void CurveChart::showOverlays() {
+  while (m_overlayGraphs.size() > m_overlays.size()) {
+    m_plot->removeGraph(m_overlayGraphs.back());
+    m_overlayGraphs.pop_back();
+  }
+  const Theme& theme = themeOf(this);
+  for (size_t i = 0; i < m_overlays.size(); ++i) {
+    if (i == m_overlayGraphs.size()) {
+      m_overlayGraphs.push_back(m_plot->addGraph());
+      m_overlayGraphs.back()->setLineStyle(QCPGraph::lsStepLeft);
+    }
+    QCPGraph* graph = m_overlayGraphs[i];
+    const Overlay& overlay = m_overlays[i];
+    const SeriesStyle style = seriesStyle(theme, overlay.style);
+    graph->setName(overlay.name);
+    graph->setPen(QPen(style.color, 1.8, style.line));
+    graph->setScatterStyle(QCPScatterStyle(static_cast<QCPScatterStyle::ScatterShape>(style.marker), QPen(style.color, 1.4), QBrush(theme.base), 7));
+    QVector<double> x, y;
+    if (overlay.store) {
+      for (const CurvePoint& p : bestCurve(*overlay.store, m_unit, m_x)) x << p.x, y << p.y;
+    }
+    graph->setData(x, y, true);
+  }
+  m_best->setName(m_name.isEmpty() ? tr("Best so far") : m_name);
+  for (QCPGraph* graph : {m_trials, m_best}) {
+    const bool listed = m_store && m_store->size() > 0;
+    if (listed)
+      graph->addToLegend();
+    else
+      graph->removeFromLegend();
+  }
+}
+
+double CurveChart::farthest() const {
+  double end = m_store ? curveRange(*m_store, m_x).second : 0;
+  for (const Overlay& o : m_overlays) {
+    if (o.store) end = std::max(end, curveRange(*o.store, m_x).second);
+  }
+  return end;
 }
 
 void CurveChart::showFailures() {
@@ -181,14 +260,26 @@ void CurveChart::showFailures() {
 
 void CurveChart::rescale() {
   if (!m_userZoomed) {
-    const double last = m_store && m_store->size() > 0 ? static_cast<double>(m_store->number(m_store->size() - 1)) : 10;
-    m_plot->xAxis->setRange(0, std::max(10.0, last * 1.02 + 0.5));
+    const double end = farthest();
+    m_plot->xAxis->setRange(0, m_x == CurveX::trials ? std::max(10.0, end * 1.02 + 0.5) : std::max(0.1, end * 1.02));
   }
-  double high = 0;
+  QSharedPointer<QCPAxisTicker> ticker(new QCPAxisTicker);
+  if (m_x == CurveX::trials) {
+    auto* whole = new QCPAxisTickerFixed;  // there is no trial 2.5
+    whole->setTickStep(1);
+    whole->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
+    ticker.reset(whole);
+  }
+  m_plot->xAxis->setTicker(ticker);
+  double high = 0, least = HUGE_VAL;
   for (const CurvePoint& p : m_data.trials) high = std::max(high, p.y);
-  if (m_unit == CurveUnit::milliseconds && !m_data.best.empty()) {
+  if (!m_data.best.empty()) least = m_data.best.back().y;
+  for (const QCPGraph* graph : m_overlayGraphs) {
+    for (int i = 0; i < graph->dataCount(); ++i) high = std::max(high, graph->dataMainValue(i)), least = std::min(least, graph->dataMainValue(i));
+  }
+  if (m_unit == CurveUnit::milliseconds && std::isfinite(least)) {
     // Slow outliers would flatten everything of interest: show up to eight times the best, at least the default.
-    high = std::min(high, 8 * m_data.best.back().y);
+    high = std::min(high, 8 * least);
   }
   m_default->data()->clear();
   if (m_default->visible()) {
@@ -212,12 +303,11 @@ void CurveChart::showSelection() {
   const int row = m_store ? m_store->rowOf(m_selectedNumber) : -1;
   if (row < 0) return;
   if (m_store->ok(row)) {
-    m_selected->addData(static_cast<double>(m_selectedNumber), curveValue(m_store->seconds(row), m_store->flops(), m_unit));
+    m_selected->addData(curveX(*m_store, row, m_x), curveValue(m_store->seconds(row), m_store->flops(), m_unit));
     return;
   }
   for (int i = 0; i < m_failures->dataCount(); ++i) {
-    if (static_cast<qint64>(m_failures->dataMainKey(i)) == m_selectedNumber)
-      m_selectedFailure->addData(m_failures->dataMainKey(i), m_failures->dataMainValue(i));
+    if (m_data.failures[static_cast<size_t>(i)].row == row) m_selectedFailure->addData(m_failures->dataMainKey(i), m_failures->dataMainValue(i));
   }
 }
 
@@ -257,6 +347,25 @@ void CurveChart::keyPressEvent(QKeyEvent* event) {
   if (step == 0 || !m_store || m_store->size() == 0) return QWidget::keyPressEvent(event);
   const int row = std::clamp(m_store->rowOf(m_selectedNumber) + step, 0, m_store->size() - 1);
   Q_EMIT trialActivated(m_store->number(row));
+}
+
+Table CurveChart::table() const {
+  Table table;
+  table.columns = {tr("session"), tr("trial"), m_plot->xAxis->label(), m_plot->yAxis->label(), tr("result")};
+  const auto number = [](double value) { return QString::number(value, 'g', 10); };
+  std::vector<std::pair<double, QStringList>> rows;
+  for (const CurvePoint& p : m_data.trials)
+    rows.push_back({p.x, {m_name, QString::number(m_store->number(p.row)), number(p.x), number(p.y), QStringLiteral("ok")}});
+  for (const FailurePoint& f : m_data.failures)
+    rows.push_back({f.x, {m_name, QString::number(m_store->number(f.row)), number(f.x), QString(), QLatin1String(records::status_name(f.status))}});
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& row : rows) table.rows.push_back(std::move(row.second));
+  for (const Overlay& o : m_overlays) {
+    if (!o.store) continue;
+    for (const CurvePoint& p : bestCurve(*o.store, m_unit, m_x))
+      table.rows.push_back({o.name, QString::number(o.store->number(p.row)), number(p.x), number(p.y), tr("best so far")});
+  }
+  return table;
 }
 
 QString CurveChart::summary() const {

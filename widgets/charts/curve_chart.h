@@ -4,18 +4,32 @@
 #include <QWidget>
 
 #include "widgets/charts/curve_data.h"
+#include "widgets/common/tabular.h"
 
 class QCustomPlot;
 class QCPGraph;
 class QCPAxisRect;
+class QTimer;
 
 namespace tw::widgets {
 
-/// The tuning curve of one task: trials as points, the best so far as steps, failures by kind in a strip below. Reads a TrialStore; never blocks on it.
-class CurveChart : public QWidget {
+/// The tuning curve of one task: trials as points, the best so far as steps, failures by kind in a strip below, and the best so far of other sessions.
+/// Reads TrialStores; never blocks on them.
+class CurveChart : public QWidget, public Tabular {
   Q_OBJECT
  public:
+  /// Another session's best so far. Colour, dashes and marker follow from `style`.
+  struct Overlay {
+    QString name;
+    TrialStorePtr store;
+    int style = 0;
+  };
   explicit CurveChart(QWidget* parent = nullptr);
+  void setOverlays(std::vector<Overlay> overlays);
+  /// Name of the session whose trials are shown, for the legend while there are overlays.
+  void setName(const QString& name);
+  void setX(CurveX x);
+  CurveX x() const { return m_x; }
   void setStore(TrialStorePtr store);
   /// Time of the default schedule in seconds, for the reference line; 0 or infinity hides it.
   void setDefaultSeconds(double seconds);
@@ -27,6 +41,8 @@ class CurveChart : public QWidget {
   const CurveData& data() const { return m_data; }
   /// What the chart shows, in one sentence.
   QString summary() const;
+  /// The trials in sight, thinned as they are drawn, failures among them; then the overlays' improvements.
+  Table table() const override;
 
  Q_SIGNALS:
   void trialActivated(qint64 number);
@@ -39,7 +55,10 @@ class CurveChart : public QWidget {
   void buildPlot();
   void restyle();
   void rescale();
+  void reduce();
   void showFailures();
+  void showOverlays();
+  double farthest() const;
   void showSelection();
   int rowNear(const QPointF& pixel) const;
   QString describeRow(int row) const;
@@ -53,6 +72,11 @@ class CurveChart : public QWidget {
   CurveUnit m_unit = CurveUnit::gflops;
   double m_defaultSeconds = 0;
   qint64 m_selectedNumber = -1;
+  CurveX m_x = CurveX::trials;
+  QString m_name;
+  std::vector<Overlay> m_overlays;
+  std::vector<QCPGraph*> m_overlayGraphs;
+  QTimer* m_zoomed = nullptr;  ///< collects changes of the range
   int m_shown = -1;
   bool m_userZoomed = false;
 };

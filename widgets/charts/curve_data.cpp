@@ -4,33 +4,101 @@
 #include <algorithm>
 
 namespace tw::widgets {
+namespace {
+
+/// What is kept of one range of x.
+struct Bucket {
+  int fastest = -1, slowest = -1;
+  std::vector<std::pair<records::Status, int>> failed;  ///< the first of each kind
+};
+
+void put(Bucket& bucket, const TrialColumns& t, int row) {
+  const records::Status status = t.status(row);
+  if (status != records::Status::ok) {
+    for (const auto& [kind, first] : bucket.failed)
+      if (kind == status) return;
+    bucket.failed.emplace_back(status, row);
+    return;
+  }
+  const double seconds = t.seconds(row);
+  if (seconds <= 0) return;
+  if (bucket.fastest < 0 || seconds < t.seconds(bucket.fastest)) bucket.fastest = row;
+  if (bucket.slowest < 0 || seconds > t.seconds(bucket.slowest)) bucket.slowest = row;
+}
+
+}  // namespace
 
 double curveValue(double seconds, double flops, CurveUnit unit) { return unit == CurveUnit::gflops ? flops / seconds / 1e9 : seconds * 1e3; }
 
-CurveData reduceCurve(const TrialStore& store, CurveUnit unit, int buckets) {
+double curveX(const TrialColumns& t, int row, CurveX x) {
+  switch (x) {
+    case CurveX::wall:
+      return t.timestamp(row) - t.timestamp(0);
+    case CurveX::spent:
+      return t.spentSeconds(row);
+    case CurveX::trials:
+      break;
+  }
+  return static_cast<double>(t.number(row));
+}
+
+std::pair<double, double> curveRange(const TrialColumns& t, CurveX x) {
+  if (t.size() == 0) return {0, 0};
+  if (x != CurveX::wall) return {curveX(t, 0, x), curveX(t, t.size() - 1, x)};
+  std::pair<double, double> range{0, 0};  // logs of other programs need not be in order
+  for (int row = 0; row < t.size(); ++row) {
+    const double at = curveX(t, row, x);
+    range = {std::min(range.first, at), std::max(range.second, at)};
+  }
+  return range;
+}
+
+std::vector<CurvePoint> bestCurve(const TrialStore& store, CurveUnit unit, CurveX x) {
+  std::vector<CurvePoint> best;
+  for (const auto& improvement : store.improvements())
+    best.push_back({curveX(store, improvement.row, x), curveValue(improvement.seconds, store.flops(), unit), improvement.row});
+  if (!best.empty()) best.push_back({std::max(best.back().x, curveRange(store, x).second), best.back().y, best.back().row});
+  return best;
+}
+
+CurveData reduceCurve(const TrialStore& store, CurveUnit unit, int buckets, CurveX x, double low, double high) {
   CurveData out;
   const int rows = store.size();
   if (rows == 0) return out;
-  const int perBucket = std::max(1, (rows + buckets - 1) / std::max(1, buckets));
-  const auto point = [&](int row) { return CurvePoint{static_cast<double>(store.number(row)), curveValue(store.seconds(row), store.flops(), unit), row}; };
-  for (int begin = 0; begin < rows; begin += perBucket) {
-    int fastest = -1, slowest = -1;
-    std::map<records::Status, int> failed;
-    for (int row = begin; row < std::min(rows, begin + perBucket); ++row) {
-      if (!store.ok(row)) {
-        failed.emplace(store.status(row), row);
-        continue;
-      }
-      if (store.seconds(row) <= 0) continue;
-      if (fastest < 0 || store.seconds(row) < store.seconds(fastest)) fastest = row;
-      if (slowest < 0 || store.seconds(row) > store.seconds(slowest)) slowest = row;
+  const auto [first, last] = curveRange(store, x);
+  low = std::max(low, first), high = std::min(high, last);
+  // Trial numbers ascend, so that the rows in sight need not be looked for.
+  int begin = 0, end = rows;
+  const auto firstFrom = [&](double from) {
+    int a = 0, b = rows;
+    while (a < b) {
+      const int middle = a + (b - a) / 2;
+      (curveX(store, middle, x) < from ? a : b) = curveX(store, middle, x) < from ? middle + 1 : middle;
     }
-    if (fastest >= 0) out.trials.push_back(point(std::min(fastest, slowest)));
-    if (fastest != slowest) out.trials.push_back(point(std::max(fastest, slowest)));
-    for (const auto& [status, row] : failed) out.failures.push_back({static_cast<double>(store.number(row)), status, row});
+    return a;
+  };
+  if (x != CurveX::wall) begin = firstFrom(low), end = std::min(rows, firstFrom(high) + 1);
+  const bool all = end - begin <= buckets;
+  const double width = std::max((high - low) / std::max(1, buckets), 1e-12);
+  std::vector<Bucket> kept(static_cast<size_t>(all ? std::max(0, end - begin) : std::max(1, buckets)));
+  for (int row = begin; row < end; ++row) {
+    const double at = curveX(store, row, x);
+    if (at < low || at > high) continue;
+    const size_t bucket = all ? static_cast<size_t>(row - begin) : std::min(kept.size() - 1, static_cast<size_t>((at - low) / width));
+    put(kept[bucket], store, row);
   }
-  for (const auto& improvement : store.improvements()) out.best.push_back(point(improvement.row));
-  if (!out.best.empty()) out.best.push_back({static_cast<double>(store.number(rows - 1)), out.best.back().y, out.best.back().row});
+  const auto point = [&](int row) { return CurvePoint{curveX(store, row, x), curveValue(store.seconds(row), store.flops(), unit), row}; };
+  for (const Bucket& bucket : kept) {
+    if (bucket.fastest >= 0) out.trials.push_back(point(std::min(bucket.fastest, bucket.slowest)));
+    if (bucket.fastest != bucket.slowest) out.trials.push_back(point(std::max(bucket.fastest, bucket.slowest)));
+    for (const auto& [status, row] : bucket.failed) out.failures.push_back({curveX(store, row, x), status, row});
+  }
+  if (x == CurveX::wall) {
+    const auto earlier = [](const auto& a, const auto& b) { return a.x < b.x; };
+    std::stable_sort(out.trials.begin(), out.trials.end(), earlier);
+    std::stable_sort(out.failures.begin(), out.failures.end(), earlier);
+  }
+  out.best = bestCurve(store, unit, x);
   return out;
 }
 

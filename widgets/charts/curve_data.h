@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -11,9 +12,11 @@
 namespace tw::widgets {
 
 enum class CurveUnit { gflops, milliseconds };
+/// Trial number; seconds since the first trial ended; seconds spent on building and running all trials so far.
+enum class CurveX { trials, wall, spent };
 
 struct CurvePoint {
-  double x = 0, y = 0;  ///< trial number; value in the unit
+  double x = 0, y = 0;  ///< in the units of the axes
   int row = -1;         ///< of the store
 };
 
@@ -24,15 +27,21 @@ struct FailurePoint {
 };
 
 struct CurveData {
-  std::vector<CurvePoint> trials;      ///< successful trials, ascending x, thinned to `columns` buckets when there are many
+  std::vector<CurvePoint> trials;      ///< successful trials, ascending x, thinned when there are many
   std::vector<CurvePoint> best;        ///< one point where the best improved, and one at the last trial
   std::vector<FailurePoint> failures;  ///< one per bucket and kind when there are many
 };
 
 double curveValue(double seconds, double flops, CurveUnit unit);
+double curveX(const TrialColumns& trials, int row, CurveX x);
+/// Least and largest x of all trials, zeros for none.
+std::pair<double, double> curveRange(const TrialColumns& trials, CurveX x);
 
-/// Reduces a store to at most two trials (slowest and fastest) and one failure of each kind per bucket of trial numbers.
-/// With no more rows than buckets every trial is kept.
-CurveData reduceCurve(const TrialStore& store, CurveUnit unit, int buckets);
+/// Reduces the trials with x in [low, high] to at most two (slowest and fastest) and one failure of each kind for each of `buckets` equal ranges of x.
+/// With no more trials than buckets every one is kept.
+CurveData reduceCurve(const TrialStore& store, CurveUnit unit, int buckets, CurveX x = CurveX::trials, double low = -std::numeric_limits<double>::infinity(),
+                      double high = std::numeric_limits<double>::infinity());
+/// Only the best so far.
+std::vector<CurvePoint> bestCurve(const TrialStore& store, CurveUnit unit, CurveX x);
 
 }  // namespace tw::widgets

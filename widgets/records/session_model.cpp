@@ -25,6 +25,21 @@ int SessionModel::rowOf(SessionId id) const {
   return -1;
 }
 
+void SessionModel::setCompared(const std::vector<SessionId>& sessions) {
+  m_compared = sessions;
+  if (rowCount() > 0) Q_EMIT dataChanged(index(0, Id), index(rowCount() - 1, Id), {Qt::CheckStateRole});
+}
+
+bool SessionModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+  if (!index.isValid() || index.row() >= rowCount() || index.column() != Id || role != Qt::CheckStateRole) return false;
+  Q_EMIT compareToggled(session(index.row()).id, value.toInt() == Qt::Checked);
+  return true;
+}
+
+Qt::ItemFlags SessionModel::flags(const QModelIndex& index) const {
+  return QAbstractTableModel::flags(index) | (index.isValid() && index.column() == Id ? Qt::ItemIsUserCheckable : Qt::NoItemFlags);
+}
+
 int SessionModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_sessions.size()); }
 
 int SessionModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
@@ -34,6 +49,9 @@ QVariant SessionModel::data(const QModelIndex& index, int role) const {
   const db::SessionRow& s = m_sessions[static_cast<size_t>(index.row())];
   if (role == Qt::TextAlignmentRole)
     return QVariant((index.column() == Id || index.column() == Trials || index.column() == Duration ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+  if (role == Qt::CheckStateRole && index.column() == Id)
+    return static_cast<int>(std::find(m_compared.begin(), m_compared.end(), s.id) == m_compared.end() ? Qt::Unchecked : Qt::Checked);
+  if (role == Qt::ToolTipRole && index.column() == Id) return tr("Tick sessions to put them side by side in Compare and Tuning curve").toHtmlEscaped();
   if (role == Qt::ToolTipRole) return QString::fromStdString(dump_json(s.options)).toHtmlEscaped();
   if (role != Qt::DisplayRole) return {};
   switch (index.column()) {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "widgets/tuning/task_model.h"
-#include "widgets/tuning/tray_model.h"
+#include "widgets/tuning/trials_beside.h"
 
 using namespace tw;
 using namespace tw::widgets;
@@ -133,14 +133,14 @@ class TrialModelTest : public QObject {
     QTRY_COMPARE(model.rowCount(), 1);
   }
 
-  void traySaysWhatDiffers() {
-    TrayModel model;
+  void trialsBesideEachOtherSayWhatDiffers() {
+    SideBySideModel model;
     QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
     auto space = std::make_shared<space::ConfigSpace>();
     space->define_knob("unroll", {0, 16});
     space->define_knob("width", {8, 16});
-    model.setEntries({{QStringLiteral("A"), 1e9, record(records::Status::ok, 0.2, 0)}, {QStringLiteral("B"), 1e9, record(records::Status::ok, 0.1, 1)}},
-                     {{"dense_pack.cpu", space}});
+    model.set(QStringLiteral("Property"), {QStringLiteral("A"), QStringLiteral("B")},
+              trialsBeside({{{}, 1e9, record(records::Status::ok, 0.2, 0)}, {{}, 1e9, record(records::Status::ok, 0.1, 1)}}, {{"dense_pack.cpu", space}}));
     QCOMPARE(model.columnCount(), 3);
     int knobs = 0;
     for (int row = 0; row < model.rowCount(); ++row) {
@@ -151,7 +151,7 @@ class TrialModelTest : public QObject {
     }
     QCOMPARE(knobs, 2);
     QVERIFY(model.index(1, 2).data().toString().startsWith(QChar(0x2605)));  // the faster one
-    model.setEntries({}, {});
+    model.set({}, {}, {});
     QCOMPARE(model.rowCount(), 0);
   }
 

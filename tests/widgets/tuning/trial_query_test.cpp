@@ -37,12 +37,12 @@ class TrialQueryTest : public QObject {
   /// Numbers of the trials that a filter keeps.
   static QString kept(const QString& text) {
     TrialStore store(1e9);
-    add(store, 0, 0.010);                                                  // 1: 100 GFLOP/s, tile_x [16,1]
-    add(store, 3, 0.020);                                                  // 2: 50, [2,8]
-    add(store, 4, 0.040);                                                  // 3: 25, [1,16]
+    add(store, 0, 0.010);                                                   // 1: 100 GFLOP/s, tile_x [16,1]
+    add(store, 3, 0.020);                                                   // 2: 50, [2,8]
+    add(store, 4, 0.040);                                                   // 3: 25, [1,16]
     add(store, 5, 0, records::Status::run_timeout, "ran longer than 1 s");  // 4: unroll 16
     add(store, 10, 0, records::Status::wrong_output, "off by 0.5");         // 5: unroll auto
-    add(store, 15, 0.011);                                                 // 6: ann vec
+    add(store, 15, 0.011);                                                  // 6: ann vec
     QString problem;
     const auto query = TrialQuery::parse(text, spaces(), &problem);
     if (!query) return problem;
@@ -96,8 +96,7 @@ class TrialQueryTest : public QObject {
     row("4", "3 4");
     row("\"off by\"", "5");
     row("gflops>", "Expected a value to compare 'gflops' with, found the end of the filter");
-    row("tile_q=8",
-        "Expected one of number, time, gflops, ratio, build, run, config, status, space, message, tile_x, unroll, ann, found 'tile_q'");
+    row("tile_q=8", "Expected one of number, time, gflops, ratio, build, run, config, status, space, message, tile_x, unroll, ann, found 'tile_q'");
     row("gflops=fast", "Expected a number to compare 'gflops' with, found 'fast'");
     row("(gflops>5", "Expected ')', found the end of the filter");
     row("gflops>5)", "Expected the end or '&', found ')'");

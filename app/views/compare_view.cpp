@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/compare_view.h"
+
+#include <QAction>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QScrollArea>
+#include <QSplitter>
+#include <QTabWidget>
+#include <QTreeView>
+#include <QVBoxLayout>
+
+#include "app/services/session_set.h"
+#include "app/services/task_board.h"
+#include "widgets/charts/curve_chart.h"
+#include "widgets/common/empty_state.h"
+#include "widgets/common/table_view.h"
+#include "widgets/records/comparison.h"
+
+namespace tw::app {
+
+CompareView::CompareView(Services& services, QWidget* parent)
+    : QWidget(parent),
+      m_services(services),
+      m_set(new SessionSet(services.hub, services.workspace, services.tuning, this)),
+      m_chart(new widgets::CurveChart(this)),
+      m_bests(new widgets::SideBySideModel(this)),
+      m_configs(new widgets::SideBySideModel(this)),
+      m_tabs(new QTabWidget(this)) {
+  m_tabs->setObjectName(QStringLiteral("tabs.compare"));
+  m_tabs->setAccessibleName(tr("Parts of the comparison"));
+  m_tabs->setDocumentMode(true);
+  m_verdict = new QLabel(this);
+  m_verdict->setObjectName(QStringLiteral("label.compare.verdict"));
+  m_verdict->setTextFormat(Qt::PlainText);
+  m_verdict->setWordWrap(true);
+  m_verdict->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  m_verdict->setContentsMargins(8, 6, 8, 6);
+  m_verdict->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  auto* scroll = new QScrollArea(this);
+  scroll->setWidget(m_verdict);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  auto* verdicts = new QSplitter(Qt::Vertical, this);
+  verdicts->addWidget(makeTable(m_bests, "table.compare.bests", tr("Best times by task")));
+  verdicts->addWidget(scroll);
+  m_tabs->addTab(makeCurves(), tr("Curves"));
+  m_tabs->addTab(verdicts, tr("Verdict"));
+  m_tabs->addTab(makeTable(m_configs, "table.compare.configs", tr("Configurations")), tr("Configurations"));
+  m_state = new widgets::EmptyState(m_tabs, this);
+  m_newest = new QAction(tr("Compare the newest two"), this);
+  connect(m_newest, &QAction::triggered, this, &CompareView::compareNewest);
+  auto* box = new QVBoxLayout(this);
+  box->setContentsMargins(0, 0, 0, 0);
+  box->addWidget(m_state);
+  connect(m_set, &SessionSet::changed, this, &CompareView::showSet);
+  connect(&services.tasks, &TaskBoard::changed, this, [this] { m_chart->setDefaultSeconds(m_services.tasks.defaultSeconds(m_services.hub.task())); });
+  connect(&services.hub, &SelectionHub::comparedSessionsChanged, this, &CompareView::readBests);
+  connect(&services.hub, &SelectionHub::modelChanged, this, &CompareView::readBests);
+  connect(&services.workspace, &Workspace::sessionsChanged, this, &CompareView::readBests);
+  showSet();
+}
+
+QWidget* CompareView::makeCurves() {
+  m_chart->setObjectName(QStringLiteral("view.compare.chart"));
+  auto* x = new QComboBox(this);
+  x->setObjectName(QStringLiteral("combo.compare.x"));
+  x->setAccessibleName(tr("Horizontal axis"));
+  x->addItems({tr("over trials"), tr("over time"), tr("over time spent")});
+  auto* unit = new QComboBox(this);
+  unit->setObjectName(QStringLiteral("combo.compare.unit"));
+  unit->setAccessibleName(tr("Unit of the curves"));
+  unit->addItems({tr("GFLOP/s"), tr("ms")});
+  connect(x, &QComboBox::currentIndexChanged, this, [this](int i) { m_chart->setX(static_cast<widgets::CurveX>(i)); });
+  connect(unit, &QComboBox::currentIndexChanged, this,
+          [this](int i) { m_chart->setUnit(i == 0 ? widgets::CurveUnit::gflops : widgets::CurveUnit::milliseconds); });
+  auto* page = new QWidget(this);
+  auto* bar = new QHBoxLayout;
+  bar->setContentsMargins(6, 2, 6, 0);
+  bar->addStretch();
+  bar->addWidget(x);
+  bar->addWidget(unit);
+  auto* box = new QVBoxLayout(page);
+  box->setContentsMargins(0, 0, 0, 0);
+  box->setSpacing(2);
+  box->addLayout(bar);
+  box->addWidget(m_chart, 1);
+  return page;
+}
+
+QWidget* CompareView::makeTable(widgets::SideBySideModel* model, const char* id, const QString& name) {
+  auto* table = new QTreeView(this);
+  table->setModel(model);
+  table->setObjectName(QLatin1String(id));
+  table->setAccessibleName(name);
+  widgets::setUpTable(table);
+  connect(model, &QAbstractItemModel::modelReset, table, [table, model] {
+    for (int c = 0; c < model->columnCount(); ++c) table->header()->resizeSection(c, c == 0 ? 190 : 150);
+  });
+  return table;
+}
+
+void CompareView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  m_set->setActive(true);
+  readBests();
+}
+
+void CompareView::hideEvent(QHideEvent* event) {
+  QWidget::hideEvent(event);
+  m_set->setActive(false);
+}
+
+void CompareView::compareNewest() {
+  std::vector<SessionId> newest;
+  const auto& sessions = m_services.workspace.sessions();
+  for (auto row = sessions.rbegin(); row != sessions.rend() && newest.size() < 2; ++row) {
+    if (m_services.hub.model() && row->model == m_services.hub.model()->id) newest.insert(newest.begin(), row->id);
+  }
+  m_services.hub.setComparedSessions(std::move(newest));
+}
+
+void CompareView::showSet() {
+  std::vector<widgets::CurveChart::Overlay> overlays;
+  bool loading = false;
+  for (const SessionSet::Entry& e : m_set->entries()) {
+    overlays.push_back({SessionSet::nameOf(e.row), e.store, static_cast<int>(overlays.size())});
+    loading = loading || e.loading;
+  }
+  m_chart->setOverlays(std::move(overlays));
+  const auto& model = m_services.hub.model();
+  if (!model)
+    return m_state->showEmpty(tr("Nothing to compare"),
+                              tr("Sessions of a model stand side by side here. Choose a session in the panel Sessions, or open a model."));
+  if (m_set->entries().size() >= 2) return m_state->showContent();
+  const auto own = std::count_if(m_services.workspace.sessions().begin(), m_services.workspace.sessions().end(),
+                                 [&](const db::SessionRow& row) { return row.model == model->id; });
+  m_state->showEmpty(
+      tr("No sessions side by side"),
+      own >= 2 ? tr("Curves, a verdict and the differences of two or more sessions stand here. Tick them in the panel Sessions.")
+               : tr("Curves, a verdict and the differences of two or more sessions stand here. This model has %n session(s).", nullptr, static_cast<int>(own)),
+      own >= 2 ? m_newest : nullptr);
+}
+
+void CompareView::readBests() {
+  if (!isVisible() || !m_services.workspace.reader() || !m_services.hub.model()) return;
+  const auto work = [reader = m_services.workspace.reader(), sessions = m_services.hub.comparedSessions()](StopToken) { return reader->bests(sessions); };
+  m_job.replace(m_services.jobs.run<std::vector<db::BestRow>>(Lane::database, this, work, [this](Expected<std::vector<db::BestRow>> rows) {
+    if (rows)
+      showBests(*rows);
+    else
+      m_verdict->setText(QString::fromStdString(rows.error().text()));
+  }));
+}
+
+void CompareView::showBests(const std::vector<db::BestRow>& rows) {
+  const auto& model = m_services.hub.model();
+  if (!model) return;
+  std::vector<widgets::ComparedSession> sessions;
+  QStringList titles;
+  for (const SessionId id : m_services.hub.comparedSessions()) {
+    for (const db::SessionRow& row : m_services.workspace.sessions()) {
+      if (row.id != id) continue;
+      widgets::ComparedSession session{SessionSet::nameOf(row), row, {}};
+      for (const db::BestRow& best : rows) {
+        if (best.session == id) session.best[best.task.value] = best.best_s;
+      }
+      titles << session.name;
+      sessions.push_back(std::move(session));
+    }
+  }
+  std::vector<std::pair<int64_t, QString>> tasks;
+  for (size_t i = 0; i < model->taskIds.size(); ++i)
+    tasks.emplace_back(model->taskIds[i].value, QStringLiteral("T%1 %2").arg(i + 1).arg(QString::fromStdString(model->tasks[i].task.name)));
+  m_bests->set(tr("Best time"), titles, widgets::bestTimes(sessions, tasks));
+  m_configs->set(tr("Setting"), titles, widgets::configurations(sessions));
+  QStringList sentences;
+  for (const widgets::Verdict& v : widgets::verdicts(sessions, tasks)) sentences << widgets::verdictText(v);
+  if (sentences.isEmpty()) sentences << tr("The sessions have no task in common, or differ in their seed alone.");
+  m_verdict->setText(sentences.join(QStringLiteral("\n\n")));
+}
+
+}  // namespace tw::app

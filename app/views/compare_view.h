@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QWidget>
+
+#include "app/services/job_runner.h"
+#include "app/views/view.h"
+#include "db/database.h"
+
+class QComboBox;
+class QLabel;
+class QTabWidget;
+
+namespace tw::widgets {
+class CurveChart;
+class EmptyState;
+class SideBySideModel;
+}  // namespace tw::widgets
+
+namespace tw::app {
+
+class SessionSet;
+
+/// Sessions side by side: curves of the selected task, what each reached on every task with a verdict, and where their configurations differ.
+class CompareView : public QWidget {
+  Q_OBJECT
+ public:
+  explicit CompareView(Services& services, QWidget* parent = nullptr);
+  static QWidget* create(Services& services, QWidget* parent) { return new CompareView(services, parent); }
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
+
+ private:
+  QWidget* makeCurves();
+  QWidget* makeTable(widgets::SideBySideModel* model, const char* id, const QString& name);
+  void showSet();
+  void readBests();
+  void showBests(const std::vector<db::BestRow>& rows);
+  void compareNewest();
+  Services& m_services;
+  SessionSet* m_set;
+  widgets::CurveChart* m_chart;
+  widgets::SideBySideModel *m_bests, *m_configs;
+  widgets::EmptyState* m_state;
+  QTabWidget* m_tabs;
+  QLabel* m_verdict;
+  QAction* m_newest;
+  LatestJob m_job;
+};
+
+}  // namespace tw::app

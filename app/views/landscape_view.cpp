@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/landscape_view.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QTabWidget>
+#include <QVBoxLayout>
+
+#include "app/action_registry.h"
+#include "app/selection_hub.h"
+#include "app/services/explain_service.h"
+#include "app/services/trial_service.h"
+#include "widgets/charts/heat_map_view.h"
+#include "widgets/charts/importance_view.h"
+#include "widgets/charts/parallel_view.h"
+#include "widgets/charts/projection_view.h"
+#include "widgets/common/empty_state.h"
+#include "widgets/tuning/trial_query.h"
+
+namespace tw::app {
+namespace {
+const QString kFilter = QStringLiteral("trials");
+/// While trials come in, the pictures follow this often.
+constexpr int kFollowMs = 500;
+}  // namespace
+
+LandscapeView::LandscapeView(Services& services, QWidget* parent)
+    : QWidget(parent),
+      m_services(services),
+      m_map(new widgets::HeatMapView(this)),
+      m_projection(new widgets::ProjectionView(this)),
+      m_parallel(new widgets::ParallelView(this)),
+      m_importance(new widgets::ImportanceView(this)),
+      m_tabs(new QTabWidget(this)) {
+  m_tabs->setObjectName(QStringLiteral("tabs.landscape"));
+  m_tabs->setAccessibleName(tr("Pictures of the space"));
+  m_tabs->setDocumentMode(true);
+  m_tabs->addTab(m_map, tr("Heat map"));
+  m_tabs->addTab(m_parallel, tr("Parallel coordinates"));
+  m_tabs->addTab(m_projection, tr("Projection"));
+  m_tabs->addTab(m_importance, tr("Importance"));
+  QWidget* bar = makeBar();
+  auto* content = new QWidget(this);
+  auto* inner = new QVBoxLayout(content);
+  inner->setContentsMargins(0, 0, 0, 0);
+  inner->setSpacing(2);
+  inner->addWidget(bar);
+  inner->addWidget(m_tabs, 1);
+  m_state = new widgets::EmptyState(content, this);
+  auto* box = new QVBoxLayout(this);
+  box->setContentsMargins(0, 0, 0, 0);
+  box->addWidget(m_state);
+  m_timer.setSingleShot(true);
+  connect(&m_timer, &QTimer::timeout, this, &LandscapeView::compute);
+  connect(m_tabs, &QTabWidget::currentChanged, this, [this](int tab) { m_axes->setVisible(tab == 0); });
+  connect(&services.trials, &TrialService::storeChanged, this, [this] {
+    m_timer.stop();
+    later();
+  });
+  connect(&services.trials, &TrialService::storeGrew, this, &LandscapeView::later);
+  connect(&services.explain, &ExplainService::spaceChanged, this, &LandscapeView::showSpace);
+  connect(&services.hub, &SelectionHub::configNoted, this, [this] { m_map->setIndex(m_services.hub.configIndex()); });
+  connect(&services.hub, &SelectionHub::configEdited, this, [this] { m_map->setIndex(m_services.hub.configIndex()); });
+  connect(&services.hub, &SelectionHub::trialChanged, this, [this] {
+    m_projection->setSelectedTrial(m_services.hub.trial());
+    m_parallel->setSelectedTrial(m_services.hub.trial());
+  });
+  connect(&services.hub, &SelectionHub::filterChanged, this, [this](const QString& name) {
+    if (name != kFilter) return;
+    if (m_services.hub.filter(kFilter) != m_ownFilter) m_parallel->clearBrushes();
+    m_timer.stop();
+    later();
+  });
+  connect(m_parallel, &widgets::ParallelView::brushed, this, [this](const QString& filter) {
+    m_ownFilter = filter;
+    m_services.hub.setFilter(kFilter, filter);
+  });
+  connect(m_map, &widgets::HeatMapView::trialActivated, this, [this](qint64 number) { m_services.hub.setTrial(number); });
+  connect(m_map, &widgets::HeatMapView::pointActivated, this, [this](qint64 index) { m_services.hub.setConfigIndex(index); });
+  connect(m_projection, &widgets::ProjectionView::trialActivated, this, [this](qint64 number) { m_services.hub.setTrial(number); });
+  showSpace();
+}
+
+QWidget* LandscapeView::makeBar() {
+  auto* bar = new QWidget(this);
+  m_summary = new QLabel(bar);
+  m_summary->setObjectName(QStringLiteral("label.landscape.summary"));
+  m_summary->setTextFormat(Qt::PlainText);
+  m_summary->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  m_axes = new QWidget(bar);
+  auto* axes = new QHBoxLayout(m_axes);
+  axes->setContentsMargins(0, 0, 0, 0);
+  const auto knob = [&](const char* id, const QString& name) {
+    auto* label = new QLabel(name, m_axes);
+    auto* combo = new QComboBox(m_axes);
+    combo->setObjectName(QLatin1String(id));
+    combo->setAccessibleName(name);
+    combo->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    label->setBuddy(combo);
+    axes->addWidget(label);
+    axes->addWidget(combo);
+    connect(combo, &QComboBox::currentIndexChanged, this, [this] {
+      if (m_quiet) return;
+      m_timer.stop();
+      later();
+    });
+    return combo;
+  };
+  m_x = knob("combo.landscape.x", tr("across"));
+  m_y = knob("combo.landscape.y", tr("down"));
+  auto* line = new QHBoxLayout(bar);
+  line->setContentsMargins(6, 2, 6, 0);
+  line->addWidget(m_summary, 1);
+  line->addWidget(m_axes);
+  return bar;
+}
+
+void LandscapeView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (m_stale) compute();
+}
+
+void LandscapeView::showSpace() {
+  const auto& space = m_services.explain.space().space;
+  if (space.get() != m_shownSpace) {
+    m_shownSpace = space.get();
+    m_quiet = true;
+    for (QComboBox* combo : {m_x, m_y}) {
+      combo->clear();
+      if (!space) continue;
+      for (size_t k = 0; k < space->knobs().size(); ++k) {
+        if (space->knobs()[k].candidates.size() > 1) combo->addItem(QString::fromStdString(space->knobs()[k].name), static_cast<int>(k));
+      }
+    }
+    if (m_y->count() > 1) m_y->setCurrentIndex(1);
+    m_quiet = false;
+  }
+  m_timer.stop();
+  later();
+}
+
+void LandscapeView::later() {
+  m_stale = true;
+  if (!isVisible()) return;
+  if (!m_timer.isActive()) m_timer.start(m_services.trials.isLive() || m_services.trials.isLoading() ? kFollowMs : 0);
+}
+
+void LandscapeView::compute() {
+  m_stale = false;
+  const Engine::Space& space = m_services.explain.space();
+  const auto& store = m_services.trials.store();
+  if (!space.space || m_x->count() == 0) {
+    m_job.stop();
+    return showState(0);
+  }
+  const auto query = widgets::TrialQuery::parse(m_services.hub.filter(kFilter), m_services.explain.spaceMap(), nullptr);
+  const double best = store && !store->improvements().empty() ? store->improvements().back().seconds : HUGE_VAL;
+  const int x = m_x->currentData().toInt(), y = m_y->currentData().toInt();
+  const auto work = [trials = store ? widgets::TrialColumns(*store) : widgets::TrialColumns(), name = space.name, config = space.space, query, best, x, y,
+                     base = m_services.hub.configIndex()](StopToken stop) -> Expected<Computed> {
+    Computed c;
+    auto points = std::make_shared<widgets::PointSet>(widgets::pointsOf(trials, name, config, stop));
+    c.map = widgets::heatMap(*points, x, y, base, stop);
+    c.projection = std::make_shared<widgets::Projection>(widgets::project(*points, stop));
+    c.importance = widgets::importance(*points);
+    if (query && !query->isEmpty()) {
+      widgets::TrialMatcher matches(*query, best);
+      for (const int row : points->row) c.kept.push_back(matches(trials, row) ? 1 : 0);
+    }
+    c.points = std::move(points);
+    return c;
+  };
+  m_job.replace(m_services.jobs.run<Computed>(Lane::work, this, work, [this](Expected<Computed> computed) {
+    if (computed) show(*computed);
+  }));
+}
+
+void LandscapeView::show(const Computed& c) {
+  m_map->setMap(c.map, c.points->space);
+  m_map->setIndex(m_services.hub.configIndex());
+  m_projection->setData(c.points, c.projection);
+  m_projection->setSelectedTrial(m_services.hub.trial());
+  m_parallel->setData(c.points, c.kept);
+  m_parallel->setSelectedTrial(m_services.hub.trial());
+  std::vector<std::pair<QString, double>> shares;
+  for (size_t k = 0; k < c.importance.size(); ++k) {
+    if (c.points->space->knobs()[k].candidates.size() > 1) shares.emplace_back(QString::fromStdString(c.points->space->knobs()[k].name), c.importance[k]);
+  }
+  m_importance->setShares(std::move(shares));
+  m_summary->setText(
+      tr("%1: %2").arg(QString::fromStdString(m_services.explain.space().name), m_tabs->currentIndex() == 1 ? m_parallel->summary() : m_map->summary()));
+  showState(c.points->size());
+}
+
+void LandscapeView::showState(size_t points) {
+  const bool needsTrials = !m_services.trials.store() || points == 0;
+  for (int tab = 1; tab < m_tabs->count(); ++tab) {
+    m_tabs->setTabEnabled(tab, !needsTrials);
+    m_tabs->setTabToolTip(tab, needsTrials ? tr("No trials of this space yet") : QString());
+  }
+  if (needsTrials) m_tabs->setCurrentIndex(0);
+  if (!m_services.hub.taskValue())
+    return m_state->showEmpty(tr("No space"), tr("Pictures of a task's configuration space stand here. Open a model and select a task."),
+                              m_services.actions.get(QStringLiteral("file.open")));
+  if (!m_services.explain.spacesKnown()) return m_state->showEmpty(tr("Reading the space…"), {});
+  if (!m_services.explain.space().space || m_x->count() == 0)
+    return m_state->showEmpty(tr("Nothing to choose"), tr("No template matches this task, so there is no space to show; it runs with the default schedule."));
+  m_state->showContent();
+}
+
+}  // namespace tw::app

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+/// Comparing two samples by ranks, without assuming a distribution.
+namespace tw {
+
+/// Mann-Whitney U test of two independent samples, two-sided.
+/// Source: Mann and Whitney, "On a test of whether one of two random variables is stochastically larger than the other", 1947.
+struct MannWhitney {
+  double u = 0;        ///< pairs (a, b) with a > b, ties count one half
+  double p = 1;        ///< probability of a U at least as far from its mean if both came from one distribution
+  bool exact = false;  ///< counted over all arrangements; else the normal approximation with corrections for ties and continuity
+};
+/// Exact without ties up to 20 values on each side. p is 1 if a sample is empty.
+MannWhitney mann_whitney(std::span<const double> a, std::span<const double> b);
+
+/// Vargha and Delaney's A12: the probability that a value of `a` is larger than one of `b`, ties count one half; 0.5 if a sample is empty.
+/// Source: Vargha and Delaney, "A critique and improvement of the CL common language effect size statistics", 2000.
+double vargha_delaney(std::span<const double> a, std::span<const double> b);
+
+/// Holm's step-down correction: p-values adjusted for that many tests, in the order given.
+/// Source: Holm, "A simple sequentially rejective multiple test procedure", 1979.
+std::vector<double> holm(std::span<const double> p_values);
+
+}  // namespace tw

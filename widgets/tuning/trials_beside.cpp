@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/tuning/trials_beside.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <cmath>
+
+#include "engine/base/json.h"
+#include "widgets/common/format.h"
+#include "widgets/tuning/status_text.h"
+
+namespace tw::widgets {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("TrialsBeside", text); }
+
+const QString kDash = QString(QChar(0x2014));
+
+/// Knobs of a record by name: from its space, or as its log wrote them.
+std::vector<std::pair<QString, QString>> knobsOf(const records::Candidate& candidate, const SpaceMap& spaces) {
+  std::vector<std::pair<QString, QString>> knobs;
+  const auto found = spaces.find(candidate.space);
+  if (found != spaces.end() && candidate.index >= 0 && candidate.index < found->second->size()) {
+    const std::vector<int> positions = found->second->knob_positions(candidate.index);
+    for (size_t k = 0; k < positions.size(); ++k) {
+      const space::Knob& knob = found->second->knobs()[k];
+      knobs.emplace_back(QString::fromStdString(knob.name), knobValueText(knob, knob.candidates[static_cast<size_t>(positions[k])]));
+    }
+  } else if (candidate.config.is_array()) {
+    for (const Json& entry : candidate.config) {
+      if (!entry.is_array() || entry.size() != 3 || !entry[0].is_string()) continue;
+      knobs.emplace_back(QString::fromStdString(entry[0].get<std::string>()), QString::fromStdString(dump_json(entry[2])));
+    }
+  }
+  return knobs;
+}
+
+/// Standard deviation of the counted samples over their mean; not a number for fewer than two.
+double variation(const std::vector<double>& samples) {
+  if (samples.size() < 2) return std::nan("");
+  double mean = 0, squares = 0;
+  for (const double s : samples) mean += s / static_cast<double>(samples.size());
+  for (const double s : samples) squares += (s - mean) * (s - mean);
+  return std::sqrt(squares / static_cast<double>(samples.size() - 1)) / mean;
+}
+
+}  // namespace
+
+std::vector<SideBySideRow> trialsBeside(const std::vector<TrialBeside>& entries, const SpaceMap& spaces) {
+  std::vector<SideBySideRow> rows;
+  int best = -1;
+  double fastest = HUGE_VAL;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].record.result.seconds() < fastest) fastest = entries[i].record.result.seconds(), best = static_cast<int>(i);
+  }
+  const auto each = [&](const QString& name, auto value, int mark = -1) {
+    QStringList values;
+    for (const TrialBeside& e : entries) values << value(e);
+    rows.push_back({name, std::move(values), mark});
+  };
+  if (!entries.empty()) {
+    each(tr("Result"), [](const TrialBeside& e) { return statusGlyph(e.record.result.status) + QLatin1Char(' ') + statusText(e.record.result.status); });
+    each(
+        tr("Time, fastest sample"), [](const TrialBeside& e) { return secondsText(e.record.result.seconds()); }, best);
+    each(tr("Time, median"), [](const TrialBeside& e) { return secondsText(e.record.result.median_s()); });
+    each(
+        tr("Speed [GFLOP/s]"), [](const TrialBeside& e) { return gflopsText(e.flops, e.record.result.seconds()); }, best);
+    each(tr("Samples"), [](const TrialBeside& e) { return countText(static_cast<qint64>(e.record.result.samples_s.size())); });
+    each(tr("Spread of samples [%]"), [](const TrialBeside& e) { return percentText(variation(e.record.result.counted_samples())); });
+    each(tr("Compared with the reference"), [](const TrialBeside& e) { return e.record.result.verified ? tr("yes") : tr("no"); });
+    each(tr("Build"), [](const TrialBeside& e) { return secondsText(e.record.result.build_s); });
+    each(tr("Space"), [](const TrialBeside& e) { return QString::fromStdString(e.record.candidate.space); });
+    each(tr("Config"), [](const TrialBeside& e) { return e.record.candidate.index < 0 ? kDash : countText(e.record.candidate.index); });
+  }
+  std::vector<std::vector<std::pair<QString, QString>>> knobs;
+  QStringList names;
+  for (const TrialBeside& e : entries) {
+    knobs.push_back(knobsOf(e.record.candidate, spaces));
+    for (const auto& [name, value] : knobs.back()) {
+      if (!names.contains(name)) names << name;
+    }
+  }
+  for (const QString& name : names) {
+    QStringList values;
+    for (const auto& own : knobs) {
+      const auto at = std::find_if(own.begin(), own.end(), [&](const auto& k) { return k.first == name; });
+      values << (at == own.end() ? kDash : at->second);
+    }
+    rows.push_back({name, std::move(values), -1});
+  }
+  return rows;
+}
+
+}  // namespace tw::widgets
