@@ -16,8 +16,8 @@ using ir::Intrinsic;
 
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
 
 /// A function, its true value, and how far float32 code may be from it in units of the last place.
 struct Row {
@@ -43,9 +43,9 @@ const Row kRows[] = {
 
 /// Corner cases, every order of magnitude of both signs, and numbers where the function is interesting.
 std::vector<float> arguments(const Row& row) {
-  std::vector<float> x = {0.0F,   -0.0F,  1.0F,   -1.0F,   0.5F,           -0.5F,         1.5F,           2.5F,       -2.5F,    kInf,
-                          -kInf,  kNan,   1e-45F, -1e-45F, 1.1754944e-38F, 3.4028235e38F, -3.4028235e38F, 88.72283F,  88.7229F, -103.97F,
-                          -87.4F, 0.625F, 0.92F,  4.0F,    1e30F,          -1e30F,        8388609.0F,     -8388607.5F};
+  std::vector<float> x = {0.0F,       -0.0F,     1.0F,   -1.0F,   0.5F,           -0.5F,         1.5F,           2.5F,       -2.5F,    kInfinity,
+                          -kInfinity, kNoNumber, 1e-45F, -1e-45F, 1.1754944e-38F, 3.4028235e38F, -3.4028235e38F, 88.72283F,  88.7229F, -103.97F,
+                          -87.4F,     0.625F,    0.92F,  4.0F,    1e30F,          -1e30F,        8388609.0F,     -8388607.5F};
   Rng rng(11);
   for (int exponent = -149; exponent <= 127; ++exponent)
     for (int k = 0; k < 8; ++k) x.push_back(static_cast<float>((rng.next() & 1 ? -1 : 1) * std::ldexp(1 + rng.uniform_real(), exponent)));
@@ -55,14 +55,14 @@ std::vector<float> arguments(const Row& row) {
 
 /// Distance of `got` from the true value in units of the last place of type t there.
 double ulps(DType t, double got, double want) {
-  if (std::isnan(want)) return std::isnan(got) ? 0 : kInf;
+  if (std::isnan(want)) return std::isnan(got) ? 0 : kInfinity;
   const double rounded = round_to(t, want);
   if (got == rounded) return 0;
   if (std::isnan(got) || std::isinf(got) || std::isinf(rounded)) {
     // One step before overflow may round to infinity, and back.
     const double largest = t.bits == 64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
     const double g = std::isinf(got) ? std::copysign(largest, got) : got, w = std::isinf(rounded) ? std::copysign(largest, rounded) : rounded;
-    return std::isnan(got) ? kInf : std::abs(g - w) <= largest * 1e-6 ? 1 : kInf;
+    return std::isnan(got) ? kInfinity : std::abs(g - w) <= largest * 1e-6 ? 1 : kInfinity;
   }
   const int digits = t.bits == 64 ? 52 : 23, lowest = t.bits == 64 ? -1022 : -126;
   const int exponent = want == 0 ? lowest : std::max(std::ilogb(want), lowest);
@@ -83,7 +83,7 @@ Worst worst_error(const Row& row, DType t, int lanes, const Target& target) {
   const auto done = run(f, args, target);
   Worst worst;
   if (!done) qWarning("%s", done.error().text().c_str());
-  if (!done) worst.error = kInf;
+  if (!done) worst.error = kInfinity;
   for (int64_t i = 0; done && i < n; ++i) {
     const double error = ulps(t, args[1].get(i), row.truth(args[0].get(i)));
     if (error > worst.error || std::isnan(error)) worst = {error, args[0].get(i), args[1].get(i)};
@@ -158,7 +158,7 @@ class IntrinsicsTest : public QObject {
 
   void tests_of_values() {
     for (const DType t : {kFloat16, kBFloat16, kFloat32, kFloat64}) {
-      const double values[] = {0, 1, kInf, -kInf, kNan, -2.5, 300, -0.0};
+      const double values[] = {0, 1, kInfinity, -kInfinity, kNoNumber, -2.5, 300, -0.0};
       const auto A = ir::make_buffer("A", t, {8}), N = ir::make_buffer("N", kBool, {8});
       for (const Intrinsic f : {Intrinsic::isnan, Intrinsic::isinf}) {
         std::vector<HostArray> args = {HostArray::make(t, {8}), HostArray::make(kBool, {8})};

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#undef QT_NO_KEYWORDS  // the headers of QScintilla use them
 
 #include "widgets/ir/code_view.h"
 
+// The headers of QScintilla use the short keywords.
+#define signals Q_SIGNALS
+#define slots Q_SLOTS
 #include <Qsci/qsciscintilla.h>
+#include <Qsci/qscilexercustom.h>
+#undef signals
+#undef slots
 
 #include <QLabel>
 #include <QtTest>

@@ -89,13 +89,13 @@ const space::Template& named(const te::DagPtr& dag, const char* name) {
 
 space::ConfigSpace space_of(const te::DagPtr& dag, const char* name) { return named(dag, name).space(*dag, avx512()); }
 
-struct Case {
+struct X86Case {
   std::string name;
   const char* space;
   te::DagPtr dag;
 };
 
-std::vector<Case> cases() {
+std::vector<X86Case> cases() {
   return {{"dense pack", "dense_pack.x86", dense(12, 48, 20)},
           {"dense pack, fused", "dense_pack.x86", dense(8, 36, 16, true)},
           {"dense pack, one row", "dense_pack.x86", dense(1, 10, 24)},
@@ -182,7 +182,7 @@ class X86Test : public QObject {
     QCOMPARE(space_of(conv({.ic = 4, .oc = 4, .hw = 12, .kernel = 3, .pad = 0, .dilation = 2}), "conv2d_NCHWc.x86").knobs()[2].extent, 10);
   }
   void they_are_chosen_by_name_alone() {
-    for (const Case& c : cases()) {
+    for (const X86Case& c : cases()) {
       const space::Template* preferred = space::find_template(*c.dag, avx512());
       QVERIFY(!preferred || std::string(preferred->name).ends_with(".cpu"));
       const auto all = space::find_templates(*c.dag, avx512());
@@ -210,12 +210,12 @@ class X86Test : public QObject {
   void points_keep_results_data() {
     QTest::addColumn<int>("number");
     int k = 0;
-    for (const Case& c : cases()) QTest::newRow(c.name.c_str()) << k++;
+    for (const X86Case& c : cases()) QTest::newRow(c.name.c_str()) << k++;
   }
   /// The first, the last, the fallback and random points, interpreted and compiled, against the interpreter of the bare expressions.
   void points_keep_results() {
     QFETCH(int, number);
-    const Case c = cases()[static_cast<size_t>(number)];
+    const X86Case c = cases()[static_cast<size_t>(number)];
     const space::Template& t = named(c.dag, c.space);
     const space::ConfigSpace space = t.space(*c.dag, avx512());
     const measure::Reference want = measure::make_reference(*c.dag, 3, {.full_flops = int64_t{1} << 40}).value();

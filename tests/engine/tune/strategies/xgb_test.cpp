@@ -12,49 +12,46 @@ using namespace tw;
 using namespace tw::tune;
 using tw::tune::fixture::cube;
 
-namespace {
-
-/// A bowl with its least time at (3, 3, ...), two of its knobs tied to each other.
-double seconds(const space::ConfigSpace& s, int64_t index) {
-  const std::vector<int> p = s.knob_positions(index);
-  double distance = std::abs(p[0] - p[1]);
-  for (const int x : p) distance += std::abs(x - 3);
-  return 1e-3 * std::exp(0.2 * distance);
-}
-
-std::vector<int64_t> search(const char* name, const space::ConfigSpace& s, uint64_t seed, size_t trials, const Json& given = Json::object(),
-                            bool fail = false) {
-  const StrategyDef* def = find_strategy(name);
-  const auto strategy = def->make({s, *resolve_params(def->params, given), Rng(seed)});
-  std::vector<int64_t> asked;
-  while (asked.size() < trials) {
-    const auto points = strategy->propose(static_cast<int>(std::min<size_t>(16, trials - asked.size())));
-    if (points.empty()) break;
-    std::vector<Observation> answers;
-    for (const int64_t p : points) {
-      Observation o{p, {}};
-      o.result.status = fail ? records::Status::build_fail : records::Status::ok;
-      if (!fail) o.result.samples_s = {seconds(s, p)};
-      answers.push_back(o);
-    }
-    strategy->observe(answers);
-    asked.insert(asked.end(), points.begin(), points.end());
-  }
-  return asked;
-}
-
-double best(const space::ConfigSpace& s, const std::vector<int64_t>& points) {
-  double least = INFINITY;
-  for (const int64_t p : points) least = std::min(least, seconds(s, p));
-  return least;
-}
-
-const Json kSmallPlans = {{"plan_size", 16}, {"iterations", 100}};
-
-}  // namespace
-
 class XgbTest : public QObject {
   Q_OBJECT
+
+  /// A bowl with its least time at (3, 3, ...), two of its knobs tied to each other.
+  static double seconds(const space::ConfigSpace& s, int64_t index) {
+    const std::vector<int> p = s.knob_positions(index);
+    double distance = std::abs(p[0] - p[1]);
+    for (const int x : p) distance += std::abs(x - 3);
+    return 1e-3 * std::exp(0.2 * distance);
+  }
+
+  static std::vector<int64_t> search(const char* name, const space::ConfigSpace& s, uint64_t seed, size_t trials, const Json& given = Json::object(),
+                                     bool fail = false) {
+    const StrategyDef* def = find_strategy(name);
+    const auto strategy = def->make({s, *resolve_params(def->params, given), Rng(seed)});
+    std::vector<int64_t> asked;
+    while (asked.size() < trials) {
+      const auto points = strategy->propose(static_cast<int>(std::min<size_t>(16, trials - asked.size())));
+      if (points.empty()) break;
+      std::vector<Observation> answers;
+      for (const int64_t p : points) {
+        Observation o{p, {}};
+        o.result.status = fail ? records::Status::build_fail : records::Status::ok;
+        if (!fail) o.result.samples_s = {seconds(s, p)};
+        answers.push_back(o);
+      }
+      strategy->observe(answers);
+      asked.insert(asked.end(), points.begin(), points.end());
+    }
+    return asked;
+  }
+
+  static double best(const space::ConfigSpace& s, const std::vector<int64_t>& points) {
+    double least = INFINITY;
+    for (const int64_t p : points) least = std::min(least, seconds(s, p));
+    return least;
+  }
+
+  static inline const Json kSmallPlans = {{"plan_size", 16}, {"iterations", 100}};
+
  private Q_SLOTS:
   void covers_a_small_space_without_repetition() {
     const auto space = cube(5, 3);
