@@ -43,7 +43,7 @@ class Conv2dTransposeNchwcTest : public QObject {
  private Q_SLOTS:
   void keepsResults_data() { add_rows(cases()); }
   void keepsResults() {
-    const std::string problem = problem_of_row(template_with(space::cpu::conv2d_transpose_nchwc_matches), cases(), 12);
+    const std::string problem = problem_of_row(template_with(space::cpu::conv2d_transpose_nchwc_matches), cases(), 8);
     QVERIFY2(problem.empty(), problem.c_str());
   }
   void isTheFirstOfItsTask() {

@@ -42,7 +42,7 @@ class Conv2dWinogradTest : public QObject {
  private Q_SLOTS:
   void keepsResults_data() { add_rows(cases()); }
   void keepsResults() {
-    const std::string problem = problem_of_row(winograd(), cases(), 12);
+    const std::string problem = problem_of_row(winograd(), cases(), 8);
     QVERIFY2(problem.empty(), problem.c_str());
   }
 

@@ -53,7 +53,7 @@ class DirectConvTest : public QObject {
       const space::Template* t = space::find_template(*dag, target);
       QVERIFY(t);
       QCOMPARE(std::string(t->name), std::string(row.space));
-      const std::string problem = problem_of_points(*t, dag, target, 12);
+      const std::string problem = problem_of_points(*t, dag, target, 6);
       QVERIFY2(problem.empty(), problem.c_str());
     }
   }
