@@ -17,6 +17,7 @@
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
 #include "engine/measure/guarded_array.h"
+#include "engine/measure/run_waits.h"
 #include "engine/measure/timing.h"
 #include "engine/runtime/thread_pool.h"
 
@@ -72,18 +73,25 @@ class KernelProbe final : public Probe {
   }
   void call() override { status_ |= kernel_(args_.data(), api_); }
   double now_s() override { return seconds_now(CLOCK_MONOTONIC_RAW); }
-  int64_t switches() override {
+  int64_t disturbances() override {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_nivcsw;
+    const int64_t waited = waits_.total_ns();
+    late_ += waited - waited_ > kWaitNs;
+    waited_ = waited;
+    return usage.ru_nivcsw + late_;
   }
   int32_t status() const { return status_; }
 
  private:
+  /// Waking a thread on an idle processor takes a few microseconds.
+  static constexpr int64_t kWaitNs = 20'000;
   runtime::KernelFn kernel_;
   std::vector<void*> args_;
   std::vector<std::span<const std::byte>> constants_;
   const runtime::RuntimeApi* api_;
+  RunWaits waits_;
+  int64_t waited_ = 0, late_ = 0;
   int32_t status_ = 0;
 };
 

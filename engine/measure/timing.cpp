@@ -64,7 +64,7 @@ int64_t choose_inner(Probe& probe, double call_s, double min_s) {
   return n;
 }
 
-/// The samples without context switches, fastest first.
+/// The samples without disturbances, fastest first.
 std::vector<double> unflagged(const Timing& timing) {
   std::vector<double> out;
   for (size_t i = 0; i < timing.samples_s.size(); ++i) {
@@ -76,7 +76,7 @@ std::vector<double> unflagged(const Timing& timing) {
 
 bool clearly_slow(const Timing& timing, double incumbent_s) {
   if (incumbent_s <= 0) return false;
-  if (timing.samples_s.size() == 1 && timing.samples_s[0] > kHopeless * incumbent_s) return true;
+  if (timing.samples_s.size() == 1 && !timing.flags[0] && timing.samples_s[0] > kHopeless * incumbent_s) return true;
   const std::vector<double> clean = unflagged(timing);
   return clean.size() >= 3 && clean[0] > kSlow * incumbent_s;
 }
@@ -95,13 +95,23 @@ Timing time_kernel(Probe& probe, const TimingOptions& options) {
   Timing timing;
   timing.inner = static_cast<int>(choose_inner(probe, call_s, min_sample));
   double spent = 0;
+  bool chosen_anew = false;
   const int most = options.samples > 0 ? options.samples : options.max_samples;
   for (int k = 1; k <= most; ++k) {
-    const int64_t before = probe.switches();
+    const int64_t before = probe.disturbances();
     const double t = time_calls(probe, timing.inner);
-    timing.flags.push_back(probe.switches() != before);
+    timing.flags.push_back(probe.disturbances() != before);
     timing.samples_s.push_back(t / timing.inner);
     spent += t;
+    if (t < min_sample / 2 && timing.inner < kMaxInner && !chosen_anew) {
+      // The number of calls was chosen from disturbed ones.
+      chosen_anew = true;
+      timing.inner = static_cast<int>(choose_inner(probe, t / timing.inner, min_sample));
+      timing.samples_s.clear();
+      timing.flags.clear();
+      k = 0;
+      continue;
+    }
     if (clearly_slow(timing, options.incumbent_s)) {
       timing.censored = true;
       break;

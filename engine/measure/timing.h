@@ -15,8 +15,8 @@ class Probe {
   virtual bool prepares() const { return false; }
   virtual void prepare() {}
   virtual double now_s() = 0;
-  /// Involuntary context switches of this process so far.
-  virtual int64_t switches() = 0;
+  /// How often this process was disturbed so far: involuntary context switches, and calls of this function since whose last a thread waited for a processor.
+  virtual int64_t disturbances() = 0;
 };
 
 struct TimingOptions {
@@ -30,15 +30,15 @@ struct TimingOptions {
 
 struct Timing {
   std::vector<double> samples_s;  ///< each the mean of `inner` calls
-  std::vector<bool> flags;        ///< the sample saw an involuntary context switch
+  std::vector<bool> flags;        ///< the sample was disturbed
   int inner = 1;
   bool censored = false;  ///< stopped early as clearly slower than the incumbent
 };
 
 /// Warms up until two calls agree within 5 %, 10 calls or 50 ms; then picks how many calls make one sample (at least min_sample_s and 1000 times
-/// the cost of the clock; at most 1e6; growing at most 10 times a step, so that a wrong first estimate cannot run away); then samples until the
-/// third best unflagged sample is within 2 % of the best (at least 5 of them), or 40 samples, or the budget is used up.
-/// With an incumbent, stops after the first sample if that is over 4 times slower, and after 3 unflagged ones if the best of them is over 1.3 times slower.
+/// the cost of the clock; at most 1e6; growing at most 10 times a step, so that a wrong first estimate cannot run away), once more if samples come out shorter
+/// than half of that; then samples until the third best unflagged sample is within 2 % of the best (at least 5 of them), or 40 samples, or the budget is used
+/// up. With an incumbent, stops after the first sample if that is undisturbed and over 4 times slower, and after 3 unflagged ones if the best of them is over 1.3 times slower.
 /// The minimum of unflagged samples orders candidates best on noisy machines; Halide's benchmark uses the same stop rule with 3 %.
 Timing time_kernel(Probe& probe, const TimingOptions& options);
 

@@ -42,7 +42,7 @@ struct MeasureResult {
   Status status = Status::infra;
   std::string message;            ///< one sentence for failures
   std::vector<double> samples_s;  ///< raw, one per sample, each the mean of `inner` calls
-  int flagged = 0;                ///< samples with an involuntary context switch
+  int flagged = 0;                ///< samples in which the kernel was disturbed: context switches, threads that waited for a processor
   int inner = 1;
   bool censored = false;                      ///< stopped early as clearly slow: the time is a lower bound
   bool verified = false;                      ///< output compared with the reference

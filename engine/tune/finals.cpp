@@ -17,7 +17,7 @@ double quartile(std::vector<double>& values) {
   return *place;
 }
 
-/// Samples of two kernels from the same rounds, paired by position; pairs that saw a context switch are left out as long as others remain.
+/// Samples of two kernels from the same rounds, paired by position; disturbed pairs are left out as long as others remain.
 void add_pairs(const records::MeasureResult& a, const records::MeasureResult& b, bool flagged, std::vector<double>& x, std::vector<double>& y) {
   const auto disturbed = [](const records::MeasureResult& r, size_t i) { return i < r.sample_flags.size() && r.sample_flags[i]; };
   for (size_t i = 0; i < std::min(a.samples_s.size(), b.samples_s.size()); ++i) {

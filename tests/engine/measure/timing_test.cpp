@@ -18,7 +18,7 @@ class Simulated final : public Probe {
   explicit Simulated(std::function<double(int64_t call)> cost) : cost_(std::move(cost)) {}
   void call() override { now_ += cost_(calls++); }
   double now_s() override { return now_ += clock_cost; }
-  int64_t switches() override { return switched ? ++switches_ : 0; }
+  int64_t disturbances() override { return switched ? ++switches_ : 0; }
 
   int64_t calls = 0;
   bool prepares() const override { return preparing > 0; }
@@ -70,6 +70,27 @@ class TimingTest : public QObject {
     Simulated machine([](int64_t call) { return call < 4 ? 1e-2 / static_cast<double>(1 << call) : 1e-3; });
     const Timing t = time_kernel(machine, {});
     for (const double s : t.samples_s) QVERIFY(std::abs(s - 1e-3) < 2e-5);
+  }
+
+  void calls_of_a_sample_are_chosen_anew_after_disturbed_ones() {
+    Simulated machine([&](int64_t call) {
+      machine.switched = call < 12;
+      return machine.switched ? 4e-3 : 3e-6;
+    });
+    const Timing t = time_kernel(machine, {});
+    QVERIFY(t.inner * 3e-6 >= 190e-6);
+    QVERIFY(std::abs(best(t) - 3e-6) < 0.01 * 3e-6);
+    for (const double s : t.samples_s) QVERIFY(s < 4e-6);
+  }
+
+  void a_disturbed_sample_makes_no_candidate_hopeless() {
+    Simulated machine([](int64_t) { return 1e-3; });
+    machine.switched = true;
+    TimingOptions options;
+    options.incumbent_s = 1e-5;
+    QVERIFY(!time_kernel(machine, options).censored);
+    machine.switched = false;
+    QVERIFY(time_kernel(machine, options).censored);
   }
 
   void a_clock_that_stands_still_ends() {
