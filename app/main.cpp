@@ -94,6 +94,8 @@ int main(int argc, char** argv) {
   const QString theme = options.theme.isEmpty() ? settings.value(QStringLiteral("theme")).toString() : options.theme;
   tw::widgets::applyTheme(tw::widgets::themeChoiceFromName(theme));
 
+  tw::widgets::setBigType(settings.value(QStringLiteral("bigType")).toBool());
+
   tw::app::LocalEngine engine;
   tw::app::MainWindow window(engine);
   if (!options.theme.isEmpty()) window.setTheme(tw::widgets::themeChoiceFromName(theme));

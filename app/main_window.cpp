@@ -2,19 +2,29 @@
 #include "app/main_window.h"
 
 #include <QApplication>
+#include <QClipboard>
 #include <QCloseEvent>
+#include <QDockWidget>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLabel>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QProgressBar>
+#include <QPushButton>
+#include <QSaveFile>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QVBoxLayout>
 
+#include "app/command_box.h"
 #include "app/manual_window.h"
+#include "app/perspectives.h"
+#include "app/pinned_view.h"
+#include "app/report.h"
+#include "app/shortcuts_sheet.h"
+#include "app/view_export.h"
 #include "app/views/code_dock.h"
 #include "app/views/graph_page.h"
 #include "app/views/start_page.h"
@@ -24,7 +34,7 @@
 
 namespace tw::app {
 namespace {
-constexpr int kLayoutVersion = 1;
+constexpr int kLayoutVersion = 2;
 constexpr int kRecentFiles = 8;
 
 QString placeText(const widgets::CodePlace& place) {
@@ -43,6 +53,20 @@ QString placeText(const widgets::CodePlace& place) {
   }
   return MainWindow::tr("assembly, line %1").arg(line);
 }
+
+/// What a hub shows, from the model to the place in the code.
+QString crumbOf(const SelectionHub& hub) {
+  QStringList parts;
+  if (hub.model()) parts << hub.model()->name;
+  if (hub.task() >= 0) parts << QStringLiteral("T%1 %2").arg(hub.task() + 1).arg(QString::fromStdString(hub.taskValue()->name));
+  if (hub.session()) parts << MainWindow::tr("session %1").arg(hub.session().value);
+  if (hub.trial() >= 0)
+    parts << MainWindow::tr("trial %1").arg(hub.trial());
+  else if (hub.isConfigEdited())
+    parts << MainWindow::tr("point %1").arg(hub.configIndex());
+  if (const auto place = hub.place(); !place.isNull()) parts << placeText(place);
+  return parts.join(QStringLiteral("  ") + QChar(0x25B8) + QStringLiteral("  "));
+}
 }  // namespace
 
 MainWindow::MainWindow(Engine& engine, QWidget* parent)
@@ -54,14 +78,20 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
       m_trials(m_hub, m_jobs, m_workspace, m_tuning),
       m_explain(engine, m_hub, m_jobs, m_workspace, m_tuning),
       m_tasks(engine, m_hub, m_jobs, m_workspace, m_tuning),
-      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions} {
+      m_marks(m_hub, m_jobs, m_workspace),
+      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks} {
   setObjectName(QStringLiteral("window.main"));
   setWindowTitle(tr("Tilewright"));
   setAcceptDrops(true);
   setDockNestingEnabled(true);
-  confirmStop = [this] {
-    return QMessageBox::question(this, tr("Tuning is running"), tr("Stop the session and quit? All trials measured so far are stored."),
-                                 QMessageBox::Yes | QMessageBox::No) == QMessageBox::Yes;
+  askQuit = [this] {
+    QMessageBox box(QMessageBox::Question, tr("Tuning is running"), tr("A session is running. What becomes of it?"), QMessageBox::Cancel, this);
+    box.setInformativeText(tr("All trials measured so far are stored. In the background the session goes on without a window until it is done."));
+    QPushButton* stop = box.addButton(tr("&Stop and quit"), QMessageBox::DestructiveRole);
+    QPushButton* background = box.addButton(tr("Finish in the &background"), QMessageBox::AcceptRole);
+    box.setDefaultButton(QMessageBox::Cancel);
+    box.exec();
+    return box.clickedButton() == stop ? QuitChoice::stop : box.clickedButton() == background ? QuitChoice::background : QuitChoice::stay;
   };
   makeActions();
   auto* central = new QWidget(this);
@@ -81,6 +111,7 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
   makeMenus();
   makeToolBar();
   makeStatusBar();
+  makeCommandBox();
   connectServices();
   restore();
   updateActions();
@@ -111,7 +142,9 @@ void MainWindow::connectServices() {
   connect(&m_workspace, &Workspace::opened, this, [this] {
     m_workspaceLabel->setText(QFileInfo(m_workspace.path()).fileName() + (m_workspace.isWritable() ? QString() : tr(" (reading only)")));
     m_workspaceLabel->setToolTip(m_workspace.path().toHtmlEscaped());
-    // The open model belongs to the old workspace: enter it into this one.
+    // What is pinned belongs to the old workspace.
+    for (auto* pinned : findChildren<PinnedView*>()) pinned->parentWidget()->close();
+    // So does the open model: enter it into this one.
     if (m_hub.model()) openFile(m_hub.model()->path);
     updateActions();
   });
@@ -129,26 +162,24 @@ void MainWindow::connectServices() {
   connect(&m_tuning, &TuneService::finished, this, [this](const QString& summary) { m_banner->showMessage(Banner::Kind::info, summary); });
   connect(&m_trials, &TrialService::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, message); });
   connect(&m_tasks, &TaskBoard::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::warning, message); });
+  connect(&m_marks, &MarkService::failed, this, &MainWindow::showMessage);
   const auto crumb = [this] {
-    QStringList parts;
-    if (m_hub.model()) parts << m_hub.model()->name;
-    if (m_hub.task() >= 0) parts << QStringLiteral("T%1 %2").arg(m_hub.task() + 1).arg(QString::fromStdString(m_hub.taskValue()->name));
-    if (m_hub.session()) parts << tr("session %1").arg(m_hub.session().value);
-    if (m_hub.trial() >= 0)
-      parts << tr("trial %1").arg(m_hub.trial());
-    else if (m_hub.isConfigEdited())
-      parts << tr("point %1").arg(m_hub.configIndex());
-    if (const auto place = m_hub.place(); !place.isNull()) parts << placeText(place);
-    m_crumb->setText(parts.join(QStringLiteral("  ") + QChar(0x25B8) + QStringLiteral("  ")));
+    m_crumb->setText(crumbOf(m_hub));
     updateActions();
   };
-  connect(&m_hub, &SelectionHub::modelChanged, this, crumb);
-  connect(&m_hub, &SelectionHub::taskChanged, this, crumb);
-  connect(&m_hub, &SelectionHub::sessionChanged, this, crumb);
-  connect(&m_hub, &SelectionHub::trialChanged, this, crumb);
-  connect(&m_hub, &SelectionHub::configEdited, this, crumb);
-  connect(&m_hub, &SelectionHub::placeChanged, this, crumb);
+  for (const auto signal : {&SelectionHub::modelChanged, &SelectionHub::taskChanged, &SelectionHub::sessionChanged, &SelectionHub::trialChanged,
+                            &SelectionHub::configEdited, &SelectionHub::placeChanged}) {
+    connect(&m_hub, signal, this, crumb);
+  }
+  connect(&m_hub, &SelectionHub::historyChanged, this, &MainWindow::updateActions);
+  connect(&m_hub.undoStack(), &QUndoStack::indexChanged, this, &MainWindow::updateActions);
   connect(&m_trials, &TrialService::storeChanged, this, &MainWindow::updateActions);
+  connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) {
+    for (QWidget* w = now; w; w = w->parentWidget()) {
+      const auto* dock = qobject_cast<QDockWidget*>(w->parentWidget());
+      if ((dock && dock->widget() == w && dock->window() == this) || w == m_graph) m_currentView = w;
+    }
+  });
 }
 
 void MainWindow::openWorkspace(const QString& path) { m_workspace.open(path); }
@@ -160,6 +191,7 @@ void MainWindow::openZoo(const QString& name, bool tiny) { m_models.openZoo(name
 void MainWindow::showModel(const OpenModelPtr& model) {
   m_banner->hide();
   m_pages->setCurrentWidget(m_graph);
+  if (!m_currentView) m_currentView = m_graph;
   m_hub.setModel(model);
   setWindowTitle(tr("%1 – Tilewright").arg(model->name));
   addRecent(model->path);
@@ -187,14 +219,22 @@ void MainWindow::addRecent(const QString& path) {
   while (recent.size() > kRecentFiles) recent.removeLast();
   settings.setValue(QStringLiteral("recent"), recent);
   m_start->setRecent(recent);
+  fillRecent();
+}
+
+void MainWindow::openAny(const QString& path) {
+  if (path.endsWith(QLatin1String(".twdb"), Qt::CaseInsensitive))
+    openWorkspace(path);
+  else
+    openFile(path);
 }
 
 void MainWindow::chooseFile() {
-  const QString path =
-      QFileDialog::getOpenFileName(this, tr("Open model"), QSettings().value(QStringLiteral("folder")).toString(), tr("ONNX models (*.onnx);;All files (*)"));
+  const QString path = QFileDialog::getOpenFileName(this, tr("Open"), QSettings().value(QStringLiteral("folder")).toString(),
+                                                    tr("Models and workspaces (*.onnx *.twdb);;All files (*)"));
   if (path.isEmpty()) return;
   QSettings().setValue(QStringLiteral("folder"), QFileInfo(path).absolutePath());
-  openFile(path);
+  openAny(path);
 }
 
 void MainWindow::chooseWorkspace() {
@@ -203,41 +243,147 @@ void MainWindow::chooseWorkspace() {
   if (!path.isEmpty()) openWorkspace(path);
 }
 
+QWidget* MainWindow::currentView() const { return m_currentView ? m_currentView.data() : m_pages->currentWidget(); }
+
+void MainWindow::showMessage(const QString& error) { m_banner->showMessage(widgets::Banner::Kind::error, error); }
+
+void MainWindow::exportCurrentView(const QString& path) {
+  if (const auto done = exportView(*currentView(), path); !done) return showMessage(QString::fromStdString(done.error().text()));
+  statusBar()->showMessage(tr("Written: %1").arg(path), 5000);
+}
+
+void MainWindow::chooseExport() {
+  const QString path = QFileDialog::getSaveFileName(this, tr("Export view"), QSettings().value(QStringLiteral("exports")).toString(),
+                                                    tr("Picture (*.png);;Vectors (*.svg);;Table (*.csv)"));
+  if (path.isEmpty()) return;
+  QSettings().setValue(QStringLiteral("exports"), QFileInfo(path).absolutePath());
+  exportCurrentView(path);
+}
+
+void MainWindow::exportReport(const QString& path) {
+  const auto work = [database = m_workspace.reader(), session = m_hub.session(), path](StopToken stop) -> Expected<bool> {
+    if (!database) return Error(ErrorCode::not_found, "No workspace is open");
+    TW_TRY(const QByteArray page, sessionReport(*database, session, stop));
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(page) != page.size() || !file.commit())
+      return Error(ErrorCode::io_error, "The report cannot be written: " + file.errorString().toStdString(), path.toStdString());
+    return true;
+  };
+  m_reportJob.replace(m_jobs.run<bool>(Lane::database, this, work, [this, path](Expected<bool> done) {
+    if (done)
+      statusBar()->showMessage(tr("Written: %1").arg(path), 5000);
+    else
+      showMessage(QString::fromStdString(done.error().text()));
+  }));
+}
+
+void MainWindow::chooseReport() {
+  const QString name = QStringLiteral("/session-%1.html").arg(m_hub.session().value);
+  const QString path =
+      QFileDialog::getSaveFileName(this, tr("Export report"), QSettings().value(QStringLiteral("exports")).toString() + name, tr("Web page (*.html)"));
+  if (path.isEmpty()) return;
+  QSettings().setValue(QStringLiteral("exports"), QFileInfo(path).absolutePath());
+  exportReport(path);
+}
+
+void MainWindow::copyCurrentView() {
+  QWidget* view = currentView();
+  auto* data = new QMimeData;
+  const widgets::Table table = widgets::tableOf(view);
+  QStringList lines;
+  if (!table.columns.isEmpty()) lines << table.columns.join(QLatin1Char('\t'));
+  for (const QStringList& row : table.rows) lines << row.join(QLatin1Char('\t'));
+  if (!lines.isEmpty()) data->setText(lines.join(QLatin1Char('\n')) + QLatin1Char('\n'));
+  data->setImageData(view->grab().toImage());
+  QApplication::clipboard()->setMimeData(data);
+  statusBar()->showMessage(lines.isEmpty() ? tr("Copied as a picture") : tr("Copied as a picture and as a table"), 5000);
+}
+
+void MainWindow::showTable() {
+  const widgets::Table table = widgets::tableOf(currentView());
+  if (table.columns.isEmpty()) return statusBar()->showMessage(tr("This view has no table"), 5000);
+  auto* dock = qobject_cast<QDockWidget*>(currentView()->parentWidget());
+  (new TableDialog(dock ? dock->windowTitle() : tr("Graph"), table, this))->show();
+}
+
+void MainWindow::pinCurrentView() {
+  auto* dock = qobject_cast<QDockWidget*>(currentView()->parentWidget());
+  if (!dock) return statusBar()->showMessage(tr("The graph shows one model; click into another view to pin that"), 5000);
+  for (const ViewDef& def : views()) {
+    if (dock->objectName() != QStringLiteral("dock.") + QLatin1String(def.id)) continue;
+    auto* pinned = new QDockWidget(tr("%1, pinned: %2").arg(def.title(), crumbOf(m_hub)), this);
+    pinned->setObjectName(QStringLiteral("dock.pinned.%1").arg(++m_pinned));
+    pinned->setAttribute(Qt::WA_DeleteOnClose);
+    pinned->setAccessibleName(pinned->windowTitle());
+    pinned->setWidget(new PinnedView(def, m_services, pinned));
+    addDockWidget(dockWidgetArea(dock), pinned);
+    tabifyDockWidget(dock, pinned);
+    pinned->show();
+    pinned->raise();
+  }
+}
+
+void MainWindow::openCommandBox(const QString& text) { m_commands->open(text); }
+
+void MainWindow::showShortcuts() {
+  ShortcutsSheet sheet(m_actions, this);
+  sheet.exec();
+}
+
+void MainWindow::setPerspective(const QString& id) {
+  if (id == m_perspective) return;
+  savePerspective();
+  arrange(id);
+  const QByteArray state = QSettings().value(QStringLiteral("perspectives/") + id).toByteArray();
+  if (!state.isEmpty()) restoreState(state, kLayoutVersion);
+}
+
+void MainWindow::savePerspective() {
+  if (!m_perspective.isEmpty()) QSettings().setValue(QStringLiteral("perspectives/") + m_perspective, saveState(kLayoutVersion));
+}
+
 void MainWindow::restore() {
   QSettings settings;
   resize(1400, 900);
-  resetLayout();
+  QString id = settings.value(QStringLiteral("perspective")).toString();
+  const auto known = [&](const PerspectiveDef& p) { return id == QLatin1String(p.id); };
+  if (std::none_of(perspectives().begin(), perspectives().end(), known)) id = QLatin1String(perspectives().front().id);
   restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
-  restoreState(settings.value(QStringLiteral("window/docks")).toByteArray(), kLayoutVersion);
-  QStringList recent;
-  for (const QString& file : settings.value(QStringLiteral("recent")).toStringList()) {
-    if (QFileInfo::exists(file)) recent << file;
-  }
-  m_start->setRecent(recent);
+  setPerspective(id);
+  fillRecent();
 }
 
 void MainWindow::save() {
   QSettings settings;
   settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
-  settings.setValue(QStringLiteral("window/docks"), saveState(kLayoutVersion));
+  settings.setValue(QStringLiteral("perspective"), m_perspective);
   settings.setValue(QStringLiteral("workspace"), m_workspace.path());
+  savePerspective();
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (m_tuning.isActive()) {
     event->ignore();
-    if (m_closeWhenIdle || !confirmStop()) return;
+    if (m_closeWhenIdle) return;
+    const QuitChoice choice = askQuit();
+    if (choice == QuitChoice::stay) return;
     m_closeWhenIdle = true;
-    m_tuning.cancel();
+    if (choice == QuitChoice::background)
+      hide();
+    else
+      m_tuning.cancel();
     return;
   }
   save();
   event->accept();
+  // A window that was hidden is not the last one to be closed.
+  if (m_closeWhenIdle && !isVisible()) QMetaObject::invokeMethod(qApp, &QApplication::quit, Qt::QueuedConnection);
 }
 
 void MainWindow::changeEvent(QEvent* event) {
   QMainWindow::changeEvent(event);
   if (event->type() == QEvent::WindowStateChange) m_tuning.setWatched(!isMinimized());
+  if (event->type() == QEvent::ThemeChange && m_actions.get(QStringLiteral("view.theme.system"))->isChecked()) setTheme(widgets::ThemeChoice::system);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
@@ -245,11 +391,9 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
-  const QString path = event->mimeData()->urls().first().toLocalFile();
-  if (path.endsWith(QLatin1String(".twdb")))
-    openWorkspace(path);
-  else
-    openFile(path);
+  for (const QUrl& url : event->mimeData()->urls()) {
+    if (url.isLocalFile()) openAny(url.toLocalFile());
+  }
 }
 
 void MainWindow::showManual() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QMainWindow>
+#include <QPointer>
 #include <memory>
 
 #include "app/action_registry.h"
@@ -9,6 +10,7 @@
 #include "app/services/engine.h"
 #include "app/services/explain_service.h"
 #include "app/services/job_runner.h"
+#include "app/services/mark_service.h"
 #include "app/services/model_service.h"
 #include "app/services/task_board.h"
 #include "app/services/trial_service.h"
@@ -28,6 +30,7 @@ class Banner;
 namespace tw::app {
 
 class CodeDock;
+class CommandBox;
 class GraphPage;
 class ManualWindow;
 class StartPage;
@@ -48,8 +51,21 @@ class MainWindow : public QMainWindow {
   void startTuning();
   void setTheme(widgets::ThemeChoice choice);
   void showManual();
-  /// Puts the docks where a new user finds them.
+  /// Puts the views of the current perspective where a new user finds them.
   void resetLayout();
+  /// Arranges the views as they were left in this perspective, by its id.
+  void setPerspective(const QString& id);
+  const QString& perspective() const { return m_perspective; }
+  void setBigType(bool big);
+  /// Opens the command box with `text` in its line.
+  void openCommandBox(const QString& text = {});
+  /// The view that was last worked in: a dock's, or the graph.
+  QWidget* currentView() const;
+  /// Writes the current view as `.png`, `.svg` or `.csv`, or the report of the selected session as `.html`; failures are shown.
+  void exportCurrentView(const QString& path);
+  void exportReport(const QString& path);
+  /// A second copy of the current view that keeps showing what is selected now.
+  void pinCurrentView();
 
   SelectionHub& hub() { return m_hub; }
   ActionRegistry& actions() { return m_actions; }
@@ -61,8 +77,11 @@ class MainWindow : public QMainWindow {
   TuneView& tuneView() { return *m_tuneView; }
   GraphPage& graphPage() { return *m_graph; }
   CodeDock& codeDock() { return *m_codeDock; }
-  /// Answers the question on closing while tuning; tests and scripts replace it. True: stop and close.
-  std::function<bool()> confirmStop;
+  CommandBox& commandBox() { return *m_commands; }
+  MarkService& marks() { return m_marks; }
+  enum class QuitChoice { stay, stop, background };
+  /// Answers the question on closing while tuning; tests and scripts replace it. `background` hides the window until the session is done.
+  std::function<QuitChoice()> askQuit;
 
  protected:
   void closeEvent(QCloseEvent* event) override;
@@ -72,9 +91,18 @@ class MainWindow : public QMainWindow {
 
  private:
   void makeActions();
+  void makeFileActions();
+  void makeEditActions();
+  void makeGoActions();
   void makeTuneActions();
   void makeViewActions();
+  void makeCommandBox();
+  void setConditions();
   void makeDocks();
+  void fillRecent();
+  /// The docks of a perspective at their places of a new user.
+  void arrange(const QString& perspective);
+  void savePerspective();
   void makeMenus();
   void makeToolBar();
   void makeStatusBar();
@@ -83,6 +111,14 @@ class MainWindow : public QMainWindow {
   void showModel(const OpenModelPtr& model);
   void chooseFile();
   void chooseWorkspace();
+  void chooseExport();
+  void chooseReport();
+  /// A model or a workspace, by its ending.
+  void openAny(const QString& path);
+  void copyCurrentView();
+  void showTable();
+  void showShortcuts();
+  void showMessage(const QString& error);
   void addRecent(const QString& path);
   void restore();
   void save();
@@ -97,6 +133,7 @@ class MainWindow : public QMainWindow {
   TrialService m_trials;
   ExplainService m_explain;
   TaskBoard m_tasks;
+  MarkService m_marks;
   Services m_services;
   widgets::Banner* m_banner = nullptr;
   QStackedWidget* m_pages = nullptr;
@@ -106,9 +143,14 @@ class MainWindow : public QMainWindow {
   TrialsView* m_trialsView = nullptr;
   CodeDock* m_codeDock = nullptr;
   ManualWindow* m_manual = nullptr;
+  CommandBox* m_commands = nullptr;
+  QMenu* m_recentMenu = nullptr;
   QLabel *m_crumb = nullptr, *m_workspaceLabel = nullptr;
   QProgressBar* m_busy = nullptr;
-  QString m_busyWith;
+  QString m_busyWith, m_perspective;
+  QPointer<QWidget> m_currentView;
+  LatestJob m_reportJob;
+  int m_pinned = 0;
   bool m_closeWhenIdle = false;
 };
 

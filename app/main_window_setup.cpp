@@ -2,16 +2,24 @@
 // Actions, menus, docks and bars of the main window.
 #include <QActionGroup>
 #include <QApplication>
+#include <QFileInfo>
 #include <QLabel>
 #include <QMenuBar>
 #include <QProgressBar>
 #include <QSettings>
 #include <QStatusBar>
 #include <QToolBar>
+#include <QToolButton>
+#include <algorithm>
 
+#include "app/command_box.h"
 #include "app/main_window.h"
+#include "app/menus.h"
+#include "app/perspectives.h"
+#include "app/pinned_view.h"
 #include "app/views/code_dock.h"
 #include "app/views/graph_page.h"
+#include "app/views/start_page.h"
 #include "app/views/trials_view.h"
 #include "app/views/tune_view.h"
 #include "widgets/graph/graph_view.h"
@@ -19,49 +27,93 @@
 #include "widgets/theme/icons.h"
 
 namespace tw::app {
+namespace {
+QString id(const char* text) { return QString::fromLatin1(text); }
+}  // namespace
 
 void MainWindow::makeActions() {
-  const auto id = [](const char* text) { return QString::fromLatin1(text); };
-  m_actions.add(id("file.open"), tr("&Open model…"), tr("Open an ONNX model"), QKeySequence::Open, [this] { chooseFile(); });
+  makeFileActions();
+  makeEditActions();
+  makeViewActions();
+  makeGoActions();
+  makeTuneActions();
+  m_actions.add(id("help.manual"), tr("&Manual"), tr("Read the manual"), QKeySequence::HelpContents, [this] { showManual(); });
+  m_actions.add(id("help.shortcuts"), tr("Actions and &shortcuts"), tr("List all actions with their shortcuts"), QKeySequence(tr("?")),
+                [this] { showShortcuts(); });
+  m_actions.add(id("help.about"), tr("&About Tilewright"), tr("Version and licences"), {}, [this] { about(); });
+  setConditions();
+}
+
+void MainWindow::makeFileActions() {
+  m_actions.add(id("file.open"), tr("&Open…"), tr("Open an ONNX model or a workspace"), QKeySequence::Open, [this] { chooseFile(); });
   m_actions.add(id("file.start"), tr("Start &page"), tr("Show bundled networks and recent files"), QKeySequence(tr("Ctrl+Home")),
                 [this] { m_pages->setCurrentIndex(0); });
-  m_actions.add(id("file.workspace"), tr("Open &workspace…"), tr("Open or create the file that keeps all sessions"), QKeySequence(tr("Ctrl+Shift+O")),
+  m_actions.add(id("file.workspace"), tr("Open or create &workspace…"), tr("Open or create the file that keeps all sessions"), QKeySequence(tr("Ctrl+Shift+O")),
                 [this] { chooseWorkspace(); });
+  m_actions.add(id("file.exportView"), tr("&Export view…"), tr("Write the view last clicked into as a picture, as vectors or as a table"),
+                QKeySequence(tr("Ctrl+E")), [this] { chooseExport(); });
+  m_actions.add(id("file.exportReport"), tr("Export &report…"), tr("Write the selected session as a web page of its own"), QKeySequence(tr("Ctrl+Shift+E")),
+                [this] { chooseReport(); });
   m_actions.add(id("file.quit"), tr("&Quit"), tr("Close the workbench"), QKeySequence::Quit, [this] { close(); });
-  makeTuneActions();
-  makeViewActions();
-  m_actions.add(id("help.manual"), tr("&Manual"), tr("Read the manual"), QKeySequence::HelpContents, [this] { showManual(); });
-  m_actions.add(id("help.about"), tr("&About Tilewright"), tr("Version and licences"), {}, [this] { about(); });
+}
+
+void MainWindow::makeEditActions() {
+  m_actions.add(id("edit.undo"), tr("&Undo"), tr("Undo the last change of a filter, a note or what is put side by side"), QKeySequence::Undo,
+                [this] { m_hub.undoStack().undo(); });
+  m_actions.add(id("edit.redo"), tr("&Redo"), tr("Do again what was undone"), QKeySequence::Redo, [this] { m_hub.undoStack().redo(); });
+  m_actions.add(id("edit.copyView"), tr("Copy &view"), tr("Copy the view last clicked into as a picture and as a table"), QKeySequence(tr("Ctrl+Shift+C")),
+                [this] { copyCurrentView(); });
+  m_actions.add(id("code.find"), tr("Find in &code"), tr("Find text in the code columns"), QKeySequence::Find, [this] { m_codeDock->code()->startFind(); });
+  m_actions.add(id("code.findNext"), tr("Find &next"), tr("Find the next place"), QKeySequence::FindNext, [this] { m_codeDock->code()->findAgain(true); });
+  m_actions.add(id("code.findPrevious"), tr("Find &previous"), tr("Find the previous place"), QKeySequence::FindPrevious,
+                [this] { m_codeDock->code()->findAgain(false); });
+  m_actions.add(id("graph.search"), tr("&Search graph"), tr("Search the graph"), QKeySequence(tr("Ctrl+G")), [this] { m_graph->startSearch(); });
+}
+
+void MainWindow::makeGoActions() {
+  m_actions.add(id("go.commands"), tr("&Command box…"), tr("Find and run any action, task, loop or line by its name"), QKeySequence(tr("Ctrl+K")),
+                [this] { openCommandBox(); });
+  m_actions.addShortcut(id("go.commands"), QKeySequence(tr("Ctrl+Shift+P")));
+  m_actions.add(id("go.back"), tr("&Back"), tr("Select what was selected before"), QKeySequence(tr("Alt+Left")), [this] { m_hub.back(); });
+  m_actions.add(id("go.forward"), tr("&Forward"), tr("Select what was selected before going back"), QKeySequence(tr("Alt+Right")), [this] { m_hub.forward(); });
+  m_actions.add(id("trial.next"), tr("&Next trial"), tr("Select the next trial in the table"), QKeySequence(tr(".")), [this] { m_trialsView->step(1); });
+  m_actions.addShortcut(id("trial.next"), QKeySequence(tr("Alt+Down")));
+  m_actions.add(id("trial.previous"), tr("&Previous trial"), tr("Select the previous trial in the table"), QKeySequence(tr(",")),
+                [this] { m_trialsView->step(-1); });
+  m_actions.addShortcut(id("trial.previous"), QKeySequence(tr("Alt+Up")));
+  m_actions.add(id("trial.best"), tr("Best &trial"), tr("Select the fastest trial of this session"), QKeySequence(tr("Alt+Home")),
+                [this] { m_trialsView->goToBest(); });
 }
 
 void MainWindow::makeTuneActions() {
-  const auto id = [](const char* text) { return QString::fromLatin1(text); };
   m_actions.add(id("tune.start"), tr("&Start"), tr("Start a tuning session"), QKeySequence(Qt::Key_F5), [this] { startTuning(); });
-  m_actions.addToggle(id("tune.pause"), tr("&Pause"), tr("Pause or continue the session"), QKeySequence(tr("Shift+F5")),
-                      [this](bool on) { m_tuning.setPaused(on); });
-  m_actions.add(id("tune.cancel"), tr("S&top"), tr("Stop the session; everything measured is kept"), QKeySequence(tr("Ctrl+.")), [this] { m_tuning.cancel(); });
   m_actions.add(id("tune.task"), tr("Tune &this task"), tr("Start a session on the selected task only"), QKeySequence(tr("Ctrl+F5")), [this] {
     m_tuneView->setOnlySelectedTask(true);
     startTuning();
   });
-  m_actions.add(id("trial.next"), tr("&Next trial"), tr("Select the next trial in the table"), QKeySequence(tr("Alt+Down")), [this] { m_trialsView->step(1); });
-  m_actions.add(id("trial.previous"), tr("&Previous trial"), tr("Select the previous trial in the table"), QKeySequence(tr("Alt+Up")),
-                [this] { m_trialsView->step(-1); });
-  m_actions.add(id("trial.best"), tr("&Best trial"), tr("Select the fastest trial of this session"), QKeySequence(tr("Alt+Home")),
-                [this] { m_trialsView->goToBest(); });
+  m_actions.addToggle(id("tune.pause"), tr("&Pause"), tr("Pause or continue the session"), QKeySequence(tr("Shift+F5")),
+                      [this](bool on) { m_tuning.setPaused(on); });
+  m_actions.add(id("tune.cancel"), tr("S&top"), tr("Stop the session; everything measured is kept"), QKeySequence(tr("Ctrl+.")), [this] { m_tuning.cancel(); });
 }
 
 void MainWindow::makeViewActions() {
-  const auto id = [](const char* text) { return QString::fromLatin1(text); };
-  m_actions.add(id("graph.fit"), tr("&Fit graph"), tr("Show the whole graph"), QKeySequence(tr("Ctrl+9")), [this] { m_graph->view()->fit(); });
   m_actions.add(id("graph.zoomIn"), tr("Zoom &in"), tr("Enlarge the graph"), QKeySequence::ZoomIn, [this] { m_graph->view()->zoomBy(1.25); });
   m_actions.add(id("graph.zoomOut"), tr("Zoom &out"), tr("Shrink the graph"), QKeySequence::ZoomOut, [this] { m_graph->view()->zoomBy(0.8); });
-  m_actions.add(id("graph.search"), tr("&Search graph"), tr("Search the graph"), QKeySequence(tr("Ctrl+G")), [this] { m_graph->startSearch(); });
-  m_actions.add(id("code.find"), tr("Find in &code"), tr("Find text in the code columns"), QKeySequence::Find, [this] { m_codeDock->code()->startFind(); });
-  m_actions.add(id("code.findNext"), tr("Find next"), tr("Find the next place"), QKeySequence::FindNext, [this] { m_codeDock->code()->findAgain(true); });
-  m_actions.add(id("code.findPrevious"), tr("Find previous"), tr("Find the previous place"), QKeySequence::FindPrevious,
-                [this] { m_codeDock->code()->findAgain(false); });
-  m_actions.add(id("view.resetLayout"), tr("&Reset layout"), tr("Put all docks back"), {}, [this] { resetLayout(); });
+  m_actions.add(id("graph.fit"), tr("&Fit graph"), tr("Show the whole graph"), QKeySequence(tr("Ctrl+0")), [this] { m_graph->view()->fit(); });
+  m_actions.add(id("view.resetLayout"), tr("&Reset layout"), tr("Put the views of this perspective back to their first places"), {}, [this] { resetLayout(); });
+  m_actions.add(id("view.table"), tr("View as &table"), tr("Show the view last clicked into as a table of texts"), QKeySequence(tr("Ctrl+Shift+T")),
+                [this] { showTable(); });
+  m_actions.add(id("view.pin"), tr("&Pin a copy"), tr("Open the view last clicked into once more; the copy keeps what is selected now"),
+                QKeySequence(tr("Ctrl+Shift+K")), [this] { pinCurrentView(); });
+  auto* arrangements = new QActionGroup(this);
+  int key = Qt::Key_1;
+  for (const PerspectiveDef& def : perspectives()) {
+    QAction* action = m_actions.add(QStringLiteral("view.perspective.") + QLatin1String(def.id), def.title(), def.help(),
+                                    QKeySequence(QKeyCombination(Qt::ControlModifier, static_cast<Qt::Key>(key++))),
+                                    [this, name = QString::fromLatin1(def.id)] { setPerspective(name); });
+    action->setCheckable(true);
+    arrangements->addAction(action);
+  }
   auto* group = new QActionGroup(this);
   const auto theme = [&](const char* name, const QString& text, const QString& help, widgets::ThemeChoice choice) {
     QAction* action = m_actions.add(id(name), text, help, {}, [this, choice] { setTheme(choice); });
@@ -73,6 +125,44 @@ void MainWindow::makeViewActions() {
   theme("view.theme.dark", tr("&Dark theme"), tr("Dark theme"), widgets::ThemeChoice::dark);
   const auto choice = widgets::themeChoiceFromName(QSettings().value(QStringLiteral("theme")).toString());
   m_actions.get(QStringLiteral("view.theme.") + QLatin1String(widgets::themeChoiceName(choice)))->setChecked(true);
+  m_actions.addToggle(id("view.bigType"), tr("&Big type"), tr("Larger letters everywhere, for a projector"), QKeySequence(tr("Ctrl+Shift+B")),
+                      [this](bool on) { setBigType(on); });
+  m_actions.get(id("view.bigType"))->setChecked(QSettings().value(QStringLiteral("bigType")).toBool());
+  m_actions.addToggle(id("view.fullScreen"), tr("Full s&creen"), tr("Use the whole screen"), QKeySequence(Qt::Key_F11),
+                      [this](bool on) { setWindowState(on ? windowState() | Qt::WindowFullScreen : windowState() & ~Qt::WindowFullScreen); });
+}
+
+void MainWindow::setConditions() {
+  using Name = const char*;
+  const auto when = [this](std::initializer_list<Name> names, const ActionRegistry::WhyNot& whyNot) {
+    for (const Name name : names) m_actions.setCondition(QLatin1String(name), whyNot);
+  };
+  const auto noModel = [this] { return m_hub.model() ? QString() : tr("open a model first"); };
+  const auto cannotStart = [this] {
+    if (!m_hub.model()) return tr("open a model first");
+    if (m_tuning.isActive()) return tr("a session is running");
+    if (m_hub.model()->tasks.empty()) return tr("this model has no tasks");
+    if (!m_workspace.database()) return tr("no workspace is open");
+    if (!m_workspace.isWritable()) return tr("the workspace is open for reading only");
+    if (!m_hub.model()->id) return tr("the model is not in the workspace yet; open it again");
+    return QString();
+  };
+  when({"tune.start"}, cannotStart);
+  when({"tune.task"}, [this, cannotStart] {
+    const QString why = cannotStart();
+    return why.isEmpty() && m_hub.task() < 0 ? tr("select a task first") : why;
+  });
+  when({"tune.pause", "tune.cancel"}, [this] {
+    if (!m_tuning.isActive()) return tr("no session is running");
+    return m_tuning.state() == TuneService::State::stopping ? tr("it is stopping already") : QString();
+  });
+  when({"trial.next", "trial.previous", "trial.best"}, [this] { return m_trials.store() ? QString() : tr("no trials are shown"); });
+  when({"graph.fit", "graph.zoomIn", "graph.zoomOut", "graph.search", "code.find", "code.findNext", "code.findPrevious"}, noModel);
+  when({"file.exportReport"}, [this] { return m_hub.session() ? QString() : tr("select a session first"); });
+  when({"edit.undo"}, [this] { return m_hub.undoStack().canUndo() ? QString() : tr("nothing was changed yet"); });
+  when({"edit.redo"}, [this] { return m_hub.undoStack().canRedo() ? QString() : tr("nothing was undone"); });
+  when({"go.back"}, [this] { return m_hub.canGoBack() ? QString() : tr("nothing was selected before"); });
+  when({"go.forward"}, [this] { return m_hub.canGoForward() ? QString() : tr("nothing was selected after"); });
 }
 
 void MainWindow::makeDocks() {
@@ -91,59 +181,164 @@ void MainWindow::makeDocks() {
 }
 
 void MainWindow::resetLayout() {
+  for (auto* pinned : findChildren<PinnedView*>()) pinned->parentWidget()->close();
+  arrange(m_perspective.isEmpty() ? QLatin1String(perspectives().front().id) : m_perspective);
+}
+
+void MainWindow::arrange(const QString& perspective) {
+  m_perspective = perspective;
+  m_actions.get(QStringLiteral("view.perspective.") + perspective)->setChecked(true);
+  const auto& all = perspectives();
+  const PerspectiveDef& def = *std::find_if(all.begin(), all.end(), [&](const PerspectiveDef& p) { return perspective == QLatin1String(p.id); });
   setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
   setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
-  const auto dockOf = [this](const char* id) { return findChild<QDockWidget*>(QStringLiteral("dock.") + QLatin1String(id)); };
+  const auto dockOf = [this](const char* view) { return findChild<QDockWidget*>(QStringLiteral("dock.") + QLatin1String(view)); };
+  const auto isShown = [&](const char* view) { return def.shown.isEmpty() || def.shown.contains(QLatin1String(view)); };
   QDockWidget* last = nullptr;
-  for (const ViewDef& def : views()) {
-    QDockWidget* dock = dockOf(def.id);
+  for (const ViewDef& view : views()) {
+    QDockWidget* dock = dockOf(view.id);
     dock->setFloating(false);
-    dock->show();
-    if (def.tabWith) continue;
-    addDockWidget(def.area, dock);
-    if (last && dockWidgetArea(last) == def.area) splitDockWidget(last, dock, def.below ? Qt::Vertical : Qt::Horizontal);
+    dock->setVisible(isShown(view.id));
+    if (view.tabWith && isShown(view.tabWith)) continue;
+    addDockWidget(view.area, dock);
+    if (!isShown(view.id)) continue;
+    if (last && dockWidgetArea(last) == view.area) splitDockWidget(last, dock, view.below ? Qt::Vertical : Qt::Horizontal);
     last = dock;
   }
   // Tabs come last: splitting a dock that has tabs would only add another.
-  for (const ViewDef& def : views()) {
-    if (!def.tabWith) continue;
-    addDockWidget(def.area, dockOf(def.id));
-    tabifyDockWidget(dockOf(def.tabWith), dockOf(def.id));
+  for (const ViewDef& view : views()) {
+    if (!view.tabWith || !isShown(view.tabWith)) continue;
+    addDockWidget(view.area, dockOf(view.id));
+    tabifyDockWidget(dockOf(view.tabWith), dockOf(view.id));
   }
-  dockOf("space")->raise();
-  dockOf("tasks")->raise();
-  dockOf("curve")->raise();
+  for (const QString& view : def.raised) dockOf(view.toLatin1().constData())->raise();
+  centralWidget()->setVisible(def.graph);
   const int w = width(), h = height();
-  resizeDocks({dockOf("tune"), dockOf("code")}, {w * 19 / 100, w * 46 / 100}, Qt::Horizontal);
-  resizeDocks({dockOf("tasks"), dockOf("curve"), dockOf("trials")}, {w * 48 / 100, w * 29 / 100, w * 23 / 100}, Qt::Horizontal);
-  resizeDocks({dockOf("tasks")}, {h * 34 / 100}, Qt::Vertical);
-  resizeDocks({dockOf("tune"), dockOf("space")}, {h * 33 / 100, h * 25 / 100}, Qt::Vertical);
+  const auto resize = [&](std::initializer_list<std::pair<const char*, int>> parts, Qt::Orientation orientation) {
+    QList<QDockWidget*> docks;
+    QList<int> sizes;
+    for (const auto& [view, size] : parts) {
+      if (isShown(view)) docks << dockOf(view), sizes << size;
+    }
+    resizeDocks(docks, sizes, orientation);
+  };
+  resize({{"tune", w * 19 / 100}, {"code", w * 46 / 100}}, Qt::Horizontal);
+  resize({{"tasks", w * 48 / 100}, {"curve", w * 29 / 100}, {"trials", w * 23 / 100}}, Qt::Horizontal);
+  resize({{"tasks", h * 34 / 100}}, Qt::Vertical);
+  resize({{"tune", h * 33 / 100}, {"space", h * 25 / 100}}, Qt::Vertical);
 }
 
 void MainWindow::makeMenus() {
-  const auto fill = [this](QMenu* menu, std::initializer_list<const char*> names) {
-    for (const char* name : names) {
-      if (*name == '\0')
-        menu->addSeparator();
-      else
-        menu->addAction(m_actions.get(QLatin1String(name)));
-    }
+  for (const MenuDef& def : menus()) {
+    QMenu* menu = menuBar()->addMenu(def.title());
     menu->setToolTipsVisible(true);
-  };
-  fill(menuBar()->addMenu(tr("&File")), {"file.open", "file.start", "", "file.workspace", "", "file.quit"});
-  fill(menuBar()->addMenu(tr("&Tune")), {"tune.start", "tune.task", "tune.pause", "tune.cancel", "", "trial.best", "trial.next", "trial.previous"});
-  QMenu* view = menuBar()->addMenu(tr("&View"));
-  fill(view, {"graph.fit", "graph.zoomIn", "graph.zoomOut", "graph.search", "", "code.find", "code.findNext", "code.findPrevious", "", "view.theme.system",
-              "view.theme.light", "view.theme.dark", ""});
-  QMenu* docks = view->addMenu(tr("&Panels"));
-  for (auto* dock : findChildren<QDockWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
-    QAction* action = dock->toggleViewAction();
-    action->setObjectName(QStringLiteral("action.view.") + dock->objectName());
-    docks->addAction(action);
+    for (const QString& entry : def.actions) {
+      if (entry.isEmpty()) {
+        menu->addSeparator();
+      } else if (isActionName(entry)) {
+        menu->addAction(m_actions.get(entry));
+      } else if (entry == QLatin1String(kRecentMenu)) {
+        m_recentMenu = menu->addMenu(tr("Open &recent"));
+        m_recentMenu->setToolTipsVisible(true);
+      } else {
+        const bool panels = entry == QLatin1String(kPanelsMenu), perspective = entry == QLatin1String(kPerspectivesMenu);
+        QMenu* sub = menu->addMenu(panels ? tr("&Views") : perspective ? tr("&Perspective") : tr("&Theme"));
+        if (panels) {
+          for (const ViewDef& view : views()) {
+            auto* dock = findChild<QDockWidget*>(QStringLiteral("dock.") + QLatin1String(view.id));
+            dock->toggleViewAction()->setObjectName(QStringLiteral("action.view.") + dock->objectName());
+            sub->addAction(dock->toggleViewAction());
+          }
+        }
+        for (QAction* action : m_actions.all()) {
+          const QString name = ActionRegistry::nameOf(action);
+          if ((perspective && name.startsWith(QLatin1String("view.perspective."))) ||
+              (!panels && !perspective && name.startsWith(QLatin1String("view.theme."))))
+            sub->addAction(action);
+        }
+      }
+    }
   }
-  fill(view, {"view.resetLayout"});
-  fill(menuBar()->addMenu(tr("&Help")), {"help.manual", "", "help.about"});
+}
+
+void MainWindow::fillRecent() {
+  m_recentMenu->clear();
+  QStringList recent;
+  for (const QString& file : QSettings().value(QStringLiteral("recent")).toStringList()) {
+    if (!QFileInfo::exists(file)) continue;
+    recent << file;
+    QAction* action = m_recentMenu->addAction(QFileInfo(file).fileName(), this, [this, file] { openAny(file); });
+    action->setToolTip(file.toHtmlEscaped());
+  }
+  m_recentMenu->setEnabled(!recent.isEmpty());
+  m_start->setRecent(recent);
+}
+
+void MainWindow::makeCommandBox() {
+  std::vector<CommandSource> sources;
+  sources.push_back({QLatin1Char('>'), tr("actions"), [this](const QString&) {
+                       std::vector<Command> out;
+                       for (QAction* action : m_actions.all()) {
+                         if (action->objectName() == QLatin1String("action.go.commands")) continue;
+                         out.push_back({plainText(action->text()), ActionRegistry::helpOf(action), action->shortcut().toString(QKeySequence::NativeText),
+                                        ActionRegistry::whyNotOf(action), [action] { action->trigger(); }});
+                       }
+                       return out;
+                     }});
+  sources.push_back({QLatin1Char('#'), tr("tasks"), [this](const QString&) {
+                       std::vector<Command> out;
+                       const OpenModelPtr& model = m_hub.model();
+                       for (size_t t = 0; model && t < model->tasks.size(); ++t) {
+                         const int task = static_cast<int>(t);
+                         out.push_back({QStringLiteral("T%1 %2").arg(task + 1).arg(QString::fromStdString(model->tasks[t].task.name)),
+                                        tr("task, runs %1 times").arg(model->tasks[t].weight),
+                                        {},
+                                        {},
+                                        [this, task] { m_hub.setTask(task); }});
+                       }
+                       return out;
+                     }});
+  sources.push_back(
+      {QLatin1Char('@'), tr("loops"),
+       [this](const QString&) {
+         std::vector<Command> out;
+         if (!m_explain.explanation()) return out;
+         const QStringList lines = QString::fromStdString(m_explain.explanation()->loops).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+         for (int i = 0; i < lines.size(); ++i)
+           out.push_back({lines[i].trimmed(), tr("loop nest, line %1").arg(i + 1), {}, {}, [this, i] { m_hub.setPlace({widgets::CodeLanguage::loops, i}); }});
+         return out;
+       },
+       false});
+  sources.push_back({QLatin1Char(':'), tr("line of the TIR"),
+                     [this](const QString& text) {
+                       bool isNumber = false;
+                       const int line = text.toInt(&isNumber);
+                       const int count =
+                           m_explain.explanation() ? static_cast<int>(QString::fromStdString(m_explain.explanation()->tir).count(QLatin1Char('\n'))) : 0;
+                       std::vector<Command> out;
+                       if (isNumber)
+                         out.push_back({tr("%1: go to line").arg(line),
+                                        tr("of %1 lines of TIR").arg(count),
+                                        {},
+                                        line >= 1 && line <= count ? QString() : tr("there is no such line"),
+                                        [this, line] {
+                                          m_hub.setPlace({widgets::CodeLanguage::tir, line - 1});
+                                        }});
+                       return out;
+                     },
+                     false});
+  sources.push_back({QLatin1Char('!'), tr("models"), [this](const QString&) {
+                       std::vector<Command> out;
+                       for (const auto& model : m_services.engine.zoo()) {
+                         const QString name = QString::fromLatin1(model.name);
+                         out.push_back({tr("Open %1").arg(name), QString::fromUtf8(model.summary), {}, {}, [this, name] { openZoo(name, false); }});
+                       }
+                       for (const QString& file : QSettings().value(QStringLiteral("recent")).toStringList())
+                         out.push_back({tr("Open %1").arg(QFileInfo(file).fileName()), file, {}, {}, [this, file] { openAny(file); }});
+                       return out;
+                     }});
+  m_commands = new CommandBox(std::move(sources), this);
 }
 
 void MainWindow::makeToolBar() {
@@ -151,7 +346,10 @@ void MainWindow::makeToolBar() {
   bar->setObjectName(QStringLiteral("toolbar.main"));
   bar->setMovable(false);
   bar->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-  for (const char* name : {"file.open", "tune.start", "tune.pause", "tune.cancel", "trial.best"}) bar->addAction(m_actions.get(QLatin1String(name)));
+  for (const char* name : {"file.open", "go.back", "go.forward", "tune.start", "tune.pause", "tune.cancel", "trial.best"})
+    bar->addAction(m_actions.get(QLatin1String(name)));
+  for (const char* name : {"go.back", "go.forward"})
+    qobject_cast<QToolButton*>(bar->widgetForAction(m_actions.get(QLatin1String(name))))->setToolButtonStyle(Qt::ToolButtonIconOnly);
   bar->insertSeparator(m_actions.get(QStringLiteral("tune.start")));
   bar->insertSeparator(m_actions.get(QStringLiteral("trial.best")));
   bar->addSeparator();
@@ -181,35 +379,18 @@ void MainWindow::setTheme(widgets::ThemeChoice choice) {
   widgets::setActionIcons(m_actions.all(), widgets::themeOf(QApplication::palette()));
 }
 
+void MainWindow::setBigType(bool big) {
+  QSettings().setValue(QStringLiteral("bigType"), big);
+  QAction* action = m_actions.get(QStringLiteral("view.bigType"));
+  if (action->isChecked() != big) return action->setChecked(big);
+  widgets::setBigType(big);
+}
+
 void MainWindow::updateActions() {
-  const bool model = m_hub.model() != nullptr, active = m_tuning.isActive();
-  const QString noModel = tr("open a model first");
-  QString why;
-  if (!model)
-    why = noModel;
-  else if (active)
-    why = tr("a session is running");
-  else if (m_hub.model()->tasks.empty())
-    why = tr("this model has no tasks");
-  else if (!m_workspace.database())
-    why = tr("no workspace is open");
-  else if (!m_workspace.isWritable())
-    why = tr("the workspace is open for reading only");
-  else if (!m_hub.model()->id)
-    why = tr("the model is not in the workspace yet; open it again");
-  m_actions.setEnabled(QStringLiteral("tune.start"), why.isEmpty(), why);
-  m_actions.setEnabled(QStringLiteral("tune.task"), why.isEmpty() && m_hub.task() >= 0, why.isEmpty() ? tr("select a task first") : why);
-  const bool stopping = m_tuning.state() == TuneService::State::stopping;
-  m_actions.setEnabled(QStringLiteral("tune.pause"), active && !stopping, tr("no session is running"));
-  m_actions.setEnabled(QStringLiteral("tune.cancel"), active && !stopping, stopping ? tr("it is stopping already") : tr("no session is running"));
-  if (!active) {
-    const QSignalBlocker quiet(m_actions.get(QStringLiteral("tune.pause")));
-    m_actions.get(QStringLiteral("tune.pause"))->setChecked(false);
-  }
-  for (const char* name : {"trial.next", "trial.previous", "trial.best"})
-    m_actions.setEnabled(QLatin1String(name), m_trials.store() != nullptr, tr("no trials are shown"));
-  for (const char* name : {"graph.fit", "graph.zoomIn", "graph.zoomOut", "graph.search"}) m_actions.setEnabled(QLatin1String(name), model, noModel);
-  for (const char* name : {"code.find", "code.findNext", "code.findPrevious"}) m_actions.setEnabled(QLatin1String(name), model, noModel);
+  m_actions.refresh();
+  if (m_tuning.isActive()) return;
+  const QSignalBlocker quiet(m_actions.get(QStringLiteral("tune.pause")));
+  m_actions.get(QStringLiteral("tune.pause"))->setChecked(false);
 }
 
 }  // namespace tw::app

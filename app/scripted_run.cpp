@@ -15,7 +15,7 @@ namespace tw::app {
 ScriptedRun::ScriptedRun(MainWindow& window, Plan plan, QObject* parent) : QObject(parent), m_window(window), m_plan(std::move(plan)) {}
 
 void ScriptedRun::start() {
-  m_window.confirmStop = [] { return true; };
+  m_window.askQuit = [] { return MainWindow::QuitChoice::stop; };
   m_window.resize(m_plan.size);
   m_window.resetLayout();
   if (!m_plan.waitForModel) return modelReady();

@@ -99,6 +99,13 @@ void SelectionHub::setModel(OpenModelPtr model) {
   record();
 }
 
+void SelectionHub::copySelection(const SelectionHub& other) {
+  m_filters = other.m_filters;
+  setModel(other.m_model);
+  show(other.m_now);
+  record();
+}
+
 void SelectionHub::setNode(int node) {
   if (node == m_now.node) return;
   m_now.node = node;

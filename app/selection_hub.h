@@ -58,6 +58,9 @@ class SelectionHub : public QObject {
   void noteConfigIndex(qint64 index);
   void setPlace(widgets::CodePlace place);
 
+  /// The same model, selection and filters as another hub.
+  void copySelection(const SelectionHub& other);
+
   bool canGoBack() const { return m_at > 0; }
   bool canGoForward() const { return m_at + 1 < static_cast<int>(m_history.size()); }
   void back();

@@ -90,6 +90,13 @@ struct EventRow {
   double at_s = 0;
   std::string kind, text;
 };
+/// What a person notes about a noun. Measurements are never changed by it.
+struct MarkRow {
+  std::string noun;  ///< what it is about, by stable keys, such as `task:KEY` (0003_marks.sql)
+  std::string note;
+  std::vector<std::string> tags;
+  double changed_s = 0;  ///< Unix time; set by the database
+};
 
 /// One open workspace. One connection writes; every other opens read-only. Thread-safe: calls serialise inside.
 /// Errors everywhere: no_space when the disk is full (nothing stored is lost), io_error, corrupt.
@@ -116,6 +123,8 @@ class Database : public records::RecordSource {
   /// Adds the verdicts of a task's finals to trials of the session. Errors: not_found.
   Expected<void> put_finals(SessionId session, TaskId task, const std::vector<records::Record>& finalists);
   Expected<void> put_event(SessionId session, const std::string& kind, const std::string& text);
+  /// Stores or replaces the mark of its noun; without note and tags it is removed.
+  Expected<void> put_mark(const MarkRow& mark);
   /// Content-addressed, zstd-compressed. Returns the content key.
   Expected<std::string> put_artifact(std::string_view bytes, const std::string& kind);
 
@@ -136,6 +145,7 @@ class Database : public records::RecordSource {
   Expected<std::vector<BestRow>> bests(const std::vector<SessionId>& sessions);
   Expected<Activity> activity(SessionId session, int slices);
   Expected<std::vector<EventRow>> events(SessionId session);
+  Expected<std::vector<MarkRow>> marks();
   Expected<std::string> artifact(const std::string& key);
   Expected<std::optional<records::Record>> best(const std::string& task_key) override;
 

@@ -20,7 +20,7 @@ class Workspace : public QObject {
   /// Reads the list of sessions again.
   void refreshSessions();
 
-  /// Null until opened() was sent. For writing; only tuning and importing do.
+  /// Null until opened() was sent. For writing: sessions, models, imports, notes.
   const std::shared_ptr<db::Database>& database() const { return m_database; }
   /// A connection of its own for reading, so that queries never wait for a writer; use it on Lane::database.
   const std::shared_ptr<db::Database>& reader() const { return m_reader; }

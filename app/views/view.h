@@ -11,6 +11,7 @@ class ActionRegistry;
 class Engine;
 class ExplainService;
 class JobRunner;
+class MarkService;
 class ModelService;
 class SelectionHub;
 class TaskBoard;
@@ -30,6 +31,7 @@ struct Services {
   ExplainService& explain;
   TaskBoard& tasks;
   ActionRegistry& actions;
+  MarkService& marks;
 };
 
 /// One row of the table of docked views.

@@ -4,9 +4,10 @@
 #include "app/views/code_dock.h"
 #include "app/views/compare_view.h"
 #include "app/views/curve_view.h"
+#include "app/views/inspector_view.h"
 #include "app/views/landscape_view.h"
 #include "app/views/log_view.h"
-#include "app/views/node_view.h"
+#include "app/views/navigator_view.h"
 #include "app/views/sessions_view.h"
 #include "app/views/space_view.h"
 #include "app/views/tasks_view.h"
@@ -21,8 +22,9 @@ QString tr(const char* text) { return QCoreApplication::translate("Views", text)
 
 const ViewDef kViews[] = {
     {"tune", [] { return tr("Tune"); }, Qt::LeftDockWidgetArea, nullptr, false, TuneView::create},
+    {"navigator", [] { return tr("Navigator"); }, Qt::LeftDockWidgetArea, "tune", false, NavigatorView::create},
     {"space", [] { return tr("Space"); }, Qt::LeftDockWidgetArea, nullptr, true, SpaceView::create},
-    {"node", [] { return tr("Node"); }, Qt::LeftDockWidgetArea, "space", false, NodeView::create},
+    {"inspector", [] { return tr("Inspector"); }, Qt::LeftDockWidgetArea, "space", false, InspectorView::create},
     {"code", [] { return tr("Code"); }, Qt::RightDockWidgetArea, nullptr, false, CodeDock::create},
     {"tasks", [] { return tr("Tasks"); }, Qt::BottomDockWidgetArea, nullptr, false, TasksView::create},
     {"sessions", [] { return tr("Sessions"); }, Qt::BottomDockWidgetArea, "tasks", false, SessionsView::create},

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/main_window.h"
 
+#include <QClipboard>
 #include <QComboBox>
+#include <QDockWidget>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QPlainTextEdit>
 #include <QSettings>
 #include <QSpinBox>
 #include <QStandardPaths>
@@ -13,6 +19,9 @@
 #include <QtTest>
 #include <set>
 
+#include "app/command_box.h"
+#include "app/perspectives.h"
+#include "app/pinned_view.h"
 #include "app/views/code_dock.h"
 #include "app/views/curve_view.h"
 #include "app/views/graph_page.h"
@@ -38,7 +47,7 @@ class MainWindowTest : public QObject {
   std::unique_ptr<Bench> open(const QString& database, bool model = true) {
     auto bench = std::make_unique<Bench>();
     bench->window = std::make_unique<MainWindow>(bench->engine);
-    bench->window->confirmStop = [] { return true; };
+    bench->window->askQuit = [] { return MainWindow::QuitChoice::stop; };
     QSignalSpy opened(&bench->window->workspace(), &Workspace::opened);
     bench->window->openWorkspace(database);
     bench->window->show();
@@ -264,7 +273,7 @@ class MainWindowTest : public QObject {
     b->window->startTuning();
     QTRY_VERIFY(b->window->tuning().trialsDone() > 0);
     int asked = 0;
-    b->window->confirmStop = [&] { return ++asked > 1; };
+    b->window->askQuit = [&] { return ++asked > 1 ? MainWindow::QuitChoice::stop : MainWindow::QuitChoice::stay; };
     b->window->close();
     QVERIFY(b->window->isVisible());  // the answer was no
     QVERIFY(b->window->tuning().isActive());
@@ -318,6 +327,215 @@ class MainWindowTest : public QObject {
                                                               .arg(QLatin1String(w->metaObject()->className()), w->objectName(),
                                                                    w->parentWidget() ? w->parentWidget()->objectName() : QString())));
     }
+  }
+
+  void everyActionStandsInAMenuAndShortcutsAreUnique() {
+    auto b = open(database("actions.twdb"), false);
+    QSet<QString> inMenus;
+    for (const QMenu* menu : b->window->menuBar()->findChildren<QMenu*>()) {
+      for (const QAction* action : menu->actions()) inMenus.insert(action->objectName());
+    }
+    QMap<QString, QString> keys;
+    for (const QAction* action : b->window->actions().all()) {
+      QVERIFY2(inMenus.contains(action->objectName()), qPrintable(action->objectName()));
+      QVERIFY(!ActionRegistry::helpOf(action).isEmpty());
+      QVERIFY2(action->isEnabled() || !ActionRegistry::whyNotOf(action).isEmpty(), qPrintable(action->objectName()));
+      for (const QKeySequence& key : action->shortcuts()) {
+        const QString text = key.toString();
+        QVERIFY2(!keys.contains(text), qPrintable(text + QStringLiteral(": ") + action->objectName() + QStringLiteral(", ") + keys.value(text)));
+        keys[text] = action->objectName();
+      }
+    }
+  }
+
+  void commandBoxFindsAndRuns() {
+    auto b = open(database("commands.twdb"));
+    CommandBox& box = b->window->commandBox();
+    b->window->openCommandBox();
+    auto* line = b->window->findChild<QLineEdit*>(QStringLiteral("edit.commands"));
+    line->setText(QStringLiteral(">dark"));
+    QCOMPARE(box.titles().value(0), QStringLiteral("Dark theme"));
+    line->setText(QStringLiteral("#2"));
+    QCOMPARE(box.titles().size(), 1);
+    QTest::keyClick(line, Qt::Key_Return);
+    QCOMPARE(b->window->hub().task(), 1);
+    QVERIFY(!box.isVisible());
+    QTRY_VERIFY(b->window->actions().get(QStringLiteral("go.back"))->isEnabled());
+    b->window->openCommandBox(QStringLiteral(">back"));
+    QTest::keyClick(line, Qt::Key_Return);
+    QCOMPARE(b->window->hub().task(), 0);
+    // What cannot be done now says why and is not done.
+    b->window->openCommandBox(QStringLiteral(">stop"));
+    QVERIFY(box.titles().value(0).contains(QStringLiteral("Stop")));
+    QTest::keyClick(line, Qt::Key_Return);
+    QVERIFY(box.isVisible());
+    QTRY_VERIFY(b->window->explaining().explanation());
+    line->setText(QStringLiteral(":2"));
+    QTest::keyClick(line, Qt::Key_Return);
+    QCOMPARE(b->window->hub().place(), (widgets::CodePlace{widgets::CodeLanguage::tir, 1}));
+    QVERIFY(b->window->findChild<QLabel*>(QStringLiteral("label.crumb"))->text().contains(QStringLiteral("TIR, line 2")));
+  }
+
+  void matchesPreferBeginnings() {
+    QVERIFY(matchScore(QStringLiteral("dt"), QStringLiteral("Dark theme")) > matchScore(QStringLiteral("dt"), QStringLiteral("Reset the odd layout")));
+    QVERIFY(matchScore(QStringLiteral("fit"), QStringLiteral("Fit graph")) > matchScore(QStringLiteral("fit"), QStringLiteral("Finish it")));
+    QCOMPARE(matchScore(QStringLiteral("xyz"), QStringLiteral("Fit graph")), -1);
+    QCOMPARE(matchScore(QString(), QStringLiteral("anything")), 0);
+  }
+
+  void notesAreKeptAndUndone() {
+    {
+      auto b = open(database("notes.twdb"));
+      auto* note = b->window->findChild<QPlainTextEdit*>(QStringLiteral("edit.inspector.note"));
+      auto* tags = b->window->findChild<QLineEdit*>(QStringLiteral("edit.inspector.tags"));
+      b->window->hub().setTask(1);
+      const QString noun = selectedNouns(b->window->hub()).back().id;
+      QVERIFY(noun.startsWith(QStringLiteral("task:")));
+      QVERIFY(note->isEnabled());
+      note->setPlainText(QStringLiteral("Why so slow?"));
+      tags->setText(QStringLiteral("slow, , slow, report"));
+      QTRY_COMPARE(b->window->marks().mark(noun).note, QStringLiteral("Why so slow?"));
+      QCOMPARE(b->window->marks().mark(noun).tags, (QStringList{QStringLiteral("slow"), QStringLiteral("report")}));
+      QAction* undo = b->window->actions().get(QStringLiteral("edit.undo"));
+      QVERIFY(undo->isEnabled());
+      undo->trigger();
+      QVERIFY(b->window->marks().mark(noun).isEmpty());
+      QCOMPARE(note->toPlainText(), QString());
+      b->window->actions().get(QStringLiteral("edit.redo"))->trigger();
+      QCOMPARE(note->toPlainText(), QStringLiteral("Why so slow?"));
+      b->window->close();
+    }
+    auto b = open(database("notes.twdb"));
+    b->window->hub().setTask(1);
+    QTRY_COMPARE(b->window->findChild<QPlainTextEdit*>(QStringLiteral("edit.inspector.note"))->toPlainText(), QStringLiteral("Why so slow?"));
+  }
+
+  void navigatorShowsAndSelects() {
+    auto b = open(database("navigator.twdb"));
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 40);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    auto* tree = b->window->findChild<QTreeView*>(QStringLiteral("tree.navigator"));
+    const auto child = [&](const QModelIndex& parent, int row) { return tree->model()->index(row, 0, parent); };
+    QTRY_COMPARE(tree->model()->rowCount(), 1);
+    QTRY_COMPARE(tree->model()->rowCount(child({}, 0)), 2);
+    QTRY_COMPARE(tree->model()->rowCount(child(child({}, 0), 1)), 1);
+    b->window->hub().setTask(0);
+    tree->setCurrentIndex(child(child({}, 0), 1));
+    QCOMPARE(b->window->hub().task(), 1);
+    b->window->findChild<QLineEdit*>(QStringLiteral("edit.navigator.filter"))->setText(QStringLiteral("nothing like it"));
+    QCOMPARE(tree->model()->rowCount(), 0);
+  }
+
+  void perspectivesKeepTheirArrangement() {
+    auto b = open(database("perspectives.twdb"));
+    const auto dock = [&](const char* name) { return b->window->findChild<QDockWidget*>(QStringLiteral("dock.") + QLatin1String(name)); };
+    b->window->actions().get(QStringLiteral("view.perspective.code"))->trigger();
+    QVERIFY(dock("curve")->isHidden());
+    QVERIFY(!dock("code")->isHidden());
+    dock("trials")->close();
+    b->window->actions().get(QStringLiteral("view.perspective.tune"))->trigger();
+    QVERIFY(!dock("curve")->isHidden());
+    QVERIFY(!b->window->graphPage().isVisible());
+    b->window->setPerspective(QStringLiteral("code"));
+    QVERIFY(dock("trials")->isHidden());  // as it was left
+    QVERIFY(b->window->graphPage().isVisible());
+    b->window->resetLayout();
+    QVERIFY(!dock("trials")->isHidden());
+    // Every view is in one perspective at least, and no perspective names what there is not.
+    for (const PerspectiveDef& def : perspectives()) {
+      for (const QString& name : def.shown + def.raised) QVERIFY2(dock(name.toLatin1().constData()), qPrintable(name));
+    }
+  }
+
+  void pinnedCopiesKeepTheirSelection() {
+    auto b = open(database("pin.twdb"));
+    QTRY_VERIFY(b->window->codeDock().code()->pane(widgets::CodeView::Tir)->text().contains(QStringLiteral("def main")));
+    b->window->activateWindow();
+    b->window->findChild<QWidget*>(QStringLiteral("edit.code.tir"))->setFocus();
+    QTRY_COMPARE(b->window->currentView(), static_cast<QWidget*>(&b->window->codeDock()));
+    b->window->actions().get(QStringLiteral("view.pin"))->trigger();
+    auto* pinned = b->window->findChild<PinnedView*>();
+    QVERIFY(pinned);
+    b->window->hub().setTask(1);
+    QCOMPARE(pinned->hub().task(), 0);
+    QCOMPARE(b->window->findChildren<CodeDock*>().size(), 2);
+    b->window->resetLayout();
+    QTRY_VERIFY(!b->window->findChild<PinnedView*>());
+  }
+
+  void viewsAreExported() {
+    auto b = open(database("export.twdb"));
+    QTRY_VERIFY(b->window->actions().get(QStringLiteral("tune.start"))->isEnabled());
+    b->window->activateWindow();
+    b->window->findChild<QTreeView*>(QStringLiteral("table.tasks"))->setFocus();
+    QTRY_COMPARE(b->window->currentView()->objectName(), QStringLiteral("view.tasks"));
+    const QString csv = m_dir.filePath(QStringLiteral("tasks.csv")), png = m_dir.filePath(QStringLiteral("tasks.png")),
+                  svg = m_dir.filePath(QStringLiteral("tasks.svg"));
+    for (const QString& path : {csv, png, svg}) b->window->exportCurrentView(path);
+    QFile file(csv);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QCOMPARE(file.readAll().count("\r\n"), 3);  // the head and two tasks
+    const QImage image(png);
+    QCOMPARE(image.width(), 2 * b->window->currentView()->width());
+    QFile vectors(svg);
+    QVERIFY(vectors.open(QIODevice::ReadOnly));
+    QVERIFY(vectors.readAll().contains("<svg"));
+    auto* banner = b->window->findChild<widgets::Banner*>(QStringLiteral("banner"));
+    b->window->exportCurrentView(m_dir.filePath(QStringLiteral("tasks.doc")));
+    QVERIFY(banner->isVisible() && banner->text().contains(QStringLiteral(".csv")));
+    b->window->actions().get(QStringLiteral("edit.copyView"))->trigger();
+    QVERIFY(QApplication::clipboard()->mimeData()->hasImage());
+    QVERIFY(QApplication::clipboard()->text().contains(QLatin1Char('\t')));
+    b->window->actions().get(QStringLiteral("view.table"))->trigger();
+    QCOMPARE(b->window->findChild<QTreeView*>(QStringLiteral("table.view"))->model()->rowCount(), 2);
+  }
+
+  void sessionsAreReported() {
+    auto b = open(database("report.twdb"));
+    QVERIFY(!b->window->actions().get(QStringLiteral("file.exportReport"))->isEnabled());
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 60);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    b->window->marks().setMark(QStringLiteral("session:%1").arg(b->window->hub().session().value), {QStringLiteral("<First> try"), {}});
+    const QString path = m_dir.filePath(QStringLiteral("report.html"));
+    b->window->exportReport(path);
+    QTRY_VERIFY(QFile::exists(path));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QString page = QString::fromUtf8(file.readAll());
+    QCOMPARE(page.count(QStringLiteral("<svg")), 2);  // one curve a task
+    QVERIFY(page.contains(QStringLiteral("&lt;First&gt; try")));
+    QVERIFY(page.contains(QStringLiteral("class='failed' d='M")));
+    QVERIFY(!page.contains(QStringLiteral("src=")) && !page.contains(QStringLiteral("href=")));
+  }
+
+  void theSessionCanFinishWithoutAWindow() {
+    auto b = open(database("background.twdb"));
+    b->engine.millisPerTrial = 2;
+    setTrials(*b->window, 60);
+    b->window->startTuning();
+    b->window->askQuit = [] { return MainWindow::QuitChoice::background; };
+    b->window->close();
+    QVERIFY(!b->window->isVisible());
+    QTRY_VERIFY(!b->window->tuning().isActive());
+    QCOMPARE(b->window->tuning().trialsDone(), 60);
+  }
+
+  void bigTypeIsKept() {
+    const double size = QApplication::font().pointSizeF();
+    {
+      auto b = open(database("big.twdb"), false);
+      b->window->actions().get(QStringLiteral("view.bigType"))->trigger();
+      QVERIFY(QApplication::font().pointSizeF() > 1.3 * size);
+      b->window->close();
+    }
+    auto b = open(database("big.twdb"), false);
+    QVERIFY(b->window->actions().get(QStringLiteral("view.bigType"))->isChecked());
+    b->window->setBigType(false);
+    QCOMPARE(QApplication::font().pointSizeF(), size);
   }
 
   void picturesAreNotBlank() {

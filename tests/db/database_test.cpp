@@ -88,6 +88,22 @@ class DatabaseTest : public QObject {
     QCOMPARE(bests[0].best_s, 1e-3);
   }
 
+  void marks_are_rows_of_their_own() {
+    VERIFY_OK(w_.db->put_mark({"task:" + w_.task.key, "Try smaller tiles; \"why\"?", {"slow", "for the report"}}));
+    VERIFY_OK(w_.db->put_mark({"session:1", "", {"baseline"}}));
+    auto marks = *w_.db->marks();
+    QCOMPARE(marks.size(), size_t{2});
+    QCOMPARE(marks[1].noun, "task:" + w_.task.key);
+    QCOMPARE(marks[1].note, std::string("Try smaller tiles; \"why\"?"));
+    QVERIFY((marks[1].tags == std::vector<std::string>{"slow", "for the report"}));
+    QVERIFY(marks[1].changed_s > 1.7e9);
+    VERIFY_OK(w_.db->put_mark({"task:" + w_.task.key, "Better", {}}));
+    VERIFY_OK(w_.db->put_mark({"session:1", "", {}}));
+    marks = *w_.db->marks();
+    QCOMPARE(marks.size(), size_t{1});
+    QCOMPARE(marks[0].note, std::string("Better"));
+  }
+
   void models_tasks_and_sessions_come_back() {
     const auto models = *w_.db->models();
     QCOMPARE(models.size(), size_t{1});

@@ -80,7 +80,7 @@ void CodePane::restyle() {
 
 void CodePane::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange) restyle();
+  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) restyle();
 }
 
 bool CodePane::eventFilter(QObject* watched, QEvent* event) {

@@ -18,6 +18,8 @@ const QHash<QString, QByteArray>& drawings() {
        R"(<path d="M1.5 13.5v-10h4.5l1.5 2h5.5v2M1.5 13.5l2.5-6h11l-2.5 6z" fill="none" stroke="C" stroke-width="1.3" stroke-linejoin="round"/>)"},
       {QStringLiteral("file.workspace"),
        R"(<ellipse cx="8" cy="3.5" rx="5.5" ry="2" fill="none" stroke="C" stroke-width="1.3"/><path d="M2.5 3.5v9c0 1.1 2.5 2 5.5 2s5.5-.9 5.5-2v-9M2.5 8c0 1.1 2.5 2 5.5 2s5.5-.9 5.5-2" fill="none" stroke="C" stroke-width="1.3"/>)"},
+      {QStringLiteral("go.back"), R"(<path d="M14 8H3M7 3.5L2.5 8 7 12.5" fill="none" stroke="C" stroke-width="1.5" stroke-linejoin="round"/>)"},
+      {QStringLiteral("go.forward"), R"(<path d="M2 8h11M9 3.5L13.5 8 9 12.5" fill="none" stroke="C" stroke-width="1.5" stroke-linejoin="round"/>)"},
       {QStringLiteral("tune.start"), R"(<path d="M4 2.5l9 5.5-9 5.5z" fill="C"/>)"},
       {QStringLiteral("tune.task"), R"(<path d="M6 3.5l7.5 4.5L6 12.5z" fill="C"/><path d="M2.5 3v10" stroke="C" stroke-width="1.6"/>)"},
       {QStringLiteral("tune.pause"), R"(<path d="M4 3h3v10H4zM9 3h3v10H9z" fill="C"/>)"},

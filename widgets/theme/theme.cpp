@@ -150,6 +150,13 @@ ThemeChoice themeChoiceFromName(const QString& name) {
   return ThemeChoice::system;
 }
 
+void setBigType(bool big) {
+  static const double system = QApplication::font().pointSizeF();
+  QFont font = QApplication::font();
+  font.setPointSizeF(big ? system * 1.4 : system);
+  QApplication::setFont(font);
+}
+
 void applyTheme(ThemeChoice choice) {
   bool dark = choice == ThemeChoice::dark;
   if (choice == ThemeChoice::system) {

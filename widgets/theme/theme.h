@@ -57,5 +57,7 @@ const char* themeChoiceName(ThemeChoice choice);
 ThemeChoice themeChoiceFromName(const QString& name);
 /// Sets Fusion and the palette of the application.
 void applyTheme(ThemeChoice choice);
+/// Letters of the whole application at 1.4 times the system's size, for a projector, or at that size again.
+void setBigType(bool big);
 
 }  // namespace tw::widgets

@@ -4,8 +4,9 @@
 #include <QSignalSpy>
 #include <QtTest>
 
+#include "widgets/common/property_tree.h"
 #include "widgets/graph/graph_view.h"
-#include "widgets/graph/node_details.h"
+#include "widgets/graph/node_properties.h"
 #include "widgets/theme/theme.h"
 
 using namespace tw;
@@ -112,12 +113,11 @@ class GraphSceneTest : public QObject {
   }
 
   void detailsListTensorsAndAttributes() {
-    NodeDetails details;
-    const graph::Graph g = diamond();
-    details.showNode(g, 3, QStringLiteral("fused"), QStringLiteral("T1"));
+    PropertyTree details;
+    addNodeProperties(details, diamond(), 3);
     QVERIFY(!details.findItems(QStringLiteral("add"), Qt::MatchExactly | Qt::MatchRecursive, 1).isEmpty());
     QVERIFY(!details.findItems(QStringLiteral("float32"), Qt::MatchContains | Qt::MatchRecursive, 1).isEmpty());
-    details.showNothing();
+    details.showMessage(QStringLiteral("Nothing"));
     QCOMPARE(details.topLevelItemCount(), 1);
   }
 };
