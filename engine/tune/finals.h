@@ -8,7 +8,8 @@
 
 namespace tw::tune {
 
-/// The fastest of thousands of noisy times is partly luck. Before a task's best is called best, the leaders are timed against each other.
+/// The fastest of thousands of noisy times is partly luck. Before a task's best is called best, the leaders are timed against each other, and against the
+/// default schedule: only so is it known what tuning gained.
 struct FinalOptions {
   int finalists = 8;      ///< the incumbent, which is the fastest so far, included
   double within = 1.1;    ///< finalists are at most so much slower than the incumbent

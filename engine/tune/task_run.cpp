@@ -101,6 +101,7 @@ void TaskRun::account(const records::Record& record) {
   if (record.candidate.index < 0 && record.candidate.space == "default") {
     default_done_ = true;
     default_s_ = std::min(default_s_, seconds);
+    if (seconds != kNever) default_ = record;
   }
   if (Search* s = search_of(record)) {
     ++s->trials;
@@ -206,9 +207,11 @@ Expected<void> TaskRun::finals() {
   for (const Leader& l : leaders_) {
     if (finalists.size() < static_cast<size_t>(options.finalists) && l.seconds <= options.within * leaders_[0].seconds) finalists.push_back(l.record);
   }
-  // It has the better number, so it needs a verdict for the first leader to be called best.
-  const auto same = [&](const records::Record& r) { return records::same_point(r.candidate, lowest_->candidate); };
-  if (lowest_ && std::none_of(finalists.begin(), finalists.end(), same)) finalists.push_back(*lowest_);
+  // The lowest has the better number, so it needs a verdict for the first leader to be called best; the default schedule is what all are compared with.
+  for (const std::optional<records::Record>* one : {&lowest_, &default_}) {
+    const auto same = [&](const records::Record& r) { return records::same_point(r.candidate, (*one)->candidate); };
+    if (*one && std::none_of(finalists.begin(), finalists.end(), same)) finalists.push_back(**one);
+  }
   if (finalists.size() < 2) return {};
   finalists = run_finals(task_.task, std::move(finalists), best_s_, options, context_.measurer,
                          hash_combine(context_.options.seed, stable_hash(task_.task.key)), [&](const char* name) {
@@ -217,7 +220,10 @@ Expected<void> TaskRun::finals() {
   if (finalists.empty()) return {};
   TW_CHECK(context_.sink.settle(task_.task, finalists));
   best_s_ = kNever;
-  for (const records::Record& r : finalists) best_s_ = std::min(best_s_, r.result.decided_s());
+  for (const records::Record& r : finalists) {
+    best_s_ = std::min(best_s_, r.result.decided_s());
+    if (default_ && records::same_point(r.candidate, default_->candidate)) default_s_ = r.result.decided_s();
+  }
   context_.send(FinalsDone{number_, std::move(finalists), best_s_});
   return {};
 }

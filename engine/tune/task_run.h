@@ -95,9 +95,10 @@ class TaskRun {
     records::Record record;
     double seconds;
   };
-  std::vector<Leader> leaders_;            ///< the fastest verified trials, fastest first
-  std::optional<records::Record> lowest_;  ///< with the least time as it was measured; another than the first leader if the machine's speed changed
-  double scale_ = 1;                       ///< times of this epoch ÷ times of the epoch in which the task began
+  std::vector<Leader> leaders_;             ///< the fastest verified trials, fastest first
+  std::optional<records::Record> lowest_;   ///< with the least time as it was measured; another than the first leader if the machine's speed changed
+  std::optional<records::Record> default_;  ///< the default schedule's, if it ran
+  double scale_ = 1;                        ///< times of this epoch ÷ times of the epoch in which the task began
   int64_t epoch_;
   std::map<records::Status, int64_t> by_status_;
 };

@@ -122,8 +122,12 @@ class FinalsTest : public QObject {
     s.lucky->spoilt_s = 1e-3 * 1.02;
     s.machine.seconds = [](const records::Task& t, const records::Candidate& c) { return c.index < 0 ? 2e-3 : staircase(t, c); };
     s.lucky->lucky_s = staircase({}, {"", 2, {}, {}});
-    QVERIFY(s.run({{dense(32, 64, 64), 1, {}}}, grid(20)));
-    QVERIFY(s.finals());
+    const auto report = s.run({{dense(32, 64, 64), 1, {}}}, grid(20));
+    QVERIFY(report && s.finals());
+    // The default schedule is far from the leaders and takes part, so that all are compared with it in the same rounds.
+    const records::Record& last = s.finals()->finalists.back();
+    QCOMPARE(last.candidate.index, -1);
+    QCOMPARE(report->tasks[0].default_s, last.result.verdict->seconds);
     for (const records::Record& r : s.finals()->finalists) QCOMPARE(std::isinf(r.result.verdict->seconds), r.candidate.index == 0);
     QCOMPARE((*s.store.best(dense(32, 64, 64).key))->candidate.index, 1);
   }
