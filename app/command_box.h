@@ -28,7 +28,8 @@ struct CommandSource {
   bool always = true;  ///< also without its prefix
 };
 
-/// How well `text` fits a title: its letters have to occur in order, more is better; runs and beginnings of words count. 0: the text is empty; negative: it does not fit.
+/// How well `text` fits a title: its letters have to occur in order, more is better; runs and beginnings of words count. 0: the text is empty; negative: it
+/// does not fit.
 int matchScore(const QString& text, const QString& title);
 
 /// Finds and runs anything by typing a part of its name.

@@ -8,6 +8,7 @@
 #include <QProgressBar>
 #include <QSettings>
 #include <QStatusBar>
+#include <QTabBar>
 #include <QToolBar>
 #include <QToolButton>
 #include <algorithm>
@@ -60,7 +61,8 @@ void MainWindow::makeFileActions() {
 void MainWindow::makeEditActions() {
   m_actions.add(id("edit.undo"), tr("&Undo"), tr("Undo the last change of a filter, a note or what is put side by side"), QKeySequence::Undo,
                 [this] { m_hub.undoStack().undo(); });
-  m_actions.add(id("edit.redo"), tr("&Redo"), tr("Do again what was undone"), QKeySequence::Redo, [this] { m_hub.undoStack().redo(); });
+  m_actions.add(id("edit.redo"), tr("&Redo"), tr("Do again what was undone"), QKeySequence(tr("Ctrl+Shift+Z")), [this] { m_hub.undoStack().redo(); });
+  m_actions.addShortcut(id("edit.redo"), QKeySequence(tr("Ctrl+Y")));
   m_actions.add(id("edit.copyView"), tr("Copy &view"), tr("Copy the view last clicked into as a picture and as a table"), QKeySequence(tr("Ctrl+Shift+C")),
                 [this] { copyCurrentView(); });
   m_actions.add(id("code.find"), tr("Find in &code"), tr("Find text in the code columns"), QKeySequence::Find, [this] { m_codeDock->code()->startFind(); });
@@ -213,7 +215,6 @@ void MainWindow::arrange(const QString& perspective) {
     tabifyDockWidget(dockOf(view.tabWith), dockOf(view.id));
   }
   for (const QString& view : def.raised) dockOf(view.toLatin1().constData())->raise();
-  centralWidget()->setVisible(def.graph);
   const int w = width(), h = height();
   const auto resize = [&](std::initializer_list<std::pair<const char*, int>> parts, Qt::Orientation orientation) {
     QList<QDockWidget*> docks;
@@ -223,10 +224,15 @@ void MainWindow::arrange(const QString& perspective) {
     }
     resizeDocks(docks, sizes, orientation);
   };
-  resize({{"tune", w * 19 / 100}, {"code", w * 46 / 100}}, Qt::Horizontal);
+  const int side = w * 19 / 100;
+  resize({{"tune", side}, {"navigator", side}, {"space", side}, {"inspector", side}, {"code", w * def.code / 100}}, Qt::Horizontal);
   resize({{"tasks", w * 48 / 100}, {"curve", w * 29 / 100}, {"trials", w * 23 / 100}}, Qt::Horizontal);
-  resize({{"tasks", h * 34 / 100}}, Qt::Vertical);
+  resize({{"tasks", h * def.bottom / 100}, {"trials", h * def.bottom / 100}}, Qt::Vertical);
   resize({{"tune", h * 33 / 100}, {"space", h * 25 / 100}}, Qt::Vertical);
+  // The tab bars of groups that are no more would stay painted.
+  for (QTabBar* bar : findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
+    if (bar->count() == 0) bar->hide();
+  }
 }
 
 void MainWindow::makeMenus() {
@@ -251,12 +257,7 @@ void MainWindow::makeMenus() {
             sub->addAction(dock->toggleViewAction());
           }
         }
-        for (QAction* action : m_actions.all()) {
-          const QString name = ActionRegistry::nameOf(action);
-          if ((perspective && name.startsWith(QLatin1String("view.perspective."))) ||
-              (!panels && !perspective && name.startsWith(QLatin1String("view.theme."))))
-            sub->addAction(action);
-        }
+        for (const QString& name : actionsIn(entry, m_actions)) sub->addAction(m_actions.get(name));
       }
     }
   }

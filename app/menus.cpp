@@ -3,6 +3,8 @@
 
 #include <QCoreApplication>
 
+#include "app/action_registry.h"
+
 namespace tw::app {
 namespace {
 
@@ -29,6 +31,17 @@ const std::vector<MenuDef>& menus() {
       {[] { return tr("&Help"); }, list({"help.manual", "help.shortcuts", "", "help.about"})},
   };
   return table;
+}
+
+QStringList actionsIn(const QString& entry, const ActionRegistry& actions) {
+  if (isActionName(entry)) return {entry};
+  const char* prefix = entry == QLatin1String(kPerspectivesMenu) ? "view.perspective." : entry == QLatin1String(kThemeMenu) ? "view.theme." : nullptr;
+  QStringList names;
+  for (const QAction* action : actions.all()) {
+    const QString name = ActionRegistry::nameOf(action);
+    if (prefix && name.startsWith(QLatin1String(prefix))) names << name;
+  }
+  return names;
 }
 
 QString plainText(QString text) { return text.remove(QLatin1Char('&')); }

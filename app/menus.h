@@ -20,6 +20,9 @@ inline constexpr char kRecentMenu[] = "*recent", kPanelsMenu[] = "*panels", kPer
 /// All menus, left to right; menus.cpp. Every action of the registry stands in one of them.
 const std::vector<MenuDef>& menus();
 
+class ActionRegistry;
+/// Names of the actions of an entry: itself, or those of a submenu.
+QStringList actionsIn(const QString& entry, const ActionRegistry& actions);
 inline bool isActionName(const QString& entry) { return !entry.isEmpty() && !entry.startsWith(QLatin1Char('*')); }
 /// Without the marks of mnemonics.
 QString plainText(QString text);

@@ -22,11 +22,11 @@ const std::vector<PerspectiveDef>& perspectives() {
       {"explore", [] { return tr("E&xplore"); }, [] { return tr("The network: graph, navigator, tasks, details"); },
        list({"navigator", "inspector", "tasks", "sessions", "log"}), list({"tasks", "inspector"})},
       {"tune", [] { return tr("&Tune"); }, [] { return tr("A session at work: controls, tasks, curve, trials"); },
-       list({"tune", "space", "tasks", "sessions", "log", "curve", "landscape", "trials"}), list({"tasks", "space", "curve"}), false},
+       list({"tune", "space", "tasks", "sessions", "log", "curve", "landscape", "trials"}), list({"tasks", "space", "curve"}), 56},
       {"compare", [] { return tr("Co&mpare"); }, [] { return tr("Sessions side by side"); },
-       list({"navigator", "inspector", "tasks", "sessions", "curve", "compare", "trials"}), list({"sessions", "compare"}), false},
+       list({"navigator", "inspector", "tasks", "sessions", "curve", "compare", "trials"}), list({"sessions", "compare"}), 60},
       {"code", [] { return tr("&Code"); }, [] { return tr("Every form of a kernel beside the graph"); }, list({"space", "inspector", "code", "trials"}),
-       list({"space"})},
+       list({"space"}), 26, 56},
   };
   return table;
 }

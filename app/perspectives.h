@@ -14,7 +14,8 @@ struct PerspectiveDef {
   QString (*help)();
   QStringList shown;   ///< ids of views; empty: all
   QStringList raised;  ///< of tabs that lie on top of each other
-  bool graph = true;   ///< the graph in the middle is shown
+  int bottom = 34;     ///< height of the views below the graph, percent of the window's
+  int code = 46;       ///< width of the code, percent
 };
 
 /// All perspectives in the order of their shortcuts Ctrl+1...; perspectives.cpp. The first is that of a new user.

@@ -14,7 +14,7 @@ namespace tw::app {
 ShortcutsSheet::ShortcutsSheet(const ActionRegistry& actions, QWidget* parent) : QDialog(parent) {
   setObjectName(QStringLiteral("window.shortcuts"));
   setWindowTitle(tr("Actions and shortcuts"));
-  resize(760, 640);
+  resize(980, 700);
   auto* tree = new QTreeWidget(this);
   tree->setObjectName(QStringLiteral("table.shortcuts"));
   tree->setAccessibleName(windowTitle());
@@ -26,19 +26,19 @@ ShortcutsSheet::ShortcutsSheet(const ActionRegistry& actions, QWidget* parent) :
     QFont bold = tree->font();
     bold.setBold(true);
     group->setFont(0, bold);
-    for (const QString& name : menu.actions) {
-      if (!isActionName(name)) continue;
+    QStringList names;
+    for (const QString& entry : menu.actions) names << actionsIn(entry, actions);
+    for (const QString& name : names) {
       const QAction* action = actions.get(name);
       QStringList keys;
       for (const QKeySequence& key : action->shortcuts()) keys << key.toString(QKeySequence::NativeText);
       const QString whyNot = ActionRegistry::whyNotOf(action), help = ActionRegistry::helpOf(action);
-      new QTreeWidgetItem(group,
-                          {plainText(action->text()), keys.join(QStringLiteral(", ")), whyNot.isEmpty() ? help : tr("%1 (not now: %2)").arg(help, whyNot)});
+      new QTreeWidgetItem(group, {plainText(action->text()), keys.join(tr(" or ")), whyNot.isEmpty() ? help : tr("%1 (not now: %2)").arg(help, whyNot)});
     }
   }
   tree->expandAll();
   tree->header()->resizeSection(0, 240);
-  tree->header()->resizeSection(1, 150);
+  tree->header()->resizeSection(1, 190);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   auto* box = new QVBoxLayout(this);

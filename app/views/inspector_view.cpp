@@ -169,7 +169,7 @@ void InspectorView::addModel() {
   m_properties->line(about, tr("Parameters"), widgets::countText(m.network.imported.parameter_count()));
   double flops = 0;
   for (const auto& t : m.tasks) flops += static_cast<double>(t.task.flops) * t.weight;
-  m_properties->line(about, tr("Operations [GFLOP]"), widgets::numberText(flops / 1e9));
+  m_properties->line(about, tr("GFLOP"), widgets::numberText(flops / 1e9));
   m_properties->line(about, tr("Target"), text(m.target.str()));
 }
 
@@ -188,8 +188,8 @@ void InspectorView::addTask() {
   m_properties->line(about, tr("Name"), text(t.task.name));
   m_properties->line(about, tr("Key"), text(t.task.key));
   m_properties->line(about, tr("Runs per inference"), QString::number(t.weight));
-  m_properties->line(about, tr("Operations [GFLOP]"), widgets::numberText(static_cast<double>(t.task.flops) / 1e9));
-  m_properties->line(about, tr("Share of operations [%]"), widgets::percentText(t.flops_share));
+  m_properties->line(about, tr("GFLOP"), widgets::numberText(static_cast<double>(t.task.flops) / 1e9));
+  m_properties->line(about, tr("Share of work [%]"), widgets::percentText(t.flops_share));
   m_properties->line(about, tr("Template"), text(t.space));
   m_properties->line(about, tr("Points"), widgets::countText(t.space_size));
   const auto& line = m_services.tasks.model()->task(m_services.hub.task());
@@ -234,8 +234,8 @@ void InspectorView::addTrial() {
   m_properties->line(about, tr("Outcome"), widgets::statusText(store->status(row)));
   if (store->ok(row)) {
     m_properties->line(about, tr("Time"), (store->censored(row) ? QStringLiteral("≥ ") : QString()) + widgets::secondsText(store->seconds(row)));
-    m_properties->line(about, tr("Speed [GFLOP/s]"), widgets::gflopsText(store->flops(), store->seconds(row)));
-    m_properties->line(about, tr("Compared with the reference"), store->verified(row) ? tr("equal within the tolerance") : tr("no"));
+    m_properties->line(about, tr("GFLOP/s"), widgets::gflopsText(store->flops(), store->seconds(row)));
+    m_properties->line(about, tr("Verified"), store->verified(row) ? tr("equal to the reference within the tolerance") : tr("not compared with the reference"));
   }
   if (!store->message(row).empty()) m_properties->line(about, tr("Message"), text(store->message(row)));
   m_properties->line(about, tr("Build"), widgets::secondsText(store->buildSeconds(row)));

@@ -24,7 +24,7 @@ const ViewDef kViews[] = {
     {"tune", [] { return tr("Tune"); }, Qt::LeftDockWidgetArea, nullptr, false, TuneView::create},
     {"navigator", [] { return tr("Navigator"); }, Qt::LeftDockWidgetArea, "tune", false, NavigatorView::create},
     {"space", [] { return tr("Space"); }, Qt::LeftDockWidgetArea, nullptr, true, SpaceView::create},
-    {"inspector", [] { return tr("Inspector"); }, Qt::LeftDockWidgetArea, "space", false, InspectorView::create},
+    {"inspector", [] { return tr("Inspector"); }, Qt::LeftDockWidgetArea, "space", true, InspectorView::create},
     {"code", [] { return tr("Code"); }, Qt::RightDockWidgetArea, nullptr, false, CodeDock::create},
     {"tasks", [] { return tr("Tasks"); }, Qt::BottomDockWidgetArea, nullptr, false, TasksView::create},
     {"sessions", [] { return tr("Sessions"); }, Qt::BottomDockWidgetArea, "tasks", false, SessionsView::create},
