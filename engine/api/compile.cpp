@@ -12,6 +12,7 @@
 #include "engine/codegen/codegen.h"
 #include "engine/lower/lower.h"
 #include "engine/measure/signature.h"
+#include "engine/space/template.h"
 
 namespace tw::api {
 
@@ -49,6 +50,16 @@ class Compiler {
     if (options_.progress) options_.progress(what, done, total);
   }
 
+  /// How to make a record's point again with other layouts, where its template leaves them open.
+  std::function<Expected<schedule::Schedule>(const std::vector<schedule::LayoutStep>&)> open_layouts(const te::DagPtr& dag,
+                                                                                                     const records::Candidate& candidate) const {
+    const space::Template* t = space::find_template(*dag, target_, candidate.space);
+    if (!t || !t->in_layouts) return {};
+    auto point = t->space(*dag, target_).from_json(candidate.config);
+    if (!point) return {};
+    return [=, this, point = std::move(*point)](const std::vector<schedule::LayoutStep>& layouts) { return t->in_layouts(dag, target_, point, layouts); };
+  }
+
   /// The best record of each workload whose steps still apply and lower.
   Expected<void> find_records(records::RecordSource& source) {
     const auto& workloads = n_.partition.workloads;
@@ -69,7 +80,8 @@ class Compiler {
         std::string origin = best->candidate.space;
         if (best->candidate.index >= 0) origin += fmt::format(" #{}", best->candidate.index);
         const std::string seconds = best->result.samples_s.empty() ? "not measured" : si_text(best->result.decided_s(), "s");
-        tuned_.emplace(key, Tuned{std::move(*s), std::move(*func), fmt::format("{}, {}", origin, seconds), best->candidate.space, best->origin});
+        tuned_.emplace(key, Tuned{std::move(*s), open_layouts(workloads[i].dag, best->candidate), std::move(*func), fmt::format("{}, {}", origin, seconds),
+                                  best->candidate.space, best->origin});
       } else {
         default_origin_[key] = "default (the best record no longer applies)";
       }
@@ -92,7 +104,8 @@ class Compiler {
       function_of_.push_back(it->second);
       if (!fresh) continue;
       const std::string symbol = c_identifier(fmt::format("{}_k{}_{}", prefix_, funcs_.size(), k.name.substr(0, 60)));
-      auto func = k.tuned ? Expected<tir::Func>(tuned_.at(k.task_key).func) : lower::lower_and_optimize(k.schedule, symbol, target_);
+      const bool lowered = k.tuned && !tuned_.at(k.task_key).in_layouts;
+      auto func = lowered ? Expected<tir::Func>(tuned_.at(k.task_key).func) : lower::lower_and_optimize(k.schedule, symbol, target_);
       if (!func) {
         Error e = func.error();
         if (e.where.empty()) e.where = "kernel " + k.name;

@@ -42,7 +42,7 @@ class Planner {
       const auto it = tuned_.find(keys_.back());
       chosen_.emplace_back();
       if (it != tuned_.end()) {
-        chosen_.back() = it->second.schedule;
+        if (!it->second.in_layouts) chosen_.back() = it->second.schedule;
       } else if (templates_) {
         chosen_.back() = space::fallback_schedule(group.dag, target_);
       }
@@ -111,21 +111,22 @@ class Planner {
     return layouts;
   }
 
-  Expected<schedule::Schedule> rule_schedule_for(const graph::Group& group) const {
+  /// By rule, or by the rule with a record's choices.
+  Expected<schedule::Schedule> rule_schedule_for(const graph::Group& group, const Tuned* tuned) const {
     const std::vector<Layout> layouts = adopted(group);
     std::vector<schedule::LayoutStep> steps;
     for (size_t k = 0; k < layouts.size(); ++k) {
       const int stage = static_cast<int>(k < group.inputs.size() ? k : static_cast<size_t>(group.dag->outputs[k - group.inputs.size()]));
       if (!layouts[k].empty()) steps.push_back({stage, pieces_of(layouts[k])});
     }
-    return space::rule_schedule(group.dag, target_, steps);
+    return tuned ? tuned->in_layouts(steps) : space::rule_schedule(group.dag, target_, steps);
   }
 
   Expected<void> add_group(size_t index) {
     const graph::Group& group = p_.groups[index];
     const auto it = tuned_.find(keys_[index]);
     const bool tuned = it != tuned_.end();
-    TW_TRY(schedule::Schedule s, chosen_[index] ? Expected<schedule::Schedule>(*chosen_[index]) : rule_schedule_for(group));
+    TW_TRY(schedule::Schedule s, chosen_[index] ? Expected<schedule::Schedule>(*chosen_[index]) : rule_schedule_for(group, tuned ? &it->second : nullptr));
     const std::vector<Layout> layouts = argument_layouts(s);
     TW_ASSERT(layouts.size() == group.inputs.size() + group.outputs.size(), "arguments of kernel " + group.name);
     PlannedKernel k{.schedule = std::move(s),
@@ -157,7 +158,7 @@ class Planner {
   const std::map<std::string, Tuned>& tuned_;
   const bool templates_;
   std::vector<std::string> keys_;                          ///< task key per group
-  std::vector<std::optional<schedule::Schedule>> chosen_;  ///< per group: tuned, or its template's fallback; nothing where a rule schedules it
+  std::vector<std::optional<schedule::Schedule>> chosen_;  ///< per group: tuned, or its template's fallback; nothing where layouts are adopted
   std::vector<std::optional<Layout>> wanted_;              ///< per value
   std::vector<std::vector<int>> versions_;                 ///< per value, its arrays; the first is what the producer wrote
   KernelPlan plan_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -42,6 +43,8 @@ struct KernelPlan {
 /// The schedule of a usable record.
 struct Tuned {
   schedule::Schedule schedule;
+  /// The same point with the layouts of its neighbours, where the record's template leaves them open; may be empty.
+  std::function<Expected<schedule::Schedule>(const std::vector<schedule::LayoutStep>&)> in_layouts;
   tir::Func func;                     ///< lowered, under any name
   std::string origin, space, record;  ///< as in runtime::Call
 };
@@ -49,9 +52,9 @@ struct Tuned {
 /// Layouts of a kernel's arguments: placeholders, then outputs.
 std::vector<Layout> argument_layouts(const schedule::Schedule& s);
 
-/// Chooses layouts and orders the kernels. Tuned schedules and the fallback points of templates fix the layouts of their arguments; groups without either are
-/// scheduled by rule and adopt the layouts of their neighbours. Where a kernel wants another layout than there is, one that copies goes in between. Inputs and
-/// outputs of the graph are row-major. Without `templates` all that is not tuned is scheduled by rule.
+/// Chooses layouts and orders the kernels. Tuned schedules and the fallback points of templates fix the layouts of their arguments; groups without either, and
+/// those tuned where layouts are open, are scheduled by rule and adopt the layouts of their neighbours. Where a kernel wants another layout than there is, one
+/// that copies goes in between. Inputs and outputs of the graph are row-major. Without `templates` all that is not tuned is scheduled by rule.
 Expected<KernelPlan> plan_kernels(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned,
                                   bool templates, StopToken stop);
 

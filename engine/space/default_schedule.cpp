@@ -33,25 +33,30 @@ bool inlines(const te::Dag& dag, int i) {
 
 }  // namespace
 
-Expected<schedule::Schedule> rule_schedule(const te::DagPtr& dag, const Target& target, const std::vector<schedule::LayoutStep>& layouts) {
+Expected<schedule::Schedule> rules::schedule_dag(const te::DagPtr& dag, const Target& target, const std::vector<schedule::LayoutStep>& layouts,
+                                                 const Choices& how) {
   schedule::Builder b(dag);
   for (const schedule::LayoutStep& l : layouts) b.layout(l.stage, l.pieces);
   for (size_t i = 0; i < dag->ops.size(); ++i)
     if (inlines(*dag, static_cast<int>(i))) b.compute_inline(static_cast<int>(i));
   std::vector<const ir::BufferNode*> done;
-  if (b.ok()) done = rules::split_reductions(b, target);
-  if (b.ok() && rules::schedule_blocks(b, target)) return std::move(b).finish();
-  if (b.ok() && rules::schedule_rows(b, target, done)) return std::move(b).finish();
+  if (b.ok()) done = split_reductions(b, target, how);
+  if (b.ok() && schedule_blocks(b, target, how)) return std::move(b).finish();
+  if (b.ok() && schedule_rows(b, target, how, done)) return std::move(b).finish();
   for (int i = 0; b.ok() && i < b.num_stages(); ++i) {
     const schedule::Stage& st = b.at(i);
     if (st.op.is_placeholder() || st.location == schedule::ComputeLocation::inlined) continue;
     if (std::find(done.begin(), done.end(), st.op.output.get()) != done.end()) continue;
     if (st.op.reducer != te::Reducer::none)
-      i = rules::schedule_reduction(b, i, target);
+      i = schedule_reduction(b, i, target, how);
     else
-      rules::schedule_elementwise(b, i, target);
+      schedule_elementwise(b, i, target);
   }
   return std::move(b).finish();
+}
+
+Expected<schedule::Schedule> rule_schedule(const te::DagPtr& dag, const Target& target, const std::vector<schedule::LayoutStep>& layouts) {
+  return rules::schedule_dag(dag, target, layouts, {});
 }
 
 const Template* fallback_template(const te::Dag& dag, const Target& target) {

@@ -19,16 +19,18 @@ struct Template {
   /// Errors: illegal_schedule or resource_limit for points that break a rule.
   Expected<schedule::Schedule> (*apply)(const te::DagPtr&, const Target&, const ConfigEntity&);
   /// The point that untuned networks use: chosen by rule from shape and target, without measuring. Its index is -1 if no point is valid, or where an earlier
-  /// template serves better by rule.
+  /// template serves better by rule, or the schedule by rule does.
   ConfigEntity (*fallback)(const te::Dag&, const Target&);
   const char* summary;
   const char* source;
+  /// For templates whose points leave the layouts of arguments open: a point with these, as rule_schedule takes them. Null for others, whose points fix them.
+  Expected<schedule::Schedule> (*in_layouts)(const te::DagPtr&, const Target&, const ConfigEntity&, const std::vector<schedule::LayoutStep>&) = nullptr;
 };
 
 /// All templates; templates_table.cpp.
 std::span<const Template> templates();
-/// Templates that match, each another way to compute the same: a search goes through all of their spaces. The plain one is first; none: such tasks have only the
-/// default schedule.
+/// Templates that match, each another way to compute the same: a search goes through all of their spaces. The plain one is first; none: such tasks have only
+/// the default schedule.
 std::vector<const Template*> alternatives(const te::Dag& dag, const Target& target);
 /// The first of them, or null.
 const Template* find_template(const te::Dag& dag, const Target& target);

@@ -13,6 +13,7 @@
 #include "engine/space/templates/cpu/depthwise_conv2d_nchwc.h"
 #include "engine/space/templates/cpu/grouped_conv2d_nchwc.h"
 #include "engine/space/templates/cpu/narrow_conv2d.h"
+#include "engine/space/templates/cpu/reductions.h"
 
 namespace tw::space {
 
@@ -21,7 +22,7 @@ namespace {
 constexpr const char* kDirect =
     "Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD architectures, SC 2018; Liu et al., NeoCPU, USENIX ATC 2019";
 
-const std::array<Template, 10> kTemplates{{
+const std::array<Template, 11> kTemplates{{
     {"dense_pack.cpu", cpu::dense_pack_matches, cpu::dense_pack_space, cpu::dense_pack_apply, cpu::dense_pack_fallback,
      "Matrix product with constant weights, packed ahead of time into panels a few vectors wide. A register tile of rows times columns is summed over the "
      "whole "
@@ -51,8 +52,7 @@ const std::array<Template, 10> kTemplates{{
     {"conv3d_nchwc.cpu", cpu::conv3d_nchwc_matches, cpu::conv3d_nchwc_space, cpu::conv3d_nchwc_apply, cpu::conv3d_nchwc_fallback,
      "Direct convolution along three dimensions over blocks of channels, as conv2d_nchwc.cpu does it along two.", kDirect},
     {"grouped_conv2d_nchwc.cpu", cpu::grouped_conv2d_nchwc_matches, cpu::grouped_conv2d_nchwc_space, cpu::grouped_conv2d_nchwc_apply,
-     cpu::grouped_conv2d_nchwc_fallback,
-     "Direct convolution in groups of channels. A vector of output channels lies in one group.", kDirect},
+     cpu::grouped_conv2d_nchwc_fallback, "Direct convolution in groups of channels. A vector of output channels lies in one group.", kDirect},
     {"narrow_conv2d.cpu", cpu::narrow_conv2d_matches, cpu::narrow_conv2d_space, cpu::narrow_conv2d_apply, cpu::narrow_conv2d_fallback,
      "Convolution or transposed convolution to a few channels, such as an image. Vectors run along the input channels; their lanes are added up at the end.",
      kDirect},
@@ -60,6 +60,11 @@ const std::array<Template, 10> kTemplates{{
      "Matrix products of two activations, one a batch entry. Nothing can be packed ahead of time: a register tile of rows times whole vectors of columns reads "
      "both operands where they lie.",
      "Goto and van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 2008"},
+    {"reductions.cpu", cpu::reductions_matches, cpu::reductions_space, cpu::reductions_apply, cpu::reductions_fallback,
+     "Pools, softmax, norms and sums along the last axes, scheduled by rule: how many vectors are summed up side by side, what is written out and how the work "
+     "is "
+     "shared out are open. Images are in blocks of channels, as convolutions leave them.",
+     "Fog, Optimizing software in C++, Technical University of Denmark (several accumulators hide the latency of additions)", cpu::reductions_in_layouts},
 }};
 
 }  // namespace

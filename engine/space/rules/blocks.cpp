@@ -42,15 +42,15 @@ bool reads_blocks(const Builder& b, int stage, const Contiguous& blocks) {
 }
 
 /// Results beside each other that a loop of this extent takes at a time.
-int64_t tile_of(int64_t extent) {
-  for (const int64_t t : {kAccumulators, kAccumulators + 1, kAccumulators - 1})
-    if (extent % t == 0) return t;
-  return extent > 2 * kAccumulators ? kAccumulators : divisor_up_to(extent, kAccumulators);
+int64_t tile_of(int64_t extent, int64_t wanted) {
+  for (const int64_t t : {wanted, wanted + 1, wanted - 1})
+    if (t > 0 && extent % t == 0) return t;
+  return extent > 2 * wanted ? wanted : divisor_up_to(extent, wanted);
 }
 
 }  // namespace
 
-bool schedule_blocks(Builder& b, const Target& target) {
+bool schedule_blocks(Builder& b, const Target& target, const Choices& how) {
   if (b.outputs().size() != 1) return false;
   int out = b.outputs().front();
   const Contiguous blocks = contiguous(b.at(out));
@@ -75,7 +75,7 @@ bool schedule_blocks(Builder& b, const Target& target) {
   size_t tiled = axis;  // the last other axis there is anything along, else the blocks themselves
   for (size_t d = 0; d < axes.size(); ++d)
     if (d != axis && axes[d].extent > 1) tiled = d;
-  const int64_t tile = tile_of(tiled == axis ? axes[axis].extent / v : axes[tiled].extent);
+  const int64_t tile = tile_of(tiled == axis ? axes[axis].extent / v : axes[tiled].extent, how.accumulators);
   std::vector<ir::Var> outer, inner;
   for (size_t d = 0; d < axes.size(); ++d) {
     std::vector<int64_t> lengths;
@@ -104,7 +104,7 @@ bool schedule_blocks(Builder& b, const Target& target) {
   for (size_t d = 0; d < all.size(); ++d) {
     if (d == axis || d == tiled) continue;
     walk.push_back(all[d]);
-    if (d >= axes.size() && window <= kWindow) b.unroll(reduction, all[d]);
+    if (d >= axes.size() && window <= how.window) b.unroll(reduction, all[d]);
   }
   if (tiled != axis) last.push_back(all[tiled]);
   const auto vectors = b.split(reduction, all[axis], {v});
@@ -117,7 +117,7 @@ bool schedule_blocks(Builder& b, const Target& target) {
   // The loop that holds the tile stays a loop of its own when there are others. Few pieces are enough: a loop that is not shared out is cut at the borders of
   // an image, and the rest of it runs without tests.
   if (outer.size() > 1) outer.pop_back();
-  parallelize(b, out, first_loops(b, out, outer, 2 * std::max(1, target.cores)), work);
+  parallelize(b, out, first_loops(b, out, outer, std::max<int64_t>(1, pieces_for(target, how) / 4)), work);
   return true;
 }
 

@@ -31,7 +31,7 @@ void schedule_tile(Builder& b, int stage, int tiled, int run) {
 
 }  // namespace
 
-int schedule_reduction(Builder& b, int stage, const Target& target) {
+int schedule_reduction(Builder& b, int stage, const Target& target, const Choices& how) {
   const int64_t lanes = target.lanes(b.at(stage).op.output->dtype), work = iterations(b.at(stage).op);
   const Contiguous run = contiguous(b.at(stage));
   const bool scalar = run.axis < 0 || (b.at(stage).layout.empty() && gathers(b, stage, run.axis));
@@ -39,14 +39,14 @@ int schedule_reduction(Builder& b, int stage, const Target& target) {
   // The second axis of the tile: the first other one that divides, channels for the operators of networks.
   int tiled = -1;
   for (size_t d = 0; tiled < 0 && d < b.at(stage).op.axes.size(); ++d)
-    if (static_cast<int>(d) != run.axis && b.at(stage).op.axes[d].extent % kAccumulators == 0) tiled = static_cast<int>(d);
+    if (static_cast<int>(d) != run.axis && b.at(stage).op.axes[d].extent % how.accumulators == 0) tiled = static_cast<int>(d);
   const int cache = b.cache_write(stage, "local");
   const int out = cache + 1;
   const std::vector<ir::Var> loops = b.loops(out);
   if (loops.empty()) return out;
   std::vector<ir::Var> walk = loops, inner;
   if (tiled >= 0) {
-    const auto parts = b.split(out, loops[static_cast<size_t>(tiled)], {kAccumulators});
+    const auto parts = b.split(out, loops[static_cast<size_t>(tiled)], {how.accumulators});
     walk[static_cast<size_t>(tiled)] = parts[0];
     inner.push_back(parts[1]);
     b.unroll(out, parts[1]);

@@ -144,7 +144,7 @@ Loops loops_of(const Builder& b, const Member& m, const std::vector<bool>& share
 void append(std::vector<ir::Var>& list, const std::vector<ir::Var>& more) { list.insert(list.end(), more.begin(), more.end()); }
 
 /// Within a row: own axes that lie together become one loop of vectors.
-void vectorize_own(Builder& b, const Member& m, const Loops& l, const Target& target) {
+void vectorize_own(Builder& b, const Member& m, const Loops& l, const Target& target, const Choices& how) {
   std::vector<ir::Var> order = l.shared;
   append(order, l.own);
   b.reorder(m.stage, order);
@@ -154,11 +154,15 @@ void vectorize_own(Builder& b, const Member& m, const Loops& l, const Target& ta
   for (size_t k = first; k < l.own.size(); ++k) length *= l.own_axes[k].extent;
   const ir::Var run =
       first + 1 < l.own.size() ? b.fuse(m.stage, std::vector<ir::Var>(l.own.begin() + static_cast<std::ptrdiff_t>(first), l.own.end())) : l.own.back();
-  if (const int64_t v = vector_length(length, target.lanes(b.at(m.stage).op.output->dtype)); v > 1) b.vectorize(m.stage, b.split(m.stage, run, {v})[1]);
+  const int64_t v = vector_length(length, target.lanes(b.at(m.stage).op.output->dtype)), unroll = divisor_up_to(std::max<int64_t>(1, length / v), how.unroll);
+  if (v == 1) return;
+  const auto parts = b.split(m.stage, run, unroll > 1 ? std::vector{unroll, v} : std::vector{v});
+  if (unroll > 1) b.unroll(m.stage, parts[1]);
+  b.vectorize(m.stage, parts.back());
 }
 
 /// A reduction along a row: whole vectors of partial results, several side by side.
-void vectorize_reduction(Builder& b, const Member& m, const Loops& l, const Target& target) {
+void vectorize_reduction(Builder& b, const Member& m, const Loops& l, const Target& target, const Choices& how) {
   const te::Op& op = b.at(m.stage).op;
   const int along = direction_of(whole_body(b, m.stage), op, -1).along_reduction;
   std::vector<ir::Var> order = l.shared, rest = l.reduce;
@@ -181,7 +185,7 @@ void vectorize_reduction(Builder& b, const Member& m, const Loops& l, const Targ
     order.push_back(run);
     return b.reorder(m.stage, order);
   }
-  const auto parts = b.split(m.stage, run, {std::clamp<int64_t>(length / lanes, 1, kAccumulators), lanes});
+  const auto parts = b.split(m.stage, run, {std::clamp<int64_t>(length / lanes, 1, how.accumulators), lanes});
   append(order, parts);
   b.reorder(m.stage, order);
   b.unroll(m.stage, parts[1]);
@@ -190,8 +194,8 @@ void vectorize_reduction(Builder& b, const Member& m, const Loops& l, const Targ
 
 /// A reduction over rows of neighbouring elements: one row after the other is added to the partial results of all columns, so that memory is read in one
 /// stretch. `order` holds the loops outside of the reduction.
-void add_up_rows(Builder& b, int stage, std::vector<ir::Var> order, std::vector<ir::Var> reduce, const ir::Var& columns, int64_t v) {
-  const auto parts = b.split(stage, columns, {kAccumulators, v});
+void add_up_rows(Builder& b, int stage, std::vector<ir::Var> order, std::vector<ir::Var> reduce, const ir::Var& columns, int64_t v, const Choices& how) {
+  const auto parts = b.split(stage, columns, {how.accumulators, v});
   append(order, reduce);
   append(order, parts);
   b.reorder(stage, order);
@@ -199,10 +203,10 @@ void add_up_rows(Builder& b, int stage, std::vector<ir::Var> order, std::vector<
   if (v > 1) b.vectorize(stage, parts[2]);
 }
 
-void schedule_by_rows(Builder& b, const Rows& rows, const Target& target, int64_t work) {
+void schedule_by_rows(Builder& b, const Rows& rows, const Target& target, const Choices& how, int64_t work) {
   const Member& out = rows.members.back();
   const Loops l = loops_of(b, out, rows.shared);
-  vectorize_own(b, out, l, target);
+  vectorize_own(b, out, l, target, how);
   int64_t count = 1;
   for (size_t k = 0; k < rows.shared.size(); ++k)
     if (rows.shared[k]) count *= b.at(out.stage).op.axes[k].extent;
@@ -212,7 +216,7 @@ void schedule_by_rows(Builder& b, const Rows& rows, const Target& target, int64_
     const Member& member = rows.members[m];
     b.compute_at(member.stage, out.stage, row);
     const Loops own = loops_of(b, member, rows.shared);
-    b.at(member.stage).op.reducer == te::Reducer::none ? vectorize_own(b, member, own, target) : vectorize_reduction(b, member, own, target);
+    b.at(member.stage).op.reducer == te::Reducer::none ? vectorize_own(b, member, own, target, how) : vectorize_reduction(b, member, own, target, how);
   }
 }
 
@@ -223,11 +227,11 @@ int64_t window_of(const te::Op& op) {
 }
 
 /// Whether the kernel is one long reduction over rows that reads each element once, and the copy out of its cache.
-bool adds_up_rows(const Builder& b, const Rows& rows) {
+bool adds_up_rows(const Builder& b, const Rows& rows, const Choices& how) {
   if (rows.members.size() != 2) return false;
   const int stage = rows.members.front().stage;
   const te::Op& op = b.at(stage).op;
-  if (op.reducer == te::Reducer::none || window_of(op) <= kWindow) return false;
+  if (op.reducer == te::Reducer::none || window_of(op) <= how.window) return false;
   int64_t largest = 0;
   for (const Read& r : reads_of(whole_body(b, stage), op.axes)) largest = std::max(largest, r.buffer->num_elements());
   return largest >= iterations(op);
@@ -260,15 +264,15 @@ int sharing_axis(const Builder& b, const Rows& rows) {
 }
 
 /// Results of the tile, a vector of operands for each of its columns and one element of the other operand stay in registers.
-Tile register_tile(const Builder& b, const Rows& rows, const Target& target, int64_t columns) {
+Tile register_tile(const Builder& b, const Rows& rows, const Target& target, const Choices& how, int64_t columns) {
   const std::vector<te::Axis>& axes = b.at(rows.output).op.axes;
-  const auto most = [&](int64_t vectors) { return std::clamp<int64_t>((target.vector_registers - vectors - 1) / vectors, 1, 3 * kAccumulators); };
+  const auto most = [&](int64_t vectors) { return std::clamp<int64_t>((target.vector_registers - vectors - 1) / vectors, 1, 3 * how.accumulators); };
   Tile tile;
   tile.axis = sharing_axis(b, rows);
   if (tile.axis >= 0) {
     const int64_t extent = axes[static_cast<size_t>(tile.axis)].extent;
     const auto even = [](int64_t n, int64_t limit) { return (n + (n + limit - 1) / limit - 1) / ((n + limit - 1) / limit); };
-    tile.vectors = even(columns, target.vector_registers >= 32 ? kAccumulators : 2);
+    tile.vectors = even(columns, target.vector_registers >= 32 ? how.accumulators : 2);
     tile.height = even(extent, most(tile.vectors));
     int64_t others = 1;
     for (size_t k = 0; k + 1 < axes.size(); ++k)
@@ -279,24 +283,24 @@ Tile register_tile(const Builder& b, const Rows& rows, const Target& target, int
     return tile;
   }
   for (size_t k = 0; tile.axis < 0 && k + 1 < axes.size(); ++k)
-    if (rows.shared[k] && axes[k].extent % kAccumulators == 0) tile.axis = static_cast<int>(k);
-  tile.vectors = divisor_up_to(columns, tile.axis >= 0 ? 2 : kAccumulators);
+    if (rows.shared[k] && axes[k].extent % how.accumulators == 0) tile.axis = static_cast<int>(k);
+  tile.vectors = divisor_up_to(columns, tile.axis >= 0 ? 2 : how.accumulators);
   if (tile.axis >= 0) tile.height = divisor_up_to(axes[static_cast<size_t>(tile.axis)].extent, most(tile.vectors));
   return tile;
 }
 
 /// A few vectors of neighbouring columns at a time go through all stages; with reuse, the same of a few rows.
-void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int64_t work) {
+void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, const Choices& how, int64_t work) {
   const Member& out = rows.members.back();
   const te::Op& op = b.at(out.stage).op;
   const size_t rank = op.axes.size();
   const int64_t length = op.axes.back().extent, v = vector_length(length, target.lanes(op.output->dtype));
   const int64_t in_row = (length + v - 1) / v;
-  Tile tile_of_registers{-1, 1, divisor_up_to(in_row, kAccumulators)};
-  if (rows.reuse) tile_of_registers = register_tile(b, rows, target, in_row);
+  Tile tile_of_registers{-1, 1, divisor_up_to(in_row, how.accumulators)};
+  if (rows.reuse) tile_of_registers = register_tile(b, rows, target, how, in_row);
   const int tiled = tile_of_registers.axis;
   const int64_t height = tile_of_registers.height;
-  const bool long_columns = tiled < 0 && adds_up_rows(b, rows);
+  const bool long_columns = tiled < 0 && adds_up_rows(b, rows, how);
   const int64_t vectors =
       long_columns ? divisor_up_to(in_row, std::max<int64_t>(1, kPartialBytes / (v * op.output->dtype.bytes()))) : tile_of_registers.vectors;
 
@@ -327,7 +331,7 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int
   if (!long_columns) b.unroll(out.stage, columns[1]);
   if (v > 1) b.vectorize(out.stage, columns[2]);
   ir::Var tile = columns[0];
-  outer = first_loops(b, out.stage, outer, pieces_for(target));
+  outer = first_loops(b, out.stage, outer, pieces_for(target, how));
   if (work >= kParallelWork && !outer.empty()) {
     const bool all = outer.back().same_as(tile);
     const ir::Var region = outer.size() == 1 ? outer.front() : b.fuse(out.stage, outer);
@@ -346,7 +350,7 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int
       for (const ir::Var& s : l.shared)
         if (!s.same_as(last)) walk.push_back(s);
       append(walk, l.own);
-      add_up_rows(b, member.stage, std::move(walk), l.reduce, last, v);
+      add_up_rows(b, member.stage, std::move(walk), l.reduce, last, v, how);
       continue;
     }
     std::vector<ir::Var> walk, tail;
@@ -359,7 +363,7 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, int
     append(walk, l.reduce);
     // A window written out shares its loads and costs no loops.
     for (const ir::Var& r : l.reduce)
-      if (window_of(b.at(member.stage).op) <= kWindow) b.unroll(member.stage, r);
+      if (window_of(b.at(member.stage).op) <= how.window) b.unroll(member.stage, r);
     append(walk, tail);
     const auto parts = b.split(member.stage, last, {v});
     append(walk, parts);
@@ -379,14 +383,14 @@ bool is_one_row(const Builder& b, int stage) {
 
 }  // namespace
 
-std::vector<const ir::BufferNode*> split_reductions(Builder& b, const Target& target) {
+std::vector<const ir::BufferNode*> split_reductions(Builder& b, const Target& target, const Choices& how) {
   std::vector<const ir::BufferNode*> parts;
   for (const Stage& st : b.all())
     if (!st.layout.empty()) return parts;
   for (int i = 0; b.ok() && i < b.num_stages(); ++i) {
     const te::Op& op = b.at(i).op;
     if (op.reducer == te::Reducer::none || iterations(op) < kLongReduction) continue;
-    const int64_t pieces = pieces_for(target);
+    const int64_t pieces = pieces_for(target, how);
     // One row of results, to which rows are added, is not cut into columns: each core would read little of every row.
     const bool one_row = is_one_row(b, i) && iterations(op) >= kRowsAPiece * pieces * op.output->num_elements();
     if (op.output->num_elements() >= target.cores && !one_row) continue;
@@ -404,16 +408,16 @@ std::vector<const ir::BufferNode*> split_reductions(Builder& b, const Target& ta
     b.parallel(i, loops.front());
     if (one_row)
       add_up_rows(b, i, std::vector<ir::Var>(loops.begin(), loops.begin() + spatial - 1), l.reduce, loops[static_cast<size_t>(spatial) - 1],
-                  vector_length(part.axes.back().extent, target.lanes(part.output->dtype)));
+                  vector_length(part.axes.back().extent, target.lanes(part.output->dtype)), how);
     else
-      vectorize_reduction(b, Member{i, {}}, l, target);
+      vectorize_reduction(b, Member{i, {}}, l, target, how);
     parts.push_back(b.at(i).op.output.get());
     ++i;  // the sum of the parts
   }
   return parts;
 }
 
-bool schedule_rows(Builder& b, const Target& target, const std::vector<const ir::BufferNode*>& done) {
+bool schedule_rows(Builder& b, const Target& target, const Choices& how, const std::vector<const ir::BufferNode*>& done) {
   std::optional<Rows> rows = find_rows(b, done);
   if (!rows) return false;
   std::vector<int> apart;
@@ -446,7 +450,7 @@ bool schedule_rows(Builder& b, const Target& target, const std::vector<const ir:
     for (size_t k = 0; k < rows->shared.size(); ++k) copy.axis_of.push_back(static_cast<int>(k));
     rows->members.push_back(std::move(copy));
   }
-  rows->by_columns ? schedule_by_columns(b, *rows, target, work) : schedule_by_rows(b, *rows, target, work);
+  rows->by_columns ? schedule_by_columns(b, *rows, target, how, work) : schedule_by_rows(b, *rows, target, how, work);
   return true;
 }
 

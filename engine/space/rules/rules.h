@@ -15,11 +15,13 @@ inline constexpr int64_t kParallelWork = 1 << 15;
 /// Strides up to this are read as whole vectors with elements left out.
 inline constexpr int64_t kShortStride = 4;
 
-/// Vectors that a reduction adds up side by side: enough to hide the latency of an addition or a multiply-add.
-inline constexpr int64_t kAccumulators = 4;
-
-/// Elements of a sliding window that is written out, at most.
-inline constexpr int64_t kWindow = 9;
+/// What the rules leave to choose. As they are here, untuned kernels run with them; the template of reductions searches others.
+struct Choices {
+  int64_t accumulators = 4;  ///< vectors that a reduction adds up side by side: enough to hide the latency of an addition or a multiply-add
+  int64_t window = 9;        ///< elements of a sliding window that is written out, at most
+  int64_t unroll = 1;        ///< vectors of a stage without a reduction that are written out within a row
+  int64_t pieces = 8;        ///< of parallel work for each core, enough to even out cores that start late
+};
 
 /// Axis and length of the contiguous run in memory: the innermost piece of a layout, or the last dimension.
 struct Contiguous {
@@ -38,8 +40,7 @@ int64_t divisor_up_to(int64_t n, int64_t limit);
 /// Makes the loops given, which lie next to each other, one parallel loop if `work` is worth it.
 void parallelize(schedule::Builder& b, int stage, const std::vector<ir::Var>& outer, int64_t work);
 
-/// Parallel pieces that are enough to even out cores that start late.
-inline int64_t pieces_for(const Target& target) { return 8 * std::max(1, target.cores); }
+inline int64_t pieces_for(const Target& target, const Choices& how = {}) { return how.pieces * std::max(1, target.cores); }
 /// As few of the first loops as give that many pieces: the others count without divisions.
 std::vector<ir::Var> first_loops(const schedule::Builder& b, int stage, std::vector<ir::Var> outer, int64_t pieces);
 
@@ -47,20 +48,23 @@ std::vector<ir::Var> first_loops(const schedule::Builder& b, int stage, std::vec
 void schedule_elementwise(schedule::Builder& b, int stage, const Target& target);
 
 /// A reduction of its own: a few vectors of neighbouring outputs at a time, summed up in registers. Returns the stage's index, which grows by the cache stage.
-int schedule_reduction(schedule::Builder& b, int stage, const Target& target);
+int schedule_reduction(schedule::Builder& b, int stage, const Target& target, const Choices& how);
 
 /// Reductions to fewer results than there are cores: each core reduces a part, the parts are reduced after that. Returns the arrays of the parts, whose stages
 /// are scheduled.
-std::vector<const ir::BufferNode*> split_reductions(schedule::Builder& b, const Target& target);
+std::vector<const ir::BufferNode*> split_reductions(schedule::Builder& b, const Target& target, const Choices& how);
 
 /// A reduction, and what is computed from its results one by one, with operands and output in blocks of one length along one axis: pools of images in blocks
 /// of channels. The vectors are the blocks. False, with nothing changed, for others.
-bool schedule_blocks(schedule::Builder& b, const Target& target);
+bool schedule_blocks(schedule::Builder& b, const Target& target, const Choices& how);
 
 /// All stages of a kernel with one output, except those of the arrays in `done`, inside the output's loops, so that what is read several times stays in cache
 /// and memory is read and written once. Handles outputs without layouts whose other stages are computed piece by piece for rows of the output (softmax and
 /// layer norm along the last axis, sums of rows), or for a few columns at a time (softmax over channels, sums of columns, pools). False, with nothing changed,
 /// for others.
-bool schedule_rows(schedule::Builder& b, const Target& target, const std::vector<const ir::BufferNode*>& done);
+bool schedule_rows(schedule::Builder& b, const Target& target, const Choices& how, const std::vector<const ir::BufferNode*>& done);
+
+/// All of a dag by these rules: see rule_schedule in template.h.
+Expected<schedule::Schedule> schedule_dag(const te::DagPtr& dag, const Target& target, const std::vector<schedule::LayoutStep>& layouts, const Choices& how);
 
 }  // namespace tw::space::rules

@@ -5,6 +5,7 @@
 
 #include "engine/base/json.h"
 #include "engine/ir/visit.h"
+#include "engine/space/rules/rules.h"
 
 namespace tw::space::cpu {
 
@@ -134,11 +135,12 @@ void schedule_padding(Builder& b, int pad, int64_t block, const Target& target) 
   const auto outer = static_cast<std::ptrdiff_t>(order.size()) - 1;
   if (block > 1) {
     b.layout(pad, nchwc(block, order.size() - 2));
-    const auto c = b.split(pad, order[1], {block});
+    const int64_t v = rules::divisor_up_to(block, target.lanes(kFloat32));
+    const auto c = b.split(pad, order[1], {block / v, v});
     order[1] = c[0];
-    order.push_back(c[1]);
+    order.insert(order.end(), {c[1], c[2]});
     b.reorder(pad, order);
-    b.vectorize(pad, c[1]);
+    b.vectorize(pad, c[2]);
   } else {
     b.vectorize(pad, b.split(pad, order.back(), {target.lanes(kFloat32)})[1]);
   }

@@ -54,7 +54,7 @@ void inline_epilogue(schedule::Builder& b, const Anchor& a);
 /// Stage that holds the reduction's registers: the reduction itself, or a cache of it where it is the output. Updates `output` to its stage.
 int accumulator_stage(schedule::Builder& b, const Anchor& a, int& output);
 
-/// Pads as its own parallel, vectorised loop nest in the blocked layout.
+/// Pads as its own parallel, vectorised loop nest in the blocked layout. A block may be longer than a vector.
 void schedule_padding(schedule::Builder& b, int pad, int64_t block, const Target& target);
 
 }  // namespace tw::space::cpu

@@ -67,7 +67,7 @@ Expected<schedule::Schedule> conv2d_nchwc_apply(const te::DagPtr& dag, const Tar
   if (oc > 1) weights.push_back({0, oc});
   if (weights.size() > 4) b.layout(a.weight, weights);
   cpu::layout_epilogue(b, *dag, a, blocked(oc));
-  schedule_padding(b, a.pad, ic, target);
+  cpu::schedule_padding(b, a.pad, ic, target);
   cpu::inline_epilogue(b, a);
   int out = 0;
   const int acc = cpu::accumulator_stage(b, a, out);

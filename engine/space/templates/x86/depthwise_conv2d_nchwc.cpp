@@ -51,7 +51,7 @@ Expected<schedule::Schedule> depthwise_conv2d_nchwc_apply(const te::DagPtr& dag,
   if (const auto layout = blocked(ic); !layout.empty()) b.layout(a.data, layout);
   if (oc > 1) b.layout(a.weight, {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {0, oc}});
   cpu::layout_epilogue(b, *dag, a, blocked(oc));
-  schedule_padding(b, a.pad, ic, target);
+  cpu::schedule_padding(b, a.pad, ic, target);
   cpu::inline_epilogue(b, a);
   int out = 0;
   const int acc = cpu::accumulator_stage(b, a, out);

@@ -14,16 +14,6 @@ Vectors vectorize_tile(schedule::Builder& b, int stage, const ir::Var& loop, int
   return {parts[0], parts[1]};
 }
 
-void schedule_padding(schedule::Builder& b, int pad, int64_t block, const Target& target) {
-  if (pad < 0) return;
-  if (const auto layout = blocked(block); !layout.empty()) b.layout(pad, layout);
-  const auto axes = b.loops(pad);  // n, c, h, w
-  const auto c = b.split(pad, axes[1], {block});
-  const Vectors v = vectorize_tile(b, pad, c[1], block, target);
-  b.reorder(pad, {axes[0], c[0], axes[2], axes[3], v.whole, v.lanes});
-  b.parallel(pad, b.fuse(pad, {axes[0], c[0], axes[2]}));
-}
-
 ConfigSpace dot_space(int64_t m, int64_t n, int64_t k) {
   ConfigSpace space;
   space.define_split("tile_y", m, {.num_outputs = 2, .help = "rows of a tile"});

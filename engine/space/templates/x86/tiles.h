@@ -24,9 +24,6 @@ Vectors vectorize_tile(schedule::Builder& b, int stage, const ir::Var& loop, int
 /// [N, C, H, W] in blocks of c channels; row-major for 1, which is the same bytes.
 inline std::vector<schedule::LayoutStep::Piece> blocked(int64_t c) { return cpu::nchwc(c); }
 
-/// Pads as its own loop nest over (image, block of channels, row), in the layout of the input.
-void schedule_padding(schedule::Builder& b, int pad, int64_t block, const Target& target);
-
 /// What dense_nopack.x86 and batch_matmul.x86 have in common: sums over a part of the reduction, as a vector for each result, then the sum over the vector.
 ConfigSpace dot_space(int64_t m, int64_t n, int64_t k);
 Expected<schedule::Schedule> dot_schedule(const te::DagPtr& dag, const cpu::Anchor& a, const Target& target, const ConfigEntity& e);
