@@ -40,6 +40,8 @@ Options parse(const QApplication& app) {
   option("task", QApplication::translate("main", "Task to select, counted from 1"), "K");
   option("only-task", QApplication::translate("main", "Tune only that task"), "");
   option("trial", QApplication::translate("main", "Trial to select before the picture"), "N");
+  option("panel", QApplication::translate("main", "Panels to bring to the front before the picture, such as landscape,why"), "NAMES");
+  option("compare", QApplication::translate("main", "Put the newest N sessions side by side before the picture"), "N");
   option("screenshot", QApplication::translate("main", "Write a picture of the window and quit"), "OUT.png");
   option("after", QApplication::translate("main", "Seconds to wait before the picture"), "SECONDS");
   parser.process(app);
@@ -66,6 +68,8 @@ Options parse(const QApplication& app) {
   o.plan.seed = static_cast<quint64>(number("seed", 1));
   o.plan.task = static_cast<int>(number("task", 0)) - 1;
   o.plan.trial = static_cast<qint64>(number("trial", -1));
+  o.plan.panels = parser.value(QStringLiteral("panel")).split(QLatin1Char(','), Qt::SkipEmptyParts);
+  o.plan.compared = static_cast<int>(number("compare", 0));
   o.plan.afterSeconds = number("after", 3);
   o.plan.tuner = parser.value(QStringLiteral("tuner"));
   o.plan.onlyTask = parser.isSet(QStringLiteral("only-task"));

@@ -27,6 +27,7 @@
 #include "app/view_export.h"
 #include "app/views/code_dock.h"
 #include "app/views/graph_page.h"
+#include "app/views/import_dialog.h"
 #include "app/views/start_page.h"
 #include "app/views/trials_view.h"
 #include "app/views/tune_view.h"
@@ -79,7 +80,9 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
       m_explain(engine, m_hub, m_jobs, m_workspace, m_tuning),
       m_tasks(engine, m_hub, m_jobs, m_workspace, m_tuning),
       m_marks(m_hub, m_jobs, m_workspace),
-      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks} {
+      m_import(engine, m_workspace, m_board),
+      m_feeds(m_board, m_tuning, m_models),
+      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks, m_board, m_import} {
   setObjectName(QStringLiteral("window.main"));
   setWindowTitle(tr("Tilewright"));
   setAcceptDrops(true);
@@ -135,6 +138,9 @@ void MainWindow::connectServices() {
     m_busy->setVisible(!what.isEmpty());
     statusBar()->showMessage(what);
   });
+  connect(&m_import, &ImportService::failed, this,
+          [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, tr("The log cannot be imported: %1").arg(message)); });
+  connect(&m_import, &ImportService::imported, this, &MainWindow::showImported);
   connect(&m_workspace, &Workspace::failed, this, [this](const QString& message, bool readOnly) {
     m_banner->showMessage(readOnly ? Banner::Kind::warning : Banner::Kind::error, message);
     updateActions();
@@ -145,7 +151,7 @@ void MainWindow::connectServices() {
     // What is pinned belongs to the old workspace.
     for (auto* pinned : findChildren<PinnedView*>()) pinned->parentWidget()->close();
     // So does the open model: enter it into this one.
-    if (m_hub.model()) openFile(m_hub.model()->path);
+    if (m_hub.model() && !ImportService::isLog(m_hub.model()->path)) openFile(m_hub.model()->path);
     updateActions();
   });
   connect(&m_tuning, &TuneService::sessionStarted, this, [this] {
@@ -184,7 +190,44 @@ void MainWindow::connectServices() {
 
 void MainWindow::openWorkspace(const QString& path) { m_workspace.open(path); }
 
-void MainWindow::openFile(const QString& path) { m_models.openFile(path); }
+void MainWindow::openFile(const QString& path) {
+  if (ImportService::isLog(path))
+    importLog(path);
+  else
+    m_models.openFile(path);
+}
+
+void MainWindow::importLog(const QString& path) {
+  m_import.preview(path);
+  if (m_import.state() != ImportService::State::reading) return;
+  auto* dialog = new ImportDialog(m_import, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->open();
+}
+
+void MainWindow::chooseLog() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Import log"), QSettings().value(QStringLiteral("folder")).toString(),
+                                                    tr("Logs of AutoTVM and Ansor (*.json *.jsonl *.log *.wkl *.tmp);;All files (*)"));
+  if (path.isEmpty()) return;
+  QSettings().setValue(QStringLiteral("folder"), QFileInfo(path).absolutePath());
+  importLog(path);
+}
+
+void MainWindow::showImported(const logs::ImportedLog& log) {
+  m_banner->showMessage(widgets::Banner::Kind::info,
+                        tr("%1 trials of %n task(s) imported, %2 of them failures; %3 lines of no use.", nullptr, static_cast<int>(log.content.tasks.size()))
+                            .arg(log.stored)
+                            .arg(log.failures)
+                            .arg(log.content.problems.size()));
+  if (log.sessions.empty()) return;
+  const auto show = [this, log] {
+    m_hub.setComparedSessions(log.sessions);
+    m_hub.setSession(log.sessions.front());
+  };
+  if (m_hub.model() && m_hub.model()->id == log.model) return show();
+  connect(&m_models, &ModelService::opened, this, show, Qt::SingleShotConnection);
+  m_models.openStored(log.model);
+}
 
 void MainWindow::openZoo(const QString& name, bool tiny) { m_models.openZoo(name, tiny); }
 

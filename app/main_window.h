@@ -9,6 +9,9 @@
 #include "app/selection_hub.h"
 #include "app/services/engine.h"
 #include "app/services/explain_service.h"
+#include "app/services/import_service.h"
+#include "app/services/job_board.h"
+#include "app/services/job_feeds.h"
 #include "app/services/job_runner.h"
 #include "app/services/mark_service.h"
 #include "app/services/model_service.h"
@@ -74,6 +77,8 @@ class MainWindow : public QMainWindow {
   TrialService& trials() { return m_trials; }
   ExplainService& explaining() { return m_explain; }
   ModelService& models() { return m_models; }
+  ImportService& importing() { return m_import; }
+  JobBoard& jobBoard() { return m_board; }
   TuneView& tuneView() { return *m_tuneView; }
   GraphPage& graphPage() { return *m_graph; }
   CodeDock& codeDock() { return *m_codeDock; }
@@ -110,6 +115,9 @@ class MainWindow : public QMainWindow {
   void updateActions();
   void showModel(const OpenModelPtr& model);
   void chooseFile();
+  void chooseLog();
+  void importLog(const QString& path);
+  void showImported(const logs::ImportedLog& log);
   void chooseWorkspace();
   void chooseExport();
   void chooseReport();
@@ -134,6 +142,9 @@ class MainWindow : public QMainWindow {
   ExplainService m_explain;
   TaskBoard m_tasks;
   MarkService m_marks;
+  JobBoard m_board;
+  ImportService m_import;
+  JobFeeds m_feeds;
   Services m_services;
   widgets::Banner* m_banner = nullptr;
   QStackedWidget* m_pages = nullptr;

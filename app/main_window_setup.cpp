@@ -47,6 +47,7 @@ void MainWindow::makeActions() {
 
 void MainWindow::makeFileActions() {
   m_actions.add(id("file.open"), tr("&Open…"), tr("Open an ONNX model or a workspace"), QKeySequence::Open, [this] { chooseFile(); });
+  m_actions.add(id("file.import"), tr("&Import log…"), tr("Import trials that AutoTVM or Ansor logged"), QKeySequence(tr("Ctrl+I")), [this] { chooseLog(); });
   m_actions.add(id("file.start"), tr("Start &page"), tr("Show bundled networks and recent files"), QKeySequence(tr("Ctrl+Home")),
                 [this] { m_pages->setCurrentIndex(0); });
   m_actions.add(id("file.workspace"), tr("Open or create &workspace…"), tr("Open or create the file that keeps all sessions"), QKeySequence(tr("Ctrl+Shift+O")),

@@ -21,7 +21,7 @@ QStringList list(std::initializer_list<const char*> names) {
 const std::vector<MenuDef>& menus() {
   static const std::vector<MenuDef> table = {
       {[] { return tr("&File"); },
-       list({"file.open", kRecentMenu, "file.start", "", "file.workspace", "", "file.exportView", "file.exportReport", "", "file.quit"})},
+       list({"file.open", "file.import", kRecentMenu, "file.start", "", "file.workspace", "", "file.exportView", "file.exportReport", "", "file.quit"})},
       {[] { return tr("&Edit"); },
        list({"edit.undo", "edit.redo", "", "edit.copyView", "", "code.find", "code.findNext", "code.findPrevious", "graph.search"})},
       {[] { return tr("&View"); }, list({kPerspectivesMenu, kPanelsMenu, "view.resetLayout", "", "view.table", "view.pin", "", "graph.zoomIn", "graph.zoomOut",

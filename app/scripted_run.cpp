@@ -2,6 +2,7 @@
 #include "app/scripted_run.h"
 
 #include <QApplication>
+#include <QDockWidget>
 #include <QPixmap>
 #include <QTextStream>
 #include <QTimer>
@@ -49,8 +50,20 @@ void ScriptedRun::modelReady() {
   }
   QTimer::singleShot(static_cast<int>(m_plan.afterSeconds * 1000), this, [this] {
     if (m_plan.trial >= 0) m_window.hub().setTrial(m_plan.trial);
-    QTimer::singleShot(m_plan.trial >= 0 ? 1500 : 0, this, &ScriptedRun::takePicture);
+    arrange();
+    const bool more = m_plan.trial >= 0 || m_plan.compared > 0 || !m_plan.panels.isEmpty();
+    QTimer::singleShot(more ? 2500 : 0, this, &ScriptedRun::takePicture);
   });
+}
+
+void ScriptedRun::arrange() {
+  std::vector<SessionId> newest;
+  const auto& sessions = m_window.workspace().sessions();
+  for (auto row = sessions.rbegin(); row != sessions.rend() && static_cast<int>(newest.size()) < m_plan.compared; ++row) newest.insert(newest.begin(), row->id);
+  if (!newest.empty()) m_window.hub().setComparedSessions(std::move(newest));
+  for (const QString& panel : m_plan.panels) {
+    if (auto* dock = m_window.findChild<QDockWidget*>(QStringLiteral("dock.") + panel)) dock->raise();
+  }
 }
 
 void ScriptedRun::takePicture() {

@@ -21,6 +21,8 @@ class ScriptedRun : public QObject {
     int task = -1;            ///< 0-based task to select, -1: the first
     bool onlyTask = false;    ///< tune only that task
     qint64 trial = -1;        ///< trial to select before the picture
+    QStringList panels;       ///< docks to bring to the front before the picture
+    int compared = 0;         ///< so many of the newest sessions are put side by side
     QString picture;          ///< PNG to write; empty: none
     double afterSeconds = 3;  ///< from when the model is on screen (and the session started)
     QSize size{1600, 1000};
@@ -30,6 +32,7 @@ class ScriptedRun : public QObject {
 
  private:
   void modelReady();
+  void arrange();
   void takePicture();
   void quit(int code);
   MainWindow& m_window;

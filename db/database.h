@@ -25,7 +25,7 @@ struct ModelRow {
 struct TaskRow {
   TaskId id;
   std::string key, name, target;
-  std::string dag_text;  ///< te::print
+  std::string dag_text;  ///< te::print; empty for a task of another program
   int64_t flops = 0;
   // Over all sessions:
   int64_t trials = 0, failures = 0;
@@ -114,6 +114,8 @@ class Database : public records::RecordSource {
   Expected<ModelId> put_model(const std::string& name, const std::string& path, const std::string& content_key, const Json& summary);
   /// Idempotent by task key.
   Expected<TaskId> put_task(const records::Task& task);
+  /// A task of another program whose computation is not known: its row has no dag_text and no FLOPs.
+  Expected<TaskId> put_foreign_task(const std::string& key, const std::string& name, const std::string& target);
   Expected<void> link_task(ModelId model, TaskId task, int weight);
   Expected<SessionId> begin_session(ModelId model, const std::string& tuner, const std::string& target, const Json& options, const Json& host);
   Expected<void> end_session(SessionId session, const std::string& state);

@@ -21,23 +21,30 @@ TaskRow row_of(SQLite::Statement& q) {
   return row;
 }
 
+Expected<TaskId> put(SQLite::Database& c, const std::string& key, const std::string& name, const std::string& target, const std::string& dag_text,
+                     int64_t flops) {
+  SQLite::Statement put(c, "INSERT INTO task(key, name, target, dag_text, flops) VALUES(?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
+  put.bind(1, key);
+  put.bind(2, name);
+  put.bind(3, target);
+  put.bind(4, dag_text);
+  put.bind(5, flops);
+  put.exec();
+  SQLite::Statement q(c, "SELECT id FROM task WHERE key = ?");
+  q.bind(1, key);
+  q.executeStep();
+  return TaskId{q.getColumn(0).getInt64()};
+}
+
 }  // namespace
 
 Expected<TaskId> Database::put_task(const records::Task& task) {
   const std::string dag_text = te::print(*task.dag);
-  return impl_->write([&](SQLite::Database& c) -> Expected<TaskId> {
-    SQLite::Statement put(c, "INSERT INTO task(key, name, target, dag_text, flops) VALUES(?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
-    put.bind(1, task.key);
-    put.bind(2, task.name);
-    put.bind(3, task.target.str());
-    put.bind(4, dag_text);
-    put.bind(5, task.flops);
-    put.exec();
-    SQLite::Statement q(c, "SELECT id FROM task WHERE key = ?");
-    q.bind(1, task.key);
-    q.executeStep();
-    return TaskId{q.getColumn(0).getInt64()};
-  });
+  return impl_->write([&](SQLite::Database& c) { return put(c, task.key, task.name, task.target.str(), dag_text, task.flops); });
+}
+
+Expected<TaskId> Database::put_foreign_task(const std::string& key, const std::string& name, const std::string& target) {
+  return impl_->write([&](SQLite::Database& c) { return put(c, key, name, target, "", 0); });
 }
 
 Expected<std::vector<ModelTaskRow>> Database::tasks_of(ModelId model) {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tw records`: trials in and out of a database as AutoTVM's JSON lines.
 #include <algorithm>
-#include <filesystem>
+#include <map>
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/host.h"
 #include "app/cli/table.h"
 #include "app/cli/tuning.h"
-#include "engine/api/log_trials.h"
-#include "engine/base/hash.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/records/autotvm_log.h"
 #include "engine/records/best.h"
+#include "logs/import_log.h"
 
 namespace tw::cli {
 namespace {
@@ -45,6 +45,10 @@ Expected<void> export_lines(db::Database& db, const Options& o, int64_t& count) 
   std::string lines;
   for (const db::TaskRow& row : rows) {
     if (!matches(row, o.filters)) continue;
+    if (row.dag_text.empty()) {
+      note(fmt::format("skipped: '{}' is a task of another program, whose computation is not known", printable(row.name)));
+      continue;
+    }
     TW_TRY(const records::Task task, task_of(row));
     TW_TRY(const auto trials, db.trials(o.session > 0 ? std::optional(SessionId{o.session}) : std::nullopt, row.id, {}, -1, true));
     for (const db::TrialRow& t : trials) lines += records::autotvm_line(records::to_autotvm(task, t.record)) + "\n";
@@ -75,12 +79,14 @@ int best_records(const Options& o) {
     const auto best = (*db)->best(row.key);
     if (!best) return fail(best.error());
     if (!*best) continue;
-    const auto task = task_of(row);
-    if (!task) return fail(task.error());
     const records::Record& record = **best;
     const double seconds = record.result.decided_s();
     const double rate = static_cast<double>(row.flops) / seconds;
-    lines += records::autotvm_line(records::to_autotvm(*task, record)) + "\n";
+    if (!row.dag_text.empty()) {
+      const auto task = task_of(row);
+      if (!task) return fail(task.error());
+      lines += records::autotvm_line(records::to_autotvm(*task, record)) + "\n";
+    }
     list.push_back({{"task", row.name},
                     {"key", row.key},
                     {"best_s", seconds},
@@ -99,79 +105,6 @@ int best_records(const Options& o) {
   return kDone;
 }
 
-Expected<std::vector<records::Task>> known_tasks(db::Database& db) {
-  TW_TRY(const auto rows, db.tasks());
-  std::vector<records::Task> tasks;
-  for (const db::TaskRow& row : rows) {
-    TW_TRY(records::Task task, task_of(row));
-    tasks.push_back(std::move(task));
-  }
-  return tasks;
-}
-
-/// What a session of imported trials belongs to: the first model that has one of the tasks, else a model that stands for the log.
-Expected<ModelId> model_with(db::Database& db, const std::vector<api::TaskTrials>& tasks, const std::string& file) {
-  TW_TRY(const auto models, db.models());
-  for (const db::ModelRow& m : models) {
-    TW_TRY(const auto rows, db.tasks_of(m.id));
-    for (const db::ModelTaskRow& row : rows)
-      for (const api::TaskTrials& t : tasks)
-        if (t.task.key == row.task.key) return m.id;
-  }
-  std::error_code ec;
-  const std::string path = std::filesystem::weakly_canonical(file, ec).string();
-  TW_TRY(const ModelId log, db.put_model("log " + std::filesystem::path(file).filename().string(), path, content_key("log " + path), Json::object()));
-  for (const api::TaskTrials& t : tasks) {
-    TW_TRY(const TaskId id, db.put_task(t.task));
-    TW_CHECK(db.link_task(log, id, 1));
-  }
-  return log;
-}
-
-struct Imported {
-  api::LogTrials trials;
-  int64_t lines = 0, comments = 0, stored = 0, failures = 0;
-};
-
-/// A session searches one space: points are told apart by their index in it. Names of the trials' spaces; trials without an index go with the first.
-std::vector<std::string> spaces_of(const std::vector<api::TaskTrials>& tasks) {
-  std::vector<std::string> spaces;
-  for (const api::TaskTrials& t : tasks)
-    for (const records::Record& r : t.records)
-      if (r.candidate.index >= 0 && std::find(spaces.begin(), spaces.end(), r.candidate.space) == spaces.end()) spaces.push_back(r.candidate.space);
-  if (spaces.empty()) spaces.emplace_back("default");
-  return spaces;
-}
-
-Expected<Imported> import_lines(db::Database& db, ModelId model, const Options& o) {
-  TW_TRY(const auto log, records::read_autotvm_file(o.file));
-  TW_TRY(const auto known, known_tasks(db));
-  Imported result{api::match_log(log, known, o.file), log.lines, log.comments};
-  const auto& tasks = result.trials.tasks;
-  if (tasks.empty()) return result;
-  if (!model) {
-    TW_TRY(model, model_with(db, tasks, o.file));
-  }
-  const std::vector<std::string> spaces = spaces_of(tasks);
-  for (const std::string& space : spaces) {
-    const Json options = {{"file", o.file}, {"space", space}};
-    TW_TRY(const SessionId session, db.begin_session(model, "import", tasks.front().task.target.str(), options, host_description()));
-    for (const api::TaskTrials& t : tasks) {
-      std::vector<records::Record> trials;
-      std::copy_if(t.records.begin(), t.records.end(), std::back_inserter(trials),
-                   [&](const records::Record& r) { return r.candidate.index < 0 ? space == spaces.front() : r.candidate.space == space; });
-      if (trials.empty()) continue;
-      TW_TRY(const TaskId id, db.put_task(t.task));
-      TW_CHECK(db.put_trials(session, id, trials));
-      TW_CHECK(db.put_finals(session, id, trials));
-      result.stored += static_cast<int64_t>(trials.size());
-      for (const records::Record& r : trials) result.failures += r.result.ok() ? 0 : 1;
-    }
-    TW_CHECK(db.end_session(session, "done"));
-  }
-  return result;
-}
-
 int import_records(const Options& o) {
   if (auto readable = read_file(o.file); !readable) return fail_input(readable.error());
   std::optional<LoadedNetwork> loaded;
@@ -188,26 +121,37 @@ int import_records(const Options& o) {
     if (!stored) return fail(stored.error());
     model = stored->model;
   }
-  const auto result = import_lines(**db, model, o);
+  const Target target = loaded ? loaded->target : host_target();
+  logs::ImportOptions options;
+  options.model = model;
+  options.target = &target;
+  options.host = host_description();
+  logs::ImportProgress progress;
+  const auto result = logs::import_log(**db, o.file, options, stop_token(), progress);
   if (!result) return fail_input(result.error());
-  const auto& problems = result->trials.problems;
+  const auto& problems = result->content.problems;
   for (const records::LineProblem& p : problems) note(fmt::format("skipped: line {}: {}", p.line, p.reason));
+  std::map<std::string, int64_t> by_kind;
+  for (const records::LineProblem& p : problems) ++by_kind[p.kind];
   Json reasons = Json::object();
   std::vector<std::string> counts;
-  for (const auto& [kind, count] : result->trials.by_kind()) {
+  for (const auto& [kind, count] : by_kind) {
     reasons[kind] = count;
     counts.push_back(fmt::format("{} {}", count, kind));
   }
+  const auto foreign = std::count_if(result->content.tasks.begin(), result->content.tasks.end(), [](const logs::LogTask& t) { return !t.computable; });
   if (o.json) {
-    print_json({{"lines", result->lines},
-                {"comments", result->comments},
-                {"tasks", result->trials.tasks.size()},
+    print_json({{"format", logs::format_name(result->content.format)},
+                {"lines", result->content.lines},
+                {"comments", result->content.comments},
+                {"tasks", result->content.tasks.size()},
+                {"foreign_tasks", foreign},
                 {"stored", result->stored},
                 {"stored_failures", result->failures},
                 {"skipped", problems.size()},
                 {"skipped_by_reason", reasons}});
   } else {
-    fmt::print("{} records of {} tasks stored, {} of them failures; {} skipped{}\n", result->stored, result->trials.tasks.size(), result->failures,
+    fmt::print("{} records of {} tasks stored, {} of them failures; {} skipped{}\n", result->stored, result->content.tasks.size(), result->failures,
                problems.size(), counts.empty() ? "" : fmt::format(": {}", fmt::join(counts, ", ")));
   }
   return result->stored == 0 && !problems.empty() ? kBadInput : kDone;
@@ -259,7 +203,6 @@ int split_records(const Options& o) {
 Subcommand add_common(Subcommand app, Run& run, const char* name, const char* help, const std::shared_ptr<Options>& o, int (*work)(const Options&)) {
   Subcommand sub = app.command(run, name, help, o, work);
   sub.option("--db", o->db, "Database").required();
-  sub.option("--format", o->format, "Form of the lines: autotvm (JSON lines, protocol 0.2)").one_of({"autotvm"}).show_default();
   return sub;
 }
 
@@ -270,17 +213,23 @@ void add_records(Subcommand app, Run& run) {
   const char* task_help = "Only tasks whose name contains this or whose key begins with it; may be repeated";
   auto e = std::make_shared<Options>();
   Subcommand sub = add_common(records, run, "export", "Writes every trial as a JSON line", e, export_records);
+  const auto add_format = [](Subcommand& to, Options& o) {
+    to.option("--format", o.format, "Form of the lines: autotvm (JSON lines, protocol 0.2)").one_of({"autotvm"}).show_default();
+  };
+  add_format(sub, *e);
   sub.option("file", e->file, "File to write; standard output if absent");
   sub.option("--task", e->filters, task_help);
   sub.option("--session", e->session, "Only the trials of this session");
   auto i = std::make_shared<Options>();
-  sub = add_common(records, run, "import", "Stores the trials of a log; lines that cannot be used are named and skipped", i, import_records);
+  sub =
+      add_common(records, run, "import", "Stores the trials of a log of AutoTVM or Ansor; lines that cannot be used are named and skipped", i, import_records);
   sub.option("file", i->file, "File with JSON lines").required();
-  sub.option("--model", i->network.model, "ONNX file whose tasks are added first; a log of another program needs it in a database that does not have them yet");
+  sub.option("--model", i->network.model, "ONNX file whose tasks are added first, so that lines count for its fused tasks");
   sub.option("--target", i->network.target, "Target of the model's tasks").show_default();
   sub.flag("--json", i->json, "One JSON document on standard output");
   auto b = std::make_shared<Options>();
   sub = add_common(records, run, "best", "The fastest verified trial of every task", b, best_records);
+  add_format(sub, *b);
   sub.option("file", b->file, "Writes JSON lines to this file instead of a table");
   sub.option("--task", b->filters, task_help);
   sub.flag("--json", b->json, "One JSON document on standard output");

@@ -5,7 +5,9 @@
 
 #include "engine/api/compile.h"
 #include "engine/api/explain.h"
+#include "engine/api/insight.h"
 #include "engine/base/json_fwd.h"
+#include "engine/measure/roofline.h"
 #include "engine/tune/session.h"
 
 namespace tw::app {
@@ -20,6 +22,13 @@ class Engine {
     bool searched = true;  ///< false for AutoTVM's spaces, which are searched only by name
   };
 
+  /// How many points of a space can be built.
+  struct SpaceSample {
+    int64_t looked = 0, legal = 0;
+    bool all = false;                        ///< every point was looked at
+    std::map<std::string, int64_t> refused;  ///< points by reason, with its numbers taken out
+  };
+
   virtual ~Engine() = default;
   virtual Target target() = 0;
   virtual Expected<api::Network> import(const std::string& path, const Target& target) = 0;
@@ -30,6 +39,13 @@ class Engine {
   virtual api::Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,
                                    const std::vector<int>& groups) = 0;
   virtual Expected<records::Candidate> candidateAt(const records::Task& task, const std::string& space, int64_t index) = 0;
+  /// Looks at `limit` points, spread by a fixed seed, or at all if there are no more.
+  virtual SpaceSample sampleSpace(const records::Task& task, const std::string& space, int64_t limit, StopToken stop) = 0;
+  /// Builds and times one candidate as a trial of a session would be.
+  virtual Expected<records::MeasureResult> measure(const records::Task& task, const records::Candidate& candidate, StopToken stop) = 0;
+  /// What the machine reaches, measured on all cores; takes about a second.
+  virtual Expected<measure::Roofline> roofline() = 0;
+  virtual Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) = 0;
   virtual records::Candidate defaultCandidate(const records::Task& task) = 0;
   virtual Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                              const tune::EventSink& events, const tune::SessionControl& control) = 0;

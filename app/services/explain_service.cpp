@@ -70,7 +70,10 @@ void ExplainService::loadSpaces() {
   m_spacesKnown = false;
   Q_EMIT spaceChanged();
   const records::Task* task = m_hub.taskValue();
-  if (!task) return m_spaceJob.stop();
+  if (!task || !task->dag) {
+    m_spacesKnown = task != nullptr;
+    return m_spaceJob.stop();
+  }
   using Spaces = std::vector<Engine::Space>;
   const auto work = [this, copy = *task](StopToken) -> Expected<Spaces> { return m_engine.spaces(copy); };
   m_spaceJob.replace(m_jobs.run<Spaces>(Lane::work, this, work, [this](Expected<Spaces> result) {
@@ -118,6 +121,16 @@ void ExplainService::explainSelection() {
     m_explanation.reset();
     Q_EMIT explained({});
     return;
+  }
+  if (!m_hub.taskValue()->dag) {
+    m_job.stop();
+    m_explanation.reset();
+    widgets::CodeListing listing;
+    listing.title = tr("No code");
+    listing.error =
+        tr("This task came from a log of another program that does not hold its computation. Its times and failures can be looked at and compared.");
+    Q_EMIT reasonChanged({});
+    return Q_EMIT explained(listing);
   }
   if (m_hub.trial() >= 0) return run(tr("Lowering trial %1…").arg(m_hub.trial()), findTrial(m_hub.trial()));
   if (m_hub.isConfigEdited()) return run(tr("Lowering point %1…").arg(m_hub.configIndex()), findConfig(m_hub.configIndex()));

@@ -2,13 +2,31 @@
 #include "app/services/local_engine.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "engine/base/json.h"
 #include "engine/codegen/codegen.h"
 #include "engine/frontends/frontend.h"
 #include "engine/measure/peak.h"
+#include "engine/runtime/thread_pool.h"
 
 namespace tw::app {
+namespace {
+
+/// `needs 40 registers, has 16` and `needs 48 registers, has 16` are one reason.
+std::string withoutNumbers(const std::string& reason) {
+  std::string out;
+  for (const char c : reason) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit)
+      out += c;
+    else if (out.empty() || out.back() != '#')
+      out += '#';
+  }
+  return out;
+}
+
+}  // namespace
 
 Target LocalEngine::target() { return host_target(); }
 
@@ -35,6 +53,53 @@ api::Explanation LocalEngine::explain(const records::Task& task, const std::vect
 Expected<records::Candidate> LocalEngine::candidateAt(const records::Task& task, const std::string& space, int64_t index) {
   return api::candidate_at(task, space, index);
 }
+
+Engine::SpaceSample LocalEngine::sampleSpace(const records::Task& task, const std::string& name, int64_t limit, StopToken stop) {
+  SpaceSample sample;
+  const space::Template* t = space::find_template(*task.dag, task.target, name);
+  if (!t) return sample;
+  const space::ConfigSpace space = t->space(*task.dag, task.target);
+  sample.all = space.size() <= limit;
+  Rng rng(1);
+  for (int64_t i = 0; i < std::min(limit, space.size()) && !stop.stop_requested(); ++i) {
+    const auto point = space.get(sample.all ? i : rng.range(0, space.size() - 1));
+    ++sample.looked;
+    std::string reason = space.filtered_reason(*point);
+    if (reason.empty()) {
+      const auto schedule = t->apply(task.dag, task.target, *point);
+      if (!schedule) reason = schedule.error().message;
+    }
+    if (reason.empty())
+      ++sample.legal;
+    else
+      ++sample.refused[withoutNumbers(reason)];
+  }
+  return sample;
+}
+
+Expected<records::MeasureResult> LocalEngine::measure(const records::Task& task, const records::Candidate& candidate, StopToken stop) {
+  TW_TRY(const auto builder, measure::local_builder({}));
+  TW_TRY(const auto runner, measure::local_runner({}));
+  const std::vector<measure::BuildOutcome> built = builder->build(task, std::span(&candidate, 1), stop);
+  if (built[0].status == records::Status::ok) {
+    records::MeasureResult result = runner->run(task, built, {}, stop)[0];
+    result.build_s = built[0].seconds;
+    return result;
+  }
+  records::MeasureResult failed;
+  failed.status = built[0].status;
+  failed.message = built[0].message;
+  failed.build_s = built[0].seconds;
+  failed.timestamp_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return failed;
+}
+
+Expected<measure::Roofline> LocalEngine::roofline() {
+  const runtime::ThreadPool pool(target().cores);
+  return measure::measure_roofline(pool, 1.0);
+}
+
+Expected<api::Insight> LocalEngine::insight(const records::Task& task, const std::vector<schedule::Step>& steps) { return api::insight(task, steps); }
 
 records::Candidate LocalEngine::defaultCandidate(const records::Task& task) { return api::default_candidate(task); }
 

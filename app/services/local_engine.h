@@ -16,6 +16,10 @@ class LocalEngine : public Engine {
   api::Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,
                            const std::vector<int>& groups) override;
   Expected<records::Candidate> candidateAt(const records::Task& task, const std::string& space, int64_t index) override;
+  SpaceSample sampleSpace(const records::Task& task, const std::string& space, int64_t limit, StopToken stop) override;
+  Expected<records::MeasureResult> measure(const records::Task& task, const records::Candidate& candidate, StopToken stop) override;
+  Expected<measure::Roofline> roofline() override;
+  Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) override;
   records::Candidate defaultCandidate(const records::Task& task) override;
   Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                      const tune::EventSink& events, const tune::SessionControl& control) override;

@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QStandardPaths>
+#include <algorithm>
 #include <map>
 
 #include "engine/base/json.h"
@@ -67,8 +68,6 @@ void ModelService::openZoo(const QString& name, bool tiny) {
 }
 
 void ModelService::run(const QString& what, std::function<Expected<std::string>()> file, const QString& name) {
-  m_busy = true;
-  Q_EMIT busyChanged(what);
   const auto work = [this, file = std::move(file), name,
                      database = m_workspace.isWritable() ? m_workspace.database() : nullptr](StopToken stop) -> Expected<OpenModelPtr> {
     TW_TRY(const std::string path, file());
@@ -83,6 +82,12 @@ void ModelService::run(const QString& what, std::function<Expected<std::string>(
     if (database) TW_CHECK(enter(*model, *database));
     return OpenModelPtr(model);
   };
+  runJob(what, name, work);
+}
+
+void ModelService::runJob(const QString& what, const QString& name, std::function<Expected<OpenModelPtr>(StopToken)> work) {
+  m_busy = true;
+  Q_EMIT busyChanged(what);
   m_job.replace(m_jobs.run<OpenModelPtr>(Lane::work, this, work, [this, name](Expected<OpenModelPtr> result) {
     finish();
     if (result)
@@ -90,6 +95,43 @@ void ModelService::run(const QString& what, std::function<Expected<std::string>(
     else
       Q_EMIT failed(tr("%1 cannot be opened: %2").arg(name, QString::fromStdString(result.error().message)), QString::fromStdString(result.error().text()));
   }));
+}
+
+void ModelService::openStored(ModelId id) {
+  const auto& models = m_workspace.models();
+  const auto row = std::find_if(models.begin(), models.end(), [id](const db::ModelRow& m) { return m.id == id; });
+  if (row != models.end() && !row->summary.contains("log")) return openFile(QString::fromStdString(row->path));
+  const auto work = [this, id, reader = m_workspace.reader()](StopToken) -> Expected<OpenModelPtr> {
+    if (!reader) return Error(ErrorCode::not_found, "No workspace is open");
+    TW_TRY(const auto known, reader->models());
+    const auto stored = std::find_if(known.begin(), known.end(), [id](const db::ModelRow& m) { return m.id == id; });
+    if (stored == known.end()) return Error(ErrorCode::not_found, "The workspace has no such model");
+    auto model = std::make_shared<OpenModel>();
+    model->name = QString::fromStdString(stored->name);
+    model->path = QString::fromStdString(stored->path);
+    model->target = m_engine.target();
+    model->id = id;
+    TW_TRY(const auto rows, reader->tasks_of(id));
+    double flops = 0;
+    for (const db::ModelTaskRow& r : rows) flops += static_cast<double>(r.task.flops) * r.weight;
+    for (const db::ModelTaskRow& r : rows) {
+      api::NetworkTask t;
+      t.task.key = r.task.key, t.task.name = r.task.name, t.task.flops = r.task.flops, t.task.target = model->target;
+      if (!r.task.dag_text.empty()) {
+        TW_TRY(t.task.dag, te::parse_dag(r.task.dag_text));
+        TW_TRY(t.task.target, parse_target(r.task.target));
+        const std::vector<Engine::Space> spaces = m_engine.spaces(t.task);
+        t.space = spaces.empty() ? "default" : spaces.front().name;
+        t.space_size = spaces.empty() ? 1 : spaces.front().space->size();
+      }
+      t.weight = r.weight;
+      t.flops_share = flops > 0 ? static_cast<double>(r.task.flops) * r.weight / flops : 0;
+      model->tasks.push_back(std::move(t));
+      model->taskIds.push_back(r.task.id);
+    }
+    return OpenModelPtr(model);
+  };
+  runJob(tr("Opening a log's tasks"), tr("The log"), work);
 }
 
 void ModelService::finish() {

@@ -18,6 +18,8 @@ class ModelService : public QObject {
   void openFile(const QString& path);
   /// A bundled network, written as an ONNX file first.
   void openZoo(const QString& name, bool tiny);
+  /// A model of the workspace: its file, or for one that stands for a log its tasks alone, without a graph.
+  void openStored(ModelId id);
   void cancel();
   bool isBusy() const { return m_busy; }
 
@@ -27,6 +29,7 @@ class ModelService : public QObject {
   void failed(const QString& message, const QString& details);
 
  private:
+  void runJob(const QString& what, const QString& name, std::function<Expected<OpenModelPtr>(StopToken)> work);
   void run(const QString& what, std::function<Expected<std::string>()> file, const QString& name);
   void finish();
   Engine& m_engine;

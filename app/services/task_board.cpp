@@ -13,7 +13,7 @@ constexpr double kNone = std::numeric_limits<double>::infinity();
 
 /// Shape of the first output of a task's dag.
 QString outputShape(const records::Task& task) {
-  if (task.dag->outputs.empty()) return {};
+  if (!task.dag || task.dag->outputs.empty()) return {};
   return widgets::shapeText(task.dag->ops[static_cast<size_t>(task.dag->outputs[0])].output->shape);
 }
 

@@ -55,6 +55,12 @@ void TuneService::start(const Request& request) {
   if (full.tasks.empty()) {
     for (size_t i = 0; i < full.model->tasks.size(); ++i) full.tasks.push_back(static_cast<int>(i));
   }
+  // Tasks of other programs' logs have no computation that could be built.
+  std::erase_if(full.tasks, [&](int t) { return !full.model->tasks[static_cast<size_t>(t)].task.dag; });
+  if (full.tasks.empty()) {
+    Q_EMIT failed(tr("Nothing can be tuned: the log that the tasks came from does not hold their computations."));
+    return;
+  }
   m_model = full.model;
   m_session = {};
   m_progress.clear();

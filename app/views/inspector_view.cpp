@@ -196,6 +196,7 @@ void InspectorView::addTask() {
   m_properties->line(about, tr("Trials"), tr("%1, %2 failed").arg(widgets::countText(line.trials), widgets::countText(line.failures)));
   m_properties->line(about, tr("Default schedule"), widgets::secondsText(line.defaultSeconds));
   m_properties->line(about, tr("Best"), widgets::secondsText(line.bestSeconds));
+  if (!t.task.dag) return;  // of a log that does not hold its computation
   auto* tensors = m_properties->section(tr("Tensors"));
   for (const te::Op& op : t.task.dag->ops) {
     QStringList shape;

@@ -192,7 +192,7 @@ void NavigatorView::choose(const QModelIndex& index, bool open) {
   for (const db::ModelRow& row : m_services.workspace.models()) {
     if (row.id != place.model) continue;
     m_wanted = place;
-    m_services.models.openFile(QString::fromStdString(row.path));
+    m_services.models.openStored(row.id);
   }
 }
 

@@ -84,12 +84,8 @@ void SessionsView::choose(int row) {
   const db::SessionRow session = m_model->session(row);
   const auto& model = m_services.hub.model();
   if (model && session.model == model->id) return m_services.hub.setSession(session.id);
-  for (const auto& entry : m_services.workspace.models()) {
-    if (entry.id != session.model) continue;
-    m_wanted = session.id.value;
-    m_services.models.openFile(QString::fromStdString(entry.path));
-    return;
-  }
+  m_wanted = session.id.value;
+  m_services.models.openStored(session.model);
 }
 
 }  // namespace tw::app

@@ -3,7 +3,13 @@
 
 #include <QWidget>
 
+#include "app/services/engine.h"
+#include "app/services/job_runner.h"
 #include "app/views/view.h"
+
+class QComboBox;
+class QLabel;
+class QToolButton;
 
 namespace tw::widgets {
 class EmptyState;
@@ -12,7 +18,10 @@ class KnobPanel;
 
 namespace tw::app {
 
-/// The config space of the selected task; every edited point is lowered at once.
+class MeasureService;
+
+/// The config spaces of the selected task, one a template: how many of their points can be built, and a hand on every knob. Every edited point is lowered at
+/// once, and can be measured.
 class SpaceView : public QWidget {
   Q_OBJECT
  public:
@@ -20,10 +29,22 @@ class SpaceView : public QWidget {
   static QWidget* create(Services& services, QWidget* parent) { return new SpaceView(services, parent); }
 
  private:
+  QWidget* makeContent();
   void showSpace();
+  void showChoices();
+  void sample();
+  void showSample(const Engine::SpaceSample& sample);
+  void showMeasure();
   Services& m_services;
+  MeasureService* m_measuring;
   widgets::KnobPanel* m_panel;
   widgets::EmptyState* m_state;
+  QComboBox* m_space = nullptr;
+  QLabel* m_facts = nullptr;
+  QToolButton* m_measure = nullptr;
+  LatestJob m_job;
+  const space::ConfigSpace* m_sampled = nullptr;
+  bool m_quiet = false;
 };
 
 }  // namespace tw::app

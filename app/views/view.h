@@ -10,6 +10,8 @@ namespace tw::app {
 class ActionRegistry;
 class Engine;
 class ExplainService;
+class ImportService;
+class JobBoard;
 class JobRunner;
 class MarkService;
 class ModelService;
@@ -32,6 +34,8 @@ struct Services {
   TaskBoard& tasks;
   ActionRegistry& actions;
   MarkService& marks;
+  JobBoard& board;
+  ImportService& importing;
 };
 
 /// One row of the table of docked views.

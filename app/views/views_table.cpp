@@ -5,6 +5,7 @@
 #include "app/views/compare_view.h"
 #include "app/views/curve_view.h"
 #include "app/views/inspector_view.h"
+#include "app/views/jobs_view.h"
 #include "app/views/landscape_view.h"
 #include "app/views/log_view.h"
 #include "app/views/navigator_view.h"
@@ -14,6 +15,7 @@
 #include "app/views/trials_view.h"
 #include "app/views/tune_view.h"
 #include "app/views/view.h"
+#include "app/views/why_view.h"
 
 namespace tw::app {
 namespace {
@@ -28,9 +30,11 @@ const ViewDef kViews[] = {
     {"code", [] { return tr("Code"); }, Qt::RightDockWidgetArea, nullptr, false, CodeDock::create},
     {"tasks", [] { return tr("Tasks"); }, Qt::BottomDockWidgetArea, nullptr, false, TasksView::create},
     {"sessions", [] { return tr("Sessions"); }, Qt::BottomDockWidgetArea, "tasks", false, SessionsView::create},
+    {"jobs", [] { return tr("Jobs"); }, Qt::BottomDockWidgetArea, "tasks", false, JobsView::create},
     {"log", [] { return tr("Log"); }, Qt::BottomDockWidgetArea, "tasks", false, LogView::create},
     {"curve", [] { return tr("Tuning curve"); }, Qt::BottomDockWidgetArea, nullptr, false, CurveView::create},
     {"landscape", [] { return tr("Landscape"); }, Qt::BottomDockWidgetArea, "curve", false, LandscapeView::create},
+    {"why", [] { return tr("Why"); }, Qt::RightDockWidgetArea, "code", false, WhyView::create},
     {"compare", [] { return tr("Compare"); }, Qt::BottomDockWidgetArea, "curve", false, CompareView::create},
     {"trials", [] { return tr("Trials"); }, Qt::BottomDockWidgetArea, nullptr, false, TrialsView::create},
 };

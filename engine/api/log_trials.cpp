@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/api/log_trials.h"
 
+#include "engine/api/logged_task.h"
+
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/records/autotvm_task.h"
@@ -21,15 +23,36 @@ Expected<records::Task> described_task(const records::AutotvmRecord& line) {
   return task;
 }
 
+Error no_space(const records::Task& task, const records::AutotvmRecord& line) {
+  return Error(ErrorCode::unsupported, fmt::format("Task '{}' has no space '{}' for this target", task.name, printable(line.record.candidate.space)));
+}
+
+/// The trial as a point of `space`, with its steps.
+Expected<records::Record> point_of(const records::Task& task, const records::AutotvmRecord& line, const space::Template& t, const space::ConfigSpace& space) {
+  records::Record record = line.record;
+  record.task_key = task.key;
+  TW_TRY(const auto entity, space.from_json(record.candidate.config));
+  if (const std::string reason = space.filtered_reason(entity); !reason.empty()) return Error(ErrorCode::resource_limit, "The point is invalid: " + reason);
+  TW_TRY(const auto schedule, t.apply(task.dag, task.target, entity));
+  record.candidate.index = entity.index();
+  record.candidate.config = entity.to_json();
+  record.candidate.steps = schedule.steps();
+  return record;
+}
+
 class Matcher {
  public:
-  Matcher(std::span<const records::Task> known, const std::string& name) : known_(known.begin(), known.end()), name_(name) {}
+  Matcher(std::span<const records::Task> known, const std::string& name, const Target* target)
+      : known_(known.begin(), known.end()), name_(name), target_(target) {}
 
   void take(const records::AutotvmRecord& line) {
     const std::vector<const records::Task*> tasks = records::find_tasks(known_, line);
     for (const records::Task* task : tasks) add(line, *task);
     if (!tasks.empty()) return;
-    const auto task = described_task(line);
+    auto task = described_task(line);
+    if (!task && target_ && line.dag_text.empty() && line.record.task_key.empty()) {
+      if (auto logged = logged_task(line, *target_)) task = std::move(logged);
+    }
     if (!task) return problem(line, "unknown_task", task.error().text());
     known_.push_back(*task);
     add(line, *task);
@@ -38,7 +61,7 @@ class Matcher {
 
  private:
   void add(const records::AutotvmRecord& line, const records::Task& task) {
-    auto record = as_trial(task, line);
+    auto record = line.record.task_key.empty() ? in_space(task, line) : as_trial(task, line);
     if (!record) {
       const bool no_space = record.error().code == ErrorCode::unsupported, outside = record.error().code == ErrorCode::invalid_argument;
       return problem(line, no_space ? "unknown_space" : outside ? "not_in_space" : "invalid_point", record.error().text());
@@ -58,12 +81,25 @@ class Matcher {
     problem(line, "duplicate", "A second trial of the same point");
   }
 
+  /// as_trial() with the task's spaces made once.
+  Expected<records::Record> in_space(const records::Task& task, const records::AutotvmRecord& line) {
+    const auto [at, fresh] = spaces_.try_emplace({task.key, line.record.candidate.space});
+    if (fresh) {
+      at->second.first = space::find_template(*task.dag, task.target, line.record.candidate.space);
+      if (at->second.first) at->second.second = at->second.first->space(*task.dag, task.target);
+    }
+    if (!at->second.first) return no_space(task, line);
+    return point_of(task, line, *at->second.first, at->second.second);
+  }
+
   void problem(const records::AutotvmRecord& line, const char* kind, const std::string& reason) {
     result_.problems.push_back({line.line, 0, kind, fmt::format("'{}': {}", printable(line.name), reason)});
   }
 
   std::vector<records::Task> known_;  ///< those that lines described so far included
   const std::string& name_;
+  const Target* target_;                                                                                         ///< may be null
+  std::map<std::pair<std::string, std::string>, std::pair<const space::Template*, space::ConfigSpace>> spaces_;  ///< by task and name; no template: not here
   LogTrials result_;
   std::map<std::string, size_t> places_;                     ///< of tasks, by key
   std::map<std::pair<size_t, std::string>, size_t> points_;  ///< of records, by task and point
@@ -158,25 +194,17 @@ std::map<std::string, int64_t> LogTrials::by_kind() const {
 }
 
 Expected<records::Record> as_trial(const records::Task& task, const records::AutotvmRecord& line) {
-  records::Record record = line.record;
-  record.task_key = task.key;
-  if (!line.record.task_key.empty()) return record;
-  const space::Template* t = space::find_template(*task.dag, task.target, record.candidate.space);
-  if (t == nullptr) {
-    return Error(ErrorCode::unsupported, fmt::format("Task '{}' has no space '{}' for this target", task.name, printable(record.candidate.space)));
+  if (!line.record.task_key.empty()) {
+    records::Record record = line.record;
+    record.task_key = task.key;
+    return record;
   }
-  const space::ConfigSpace space = t->space(*task.dag, task.target);
-  TW_TRY(const auto entity, space.from_json(record.candidate.config));
-  if (const std::string reason = space.filtered_reason(entity); !reason.empty()) return Error(ErrorCode::resource_limit, "The point is invalid: " + reason);
-  TW_TRY(const auto schedule, t->apply(task.dag, task.target, entity));
-  record.candidate.index = entity.index();
-  record.candidate.config = entity.to_json();
-  record.candidate.steps = schedule.steps();
-  return record;
+  const space::Template* t = space::find_template(*task.dag, task.target, line.record.candidate.space);
+  return t ? point_of(task, line, *t, t->space(*task.dag, task.target)) : no_space(task, line);
 }
 
-LogTrials match_log(const records::AutotvmLog& log, std::span<const records::Task> known, const std::string& name) {
-  Matcher matcher(known, name);
+LogTrials match_log(const records::AutotvmLog& log, std::span<const records::Task> known, const std::string& name, const Target* target) {
+  Matcher matcher(known, name, target);
   for (const records::AutotvmRecord& line : log.records) matcher.take(line);
   LogTrials result = std::move(matcher).finish();
   result.problems.insert(result.problems.begin(), log.problems.begin(), log.problems.end());

@@ -29,8 +29,9 @@ struct LogTrials {
 Expected<records::Record> as_trial(const records::Task& task, const records::AutotvmRecord& line);
 
 /// The trials of a log that belong to `known` tasks, or to tasks that its lines describe themselves. A line of another program counts for each task known by
-/// then with its computation. Of two trials of a point the faster one stays. `name` is what the records' origins call the log.
-LogTrials match_log(const records::AutotvmLog& log, std::span<const records::Task> known, const std::string& name);
+/// then with its computation; where none is, it counts for the task that follows from its arguments on `target`, if that is given (logged_task.h).
+/// Of two trials of a point the faster one stays. `name` is what the records' origins call the log.
+LogTrials match_log(const records::AutotvmLog& log, std::span<const records::Task> known, const std::string& name, const Target* target = nullptr);
 
 /// Logs as the source of records for compiling: what `tw compile --log` reads.
 class LogRecords : public records::RecordSource {

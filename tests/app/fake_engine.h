@@ -15,8 +15,9 @@ namespace tw::app {
 /// An engine that measures nothing: a small network, a space of 100 points, trials with made-up times at a chosen pace.
 class FakeEngine : public Engine {
  public:
-  int millisPerTrial = 1;  ///< -1: none at all
-  int trialsPerBatch = 1;  ///< stored and told together
+  int millisPerTrial = 1;      ///< -1: none at all
+  double trialsPerSecond = 0;  ///< if above 0, the pace instead of millisPerTrial
+  int trialsPerBatch = 1;      ///< stored and told together
   bool failTuning = false;
   std::atomic<int> explained = 0, pausedPolls = 0, told = 0;
 
@@ -57,7 +58,9 @@ class FakeEngine : public Engine {
     for (int i = 0; i < 10; ++i) ten.push_back(i);
     s->define_knob("a", ten);
     s->define_knob("b", ten);
-    return {{"fake.cpu", "A space for tests", "none", s}};
+    auto other = std::make_shared<space::ConfigSpace>();
+    other->define_split("c", 64, {.num_outputs = 3});
+    return {{"fake.cpu", "A space for tests", "none", s}, {"other.cpu", "Another way", "none", other}};
   }
 
   api::Explanation explain(const records::Task&, const std::vector<schedule::Step>&, const api::Network&, const std::vector<int>&) override {
@@ -71,6 +74,22 @@ class FakeEngine : public Engine {
     if (index == 13) return Error(ErrorCode::resource_limit, "Point 13 needs 40 vector registers, the target has 16");
     return candidate(index);
   }
+  SpaceSample sampleSpace(const records::Task&, const std::string&, int64_t, StopToken) override {
+    return {100, 60, true, {{"Expected at most # registers, found #", 40}}};
+  }
+  Expected<records::MeasureResult> measure(const records::Task&, const records::Candidate&, StopToken) override {
+    records::MeasureResult r;
+    r.status = records::Status::ok;
+    r.samples_s = {0.002}, r.sample_flags = {false}, r.verified = true, r.timestamp_s = 1.9e9;
+    return r;
+  }
+  Expected<measure::Roofline> roofline() override { return measure::Roofline{1e11, {{1 << 15, 1e11}, {1 << 28, 1e10}}}; }
+  Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>&) override {
+    api::Insight i;
+    i.flops = static_cast<double>(task.flops), i.compulsory_bytes = 1e4, i.vector_lanes = 16;
+    i.nest = {{"i", tir::ForKind::parallel, 8, 1, 1e4, {{"x", 4e3}, {"y", 6e3}}}, {"j", tir::ForKind::vectorized, 16, 8, 64, {{"y", 64}}}};
+    return i;
+  }
   records::Candidate defaultCandidate(const records::Task&) override {
     records::Candidate c;
     c.space = "default";
@@ -82,6 +101,8 @@ class FakeEngine : public Engine {
     if (failTuning) return Error(ErrorCode::infrastructure, "The worker program is missing");
     tune::SessionReport report;
     events(tune::SessionPlanned{options.trials});
+    const auto begin = std::chrono::steady_clock::now();
+    int64_t made = 0;
     const int64_t each = options.trials / static_cast<int64_t>(tasks.size());
     for (size_t t = 0; t < tasks.size() && !report.cancelled; ++t) {
       const int task = static_cast<int>(t);
@@ -111,7 +132,11 @@ class FakeEngine : public Engine {
           for (const auto& e : batch) events(e), ++told;
           batch.clear();
         }
-        if (millisPerTrial >= 0) std::this_thread::sleep_for(std::chrono::milliseconds(millisPerTrial));
+        if (trialsPerSecond > 0)
+          std::this_thread::sleep_until(begin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                    std::chrono::duration<double>(static_cast<double>(++made) / trialsPerSecond)));
+        else if (millisPerTrial >= 0)
+          std::this_thread::sleep_for(std::chrono::milliseconds(millisPerTrial));
       }
       tune::TaskDone done;
       done.task = task, done.default_s = 0.01, done.best_s = best, done.trials = each;

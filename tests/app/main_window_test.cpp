@@ -28,6 +28,8 @@
 #include "app/views/tune_view.h"
 #include "tests/app/fake_engine.h"
 #include "widgets/charts/curve_chart.h"
+#include "widgets/charts/heat_map_view.h"
+#include "widgets/charts/parallel_view.h"
 #include "widgets/common/banner.h"
 #include "widgets/graph/graph_view.h"
 #include "widgets/ir/code_pane.h"
@@ -230,6 +232,89 @@ class MainWindowTest : public QObject {
     QTRY_VERIFY(reason->isHidden());
     b->window->hub().setConfigIndex(13);
     QTRY_VERIFY(reason->text().contains(QStringLiteral("40 vector registers")));
+  }
+
+  void everyTemplateOfATaskIsOffered() {
+    auto b = open(database("templates.twdb"));
+    auto* choice = b->window->findChild<QComboBox*>(QStringLiteral("combo.space.template"));
+    QTRY_COMPARE(choice->count(), 2);
+    auto* facts = b->window->findChild<QLabel*>(QStringLiteral("label.space.facts"));
+    QTRY_VERIFY2(facts->text().contains(QStringLiteral("60.0 %")), qPrintable(facts->text()));
+    QVERIFY(facts->text().contains(QStringLiteral("registers")));
+    QTRY_VERIFY(b->engine.explained > 0);
+    QTest::keyClick(choice, Qt::Key_Down);
+    QTRY_VERIFY(b->window->findChild<QComboBox*>(QStringLiteral("combo.knob.c")));
+    QCOMPARE(b->window->explaining().space().name, std::string("other.cpu"));
+    auto* lattice = b->window->findChild<QWidget*>(QStringLiteral("lattice.knob.c"));
+    QVERIFY(lattice);
+    const qint64 before = b->window->hub().configIndex();
+    QTest::keyClick(lattice, Qt::Key_Right);
+    QVERIFY(b->window->hub().configIndex() != before);
+  }
+
+  void aPointIsMeasuredByHand() {
+    auto b = open(database("hand.twdb"));
+    auto* measure = b->window->findChild<QToolButton*>(QStringLiteral("button.space.measure"));
+    QTRY_VERIFY(b->window->findChild<QComboBox*>(QStringLiteral("combo.knob.a")));
+    b->window->findChild<QComboBox*>(QStringLiteral("combo.knob.a"))->setCurrentIndex(4);
+    QTRY_VERIFY2(measure->isEnabled(), qPrintable(measure->toolTip()));
+    measure->click();
+    QTRY_COMPARE(b->window->hub().trial(), 1);
+    QTRY_COMPARE(b->window->workspace().sessions().size(), size_t{1});
+    QCOMPARE(b->window->workspace().sessions()[0].tuner, std::string("hand"));
+    QTRY_VERIFY(b->window->trials().store() && b->window->trials().store()->size() == 1);
+    QTRY_VERIFY(measure->isEnabled());
+    measure->click();  // the same point again is the first trial of another session
+    QTRY_COMPARE(b->window->workspace().sessions().size(), size_t{2});
+    b->window->hub().setConfigIndex(13);
+    QTRY_VERIFY(!measure->isEnabled());
+    QVERIFY(measure->toolTip().contains(QStringLiteral("nothing is shown")));
+  }
+
+  void whyAndLandscapeFollowTheSelection() {
+    auto b = open(database("why.twdb"));
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 60);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    b->window->findChild<QDockWidget*>(QStringLiteral("dock.why"))->raise();
+    b->window->findChild<QDockWidget*>(QStringLiteral("dock.landscape"))->raise();
+    b->window->hub().setTrial(20);
+    auto* title = b->window->findChild<QLabel*>(QStringLiteral("label.why.title"));
+    QTRY_VERIFY2(title->text().contains(QStringLiteral("GFLOP/s")), qPrintable(title->text()));
+    QTRY_VERIFY(b->window->findChild<QLabel*>(QStringLiteral("label.why.machine"))->text().contains(QStringLiteral("100")));
+    auto* map = b->window->findChild<widgets::HeatMapView*>(QStringLiteral("view.space.heatmap"));
+    QTRY_COMPARE(map->map().cells.size(), size_t{100});
+    QVERIFY(map->summary().contains(QStringLiteral("cells tried")));
+    auto* parallel = b->window->findChild<widgets::ParallelView*>(QStringLiteral("view.space.parallel"));
+    Q_EMIT parallel->brushed(QStringLiteral("a>=5"));
+    QTRY_COMPARE(b->window->findChild<QLineEdit*>(QStringLiteral("edit.trials.filter"))->text(), QStringLiteral("a>=5"));
+    QTRY_VERIFY2(parallel->summary().contains(QStringLiteral(" of 29 trials kept")) && !parallel->summary().startsWith(QStringLiteral("29")),
+                 qPrintable(parallel->summary()));
+    b->window->hub().undoStack().undo();
+    QCOMPARE(b->window->hub().filter(QStringLiteral("trials")), QString());
+  }
+
+  void sessionsStandSideBySide() {
+    auto b = open(database("compare.twdb"));
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 40);
+    for (int i = 1; i <= 2; ++i) {
+      b->window->findChild<QSpinBox*>(QStringLiteral("spin.tune.seed"))->setValue(i);
+      b->window->startTuning();
+      QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+      QTRY_COMPARE(b->window->workspace().sessions().size(), static_cast<size_t>(i));
+    }
+    b->window->findChild<QDockWidget*>(QStringLiteral("dock.compare"))->raise();
+    auto* sessions = b->window->findChild<QTreeView*>(QStringLiteral("table.sessions"))->model();
+    for (int row = 0; row < 2; ++row) QVERIFY(sessions->setData(sessions->index(row, 0), Qt::Checked, Qt::CheckStateRole));
+    QCOMPARE(b->window->hub().comparedSessions().size(), size_t{2});
+    auto* bests = b->window->findChild<QTreeView*>(QStringLiteral("table.compare.bests"))->model();
+    QTRY_COMPARE(bests->columnCount(), 3);
+    QCOMPARE(bests->rowCount(), 2);
+    auto* chart = b->window->findChild<widgets::CurveChart*>(QStringLiteral("view.compare.chart"));
+    QTRY_VERIFY(!chart->table().rows.empty());
+    QVERIFY(b->window->findChild<QLabel*>(QStringLiteral("label.compare.verdict"))->text().contains(QStringLiteral("seed alone")));
   }
 
   void earlierSessionsComeBack() {

@@ -12,7 +12,7 @@ import source_tree
 LAYER = re.compile(r"^\s*tw_layer\(\s*(\w+)([^)]*)\)", re.M)
 KEYWORDS = {"DEPENDS", "LIBS", "EXCLUDE"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
-ROOTS = ("engine/", "db/", "widgets/", "app/", "resources/", "tests/")
+ROOTS = ("engine/", "db/", "logs/", "widgets/", "app/", "resources/", "tests/")
 
 # Libraries that only some folders may see: pattern of the header, folders, what it is.
 OWNED = [

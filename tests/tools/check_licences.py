@@ -15,7 +15,7 @@ NAMED = ("CMakeLists.txt", "installers/run", "installers/test", ".ci/run", ".cla
 FOLDERS = [
     ("app/cli/", "Apache-2.0"), ("tests/app/cli/", "Apache-2.0"),
     ("widgets/", "GPL-3.0-or-later"), ("app/", "GPL-3.0-or-later"), ("resources/", "GPL-3.0-or-later"),
-    ("tests/widgets/", "GPL-3.0-or-later"), ("tests/app/", "GPL-3.0-or-later"),
+    ("tests/widgets/", "GPL-3.0-or-later"), ("tests/app/", "GPL-3.0-or-later"), ("tests/bench/gui_bench", "GPL-3.0-or-later"),
     ("", "Apache-2.0"),
 ]
 SPDX = re.compile(r"SPDX-License-Identifier:\s*([A-Za-z0-9.+-]+)")

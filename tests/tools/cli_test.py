@@ -241,7 +241,7 @@ class MainJob(CliCase):
         db, log = self.path("t.db"), self.path("log.json")
         tw("tune", self.model, "--task", "dense", "--trials-per-task", "2", "--finalists", "0", "--db", db, "--log", log, check=0)
         good = self.read(log).decode().splitlines()
-        foreign = {"input": ["llvm -keys=cpu", "dense_pack.x86", [["TENSOR", [1, 7], "float32"], ["TENSOR", [9, 7], "float32"], None, "float32"], {}],
+        foreign = {"input": ["llvm -keys=cpu", "conv3d_ncdhw.x86", [["TENSOR", [1, 7], "float32"], ["TENSOR", [9, 7], "float32"], None, "float32"], {}],
                    "config": {"index": 0, "code_hash": None, "entity": []}, "result": [[0.1], 0, 1.0, 1.0], "version": 0.2, "tvm_version": "0.9.0"}
         args = json.loads(good[0])["input"][2]
         here = {**foreign, "input": ["llvm", "dense_nopack.x86", args, {}]}
@@ -250,12 +250,26 @@ class MainJob(CliCase):
                  json.dumps({"i": [["[]", "llvm"], [[], []]], "r": [[1], 0, 1, 1], "v": "v0.6"}), json.dumps(foreign)[:60]]
         done = tw_json("records", "import", self.write("all.json", "\n".join(lines).encode()), "--db", self.path("other.db"))
         reasons = done["skipped_by_reason"]
-        self.assertEqual(done["stored"], len(good))
+        self.assertEqual(done["stored"], len(good) + 1)  # the foreign line names no computation, but its time is kept
+        self.assertEqual(done["foreign_tasks"], 1)
         self.assertEqual(done["comments"], 1)
         self.assertEqual(done["skipped"], sum(reasons.values()))
-        for reason in ("duplicate", "not_json", "protocol", "malformed", "pickled", "unknown_task", "other_format", "cut_off"):
+        for reason in ("duplicate", "not_json", "protocol", "malformed", "pickled", "other_format", "cut_off"):
             self.assertEqual(reasons.pop(reason), 1, reason)
         self.assertEqual(sum(reasons.values()), 1, reasons)  # the point that is in no space
+
+    def test_logs_of_ansor_are_read(self):
+        line = {"i": [["[\"f4380bb1dc62422a69ad4a1a9771f927\", 1, 28, 28, 512]", "llvm -keys=cpu", [8, 64, 64, 0, 0, 0, 0, 0], "", 2], [[], [["SP", 3, 0, 1, [1, 1, 1], 1]]]],
+                "r": [[2e-4, 3e-4], 0, 0.2, 1606961782], "v": "v0.6"}
+        slower = {**line, "i": [line["i"][0], [[], [["SP", 3, 0, 1, [2, 1, 1], 1]]]], "r": [[4e-4], 0, 0.2, 1606961783]}
+        failed = {**line, "i": [line["i"][0], [[], [["SP", 3, 0, 1, [4, 1, 1], 1]]]], "r": [[1e10], 6, 0.2, 1606961784]}
+        db, log = self.path("t.db"), self.write("ansor.json", "\n".join(json.dumps(x) for x in (line, slower, failed, line)).encode() + b"\nnonsense\n")
+        done = tw_json("records", "import", log, "--db", db)
+        self.assertEqual((done["format"], done["stored"], done["stored_failures"], done["foreign_tasks"]), ("ansor", 3, 1, 1))
+        self.assertEqual(done["skipped_by_reason"], {"duplicate": 1, "not_json": 1})
+        best = tw_json("records", "best", "--db", db)["best"]
+        self.assertEqual([(b["task"].split()[0], b["best_s"]) for b in best], [("ansor", 2e-4)])
+        self.assertIn("skipped", tw("records", "export", "--db", db, check=0)[2])
 
     def autotvm_line(self, name, args, entity, cost):
         return json.dumps({"input": ["llvm -keys=cpu -link-params=0", name, args, {}], "config": {"index": 0, "code_hash": None, "entity": entity},

@@ -167,10 +167,21 @@ void CurveChart::setOverlays(std::vector<Overlay> overlays) {
   refresh();
 }
 
+CurveUnit CurveChart::unit() const {
+  // Tasks of other programs' logs may have no known operations, and so no speed.
+  const bool known =
+      (m_store && m_store->flops() > 0) || std::any_of(m_overlays.begin(), m_overlays.end(), [](const Overlay& o) { return o.store && o.store->flops() > 0; });
+  const bool any =
+      (m_store && m_store->size() > 0) || std::any_of(m_overlays.begin(), m_overlays.end(), [](const Overlay& o) { return o.store && o.store->size() > 0; });
+  return any && !known ? CurveUnit::milliseconds : m_unit;
+}
+
 void CurveChart::reduce() {
-  const QCPRange range = m_plot->xAxis->range();
+  // Few trials are all drawn, so that dragging needs no new reduction.
+  const bool part = m_userZoomed && m_store && m_store->size() > kBuckets;
   constexpr double kAll = std::numeric_limits<double>::infinity();
-  m_data = !m_store ? CurveData() : reduceCurve(*m_store, m_unit, kBuckets, m_x, m_userZoomed ? range.lower : -kAll, m_userZoomed ? range.upper : kAll);
+  const QCPRange range = m_plot->xAxis->range();
+  m_data = m_store ? reduceCurve(*m_store, unit(), kBuckets, m_x, part ? range.lower : -kAll, part ? range.upper : kAll) : CurveData();
   QVector<double> x, y;
   for (const CurvePoint& p : m_data.trials) x << p.x, y << p.y;
   m_trials->setData(x, y, true);
@@ -186,7 +197,7 @@ void CurveChart::refresh() {
   m_shown = rows;
   reduce();
   showOverlays();
-  m_plot->yAxis->setLabel(m_unit == CurveUnit::gflops ? tr("Speed [GFLOP/s]") : tr("Time [ms]"));
+  m_plot->yAxis->setLabel(unit() == CurveUnit::gflops ? tr("Speed [GFLOP/s]") : tr("Time [ms]"));
   m_plot->xAxis->setLabel(m_x == CurveX::trials ? tr("Trial") : m_x == CurveX::wall ? tr("Time since the first trial [s]") : tr("Built and measured for [s]"));
   const bool line = m_defaultSeconds > 0 && std::isfinite(m_defaultSeconds) && m_store && m_store->flops() > 0;
   m_default->setVisible(line);
@@ -215,7 +226,7 @@ void CurveChart::showOverlays() {
     graph->setScatterStyle(QCPScatterStyle(static_cast<QCPScatterStyle::ScatterShape>(style.marker), QPen(style.color, 1.4), QBrush(theme.base), 7));
     QVector<double> x, y;
     if (overlay.store) {
-      for (const CurvePoint& p : bestCurve(*overlay.store, m_unit, m_x)) x << p.x, y << p.y;
+      for (const CurvePoint& p : bestCurve(*overlay.store, unit(), m_x)) x << p.x, y << p.y;
     }
     graph->setData(x, y, true);
   }
@@ -277,13 +288,13 @@ void CurveChart::rescale() {
   for (const QCPGraph* graph : m_overlayGraphs) {
     for (int i = 0; i < graph->dataCount(); ++i) high = std::max(high, graph->dataMainValue(i)), least = std::min(least, graph->dataMainValue(i));
   }
-  if (m_unit == CurveUnit::milliseconds && std::isfinite(least)) {
+  if (unit() == CurveUnit::milliseconds && std::isfinite(least)) {
     // Slow outliers would flatten everything of interest: show up to eight times the best, at least the default.
     high = std::min(high, 8 * least);
   }
   m_default->data()->clear();
   if (m_default->visible()) {
-    const double y = curveValue(m_defaultSeconds, m_store->flops(), m_unit);
+    const double y = curveValue(m_defaultSeconds, m_store->flops(), unit());
     high = std::max(high, y);
     m_default->addData(0, y);
     m_default->addData(4 * m_plot->xAxis->range().upper, y);
@@ -303,7 +314,7 @@ void CurveChart::showSelection() {
   const int row = m_store ? m_store->rowOf(m_selectedNumber) : -1;
   if (row < 0) return;
   if (m_store->ok(row)) {
-    m_selected->addData(curveX(*m_store, row, m_x), curveValue(m_store->seconds(row), m_store->flops(), m_unit));
+    m_selected->addData(curveX(*m_store, row, m_x), curveValue(m_store->seconds(row), m_store->flops(), unit()));
     return;
   }
   for (int i = 0; i < m_failures->dataCount(); ++i) {
@@ -362,7 +373,7 @@ Table CurveChart::table() const {
   for (auto& row : rows) table.rows.push_back(std::move(row.second));
   for (const Overlay& o : m_overlays) {
     if (!o.store) continue;
-    for (const CurvePoint& p : bestCurve(*o.store, m_unit, m_x))
+    for (const CurvePoint& p : bestCurve(*o.store, unit(), m_x))
       table.rows.push_back({o.name, QString::number(o.store->number(p.row)), number(p.x), number(p.y), tr("best so far")});
   }
   return table;
@@ -372,6 +383,8 @@ QString CurveChart::summary() const {
   if (!m_store || m_store->size() == 0) return tr("No trials");
   if (m_store->improvements().empty()) return tr("%n trial(s), none succeeded", nullptr, m_store->size());
   const auto& best = m_store->improvements().back();
+  if (m_store->flops() <= 0)
+    return tr("Best so far %1 at trial %2 of %3").arg(secondsText(best.seconds), countText(m_store->number(best.row)), countText(m_store->size()));
   return tr("Best so far %1 (%2 GFLOP/s) at trial %3 of %4")
       .arg(secondsText(best.seconds), gflopsText(m_store->flops(), best.seconds), countText(m_store->number(best.row)), countText(m_store->size()));
 }

@@ -34,7 +34,8 @@ class CurveChart : public QWidget, public Tabular {
   /// Time of the default schedule in seconds, for the reference line; 0 or infinity hides it.
   void setDefaultSeconds(double seconds);
   void setUnit(CurveUnit unit);
-  CurveUnit unit() const { return m_unit; }
+  /// The unit that is drawn: milliseconds where no speed is known.
+  CurveUnit unit() const;
   void setSelectedTrial(qint64 number);
   /// Draws what was appended since the last call.
   void refresh();

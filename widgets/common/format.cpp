@@ -30,7 +30,7 @@ QString secondsText(double seconds) {
   return QCoreApplication::translate("Format", "%1 s").arg(numberText(seconds, 3));
 }
 
-QString gflopsText(double flops, double seconds) { return seconds > 0 && std::isfinite(seconds) ? numberText(flops / seconds / 1e9, 4) : kDash; }
+QString gflopsText(double flops, double seconds) { return flops > 0 && seconds > 0 && std::isfinite(seconds) ? numberText(flops / seconds / 1e9, 4) : kDash; }
 
 QString timeText(double unixSeconds) {
   if (unixSeconds <= 0) return kDash;

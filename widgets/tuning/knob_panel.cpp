@@ -15,6 +15,7 @@
 #include "widgets/common/scroll_page.h"
 #include "widgets/theme/theme.h"
 #include "widgets/tuning/knob_text.h"
+#include "widgets/tuning/lattice_view.h"
 
 namespace tw::widgets {
 
@@ -104,14 +105,22 @@ void KnobPanel::rebuild() {
     slider->setAccessibleName(tr("Knob %1, slider").arg(name));
     combo->setAccessibleName(tr("Knob %1").arg(name));
     label->setBuddy(combo);
-    m_grid->addWidget(label, static_cast<int>(k), 0);
-    m_grid->addWidget(slider, static_cast<int>(k), 1);
-    m_grid->addWidget(combo, static_cast<int>(k), 2);
+    const int row = 2 * static_cast<int>(k);
+    m_grid->addWidget(label, row, 0);
+    m_grid->addWidget(slider, row, 1);
+    m_grid->addWidget(combo, row, 2);
+    LatticeView* lattice = nullptr;
+    const bool wide = knobs[k].kind == space::KnobKind::split && knobs[k].candidates.size() > 3 && knobs[k].candidates[0].split.size() >= 3;
+    if (wide) {
+      lattice = new LatticeView(knobs[k], m_rowsHost);
+      m_grid->addWidget(lattice, row + 1, 1, 1, 2);
+      connect(lattice, &LatticeView::chosen, this, [this, k](int p) { edited(k, p); });
+    }
     connect(combo, &QComboBox::currentIndexChanged, this, [this, k](int p) { edited(k, p); });
     connect(slider, &QSlider::valueChanged, this, [this, k](int p) { edited(k, p); });
-    m_rows.push_back({combo, slider});
+    m_rows.push_back({combo, slider, lattice});
   }
-  m_grid->setRowStretch(static_cast<int>(knobs.size()), 1);
+  m_grid->setRowStretch(2 * static_cast<int>(knobs.size()), 1);
 }
 
 void KnobPanel::setIndex(qint64 index) {
@@ -132,11 +141,13 @@ void KnobPanel::showPositions() {
     for (size_t k = 0; k < m_rows.size(); ++k) {
       m_rows[k].combo->setCurrentIndex(positions[k]);
       m_rows[k].slider->setValue(positions[k]);
+      if (m_rows[k].lattice) m_rows[k].lattice->setPosition(positions[k]);
     }
   } else {
     for (const Row& row : m_rows) {
       row.combo->setCurrentIndex(-1);
       row.slider->setValue(0);
+      if (row.lattice) row.lattice->setPosition(-1);
     }
   }
   m_quiet = false;

@@ -16,6 +16,8 @@ class QToolButton;
 
 namespace tw::widgets {
 
+class LatticeView;
+
 /// The knobs of a config space, each with its candidates as a list and a slider; together they name one point by its index.
 class KnobPanel : public QWidget {
   Q_OBJECT
@@ -35,6 +37,7 @@ class KnobPanel : public QWidget {
   struct Row {
     QComboBox* combo;
     QSlider* slider;
+    LatticeView* lattice;  ///< of splits into three and more, else null
   };
   void rebuild();
   void showPositions();

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/services/measure_service.h"
+
+#include "engine/base/json.h"
+
+namespace tw::app {
+
+MeasureService::MeasureService(Engine& engine, SelectionHub& hub, Workspace& workspace, TuneService& tuning, ExplainService& explain, JobBoard& board,
+                               QObject* parent)
+    : QObject(parent), m_engine(engine), m_hub(hub), m_workspace(workspace), m_tuning(tuning), m_explain(explain), m_board(board) {
+  connect(&explain, &ExplainService::explained, this, &MeasureService::changed);
+  connect(&tuning, &TuneService::stateChanged, this, &MeasureService::changed);
+  connect(&workspace, &Workspace::opened, this, &MeasureService::changed);
+}
+
+QString MeasureService::obstacle() const {
+  const auto& model = m_hub.model();
+  if (m_busy) return tr("a point is being measured");
+  if (!m_hub.taskValue()) return tr("select a task first");
+  if (m_tuning.isActive()) return tr("a session is running");
+  if (!m_workspace.isWritable()) return tr("the workspace cannot be written");
+  if (!model->id || static_cast<size_t>(m_hub.task()) >= model->taskIds.size()) return tr("the model is not in the workspace yet");
+  if (!m_explain.explanation()) return tr("nothing is shown that could be measured");
+  if (m_explain.explanation()->error) return tr("this point cannot be built");
+  return {};
+}
+
+void MeasureService::measure() {
+  if (!obstacle().isEmpty()) return;
+  const OpenModelPtr model = m_hub.model();
+  if (m_model != model->id) m_session = {};
+  m_model = model->id;
+  const auto task = static_cast<size_t>(m_hub.task());
+  const int job = m_board.begin(tr("Measuring a point of T%1").arg(task + 1), [this] { m_job.stop(); });
+  const auto work = [this, model, task, candidate = m_explain.candidate(), session = m_session,
+                     database = m_workspace.database()](StopToken stop) -> Expected<Stored> {
+    TW_TRY(records::MeasureResult result, m_engine.measure(model->tasks[task].task, candidate, stop));
+    if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Measuring was stopped");
+    const records::Record record{model->tasks[task].task.key, candidate, std::move(result), {}};
+    Stored stored{{session, static_cast<int>(task), -1}, record.result.status, QString::fromStdString(record.result.message)};
+    const auto put = [&](SessionId into) { return database->put_trials(into, model->taskIds[task], {record}); };
+    // A session measures a point once: a second time is the first trial of another one.
+    if (!session || !put(session)) {
+      TW_TRY(stored.trial.session, database->begin_session(model->id, "hand", model->target.str(), Json::object(), m_engine.host()));
+      TW_CHECK(put(stored.trial.session));
+    }
+    TW_CHECK(database->end_session(stored.trial.session, "done"));
+    TW_TRY(const auto rows, database->outcomes(stored.trial.session, model->taskIds[task], 0, -1));
+    stored.trial.number = rows.empty() ? -1 : rows.back().number;
+    return stored;
+  };
+  m_busy = true;
+  Q_EMIT changed();
+  auto handle = m_workspace.jobs().run<Stored>(Lane::work, this, work, [this, job, model](Expected<Stored> stored) {
+    m_busy = false;
+    if (!stored) {
+      m_board.end(job, JobBoard::Outcome::failed, QString::fromStdString(stored.error().text()));
+      Q_EMIT failed(tr("The point cannot be measured: %1").arg(QString::fromStdString(stored.error().text())));
+      return Q_EMIT changed();
+    }
+    m_session = stored->trial.session;
+    m_board.end(job, JobBoard::Outcome::done, stored->message);
+    m_workspace.refreshSessions();
+    if (m_hub.model() == model) m_hub.setTrial(stored->trial);
+    Q_EMIT changed();
+  });
+  // A stopped job has no result: say so here.
+  m_job.replace(handle);
+  auto* watch = new QTimer(this);
+  watch->setInterval(100);
+  connect(watch, &QTimer::timeout, this, [this, watch, handle, job] {
+    if (!m_busy) return watch->deleteLater();
+    if (!handle->stop_requested()) return;
+    m_busy = false;
+    m_board.end(job, JobBoard::Outcome::cancelled);
+    watch->deleteLater();
+    Q_EMIT changed();
+  });
+  watch->start();
+}
+
+}  // namespace tw::app

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/selection_hub.h"
+#include "app/services/engine.h"
+#include "app/services/explain_service.h"
+#include "app/services/job_board.h"
+#include "app/services/tune_service.h"
+#include "app/services/workspace.h"
+
+namespace tw::app {
+
+/// Builds and times the candidate that is shown, and keeps it as a trial of a session `by hand`.
+class MeasureService : public QObject {
+  Q_OBJECT
+ public:
+  MeasureService(Engine& engine, SelectionHub& hub, Workspace& workspace, TuneService& tuning, ExplainService& explain, JobBoard& board, QObject* parent);
+  /// Why nothing can be measured now; empty if the candidate that is shown can.
+  QString obstacle() const;
+  void measure();
+  bool isBusy() const { return m_busy; }
+
+ Q_SIGNALS:
+  /// The obstacle may be another one.
+  void changed();
+  void failed(const QString& message);
+
+ private:
+  struct Stored {
+    TrialRef trial;
+    records::Status status = records::Status::ok;
+    QString message;
+  };
+  Engine& m_engine;
+  SelectionHub& m_hub;
+  Workspace& m_workspace;
+  TuneService& m_tuning;
+  ExplainService& m_explain;
+  JobBoard& m_board;
+  LatestJob m_job;
+  SessionId m_session;  ///< by hand, of the model below
+  ModelId m_model;
+  bool m_busy = false;
+};
+
+}  // namespace tw::app

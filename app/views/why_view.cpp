@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/why_view.h"
+
+#include <QLabel>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "app/action_registry.h"
+#include "app/selection_hub.h"
+#include "app/services/explain_service.h"
+#include "app/services/task_board.h"
+#include "app/services/trial_service.h"
+#include "app/services/tune_service.h"
+#include "widgets/charts/footprint_chart.h"
+#include "widgets/charts/roofline_chart.h"
+#include "widgets/common/empty_state.h"
+#include "widgets/common/format.h"
+#include "widgets/common/scroll_page.h"
+#include "widgets/theme/theme.h"
+
+namespace tw::app {
+
+WhyView::WhyView(Services& services, QWidget* parent) : QWidget(parent), m_services(services) {
+  auto* content = new QWidget(this);
+  auto* outer = new QVBoxLayout(content);
+  outer->setContentsMargins(0, 0, 0, 0);
+  QWidget* page = widgets::addScrollPage(outer);
+  m_title = new QLabel(page);
+  m_title->setObjectName(QStringLiteral("label.why.title"));
+  m_machine = new QLabel(page);
+  m_machine->setObjectName(QStringLiteral("label.why.machine"));
+  m_machine->setForegroundRole(QPalette::PlaceholderText);
+  for (QLabel* label : {m_title, m_machine}) {
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+  }
+  m_rulesHost = new QWidget(page);
+  m_rules = new QVBoxLayout(m_rulesHost);
+  m_rules->setContentsMargins(0, 0, 0, 0);
+  m_roofline = new widgets::RooflineChart(page);
+  m_footprint = new widgets::FootprintChart(page);
+  auto* box = new QVBoxLayout(page);
+  box->setContentsMargins(8, 6, 8, 6);
+  box->addWidget(m_title);
+  box->addWidget(m_rulesHost);
+  box->addWidget(m_roofline, 1);
+  box->addWidget(m_machine);
+  box->addWidget(m_footprint);
+  m_state = new widgets::EmptyState(content, this);
+  auto* whole = new QVBoxLayout(this);
+  whole->setContentsMargins(0, 0, 0, 0);
+  whole->addWidget(m_state);
+  connect(&services.explain, &ExplainService::explained, this, [this] {
+    m_stale = true;
+    if (isVisible()) compute();
+  });
+  connect(&services.trials, &TrialService::storeChanged, this, [this] {
+    if (isVisible()) showFacts();
+  });
+  connect(&services.tuning, &TuneService::stateChanged, this, [this] {
+    if (isVisible()) measureMachine();
+  });
+  showFacts();
+}
+
+void WhyView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  measureMachine();
+  if (m_stale) compute();
+}
+
+void WhyView::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange) showRules();
+}
+
+void WhyView::measureMachine() {
+  // It would disturb a session, and be disturbed by it.
+  if (m_measured || m_measuring || m_services.tuning.isActive() || !m_services.hub.model()) return;
+  m_measuring = true;
+  m_machineJob.replace(m_services.jobs.run<measure::Roofline>(
+      Lane::work, this, [this](StopToken) { return m_services.engine.roofline(); },
+      [this](Expected<measure::Roofline> roofline) {
+        m_measuring = false;
+        if (roofline) m_measured = std::move(*roofline);
+        showFacts();
+      }));
+}
+
+void WhyView::compute() {
+  m_stale = false;
+  const records::Task* task = m_services.hub.taskValue();
+  m_insight.reset();
+  m_problem.clear();
+  const auto& explanation = m_services.explain.explanation();
+  if (!task || !task->dag || !explanation || explanation->error) {
+    m_job.stop();
+    return showFacts();
+  }
+  const auto work = [this, task = *task, steps = m_services.explain.candidate().steps](StopToken) { return m_services.engine.insight(task, steps); };
+  m_job.replace(m_services.jobs.run<api::Insight>(Lane::work, this, work, [this](Expected<api::Insight> insight) {
+    if (insight)
+      m_insight = std::move(*insight);
+    else
+      m_problem = QString::fromStdString(insight.error().text());
+    showFacts();
+  }));
+}
+
+double WhyView::shownSeconds() const {
+  // Of the selected trial, else of the best one while the code is its code.
+  const auto& store = m_services.trials.store();
+  const auto& shown = m_services.explain.candidate();
+  if (!store) return 0;
+  if (const int row = store->rowOf(m_services.hub.trial()); row >= 0) return store->ok(row) ? store->seconds(row) : 0;
+  for (auto best = store->improvements().rbegin(); best != store->improvements().rend(); ++best) {
+    if (store->configIndex(best->row) == shown.index && store->space(best->row) == shown.space) return best->seconds;
+  }
+  return 0;
+}
+
+void WhyView::showFacts() {
+  const records::Task* task = m_services.hub.taskValue();
+  if (!task)
+    return m_state->showEmpty(
+        tr("Nothing to explain"),
+        tr("Why a kernel is as fast as it is stands here: roofs of the machine, footprints of its loops, rules in words. Open a model first."),
+        m_services.actions.get(QStringLiteral("file.open")));
+  if (!task->dag) return m_state->showEmpty(tr("Nothing to explain"), tr("This task came from a log that does not hold its computation."));
+  if (!m_problem.isEmpty()) return m_state->showEmpty(tr("This point cannot be explained"), m_problem);
+  const auto& explanation = m_services.explain.explanation();
+  if (explanation && explanation->error) return m_state->showEmpty(tr("This point cannot be built"), QString::fromStdString(explanation->error->text()));
+  if (!m_insight) return m_state->showEmpty(tr("Looking at the loops…"), {});
+  m_state->showContent();
+
+  widgets::WhyFacts facts;
+  facts.seconds = shownSeconds();
+  facts.flops = m_insight->flops, facts.compulsoryBytes = m_insight->compulsory_bytes, facts.vectorLanes = m_insight->vector_lanes;
+  facts.target = task->target;
+  facts.usedVectorBits = explanation ? widgets::usedVectorBits(explanation->assembly) : 0;
+  std::vector<widgets::FootprintChart::Loop> loops;
+  for (const api::LoopInsight& l : m_insight->nest) {
+    const bool parallel = l.kind == tir::ForKind::parallel, vector = l.kind == tir::ForKind::vectorized;
+    facts.loops.push_back({QString::fromStdString(l.name), parallel, vector, l.extent, l.runs, l.bytes});
+    const QString kind = parallel ? tr(", parallel") : vector ? tr(", vector") : l.kind == tir::ForKind::unrolled ? tr(", unrolled") : QString();
+    widgets::FootprintChart::Loop loop{QStringLiteral("%1 (%2%3)").arg(QString::fromStdString(l.name), widgets::numberText(l.extent, 6), kind), l.bytes, {}};
+    for (const auto& [array, bytes] : l.arrays) loop.arrays[QString::fromStdString(array)] = bytes;
+    loops.push_back(std::move(loop));
+  }
+  const Target& t = task->target;
+  m_footprint->setLoops(std::move(loops), {{tr("registers"), t.vector_registers * t.vector_bits / 8.0},
+                                           {tr("L1"), static_cast<double>(t.l1d_bytes)},
+                                           {tr("L2"), static_cast<double>(t.l2_bytes)},
+                                           {tr("L3"), static_cast<double>(t.l3_bytes)}});
+  if (m_measured && !m_measured->levels.empty()) {
+    facts.peak = m_measured->flop_per_s;
+    facts.memoryBytesPerS = m_measured->levels.back().bytes_per_s;
+    std::vector<widgets::RooflineChart::Level> levels;
+    const auto level = [&](const QString& name, double bytes) { levels.push_back({name, m_measured->bytes_per_s(bytes)}); };
+    level(tr("L1"), 0.5 * static_cast<double>(t.l1d_bytes) * t.cores);
+    level(tr("L2"), 0.5 * static_cast<double>(t.l2_bytes) * t.cores);
+    levels.push_back({tr("memory"), facts.memoryBytesPerS});
+    m_roofline->setMachine(facts.peak, std::move(levels));
+    m_machine->setText(tr("Roofs as measured on this machine with all cores: arithmetic %1 GFLOP/s, memory %2 GB/s.")
+                           .arg(widgets::numberText(facts.peak / 1e9, 3), widgets::numberText(facts.memoryBytesPerS / 1e9, 3)));
+  } else {
+    m_machine->setText(m_services.tuning.isActive() ? tr("The machine's roofs are measured when the session is over.") : tr("Measuring the machine's roofs…"));
+  }
+  std::vector<widgets::RooflineChart::Point> points;
+  const double intensity = facts.compulsoryBytes > 0 ? facts.flops / facts.compulsoryBytes : 0;
+  if (facts.seconds > 0 && intensity > 0) points.push_back({tr("shown"), intensity, facts.flops / facts.seconds});
+  const double before = m_services.tasks.defaultSeconds(m_services.hub.task());
+  if (before > 0 && intensity > 0 && before != facts.seconds) points.push_back({tr("default schedule"), intensity, facts.flops / before});
+  m_roofline->setPoints(std::move(points));
+  m_roofline->setVisible(facts.peak > 0 && facts.flops > 0);
+  m_title->setText(facts.seconds > 0
+                       ? tr("%1: %2, %3 GFLOP/s")
+                             .arg(QString::fromStdString(task->name), widgets::secondsText(facts.seconds), widgets::gflopsText(facts.flops, facts.seconds))
+                       : tr("%1: not measured").arg(QString::fromStdString(task->name)));
+  m_shownRules = widgets::whyRules(facts);
+  showRules();
+}
+
+void WhyView::showRules() {
+  qDeleteAll(m_rulesHost->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly));
+  const widgets::Theme& theme = widgets::themeOf(this);
+  for (const widgets::WhyRule& rule : m_shownRules) {
+    const bool good = rule.kind == widgets::WhyRule::Kind::good, bad = rule.kind == widgets::WhyRule::Kind::bad;
+    auto* sentence = new QLabel(QString(QChar(good ? 0x2713 : bad ? 0x2717 : 0x2022)) + QLatin1Char(' ') + rule.sentence, m_rulesHost);
+    auto* formula = new QLabel(rule.formula, m_rulesHost);
+    QPalette p = palette();
+    p.setColor(QPalette::WindowText, good ? theme.success : bad ? theme.error : theme.text);
+    sentence->setPalette(p);
+    formula->setForegroundRole(QPalette::PlaceholderText);
+    formula->setContentsMargins(16, 0, 0, 2);
+    for (QLabel* label : {sentence, formula}) {
+      label->setTextFormat(Qt::PlainText);
+      label->setWordWrap(true);
+      m_rules->addWidget(label);
+    }
+  }
+}
+
+}  // namespace tw::app

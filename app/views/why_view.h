@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QWidget>
+#include <optional>
+
+#include "app/services/engine.h"
+#include "app/services/job_runner.h"
+#include "app/views/view.h"
+#include "widgets/charts/why_rules.h"
+
+class QLabel;
+class QVBoxLayout;
+
+namespace tw::widgets {
+class EmptyState;
+class FootprintChart;
+class RooflineChart;
+}  // namespace tw::widgets
+
+namespace tw::app {
+
+/// Why the shown kernel is as fast as it is: its place under the roofs of the machine, what its loops touch against the caches, and rules in words.
+class WhyView : public QWidget {
+  Q_OBJECT
+ public:
+  explicit WhyView(Services& services, QWidget* parent = nullptr);
+  static QWidget* create(Services& services, QWidget* parent) { return new WhyView(services, parent); }
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void compute();
+  void measureMachine();
+  void showFacts();
+  void showRules();
+  double shownSeconds() const;
+  Services& m_services;
+  widgets::RooflineChart* m_roofline;
+  widgets::FootprintChart* m_footprint;
+  widgets::EmptyState* m_state;
+  QLabel *m_title, *m_machine;
+  QWidget* m_rulesHost;
+  QVBoxLayout* m_rules;
+  LatestJob m_job, m_machineJob;
+  std::optional<measure::Roofline> m_measured;
+  std::optional<api::Insight> m_insight;
+  QString m_problem;
+  std::vector<widgets::WhyRule> m_shownRules;
+  bool m_stale = true, m_measuring = false;
+};
+
+}  // namespace tw::app

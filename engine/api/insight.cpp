@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api/insight.h"
+
+#include <algorithm>
+
+#include "engine/cost/features/loop_touches.h"
+#include "engine/lower/lower.h"
+#include "engine/schedule/schedule.h"
+#include "engine/tir/visit.h"
+
+namespace tw::api {
+namespace {
+
+/// Names of loop variables in the order in which loop_touches() lists the loops, and bytes of an element of every array.
+struct Names {
+  std::vector<std::string> loops;
+  std::map<std::string, double> element_bytes;
+
+  void buffer(const tir::Buffer& b) { element_bytes[b->name] = b->dtype.bytes(); }
+  void visit(const tir::Stmt& s) {
+    tir::match(
+        s,
+        [&](const tir::ForNode& n) {
+          loops.push_back(n.var->name);
+          visit(n.body);
+        },
+        [&](const tir::StoreNode& n) { buffer(n.buffer); },
+        [&](const tir::AllocNode& n) {
+          buffer(n.buffer);
+          visit(n.body);
+        },
+        [&](const tir::LetNode& n) { visit(n.body); },
+        [&](const tir::IfNode& n) {
+          visit(n.then_body);
+          if (n.else_body) visit(*n.else_body);
+        },
+        [&](const tir::SeqNode& n) {
+          for (const tir::Stmt& child : n.stmts) visit(child);
+        });
+  }
+};
+
+double bytes_of(const ir::Buffer& b) {
+  double bytes = b->dtype.bytes();
+  for (const int64_t extent : b->shape) bytes *= static_cast<double>(extent);
+  return bytes;
+}
+
+}  // namespace
+
+Expected<Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) {
+  TW_TRY(const schedule::Schedule s, schedule::Schedule::replay(task.dag, steps));
+  TW_TRY(const tir::Func lowered, lower::lower(s, "main"));
+  Insight result;
+  result.flops = static_cast<double>(task.flops);
+  for (const te::Op& op : task.dag->ops) {
+    if (op.is_placeholder()) result.compulsory_bytes += bytes_of(op.output);
+  }
+  for (const int out : task.dag->outputs) result.compulsory_bytes += bytes_of(task.dag->ops[static_cast<size_t>(out)].output);
+  Names names;
+  for (const tir::Buffer& b : lowered.params) names.buffer(b);
+  names.visit(lowered.body);
+  const std::vector<cost::LoopTouches> loops = cost::loop_touches(lowered);
+  TW_ASSERT(loops.size() == names.loops.size(), "loops are listed in one order");
+  // The nest that ends at the loop with most iterations; of equals the innermost.
+  int at = -1;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    if (at < 0 || loops[i].topdown >= loops[static_cast<size_t>(at)].topdown) at = static_cast<int>(i);
+  }
+  for (int level = at < 0 ? -1 : loops[static_cast<size_t>(at)].level; at >= 0 && level >= 0; --at) {
+    const cost::LoopTouches& l = loops[static_cast<size_t>(at)];
+    if (l.level != level) continue;
+    --level;
+    LoopInsight loop;
+    loop.name = names.loops[static_cast<size_t>(at)];
+    loop.kind = l.kind;
+    loop.extent = l.extent;
+    loop.runs = l.topdown / std::max(l.extent, 1.0);
+    for (const auto& [key, touch] : l.touches) {
+      const auto element = names.element_bytes.find(touch.array);
+      double& bytes = loop.arrays[touch.array];
+      bytes = std::max(bytes, touch.count * (element == names.element_bytes.end() ? 4 : element->second));
+    }
+    for (const auto& [array, bytes] : loop.arrays) loop.bytes += bytes;
+    if (l.kind == tir::ForKind::vectorized && result.vector_lanes == 1) result.vector_lanes = std::max(1.0, l.extent);
+    result.nest.insert(result.nest.begin(), std::move(loop));
+  }
+  return result;
+}
+
+}  // namespace tw::api

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api/logged_task.h"
+
+#include <fmt/format.h>
+
+#include "engine/base/text.h"
+#include "engine/graph/graph.h"
+#include "engine/graph/to_dag.h"
+#include "engine/records/autotvm_task.h"
+
+namespace tw::api {
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+/// `["TENSOR", [1, 64], "float32"]`.
+std::optional<graph::TensorType> tensor_of(const Json& json) {
+  if (!json.is_array() || json.size() != 3 || json[0] != "TENSOR" || !json[1].is_array() || !json[2].is_string()) return std::nullopt;
+  const auto dtype = parse_dtype(json[2].get<std::string>());
+  if (!dtype) return std::nullopt;
+  graph::TensorType type{*dtype, {}};
+  int64_t elements = 1;
+  for (const Json& extent : json[1]) {
+    if (!extent.is_number_integer()) return std::nullopt;
+    const auto n = extent.get<int64_t>();
+    if (n < 1 || n > (int64_t{1} << 31) / elements) return std::nullopt;
+    elements *= n;
+    type.shape.push_back(n);
+  }
+  return type;
+}
+
+std::optional<Dims> integers_of(const Json& json) {
+  if (!json.is_array()) return std::nullopt;
+  Dims values;
+  for (const Json& item : json) {
+    if (!item.is_number_integer()) return std::nullopt;
+    values.push_back(item.get<int64_t>());
+  }
+  return values;
+}
+
+struct Call {
+  const char* op = nullptr;
+  graph::Attrs attrs;
+  graph::TensorType x, w;
+};
+
+/// Data, kernel, strides, padding, dilation come first in every convolution.
+std::optional<Call> convolution(const records::AutotvmRecord& line, graph::TensorType x, graph::TensorType w) {
+  const Json& a = line.args;
+  if (a.size() < 5 || x.shape.size() != 4 || w.shape.size() != 4) return std::nullopt;
+  const auto strides = integers_of(a[2]), dilations = integers_of(a[4]);
+  auto pads = integers_of(a[3]);
+  if (!strides || !pads || !dilations || strides->size() != 2 || dilations->size() != 2) return std::nullopt;
+  if (pads->size() == 2) pads = Dims{(*pads)[0], (*pads)[1], (*pads)[0], (*pads)[1]};
+  int64_t groups = 1;
+  if (line.name.starts_with("depthwise")) groups = x.shape[1];
+  if (line.name.starts_with("group_conv2d")) {
+    if (a.size() < 6 || !a[5].is_number_integer()) return std::nullopt;
+    groups = a[5].get<int64_t>();
+  }
+  return Call{"conv2d", graph::Attrs{{{"strides", *strides}, {"pads", *pads}, {"dilations", *dilations}, {"groups", groups}}}, std::move(x), std::move(w)};
+}
+
+std::optional<Call> call_of(const records::AutotvmRecord& line) {
+  const Json& a = line.args;
+  if (a.size() < 2) return std::nullopt;
+  auto x = tensor_of(a[0]), w = tensor_of(a[1]);
+  if (!x || !w || x->dtype != w->dtype) return std::nullopt;
+  if (line.name.starts_with("dense_")) return x->shape.size() == 2 && w->shape.size() == 2 ? std::optional(Call{"dense", {}, *x, *w}) : std::nullopt;
+  if (line.name.starts_with("batch_matmul")) {
+    if (x->shape.size() != 3 || w->shape.size() != 3) return std::nullopt;
+    const auto flag = [&](size_t i) { return a.size() > i && (a[i] == 1 || a[i] == true); };
+    if (flag(4)) return std::nullopt;
+    if (flag(5)) std::swap(w->shape[1], w->shape[2]);
+    return Call{"matmul", {}, *x, *w};
+  }
+  return line.name.find("conv2d") != std::string::npos ? convolution(line, *x, *w) : std::nullopt;
+}
+
+}  // namespace
+
+Expected<records::Task> logged_task(const records::AutotvmRecord& line, const Target& target) {
+  const Error unknown(ErrorCode::unsupported, fmt::format("Expected a computation that can be told from a line, found '{}'", printable(line.name)));
+  const std::optional<Call> call = line.target.substr(0, line.target.find(' ')) == target.kind ? call_of(line) : std::nullopt;
+  if (!call) return unknown;
+  graph::GraphBuilder b("logged");
+  const int x = b.input("x", call->x), w = b.input("w", call->w);
+  TW_TRY(const std::vector<int> out, b.node(call->op, {x, w}, call->attrs));
+  b.output(out[0]);
+  const graph::Graph g = std::move(b).finish();
+  std::vector<int> nodes;
+  for (size_t i = 0; i < g.nodes.size(); ++i) nodes.push_back(static_cast<int>(i));
+  TW_TRY(const auto dag, graph::to_dag(g, nodes, g.outputs));
+  if (!records::same_workload(records::autotvm_task(*dag.dag), line.name, line.args)) return unknown;
+  return records::make_task(line.name.substr(0, line.name.find('.')), dag.dag, target);
+}
+
+}  // namespace tw::api

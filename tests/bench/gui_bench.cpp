@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The speed that the workbench promises, held against measurements: target, measured, verdict.
+// Frames and reactions are the processor time of the GUI thread, so that other programs do not count; what a user waits for is wall time, the best of several
+// runs.
+#include <QApplication>
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFileInfo>
+#include <QProcess>
+#include <QScrollBar>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTextStream>
+#include <QTimer>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <random>
+
+#include "app/main_window.h"
+#include "app/views/tune_view.h"
+#include "tests/app/fake_engine.h"
+#include "tests/bench/bench.h"
+#include "tests/db/db_fixture.h"
+#include "widgets/charts/curve_chart.h"
+#include "widgets/charts/parallel_view.h"
+#include "widgets/graph/graph_scene.h"
+#include "widgets/graph/graph_view.h"
+#include "widgets/ir/code_view.h"
+#include "widgets/tuning/trial_model.h"
+
+namespace tw::app {
+namespace {
+
+using bench::need;
+using bench::now_s;
+using bench::seconds_of;
+
+QTextStream& out() {
+  static QTextStream stream(stdout);
+  return stream;
+}
+
+int g_missed = 0;
+
+void row(const QString& what, const QString& target, const QString& measured, bool met) {
+  g_missed += met ? 0 : 1;
+  out() << QStringLiteral("%1 %2 %3 %4\n").arg(what, -62).arg(target, -16).arg(measured, -22).arg(met ? QStringLiteral("met") : QStringLiteral("MISSED"));
+  out().flush();
+}
+
+void atMost(const QString& what, double target, double measured, const QString& unit) {
+  row(what, QStringLiteral("<= %1 %2").arg(target).arg(unit), QStringLiteral("%1 %2").arg(measured, 0, 'g', 3).arg(unit), measured <= target);
+}
+
+/// Processor time of this thread, in seconds.
+double threadSeconds() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+template <class F>
+double medianOf(int runs, F&& f) {
+  std::vector<double> times;
+  for (int i = 0; i < runs; ++i) {
+    const double begin = threadSeconds();
+    f();
+    times.push_back(threadSeconds() - begin);
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+/// Lets the event loop work and sleep for a while.
+void spin(int millis) {
+  QEventLoop loop;
+  QTimer::singleShot(millis, &loop, &QEventLoop::quit);
+  loop.exec();
+}
+
+double residentMegabytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) return std::atof(line.c_str() + 6) / 1024;
+  }
+  return 0;
+}
+
+widgets::TrialStorePtr manyTrials(int count) {
+  auto store = std::make_shared<widgets::TrialStore>(1e9);
+  std::mt19937 rng(1);
+  db::TrialOutcome t;
+  t.space = "fake.cpu";
+  for (int i = 1; i <= count; ++i) {
+    t.number = i, t.index = i;
+    t.status = i % 11 == 0 ? records::Status::run_timeout : records::Status::ok;
+    t.message = t.status == records::Status::ok ? "" : "The candidate ran longer than 10 s";
+    t.seconds = t.status == records::Status::ok ? 1e-4 * (1 + static_cast<double>(rng() % 10'000)) : HUGE_VAL;
+    t.build_s = 0.02, t.run_s = 0.1, t.timestamp_s = 1.8e9 + i;
+    store->append(t);
+  }
+  return store;
+}
+
+/// The window as a user starts it, in a process of its own: prints milliseconds until its first picture, and with `trials` also what a million trials take.
+int child(const QString& database, bool trials) {
+  QElapsedTimer timer;
+  timer.start();
+  FakeEngine engine;
+  MainWindow window(engine);
+  bool open = false;
+  QObject::connect(&window.workspace(), &Workspace::sessionsChanged, &window, [&] { open = !window.workspace().sessions().empty() || !trials; });
+  window.openWorkspace(database);
+  window.show();
+  spin(0);
+  window.grab();
+  while (!open && timer.elapsed() < 60'000) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 10);
+  out() << timer.elapsed() << '\n';
+  out().flush();
+  if (!trials) return 0;
+  QSignalSpy opened(&window.models(), &ModelService::opened);
+  window.openZoo(QStringLiteral("fake"), false);
+  while (opened.isEmpty()) spin(10);
+  window.hub().setTask(0);
+  window.hub().setSession(window.workspace().sessions().front().id);
+  timer.restart();
+  qint64 first = -1;
+  while (!window.trials().store() || window.trials().isLoading()) {
+    spin(10);
+    if (first < 0 && window.trials().store() && window.trials().store()->size() > 0) first = timer.elapsed();
+  }
+  out() << first << '\n' << timer.elapsed() << '\n' << residentMegabytes() << '\n' << window.trials().store()->size() << '\n';
+  out().flush();
+  return 0;
+}
+
+QStringList runChild(const QString& database, bool trials) {
+  QProcess process;
+  process.start(QCoreApplication::applicationFilePath(),
+                {QStringLiteral("--child"), database, QStringLiteral("--trials"), trials ? QStringLiteral("1") : QStringLiteral("0")});
+  process.waitForFinished(600'000);
+  return QString::fromUtf8(process.readAllStandardOutput()).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+}
+
+/// A workspace with one session of so many trials of the fake network's first task.
+void fill(const QString& path, int trials) {
+  FakeEngine engine;
+  auto db = need(db::Database::open(path.toStdString()));
+  const QString file = QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/zoo/fake.onnx");
+  QDir().mkpath(QFileInfo(file).path());
+  need(engine.writeZooModel("fake", false, file.toStdString()));
+  const api::Network network = need(engine.import(file.toStdString(), {}));
+  const auto tasks = engine.tasks(network, {});
+  const ModelId model = need(db->put_model("fake", file.toStdString(), network.content_key, Json::object()));
+  const TaskId task = need(db->put_task(tasks[0].task));
+  need(db->link_task(model, task, 1));
+  const SessionId session = need(db->begin_session(model, "random", "llvm", Json{{"seed", 1}}, Json::object()));
+  std::vector<records::Record> batch;
+  for (int i = 0; i < trials; ++i) {
+    batch.push_back(db::fixture::trial(tasks[0].task, i, 1e-4 * (1 + i * 7919 % 10'000), i % 11 == 0 ? records::Status::run_timeout : records::Status::ok));
+    if (batch.size() < 10'000 && i + 1 < trials) continue;
+    need(db->put_trials(session, task, batch));
+    batch.clear();
+  }
+  need(db->end_session(session, "done"));
+}
+
+void starting(const QTemporaryDir& dir, int trials) {
+  double empty = HUGE_VAL, full = HUGE_VAL;
+  for (int i = 0; i < 5; ++i) {
+    const double begin = now_s();
+    runChild(dir.filePath(QStringLiteral("empty%1.twdb").arg(i)), false);
+    empty = std::min(empty, now_s() - begin);
+  }
+  atMost(QStringLiteral("start until the first picture, whole process"), 300, empty * 1e3, QStringLiteral("ms"));
+  const QString path = dir.filePath(QStringLiteral("million.twdb"));
+  fill(path, trials);
+  QStringList answer;
+  for (int i = 0; i < 3; ++i) {
+    answer = runChild(path, true);
+    if (answer.size() < 5) return row(QStringLiteral("workspace of many trials"), {}, QStringLiteral("no answer"), false);
+    full = std::min(full, answer[0].toDouble());
+  }
+  atMost(QStringLiteral("start with a workspace of %1 trials").arg(trials), 1000, full, QStringLiteral("ms"));
+  atMost(QStringLiteral("  its first trials shown"), 500, answer[1].toDouble(), QStringLiteral("ms"));
+  out() << QStringLiteral("  all %1 of them read in %2 ms\n").arg(answer[4], answer[2]);
+  row(QStringLiteral("  no row lost"), QString::number(trials), answer[4], answer[4].toInt() == trials);
+  atMost(QStringLiteral("  memory of the process"), 300, answer[3].toDouble(), QStringLiteral("MB"));
+}
+
+void graph(int nodes) {
+  graph::GraphBuilder b("large");
+  std::vector<int> values{b.input("x", {kFloat32, {1, 16}})};
+  std::mt19937 rng(2);
+  for (int i = 1; i < nodes; ++i) {
+    const int a = values[values.size() - 1 - rng() % std::min<size_t>(values.size(), 4)];
+    values.push_back(i % 3 == 0 ? need(b.node("add", {a, values.back()}))[0] : need(b.node("relu", {a}))[0]);
+  }
+  b.output(values.back());
+  const graph::Graph g = std::move(b).finish();
+  widgets::GraphView view;
+  view.resize(1600, 900);
+  view.show();
+  const double visible = seconds_of([&] {
+    view.setScene(widgets::buildGraphScene(g, {}, view.font(), {}));
+    view.fit();
+    view.viewport()->grab();
+  });
+  atMost(QStringLiteral("graph of %1 nodes laid out and drawn").arg(nodes), 500, visible * 1e3, QStringLiteral("ms"));
+  atMost(QStringLiteral("  a frame with the whole graph"), 16.6, 1e3 * medianOf(21, [&] { view.viewport()->grab(); }), QStringLiteral("ms"));
+  view.resetZoom();
+  int step = 0;
+  const double pan = medianOf(31, [&] {
+    view.verticalScrollBar()->setValue(view.verticalScrollBar()->maximum() * (++step % 31) / 31);
+    view.viewport()->grab();
+  });
+  atMost(QStringLiteral("  a frame while panning"), 16.6, pan * 1e3, QStringLiteral("ms"));
+  const double zoom = medianOf(21, [&] {
+    view.zoomBy(++step % 2 == 0 ? 1.2 : 1 / 1.25);
+    view.viewport()->grab();
+  });
+  atMost(QStringLiteral("  a frame while zooming"), 16.6, zoom * 1e3, QStringLiteral("ms"));
+}
+
+void curve(int points) {
+  const auto store = manyTrials(points);
+  widgets::CurveChart chart;
+  chart.resize(1600, 900);
+  chart.show();
+  spin(50);
+  atMost(QStringLiteral("%1 points first drawn").arg(points), 100,
+         1e3 * medianOf(5,
+                        [&] {
+                          chart.setStore(nullptr);
+                          chart.setStore(store);
+                          chart.grab();
+                        }),
+         QStringLiteral("ms"));
+  QWidget* plot = chart.findChild<QWidget*>();
+  const double zoomed = medianOf(15, [&] {
+    QWheelEvent wheel(QPointF(800, 400), plot->mapToGlobal(QPointF(800, 400)), {}, {0, 120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QApplication::sendEvent(plot, &wheel);
+    spin(25);  // the thinning of what is in sight waits for a pause
+    chart.grab();
+  });
+  atMost(QStringLiteral("  a step of the wheel"), 33, zoomed * 1e3, QStringLiteral("ms"));
+  atMost(QStringLiteral("  bytes a trial"), 150, static_cast<double>(store->bytes()) / points, QStringLiteral("B"));
+}
+
+void filter(int trials, double target) {
+  const auto store = manyTrials(trials);
+  widgets::TrialModel model;
+  model.setStore(store);
+  while (model.isArranging()) spin(1);
+  double best = HUGE_VAL;
+  for (int i = 0; i < 5; ++i) {
+    const auto query = widgets::TrialQuery::parse(QStringLiteral("gflops>%1 & status=ok").arg(5 + i), {}, nullptr);
+    best = std::min(best, seconds_of([&] {
+                      model.setQuery(*query);
+                      while (model.isArranging()) spin(1);
+                    }));
+  }
+  atMost(QStringLiteral("filter over %1 trials").arg(trials), target, best * 1e3, QStringLiteral("ms"));
+  double sorted = HUGE_VAL;
+  for (int i = 0; i < 4; ++i) {
+    sorted = std::min(sorted, seconds_of([&] {
+                        model.sort(i % 2 == 0 ? widgets::TrialModel::Time : widgets::TrialModel::Gflops, Qt::DescendingOrder);
+                        while (model.isArranging()) spin(1);
+                      }));
+  }
+  atMost(QStringLiteral("  sorted by time"), target, sorted * 1e3, QStringLiteral("ms"));
+}
+
+void parallel() {
+  auto space = std::make_shared<space::ConfigSpace>();
+  for (int k = 0; k < 12; ++k) {
+    std::vector<Json> values;
+    for (int v = 0; v < 4; ++v) values.emplace_back(v);
+    space->define_knob("k" + std::to_string(k), values);
+  }
+  widgets::TrialStore store(1e9);
+  std::mt19937 rng(5);
+  for (int i = 1; i <= 10'000; ++i) {
+    db::TrialOutcome t;
+    t.number = i, t.space = "s", t.index = static_cast<int64_t>(rng() % static_cast<unsigned>(space->size())), t.status = records::Status::ok;
+    t.seconds = 1e-3 * (1 + static_cast<double>(rng() % 1000));
+    store.append(t);
+  }
+  const auto points = widgets::pointsOf(store, "s", space);
+  const auto axes = widgets::parallelAxes(points);
+  std::vector<int> x;
+  for (size_t a = 0; a < axes.size(); ++a) x.push_back(20 + static_cast<int>(a) * 120);
+  const double drawn = medianOf(7, [&] { widgets::parallelRaster(points, axes, {}, {1600, 400}, x, 20, 380, 0, 0, 0, {}); });
+  atMost(QStringLiteral("parallel coordinates, 10000 trials over 12 knobs"), 50, drawn * 1e3, QStringLiteral("ms"));
+}
+
+void listing(int lines) {
+  QString text;
+  for (int i = 0; i < lines; ++i) text += QStringLiteral("    C[%1] = C[%1] + A[%2] * B[i0_%3]  # T.float32(0.5)\n").arg(i % 977).arg(i).arg(i % 13);
+  widgets::CodeView view;
+  view.resize(1600, 900);
+  view.show();
+  spin(20);
+  double best = HUGE_VAL;
+  for (int i = 0; i < 3; ++i) {
+    widgets::CodeListing code;
+    code.title = QString::number(i);
+    code.tir = text;
+    code.tir += QStringLiteral("# %1\n").arg(i);
+    const double begin = threadSeconds();
+    view.showListing(code);
+    view.grab();
+    best = std::min(best, threadSeconds() - begin);
+  }
+  atMost(QStringLiteral("listing of %1 lines opened").arg(lines), 150, best * 1e3, QStringLiteral("ms"));
+}
+
+void live(const QTemporaryDir& dir) {
+  constexpr int kTrials = 10'000, kTick = 5;
+  FakeEngine engine;
+  engine.trialsPerSecond = 1000;
+  engine.trialsPerBatch = 16;
+  MainWindow window(engine);
+  window.askQuit = [] { return MainWindow::QuitChoice::stop; };
+  window.resize(1600, 900);
+  window.show();
+  QSignalSpy opened(&window.workspace(), &Workspace::opened), ready(&window.models(), &ModelService::opened);
+  window.openWorkspace(dir.filePath(QStringLiteral("live.twdb")));
+  while (opened.isEmpty()) spin(10);
+  window.openZoo(QStringLiteral("fake"), false);
+  while (ready.isEmpty()) spin(10);
+  spin(500);
+  tune::SessionOptions options = window.tuneView().options();
+  options.trials = kTrials, options.trials_per_task = 0;
+  window.tuneView().setOptions(options);
+  window.startTuning();
+  std::vector<double> delays;
+  QElapsedTimer tick;
+  QTimer timer;
+  timer.setInterval(kTick);
+  timer.setTimerType(Qt::PreciseTimer);
+  QObject::connect(&timer, &QTimer::timeout, &window,
+                   [&] { delays.push_back(std::max(0.0, static_cast<double>(tick.nsecsElapsed()) / 1e6 - kTick)), tick.restart(); });
+  tick.start();
+  timer.start();
+  const double cpu = threadSeconds(), wall = now_s();
+  while (window.tuning().isActive() && now_s() - wall < 120) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 20);
+  const double used = threadSeconds() - cpu, elapsed = now_s() - wall;
+  while (window.tuning().isCatchingUp()) spin(5);
+  std::sort(delays.begin(), delays.end());
+  const qint64 shown = window.tuning().progress(0)->store->size() + window.tuning().progress(1)->store->size();
+  out() << QStringLiteral("live session: %1 trials a second\n").arg(kTrials / elapsed, 0, 'f', 0);
+  atMost(QStringLiteral("  share of one core taken by the window"), 25, 100 * used / elapsed, QStringLiteral("%"));
+  atMost(QStringLiteral("  delay of the event loop, 99th percentile"), 50, delays.empty() ? HUGE_VAL : delays[delays.size() * 99 / 100], QStringLiteral("ms"));
+  row(QStringLiteral("  no row lost"), QString::number(kTrials), QString::number(shown), shown == kTrials);
+}
+
+int run(int argc, char** argv) {
+  const bench::Options options(argc, argv);
+  const QTemporaryDir dir;
+  out() << QStringLiteral("%1 %2 %3 %4\n")
+               .arg(QStringLiteral("what"), -62)
+               .arg(QStringLiteral("target"), -16)
+               .arg(QStringLiteral("measured"), -22)
+               .arg(QStringLiteral("verdict"));
+  const std::string only = options.text("only", "");
+  const auto wanted = [&](const char* name) { return only.empty() || only == name; };
+  if (wanted("start")) starting(dir, static_cast<int>(options.integer("trials", 1'000'000)));
+  if (wanted("graph")) graph(5000);
+  if (wanted("curve")) curve(1'000'000);
+  if (wanted("parallel")) parallel();
+  if (wanted("listing")) listing(50'000);
+  if (wanted("filter")) filter(100'000, 150), filter(1'000'000, 500);
+  if (wanted("live")) live(dir);
+  out() << QStringLiteral("%1 missed\n").arg(g_missed);
+  return g_missed == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace tw::app
+
+int main(int argc, char** argv) {
+  if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+  QStandardPaths::setTestModeEnabled(true);
+  QApplication app(argc, argv);
+  QCoreApplication::setOrganizationName(QStringLiteral("tilewright-test"));
+  QCoreApplication::setApplicationName(QStringLiteral("gui-bench"));
+  QSettings::setDefaultFormat(QSettings::IniFormat);
+  const QTemporaryDir settings;
+  QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, settings.path());
+  tw::widgets::applyTheme(tw::widgets::ThemeChoice::light);
+  const tw::bench::Options options(argc, argv);
+  const std::string database = options.text("child", "");
+  return database.empty() ? tw::app::run(argc, argv) : tw::app::child(QString::fromStdString(database), options.integer("trials", 0) == 1);
+}

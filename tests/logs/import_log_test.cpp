@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/import_log.h"
+
+#include <QtTest>
+#include <thread>
+
+#include "engine/base/json.h"
+#include "tests/db/db_fixture.h"
+
+using namespace tw;
+using namespace tw::logs;
+
+namespace {
+
+QByteArray ansor(int step, double cost, int error = 0, const char* workload = "abc") {
+  const Json line = {{"i", Json::array({Json::array({std::string("[\"") + workload + "\", 1, 28]", "llvm -keys=cpu"}),
+                                        Json::array({Json::array(), Json::array({Json::array({"SP", step})})})})},
+                     {"r", Json::array({Json::array({cost}), error, 0.5, 1.6e9 + step})},
+                     {"v", "v0.6"}};
+  return QByteArray::fromStdString(line.dump()) + "\n";
+}
+
+QByteArray autotvm(const char* name, int64_t index, double cost, int error = 0) {
+  const Json line = {
+      {"input", Json::array({"llvm -mcpu=core-avx2", name, Json::array({Json::array({"TENSOR", Json::array({4, 64}), "float32"})}), Json::object()})},
+      {"config", {{"index", index}, {"code_hash", nullptr}, {"entity", Json::array({Json::array({"tile", "sp", Json::array({-1, index})})})}}},
+      {"result", Json::array({Json::array({cost}), error, 0.5, 1.6e9})},
+      {"version", 0.2},
+      {"tvm_version", "0.9.0"}};
+  return QByteArray::fromStdString(line.dump()) + "\n";
+}
+
+}  // namespace
+
+class ImportLogTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir dir_;
+  std::shared_ptr<db::Database> db_;
+
+  std::string file(const char* name, const QByteArray& bytes) {
+    QFile f(dir_.filePath(QLatin1String(name)));
+    if (!f.open(QIODevice::WriteOnly)) return {};
+    f.write(bytes);
+    return f.fileName().toStdString();
+  }
+
+ private Q_SLOTS:
+  void init() {
+    static int count = 0;
+    auto db = db::Database::open(dir_.filePath(QString::number(++count) + ".twdb").toStdString());
+    QVERIFY(db);
+    db_ = *db;
+  }
+
+  void formatsAreToldApart() {
+    QCOMPARE(*sniff_log(file("a.json", "# a comment\n\n" + autotvm("dense.x86", 1, 1e-3))), LogFormat::autotvm);
+    QCOMPARE(*sniff_log(file("b.json", "garbage\n" + ansor(1, 1e-3))), LogFormat::ansor);
+    QCOMPARE(*sniff_log(file("c.json", "garbage\n")), LogFormat::autotvm);
+    QCOMPARE(sniff_log("/nowhere/log.json").error().code, ErrorCode::not_found);
+  }
+
+  void aPreviewStoresNothing() {
+    const std::string path = file("p.json", ansor(1, 1e-3) + ansor(2, 2e-3) + ansor(3, 1e10, 6) + ansor(1, 5e-4, 0, "other") + "broken\n");
+    const auto content = preview_log(*db_, path, {}, {});
+    QVERIFY2(content, content ? "" : content.error().text().c_str());
+    QCOMPARE(content->format, LogFormat::ansor);
+    QCOMPARE(content->lines, int64_t{5});
+    QCOMPARE(content->tasks.size(), size_t{2});
+    QCOMPARE(content->tasks[0].records, int64_t{3});
+    QCOMPARE(content->tasks[0].failures, int64_t{1});
+    QVERIFY(!content->tasks[0].computable);
+    QCOMPARE(content->problems.size(), size_t{1});
+    QCOMPARE(content->problems[0].line, int64_t{5});
+    QVERIFY(db_->tasks()->empty() && db_->sessions()->empty());
+  }
+
+  void trialsOfAnsorAreStored() {
+    const std::string path = file("s.json", ansor(1, 1e-3) + ansor(2, 2e-3) + ansor(3, 1e10, 6) + ansor(2, 1.5e-3) + ansor(1, 5e-4, 0, "other"));
+    ImportProgress progress;
+    const auto done = import_log(*db_, path, {}, {}, progress);
+    QVERIFY2(done, done ? "" : done.error().text().c_str());
+    QCOMPARE(done->stored, int64_t{4});
+    QCOMPARE(done->failures, int64_t{1});
+    QCOMPARE(progress.stored.load(), int64_t{4});
+    QCOMPARE(progress.records.load(), int64_t{4});
+    QCOMPARE(done->sessions.size(), size_t{1});
+    const auto tasks = *db_->tasks_of(done->model);
+    QCOMPARE(tasks.size(), size_t{2});
+    QVERIFY(tasks[0].task.dag_text.empty());
+    QCOMPARE(tasks[0].task.target, std::string("llvm -keys=cpu"));
+    const auto outcomes = *db_->outcomes(done->sessions[0], tasks[0].task.id, 0, -1);
+    QCOMPARE(outcomes.size(), size_t{3});
+    QCOMPARE(outcomes[1].seconds, 1.5e-3);  // the faster of two trials of a point
+    QCOMPARE(outcomes[2].status, records::Status::build_timeout);
+    // Again: the same model, a session of its own.
+    const auto again = import_log(*db_, path, {}, {}, progress);
+    QVERIFY2(again, again ? "" : again.error().text().c_str());
+    QCOMPARE(again->model, done->model);
+    QCOMPARE(db_->sessions()->size(), size_t{2});
+  }
+
+  void linesOfAutotvmWithoutAComputationAreForeign() {
+    const std::string path = file("t.json", autotvm("strange.x86", 1, 1e-3) + autotvm("strange.x86", 2, 1e9, 4));
+    ImportProgress progress;
+    const auto done = import_log(*db_, path, {}, {}, progress);
+    QVERIFY2(done, done ? "" : done.error().text().c_str());
+    QCOMPARE(done->stored, int64_t{2});
+    QCOMPARE(done->content.tasks.size(), size_t{1});
+    QVERIFY(!done->content.tasks[0].computable);
+    ImportOptions strict;
+    strict.foreign = false;
+    const auto none = import_log(*db_, path, strict, {}, progress);
+    QCOMPARE(none->stored, int64_t{0});
+    QCOMPARE(none->content.problems.size(), size_t{2});
+    QCOMPARE(none->content.problems[0].kind, std::string("unknown_task"));
+  }
+
+  void aStopKeepsWhatWasStored() {
+    QByteArray text;
+    for (int i = 0; i < 1200; ++i) text += ansor(i, 1e-3);
+    const std::string path = file("u.json", text);
+    StopSource stop;
+    stop.request_stop();
+    ImportProgress progress;
+    const auto early = import_log(*db_, path, {}, stop.get_token(), progress);
+    QCOMPARE(early.error().code, ErrorCode::cancelled);
+    QVERIFY(db_->sessions()->empty());
+    // While it stores.
+    StopSource later;
+    std::jthread watcher([&](const StopToken& over) {
+      while (progress.stored == 0 && !over.stop_requested()) std::this_thread::yield();
+      later.request_stop();
+    });
+    const auto done = import_log(*db_, path, {}, later.get_token(), progress);
+    QVERIFY(done);
+    const auto sessions = *db_->sessions();
+    QCOMPARE(sessions.size(), size_t{1});
+    QCOMPARE(sessions[0].trials, done->stored);
+    QCOMPARE(sessions[0].state, std::string(done->stored < 1200 ? "cancelled" : "done"));
+  }
+
+  void manyLinesASecond() {
+    QByteArray text;
+    for (int i = 0; i < 20'000; ++i) text += ansor(i, 1e-3);
+    QElapsedTimer timer;
+    timer.start();
+    const auto content = preview_log(*db_, file("v.json", text), {}, {});
+    QCOMPARE(content->tasks[0].records, int64_t{20'000});
+    qInfo("20000 lines: %lld ms", timer.elapsed());
+  }
+};
+
+QTEST_APPLESS_MAIN(ImportLogTest)
+#include "import_log_test.moc"

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QtTest>
+
+#include "widgets/charts/footprint_chart.h"
+#include "widgets/charts/roofline_chart.h"
+#include "widgets/charts/why_rules.h"
+
+using namespace tw;
+using namespace tw::widgets;
+
+namespace {
+
+WhyFacts product() {
+  WhyFacts f;
+  f.seconds = 1e-3, f.flops = 1e8, f.compulsoryBytes = 1e5, f.vectorLanes = 16;
+  f.peak = 2e11, f.memoryBytesPerS = 2e10;
+  f.target.vector_bits = 512, f.target.cores = 2, f.target.l1d_bytes = 32 << 10, f.target.l2_bytes = 1 << 20;
+  f.usedVectorBits = 512;
+  f.loops = {{QStringLiteral("i"), true, false, 8, 1, 2e6}, {QStringLiteral("j"), false, false, 16, 8, 1e5}, {QStringLiteral("k"), false, false, 32, 128, 1e4}};
+  return f;
+}
+
+QString textOf(const std::vector<WhyRule>& rules) {
+  QStringList all;
+  for (const WhyRule& r : rules) all << r.sentence + QStringLiteral(" | ") + r.formula;
+  return all.join(QLatin1Char('\n'));
+}
+
+}  // namespace
+
+class WhyTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void rulesFollowFromTheFacts() {
+    const QString text = textOf(whyRules(product()));
+    // 1e8 FLOP at 2e11 a second take 0.5 ms of 1 ms; 1000 FLOP a byte against a balance of 10.
+    QVERIFY2(text.contains(QStringLiteral("50.0 %")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("Arithmetic sets the limit")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("From loop k inwards everything stays in the L1 cache; it is filled anew 128 times")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("From loop j inwards everything stays in the L2 cache")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("full width")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("busy for 100.0 %")), qPrintable(text));
+  }
+
+  void whatIsNotKnownIsNotSaid() {
+    WhyFacts f = product();
+    f.peak = 0;
+    f.seconds = 0;
+    const QString text = textOf(whyRules(f));
+    QVERIFY(!text.contains(QStringLiteral("limit")));
+    QVERIFY(!text.contains(QStringLiteral("reaches")));
+    QVERIFY(whyRules(WhyFacts()).empty());
+  }
+
+  void badThingsAreNamed() {
+    WhyFacts f = product();
+    f.loops[0].parallel = false;
+    f.loops.back().bytes = 1e5;
+    f.usedVectorBits = 256;
+    f.compulsoryBytes = 1e8;
+    const QString text = textOf(whyRules(f));
+    QVERIFY2(text.contains(QStringLiteral("Memory sets the limit")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("Not even one run of the innermost loop")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("narrower vectors")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("one core of 2")), qPrintable(text));
+    f.loops[0].parallel = true, f.loops[0].extent = 3;
+    QVERIFY(textOf(whyRules(f)).contains(QStringLiteral("75.0 %")));  // two rounds for three iterations on two cores
+  }
+
+  void registersAreReadFromTheListing() {
+    QCOMPARE(usedVectorBits("\tvfmadd231ps\tzmm0, zmm1, zmm2\n\tvmovups ymm1, [rax]\n"), 512);
+    QCOMPARE(usedVectorBits("\tvfmadd231ps ymm0, ymm1, ymm2\n"), 256);
+    QCOMPARE(usedVectorBits("\tvfmadd231ss xmm0, xmm1, xmm2\n"), 32);
+    QCOMPARE(usedVectorBits("\tmulps xmm0, xmm1\n"), 128);
+    QCOMPARE(usedVectorBits("\tmov rax, rbx\n"), 0);
+  }
+
+  void chartsSayWhatTheyShow() {
+    RooflineChart roofline;
+    roofline.resize(500, 300);
+    roofline.setMachine(2e11, {{QStringLiteral("L1"), 4e11}, {QStringLiteral("memory"), 2e10}});
+    roofline.setPoints({{QStringLiteral("shown"), 1000, 1e11}, {QStringLiteral("default"), 1000, 2e10}});
+    QCOMPARE(roofline.table().rows.size(), size_t{5});
+    QVERIFY(roofline.summary().contains(QStringLiteral("100")));
+    QVERIFY(!roofline.grab().isNull());
+    FootprintChart footprint;
+    footprint.setLoops({{QStringLiteral("i"), 3e4, {{QStringLiteral("x"), 1e4}, {QStringLiteral("w"), 2e4}}}}, {{QStringLiteral("L1"), 32768}});
+    QCOMPARE(footprint.table().columns.size(), 4);
+    QCOMPARE(footprint.table().rows.size(), size_t{2});
+    QVERIFY(!footprint.grab().isNull());
+  }
+};
+
+QTEST_MAIN(WhyTest)
+#include "why_test.moc"

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/charts/footprint_chart.h"
+
+#include <QLocale>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/theme/theme.h"
+
+namespace tw::widgets {
+namespace {
+
+constexpr Qt::BrushStyle kPatterns[] = {Qt::SolidPattern, Qt::Dense3Pattern, Qt::BDiagPattern, Qt::DiagCrossPattern,
+                                        Qt::FDiagPattern, Qt::Dense5Pattern, Qt::HorPattern};
+
+QString bytesText(double bytes) { return QLocale().formattedDataSize(static_cast<qint64>(bytes), 1, QLocale::DataSizeTraditionalFormat); }
+
+}  // namespace
+
+FootprintChart::FootprintChart(QWidget* parent) : QWidget(parent) {
+  setObjectName(QStringLiteral("view.why.footprint"));
+  setAccessibleName(tr("Footprint of the loops"));
+  setFocusPolicy(Qt::StrongFocus);
+}
+
+void FootprintChart::setLoops(std::vector<Loop> loops, std::vector<Capacity> capacities) {
+  m_loops = std::move(loops);
+  m_capacities = std::move(capacities);
+  m_arrays.clear();
+  for (const Loop& l : m_loops) {
+    for (const auto& [array, bytes] : l.arrays) {
+      if (!m_arrays.contains(array)) m_arrays << array;
+    }
+  }
+  setAccessibleDescription(summary());
+  setMinimumHeight(sizeHint().height());
+  updateGeometry();
+  update();
+}
+
+QSize FootprintChart::sizeHint() const {
+  const int line = fontMetrics().height() + 6;
+  return {360, line * (static_cast<int>(m_loops.size()) + 2) + 20};
+}
+
+void FootprintChart::paintEvent(QPaintEvent*) {
+  QPainter p(this);
+  const Theme& theme = themeOf(this);
+  p.fillRect(rect(), theme.base);
+  if (m_loops.empty()) return;
+  const QFontMetrics metrics = p.fontMetrics();
+  const int line = metrics.height() + 6;
+  int left = 0;
+  for (const Loop& l : m_loops) left = std::max(left, metrics.horizontalAdvance(l.name));
+  left = std::min(left, width() / 3) + 12;
+  const int size = metrics.horizontalAdvance(QStringLiteral("9,999.9 MB")) + 8;
+  const double room = std::max(20, width() - left - size - 8);
+  double most = 64, least = 64;
+  for (const Loop& l : m_loops) most = std::max(most, l.bytes);
+  for (const Capacity& c : m_capacities) most = std::max(most, c.bytes);
+  most *= 1.5, least /= 2;
+  const auto at = [&](double bytes) { return left + room * std::clamp(std::log(std::max(bytes, least) / least) / std::log(most / least), 0.0, 1.0); };
+  const int top = line + 4;
+  int y = top;
+  for (const Loop& l : m_loops) {
+    p.setPen(theme.text);
+    p.drawText(QRect(4, y, left - 10, line), Qt::AlignRight | Qt::AlignVCenter, metrics.elidedText(l.name, Qt::ElideMiddle, left - 10));
+    // The bar's length is the total on the logarithmic scale; it is divided in proportion.
+    double x = left;
+    const double whole = at(l.bytes) - left;
+    for (const auto& [array, bytes] : l.arrays) {
+      const double part = l.bytes > 0 ? whole * bytes / l.bytes : 0;
+      const int index = static_cast<int>(m_arrays.indexOf(array));
+      const QRectF bar(x, y + 3, part, line - 6);
+      p.fillRect(bar, theme.raised);
+      p.fillRect(bar, QBrush(theme.categorical(index), kPatterns[static_cast<size_t>(index) % std::size(kPatterns)]));
+      x += part;
+    }
+    p.drawText(QRectF(at(l.bytes) + 4, y, size, line), Qt::AlignLeft | Qt::AlignVCenter, bytesText(l.bytes));
+    y += line;
+  }
+  // Names of capacities that lie close together are moved apart.
+  double free = 0;
+  for (const Capacity& c : m_capacities) {
+    const double x = at(c.bytes);
+    p.setPen(QPen(theme.accent, 1.4, Qt::DashLine));
+    p.drawLine(QPointF(x, top - 2), QPointF(x, y));
+    const QString text = QStringLiteral("%1 %2").arg(c.name, bytesText(c.bytes));
+    const double w = metrics.horizontalAdvance(text);
+    const double place = std::max(free, std::min(x - w / 2, width() - w - 4.0));
+    p.setPen(theme.accent);
+    p.drawText(QRectF(place, 2, w + 2, line), Qt::AlignLeft | Qt::AlignVCenter, text);
+    free = place + w + 10;
+  }
+  double x = left;
+  for (const QString& array : m_arrays) {
+    const int index = static_cast<int>(m_arrays.indexOf(array));
+    p.fillRect(QRectF(x, y + 6, 12, line - 8), theme.raised);
+    p.fillRect(QRectF(x, y + 6, 12, line - 8), QBrush(theme.categorical(index), kPatterns[static_cast<size_t>(index) % std::size(kPatterns)]));
+    p.setPen(theme.text);
+    const double w = metrics.horizontalAdvance(array);
+    if (x + 16 + w > width() - 4) break;
+    p.drawText(QRectF(x + 16, y + 2, w + 2, line), Qt::AlignLeft | Qt::AlignVCenter, array);
+    x += w + 30;
+  }
+}
+
+QString FootprintChart::summary() const {
+  if (m_loops.empty()) return tr("No loops");
+  return tr("One run of loop %1 touches %2, of loop %3 %4")
+      .arg(m_loops.front().name, bytesText(m_loops.front().bytes), m_loops.back().name, bytesText(m_loops.back().bytes));
+}
+
+Table FootprintChart::table() const {
+  Table table;
+  table.columns = {tr("loop"), tr("bytes")};
+  for (const QString& array : m_arrays) table.columns << tr("bytes of %1").arg(array);
+  for (const Loop& l : m_loops) {
+    QStringList row{l.name, QString::number(l.bytes, 'f', 0)};
+    for (const QString& array : m_arrays) row << (l.arrays.contains(array) ? QString::number(l.arrays.at(array), 'f', 0) : QStringLiteral("0"));
+    table.rows.push_back(row);
+  }
+  for (const Capacity& c : m_capacities) {
+    QStringList row{c.name, QString::number(c.bytes, 'f', 0)};
+    row.resize(table.columns.size());
+    table.rows.push_back(row);
+  }
+  return table;
+}
+
+}  // namespace tw::widgets
