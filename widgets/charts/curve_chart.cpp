@@ -18,7 +18,8 @@
 namespace tw::widgets {
 namespace {
 constexpr int kBuckets = 2000;
-}
+constexpr size_t kRings = 600;
+}  // namespace
 
 CurveChart::CurveChart(QWidget* parent) : QWidget(parent), m_plot(new QCustomPlot(this)) {
   setObjectName(QStringLiteral("view.curve.chart"));
@@ -109,16 +110,29 @@ void CurveChart::restyle() {
   const Theme& theme = themeOf(this);
   m_plot->setFont(font());
   applyPlotTheme(m_plot, theme);
-  const QColor points = theme.series[4], best = theme.series[5];
-  m_trials->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(points, 1.2), QBrush(Qt::NoBrush), 6));
+  const QColor best = theme.series[5];
+  styleTrials();
   m_best->setPen(QPen(best, 2.2));
   m_selected->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(theme.accent, 2.5), QBrush(Qt::NoBrush), 14));
-  m_failures->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCross, QPen(theme.error, 1.6), QBrush(Qt::NoBrush), 6));
   m_selectedFailure->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssSquare, QPen(theme.accent, 2), QBrush(Qt::NoBrush), 12));
   m_default->setPen(QPen(theme.mutedText, 1.4, Qt::DashLine));
   showOverlays();
   m_plot->legend->setBorderPen(Qt::NoPen);
   m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void CurveChart::styleTrials() {
+  // Rings are told apart, but each costs as much as twenty dots: more of them would not be drawn in time.
+  const bool rings = m_data.trials.size() + m_data.failures.size() <= kRings;
+  const Theme& theme = themeOf(this);
+  const auto shape = [&](QCPScatterStyle::ScatterShape ring, const QColor& color, double width) {
+    return rings ? QCPScatterStyle(ring, QPen(color, width), QBrush(Qt::NoBrush), 6)
+                 : QCPScatterStyle(QCPScatterStyle::ssDot, QPen(color, 3), QBrush(Qt::NoBrush), 3);
+  };
+  m_trials->setScatterStyle(shape(QCPScatterStyle::ssCircle, theme.series[4], 1.2));
+  m_failures->setScatterStyle(shape(QCPScatterStyle::ssCross, theme.error, 1.6));
+  m_trials->setAntialiasedScatters(rings);
+  m_failures->setAntialiasedScatters(rings);
 }
 
 void CurveChart::changeEvent(QEvent* event) {
@@ -189,6 +203,7 @@ void CurveChart::reduce() {
   for (const CurvePoint& p : m_data.best) x << p.x, y << p.y;
   m_best->setData(x, y, true);
   showFailures();
+  styleTrials();
 }
 
 void CurveChart::refresh() {

@@ -57,6 +57,7 @@ class CurveChart : public QWidget, public Tabular {
   void restyle();
   void rescale();
   void reduce();
+  void styleTrials();
   void showFailures();
   void showOverlays();
   double farthest() const;
