@@ -190,6 +190,7 @@ void LandscapeView::show(const Computed& c) {
   m_importance->setShares(std::move(shares));
   m_summary->setText(
       tr("%1: %2").arg(QString::fromStdString(m_services.explain.space().name), m_tabs->currentIndex() == 1 ? m_parallel->summary() : m_map->summary()));
+  m_summary->setToolTip(m_summary->text().toHtmlEscaped());
   showState(c.points->size());
 }
 

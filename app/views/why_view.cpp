@@ -144,7 +144,11 @@ void WhyView::showFacts() {
     const bool parallel = l.kind == tir::ForKind::parallel, vector = l.kind == tir::ForKind::vectorized;
     facts.loops.push_back({QString::fromStdString(l.name), parallel, vector, l.extent, l.runs, l.bytes});
     const QString kind = parallel ? tr(", parallel") : vector ? tr(", vector") : l.kind == tir::ForKind::unrolled ? tr(", unrolled") : QString();
-    widgets::FootprintChart::Loop loop{QStringLiteral("%1 (%2%3)").arg(QString::fromStdString(l.name), widgets::numberText(l.extent, 6), kind), l.bytes, {}};
+    widgets::FootprintChart::Loop loop{
+        QStringLiteral("%1 (%2%3)")
+            .arg(QString::fromStdString(l.name), l.extent < 0 ? QString(QChar(0x2014)) : widgets::countText(static_cast<qint64>(l.extent)), kind),
+        l.bytes,
+        {}};
     for (const auto& [array, bytes] : l.arrays) loop.arrays[QString::fromStdString(array)] = bytes;
     loops.push_back(std::move(loop));
   }

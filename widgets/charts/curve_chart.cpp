@@ -216,6 +216,10 @@ void CurveChart::refresh() {
   m_plot->xAxis->setLabel(m_x == CurveX::trials ? tr("Trial") : m_x == CurveX::wall ? tr("Time since the first trial [s]") : tr("Built and measured for [s]"));
   const bool line = m_defaultSeconds > 0 && std::isfinite(m_defaultSeconds) && m_store && m_store->flops() > 0;
   m_default->setVisible(line);
+  if (line)
+    m_default->addToLegend();
+  else
+    m_default->removeFromLegend();
   rescale();
   showSelection();
   setAccessibleDescription(summary());

@@ -79,7 +79,7 @@ WhyRule vectors(const WhyFacts& f) {
 WhyRule cores(const WhyFacts& f, double iterations) {
   const double rounds = std::ceil(iterations / f.target.cores), share = iterations / (rounds * f.target.cores);
   return {share > 0.9 ? WhyRule::Kind::good : WhyRule::Kind::bad, tr("The parallel loop keeps the cores busy for %1 % of its time.").arg(percentText(share)),
-          tr("%1 iterations on %2 cores take %3 rounds: %1 ÷ (%3 × %2)").arg(numberText(iterations, 6)).arg(f.target.cores).arg(rounds)};
+          tr("%1 iterations on %2 cores take %3 rounds: %1 ÷ (%3 × %2)").arg(countText(static_cast<qint64>(iterations))).arg(f.target.cores).arg(rounds)};
 }
 
 }  // namespace
