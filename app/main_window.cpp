@@ -154,6 +154,8 @@ void MainWindow::connectServices() {
     if (m_hub.model() && !ImportService::isLog(m_hub.model()->path)) openFile(m_hub.model()->path);
     updateActions();
   });
+  connect(&m_workspace, &Workspace::opened, this, [this] { m_lookForInterrupted = true; });
+  connect(&m_workspace, &Workspace::sessionsChanged, this, &MainWindow::offerRecovery);
   connect(&m_tuning, &TuneService::sessionStarted, this, [this] {
     m_hub.setSession(m_tuning.session(), SelectionHub::Way::followed);
     m_workspace.refreshSessions();
@@ -236,6 +238,10 @@ void MainWindow::showModel(const OpenModelPtr& model) {
   m_pages->setCurrentWidget(m_graph);
   if (!m_currentView) m_currentView = m_graph;
   m_hub.setModel(model);
+  if (const SessionId wanted = std::exchange(m_resumeWhenOpen, {})) {
+    m_hub.setSession(wanted);
+    resumeSession();
+  }
   setWindowTitle(tr("%1 – Tilewright").arg(model->name));
   addRecent(model->path);
 }
@@ -252,6 +258,44 @@ void MainWindow::startTuning() {
   m_hub.setTrial(-1);
   m_hub.noteConfigIndex(-1);
   m_tuning.start(request);
+}
+
+const db::SessionRow* MainWindow::resumable() const {
+  const db::SessionRow* found = nullptr;
+  for (const db::SessionRow& s : m_workspace.sessions()) {
+    if (s.state != "interrupted" && s.state != "cancelled") continue;
+    if (s.id == m_hub.session()) return &s;
+    if (s.state == "interrupted" && !m_hub.session()) found = &s;
+  }
+  return found;
+}
+
+void MainWindow::resumeSession() {
+  const db::SessionRow* session = resumable();
+  if (!session) return;
+  m_banner->hide();
+  if (m_hub.model() && m_hub.model()->id == session->model) {
+    m_hub.setTrial(-1);
+    return m_tuning.resume(m_hub.model(), *session);
+  }
+  for (const db::ModelRow& model : m_workspace.models()) {
+    if (model.id != session->model) continue;
+    m_resumeWhenOpen = session->id;
+    openFile(QString::fromStdString(model.path));
+  }
+}
+
+void MainWindow::offerRecovery() {
+  updateActions();
+  if (!std::exchange(m_lookForInterrupted, m_workspace.sessions().empty()) || m_workspace.sessions().empty()) return;
+  const db::SessionRow& last = m_workspace.sessions().back();
+  if (last.state != "interrupted" || m_tuning.isActive() || m_hub.session()) return;
+  m_banner->showMessage(widgets::Banner::Kind::info,
+                        tr("Session %1 of %2 was interrupted after %3 trials; all of them are stored.")
+                            .arg(last.id.value)
+                            .arg(m_workspace.modelName(last.model))
+                            .arg(last.trials),
+                        {}, m_actions.get(QStringLiteral("tune.resume")));
 }
 
 void MainWindow::addRecent(const QString& path) {

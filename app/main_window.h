@@ -113,6 +113,11 @@ class MainWindow : public QMainWindow {
   void makeStatusBar();
   void connectServices();
   void updateActions();
+  /// The selected session, or else the newest that was interrupted, if it can go on; null otherwise.
+  const db::SessionRow* resumable() const;
+  /// Opens the session's model first where that is not on screen.
+  void resumeSession();
+  void offerRecovery();
   void showModel(const OpenModelPtr& model);
   void chooseFile();
   void chooseLog();
@@ -162,7 +167,8 @@ class MainWindow : public QMainWindow {
   QPointer<QWidget> m_currentView;
   LatestJob m_reportJob;
   int m_pinned = 0;
-  bool m_closeWhenIdle = false;
+  SessionId m_resumeWhenOpen;
+  bool m_closeWhenIdle = false, m_lookForInterrupted = false;
 };
 
 }  // namespace tw::app

@@ -94,6 +94,8 @@ void MainWindow::makeTuneActions() {
     m_tuneView->setOnlySelectedTask(true);
     startTuning();
   });
+  m_actions.add(id("tune.resume"), tr("&Resume session"), tr("Go on with the selected session, or with the newest that was interrupted"),
+                QKeySequence(tr("Ctrl+Shift+F5")), [this] { resumeSession(); });
   m_actions.addToggle(id("tune.pause"), tr("&Pause"), tr("Pause or continue the session"), QKeySequence(tr("Shift+F5")),
                       [this](bool on) { m_tuning.setPaused(on); });
   m_actions.add(id("tune.cancel"), tr("S&top"), tr("Stop the session; everything measured is kept"), QKeySequence(tr("Ctrl+.")), [this] { m_tuning.cancel(); });
@@ -154,6 +156,11 @@ void MainWindow::setConditions() {
   when({"tune.task"}, [this, cannotStart] {
     const QString why = cannotStart();
     return why.isEmpty() && m_hub.task() < 0 ? tr("select a task first") : why;
+  });
+  when({"tune.resume"}, [this] {
+    if (m_tuning.isActive()) return tr("a session is running");
+    if (!m_workspace.isWritable()) return tr("no workspace is open for writing");
+    return resumable() ? QString() : tr("the selected session is done");
   });
   when({"tune.pause", "tune.cancel"}, [this] {
     if (!m_tuning.isActive()) return tr("no session is running");

@@ -27,7 +27,7 @@ const std::vector<MenuDef>& menus() {
       {[] { return tr("&View"); }, list({kPerspectivesMenu, kPanelsMenu, "view.resetLayout", "", "view.table", "view.pin", "", "graph.zoomIn", "graph.zoomOut",
                                          "graph.fit", "", kThemeMenu, "view.bigType", "view.fullScreen"})},
       {[] { return tr("&Go"); }, list({"go.commands", "", "go.back", "go.forward", "", "trial.next", "trial.previous", "trial.best"})},
-      {[] { return tr("&Tune"); }, list({"tune.start", "tune.task", "", "tune.pause", "tune.cancel"})},
+      {[] { return tr("&Tune"); }, list({"tune.start", "tune.task", "tune.resume", "", "tune.pause", "tune.cancel"})},
       {[] { return tr("&Help"); }, list({"help.manual", "help.shortcuts", "", "help.about"})},
   };
   return table;

@@ -13,9 +13,15 @@ void know(double& seconds, double told) {
 
 }  // namespace
 
-void SessionFeed::begin(SessionId session) {
+void SessionFeed::begin(SessionId session, const std::vector<int64_t>& trials) {
   const std::scoped_lock lock(m_mutex);
   m_state.session = session;
+  for (size_t task = 0; task < trials.size(); ++task) {
+    if (trials[task] == 0) continue;
+    m_state.trials += trials[task];
+    m_state.tasks[static_cast<int>(task)].lastNumber = trials[task];
+    change(static_cast<int>(task));
+  }
 }
 
 void SessionFeed::end(Expected<tune::SessionReport> report) {

@@ -38,7 +38,8 @@ class SessionFeed {
     std::optional<Expected<tune::SessionReport>> end;
   };
 
-  void begin(SessionId session);
+  /// `trials`: per task of the session how many are there already, where one goes on.
+  void begin(SessionId session, const std::vector<int64_t>& trials = {});
   void tell(const tune::Event& event);
   void end(Expected<tune::SessionReport> report);
   /// The state with all news since the last call.

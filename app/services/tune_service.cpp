@@ -23,6 +23,23 @@ Json sessionJson(const TuneService::Request& request) {
   return json;
 }
 
+/// The options as sessionJson() and `tw tune` store them; what an older program did not know has its default.
+tune::SessionOptions optionsOf(const Json& json) {
+  tune::SessionOptions o;
+  o.tuner = json.value("tuner", o.tuner);
+  o.tuner_params = json.value("tuner_params", o.tuner_params);
+  o.space = json.value("space", o.space);
+  o.seed = json.value("seed", o.seed);
+  o.trials = json.value("trials", o.trials);
+  o.trials_per_task = json.value("trials_per_task", o.trials_per_task);
+  o.time_s = json.value("time_s", o.time_s);
+  o.batch = json.value("batch", o.batch);
+  o.early_stopping = json.value("early_stopping", o.early_stopping);
+  o.transfer = json.value("transfer", o.transfer);
+  o.finalists = json.value("finalists", o.finalists);
+  return o;
+}
+
 double now() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1e3; }
 
 }  // namespace
@@ -93,16 +110,44 @@ void TuneService::body(const Request& request, StopToken stop) {
   m_feed->end(std::move(*result));
 }
 
+void TuneService::resume(const OpenModelPtr& model, const db::SessionRow& session) {
+  Request request{model, {}, {}, session.id};
+  try {
+    request.options = optionsOf(session.options);
+    const auto filters = session.options.value("task_filters", std::vector<std::string>());
+    for (size_t t = 0; t < model->tasks.size() && !filters.empty(); ++t) {
+      const records::Task& task = model->tasks[t].task;
+      const auto matches = [&](const std::string& f) { return task.name.find(f) != std::string::npos || task.key.starts_with(f); };
+      if (std::any_of(filters.begin(), filters.end(), matches)) request.tasks.push_back(static_cast<int>(t));
+    }
+    if (!filters.empty() && request.tasks.empty()) {
+      Q_EMIT failed(tr("Session %1 cannot go on: the model has none of its tasks").arg(session.id.value));
+      return;
+    }
+  } catch (const Json::exception& e) {
+    Q_EMIT failed(tr("Session %1 cannot go on: its options cannot be read (%2)").arg(session.id.value).arg(QString::fromUtf8(e.what())));
+    return;
+  }
+  start(request);
+}
+
 Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, StopToken stop) {
   const std::shared_ptr<db::Database> database = m_workspace.database();
-  TW_TRY(const SessionId session,
-         database->begin_session(request.model->id, request.options.tuner, request.model->target.str(), sessionJson(request), m_engine.host()));
-  m_feed->begin(session);
+  SessionId session = request.resumed;
+  std::vector<int64_t> stored;
   std::vector<tune::SessionTask> tasks;
   for (const int t : request.tasks) {
     const auto& task = request.model->tasks[static_cast<size_t>(t)];
     tasks.push_back({task.task, task.weight, {}});
+    if (!session) continue;
+    TW_TRY(auto rows, database->trials(session, request.model->taskIds.at(static_cast<size_t>(t)), {}, -1, true));
+    for (db::TrialRow& row : rows) tasks.back().history.push_back(std::move(row.record));
+    stored.push_back(static_cast<int64_t>(rows.size()));
   }
+  if (!session) {
+    TW_TRY(session, database->begin_session(request.model->id, request.options.tuner, request.model->target.str(), sessionJson(request), m_engine.host()));
+  }
+  m_feed->begin(session, stored);
   const auto sink = db::session_sink(database, session);
   tune::SessionControl control{stop, [this] { return m_paused.load(); }};
   auto report = m_engine.tune(

@@ -24,6 +24,7 @@ class TuneService : public QObject {
     OpenModelPtr model;
     std::vector<int> tasks;  ///< of the model; empty: all
     tune::SessionOptions options;
+    SessionId resumed;  ///< goes on with this session; none: begins a new one
   };
   /// Progress of one task of the session.
   struct TaskProgress {
@@ -41,6 +42,8 @@ class TuneService : public QObject {
   ~TuneService() override;
 
   void start(const Request& request);
+  /// Goes on with a session of the model that was interrupted or cancelled; its trials count.
+  void resume(const OpenModelPtr& model, const db::SessionRow& session);
   void setPaused(bool paused);
   void cancel();
   /// Updates come less often while nobody looks.

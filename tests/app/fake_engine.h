@@ -109,7 +109,7 @@ class FakeEngine : public Engine {
       events(tune::TaskStarted{task, "fake.cpu", 100, each});
       double best = std::numeric_limits<double>::infinity();
       std::vector<tune::TrialDone> batch;
-      for (int64_t n = 1; n <= each; ++n) {
+      for (int64_t n = static_cast<int64_t>(tasks[t].history.size()) + 1; n <= each; ++n) {
         for (; control.paused && control.paused() && !control.stop.stop_requested(); ++pausedPolls) std::this_thread::sleep_for(std::chrono::milliseconds(2));
         if (control.stop.stop_requested()) {
           report.cancelled = true;

@@ -607,6 +607,36 @@ class MainWindowTest : public QObject {
     QCOMPARE(b->window->tuning().trialsDone(), 60);
   }
 
+  void interruptedSessionsGoOn() {
+    SessionId session;
+    {
+      auto b = open(database("resume.twdb"));
+      b->engine.millisPerTrial = 2;
+      setTrials(*b->window, 200);
+      b->window->startTuning();
+      QTRY_VERIFY(b->window->tuning().trialsDone() > 20);
+      session = b->window->tuning().session();
+      b->window->actions().get(QStringLiteral("tune.cancel"))->trigger();
+      QTRY_VERIFY(!b->window->tuning().isActive());
+      QVERIFY(b->window->workspace().database()->end_session(session, "interrupted"));  // as after a crash
+      b->window->close();
+    }
+    auto b = open(database("resume.twdb"), false);
+    b->engine.millisPerTrial = 0;
+    auto* banner = b->window->findChild<widgets::Banner*>(QStringLiteral("banner"));
+    QTRY_VERIFY(banner->isVisible());
+    QVERIFY(banner->text().contains(QStringLiteral("was interrupted after")));
+    b->window->actions().get(QStringLiteral("tune.resume"))->trigger();  // opens its model first
+    QTRY_COMPARE(b->window->tuning().session(), session);
+    QTRY_VERIFY(!b->window->tuning().isActive());
+    QCOMPARE(b->window->tuning().trialsDone(), 200);
+    const auto stored = b->window->workspace().database()->trials(session, std::nullopt);
+    QCOMPARE(stored->size(), size_t{200});
+    QTRY_COMPARE(b->window->workspace().sessions().size(), size_t{1});
+    QTRY_COMPARE(QString::fromStdString(b->window->workspace().sessions()[0].state), QStringLiteral("done"));
+    QVERIFY(!b->window->actions().get(QStringLiteral("tune.resume"))->isEnabled());
+  }
+
   void bigTypeIsKept() {
     const double size = QApplication::font().pointSizeF();
     {

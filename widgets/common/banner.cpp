@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/common/banner.h"
 
+#include <QAction>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -20,6 +21,8 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   m_icon = new QLabel(this);
   m_text = new QLabel(this);
   m_text->setObjectName(QStringLiteral("banner.text"));
+  m_action = new QToolButton(this);
+  m_action->setObjectName(QStringLiteral("banner.action"));
   m_more = new QToolButton(this);
   m_more->setText(tr("Details"));
   m_more->setAccessibleName(tr("Show details of the message"));
@@ -33,6 +36,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   m_close->setAccessibleName(tr("Dismiss the message"));
   row->addWidget(m_icon);
   row->addWidget(m_text, 1);
+  row->addWidget(m_action);
   row->addWidget(m_more);
   row->addWidget(m_close);
   m_details = new QLabel(this);
@@ -52,7 +56,10 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   hide();
 }
 
-void Banner::showMessage(Kind kind, const QString& text, const QString& details) {
+void Banner::showMessage(Kind kind, const QString& text, const QString& details, QAction* action) {
+  m_action->setDefaultAction(action);
+  m_action->setVisible(action != nullptr);
+  if (action) m_action->setAccessibleName(action->toolTip());
   m_kind = kind;
   m_text->setText(text);
   m_details->setText(details);

@@ -3,6 +3,7 @@
 
 #include <QFrame>
 
+class QAction;
 class QLabel;
 class QToolButton;
 
@@ -14,7 +15,8 @@ class Banner : public QFrame {
  public:
   enum class Kind { info, warning, error };
   explicit Banner(QWidget* parent = nullptr);
-  void showMessage(Kind kind, const QString& text, const QString& details = {});
+  /// `action` is what can be done about it, as a button.
+  void showMessage(Kind kind, const QString& text, const QString& details = {}, QAction* action = nullptr);
   QString text() const;
   Kind kind() const { return m_kind; }
 
@@ -24,7 +26,7 @@ class Banner : public QFrame {
  private:
   void recolour();
   QLabel *m_icon, *m_text, *m_details;
-  QToolButton *m_more, *m_close;
+  QToolButton *m_action, *m_more, *m_close;
   Kind m_kind = Kind::info;
 };
 
