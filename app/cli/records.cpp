@@ -12,7 +12,7 @@
 #include "engine/base/text.h"
 #include "engine/records/autotvm_log.h"
 #include "engine/records/best.h"
-#include "logs/import_log.h"
+#include "app/logs/import_log.h"
 
 namespace tw::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "app/services/engine.h"
 #include "app/services/job_board.h"
 #include "app/services/workspace.h"
-#include "logs/import_log.h"
+#include "app/logs/import_log.h"
 
 namespace tw::app {
 

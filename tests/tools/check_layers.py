@@ -12,7 +12,7 @@ import source_tree
 LAYER = re.compile(r"^\s*tw_layer\(\s*(\w+)([^)]*)\)", re.M)
 KEYWORDS = {"DEPENDS", "LIBS", "EXCLUDE"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
-ROOTS = ("engine/", "db/", "logs/", "widgets/", "app/", "resources/", "tests/")
+ROOTS = ("engine/", "db/", "widgets/", "app/", "resources/", "tests/")
 
 # Libraries that only some folders may see: pattern of the header, folders, what it is.
 OWNED = [
@@ -24,7 +24,7 @@ OWNED = [
 ]
 QT = re.compile(r"^(Qt[A-Z]\w*(/.*)?|Q[A-Z]\w+)$")
 QT_FOLDERS = ("widgets/", "app/", "tests/")
-QT_FREE = ("app/cli/",)
+QT_FREE = ("app/cli/", "app/logs/")
 
 
 def declared_layers(root, paths):

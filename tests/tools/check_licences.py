@@ -13,7 +13,7 @@ SOURCES = (".h", ".cpp", ".py", ".sh", ".cmake", ".sql", ".qss", ".css")
 NAMED = ("CMakeLists.txt", "installers/run", "installers/test", ".ci/run", ".clang-format", ".clang-tidy")
 # The first prefix that matches decides.
 FOLDERS = [
-    ("app/cli/", "Apache-2.0"), ("tests/app/cli/", "Apache-2.0"),
+    ("app/cli/", "Apache-2.0"), ("tests/app/cli/", "Apache-2.0"), ("app/logs/", "Apache-2.0"), ("tests/app/logs/", "Apache-2.0"),
     ("widgets/", "GPL-3.0-or-later"), ("app/", "GPL-3.0-or-later"), ("resources/", "GPL-3.0-or-later"),
     ("tests/widgets/", "GPL-3.0-or-later"), ("tests/app/", "GPL-3.0-or-later"), ("tests/bench/gui_bench", "GPL-3.0-or-later"),
     ("", "Apache-2.0"),

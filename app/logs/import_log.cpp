@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/import_log.h"
+#include "app/logs/import_log.h"
 
 #include <fmt/format.h>
 
