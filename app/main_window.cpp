@@ -121,6 +121,7 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
 }
 
 MainWindow::~MainWindow() {
+  m_hub.undoStack().disconnect(this);  // it says that it is empty when it ends, and then the services are gone already
   // Views go first: they hold references to the services.
   delete takeCentralWidget();
   qDeleteAll(findChildren<QDockWidget*>(QString(), Qt::FindDirectChildrenOnly));
