@@ -12,8 +12,6 @@ namespace tw::cli::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-/// Longer than our pool (2 ms) and the peers' runtimes spin for more work.
-constexpr auto kPause = std::chrono::milliseconds(12);
 constexpr double kStep = 1.8;
 
 }  // namespace
@@ -40,7 +38,7 @@ Expected<std::vector<Sample>> sample_by_turns(const std::vector<Contender>& cont
   for (int round = 0; round <= rounds; ++round) {
     for (size_t i = 0; i < contenders.size(); ++i) {
       if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Cancelled");
-      if (threads > 1) std::this_thread::sleep_for(kPause);
+      if (threads > 1) std::this_thread::sleep_for(contenders[(i + contenders.size() - 1) % contenders.size()].rest);
       Sample s{i};
       s.latency_before_s = latency();
       TW_TRY(s.seconds, contenders[i].sample());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <utility>
@@ -16,6 +17,8 @@ struct Contender {
   std::string name;
   /// Seconds of one call, from some milliseconds of calls.
   std::function<Expected<double>()> sample;
+  /// How long its threads may still spin for more work after a sample; the next one begins later, where there are several threads.
+  std::chrono::milliseconds rest{12};
 };
 
 /// Median time in seconds of the calls of so long; of at least one call.
