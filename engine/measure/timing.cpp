@@ -76,8 +76,8 @@ std::vector<double> unflagged(const Timing& timing) {
 
 bool clearly_slow(const Timing& timing, double incumbent_s) {
   if (incumbent_s <= 0) return false;
-  if (timing.samples_s.size() == 1 && !timing.flags[0] && timing.samples_s[0] > kHopeless * incumbent_s) return true;
   const std::vector<double> clean = unflagged(timing);
+  if (!clean.empty() && clean[0] > kHopeless * incumbent_s) return true;
   return clean.size() >= 3 && clean[0] > kSlow * incumbent_s;
 }
 

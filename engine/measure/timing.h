@@ -38,8 +38,8 @@ struct Timing {
 /// Warms up until two calls agree within 5 %, 10 calls or 50 ms; then picks how many calls make one sample (at least min_sample_s and 1000 times
 /// the cost of the clock; at most 1e6; growing at most 10 times a step, so that a wrong first estimate cannot run away), once more if samples come out shorter
 /// than half of that; then samples until the third best unflagged sample is within 2 % of the best (at least 5 of them), or 40 samples, or the budget is used
-/// up. With an incumbent, stops after the first sample if that is undisturbed and over 4 times slower, and after 3 unflagged ones if the best of them is over 1.3 times slower.
-/// The minimum of unflagged samples orders candidates best on noisy machines; Halide's benchmark uses the same stop rule with 3 %.
+/// up. With an incumbent, stops after the first undisturbed sample if that is over 4 times slower, and after 3 unflagged ones if the best of them is over 1.3
+/// times slower. The minimum of unflagged samples orders candidates best on noisy machines; Halide's benchmark uses the same stop rule with 3 %.
 Timing time_kernel(Probe& probe, const TimingOptions& options);
 
 }  // namespace tw::measure
