@@ -28,11 +28,7 @@ ActivityChart::ActivityChart(QWidget* parent) : QWidget(parent), m_plot(new QCus
   box->addWidget(m_plot);
   m_plot->xAxis->setLabel(tr("Time since the first trial [s]"));
   m_plot->yAxis->setLabel(tr("Trials a second"));
-  m_plot->plotLayout()->insertRow(0);
-  m_plot->plotLayout()->addElement(0, 0, m_plot->legend);
-  m_plot->plotLayout()->setRowStretchFactor(0, 0.001);
-  m_plot->legend->setFillOrder(QCPLegend::foColumnsFirst);
-  m_plot->legend->setVisible(true);
+  showLegendAbove(m_plot);
   draw();
 }
 

@@ -42,9 +42,7 @@ void CurveChart::buildPlot() {
   m_strip = new QCPAxisRect(m_plot);
   m_plot->plotLayout()->addElement(1, 0, m_strip);
   // The legend stands above the plot, where it covers no trial.
-  m_plot->plotLayout()->insertRow(0);
-  m_plot->plotLayout()->addElement(0, 0, m_plot->legend);
-  m_plot->plotLayout()->setRowStretchFactor(0, 0.001);
+  showLegendAbove(m_plot);
   m_plot->plotLayout()->setRowSpacing(2);
   auto* group = new QCPMarginGroup(m_plot);
   main->setMarginGroup(QCP::msLeft | QCP::msRight, group);
@@ -77,8 +75,6 @@ void CurveChart::buildPlot() {
   m_selectedFailure->removeFromLegend();
   m_default = m_plot->addGraph();
   m_default->setName(tr("Default schedule"));
-  m_plot->legend->setVisible(true);
-  m_plot->legend->setFillOrder(QCPLegend::foColumnsFirst);
   m_zoomed = new QTimer(this);
   m_zoomed->setSingleShot(true);
   m_zoomed->setInterval(15);

@@ -29,4 +29,12 @@ void applyPlotTheme(QCustomPlot* plot, const Theme& theme) {
   plot->legend->setFont(plot->font());
 }
 
+void showLegendAbove(QCustomPlot* plot) {
+  plot->plotLayout()->insertRow(0);
+  plot->plotLayout()->addElement(0, 0, plot->legend);
+  plot->plotLayout()->setRowStretchFactor(0, 0.001);
+  plot->legend->setFillOrder(QCPLegend::foColumnsFirst);
+  plot->legend->setVisible(true);
+}
+
 }  // namespace tw::widgets

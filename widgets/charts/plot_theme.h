@@ -11,4 +11,7 @@ struct Theme;
 /// QCustomPlot takes no colours from the palette: background, axes, grid, labels and legend are set here.
 void applyPlotTheme(QCustomPlot* plot, const Theme& theme);
 
+/// Lists what is drawn in a row above the axes, where it covers nothing.
+void showLegendAbove(QCustomPlot* plot);
+
 }  // namespace tw::widgets

@@ -31,11 +31,7 @@ RooflineChart::RooflineChart(QWidget* parent) : QWidget(parent), m_plot(new QCus
   }
   m_plot->xAxis->setLabel(tr("Arithmetic intensity [FLOP a byte]"));
   m_plot->yAxis->setLabel(tr("Speed [GFLOP/s]"));
-  m_plot->plotLayout()->insertRow(0);
-  m_plot->plotLayout()->addElement(0, 0, m_plot->legend);
-  m_plot->plotLayout()->setRowStretchFactor(0, 0.001);
-  m_plot->legend->setFillOrder(QCPLegend::foColumnsFirst);
-  m_plot->legend->setVisible(true);
+  showLegendAbove(m_plot);
   draw();
 }
 
