@@ -13,7 +13,7 @@
 
 namespace tw::app {
 namespace {
-constexpr int kListed = 60;
+constexpr int kMostListed = 60;
 }
 
 int matchScore(const QString& text, const QString& title) {
@@ -107,7 +107,7 @@ void CommandBox::list() {
   m_list->clear();
   const widgets::Theme& theme = widgets::themeOf(this);
   for (auto& [score, command] : found) {
-    if (m_listed.size() >= kListed) break;
+    if (m_listed.size() >= kMostListed) break;
     const QString detail = command.whyNot.isEmpty() ? command.detail : tr("not now: %1").arg(command.whyNot);
     auto* item = new QTreeWidgetItem(m_list, {command.title, detail, command.shortcut});
     item->setForeground(1, theme.mutedText);

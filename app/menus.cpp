@@ -8,27 +8,23 @@
 namespace tw::app {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Menus", text); }
-
-QStringList list(std::initializer_list<const char*> names) {
-  QStringList out;
-  for (const char* name : names) out << QLatin1String(name);
-  return out;
-}
+struct MenuTexts {
+  Q_DECLARE_TR_FUNCTIONS(Menus)
+};
 
 }  // namespace
 
 const std::vector<MenuDef>& menus() {
   static const std::vector<MenuDef> table = {
-      {[] { return tr("&File"); },
-       list({"file.open", "file.import", kRecentMenu, "file.start", "", "file.workspace", "", "file.exportView", "file.exportReport", "", "file.quit"})},
-      {[] { return tr("&Edit"); },
-       list({"edit.undo", "edit.redo", "", "edit.copyView", "", "code.find", "code.findNext", "code.findPrevious", "graph.search"})},
-      {[] { return tr("&View"); }, list({kPerspectivesMenu, kPanelsMenu, "view.resetLayout", "", "view.table", "view.pin", "", "graph.zoomIn", "graph.zoomOut",
-                                         "graph.fit", "", kThemeMenu, "view.bigType", "view.fullScreen"})},
-      {[] { return tr("&Go"); }, list({"go.commands", "", "go.back", "go.forward", "", "trial.next", "trial.previous", "trial.best"})},
-      {[] { return tr("&Tune"); }, list({"tune.start", "tune.task", "tune.resume", "", "tune.pause", "tune.cancel"})},
-      {[] { return tr("&Help"); }, list({"help.manual", "help.shortcuts", "", "help.about"})},
+      {[] { return MenuTexts::tr("&File"); },
+       QStringList{"file.open", "file.import", kRecentMenu, "file.start", "", "file.workspace", "", "file.exportView", "file.exportReport", "", "file.quit"}},
+      {[] { return MenuTexts::tr("&Edit"); },
+       QStringList{"edit.undo", "edit.redo", "", "edit.copyView", "", "code.find", "code.findNext", "code.findPrevious", "graph.search"}},
+      {[] { return MenuTexts::tr("&View"); }, QStringList{kPerspectivesMenu, kPanelsMenu, "view.resetLayout", "", "view.table", "view.pin", "", "graph.zoomIn",
+                                                          "graph.zoomOut", "graph.fit", "", kThemeMenu, "view.bigType", "view.fullScreen"}},
+      {[] { return MenuTexts::tr("&Go"); }, QStringList{"go.commands", "", "go.back", "go.forward", "", "trial.next", "trial.previous", "trial.best"}},
+      {[] { return MenuTexts::tr("&Tune"); }, QStringList{"tune.start", "tune.task", "tune.resume", "", "tune.pause", "tune.cancel"}},
+      {[] { return MenuTexts::tr("&Help"); }, QStringList{"help.manual", "help.shortcuts", "", "help.about"}},
   };
   return table;
 }

@@ -6,27 +6,27 @@
 namespace tw::app {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Perspectives", text); }
-
-QStringList list(std::initializer_list<const char*> ids) {
-  QStringList out;
-  for (const char* id : ids) out << QLatin1String(id);
-  return out;
-}
+struct PerspectiveTexts {
+  Q_DECLARE_TR_FUNCTIONS(Perspectives)
+};
 
 }  // namespace
 
 const std::vector<PerspectiveDef>& perspectives() {
   static const std::vector<PerspectiveDef> table = {
-      {"all", [] { return tr("&Everything"); }, [] { return tr("All views around the graph"); }, {}, list({"tasks", "tune", "space", "code", "curve"})},
-      {"explore", [] { return tr("E&xplore"); }, [] { return tr("The network: graph, navigator, tasks, details"); },
-       list({"navigator", "inspector", "tasks", "sessions", "log"}), list({"tasks", "inspector"})},
-      {"tune", [] { return tr("&Tune"); }, [] { return tr("A session at work: controls, tasks, curve, trials"); },
-       list({"tune", "space", "tasks", "sessions", "jobs", "log", "curve", "landscape", "trials"}), list({"tasks", "space", "curve"}), 56},
-      {"compare", [] { return tr("Co&mpare"); }, [] { return tr("Sessions side by side"); },
-       list({"navigator", "inspector", "tasks", "sessions", "curve", "compare", "trials"}), list({"sessions", "compare"}), 60},
-      {"code", [] { return tr("&Code"); }, [] { return tr("Every form of a kernel beside the graph"); }, list({"space", "inspector", "code", "why", "trials"}),
-       list({"space", "code"}), 26, 56},
+      {"all",
+       [] { return PerspectiveTexts::tr("&Everything"); },
+       [] { return PerspectiveTexts::tr("All views around the graph"); },
+       {},
+       QStringList{"tasks", "tune", "space", "code", "curve"}},
+      {"explore", [] { return PerspectiveTexts::tr("E&xplore"); }, [] { return PerspectiveTexts::tr("The network: graph, navigator, tasks, details"); },
+       QStringList{"navigator", "inspector", "tasks", "sessions", "log"}, QStringList{"tasks", "inspector"}},
+      {"tune", [] { return PerspectiveTexts::tr("&Tune"); }, [] { return PerspectiveTexts::tr("A session at work: controls, tasks, curve, trials"); },
+       QStringList{"tune", "space", "tasks", "sessions", "jobs", "log", "curve", "landscape", "trials"}, QStringList{"tasks", "space", "curve"}, 56},
+      {"compare", [] { return PerspectiveTexts::tr("Co&mpare"); }, [] { return PerspectiveTexts::tr("Sessions side by side"); },
+       QStringList{"navigator", "inspector", "tasks", "sessions", "curve", "compare", "trials"}, QStringList{"sessions", "compare"}, 60},
+      {"code", [] { return PerspectiveTexts::tr("&Code"); }, [] { return PerspectiveTexts::tr("Every form of a kernel beside the graph"); },
+       QStringList{"space", "inspector", "code", "why", "trials"}, QStringList{"space", "code"}, 26, 56},
   };
   return table;
 }

@@ -26,7 +26,9 @@ struct TaskStory {
   double first = std::numeric_limits<double>::infinity(), best = first;
 };
 
-QString tr(const char* text) { return QCoreApplication::translate("Report", text); }
+struct ReportTexts {
+  Q_DECLARE_TR_FUNCTIONS(Report)
+};
 
 QString html(const std::string& text) { return QString::fromStdString(text).toHtmlEscaped(); }
 
@@ -44,7 +46,7 @@ QString curve(const TaskStory& story) {
   for (const double s : story.seconds) {
     if (std::isfinite(s)) low = std::min(low, s), high = std::max(high, s);
   }
-  if (high <= 0) return QStringLiteral("<p>%1</p>\n").arg(tr("No trial of this task succeeded."));
+  if (high <= 0) return QStringLiteral("<p>%1</p>\n").arg(ReportTexts::tr("No trial of this task succeeded."));
   if (high < low * 1.01) high = low * 1.01;
   const double n = static_cast<double>(std::max<size_t>(story.seconds.size(), 2));
   const auto x = [&](size_t i) { return kLeft + static_cast<double>(i) / (n - 1) * (kWidth - kLeft - 8); };
@@ -63,8 +65,10 @@ QString curve(const TaskStory& story) {
     best = s;
   }
   line += QStringLiteral("H%1").arg(number(x(story.seconds.size() - 1)));
-  QString svg =
-      QStringLiteral("<svg viewBox='0 0 %1 %2' role='img' aria-label='%3'>\n").arg(kWidth).arg(kHeight).arg(tr("Time of every trial and best so far"));
+  QString svg = QStringLiteral("<svg viewBox='0 0 %1 %2' role='img' aria-label='%3'>\n")
+                    .arg(kWidth)
+                    .arg(kHeight)
+                    .arg(ReportTexts::tr("Time of every trial and best so far"));
   for (const double s : {low, std::sqrt(low * high), high}) {
     svg += QStringLiteral("<line class='grid' x1='%1' x2='%2' y1='%3' y2='%3'/><text x='%4' y='%5' text-anchor='end'>%6</text>\n")
                .arg(kLeft)
@@ -78,7 +82,7 @@ QString curve(const TaskStory& story) {
              .arg(kLeft)
              .arg(kHeight - 8)
              .arg(kWidth - 8)
-             .arg(tr("trial %1").arg(story.seconds.size()));
+             .arg(ReportTexts::tr("trial %1").arg(story.seconds.size()));
   return svg;
 }
 
@@ -114,7 +118,7 @@ QString notes(const std::vector<db::MarkRow>& marks, const std::vector<std::pair
       rows += row({title.toHtmlEscaped(), html(mark.note).replace(QLatin1Char('\n'), QStringLiteral("<br>")), tags.join(QLatin1Char(' '))});
     }
   }
-  return rows.isEmpty() ? QString() : QStringLiteral("<h2>%1</h2>\n<table>\n%2</table>\n").arg(tr("Notes"), rows);
+  return rows.isEmpty() ? QString() : QStringLiteral("<h2>%1</h2>\n<table>\n%2</table>\n").arg(ReportTexts::tr("Notes"), rows);
 }
 
 Expected<TaskStory> tell(db::Database& database, SessionId session, const db::ModelTaskRow& entry, StopToken stop) {
@@ -160,17 +164,22 @@ Expected<QByteArray> sessionReport(db::Database& database, SessionId id, StopTok
     if (!story.seconds.empty()) stories.push_back(std::move(story));
   }
 
-  const QString title = tr("Session %1 of %2").arg(id.value).arg(QString::fromStdString(model->name));
+  const QString title = ReportTexts::tr("Session %1 of %2").arg(id.value).arg(QString::fromStdString(model->name));
   QString page = head(title) + QStringLiteral("<h1>%1</h1>\n<table>\n").arg(title.toHtmlEscaped());
   const auto date = [](double s) { return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(s * 1000)).toString(Qt::ISODate); };
-  page += row({tr("Model"), html(model->name) + QStringLiteral(" <small>%1</small>").arg(html(model->content_key))});
-  page += row({tr("Tuner"), html(session->tuner)}) + row({tr("Target"), QStringLiteral("<code>%1</code>").arg(html(session->target))});
-  page += row({tr("State"), html(session->state)}) + row({tr("Started"), date(session->started_s)});
-  if (session->ended_s > session->started_s) page += row({tr("Duration"), widgets::durationText(session->ended_s - session->started_s)});
-  page += row({tr("Trials"), widgets::countText(session->trials)}) + row({tr("Program"), html("Tilewright " + session->code_version)});
-  page += QStringLiteral("</table>\n<h2>%1</h2>\n<table>\n").arg(tr("Tasks"));
-  page += row({tr("Task"), tr("Runs per inference"), tr("Trials"), tr("Failed"), tr("Default schedule"), tr("Best"), tr("Faster")}, "th");
-  std::vector<std::pair<std::string, QString>> nouns = {{"model:" + model->content_key, tr("Model")}, {"session:" + std::to_string(id.value), tr("Session")}};
+  page += row({ReportTexts::tr("Model"), html(model->name) + QStringLiteral(" <small>%1</small>").arg(html(model->content_key))});
+  page +=
+      row({ReportTexts::tr("Tuner"), html(session->tuner)}) + row({ReportTexts::tr("Target"), QStringLiteral("<code>%1</code>").arg(html(session->target))});
+  page += row({ReportTexts::tr("State"), html(session->state)}) + row({ReportTexts::tr("Started"), date(session->started_s)});
+  if (session->ended_s > session->started_s) page += row({ReportTexts::tr("Duration"), widgets::durationText(session->ended_s - session->started_s)});
+  page +=
+      row({ReportTexts::tr("Trials"), widgets::countText(session->trials)}) + row({ReportTexts::tr("Program"), html("Tilewright " + session->code_version)});
+  page += QStringLiteral("</table>\n<h2>%1</h2>\n<table>\n").arg(ReportTexts::tr("Tasks"));
+  page += row({ReportTexts::tr("Task"), ReportTexts::tr("Runs per inference"), ReportTexts::tr("Trials"), ReportTexts::tr("Failed"),
+               ReportTexts::tr("Default schedule"), ReportTexts::tr("Best"), ReportTexts::tr("Faster")},
+              "th");
+  std::vector<std::pair<std::string, QString>> nouns = {{"model:" + model->content_key, ReportTexts::tr("Model")},
+                                                        {"session:" + std::to_string(id.value), ReportTexts::tr("Session")}};
   for (const TaskStory& s : stories) {
     int failed = 0;
     for (const auto& [status, count] : s.failures) failed += count;
@@ -187,8 +196,8 @@ Expected<QByteArray> sessionReport(db::Database& database, SessionId id, StopTok
     for (const auto& [status, count] : s.failures) page += row({widgets::statusText(status).toHtmlEscaped(), widgets::countText(count)});
     page += QStringLiteral("</table>\n");
   }
-  page += QStringLiteral("<h2>%1</h2>\n").arg(tr("Options")) + jsonTable(session->options);
-  page += QStringLiteral("<h2>%1</h2>\n").arg(tr("Machine")) + jsonTable(session->host);
+  page += QStringLiteral("<h2>%1</h2>\n").arg(ReportTexts::tr("Options")) + jsonTable(session->options);
+  page += QStringLiteral("<h2>%1</h2>\n").arg(ReportTexts::tr("Machine")) + jsonTable(session->host);
   page += QStringLiteral("<p><small>Tilewright %1</small></p>\n</body></html>\n").arg(QStringLiteral(TW_VERSION));
   return page.toUtf8();
 }

@@ -13,6 +13,9 @@
 
 namespace tw::app {
 
+/// The filter that every view of trials shares.
+inline const QString kTrialsFilter = QStringLiteral("trials");
+
 /// A trial of the open model.
 struct TrialRef {
   SessionId session;

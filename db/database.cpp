@@ -103,8 +103,6 @@ Expected<void> interrupt_stale_sessions(SQLite::Database& connection, const std:
 
 }  // namespace
 
-double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
-
 Expected<Json> stored_json(const std::string& text, const char* column) {
   auto json = parse_json(text, column);
   if (!json) return Error(ErrorCode::corrupt, fmt::format("Expected JSON in the column '{}', found damaged text", column));

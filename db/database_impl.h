@@ -42,7 +42,6 @@ struct Database::Impl {
 };
 
 /// Unix time in seconds.
-double now_s();
 
 /// A stored JSON text. Errors: corrupt.
 Expected<Json> stored_json(const std::string& text, const char* column);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/database_impl.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/json.h"
 
 namespace tw::db {
@@ -19,7 +20,7 @@ Expected<void> Database::put_mark(const MarkRow& mark) {
     put.bind(1, mark.noun);
     put.bind(2, mark.note);
     put.bind(3, dump_json(Json(mark.tags)));
-    put.bind(4, now_s());
+    put.bind(4, unix_now_s());
     put.exec();
     return {};
   });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/database_impl.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/json.h"
 
 namespace tw::db {
@@ -15,7 +16,7 @@ Expected<ModelId> Database::put_model(const std::string& name, const std::string
     put.bind(2, name);
     put.bind(3, path);
     put.bind(4, dump_json(summary));
-    put.bind(5, now_s());
+    put.bind(5, unix_now_s());
     put.executeStep();
     const ModelId id{put.getColumn(0).getInt64()};
     put.reset();

@@ -3,6 +3,7 @@
 
 #include "db/database_impl.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/json.h"
 
 namespace tw::db {
@@ -17,7 +18,7 @@ Expected<SessionId> Database::begin_session(ModelId model, const std::string& tu
     put.bind(4, dump_json(options));
     put.bind(5, dump_json(host));
     put.bind(6, TW_VERSION);
-    put.bind(7, now_s());
+    put.bind(7, unix_now_s());
     put.exec();
     return SessionId{c.getLastInsertRowid()};
   });
@@ -27,7 +28,7 @@ Expected<void> Database::end_session(SessionId session, const std::string& state
   return impl_->write([&](SQLite::Database& c) -> Expected<void> {
     SQLite::Statement put(c, "UPDATE session SET state = ?, ended_s = ? WHERE id = ?");
     put.bind(1, state);
-    put.bind(2, now_s());
+    put.bind(2, unix_now_s());
     put.bind(3, session.value);
     if (put.exec() == 0) return Error(ErrorCode::not_found, fmt::format("Expected a session, found none with number {}", session.value));
     return {};
@@ -64,7 +65,7 @@ Expected<void> Database::put_event(SessionId session, const std::string& kind, c
   return impl_->write([&](SQLite::Database& c) -> Expected<void> {
     SQLite::Statement put(c, "INSERT INTO event(session_id, at_s, kind, text) VALUES(?, ?, ?, ?)");
     put.bind(1, session.value);
-    put.bind(2, now_s());
+    put.bind(2, unix_now_s());
     put.bind(3, kind);
     put.bind(4, text);
     put.exec();

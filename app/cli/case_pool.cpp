@@ -123,10 +123,10 @@ class Pool {
   size_t next_ = 0, finished_ = 0;
 };
 
-struct WorkerOptions {};
+struct CheckWorkerOptions {};
 
 /// Reads folders from standard input, answers one line each on descriptor 3.
-int check_worker(const WorkerOptions&) {
+int check_worker(const CheckWorkerOptions&) {
   become_child();
   Target target = host_target();
   target.cores = 1;  // cases run beside each other
@@ -150,7 +150,7 @@ Expected<std::vector<CaseResult>> run_cases(const std::vector<std::string>& fold
 }
 
 void add_check_worker(Subcommand app, Run& run) {
-  app.command(run, "check-worker", "Child of `tw check`", std::make_shared<WorkerOptions>(), check_worker).hide();
+  app.command(run, "check-worker", "Child of `tw check`", std::make_shared<CheckWorkerOptions>(), check_worker).hide();
 }
 
 }  // namespace tw::cli

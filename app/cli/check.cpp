@@ -15,7 +15,7 @@
 namespace tw::cli {
 namespace {
 
-struct Options {
+struct CheckArguments {
   std::string path;
   PoolOptions pool;
   bool json = false, quiet = false;
@@ -23,7 +23,7 @@ struct Options {
 
 constexpr const char* kStatuses[] = {"passed", "wrong", "unsupported", "crashed"};
 
-int check_cases(const Options& o) {
+int check_cases(const CheckArguments& o) {
   const auto folders = find_cases(o.path);
   if (!folders) return fail_input(folders.error());
   PoolOptions pool = o.pool;
@@ -61,7 +61,7 @@ int check_cases(const Options& o) {
 }  // namespace
 
 void add_check(Subcommand app, Run& run) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CheckArguments>();
   Subcommand sub =
       app.command(run, "check", "Runs ONNX test-case folders and compares with their outputs; exit code 1 if one is wrong or crashes", o, check_cases);
   sub.option("path", o->path, "A folder with model.onnx and test_data_set_*, or a tree of them").required();

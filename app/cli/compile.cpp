@@ -19,7 +19,7 @@
 namespace tw::cli {
 namespace {
 
-struct Options {
+struct CompileArguments {
   NetworkOptions network;
   std::string db, output, dump_passes;
   std::vector<std::string> logs, disabled, enabled, emit;
@@ -62,7 +62,7 @@ void print_summary(const runtime::Executable& e, const Json& summary) {
              si_text(static_cast<double>(e.live_bytes), "B"), si_text(static_cast<double>(e.unplanned_bytes), "B"));
 }
 
-int check_names(const Options& o) {
+int check_names(const CompileArguments& o) {
   std::vector<std::string> all, optional;
   for (const auto& p : graph::passes()) {
     all.push_back(p.name);
@@ -79,7 +79,7 @@ int check_names(const Options& o) {
 }
 
 /// The logs' records of the network's tasks; lines of no use are notes.
-Expected<std::unique_ptr<api::LogRecords>> read_logs(const Options& o, const LoadedNetwork& loaded) {
+Expected<std::unique_ptr<api::LogRecords>> read_logs(const CompileArguments& o, const LoadedNetwork& loaded) {
   std::vector<api::LogRecords::NamedLog> logs;
   for (const std::string& path : o.logs) {
     TW_TRY(records::AutotvmLog log, records::read_autotvm_file(path));
@@ -93,7 +93,7 @@ Expected<std::unique_ptr<api::LogRecords>> read_logs(const Options& o, const Loa
   return source;
 }
 
-int compile_model(const Options& o) {
+int compile_model(const CompileArguments& o) {
   if (const int bad = check_names(o); bad != kDone) return bad;
   graph::PassHooks hooks;
   hooks.disabled = o.disabled;
@@ -157,7 +157,7 @@ int compile_model(const Options& o) {
 }  // namespace
 
 void add_compile(Subcommand app, Run& run) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CompileArguments>();
   Subcommand sub = app.command(run, "compile", "Compiles a network to one file, every kernel from its best record", o, compile_model);
   add_network_options(sub, o->network);
   sub.option("--db", o->db, "Database with the records; tasks without one get the default schedule");

@@ -16,14 +16,14 @@
 namespace tw::cli {
 namespace {
 
-struct Options {
+struct DemoArguments {
   std::string model = "resnet18", time = "75s", tuner = "random";
   int64_t trials_per_task = 24;
   bool full_size = false, json = false;
   uint64_t seed = 1;
 };
 
-constexpr int kRounds = 5, kRunsPerRound = 10;
+constexpr int kDemoRounds = 5, kRunsPerRound = 10;
 
 /// A compiled network, loaded and with its inputs set.
 struct Compiled {
@@ -49,7 +49,7 @@ Expected<Compiled> compile_to(const LoadedNetwork& loaded, records::RecordSource
 
 /// Runs both by turns, so that a change of the machine's speed meets both.
 void time_by_turns(std::vector<Compiled*> both) {
-  for (int round = 0; round < kRounds && !stop_token().stop_requested(); ++round) {
+  for (int round = 0; round < kDemoRounds && !stop_token().stop_requested(); ++round) {
     for (Compiled* c : both) {
       const Latency latency = time_runs(*c->executor, kRunsPerRound, nullptr, stop_token());
       c->runs_s.insert(c->runs_s.end(), latency.runs_s.begin(), latency.runs_s.end());
@@ -73,7 +73,7 @@ Expected<void> compare_with_reference(std::vector<Compiled*> both, const TensorM
   return {};
 }
 
-Expected<Report> run_demo(const Options& o, double seconds) {
+Expected<Report> run_demo(const DemoArguments& o, double seconds) {
   TW_TRY(const TemporaryFolder folder, TemporaryFolder::create());
   const std::string onnx = folder.path() + "/" + o.model + ".onnx";
   note(fmt::format("Writing {}{} as an ONNX file", o.model, o.full_size ? "" : " (tiny)"));
@@ -126,7 +126,7 @@ void print_report(const Report& r) {
   fmt::print("largest error    {}\n", check_text(r.check));
 }
 
-int demo(const Options& o) {
+int demo(const DemoArguments& o) {
   const auto seconds = parse_duration(o.time);
   if (!seconds) return fail(seconds.error());
   if (tune::find_strategy(o.tuner) == nullptr) return fail_usage(fmt::format("Expected a tuner that `tw tune --help` names, found '{}'", printable(o.tuner)));
@@ -151,7 +151,7 @@ int demo(const Options& o) {
 }  // namespace
 
 void add_demo(Subcommand app, Run& run) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<DemoArguments>();
   Subcommand sub = app.command(run, "demo", "The main job on a bundled network, under two minutes, with a report; leaves nothing behind", o, demo);
   sub.option("--model", o->model, "Network from `tw zoo list`").show_default();
   sub.flag("--full-size", o->full_size, "The real network instead of its tiny variant");

@@ -19,7 +19,7 @@
 namespace tw::cli {
 namespace {
 
-struct Options {
+struct DoctorArguments {
   bool json = false;
 };
 
@@ -72,7 +72,7 @@ std::vector<Finding> findings() {
           {"tw-learner", learner, learner ? "beside this program" : "not built", "no neural cost models; random and grid search need none"}};
 }
 
-int doctor(const Options& o) {
+int doctor(const DoctorArguments& o) {
   const Target target = host_target();
   const Json host = host_description();
   const std::vector<Finding> found = findings();
@@ -96,7 +96,7 @@ int doctor(const Options& o) {
 }  // namespace
 
 void add_doctor(Subcommand app, Run& run) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<DoctorArguments>();
   Subcommand sub = app.command(run, "doctor", "Says what this machine can do, what is missing and what that costs", o, doctor);
   sub.flag("--json", o->json, "One JSON document on standard output");
 }

@@ -10,7 +10,7 @@
 namespace tw::cli {
 namespace {
 
-struct Options {
+struct ImportArguments {
   NetworkOptions network;
   bool json = false, text = false;
 };
@@ -22,7 +22,7 @@ void print_values(const char* title, const Json& values) {
   }
 }
 
-int import_model(const Options& o) {
+int import_model(const ImportArguments& o) {
   int exit = kDone;
   const auto loaded = load_network(o.network, exit);
   if (!loaded) return exit;
@@ -51,7 +51,7 @@ int import_model(const Options& o) {
 }  // namespace
 
 void add_import(Subcommand app, Run& run) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ImportArguments>();
   Subcommand sub = app.command(run, "import", "Reads a model file and says what is in it", o, import_model);
   add_network_options(sub, o->network);
   sub.flag("--text", o->text, "Prints the whole graph as text");

@@ -8,16 +8,16 @@
 #include "app/cli/host.h"
 #include "app/cli/table.h"
 #include "app/cli/tuning.h"
+#include "app/logs/import_log.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/records/autotvm_log.h"
 #include "engine/records/best.h"
-#include "app/logs/import_log.h"
 
 namespace tw::cli {
 namespace {
 
-struct Options {
+struct RecordsArguments {
   std::string db, file, output, format = "autotvm";
   std::vector<std::string> filters;
   int64_t session = 0;
@@ -40,7 +40,7 @@ Expected<void> put_lines(const std::string& path, const std::string& lines) {
   return {};
 }
 
-Expected<void> export_lines(db::Database& db, const Options& o, int64_t& count) {
+Expected<void> export_lines(db::Database& db, const RecordsArguments& o, int64_t& count) {
   TW_TRY(const auto rows, db.tasks());
   std::string lines;
   for (const db::TaskRow& row : rows) {
@@ -57,7 +57,7 @@ Expected<void> export_lines(db::Database& db, const Options& o, int64_t& count) 
   return put_lines(o.file, lines);
 }
 
-int export_records(const Options& o) {
+int export_records(const RecordsArguments& o) {
   auto db = db::Database::open(o.db, db::Mode::read_only);
   if (!db) return fail_input(db.error());
   int64_t count = 0;
@@ -66,7 +66,7 @@ int export_records(const Options& o) {
   return kDone;
 }
 
-int best_records(const Options& o) {
+int best_records(const RecordsArguments& o) {
   auto db = db::Database::open(o.db, db::Mode::read_only);
   if (!db) return fail_input(db.error());
   const auto rows = (*db)->tasks();
@@ -105,7 +105,7 @@ int best_records(const Options& o) {
   return kDone;
 }
 
-int import_records(const Options& o) {
+int import_records(const RecordsArguments& o) {
   if (auto readable = read_file(o.file); !readable) return fail_input(readable.error());
   std::optional<LoadedNetwork> loaded;
   if (!o.network.model.empty()) {
@@ -165,7 +165,7 @@ Expected<records::AutotvmLog> read_log(const std::string& path) {
   return log;
 }
 
-int pick_records(const Options& o) {
+int pick_records(const RecordsArguments& o) {
   const auto log = read_log(o.file);
   if (!log) return fail_input(log.error());
   const auto best = records::pick_best(log->records);
@@ -176,7 +176,7 @@ int pick_records(const Options& o) {
   return best.empty() && !log->problems.empty() ? kBadInput : kDone;
 }
 
-int split_records(const Options& o) {
+int split_records(const RecordsArguments& o) {
   const auto log = read_log(o.file);
   if (!log) return fail_input(log.error());
   const auto workloads = records::split_workloads(log->records);
@@ -200,7 +200,8 @@ int split_records(const Options& o) {
   return workloads.empty() && !log->problems.empty() ? kBadInput : kDone;
 }
 
-Subcommand add_common(Subcommand app, Run& run, const char* name, const char* help, const std::shared_ptr<Options>& o, int (*work)(const Options&)) {
+Subcommand add_common(Subcommand app, Run& run, const char* name, const char* help, const std::shared_ptr<RecordsArguments>& o,
+                      int (*work)(const RecordsArguments&)) {
   Subcommand sub = app.command(run, name, help, o, work);
   sub.option("--db", o->db, "Database").required();
   return sub;
@@ -211,33 +212,33 @@ Subcommand add_common(Subcommand app, Run& run, const char* name, const char* he
 void add_records(Subcommand app, Run& run) {
   Subcommand records = app.group("records", "Trials in and out of a database");
   const char* task_help = "Only tasks whose name contains this or whose key begins with it; may be repeated";
-  auto e = std::make_shared<Options>();
+  auto e = std::make_shared<RecordsArguments>();
   Subcommand sub = add_common(records, run, "export", "Writes every trial as a JSON line", e, export_records);
-  const auto add_format = [](Subcommand& to, Options& o) {
+  const auto add_format = [](Subcommand& to, RecordsArguments& o) {
     to.option("--format", o.format, "Form of the lines: autotvm (JSON lines, protocol 0.2)").one_of({"autotvm"}).show_default();
   };
   add_format(sub, *e);
   sub.option("file", e->file, "File to write; standard output if absent");
   sub.option("--task", e->filters, task_help);
   sub.option("--session", e->session, "Only the trials of this session");
-  auto i = std::make_shared<Options>();
+  auto i = std::make_shared<RecordsArguments>();
   sub =
       add_common(records, run, "import", "Stores the trials of a log of AutoTVM or Ansor; lines that cannot be used are named and skipped", i, import_records);
   sub.option("file", i->file, "File with JSON lines").required();
   sub.option("--model", i->network.model, "ONNX file whose tasks are added first, so that lines count for its fused tasks");
   sub.option("--target", i->network.target, "Target of the model's tasks").show_default();
   sub.flag("--json", i->json, "One JSON document on standard output");
-  auto b = std::make_shared<Options>();
+  auto b = std::make_shared<RecordsArguments>();
   sub = add_common(records, run, "best", "The fastest verified trial of every task", b, best_records);
   add_format(sub, *b);
   sub.option("file", b->file, "Writes JSON lines to this file instead of a table");
   sub.option("--task", b->filters, task_help);
   sub.flag("--json", b->json, "One JSON document on standard output");
-  auto p = std::make_shared<Options>();
+  auto p = std::make_shared<RecordsArguments>();
   sub = records.command(run, "pick", "The best line of each workload of a log", p, pick_records);
   sub.option("log", p->file, "File with JSON lines").required();
   sub.option("file", p->output, "File to write; standard output if absent");
-  auto w = std::make_shared<Options>();
+  auto w = std::make_shared<RecordsArguments>();
   sub = records.command(run, "split", "A log as one file for each workload: LOG.000.wkl, LOG.001.wkl and so on; repeated points once", w, split_records);
   sub.option("log", w->file, "File with JSON lines").required();
   sub.option("-o,--output", w->output, "Beginning of the files' names instead of LOG");

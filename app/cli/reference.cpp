@@ -34,11 +34,11 @@ Expected<void> compute(const std::string& model, const std::string& folder) {
   return {};
 }
 
-struct WorkerOptions {
+struct ReferenceWorkerOptions {
   std::string model, folder;
 };
 
-int reference_worker(const WorkerOptions& o) {
+int reference_worker(const ReferenceWorkerOptions& o) {
   become_child();
   const auto done = compute(o.model, o.folder);
   return done ? kDone : fail(done.error());
@@ -94,7 +94,7 @@ std::string check_text(const Check& check) {
 }
 
 void add_reference_worker(Subcommand app, Run& run) {
-  auto o = std::make_shared<WorkerOptions>();
+  auto o = std::make_shared<ReferenceWorkerOptions>();
   Subcommand sub = app.command(run, "reference-worker", "Child of `tw run --check`", o, reference_worker);
   sub.hide();
   sub.option("model", o->model, "Model").required();

@@ -18,7 +18,7 @@
 namespace tw::cli {
 namespace {
 
-struct Options {
+struct RunArguments {
   std::string model, output;
   std::vector<std::string> inputs;
   bool random = false, check = false, profile = false, json = false;
@@ -28,7 +28,7 @@ struct Options {
 };
 
 /// The inputs from files and, where allowed, random ones. On failure prints the error and sets `exit`.
-std::optional<TensorMap> gather_inputs(const runtime::Executable& e, const Options& o, int& exit) {
+std::optional<TensorMap> gather_inputs(const runtime::Executable& e, const RunArguments& o, int& exit) {
   TensorMap all = random_inputs(e, o.seed), given;
   std::vector<std::string> names, missing;
   for (const auto& [name, array] : all) names.push_back(name);
@@ -115,7 +115,7 @@ Json roofline_json(const measure::Roofline& roof) {
 }
 
 Json run_json(const runtime::Executable& e, const std::vector<HostArray>& outputs, const Latency& latency, const std::optional<Profile>& profile,
-              const std::optional<Check>& check, const Options& o) {
+              const std::optional<Check>& check, const RunArguments& o) {
   Json list = Json::array();
   for (size_t i = 0; i < outputs.size(); ++i) {
     list.push_back({{"name", slot_name(e, e.outputs[i])}, {"dtype", outputs[i].dtype.name()}, {"shape", outputs[i].shape}});
@@ -158,7 +158,7 @@ void print_profile(const Profile& profile) {
              si_text(roof.levels.front().bytes_per_s, "B/s"), si_text(roof.levels.back().bytes_per_s, "B/s"));
 }
 
-int run_model(const Options& o) {
+int run_model(const RunArguments& o) {
   auto loaded = runtime::load_executable(o.model);
   if (!loaded) return fail_input(loaded.error());
   const auto e = std::make_shared<const runtime::Executable>(std::move(*loaded));
@@ -208,7 +208,7 @@ int run_model(const Options& o) {
 }  // namespace
 
 void add_run(Subcommand app, Run& run) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<RunArguments>();
   Subcommand sub = app.command(run, "run", "Runs a compiled network. A .twx file is machine code: run only files that you trust", o, run_model);
   sub.option("model", o->model, "Compiled network (.twx)").required();
   sub.option("--input", o->inputs, "Input as name=file, a .npy file or a .pb file of an ONNX test case; may be repeated");

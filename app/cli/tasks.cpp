@@ -11,12 +11,12 @@
 namespace tw::cli {
 namespace {
 
-struct Options {
+struct TasksArguments {
   NetworkOptions network;
   bool json = false;
 };
 
-int list_tasks(const Options& o) {
+int list_tasks(const TasksArguments& o) {
   int exit = kDone;
   const auto loaded = load_network(o.network, exit);
   if (!loaded) return exit;
@@ -50,7 +50,7 @@ int list_tasks(const Options& o) {
 }  // namespace
 
 void add_tasks(Subcommand app, Run& run) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<TasksArguments>();
   Subcommand sub = app.command(run, "tasks", "Lists the tuning tasks of a network, heaviest first", o, list_tasks);
   add_network_options(sub, o->network);
   sub.flag("--json", o->json, "One JSON document on standard output");

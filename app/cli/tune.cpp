@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kDefaultTrialsPerTask = 64;
 
-struct Options {
+struct TuneArguments {
   NetworkOptions network;
   std::string tuner = "random", time, db, log;
   std::vector<std::string> tuner_params, filters;
@@ -35,7 +35,7 @@ Expected<Json> tuner_params(const tune::StrategyDef& tuner, const std::vector<st
 }
 
 /// The session's options from the command line. Errors: invalid_argument.
-Expected<tune::SessionOptions> session_options(const Options& o) {
+Expected<tune::SessionOptions> session_options(const TuneArguments& o) {
   tune::SessionOptions s = o.session;
   s.tuner = o.tuner;
   const tune::StrategyDef* tuner = tune::find_strategy(o.tuner);
@@ -52,7 +52,7 @@ Expected<tune::SessionOptions> session_options(const Options& o) {
   return s;
 }
 
-int tune_model(const Options& o) {
+int tune_model(const TuneArguments& o) {
   auto session = session_options(o);
   if (!session) return fail(session.error());
   int exit = kDone;
@@ -83,7 +83,7 @@ int tune_model(const Options& o) {
 }  // namespace
 
 void add_tune(Subcommand app, Run& run) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<TuneArguments>();
   Subcommand sub = app.command(run, "tune", "Searches for fast schedules of a network's tasks and stores every trial", o, tune_model);
   add_network_options(sub, o->network);
   constexpr int64_t kMost = int64_t{1} << 40;

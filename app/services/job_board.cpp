@@ -4,12 +4,11 @@
 #include <QDateTime>
 #include <algorithm>
 
+#include "engine/base/clock.h"
 #include "widgets/common/format.h"
 
 namespace tw::app {
-namespace {
-double now() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1e3; }
-}  // namespace
+namespace {}  // namespace
 
 JobBoard::JobBoard(QObject* parent) : QAbstractTableModel(parent) {
   m_tick.setInterval(500);
@@ -32,7 +31,7 @@ int JobBoard::begin(const QString& title, std::function<void()> cancel) {
   job.title = title;
   job.state = tr("running");
   job.cancel = std::move(cancel);
-  job.begin = now();
+  job.begin = unix_now_s();
   m_jobs.insert(m_jobs.begin(), std::move(job));
   endInsertRows();
   m_tick.start();
@@ -52,7 +51,7 @@ void JobBoard::end(int id, Outcome outcome, const QString& text) {
   const int row = rowOf(id);
   if (row < 0 || m_jobs[static_cast<size_t>(row)].end > 0) return;
   Job job = m_jobs[static_cast<size_t>(row)];
-  job.end = now();
+  job.end = unix_now_s();
   job.outcome = outcome;
   job.state = !text.isEmpty() ? text : outcome == Outcome::done ? tr("done") : outcome == Outcome::failed ? tr("failed") : tr("cancelled");
   job.cancel = nullptr;
@@ -93,7 +92,7 @@ void JobBoard::tick() {
 
 double JobBoard::left(const Job& job) const {
   if (job.end > 0 || job.total <= 0 || job.done <= 0) return -1;
-  return (now() - job.begin) * static_cast<double>(job.total - job.done) / static_cast<double>(job.done);
+  return (unix_now_s() - job.begin) * static_cast<double>(job.total - job.done) / static_cast<double>(job.done);
 }
 
 QVariant JobBoard::data(const QModelIndex& index, int role) const {
@@ -112,7 +111,7 @@ QVariant JobBoard::data(const QModelIndex& index, int role) const {
       if (job.total <= 0) return job.done > 0 ? widgets::countText(job.done) : QString(QChar(0x2014));
       return tr("%1 of %2").arg(widgets::countText(job.done), widgets::countText(job.total));
     case Elapsed:
-      return widgets::durationText((job.end > 0 ? job.end : now()) - job.begin);
+      return widgets::durationText((job.end > 0 ? job.end : unix_now_s()) - job.begin);
     case Left:
       return widgets::durationText(left(job));
     default:

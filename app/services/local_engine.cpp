@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/codegen/codegen.h"
 #include "engine/frontends/frontend.h"
@@ -90,7 +91,7 @@ Expected<records::MeasureResult> LocalEngine::measure(const records::Task& task,
   failed.status = built[0].status;
   failed.message = built[0].message;
   failed.build_s = built[0].seconds;
-  failed.timestamp_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  failed.timestamp_s = unix_now_s();
   return failed;
 }
 

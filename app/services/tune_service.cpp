@@ -4,6 +4,7 @@
 #include <QDateTime>
 #include <algorithm>
 
+#include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "widgets/common/format.h"
 
@@ -39,8 +40,6 @@ tune::SessionOptions optionsOf(const Json& json) {
   o.finalists = json.value("finalists", o.finalists);
   return o;
 }
-
-double now() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1e3; }
 
 }  // namespace
 
@@ -90,7 +89,7 @@ void TuneService::start(const Request& request) {
   m_currentTask = -1;
   m_trialsDone = 0;
   m_trialsPlanned = 0;
-  m_startedAt = now();
+  m_startedAt = unix_now_s();
   m_endedAt = 0;
   m_paused = false;
   m_dropped = 0;
@@ -230,7 +229,7 @@ void TuneService::noteDone(const tune::TaskDone& done) {
 
 void TuneService::end(const Expected<tune::SessionReport>& report) {
   m_timer.stop();
-  m_endedAt = now();
+  m_endedAt = unix_now_s();
   std::vector<int> all;
   for (TaskProgress& p : m_progress) p.phase.clear(), all.push_back(p.task);
   m_currentTask = -1;
@@ -269,6 +268,6 @@ const TuneService::TaskProgress* TuneService::progress(int modelTask) const {
   return nullptr;
 }
 
-double TuneService::elapsedSeconds() const { return m_startedAt == 0 ? 0 : (m_endedAt > 0 ? m_endedAt : now()) - m_startedAt; }
+double TuneService::elapsedSeconds() const { return m_startedAt == 0 ? 0 : (m_endedAt > 0 ? m_endedAt : unix_now_s()) - m_startedAt; }
 
 }  // namespace tw::app

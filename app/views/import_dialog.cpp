@@ -15,7 +15,7 @@
 namespace tw::app {
 namespace {
 /// More bad lines than this are counted, not listed.
-constexpr size_t kListed = 1000;
+constexpr size_t kProblemsListed = 1000;
 }  // namespace
 
 ImportDialog::ImportDialog(ImportService& service, QWidget* parent) : QDialog(parent), m_service(service) {
@@ -107,14 +107,14 @@ void ImportDialog::showContent() {
     for (int column = 0; column < 2; ++column) item->setToolTip(column, item->text(column).toHtmlEscaped());
   }
   m_problems->clear();
-  for (size_t i = 0; i < std::min(kListed, c.problems.size()); ++i) {
+  for (size_t i = 0; i < std::min(kProblemsListed, c.problems.size()); ++i) {
     const auto& p = c.problems[i];
     auto* item = new QTreeWidgetItem(m_problems, {QString::number(p.line), QString::fromStdString(p.kind), QString::fromStdString(p.reason)});
     item->setToolTip(2, item->text(2).toHtmlEscaped());
   }
-  m_problemsTitle->setText(c.problems.empty()            ? tr("Every line can be used.")
-                           : c.problems.size() > kListed ? tr("%1 lines of no use, the first %2 of them:").arg(c.problems.size()).arg(kListed)
-                                                         : tr("%n line(s) of no use:", nullptr, static_cast<int>(c.problems.size())));
+  m_problemsTitle->setText(c.problems.empty()                    ? tr("Every line can be used.")
+                           : c.problems.size() > kProblemsListed ? tr("%1 lines of no use, the first %2 of them:").arg(c.problems.size()).arg(kProblemsListed)
+                                                                 : tr("%n line(s) of no use:", nullptr, static_cast<int>(c.problems.size())));
   m_problems->setVisible(!c.problems.empty());
 }
 

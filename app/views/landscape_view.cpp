@@ -20,7 +20,6 @@
 
 namespace tw::app {
 namespace {
-const QString kFilter = QStringLiteral("trials");
 /// While trials come in, the pictures follow this often.
 constexpr int kFollowMs = 500;
 }  // namespace
@@ -67,14 +66,14 @@ LandscapeView::LandscapeView(Services& services, QWidget* parent)
     m_parallel->setSelectedTrial(m_services.hub.trial());
   });
   connect(&services.hub, &SelectionHub::filterChanged, this, [this](const QString& name) {
-    if (name != kFilter) return;
-    if (m_services.hub.filter(kFilter) != m_ownFilter) m_parallel->clearBrushes();
+    if (name != kTrialsFilter) return;
+    if (m_services.hub.filter(kTrialsFilter) != m_ownFilter) m_parallel->clearBrushes();
     m_timer.stop();
     later();
   });
   connect(m_parallel, &widgets::ParallelView::brushed, this, [this](const QString& filter) {
     m_ownFilter = filter;
-    m_services.hub.setFilter(kFilter, filter);
+    m_services.hub.setFilter(kTrialsFilter, filter);
   });
   connect(m_map, &widgets::HeatMapView::trialActivated, this, [this](qint64 number) { m_services.hub.setTrial(number); });
   connect(m_map, &widgets::HeatMapView::pointActivated, this, [this](qint64 index) { m_services.hub.setConfigIndex(index); });
@@ -154,7 +153,7 @@ void LandscapeView::compute() {
     m_job.stop();
     return showState(0);
   }
-  const auto query = widgets::TrialQuery::parse(m_services.hub.filter(kFilter), m_services.explain.spaceMap(), nullptr);
+  const auto query = widgets::TrialQuery::parse(m_services.hub.filter(kTrialsFilter), m_services.explain.spaceMap(), nullptr);
   const double best = store && !store->improvements().empty() ? store->improvements().back().seconds : HUGE_VAL;
   const int x = m_x->currentData().toInt(), y = m_y->currentData().toInt();
   const auto work = [trials = store ? widgets::TrialColumns(*store) : widgets::TrialColumns(), name = space.name, config = space.space, query, best, x, y,

@@ -25,9 +25,7 @@
 #include "widgets/tuning/trials_beside.h"
 
 namespace tw::app {
-namespace {
-const QString kFilter = QStringLiteral("trials");
-}
+namespace {}
 
 TrialsView::TrialsView(Services& services, QWidget* parent)
     : QWidget(parent), m_services(services), m_model(new widgets::TrialModel(this)), m_tray(new widgets::SideBySideModel(this)), m_table(new QTreeView(this)) {
@@ -59,10 +57,10 @@ TrialsView::TrialsView(Services& services, QWidget* parent)
   box->addWidget(split, 1);
 
   connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) {
-    if (!m_quiet) m_services.hub.setFilter(kFilter, text);
+    if (!m_quiet) m_services.hub.setFilter(kTrialsFilter, text);
   });
   connect(&services.hub, &SelectionHub::filterChanged, this, [this](const QString& name) {
-    if (name == kFilter) showFilter();
+    if (name == kTrialsFilter) showFilter();
   });
   connect(&services.explain, &ExplainService::spaceChanged, this, [this] {
     m_model->setSpaces(m_services.explain.spaceMap());
@@ -113,7 +111,7 @@ QWidget* TrialsView::makeBar() {
   auto* menu = new QMenu(examples);
   const auto example = [&](const QString& text, const QString& filter) {
     connect(menu->addAction(QStringLiteral("%1\t%2").arg(text, filter)), &QAction::triggered, this,
-            [this, filter] { m_services.hub.setFilter(kFilter, filter); });
+            [this, filter] { m_services.hub.setFilter(kTrialsFilter, filter); });
   };
   example(tr("All trials"), QString());
   example(tr("Successful"), QStringLiteral("status=ok"));
@@ -180,7 +178,7 @@ void TrialsView::showStore() {
 }
 
 void TrialsView::showFilter() {
-  const QString text = m_services.hub.filter(kFilter);
+  const QString text = m_services.hub.filter(kTrialsFilter);
   if (m_filter->text() != text) {
     m_quiet = true;
     m_filter->setText(text);

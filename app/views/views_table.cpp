@@ -20,23 +20,25 @@
 namespace tw::app {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Views", text); }
+struct ViewTexts {
+  Q_DECLARE_TR_FUNCTIONS(Views)
+};
 
 const ViewDef kViews[] = {
-    {"tune", [] { return tr("Tune"); }, Qt::LeftDockWidgetArea, nullptr, false, TuneView::create},
-    {"navigator", [] { return tr("Navigator"); }, Qt::LeftDockWidgetArea, "tune", false, NavigatorView::create},
-    {"space", [] { return tr("Space"); }, Qt::LeftDockWidgetArea, nullptr, true, SpaceView::create},
-    {"inspector", [] { return tr("Inspector"); }, Qt::LeftDockWidgetArea, "space", true, InspectorView::create},
-    {"code", [] { return tr("Code"); }, Qt::RightDockWidgetArea, nullptr, false, CodeDock::create},
-    {"tasks", [] { return tr("Tasks"); }, Qt::BottomDockWidgetArea, nullptr, false, TasksView::create},
-    {"sessions", [] { return tr("Sessions"); }, Qt::BottomDockWidgetArea, "tasks", false, SessionsView::create},
-    {"jobs", [] { return tr("Jobs"); }, Qt::BottomDockWidgetArea, "tasks", false, JobsView::create},
-    {"log", [] { return tr("Log"); }, Qt::BottomDockWidgetArea, "tasks", false, LogView::create},
-    {"curve", [] { return tr("Tuning curve"); }, Qt::BottomDockWidgetArea, nullptr, false, CurveView::create},
-    {"landscape", [] { return tr("Landscape"); }, Qt::BottomDockWidgetArea, "curve", false, LandscapeView::create},
-    {"why", [] { return tr("Why"); }, Qt::RightDockWidgetArea, "code", false, WhyView::create},
-    {"compare", [] { return tr("Compare"); }, Qt::BottomDockWidgetArea, "curve", false, CompareView::create},
-    {"trials", [] { return tr("Trials"); }, Qt::BottomDockWidgetArea, nullptr, false, TrialsView::create},
+    {"tune", [] { return ViewTexts::tr("Tune"); }, Qt::LeftDockWidgetArea, nullptr, false, TuneView::create},
+    {"navigator", [] { return ViewTexts::tr("Navigator"); }, Qt::LeftDockWidgetArea, "tune", false, NavigatorView::create},
+    {"space", [] { return ViewTexts::tr("Space"); }, Qt::LeftDockWidgetArea, nullptr, true, SpaceView::create},
+    {"inspector", [] { return ViewTexts::tr("Inspector"); }, Qt::LeftDockWidgetArea, "space", true, InspectorView::create},
+    {"code", [] { return ViewTexts::tr("Code"); }, Qt::RightDockWidgetArea, nullptr, false, CodeDock::create},
+    {"tasks", [] { return ViewTexts::tr("Tasks"); }, Qt::BottomDockWidgetArea, nullptr, false, TasksView::create},
+    {"sessions", [] { return ViewTexts::tr("Sessions"); }, Qt::BottomDockWidgetArea, "tasks", false, SessionsView::create},
+    {"jobs", [] { return ViewTexts::tr("Jobs"); }, Qt::BottomDockWidgetArea, "tasks", false, JobsView::create},
+    {"log", [] { return ViewTexts::tr("Log"); }, Qt::BottomDockWidgetArea, "tasks", false, LogView::create},
+    {"curve", [] { return ViewTexts::tr("Tuning curve"); }, Qt::BottomDockWidgetArea, nullptr, false, CurveView::create},
+    {"landscape", [] { return ViewTexts::tr("Landscape"); }, Qt::BottomDockWidgetArea, "curve", false, LandscapeView::create},
+    {"why", [] { return ViewTexts::tr("Why"); }, Qt::RightDockWidgetArea, "code", false, WhyView::create},
+    {"compare", [] { return ViewTexts::tr("Compare"); }, Qt::BottomDockWidgetArea, "curve", false, CompareView::create},
+    {"trials", [] { return ViewTexts::tr("Trials"); }, Qt::BottomDockWidgetArea, nullptr, false, TrialsView::create},
 };
 
 }  // namespace

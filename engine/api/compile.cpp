@@ -18,7 +18,7 @@ namespace tw::api {
 
 namespace {
 
-Error cancelled() { return Error(ErrorCode::cancelled, "Compilation was cancelled"); }
+Error compilation_cancelled() { return Error(ErrorCode::cancelled, "Compilation was compilation_cancelled"); }
 
 class Compiler {
  public:
@@ -32,7 +32,7 @@ class Compiler {
       TW_TRY(plan_, plan_kernels(n_.optimized, n_.partition, target_, tuned_, !options_.plain, options_.stop));
       elide_copies(n_.optimized, n_.partition, plan_);
       TW_CHECK(lower_kernels());
-      if (options_.stop.stop_requested()) return cancelled();
+      if (options_.stop.stop_requested()) return compilation_cancelled();
       report("Generating code", 0, static_cast<int>(funcs_.size()));
       auto object = codegen::build_object(funcs_, target_);
       if (object) {
@@ -64,7 +64,7 @@ class Compiler {
   Expected<void> find_records(records::RecordSource& source) {
     const auto& workloads = n_.partition.workloads;
     for (size_t i = 0; i < workloads.size(); ++i) {
-      if (options_.stop.stop_requested()) return cancelled();
+      if (options_.stop.stop_requested()) return compilation_cancelled();
       report("Looking up records", static_cast<int>(i), static_cast<int>(workloads.size()));
       const std::string key = records::make_task(workloads[i].name, workloads[i].dag, target_).key;
       TW_TRY(const std::optional<records::Record> best, source.best(key));
@@ -96,7 +96,7 @@ class Compiler {
     e_.artifact.kernels.clear();
     std::map<std::string, int> known;
     for (size_t i = 0; i < plan_.kernels.size(); ++i) {
-      if (options_.stop.stop_requested()) return cancelled();
+      if (options_.stop.stop_requested()) return compilation_cancelled();
       report("Lowering kernels", static_cast<int>(i), static_cast<int>(plan_.kernels.size()));
       const PlannedKernel& k = plan_.kernels[i];
       const std::string identity = te::structural_key(*k.schedule.dag()) + dump_json(schedule::to_json(k.schedule.steps()));
@@ -162,7 +162,7 @@ class Compiler {
     std::vector<int> layouts_left(g.values.size(), 0);
     for (const PlannedArray& a : plan_.arrays) ++layouts_left[static_cast<size_t>(a.value)];
     for (size_t a = 0; a < plan_.arrays.size(); ++a) {
-      if (options_.stop.stop_requested()) return cancelled();
+      if (options_.stop.stop_requested()) return compilation_cancelled();
       report("Packing constants", static_cast<int>(a), static_cast<int>(plan_.arrays.size()));
       const PlannedArray& array = plan_.arrays[a];
       graph::Value& value = g.values[static_cast<size_t>(array.value)];

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kSamples = 8;  ///< elements of each result that the interpreter computes again
 
-Error cancelled() { return Error(ErrorCode::cancelled, "The reference run was cancelled"); }
+Error reference_cancelled() { return Error(ErrorCode::cancelled, "The reference run was reference_cancelled"); }
 
 /// Unscheduled code for every node; equal nodes share a function.
 struct NodeKernels {
@@ -33,7 +33,7 @@ Expected<NodeKernels> build_kernels(const graph::Graph& g, const Target& target,
   std::map<std::string, std::string> known;
   std::vector<tir::Func> funcs;
   for (const graph::Node& n : g.nodes) {
-    if (stop.stop_requested()) return cancelled();
+    if (stop.stop_requested()) return reference_cancelled();
     TW_TRY(graph::NodesDag dag, graph::to_dag(g, n));
     const auto [it, fresh] = known.emplace(te::structural_key(*dag.dag), fmt::format("node{}", funcs.size()));
     k.symbols.push_back(it->second);
@@ -123,7 +123,7 @@ Expected<std::vector<HostArray>> run_reference(const graph::Graph& imported, con
   const std::vector<std::vector<int>> readers = g.consumers();
   const runtime::ThreadPool pool(1, false);
   for (size_t i = 0; i < g.nodes.size(); ++i) {
-    if (stop.stop_requested()) return cancelled();
+    if (stop.stop_requested()) return reference_cancelled();
     const graph::Node& n = g.nodes[i];
     const graph::NodesDag& dag = kernels.dags[i];
     std::vector<HostArray> arguments;

@@ -192,7 +192,7 @@ double read_float(DType t, const std::byte* data, int64_t i) {
   return t.code == TypeCode::bfloat ? bfloat16_to_float(read<uint16_t>(data, i)) : half_to_float(read<uint16_t>(data, i));
 }
 
-EvalValue load(const EvalCode& c, bool is_float, EvalState& s) {
+EvalValue load_element(const EvalCode& c, bool is_float, EvalState& s) {
   EvalValue v{};
   const int64_t p = c.a->op == EvalOp::affine ? affine(*c.a, s) : eval_int(*c.a, s);
   if (p < 0 || s.error) return v;
@@ -281,7 +281,7 @@ int64_t eval_int(const EvalCode& c, EvalState& s) {
     case EvalOp::select:
       return a() ? b() : eval_int(*c.c, s);
     case EvalOp::load:
-      return load(c, false, s).i;
+      return load_element(c, false, s).i;
     case EvalOp::position:
       return position(c, s);
     case EvalOp::affine:
@@ -392,7 +392,7 @@ double eval_float(const EvalCode& c, EvalState& s) {
     case EvalOp::f_select:
       return eval_int(*c.a, s) ? b() : eval_float(*c.c, s);
     case EvalOp::f_load:
-      return load(c, true, s).f;
+      return load_element(c, true, s).f;
     case EvalOp::f_add:
       return a() + b();
     case EvalOp::f_sub:

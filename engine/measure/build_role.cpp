@@ -77,7 +77,7 @@ void die_with_the_program() {
   }).detach();
 }
 
-Expected<void> answer(const Frame& request, std::optional<Expected<CurrentTask>>& task) {
+Expected<void> answer_request(const Frame& request, std::optional<Expected<CurrentTask>>& task) {
   TW_TRY(const std::string command, text_of(request.header, "command"));
   if (command == "task") {
     task = read_task(request.header);
@@ -116,7 +116,7 @@ int build_role(int64_t memory_bytes) {
     auto request = read_frame(kChannelFd);
     if (!request) return 1;
     if (!*request) return 0;
-    if (!answer(**request, task)) return 1;
+    if (!answer_request(**request, task)) return 1;
   }
 }
 

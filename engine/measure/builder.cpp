@@ -23,8 +23,6 @@ constexpr int kMaxStartFailures = 3;
 constexpr int kAttempts = 2;  ///< a crash counts only if a fresh process crashes as well
 constexpr const char* kKernelName = "kernel";
 
-Clock::duration seconds(double s) { return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s)); }
-
 std::string with_printed(std::string message, const std::string& printed) {
   constexpr size_t kShown = 2000;
   const std::string_view tail = trim(printed.size() > kShown ? std::string_view(printed).substr(printed.size() - kShown) : std::string_view(printed));
@@ -98,7 +96,7 @@ class LocalBuilder final : public Builder {
     slot.process = std::move(*process);
     slot.state = Slot::State::starting;
     slot.task_key.clear();
-    slot.deadline = Clock::now() + seconds(kStartupSeconds);
+    slot.deadline = Clock::now() + in_seconds(kStartupSeconds);
   }
 
   void start_failed(Slot& slot, Round& round, const std::string& why) {
@@ -110,7 +108,7 @@ class LocalBuilder final : public Builder {
 
   void assign(Slot& slot, Round& round) {
     const Job job = round.queue.front();
-    const Deadline deadline = Clock::now() + seconds(options_.build_timeout_s);
+    const Deadline deadline = Clock::now() + in_seconds(options_.build_timeout_s);
     Expected<void> sent;
     if (slot.task_key != round.task.key) sent = slot.process->send(round.task_message, {}, deadline);
     const records::Candidate& candidate = round.candidates[static_cast<size_t>(job.index)];
@@ -123,7 +121,7 @@ class LocalBuilder final : public Builder {
     slot.task_key = round.task.key;
     slot.job = job;
     slot.assigned = Clock::now();
-    slot.deadline = slot.assigned + seconds(options_.build_timeout_s);
+    slot.deadline = slot.assigned + in_seconds(options_.build_timeout_s);
     slot.state = Slot::State::busy;
   }
 

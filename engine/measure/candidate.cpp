@@ -13,6 +13,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "engine/base/clock.h"
 #include "engine/base/hash.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
@@ -30,12 +31,6 @@ using records::Status;
 constexpr int64_t kStagger = 13 * 64;  ///< between the starts of arguments within their pages
 constexpr int kFirstPattern = 0xff;    ///< a NaN in every float type
 constexpr int kSecondPattern = 0xa5;
-
-double seconds_now(clockid_t clock) {
-  timespec t{};
-  clock_gettime(clock, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 /// Leaves this process the last `cores` of its processors: building happens on the first ones.
 void keep_last_processors(int cores) {
@@ -72,7 +67,7 @@ class KernelProbe final : public Probe {
     for (const auto& c : constants_) evict(c);
   }
   void call() override { status_ |= kernel_(args_.data(), api_); }
-  double now_s() override { return seconds_now(CLOCK_MONOTONIC_RAW); }
+  double now_s() override { return clock_now_s(CLOCK_MONOTONIC_RAW); }
   int64_t disturbances() override {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -254,12 +249,12 @@ MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& 
   runtime::ThreadPool pool(job.cores);
 
   setup.shared.phase = Phase::load;
-  const double load_start = seconds_now(CLOCK_MONOTONIC);
+  const double load_start = clock_now_s(CLOCK_MONOTONIC);
   auto module = codegen::load_object(setup.object);
   if (!module) return failed(reply, Status::load_fail, module.error().text());
   const auto kernel = (*module)->find(job.signature.name);
   if (!kernel) return failed(reply, Status::load_fail, kernel.error().text());
-  const double run_start = seconds_now(CLOCK_MONOTONIC);
+  const double run_start = clock_now_s(CLOCK_MONOTONIC);
   reply.load_s = run_start - load_start;
 
   setup.shared.run_start_ns = static_cast<int64_t>(run_start * 1e9);
@@ -279,7 +274,7 @@ MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& 
   }
   const uint64_t before = job.verify ? args.output_hash() : 0;
   const Timing timing = time_kernel(probe, timing_options);
-  reply.run_s = seconds_now(CLOCK_MONOTONIC) - run_start;
+  reply.run_s = clock_now_s(CLOCK_MONOTONIC) - run_start;
   if (probe.status() != 0) return failed(reply, Status::run_crash, fmt::format("The kernel returned {}, expected 0", probe.status()));
   complaint = args.trespass();
   if (complaint.empty() && job.verify && args.output_hash() != before) complaint = "The output changed while the kernel was called again and again";

@@ -29,7 +29,7 @@ struct alignas(128) Word {
   std::atomic<int> value{0};
 };
 
-void answer(Word& word) {
+void answer_on(Word& word) {
   for (int v = 0; v >= 0;) {
     v = word.value.load(std::memory_order_acquire);
     if (v % 2 == 1) word.value.store(v + 1, std::memory_order_release);
@@ -46,7 +46,7 @@ double core_latency_s(int a, int b) {
   std::thread other([&] {
     const bool on = bind_self(b);
     bound.store(on ? 1 : -1, std::memory_order_release);
-    if (on) answer(word);
+    if (on) answer_on(word);
   });
   while (bound.load(std::memory_order_acquire) == 0) std::this_thread::yield();
   double best = std::numeric_limits<double>::infinity();

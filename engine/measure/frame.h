@@ -12,6 +12,8 @@
 namespace tw::measure {
 
 using Deadline = std::chrono::steady_clock::time_point;
+/// To be added to a point in time.
+inline Deadline::duration in_seconds(double s) { return std::chrono::duration_cast<Deadline::duration>(std::chrono::duration<double>(s)); }
 
 /// One message between a program and its worker: a JSON header and raw bytes.
 /// On the wire: the word "TWF1", the header's length (uint32), the payload's length (uint64), both, little-endian.

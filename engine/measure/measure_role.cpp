@@ -15,6 +15,7 @@
 #include <cstring>
 #include <new>
 
+#include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
@@ -34,13 +35,7 @@ namespace {
 using records::Status;
 
 constexpr double kPeakSeconds = 0.02;
-constexpr size_t kPrintedLimit = 2000;
-
-double seconds_now(clockid_t clock) {
-  timespec t{};
-  clock_gettime(clock, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
+constexpr size_t kShownLimit = 2000;
 
 bool program_is_there() {
   pollfd channel{kChannelFd, POLLRDHUP, 0};
@@ -193,7 +188,7 @@ void MeasureServer::read_pipes(int result_fd, int output_fd, Watch& w) {
     n = ::read(output_fd, buffer, sizeof buffer);
     if (n == 0) w.output_open = false;
     if (n > 0) w.printed.append(buffer, static_cast<size_t>(n));
-    if (w.printed.size() > 2 * kPrintedLimit) w.printed.erase(0, w.printed.size() - kPrintedLimit);
+    if (w.printed.size() > 2 * kShownLimit) w.printed.erase(0, w.printed.size() - kShownLimit);
   }
   if (!w.result_open) return;
   const auto open = w.reader.fill(result_fd);
@@ -208,10 +203,10 @@ void MeasureServer::read_pipes(int result_fd, int output_fd, Watch& w) {
 }
 
 void MeasureServer::watch(const MeasureJob& job, const Child& child, int result_fd, int output_fd, Watch& w) {
-  const double start = seconds_now(CLOCK_MONOTONIC), asleep = seconds_now(CLOCK_BOOTTIME) - start;
+  const double start = clock_now_s(CLOCK_MONOTONIC), asleep = clock_now_s(CLOCK_BOOTTIME) - start;
   const double last = start + job.startup_limit_s + job.run_limit_s;  // whatever the shared page says
   for (;;) {
-    const double now = seconds_now(CLOCK_MONOTONIC);
+    const double now = clock_now_s(CLOCK_MONOTONIC);
     const bool running = shared_->phase.load() >= Phase::run;
     const double limit = running ? 1e-9 * static_cast<double>(shared_->run_start_ns.load()) + job.run_limit_s : start + job.startup_limit_s;
     const double left = std::min(limit, last) - now;
@@ -234,7 +229,7 @@ void MeasureServer::watch(const MeasureJob& job, const Child& child, int result_
   w.phase = shared_->phase;
   w.status = w.timed_out || w.abandoned ? sandbox_.kill_and_wait(child) : sandbox_.wait(child);
   read_pipes(result_fd, output_fd, w);  // what it left behind
-  w.suspended_s = seconds_now(CLOCK_BOOTTIME) - seconds_now(CLOCK_MONOTONIC) - asleep;
+  w.suspended_s = clock_now_s(CLOCK_BOOTTIME) - clock_now_s(CLOCK_MONOTONIC) - asleep;
 }
 
 Json MeasureServer::verdict(const MeasureJob& job, const Watch& w) const {

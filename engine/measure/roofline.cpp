@@ -49,7 +49,7 @@ double sum(const std::vector<double>& v) {
 }
 
 /// Best rate of one thread within the time.
-double read_rate(const uint64_t* data, int64_t bytes, double seconds) {
+double level_read_rate(const uint64_t* data, int64_t bytes, double seconds) {
   const int64_t quarter = bytes / 32;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   // Small arrays are read often enough between two looks at the clock.
@@ -100,7 +100,7 @@ Roofline measure_roofline(const runtime::ThreadPool& pool, double seconds) {
     const int64_t each = bytes / static_cast<int64_t>(threads);
     on_every_thread(pool, [&](int64_t t) {
       const auto i = static_cast<size_t>(t);
-      rates[i] = read_rate(reinterpret_cast<const uint64_t*>(memory[i].get()), each, (1 - kPeakShare) * seconds / levels);
+      rates[i] = level_read_rate(reinterpret_cast<const uint64_t*>(memory[i].get()), each, (1 - kPeakShare) * seconds / levels);
     });
     roof.levels.push_back({bytes, sum(rates)});
   }

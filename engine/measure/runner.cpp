@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/check.h"
@@ -27,9 +28,7 @@ constexpr size_t kNoisySamples = 20;
 constexpr double kQueueSeconds = 600;  ///< for its turn, while other programs measure
 constexpr double kPatience = 10;       ///< on top of all limits: by then the worker itself must be stuck
 
-Clock::duration seconds(double s) { return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s)); }
 double since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
-double unix_time() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 /// Wall limit of a run. With an incumbent, a candidate that needs 20 times as long as measuring the incumbent would is not worth waiting for.
 double run_limit(const RunOptions& options, double incumbent_s) {
@@ -76,7 +75,7 @@ class LocalRunner final : public Runner {
         result = measure(task, *build.artifact, reference.get(), options, incumbent, stop_fd);
       }
       result.build_s = build.seconds;
-      result.timestamp_s = unix_time();
+      result.timestamp_s = unix_now_s();
       if (options.samples == 0 && result.ok() && !result.censored) incumbent = incumbent > 0 ? std::min(incumbent, result.seconds()) : result.seconds();
       results.push_back(std::move(result));
     }
@@ -186,7 +185,7 @@ class LocalRunner final : public Runner {
     TW_TRY(Frame frame, exchange(to_json(job), object, kQueueSeconds, stop_fd));
     const auto start = Clock::now();
     if (frame.header.contains("started")) {
-      TW_TRY(frame, wait_for_frame(start + seconds(job.startup_limit_s + job.run_limit_s + kPatience), stop_fd));
+      TW_TRY(frame, wait_for_frame(start + in_seconds(job.startup_limit_s + job.run_limit_s + kPatience), stop_fd));
     }
     auto reply = reply_from_frame(frame, job);
     if (reply && reply->id == job.id) return Answer{std::move(*reply), since(asked)};
@@ -197,7 +196,7 @@ class LocalRunner final : public Runner {
   /// Sends one frame and waits for the answer. The worker is gone afterwards if anything was wrong.
   Expected<Frame> exchange(const Json& header, std::span<const std::byte> payload, double limit_s, const StopFd& stop_fd) {
     TW_CHECK(ensure_worker(stop_fd));
-    const Deadline deadline = Clock::now() + seconds(limit_s);
+    const Deadline deadline = Clock::now() + in_seconds(limit_s);
     if (auto sent = process_->send(header, payload, deadline); !sent) return dead(sent.error());
     return wait_for_frame(deadline, stop_fd);
   }
@@ -229,7 +228,7 @@ class LocalRunner final : public Runner {
   Expected<void> ensure_worker(const StopFd& stop_fd) {
     if (process_) return {};
     TW_TRY(process_, WorkerProcess::start(worker_, "measure", options_.memory_bytes));
-    TW_TRY(const Frame hello, wait_for_frame(Clock::now() + seconds(kStartupSeconds), stop_fd));
+    TW_TRY(const Frame hello, wait_for_frame(Clock::now() + in_seconds(kStartupSeconds), stop_fd));
     if (auto checked = check_hello(hello, "measure"); !checked) {
       process_.reset();
       return checked;

@@ -9,16 +9,10 @@
 #include "engine/base/hash.h"
 #include "engine/base/text.h"
 #include "engine/records/autotvm_json.h"
+#include "engine/records/log_line.h"
 
 namespace tw::records {
 namespace {
-
-Error bad(std::string message) { return Error(ErrorCode::parse_error, std::move(message)); }
-
-std::string shown(const Json& json) {
-  std::string text = printable(dump_json(json));
-  return text.size() > 60 ? text.substr(0, 57) + "..." : text;
-}
 
 void flatten(const Json& json, std::string& out) {
   if (!json.is_array()) {
@@ -28,14 +22,14 @@ void flatten(const Json& json, std::string& out) {
   for (const Json& item : json) flatten(item, out);
 }
 
-Expected<void> read_input(const Json& input, AnsorRecord& r) {
+Expected<void> read_ansor_input(const Json& input, AnsorRecord& r) {
   const bool good = input.is_array() && input.size() == 2 && input[0].is_array() && input[0].size() >= 2 && input[0][0].is_string() &&
                     input[0][1].is_string() && input[1].is_array() && input[1].size() == 2 && input[1][1].is_array();
-  if (!good) return bad("Expected 'i' as [[workload, target, ...], [[], steps]], found " + shown(input));
+  if (!good) return bad_line("Expected 'i' as [[workload, target, ...], [[], steps]], found " + shown(input));
   r.workload_key = input[0][0].get<std::string>();
   r.target = input[0][1].get<std::string>();
   for (const Json& step : input[1][1]) {
-    if (!step.is_array() || step.empty() || !step[0].is_string()) return bad("Expected a step as [code, ...], found " + shown(step));
+    if (!step.is_array() || step.empty() || !step[0].is_string()) return bad_line("Expected a step as [code, ...], found " + shown(step));
   }
   Candidate& c = r.record.candidate;
   c.space = "ansor";
@@ -44,14 +38,15 @@ Expected<void> read_input(const Json& input, AnsorRecord& r) {
   return {};
 }
 
-Expected<void> read_result(const Json& result, AnsorRecord& r) {
+Expected<void> read_ansor_result(const Json& result, AnsorRecord& r) {
   const bool good = result.is_array() && result.size() == 4 && result[0].is_array() && !result[0].empty() && result[1].is_number_integer() &&
                     result[2].is_number() && result[3].is_number() &&
                     std::all_of(result[0].begin(), result[0].end(), [](const Json& cost) { return cost.is_number(); });
-  if (!good) return bad("Expected 'r' as [costs, error, seconds, time], found " + shown(result));
+  if (!good) return bad_line("Expected 'r' as [costs, error, seconds, time], found " + shown(result));
   MeasureResult& m = r.record.result;
   const auto error_no = result[1].get<int64_t>();
-  if (error_no < 0 || error_no > static_cast<int>(AutotvmError::unknown)) return bad(fmt::format("Expected an error number from 0 to 8, found {}", error_no));
+  if (error_no < 0 || error_no > static_cast<int>(AutotvmError::unknown))
+    return bad_line(fmt::format("Expected an error number from 0 to 8, found {}", error_no));
   m.status = status_from_autotvm(error_no);  // Ansor's numbers are AutoTVM's
   m.run_s = result[2].get<double>();
   m.timestamp_s = result[3].get<double>();
@@ -73,15 +68,15 @@ Expected<void> read_result(const Json& result, AnsorRecord& r) {
 
 Expected<AnsorRecord> parse_ansor_line(std::string_view line) {
   TW_TRY(const Json json, parse_json(line));
-  if (!json.is_object()) return bad(fmt::format("Expected a record as an object, found {}", json.type_name()));
+  if (!json.is_object()) return bad_line(fmt::format("Expected a record as an object, found {}", json.type_name()));
   if (json.contains("input") && json.contains("result")) return Error(ErrorCode::unsupported, "Expected an Ansor record, found one of AutoTVM");
   for (const char* key : {"i", "r"}) {
-    if (!json.contains(key)) return bad(fmt::format("Expected a record with the key '{}', found none", key));
+    if (!json.contains(key)) return bad_line(fmt::format("Expected a record with the key '{}', found none", key));
   }
   AnsorRecord r;
   if (json.contains("v") && json["v"].is_string()) r.version = json["v"].get<std::string>();
-  TW_CHECK(read_input(json["i"], r));
-  TW_CHECK(read_result(json["r"], r));
+  TW_CHECK(read_ansor_input(json["i"], r));
+  TW_CHECK(read_ansor_result(json["r"], r));
   return r;
 }
 

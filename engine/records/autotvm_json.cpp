@@ -9,6 +9,7 @@
 #include "engine/base/text.h"
 #include "engine/records/autotvm_task.h"
 #include "engine/records/json_fields.h"
+#include "engine/records/log_line.h"
 #include "engine/records/python_json.h"
 
 namespace tw::records {
@@ -39,13 +40,6 @@ constexpr std::array kErrors = {
     ErrorRow{Status::bad_timing, AutotvmError::unknown},
     ErrorRow{Status::cancelled, AutotvmError::unknown},
 };
-
-Error bad(std::string message) { return Error(ErrorCode::parse_error, std::move(message)); }
-
-std::string shown(const Json& json) {
-  std::string text = printable(dump_json(json));
-  return text.size() > 60 ? text.substr(0, 57) + "..." : text;
-}
 
 Json costs_json(const AutotvmRecord& r) {
   const MeasureResult& result = r.record.result;
@@ -91,7 +85,7 @@ Expected<void> read_ours(const Json& json, AutotvmRecord& r) {
 
 Expected<void> read_input(const Json& input, AutotvmRecord& r) {
   const bool good = input.is_array() && input.size() == 4 && input[0].is_string() && input[1].is_string() && input[2].is_array() && input[3].is_object();
-  if (!good) return bad("Expected 'input' as [target, name, args, kwargs], found " + shown(input));
+  if (!good) return bad_line("Expected 'input' as [target, name, args, kwargs], found " + shown(input));
   r.target = input[0].get<std::string>();
   r.name = input[1].get<std::string>();
   r.args = input[2];
@@ -109,7 +103,7 @@ Expected<void> read_config(const Json& config, AutotvmRecord& r) {
   const bool good = c.config.is_array() && std::all_of(c.config.begin(), c.config.end(), [](const Json& knob) {
                       return knob.is_array() && knob.size() == 3 && knob[0].is_string() && knob[1].is_string();
                     });
-  if (!good) return bad("Expected 'entity' as a list of [knob, kind, value], found " + shown(c.config));
+  if (!good) return bad_line("Expected 'entity' as a list of [knob, kind, value], found " + shown(c.config));
   return {};
 }
 
@@ -117,10 +111,11 @@ Expected<void> read_result(const Json& result, AutotvmRecord& r) {
   const bool good = result.is_array() && result.size() == 4 && result[0].is_array() && !result[0].empty() && result[1].is_number_integer() &&
                     result[2].is_number() && result[3].is_number() &&
                     std::all_of(result[0].begin(), result[0].end(), [](const Json& cost) { return cost.is_number(); });
-  if (!good) return bad("Expected 'result' as [costs, error, seconds, time], found " + shown(result));
+  if (!good) return bad_line("Expected 'result' as [costs, error, seconds, time], found " + shown(result));
   MeasureResult& m = r.record.result;
   const auto error_no = result[1].get<int64_t>();
-  if (error_no < 0 || error_no > static_cast<int>(AutotvmError::unknown)) return bad(fmt::format("Expected an error number from 0 to 8, found {}", error_no));
+  if (error_no < 0 || error_no > static_cast<int>(AutotvmError::unknown))
+    return bad_line(fmt::format("Expected an error number from 0 to 8, found {}", error_no));
   r.error_no = static_cast<int>(error_no);
   m.status = status_from_autotvm(error_no);
   m.run_s = result[2].get<double>();
@@ -148,14 +143,14 @@ std::string foreign_format(std::string_view line) {
 }
 
 Expected<void> check_protocol(const Json& json) {
-  if (!json.is_object()) return bad(fmt::format("Expected a record as an object, found {}", json.type_name()));
+  if (!json.is_object()) return bad_line(fmt::format("Expected a record as an object, found {}", json.type_name()));
   if (json.contains("i") && json.contains("r")) {
     const bool old = json.contains("v") && json["v"].is_number();
     if (old) return Error(ErrorCode::version, "Expected AutoTVM's protocol 0.2, found 0.1, whose points cannot be mapped");
     return Error(ErrorCode::unsupported, "Expected an AutoTVM record, found one of Ansor");
   }
   const auto version = json.find("version");
-  if (version == json.end() || !version->is_number()) return bad("Expected a record with the number 'version', found none");
+  if (version == json.end() || !version->is_number()) return bad_line("Expected a record with the number 'version', found none");
   if (version->get<double>() != kProtocol) return Error(ErrorCode::version, "Expected AutoTVM's protocol 0.2, found " + version->dump());
   return {};
 }

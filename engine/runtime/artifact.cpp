@@ -179,8 +179,8 @@ void convert(const ArgSpec& spec, std::byte* packed, std::byte* row) {
   }
 }
 
-Expected<int64_t> integer(const Json& json, const char* what) {
-  if (!json.is_number_integer()) return Error(ErrorCode::parse_error, fmt::format("Expected an integer as {}, found {}", what, dump_json(json)));
+Expected<int64_t> whole_number(const Json& json, const char* what) {
+  if (!json.is_number_integer()) return Error(ErrorCode::parse_error, fmt::format("Expected an whole_number as {}, found {}", what, dump_json(json)));
   return json.get<int64_t>();
 }
 
@@ -285,15 +285,15 @@ Expected<ArgSpec> arg_spec_from_json(const Json& json) {
   TW_TRY(spec.dtype, parse_dtype(json["dtype"].get<std::string>()));
   if (!spec.dtype.is_scalar()) return fail("a scalar dtype");
   for (const Json& e : json["shape"]) {
-    TW_TRY(const int64_t extent, integer(e, "an extent"));
+    TW_TRY(const int64_t extent, whole_number(e, "an extent"));
     spec.shape.push_back(extent);
   }
   for (const Json& p : json["layout"]) {
     if (!p.is_array() || p.size() < 2 || p.size() > 3) return fail("layout pieces [dim, factor] or [dim, factor, winograd]");
-    TW_TRY(const int64_t dim, integer(p[0], "a layout dimension"));
-    TW_TRY(const int64_t factor, integer(p[1], "a layout factor"));
+    TW_TRY(const int64_t dim, whole_number(p[0], "a layout dimension"));
+    TW_TRY(const int64_t factor, whole_number(p[1], "a layout factor"));
     if (dim < 0 || dim >= static_cast<int64_t>(spec.shape.size())) return fail("layout dimensions inside the shape");
-    TW_TRY(const int64_t winograd, p.size() == 3 ? integer(p[2], "the size of a transform") : Expected<int64_t>(0));
+    TW_TRY(const int64_t winograd, p.size() == 3 ? whole_number(p[2], "the size of a transform") : Expected<int64_t>(0));
     spec.layout.push_back({static_cast<int>(dim), factor, winograd});
   }
   spec.constant = json["constant"].get<bool>();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kSource = "Chen et al., Learning to optimize tensor programs, NeurIPS 2018; TVM v0.9.0 (names, knobs and loop orders)";
 
-const std::array<Template, 5> kTemplates{{
+const std::array<Template, 5> kAutotvmTemplates{{
     {"dense_pack.x86", x86::dense_pack_matches, x86::dense_pack_space, x86::dense_pack_apply, x86::dense_pack_fallback,
      "AutoTVM's matrix product with packed weights. Every tile divides its axis: two levels of tiles of rows and columns around a register tile, with some "
      "steps "
@@ -40,6 +40,6 @@ const std::array<Template, 5> kTemplates{{
 
 }  // namespace
 
-std::span<const Template> autotvm_templates() { return kTemplates; }
+std::span<const Template> autotvm_templates() { return kAutotvmTemplates; }
 
 }  // namespace tw::space

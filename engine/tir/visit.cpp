@@ -66,6 +66,12 @@ void walk(const Stmt& s, const std::function<void(const Stmt&)>& f) {
       });
 }
 
+int count_statements(const Stmt& s) {
+  int n = 0;
+  walk(s, [&](const Stmt&) { ++n; });
+  return n;
+}
+
 void walk_exprs(const Stmt& s, const std::function<void(const Expr&)>& f) {
   walk(s, [&](const Stmt& x) {
     match(

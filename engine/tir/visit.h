@@ -25,6 +25,8 @@ decltype(auto) match(const Stmt& s, Fs&&... fs) {
 Stmt map_children(const Stmt& s, const std::function<Stmt(const Stmt&)>& fs, const std::function<Expr(const Expr&)>& fe);
 /// Statements below and including s, parents first.
 void walk(const Stmt& s, const std::function<void(const Stmt&)>& f);
+/// Statements at and below s.
+int count_statements(const Stmt& s);
 /// Every expression that stands directly in a statement at or below s (roots only; use ir::walk for what is below them).
 void walk_exprs(const Stmt& s, const std::function<void(const Expr&)>& f);
 /// Whether evaluating the expression reads an array: then a store in between may change its value.

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tune/measure_batch.h"
+#include "engine/base/clock.h"
 
 #include <chrono>
 #include <numeric>
 
 namespace tw::tune {
-namespace {
-
-double unix_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
-
-}  // namespace
+namespace {}  // namespace
 
 double steady_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -34,7 +31,7 @@ std::vector<records::Record> BatchMeasurer::measure(const records::Task& task, c
   std::erase_if(chosen, [&](size_t i) { return records[i].result.status != records::Status::infra; });
   if (!chosen.empty() && !stop_.stop_requested()) measure_once(task, chosen, records, options, phase);
   for (records::Record& r : records) {
-    if (r.result.timestamp_s == 0) r.result.timestamp_s = unix_s();
+    if (r.result.timestamp_s == 0) r.result.timestamp_s = unix_now_s();
   }
   return records;
 }

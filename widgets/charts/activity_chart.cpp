@@ -14,8 +14,8 @@ namespace tw::widgets {
 namespace {
 /// More tasks than this are one colour: no more can be told apart.
 constexpr size_t kColours = 7;
-constexpr Qt::BrushStyle kPatterns[] = {Qt::SolidPattern, Qt::Dense3Pattern,    Qt::SolidPattern, Qt::BDiagPattern,
-                                        Qt::SolidPattern, Qt::DiagCrossPattern, Qt::FDiagPattern};
+constexpr Qt::BrushStyle kSharePatterns[] = {Qt::SolidPattern, Qt::Dense3Pattern,    Qt::SolidPattern, Qt::BDiagPattern,
+                                             Qt::SolidPattern, Qt::DiagCrossPattern, Qt::FDiagPattern};
 }  // namespace
 
 ActivityChart::ActivityChart(QWidget* parent) : QWidget(parent), m_plot(new QCustomPlot(this)) {
@@ -69,7 +69,7 @@ void ActivityChart::draw() {
     const bool others = i == kColours;
     const QColor color = others ? theme.mutedText : theme.categorical(static_cast<int>(i));
     bars->setPen(QPen(color, 1));
-    bars->setBrush(QBrush(color, others ? Qt::Dense6Pattern : kPatterns[i]));
+    bars->setBrush(QBrush(color, others ? Qt::Dense6Pattern : kSharePatterns[i]));
     bars->setName(others ? tr("%n other task(s)", nullptr, static_cast<int>(order.size() - kColours)) : nameOf(order[i]));
     std::map<int64_t, double> counts;
     for (const db::ActivityRow& row : m_activity.rows) {

@@ -6,15 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/common/format.h"
 #include "widgets/theme/theme.h"
 
 namespace tw::widgets {
 namespace {
 
-constexpr Qt::BrushStyle kPatterns[] = {Qt::SolidPattern, Qt::Dense3Pattern, Qt::BDiagPattern, Qt::DiagCrossPattern,
-                                        Qt::FDiagPattern, Qt::Dense5Pattern, Qt::HorPattern};
-
-QString bytesText(double bytes) { return QLocale().formattedDataSize(static_cast<qint64>(bytes), 1, QLocale::DataSizeTraditionalFormat); }
+constexpr Qt::BrushStyle kBarPatterns[] = {Qt::SolidPattern, Qt::Dense3Pattern, Qt::BDiagPattern, Qt::DiagCrossPattern,
+                                           Qt::FDiagPattern, Qt::Dense5Pattern, Qt::HorPattern};
 
 }  // namespace
 
@@ -74,7 +73,7 @@ void FootprintChart::paintEvent(QPaintEvent*) {
       const int index = static_cast<int>(m_arrays.indexOf(array));
       const QRectF bar(x, y + 3, part, line - 6);
       p.fillRect(bar, theme.raised);
-      p.fillRect(bar, QBrush(theme.categorical(index), kPatterns[static_cast<size_t>(index) % std::size(kPatterns)]));
+      p.fillRect(bar, QBrush(theme.categorical(index), kBarPatterns[static_cast<size_t>(index) % std::size(kBarPatterns)]));
       x += part;
     }
     p.drawText(QRectF(at(l.bytes) + 4, y, size, line), Qt::AlignLeft | Qt::AlignVCenter, bytesText(l.bytes));
@@ -97,7 +96,7 @@ void FootprintChart::paintEvent(QPaintEvent*) {
   for (const QString& array : m_arrays) {
     const int index = static_cast<int>(m_arrays.indexOf(array));
     p.fillRect(QRectF(x, y + 6, 12, line - 8), theme.raised);
-    p.fillRect(QRectF(x, y + 6, 12, line - 8), QBrush(theme.categorical(index), kPatterns[static_cast<size_t>(index) % std::size(kPatterns)]));
+    p.fillRect(QRectF(x, y + 6, 12, line - 8), QBrush(theme.categorical(index), kBarPatterns[static_cast<size_t>(index) % std::size(kBarPatterns)]));
     p.setPen(theme.text);
     const double w = metrics.horizontalAdvance(array);
     if (x + 16 + w > width() - 4) break;

@@ -11,11 +11,11 @@
 namespace tw::widgets {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("WhyRules", text); }
+struct RuleTexts {
+  Q_DECLARE_TR_FUNCTIONS(WhyRules)
+};
 
-QString bytesText(double bytes) { return QLocale().formattedDataSize(static_cast<qint64>(bytes), 1, QLocale::DataSizeTraditionalFormat); }
-
-QString rate(double perSecond) { return tr("%1 GFLOP/s").arg(numberText(perSecond / 1e9, 3)); }
+QString rate(double perSecond) { return RuleTexts::tr("%1 GFLOP/s").arg(numberText(perSecond / 1e9, 3)); }
 
 /// The innermost loops whose data fits into `capacity`: the outermost of them, null if not even the innermost fits.
 const WhyLoop* fitting(const std::vector<WhyLoop>& loops, double capacity) {
@@ -27,12 +27,12 @@ const WhyLoop* fitting(const std::vector<WhyLoop>& loops, double capacity) {
 WhyRule intensity(const WhyFacts& f) {
   const double flopsPerByte = f.flops / f.compulsoryBytes, ridge = f.peak / f.memoryBytesPerS;
   const bool memory = flopsPerByte < ridge;
-  const QString formula = tr("%1 FLOP ÷ %2 in and out = %3 FLOP a byte; the machine balances at %4 ÷ %5 GB/s = %6 FLOP a byte")
+  const QString formula = RuleTexts::tr("%1 FLOP ÷ %2 in and out = %3 FLOP a byte; the machine balances at %4 ÷ %5 GB/s = %6 FLOP a byte")
                               .arg(numberText(f.flops, 3), bytesText(f.compulsoryBytes), numberText(flopsPerByte, 3), rate(f.peak),
                                    numberText(f.memoryBytesPerS / 1e9, 3), numberText(ridge, 3));
   return {WhyRule::Kind::neutral,
-          memory ? tr("Memory sets the limit: each byte is used for fewer operations than the cores could do while it is fetched.")
-                 : tr("Arithmetic sets the limit: data is used often enough, so the cores can be kept busy if it stays in the caches."),
+          memory ? RuleTexts::tr("Memory sets the limit: each byte is used for fewer operations than the cores could do while it is fetched.")
+                 : RuleTexts::tr("Arithmetic sets the limit: data is used often enough, so the cores can be kept busy if it stays in the caches."),
           formula};
 }
 
@@ -41,45 +41,52 @@ WhyRule roof(const WhyFacts& f) {
   return {share > 0.6    ? WhyRule::Kind::good
           : share < 0.25 ? WhyRule::Kind::bad
                          : WhyRule::Kind::neutral,
-          tr("It reaches %1 % of what arithmetic and memory allow.").arg(percentText(share)),
-          tr("max(FLOP ÷ peak, bytes ÷ memory rate) ÷ time = max(%1, %2) ÷ %3")
+          RuleTexts::tr("It reaches %1 % of what arithmetic and memory allow.").arg(percentText(share)),
+          RuleTexts::tr("max(FLOP ÷ peak, bytes ÷ memory rate) ÷ time = max(%1, %2) ÷ %3")
               .arg(secondsText(f.flops / f.peak), secondsText(f.compulsoryBytes / f.memoryBytesPerS), secondsText(f.seconds))};
 }
 
 WhyRule cache(const WhyFacts& f, double capacity, const QString& name) {
   const WhyLoop* loop = fitting(f.loops, capacity);
   if (!loop) {
-    return {WhyRule::Kind::bad, tr("Not even one run of the innermost loop fits into the %1.").arg(name),
-            tr("loop %1 touches %2, the %3 holds %4").arg(f.loops.back().name, bytesText(f.loops.back().bytes), name, bytesText(capacity))};
+    return {WhyRule::Kind::bad, RuleTexts::tr("Not even one run of the innermost loop fits into the %1.").arg(name),
+            RuleTexts::tr("loop %1 touches %2, the %3 holds %4").arg(f.loops.back().name, bytesText(f.loops.back().bytes), name, bytesText(capacity))};
   }
   if (loop == &f.loops.front())
-    return {WhyRule::Kind::good, tr("Everything fits into the %1.").arg(name),
-            tr("the whole nest touches %1, the %2 holds %3").arg(bytesText(loop->bytes), name, bytesText(capacity))};
+    return {WhyRule::Kind::good, RuleTexts::tr("Everything fits into the %1.").arg(name),
+            RuleTexts::tr("the whole nest touches %1, the %2 holds %3").arg(bytesText(loop->bytes), name, bytesText(capacity))};
   return {WhyRule::Kind::neutral,
-          tr("From loop %1 inwards everything stays in the %2; it is filled anew %3 times.").arg(loop->name, name, countText(static_cast<qint64>(loop->runs))),
-          tr("one run of loop %1 touches %2, the %3 holds %4").arg(loop->name, bytesText(loop->bytes), name, bytesText(capacity))};
+          RuleTexts::tr("From loop %1 inwards everything stays in the %2; it is filled anew %3 times.")
+              .arg(loop->name, name, countText(static_cast<qint64>(loop->runs))),
+          RuleTexts::tr("one run of loop %1 touches %2, the %3 holds %4").arg(loop->name, bytesText(loop->bytes), name, bytesText(capacity))};
 }
 
 WhyRule vectors(const WhyFacts& f) {
   const int lanes = f.target.lanes();
   if (f.vectorLanes <= 1 && f.usedVectorBits <= 32)
-    return {WhyRule::Kind::bad, tr("The innermost work is not vectorised: one of %1 lanes is used.").arg(lanes), tr("no loop of the nest is a vector loop")};
+    return {WhyRule::Kind::bad, RuleTexts::tr("The innermost work is not vectorised: one of %1 lanes is used.").arg(lanes),
+            RuleTexts::tr("no loop of the nest is a vector loop")};
   if (f.usedVectorBits > 0) {
     const bool whole = f.usedVectorBits >= f.target.vector_bits;
     return {whole ? WhyRule::Kind::good : WhyRule::Kind::bad,
-            whole ? tr("Its multiply-adds use the full width of the vector registers.") : tr("Its multiply-adds use narrower vectors than the machine has."),
-            tr("registers of %1 bits in the code, %2 bits in the machine").arg(f.usedVectorBits).arg(f.target.vector_bits)};
+            whole ? RuleTexts::tr("Its multiply-adds use the full width of the vector registers.")
+                  : RuleTexts::tr("Its multiply-adds use narrower vectors than the machine has."),
+            RuleTexts::tr("registers of %1 bits in the code, %2 bits in the machine").arg(f.usedVectorBits).arg(f.target.vector_bits)};
   }
   const bool whole = std::fmod(f.vectorLanes, lanes) == 0;
   return {whole ? WhyRule::Kind::good : WhyRule::Kind::neutral,
-          whole ? tr("The vector loop fills whole registers.") : tr("The vector loop does not fill its last register."),
-          tr("%1 iterations over %2 lanes of 32 bits").arg(numberText(f.vectorLanes, 3)).arg(lanes)};
+          whole ? RuleTexts::tr("The vector loop fills whole registers.") : RuleTexts::tr("The vector loop does not fill its last register."),
+          RuleTexts::tr("%1 iterations over %2 lanes of 32 bits").arg(numberText(f.vectorLanes, 3)).arg(lanes)};
 }
 
 WhyRule cores(const WhyFacts& f, double iterations) {
   const double rounds = std::ceil(iterations / f.target.cores), share = iterations / (rounds * f.target.cores);
-  return {share > 0.9 ? WhyRule::Kind::good : WhyRule::Kind::bad, tr("The parallel loop keeps the cores busy for %1 % of its time.").arg(percentText(share)),
-          tr("%1 iterations on %2 cores take %3 rounds: %1 ÷ (%3 × %2)").arg(countText(static_cast<qint64>(iterations))).arg(f.target.cores).arg(rounds)};
+  return {share > 0.9 ? WhyRule::Kind::good : WhyRule::Kind::bad,
+          RuleTexts::tr("The parallel loop keeps the cores busy for %1 % of its time.").arg(percentText(share)),
+          RuleTexts::tr("%1 iterations on %2 cores take %3 rounds: %1 ÷ (%3 × %2)")
+              .arg(countText(static_cast<qint64>(iterations)))
+              .arg(f.target.cores)
+              .arg(rounds)};
 }
 
 }  // namespace
@@ -104,8 +111,8 @@ std::vector<WhyRule> whyRules(const WhyFacts& f) {
   if (machine && f.seconds > 0 && f.flops > 0) rules.push_back(roof(f));
   if (machine && f.flops > 0 && f.compulsoryBytes > 0) rules.push_back(intensity(f));
   if (!f.loops.empty()) {
-    rules.push_back(cache(f, static_cast<double>(f.target.l1d_bytes), tr("L1 cache")));
-    rules.push_back(cache(f, static_cast<double>(f.target.l2_bytes), tr("L2 cache")));
+    rules.push_back(cache(f, static_cast<double>(f.target.l1d_bytes), RuleTexts::tr("L1 cache")));
+    rules.push_back(cache(f, static_cast<double>(f.target.l2_bytes), RuleTexts::tr("L2 cache")));
     if (f.flops > 0) rules.push_back(vectors(f));
   }
   double parallel = 1;
@@ -114,7 +121,7 @@ std::vector<WhyRule> whyRules(const WhyFacts& f) {
   }
   if (f.target.cores > 1 && parallel > 1) rules.push_back(cores(f, parallel));
   if (f.target.cores > 1 && parallel <= 1 && !f.loops.empty())
-    rules.push_back({WhyRule::Kind::bad, tr("It runs on one core of %1.").arg(f.target.cores), tr("no loop of the nest is parallel")});
+    rules.push_back({WhyRule::Kind::bad, RuleTexts::tr("It runs on one core of %1.").arg(f.target.cores), RuleTexts::tr("no loop of the nest is parallel")});
   return rules;
 }
 

@@ -7,12 +7,10 @@
 #include <cmath>
 
 namespace tw::widgets {
-namespace {
-const QString kDash = QString(QChar(0x2014));
-}
+QString dashText() { return QString(QChar(0x2014)); }
 
 QString numberText(double value, int significant) {
-  if (!std::isfinite(value)) return kDash;
+  if (!std::isfinite(value)) return dashText();
   if (value == 0) return QStringLiteral("0");
   const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
   if (magnitude >= 9 || magnitude < -5) return QLocale().toString(value, 'g', significant);
@@ -22,7 +20,7 @@ QString numberText(double value, int significant) {
 QString countText(qint64 value) { return QLocale().toString(value); }
 
 QString secondsText(double seconds) {
-  if (!std::isfinite(seconds)) return kDash;
+  if (!std::isfinite(seconds)) return dashText();
   const double a = std::abs(seconds);
   if (a < 1e-6) return QCoreApplication::translate("Format", "%1 ns").arg(numberText(seconds * 1e9, 3));
   if (a < 1e-3) return QCoreApplication::translate("Format", "%1 µs").arg(numberText(seconds * 1e6, 3));
@@ -30,18 +28,22 @@ QString secondsText(double seconds) {
   return QCoreApplication::translate("Format", "%1 s").arg(numberText(seconds, 3));
 }
 
-QString gflopsText(double flops, double seconds) { return flops > 0 && seconds > 0 && std::isfinite(seconds) ? numberText(flops / seconds / 1e9, 4) : kDash; }
+QString gflopsText(double flops, double seconds) {
+  return flops > 0 && seconds > 0 && std::isfinite(seconds) ? numberText(flops / seconds / 1e9, 4) : dashText();
+}
 
 QString timeText(double unixSeconds) {
-  if (unixSeconds <= 0) return kDash;
+  if (unixSeconds <= 0) return dashText();
   const QDateTime when = QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(unixSeconds * 1e3));
   return when.date() == QDate::currentDate() ? when.time().toString(QStringLiteral("HH:mm:ss")) : when.toString(QStringLiteral("yyyy-MM-dd HH:mm"));
 }
 
-QString percentText(double fraction) { return std::isfinite(fraction) ? QLocale().toString(100 * fraction, 'f', 1) : kDash; }
+QString bytesText(double bytes) { return QLocale().formattedDataSize(static_cast<qint64>(bytes), 1, QLocale::DataSizeTraditionalFormat); }
+
+QString percentText(double fraction) { return std::isfinite(fraction) ? QLocale().toString(100 * fraction, 'f', 1) : dashText(); }
 
 QString durationText(double seconds) {
-  if (!std::isfinite(seconds) || seconds < 0) return kDash;
+  if (!std::isfinite(seconds) || seconds < 0) return dashText();
   const auto total = static_cast<qint64>(std::llround(seconds));
   const QString tail = QStringLiteral("%1:%2").arg(total / 60 % 60, total >= 3600 ? 2 : 1, 10, QLatin1Char('0')).arg(total % 60, 2, 10, QLatin1Char('0'));
   return total >= 3600 ? QString::number(total / 3600) + QLatin1Char(':') + tail : tail;

@@ -6,6 +6,8 @@
 
 namespace tw::widgets {
 
+/// An em dash: there is no value.
+QString dashText();
 /// Numbers for people, in the locale of the interface, three to four significant digits. Infinite and not-a-number values are an em dash.
 QString numberText(double value, int significant = 4);
 /// Whole numbers with group separators.
@@ -16,6 +18,8 @@ QString secondsText(double seconds);
 QString gflopsText(double flops, double seconds);
 /// `12:04:05` of a Unix time today, with the date for other days.
 QString timeText(double unixSeconds);
+/// A size in KB, MB and so on, of 1024 each.
+QString bytesText(double bytes);
 /// A percentage without the sign.
 QString percentText(double fraction);
 /// `2:05` or `1:02:05`.

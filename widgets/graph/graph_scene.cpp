@@ -15,7 +15,9 @@ namespace {
 
 constexpr double kPad = 14, kTitle = 20;
 
-QString tr(const char* text) { return QCoreApplication::translate("GraphScene", text); }
+struct SceneTexts {
+  Q_DECLARE_TR_FUNCTIONS(GraphScene)
+};
 
 QString typeText(const graph::TensorType& type) { return QString::fromStdString(type.text()); }
 
@@ -79,9 +81,9 @@ class Builder {
       addNode(std::move(out));
     };
     m_firstInput = m_scene.nodes.size();
-    for (const int v : m_graph.inputs) terminal(v, tr("input"));
+    for (const int v : m_graph.inputs) terminal(v, SceneTexts::tr("input"));
     m_firstOutput = m_scene.nodes.size();
-    for (const int v : m_graph.outputs) terminal(v, tr("output"));
+    for (const int v : m_graph.outputs) terminal(v, SceneTexts::tr("output"));
   }
 
   int sourceOf(int value) const {
@@ -344,7 +346,7 @@ std::shared_ptr<const GraphScene> buildGraphScene(const graph::Graph& graph, con
 }
 
 QString shapeText(const std::vector<int64_t>& shape) {
-  if (shape.empty()) return tr("scalar");
+  if (shape.empty()) return SceneTexts::tr("scalar");
   QStringList parts;
   for (const int64_t d : shape) parts << QString::number(d);
   return parts.join(QChar(0x00D7));

@@ -12,9 +12,9 @@
 namespace tw::widgets {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Comparison", text); }
-
-const QString kDash = QString(QChar(0x2014));
+struct ComparisonTexts {
+  Q_DECLARE_TR_FUNCTIONS(Comparison)
+};
 
 std::string withoutSeed(const db::SessionRow& row) {
   Json options = row.options;
@@ -67,7 +67,7 @@ std::vector<SessionGroup> groupSessions(const std::vector<ComparedSession>& sess
   // The same tuner with other options is told apart by its first session.
   for (SessionGroup& group : groups) {
     const auto same = std::count_if(groups.begin(), groups.end(), [&](const SessionGroup& g) { return g.name == group.name; });
-    if (same > 1) group.name += tr(" (as in session %1)").arg(sessions[static_cast<size_t>(group.sessions[0])].row.id.value);
+    if (same > 1) group.name += ComparisonTexts::tr(" (as in session %1)").arg(sessions[static_cast<size_t>(group.sessions[0])].row.id.value);
   }
   return groups;
 }
@@ -108,18 +108,20 @@ QString verdictText(const Verdict& v) {
   const QString faster = aFaster ? v.a : v.b, slower = aFaster ? v.b : v.a;
   const double fast = std::min(v.medianA, v.medianB), slow = std::max(v.medianA, v.medianB);
   if (!v.decided) {
-    const QString what = v.countA == 1 && v.countB == 1 ? tr("In these two sessions") : tr("In these sessions");
-    return tr("%1: %2 %3 found %4 and %5 %6 (%7%8). A verdict on the tuners needs %9 sessions of each with other seeds.")
+    const QString what = v.countA == 1 && v.countB == 1 ? ComparisonTexts::tr("In these two sessions") : ComparisonTexts::tr("In these sessions");
+    return ComparisonTexts::tr("%1: %2 %3 found %4 and %5 %6 (%7%8). A verdict on the tuners needs %9 sessions of each with other seeds.")
         .arg(v.task, what, faster, secondsText(fast), slower, secondsText(slow), numberText(slow / fast, 3), QString(QChar(0xD7)))
         .arg(kSessionsForVerdict);
   }
-  const QString numbers = tr("%1 after Holm's correction, A12 = %2, %3 against %4 sessions")
+  const QString numbers = ComparisonTexts::tr("%1 after Holm's correction, A12 = %2, %3 against %4 sessions")
                               .arg(probability(v.p), QString::number(aFaster ? v.a12 : 1 - v.a12, 'f', 2))
                               .arg(aFaster ? v.countA : v.countB)
                               .arg(aFaster ? v.countB : v.countA);
   if (v.p < 0.05)
-    return tr("%1: %2 ends faster than %3, in the median %4 against %5 (%6).").arg(v.task, faster, slower, secondsText(fast), secondsText(slow), numbers);
-  return tr("%1: no evidence that %2 and %3 differ, in the median %4 and %5 (%6).").arg(v.task, faster, slower, secondsText(fast), secondsText(slow), numbers);
+    return ComparisonTexts::tr("%1: %2 ends faster than %3, in the median %4 against %5 (%6).")
+        .arg(v.task, faster, slower, secondsText(fast), secondsText(slow), numbers);
+  return ComparisonTexts::tr("%1: no evidence that %2 and %3 differ, in the median %4 and %5 (%6).")
+      .arg(v.task, faster, slower, secondsText(fast), secondsText(slow), numbers);
 }
 
 std::vector<SideBySideRow> bestTimes(const std::vector<ComparedSession>& sessions, const std::vector<std::pair<int64_t, QString>>& tasks) {
@@ -133,7 +135,7 @@ std::vector<SideBySideRow> bestTimes(const std::vector<ComparedSession>& session
       const double seconds = at == sessions[i].best.end() ? HUGE_VAL : at->second;
       tried = tried || at != sessions[i].best.end();
       if (seconds < least) least = seconds, row.best = static_cast<int>(i);
-      row.values << (std::isfinite(seconds) ? secondsText(seconds) : kDash);
+      row.values << (std::isfinite(seconds) ? secondsText(seconds) : dashText());
     }
     if (tried) rows.push_back(std::move(row));
   }
@@ -146,18 +148,18 @@ std::vector<SideBySideRow> configurations(const std::vector<ComparedSession>& se
   for (const ComparedSession& s : sessions) {
     std::map<QString, QString> own;
     flatten(s.row.options, {}, own);
-    flatten(s.row.host, tr("host"), own);
-    own[tr("tuner")] = QString::fromStdString(s.row.tuner);
-    own[tr("target")] = QString::fromStdString(s.row.target);
-    own[tr("version")] = QString::fromStdString(s.row.code_version);
-    own[tr("trials made")] = countText(s.row.trials);
+    flatten(s.row.host, ComparisonTexts::tr("host"), own);
+    own[ComparisonTexts::tr("tuner")] = QString::fromStdString(s.row.tuner);
+    own[ComparisonTexts::tr("target")] = QString::fromStdString(s.row.target);
+    own[ComparisonTexts::tr("version")] = QString::fromStdString(s.row.code_version);
+    own[ComparisonTexts::tr("trials made")] = countText(s.row.trials);
     for (const auto& [key, value] : own) keys[key];
     all.push_back(std::move(own));
   }
   std::vector<SideBySideRow> rows;
   for (const auto& [key, unused] : keys) {
     SideBySideRow row{key, {}, -1};
-    for (const auto& own : all) row.values << (own.contains(key) ? own.at(key) : kDash);
+    for (const auto& own : all) row.values << (own.contains(key) ? own.at(key) : dashText());
     rows.push_back(std::move(row));
   }
   std::stable_partition(rows.begin(), rows.end(), [](const SideBySideRow& row) {

@@ -5,38 +5,40 @@
 
 namespace tw::widgets {
 namespace {
-QString tr(const char* text) { return QCoreApplication::translate("TrialStatus", text); }
+struct StatusTexts {
+  Q_DECLARE_TR_FUNCTIONS(TrialStatus)
+};
 }  // namespace
 
 QString statusText(records::Status status) {
   using records::Status;
   switch (status) {
     case Status::ok:
-      return tr("ok");
+      return StatusTexts::tr("ok");
     case Status::lower_fail:
-      return tr("illegal schedule");
+      return StatusTexts::tr("illegal schedule");
     case Status::build_fail:
-      return tr("build failed");
+      return StatusTexts::tr("build failed");
     case Status::build_timeout:
-      return tr("build timeout");
+      return StatusTexts::tr("build timeout");
     case Status::build_crash:
-      return tr("build crash");
+      return StatusTexts::tr("build crash");
     case Status::load_fail:
-      return tr("load failed");
+      return StatusTexts::tr("load failed");
     case Status::run_timeout:
-      return tr("run timeout");
+      return StatusTexts::tr("run timeout");
     case Status::run_crash:
-      return tr("run crash");
+      return StatusTexts::tr("run crash");
     case Status::out_of_memory:
-      return tr("out of memory");
+      return StatusTexts::tr("out of memory");
     case Status::wrong_output:
-      return tr("wrong output");
+      return StatusTexts::tr("wrong output");
     case Status::bad_timing:
-      return tr("bad timing");
+      return StatusTexts::tr("bad timing");
     case Status::infra:
-      return tr("infrastructure");
+      return StatusTexts::tr("infrastructure");
     case Status::cancelled:
-      return tr("cancelled");
+      return StatusTexts::tr("cancelled");
   }
   return {};
 }

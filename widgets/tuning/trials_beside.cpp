@@ -12,9 +12,9 @@
 namespace tw::widgets {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("TrialsBeside", text); }
-
-const QString kDash = QString(QChar(0x2014));
+struct BesideTexts {
+  Q_DECLARE_TR_FUNCTIONS(TrialsBeside)
+};
 
 /// Knobs of a record by name: from its space, or as its log wrote them.
 std::vector<std::pair<QString, QString>> knobsOf(const records::Candidate& candidate, const SpaceMap& spaces) {
@@ -59,18 +59,20 @@ std::vector<SideBySideRow> trialsBeside(const std::vector<TrialBeside>& entries,
     rows.push_back({name, std::move(values), mark});
   };
   if (!entries.empty()) {
-    each(tr("Result"), [](const TrialBeside& e) { return statusGlyph(e.record.result.status) + QLatin1Char(' ') + statusText(e.record.result.status); });
+    each(BesideTexts::tr("Result"),
+         [](const TrialBeside& e) { return statusGlyph(e.record.result.status) + QLatin1Char(' ') + statusText(e.record.result.status); });
     each(
-        tr("Time, fastest sample"), [](const TrialBeside& e) { return secondsText(e.record.result.seconds()); }, best);
-    each(tr("Time, median"), [](const TrialBeside& e) { return secondsText(e.record.result.median_s()); });
+        BesideTexts::tr("Time, fastest sample"), [](const TrialBeside& e) { return secondsText(e.record.result.seconds()); }, best);
+    each(BesideTexts::tr("Time, median"), [](const TrialBeside& e) { return secondsText(e.record.result.median_s()); });
     each(
-        tr("Speed [GFLOP/s]"), [](const TrialBeside& e) { return gflopsText(e.flops, e.record.result.seconds()); }, best);
-    each(tr("Samples"), [](const TrialBeside& e) { return countText(static_cast<qint64>(e.record.result.samples_s.size())); });
-    each(tr("Spread of samples [%]"), [](const TrialBeside& e) { return percentText(variation(e.record.result.counted_samples())); });
-    each(tr("Compared with the reference"), [](const TrialBeside& e) { return e.record.result.verified ? tr("yes") : tr("no"); });
-    each(tr("Build"), [](const TrialBeside& e) { return secondsText(e.record.result.build_s); });
-    each(tr("Space"), [](const TrialBeside& e) { return QString::fromStdString(e.record.candidate.space); });
-    each(tr("Config"), [](const TrialBeside& e) { return e.record.candidate.index < 0 ? kDash : countText(e.record.candidate.index); });
+        BesideTexts::tr("Speed [GFLOP/s]"), [](const TrialBeside& e) { return gflopsText(e.flops, e.record.result.seconds()); }, best);
+    each(BesideTexts::tr("Samples"), [](const TrialBeside& e) { return countText(static_cast<qint64>(e.record.result.samples_s.size())); });
+    each(BesideTexts::tr("Spread of samples [%]"), [](const TrialBeside& e) { return percentText(variation(e.record.result.counted_samples())); });
+    each(BesideTexts::tr("Compared with the reference"),
+         [](const TrialBeside& e) { return e.record.result.verified ? BesideTexts::tr("yes") : BesideTexts::tr("no"); });
+    each(BesideTexts::tr("Build"), [](const TrialBeside& e) { return secondsText(e.record.result.build_s); });
+    each(BesideTexts::tr("Space"), [](const TrialBeside& e) { return QString::fromStdString(e.record.candidate.space); });
+    each(BesideTexts::tr("Config"), [](const TrialBeside& e) { return e.record.candidate.index < 0 ? dashText() : countText(e.record.candidate.index); });
   }
   std::vector<std::vector<std::pair<QString, QString>>> knobs;
   QStringList names;
@@ -84,7 +86,7 @@ std::vector<SideBySideRow> trialsBeside(const std::vector<TrialBeside>& entries,
     QStringList values;
     for (const auto& own : knobs) {
       const auto at = std::find_if(own.begin(), own.end(), [&](const auto& k) { return k.first == name; });
-      values << (at == own.end() ? kDash : at->second);
+      values << (at == own.end() ? dashText() : at->second);
     }
     rows.push_back({name, std::move(values), -1});
   }

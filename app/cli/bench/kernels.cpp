@@ -19,8 +19,8 @@
 namespace tw::cli::bench {
 namespace {
 
-constexpr int kRounds = 15, kProbedRounds = 24;
-constexpr double kSampleSeconds = 0.005;
+constexpr int kKernelRounds = 15, kProbedKernelRounds = 24;
+constexpr double kKernelSampleSeconds = 0.005;
 /// All copies of a weight together take so many times the last cache, but there are at most kMaxCopies.
 constexpr int64_t kCachesFull = 4, kMaxCopies = 512;
 constexpr double kLargestError = 1e-3;  ///< relative to the largest element
@@ -63,7 +63,7 @@ Expected<void> load_cases(const Bench& bench, const Target& target, Cases& cases
 }
 
 /// What was sampled of one case.
-struct Sampled {
+struct SampledKernel {
   std::vector<Sample> samples;
   size_t contenders = 1;                  ///< ours is number 0
   std::vector<int> contender_of;          ///< per peer, -1 where there is none
@@ -80,7 +80,7 @@ Expected<void> check_equal(const KernelCase& c, const HostArray& ours, const Hos
 }
 
 /// The best record's schedule, or the default one.
-Expected<schedule::Schedule> schedule_of(const Bench& bench, const records::Task& task, Sampled& sampled) {
+Expected<schedule::Schedule> schedule_of(const Bench& bench, const records::Task& task, SampledKernel& sampled) {
   TW_TRY(const auto row, bench.db->task_by_key(task.key));
   sampled.trials = row ? row->trials : 0;
   TW_TRY(const auto record, bench.db->best(task.key));
@@ -89,8 +89,8 @@ Expected<schedule::Schedule> schedule_of(const Bench& bench, const records::Task
   return schedule::Schedule::replay(task.dag, record->candidate.steps);
 }
 
-Expected<Sampled> sample_case(const Bench& bench, const Cases& cases, size_t number, const std::vector<std::unique_ptr<Peer>>& peers,
-                              const runtime::ThreadPool& pool) {
+Expected<SampledKernel> sample_case(const Bench& bench, const Cases& cases, size_t number, const std::vector<std::unique_ptr<Peer>>& peers,
+                                    const runtime::ThreadPool& pool) {
   const KernelCase& c = cases.list[number];
   const Target& target = cases.network.target;
   const graph::Group& group = *cases.groups[number];
@@ -98,11 +98,11 @@ Expected<Sampled> sample_case(const Bench& bench, const Cases& cases, size_t num
   const auto weight_bytes = static_cast<int64_t>(data.weight.data.size());
   const auto copies = static_cast<int>(c.constant_weight() ? std::clamp<int64_t>(kCachesFull * target.l3_bytes / weight_bytes + 1, 2, kMaxCopies) : 1);
 
-  Sampled sampled;
+  SampledKernel sampled;
   TW_TRY(const schedule::Schedule schedule, schedule_of(bench, records::make_task(c.name, group.dag, target), sampled));
   TW_TRY(const auto ours, OurKernel::create(cases.network.network.optimized, group, schedule, target,
                                             {{c.name + ".x", &data.data}, {c.name + ".w", &data.weight}}, copies, pool));
-  std::vector<Contender> contenders{{"ours", [&]() -> Expected<double> { return median_call_s([&] { ours->run(); }, kSampleSeconds); }}};
+  std::vector<Contender> contenders{{"ours", [&]() -> Expected<double> { return median_call_s([&] { ours->run(); }, kKernelSampleSeconds); }}};
   std::vector<std::unique_ptr<PeerKernel>> theirs;
   for (const auto& peer : peers) {
     auto kernel = peer->prepare(c, data, copies);
@@ -110,10 +110,11 @@ Expected<Sampled> sample_case(const Bench& bench, const Cases& cases, size_t num
     sampled.contender_of.push_back(kernel ? static_cast<int>(contenders.size()) : -1);
     if (!kernel) continue;
     theirs.push_back(std::move(*kernel));
-    contenders.push_back({peer->name(), [k = theirs.back().get()]() -> Expected<double> { return median_call_s([k] { k->run(); }, kSampleSeconds); }});
+    contenders.push_back({peer->name(), [k = theirs.back().get()]() -> Expected<double> { return median_call_s([k] { k->run(); }, kKernelSampleSeconds); }});
   }
   sampled.contenders = contenders.size();
-  TW_TRY(sampled.samples, sample_by_turns(contenders, pool.threads() > 1 ? kProbedRounds : kRounds, pool.threads(), bench.processors, stop_token()));
+  TW_TRY(sampled.samples,
+         sample_by_turns(contenders, pool.threads() > 1 ? kProbedKernelRounds : kKernelRounds, pool.threads(), bench.processors, stop_token()));
   for (size_t i = 0; i < theirs.size(); ++i) TW_CHECK(check_equal(c, ours->result(), theirs[i]->result(), contenders[i + 1].name));
   return sampled;
 }
@@ -134,8 +135,8 @@ std::vector<std::unique_ptr<Peer>> open_peers(const Bench& bench, int threads, s
 }
 
 /// Rows, ratios and JSON out of the samples, each case within one state of the machine.
-void fill(Section& section, const Cases& cases, const std::vector<Sampled>& sampled, const std::vector<std::unique_ptr<Peer>>& peers, const States& states,
-          double peak) {
+void fill(Section& section, const Cases& cases, const std::vector<SampledKernel>& sampled, const std::vector<std::unique_ptr<Peer>>& peers,
+          const States& states, double peak) {
   const bool probed = states.count() > 1 || states.range_s(0).second > 0;
   std::vector<std::string> titles{"case", ">ours us"};
   for (const auto& peer : peers) titles.push_back(">" + peer->name() + " us");
@@ -144,7 +145,7 @@ void fill(Section& section, const Cases& cases, const std::vector<Sampled>& samp
   Table table(titles);
   Json list = Json::array();
   for (size_t i = 0; i < sampled.size(); ++i) {
-    const Sampled& s = sampled[i];
+    const SampledKernel& s = sampled[i];
     const KernelCase& c = cases.list[i];
     const Standing standing = standing_of(s.samples, s.contenders, states);
     const double ours_s = standing.best_s[0];
@@ -190,11 +191,11 @@ Expected<Section> kernel_section(const Bench& bench, int threads) {
   TW_CHECK(bench.tune(cases.network, "(made by tw bench)"));
   const runtime::ThreadPool pool(threads);
   double peak = measure::measure_peak_flops(0.3) * threads;
-  std::vector<Sampled> sampled;
+  std::vector<SampledKernel> sampled;
   Progress progress("Measuring", static_cast<int64_t>(cases.list.size()));
   std::vector<Sample> all;
   for (size_t i = 0; i < cases.list.size(); ++i) {
-    TW_TRY(Sampled s, sample_case(bench, cases, i, peers, pool));
+    TW_TRY(SampledKernel s, sample_case(bench, cases, i, peers, pool));
     all.insert(all.end(), s.samples.begin(), s.samples.end());
     sampled.push_back(std::move(s));
     progress.update(static_cast<int64_t>(i) + 1, cases.list[i].name);
@@ -207,7 +208,7 @@ Expected<Section> kernel_section(const Bench& bench, int threads) {
       fmt::format("- peak: {} in multiply-adds on {} thread{}, measured before and after\n", si_text(peak, "FLOP/s"), threads, threads > 1 ? "s" : "");
   section.notes +=
       fmt::format("- time: the least of {} samples, each the median call of {:.0f} ms; weights rotate over {} times the last cache, at most {} copies\n",
-                  threads > 1 ? kProbedRounds : kRounds, kSampleSeconds * 1e3, kCachesFull, kMaxCopies);
+                  threads > 1 ? kProbedKernelRounds : kKernelRounds, kKernelSampleSeconds * 1e3, kCachesFull, kMaxCopies);
   section.notes += "- convolutions with bias and ReLU; % of peak counts padded taps; OpenBLAS has no convolutions\n";
   section.notes += states_note(states, all);
   section.json["peak_flop_per_s"] = peak;

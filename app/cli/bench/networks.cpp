@@ -16,12 +16,12 @@ namespace tw::cli::bench {
 namespace {
 
 constexpr const char* kNetworks[] = {"resnet50", "resnet18", "mobilenet_v2", "bert_base"};
-constexpr int kRounds = 15, kProbedRounds = 30;
-constexpr double kSampleSeconds = 0.05;
+constexpr int kNetworkRounds = 15, kProbedNetworkRounds = 30;
+constexpr double kNetworkSampleSeconds = 0.05;
 /// ONNX Runtime's threads spin far longer than ours: what ran right after it was up to half as fast.
 constexpr auto kPeerRest = std::chrono::milliseconds(200);
 
-struct Sampled {
+struct SampledNetwork {
   std::string name;
   std::vector<Sample> samples;  ///< contender 0 is tuned, 1 the default, 2 the plain one, 3 the peer
   size_t contenders = 3;
@@ -38,7 +38,7 @@ Expected<std::unique_ptr<runtime::GraphExecutor>> executor_of(const LoadedNetwor
   return executor;
 }
 
-Expected<Sampled> sample_network(const Bench& bench, const std::string& name, const std::string& folder, int threads, std::string& peer_note) {
+Expected<SampledNetwork> sample_network(const Bench& bench, const std::string& name, const std::string& folder, int threads, std::string& peer_note) {
   const std::string path = folder + "/" + name + ".onnx";
   TW_CHECK(frontends::write_zoo_model(name, {}, path));
   LoadedNetwork loaded{{}, host_target()};
@@ -48,7 +48,7 @@ Expected<Sampled> sample_network(const Bench& bench, const std::string& name, co
   TW_TRY(const auto tuned, executor_of(loaded, bench.db.get(), false, bench.options.seed));
   TW_TRY(const auto untuned, executor_of(loaded, nullptr, false, bench.options.seed));
   TW_TRY(const auto plain, executor_of(loaded, nullptr, true, bench.options.seed));
-  const auto timed = [](runtime::GraphExecutor& e) { return [&e]() -> Expected<double> { return median_call_s([&e] { e.run(); }, kSampleSeconds); }; };
+  const auto timed = [](runtime::GraphExecutor& e) { return [&e]() -> Expected<double> { return median_call_s([&e] { e.run(); }, kNetworkSampleSeconds); }; };
   std::vector<Contender> contenders{{"tuned", timed(*tuned)}, {"default", timed(*untuned)}, {"plain", timed(*plain)}};
   auto peer = [&]() -> Expected<std::unique_ptr<OnnxRuntime>> {
     if (!bench.wants("onnxruntime")) return Error(ErrorCode::not_applicable, "--against leaves it out");
@@ -57,9 +57,9 @@ Expected<Sampled> sample_network(const Bench& bench, const std::string& name, co
   }();
   if (!peer && peer.error().code == ErrorCode::cancelled) return peer.error();
   peer_note = peer ? fmt::format("ONNX Runtime {}", (*peer)->version()) : "Not compared with ONNX Runtime: " + peer.error().message;
-  if (peer) contenders.push_back({"ONNX Runtime", [&]() -> Expected<double> { return (*peer)->sample(kSampleSeconds); }, kPeerRest});
-  Sampled sampled{name, {}, contenders.size()};
-  TW_TRY(sampled.samples, sample_by_turns(contenders, threads > 1 ? kProbedRounds : kRounds, threads, bench.processors, stop_token()));
+  if (peer) contenders.push_back({"ONNX Runtime", [&]() -> Expected<double> { return (*peer)->sample(kNetworkSampleSeconds); }, kPeerRest});
+  SampledNetwork sampled{name, {}, contenders.size()};
+  TW_TRY(sampled.samples, sample_by_turns(contenders, threads > 1 ? kProbedNetworkRounds : kNetworkRounds, threads, bench.processors, stop_token()));
   return sampled;
 }
 
@@ -71,11 +71,11 @@ Expected<Section> network_section(const Bench& bench, int threads) {
   TW_TRY(const TemporaryFolder folder, TemporaryFolder::create());
   Section section;
   std::string peer_note;
-  std::vector<Sampled> networks;
+  std::vector<SampledNetwork> networks;
   std::vector<Sample> all;
   for (const char* name : kNetworks) {
     if (std::string(name).find(bench.options.only) == std::string::npos || (bench.options.quick && !networks.empty())) continue;
-    TW_TRY(Sampled s, sample_network(bench, name, folder.path(), threads, peer_note));
+    TW_TRY(SampledNetwork s, sample_network(bench, name, folder.path(), threads, peer_note));
     all.insert(all.end(), s.samples.begin(), s.samples.end());
     networks.push_back(std::move(s));
   }
@@ -86,7 +86,7 @@ Expected<Section> network_section(const Bench& bench, int threads) {
   if (threads > 1) titles.emplace_back("state");
   Table table(titles);
   Json list = Json::array();
-  for (const Sampled& s : networks) {
+  for (const SampledNetwork& s : networks) {
     const Standing standing = standing_of(s.samples, s.contenders, states);
     const double tuned_s = standing.best_s[0], default_s = standing.best_s[1], plain_s = standing.best_s[2],
                  peer_s = s.contenders > 3 ? standing.best_s[3] : NAN;
@@ -106,7 +106,7 @@ Expected<Section> network_section(const Bench& bench, int threads) {
   }
   section.table = table.markdown();
   section.notes = fmt::format("- {}\n- batch 1; time: the least of {} samples, each the median run of {:.0f} ms; at most {} trials a task\n", peer_note,
-                              threads > 1 ? kProbedRounds : kRounds, kSampleSeconds * 1e3, bench.options.trials);
+                              threads > 1 ? kProbedNetworkRounds : kNetworkRounds, kNetworkSampleSeconds * 1e3, bench.options.trials);
   section.notes += states_note(states, all);
   section.json["cases"] = list;
   section.json["states"] = states_json(states, all);

@@ -19,7 +19,7 @@ namespace {
 /// Larger local arrays, and those beyond the sum, come from the runtime's allocator instead of the stack.
 constexpr int64_t kMaxStackArray = 64 * 1024;
 constexpr int64_t kMaxStackFrame = 256 * 1024;
-constexpr uint64_t kArrayAlign = 64;
+constexpr uint64_t kNewArrayAlign = 64;
 
 /// Metadata that keeps LLVM from unrolling or vectorising a loop whose body is in vectors already.
 llvm::MDNode* keep_loop(llvm::LLVMContext& c) {
@@ -180,7 +180,7 @@ Value* FuncEmitter::stack_array(const ir::BufferNode& buffer) {
   b_.SetInsertPoint(&entry, entry.begin());
   llvm::Type* element = memory_type(s_.context(), buffer.dtype);
   llvm::AllocaInst* array = b_.CreateAlloca(llvm::ArrayType::get(element, static_cast<uint64_t>(buffer.num_elements())), nullptr, buffer.name);
-  array->setAlignment(llvm::Align(kArrayAlign));
+  array->setAlignment(llvm::Align(kNewArrayAlign));
   return array;
 }
 
@@ -208,7 +208,7 @@ void FuncEmitter::alloc(const tir::AllocNode& n) {
   llvm::CallInst* array =
       b_.CreateCall(alloc_type, api_field(offsetof(runtime::RuntimeApi, alloc), "alloc"), {context, b_.getInt64(static_cast<uint64_t>(bytes))}, buffer.name);
   array->addRetAttr(llvm::Attribute::NoAlias);
-  array->addRetAttr(llvm::Attribute::getWithAlignment(s_.context(), llvm::Align(kArrayAlign)));
+  array->addRetAttr(llvm::Attribute::getWithAlignment(s_.context(), llvm::Align(kNewArrayAlign)));
   bind(&buffer, array);
   stmt(n.body);
   auto* free_type = llvm::FunctionType::get(b_.getVoidTy(), {ptr, ptr}, false);

@@ -118,13 +118,13 @@ Results non_zero(OnnxNode& n) {
   return {n.constant(std::move(out))};
 }
 
-constexpr OnnxOp kOps[] = {
+constexpr OnnxOp kConstantOps[] = {
     {"Constant", constant}, {"ConstantOfShape", constant_of_shape}, {"EyeLike", eye_like}, {"NonZero", non_zero}, {"Range", range}, {"Shape", shape},
     {"Size", size},
 };
 
 }  // namespace
 
-std::span<const OnnxOp> onnx_ops_constant() { return kOps; }
+std::span<const OnnxOp> onnx_ops_constant() { return kConstantOps; }
 
 }  // namespace tw::frontends

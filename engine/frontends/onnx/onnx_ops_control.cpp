@@ -154,10 +154,10 @@ Results scan(OnnxNode& n) {
   return stacks;
 }
 
-constexpr OnnxOp kOps[] = {{"If", if_}, {"Loop", loop}, {"Scan", scan}};
+constexpr OnnxOp kControlOps[] = {{"If", if_}, {"Loop", loop}, {"Scan", scan}};
 
 }  // namespace
 
-std::span<const OnnxOp> onnx_ops_control() { return kOps; }
+std::span<const OnnxOp> onnx_ops_control() { return kControlOps; }
 
 }  // namespace tw::frontends

@@ -147,7 +147,7 @@ Results dropout(OnnxNode& n) {
   return out;
 }
 
-constexpr OnnxOp kOps[] = {
+constexpr OnnxOp kElementwiseOps[] = {
     {"Abs", unary<"abs">},
     {"Acos", unary<"acos">},
     {"Acosh", unary<"acosh">},
@@ -222,6 +222,6 @@ constexpr OnnxOp kOps[] = {
 
 }  // namespace
 
-std::span<const OnnxOp> onnx_ops_elementwise() { return kOps; }
+std::span<const OnnxOp> onnx_ops_elementwise() { return kElementwiseOps; }
 
 }  // namespace tw::frontends

@@ -64,7 +64,7 @@ Results compress(OnnxNode& n) {
   return {n.emit("gather", {x, n.integers_constant(kept)}, attrs({{"axis", axis}}))};
 }
 
-constexpr OnnxOp kOps[] = {
+constexpr OnnxOp kIndexingOps[] = {
     {"Compress", compress},
     {"Gather", gather},
     {"GatherElements", gather_elements},
@@ -79,6 +79,6 @@ constexpr OnnxOp kOps[] = {
 
 }  // namespace
 
-std::span<const OnnxOp> onnx_ops_indexing() { return kOps; }
+std::span<const OnnxOp> onnx_ops_indexing() { return kIndexingOps; }
 
 }  // namespace tw::frontends

@@ -43,10 +43,10 @@ Results softmax_cross_entropy(OnnxNode& n) {
   return {negative_log_likelihood(n, log_probability, n.in(1), n.optional(2)), log_probability};
 }
 
-constexpr OnnxOp kOps[] = {{"NegativeLogLikelihoodLoss", nll_loss}, {"SoftmaxCrossEntropyLoss", softmax_cross_entropy}};
+constexpr OnnxOp kLossOps[] = {{"NegativeLogLikelihoodLoss", nll_loss}, {"SoftmaxCrossEntropyLoss", softmax_cross_entropy}};
 
 }  // namespace
 
-std::span<const OnnxOp> onnx_ops_loss() { return kOps; }
+std::span<const OnnxOp> onnx_ops_loss() { return kLossOps; }
 
 }  // namespace tw::frontends

@@ -251,7 +251,7 @@ Results max_unpool(OnnxNode& n) {
   return {n.emit("pad", {y}, attrs({{"pads", pads}, {"mode", "constant"}, {"value", 0.0}}))};
 }
 
-constexpr OnnxOp kOps[] = {
+constexpr OnnxOp kNnOps[] = {
     {"AveragePool", average_pool},
     {"Conv", conv},
     {"ConvInteger", conv_integer},
@@ -277,6 +277,6 @@ int convolution(OnnxNode& n, const std::vector<int>& operands) {
   return n.emit(ranked(n, "conv", g.kernel.size()), operands, a);
 }
 
-std::span<const OnnxOp> onnx_ops_nn() { return kOps; }
+std::span<const OnnxOp> onnx_ops_nn() { return kNnOps; }
 
 }  // namespace tw::frontends

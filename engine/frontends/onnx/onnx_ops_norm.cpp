@@ -129,7 +129,7 @@ Results lrn(OnnxNode& n) {
                  attrs({{"size", n.integer("size", 0)}, {"alpha", n.real("alpha", 1e-4)}, {"beta", n.real("beta", 0.75)}, {"bias", n.real("bias", 1)}}))};
 }
 
-constexpr OnnxOp kOps[] = {
+constexpr OnnxOp kNormOps[] = {
     {"BatchNormalization", batch_normalization},
     {"GroupNormalization", group_normalization},
     {"Hardmax", hardmax},
@@ -144,6 +144,6 @@ constexpr OnnxOp kOps[] = {
 
 }  // namespace
 
-std::span<const OnnxOp> onnx_ops_norm() { return kOps; }
+std::span<const OnnxOp> onnx_ops_norm() { return kNormOps; }
 
 }  // namespace tw::frontends

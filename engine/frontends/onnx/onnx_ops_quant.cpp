@@ -72,7 +72,9 @@ Results dynamic_quantize_linear(OnnxNode& n) {
 }
 
 /// An integer operand with its zero point taken off, in int32.
-int centred(OnnxNode& n, int x, int zero_point, int64_t axis) { return n.binary("sub", n.cast(x, kInt32), n.cast(along(n, zero_point, x, axis), kInt32)); }
+int without_zero_point(OnnxNode& n, int x, int zero_point, int64_t axis) {
+  return n.binary("sub", n.cast(x, kInt32), n.cast(along(n, zero_point, x, axis), kInt32));
+}
 
 /// An int32 sum of products under the three scales of a quantised operator.
 int requantized(OnnxNode& n, int sum, int scale_a, int scale_b, int64_t axis_b, int scale_y, int zero_y) {
@@ -82,18 +84,18 @@ int requantized(OnnxNode& n, int sum, int scale_a, int scale_b, int64_t axis_b, 
 }
 
 Results qlinear_matmul(OnnxNode& n) {
-  const int a = centred(n, n.in(0), n.in(2), -2), b = centred(n, n.in(3), n.in(5), -1);
+  const int a = without_zero_point(n, n.in(0), n.in(2), -2), b = without_zero_point(n, n.in(3), n.in(5), -1);
   return {requantized(n, n.binary("matmul", a, b), n.in(1), n.in(4), -1, n.in(6), n.in(7))};
 }
 
 Results qlinear_conv(OnnxNode& n) {
-  const int x = centred(n, n.in(0), n.in(2), 1), w = centred(n, n.in(3), n.in(5), 0);
+  const int x = without_zero_point(n, n.in(0), n.in(2), 1), w = without_zero_point(n, n.in(3), n.in(5), 0);
   std::vector<int> operands{x, w};
   if (n.has(8)) operands.push_back(n.in(8));
   return {requantized(n, convolution(n, operands), n.in(1), n.in(4), 1, n.in(6), n.in(7))};
 }
 
-constexpr OnnxOp kOps[] = {
+constexpr OnnxOp kQuantOps[] = {
     {"DequantizeLinear", dequantize_linear}, {"DynamicQuantizeLinear", dynamic_quantize_linear},
     {"QLinearConv", qlinear_conv},           {"QLinearMatMul", qlinear_matmul},
     {"QuantizeLinear", quantize_linear},
@@ -101,6 +103,6 @@ constexpr OnnxOp kOps[] = {
 
 }  // namespace
 
-std::span<const OnnxOp> onnx_ops_quant() { return kOps; }
+std::span<const OnnxOp> onnx_ops_quant() { return kQuantOps; }
 
 }  // namespace tw::frontends

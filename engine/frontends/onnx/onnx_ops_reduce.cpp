@@ -16,7 +16,7 @@ Results reduce(OnnxNode& n, const char* ours, int64_t since) {
 }
 
 Results sum(OnnxNode& n) { return reduce(n, "reduce_sum", 13); }
-Results mean(OnnxNode& n) { return reduce(n, "reduce_mean", 18); }
+Results reduce_mean(OnnxNode& n) { return reduce(n, "reduce_mean", 18); }
 Results prod(OnnxNode& n) { return reduce(n, "reduce_prod", 18); }
 Results max(OnnxNode& n) { return reduce(n, "reduce_max", 18); }
 Results min(OnnxNode& n) { return reduce(n, "reduce_min", 18); }
@@ -85,12 +85,12 @@ Results det(OnnxNode& n) {
   return {n.reshape(product, outer)};
 }
 
-constexpr OnnxOp kOps[] = {
+constexpr OnnxOp kReduceOps[] = {
     {"ArgMax", arg_max},       {"ArgMin", arg_min},
     {"CumSum", cum_sum},       {"Det", det},
     {"ReduceL1", l1},          {"ReduceL2", l2},
     {"ReduceLogSum", log_sum}, {"ReduceLogSumExp", log_sum_exp},
-    {"ReduceMax", max},        {"ReduceMean", mean},
+    {"ReduceMax", max},        {"ReduceMean", reduce_mean},
     {"ReduceMin", min},        {"ReduceProd", prod},
     {"ReduceSum", sum},        {"ReduceSumSquare", sum_square},
     {"TopK", top_k},
@@ -98,6 +98,6 @@ constexpr OnnxOp kOps[] = {
 
 }  // namespace
 
-std::span<const OnnxOp> onnx_ops_reduce() { return kOps; }
+std::span<const OnnxOp> onnx_ops_reduce() { return kReduceOps; }
 
 }  // namespace tw::frontends

@@ -220,10 +220,10 @@ Results resize(OnnxNode& n) {
   return {crop ? extrapolated(n, y, m, axes, n.real("extrapolation_value", 0)) : y};
 }
 
-constexpr OnnxOp kOps[] = {{"Resize", resize}, {"Upsample", upsample}};
+constexpr OnnxOp kResizeOps[] = {{"Resize", resize}, {"Upsample", upsample}};
 
 }  // namespace
 
-std::span<const OnnxOp> onnx_ops_resize() { return kOps; }
+std::span<const OnnxOp> onnx_ops_resize() { return kResizeOps; }
 
 }  // namespace tw::frontends

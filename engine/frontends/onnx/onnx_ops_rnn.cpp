@@ -178,10 +178,10 @@ Results lstm(OnnxNode& n) {
   return run(open(n, 4, {"sigmoid", "tanh", "tanh"}), lstm_cell, true);
 }
 
-constexpr OnnxOp kOps[] = {{"GRU", gru}, {"LSTM", lstm}, {"RNN", rnn}};
+constexpr OnnxOp kRnnOps[] = {{"GRU", gru}, {"LSTM", lstm}, {"RNN", rnn}};
 
 }  // namespace
 
-std::span<const OnnxOp> onnx_ops_rnn() { return kOps; }
+std::span<const OnnxOp> onnx_ops_rnn() { return kRnnOps; }
 
 }  // namespace tw::frontends

@@ -232,7 +232,7 @@ Results space_to_depth(OnnxNode& n) {
   return {n.emit("reshape", {n.transpose(parts, {0, 3, 5, 1, 2, 4})}, attrs({{"shape", Dims{s[0], s[1] * b * b, s[2] / b, s[3] / b}}}))};
 }
 
-constexpr OnnxOp kOps[] = {
+constexpr OnnxOp kShapeOps[] = {
     {"Concat", concat},       {"DepthToSpace", depth_to_space}, {"Expand", expand}, {"Flatten", flatten}, {"Pad", pad},   {"Reshape", reshape},
     {"Slice", slice},         {"SpaceToDepth", space_to_depth}, {"Split", split},   {"Squeeze", squeeze}, {"Tile", tile}, {"Transpose", transpose},
     {"Unsqueeze", unsqueeze},
@@ -240,6 +240,6 @@ constexpr OnnxOp kOps[] = {
 
 }  // namespace
 
-std::span<const OnnxOp> onnx_ops_shape() { return kOps; }
+std::span<const OnnxOp> onnx_ops_shape() { return kShapeOps; }
 
 }  // namespace tw::frontends

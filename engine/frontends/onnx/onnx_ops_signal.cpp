@@ -129,10 +129,10 @@ Results mel_weight_matrix(OnnxNode& n) {
   return {n.constant(std::move(m))};
 }
 
-constexpr OnnxOp kOps[] = {{"DFT", dft}, {"MelWeightMatrix", mel_weight_matrix}, {"STFT", stft}};
+constexpr OnnxOp kSignalOps[] = {{"DFT", dft}, {"MelWeightMatrix", mel_weight_matrix}, {"STFT", stft}};
 
 }  // namespace
 
-std::span<const OnnxOp> onnx_ops_signal() { return kOps; }
+std::span<const OnnxOp> onnx_ops_signal() { return kSignalOps; }
 
 }  // namespace tw::frontends

@@ -313,12 +313,12 @@ Results col2im(OnnxNode& n) {
   return {n.reshape(n.emit("reduce_sum", {parts}, attrs({{"axes", Dims{3}}, {"keepdims", int64_t{0}}})), result)};
 }
 
-constexpr OnnxOp kOps[] = {
+constexpr OnnxOp kVisionOps[] = {
     {"AffineGrid", affine_grid}, {"CenterCropPad", center_crop_pad}, {"Col2Im", col2im}, {"GridSample", grid_sample}, {"RoiAlign", roi_align},
 };
 
 }  // namespace
 
-std::span<const OnnxOp> onnx_ops_vision() { return kOps; }
+std::span<const OnnxOp> onnx_ops_vision() { return kVisionOps; }
 
 }  // namespace tw::frontends

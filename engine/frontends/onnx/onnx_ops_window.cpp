@@ -30,10 +30,10 @@ Results blackman(OnnxNode& n) { return cosine_window(n, 0.42, 0.5, 0.08); }
 Results hamming(OnnxNode& n) { return cosine_window(n, 25.0 / 46, 21.0 / 46, 0); }
 Results hann(OnnxNode& n) { return cosine_window(n, 0.5, 0.5, 0); }
 
-constexpr OnnxOp kOps[] = {{"BlackmanWindow", blackman}, {"HammingWindow", hamming}, {"HannWindow", hann}};
+constexpr OnnxOp kWindowOps[] = {{"BlackmanWindow", blackman}, {"HammingWindow", hamming}, {"HannWindow", hann}};
 
 }  // namespace
 
-std::span<const OnnxOp> onnx_ops_window() { return kOps; }
+std::span<const OnnxOp> onnx_ops_window() { return kWindowOps; }
 
 }  // namespace tw::frontends

@@ -62,7 +62,7 @@ std::string repeat_heads(OnnxBuilder& b, const std::string& name, const std::str
   return b.node("Reshape", name, {wide, b.shape_constant(name + ".shape", {t.batch, t.heads, t.tokens, t.size()})});
 }
 
-std::string causal_attention(OnnxBuilder& b, const std::string& name, const std::string& x, const Llama& t) {
+std::string grouped_attention(OnnxBuilder& b, const std::string& name, const std::string& x, const Llama& t) {
   const int64_t key_width = t.key_heads * t.size();
   const Rotation r = rotation(b, t);
   const std::string q = split_heads(b, name + ".q", product(b, name + ".q_proj", x, t.width, t.width), t.heads, t);
@@ -92,7 +92,7 @@ Expected<std::string> build_llama_block(const ZooOptions& options) {
   const Llama t = options.tiny ? Llama{{options.batch, 16, 48, 4, 128, 1e-5F}, 2} : Llama{{options.batch, 128, 2048, 32, 5632, 1e-5F}, 4};
   OnnxBuilder b("llama_block", options.seed, 17);
   const std::string x = b.input("hidden_states", {t.batch, t.tokens, t.width});
-  const std::string attended = b.node("Add", "add1", {x, causal_attention(b, "self_attn", rms_norm(b, "input_layernorm", x, t), t)});
+  const std::string attended = b.node("Add", "add1", {x, grouped_attention(b, "self_attn", rms_norm(b, "input_layernorm", x, t), t)});
   b.output(b.node("Add", "add2", {attended, gated(b, "mlp", rms_norm(b, "post_attention_layernorm", attended, t), t)}), {t.batch, t.tokens, t.width});
   return b.finish();
 }

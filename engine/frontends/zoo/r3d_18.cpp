@@ -13,7 +13,7 @@ std::string conv3(OnnxBuilder& b, const std::string& name, const std::string& x,
 }
 
 /// Two 3x3x3 convolutions around a shortcut.
-std::string basic_block(OnnxBuilder& b, const std::string& name, const std::string& x, int64_t in, int64_t out, int64_t stride) {
+std::string basic_block_3d(OnnxBuilder& b, const std::string& name, const std::string& x, int64_t in, int64_t out, int64_t stride) {
   std::string y = conv3(b, name + ".conv1.0", x, in, out, stride);
   y = b.relu(name + ".conv1.2", b.batch_norm(name + ".conv1.1", y, out));
   y = b.batch_norm(name + ".conv2.1", conv3(b, name + ".conv2.0", y, out, out, 1), out, 0.5);
@@ -39,7 +39,7 @@ Expected<std::string> build_r3d_18(const ZooOptions& options) {
   for (size_t stage = 0; stage < widths.size(); ++stage)
     for (int block = 0; block < 2; ++block) {
       const std::string name = "layer" + std::to_string(stage + 1) + "." + std::to_string(block);
-      x = basic_block(b, name, x, in, widths[stage], stage > 0 && block == 0 ? 2 : 1);
+      x = basic_block_3d(b, name, x, in, widths[stage], stage > 0 && block == 0 ? 2 : 1);
       in = widths[stage];
     }
   x = b.node("Flatten", "flatten", {b.node("GlobalAveragePool", "avgpool", {x})}, {OnnxBuilder::integer("axis", 1)});

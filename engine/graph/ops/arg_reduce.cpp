@@ -6,7 +6,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// Attributes axis, keepdims and select_last (which of several equal extremes).
-Types infer(const OpContext& c) {
+Types infer_arg_reduce(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   const TensorType& x = operand(c, 0);
   if (x.dtype.is_bool()) return bad(c, "expected a numeric operand, found bool");
@@ -20,7 +20,7 @@ Types infer(const OpContext& c) {
 }
 
 template <te::Reducer kExtreme>
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors arg_reduce_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", 0), x.rank()));
   const int64_t n = x.shape()[static_cast<size_t>(axis)];
@@ -43,8 +43,8 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 
 std::vector<OpDef> arg_reduce() {
   return {
-      {"argmax", FusionKind::opaque, infer, to_te<te::Reducer::max>, kExact, "Position of the first (or last) maximum along axis"},
-      {"argmin", FusionKind::opaque, infer, to_te<te::Reducer::min>, kExact, "Position of the first (or last) minimum along axis"},
+      {"argmax", FusionKind::opaque, infer_arg_reduce, arg_reduce_to_te<te::Reducer::max>, kExact, "Position of the first (or last) maximum along axis"},
+      {"argmin", FusionKind::opaque, infer_arg_reduce, arg_reduce_to_te<te::Reducer::min>, kExact, "Position of the first (or last) minimum along axis"},
   };
 }
 

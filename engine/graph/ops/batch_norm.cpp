@@ -6,7 +6,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// x [N, C, ...]; scale, bias, mean and variance [C].
-Types infer(const OpContext& c) {
+Types infer_batch_norm(const OpContext& c) {
   TW_CHECK(check_operands(c, 5, 5));
   TW_CHECK(check_float(c, 0));
   const TensorType& x = operand(c, 0);
@@ -19,7 +19,7 @@ Types infer(const OpContext& c) {
   return result(c, x.dtype, x.shape);
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors batch_norm_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor &x = *in[0], &scale = *in[1], &bias = *in[2], &mean = *in[3], &var = *in[4];
   return std::vector{b.compute("batch_norm", x.shape(), [&](const Indices& i) {
     const Expr& ch = i[1];
@@ -31,7 +31,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> batch_norm() {
-  return {{"batch_norm", FusionKind::broadcast, infer, to_te, kTranscendental,
+  return {{"batch_norm", FusionKind::broadcast, infer_batch_norm, batch_norm_to_te, kTranscendental,
            "(x - mean) / sqrt(variance + epsilon) * scale + bias along dimension 1, with stored statistics"}};
 }
 

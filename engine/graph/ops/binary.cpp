@@ -7,39 +7,32 @@ namespace {
 
 using ir::BinaryOp;
 using ir::Intrinsic;
-enum class Domain { any, numeric, floating, integer, boolean };
-const char* domain_text(Domain d) {
-  static constexpr const char* kText[] = {"any", "numeric", "floating-point", "integer", "boolean"};
-  return kText[static_cast<int>(d)];
-}
 
 template <Domain kDomain, bool kBoolResult>
-Types infer(const OpContext& c) {
+Types infer_binary(const OpContext& c) {
   TW_CHECK(check_operands(c, 2, 2));
   TW_CHECK(check_same_dtype(c, 0, 1));
   const DType t = operand(c, 0).dtype;
-  const bool admitted = kDomain == Domain::any || (kDomain == Domain::numeric && !t.is_bool()) || (kDomain == Domain::floating && t.is_float()) ||
-                        (kDomain == Domain::integer && t.is_int()) || (kDomain == Domain::boolean && t.is_bool());
-  if (!admitted) return bad(c, fmt::format("expected {} operands, found {}", domain_text(kDomain), t.name()));
+  TW_CHECK(check_domain(c, 0, kDomain));
   TW_TRY(Dims shape, broadcast_shapes(c, operand(c, 0).shape, operand(c, 1).shape));
   return result(c, kBoolResult ? kBool : t, std::move(shape));
 }
 
-using Formula = Expr (*)(const Expr& a, const Expr& b);
+using BinaryFormula = Expr (*)(const Expr& a, const Expr& b);
 
-template <Formula kFormula>
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+template <BinaryFormula kFormula>
+Tensors binary_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   return std::vector{
       b.compute(c.node->op, c.outputs[0].shape, [&](const Indices& i) { return kFormula(read_broadcast(*in[0], i), read_broadcast(*in[1], i)); })};
 }
 
-template <Domain kDomain, Formula kFormula, bool kBoolResult = false>
-OpDef row(const char* name, double tolerance, const char* summary) {
-  return {name, FusionKind::broadcast, infer<kDomain, kBoolResult>, to_te<kFormula>, tolerance, summary};
+template <Domain kDomain, BinaryFormula kFormula, bool kBoolResult = false>
+OpDef binary_row(const char* name, double tolerance, const char* summary) {
+  return {name, FusionKind::broadcast, infer_binary<kDomain, kBoolResult>, binary_to_te<kFormula>, tolerance, summary};
 }
 
 template <BinaryOp kOp>
-Expr apply(const Expr& a, const Expr& b) {
+Expr apply_binary(const Expr& a, const Expr& b) {
   return ir::binary(kOp, a, b);
 }
 Expr divide(const Expr& a, const Expr& b) { return a->dtype.is_float() ? a / b : safe_div(a, b); }
@@ -76,30 +69,30 @@ Expr shift(const Expr& a, const Expr& b) {
 
 std::vector<OpDef> binary() {
   return {
-      row<Domain::numeric, apply<BinaryOp::add>>("add", kArithmetic, "a + b"),
-      row<Domain::numeric, apply<BinaryOp::sub>>("sub", kArithmetic, "a - b"),
-      row<Domain::numeric, apply<BinaryOp::mul>>("mul", kArithmetic, "a * b"),
-      row<Domain::numeric, divide>("div", kArithmetic, "a / b; truncating for integers, 0 for an integer division by 0"),
-      row<Domain::numeric, modulo>("mod", kArithmetic, "Remainder with the sign of b"),
-      row<Domain::numeric, fmod>("fmod", kArithmetic, "Remainder with the sign of a"),
-      row<Domain::numeric, power>("pow", kTranscendental, "a to the power of b"),
-      row<Domain::numeric, apply<BinaryOp::max>>("max", kExact, "The larger of a and b"),
-      row<Domain::numeric, apply<BinaryOp::min>>("min", kExact, "The smaller of a and b"),
-      row<Domain::floating, prelu>("prelu", kArithmetic, "a, or a * b where a is below 0"),
-      row<Domain::any, apply<BinaryOp::eq>, true>("equal", kExact, "a == b"),
-      row<Domain::any, apply<BinaryOp::ne>, true>("not_equal", kExact, "a != b"),
-      row<Domain::numeric, apply<BinaryOp::lt>, true>("less", kExact, "a < b"),
-      row<Domain::numeric, apply<BinaryOp::le>, true>("less_equal", kExact, "a <= b"),
-      row<Domain::numeric, greater, true>("greater", kExact, "a > b"),
-      row<Domain::numeric, greater_equal, true>("greater_equal", kExact, "a >= b"),
-      row<Domain::boolean, apply<BinaryOp::and_>>("and", kExact, "Both"),
-      row<Domain::boolean, apply<BinaryOp::or_>>("or", kExact, "Either or both"),
-      row<Domain::boolean, apply<BinaryOp::ne>>("xor", kExact, "Exactly one"),
-      row<Domain::integer, apply<BinaryOp::bit_and>>("bitwise_and", kExact, "Bits set in both"),
-      row<Domain::integer, apply<BinaryOp::bit_or>>("bitwise_or", kExact, "Bits set in either"),
-      row<Domain::integer, apply<BinaryOp::bit_xor>>("bitwise_xor", kExact, "Bits set in exactly one"),
-      row<Domain::integer, shift<BinaryOp::shl>>("shift_left", kExact, "a * 2^b; 0 if b is the width or more"),
-      row<Domain::integer, shift<BinaryOp::shr>>("shift_right", kExact, "a / 2^b; 0 if b is the width or more"),
+      binary_row<Domain::numeric, apply_binary<BinaryOp::add>>("add", kArithmetic, "a + b"),
+      binary_row<Domain::numeric, apply_binary<BinaryOp::sub>>("sub", kArithmetic, "a - b"),
+      binary_row<Domain::numeric, apply_binary<BinaryOp::mul>>("mul", kArithmetic, "a * b"),
+      binary_row<Domain::numeric, divide>("div", kArithmetic, "a / b; truncating for integers, 0 for an integer division by 0"),
+      binary_row<Domain::numeric, modulo>("mod", kArithmetic, "Remainder with the sign of b"),
+      binary_row<Domain::numeric, fmod>("fmod", kArithmetic, "Remainder with the sign of a"),
+      binary_row<Domain::numeric, power>("pow", kTranscendental, "a to the power of b"),
+      binary_row<Domain::numeric, apply_binary<BinaryOp::max>>("max", kExact, "The larger of a and b"),
+      binary_row<Domain::numeric, apply_binary<BinaryOp::min>>("min", kExact, "The smaller of a and b"),
+      binary_row<Domain::floating, prelu>("prelu", kArithmetic, "a, or a * b where a is below 0"),
+      binary_row<Domain::any, apply_binary<BinaryOp::eq>, true>("equal", kExact, "a == b"),
+      binary_row<Domain::any, apply_binary<BinaryOp::ne>, true>("not_equal", kExact, "a != b"),
+      binary_row<Domain::numeric, apply_binary<BinaryOp::lt>, true>("less", kExact, "a < b"),
+      binary_row<Domain::numeric, apply_binary<BinaryOp::le>, true>("less_equal", kExact, "a <= b"),
+      binary_row<Domain::numeric, greater, true>("greater", kExact, "a > b"),
+      binary_row<Domain::numeric, greater_equal, true>("greater_equal", kExact, "a >= b"),
+      binary_row<Domain::boolean, apply_binary<BinaryOp::and_>>("and", kExact, "Both"),
+      binary_row<Domain::boolean, apply_binary<BinaryOp::or_>>("or", kExact, "Either or both"),
+      binary_row<Domain::boolean, apply_binary<BinaryOp::ne>>("xor", kExact, "Exactly one"),
+      binary_row<Domain::integer, apply_binary<BinaryOp::bit_and>>("bitwise_and", kExact, "Bits set in both"),
+      binary_row<Domain::integer, apply_binary<BinaryOp::bit_or>>("bitwise_or", kExact, "Bits set in either"),
+      binary_row<Domain::integer, apply_binary<BinaryOp::bit_xor>>("bitwise_xor", kExact, "Bits set in exactly one"),
+      binary_row<Domain::integer, shift<BinaryOp::shl>>("shift_left", kExact, "a * 2^b; 0 if b is the width or more"),
+      binary_row<Domain::integer, shift<BinaryOp::shr>>("shift_right", kExact, "a / 2^b; 0 if b is the width or more"),
   };
 }
 

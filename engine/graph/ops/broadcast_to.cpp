@@ -5,7 +5,7 @@ namespace tw::graph::ops {
 
 namespace {
 
-Types infer(const OpContext& c) {
+Types infer_broadcast_to(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   const TensorType& x = operand(c, 0);
   const Dims shape = c.node->attrs.integers("shape", {});
@@ -14,7 +14,7 @@ Types infer(const OpContext& c) {
   return result(c, x.dtype, std::move(common));
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors broadcast_to_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   return std::vector{b.compute(
       "broadcast_to", c.outputs[0].shape, [&](const Indices& i) { return read_broadcast(*in[0], i); }, "injective")};
 }
@@ -22,7 +22,8 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> broadcast_to() {
-  return {{"broadcast_to", FusionKind::broadcast, infer, to_te, kExact, "Dimensions of extent 1, and missing leading ones, repeated up to shape"}};
+  return {{"broadcast_to", FusionKind::broadcast, infer_broadcast_to, broadcast_to_to_te, kExact,
+           "Dimensions of extent 1, and missing leading ones, repeated up to shape"}};
 }
 
 }  // namespace tw::graph::ops

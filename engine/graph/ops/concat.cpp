@@ -5,7 +5,7 @@ namespace tw::graph::ops {
 
 namespace {
 
-Types infer(const OpContext& c) {
+Types infer_concat(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 100000));
   for (size_t k = 0; k < c.inputs.size(); ++k)
     if (!c.inputs[k]) return bad(c, fmt::format("expected {} operands, found operand {} absent", c.inputs.size(), k));
@@ -36,7 +36,7 @@ Expr pick(Operands in, const Dims& starts, size_t axis, const Indices& i, size_t
   return ir::select(i[axis] < ir::index(starts[middle]), pick(in, starts, axis, i, from, middle), pick(in, starts, axis, i, middle, to));
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors concat_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   TW_TRY(const int64_t resolved, resolve_axis(c, c.node->attrs.integer("axis", 0), in[0]->rank()));
   const auto axis = static_cast<size_t>(resolved);
   Dims starts{0};
@@ -47,6 +47,6 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 
 }  // namespace
 
-std::vector<OpDef> concat() { return {{"concat", FusionKind::injective, infer, to_te, kExact, "Operands one after another along axis"}}; }
+std::vector<OpDef> concat() { return {{"concat", FusionKind::injective, infer_concat, concat_to_te, kExact, "Operands one after another along axis"}}; }
 
 }  // namespace tw::graph::ops

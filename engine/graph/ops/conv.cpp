@@ -8,7 +8,7 @@ namespace {
 
 /// Data [N, C, spatial...], weight [O, C / groups, kernel...], optional bias [O].
 template <int kSpatial>
-Types infer(const OpContext& c) {
+Types infer_conv(const OpContext& c) {
   TW_CHECK(check_operands(c, 2, 3));
   TW_CHECK(check_rank(c, 0, kSpatial + 2));
   TW_CHECK(check_rank(c, 1, kSpatial + 2));
@@ -37,7 +37,7 @@ te::Tensor add_bias(te::DagBuilder& b, const te::Tensor& x, const te::Tensor& bi
 }
 
 template <int kSpatial>
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors conv_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& weight = *in[1];
   const Dims& w = weight.shape();
   const int64_t groups = c.node->attrs.integer("groups", 1), channels = in[0]->shape()[1];
@@ -67,11 +67,11 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 
 std::vector<OpDef> conv() {
   return {
-      {"conv1d", FusionKind::out_elementwise_fusable, infer<1>, to_te<1>, kArithmetic,
+      {"conv1d", FusionKind::out_elementwise_fusable, infer_conv<1>, conv_to_te<1>, kArithmetic,
        "Convolution over [N, C, W] with weight [O, C/groups, K] and optional bias"},
-      {"conv2d", FusionKind::out_elementwise_fusable, infer<2>, to_te<2>, kArithmetic,
+      {"conv2d", FusionKind::out_elementwise_fusable, infer_conv<2>, conv_to_te<2>, kArithmetic,
        "Convolution over [N, C, H, W] with weight [O, C/groups, KH, KW] and optional bias"},
-      {"conv3d", FusionKind::out_elementwise_fusable, infer<3>, to_te<3>, kArithmetic,
+      {"conv3d", FusionKind::out_elementwise_fusable, infer_conv<3>, conv_to_te<3>, kArithmetic,
        "Convolution over [N, C, D, H, W] with weight [O, C/groups, KD, KH, KW] and optional bias"},
   };
 }

@@ -10,7 +10,7 @@ namespace {
 
 /// Data [N, C, spatial...], weight [C, O / groups, kernel...], optional bias [O]; attribute output_padding extends the far end.
 template <int kSpatial>
-Types infer(const OpContext& c) {
+Types infer_conv_transpose(const OpContext& c) {
   TW_CHECK(check_operands(c, 2, 3));
   TW_CHECK(check_rank(c, 0, kSpatial + 2));
   TW_CHECK(check_rank(c, 1, kSpatial + 2));
@@ -114,7 +114,7 @@ Tensors over_zeros(te::DagBuilder& b, const std::string& name, const te::Tensor&
       b.reduce(name, out, std::move(reduced), te::Reducer::sum, body, name, {{"strides", w.strides}, {"dilations", w.dilations}, {"groups", {groups}}})};
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors conv_transpose_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const Dims& ws = in[1]->shape();
   TW_TRY(const Window w, window_of(c, Dims(ws.begin() + 2, ws.end())));
   TW_TRY(const auto results, (skips_taps(w) ? gather : over_zeros)(b, c.node->op, *in[0], *in[1], w, c.node->attrs.integer("groups", 1), c.outputs[0].shape));
@@ -123,15 +123,16 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   return std::vector{b.compute("bias_add", out.shape(), [&](const Indices& i) { return out.at(i) + (*in[2])(i[1]); })};
 }
 
-constexpr const char* kSummary = "Transposed convolution: the gradient of a convolution by its data, with weight [C, O/groups, kernel...] and optional bias";
+constexpr const char* kTransposeSummary =
+    "Transposed convolution: the gradient of a convolution by its data, with weight [C, O/groups, kernel...] and optional bias";
 
 }  // namespace
 
 std::vector<OpDef> conv_transpose() {
   return {
-      {"conv1d_transpose", FusionKind::out_elementwise_fusable, infer<1>, to_te, kArithmetic, kSummary},
-      {"conv2d_transpose", FusionKind::out_elementwise_fusable, infer<2>, to_te, kArithmetic, kSummary},
-      {"conv3d_transpose", FusionKind::out_elementwise_fusable, infer<3>, to_te, kArithmetic, kSummary},
+      {"conv1d_transpose", FusionKind::out_elementwise_fusable, infer_conv_transpose<1>, conv_transpose_to_te, kArithmetic, kTransposeSummary},
+      {"conv2d_transpose", FusionKind::out_elementwise_fusable, infer_conv_transpose<2>, conv_transpose_to_te, kArithmetic, kTransposeSummary},
+      {"conv3d_transpose", FusionKind::out_elementwise_fusable, infer_conv_transpose<3>, conv_transpose_to_te, kArithmetic, kTransposeSummary},
   };
 }
 

@@ -6,7 +6,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// Attributes axis, exclusive, reverse.
-Types infer(const OpContext& c) {
+Types infer_cumsum(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   const TensorType& x = operand(c, 0);
   if (x.dtype.is_bool()) return bad(c, "expected a numeric operand, found bool");
@@ -15,7 +15,7 @@ Types infer(const OpContext& c) {
 }
 
 /// Written as a masked sum over the whole axis: quadratic in its extent, but free of order between elements.
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors cumsum_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   TW_TRY(const int64_t resolved, resolve_axis(c, c.node->attrs.integer("axis", 0), x.rank()));
   const auto axis = static_cast<size_t>(resolved);
@@ -31,8 +31,8 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> cumsum() {
-  return {
-      {"cumsum", FusionKind::opaque, infer, to_te, kArithmetic, "Running sum along axis; exclusive leaves out the element itself, reverse runs from the end"}};
+  return {{"cumsum", FusionKind::opaque, infer_cumsum, cumsum_to_te, kArithmetic,
+           "Running sum along axis; exclusive leaves out the element itself, reverse runs from the end"}};
 }
 
 }  // namespace tw::graph::ops

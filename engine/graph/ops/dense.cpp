@@ -6,7 +6,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// x [M, K], weight [N, K], optional bias [N]; result [M, N].
-Types infer(const OpContext& c) {
+Types infer_dense(const OpContext& c) {
   TW_CHECK(check_operands(c, 2, 3));
   TW_CHECK(check_rank(c, 0, 2));
   TW_CHECK(check_rank(c, 1, 2));
@@ -18,7 +18,7 @@ Types infer(const OpContext& c) {
   return result(c, operand(c, 0).dtype, {x[0], w[0]});
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors dense_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor &x = *in[0], &w = *in[1];
   te::Tensor out = b.reduce(
       "dense", c.outputs[0].shape, {x.shape()[1]}, te::Reducer::sum, [&](const Indices& s, const Indices& r) { return x(s[0], r[0]) * w(s[1], r[0]); },
@@ -33,8 +33,8 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> dense() {
-  return {
-      {"dense", FusionKind::out_elementwise_fusable, infer, to_te, kArithmetic, "x [M, K] times the transpose of weight [N, K], plus an optional bias [N]"}};
+  return {{"dense", FusionKind::out_elementwise_fusable, infer_dense, dense_to_te, kArithmetic,
+           "x [M, K] times the transpose of weight [N, K], plus an optional bias [N]"}};
 }
 
 }  // namespace tw::graph::ops

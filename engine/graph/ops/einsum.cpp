@@ -96,7 +96,7 @@ Dims extents_of(const Equation& e, const std::u32string& letters) {
   return out;
 }
 
-Types infer(const OpContext& c) {
+Types infer_einsum(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 64));
   for (size_t k = 0; k < c.inputs.size(); ++k) {
     if (!c.inputs[k]) return bad(c, fmt::format("expected {} operands, found operand {} absent", c.inputs.size(), k));
@@ -107,7 +107,7 @@ Types infer(const OpContext& c) {
   return result(c, operand(c, 0).dtype, extents_of(e, e.output));
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors einsum_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   TW_TRY(const Equation e, parse_equation(c));
   const auto body = [&](const Indices& s, const Indices& r) {
     std::optional<Expr> out;
@@ -131,7 +131,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> einsum() {
-  return {{"einsum", FusionKind::out_elementwise_fusable, infer, to_te, kArithmetic,
+  return {{"einsum", FusionKind::out_elementwise_fusable, infer_einsum, einsum_to_te, kArithmetic,
            "Products of the operands summed over the letters that the output of the equation lacks"}};
 }
 

@@ -6,7 +6,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// Data of any shape, integer indices of any shape: the dimension `axis` is replaced by the indices' dimensions.
-Types infer(const OpContext& c) {
+Types infer_gather(const OpContext& c) {
   TW_CHECK(check_operands(c, 2, 2));
   const TensorType &x = operand(c, 0), &indices = operand(c, 1);
   if (!indices.dtype.is_int()) return bad(c, fmt::format("expected integer indices, found {}", indices.dtype.name()));
@@ -17,7 +17,7 @@ Types infer(const OpContext& c) {
   return result(c, x.dtype, std::move(shape));
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors gather_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor &x = *in[0], &indices = *in[1];
   TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", 0), x.rank()));
   return std::vector{b.compute(
@@ -34,7 +34,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> gather() {
-  return {{"gather", FusionKind::injective, infer, to_te, kExact,
+  return {{"gather", FusionKind::injective, infer_gather, gather_to_te, kExact,
            "Slices along axis chosen by an index tensor; negative indices count from the end, others are limited to the dimension"}};
 }
 

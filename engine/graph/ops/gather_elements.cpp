@@ -5,7 +5,7 @@ namespace tw::graph::ops {
 
 namespace {
 
-Types infer(const OpContext& c) {
+Types infer_gather_elements(const OpContext& c) {
   TW_CHECK(check_operands(c, 2, 2));
   const TensorType &x = operand(c, 0), &indices = operand(c, 1);
   if (!indices.dtype.is_int()) return bad(c, fmt::format("expected integer indices, found {}", indices.dtype.name()));
@@ -13,7 +13,7 @@ Types infer(const OpContext& c) {
   return result(c, x.dtype, indices.shape);
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors gather_elements_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor &x = *in[0], &indices = *in[1];
   TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", 0), x.rank()));
   return std::vector{b.compute(
@@ -29,8 +29,8 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> gather_elements() {
-  return {
-      {"gather_elements", FusionKind::injective, infer, to_te, kExact, "One element of the data for each index: the index replaces the position along axis"}};
+  return {{"gather_elements", FusionKind::injective, infer_gather_elements, gather_elements_to_te, kExact,
+           "One element of the data for each index: the index replaces the position along axis"}};
 }
 
 }  // namespace tw::graph::ops

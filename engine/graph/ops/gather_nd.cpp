@@ -8,7 +8,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// Data of rank r; indices [..., q] with q <= r - batch_dims: every row names a slice of the data's last dimensions.
-Types infer(const OpContext& c) {
+Types infer_gather_nd(const OpContext& c) {
   TW_CHECK(check_operands(c, 2, 2));
   const TensorType &x = operand(c, 0), &indices = operand(c, 1);
   const int64_t batch = c.node->attrs.integer("batch_dims", 0);
@@ -25,7 +25,7 @@ Types infer(const OpContext& c) {
   return result(c, x.dtype, std::move(shape));
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors gather_nd_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor &x = *in[0], &indices = *in[1];
   const int64_t batch = c.node->attrs.integer("batch_dims", 0), depth = indices.shape().back();
   const auto body = [&](const Indices& i) {
@@ -44,6 +44,8 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 
 }  // namespace
 
-std::vector<OpDef> gather_nd() { return {{"gather_nd", FusionKind::injective, infer, to_te, kExact, "Slices of the data, each named by a row of indices"}}; }
+std::vector<OpDef> gather_nd() {
+  return {{"gather_nd", FusionKind::injective, infer_gather_nd, gather_nd_to_te, kExact, "Slices of the data, each named by a row of indices"}};
+}
 
 }  // namespace tw::graph::ops

@@ -8,7 +8,7 @@ namespace {
 
 /// x [N, C, spatial...], scale [C], bias [C]. Statistics are taken over C / groups channels and all spatial positions, with groups = C when the attribute is
 /// absent.
-Types infer(const OpContext& c) {
+Types infer_instance_norm(const OpContext& c) {
   TW_CHECK(check_operands(c, 3, 3));
   TW_CHECK(check_float(c, 0));
   const TensorType& x = operand(c, 0);
@@ -23,7 +23,7 @@ Types infer(const OpContext& c) {
   return result(c, x.dtype, x.shape);
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors instance_norm_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   const int64_t groups = c.node->attrs.integer("groups", x.shape()[1]), per_group = x.shape()[1] / groups;
   const Dims outer{x.shape()[0], groups};
@@ -44,7 +44,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> instance_norm() {
-  return {{"instance_norm", FusionKind::opaque, infer, to_te, kTranscendental,
+  return {{"instance_norm", FusionKind::opaque, infer_instance_norm, instance_norm_to_te, kTranscendental,
            "Zero mean and unit variance over the spatial dimensions of each channel (or group of channels), then scale and bias"}};
 }
 

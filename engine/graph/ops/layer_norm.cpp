@@ -7,7 +7,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// x of any shape, scale and optional bias that broadcast to the dimensions from `axis` on.
-Types infer(const OpContext& c) {
+Types infer_layer_norm(const OpContext& c) {
   TW_CHECK(check_operands(c, 2, 3));
   TW_CHECK(check_float(c, 0));
   const TensorType& x = operand(c, 0);
@@ -21,7 +21,7 @@ Types infer(const OpContext& c) {
   return result(c, x.dtype, x.shape);
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors layer_norm_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", -1), x.rank()));
   const Dims outer(x.shape().begin(), x.shape().begin() + axis), inner(x.shape().begin() + axis, x.shape().end());
@@ -42,7 +42,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> layer_norm() {
-  return {{"layer_norm", FusionKind::opaque, infer, to_te, kTranscendental,
+  return {{"layer_norm", FusionKind::opaque, infer_layer_norm, layer_norm_to_te, kTranscendental,
            "Zero mean and unit variance over the dimensions from axis on, then scale and optional bias"}};
 }
 

@@ -6,7 +6,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// Data [N, C, ...]; attributes size, alpha, beta, bias.
-Types infer(const OpContext& c) {
+Types infer_lrn(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   TW_CHECK(check_float(c, 0));
   const TensorType& x = operand(c, 0);
@@ -17,7 +17,7 @@ Types infer(const OpContext& c) {
 }
 
 /// x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta.
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors lrn_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   const int64_t size = c.node->attrs.integer("size", 1), before = (size - 1) / 2, channels = x.shape()[1];
   const te::Tensor squares = b.reduce("squares", x.shape(), {size}, te::Reducer::sum, [&](const Indices& s, const Indices& r) {
@@ -35,6 +35,8 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 
 }  // namespace
 
-std::vector<OpDef> lrn() { return {{"lrn", FusionKind::opaque, infer, to_te, kTranscendental, "Local response normalisation over neighbouring channels"}}; }
+std::vector<OpDef> lrn() {
+  return {{"lrn", FusionKind::opaque, infer_lrn, lrn_to_te, kTranscendental, "Local response normalisation over neighbouring channels"}};
+}
 
 }  // namespace tw::graph::ops

@@ -6,7 +6,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// a [..., M, K] times b [..., K, N]; leading dimensions broadcast. Both have rank 2 or more.
-Types infer(const OpContext& c) {
+Types infer_matmul(const OpContext& c) {
   TW_CHECK(check_operands(c, 2, 2));
   TW_CHECK(check_same_dtype(c, 0, 1));
   const Dims &a = operand(c, 0).shape, &b = operand(c, 1).shape;
@@ -28,7 +28,7 @@ Indices operand_index(const te::Tensor& t, const Indices& s, Expr row, Expr colu
   return at;
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors matmul_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor &x = *in[0], &y = *in[1];
   const std::string tag = c.outputs[0].shape.size() == 2 ? "matmul" : "batch_matmul";
   return std::vector{b.reduce(
@@ -43,7 +43,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> matmul() {
-  return {{"matmul", FusionKind::out_elementwise_fusable, infer, to_te, kArithmetic,
+  return {{"matmul", FusionKind::out_elementwise_fusable, infer_matmul, matmul_to_te, kArithmetic,
            "Matrix product of [..., M, K] and [..., K, N]; leading dimensions broadcast"}};
 }
 

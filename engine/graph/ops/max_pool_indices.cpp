@@ -8,7 +8,7 @@ namespace {
 
 /// As max_pool; the result holds each maximum's position in the flattened data (column_major: the last two dimensions swapped in that count).
 template <int kSpatial>
-Types infer(const OpContext& c) {
+Types infer_max_pool_indices(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   TW_CHECK(check_rank(c, 0, kSpatial + 2));
   const TensorType& x = operand(c, 0);
@@ -45,7 +45,7 @@ Expr flat_position(const te::Tensor& x, const Indices& at, bool column_major) {
 }
 
 template <int kSpatial>
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors max_pool_indices_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   TW_TRY(Dims kernel, integers_attr(c, "kernel", kSpatial, 1, 1));
   TW_TRY(const Window w, window_of(c, std::move(kernel)));
@@ -71,15 +71,15 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   })};
 }
 
-constexpr const char* kSummary = "Position of the maximum of each sliding window in the flattened data";
+constexpr const char* kIndicesSummary = "Position of the maximum of each sliding window in the flattened data";
 
 }  // namespace
 
 std::vector<OpDef> max_pool_indices() {
   return {
-      {"max_pool1d_indices", FusionKind::opaque, infer<1>, to_te<1>, kExact, kSummary},
-      {"max_pool2d_indices", FusionKind::opaque, infer<2>, to_te<2>, kExact, kSummary},
-      {"max_pool3d_indices", FusionKind::opaque, infer<3>, to_te<3>, kExact, kSummary},
+      {"max_pool1d_indices", FusionKind::opaque, infer_max_pool_indices<1>, max_pool_indices_to_te<1>, kExact, kIndicesSummary},
+      {"max_pool2d_indices", FusionKind::opaque, infer_max_pool_indices<2>, max_pool_indices_to_te<2>, kExact, kIndicesSummary},
+      {"max_pool3d_indices", FusionKind::opaque, infer_max_pool_indices<3>, max_pool_indices_to_te<3>, kExact, kIndicesSummary},
   };
 }
 

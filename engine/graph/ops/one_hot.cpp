@@ -6,7 +6,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// Integer indices of any shape, values [off, on]; attributes axis (of the result) and depth.
-Types infer(const OpContext& c) {
+Types infer_one_hot(const OpContext& c) {
   TW_CHECK(check_operands(c, 2, 2));
   const TensorType& indices = operand(c, 0);
   if (!indices.dtype.is_int()) return bad(c, fmt::format("expected integer indices, found {}", indices.dtype.name()));
@@ -17,7 +17,7 @@ Types infer(const OpContext& c) {
   return result(c, operand(c, 1).dtype, std::move(shape));
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors one_hot_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor &indices = *in[0], &values = *in[1];
   TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", -1), indices.rank() + 1));
   const int64_t depth = c.node->attrs.integer("depth", 0);
@@ -33,7 +33,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> one_hot() {
-  return {{"one_hot", FusionKind::injective, infer, to_te, kExact,
+  return {{"one_hot", FusionKind::injective, infer_one_hot, one_hot_to_te, kExact,
            "The on value where the index names the position along axis, else the off value; negative indices count from the end"}};
 }
 

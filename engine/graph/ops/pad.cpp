@@ -8,7 +8,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// Attributes: pads ([begins..., ends...], not negative), mode ("constant", "edge", "reflect" or "wrap"), value.
-Types infer(const OpContext& c) {
+Types infer_pad(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   const TensorType& x = operand(c, 0);
   const size_t rank = x.shape.size();
@@ -27,14 +27,14 @@ Types infer(const OpContext& c) {
 }
 
 /// Position in [0, n) that the padded position `p` (which may lie outside) repeats.
-Expr folded(const std::string& mode, const Expr& p, int64_t n) {
+Expr repeated(const std::string& mode, const Expr& p, int64_t n) {
   if (mode == "edge") return ir::min(ir::max(p, ir::index(0)), ir::index(n - 1));
   const Expr below = p < ir::index(0), above = ir::index(n - 1) < p;
   if (mode == "reflect") return ir::select(below, ir::index(0) - p, ir::select(above, ir::index(2 * (n - 1)) - p, p));
   return ir::select(below, p + n, ir::select(above, p - n, p));
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors pad_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   const auto rank = static_cast<size_t>(x.rank());
   TW_TRY(const Dims pads, integers_attr(c, "pads", 2 * rank, 0, 0));
@@ -46,7 +46,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
     for (size_t d = 0; d < rank; ++d) {
       const Expr p = i[d] - pads[d];
       const bool any = pads[d] > 0 || pads[d + rank] > 0;
-      at.push_back(any && mode != "constant" ? folded(mode, p, x.shape()[d]) : p);
+      at.push_back(any && mode != "constant" ? repeated(mode, p, x.shape()[d]) : p);
       if (pads[d] > 0) inside = inside && ir::index(pads[d]) <= i[d];
       if (pads[d + rank] > 0) inside = inside && i[d] < ir::index(pads[d] + x.shape()[d]);
     }
@@ -59,7 +59,8 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> pad() {
-  return {{"pad", FusionKind::injective, infer, to_te, kExact, "Elements added around the operand: a constant value, or its edge, reflection or repetition"}};
+  return {{"pad", FusionKind::injective, infer_pad, pad_to_te, kExact,
+           "Elements added around the operand: a constant value, or its edge, reflection or repetition"}};
 }
 
 }  // namespace tw::graph::ops

@@ -15,7 +15,7 @@ Expected<Window> pool_window(const OpContext& c, size_t spatial) {
 
 /// Data [N, C, spatial...].
 template <int kSpatial>
-Types infer(const OpContext& c) {
+Types infer_pool(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   TW_CHECK(check_rank(c, 0, kSpatial + 2));
   const TensorType& x = operand(c, 0);
@@ -33,7 +33,7 @@ template <int kSpatial>
 Types infer_float(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   TW_CHECK(check_float(c, 0));
-  return infer<kSpatial>(c);
+  return infer_pool<kSpatial>(c);
 }
 
 /// The input with its padding, extended so that the last window of a ceil-mode result lies inside.
@@ -110,7 +110,7 @@ Tensors lp_pool(te::DagBuilder& b, const OpContext& c, Operands in) {
 template <int kSpatial>
 void append(std::vector<OpDef>& rows, const char* max_name, const char* avg_name, const char* lp_name) {
   constexpr auto kKind = FusionKind::out_elementwise_fusable;
-  rows.push_back({max_name, kKind, infer<kSpatial>, max_pool<kSpatial>, kExact, "Maximum over sliding windows; padding never wins"});
+  rows.push_back({max_name, kKind, infer_pool<kSpatial>, max_pool<kSpatial>, kExact, "Maximum over sliding windows; padding never wins"});
   rows.push_back({avg_name, kKind, infer_float<kSpatial>, avg_pool<kSpatial>, kArithmetic, "Mean over sliding windows; count_include_pad counts the padding"});
   rows.push_back({lp_name, kKind, infer_float<kSpatial>, lp_pool<kSpatial>, kTranscendental, "p-norm over sliding windows"});
 }

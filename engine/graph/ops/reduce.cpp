@@ -18,7 +18,7 @@ Expected<Dims> axes_of(const OpContext& c, int64_t rank) {
 }
 
 template <bool kFloatOnly>
-Types infer(const OpContext& c) {
+Types infer_reduce(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   if (kFloatOnly) TW_CHECK(check_float(c, 0));
   const TensorType& x = operand(c, 0);
@@ -65,10 +65,10 @@ struct Reduction {
   }
 };
 
-using Formula = std::vector<te::Tensor> (*)(const Reduction&);
+using Reducing = std::vector<te::Tensor> (*)(const Reduction&);
 
-template <Formula kFormula>
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+template <Reducing kFormula>
+Tensors reduce_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   TW_TRY(Dims axes, axes_of(c, x.rank()));
   Dims extents;
@@ -82,7 +82,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 
 Expr itself(const Indices&, Expr x) { return x; }
 Expr squared(const Indices&, Expr x) { return x * x; }
-Expr absolute(const Indices&, Expr x) { return x->dtype.is_float() || x->dtype.is_signed() ? call(Intrinsic::fabs, x) : x; }
+Expr magnitude(const Indices&, Expr x) { return x->dtype.is_float() || x->dtype.is_signed() ? call(Intrinsic::fabs, x) : x; }
 Expr logarithm(const Indices&, Expr x) { return call(Intrinsic::log, x); }
 
 template <te::Reducer kReducer>
@@ -95,7 +95,7 @@ std::vector<te::Tensor> mean(const Reduction& r) {
   });
 }
 std::vector<te::Tensor> sum_square(const Reduction& r) { return {r.run(r.c.node->op, te::Reducer::sum, squared)}; }
-std::vector<te::Tensor> l1(const Reduction& r) { return {r.run(r.c.node->op, te::Reducer::sum, absolute)}; }
+std::vector<te::Tensor> l1(const Reduction& r) { return {r.run(r.c.node->op, te::Reducer::sum, magnitude)}; }
 std::vector<te::Tensor> l2(const Reduction& r) {
   return r.then(r.run("sum", te::Reducer::sum, squared), "l2", [](const Indices&, Expr x) { return call(Intrinsic::sqrt, x); });
 }
@@ -106,25 +106,25 @@ std::vector<te::Tensor> log_sum_exp(const Reduction& r) {
   return r.then(sum, "log_sum_exp", [&](const Indices& i, Expr x) { return top.at(i) + call(Intrinsic::log, x); });
 }
 
-template <Formula kFormula, bool kFloatOnly = false>
-OpDef row(const char* name, double tolerance, const char* summary) {
-  return {name, FusionKind::reduction, infer<kFloatOnly>, to_te<kFormula>, tolerance, summary};
+template <Reducing kFormula, bool kFloatOnly = false>
+OpDef reduce_row(const char* name, double tolerance, const char* summary) {
+  return {name, FusionKind::reduction, infer_reduce<kFloatOnly>, reduce_to_te<kFormula>, tolerance, summary};
 }
 
 }  // namespace
 
 std::vector<OpDef> reduce() {
   return {
-      row<plain<te::Reducer::sum>>("reduce_sum", kArithmetic, "Sum along axes"),
-      row<plain<te::Reducer::prod>>("reduce_prod", kArithmetic, "Product along axes"),
-      row<plain<te::Reducer::max>>("reduce_max", kExact, "Maximum along axes"),
-      row<plain<te::Reducer::min>>("reduce_min", kExact, "Minimum along axes"),
-      row<mean>("reduce_mean", kArithmetic, "Mean along axes"),
-      row<sum_square>("reduce_sum_square", kArithmetic, "Sum of squares along axes"),
-      row<l1>("reduce_l1", kArithmetic, "Sum of magnitudes along axes"),
-      row<l2, true>("reduce_l2", kArithmetic, "Square root of the sum of squares along axes"),
-      row<log_sum, true>("reduce_log_sum", kTranscendental, "Logarithm of the sum along axes"),
-      row<log_sum_exp, true>("reduce_log_sum_exp", kTranscendental, "Logarithm of the sum of exponentials along axes, without overflow"),
+      reduce_row<plain<te::Reducer::sum>>("reduce_sum", kArithmetic, "Sum along axes"),
+      reduce_row<plain<te::Reducer::prod>>("reduce_prod", kArithmetic, "Product along axes"),
+      reduce_row<plain<te::Reducer::max>>("reduce_max", kExact, "Maximum along axes"),
+      reduce_row<plain<te::Reducer::min>>("reduce_min", kExact, "Minimum along axes"),
+      reduce_row<mean>("reduce_mean", kArithmetic, "Mean along axes"),
+      reduce_row<sum_square>("reduce_sum_square", kArithmetic, "Sum of squares along axes"),
+      reduce_row<l1>("reduce_l1", kArithmetic, "Sum of magnitudes along axes"),
+      reduce_row<l2, true>("reduce_l2", kArithmetic, "Square root of the sum of squares along axes"),
+      reduce_row<log_sum, true>("reduce_log_sum", kTranscendental, "Logarithm of the sum along axes"),
+      reduce_row<log_sum_exp, true>("reduce_log_sum_exp", kTranscendental, "Logarithm of the sum of exponentials along axes, without overflow"),
   };
 }
 

@@ -6,7 +6,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// x of any shape, integer indices [out, taps] and weights [out, taps]; attribute axis.
-Types infer(const OpContext& c) {
+Types infer_resample(const OpContext& c) {
   TW_CHECK(check_operands(c, 3, 3));
   TW_CHECK(check_float(c, 0));
   TW_CHECK(check_same_dtype(c, 0, 2));
@@ -21,7 +21,7 @@ Types infer(const OpContext& c) {
   return result(c, x.dtype, std::move(shape));
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors resample_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor &x = *in[0], &indices = *in[1], &weights = *in[2];
   TW_TRY(const int64_t resolved, resolve_axis(c, c.node->attrs.integer("axis", 0), x.rank()));
   const auto axis = static_cast<size_t>(resolved);
@@ -43,7 +43,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> resample() {
-  return {{"resample", FusionKind::injective, infer, to_te, kArithmetic,
+  return {{"resample", FusionKind::injective, infer_resample, resample_to_te, kArithmetic,
            "Weighted sums of a few elements along axis, the positions and weights given by tables: resizing by interpolation"}};
 }
 

@@ -5,7 +5,7 @@ namespace tw::graph::ops {
 
 namespace {
 
-Types infer(const OpContext& c) {
+Types infer_reshape(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   const TensorType& x = operand(c, 0);
   const Dims shape = c.node->attrs.integers("shape", {});
@@ -42,7 +42,7 @@ Indices source_index(const Dims& from, const Dims& to, const Indices& i) {
   return at;
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors reshape_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   const Dims& shape = c.outputs[0].shape;
   return std::vector{b.compute(
@@ -51,6 +51,8 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 
 }  // namespace
 
-std::vector<OpDef> reshape() { return {{"reshape", FusionKind::injective, infer, to_te, kExact, "The same elements in row-major order under another shape"}}; }
+std::vector<OpDef> reshape() {
+  return {{"reshape", FusionKind::injective, infer_reshape, reshape_to_te, kExact, "The same elements in row-major order under another shape"}};
+}
 
 }  // namespace tw::graph::ops

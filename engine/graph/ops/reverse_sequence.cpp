@@ -8,7 +8,7 @@ namespace {
 struct TwoAxes {
   size_t batch, time;
 };
-Expected<TwoAxes> axes_of(const OpContext& c, int64_t rank) {
+Expected<TwoAxes> two_axes_of(const OpContext& c, int64_t rank) {
   TW_TRY(const int64_t batch, resolve_axis(c, c.node->attrs.integer("batch_axis", 1), rank));
   TW_TRY(const int64_t time, resolve_axis(c, c.node->attrs.integer("time_axis", 0), rank));
   if (batch == time) return bad(c, fmt::format("expected different batch and time axes, found {} for both", batch));
@@ -16,18 +16,18 @@ Expected<TwoAxes> axes_of(const OpContext& c, int64_t rank) {
 }
 
 /// Data of rank 2 or more and one integer length a batch entry.
-Types infer(const OpContext& c) {
+Types infer_reverse_sequence(const OpContext& c) {
   TW_CHECK(check_operands(c, 2, 2));
   const TensorType &x = operand(c, 0), &lengths = operand(c, 1);
-  TW_TRY(const TwoAxes axes, axes_of(c, static_cast<int64_t>(x.shape.size())));
+  TW_TRY(const TwoAxes axes, two_axes_of(c, static_cast<int64_t>(x.shape.size())));
   if (!lengths.dtype.is_int() || lengths.shape != Dims{x.shape[axes.batch]})
     return bad(c, fmt::format("expected {} integer lengths, found {}", x.shape[axes.batch], lengths.text()));
   return result(c, x.dtype, x.shape);
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors reverse_sequence_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor &x = *in[0], &lengths = *in[1];
-  TW_TRY(const TwoAxes axes, axes_of(c, x.rank()));
+  TW_TRY(const TwoAxes axes, two_axes_of(c, x.rank()));
   const int64_t extent = x.shape()[axes.time];
   return std::vector{b.compute(
       "reverse_sequence", x.shape(),
@@ -44,7 +44,8 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> reverse_sequence() {
-  return {{"reverse_sequence", FusionKind::injective, infer, to_te, kExact, "The first `length` steps of each batch entry in reverse order"}};
+  return {{"reverse_sequence", FusionKind::injective, infer_reverse_sequence, reverse_sequence_to_te, kExact,
+           "The first `length` steps of each batch entry in reverse order"}};
 }
 
 }  // namespace tw::graph::ops

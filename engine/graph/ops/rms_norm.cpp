@@ -6,7 +6,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// x of any float type and shape, a scale that broadcasts to the dimensions from `axis` on.
-Types infer(const OpContext& c) {
+Types infer_rms_norm(const OpContext& c) {
   TW_CHECK(check_operands(c, 2, 2));
   TW_CHECK(check_float(c, 0));
   TW_CHECK(check_same_dtype(c, 0, 1));
@@ -16,7 +16,7 @@ Types infer(const OpContext& c) {
   return result(c, x.dtype, x.shape);
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors rms_norm_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", -1), x.rank()));
   const Dims outer(x.shape().begin(), x.shape().begin() + axis), inner(x.shape().begin() + axis, x.shape().end());
@@ -37,7 +37,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> rms_norm() {
-  return {{"rms_norm", FusionKind::opaque, infer, to_te, kTranscendental,
+  return {{"rms_norm", FusionKind::opaque, infer_rms_norm, rms_norm_to_te, kTranscendental,
            "Divided by the root of the mean square over the dimensions from axis on, then scaled (Zhang and Sennrich, NeurIPS 2019)"}};
 }
 

@@ -7,7 +7,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// Data of any shape; integer indices and updates of one shape and the data's rank.
-Types infer(const OpContext& c) {
+Types infer_scatter_elements(const OpContext& c) {
   TW_CHECK(check_operands(c, 3, 3));
   TW_CHECK(check_same_dtype(c, 0, 2));
   TW_CHECK(check_reduction(c));
@@ -18,7 +18,7 @@ Types infer(const OpContext& c) {
   return result(c, x.dtype, x.shape);
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors scatter_elements_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor &x = *in[0], &indices = *in[1], &updates = *in[2];
   TW_TRY(const int64_t resolved, resolve_axis(c, c.node->attrs.integer("axis", 0), x.rank()));
   const auto axis = static_cast<size_t>(resolved);
@@ -43,7 +43,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> scatter_elements() {
-  return {{"scatter_elements", FusionKind::opaque, infer, to_te, kArithmetic,
+  return {{"scatter_elements", FusionKind::opaque, infer_scatter_elements, scatter_elements_to_te, kArithmetic,
            "The data with single elements replaced by (or combined with) updates at the indices along axis"}};
 }
 

@@ -7,7 +7,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// Data of rank r; indices [..., q], q <= r; updates [..., data.shape[q:]].
-Types infer(const OpContext& c) {
+Types infer_scatter_nd(const OpContext& c) {
   TW_CHECK(check_operands(c, 3, 3));
   TW_CHECK(check_same_dtype(c, 0, 2));
   TW_CHECK(check_reduction(c));
@@ -21,7 +21,7 @@ Types infer(const OpContext& c) {
   return result(c, x.dtype, x.shape);
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors scatter_nd_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor &x = *in[0], &indices = *in[1], &updates = *in[2];
   const int64_t depth = indices.shape().back();
   Scatter s{x, Dims(indices.shape().begin(), indices.shape().end() - 1), {}, {}};
@@ -47,7 +47,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> scatter_nd() {
-  return {{"scatter_nd", FusionKind::opaque, infer, to_te, kArithmetic,
+  return {{"scatter_nd", FusionKind::opaque, infer_scatter_nd, scatter_nd_to_te, kArithmetic,
            "The data with slices, each named by a row of indices, replaced by (or combined with) updates"}};
 }
 

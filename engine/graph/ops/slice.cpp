@@ -5,14 +5,14 @@ namespace tw::graph::ops {
 
 namespace {
 
-struct Range {
+struct SliceRange {
   Dims starts, steps, sizes;
 };
 
 /// Attributes starts, steps and sizes: one integer a dimension each; steps may be negative.
-Expected<Range> range_of(const OpContext& c, const Dims& x) {
+Expected<SliceRange> slice_range(const OpContext& c, const Dims& x) {
   constexpr int64_t kAny = -(int64_t{1} << 31);
-  Range r;
+  SliceRange r;
   TW_TRY(r.starts, integers_attr(c, "starts", x.size(), 0, 0));
   TW_TRY(r.steps, integers_attr(c, "steps", x.size(), 1, kAny));
   TW_TRY(r.sizes, integers_attr(c, "sizes", x.size(), 0, 1));
@@ -24,15 +24,15 @@ Expected<Range> range_of(const OpContext& c, const Dims& x) {
   return r;
 }
 
-Types infer(const OpContext& c) {
+Types infer_slice(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
-  TW_TRY(Range r, range_of(c, operand(c, 0).shape));
+  TW_TRY(SliceRange r, slice_range(c, operand(c, 0).shape));
   return result(c, operand(c, 0).dtype, std::move(r.sizes));
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors slice_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
-  TW_TRY(const Range r, range_of(c, x.shape()));
+  TW_TRY(const SliceRange r, slice_range(c, x.shape()));
   return std::vector{b.compute(
       "slice", r.sizes,
       [&](const Indices& i) {
@@ -46,7 +46,8 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> slice() {
-  return {{"slice", FusionKind::injective, infer, to_te, kExact, "sizes elements a dimension, from starts on, steps apart (negative steps go backwards)"}};
+  return {{"slice", FusionKind::injective, infer_slice, slice_to_te, kExact,
+           "sizes elements a dimension, from starts on, steps apart (negative steps go backwards)"}};
 }
 
 }  // namespace tw::graph::ops

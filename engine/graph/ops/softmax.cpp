@@ -5,7 +5,7 @@ namespace tw::graph::ops {
 
 namespace {
 
-Types infer(const OpContext& c) {
+Types infer_softmax(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   TW_CHECK(check_float(c, 0));
   const TensorType& x = operand(c, 0);
@@ -48,7 +48,7 @@ Expected<Stages> stages(te::DagBuilder& b, const OpContext& c, const te::Tensor&
   return out;
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors softmax_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   std::optional<te::Tensor> e;
   TW_TRY(const Stages s, stages(b, c, *in[0], true, &e));
   const te::Tensor inverse = b.compute("inverse", s.sum.shape(), [&](const Indices& i) { return number(s.sum.at(i), 1) / s.sum.at(i); });
@@ -56,7 +56,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
       "softmax", in[0]->shape(), [&](const Indices& i) { return e->at(i) * inverse.at(s.without(i)); }, "softmax")};
 }
 
-Tensors log_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors log_softmax_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   TW_TRY(const Stages s, stages(b, c, *in[0], false, nullptr));
   const te::Tensor log_sum = b.compute("log_sum", s.sum.shape(), [&](const Indices& i) { return call(ir::Intrinsic::log, s.sum.at(i)); });
   return std::vector{b.compute(
@@ -67,8 +67,8 @@ Tensors log_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 
 std::vector<OpDef> softmax() {
   return {
-      {"softmax", FusionKind::opaque, infer, to_te, kTranscendental, "exp(x) over its sum along axis, shifted by the maximum"},
-      {"log_softmax", FusionKind::opaque, infer, log_to_te, kTranscendental, "Logarithm of softmax along axis, without its overflow"},
+      {"softmax", FusionKind::opaque, infer_softmax, softmax_to_te, kTranscendental, "exp(x) over its sum along axis, shifted by the maximum"},
+      {"log_softmax", FusionKind::opaque, infer_softmax, log_softmax_to_te, kTranscendental, "Logarithm of softmax along axis, without its overflow"},
   };
 }
 

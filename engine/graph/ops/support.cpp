@@ -37,6 +37,35 @@ Expected<void> check_rank(const OpContext& c, size_t i, int64_t rank) {
   return bad(c, fmt::format("expected operand {} of rank {}, found shape {}", i, rank, shape_text(shape)));
 }
 
+namespace {
+
+bool admits(Domain d, DType t) {
+  switch (d) {
+    case Domain::any:
+      return true;
+    case Domain::numeric:
+      return !t.is_bool();
+    case Domain::signed_:
+      return t.is_float() || t.is_signed();
+    case Domain::floating:
+      return t.is_float();
+    case Domain::integer:
+      return t.is_int();
+    case Domain::boolean:
+      return t.is_bool();
+  }
+  return false;
+}
+
+}  // namespace
+
+Expected<void> check_domain(const OpContext& c, size_t i, Domain domain) {
+  static constexpr const char* kText[] = {"any", "a numeric", "a signed", "a floating-point", "an integer", "a boolean"};
+  const DType t = operand(c, i).dtype;
+  if (admits(domain, t)) return {};
+  return bad(c, fmt::format("expected {} operand, found {}", kText[static_cast<int>(domain)], t.name()));
+}
+
 Expected<void> check_float(const OpContext& c, size_t i) {
   if (operand(c, i).dtype.is_float()) return {};
   return bad(c, fmt::format("expected a floating-point operand {}, found {}", i, operand(c, i).dtype.name()));

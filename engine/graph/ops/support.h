@@ -26,6 +26,9 @@ bool has_operand(const OpContext& c, size_t i);
 /// Both operands have the same element type.
 Expected<void> check_same_dtype(const OpContext& c, size_t i, size_t j);
 Expected<void> check_rank(const OpContext& c, size_t i, int64_t rank);
+/// What element types an operator takes.
+enum class Domain { any, numeric, signed_, floating, integer, boolean };
+Expected<void> check_domain(const OpContext& c, size_t i, Domain domain);
 Expected<void> check_float(const OpContext& c, size_t i);
 
 /// One output type, after checking that every extent is at least 1, that there are at most 16 and that the element count fits in 2^40.

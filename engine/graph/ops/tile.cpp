@@ -5,7 +5,7 @@ namespace tw::graph::ops {
 
 namespace {
 
-Types infer(const OpContext& c) {
+Types infer_tile(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   const TensorType& x = operand(c, 0);
   TW_TRY(const Dims repeats, integers_attr(c, "repeats", x.shape.size(), 1, 1));
@@ -18,7 +18,7 @@ Types infer(const OpContext& c) {
   return result(c, x.dtype, std::move(shape));
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors tile_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   return std::vector{b.compute(
       "tile", c.outputs[0].shape,
@@ -32,6 +32,6 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 
 }  // namespace
 
-std::vector<OpDef> tile() { return {{"tile", FusionKind::injective, infer, to_te, kExact, "The operand repeated along every dimension"}}; }
+std::vector<OpDef> tile() { return {{"tile", FusionKind::injective, infer_tile, tile_to_te, kExact, "The operand repeated along every dimension"}}; }
 
 }  // namespace tw::graph::ops

@@ -6,7 +6,7 @@ namespace tw::graph::ops {
 namespace {
 
 /// Attributes axis, k, largest; the result holds int64 positions in order.
-Types infer(const OpContext& c) {
+Types infer_top_k(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   const TensorType& x = operand(c, 0);
   if (x.dtype.is_bool()) return bad(c, "expected a numeric operand, found bool");
@@ -20,7 +20,7 @@ Types infer(const OpContext& c) {
 
 /// Every element's rank is the number of elements that come before it (ties: the lower position first); position p of the result is the
 /// element of rank p. Quadratic in the extent, but without any order between elements.
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors top_k_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   TW_TRY(const int64_t resolved, resolve_axis(c, c.node->attrs.integer("axis", -1), x.rank()));
   const auto axis = static_cast<size_t>(resolved);
@@ -43,7 +43,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> top_k() {
-  return {{"top_k_indices", FusionKind::opaque, infer, to_te, kExact, "Positions of the k largest (or smallest) elements along axis, in order"}};
+  return {{"top_k_indices", FusionKind::opaque, infer_top_k, top_k_to_te, kExact, "Positions of the k largest (or smallest) elements along axis, in order"}};
 }
 
 }  // namespace tw::graph::ops

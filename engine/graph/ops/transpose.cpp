@@ -17,7 +17,7 @@ Expected<Dims> permutation(const OpContext& c, size_t rank) {
   return out;
 }
 
-Types infer(const OpContext& c) {
+Types infer_transpose(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   const TensorType& x = operand(c, 0);
   TW_TRY(const Dims perm, permutation(c, x.shape.size()));
@@ -26,7 +26,7 @@ Types infer(const OpContext& c) {
   return result(c, x.dtype, std::move(shape));
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors transpose_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   TW_TRY(const Dims perm, permutation(c, x.shape().size()));
   return std::vector{b.compute(
@@ -41,6 +41,6 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 
 }  // namespace
 
-std::vector<OpDef> transpose() { return {{"transpose", FusionKind::injective, infer, to_te, kExact, "Dimensions in the order of perm"}}; }
+std::vector<OpDef> transpose() { return {{"transpose", FusionKind::injective, infer_transpose, transpose_to_te, kExact, "Dimensions in the order of perm"}}; }
 
 }  // namespace tw::graph::ops

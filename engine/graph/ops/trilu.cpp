@@ -8,14 +8,14 @@ namespace tw::graph::ops {
 namespace {
 
 /// Attributes upper (1 keeps the upper triangle) and k (the diagonal, 0 is the main one).
-Types infer(const OpContext& c) {
+Types infer_trilu(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   const TensorType& x = operand(c, 0);
   if (x.shape.size() < 2) return bad(c, fmt::format("expected an operand of rank 2 or more, found {}", shape_text(x.shape)));
   return result(c, x.dtype, x.shape);
 }
 
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+Tensors trilu_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   const int64_t limit = int64_t{1} << 40;
   const int64_t k = std::min(limit, std::max(-limit, c.node->attrs.integer("k", 0)));
@@ -30,7 +30,7 @@ Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 }  // namespace
 
 std::vector<OpDef> trilu() {
-  return {{"trilu", FusionKind::injective, infer, to_te, kExact, "The upper or lower triangle of the last two dimensions, zero elsewhere"}};
+  return {{"trilu", FusionKind::injective, infer_trilu, trilu_to_te, kExact, "The upper or lower triangle of the last two dimensions, zero elsewhere"}};
 }
 
 }  // namespace tw::graph::ops

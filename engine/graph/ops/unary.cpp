@@ -8,59 +8,35 @@ namespace tw::graph::ops {
 namespace {
 
 using ir::Intrinsic;
-/// What element types an operator takes.
-enum class Domain { any, numeric, signed_, floating, integer, boolean };
-
-bool admits(Domain d, DType t) {
-  switch (d) {
-    case Domain::any:
-      return true;
-    case Domain::numeric:
-      return !t.is_bool();
-    case Domain::signed_:
-      return t.is_float() || t.is_signed();
-    case Domain::floating:
-      return t.is_float();
-    case Domain::integer:
-      return t.is_int();
-    case Domain::boolean:
-      return t.is_bool();
-  }
-  return false;
-}
-const char* domain_text(Domain d) {
-  static constexpr const char* kText[] = {"any", "a numeric", "a signed", "a floating-point", "an integer", "a boolean"};
-  return kText[static_cast<int>(d)];
-}
 
 template <Domain kDomain, bool kBoolResult>
-Types infer(const OpContext& c) {
+Types infer_unary(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
+  TW_CHECK(check_domain(c, 0, kDomain));
   const TensorType& x = operand(c, 0);
-  if (!admits(kDomain, x.dtype)) return bad(c, fmt::format("expected {} operand, found {}", domain_text(kDomain), x.dtype.name()));
   return result(c, kBoolResult ? kBool : x.dtype, x.shape);
 }
 
-using Formula = Expr (*)(const Expr& x, const Attrs& a);
+using UnaryFormula = Expr (*)(const Expr& x, const Attrs& a);
 
-template <Formula kFormula>
-Tensors to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+template <UnaryFormula kFormula>
+Tensors unary_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   return std::vector{b.compute(c.node->op, x.shape(), [&](const Indices& i) { return kFormula(x.at(i), c.node->attrs); })};
 }
 
-template <Domain kDomain, Formula kFormula, bool kBoolResult = false>
-OpDef row(const char* name, double tolerance, const char* summary) {
-  return {name, FusionKind::elementwise, infer<kDomain, kBoolResult>, to_te<kFormula>, tolerance, summary};
+template <Domain kDomain, UnaryFormula kFormula, bool kBoolResult = false>
+OpDef unary_row(const char* name, double tolerance, const char* summary) {
+  return {name, FusionKind::elementwise, infer_unary<kDomain, kBoolResult>, unary_to_te<kFormula>, tolerance, summary};
 }
 
 template <Intrinsic kFunction>
-Expr apply(const Expr& x, const Attrs&) {
+Expr apply_unary(const Expr& x, const Attrs&) {
   return call(kFunction, x);
 }
 template <Intrinsic kFunction>
 OpDef function(const char* name, double tolerance, const char* summary) {
-  return row<Domain::floating, apply<kFunction>>(name, tolerance, summary);
+  return unary_row<Domain::floating, apply_unary<kFunction>>(name, tolerance, summary);
 }
 
 Expr positive_part(const Expr& x) { return ir::max(x, ir::zero(x->dtype)); }
@@ -154,36 +130,36 @@ std::vector<OpDef> functions() {
       function<Intrinsic::asinh>("asinh", kTranscendental, "Inverse hyperbolic sine"),
       function<Intrinsic::acosh>("acosh", kTranscendental, "Inverse hyperbolic cosine"),
       function<Intrinsic::atanh>("atanh", kTranscendental, "Inverse hyperbolic tangent"),
-      row<Domain::floating, apply<Intrinsic::isnan>, true>("isnan", kExact, "Whether x is not a number"),
+      unary_row<Domain::floating, apply_unary<Intrinsic::isnan>, true>("isnan", kExact, "Whether x is not a number"),
   };
 }
 
 std::vector<OpDef> formulas() {
   return {
-      row<Domain::any, identity>("identity", kExact, "x itself"),
-      row<Domain::numeric, absolute>("abs", kExact, "Absolute value"),
-      row<Domain::signed_, negate>("neg", kExact, "-x"),
-      row<Domain::floating, reciprocal>("reciprocal", kArithmetic, "1 / x"),
-      row<Domain::numeric, square>("square", kArithmetic, "x * x"),
-      row<Domain::numeric, sign>("sign", kExact, "-1, 0 or 1"),
-      row<Domain::boolean, logical_not>("not", kExact, "Logical negation"),
-      row<Domain::integer, bitwise_not>("bitwise_not", kExact, "Every bit inverted"),
-      row<Domain::floating, isinf, true>("isinf", kExact, "Whether x is infinite; detect_positive, detect_negative choose the side"),
-      row<Domain::numeric, relu>("relu", kExact, "max(x, 0)"),
-      row<Domain::numeric, clip>("clip", kExact, "x limited to [min, max]; an absent attribute is no limit"),
-      row<Domain::floating, leaky_relu>("leaky_relu", kArithmetic, "x, or alpha * x below 0"),
-      row<Domain::floating, thresholded_relu>("thresholded_relu", kExact, "x above alpha, else 0"),
-      row<Domain::floating, elu>("elu", kTranscendental, "x, or alpha * (exp(x) - 1) below 0"),
-      row<Domain::floating, celu>("celu", kTranscendental, "x, or alpha * (exp(x / alpha) - 1) below 0"),
-      row<Domain::floating, selu>("selu", kTranscendental, "Scaled elu with alpha and gamma"),
-      row<Domain::floating, hard_sigmoid>("hard_sigmoid", kArithmetic, "alpha * x + beta limited to [0, 1]"),
-      row<Domain::floating, hard_swish>("hard_swish", kArithmetic, "x * hard_sigmoid(x) with alpha 1/6 and beta 1/2"),
-      row<Domain::floating, silu>("silu", kTranscendental, "x * sigmoid(x)"),
-      row<Domain::floating, mish>("mish", kTranscendental, "x * tanh(softplus(x))"),
-      row<Domain::floating, softplus_op>("softplus", kTranscendental, "log(1 + exp(x))"),
-      row<Domain::floating, softsign>("softsign", kArithmetic, "x / (1 + |x|)"),
-      row<Domain::floating, gelu>("gelu", kTranscendental, "x times the normal distribution function; approximate is 'none' or 'tanh'"),
-      row<Domain::signed_, shrink>("shrink", kArithmetic, "x pulled towards 0 by bias outside [-lambd, lambd], else 0"),
+      unary_row<Domain::any, identity>("identity", kExact, "x itself"),
+      unary_row<Domain::numeric, absolute>("abs", kExact, "Absolute value"),
+      unary_row<Domain::signed_, negate>("neg", kExact, "-x"),
+      unary_row<Domain::floating, reciprocal>("reciprocal", kArithmetic, "1 / x"),
+      unary_row<Domain::numeric, square>("square", kArithmetic, "x * x"),
+      unary_row<Domain::numeric, sign>("sign", kExact, "-1, 0 or 1"),
+      unary_row<Domain::boolean, logical_not>("not", kExact, "Logical negation"),
+      unary_row<Domain::integer, bitwise_not>("bitwise_not", kExact, "Every bit inverted"),
+      unary_row<Domain::floating, isinf, true>("isinf", kExact, "Whether x is infinite; detect_positive, detect_negative choose the side"),
+      unary_row<Domain::numeric, relu>("relu", kExact, "max(x, 0)"),
+      unary_row<Domain::numeric, clip>("clip", kExact, "x limited to [min, max]; an absent attribute is no limit"),
+      unary_row<Domain::floating, leaky_relu>("leaky_relu", kArithmetic, "x, or alpha * x below 0"),
+      unary_row<Domain::floating, thresholded_relu>("thresholded_relu", kExact, "x above alpha, else 0"),
+      unary_row<Domain::floating, elu>("elu", kTranscendental, "x, or alpha * (exp(x) - 1) below 0"),
+      unary_row<Domain::floating, celu>("celu", kTranscendental, "x, or alpha * (exp(x / alpha) - 1) below 0"),
+      unary_row<Domain::floating, selu>("selu", kTranscendental, "Scaled elu with alpha and gamma"),
+      unary_row<Domain::floating, hard_sigmoid>("hard_sigmoid", kArithmetic, "alpha * x + beta limited to [0, 1]"),
+      unary_row<Domain::floating, hard_swish>("hard_swish", kArithmetic, "x * hard_sigmoid(x) with alpha 1/6 and beta 1/2"),
+      unary_row<Domain::floating, silu>("silu", kTranscendental, "x * sigmoid(x)"),
+      unary_row<Domain::floating, mish>("mish", kTranscendental, "x * tanh(softplus(x))"),
+      unary_row<Domain::floating, softplus_op>("softplus", kTranscendental, "log(1 + exp(x))"),
+      unary_row<Domain::floating, softsign>("softsign", kArithmetic, "x / (1 + |x|)"),
+      unary_row<Domain::floating, gelu>("gelu", kTranscendental, "x times the normal distribution function; approximate is 'none' or 'tanh'"),
+      unary_row<Domain::signed_, shrink>("shrink", kArithmetic, "x pulled towards 0 by bias outside [-lambd, lambd], else 0"),
   };
 }
 

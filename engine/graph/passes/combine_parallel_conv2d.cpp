@@ -7,10 +7,10 @@ namespace tw::graph {
 
 namespace {
 
-bool fits(const Graph&, const Node& n) { return n.attrs.integer("groups", 1) == 1; }
+bool ungrouped(const Graph&, const Node& n) { return n.attrs.integer("groups", 1) == 1; }
 
 }  // namespace
 
-Expected<Graph> combine_parallel_conv2d(const Graph& g, const Target&) { return combine_parallel(g, {"conv2d", 0, false, fits}); }
+Expected<Graph> combine_parallel_conv2d(const Graph& g, const Target&) { return combine_parallel(g, {"conv2d", 0, false, ungrouped}); }
 
 }  // namespace tw::graph

@@ -25,12 +25,6 @@ void split_condition(const Expr& c, const ir::VarNode* var, std::optional<Expr>&
 /// Statements that one loop may become by being copied.
 constexpr int kMaxCopied = 256;
 
-int count_statements(const Stmt& s) {
-  int n = 0;
-  walk(s, [&](const Stmt&) { ++n; });
-  return n;
-}
-
 /// The last branch that stands directly in the body of a loop on a condition that the loop cannot change: later rows of a tile have stronger guards, which
 /// imply those of the rows before.
 const IfNode* last_invariant(const SeqNode& body, const ir::VarNode* var) {

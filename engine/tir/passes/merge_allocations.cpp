@@ -103,8 +103,8 @@ std::vector<Slot> assign(const std::vector<Lifetime>& lifetimes) {
   return slots;
 }
 
-Stmt merge(const Stmt& s) {
-  const Stmt x = map_children(s, merge, [](const Expr& e) { return e; });
+Stmt merge_in(const Stmt& s) {
+  const Stmt x = map_children(s, merge_in, [](const Expr& e) { return e; });
   std::vector<Lifetime> lifetimes;
   Stmt body = x;
   while (const auto* n = as<AllocNode>(body)) {
@@ -141,7 +141,7 @@ Stmt merge(const Stmt& s) {
 
 Func merge_allocations(const Func& f, const Target&) {
   Func out = f;
-  out.body = merge(f.body);
+  out.body = merge_in(f.body);
   return out;
 }
 

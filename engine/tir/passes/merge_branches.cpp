@@ -37,15 +37,15 @@ Stmt join_branches(const Stmt& s) {
 
 namespace {
 
-Stmt merge(const Stmt& s) {
-  return join_branches(map_children(s, merge, [](const Expr& e) { return e; }));
+Stmt merge_within(const Stmt& s) {
+  return join_branches(map_children(s, merge_within, [](const Expr& e) { return e; }));
 }
 
 }  // namespace
 
 Func merge_branches(const Func& f, const Target&) {
   Func out = f;
-  out.body = merge(f.body);
+  out.body = merge_within(f.body);
   return out;
 }
 

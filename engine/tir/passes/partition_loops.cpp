@@ -15,12 +15,6 @@ namespace {
 /// Statements that a function may reach by copying bodies; beyond it loops keep their guards.
 constexpr int kMaxStatements = 4000;
 
-int count_statements(const Stmt& s) {
-  int n = 0;
-  walk(s, [&](const Stmt&) { ++n; });
-  return n;
-}
-
 class Partitioner {
  public:
   explicit Partitioner(const Stmt& whole) : budget_(kMaxStatements - count_statements(whole)) {}
@@ -84,7 +78,8 @@ class Partitioner {
   Stmt drop_guards(const Stmt& s) {
     if (const auto* n = as<ForNode>(s)) bind(*n);
     if (const auto* n = as<IfNode>(s))
-      if (const auto known = ir::as_int(analyzer_.simplify(n->cond))) return *known ? drop_guards(n->then_body) : n->else_body ? drop_guards(*n->else_body) : nop();
+      if (const auto known = ir::as_int(analyzer_.simplify(n->cond)))
+        return *known ? drop_guards(n->then_body) : n->else_body ? drop_guards(*n->else_body) : nop();
     const Stmt out = map_children(
         s, [&](const Stmt& c) { return drop_guards(c); }, [](const Expr& e) { return e; });
     const auto* loop = as<ForNode>(out);

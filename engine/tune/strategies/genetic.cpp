@@ -103,7 +103,7 @@ class Genetic : public Strategy {
   std::unordered_set<int64_t> taken_;  ///< queued, proposed or observed
 };
 
-std::unique_ptr<Strategy> make(const StrategyInput& in) {
+std::unique_ptr<Strategy> make_genetic(const StrategyInput& in) {
   return std::make_unique<Genetic>(in.space, in.params.at("population").get<size_t>(), in.params.at("mutation").get<double>(), in.rng);
 }
 
@@ -127,7 +127,7 @@ StrategyDef genetic_strategy() {
   return {
       "genetic",
       {population, mutation},
-      make,
+      make_genetic,
       "Treats a point as a chromosome with one gene per knob. The fastest points seen are the parents; they are drawn in proportion to their speed, joined at "
       "a random knob, and a few genes of the child are drawn anew. It needs no model of the machine. Unlike AutoTVM's GA it keeps the best of all "
       "generations as parents and never measures a point twice.",

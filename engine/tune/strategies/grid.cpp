@@ -39,9 +39,7 @@ class Grid : public Strategy {
   std::unordered_set<int64_t> observed_;
 };
 
-std::unique_ptr<Strategy> make(const StrategyInput& in) {
-  return std::make_unique<Grid>(in.space, in.params.at("offset").get<int64_t>());
-}
+std::unique_ptr<Strategy> make_grid(const StrategyInput& in) { return std::make_unique<Grid>(in.space, in.params.at("offset").get<int64_t>()); }
 
 }  // namespace
 
@@ -55,7 +53,7 @@ StrategyDef grid_strategy() {
   offset.max = 9e18;
   return {"grid",
           {offset},
-          make,
+          make_grid,
           "Walks the space by index, so the knob that was defined first changes with every trial. It covers small spaces completely; of a large space a "
           "short run sees only what differs in the first knobs, which makes it the baseline that every other tuner should beat.",
           "Exhaustive search; the order is that of AutoTVM's GridSearchTuner (Chen et al., NeurIPS 2018)"};

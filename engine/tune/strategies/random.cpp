@@ -66,14 +66,14 @@ class Random : public Strategy {
   std::unordered_set<int64_t> observed_;
 };
 
-std::unique_ptr<Strategy> make(const StrategyInput& in) { return std::make_unique<Random>(in.space, in.rng); }
+std::unique_ptr<Strategy> make_random(const StrategyInput& in) { return std::make_unique<Random>(in.space, in.rng); }
 
 }  // namespace
 
 StrategyDef random_strategy() {
   return {"random",
           {},
-          make,
+          make_random,
           "Draws points uniformly and never the same one twice. It learns nothing, needs no model and has no parameters, and with a modest budget it is hard "
           "to beat on small spaces: whatever claims to search well should be compared with it under the same budget.",
           "Bergstra and Bengio, \"Random search for hyper-parameter optimization\", JMLR 2012"};

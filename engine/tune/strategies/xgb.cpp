@@ -217,7 +217,7 @@ class Xgb : public Strategy {
   space::Template no_template_{};
 };
 
-std::unique_ptr<Strategy> make(const StrategyInput& in) {
+std::unique_ptr<Strategy> make_xgb(const StrategyInput& in) {
   const Json& p = in.params;
   XgbOptions o;
   o.feature = cost::find_feature(p.at("feature").get<std::string>());
@@ -285,7 +285,7 @@ StrategyDef xgb_strategy() {
        number("max_depth", kInt, 3, "of a tree", 1, 20), number("eta", kReal, 0.3, "learning rate", 1e-6, 1),
        number("gamma", kReal, 1e-4, "least gain of a split", 0, 1e6), number("min_child_weight", kReal, 1.0, "least weight of a leaf", 0, 1e6),
        number("lambda", kReal, 1.0, "quadratic penalty of leaf values", 0, 1e6), number("alpha", kReal, 0.0, "linear penalty of leaf values", 0, 1e6)},
-      make,
+      make_xgb,
       "Learns from every measurement with boosted trees which candidates are fast, looks for the model's favourites with simulated annealing, and measures "
       "those next; the last few of each plan are random. Until the first plan's worth of trials it draws at random, or follows a model of other tasks where a "
       "session transfers; that model's part halves with every 64 trials. Parameters and defaults are AutoTVM's, "

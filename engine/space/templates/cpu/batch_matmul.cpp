@@ -13,13 +13,13 @@ std::optional<Anchor> anchor_of(const te::Dag& dag) {
   return a && a->pad < 0 ? a : std::nullopt;
 }
 
-struct Shape {
+struct MatmulShape {
   int64_t batch = 1, m, n, lanes;
 };
 
-Shape shape_of(const te::Dag& dag, const Anchor& a, const Target& target) {
+MatmulShape matmul_shape(const te::Dag& dag, const Anchor& a, const Target& target) {
   const std::vector<int64_t>& out = dag.ops[static_cast<size_t>(a.reduce)].output->shape;
-  Shape s{1, out[out.size() - 2], out.back(), channel_block(out.back(), target)};
+  MatmulShape s{1, out[out.size() - 2], out.back(), channel_block(out.back(), target)};
   for (size_t d = 0; d + 2 < out.size(); ++d) s.batch *= out[d];
   return s;
 }
@@ -29,11 +29,11 @@ Shape shape_of(const te::Dag& dag, const Anchor& a, const Target& target) {
 bool batch_matmul_matches(const te::Dag& dag, const Target& target) {
   const auto a = anchor_of(dag);
   // Fewer lanes than half a register are better served by vectors with a masked tail.
-  return a && 2 * shape_of(dag, *a, target).lanes >= target.lanes();
+  return a && 2 * matmul_shape(dag, *a, target).lanes >= target.lanes();
 }
 
 ConfigSpace batch_matmul_space(const te::Dag& dag, const Target& target) {
-  const Shape s = shape_of(dag, *anchor_of(dag), target);
+  const MatmulShape s = matmul_shape(dag, *anchor_of(dag), target);
   ConfigSpace space;
   std::vector<std::vector<int64_t>> rows, columns;
   for (const int64_t r : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16})
@@ -50,7 +50,7 @@ ConfigSpace batch_matmul_space(const te::Dag& dag, const Target& target) {
 }
 
 ConfigEntity batch_matmul_fallback(const te::Dag& dag, const Target& target) {
-  const Shape s = shape_of(dag, *anchor_of(dag), target);
+  const MatmulShape s = matmul_shape(dag, *anchor_of(dag), target);
   return batch_matmul_space(dag, target).best_by([&](const ConfigEntity& e) {
     const int64_t rows = e.split("tile_y")[1], vectors = e.split("tile_x")[1] / s.lanes;
     const bool panel_outer = e.integer("panel_outer") != 0;
@@ -61,7 +61,7 @@ ConfigEntity batch_matmul_fallback(const te::Dag& dag, const Target& target) {
 
 Expected<schedule::Schedule> batch_matmul_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   const Anchor a = *anchor_of(*dag);
-  const Shape s = shape_of(*dag, a, target);
+  const MatmulShape s = matmul_shape(*dag, a, target);
   schedule::Builder b(dag);
   inline_epilogue(b, a);
   int out = 0;

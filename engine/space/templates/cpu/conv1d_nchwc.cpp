@@ -7,18 +7,20 @@ namespace tw::space::cpu {
 
 namespace {
 
-constexpr const char* kTag = "conv1d";
+constexpr const char* kConv1dTag = "conv1d";
 
 }  // namespace
 
-bool conv1d_nchwc_matches(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, kTag).has_value(); }
+bool conv1d_nchwc_matches(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, kConv1dTag).has_value(); }
 
-ConfigSpace conv1d_nchwc_space(const te::Dag& dag, const Target& target) { return direct_conv_space(*find_direct_conv(dag, target, kTag), target); }
+ConfigSpace conv1d_nchwc_space(const te::Dag& dag, const Target& target) { return direct_conv_space(*find_direct_conv(dag, target, kConv1dTag), target); }
 
-ConfigEntity conv1d_nchwc_fallback(const te::Dag& dag, const Target& target) { return direct_conv_fallback(dag, *find_direct_conv(dag, target, kTag), target); }
+ConfigEntity conv1d_nchwc_fallback(const te::Dag& dag, const Target& target) {
+  return direct_conv_fallback(dag, *find_direct_conv(dag, target, kConv1dTag), target);
+}
 
 Expected<schedule::Schedule> conv1d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
-  return direct_conv_apply(dag, *find_direct_conv(*dag, target, kTag), target, e);
+  return direct_conv_apply(dag, *find_direct_conv(*dag, target, kConv1dTag), target, e);
 }
 
 }  // namespace tw::space::cpu

@@ -7,18 +7,20 @@ namespace tw::space::cpu {
 
 namespace {
 
-constexpr const char* kTag = "conv2d";
+constexpr const char* kConv2dTag = "conv2d";
 
 }  // namespace
 
-bool conv2d_nchwc_matches(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, kTag).has_value(); }
+bool conv2d_nchwc_matches(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, kConv2dTag).has_value(); }
 
-ConfigSpace conv2d_nchwc_space(const te::Dag& dag, const Target& target) { return direct_conv_space(*find_direct_conv(dag, target, kTag), target); }
+ConfigSpace conv2d_nchwc_space(const te::Dag& dag, const Target& target) { return direct_conv_space(*find_direct_conv(dag, target, kConv2dTag), target); }
 
-ConfigEntity conv2d_nchwc_fallback(const te::Dag& dag, const Target& target) { return direct_conv_fallback(dag, *find_direct_conv(dag, target, kTag), target); }
+ConfigEntity conv2d_nchwc_fallback(const te::Dag& dag, const Target& target) {
+  return direct_conv_fallback(dag, *find_direct_conv(dag, target, kConv2dTag), target);
+}
 
 Expected<schedule::Schedule> conv2d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
-  return direct_conv_apply(dag, *find_direct_conv(*dag, target, kTag), target, e);
+  return direct_conv_apply(dag, *find_direct_conv(*dag, target, kConv2dTag), target, e);
 }
 
 }  // namespace tw::space::cpu

@@ -7,11 +7,11 @@ namespace tw::space::cpu {
 
 namespace {
 
-struct Shape {
+struct TransposedConvShape {
   int64_t batch, ic, oc, oh, ow, stride_w, ic_block, oc_block;
 };
 
-Shape shape_of(const te::Dag& dag, const Anchor& a, const Target& target) {
+TransposedConvShape transposed_conv_shape(const te::Dag& dag, const Anchor& a, const Target& target) {
   const te::Op& op = dag.ops[static_cast<size_t>(a.reduce)];
   const std::vector<int64_t>& out = op.output->shape;
   const int64_t ic = dag.ops[static_cast<size_t>(a.weight)].output->shape[0];
@@ -24,11 +24,11 @@ bool conv2d_transpose_nchwc_matches(const te::Dag& dag, const Target& target) {
   const auto a = find_anchor(dag, "conv2d_transpose");
   if (!a) return false;
   const auto& attrs = dag.ops[static_cast<size_t>(a->reduce)].attrs;
-  return attrs.contains("strides") && attrs.contains("groups") && attrs.at("groups")[0] == 1 && shape_of(dag, *a, target).oc_block > 1;
+  return attrs.contains("strides") && attrs.contains("groups") && attrs.at("groups")[0] == 1 && transposed_conv_shape(dag, *a, target).oc_block > 1;
 }
 
 ConfigSpace conv2d_transpose_nchwc_space(const te::Dag& dag, const Target& target) {
-  const Shape s = shape_of(dag, *find_anchor(dag, "conv2d_transpose"), target);
+  const TransposedConvShape s = transposed_conv_shape(dag, *find_anchor(dag, "conv2d_transpose"), target);
   ConfigSpace space;
   // Neighbouring columns meet different taps; a tile of whole strides has the same ones everywhere.
   std::vector<std::vector<int64_t>> columns;
@@ -46,7 +46,7 @@ ConfigSpace conv2d_transpose_nchwc_space(const te::Dag& dag, const Target& targe
 
 ConfigEntity conv2d_transpose_nchwc_fallback(const te::Dag& dag, const Target& target) {
   const Anchor a = *find_anchor(dag, "conv2d_transpose");
-  const Shape s = shape_of(dag, a, target);
+  const TransposedConvShape s = transposed_conv_shape(dag, a, target);
   const bool rows_outer = dag.ops[static_cast<size_t>(a.weight)].output->bytes() <= target.l2_bytes / 2;
   return conv2d_transpose_nchwc_space(dag, target).best_by([&](const ConfigEntity& e) {
     const int64_t columns = e.split("tile_ow")[1], blocks = e.integer("oc_blocks");
@@ -58,7 +58,7 @@ ConfigEntity conv2d_transpose_nchwc_fallback(const te::Dag& dag, const Target& t
 
 Expected<schedule::Schedule> conv2d_transpose_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   const Anchor a = *find_anchor(*dag, "conv2d_transpose");
-  const Shape s = shape_of(*dag, a, target);
+  const TransposedConvShape s = transposed_conv_shape(*dag, a, target);
   const int64_t blocks = e.integer("oc_blocks"), unroll = e.integer("unroll_ic");
   schedule::Builder b(dag);
   // The channels of a single pixel lie together as they are.

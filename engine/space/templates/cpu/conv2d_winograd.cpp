@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kTaps = 3;
 
-struct Shape {
+struct WinogradShape {
   int64_t batch, ic, oc, oh, ow, ic_block, oc_block;
   int64_t rows(int64_t m) const { return (oh + m - 1) / m; }
   int64_t columns(int64_t m) const { return (ow + m - 1) / m; }
@@ -19,7 +19,7 @@ struct Shape {
   int64_t weight_bytes(int64_t m) const { return (m + kTaps - 1) * (m + kTaps - 1) * ic * oc * 4; }
 };
 
-Shape shape_of(const te::Dag& dag, const Anchor& a, const Target& target) {
+WinogradShape winograd_shape(const te::Dag& dag, const Anchor& a, const Target& target) {
   const std::vector<int64_t>& out = dag.ops[static_cast<size_t>(a.reduce)].output->shape;
   const int64_t ic = dag.ops[static_cast<size_t>(a.weight)].output->shape[1];
   return {out[0], ic, out[1], out[2], out[3], channel_block(ic, target), channel_block(out[1], target)};
@@ -30,7 +30,7 @@ constexpr double kOpsPerByte = 8;
 
 /// Relative time of a convolution whose weights come from memory, as in a network larger than the caches, in operations for each pair of input and output
 /// channels: computing or waiting for weights. m = 1 stands for direct convolution.
-double network_cost(const Shape& s, int64_t m) {
+double network_cost(const WinogradShape& s, int64_t m) {
   const auto points = static_cast<double>((m + kTaps - 1) * (m + kTaps - 1)), tiles = static_cast<double>(s.batch * s.rows(m) * s.columns(m));
   return std::max(2 * points * tiles, kOpsPerByte * 4 * points);
 }
@@ -46,13 +46,13 @@ bool conv2d_winograd_matches(const te::Dag& dag, const Target& target) {
   const auto a = find_anchor(dag, "conv2d");
   if (!a) return false;
   const te::Op& op = dag.ops[static_cast<size_t>(a->reduce)];
-  const Shape s = shape_of(dag, *a, target);
+  const WinogradShape s = winograd_shape(dag, *a, target);
   const bool window = op.reduce_axes.size() == 3 && op.reduce_axes[1].extent == kTaps && op.reduce_axes[2].extent == kTaps;
   return window && all_ones(op, "strides") && all_ones(op, "dilations") && s.ic_block > 1 && s.oc_block > 1;
 }
 
 ConfigSpace conv2d_winograd_space(const te::Dag& dag, const Target& target) {
-  const Shape s = shape_of(dag, *find_anchor(dag, "conv2d"), target);
+  const WinogradShape s = winograd_shape(dag, *find_anchor(dag, "conv2d"), target);
   ConfigSpace space;
   space.define_knob("tile_size", {2, 4}, "side of a tile of the result: 4 saves more multiplications than 2 and rounds less exactly");
   space.define_knob("block_rows", up_to({0, 1, 2, 3, 4, 7}, s.rows(2) - 1),
@@ -73,7 +73,7 @@ ConfigSpace conv2d_winograd_space(const te::Dag& dag, const Target& target) {
 }
 
 ConfigEntity conv2d_winograd_fallback(const te::Dag& dag, const Target& target) {
-  const Shape s = shape_of(dag, *find_anchor(dag, "conv2d"), target);
+  const WinogradShape s = winograd_shape(dag, *find_anchor(dag, "conv2d"), target);
   // Transforms are a small part of the work only where each value takes part in many sums.
   if (s.ic < 32 || s.oc < 32 || s.oh < 7 || s.ow < 7) return {};
   // Larger tiles save more multiplications, but have more weights: small images wait for those.
@@ -95,7 +95,7 @@ ConfigEntity conv2d_winograd_fallback(const te::Dag& dag, const Target& target) 
 
 Expected<schedule::Schedule> conv2d_winograd_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   const Anchor a = *find_anchor(*dag, "conv2d");
-  const Shape s = shape_of(*dag, a, target);
+  const WinogradShape s = winograd_shape(*dag, a, target);
   const int64_t m = e.integer("tile_size"), block = e.integer("block_rows"), vectors = e.integer("oc_blocks");
   schedule::Builder b(dag);
   if (s.ic_block > 1) b.layout(a.data, nchwc(s.ic_block));

@@ -12,14 +12,14 @@ namespace tw::space::cpu {
 
 namespace {
 
-struct Shape {
+struct DenseShape {
   int64_t m, n, k, lanes;
   int64_t vectors() const { return (n + lanes - 1) / lanes; }
   /// The last vector of columns is not whole: its weights are padded, its results masked.
   bool ragged() const { return n % lanes != 0; }
 };
 
-Shape shape_of(const te::Dag& dag, const Anchor& a, const Target& target) {
+DenseShape dense_shape(const te::Dag& dag, const Anchor& a, const Target& target) {
   const te::Op& op = dag.ops[static_cast<size_t>(a.reduce)];
   const int64_t n = op.output->shape[1], full = target.lanes(kFloat32), block = channel_block(n, target);
   // A width that only short vectors divide is worth a masked tail, if that is a small part of it.
@@ -38,7 +38,7 @@ bool conflict_free(int64_t rows, int64_t row_bytes, const Target& target) {
 /// What passes through the level-2 cache with `rows` of A in a block, relative to reading everything once: all weights for each block,
 /// and of the rows, again for each panel, what that cache does not keep beside it. Rows come in many short streams, and what the last level does not hold comes
 /// from memory: both cost more.
-double traffic(const Shape& s, int64_t rows, const Target& target) {
+double traffic(const DenseShape& s, int64_t rows, const Target& target) {
   constexpr double kMemory = 3, kStreams = 2;  // about, for one core
   constexpr int64_t kPanelVectors = 3;         // of most panels
   const auto cost = [&](int64_t bytes) { return bytes > target.l3_bytes / 2 ? kMemory : 1.0; };
@@ -53,12 +53,12 @@ double traffic(const Shape& s, int64_t rows, const Target& target) {
 
 bool dense_pack_matches(const te::Dag& dag, const Target& target) {
   const auto a = find_anchor(dag, "dense");
-  return a && a->pad < 0 && shape_of(dag, *a, target).lanes > 1;
+  return a && a->pad < 0 && dense_shape(dag, *a, target).lanes > 1;
 }
 
 ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target) {
   const Anchor a = *find_anchor(dag, "dense");
-  const Shape s = shape_of(dag, a, target);
+  const DenseShape s = dense_shape(dag, a, target);
   ConfigSpace space;
   std::vector<std::vector<int64_t>> rows, columns;
   for (const int64_t r : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28})
@@ -84,7 +84,7 @@ ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target) {
 }
 
 ConfigEntity dense_pack_fallback(const te::Dag& dag, const Target& target) {
-  const Shape s = shape_of(dag, *find_anchor(dag, "dense"), target);
+  const DenseShape s = dense_shape(dag, *find_anchor(dag, "dense"), target);
   return dense_pack_space(dag, target).best_by([&](const ConfigEntity& e) {
     const int64_t rows = e.split("tile_y")[1], vectors = e.split("tile_x")[1] / s.lanes, block = e.integer("rows_block");
     const int64_t tasks = ((s.m + block - 1) / block) * (s.vectors() / vectors);
@@ -97,7 +97,7 @@ ConfigEntity dense_pack_fallback(const te::Dag& dag, const Target& target) {
 
 Expected<schedule::Schedule> dense_pack_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   const Anchor a = *find_anchor(*dag, "dense");
-  const Shape s = shape_of(*dag, a, target);
+  const DenseShape s = dense_shape(*dag, a, target);
   const int64_t rows = e.split("tile_y")[1], columns = e.split("tile_x")[1];
   schedule::Builder b(dag);
   b.layout(a.weight, {{0, 0}, {1, 0}, {0, columns}});  // [N / columns][K][columns]

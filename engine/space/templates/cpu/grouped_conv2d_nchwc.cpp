@@ -7,20 +7,22 @@ namespace tw::space::cpu {
 
 namespace {
 
-constexpr const char* kTag = "grouped_conv2d";
+constexpr const char* kGroupedConv2dTag = "grouped_conv2d";
 
 }  // namespace
 
-bool grouped_conv2d_nchwc_matches(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, kTag).has_value(); }
+bool grouped_conv2d_nchwc_matches(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, kGroupedConv2dTag).has_value(); }
 
-ConfigSpace grouped_conv2d_nchwc_space(const te::Dag& dag, const Target& target) { return direct_conv_space(*find_direct_conv(dag, target, kTag), target); }
+ConfigSpace grouped_conv2d_nchwc_space(const te::Dag& dag, const Target& target) {
+  return direct_conv_space(*find_direct_conv(dag, target, kGroupedConv2dTag), target);
+}
 
 ConfigEntity grouped_conv2d_nchwc_fallback(const te::Dag& dag, const Target& target) {
-  return direct_conv_fallback(dag, *find_direct_conv(dag, target, kTag), target);
+  return direct_conv_fallback(dag, *find_direct_conv(dag, target, kGroupedConv2dTag), target);
 }
 
 Expected<schedule::Schedule> grouped_conv2d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
-  return direct_conv_apply(dag, *find_direct_conv(*dag, target, kTag), target, e);
+  return direct_conv_apply(dag, *find_direct_conv(*dag, target, kGroupedConv2dTag), target, e);
 }
 
 }  // namespace tw::space::cpu

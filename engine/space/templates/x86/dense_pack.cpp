@@ -11,11 +11,11 @@ namespace tw::space::x86 {
 
 namespace {
 
-struct Shape {
+struct DenseShape {
   int64_t m, n, k;
 };
 
-Shape shape_of(const te::Dag& dag) {
+DenseShape dense_shape(const te::Dag& dag) {
   const te::Op& op = dag.ops[static_cast<size_t>(cpu::find_anchor(dag, "dense")->reduce)];
   return {op.output->shape[0], op.output->shape[1], op.reduce_axes.front().extent};
 }
@@ -35,7 +35,7 @@ bool dense_pack_matches(const te::Dag& dag, const Target&) {
 }
 
 ConfigSpace dense_pack_space(const te::Dag& dag, const Target&) {
-  const Shape s = shape_of(dag);
+  const DenseShape s = dense_shape(dag);
   ConfigSpace space;
   space.define_split("tile_y", s.m, {.num_outputs = 3, .help = "rows: parallel, tiles, register tile"});
   space.define_split("tile_x", s.n, {.num_outputs = 3, .help = "columns: parallel, tiles, packed panel and register tile"});
@@ -47,7 +47,7 @@ ConfigSpace dense_pack_space(const te::Dag& dag, const Target&) {
 }
 
 ConfigEntity dense_pack_fallback(const te::Dag& dag, const Target& target) {
-  const Shape s = shape_of(dag);
+  const DenseShape s = dense_shape(dag);
   const int64_t columns = rules::divisor_up_to(s.n, 2 * target.lanes(kFloat32));
   int64_t rows = 8;
   while (s.m % rows != 0) rows /= 2;

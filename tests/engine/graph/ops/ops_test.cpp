@@ -209,7 +209,7 @@ void OpsTest::unfit_operands_are_refused() {
   const auto lacks = [](const std::string& t, const char* part) { return t.find(part) == std::string::npos; };
   QVERIFY(!lacks(text(one("add", {{{2, 3}}, {{4}}}, {})), "(at node 'add' (add))"));
   QVERIFY(!lacks(text(one("add", {{{2, 3}}, {{4}}}, {})), "expected shapes that broadcast, found [2, 3] and [4]"));
-  QVERIFY(!lacks(text(one("add", {{{2}, kBool}, {{2}, kBool}}, {})), "expected numeric operands, found bool"));
+  QVERIFY(!lacks(text(one("add", {{{2}, kBool}, {{2}, kBool}}, {})), "expected a numeric operand, found bool"));
   QVERIFY(!lacks(text(one("add", {{{2}}, {{2}, kInt32}}, {})), "equal element types"));
   QVERIFY(!lacks(text(one("exp", {{{2}, kInt32}}, {})), "a floating-point operand"));
   QVERIFY(!lacks(text(one("conv2d", {{{1, 3, 4, 4}}, {{8, 2, 3, 3}}}, {})), "expected data and weight that fit 1 groups, found [1, 3, 4, 4] and [8, 2, 3, 3]"));
