@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/measure/core_latency.h"
 
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -21,7 +20,7 @@ bool bind_self(int processor) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(processor, &set);
-  return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
+  return sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
 /// Odd numbers go from the first thread to the second, which answers with the next even one; a negative one ends it.
@@ -40,7 +39,7 @@ void answer_on(Word& word) {
 
 double core_latency_s(int a, int b) {
   cpu_set_t before;
-  if (pthread_getaffinity_np(pthread_self(), sizeof before, &before) != 0 || !bind_self(a)) return 0;
+  if (sched_getaffinity(0, sizeof before, &before) != 0 || !bind_self(a)) return 0;
   Word word;
   std::atomic<int> bound{0};  // 1: the other thread is on its processor, -1: refused
   std::thread other([&] {
@@ -64,7 +63,7 @@ double core_latency_s(int a, int b) {
   }
   word.value.store(-1, std::memory_order_release);
   other.join();
-  pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+  sched_setaffinity(0, sizeof before, &before);
   return on ? best : 0;
 }
 

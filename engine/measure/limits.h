@@ -17,4 +17,8 @@ void limit_builder(int64_t memory_bytes);
 /// Limits of a process that runs a candidate: as above, and processor seconds, no growing files.
 void limit_candidate(int64_t memory_bytes, double cpu_seconds);
 
+/// Puts this process before others of the machine, as far as the system lets it: what waits for a processor is not measured. A kernel of two threads on a busy
+/// machine takes a turn of the scheduler, milliseconds, for every time that its threads meet. Only the administrator may; for others nothing changes.
+void raise_priority();
+
 }  // namespace tw::measure

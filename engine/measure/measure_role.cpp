@@ -108,6 +108,7 @@ class MeasureServer {
 };
 
 int MeasureServer::serve() {
+  raise_priority();
   if (!write_frame(kChannelFd, hello())) return 1;
   for (;;) {
     auto request = read_frame(kChannelFd);

@@ -2,7 +2,6 @@
 #include "engine/runtime/thread_pool.h"
 
 #include <linux/futex.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -58,11 +57,14 @@ std::vector<int> allowed_processors() {
   return out;
 }
 
+/// Of the calling thread, as the system knows it: in a process that was cloned without the C library, pthread_self() still bears the parent's number.
+void set_own_processors(const cpu_set_t& set) { sched_setaffinity(0, sizeof set, &set); }  // a refusal costs speed, not correctness
+
 void pin_self(int processor) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(processor, &set);
-  pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // a refusal costs speed, not correctness
+  set_own_processors(set);
 }
 
 }  // namespace
@@ -183,7 +185,7 @@ ThreadPool::~ThreadPool() {
   impl_->publish();
   for (std::thread& worker : impl_->workers) worker.join();
   if (impl_->pinned_caller && impl_->caller == std::this_thread::get_id() && --caller_mask.pools == 0) {
-    pthread_setaffinity_np(pthread_self(), sizeof caller_mask.original, &caller_mask.original);
+    set_own_processors(caller_mask.original);
   }
 }
 

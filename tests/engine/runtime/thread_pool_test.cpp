@@ -2,6 +2,10 @@
 #include "engine/runtime/thread_pool.h"
 
 #include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <QtTest>
 #include <atomic>
@@ -118,6 +122,24 @@ class ThreadPoolTest : public QObject {
     }
     QCOMPARE(sched_getaffinity(0, sizeof after, &after), 0);
     QVERIFY(CPU_EQUAL(&before, &after));
+  }
+
+  /// As candidates run: the C library does not know of such a process, and of its thread it knows the parent's number.
+  void caller_is_pinned_in_a_process_cloned_by_the_system() {
+    cpu_set_t before;
+    QCOMPARE(sched_getaffinity(0, sizeof before, &before), 0);
+    if (CPU_COUNT(&before) < 2) QSKIP("one processor");
+    const long pid = syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr);
+    QVERIFY(pid >= 0);
+    if (pid == 0) {
+      const runtime::ThreadPool pool(2);
+      cpu_set_t now;
+      _exit(sched_getaffinity(0, sizeof now, &now) == 0 ? CPU_COUNT(&now) : 99);
+    }
+    int status = 0;
+    QCOMPARE(waitpid(static_cast<pid_t>(pid), &status, 0), pid);
+    QVERIFY(WIFEXITED(status));
+    QCOMPARE(WEXITSTATUS(status), 1);
   }
 
   void workspace_is_aligned_reused_and_grows() {
