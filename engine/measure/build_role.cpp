@@ -9,6 +9,7 @@
 #include <chrono>
 #include <thread>
 
+#include "engine/base/heap.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
@@ -108,6 +109,7 @@ Expected<void> answer_request(const Frame& request, std::optional<Expected<Curre
 int build_role(int64_t memory_bytes) {
   die_with_the_program();
   limit_builder(memory_bytes);
+  keep_freed_memory();
   sched_param none{};
   sched_setscheduler(0, SCHED_BATCH, &none);  // interactive programs go first
   if (!write_frame(kChannelFd, Json{{"hello", "build"}, {"protocol", kProtocolVersion}})) return 1;

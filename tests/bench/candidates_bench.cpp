@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many candidates one core lowers, and lowers and compiles, in a second: random points of a 3x3 convolution and of a dense layer.
+// How many candidates one core lowers, and lowers and compiles, in a second: random points of a 3x3 convolution and of a dense layer, with the memory settings
+// of the worker that builds.
+#include "engine/base/heap.h"
 #include "engine/base/rng.h"
 #include "engine/codegen/codegen.h"
 #include "engine/lower/lower.h"
@@ -63,6 +65,7 @@ void measure(const char* name, const te::DagPtr& dag, const Target& target, int 
 
 int main(int argc, char** argv) {
   const bench::Options options(argc, argv);
+  keep_freed_memory();
   const Target target = host_target();
   const int count = static_cast<int>(options.integer("count", 100));
   measure("dense", dense_dag(), target, count);
