@@ -63,6 +63,7 @@ struct TrialOutcome {
   double seconds = 0;  ///< infinity for failures
   bool censored = false, verified = false;
   double build_s = 0, run_s = 0, timestamp_s = 0;
+  std::optional<records::Prediction> prediction = {};
 };
 TrialOutcome outcome_of(int64_t number, const records::Record& record);
 /// What happened to one task in one slice of a session's time.

@@ -89,6 +89,21 @@ void bind_record(SQLite::Statement& put, int first, const records::Record& origi
   TW_ASSERT(i == first + kRecordColumnCount, "columns of a trial");
 }
 
+void bind_prediction(SQLite::Statement& put, int first, const std::optional<records::Prediction>& prediction) {
+  if (prediction && std::isfinite(prediction->score)) {
+    put.bind(first, prediction->score);
+    put.bind(first + 1, prediction->samples);
+  } else {
+    put.bind(first);
+    put.bind(first + 1);
+  }
+}
+
+std::optional<records::Prediction> read_prediction(SQLite::Statement& q, int first) {
+  if (q.getColumn(first).isNull()) return std::nullopt;
+  return records::Prediction{q.getColumn(first).getDouble(), q.getColumn(first + 1).getInt64()};
+}
+
 Expected<records::Record> read_record(SQLite::Statement& q, int first) {
   records::Record record;
   records::MeasureResult& r = record.result;

@@ -18,12 +18,18 @@ inline constexpr int kRecordColumnCount = 18;
 /// Columns that the finals of a task fill in later; outside the checksum.
 inline constexpr const char* kFinalColumns = "final_s, final_low, final_high";
 inline constexpr int kFinalColumnCount = 3;
+/// What the cost model said; outside the checksum, which is older.
+inline constexpr const char* kPredictionColumns = "predicted, predicted_after";
+inline constexpr int kPredictionColumnCount = 2;
 
 /// What tells a candidate apart in its session: the columns space, config_index and steps_hash, from parameter `first` on.
 void bind_point(SQLite::Statement& put, int first, const records::Candidate& candidate);
 
 /// Binds the columns of `record`, the first to parameter `first`.
 void bind_record(SQLite::Statement& put, int first, const records::Record& record);
+/// Binds the prediction's columns, NULL if there is none.
+void bind_prediction(SQLite::Statement& put, int first, const std::optional<records::Prediction>& prediction);
+std::optional<records::Prediction> read_prediction(SQLite::Statement& q, int first);
 /// Reads them back without samples, and the final columns after them. Errors: corrupt if the checksum or a text does not fit.
 Expected<records::Record> read_record(SQLite::Statement& q, int first);
 

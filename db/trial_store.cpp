@@ -89,7 +89,7 @@ std::string_view blob_of(const SQLite::Column& column) {
 
 constexpr const char* kTrialColumns = "trial.id, session_id, task_id, number, task.key";
 
-/// A row of kTrialColumns, the record's and the final columns and the samples (or NULL). Errors: corrupt.
+/// A row of kTrialColumns, the record's, the final and the prediction's columns and the samples (or NULL). Errors: corrupt.
 Expected<TrialRow> trial_row(SQLite::Statement& q, const std::string& path) {
   TrialRow row;
   row.id = TrialId{q.getColumn(0).getInt64()};
@@ -100,7 +100,8 @@ Expected<TrialRow> trial_row(SQLite::Statement& q, const std::string& path) {
   if (!record) return Error(record.error().code, record.error().message, fmt::format("trial {} of '{}'", row.id.value, path));
   row.record = std::move(*record);
   row.record.task_key = q.getColumn(4).getString();
-  const SQLite::Column samples = q.getColumn(5 + kRecordColumnCount + kFinalColumnCount);
+  row.record.prediction = read_prediction(q, 5 + kRecordColumnCount + kFinalColumnCount);
+  const SQLite::Column samples = q.getColumn(5 + kRecordColumnCount + kFinalColumnCount + kPredictionColumnCount);
   if (!samples.isNull()) TW_CHECK(unpack_samples(blob_of(samples), row.record.result));
   return row;
 }
@@ -135,8 +136,8 @@ class SessionSink : public records::RecordSink {
 
 Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId task, const std::vector<records::Record>& records) {
   return impl_->write([&](SQLite::Database& c) -> Expected<std::vector<TrialId>> {
-    SQLite::Statement put(c,
-                          fmt::format("INSERT INTO trial(session_id, task_id, number, {}) VALUES({})", kRecordColumns, placeholders(3 + kRecordColumnCount)));
+    SQLite::Statement put(c, fmt::format("INSERT INTO trial(session_id, task_id, number, {}, {}) VALUES({})", kRecordColumns, kPredictionColumns,
+                                         placeholders(3 + kRecordColumnCount + kPredictionColumnCount)));
     SQLite::Statement put_samples(c, "INSERT INTO sample(trial_id, data) VALUES(?, ?)");
     int64_t number = last_number(c, session, task);
     std::vector<TrialId> ids;
@@ -146,6 +147,7 @@ Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId ta
       put.bind(2, task.value);
       put.bind(3, ++number);
       bind_record(put, 4, record);
+      bind_prediction(put, 4 + kRecordColumnCount, record.prediction);
       TW_TRY(const TrialId id, insert(c, put, put_samples, record));
       ids.push_back(id);
       tally.add(record);
@@ -186,9 +188,10 @@ Expected<std::vector<TrialRow>> Database::trials(std::optional<SessionId> sessio
     std::string where;
     if (session) where += fmt::format(" AND session_id = {}", session->value);
     if (task) where += fmt::format(" AND task_id = {}", task->value);
-    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, {} FROM trial JOIN task ON task.id = task_id {} WHERE trial.id > {}{} ORDER BY trial.id LIMIT {}",
-                                       kTrialColumns, kRecordColumns, kFinalColumns, with_samples ? "sample.data" : "NULL",
-                                       with_samples ? "JOIN sample ON sample.trial_id = trial.id" : "", after.value, where, limit));
+    SQLite::Statement q(
+        c, fmt::format("SELECT {}, {}, {}, {}, {} FROM trial JOIN task ON task.id = task_id {} WHERE trial.id > {}{} ORDER BY trial.id LIMIT {}", kTrialColumns,
+                       kRecordColumns, kFinalColumns, kPredictionColumns, with_samples ? "sample.data" : "NULL",
+                       with_samples ? "JOIN sample ON sample.trial_id = trial.id" : "", after.value, where, limit));
     std::vector<TrialRow> rows;
     while (q.executeStep()) {
       TW_TRY(TrialRow row, trial_row(q, impl_->path));
@@ -200,9 +203,9 @@ Expected<std::vector<TrialRow>> Database::trials(std::optional<SessionId> sessio
 
 Expected<std::optional<TrialRow>> Database::trial(SessionId session, TaskId task, int64_t number) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<TrialRow>> {
-    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, sample.data FROM trial JOIN task ON task.id = task_id JOIN sample ON sample.trial_id = trial.id "
+    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, {}, sample.data FROM trial JOIN task ON task.id = task_id JOIN sample ON sample.trial_id = trial.id "
                                        "WHERE session_id = {} AND task_id = {} AND number = {}",
-                                       kTrialColumns, kRecordColumns, kFinalColumns, session.value, task.value, number));
+                                       kTrialColumns, kRecordColumns, kFinalColumns, kPredictionColumns, session.value, task.value, number));
     if (!q.executeStep()) return std::optional<TrialRow>();
     TW_TRY(TrialRow row, trial_row(q, impl_->path));
     return std::optional(std::move(row));
@@ -211,15 +214,16 @@ Expected<std::optional<TrialRow>> Database::trial(SessionId session, TaskId task
 
 TrialOutcome outcome_of(int64_t number, const records::Record& record) {
   const records::MeasureResult& r = record.result;
-  return {number, record.candidate.space, record.candidate.index, r.status, r.message, r.seconds(), r.censored, r.verified, r.build_s, r.run_s, r.timestamp_s};
+  return {number,  record.candidate.space, record.candidate.index, r.status, r.message, r.seconds(), r.censored, r.verified, r.build_s,
+          r.run_s, r.timestamp_s,          record.prediction};
 }
 
 Expected<std::vector<TrialOutcome>> Database::outcomes(SessionId session, TaskId task, int64_t after, int64_t limit) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<TrialOutcome>> {
-    SQLite::Statement q(c,
-                        fmt::format("SELECT number, space, config_index, status, message, seconds, censored, verified, build_s, run_s, timestamp_s FROM trial "
-                                    "WHERE session_id = {} AND task_id = {} AND number > {} ORDER BY number LIMIT {}",
-                                    session.value, task.value, after, limit));
+    SQLite::Statement q(
+        c, fmt::format("SELECT number, space, config_index, status, message, seconds, censored, verified, build_s, run_s, timestamp_s, {} FROM trial "
+                       "WHERE session_id = {} AND task_id = {} AND number > {} ORDER BY number LIMIT {}",
+                       kPredictionColumns, session.value, task.value, after, limit));
     std::vector<TrialOutcome> rows;
     while (q.executeStep()) {
       TrialOutcome row;
@@ -234,6 +238,7 @@ Expected<std::vector<TrialOutcome>> Database::outcomes(SessionId session, TaskId
       row.build_s = q.getColumn(8).getDouble();
       row.run_s = q.getColumn(9).getDouble();
       row.timestamp_s = q.getColumn(10).getDouble();
+      row.prediction = read_prediction(q, 11);
       rows.push_back(std::move(row));
     }
     return rows;

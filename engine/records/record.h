@@ -16,12 +16,19 @@ struct Candidate {
   std::vector<schedule::Step> steps;  ///< what is lowered
 };
 
+/// What the cost model that was in use when a candidate was proposed said of it.
+struct Prediction {
+  double score = 0;     ///< higher is better; only scores of one model and space can be compared
+  int64_t samples = 0;  ///< of the space that the model had learned from, which tells the models of a search apart
+};
+
 /// One trial in exchangeable form.
 struct Record {
   std::string task_key;
   Candidate candidate;
   MeasureResult result;
-  std::string origin;  ///< where it was found, such as "session 2 (xgb), trial 17" or "log.json, line 12"; empty for what was just measured
+  std::string origin;                    ///< where it was found, such as "session 2 (xgb), trial 17" or "log.json, line 12"; empty for what was just measured
+  std::optional<Prediction> prediction;  ///< none if no model was asked
 };
 
 }  // namespace tw::records

@@ -14,6 +14,7 @@ records::Candidate default_candidate(const records::Task& task);
 struct PointCandidate {
   records::Candidate candidate;
   std::string refused;  ///< one sentence, empty if there are steps
+  std::optional<records::Prediction> prediction = {};
 };
 PointCandidate point_candidate(const records::Task& task, const space::Template& t, const space::ConfigEntity& point);
 

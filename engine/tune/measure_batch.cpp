@@ -6,8 +6,6 @@
 #include <numeric>
 
 namespace tw::tune {
-namespace {}  // namespace
-
 double steady_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 ScopedTimer::ScopedTimer(double& total) : total_(total), start_(steady_s()) {}
@@ -20,6 +18,7 @@ std::vector<records::Record> BatchMeasurer::measure(const records::Task& task, c
   for (size_t i = 0; i < candidates.size(); ++i) {
     records[i].task_key = task.key;
     records[i].candidate = candidates[i].candidate;
+    records[i].prediction = candidates[i].prediction;
     if (candidates[i].refused.empty()) {
       chosen.push_back(i);
     } else {

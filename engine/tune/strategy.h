@@ -8,8 +8,7 @@
 #include "engine/base/param_schema.h"
 #include "engine/base/rng.h"
 #include "engine/base/stop_token.h"
-#include "engine/records/measure_result.h"
-#include "engine/records/task.h"
+#include "engine/records/record.h"
 #include "engine/space/template.h"
 
 namespace tw::tune {
@@ -36,6 +35,10 @@ class Strategy {
   virtual std::vector<int64_t> propose(int n) = 0;
   /// Results of proposed points, or of points of an earlier run; only those that tell something of the candidate.
   virtual void observe(std::span<const Observation> results) = 0;
+  /// What its cost model says of each point as things stand. Nothing where it has none or the point cannot be lowered; asking changes no proposal.
+  virtual std::vector<std::optional<records::Prediction>> predictions(std::span<const int64_t> points) {
+    return std::vector<std::optional<records::Prediction>>(points.size());
+  }
   /// Told before the first proposal if a session wants it. Those that learn only from the task itself do nothing with it.
   virtual void transfer(std::span<const PriorTask* const> prior) { static_cast<void>(prior); }
 };

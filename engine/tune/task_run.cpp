@@ -259,11 +259,13 @@ void TaskRun::propose(Search& search, size_t count, std::vector<PointCandidate>&
   while (batch.size() < wanted) {
     const std::vector<int64_t> points = search.strategy->propose(static_cast<int>(wanted - batch.size()));
     if (points.empty()) break;
-    for (const int64_t point : points) {
-      if (search.seen.contains(point)) continue;
-      const auto entity = search.space.get(point);
+    const std::vector<std::optional<records::Prediction>> predictions = search.strategy->predictions(points);
+    for (size_t i = 0; i < points.size(); ++i) {
+      if (search.seen.contains(points[i])) continue;
+      const auto entity = search.space.get(points[i]);
       TW_ASSERT(entity.has_value(), "a strategy proposed a point outside its space");
       batch.push_back(point_candidate(task_.task, *search.space_template, *entity));
+      batch.back().prediction = predictions[i];
     }
   }
 }

@@ -191,6 +191,23 @@ class DatabaseTest : public QObject {
     QCOMPARE(w_.db->trials(std::nullopt, std::nullopt, {}, 1)->size(), size_t{1});
     QVERIFY(w_.db->trials(SessionId{9}, std::nullopt)->empty());
   }
+  void predictions_come_back() {
+    std::vector<records::Record> batch = {trial(w_.task, 1), trial(w_.task, 2), trial(w_.task, 3)};
+    batch[0].prediction = records::Prediction{0.75, 16};
+    batch[2].prediction = records::Prediction{-3.5, 0};
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, batch));
+    const auto outcomes = *w_.db->outcomes(w_.session, w_.task_id, 0, 10);
+    const auto rows = *w_.db->trials(w_.session, w_.task_id, {}, -1, true);
+    for (size_t i = 0; i < 3; ++i) {
+      const auto whole = *w_.db->trial(w_.session, w_.task_id, static_cast<int64_t>(i) + 1);
+      for (const auto& read : {outcomes[i].prediction, rows[i].record.prediction, whole->record.prediction}) {
+        QCOMPARE(read.has_value(), batch[i].prediction.has_value());
+        if (!read) continue;
+        QCOMPARE(read->score, batch[i].prediction->score);
+        QCOMPARE(read->samples, batch[i].prediction->samples);
+      }
+    }
+  }
   void numbers_continue_and_counters_follow() {
     VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, -1, 4e-3)}));
     VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 0, 2e-3), trial(w_.task, 1, 0, records::Status::build_fail)}));

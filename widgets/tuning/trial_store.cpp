@@ -2,6 +2,7 @@
 #include "widgets/tuning/trial_store.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace tw::widgets {
 
@@ -46,6 +47,8 @@ void TrialStore::append(const db::TrialOutcome& trial) {
   b.build[i] = static_cast<float>(trial.build_s);
   b.run[i] = static_cast<float>(trial.run_s);
   b.flags[i] = static_cast<uint8_t>((trial.censored ? 1 : 0) | (trial.verified ? 2 : 0));
+  b.predicted[i] = trial.prediction ? static_cast<float>(trial.prediction->score) : std::numeric_limits<float>::quiet_NaN();
+  b.predictedAfter[i] = trial.prediction ? static_cast<int32_t>(trial.prediction->samples) : -1;
   b.message[i] = intern(trial.message);
   b.space[i] = intern(trial.space);
   ++m_size;

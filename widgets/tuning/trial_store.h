@@ -29,6 +29,9 @@ class TrialColumns {
   double buildSeconds(int row) const { return static_cast<double>(at(row).build[in(row)]); }
   double runSeconds(int row) const { return static_cast<double>(at(row).run[in(row)]); }
   double timestamp(int row) const { return at(row).when[in(row)]; }
+  /// What the cost model said before the trial, and how many trials it had learned from; NaN and -1 if no model was asked.
+  float predicted(int row) const { return at(row).predicted[in(row)]; }
+  int predictedAfter(int row) const { return at(row).predictedAfter[in(row)]; }
   /// Build and run times of all trials up to and with this one.
   double spentSeconds(int row) const { return at(row).spent[in(row)]; }
   const std::string& message(int row) const { return text(at(row).message[in(row)]); }
@@ -49,7 +52,8 @@ class TrialColumns {
   struct Block {
     std::array<int64_t, kBlock> number, index;
     std::array<double, kBlock> seconds, when, spent;
-    std::array<float, kBlock> build, run;
+    std::array<float, kBlock> build, run, predicted;
+    std::array<int32_t, kBlock> predictedAfter;
     std::array<uint32_t, kBlock> message, space;
     std::array<records::Status, kBlock> status;
     std::array<uint8_t, kBlock> flags;

@@ -48,6 +48,15 @@ class Xgb : public Strategy {
     return points;
   }
 
+  std::vector<std::optional<records::Prediction>> predictions(std::span<const int64_t> points) override {
+    std::vector<std::optional<records::Prediction>> said(points.size());
+    if (!model_ && (!base_ || fitted_to_ > 0)) return said;
+    const std::vector<float> scores = predict(points, model_ ? &*model_ : nullptr);
+    for (size_t i = 0; i < points.size(); ++i)
+      if (scores[i] > kCannotRun) said[i] = records::Prediction{scores[i], fitted_to_};
+    return said;
+  }
+
   void observe(std::span<const Observation> results) override {
     for (const Observation& o : results) {
       taken_.insert(o.index);
@@ -93,10 +102,11 @@ class Xgb : public Strategy {
 
   static constexpr int kBaseRounds = 400, kBasePatience = 100;
   static constexpr double kLeastBase = 0.05;
+  static constexpr float kCannotRun = -1e6F;  ///< what cannot be lowered is worse than anything measured
 
-  /// The base model's part: halves with every 64 samples of the task's own, and ends.
+  /// The base model's part beside a model of that many samples: halves with every 64, and ends.
   double base_part() const {
-    const double part = std::exp2(-static_cast<double>(samples_.size()) / 64);
+    const double part = std::exp2(-static_cast<double>(fitted_to_) / 64);
     return base_ && part >= kLeastBase ? part : 0;
   }
 
@@ -137,9 +147,12 @@ class Xgb : public Strategy {
     cost::BoostingOptions trees = options_.trees;
     trees.seed = rng_.next();
     const cost::FeatureMatrix x(rows);
-    const auto model = cost::BoostedTrees::fit(x, scores, trees, margins(x));
+    fitted_to_ = static_cast<int64_t>(samples_.size());
+    model_.reset();
+    auto model = cost::BoostedTrees::fit(x, scores, trees, margins(x));
     if (!model) return;  // nothing to learn from: the search stays random
-    plan_with([&](std::span<const int64_t> points) { return predict(points, &*model); });
+    model_.emplace(std::move(*model));
+    plan_with([&](std::span<const int64_t> points) { return predict(points, &*model_); });
   }
 
   /// Scores by `model`, on top of what the base model says; without one, by the base model alone.
@@ -152,7 +165,7 @@ class Xgb : public Strategy {
       rows.push_back(*row);
       known.push_back(i);
     }
-    std::vector<float> scores(points.size(), -1e6F);  // what cannot be lowered is worse than anything measured
+    std::vector<float> scores(points.size(), kCannotRun);
     const cost::FeatureMatrix x(rows);
     const auto predicted = model != nullptr ? model->predict(x, rows.empty() ? std::vector<float>() : margins(x)) : base_->predict(x);
     for (size_t i = 0; predicted && i < known.size(); ++i) scores[known[i]] = (*predicted)[i];
@@ -209,6 +222,8 @@ class Xgb : public Strategy {
   std::unordered_map<int64_t, std::vector<float>> features_;
   std::vector<int64_t> plan_;                 ///< best first
   std::unique_ptr<cost::BoostedTrees> base_;  ///< of other tasks; null if none
+  std::optional<cost::BoostedTrees> model_;   ///< of the plan; null if there was nothing to learn from
+  int64_t fitted_to_ = 0;                     ///< samples that it was fitted to, or tried to be
   size_t next_ = 0;
   size_t next_fit_;  ///< samples from which on the next model is fitted
   // For spaces without a task: features that only read knobs never look at them.

@@ -87,6 +87,74 @@ class XgbTest : public QObject {
     prior.results.resize(499);  // too few
     QCOMPARE(first_best({&prior}), alone);
   }
+  void predictions_say_which_points_are_fast() {
+    const auto space = cube(12, 4);
+    const StrategyDef* def = find_strategy("xgb");
+    const auto strategy = def->make({space, *resolve_params(def->params, kSmallPlans), Rng(1)});
+    const std::vector<int64_t> corners = {0, space.size() - 1};
+    for (const auto& said : strategy->predictions(corners)) QVERIFY(!said);  // nothing learned yet
+    int64_t learned_from = -1;
+    for (int round = 0; round < 6; ++round) {
+      const auto points = strategy->propose(16);
+      const auto said = strategy->predictions(points);
+      QCOMPARE(said.size(), points.size());
+      for (const auto& s : said) {
+        QCOMPARE(s.has_value(), round > 0);
+        if (s) QVERIFY(s->samples <= 16 * round && s->samples >= learned_from);
+      }
+      if (said[0]) learned_from = said[0]->samples;
+      std::vector<Observation> answers;
+      for (const int64_t p : points) {
+        Observation o{p, {}};
+        o.result.status = records::Status::ok;
+        o.result.samples_s = {seconds(space, p)};
+        answers.push_back(o);
+      }
+      strategy->observe(answers);
+    }
+    QVERIFY(learned_from >= 64);
+    // The bottom of the bowl against its rim.
+    const auto at = [&](int position) {
+      int64_t index = 0;
+      for (int k = 0; k < 4; ++k) index = index * 12 + position;
+      return index;
+    };
+    const auto said = strategy->predictions(std::vector<int64_t>{at(3), at(11)});
+    QVERIFY(said[0]->score > said[1]->score);
+  }
+  void asking_for_predictions_changes_no_proposal() {
+    const auto space = cube(12, 4);
+    const StrategyDef* def = find_strategy("xgb");
+    const auto asked = def->make({space, *resolve_params(def->params, kSmallPlans), Rng(1)});
+    const auto silent = def->make({space, *resolve_params(def->params, kSmallPlans), Rng(1)});
+    for (int round = 0; round < 5; ++round) {
+      const auto points = asked->propose(16);
+      asked->predictions(points);
+      QCOMPARE(points, silent->propose(16));
+      std::vector<Observation> answers;
+      for (const int64_t p : points) {
+        Observation o{p, {}};
+        o.result.status = records::Status::ok;
+        o.result.samples_s = {seconds(space, p)};
+        answers.push_back(o);
+      }
+      asked->observe(answers);
+      silent->observe(answers);
+    }
+  }
+  void predictions_reach_the_records() {
+    SessionOptions o = fixture::options(60, 8);
+    o.tuner = "xgb";
+    o.tuner_params = {{"plan_size", 16}, {"iterations", 10}, {"walkers", 16}};
+    fixture::Session session;
+    QVERIFY(session.run({{fixture::dense(64, 64, 64), 1, {}}}, o));
+    int predicted = 0, plain = 0;
+    for (const Event& e : session.events) {
+      const auto* t = std::get_if<TrialDone>(&e);
+      if (t) (t->record.prediction ? predicted : plain)++;
+    }
+    QVERIFY2(predicted >= 20 && plain >= 16, qPrintable(QString("%1 of %2").arg(predicted).arg(predicted + plain)));
+  }
   void needs_half_of_random_searchs_trials_data() {
     QTest::addColumn<QString>("loss");
     QTest::newRow("rank") << "rank";
