@@ -35,7 +35,7 @@
 
 namespace tw::app {
 namespace {
-constexpr int kLayoutVersion = 2;
+constexpr int kLayoutVersion = 3;
 constexpr int kRecentFiles = 8;
 
 QString placeText(const widgets::CodePlace& place) {
@@ -181,6 +181,7 @@ void MainWindow::connectServices() {
     connect(&m_hub, signal, this, crumb);
   }
   connect(&m_hub, &SelectionHub::historyChanged, this, &MainWindow::updateActions);
+  connect(&m_hub, &SelectionHub::codeBaseChanged, this, &MainWindow::updateActions);
   connect(&m_hub.undoStack(), &QUndoStack::indexChanged, this, &MainWindow::updateActions);
   connect(&m_trials, &TrialService::storeChanged, this, &MainWindow::updateActions);
   connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) {

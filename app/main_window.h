@@ -36,6 +36,7 @@ class CodeDock;
 class CommandBox;
 class GraphPage;
 class ManualWindow;
+class PassesView;
 class StartPage;
 class TrialsView;
 class TuneView;
@@ -158,6 +159,7 @@ class MainWindow : public QMainWindow {
   TuneView* m_tuneView = nullptr;
   TrialsView* m_trialsView = nullptr;
   CodeDock* m_codeDock = nullptr;
+  PassesView* m_passesView = nullptr;
   ManualWindow* m_manual = nullptr;
   CommandBox* m_commands = nullptr;
   QMenu* m_recentMenu = nullptr;

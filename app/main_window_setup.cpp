@@ -20,6 +20,7 @@
 #include "app/pinned_view.h"
 #include "app/views/code_dock.h"
 #include "app/views/graph_page.h"
+#include "app/views/passes_view.h"
 #include "app/views/start_page.h"
 #include "app/views/trials_view.h"
 #include "app/views/tune_view.h"
@@ -70,6 +71,13 @@ void MainWindow::makeEditActions() {
   m_actions.add(id("code.findNext"), tr("Find &next"), tr("Find the next place"), QKeySequence::FindNext, [this] { m_codeDock->code()->findAgain(true); });
   m_actions.add(id("code.findPrevious"), tr("Find &previous"), tr("Find the previous place"), QKeySequence::FindPrevious,
                 [this] { m_codeDock->code()->findAgain(false); });
+  m_actions.add(id("code.keepBase"), tr("&Keep as base of differences"), tr("Compare the code of what is selected next with that of the selected trial"),
+                QKeySequence(tr("Ctrl+D")), [this] { m_codeDock->keepAsBase(); });
+  m_actions.add(id("code.noBase"), tr("No &difference"), tr("Show the code alone again"), QKeySequence(tr("Ctrl+Shift+D")), [this] { m_hub.setCodeBase({}); });
+  m_actions.add(id("code.nextChange"), tr("Ne&xt change"), tr("Go to the next change of the code's difference"), QKeySequence(tr("F8")),
+                [this] { m_codeDock->code()->stepChange(true); });
+  m_actions.add(id("code.previousChange"), tr("Previous c&hange"), tr("Go to the previous change of the code's difference"), QKeySequence(tr("Shift+F8")),
+                [this] { m_codeDock->code()->stepChange(false); });
   m_actions.add(id("graph.search"), tr("&Search graph"), tr("Search the graph"), QKeySequence(tr("Ctrl+G")), [this] { m_graph->startSearch(); });
 }
 
@@ -84,6 +92,8 @@ void MainWindow::makeGoActions() {
   m_actions.add(id("trial.previous"), tr("&Previous trial"), tr("Select the previous trial in the table"), QKeySequence(tr(",")),
                 [this] { m_trialsView->step(-1); });
   m_actions.addShortcut(id("trial.previous"), QKeySequence(tr("Alt+Up")));
+  m_actions.add(id("pass.next"), tr("Next p&ass"), tr("Choose the next pass"), QKeySequence(tr("]")), [this] { m_passesView->step(1); });
+  m_actions.add(id("pass.previous"), tr("Previous pa&ss"), tr("Choose the previous pass"), QKeySequence(tr("[")), [this] { m_passesView->step(-1); });
   m_actions.add(id("trial.best"), tr("Best &trial"), tr("Select the fastest trial of this session"), QKeySequence(tr("Alt+Home")),
                 [this] { m_trialsView->goToBest(); });
 }
@@ -168,6 +178,10 @@ void MainWindow::setConditions() {
   });
   when({"trial.next", "trial.previous", "trial.best"}, [this] { return m_trials.store() ? QString() : tr("no trials are shown"); });
   when({"graph.fit", "graph.zoomIn", "graph.zoomOut", "graph.search", "code.find", "code.findNext", "code.findPrevious"}, noModel);
+  when({"pass.next", "pass.previous"}, noModel);
+  when({"code.keepBase"}, [this] { return m_hub.trial() >= 0 ? QString() : tr("select a trial first"); });
+  when({"code.noBase", "code.nextChange", "code.previousChange"},
+       [this] { return m_hub.codeBase().kind != CodeBase::Kind::none ? QString() : tr("the code is not compared with anything"); });
   when({"file.exportReport"}, [this] { return m_hub.session() ? QString() : tr("select a session first"); });
   when({"edit.undo"}, [this] { return m_hub.undoStack().canUndo() ? QString() : tr("nothing was changed yet"); });
   when({"edit.redo"}, [this] { return m_hub.undoStack().canRedo() ? QString() : tr("nothing was undone"); });
@@ -187,6 +201,7 @@ void MainWindow::makeDocks() {
     if (auto* tune = qobject_cast<TuneView*>(view)) m_tuneView = tune;
     if (auto* trials = qobject_cast<TrialsView*>(view)) m_trialsView = trials;
     if (auto* code = qobject_cast<CodeDock*>(view)) m_codeDock = code;
+    if (auto* passes = qobject_cast<PassesView*>(view)) m_passesView = passes;
   }
 }
 

@@ -26,7 +26,7 @@ const std::vector<PerspectiveDef>& perspectives() {
       {"compare", [] { return PerspectiveTexts::tr("Co&mpare"); }, [] { return PerspectiveTexts::tr("Sessions side by side"); },
        QStringList{"navigator", "inspector", "tasks", "sessions", "curve", "compare", "trials"}, QStringList{"sessions", "compare"}, 60},
       {"code", [] { return PerspectiveTexts::tr("&Code"); }, [] { return PerspectiveTexts::tr("Every form of a kernel beside the graph"); },
-       QStringList{"space", "inspector", "code", "why", "trials"}, QStringList{"space", "code"}, 26, 56},
+       QStringList{"space", "inspector", "code", "passes", "why", "trials"}, QStringList{"space", "code"}, 26, 56},
   };
   return table;
 }

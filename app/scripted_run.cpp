@@ -61,6 +61,8 @@ void ScriptedRun::arrange() {
   const auto& sessions = m_window.workspace().sessions();
   for (auto row = sessions.rbegin(); row != sessions.rend() && static_cast<int>(newest.size()) < m_plan.compared; ++row) newest.insert(newest.begin(), row->id);
   if (!newest.empty()) m_window.hub().setComparedSessions(std::move(newest));
+  if (!m_plan.against.isEmpty())
+    m_window.hub().setCodeBase({m_plan.against == QLatin1String("best") ? CodeBase::Kind::best : CodeBase::Kind::defaultSchedule, {}});
   for (const QString& panel : m_plan.panels) {
     if (auto* dock = m_window.findChild<QDockWidget*>(QStringLiteral("dock.") + panel)) dock->raise();
   }

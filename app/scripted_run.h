@@ -23,6 +23,7 @@ class ScriptedRun : public QObject {
     qint64 trial = -1;        ///< trial to select before the picture
     QStringList panels;       ///< docks to bring to the front before the picture
     int compared = 0;         ///< so many of the newest sessions are put side by side
+    QString against;          ///< compare the code with this: "default" or "best"; empty: with nothing
     QString picture;          ///< PNG to write; empty: none
     double afterSeconds = 3;  ///< from when the model is on screen (and the session started)
     QSize size{1600, 1000};

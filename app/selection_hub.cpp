@@ -87,6 +87,7 @@ void SelectionHub::setModel(OpenModelPtr model) {
   m_compared.clear();
   m_model = std::move(model);
   m_now = {};
+  setCodeBase({});
   Q_EMIT modelChanged();
   Q_EMIT nodeChanged();
   if (m_model && !m_model->tasks.empty())
@@ -103,6 +104,7 @@ void SelectionHub::copySelection(const SelectionHub& other) {
   m_filters = other.m_filters;
   setModel(other.m_model);
   show(other.m_now);
+  setCodeBase(other.m_base);
   record();
 }
 
@@ -174,6 +176,12 @@ void SelectionHub::setPlace(widgets::CodePlace place) {
   m_now.place = place;
   Q_EMIT placeChanged();
   changed(Way::chosen);
+}
+
+void SelectionHub::setCodeBase(const CodeBase& base) {
+  if (base == m_base) return;
+  m_base = base;
+  Q_EMIT codeBaseChanged();
 }
 
 void SelectionHub::dropPlace() {

@@ -24,6 +24,13 @@ struct TrialRef {
   bool operator==(const TrialRef&) const = default;
 };
 
+/// What the code of the selection is compared with.
+struct CodeBase {
+  enum class Kind { none, defaultSchedule, best, trial } kind = Kind::none;
+  TrialRef trial;  ///< of Kind::trial
+  bool operator==(const CodeBase&) const = default;
+};
+
 /// What the user looks at: model, node, task, session, trial, point of the space, place in the code. Views tell it what was chosen and listen to it, never to
 /// each other. It also holds what several views share: filters by name, trials and sessions put side by side.
 /// What was looked at before comes back by back() and forward(); changes of filters and of what is put side by side by undoStack().
@@ -61,6 +68,10 @@ class SelectionHub : public QObject {
   void noteConfigIndex(qint64 index);
   void setPlace(widgets::CodePlace place);
 
+  /// What the code is compared with; a trial of another task than the selected one is dropped.
+  const CodeBase& codeBase() const { return m_base; }
+  void setCodeBase(const CodeBase& base);
+
   /// The same model, selection and filters as another hub.
   void copySelection(const SelectionHub& other);
 
@@ -94,6 +105,7 @@ class SelectionHub : public QObject {
   void configEdited();
   void configNoted();
   void placeChanged();
+  void codeBaseChanged();
   void historyChanged();
   void filterChanged(const QString& name);
   void trayChanged();
@@ -120,6 +132,7 @@ class SelectionHub : public QObject {
 
   OpenModelPtr m_model;
   Looked m_now;
+  CodeBase m_base;
   std::vector<Looked> m_history;
   int m_at = -1;
   QTimer m_record;

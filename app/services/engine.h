@@ -6,6 +6,7 @@
 #include "engine/api/compile.h"
 #include "engine/api/explain.h"
 #include "engine/api/insight.h"
+#include "engine/api/pass_trace.h"
 #include "engine/base/json_fwd.h"
 #include "engine/measure/roofline.h"
 #include "engine/tune/session.h"
@@ -46,6 +47,9 @@ class Engine {
   /// What the machine reaches, measured on all cores; takes about a second.
   virtual Expected<measure::Roofline> roofline() = 0;
   virtual Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) = 0;
+  /// The text of a kernel after every pass, and of the network after every graph pass.
+  virtual api::PassTrace passes(const records::Task& task, const std::vector<schedule::Step>& steps) = 0;
+  virtual api::PassTrace graphPasses(const api::Network& network) = 0;
   virtual records::Candidate defaultCandidate(const records::Task& task) = 0;
   virtual Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                              const tune::EventSink& events, const tune::SessionControl& control) = 0;

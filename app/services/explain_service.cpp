@@ -50,6 +50,8 @@ ExplainService::ExplainService(Engine& engine, SelectionHub& hub, JobRunner& job
     loadSpaces();
     m_refresh.start();
   });
+  connect(&hub, &SelectionHub::taskChanged, this, &ExplainService::explainBase);
+  connect(&hub, &SelectionHub::codeBaseChanged, this, &ExplainService::explainBase);
   connect(&hub, &SelectionHub::trialChanged, this, [this] { m_refresh.start(); });
   connect(&hub, &SelectionHub::configEdited, this, [this] { m_refresh.start(); });
   connect(&tuning, &TuneService::progressed, this, &ExplainService::followBest);
@@ -132,16 +134,33 @@ void ExplainService::explainSelection() {
     Q_EMIT reasonChanged({});
     return Q_EMIT explained(listing);
   }
-  if (m_hub.trial() >= 0) return run(tr("Lowering trial %1…").arg(m_hub.trial()), findTrial(m_hub.trial()));
+  if (m_hub.trial() >= 0) return run(tr("Lowering trial %1…").arg(m_hub.trial()), findTrial({m_hub.session(), m_hub.task(), m_hub.trial()}));
   if (m_hub.isConfigEdited()) return run(tr("Lowering point %1…").arg(m_hub.configIndex()), findConfig(m_hub.configIndex()));
   run(tr("Lowering…"), findBest());
 }
 
-ExplainService::Finder ExplainService::findTrial(qint64 number) const {
-  const int task = m_hub.task();
+void ExplainService::explainBase() {
+  m_baseJob.stop();
+  m_baseExplanation.reset();
+  m_baseTitle.clear();
+  const CodeBase base = m_hub.codeBase();
+  if (base.kind == CodeBase::Kind::trial && base.trial.task != m_hub.task()) return m_hub.setCodeBase({});  // which comes back here
+  Q_EMIT baseExplained();
+  if (base.kind == CodeBase::Kind::none || !m_hub.taskValue() || !m_hub.taskValue()->dag) return;
+  const Finder finder = base.kind == CodeBase::Kind::trial ? findTrial(base.trial) : base.kind == CodeBase::Kind::best ? findBest() : findDefault();
+  m_baseJob.replace(m_jobs.run<Explained>(Lane::work, this, explaining(finder), [this](Expected<Explained> result) {
+    if (!result) return Q_EMIT baseFailed(QString::fromStdString(result.error().text()));
+    m_baseTitle = result->found.title;
+    m_baseCandidate = std::move(result->found.candidate);
+    m_baseExplanation = std::make_shared<const api::Explanation>(std::move(result->explanation));
+    Q_EMIT baseExplained();
+  }));
+}
+
+ExplainService::Finder ExplainService::findTrial(const TrialRef& trial) const {
   const auto& ids = m_hub.model()->taskIds;
-  const TaskId id = static_cast<size_t>(task) < ids.size() ? ids[static_cast<size_t>(task)] : TaskId{};
-  return [reader = m_workspace.reader(), session = m_hub.session(), id, number](StopToken) -> Expected<Found> {
+  const TaskId id = static_cast<size_t>(trial.task) < ids.size() ? ids[static_cast<size_t>(trial.task)] : TaskId{};
+  return [reader = m_workspace.reader(), session = trial.session, id, number = trial.number](StopToken) -> Expected<Found> {
     if (!reader) return Error(ErrorCode::not_found, "No workspace is open");
     TW_TRY(const std::optional<db::TrialRow> row, reader->trial(session, id, number));
     if (!row) return Error(ErrorCode::not_found, "The trial is not in the workspace", "trial " + std::to_string(number));
@@ -166,9 +185,12 @@ ExplainService::Finder ExplainService::findBest() const {
   };
 }
 
-void ExplainService::run(const QString& what, Finder finder) {
-  Q_EMIT busy(what);
-  const auto work = [this, model = m_hub.model(), index = m_hub.task(), finder = std::move(finder)](StopToken stop) -> Expected<Explained> {
+ExplainService::Finder ExplainService::findDefault() const {
+  return [this, task = *m_hub.taskValue()](StopToken) -> Expected<Found> { return Found{tr("Default schedule"), m_engine.defaultCandidate(task)}; };
+}
+
+std::function<Expected<ExplainService::Explained>(StopToken)> ExplainService::explaining(Finder finder) const {
+  return [this, model = m_hub.model(), index = m_hub.task(), finder = std::move(finder)](StopToken stop) -> Expected<Explained> {
     TW_TRY(Found found, finder(stop));
     if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Stopped");
     std::vector<int> groups;
@@ -178,7 +200,11 @@ void ExplainService::run(const QString& what, Finder finder) {
     api::Explanation explanation = m_engine.explain(model->tasks[static_cast<size_t>(index)].task, found.candidate.steps, model->network, groups);
     return Explained{std::move(found), std::move(explanation)};
   };
-  m_job.replace(m_jobs.run<Explained>(Lane::work, this, work, [this](Expected<Explained> result) { show(std::move(result)); }));
+}
+
+void ExplainService::run(const QString& what, Finder finder) {
+  Q_EMIT busy(what);
+  m_job.replace(m_jobs.run<Explained>(Lane::work, this, explaining(std::move(finder)), [this](Expected<Explained> result) { show(std::move(result)); }));
 }
 
 void ExplainService::show(Expected<Explained> result) {
@@ -193,7 +219,7 @@ void ExplainService::show(Expected<Explained> result) {
   m_candidate = std::move(result->found.candidate);
   m_explanation = std::make_shared<const api::Explanation>(std::move(result->explanation));
   const api::Explanation& e = *m_explanation;
-  listing.title = result->found.title;
+  listing.title = m_title = result->found.title;
   listing.steps = QString::fromStdString(e.steps);
   listing.loops = QString::fromStdString(e.loops);
   listing.tir = QString::fromStdString(e.tir.empty() ? e.lowered : e.tir);

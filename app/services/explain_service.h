@@ -29,6 +29,11 @@ class ExplainService : public QObject {
   /// What is shown, with the candidate it is of; null while nothing is.
   const std::shared_ptr<const api::Explanation>& explanation() const { return m_explanation; }
   const records::Candidate& candidate() const { return m_candidate; }
+  const QString& title() const { return m_title; }
+  /// The candidate that the shown one is compared with, and what it is called; null while there is none.
+  const std::shared_ptr<const api::Explanation>& base() const { return m_baseExplanation; }
+  const records::Candidate& baseCandidate() const { return m_baseCandidate; }
+  const QString& baseTitle() const { return m_baseTitle; }
   /// What belongs to a place in the shown code: lines of a form, or nodes of the optimised graph.
   std::vector<int> related(const widgets::CodePlace& place, widgets::CodeLanguage to) const;
   std::vector<int> nodesOf(const widgets::CodePlace& place) const;
@@ -39,6 +44,10 @@ class ExplainService : public QObject {
   void spaceChanged();
   void busy(const QString& what);
   void explained(const tw::widgets::CodeListing& listing);
+  /// base() is another one.
+  void baseExplained();
+  /// The base cannot be shown, and why.
+  void baseFailed(const QString& reason);
   /// Why the chosen point cannot be built, empty if it can.
   void reasonChanged(const QString& reason);
 
@@ -56,9 +65,13 @@ class ExplainService : public QObject {
   void loadSpaces();
   bool selectSpace(const std::string& name);
   void explainSelection();
-  Finder findTrial(qint64 number) const;
+  void explainBase();
+  Finder findTrial(const TrialRef& trial) const;
   Finder findConfig(qint64 index) const;
   Finder findBest() const;
+  Finder findDefault() const;
+  /// Finds a candidate of the selected task and explains it, on a worker thread.
+  std::function<Expected<Explained>(StopToken)> explaining(Finder finder) const;
   void run(const QString& what, Finder finder);
   void show(Expected<Explained> result);
   void followBest();
@@ -68,13 +81,17 @@ class ExplainService : public QObject {
   JobRunner& m_jobs;
   Workspace& m_workspace;
   TuneService& m_tuning;
-  LatestJob m_spaceJob, m_job;
+  LatestJob m_spaceJob, m_job, m_baseJob;
   std::vector<Engine::Space> m_spaces;
   size_t m_space = 0;
   bool m_spacesKnown = false;
   std::string m_wantedSpace;  ///< of the selected candidate
   std::shared_ptr<const api::Explanation> m_explanation;
   records::Candidate m_candidate;
+  QString m_title;
+  std::shared_ptr<const api::Explanation> m_baseExplanation;
+  records::Candidate m_baseCandidate;
+  QString m_baseTitle;
   QTimer m_follow, m_refresh;
   double m_shownBest = 0;
 };

@@ -3,10 +3,10 @@
 
 #include <QTimer>
 
+#include "app/logs/import_log.h"
 #include "app/services/engine.h"
 #include "app/services/job_board.h"
 #include "app/services/workspace.h"
-#include "app/logs/import_log.h"
 
 namespace tw::app {
 

@@ -102,6 +102,10 @@ Expected<measure::Roofline> LocalEngine::roofline() {
 
 Expected<api::Insight> LocalEngine::insight(const records::Task& task, const std::vector<schedule::Step>& steps) { return api::insight(task, steps); }
 
+api::PassTrace LocalEngine::passes(const records::Task& task, const std::vector<schedule::Step>& steps) { return api::trace_passes(task, steps); }
+
+api::PassTrace LocalEngine::graphPasses(const api::Network& network) { return api::trace_graph_passes(network, target()); }
+
 records::Candidate LocalEngine::defaultCandidate(const records::Task& task) { return api::default_candidate(task); }
 
 Expected<tune::SessionReport> LocalEngine::tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,

@@ -20,6 +20,8 @@ class LocalEngine : public Engine {
   Expected<records::MeasureResult> measure(const records::Task& task, const records::Candidate& candidate, StopToken stop) override;
   Expected<measure::Roofline> roofline() override;
   Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) override;
+  api::PassTrace passes(const records::Task& task, const std::vector<schedule::Step>& steps) override;
+  api::PassTrace graphPasses(const api::Network& network) override;
   records::Candidate defaultCandidate(const records::Task& task) override;
   Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                      const tune::EventSink& events, const tune::SessionControl& control) override;

@@ -9,6 +9,7 @@
 #include "app/views/landscape_view.h"
 #include "app/views/log_view.h"
 #include "app/views/navigator_view.h"
+#include "app/views/passes_view.h"
 #include "app/views/sessions_view.h"
 #include "app/views/space_view.h"
 #include "app/views/tasks_view.h"
@@ -36,6 +37,7 @@ const ViewDef kViews[] = {
     {"log", [] { return ViewTexts::tr("Log"); }, Qt::BottomDockWidgetArea, "tasks", false, LogView::create},
     {"curve", [] { return ViewTexts::tr("Tuning curve"); }, Qt::BottomDockWidgetArea, nullptr, false, CurveView::create},
     {"landscape", [] { return ViewTexts::tr("Landscape"); }, Qt::BottomDockWidgetArea, "curve", false, LandscapeView::create},
+    {"passes", [] { return ViewTexts::tr("Passes"); }, Qt::RightDockWidgetArea, "code", false, PassesView::create},
     {"why", [] { return ViewTexts::tr("Why"); }, Qt::RightDockWidgetArea, "code", false, WhyView::create},
     {"compare", [] { return ViewTexts::tr("Compare"); }, Qt::BottomDockWidgetArea, "curve", false, CompareView::create},
     {"trials", [] { return ViewTexts::tr("Trials"); }, Qt::BottomDockWidgetArea, nullptr, false, TrialsView::create},

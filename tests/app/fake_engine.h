@@ -19,7 +19,7 @@ class FakeEngine : public Engine {
   double trialsPerSecond = 0;  ///< if above 0, the pace instead of millisPerTrial
   int trialsPerBatch = 1;      ///< stored and told together
   bool failTuning = false;
-  std::atomic<int> explained = 0, pausedPolls = 0, told = 0;
+  std::atomic<int> explained = 0, traced = 0, pausedPolls = 0, told = 0;
 
   Target target() override { return {}; }
 
@@ -63,10 +63,10 @@ class FakeEngine : public Engine {
     return {{"fake.cpu", "A space for tests", "none", s}, {"other.cpu", "Another way", "none", other}};
   }
 
-  api::Explanation explain(const records::Task&, const std::vector<schedule::Step>&, const api::Network&, const std::vector<int>&) override {
+  api::Explanation explain(const records::Task&, const std::vector<schedule::Step>& steps, const api::Network&, const std::vector<int>&) override {
     ++explained;
     api::Explanation e;
-    e.steps = "split", e.loops = "for i", e.tir = "def main():\n    pass\n", e.llvm_ir = "ret void\n", e.assembly = "ret\n";
+    e.steps = steps.empty() ? "default" : "split", e.loops = "for i", e.tir = "def main():\n    pass\n", e.llvm_ir = "ret void\n", e.assembly = "ret\n";
     return e;
   }
 
@@ -89,6 +89,28 @@ class FakeEngine : public Engine {
     i.flops = static_cast<double>(task.flops), i.compulsory_bytes = 1e4, i.vector_lanes = 16;
     i.nest = {{"i", tir::ForKind::parallel, 8, 1, 1e4, {{"x", 4e3}, {"y", 6e3}}}, {"j", tir::ForKind::vectorized, 16, 8, 64, {{"y", 64}}}};
     return i;
+  }
+  api::PassTrace passes(const records::Task&, const std::vector<schedule::Step>& steps) override {
+    ++traced;
+    api::PassTrace trace;
+    const auto text = [&](int i) {
+      std::string t = "def main():\n";
+      for (int line = 0; line < 4; ++line) t += "    line " + std::to_string(line) + (i >= 2 && line == 1 ? " unrolled\n" : "\n");
+      // Candidates with steps have another structure from the third pass on.
+      return i >= 3 && !steps.empty() ? t + "    more\n" : t;
+    };
+    for (int i = 0; i < 5; ++i) {
+      const bool changed = i > 0 && text(i) != text(i - 1);
+      trace.passes.push_back({i == 0 ? "lowered" : "pass_" + std::to_string(i), i == 0 ? "" : "What it does.", "none", i * 1e-4, changed,
+                              i > 0 && !changed ? trace.passes.back().text : std::make_shared<const std::string>(text(i))});
+    }
+    return trace;
+  }
+  api::PassTrace graphPasses(const api::Network& network) override {
+    api::PassTrace trace;
+    trace.passes.push_back({"imported", "", "", 0, false, std::make_shared<const std::string>(graph::print(network.imported))});
+    trace.passes.push_back({"fuse_operators", "Groups.", "none", 1e-3, true, std::make_shared<const std::string>("graph fused\n")});
+    return trace;
   }
   records::Candidate defaultCandidate(const records::Task&) override {
     records::Candidate c;
@@ -165,6 +187,7 @@ class FakeEngine : public Engine {
     records::Candidate c;
     c.space = "fake.cpu";
     c.index = index;
+    c.steps = {schedule::FuseStep{0, {0, 1}}};
     return c;
   }
 };

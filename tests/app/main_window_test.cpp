@@ -34,6 +34,7 @@
 #include "widgets/graph/graph_view.h"
 #include "widgets/ir/code_pane.h"
 #include "widgets/ir/code_view.h"
+#include "widgets/ir/pass_strip.h"
 
 using namespace tw;
 using namespace tw::app;
@@ -593,6 +594,81 @@ class MainWindowTest : public QObject {
     QVERIFY(page.contains(QStringLiteral("&lt;First&gt; try")));
     QVERIFY(page.contains(QStringLiteral("class='failed' d='M")));
     QVERIFY(!page.contains(QStringLiteral("src=")) && !page.contains(QStringLiteral("href=")));
+  }
+
+  void codeIsComparedWithAnotherCandidate() {
+    auto b = open(database("difference.twdb"));
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 40);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    auto& hub = b->window->hub();
+    auto* code = b->window->codeDock().code();
+    QVERIFY(!b->window->actions().get(QStringLiteral("code.nextChange"))->isEnabled());
+    QVERIFY(!b->window->actions().get(QStringLiteral("code.keepBase"))->isEnabled());
+    hub.setTrial(3);
+    hub.setCodeBase({CodeBase::Kind::defaultSchedule, {}});
+    QTRY_VERIFY(code->diff());
+    QCOMPARE(code->diff()->against, QStringLiteral("Default schedule"));
+    const auto& steps = code->diff()->forms[widgets::CodeView::Steps];
+    QCOMPARE(steps.removed, 1);  // "default" became "split"
+    QCOMPARE(steps.added, 1);
+    QVERIFY(code->diff()->forms[widgets::CodeView::Assembly].changes.empty());
+    QVERIFY(b->window->findChild<QWidget*>(QStringLiteral("bar.code.difference"))->isVisibleTo(&b->window->codeDock()));
+    // A trial becomes the base of those selected next.
+    b->window->actions().get(QStringLiteral("code.keepBase"))->trigger();
+    QCOMPARE(hub.codeBase().trial, (TrialRef{hub.session(), hub.task(), 3}));
+    hub.setTrial(4);
+    QTRY_VERIFY(code->diff() && code->diff()->against.contains(QStringLiteral("Trial 3")));
+    QTRY_VERIFY(code->diff() && code->diff()->forms[widgets::CodeView::Steps].changes.empty());
+    // It belongs to its task.
+    hub.setTask(1 - hub.task());
+    QVERIFY(hub.codeBase() == CodeBase());
+    QTRY_VERIFY(!code->diff());
+    QVERIFY(!b->window->findChild<QWidget*>(QStringLiteral("bar.code.difference"))->isVisibleTo(&b->window->codeDock()));
+  }
+
+  void passesShowWhatEachOfThemChanged() {
+    auto b = open(database("passes.twdb"));
+    auto* dock = b->window->findChild<QDockWidget*>(QStringLiteral("dock.passes"));
+    dock->hide();
+    const int before = b->engine.traced;
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 40);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    auto& hub = b->window->hub();
+    QCOMPARE(b->engine.traced.load(), before);  // nobody looks
+    dock->show();
+    dock->raise();
+    hub.setTrial(3);
+    auto* strip = dock->findChild<widgets::PassStrip*>();
+    QTRY_COMPARE(strip->passes().size(), size_t{5});
+    QTRY_COMPARE(b->window->explaining().title(), QStringLiteral("Trial 3 of session %1").arg(hub.session().value));
+    QCOMPARE(strip->first(), 2);  // the first that changed something
+    auto* text = dock->findChild<widgets::CodePane*>(QStringLiteral("view.passes.text"));
+    QTRY_COMPARE(text->changeCount(), 1);
+    QVERIFY(text->text().contains(QStringLiteral("line 1\n    line 1 unrolled")));
+    b->window->actions().get(QStringLiteral("pass.next"))->trigger();
+    QCOMPARE(strip->first(), 3);
+    b->window->actions().get(QStringLiteral("pass.previous"))->trigger();
+    b->window->actions().get(QStringLiteral("pass.previous"))->trigger();
+    QCOMPARE(strip->last(), 1);
+    QTRY_COMPARE(text->changeCount(), 0);
+    QVERIFY(dock->findChild<QLabel*>(QStringLiteral("label.passes.range"))->text().contains(QStringLiteral("nothing")));
+    // Where it parts from the default schedule.
+    hub.setCodeBase({CodeBase::Kind::defaultSchedule, {}});
+    auto* divergence = dock->findChild<QLabel*>(QStringLiteral("label.passes.divergence"));
+    QTRY_VERIFY2(divergence->text().contains(QStringLiteral("from pass 3 on, pass_3")), qPrintable(divergence->text()));
+    dock->findChild<QToolButton*>(QStringLiteral("button.passes.divergence"))->click();
+    QCOMPARE(strip->first(), 3);
+    QTRY_VERIFY(text->text().contains(QStringLiteral("    more")));
+    QTRY_COMPARE(text->changeCount(), 1);
+    // The network's own passes.
+    dock->findChild<QComboBox*>(QStringLiteral("combo.passes.what"))->setCurrentIndex(1);
+    QTRY_COMPARE(strip->passes().size(), size_t{2});
+    QCOMPARE(strip->passes()[1].name, QStringLiteral("fuse_operators"));
+    QTRY_VERIFY(text->text().contains(QStringLiteral("graph fused")));
   }
 
   void theSessionCanFinishWithoutAWindow() {

@@ -6,6 +6,7 @@
 #include <QEvent>
 #include <QLabel>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <utility>
 
 #include "widgets/ir/code_lexer.h"
@@ -13,7 +14,7 @@
 
 namespace tw::widgets {
 namespace {
-constexpr int kLinkMarker = 3;
+constexpr int kLinkMarker = 3, kAddedMarker = 4, kRemovedMarker = 5;
 }
 
 CodePane::CodePane(CodeLanguage language, const QString& title, QWidget* parent)
@@ -53,10 +54,10 @@ CodePane::CodePane(CodeLanguage language, const QString& title, QWidget* parent)
   m_editor->SendScintilla(QsciScintilla::SCI_SETEXTRAASCENT, 1);
   m_editor->SendScintilla(QsciScintilla::SCI_SETEXTRADESCENT, 1);
   m_editor->SendScintilla(QsciScintilla::SCI_SETCARETSTYLE, 1);
-  m_editor->markerDefine(QsciScintilla::Background, kLinkMarker);
+  for (const int marker : {kLinkMarker, kAddedMarker, kRemovedMarker}) m_editor->markerDefine(QsciScintilla::Background, marker);
   // The editor reports the cursor late, when it is next painted: what was set by program is known by its line.
   connect(m_editor, &QsciScintilla::cursorPositionChanged, this, [this](int line, int) {
-    if (std::exchange(m_line, line) != line) Q_EMIT lineActivated(line);
+    if (std::exchange(m_row, line) != line && lineOf(line) >= 0) Q_EMIT lineActivated(lineOf(line));
   });
   m_editor->viewport()->installEventFilter(this);
   restyle();
@@ -76,6 +77,8 @@ void CodePane::restyle() {
   m_editor->setSelectionBackgroundColor(theme.selection);
   m_editor->setSelectionForegroundColor(theme.selectionText);
   m_editor->setMarkerBackgroundColor(theme.linkBand, kLinkMarker);
+  m_editor->setMarkerBackgroundColor(theme.addedBand, kAddedMarker);
+  m_editor->setMarkerBackgroundColor(theme.removedBand, kRemovedMarker);
 }
 
 void CodePane::changeEvent(QEvent* event) {
@@ -88,30 +91,97 @@ bool CodePane::eventFilter(QObject* watched, QEvent* event) {
   if (watched == m_editor->viewport() && event->type() == QEvent::MouseButtonRelease && m_editor->length() > 0) {
     int line = 0, column = 0;
     m_editor->getCursorPosition(&line, &column);
-    m_line = line;
-    Q_EMIT lineActivated(line);
+    m_row = line;
+    if (lineOf(line) >= 0) Q_EMIT lineActivated(lineOf(line));
   }
   return QWidget::eventFilter(watched, event);
 }
 
 void CodePane::setText(const QString& text) {
-  m_placeholder->hide();
-  m_editor->show();
-  if (text == m_editor->text()) return;
-  const int line = m_editor->firstVisibleLine();
-  m_editor->setText(text);
-  m_editor->setFirstVisibleLine(line < m_editor->lines() ? line : 0);
-  m_line = 0;
-  m_editor->setCursorPosition(0, 0);
-  m_linked.clear();
-  m_merged = 0;
-  m_editor->markerDeleteAll(kLinkMarker);
+  if (m_diff.lines.empty() && text == m_editor->text()) {
+    m_placeholder->hide();
+    return m_editor->show();
+  }
+  m_diff = {};
+  m_rowOfLine.clear();
+  putText(text);
+  m_editor->setMarginType(0, QsciScintilla::NumberMargin);
   m_editor->setMarginWidth(0, QStringLiteral(" %1").arg(m_editor->lines()));
   showTitle();
 }
 
+void CodePane::setDiff(const LineDiff& diff) {
+  m_diff = diff;
+  m_rowOfLine.clear();
+  for (size_t row = 0; row < diff.lines.size(); ++row) {
+    if (diff.lines[row].after >= 0) m_rowOfLine.push_back(static_cast<int>(row));
+  }
+  putText(diff.text);
+  markDiff();
+  showTitle();
+}
+
+void CodePane::putText(const QString& text) {
+  m_placeholder->hide();
+  m_editor->show();
+  const int row = m_editor->firstVisibleLine();
+  for (const int marker : {kLinkMarker, kAddedMarker, kRemovedMarker}) m_editor->markerDeleteAll(marker);
+  m_editor->SendScintilla(QsciScintilla::SCI_MARGINTEXTCLEARALL);
+  m_editor->setText(text);
+  m_editor->setFirstVisibleLine(row < m_editor->lines() ? row : 0);
+  m_row = 0;
+  m_editor->setCursorPosition(0, 0);
+  m_linked.clear();
+  m_merged = 0;
+  m_stepped = false;
+}
+
+void CodePane::markDiff() {
+  m_editor->setMarginType(0, QsciScintilla::TextMargin);
+  int widest = 1;
+  for (const LineDiff::Line& line : m_diff.lines) widest = std::max(widest, static_cast<int>(QString::number(std::max(line.before, line.after) + 1).size()));
+  for (size_t row = 0; row < m_diff.lines.size(); ++row) {
+    const LineDiff::Line& line = m_diff.lines[row];
+    const bool added = line.kind == LineDiff::Kind::added, removed = line.kind == LineDiff::Kind::removed;
+    // A removed line has the number that it had.
+    const QByteArray text = (QString::number((removed ? line.before : line.after) + 1).rightJustified(widest + 1) + QLatin1Char(' ') +
+                             (added     ? QLatin1Char('+')
+                              : removed ? QLatin1Char('-')
+                                        : QLatin1Char(' ')))
+                                .toLatin1();
+    m_editor->SendScintilla(QsciScintilla::SCI_MARGINSETTEXT, row, text.constData());
+    m_editor->SendScintilla(QsciScintilla::SCI_MARGINSETSTYLE, row, static_cast<long>(QsciScintilla::STYLE_LINENUMBER));
+    if (added || removed) m_editor->markerAdd(static_cast<int>(row), added ? kAddedMarker : kRemovedMarker);
+  }
+  m_editor->setMarginWidth(0, QString(widest + 4, QLatin1Char('0')));
+}
+
+int CodePane::rowOf(int line) const {
+  if (m_diff.lines.empty()) return line;
+  return line >= 0 && static_cast<size_t>(line) < m_rowOfLine.size() ? m_rowOfLine[static_cast<size_t>(line)] : -1;
+}
+
+int CodePane::lineOf(int row) const {
+  if (m_diff.lines.empty()) return row;
+  return row >= 0 && static_cast<size_t>(row) < m_diff.lines.size() ? m_diff.lines[static_cast<size_t>(row)].after : -1;
+}
+
+bool CodePane::stepChange(bool forward) {
+  const auto& changes = m_diff.changes;
+  // Nobody went anywhere yet: a change on the first row is the next one.
+  const int from = forward && m_row == 0 && !std::exchange(m_stepped, true) ? -1 : m_row;
+  const auto next = forward ? std::upper_bound(changes.begin(), changes.end(), from) : std::lower_bound(changes.begin(), changes.end(), from);
+  if (forward ? next == changes.end() : next == changes.begin()) return false;
+  m_row = forward ? *next : *(next - 1);
+  m_editor->setCursorPosition(m_row, 0);
+  const int room = static_cast<int>(m_editor->SendScintilla(QsciScintilla::SCI_LINESONSCREEN));
+  m_editor->setFirstVisibleLine(std::max(0, m_row - room / 3));
+  return true;
+}
+
 void CodePane::showTitle() {
   if (m_editor->length() == 0) return m_title->setText(m_titleText);
+  if (!m_diff.lines.empty()) return m_title->setText(tr("%1 · +%2 −%3").arg(m_titleText).arg(m_diff.added).arg(m_diff.removed));
   QString title = tr("%1 · lines: %2").arg(m_titleText).arg(m_editor->lines());
   if (m_merged > 0) title += tr(", merged: %1").arg(m_merged);
   if (!m_linked.empty()) title += tr(" · linked: %1").arg(m_linked.size());
@@ -127,10 +197,11 @@ void CodePane::setMergedLines(int count) {
 
 void CodePane::goTo(int line) {
   int at = 0, column = 0;
+  const int row = rowOf(line);
   m_editor->getCursorPosition(&at, &column);
-  if (at == line || line >= m_editor->lines()) return;
-  m_line = line;
-  m_editor->setCursorPosition(line, 0);
+  if (row < 0 || at == row || row >= m_editor->lines()) return;
+  m_row = row;
+  m_editor->setCursorPosition(row, 0);
 }
 
 QString CodePane::text() const { return m_editor->text(); }
@@ -147,15 +218,20 @@ void CodePane::setPlaceholder(const QString& text) {
 void CodePane::setLinkedLines(const std::vector<int>& lines, bool reveal) {
   m_editor->markerDeleteAll(kLinkMarker);
   m_linked = lines;
-  for (const int line : lines) m_editor->markerAdd(line, kLinkMarker);
+  std::vector<int> rows;
+  for (const int line : lines) {
+    if (rowOf(line) < 0) continue;
+    rows.push_back(rowOf(line));
+    m_editor->markerAdd(rows.back(), kLinkMarker);
+  }
   showTitle();
-  if (!reveal || lines.empty()) return;
+  if (!reveal || rows.empty()) return;
   const int first = m_editor->firstVisibleLine();
   const int room = static_cast<int>(m_editor->SendScintilla(QsciScintilla::SCI_LINESONSCREEN));
-  for (const int line : lines) {
-    if (line >= first && line < first + room) return;
+  for (const int row : rows) {
+    if (row >= first && row < first + room) return;
   }
-  m_editor->setFirstVisibleLine(std::max(0, lines.front() - room / 3));
+  m_editor->setFirstVisibleLine(std::max(0, rows.front() - room / 3));
 }
 
 bool CodePane::find(const QString& text, bool forward) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "widgets/ir/code_language.h"
+#include "widgets/ir/line_diff.h"
 
 class QLabel;
 class QsciScintilla;
@@ -13,15 +14,22 @@ namespace tw::widgets {
 
 class CodeLexer;
 
-/// One listing, read-only: line numbers, colours, bands under linked lines.
+/// One listing, read-only: line numbers, colours, bands under linked lines. Or the difference between another listing and this one, line under line; lines are
+/// counted in this listing all the same.
 class CodePane : public QWidget {
   Q_OBJECT
  public:
   CodePane(CodeLanguage language, const QString& title, QWidget* parent = nullptr);
 
   void setText(const QString& text);
+  void setDiff(const LineDiff& diff);
+  /// As it is shown, removed lines included.
   QString text() const;
   int lineCount() const;
+  /// Runs of changed lines; 0 without a difference.
+  int changeCount() const { return static_cast<int>(m_diff.changes.size()); }
+  /// Goes to the next or previous change. False if there is none in that direction.
+  bool stepChange(bool forward);
   /// Shown in place of the text, such as a reason why there is none.
   void setPlaceholder(const QString& text);
   /// Puts a band under these lines (0-based) and scrolls to the first if none is visible.
@@ -45,13 +53,21 @@ class CodePane : public QWidget {
  private:
   void restyle();
   void showTitle();
+  void putText(const QString& text);
+  void markDiff();
+  /// Rows of the editor and lines of the listing; -1 where there is none.
+  int rowOf(int line) const;
+  int lineOf(int row) const;
   QsciScintilla* m_editor;
   CodeLexer* m_lexer;
   QLabel *m_title, *m_placeholder;
   QString m_titleText;
+  LineDiff m_diff;               ///< without lines if a listing alone is shown
+  std::vector<int> m_rowOfLine;  ///< of the listing, if a difference is shown
   std::vector<int> m_linked;
   int m_merged = 0;
-  int m_line = 0;  ///< of the cursor, as far as others know
+  bool m_stepped = false;  ///< stepChange() went somewhere
+  int m_row = 0;           ///< of the cursor, as far as others know
 };
 
 }  // namespace tw::widgets

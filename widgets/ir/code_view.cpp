@@ -23,7 +23,7 @@ CodeView::CodeView(QWidget* parent) : QWidget(parent), m_splitter(new QSplitter(
   auto* box = new QVBoxLayout(this);
   box->setContentsMargins(0, 0, 0, 0);
   box->setSpacing(2);
-  auto* bar = new QHBoxLayout;
+  auto* bar = m_bar = new QHBoxLayout;
   bar->setContentsMargins(4, 2, 4, 0);
   const std::array<QString, ColumnCount> titles = {tr("Steps"), tr("Loop nest"), tr("TIR"), tr("LLVM IR"), tr("Assembly")};
   const std::array<const char*, ColumnCount> ids = {"steps", "loops", "tir", "llvm", "assembly"};
@@ -104,25 +104,52 @@ bool CodeView::isColumnVisible(Column column) const { return !m_panes[static_cas
 
 void CodeView::showListing(const CodeListing& listing) {
   m_listing = listing;
+  m_diff.reset();
   updateTexts();
+}
+
+void CodeView::showDiff(std::shared_ptr<const CodeDiff> diff) {
+  if (!diff && !m_diff) return;
+  m_diff = std::move(diff);
+  updateTexts();
+}
+
+void CodeView::addToBar(QWidget* widget) { m_bar->addWidget(widget); }
+
+void CodeView::stepChange(bool forward) {
+  CodePane* pane = nullptr;
+  for (CodePane* p : m_panes) {
+    if (p->hasCodeFocus()) pane = p;
+  }
+  if (pane && pane->stepChange(forward)) return;
+  for (CodePane* p : m_panes) {
+    if (p != pane && !p->isHidden() && p->stepChange(forward)) return;
+  }
 }
 
 void CodeView::setBusy(const QString& what) { m_title->setText(what); }
 
 void CodeView::updateTexts() {
-  m_title->setText(m_listing.title);
-  m_title->setToolTip(m_listing.title.toHtmlEscaped());
+  showTitle();
   m_error->setVisible(!m_listing.error.isEmpty());
   m_error->setText(m_listing.error);
   const std::array<const QString*, ColumnCount> texts = {&m_listing.steps, &m_listing.loops, &m_listing.tir, &m_listing.llvm, &m_listing.assembly};
   for (size_t i = 0; i < ColumnCount; ++i) {
-    if (!texts[i]->isEmpty()) {
+    if (m_diff && (!m_diff->forms[i].lines.empty() || !texts[i]->isEmpty())) {
+      m_panes[i]->setDiff(m_diff->forms[i]);
+    } else if (!texts[i]->isEmpty()) {
       m_panes[i]->setText(*texts[i]);
       m_panes[i]->setMergedLines(static_cast<int>(m_listing.merged[i].size()));
     } else {
       m_panes[i]->setPlaceholder(m_listing.error.isEmpty() ? tr("Nothing to show. Select a task or a trial.") : tr("Not built: %1").arg(m_listing.error));
     }
   }
+}
+
+void CodeView::showTitle() {
+  const QString title = m_diff ? tr("%1, against %2").arg(m_listing.title, m_diff->against) : m_listing.title;
+  m_title->setText(title);
+  m_title->setToolTip(title.toHtmlEscaped());
 }
 
 void CodeView::showPlace(const CodePlace& place) {
@@ -138,11 +165,11 @@ void CodeView::showPlace(const CodePlace& place) {
   const auto& merged = m_listing.merged[static_cast<size_t>(place.form)];
   const bool isMerged = std::binary_search(merged.begin(), merged.end(), place.line);
   m_panes[columnOf(place.form)]->goTo(place.line);
-  m_title->setText(isMerged ? tr("The compiler added this line or made it from several: it belongs to no one line") : m_listing.title);
+  if (isMerged) m_title->setText(tr("The compiler added this line or made it from several: it belongs to no one line"));
 }
 
 void CodeView::showLinked(const std::array<std::vector<int>, ColumnCount>& lines) {
-  m_title->setText(m_listing.title);
+  showTitle();
   for (size_t i = 0; i < ColumnCount; ++i) m_panes[i]->setLinkedLines(lines[i], true);
 }
 

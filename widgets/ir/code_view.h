@@ -4,10 +4,13 @@
 #include <QWidget>
 #include <array>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "widgets/ir/code_place.h"
+#include "widgets/ir/line_diff.h"
 
+class QHBoxLayout;
 class QLabel;
 class QLineEdit;
 class QSplitter;
@@ -28,6 +31,12 @@ struct CodeListing {
   QString error;  ///< why later listings are missing; empty if none is
 };
 
+/// The differences between the listings of another candidate and those that are shown, form by form.
+struct CodeDiff {
+  QString against;  ///< which candidate that is
+  std::array<LineDiff, 5> forms;
+};
+
 /// The listings side by side, columns switchable. Bands show what belongs to the selected place in every column.
 class CodeView : public QWidget {
   Q_OBJECT
@@ -35,6 +44,14 @@ class CodeView : public QWidget {
   enum Column { Steps, Loops, Tir, Llvm, Assembly, ColumnCount };
   explicit CodeView(QWidget* parent = nullptr);
   void showListing(const CodeListing& listing);
+  /// Shows the differences in the place of the listing, which they are of, until the next listing or null.
+  void showDiff(std::shared_ptr<const CodeDiff> diff);
+  const CodeDiff* diff() const { return m_diff.get(); }
+  const CodeListing& listing() const { return m_listing; }
+  /// Goes to the next or previous change, in the column of the cursor first.
+  void stepChange(bool forward);
+  /// A widget at the end of the row of columns.
+  void addToBar(QWidget* widget);
   /// Dims the listings while others are made.
   void setBusy(const QString& what);
   void setColumnVisible(Column column, bool visible);
@@ -61,10 +78,13 @@ class CodeView : public QWidget {
  private:
   void recolourButtons();
   void updateTexts();
+  void showTitle();
   CodeListing m_listing;
+  std::shared_ptr<const CodeDiff> m_diff;
   std::array<CodePane*, ColumnCount> m_panes{};
   std::array<QToolButton*, ColumnCount> m_buttons{};
   QSplitter* m_splitter;
+  QHBoxLayout* m_bar;
   QLabel *m_title, *m_error;
   QLineEdit* m_find;
   QLabel* m_findResult;

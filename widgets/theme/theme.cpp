@@ -22,7 +22,7 @@ void finish(Theme& t) {
   for (size_t i = 0; i < t.series.size(); ++i) t.series[i] = withContrast(QColor(kOkabeIto[i]), t.base, 3.2);
   for (QColor* c : {&t.text, &t.mutedText, &t.accent, &t.error, &t.warning, &t.success}) *c = withContrast(withContrast(*c, t.base, 4.6), t.window, 4.6);
   for (QColor* c : {&t.codeKeyword, &t.codeType, &t.codeNumber, &t.codeString, &t.codeComment, &t.codeName, &t.codeLabel}) {
-    *c = withContrast(withContrast(*c, t.base, 4.6), t.linkBand, 4.6);
+    for (const QColor& band : {t.base, t.linkBand, t.addedBand, t.removedBand}) *c = withContrast(*c, band, 4.6);
   }
   t.edge = withContrast(t.edge, t.base, 3.1);
 }
@@ -35,6 +35,7 @@ Theme makeLight() {
   t.error = QColor("#B3261E"), t.warning = QColor("#8A5300"), t.success = QColor("#00694D");
   t.errorBanner = QColor("#FBE3E1"), t.warningBanner = QColor("#FFF1D1"), t.infoBanner = QColor("#DDEEF9");
   t.grid = QColor("#E4E7EB"), t.edge = QColor("#808A96"), t.linkBand = QColor("#FFF1C2"), t.currentBand = QColor("#E3EEF7");
+  t.addedBand = QColor("#D3E8FB"), t.removedBand = QColor("#FDE0C4");
   t.codeKeyword = QColor("#7A2E8E"), t.codeType = QColor("#00607A"), t.codeNumber = QColor("#8A4B00"), t.codeString = QColor("#1E6B34");
   t.codeComment = QColor("#66707C"), t.codeName = QColor("#0B4F9E"), t.codeLabel = QColor("#9A1F5B");
   t.node = QColor("#E3EAF2"), t.nodeHeavy = QColor("#CFE3F5"), t.nodeLight = QColor("#EDF1E4"), t.nodeData = QColor("#F1E9DA");
@@ -51,6 +52,7 @@ Theme makeDark() {
   t.error = QColor("#FF8A80"), t.warning = QColor("#F5B84A"), t.success = QColor("#4CC9A0");
   t.errorBanner = QColor("#4A1F1E"), t.warningBanner = QColor("#45330F"), t.infoBanner = QColor("#17354A");
   t.grid = QColor("#2A3037"), t.edge = QColor("#7D8793"), t.linkBand = QColor("#4A3F14"), t.currentBand = QColor("#22303C");
+  t.addedBand = QColor("#14375A"), t.removedBand = QColor("#51300E");
   t.codeKeyword = QColor("#D2A8FF"), t.codeType = QColor("#76D5E8"), t.codeNumber = QColor("#F2B36B"), t.codeString = QColor("#8FD19E");
   t.codeComment = QColor("#98A2AD"), t.codeName = QColor("#8CC4FF"), t.codeLabel = QColor("#FF9CC8");
   t.node = QColor("#2A333D"), t.nodeHeavy = QColor("#1F3C55"), t.nodeLight = QColor("#2D3624"), t.nodeData = QColor("#3B3222");
@@ -98,11 +100,12 @@ std::vector<ContrastRule> contrastRules(const Theme& t) {
     text("warning", t.warning, bg), text("success", t.success, bg), text("accent", t.accent, bg);
   }
   text("text on raised", t.text, t.raised), text("selected text", t.selectionText, t.selection), text("accent text", t.accentText, t.accent);
-  for (const QColor& bg : {t.errorBanner, t.warningBanner, t.infoBanner, t.node, t.nodeHeavy, t.nodeLight, t.nodeData, t.linkBand, t.currentBand}) {
+  for (const QColor& bg :
+       {t.errorBanner, t.warningBanner, t.infoBanner, t.node, t.nodeHeavy, t.nodeLight, t.nodeData, t.linkBand, t.currentBand, t.addedBand, t.removedBand}) {
     text("text on fill", t.text, bg);
   }
   for (const QColor& fg : {t.codeKeyword, t.codeType, t.codeNumber, t.codeString, t.codeComment, t.codeName, t.codeLabel}) {
-    text("code", fg, t.base), text("code on link band", fg, t.linkBand);
+    text("code", fg, t.base), text("code on link band", fg, t.linkBand), text("code on added", fg, t.addedBand), text("code on removed", fg, t.removedBand);
   }
   for (const QColor& fg : t.series) rules.push_back({"series", fg, t.base, 3.0});
   rules.push_back({"edge", t.edge, t.base, 3.0});

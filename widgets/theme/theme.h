@@ -20,6 +20,7 @@ struct Theme {
   QColor error, warning, success;                 ///< text and graphics
   QColor errorBanner, warningBanner, infoBanner;  ///< backgrounds under `text`
   QColor grid, edge, linkBand, currentBand;
+  QColor addedBand, removedBand;  ///< behind lines of a difference
   QColor codeKeyword, codeType, codeNumber, codeString, codeComment, codeName, codeLabel;
   QColor node, nodeHeavy, nodeLight, nodeData;  ///< fills of graph nodes under `text`
   std::array<QColor, 8> series;                 ///< Okabe and Ito's colours, shifted in lightness until they reach 3:1 on `base`

@@ -5,8 +5,8 @@
 // The headers of QScintilla use the short keywords.
 #define signals Q_SIGNALS
 #define slots Q_SLOTS
-#include <Qsci/qsciscintilla.h>
 #include <Qsci/qscilexercustom.h>
+#include <Qsci/qsciscintilla.h>
 #undef signals
 #undef slots
 
@@ -112,6 +112,62 @@ class CodeViewTest : public QObject {
     // A click on the line where the cursor is already is a choice too.
     QTest::mouseClick(view.pane(CodeView::Tir)->editor()->viewport(), Qt::LeftButton, {}, QPoint(60, 5));
     QTRY_COMPARE(activated.back()[0].value<CodePlace>(), (CodePlace{CodeLanguage::tir, 0}));
+  }
+
+  void differencesTakeThePlaceOfListings() {
+    CodeView view;
+    view.resize(900, 300);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    view.showListing(listing());
+    auto diff = std::make_shared<CodeDiff>();
+    diff->against = QStringLiteral("Point 9");
+    // One line of the TIR is another one, one of the assembly is new.
+    diff->forms[CodeView::Tir] = diffLines("def main(A: Buffer):\n    for i in range(4):\n        C[i] = A[i] * 2.0  # store\n", listing().tir.toStdString());
+    diff->forms[CodeView::Assembly] = diffLines("main:\n\tret\n", listing().assembly.toStdString());
+    diff->forms[CodeView::Llvm] = diffLines(listing().llvm.toStdString(), listing().llvm.toStdString());
+    view.showDiff(diff);
+    CodePane *tir = view.pane(CodeView::Tir), *assembly = view.pane(CodeView::Assembly);
+    QCOMPARE(tir->text().split(QLatin1Char('\n'))[1], QStringLiteral("    for i in range(4):"));
+    QCOMPARE(tir->changeCount(), 1);
+    const auto band = [](CodePane* pane, int row, int marker) { return (pane->editor()->markersAtLine(row) & (1u << marker)) != 0; };
+    QVERIFY(band(tir, 1, 5) && band(tir, 2, 4) && !band(tir, 0, 4) && !band(tir, 3, 4));
+    // Places still count lines of the listing: the store is its line 2, in row 3.
+    view.showPlace({CodeLanguage::assembly, 1});
+    QVERIFY(marked(tir, 3) && !marked(tir, 2));
+    QVERIFY(marked(assembly, 1));
+    QSignalSpy activated(&view, &CodeView::placeActivated);
+    int row = 0, column = 0;
+    tir->editor()->getCursorPosition(&row, &column);
+    tir->editor()->setFocus();
+    QVERIFY(tir->stepChange(true));
+    tir->editor()->getCursorPosition(&row, &column);
+    QCOMPARE(row, 1);
+    QVERIFY(!tir->stepChange(true));
+    QTest::keyClick(tir->editor(), Qt::Key_Down);
+    QTRY_COMPARE(activated.count(), 1);
+    QCOMPARE(activated[0][0].value<CodePlace>(), (CodePlace{CodeLanguage::tir, 1}));
+    QTest::keyClick(tir->editor(), Qt::Key_Up);  // a removed line is no place
+    QTest::qWait(30);
+    QCOMPARE(activated.count(), 1);
+    view.showDiff(nullptr);
+    QCOMPARE(tir->text(), listing().tir);
+    QVERIFY(!band(tir, 1, 5) && tir->changeCount() == 0);
+  }
+
+  void aFirstLineThatChangedIsTheFirstChange() {
+    CodePane pane(CodeLanguage::tir, QStringLiteral("TIR"));
+    pane.setDiff(diffLines("x\nb\nc\n", "a\nb\nd\n"));
+    int row = -1, column = 0;
+    for (const int expected : {0, 3}) {
+      QVERIFY(pane.stepChange(true));
+      pane.editor()->getCursorPosition(&row, &column);
+      QCOMPARE(row, expected);
+    }
+    QVERIFY(!pane.stepChange(true));
+    QVERIFY(pane.stepChange(false));
+    pane.editor()->getCursorPosition(&row, &column);
+    QCOMPARE(row, 0);
   }
 
   void errorsSayWhyListingsAreMissing() {
