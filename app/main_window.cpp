@@ -17,6 +17,7 @@
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QVBoxLayout>
+#include <cmath>
 
 #include "app/command_box.h"
 #include "app/manual_window.h"
@@ -28,10 +29,12 @@
 #include "app/views/code_dock.h"
 #include "app/views/graph_page.h"
 #include "app/views/import_dialog.h"
+#include "app/views/race_dialog.h"
 #include "app/views/start_page.h"
 #include "app/views/trials_view.h"
 #include "app/views/tune_view.h"
 #include "widgets/common/banner.h"
+#include "widgets/common/format.h"
 
 namespace tw::app {
 namespace {
@@ -76,6 +79,7 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
       m_workspace(m_jobs),
       m_models(engine, m_jobs, m_workspace),
       m_tuning(engine, m_workspace),
+      m_race(m_tuning),
       m_trials(m_hub, m_jobs, m_workspace, m_tuning),
       m_explain(engine, m_hub, m_jobs, m_workspace, m_tuning),
       m_tasks(engine, m_hub, m_jobs, m_workspace, m_tuning),
@@ -132,8 +136,10 @@ void MainWindow::connectServices() {
   connect(m_start, &StartPage::zooChosen, this, &MainWindow::openZoo);
   connect(m_start, &StartPage::fileChosen, this, &MainWindow::openFile);
   connect(&m_models, &ModelService::opened, this, &MainWindow::showModel);
-  connect(&m_models, &ModelService::failed, this,
-          [this](const QString& message, const QString& details) { m_banner->showMessage(Banner::Kind::error, message, details); });
+  connect(&m_models, &ModelService::failed, this, [this](const QString& message, const QString& details) {
+    m_whenOpen = {};
+    m_banner->showMessage(Banner::Kind::error, message, details);
+  });
   connect(&m_models, &ModelService::busyChanged, this, [this](const QString& what) {
     m_busyWith = what;
     m_busy->setVisible(!what.isEmpty());
@@ -168,7 +174,16 @@ void MainWindow::connectServices() {
     if (m_closeWhenIdle) QMetaObject::invokeMethod(this, &QWidget::close, Qt::QueuedConnection);
   });
   connect(&m_tuning, &TuneService::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, message); });
-  connect(&m_tuning, &TuneService::finished, this, [this](const QString& summary) { m_banner->showMessage(Banner::Kind::info, summary); });
+  connect(&m_tuning, &TuneService::finished, this, &MainWindow::showOutcome);
+  connect(&m_race, &RaceService::changed, this, &MainWindow::showRace);
+  connect(&m_race, &RaceService::finished, this, [this] {
+    m_banner->showMessage(Banner::Kind::info,
+                          tr("The race is over: %n session(s) stand side by side in Compare.", nullptr, static_cast<int>(m_race.sessions().size())));
+  });
+  connect(&m_hub, &SelectionHub::taskChanged, this, [this] {
+    // The offer speaks of another task.
+    if (!m_offer.isEmpty() && m_banner->text() == m_offer) m_banner->hide();
+  });
   connect(&m_trials, &TrialService::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, message); });
   connect(&m_tasks, &TaskBoard::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::warning, message); });
   connect(&m_marks, &MarkService::failed, this, &MainWindow::showMessage);
@@ -218,19 +233,24 @@ void MainWindow::chooseLog() {
 }
 
 void MainWindow::showImported(const logs::ImportedLog& log) {
-  m_banner->showMessage(widgets::Banner::Kind::info,
-                        tr("%1 trials of %n task(s) imported, %2 of them failures; %3 lines of no use.", nullptr, static_cast<int>(log.content.tasks.size()))
-                            .arg(log.stored)
-                            .arg(log.failures)
-                            .arg(log.content.problems.size()));
-  if (log.sessions.empty()) return;
-  const auto show = [this, log] {
-    m_hub.setComparedSessions(log.sessions);
-    m_hub.setSession(log.sessions.front());
+  const auto say = [this, log] {
+    m_banner->showMessage(
+        widgets::Banner::Kind::info,
+        tr("%1 trials of %n task(s) imported, %2 of them failures; %3 lines of no use.", nullptr, static_cast<int>(log.content.tasks.size()))
+            .arg(widgets::countText(log.stored), widgets::countText(log.failures), widgets::countText(static_cast<qint64>(log.content.problems.size()))));
   };
-  if (m_hub.model() && m_hub.model()->id == log.model) return show();
-  connect(&m_models, &ModelService::opened, this, show, Qt::SingleShotConnection);
-  m_models.openStored(log.model);
+  if (log.sessions.empty()) return say();
+  withModel(log.model, [this, log, say] {
+    m_hub.setComparedSessions(log.sessions, SelectionHub::Way::followed);
+    m_hub.setSession(log.sessions.front());
+    say();
+  });
+}
+
+void MainWindow::withModel(ModelId model, std::function<void()> then) {
+  if (m_hub.model() && m_hub.model()->id == model) return then();
+  m_whenOpen = {model, std::move(then)};
+  m_models.openStored(model);
 }
 
 void MainWindow::openZoo(const QString& name, bool tiny) { m_models.openZoo(name, tiny); }
@@ -240,12 +260,84 @@ void MainWindow::showModel(const OpenModelPtr& model) {
   m_pages->setCurrentWidget(m_graph);
   if (!m_currentView) m_currentView = m_graph;
   m_hub.setModel(model);
-  if (const SessionId wanted = std::exchange(m_resumeWhenOpen, {})) {
-    m_hub.setSession(wanted);
-    resumeSession();
-  }
   setWindowTitle(tr("%1 – Tilewright").arg(model->name));
   addRecent(model->path);
+  offerTuning();
+  const auto [wanted, then] = std::exchange(m_whenOpen, {});
+  if (!then) return;
+  if (wanted == model->id) return then();
+  m_banner->showMessage(widgets::Banner::Kind::warning, tr("The file %1 has changed: it is not the network that the session tuned.").arg(model->path));
+}
+
+void MainWindow::closeModel() {
+  m_pages->setCurrentWidget(m_start);
+  m_banner->hide();
+  m_hub.setModel(nullptr);
+  setWindowTitle(tr("Tilewright"));
+}
+
+void MainWindow::offerTuning() {
+  const OpenModelPtr& model = m_hub.model();
+  const auto& sessions = m_workspace.sessions();
+  const bool tuned = std::any_of(sessions.begin(), sessions.end(), [&](const db::SessionRow& s) { return s.model == model->id; });
+  const records::Task* task = m_hub.taskValue();
+  if (tuned || !task || !task->dag || !m_actions.get(QStringLiteral("tune.task"))->isEnabled()) return;
+  m_offer = tr("This network was never tuned. Task T%1 %2 holds %3 % of its operations, more than any other.")
+                .arg(m_hub.task() + 1)
+                .arg(QString::fromStdString(task->name), widgets::numberText(100 * model->tasks[static_cast<size_t>(m_hub.task())].flops_share, 3));
+  m_banner->showMessage(widgets::Banner::Kind::info, m_offer, {}, {m_actions.get(QStringLiteral("tune.task")), m_actions.get(QStringLiteral("tune.start"))});
+}
+
+void MainWindow::showOutcome(const QString& summary) {
+  if (m_race.isActive()) return statusBar()->showMessage(summary, 5000);
+  // Times of the tasks that were tried, each as often as the network runs it.
+  double before = 0, after = 0;
+  int tasks = 0, only = -1;
+  const OpenModelPtr& model = m_tuning.model();
+  for (size_t t = 0; t < model->tasks.size(); ++t) {
+    const auto* p = m_tuning.progress(static_cast<int>(t));
+    if (!p || !(p->defaultSeconds > 0) || !(p->bestSeconds > 0) || !std::isfinite(p->defaultSeconds) || !std::isfinite(p->bestSeconds)) continue;
+    before += model->tasks[t].weight * p->defaultSeconds, after += model->tasks[t].weight * std::min(p->bestSeconds, p->defaultSeconds);
+    only = static_cast<int>(t);
+    ++tasks;
+  }
+  if (tasks == 0) return m_banner->showMessage(widgets::Banner::Kind::info, summary);
+  const QString what = tasks == 1 ? tr("T%1 %2").arg(only + 1).arg(QString::fromStdString(model->tasks[static_cast<size_t>(only)].task.name))
+                                  : tr("The %n tasks in a run of the network", nullptr, tasks);
+  const QString times = tr("%1 instead of %2 by the default schedule").arg(widgets::secondsText(after), widgets::secondsText(before));
+  const QString gain = after < before ? tr("%1: %2 times as fast, %3.").arg(what, widgets::numberText(before / after, 3), times)
+                                      : tr("%1: nothing faster than the default schedule was found.").arg(what);
+  m_banner->showMessage(widgets::Banner::Kind::info, gain + QLatin1Char(' ') + summary, {},
+                        {m_actions.get(QStringLiteral("trial.why")), m_actions.get(QStringLiteral("trial.code"))});
+}
+
+void MainWindow::chooseRace() {
+  auto* dialog = new RaceDialog(m_services.engine.strategies(), m_hub, m_tuneView->options(), this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &QDialog::accepted, this, [this, dialog] {
+    const RaceService::Plan plan = dialog->plan();
+    if (plan.model != m_hub.model()) return;
+    m_banner->hide();
+    m_hub.setTrial(-1);
+    m_hub.setComparedSessions({}, SelectionHub::Way::followed);
+    setPerspective(QStringLiteral("compare"));
+    m_race.start(plan);
+  });
+  dialog->open();
+}
+
+void MainWindow::showRace() {
+  if (m_race.isActive())
+    statusBar()->showMessage(tr("Race: session %1 of %2").arg(m_race.sessions().size()).arg(m_race.total()));
+  else
+    statusBar()->clearMessage();
+  if (m_tuning.model() == m_hub.model()) m_hub.setComparedSessions(m_race.sessions(), SelectionHub::Way::followed);
+}
+
+void MainWindow::raiseView(const char* view) {
+  auto* dock = findChild<QDockWidget*>(QStringLiteral("dock.") + QLatin1String(view));
+  dock->show();
+  dock->raise();
 }
 
 void MainWindow::startTuning() {
@@ -276,15 +368,11 @@ void MainWindow::resumeSession() {
   const db::SessionRow* session = resumable();
   if (!session) return;
   m_banner->hide();
-  if (m_hub.model() && m_hub.model()->id == session->model) {
+  withModel(session->model, [this, row = *session] {
+    m_hub.setSession(row.id);
     m_hub.setTrial(-1);
-    return m_tuning.resume(m_hub.model(), *session);
-  }
-  for (const db::ModelRow& model : m_workspace.models()) {
-    if (model.id != session->model) continue;
-    m_resumeWhenOpen = session->id;
-    openFile(QString::fromStdString(model.path));
-  }
+    m_tuning.resume(m_hub.model(), row);
+  });
 }
 
 void MainWindow::offerRecovery() {
@@ -297,7 +385,7 @@ void MainWindow::offerRecovery() {
                             .arg(last.id.value)
                             .arg(m_workspace.modelName(last.model))
                             .arg(last.trials),
-                        {}, m_actions.get(QStringLiteral("tune.resume")));
+                        {}, {m_actions.get(QStringLiteral("tune.resume"))});
 }
 
 void MainWindow::addRecent(const QString& path) {
@@ -324,6 +412,15 @@ void MainWindow::chooseFile() {
   if (path.isEmpty()) return;
   QSettings().setValue(QStringLiteral("folder"), QFileInfo(path).absolutePath());
   openAny(path);
+}
+
+void MainWindow::newWorkspace() {
+  QString path = QFileDialog::getSaveFileName(this, tr("New workspace"), QFileInfo(m_workspace.path()).absolutePath(), tr("Tilewright workspaces (*.twdb)"),
+                                              nullptr, QFileDialog::DontConfirmOverwrite);
+  if (path.isEmpty()) return;
+  if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".twdb");
+  if (QFileInfo::exists(path)) return showMessage(tr("There is a file %1 already; a new workspace never replaces one.").arg(path));
+  openWorkspace(path);
 }
 
 void MainWindow::chooseWorkspace() {
@@ -457,6 +554,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     const QuitChoice choice = askQuit();
     if (choice == QuitChoice::stay) return;
     m_closeWhenIdle = true;
+    m_race.stop();
     if (choice == QuitChoice::background)
       hide();
     else

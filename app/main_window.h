@@ -15,6 +15,7 @@
 #include "app/services/job_runner.h"
 #include "app/services/mark_service.h"
 #include "app/services/model_service.h"
+#include "app/services/race_service.h"
 #include "app/services/task_board.h"
 #include "app/services/trial_service.h"
 #include "app/services/tune_service.h"
@@ -74,6 +75,7 @@ class MainWindow : public QMainWindow {
   SelectionHub& hub() { return m_hub; }
   ActionRegistry& actions() { return m_actions; }
   TuneService& tuning() { return m_tuning; }
+  RaceService& race() { return m_race; }
   Workspace& workspace() { return m_workspace; }
   TrialService& trials() { return m_trials; }
   ExplainService& explaining() { return m_explain; }
@@ -119,11 +121,23 @@ class MainWindow : public QMainWindow {
   /// Opens the session's model first where that is not on screen.
   void resumeSession();
   void offerRecovery();
+  /// Says what to do first with a network that was never tuned.
+  void offerTuning();
+  /// Says what a session brought and leads to the reasons and the code.
+  void showOutcome(const QString& summary);
+  void chooseRace();
+  void showRace();
+  void closeModel();
+  /// Brings a view to the front, wherever it is.
+  void raiseView(const char* view);
+  /// Runs `then` with the model on screen: at once, or when it has been opened.
+  void withModel(ModelId model, std::function<void()> then);
   void showModel(const OpenModelPtr& model);
   void chooseFile();
   void chooseLog();
   void importLog(const QString& path);
   void showImported(const logs::ImportedLog& log);
+  void newWorkspace();
   void chooseWorkspace();
   void chooseExport();
   void chooseReport();
@@ -144,6 +158,7 @@ class MainWindow : public QMainWindow {
   Workspace m_workspace;
   ModelService m_models;
   TuneService m_tuning;
+  RaceService m_race;
   TrialService m_trials;
   ExplainService m_explain;
   TaskBoard m_tasks;
@@ -165,11 +180,11 @@ class MainWindow : public QMainWindow {
   QMenu* m_recentMenu = nullptr;
   QLabel *m_crumb = nullptr, *m_workspaceLabel = nullptr;
   QProgressBar* m_busy = nullptr;
-  QString m_busyWith, m_perspective;
+  QString m_busyWith, m_perspective, m_offer;
   QPointer<QWidget> m_currentView;
   LatestJob m_reportJob;
   int m_pinned = 0;
-  SessionId m_resumeWhenOpen;
+  std::pair<ModelId, std::function<void()>> m_whenOpen;
   bool m_closeWhenIdle = false, m_lookForInterrupted = false;
 };
 

@@ -51,12 +51,15 @@ void MainWindow::makeFileActions() {
   m_actions.add(id("file.import"), tr("&Import log…"), tr("Import trials that AutoTVM or Ansor logged"), QKeySequence(tr("Ctrl+I")), [this] { chooseLog(); });
   m_actions.add(id("file.start"), tr("Start &page"), tr("Show bundled networks and recent files"), QKeySequence(tr("Ctrl+Home")),
                 [this] { m_pages->setCurrentIndex(0); });
-  m_actions.add(id("file.workspace"), tr("Open or create &workspace…"), tr("Open or create the file that keeps all sessions"), QKeySequence(tr("Ctrl+Shift+O")),
+  m_actions.add(id("file.newWorkspace"), tr("&New workspace…"), tr("Create an empty file that keeps sessions"), QKeySequence::New, [this] { newWorkspace(); });
+  m_actions.add(id("file.workspace"), tr("Open &workspace…"), tr("Open another file that keeps sessions, or create it"), QKeySequence(tr("Ctrl+Shift+O")),
                 [this] { chooseWorkspace(); });
   m_actions.add(id("file.exportView"), tr("&Export view…"), tr("Write the view last clicked into as a picture, as vectors or as a table"),
                 QKeySequence(tr("Ctrl+E")), [this] { chooseExport(); });
   m_actions.add(id("file.exportReport"), tr("Export &report…"), tr("Write the selected session as a web page of its own"), QKeySequence(tr("Ctrl+Shift+E")),
                 [this] { chooseReport(); });
+  m_actions.add(id("file.close"), tr("&Close model"), tr("Close the model and show the start page; its sessions stay in the workspace"),
+                QKeySequence(tr("Ctrl+W")), [this] { closeModel(); });
   m_actions.add(id("file.quit"), tr("&Quit"), tr("Close the workbench"), QKeySequence::Quit, [this] { close(); });
 }
 
@@ -96,6 +99,14 @@ void MainWindow::makeGoActions() {
   m_actions.add(id("pass.previous"), tr("Previous pa&ss"), tr("Choose the previous pass"), QKeySequence(tr("[")), [this] { m_passesView->step(-1); });
   m_actions.add(id("trial.best"), tr("Best &trial"), tr("Select the fastest trial of this session"), QKeySequence(tr("Alt+Home")),
                 [this] { m_trialsView->goToBest(); });
+  const auto explain = [this](const char* view) {
+    if (m_hub.trial() < 0) m_trialsView->goToBest();
+    raiseView(view);
+  };
+  m_actions.add(id("trial.why"), tr("&Why is this fast?"), tr("Explain the selected trial, or the best one: roofs, footprints, rules"),
+                QKeySequence(tr("Alt+Return")), [explain] { explain("why"); });
+  m_actions.add(id("trial.code"), tr("See the co&de"), tr("Show every form of the selected trial's code, or of the best one's"),
+                QKeySequence(tr("Alt+Shift+Return")), [explain] { explain("code"); });
 }
 
 void MainWindow::makeTuneActions() {
@@ -106,6 +117,8 @@ void MainWindow::makeTuneActions() {
   });
   m_actions.add(id("tune.resume"), tr("&Resume session"), tr("Go on with the selected session, or with the newest that was interrupted"),
                 QKeySequence(tr("Ctrl+Shift+F5")), [this] { resumeSession(); });
+  m_actions.add(id("tune.race"), tr("Ra&ce of tuners…"), tr("Run several tuners with several seeds and compare what they find"), QKeySequence(tr("Ctrl+R")),
+                [this] { chooseRace(); });
   m_actions.addToggle(id("tune.pause"), tr("&Pause"), tr("Pause or continue the session"), QKeySequence(tr("Shift+F5")),
                       [this](bool on) { m_tuning.setPaused(on); });
   m_actions.add(id("tune.cancel"), tr("S&top"), tr("Stop the session; everything measured is kept"), QKeySequence(tr("Ctrl+.")), [this] { m_tuning.cancel(); });
@@ -162,7 +175,7 @@ void MainWindow::setConditions() {
     if (!m_hub.model()->id) return tr("the model is not in the workspace yet; open it again");
     return QString();
   };
-  when({"tune.start"}, cannotStart);
+  when({"tune.start", "tune.race"}, cannotStart);
   when({"tune.task"}, [this, cannotStart] {
     const QString why = cannotStart();
     return why.isEmpty() && m_hub.task() < 0 ? tr("select a task first") : why;
@@ -176,8 +189,8 @@ void MainWindow::setConditions() {
     if (!m_tuning.isActive()) return tr("no session is running");
     return m_tuning.state() == TuneService::State::stopping ? tr("it is stopping already") : QString();
   });
-  when({"trial.next", "trial.previous", "trial.best"}, [this] { return m_trials.store() ? QString() : tr("no trials are shown"); });
-  when({"graph.fit", "graph.zoomIn", "graph.zoomOut", "graph.search", "code.find", "code.findNext", "code.findPrevious"}, noModel);
+  when({"trial.next", "trial.previous", "trial.best", "trial.why", "trial.code"}, [this] { return m_trials.store() ? QString() : tr("no trials are shown"); });
+  when({"graph.fit", "graph.zoomIn", "graph.zoomOut", "graph.search", "code.find", "code.findNext", "code.findPrevious", "file.close"}, noModel);
   when({"pass.next", "pass.previous"}, noModel);
   when({"code.keepBase"}, [this] { return m_hub.trial() >= 0 ? QString() : tr("select a trial first"); });
   when({"code.noBase", "code.nextChange", "code.previousChange"},
@@ -329,8 +342,10 @@ void MainWindow::makeCommandBox() {
          std::vector<Command> out;
          if (!m_explain.explanation()) return out;
          const QStringList lines = QString::fromStdString(m_explain.explanation()->loops).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
-         for (int i = 0; i < lines.size(); ++i)
+         for (int i = 0; i < lines.size(); ++i) {
+           if (!lines[i].trimmed().startsWith(QLatin1String("for "))) continue;  // an array, or the name of a stage
            out.push_back({lines[i].trimmed(), tr("loop nest, line %1").arg(i + 1), {}, {}, [this, i] { m_hub.setPlace({widgets::CodeLanguage::loops, i}); }});
+         }
          return out;
        },
        false});

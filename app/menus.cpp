@@ -16,15 +16,16 @@ struct MenuTexts {
 
 const std::vector<MenuDef>& menus() {
   static const std::vector<MenuDef> table = {
-      {[] { return MenuTexts::tr("&File"); },
-       QStringList{"file.open", "file.import", kRecentMenu, "file.start", "", "file.workspace", "", "file.exportView", "file.exportReport", "", "file.quit"}},
+      {[] { return MenuTexts::tr("&File"); }, QStringList{"file.open", "file.import", kRecentMenu, "file.start", "", "file.newWorkspace", "file.workspace", "",
+                                                          "file.exportView", "file.exportReport", "", "file.close", "file.quit"}},
       {[] { return MenuTexts::tr("&Edit"); }, QStringList{"edit.undo", "edit.redo", "", "edit.copyView", "", "code.find", "code.findNext", "code.findPrevious",
                                                           "graph.search", "", "code.keepBase", "code.noBase"}},
       {[] { return MenuTexts::tr("&View"); }, QStringList{kPerspectivesMenu, kPanelsMenu, "view.resetLayout", "", "view.table", "view.pin", "", "graph.zoomIn",
                                                           "graph.zoomOut", "graph.fit", "", kThemeMenu, "view.bigType", "view.fullScreen"}},
-      {[] { return MenuTexts::tr("&Go"); }, QStringList{"go.commands", "", "go.back", "go.forward", "", "trial.next", "trial.previous", "trial.best", "",
-                                                        "pass.next", "pass.previous", "", "code.nextChange", "code.previousChange"}},
-      {[] { return MenuTexts::tr("&Tune"); }, QStringList{"tune.start", "tune.task", "tune.resume", "", "tune.pause", "tune.cancel"}},
+      {[] { return MenuTexts::tr("&Go"); },
+       QStringList{"go.commands", "", "go.back", "go.forward", "", "trial.next", "trial.previous", "trial.best", "trial.why", "trial.code", "", "pass.next",
+                   "pass.previous", "", "code.nextChange", "code.previousChange"}},
+      {[] { return MenuTexts::tr("&Tune"); }, QStringList{"tune.start", "tune.task", "tune.resume", "tune.race", "", "tune.pause", "tune.cancel"}},
       {[] { return MenuTexts::tr("&Help"); }, QStringList{"help.manual", "help.shortcuts", "", "help.about"}},
   };
   return table;

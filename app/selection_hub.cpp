@@ -267,8 +267,11 @@ void SelectionHub::toggleTray(const TrialRef& trial) {
   setTray(std::move(tray));
 }
 
-void SelectionHub::setComparedSessions(std::vector<SessionId> sessions) {
-  if (sessions != m_compared) m_undo.push(new ComparedCommand(*this, std::move(sessions)));
+void SelectionHub::setComparedSessions(std::vector<SessionId> sessions, Way way) {
+  if (sessions == m_compared) return;
+  if (way == Way::chosen) return m_undo.push(new ComparedCommand(*this, std::move(sessions)));
+  m_compared = std::move(sessions);
+  Q_EMIT comparedSessionsChanged();
 }
 
 }  // namespace tw::app

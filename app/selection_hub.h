@@ -94,7 +94,8 @@ class SelectionHub : public QObject {
   void toggleTray(const TrialRef& trial);
   /// Sessions put side by side.
   const std::vector<SessionId>& comparedSessions() const { return m_compared; }
-  void setComparedSessions(std::vector<SessionId> sessions);
+  /// What was followed cannot be undone.
+  void setComparedSessions(std::vector<SessionId> sessions, Way way = Way::chosen);
 
  Q_SIGNALS:
   void modelChanged();

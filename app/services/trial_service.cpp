@@ -43,18 +43,19 @@ void TrialService::load(SessionId session, TaskId task, double flops) {
 }
 
 void TrialService::readOn(SessionId session, TaskId task, const widgets::TrialStorePtr& store) {
-  constexpr int64_t kPage = 1 << 14;
+  // A screen full of trials comes first.
+  const int64_t page = store->size() == 0 ? 1 << 8 : 1 << 14;
   using Rows = std::vector<db::TrialOutcome>;
-  const auto work = [reader = m_workspace.reader(), session, task, after = store->lastNumber()](StopToken) -> Expected<Rows> {
-    return reader->outcomes(session, task, after, kPage);
+  const auto work = [reader = m_workspace.reader(), session, task, after = store->lastNumber(), page](StopToken) -> Expected<Rows> {
+    return reader->outcomes(session, task, after, page);
   };
-  m_job.replace(m_jobs.run<Rows>(Lane::database, this, work, [this, session, task, store](Expected<Rows> rows) {
+  m_job.replace(m_jobs.run<Rows>(Lane::database, this, work, [this, session, task, store, page](Expected<Rows> rows) {
     if (!rows) {
       Q_EMIT failed(tr("The trials cannot be read: %1").arg(QString::fromStdString(rows.error().text())));
       return set(nullptr, false, false);
     }
     for (const db::TrialOutcome& row : *rows) store->append(row);
-    const bool more = static_cast<int64_t>(rows->size()) == kPage;
+    const bool more = static_cast<int64_t>(rows->size()) == page;
     if (m_store == store) {
       m_loading = more;
       Q_EMIT storeGrew();

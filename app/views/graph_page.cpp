@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/graph_page.h"
 
+#include <QAction>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -12,6 +13,7 @@
 #include "app/action_registry.h"
 #include "app/selection_hub.h"
 #include "app/services/explain_service.h"
+#include "widgets/common/empty_state.h"
 #include "widgets/common/format.h"
 #include "widgets/graph/graph_view.h"
 
@@ -67,9 +69,15 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   box->addLayout(bar);
   box->addWidget(m_caption);
   box->addWidget(m_progress);
-  box->addWidget(m_view, 1);
+  m_again = new QAction(tr("Lay out the graph"), this);
+  connect(m_again, &QAction::triggered, this, &GraphPage::layOut);
+  m_state = new widgets::EmptyState(m_view, this);
+  box->addWidget(m_state, 1);
 
-  connect(stop, &QToolButton::clicked, this, &GraphPage::cancelLayout);
+  connect(stop, &QToolButton::clicked, this, [this] {
+    cancelLayout();
+    m_state->showEmpty(tr("The layout was cancelled"), tr("Tasks, trials and code are there without it."), m_again);
+  });
   connect(m_shown, &QComboBox::currentIndexChanged, this, &GraphPage::layOut);
   connect(m_search, &QLineEdit::textChanged, this, [this] { search(false); });
   connect(m_search, &QLineEdit::returnPressed, this, [this] { search(true); });
@@ -102,6 +110,12 @@ void GraphPage::layOut() {
                          .arg(model->name, widgets::countText(static_cast<qint64>(graph.nodes.size())), widgets::countText(graph.parameter_count()),
                               widgets::countText(static_cast<qint64>(model->network.partition.groups.size())),
                               widgets::countText(static_cast<qint64>(model->tasks.size()))));
+  if (graph.nodes.empty()) {
+    m_caption->setText(tr("%1: %n task(s)", nullptr, static_cast<int>(model->tasks.size())).arg(model->name));
+    m_state->showEmpty(tr("No graph"), tr("This model stands for a log of another program, which names tasks and trials but not the network around them."));
+    return Q_EMIT laidOut();
+  }
+  m_state->showContent();
   widgets::GraphGrouping grouping;
   if (shown == Fused) {
     grouping.groupOf = model->groupOfNodes;

@@ -7,6 +7,7 @@
 #include "app/views/view.h"
 #include "widgets/graph/graph_scene.h"
 
+class QAction;
 class QComboBox;
 class QLabel;
 class QLineEdit;
@@ -14,8 +15,9 @@ class QProgressBar;
 class QToolButton;
 
 namespace tw::widgets {
+class EmptyState;
 class GraphView;
-}
+}  // namespace tw::widgets
 
 namespace tw::app {
 
@@ -41,6 +43,8 @@ class GraphPage : public QWidget {
   void showLinked();
   Services& m_services;
   widgets::GraphView* m_view;
+  widgets::EmptyState* m_state;
+  QAction* m_again;
   QLineEdit* m_search;
   QLabel *m_matches, *m_zoom, *m_caption;
   QComboBox* m_shown;

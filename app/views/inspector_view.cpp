@@ -126,7 +126,9 @@ void InspectorView::showSelection() {
 void InspectorView::showProperties() {
   m_properties->clear();
   const QString id = noun();
-  const bool any = !id.isEmpty();
+  // The selection may be on its way to another model, and what the list names gone.
+  const std::vector<Noun> now = selectedNouns(m_services.hub);
+  const bool any = std::any_of(now.begin(), now.end(), [&](const Noun& n) { return n.id == id; });
   m_note->setEnabled(any && m_services.workspace.isWritable());
   m_tags->setEnabled(m_note->isEnabled());
   if (!any) return m_properties->showMessage(tr("Open a model: what is selected is described here, with your notes."));

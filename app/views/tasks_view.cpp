@@ -26,7 +26,7 @@ TasksView::TasksView(Services& services, QWidget* parent)
   m_table->setSortingEnabled(true);
   m_table->sortByColumn(TaskModel::Name, Qt::AscendingOrder);
   m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
-  m_table->addAction(services.actions.get(QStringLiteral("tune.task")));
+  m_table->addActions({services.actions.get(QStringLiteral("tune.task")), services.actions.get(QStringLiteral("tune.race"))});
   auto* header = m_table->header();
   header->setStretchLastSection(false);
   const int widths[] = {178, 92, 52, 58, 64, 126, 84, 66, 46, 66, 64, 70, 66};

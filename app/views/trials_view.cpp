@@ -25,7 +25,6 @@
 #include "widgets/tuning/trials_beside.h"
 
 namespace tw::app {
-namespace {}
 
 TrialsView::TrialsView(Services& services, QWidget* parent)
     : QWidget(parent), m_services(services), m_model(new widgets::TrialModel(this)), m_tray(new widgets::SideBySideModel(this)), m_table(new QTreeView(this)) {
@@ -42,7 +41,7 @@ TrialsView::TrialsView(Services& services, QWidget* parent)
   auto* pin = new QAction(tr("Put into or take out of the tray"), m_table);
   pin->setObjectName(QStringLiteral("menu.trials.tray"));
   connect(pin, &QAction::triggered, this, &TrialsView::toggleTray);
-  m_table->addAction(pin);
+  m_table->addActions({services.actions.get(QStringLiteral("trial.why")), pin});
   m_state = new widgets::EmptyState(m_table, this);
   auto* split = new QSplitter(Qt::Vertical, this);
   split->setChildrenCollapsible(false);

@@ -44,6 +44,7 @@ struct Call {
   const char* op = nullptr;
   graph::Attrs attrs;
   graph::TensorType x, w;
+  bool constant = true;  ///< the second tensor holds weights
 };
 
 /// Data, kernel, strides, padding, dilation come first in every convolution.
@@ -74,7 +75,7 @@ std::optional<Call> call_of(const records::AutotvmRecord& line) {
     const auto flag = [&](size_t i) { return a.size() > i && (a[i] == 1 || a[i] == true); };
     if (flag(4)) return std::nullopt;
     if (flag(5)) std::swap(w->shape[1], w->shape[2]);
-    return Call{"matmul", {}, *x, *w};
+    return Call{"matmul", {}, *x, *w, false};
   }
   return line.name.find("conv2d") != std::string::npos ? convolution(line, *x, *w) : std::nullopt;
 }
@@ -92,9 +93,15 @@ Expected<records::Task> logged_task(const records::AutotvmRecord& line, const Ta
   const graph::Graph g = std::move(b).finish();
   std::vector<int> nodes;
   for (size_t i = 0; i < g.nodes.size(); ++i) nodes.push_back(static_cast<int>(i));
-  TW_TRY(const auto dag, graph::to_dag(g, nodes, g.outputs));
-  if (!records::same_workload(records::autotvm_task(*dag.dag), line.name, line.args)) return unknown;
-  return records::make_task(line.name.substr(0, line.name.find('.')), dag.dag, target);
+  TW_TRY(const auto made, graph::to_dag(g, nodes, g.outputs));
+  te::Dag dag = *made.dag;
+  // A graph's constant has data, which a line has not.
+  size_t placeholder = 0;
+  for (te::Op& op : dag.ops) {
+    if (op.is_placeholder() && made.inputs[placeholder++] == w && call->constant) op.role = te::Role::constant;
+  }
+  if (!records::same_workload(records::autotvm_task(dag), line.name, line.args)) return unknown;
+  return records::make_task(line.name.substr(0, line.name.find('.')), std::make_shared<const te::Dag>(std::move(dag)), target);
 }
 
 }  // namespace tw::api

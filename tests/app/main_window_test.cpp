@@ -372,8 +372,7 @@ class MainWindowTest : public QObject {
     auto b = open(database("error.twdb"));
     auto* banner = b->window->findChild<widgets::Banner*>(QStringLiteral("banner"));
     b->window->openFile(QStringLiteral("/nowhere/model.onnx"));
-    QTRY_VERIFY(banner->isVisible());
-    QVERIFY(banner->text().contains(QStringLiteral("does not exist")));
+    QTRY_VERIFY(banner->isVisible() && banner->text().contains(QStringLiteral("does not exist")));
     QVERIFY(b->window->hub().model());  // the open model stays
     banner->hide();
     b->engine.failTuning = true;

@@ -8,6 +8,7 @@
 #include <QStyle>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <memory>
 
 #include "widgets/theme/theme.h"
 
@@ -21,8 +22,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   m_icon = new QLabel(this);
   m_text = new QLabel(this);
   m_text->setObjectName(QStringLiteral("banner.text"));
-  m_action = new QToolButton(this);
-  m_action->setObjectName(QStringLiteral("banner.action"));
+  m_actions = new QHBoxLayout;
   m_more = new QToolButton(this);
   m_more->setText(tr("Details"));
   m_more->setAccessibleName(tr("Show details of the message"));
@@ -36,7 +36,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   m_close->setAccessibleName(tr("Dismiss the message"));
   row->addWidget(m_icon);
   row->addWidget(m_text, 1);
-  row->addWidget(m_action);
+  row->addLayout(m_actions);
   row->addWidget(m_more);
   row->addWidget(m_close);
   m_details = new QLabel(this);
@@ -56,10 +56,20 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   hide();
 }
 
-void Banner::showMessage(Kind kind, const QString& text, const QString& details, QAction* action) {
-  m_action->setDefaultAction(action);
-  m_action->setVisible(action != nullptr);
-  if (action) m_action->setAccessibleName(action->toolTip());
+void Banner::showMessage(Kind kind, const QString& text, const QString& details, const QList<QAction*>& actions) {
+  while (const std::unique_ptr<QLayoutItem> old{m_actions->takeAt(0)}) {
+    // The button may be the one that was clicked.
+    old->widget()->hide();
+    old->widget()->deleteLater();
+  }
+  for (QAction* action : actions) {
+    auto* button = new QToolButton(this);
+    button->setObjectName(QStringLiteral("banner.") + action->objectName());
+    button->setDefaultAction(action);
+    button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    button->setAccessibleName(action->text().remove(QLatin1Char('&')));
+    m_actions->addWidget(button);
+  }
   m_kind = kind;
   m_text->setText(text);
   m_details->setText(details);

@@ -4,6 +4,7 @@
 #include <QFrame>
 
 class QAction;
+class QHBoxLayout;
 class QLabel;
 class QToolButton;
 
@@ -15,8 +16,8 @@ class Banner : public QFrame {
  public:
   enum class Kind { info, warning, error };
   explicit Banner(QWidget* parent = nullptr);
-  /// `action` is what can be done about it, as a button.
-  void showMessage(Kind kind, const QString& text, const QString& details = {}, QAction* action = nullptr);
+  /// `actions` are what can be done next, as buttons.
+  void showMessage(Kind kind, const QString& text, const QString& details = {}, const QList<QAction*>& actions = {});
   QString text() const;
   Kind kind() const { return m_kind; }
 
@@ -26,7 +27,8 @@ class Banner : public QFrame {
  private:
   void recolour();
   QLabel *m_icon, *m_text, *m_details;
-  QToolButton *m_action, *m_more, *m_close;
+  QHBoxLayout* m_actions;
+  QToolButton *m_more, *m_close;
   Kind m_kind = Kind::info;
 };
 

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/race_dialog.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QFormLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+#include "app/selection_hub.h"
+#include "widgets/common/format.h"
+#include "widgets/records/comparison.h"
+
+namespace tw::app {
+
+RaceDialog::RaceDialog(const std::vector<tune::StrategyDef>& tuners, const SelectionHub& hub, const tune::SessionOptions& options, QWidget* parent)
+    : QDialog(parent), m_hub(hub), m_options(options) {
+  setObjectName(QStringLiteral("dialog.race"));
+  setWindowTitle(tr("Race of tuners"));
+  auto* intro = new QLabel(tr("A session for every tuner and seed, one after another. Their curves and the verdict appear in the panel Compare."), this);
+  intro->setWordWrap(true);
+  auto* form = new QFormLayout;
+  auto* list = new QVBoxLayout;
+  list->setSpacing(2);
+  for (const auto& def : tuners) {
+    auto* box = new QCheckBox(QString::fromLatin1(def.name), this);
+    box->setObjectName(QStringLiteral("check.race.") + box->text());
+    box->setAccessibleName(tr("Tuner %1").arg(box->text()));
+    box->setToolTip(QString::fromUtf8(def.summary));
+    box->setChecked(true);
+    connect(box, &QCheckBox::toggled, this, &RaceDialog::showSize);
+    list->addWidget(box);
+    m_tuners.push_back(box);
+  }
+  const auto spin = [this](const char* id, const QString& name, int high, int value) {
+    auto* box = new QSpinBox(this);
+    box->setObjectName(QStringLiteral("spin.race.") + QLatin1String(id));
+    box->setAccessibleName(name);
+    box->setRange(1, high);
+    box->setGroupSeparatorShown(true);
+    box->setValue(value);
+    connect(box, &QSpinBox::valueChanged, this, &RaceDialog::showSize);
+    return box;
+  };
+  m_scope = new QComboBox(this);
+  m_scope->setObjectName(QStringLiteral("combo.race.scope"));
+  m_scope->setAccessibleName(tr("What is tuned"));
+  m_scope->addItem(tr("All tasks"));
+  if (const records::Task* task = hub.taskValue()) {
+    m_scope->addItem(QStringLiteral("T%1 %2").arg(hub.task() + 1).arg(QString::fromStdString(task->name)));
+    m_scope->setCurrentIndex(1);
+  }
+  m_seeds = spin("seeds", tr("Seeds of each tuner"), 100, widgets::kSessionsForVerdict);
+  m_trials = spin("trials", tr("Trials of each session"), 1'000'000, 64);
+  form->addRow(tr("Tuners"), list);
+  form->addRow(tr("Tune"), m_scope);
+  form->addRow(tr("&Seeds each"), m_seeds);
+  form->addRow(tr("&Trials a session"), m_trials);
+  m_size = new QLabel(this);
+  m_size->setObjectName(QStringLiteral("label.race.size"));
+  m_size->setWordWrap(true);
+  m_size->setForegroundRole(QPalette::PlaceholderText);
+  auto* buttons = new QDialogButtonBox(this);
+  m_start = buttons->addButton(tr("&Start"), QDialogButtonBox::AcceptRole);
+  m_start->setObjectName(QStringLiteral("button.race.start"));
+  m_start->setAccessibleName(tr("Start the race"));
+  auto* cancel = buttons->addButton(QDialogButtonBox::Cancel);
+  cancel->setObjectName(QStringLiteral("button.race.cancel"));
+  cancel->setAccessibleName(cancel->text().remove(QLatin1Char('&')));
+  connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
+  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+  connect(m_scope, &QComboBox::currentIndexChanged, this, &RaceDialog::showSize);
+  auto* box = new QVBoxLayout(this);
+  box->addWidget(intro);
+  box->addLayout(form);
+  box->addWidget(m_size);
+  box->addStretch();
+  box->addWidget(buttons);
+  resize(440, sizeHint().height());
+  showSize();
+}
+
+RaceService::Plan RaceDialog::plan() const {
+  RaceService::Plan plan{m_hub.model(), {}, {}, m_seeds->value(), m_options};
+  if (m_scope->currentIndex() == 1) plan.tasks.push_back(m_hub.task());
+  for (const QCheckBox* box : m_tuners) {
+    if (box->isChecked()) plan.tuners.push_back(box->text().toStdString());
+  }
+  plan.options.trials = m_trials->value();
+  plan.options.trials_per_task = 0;
+  return plan;
+}
+
+void RaceDialog::showSize() {
+  const RaceService::Plan p = plan();
+  const auto tuners = static_cast<qint64>(p.tuners.size());
+  QString text = tr("%1 sessions, %2 trials in all.").arg(widgets::countText(tuners * p.seeds), widgets::countText(tuners * p.seeds * p.options.trials));
+  if (tuners < 2)
+    text += QLatin1Char(' ') + tr("Choose two tuners at least.");
+  else if (p.seeds < widgets::kSessionsForVerdict)
+    text += QLatin1Char(' ') + tr("A verdict needs %1 seeds of each tuner.").arg(widgets::kSessionsForVerdict);
+  m_size->setText(text);
+  m_start->setEnabled(tuners >= 2);
+}
+
+}  // namespace tw::app

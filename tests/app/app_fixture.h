@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QCheckBox>
+#include <QDockWidget>
+#include <QDropEvent>
+#include <QMimeData>
+#include <QSettings>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QToolButton>
+#include <QtTest>
+
+#include "app/main_window.h"
+#include "app/views/graph_page.h"
+
+/// The window in tests: a home of its own, a fresh workspace, and what a user does with it.
+namespace tw::app::fixture {
+
+/// Settings and standard folders of this test alone.
+inline void ownHome(const QString& name, const QString& folder) {
+  QStandardPaths::setTestModeEnabled(true);
+  QCoreApplication::setOrganizationName(QStringLiteral("tilewright-test"));
+  QCoreApplication::setApplicationName(name);
+  QSettings::setDefaultFormat(QSettings::IniFormat);
+  QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder);
+  widgets::applyTheme(widgets::ThemeChoice::light);
+}
+
+/// The window on a workspace, shown.
+inline std::unique_ptr<MainWindow> openWindow(Engine& engine, const QString& database) {
+  auto window = std::make_unique<MainWindow>(engine);
+  window->askQuit = [] { return MainWindow::QuitChoice::stop; };
+  QSignalSpy opened(&window->workspace(), &Workspace::opened);
+  window->openWorkspace(database);
+  window->show();
+  QApplication::setActiveWindow(window.get());
+  if (opened.isEmpty()) opened.wait(5000);
+  return window;
+}
+
+template <class W>
+W* named(const QWidget& window, const char* name) {
+  return window.findChild<W*>(QString::fromLatin1(name));
+}
+
+/// Clicks on a widget that a user can see and use: into its middle, or on the mark of a check box.
+inline bool click(const QWidget& window, const char* name) {
+  auto* widget = named<QWidget>(window, name);
+  if (!widget || !widget->isVisible() || !widget->isEnabled()) return false;
+  QTest::mouseClick(widget, Qt::LeftButton, Qt::NoModifier, qobject_cast<QCheckBox*>(widget) ? QPoint(8, widget->height() / 2) : QPoint());
+  return true;
+}
+
+/// A key while the window is in front.
+inline void press(QWidget& window, Qt::Key key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
+  QApplication::setActiveWindow(&window);
+  QTest::keyClick(&window, key, modifiers);
+}
+
+/// Drops a file on the window; false if it does not take it.
+inline bool drop(QWidget& window, const QString& path) {
+  QMimeData data;
+  data.setUrls({QUrl::fromLocalFile(path)});
+  QDragEnterEvent enter(QPoint(20, 20), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(&window, &enter);
+  if (!enter.isAccepted()) return false;
+  QDropEvent event(QPointF(20, 20), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(&window, &event);
+  return true;
+}
+
+}  // namespace tw::app::fixture
