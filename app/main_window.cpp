@@ -91,6 +91,8 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
   setWindowTitle(tr("Tilewright"));
   setAcceptDrops(true);
   setDockNestingEnabled(true);
+  // An arrangement that is restored while a view still glides to its place crashes Qt.
+  setAnimated(false);
   askQuit = [this] {
     QMessageBox box(QMessageBox::Question, tr("Tuning is running"), tr("A session is running. What becomes of it?"), QMessageBox::Cancel, this);
     box.setInformativeText(tr("All trials measured so far are stored. In the background the session goes on without a window until it is done."));

@@ -77,7 +77,7 @@ void ExplainService::loadSpaces() {
     return m_spaceJob.stop();
   }
   using Spaces = std::vector<Engine::Space>;
-  const auto work = [this, copy = *task](StopToken) -> Expected<Spaces> { return m_engine.spaces(copy); };
+  const auto work = [&engine = m_engine, copy = *task](StopToken) -> Expected<Spaces> { return engine.spaces(copy); };
   m_spaceJob.replace(m_jobs.run<Spaces>(Lane::work, this, work, [this](Expected<Spaces> result) {
     m_spacesKnown = true;
     if (result)
@@ -169,35 +169,35 @@ ExplainService::Finder ExplainService::findTrial(const TrialRef& trial) const {
 }
 
 ExplainService::Finder ExplainService::findConfig(qint64 index) const {
-  return [this, task = *m_hub.taskValue(), name = space().name, index](StopToken) -> Expected<Found> {
-    TW_TRY(records::Candidate candidate, m_engine.candidateAt(task, name, index));
+  return [&engine = m_engine, task = *m_hub.taskValue(), name = space().name, index](StopToken) -> Expected<Found> {
+    TW_TRY(records::Candidate candidate, engine.candidateAt(task, name, index));
     return Found{tr("Point %1 of %2, not measured").arg(index).arg(QString::fromStdString(name)), std::move(candidate)};
   };
 }
 
 ExplainService::Finder ExplainService::findBest() const {
-  return [this, task = *m_hub.taskValue(), database = m_workspace.reader()](StopToken) -> Expected<Found> {
+  return [&engine = m_engine, task = *m_hub.taskValue(), database = m_workspace.reader()](StopToken) -> Expected<Found> {
     if (database) {
       TW_TRY(const std::optional<records::Record> best, database->best(task.key));
       if (best) return Found{tr("Best of all sessions: %1").arg(widgets::secondsText(best->result.decided_s())), best->candidate};
     }
-    return Found{tr("Default schedule"), m_engine.defaultCandidate(task)};
+    return Found{tr("Default schedule"), engine.defaultCandidate(task)};
   };
 }
 
 ExplainService::Finder ExplainService::findDefault() const {
-  return [this, task = *m_hub.taskValue()](StopToken) -> Expected<Found> { return Found{tr("Default schedule"), m_engine.defaultCandidate(task)}; };
+  return [&engine = m_engine, task = *m_hub.taskValue()](StopToken) -> Expected<Found> { return Found{tr("Default schedule"), engine.defaultCandidate(task)}; };
 }
 
 std::function<Expected<ExplainService::Explained>(StopToken)> ExplainService::explaining(Finder finder) const {
-  return [this, model = m_hub.model(), index = m_hub.task(), finder = std::move(finder)](StopToken stop) -> Expected<Explained> {
+  return [&engine = m_engine, model = m_hub.model(), index = m_hub.task(), finder = std::move(finder)](StopToken stop) -> Expected<Explained> {
     TW_TRY(Found found, finder(stop));
     if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Stopped");
     std::vector<int> groups;
     for (size_t g = 0; g < model->taskOfGroup.size(); ++g) {
       if (model->taskOfGroup[g] == index) groups.push_back(static_cast<int>(g));
     }
-    api::Explanation explanation = m_engine.explain(model->tasks[static_cast<size_t>(index)].task, found.candidate.steps, model->network, groups);
+    api::Explanation explanation = engine.explain(model->tasks[static_cast<size_t>(index)].task, found.candidate.steps, model->network, groups);
     return Explained{std::move(found), std::move(explanation)};
   };
 }

@@ -27,12 +27,6 @@ void ImportService::setState(State state) {
   Q_EMIT stateChanged();
 }
 
-logs::ImportOptions ImportService::options() const {
-  logs::ImportOptions o;
-  o.host = m_engine.host();
-  return o;
-}
-
 void ImportService::preview(const QString& path) {
   if (m_state == State::reading || m_state == State::importing) {
     Q_EMIT failed(tr("Another log is being imported; wait for it or stop it first."));
@@ -46,9 +40,10 @@ void ImportService::preview(const QString& path) {
   m_content = {};
   m_progress.reset();
   ++m_generation;
-  const auto work = [this, reader = m_workspace.reader(), file = path.toStdString()](StopToken stop) -> Expected<logs::LogContent> {
-    const Target target = m_engine.target();
-    logs::ImportOptions o = options();
+  const auto work = [&engine = m_engine, reader = m_workspace.reader(), file = path.toStdString()](StopToken stop) -> Expected<logs::LogContent> {
+    const Target target = engine.target();
+    logs::ImportOptions o;
+    o.host = engine.host();
     o.target = &target;
     return logs::preview_log(*reader, file, o, stop);
   };
@@ -74,11 +69,12 @@ void ImportService::start() {
   m_progress = std::make_shared<logs::ImportProgress>();
   m_boardJob = m_board.begin(tr("Importing %1").arg(QFileInfo(m_path).fileName()), [this] { cancel(); });
   const auto stop = std::make_shared<StopSource>();
-  const auto work = [this, database = m_workspace.database(), file = m_path.toStdString(), progress = m_progress,
+  const auto work = [&engine = m_engine, database = m_workspace.database(), file = m_path.toStdString(), progress = m_progress,
                      stop](StopToken closing) -> Expected<logs::ImportedLog> {
     const std::stop_callback also(closing, [stop] { stop->request_stop(); });
-    const Target target = m_engine.target();
-    logs::ImportOptions o = options();
+    const Target target = engine.target();
+    logs::ImportOptions o;
+    o.host = engine.host();
     o.target = &target;
     return logs::import_log(*database, file, o, stop->get_token(), *progress);
   };

@@ -39,7 +39,6 @@ class ImportService : public QObject {
 
  private:
   void setState(State state);
-  logs::ImportOptions options() const;
   void end(const Expected<logs::ImportedLog>& result);
 
   Engine& m_engine;

@@ -32,7 +32,8 @@ class JobRunner : public QObject {
   /// Stops all jobs and waits for them.
   ~JobRunner() override;
 
-  /// `work` runs on `lane`; `done` runs on the GUI thread if `context` still lives and the job was not stopped.
+  /// `work` runs on `lane` and may outlive `context`: it holds values and what lives as long as the program, never the caller. `done` runs on the GUI thread if
+  /// `context` still lives and the job was not stopped.
   template <class T>
   Handle run(Lane lane, QObject* context, std::function<Expected<T>(StopToken)> work, std::function<void(Expected<T>)> done) {
     auto stop = std::make_shared<StopSource>();

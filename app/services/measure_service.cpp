@@ -32,16 +32,16 @@ void MeasureService::measure() {
   m_model = model->id;
   const auto task = static_cast<size_t>(m_hub.task());
   const int job = m_board.begin(tr("Measuring a point of T%1").arg(task + 1), [this] { m_job.stop(); });
-  const auto work = [this, model, task, candidate = m_explain.candidate(), session = m_session,
+  const auto work = [&engine = m_engine, model, task, candidate = m_explain.candidate(), session = m_session,
                      database = m_workspace.database()](StopToken stop) -> Expected<Stored> {
-    TW_TRY(records::MeasureResult result, m_engine.measure(model->tasks[task].task, candidate, stop));
+    TW_TRY(records::MeasureResult result, engine.measure(model->tasks[task].task, candidate, stop));
     if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Measuring was stopped");
     const records::Record record{model->tasks[task].task.key, candidate, std::move(result), {}};
     Stored stored{{session, static_cast<int>(task), -1}, record.result.status, QString::fromStdString(record.result.message)};
     const auto put = [&](SessionId into) { return database->put_trials(into, model->taskIds[task], {record}); };
     // A session measures a point once: a second time is the first trial of another one.
     if (!session || !put(session)) {
-      TW_TRY(stored.trial.session, database->begin_session(model->id, "hand", model->target.str(), Json::object(), m_engine.host()));
+      TW_TRY(stored.trial.session, database->begin_session(model->id, "hand", model->target.str(), Json::object(), engine.host()));
       TW_CHECK(put(stored.trial.session));
     }
     TW_CHECK(database->end_session(stored.trial.session, "done"));

@@ -58,26 +58,26 @@ void ModelService::openFile(const QString& path) {
 void ModelService::openZoo(const QString& name, bool tiny) {
   const QString label = tiny ? name + QStringLiteral("-tiny") : name;
   const QString folder = QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/zoo");
-  const auto write = [this, name = name.toStdString(), tiny, folder, label]() -> Expected<std::string> {
+  const auto write = [&engine = m_engine, name = name.toStdString(), tiny, folder, label]() -> Expected<std::string> {
     if (!QDir().mkpath(folder)) return Error(ErrorCode::io_error, "The folder of bundled networks cannot be created", folder.toStdString());
     const std::string path = (folder + QLatin1Char('/') + label + QStringLiteral(".onnx")).toStdString();
-    TW_CHECK(m_engine.writeZooModel(name, tiny, path));
+    TW_CHECK(engine.writeZooModel(name, tiny, path));
     return path;
   };
   run(tr("Building %1").arg(label), write, label);
 }
 
 void ModelService::run(const QString& what, std::function<Expected<std::string>()> file, const QString& name) {
-  const auto work = [this, file = std::move(file), name,
+  const auto work = [&engine = m_engine, file = std::move(file), name,
                      database = m_workspace.isWritable() ? m_workspace.database() : nullptr](StopToken stop) -> Expected<OpenModelPtr> {
     TW_TRY(const std::string path, file());
     auto model = std::make_shared<OpenModel>();
     model->name = name;
     model->path = QString::fromStdString(path);
-    model->target = m_engine.target();
-    TW_TRY(model->network, m_engine.import(path, model->target));
+    model->target = engine.target();
+    TW_TRY(model->network, engine.import(path, model->target));
     if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Opening was cancelled");
-    model->tasks = m_engine.tasks(model->network, model->target);
+    model->tasks = engine.tasks(model->network, model->target);
     indexGroups(*model);
     if (database) TW_CHECK(enter(*model, *database));
     return OpenModelPtr(model);
@@ -101,7 +101,7 @@ void ModelService::openStored(ModelId id) {
   const auto& models = m_workspace.models();
   const auto row = std::find_if(models.begin(), models.end(), [id](const db::ModelRow& m) { return m.id == id; });
   if (row != models.end() && !row->summary.contains("log")) return openFile(QString::fromStdString(row->path));
-  const auto work = [this, id, reader = m_workspace.reader()](StopToken) -> Expected<OpenModelPtr> {
+  const auto work = [&engine = m_engine, id, reader = m_workspace.reader()](StopToken) -> Expected<OpenModelPtr> {
     if (!reader) return Error(ErrorCode::not_found, "No workspace is open");
     TW_TRY(const auto known, reader->models());
     const auto stored = std::find_if(known.begin(), known.end(), [id](const db::ModelRow& m) { return m.id == id; });
@@ -109,7 +109,7 @@ void ModelService::openStored(ModelId id) {
     auto model = std::make_shared<OpenModel>();
     model->name = QString::fromStdString(stored->name);
     model->path = QString::fromStdString(stored->path);
-    model->target = m_engine.target();
+    model->target = engine.target();
     model->id = id;
     TW_TRY(const auto rows, reader->tasks_of(id));
     double flops = 0;
@@ -120,7 +120,7 @@ void ModelService::openStored(ModelId id) {
       if (!r.task.dag_text.empty()) {
         TW_TRY(t.task.dag, te::parse_dag(r.task.dag_text));
         TW_TRY(t.task.target, parse_target(r.task.target));
-        const std::vector<Engine::Space> spaces = m_engine.spaces(t.task);
+        const std::vector<Engine::Space> spaces = engine.spaces(t.task);
         t.space = spaces.empty() ? "default" : spaces.front().name;
         t.space_size = spaces.empty() ? 1 : spaces.front().space->size();
       }

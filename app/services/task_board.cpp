@@ -59,7 +59,7 @@ void TaskBoard::rebuild() {
 void TaskBoard::measurePeak() {
   if (m_tuning.isActive()) return;  // it would disturb the measurements, and they it
   m_peakJob.replace(m_jobs.run<double>(
-      Lane::work, this, [this, target = m_hub.model()->target](StopToken) { return m_engine.peak(target); },
+      Lane::work, this, [&engine = m_engine, target = m_hub.model()->target](StopToken) { return engine.peak(target); },
       [this](Expected<double> peak) {
         if (peak)
           m_model.setPeak(*peak);

@@ -147,14 +147,14 @@ void PassesView::compute() {
   if (!m_traced) m_state->showEmpty(tr("Running the passes…"), {});
   std::function<Expected<Traced>(StopToken)> work;
   if (network) {
-    work = [this, model](StopToken) -> Expected<Traced> { return traced(m_services.engine.graphPasses(model->network), {}); };
+    work = [&engine = m_services.engine, model](StopToken) -> Expected<Traced> { return traced(engine.graphPasses(model->network), {}); };
   } else {
     std::optional<std::vector<schedule::Step>> base;
     if (m_services.explain.base()) base = m_services.explain.baseCandidate().steps;
-    work = [this, task = *task, steps = m_services.explain.candidate().steps, base](StopToken stop) -> Expected<Traced> {
-      api::PassTrace trace = m_services.engine.passes(task, steps);
+    work = [&engine = m_services.engine, task = *task, steps = m_services.explain.candidate().steps, base](StopToken stop) -> Expected<Traced> {
+      api::PassTrace trace = engine.passes(task, steps);
       if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Stopped");
-      return traced(std::move(trace), base ? std::optional(m_services.engine.passes(task, *base)) : std::nullopt);
+      return traced(std::move(trace), base ? std::optional(engine.passes(task, *base)) : std::nullopt);
     };
   }
   m_job.replace(m_services.jobs.run<Traced>(Lane::work, this, work, [this](Expected<Traced> result) { showTraced(std::move(result)); }));

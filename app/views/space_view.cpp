@@ -112,8 +112,8 @@ void SpaceView::sample() {
   const Engine::Space& space = m_services.explain.space();
   m_sampled = space.space.get();
   m_facts->setText(tr("Looking at its points…"));
-  const auto work = [this, task = *m_services.hub.taskValue(), name = space.name](StopToken stop) -> Expected<Engine::SpaceSample> {
-    return m_services.engine.sampleSpace(task, name, kLookedAt, stop);
+  const auto work = [&engine = m_services.engine, task = *m_services.hub.taskValue(), name = space.name](StopToken stop) -> Expected<Engine::SpaceSample> {
+    return engine.sampleSpace(task, name, kLookedAt, stop);
   };
   m_job.replace(m_services.jobs.run<Engine::SpaceSample>(Lane::work, this, work, [this](Expected<Engine::SpaceSample> sample) {
     if (sample) showSample(*sample);

@@ -80,7 +80,7 @@ void WhyView::measureMachine() {
   if (m_measured || m_measuring || m_services.tuning.isActive() || !m_services.hub.model()) return;
   m_measuring = true;
   m_machineJob.replace(m_services.jobs.run<measure::Roofline>(
-      Lane::work, this, [this](StopToken) { return m_services.engine.roofline(); },
+      Lane::work, this, [&engine = m_services.engine](StopToken) { return engine.roofline(); },
       [this](Expected<measure::Roofline> roofline) {
         m_measuring = false;
         if (roofline) m_measured = std::move(*roofline);
@@ -98,7 +98,9 @@ void WhyView::compute() {
     m_job.stop();
     return showFacts();
   }
-  const auto work = [this, task = *task, steps = m_services.explain.candidate().steps](StopToken) { return m_services.engine.insight(task, steps); };
+  const auto work = [&engine = m_services.engine, task = *task, steps = m_services.explain.candidate().steps](StopToken) {
+    return engine.insight(task, steps);
+  };
   m_job.replace(m_services.jobs.run<api::Insight>(Lane::work, this, work, [this](Expected<api::Insight> insight) {
     if (insight)
       m_insight = std::move(*insight);
