@@ -43,6 +43,7 @@ Options parse(const QApplication& app) {
   option("panel", QApplication::translate("main", "Panels to bring to the front before the picture, such as landscape,why"), "NAMES");
   option("compare", QApplication::translate("main", "Put the newest N sessions side by side before the picture"), "N");
   option("against", QApplication::translate("main", "Compare the code with that of: default, best"), "NAME");
+  option("choose", QApplication::translate("main", "Entries to choose before the picture, such as combo.graph.overlay=1"), "BOX=N,...");
   option("screenshot", QApplication::translate("main", "Write a picture of the window and quit"), "OUT.png");
   option("after", QApplication::translate("main", "Seconds to wait before the picture"), "SECONDS");
   parser.process(app);
@@ -70,6 +71,7 @@ Options parse(const QApplication& app) {
   o.plan.task = static_cast<int>(number("task", 0)) - 1;
   o.plan.trial = static_cast<qint64>(number("trial", -1));
   o.plan.panels = parser.value(QStringLiteral("panel")).split(QLatin1Char(','), Qt::SkipEmptyParts);
+  o.plan.choices = parser.value(QStringLiteral("choose")).split(QLatin1Char(','), Qt::SkipEmptyParts);
   o.plan.against = parser.value(QStringLiteral("against"));
   if (!o.plan.against.isEmpty() && o.plan.against != QLatin1String("default") && o.plan.against != QLatin1String("best")) {
     QTextStream(stderr) << QApplication::translate("main", "--against needs default or best") << '\n';

@@ -2,6 +2,7 @@
 #include "app/scripted_run.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QPixmap>
 #include <QTextStream>
@@ -51,7 +52,7 @@ void ScriptedRun::modelReady() {
   QTimer::singleShot(static_cast<int>(m_plan.afterSeconds * 1000), this, [this] {
     if (m_plan.trial >= 0) m_window.hub().setTrial(m_plan.trial);
     arrange();
-    const bool more = m_plan.trial >= 0 || m_plan.compared > 0 || !m_plan.panels.isEmpty();
+    const bool more = m_plan.trial >= 0 || m_plan.compared > 0 || !m_plan.panels.isEmpty() || !m_plan.choices.isEmpty();
     QTimer::singleShot(more ? 2500 : 0, this, &ScriptedRun::takePicture);
   });
 }
@@ -61,6 +62,9 @@ void ScriptedRun::arrange() {
   const auto& sessions = m_window.workspace().sessions();
   for (auto row = sessions.rbegin(); row != sessions.rend() && static_cast<int>(newest.size()) < m_plan.compared; ++row) newest.insert(newest.begin(), row->id);
   if (!newest.empty()) m_window.hub().setComparedSessions(std::move(newest));
+  for (const QString& choice : m_plan.choices) {
+    if (auto* box = m_window.findChild<QComboBox*>(choice.section(QLatin1Char('='), 0, 0))) box->setCurrentIndex(choice.section(QLatin1Char('='), 1).toInt());
+  }
   if (!m_plan.against.isEmpty())
     m_window.hub().setCodeBase({m_plan.against == QLatin1String("best") ? CodeBase::Kind::best : CodeBase::Kind::defaultSchedule, {}});
   for (const QString& panel : m_plan.panels) {

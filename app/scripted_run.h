@@ -18,11 +18,13 @@ class ScriptedRun : public QObject {
     qint64 trials = 0;          ///< tune this many; 0: do not
     QString tuner;              ///< empty: as in the controls
     quint64 seed = 1;
-    int task = -1;            ///< 0-based task to select, -1: the first
-    bool onlyTask = false;    ///< tune only that task
-    qint64 trial = -1;        ///< trial to select before the picture
-    QStringList panels;       ///< docks to bring to the front before the picture
-    int compared = 0;         ///< so many of the newest sessions are put side by side
+    int task = -1;          ///< 0-based task to select, -1: the first
+    bool onlyTask = false;  ///< tune only that task
+    qint64 trial = -1;      ///< trial to select before the picture
+    QStringList panels;     ///< docks to bring to the front before the picture
+    int compared = 0;       ///< so many of the newest sessions are put side by side
+    /// Entries of boxes to choose: the box's object name, `=`, the entry's number from 0.
+    QStringList choices;
     QString against;          ///< compare the code with this: "default" or "best"; empty: with nothing
     QString picture;          ///< PNG to write; empty: none
     double afterSeconds = 3;  ///< from when the model is on screen (and the session started)

@@ -16,6 +16,7 @@
 #include "app/services/trial_service.h"
 #include "widgets/charts/activity_chart.h"
 #include "widgets/charts/curve_chart.h"
+#include "widgets/charts/prediction_chart.h"
 #include "widgets/common/empty_state.h"
 
 namespace tw::app {
@@ -28,10 +29,12 @@ CurveView::CurveView(Services& services, QWidget* parent)
       m_services(services),
       m_chart(new widgets::CurveChart(this)),
       m_activity(new widgets::ActivityChart(this)),
+      m_predictions(new widgets::PredictionChart(this)),
       m_set(new SessionSet(services.hub, services.workspace, services.tuning, this)),
       m_pages(new QStackedWidget(this)) {
   m_pages->addWidget(m_chart);
   m_pages->addWidget(m_activity);
+  m_pages->addWidget(m_predictions);
   QWidget* bar = makeBar();
   m_state = new widgets::EmptyState(m_pages, this);
   auto* box = new QVBoxLayout(this);
@@ -41,13 +44,19 @@ CurveView::CurveView(Services& services, QWidget* parent)
   box->addWidget(m_state, 1);
   m_refresh.setInterval(kRefreshMs);
   connect(&m_refresh, &QTimer::timeout, this, &CurveView::readActivity);
+  connect(&m_refresh, &QTimer::timeout, this, &CurveView::readPredictions);
   connect(&services.trials, &TrialService::storeChanged, this, &CurveView::showStore);
   connect(&services.trials, &TrialService::storeGrew, this, &CurveView::showGrowth);
   connect(&services.tasks, &TaskBoard::changed, this, [this](const std::vector<int>& tasks) {
     if (std::find(tasks.begin(), tasks.end(), m_services.hub.task()) != tasks.end())
       m_chart->setDefaultSeconds(m_services.tasks.defaultSeconds(m_services.hub.task()));
   });
-  connect(&services.hub, &SelectionHub::trialChanged, this, [this] { m_chart->setSelectedTrial(m_services.hub.trial()); });
+  connect(&services.hub, &SelectionHub::trialChanged, this, [this] {
+    m_chart->setSelectedTrial(m_services.hub.trial());
+    m_predictions->setSelectedTrial(m_services.hub.trial());
+  });
+  connect(m_predictions, &widgets::PredictionChart::trialActivated, this, [this](qint64 number) { m_services.hub.setTrial(number); });
+  connect(m_predictions, &widgets::PredictionChart::roundChosen, this, &CurveView::showGrowth);
   connect(&services.hub, &SelectionHub::sessionChanged, this, &CurveView::readActivity);
   connect(&services.tuning, &TuneService::stateChanged, this, &CurveView::readActivity);
   connect(m_set, &SessionSet::changed, this, &CurveView::showOverlays);
@@ -68,7 +77,7 @@ QComboBox* CurveView::addChoice(const char* id, const QString& name, const QStri
 }
 
 QWidget* CurveView::makeBar() {
-  m_page = addChoice("page", tr("What is shown"), {tr("Curve"), tr("Throughput")});
+  m_page = addChoice("page", tr("What is shown"), {tr("Curve"), tr("Throughput"), tr("Predictions")});
   m_x = addChoice("x", tr("Horizontal axis"), {tr("over trials"), tr("over time"), tr("over time spent")});
   m_x->setToolTip(tr("Time: since the first trial ended. Time spent: building and measuring alone, without search and pauses."));
   m_unit = addChoice("unit", tr("Unit of the curve"), {tr("GFLOP/s"), tr("ms")});
@@ -107,8 +116,9 @@ void CurveView::showPage(int page) {
   m_pages->setCurrentIndex(page);
   m_x->setVisible(page == Curve);
   m_unit->setVisible(page == Curve);
-  if (page == Activity) {
+  if (page != Curve) {
     readActivity();
+    readPredictions();
     m_refresh.start();
   } else {
     m_refresh.stop();
@@ -132,10 +142,30 @@ void CurveView::readActivity() {
   }));
 }
 
+void CurveView::readPredictions() {
+  const auto& store = m_services.trials.store();
+  if (m_page->currentIndex() != Predictions || !isVisible()) return;
+  if (!store) {
+    m_predictions->setRounds({}, {}, 0);
+    return showGrowth();
+  }
+  using Rounds = std::vector<widgets::PredictionRound>;
+  const auto work = [snapshot = widgets::TrialColumns(*store)](StopToken) -> Expected<Rounds> { return widgets::predictionRounds(snapshot); };
+  m_predictionJob.replace(m_services.jobs.run<Rounds>(Lane::work, this, work, [this, store](Expected<Rounds> rounds) {
+    if (!rounds) return;
+    std::map<uint32_t, QString> names;
+    for (const auto& round : *rounds) names[round.space] = QString::fromStdString(store->text(round.space));
+    m_predictions->setRounds(std::move(*rounds), names, store->flops());
+    showGrowth();
+  }));
+}
+
 void CurveView::showStore() {
   m_chart->setDefaultSeconds(m_services.tasks.defaultSeconds(m_services.hub.task()));
   m_chart->setStore(m_services.trials.store());
   m_chart->setSelectedTrial(m_services.hub.trial());
+  m_predictions->setSelectedTrial(m_services.hub.trial());
+  readPredictions();
   showOverlays();
 }
 
@@ -161,6 +191,16 @@ void CurveView::showGrowth() {
   if (m_page->currentIndex() == Activity) {
     m_summary->setText(m_activity->isEmpty() ? QString() : m_activity->summary());
     if (!m_activity->isEmpty()) return m_state->showContent();
+  } else if (m_page->currentIndex() == Predictions) {
+    m_summary->setText(m_predictions->isEmpty() ? QString() : m_predictions->summary());
+    if (!m_predictions->isEmpty()) return m_state->showContent();
+    const auto& store = m_services.trials.store();
+    if (store && store->size() > 0)
+      return m_state->showEmpty(tr("No predictions"),
+                                m_services.trials.isLive()
+                                    ? tr("The tuner's first model comes after some trials; tuners without a model make none.")
+                                    : tr("The trials of this session were chosen without a cost model. Choose xgb as tuner to see what its models know."),
+                                m_services.actions.get(QStringLiteral("tune.start")));
   } else {
     m_summary->setText(m_chart->summary());
     const auto& store = m_services.trials.store();

@@ -14,6 +14,7 @@ class QStackedWidget;
 namespace tw::widgets {
 class ActivityChart;
 class CurveChart;
+class PredictionChart;
 class EmptyState;
 }  // namespace tw::widgets
 
@@ -21,7 +22,8 @@ namespace tw::app {
 
 class SessionSet;
 
-/// The live tuning curve of the selected task, with the sessions put side by side over it; on a second page what the session spent its time on.
+/// The live tuning curve of the selected task, with the sessions put side by side over it; on a second page what the session spent its time on,
+/// on a third what the tuner's models predicted against what was measured.
 class CurveView : public QWidget {
   Q_OBJECT
  public:
@@ -34,7 +36,7 @@ class CurveView : public QWidget {
   void hideEvent(QHideEvent* event) override;
 
  private:
-  enum Page { Curve, Activity };
+  enum Page { Curve, Activity, Predictions };
   QWidget* makeBar();
   QComboBox* addChoice(const char* id, const QString& name, const QStringList& items);
   void showStore();
@@ -42,16 +44,18 @@ class CurveView : public QWidget {
   void showOverlays();
   void showPage(int page);
   void readActivity();
+  void readPredictions();
   Services& m_services;
   widgets::CurveChart* m_chart;
   widgets::ActivityChart* m_activity;
+  widgets::PredictionChart* m_predictions;
   widgets::EmptyState* m_state;
   SessionSet* m_set;
   QStackedWidget* m_pages;
   QComboBox *m_page = nullptr, *m_x = nullptr, *m_unit = nullptr;
   QLabel* m_summary = nullptr;
   QTimer m_refresh;
-  LatestJob m_activityJob;
+  LatestJob m_activityJob, m_predictionJob;
 };
 
 }  // namespace tw::app

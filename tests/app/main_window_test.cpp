@@ -30,6 +30,7 @@
 #include "widgets/charts/curve_chart.h"
 #include "widgets/charts/heat_map_view.h"
 #include "widgets/charts/parallel_view.h"
+#include "widgets/charts/prediction_chart.h"
 #include "widgets/common/banner.h"
 #include "widgets/graph/graph_view.h"
 #include "widgets/ir/code_pane.h"
@@ -573,6 +574,98 @@ class MainWindowTest : public QObject {
     QVERIFY(QApplication::clipboard()->text().contains(QLatin1Char('\t')));
     b->window->actions().get(QStringLiteral("view.table"))->trigger();
     QCOMPARE(b->window->findChild<QTreeView*>(QStringLiteral("table.view"))->model()->rowCount(), 2);
+  }
+
+  void theWholeGraphIsExported() {
+    auto b = open(database("graph-export.twdb"));
+    b->window->activateWindow();
+    auto* view = b->window->graphPage().view();
+    view->setFocus();
+    QTRY_COMPARE(b->window->currentView(), static_cast<QWidget*>(&b->window->graphPage()));
+    view->zoomBy(8);  // most of it is out of sight
+    const QString csv = m_dir.filePath(QStringLiteral("graph.csv")), png = m_dir.filePath(QStringLiteral("graph.png")),
+                  svg = m_dir.filePath(QStringLiteral("graph.svg"));
+    for (const QString& path : {csv, png, svg}) b->window->exportCurrentView(path);
+    QCOMPARE(QImage(png).size(), (2 * view->pictureSize()).toSize());
+    QFile table(csv), vectors(svg);
+    QVERIFY(table.open(QIODevice::ReadOnly) && vectors.open(QIODevice::ReadOnly));
+    QCOMPARE(table.readAll().count("\r\n"), 7);  // the head, four operators, input and output
+    const QByteArray drawing = vectors.readAll();
+    for (const char* text : {"tanh", "input", "output"}) QVERIFY2(drawing.contains(text), text);
+  }
+
+  void graphShowsBlocksAndOverlays() {
+    auto b = open(database("overlays.twdb"));
+    b->engine.millisPerTrial = 0;
+    auto& page = b->window->graphPage();
+    auto* shown = page.findChild<QComboBox*>(QStringLiteral("combo.graph.shown"));
+    auto* overlay = page.findChild<QComboBox*>(QStringLiteral("combo.graph.overlay"));
+    QVERIFY(page.view()->scene()->frames[0].title.startsWith(QStringLiteral("T1 \u00D73")));  // three equal kernels
+    overlay->setCurrentIndex(2);
+    QCOMPARE(page.view()->table().rows[0].last(), QStringLiteral("not tuned"));
+    for (int session = 0; session < 2; ++session) {
+      setTrials(*b->window, 20);
+      b->window->startTuning();
+      QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    }
+    QTRY_COMPARE(page.view()->table().rows[0].last(), QString(QChar(0x2713)));
+    overlay->setCurrentIndex(1);
+    double sum = 0;
+    for (const auto& row : page.view()->table().rows) sum += row[5].toDouble();
+    QVERIFY2(std::abs(sum - 1) < 1e-6, qPrintable(QString::number(sum)));  // four operators, four kernels
+    overlay->setCurrentIndex(3);
+    QVERIFY(overlay->toolTip().contains(QStringLiteral("Tick two sessions")));
+    QTRY_COMPARE(b->window->workspace().sessions().size(), size_t{2});
+    b->window->hub().setComparedSessions({b->window->workspace().sessions()[0].id, b->window->workspace().sessions()[1].id});
+    QTRY_COMPARE(page.view()->table().rows[0][5].toDouble(), 1.0);  // the same times
+    // Blocks open and close.
+    QSignalSpy laidOut(&page, &GraphPage::laidOut);
+    shown->setCurrentIndex(1);
+    QTRY_COMPARE(laidOut.count(), 1);
+    QCOMPARE(page.view()->scene()->nodes.size(), size_t{4});  // the block, tanh, input, output
+    page.view()->setSelectedNode(0);
+    QTest::keyClick(page.view(), Qt::Key_Return);
+    QTRY_COMPARE(laidOut.count(), 2);
+    QCOMPARE(page.view()->scene()->nodes.size(), size_t{6});
+    page.findChild<QToolButton*>(QStringLiteral("button.graph.closeAll"))->click();
+    QTRY_COMPARE(laidOut.count(), 3);
+    QCOMPARE(page.view()->scene()->nodes.size(), size_t{4});
+    shown->setCurrentIndex(3);
+    QTRY_COMPARE(laidOut.count(), 4);
+    QVERIFY(!overlay->isEnabled());
+    QCOMPARE(page.view()->table().columns.size(), 5);
+  }
+
+  void predictionsStandAgainstMeasurements() {
+    auto b = open(database("predictions.twdb"));
+    b->engine.millisPerTrial = 0;
+    auto* page = b->window->findChild<QComboBox*>(QStringLiteral("combo.curve.page"));
+    auto* chart = b->window->findChild<widgets::PredictionChart*>();
+    page->setCurrentIndex(2);
+    setTrials(*b->window, 40);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    QTRY_VERIFY(b->window->trials().store() && b->window->trials().store()->size() == 20);
+    QTRY_VERIFY(chart->isEmpty() && !chart->isVisible());  // this tuner has no model
+    tune::SessionOptions options = b->window->tuneView().options();
+    options.tuner = "fancy";
+    options.trials = 120;
+    b->window->tuneView().setOptions(options);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    QTRY_COMPARE(chart->rounds().size(), size_t{3});  // after 16, 32 and 48 of 60 trials
+    QVERIFY(chart->isVisible());
+    QCOMPARE(chart->rounds()[1].learned, 32);
+    QCOMPARE(chart->rounds()[1].spearman, 1.0);  // the later the faster, as it said
+    QCOMPARE(chart->rounds()[0].failed, 3);
+    // What is stored says the same as what came live.
+    const auto rounds = chart->rounds();
+    b->window->hub().setSession({});
+    QTRY_VERIFY(!chart->isVisible());
+    b->window->hub().setSession(b->window->tuning().session());
+    QTRY_COMPARE(chart->rounds().size(), rounds.size());
+    QCOMPARE(chart->rounds()[2].points.size(), rounds[2].points.size());
+    QCOMPARE(chart->table().columns.size(), 9);
   }
 
   void sessionsAreReported() {
