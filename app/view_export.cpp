@@ -9,13 +9,31 @@
 #include <QSvgGenerator>
 #include <QTreeView>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
 
 #include "widgets/common/table_view.h"
+#include "widgets/common/whole_picture.h"
 
 namespace tw::app {
 namespace {
 
 constexpr double kPictureScale = 2;
+/// A whole picture larger than this is painted smaller: what QImage and most programs that read it can hold.
+constexpr double kLongestSide = 16'384, kMostPixels = 100e6;
+
+/// The view itself or the first visible widget inside it that is more than what can be seen of it.
+const widgets::WholePicture* wholePictureOf(const QWidget& view) {
+  QList<const QWidget*> candidates{&view};
+  for (const QWidget* child : view.findChildren<QWidget*>()) {
+    if (child->isVisibleTo(&view)) candidates << child;
+  }
+  for (const QWidget* widget : candidates) {
+    const auto* whole = dynamic_cast<const widgets::WholePicture*>(widget);
+    if (whole && !whole->pictureSize().isEmpty()) return whole;
+  }
+  return nullptr;
+}
 
 Error cannotWrite(const QSaveFile& file) {
   return Error(ErrorCode::io_error, "The file cannot be written: " + file.errorString().toStdString(), file.fileName().toStdString());
@@ -49,23 +67,37 @@ Expected<void> exportView(QWidget& view, const QString& path) {
   const widgets::Table table = csv ? widgets::tableOf(&view) : widgets::Table();
   if (csv && table.columns.isEmpty()) return Error(ErrorCode::invalid_argument, "This view has no table; export it as .png or .svg", path.toStdString());
   if (!file.open(QIODevice::WriteOnly)) return cannotWrite(file);
+  const widgets::WholePicture* whole = csv ? nullptr : wholePictureOf(view);
+  const QSizeF size = whole ? whole->pictureSize() : QSizeF(view.size());
   if (csv) {
     file.write(widgets::csvOf(table));
   } else if (png) {
-    QImage image(view.size() * kPictureScale, QImage::Format_RGB32);
-    image.setDevicePixelRatio(kPictureScale);
+    const double scale =
+        std::min({kPictureScale, kLongestSide / std::max(size.width(), size.height()), std::sqrt(kMostPixels / (size.width() * size.height()))});
+    QImage image((size * scale).toSize().expandedTo(QSize(1, 1)), QImage::Format_RGB32);
+    image.setDevicePixelRatio(scale);
     image.fill(view.palette().color(QPalette::Window));
-    view.render(&image);
+    if (whole) {
+      QPainter painter(&image);
+      whole->paintPicture(painter, scale);
+    } else {
+      view.render(&image);
+    }
     image.setText(QStringLiteral("Software"), QStringLiteral("Tilewright " TW_VERSION));
     if (!image.save(&file, "PNG")) return cannotWrite(file);
   } else {
     QSvgGenerator generator;
     generator.setOutputDevice(&file);
-    generator.setSize(view.size());
-    generator.setViewBox(QRect(QPoint(), view.size()));
+    generator.setSize(size.toSize());
+    generator.setViewBox(QRectF(QPointF(), size));
     generator.setTitle(view.accessibleName());
     generator.setDescription(QStringLiteral("Tilewright " TW_VERSION));
-    view.render(&generator);
+    if (whole) {
+      QPainter painter(&generator);
+      whole->paintPicture(painter, 1);
+    } else {
+      view.render(&generator);
+    }
   }
   if (!file.commit()) return cannotWrite(file);
   return {};

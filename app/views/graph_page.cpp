@@ -9,15 +9,23 @@
 #include <QProgressBar>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
 
 #include "app/action_registry.h"
 #include "app/selection_hub.h"
 #include "app/services/explain_service.h"
+#include "app/services/session_set.h"
+#include "app/services/task_board.h"
+#include "app/services/workspace.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/common/format.h"
 #include "widgets/graph/graph_view.h"
 
 namespace tw::app {
+namespace {
+constexpr int kOverlayMillis = 500;
+}
 
 GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_services(services), m_view(new widgets::GraphView(this)) {
   auto* bar = new QHBoxLayout;
@@ -25,7 +33,23 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   m_shown = new QComboBox(this);
   m_shown->setObjectName(QStringLiteral("combo.graph.shown"));
   m_shown->setAccessibleName(tr("Which graph is shown"));
-  m_shown->addItems({tr("Fused groups"), tr("Optimised graph"), tr("As imported")});
+  m_shown->addItems({tr("Fused groups"), tr("Blocks"), tr("Optimised graph"), tr("As imported")});
+  m_overlay = new QComboBox(this);
+  m_overlay->setObjectName(QStringLiteral("combo.graph.overlay"));
+  m_overlay->setAccessibleName(tr("What the colours show"));
+  m_overlay->setToolTip(m_overlay->accessibleName());
+  m_overlay->addItems({tr("Tasks"), tr("Share of latency"), tr("What is tuned"), tr("Difference of sessions")});
+  const auto blockButton = [this](const char* name, const QString& text, const QString& help) {
+    auto* button = new QToolButton(this);
+    button->setObjectName(QStringLiteral("button.graph.") + QLatin1String(name));
+    button->setText(text);
+    button->setToolTip(help);
+    button->setAccessibleName(help);
+    button->hide();
+    return button;
+  };
+  m_openAll = blockButton("openAll", tr("Open all"), tr("Show the insides of all blocks"));
+  m_closeAll = blockButton("closeAll", tr("Close all"), tr("Show the outermost blocks as single boxes"));
   m_search = new QLineEdit(this);
   m_search->setObjectName(QStringLiteral("edit.graph.search"));
   m_search->setPlaceholderText(tr("Search name, operator, shape, attribute"));
@@ -38,7 +62,7 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   m_caption = new QLabel(this);
   m_caption->setTextFormat(Qt::PlainText);
   m_caption->setForegroundRole(QPalette::PlaceholderText);
-  m_caption->setContentsMargins(8, 0, 8, 2);
+  m_caption->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   bar->addWidget(m_shown);
   bar->addWidget(m_search, 1);
   bar->addWidget(m_matches);
@@ -67,10 +91,14 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   box->setContentsMargins(0, 0, 0, 0);
   box->setSpacing(2);
   box->addLayout(bar);
-  box->addWidget(m_caption);
+  auto* second = new QHBoxLayout;
+  second->setContentsMargins(8, 0, 6, 2);
+  second->addWidget(m_caption, 1);
+  for (QWidget* w : std::initializer_list<QWidget*>{m_openAll, m_closeAll, m_overlay}) second->addWidget(w);
+  box->addLayout(second);
   box->addWidget(m_progress);
   m_again = new QAction(tr("Lay out the graph"), this);
-  connect(m_again, &QAction::triggered, this, &GraphPage::layOut);
+  connect(m_again, &QAction::triggered, this, [this] { layOut(); });
   m_state = new widgets::EmptyState(m_view, this);
   box->addWidget(m_state, 1);
 
@@ -78,11 +106,31 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
     cancelLayout();
     m_state->showEmpty(tr("The layout was cancelled"), tr("Tasks, trials and code are there without it."), m_again);
   });
-  connect(m_shown, &QComboBox::currentIndexChanged, this, &GraphPage::layOut);
+  m_refresh.setSingleShot(true);
+  m_refresh.setInterval(kOverlayMillis);
+  connect(m_shown, &QComboBox::currentIndexChanged, this, [this] { layOut(); });
+  connect(m_overlay, &QComboBox::currentIndexChanged, this, &GraphPage::readSessions);
+  connect(m_openAll, &QToolButton::clicked, this, [this] { openBlocks(true); });
+  connect(m_closeAll, &QToolButton::clicked, this, [this] { openBlocks(false); });
+  connect(m_view, &widgets::GraphView::boxActivated, this, [this](int node) { toggleBlock(m_view->scene()->nodes[static_cast<size_t>(node)].block, true); });
+  connect(m_view, &widgets::GraphView::frameActivated, this,
+          [this](int frame) { toggleBlock(m_view->scene()->frames[static_cast<size_t>(frame)].group, false); });
+  // While trials come in, the overlay follows at its own pace.
+  connect(&m_refresh, &QTimer::timeout, this, &GraphPage::showOverlay);
+  connect(&services.tasks, &TaskBoard::changed, this, [this] {
+    if (m_overlay->currentIndex() != 0 && !m_refresh.isActive()) m_refresh.start();
+  });
+  connect(&services.hub, &SelectionHub::comparedSessionsChanged, this, &GraphPage::readSessions);
+  connect(&services.workspace, &Workspace::sessionsChanged, this, &GraphPage::readSessions);
   connect(m_search, &QLineEdit::textChanged, this, [this] { search(false); });
   connect(m_search, &QLineEdit::returnPressed, this, [this] { search(true); });
   connect(m_view, &widgets::GraphView::zoomChanged, this, [this](double zoom) { m_zoom->setText(QStringLiteral("%1 %").arg(qRound(zoom * 100))); });
-  connect(&services.hub, &SelectionHub::modelChanged, this, &GraphPage::layOut);
+  connect(&services.hub, &SelectionHub::modelChanged, this, [this] {
+    m_blocks.reset();
+    m_open.clear();
+    layOut();
+    readSessions();
+  });
   connect(&services.hub, &SelectionHub::taskChanged, this, [this] {
     m_view->setCurrentTask(m_services.hub.task());
     const OpenModelPtr& model = m_services.hub.model();
@@ -97,55 +145,159 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   });
 }
 
-void GraphPage::layOut() {
+widgets::GraphGrouping GraphPage::kernels(const OpenModel& model) const {
+  widgets::GraphGrouping grouping;
+  grouping.groupOf = model.groupOfNodes;
+  const auto& groups = model.network.partition.groups;
+  std::map<int, int> count;
+  for (size_t g = 0; g < groups.size(); ++g) ++count[model.taskOfGroup[g]];
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const int task = model.taskOfGroup[g];
+    const QString name = QString::fromStdString(groups[g].name);
+    // Kernels that compute the same are one task; its frames say how many there are.
+    const QString times = count[task] > 1 ? QStringLiteral(" ") + QChar(0x00D7) + QString::number(count[task]) : QString();
+    grouping.groups.push_back({task < 0 ? name : QStringLiteral("T%1%2 · %3").arg(task + 1).arg(times, name), task});
+  }
+  return grouping;
+}
+
+void GraphPage::layOut(int around) {
   const OpenModelPtr model = m_services.hub.model();
   cancelLayout();
-  m_view->setScene(nullptr);
+  const bool again = around >= 0 && m_view->scene();
+  if (!again) m_view->setScene(nullptr);
   m_found.clear();
   m_matches->clear();
-  if (!model) return;
   const int shown = m_shown->currentIndex();
+  m_openAll->setVisible(model && shown == Blocks);
+  m_closeAll->setVisible(model && shown == Blocks);
+  m_overlay->setEnabled(shown != Imported);
+  if (!model) return;
   const graph::Graph& graph = shown == Imported ? model->network.imported : model->network.optimized;
   m_caption->setText(tr("%1: %2 operators, %3 parameters, %4 kernels, %5 tasks")
                          .arg(model->name, widgets::countText(static_cast<qint64>(graph.nodes.size())), widgets::countText(graph.parameter_count()),
                               widgets::countText(static_cast<qint64>(model->network.partition.groups.size())),
                               widgets::countText(static_cast<qint64>(model->tasks.size()))));
+  m_caption->setToolTip(m_caption->text().toHtmlEscaped());
   if (graph.nodes.empty()) {
     m_caption->setText(tr("%1: %n task(s)", nullptr, static_cast<int>(model->tasks.size())).arg(model->name));
     m_state->showEmpty(tr("No graph"), tr("This model stands for a log of another program, which names tasks and trials but not the network around them."));
     return Q_EMIT laidOut();
   }
   m_state->showContent();
-  widgets::GraphGrouping grouping;
-  if (shown == Fused) {
-    grouping.groupOf = model->groupOfNodes;
-    const auto& groups = model->network.partition.groups;
-    for (size_t g = 0; g < groups.size(); ++g) {
-      const int task = model->taskOfGroup[g];
-      grouping.groups.push_back(
-          {task < 0 ? QString::fromStdString(groups[g].name) : QStringLiteral("T%1 · %2").arg(task + 1).arg(QString::fromStdString(groups[g].name)), task});
-    }
-  }
   m_layingOut = true;
   m_progress->show();
-  using Scene = std::shared_ptr<const widgets::GraphScene>;
-  const auto work = [model, shown, grouping, font = font()](StopToken stop) -> Expected<Scene> {
+  const auto work = [model, shown, blocks = m_blocks, open = m_open, grouping = shown == Fused ? kernels(*model) : widgets::GraphGrouping(),
+                     font = font()](StopToken stop) -> Expected<Drawing> {
     const graph::Graph& g = shown == Imported ? model->network.imported : model->network.optimized;
-    Scene scene = widgets::buildGraphScene(g, grouping, font, stop);
-    if (!scene) return Error(ErrorCode::cancelled, "The layout was cancelled");
-    return scene;
+    Drawing drawing;
+    drawing.blocks = blocks;
+    if (shown == Blocks && !blocks) drawing.blocks = std::make_shared<const widgets::GraphBlocks>(widgets::graphBlocks(g));
+    drawing.scene = widgets::buildGraphScene(g, shown == Blocks ? widgets::groupingOf(*drawing.blocks, open) : grouping, font, stop);
+    if (!drawing.scene) return Error(ErrorCode::cancelled, "The layout was cancelled");
+    return drawing;
   };
-  m_job.replace(m_services.jobs.run<Scene>(Lane::work, this, work, [this](Expected<Scene> scene) {
+  m_job.replace(m_services.jobs.run<Drawing>(Lane::work, this, work, [this, again, around](Expected<Drawing> drawing) {
     m_layingOut = false;
     m_progress->hide();
-    if (!scene) return;
-    m_view->setScene(*scene);
+    if (!drawing) return;
+    m_blocks = drawing->blocks;
+    if (again)
+      m_view->replaceScene(drawing->scene, m_blocks->blocks[static_cast<size_t>(around)].nodes);
+    else
+      m_view->setScene(drawing->scene);
     m_view->setCurrentTask(m_services.hub.task());
+    showOverlay();
     showNode();
     showLinked();
     search(false);
     Q_EMIT laidOut();
   }));
+}
+
+void GraphPage::toggleBlock(int block, bool open) {
+  if (!m_blocks || block <= 0) return;
+  if (open) {
+    m_open.insert(block);
+  } else {
+    // What lies inside is closed with it.
+    std::erase_if(m_open, [&](int b) {
+      while (b > 0 && b != block) b = m_blocks->blocks[static_cast<size_t>(b)].parent;
+      return b == block;
+    });
+  }
+  layOut(block);
+}
+
+void GraphPage::openBlocks(bool all) {
+  if (!m_blocks) return;
+  m_open.clear();
+  for (size_t b = 1; all && b < m_blocks->blocks.size(); ++b) m_open.insert(static_cast<int>(b));
+  layOut();
+}
+
+void GraphPage::readSessions() {
+  m_bests.clear();
+  m_sessionsJob.stop();
+  const std::vector<SessionId> sessions = m_services.hub.comparedSessions();
+  if (m_overlay->currentIndex() == static_cast<int>(widgets::GraphOverlay::Kind::difference) && sessions.size() >= 2 && m_services.workspace.reader()) {
+    const auto work = [reader = m_services.workspace.reader(), two = std::vector<SessionId>{sessions[0], sessions[1]}](StopToken) {
+      return reader->bests(two);
+    };
+    m_sessionsJob.replace(m_services.jobs.run<std::vector<db::BestRow>>(Lane::database, this, work, [this, sessions](Expected<std::vector<db::BestRow>> rows) {
+      if (!rows) return;
+      m_bests.resize(2);
+      for (const db::BestRow& row : *rows) m_bests[row.session == sessions[0] ? 0 : 1][row.task.value] = row.best_s;
+      showOverlay();
+    }));
+  }
+  showOverlay();
+}
+
+void GraphPage::showOverlay() {
+  const OpenModelPtr& model = m_services.hub.model();
+  widgets::GraphOverlay overlay;
+  overlay.kind = static_cast<widgets::GraphOverlay::Kind>(m_overlay->currentIndex());
+  m_overlay->setToolTip(m_overlay->accessibleName());
+  if (!model || m_shown->currentIndex() == Imported) overlay.kind = widgets::GraphOverlay::Kind::none;
+  if (overlay.kind == widgets::GraphOverlay::Kind::difference) {
+    const std::vector<SessionId>& sessions = m_services.hub.comparedSessions();
+    for (size_t i = 0; i < std::min<size_t>(2, sessions.size()); ++i) {
+      for (const db::SessionRow& row : m_services.workspace.sessions()) {
+        if (row.id == sessions[i]) (i == 0 ? overlay.firstName : overlay.secondName) = SessionSet::nameOf(row);
+      }
+    }
+    if (sessions.size() < 2) {
+      m_overlay->setToolTip(tr("Tick two sessions in the panel Sessions to see where they differ"));
+      overlay.firstName = overlay.secondName = tr("(tick two in Sessions)");
+    }
+  }
+  if (overlay.kind != widgets::GraphOverlay::Kind::none) {
+    const size_t count = model->network.optimized.nodes.size();
+    std::vector<int> nodesOfGroup(model->network.partition.groups.size(), 0);
+    for (size_t n = 0; n < count; ++n) {
+      if (const int g = model->groupOfNode(static_cast<int>(n)); g >= 0) ++nodesOfGroup[static_cast<size_t>(g)];
+    }
+    overlay.parts.resize(count);
+    for (size_t n = 0; n < count; ++n) {
+      widgets::GraphOverlay::Part& part = overlay.parts[n];
+      const int group = model->groupOfNode(static_cast<int>(n)), task = model->taskOfNode(static_cast<int>(n));
+      part.computed = task >= 0 && task < m_services.tasks.model()->rowCount();
+      if (!part.computed) continue;
+      const widgets::TaskLine& line = m_services.tasks.model()->task(task);
+      const double share = 1.0 / nodesOfGroup[static_cast<size_t>(group)];
+      part.tuned = std::isfinite(line.bestSeconds) && line.bestSeconds > 0;
+      const double seconds = part.tuned ? line.bestSeconds : line.defaultSeconds;
+      part.seconds = std::isfinite(seconds) ? seconds * share : 0;
+      if (m_bests.size() < 2 || static_cast<size_t>(task) >= model->taskIds.size()) continue;
+      for (const bool second : {false, true}) {
+        const auto& bests = m_bests[second ? 1 : 0];
+        const auto it = bests.find(model->taskIds[static_cast<size_t>(task)].value);
+        if (it != bests.end() && std::isfinite(it->second)) (second ? part.second : part.first) = it->second * share;
+      }
+    }
+  }
+  m_view->setOverlay(std::move(overlay));
 }
 
 void GraphPage::cancelLayout() {

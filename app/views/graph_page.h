@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QTimer>
 #include <QWidget>
+#include <map>
+#include <set>
 
 #include "app/services/job_runner.h"
+#include "app/services/open_model.h"
 #include "app/views/view.h"
-#include "widgets/graph/graph_scene.h"
+#include "widgets/graph/graph_blocks.h"
 
 class QAction;
 class QComboBox;
@@ -21,7 +25,8 @@ class GraphView;
 
 namespace tw::app {
 
-/// The model graph with its search and zoom bar; laid out on a worker thread.
+/// The model graph with its search and zoom bar, as kernels, as blocks that open and close, or operator by operator; laid out on a worker thread. An overlay
+/// shows where the time goes, what is tuned, or how two sessions differ.
 class GraphPage : public QWidget {
   Q_OBJECT
  public:
@@ -34,8 +39,17 @@ class GraphPage : public QWidget {
   void laidOut();
 
  private:
-  enum Shown { Fused, Optimized, Imported };
-  void layOut();
+  enum Shown { Fused, Blocks, Optimized, Imported };
+  struct Drawing {
+    std::shared_ptr<const widgets::GraphScene> scene;
+    std::shared_ptr<const widgets::GraphBlocks> blocks;
+  };
+  void layOut(int around = -1);
+  void toggleBlock(int block, bool open);
+  void openBlocks(bool all);
+  widgets::GraphGrouping kernels(const OpenModel& model) const;
+  void showOverlay();
+  void readSessions();
   void cancelLayout();
   void search(bool next);
   void showNode();
@@ -47,9 +61,14 @@ class GraphPage : public QWidget {
   QAction* m_again;
   QLineEdit* m_search;
   QLabel *m_matches, *m_zoom, *m_caption;
-  QComboBox* m_shown;
+  QComboBox *m_shown, *m_overlay;
+  QToolButton *m_openAll, *m_closeAll;
   QWidget* m_progress;
-  LatestJob m_job;
+  LatestJob m_job, m_sessionsJob;
+  QTimer m_refresh;
+  std::shared_ptr<const widgets::GraphBlocks> m_blocks;  ///< of the open model, once they were looked at
+  std::set<int> m_open;                                  ///< blocks that show their insides
+  std::vector<std::map<int64_t, double>> m_bests;        ///< of the two compared sessions, seconds by task id
   std::vector<int> m_found;
   int m_at = -1;
   bool m_layingOut = false;

@@ -48,7 +48,7 @@ class Builder {
     makeNodes();
     makeEdges();
     makeFrames();
-    if (hasFrameCycle()) m_scene.frames.clear();
+    for (int f = frameInCycle(); f >= 0; f = frameInCycle()) dissolveFrame(f);
     if (!layoutAll(stop)) return nullptr;
     return std::make_shared<const GraphScene>(std::move(m_scene));
   }
@@ -60,15 +60,37 @@ class Builder {
     m_scene.nodes.push_back(std::move(node));
   }
 
+  void appendSearchable(const graph::Node& n, QStringList& texts) const {
+    texts << QString::fromStdString(n.name) << QString::fromStdString(n.op);
+    for (const int v : n.outputs) texts << typeText(m_graph.values[static_cast<size_t>(v)].type);
+    for (const auto& [name, value] : n.attrs.values) texts << QString::fromStdString(name) + QLatin1Char('=') + attributeText(value);
+  }
+
   void makeNodes() {
+    std::map<int, size_t> nodeOfBox;
     for (size_t i = 0; i < m_graph.nodes.size(); ++i) {
       const graph::Node& n = m_graph.nodes[i];
+      const int box = i < m_grouping.boxOf.size() ? m_grouping.boxOf[i] : -1;
+      if (box >= 0) {
+        const auto [it, fresh] = nodeOfBox.emplace(box, m_scene.nodes.size());
+        const GraphGrouping::Box& b = m_grouping.boxes[static_cast<size_t>(box)];
+        if (fresh) {
+          GraphScene::Node out;
+          out.title = out.name = b.title, out.subtitle = b.subtitle, out.block = b.block;
+          addNode(std::move(out));
+        }
+        GraphScene::Node& out = m_scene.nodes[it->second];
+        out.members.push_back(static_cast<int>(i));
+        appendSearchable(n, out.searchable);
+        m_scene.sceneNodes.push_back(static_cast<int>(it->second));
+        continue;
+      }
       GraphScene::Node out;
       out.title = QString::fromStdString(n.op), out.name = QString::fromStdString(n.name), out.node = static_cast<int>(i), out.look = lookOf(n.op);
       if (!n.outputs.empty()) out.subtitle = shapeText(m_graph.values[static_cast<size_t>(n.outputs[0])].type.shape);
-      out.searchable << out.name << out.title;
-      for (const int v : n.outputs) out.searchable << typeText(m_graph.values[static_cast<size_t>(v)].type);
-      for (const auto& [name, value] : n.attrs.values) out.searchable << QString::fromStdString(name) + QLatin1Char('=') + attributeText(value);
+      out.members.push_back(static_cast<int>(i));
+      appendSearchable(n, out.searchable);
+      m_scene.sceneNodes.push_back(static_cast<int>(m_scene.nodes.size()));
       addNode(std::move(out));
     }
     const auto terminal = [&](int value, const QString& what) {
@@ -88,7 +110,7 @@ class Builder {
 
   int sourceOf(int value) const {
     const graph::Value& v = m_graph.values[static_cast<size_t>(value)];
-    if (v.producer >= 0) return v.producer;
+    if (v.producer >= 0) return m_scene.sceneNodes[static_cast<size_t>(v.producer)];
     const auto it = std::find(m_graph.inputs.begin(), m_graph.inputs.end(), value);
     return it == m_graph.inputs.end() ? -1 : static_cast<int>(m_firstInput) + static_cast<int>(it - m_graph.inputs.begin());
   }
@@ -96,6 +118,9 @@ class Builder {
   void addEdge(int value, int to) {
     const int from = sourceOf(value);
     if (from < 0) return;  // a constant
+    // Of a box only what enters and leaves it is drawn, and once.
+    const bool boxed = m_scene.nodes[static_cast<size_t>(from)].block >= 0 || m_scene.nodes[static_cast<size_t>(to)].block >= 0;
+    if (boxed && (from == to || !m_boxEdges.emplace(from, to).second)) return;
     GraphScene::Edge edge;
     edge.from = from, edge.to = to, edge.label = shapeText(m_graph.values[static_cast<size_t>(value)].type.shape);
     m_scene.edges.push_back(std::move(edge));
@@ -104,7 +129,7 @@ class Builder {
   void makeEdges() {
     for (size_t i = 0; i < m_graph.nodes.size(); ++i) {
       for (const int v : m_graph.nodes[i].inputs) {
-        if (v >= 0) addEdge(v, static_cast<int>(i));
+        if (v >= 0) addEdge(v, m_scene.sceneNodes[i]);
       }
     }
     for (size_t i = 0; i < m_graph.outputs.size(); ++i) addEdge(m_graph.outputs[i], static_cast<int>(m_firstOutput + i));
@@ -124,33 +149,53 @@ class Builder {
         }
         m_scene.frames.push_back(frame);
       }
-      m_scene.nodes[i].frame = it->second;
+      m_scene.nodes[static_cast<size_t>(m_scene.sceneNodes[i])].frame = it->second;
     }
   }
 
-  /// Frames are boxes of the outer drawing; a group that reads its own output through another cannot be one.
-  bool hasFrameCycle() const {
+  /// Frames are boxes of the outer drawing: one that reads its own output through others cannot be one. The frame of the least group in a cycle, -1 for none.
+  int frameInCycle() const {
     const size_t count = m_scene.frames.size() + m_scene.nodes.size();
-    std::vector<std::set<size_t>> next(count);
-    std::vector<int> inputs(count, 0);
+    std::set<std::pair<size_t, size_t>> links;
     for (const auto& e : m_scene.edges) {
-      const size_t a = unitOf(e.from), b = unitOf(e.to);
-      if (a != b && next[a].insert(b).second) ++inputs[b];
+      if (unitOf(e.from) != unitOf(e.to)) links.emplace(unitOf(e.from), unitOf(e.to));
     }
-    std::vector<size_t> ready;
-    for (size_t i = 0; i < count; ++i) {
-      if (inputs[i] == 0) ready.push_back(i);
-    }
-    size_t done = 0;
-    while (!ready.empty()) {
-      const size_t v = ready.back();
-      ready.pop_back();
-      ++done;
-      for (const size_t w : next[v]) {
-        if (--inputs[w] == 0) ready.push_back(w);
+    // What nothing leads to is in no cycle, nor what leads nowhere; what remains when both are taken away is.
+    std::vector<bool> gone(count, false);
+    for (const bool backwards : {false, true}) {
+      std::vector<std::vector<size_t>> next(count);
+      std::vector<int> inputs(count, 0);
+      for (const auto& [from, to] : links) {
+        if (gone[from] || gone[to]) continue;
+        next[backwards ? to : from].push_back(backwards ? from : to);
+        ++inputs[backwards ? from : to];
+      }
+      std::vector<size_t> ready;
+      for (size_t i = 0; i < count; ++i) {
+        if (inputs[i] == 0 && !gone[i]) ready.push_back(i);
+      }
+      while (!ready.empty()) {
+        const size_t v = ready.back();
+        ready.pop_back();
+        gone[v] = true;
+        for (const size_t w : next[v]) {
+          if (--inputs[w] == 0) ready.push_back(w);
+        }
       }
     }
-    return done != count;
+    int least = -1;
+    for (size_t f = 0; f < m_scene.frames.size(); ++f) {
+      if (!gone[f] && (least < 0 || m_scene.frames[f].group < m_scene.frames[static_cast<size_t>(least)].group)) least = static_cast<int>(f);
+    }
+    return least;
+  }
+
+  void dissolveFrame(int frame) {
+    m_scene.frames.erase(m_scene.frames.begin() + frame);
+    for (GraphScene::Node& n : m_scene.nodes) {
+      if (n.frame == frame) n.frame = -1;
+      if (n.frame > frame) --n.frame;
+    }
   }
 
   /// Index of the outer box of a node: its frame, or the node itself after all frames.
@@ -307,6 +352,7 @@ class Builder {
   QFontMetricsF m_metrics;
   GraphScene m_scene;
   size_t m_firstInput = 0, m_firstOutput = 0;
+  std::set<std::pair<int, int>> m_boxEdges;
   std::vector<std::vector<size_t>> m_innerEdges;
 };
 
@@ -327,7 +373,7 @@ int GraphScene::frameAt(const QPointF& point) const {
 }
 
 int GraphScene::sceneNodeOf(int graphNode) const {
-  return graphNode >= 0 && static_cast<size_t>(graphNode) < nodes.size() && nodes[static_cast<size_t>(graphNode)].node == graphNode ? graphNode : -1;
+  return graphNode >= 0 && static_cast<size_t>(graphNode) < sceneNodes.size() ? sceneNodes[static_cast<size_t>(graphNode)] : -1;
 }
 
 std::vector<int> GraphScene::find(const QString& text) const {

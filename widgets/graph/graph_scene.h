@@ -19,8 +19,15 @@ struct GraphGrouping {
     QString title;  ///< on the frame
     int task = -1;  ///< number of its task, which decides the colour; -1 for none
   };
-  std::vector<int> groupOf;  ///< per node; empty: no groups
+  /// Nodes that are drawn as one.
+  struct Box {
+    QString title, subtitle;
+    int block = -1;  ///< the caller's number
+  };
+  std::vector<int> groupOf;  ///< per node; empty: no groups; nodes of one box lie in one group
   std::vector<Group> groups;
+  std::vector<int> boxOf;  ///< per node, -1 for none; empty: no boxes
+  std::vector<Box> boxes;
 };
 
 /// A graph ready to paint: positions, texts, nothing that needs the engine. An immutable value made on a worker thread.
@@ -31,8 +38,10 @@ struct GraphScene {
     QString title, subtitle;  ///< operator and output shape, or name and type for inputs and outputs
     QString name;
     Look look = Look::plain;
-    int node = -1;   ///< index in the graph, -1 for graph inputs and outputs
-    int value = -1;  ///< for graph inputs and outputs
+    int node = -1;             ///< index in the graph, -1 for graph inputs, outputs and boxes
+    int value = -1;            ///< for graph inputs and outputs
+    int block = -1;            ///< of a box, the caller's number
+    std::vector<int> members;  ///< of the graph: the node alone, or all nodes of a box
     int frame = -1;
     QStringList searchable;  ///< name, operator, types, attributes
   };
@@ -50,11 +59,12 @@ struct GraphScene {
   std::vector<Node> nodes;
   std::vector<Frame> frames;
   std::vector<Edge> edges;
+  std::vector<int> sceneNodes;  ///< per node of the graph, the index in `nodes`
   QRectF bounds;
 
   int nodeAt(const QPointF& point) const;  ///< topmost, or -1
   int frameAt(const QPointF& point) const;
-  int sceneNodeOf(int graphNode) const;              ///< -1 if there is none
+  int sceneNodeOf(int graphNode) const;              ///< the node, or the box it is in; -1 if there is none
   std::vector<int> find(const QString& text) const;  ///< indices of nodes with `text` in one of their searchable strings
 };
 

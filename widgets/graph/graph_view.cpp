@@ -7,6 +7,7 @@
 #include <QToolTip>
 #include <cmath>
 
+#include "widgets/common/format.h"
 #include "widgets/theme/theme.h"
 
 namespace tw::widgets {
@@ -30,13 +31,104 @@ void GraphView::setScene(std::shared_ptr<const GraphScene> scene) {
   m_isLinked.clear();
   m_hasMatches = false;
   m_fitPending = true;
+  cover();
   if (isVisible() && viewport()->width() > 50) showStart();
   setAccessibleDescription(describe());
   viewport()->update();
 }
 
+void GraphView::replaceScene(std::shared_ptr<const GraphScene> scene, const std::vector<int>& around) {
+  const bool fitted = m_fitted, pending = m_fitPending || !m_scene;
+  const double zoom = m_zoom;
+  setScene(std::move(scene));
+  if (pending || !m_scene) return;
+  m_fitPending = false;
+  if (fitted) return fit();
+  setZoom(zoom, QPointF(viewport()->rect().center()));
+  QRectF middle;
+  for (const int n : around) {
+    if (const int s = m_scene->sceneNodeOf(n); s >= 0) middle |= m_scene->nodes[static_cast<size_t>(s)].rect;
+  }
+  if (!middle.isEmpty()) centreOn(middle.center());
+}
+
+void GraphView::setOverlay(GraphOverlay overlay) {
+  m_overlay = std::move(overlay);
+  cover();
+  setAccessibleDescription(describe());
+  viewport()->update();
+}
+
+bool GraphView::isBlockFrame(int frame) const { return frame >= 0 && m_scene->frames[static_cast<size_t>(frame)].task < 0; }
+
+void GraphView::cover() {
+  m_frameCover.clear();
+  m_nodeCover.clear();
+  m_largest = 0;
+  if (!m_scene || m_overlay.kind == GraphOverlay::Kind::none) return;
+  m_frameCover.resize(m_scene->frames.size());
+  m_nodeCover.resize(m_scene->nodes.size());
+  std::vector<std::vector<int>> members(m_scene->frames.size());
+  for (size_t i = 0; i < m_scene->nodes.size(); ++i) {
+    const GraphScene::Node& n = m_scene->nodes[i];
+    if (n.frame >= 0 && !isBlockFrame(n.frame)) {
+      auto& all = members[static_cast<size_t>(n.frame)];
+      all.insert(all.end(), n.members.begin(), n.members.end());
+    } else if (!n.members.empty()) {
+      m_nodeCover[i] = {true, m_overlay.valueOf(n.members), {}};
+    }
+  }
+  for (size_t f = 0; f < members.size(); ++f) {
+    if (!members[f].empty()) m_frameCover[f] = {true, m_overlay.valueOf(members[f]), {}};
+  }
+  for (auto* covers : {&m_frameCover, &m_nodeCover}) {
+    for (const Covered& c : *covers) m_largest = std::max(m_largest, c.value.value);
+  }
+  for (auto* covers : {&m_frameCover, &m_nodeCover}) {
+    for (Covered& c : *covers) {
+      c.shown = c.shown && !c.value.text.isEmpty();  // what no kernel computes shows nothing
+      c.brush = overlayBrush(m_overlay.kind, c.value, m_largest, themeOf(this));
+    }
+  }
+}
+
+void GraphView::changeEvent(QEvent* event) {
+  QAbstractScrollArea::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange) cover();
+}
+
+Table GraphView::table() const {
+  Table table;
+  table.columns = {tr("name"), tr("operator"), tr("output"), tr("group"), tr("attributes")};
+  const bool covered = m_overlay.kind != GraphOverlay::Kind::none;
+  if (covered) table.columns << tr("shown value") << tr("shown as");
+  if (!m_scene) return table;
+  for (size_t i = 0; i < m_scene->nodes.size(); ++i) {
+    const GraphScene::Node& n = m_scene->nodes[i];
+    const bool single = n.node >= 0;
+    // Name, operator and types come first among what the search looks at, then the attributes.
+    QStringList attributes;
+    for (const QString& s : n.searchable) {
+      if (single && s.contains(QLatin1Char('='))) attributes << s;
+    }
+    QStringList row{n.name,
+                    single         ? n.title
+                    : n.block >= 0 ? tr("block")
+                                   : n.title.section(QLatin1Char(' '), 0, 0),
+                    n.subtitle, n.frame >= 0 ? m_scene->frames[static_cast<size_t>(n.frame)].title : QString(), attributes.join(QStringLiteral("; "))};
+    if (covered) {
+      const Covered& c = n.frame >= 0 && !isBlockFrame(n.frame) ? m_frameCover[static_cast<size_t>(n.frame)] : m_nodeCover[i];
+      row << (c.shown && c.value.known ? QString::number(c.value.value, 'g', 10) : QString()) << (c.shown ? c.value.text : QString());
+    }
+    table.rows.push_back(row);
+  }
+  return table;
+}
+
 QString GraphView::describe() const {
   if (!m_scene) return tr("No model is open");
+  if (m_overlay.kind == GraphOverlay::Kind::share && m_largest > 0)
+    return tr("The longest part takes %1 % of the time of all kernels").arg(percentText(m_largest));
   return tr("%n node(s)", nullptr, static_cast<int>(m_scene->nodes.size())) + QStringLiteral(", ") +
          tr("%n fused group(s)", nullptr, static_cast<int>(m_scene->frames.size()));
 }
@@ -216,7 +308,10 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
 
 void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
   if (!m_scene) return;
-  if (m_scene->nodeAt(toScene(event->position())) >= 0)
+  const int node = m_scene->nodeAt(toScene(event->position())), frame = m_scene->frameAt(toScene(event->position()));
+  if (node >= 0 && m_scene->nodes[static_cast<size_t>(node)].block >= 0) return Q_EMIT boxActivated(node);
+  if (node < 0 && isBlockFrame(frame)) return Q_EMIT frameActivated(frame);
+  if (node >= 0)
     setZoom(std::max(1.0, m_zoom), event->position());
   else
     fit();
@@ -226,6 +321,14 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
   switch (event->key()) {
     case Qt::Key_F:
       return fit();
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+      if (m_selected >= 0 && m_scene->nodes[static_cast<size_t>(m_selected)].block >= 0) Q_EMIT boxActivated(m_selected);
+      return;
+    case Qt::Key_Backspace:
+      if (m_selected >= 0 && isBlockFrame(m_scene->nodes[static_cast<size_t>(m_selected)].frame))
+        Q_EMIT frameActivated(m_scene->nodes[static_cast<size_t>(m_selected)].frame);
+      return;
     case Qt::Key_Plus:
     case Qt::Key_Equal:
       return zoomBy(1.25);
@@ -287,6 +390,8 @@ bool GraphView::viewportEvent(QEvent* event) {
     } else {
       const auto& node = m_scene->nodes[static_cast<size_t>(n)];
       QString text = node.name + QLatin1Char('\n') + node.title + QStringLiteral("  ") + node.subtitle;
+      if (static_cast<size_t>(n) < m_nodeCover.size() && m_nodeCover[static_cast<size_t>(n)].shown)
+        text += QLatin1Char('\n') + m_nodeCover[static_cast<size_t>(n)].value.text;
       if (node.frame >= 0) text += QLatin1Char('\n') + m_scene->frames[static_cast<size_t>(node.frame)].title;
       QToolTip::showText(help->globalPos(), text, viewport());
     }

@@ -2,23 +2,35 @@
 #pragma once
 
 #include <QAbstractScrollArea>
+#include <QBrush>
 #include <memory>
 #include <vector>
 
+#include "widgets/common/tabular.h"
+#include "widgets/common/whole_picture.h"
+#include "widgets/graph/graph_overlay.h"
 #include "widgets/graph/graph_scene.h"
 
 namespace tw::widgets {
 
 struct Theme;
 
-/// Draws a graph scene: wheel scrolls, Ctrl+wheel zooms at the pointer, dragging pans, F fits, arrow keys walk along edges. Detail follows the zoom.
-class GraphView : public QAbstractScrollArea {
+/// Draws a graph scene: wheel scrolls, Ctrl+wheel zooms at the pointer, dragging pans, F fits, arrow keys walk along edges, Enter opens a box and Backspace
+/// closes the frame around a node. Detail follows the zoom. An overlay colours frames of kernels, and boxes and nodes outside of them.
+class GraphView : public QAbstractScrollArea, public Tabular, public WholePicture {
   Q_OBJECT
  public:
   explicit GraphView(QWidget* parent = nullptr);
 
   void setScene(std::shared_ptr<const GraphScene> scene);
+  /// Another drawing of the same graph: the zoom stays, and these nodes of the graph are in the middle.
+  void replaceScene(std::shared_ptr<const GraphScene> scene, const std::vector<int>& around);
   const GraphScene* scene() const { return m_scene.get(); }
+  void setOverlay(GraphOverlay overlay);
+  const GraphOverlay& overlay() const { return m_overlay; }
+  Table table() const override;
+  QSizeF pictureSize() const override;
+  void paintPicture(QPainter& painter, double scale) const override;
   void setSelectedNode(int sceneNode);
   int selectedNode() const { return m_selected; }
   /// The task whose frames stand out; -1 for none.
@@ -39,11 +51,14 @@ class GraphView : public QAbstractScrollArea {
  Q_SIGNALS:
   void nodeActivated(int sceneNode);  ///< -1: nothing selected
   void taskActivated(int task);
+  void boxActivated(int sceneNode);  ///< to be opened
+  void frameActivated(int frame);    ///< of a block, to be closed
   void zoomChanged(double zoom);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
   void scrollContentsBy(int dx, int dy) override;
   void wheelEvent(QWheelEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
@@ -60,18 +75,32 @@ class GraphView : public QAbstractScrollArea {
   void updateScrollBars();
   void centreOn(const QPointF& scenePoint);
   void walk(int key);
-  void paintFrames(QPainter& p, const Theme& theme, const QRectF& visible);
-  void paintTitles(QPainter& p, const Theme& theme, const QRectF& visible);
-  void paintEdges(QPainter& p, const Theme& theme, const QRectF& visible);
-  void paintNodes(QPainter& p, const Theme& theme, const QRectF& visible);
+  void paintScene(QPainter& p, const Theme& theme, const QRectF& visible, double zoom) const;
+  void paintFrames(QPainter& p, const Theme& theme, const QRectF& visible) const;
+  void paintTitles(QPainter& p, const Theme& theme, const QRectF& visible) const;
+  void paintEdges(QPainter& p, const Theme& theme, const QRectF& visible, double zoom) const;
+  void paintNodes(QPainter& p, const Theme& theme, const QRectF& visible, double zoom) const;
+  /// The scale of the overlay, its lower left corner at `at`.
+  void paintLegend(QPainter& p, const Theme& theme, const QPointF& at) const;
   void paintOverview(QPainter& p, const Theme& theme);
   QString describe() const;
+  /// What the overlay shows of one frame or node.
+  struct Covered {
+    bool shown = false;
+    GraphOverlay::Value value;
+    QBrush brush;
+  };
+  void cover();
+  bool isBlockFrame(int frame) const;
 
   std::shared_ptr<const GraphScene> m_scene;
   double m_zoom = 1;
   bool m_fitPending = false, m_fitted = false, m_edgeLabels = true;
   int m_selected = -1, m_task = -1, m_hover = -1;
   std::vector<char> m_isMatch, m_isLinked;
+  GraphOverlay m_overlay;
+  std::vector<Covered> m_frameCover, m_nodeCover;
+  double m_largest = 0;  ///< value of a frame or node
   bool m_hasMatches = false;
   QPoint m_dragFrom, m_scrollFrom;
   bool m_dragging = false, m_pressed = false;

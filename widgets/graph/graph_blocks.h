@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QString>
+#include <set>
+#include <vector>
+
+#include "engine/graph/graph.h"
+#include "widgets/graph/graph_scene.h"
+
+namespace tw::widgets {
+
+/// The parts that the names of a graph's nodes spell: `layer1.0.conv1` and `layer1.0.relu` lie in block `layer1.0`, and that in `layer1`. Parts of names are
+/// separated by slashes, or by dots if no name has a slash. A block has at least two nodes, and more of them than any block inside it.
+struct GraphBlocks {
+  struct Block {
+    QString name;            ///< the whole prefix
+    int parent = 0;          ///< of the root itself: -1
+    std::vector<int> nodes;  ///< all nodes inside, ascending
+    int like = 0;            ///< the first block that computes the same: equal operators, attributes and types, connected alike; itself if it is the first
+    int alike = 1;           ///< blocks that compute the same, this one included
+  };
+  std::vector<Block> blocks;  ///< the root, which holds everything, first; a block after its parent
+  std::vector<int> blockOf;   ///< per node, the innermost
+};
+GraphBlocks graphBlocks(const graph::Graph& graph);
+
+/// What is drawn while the blocks in `open` show their insides: closed blocks as one box each, open ones as frames around what lies directly in them. The root
+/// is always open. A frame that would cross one inside it is left out of the drawing.
+GraphGrouping groupingOf(const GraphBlocks& blocks, const std::set<int>& open);
+
+}  // namespace tw::widgets
