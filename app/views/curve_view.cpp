@@ -188,11 +188,13 @@ void CurveView::showOverlays() {
 
 void CurveView::showGrowth() {
   m_chart->refresh();
+  m_summary->setToolTip({});
   if (m_page->currentIndex() == Activity) {
     m_summary->setText(m_activity->isEmpty() ? QString() : m_activity->summary());
     if (!m_activity->isEmpty()) return m_state->showContent();
   } else if (m_page->currentIndex() == Predictions) {
     m_summary->setText(m_predictions->isEmpty() ? QString() : m_predictions->summary());
+    m_summary->setToolTip(m_summary->text());
     if (!m_predictions->isEmpty()) return m_state->showContent();
     const auto& store = m_services.trials.store();
     if (store && store->size() > 0)

@@ -17,6 +17,10 @@ namespace tw::widgets {
 namespace {
 
 constexpr double kNearPixels = 12;
+/// Of fewer points a correlation says nothing.
+constexpr size_t kFewest = 4;
+/// Below this width the legend has short names.
+constexpr int kRoomForNames = 340;
 
 void setSideRange(QCPAxis* axis, double low, double high) {
   const double room = high > low ? 0.06 * (high - low) : std::max(1e-3, 0.1 * std::abs(high));
@@ -38,7 +42,7 @@ PredictionChart::PredictionChart(QWidget* parent) : QWidget(parent), m_scatter(n
     box->addWidget(plot, 1);
   }
   m_scatter->xAxis->setLabel(tr("Predicted (score of the model)"));
-  m_quality->xAxis->setLabel(tr("Trials that the model had learned from"));
+  m_quality->xAxis->setLabel(tr("Trials learned from"));
   m_quality->yAxis->setLabel(tr("Quality of the order"));
   connect(m_scatter, &QCustomPlot::mousePress, this, [this](QMouseEvent* event) {
     setFocus(Qt::MouseFocusReason);
@@ -57,6 +61,7 @@ PredictionChart::PredictionChart(QWidget* parent) : QWidget(parent), m_scatter(n
     int nearest = -1;
     double least = 1e9;
     for (size_t i = 0; i < m_rounds.size(); ++i) {
+      if (m_rounds[i].space != m_rounds[static_cast<size_t>(m_round)].space) continue;
       const double d = std::abs(m_quality->xAxis->coordToPixel(m_rounds[i].learned) - event->position().x());
       if (d < least) least = d, nearest = static_cast<int>(i);
     }
@@ -74,7 +79,7 @@ void PredictionChart::setRounds(std::vector<PredictionRound> rounds, const std::
   if (!m_chosen) {
     // The newest that has enough to see something.
     m_round = count - 1;
-    while (m_round > 0 && m_rounds[static_cast<size_t>(m_round)].points.size() < 4) --m_round;
+    while (m_round > 0 && m_rounds[static_cast<size_t>(m_round)].points.size() < kFewest) --m_round;
   }
   setAccessibleDescription(summary());
   draw();
@@ -147,8 +152,10 @@ void PredictionChart::drawQuality() {
     QString name;
     double PredictionRound::*value;
   };
-  const Measure measures[] = {
-      {tr("Spearman"), &PredictionRound::spearman}, {tr("Kendall"), &PredictionRound::kendall}, {tr("top found"), &PredictionRound::recall}};
+  const bool brief = width() < 2 * kRoomForNames;
+  const Measure measures[] = {{brief ? QString(QChar(0x03C1)) : tr("Spearman's %1").arg(QChar(0x03C1)), &PredictionRound::spearman},
+                              {brief ? QString(QChar(0x03C4)) : tr("Kendall's %1").arg(QChar(0x03C4)), &PredictionRound::kendall},
+                              {tr("top %1").arg(QChar(0x00BC)), &PredictionRound::recall}};
   int style = 0, last = 1;
   for (const Measure& m : measures) {
     const SeriesStyle s = seriesStyle(theme, style++);
@@ -157,7 +164,9 @@ void PredictionChart::drawQuality() {
     graph->setPen(QPen(s.color, 1.6, s.line));
     graph->setScatterStyle(QCPScatterStyle(static_cast<QCPScatterStyle::ScatterShape>(s.marker), s.color, s.color, 7));
     for (const PredictionRound& round : m_rounds) {
-      if (round.points.size() > 1) graph->addData(round.learned, round.*m.value);
+      // Models of other spaces learn for themselves.
+      if (round.space != m_rounds[static_cast<size_t>(std::max(m_round, 0))].space) continue;
+      if (round.points.size() >= kFewest) graph->addData(round.learned, round.*m.value);
       last = std::max(last, round.learned);
     }
   }
@@ -174,6 +183,11 @@ void PredictionChart::drawQuality() {
 void PredictionChart::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) draw();
+}
+
+void PredictionChart::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  if ((event->oldSize().width() < 2 * kRoomForNames) != (width() < 2 * kRoomForNames)) draw();
 }
 
 void PredictionChart::keyPressEvent(QKeyEvent* event) {

@@ -12,7 +12,7 @@ class QCustomPlot;
 namespace tw::widgets {
 
 /// How well a tuner's cost models know what is fast: on the left the trials that one model chose, what it said against what was measured; on the right how good
-/// the models' order was as they learned from more trials. A click on the right chooses the model, on the left a trial.
+/// the order of that space's models was as they learned from more trials. A click on the right chooses the model, on the left a trial.
 class PredictionChart : public QWidget, public Tabular {
   Q_OBJECT
  public:
@@ -34,6 +34,7 @@ class PredictionChart : public QWidget, public Tabular {
 
  protected:
   void changeEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:

@@ -13,7 +13,7 @@
 namespace tw::widgets {
 namespace {
 
-constexpr double kPad = 14, kTitle = 20;
+constexpr double kPad = 14, kTitle = 20, kBoxRoom = 60;
 
 struct SceneTexts {
   Q_DECLARE_TR_FUNCTIONS(GraphScene)
@@ -55,7 +55,9 @@ class Builder {
 
  private:
   void addNode(GraphScene::Node node) {
-    const double width = std::max(m_metrics.horizontalAdvance(node.title), m_metrics.horizontalAdvance(node.subtitle)) + 2 * kPad;
+    // An overlay writes before the subtitle of a box.
+    const double more = node.block >= 0 ? kBoxRoom : 0;
+    const double width = std::max(m_metrics.horizontalAdvance(node.title), m_metrics.horizontalAdvance(node.subtitle) + more) + 2 * kPad;
     node.rect = QRectF(0, 0, std::max(72.0, std::min(width, 260.0)), node.subtitle.isEmpty() ? m_metrics.height() + 10 : 2 * m_metrics.height() + 10);
     m_scene.nodes.push_back(std::move(node));
   }
