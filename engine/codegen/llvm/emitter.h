@@ -15,6 +15,7 @@
 
 #include "engine/codegen/index.h"
 #include "engine/codegen/llvm/types.h"
+#include "engine/codegen/panels.h"
 #include "engine/target/cpu_table.h"
 #include "engine/target/target.h"
 #include "engine/tir/stmt.h"
@@ -39,6 +40,7 @@ struct ModuleState {
   std::unordered_map<const ir::BufferNode*, llvm::AAMDNodes> told_apart = {};  ///< what its arrays do not overlap, for their accesses
   std::unordered_set<const ir::BufferNode*> streamed = {};                     ///< outputs of the function being emitted that are written past the caches
   std::unordered_set<const ir::BufferNode*> fetched_ahead = {};                ///< inputs of it that come from memory
+  PanelFetches panels = {};                                                    ///< what its loops ask for before it is read
 
   llvm::LLVMContext& context() { return module.getContext(); }
   bool has(target::X86Feature f) const { return (features & target::bit(f)) != 0; }
@@ -100,6 +102,7 @@ class FuncEmitter {
   llvm::Value* load(const ir::LoadNode& n);
   llvm::Value* load_scalar(const Place& p, const ir::Expr& index);
   void fetch_ahead(const Place& p);
+  void fetch_panels(const tir::StmtNode* body);
   llvm::Value* load_vector(const Place& p, int lanes);
   llvm::Value* load_lanes(const Place& p, int lanes);
   void store(const tir::StoreNode& n);

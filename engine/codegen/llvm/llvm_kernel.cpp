@@ -62,6 +62,7 @@ void emit_kernel(ModuleState& state, const tir::Func& f) {
   llvm::Type* ptr = llvm::PointerType::getUnqual(state.context());
   state.streamed = streamed_outputs(f, state.target);
   state.fetched_ahead = inputs_from_memory(f, state.target);
+  state.panels = panel_fetches(f, state.target);
   state.told_apart = told_apart(f, state.context());
   auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(state.context()), {ptr, ptr}, false);
   auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, f.name, state.module);

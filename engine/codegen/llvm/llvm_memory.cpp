@@ -209,6 +209,22 @@ void FuncEmitter::fetch_ahead(const Place& p) {
   b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {there, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
 }
 
+/// Asks for lines of the panels that come next, at the beginning of a turn of a loop.
+void FuncEmitter::fetch_panels(const tir::StmtNode* body) {
+  const auto here = s_.panels.find(body);
+  if (here == s_.panels.end()) return;
+  memo_.clear();
+  for (const PanelFetch& fetch : here->second) {
+    const Place p = place(fetch.buffer, {fetch.at});
+    Value* first = b_.CreateGEP(p.element, p.pointer, index(p.index));
+    for (int64_t k = 0; k < fetch.lines; ++k) {
+      Value* line = k == 0 ? first : b_.CreateConstGEP1_64(b_.getInt8Ty(), first, static_cast<uint64_t>(k * kArrayAlign));
+      // A read, to be kept in all caches, of data.
+      b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {line, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+    }
+  }
+}
+
 /// Loads that are not consecutive: a gather where the processor has one for this width, else lane by lane.
 Value* FuncEmitter::load_lanes(const Place& p, int lanes) {
   auto* type = llvm::FixedVectorType::get(p.element, static_cast<unsigned>(lanes));

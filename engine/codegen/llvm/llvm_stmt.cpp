@@ -117,6 +117,7 @@ void FuncEmitter::loop(const ir::VarNode* var, Value* begin, Value* end, bool ma
   const bool saw_before = std::exchange(saw_vector_, false);
   auto fetched_before = std::exchange(fetched_, {});
   loops_.emplace_back(var, &body);
+  fetch_panels(body.get());
   stmt(body);
   loops_.pop_back();
   fetched_ = std::move(fetched_before);
