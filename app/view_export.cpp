@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kPictureScale = 2;
 /// A whole picture larger than this is painted smaller: what QImage and most programs that read it can hold.
-constexpr double kLongestSide = 16'384, kMostPixels = 100e6;
+constexpr double kLongestSide = 16'384, kMostPixels = 32e6;
 
 /// The view itself or the first visible widget inside it that is more than what can be seen of it.
 const widgets::WholePicture* wholePictureOf(const QWidget& view) {
@@ -75,12 +75,14 @@ Expected<void> exportView(QWidget& view, const QString& path) {
     const double scale =
         std::min({kPictureScale, kLongestSide / std::max(size.width(), size.height()), std::sqrt(kMostPixels / (size.width() * size.height()))});
     QImage image((size * scale).toSize().expandedTo(QSize(1, 1)), QImage::Format_RGB32);
-    image.setDevicePixelRatio(scale);
+    if (image.isNull()) return Error(ErrorCode::resource_limit, "There is no memory for a picture of this size; export it as .svg", path.toStdString());
     image.fill(view.palette().color(QPalette::Window));
     if (whole) {
       QPainter painter(&image);
+      painter.scale(scale, scale);  // by hand: a pixel ratio below 1 scales nothing
       whole->paintPicture(painter, scale);
     } else {
+      image.setDevicePixelRatio(scale);
       view.render(&image);
     }
     image.setText(QStringLiteral("Software"), QStringLiteral("Tilewright " TW_VERSION));

@@ -241,6 +241,10 @@ void InspectorView::addTrial() {
     m_properties->line(about, tr("Verified"), store->verified(row) ? tr("equal to the reference within the tolerance") : tr("not compared with the reference"));
   }
   if (!store->message(row).empty()) m_properties->line(about, tr("Message"), text(store->message(row)));
+  if (store->predictedAfter(row) >= 0)
+    m_properties->line(
+        about, tr("Predicted"),
+        tr("score %1 by the model after %2 trials").arg(widgets::numberText(static_cast<double>(store->predicted(row)), 4)).arg(store->predictedAfter(row)));
   m_properties->line(about, tr("Build"), widgets::secondsText(store->buildSeconds(row)));
   m_properties->line(about, tr("Run"), widgets::secondsText(store->runSeconds(row)));
   m_properties->line(about, tr("At"), widgets::timeText(store->timestamp(row)));

@@ -35,13 +35,13 @@ TrialsView::TrialsView(Services& services, QWidget* parent)
   widgets::setUpTable(m_table);
   m_table->setSortingEnabled(true);
   m_table->sortByColumn(TrialModel::Number, Qt::AscendingOrder);
-  const int widths[] = {64, 120, 78, 78, 60, 90, 150, 260, 72, 72, 74, 300};
+  const int widths[] = {64, 120, 78, 78, 60, 90, 150, 260, 76, 72, 72, 74, 300};
   for (int c = 0; c < TrialModel::ColumnCount; ++c) m_table->header()->resizeSection(c, widths[c]);
   m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
   auto* pin = new QAction(tr("Put into or take out of the tray"), m_table);
   pin->setObjectName(QStringLiteral("menu.trials.tray"));
   connect(pin, &QAction::triggered, this, &TrialsView::toggleTray);
-  m_table->addActions({services.actions.get(QStringLiteral("trial.why")), pin});
+  m_table->addActions({services.actions.get(QStringLiteral("trial.why")), services.actions.get(QStringLiteral("code.keepBase")), pin});
   m_state = new widgets::EmptyState(m_table, this);
   auto* split = new QSplitter(Qt::Vertical, this);
   split->setChildrenCollapsible(false);
@@ -99,7 +99,7 @@ QWidget* TrialsView::makeBar() {
   m_filter->setPlaceholderText(tr("Filter, such as  gflops>50 & status=ok"));
   m_filter->setToolTip(
       tr("Comparisons with =, !=, <, <=, >, >= and ~ (contains), joined by & and |, turned round by !. Fields: number, time, gflops, ratio, build, "
-         "run, config, status, space, message, and every knob; tile[0] is the outermost factor of a split. A word alone is looked for in "
+         "run, config, predicted, status, space, message, and every knob; tile[0] is the outermost factor of a split. A word alone is looked for in "
          "outcome, space and message."));
   m_filter->setClearButtonEnabled(true);
   auto* examples = new QToolButton(bar);

@@ -12,6 +12,7 @@
 namespace tw::widgets {
 namespace {
 
+constexpr double kScaleLength = 120, kSwatch = 16;  ///< of the overlay's legend
 constexpr double kTextZoom = 0.38, kShapeZoom = 0.55, kRoundZoom = 0.2;
 
 QColor fillOf(GraphScene::Look look, const Theme& theme) {
@@ -77,8 +78,9 @@ void GraphView::paintScene(QPainter& p, const Theme& theme, const QRectF& visibl
 
 QSizeF GraphView::pictureSize() const {
   if (!m_scene || m_scene->nodes.empty()) return {};
-  const QSizeF legend = m_overlay.kind == GraphOverlay::Kind::none ? QSizeF() : QSizeF(460, 44);
-  return {std::max(m_scene->bounds.width(), legend.width()), m_scene->bounds.height() + legend.height()};
+  const QSizeF legend = legendSize();
+  return {std::max(m_scene->bounds.width(), legend.width() + (legend.isEmpty() ? 0 : 20)),
+          m_scene->bounds.height() + (legend.isEmpty() ? 0 : legend.height() + 20)};
 }
 
 void GraphView::paintPicture(QPainter& p, double scale) const {
@@ -204,20 +206,42 @@ void GraphView::paintNodes(QPainter& p, const Theme& theme, const QRectF& visibl
   }
 }
 
+std::pair<QString, QString> GraphView::legendTexts() const {
+  switch (m_overlay.kind) {
+    case GraphOverlay::Kind::share:
+      return {tr("share of the time of all kernels"), tr("not measured")};
+    case GraphOverlay::Kind::tuned:
+      return {QString(QChar(0x2713)) + QLatin1Char(' ') + tr("tuned"), tr("not tuned")};
+    case GraphOverlay::Kind::difference:
+      return {tr("time of %1 ÷ time of %2").arg(m_overlay.secondName, m_overlay.firstName), tr("not in both")};
+    case GraphOverlay::Kind::none:
+      break;
+  }
+  return {};
+}
+
+QSizeF GraphView::legendSize() const {
+  if (m_overlay.kind == GraphOverlay::Kind::none || m_frameCover.size() + m_nodeCover.size() == 0) return {};
+  const QFontMetricsF metrics(font());
+  const auto [what, missing] = legendTexts();
+  const bool scale = m_overlay.kind != GraphOverlay::Kind::tuned;
+  const double line = metrics.height() + 2;
+  return {(scale ? kScaleLength : kSwatch) + 8 + metrics.horizontalAdvance(what) + 20 + kSwatch + 6 + metrics.horizontalAdvance(missing) + 16,
+          (scale ? 2 : 1) * line + 8};
+}
+
 void GraphView::paintLegend(QPainter& p, const Theme& theme, const QPointF& at) const {
   using Kind = GraphOverlay::Kind;
-  if (m_overlay.kind == Kind::none || m_frameCover.size() + m_nodeCover.size() == 0) return;
+  const QSizeF size = legendSize();
+  if (size.isEmpty()) return;
   p.save();
   p.setFont(font());
   const QFontMetricsF metrics(font());
-  const double line = metrics.height() + 2, bar = 120;
+  const double line = metrics.height() + 2, bar = kScaleLength;
   const bool scale = m_overlay.kind != Kind::tuned;
-  const QString what = m_overlay.kind == Kind::share   ? tr("share of the time of all kernels")
-                       : m_overlay.kind == Kind::tuned ? QString(QChar(0x2713)) + QLatin1Char(' ') + tr("tuned")
-                                                       : tr("time of %1 ÷ time of %2").arg(m_overlay.secondName, m_overlay.firstName);
-  const QString missing = m_overlay.kind == Kind::share ? tr("not measured") : m_overlay.kind == Kind::tuned ? tr("not tuned") : tr("not in both");
-  const double first = scale ? bar : 16, width = first + 8 + metrics.horizontalAdvance(what) + 20 + 16 + 6 + metrics.horizontalAdvance(missing);
-  const QRectF box(at.x(), at.y() - line - (scale ? line : 0) - 8, width + 16, line + (scale ? line : 0) + 8);
+  const auto [what, missing] = legendTexts();
+  const double first = scale ? bar : kSwatch;
+  const QRectF box(QPointF(at.x(), at.y() - size.height()), size);
   p.setPen(cosmetic(theme.border, 1));
   p.setBrush(theme.base);
   p.drawRoundedRect(box, 4, 4);

@@ -80,7 +80,8 @@ class GraphView : public QAbstractScrollArea, public Tabular, public WholePictur
   void paintTitles(QPainter& p, const Theme& theme, const QRectF& visible) const;
   void paintEdges(QPainter& p, const Theme& theme, const QRectF& visible, double zoom) const;
   void paintNodes(QPainter& p, const Theme& theme, const QRectF& visible, double zoom) const;
-  /// The scale of the overlay, its lower left corner at `at`.
+  /// The scale of the overlay: its size, 0 without one, and painted with its lower left corner at `at`.
+  QSizeF legendSize() const;
   void paintLegend(QPainter& p, const Theme& theme, const QPointF& at) const;
   void paintOverview(QPainter& p, const Theme& theme);
   QString describe() const;
@@ -92,6 +93,8 @@ class GraphView : public QAbstractScrollArea, public Tabular, public WholePictur
   };
   void cover();
   bool isBlockFrame(int frame) const;
+  /// What the overlay's scale is called, and what the hatching means.
+  std::pair<QString, QString> legendTexts() const;
 
   std::shared_ptr<const GraphScene> m_scene;
   double m_zoom = 1;

@@ -242,6 +242,24 @@ bool CodePane::find(const QString& text, bool forward) {
   return m_editor->findFirst(text, false, false, false, true, forward, forward ? lineTo : line, forward ? columnTo : column);
 }
 
+Table CodePane::table() const {
+  Table table;
+  const QStringList lines = m_editor->text().split(QLatin1Char('\n'));
+  if (m_diff.lines.empty()) {
+    table.columns = {tr("line"), m_titleText};
+    for (qsizetype i = 0; i < lines.size() - (lines.back().isEmpty() ? 1 : 0); ++i) table.rows.push_back({QString::number(i + 1), lines[i]});
+    return table;
+  }
+  table.columns = {tr("change"), tr("line before"), tr("line after"), m_titleText};
+  const auto number = [](int line) { return line < 0 ? QString() : QString::number(line + 1); };
+  for (size_t i = 0; i < m_diff.lines.size(); ++i) {
+    const LineDiff::Line& l = m_diff.lines[i];
+    const QString sign = l.kind == LineDiff::Kind::added ? QStringLiteral("+") : l.kind == LineDiff::Kind::removed ? QStringLiteral("-") : QString();
+    table.rows.push_back({sign, number(l.before), number(l.after), lines[static_cast<qsizetype>(i)]});
+  }
+  return table;
+}
+
 bool CodePane::hasCodeFocus() const { return m_editor->hasFocus(); }
 
 }  // namespace tw::widgets

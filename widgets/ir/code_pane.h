@@ -4,6 +4,7 @@
 #include <QWidget>
 #include <vector>
 
+#include "widgets/common/tabular.h"
 #include "widgets/ir/code_language.h"
 #include "widgets/ir/line_diff.h"
 
@@ -16,7 +17,7 @@ class CodeLexer;
 
 /// One listing, read-only: line numbers, colours, bands under linked lines. Or the difference between another listing and this one, line under line; lines are
 /// counted in this listing all the same.
-class CodePane : public QWidget {
+class CodePane : public QWidget, public Tabular {
   Q_OBJECT
  public:
   CodePane(CodeLanguage language, const QString& title, QWidget* parent = nullptr);
@@ -40,6 +41,7 @@ class CodePane : public QWidget {
   /// How many lines belong to no one line of another listing; the title says so.
   void setMergedLines(int count);
   bool find(const QString& text, bool forward);
+  Table table() const override;
   bool hasCodeFocus() const;
   QsciScintilla* editor() const { return m_editor; }
 

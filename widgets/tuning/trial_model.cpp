@@ -7,6 +7,7 @@
 #include <QFuture>
 #include <QtConcurrentRun>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "widgets/common/format.h"
@@ -28,6 +29,8 @@ double sortKey(const TrialColumns& t, int row, int column) {
     case TrialModel::Config:
     case TrialModel::Knobs:
       return static_cast<double>(t.configIndex(row));
+    case TrialModel::Predicted:
+      return std::isnan(t.predicted(row)) ? -std::numeric_limits<double>::infinity() : static_cast<double>(t.predicted(row));
     case TrialModel::Build:
       return t.buildSeconds(row);
     case TrialModel::Run:
@@ -213,6 +216,8 @@ QString TrialModel::text(int row, int column) const {
       const auto space = m_spaces.find(s.space(row));
       return space == m_spaces.end() ? QString() : pointText(*space->second, s.configIndex(row));
     }
+    case Predicted:
+      return numberText(static_cast<double>(s.predicted(row)), 3);
     case Build:
       return numberText(s.buildSeconds(row) * 1e3, 3);
     case Run:
@@ -262,6 +267,8 @@ QVariant TrialModel::headerData(int section, Qt::Orientation orientation, int ro
         return tr("Time of this trial divided by the best so far");
       case Config:
         return tr("Position in the configuration space");
+      case Predicted:
+        return tr("Score that the tuner's cost model gave before the trial, higher is better; only scores of one model can be compared");
       case Time:
         return tr("Fastest sample; ≥ marks trials that were stopped early as clearly slower");
       default:
@@ -286,6 +293,8 @@ QVariant TrialModel::headerData(int section, Qt::Orientation orientation, int ro
       return tr("Space");
     case Knobs:
       return tr("Knobs");
+    case Predicted:
+      return tr("Predicted");
     case Build:
       return tr("Build [ms]");
     case Run:

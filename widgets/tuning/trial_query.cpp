@@ -10,7 +10,7 @@
 namespace tw::widgets {
 namespace {
 
-constexpr const char* kFields[] = {"number", "time", "gflops", "ratio", "build", "run", "config", "status", "space", "message"};
+constexpr const char* kFields[] = {"number", "time", "gflops", "ratio", "build", "run", "config", "predicted", "status", "space", "message"};
 
 bool isIdentifier(const QString& text) { return !text.isEmpty() && (text[0].isLetter() || text[0] == QLatin1Char('_')); }
 
@@ -304,6 +304,8 @@ bool TrialMatcher::holds(int index, const TrialColumns& t, int row) {
       return compare(node.op, static_cast<double>(t.number(row)), node.value);
     case Field::config:
       return compare(node.op, static_cast<double>(t.configIndex(row)), node.value);
+    case Field::predicted:
+      return std::isnan(t.predicted(row)) ? node.op == TrialQuery::Op::unequal : compare(node.op, static_cast<double>(t.predicted(row)), node.value);
     case Field::build:
       return compare(node.op, t.buildSeconds(row), inColumn(node.value));
     case Field::run:

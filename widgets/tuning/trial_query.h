@@ -14,9 +14,9 @@ namespace tw::widgets {
 ///     query := term { ("|" | "or") term }         term := factor { ["&" | "and"] factor }       factor := ("!" | "not") factor | "(" query ")" | comparison
 ///     comparison := name ("=" | "!=" | "<" | "<=" | ">" | ">=" | "~") value | word
 ///
-/// Names: number, time (milliseconds if no unit follows), gflops, ratio (time ÷ best), build, run, config, status, space, message and every knob of the
+/// Names: number, time (milliseconds if no unit follows), gflops, ratio (time ÷ best), build, run, config, predicted (score of the cost model), status, space, message and every knob of the
 /// task's spaces; `tile_x` of a split is its innermost factor, `tile_x[0]` the outermost. `~` means contains. A word alone is looked for in outcome, space and
-/// message, a number alone is a trial's number or its place in the space. A trial without a value (a failure has no time) satisfies no comparison but `!=`.
+/// message, a number alone is a trial's number or its place in the space. A trial without a value (a failure has no time, a random point no prediction) satisfies no comparison but `!=`.
 class TrialQuery {
   Q_DECLARE_TR_FUNCTIONS(TrialQuery)
  public:
@@ -33,7 +33,7 @@ class TrialQuery {
   friend class TrialMatcher;
   friend class TrialQueryParser;
   enum class Kind { both, either, negated, number, text, knob, word };
-  enum class Field { number, time, gflops, ratio, build, run, config, status, space, message };
+  enum class Field { number, time, gflops, ratio, build, run, config, predicted, status, space, message };
   enum class Op { equal, unequal, less, atMost, more, atLeast, contains };
   struct Node {
     Kind kind = Kind::word;

@@ -165,6 +165,11 @@ class CodeViewTest : public QObject {
       QCOMPARE(row, expected);
     }
     QVERIFY(!pane.stepChange(true));
+    const Table table = pane.table();
+    QCOMPARE(table.rows.size(), size_t{5});
+    QCOMPARE(table.rows[0], (QStringList{"-", "1", "", "x"}));
+    QCOMPARE(table.rows[1], (QStringList{"+", "", "1", "a"}));
+    QCOMPARE(table.rows[2], (QStringList{"", "2", "2", "b"}));
     QVERIFY(pane.stepChange(false));
     pane.editor()->getCursorPosition(&row, &column);
     QCOMPARE(row, 0);

@@ -96,7 +96,7 @@ class TrialQueryTest : public QObject {
     row("4", "3 4");
     row("\"off by\"", "5");
     row("gflops>", "Expected a value to compare 'gflops' with, found the end of the filter");
-    row("tile_q=8", "Expected one of number, time, gflops, ratio, build, run, config, status, space, message, tile_x, unroll, ann, found 'tile_q'");
+    row("tile_q=8", "Expected one of number, time, gflops, ratio, build, run, config, predicted, status, space, message, tile_x, unroll, ann, found 'tile_q'");
     row("gflops=fast", "Expected a number to compare 'gflops' with, found 'fast'");
     row("(gflops>5", "Expected ')', found the end of the filter");
     row("gflops>5)", "Expected the end or '&', found ')'");
