@@ -38,14 +38,15 @@ std::vector<int64_t> attr(const te::Op& op, const char* name, std::vector<int64_
 
 AutotvmTask conv(const te::Dag& dag, const te::Op& op, const std::vector<ir::Buffer>& in) {
   Json args = Json::array({tensor(unpadded(dag, in[0])), tensor(in[1])});
-  args.push_back(attr(op, "strides", {1, 1}));
-  args.push_back(attr(op, "pads", {0, 0, 0, 0}));
-  args.push_back(attr(op, "dilations", {1, 1}));
+  const size_t rank = op.output->shape.size() - 2;
+  args.push_back(attr(op, "strides", std::vector<int64_t>(rank, 1)));
+  args.push_back(attr(op, "pads", std::vector<int64_t>(2 * rank, 0)));
+  args.push_back(attr(op, "dilations", std::vector<int64_t>(rank, 1)));
   const std::string dtype = op.output->dtype.name();
-  if (op.tag == "grouped_conv2d") {
+  if (op.tag == "grouped_conv2d" || op.tag == "conv3d") {
     args.push_back(attr(op, "groups", {1})[0]);
     args.push_back(dtype);
-    return {{"group_conv2d_nchw.x86"}, std::move(args)};
+    return {{op.tag == "conv3d" ? "conv3d_ncdhw.x86" : "group_conv2d_nchw.x86"}, std::move(args)};
   }
   for (const char* layout : {"NCHW", "NCHW"}) args.push_back(layout);
   args.push_back(dtype);
@@ -77,7 +78,7 @@ Json normal(const std::string& name, Json args) {
 bool has_template(const te::Op& op) {
   if (op.tag == "dense") return op.output->shape.size() == 2;
   if (op.tag == "batch_matmul") return op.output->shape.size() == 3;
-  return op.tag == "conv2d" || op.tag == "depthwise_conv2d" || op.tag == "grouped_conv2d";
+  return op.tag == "conv2d" || op.tag == "depthwise_conv2d" || op.tag == "grouped_conv2d" || op.tag == "conv3d";
 }
 
 }  // namespace

@@ -12,8 +12,6 @@ namespace {
 
 constexpr const char* kFields[] = {"number", "time", "gflops", "ratio", "build", "run", "config", "predicted", "status", "space", "message"};
 
-bool isIdentifier(const QString& text) { return !text.isEmpty() && (text[0].isLetter() || text[0] == QLatin1Char('_')); }
-
 /// Seconds of one unit, 0 if it is none.
 double unitSeconds(const QString& unit) {
   if (unit == QLatin1String("s")) return 1;

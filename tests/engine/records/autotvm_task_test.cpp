@@ -33,6 +33,20 @@ std::string text(const te::Dag& dag) {
 
 }  // namespace
 
+namespace {
+
+te::DagPtr conv3d_dag() {
+  te::DagBuilder b;
+  const te::Tensor x = b.placeholder("x", {1, 4, 6, 7, 8}, kFloat32), w = b.placeholder("w", {8, 4, 3, 3, 3}, kFloat32, te::Role::constant);
+  const te::Tensor y =
+      b.reduce("y", {1, 8, 4, 5, 6}, {4, 3, 3, 3}, te::Reducer::sum,
+               [&](const Indices& s, const Indices& r) { return x(s[0], r[0], s[2] + r[1], s[3] + r[2], s[4] + r[3]) * w(s[1], r[0], r[1], r[2], r[3]); },
+               "conv3d", {{"groups", {1}}});
+  return std::move(b).finish({y});
+}
+
+}  // namespace
+
 class AutotvmTaskTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
@@ -44,6 +58,8 @@ class AutotvmTaskTest : public QObject {
         text(*conv_dag("depthwise_conv2d", 8)),
         std::string(
             R"(depthwise_conv2d_NCHWc.x86 [["TENSOR",[1,8,14,14],"float32"],["TENSOR",[16,1,3,3],"float32"],[2,2],[1,1,1,1],[1,1],"NCHW","NCHW","float32"])"));
+    QCOMPARE(text(*conv3d_dag()),
+             std::string(R"(conv3d_ncdhw.x86 [["TENSOR",[1,4,6,7,8],"float32"],["TENSOR",[8,4,3,3,3],"float32"],[1,1,1],[0,0,0,0,0,0],[1,1,1],1,"float32"])"));
     QCOMPARE(text(*conv_dag("grouped_conv2d", 2)),
              std::string(R"(group_conv2d_nchw.x86 [["TENSOR",[1,8,14,14],"float32"],["TENSOR",[16,4,3,3],"float32"],[2,2],[1,1,1,1],[1,1],2,"float32"])"));
   }
