@@ -114,7 +114,7 @@ std::vector<int64_t> sample_positions(const std::vector<int64_t>& shape, int cou
 }
 
 Expected<Reference> make_reference(const te::Dag& dag, uint64_t seed, const ReferenceOptions& options) {
-  const std::vector<HostArray> inputs = make_inputs(dag, seed);
+  const std::vector<HostArray> inputs = make_inputs(dag, seed, options.magnitudes);
   Reference reference;
   for (size_t o = 0; o < dag.outputs.size(); ++o) {
     const ir::Buffer& buffer = dag.ops[static_cast<size_t>(dag.outputs[o])].output;
@@ -156,12 +156,12 @@ Comparison compare(const ReferenceOutput& want, std::span<const double> got) {
   return result;
 }
 
-Expected<std::shared_ptr<const Reference>> ReferenceCache::get(const std::string& task_key, const te::Dag& dag, uint64_t seed) {
-  const std::string key = fmt::format("{}#{}", task_key, seed);
+Expected<std::shared_ptr<const Reference>> ReferenceCache::get(const std::string& task_key, const te::Dag& dag, uint64_t seed, Magnitudes magnitudes) {
+  const std::string key = fmt::format("{}#{}#{}", task_key, seed, static_cast<int>(magnitudes));
   for (const auto& [k, reference] : entries_) {
     if (k == key) return reference;
   }
-  TW_TRY(Reference made, make_reference(dag, seed));
+  TW_TRY(Reference made, make_reference(dag, seed, {.magnitudes = magnitudes}));
   auto shared = std::make_shared<const Reference>(std::move(made));
   if (entries_.size() == kKept) entries_.erase(entries_.begin());
   entries_.emplace_back(key, shared);

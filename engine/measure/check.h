@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "engine/measure/inputs.h"
 #include "engine/te/dag.h"
 
 /// What outputs must be: values from te's interpreter, which no schedule, lowering or code generator can influence, and a tolerance.
@@ -28,7 +29,8 @@ struct Reference {
 
 struct ReferenceOptions {
   int64_t full_flops = 2'000'000;  ///< up to this much work, every element is computed
-  int samples = 96;                ///< otherwise this many of each output, at least 64: corners, first and last rows, the rest at random
+  Magnitudes magnitudes = Magnitudes::even;
+  int samples = 96;  ///< otherwise this many of each output, at least 64: corners, first and last rows, the rest at random
 };
 
 /// Whether a stage is a convolution that schedules may compute by Winograd's algorithm: a 3x3 window.
@@ -38,7 +40,7 @@ bool may_be_winograd(const te::Op& op);
 double output_tolerance(const te::Dag& dag, int output);
 /// `count` different positions (or all, if there are no more) in ascending order.
 std::vector<int64_t> sample_positions(const std::vector<int64_t>& shape, int count, uint64_t seed);
-/// Interprets the dag on make_inputs(dag, seed). Errors: those of the interpreter.
+/// Interprets the dag on make_inputs(dag, seed, options.magnitudes). Errors: those of the interpreter.
 Expected<Reference> make_reference(const te::Dag& dag, uint64_t seed, const ReferenceOptions& options = {});
 
 /// Result of a comparison. Errors are relative to max(|want|, scale); infinite where exactly one side is NaN or the infinities differ.
@@ -53,7 +55,7 @@ Comparison compare(const ReferenceOutput& want, std::span<const double> got);
 /// References by task and seed; the latest few are kept. Not thread-safe.
 class ReferenceCache {
  public:
-  Expected<std::shared_ptr<const Reference>> get(const std::string& task_key, const te::Dag& dag, uint64_t seed);
+  Expected<std::shared_ptr<const Reference>> get(const std::string& task_key, const te::Dag& dag, uint64_t seed, Magnitudes magnitudes);
 
  private:
   static constexpr size_t kKept = 8;

@@ -56,12 +56,18 @@ InputRange integer_range(DType t, const IntegerUses& uses) {
   return range;
 }
 
+double float_limit(DType t, size_t placeholder, Magnitudes magnitudes) {
+  if (magnitudes == Magnitudes::even) return 1;
+  const double large = t.bits > 16 ? 256 : 8;
+  return placeholder % 2 == 0 ? large : 2 / std::sqrt(large);
+}
+
 uint64_t mix(uint64_t seed, int64_t i) { return Rng(seed + static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15ULL).next(); }
 double unit(uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1.0p-53; }
 
 }  // namespace
 
-std::vector<InputRange> input_ranges(const te::Dag& dag) {
+std::vector<InputRange> input_ranges(const te::Dag& dag, Magnitudes magnitudes) {
   IntegerUses uses;
   for (const te::Op& op : dag.ops) {
     if (op.body) collect(*op.body, uses);
@@ -70,7 +76,8 @@ std::vector<InputRange> input_ranges(const te::Dag& dag) {
   for (const te::Op& op : dag.ops) {
     if (!op.is_placeholder()) continue;
     const DType t = op.output->dtype;
-    out.push_back(t.is_float() ? InputRange{-1, 1} : t.is_bool() ? InputRange{0, 1} : integer_range(t, uses));
+    const double limit = float_limit(t, out.size(), magnitudes);
+    out.push_back(t.is_float() ? InputRange{-limit, limit} : t.is_bool() ? InputRange{0, 1} : integer_range(t, uses));
   }
   return out;
 }
@@ -99,8 +106,8 @@ void fill_random(DType dtype, int64_t n, const InputRange& range, uint64_t seed,
 
 uint64_t input_seed(uint64_t seed, int i) { return hash_combine(Rng(seed).next(), static_cast<uint64_t>(i) + 1); }
 
-std::vector<HostArray> make_inputs(const te::Dag& dag, uint64_t seed) {
-  const std::vector<InputRange> ranges = input_ranges(dag);
+std::vector<HostArray> make_inputs(const te::Dag& dag, uint64_t seed, Magnitudes magnitudes) {
+  const std::vector<InputRange> ranges = input_ranges(dag, magnitudes);
   std::vector<HostArray> out;
   for (const te::Op& op : dag.ops) {
     if (!op.is_placeholder()) continue;

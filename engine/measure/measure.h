@@ -5,6 +5,7 @@
 #include <span>
 
 #include "engine/base/stop_token.h"
+#include "engine/measure/inputs.h"
 #include "engine/measure/references.h"
 #include "engine/records/record.h"
 #include "engine/runtime/artifact.h"
@@ -33,6 +34,7 @@ struct RunOptions {
   double timeout_s = 10;   ///< wall limit of one candidate's run, start-up excluded
   bool verify = true;      ///< compare the output with the reference
   uint64_t input_seed = 1;
+  Magnitudes magnitudes = Magnitudes::even;  ///< of float inputs
   int samples = 0;  ///< exactly so many, unless they take longer than a measurement may, and without regard to an incumbent; 0: until they agree
 };
 

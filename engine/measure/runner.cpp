@@ -57,7 +57,7 @@ class LocalRunner final : public Runner {
     std::shared_ptr<const Reference> reference;
     std::string no_reference;
     if (options.verify && std::any_of(builds.begin(), builds.end(), [](const BuildOutcome& b) { return b.status == Status::ok; })) {
-      auto made = references_.get(task.key, *task.dag, options.input_seed);
+      auto made = references_.get(task.key, *task.dag, options.input_seed, options.magnitudes);
       if (made) reference = *made;
       if (!made) no_reference = fmt::format("There is no reference to verify with: {}", made.error().text());
     }
@@ -113,7 +113,7 @@ class LocalRunner final : public Runner {
     MeasureJob job;
     job.id = ++last_id_;
     job.signature = artifact.kernels[0];
-    job.ranges = input_ranges(*task.dag);
+    job.ranges = input_ranges(*task.dag, options.magnitudes);
     job.seed = options.input_seed;
     job.cores = std::max(task.target.cores, 1);
     job.incumbent_s = incumbent;

@@ -60,15 +60,18 @@ std::vector<records::Record> run_finals(const records::Task& task, std::vector<r
   run.input_seed = seed;
   Rng rng(seed);
   const std::vector<Launches> launches = measurer.compete(task, candidates, run, options.launches, rng, phase);
-  if (launches.empty() || !all_ok(launches[0])) return {};
-  finalists[0].result.verdict = records::Verdict{incumbent_s, 1, 1};
-  for (size_t i = 1; i < finalists.size(); ++i) {
+  const auto incumbent = static_cast<size_t>(std::find_if(launches.begin(), launches.end(), all_ok) - launches.begin());
+  if (incumbent == launches.size()) return {};
+  if (incumbent > 0) incumbent_s = finalists[incumbent].result.seconds();
+  for (size_t i = 0; i < finalists.size(); ++i) {
     records::Verdict verdict{std::numeric_limits<double>::infinity(), 1, 1};
-    if (all_ok(launches[i])) {
+    if (i == incumbent) {
+      verdict.seconds = incumbent_s;
+    } else if (all_ok(launches[i])) {
       std::vector<double> x, y;
       for (const bool flagged : {false, true}) {
         if (!x.empty()) break;
-        for (size_t k = 0; k < launches[i].size(); ++k) add_pairs(launches[0][k], launches[i][k], flagged, x, y);
+        for (size_t k = 0; k < launches[i].size(); ++k) add_pairs(launches[incumbent][k], launches[i][k], flagged, x, y);
       }
       const PairedRatio r = paired_ratio(x, y, rng);
       // All were within some percent of each other before: if one now seems twice as fast, the incumbent was disturbed for all of its samples.

@@ -13,7 +13,7 @@ namespace tw::tune {
 struct FinalOptions {
   int finalists = 8;      ///< the incumbent, which is the fastest so far, included
   double within = 1.1;    ///< finalists are at most so much slower than the incumbent
-  int launches = 3;       ///< processes of each, with inputs of another seed each
+  int launches = 3;       ///< processes of each, with inputs of another seed each, in the last of uneven magnitudes
   int samples = 15;       ///< of each process
   double certain = 0.99;  ///< a finalist replaces the incumbent if the upper end of its ratio's interval is below this
 };
@@ -27,8 +27,8 @@ PairedRatio paired_ratio(std::span<const double> a, std::span<const double> b, R
 
 /// Builds the finalists, runs every one `launches` times in an order that is random in each round, and fills in `verdict` of each: times on a scale where the
 /// incumbent (the first) takes `incumbent_s`, the least time of the task, so that no trial outside the finals is better than the winner. Who is not surely
-/// faster than the incumbent gets no better time. Whose output is wrong with other inputs, or who fails, is never best: its time is infinite. Empty if it was
-/// stopped or the incumbent could not be run.
+/// faster than the incumbent gets no better time. Whose output is wrong with other inputs, or who fails, is never best: its time is infinite; should that be
+/// the incumbent, the next one takes its place. Empty if it was stopped or none could be run.
 std::vector<records::Record> run_finals(const records::Task& task, std::vector<records::Record> finalists, double incumbent_s, const FinalOptions& options,
                                         BatchMeasurer& measurer, uint64_t seed, const std::function<void(const char*)>& phase);
 

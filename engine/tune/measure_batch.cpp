@@ -50,6 +50,7 @@ std::vector<std::vector<records::MeasureResult>> BatchMeasurer::compete(const re
   std::vector<size_t> turn(candidates.size());
   std::iota(turn.begin(), turn.end(), size_t{0});
   for (int round = 0; round < launches; ++round, ++options.input_seed) {
+    options.magnitudes = round > 0 && round + 1 == launches ? measure::Magnitudes::uneven : measure::Magnitudes::even;
     for (size_t i = turn.size(); i > 1; --i) std::swap(turn[i - 1], turn[order.uniform(i)]);
     for (const size_t i : turn) {
       if (stop_.stop_requested()) return {};

@@ -36,7 +36,8 @@ class BatchMeasurer {
   /// `phase` is told "build" and "measure" as they begin.
   std::vector<records::Record> measure(const records::Task& task, const std::vector<PointCandidate>& candidates, const measure::RunOptions& options,
                                        const std::function<void(const char*)>& phase);
-  /// Builds once, then runs every candidate `launches` times in fresh processes, each round with another input seed and in another order.
+  /// Builds once, then runs every candidate `launches` times in fresh processes, each round with another input seed and in another order, the last one with
+  /// floats of uneven magnitudes.
   /// Results by candidate and round; empty if it was stopped.
   std::vector<std::vector<records::MeasureResult>> compete(const records::Task& task, const std::vector<records::Candidate>& candidates,
                                                            measure::RunOptions options, int launches, Rng& order,

@@ -65,6 +65,24 @@ class CheckTest : public QObject {
     for (int64_t i = 0; i < 50; ++i) QVERIFY(a[0].get(i) != a[1].get(i));
   }
 
+  void uneven_magnitudes_alternate_between_floats() {
+    const auto dag = matmul(8, 8, 40);
+    const auto largest = [](const HostArray& a) {
+      double most = 0;
+      for (int64_t i = 0; i < a.num_elements(); ++i) most = std::max(most, std::abs(a.get(i)));
+      return most;
+    };
+    const std::vector<HostArray> in = make_inputs(*dag, 1, Magnitudes::uneven);
+    QVERIFY(largest(in[0]) > 128 && largest(in[0]) <= 256);
+    QVERIFY(largest(in[1]) > 1.0 / 16 && largest(in[1]) <= 1.0 / 8);
+    QVERIFY(largest(make_inputs(*matmul(8, 8, 40, kFloat16), 1, Magnitudes::uneven)[0]) <= 8);
+    QCOMPARE(make_inputs(*matmul(8, 8, 8, kInt8), 1, Magnitudes::uneven)[0].data, make_inputs(*matmul(8, 8, 8, kInt8), 1)[0].data);
+    // The reference is computed from the same values.
+    const auto even = make_reference(*dag, 1), uneven = make_reference(*dag, 1, {.magnitudes = Magnitudes::uneven});
+    QVERIFY(even && uneven);
+    QVERIFY(even->outputs[0].values != uneven->outputs[0].values);
+  }
+
   void integers_stay_legal() {
     te::DagBuilder b;
     const te::Tensor data = b.placeholder("data", {3, 8}, kFloat32), at = b.placeholder("at", {20}, kInt64);

@@ -92,6 +92,7 @@ class LocalTest : public QObject {
     for (const uint64_t seed : {1, 2, 3}) {
       measure::RunOptions options;
       options.input_seed = seed;
+      options.magnitudes = seed == 3 ? measure::Magnitudes::uneven : measure::Magnitudes::even;
       fine(measure(task, {{}}, options)[0]);
     }
   }

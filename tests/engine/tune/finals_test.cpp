@@ -23,6 +23,7 @@ class LuckyRunner : public measure::Runner {
     for (records::MeasureResult& r : results) {
       if (o.samples > 0) {
         seeds.insert(o.input_seed);
+        uneven.insert(o.magnitudes == measure::Magnitudes::uneven ? o.input_seed : 0);
         if (r.samples_s[0] == spoilt_s) {
           r.status = Status::wrong_output;
           r.verified = false;
@@ -35,7 +36,7 @@ class LuckyRunner : public measure::Runner {
   }
 
   double lucky_s = 0, spoilt_s = 0;
-  std::set<uint64_t> seeds;
+  std::set<uint64_t> seeds, uneven;  ///< those of rounds with uneven magnitudes, and 0
 };
 
 /// Times of points: 1 ms, 1.02 ms, 1.04 ms and so on in the order of their numbers.
@@ -116,6 +117,18 @@ class FinalsTest : public QObject {
     QVERIFY(std::abs((*best)->result.decided_s() - 0.972e-3 / 1.08) < 1e-9);
     QCOMPARE(report->tasks[0].best_s, (*best)->result.decided_s());
     QCOMPARE(s.lucky->seeds.size(), size_t{3});
+    QCOMPARE(s.lucky->uneven.size(), size_t{2});
+  }
+  void a_wrong_incumbent_makes_way_for_the_next() {
+    Lucky s;
+    s.lucky->spoilt_s = 1e-3;  // of the default schedule, the fastest
+    QVERIFY(s.run({{dense(32, 64, 64), 1, {}}}, grid(20)) && s.finals());
+    const records::Record& first = s.finals()->finalists[0];
+    QCOMPARE(first.candidate.index, -1);
+    QVERIFY(std::isinf(first.result.verdict->seconds));
+    const records::Record best = **s.store.best(dense(32, 64, 64).key);
+    QCOMPARE(best.candidate.index, 0);
+    QCOMPARE(best.result.decided_s(), best.result.seconds());
   }
   void who_is_wrong_with_other_inputs_is_never_best() {
     Lucky s;
