@@ -145,7 +145,10 @@ void CodeDock::showDiff() {
       const widgets::LineDiff& form = (*diff)->forms[static_cast<size_t>(c)];
       added += form.added, removed += form.removed, places += static_cast<int>(form.changes.size());
     }
-    if (places == 0)
+    const auto& other = m_services.explain.base();
+    if (other && other->error)
+      showDiffBar(tr("%1 is not built whole: %2").arg((*diff)->against, QString::fromStdString(other->error->text())));
+    else if (places == 0)
       showDiffBar(tr("The shown columns are the same as those of: %1").arg((*diff)->against));
     else
       showDiffBar(tr("Against %1: +%2 −%3 lines in %n place(s)", nullptr, places).arg((*diff)->against).arg(added).arg(removed));

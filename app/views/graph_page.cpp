@@ -115,6 +115,11 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   connect(m_view, &widgets::GraphView::boxActivated, this, [this](int node) { toggleBlock(m_view->scene()->nodes[static_cast<size_t>(node)].block, true); });
   connect(m_view, &widgets::GraphView::frameActivated, this,
           [this](int frame) { toggleBlock(m_view->scene()->frames[static_cast<size_t>(frame)].group, false); });
+  connect(m_view, &widgets::GraphView::closeAsked, this, [this](int sceneNode) {
+    const widgets::GraphScene::Node& node = m_view->scene()->nodes[static_cast<size_t>(sceneNode)];
+    if (m_blocks && m_shown->currentIndex() == Blocks && !node.members.empty())
+      toggleBlock(widgets::openBlockAround(*m_blocks, m_open, node.members.front(), node.block), false);
+  });
   // While trials come in, the overlay follows at its own pace.
   connect(&m_refresh, &QTimer::timeout, this, &GraphPage::showOverlay);
   connect(&services.tasks, &TaskBoard::changed, this, [this] {
@@ -216,7 +221,7 @@ void GraphPage::layOut(int around) {
 }
 
 void GraphPage::toggleBlock(int block, bool open) {
-  if (!m_blocks || block <= 0) return;
+  if (!m_blocks || block <= 0 || m_shown->currentIndex() != Blocks) return;
   if (open) {
     m_open.insert(block);
   } else {

@@ -162,6 +162,7 @@ void PassesView::compute() {
 
 void PassesView::showTraced(Expected<Traced> result) {
   m_traced.reset();
+  if (!m_services.hub.model()) return;
   if (!result) return m_state->showEmpty(tr("The passes could not be run"), QString::fromStdString(result.error().text()));
   if (result->trace.passes.empty())
     return m_state->showEmpty(tr("This point cannot be lowered"), result->trace.error ? QString::fromStdString(result->trace.error->text()) : QString());

@@ -627,11 +627,18 @@ class MainWindowTest : public QObject {
     QTest::keyClick(page.view(), Qt::Key_Return);
     QTRY_COMPARE(laidOut.count(), 2);
     QCOMPARE(page.view()->scene()->nodes.size(), size_t{6});
-    page.findChild<QToolButton*>(QStringLiteral("button.graph.closeAll"))->click();
+    page.view()->setSelectedNode(0);
+    QTest::keyClick(page.view(), Qt::Key_Backspace);
     QTRY_COMPARE(laidOut.count(), 3);
     QCOMPARE(page.view()->scene()->nodes.size(), size_t{4});
-    shown->setCurrentIndex(3);
+    page.findChild<QToolButton*>(QStringLiteral("button.graph.openAll"))->click();
     QTRY_COMPARE(laidOut.count(), 4);
+    QCOMPARE(page.view()->scene()->nodes.size(), size_t{6});
+    page.findChild<QToolButton*>(QStringLiteral("button.graph.closeAll"))->click();
+    QTRY_COMPARE(laidOut.count(), 5);
+    QCOMPARE(page.view()->scene()->nodes.size(), size_t{4});
+    shown->setCurrentIndex(3);
+    QTRY_COMPARE(laidOut.count(), 6);
     QVERIFY(!overlay->isEnabled());
     QCOMPARE(page.view()->table().columns.size(), 5);
   }

@@ -94,6 +94,12 @@ GraphBlocks graphBlocks(const graph::Graph& graph) {
   return out;
 }
 
+int openBlockAround(const GraphBlocks& blocks, const std::set<int>& open, int node, int box) {
+  int b = box >= 0 ? blocks.blocks[static_cast<size_t>(box)].parent : blocks.blockOf[static_cast<size_t>(node)];
+  while (b > 0 && !open.contains(b)) b = blocks.blocks[static_cast<size_t>(b)].parent;
+  return std::max(b, 0);
+}
+
 GraphGrouping groupingOf(const GraphBlocks& blocks, const std::set<int>& open) {
   GraphGrouping grouping;
   const auto isOpen = [&](int block) { return block == 0 || open.contains(block); };

@@ -24,6 +24,8 @@ struct GraphBlocks {
   std::vector<int> blockOf;   ///< per node, the innermost
 };
 GraphBlocks graphBlocks(const graph::Graph& graph);
+/// The innermost block around `node` that is open, or around the closed block `box` if that is not -1; 0 if only the root is.
+int openBlockAround(const GraphBlocks& blocks, const std::set<int>& open, int node, int box = -1);
 
 /// What is drawn while the blocks in `open` show their insides: closed blocks as one box each, open ones as frames around what lies directly in them. The root
 /// is always open. A frame that would cross one inside it is left out of the drawing.

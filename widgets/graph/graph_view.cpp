@@ -326,8 +326,7 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
       if (m_selected >= 0 && m_scene->nodes[static_cast<size_t>(m_selected)].block >= 0) Q_EMIT boxActivated(m_selected);
       return;
     case Qt::Key_Backspace:
-      if (m_selected >= 0 && isBlockFrame(m_scene->nodes[static_cast<size_t>(m_selected)].frame))
-        Q_EMIT frameActivated(m_scene->nodes[static_cast<size_t>(m_selected)].frame);
+      if (m_selected >= 0) Q_EMIT closeAsked(m_selected);
       return;
     case Qt::Key_Plus:
     case Qt::Key_Equal:

@@ -16,7 +16,7 @@ namespace tw::widgets {
 struct Theme;
 
 /// Draws a graph scene: wheel scrolls, Ctrl+wheel zooms at the pointer, dragging pans, F fits, arrow keys walk along edges, Enter opens a box and Backspace
-/// closes the frame around a node. Detail follows the zoom. An overlay colours frames of kernels, and boxes and nodes outside of them.
+/// closes the block around a node. Detail follows the zoom. An overlay colours frames of kernels, and boxes and nodes outside of them.
 class GraphView : public QAbstractScrollArea, public Tabular, public WholePicture {
   Q_OBJECT
  public:
@@ -53,6 +53,7 @@ class GraphView : public QAbstractScrollArea, public Tabular, public WholePictur
   void taskActivated(int task);
   void boxActivated(int sceneNode);  ///< to be opened
   void frameActivated(int frame);    ///< of a block, to be closed
+  void closeAsked(int sceneNode);    ///< the block around it is to be closed
   void zoomChanged(double zoom);
 
  protected:

@@ -97,6 +97,10 @@ class GraphBlocksTest : public QObject {
     for (const auto& node : inner->nodes) {
       if (node.frame >= 0) QVERIFY(inner->frames[static_cast<size_t>(node.frame)].rect.contains(node.rect));
     }
+    const GraphBlocks blocks = graphBlocks(g);
+    QCOMPARE(openBlockAround(blocks, {1, 3}, 5), 3);     // an operator of body.layer.1
+    QCOMPARE(openBlockAround(blocks, {1, 3}, 1, 2), 1);  // the box body.layer.0
+    QCOMPARE(openBlockAround(blocks, {1, 3}, 0), 0);     // the stem
     // A block inside a closed one stays hidden.
     QCOMPARE(scene(g, {3})->nodes.size(), size_t{5});
   }
@@ -121,7 +125,7 @@ class GraphBlocksTest : public QObject {
     view.show();
     QVERIFY(QTest::qWaitForWindowExposed(&view));
     view.setScene(scene(g, {}));
-    QSignalSpy opened(&view, &GraphView::boxActivated), closed(&view, &GraphView::frameActivated);
+    QSignalSpy opened(&view, &GraphView::boxActivated), closed(&view, &GraphView::closeAsked);
     view.setSelectedNode(0);
     QTest::keyClick(&view, Qt::Key_Return);
     QCOMPARE(opened.count(), 0);  // a single operator
