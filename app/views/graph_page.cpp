@@ -274,7 +274,7 @@ void GraphPage::showOverlay() {
     }
     if (sessions.size() < 2) {
       m_overlay->setToolTip(tr("Tick two sessions in the panel Sessions to see where they differ"));
-      overlay.firstName = overlay.secondName = tr("(tick two in Sessions)");
+      overlay.firstName.clear();
     }
   }
   if (overlay.kind != widgets::GraphOverlay::Kind::none) {

@@ -31,6 +31,7 @@
 #include "widgets/charts/parallel_view.h"
 #include "widgets/graph/graph_scene.h"
 #include "widgets/graph/graph_view.h"
+#include "widgets/ir/code_pane.h"
 #include "widgets/ir/code_view.h"
 #include "widgets/tuning/trial_model.h"
 
@@ -214,6 +215,12 @@ void graph(int nodes) {
   });
   atMost(QStringLiteral("graph of %1 nodes laid out and drawn").arg(nodes), 500, visible * 1e3, QStringLiteral("ms"));
   atMost(QStringLiteral("  a frame with the whole graph"), 16.6, 1e3 * medianOf(21, [&] { view.viewport()->grab(); }), QStringLiteral("ms"));
+  widgets::GraphOverlay overlay;
+  overlay.kind = widgets::GraphOverlay::Kind::share;
+  overlay.parts.resize(g.nodes.size(), {.seconds = 1});
+  view.setOverlay(overlay);
+  atMost(QStringLiteral("  with an overlay"), 16.6, 1e3 * medianOf(21, [&] { view.viewport()->grab(); }), QStringLiteral("ms"));
+  view.setOverlay({});
   view.resetZoom();
   int step = 0;
   const double pan = medianOf(31, [&] {
@@ -226,6 +233,35 @@ void graph(int nodes) {
     view.viewport()->grab();
   });
   atMost(QStringLiteral("  a frame while zooming"), 16.6, zoom * 1e3, QStringLiteral("ms"));
+}
+
+/// Listings of so many lines of which every hundredth is another one.
+void difference(int lines) {
+  std::string before, after;
+  for (int i = 0; i < lines; ++i) {
+    const std::string line = "    conv[T.ramp(" + std::to_string(i * 37 % 4000) + ", 1, 16)] = x[" + std::to_string(i) + "] * w[0]\n";
+    before += line;
+    after += i % 100 == 0 ? "    y[" + std::to_string(i) + "] = 0\n" : line;
+  }
+  widgets::LineDiff diff;
+  const double found = medianOf(5, [&] { diff = widgets::diffLines(before, after); });
+  widgets::CodePane pane(widgets::CodeLanguage::tir, QStringLiteral("TIR"));
+  pane.resize(800, 900);
+  pane.show();
+  spin(50);
+  const double shown = medianOf(5, [&] {
+    pane.setDiff(diff);
+    pane.grab();
+  });
+  atMost(QStringLiteral("difference of two listings of %1 lines found").arg(lines), 100, found * 1e3, QStringLiteral("ms"));
+  atMost(QStringLiteral("  shown"), 100, shown * 1e3, QStringLiteral("ms"));
+  atMost(QStringLiteral("  the next change"), 16.6,
+         1e3 * medianOf(15,
+                        [&] {
+                          pane.stepChange(true);
+                          pane.grab();
+                        }),
+         QStringLiteral("ms"));
 }
 
 void curve(int points) {
@@ -376,6 +412,7 @@ int run(int argc, char** argv) {
   if (wanted("curve")) curve(1'000'000);
   if (wanted("parallel")) parallel();
   if (wanted("listing")) listing(50'000);
+  if (wanted("difference")) difference(50'000);
   if (wanted("filter")) filter(100'000, 150), filter(1'000'000, 500);
   if (wanted("live")) live(dir);
   out() << QStringLiteral("%1 missed\n").arg(g_missed);

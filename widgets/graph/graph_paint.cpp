@@ -213,7 +213,9 @@ std::pair<QString, QString> GraphView::legendTexts() const {
     case GraphOverlay::Kind::tuned:
       return {QString(QChar(0x2713)) + QLatin1Char(' ') + tr("tuned"), tr("not tuned")};
     case GraphOverlay::Kind::difference:
-      return {tr("time of %1 ÷ time of %2").arg(m_overlay.secondName, m_overlay.firstName), tr("not in both")};
+      return {
+          m_overlay.firstName.isEmpty() ? tr("tick two sessions in Sessions") : tr("time of %1 ÷ time of %2").arg(m_overlay.secondName, m_overlay.firstName),
+          tr("not in both")};
     case GraphOverlay::Kind::none:
       break;
   }
@@ -224,10 +226,10 @@ QSizeF GraphView::legendSize() const {
   if (m_overlay.kind == GraphOverlay::Kind::none || m_frameCover.size() + m_nodeCover.size() == 0) return {};
   const QFontMetricsF metrics(font());
   const auto [what, missing] = legendTexts();
-  const bool scale = m_overlay.kind != GraphOverlay::Kind::tuned;
-  const double line = metrics.height() + 2;
-  return {(scale ? kScaleLength : kSwatch) + 8 + metrics.horizontalAdvance(what) + 20 + kSwatch + 6 + metrics.horizontalAdvance(missing) + 16,
-          (scale ? 2 : 1) * line + 8};
+  const double line = metrics.height() + 2, other = kSwatch + 6 + metrics.horizontalAdvance(missing);
+  if (m_overlay.kind == GraphOverlay::Kind::tuned) return {kSwatch + 8 + metrics.horizontalAdvance(what) + 20 + other + 16, line + 8};
+  // Beside the scale what it is, and below that what the hatching is.
+  return {kScaleLength + 8 + std::max(metrics.horizontalAdvance(what), other) + 16, 2 * line + 8};
 }
 
 void GraphView::paintLegend(QPainter& p, const Theme& theme, const QPointF& at) const {
@@ -269,14 +271,14 @@ void GraphView::paintLegend(QPainter& p, const Theme& theme, const QPointF& at) 
     if (ratio) p.drawText(below, Qt::AlignCenter, QStringLiteral("1") + QChar(0x00D7));
     p.drawText(below, Qt::AlignRight | Qt::AlignVCenter, ratio ? QStringLiteral("2") + QChar(0x00D7) : percentText(m_largest) + QStringLiteral(" %"));
   } else {
-    swatch(QRectF(x, y + 3, 16, line - 6), overlayBrush(m_overlay.kind, value(1), 1, theme));
+    swatch(QRectF(x, y + 3, kSwatch, line - 6), overlayBrush(m_overlay.kind, value(1), 1, theme));
   }
   p.setPen(theme.text);
   p.drawText(QPointF(x + first + 8, y + metrics.ascent() + 1), what);
-  const double other = x + first + 8 + metrics.horizontalAdvance(what) + 20;
-  swatch(QRectF(other, y + 3, 16, line - 6), overlayBrush(m_overlay.kind, {}, 1, theme));
+  const QPointF other = scale ? QPointF(x + first + 8, y + line) : QPointF(x + first + 8 + metrics.horizontalAdvance(what) + 20, y);
+  swatch(QRectF(other.x(), other.y() + 3, kSwatch, line - 6), overlayBrush(m_overlay.kind, {}, 1, theme));
   p.setPen(theme.text);
-  p.drawText(QPointF(other + 22, y + metrics.ascent() + 1), missing);
+  p.drawText(QPointF(other.x() + kSwatch + 6, other.y() + metrics.ascent() + 1), missing);
   p.restore();
 }
 

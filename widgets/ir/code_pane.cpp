@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "widgets/ir/code_lexer.h"
@@ -144,12 +145,9 @@ void CodePane::markDiff() {
     const LineDiff::Line& line = m_diff.lines[row];
     const bool added = line.kind == LineDiff::Kind::added, removed = line.kind == LineDiff::Kind::removed;
     // A removed line has the number that it had.
-    const QByteArray text = (QString::number((removed ? line.before : line.after) + 1).rightJustified(widest + 1) + QLatin1Char(' ') +
-                             (added     ? QLatin1Char('+')
-                              : removed ? QLatin1Char('-')
-                                        : QLatin1Char(' ')))
-                                .toLatin1();
-    m_editor->SendScintilla(QsciScintilla::SCI_MARGINSETTEXT, row, text.constData());
+    char text[24];
+    std::snprintf(text, sizeof(text), "%*d %c", widest + 1, (removed ? line.before : line.after) + 1, added ? '+' : removed ? '-' : ' ');
+    m_editor->SendScintilla(QsciScintilla::SCI_MARGINSETTEXT, row, text);
     m_editor->SendScintilla(QsciScintilla::SCI_MARGINSETSTYLE, row, static_cast<long>(QsciScintilla::STYLE_LINENUMBER));
     if (added || removed) m_editor->markerAdd(static_cast<int>(row), added ? kAddedMarker : kRemovedMarker);
   }
