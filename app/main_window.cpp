@@ -199,6 +199,7 @@ void MainWindow::connectServices() {
   }
   connect(&m_hub, &SelectionHub::historyChanged, this, &MainWindow::updateActions);
   connect(&m_hub, &SelectionHub::codeBaseChanged, this, &MainWindow::updateActions);
+  connect(&m_hub, &SelectionHub::trayChanged, this, &MainWindow::updateActions);
   connect(&m_hub.undoStack(), &QUndoStack::indexChanged, this, &MainWindow::updateActions);
   connect(&m_trials, &TrialService::storeChanged, this, &MainWindow::updateActions);
   connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) {
@@ -509,6 +510,22 @@ void MainWindow::pinCurrentView() {
     pinned->show();
     pinned->raise();
   }
+}
+
+std::optional<std::pair<TrialRef, TrialRef>> MainWindow::traysPair() const {
+  const std::vector<TrialRef>& tray = m_hub.tray();
+  for (size_t i = 1; i < tray.size(); ++i) {
+    if (tray[i].task == tray[0].task) return std::pair(tray[0], tray[i]);
+  }
+  return std::nullopt;
+}
+
+void MainWindow::compareTray() {
+  const auto pair = traysPair();
+  if (!pair) return;
+  m_hub.setTrial(pair->second);
+  m_hub.setCodeBase({CodeBase::Kind::trial, pair->first});
+  raiseView("code");
 }
 
 void MainWindow::openCommandBox(const QString& text) { m_commands->open(text); }

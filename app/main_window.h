@@ -4,6 +4,7 @@
 #include <QMainWindow>
 #include <QPointer>
 #include <memory>
+#include <optional>
 
 #include "app/action_registry.h"
 #include "app/selection_hub.h"
@@ -145,6 +146,10 @@ class MainWindow : public QMainWindow {
   void openAny(const QString& path);
   void copyCurrentView();
   void showTable();
+  /// The first trial put side by side and the next one of its task.
+  std::optional<std::pair<TrialRef, TrialRef>> traysPair() const;
+  /// Shows how the code of the second of them differs.
+  void compareTray();
   void showShortcuts();
   void showMessage(const QString& error);
   void addRecent(const QString& path);

@@ -76,6 +76,9 @@ void MainWindow::makeEditActions() {
                 [this] { m_codeDock->code()->findAgain(false); });
   m_actions.add(id("code.keepBase"), tr("&Keep as base of differences"), tr("Compare the code of what is selected next with that of the selected trial"),
                 QKeySequence(tr("Ctrl+D")), [this] { m_codeDock->keepAsBase(); });
+  m_actions.add(id("code.compareTray"), tr("Compare code &side by side"),
+                tr("Show how the code of the second trial put side by side differs from that of the first"), QKeySequence(tr("Ctrl+Alt+D")),
+                [this] { compareTray(); });
   m_actions.add(id("code.noBase"), tr("No &difference"), tr("Show the code alone again"), QKeySequence(tr("Ctrl+Shift+D")), [this] { m_hub.setCodeBase({}); });
   m_actions.add(id("code.nextChange"), tr("Ne&xt change"), tr("Go to the next change of the code's difference"), QKeySequence(tr("F8")),
                 [this] { m_codeDock->code()->stepChange(true); });
@@ -192,6 +195,7 @@ void MainWindow::setConditions() {
   when({"trial.next", "trial.previous", "trial.best", "trial.why", "trial.code"}, [this] { return m_trials.store() ? QString() : tr("no trials are shown"); });
   when({"graph.fit", "graph.zoomIn", "graph.zoomOut", "graph.search", "code.find", "code.findNext", "code.findPrevious", "file.close"}, noModel);
   when({"pass.next", "pass.previous"}, noModel);
+  when({"code.compareTray"}, [this] { return traysPair() ? QString() : tr("put two trials of one task side by side first"); });
   when({"code.keepBase"}, [this] { return m_hub.trial() >= 0 ? QString() : tr("select a trial first"); });
   when({"code.noBase", "code.nextChange", "code.previousChange"},
        [this] { return m_hub.codeBase().kind != CodeBase::Kind::none ? QString() : tr("the code is not compared with anything"); });

@@ -157,7 +157,12 @@ QWidget* TrialsView::makeTray() {
   clear->setAccessibleName(tr("Take all trials out"));
   connect(clear, &QToolButton::clicked, this, [this] { m_services.hub.setTray({}); });
   auto* line = new QHBoxLayout;
+  auto* compare = new QToolButton(m_trayPanel);
+  compare->setObjectName(QStringLiteral("button.tray.code"));
+  compare->setDefaultAction(m_services.actions.get(QStringLiteral("code.compareTray")));
+  compare->setAccessibleName(tr("Compare the code of the trials side by side"));
   line->addWidget(title, 1);
+  line->addWidget(compare);
   line->addWidget(clear);
   line->setContentsMargins(6, 2, 6, 0);
   auto* box = new QVBoxLayout(m_trayPanel);

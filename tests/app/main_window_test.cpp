@@ -202,9 +202,15 @@ class MainWindowTest : public QObject {
     }
     QTRY_COMPARE(tray->model()->columnCount(), 3);
     QVERIFY(tray->model()->rowCount() >= 10);
+    // Their code, the second against the first.
+    b->window->hub().setTrial(7);
+    b->window->findChild<QToolButton*>(QStringLiteral("button.tray.code"))->click();
+    QCOMPARE(b->window->hub().trial(), 3);
+    QTRY_VERIFY(b->window->codeDock().code()->diff() && b->window->codeDock().code()->diff()->against.startsWith(QStringLiteral("Trial 2 ")));
     b->window->findChild<QToolButton*>(QStringLiteral("button.tray.clear"))->click();
     QVERIFY(b->window->hub().tray().empty());
     QVERIFY(!tray->isVisible());
+    QVERIFY(!b->window->actions().get(QStringLiteral("code.compareTray"))->isEnabled());
   }
 
   void selectingATrialShowsItsCode() {
