@@ -114,9 +114,12 @@ void add_ansor(Content& content, records::AnsorLog log) {
   content.told.lines = log.lines, content.told.comments = log.comments;
   content.told.problems = std::move(log.problems);
   Foreign gathered(content);
+  // Key and name are parsed from a text that thousands of lines share.
+  std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>> known;
   for (records::AnsorRecord& r : log.records) {
-    const std::string key = records::ansor_task_key(r);
-    gathered.add(key, records::ansor_task_name(r.workload_key), r.target, std::move(r.record), r.line);
+    auto& [key, name] = known[{r.workload_key, r.target}];
+    if (key.empty()) key = records::ansor_task_key(r), name = records::ansor_task_name(r.workload_key);
+    gathered.add(key, name, r.target, std::move(r.record), r.line);
   }
 }
 

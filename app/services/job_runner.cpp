@@ -8,26 +8,28 @@ namespace tw::app {
 JobRunner::JobRunner(QObject* parent) : QObject(parent) {
   m_work.setMaxThreadCount(2);
   m_database.setMaxThreadCount(1);
+  m_summary.setMaxThreadCount(1);
 }
 
 JobRunner::~JobRunner() {
   for (const Handle& handle : m_handles) handle->request_stop();
-  m_work.clear();
-  m_database.clear();
-  m_work.waitForDone();
-  m_database.waitForDone();
+  for (QThreadPool* pool : {&m_work, &m_database, &m_summary}) pool->clear();
+  for (QThreadPool* pool : {&m_work, &m_database, &m_summary}) pool->waitForDone();
 }
 
 void JobRunner::start(Lane lane, const Handle& handle, std::function<void()> body) {
   m_handles.insert(handle);
   Q_EMIT runningChanged(++m_running);
-  (lane == Lane::work ? m_work : m_database).start([this, handle, body = std::move(body)] {
-    body();
-    deliver([this, handle] {
-      m_handles.erase(handle);
-      Q_EMIT runningChanged(--m_running);
-    });
-  });
+  (lane == Lane::work       ? m_work
+   : lane == Lane::database ? m_database
+                            : m_summary)
+      .start([this, handle, body = std::move(body)] {
+        body();
+        deliver([this, handle] {
+          m_handles.erase(handle);
+          Q_EMIT runningChanged(--m_running);
+        });
+      });
 }
 
 void JobRunner::deliver(std::function<void()> call) { QMetaObject::invokeMethod(this, std::move(call), Qt::QueuedConnection); }

@@ -13,12 +13,13 @@ QString Workspace::defaultPath() { return QStandardPaths::writableLocation(QStan
 
 void Workspace::open(const QString& path) {
   struct Opened {
-    std::shared_ptr<db::Database> database, reader;
+    std::shared_ptr<db::Database> database, reader, summaryReader;
     std::string warning;
   };
   m_path = path;
   m_database.reset();
   m_reader.reset();
+  m_summaryReader.reset();
   m_sessions.clear();
   m_models.clear();
   Q_EMIT sessionsChanged();
@@ -27,13 +28,14 @@ void Workspace::open(const QString& path) {
     auto database = db::Database::open(file);
     if (database) {
       TW_TRY(auto reader, db::Database::open(file, db::Mode::read_only));
-      return Opened{*database, std::move(reader), {}};
+      TW_TRY(auto summaryReader, db::Database::open(file, db::Mode::read_only));
+      return Opened{*database, std::move(reader), std::move(summaryReader), {}};
     }
     const Error why = database.error();
     if (why.code != ErrorCode::infrastructure && why.code != ErrorCode::io_error) return why;
     auto reading = db::Database::open(file, db::Mode::read_only);
     if (!reading) return why;
-    return Opened{*reading, *reading, why.text()};
+    return Opened{*reading, *reading, *reading, why.text()};
   };
   m_opening.replace(m_jobs.run<Opened>(Lane::database, this, work, [this](Expected<Opened> result) {
     if (!result) {
@@ -42,6 +44,7 @@ void Workspace::open(const QString& path) {
     }
     m_database = result->database;
     m_reader = result->reader;
+    m_summaryReader = result->summaryReader;
     Q_EMIT opened();
     if (!result->warning.empty()) Q_EMIT failed(tr("The workspace is open for reading only: %1").arg(QString::fromStdString(result->warning)), true);
     refreshSessions();

@@ -24,6 +24,8 @@ class Workspace : public QObject {
   const std::shared_ptr<db::Database>& database() const { return m_database; }
   /// A connection of its own for reading, so that queries never wait for a writer; use it on Lane::database.
   const std::shared_ptr<db::Database>& reader() const { return m_reader; }
+  /// Another one for Lane::summary.
+  const std::shared_ptr<db::Database>& summaryReader() const { return m_summaryReader; }
   JobRunner& jobs() { return m_jobs; }
   bool isWritable() const { return m_database && m_database->mode() == db::Mode::read_write; }
   QString path() const { return m_path; }
@@ -46,7 +48,7 @@ class Workspace : public QObject {
   };
   JobRunner& m_jobs;
   LatestJob m_opening, m_listing;
-  std::shared_ptr<db::Database> m_database, m_reader;
+  std::shared_ptr<db::Database> m_database, m_reader, m_summaryReader;
   QString m_path;
   std::vector<db::SessionRow> m_sessions;
   std::vector<db::ModelRow> m_models;

@@ -147,8 +147,10 @@ void CompareView::showSet() {
 
 void CompareView::readBests() {
   if (!isVisible() || !m_services.workspace.reader() || !m_services.hub.model()) return;
-  const auto work = [reader = m_services.workspace.reader(), sessions = m_services.hub.comparedSessions()](StopToken) { return reader->bests(sessions); };
-  m_job.replace(m_services.jobs.run<std::vector<db::BestRow>>(Lane::database, this, work, [this](Expected<std::vector<db::BestRow>> rows) {
+  const auto work = [reader = m_services.workspace.summaryReader(), sessions = m_services.hub.comparedSessions()](StopToken) {
+    return reader->bests(sessions);
+  };
+  m_job.replace(m_services.jobs.run<std::vector<db::BestRow>>(Lane::summary, this, work, [this](Expected<std::vector<db::BestRow>> rows) {
     if (rows)
       showBests(*rows);
     else

@@ -133,8 +133,10 @@ void CurveView::readActivity() {
     m_activity->setActivity({}, {});
     return showGrowth();
   }
-  const auto work = [reader = m_services.workspace.reader(), session = m_services.hub.session()](StopToken) { return reader->activity(session, kSlices); };
-  m_activityJob.replace(m_services.jobs.run<db::Activity>(Lane::database, this, work, [this, model](Expected<db::Activity> activity) {
+  const auto work = [reader = m_services.workspace.summaryReader(), session = m_services.hub.session()](StopToken) {
+    return reader->activity(session, kSlices);
+  };
+  m_activityJob.replace(m_services.jobs.run<db::Activity>(Lane::summary, this, work, [this, model](Expected<db::Activity> activity) {
     std::vector<std::pair<int64_t, QString>> names;
     for (size_t i = 0; i < model->taskIds.size(); ++i) names.emplace_back(model->taskIds[i].value, QStringLiteral("T%1").arg(i + 1));
     m_activity->setActivity(activity ? *activity : db::Activity(), names);

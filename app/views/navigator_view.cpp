@@ -90,7 +90,7 @@ void NavigatorView::load() {
     return m_state->showEmpty(tr("No workspace"), tr("The workspace keeps models, tasks and sessions. It is being opened, or could not be."),
                               m_services.actions.get(QStringLiteral("file.workspace")));
   }
-  const auto work = [database = m_services.workspace.reader()](StopToken stop) -> Expected<Contents> {
+  const auto work = [database = m_services.workspace.summaryReader()](StopToken stop) -> Expected<Contents> {
     Contents c;
     TW_TRY(c.models, database->models());
     for (const db::ModelRow& model : c.models) {
@@ -104,7 +104,7 @@ void NavigatorView::load() {
     TW_TRY(c.tried, database->bests(ids));
     return c;
   };
-  m_job.replace(m_services.jobs.run<Contents>(Lane::database, this, work, [this](Expected<Contents> contents) {
+  m_job.replace(m_services.jobs.run<Contents>(Lane::summary, this, work, [this](Expected<Contents> contents) {
     if (contents)
       show(*contents);
     else

@@ -309,7 +309,12 @@ int run(const QStringList& arguments) {
     QElapsedTimer timer;
     timer.start();
     monkey.start();
-    while (timer.elapsed() < seconds * 1e3 && g_messages.isEmpty()) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 20);
+    const auto wait = [](int millis) {
+      QEventLoop loop;
+      QTimer::singleShot(millis, &loop, &QEventLoop::quit);
+      loop.exec();
+    };
+    while (timer.elapsed() < seconds * 1e3 && g_messages.isEmpty()) wait(100);
     monkey.stop();
     steps = monkey.steps();
     window->askQuit = [] { return MainWindow::QuitChoice::stop; };
@@ -317,7 +322,7 @@ int run(const QStringList& arguments) {
       if (w != window.get() && w->isVisible()) w->close();
     }
     window->close();
-    while (window->tuning().isActive()) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 20);
+    while (window->tuning().isActive()) wait(20);
   }
   QTextStream(stdout) << steps << " steps with seed " << seed << ", " << g_messages.size() << " messages of Qt\n";
   return g_messages.isEmpty() && steps > 0 ? 0 : 1;

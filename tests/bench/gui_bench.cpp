@@ -22,6 +22,7 @@
 #include <fstream>
 #include <random>
 
+#include "app/logs/import_log.h"
 #include "app/main_window.h"
 #include "app/views/tune_view.h"
 #include "tests/app/fake_engine.h"
@@ -121,7 +122,12 @@ int child(const QString& database, bool trials) {
   window.show();
   spin(0);
   window.grab();
-  while (!open && timer.elapsed() < 60'000) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 10);
+  QEventLoop loop;
+  QObject::connect(&window.workspace(), &Workspace::sessionsChanged, &loop, [&] {
+    if (open) loop.quit();
+  });
+  QTimer::singleShot(60'000, &loop, &QEventLoop::quit);
+  if (!open) loop.exec();
   out() << timer.elapsed() << '\n';
   out().flush();
   if (!trials) return 0;
@@ -386,7 +392,7 @@ void live(const QTemporaryDir& dir) {
   tick.start();
   timer.start();
   const double cpu = threadSeconds(), wall = now_s();
-  while (window.tuning().isActive() && now_s() - wall < 120) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 20);
+  while (window.tuning().isActive() && now_s() - wall < 120) spin(50);
   const double used = threadSeconds() - cpu, elapsed = now_s() - wall;
   while (window.tuning().isCatchingUp()) spin(5);
   std::sort(delays.begin(), delays.end());
@@ -395,6 +401,56 @@ void live(const QTemporaryDir& dir) {
   atMost(QStringLiteral("  share of one core taken by the window"), 25, 100 * used / elapsed, QStringLiteral("%"));
   atMost(QStringLiteral("  delay of the event loop, 99th percentile"), 50, delays.empty() ? HUGE_VAL : delays[delays.size() * 99 / 100], QStringLiteral("ms"));
   row(QStringLiteral("  no row lost"), QString::number(kTrials), QString::number(shown), shown == kTrials);
+}
+
+/// A log of Ansor and one of AutoTVM, both of `lines` lines over a few tasks, into an empty workspace: looked at and stored.
+void importing(const QTemporaryDir& dir, int lines) {
+  const auto write = [&](const char* name, const std::function<QString(int)>& line) {
+    QFile file(dir.filePath(QLatin1String(name)));
+    if (!file.open(QIODevice::WriteOnly)) throw std::runtime_error("The log cannot be written");
+    for (int i = 0; i < lines; ++i) file.write(line(i).toUtf8());
+    return file.fileName().toStdString();
+  };
+  const std::string ansor = write("ansor.json", [](int i) {
+    return QStringLiteral(R"({"i": [["[\"task%1\", 4, 28, 28]", "llvm -keys=cpu"], [[], [["SP", 2, 0, 28, [%2, 1, 1], 1], ["RE", 2, [0, 4, 1, 5, 2]], )"
+                          R"(["AN", 2, 0, 3], ["PR", 2, 0, "auto_unroll_max_step$64"]]]], "r": [[%3, %3, %3], 0, 0.5, 1600000000], "v": "v0.6"})"
+                          "\n")
+        .arg(i % 5)
+        .arg(i)
+        .arg(1e-4 * (1 + i % 977));
+  });
+  const std::string autotvm = write("autotvm.json", [](int i) {
+    return QStringLiteral(
+               R"({"input": ["llvm -mcpu=core-avx2", "dense_pack.x86", [["TENSOR", [128, %1], "float32"], ["TENSOR", [1024, %1], "float32"], null, )"
+               R"("float32"], {}], "config": {"index": %2, "code_hash": null, "entity": [["tile_y", "sp", [-1, %3, %4]], ["tile_x", "sp", [-1, %5, %6]], )"
+               R"(["tile_k", "sp", [-1, %7]], ["tile_inner", "sp", [-1, 1]]]}, "result": [[%8], 0, 0.5, 1600000000.0], "version": 0.2, "tvm_version": "0.9.0"})"
+               "\n")
+        .arg(256 << (i % 3))
+        .arg(i)
+        .arg(1 << (i / 3 % 4))
+        .arg(1 << (i / 12 % 4))
+        .arg(1 << (i / 48 % 6))
+        .arg(1 << (i / 288 % 5))
+        .arg(1 << (i / 1440 % 8))
+        .arg(1e-4 * (1 + i % 977));
+  });
+  for (const auto& [what, path] : {std::pair("Ansor", ansor), std::pair("AutoTVM", autotvm)}) {
+    double best = HUGE_VAL;
+    for (int i = 0; i < 3; ++i) {
+      auto db = need(db::Database::open(dir.filePath(QStringLiteral("%1%2.twdb").arg(QLatin1String(what)).arg(i)).toStdString()));
+      const Target target = host_target();
+      logs::ImportOptions options;
+      options.target = &target;
+      best = std::min(best, seconds_of([&] {
+                        logs::ImportProgress progress;
+                        need(logs::preview_log(*db, path, options, {}));
+                        need(logs::import_log(*db, path, options, {}, progress));
+                      }));
+    }
+    const double rate = lines / best;
+    row(QStringLiteral("lines of %1 a second, looked at and imported").arg(QLatin1String(what)), QStringLiteral(">= 50000"), QString::number(rate, 'f', 0),
+        rate >= 50'000);
+  }
 }
 
 int run(int argc, char** argv) {
@@ -415,6 +471,7 @@ int run(int argc, char** argv) {
   if (wanted("difference")) difference(50'000);
   if (wanted("filter")) filter(100'000, 150), filter(1'000'000, 500);
   if (wanted("live")) live(dir);
+  if (wanted("import")) importing(dir, static_cast<int>(options.integer("lines", 20'000)));
   out() << QStringLiteral("%1 missed\n").arg(g_missed);
   return g_missed == 0 ? 0 : 1;
 }
