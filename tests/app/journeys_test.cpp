@@ -12,14 +12,13 @@
 #include <QTreeWidget>
 
 #include "app/command_box.h"
-#include "app/services/local_engine.h"
 #include "app/views/code_dock.h"
 #include "app/views/import_dialog.h"
 #include "app/views/race_dialog.h"
 #include "engine/base/json.h"
-#include "engine/measure/analytic_runner.h"
 #include "tests/app/app_fixture.h"
 #include "tests/app/fake_engine.h"
+#include "tests/app/formula_engine.h"
 #include "widgets/charts/curve_chart.h"
 #include "widgets/charts/heat_map_view.h"
 #include "widgets/common/banner.h"
@@ -32,17 +31,6 @@ using namespace tw::app;
 using namespace tw::app::fixture;
 
 namespace {
-
-/// The engine as it is, but the machine is a formula: sessions take seconds and end the same everywhere.
-class FormulaEngine : public LocalEngine {
- public:
-  Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
-                                     const tune::EventSink& events, const tune::SessionControl& control) override {
-    return tune::run_session(tasks, options, *measure::analytic_builder({}), *measure::analytic_runner({}), sink, events, control);
-  }
-  Expected<double> peak(const Target&) override { return 1e11; }
-  Expected<measure::Roofline> roofline() override { return measure::Roofline{1e11, {{1 << 15, 1e11}, {1 << 28, 1e10}}}; }
-};
 
 /// A line of AutoTVM's log: a dense layer of [4, 64] and [32, 64] in its template without packing.
 QByteArray denseLine(int index, int y, int x, int k, double cost, int error = 0) {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/services/local_engine.h"
+#include "engine/base/json.h"
+#include "engine/measure/analytic_runner.h"
+
+namespace tw::app {
+
+/// The engine as it is, but the machine is a formula: sessions take seconds and end the same everywhere.
+class FormulaEngine : public LocalEngine {
+ public:
+  measure::AnalyticOptions machine;
+
+  Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
+                                     const tune::EventSink& events, const tune::SessionControl& control) override {
+    return tune::run_session(tasks, options, *measure::analytic_builder(machine), *measure::analytic_runner(machine), sink, events, control);
+  }
+  Expected<double> peak(const Target&) override { return machine.peak_flop_per_s; }
+  Expected<measure::Roofline> roofline() override { return measure::Roofline{machine.peak_flop_per_s, {{1 << 15, 1e12}, {1 << 19, 4e11}, {1 << 28, 2e10}}}; }
+};
+
+}  // namespace tw::app

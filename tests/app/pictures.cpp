@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Pictures of the window and of every view, to be looked at: empty, loading, full, after an error and of a log without computations; light and dark, at 1x and
+// 2x. What can be told without eyes is said on standard output: labels and buttons whose text is cut off, pictures of one colour; the exit status is 1 if there
+// are any. Arguments: FOLDER [--state NAME] [--view NAME] [--size WxH]
+#include <QAbstractButton>
+#include <QAction>
+#include <QDir>
+#include <QLabel>
+#include <QPainter>
+#include <QProcess>
+#include <QSpinBox>
+#include <QTabBar>
+#include <QTextStream>
+#include <QTimer>
+#include <set>
+
+#include "app/views/tune_view.h"
+#include "tests/app/app_fixture.h"
+#include "tests/app/formula_engine.h"
+#include "widgets/theme/theme.h"
+
+namespace tw::app {
+namespace {
+
+using fixture::named;
+
+QTextStream& out() {
+  static QTextStream stream(stdout);
+  return stream;
+}
+
+/// Pictures are the same everywhere if their letters are.
+void pinFonts() {
+  QFont font(QStringLiteral("DejaVu Sans"));
+  font.setPointSizeF(9);
+  QApplication::setFont(font);
+}
+
+void spin(int millis) {
+  QEventLoop loop;
+  QTimer::singleShot(millis, &loop, &QEventLoop::quit);
+  loop.exec();
+}
+
+template <class F>
+bool until(F&& f, int millis = 60'000) {
+  QElapsedTimer timer;
+  timer.start();
+  while (!f() && timer.elapsed() < millis) spin(20);
+  return f();
+}
+
+class Photographer {
+ public:
+  Photographer(MainWindow& window, QString folder, QString onlyView) : m_window(window), m_folder(std::move(folder)), m_only(std::move(onlyView)) {}
+  int problems() const { return m_problems; }
+
+  /// The window and each of its views as they are now.
+  void take(const QString& state, int settle) {
+    for (const auto theme : {widgets::ThemeChoice::light, widgets::ThemeChoice::dark}) {
+      m_window.setTheme(theme);
+      const QString name = state + (theme == widgets::ThemeChoice::dark ? QStringLiteral("-dark") : QStringLiteral("-light"));
+      spin(settle);
+      save(m_window, QStringLiteral("window"), name);
+      save(m_window.graphPage(), QStringLiteral("graph"), name);
+      for (auto* dock : m_window.findChildren<QDockWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
+        const QString view = dock->objectName().mid(5);
+        if (!m_only.isEmpty() && view != m_only) continue;
+        dock->raise();
+        spin(settle);
+        save(*dock->widget(), view, name);
+      }
+    }
+    m_window.resetLayout();
+  }
+  void save(QWidget& widget, const QString& view, const QString& name) {
+    if (!m_only.isEmpty() && view != m_only) return;
+    if (!widget.isVisible()) return;
+    const QPixmap picture = widget.grab();
+    const QString scale = picture.devicePixelRatio() > 1.5 ? QStringLiteral("@2x") : QString();
+    if (!picture.save(QStringLiteral("%1/%2-%3%4.png").arg(m_folder, view, name, scale))) qFatal("A picture cannot be written");
+    check(picture.toImage(), QStringLiteral("%1 %2%3").arg(view, name, scale));
+    if (&widget != &m_window) checkTexts(widget, QStringLiteral("%1 %2%3").arg(view, name, scale));
+  }
+
+ private:
+  void problem(const QString& where, const QString& what) {
+    if (!m_told.insert(where.section(QLatin1Char('-'), 0, 0) + what).second) return;
+    ++m_problems;
+    out() << where << ": " << what << '\n';
+    out().flush();
+  }
+  void check(const QImage& image, const QString& where) {
+    std::set<QRgb> colours;
+    for (int y = 0; y < image.height(); y += 3) {
+      for (int x = 0; x < image.width() && colours.size() < 3; x += 3) colours.insert(image.pixel(x, y));
+    }
+    if (colours.size() < 3) problem(where, QStringLiteral("the picture is blank"));
+  }
+  void checkTexts(const QWidget& view, const QString& where) {
+    for (const auto* label : view.findChildren<QLabel*>()) {
+      if (!label->isVisible() || label->text().isEmpty()) continue;
+      const int needed = label->wordWrap() ? label->heightForWidth(label->width()) : label->sizeHint().width();
+      const int given = label->wordWrap() ? label->height() : label->width();
+      if (needed > given + 1) problem(where, QStringLiteral("the label '%1' is cut: %2 of %3 pixels").arg(label->text()).arg(given).arg(needed));
+    }
+    for (const auto* button : view.findChildren<QAbstractButton*>()) {
+      if (!button->isVisible() || button->text().isEmpty() || button->objectName().startsWith(QLatin1String("qt_"))) continue;
+      if (button->sizeHint().width() > button->width() + 1)
+        problem(where, QStringLiteral("the button '%1' is cut: %2 of %3 pixels").arg(button->text()).arg(button->width()).arg(button->sizeHint().width()));
+    }
+  }
+  MainWindow& m_window;
+  QString m_folder, m_only;
+  std::set<QString> m_told;
+  int m_problems = 0;
+};
+
+void openModel(MainWindow& window) {
+  QSignalSpy laidOut(&window.graphPage(), &GraphPage::laidOut);
+  window.openZoo(QStringLiteral("resnet18"), true);
+  if (!until([&] { return laidOut.count() > 0; })) qFatal("The network does not open");
+  window.resetLayout();
+}
+
+void tuneOnce(MainWindow& window, const char* tuner, int seed, int trials) {
+  tune::SessionOptions options = window.tuneView().options();
+  options.tuner = tuner;
+  options.seed = static_cast<uint64_t>(seed);
+  options.trials = trials;
+  window.tuneView().setOptions(options);
+  window.tuneView().setOnlySelectedTask(true);
+  window.startTuning();
+  if (!until([&] { return !window.tuning().isActive(); })) qFatal("The session does not end");
+}
+
+void writeLog(const QString& path) {
+  QFile file(path);
+  if (!file.open(QIODevice::WriteOnly)) qFatal("The log cannot be written");
+  for (int i = 0; i < 120; ++i) {
+    file.write(QStringLiteral(R"({"i": [["[\"conv2d_%1\", 1, 64, 56, 56]", "llvm -keys=cpu"], [[], [["SP", %2]]]], "r": [[%3], %4, 0.5, %5], "v": "v0.6"})"
+                              "\n")
+                   .arg(i % 3)
+                   .arg(i)
+                   .arg(i % 9 == 8 ? 1e10 : 1e-3 / (1 + i * 7 % 50))
+                   .arg(i % 9 == 8 ? 6 : 0)
+                   .arg(1'600'000'000 + i)
+                   .toUtf8());
+  }
+}
+
+int photograph(const QString& folder, const QStringList& arguments) {
+  const auto value = [&](const char* name) {
+    const auto at = arguments.indexOf(QLatin1String(name));
+    return at < 0 ? QString() : arguments.value(at + 1);
+  };
+  const QString only = value("--state");
+  const auto wanted = [&](const char* state) { return only.isEmpty() || only == QLatin1String(state); };
+  const QStringList size = value("--size").isEmpty() ? QStringList{QStringLiteral("1500"), QStringLiteral("950")} : value("--size").split(QLatin1Char('x'));
+  const QTemporaryDir home;
+  fixture::ownHome(QStringLiteral("pictures"), home.path());
+  pinFonts();
+  int problems = 0;
+  const auto stage = [&](const char* state, Engine& engine, const std::function<void(MainWindow&)>& prepare, int settle) {
+    if (!wanted(state)) return;
+    QSettings().clear();
+    const auto window = fixture::openWindow(engine, home.filePath(QLatin1String(state) + QStringLiteral(".twdb")));
+    window->resize(size.value(0).toInt(), size.value(1).toInt());
+    window->resetLayout();
+    prepare(*window);
+    Photographer photographer(*window, folder, value("--view"));
+    photographer.take(QLatin1String(state), settle);
+    problems += photographer.problems();
+    window->close();
+    until([&] { return !window->tuning().isActive(); });
+  };
+  FormulaEngine engine;
+  engine.machine.failure_rate = 0.08;
+  engine.machine.noise = 0.1;
+  stage(
+      "empty", engine, [](MainWindow&) {}, 30);
+  stage(
+      "loading", engine, [](MainWindow& w) { openModel(w); }, 0);
+  stage(
+      "full", engine,
+      [](MainWindow& w) {
+        openModel(w);
+        tuneOnce(w, "random", 1, 160);
+        tuneOnce(w, "genetic", 1, 160);
+        tuneOnce(w, "grid", 1, 160);
+        std::vector<SessionId> all;
+        for (const auto& row : w.workspace().sessions()) all.push_back(row.id);
+        until([&] { return w.workspace().sessions().size() == 3; });
+        all.clear();
+        for (const auto& row : w.workspace().sessions()) all.push_back(row.id);
+        w.hub().setComparedSessions(all);
+        w.actions().get(QStringLiteral("trial.best"))->trigger();
+        spin(1500);
+      },
+      500);
+  stage(
+      "log", engine,
+      [&](MainWindow& w) {
+        const QString log = home.filePath(QStringLiteral("ansor.json"));
+        writeLog(log);
+        w.openFile(log);
+        if (!until([&] { return w.importing().state() == ImportService::State::previewed; })) qFatal("The log is not read");
+        w.importing().start();
+        if (!until([&] { return w.hub().model() != nullptr; })) qFatal("The log is not imported");
+        spin(500);
+      },
+      150);
+  stage(
+      "error", engine,
+      [](MainWindow& w) {
+        openModel(w);
+        until([&] { return w.explaining().spacesKnown(); });
+        // The first point that breaks a rule of its space.
+        const auto& space = w.explaining().space();
+        for (int64_t i = space.space ? space.space->size() - 1 : -1; i >= 0; --i) {
+          if (space.space->filtered_reason(*space.space->get(i)).empty()) continue;
+          w.hub().setConfigIndex(i);
+          break;
+        }
+        w.openFile(QStringLiteral("/nowhere/model.onnx"));
+        spin(500);
+      },
+      150);
+  return problems;
+}
+
+}  // namespace
+}  // namespace tw::app
+
+int main(int argc, char** argv) {
+  if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  QStringList arguments = QApplication::arguments().mid(1);
+  if (arguments.isEmpty() || arguments.first().startsWith(QLatin1String("--"))) {
+    QTextStream(stderr) << "Expected a folder for the pictures\n";
+    return 2;
+  }
+  const QString folder = arguments.takeFirst();
+  if (!QDir().mkpath(folder)) {
+    QTextStream(stderr) << "The folder " << folder << " cannot be made\n";
+    return 2;
+  }
+  int problems = tw::app::photograph(folder, arguments);
+  if (!arguments.contains(QStringLiteral("--once"))) {
+    // The scale is fixed when a program begins.
+    QProcess twice;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(QStringLiteral("QT_SCALE_FACTOR"), QStringLiteral("2"));
+    twice.setProcessEnvironment(environment);
+    twice.setProcessChannelMode(QProcess::ForwardedChannels);
+    twice.start(QApplication::applicationFilePath(), QStringList{folder} + arguments + QStringList{QStringLiteral("--once")});
+    twice.waitForFinished(-1);
+    problems += twice.exitCode() == 0 ? 0 : 1;
+  }
+  return problems == 0 ? 0 : 1;
+}
