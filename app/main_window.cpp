@@ -310,8 +310,7 @@ void MainWindow::showOutcome(const QString& summary) {
   const QString times = tr("%1 instead of %2 by the default schedule").arg(widgets::secondsText(after), widgets::secondsText(before));
   const QString gain = after < before ? tr("%1: %2 times as fast, %3.").arg(what, widgets::numberText(before / after, 3), times)
                                       : tr("%1: nothing faster than the default schedule was found.").arg(what);
-  m_banner->showMessage(widgets::Banner::Kind::info, gain + QLatin1Char(' ') + summary, {},
-                        {m_actions.get(QStringLiteral("trial.why")), m_actions.get(QStringLiteral("trial.code"))});
+  m_banner->showMessage(widgets::Banner::Kind::info, gain, summary, {m_actions.get(QStringLiteral("trial.why")), m_actions.get(QStringLiteral("trial.code"))});
 }
 
 void MainWindow::chooseRace() {

@@ -67,15 +67,12 @@ void ExplainService::followBest() {
 }
 
 void ExplainService::loadSpaces() {
+  const records::Task* task = m_hub.taskValue();
   m_spaces.clear();
   m_space = 0;
-  m_spacesKnown = false;
+  m_spacesKnown = task != nullptr && !task->dag;  // it has none
   Q_EMIT spaceChanged();
-  const records::Task* task = m_hub.taskValue();
-  if (!task || !task->dag) {
-    m_spacesKnown = task != nullptr;
-    return m_spaceJob.stop();
-  }
+  if (!task || !task->dag) return m_spaceJob.stop();
   using Spaces = std::vector<Engine::Space>;
   const auto work = [&engine = m_engine, copy = *task](StopToken) -> Expected<Spaces> { return engine.spaces(copy); };
   m_spaceJob.replace(m_jobs.run<Spaces>(Lane::work, this, work, [this](Expected<Spaces> result) {
@@ -212,7 +209,7 @@ void ExplainService::show(Expected<Explained> result) {
   if (!result) {
     m_explanation.reset();
     listing.error = QString::fromStdString(result.error().text());
-    Q_EMIT reasonChanged(listing.error);
+    Q_EMIT reasonChanged(QString::fromStdString(result.error().message));
     Q_EMIT explained(listing);
     return;
   }
@@ -237,7 +234,7 @@ void ExplainService::show(Expected<Explained> result) {
     if (selectSpace(m_candidate.space)) Q_EMIT spaceChanged();
     m_hub.noteConfigIndex(m_candidate.space == space().name || !m_spacesKnown ? m_candidate.index : -1);
   }
-  Q_EMIT reasonChanged(listing.error);
+  Q_EMIT reasonChanged(e.error ? QString::fromStdString(e.error->message) : QString());
   Q_EMIT explained(listing);
 }
 

@@ -17,6 +17,7 @@
 #include "widgets/charts/activity_chart.h"
 #include "widgets/charts/curve_chart.h"
 #include "widgets/charts/prediction_chart.h"
+#include "widgets/common/elided_label.h"
 #include "widgets/common/empty_state.h"
 
 namespace tw::app {
@@ -81,10 +82,8 @@ QWidget* CurveView::makeBar() {
   m_x = addChoice("x", tr("Horizontal axis"), {tr("over trials"), tr("over time"), tr("over time spent")});
   m_x->setToolTip(tr("Time: since the first trial ended. Time spent: building and measuring alone, without search and pauses."));
   m_unit = addChoice("unit", tr("Unit of the curve"), {tr("GFLOP/s"), tr("ms")});
-  m_summary = new QLabel(this);
+  m_summary = new widgets::ElidedLabel(this);
   m_summary->setObjectName(QStringLiteral("label.curve.summary"));
-  m_summary->setTextFormat(Qt::PlainText);
-  m_summary->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   connect(m_page, &QComboBox::currentIndexChanged, this, &CurveView::showPage);
   const auto setX = [this](int i) { m_chart->setX(static_cast<widgets::CurveX>(i)); };
   const auto setUnit = [this](int i) { m_chart->setUnit(i == 0 ? widgets::CurveUnit::gflops : widgets::CurveUnit::milliseconds); };

@@ -18,6 +18,7 @@
 #include "app/services/session_set.h"
 #include "app/services/task_board.h"
 #include "app/services/workspace.h"
+#include "widgets/common/elided_label.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/common/format.h"
 #include "widgets/graph/graph_view.h"
@@ -59,10 +60,8 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   m_zoom = new QLabel(this);
   m_zoom->setMinimumWidth(44);
   m_zoom->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  m_caption = new QLabel(this);
-  m_caption->setTextFormat(Qt::PlainText);
+  m_caption = new widgets::ElidedLabel(this);
   m_caption->setForegroundRole(QPalette::PlaceholderText);
-  m_caption->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   bar->addWidget(m_shown);
   bar->addWidget(m_search, 1);
   bar->addWidget(m_matches);
@@ -183,7 +182,6 @@ void GraphPage::layOut(int around) {
                          .arg(model->name, widgets::countText(static_cast<qint64>(graph.nodes.size())), widgets::countText(graph.parameter_count()),
                               widgets::countText(static_cast<qint64>(model->network.partition.groups.size())),
                               widgets::countText(static_cast<qint64>(model->tasks.size()))));
-  m_caption->setToolTip(m_caption->text().toHtmlEscaped());
   if (graph.nodes.empty()) {
     m_caption->setText(tr("%1: %n task(s)", nullptr, static_cast<int>(model->tasks.size())).arg(model->name));
     m_state->showEmpty(tr("No graph"), tr("This model stands for a log of another program, which names tasks and trials but not the network around them."));

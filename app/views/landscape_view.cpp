@@ -15,6 +15,7 @@
 #include "widgets/charts/importance_view.h"
 #include "widgets/charts/parallel_view.h"
 #include "widgets/charts/projection_view.h"
+#include "widgets/common/elided_label.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/tuning/trial_query.h"
 
@@ -83,10 +84,8 @@ LandscapeView::LandscapeView(Services& services, QWidget* parent)
 
 QWidget* LandscapeView::makeBar() {
   auto* bar = new QWidget(this);
-  m_summary = new QLabel(bar);
+  m_summary = new widgets::ElidedLabel(bar);
   m_summary->setObjectName(QStringLiteral("label.landscape.summary"));
-  m_summary->setTextFormat(Qt::PlainText);
-  m_summary->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   m_axes = new QWidget(bar);
   auto* axes = new QHBoxLayout(m_axes);
   axes->setContentsMargins(0, 0, 0, 0);
@@ -189,7 +188,6 @@ void LandscapeView::show(const Computed& c) {
   m_importance->setShares(std::move(shares));
   m_summary->setText(
       tr("%1: %2").arg(QString::fromStdString(m_services.explain.space().name), m_tabs->currentIndex() == 1 ? m_parallel->summary() : m_map->summary()));
-  m_summary->setToolTip(m_summary->text().toHtmlEscaped());
   showState(c.points->size());
 }
 

@@ -29,7 +29,7 @@ TasksView::TasksView(Services& services, QWidget* parent)
   m_table->addActions({services.actions.get(QStringLiteral("tune.task")), services.actions.get(QStringLiteral("tune.race"))});
   auto* header = m_table->header();
   header->setStretchLastSection(false);
-  const int widths[] = {178, 92, 52, 58, 64, 126, 84, 66, 46, 66, 64, 70, 66};
+  const int widths[] = {178, 92, 52, 68, 64, 126, 84, 66, 46, 74, 64, 70, 66};
   for (int c = 0; c < TaskModel::ColumnCount; ++c) header->resizeSection(c, widths[c]);
   m_table->setColumnHidden(TaskModel::Space, true);
   m_table->setColumnHidden(TaskModel::Size, true);

@@ -18,9 +18,9 @@
 #include "app/services/trial_service.h"
 #include "app/services/workspace.h"
 #include "widgets/common/empty_state.h"
+#include "widgets/common/error_label.h"
 #include "widgets/common/format.h"
 #include "widgets/common/table_view.h"
-#include "widgets/theme/theme.h"
 #include "widgets/tuning/trial_model.h"
 #include "widgets/tuning/trials_beside.h"
 
@@ -126,10 +126,8 @@ QWidget* TrialsView::makeBar() {
   pin->setToolTip(tr("Puts the selected trial beside others, at most %1; again to take it out").arg(SelectionHub::kTrayLimit));
   pin->setAccessibleName(pin->text());
   connect(pin, &QToolButton::clicked, this, &TrialsView::toggleTray);
-  m_problem = new QLabel(bar);
+  m_problem = new widgets::ErrorLabel(bar);
   m_problem->setObjectName(QStringLiteral("label.trials.problem"));
-  m_problem->setTextFormat(Qt::PlainText);
-  m_problem->setWordWrap(true);
   auto* line = new QHBoxLayout;
   line->addWidget(m_filter, 1);
   line->addWidget(examples);
@@ -190,11 +188,7 @@ void TrialsView::showFilter() {
   }
   QString problem;
   const auto query = widgets::TrialQuery::parse(text, m_services.explain.spaceMap(), &problem);
-  m_problem->setVisible(!query);
-  m_problem->setText(problem);
-  QPalette p = palette();
-  p.setColor(QPalette::WindowText, widgets::themeOf(this).error);
-  m_problem->setPalette(p);
+  m_problem->showProblem(problem);
   if (!query) return;  // the rows of the last filter that made sense stay
   m_quiet = true;
   m_model->setQuery(*query);

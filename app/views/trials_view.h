@@ -12,6 +12,7 @@ class QTreeView;
 
 namespace tw::widgets {
 class EmptyState;
+class ErrorLabel;
 class SideBySideModel;
 class TrialModel;
 }  // namespace tw::widgets
@@ -44,7 +45,8 @@ class TrialsView : public QWidget {
   QLineEdit* m_filter = nullptr;
   QWidget* m_trayPanel = nullptr;
   widgets::EmptyState* m_state;
-  QLabel *m_count = nullptr, *m_problem = nullptr;
+  QLabel* m_count = nullptr;
+  widgets::ErrorLabel* m_problem = nullptr;
   LatestJob m_trayJob;
   bool m_quiet = false;
 };

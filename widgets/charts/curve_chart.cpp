@@ -41,6 +41,7 @@ void CurveChart::buildPlot() {
   for (QCPAxis* axis : {m_plot->xAxis2, m_plot->yAxis2}) axis->setTickLabels(false), axis->setTicks(false);
   m_strip = new QCPAxisRect(m_plot);
   m_plot->plotLayout()->addElement(1, 0, m_strip);
+  for (QCPAxisRect* rect : {main, m_strip}) rect->setMinimumMargins(QMargins(0, 2, 0, 0));  // room that labels need is added to these
   // The legend stands above the plot, where it covers no trial.
   showLegendAbove(m_plot);
   m_plot->plotLayout()->setRowSpacing(2);

@@ -2,6 +2,7 @@
 #include "widgets/common/banner.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -88,12 +89,13 @@ QString Banner::text() const { return m_text->text(); }
 
 void Banner::changeEvent(QEvent* event) {
   QFrame::changeEvent(event);
-  if (event->type() == QEvent::ApplicationPaletteChange) recolour();
+  if (event->type() == QEvent::PaletteChange && themeOf(QApplication::palette()).dark != m_dark) recolour();
 }
 
 void Banner::recolour() {
-  const Theme& theme = themeOf(parentWidget() ? parentWidget()->palette() : palette());
-  QPalette p = paletteFor(theme);
+  const Theme& theme = themeOf(QApplication::palette());
+  m_dark = theme.dark;  // first: setting the palette comes back as its change
+  QPalette p;  // all but the ground follows the window, whose changes come here so
   p.setColor(QPalette::Window, m_kind == Kind::error ? theme.errorBanner : m_kind == Kind::warning ? theme.warningBanner : theme.infoBanner);
   setPalette(p);
 }

@@ -30,6 +30,7 @@ class Banner : public QFrame {
   QHBoxLayout* m_actions;
   QToolButton *m_more, *m_close;
   Kind m_kind = Kind::info;
+  bool m_dark = false;
 };
 
 }  // namespace tw::widgets

@@ -42,6 +42,10 @@ void EmptyState::showEmpty(const QString& title, const QString& hint, QAction* a
   m_title->setText(title);
   m_hint->setText(hint);
   m_button->setVisible(action != nullptr);
+  // With a second action the button would show the arrow of a menu.
+  for (QAction* old : m_button->actions()) {
+    if (old != action) m_button->removeAction(old);
+  }
   if (action) {
     m_button->setDefaultAction(action);
     m_button->setAccessibleName(action->text());

@@ -141,7 +141,7 @@ void CodeView::updateTexts() {
       m_panes[i]->setText(*texts[i]);
       m_panes[i]->setMergedLines(static_cast<int>(m_listing.merged[i].size()));
     } else {
-      m_panes[i]->setPlaceholder(m_listing.error.isEmpty() ? tr("Nothing to show. Select a task or a trial.") : tr("Not built: %1").arg(m_listing.error));
+      m_panes[i]->setPlaceholder(m_listing.error.isEmpty() ? tr("Nothing to show. Select a task or a trial.") : tr("Not built"));
     }
   }
 }

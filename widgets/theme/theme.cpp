@@ -3,10 +3,11 @@
 
 #include <QApplication>
 #include <QFontDatabase>
-#include <QStyleFactory>
 #include <QWidget>
 #include <algorithm>
 #include <cmath>
+
+#include "widgets/theme/outlined_style.h"
 
 namespace tw::widgets {
 namespace {
@@ -166,7 +167,7 @@ void applyTheme(ThemeChoice choice) {
     QApplication::setPalette(QPalette());  // back to the platform's own colours, so that they can be read
     dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
   }
-  QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  QApplication::setStyle(new OutlinedStyle);
   const QPalette palette = paletteFor(dark ? darkTheme() : lightTheme());
   QApplication::setPalette(palette);
   // Qt tells existing windows only while its event loop runs.

@@ -11,9 +11,9 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "widgets/common/error_label.h"
 #include "widgets/common/format.h"
 #include "widgets/common/scroll_page.h"
-#include "widgets/theme/theme.h"
 #include "widgets/tuning/knob_text.h"
 #include "widgets/tuning/lattice_view.h"
 
@@ -49,11 +49,8 @@ KnobPanel::KnobPanel(QWidget* parent) : QWidget(parent) {
   m_next = button(QString(QChar(0x25B8)), QStringLiteral("button.space.next"), tr("Next point"));
   m_random = button(tr("Random"), QStringLiteral("button.space.random"), tr("A random point of the space"));
   box->addLayout(line);
-  m_reason = new QLabel(this);
+  m_reason = new ErrorLabel(this);
   m_reason->setObjectName(QStringLiteral("label.space.reason"));
-  m_reason->setTextFormat(Qt::PlainText);
-  m_reason->setWordWrap(true);
-  m_reason->hide();
   box->addWidget(m_reason);
   m_rowsHost = addScrollPage(box);
   connect(m_indexEdit, &QLineEdit::editingFinished, this, [this] {
@@ -168,12 +165,6 @@ void KnobPanel::goTo(qint64 index) {
   if (changed) Q_EMIT indexEdited(index);
 }
 
-void KnobPanel::setReason(const QString& reason) {
-  QPalette p = palette();
-  p.setColor(QPalette::WindowText, themeOf(this).error);
-  m_reason->setPalette(p);
-  m_reason->setText(reason);
-  m_reason->setVisible(!reason.isEmpty());
-}
+void KnobPanel::setReason(const QString& reason) { m_reason->showProblem(reason); }
 
 }  // namespace tw::widgets

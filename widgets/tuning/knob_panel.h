@@ -16,6 +16,7 @@ class QToolButton;
 
 namespace tw::widgets {
 
+class ErrorLabel;
 class LatticeView;
 
 /// The knobs of a config space, each with its candidates as a list and a slider; together they name one point by its index.
@@ -45,7 +46,8 @@ class KnobPanel : public QWidget {
   void goTo(qint64 index);
 
   std::shared_ptr<const space::ConfigSpace> m_space;
-  QLabel *m_title, *m_reason;
+  QLabel* m_title;
+  ErrorLabel* m_reason;
   QLineEdit* m_indexEdit;
   QToolButton *m_random, *m_previous, *m_next;
   QWidget* m_rowsHost = nullptr;

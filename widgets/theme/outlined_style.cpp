@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/theme/outlined_style.h"
+
+#include <QPainter>
+#include <QStyleFactory>
+#include <QStyleOption>
+
+#include "widgets/theme/theme.h"
+
+namespace tw::widgets {
+namespace {
+/// WCAG 2.1, 1.4.11: graphics that are needed to see a control.
+constexpr double kGraphics = 3.0;
+}  // namespace
+
+OutlinedStyle::OutlinedStyle() : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion"))) {}
+
+void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const {
+  QProxyStyle::drawPrimitive(element, option, painter, widget);
+  const Theme& theme = themeOf(option->palette);
+  QColor line;
+  if (element == PE_IndicatorCheckBox || element == PE_IndicatorItemViewItemCheck) {
+    const bool selected = element == PE_IndicatorItemViewItemCheck && (option->state & State_Selected);
+    line = withContrast(theme.border, selected ? option->palette.color(QPalette::Highlight) : option->palette.color(QPalette::Base), kGraphics);
+  } else if (const auto* frame = qstyleoption_cast<const QStyleOptionFrame*>(option);
+             element == PE_Frame && frame && frame->frameShape == QFrame::StyledPanel) {
+    line = theme.border;
+  }
+  if (!line.isValid()) return;
+  painter->save();
+  painter->setRenderHint(QPainter::Antialiasing, false);
+  painter->setPen(QPen(line, 1));
+  painter->setBrush(Qt::NoBrush);
+  painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
+  painter->restore();
+}
+
+}  // namespace tw::widgets

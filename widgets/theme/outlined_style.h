@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QProxyStyle>
+
+namespace tw::widgets {
+
+/// Fusion, with outlines of check boxes and frames that can be seen in the dark theme too: Fusion derives them from the window's colour, darker still.
+class OutlinedStyle : public QProxyStyle {
+  Q_OBJECT
+ public:
+  OutlinedStyle();
+  void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const override;
+};
+
+}  // namespace tw::widgets
