@@ -10,6 +10,7 @@
 #include <QMenuBar>
 #include <QMimeData>
 #include <QPlainTextEdit>
+#include <QRegularExpression>
 #include <QSettings>
 #include <QSpinBox>
 #include <QStandardPaths>
@@ -679,6 +680,26 @@ class MainWindowTest : public QObject {
     QTRY_COMPARE(chart->rounds().size(), rounds.size());
     QCOMPARE(chart->rounds()[2].points.size(), rounds[2].points.size());
     QCOMPARE(chart->table().columns.size(), 9);
+  }
+
+  void everyPageThatTheManualNamesIsThere() {
+    const QRegularExpression link(QStringLiteral(R"(\]\(([^)#]+))"));
+    QSet<QString> pages{QStringLiteral("/manual/workbench.md")};
+    for (QStringList open = pages.values(); !open.isEmpty();) {
+      const QString page = open.takeLast();
+      QFile file(QLatin1Char(':') + page);
+      QVERIFY2(file.open(QIODevice::ReadOnly), qPrintable(page));
+      if (!page.endsWith(QStringLiteral(".md"))) continue;
+      for (auto it = link.globalMatch(QString::fromUtf8(file.readAll())); it.hasNext();) {
+        const QString target = it.next().captured(1);
+        if (target.contains(QStringLiteral("://"))) continue;
+        const QString path = QDir::cleanPath(QFileInfo(page).path() + QLatin1Char('/') + target);
+        if (pages.contains(path)) continue;
+        pages << path;
+        open << path;
+      }
+    }
+    QVERIFY(pages.size() >= 4);
   }
 
   void sessionsAreReported() {
