@@ -8,6 +8,7 @@
 #include <QSettings>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "app/action_registry.h"
 #include "app/selection_hub.h"

@@ -3,6 +3,7 @@
 #include <QPainter>
 #include <QPainterPath>
 #include <QScrollBar>
+#include <algorithm>
 #include <cmath>
 
 #include "widgets/common/format.h"
