@@ -2,12 +2,13 @@
 #include "widgets/ir/code_pane.h"
 
 #include <Qsci/qsciscintilla.h>
+#include <fmt/format.h>
 
 #include <QEvent>
 #include <QLabel>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <cstdio>
+#include <string>
 #include <utility>
 
 #include "widgets/ir/code_lexer.h"
@@ -145,9 +146,8 @@ void CodePane::markDiff() {
     const LineDiff::Line& line = m_diff.lines[row];
     const bool added = line.kind == LineDiff::Kind::added, removed = line.kind == LineDiff::Kind::removed;
     // A removed line has the number that it had.
-    char text[24];
-    std::snprintf(text, sizeof(text), "%*d %c", widest + 1, (removed ? line.before : line.after) + 1, added ? '+' : removed ? '-' : ' ');
-    m_editor->SendScintilla(QsciScintilla::SCI_MARGINSETTEXT, row, text);
+    const std::string text = fmt::format("{:>{}} {}", (removed ? line.before : line.after) + 1, widest + 1, added ? '+' : removed ? '-' : ' ');
+    m_editor->SendScintilla(QsciScintilla::SCI_MARGINSETTEXT, row, text.c_str());
     m_editor->SendScintilla(QsciScintilla::SCI_MARGINSETSTYLE, row, static_cast<long>(QsciScintilla::STYLE_LINENUMBER));
     if (added || removed) m_editor->markerAdd(static_cast<int>(row), added ? kAddedMarker : kRemovedMarker);
   }
