@@ -2,6 +2,7 @@
 #include "app/views/why_view.h"
 
 #include <QEvent>
+#include <QEvent>
 #include <QLabel>
 #include <QVBoxLayout>
 #include <algorithm>
