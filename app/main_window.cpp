@@ -2,44 +2,31 @@
 #include "app/main_window.h"
 
 #include <QApplication>
-#include <QClipboard>
 #include <QCloseEvent>
 #include <QDockWidget>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QLabel>
 #include <QMessageBox>
-#include <QMimeData>
 #include <QProgressBar>
 #include <QPushButton>
-#include <QSaveFile>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QVBoxLayout>
-#include <cmath>
 
 #include "app/command_box.h"
 #include "app/manual_window.h"
 #include "app/perspectives.h"
 #include "app/pinned_view.h"
-#include "app/report.h"
 #include "app/shortcuts_sheet.h"
 #include "app/view_export.h"
-#include "app/views/code_dock.h"
 #include "app/views/graph_page.h"
-#include "app/views/import_dialog.h"
-#include "app/views/race_dialog.h"
 #include "app/views/start_page.h"
-#include "app/views/trials_view.h"
-#include "app/views/tune_view.h"
 #include "widgets/common/banner.h"
-#include "widgets/common/format.h"
 
 namespace tw::app {
 namespace {
 constexpr int kLayoutVersion = 3;
-constexpr int kRecentFiles = 8;
 
 QString placeText(const widgets::CodePlace& place) {
   const int line = place.line + 1;
@@ -212,44 +199,6 @@ void MainWindow::connectServices() {
 
 void MainWindow::openWorkspace(const QString& path) { m_workspace.open(path); }
 
-void MainWindow::openFile(const QString& path) {
-  if (ImportService::isLog(path))
-    importLog(path);
-  else
-    m_models.openFile(path);
-}
-
-void MainWindow::importLog(const QString& path) {
-  m_import.preview(path);
-  if (m_import.state() != ImportService::State::reading) return;
-  auto* dialog = new ImportDialog(m_import, this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->open();
-}
-
-void MainWindow::chooseLog() {
-  const QString path = QFileDialog::getOpenFileName(this, tr("Import log"), QSettings().value(QStringLiteral("folder")).toString(),
-                                                    tr("Logs of AutoTVM and Ansor (*.json *.jsonl *.log *.wkl *.tmp);;All files (*)"));
-  if (path.isEmpty()) return;
-  QSettings().setValue(QStringLiteral("folder"), QFileInfo(path).absolutePath());
-  importLog(path);
-}
-
-void MainWindow::showImported(const logs::ImportedLog& log) {
-  const auto say = [this, log] {
-    m_banner->showMessage(
-        widgets::Banner::Kind::info,
-        tr("%1 trials of %n task(s) imported, %2 of them failures; %3 lines of no use.", nullptr, static_cast<int>(log.content.tasks.size()))
-            .arg(widgets::countText(log.stored), widgets::countText(log.failures), widgets::countText(static_cast<qint64>(log.content.problems.size()))));
-  };
-  if (log.sessions.empty()) return say();
-  withModel(log.model, [this, log, say] {
-    m_hub.setComparedSessions(log.sessions, SelectionHub::Way::followed);
-    m_hub.setSession(log.sessions.front());
-    say();
-  });
-}
-
 void MainWindow::withModel(ModelId model, std::function<void()> then) {
   if (m_hub.model() && m_hub.model()->id == model) return then();
   m_whenOpen = {model, std::move(then)};
@@ -279,213 +228,15 @@ void MainWindow::closeModel() {
   setWindowTitle(tr("Tilewright"));
 }
 
-void MainWindow::offerTuning() {
-  const OpenModelPtr& model = m_hub.model();
-  const auto& sessions = m_workspace.sessions();
-  const bool tuned = std::any_of(sessions.begin(), sessions.end(), [&](const db::SessionRow& s) { return s.model == model->id; });
-  const records::Task* task = m_hub.taskValue();
-  if (tuned || !task || !task->dag || !m_actions.get(QStringLiteral("tune.task"))->isEnabled()) return;
-  m_offer = tr("This network was never tuned. Task T%1 %2 holds %3 % of its operations, more than any other.")
-                .arg(m_hub.task() + 1)
-                .arg(QString::fromStdString(task->name), widgets::numberText(100 * model->tasks[static_cast<size_t>(m_hub.task())].flops_share, 3));
-  m_banner->showMessage(widgets::Banner::Kind::info, m_offer, {}, {m_actions.get(QStringLiteral("tune.task")), m_actions.get(QStringLiteral("tune.start"))});
-}
-
-void MainWindow::showOutcome(const QString& summary) {
-  if (m_race.isActive()) return statusBar()->showMessage(summary, 5000);
-  // Times of the tasks that were tried, each as often as the network runs it.
-  double before = 0, after = 0;
-  int tasks = 0, only = -1;
-  const OpenModelPtr& model = m_tuning.model();
-  for (size_t t = 0; t < model->tasks.size(); ++t) {
-    const auto* p = m_tuning.progress(static_cast<int>(t));
-    if (!p || !(p->defaultSeconds > 0) || !(p->bestSeconds > 0) || !std::isfinite(p->defaultSeconds) || !std::isfinite(p->bestSeconds)) continue;
-    before += model->tasks[t].weight * p->defaultSeconds, after += model->tasks[t].weight * std::min(p->bestSeconds, p->defaultSeconds);
-    only = static_cast<int>(t);
-    ++tasks;
-  }
-  if (tasks == 0) return m_banner->showMessage(widgets::Banner::Kind::info, summary);
-  const QString what = tasks == 1 ? tr("T%1 %2").arg(only + 1).arg(QString::fromStdString(model->tasks[static_cast<size_t>(only)].task.name))
-                                  : tr("The %n tasks in a run of the network", nullptr, tasks);
-  const QString times = tr("%1 instead of %2 by the default schedule").arg(widgets::secondsText(after), widgets::secondsText(before));
-  const QString gain = after < before ? tr("%1: %2 times as fast, %3.").arg(what, widgets::numberText(before / after, 3), times)
-                                      : tr("%1: nothing faster than the default schedule was found.").arg(what);
-  m_banner->showMessage(widgets::Banner::Kind::info, gain, summary, {m_actions.get(QStringLiteral("trial.why")), m_actions.get(QStringLiteral("trial.code"))});
-}
-
-void MainWindow::chooseRace() {
-  auto* dialog = new RaceDialog(m_services.engine.strategies(), m_hub, m_tuneView->options(), this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(dialog, &QDialog::accepted, this, [this, dialog] {
-    const RaceService::Plan plan = dialog->plan();
-    if (plan.model != m_hub.model()) return;
-    m_banner->hide();
-    m_hub.setTrial(-1);
-    m_hub.setComparedSessions({}, SelectionHub::Way::followed);
-    setPerspective(QStringLiteral("compare"));
-    m_race.start(plan);
-  });
-  dialog->open();
-}
-
-void MainWindow::showRace() {
-  if (m_race.isActive())
-    statusBar()->showMessage(tr("Race: session %1 of %2").arg(m_race.sessions().size()).arg(m_race.total()));
-  else
-    statusBar()->clearMessage();
-  if (m_tuning.model() == m_hub.model()) m_hub.setComparedSessions(m_race.sessions(), SelectionHub::Way::followed);
-}
-
 void MainWindow::raiseView(const char* view) {
   auto* dock = findChild<QDockWidget*>(QStringLiteral("dock.") + QLatin1String(view));
   dock->show();
   dock->raise();
 }
 
-void MainWindow::startTuning() {
-  if (!m_actions.get(QStringLiteral("tune.start"))->isEnabled()) return;
-  TuneService::Request request{m_hub.model(), {}, m_tuneView->options()};
-  if (request.options.trials == 0 && request.options.trials_per_task == 0) {
-    m_banner->showMessage(widgets::Banner::Kind::warning, tr("Set a number of trials, in all or per task: without a limit the session would not end."));
-    return;
-  }
-  if (m_tuneView->onlySelectedTask()) request.tasks.push_back(m_hub.task());
-  m_banner->hide();
-  m_hub.setTrial(-1);
-  m_hub.noteConfigIndex(-1);
-  m_tuning.start(request);
-}
-
-const db::SessionRow* MainWindow::resumable() const {
-  const db::SessionRow* found = nullptr;
-  for (const db::SessionRow& s : m_workspace.sessions()) {
-    if (s.state != "interrupted" && s.state != "cancelled") continue;
-    if (s.id == m_hub.session()) return &s;
-    if (s.state == "interrupted" && !m_hub.session()) found = &s;
-  }
-  return found;
-}
-
-void MainWindow::resumeSession() {
-  const db::SessionRow* session = resumable();
-  if (!session) return;
-  m_banner->hide();
-  withModel(session->model, [this, row = *session] {
-    m_hub.setSession(row.id);
-    m_hub.setTrial(-1);
-    m_tuning.resume(m_hub.model(), row);
-  });
-}
-
-void MainWindow::offerRecovery() {
-  updateActions();
-  if (!std::exchange(m_lookForInterrupted, m_workspace.sessions().empty()) || m_workspace.sessions().empty()) return;
-  const db::SessionRow& last = m_workspace.sessions().back();
-  if (last.state != "interrupted" || m_tuning.isActive() || m_hub.session()) return;
-  m_banner->showMessage(widgets::Banner::Kind::info,
-                        tr("Session %1 of %2 was interrupted after %3 trials; all of them are stored.")
-                            .arg(last.id.value)
-                            .arg(m_workspace.modelName(last.model))
-                            .arg(last.trials),
-                        {}, {m_actions.get(QStringLiteral("tune.resume"))});
-}
-
-void MainWindow::addRecent(const QString& path) {
-  QSettings settings;
-  QStringList recent = settings.value(QStringLiteral("recent")).toStringList();
-  recent.removeAll(path);
-  recent.prepend(path);
-  while (recent.size() > kRecentFiles) recent.removeLast();
-  settings.setValue(QStringLiteral("recent"), recent);
-  m_start->setRecent(recent);
-  fillRecent();
-}
-
-void MainWindow::openAny(const QString& path) {
-  if (path.endsWith(QLatin1String(".twdb"), Qt::CaseInsensitive))
-    openWorkspace(path);
-  else
-    openFile(path);
-}
-
-void MainWindow::chooseFile() {
-  const QString path = QFileDialog::getOpenFileName(this, tr("Open"), QSettings().value(QStringLiteral("folder")).toString(),
-                                                    tr("Models and workspaces (*.onnx *.twdb);;All files (*)"));
-  if (path.isEmpty()) return;
-  QSettings().setValue(QStringLiteral("folder"), QFileInfo(path).absolutePath());
-  openAny(path);
-}
-
-void MainWindow::newWorkspace() {
-  QString path = QFileDialog::getSaveFileName(this, tr("New workspace"), QFileInfo(m_workspace.path()).absolutePath(), tr("Tilewright workspaces (*.twdb)"),
-                                              nullptr, QFileDialog::DontConfirmOverwrite);
-  if (path.isEmpty()) return;
-  if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".twdb");
-  if (QFileInfo::exists(path)) return showMessage(tr("There is a file %1 already; a new workspace never replaces one.").arg(path));
-  openWorkspace(path);
-}
-
-void MainWindow::chooseWorkspace() {
-  const QString path = QFileDialog::getSaveFileName(this, tr("Open or create workspace"), m_workspace.path(), tr("Tilewright workspaces (*.twdb)"), nullptr,
-                                                    QFileDialog::DontConfirmOverwrite);
-  if (!path.isEmpty()) openWorkspace(path);
-}
-
 QWidget* MainWindow::currentView() const { return m_currentView ? m_currentView.data() : m_pages->currentWidget(); }
 
 void MainWindow::showMessage(const QString& error) { m_banner->showMessage(widgets::Banner::Kind::error, error); }
-
-void MainWindow::exportCurrentView(const QString& path) {
-  if (const auto done = exportView(*currentView(), path); !done) return showMessage(QString::fromStdString(done.error().text()));
-  statusBar()->showMessage(tr("Written: %1").arg(path), 5000);
-}
-
-void MainWindow::chooseExport() {
-  const QString path = QFileDialog::getSaveFileName(this, tr("Export view"), QSettings().value(QStringLiteral("exports")).toString(),
-                                                    tr("Picture (*.png);;Vectors (*.svg);;Table (*.csv)"));
-  if (path.isEmpty()) return;
-  QSettings().setValue(QStringLiteral("exports"), QFileInfo(path).absolutePath());
-  exportCurrentView(path);
-}
-
-void MainWindow::exportReport(const QString& path) {
-  const auto work = [database = m_workspace.reader(), session = m_hub.session(), path](StopToken stop) -> Expected<bool> {
-    if (!database) return Error(ErrorCode::not_found, "No workspace is open");
-    TW_TRY(const QByteArray page, sessionReport(*database, session, stop));
-    QSaveFile file(path);
-    if (!file.open(QIODevice::WriteOnly) || file.write(page) != page.size() || !file.commit())
-      return Error(ErrorCode::io_error, "The report cannot be written: " + file.errorString().toStdString(), path.toStdString());
-    return true;
-  };
-  m_reportJob.replace(m_jobs.run<bool>(Lane::database, this, work, [this, path](Expected<bool> done) {
-    if (done)
-      statusBar()->showMessage(tr("Written: %1").arg(path), 5000);
-    else
-      showMessage(QString::fromStdString(done.error().text()));
-  }));
-}
-
-void MainWindow::chooseReport() {
-  const QString name = QStringLiteral("/session-%1.html").arg(m_hub.session().value);
-  const QString path =
-      QFileDialog::getSaveFileName(this, tr("Export report"), QSettings().value(QStringLiteral("exports")).toString() + name, tr("Web page (*.html)"));
-  if (path.isEmpty()) return;
-  QSettings().setValue(QStringLiteral("exports"), QFileInfo(path).absolutePath());
-  exportReport(path);
-}
-
-void MainWindow::copyCurrentView() {
-  QWidget* view = currentView();
-  auto* data = new QMimeData;
-  const widgets::Table table = widgets::tableOf(view);
-  QStringList lines;
-  if (!table.columns.isEmpty()) lines << table.columns.join(QLatin1Char('\t'));
-  for (const QStringList& row : table.rows) lines << row.join(QLatin1Char('\t'));
-  if (!lines.isEmpty()) data->setText(lines.join(QLatin1Char('\n')) + QLatin1Char('\n'));
-  data->setImageData(view->grab().toImage());
-  QApplication::clipboard()->setMimeData(data);
-  statusBar()->showMessage(lines.isEmpty() ? tr("Copied as a picture") : tr("Copied as a picture and as a table"), 5000);
-}
 
 void MainWindow::showTable() {
   const widgets::Table table = widgets::tableOf(currentView());
@@ -589,16 +340,6 @@ void MainWindow::changeEvent(QEvent* event) {
   QMainWindow::changeEvent(event);
   if (event->type() == QEvent::WindowStateChange) m_tuning.setWatched(!isMinimized());
   if (event->type() == QEvent::ThemeChange && m_actions.get(QStringLiteral("view.theme.system"))->isChecked()) setTheme(widgets::ThemeChoice::system);
-}
-
-void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-  if (event->mimeData()->hasUrls() && event->mimeData()->urls().first().isLocalFile()) event->acceptProposedAction();
-}
-
-void MainWindow::dropEvent(QDropEvent* event) {
-  for (const QUrl& url : event->mimeData()->urls()) {
-    if (url.isLocalFile()) openAny(url.toLocalFile());
-  }
 }
 
 void MainWindow::showManual() {

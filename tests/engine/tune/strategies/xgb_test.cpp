@@ -22,6 +22,16 @@ class XgbTest : public QObject {
     for (const int x : p) distance += std::abs(x - 3);
     return 1e-3 * std::exp(0.2 * distance);
   }
+  static std::vector<Observation> measured(const space::ConfigSpace& s, const std::vector<int64_t>& points) {
+    std::vector<Observation> answers;
+    for (const int64_t p : points) {
+      Observation o{p, {}};
+      o.result.status = records::Status::ok;
+      o.result.samples_s = {seconds(s, p)};
+      answers.push_back(o);
+    }
+    return answers;
+  }
 
   static std::vector<int64_t> search(const char* name, const space::ConfigSpace& s, uint64_t seed, size_t trials, const Json& given = Json::object(),
                                      bool fail = false) {
@@ -103,13 +113,7 @@ class XgbTest : public QObject {
         if (s) QVERIFY(s->samples <= 16 * round && s->samples >= learned_from);
       }
       if (said[0]) learned_from = said[0]->samples;
-      std::vector<Observation> answers;
-      for (const int64_t p : points) {
-        Observation o{p, {}};
-        o.result.status = records::Status::ok;
-        o.result.samples_s = {seconds(space, p)};
-        answers.push_back(o);
-      }
+      const std::vector<Observation> answers = measured(space, points);
       strategy->observe(answers);
     }
     QVERIFY(learned_from >= 64);
@@ -131,13 +135,7 @@ class XgbTest : public QObject {
       const auto points = asked->propose(16);
       asked->predictions(points);
       QCOMPARE(points, silent->propose(16));
-      std::vector<Observation> answers;
-      for (const int64_t p : points) {
-        Observation o{p, {}};
-        o.result.status = records::Status::ok;
-        o.result.samples_s = {seconds(space, p)};
-        answers.push_back(o);
-      }
+      const std::vector<Observation> answers = measured(space, points);
       asked->observe(answers);
       silent->observe(answers);
     }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Models, logs, workspaces and pictures: what the main window opens and writes.
+#include <QApplication>
+#include <QClipboard>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMimeData>
+#include <QSaveFile>
+#include <QSettings>
+#include <QStatusBar>
+
+#include "app/main_window.h"
+#include "app/report.h"
+#include "app/view_export.h"
+#include "app/views/import_dialog.h"
+#include "app/views/start_page.h"
+#include "widgets/common/banner.h"
+#include "widgets/common/format.h"
+
+namespace tw::app {
+namespace {
+constexpr int kRecentFiles = 8;
+}  // namespace
+
+void MainWindow::openFile(const QString& path) {
+  if (ImportService::isLog(path))
+    importLog(path);
+  else
+    m_models.openFile(path);
+}
+
+void MainWindow::importLog(const QString& path) {
+  m_import.preview(path);
+  if (m_import.state() != ImportService::State::reading) return;
+  auto* dialog = new ImportDialog(m_import, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->open();
+}
+
+void MainWindow::chooseLog() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Import log"), QSettings().value(QStringLiteral("folder")).toString(),
+                                                    tr("Logs of AutoTVM and Ansor (*.json *.jsonl *.log *.wkl *.tmp);;All files (*)"));
+  if (path.isEmpty()) return;
+  QSettings().setValue(QStringLiteral("folder"), QFileInfo(path).absolutePath());
+  importLog(path);
+}
+
+void MainWindow::showImported(const logs::ImportedLog& log) {
+  const auto say = [this, log] {
+    m_banner->showMessage(
+        widgets::Banner::Kind::info,
+        tr("%1 trials of %n task(s) imported, %2 of them failures; %3 lines of no use.", nullptr, static_cast<int>(log.content.tasks.size()))
+            .arg(widgets::countText(log.stored), widgets::countText(log.failures), widgets::countText(static_cast<qint64>(log.content.problems.size()))));
+  };
+  if (log.sessions.empty()) return say();
+  withModel(log.model, [this, log, say] {
+    m_hub.setComparedSessions(log.sessions, SelectionHub::Way::followed);
+    m_hub.setSession(log.sessions.front());
+    say();
+  });
+}
+
+void MainWindow::addRecent(const QString& path) {
+  QSettings settings;
+  QStringList recent = settings.value(QStringLiteral("recent")).toStringList();
+  recent.removeAll(path);
+  recent.prepend(path);
+  while (recent.size() > kRecentFiles) recent.removeLast();
+  settings.setValue(QStringLiteral("recent"), recent);
+  m_start->setRecent(recent);
+  fillRecent();
+}
+
+void MainWindow::openAny(const QString& path) {
+  if (path.endsWith(QLatin1String(".twdb"), Qt::CaseInsensitive))
+    openWorkspace(path);
+  else
+    openFile(path);
+}
+
+void MainWindow::chooseFile() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Open"), QSettings().value(QStringLiteral("folder")).toString(),
+                                                    tr("Models and workspaces (*.onnx *.twdb);;All files (*)"));
+  if (path.isEmpty()) return;
+  QSettings().setValue(QStringLiteral("folder"), QFileInfo(path).absolutePath());
+  openAny(path);
+}
+
+void MainWindow::newWorkspace() {
+  QString path = QFileDialog::getSaveFileName(this, tr("New workspace"), QFileInfo(m_workspace.path()).absolutePath(), tr("Tilewright workspaces (*.twdb)"),
+                                              nullptr, QFileDialog::DontConfirmOverwrite);
+  if (path.isEmpty()) return;
+  if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".twdb");
+  if (QFileInfo::exists(path)) return showMessage(tr("There is a file %1 already; a new workspace never replaces one.").arg(path));
+  openWorkspace(path);
+}
+
+void MainWindow::chooseWorkspace() {
+  const QString path = QFileDialog::getSaveFileName(this, tr("Open or create workspace"), m_workspace.path(), tr("Tilewright workspaces (*.twdb)"), nullptr,
+                                                    QFileDialog::DontConfirmOverwrite);
+  if (!path.isEmpty()) openWorkspace(path);
+}
+
+void MainWindow::exportCurrentView(const QString& path) {
+  if (const auto done = exportView(*currentView(), path); !done) return showMessage(QString::fromStdString(done.error().text()));
+  statusBar()->showMessage(tr("Written: %1").arg(path), 5000);
+}
+
+void MainWindow::chooseExport() {
+  const QString path = QFileDialog::getSaveFileName(this, tr("Export view"), QSettings().value(QStringLiteral("exports")).toString(),
+                                                    tr("Picture (*.png);;Vectors (*.svg);;Table (*.csv)"));
+  if (path.isEmpty()) return;
+  QSettings().setValue(QStringLiteral("exports"), QFileInfo(path).absolutePath());
+  exportCurrentView(path);
+}
+
+void MainWindow::exportReport(const QString& path) {
+  const auto work = [database = m_workspace.reader(), session = m_hub.session(), path](StopToken stop) -> Expected<bool> {
+    if (!database) return Error(ErrorCode::not_found, "No workspace is open");
+    TW_TRY(const QByteArray page, sessionReport(*database, session, stop));
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(page) != page.size() || !file.commit())
+      return Error(ErrorCode::io_error, "The report cannot be written: " + file.errorString().toStdString(), path.toStdString());
+    return true;
+  };
+  m_reportJob.replace(m_jobs.run<bool>(Lane::database, this, work, [this, path](Expected<bool> done) {
+    if (done)
+      statusBar()->showMessage(tr("Written: %1").arg(path), 5000);
+    else
+      showMessage(QString::fromStdString(done.error().text()));
+  }));
+}
+
+void MainWindow::chooseReport() {
+  const QString name = QStringLiteral("/session-%1.html").arg(m_hub.session().value);
+  const QString path =
+      QFileDialog::getSaveFileName(this, tr("Export report"), QSettings().value(QStringLiteral("exports")).toString() + name, tr("Web page (*.html)"));
+  if (path.isEmpty()) return;
+  QSettings().setValue(QStringLiteral("exports"), QFileInfo(path).absolutePath());
+  exportReport(path);
+}
+
+void MainWindow::copyCurrentView() {
+  QWidget* view = currentView();
+  auto* data = new QMimeData;
+  const widgets::Table table = widgets::tableOf(view);
+  QStringList lines;
+  if (!table.columns.isEmpty()) lines << table.columns.join(QLatin1Char('\t'));
+  for (const QStringList& row : table.rows) lines << row.join(QLatin1Char('\t'));
+  if (!lines.isEmpty()) data->setText(lines.join(QLatin1Char('\n')) + QLatin1Char('\n'));
+  data->setImageData(view->grab().toImage());
+  QApplication::clipboard()->setMimeData(data);
+  statusBar()->showMessage(lines.isEmpty() ? tr("Copied as a picture") : tr("Copied as a picture and as a table"), 5000);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls() && event->mimeData()->urls().first().isLocalFile()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  for (const QUrl& url : event->mimeData()->urls()) {
+    if (url.isLocalFile()) openAny(url.toLocalFile());
+  }
+}
+
+}  // namespace tw::app

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the main window says and starts around sessions and races.
+#include <QStatusBar>
+#include <cmath>
+
+#include "app/main_window.h"
+#include "app/perspectives.h"
+#include "app/views/race_dialog.h"
+#include "app/views/tune_view.h"
+#include "widgets/common/banner.h"
+#include "widgets/common/format.h"
+
+namespace tw::app {
+
+void MainWindow::offerTuning() {
+  const OpenModelPtr& model = m_hub.model();
+  const auto& sessions = m_workspace.sessions();
+  const bool tuned = std::any_of(sessions.begin(), sessions.end(), [&](const db::SessionRow& s) { return s.model == model->id; });
+  const records::Task* task = m_hub.taskValue();
+  if (tuned || !task || !task->dag || !m_actions.get(QStringLiteral("tune.task"))->isEnabled()) return;
+  m_offer = tr("This network was never tuned. Task T%1 %2 holds %3 % of its operations, more than any other.")
+                .arg(m_hub.task() + 1)
+                .arg(QString::fromStdString(task->name), widgets::numberText(100 * model->tasks[static_cast<size_t>(m_hub.task())].flops_share, 3));
+  m_banner->showMessage(widgets::Banner::Kind::info, m_offer, {}, {m_actions.get(QStringLiteral("tune.task")), m_actions.get(QStringLiteral("tune.start"))});
+}
+
+void MainWindow::showOutcome(const QString& summary) {
+  if (m_race.isActive()) return statusBar()->showMessage(summary, 5000);
+  // Times of the tasks that were tried, each as often as the network runs it.
+  double before = 0, after = 0;
+  int tasks = 0, only = -1;
+  const OpenModelPtr& model = m_tuning.model();
+  for (size_t t = 0; t < model->tasks.size(); ++t) {
+    const auto* p = m_tuning.progress(static_cast<int>(t));
+    if (!p || !(p->defaultSeconds > 0) || !(p->bestSeconds > 0) || !std::isfinite(p->defaultSeconds) || !std::isfinite(p->bestSeconds)) continue;
+    before += model->tasks[t].weight * p->defaultSeconds, after += model->tasks[t].weight * std::min(p->bestSeconds, p->defaultSeconds);
+    only = static_cast<int>(t);
+    ++tasks;
+  }
+  if (tasks == 0) return m_banner->showMessage(widgets::Banner::Kind::info, summary);
+  const QString what = tasks == 1 ? tr("T%1 %2").arg(only + 1).arg(QString::fromStdString(model->tasks[static_cast<size_t>(only)].task.name))
+                                  : tr("The %n tasks in a run of the network", nullptr, tasks);
+  const QString times = tr("%1 instead of %2 by the default schedule").arg(widgets::secondsText(after), widgets::secondsText(before));
+  const QString gain = after < before ? tr("%1: %2 times as fast, %3.").arg(what, widgets::numberText(before / after, 3), times)
+                                      : tr("%1: nothing faster than the default schedule was found.").arg(what);
+  m_banner->showMessage(widgets::Banner::Kind::info, gain, summary, {m_actions.get(QStringLiteral("trial.why")), m_actions.get(QStringLiteral("trial.code"))});
+}
+
+void MainWindow::chooseRace() {
+  auto* dialog = new RaceDialog(m_services.engine.strategies(), m_hub, m_tuneView->options(), this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &QDialog::accepted, this, [this, dialog] {
+    const RaceService::Plan plan = dialog->plan();
+    if (plan.model != m_hub.model()) return;
+    m_banner->hide();
+    m_hub.setTrial(-1);
+    m_hub.setComparedSessions({}, SelectionHub::Way::followed);
+    setPerspective(QStringLiteral("compare"));
+    m_race.start(plan);
+  });
+  dialog->open();
+}
+
+void MainWindow::showRace() {
+  if (m_race.isActive())
+    statusBar()->showMessage(tr("Race: session %1 of %2").arg(m_race.sessions().size()).arg(m_race.total()));
+  else
+    statusBar()->clearMessage();
+  if (m_tuning.model() == m_hub.model()) m_hub.setComparedSessions(m_race.sessions(), SelectionHub::Way::followed);
+}
+
+void MainWindow::startTuning() {
+  if (!m_actions.get(QStringLiteral("tune.start"))->isEnabled()) return;
+  TuneService::Request request{m_hub.model(), {}, m_tuneView->options()};
+  if (request.options.trials == 0 && request.options.trials_per_task == 0) {
+    m_banner->showMessage(widgets::Banner::Kind::warning, tr("Set a number of trials, in all or per task: without a limit the session would not end."));
+    return;
+  }
+  if (m_tuneView->onlySelectedTask()) request.tasks.push_back(m_hub.task());
+  m_banner->hide();
+  m_hub.setTrial(-1);
+  m_hub.noteConfigIndex(-1);
+  m_tuning.start(request);
+}
+
+const db::SessionRow* MainWindow::resumable() const {
+  const db::SessionRow* found = nullptr;
+  for (const db::SessionRow& s : m_workspace.sessions()) {
+    if (s.state != "interrupted" && s.state != "cancelled") continue;
+    if (s.id == m_hub.session()) return &s;
+    if (s.state == "interrupted" && !m_hub.session()) found = &s;
+  }
+  return found;
+}
+
+void MainWindow::resumeSession() {
+  const db::SessionRow* session = resumable();
+  if (!session) return;
+  m_banner->hide();
+  withModel(session->model, [this, row = *session] {
+    m_hub.setSession(row.id);
+    m_hub.setTrial(-1);
+    m_tuning.resume(m_hub.model(), row);
+  });
+}
+
+void MainWindow::offerRecovery() {
+  updateActions();
+  if (!std::exchange(m_lookForInterrupted, m_workspace.sessions().empty()) || m_workspace.sessions().empty()) return;
+  const db::SessionRow& last = m_workspace.sessions().back();
+  if (last.state != "interrupted" || m_tuning.isActive() || m_hub.session()) return;
+  m_banner->showMessage(widgets::Banner::Kind::info,
+                        tr("Session %1 of %2 was interrupted after %3 trials; all of them are stored.")
+                            .arg(last.id.value)
+                            .arg(m_workspace.modelName(last.model))
+                            .arg(last.trials),
+                        {}, {m_actions.get(QStringLiteral("tune.resume"))});
+}
+
+}  // namespace tw::app
