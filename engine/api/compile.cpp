@@ -18,7 +18,7 @@ namespace tw::api {
 
 namespace {
 
-Error compilation_cancelled() { return Error(ErrorCode::cancelled, "Compilation was compilation_cancelled"); }
+Error compilation_cancelled() { return Error(ErrorCode::cancelled, "Compilation was cancelled"); }
 
 class Compiler {
  public:

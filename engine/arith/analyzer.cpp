@@ -88,6 +88,10 @@ Linear Analyzer::linear(const Expr& e) const {
     out.constant = *v;
     return out;
   }
+  if (as<ir::VarNode>(e)) {
+    out.terms.push_back({e, 1});
+    return out;
+  }
   if (const auto* b = as<ir::BinaryNode>(e); b && is_index(e)) {
     const auto cb = ir::as_int(b->b);
     switch (b->op) {

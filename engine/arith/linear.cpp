@@ -18,8 +18,10 @@ bool same_atom(const Expr& a, const Expr& b) {
   if (a->kind() != b->kind() || a->dtype != b->dtype || ir::as<ir::VarNode>(a)) return false;
   if (const auto* x = ir::as<ir::IntImmNode>(a)) return x->value == ir::as<ir::IntImmNode>(b)->value;
   if (const auto* x = ir::as<ir::FloatImmNode>(a)) return x->value == ir::as<ir::FloatImmNode>(b)->value;
-  if (const auto* x = ir::as<ir::BinaryNode>(a))
-    if (x->op != ir::as<ir::BinaryNode>(b)->op) return false;
+  if (const auto* x = ir::as<ir::BinaryNode>(a)) {
+    const auto* y = ir::as<ir::BinaryNode>(b);
+    return x->op == y->op && same_atom(x->a, y->a) && same_atom(x->b, y->b);
+  }
   if (const auto* x = ir::as<ir::CallNode>(a))
     if (x->function != ir::as<ir::CallNode>(b)->function) return false;
   if (const auto* x = ir::as<ir::LoadNode>(a))

@@ -20,11 +20,30 @@ enum class OptLevel {
 
 struct BuildOptions {
   OptLevel opt = OptLevel::tuning;
+  bool verify = true;  ///< LLVM's verifier looks at every module: some 2 % of the time, which workers that build candidates by the thousand save
 };
 
-/// Compiles optimised functions (all passes done) into one object file. Functions keep their names as symbols with the kernel ABI of runtime/kernel.h.
-/// Errors: unsupported for a type or intrinsic that the target lacks; resource_limit for bodies over the code-size limit; internal if LLVM's verifier refuses
-/// the module. Safe to call from several threads at once.
+/// Compiles for one target, one module after the other: setting up LLVM costs as much as a tenth of a candidate and is done once. One thread at a time.
+class ObjectBuilder {
+ public:
+  /// Errors of `build` come from there, those about the target included.
+  explicit ObjectBuilder(Target target, const BuildOptions& options = {});
+  ~ObjectBuilder();
+  ObjectBuilder(ObjectBuilder&&) noexcept;
+  ObjectBuilder& operator=(ObjectBuilder&&) noexcept;
+
+  /// Optimised functions (all passes done) as one object file. Functions keep their names as symbols with the kernel ABI of runtime/kernel.h. The same
+  /// functions give the same bytes, whatever was built before.
+  /// Errors: unsupported for a processor, type or intrinsic that LLVM or the target lacks; resource_limit for bodies over the code-size limit; internal if
+  /// LLVM's verifier refuses the module.
+  Expected<std::vector<std::byte>> build(const std::vector<tir::Func>& funcs);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// One build. Safe to call from several threads at once.
 Expected<std::vector<std::byte>> build_object(const std::vector<tir::Func>& funcs, const Target& target, const BuildOptions& options = {});
 
 /// In place of a line's origin: the line is no instruction; the instruction is the compiler's own or was made from several lines.

@@ -29,6 +29,7 @@ using records::Status;
 struct CurrentTask {
   te::DagPtr dag;
   Target target;
+  std::optional<codegen::ObjectBuilder> builder;
 };
 
 struct Built {
@@ -49,10 +50,11 @@ Expected<CurrentTask> read_task(const Json& header) {
   TW_TRY(task.dag, te::parse_dag(dag));
   if (!header.contains("target")) return Error(ErrorCode::parse_error, "Expected a target in a message to the build worker");
   TW_TRY(task.target, target_from_json(header["target"]));
+  task.builder.emplace(task.target, codegen::BuildOptions{.verify = false});
   return task;
 }
 
-Built build(const CurrentTask& task, const Json& header) {
+Built build(CurrentTask& task, const Json& header) {
   const auto fail = [](Status status, const Error& e) { return Built{status, e.text(), {}, {}}; };
   const auto name = text_of(header, "name");
   if (!name) return fail(Status::infra, name.error());
@@ -62,7 +64,7 @@ Built build(const CurrentTask& task, const Json& header) {
   if (!schedule) return fail(Status::lower_fail, schedule.error());
   const auto func = lower::lower_and_optimize(*schedule, *name, task.target);
   if (!func) return fail(Status::lower_fail, func.error());
-  auto object = codegen::build_object({*func}, task.target);
+  auto object = task.builder->build({*func});
   if (!object) return fail(Status::build_fail, object.error());
   return {Status::ok, "", runtime::to_json(signature_of(*schedule, *name)), std::move(*object)};
 }

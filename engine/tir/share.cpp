@@ -14,6 +14,7 @@ class InPlaceCheck {
 
   /// Walks `s`, which runs `times` times; -1: not known.
   void run(const Stmt& s, int64_t times) {
+    if (!ok_) return;
     match(
         s,
         [&](const ForNode& n) {

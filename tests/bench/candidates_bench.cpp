@@ -42,6 +42,7 @@ void measure(const char* name, const te::DagPtr& dag, const Target& target, int 
   const space::Template* t = space::find_template(*dag, target);
   if (!t) return static_cast<void>(std::fprintf(stderr, "%s has no template on %s\n", name, target.str().c_str()));
   const space::ConfigSpace space = t->space(*dag, target);
+  codegen::ObjectBuilder builder(target, {.verify = false});
   Rng rng(1);
   std::vector<schedule::Schedule> schedules;
   double apply_s = 0, lower_s = 0, build_s = 0;
@@ -53,7 +54,7 @@ void measure(const char* name, const te::DagPtr& dag, const Target& target, int 
     apply_s += bench::seconds_of([&] { s = t->apply(dag, target, e); });
     Expected<tir::Func> f = Error();
     lower_s += bench::seconds_of([&] { f = lower::lower_and_optimize(bench::need(s), "kernel", target); });
-    build_s += bench::seconds_of([&] { bench::need(codegen::build_object({bench::need(f)}, target)); });
+    build_s += bench::seconds_of([&] { bench::need(builder.build({bench::need(f)})); });
     ++built;
   }
   const double n = built;

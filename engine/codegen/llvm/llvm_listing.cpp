@@ -137,10 +137,12 @@ Expected<Listing> build_listing(const tir::Func& shared, const Target& target, c
   lines.unit = builder.createCompileUnit(llvm::dwarf::DW_LANG_C, file, "Tilewright", true, "", 0, "", llvm::DICompileUnit::LineTablesOnly);
   module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
   TW_CHECK(fill_module(module, *machine, {func}, target, &lines));
+  if (options.verify) TW_CHECK(verify_module(module));
   optimise(module, *machine, options.opt);
 
   Text ir = readable_ir(module);
-  TW_TRY(const std::string raw, emit_machine_code(module, *machine, llvm::CodeGenFileType::AssemblyFile));
+  TW_TRY(const auto emitter, MachineCodeEmitter::create(*machine, llvm::CodeGenFileType::AssemblyFile));
+  const std::string raw(emitter->run(module));
   TW_CHECK(diagnostics.check());
   Text assembly = readable_assembly(raw);
   return Listing{std::move(ir.text), std::move(assembly.text), std::move(ir.lines), std::move(assembly.lines)};

@@ -4,7 +4,6 @@
 #include <llvm/Config/llvm-config.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
-#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -154,10 +153,14 @@ Expected<void> fill_module(llvm::Module& module, llvm::TargetMachine& machine, c
     if (state.error) return *state.error;
   }
   if (debug != nullptr) debug->builder.finalize();
+  return {};
+}
+
+Expected<void> verify_module(const llvm::Module& module) {
   std::string text;
   llvm::raw_string_ostream out(text);
   if (llvm::verifyModule(module, &out))
-    return Error(ErrorCode::internal, "Expected a well-formed module, LLVM's verifier says: " + text, "function " + funcs.front().name);
+    return Error(ErrorCode::internal, "Expected a well-formed module, LLVM's verifier says: " + text, "module " + module.getName().str());
   return {};
 }
 
@@ -181,28 +184,58 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level
   pipeline.run(module, modules);
 }
 
-Expected<std::string> emit_machine_code(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType kind) {
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, out, nullptr, kind, /*DisableVerify=*/true))
+Expected<std::unique_ptr<MachineCodeEmitter>> MachineCodeEmitter::create(llvm::TargetMachine& machine, llvm::CodeGenFileType kind) {
+  std::unique_ptr<MachineCodeEmitter> emitter(new MachineCodeEmitter);
+  if (machine.addPassesToEmitFile(emitter->passes_, emitter->out_, nullptr, kind, /*DisableVerify=*/true))
     return Error(ErrorCode::infrastructure, "Expected a back end that writes this kind of file, LLVM has none");
-  passes.run(module);
-  return std::string(bytes.begin(), bytes.end());
+  return emitter;
 }
 
-Expected<std::vector<std::byte>> build_object(const std::vector<tir::Func>& funcs, const Target& target, const BuildOptions& options) {
+std::string_view MachineCodeEmitter::run(llvm::Module& module) {
+  bytes_.clear();
+  passes_.run(module);
+  return {bytes_.data(), bytes_.size()};
+}
+
+struct ObjectBuilder::Impl {
+  Target target;
+  BuildOptions options;
+  std::unique_ptr<llvm::TargetMachine> machine;  ///< null before the first build and after one that LLVM's back end refused
+  std::unique_ptr<MachineCodeEmitter> emitter;
+
+  Expected<void> set_up() {
+    emitter = nullptr;
+    TW_TRY(machine, make_machine(target, options));
+    TW_TRY(emitter, MachineCodeEmitter::create(*machine, llvm::CodeGenFileType::ObjectFile));
+    return {};
+  }
+};
+
+ObjectBuilder::ObjectBuilder(Target target, const BuildOptions& options) : impl_(new Impl{std::move(target), options, nullptr, nullptr}) {}
+ObjectBuilder::~ObjectBuilder() = default;
+ObjectBuilder::ObjectBuilder(ObjectBuilder&&) noexcept = default;
+ObjectBuilder& ObjectBuilder::operator=(ObjectBuilder&&) noexcept = default;
+
+Expected<std::vector<std::byte>> ObjectBuilder::build(const std::vector<tir::Func>& funcs) {
   if (funcs.empty()) return Error(ErrorCode::invalid_argument, "Expected at least one function to compile, found none");
-  TW_TRY(const auto machine, make_machine(target, options));
+  if (!impl_->emitter) TW_CHECK(impl_->set_up());
   llvm::LLVMContext context;
   const Diagnostics diagnostics(context);
   llvm::Module module(funcs.front().name, context);
-  TW_CHECK(fill_module(module, *machine, funcs, target, nullptr));
-  optimise(module, *machine, options.opt);
-  TW_TRY(const std::string text, emit_machine_code(module, *machine, llvm::CodeGenFileType::ObjectFile));
-  TW_CHECK(diagnostics.check());
+  TW_CHECK(fill_module(module, *impl_->machine, funcs, impl_->target, nullptr));
+  if (impl_->options.verify) TW_CHECK(verify_module(module));
+  optimise(module, *impl_->machine, impl_->options.opt);
+  const std::string_view text = impl_->emitter->run(module);
+  if (auto refused = diagnostics.check(); !refused) {
+    impl_->emitter = nullptr;
+    return refused.error();
+  }
   const auto* data = reinterpret_cast<const std::byte*>(text.data());
   return std::vector<std::byte>(data, data + text.size());
+}
+
+Expected<std::vector<std::byte>> build_object(const std::vector<tir::Func>& funcs, const Target& target, const BuildOptions& options) {
+  return ObjectBuilder(target, options).build(funcs);
 }
 
 std::string codegen_version() { return "LLVM " LLVM_VERSION_STRING; }

@@ -47,6 +47,20 @@ class BuildTest : public QObject {
     QVERIFY(*first == *second);
   }
 
+  /// A builder that has built something else, or failed to, gives the bytes of a fresh one.
+  void a_builder_remembers_nothing() {
+    const Target t = *parse_target("znver4");
+    const tir::Func small = micro_gemm({2, 2}, 4, 64, 8), large = micro_gemm({4, 2}, 16, 64, 32);
+    codegen::ObjectBuilder builder(t);
+    for (const tir::Func& f : {small, large, small}) {
+      const auto object = builder.build({f}), fresh = codegen::build_object({f}, t);
+      QVERIFY(object && fresh);
+      QVERIFY(*object == *fresh);
+      QCOMPARE(builder.build({}).error().code, ErrorCode::invalid_argument);
+      QCOMPARE(builder.build({{"f", f.params, 1, tir::seq(std::vector<tir::Stmt>(5000, f.body))}}).error().code, ErrorCode::resource_limit);
+    }
+  }
+
   void from_several_threads() {
     std::vector<std::vector<std::byte>> objects(4);
     {
