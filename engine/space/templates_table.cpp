@@ -61,8 +61,7 @@ const std::array<Template, 11> kTemplates{{
      "both operands where they lie.",
      "Goto and van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 2008"},
     {"reductions.cpu", cpu::reductions_matches, cpu::reductions_space, cpu::reductions_apply, cpu::reductions_fallback,
-     "Pools, softmax, norms and sums along the last axes, scheduled by rule: how many vectors are summed up side by side, what is written out and how the work "
-     "is "
+     "Pools, softmax, norms and sums along any axes, scheduled by rule: how many vectors are summed up side by side, what is written out and how the work is "
      "shared out are open. Images are in blocks of channels, as convolutions leave them.",
      "Fog, Optimizing software in C++, Technical University of Denmark (several accumulators hide the latency of additions)", cpu::reductions_in_layouts},
 }};

@@ -17,7 +17,7 @@ constexpr int64_t kLargestWindow = 49;
 
 struct Reductions {
   bool pool = false, image = false;  ///< image: pools, and means over whole images, run along blocks of channels
-  bool shared_out = false;           ///< the number of parallel pieces is open
+  bool shared_out = false;           ///< the number of parallel pieces is open: images, and columns of neighbouring results
   bool elementwise = false;          ///< some stage computes element by element
   int64_t window = 1;
   int data = -1;  ///< what an image's reduction reads, behind its padding
@@ -25,32 +25,42 @@ struct Reductions {
   bool unroll_open() const { return elementwise && !pool; }
 };
 
-/// The one array that a reduction reads along its reduction axes, at whose last indices those axes stand unless it is a pool. Null for others, such as
-/// products.
+bool is_reduced(const te::Op& op, const ir::Expr& index) {
+  return std::any_of(op.reduce_axes.begin(), op.reduce_axes.end(), [&](const te::Axis& r) { return ir::uses_var(index, r.var.get()); });
+}
+
+/// The one array that a reduction reads along its reduction axes, which are indices of it by themselves unless it is a pool. Null for others, such as products.
 const ir::LoadNode* reduced_read(const te::Op& op) {
   const ir::LoadNode* found = nullptr;
   bool one = true;
-  const auto is_reduced = [&](const ir::Expr& i) {
-    return std::any_of(op.reduce_axes.begin(), op.reduce_axes.end(), [&](const te::Axis& r) { return ir::uses_var(i, r.var.get()); });
-  };
   ir::walk(*op.body, [&](const ir::Expr& e) {
     const auto* l = ir::as<ir::LoadNode>(e);
-    if (!l || std::none_of(l->indices.begin(), l->indices.end(), is_reduced)) return;
+    if (!l || std::none_of(l->indices.begin(), l->indices.end(), [&](const ir::Expr& i) { return is_reduced(op, i); })) return;
     one = one && (!found || found->buffer.same_as(l->buffer));
     found = l;
   });
-  if (!one || !found || op.tag == "pool") return one ? found : nullptr;
-  const size_t first = found->indices.size() - std::min(found->indices.size(), op.reduce_axes.size());
-  for (size_t d = 0; d < found->indices.size(); ++d)
-    if (is_reduced(found->indices[d]) != (d >= first) || (d >= first && !ir::as<ir::VarNode>(found->indices[d]))) return nullptr;
+  if (!one || !found) return nullptr;
+  for (const ir::Expr& i : found->indices)
+    if (op.tag != "pool" && is_reduced(op, i) && !ir::as<ir::VarNode>(i)) return nullptr;
   return found;
+}
+
+/// Pools, and means over all but the first two dimensions.
+bool is_image(const te::Op& op, const ir::LoadNode& read) {
+  if (read.indices.size() < 3) return false;
+  if (op.tag == "pool") return true;
+  bool trailing = op.reduce_axes.size() == read.indices.size() - 2;
+  for (size_t d = 0; d < read.indices.size(); ++d) trailing = trailing && is_reduced(op, read.indices[d]) == (d >= 2);
+  return trailing;
 }
 
 std::optional<Reductions> find_reductions(const te::Dag& dag, const Target& target) {
   if (dag.outputs.size() != 1) return std::nullopt;
   Reductions r;
   int count = 0;
-  const te::Op* image = nullptr;
+  bool columns = false;
+  const te::Op* last = nullptr;
+  const ir::LoadNode* last_read = nullptr;
   for (const te::Op& op : dag.ops) {
     if (op.is_placeholder()) continue;
     if (op.reducer == te::Reducer::none) {
@@ -60,22 +70,23 @@ std::optional<Reductions> find_reductions(const te::Dag& dag, const Target& targ
     const ir::LoadNode* read = reduced_read(op);
     if (!read) return std::nullopt;
     ++count;
-    r.pool = op.tag == "pool";
-    if (!r.pool && op.reduce_axes.size() == 1) continue;
-    const auto rank = static_cast<int64_t>(read->indices.size());
-    if (rank < 3 || (!r.pool && static_cast<int64_t>(op.reduce_axes.size()) != rank - 2)) return std::nullopt;
-    image = &op;
-    r.data = dag.op_of(read->buffer.get());
-    for (const te::Axis& a : op.reduce_axes) r.window *= a.extent;
-    const te::Op& source = dag.ops[static_cast<size_t>(r.data)];
-    if (source.tag != "pad") continue;
+    r.pool = r.pool || op.tag == "pool";
+    columns = columns || !is_reduced(op, read->indices.back());
+    last = &op;
+    last_read = read;
+  }
+  if (count == 0 || (r.pool && (count > 1 || !is_image(*last, *last_read)))) return std::nullopt;
+  const bool image = count == 1 && is_image(*last, *last_read);
+  r.shared_out = target.cores > 1 && (image || columns);
+  if (!image) return r;
+  for (const te::Axis& a : last->reduce_axes) r.window *= a.extent;
+  r.data = dag.op_of(last_read->buffer.get());
+  if (const te::Op& source = dag.ops[static_cast<size_t>(r.data)]; source.tag == "pad")
     ir::walk(*source.body, [&](const ir::Expr& e) {
       if (const auto* l = ir::as<ir::LoadNode>(e)) r.data = dag.op_of(l->buffer.get());
     });
-  }
-  if (count == 0 || (image && count > 1)) return std::nullopt;
-  r.image = image && dag.ops[static_cast<size_t>(r.data)].is_placeholder() && channel_block(dag.ops[static_cast<size_t>(r.data)].output->shape[1], target) > 1;
-  r.shared_out = target.cores > 1 && image;
+  const te::Op& data = dag.ops[static_cast<size_t>(r.data)];
+  r.image = data.is_placeholder() && channel_block(data.output->shape[1], target) > 1;
   return r;
 }
 
@@ -87,7 +98,7 @@ ConfigSpace reductions_space(const te::Dag& dag, const Target& target) {
   const Reductions r = *find_reductions(dag, target);
   ConfigSpace space;
   space.define_knob("accumulators", {2, 3, 4, 6, 8}, "vectors that a reduction keeps in registers side by side");
-  if (r.pool && r.window > 1 && r.window <= kLargestWindow)
+  if (r.window_open())
     space.define_knob("unroll_window", {0, 1}, "1: the window is written out, so that neighbours share loads");
   if (r.unroll_open()) space.define_knob("unroll", {1, 2, 4}, "vectors written out of stages that compute element by element");
   if (r.shared_out) space.define_knob("pieces", {1, 2, 4, 8, 16}, "of parallel work for each core");

@@ -3,7 +3,7 @@
 
 #include "engine/space/template.h"
 
-/// Pools, softmax, norms, sums and maxima along the last axes: what the schedule by rule leaves to choose, as a space.
+/// Pools, softmax, norms, sums and maxima along any axes: what the schedule by rule leaves to choose, as a space.
 namespace tw::space::cpu {
 
 bool reductions_matches(const te::Dag& dag, const Target& target);
