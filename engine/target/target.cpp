@@ -14,6 +14,10 @@ namespace {
 
 constexpr int kMaxCores = 4096;
 
+constexpr std::string_view kImpliedGpuFlags[] = {
+    "-keys", "-max_num_threads", "-max_threads_per_block", "-thread_warp_size", "-max_shared_memory_per_block", "-registers_per_block", "-l2_cache_size_bytes",
+    "-libs"};
+
 /// A target with everything that the name of the processor decides; one core.
 Target named_target(const target::CpuInfo& cpu) {
   Target t;
@@ -98,9 +102,51 @@ Expected<Target> parse_flags(const std::vector<std::string_view>& flags, std::st
   return t;
 }
 
+std::string gpu_names() {
+  std::vector<std::string> names;
+  for (const target::Gpu& g : target::gpu_table()) names.push_back(g.name);
+  return fmt::format("known are {}", fmt::join(names, ", "));
+}
+
+Expected<Target> named_gpu(std::string_view name, std::string_view text) {
+  if (const target::Gpu* gpu = target::find_gpu(name)) return gpu_target(*gpu);
+  return bad_target(fmt::format("Expected the name of a GPU, found '{}'", printable(name)), text).note(gpu_names());
+}
+
+/// TVM's target strings for CUDA carry more than decides anything here: their limits follow from the architecture.
+Expected<Target> parse_gpu_flags(const std::vector<std::string_view>& flags, std::string_view text) {
+  std::string_view model, arch;
+  for (const std::string_view word : flags) {
+    const size_t eq = word.find('=');
+    const std::string_view name = word.substr(0, eq), value = eq == std::string_view::npos ? std::string_view() : word.substr(eq + 1);
+    if (name == "-model")
+      model = value;
+    else if (name == "-arch")
+      arch = value;
+    else if (std::none_of(std::begin(kImpliedGpuFlags), std::end(kImpliedGpuFlags), [&](std::string_view f) { return f == name; }))
+      return bad_target(fmt::format("Expected '-model' or '-arch', found '{}'", printable(word)), text);
+  }
+  if (!model.empty() && model != "unknown") return named_gpu(model, text);
+  if (arch.empty()) return bad_target("Expected the name of a GPU after 'cuda', as in 'cuda:a100', found none", text).note(gpu_names());
+  int capability = 0;
+  if (arch.starts_with("sm_")) {
+    TW_TRY(capability, parse_count(arch.substr(3), 999, "-arch=sm_", text));
+  }
+  if (const target::Gpu* gpu = target::find_gpu_of(capability)) return gpu_target(*gpu);
+  return bad_target(fmt::format("Expected the architecture of a known GPU after '-arch', found '{}'", printable(arch)), text).note(gpu_names());
+}
+
 }  // namespace
 
+Target gpu_target(const target::Gpu& gpu) {
+  Target t;
+  t.kind = "cuda";
+  t.gpu = gpu;
+  return t;
+}
+
 std::string Target::str() const {
+  if (gpu) return fmt::format("{} -arch={} -model={}", kind, target::arch_name(gpu->capability), gpu->name);
   std::string s = kind + " -mcpu=" + cpu;
   if (!features.empty()) s += fmt::format(" -mattr={}", fmt::join(features, ","));
   return s + fmt::format(" -num-cores={}", cores);
@@ -110,8 +156,10 @@ Expected<Target> parse_target(std::string_view text) {
   const auto parts = words(text);
   if (parts.empty()) return bad_target("Expected a target such as 'llvm -mcpu=znver4', found an empty text", text);
   if (parts[0] == "llvm") return parse_flags({parts.begin() + 1, parts.end()}, text);
+  if (parts[0] == "cuda") return parse_gpu_flags({parts.begin() + 1, parts.end()}, text);
+  if (parts[0].starts_with("cuda:") && parts.size() == 1) return named_gpu(parts[0].substr(5), text);
   if (const target::CpuInfo* cpu = target::find_cpu(parts[0]); cpu != nullptr && parts.size() == 1) return named_target(*cpu);
-  return bad_target(fmt::format("Expected 'llvm' with flags or the name of a processor, found '{}'", printable(parts[0])), text)
+  return bad_target(fmt::format("Expected 'llvm' with flags, the name of a processor or 'cuda:' and that of a GPU, found '{}'", printable(parts[0])), text)
       .note(fmt::format("known are {}", fmt::join(target_presets(), ", ")));
 }
 
@@ -122,6 +170,22 @@ std::vector<std::string> target_presets() {
 }
 
 Json to_json(const Target& t) {
+  if (t.gpu) {
+    const target::Gpu& g = *t.gpu;
+    return Json{{"kind", t.kind},
+                {"gpu", g.name},
+                {"description", g.description},
+                {"capability", g.capability},
+                {"multiprocessors", g.multiprocessors},
+                {"clock_mhz", g.clock_mhz},
+                {"tensor_clock_mhz", g.tensor_clock_mhz},
+                {"tensor_share", g.tensor_share},
+                {"memory_bytes", g.memory_bytes},
+                {"memory_bytes_per_s", g.memory_bytes_per_s},
+                {"memory_efficiency", g.memory_efficiency},
+                {"l2_bytes_per_s", g.l2_bytes_per_s},
+                {"l2_bytes", g.l2_bytes}};
+  }
   return Json{{"kind", t.kind},
               {"cpu", t.cpu},
               {"features", t.features},
@@ -151,14 +215,44 @@ Expected<std::string> text_of(const Json& j, const char* key) {
   return it->get<std::string>();
 }
 
+Expected<double> number(const Json& j, const char* key) {
+  const auto it = j.find(key);
+  if (it == j.end() || !it->is_number() || !(it->get<double>() >= 0))
+    return Error(ErrorCode::parse_error, fmt::format("Expected a number from 0 on for '{}', found {}", key, it == j.end() ? "nothing" : printable(it->dump())),
+                 "target");
+  return it->get<double>();
+}
+
+Expected<Target> gpu_from_json(const Json& j) {
+  target::Gpu g;
+  TW_TRY(g.name, text_of(j, "gpu"));
+  TW_TRY(g.description, text_of(j, "description"));
+  for (const auto& [key, field] : {std::pair{"capability", &target::Gpu::capability},
+                                   {"multiprocessors", &target::Gpu::multiprocessors},
+                                   {"clock_mhz", &target::Gpu::clock_mhz},
+                                   {"tensor_clock_mhz", &target::Gpu::tensor_clock_mhz}}) {
+    TW_TRY(const int64_t value, positive(j, key));
+    if (value > 1 << 20) return Error(ErrorCode::parse_error, fmt::format("Expected a smaller number for '{}', found {}", key, value), "target");
+    g.*field = static_cast<int>(value);
+  }
+  TW_TRY(g.memory_bytes, positive(j, "memory_bytes"));
+  TW_TRY(g.l2_bytes, positive(j, "l2_bytes"));
+  TW_TRY(g.tensor_share, number(j, "tensor_share"));
+  TW_TRY(g.memory_bytes_per_s, number(j, "memory_bytes_per_s"));
+  TW_TRY(g.memory_efficiency, number(j, "memory_efficiency"));
+  TW_TRY(g.l2_bytes_per_s, number(j, "l2_bytes_per_s"));
+  return gpu_target(g);
+}
+
 }  // namespace
 
 Expected<Target> target_from_json(const Json& j) {
   if (!j.is_object()) return Error(ErrorCode::parse_error, "Expected an object, found " + printable(dump_json(j)), "target");
   Target t;
   TW_TRY(t.kind, text_of(j, "kind"));
+  if (t.kind == "cuda") return gpu_from_json(j);
+  if (t.kind != "llvm") return Error(ErrorCode::unsupported, fmt::format("Expected kind 'llvm' or 'cuda', found '{}'", printable(t.kind)), "target");
   TW_TRY(t.cpu, text_of(j, "cpu"));
-  if (t.kind != "llvm") return Error(ErrorCode::unsupported, fmt::format("Expected kind 'llvm', found '{}'", printable(t.kind)), "target");
   const auto features = j.find("features");
   if (features == j.end() || !features->is_array()) return Error(ErrorCode::parse_error, "Expected a list for 'features'", "target");
   for (const Json& f : *features) {

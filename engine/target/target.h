@@ -2,18 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/base/dtype.h"
 #include "engine/base/expected.h"
 #include "engine/base/json_fwd.h"
+#include "engine/target/gpu.h"
 
 namespace tw {
 
 /// What code is generated for. A value: detected from the host or looked up by name, never global state.
 struct Target {
-  std::string kind = "llvm";          ///< code generator: "llvm"
+  std::string kind = "llvm";          ///< code generator: "llvm" or "cuda"
   std::string cpu = "generic";        ///< LLVM's name of the processor, such as "znver4"
   std::vector<std::string> features;  ///< LLVM feature flags with their sign, such as "+avx512f"; empty means what `cpu` implies
   int vector_bits = 128;              ///< width of one vector register
@@ -23,23 +25,28 @@ struct Target {
   int l1d_ways = 8;
   int64_t l2_bytes = 512 * 1024;
   int64_t l3_bytes = 8 * 1024 * 1024;
+  std::optional<target::Gpu> gpu;  ///< of kind "cuda", and only there; what is above says nothing then
 
   friend bool operator==(const Target&, const Target&) = default;
 
   /// Scalars of `t` in one vector register.
   int lanes(DType t = kFloat32) const { return vector_bits / (8 * t.bytes()); }
-  /// Target string as TVM prints it: `llvm -mcpu=znver4 -num-cores=2`.
+  /// Target string as TVM prints it: `llvm -mcpu=znver4 -num-cores=2`, `cuda -arch=sm_80 -model=a100`.
   std::string str() const;
 };
 
 /// The machine we run on: processor and features from LLVM's tables or the operating system, caches from sysfs.
 Target host_target();
 
-/// `llvm` (the host), `llvm -mcpu=NAME [-num-cores=N]`, or a preset's NAME. Unknown flags and names are refused by name.
+/// `llvm` (the host), `llvm -mcpu=NAME [-num-cores=N]`, or a preset's NAME; `cuda:NAME` or `cuda -model=NAME` for a GPU by name, or `cuda -arch=sm_80` for one
+/// like it. Unknown flags and names are refused by name.
 Expected<Target> parse_target(std::string_view text);
 
-/// Names that parse_target knows besides `llvm`.
+/// Names of processors that parse_target knows besides `llvm`.
 std::vector<std::string> target_presets();
+
+/// A target for a GPU that is here or known by name.
+Target gpu_target(const target::Gpu& gpu);
 
 Json to_json(const Target&);
 Expected<Target> target_from_json(const Json&);
