@@ -130,7 +130,7 @@ Expected<TaskStory> tell(db::Database& database, SessionId session, const db::Mo
     TW_TRY(const auto rows, database.trials(session, entry.task.id, after, kPage, true));
     for (const db::TrialRow& r : rows) {
       const records::MeasureResult& result = r.record.result;
-      const double s = result.ok() && result.verified ? result.decided_s() : std::numeric_limits<double>::infinity();
+      const double s = result.ok() && !result.censored ? result.decided_s() : std::numeric_limits<double>::infinity();
       story.seconds.push_back(s);
       if (!result.ok()) ++story.failures[result.status];
       if (r.record.candidate.space == "default" && std::isfinite(s)) story.first = s;

@@ -29,7 +29,7 @@ struct TaskRow {
   int64_t flops = 0;
   // Over all sessions:
   int64_t trials = 0, failures = 0;
-  double best_s = 0;  ///< infinity if none
+  double best_s = 0;  ///< of the fastest verified trial, else of the fastest that was not compared with a reference; infinity if none
   double default_s = 0;
 };
 struct ModelTaskRow {

@@ -4,7 +4,7 @@
 namespace tw::db {
 namespace {
 
-constexpr const char* kColumns = "task.id, key, name, target, dag_text, flops, trials, failures, best_s, default_s";
+constexpr const char* kColumns = "task.id, key, name, target, dag_text, flops, trials, failures, coalesce(best_s, unverified_s), default_s";
 
 TaskRow row_of(SQLite::Statement& q) {
   TaskRow row;

@@ -28,6 +28,8 @@ class Checksum {
   std::string bytes_;
 };
 
+double finite(double value) { return std::isfinite(value) ? value : 0; }
+
 struct Texts {
   std::string config, steps;
 };
@@ -37,7 +39,7 @@ int64_t checksum_of(const records::Record& record, const Texts& texts, double se
   Checksum sum;
   for (const std::string& text : {record.candidate.space, texts.config, texts.steps, std::string(records::status_name(r.status)), r.message}) sum.add(text);
   for (const int64_t value : {record.candidate.index, int64_t{r.flagged}, int64_t{r.inner}, int64_t{r.censored}, int64_t{r.verified}}) sum.add(value);
-  for (const double value : {seconds, r.max_rel_error, r.build_s, r.load_s, r.run_s, r.timestamp_s}) sum.add(value);
+  for (const double value : {seconds, r.max_rel_error, r.build_s, r.load_s, r.run_s, r.timestamp_s}) sum.add(finite(value));
   return sum.value();
 }
 
@@ -52,8 +54,6 @@ void append(std::string& out, const T& value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-double finite(double value) { return std::isfinite(value) ? value : 0; }
-
 }  // namespace
 
 void bind_point(SQLite::Statement& put, int first, const records::Candidate& candidate) {
@@ -62,10 +62,9 @@ void bind_point(SQLite::Statement& put, int first, const records::Candidate& can
   put.bind(first + 2, steps_hash(candidate, dump_json(schedule::to_json(candidate.steps))));
 }
 
-void bind_record(SQLite::Statement& put, int first, const records::Record& original) {
-  records::Record record = original;
-  records::MeasureResult& r = record.result;
-  for (double* value : {&r.max_rel_error, &r.build_s, &r.load_s, &r.run_s, &r.timestamp_s}) *value = finite(*value);
+void bind_record(SQLite::Statement& put, int first, const records::Record& record) {
+  const records::MeasureResult& r = record.result;
+  const double seconds = r.seconds();
   const Texts texts{dump_json(record.candidate.config), dump_json(schedule::to_json(record.candidate.steps))};
   int i = first;
   put.bind(i++, record.candidate.space);
@@ -75,8 +74,8 @@ void bind_record(SQLite::Statement& put, int first, const records::Record& origi
   put.bind(i++, texts.steps);
   put.bind(i++, records::status_name(r.status));
   put.bind(i++, r.message);
-  if (std::isfinite(r.seconds())) {
-    put.bind(i++, r.seconds());
+  if (std::isfinite(seconds)) {
+    put.bind(i++, seconds);
   } else {
     put.bind(i++);
   }
@@ -84,8 +83,8 @@ void bind_record(SQLite::Statement& put, int first, const records::Record& origi
   put.bind(i++, r.inner);
   put.bind(i++, r.censored ? 1 : 0);
   put.bind(i++, r.verified ? 1 : 0);
-  for (const double value : {r.max_rel_error, r.build_s, r.load_s, r.run_s, r.timestamp_s}) put.bind(i++, value);
-  put.bind(i++, checksum_of(record, texts, finite(r.seconds())));
+  for (const double value : {r.max_rel_error, r.build_s, r.load_s, r.run_s, r.timestamp_s}) put.bind(i++, finite(value));
+  put.bind(i++, checksum_of(record, texts, finite(seconds)));
   TW_ASSERT(i == first + kRecordColumnCount, "columns of a trial");
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -20,15 +21,15 @@ std::string placeholders(int count) {
 /// What a batch changes in the counters of its task.
 struct Tally {
   int64_t trials = 0, failures = 0;
-  double best_s = std::numeric_limits<double>::infinity();
-  double default_s = std::numeric_limits<double>::infinity();
+  double best_s = std::numeric_limits<double>::infinity(), unverified_s = best_s, default_s = best_s;
 
   void add(const records::Record& record) {
     ++trials;
     if (!record.result.ok()) ++failures;
-    if (!record.result.verified || record.result.censored) return;
-    best_s = std::min(best_s, record.result.seconds());
-    if (record.candidate.space == "default") default_s = std::min(default_s, record.result.seconds());
+    if (record.result.censored) return;
+    double& best = record.result.verified ? best_s : unverified_s;
+    best = std::min(best, record.result.seconds());
+    if (record.result.verified && record.candidate.space == "default") default_s = std::min(default_s, record.result.seconds());
   }
 };
 
@@ -41,14 +42,16 @@ void bind_time(SQLite::Statement& put, int i, double seconds) {
 }
 
 void count(SQLite::Database& c, SessionId session, TaskId task, const Tally& tally) {
-  SQLite::Statement t(c,
-                      "UPDATE task SET trials = trials + ?, failures = failures + ?, best_s = coalesce(min(best_s, ?3), best_s, ?3), "
-                      "default_s = coalesce(min(default_s, ?4), default_s, ?4) WHERE id = ?5");
+  SQLite::Statement t(
+      c,
+      "UPDATE task SET trials = trials + ?, failures = failures + ?, best_s = coalesce(min(best_s, ?3), best_s, ?3), "
+      "default_s = coalesce(min(default_s, ?4), default_s, ?4), unverified_s = coalesce(min(unverified_s, ?5), unverified_s, ?5) WHERE id = ?6");
   t.bind(1, tally.trials);
   t.bind(2, tally.failures);
   bind_time(t, 3, tally.best_s);
   bind_time(t, 4, tally.default_s);
-  t.bind(5, task.value);
+  bind_time(t, 5, tally.unverified_s);
+  t.bind(6, task.value);
   t.exec();
   SQLite::Statement s(c, "UPDATE session SET trials = trials + ?, state = 'running', ended_s = 0 WHERE id = ?");
   s.bind(1, tally.trials);
@@ -158,6 +161,7 @@ Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId ta
 }
 
 Expected<void> Database::put_finals(SessionId session, TaskId task, const std::vector<records::Record>& finalists) {
+  if (std::none_of(finalists.begin(), finalists.end(), [](const records::Record& r) { return r.result.verdict.has_value(); })) return {};
   return impl_->write([&](SQLite::Database& c) -> Expected<void> {
     SQLite::Statement put(c,
                           "UPDATE trial SET final_s = ?, final_low = ?, final_high = ? WHERE session_id = ? AND task_id = ? AND space = ? AND config_index = ? "

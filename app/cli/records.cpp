@@ -127,7 +127,9 @@ int import_records(const RecordsArguments& o) {
   options.target = &target;
   options.host = host_description();
   logs::ImportProgress progress;
-  const auto result = logs::import_log(**db, o.file, options, stop_token(), progress);
+  auto log = logs::read_log(**db, o.file, options, stop_token());
+  if (!log) return fail_input(log.error());
+  const auto result = logs::store_log(**db, *std::move(log), options, stop_token(), progress);
   if (!result) return fail_input(result.error());
   const auto& problems = result->content.problems;
   for (const records::LineProblem& p : problems) note(fmt::format("skipped: line {}: {}", p.line, p.reason));

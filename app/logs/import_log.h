@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <string_view>
 
 #include "db/database.h"
 #include "engine/base/stop_token.h"
@@ -12,8 +13,8 @@ namespace tw::logs {
 
 enum class LogFormat { autotvm, ansor };
 const char* format_name(LogFormat format);
-/// By the first line that is a record; AutoTVM's if there is none among the first 1000 lines. Errors: not_found, io_error.
-Expected<LogFormat> sniff_log(const std::string& path);
+/// By the first line that is a record; AutoTVM's if there is none among the first 1000 lines.
+LogFormat sniff_log(std::string_view text);
 
 /// One task in a log.
 struct LogTask {
@@ -37,9 +38,23 @@ struct ImportOptions {
   Json host;                       ///< for the sessions
 };
 
+/// A task of a log with its trials, each point once.
+struct LoggedTask {
+  records::Task task;  ///< without a dag if its points cannot be lowered here
+  std::string target;  ///< as the log calls it
+  std::vector<records::Record> records;
+};
+
+/// A log that was read, with what store_log() needs of it.
+struct Log {
+  std::string path;
+  LogContent content;
+  std::vector<LoggedTask> tasks;  ///< those of `content`
+};
+
 /// Counts while importing; may be read from any thread.
 struct ImportProgress {
-  std::atomic<int64_t> records = 0;  ///< in the log, known once it was read
+  std::atomic<int64_t> records = 0;  ///< in the log
   std::atomic<int64_t> stored = 0;
 };
 
@@ -50,10 +65,10 @@ struct ImportedLog {
   int64_t stored = 0, failures = 0;
 };
 
-/// Reads a log without storing anything. Errors: those of sniff_log; cancelled.
-Expected<LogContent> preview_log(db::Database& db, const std::string& path, const ImportOptions& options, StopToken stop);
-/// Stores a log's trials, one session for each space. What was stored before a stop stays, and its session is marked cancelled. Errors: those of sniff_log and
-/// of the database; cancelled.
-Expected<ImportedLog> import_log(db::Database& db, const std::string& path, const ImportOptions& options, StopToken stop, ImportProgress& progress);
+/// Reads a log without storing anything; its lines belong to the workspace's tasks where they have the same computation. Errors: not_found, io_error,
+/// cancelled.
+Expected<Log> read_log(db::Database& db, const std::string& path, const ImportOptions& options, const StopToken& stop);
+/// Stores a log's trials, one session for each space. What was stored before a stop stays, and its session is marked cancelled. Errors: those of the database.
+Expected<ImportedLog> store_log(db::Database& db, Log log, const ImportOptions& options, const StopToken& stop, ImportProgress& progress);
 
 }  // namespace tw::logs

@@ -6,6 +6,17 @@
 #include "engine/base/json.h"
 
 namespace tw::app {
+namespace {
+
+/// Refers to `target`.
+logs::ImportOptions optionsOf(Engine& engine, const Target& target) {
+  logs::ImportOptions options;
+  options.host = engine.host();
+  options.target = &target;
+  return options;
+}
+
+}  // namespace
 
 ImportService::ImportService(Engine& engine, Workspace& workspace, JobBoard& board, QObject* parent)
     : QObject(parent), m_engine(engine), m_workspace(workspace), m_board(board) {
@@ -38,23 +49,24 @@ void ImportService::preview(const QString& path) {
   }
   m_path = path;
   m_content = {};
+  m_log.reset();
   m_progress.reset();
   ++m_generation;
-  const auto work = [&engine = m_engine, reader = m_workspace.reader(), file = path.toStdString()](StopToken stop) -> Expected<logs::LogContent> {
+  using LogPtr = std::shared_ptr<logs::Log>;
+  const auto work = [&engine = m_engine, reader = m_workspace.reader(), file = path.toStdString()](StopToken stop) -> Expected<LogPtr> {
     const Target target = engine.target();
-    logs::ImportOptions o;
-    o.host = engine.host();
-    o.target = &target;
-    return logs::preview_log(*reader, file, o, stop);
+    TW_TRY(logs::Log log, logs::read_log(*reader, file, optionsOf(engine, target), stop));
+    return std::make_shared<logs::Log>(std::move(log));
   };
-  m_job = m_workspace.jobs().run<logs::LogContent>(Lane::work, this, work, [this, generation = m_generation](Expected<logs::LogContent> content) {
+  m_job = m_workspace.jobs().run<LogPtr>(Lane::work, this, work, [this, generation = m_generation](Expected<LogPtr> log) {
     if (generation != m_generation) return;
-    if (!content) {
+    if (!log) {
       setState(State::idle);
-      Q_EMIT failed(QString::fromStdString(content.error().text()));
+      Q_EMIT failed(QString::fromStdString(log.error().text()));
       return;
     }
-    m_content = std::move(*content);
+    m_log = std::move(*log);
+    m_content = m_log->content;
     setState(State::previewed);
   });
   setState(State::reading);
@@ -69,14 +81,11 @@ void ImportService::start() {
   m_progress = std::make_shared<logs::ImportProgress>();
   m_boardJob = m_board.begin(tr("Importing %1").arg(QFileInfo(m_path).fileName()), [this] { cancel(); });
   const auto stop = std::make_shared<StopSource>();
-  const auto work = [&engine = m_engine, database = m_workspace.database(), file = m_path.toStdString(), progress = m_progress,
+  const auto work = [&engine = m_engine, database = m_workspace.database(), log = std::exchange(m_log, nullptr), progress = m_progress,
                      stop](StopToken closing) -> Expected<logs::ImportedLog> {
     const std::stop_callback also(closing, [stop] { stop->request_stop(); });
     const Target target = engine.target();
-    logs::ImportOptions o;
-    o.host = engine.host();
-    o.target = &target;
-    return logs::import_log(*database, file, o, stop->get_token(), *progress);
+    return logs::store_log(*database, std::move(*log), optionsOf(engine, target), stop->get_token(), *progress);
   };
   // A stopped import still says what it stored, so that it is stopped by a token of its own.
   m_workspace.jobs().run<logs::ImportedLog>(Lane::work, this, work, [this](Expected<logs::ImportedLog> result) { end(result); });
@@ -104,6 +113,7 @@ void ImportService::cancel() {
   if (m_job) m_job->request_stop();
   if (m_state == State::importing) return;  // it ends by itself, and says what it stored
   ++m_generation;
+  m_log.reset();
   if (m_state != State::idle) setState(State::idle);
 }
 

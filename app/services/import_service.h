@@ -26,6 +26,7 @@ class ImportService : public QObject {
   void cancel();
   State state() const { return m_state; }
   const QString& path() const { return m_path; }
+  /// Of the log that was read last; empty before.
   const logs::LogContent& content() const { return m_content; }
   qint64 stored() const { return m_progress ? m_progress->stored.load() : 0; }
   qint64 records() const { return m_progress ? m_progress->records.load() : 0; }
@@ -49,6 +50,7 @@ class ImportService : public QObject {
   State m_state = State::idle;
   QString m_path;
   logs::LogContent m_content;
+  std::shared_ptr<logs::Log> m_log;  ///< while it waits to be stored
   std::shared_ptr<logs::ImportProgress> m_progress;
   int m_boardJob = 0;
   int m_generation = 0;

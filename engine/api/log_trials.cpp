@@ -27,17 +27,17 @@ Error no_space(const records::Task& task, const records::AutotvmRecord& line) {
   return Error(ErrorCode::unsupported, fmt::format("Task '{}' has no space '{}' for this target", task.name, printable(line.record.candidate.space)));
 }
 
-/// The trial as a point of `space`, with its steps.
-Expected<records::Record> point_of(const records::Task& task, const records::AutotvmRecord& line, const space::Template& t, const space::ConfigSpace& space) {
-  records::Record record = line.record;
-  record.task_key = task.key;
-  TW_TRY(const auto entity, space.from_json(record.candidate.config));
+/// The point of `space` that a line names.
+Expected<space::ConfigEntity> point_of(const records::AutotvmRecord& line, const space::ConfigSpace& space) {
+  TW_TRY(auto entity, space.from_json(line.record.candidate.config));
   if (const std::string reason = space.filtered_reason(entity); !reason.empty()) return Error(ErrorCode::resource_limit, "The point is invalid: " + reason);
-  TW_TRY(const auto schedule, t.apply(task.dag, task.target, entity));
-  record.candidate.index = entity.index();
-  record.candidate.config = entity.to_json();
-  record.candidate.steps = schedule.steps();
-  return record;
+  return entity;
+}
+
+/// The trial of a point, with its steps.
+Expected<records::Record> trial_of(const records::Task& task, const records::AutotvmRecord& line, const space::Template& t, const space::ConfigEntity& point) {
+  TW_TRY(const auto schedule, t.apply(task.dag, task.target, point));
+  return records::Record{task.key, {line.record.candidate.space, point.index(), point.to_json(), schedule.steps()}, line.record.result, line.record.origin};
 }
 
 class Matcher {
@@ -46,50 +46,92 @@ class Matcher {
       : known_(known.begin(), known.end()), name_(name), target_(target) {}
 
   void take(const records::AutotvmRecord& line) {
-    const std::vector<const records::Task*> tasks = records::find_tasks(known_, line);
-    for (const records::Task* task : tasks) add(line, *task);
-    if (!tasks.empty()) return;
-    auto task = described_task(line);
-    if (!task && target_ && line.dag_text.empty() && line.record.task_key.empty()) {
-      if (auto logged = logged_task(line, *target_)) task = std::move(logged);
+    // Thousands of lines name the same workload.
+    if (line.record.task_key.empty() && line.dag_text.empty()) {
+      std::string workload = line.target.substr(0, line.target.find(' ')) + " " + line.name + " " + dump_json(line.args);
+      const auto known = found_.find(workload);
+      if (known != found_.end()) return take(line, known->second);
+      Found found = find(line);
+      return take(line, found_.emplace(std::move(workload), std::move(found)).first->second);
     }
-    if (!task) return problem(line, "unknown_task", task.error().text());
-    known_.push_back(*task);
-    add(line, *task);
+    take(line, find(line));
   }
   LogTrials finish() && { return std::move(result_); }
 
  private:
-  void add(const records::AutotvmRecord& line, const records::Task& task) {
-    auto record = line.record.task_key.empty() ? in_space(task, line) : as_trial(task, line);
-    if (!record) {
-      const bool no_space = record.error().code == ErrorCode::unsupported, outside = record.error().code == ErrorCode::invalid_argument;
-      return problem(line, no_space ? "unknown_space" : outside ? "not_in_space" : "invalid_point", record.error().text());
+  /// Tasks of `known_` that a line is a trial of, or why there are none.
+  struct Found {
+    std::vector<size_t> tasks;
+    std::string why_none;
+  };
+
+  Found find(const records::AutotvmRecord& line) {
+    Found found;
+    for (const records::Task* task : records::find_tasks(known_, line)) found.tasks.push_back(static_cast<size_t>(task - known_.data()));
+    if (!found.tasks.empty()) return found;
+    auto task = described_task(line);
+    if (!task && target_ && line.dag_text.empty() && line.record.task_key.empty()) {
+      if (auto logged = logged_task(line, *target_)) task = std::move(logged);
     }
-    record->origin = fmt::format("{}, line {}", name_, line.line);
+    if (!task) return {{}, task.error().text()};
+    known_.push_back(*std::move(task));
+    found_.clear();  // what was found before may be that task too
+    return {{known_.size() - 1}, {}};
+  }
+
+  void take(const records::AutotvmRecord& line, const Found& found) {
+    if (found.tasks.empty()) problem(line, "unknown_task", found.why_none);
+    for (const size_t t : found.tasks) {
+      if (const auto added = add(line, known_[t]); !added) {
+        const bool no_space = added.error().code == ErrorCode::unsupported, outside = added.error().code == ErrorCode::invalid_argument;
+        problem(line, no_space ? "unknown_space" : outside ? "not_in_space" : "invalid_point", added.error().text());
+      }
+    }
+  }
+
+  Expected<void> add(const records::AutotvmRecord& line, const records::Task& task) {
+    const records::Candidate& c = line.record.candidate;
+    const bool theirs = line.record.task_key.empty();
+    const Space* s = nullptr;
+    space::ConfigEntity entity;
+    if (theirs) {
+      TW_TRY(s, space_of(line, task));
+      TW_TRY(entity, point_of(line, s->space));
+    }
+    const int64_t index = theirs ? entity.index() : c.index;
+    std::pair point(task.key, index < 0 ? dump_json(schedule::to_json(c.steps)) : fmt::format("{} #{}", c.space, index));
+    std::string origin = fmt::format("{}, line {}", name_, line.line);
+    if (const auto known = points_.find(point); known != points_.end()) {
+      records::Record& kept = result_.tasks[known->second.first].records[known->second.second];
+      if (line.record.result.decided_s() < kept.result.decided_s()) kept.result = line.record.result, kept.origin = std::move(origin);
+      problem(line, "duplicate", "A second trial of the same point");
+      return {};
+    }
+    TW_TRY(records::Record record, theirs ? trial_of(task, line, *s->source, entity) : as_trial(task, line));
+    record.origin = std::move(origin);
     const auto [place, fresh_task] = places_.try_emplace(task.key, result_.tasks.size());
     if (fresh_task) result_.tasks.push_back({task, {}});
     std::vector<records::Record>& records = result_.tasks[place->second].records;
-    const records::Candidate& c = record->candidate;
-    const std::string point = c.index < 0 ? dump_json(schedule::to_json(c.steps)) : fmt::format("{} #{}", c.space, c.index);
-    const auto [at, fresh] = points_.try_emplace({place->second, point}, records.size());
-    if (fresh) {
-      records.push_back(std::move(*record));
-      return;
-    }
-    if (record->result.decided_s() < records[at->second].result.decided_s()) records[at->second] = std::move(*record);
-    problem(line, "duplicate", "A second trial of the same point");
+    points_.emplace(std::move(point), std::pair(place->second, records.size()));
+    records.push_back(std::move(record));
+    return {};
   }
 
-  /// as_trial() with the task's spaces made once.
-  Expected<records::Record> in_space(const records::Task& task, const records::AutotvmRecord& line) {
+  struct Space {
+    const space::Template* source = nullptr;  ///< null: not here
+    space::ConfigSpace space;
+  };
+
+  /// Spaces are made once.
+  Expected<const Space*> space_of(const records::AutotvmRecord& line, const records::Task& task) {
     const auto [at, fresh] = spaces_.try_emplace({task.key, line.record.candidate.space});
+    Space& s = at->second;
     if (fresh) {
-      at->second.first = space::find_template(*task.dag, task.target, line.record.candidate.space);
-      if (at->second.first) at->second.second = at->second.first->space(*task.dag, task.target);
+      s.source = space::find_template(*task.dag, task.target, line.record.candidate.space);
+      if (s.source) s.space = s.source->space(*task.dag, task.target);
     }
-    if (!at->second.first) return no_space(task, line);
-    return point_of(task, line, *at->second.first, at->second.second);
+    if (!s.source) return no_space(task, line);
+    return &s;
   }
 
   void problem(const records::AutotvmRecord& line, const char* kind, const std::string& reason) {
@@ -98,11 +140,12 @@ class Matcher {
 
   std::vector<records::Task> known_;  ///< those that lines described so far included
   const std::string& name_;
-  const Target* target_;                                                                                         ///< may be null
-  std::map<std::pair<std::string, std::string>, std::pair<const space::Template*, space::ConfigSpace>> spaces_;  ///< by task and name; no template: not here
+  const Target* target_;                                         ///< may be null
+  std::map<std::string, Found> found_;                           ///< by target, name and arguments
+  std::map<std::pair<std::string, std::string>, Space> spaces_;  ///< by task and name
   LogTrials result_;
-  std::map<std::string, size_t> places_;                     ///< of tasks, by key
-  std::map<std::pair<size_t, std::string>, size_t> points_;  ///< of records, by task and point
+  std::map<std::string, size_t> places_;                                             ///< of tasks, by key
+  std::map<std::pair<std::string, std::string>, std::pair<size_t, size_t>> points_;  ///< task and record, by the task's key and the point
 };
 
 /// The point nearest to the lines of one of the task's templates in AutoTVM; nothing was measured there.
@@ -200,7 +243,9 @@ Expected<records::Record> as_trial(const records::Task& task, const records::Aut
     return record;
   }
   const space::Template* t = space::find_template(*task.dag, task.target, line.record.candidate.space);
-  return t ? point_of(task, line, *t, t->space(*task.dag, task.target)) : no_space(task, line);
+  if (!t) return no_space(task, line);
+  TW_TRY(const auto point, point_of(line, t->space(*task.dag, task.target)));
+  return trial_of(task, line, *t, point);
 }
 
 LogTrials match_log(const records::AutotvmLog& log, std::span<const records::Task> known, const std::string& name, const Target* target) {

@@ -213,16 +213,16 @@ Expected<AutotvmRecord> parse_autotvm_line(std::string_view line) {
   TW_CHECK(check_protocol(json));
   FieldReader fields(json, "a record");
   AutotvmRecord r;
-  Json input, config, result;
+  const Json *input = nullptr, *config = nullptr, *result = nullptr;
   fields.required("input", input);
   fields.required("config", config);
   fields.required("result", result);
   r.tvm_version.clear();
   fields.optional("tvm_version", r.tvm_version);
   TW_CHECK(fields.done());
-  TW_CHECK(read_input(input, r));
-  TW_CHECK(read_config(config, r));
-  TW_CHECK(read_result(result, r));
+  TW_CHECK(read_input(*input, r));
+  TW_CHECK(read_config(*config, r));
+  TW_CHECK(read_result(*result, r));
   r.record.candidate.space = r.name;
   for (const auto& item : json.items()) {
     const std::string& key = item.key();

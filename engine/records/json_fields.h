@@ -40,6 +40,11 @@ class FieldReader {
   static bool convert(const Json& json, int64_t& value);
   static bool convert(const Json& json, double& value);
   static bool convert(const Json& json, Json& value);
+  /// Without a copy, for as long as the object lives.
+  static bool convert(const Json& json, const Json*& value) {
+    value = &json;
+    return true;
+  }
   template <class T>
   static bool convert(const Json& json, std::vector<T>& value) {
     if (!json.is_array()) return false;

@@ -443,8 +443,7 @@ void importing(const QTemporaryDir& dir, int lines) {
       options.target = &target;
       best = std::min(best, seconds_of([&] {
                         logs::ImportProgress progress;
-                        need(logs::preview_log(*db, path, options, {}));
-                        need(logs::import_log(*db, path, options, {}, progress));
+                        need(logs::store_log(*db, need(logs::read_log(*db, path, options, {})), options, {}, progress));
                       }));
     }
     const double rate = lines / best;
