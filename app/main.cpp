@@ -8,6 +8,7 @@
 #include "app/main_window.h"
 #include "app/scripted_run.h"
 #include "app/services/local_engine.h"
+#include "widgets/common/english_plurals.h"
 #include "widgets/theme/theme.h"
 
 namespace {
@@ -98,6 +99,8 @@ int main(int argc, char** argv) {
   QApplication::setOrganizationName(QStringLiteral("tilewright"));
   QApplication::setApplicationName(QStringLiteral("tilewright"));
   QApplication::setApplicationVersion(QStringLiteral(TW_VERSION));
+  tw::widgets::EnglishPlurals plurals;
+  QApplication::installTranslator(&plurals);
   const Options options = parse(app);
   // A run without a user leaves the user's settings as they are.
   const QTemporaryDir scratch;

@@ -65,7 +65,7 @@ void MainWindow::makeFileActions() {
 }
 
 void MainWindow::makeEditActions() {
-  m_actions.add(id("edit.undo"), tr("&Undo"), tr("Undo the last change of a filter, a note or what is put side by side"), QKeySequence::Undo,
+  m_actions.add(id("edit.undo"), tr("&Undo"), tr("Undo the last change of a filter, a note, or what is put side by side or compared"), QKeySequence::Undo,
                 [this] { m_hub.undoStack().undo(); });
   m_actions.add(id("edit.redo"), tr("&Redo"), tr("Do again what was undone"), QKeySequence(tr("Ctrl+Shift+Z")), [this] { m_hub.undoStack().redo(); });
   m_actions.addShortcut(id("edit.redo"), QKeySequence(tr("Ctrl+Y")));
@@ -173,7 +173,10 @@ void MainWindow::setConditions() {
   const auto cannotStart = [this] {
     if (!m_hub.model()) return tr("open a model first");
     if (m_tuning.isActive()) return tr("a session is running");
-    if (m_hub.model()->tasks.empty()) return tr("this model has no tasks");
+    const auto& tasks = m_hub.model()->tasks;
+    if (tasks.empty()) return tr("this model has no tasks");
+    if (std::none_of(tasks.begin(), tasks.end(), [](const api::NetworkTask& t) { return t.task.dag != nullptr; }))
+      return tr("these tasks come from a log that does not hold their computations");
     if (!m_workspace.database()) return tr("no workspace is open");
     if (!m_workspace.isWritable()) return tr("the workspace is open for reading only");
     if (!m_hub.model()->id) return tr("the model is not in the workspace yet; open it again");
@@ -182,7 +185,8 @@ void MainWindow::setConditions() {
   when({"tune.start", "tune.race"}, cannotStart);
   when({"tune.task"}, [this, cannotStart] {
     const QString why = cannotStart();
-    return why.isEmpty() && m_hub.task() < 0 ? tr("select a task first") : why;
+    if (!why.isEmpty() || (m_hub.taskValue() && m_hub.taskValue()->dag)) return why;
+    return m_hub.task() < 0 ? tr("select a task first") : tr("this task comes from a log that does not hold its computation");
   });
   when({"tune.resume"}, [this] {
     if (m_tuning.isActive()) return tr("a session is running");

@@ -38,35 +38,33 @@ class SelectionHub::FilterCommand : public QUndoCommand {
   QElapsedTimer m_age;
 };
 
-class SelectionHub::TrayCommand : public QUndoCommand {
+/// Puts another value in the place of one, and back.
+template <class T>
+class SelectionHub::SwapCommand : public QUndoCommand {
  public:
-  TrayCommand(SelectionHub& hub, std::vector<TrialRef> tray) : QUndoCommand(tr("compare tray")), m_hub(hub), m_other(std::move(tray)) {}
+  SwapCommand(const QString& text, SelectionHub& hub, T SelectionHub::*place, T other, void (SelectionHub::*changed)())
+      : QUndoCommand(text), m_hub(hub), m_place(place), m_other(std::move(other)), m_changed(changed) {}
   void undo() override { swap(); }
   void redo() override { swap(); }
 
  private:
   void swap() {
-    std::swap(m_hub.m_tray, m_other);
-    Q_EMIT m_hub.trayChanged();
+    std::swap(m_hub.*m_place, m_other);
+    Q_EMIT(m_hub.*m_changed)();
   }
   SelectionHub& m_hub;
-  std::vector<TrialRef> m_other;
+  T SelectionHub::*m_place;
+  T m_other;
+  void (SelectionHub::*m_changed)();
 };
 
-class SelectionHub::ComparedCommand : public QUndoCommand {
- public:
-  ComparedCommand(SelectionHub& hub, std::vector<SessionId> sessions) : QUndoCommand(tr("compared sessions")), m_hub(hub), m_other(std::move(sessions)) {}
-  void undo() override { swap(); }
-  void redo() override { swap(); }
-
- private:
-  void swap() {
-    std::swap(m_hub.m_compared, m_other);
-    Q_EMIT m_hub.comparedSessionsChanged();
-  }
-  SelectionHub& m_hub;
-  std::vector<SessionId> m_other;
-};
+template <class T>
+void SelectionHub::put(Way way, const QString& text, T SelectionHub::*place, T value, void (SelectionHub::*changed)()) {
+  if (value == this->*place) return;
+  if (way == Way::chosen) return m_undo.push(new SwapCommand<T>(text, *this, place, std::move(value), changed));
+  this->*place = std::move(value);
+  Q_EMIT(this->*changed)();
+}
 
 SelectionHub::SelectionHub(QObject* parent) : QObject(parent) {
   m_undo.setUndoLimit(200);
@@ -87,7 +85,7 @@ void SelectionHub::setModel(OpenModelPtr model) {
   m_compared.clear();
   m_model = std::move(model);
   m_now = {};
-  setCodeBase({});
+  setCodeBase({}, Way::followed);
   Q_EMIT modelChanged();
   Q_EMIT nodeChanged();
   if (m_model && !m_model->tasks.empty())
@@ -104,7 +102,7 @@ void SelectionHub::copySelection(const SelectionHub& other) {
   m_filters = other.m_filters;
   setModel(other.m_model);
   show(other.m_now);
-  setCodeBase(other.m_base);
+  setCodeBase(other.m_base, Way::followed);
   record();
 }
 
@@ -178,10 +176,8 @@ void SelectionHub::setPlace(widgets::CodePlace place) {
   changed(Way::chosen);
 }
 
-void SelectionHub::setCodeBase(const CodeBase& base) {
-  if (base == m_base) return;
-  m_base = base;
-  Q_EMIT codeBaseChanged();
+void SelectionHub::setCodeBase(const CodeBase& base, Way way) {
+  put(way, tr("base of differences"), &SelectionHub::m_base, base, &SelectionHub::codeBaseChanged);
 }
 
 void SelectionHub::dropPlace() {
@@ -254,7 +250,7 @@ void SelectionHub::setFilter(const QString& name, const QString& text) {
 
 void SelectionHub::setTray(std::vector<TrialRef> tray) {
   if (tray.size() > kTrayLimit) tray.erase(tray.begin(), tray.end() - kTrayLimit);
-  if (tray != m_tray) m_undo.push(new TrayCommand(*this, std::move(tray)));
+  put(Way::chosen, tr("compare tray"), &SelectionHub::m_tray, std::move(tray), &SelectionHub::trayChanged);
 }
 
 void SelectionHub::toggleTray(const TrialRef& trial) {
@@ -268,10 +264,7 @@ void SelectionHub::toggleTray(const TrialRef& trial) {
 }
 
 void SelectionHub::setComparedSessions(std::vector<SessionId> sessions, Way way) {
-  if (sessions == m_compared) return;
-  if (way == Way::chosen) return m_undo.push(new ComparedCommand(*this, std::move(sessions)));
-  m_compared = std::move(sessions);
-  Q_EMIT comparedSessionsChanged();
+  put(way, tr("compared sessions"), &SelectionHub::m_compared, std::move(sessions), &SelectionHub::comparedSessionsChanged);
 }
 
 }  // namespace tw::app

@@ -33,7 +33,7 @@ struct CodeBase {
 
 /// What the user looks at: model, node, task, session, trial, point of the space, place in the code. Views tell it what was chosen and listen to it, never to
 /// each other. It also holds what several views share: filters by name, trials and sessions put side by side.
-/// What was looked at before comes back by back() and forward(); changes of filters and of what is put side by side by undoStack().
+/// What was looked at before comes back by back() and forward(); changes of filters and of what is put side by side or compared by undoStack().
 class SelectionHub : public QObject {
   Q_OBJECT
  public:
@@ -70,7 +70,7 @@ class SelectionHub : public QObject {
 
   /// What the code is compared with; a trial of another task than the selected one is dropped.
   const CodeBase& codeBase() const { return m_base; }
-  void setCodeBase(const CodeBase& base);
+  void setCodeBase(const CodeBase& base, Way way = Way::chosen);
 
   /// The same model, selection and filters as another hub.
   void copySelection(const SelectionHub& other);
@@ -94,7 +94,6 @@ class SelectionHub : public QObject {
   void toggleTray(const TrialRef& trial);
   /// Sessions put side by side.
   const std::vector<SessionId>& comparedSessions() const { return m_compared; }
-  /// What was followed cannot be undone.
   void setComparedSessions(std::vector<SessionId> sessions, Way way = Way::chosen);
 
  Q_SIGNALS:
@@ -122,8 +121,11 @@ class SelectionHub : public QObject {
     bool operator==(const Looked&) const = default;
   };
   class FilterCommand;
-  class TrayCommand;
-  class ComparedCommand;
+  template <class T>
+  class SwapCommand;
+  /// What was followed cannot be undone.
+  template <class T>
+  void put(Way way, const QString& text, T SelectionHub::*place, T value, void (SelectionHub::*changed)());
   void changed(Way way);
   void record();
   void go(int entry);

@@ -141,7 +141,8 @@ void ExplainService::explainBase() {
   m_baseExplanation.reset();
   m_baseTitle.clear();
   const CodeBase base = m_hub.codeBase();
-  if (base.kind == CodeBase::Kind::trial && base.trial.task != m_hub.task()) return m_hub.setCodeBase({});  // which comes back here
+  if (base.kind == CodeBase::Kind::trial && base.trial.task != m_hub.task())
+    return m_hub.setCodeBase({}, SelectionHub::Way::followed);  // which comes back here
   Q_EMIT baseExplained();
   if (base.kind == CodeBase::Kind::none || !m_hub.taskValue() || !m_hub.taskValue()->dag) return;
   const Finder finder = base.kind == CodeBase::Kind::trial ? findTrial(base.trial) : base.kind == CodeBase::Kind::best ? findBest() : findDefault();

@@ -27,11 +27,8 @@ double faster(double a, double b) {
 TaskBoard::TaskBoard(Engine& engine, SelectionHub& hub, JobRunner& jobs, Workspace& workspace, TuneService& tuning, QObject* parent)
     : QObject(parent), m_engine(engine), m_hub(hub), m_jobs(jobs), m_workspace(workspace), m_tuning(tuning) {
   connect(&hub, &SelectionHub::modelChanged, this, &TaskBoard::rebuild);
-  connect(&workspace, &Workspace::opened, this, &TaskBoard::readTotals);
+  connect(&workspace, &Workspace::sessionsChanged, this, &TaskBoard::readTotals);
   connect(&tuning, &TuneService::progressed, this, &TaskBoard::update);
-  connect(&tuning, &TuneService::stateChanged, this, [this] {
-    if (!m_tuning.isActive()) readTotals();
-  });
 }
 
 double TaskBoard::defaultSeconds(int task) const {

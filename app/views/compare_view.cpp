@@ -73,10 +73,9 @@ QWidget* CompareView::makeCurves() {
   auto* unit = new QComboBox(this);
   unit->setObjectName(QStringLiteral("combo.compare.unit"));
   unit->setAccessibleName(tr("Unit of the curves"));
-  unit->addItems({tr("GFLOP/s"), tr("ms")});
+  unit->addItems({tr("GFLOP/s"), tr("time")});
   connect(x, &QComboBox::currentIndexChanged, this, [this](int i) { m_chart->setX(static_cast<widgets::CurveX>(i)); });
-  connect(unit, &QComboBox::currentIndexChanged, this,
-          [this](int i) { m_chart->setUnit(i == 0 ? widgets::CurveUnit::gflops : widgets::CurveUnit::milliseconds); });
+  connect(unit, &QComboBox::currentIndexChanged, this, [this](int i) { m_chart->setUnit(i == 0 ? widgets::CurveUnit::gflops : widgets::CurveUnit::seconds); });
   auto* page = new QWidget(this);
   auto* bar = new QHBoxLayout;
   bar->setContentsMargins(6, 2, 6, 0);

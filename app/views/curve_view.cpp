@@ -81,12 +81,12 @@ QWidget* CurveView::makeBar() {
   m_page = addChoice("page", tr("What is shown"), {tr("Curve"), tr("Throughput"), tr("Predictions")});
   m_x = addChoice("x", tr("Horizontal axis"), {tr("over trials"), tr("over time"), tr("over time spent")});
   m_x->setToolTip(tr("Time: since the first trial ended. Time spent: building and measuring alone, without search and pauses."));
-  m_unit = addChoice("unit", tr("Unit of the curve"), {tr("GFLOP/s"), tr("ms")});
+  m_unit = addChoice("unit", tr("Unit of the curve"), {tr("GFLOP/s"), tr("time")});
   m_summary = new widgets::ElidedLabel(this);
   m_summary->setObjectName(QStringLiteral("label.curve.summary"));
   connect(m_page, &QComboBox::currentIndexChanged, this, &CurveView::showPage);
   const auto setX = [this](int i) { m_chart->setX(static_cast<widgets::CurveX>(i)); };
-  const auto setUnit = [this](int i) { m_chart->setUnit(i == 0 ? widgets::CurveUnit::gflops : widgets::CurveUnit::milliseconds); };
+  const auto setUnit = [this](int i) { m_chart->setUnit(i == 0 ? widgets::CurveUnit::gflops : widgets::CurveUnit::seconds); };
   connect(m_x, &QComboBox::currentIndexChanged, this, setX);
   connect(m_unit, &QComboBox::currentIndexChanged, this, setUnit);
   setX(m_x->currentIndex());

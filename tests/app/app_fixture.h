@@ -13,6 +13,7 @@
 
 #include "app/main_window.h"
 #include "app/views/graph_page.h"
+#include "widgets/common/english_plurals.h"
 
 /// The window in tests: a home of its own, a fresh workspace, and what a user does with it.
 namespace tw::app::fixture {
@@ -24,6 +25,8 @@ inline void ownHome(const QString& name, const QString& folder) {
   QCoreApplication::setApplicationName(name);
   QSettings::setDefaultFormat(QSettings::IniFormat);
   QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder);
+  static widgets::EnglishPlurals plurals;
+  QCoreApplication::installTranslator(&plurals);
   widgets::applyTheme(widgets::ThemeChoice::light);
 }
 

@@ -227,6 +227,12 @@ class SelectionHubTest : public QObject {
     hub.setComparedSessions({SessionId{1}, SessionId{2}});
     hub.undoStack().undo();
     QVERIFY(hub.comparedSessions().empty());
+    hub.setCodeBase({CodeBase::Kind::best, {}});
+    hub.setCodeBase({CodeBase::Kind::defaultSchedule, {}});
+    hub.undoStack().undo();
+    QCOMPARE(hub.codeBase().kind, CodeBase::Kind::best);
+    hub.undoStack().redo();
+    QCOMPARE(hub.codeBase().kind, CodeBase::Kind::defaultSchedule);
   }
 };
 

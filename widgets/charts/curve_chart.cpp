@@ -19,6 +19,20 @@ namespace tw::widgets {
 namespace {
 constexpr int kBuckets = 2000;
 constexpr size_t kRings = 600;
+
+/// Marks an axis in another unit than that of its data.
+class UnitTicker : public QCPAxisTicker {
+ public:
+  explicit UnitTicker(double perUnit) : m_perUnit(perUnit) {}
+
+ protected:
+  QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override {
+    return QCPAxisTicker::getTickLabel(tick * m_perUnit, locale, format, precision);
+  }
+
+ private:
+  double m_perUnit;
+};
 }  // namespace
 
 CurveChart::CurveChart(QWidget* parent) : QWidget(parent), m_plot(new QCustomPlot(this)) {
@@ -184,8 +198,10 @@ CurveUnit CurveChart::unit() const {
       (m_store && m_store->flops() > 0) || std::any_of(m_overlays.begin(), m_overlays.end(), [](const Overlay& o) { return o.store && o.store->flops() > 0; });
   const bool any =
       (m_store && m_store->size() > 0) || std::any_of(m_overlays.begin(), m_overlays.end(), [](const Overlay& o) { return o.store && o.store->size() > 0; });
-  return any && !known ? CurveUnit::milliseconds : m_unit;
+  return any && !known ? CurveUnit::seconds : m_unit;
 }
+
+QString CurveChart::valueTitle() const { return m_plot->yAxis->label(); }
 
 void CurveChart::reduce() {
   // Few trials are all drawn, so that dragging needs no new reduction.
@@ -209,7 +225,6 @@ void CurveChart::refresh() {
   m_shown = rows;
   reduce();
   showOverlays();
-  m_plot->yAxis->setLabel(unit() == CurveUnit::gflops ? tr("Speed [GFLOP/s]") : tr("Time [ms]"));
   m_plot->xAxis->setLabel(m_x == CurveX::trials ? tr("Trial") : m_x == CurveX::wall ? tr("Time since the first trial [s]") : tr("Built and measured for [s]"));
   const bool line = m_defaultSeconds > 0 && std::isfinite(m_defaultSeconds) && m_store && m_store->flops() > 0;
   m_default->setVisible(line);
@@ -304,7 +319,7 @@ void CurveChart::rescale() {
   for (const QCPGraph* graph : m_overlayGraphs) {
     for (int i = 0; i < graph->dataCount(); ++i) high = std::max(high, graph->dataMainValue(i)), least = std::min(least, graph->dataMainValue(i));
   }
-  if (unit() == CurveUnit::milliseconds && std::isfinite(least)) {
+  if (unit() == CurveUnit::seconds && std::isfinite(least)) {
     // Slow outliers would flatten everything of interest: show up to eight times the best, at least the default.
     high = std::min(high, 8 * least);
   }
@@ -316,6 +331,10 @@ void CurveChart::rescale() {
     m_default->addData(4 * m_plot->xAxis->range().upper, y);
   }
   m_plot->yAxis->setRange(0, high > 0 ? high * 1.08 : 1);
+  const TimeUnit time = timeUnit(high / 2);
+  const bool speed = unit() == CurveUnit::gflops;
+  m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new UnitTicker(speed ? 1 : time.perSecond)));
+  m_plot->yAxis->setLabel(speed ? tr("Speed [GFLOP/s]") : tr("Time [%1]").arg(time.name));
 }
 
 void CurveChart::setSelectedTrial(qint64 number) {
@@ -378,7 +397,7 @@ void CurveChart::keyPressEvent(QKeyEvent* event) {
 
 Table CurveChart::table() const {
   Table table;
-  table.columns = {tr("session"), tr("trial"), m_plot->xAxis->label(), m_plot->yAxis->label(), tr("result")};
+  table.columns = {tr("session"), tr("trial"), m_plot->xAxis->label(), unit() == CurveUnit::gflops ? m_plot->yAxis->label() : tr("Time [s]"), tr("result")};
   const auto number = [](double value) { return QString::number(value, 'g', 10); };
   std::vector<std::pair<double, QStringList>> rows;
   for (const CurvePoint& p : m_data.trials)

@@ -34,8 +34,10 @@ class CurveChart : public QWidget, public Tabular {
   /// Time of the default schedule in seconds, for the reference line; 0 or infinity hides it.
   void setDefaultSeconds(double seconds);
   void setUnit(CurveUnit unit);
-  /// The unit that is drawn: milliseconds where no speed is known.
+  /// The unit of the data: seconds where no speed is known. The axis of times is marked in s, ms, µs or ns.
   CurveUnit unit() const;
+  /// What stands beside that axis.
+  QString valueTitle() const;
   void setSelectedTrial(qint64 number);
   /// Draws what was appended since the last call.
   void refresh();

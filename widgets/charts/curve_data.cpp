@@ -28,7 +28,7 @@ void put(Bucket& bucket, const TrialColumns& t, int row) {
 
 }  // namespace
 
-double curveValue(double seconds, double flops, CurveUnit unit) { return unit == CurveUnit::gflops ? flops / seconds / 1e9 : seconds * 1e3; }
+double curveValue(double seconds, double flops, CurveUnit unit) { return unit == CurveUnit::gflops ? flops / seconds / 1e9 : seconds; }
 
 double curveX(const TrialColumns& t, int row, CurveX x) {
   switch (x) {

@@ -11,7 +11,7 @@
 /// From trials to what a tuning curve draws. No Qt.
 namespace tw::widgets {
 
-enum class CurveUnit { gflops, milliseconds };
+enum class CurveUnit { gflops, seconds };
 /// Trial number; seconds since the first trial ended; seconds spent on building and running all trials so far.
 enum class CurveX { trials, wall, spent };
 

@@ -19,13 +19,18 @@ QString numberText(double value, int significant) {
 
 QString countText(qint64 value) { return QLocale().toString(value); }
 
+TimeUnit timeUnit(double seconds) {
+  const double a = std::abs(seconds);
+  if (a < 1e-6) return {1e9, QCoreApplication::translate("Format", "ns")};
+  if (a < 1e-3) return {1e6, QCoreApplication::translate("Format", "µs")};
+  if (a < 1) return {1e3, QCoreApplication::translate("Format", "ms")};
+  return {1, QCoreApplication::translate("Format", "s")};
+}
+
 QString secondsText(double seconds) {
   if (!std::isfinite(seconds)) return dashText();
-  const double a = std::abs(seconds);
-  if (a < 1e-6) return QCoreApplication::translate("Format", "%1 ns").arg(numberText(seconds * 1e9, 3));
-  if (a < 1e-3) return QCoreApplication::translate("Format", "%1 µs").arg(numberText(seconds * 1e6, 3));
-  if (a < 1) return QCoreApplication::translate("Format", "%1 ms").arg(numberText(seconds * 1e3, 3));
-  return QCoreApplication::translate("Format", "%1 s").arg(numberText(seconds, 3));
+  const TimeUnit unit = timeUnit(seconds);
+  return QCoreApplication::translate("Format", "%1 %2", "a time and its unit").arg(numberText(seconds * unit.perSecond, 3), unit.name);
 }
 
 QString gflopsText(double flops, double seconds) {

@@ -12,6 +12,12 @@ QString dashText();
 QString numberText(double value, int significant = 4);
 /// Whole numbers with group separators.
 QString countText(qint64 value);
+/// The unit that suits a duration.
+struct TimeUnit {
+  double perSecond = 1;
+  QString name;  ///< s, ms, µs or ns
+};
+TimeUnit timeUnit(double seconds);
 /// A duration with the unit that suits it: `1.24 ms`.
 QString secondsText(double seconds);
 /// A rate in GFLOP/s without the unit.

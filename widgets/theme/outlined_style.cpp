@@ -11,6 +11,15 @@ namespace tw::widgets {
 namespace {
 /// WCAG 2.1, 1.4.11: graphics that are needed to see a control.
 constexpr double kGraphics = 3.0;
+/// What the arrow of a tool button with a menu takes of its width.
+constexpr int kArrow = 12;
+
+/// The option of a tool button whose whole face opens a menu, null for other buttons.
+const QStyleOptionToolButton* menuButton(const QStyleOption* option) {
+  const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option);
+  const bool menu = button && button->features.testFlag(QStyleOptionToolButton::HasMenu) && !button->features.testFlag(QStyleOptionToolButton::MenuButtonPopup);
+  return menu ? button : nullptr;
+}
 }  // namespace
 
 OutlinedStyle::OutlinedStyle() : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion"))) {}
@@ -33,6 +42,19 @@ void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* 
   painter->setBrush(Qt::NoBrush);
   painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
   painter->restore();
+}
+
+void OutlinedStyle::drawControl(ControlElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const {
+  const auto* button = element == CE_ToolButtonLabel ? menuButton(option) : nullptr;
+  if (!button) return QProxyStyle::drawControl(element, option, painter, widget);
+  QStyleOptionToolButton label = *button;
+  label.rect.adjust(0, 0, -kArrow, 0);
+  QProxyStyle::drawControl(element, &label, painter, widget);
+}
+
+QSize OutlinedStyle::sizeFromContents(ContentsType type, const QStyleOption* option, const QSize& contents, const QWidget* widget) const {
+  const QSize size = QProxyStyle::sizeFromContents(type, option, contents, widget);
+  return type == CT_ToolButton && menuButton(option) ? size + QSize(kArrow, 0) : size;
 }
 
 }  // namespace tw::widgets

@@ -49,10 +49,14 @@ KnobPanel::KnobPanel(QWidget* parent) : QWidget(parent) {
   m_next = button(QString(QChar(0x25B8)), QStringLiteral("button.space.next"), tr("Next point"));
   m_random = button(tr("Random"), QStringLiteral("button.space.random"), tr("A random point of the space"));
   box->addLayout(line);
-  m_reason = new ErrorLabel(this);
+  QWidget* page = addScrollPage(box);
+  m_reason = new ErrorLabel(page);
   m_reason->setObjectName(QStringLiteral("label.space.reason"));
-  box->addWidget(m_reason);
-  m_rowsHost = addScrollPage(box);
+  m_rowsHost = new QWidget(page);
+  auto* inner = new QVBoxLayout(page);
+  inner->setContentsMargins(0, 0, 0, 0);
+  inner->addWidget(m_reason);
+  inner->addWidget(m_rowsHost, 1);
   connect(m_indexEdit, &QLineEdit::editingFinished, this, [this] {
     if (m_indexEdit->isModified()) goTo(m_indexEdit->text().toLongLong());
   });

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QAction>
+#include <QMenu>
 #include <QToolButton>
 #include <QtTest>
 
 #include "widgets/common/banner.h"
 #include "widgets/common/elided_label.h"
 #include "widgets/common/empty_state.h"
+#include "widgets/common/english_plurals.h"
 #include "widgets/common/error_label.h"
 #include "widgets/theme/theme.h"
 
@@ -16,6 +18,23 @@ class LabelsTest : public QObject {
  private Q_SLOTS:
   void init() { applyTheme(ThemeChoice::light); }
   void cleanup() { applyTheme(ThemeChoice::light); }
+
+  void countedTextsAreEnglish() {
+    EnglishPlurals plurals;
+    QCoreApplication::installTranslator(&plurals);
+    QCOMPARE(tr("%n trial(s), none succeeded", nullptr, 1), QStringLiteral("1 trial, none succeeded"));
+    QCOMPARE(tr("%n trial(s), none succeeded", nullptr, 3), QStringLiteral("3 trials, none succeeded"));
+    QCOMPARE(tr("f(s)"), QStringLiteral("f(s)"));
+    QCoreApplication::removeTranslator(&plurals);
+  }
+
+  void toolButtonsHaveRoomForTheArrowOfTheirMenu() {
+    QToolButton plain, menu;
+    for (QToolButton* b : {&plain, &menu}) b->setText(QStringLiteral("Filters"));
+    menu.setPopupMode(QToolButton::InstantPopup);
+    menu.setMenu(new QMenu(&menu));
+    QVERIFY(menu.sizeHint().width() >= plain.sizeHint().width() + 8);
+  }
 
   void messagesKeepTheirContrastWhenTheThemeChanges() {
     QWidget window;
