@@ -36,7 +36,8 @@ struct Names {
         },
         [&](const tir::SeqNode& n) {
           for (const tir::Stmt& child : n.stmts) visit(child);
-        });
+        },
+        [](const tir::SyncNode&) {}, [&](const tir::AllReduceNode& n) { buffer(n.buffer); });
   }
 };
 

@@ -31,7 +31,8 @@ class Counter {
           int64_t total = 0;
           for (const tir::Stmt& child : n.stmts) total += run(child);
           return total;
-        });
+        },
+        [&](const tir::SyncNode&) -> int64_t { return 0; }, [&](const tir::AllReduceNode&) -> int64_t { return 1; });
   }
 };
 

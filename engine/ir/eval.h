@@ -24,9 +24,10 @@ union EvalValue {
 /// Storage of a buffer while a program runs.
 struct EvalArray {
   Buffer buffer;
-  std::byte* data = nullptr;    ///< row-major; null where every read goes to the ElementSource
-  uint8_t* written = nullptr;   ///< one per element, non-zero once stored; null where all elements may be read
-  uint32_t* touched = nullptr;  ///< per element the last parallel iteration that wrote it and the first of its loop that read it; or null
+  std::byte* data = nullptr;   ///< row-major; null where every read goes to the ElementSource
+  uint8_t* written = nullptr;  ///< one per element, non-zero once stored; null where all elements may be read
+  /// Three numbers per element: of the last concurrent iteration that wrote it and of two different ones that read it since what is concurrent began; or null.
+  uint32_t* touched = nullptr;
 };
 
 /// Gives elements of arrays that have no storage.
@@ -36,14 +37,27 @@ class ElementSource {
   virtual EvalValue element(int array, int64_t position) = 0;
 };
 
+/// An element that two iterations touched without order, and the number of the one that came first.
+struct EvalConflict {
+  size_t array = 0;
+  int64_t position = 0;
+  uint32_t first = 0;
+};
+
 /// What a compiled expression reads and where its first error goes.
 struct EvalState {
   std::vector<EvalValue> vars;
   std::vector<EvalArray> arrays;
   ElementSource* source = nullptr;
-  uint32_t iteration = 0;        ///< number of the running iteration of a parallel loop, 0 outside; no two loops share numbers
-  uint32_t first_iteration = 0;  ///< of that loop
-  int lane = 0;                  ///< which lane of vector expressions is computed
+  /// Number of the running iteration of a parallel loop, or of a thread between two barriers; 0 outside; numbers are never used again.
+  uint32_t iteration = 0;
+  uint32_t first_iteration = 0;                ///< of the loop, or of the block since its last barrier: with those from here on the running one is concurrent
+  uint32_t block_begin = 0, launch_begin = 0;  ///< and with those of other blocks, in [launch_begin, block_begin); both first_iteration in a parallel loop
+  bool threads = false;                        ///< the iterations are threads of blocks
+  std::optional<EvalConflict> conflict;        ///< found between threads
+  const EvalConflict* watched = nullptr;       ///< of an earlier run: `seen` is set by the access that came first
+  bool seen = false;
+  int lane = 0;  ///< which lane of vector expressions is computed
   std::optional<Error> error;
 
   void fail(ErrorCode code, std::string message, std::string where) {

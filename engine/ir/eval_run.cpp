@@ -212,29 +212,46 @@ EvalValue load_element(const EvalCode& c, bool is_float, EvalState& s) {
 
 namespace {
 
-/// Whether `iteration` belongs to the running loop but is not the running iteration.
-bool is_other(uint32_t iteration, const EvalState& s) { return iteration >= s.first_iteration && iteration != s.iteration; }
+/// Whether nothing orders `iteration` before what runs now.
+bool is_concurrent(uint32_t iteration, const EvalState& s) {
+  return iteration >= s.launch_begin && (iteration >= s.first_iteration || iteration < s.block_begin);
+}
+bool is_other(uint32_t iteration, const EvalState& s) { return iteration != s.iteration && is_concurrent(iteration, s); }
 
-void shared_element(const EvalArray& array, int64_t position, EvalState& s, const char* how, const std::string& where) {
+void shared_element(const EvalArray& array, int64_t position, uint32_t first, EvalState& s, const char* how, const std::string& where) {
+  if (s.error) return;
+  const char* who = !s.threads ? "iteration" : first < s.block_begin ? "block" : "thread";
+  const char* expected =
+      s.threads ? "threads to touch elements of their own between two barriers" : "iterations of a parallel loop to touch elements of their own";
+  if (s.threads) s.conflict = EvalConflict{static_cast<size_t>(&array - s.arrays.data()), position, first};
   s.fail(ErrorCode::wrong_result,
-         fmt::format("Expected iterations of a parallel loop to touch elements of their own, found element {} of '{}' {}", position, array.buffer->name, how),
-         where);
+         fmt::format("Expected {}, found element {} of '{}' {}", expected, position, array.buffer->name, fmt::format(fmt::runtime(how), who)), where);
+}
+
+void watch(const EvalArray& array, int64_t position, EvalState& s) {
+  const EvalConflict& w = *s.watched;
+  s.seen = s.seen || (w.first == s.iteration && w.position == position && &array == &s.arrays[w.array]);
 }
 
 }  // namespace
 
 void note_read(EvalArray& array, int64_t position, EvalState& s, const std::string& where) {
-  uint32_t& writer = array.touched[2 * position];
-  uint32_t& reader = array.touched[2 * position + 1];
-  if (is_other(writer, s)) shared_element(array, position, s, "read after another iteration wrote it", where);
-  if (reader < s.first_iteration) reader = s.iteration;
+  uint32_t* touched = array.touched + 3 * position;  // writer, reader, another reader
+  if (is_other(touched[0], s)) shared_element(array, position, touched[0], s, "read after another {} wrote it", where);
+  if (!is_concurrent(touched[1], s))
+    touched[1] = s.iteration;
+  else if (touched[1] != s.iteration)
+    touched[2] = s.iteration;
+  if (s.watched) watch(array, position, s);
 }
 
 void note_write(EvalArray& array, int64_t position, EvalState& s) {
-  uint32_t& writer = array.touched[2 * position];
-  if (is_other(writer, s)) shared_element(array, position, s, "written by two iterations", "");
-  if (is_other(array.touched[2 * position + 1], s)) shared_element(array, position, s, "written after another iteration read it", "");
-  writer = s.iteration;
+  uint32_t* touched = array.touched + 3 * position;
+  if (is_other(touched[0], s)) shared_element(array, position, touched[0], s, "written by two {}s", "");
+  for (const uint32_t reader : {touched[1], touched[2]})
+    if (is_other(reader, s)) shared_element(array, position, reader, s, "written after another {} read it", "");
+  touched[0] = s.iteration;
+  if (s.watched) watch(array, position, s);
 }
 
 EvalValue rounded(DType t, EvalValue v) {

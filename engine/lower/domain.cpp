@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "engine/lower/launch.h"
+
 namespace tw::lower {
 
 using arith::Linear;
@@ -21,16 +23,10 @@ Expected<void> DomainInference::run() {
   return {};
 }
 
-DomainInference::FixedVars DomainInference::fixed_vars(const Stage& st) const {
+DomainInference::FixedVars DomainInference::fixed_vars(int stage) const {
   FixedVars fixed;
-  for (const Stage* s = &st; s->location == ComputeLocation::at;) {
-    const Stage& outer = stages_[static_cast<size_t>(s->at_stage)];
-    for (const schedule::Iter& it : outer.iters) {
-      fixed.insert(it.var.get());
-      if (it.var.same_as(*s->at_iter)) break;
-    }
-    s = &outer;
-  }
+  for (const LoopRef& l : loops_around(stages_, stage))
+    if (l.stage != stage) fixed.insert(stages_[static_cast<size_t>(l.stage)].iters[l.loop].var.get());
   return fixed;
 }
 
@@ -102,7 +98,7 @@ void DomainInference::infer_region(int stage) {
   }
   if (st.location != ComputeLocation::at) return;
 
-  const FixedVars fixed = fixed_vars(st);
+  const FixedVars fixed = fixed_vars(stage);
   std::vector<std::optional<Span>> region(rank);
   std::vector<bool> whole(rank, false);  // no bound could be found: compute everything
   const ir::BufferNode* buffer = st.op.output.get();

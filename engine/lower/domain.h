@@ -11,15 +11,16 @@ namespace tw::lower {
 
 /// What lowering knows of one stage: the region it computes each time, and its axes in terms of its loops.
 struct StageDomain {
-  std::vector<ir::Expr> min;     ///< per spatial axis, over the loops outside
-  std::vector<int64_t> extent;   ///< per spatial axis
+  std::vector<ir::Expr> min;                                    ///< per spatial axis, over the loops outside
+  std::vector<int64_t> extent;                                  ///< per spatial axis
   std::unordered_map<const ir::VarNode*, int64_t> loop_extent;  ///< of every loop, shrunk to the region
-  ir::VarMap axis_value;         ///< axis variable -> its value over loop variables
-  std::vector<ir::Expr> guards;  ///< conditions under which an iteration is real; those that always hold are dropped
+  ir::VarMap axis_value;                                        ///< axis variable -> its value over loop variables
+  std::vector<ir::Expr> guards;                                 ///< conditions under which an iteration is real; those that always hold are dropped
 };
 
 /// Region inference for all stages, consumers first. `stages` have no inlined reads left.
-/// A stage computed inside a loop needs the union of what its readers touch while the loops outside stand still.
+/// A stage computed inside a loop needs the union of what its readers touch while the loops outside stand still; one in shared memory, what they touch in all
+/// threads of a block.
 /// Source: bounds inference of Halide (Ragan-Kelley et al., PLDI 2013) with affine index arithmetic.
 class DomainInference {
  public:
@@ -37,7 +38,7 @@ class DomainInference {
   };
   using FixedVars = std::unordered_set<const ir::VarNode*>;
 
-  FixedVars fixed_vars(const schedule::Stage& st) const;
+  FixedVars fixed_vars(int stage) const;
   bool only_fixed(const ir::Expr& e, const FixedVars& fixed) const;
   std::optional<Span> relax(const ir::Expr& e, const FixedVars& fixed) const;
   std::optional<Span> relax_atom(const ir::Expr& atom, const FixedVars& fixed) const;

@@ -7,6 +7,7 @@
 
 #include "engine/base/text.h"
 #include "engine/lower/domain.h"
+#include "engine/lower/launch.h"
 #include "engine/schedule/primitives/primitives.h"
 #include "engine/tir/clone.h"
 #include "engine/tir/visit.h"
@@ -176,11 +177,13 @@ class Lowering {
 
   Expected<tir::Func> run(const std::string& name) {
     TW_CHECK(domains_.run());
+    launches_.emplace(stages_, domains_);
+    TW_CHECK(launches_->check());
     tir::Func f{name, {}, static_cast<int>(outputs_.size()), tir::nop()};
     TW_CHECK(place_buffers(f));
     std::vector<Stmt> body;
     for (size_t i = 0; i < stages_.size(); ++i)
-      if (!stages_[i].op.is_placeholder() && stages_[i].location == ComputeLocation::root) body.push_back(nest(static_cast<int>(i)));
+      if (!stages_[i].op.is_placeholder() && stages_[i].location == ComputeLocation::root) body.push_back(launch(static_cast<int>(i)));
     f.body = tir::seq(std::move(body));
     for (size_t i = stages_.size(); i-- > 0;)
       if (is_root_intermediate(static_cast<int>(i))) f.body = tir::alloc(buffers_.at(stages_[i].op.output.get()), f.body, {static_cast<int>(i), -1});
@@ -209,7 +212,8 @@ class Lowering {
       place.shape = physical_shape(at ? domains_.of(static_cast<int>(i)).extent : logical->shape, place.layout);
       auto strides = aligned_strides(place.shape, place.layout, st.alignments);
       if (!strides)
-        return Error(ErrorCode::resource_limit, fmt::format("Expected an array of at most 2^48 elements for '{}', found {}", st.op.name, shape_text(place.shape)));
+        return Error(ErrorCode::resource_limit,
+                     fmt::format("Expected an array of at most 2^48 elements for '{}', found {}", st.op.name, shape_text(place.shape)));
       if (!st.alignments.empty()) {
         place.shape = {strides->back()};
         strides->pop_back();
@@ -218,7 +222,8 @@ class Lowering {
       place.slot = slot_of(static_cast<int>(i));
       if (place.slot) place.shape.insert(place.shape.begin(), 2);
       ir::Scope scope = param ? ir::Scope::param : st.scope;
-      if (at && tile_bytes(place.shape, logical->dtype) <= kLocalBytes) scope = ir::Scope::local;
+      if (scope != ir::Scope::param && !at && launches_->any()) scope = ir::Scope::global;  // crosses launches
+      if (at && !launches_->has(static_cast<int>(i)) && tile_bytes(place.shape, logical->dtype) <= kLocalBytes) scope = ir::Scope::local;
       buffers_.emplace(logical.get(), ir::make_buffer(logical->name, logical->dtype, place.shape, scope));
       stage_of_.emplace(logical.get(), static_cast<int>(i));
       if (st.op.is_placeholder()) f.params.push_back(buffers_.at(logical.get()));
@@ -274,34 +279,6 @@ class Lowering {
     return tir::if_then(all, std::move(body), std::nullopt, origin);
   }
 
-  static tir::ForKind for_kind(schedule::Annotation a) {
-    switch (a) {
-      case schedule::Annotation::parallel:
-        return tir::ForKind::parallel;
-      case schedule::Annotation::vectorize:
-        return tir::ForKind::vectorized;
-      case schedule::Annotation::unroll:
-        return tir::ForKind::unrolled;
-      case schedule::Annotation::vthread:
-        return tir::ForKind::vthread;
-      case schedule::Annotation::block_x:
-        return tir::ForKind::block_x;
-      case schedule::Annotation::block_y:
-        return tir::ForKind::block_y;
-      case schedule::Annotation::block_z:
-        return tir::ForKind::block_z;
-      case schedule::Annotation::thread_x:
-        return tir::ForKind::thread_x;
-      case schedule::Annotation::thread_y:
-        return tir::ForKind::thread_y;
-      case schedule::Annotation::thread_z:
-        return tir::ForKind::thread_z;
-      case schedule::Annotation::none:
-        break;
-    }
-    return tir::ForKind::serial;
-  }
-
   /// The loop around `body`, with the stages that are computed inside it before the loop's own work.
   /// A double-buffered stage runs one iteration ahead: its first before the loop, the next one's inside.
   Stmt wrap_loop(int i, size_t loop, Stmt body) const {
@@ -310,7 +287,8 @@ class Lowering {
     std::vector<int> inside, ahead;
     for (size_t j = 0; j < stages_.size(); ++j) {
       const Stage& st = stages_[j];
-      if (st.location == ComputeLocation::at && st.at_stage == i && st.at_iter->same_as(it.var)) (st.double_buffer && n > 1 ? ahead : inside).push_back(static_cast<int>(j));
+      if (st.location == ComputeLocation::at && st.at_stage == i && st.at_iter->same_as(it.var))
+        (st.double_buffer && n > 1 ? ahead : inside).push_back(static_cast<int>(j));
     }
     std::vector<Stmt> parts, first;
     for (const int j : ahead) {
@@ -322,7 +300,8 @@ class Lowering {
     for (const int j : inside) parts.push_back(nest(j));
     parts.push_back(std::move(body));
     Stmt out = with_arrays(inside, tir::seq(std::move(parts)));
-    if (n != 1) out = tir::make_for(it.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(out), {i, static_cast<int>(loop)});
+    if (n != 1 && !launches_->is_coordinate(i, loop))
+      out = tir::make_for(it.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(out), {i, static_cast<int>(loop)});
     if (ahead.empty()) return out;
     first.push_back(std::move(out));
     return with_arrays(ahead, tir::seq(std::move(first)));
@@ -330,8 +309,8 @@ class Lowering {
 
   Stmt with_arrays(const std::vector<int>& stages, Stmt body) const {
     for (size_t k = stages.size(); k-- > 0;) {
-      const Stage& st = stages_[static_cast<size_t>(stages[k])];
-      body = tir::alloc(buffers_.at(st.op.output.get()), body, {stages[k]});
+      const Buffer& array = buffers_.at(stages_[static_cast<size_t>(stages[k])].op.output.get());
+      if (array->scope != ir::Scope::shared) body = tir::alloc(array, body, {stages[k]});
     }
     return body;
   }
@@ -342,7 +321,22 @@ class Lowering {
     return out;
   }
 
+  /// The nest of a root stage, inside the loops over blocks and threads if it has any.
+  Stmt launch(int root) const {
+    Stmt body = nest(root);
+    if (!launches_->has(root)) return body;
+    std::vector<std::pair<int, Buffer>> shared;
+    tir::walk(body, [&](const Stmt& s) {
+      const auto* st = tir::as<tir::StoreNode>(s);
+      const bool found = st && st->buffer->scope == ir::Scope::shared;
+      if (found && std::none_of(shared.begin(), shared.end(), [&](const auto& a) { return a.second.same_as(st->buffer); }))
+        shared.emplace_back(st->origin.stage, st->buffer);
+    });
+    return launches_->wrap(root, std::move(body), shared);
+  }
+
   Stmt nest(int i) const {
+    if (!launches_->reducing(i).empty()) return reduction_by_threads(i);
     const Stage& st = stages_[static_cast<size_t>(i)];
     const auto first = std::find_if(st.iters.begin(), st.iters.end(), [](const schedule::Iter& it) { return it.kind == te::AxisKind::reduce; });
     const auto first_reduce = static_cast<size_t>(first - st.iters.begin());
@@ -356,13 +350,54 @@ class Lowering {
     return body;
   }
 
+  /// Every thread reduces its part into an element of its own, then they combine them.
+  Stmt reduction_by_threads(int i) const {
+    const Stage& st = stages_[static_cast<size_t>(i)];
+    const tir::Origin origin{i};
+    const auto first = std::find_if(st.iters.begin(), st.iters.end(), [](const schedule::Iter& it) { return it.kind == te::AxisKind::reduce; });
+    const auto first_reduce = static_cast<size_t>(first - st.iters.begin());
+    const Buffer part = ir::make_buffer(st.op.name + "_part", st.op.output->dtype, {1}, ir::Scope::local);
+    const std::vector<Expr> element{ir::index(0)};
+    const Expr term = rewrite_reads(ir::substitute(*st.op.body, domains_.of(i).axis_value));
+    Stmt body = guarded(with(domains_.of(i).guards, launches_->conditions(i, ir::Scope::local, false)),
+                        tir::store(part, element, te::reducer_combine(st.op.reducer, ir::load(part, element), term), origin), origin);
+    for (size_t k = st.iters.size(); k-- > first_reduce;) body = wrap_loop(i, k, std::move(body));
+    std::vector<Stmt> parts{tir::store(part, element, te::reducer_identity(st.op.reducer, part->dtype), origin), std::move(body)};
+    const Expr combined = te::reducer_combine(st.op.reducer, ir::load(part, element), ir::load(part, element));
+    for (const tir::ForKind k : launches_->reducing(i)) parts.push_back(tir::all_reduce(part, element, ir::as<ir::BinaryNode>(combined)->op, k, origin));
+    auto [buffer, indices] = access(st.op.output.get(), own_indices(i));
+    parts.push_back(guarded(with(spatial_guards(i), launches_->conditions(i, buffer->scope, true)),
+                            tir::store(buffer, std::move(indices), ir::load(part, element), origin), origin));
+    body = tir::alloc(part, tir::seq(std::move(parts)), origin);
+    for (size_t k = first_reduce; k-- > 0;) body = wrap_loop(i, k, std::move(body));
+    return body;
+  }
+
+  static std::vector<Expr> with(std::vector<Expr> conds, const std::vector<Expr>& more) {
+    conds.insert(conds.end(), more.begin(), more.end());
+    return conds;
+  }
+
+  /// The guards that speak of no reduction loop.
+  std::vector<Expr> spatial_guards(int i) const {
+    const Stage& st = stages_[static_cast<size_t>(i)];
+    std::vector<Expr> out;
+    for (const Expr& g : domains_.of(i).guards) {
+      const bool over_reduction = std::any_of(st.iters.begin(), st.iters.end(),
+                                              [&](const schedule::Iter& it) { return it.kind == te::AxisKind::reduce && ir::uses_var(g, it.var.get()); });
+      if (!over_reduction) out.push_back(g);
+    }
+    return out;
+  }
+
   Stmt innermost(int i) const {
     const Stage& st = stages_[static_cast<size_t>(i)];
     const tir::Origin origin{i};
     auto [buffer, indices] = access(st.op.output.get(), own_indices(i));
     Expr value = rewrite_reads(ir::substitute(*st.op.body, domains_.of(i).axis_value));
     if (st.op.reducer != te::Reducer::none) value = te::reducer_combine(st.op.reducer, ir::load(buffer, indices), value);
-    return guarded(domains_.of(i).guards, tir::store(buffer, std::move(indices), std::move(value), origin), origin);
+    const std::vector<Expr> conds = with(domains_.of(i).guards, launches_->conditions(i, buffer->scope, false));
+    return guarded(conds, tir::store(buffer, std::move(indices), std::move(value), origin), origin);
   }
 
   /// Sets the elements that the reduction loops below update; spatial loops inside them are repeated with variables of their own.
@@ -370,17 +405,12 @@ class Lowering {
     const Stage& st = stages_[static_cast<size_t>(i)];
     const tir::Origin origin{i};
     auto [buffer, indices] = access(st.op.output.get(), own_indices(i));
-    std::vector<Expr> conds;
-    for (const Expr& g : domains_.of(i).guards) {
-      const bool over_reduction = std::any_of(st.iters.begin(), st.iters.end(),
-                                              [&](const schedule::Iter& it) { return it.kind == te::AxisKind::reduce && ir::uses_var(g, it.var.get()); });
-      if (!over_reduction) conds.push_back(g);
-    }
+    const std::vector<Expr> conds = with(spatial_guards(i), launches_->conditions(i, buffer->scope, false));
     Stmt body = guarded(conds, tir::store(buffer, std::move(indices), te::reducer_identity(st.op.reducer, buffer->dtype), origin), origin);
     ir::VarMap fresh;
     for (size_t k = st.iters.size(); k-- > first_reduce;) {
       const schedule::Iter& it = st.iters[k];
-      if (it.kind == te::AxisKind::reduce) continue;
+      if (it.kind == te::AxisKind::reduce || launches_->is_coordinate(i, k)) continue;
       schedule::Iter copy = it;
       copy.var = ir::make_var(it.var->name + "_init");
       const int64_t n = domains_.of(i).loop_extent.at(it.var.get());
@@ -394,7 +424,8 @@ class Lowering {
   std::vector<int> outputs_;
   std::vector<Stage> stages_;
   DomainInference domains_;
-  std::vector<Placement> placements_;  ///< per stage
+  std::optional<LaunchPlan> launches_;  ///< once domains are known
+  std::vector<Placement> placements_;   ///< per stage
   std::unordered_map<const ir::BufferNode*, Buffer> buffers_;
   std::unordered_map<const ir::BufferNode*, int> stage_of_;
 };
@@ -402,10 +433,11 @@ class Lowering {
 }  // namespace
 
 Expected<tir::Func> lower(const schedule::Schedule& s, const std::string& name) {
-  const schedule::State state{s.stages(), s.outputs()};
+  schedule::State state{s.stages(), s.outputs()};
   TW_CHECK(schedule::check_locations(state));
+  resolve_scopes(state.stages);
   TW_CHECK(schedule::check_bindings(state));
-  std::vector<Stage> stages = s.stages();
+  std::vector<Stage> stages = std::move(state.stages);
   inline_stages(stages);
   for (Stage& st : stages) drop_padding_tests(st);
   return Lowering(s, std::move(stages)).run(name);

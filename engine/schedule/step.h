@@ -34,8 +34,8 @@ const char* annotation_name(Annotation a);
 /// Rewrite: for i<n { S(i) }  =>  for o<ceil(n/f) { for j<f { if o*f+j<n { S(o*f+j) } } }; several lengths nest.
 struct SplitStep {
   int stage = 0, iter = 0;
-  int64_t extent = 0;               ///< of the iterator when the step was written; informative
-  std::vector<int64_t> lengths;     ///< extents of the new inner loops, outer to inner; the outermost is derived
+  int64_t extent = 0;            ///< of the iterator when the step was written; informative
+  std::vector<int64_t> lengths;  ///< extents of the new inner loops, outer to inner; the outermost is derived
   friend bool operator==(const SplitStep&, const SplitStep&) = default;
 };
 /// Rewrite: for i<n { for j<m { S(i,j) } }  =>  for k<n*m { S(k // m, k % m) }
@@ -71,7 +71,7 @@ struct ComputeRootStep {
 /// Inserts a copy of `stage` after it; the readers read the copy. Later stages move up by one.
 struct CacheReadStep {
   int stage = 0;
-  std::string scope;  ///< "local" or "global"
+  std::string scope;  ///< "local", "shared" (of the threads of a block) or "global"
   std::vector<int> readers;
   friend bool operator==(const CacheReadStep&, const CacheReadStep&) = default;
 };
@@ -146,8 +146,8 @@ struct WinogradStep {
   friend bool operator==(const WinogradStep&, const WinogradStep&) = default;
 };
 
-using Step = std::variant<SplitStep, FuseStep, ReorderStep, AnnotationStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep, CacheReadStep,
-                          CacheWriteStep, LayoutStep, RfactorStep, StorageAlignStep, PadStep, DoubleBufferStep, WinogradStep>;
+using Step = std::variant<SplitStep, FuseStep, ReorderStep, AnnotationStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep, CacheReadStep, CacheWriteStep,
+                          LayoutStep, RfactorStep, StorageAlignStep, PadStep, DoubleBufferStep, WinogradStep>;
 
 /// One row of the table of primitives: what the workbench and the documentation say about each.
 struct Primitive {

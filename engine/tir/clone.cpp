@@ -40,9 +40,12 @@ class Cloner {
       buffers_.insert_or_assign(n->buffer.get(), b);
       return alloc(b, stmt(n->body), n->origin);
     }
-    const Stmt out = map_children(s, [&](const Stmt& c) { return stmt(c); }, fe);
+    const Stmt out = map_children(
+        s, [&](const Stmt& c) { return stmt(c); }, fe);
     if (const auto* st = as<StoreNode>(out))
       if (const auto it = buffers_.find(st->buffer.get()); it != buffers_.end()) return store(it->second, st->indices, st->value, st->origin);
+    if (const auto* r = as<AllReduceNode>(out))
+      if (const auto it = buffers_.find(r->buffer.get()); it != buffers_.end()) return all_reduce(it->second, r->indices, r->combine, r->thread, r->origin);
     return out;
   }
 

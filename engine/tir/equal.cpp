@@ -48,6 +48,11 @@ class Comparison {
         [&](const SeqNode& n) {
           const auto& m = as<SeqNode>(b)->stmts;
           return std::equal(n.stmts.begin(), n.stmts.end(), m.begin(), m.end(), [&](const Stmt& x, const Stmt& y) { return equal(x, y); });
+        },
+        [](const SyncNode&) { return true; },
+        [&](const AllReduceNode& n) {
+          const auto& m = *as<AllReduceNode>(b);
+          return n.combine == m.combine && n.thread == m.thread && equal(ir::load(n.buffer, n.indices), ir::load(m.buffer, m.indices));
         });
   }
 

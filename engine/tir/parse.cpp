@@ -212,6 +212,8 @@ class Parser {
     if (word == "for") return loop(lexer, indent, depth);
     if (word == "if") return condition(lexer, indent, depth);
     if (word == "with") return with_block(lexer, indent, depth);
+    if (word == "T.tvm_storage_sync") return barrier(lexer);
+    if (word == "T.all_reduce") return thread_reduction(lexer);
     if (lexer.peek().kind != ir::TokenKind::identifier) {
       lexer.fail_expected("a statement");
       return fail(lexer);
@@ -396,6 +398,39 @@ class Parser {
     const auto body = [&] { return inner_block(indent, depth); };
     if (value) return let_in(lexer, name, *value, body);
     return alloc_in(lexer, ir::make_buffer(name, (*array)->dtype, (*array)->shape, (*array)->scope), body);
+  }
+
+  /// `T.tvm_storage_sync("shared")`
+  MaybeStmt barrier(ir::Lexer& lexer) {
+    lexer.take();
+    lexer.expect("(");
+    const size_t offset = lexer.peek().offset;
+    const auto scope = lexer.string();
+    if (scope && *scope != "shared") lexer.fail_at(offset, fmt::format("Expected the scope \"shared\", found '{}'", *scope));
+    lexer.expect(")");
+    return finish(lexer) ? MaybeStmt(make_sync()) : std::nullopt;
+  }
+
+  /// `T.all_reduce(acc[0], "add", thread="threadIdx.x")`
+  MaybeStmt thread_reduction(ir::Lexer& lexer) {
+    lexer.take();
+    lexer.expect("(");
+    const size_t offset = lexer.peek().offset;
+    const auto element = expression(lexer);
+    const auto* place = element ? ir::as<ir::LoadNode>(*element) : nullptr;
+    if (element && !place) lexer.fail_at(offset, "Expected an array element to combine");
+    lexer.expect(",");
+    const size_t name_offset = lexer.peek().offset;
+    const auto name = lexer.string();
+    std::optional<ir::BinaryOp> op;
+    for (const ir::BinaryOp c : {ir::BinaryOp::add, ir::BinaryOp::mul, ir::BinaryOp::min, ir::BinaryOp::max})
+      if (name && *name == reduction_name(c)) op = c;
+    if (name && !op) lexer.fail_at(name_offset, fmt::format("Expected \"add\", \"mul\", \"min\" or \"max\", found '{}'", *name));
+    lexer.expect(",");
+    const auto coordinate = lexer.ok() ? thread(lexer) : std::nullopt;
+    lexer.expect(")");
+    if (!finish(lexer)) return std::nullopt;
+    return all_reduce(place->buffer, place->indices, *op, *coordinate);
   }
 
   MaybeStmt assignment(ir::Lexer& lexer) {

@@ -15,14 +15,17 @@ namespace tw::tir {
 using PassFn = Func (*)(const Func&, const Target&);
 
 struct Pass {
-  const char* name;     ///< equal to the file and function name
+  const char* name;  ///< equal to the file and function name
   PassFn run;
-  const char* summary;  ///< one paragraph for the workbench
-  const char* source;   ///< paper or system it goes back to
+  const char* summary;                                           ///< one paragraph for the workbench
+  const char* source;                                            ///< paper or system it goes back to
+  enum class On : uint8_t { all, host, launches } on = On::all;  ///< functions without loops bound to blocks or threads, or with them
 };
 
 /// The passes in the order they run.
 std::span<const Pass> passes();
+/// Whether the pass is for functions such as this one.
+bool applies(const Pass& pass, const Func& f);
 
 /// Debug builds verify after every pass; tests ask for it in every build.
 #ifdef TW_VERIFY_PASSES
@@ -37,7 +40,7 @@ struct PassHooks {
   bool verify = kVerifyPasses;  ///< run the verifier after every pass; a failure is an Error that names the pass
 };
 
-/// Runs all passes on a lowered function.
+/// Runs all passes that apply on a lowered function.
 Expected<Func> run_passes(Func f, const Target& target, const PassHooks& hooks = {});
 
 }  // namespace tw::tir

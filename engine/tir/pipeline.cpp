@@ -5,6 +5,8 @@
 #include "engine/tir/pass.h"
 #include "engine/tir/passes/flatten_storage.h"
 #include "engine/tir/passes/hoist_invariants.h"
+#include "engine/tir/passes/inject_virtual_threads.h"
+#include "engine/tir/passes/insert_barriers.h"
 #include "engine/tir/passes/merge_allocations.h"
 #include "engine/tir/passes/merge_branches.h"
 #include "engine/tir/passes/partition_loops.h"
@@ -14,6 +16,7 @@
 #include "engine/tir/passes/vectorize_loops.h"
 #include "engine/tir/passes/vectorize_reductions.h"
 #include "engine/tir/verify.h"
+#include "engine/tir/visit.h"
 
 namespace tw::tir {
 
@@ -23,41 +26,57 @@ constexpr const char* kSimplifyText =
     "Brings index arithmetic into one canonical form under the known ranges of loops. Divisions and remainders from fused loops and blocked layouts "
     "cancel, guards that always hold disappear, loops of one iteration dissolve.";
 
-const std::array<Pass, 13> kPasses{{
+const std::array<Pass, 15> kPasses{{
     // First, so that guards show which loop they depend on.
     {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
+    // Before the loops inside are changed: which statements of a thread depend on a virtual thread is seen best in the schedule's own order.
+    {"inject_virtual_threads", inject_virtual_threads,
+     "Runs the virtual threads of a thread interleaved. Their statements stand side by side in the innermost loops, what does not depend on them happens once.",
+     "virtual threads of TVM, Chen et al., OSDI 2018", Pass::On::launches},
+    // While arrays have their dimensions: those of double buffers are told apart by the first.
+    {"insert_barriers", insert_barriers,
+     "Lets the threads of a block wait for each other where one reads or overwrites in shared memory what another wrote or reads, and nowhere else.",
+     "thread synchronisation of TVM, Chen et al., OSDI 2018", Pass::On::launches},
     // Before unrolling and vectorising: a guard inside a vector would forbid it, and copies are cheapest while bodies are small.
     {"partition_loops", partition_loops,
-     "Cuts a loop where the guard of an imperfect split stops to hold. The main part runs without the test, only the last piece keeps it.", "Halide, PLDI 2013"},
+     "Cuts a loop where the guard of an imperfect split stops to hold. The main part runs without the test, only the last piece keeps it.", "Halide, PLDI 2013",
+     Pass::On::host},
     // The pieces have ranges of their own: more folds.
-    {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
-    {"flatten_storage", flatten_storage, "Gives every array access a single row-major index in elements, the form that machines address memory in.", "Halide, PLDI 2013"},
+    {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)", Pass::On::host},
+    {"flatten_storage", flatten_storage, "Gives every array access a single row-major index in elements, the form that machines address memory in.",
+     "Halide, PLDI 2013"},
     // Before vectorising: one element that every lane updates would keep the loop scalar.
     {"vectorize_reductions", vectorize_reductions,
-     "Gives every lane of a vectorised reduction an accumulator of its own, in registers, and combines them pairwise after the loop.", "OpenMP 4.0, simd reductions"},
+     "Gives every lane of a vectorised reduction an accumulator of its own, in registers, and combines them pairwise after the loop.",
+     "OpenMP 4.0, simd reductions", Pass::On::host},
     // Before unrolling, so that one vector statement is copied instead of each lane.
-    {"vectorize_loops", vectorize_loops, "Turns loops marked as vectorised into vector loads, arithmetic and stores by replacing the loop variable with a ramp.",
-     "Halide, PLDI 2013"},
-    {"unroll_loops", unroll_loops, "Writes out loops marked as unrolled. The accumulators of a register tile end with constant indices, which lets LLVM keep them in registers.",
+    {"vectorize_loops", vectorize_loops,
+     "Turns loops marked as vectorised into vector loads, arithmetic and stores by replacing the loop variable with a ramp.", "Halide, PLDI 2013"},
+    {"unroll_loops", unroll_loops,
+     "Writes out loops marked as unrolled. The accumulators of a register tile end with constant indices, which lets LLVM keep them in registers.",
      "Halide, PLDI 2013"},
     {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
     // After unrolling and simplifying, which leave one equal guard a row, and before hoisting, which moves a guard out of a loop that it is alone in.
     {"merge_branches", merge_branches, "Joins neighbouring branches that ask the same question, such as the row guards of an unrolled tile.",
      "Allen and Cocke, A catalogue of optimizing transformations, 1971"},
-    {"hoist_invariants", hoist_invariants, "Moves tests that do not depend on a loop to the outside of it.", "Allen and Cocke, A catalogue of optimizing transformations, 1971"},
+    {"hoist_invariants", hoist_invariants, "Moves tests that do not depend on a loop to the outside of it.",
+     "Allen and Cocke, A catalogue of optimizing transformations, 1971"},
     {"remove_no_ops", remove_no_ops, "Drops what earlier passes left empty.", "dead code elimination"},
     {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
     // Last, when it is known which small arrays have constant indices only and will be registers.
     {"merge_allocations", merge_allocations, "Lets arrays that are never needed at the same time share memory, so that the working set stays near.",
-     "storage rewriting of TVM, Chen et al., OSDI 2018"},
+     "storage rewriting of TVM, Chen et al., OSDI 2018", Pass::On::host},
 }};
 
 }  // namespace
 
 std::span<const Pass> passes() { return kPasses; }
 
+bool applies(const Pass& pass, const Func& f) { return pass.on == Pass::On::all || (pass.on == Pass::On::launches) == has_launches(f); }
+
 Expected<Func> run_passes(Func f, const Target& target, const PassHooks& hooks) {
   for (const Pass& pass : kPasses) {
+    if (!applies(pass, f)) continue;
     const auto begin = std::chrono::steady_clock::now();
     Func next = pass.run(f, target);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

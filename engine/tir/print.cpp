@@ -75,7 +75,11 @@ class Printer {
           line(s.get(), level, "else:");
           block(*n.else_body, level + 1);
         },
-        [&](const SeqNode&) { block(s, level); });
+        [&](const SeqNode&) { block(s, level); }, [&](const SyncNode&) { line(s.get(), level, "T.tvm_storage_sync(\"shared\")"); },
+        [&](const AllReduceNode& n) {
+          line(s.get(), level,
+               fmt::format("T.all_reduce({}, \"{}\", thread=\"{}\")", text(ir::load(n.buffer, n.indices)), reduction_name(n.combine), thread_name(n.thread)));
+        });
   }
 
   void loop(const Stmt& s, const ForNode& n, int level) {

@@ -23,6 +23,8 @@ struct Printed {
 ///         for i in T.parallel(64):            # T.serial / T.vectorized / T.unroll; with a minimum: T.serial(lo, lo + n)
 ///                                             # T.thread_binding(64, thread="blockIdx.x")
 ///             C[i] = A[i, 0] + T.float32(1)
+///             T.tvm_storage_sync("shared")
+///             T.all_reduce(acc[0], "add", thread="threadIdx.x")
 Printed print_with_lines(const Func& f);
 std::string print(const Func& f);
 std::string print(const Stmt& s);

@@ -35,6 +35,10 @@ class InPlaceCheck {
         },
         [&](const SeqNode& n) {
           for (const Stmt& child : n.stmts) run(child, times);
+        },
+        [](const SyncNode&) {},
+        [&](const AllReduceNode& n) {
+          for (const Expr& i : n.indices) read_nothing(i);
         });
   }
 

@@ -5,8 +5,10 @@ namespace tw::tir {
 
 void destroy(const StmtNode* node) {
   switch (node->kind()) {
-#define X(type, name) \
-  case StmtKind::name: delete static_cast<const type*>(node); return;
+#define X(type, name)                      \
+  case StmtKind::name:                     \
+    delete static_cast<const type*>(node); \
+    return;
     TW_STMT_KINDS(X)
 #undef X
   }
@@ -14,24 +16,52 @@ void destroy(const StmtNode* node) {
 
 const char* for_kind_name(ForKind k) {
   switch (k) {
-    case ForKind::serial: return "serial";
-    case ForKind::parallel: return "parallel";
-    case ForKind::vectorized: return "vectorized";
-    case ForKind::unrolled: return "unroll";
-    default: return "thread_binding";
+    case ForKind::serial:
+      return "serial";
+    case ForKind::parallel:
+      return "parallel";
+    case ForKind::vectorized:
+      return "vectorized";
+    case ForKind::unrolled:
+      return "unroll";
+    default:
+      return "thread_binding";
   }
 }
 
 const char* thread_name(ForKind k) {
   switch (k) {
-    case ForKind::block_x: return "blockIdx.x";
-    case ForKind::block_y: return "blockIdx.y";
-    case ForKind::block_z: return "blockIdx.z";
-    case ForKind::thread_x: return "threadIdx.x";
-    case ForKind::thread_y: return "threadIdx.y";
-    case ForKind::thread_z: return "threadIdx.z";
-    case ForKind::vthread: return "vthread";
-    default: return "";
+    case ForKind::block_x:
+      return "blockIdx.x";
+    case ForKind::block_y:
+      return "blockIdx.y";
+    case ForKind::block_z:
+      return "blockIdx.z";
+    case ForKind::thread_x:
+      return "threadIdx.x";
+    case ForKind::thread_y:
+      return "threadIdx.y";
+    case ForKind::thread_z:
+      return "threadIdx.z";
+    case ForKind::vthread:
+      return "vthread";
+    default:
+      return "";
+  }
+}
+
+const char* reduction_name(ir::BinaryOp op) {
+  switch (op) {
+    case ir::BinaryOp::add:
+      return "add";
+    case ir::BinaryOp::mul:
+      return "mul";
+    case ir::BinaryOp::min:
+      return "min";
+    case ir::BinaryOp::max:
+      return "max";
+    default:
+      return nullptr;
   }
 }
 
@@ -59,11 +89,19 @@ Stmt if_then(Expr cond, Stmt then_body, std::optional<Stmt> else_body, Origin or
   return Stmt(new IfNode(std::move(cond), std::move(then_body), std::move(else_body), origin));
 }
 
+Stmt make_sync(Origin origin) { return Stmt(new SyncNode(origin)); }
+
+Stmt all_reduce(const Buffer& buffer, std::vector<Expr> indices, ir::BinaryOp combine, ForKind thread, Origin origin) {
+  return Stmt(new AllReduceNode(buffer, std::move(indices), combine, thread, origin));
+}
+
 Stmt seq(std::vector<Stmt> stmts) {
   std::vector<Stmt> flat;
   for (Stmt& s : stmts) {
-    if (const auto* inner = as<SeqNode>(s)) flat.insert(flat.end(), inner->stmts.begin(), inner->stmts.end());
-    else flat.push_back(std::move(s));
+    if (const auto* inner = as<SeqNode>(s))
+      flat.insert(flat.end(), inner->stmts.begin(), inner->stmts.end());
+    else
+      flat.push_back(std::move(s));
   }
   if (flat.size() == 1) return flat.front();
   return Stmt(new SeqNode(std::move(flat), {}));

@@ -19,7 +19,9 @@ using ir::Var;
   X(AllocNode, alloc)    \
   X(LetNode, let)        \
   X(IfNode, if_)         \
-  X(SeqNode, seq)
+  X(SeqNode, seq)        \
+  X(SyncNode, sync)      \
+  X(AllReduceNode, all_reduce)
 
 enum class StmtKind : uint8_t {
 #define X(type, name) name,
@@ -50,10 +52,14 @@ void destroy(const StmtNode* node);
 enum class ForKind : uint8_t { serial, parallel, vectorized, unrolled, block_x, block_y, block_z, thread_x, thread_y, thread_z, vthread };
 const char* for_kind_name(ForKind k);
 inline bool is_bound(ForKind k) { return k >= ForKind::block_x; }
+inline bool is_block(ForKind k) { return k >= ForKind::block_x && k <= ForKind::block_z; }
+inline bool is_thread(ForKind k) { return k >= ForKind::thread_x && k <= ForKind::thread_z; }
 /// Iterations run at the same time or in any order.
 inline bool is_concurrent(ForKind k) { return k == ForKind::parallel || (is_bound(k) && k != ForKind::vthread); }
 /// The coordinate of a bound loop, such as "threadIdx.x".
 const char* thread_name(ForKind k);
+/// `add`, `mul`, `min` or `max`: how threads combine their values. Null for other operators.
+const char* reduction_name(ir::BinaryOp op);
 
 class ForNode final : public StmtNode {  ///< var runs over [min, min + extent)
  public:
@@ -97,6 +103,23 @@ class SeqNode final : public StmtNode {  ///< empty means nothing to do
   const std::vector<Stmt> stmts;
 };
 
+class SyncNode final
+    : public StmtNode {  ///< every thread of the block waits for all others here; what they wrote to shared and global arrays can be read after
+ public:
+  explicit SyncNode(Origin o) : StmtNode(StmtKind::sync, o) {}
+};
+/// buffer[indices], a local element, becomes in every thread the combination of what the threads hold that differ from it in one coordinate only.
+/// Like a barrier it must be reached by all threads of the block, but it orders no other memory.
+class AllReduceNode final : public StmtNode {
+ public:
+  AllReduceNode(Buffer b, std::vector<Expr> i, ir::BinaryOp c, ForKind t, Origin o)
+      : StmtNode(StmtKind::all_reduce, o), buffer(std::move(b)), indices(std::move(i)), combine(c), thread(t) {}
+  const Buffer buffer;
+  const std::vector<Expr> indices;
+  const ir::BinaryOp combine;  ///< add, mul, min or max
+  const ForKind thread;        ///< the coordinate: one of thread_x to thread_z
+};
+
 template <class T>
 const T* as(const Stmt& s);
 #define X(type, name)                                                                 \
@@ -113,6 +136,8 @@ Stmt alloc(const Buffer& buffer, Stmt body, Origin origin = {});
 Stmt let(const Var& var, Expr value, Stmt body, Origin origin = {});
 /// Folds a constant condition.
 Stmt if_then(Expr cond, Stmt then_body, std::optional<Stmt> else_body = std::nullopt, Origin origin = {});
+Stmt make_sync(Origin origin = {});
+Stmt all_reduce(const Buffer& buffer, std::vector<Expr> indices, ir::BinaryOp combine, ForKind thread, Origin origin = {});
 /// Flattens nested sequences; a sequence of one is that one.
 Stmt seq(std::vector<Stmt> stmts);
 /// The empty sequence.

@@ -62,11 +62,15 @@ class Verifier {
   void statement(const Stmt& s) {
     if (error_) return;
     const std::optional<Stmt> outer = std::exchange(current_, s);
+    const bool outer_open = open_;
+    const auto* allocated = as<AllocNode>(s);
+    open_ = open_ && (as<ForNode>(s) || (allocated && allocated->buffer->scope == ir::Scope::shared));
     match(
         s, [&](const ForNode& n) { loop(n); }, [&](const StoreNode& n) { store(n); },
         [&](const AllocNode& n) {
           if (n.buffer->scope == ir::Scope::param) fail("Expected an allocation in scope local, global or shared, found param");
           if (const auto problem = bind(n.buffer, true)) fail(*problem);
+          launch_array(*n.buffer);
           statement(n.body);
           buffers_.erase(n.buffer.get());
         },
@@ -94,8 +98,38 @@ class Verifier {
         },
         [&](const SeqNode& n) {
           for (const Stmt& c : n.stmts) statement(c);
-        });
+        },
+        [&](const SyncNode&) {
+          if (!in_launch()) fail("Expected a barrier inside a loop bound to blocks or threads, found none around");
+          if (mask_ > 1) fail("Expected no barrier under a vector condition");
+        },
+        [&](const AllReduceNode& n) { reduction(n); });
     current_ = outer;
+    open_ = outer_open;
+  }
+
+  bool in_launch() const {
+    return std::any_of(bound_.begin(), bound_.end(), [](ForKind k) { return k != ForKind::vthread; });
+  }
+  bool in_threads() const { return std::any_of(bound_.begin(), bound_.end(), is_thread); }
+
+  void launch_array(const ir::BufferNode& b) {
+    if (!in_launch()) return;
+    if (b.scope == ir::Scope::global) fail("Expected a local or shared array inside loops bound to blocks and threads, found '" + b.name + "' in scope global");
+    if (b.scope == ir::Scope::shared && (!open_ || in_threads()))
+      fail("Expected the shared array '" + b.name + "' directly inside the loops bound to blocks, outside of those bound to threads");
+    shared_ = shared_ || b.scope == ir::Scope::shared;
+  }
+
+  void reduction(const AllReduceNode& n) {
+    const Expr element = ir::load(n.buffer, n.indices);
+    expression(element);
+    if (mask_ > 1) fail("Expected no reduction by threads under a vector condition");
+    if (!in_launch()) fail("Expected a reduction by threads inside a loop bound to blocks or threads, found none around");
+    if (!reduction_name(n.combine)) fail(fmt::format("Expected add, mul, min or max to combine threads, found '{}'", ir::binary_op_name(n.combine)));
+    if (!is_thread(n.thread)) fail(fmt::format("Expected a coordinate of threads to combine over, found '{}'", thread_name(n.thread)));
+    if (n.buffer->scope != ir::Scope::local) fail("Expected a local array to combine over threads, found '" + n.buffer->name + "'");
+    if (!element->dtype.is_scalar()) fail("Expected one element to combine over threads, found a vector of " + n.buffer->name);
   }
 
   void loop(const ForNode& n) {
@@ -107,12 +141,19 @@ class Verifier {
     bind(n.var);
     const auto min = ir::as_int(n.min), extent = ir::as_int(n.extent);
     if (is_bound(n.for_kind)) {
-      if (!min || *min != 0 || !extent || *extent < 1) fail(fmt::format("Expected a constant extent and the minimum 0 of a loop bound to {}", thread_name(n.for_kind)));
+      if (!min || *min != 0 || !extent || *extent < 1)
+        fail(fmt::format("Expected a constant extent and the minimum 0 of a loop bound to {}", thread_name(n.for_kind)));
       const bool block_in_thread = n.for_kind <= ForKind::block_z && std::any_of(bound_.begin(), bound_.end(), [](ForKind k) { return k > ForKind::block_z; });
       if (block_in_thread) fail(fmt::format("Expected loops bound to blocks outside of those bound to threads, found {} inside", thread_name(n.for_kind)));
       if (n.for_kind != ForKind::vthread && std::find(bound_.begin(), bound_.end(), n.for_kind) != bound_.end())
         fail(fmt::format("Expected {} to be bound once, found another loop bound to it inside", thread_name(n.for_kind)));
+      if (n.for_kind == ForKind::vthread)
+        open_ = false;
+      else
+        launch_loop(n.for_kind);
       bound_.push_back(n.for_kind);
+    } else {
+      open_ = false;
     }
     const bool certain = min && extent && *extent >= 1;
     if (certain) ranges_[n.var.get()] = {*min, *extent};
@@ -122,6 +163,15 @@ class Verifier {
     if (is_bound(n.for_kind)) bound_.pop_back();
     ranges_.erase(n.var.get());
     vars_.erase(n.var.get());
+  }
+
+  void launch_loop(ForKind k) {
+    if (!in_launch()) {
+      open_ = true;
+      shared_ = false;
+    }
+    if (!open_) fail(fmt::format("Expected loops bound to blocks and threads directly inside each other, found {} inside another statement", thread_name(k)));
+    if (shared_ && is_block(k)) fail(fmt::format("Expected shared arrays inside all loops bound to blocks, found {} inside one", thread_name(k)));
   }
 
   void store(const StoreNode& n) {
@@ -197,6 +247,8 @@ class Verifier {
   std::optional<Stmt> current_;
   std::optional<Error> error_;
   std::vector<ForKind> bound_;  ///< of the loops around, outermost first
+  bool open_ = false;           ///< only bound loops and shared arrays so far since the launch began
+  bool shared_ = false;         ///< a shared array among them
   int conditional_ = 0;
   int mask_ = 1;  ///< lanes of the vector condition around
 };

@@ -49,6 +49,16 @@ Stmt map_children(const Stmt& s, const std::function<Stmt(const Stmt&)>& fs, con
           same = same && out.back().same_as(c);
         }
         return same ? s : seq(std::move(out));
+      },
+      [&](const SyncNode&) { return s; },
+      [&](const AllReduceNode& n) {
+        bool same = true;
+        std::vector<Expr> idx;
+        for (const Expr& i : n.indices) {
+          idx.push_back(fe(i));
+          same = same && idx.back().same_as(i);
+        }
+        return same ? s : all_reduce(n.buffer, std::move(idx), n.combine, n.thread, n.origin);
       });
 }
 
@@ -63,7 +73,8 @@ void walk(const Stmt& s, const std::function<void(const Stmt&)>& f) {
       },
       [&](const SeqNode& n) {
         for (const Stmt& c : n.stmts) walk(c, f);
-      });
+      },
+      [](const SyncNode&) {}, [](const AllReduceNode&) {});
 }
 
 int count_statements(const Stmt& s) {
@@ -84,7 +95,10 @@ void walk_exprs(const Stmt& s, const std::function<void(const Expr&)>& f) {
           for (const Expr& i : n.indices) f(i);
           f(n.value);
         },
-        [](const AllocNode&) {}, [&](const LetNode& n) { f(n.value); }, [&](const IfNode& n) { f(n.cond); }, [](const SeqNode&) {});
+        [](const AllocNode&) {}, [&](const LetNode& n) { f(n.value); }, [&](const IfNode& n) { f(n.cond); }, [](const SeqNode&) {}, [](const SyncNode&) {},
+        [&](const AllReduceNode& n) {
+          for (const Expr& i : n.indices) f(i);
+        });
   });
 }
 
@@ -92,6 +106,21 @@ bool reads_memory(const Expr& e) {
   bool reads = false;
   ir::walk(e, [&](const Expr& x) { reads = reads || ir::as<ir::LoadNode>(x); });
   return reads;
+}
+
+bool has_barriers(const Stmt& s) {
+  bool found = false;
+  walk(s, [&](const Stmt& x) { found = found || as<SyncNode>(x) || as<AllReduceNode>(x); });
+  return found;
+}
+
+bool has_launches(const Func& f) {
+  bool found = false;
+  walk(f.body, [&](const Stmt& s) {
+    const auto* n = as<ForNode>(s);
+    found = found || (n && (is_block(n->for_kind) || is_thread(n->for_kind)));
+  });
+  return found;
 }
 
 Stmt substitute(const Stmt& s, const ir::VarMap& map) {

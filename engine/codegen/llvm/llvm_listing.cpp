@@ -114,7 +114,9 @@ tir::Stmt unshared(const tir::Stmt& s) {
         std::vector<tir::Stmt> stmts;
         for (const tir::Stmt& c : n.stmts) stmts.push_back(unshared(c));
         return tir::Stmt(new tir::SeqNode(std::move(stmts), n.origin));
-      });
+      },
+      [](const tir::SyncNode& n) { return tir::make_sync(n.origin); },
+      [](const tir::AllReduceNode& n) { return tir::all_reduce(n.buffer, n.indices, n.combine, n.thread, n.origin); });
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ Expected<void> check_loops(const tir::Func& f) {
   std::optional<Error> error;
   tir::walk(f.body, [&](const tir::Stmt& s) {
     const auto* n = tir::as<tir::ForNode>(s);
-    if (!n || !tir::is_bound(n->for_kind) || error) return;
+    if (!n || !tir::is_bound(n->for_kind) || error) return;  // barriers stand inside such loops only
     error = Error(ErrorCode::unsupported,
                   fmt::format("Expected loops without thread binding on a CPU, found loop '{}' bound to {}", n->var->name, tir::thread_name(n->for_kind)),
                   "function " + f.name);

@@ -76,7 +76,9 @@ void FuncEmitter::stmt(const tir::Stmt& s) {
           for (end = std::max(end, i + 1); i < end; ++i) stmt(n.stmts[i]);
           blocks_.clear();
         }
-      });
+      },
+      [](const tir::SyncNode&) { TW_UNREACHABLE("a barrier in code for a processor without threads of blocks"); },
+      [](const tir::AllReduceNode&) { TW_UNREACHABLE("a reduction by threads in code for a processor without threads of blocks"); });
 }
 
 void FuncEmitter::finish(Value* result) {

@@ -33,7 +33,8 @@ class Collector {
         },
         [&](const tir::SeqNode& n) {
           for (const tir::Stmt& child : n.stmts) visit(child);
-        });
+        },
+        [](const tir::SyncNode&) {}, [&](const tir::AllReduceNode& n) { access(n.buffer, n.indices); });
   }
 
  private:

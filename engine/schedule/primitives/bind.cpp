@@ -39,14 +39,17 @@ Expected<void> check_bindings(const State& s) {
   for (const Stage& st : s.stages) {
     if (st.op.is_placeholder() || st.location == ComputeLocation::inlined) continue;
     std::vector<Bound> path;  // innermost first
-    const auto add = [&](const Stage& stage, size_t loops) {
+    const auto add = [&](const Stage& stage, size_t loops, bool with_threads) {
       for (size_t k = loops; k-- > 0;)
-        if (is_binding(stage.iters[k].annotation) && stage.iters[k].extent > 1) path.push_back({&stage, &stage.iters[k]});
+        if (is_binding(stage.iters[k].annotation) && stage.iters[k].extent > 1 && (with_threads || is_block(stage.iters[k].annotation)))
+          path.push_back({&stage, &stage.iters[k]});
     };
-    add(st, st.iters.size());
+    add(st, st.iters.size(), true);
+    bool threads = true;
     for (const Stage* inner = &st; inner->location == ComputeLocation::at;) {
+      threads = threads && inner->scope != ir::Scope::shared;  // all threads of a block fill a shared array, whichever loops stand around
       const Stage& outer = s.stages[static_cast<size_t>(inner->at_stage)];
-      add(outer, static_cast<size_t>(position_of(outer, inner->at_iter->get()) + 1));
+      add(outer, static_cast<size_t>(position_of(outer, inner->at_iter->get()) + 1), threads);
       inner = &outer;
     }
     std::reverse(path.begin(), path.end());

@@ -71,7 +71,9 @@ ir::Expr replace_reads(const ir::Expr& body, const ir::BufferNode* from, const s
 }
 
 std::string unique_name(const State& s, const std::string& base) {
-  const auto taken = [&](const std::string& name) { return std::any_of(s.stages.begin(), s.stages.end(), [&](const Stage& st) { return st.op.name == name; }); };
+  const auto taken = [&](const std::string& name) {
+    return std::any_of(s.stages.begin(), s.stages.end(), [&](const Stage& st) { return st.op.name == name; });
+  };
   std::string name = base;
   for (int n = 1; taken(name); ++n) name = fmt::format("{}_{}", base, n);
   return name;
@@ -87,7 +89,8 @@ std::vector<Iter> root_iters(const te::Op& op) {
 Expected<ir::Scope> parse_scope(const std::string& name) {
   if (name == "local") return ir::Scope::local;
   if (name == "global") return ir::Scope::global;
-  return Error(ErrorCode::invalid_argument, "Expected the scope 'local' or 'global', found '" + name + "'");
+  if (name == "shared") return ir::Scope::shared;
+  return Error(ErrorCode::invalid_argument, "Expected the scope 'local', 'shared' or 'global', found '" + name + "'");
 }
 
 }  // namespace tw::schedule

@@ -31,6 +31,8 @@ Expr flatten(const Expr& e) {
 
 Stmt flatten_stmt(const Stmt& s) {
   const Stmt x = map_children(s, flatten_stmt, flatten);
+  if (const auto* r = as<AllReduceNode>(x); r && r->indices.size() != 1)
+    return all_reduce(r->buffer, flat_index(r->buffer, r->indices), r->combine, r->thread, r->origin);
   const auto* st = as<StoreNode>(x);
   return st && st->indices.size() != 1 ? store(st->buffer, flat_index(st->buffer, st->indices), st->value, st->origin) : x;
 }

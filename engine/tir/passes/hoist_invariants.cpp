@@ -65,6 +65,7 @@ Stmt out_of_loop(const Stmt& s, int budget) {
   const auto* loop = as<ForNode>(s);
   // A parallel region stays the outermost statement: its work is split before conditions are looked at.
   if (!loop || is_concurrent(loop->for_kind)) return s;
+  if (has_barriers(loop->body)) return s;  // all threads go through one loop, whatever each finds
   if (const auto* branch = as<IfNode>(loop->body)) {
     std::optional<Expr> invariant, rest;
     split_condition(branch->cond, loop->var.get(), invariant, rest);

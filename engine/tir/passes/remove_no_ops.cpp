@@ -13,7 +13,8 @@ bool uses_buffer(const Stmt& s, const ir::BufferNode* b) {
   bool used = false;
   walk(s, [&](const Stmt& x) {
     const auto* st = as<StoreNode>(x);
-    used = used || (st && st->buffer.get() == b);
+    const auto* reduced = as<AllReduceNode>(x);
+    used = used || (st && st->buffer.get() == b) || (reduced && reduced->buffer.get() == b);
   });
   walk_exprs(s, [&](const Expr& root) {
     ir::walk(root, [&](const Expr& e) {

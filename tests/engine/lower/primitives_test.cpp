@@ -214,8 +214,8 @@ class PrimitivesTest : public QObject {
   }
   void bind_refusals() {
     Builder reduction(product());
-    reduction.bind(2, reduction.loops(2)[2], Annotation::thread_x);
-    QVERIFY(has(refusal(std::move(reduction)), "Expected a spatial loop for 'threadIdx.x', found the reduction loop 'r0' of stage 'c'"));
+    reduction.bind(2, reduction.loops(2)[2], Annotation::block_x);
+    QVERIFY(has(refusal(std::move(reduction)), "Expected a spatial loop for 'blockIdx.x', found the reduction loop 'r0' of stage 'c'"));
     Builder twice(product());
     twice.bind(2, twice.loops(2)[0], Annotation::thread_x);
     twice.bind(2, twice.loops(2)[1], Annotation::thread_x);

@@ -4,6 +4,7 @@
 #include "engine/base/text.h"
 #include "engine/lower/lower.h"
 #include "engine/tir/interp.h"
+#include "engine/tir/passes/insert_barriers.h"
 #include "engine/tir/print.h"
 #include "engine/tir/verify.h"
 #include "tests/engine/lower/random_schedules.h"
@@ -55,7 +56,7 @@ void RandomScheduleTest::keepsResults() {
       const double d = testing::largest_difference(*got, *want);
       return d < 1e-4 ? QString() : context(fmt::format("{}: differs by {}\n{}", when, d, tir::print(func)));
     };
-    const QString before = check(*f, "as lowered");
+    const QString before = check(tir::insert_barriers(*f, target), "as lowered, with the barriers that threads need");
     QVERIFY2(before.isEmpty(), qPrintable(before));
     tir::PassHooks hooks;
     hooks.verify = true;

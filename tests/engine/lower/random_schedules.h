@@ -89,6 +89,7 @@ inline schedule::Step random_step(const schedule::Schedule& s, Rng& rng) {
   const int stage = pick(s.stages().size());
   const Stage& st = s.stages()[static_cast<size_t>(stage)];
   const int n = static_cast<int>(st.iters.size());
+  const char* const scopes[] = {"local", "shared", "global"};
   switch (rng.uniform(17)) {
     case 16: {
       int conv = stage;
@@ -142,13 +143,13 @@ inline schedule::Step random_step(const schedule::Schedule& s, Rng& rng) {
     case 8:
       return ComputeInlineStep{stage};
     case 9: {
-      CacheReadStep step{stage, rng.uniform(2) ? "local" : "global", {}};
+      CacheReadStep step{stage, scopes[rng.uniform(3)], {}};
       for (int r = 0; r < static_cast<int>(s.stages().size()); ++r)
         if (rng.uniform(2)) step.readers.push_back(r);
       return step;
     }
     case 10:
-      return CacheWriteStep{stage, rng.uniform(2) ? "local" : "global"};
+      return CacheWriteStep{stage, scopes[rng.uniform(3)]};
     default: {
       LayoutStep step{stage, {}};
       const int rank = static_cast<int>(st.op.output->shape.size());

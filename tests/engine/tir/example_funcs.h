@@ -56,11 +56,15 @@ def threads(A: T.Buffer((4, 8, 2), "float32"), C: T.Buffer((4, 8, 2), "float32")
     T.func_attr({"num_outputs": 1})
     for b in T.thread_binding(4, thread="blockIdx.x"):
         t = T.alloc_buffer((8,), "float32", scope="shared")
-        for y in T.thread_binding(8, thread="threadIdx.y"):
-            t[y] = A[b, y, 0]
-        for x in T.thread_binding(8, thread="threadIdx.x"):
-            for v in T.thread_binding(2, thread="vthread"):
-                C[b, x, v] = t[x]
+        for y in T.thread_binding(2, thread="threadIdx.y"):
+            for x in T.thread_binding(4, thread="threadIdx.x"):
+                t[y * 4 + x] = A[b, y * 4 + x, 0]
+                T.tvm_storage_sync("shared")
+                s = T.alloc_buffer((1,), "float32", scope="local")
+                s[0] = t[7 - y * 4 - x]
+                T.all_reduce(s[0], "max", thread="threadIdx.y")
+                for v in T.thread_binding(2, thread="vthread"):
+                    C[b, y * 4 + x, v] = s[0]
 )";
 
 inline std::vector<std::pair<const char*, std::string>> example_funcs() {

@@ -37,11 +37,14 @@ std::string function(const std::string& params, const std::string& body, int out
   return text;
 }
 
+const ThreadOrder kOrders[] = {
+    {ThreadOrder::Kind::forward, 0}, {ThreadOrder::Kind::reverse, 0}, {ThreadOrder::Kind::shuffled, 1}, {ThreadOrder::Kind::shuffled, 2}};
+
 /// Runs a function on inputs 0, 1, 2, ... and gives its last argument.
-Expected<std::vector<double>> run(const std::string& text) {
+Expected<std::vector<double>> run(const std::string& text, ThreadOrder order = {}) {
   TW_TRY(const Func f, parse_func(text));
   auto args = arguments(f, [](size_t, int64_t i) { return static_cast<double>(i); });
-  TW_CHECK(interpret(f, args));
+  TW_CHECK(interpret(f, args, {}, order));
   std::vector<double> out;
   for (int64_t i = 0; i < args.back().num_elements(); ++i) out.push_back(args.back().get(i));
   return out;
@@ -52,8 +55,8 @@ Expected<std::vector<double>> run(const std::string& text) {
 class InterpTest : public QObject {
   Q_OBJECT
 
-  static void fails(const std::string& text, ErrorCode code, const std::string& expected) {
-    const auto r = run(text);
+  static void fails(const std::string& text, ErrorCode code, const std::string& expected, ThreadOrder order = {}) {
+    const auto r = run(text, order);
     QVERIFY2(!r, text.c_str());
     QCOMPARE(r.error().code, code);
     QCOMPARE(r.error().text(), expected);
@@ -65,18 +68,83 @@ class InterpTest : public QObject {
   }
 
  private Q_SLOTS:
-  void threads_run_one_after_the_other() {
-    const auto c = run(kThreads);
-    QVERIFY2(c, c ? "" : c.error().text().c_str());
-    for (int b = 0; b < 4; ++b)
-      for (int x = 0; x < 8; ++x)
-        for (int v = 0; v < 2; ++v) QCOMPARE((*c)[static_cast<size_t>((b * 8 + x) * 2 + v)], (b * 8 + x) * 2.0);
+  void threads_meet_at_barriers() {
+    for (const ThreadOrder order : kOrders) {
+      const auto c = run(kThreads, order);
+      QVERIFY2(c, c ? "" : c.error().text().c_str());
+      // The maximum over y of A[b, 7 - y * 4 - x, 0].
+      for (int b = 0; b < 4; ++b)
+        for (int i = 0; i < 8; ++i)
+          for (int v = 0; v < 2; ++v) QCOMPARE((*c)[static_cast<size_t>((b * 8 + i) * 2 + v)], (b * 8 + 7 - i % 4) * 2.0);
+    }
+  }
+  void reductions_by_threads() {
+    const std::string io = "A: T.Buffer((4, 3), \"int32\"), C: T.Buffer((4, 3), \"int32\")";
+    const auto body = [](const char* op, const char* thread) {
+      return fmt::format(
+          "for y in T.thread_binding(4, thread=\"threadIdx.y\"):\n    for x in T.thread_binding(3, thread=\"threadIdx.x\"):\n"
+          "        s = T.alloc_buffer((1,), \"int32\", scope=\"local\")\n        s[0] = A[y, x] + T.int32(1)\n"
+          "        T.all_reduce(s[0], \"{}\", thread=\"threadIdx.{}\")\n        C[y, x] = s[0]",
+          op, thread);
+    };
+    gives(function(io, body("add", "x")), {6, 6, 6, 15, 15, 15, 24, 24, 24, 33, 33, 33});
+    gives(function(io, body("mul", "y")), {1 * 4 * 7 * 10, 2 * 5 * 8 * 11, 3 * 6 * 9 * 12, 280, 880, 1944, 280, 880, 1944, 280, 880, 1944});
+    gives(function(io, body("min", "x")), {1, 1, 1, 4, 4, 4, 7, 7, 7, 10, 10, 10});
+    gives(function(io, body("max", "z")), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});  // no other thread in that direction
+  }
+  void missing_barriers() {
+    const std::string io = "A: T.Buffer((8,), \"float32\"), C: T.Buffer((8,), \"float32\")";
+    const std::string head = "t = T.alloc_buffer((4,), \"float32\", scope=\"shared\")\nfor x in T.thread_binding(4, thread=\"threadIdx.x\"):\n";
+    const auto shared = [&](const std::string& body) { return function(io, head + body); };
+    const std::string expected = "Expected threads to touch elements of their own between two barriers, found element ";
+    fails(shared("    t[x] = A[x]\n    C[x] = t[3 - x]"), ErrorCode::wrong_result,
+          expected +
+              "3 of 't' read after another thread wrote it (at load 't[3 - x]')\n  in statement 'C[x] = t[3 - x]'\n  at x = 0\n"
+              "  first touched in statement 't[x] = A[x]' by x = 3",
+          {ThreadOrder::Kind::forward, 0});
+    // Two threads have read the element before the first of them writes it.
+    fails(shared("    t[x] = A[x]\n    T.tvm_storage_sync(\"shared\")\n    C[x] = t[0]\n    t[x] = A[x + 4]\n    C[x + 4] = t[x]"), ErrorCode::wrong_result,
+          expected +
+              "0 of 't' written after another thread read it\n  in statement 't[x] = A[x + 4]'\n  at x = 0\n"
+              "  first touched in statement 'C[x] = t[0]' by x = 3",
+          {ThreadOrder::Kind::forward, 0});
+    // From one iteration to the next.
+    const std::string loop =
+        "    for k in T.serial(2):\n        t[x] = A[x + k * 4]\n        T.tvm_storage_sync(\"shared\")\n        C[x + k * 4] = t[3 - x]\n";
+    for (const ThreadOrder order : kOrders) {
+      const auto r = run(shared(loop), order);
+      QVERIFY2(!r && r.error().message.find("of 't' written after another thread read it") != std::string::npos, r ? "" : r.error().text().c_str());
+    }
+    QVERIFY(run(shared(loop + "        T.tvm_storage_sync(\"shared\")")).has_value());
+    // Every thread must write the element that all of them read.
+    fails(shared("    if x < 3:\n        t[x] = A[x]\n    T.tvm_storage_sync(\"shared\")\n    C[x] = t[3 - x]\n    C[x + 4] = A[x]"), ErrorCode::wrong_result,
+          "Expected element 3 of 't' to be written before it is read (at load 't[3 - x]')\n  in statement 'C[x] = t[3 - x]'\n  at x = 0",
+          {ThreadOrder::Kind::forward, 0});
+  }
+  void divergence() {
+    const std::string io = "A: T.Buffer((4,), \"float32\"), C: T.Buffer((4,), \"float32\")";
+    const std::string head = "for x in T.thread_binding(4, thread=\"threadIdx.x\"):\n    C[x] = A[x]\n";
+    fails(function(io, head + "    if x < 2:\n        T.tvm_storage_sync(\"shared\")"), ErrorCode::wrong_result,
+          "Expected all threads of a block to meet at a barrier, found the condition of a branch with a barrier inside to be 1 in x = 0 and 0 in x = 2\n"
+          "  in statement 'if x < 2:'\n  at x = 2");
+    const auto loop = run(function(io, head + "    for k in T.serial(x, x + 1):\n        T.tvm_storage_sync(\"shared\")"));
+    QVERIFY(!loop &&
+            loop.error().message.find("found the first iteration of a loop with a barrier inside to be 0 in x = 0 and 1 in x = 1") != std::string::npos);
+    const auto length = run(function(io, head + "    for k in T.serial(x):\n        T.tvm_storage_sync(\"shared\")"));
+    QVERIFY(!length && length.error().message.find("found the length of a loop with a barrier inside to be 0 in x = 0 and 1 in x = 1") != std::string::npos);
+    QVERIFY(run(function(io, head + "    for k in T.serial(3):\n        if k < 2:\n            T.tvm_storage_sync(\"shared\")")).has_value());
   }
   void blocks_share_nothing() {
-    const auto r =
-        run(function("A: T.Buffer((4,), \"float32\"), C: T.Buffer((4,), \"float32\")", "for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n    C[0] = A[b]"));
+    const std::string io = "A: T.Buffer((4,), \"float32\"), C: T.Buffer((4,), \"float32\")";
+    const std::string expected = "Expected threads to touch elements of their own between two barriers, found element 0 of 'C' written by two blocks";
+    const auto r = run(function(io, "for b in T.thread_binding(4, thread=\"blockIdx.x\"):\n    C[0] = A[b]"));
     QVERIFY(!r && r.error().code == ErrorCode::wrong_result);
-    QVERIFY2(r.error().text().find("written by two iterations") != std::string::npos, r.error().text().c_str());
+    QCOMPARE(r.error().message, expected);
+    // A barrier orders the threads of one block only.
+    const auto ordered = run(function(
+        io, "for b in T.thread_binding(2, thread=\"blockIdx.x\"):\n    T.tvm_storage_sync(\"shared\")\n    C[0] = A[b]\n    T.tvm_storage_sync(\"shared\")"));
+    QVERIFY(!ordered);
+    QCOMPARE(ordered.error().message, expected);
   }
   void matmul() {
     const Func f = parse_func(kMatmul).value();

@@ -66,6 +66,16 @@ class TirVerifyTest : public QObject {
     good(bound(j_, 2, ForKind::vthread, bound(i_, 32, ForKind::vthread, s)));
     bad(bound(j_, 2, ForKind::thread_x, bound(i_, 32, ForKind::thread_x, s)), "Expected threadIdx.x to be bound once");
     bad(bound(j_, 2, ForKind::thread_x, bound(i_, 32, ForKind::block_x, s)), "Expected loops bound to blocks outside");
+    const Buffer shared = ir::make_buffer("s", kFloat32, {4}, ir::Scope::shared);
+    good(bound(j_, 2, ForKind::block_x, alloc(shared, bound(i_, 32, ForKind::thread_x, seq({s, make_sync()})))));
+    bad(make_sync(), "Expected a barrier inside a loop bound to blocks or threads");
+    bad(bound(i_, 32, ForKind::thread_x, alloc(shared, s)), "Expected the shared array 's' directly inside the loops bound to blocks");
+    bad(alloc(shared, bound(i_, 32, ForKind::block_x, alloc(ir::make_buffer("g", kFloat32, {4}, ir::Scope::global), s))), "Expected a local or shared array");
+    bad(bound(j_, 2, ForKind::block_x, seq({make_sync(), bound(i_, 32, ForKind::thread_x, s)})),
+        "Expected loops bound to blocks and threads directly inside each other");
+    bad(bound(j_, 2, ForKind::block_x, alloc(shared, bound(i_, 32, ForKind::block_y, s))), "Expected shared arrays inside all loops bound to blocks");
+    bad(bound(i_, 32, ForKind::thread_x, all_reduce(c_, {to_expr(i_)}, ir::BinaryOp::add, ForKind::thread_x)),
+        "Expected a local array to combine over threads, found 'C'");
     bad(bound(i_, 31, ForKind::block_z, s, 1), "Expected a constant extent and the minimum 0 of a loop bound to blockIdx.z");
   }
   void bounds() {

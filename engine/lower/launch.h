@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <map>
+
+#include "engine/lower/domain.h"
+#include "engine/tir/stmt.h"
+
+namespace tw::lower {
+
+tir::ForKind for_kind(schedule::Annotation a);
+
+/// One loop of a stage.
+struct LoopRef {
+  int stage;
+  size_t loop;
+};
+
+/// The loops that bear on what a stage computes: its own, and those around it, outermost last. Around a shared array loops bound to threads and virtual threads
+/// do not: all threads of the block together compute what all of them need.
+std::vector<LoopRef> loops_around(const std::vector<schedule::Stage>& stages, int stage);
+
+/// Chooses where arrays live whose scope the schedule left open, of stages that are computed inside loops bound to blocks or threads: local (a thread's own)
+/// inside loops bound to threads and for what threads reduce together, shared (a block's) elsewhere.
+/// Source: the rule of TVM (Chen et al., OSDI 2018), which infers a buffer's scope from the threads around its attachment.
+void resolve_scopes(std::vector<schedule::Stage>& stages);
+
+/// How bound loops become launches. All loops of one nest that are bound to a coordinate become one loop over the largest of their extents, around
+/// everything: loops bound to blocks outermost, then shared arrays, then loops bound to threads, then what one thread does. Where a stage covers less than a
+/// coordinate, its stores are guarded.
+class LaunchPlan {
+ public:
+  /// `domains` must have been run.
+  LaunchPlan(const std::vector<schedule::Stage>& stages, const DomainInference& domains);
+
+  /// Errors: illegal_schedule where blocks or threads would write arrays that others keep for themselves, or combine elements one by one.
+  Expected<void> check() const;
+  bool any() const { return !launches_.empty(); }
+  /// Whether a stage is computed in a launch.
+  bool has(int stage) const { return launches_.contains(root(stage)); }
+  /// Whether a loop is a coordinate of its launch instead of a loop inside.
+  bool is_coordinate(int stage, size_t loop) const;
+  /// The coordinates that a stage's reduction is spread over.
+  std::vector<tir::ForKind> reducing(int stage) const;
+  /// What must hold for a thread to store to an array of the stage in `scope`; `reduced`: after its threads have combined what they computed.
+  std::vector<ir::Expr> conditions(int stage, ir::Scope scope, bool reduced) const;
+  /// The loops of the launch and its shared arrays around what a thread does.
+  tir::Stmt wrap(int root_stage, tir::Stmt body, const std::vector<std::pair<int, ir::Buffer>>& shared) const;
+
+ private:
+  struct Coordinate {
+    ir::Var var;
+    int64_t extent;
+    tir::Origin origin;
+  };
+  using Launch = std::map<tir::ForKind, Coordinate>;
+
+  int root(int stage) const;
+  int64_t extent(const LoopRef& l) const;
+  const schedule::Iter& iter(const LoopRef& l) const { return stages_[static_cast<size_t>(l.stage)].iters[l.loop]; }
+
+  const std::vector<schedule::Stage>& stages_;
+  const DomainInference& domains_;
+  std::map<int, Launch> launches_;  ///< by root stage
+};
+
+}  // namespace tw::lower
