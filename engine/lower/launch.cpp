@@ -89,12 +89,10 @@ void resolve_scopes(std::vector<Stage>& stages) {
   // What a stage is computed in comes after it, and is decided first.
   for (size_t i = stages.size(); i-- > 0;) {
     Stage& st = stages[i];
-    if (st.op.is_placeholder() || st.location != ComputeLocation::at) continue;
-    if (!launched[static_cast<size_t>(root_of(stages, static_cast<int>(i)))]) {
-      if (st.scope == ir::Scope::shared) st.scope = ir::Scope::global;  // no block to share it in
-      continue;
-    }
-    if (st.scope != ir::Scope::global) continue;
+    if (st.op.is_placeholder()) continue;
+    const bool in_block = st.location == ComputeLocation::at && launched[static_cast<size_t>(root_of(stages, static_cast<int>(i)))];
+    if (!in_block && st.scope == ir::Scope::shared) st.scope = ir::Scope::global;  // no block to share it in
+    if (!in_block || st.scope != ir::Scope::global) continue;
     const bool spread = std::any_of(st.iters.begin(), st.iters.end(), [](const Iter& it) { return is_thread(it) && it.kind == te::AxisKind::spatial; });
     const bool combined = std::any_of(st.iters.begin(), st.iters.end(), [](const Iter& it) { return is_thread(it) && it.kind == te::AxisKind::reduce; });
     const std::vector<LoopRef> around = loops_around(stages, static_cast<int>(i));

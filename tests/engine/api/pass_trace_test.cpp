@@ -26,14 +26,17 @@ class PassTraceTest : public QObject {
     const records::Candidate c = api::candidate_at(task, 5).value();
     const api::PassTrace trace = api::trace_passes(task, c.steps);
     QVERIFY(!trace.error);
-    QCOMPARE(trace.passes.size(), tir::passes().size() + 1);
+    std::vector<std::string> names;  // a processor without blocks and threads skips what is for those
+    for (const tir::Pass& p : tir::passes())
+      if (p.on != tir::Pass::On::launches) names.push_back(p.name);
+    QCOMPARE(trace.passes.size(), names.size() + 1);
     const api::Explanation explained = api::explain(task, c.steps);
     QCOMPARE(*trace.passes.front().text, explained.lowered);
     QCOMPARE(*trace.passes.back().text, explained.tir);
     int changed = 0;
     for (size_t i = 1; i < trace.passes.size(); ++i) {
       const api::TracedPass& p = trace.passes[i];
-      QCOMPARE(p.name, std::string(tir::passes()[i - 1].name));
+      QCOMPARE(p.name, names[i - 1]);
       QVERIFY(!p.summary.empty() && p.seconds >= 0);
       QCOMPARE(p.changed, *p.text != *trace.passes[i - 1].text);
       if (!p.changed) QCOMPARE(p.text.get(), trace.passes[i - 1].text.get());
