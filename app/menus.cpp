@@ -19,7 +19,7 @@ const std::vector<MenuDef>& menus() {
       {[] { return MenuTexts::tr("&File"); }, QStringList{"file.open", "file.import", kRecentMenu, "file.start", "", "file.newWorkspace", "file.workspace", "",
                                                           "file.exportView", "file.exportReport", "", "file.close", "file.quit"}},
       {[] { return MenuTexts::tr("&Edit"); }, QStringList{"edit.undo", "edit.redo", "", "edit.copyView", "", "code.find", "code.findNext", "code.findPrevious",
-                                                          "graph.search", "", "code.keepBase", "code.compareTray", "code.noBase"}},
+                                                          "graph.search", "", "code.keepBase", "code.compareTray", "code.noBase", "", "edit.preferences"}},
       {[] { return MenuTexts::tr("&View"); }, QStringList{kPerspectivesMenu, kPanelsMenu, "view.resetLayout", "", "view.table", "view.pin", "", "graph.zoomIn",
                                                           "graph.zoomOut", "graph.fit", "", kThemeMenu, "view.bigType", "view.fullScreen"}},
       {[] { return MenuTexts::tr("&Go"); },

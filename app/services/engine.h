@@ -42,6 +42,8 @@ class Engine {
   virtual Expected<records::Candidate> candidateAt(const records::Task& task, const std::string& space, int64_t index) = 0;
   /// Looks at `limit` points, spread by a fixed seed, or at all if there are no more.
   virtual SpaceSample sampleSpace(const records::Task& task, const std::string& space, int64_t limit, StopToken stop) = 0;
+  /// The point of a template's space that untuned networks use, chosen without measuring; -1: there is none.
+  virtual int64_t pointByRule(const records::Task& task, const std::string& space) = 0;
   /// Builds and times one candidate as a trial of a session would be.
   virtual Expected<records::MeasureResult> measure(const records::Task& task, const records::Candidate& candidate, StopToken stop) = 0;
   /// What the machine reaches, measured on all cores; takes about a second.

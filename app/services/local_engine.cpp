@@ -78,6 +78,11 @@ Engine::SpaceSample LocalEngine::sampleSpace(const records::Task& task, const st
   return sample;
 }
 
+int64_t LocalEngine::pointByRule(const records::Task& task, const std::string& name) {
+  const space::Template* t = space::find_template(*task.dag, task.target, name);
+  return t ? t->fallback(*task.dag, task.target).index() : -1;
+}
+
 Expected<records::MeasureResult> LocalEngine::measure(const records::Task& task, const records::Candidate& candidate, StopToken stop) {
   TW_TRY(const auto builder, measure::local_builder({}));
   TW_TRY(const auto runner, measure::local_runner({}));

@@ -17,6 +17,7 @@ class LocalEngine : public Engine {
                            const std::vector<int>& groups) override;
   Expected<records::Candidate> candidateAt(const records::Task& task, const std::string& space, int64_t index) override;
   SpaceSample sampleSpace(const records::Task& task, const std::string& space, int64_t limit, StopToken stop) override;
+  int64_t pointByRule(const records::Task& task, const std::string& space) override;
   Expected<records::MeasureResult> measure(const records::Task& task, const records::Candidate& candidate, StopToken stop) override;
   Expected<measure::Roofline> roofline() override;
   Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) override;

@@ -1,9 +1,48 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/services/measure_service.h"
 
+#include <QCoreApplication>
+
 #include "engine/base/json.h"
 
 namespace tw::app {
+namespace {
+
+struct MeasureTexts {
+  Q_DECLARE_TR_FUNCTIONS(MeasureService)
+};
+
+}  // namespace
+
+QString measuringObstacle(const SelectionHub& hub, const Workspace& workspace, const TuneService& tuning, const ExplainService& explain) {
+  const auto& model = hub.model();
+  if (!hub.taskValue()) return MeasureTexts::tr("select a task first");
+  if (tuning.isActive()) return MeasureTexts::tr("a session is running");
+  if (!workspace.isWritable()) return MeasureTexts::tr("the workspace cannot be written");
+  if (!model->id || static_cast<size_t>(hub.task()) >= model->taskIds.size()) return MeasureTexts::tr("the model is not in the workspace yet");
+  if (!explain.explanation()) return MeasureTexts::tr("nothing is shown that could be measured");
+  if (explain.explanation()->error) return MeasureTexts::tr("this point cannot be built");
+  return {};
+}
+
+Expected<StoredTrial> measureAndStore(Engine& engine, db::Database& database, const OpenModel& model, int task, const records::Candidate& candidate,
+                                      SessionId session, const std::string& tuner, const StopToken& stop) {
+  const records::Task& t = model.tasks[static_cast<size_t>(task)].task;
+  const TaskId id = model.taskIds[static_cast<size_t>(task)];
+  TW_TRY(records::MeasureResult result, engine.measure(t, candidate, stop));
+  if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Measuring was stopped");
+  const records::Record record{t.key, candidate, std::move(result), {}};
+  StoredTrial stored{{session, task, -1}, record.result.status, QString::fromStdString(record.result.message), record.result.seconds()};
+  const auto put = [&](SessionId into) { return database.put_trials(into, id, {record}); };
+  if (!session || !put(session)) {
+    TW_TRY(stored.trial.session, database.begin_session(model.id, tuner, model.target.str(), Json::object(), engine.host()));
+    TW_CHECK(put(stored.trial.session));
+  }
+  TW_CHECK(database.end_session(stored.trial.session, "done"));
+  TW_TRY(const auto rows, database.outcomes(stored.trial.session, id, 0, -1));
+  stored.trial.number = rows.empty() ? -1 : rows.back().number;
+  return stored;
+}
 
 MeasureService::MeasureService(Engine& engine, SelectionHub& hub, Workspace& workspace, TuneService& tuning, ExplainService& explain, JobBoard& board,
                                QObject* parent)
@@ -13,45 +52,20 @@ MeasureService::MeasureService(Engine& engine, SelectionHub& hub, Workspace& wor
   connect(&workspace, &Workspace::opened, this, &MeasureService::changed);
 }
 
-QString MeasureService::obstacle() const {
-  const auto& model = m_hub.model();
-  if (m_busy) return tr("a point is being measured");
-  if (!m_hub.taskValue()) return tr("select a task first");
-  if (m_tuning.isActive()) return tr("a session is running");
-  if (!m_workspace.isWritable()) return tr("the workspace cannot be written");
-  if (!model->id || static_cast<size_t>(m_hub.task()) >= model->taskIds.size()) return tr("the model is not in the workspace yet");
-  if (!m_explain.explanation()) return tr("nothing is shown that could be measured");
-  if (m_explain.explanation()->error) return tr("this point cannot be built");
-  return {};
-}
+QString MeasureService::obstacle() const { return m_busy ? tr("a point is being measured") : measuringObstacle(m_hub, m_workspace, m_tuning, m_explain); }
 
 void MeasureService::measure() {
   if (!obstacle().isEmpty()) return;
   const OpenModelPtr model = m_hub.model();
   if (m_model != model->id) m_session = {};
   m_model = model->id;
-  const auto task = static_cast<size_t>(m_hub.task());
+  const int task = m_hub.task();
   const int job = m_board.begin(tr("Measuring a point of T%1").arg(task + 1), [this] { m_job.stop(); });
-  const auto work = [&engine = m_engine, model, task, candidate = m_explain.candidate(), session = m_session,
-                     database = m_workspace.database()](StopToken stop) -> Expected<Stored> {
-    TW_TRY(records::MeasureResult result, engine.measure(model->tasks[task].task, candidate, stop));
-    if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Measuring was stopped");
-    const records::Record record{model->tasks[task].task.key, candidate, std::move(result), {}};
-    Stored stored{{session, static_cast<int>(task), -1}, record.result.status, QString::fromStdString(record.result.message)};
-    const auto put = [&](SessionId into) { return database->put_trials(into, model->taskIds[task], {record}); };
-    // A session measures a point once: a second time is the first trial of another one.
-    if (!session || !put(session)) {
-      TW_TRY(stored.trial.session, database->begin_session(model->id, "hand", model->target.str(), Json::object(), engine.host()));
-      TW_CHECK(put(stored.trial.session));
-    }
-    TW_CHECK(database->end_session(stored.trial.session, "done"));
-    TW_TRY(const auto rows, database->outcomes(stored.trial.session, model->taskIds[task], 0, -1));
-    stored.trial.number = rows.empty() ? -1 : rows.back().number;
-    return stored;
-  };
+  const auto work = [&engine = m_engine, model, task, candidate = m_explain.candidate(), session = m_session, database = m_workspace.database()](
+                        StopToken stop) { return measureAndStore(engine, *database, *model, task, candidate, session, "hand", stop); };
   m_busy = true;
   Q_EMIT changed();
-  auto handle = m_workspace.jobs().run<Stored>(Lane::work, this, work, [this, job, model](Expected<Stored> stored) {
+  auto handle = m_workspace.jobs().run<StoredTrial>(Lane::work, this, work, [this, job, model](Expected<StoredTrial> stored) {
     m_busy = false;
     if (!stored) {
       m_board.end(job, JobBoard::Outcome::failed, QString::fromStdString(stored.error().text()));

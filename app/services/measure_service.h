@@ -10,6 +10,20 @@
 
 namespace tw::app {
 
+/// A candidate that was measured, as a trial of the workspace.
+struct StoredTrial {
+  TrialRef trial;
+  records::Status status = records::Status::ok;
+  QString message;  ///< of a failure
+  double seconds = 0;
+};
+/// Why the shown candidate cannot be measured now; empty if it can.
+QString measuringObstacle(const SelectionHub& hub, const Workspace& workspace, const TuneService& tuning, const ExplainService& explain);
+/// Builds and times a candidate and stores it as a trial of `session`. A session measures a point once: if that one has it, or is none, the trial is the first
+/// of a new session of `tuner`. Threads: any but that of the window.
+Expected<StoredTrial> measureAndStore(Engine& engine, db::Database& database, const OpenModel& model, int task, const records::Candidate& candidate,
+                                      SessionId session, const std::string& tuner, const StopToken& stop);
+
 /// Builds and times the candidate that is shown, and keeps it as a trial of a session `by hand`.
 class MeasureService : public QObject {
   Q_OBJECT
@@ -26,11 +40,6 @@ class MeasureService : public QObject {
   void failed(const QString& message);
 
  private:
-  struct Stored {
-    TrialRef trial;
-    records::Status status = records::Status::ok;
-    QString message;
-  };
   Engine& m_engine;
   SelectionHub& m_hub;
   Workspace& m_workspace;

@@ -74,12 +74,19 @@ QWidget* CompareView::makeCurves() {
   unit->setObjectName(QStringLiteral("combo.compare.unit"));
   unit->setAccessibleName(tr("Unit of the curves"));
   unit->addItems({tr("GFLOP/s"), tr("time")});
+  m_lines = new QComboBox(this);
+  m_lines->setObjectName(QStringLiteral("combo.compare.lines"));
+  m_lines->setAccessibleName(tr("A line for each session or each tuner"));
+  m_lines->addItems({tr("each session"), tr("median over seeds")});
+  m_lines->setToolTip(tr("Over seeds: the median of the sessions that differ in their seed alone, and the middle half of them as a band"));
+  connect(m_lines, &QComboBox::currentIndexChanged, this, &CompareView::showSet);
   connect(x, &QComboBox::currentIndexChanged, this, [this](int i) { m_chart->setX(static_cast<widgets::CurveX>(i)); });
   connect(unit, &QComboBox::currentIndexChanged, this, [this](int i) { m_chart->setUnit(i == 0 ? widgets::CurveUnit::gflops : widgets::CurveUnit::seconds); });
   auto* page = new QWidget(this);
   auto* bar = new QHBoxLayout;
   bar->setContentsMargins(6, 2, 6, 0);
   bar->addStretch();
+  bar->addWidget(m_lines);
   bar->addWidget(x);
   bar->addWidget(unit);
   auto* box = new QVBoxLayout(page);
@@ -122,14 +129,27 @@ void CompareView::compareNewest() {
   m_services.hub.setComparedSessions(std::move(newest));
 }
 
-void CompareView::showSet() {
-  std::vector<widgets::CurveChart::Overlay> overlays;
-  bool loading = false;
-  for (const SessionSet::Entry& e : m_set->entries()) {
-    overlays.push_back({SessionSet::nameOf(e.row), e.store, static_cast<int>(overlays.size())});
-    loading = loading || e.loading;
+std::vector<widgets::CurveChart::Overlay> CompareView::sessionLines() const {
+  std::vector<widgets::CurveChart::Overlay> lines;
+  for (const SessionSet::Entry& e : m_set->entries()) lines.push_back({SessionSet::nameOf(e.row), e.store, static_cast<int>(lines.size())});
+  return lines;
+}
+
+std::vector<widgets::CurveChart::Overlay> CompareView::seedBands() const {
+  std::vector<widgets::ComparedSession> sessions;
+  for (const SessionSet::Entry& e : m_set->entries()) sessions.push_back({SessionSet::nameOf(e.row), e.row, {}});
+  std::vector<widgets::CurveChart::Overlay> bands;
+  for (const widgets::SessionGroup& group : widgets::groupSessions(sessions)) {
+    const auto count = static_cast<int>(group.sessions.size());
+    widgets::CurveChart::Overlay band{tr("%1 (%n seed(s))", nullptr, count).arg(group.name), nullptr, static_cast<int>(bands.size())};
+    for (const int s : group.sessions) band.seeds.push_back(m_set->entries()[static_cast<size_t>(s)].store);
+    bands.push_back(std::move(band));
   }
-  m_chart->setOverlays(std::move(overlays));
+  return bands;
+}
+
+void CompareView::showSet() {
+  m_chart->setOverlays(m_lines->currentIndex() == 0 ? sessionLines() : seedBands());
   const auto& model = m_services.hub.model();
   if (!model)
     return m_state->showEmpty(tr("Nothing to compare"),

@@ -6,13 +6,13 @@
 #include "app/services/job_runner.h"
 #include "app/views/view.h"
 #include "db/database.h"
+#include "widgets/charts/curve_chart.h"
 
 class QComboBox;
 class QLabel;
 class QTabWidget;
 
 namespace tw::widgets {
-class CurveChart;
 class EmptyState;
 class SideBySideModel;
 }  // namespace tw::widgets
@@ -35,6 +35,9 @@ class CompareView : public QWidget {
  private:
   QWidget* makeCurves();
   QWidget* makeTable(widgets::SideBySideModel* model, const char* id, const QString& name);
+  std::vector<widgets::CurveChart::Overlay> sessionLines() const;
+  /// One for each group of sessions that differ in their seed alone.
+  std::vector<widgets::CurveChart::Overlay> seedBands() const;
   void showSet();
   void readBests();
   void showBests(const std::vector<db::BestRow>& rows);
@@ -45,6 +48,7 @@ class CompareView : public QWidget {
   widgets::SideBySideModel *m_bests, *m_configs;
   widgets::EmptyState* m_state;
   QTabWidget* m_tabs;
+  QComboBox* m_lines;
   QLabel* m_verdict;
   QAction* m_newest;
   LatestJob m_job;

@@ -2,7 +2,6 @@
 #include "app/views/why_view.h"
 
 #include <QEvent>
-#include <QEvent>
 #include <QLabel>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "app/services/task_board.h"
 #include "app/services/trial_service.h"
 #include "app/services/tune_service.h"
+#include "app/views/ledger_panel.h"
 #include "widgets/charts/footprint_chart.h"
 #include "widgets/charts/roofline_chart.h"
 #include "widgets/common/empty_state.h"
@@ -49,6 +49,7 @@ WhyView::WhyView(Services& services, QWidget* parent) : QWidget(parent), m_servi
   box->addWidget(m_roofline, 1);
   box->addWidget(m_machine);
   box->addWidget(m_footprint);
+  box->addWidget(new LedgerPanel(services, page));
   m_state = new widgets::EmptyState(content, this);
   auto* whole = new QVBoxLayout(this);
   whole->setContentsMargins(0, 0, 0, 0);

@@ -20,7 +20,8 @@ class RooflineChart;
 
 namespace tw::app {
 
-/// Why the shown kernel is as fast as it is: its place under the roofs of the machine, what its loops touch against the caches, and rules in words.
+/// Why the shown kernel is as fast as it is: its place under the roofs of the machine, what its loops touch against the caches, rules in
+/// words, and what each choice is worth.
 class WhyView : public QWidget {
   Q_OBJECT
  public:

@@ -19,6 +19,7 @@ class FakeEngine : public Engine {
   double trialsPerSecond = 0;  ///< if above 0, the pace instead of millisPerTrial
   int trialsPerBatch = 1;      ///< stored and told together
   bool failTuning = false;
+  int64_t byRule = 0;  ///< the point that untuned networks use
   std::atomic<int> explained = 0, traced = 0, pausedPolls = 0, told = 0;
 
   Target target() override { return {}; }
@@ -77,10 +78,13 @@ class FakeEngine : public Engine {
   SpaceSample sampleSpace(const records::Task&, const std::string&, int64_t, StopToken) override {
     return {100, 60, true, {{"Expected at most # registers, found #", 40}}};
   }
-  Expected<records::MeasureResult> measure(const records::Task&, const records::Candidate&, StopToken) override {
+  int64_t pointByRule(const records::Task&, const std::string&) override { return byRule; }
+  /// Each step of knob `b` saves a tenth, `a` is of no use.
+  Expected<records::MeasureResult> measure(const records::Task&, const records::Candidate& candidate, StopToken) override {
     records::MeasureResult r;
     r.status = records::Status::ok;
-    r.samples_s = {0.002}, r.sample_flags = {false}, r.verified = true, r.timestamp_s = 1.9e9;
+    r.samples_s = {0.002 - 0.0001 * static_cast<double>(std::max<int64_t>(0, candidate.index) / 10)}, r.sample_flags = {false}, r.verified = true,
+    r.timestamp_s = 1.9e9;
     return r;
   }
   Expected<measure::Roofline> roofline() override { return measure::Roofline{1e11, {{1 << 15, 1e11}, {1 << 28, 1e10}}}; }

@@ -62,6 +62,33 @@ class JourneysTest : public QObject {
   void initTestCase() { ownHome(QStringLiteral("journeys-test"), m_dir.path()); }
   void init() { QSettings().clear(); }
 
+  /// What the choices of a point are worth on this machine.
+  void theChoicesOfAPointArePutBackOneByOne() {
+    LocalEngine engine;
+    const auto w = openWindow(engine, workspace("choices.twdb"));
+    QVERIFY(click(*w, "check.start.tiny"));
+    QVERIFY(click(*w, "card.mlp"));
+    QTRY_VERIFY(w->explaining().space().space);
+    const auto& space = w->explaining().space();
+    const records::Task task = *w->hub().taskValue();
+    qint64 point = space.space->size() - 1;
+    while (point > 0 && (point == engine.pointByRule(task, space.name) || !engine.candidateAt(task, space.name, point))) --point;
+    w->hub().setConfigIndex(point);
+    press(*w, Qt::Key_5, Qt::ControlModifier);
+    auto* dock = named<QDockWidget>(*w, "dock.why");
+    dock->show();
+    dock->raise();
+    auto* button = named<QToolButton>(*w, "button.why.ledger");
+    QTRY_VERIFY2(button->isEnabled(), qPrintable(button->toolTip()));
+    button->click();
+    auto* table = named<QTreeWidget>(*w, "table.why.ledger");
+    QTRY_VERIFY2_WITH_TIMEOUT(text(*w, "label.why.ledger").contains(QStringLiteral("apart")), qPrintable(text(*w, "label.why.ledger")), 120'000);
+    QVERIFY(table->topLevelItemCount() >= 1);
+    for (int i = 0; i < table->topLevelItemCount(); ++i) QVERIFY(!table->topLevelItem(i)->text(3).isEmpty());
+    const auto& sessions = w->workspace().sessions();
+    QTRY_VERIFY(!sessions.empty() && sessions.back().trials >= 2);
+  }
+
   /// From the start page to a tuned kernel, and why it is fast.
   void theFirstTunedKernel() {
     LocalEngine engine;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window without a mouse.
+#include <QComboBox>
+#include <QTimer>
 #include <QTreeView>
 #include <set>
 
@@ -35,6 +37,29 @@ class KeyboardTest : public QObject {
  private Q_SLOTS:
   void initTestCase() { ownHome(QStringLiteral("keyboard-test"), m_dir.path()); }
   void init() { QSettings().clear(); }
+
+  void preferencesHoldAtOnce() {
+    FakeEngine engine;
+    const auto w = openWindow(engine, m_dir.filePath(QStringLiteral("preferences.twdb")));
+    bool seen = false;
+    QTimer::singleShot(0, w.get(), [&] {
+      auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
+      if (!dialog) return;
+      seen = true;
+      auto* theme = named<QComboBox>(*dialog, "combo.preferences.theme");
+      theme->setCurrentIndex(2);
+      Q_EMIT theme->activated(2);
+      named<QCheckBox>(*dialog, "check.preferences.bigType")->setChecked(true);
+      dialog->reject();
+    });
+    press(*w, Qt::Key_Comma, Qt::ControlModifier);
+    QVERIFY(seen);
+    QVERIFY(w->actions().get(QStringLiteral("view.theme.dark"))->isChecked());
+    QVERIFY(widgets::themeOf(w.get()).dark);
+    QVERIFY(w->actions().get(QStringLiteral("view.bigType"))->isChecked());
+    w->setBigType(false);
+    w->setTheme(widgets::ThemeChoice::light);
+  }
 
   void tabReachesEverythingAndIsCaughtNowhere_data() {
     QTest::addColumn<QString>("perspective");

@@ -19,6 +19,7 @@ namespace tw::widgets {
 namespace {
 constexpr int kBuckets = 2000;
 constexpr size_t kRings = 600;
+constexpr int kBandAlpha = 50;
 
 /// Marks an axis in another unit than that of its data.
 class UnitTicker : public QCPAxisTicker {
@@ -192,12 +193,21 @@ void CurveChart::setOverlays(std::vector<Overlay> overlays) {
   refresh();
 }
 
+std::vector<const TrialStore*> CurveChart::stores() const {
+  std::vector<const TrialStore*> all{m_store.get()};
+  for (const Overlay& o : m_overlays) {
+    all.push_back(o.store.get());
+    for (const TrialStorePtr& seed : o.seeds) all.push_back(seed.get());
+  }
+  std::erase(all, nullptr);
+  return all;
+}
+
 CurveUnit CurveChart::unit() const {
   // Tasks of other programs' logs may have no known operations, and so no speed.
-  const bool known =
-      (m_store && m_store->flops() > 0) || std::any_of(m_overlays.begin(), m_overlays.end(), [](const Overlay& o) { return o.store && o.store->flops() > 0; });
-  const bool any =
-      (m_store && m_store->size() > 0) || std::any_of(m_overlays.begin(), m_overlays.end(), [](const Overlay& o) { return o.store && o.store->size() > 0; });
+  const std::vector<const TrialStore*> all = stores();
+  const bool known = std::any_of(all.begin(), all.end(), [](const TrialStore* s) { return s->flops() > 0; });
+  const bool any = std::any_of(all.begin(), all.end(), [](const TrialStore* s) { return s->size() > 0; });
   return any && !known ? CurveUnit::seconds : m_unit;
 }
 
@@ -243,6 +253,8 @@ void CurveChart::showOverlays() {
     m_plot->removeGraph(m_overlayGraphs.back());
     m_overlayGraphs.pop_back();
   }
+  for (QCPGraph* graph : m_bandGraphs) m_plot->removeGraph(graph);
+  m_bandGraphs.clear();
   const Theme& theme = themeOf(this);
   for (size_t i = 0; i < m_overlays.size(); ++i) {
     if (i == m_overlayGraphs.size()) {
@@ -259,6 +271,24 @@ void CurveChart::showOverlays() {
     if (overlay.store) {
       for (const CurvePoint& p : bestCurve(*overlay.store, unit(), m_x)) x << p.x, y << p.y;
     }
+    if (!overlay.seeds.empty()) {
+      const CurveBand band = bandOf(overlay.seeds, unit(), m_x);
+      const auto values = [](const std::vector<double>& v) { return QVector<double>(v.begin(), v.end()); };
+      x = values(band.x), y = values(band.middle);
+      graph->setScatterStyle(QCPScatterStyle::ssNone);
+      QColor shade = style.color;
+      shade.setAlpha(kBandAlpha);
+      for (const std::vector<double>* edge : {&band.low, &band.high}) {
+        QCPGraph* line = m_plot->addGraph();
+        line->setLineStyle(QCPGraph::lsStepLeft);
+        line->setPen(QPen(style.color, 0.8, style.line));
+        line->setData(x, values(*edge), true);
+        line->removeFromLegend();
+        m_bandGraphs.push_back(line);
+      }
+      m_bandGraphs.back()->setBrush(shade);
+      m_bandGraphs.back()->setChannelFillGraph(m_bandGraphs[m_bandGraphs.size() - 2]);
+    }
     graph->setData(x, y, true);
   }
   m_best->setName(m_name.isEmpty() ? tr("Best so far") : m_name);
@@ -272,10 +302,8 @@ void CurveChart::showOverlays() {
 }
 
 double CurveChart::farthest() const {
-  double end = m_store ? curveRange(*m_store, m_x).second : 0;
-  for (const Overlay& o : m_overlays) {
-    if (o.store) end = std::max(end, curveRange(*o.store, m_x).second);
-  }
+  double end = 0;
+  for (const TrialStore* store : stores()) end = std::max(end, curveRange(*store, m_x).second);
   return end;
 }
 
@@ -316,7 +344,9 @@ void CurveChart::rescale() {
   double high = 0, least = HUGE_VAL;
   for (const CurvePoint& p : m_data.trials) high = std::max(high, p.y);
   if (!m_data.best.empty()) least = m_data.best.back().y;
-  for (const QCPGraph* graph : m_overlayGraphs) {
+  std::vector<QCPGraph*> lines = m_overlayGraphs;
+  lines.insert(lines.end(), m_bandGraphs.begin(), m_bandGraphs.end());
+  for (const QCPGraph* graph : lines) {
     for (int i = 0; i < graph->dataCount(); ++i) high = std::max(high, graph->dataMainValue(i)), least = std::min(least, graph->dataMainValue(i));
   }
   if (unit() == CurveUnit::seconds && std::isfinite(least)) {
@@ -407,6 +437,11 @@ Table CurveChart::table() const {
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& row : rows) table.rows.push_back(std::move(row.second));
   for (const Overlay& o : m_overlays) {
+    const CurveBand band = o.seeds.empty() ? CurveBand() : bandOf(o.seeds, unit(), m_x);
+    for (const auto& [values, what] :
+         {std::pair(&band.low, tr("lower quartile")), std::pair(&band.middle, tr("median")), std::pair(&band.high, tr("upper quartile"))}) {
+      for (size_t i = 0; i < band.x.size(); ++i) table.rows.push_back({o.name, QString(), number(band.x[i]), number((*values)[i]), what});
+    }
     if (!o.store) continue;
     for (const CurvePoint& p : bestCurve(*o.store, unit(), m_x))
       table.rows.push_back({o.name, QString::number(o.store->number(p.row)), number(p.x), number(p.y), tr("best so far")});

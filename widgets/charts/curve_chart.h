@@ -13,7 +13,8 @@ class QTimer;
 
 namespace tw::widgets {
 
-/// The tuning curve of one task: trials as points, the best so far as steps, failures by kind in a strip below, and the best so far of other sessions.
+/// The tuning curve of one task: trials as points, the best so far as steps, failures by kind in a strip below, and the best so far of other sessions, or
+/// of groups of them as bands.
 /// Reads TrialStores; never blocks on them.
 class CurveChart : public QWidget, public Tabular {
   Q_OBJECT
@@ -23,6 +24,7 @@ class CurveChart : public QWidget, public Tabular {
     QString name;
     TrialStorePtr store;
     int style = 0;
+    std::vector<TrialStorePtr> seeds = {};  ///< instead of `store`: sessions that differ in their seed alone, as their median and middle half
   };
   explicit CurveChart(QWidget* parent = nullptr);
   void setOverlays(std::vector<Overlay> overlays);
@@ -63,6 +65,8 @@ class CurveChart : public QWidget, public Tabular {
   void showFailures();
   void showOverlays();
   double farthest() const;
+  /// Every store that is drawn.
+  std::vector<const TrialStore*> stores() const;
   void showSelection();
   int rowNear(const QPointF& pixel) const;
   QString describeRow(int row) const;
@@ -79,7 +83,7 @@ class CurveChart : public QWidget, public Tabular {
   CurveX m_x = CurveX::trials;
   QString m_name;
   std::vector<Overlay> m_overlays;
-  std::vector<QCPGraph*> m_overlayGraphs;
+  std::vector<QCPGraph*> m_overlayGraphs, m_bandGraphs;
   QTimer* m_zoomed = nullptr;  ///< collects changes of the range
   int m_shown = -1;
   bool m_userZoomed = false;

@@ -41,6 +41,11 @@ std::pair<double, double> curveRange(const TrialColumns& trials, CurveX x);
 /// With no more trials than buckets every one is kept.
 CurveData reduceCurve(const TrialStore& store, CurveUnit unit, int buckets, CurveX x = CurveX::trials, double low = -std::numeric_limits<double>::infinity(),
                       double high = std::numeric_limits<double>::infinity());
+/// The best so far of several searches against each other: their median and quartiles at equal steps of x, from where all of them have a best.
+struct CurveBand {
+  std::vector<double> x, low, middle, high;  ///< in the units of the axes
+};
+CurveBand bandOf(const std::vector<TrialStorePtr>& searches, CurveUnit unit, CurveX x, int steps = 200);
 /// Only the best so far.
 std::vector<CurvePoint> bestCurve(const TrialStore& store, CurveUnit unit, CurveX x);
 

@@ -52,6 +52,31 @@ class CurveTest : public QObject {
     }
   }
 
+  void aBandHoldsTheMiddleHalf() {
+    std::vector<TrialStorePtr> searches;
+    for (const double first : {1.0, 2.0, 4.0, 5.0, 3.0}) {
+      auto store = std::make_shared<TrialStore>(1e9);
+      for (const double seconds : {first, first / 2, 9.0}) add(*store, records::Status::ok, seconds);
+      searches.push_back(store);
+    }
+    const CurveBand band = bandOf(searches, CurveUnit::seconds, CurveX::trials, 4);
+    QCOMPARE(band.x, (std::vector<double>{1, 1.5, 2, 2.5, 3}));
+    QCOMPARE(band.low, (std::vector<double>{2, 2, 1, 1, 1}));
+    QCOMPARE(band.middle, (std::vector<double>{3, 3, 1.5, 1.5, 1.5}));
+    QCOMPARE(band.high, (std::vector<double>{4, 4, 2, 2, 2}));
+    searches.push_back(std::make_shared<TrialStore>(1e9));  // one that has found nothing yet
+    QVERIFY(bandOf(searches, CurveUnit::seconds, CurveX::trials).x.empty());
+    searches.pop_back();
+    CurveChart chart;
+    chart.setOverlays({{QStringLiteral("random (5 seeds)"), nullptr, 0, searches}});
+    const auto drawn = chart.table();
+    QVERIFY(std::any_of(drawn.rows.begin(), drawn.rows.end(), [](const QStringList& row) { return row.contains(QStringLiteral("median")); }));
+    chart.resize(400, 300);
+    chart.grab();
+    chart.setOverlays({});
+    QVERIFY(chart.table().rows.empty());
+  }
+
   void emptyStore() {
     const CurveData data = reduceCurve(TrialStore(1), CurveUnit::gflops, 100);
     QVERIFY(data.trials.empty() && data.best.empty() && data.failures.empty());
