@@ -20,6 +20,7 @@ namespace {
 Json session_json(const TuneRequest& r) {
   Json json = tune::to_json(r.session);
   json["task_filters"] = r.filters;
+  json["device"] = r.device;
   return json;
 }
 
@@ -40,7 +41,7 @@ std::optional<db::SessionRow> session_to_resume(const std::vector<db::SessionRow
   for (const db::SessionRow& s : sessions) {
     const auto same = [&](const char* key) { return s.options.contains(key) && s.options[key] == wanted[key]; };
     if (s.tuner == r.session.tuner && s.target == r.network->target.str() && same("seed") && same("tuner_params") && same("task_filters") &&
-        s.options.value("space", "") == r.session.space && (!found || found->id < s.id)) {
+        s.options.value("space", "") == r.session.space && s.options.value("device", measure::kLocalDevice) == r.device && (!found || found->id < s.id)) {
       found = s;
     }
   }
@@ -146,8 +147,8 @@ std::string failures_text(const tune::TaskDone& t) {
 std::string cost_text(const tune::SessionReport& r) {
   if (!(r.total_s > 0)) return {};
   const auto share = [&](double seconds) { return 100 * seconds / r.total_s; };
-  return fmt::format("Time {:.1f} s: building {:.0f} %, measuring {:.0f} %, searching {:.0f} %, rest {:.0f} %\n", r.total_s, share(r.build_s), share(r.measure_s),
-                     share(r.search_s), share(r.idle_s()));
+  return fmt::format("Time {:.1f} s: building {:.0f} %, measuring {:.0f} %, searching {:.0f} %, rest {:.0f} %\n", r.total_s, share(r.build_s),
+                     share(r.measure_s), share(r.search_s), share(r.idle_s()));
 }
 
 }  // namespace
@@ -172,6 +173,7 @@ Expected<records::Task> task_of(const db::TaskRow& row) {
 
 Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_ptr<db::Database>& db) {
   TuneResult result;
+  result.device = request.device;
   result.tasks = chosen_tasks(request);
   if (result.tasks.empty()) {
     const std::string& space = request.session.space;
@@ -179,8 +181,7 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
                                                           request.filters.empty() ? "" : fmt::format(" --task {}", fmt::join(request.filters, " ")),
                                                           space.empty() ? "" : fmt::format(" --space {}", printable(space))));
   }
-  TW_TRY(auto builder, measure::local_builder(request.workers));
-  TW_TRY(auto runner, measure::local_runner(request.workers));
+  TW_TRY(const measure::Device device, measure::open_device(request.device, request.network->target, request.workers));
   TW_TRY(auto stored, prepare(request, result.tasks, *db));
   result.session = stored.session;
   result.resumed_trials = stored.resumed;
@@ -196,7 +197,8 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
   if (request.session.transfer) {
     TW_TRY(earlier, earlier_trials(*db, request.network->target));
   }
-  auto report = tune::run_session(stored.tasks, request.session, *builder, *runner, both ? *both : *database, std::ref(monitor), {stop_token(), {}, &earlier});
+  auto report = tune::run_session(stored.tasks, request.session, *device.builder, *device.runner, both ? *both : *database, std::ref(monitor),
+                                  {stop_token(), {}, &earlier});
   const bool cancelled = stop_token().stop_requested() || (report && report->cancelled);
   const char* state = cancelled ? "cancelled" : report ? "done" : "interrupted";
   const auto ended = db->end_session(stored.session, state);
@@ -243,6 +245,8 @@ Json tune_json(const TuneRequest& request, const TuneResult& result) {
   const NetworkTime time = network_time(result);
   return {{"model", request.network->network.imported.name},
           {"target", request.network->target.str()},
+          {"device", result.device},
+          {"simulated", measure::is_simulated(result.device)},
           {"tuner", request.session.tuner},
           {"seed", request.session.seed},
           {"session", result.session.value},
@@ -268,8 +272,10 @@ std::string tune_table(const TuneResult& result) {
                std::isfinite(rate) && rate > 0 ? si_text(rate, "FLOP/s") : "-", std::to_string(t.trials), failures_text(t)});
   }
   const NetworkTime time = network_time(result);
-  return table.text() + fmt::format("\nSum over the network: default {}, tuned {}, {}\n", time_text(time.default_s), time_text(time.best_s),
-                                    ratio_text(time.default_s / time.best_s)) +
+  const std::string simulated = measure::is_simulated(result.device) ? fmt::format("Simulated times of {}, not measured ones\n", result.device) : "";
+  return table.text() + simulated +
+         fmt::format("\nSum over the network: default {}, tuned {}, {}\n", time_text(time.default_s), time_text(time.best_s),
+                     ratio_text(time.default_s / time.best_s)) +
          cost_text(result.report);
 }
 

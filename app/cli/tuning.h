@@ -8,7 +8,7 @@
 #include "app/cli/network.h"
 #include "db/database.h"
 #include "engine/base/json_fwd.h"
-#include "engine/measure/measure.h"
+#include "engine/measure/device.h"
 #include "engine/tune/session.h"
 
 namespace tw::cli {
@@ -22,6 +22,7 @@ struct TuneRequest {
   bool resume = false;   ///< go on with the last session of the same model, tuner, target and seed
   std::string log_path;  ///< AutoTVM's JSON lines are appended to it; none if empty
   measure::WorkerOptions workers;
+  std::string device = measure::kLocalDevice;  ///< see measure/device.h
 };
 
 struct TuneResult {
@@ -29,6 +30,7 @@ struct TuneResult {
   tune::SessionReport report;  ///< one entry per task, in their order
   SessionId session;
   int64_t resumed_trials = 0;  ///< trials that were there before
+  std::string device;          ///< that measured
 };
 
 /// Tunes and shows progress on standard error. Everything reported is stored, also when it is cancelled.
@@ -49,6 +51,7 @@ Expected<StoredNetwork> store_network(db::Database& db, const LoadedNetwork& loa
 /// The document of `tw tune --json`.
 Json tune_json(const TuneRequest& request, const TuneResult& result);
 /// One line per task: default, best, speed-up, rate, trials, failures by kind; then the sum over the network.
+/// Says so if the times are simulated.
 std::string tune_table(const TuneResult& result);
 
 /// Network time as the sum of weight × time over the tasks that have one.

@@ -39,6 +39,11 @@ Expected<schedule::Schedule> rules::schedule_dag(const te::DagPtr& dag, const Ta
   for (const schedule::LayoutStep& l : layouts) b.layout(l.stage, l.pieces);
   for (size_t i = 0; i < dag->ops.size(); ++i)
     if (inlines(*dag, static_cast<int>(i))) b.compute_inline(static_cast<int>(i));
+  if (target.gpu) {
+    for (int i = 0; b.ok() && i < b.num_stages(); ++i)
+      if (!b.at(i).op.is_placeholder() && b.at(i).location != schedule::ComputeLocation::inlined) i = schedule_by_threads(b, i, target);
+    return std::move(b).finish();
+  }
   std::vector<const ir::BufferNode*> done;
   if (b.ok()) done = split_reductions(b, target, how);
   if (b.ok() && schedule_blocks(b, target, how)) return std::move(b).finish();

@@ -23,7 +23,7 @@ te::DagPtr dense(int64_t n, int64_t m, int64_t k, DType t = kFloat32) {
   return std::move(b).finish({z});
 }
 
-Target target(int cores) {
+Target here(int cores) {
   Target t = host_target();
   t.cores = cores;
   return t;
@@ -58,20 +58,20 @@ class LocalTest : public QObject {
   }
 
   void plain_and_tiled() {
-    const records::Task task = records::make_task("dense", dense(30, 40, 50), target(1));
+    const records::Task task = records::make_task("dense", dense(30, 40, 50), here(1));
     const std::vector<Step> tiled{SplitStep{2, 0, 30, {8}}, SplitStep{2, 2, 40, {16}}, AnnotationStep{3, 0, Annotation::parallel}};
     for (const MeasureResult& r : measure(task, {{}, tiled})) fine(r);
   }
 
   void large_tasks_are_sampled() {
-    const records::Task task = records::make_task("dense", dense(192, 200, 210), target(1));
+    const records::Task task = records::make_task("dense", dense(192, 200, 210), here(1));
     const auto results = measure(task, {{}});
     fine(results[0]);
     QVERIFY(results[0].max_rel_error < 1e-5);
   }
 
   void two_threads_and_layouts() {
-    const records::Task task = records::make_task("dense", dense(64, 60, 32), target(2));
+    const records::Task task = records::make_task("dense", dense(64, 60, 32), here(2));
     // w packed as [4][32][16], z as [64/8][60][8]; rows of z in parallel.
     const std::vector<Step> steps{LayoutStep{1, {{0, 0}, {1, 0}, {0, 16}}}, LayoutStep{3, {{0, 0}, {1, 0}, {0, 8}}},
                                   AnnotationStep{3, 0, Annotation::parallel}};
@@ -80,7 +80,7 @@ class LocalTest : public QObject {
 
   void other_types() {
     for (const DType t : {kFloat64, kInt32, kInt64}) {
-      const records::Task task = records::make_task("dense", dense(9, 10, 11, t), target(1));
+      const records::Task task = records::make_task("dense", dense(9, 10, 11, t), here(1));
       const auto r = measure(task, {{}})[0];
       fine(r);
       if (t.is_int()) QCOMPARE(r.max_rel_error, 0.0);
@@ -88,7 +88,7 @@ class LocalTest : public QObject {
   }
 
   void seeds_change_inputs_not_verdicts() {
-    const records::Task task = records::make_task("dense", dense(20, 20, 20), target(1));
+    const records::Task task = records::make_task("dense", dense(20, 20, 20), here(1));
     for (const uint64_t seed : {1, 2, 3}) {
       measure::RunOptions options;
       options.input_seed = seed;
@@ -98,7 +98,7 @@ class LocalTest : public QObject {
   }
 
   void slow_candidates_are_censored() {
-    const records::Task task = records::make_task("dense", dense(100, 100, 100), target(1));
+    const records::Task task = records::make_task("dense", dense(100, 100, 100), here(1));
     measure::RunOptions options;
     options.incumbent_s = 1e-7;
     const auto r = measure(task, {{}}, options)[0];
@@ -108,7 +108,7 @@ class LocalTest : public QObject {
   }
 
   void unverified_runs_say_so() {
-    const records::Task task = records::make_task("dense", dense(20, 20, 20), target(1));
+    const records::Task task = records::make_task("dense", dense(20, 20, 20), here(1));
     measure::RunOptions options;
     options.verify = false;
     const auto r = measure(task, {{}}, options)[0];
@@ -117,7 +117,7 @@ class LocalTest : public QObject {
   }
 
   void illegal_candidates_fail_alone() {
-    const records::Task task = records::make_task("dense", dense(20, 20, 20), target(1));
+    const records::Task task = records::make_task("dense", dense(20, 20, 20), here(1));
     const auto results = measure(task, {{}, {SplitStep{9, 0, 20, {4}}}, {}});
     fine(results[0]);
     QVERIFY(results[1].status == Status::lower_fail);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "engine/measure/measure.h"
+
+namespace tw::measure {
+
+/// What candidates are built for and timed on.
+struct Device {
+  std::string name;
+  bool simulated = false;  ///< its times are estimates; whatever shows them says so
+  std::unique_ptr<Builder> builder;
+  std::unique_ptr<Runner> runner;
+};
+
+inline constexpr const char* kLocalDevice = "local";
+
+/// `local`: this machine's processors. `sim:a100` and so on: a GPU of the table as a formula, wherever this runs.
+/// Errors: invalid_argument for other names, and for a device that does not run code for the target; what opening it gives.
+Expected<Device> open_device(const std::string& name, const Target& target, const WorkerOptions& workers);
+
+/// Whether the name is one of a simulated device.
+bool is_simulated(std::string_view device);
+
+}  // namespace tw::measure

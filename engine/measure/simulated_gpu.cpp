@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/measure/simulated_gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "engine/base/clock.h"
+#include "engine/base/hash.h"
+#include "engine/base/json.h"
+#include "engine/base/rng.h"
+#include "engine/lower/lower.h"
+#include "engine/simulate/kernel_time.h"
+#include "engine/simulate/legality.h"
+
+namespace tw::measure {
+namespace {
+
+using records::Status;
+
+/// How far a kernel is from the formula, as the standard deviation of a logarithm.
+constexpr double kBias = 0.08;
+/// Noise of one sample of kernels of 10 us and below, and of 100 us and above.
+constexpr double kShortNoise = 0.05, kLongNoise = 0.01;
+/// Share of samples that something disturbs, and how much they take longer at least and at most.
+constexpr double kDisturbed = 0.01, kLeastDelay = 1.2, kMostDelay = 2;
+
+/// What stands in an artifact in place of code.
+struct Payload {
+  double seconds = 0;
+  uint64_t identity = 0;
+};
+
+uint64_t identity(const records::Task& task, const records::Candidate& c) { return stable_hash(task.key + "\n" + dump_json(schedule::to_json(c.steps))); }
+
+double noise_of(double seconds) {
+  const double at = std::clamp(std::log10(seconds / 1e-5), 0.0, 1.0);
+  return kShortNoise + at * (kLongNoise - kShortNoise);
+}
+
+class SimulatedBuilder : public Builder {
+ public:
+  explicit SimulatedBuilder(SimulatedGpuOptions options) : options_(options) {}
+
+  std::vector<BuildOutcome> build(const records::Task& task, std::span<const records::Candidate> candidates, StopToken stop) override {
+    std::vector<BuildOutcome> outcomes;
+    for (const records::Candidate& c : candidates)
+      outcomes.push_back(stop.stop_requested() ? BuildOutcome{Status::cancelled, "Cancelled", nullptr, 0} : build_one(task, c));
+    return outcomes;
+  }
+
+ private:
+  BuildOutcome build_one(const records::Task& task, const records::Candidate& c) const {
+    const double start = unix_now_s();
+    const auto ended = [&](Status status, const std::string& message, std::shared_ptr<runtime::Artifact> artifact = nullptr) {
+      return BuildOutcome{status, message, std::move(artifact), unix_now_s() - start};
+    };
+    try {
+      const auto schedule = schedule::Schedule::replay(task.dag, c.steps);
+      if (!schedule) return ended(Status::lower_fail, schedule.error().text());
+      const auto seconds = simulated_seconds(*schedule, task.target);
+      if (!seconds) return ended(seconds.error().code == ErrorCode::resource_limit ? Status::build_fail : Status::lower_fail, seconds.error().text());
+      const uint64_t id = identity(task, c);
+      Rng rng(hash_combine(stable_hash(task.target.str()), id));
+      const Payload payload{*seconds * std::exp(kBias * rng.normal()), id};
+      auto artifact = std::make_shared<runtime::Artifact>();
+      artifact->target = task.target.str();
+      artifact->object.resize(sizeof(payload));
+      std::memcpy(artifact->object.data(), &payload, sizeof(payload));
+      artifact->kernels.push_back({"simulated", {}});
+      return ended(Status::ok, {}, std::move(artifact));
+    } catch (const InternalError& e) {
+      return ended(Status::infra, fmt::format("Internal error: {}", e.what()));
+    }
+  }
+
+  SimulatedGpuOptions options_;
+};
+
+class SimulatedRunner : public Runner {
+ public:
+  explicit SimulatedRunner(SimulatedGpuOptions options) : options_(options) {}
+
+  std::vector<records::MeasureResult> run(const records::Task&, std::span<const BuildOutcome> builds, const RunOptions& run, StopToken stop) override {
+    std::vector<records::MeasureResult> results;
+    for (const BuildOutcome& b : builds) results.push_back(run_one(b, run, stop.stop_requested()));
+    return results;
+  }
+
+ private:
+  records::MeasureResult run_one(const BuildOutcome& build, const RunOptions& run, bool stopped) const {
+    records::MeasureResult r;
+    r.timestamp_s = unix_now_s();
+    if (stopped) {
+      r.status = Status::cancelled;
+      return r;
+    }
+    Payload payload;
+    if (!build.artifact || build.artifact->object.size() != sizeof(payload) || build.artifact->kernels.size() != 1 ||
+        build.artifact->kernels[0].name != "simulated") {
+      r.message = "Expected an artifact of the simulated GPU's builder, found another";
+      return r;
+    }
+    std::memcpy(&payload, build.artifact->object.data(), sizeof(payload));
+    r.status = Status::ok;
+    Rng rng(hash_combine(hash_combine(options_.seed, run.input_seed), payload.identity));
+    const double noise = noise_of(payload.seconds);
+    const int samples = run.samples > 0 ? run.samples : options_.samples;
+    for (int i = 0; i < samples; ++i) {
+      const bool disturbed = rng.uniform_real() < kDisturbed;
+      r.samples_s.push_back(payload.seconds * std::exp(noise * rng.normal()) * (disturbed ? kLeastDelay + (kMostDelay - kLeastDelay) * rng.uniform_real() : 1));
+      r.sample_flags.push_back(disturbed);
+    }
+    r.verified = run.verify;
+    return r;
+  }
+
+  SimulatedGpuOptions options_;
+};
+
+}  // namespace
+
+Expected<double> simulated_seconds(const schedule::Schedule& schedule, const Target& target) {
+  TW_ASSERT(target.gpu.has_value(), "a simulated GPU needs a target with one");
+  TW_TRY(const tir::Func func, lower::lower_and_optimize(schedule, "kernel", target));
+  TW_CHECK(simulate::check_launches(func, *target.gpu));
+  TW_TRY(const auto launches, simulate::launch_facts(func));
+  double seconds = 0;
+  for (const simulate::LaunchFacts& f : launches) {
+    const simulate::KernelTime t = simulate::kernel_time(f, *target.gpu);
+    if (!(t.total > 0))
+      return Error(ErrorCode::resource_limit, fmt::format("Expected a block that fits on a multiprocessor of {}, found one limited by {}", target.gpu->name,
+                                                          target::limit_name(t.occupancy.limit)));
+    seconds += t.total;
+  }
+  return seconds;
+}
+
+std::unique_ptr<Builder> simulated_gpu_builder(SimulatedGpuOptions options) { return std::make_unique<SimulatedBuilder>(options); }
+std::unique_ptr<Runner> simulated_gpu_runner(SimulatedGpuOptions options) { return std::make_unique<SimulatedRunner>(options); }
+
+}  // namespace tw::measure

@@ -1,0 +1,625 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/simulate/launch_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "engine/arith/analyzer.h"
+#include "engine/base/hash.h"
+#include "engine/simulate/access.h"
+#include "engine/simulate/launch.h"
+#include "engine/target/gpu.h"
+#include "engine/tir/visit.h"
+
+namespace tw::simulate {
+
+namespace {
+
+using ir::BinaryOp;
+using ir::Expr;
+using target::kWarp;
+using tir::ForKind;
+using tir::Stmt;
+
+using Lanes = std::array<int64_t, kWarp>;
+
+constexpr int kSampledBlocks = 4, kSampledWarps = 4;
+/// Turns of a loop without a barrier whose loads a compiler starts together.
+constexpr double kUnrolledByCompiler = 4;
+/// Registers of addresses, counters and what the hardware reserves; measured with ptxas 13.0 on matrix products.
+constexpr int kBaseRegisters = 24;
+constexpr int kInstructionBytes = 16;
+
+/// A loop around what is looked at, at one of its turns.
+struct Turn {
+  const ir::VarNode* var;
+  double count;      ///< turns that this one stands for
+  double extent;     ///< of the loop
+  int sample;        ///< which of the turns looked at
+  bool written_out;  ///< unrolled or virtual threads: no loop in machine code
+  bool barrier;      ///< inside
+  const std::unordered_set<const ir::BufferNode*>* stored;
+};
+
+/// Registers for the local arrays that are alive at the same time, at most, and for the largest of them.
+struct LocalArrays {
+  double total = 0, largest = 0;
+};
+LocalArrays local_arrays(const Stmt& s) {
+  LocalArrays out;
+  const auto inside = [&](const Stmt& c) {
+    const LocalArrays n = local_arrays(c);
+    out.total = std::max(out.total, n.total);
+    out.largest = std::max(out.largest, n.largest);
+  };
+  tir::match(
+      s, [&](const tir::ForNode& n) { inside(n.body); },
+      [&](const tir::AllocNode& n) {
+        inside(n.body);
+        if (n.buffer->scope != ir::Scope::local) return;
+        const auto registers = static_cast<double>((n.buffer->bytes() + 3) / 4);
+        out.total += registers;
+        out.largest = std::max(out.largest, registers);
+      },
+      [&](const tir::LetNode& n) { inside(n.body); },
+      [&](const tir::IfNode& n) {
+        inside(n.then_body);
+        if (n.else_body) inside(*n.else_body);
+      },
+      [&](const tir::SeqNode& n) {
+        for (const Stmt& c : n.stmts) inside(c);
+      },
+      [](const auto&) {});
+  return out;
+}
+
+/// What is known of a loop's body before it is walked.
+struct BodyFacts {
+  bool barrier = false, tested = false;  ///< tested: some condition inside uses the variable
+  std::unordered_set<const ir::BufferNode*> stored;
+};
+
+class Collector {
+ public:
+  Collector(const Launch& launch, LaunchFacts& facts) : launch_(launch), facts_(facts) {
+    for (int d = 0; d < 3; ++d) {
+      facts_.grid[d] = launch.at[d].extent;
+      facts_.block[d] = static_cast<int>(launch.at[3 + d].extent);
+    }
+    facts_.shared_bytes = launch.shared_bytes;
+  }
+
+  void run() {
+    const int64_t blocks = facts_.blocks();
+    const int warps = facts_.warps();
+    const int64_t some_blocks = std::min<int64_t>(blocks, kSampledBlocks);
+    const int some_warps = std::min(warps, kSampledWarps);
+    share_ = 1.0 / static_cast<double>(some_blocks * some_warps);
+    for (int64_t b = 0; b < some_blocks; ++b)
+      for (int w = 0; w < some_warps; ++w) {
+        first_ = b == 0 && w == 0;
+        enter((2 * b + 1) * blocks / (2 * some_blocks), w * warps / some_warps);
+        walk(launch_.program);
+        count_accesses();
+      }
+    finish();
+  }
+
+ private:
+  void enter(int64_t block, int warp) {
+    const int64_t bx = block % facts_.grid[0], by = block / facts_.grid[0] % facts_.grid[1], bz = block / facts_.grid[0] / facts_.grid[1];
+    active_ = 0;
+    seen_.clear();
+    rounds_.clear();
+    epoch_ = 0;
+    Lanes at[6];
+    for (int lane = 0; lane < kWarp; ++lane) {
+      const auto l = static_cast<size_t>(lane);
+      const int id = warp * kWarp + lane;
+      if (id < facts_.threads()) active_ |= 1u << lane;
+      at[0][l] = bx, at[1][l] = by, at[2][l] = bz;
+      at[3][l] = id % facts_.block[0];
+      at[4][l] = id / facts_.block[0] % facts_.block[1];
+      at[5][l] = id / facts_.block[0] / facts_.block[1] % facts_.block[2];
+    }
+    for (int d = 0; d < 6; ++d)
+      if (launch_.at[d].var) env_[launch_.at[d].var] = at[d];
+  }
+
+  const BodyFacts& body_facts(const tir::ForNode& n) {
+    const auto [it, made] = body_facts_.try_emplace(&n);
+    if (!made) return it->second;
+    BodyFacts& f = it->second;
+    const auto tests = [&](const Expr& cond) { f.tested = f.tested || uses(cond).contains(n.var.get()); };
+    tir::walk(n.body, [&](const Stmt& s) {
+      f.barrier = f.barrier || tir::as<tir::SyncNode>(s) || tir::as<tir::AllReduceNode>(s);
+      if (const auto* st = tir::as<tir::StoreNode>(s)) f.stored.insert(st->buffer.get());
+      if (const auto* i = tir::as<tir::IfNode>(s)) tests(i->cond);
+    });
+    tir::walk_exprs(n.body, [&](const Expr& root) {
+      ir::walk(root, [&](const Expr& e) {
+        if (const auto* s = ir::as<ir::SelectNode>(e)) tests(s->cond);
+      });
+    });
+    return f;
+  }
+
+  /// Variables that a value depends on, those behind lets included.
+  const std::unordered_set<const ir::VarNode*>& uses(const Expr& e) {
+    const auto [it, made] = uses_.try_emplace(e.get());
+    if (!made) return it->second;
+    std::unordered_set<const ir::VarNode*> found;
+    ir::walk(e, [&](const Expr& x) {
+      const auto* v = ir::as<ir::VarNode>(x);
+      if (!v) return;
+      if (const auto let = let_uses_.find(v); let != let_uses_.end())
+        found.insert(let->second.begin(), let->second.end());
+      else
+        found.insert(v);
+    });
+    return uses_[e.get()] = std::move(found);
+  }
+
+  void walk(const Stmt& s) {
+    if (active_ == 0) return;
+    tir::match(
+        s, [&](const tir::ForNode& n) { loop(n); }, [&](const tir::StoreNode& n) { store(n); }, [&](const tir::AllocNode& n) { walk(n.body); },
+        [&](const tir::LetNode& n) {
+          count_value(n.value, false);
+          let_uses_[n.var.get()] = uses(n.value);
+          env_[n.var.get()] = lanes(n.value);
+          walk(n.body);
+        },
+        [&](const tir::IfNode& n) { branch(n); },
+        [&](const tir::SeqNode& n) {
+          for (const Stmt& c : n.stmts) walk(c);
+        },
+        [&](const tir::SyncNode&) {
+          facts_.barriers += share_ * turns();
+          facts_.control += share_ * turns();
+          ++epoch_;
+        },
+        [&](const tir::AllReduceNode& n) {
+          const double steps = std::ceil(
+              std::log2(std::max<double>(2, static_cast<double>(launch_.at[static_cast<int>(n.thread) - static_cast<int>(ForKind::block_x)].extent))));
+          facts_.special += share_ * turns() * steps;
+          facts_.fp32 += share_ * turns() * steps;
+          if (facts_.warps() > 1) facts_.barriers += share_ * turns() * 2;
+          ++epoch_;
+        });
+  }
+
+  void loop(const tir::ForNode& n) {
+    const auto extent = ir::as_int(n.extent);
+    const int64_t count = extent ? *extent : std::max<int64_t>(1, lanes(n.extent)[0]);
+    if (count <= 0) return;
+    const BodyFacts& body = body_facts(n);
+    const bool written_out = n.for_kind == ForKind::unrolled || n.for_kind == ForKind::vthread || n.for_kind == ForKind::vectorized;
+    const Lanes min = lanes(n.min);
+    // One turn stands for all, unless a condition asks which: then the first and the last stand for themselves.
+    std::vector<std::pair<int64_t, double>> turns_at;
+    if (body.tested && count > 2)
+      turns_at = {{0, 1}, {count / 2, static_cast<double>(count - 2)}, {count - 1, 1}};
+    else if (body.tested)
+      for (int64_t k = 0; k < count; ++k) turns_at.emplace_back(k, 1);
+    else
+      turns_at = {{count / 2, static_cast<double>(count)}};
+    int sample = 0;
+    for (const auto& [turn, stands_for] : turns_at) {
+      Lanes at = min;
+      for (int64_t& v : at) v += turn;
+      env_[n.var.get()] = at;
+      stack_.push_back({n.var.get(), stands_for, static_cast<double>(count), sample++, written_out, body.barrier, &body.stored});
+      if (!written_out) {
+        facts_.integer += share_ * turns();
+        facts_.control += share_ * turns();
+      }
+      walk(n.body);
+      stack_.pop_back();
+    }
+  }
+
+  void branch(const tir::IfNode& n) {
+    const uint32_t outer = active_;
+    count_value(n.cond, false);
+    uint32_t taken = outer;
+    if (n.cond->dtype.is_scalar()) {
+      const Lanes c = lanes(n.cond);
+      for (int lane = 0; lane < kWarp; ++lane)
+        if (c[static_cast<size_t>(lane)] == 0) taken &= ~(1u << lane);
+    }
+    active_ = taken;
+    walk(n.then_body);
+    active_ = outer & ~taken;
+    if (n.else_body) walk(*n.else_body);
+    active_ = outer;
+  }
+
+  void store(const tir::StoreNode& n) {
+    count_value(n.value, false);
+    for (const Expr& i : n.indices) count_loads(i);
+    if (n.buffer->scope != ir::Scope::local) access(n.buffer, n.indices, n.value->dtype, true, &n);
+  }
+
+  /// How often the code here runs in a warp.
+  double turns() const {
+    double n = 1;
+    for (const Turn& t : stack_) n *= t.count;
+    return n;
+  }
+  /// How often it stands in the machine code.
+  double copies() const {
+    double n = 1;
+    for (const Turn& t : stack_)
+      if (t.written_out) n *= t.count;
+    return n;
+  }
+
+  /// Arithmetic and loads of a value. `fused`: an addition of this product, one instruction with it, is counted already.
+  void count_value(const Expr& e, bool fused) {
+    const double n = share_ * turns() * e->dtype.lanes;
+    const auto arithmetic = [&](DType t, double instructions) {
+      if (t.is_float())
+        (t.bits == 64 ? facts_.fp64 : t.bits == 16 ? facts_.fp16 : facts_.fp32) += n * instructions * (t.bits == 16 ? 0.5 : 1);
+      else
+        facts_.integer += n * instructions;
+      if (first_) code_ += copies() * instructions * e->dtype.lanes;
+    };
+    ir::match(
+        e, [](const ir::IntImmNode&) {}, [](const ir::FloatImmNode&) {}, [](const ir::VarNode&) {},
+        [&](const ir::CastNode& c) {
+          facts_.special += n / 2;  // conversions run at the rate of special functions or twice it
+          count_value(c.value, false);
+        },
+        [&](const ir::NotNode& c) { count_value(c.value, false); },
+        [&](const ir::BinaryNode& b) {
+          const bool is_float = b.a->dtype.is_float(), sum = b.op == BinaryOp::add || b.op == BinaryOp::sub;
+          const auto is_product = [](const Expr& x) {
+            const auto* p = ir::as<ir::BinaryNode>(x);
+            return p && p->op == BinaryOp::mul && p->dtype.is_float();
+          };
+          const bool with_a = is_float && sum && is_product(b.a), with_b = is_float && sum && !with_a && is_product(b.b);
+          if (is_float && b.op == BinaryOp::div) {
+            facts_.special += n;
+            arithmetic(b.a->dtype, 8);
+          } else if (!fused) {
+            arithmetic(b.a->dtype, 1);
+          }
+          count_value(b.a, with_a);
+          count_value(b.b, with_b);
+        },
+        [&](const ir::SelectNode& s) {
+          arithmetic(kInt32, 1);
+          count_value(s.cond, false);
+          // Lazy: what no thread of the warp chooses costs nothing.
+          const uint32_t outer = active_;
+          uint32_t taken = outer;
+          if (s.cond->dtype.is_scalar()) {
+            const Lanes c = lanes(s.cond);
+            for (int lane = 0; lane < kWarp; ++lane)
+              if (c[static_cast<size_t>(lane)] == 0) taken &= ~(1u << lane);
+          }
+          if ((active_ = taken) != 0) count_value(s.if_true, false);
+          if ((active_ = s.cond->dtype.is_scalar() ? outer & ~taken : outer) != 0) count_value(s.if_false, false);
+          active_ = outer;
+        },
+        [&](const ir::LoadNode& l) {
+          for (const Expr& i : l.indices) count_loads(i);
+          if (l.buffer->scope != ir::Scope::local) access(l.buffer, l.indices, l.dtype, false, nullptr);
+        },
+        [&](const ir::RampNode& r) { count_value(r.base, false); }, [&](const ir::BroadcastNode& b) { count_value(b.value, false); },
+        [&](const ir::CallNode& c) {
+          const bool cheap = c.function == ir::Intrinsic::fabs || c.function == ir::Intrinsic::floor || c.function == ir::Intrinsic::ceil ||
+                             c.function == ir::Intrinsic::trunc || c.function == ir::Intrinsic::round;
+          if (!cheap) facts_.special += n;
+          arithmetic(c.dtype, cheap ? 1 : 6);
+          for (const Expr& a : c.args) count_value(a, false);
+        });
+  }
+  /// Of an index only what it reads counts: the arithmetic of addresses is counted with the access.
+  void count_loads(const Expr& index) {
+    ir::walk(index, [&](const Expr& e) {
+      if (const auto* l = ir::as<ir::LoadNode>(e)) access(l->buffer, l->indices, l->dtype, false, nullptr);
+    });
+  }
+
+  struct Place {
+    Expr base;   ///< in elements
+    int bytes;   ///< of each thread
+    int pieces;  ///< separate accesses of that size
+  };
+  static Place place_of(const ir::Buffer& buffer, const std::vector<Expr>& indices, DType t) {
+    Expr flat = ir::index(0);
+    int lanes = t.lanes;
+    bool together = true;
+    for (size_t d = 0; d < indices.size(); ++d) {
+      Expr i = indices[d];
+      if (const auto* r = ir::as<ir::RampNode>(i)) {
+        together = ir::is_int(r->stride, 1) && d + 1 == indices.size();
+        i = r->base;
+      } else if (const auto* b = ir::as<ir::BroadcastNode>(i)) {
+        i = b->value;
+      }
+      flat = d == 0 ? i : flat * buffer->shape[d] + i;
+    }
+    const int element = buffer->dtype.bytes();
+    if (!together || lanes * element > 16) return {flat, element, lanes};
+    return {flat, lanes * element, 1};
+  }
+
+  void access(const ir::Buffer& buffer, const std::vector<Expr>& indices, DType t, bool is_store, const tir::StoreNode* store) {
+    const auto key = store ? static_cast<const void*>(store) : static_cast<const void*>(indices.empty() ? nullptr : indices.back().get());
+    auto found = places_.find(key);
+    if (found == places_.end()) found = places_.emplace(key, place_of(buffer, indices, t)).first;
+    const Place& place = found->second;
+    const auto& used = uses(place.base);
+
+    // Loops that a compiler moves the access out of, and copies of it that are the same, count once.
+    double times = 1, rounds = 1;
+    uint64_t path = static_cast<uint64_t>(epoch_) + 1;
+    bool hoisted = true;
+    for (size_t k = 0; k < stack_.size(); ++k) {
+      const Turn& turn = stack_[k];
+      const bool varies = is_store || used.contains(turn.var) || (!turn.written_out && (turn.barrier || turn.stored->contains(buffer.get())));
+      if (!varies) continue;
+      times *= turn.count;
+      if (!turn.written_out) {
+        rounds *= turn.barrier ? turn.count : std::max(1.0, turn.count / kUnrolledByCompiler);
+        hoisted = false;
+      }
+      path = hash_combine(path, k * 4 + static_cast<uint64_t>(turn.sample));
+    }
+    WarpAccess warp{.at = lanes(place.base), .active = active_, .bytes = place.bytes};
+    for (int64_t& a : warp.at) a *= buffer->dtype.bytes();
+    const uint64_t content = hash_combine(hash_combine(static_cast<uint64_t>(warp.at[first_lane()]), static_cast<uint64_t>(warp.at[last_lane()])),
+                                          hash_combine(hash_combine(path, stable_hash(buffer->name)), is_store));
+    if (!seen_.insert(content).second) return;
+    const bool shared = buffer->scope == ir::Scope::shared;
+    pending_.push_back({buffer.get(), path, is_store, warp, share_ * times * place.pieces, hoisted, std::max(1.0, times * copies() / std::max(1.0, turns()))});
+    if (!is_store && !shared) {
+      if (rounds_.insert(path).second) facts_.dependent_loads += share_ * rounds;
+      loads_ += share_ * times * place.pieces;
+    }
+    if (first_ && !is_store) (shared ? live_loads_ : staged_) += copies_of(used) * warp.bytes / 4;
+    if (first_ && !shared) touch(buffer, place, used);
+  }
+
+  size_t first_lane() const { return static_cast<size_t>(std::countr_zero(active_)); }
+  size_t last_lane() const { return static_cast<size_t>(kWarp - 1 - std::countl_zero(active_)); }
+
+  struct Pending {
+    const ir::BufferNode* buffer;
+    uint64_t path;
+    bool is_store;
+    WarpAccess warp;
+    double times;
+    bool hoisted;
+    double copies;  ///< in the machine code
+  };
+
+  /// Accesses of a warp whose elements lie together in every thread become one of up to 16 bytes, as a compiler makes them where they are aligned.
+  void count_accesses() {
+    std::stable_sort(pending_.begin(), pending_.end(), [](const Pending& a, const Pending& b) {
+      const auto key = [](const Pending& p) {
+        return std::tuple(p.buffer, p.is_store, p.path, p.warp.active, p.warp.at[static_cast<size_t>(std::countr_zero(p.warp.active))]);
+      };
+      return key(a) < key(b);
+    });
+    for (size_t i = 0; i < pending_.size();) {
+      size_t n = 1;
+      while (i + n < pending_.size() && continues(pending_[i + n - 1], pending_[i + n])) ++n;
+      for (const size_t end = i + n; i < end;) {
+        Pending p = pending_[i];
+        size_t joined = 1;
+        for (const size_t wanted : {4, 2})
+          if (joined == 1 && i + wanted <= end && static_cast<int>(wanted) * p.warp.bytes <= 16 && aligned(p.warp, static_cast<int64_t>(wanted) * p.warp.bytes))
+            joined = wanted;
+        p.warp.bytes *= static_cast<int>(joined);
+        count(p);
+        i += joined;
+      }
+    }
+    pending_.clear();
+  }
+  static bool continues(const Pending& a, const Pending& b) {
+    if (a.buffer != b.buffer || a.is_store != b.is_store || a.path != b.path || a.warp.active != b.warp.active || a.warp.bytes != b.warp.bytes) return false;
+    for (size_t lane = 0; lane < a.warp.at.size(); ++lane)
+      if (a.warp.active >> lane & 1 && b.warp.at[lane] != a.warp.at[lane] + a.warp.bytes) return false;
+    return true;
+  }
+  static bool aligned(const WarpAccess& a, int64_t bytes) {
+    for (size_t lane = 0; lane < a.at.size(); ++lane)
+      if (a.active >> lane & 1 && a.at[lane] % bytes != 0) return false;
+    return true;
+  }
+
+  void count(const Pending& p) {
+    const bool shared = p.buffer->scope == ir::Scope::shared;
+    (shared ? facts_.shared_access : facts_.global_access) += p.times;
+    if (!p.hoisted) facts_.integer += p.times;
+    if (first_) code_ += 2 * p.copies;
+    if (shared) {
+      facts_.shared_wavefronts += p.times * wavefronts(p.warp);
+      return;
+    }
+    (p.is_store ? facts_.store_sectors : facts_.load_sectors) += p.times * sectors(p.warp);
+    if (!p.is_store) facts_.load_lines += p.times * lines(p.warp);
+  }
+
+  /// Copies of an access in written-out loops that its address depends on.
+  double copies_of(const std::unordered_set<const ir::VarNode*>& used) const {
+    double n = 1;
+    for (const Turn& t : stack_)
+      if (t.written_out && used.contains(t.var)) n *= t.extent;
+    return n;
+  }
+
+  struct Touched {
+    ir::Buffer buffer;
+    double block_elements = 0, elements = 0;  ///< summed over the accesses
+    int64_t block_low = 0, block_high = -1, low = 0, high = -1;
+    bool depends[3] = {};
+  };
+
+  void touch(const ir::Buffer& buffer, const Place& place, const std::unordered_set<const ir::VarNode*>& used) {
+    double inside = static_cast<double>(place.bytes) / buffer->dtype.bytes() * place.pieces, all = inside;
+    arith::Analyzer block, grid;
+    for (const Turn& t : stack_) {
+      if (used.contains(t.var)) inside *= t.extent, all *= t.extent;
+      for (arith::Analyzer* a : {&block, &grid}) a->bind(t.var, {0, static_cast<int64_t>(t.extent) - 1});
+    }
+    for (int d = 0; d < 6; ++d) {
+      const Launch::Coordinate& c = launch_.at[d];
+      if (!c.var) continue;
+      const bool here = used.contains(c.var);
+      if (here) all *= static_cast<double>(c.extent);
+      if (here && d >= 3) inside *= static_cast<double>(c.extent);
+      grid.bind(c.var, {0, c.extent - 1});
+      block.bind(c.var, d >= 3 ? arith::Bounds{0, c.extent - 1} : arith::Bounds{0, 0});
+    }
+    auto it = std::find_if(touched_.begin(), touched_.end(), [&](const Touched& t) { return t.buffer.same_as(buffer); });
+    if (it == touched_.end()) it = touched_.insert(it, Touched{buffer});
+    it->block_elements += inside;
+    it->elements += all;
+    for (int d = 0; d < 3; ++d) it->depends[d] = it->depends[d] || (launch_.at[d].var && used.contains(launch_.at[d].var));
+    const auto widen = [&](const arith::Bounds& b, int64_t& low, int64_t& high) {
+      const int64_t from = b.finite() ? std::max<int64_t>(0, b.lo) : 0,
+                    to = b.finite() ? std::min(b.hi, buffer->num_elements() - 1) : buffer->num_elements() - 1;
+      if (high < low)
+        low = from, high = to;
+      else
+        low = std::min(low, from), high = std::max(high, to);
+    };
+    widen(block.bounds(place.base), it->block_low, it->block_high);
+    widen(grid.bounds(place.base), it->low, it->high);
+  }
+
+  /// The value in each thread. What is read from arrays is not known: numbers spread over the array that stay the same for the same address.
+  Lanes lanes(const Expr& e) {
+    Lanes out{};
+    ir::match(
+        e, [&](const ir::IntImmNode& n) { out.fill(n.value); }, [&](const ir::FloatImmNode&) { out.fill(1); },
+        [&](const ir::VarNode& v) {
+          if (const auto it = env_.find(&v); it != env_.end()) out = it->second;
+        },
+        [&](const ir::CastNode& c) { out = lanes(c.value); },
+        [&](const ir::NotNode& n) {
+          out = lanes(n.value);
+          for (int64_t& v : out) v = v == 0;
+        },
+        [&](const ir::BinaryNode& b) {
+          if (b.a->dtype.is_float()) return out.fill(1);
+          const Lanes x = lanes(b.a), y = lanes(b.b);
+          for (size_t k = 0; k < x.size(); ++k) out[k] = apply(b.op, x[k], y[k]);
+        },
+        [&](const ir::SelectNode& s) {
+          const Lanes c = lanes(s.cond), x = lanes(s.if_true), y = lanes(s.if_false);
+          for (size_t k = 0; k < c.size(); ++k) out[k] = c[k] ? x[k] : y[k];
+        },
+        [&](const ir::LoadNode& l) {
+          const Lanes at = l.indices.empty() ? Lanes{} : lanes(l.indices.back());
+          for (size_t k = 0; k < at.size(); ++k) out[k] = static_cast<int64_t>(hash_combine(stable_hash(l.buffer->name), static_cast<uint64_t>(at[k])) % 1024);
+        },
+        [&](const ir::RampNode& r) { out = lanes(r.base); }, [&](const ir::BroadcastNode& b) { out = lanes(b.value); },
+        [&](const ir::CallNode&) { out.fill(1); });
+    return out;
+  }
+  static int64_t apply(BinaryOp op, int64_t a, int64_t b) {
+    switch (op) {
+      case BinaryOp::add:
+        return a + b;
+      case BinaryOp::sub:
+        return a - b;
+      case BinaryOp::mul:
+        return a * b;
+      case BinaryOp::div:
+        return b == 0 ? 0 : a / b;
+      case BinaryOp::floor_div:
+        return b == 0 ? 0 : arith::floor_div_int(a, b);
+      case BinaryOp::floor_mod:
+        return b == 0 ? 0 : arith::floor_mod_int(a, b);
+      case BinaryOp::min:
+        return std::min(a, b);
+      case BinaryOp::max:
+        return std::max(a, b);
+      case BinaryOp::eq:
+        return a == b;
+      case BinaryOp::ne:
+        return a != b;
+      case BinaryOp::lt:
+        return a < b;
+      case BinaryOp::le:
+        return a <= b;
+      case BinaryOp::and_:
+        return a && b;
+      case BinaryOp::or_:
+        return a || b;
+      case BinaryOp::bit_and:
+        return a & b;
+      case BinaryOp::bit_or:
+        return a | b;
+      case BinaryOp::bit_xor:
+        return a ^ b;
+      case BinaryOp::shl:
+        return b < 0 || b > 62 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) << b);
+      case BinaryOp::shr:
+        return b < 0 || b > 62 ? 0 : a >> b;
+    }
+    return 0;
+  }
+
+  void finish() {
+    // R = results + 2 * (rows + columns of operands) + staged loads + base: 24 of 28 matrix products compiled with ptxas 13.0 lie within 15 registers of it.
+    const LocalArrays local = local_arrays(launch_.program);
+    const double operands = std::min(live_loads_, 4 * std::ceil(std::sqrt(local.largest))), held = local.total - local.largest;
+    facts_.registers = static_cast<int>(local.total + std::max(0.0, operands - held) + std::min(staged_, 32.0)) + kBaseRegisters;
+    facts_.loads_in_flight = facts_.dependent_loads > 0 ? std::max(1.0, loads_ / facts_.dependent_loads) : 1;
+    facts_.code_bytes = static_cast<int64_t>(code_ * kInstructionBytes);
+    for (const Touched& t : touched_) {
+      const auto bytes = [&](double elements, int64_t low, int64_t high) {
+        return static_cast<int64_t>(std::min(elements, static_cast<double>(high - low + 1))) * t.buffer->dtype.bytes();
+      };
+      ArrayTraffic a{.name = t.buffer->name, .bytes = bytes(t.elements, t.low, t.high), .block_bytes = bytes(t.block_elements, t.block_low, t.block_high)};
+      std::copy(std::begin(t.depends), std::end(t.depends), std::begin(a.depends));
+      facts_.arrays.push_back(a);
+    }
+  }
+
+  const Launch& launch_;
+  LaunchFacts& facts_;
+  std::unordered_map<const ir::VarNode*, Lanes> env_;
+  std::unordered_map<const ir::VarNode*, std::unordered_set<const ir::VarNode*>> let_uses_;
+  std::unordered_map<const ir::ExprNode*, std::unordered_set<const ir::VarNode*>> uses_;
+  std::unordered_map<const tir::ForNode*, BodyFacts> body_facts_;
+  std::unordered_map<const void*, Place> places_;  ///< by statement of a store or last index of a load
+  std::vector<Turn> stack_;
+  std::vector<Pending> pending_;                ///< accesses of the warp so far
+  std::unordered_set<uint64_t> seen_, rounds_;  ///< accesses and rounds of loads of the warp so far
+  std::vector<Touched> touched_;
+  uint32_t active_ = 0;
+  bool first_ = true;
+  int epoch_ = 0;  ///< barriers passed so far, as written
+  double share_ = 1;
+  double live_loads_ = 0, staged_ = 0, loads_ = 0, code_ = 0;
+};
+
+}  // namespace
+
+Expected<std::vector<LaunchFacts>> launch_facts(const tir::Func& f) {
+  TW_TRY(const std::vector<Launch> launches, launches_of(f));
+  std::vector<LaunchFacts> out;
+  for (const Launch& launch : launches) {
+    LaunchFacts facts;
+    Collector(launch, facts).run();
+    out.push_back(std::move(facts));
+  }
+  return out;
+}
+
+}  // namespace tw::simulate

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/simulate/legality.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/simulate/launch.h"
+#include "engine/tir/visit.h"
+
+namespace tw::simulate {
+
+namespace {
+
+/// Virtual threads are written out: more of them in one thread are a mistake of the schedule.
+constexpr int64_t kMaxVirtualThreads = 64;
+/// Registers that addresses and counters need at least, beside local arrays.
+constexpr int64_t kLeastRegisters = 10;
+/// Local arrays beyond this many bytes do not fit into a thread's local memory.
+constexpr int64_t kMaxLocalBytes = 512 * 1024;
+
+Error refused(const char* what, int64_t found, int64_t most, const target::Gpu& gpu) {
+  return Error(ErrorCode::resource_limit, fmt::format("Expected at most {} {} on {}, found {}", most, what, gpu.name, found));
+}
+
+/// Elements of local arrays of up to 4 bytes that are alive at the same time at most, and virtual threads along one path.
+struct ThreadNeeds {
+  int64_t local_bytes = 0, virtual_threads = 1;
+};
+ThreadNeeds needs_of(const tir::Stmt& s) {
+  ThreadNeeds out;
+  const auto inside = [&](const tir::Stmt& c) {
+    const ThreadNeeds n = needs_of(c);
+    out.local_bytes = std::max(out.local_bytes, n.local_bytes);
+    out.virtual_threads = std::max(out.virtual_threads, n.virtual_threads);
+  };
+  tir::match(
+      s,
+      [&](const tir::ForNode& n) {
+        inside(n.body);
+        if (n.for_kind == tir::ForKind::vthread) out.virtual_threads *= ir::as_int(n.extent).value_or(1);
+      },
+      [&](const tir::AllocNode& n) {
+        inside(n.body);
+        if (n.buffer->scope == ir::Scope::local) out.local_bytes += n.buffer->bytes();
+      },
+      [&](const tir::LetNode& n) { inside(n.body); },
+      [&](const tir::IfNode& n) {
+        inside(n.then_body);
+        if (n.else_body) inside(*n.else_body);
+      },
+      [&](const tir::SeqNode& n) {
+        for (const tir::Stmt& c : n.stmts) inside(c);
+      },
+      [](const auto&) {});
+  return out;
+}
+
+Expected<void> check_launch(const Launch& launch, const target::Gpu& gpu) {
+  const target::GpuArch& arch = target::gpu_arch(gpu.capability);
+  const int64_t threads = launch.threads();
+  if (threads > target::kMaxBlockThreads) return refused("threads in a block", threads, target::kMaxBlockThreads, gpu);
+  if (launch.block(2) > target::kMaxThreadsZ) return refused("threads along z in a block", launch.block(2), target::kMaxThreadsZ, gpu);
+  if (launch.grid(0) > target::kMaxGridX) return refused("blocks along x", launch.grid(0), target::kMaxGridX, gpu);
+  for (const int d : {1, 2})
+    if (launch.grid(d) > target::kMaxGridYZ) return refused(d == 1 ? "blocks along y" : "blocks along z", launch.grid(d), target::kMaxGridYZ, gpu);
+  if (launch.shared_bytes > arch.shared_opt_in) return refused("bytes of shared memory in a block", launch.shared_bytes, arch.shared_opt_in, gpu);
+  const ThreadNeeds needs = needs_of(launch.program);
+  if (needs.virtual_threads > kMaxVirtualThreads) return refused("virtual threads", needs.virtual_threads, kMaxVirtualThreads, gpu);
+  if (needs.local_bytes > kMaxLocalBytes) return refused("bytes of local arrays in a thread", needs.local_bytes, kMaxLocalBytes, gpu);
+  // What does not fit into registers is spilled, which is slow but legal; a block that cannot have the least number of registers is not.
+  if (const target::Occupancy o = target::occupancy(gpu.capability, static_cast<int>(threads), kLeastRegisters, launch.shared_bytes); o.blocks == 0)
+    return Error(ErrorCode::resource_limit,
+                 fmt::format("Expected a block that fits on a multiprocessor of {}, found one limited by {}", gpu.name, target::limit_name(o.limit)));
+  return {};
+}
+
+}  // namespace
+
+Expected<void> check_launches(const tir::Func& f, const target::Gpu& gpu) {
+  TW_TRY(const std::vector<Launch> launches, launches_of(f));
+  for (const Launch& l : launches) TW_CHECK(check_launch(l, gpu));
+  return {};
+}
+
+}  // namespace tw::simulate
