@@ -168,6 +168,9 @@ int64_t known_divisor(const Expr& e) {
         if (n.op == BinaryOp::add || n.op == BinaryOp::sub) return std::gcd(known_divisor(n.a), known_divisor(n.b));
         // The cap keeps long products from overflowing; a divisor of the true one is still right.
         if (n.op == BinaryOp::mul) return std::gcd(known_divisor(n.a), int64_t{1} << 20) * std::gcd(known_divisor(n.b), int64_t{1} << 20);
+        // x mod c is x less a multiple of c.
+        if (n.op == BinaryOp::floor_mod) return std::gcd(known_divisor(n.a), known_divisor(n.b));
+        if (const auto c = ir::as_int(n.b); n.op == BinaryOp::floor_div && c && *c > 0 && known_divisor(n.a) % *c == 0) return known_divisor(n.a) / *c;
         return 1;
       },
       [](const auto&) -> int64_t { return 1; });
@@ -217,6 +220,9 @@ std::optional<LaneOffsets> lane_offsets(const Expr& e) {
   const bool uniform = std::all_of(b->offsets.begin(), b->offsets.end(), [](int64_t o) { return o == 0; });
   if (!sum && (!by || !uniform)) return std::nullopt;
   const bool divides = by && *by > 0 && known_divisor(a->base) % *by == 0;
+  // All lanes lie between two multiples of what divides the base and the constant: one quotient, remainders side by side.
+  const int64_t step = by && *by > 0 ? std::gcd(known_divisor(a->base), *by) : 0;
+  const bool stays = !divides && std::all_of(a->offsets.begin(), a->offsets.end(), [&](int64_t o) { return o >= 0 && o < step; });
   switch (n->op) {
     case BinaryOp::add:
     case BinaryOp::sub:
@@ -228,10 +234,12 @@ std::optional<LaneOffsets> lane_offsets(const Expr& e) {
       for (int64_t& o : a->offsets) o *= *by;
       return a;
     case BinaryOp::floor_div:
+      if (stays) return LaneOffsets{ir::floor_div(a->base, b->base), std::vector<int64_t>(lanes, 0)};
       a->base = ir::floor_div(a->base, b->base);
       for (int64_t& o : a->offsets) o = divides ? floor_div_int(o, *by) : 0;
       return divides ? a : std::nullopt;
     case BinaryOp::floor_mod:
+      if (stays) return LaneOffsets{ir::floor_mod(a->base, b->base), a->offsets};
       a->base = ir::index(0);
       for (int64_t& o : a->offsets) o = divides ? o - floor_div_int(o, *by) * *by : 0;
       return divides ? a : std::nullopt;

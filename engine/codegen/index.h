@@ -41,7 +41,8 @@ struct LaneOffsets {
   ir::Expr base;
   std::vector<int64_t> offsets;
 };
-/// Those of sums and constant multiples of ramps and broadcasts, and of their quotients and remainders by a constant that divides the base.
+/// Those of sums and constant multiples of ramps and broadcasts, and of their quotients and remainders by a constant that divides the base,
+/// or where no lane reaches the next multiple of what divides both.
 std::optional<LaneOffsets> lane_offsets(const ir::Expr& e);
 /// Into how long pieces such a vector falls, each of neighbours or of one element again and again: the longest power of two, above 1 and below all lanes; or 0.
 int piece_length(const std::vector<int64_t>& offsets);

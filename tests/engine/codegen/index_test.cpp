@@ -161,7 +161,9 @@ class IndexTest : public QObject {
     check(ir::floor_mod(v, all(4)), 4, [](int64_t k) { return k % 4; });
     check(ir::floor_div(v, all(8)) * all(40) - ir::floor_mod(v, all(8)) * all(-1), 8, [](int64_t k) { return k / 8 * 40 + k % 8; });
     check(v * all(3), 0, [](int64_t k) { return k * 3; });
-    QVERIFY(!lane_offsets(ir::floor_div(v, all(32))));
+    check(ir::floor_div(v, all(32)), 8, [](int64_t k) { return k / 32; });
+    check(ir::floor_mod(v, all(48)), 8, [](int64_t k) { return k % 48; });
+    QVERIFY(!lane_offsets(ir::floor_div(v, all(24))));
     QVERIFY(!lane_offsets(ir::floor_mod(v + ir::broadcast(ir::to_expr(i), 16), all(8))));
     QVERIFY(!lane_offsets(v * v));
   }

@@ -50,17 +50,13 @@ inline Builder tiled_matmul(const MatmulKnobs& q) {
   const Tensor c = d.reduce(
       "C", {q.m, q.n}, {q.k}, te::Reducer::sum, [&](const Indices& s, const Indices& r) { return x(s[0], r[0]) * w(s[1], r[0]); }, "dense");
   Builder b(std::move(d).finish({c}));
-  int out = b.stage("C");
-  const int acc = b.cache_write(out, "local");
-  ++out;
-  const int as = b.cache_read(b.stage("A"), {b.stage("C_local")}, "shared");
-  const int bs = b.cache_read(b.stage("B"), {b.stage("C_local")}, "shared");
-  (void)acc;
+  b.cache_write(b.stage("C"), "local");
+  b.cache_read(b.stage("A"), {b.stage("C_local")}, "shared");
+  b.cache_read(b.stage("B"), {b.stage("C_local")}, "shared");
   if (q.registers) {
     b.cache_read(b.stage("A_shared"), {b.stage("C_local")}, "local");
     b.cache_read(b.stage("B_shared"), {b.stage("C_local")}, "local");
   }
-  (void)as, (void)bs, (void)out;
   const int o = b.stage("C"), local = b.stage("C_local"), sa = b.stage("A_shared"), sb = b.stage("B_shared");
   const auto y = b.split(o, b.loops(o)[0], {q.vy, q.ty, q.iy});
   const auto xs = b.split(o, b.loops(o)[4], {q.vx, q.tx, q.ix});

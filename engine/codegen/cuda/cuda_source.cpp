@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/codegen/cuda/cuda_source.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/base/text.h"
+#include "engine/codegen/cuda/cuda_expr.h"
+#include "engine/ir/lexer.h"
+#include "engine/target/gpu.h"
+#include "engine/tir/launches.h"
+#include "engine/tir/visit.h"
+
+namespace tw::codegen {
+
+namespace {
+
+using ir::Buffer;
+using ir::Expr;
+using tir::ForKind;
+using tir::Stmt;
+
+/// Longest loop that is unrolled so that a local array's indices become constants and the array registers.
+constexpr int64_t kMaxRegisterLoop = 64;
+
+/// Words that no variable may be called by.
+const char* const kReserved[] = {"auto",
+                                 "bool",
+                                 "break",
+                                 "case",
+                                 "char",
+                                 "class",
+                                 "const",
+                                 "continue",
+                                 "default",
+                                 "delete",
+                                 "do",
+                                 "double",
+                                 "else",
+                                 "enum",
+                                 "extern",
+                                 "false",
+                                 "float",
+                                 "for",
+                                 "if",
+                                 "inline",
+                                 "int",
+                                 "long",
+                                 "new",
+                                 "operator",
+                                 "private",
+                                 "public",
+                                 "register",
+                                 "return",
+                                 "short",
+                                 "signed",
+                                 "sizeof",
+                                 "static",
+                                 "struct",
+                                 "switch",
+                                 "template",
+                                 "this",
+                                 "true",
+                                 "typedef",
+                                 "typename",
+                                 "union",
+                                 "unsigned",
+                                 "using",
+                                 "virtual",
+                                 "void",
+                                 "volatile",
+                                 "while",
+                                 "abs",
+                                 "acos",
+                                 "asin",
+                                 "atan",
+                                 "ceil",
+                                 "cos",
+                                 "exp",
+                                 "erf",
+                                 "fabs",
+                                 "floor",
+                                 "fmod",
+                                 "log",
+                                 "max",
+                                 "min",
+                                 "pow",
+                                 "rint",
+                                 "round",
+                                 "sin",
+                                 "sinh",
+                                 "sqrt",
+                                 "tan",
+                                 "tanh",
+                                 "trunc",
+                                 "asm",
+                                 "blockIdx",
+                                 "threadIdx",
+                                 "blockDim",
+                                 "gridDim",
+                                 "floor_div",
+                                 "floor_mod",
+                                 "min_of",
+                                 "max_of",
+                                 "shift_left",
+                                 "shift_right",
+                                 "half_to_float",
+                                 "float_to_half",
+                                 "bfloat_to_float",
+                                 "float_to_bfloat",
+                                 "shared_memory",
+                                 "expf",
+                                 "logf",
+                                 "sqrtf",
+                                 "y0",
+                                 "y1",
+                                 "j0",
+                                 "j1",
+                                 "gamma",
+                                 "signbit",
+                                 "div",
+                                 "and",
+                                 "or",
+                                 "not",
+                                 "xor"};
+
+/// Prints one kernel.
+class KernelPrinter {
+ public:
+  KernelPrinter(const tir::Launch& launch, std::set<std::string>& helpers) : launch_(launch), expr_(names_, ranges_, helpers) {
+    for (const char* word : kReserved) names_.reserve(word);
+    for (const auto& c : launch.coordinates) ranges_[c.var.get()] = {0, extent(c.kind) - 1};
+    collect_ranges(launch.body);
+    expr_.wide_indices = !indices_fit();
+  }
+
+  void run(const CudaKernel& kernel, CudaSource& out) {
+    out_ = &out;
+    for (const Buffer& b : launch_.params) names_.of(b.get());
+    std::string params;
+    for (size_t k = 0; k < launch_.params.size(); ++k) {
+      const Buffer& b = launch_.params[k];
+      params += fmt::format("{}{}{}* __restrict__ {}", params.empty() ? "" : ", ", launch_.written[k] ? "" : "const ", cuda_storage_type(b->dtype),
+                            names_.of(b.get()));
+    }
+    line(nullptr, {},
+         fmt::format("// grid ({}, {}, {}), block ({}, {}, {})", kernel.grid[0], kernel.grid[1], kernel.grid[2], kernel.block[0], kernel.block[1],
+                     kernel.block[2]));
+    line(nullptr, {}, fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", launch_.threads(), kernel.name, params));
+    ++level_;
+    for (const auto& c : launch_.coordinates)
+      line(nullptr, c.origin, fmt::format("const {} {} = {};", cuda_type(ir::kIndex, expr_.wide_indices), names_.of(c.var.get()), tir::thread_name(c.kind)));
+    shared_arrays(kernel);
+    block(launch_.body);
+    --level_;
+    line(nullptr, {}, "}");
+  }
+
+  /// Of what threads exchange when they reduce together, beside the arrays of the launch.
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+
+ private:
+  int64_t extent(ForKind k) const {
+    const auto i = static_cast<size_t>(k) - static_cast<size_t>(tir::is_block(k) ? ForKind::block_x : ForKind::thread_x);
+    return tir::is_block(k) ? launch_.grid[i] : launch_.block[i];
+  }
+
+  void collect_ranges(const Stmt& s) {
+    tir::walk(s, [&](const Stmt& x) {
+      const auto* n = tir::as<tir::ForNode>(x);
+      if (!n) return;
+      const auto min = interval_of(n->min, ranges_), last = interval_of(n->min + n->extent - ir::index(1), ranges_);
+      if (min && last) ranges_[n->var.get()] = {min->lo, std::max(min->lo, last->hi)};
+    });
+  }
+
+  /// Whether every value that index arithmetic comes by fits int.
+  bool indices_fit() const {
+    bool fit = true;
+    tir::walk_exprs(launch_.body, [&](const Expr& root) {
+      const auto check = [&](const Expr& e) {
+        if (e->dtype.element() != ir::kIndex) return;
+        const auto range = interval_of(e, ranges_);
+        fit = fit && range && range->lo >= INT32_MIN && range->hi <= INT32_MAX;
+      };
+      ir::walk(root, check);
+      ir::walk(root, [&](const Expr& e) {
+        if (const auto* l = ir::as<ir::LoadNode>(e)) fit = fit && l->buffer->num_elements() <= INT32_MAX;
+      });
+    });
+    tir::walk(launch_.body, [&](const Stmt& s) {
+      if (const auto* n = tir::as<tir::StoreNode>(s)) fit = fit && n->buffer->num_elements() <= INT32_MAX;
+      if (const auto* n = tir::as<tir::LetNode>(s)) fit = fit && n->var->dtype.element() != ir::kIndex;
+    });
+    return fit;
+  }
+
+  void line(const tir::StmtNode* s, tir::Origin origin, std::string text) {
+    text.insert(0, static_cast<size_t>(level_) * 2, ' ');
+    out_->add_line(text, s, origin);
+  }
+  void line(const Stmt& s, std::string text) { line(s.get(), s->origin, std::move(text)); }
+
+  void shared_arrays(const CudaKernel& kernel) {
+    if (kernel.dynamic_shared_bytes > 0) line(nullptr, {}, "extern __shared__ __align__(16) unsigned char shared_memory[];");
+    int64_t at = 0;
+    for (const Buffer& b : launch_.shared) {
+      const std::string type = cuda_storage_type(b->dtype), name = names_.of(b.get());
+      if (kernel.dynamic_shared_bytes > 0)
+        line(nullptr, {}, fmt::format("{0}* const {1} = ({0}*)(shared_memory + {2});", type, name, at));
+      else
+        line(nullptr, {}, fmt::format("__shared__ __align__(16) {} {}[{}];", type, name, b->num_elements()));
+      at = (at + b->bytes() + 15) / 16 * 16;
+    }
+  }
+
+  /// The array that the first store below writes: what the statement is for.
+  static const tir::StoreNode* first_store(const Stmt& s) {
+    const tir::StoreNode* first = nullptr;
+    tir::walk(s, [&](const Stmt& x) {
+      if (!first) first = tir::as<tir::StoreNode>(x);
+    });
+    return first;
+  }
+
+  void block(const Stmt& s) {
+    const auto* q = tir::as<tir::SeqNode>(s);
+    if (!q) return statement(s);
+    const std::optional<int> around = stage_;
+    for (const Stmt& c : q->stmts) {
+      if (tir::as<tir::ForNode>(c) || tir::as<tir::IfNode>(c)) comment(c);
+      statement(c);
+    }
+    stage_ = around;
+  }
+
+  /// Says which stage the loops that follow compute, where it is another than that of what stands before.
+  void comment(const Stmt& s) {
+    const tir::StoreNode* store = first_store(s);
+    if (!store || store->origin.stage < 0 || stage_ == store->origin.stage) return;
+    stage_ = store->origin.stage;
+    line(nullptr, store->origin, fmt::format("// {}{}", store->buffer->name, store->buffer->scope == ir::Scope::shared ? ", by all threads of the block" : ""));
+  }
+
+  void statement(const Stmt& s) {
+    tir::match(
+        s, [&](const tir::ForNode& n) { loop(s, n); }, [&](const tir::StoreNode& n) { store(s, n); },
+        [&](const tir::AllocNode& n) {
+          line(s, fmt::format("{} {}[{}];", cuda_type(n.buffer->dtype, true), names_.of(n.buffer.get()), n.buffer->num_elements()));
+          block(n.body);
+        },
+        [&](const tir::LetNode& n) {
+          line(s, fmt::format("const {} {} = {};", cuda_type(n.var->dtype, expr_.wide_indices), names_.of(n.var.get()), expr_.text(n.value)));
+          block(n.body);
+        },
+        [&](const tir::IfNode& n) { branch(s, n); }, [&](const tir::SeqNode&) { block(s); }, [&](const tir::SyncNode&) { line(s, "__syncthreads();"); },
+        [&](const tir::AllReduceNode& n) { all_reduce(s, n); });
+  }
+
+  /// Whether the loop should be unrolled: because it is marked, or because a local array is addressed by its variable.
+  bool unrolls(const tir::ForNode& n) const {
+    if (n.for_kind == ForKind::unrolled || n.for_kind == ForKind::vthread) return true;
+    const auto extent = ir::as_int(n.extent);
+    if (!extent || *extent > kMaxRegisterLoop) return false;
+    bool found = false;
+    const auto look = [&](const Buffer& b, const std::vector<Expr>& indices) {
+      found =
+          found || (b->scope == ir::Scope::local && std::any_of(indices.begin(), indices.end(), [&](const Expr& i) { return ir::uses_var(i, n.var.get()); }));
+    };
+    tir::walk(n.body, [&](const Stmt& s) {
+      if (const auto* st = tir::as<tir::StoreNode>(s)) look(st->buffer, st->indices);
+    });
+    tir::walk_exprs(n.body, [&](const Expr& root) {
+      ir::walk(root, [&](const Expr& e) {
+        if (const auto* l = ir::as<ir::LoadNode>(e)) look(l->buffer, l->indices);
+      });
+    });
+    return found;
+  }
+
+  void loop(const Stmt& s, const tir::ForNode& n) {
+    const std::string name = names_.of(n.var.get()), end = expr_.text(ir::is_int(n.min, 0) ? n.extent : n.min + n.extent, 0, 8);
+    if (unrolls(n)) line(s, "#pragma unroll");
+    line(s, fmt::format("for ({} {} = {}; {} < {}; ++{}) {{", cuda_type(ir::kIndex, expr_.wide_indices), name, expr_.text(n.min), name, end, name));
+    nested(n.body);
+    line(s, "}");
+  }
+
+  void nested(const Stmt& body) {
+    ++level_;
+    block(body);
+    --level_;
+  }
+
+  void branch(const Stmt& s, const tir::IfNode& n) {
+    if (!n.cond->dtype.is_scalar()) return masked(s, n.cond, n.then_body, n.else_body);
+    line(s, "if (" + expr_.text(n.cond) + ") {");
+    nested(n.then_body);
+    if (n.else_body) {
+      line(s, "} else {");
+      nested(*n.else_body);
+    }
+    line(s, "}");
+  }
+
+  /// A vector condition: lane by lane.
+  void masked(const Stmt& s, const Expr& cond, const Stmt& then_body, const std::optional<Stmt>& else_body) {
+    for (int lane = 0; lane < cond->dtype.lanes; ++lane) {
+      line(s, "if (" + expr_.text(cond, lane) + ") {");
+      ++level_;
+      one_lane(then_body, lane);
+      --level_;
+      if (else_body) {
+        line(s, "} else {");
+        ++level_;
+        one_lane(*else_body, lane);
+        --level_;
+      }
+      line(s, "}");
+    }
+  }
+  void one_lane(const Stmt& s, int lane) {
+    tir::walk(s, [&](const Stmt& x) {
+      const auto* n = tir::as<tir::StoreNode>(x);
+      if (n) line(x, expr_.place(n->buffer, n->indices, lane) + " = " + expr_.stored(n->buffer->dtype, expr_.text(n->value, lane)) + ";");
+    });
+  }
+
+  static const char* vector_name(DType t, int lanes) {
+    if (t.is_float() && t.bits == 32) return lanes == 4 ? "float4" : "float2";
+    if (t.is_float() && t.bits == 64) return lanes == 2 ? "double2" : nullptr;
+    if (t.bits == 16) return lanes == 4 ? "ushort4" : "ushort2";
+    if (t.is_int() && t.bits == 32) return lanes == 4 ? "int4" : "int2";
+    return nullptr;
+  }
+
+  /// Elements that one access may take: neighbours in shared or global memory whose first lies at a multiple of their number.
+  static int vector_length(const Buffer& b, const std::vector<Expr>& indices, int lanes) {
+    if (b->scope == ir::Scope::local) return 1;
+    const auto at = lane_offsets(flat_index(b, indices));
+    if (!at) return 1;
+    const int64_t divisor = known_divisor(at->base);
+    const auto neighbours = [&](int n) {
+      for (size_t lane = 0; lane < at->offsets.size(); ++lane) {
+        const size_t within = lane % static_cast<size_t>(n);
+        if (within == 0 ? at->offsets[lane] % n != 0 : at->offsets[lane] != at->offsets[lane - 1] + 1) return false;
+      }
+      return true;
+    };
+    for (const int n : {4, 2})
+      if (lanes % n == 0 && divisor % n == 0 && n * b->dtype.bytes() <= 16 && vector_name(b->dtype, n) && neighbours(n)) return n;
+    return 1;
+  }
+
+  void store(const Stmt& s, const tir::StoreNode& n) {
+    const int lanes = n.value->dtype.lanes;
+    if (lanes == 1) return line(s, expr_.place(n.buffer, n.indices, 0) + " = " + expr_.stored(n.buffer->dtype, expr_.text(n.value)) + ";");
+    // All lanes are computed before the first is written.
+    line(s, "{");
+    ++level_;
+    fetch_vectors(s, n.value);
+    const std::string type = cuda_type(n.buffer->dtype, true), value = fresh("value");
+    std::vector<std::string> values;
+    for (int lane = 0; lane < lanes; ++lane) values.push_back(expr_.text(n.value, lane));
+    line(s, fmt::format("const {} {}[{}] = {{{}}};", type, value, lanes, fmt::join(values, ", ")));
+    const int width = vector_length(n.buffer, n.indices, lanes);
+    for (int lane = 0; lane < lanes; lane += width) {
+      if (width == 1) {
+        line(s, expr_.place(n.buffer, n.indices, lane) + " = " + expr_.stored(n.buffer->dtype, fmt::format("{}[{}]", value, lane)) + ";");
+        continue;
+      }
+      std::string parts;
+      for (int k = 0; k < width; ++k) parts += (k ? ", " : "") + expr_.stored(n.buffer->dtype, fmt::format("{}[{}]", value, lane + k));
+      const char* vector = vector_name(n.buffer->dtype, width);
+      line(s, fmt::format("*({}*)&{} = make_{}({});", vector, expr_.place(n.buffer, n.indices, lane), vector, parts));
+    }
+    expr_.forget_fetched();
+    --level_;
+    line(s, "}");
+  }
+
+  /// Loads of neighbours that are evaluated in every lane, as vectors.
+  void fetch_vectors(const Stmt& s, const Expr& e) {
+    if (const auto* l = ir::as<ir::LoadNode>(e)) {
+      const int lanes = l->dtype.lanes, width = vector_length(l->buffer, l->indices, lanes);
+      if (width == 1) return;
+      std::vector<std::string> parts;
+      for (int lane = 0; lane < lanes; lane += width) {
+        const std::string name = fresh("vector");
+        const char* vector = vector_name(l->buffer->dtype, width);
+        line(s, fmt::format("const {0} {1} = *(const {0}*)&{2};", vector, name, expr_.place(l->buffer, l->indices, lane)));
+        for (int k = 0; k < width; ++k) {
+          const std::string element = fmt::format("{}.{}", name, "xyzw"[k]);
+          const bool half = l->dtype.is_float() && l->dtype.bits == 16;
+          parts.push_back(!half ? element : expr_.helper(l->dtype.code == TypeCode::bfloat ? "bfloat_to_float" : "half_to_float") + "(" + element + ")");
+        }
+      }
+      return expr_.fetched(l, std::move(parts));
+    }
+    if (const auto* sel = ir::as<ir::SelectNode>(e)) return fetch_vectors(s, sel->cond);  // the branch that a lane does not take is not evaluated
+    ir::for_each_child(e, [&](const Expr& c) { fetch_vectors(s, c); });
+  }
+
+  std::string fresh(const char* hint) {
+    const ir::Var v = ir::make_var(hint);
+    made_.push_back(v);
+    return names_.of(v.get());
+  }
+
+  static std::string combined(ir::BinaryOp op, const std::string& a, const std::string& b) {
+    switch (op) {
+      case ir::BinaryOp::mul:
+        return a + " * " + b;
+      case ir::BinaryOp::min:
+        return "min_of(" + a + ", " + b + ")";
+      case ir::BinaryOp::max:
+        return "max_of(" + a + ", " + b + ")";
+      default:
+        return a + " + " + b;
+    }
+  }
+
+  /// Threads of one warp exchange values by shuffles, those of several through shared memory.
+  void all_reduce(const Stmt& s, const tir::AllReduceNode& n) {
+    const auto direction = static_cast<size_t>(n.thread) - static_cast<size_t>(ForKind::thread_x);
+    const int64_t count = launch_.block[direction], threads = launch_.threads();
+    if (count == 1) return;
+    if (n.combine == ir::BinaryOp::min) expr_.helper("min_of");
+    if (n.combine == ir::BinaryOp::max) expr_.helper("max_of");
+    const auto combine = [&](const std::string& a, const std::string& b) { return combined(n.combine, a, b); };
+    const std::string type = cuda_type(n.buffer->dtype, true), element = expr_.place(n.buffer, n.indices, 0);
+    line(nullptr, n.origin, fmt::format("// {} over {}", tir::reduction_name(n.combine), tir::thread_name(n.thread)));
+    const bool whole_warps = n.thread == ForKind::thread_x && threads % target::kWarp == 0;
+    const bool in_warp = whole_warps && count <= target::kWarp && (count & (count - 1)) == 0;
+    const auto shuffle = [&](const std::string& value, int64_t lanes) {
+      line(s, "#pragma unroll");
+      line(s, fmt::format("for (int d = {}; d > 0; d /= 2) {} = {};", lanes / 2, value,
+                          combine(value, fmt::format("__shfl_xor_sync(0xffffffffu, {}, d)", value))));
+    };
+    if (in_warp) return shuffle(element, count);
+    line(s, "{");
+    ++level_;
+    const std::string scratch = fresh("scratch"), thread = fresh("thread");
+    const int64_t stride = direction == 0 ? 1 : direction == 1 ? launch_.block[0] : launch_.block[0] * launch_.block[1];
+    line(s, fmt::format("const int {} = (threadIdx.z * {} + threadIdx.y) * {} + threadIdx.x;", thread, launch_.block[1], launch_.block[0]));
+    scratch_bytes_ += n.buffer->dtype.bytes() * (whole_warps && count % target::kWarp == 0 ? threads / target::kWarp : threads);
+    if (whole_warps && count % target::kWarp == 0) {
+      const int64_t warps = count / target::kWarp;
+      line(s, fmt::format("__shared__ {} {}[{}];", type, scratch, threads / target::kWarp));
+      shuffle(element, target::kWarp);
+      line(s, fmt::format("if ({0} % {1} == 0) {2}[{0} / {1}] = {3};", thread, target::kWarp, scratch, element));
+      line(s, "__syncthreads();");
+      line(s, fmt::format("{} = {}[{} / {} * {}];", element, scratch, thread, count, warps));
+      line(s, fmt::format("for (int w = 1; w < {}; ++w) {} = {};", warps, element,
+                          combine(element, fmt::format("{}[{} / {} * {} + w]", scratch, thread, count, warps))));
+    } else {
+      int64_t half = 1;
+      while (2 * half < count) half *= 2;
+      const std::string at = tir::thread_name(n.thread);
+      line(s, fmt::format("__shared__ {} {}[{}];", type, scratch, threads));
+      line(s, fmt::format("{}[{}] = {};", scratch, thread, element));
+      line(s, "__syncthreads();");
+      line(s, fmt::format("for (int d = {}; d > 0; d /= 2) {{", half));
+      line(s, fmt::format("  if ({0} < d && {0} + d < {1}) {2}[{3}] = {4};", at, count, scratch, thread,
+                          combine(fmt::format("{}[{}]", scratch, thread), fmt::format("{}[{} + d * {}]", scratch, thread, stride))));
+      line(s, "  __syncthreads();");
+      line(s, "}");
+      line(s, fmt::format("{} = {}[{} - {} * {}];", element, scratch, thread, at, stride));
+    }
+    line(s, "__syncthreads();");
+    --level_;
+    line(s, "}");
+  }
+
+  const tir::Launch& launch_;
+  ir::Names names_;
+  Ranges ranges_;
+  CudaExprPrinter expr_;
+  CudaSource* out_ = nullptr;
+  std::vector<ir::Var> made_;  ///< names of the text's own
+  int64_t scratch_bytes_ = 0;
+  std::optional<int> stage_;  ///< that the last comment named
+  int level_ = 0;
+};
+
+}  // namespace
+
+Expected<CudaSource> cuda_source(const tir::Func& f) {
+  TW_TRY(tir::LaunchList list, tir::split_launches(f));
+  CudaSource body, out;
+  out.workspace = std::move(list.workspace);
+  std::set<std::string> helpers;
+  for (const tir::Launch& launch : list.launches) {
+    CudaKernel k;
+    k.name = ir::to_identifier(f.name) + (list.launches.size() > 1 ? fmt::format("_{}", out.kernels.size()) : "");
+    k.grid = launch.grid;
+    k.block = launch.block;
+    k.params = launch.params;
+    const int64_t shared = launch.shared_bytes();
+    (shared > target::kStaticShared ? k.dynamic_shared_bytes : k.static_shared_bytes) = shared;
+    if (!out.kernels.empty()) body.add_line("", nullptr, {});
+    KernelPrinter printer(launch, helpers);
+    printer.run(k, body);
+    k.static_shared_bytes += printer.scratch_bytes();
+    out.kernels.push_back(std::move(k));
+  }
+  const std::string head = cuda_helpers(helpers);
+  for (size_t at = 0; at < head.size(); at = head.find('\n', at) + 1) out.add_line(head.substr(at, head.find('\n', at) - at), nullptr, {});
+  if (!head.empty()) out.add_line("", nullptr, {});
+  out.text += body.text;
+  out.line_stmt.insert(out.line_stmt.end(), body.line_stmt.begin(), body.line_stmt.end());
+  out.line_origin.insert(out.line_origin.end(), body.line_origin.begin(), body.line_origin.end());
+  return out;
+}
+
+void CudaSource::add_line(const std::string& line, const tir::StmtNode* stmt, tir::Origin origin) {
+  text += line + "\n";
+  line_stmt.push_back(stmt);
+  line_origin.push_back(origin);
+}
+
+}  // namespace tw::codegen
