@@ -27,8 +27,9 @@ struct Template {
   Expected<schedule::Schedule> (*in_layouts)(const te::DagPtr&, const Target&, const ConfigEntity&, const std::vector<schedule::LayoutStep>&) = nullptr;
 };
 
-/// All templates; templates_table.cpp.
+/// All templates for CPUs, and those for GPUs; templates_table.cpp.
 std::span<const Template> templates();
+std::span<const Template> gpu_templates();
 /// Templates that match, each another way to compute the same: a search goes through all of their spaces. The plain one is first; none: such tasks have only
 /// the default schedule.
 std::vector<const Template*> alternatives(const te::Dag& dag, const Target& target);

@@ -14,6 +14,12 @@
 #include "engine/space/templates/cpu/grouped_conv2d_nchwc.h"
 #include "engine/space/templates/cpu/narrow_conv2d.h"
 #include "engine/space/templates/cpu/reductions.h"
+#include "engine/space/templates/cuda/batch_matmul.h"
+#include "engine/space/templates/cuda/conv2d_nchw.h"
+#include "engine/space/templates/cuda/conv3d_ncdhw.h"
+#include "engine/space/templates/cuda/dense_large_batch.h"
+#include "engine/space/templates/cuda/dense_small_batch.h"
+#include "engine/space/templates/cuda/depthwise_conv2d_nchw.h"
 
 namespace tw::space {
 
@@ -21,6 +27,8 @@ namespace {
 
 constexpr const char* kDirect =
     "Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD architectures, SC 2018; Liu et al., NeoCPU, USENIX ATC 2019";
+
+constexpr const char* kAutotvm = "Chen et al., Learning to optimize tensor programs, NeurIPS 2018; TVM v0.9.0 (names, knobs and order)";
 
 const std::array<Template, 11> kTemplates{{
     {"dense_pack.cpu", cpu::dense_pack_matches, cpu::dense_pack_space, cpu::dense_pack_apply, cpu::dense_pack_fallback,
@@ -66,14 +74,36 @@ const std::array<Template, 11> kTemplates{{
      "Fog, Optimizing software in C++, Technical University of Denmark (several accumulators hide the latency of additions)", cpu::reductions_in_layouts},
 }};
 
+/// For GPUs: AutoTVM's names, knobs and order, which its logs decode to; schedules of our own.
+const std::array<Template, 6> kGpuTemplates{{
+    {"conv2d_nchw.cuda", cuda::conv2d_nchw_matches, cuda::conv2d_nchw_space, cuda::conv2d_nchw_apply, cuda::conv2d_nchw_fallback,
+     "AutoTVM's direct convolution for GPUs. Threads of a block fetch tiles of image and weights into shared memory together; each sums up a few channels of a "
+     "few pixels in registers.",
+     kAutotvm},
+    {"depthwise_conv2d_nchw.cuda", cuda::depthwise_conv2d_nchw_matches, cuda::depthwise_conv2d_nchw_space, cuda::depthwise_conv2d_nchw_apply,
+     cuda::depthwise_conv2d_nchw_fallback,
+     "AutoTVM's depthwise convolution for GPUs. A block fetches its part of the image, with what the window reaches beyond it, and its weights once.",
+     kAutotvm},
+    {"conv3d_ncdhw.cuda", cuda::conv3d_ncdhw_matches, cuda::conv3d_ncdhw_space, cuda::conv3d_ncdhw_apply, cuda::conv3d_ncdhw_fallback,
+     "AutoTVM's direct convolution of volumes for GPUs, as conv2d_nchw.cuda does it for images.", kAutotvm},
+    {"dense_small_batch.gpu", cuda::dense_small_batch_matches, cuda::dense_small_batch_space, cuda::dense_small_batch_apply, cuda::dense_small_batch_fallback,
+     "AutoTVM's dense layer for a few rows on GPUs. A block computes one element; its threads sum up parts and combine them.", kAutotvm},
+    {"dense_large_batch.gpu", cuda::dense_large_batch_matches, cuda::dense_large_batch_space, cuda::dense_large_batch_apply, cuda::dense_large_batch_fallback,
+     "AutoTVM's dense layer for many rows on GPUs. Blocks compute tiles of the result; the next tiles of the operands are fetched while these are multiplied.",
+     kAutotvm},
+    {"batch_matmul.cuda", cuda::batch_matmul_matches, cuda::batch_matmul_space, cuda::batch_matmul_apply, cuda::batch_matmul_fallback,
+     "AutoTVM's batched matrix product for GPUs. Blocks compute tiles of the result from tiles of both operands in shared memory.", kAutotvm},
+}};
+
 }  // namespace
 
 std::span<const Template> templates() { return kTemplates; }
+std::span<const Template> gpu_templates() { return kGpuTemplates; }
 
 std::vector<const Template*> alternatives(const te::Dag& dag, const Target& target) {
   std::vector<const Template*> out;
-  for (const Template& t : kTemplates)
-    if (target.kind == "llvm" && t.matches(dag, target)) out.push_back(&t);
+  for (const Template& t : target.gpu ? gpu_templates() : templates())
+    if (t.matches(dag, target)) out.push_back(&t);
   return out;
 }
 

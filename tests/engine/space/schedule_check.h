@@ -5,6 +5,8 @@
 #include <string>
 
 #include "engine/base/rng.h"
+#include "engine/codegen/cuda/cuda_source.h"
+#include "engine/codegen/cuda/nvrtc.h"
 #include "engine/graph/to_dag.h"
 #include "engine/lower/lower.h"
 #include "engine/measure/check.h"
@@ -64,8 +66,9 @@ struct WithReference {
   measure::Reference want;
 };
 
-/// What is wrong with the schedule's results, or nothing: lowered and interpreted, and compiled if this machine can run code for the target.
-inline std::string problem_of(const schedule::Schedule& s, const Target& target, const WithReference& expected) {
+/// What is wrong with the schedule's results, or nothing: lowered and interpreted, and compiled if this machine can run code for the target. For a GPU:
+/// compiled by NVRTC where it is installed, and only if asked for, for that takes a tenth of a second.
+inline std::string problem_of(const schedule::Schedule& s, const Target& target, const WithReference& expected, bool compile = true) {
   tir::PassHooks hooks;
   hooks.verify = true;
   const auto func = lower::lower_and_optimize(s, "kernel", target, hooks);
@@ -94,14 +97,22 @@ inline std::string problem_of(const schedule::Schedule& s, const Target& target,
   std::vector<HostArray> interpreted = args;
   if (const auto ran = tir::interpret(*func, interpreted); !ran) return context(ran.error().text());
   if (const std::string problem = check(interpreted, "interpreted"); !problem.empty()) return problem;
+  if (target.gpu) {
+    const auto source = codegen::cuda_source(*func);
+    if (!source) return context(source.error().text());
+    if (!compile || !codegen::nvrtc_version()) return {};
+    const auto binary = codegen::nvrtc_compile(source->text, target.gpu->capability);
+    return binary ? std::string() : context(binary.error().text() + "\n" + source->text);
+  }
   if (target.vector_bits > host_target().vector_bits) return {};
   std::vector<HostArray> compiled = args;
   if (const auto done = codegen::testing::run(*func, compiled, target); !done) return context(done.error().text());
   return check(compiled, "compiled");
 }
 
-/// What is wrong with the fallback point of a template or with one of `count` random valid points of its space, or nothing.
-inline std::string problem_of_points(const Template& t, const te::DagPtr& dag, const Target& target, int count) {
+/// What is wrong with the fallback point of a template or with one of `count` random valid points of its space, or nothing. Code for a GPU is compiled for the
+/// first `compiled` of them.
+inline std::string problem_of_points(const Template& t, const te::DagPtr& dag, const Target& target, int count, int compiled = 1 << 20) {
   const WithReference expected(dag);
   const ConfigSpace space = t.space(*dag, target);
   std::vector<ConfigEntity> points;
@@ -116,7 +127,7 @@ inline std::string problem_of_points(const Template& t, const te::DagPtr& dag, c
   if (points.empty()) return "no point of the space is valid";
   for (const ConfigEntity& e : points) {
     const auto s = t.apply(dag, target, e);
-    const std::string problem = s ? problem_of(*s, target, expected) : s.error().text();
+    const std::string problem = s ? problem_of(*s, target, expected, compiled-- > 0) : s.error().text();
     if (!problem.empty()) return e.text() + ": " + problem;
   }
   return {};

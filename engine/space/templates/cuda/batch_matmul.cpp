@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/templates/cuda/batch_matmul.h"
+
+#include "engine/space/templates/cuda/tiles.h"
+
+namespace tw::space::cuda {
+
+namespace {
+
+std::optional<cpu::Anchor> anchor_of(const te::Dag& dag) { return cpu::find_anchor(dag, "batch_matmul", te::Role::activation); }
+
+const te::Op& product(const te::Dag& dag) { return dag.ops[static_cast<size_t>(anchor_of(dag)->reduce)]; }
+
+Tiling product_tiling(const ConfigEntity& e) {
+  Tiling t;
+  t.axes = {AxisTile{}, axis_tile(e, "tile_y"), axis_tile(e, "tile_x")};
+  t.directions = {kZ, kY, kX};
+  t.reduce = {e.split("tile_k").back()};
+  t.max_unroll = e.integer("auto_unroll_max_step");
+  return t;
+}
+
+}  // namespace
+
+bool batch_matmul_matches(const te::Dag& dag, const Target&) {
+  const auto a = anchor_of(dag);
+  return a && a->pad < 0 && product(dag).axes.size() == 3;
+}
+
+ConfigSpace batch_matmul_space(const te::Dag& dag, const Target& target) {
+  const te::Op& op = product(dag);
+  ConfigSpace space;
+  space.define_split("tile_y", op.axes[1].extent, {.num_outputs = 3, .help = "rows: blocks, threads, of a thread"});
+  space.define_split("tile_x", op.axes[2].extent, {.num_outputs = 3, .help = "columns: blocks, threads, of a thread"});
+  space.define_split("tile_k", op.reduce_axes[0].extent, {.num_outputs = 2, .help = "terms in shared memory at a time"});
+  define_unroll(space, {8, 16, 32, 64});
+  add_limits(space, target, product_tiling, [](const ConfigEntity& e) {
+    const Tiling t = product_tiling(e);
+    return (t.axes[1].span() + t.axes[2].span()) * t.reduce[0] * kFloat32.bytes();
+  });
+  return space;
+}
+
+Expected<schedule::Schedule> batch_matmul_apply(const te::DagPtr& dag, const Target&, const ConfigEntity& e) {
+  return tiled_schedule(dag, *anchor_of(*dag), product_tiling(e));
+}
+
+ConfigEntity batch_matmul_fallback(const te::Dag& dag, const Target& target) {
+  return limited_point(batch_matmul_space(dag, target), {{"tile_k", {-1, 8}}, {"tile_y", {-1, 8, 8}}, {"tile_x", {-1, 8, 8}}},
+                       {{"auto_unroll_max_step", 16}, {"unroll_explicit", 0}});
+}
+
+}  // namespace tw::space::cuda

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/templates/cuda/conv.h"
+
+#include <algorithm>
+
+namespace tw::space::cuda {
+
+namespace {
+
+const te::Op& op_of(const te::Dag& dag, const ConvKnobs& knobs) { return dag.ops[static_cast<size_t>(cpu::find_anchor(dag, knobs.tag)->reduce)]; }
+
+std::vector<int64_t> attribute(const te::Op& op, const char* name, size_t count) {
+  const auto it = op.attrs.find(name);
+  return it != op.attrs.end() ? it->second : std::vector<int64_t>(count, 1);
+}
+
+bool is_depthwise(const te::Op& op) { return op.reduce_axes.size() + 2 == op.axes.size(); }
+
+Tiling conv_tiling(const te::Op& op, const ConfigEntity& e, const ConvKnobs& knobs) {
+  Tiling t;
+  t.axes.push_back(knobs.batch ? axis_tile(e, knobs.batch) : AxisTile{});
+  for (const char* knob : knobs.axes) t.axes.push_back(axis_tile(e, knob));
+  // The batch and the channels in z, the last dimension in x, those between in y. In one dimension the channels are in y.
+  t.directions.assign(t.axes.size(), kY);
+  t.directions[0] = kZ;
+  if (t.axes.size() > 3) t.directions[1] = kZ;
+  t.directions.back() = kX;
+  for (const char* knob : knobs.reduce) t.reduce.push_back(e.split(knob).back());
+  t.fetch_once = is_depthwise(op);
+  if (t.fetch_once)
+    for (const te::Axis& r : op.reduce_axes) t.reduce.push_back(r.extent);
+  t.max_unroll = e.integer("auto_unroll_max_step");
+  return t;
+}
+
+int64_t shared_bytes(const te::Op& op, const Tiling& t) {
+  const bool depthwise = is_depthwise(op);
+  const size_t dims = t.axes.size() - 2;
+  const std::vector<int64_t> strides = attribute(op, "strides", dims), dilations = attribute(op, "dilations", dims);
+  const int64_t channels = depthwise ? t.axes[1].span() : t.reduce[0];
+  int64_t image = t.axes[0].span() * channels, weights = t.axes[1].span() * (depthwise ? 1 : channels);
+  for (size_t d = 0; d < dims; ++d) {
+    const int64_t taps = t.reduce[d + (depthwise ? 0 : 1)];
+    image *= (t.axes[d + 2].span() - 1) * strides[d] + (taps - 1) * dilations[d] + 1;
+    weights *= taps;
+  }
+  return (image + weights) * op.output->dtype.bytes();
+}
+
+}  // namespace
+
+bool conv_matches(const te::Dag& dag, const ConvKnobs& knobs) {
+  const auto a = cpu::find_anchor(dag, knobs.tag);
+  return a && dag.ops[static_cast<size_t>(a->reduce)].axes.size() == knobs.axes.size() + 1;
+}
+
+ConfigSpace conv_space(const te::Dag& dag, const Target& target, const ConvKnobs& knobs) {
+  const te::Op op = op_of(dag, knobs);
+  ConfigSpace space;
+  if (knobs.batch) space.define_split(knobs.batch, op.axes[0].extent, {.num_outputs = 4, .help = "images: blocks, virtual threads, threads, of a thread"});
+  for (size_t k = 0; k < knobs.axes.size(); ++k)
+    space.define_split(
+        knobs.axes[k], op.axes[k + 1].extent,
+        {.num_outputs = 4,
+         .help = k == 0 ? "output channels: blocks, virtual threads, threads, of a thread" : "pixels: blocks, virtual threads, threads, of a thread"});
+  for (size_t k = 0; k < knobs.reduce.size(); ++k)
+    space.define_split(knobs.reduce[k], op.reduce_axes[k].extent,
+                       {.num_outputs = 2, .help = k == 0 ? "input channels in shared memory" : "taps in shared memory"});
+  define_unroll(space, knobs.unroll);
+  add_limits(
+      space, target, [op, knobs](const ConfigEntity& e) { return conv_tiling(op, e, knobs); },
+      [op, knobs](const ConfigEntity& e) { return shared_bytes(op, conv_tiling(op, e, knobs)); });
+  return space;
+}
+
+Expected<schedule::Schedule> conv_apply(const te::DagPtr& dag, const ConfigEntity& e, const ConvKnobs& knobs) {
+  return tiled_schedule(dag, *cpu::find_anchor(*dag, knobs.tag), conv_tiling(op_of(*dag, knobs), e, knobs));
+}
+
+ConfigEntity conv_fallback(const te::Dag& dag, const Target& target, const ConvKnobs& knobs) {
+  const ConfigSpace space = conv_space(dag, target, knobs);
+  std::vector<std::pair<std::string, std::vector<int64_t>>> limits;
+  // About 256 threads, each with four to eight channels of a few pixels. What is tried first comes last, and input channels give way first.
+  for (size_t k = 0; k < knobs.reduce.size(); ++k) limits.emplace_back(knobs.reduce[k], k == 0 ? std::vector<int64_t>{-1, 8} : std::vector<int64_t>{-1, 7});
+  const bool wide = knobs.axes.size() == 2;
+  for (size_t k = 0; k < knobs.axes.size(); ++k) {
+    const bool last = k + 1 == knobs.axes.size();
+    limits.emplace_back(knobs.axes[k], k == 0 ? std::vector<int64_t>{-1, 1, 8, 4}
+                                       : last ? std::vector<int64_t>{-1, 1, wide ? 32 : 8, 2}
+                                              : std::vector<int64_t>{-1, 1, 4, 1});
+  }
+  if (knobs.batch) limits.emplace_back(knobs.batch, std::vector<int64_t>{-1, 1, 1, 1});
+  return limited_point(space, limits, {{"auto_unroll_max_step", knobs.unroll[1]}, {"unroll_explicit", 0}});
+}
+
+}  // namespace tw::space::cuda

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/templates/cuda/dense_large_batch.h"
+
+#include <numeric>
+
+#include "engine/space/templates/cuda/dense.h"
+
+namespace tw::space::cuda {
+
+namespace {
+
+/// Elements that a thread fetches at once: 16 bytes.
+constexpr int64_t kVector = 4;
+
+Tiling double_buffered_tiling(const ConfigEntity& e) {
+  const std::vector<int64_t>& k = e.split("tile_k");
+  const int64_t depth = k[1] * k[2];
+  Tiling t;
+  t.axes = {axis_tile(e, "tile_x"), axis_tile(e, "tile_y")};
+  t.directions = {kY, kX};
+  t.reduce = {depth};
+  t.double_buffer = true;
+  t.vector = {std::gcd(kVector, depth), std::gcd(kVector, depth)};
+  // As many steps of the reduction are written out as the middle factor has.
+  t.max_unroll = t.axes[0].vthreads * t.axes[0].inner * t.axes[1].vthreads * t.axes[1].inner * depth;
+  return t;
+}
+
+}  // namespace
+
+bool dense_large_batch_matches(const te::Dag& dag, const Target&) {
+  const auto a = dense_anchor(dag);
+  return a && rows_of(dag, *a) >= kLargeBatch;
+}
+
+ConfigSpace dense_large_batch_space(const te::Dag& dag, const Target& target) {
+  const cpu::Anchor a = *dense_anchor(dag);
+  ConfigSpace space;
+  space.define_split("tile_x", rows_of(dag, a), {.num_outputs = 4, .help = "rows: blocks, virtual threads, threads, of a thread"});
+  space.define_split("tile_y", columns_of(dag, a), {.num_outputs = 4, .help = "columns: blocks, virtual threads, threads, of a thread"});
+  space.define_split("tile_k", depth_of(dag, a), {.num_outputs = 3, .help = "terms: the last two factors are in shared memory at a time"});
+  add_limits(space, target, double_buffered_tiling, [](const ConfigEntity& e) {
+    const Tiling t = double_buffered_tiling(e);
+    return 2 * (t.axes[0].span() + t.axes[1].span()) * t.reduce[0] * kFloat32.bytes();
+  });
+  return space;
+}
+
+Expected<schedule::Schedule> dense_large_batch_apply(const te::DagPtr& dag, const Target&, const ConfigEntity& e) {
+  return tiled_schedule(dag, *dense_anchor(*dag), double_buffered_tiling(e));
+}
+
+ConfigEntity dense_large_batch_fallback(const te::Dag& dag, const Target& target) {
+  return limited_point(dense_large_batch_space(dag, target), {{"tile_x", {-1, 2, 16, 2}}, {"tile_y", {-1, 2, 16, 2}}, {"tile_k", {-1, 8, 1}}}, {});
+}
+
+}  // namespace tw::space::cuda

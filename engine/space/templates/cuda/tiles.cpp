@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/templates/cuda/tiles.h"
+
+#include <algorithm>
+
+#include "engine/space/fallback.h"
+
+namespace tw::space::cuda {
+
+using schedule::Annotation;
+using schedule::Builder;
+
+namespace {
+
+constexpr Annotation kBlocks[] = {Annotation::block_x, Annotation::block_y, Annotation::block_z};
+constexpr Annotation kThreads[] = {Annotation::thread_x, Annotation::thread_y, Annotation::thread_z};
+
+/// The loops of a stage in shared memory as one, over the threads of a block.
+void fetch(Builder& b, int stage, const std::array<int64_t, 3>& threads, int64_t vector) {
+  const std::vector<ir::Var> loops = b.loops(stage);
+  const ir::Var all = loops.size() > 1 ? b.fuse(stage, loops) : loops.front();
+  const auto l = b.split(stage, all, {threads[kZ], threads[kY], threads[kX], vector});
+  for (const Direction d : {kX, kY, kZ})
+    if (threads[d] > 1) b.bind(stage, l[static_cast<size_t>(3 - d)], kThreads[d]);
+  if (vector > 1) b.vectorize(stage, l[4]);
+}
+
+/// Loops of one direction side by side become one, bound to `to`.
+std::optional<ir::Var> bind_group(Builder& b, int stage, const std::vector<ir::Var>& loops, Annotation to) {
+  if (loops.empty()) return std::nullopt;
+  const ir::Var all = loops.size() > 1 ? b.fuse(stage, loops) : loops.front();
+  b.bind(stage, all, to);
+  return all;
+}
+
+/// The innermost block loop and the innermost thread loop of the result.
+struct Outside {
+  ir::Var block, thread;
+};
+
+Outside share_out(Builder& b, int out, const Tiling& t) {
+  const std::vector<ir::Var> axes = b.loops(out);
+  std::array<std::vector<ir::Var>, 3> blocks, threads;
+  std::vector<ir::Var> vthreads, inner, order;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const auto l = b.split(out, axes[k], {t.axes[k].vthreads, t.axes[k].threads, t.axes[k].inner});
+    blocks[t.directions[k]].push_back(l[0]);
+    vthreads.push_back(l[1]);
+    threads[t.directions[k]].push_back(l[2]);
+    inner.push_back(l[3]);
+  }
+  for (const auto* groups : {&blocks, &threads}) {
+    for (const Direction d : {kZ, kY, kX}) order.insert(order.end(), (*groups)[d].begin(), (*groups)[d].end());
+    if (groups == &blocks) order.insert(order.end(), vthreads.begin(), vthreads.end());
+  }
+  order.insert(order.end(), inner.begin(), inner.end());
+  b.reorder(out, order);
+  for (const ir::Var& v : vthreads) b.bind(out, v, Annotation::vthread);
+  std::optional<ir::Var> block, thread;
+  for (const Direction d : {kZ, kY, kX}) {
+    if (const auto v = bind_group(b, out, blocks[d], kBlocks[d])) block = v;
+    if (const auto v = bind_group(b, out, threads[d], kThreads[d])) thread = v;
+  }
+  return {*block, *thread};
+}
+
+/// The loops inside the fetching, outermost first, unrolled from the innermost one on.
+void unroll_inner(Builder& b, int acc, const std::vector<std::pair<ir::Var, int64_t>>& loops, const Tiling& t) {
+  int64_t steps = 1;
+  for (const AxisTile& a : t.axes) steps *= a.vthreads;
+  for (size_t k = loops.size(); k-- > 0;) {
+    steps *= loops[k].second;
+    if (steps > t.max_unroll) return;
+    b.unroll(acc, loops[k].first);
+  }
+}
+
+}  // namespace
+
+AxisTile axis_tile(const ConfigEntity& e, const std::string& knob) {
+  const std::vector<int64_t>& f = e.split(knob);
+  return f.size() == 4 ? AxisTile{f[1], f[2], f[3]} : AxisTile{1, f[1], f[2]};
+}
+
+std::array<int64_t, 3> Tiling::threads() const {
+  std::array<int64_t, 3> out{1, 1, 1};
+  for (size_t k = 0; k < axes.size(); ++k) out[directions[k]] *= axes[k].threads;
+  return out;
+}
+
+Expected<schedule::Schedule> tiled_schedule(const te::DagPtr& dag, const cpu::Anchor& a, const Tiling& t) {
+  Builder b(dag);
+  const auto name_of = [&](int op) { return dag->ops[static_cast<size_t>(op)].name; };
+  cpu::inline_epilogue(b, a);
+  int output = 0;
+  const int sum = cpu::accumulator_stage(b, a, output);
+  if (!b.ok()) return std::move(b).finish();
+  const std::string acc_name = b.at(sum).op.name, out_name = b.at(output).op.name;
+  std::vector<std::string> tiles;
+  for (const std::string& operand : {name_of(a.pad >= 0 ? a.pad : a.data), name_of(a.weight)}) {
+    const int tile = b.cache_read(b.stage(operand), {b.stage(acc_name)}, "shared");
+    if (!b.ok()) return std::move(b).finish();
+    tiles.push_back(b.at(tile).op.name);
+  }
+  if (a.pad >= 0) b.compute_inline(b.stage(name_of(a.pad)));
+  const int out = b.stage(out_name), acc = b.stage(acc_name);
+  const Outside outside = share_out(b, out, t);
+  b.compute_at(acc, out, outside.thread);
+
+  const std::vector<ir::Var> loops = b.loops(acc);
+  std::vector<ir::Var> order, within;
+  std::vector<std::pair<ir::Var, int64_t>> inner;
+  for (size_t k = 0; k < t.reduce.size(); ++k) {
+    const auto r = b.split(acc, loops[t.axes.size() + k], {t.reduce[k]});
+    order.push_back(r[0]);
+    inner.emplace_back(r[1], t.reduce[k]);
+  }
+  for (size_t k = 0; k < t.axes.size(); ++k) inner.emplace_back(loops[k], t.axes[k].inner);
+  const ir::Var fetching = order.back();
+  for (const auto& [v, extent] : inner) order.push_back(v);
+  b.reorder(acc, order);
+  for (size_t k = 0; k < tiles.size(); ++k) {
+    const int tile = b.stage(tiles[k]);
+    if (t.fetch_once)
+      b.compute_at(tile, out, outside.block);
+    else
+      b.compute_at(tile, acc, fetching);
+    fetch(b, tile, t.threads(), t.vector[k]);
+    if (t.double_buffer) b.double_buffer(tile);
+  }
+  unroll_inner(b, acc, inner, t);
+  return std::move(b).finish();
+}
+
+void add_limits(ConfigSpace& space, const Target& target, std::function<Tiling(const ConfigEntity&)> tiling,
+                std::function<int64_t(const ConfigEntity&)> shared_bytes) {
+  space.add_filter(
+      [tiling](const ConfigEntity& e) {
+        const auto threads = tiling(e).threads();
+        return threads[kX] * threads[kY] * threads[kZ] <= target::kMaxBlockThreads && threads[kZ] <= target::kMaxThreadsZ;
+      },
+      "a block has too many threads");
+  const int64_t most = target::gpu_arch(target.gpu->capability).shared_opt_in;
+  space.add_filter([shared_bytes, most](const ConfigEntity& e) { return shared_bytes(e) <= most; }, "the tiles do not fit the shared memory of a block");
+}
+
+void define_unroll(ConfigSpace& space, std::vector<Json> steps) {
+  space.define_knob("auto_unroll_max_step", std::move(steps), "loops around at most so many multiply-adds are unrolled");
+  space.define_knob("unroll_explicit", {0, 1}, "as in AutoTVM; the compiler writes out unrolled loops either way");
+}
+
+ConfigEntity limited_point(const ConfigSpace& space, const std::vector<std::pair<std::string, std::vector<int64_t>>>& limits,
+                           const std::vector<std::pair<std::string, Json>>& others) {
+  for (int64_t shrink = 1; shrink <= 64; shrink *= 2) {
+    std::vector<std::pair<std::string, Json>> values = others;
+    for (const auto& [name, limit] : limits) {
+      const auto knob = std::find_if(space.knobs().begin(), space.knobs().end(), [&, n = name](const Knob& k) { return k.name == n; });
+      std::vector<int64_t> now = limit;
+      if (name == limits.front().first)
+        for (int64_t& l : now)
+          if (l > 0) l = std::max<int64_t>(1, l / shrink);
+      std::vector<int64_t> factors = fallback_split(knob->extent, now);
+      factors[0] = -1;
+      values.emplace_back(name, factors);
+    }
+    ConfigEntity e = point_with(space, values);
+    if (space.filtered_reason(e).empty()) return e;
+  }
+  return {};
+}
+
+}  // namespace tw::space::cuda

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include "engine/space/templates/cpu/blocked.h"
+
+/// What the templates for CUDA share: products and convolutions in tiles that the threads of a block fetch together.
+namespace tw::space::cuda {
+
+/// How one axis of the result is shared out: blocks take what these leave.
+struct AxisTile {
+  int64_t vthreads = 1, threads = 1, inner = 1;
+  int64_t span() const { return vthreads * threads * inner; }
+};
+/// The last factors of a split: virtual threads, threads and elements of a thread, or the last two of them.
+AxisTile axis_tile(const ConfigEntity& e, const std::string& knob);
+
+/// Coordinates of blocks and threads.
+enum Direction : uint8_t { kX, kY, kZ };
+
+struct Tiling {
+  std::vector<AxisTile> axes;              ///< of the result
+  std::vector<Direction> directions;       ///< of each axis
+  std::vector<int64_t> reduce;             ///< per axis of the reduction, the iterations for which tiles are in shared memory
+  int64_t max_unroll = 0;                  ///< loops around at most so many multiply-adds are unrolled
+  bool fetch_once = false;                 ///< tiles are fetched once a block, not in each iteration outside `reduce`
+  bool double_buffer = false;              ///< the next tiles are fetched while these are used
+  std::array<int64_t, 2> vector{1, 1};     ///< elements that a thread fetches at once, of each operand
+  std::array<int64_t, 3> threads() const;  ///< in x, y and z
+};
+
+/// One kernel: every block computes a tile of the result. Its threads fetch tiles of both operands, neighbouring threads neighbouring elements; each sums up
+/// its elements in registers; padding is computed on the way in, elementwise work on the way out.
+/// Source: the CUDA templates of TVM v0.9.0 (Chen et al., NeurIPS 2018), whose threads copy pieces of the padded image that lie apart.
+Expected<schedule::Schedule> tiled_schedule(const te::DagPtr& dag, const cpu::Anchor& a, const Tiling& tiling);
+
+/// Points whose blocks no processor of the target's kind takes are invalid.
+void add_limits(ConfigSpace& space, const Target& target, std::function<Tiling(const ConfigEntity&)> tiling,
+                std::function<int64_t(const ConfigEntity&)> shared_bytes);
+
+/// `auto_unroll_max_step` and `unroll_explicit`. The second changes nothing here, for NVIDIA's compiler writes out what is marked; it keeps AutoTVM's
+/// numbering.
+void define_unroll(ConfigSpace& space, std::vector<Json> steps);
+
+/// A point by limits on the factors of its splits (as fallback_split takes them) and values of its other knobs; the limits of the first split are halved until
+/// the point is valid.
+ConfigEntity limited_point(const ConfigSpace& space, const std::vector<std::pair<std::string, std::vector<int64_t>>>& limits,
+                           const std::vector<std::pair<std::string, Json>>& others);
+
+}  // namespace tw::space::cuda

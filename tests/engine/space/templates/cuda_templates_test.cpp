@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Templates for GPUs: sizes and points as AutoTVM has them; points whose results are right in the interpreter, without races, and that NVRTC compiles.
+#include <QtTest>
+
+#include "engine/base/json.h"
+#include "tests/engine/space/schedule_check.h"
+
+using namespace tw;
+using space::testing::Dims;
+
+namespace {
+
+const Target& a100() {
+  static const Target target = parse_target("cuda:a100").value();
+  return target;
+}
+
+te::DagPtr gpu_conv(const Dims& x, const Dims& w, int64_t stride, int64_t pad, int64_t groups = 1, const char* op = "conv2d", bool epilogue = false) {
+  return space::testing::dag_of([&](space::testing::Net& n) {
+    const int y = space::testing::conv(n, x, w, stride, pad, groups, op);
+    return epilogue ? n.op("relu", {y}) : y;
+  });
+}
+/// 1xKxK convolution of a square image without padding beyond "same".
+te::DagPtr layer(int64_t in, int64_t out, int64_t hw, int64_t kernel, int64_t stride) {
+  return gpu_conv({1, in, hw, hw}, {out, in, kernel, kernel}, stride, kernel / 2);
+}
+te::DagPtr gpu_dense(int64_t m, int64_t n, int64_t k, bool epilogue = false) {
+  te::DagBuilder b;
+  const te::Tensor x = b.placeholder("x", {m, k}, kFloat32), w = b.placeholder("w", {n, k}, kFloat32, te::Role::constant);
+  const te::Tensor y = b.reduce(
+      "dense", {m, n}, {k}, te::Reducer::sum, [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0]) * w(s[1], r[0]); }, "dense");
+  if (!epilogue) return std::move(b).finish({y});
+  const te::Tensor bias = b.placeholder("bias", {n}, kFloat32, te::Role::constant);
+  const te::Tensor sum = b.compute("sum", {m, n}, [&](const te::Indices& i) { return y.at(i) + bias(i[1]); });
+  return std::move(b).finish({b.compute("relu", {m, n}, [&](const te::Indices& i) { return ir::max(sum.at(i), ir::fimm(kFloat32, 0)); })});
+}
+te::DagPtr gpu_product(int64_t batch, int64_t m, int64_t n, int64_t k) {
+  te::DagBuilder b;
+  const te::Tensor x = b.placeholder("x", {batch, m, k}, kFloat32), y = b.placeholder("y", {batch, k, n}, kFloat32);
+  return std::move(b).finish({b.reduce(
+      "z", {batch, m, n}, {k}, te::Reducer::sum, [&](const te::Indices& s, const te::Indices& r) { return x(s[0], s[1], r[0]) * y(s[0], r[0], s[2]); },
+      "batch_matmul")});
+}
+
+struct GpuCase {
+  const char *name, *space;
+  te::DagPtr dag;
+};
+
+std::vector<GpuCase> gpu_cases() {
+  return {{"conv 3x3, relu", "conv2d_nchw.cuda", gpu_conv({1, 6, 8, 8}, {8, 6, 3, 3}, 1, 1, 1, "conv2d", true)},
+          {"conv 3x3, stride", "conv2d_nchw.cuda", gpu_conv({2, 4, 9, 9}, {6, 4, 3, 3}, 2, 1)},
+          {"conv 1x1", "conv2d_nchw.cuda", gpu_conv({1, 8, 7, 7}, {12, 8, 1, 1}, 1, 0)},
+          {"conv 5x3", "conv2d_nchw.cuda", gpu_conv({1, 3, 8, 10}, {4, 3, 5, 3}, 1, 0)},
+          {"depthwise", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 12, 8, 8}, {12, 1, 3, 3}, 1, 1, 12)},
+          {"depthwise, stride, relu", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 6, 9, 9}, {6, 1, 3, 3}, 2, 1, 6, "conv2d", true)},
+          {"volumes", "conv3d_ncdhw.cuda", gpu_conv({1, 3, 4, 5, 6}, {4, 3, 3, 3, 3}, 1, 1, 1, "conv3d")},
+          {"dense, one row", "dense_small_batch.gpu", gpu_dense(1, 20, 96)},
+          {"dense, a few rows, fused", "dense_small_batch.gpu", gpu_dense(3, 10, 60, true)},
+          {"dense, many rows", "dense_large_batch.gpu", gpu_dense(32, 24, 32)},
+          {"dense, many rows, fused", "dense_large_batch.gpu", gpu_dense(36, 20, 18, true)},
+          {"product", "batch_matmul.cuda", gpu_product(2, 12, 16, 24)}};
+}
+
+const space::Template& gpu_template(const te::DagPtr& dag, const char* name) {
+  const space::Template* t = space::find_template(*dag, a100(), name);
+  if (!t) qFatal("no template %s", name);
+  return *t;
+}
+int64_t size_of(const te::DagPtr& dag, const char* name) { return gpu_template(dag, name).space(*dag, a100()).size(); }
+
+}  // namespace
+
+class CudaTemplatesTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  /// ResNet-50 at batch 1, BERT with 128 words, as AutoTVM counts them.
+  void sizes() {
+    const auto conv = [](int64_t in, int64_t out, int64_t hw, int64_t kernel, int64_t stride) {
+      return size_of(layer(in, out, hw, kernel, stride), "conv2d_nchw.cuda");
+    };
+    QCOMPARE(conv(3, 64, 224, 7, 2), 79027200);
+    QCOMPARE(conv(64, 64, 56, 1, 1), 22579200);
+    QCOMPARE(conv(64, 64, 56, 3, 1), 90316800);
+    QCOMPARE(conv(64, 256, 56, 1, 1), 44352000);
+    QCOMPARE(conv(256, 64, 56, 1, 1), 29030400);
+    QCOMPARE(conv(128, 128, 56, 3, 2), 36864000);
+    QCOMPARE(conv(256, 512, 56, 1, 2), 19008000);
+    QCOMPARE(conv(256, 256, 14, 3, 1), 9123840);
+    QCOMPARE(conv(512, 512, 7, 3, 1), 844800);
+    QCOMPARE(conv(2048, 512, 7, 1, 1), 253440);
+    QCOMPARE(size_of(gpu_dense(1, 1000, 2048), "dense_small_batch.gpu"), 12);
+    QCOMPARE(size_of(gpu_dense(128, 768, 768), "dense_large_batch.gpu"), 10692000);
+    QCOMPARE(size_of(gpu_dense(128, 3072, 768), "dense_large_batch.gpu"), 18532800);
+    QCOMPARE(size_of(gpu_product(12, 128, 128, 64), "batch_matmul.cuda"), 72576);
+  }
+
+  /// A record of AutoTVM's for the last 3x3 layer of ResNet-18.
+  void logged_index_decodes_to_its_entity() {
+    const te::DagPtr dag = layer(512, 512, 7, 3, 1);
+    const auto e = gpu_template(dag, "conv2d_nchw.cuda").space(*dag, a100()).get(649034);
+    QVERIFY(e.has_value());
+    QCOMPARE(
+        dump_json(e->to_json()),
+        std::string(R"([["tile_f","sp",[-1,1,16,1]],["tile_y","sp",[-1,1,7,1]],["tile_x","sp",[-1,7,1,1]],["tile_rc","sp",[-1,16]],["tile_ry","sp",[-1,1]],)"
+                    R"(["tile_rx","sp",[-1,3]],["auto_unroll_max_step","ot",512],["unroll_explicit","ot",1]])"));
+  }
+
+  void points_data() {
+    QTest::addColumn<int>("which");
+    int k = 0;
+    for (const GpuCase& c : gpu_cases()) QTest::newRow(c.name) << k++;
+  }
+  void points() {
+    QFETCH(int, which);
+    const GpuCase c = gpu_cases()[static_cast<size_t>(which)];
+    const std::string problem = space::testing::problem_of_points(gpu_template(c.dag, c.space), c.dag, a100(), 40, 3);
+    QVERIFY2(problem.empty(), problem.c_str());
+  }
+
+  /// Layers of real networks have a valid point without tuning, for every GPU of the table.
+  void fallback_points() {
+    const std::pair<te::DagPtr, const char*> rows[] = {
+        {layer(3, 64, 224, 7, 2), "conv2d_nchw.cuda"},       {layer(64, 64, 56, 3, 1), "conv2d_nchw.cuda"},
+        {layer(2048, 512, 7, 1, 1), "conv2d_nchw.cuda"},     {gpu_dense(1, 1000, 2048), "dense_small_batch.gpu"},
+        {gpu_dense(128, 768, 768), "dense_large_batch.gpu"}, {gpu_product(12, 128, 128, 64), "batch_matmul.cuda"}};
+    for (const target::Gpu& gpu : target::gpu_table())
+      for (const auto& [dag, name] : rows) {
+        const Target target = gpu_target(gpu);
+        const space::Template* t = space::find_template(*dag, target, name);
+        QVERIFY2(t, name);
+        const space::ConfigEntity e = t->fallback(*dag, target);
+        QVERIFY2(e.index() >= 0, name);
+        QVERIFY(t->apply(dag, target, e).has_value());
+      }
+  }
+};
+
+QTEST_APPLESS_MAIN(CudaTemplatesTest)
+#include "cuda_templates_test.moc"
