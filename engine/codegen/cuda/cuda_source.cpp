@@ -20,8 +20,8 @@ using ir::Expr;
 using tir::ForKind;
 using tir::Stmt;
 
-/// Longest loop that is unrolled so that a local array's indices become constants and the array registers.
-constexpr int64_t kMaxRegisterLoop = 64;
+/// Statements that an unrolled loop may become.
+constexpr int64_t kMaxUnrolled = 2048;
 
 /// Words that no variable may be called by.
 const char* const kReserved[] = {"auto",
@@ -257,15 +257,11 @@ class KernelPrinter {
         [&](const tir::AllReduceNode& n) { all_reduce(s, n); });
   }
 
-  /// Whether the loop should be unrolled: because it is marked, or because a local array is addressed by its variable.
-  bool unrolls(const tir::ForNode& n) const {
-    if (n.for_kind == ForKind::unrolled || n.for_kind == ForKind::vthread) return true;
-    const auto extent = ir::as_int(n.extent);
-    if (!extent || *extent > kMaxRegisterLoop) return false;
+  /// Whether a local array is addressed by the loop's variable.
+  static bool moves_registers(const tir::ForNode& n) {
     bool found = false;
     const auto look = [&](const Buffer& b, const std::vector<Expr>& indices) {
-      found =
-          found || (b->scope == ir::Scope::local && std::any_of(indices.begin(), indices.end(), [&](const Expr& i) { return ir::uses_var(i, n.var.get()); }));
+      found = found || (b->scope == ir::Scope::local && std::any_of(indices.begin(), indices.end(), [&](const Expr& i) { return ir::uses_var(i, n.var.get()); }));
     };
     tir::walk(n.body, [&](const Stmt& s) {
       if (const auto* st = tir::as<tir::StoreNode>(s)) look(st->buffer, st->indices);
@@ -278,9 +274,31 @@ class KernelPrinter {
     return found;
   }
 
+  /// Statements that are left of the body of a loop when every loop in it is unrolled that asks for it.
+  int64_t unrolled_size(const Stmt& s) const {
+    int64_t size = 0;
+    tir::match(
+        s, [&](const tir::ForNode& n) { size = unrolled_size(n.body) * (asks_to_unroll(n) ? *ir::as_int(n.extent) : 1); },
+        [&](const tir::StoreNode& n) { size = n.value->dtype.lanes; }, [&](const tir::AllocNode& n) { size = unrolled_size(n.body); },
+        [&](const tir::LetNode& n) { size = 1 + unrolled_size(n.body); },
+        [&](const tir::IfNode& n) { size = unrolled_size(n.then_body) + (n.else_body ? unrolled_size(*n.else_body) : 0); },
+        [&](const tir::SeqNode& n) {
+          for (const Stmt& c : n.stmts) size += unrolled_size(c);
+        },
+        [](const tir::SyncNode&) {}, [&](const tir::AllReduceNode&) { size = 1; });
+    return std::min(size, 2 * kMaxUnrolled);
+  }
+
+  /// Because it is marked, or so that a local array's indices become constants and the array registers.
+  static bool asks_to_unroll(const tir::ForNode& n) {
+    if (!ir::as_int(n.extent)) return false;
+    return n.for_kind == ForKind::unrolled || n.for_kind == ForKind::vthread || moves_registers(n);
+  }
+
   void loop(const Stmt& s, const tir::ForNode& n) {
     const std::string name = names_.of(n.var.get()), end = expr_.text(ir::is_int(n.min, 0) ? n.extent : n.min + n.extent, 0, 8);
-    if (unrolls(n)) line(s, "#pragma unroll");
+    // What is too much to unroll stays a loop, which the compiler would otherwise try for minutes.
+    if (asks_to_unroll(n)) line(s, unrolled_size(s) <= kMaxUnrolled ? "#pragma unroll" : "#pragma unroll 1");
     line(s, fmt::format("for ({} {} = {}; {} < {}; ++{}) {{", cuda_type(ir::kIndex, expr_.wide_indices), name, expr_.text(n.min), name, end, name));
     nested(n.body);
     line(s, "}");

@@ -140,6 +140,15 @@ void add_limits(ConfigSpace& space, const Target& target, std::function<Tiling(c
         return threads[kX] * threads[kY] * threads[kZ] <= target::kMaxBlockThreads && threads[kZ] <= target::kMaxThreadsZ;
       },
       "a block has too many threads");
+  space.add_filter(
+      [tiling](const ConfigEntity& e) {
+        const Tiling t = tiling(e);
+        const auto threads = t.threads();
+        int64_t sums = 1;
+        for (const AxisTile& a : t.axes) sums *= a.vthreads * a.inner;
+        return sums <= target::kMaxThreadRegisters && sums * threads[kX] * threads[kY] * threads[kZ] <= target::kMaxBlockRegisters;
+      },
+      "the results of a thread do not fit its registers");
   const int64_t most = target::gpu_arch(target.gpu->capability).shared_opt_in;
   space.add_filter([shared_bytes, most](const ConfigEntity& e) { return shared_bytes(e) <= most; }, "the tiles do not fit the shared memory of a block");
 }
