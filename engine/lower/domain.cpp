@@ -182,9 +182,12 @@ void DomainInference::resolve_loops(int stage) {
     } else {
       const auto& fuse = std::get<schedule::FuseRelation>(st.relations[i]);
       Expr rest = value.at(fuse.child.get());
+      // The fused loop runs over real iterations only (guards leave out others), so that what is left for the outermost parent is below its extent.
+      size_t outermost = 0;
+      while (outermost + 1 < fuse.parents.size() && extent.at(fuse.parents[outermost].get()) == 1) ++outermost;
       for (size_t k = fuse.parents.size(); k-- > 0;) {
         const int64_t n = extent.at(fuse.parents[k].get());
-        value.insert_or_assign(fuse.parents[k].get(), k == 0 ? rest : ir::floor_mod(rest, ir::index(n)));
+        value.insert_or_assign(fuse.parents[k].get(), n == 1 ? ir::index(0) : k == outermost ? rest : ir::floor_mod(rest, ir::index(n)));
         rest = ir::floor_div(rest, ir::index(n));
       }
     }
@@ -209,10 +212,13 @@ void DomainInference::add_guards(int stage, const std::vector<std::pair<Expr, in
   };
   for (const auto& [value, real] : splits) require(value < ir::index(real));
   if (st.location != ComputeLocation::at) return;
-  for (const te::Axis& a : st.op.axes) {
+  for (size_t k = 0; k < st.op.axes.size(); ++k) {
+    const te::Axis& a = st.op.axes[k];
     const Expr& v = d.axis_value.at(a.var.get());
-    require(v < ir::index(a.extent));
-    require(ir::index(0) <= v);
+    // Under the guards above the region is not left; where all of it lies inside the array, there is nothing more to ask.
+    const arith::Bounds first = analyzer_.bounds(d.min[k]);
+    if (first.hi == arith::Bounds::kPosInf || first.hi + d.extent[k] > a.extent) require(v < ir::index(a.extent));
+    if (first.lo < 0) require(ir::index(0) <= v);
   }
 }
 

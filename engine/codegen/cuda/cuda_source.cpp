@@ -261,7 +261,8 @@ class KernelPrinter {
   static bool moves_registers(const tir::ForNode& n) {
     bool found = false;
     const auto look = [&](const Buffer& b, const std::vector<Expr>& indices) {
-      found = found || (b->scope == ir::Scope::local && std::any_of(indices.begin(), indices.end(), [&](const Expr& i) { return ir::uses_var(i, n.var.get()); }));
+      found =
+          found || (b->scope == ir::Scope::local && std::any_of(indices.begin(), indices.end(), [&](const Expr& i) { return ir::uses_var(i, n.var.get()); }));
     };
     tir::walk(n.body, [&](const Stmt& s) {
       if (const auto* st = tir::as<tir::StoreNode>(s)) look(st->buffer, st->indices);
