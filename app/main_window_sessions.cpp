@@ -37,6 +37,8 @@ void MainWindow::showOutcome(const QString& summary) {
     only = static_cast<int>(t);
     ++tasks;
   }
+  // Of one task the time of one run, as everywhere else.
+  if (tasks == 1) before /= model->tasks[static_cast<size_t>(only)].weight, after /= model->tasks[static_cast<size_t>(only)].weight;
   if (tasks == 0) return m_banner->showMessage(widgets::Banner::Kind::info, summary);
   const QString what = tasks == 1 ? tr("T%1 %2").arg(only + 1).arg(QString::fromStdString(model->tasks[static_cast<size_t>(only)].task.name))
                                   : tr("The %n tasks in a run of the network", nullptr, tasks);

@@ -47,13 +47,14 @@ ExplainService::ExplainService(Engine& engine, SelectionHub& hub, JobRunner& job
   connect(&m_refresh, &QTimer::timeout, this, &ExplainService::explainSelection);
   connect(&hub, &SelectionHub::taskChanged, this, [this] {
     m_shownBest = 0;
+    forget();
     loadSpaces();
-    m_refresh.start();
+    ask();
   });
   connect(&hub, &SelectionHub::taskChanged, this, &ExplainService::explainBase);
   connect(&hub, &SelectionHub::codeBaseChanged, this, &ExplainService::explainBase);
-  connect(&hub, &SelectionHub::trialChanged, this, [this] { m_refresh.start(); });
-  connect(&hub, &SelectionHub::configEdited, this, [this] { m_refresh.start(); });
+  connect(&hub, &SelectionHub::trialChanged, this, &ExplainService::ask);
+  connect(&hub, &SelectionHub::configEdited, this, &ExplainService::ask);
   connect(&tuning, &TuneService::progressed, this, &ExplainService::followBest);
 }
 
@@ -114,7 +115,22 @@ void ExplainService::setSpace(const std::string& name) {
   m_hub.setConfigIndex(0);
 }
 
+void ExplainService::forget() {
+  m_job.stop();
+  m_problem.clear();
+  if (!m_explanation) return;
+  m_explanation.reset();
+  Q_EMIT explained({});
+}
+
+void ExplainService::ask() {
+  m_isPending = true;
+  m_refresh.start();
+}
+
 void ExplainService::explainSelection() {
+  m_isPending = false;
+  m_problem.clear();
   if (!m_hub.taskValue()) {
     m_job.stop();
     m_explanation.reset();
@@ -201,16 +217,19 @@ std::function<Expected<ExplainService::Explained>(StopToken)> ExplainService::ex
 }
 
 void ExplainService::run(const QString& what, Finder finder) {
+  m_isPending = true;
   Q_EMIT busy(what);
   m_job.replace(m_jobs.run<Explained>(Lane::work, this, explaining(std::move(finder)), [this](Expected<Explained> result) { show(std::move(result)); }));
 }
 
 void ExplainService::show(Expected<Explained> result) {
+  m_isPending = false;
   widgets::CodeListing listing;
   if (!result) {
     m_explanation.reset();
+    m_problem = QString::fromStdString(result.error().message);
     listing.error = QString::fromStdString(result.error().text());
-    Q_EMIT reasonChanged(QString::fromStdString(result.error().message));
+    Q_EMIT reasonChanged(m_problem);
     Q_EMIT explained(listing);
     return;
   }

@@ -28,6 +28,10 @@ class ExplainService : public QObject {
   void setSpace(const std::string& name);
   /// What is shown, with the candidate it is of; null while nothing is.
   const std::shared_ptr<const api::Explanation>& explanation() const { return m_explanation; }
+  /// Whether what is shown is not yet that of the selection.
+  bool isPending() const { return m_isPending; }
+  /// Why nothing is shown, where what is selected cannot be built; empty while it is still being looked at.
+  const QString& problem() const { return m_problem; }
   const records::Candidate& candidate() const { return m_candidate; }
   const QString& title() const { return m_title; }
   /// The candidate that the shown one is compared with, and what it is called; null while there is none.
@@ -64,6 +68,10 @@ class ExplainService : public QObject {
   using Finder = std::function<Expected<Found>(StopToken)>;
   void loadSpaces();
   bool selectSpace(const std::string& name);
+  /// What is known of another task is no answer, not even an old one: its steps do not fit this one.
+  void forget();
+  /// Explains the selection when all that one click changes has changed.
+  void ask();
   void explainSelection();
   void explainBase();
   Finder findTrial(const TrialRef& trial) const;
@@ -84,11 +92,11 @@ class ExplainService : public QObject {
   LatestJob m_spaceJob, m_job, m_baseJob;
   std::vector<Engine::Space> m_spaces;
   size_t m_space = 0;
-  bool m_spacesKnown = false;
+  bool m_spacesKnown = false, m_isPending = false;
   std::string m_wantedSpace;  ///< of the selected candidate
   std::shared_ptr<const api::Explanation> m_explanation;
   records::Candidate m_candidate;
-  QString m_title;
+  QString m_problem, m_title;
   std::shared_ptr<const api::Explanation> m_baseExplanation;
   records::Candidate m_baseCandidate;
   QString m_baseTitle;

@@ -12,6 +12,7 @@ LedgerService::LedgerService(Engine& engine, SelectionHub& hub, Workspace& works
                              QObject* parent)
     : QObject(parent), m_engine(engine), m_hub(hub), m_workspace(workspace), m_tuning(tuning), m_explain(explain), m_board(board) {
   connect(&explain, &ExplainService::explained, this, &LedgerService::changed);
+  connect(&explain, &ExplainService::busy, this, &LedgerService::changed);
   connect(&explain, &ExplainService::spaceChanged, this, &LedgerService::changed);
   connect(&tuning, &TuneService::stateChanged, this, [this] {
     if (m_tuning.isActive()) stop();  // they would disturb each other

@@ -20,6 +20,7 @@ QString measuringObstacle(const SelectionHub& hub, const Workspace& workspace, c
   if (tuning.isActive()) return MeasureTexts::tr("a session is running");
   if (!workspace.isWritable()) return MeasureTexts::tr("the workspace cannot be written");
   if (!model->id || static_cast<size_t>(hub.task()) >= model->taskIds.size()) return MeasureTexts::tr("the model is not in the workspace yet");
+  if (explain.isPending()) return MeasureTexts::tr("the point is still being lowered");
   if (!explain.explanation()) return MeasureTexts::tr("nothing is shown that could be measured");
   if (explain.explanation()->error) return MeasureTexts::tr("this point cannot be built");
   return {};
@@ -48,6 +49,7 @@ MeasureService::MeasureService(Engine& engine, SelectionHub& hub, Workspace& wor
                                QObject* parent)
     : QObject(parent), m_engine(engine), m_hub(hub), m_workspace(workspace), m_tuning(tuning), m_explain(explain), m_board(board) {
   connect(&explain, &ExplainService::explained, this, &MeasureService::changed);
+  connect(&explain, &ExplainService::busy, this, &MeasureService::changed);
   connect(&tuning, &TuneService::stateChanged, this, &MeasureService::changed);
   connect(&workspace, &Workspace::opened, this, &MeasureService::changed);
 }

@@ -189,6 +189,9 @@ void CurveView::showOverlays() {
 
 void CurveView::showGrowth() {
   m_chart->refresh();
+  const bool noSpeed = m_unit->currentIndex() == 0 && m_chart->unit() == widgets::CurveUnit::seconds;
+  m_unit->setEnabled(!noSpeed);
+  m_unit->setToolTip(noSpeed ? tr("Times: the log does not say how many operations this task has") : m_unit->accessibleName());
   m_summary->setToolTip({});
   if (m_page->currentIndex() == Activity) {
     m_summary->setText(m_activity->isEmpty() ? QString() : m_activity->summary());

@@ -44,6 +44,7 @@ InspectorView::InspectorView(Services& services, QWidget* parent) : QWidget(pare
   m_note->setAccessibleName(tr("Note"));
   m_note->setPlaceholderText(tr("Note"));
   m_note->setTabChangesFocus(true);
+  m_note->setMinimumHeight(2 * m_note->fontMetrics().lineSpacing() + 12);
   m_tags = new QLineEdit(this);
   m_tags->setObjectName(QStringLiteral("edit.inspector.tags"));
   m_tags->setAccessibleName(tr("Tags"));
@@ -60,6 +61,7 @@ InspectorView::InspectorView(Services& services, QWidget* parent) : QWidget(pare
   splitter->setStretchFactor(0, 3);
   splitter->setStretchFactor(1, 1);
   splitter->setChildrenCollapsible(false);
+  splitter->setSizes({3 * m_note->minimumHeight(), m_note->minimumHeight()});
   auto* box = new QVBoxLayout(this);
   box->setContentsMargins(0, 4, 0, 0);
   box->setSpacing(4);

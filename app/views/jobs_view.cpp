@@ -40,7 +40,7 @@ JobsView::JobsView(Services& services, QWidget* parent) : QWidget(parent), m_ser
   m_table->setAccessibleName(tr("Jobs"));
   widgets::setUpTable(m_table);
   m_table->setItemDelegateForColumn(JobBoard::Progress, new ProgressDelegate(m_table));
-  const int widths[] = {220, 220, 130, 70, 70};
+  const int widths[] = {180, 170, 110, 60, 60};
   for (int c = 0; c < JobBoard::ColumnCount; ++c) m_table->header()->resizeSection(c, widths[c]);
   m_cancel->setObjectName(QStringLiteral("button.jobs.cancel"));
   m_cancel->setText(tr("Stop job"));

@@ -202,6 +202,8 @@ void LandscapeView::showState(size_t points) {
     return m_state->showEmpty(tr("No space"), tr("Pictures of a task's configuration space stand here. Open a model and select a task."),
                               m_services.actions.get(QStringLiteral("file.open")));
   if (!m_services.explain.spacesKnown()) return m_state->showEmpty(tr("Reading the space…"), {});
+  if (!m_services.hub.taskValue()->dag)
+    return m_state->showEmpty(tr("No space"), tr("This task came from a log that does not hold its computation: what its points stand for is not known here."));
   if (!m_services.explain.space().space || m_x->count() == 0)
     return m_state->showEmpty(tr("Nothing to choose"), tr("No template matches this task, so there is no space to show; it runs with the default schedule."));
   m_state->showContent();

@@ -143,7 +143,10 @@ void PassesView::compute() {
     m_job.stop();
     return m_state->showEmpty(tr("No passes"), tr("This task came from a log that does not hold its computation."));
   }
-  if (!network && !explanation) return m_state->showEmpty(tr("Lowering…"), {});
+  if (!network && !explanation) {
+    const QString& problem = m_services.explain.problem();
+    return m_state->showEmpty(problem.isEmpty() ? tr("Lowering…") : tr("This point cannot be built"), problem);
+  }
   if (!m_traced) m_state->showEmpty(tr("Running the passes…"), {});
   std::function<Expected<Traced>(StopToken)> work;
   if (network) {

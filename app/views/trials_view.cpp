@@ -131,12 +131,14 @@ QWidget* TrialsView::makeBar() {
   auto* line = new QHBoxLayout;
   line->addWidget(m_filter, 1);
   line->addWidget(examples);
-  line->addWidget(m_count);
-  line->addWidget(pin);
+  auto* below = new QHBoxLayout;
+  below->addWidget(m_count, 1);
+  below->addWidget(pin);
   auto* box = new QVBoxLayout(bar);
   box->setContentsMargins(6, 2, 6, 0);
   box->setSpacing(2);
   box->addLayout(line);
+  box->addLayout(below);
   box->addWidget(m_problem);
   return bar;
 }

@@ -136,6 +136,8 @@ void WhyView::showFacts() {
   if (!m_problem.isEmpty()) return m_state->showEmpty(tr("This point cannot be explained"), m_problem);
   const auto& explanation = m_services.explain.explanation();
   if (explanation && explanation->error) return m_state->showEmpty(tr("This point cannot be built"), QString::fromStdString(explanation->error->text()));
+  if (const QString& problem = m_services.explain.problem(); !explanation && !problem.isEmpty())
+    return m_state->showEmpty(tr("This point cannot be built"), problem);
   if (!m_insight) return m_state->showEmpty(tr("Looking at the loops…"), {});
   m_state->showContent();
 

@@ -79,7 +79,7 @@ class JourneysTest : public QObject {
     dock->show();
     dock->raise();
     auto* button = named<QToolButton>(*w, "button.why.ledger");
-    QTRY_VERIFY2(button->isEnabled(), qPrintable(button->toolTip()));
+    QTRY_VERIFY2(button->isEnabled() && !w->explaining().isPending(), qPrintable(button->toolTip()));
     button->click();
     auto* table = named<QTreeWidget>(*w, "table.why.ledger");
     QTRY_VERIFY2_WITH_TIMEOUT(text(*w, "label.why.ledger").contains(QStringLiteral("apart")), qPrintable(text(*w, "label.why.ledger")), 120'000);

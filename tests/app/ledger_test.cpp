@@ -25,7 +25,8 @@ class LedgerTest : public QObject {
     auto* dock = named<QDockWidget>(*w, "dock.why");
     dock->show();
     dock->raise();
-    if (!QTest::qWaitFor([&] { return named<QToolButton>(*w, "button.why.ledger")->isEnabled(); })) qFatal("The point is not shown");
+    if (!QTest::qWaitFor([&] { return named<QToolButton>(*w, "button.why.ledger")->isEnabled() && !w->explaining().isPending(); }))
+      qFatal("The point is not shown");
     return w;
   }
 
@@ -59,7 +60,7 @@ class LedgerTest : public QObject {
     const auto w = showing("fails.twdb", 63);  // a = 3, b = 6; b back leads to 3, a back to 60
     auto* table = named<QTreeWidget>(*w, "table.why.ledger");
     w->hub().setConfigIndex(93);
-    QTRY_VERIFY(named<QToolButton>(*w, "button.why.ledger")->isEnabled());
+    QTRY_VERIFY(named<QToolButton>(*w, "button.why.ledger")->isEnabled() && !w->explaining().isPending());
     m_engine.byRule = 10;  // b = 1: with it, point 13, which cannot be built
     named<QToolButton>(*w, "button.why.ledger")->click();
     QTRY_VERIFY(named<QLabel>(*w, "label.why.ledger")->text().contains(QStringLiteral("apart")));
@@ -77,7 +78,7 @@ class LedgerTest : public QObject {
     // What is no point of a space has no ledger, and the button says so.
     w->hub().setConfigIndex(-1);
     QTRY_VERIFY(!named<QToolButton>(*w, "button.why.ledger")->isEnabled());
-    QVERIFY(named<QToolButton>(*w, "button.why.ledger")->toolTip().contains(QStringLiteral("no point")));
+    QTRY_VERIFY(named<QToolButton>(*w, "button.why.ledger")->toolTip().contains(QStringLiteral("no point")));
   }
 };
 

@@ -266,18 +266,23 @@ class MainWindowTest : public QObject {
     auto* measure = b->window->findChild<QToolButton*>(QStringLiteral("button.space.measure"));
     QTRY_VERIFY(b->window->findChild<QComboBox*>(QStringLiteral("combo.knob.a")));
     b->window->findChild<QComboBox*>(QStringLiteral("combo.knob.a"))->setCurrentIndex(4);
-    QTRY_VERIFY2(measure->isEnabled(), qPrintable(measure->toolTip()));
+    // Not before the code is that of the point: what is shown is what is measured.
     measure->click();
-    QTRY_COMPARE(b->window->hub().trial(), 1);
-    QTRY_COMPARE(b->window->workspace().sessions().size(), size_t{1});
+    QVERIFY(b->window->hub().trial() < 0 && !measure->text().contains(QStringLiteral("Measuring")));
+    QTRY_VERIFY2(measure->isEnabled() && !b->window->explaining().isPending(), qPrintable(measure->toolTip()));
+    QSignalSpy selected(&b->window->hub(), &SelectionHub::trialChanged);
+    measure->click();
+    QVERIFY(!selected.isEmpty() || selected.wait(60'000));
+    QCOMPARE(b->window->hub().trial(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(b->window->workspace().sessions().size(), size_t{1}, 60'000);
     QCOMPARE(b->window->workspace().sessions()[0].tuner, std::string("hand"));
-    QTRY_VERIFY(b->window->trials().store() && b->window->trials().store()->size() == 1);
-    QTRY_VERIFY(measure->isEnabled());
+    QTRY_VERIFY_WITH_TIMEOUT(b->window->trials().store() && b->window->trials().store()->size() == 1, 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(measure->isEnabled() && !b->window->explaining().isPending(), 60'000);
     measure->click();  // the same point again is the first trial of another session
-    QTRY_COMPARE(b->window->workspace().sessions().size(), size_t{2});
+    QTRY_COMPARE_WITH_TIMEOUT(b->window->workspace().sessions().size(), size_t{2}, 60'000);
     b->window->hub().setConfigIndex(13);
     QTRY_VERIFY(!measure->isEnabled());
-    QVERIFY(measure->toolTip().contains(QStringLiteral("nothing is shown")));
+    QTRY_VERIFY(measure->toolTip().contains(QStringLiteral("nothing is shown")));
   }
 
   void whyAndLandscapeFollowTheSelection() {
@@ -302,6 +307,23 @@ class MainWindowTest : public QObject {
                  qPrintable(parallel->summary()));
     b->window->hub().undoStack().undo();
     QCOMPARE(b->window->hub().filter(QStringLiteral("trials")), QString());
+    // What is known of one task is never shown for another, and what cannot be built has a reason instead of an answer to wait for.
+    QVERIFY(b->window->explaining().explanation());
+    b->window->hub().setTask(1 - b->window->hub().task());
+    QVERIFY(!b->window->explaining().explanation());
+    QTRY_VERIFY(b->window->explaining().explanation());
+    b->window->hub().setConfigIndex(13);
+    QTRY_VERIFY(b->window->explaining().problem().contains(QStringLiteral("vector registers")));
+    for (const char* view : {"why", "passes"}) {
+      auto* dock = b->window->findChild<QDockWidget*>(QStringLiteral("dock.") + QLatin1String(view));
+      dock->raise();
+      const auto says = [&] {
+        const auto labels = dock->findChildren<QLabel*>();
+        return std::any_of(labels.begin(), labels.end(),
+                           [](const QLabel* l) { return l->isVisible() && l->text() == QStringLiteral("This point cannot be built"); });
+      };
+      QTRY_VERIFY2(says(), view);
+    }
   }
 
   void sessionsStandSideBySide() {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pictures of the window and of every view, to be looked at: empty, loading, full, after an error and of a log without computations; light and dark, at 1x and
-// 2x. What can be told without eyes is said on standard output: labels and buttons whose text is cut off, pictures of one colour; the exit status is 1 if there
-// are any. Arguments: FOLDER [--state NAME] [--view NAME] [--size WxH]
+// Pictures of the window and of every view, to be looked at: empty, loading, before anything was tuned, full, after an error and of a log without computations;
+// light and dark, at 1x and 2x. What can be told without eyes is said on standard output: labels and buttons whose text is cut off, pictures of one colour; the
+// exit status is 1 if there are any. Arguments: FOLDER [--state NAME] [--view NAME] [--size WxH] [--manual] With --manual the folder gets what the manual's
+// page of views shows, with few colours: each view of a full window by itself, of the other states all on a sheet.
 #include <QAbstractButton>
 #include <QAction>
 #include <QDir>
@@ -10,9 +11,12 @@
 #include <QProcess>
 #include <QSpinBox>
 #include <QTabBar>
+#include <QTabWidget>
 #include <QTextStream>
 #include <QTimer>
+#include <map>
 #include <set>
+#include <thread>
 
 #include "app/views/tune_view.h"
 #include "tests/app/app_fixture.h"
@@ -51,9 +55,53 @@ bool until(F&& f, int millis = 60'000) {
   return f();
 }
 
+/// With 256 colours at most, for a third of the bytes: those that are met most often, and for the rest one of each kind.
+QImage withFewColours(const QImage& image) {
+  constexpr qsizetype kExact = 200, kAll = 256;
+  const QImage full = image.convertToFormat(QImage::Format_RGB32);
+  std::map<QRgb, int> met;
+  for (int y = 0; y < full.height(); ++y) {
+    const auto* line = reinterpret_cast<const QRgb*>(full.constScanLine(y));
+    for (int x = 0; x < full.width(); ++x) ++met[line[x] | 0xff000000];
+  }
+  std::vector<std::pair<int, QRgb>> often;
+  for (const auto& [colour, count] : met) often.emplace_back(count, colour);
+  std::sort(often.rbegin(), often.rend());
+  QList<QRgb> table;
+  std::set<QRgb> kinds;
+  for (const auto& [count, colour] : often) {
+    const bool fresh = kinds.insert(colour & 0xe0e0e0).second;
+    if (table.size() < kExact || (fresh && table.size() < kAll)) table << colour;
+  }
+  return full.convertToFormat(QImage::Format_Indexed8, table, Qt::AvoidDither);
+}
+
+/// Pictures in rows, the high ones first, each under its name.
+QImage sheetOf(std::vector<std::pair<QString, QPixmap>> pictures) {
+  std::stable_sort(pictures.begin(), pictures.end(), [](const auto& a, const auto& b) { return a.second.height() > b.second.height(); });
+  constexpr int kWidth = 1480, kGap = 12, kTitle = 20;
+  std::vector<QPoint> at;
+  int x = kGap, y = kGap, row = 0;
+  for (const auto& [name, picture] : pictures) {
+    if (x > kGap && x + picture.width() + kGap > kWidth) x = kGap, y += std::exchange(row, 0) + kTitle + kGap;
+    at.emplace_back(x, y);
+    x += picture.width() + kGap;
+    row = std::max(row, picture.height());
+  }
+  QImage sheet(kWidth, y + row + kTitle + kGap, QImage::Format_RGB32);
+  sheet.fill(QColor(128, 128, 128));
+  QPainter p(&sheet);
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    p.drawText(QRect(at[i], QSize(pictures[i].second.width(), kTitle)), Qt::AlignLeft | Qt::AlignVCenter, pictures[i].first);
+    p.drawPixmap(at[i] + QPoint(0, kTitle), pictures[i].second);
+  }
+  return sheet;
+}
+
 class Photographer {
  public:
-  Photographer(MainWindow& window, QString folder, QString onlyView) : m_window(window), m_folder(std::move(folder)), m_only(std::move(onlyView)) {}
+  Photographer(MainWindow& window, QString folder, QString onlyView, bool manual)
+      : m_window(window), m_folder(std::move(folder)), m_only(std::move(onlyView)), m_manual(manual) {}
   int problems() const { return m_problems; }
 
   /// The window and each of its views as they are now.
@@ -70,21 +118,40 @@ class Photographer {
         dock->raise();
         spin(settle);
         save(*dock->widget(), view, name);
+        auto* tabs = dock->widget()->findChild<QTabWidget*>();
+        for (int tab = 1; tabs && tabs->isVisible() && tab < tabs->count(); ++tab) {
+          if (!tabs->isTabEnabled(tab)) continue;
+          tabs->setCurrentIndex(tab);
+          spin(settle);
+          save(*dock->widget(), QStringLiteral("%1.%2").arg(view).arg(tab + 1), name);
+        }
+        if (tabs) tabs->setCurrentIndex(0);
       }
+      if (!m_sheet.empty()) write(sheetOf(std::exchange(m_sheet, {})), name);
     }
     m_window.resetLayout();
   }
   void save(QWidget& widget, const QString& view, const QString& name) {
-    if (!m_only.isEmpty() && view != m_only) return;
+    if (!m_only.isEmpty() && view.section(QLatin1Char('.'), 0, 0) != m_only) return;
     if (!widget.isVisible()) return;
     const QPixmap picture = widget.grab();
     const QString scale = picture.devicePixelRatio() > 1.5 ? QStringLiteral("@2x") : QString();
-    if (!picture.save(QStringLiteral("%1/%2-%3%4.png").arg(m_folder, view, name, scale))) qFatal("A picture cannot be written");
+    const QString place = QStringLiteral("%1-%2%3").arg(view, name, scale);
+    const QString full = QStringLiteral("full-");
+    if (!m_manual)
+      write(picture.toImage(), place);
+    else if (name.startsWith(full))
+      write(picture.toImage(), view + QLatin1Char('-') + name.mid(full.size()));
+    else if (&widget != &m_window)
+      m_sheet.emplace_back(view, picture);
     check(picture.toImage(), QStringLiteral("%1 %2%3").arg(view, name, scale));
     if (&widget != &m_window) checkTexts(widget, QStringLiteral("%1 %2%3").arg(view, name, scale));
   }
 
  private:
+  void write(const QImage& picture, const QString& name) {
+    if (!(m_manual ? withFewColours(picture) : picture).save(QStringLiteral("%1/%2.png").arg(m_folder, name))) qFatal("A picture cannot be written");
+  }
   void problem(const QString& where, const QString& what) {
     if (!m_told.insert(where.section(QLatin1Char('-'), 0, 0) + what).second) return;
     ++m_problems;
@@ -113,8 +180,27 @@ class Photographer {
   }
   MainWindow& m_window;
   QString m_folder, m_only;
+  bool m_manual;
+  std::vector<std::pair<QString, QPixmap>> m_sheet;  ///< those of one state and theme
   std::set<QString> m_told;
   int m_problems = 0;
+};
+
+/// Does not answer while it is held, so that views can be seen that wait.
+class WaitingEngine : public FormulaEngine {
+ public:
+  std::atomic<bool> held = false;
+
+  std::vector<Space> spaces(const records::Task& task) override { return wait(), FormulaEngine::spaces(task); }
+  api::Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,
+                           const std::vector<int>& groups) override {
+    return wait(), FormulaEngine::explain(task, steps, network, groups);
+  }
+
+ private:
+  void wait() const {
+    while (held) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 };
 
 void openModel(MainWindow& window) {
@@ -157,8 +243,10 @@ int photograph(const QString& folder, const QStringList& arguments) {
   };
   const QString only = value("--state");
   const auto wanted = [&](const char* state) { return only.isEmpty() || only == QLatin1String(state); };
+  const bool manual = arguments.contains(QStringLiteral("--manual"));
   const QStringList size = value("--size").isEmpty() ? QStringList{QStringLiteral("1500"), QStringLiteral("950")} : value("--size").split(QLatin1Char('x'));
-  const QTemporaryDir home;
+  const QTemporaryDir home(QDir::tempPath() + QStringLiteral("/tilewright-XXXXXX"));
+  qputenv("HOME", home.path().toUtf8());  // paths that are shown tell nothing of who took the pictures
   fixture::ownHome(QStringLiteral("pictures"), home.path());
   pinFonts();
   int problems = 0;
@@ -169,9 +257,10 @@ int photograph(const QString& folder, const QStringList& arguments) {
     window->resize(size.value(0).toInt(), size.value(1).toInt());
     window->resetLayout();
     prepare(*window);
-    Photographer photographer(*window, folder, value("--view"));
+    Photographer photographer(*window, folder, value("--view"), manual);
     photographer.take(QLatin1String(state), settle);
     problems += photographer.problems();
+    if (auto* waiting = dynamic_cast<WaitingEngine*>(&engine)) waiting->held = false;
     window->close();
     until([&] { return !window->tuning().isActive(); });
   };
@@ -180,8 +269,24 @@ int photograph(const QString& folder, const QStringList& arguments) {
   engine.machine.noise = 0.1;
   stage(
       "empty", engine, [](MainWindow&) {}, 30);
+  WaitingEngine waiting;
+  waiting.machine = engine.machine;
   stage(
-      "loading", engine, [](MainWindow& w) { openModel(w); }, 0);
+      "loading", waiting,
+      [&waiting](MainWindow& w) {
+        openModel(w);
+        until([&] { return w.explaining().explanation() != nullptr; });
+        waiting.held = true;
+        w.hub().setTask(1);
+      },
+      50);
+  stage(
+      "untuned", engine,
+      [](MainWindow& w) {
+        openModel(w);
+        until([&] { return w.explaining().explanation() != nullptr; });
+      },
+      150);
   stage(
       "full", engine,
       [](MainWindow& w) {
@@ -200,7 +305,7 @@ int photograph(const QString& folder, const QStringList& arguments) {
       },
       500);
   stage(
-      "log", engine,
+      "imported", engine,
       [&](MainWindow& w) {
         const QString log = home.filePath(QStringLiteral("ansor.json"));
         writeLog(log);
@@ -247,7 +352,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   int problems = tw::app::photograph(folder, arguments);
-  if (!arguments.contains(QStringLiteral("--once"))) {
+  if (!arguments.contains(QStringLiteral("--once")) && !arguments.contains(QStringLiteral("--manual"))) {
     // The scale is fixed when a program begins.
     QProcess twice;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();

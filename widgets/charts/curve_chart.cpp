@@ -341,7 +341,7 @@ void CurveChart::rescale() {
     ticker.reset(whole);
   }
   m_plot->xAxis->setTicker(ticker);
-  double high = 0, least = HUGE_VAL;
+  double high = 0, least = HUGE_VAL, lowest = HUGE_VAL;
   for (const CurvePoint& p : m_data.trials) high = std::max(high, p.y);
   if (!m_data.best.empty()) least = m_data.best.back().y;
   std::vector<QCPGraph*> lines = m_overlayGraphs;
@@ -349,6 +349,7 @@ void CurveChart::rescale() {
   for (const QCPGraph* graph : lines) {
     for (int i = 0; i < graph->dataCount(); ++i) high = std::max(high, graph->dataMainValue(i)), least = std::min(least, graph->dataMainValue(i));
   }
+  lowest = least;
   if (unit() == CurveUnit::seconds && std::isfinite(least)) {
     // Slow outliers would flatten everything of interest: show up to eight times the best, at least the default.
     high = std::min(high, 8 * least);
@@ -356,11 +357,13 @@ void CurveChart::rescale() {
   m_default->data()->clear();
   if (m_default->visible()) {
     const double y = curveValue(m_defaultSeconds, m_store->flops(), unit());
-    high = std::max(high, y);
+    high = std::max(high, y), lowest = std::min(lowest, y);
     m_default->addData(0, y);
     m_default->addData(4 * m_plot->xAxis->range().upper, y);
   }
-  m_plot->yAxis->setRange(0, high > 0 ? high * 1.08 : 1);
+  // Lines alone differ near their ends; trials are read against zero.
+  const double low = m_data.trials.empty() && lowest < high ? std::max(0.0, lowest - 0.3 * (high - lowest)) : 0;
+  m_plot->yAxis->setRange(low, high > 0 ? high + 0.08 * (high - low) : 1);
   const TimeUnit time = timeUnit(high / 2);
   const bool speed = unit() == CurveUnit::gflops;
   m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new UnitTicker(speed ? 1 : time.perSecond)));

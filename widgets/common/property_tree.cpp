@@ -11,7 +11,6 @@ namespace tw::widgets {
 PropertyTree::PropertyTree(QWidget* parent) : QTreeWidget(parent) {
   setColumnCount(2);
   setHeaderLabels({tr("Property"), tr("Value")});
-  setUniformRowHeights(true);
   setAlternatingRowColors(true);
   setFrameShape(QFrame::NoFrame);
   header()->setStretchLastSection(true);
@@ -19,6 +18,7 @@ PropertyTree::PropertyTree(QWidget* parent) : QTreeWidget(parent) {
 }
 
 QTreeWidgetItem* PropertyTree::section(const QString& title) {
+  setWordWrap(false);
   auto* item = new QTreeWidgetItem(this, {title});
   QFont font = item->font(0);
   font.setBold(true);
@@ -35,6 +35,7 @@ void PropertyTree::line(QTreeWidgetItem* parent, const QString& name, const QStr
 
 void PropertyTree::showMessage(const QString& text) {
   clear();
+  setWordWrap(true);
   auto* item = new QTreeWidgetItem(this, {text});
   item->setFirstColumnSpanned(true);
   item->setFlags(Qt::ItemIsEnabled);

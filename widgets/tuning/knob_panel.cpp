@@ -96,11 +96,11 @@ void KnobPanel::rebuild() {
     auto* slider = new QSlider(Qt::Horizontal, m_rowsHost);
     slider->setRange(0, static_cast<int>(knobs[k].candidates.size()) - 1);
     slider->setObjectName(QStringLiteral("slider.knob.") + name);
-    slider->setMinimumWidth(50);
+    slider->setMinimumWidth(40);
     auto* combo = new QComboBox(m_rowsHost);
     combo->setObjectName(QStringLiteral("combo.knob.") + name);
     combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    combo->setMinimumContentsLength(10);
+    combo->setMinimumContentsLength(6);
     for (const auto& candidate : knobs[k].candidates) combo->addItem(knobValueText(knobs[k], candidate));
     for (QWidget* w : {static_cast<QWidget*>(label), static_cast<QWidget*>(slider), static_cast<QWidget*>(combo)}) w->setToolTip(help.toHtmlEscaped());
     slider->setAccessibleName(tr("Knob %1, slider").arg(name));
