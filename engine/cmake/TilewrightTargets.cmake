@@ -26,6 +26,19 @@ set(TW_PCH_HEADERS <algorithm> <array> <cmath> <fmt/format.h> <functional> <map>
 # must therefore differ within a layer.
 option(TW_UNITY "Compile the files of a layer a few at a time: quicker as a whole, slower after a change of one" OFF)
 
+# tw_portable(PROGRAM SOURCES...): the program once more, in portable/bin of the build folder, as installers/portable packs it: it looks for all libraries, and they
+# for each other, in ../lib first, and brings what an older C library lacks. The target `portable` builds all of them.
+add_custom_target(portable)
+function(tw_portable program)
+  add_executable(${program}-portable EXCLUDE_FROM_ALL ${ARGN} ${CMAKE_SOURCE_DIR}/installers/portable/compat.cpp)
+  get_target_property(libraries ${program} LINK_LIBRARIES)
+  target_link_libraries(${program}-portable PRIVATE ${libraries})
+  set_target_properties(${program}-portable PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/portable/bin
+    BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../lib")
+  target_link_options(${program}-portable PRIVATE LINKER:--disable-new-dtags LINKER:--export-dynamic-symbol=arc4random)
+  add_dependencies(portable ${program}-portable)
+endfunction()
+
 # tw_layer(NAME [HOT] [DEPENDS layer...] [LIBS lib...] [EXCLUDE regex...] [OWN_PCH header...]): one static library from all sources of the calling folder.
 # DEPENDS names layers below; the include check in the tests holds them to it. HOT is for layers whose own code takes the time of a search or a run: a
 # release compiles them with -O2, and all others with -O1, which takes a third less time to build.
