@@ -49,7 +49,7 @@ Expected<std::vector<std::byte>> build_object(const std::vector<tir::Func>& func
 /// In place of a line's origin: the line is no instruction; the instruction is the compiler's own or was made from several lines.
 constexpr int kNoCode = -1, kMerged = -2;
 
-/// LLVM IR and assembly of one function, for reading.
+/// LLVM IR and assembly of one function, for reading. Of a function for a GPU: CUDA C++ and PTX, or a comment that says why there is none.
 struct Listing {
   std::string llvm_ir;                   ///< after optimisation
   std::string assembly;                  ///< Intel syntax where the target has it

@@ -64,4 +64,22 @@ class Cloner {
 
 Stmt clone_with(const Stmt& s, const ir::VarMap& map) { return Cloner(map).stmt(s); }
 
+Stmt unshared(const Stmt& s) {
+  return match(
+      s, [](const ForNode& n) { return make_for(n.var, n.min, n.extent, n.for_kind, unshared(n.body), n.origin); },
+      [](const StoreNode& n) { return store(n.buffer, n.indices, n.value, n.origin); },
+      [](const AllocNode& n) { return alloc(n.buffer, unshared(n.body), n.origin); },
+      [](const LetNode& n) { return let(n.var, n.value, unshared(n.body), n.origin); },
+      [](const IfNode& n) {
+        return Stmt(new IfNode(n.cond, unshared(n.then_body), n.else_body ? std::optional(unshared(*n.else_body)) : std::nullopt, n.origin));
+      },
+      [](const SeqNode& n) {
+        std::vector<Stmt> stmts;
+        for (const Stmt& c : n.stmts) stmts.push_back(unshared(c));
+        return Stmt(new SeqNode(std::move(stmts), n.origin));
+      },
+      [](const SyncNode& n) { return make_sync(n.origin); },
+      [](const AllReduceNode& n) { return all_reduce(n.buffer, n.indices, n.combine, n.thread, n.origin); });
+}
+
 }  // namespace tw::tir

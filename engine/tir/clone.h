@@ -10,4 +10,7 @@ namespace tw::tir {
 /// so that the copy may stand beside the original. Shares whatever binds nothing and uses nothing replaced.
 Stmt clone_with(const Stmt& s, const ir::VarMap& map);
 
+/// The same with no statement in two places (passes share what they copy unchanged), so that each stands in one line of a text.
+Stmt unshared(const Stmt& s);
+
 }  // namespace tw::tir

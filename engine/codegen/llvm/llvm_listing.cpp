@@ -7,7 +7,9 @@
 #include <charconv>
 
 #include "engine/base/text.h"
+#include "engine/codegen/cuda/cuda_listing.h"
 #include "engine/codegen/llvm/llvm_module.h"
+#include "engine/tir/clone.h"
 #include "engine/tir/print.h"
 #include "engine/tir/visit.h"
 
@@ -100,31 +102,13 @@ Text readable_assembly(const std::string& raw) {
   return result;
 }
 
-/// The same with no statement in two places (passes share what they copy unchanged), so that a statement has one line.
-tir::Stmt unshared(const tir::Stmt& s) {
-  return tir::match(
-      s, [](const tir::ForNode& n) { return tir::make_for(n.var, n.min, n.extent, n.for_kind, unshared(n.body), n.origin); },
-      [](const tir::StoreNode& n) { return tir::store(n.buffer, n.indices, n.value, n.origin); },
-      [](const tir::AllocNode& n) { return tir::alloc(n.buffer, unshared(n.body), n.origin); },
-      [](const tir::LetNode& n) { return tir::let(n.var, n.value, unshared(n.body), n.origin); },
-      [](const tir::IfNode& n) {
-        return tir::Stmt(new tir::IfNode(n.cond, unshared(n.then_body), n.else_body ? std::optional(unshared(*n.else_body)) : std::nullopt, n.origin));
-      },
-      [](const tir::SeqNode& n) {
-        std::vector<tir::Stmt> stmts;
-        for (const tir::Stmt& c : n.stmts) stmts.push_back(unshared(c));
-        return tir::Stmt(new tir::SeqNode(std::move(stmts), n.origin));
-      },
-      [](const tir::SyncNode& n) { return tir::make_sync(n.origin); },
-      [](const tir::AllReduceNode& n) { return tir::all_reduce(n.buffer, n.indices, n.combine, n.thread, n.origin); });
-}
-
 }  // namespace
 
 Expected<Listing> build_listing(const tir::Func& shared, const Target& target, const BuildOptions& options) {
+  if (target.gpu) return build_cuda_listing(shared, target.gpu->capability);
   TW_TRY(const auto machine, make_machine(target, options));
   tir::Func func = shared;
-  func.body = unshared(shared.body);
+  func.body = tir::unshared(shared.body);
   const tir::Printed printed = tir::print_with_lines(func);
   std::unordered_map<const tir::StmtNode*, int> line_of;
   for (size_t i = 0; i < printed.line_stmt.size(); ++i)

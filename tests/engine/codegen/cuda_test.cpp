@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA text of schedules for blocks and threads, and what NVRTC makes of it. Without NVRTC only the text is looked at.
 #include <QtTest>
+#include <sstream>
 
 #include "engine/base/text.h"
+#include "engine/codegen/codegen.h"
 #include "engine/codegen/cuda/cuda_source.h"
 #include "engine/codegen/cuda/nvrtc.h"
 #include "engine/lower/lower.h"
 #include "engine/tir/parse.h"
-#include "engine/tir/passes/simplify.h"
+#include "engine/tir/print.h"
 #include "tests/engine/lower/gpu_schedules.h"
 
 using namespace tw;
@@ -195,6 +197,42 @@ class CudaTest : public QObject {
         90);
     QVERIFY(!large && large.error().code == ErrorCode::resource_limit);
     QVERIFY(has(large.error().text(), "too much shared data"));
+  }
+
+  /// What the code views show: lines of the text and of the PTX lead to the statement that they are for.
+  void listing() {
+    const Target a100 = parse_target("cuda:a100").value();
+    const auto f = lower::lower_and_optimize(testing::tiled_matmul({}).finish().value(), "kernel", a100).value();
+    const auto listing = codegen::build_listing(f, a100);
+    QVERIFY2(listing, listing ? "" : listing.error().text().c_str());
+    QVERIFY(has(listing->llvm_ir, "__global__"));
+    const tir::Printed printed = tir::print_with_lines(f);
+    std::istringstream text(listing->llvm_ir);
+    std::string line;
+    int barriers = 0;
+    for (const int at : listing->ir_line_to_tir_line) {
+      QVERIFY(std::getline(text, line));
+      if (line.find("__syncthreads();") == std::string::npos) continue;
+      ++barriers;
+      QVERIFY(at >= 0);
+      QCOMPARE(printed.line_stmt[static_cast<size_t>(at)]->kind(), tir::StmtKind::sync);
+    }
+    QCOMPARE(barriers, 2);
+    QVERIFY(!std::getline(text, line));
+    NEED_NVRTC();
+    std::istringstream ptx(listing->assembly);
+    int traced = 0;
+    for (const int at : listing->asm_line_to_tir_line) {
+      QVERIFY(std::getline(ptx, line));
+      if (line.find("bar.sync") == std::string::npos) continue;
+      ++traced;
+      QVERIFY(at >= 0);
+      QCOMPARE(printed.line_stmt[static_cast<size_t>(at)]->kind(), tir::StmtKind::sync);
+    }
+    QVERIFY(traced >= 2);
+    // The old GPUs are in the table, but no compiler of today's makes code for them.
+    const auto old = codegen::build_listing(f, parse_target("cuda:k80").value());
+    QVERIFY(old && has(old->assembly, "// Expected one of the architectures"));
   }
 
   void resources_of_a_log() {

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/codegen/codegen.h"
+
+namespace tw::codegen {
+
+/// CUDA C++ and PTX of a function, with their lines traced to those of tir::print. Where NVRTC is not installed or cannot compile for the architecture, a
+/// comment that says so stands for the PTX. Errors: those of cuda_source.
+Expected<Listing> build_cuda_listing(const tir::Func& func, int capability);
+
+}  // namespace tw::codegen
