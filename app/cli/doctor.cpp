@@ -14,6 +14,7 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
+#include "engine/codegen/cuda/nvrtc.h"
 #include "engine/measure/measure.h"
 
 namespace tw::cli {
@@ -59,7 +60,7 @@ Finding database() {
 std::vector<Finding> findings() {
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   const bool driver = can_open_library("libcuda.so.1");
-  const bool nvrtc = can_open_library("libnvrtc.so.12") || can_open_library("libnvrtc.so.13") || can_open_library("libnvrtc.so");
+  const auto nvrtc = codegen::nvrtc_version();
   const bool learner = access((std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tw-learner").c_str(), X_OK) == 0;
   return {{"code generator", true, codegen::codegen_version(), ""},
           worker(),
@@ -67,8 +68,8 @@ std::vector<Finding> findings() {
           {"sandbox: namespaces", can_make_namespaces(), "user and PID namespaces", "candidates are limited by rlimits and timeouts only"},
           {"CPU frequency", governor.empty() || governor == "performance", governor.empty() ? "not controlled by this kernel" : "governor " + governor,
            "timings drift with the clock; set the governor to performance"},
-          {"NVIDIA driver", driver, driver ? "libcuda.so.1" : "libcuda.so.1 not found", "no CUDA targets; CPU targets need none"},
-          {"NVRTC", nvrtc, nvrtc ? "found" : "libnvrtc not found", "no CUDA targets; CPU targets need none"},
+          {"NVIDIA driver", driver, driver ? "libcuda.so.1" : "libcuda.so.1 not found", "kernels for GPUs are simulated (--device sim:NAME), not run"},
+          {"NVRTC", nvrtc.has_value(), nvrtc ? *nvrtc : nvrtc.error().text(), "no PTX of GPU kernels, and their registers are estimated"},
           {"tw-learner", learner, learner ? "beside this program" : "not built", "no neural cost models; random and grid search need none"}};
 }
 
