@@ -15,11 +15,13 @@
 #include "engine/space/templates/cpu/narrow_conv2d.h"
 #include "engine/space/templates/cpu/reductions.h"
 #include "engine/space/templates/cuda/batch_matmul.h"
+#include "engine/space/templates/cuda/conv1d_ncw.h"
 #include "engine/space/templates/cuda/conv2d_nchw.h"
 #include "engine/space/templates/cuda/conv3d_ncdhw.h"
 #include "engine/space/templates/cuda/dense_large_batch.h"
 #include "engine/space/templates/cuda/dense_small_batch.h"
 #include "engine/space/templates/cuda/depthwise_conv2d_nchw.h"
+#include "engine/space/templates/cuda/group_conv2d_nchw.h"
 
 namespace tw::space {
 
@@ -75,7 +77,7 @@ const std::array<Template, 11> kTemplates{{
 }};
 
 /// For GPUs: AutoTVM's names, knobs and order, which its logs decode to; schedules of our own.
-const std::array<Template, 6> kGpuTemplates{{
+const std::array<Template, 8> kGpuTemplates{{
     {"conv2d_nchw.cuda", cuda::conv2d_nchw_matches, cuda::conv2d_nchw_space, cuda::conv2d_nchw_apply, cuda::conv2d_nchw_fallback,
      "AutoTVM's direct convolution for GPUs. Threads of a block fetch tiles of image and weights into shared memory together; each sums up a few channels of a "
      "few pixels in registers.",
@@ -84,6 +86,10 @@ const std::array<Template, 6> kGpuTemplates{{
      cuda::depthwise_conv2d_nchw_fallback,
      "AutoTVM's depthwise convolution for GPUs. A block fetches its part of the image, with what the window reaches beyond it, and its weights once.",
      kAutotvm},
+    {"group_conv2d_nchw.cuda", cuda::group_conv2d_nchw_matches, cuda::group_conv2d_nchw_space, cuda::group_conv2d_nchw_apply, cuda::group_conv2d_nchw_fallback,
+     "AutoTVM's convolution in groups of channels for GPUs, as conv2d_nchw.cuda does it for one group.", kAutotvm},
+    {"conv1d_ncw.cuda", cuda::conv1d_ncw_matches, cuda::conv1d_ncw_space, cuda::conv1d_ncw_apply, cuda::conv1d_ncw_fallback,
+     "AutoTVM's convolution along one dimension for GPUs, as conv2d_nchw.cuda does it along two.", kAutotvm},
     {"conv3d_ncdhw.cuda", cuda::conv3d_ncdhw_matches, cuda::conv3d_ncdhw_space, cuda::conv3d_ncdhw_apply, cuda::conv3d_ncdhw_fallback,
      "AutoTVM's direct convolution of volumes for GPUs, as conv2d_nchw.cuda does it for images.", kAutotvm},
     {"dense_small_batch.gpu", cuda::dense_small_batch_matches, cuda::dense_small_batch_space, cuda::dense_small_batch_apply, cuda::dense_small_batch_fallback,

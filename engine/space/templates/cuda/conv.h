@@ -7,13 +7,16 @@
 /// and pixels; tiles of the image and of the weights are in shared memory for a few input channels and taps at a time.
 namespace tw::space::cuda {
 
-/// Knob names of a template, one for each axis.
+/// What a template's space is made of.
 struct ConvKnobs {
   std::string_view tag;             ///< of the operation
-  std::vector<const char*> axes;    ///< output channels, then each dimension of the image; the batch entry has none
-  const char* batch = nullptr;      ///< or this one
-  std::vector<const char*> reduce;  ///< input channels, then each dimension of the window
-  std::vector<Json> unroll;
+  std::vector<const char*> axes;    ///< knobs of output channels (of a group), then of each dimension of the image
+  std::vector<const char*> reduce;  ///< of input channels, then of each dimension of the window; what has none is fetched whole
+  std::vector<Json> unroll;         ///< candidates of auto_unroll_max_step
+  const char* batch = nullptr;      ///< of images, if they are shared out
+  const char* groups = nullptr;     ///< of groups of channels
+  int channel_factors = 2;          ///< of the split of the input channels; all but the first are in shared memory at a time
+  bool fuse_yx = false;             ///< whether a last knob puts both dimensions of the image side by side into the direction x
 };
 
 bool conv_matches(const te::Dag& dag, const ConvKnobs& knobs);

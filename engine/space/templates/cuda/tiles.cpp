@@ -39,7 +39,12 @@ struct Outside {
 };
 
 Outside share_out(Builder& b, int out, const Tiling& t) {
-  const std::vector<ir::Var> axes = b.loops(out);
+  std::vector<ir::Var> axes = b.loops(out);
+  if (t.group_channels > 0) {
+    const auto groups = b.split(out, axes[1], {t.group_channels});
+    axes[1] = groups[0];
+    axes.insert(axes.begin() + 2, groups[1]);
+  }
   std::array<std::vector<ir::Var>, 3> blocks, threads;
   std::vector<ir::Var> vthreads, inner, order;
   for (size_t k = 0; k < axes.size(); ++k) {
@@ -108,14 +113,16 @@ Expected<schedule::Schedule> tiled_schedule(const te::DagPtr& dag, const cpu::An
   b.compute_at(acc, out, outside.thread);
 
   const std::vector<ir::Var> loops = b.loops(acc);
-  std::vector<ir::Var> order, within;
+  const size_t rank = b.at(acc).op.axes.size();
+  std::vector<ir::Var> order;
   std::vector<std::pair<ir::Var, int64_t>> inner;
   for (size_t k = 0; k < t.reduce.size(); ++k) {
-    const auto r = b.split(acc, loops[t.axes.size() + k], {t.reduce[k]});
+    const auto r = b.split(acc, loops[rank + k], {t.reduce[k]});
     order.push_back(r[0]);
     inner.emplace_back(r[1], t.reduce[k]);
   }
-  for (size_t k = 0; k < t.axes.size(); ++k) inner.emplace_back(loops[k], t.axes[k].inner);
+  const size_t groups = t.group_channels > 0 ? 1 : 0;  // a thread computes channels of one
+  for (size_t k = 0; k < rank; ++k) inner.emplace_back(loops[k], t.axes[k == 0 ? 0 : k + groups].inner);
   const ir::Var fetching = order.back();
   for (const auto& [v, extent] : inner) order.push_back(v);
   b.reorder(acc, order);

@@ -22,6 +22,7 @@ enum Direction : uint8_t { kX, kY, kZ };
 struct Tiling {
   std::vector<AxisTile> axes;              ///< of the result
   std::vector<Direction> directions;       ///< of each axis
+  int64_t group_channels = 0;              ///< output channels of a group, where two of `axes` stand for the second axis of the result: groups, channels of one
   std::vector<int64_t> reduce;             ///< per axis of the reduction, the iterations for which tiles are in shared memory
   int64_t max_unroll = 0;                  ///< loops around at most so many multiply-adds are unrolled
   bool fetch_once = false;                 ///< tiles are fetched once a block, not in each iteration outside `reduce`

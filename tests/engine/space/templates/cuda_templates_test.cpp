@@ -56,6 +56,10 @@ std::vector<GpuCase> gpu_cases() {
           {"depthwise", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 12, 8, 8}, {12, 1, 3, 3}, 1, 1, 12)},
           {"depthwise, stride, relu", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 6, 9, 9}, {6, 1, 3, 3}, 2, 1, 6, "conv2d", true)},
           {"volumes", "conv3d_ncdhw.cuda", gpu_conv({1, 3, 4, 5, 6}, {4, 3, 3, 3, 3}, 1, 1, 1, "conv3d")},
+          {"groups", "group_conv2d_nchw.cuda", gpu_conv({1, 12, 8, 8}, {24, 4, 3, 3}, 1, 1, 3)},
+          {"groups, stride, two images", "group_conv2d_nchw.cuda", gpu_conv({2, 8, 9, 9}, {12, 4, 3, 3}, 2, 1, 2, "conv2d", true)},
+          {"a line", "conv1d_ncw.cuda", gpu_conv({2, 12, 20}, {10, 12, 3}, 1, 1, 1, "conv1d")},
+          {"a line, stride", "conv1d_ncw.cuda", gpu_conv({1, 6, 21}, {8, 6, 5}, 2, 2, 1, "conv1d", true)},
           {"dense, one row", "dense_small_batch.gpu", gpu_dense(1, 20, 96)},
           {"dense, a few rows, fused", "dense_small_batch.gpu", gpu_dense(3, 10, 60, true)},
           {"dense, many rows", "dense_large_batch.gpu", gpu_dense(32, 24, 32)},
@@ -94,6 +98,10 @@ class CudaTemplatesTest : public QObject {
     QCOMPARE(size_of(gpu_dense(128, 768, 768), "dense_large_batch.gpu"), 10692000);
     QCOMPARE(size_of(gpu_dense(128, 3072, 768), "dense_large_batch.gpu"), 18532800);
     QCOMPARE(size_of(gpu_product(12, 128, 128, 64), "batch_matmul.cuda"), 72576);
+    // Factors of 32 groups, 4 channels, 56 rows, 56 columns, 4 input channels and 3 taps in two directions, times 3 * 2 * 2.
+    QCOMPARE(size_of(gpu_conv({1, 128, 56, 56}, {128, 4, 3, 3}, 1, 1, 32), "group_conv2d_nchw.cuda"), int64_t{6} * 10 * 80 * 80 * 3 * 2 * 2 * 12);
+    // 64 channels and 128 columns in four factors, 64 channels in three, times 3 * 2.
+    QCOMPARE(size_of(gpu_conv({1, 64, 128}, {64, 64, 3}, 1, 1, 1, "conv1d"), "conv1d_ncw.cuda"), int64_t{84} * 120 * 28 * 6);
   }
 
   /// A record of AutoTVM's for the last 3x3 layer of ResNet-18.
