@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QtTest>
 #include <random>
-#include <set>
 
+#include "tests/widgets/colours_in.h"
 #include "widgets/charts/curve_chart.h"
 #include "widgets/charts/curve_data.h"
 #include "widgets/theme/theme.h"
@@ -25,14 +25,6 @@ TrialStorePtr randomStore(int count, unsigned seed) {
   std::uniform_real_distribution<double> unit(0, 1);
   for (int i = 0; i < count; ++i) add(*store, unit(rng) < 0.1 ? records::Status::run_timeout : records::Status::ok, 0.001 + unit(rng));
   return store;
-}
-
-int coloursIn(const QImage& image) {
-  std::set<QRgb> seen;
-  for (int y = 0; y < image.height(); y += 3) {
-    for (int x = 0; x < image.width(); x += 3) seen.insert(image.pixel(x, y));
-  }
-  return static_cast<int>(seen.size());
 }
 
 }  // namespace

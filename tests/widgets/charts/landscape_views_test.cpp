@@ -4,6 +4,7 @@
 #include <random>
 #include <set>
 
+#include "tests/widgets/colours_in.h"
 #include "widgets/charts/activity_chart.h"
 #include "widgets/charts/color_scale.h"
 #include "widgets/charts/heat_map_view.h"
@@ -18,7 +19,7 @@ using namespace tw::widgets;
 
 namespace {
 
-std::shared_ptr<space::ConfigSpace> makeSpace() {
+std::shared_ptr<space::ConfigSpace> threeKnobs() {
   auto s = std::make_shared<space::ConfigSpace>();
   s->define_split("tile", 64, {});
   s->define_knob("unroll", {0, 4, 16});
@@ -26,7 +27,7 @@ std::shared_ptr<space::ConfigSpace> makeSpace() {
   return s;
 }
 
-TrialStore filled(const space::ConfigSpace& space, int count) {
+TrialStore randomTrials(const space::ConfigSpace& space, int count) {
   TrialStore store(1e9);
   std::mt19937 rng(1);
   for (int i = 1; i <= count; ++i) {
@@ -39,19 +40,12 @@ TrialStore filled(const space::ConfigSpace& space, int count) {
   return store;
 }
 
-int coloursIn(const QImage& image) {
-  std::set<QRgb> seen;
-  for (int y = 0; y < image.height(); y += 2)
-    for (int x = 0; x < image.width(); x += 2) seen.insert(image.pixel(x, y));
-  return static_cast<int>(seen.size());
-}
-
 }  // namespace
 
 class LandscapeViewsTest : public QObject {
   Q_OBJECT
-  std::shared_ptr<space::ConfigSpace> m_space = makeSpace();
-  TrialStore m_store = filled(*makeSpace(), 300);
+  std::shared_ptr<space::ConfigSpace> m_space = threeKnobs();
+  TrialStore m_store = randomTrials(*threeKnobs(), 300);
   std::shared_ptr<PointSet> m_points;
 
  private Q_SLOTS:

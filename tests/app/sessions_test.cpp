@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sessions in the window: while they run, beside each other, after a restart, as a report.
+#include <QComboBox>
+#include <QDockWidget>
+#include <QLabel>
+#include <QSpinBox>
+#include <QTreeView>
+
+#include "app/views/tune_view.h"
+#include "tests/app/fake_bench.h"
+#include "widgets/charts/curve_chart.h"
+#include "widgets/charts/prediction_chart.h"
+#include "widgets/common/banner.h"
+
+using namespace tw;
+using namespace tw::app;
+using namespace tw::app::fixture;
+
+class SessionsTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir m_dir;
+  QString database(const char* name) { return m_dir.filePath(QLatin1String(name)); }
+
+ private Q_SLOTS:
+  void initTestCase() { ownHome(QStringLiteral("sessions-test"), m_dir.path()); }
+  void init() { QSettings().clear(); }
+
+  void tuningShowsPointsAndStops() {
+    auto b = openFake(database("tune.twdb"));
+    b->engine.millisPerTrial = 3;
+    setTrials(*b->window, 4000);
+    b->window->actions().get(QStringLiteral("tune.start"))->trigger();
+    auto& tuning = b->window->tuning();
+    QCOMPARE(tuning.state(), TuneService::State::running);
+    auto* chart = b->window->findChild<widgets::CurveChart*>(QStringLiteral("view.curve.chart"));
+    QTRY_VERIFY(chart->data().trials.size() > 5);
+    QTRY_VERIFY(!chart->data().failures.empty());
+    QVERIFY(!chart->data().best.empty());
+    QVERIFY(b->window->findChild<QTreeView*>(QStringLiteral("table.trials"))->model()->rowCount() > 5);
+    // Pausing holds the number of trials.
+    b->window->actions().get(QStringLiteral("tune.pause"))->trigger();
+    QCOMPARE(tuning.state(), TuneService::State::paused);
+    const int before = b->engine.pausedPolls;
+    QTRY_VERIFY(b->engine.pausedPolls > before + 20);
+    const qint64 held = tuning.trialsDone();
+    QTRY_VERIFY(b->engine.pausedPolls > before + 60);
+    QCOMPARE(tuning.trialsDone(), held);
+    b->window->actions().get(QStringLiteral("tune.pause"))->trigger();
+    QTRY_VERIFY(tuning.trialsDone() > held);
+    b->window->actions().get(QStringLiteral("tune.cancel"))->trigger();
+    QTRY_COMPARE(tuning.state(), TuneService::State::idle);
+    QTRY_VERIFY(!b->window->workspace().sessions().empty());
+    QTRY_COMPARE(QString::fromStdString(b->window->workspace().sessions()[0].state), QStringLiteral("cancelled"));
+  }
+
+  void allTrialsArriveAndAreStored() {
+    auto b = openFake(database("all.twdb"));
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 600);
+    b->window->startTuning();
+    QTRY_COMPARE_WITH_TIMEOUT(b->window->tuning().state(), TuneService::State::idle, 20000);
+    QCOMPARE(b->window->tuning().trialsDone(), 600);
+    for (int task = 0; task < 2; ++task) QCOMPARE(b->window->tuning().progress(task)->store->size(), 300);
+    const auto stored = b->window->workspace().database()->trials(b->window->tuning().session(), std::nullopt);
+    QVERIFY(stored.has_value());
+    QCOMPARE(stored->size(), size_t{600});
+  }
+
+  void trialsThatDidNotFitAreReadBack() {
+    auto b = openFake(database("flood.twdb"));
+    b->engine.millisPerTrial = -1;  // as fast as it can
+    b->engine.trialsPerBatch = 500;
+    setTrials(*b->window, 24'000);
+    b->window->startTuning();
+    // The window hangs while the engine goes on: more trials come than the feed holds.
+    QTRY_VERIFY(b->window->tuning().trialsDone() > 0);
+    QElapsedTimer hang;
+    hang.start();
+    while (hang.elapsed() < 3000 && b->engine.told < 24'000) QThread::msleep(10);
+    QTRY_COMPARE_WITH_TIMEOUT(b->window->tuning().state(), TuneService::State::idle, 30'000);
+    QVERIFY(b->window->tuning().trialsDropped() > 0);
+    for (int task = 0; task < 2; ++task) {
+      QTRY_COMPARE(b->window->tuning().progress(task)->store->size(), 12'000);
+      const auto& store = *b->window->tuning().progress(task)->store;
+      for (int row = 0; row < store.size(); ++row) QCOMPARE(store.number(row), row + 1);
+    }
+    QVERIFY(!b->window->tuning().isCatchingUp());
+  }
+
+  void predictionsStandAgainstMeasurements() {
+    auto b = openFake(database("predictions.twdb"));
+    b->engine.millisPerTrial = 0;
+    auto* page = b->window->findChild<QComboBox*>(QStringLiteral("combo.curve.page"));
+    auto* chart = b->window->findChild<widgets::PredictionChart*>();
+    page->setCurrentIndex(2);
+    setTrials(*b->window, 40);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    QTRY_VERIFY(b->window->trials().store() && b->window->trials().store()->size() == 20);
+    QTRY_VERIFY(chart->isEmpty() && !chart->isVisible());  // this tuner has no model
+    tune::SessionOptions options = b->window->tuneView().options();
+    options.tuner = "fancy";
+    options.trials = 120;
+    b->window->tuneView().setOptions(options);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    QTRY_COMPARE(chart->rounds().size(), size_t{3});  // after 16, 32 and 48 of 60 trials
+    QVERIFY(chart->isVisible());
+    QCOMPARE(chart->rounds()[1].learned, 32);
+    QCOMPARE(chart->rounds()[1].spearman, 1.0);  // the later the faster, as it said
+    QCOMPARE(chart->rounds()[0].failed, 3);
+    // What is stored says the same as what came live.
+    const auto rounds = chart->rounds();
+    b->window->hub().setSession({});
+    QTRY_VERIFY(!chart->isVisible());
+    b->window->hub().setSession(b->window->tuning().session());
+    QTRY_COMPARE(chart->rounds().size(), rounds.size());
+    QCOMPARE(chart->rounds()[2].points.size(), rounds[2].points.size());
+    QCOMPARE(chart->table().columns.size(), 9);
+  }
+
+  void sessionsStandSideBySide() {
+    auto b = openFake(database("compare.twdb"));
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 40);
+    for (int i = 1; i <= 2; ++i) {
+      b->window->findChild<QSpinBox*>(QStringLiteral("spin.tune.seed"))->setValue(i);
+      b->window->startTuning();
+      QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+      QTRY_COMPARE(b->window->workspace().sessions().size(), static_cast<size_t>(i));
+    }
+    b->window->findChild<QDockWidget*>(QStringLiteral("dock.compare"))->raise();
+    auto* sessions = b->window->findChild<QTreeView*>(QStringLiteral("table.sessions"))->model();
+    for (int row = 0; row < 2; ++row) QVERIFY(sessions->setData(sessions->index(row, 0), Qt::Checked, Qt::CheckStateRole));
+    QCOMPARE(b->window->hub().comparedSessions().size(), size_t{2});
+    auto* bests = b->window->findChild<QTreeView*>(QStringLiteral("table.compare.bests"))->model();
+    QTRY_COMPARE(bests->columnCount(), 3);
+    QCOMPARE(bests->rowCount(), 2);
+    auto* chart = b->window->findChild<widgets::CurveChart*>(QStringLiteral("view.compare.chart"));
+    QTRY_VERIFY(!chart->table().rows.empty());
+    QVERIFY(b->window->findChild<QLabel*>(QStringLiteral("label.compare.verdict"))->text().contains(QStringLiteral("seed alone")));
+  }
+
+  void earlierSessionsComeBack() {
+    {
+      auto b = openFake(database("again.twdb"));
+      b->engine.millisPerTrial = 0;
+      setTrials(*b->window, 60);
+      b->window->startTuning();
+      QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+      QTRY_COMPARE(b->window->workspace().sessions().size(), size_t{1});
+      b->window->close();
+    }
+    auto b = openFake(database("again.twdb"), false);
+    QTRY_COMPARE(b->window->findChild<QTreeView*>(QStringLiteral("table.sessions"))->model()->rowCount(), 1);
+    // Choosing the session opens its model and shows its trials.
+    auto* table = b->window->findChild<QTreeView*>(QStringLiteral("table.sessions"));
+    table->setCurrentIndex(table->model()->index(0, 0));
+    QTRY_VERIFY(b->window->hub().model());
+    QTRY_VERIFY(b->window->trials().store() && b->window->trials().store()->size() == 30);
+  }
+
+  void interruptedSessionsGoOn() {
+    SessionId session;
+    {
+      auto b = openFake(database("resume.twdb"));
+      b->engine.millisPerTrial = 2;
+      setTrials(*b->window, 200);
+      b->window->startTuning();
+      QTRY_VERIFY(b->window->tuning().trialsDone() > 20);
+      session = b->window->tuning().session();
+      b->window->actions().get(QStringLiteral("tune.cancel"))->trigger();
+      QTRY_VERIFY(!b->window->tuning().isActive());
+      QVERIFY(b->window->workspace().database()->end_session(session, "interrupted"));  // as after a crash
+      b->window->close();
+    }
+    auto b = openFake(database("resume.twdb"), false);
+    b->engine.millisPerTrial = 0;
+    auto* banner = b->window->findChild<widgets::Banner*>(QStringLiteral("banner"));
+    QTRY_VERIFY(banner->isVisible());
+    QVERIFY(banner->text().contains(QStringLiteral("was interrupted after")));
+    b->window->actions().get(QStringLiteral("tune.resume"))->trigger();  // opens its model first
+    QTRY_COMPARE(b->window->tuning().session(), session);
+    QTRY_VERIFY(!b->window->tuning().isActive());
+    QCOMPARE(b->window->tuning().trialsDone(), 200);
+    const auto stored = b->window->workspace().database()->trials(session, std::nullopt);
+    QCOMPARE(stored->size(), size_t{200});
+    QTRY_COMPARE(b->window->workspace().sessions().size(), size_t{1});
+    QTRY_COMPARE(QString::fromStdString(b->window->workspace().sessions()[0].state), QStringLiteral("done"));
+    QVERIFY(!b->window->actions().get(QStringLiteral("tune.resume"))->isEnabled());
+  }
+
+  void sessionsAreReported() {
+    auto b = openFake(database("report.twdb"));
+    QVERIFY(!b->window->actions().get(QStringLiteral("file.exportReport"))->isEnabled());
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 60);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    b->window->marks().setMark(QStringLiteral("session:%1").arg(b->window->hub().session().value), {QStringLiteral("<First> try"), {}});
+    const QString path = m_dir.filePath(QStringLiteral("report.html"));
+    b->window->exportReport(path);
+    QTRY_VERIFY(QFile::exists(path));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QString page = QString::fromUtf8(file.readAll());
+    QCOMPARE(page.count(QStringLiteral("<svg")), 2);  // one curve a task
+    QVERIFY(page.contains(QStringLiteral("&lt;First&gt; try")));
+    QVERIFY(page.contains(QStringLiteral("class='failed' d='M")));
+    QVERIFY(!page.contains(QStringLiteral("src=")) && !page.contains(QStringLiteral("href=")));
+  }
+};
+
+QTEST_MAIN(SessionsTest)
+#include "sessions_test.moc"
