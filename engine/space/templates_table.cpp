@@ -17,6 +17,7 @@
 #include "engine/space/templates/cuda/batch_matmul.h"
 #include "engine/space/templates/cuda/conv1d_ncw.h"
 #include "engine/space/templates/cuda/conv2d_nchw.h"
+#include "engine/space/templates/cuda/conv2d_transpose_nchw.h"
 #include "engine/space/templates/cuda/conv3d_ncdhw.h"
 #include "engine/space/templates/cuda/dense_large_batch.h"
 #include "engine/space/templates/cuda/dense_small_batch.h"
@@ -77,7 +78,7 @@ const std::array<Template, 11> kTemplates{{
 }};
 
 /// For GPUs: AutoTVM's names, knobs and order, which its logs decode to; schedules of our own.
-const std::array<Template, 8> kGpuTemplates{{
+const std::array<Template, 9> kGpuTemplates{{
     {"conv2d_nchw.cuda", cuda::conv2d_nchw_matches, cuda::conv2d_nchw_space, cuda::conv2d_nchw_apply, cuda::conv2d_nchw_fallback,
      "AutoTVM's direct convolution for GPUs. Threads of a block fetch tiles of image and weights into shared memory together; each sums up a few channels of a "
      "few pixels in registers.",
@@ -88,6 +89,9 @@ const std::array<Template, 8> kGpuTemplates{{
      kAutotvm},
     {"group_conv2d_nchw.cuda", cuda::group_conv2d_nchw_matches, cuda::group_conv2d_nchw_space, cuda::group_conv2d_nchw_apply, cuda::group_conv2d_nchw_fallback,
      "AutoTVM's convolution in groups of channels for GPUs, as conv2d_nchw.cuda does it for one group.", kAutotvm},
+    {"conv2d_transpose_nchw.cuda", cuda::conv2d_transpose_nchw_matches, cuda::conv2d_transpose_nchw_space, cuda::conv2d_transpose_nchw_apply,
+     cuda::conv2d_transpose_nchw_fallback,
+     "AutoTVM's transposed convolution for GPUs, as a sum over the taps that each output meets, tiled as conv2d_nchw.cuda does it.", kAutotvm},
     {"conv1d_ncw.cuda", cuda::conv1d_ncw_matches, cuda::conv1d_ncw_space, cuda::conv1d_ncw_apply, cuda::conv1d_ncw_fallback,
      "AutoTVM's convolution along one dimension for GPUs, as conv2d_nchw.cuda does it along two.", kAutotvm},
     {"conv3d_ncdhw.cuda", cuda::conv3d_ncdhw_matches, cuda::conv3d_ncdhw_space, cuda::conv3d_ncdhw_apply, cuda::conv3d_ncdhw_fallback,

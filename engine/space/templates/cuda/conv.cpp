@@ -40,7 +40,7 @@ Tiling conv_tiling(const te::Op& op, const ConfigEntity& e, const ConvKnobs& kno
   return t;
 }
 
-int64_t shared_bytes(const te::Op& op, const Tiling& t) {
+int64_t shared_bytes(const te::Op& op, const Tiling& t, bool transposed) {
   const bool depthwise = is_depthwise(op);
   const size_t first = t.group_channels > 0 ? 2 : 1, dims = t.axes.size() - first - 1;
   const std::vector<int64_t> strides = attribute(op, "strides", dims), dilations = attribute(op, "dilations", dims);
@@ -52,8 +52,10 @@ int64_t shared_bytes(const te::Op& op, const Tiling& t) {
   int64_t image = t.axes[0].span() * channels, weights = filters * (depthwise ? 1 : t.reduce[0]);
   for (size_t d = 0; d < dims; ++d) {
     const int64_t taps = t.reduce[d + (depthwise ? 0 : 1)];
-    image *= (t.axes[first + 1 + d].span() - 1) * strides[d] + (taps - 1) * dilations[d] + 1;
-    weights *= taps;
+    const int64_t reach = t.axes[first + 1 + d].span() - 1;
+    // A transposed convolution's taps come in as many phases as the stride.
+    image *= (transposed ? reach / strides[d] + 1 : reach * strides[d]) + (taps - 1) * dilations[d] + 1;
+    weights *= taps * (transposed ? strides[d] : 1);
   }
   return (image + weights) * op.output->dtype.bytes();
 }
@@ -62,7 +64,9 @@ int64_t shared_bytes(const te::Op& op, const Tiling& t) {
 
 bool conv_matches(const te::Dag& dag, const ConvKnobs& knobs) {
   const auto a = cpu::find_anchor(dag, knobs.tag);
-  return a && dag.ops[static_cast<size_t>(a->reduce)].axes.size() == knobs.axes.size() + 1;
+  if (!a) return false;
+  const te::Op& op = dag.ops[static_cast<size_t>(a->reduce)];
+  return op.axes.size() == knobs.axes.size() + 1 && (!knobs.transposed || groups_of(op) == 1);
 }
 
 ConfigSpace conv_space(const te::Dag& dag, const Target& target, const ConvKnobs& knobs) {
@@ -83,7 +87,7 @@ ConfigSpace conv_space(const te::Dag& dag, const Target& target, const ConvKnobs
   if (knobs.fuse_yx) space.define_knob("fuse_yx", {0, 1}, "1: threads and blocks of both dimensions of the image side by side");
   add_limits(
       space, target, [op, knobs](const ConfigEntity& e) { return conv_tiling(op, e, knobs); },
-      [op, knobs](const ConfigEntity& e) { return shared_bytes(op, conv_tiling(op, e, knobs)); });
+      [op, knobs](const ConfigEntity& e) { return shared_bytes(op, conv_tiling(op, e, knobs), knobs.transposed); });
   return space;
 }
 

@@ -17,6 +17,7 @@ struct ConvKnobs {
   const char* groups = nullptr;     ///< of groups of channels
   int channel_factors = 2;          ///< of the split of the input channels; all but the first are in shared memory at a time
   bool fuse_yx = false;             ///< whether a last knob puts both dimensions of the image side by side into the direction x
+  bool transposed = false;          ///< strides are those of the result
 };
 
 bool conv_matches(const te::Dag& dag, const ConvKnobs& knobs);

@@ -43,28 +43,38 @@ te::DagPtr gpu_product(int64_t batch, int64_t m, int64_t n, int64_t k) {
       "batch_matmul")});
 }
 
+te::DagPtr gpu_transposed(const Dims& x, const Dims& w, const space::testing::Values& attrs) {
+  return space::testing::dag_of([&](space::testing::Net& n) {
+    const int in = n.input(x), weight = n.weight(w);
+    return n.op("relu", {n.op("conv2d_transpose", {in, weight}, attrs)});
+  });
+}
+
 struct GpuCase {
   const char *name, *space;
   te::DagPtr dag;
 };
 
 std::vector<GpuCase> gpu_cases() {
-  return {{"conv 3x3, relu", "conv2d_nchw.cuda", gpu_conv({1, 6, 8, 8}, {8, 6, 3, 3}, 1, 1, 1, "conv2d", true)},
-          {"conv 3x3, stride", "conv2d_nchw.cuda", gpu_conv({2, 4, 9, 9}, {6, 4, 3, 3}, 2, 1)},
-          {"conv 1x1", "conv2d_nchw.cuda", gpu_conv({1, 8, 7, 7}, {12, 8, 1, 1}, 1, 0)},
-          {"conv 5x3", "conv2d_nchw.cuda", gpu_conv({1, 3, 8, 10}, {4, 3, 5, 3}, 1, 0)},
-          {"depthwise", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 12, 8, 8}, {12, 1, 3, 3}, 1, 1, 12)},
-          {"depthwise, stride, relu", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 6, 9, 9}, {6, 1, 3, 3}, 2, 1, 6, "conv2d", true)},
-          {"volumes", "conv3d_ncdhw.cuda", gpu_conv({1, 3, 4, 5, 6}, {4, 3, 3, 3, 3}, 1, 1, 1, "conv3d")},
-          {"groups", "group_conv2d_nchw.cuda", gpu_conv({1, 12, 8, 8}, {24, 4, 3, 3}, 1, 1, 3)},
-          {"groups, stride, two images", "group_conv2d_nchw.cuda", gpu_conv({2, 8, 9, 9}, {12, 4, 3, 3}, 2, 1, 2, "conv2d", true)},
-          {"a line", "conv1d_ncw.cuda", gpu_conv({2, 12, 20}, {10, 12, 3}, 1, 1, 1, "conv1d")},
-          {"a line, stride", "conv1d_ncw.cuda", gpu_conv({1, 6, 21}, {8, 6, 5}, 2, 2, 1, "conv1d", true)},
-          {"dense, one row", "dense_small_batch.gpu", gpu_dense(1, 20, 96)},
-          {"dense, a few rows, fused", "dense_small_batch.gpu", gpu_dense(3, 10, 60, true)},
-          {"dense, many rows", "dense_large_batch.gpu", gpu_dense(32, 24, 32)},
-          {"dense, many rows, fused", "dense_large_batch.gpu", gpu_dense(36, 20, 18, true)},
-          {"product", "batch_matmul.cuda", gpu_product(2, 12, 16, 24)}};
+  return {
+      {"conv 3x3, relu", "conv2d_nchw.cuda", gpu_conv({1, 6, 8, 8}, {8, 6, 3, 3}, 1, 1, 1, "conv2d", true)},
+      {"conv 3x3, stride", "conv2d_nchw.cuda", gpu_conv({2, 4, 9, 9}, {6, 4, 3, 3}, 2, 1)},
+      {"conv 1x1", "conv2d_nchw.cuda", gpu_conv({1, 8, 7, 7}, {12, 8, 1, 1}, 1, 0)},
+      {"conv 5x3", "conv2d_nchw.cuda", gpu_conv({1, 3, 8, 10}, {4, 3, 5, 3}, 1, 0)},
+      {"depthwise", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 12, 8, 8}, {12, 1, 3, 3}, 1, 1, 12)},
+      {"depthwise, stride, relu", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 6, 9, 9}, {6, 1, 3, 3}, 2, 1, 6, "conv2d", true)},
+      {"volumes", "conv3d_ncdhw.cuda", gpu_conv({1, 3, 4, 5, 6}, {4, 3, 3, 3, 3}, 1, 1, 1, "conv3d")},
+      {"groups", "group_conv2d_nchw.cuda", gpu_conv({1, 12, 8, 8}, {24, 4, 3, 3}, 1, 1, 3)},
+      {"groups, stride, two images", "group_conv2d_nchw.cuda", gpu_conv({2, 8, 9, 9}, {12, 4, 3, 3}, 2, 1, 2, "conv2d", true)},
+      {"transposed", "conv2d_transpose_nchw.cuda", gpu_transposed({1, 8, 5, 6}, {8, 12, 4, 4}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}})},
+      {"transposed, uneven", "conv2d_transpose_nchw.cuda", gpu_transposed({2, 6, 7, 5}, {6, 8, 3, 3}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}})},
+      {"a line", "conv1d_ncw.cuda", gpu_conv({2, 12, 20}, {10, 12, 3}, 1, 1, 1, "conv1d")},
+      {"a line, stride", "conv1d_ncw.cuda", gpu_conv({1, 6, 21}, {8, 6, 5}, 2, 2, 1, "conv1d", true)},
+      {"dense, one row", "dense_small_batch.gpu", gpu_dense(1, 20, 96)},
+      {"dense, a few rows, fused", "dense_small_batch.gpu", gpu_dense(3, 10, 60, true)},
+      {"dense, many rows", "dense_large_batch.gpu", gpu_dense(32, 24, 32)},
+      {"dense, many rows, fused", "dense_large_batch.gpu", gpu_dense(36, 20, 18, true)},
+      {"product", "batch_matmul.cuda", gpu_product(2, 12, 16, 24)}};
 }
 
 const space::Template& gpu_template(const te::DagPtr& dag, const char* name) {
