@@ -9,6 +9,7 @@
 #include "app/cli/table.h"
 #include "app/cli/tuning.h"
 #include "app/logs/import_log.h"
+#include "engine/api/gpu_check.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/records/autotvm_log.h"
@@ -21,6 +22,8 @@ struct RecordsArguments {
   std::string db, file, output, format = "autotvm";
   std::vector<std::string> filters;
   int64_t session = 0;
+  std::vector<int> archs;
+  int blocks = api::GpuCheckOptions().blocks;
   NetworkOptions network;
   bool json = false;
 };
@@ -103,6 +106,66 @@ int best_records(const RecordsArguments& o) {
     return fail(r.error());
   }
   return kDone;
+}
+
+std::string registers_text(const std::vector<codegen::KernelResources>& kernels) {
+  std::vector<std::string> parts;
+  for (const codegen::KernelResources& k : kernels) parts.push_back(fmt::format("{}{}", k.registers, k.spill_store_bytes > 0 ? ", spills" : ""));
+  return fmt::format("{}", fmt::join(parts, " / "));
+}
+
+/// The best trial of every task for a GPU, looked at without one.
+int check_records(const RecordsArguments& o) {
+  auto db = db::Database::open(o.db, db::Mode::read_only);
+  if (!db) return fail_input(db.error());
+  const auto rows = (*db)->tasks();
+  if (!rows) return fail(rows.error());
+  api::GpuCheckOptions options;
+  options.blocks = o.blocks;
+  options.capabilities = o.archs;
+  options.stop = stop_token();
+  std::vector<std::string> titles{"task", "key", ">blocks", ">elements", ">error"};
+  for (const int a : o.archs) titles.push_back(fmt::format(">registers sm_{}", a));
+  titles.emplace_back("verdict");
+  Table table(titles);
+  Json list = Json::array();
+  int wrong = 0, others = 0;
+  for (const db::TaskRow& row : *rows) {
+    if (!matches(row, o.filters) || row.dag_text.empty()) continue;
+    const auto best = (*db)->best(row.key);
+    if (!best) return fail(best.error());
+    if (!*best) continue;
+    const auto task = task_of(row);
+    if (!task) return fail(task.error());
+    if (!task->target.gpu) {
+      ++others;
+      continue;
+    }
+    const auto check = api::check_gpu_kernel(*task, (*best)->candidate.steps, options);
+    if (!check && check.error().code == ErrorCode::cancelled) return kCancelled;
+    const bool skipped = !check && check.error().code == ErrorCode::resource_limit;
+    wrong += !check && !skipped;
+    std::vector<std::string> cells{row.name, row.key.substr(0, 10)};
+    Json entry{{"task", row.name}, {"key", row.key}, {"verdict", check ? "passed" : skipped ? "not checked" : "failed"}};
+    if (check) {
+      cells.insert(cells.end(),
+                   {fmt::format("{} of {}", check->blocks_run, check->blocks), std::to_string(check->elements), fmt::format("{:.1e}", check->max_rel_error)});
+      entry.update({{"blocks", check->blocks}, {"blocks_run", check->blocks_run}, {"elements", check->elements}, {"max_rel_error", check->max_rel_error}});
+    } else {
+      cells.insert(cells.end(), 3, "-");
+      entry["reason"] = check.error().text();
+    }
+    for (size_t a = 0; a < o.archs.size(); ++a) cells.push_back(check ? registers_text(check->resources[a]) : "-");
+    cells.push_back(check ? "passed" : check.error().text());
+    table.row(cells);
+    list.push_back(std::move(entry));
+  }
+  if (others > 0) note(fmt::format("{} tasks are for processors, whose trials are verified when they are measured", others));
+  if (o.json)
+    print_json({{"kernels", list}, {"failed", wrong}});
+  else
+    fmt::print("{}", table.text());
+  return wrong > 0 ? kFailed : kDone;
 }
 
 int import_records(const RecordsArguments& o) {
@@ -236,6 +299,13 @@ void add_records(Subcommand app, Run& run) {
   sub.option("file", b->file, "Writes JSON lines to this file instead of a table");
   sub.option("--task", b->filters, task_help);
   sub.flag("--json", b->json, "One JSON document on standard output");
+  auto c = std::make_shared<RecordsArguments>();
+  sub = add_common(records, run, "check", "Runs some blocks of every task's best kernel for a GPU in the interpreter, for races and wrong values; needs no GPU",
+                   c, check_records);
+  sub.option("--task", c->filters, task_help);
+  sub.option("--blocks", c->blocks, "Blocks of each kernel that are run").range(1, 1024).show_default();
+  sub.option("--arch", c->archs, "Also compile for these compute capabilities with NVRTC, such as 80 90");
+  sub.flag("--json", c->json, "One JSON document on standard output");
   auto p = std::make_shared<RecordsArguments>();
   sub = records.command(run, "pick", "The best line of each workload of a log", p, pick_records);
   sub.option("log", p->file, "File with JSON lines").required();

@@ -20,12 +20,12 @@ class RoundTripTest : public QObject {
     if (!s) return s.error().text();
     const auto f = lower::lower(*s, "kernel");
     if (!f) return f.error().text();
-    std::string found = testing::round_trip_problem(*f);
+    std::string found = tw::testing::round_trip_problem(*f);
     tir::PassHooks hooks;
     hooks.verify = true;
     hooks.after = [&](const tir::Pass& pass, const tir::Func&, const tir::Func& after, double, bool changed) {
       if (!changed || !found.empty()) return;
-      found = testing::round_trip_problem(after);
+      found = tw::testing::round_trip_problem(after);
       if (!found.empty()) found = std::string("after ") + pass.name + ": " + found;
     };
     if (const auto done = tir::run_passes(*f, task.target, hooks); !done) return done.error().text();
@@ -43,7 +43,7 @@ class RoundTripTest : public QObject {
     const api::Network network = api::testing::tiny_network(name, target);
     Rng rng(1);
     for (const api::NetworkTask& t : api::network_tasks(network, target)) {
-      QCOMPARE(testing::round_trip_problem(*t.task.dag), std::string());
+      QCOMPARE(tw::testing::round_trip_problem(*t.task.dag), std::string());
       QCOMPARE(problem(t.task, api::default_candidate(t.task).steps), std::string());
       if (t.space == "default") continue;
       for (int attempt = 0; attempt < 20; ++attempt) {

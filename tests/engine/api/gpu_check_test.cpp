@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api/gpu_check.h"
+
+#include <QtTest>
+
+#include "engine/lower/lower.h"
+#include "engine/space/template.h"
+#include "engine/target/target.h"
+#include "engine/tir/visit.h"
+#include "tests/engine/lower/gpu_schedules.h"
+
+using namespace tw;
+
+/// Kernels for GPUs looked at without one: right ones pass, and each planted mistake is found.
+class GpuCheckTest : public QObject {
+  Q_OBJECT
+
+  static schedule::Schedule product() {
+    return tw::testing::tiled_matmul({.m = 64, .n = 64, .k = 64, .vy = 1, .ty = 8, .iy = 2, .vx = 1, .tx = 8, .ix = 2, .ko = 8}).finish().value();
+  }
+  static tir::Func lowered(const schedule::Schedule& s) { return lower::lower_and_optimize(s, "kernel", parse_target("cuda:a100").value()).value(); }
+  static tir::Stmt changed(const tir::Stmt& s, const std::function<tir::Stmt(const tir::Stmt&)>& f) {
+    return f(tir::map_children(
+        s, [&](const tir::Stmt& c) { return changed(c, f); }, [](const ir::Expr& e) { return e; }));
+  }
+
+ private Q_SLOTS:
+  void rightKernelsPass() {
+    for (const tw::testing::GpuSchedule& g : tw::testing::gpu_schedules()) {
+      const tir::Func f = lowered(g.schedule);
+      const auto check = api::check_gpu_kernel(*g.schedule.dag(), f, {});
+      QVERIFY2(check, g.name);
+      QVERIFY2(check->elements > 0 && check->blocks_run > 0 && check->blocks_run <= check->blocks, g.name);
+    }
+  }
+  void someBlocksOfMany() {
+    const schedule::Schedule s = product();
+    const auto check = api::check_gpu_kernel(*s.dag(), lowered(s), {.blocks = 2, .elements = 10});
+    QVERIFY(check);
+    QCOMPARE(check->blocks, 16);
+    QCOMPARE(check->blocks_run, 2);
+    QCOMPARE(check->elements, 20);
+  }
+  void missingBarriersAreFound() {
+    const schedule::Schedule s = product();
+    tir::Func f = lowered(s);
+    int removed = 0;
+    f.body = changed(f.body, [&](const tir::Stmt& st) {
+      if (!tir::as<tir::SyncNode>(st)) return st;
+      ++removed;
+      return tir::nop();
+    });
+    QVERIFY(removed > 0);
+    const auto check = api::check_gpu_kernel(*s.dag(), f, {});
+    QVERIFY(!check);
+    QCOMPARE(check.error().code, ErrorCode::wrong_result);
+  }
+  void wrongValuesAreFound() {
+    const schedule::Schedule s = product();
+    tir::Func f = lowered(s);
+    f.body = changed(f.body, [&](const tir::Stmt& st) {
+      const auto* n = tir::as<tir::StoreNode>(st);
+      return n && n->buffer.same_as(f.params.back()) ? tir::store(n->buffer, n->indices, n->value * ir::fimm(kFloat32, 1.001), n->origin) : st;
+    });
+    const auto check = api::check_gpu_kernel(*s.dag(), f, {});
+    QVERIFY(!check);
+    QCOMPARE(check.error().code, ErrorCode::wrong_result);
+    QVERIFY2(check.error().message.find("Expected") == 0, check.error().message.c_str());
+  }
+  void elementsOfTwoBlocksAreFound() {
+    const schedule::Schedule s = product();
+    tir::Func f = lowered(s);
+    // All blocks compute what the first does.
+    const std::function<tir::Stmt(const tir::Stmt&)> first = [&](const tir::Stmt& st) -> tir::Stmt {
+      const auto* loop = tir::as<tir::ForNode>(st);
+      if (!loop || !tir::is_block(loop->for_kind)) return st;
+      return tir::make_for(loop->var, loop->min, loop->extent, loop->for_kind, tir::substitute(first(loop->body), {{loop->var.get(), ir::index(0)}}),
+                           loop->origin);
+    };
+    f.body = first(f.body);
+    const auto check = api::check_gpu_kernel(*s.dag(), f, {});
+    QVERIFY(!check);
+    QVERIFY2(check.error().message.find("written by two") != std::string::npos, check.error().message.c_str());
+  }
+  /// What several launches do together is run whole, if it is not too much.
+  void severalLaunches() {
+    const Target target = parse_target("cuda:a100").value();
+    const te::DagPtr dag = tw::testing::softmax(3, 21, 8).finish().value().dag();
+    const tir::Func f = lowered(space::default_schedule(dag, target));
+    const auto whole = api::check_gpu_kernel(*dag, f, {});
+    QVERIFY(whole);
+    QCOMPARE(whole->blocks_run, whole->blocks);
+    QCOMPARE(whole->elements, 3 * 21);
+    QCOMPARE(api::check_gpu_kernel(*dag, f, {.most_flops = 0}).error().code, ErrorCode::resource_limit);
+  }
+};
+
+QTEST_APPLESS_MAIN(GpuCheckTest)
+#include "gpu_check_test.moc"
