@@ -95,26 +95,43 @@ Expected<schedule::Schedule> conv_apply(const te::DagPtr& dag, const ConfigEntit
   return tiled_schedule(dag, *cpu::find_anchor(*dag, knobs.tag), conv_tiling(op_of(*dag, knobs), e, knobs));
 }
 
-ConfigEntity conv_fallback(const te::Dag& dag, const Target& target, const ConvKnobs& knobs) {
-  const ConfigSpace space = conv_space(dag, target, knobs);
+namespace {
+
+/// The point whose blocks take `threads` times `each` output channels, or as many as divide theirs.
+ConfigEntity point_of(const ConfigSpace& space, const ConvKnobs& knobs, int64_t threads, int64_t each) {
   std::vector<std::pair<std::string, std::vector<int64_t>>> limits;
-  // About 256 threads, each with four to eight channels of a few pixels. What is tried first comes last, and input channels give way first.
+  // Input channels give way first where shared memory is short.
   for (size_t k = 0; k < knobs.reduce.size(); ++k)
     limits.emplace_back(knobs.reduce[k], k > 0                        ? std::vector<int64_t>{-1, 7}
                                          : knobs.channel_factors == 3 ? std::vector<int64_t>{-1, 1, 8}
                                                                       : std::vector<int64_t>{-1, 8});
-  const bool wide = knobs.axes.size() == 2;
-  for (size_t k = 0; k < knobs.axes.size(); ++k) {
-    const bool last = k + 1 == knobs.axes.size();
-    limits.emplace_back(knobs.axes[k], k == 0 ? std::vector<int64_t>{-1, 1, 8, 4}
-                                       : last ? std::vector<int64_t>{-1, 1, wide ? 32 : 8, 2}
-                                              : std::vector<int64_t>{-1, 1, 4, 1});
-  }
+  const bool line = knobs.axes.size() == 2;
+  limits.emplace_back(knobs.axes[0], std::vector<int64_t>{-1, 1, threads, each});
+  for (size_t k = 1; k < knobs.axes.size(); ++k)
+    limits.emplace_back(knobs.axes[k], k + 1 == knobs.axes.size() ? std::vector<int64_t>{-1, 1, line ? 32 : 8, 2} : std::vector<int64_t>{-1, 1, 4, 1});
   if (knobs.batch) limits.emplace_back(knobs.batch, std::vector<int64_t>{-1, 1, 1, 1});
   if (knobs.groups) limits.emplace_back(knobs.groups, std::vector<int64_t>{-1, 1});
   std::vector<std::pair<std::string, Json>> others{{"auto_unroll_max_step", knobs.unroll[1]}, {"unroll_explicit", 0}};
   if (knobs.fuse_yx) others.emplace_back("fuse_yx", 0);
   return limited_point(space, limits, others);
+}
+
+}  // namespace
+
+ConfigEntity conv_fallback(const te::Dag& dag, const Target& target, const ConvKnobs& knobs) {
+  const ConfigSpace space = conv_space(dag, target, knobs);
+  const te::Op& op = op_of(dag, knobs);
+  // About 256 threads, each with a few channels of a few pixels; fewer where small images would leave multiprocessors idle.
+  ConfigEntity best;
+  for (const auto& [threads, each] : {std::pair{8, 4}, {8, 2}, {8, 1}, {4, 1}}) {
+    ConfigEntity e = point_of(space, knobs, threads, each);
+    if (e.index() < 0) continue;
+    int64_t blocks = op.output->num_elements();
+    for (const AxisTile& a : conv_tiling(op, e, knobs).axes) blocks /= a.span();
+    best = std::move(e);
+    if (blocks >= target.gpu->multiprocessors) break;
+  }
+  return best;
 }
 
 }  // namespace tw::space::cuda
