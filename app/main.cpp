@@ -17,6 +17,7 @@ using tw::app::ScriptedRun;
 
 struct Options {
   QString file, zoo, database, theme;
+  tw::Target target;
   bool tiny = false, scripted = false;
   ScriptedRun::Plan plan;
 };
@@ -34,6 +35,7 @@ Options parse(const QApplication& app) {
   option("db", QApplication::translate("main", "Workspace file that keeps sessions"), "PATH");
   option("model", QApplication::translate("main", "Bundled network to open"), "NAME");
   option("tiny", QApplication::translate("main", "Its small variant"), "");
+  option("target", QApplication::translate("main", "What models are opened for: llvm (this machine) or cuda:NAME, a GPU whose times are simulated"), "NAME");
   option("theme", QApplication::translate("main", "Colours: light, dark or system"), "NAME");
   option("tune", QApplication::translate("main", "Start a session of N trials, then quit after the picture"), "N");
   option("tuner", QApplication::translate("main", "Tuner of that session"), "NAME");
@@ -57,6 +59,13 @@ Options parse(const QApplication& app) {
   o.tiny = parser.isSet(QStringLiteral("tiny"));
   o.scripted = parser.isSet(QStringLiteral("screenshot")) || parser.isSet(QStringLiteral("tune"));
   bool ok = true;
+  const auto target = tw::parse_target(parser.isSet(QStringLiteral("target")) ? parser.value(QStringLiteral("target")).toStdString() : "llvm");
+  if (target) {
+    o.target = *target;
+  } else {
+    QTextStream(stderr) << QString::fromStdString(target.error().text()) << '\n';
+    ok = false;
+  }
   const auto number = [&](const char* name, double fallback) {
     if (!parser.isSet(QLatin1String(name))) return fallback;
     bool good = false;
@@ -111,7 +120,7 @@ int main(int argc, char** argv) {
 
   tw::widgets::setBigType(settings.value(QStringLiteral("bigType")).toBool());
 
-  tw::app::LocalEngine engine;
+  tw::app::LocalEngine engine(options.target);
   tw::app::MainWindow window(engine);
   if (!options.theme.isEmpty()) window.setTheme(tw::widgets::themeChoiceFromName(theme));
   QString database = options.database;

@@ -42,7 +42,8 @@ void MainWindow::showOutcome(const QString& summary) {
   if (tasks == 0) return m_banner->showMessage(widgets::Banner::Kind::info, summary);
   const QString what = tasks == 1 ? tr("T%1 %2").arg(only + 1).arg(QString::fromStdString(model->tasks[static_cast<size_t>(only)].task.name))
                                   : tr("The %n tasks in a run of the network", nullptr, tasks);
-  const QString times = tr("%1 instead of %2 by the default schedule").arg(widgets::secondsText(after), widgets::secondsText(before));
+  const QString times = (model->target.gpu ? tr("%1 instead of %2 by the default schedule, both simulated") : tr("%1 instead of %2 by the default schedule"))
+                            .arg(widgets::secondsText(after), widgets::secondsText(before));
   const QString gain = after < before ? tr("%1: %2 times as fast, %3.").arg(what, widgets::numberText(before / after, 3), times)
                                       : tr("%1: nothing faster than the default schedule was found.").arg(what);
   m_banner->showMessage(widgets::Banner::Kind::info, gain, summary, {m_actions.get(QStringLiteral("trial.why")), m_actions.get(QStringLiteral("trial.code"))});

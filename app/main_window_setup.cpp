@@ -420,6 +420,11 @@ void MainWindow::makeStatusBar() {
   m_workspaceLabel = new QLabel(this);
   m_workspaceLabel->setTextFormat(Qt::PlainText);
   statusBar()->addPermanentWidget(m_busy);
+  if (const auto& gpu = m_services.engine.target().gpu) {
+    auto* simulated = new QLabel(tr("Simulated %1: times are estimates").arg(QString::fromStdString(gpu->description)), this);
+    simulated->setObjectName(QStringLiteral("status.simulated"));
+    statusBar()->addPermanentWidget(simulated);
+  }
   statusBar()->addPermanentWidget(m_workspaceLabel);
 }
 

@@ -8,6 +8,7 @@
 #include "engine/base/json.h"
 #include "engine/codegen/codegen.h"
 #include "engine/frontends/frontend.h"
+#include "engine/measure/device.h"
 #include "engine/measure/peak.h"
 #include "engine/runtime/thread_pool.h"
 
@@ -29,7 +30,7 @@ std::string withoutNumbers(const std::string& reason) {
 
 }  // namespace
 
-Target LocalEngine::target() { return host_target(); }
+Target LocalEngine::target() { return m_target; }
 
 Expected<api::Network> LocalEngine::import(const std::string& path, const Target& target) { return api::import_network(path, target); }
 
@@ -84,11 +85,10 @@ int64_t LocalEngine::pointByRule(const records::Task& task, const std::string& n
 }
 
 Expected<records::MeasureResult> LocalEngine::measure(const records::Task& task, const records::Candidate& candidate, StopToken stop) {
-  TW_TRY(const auto builder, measure::local_builder({}));
-  TW_TRY(const auto runner, measure::local_runner({}));
-  const std::vector<measure::BuildOutcome> built = builder->build(task, std::span(&candidate, 1), stop);
+  TW_TRY(const measure::Device device, measure::open_device(measure::device_for(task.target), task.target, {}));
+  const std::vector<measure::BuildOutcome> built = device.builder->build(task, std::span(&candidate, 1), stop);
   if (built[0].status == records::Status::ok) {
-    records::MeasureResult result = runner->run(task, built, {}, stop)[0];
+    records::MeasureResult result = device.runner->run(task, built, {}, stop)[0];
     result.build_s = built[0].seconds;
     return result;
   }
@@ -101,6 +101,9 @@ Expected<records::MeasureResult> LocalEngine::measure(const records::Task& task,
 }
 
 Expected<measure::Roofline> LocalEngine::roofline() {
+  if (const auto& gpu = m_target.gpu)
+    return measure::Roofline{target::peak_flops(*gpu),
+                             {{gpu->l2_bytes, gpu->l2_bytes_per_s}, {gpu->memory_bytes, gpu->memory_bytes_per_s * gpu->memory_efficiency}}};
   const runtime::ThreadPool pool(target().cores);
   return measure::measure_roofline(pool, 1.0);
 }
@@ -115,9 +118,9 @@ records::Candidate LocalEngine::defaultCandidate(const records::Task& task) { re
 
 Expected<tune::SessionReport> LocalEngine::tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                                 const tune::EventSink& events, const tune::SessionControl& control) {
-  TW_TRY(const auto builder, measure::local_builder({}));
-  TW_TRY(const auto runner, measure::local_runner({}));
-  return tune::run_session(tasks, options, *builder, *runner, sink, events, control);
+  const Target& target = tasks.empty() ? m_target : tasks.front().task.target;
+  TW_TRY(const measure::Device device, measure::open_device(measure::device_for(target), target, {}));
+  return tune::run_session(tasks, options, *device.builder, *device.runner, sink, events, control);
 }
 
 const std::vector<tune::StrategyDef>& LocalEngine::strategies() { return tune::strategies(); }
@@ -134,6 +137,7 @@ Expected<void> LocalEngine::writeZooModel(const std::string& name, bool tiny, co
 }
 
 Expected<double> LocalEngine::peak(const Target& target) {
+  if (target.gpu) return target::peak_flops(*target.gpu);
   const double core = measure::measure_peak_flops(0.25);
   if (core <= 0) return Error(ErrorCode::unsupported, "The multiply-add peak of this processor cannot be measured");
   return core * target.cores;
@@ -141,6 +145,7 @@ Expected<double> LocalEngine::peak(const Target& target) {
 
 Json LocalEngine::host() {
   Json host = to_json(host_target());
+  host["device"] = measure::device_for(m_target);
   host["codegen"] = codegen::codegen_version();
   return host;
 }

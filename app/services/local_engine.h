@@ -6,9 +6,10 @@
 
 namespace tw::app {
 
-/// The engine of this machine: candidates are built and measured by tw-worker processes.
+/// The engine of this machine: candidates are built and measured by tw-worker processes. Tasks for a GPU are simulated (measure/device.h).
 class LocalEngine : public Engine {
  public:
+  explicit LocalEngine(Target target = host_target()) : m_target(std::move(target)) {}
   Target target() override;
   Expected<api::Network> import(const std::string& path, const Target& target) override;
   std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) override;
@@ -31,6 +32,9 @@ class LocalEngine : public Engine {
   Expected<void> writeZooModel(const std::string& name, bool tiny, const std::string& path) override;
   Expected<double> peak(const Target& target) override;
   Json host() override;
+
+ private:
+  Target m_target;  ///< what models are opened for
 };
 
 }  // namespace tw::app

@@ -163,6 +163,8 @@ void CurveView::readPredictions() {
 
 void CurveView::showStore() {
   m_chart->setDefaultSeconds(m_services.tasks.defaultSeconds(m_services.hub.task()));
+  const records::Task* task = m_services.hub.taskValue();
+  m_chart->setSimulated(task && task->target.gpu);
   m_chart->setStore(m_services.trials.store());
   m_chart->setSelectedTrial(m_services.hub.trial());
   m_predictions->setSelectedTrial(m_services.hub.trial());

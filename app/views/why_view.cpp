@@ -139,6 +139,11 @@ void WhyView::showFacts() {
   if (const QString& problem = m_services.explain.problem(); !explanation && !problem.isEmpty())
     return m_state->showEmpty(tr("This point cannot be built"), problem);
   if (!m_insight) return m_state->showEmpty(tr("Looking at the loops…"), {});
+  if (!m_insight->launches.empty()) {
+    QStringList launches;
+    for (const std::string& l : m_insight->launches) launches << QString::fromStdString(l);
+    return m_state->showEmpty(tr("By the formula of %1").arg(QString::fromStdString(task->target.gpu->description)), launches.join(QStringLiteral("\n\n")));
+  }
   m_state->showContent();
 
   widgets::WhyFacts facts;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/api/insight.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/cost/features/loop_touches.h"
 #include "engine/lower/lower.h"
 #include "engine/schedule/schedule.h"
+#include "engine/simulate/kernel_time.h"
 #include "engine/tir/visit.h"
 
 namespace tw::api {
@@ -47,10 +50,31 @@ double bytes_of(const ir::Buffer& b) {
   return bytes;
 }
 
+std::string launch_text(const simulate::LaunchFacts& f, const simulate::KernelTime& t) {
+  const auto us = [](double seconds) { return fmt::format("{:.3g} us", seconds * 1e6); };
+  return fmt::format(
+      "{} blocks of {} threads with {} registers each{} and {} bytes of shared memory: {} blocks on a multiprocessor, {:.0f} % of its warps, for {} sets the "
+      "limit; {:.2g} rounds.\n"
+      "Simulated {}: arithmetic {}, instructions issued {}, shared memory {}, level-2 cache {}, memory {}, waiting {}, launch {}. What takes longest: {}.",
+      f.blocks(), f.threads(), t.registers, t.spilled_registers > 0 ? fmt::format(" ({} spilled)", t.spilled_registers) : "", f.shared_bytes,
+      t.occupancy.blocks, 100 * t.occupancy.share, target::limit_name(t.occupancy.limit), t.waves, us(t.total), us(t.arithmetic), us(t.issue), us(t.shared),
+      us(t.l2), us(t.memory), us(t.latency), us(t.launch), t.limiter());
+}
+
+Expected<Insight> gpu_insight(const records::Task& task, const schedule::Schedule& s) {
+  TW_TRY(const tir::Func func, lower::lower_and_optimize(s, "main", task.target));
+  TW_TRY(const auto launches, simulate::launch_facts(func));
+  Insight result;
+  result.flops = static_cast<double>(task.flops);
+  for (const simulate::LaunchFacts& f : launches) result.launches.push_back(launch_text(f, simulate::kernel_time(f, *task.target.gpu)));
+  return result;
+}
+
 }  // namespace
 
 Expected<Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) {
   TW_TRY(const schedule::Schedule s, schedule::Schedule::replay(task.dag, steps));
+  if (task.target.gpu) return gpu_insight(task, s);
   TW_TRY(const tir::Func lowered, lower::lower(s, "main"));
   Insight result;
   result.flops = static_cast<double>(task.flops);

@@ -27,6 +27,8 @@ struct Insight {
   double compulsory_bytes = 0;    ///< every input and output once
   double vector_lanes = 1;        ///< iterations of the innermost vectorised loop of the nest, 1 if there is none
   std::vector<LoopInsight> nest;  ///< the nest with most iterations, from outside inwards
+  /// For a GPU, in place of what is above but `flops`: a few sentences for each launch on what fits on a multiprocessor and where the simulated time goes.
+  std::vector<std::string> launches;
 };
 
 /// Errors: why the steps are illegal for the task or cannot be lowered.

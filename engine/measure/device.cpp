@@ -16,6 +16,8 @@ Error not_for(const std::string& name, const Target& target, const std::string& 
 
 }  // namespace
 
+std::string device_for(const Target& target) { return target.gpu ? std::string(kSimulated) + target.gpu->name : kLocalDevice; }
+
 bool is_simulated(std::string_view device) { return device.starts_with(kSimulated); }
 
 Expected<Device> open_device(const std::string& name, const Target& target, const WorkerOptions& workers) {

@@ -21,6 +21,8 @@ inline constexpr const char* kLocalDevice = "local";
 /// Errors: invalid_argument for other names, and for a device that does not run code for the target; what opening it gives.
 Expected<Device> open_device(const std::string& name, const Target& target, const WorkerOptions& workers);
 
+/// The device that there is for a target: `local`, or `sim:` and the GPU's name.
+std::string device_for(const Target& target);
 /// Whether the name is one of a simulated device.
 bool is_simulated(std::string_view device);
 

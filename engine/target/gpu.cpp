@@ -67,6 +67,8 @@ const GpuArch& gpu_arch(int capability) {
   return *best;
 }
 
+double peak_flops(const Gpu& gpu) { return 2.0 * gpu_arch(gpu.capability).fp32_rate * gpu.multiprocessors * gpu.clock_mhz * 1e6; }
+
 std::string arch_name(int capability) { return fmt::format("sm_{}", capability); }
 
 const char* limit_name(Occupancy::Limit limit) {

@@ -60,6 +60,8 @@ const Gpu* find_gpu(std::string_view name);
 const Gpu* find_gpu_of(int capability);
 /// The newest architecture known that is not newer than this one. Never null from 3.7 on.
 const GpuArch& gpu_arch(int capability);
+/// Multiply-adds in float32 on all multiprocessors, in FLOP/s.
+double peak_flops(const Gpu& gpu);
 /// "sm_80"
 std::string arch_name(int capability);
 

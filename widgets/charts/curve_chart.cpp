@@ -367,8 +367,11 @@ void CurveChart::rescale() {
   const TimeUnit time = timeUnit(high / 2);
   const bool speed = unit() == CurveUnit::gflops;
   m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new UnitTicker(speed ? 1 : time.perSecond)));
-  m_plot->yAxis->setLabel(speed ? tr("Speed [GFLOP/s]") : tr("Time [%1]").arg(time.name));
+  const QString title = speed ? tr("Speed [GFLOP/s]") : tr("Time [%1]").arg(time.name);
+  m_plot->yAxis->setLabel(m_simulated ? tr("%1, simulated").arg(title) : title);
 }
+
+void CurveChart::setSimulated(bool simulated) { m_simulated = simulated; }
 
 void CurveChart::setSelectedTrial(qint64 number) {
   m_selectedNumber = number;
