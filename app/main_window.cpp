@@ -28,7 +28,7 @@ namespace tw::app {
 namespace {
 constexpr int kLayoutVersion = 3;
 
-QString placeText(const widgets::CodePlace& place) {
+QString placeText(const widgets::CodePlace& place, bool forGpu) {
   const int line = place.line + 1;
   switch (place.form) {
     case widgets::CodeLanguage::steps:
@@ -38,11 +38,11 @@ QString placeText(const widgets::CodePlace& place) {
     case widgets::CodeLanguage::tir:
       return MainWindow::tr("TIR, line %1").arg(line);
     case widgets::CodeLanguage::llvm:
-      return MainWindow::tr("LLVM IR, line %1").arg(line);
+      return (forGpu ? MainWindow::tr("CUDA C++, line %1") : MainWindow::tr("LLVM IR, line %1")).arg(line);
     case widgets::CodeLanguage::assembly:
       break;
   }
-  return MainWindow::tr("assembly, line %1").arg(line);
+  return (forGpu ? MainWindow::tr("PTX, line %1") : MainWindow::tr("assembly, line %1")).arg(line);
 }
 
 /// What a hub shows, from the model to the place in the code.
@@ -55,7 +55,7 @@ QString crumbOf(const SelectionHub& hub) {
     parts << MainWindow::tr("trial %1").arg(hub.trial());
   else if (hub.isConfigEdited())
     parts << MainWindow::tr("point %1").arg(hub.configIndex());
-  if (const auto place = hub.place(); !place.isNull()) parts << placeText(place);
+  if (const auto place = hub.place(); !place.isNull()) parts << placeText(place, hub.taskValue() && hub.taskValue()->target.gpu);
   return parts.join(QStringLiteral("  ") + QChar(0x25B8) + QStringLiteral("  "));
 }
 }  // namespace

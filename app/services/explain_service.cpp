@@ -237,6 +237,8 @@ void ExplainService::show(Expected<Explained> result) {
   m_explanation = std::make_shared<const api::Explanation>(std::move(result->explanation));
   const api::Explanation& e = *m_explanation;
   listing.title = m_title = result->found.title;
+  const records::Task* task = m_hub.taskValue();
+  listing.forGpu = task && task->target.gpu;
   listing.steps = QString::fromStdString(e.steps);
   listing.loops = QString::fromStdString(e.loops);
   listing.tir = QString::fromStdString(e.tir.empty() ? e.lowered : e.tir);

@@ -11,8 +11,8 @@
 #include "engine/lower/lower.h"
 #include "engine/measure/check.h"
 #include "engine/schedule/schedule.h"
-#include "engine/simulate/launch.h"
 #include "engine/tir/interp.h"
+#include "engine/tir/launches.h"
 #include "engine/tir/visit.h"
 
 namespace tw::api {
@@ -46,10 +46,10 @@ class Checker {
         return Error(ErrorCode::unsupported, fmt::format("Expected argument '{}' row by row, found it in a layout", p.name), func_.name);
       args_[i].shape = p.shape;
     }
-    TW_TRY(const auto launches, simulate::launches_of(func_));
-    for (const simulate::Launch& l : launches) result_.blocks += l.grid(0) * l.grid(1) * l.grid(2);
-    if (launches.size() == 1)
-      TW_CHECK(run_some(launches.front()));
+    TW_TRY(const tir::LaunchList list, tir::split_launches(func_));
+    for (const tir::Launch& l : list.launches) result_.blocks += l.grid[0] * l.grid[1] * l.grid[2];
+    if (list.launches.size() == 1)
+      TW_CHECK(run_some(list.launches.front()));
     else
       TW_CHECK(run_whole());
     TW_TRY(const codegen::CudaSource source, codegen::cuda_source(func_));
@@ -72,7 +72,7 @@ class Checker {
   }
 
   /// The first, the last and some in between.
-  Expected<void> run_some(const simulate::Launch& launch) {
+  Expected<void> run_some(const tir::Launch& launch) {
     std::vector<int64_t> chosen{0, result_.blocks - 1};
     while (static_cast<int>(chosen.size()) < options_.blocks) chosen.push_back(rng_.range(0, result_.blocks - 1));
     std::sort(chosen.begin(), chosen.end());
@@ -80,7 +80,7 @@ class Checker {
     chosen.resize(std::min(chosen.size(), static_cast<size_t>(std::max(1, options_.blocks))));
     std::vector<std::vector<bool>> written_before(dag_.outputs.size());
     for (const int64_t block : chosen) {
-      const int64_t at[3] = {block % launch.grid(0), block / launch.grid(0) % launch.grid(1), block / launch.grid(0) / launch.grid(1)};
+      const int64_t at[3] = {block % launch.grid[0], block / launch.grid[0] % launch.grid[1], block / launch.grid[0] / launch.grid[1]};
       tir::Func one = func_;
       // A block's shared arrays live in a loop over blocks.
       one.body = tir::make_for(ir::make_var("block"), ir::index(0), ir::index(1), tir::ForKind::block_x, one_block(func_.body, at));

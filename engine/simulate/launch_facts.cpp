@@ -13,8 +13,8 @@
 #include "engine/arith/analyzer.h"
 #include "engine/base/hash.h"
 #include "engine/simulate/access.h"
-#include "engine/simulate/launch.h"
 #include "engine/target/gpu.h"
+#include "engine/tir/launches.h"
 #include "engine/tir/visit.h"
 
 namespace tw::simulate {
@@ -35,6 +35,13 @@ constexpr double kUnrolledByCompiler = 4;
 /// Registers of addresses, counters and what the hardware reserves; measured with ptxas 13.0 on matrix products.
 constexpr int kBaseRegisters = 24;
 constexpr int kInstructionBytes = 16;
+
+/// Block x, y, z, thread x, y, z: where no loop is bound to one, its variable is null.
+struct Coordinate {
+  const ir::VarNode* var = nullptr;
+  int64_t extent = 1;
+};
+size_t index_of(ForKind kind) { return static_cast<size_t>(kind) - static_cast<size_t>(ForKind::block_x); }
 
 /// A loop around what is looked at, at one of its turns.
 struct Turn {
@@ -87,12 +94,13 @@ struct BodyFacts {
 
 class Collector {
  public:
-  Collector(const Launch& launch, LaunchFacts& facts) : launch_(launch), facts_(facts) {
-    for (int d = 0; d < 3; ++d) {
-      facts_.grid[d] = launch.at[d].extent;
-      facts_.block[d] = static_cast<int>(launch.at[3 + d].extent);
+  Collector(const tir::Launch& launch, LaunchFacts& facts) : program_(launch.body), facts_(facts) {
+    for (size_t d = 0; d < 3; ++d) {
+      facts_.grid[d] = at_[d].extent = launch.grid[d];
+      facts_.block[d] = static_cast<int>(at_[3 + d].extent = launch.block[d]);
     }
-    facts_.shared_bytes = launch.shared_bytes;
+    for (const tir::Launch::Coordinate& c : launch.coordinates) at_[index_of(c.kind)].var = c.var.get();
+    facts_.shared_bytes = launch.shared_bytes();
   }
 
   void run() {
@@ -105,7 +113,7 @@ class Collector {
       for (int w = 0; w < some_warps; ++w) {
         first_ = b == 0 && w == 0;
         enter((2 * b + 1) * blocks / (2 * some_blocks), w * warps / some_warps);
-        walk(launch_.program);
+        walk(program_);
         count_accesses();
       }
     finish();
@@ -129,7 +137,7 @@ class Collector {
       at[5][l] = id / facts_.block[0] / facts_.block[1] % facts_.block[2];
     }
     for (int d = 0; d < 6; ++d)
-      if (launch_.at[d].var) env_[launch_.at[d].var] = at[d];
+      if (at_[static_cast<size_t>(d)].var) env_[at_[static_cast<size_t>(d)].var] = at[d];
   }
 
   const BodyFacts& body_facts(const tir::ForNode& n) {
@@ -186,8 +194,7 @@ class Collector {
           ++epoch_;
         },
         [&](const tir::AllReduceNode& n) {
-          const double steps = std::ceil(
-              std::log2(std::max<double>(2, static_cast<double>(launch_.at[static_cast<int>(n.thread) - static_cast<int>(ForKind::block_x)].extent))));
+          const double steps = std::ceil(std::log2(std::max<double>(2, static_cast<double>(at_[index_of(n.thread)].extent))));
           facts_.special += share_ * turns() * steps;
           facts_.fp32 += share_ * turns() * steps;
           if (facts_.warps() > 1) facts_.barriers += share_ * turns() * 2;
@@ -475,7 +482,7 @@ class Collector {
       for (arith::Analyzer* a : {&block, &grid}) a->bind(t.var, {0, static_cast<int64_t>(t.extent) - 1});
     }
     for (int d = 0; d < 6; ++d) {
-      const Launch::Coordinate& c = launch_.at[d];
+      const Coordinate& c = at_[static_cast<size_t>(d)];
       if (!c.var) continue;
       const bool here = used.contains(c.var);
       if (here) all *= static_cast<double>(c.extent);
@@ -487,7 +494,7 @@ class Collector {
     if (it == touched_.end()) it = touched_.insert(it, Touched{buffer});
     it->block_elements += inside;
     it->elements += all;
-    for (int d = 0; d < 3; ++d) it->depends[d] = it->depends[d] || (launch_.at[d].var && used.contains(launch_.at[d].var));
+    for (int d = 0; d < 3; ++d) it->depends[d] = it->depends[d] || (at_[static_cast<size_t>(d)].var && used.contains(at_[static_cast<size_t>(d)].var));
     const auto widen = [&](const arith::Bounds& b, int64_t& low, int64_t& high) {
       const int64_t from = b.finite() ? std::max<int64_t>(0, b.lo) : 0,
                     to = b.finite() ? std::min(b.hi, buffer->num_elements() - 1) : buffer->num_elements() - 1;
@@ -576,7 +583,7 @@ class Collector {
 
   void finish() {
     // R = results + 2 * (rows + columns of operands) + staged loads + base: 24 of 28 matrix products compiled with ptxas 13.0 lie within 15 registers of it.
-    const LocalArrays local = local_arrays(launch_.program);
+    const LocalArrays local = local_arrays(program_);
     const double operands = std::min(live_loads_, 4 * std::ceil(std::sqrt(local.largest))), held = local.total - local.largest;
     facts_.registers = static_cast<int>(local.total + std::max(0.0, operands - held) + std::min(staged_, 32.0)) + kBaseRegisters;
     facts_.loads_in_flight = facts_.dependent_loads > 0 ? std::max(1.0, loads_ / facts_.dependent_loads) : 1;
@@ -591,7 +598,8 @@ class Collector {
     }
   }
 
-  const Launch& launch_;
+  const Stmt& program_;
+  std::array<Coordinate, 6> at_;
   LaunchFacts& facts_;
   std::unordered_map<const ir::VarNode*, Lanes> env_;
   std::unordered_map<const ir::VarNode*, std::unordered_set<const ir::VarNode*>> let_uses_;
@@ -612,9 +620,9 @@ class Collector {
 }  // namespace
 
 Expected<std::vector<LaunchFacts>> launch_facts(const tir::Func& f) {
-  TW_TRY(const std::vector<Launch> launches, launches_of(f));
+  TW_TRY(const tir::LaunchList list, tir::split_launches(f));
   std::vector<LaunchFacts> out;
-  for (const Launch& launch : launches) {
+  for (const tir::Launch& launch : list.launches) {
     LaunchFacts facts;
     Collector(launch, facts).run();
     out.push_back(std::move(facts));

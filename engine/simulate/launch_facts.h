@@ -41,8 +41,7 @@ struct LaunchFacts {
   double instructions() const { return fp32 + fp64 + fp16 + integer + special + shared_access + global_access + control; }
 };
 
-/// The launches of a lowered function in order: statements at its top that hold loops bound to blocks or threads.
-/// Errors: unsupported for work outside of launches or extents that are no constants.
+/// Of each launch of a lowered function, in order. Errors: those of tir::split_launches.
 Expected<std::vector<LaunchFacts>> launch_facts(const tir::Func& f);
 
 }  // namespace tw::simulate

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "engine/simulate/launch.h"
+#include "engine/tir/launches.h"
 #include "engine/tir/visit.h"
 
 namespace tw::simulate {
@@ -56,20 +56,20 @@ ThreadNeeds needs_of(const tir::Stmt& s) {
   return out;
 }
 
-Expected<void> check_launch(const Launch& launch, const target::Gpu& gpu) {
+Expected<void> check_launch(const tir::Launch& launch, const target::Gpu& gpu) {
   const target::GpuArch& arch = target::gpu_arch(gpu.capability);
   const int64_t threads = launch.threads();
   if (threads > target::kMaxBlockThreads) return refused("threads in a block", threads, target::kMaxBlockThreads, gpu);
-  if (launch.block(2) > target::kMaxThreadsZ) return refused("threads along z in a block", launch.block(2), target::kMaxThreadsZ, gpu);
-  if (launch.grid(0) > target::kMaxGridX) return refused("blocks along x", launch.grid(0), target::kMaxGridX, gpu);
-  for (const int d : {1, 2})
-    if (launch.grid(d) > target::kMaxGridYZ) return refused(d == 1 ? "blocks along y" : "blocks along z", launch.grid(d), target::kMaxGridYZ, gpu);
-  if (launch.shared_bytes > arch.shared_opt_in) return refused("bytes of shared memory in a block", launch.shared_bytes, arch.shared_opt_in, gpu);
-  const ThreadNeeds needs = needs_of(launch.program);
+  if (launch.block[2] > target::kMaxThreadsZ) return refused("threads along z in a block", launch.block[2], target::kMaxThreadsZ, gpu);
+  if (launch.grid[0] > target::kMaxGridX) return refused("blocks along x", launch.grid[0], target::kMaxGridX, gpu);
+  for (const size_t d : {1, 2})
+    if (launch.grid[d] > target::kMaxGridYZ) return refused(d == 1 ? "blocks along y" : "blocks along z", launch.grid[d], target::kMaxGridYZ, gpu);
+  if (launch.shared_bytes() > arch.shared_opt_in) return refused("bytes of shared memory in a block", launch.shared_bytes(), arch.shared_opt_in, gpu);
+  const ThreadNeeds needs = needs_of(launch.body);
   if (needs.virtual_threads > kMaxVirtualThreads) return refused("virtual threads", needs.virtual_threads, kMaxVirtualThreads, gpu);
   if (needs.local_bytes > kMaxLocalBytes) return refused("bytes of local arrays in a thread", needs.local_bytes, kMaxLocalBytes, gpu);
   // What does not fit into registers is spilled, which is slow but legal; a block that cannot have the least number of registers is not.
-  if (const target::Occupancy o = target::occupancy(gpu.capability, static_cast<int>(threads), kLeastRegisters, launch.shared_bytes); o.blocks == 0)
+  if (const target::Occupancy o = target::occupancy(gpu.capability, static_cast<int>(threads), kLeastRegisters, launch.shared_bytes()); o.blocks == 0)
     return Error(ErrorCode::resource_limit,
                  fmt::format("Expected a block that fits on a multiprocessor of {}, found one limited by {}", gpu.name, target::limit_name(o.limit)));
   return {};
@@ -78,8 +78,8 @@ Expected<void> check_launch(const Launch& launch, const target::Gpu& gpu) {
 }  // namespace
 
 Expected<void> check_launches(const tir::Func& f, const target::Gpu& gpu) {
-  TW_TRY(const std::vector<Launch> launches, launches_of(f));
-  for (const Launch& l : launches) TW_CHECK(check_launch(l, gpu));
+  TW_TRY(const tir::LaunchList list, tir::split_launches(f));
+  for (const tir::Launch& l : list.launches) TW_CHECK(check_launch(l, gpu));
   return {};
 }
 

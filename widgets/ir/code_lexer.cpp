@@ -126,7 +126,11 @@ void CodeLexer::setTheme(const Theme& theme, const QFont& font) {
 }
 
 bool CodeLexer::isKeyword(QByteArrayView word) const {
-  const Words& words = keywordsOf(m_language);
+  static const Words cuda = {
+      "extern",     "const",           "for",       "if",     "else",   "return",        "__global__", "__launch_bounds__", "__restrict__", "__shared__",
+      "__device__", "__forceinline__", "__align__", "static", "struct", "__syncthreads", "threadIdx",  "blockIdx",          "unsigned",     "reinterpret_cast",
+      "pragma",     "unroll"};
+  const Words& words = m_forGpu && m_language == CodeLanguage::llvm ? cuda : keywordsOf(m_language);
   return std::find(words.begin(), words.end(), std::string_view(word.data(), static_cast<size_t>(word.size()))) != words.end();
 }
 
@@ -134,7 +138,7 @@ bool CodeLexer::isType(QByteArrayView word) const {
   const std::string_view w(word.data(), static_cast<size_t>(word.size()));
   if (m_language == CodeLanguage::assembly)
     return w == "ptr" || w == "dword" || w == "qword" || w == "xmmword" || w == "ymmword" || w == "zmmword" || w == "byte" || w == "word";
-  if (w == "float" || w == "double" || w == "ptr" || w == "void" || w == "x" || w == "bool" || w == "half") return true;
+  if (w == "float" || w == "double" || w == "ptr" || w == "void" || w == "x" || w == "bool" || w == "half" || w == "int") return true;
   for (const std::string_view stem : {"float", "int", "uint", "bfloat"}) {
     if (w.substr(0, stem.size()) == stem && w.size() > stem.size() && std::isdigit(static_cast<unsigned char>(w[stem.size()]))) return true;
   }
@@ -150,8 +154,9 @@ CodeLexer::Token CodeLexer::next(QByteArrayView line, int at) const {
     return i - at;
   };
   const char c = line[at];
-  const bool llvm = m_language == CodeLanguage::llvm, assembly = m_language == CodeLanguage::assembly;
-  if (c == (llvm ? ';' : '#')) return {size - at, Comment};
+  const bool assembly = m_language == CodeLanguage::assembly, slashes = m_forGpu && (assembly || m_language == CodeLanguage::llvm);
+  const bool llvm = m_language == CodeLanguage::llvm && !m_forGpu;
+  if (slashes ? line.sliced(at).startsWith("//") : c == (llvm ? ';' : '#')) return {size - at, Comment};
   if (c == '"' || c == '\'') {
     int i = at + 1;
     while (i < size && line[i] != c) i += line[i] == '\\' ? 2 : 1;

@@ -15,6 +15,8 @@ class CodeLexer : public QsciLexerCustom {
  public:
   enum Style { Plain, Keyword, Type, Number, String, Comment, Name, Label };
   CodeLexer(CodeLanguage codeLanguage, QObject* parent);
+  /// In place of LLVM IR there is CUDA C++, in place of assembly PTX.
+  void setForGpu(bool forGpu) { m_forGpu = forGpu; }
   void setTheme(const Theme& theme, const QFont& font);
 
   const char* language() const override { return "tilewright"; }
@@ -32,6 +34,7 @@ class CodeLexer : public QsciLexerCustom {
   bool isKeyword(QByteArrayView word) const;
   bool isType(QByteArrayView word) const;
   CodeLanguage m_language;
+  bool m_forGpu = false;
 };
 
 }  // namespace tw::widgets

@@ -99,6 +99,13 @@ bool CodePane::eventFilter(QObject* watched, QEvent* event) {
   return QWidget::eventFilter(watched, event);
 }
 
+void CodePane::setTitle(const QString& title, bool forGpu) {
+  m_titleText = title;
+  m_lexer->setForGpu(forGpu);
+  m_editor->setAccessibleName(title);
+  showTitle();
+}
+
 void CodePane::setText(const QString& text) {
   if (m_diff.lines.empty() && text == m_editor->text()) {
     m_placeholder->hide();

@@ -22,6 +22,8 @@ class CodePane : public QWidget, public Tabular {
  public:
   CodePane(CodeLanguage language, const QString& title, QWidget* parent = nullptr);
 
+  /// What the listing is called; `forGpu`: it is coloured as CUDA C++ or PTX.
+  void setTitle(const QString& title, bool forGpu);
   void setText(const QString& text);
   void setDiff(const LineDiff& diff);
   /// As it is shown, removed lines included.

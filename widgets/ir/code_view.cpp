@@ -131,6 +131,12 @@ void CodeView::setBusy(const QString& what) { m_title->setText(what); }
 
 void CodeView::updateTexts() {
   showTitle();
+  for (const auto& [column, title] :
+       {std::pair(Llvm, m_listing.forGpu ? tr("CUDA C++") : tr("LLVM IR")), {Assembly, m_listing.forGpu ? tr("PTX") : tr("Assembly")}}) {
+    m_panes[column]->setTitle(title, m_listing.forGpu);
+    m_buttons[column]->setText(title);
+    m_buttons[column]->setAccessibleName(tr("Show column %1").arg(title));
+  }
   m_error->setVisible(!m_listing.error.isEmpty());
   m_error->setText(m_listing.error);
   const std::array<const QString*, ColumnCount> texts = {&m_listing.steps, &m_listing.loops, &m_listing.tir, &m_listing.llvm, &m_listing.assembly};

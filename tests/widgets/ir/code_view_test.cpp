@@ -239,21 +239,50 @@ class CodeViewTest : public QObject {
     QCOMPARE(int(token.style), style);
   }
 
+  void lexerOfGpuCode() {
+    CodeLexer cuda(CodeLanguage::llvm, this), ptx(CodeLanguage::assembly, this);
+    cuda.setForGpu(true);
+    ptx.setForGpu(true);
+    const auto style = [](const CodeLexer& lexer, const char* line, int at) { return static_cast<int>(lexer.next(QByteArrayView(line), at).style); };
+    QCOMPARE(style(cuda, "// stage C", 0), int(CodeLexer::Comment));
+    QCOMPARE(style(cuda, "a[0] = 1; b = 2;", 8), int(CodeLexer::Plain));
+    QCOMPARE(style(cuda, "extern \"C\" __global__ void", 11), int(CodeLexer::Keyword));
+    QCOMPARE(style(cuda, "const float* A", 6), int(CodeLexer::Type));
+    QCOMPARE(style(ptx, "// x", 0), int(CodeLexer::Comment));
+    QCOMPARE(style(ptx, "\tld.global.f32 %f1, [%rd2];", 1), int(CodeLexer::Keyword));
+    QCOMPARE(style(ptx, "\tld.global.f32 %f1, [%rd2];", 16), int(CodeLexer::Name));
+  }
+
+  void columnsOfGpuCodeAreCalledSo() {
+    CodeView view;
+    CodeListing gpu = listing();
+    gpu.forGpu = true;
+    view.showListing(gpu);
+    const auto text = [&](const char* id) { return view.findChild<QToolButton*>(QLatin1String("button.code.") + QLatin1String(id))->text(); };
+    QCOMPARE(text("llvm"), QStringLiteral("CUDA C++"));
+    QCOMPARE(text("assembly"), QStringLiteral("PTX"));
+    QCOMPARE(view.pane(CodeView::Assembly)->table().columns.last(), QStringLiteral("PTX"));
+    view.showListing(listing());
+    QCOMPARE(text("assembly"), QStringLiteral("Assembly"));
+  }
+
   void lexerNeverPassesTheEndOfALine() {
     // Any bytes at all: every token has a length and stays inside.
-    for (const auto language : {CodeLanguage::steps, CodeLanguage::loops, CodeLanguage::tir, CodeLanguage::llvm, CodeLanguage::assembly}) {
-      CodeLexer lexer(language, this);
-      unsigned state = 1;
-      for (int round = 0; round < 300; ++round) {
-        QByteArray line;
-        for (int i = 0; i < 40; ++i) state = state * 1664525u + 1013904223u, line.append(static_cast<char>(32 + (state >> 16) % 95));
-        for (int at = 0; at < line.size();) {
-          const int length = lexer.next(line, at).length;
-          QVERIFY(length > 0 && at + length <= line.size());
-          at += length;
+    for (const bool forGpu : {false, true})
+      for (const auto language : {CodeLanguage::steps, CodeLanguage::loops, CodeLanguage::tir, CodeLanguage::llvm, CodeLanguage::assembly}) {
+        CodeLexer lexer(language, this);
+        lexer.setForGpu(forGpu);
+        unsigned state = 1;
+        for (int round = 0; round < 300; ++round) {
+          QByteArray line;
+          for (int i = 0; i < 40; ++i) state = state * 1664525u + 1013904223u, line.append(static_cast<char>(32 + (state >> 16) % 95));
+          for (int at = 0; at < line.size();) {
+            const int length = lexer.next(line, at).length;
+            QVERIFY(length > 0 && at + length <= line.size());
+            at += length;
+          }
         }
       }
-    }
   }
 
   void findMovesThroughTheText() {
