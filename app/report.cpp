@@ -170,6 +170,8 @@ Expected<QByteArray> sessionReport(db::Database& database, SessionId id, StopTok
   page += row({ReportTexts::tr("Model"), html(model->name) + QStringLiteral(" <small>%1</small>").arg(html(model->content_key))});
   page +=
       row({ReportTexts::tr("Tuner"), html(session->tuner)}) + row({ReportTexts::tr("Target"), QStringLiteral("<code>%1</code>").arg(html(session->target))});
+  if (const auto target = parse_target(session->target); target && target->gpu)
+    page += row({ReportTexts::tr("Times"), ReportTexts::tr("simulated by a formula of %1, not measured").arg(html(target->gpu->description))});
   page += row({ReportTexts::tr("State"), html(session->state)}) + row({ReportTexts::tr("Started"), date(session->started_s)});
   if (session->ended_s > session->started_s) page += row({ReportTexts::tr("Duration"), widgets::durationText(session->ended_s - session->started_s)});
   page +=

@@ -54,6 +54,7 @@ Expected<void> export_lines(db::Database& db, const RecordsArguments& o, int64_t
     }
     TW_TRY(const records::Task task, task_of(row));
     TW_TRY(const auto trials, db.trials(o.session > 0 ? std::optional(SessionId{o.session}) : std::nullopt, row.id, {}, -1, true));
+    if (!trials.empty()) lines += records::simulated_comment(task);
     for (const db::TrialRow& t : trials) lines += records::autotvm_line(records::to_autotvm(task, t.record)) + "\n";
     count += static_cast<int64_t>(trials.size());
   }
@@ -88,7 +89,7 @@ int best_records(const RecordsArguments& o) {
     if (!row.dag_text.empty()) {
       const auto task = task_of(row);
       if (!task) return fail(task.error());
-      lines += records::autotvm_line(records::to_autotvm(*task, record)) + "\n";
+      lines += records::simulated_comment(*task) + records::autotvm_line(records::to_autotvm(*task, record)) + "\n";
     }
     list.push_back({{"task", row.name},
                     {"key", row.key},

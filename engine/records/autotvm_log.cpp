@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/records/best.h"
@@ -68,6 +70,8 @@ class LogSink : public RecordSink {
   explicit LogSink(LineAppender appender) : appender_(std::move(appender)) {}
 
   Expected<void> store(const Task& task, const std::vector<Record>& records) override {
+    if (const std::string comment = simulated_comment(task); !comment.empty() && announced_.insert(task.key).second)
+      TW_CHECK(appender_.append(comment.substr(0, comment.size() - 1)));
     for (const Record& record : records) TW_CHECK(appender_.append(autotvm_line(to_autotvm(task, record))));
     return appender_.sync();
   }
@@ -85,6 +89,7 @@ class LogSink : public RecordSink {
 
  private:
   LineAppender appender_;
+  std::set<std::string> announced_;  ///< tasks whose times are simulated and said to be
 };
 
 class TeeSink : public RecordSink {
@@ -117,6 +122,12 @@ Expected<AutotvmLog> read_autotvm_file(const std::string& path) {
   Reader reader;
   TW_CHECK(for_each_line(path, [&](const Line& line) { reader.take(line); }));
   return std::move(reader).finish();
+}
+
+std::string simulated_comment(const Task& task) {
+  return task.target.gpu ? fmt::format("# {} for {}: the times of the lines with this workload are simulated, not measured\n", printable(task.name),
+                                       task.target.gpu->description)
+                         : "";
 }
 
 Expected<std::unique_ptr<RecordSink>> autotvm_log_sink(const std::string& path) {

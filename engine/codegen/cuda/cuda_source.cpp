@@ -502,6 +502,12 @@ class KernelPrinter {
   int level_ = 0;
 };
 
+/// No kernel can be called as the program's entry is.
+std::string kernel_name(const std::string& function) {
+  const std::string name = ir::to_identifier(function);
+  return name == "main" ? "main_kernel" : name;
+}
+
 }  // namespace
 
 Expected<CudaSource> cuda_source(const tir::Func& f) {
@@ -511,7 +517,7 @@ Expected<CudaSource> cuda_source(const tir::Func& f) {
   std::set<std::string> helpers;
   for (const tir::Launch& launch : list.launches) {
     CudaKernel k;
-    k.name = ir::to_identifier(f.name) + (list.launches.size() > 1 ? fmt::format("_{}", out.kernels.size()) : "");
+    k.name = kernel_name(f.name) + (list.launches.size() > 1 ? fmt::format("_{}", out.kernels.size()) : "");
     k.grid = launch.grid;
     k.block = launch.block;
     k.params = launch.params;

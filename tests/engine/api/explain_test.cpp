@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include "engine/codegen/cuda/nvrtc.h"
 #include "engine/space/template.h"
 
 using namespace tw;
@@ -27,6 +28,20 @@ class ExplainTest : public QObject {
       for (const std::string* part : {&x.steps, &x.loops, &x.lowered, &x.tir, &x.llvm_ir, &x.assembly}) QVERIFY(!part->empty());
       QVERIFY(std::any_of(x.assembly_line_to_tir_line.begin(), x.assembly_line_to_tir_line.end(), [](int line) { return line >= 0; }));
     }
+  }
+
+  /// CUDA C++ in the place of LLVM IR, PTX in that of assembly, both traced to the loops.
+  void kernelsForGpus() {
+    records::Task task = dense_task(48);
+    task.target = parse_target("cuda:a100").value();
+    const api::Explanation x = api::explain(task, api::default_candidate(task).steps);
+    QVERIFY2(!x.error, x.error ? x.error->text().c_str() : "");
+    QVERIFY(x.llvm_ir.find("__global__") != std::string::npos);
+    const auto traced = [](const std::vector<int>& lines) { return std::any_of(lines.begin(), lines.end(), [](int line) { return line >= 0; }); };
+    QVERIFY(traced(x.llvm_ir_line_to_tir_line));
+    if (!codegen::nvrtc_version()) QSKIP("NVRTC is not installed");
+    QVERIFY2(x.assembly.find(".entry main_kernel") != std::string::npos, x.assembly.c_str());
+    QVERIFY(traced(x.assembly_line_to_tir_line));
   }
 
   void errorsKeepWhatCameBefore() {

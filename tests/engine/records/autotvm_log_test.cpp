@@ -120,6 +120,29 @@ class AutotvmLogTest : public QObject {
     QCOMPARE(log->records[2].record.candidate.index, 2);
     QCOMPARE(log->records[2].record.task_key, std::string("k"));
   }
+  /// A comment, once for each task, which reading skips.
+  void simulated_times_are_called_so() {
+    QTemporaryDir dir;
+    const std::string path = dir.filePath("gpu.json").toStdString();
+    Task task = tiny_task();
+    QCOMPARE(simulated_comment(task), std::string());
+    task.target = parse_target("cuda:a100").value();
+    {
+      auto sink = autotvm_log_sink(path);
+      QVERIFY(sink);
+      QVERIFY((*sink)->store(task, {trial(0)}));
+      QVERIFY((*sink)->store(task, {trial(1)}));
+    }
+    QFile file(QString::fromStdString(path));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray text = file.readAll();
+    QVERIFY(text.startsWith("# tiny for NVIDIA A100"));
+    QCOMPARE(text.count("simulated"), 1);
+    const auto log = read_autotvm_file(path);
+    QVERIFY(log);
+    QCOMPARE(log->records.size(), size_t{2});
+    QCOMPARE(log->comments, 1);
+  }
   void the_winner_of_the_finals_comes_again() {
     const std::string path = QTemporaryDir().path().toStdString() + ".json";
     std::vector<Record> finalists = {trial(0), trial(1)};
