@@ -24,7 +24,9 @@ Json value_list(const graph::Graph& g, const std::vector<int>& values) {
 
 void add_network_options(Subcommand sub, NetworkOptions& options) {
   sub.option("model", options.model, "ONNX file").required();
-  sub.option("--target", options.target, "What the code is for: llvm (this machine), `llvm -mcpu=NAME`, a known processor's name, or `cuda:NAME` for a GPU such as a100").show_default();
+  sub.option("--target", options.target,
+             "What the code is for: llvm (this machine), `llvm -mcpu=NAME`, a known processor's name, or `cuda:NAME` for a GPU such as a100")
+      .show_default();
   sub.option("--dim", options.dims, "Value of a symbolic dimension, as name=value; may be repeated");
 }
 

@@ -13,6 +13,7 @@
 #include "engine/arith/analyzer.h"
 #include "engine/base/hash.h"
 #include "engine/simulate/access.h"
+#include "engine/simulate/thread_needs.h"
 #include "engine/target/gpu.h"
 #include "engine/tir/launches.h"
 #include "engine/tir/visit.h"
@@ -53,38 +54,6 @@ struct Turn {
   bool barrier;      ///< inside
   const std::unordered_set<const ir::BufferNode*>* stored;
 };
-
-/// Registers for the local arrays that are alive at the same time, at most, and for the largest of them.
-struct LocalArrays {
-  double total = 0, largest = 0;
-};
-LocalArrays local_arrays(const Stmt& s) {
-  LocalArrays out;
-  const auto inside = [&](const Stmt& c) {
-    const LocalArrays n = local_arrays(c);
-    out.total = std::max(out.total, n.total);
-    out.largest = std::max(out.largest, n.largest);
-  };
-  tir::match(
-      s, [&](const tir::ForNode& n) { inside(n.body); },
-      [&](const tir::AllocNode& n) {
-        inside(n.body);
-        if (n.buffer->scope != ir::Scope::local) return;
-        const auto registers = static_cast<double>((n.buffer->bytes() + 3) / 4);
-        out.total += registers;
-        out.largest = std::max(out.largest, registers);
-      },
-      [&](const tir::LetNode& n) { inside(n.body); },
-      [&](const tir::IfNode& n) {
-        inside(n.then_body);
-        if (n.else_body) inside(*n.else_body);
-      },
-      [&](const tir::SeqNode& n) {
-        for (const Stmt& c : n.stmts) inside(c);
-      },
-      [](const auto&) {});
-  return out;
-}
 
 /// What is known of a loop's body before it is walked.
 struct BodyFacts {
@@ -583,9 +552,10 @@ class Collector {
 
   void finish() {
     // R = results + 2 * (rows + columns of operands) + staged loads + base: 24 of 28 matrix products compiled with ptxas 13.0 lie within 15 registers of it.
-    const LocalArrays local = local_arrays(program_);
-    const double operands = std::min(live_loads_, 4 * std::ceil(std::sqrt(local.largest))), held = local.total - local.largest;
-    facts_.registers = static_cast<int>(local.total + std::max(0.0, operands - held) + std::min(staged_, 32.0)) + kBaseRegisters;
+    const ThreadNeeds needs = thread_needs(program_);
+    const auto local = static_cast<double>(needs.local_registers), largest = static_cast<double>(needs.largest_registers);
+    const double operands = std::min(live_loads_, 4 * std::ceil(std::sqrt(largest)));
+    facts_.registers = static_cast<int>(local + std::max(0.0, operands - (local - largest)) + std::min(staged_, 32.0)) + kBaseRegisters;
     facts_.loads_in_flight = facts_.dependent_loads > 0 ? std::max(1.0, loads_ / facts_.dependent_loads) : 1;
     facts_.code_bytes = static_cast<int64_t>(code_ * kInstructionBytes);
     for (const Touched& t : touched_) {

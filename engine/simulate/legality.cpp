@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "engine/simulate/thread_needs.h"
 #include "engine/tir/launches.h"
-#include "engine/tir/visit.h"
 
 namespace tw::simulate {
 
@@ -23,39 +21,6 @@ Error refused(const char* what, int64_t found, int64_t most, const target::Gpu& 
   return Error(ErrorCode::resource_limit, fmt::format("Expected at most {} {} on {}, found {}", most, what, gpu.name, found));
 }
 
-/// Elements of local arrays of up to 4 bytes that are alive at the same time at most, and virtual threads along one path.
-struct ThreadNeeds {
-  int64_t local_bytes = 0, virtual_threads = 1;
-};
-ThreadNeeds needs_of(const tir::Stmt& s) {
-  ThreadNeeds out;
-  const auto inside = [&](const tir::Stmt& c) {
-    const ThreadNeeds n = needs_of(c);
-    out.local_bytes = std::max(out.local_bytes, n.local_bytes);
-    out.virtual_threads = std::max(out.virtual_threads, n.virtual_threads);
-  };
-  tir::match(
-      s,
-      [&](const tir::ForNode& n) {
-        inside(n.body);
-        if (n.for_kind == tir::ForKind::vthread) out.virtual_threads *= ir::as_int(n.extent).value_or(1);
-      },
-      [&](const tir::AllocNode& n) {
-        inside(n.body);
-        if (n.buffer->scope == ir::Scope::local) out.local_bytes += n.buffer->bytes();
-      },
-      [&](const tir::LetNode& n) { inside(n.body); },
-      [&](const tir::IfNode& n) {
-        inside(n.then_body);
-        if (n.else_body) inside(*n.else_body);
-      },
-      [&](const tir::SeqNode& n) {
-        for (const tir::Stmt& c : n.stmts) inside(c);
-      },
-      [](const auto&) {});
-  return out;
-}
-
 Expected<void> check_launch(const tir::Launch& launch, const target::Gpu& gpu) {
   const target::GpuArch& arch = target::gpu_arch(gpu.capability);
   const int64_t threads = launch.threads();
@@ -65,7 +30,7 @@ Expected<void> check_launch(const tir::Launch& launch, const target::Gpu& gpu) {
   for (const size_t d : {1, 2})
     if (launch.grid[d] > target::kMaxGridYZ) return refused(d == 1 ? "blocks along y" : "blocks along z", launch.grid[d], target::kMaxGridYZ, gpu);
   if (launch.shared_bytes() > arch.shared_opt_in) return refused("bytes of shared memory in a block", launch.shared_bytes(), arch.shared_opt_in, gpu);
-  const ThreadNeeds needs = needs_of(launch.body);
+  const ThreadNeeds needs = thread_needs(launch.body);
   if (needs.virtual_threads > kMaxVirtualThreads) return refused("virtual threads", needs.virtual_threads, kMaxVirtualThreads, gpu);
   if (needs.local_bytes > kMaxLocalBytes) return refused("bytes of local arrays in a thread", needs.local_bytes, kMaxLocalBytes, gpu);
   // What does not fit into registers is spilled, which is slow but legal; a block that cannot have the least number of registers is not.

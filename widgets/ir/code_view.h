@@ -22,7 +22,7 @@ class CodePane;
 
 /// All listings of one candidate.
 struct CodeListing {
-  QString title;  ///< which candidate this is
+  QString title;        ///< which candidate this is
   bool forGpu = false;  ///< `llvm` is CUDA C++, `assembly` PTX
   QString steps, loops, tir, llvm, assembly;
   /// Lines of the form `to` that belong to a place, ascending. Empty: nothing is linked.

@@ -98,8 +98,7 @@ ConfigSpace reductions_space(const te::Dag& dag, const Target& target) {
   const Reductions r = *find_reductions(dag, target);
   ConfigSpace space;
   space.define_knob("accumulators", {2, 3, 4, 6, 8}, "vectors that a reduction keeps in registers side by side");
-  if (r.window_open())
-    space.define_knob("unroll_window", {0, 1}, "1: the window is written out, so that neighbours share loads");
+  if (r.window_open()) space.define_knob("unroll_window", {0, 1}, "1: the window is written out, so that neighbours share loads");
   if (r.unroll_open()) space.define_knob("unroll", {1, 2, 4}, "vectors written out of stages that compute element by element");
   if (r.shared_out) space.define_knob("pieces", {1, 2, 4, 8, 16}, "of parallel work for each core");
   return space;

@@ -31,7 +31,9 @@ class ReductionsTest : public QObject {
         {"mean of images", norm("reduce_mean", {2, 32, 5, 7}, 1, {{"axes", Dims{2, 3}}, {"keepdims", int64_t{1}}})},
         {"mean of images, without their axes", norm("reduce_mean", {1, 48, 7, 7}, 1, {{"axes", Dims{2, 3}}, {"keepdims", int64_t{0}}})},
         {"mean of an image behind another operator",
-         [](Net& n) { return n.op("reduce_mean", {n.op("relu", {n.input({1, 16, 6, 5})})}, {{"axes", Dims{2, 3}}, {"keepdims", int64_t{1}}}); }},
+         [](Net& n) {
+           return n.op("reduce_mean", {n.op("relu", {n.input({1, 16, 6, 5})})}, {{"axes", Dims{2, 3}}, {"keepdims", int64_t{1}}});
+         }},
         {"sum of columns", norm("reduce_sum", {37, 70}, 1, {{"axes", Dims{0}}})},
         {"sum of columns, few rows of many", norm("reduce_max", {3, 90, 20}, 1, {{"axes", Dims{1}}})},
         {"sum of two inner axes", norm("reduce_sum", {6, 5, 7, 16}, 1, {{"axes", Dims{1, 2}}})},
