@@ -16,7 +16,7 @@ static_assert(std::endian::native == std::endian::little, "blobs are little endi
 /// Everything in a trial that a flipped bit could change, in one string.
 class Checksum {
  public:
-  void add(const std::string& text) {
+  void add(std::string_view text) {
     add(static_cast<int64_t>(text.size()));
     bytes_ += text;
   }
@@ -37,7 +37,9 @@ struct Texts {
 int64_t checksum_of(const records::Record& record, const Texts& texts, double seconds) {
   const records::MeasureResult& r = record.result;
   Checksum sum;
-  for (const std::string& text : {record.candidate.space, texts.config, texts.steps, std::string(records::status_name(r.status)), r.message}) sum.add(text);
+  for (const std::string_view text : {std::string_view(record.candidate.space), std::string_view(texts.config), std::string_view(texts.steps),
+                                      std::string_view(records::status_name(r.status)), std::string_view(r.message)})
+    sum.add(text);
   for (const int64_t value : {record.candidate.index, int64_t{r.flagged}, int64_t{r.inner}, int64_t{r.censored}, int64_t{r.verified}}) sum.add(value);
   for (const double value : {seconds, r.max_rel_error, r.build_s, r.load_s, r.run_s, r.timestamp_s}) sum.add(finite(value));
   return sum.value();
