@@ -13,6 +13,7 @@
 #include "engine/arith/analyzer.h"
 #include "engine/base/hash.h"
 #include "engine/simulate/access.h"
+#include "engine/simulate/lane_values.h"
 #include "engine/simulate/thread_needs.h"
 #include "engine/target/gpu.h"
 #include "engine/tir/launches.h"
@@ -27,8 +28,6 @@ using ir::Expr;
 using target::kWarp;
 using tir::ForKind;
 using tir::Stmt;
-
-using Lanes = std::array<int64_t, kWarp>;
 
 constexpr int kSampledBlocks = 4, kSampledWarps = 4;
 /// Turns of a loop without a barrier whose loads a compiler starts together.
@@ -106,7 +105,7 @@ class Collector {
       at[5][l] = id / facts_.block[0] / facts_.block[1] % facts_.block[2];
     }
     for (int d = 0; d < 6; ++d)
-      if (at_[static_cast<size_t>(d)].var) env_[at_[static_cast<size_t>(d)].var] = at[d];
+      if (at_[static_cast<size_t>(d)].var) values_.vars[at_[static_cast<size_t>(d)].var] = at[d];
   }
 
   const BodyFacts& body_facts(const tir::ForNode& n) {
@@ -150,7 +149,7 @@ class Collector {
         [&](const tir::LetNode& n) {
           count_value(n.value, false);
           let_uses_[n.var.get()] = uses(n.value);
-          env_[n.var.get()] = lanes(n.value);
+          values_.vars[n.var.get()] = values_.of(n.value);
           walk(n.body);
         },
         [&](const tir::IfNode& n) { branch(n); },
@@ -173,11 +172,11 @@ class Collector {
 
   void loop(const tir::ForNode& n) {
     const auto extent = ir::as_int(n.extent);
-    const int64_t count = extent ? *extent : std::max<int64_t>(1, lanes(n.extent)[0]);
+    const int64_t count = extent ? *extent : std::max<int64_t>(1, values_.of(n.extent)[0]);
     if (count <= 0) return;
     const BodyFacts& body = body_facts(n);
     const bool written_out = n.for_kind == ForKind::unrolled || n.for_kind == ForKind::vthread || n.for_kind == ForKind::vectorized;
-    const Lanes min = lanes(n.min);
+    const Lanes min = values_.of(n.min);
     // One turn stands for all, unless a condition asks which: then the first and the last stand for themselves.
     std::vector<std::pair<int64_t, double>> turns_at;
     if (body.tested && count > 2)
@@ -190,7 +189,7 @@ class Collector {
     for (const auto& [turn, stands_for] : turns_at) {
       Lanes at = min;
       for (int64_t& v : at) v += turn;
-      env_[n.var.get()] = at;
+      values_.vars[n.var.get()] = at;
       stack_.push_back({n.var.get(), stands_for, static_cast<double>(count), sample++, written_out, body.barrier, &body.stored});
       if (!written_out) {
         facts_.integer += share_ * turns();
@@ -206,7 +205,7 @@ class Collector {
     count_value(n.cond, false);
     uint32_t taken = outer;
     if (n.cond->dtype.is_scalar()) {
-      const Lanes c = lanes(n.cond);
+      const Lanes c = values_.of(n.cond);
       for (int lane = 0; lane < kWarp; ++lane)
         if (c[static_cast<size_t>(lane)] == 0) taken &= ~(1u << lane);
     }
@@ -277,7 +276,7 @@ class Collector {
           const uint32_t outer = active_;
           uint32_t taken = outer;
           if (s.cond->dtype.is_scalar()) {
-            const Lanes c = lanes(s.cond);
+            const Lanes c = values_.of(s.cond);
             for (int lane = 0; lane < kWarp; ++lane)
               if (c[static_cast<size_t>(lane)] == 0) taken &= ~(1u << lane);
           }
@@ -351,7 +350,7 @@ class Collector {
       }
       path = hash_combine(path, k * 4 + static_cast<uint64_t>(turn.sample));
     }
-    WarpAccess warp{.at = lanes(place.base), .active = active_, .bytes = place.bytes};
+    WarpAccess warp{.at = values_.of(place.base), .active = active_, .bytes = place.bytes};
     for (int64_t& a : warp.at) a *= buffer->dtype.bytes();
     const uint64_t content = hash_combine(hash_combine(static_cast<uint64_t>(warp.at[first_lane()]), static_cast<uint64_t>(warp.at[last_lane()])),
                                           hash_combine(hash_combine(path, stable_hash(buffer->name)), is_store));
@@ -476,80 +475,6 @@ class Collector {
     widen(grid.bounds(place.base), it->low, it->high);
   }
 
-  /// The value in each thread. What is read from arrays is not known: numbers spread over the array that stay the same for the same address.
-  Lanes lanes(const Expr& e) {
-    Lanes out{};
-    ir::match(
-        e, [&](const ir::IntImmNode& n) { out.fill(n.value); }, [&](const ir::FloatImmNode&) { out.fill(1); },
-        [&](const ir::VarNode& v) {
-          if (const auto it = env_.find(&v); it != env_.end()) out = it->second;
-        },
-        [&](const ir::CastNode& c) { out = lanes(c.value); },
-        [&](const ir::NotNode& n) {
-          out = lanes(n.value);
-          for (int64_t& v : out) v = v == 0;
-        },
-        [&](const ir::BinaryNode& b) {
-          if (b.a->dtype.is_float()) return out.fill(1);
-          const Lanes x = lanes(b.a), y = lanes(b.b);
-          for (size_t k = 0; k < x.size(); ++k) out[k] = apply(b.op, x[k], y[k]);
-        },
-        [&](const ir::SelectNode& s) {
-          const Lanes c = lanes(s.cond), x = lanes(s.if_true), y = lanes(s.if_false);
-          for (size_t k = 0; k < c.size(); ++k) out[k] = c[k] ? x[k] : y[k];
-        },
-        [&](const ir::LoadNode& l) {
-          const Lanes at = l.indices.empty() ? Lanes{} : lanes(l.indices.back());
-          for (size_t k = 0; k < at.size(); ++k) out[k] = static_cast<int64_t>(hash_combine(stable_hash(l.buffer->name), static_cast<uint64_t>(at[k])) % 1024);
-        },
-        [&](const ir::RampNode& r) { out = lanes(r.base); }, [&](const ir::BroadcastNode& b) { out = lanes(b.value); },
-        [&](const ir::CallNode&) { out.fill(1); });
-    return out;
-  }
-  static int64_t apply(BinaryOp op, int64_t a, int64_t b) {
-    switch (op) {
-      case BinaryOp::add:
-        return a + b;
-      case BinaryOp::sub:
-        return a - b;
-      case BinaryOp::mul:
-        return a * b;
-      case BinaryOp::div:
-        return b == 0 ? 0 : a / b;
-      case BinaryOp::floor_div:
-        return b == 0 ? 0 : arith::floor_div_int(a, b);
-      case BinaryOp::floor_mod:
-        return b == 0 ? 0 : arith::floor_mod_int(a, b);
-      case BinaryOp::min:
-        return std::min(a, b);
-      case BinaryOp::max:
-        return std::max(a, b);
-      case BinaryOp::eq:
-        return a == b;
-      case BinaryOp::ne:
-        return a != b;
-      case BinaryOp::lt:
-        return a < b;
-      case BinaryOp::le:
-        return a <= b;
-      case BinaryOp::and_:
-        return a && b;
-      case BinaryOp::or_:
-        return a || b;
-      case BinaryOp::bit_and:
-        return a & b;
-      case BinaryOp::bit_or:
-        return a | b;
-      case BinaryOp::bit_xor:
-        return a ^ b;
-      case BinaryOp::shl:
-        return b < 0 || b > 62 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) << b);
-      case BinaryOp::shr:
-        return b < 0 || b > 62 ? 0 : a >> b;
-    }
-    return 0;
-  }
-
   void finish() {
     // R = results + 2 * (rows + columns of operands) + staged loads + base: 24 of 28 matrix products compiled with ptxas 13.0 lie within 15 registers of it.
     const ThreadNeeds needs = thread_needs(program_);
@@ -571,7 +496,7 @@ class Collector {
   const Stmt& program_;
   std::array<Coordinate, 6> at_;
   LaunchFacts& facts_;
-  std::unordered_map<const ir::VarNode*, Lanes> env_;
+  LaneValues values_;
   std::unordered_map<const ir::VarNode*, std::unordered_set<const ir::VarNode*>> let_uses_;
   std::unordered_map<const ir::ExprNode*, std::unordered_set<const ir::VarNode*>> uses_;
   std::unordered_map<const tir::ForNode*, BodyFacts> body_facts_;
