@@ -144,20 +144,21 @@ int check_records(const RecordsArguments& o) {
     }
     const auto check = api::check_gpu_kernel(*task, (*best)->candidate.steps, options);
     if (!check && check.error().code == ErrorCode::cancelled) return kCancelled;
-    const bool skipped = !check && check.error().code == ErrorCode::resource_limit;
-    wrong += !check && !skipped;
+    wrong += !check;
+    const std::string verdict = !check ? "failed" : check->not_run.empty() ? "passed" : "not run";
     std::vector<std::string> cells{row.name, row.key.substr(0, 10)};
-    Json entry{{"task", row.name}, {"key", row.key}, {"verdict", check ? "passed" : skipped ? "not checked" : "failed"}};
+    Json entry{{"task", row.name}, {"key", row.key}, {"verdict", verdict}};
     if (check) {
       cells.insert(cells.end(),
                    {fmt::format("{} of {}", check->blocks_run, check->blocks), std::to_string(check->elements), fmt::format("{:.1e}", check->max_rel_error)});
       entry.update({{"blocks", check->blocks}, {"blocks_run", check->blocks_run}, {"elements", check->elements}, {"max_rel_error", check->max_rel_error}});
     } else {
       cells.insert(cells.end(), 3, "-");
-      entry["reason"] = check.error().text();
     }
     for (size_t a = 0; a < o.archs.size(); ++a) cells.push_back(check ? registers_text(check->resources[a]) : "-");
-    cells.push_back(check ? "passed" : check.error().text());
+    const std::string reason = check ? check->not_run : check.error().text();
+    if (!reason.empty()) entry["reason"] = reason;
+    cells.push_back(reason.empty() ? verdict : verdict + ": " + reason);
     table.row(cells);
     list.push_back(std::move(entry));
   }

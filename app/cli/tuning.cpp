@@ -41,7 +41,8 @@ std::optional<db::SessionRow> session_to_resume(const std::vector<db::SessionRow
   for (const db::SessionRow& s : sessions) {
     const auto same = [&](const char* key) { return s.options.contains(key) && s.options[key] == wanted[key]; };
     if (s.tuner == r.session.tuner && s.target == r.network->target.str() && same("seed") && same("tuner_params") && same("task_filters") &&
-        s.options.value("space", "") == r.session.space && s.options.value("device", measure::kLocalDevice) == r.device && (!found || found->id < s.id)) {
+        s.options.value("space", "") == r.session.space && s.options.value("device", measure::device_for(r.network->target)) == r.device &&
+        (!found || found->id < s.id)) {
       found = s;
     }
   }

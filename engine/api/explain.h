@@ -12,12 +12,13 @@ namespace tw::api {
 
 /// Everything the code view shows of one candidate. Parts that failed to build are empty and `error` says why.
 struct Explanation {
-  std::string steps;                                                     ///< schedule::print_steps
-  std::string loops;                                                     ///< schedule::print_loops
-  std::string lowered;                                                   ///< TIR before any pass
-  std::string tir;                                                       ///< TIR after all passes
-  std::string llvm_ir;                                                   ///< for a GPU: CUDA C++
-  std::string assembly;                                                  ///< for a GPU: PTX, or a comment that says why there is none
+  std::string steps;    ///< schedule::print_steps
+  std::string loops;    ///< schedule::print_loops
+  std::string lowered;  ///< TIR before any pass
+  std::string tir;      ///< TIR after all passes
+  // For a GPU the first is CUDA C++, the second PTX, or a comment that says why there is none.
+  std::string llvm_ir;
+  std::string assembly;
   std::vector<int> llvm_ir_line_to_tir_line, assembly_line_to_tir_line;  ///< as in codegen::Listing
   Provenance provenance;
   std::optional<Error> error;

@@ -19,6 +19,7 @@ struct GpuCheckOptions {
 /// What was looked at, and that it was right.
 struct GpuCheck {
   int64_t blocks = 0, blocks_run = 0;
+  std::string not_run;   ///< why no block was run; empty if some were
   int64_t elements = 0;  ///< compared with the interpreter of tensor expressions
   double max_rel_error = 0;
   std::vector<std::vector<codegen::KernelResources>> resources;  ///< per capability
@@ -26,8 +27,8 @@ struct GpuCheck {
 
 /// Runs some blocks of a GPU's kernel at its full size in the interpreter, thread by thread, which finds races, threads that part before a barrier, and reads
 /// of what was never written or lies outside; compares what they wrote with the definition; and compiles the text for each capability. No GPU is needed.
-/// Errors: wrong_result with what went wrong; resource_limit for several launches of too much work; unsupported for layouts of arguments; what lowering, the
-/// code generator and NVRTC say.
+/// A kernel in several launches of too much work is compiled only. Errors: wrong_result with what went wrong; unsupported for layouts of arguments; what
+/// lowering, the code generator and NVRTC say.
 Expected<GpuCheck> check_gpu_kernel(const records::Task& task, const std::vector<schedule::Step>& steps, const GpuCheckOptions& options);
 /// The same for a lowered function of the dag.
 Expected<GpuCheck> check_gpu_kernel(const te::Dag& dag, const tir::Func& func, const GpuCheckOptions& options);

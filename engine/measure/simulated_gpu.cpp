@@ -27,6 +27,8 @@ constexpr double kShortNoise = 0.05, kLongNoise = 0.01;
 /// Share of samples that something disturbs, and how much they take longer at least and at most.
 constexpr double kDisturbed = 0.01, kLeastDelay = 1.2, kMostDelay = 2;
 
+constexpr int kSamples = 5;
+
 /// What stands in an artifact in place of code.
 struct Payload {
   double seconds = 0;
@@ -42,8 +44,6 @@ double noise_of(double seconds) {
 
 class SimulatedBuilder : public Builder {
  public:
-  explicit SimulatedBuilder(SimulatedGpuOptions options) : options_(options) {}
-
   std::vector<BuildOutcome> build(const records::Task& task, std::span<const records::Candidate> candidates, StopToken stop) override {
     std::vector<BuildOutcome> outcomes;
     for (const records::Candidate& c : candidates)
@@ -75,14 +75,10 @@ class SimulatedBuilder : public Builder {
       return ended(Status::infra, fmt::format("Internal error: {}", e.what()));
     }
   }
-
-  SimulatedGpuOptions options_;
 };
 
 class SimulatedRunner : public Runner {
  public:
-  explicit SimulatedRunner(SimulatedGpuOptions options) : options_(options) {}
-
   std::vector<records::MeasureResult> run(const records::Task&, std::span<const BuildOutcome> builds, const RunOptions& run, StopToken stop) override {
     std::vector<records::MeasureResult> results;
     for (const BuildOutcome& b : builds) results.push_back(run_one(b, run, stop.stop_requested()));
@@ -105,9 +101,9 @@ class SimulatedRunner : public Runner {
     }
     std::memcpy(&payload, build.artifact->object.data(), sizeof(payload));
     r.status = Status::ok;
-    Rng rng(hash_combine(hash_combine(options_.seed, run.input_seed), payload.identity));
+    Rng rng(hash_combine(run.input_seed, payload.identity));
     const double noise = noise_of(payload.seconds);
-    const int samples = run.samples > 0 ? run.samples : options_.samples;
+    const int samples = run.samples > 0 ? run.samples : kSamples;
     for (int i = 0; i < samples; ++i) {
       const bool disturbed = rng.uniform_real() < kDisturbed;
       r.samples_s.push_back(payload.seconds * std::exp(noise * rng.normal()) * (disturbed ? kLeastDelay + (kMostDelay - kLeastDelay) * rng.uniform_real() : 1));
@@ -116,8 +112,6 @@ class SimulatedRunner : public Runner {
     r.verified = run.verify;
     return r;
   }
-
-  SimulatedGpuOptions options_;
 };
 
 }  // namespace
@@ -138,7 +132,7 @@ Expected<double> simulated_seconds(const schedule::Schedule& schedule, const Tar
   return seconds;
 }
 
-std::unique_ptr<Builder> simulated_gpu_builder(SimulatedGpuOptions options) { return std::make_unique<SimulatedBuilder>(options); }
-std::unique_ptr<Runner> simulated_gpu_runner(SimulatedGpuOptions options) { return std::make_unique<SimulatedRunner>(options); }
+std::unique_ptr<Builder> simulated_gpu_builder() { return std::make_unique<SimulatedBuilder>(); }
+std::unique_ptr<Runner> simulated_gpu_runner() { return std::make_unique<SimulatedRunner>(); }
 
 }  // namespace tw::measure

@@ -74,8 +74,7 @@ WaveParts wave_parts(const LaunchFacts& f, const Gpu& gpu, const GpuArch& arch, 
   const auto pipe = [&](double instructions, int rate) { return rate > 0 ? warps * kWarp * instructions / rate : 0; };
   p.arithmetic = std::max({pipe(f.fp32, arch.fp32_rate), pipe(f.fp64, arch.fp64_rate), pipe(f.fp16, std::max(arch.fp16_rate, 1)),
                            pipe(f.integer, arch.int_rate), pipe(f.special, arch.special_rate)});
-  // Processors of 8.6 and 8.7 run half of their lanes either for floats or for integers.
-  if (arch.capability == 86 || arch.capability == 87) p.arithmetic = std::max(p.arithmetic, pipe(f.fp32 + f.integer, arch.fp32_rate));
+  if (arch.floats_or_integers) p.arithmetic = std::max(p.arithmetic, pipe(f.fp32 + f.integer, arch.fp32_rate));
   p.shared = warps * (f.shared_wavefronts + std::max(f.load_lines, f.load_sectors * 32 / kSharedBytesPerClock) + spill_accesses);
   // Reads of one block that it has done before hit the level-1 cache if its tiles fit beside its shared memory.
   double block_bytes = 0;

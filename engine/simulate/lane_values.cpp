@@ -14,7 +14,7 @@ using ir::Expr;
 
 namespace {
 
-/// Values read from arrays: as many different ones as an index array of a network has.
+/// What is read from arrays is not known; it is spread over as many values.
 constexpr uint64_t kUnknownBelow = 1024;
 
 int64_t apply(BinaryOp op, int64_t a, int64_t b) {
@@ -86,7 +86,8 @@ Lanes LaneValues::of(const Expr& e) const {
       },
       [&](const ir::LoadNode& l) {
         const Lanes at = l.indices.empty() ? Lanes{} : of(l.indices.back());
-        for (size_t k = 0; k < at.size(); ++k) out[k] = static_cast<int64_t>(hash_combine(stable_hash(l.buffer->name), static_cast<uint64_t>(at[k])) % kUnknownBelow);
+        for (size_t k = 0; k < at.size(); ++k)
+          out[k] = static_cast<int64_t>(hash_combine(stable_hash(l.buffer->name), static_cast<uint64_t>(at[k])) % kUnknownBelow);
       },
       [&](const ir::RampNode& r) { out = of(r.base); }, [&](const ir::BroadcastNode& b) { out = of(b.value); }, [&](const ir::CallNode&) { out.fill(1); });
   return out;

@@ -357,10 +357,7 @@ class Collector {
     if (!seen_.insert(content).second) return;
     const bool shared = buffer->scope == ir::Scope::shared;
     pending_.push_back({buffer.get(), path, is_store, warp, share_ * times * place.pieces, hoisted, std::max(1.0, times * copies() / std::max(1.0, turns()))});
-    if (!is_store && !shared) {
-      if (rounds_.insert(path).second) facts_.dependent_loads += share_ * rounds;
-      loads_ += share_ * times * place.pieces;
-    }
+    if (!is_store && !shared && rounds_.insert(path).second) facts_.dependent_loads += share_ * rounds;
     if (first_ && !is_store) (shared ? live_loads_ : staged_) += copies_of(used) * warp.bytes / 4;
     if (first_ && !shared) touch(buffer, place, used);
   }
@@ -481,7 +478,6 @@ class Collector {
     const auto local = static_cast<double>(needs.local_registers), largest = static_cast<double>(needs.largest_registers);
     const double operands = std::min(live_loads_, 4 * std::ceil(std::sqrt(largest)));
     facts_.registers = static_cast<int>(local + std::max(0.0, operands - (local - largest)) + std::min(staged_, 32.0)) + kBaseRegisters;
-    facts_.loads_in_flight = facts_.dependent_loads > 0 ? std::max(1.0, loads_ / facts_.dependent_loads) : 1;
     facts_.code_bytes = static_cast<int64_t>(code_ * kInstructionBytes);
     for (const Touched& t : touched_) {
       const auto bytes = [&](double elements, int64_t low, int64_t high) {
@@ -509,7 +505,7 @@ class Collector {
   bool first_ = true;
   int epoch_ = 0;  ///< barriers passed so far, as written
   double share_ = 1;
-  double live_loads_ = 0, staged_ = 0, loads_ = 0, code_ = 0;
+  double live_loads_ = 0, staged_ = 0, code_ = 0;
 };
 
 }  // namespace

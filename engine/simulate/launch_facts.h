@@ -31,7 +31,6 @@ struct LaunchFacts {
   double load_lines = 0;       ///< of the level-1 cache
   double barriers = 0;         ///< of a block
   double dependent_loads = 0;  ///< rounds of loads from memory that a warp waits for, one after the other
-  double loads_in_flight = 1;  ///< loads of a warp in such a round
   int64_t code_bytes = 0;      ///< of machine code, estimated
   std::vector<ArrayTraffic> arrays;
 

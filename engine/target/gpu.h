@@ -26,6 +26,7 @@ struct GpuArch {
   int tensor_rate;  ///< multiply-adds of fp16 with sums in fp32; 0: none
   // Latencies in clocks.
   int shared_latency, l2_latency, memory_latency;
+  bool floats_or_integers = false;  ///< half of the float lanes do integers instead where there are any
 };
 
 struct Gpu {
