@@ -7,6 +7,7 @@
 
 #include "engine/cost/features/loop_touches.h"
 #include "engine/lower/lower.h"
+#include "engine/measure/simulated_gpu.h"
 #include "engine/schedule/schedule.h"
 #include "engine/simulate/kernel_time.h"
 #include "engine/tir/visit.h"
@@ -50,15 +51,17 @@ double bytes_of(const ir::Buffer& b) {
   return bytes;
 }
 
-std::string launch_text(const simulate::LaunchFacts& f, const simulate::KernelTime& t) {
+std::string launch_text(const simulate::LaunchFacts& f, const simulate::KernelTime& t, bool compiled) {
   const auto us = [](double seconds) { return fmt::format("{:.3g} us", seconds * 1e6); };
   return fmt::format(
-      "{} blocks of {} threads with {} registers each{} and {} bytes of shared memory: {} blocks on a multiprocessor, {:.0f} % of its warps, for {} sets the "
+      "{} blocks of {} threads with {} registers each ({}{}) and {} bytes of shared memory: {} blocks on a multiprocessor, {:.0f} % of its warps, for {} sets "
+      "the "
       "limit; {:.2g} rounds.\n"
       "Simulated {}: arithmetic {}, instructions issued {}, shared memory {}, level-2 cache {}, memory {}, waiting {}, launch {}. What takes longest: {}.",
-      f.blocks(), f.threads(), t.registers, t.spilled_registers > 0 ? fmt::format(" ({} spilled)", t.spilled_registers) : "", f.shared_bytes,
-      t.occupancy.blocks, 100 * t.occupancy.share, target::limit_name(t.occupancy.limit), t.waves, us(t.total), us(t.arithmetic), us(t.issue), us(t.shared),
-      us(t.l2), us(t.memory), us(t.latency), us(t.launch), t.limiter());
+      f.blocks(), f.threads(), t.registers, compiled ? "as NVRTC counts them" : "estimated",
+      t.spilled_registers > 0 ? fmt::format(", {} spilled", t.spilled_registers) : "", f.shared_bytes, t.occupancy.blocks, 100 * t.occupancy.share,
+      target::limit_name(t.occupancy.limit), t.waves, us(t.total), us(t.arithmetic), us(t.issue), us(t.shared), us(t.l2), us(t.memory), us(t.latency),
+      us(t.launch), t.limiter());
 }
 
 Expected<Insight> gpu_insight(const records::Task& task, const schedule::Schedule& s) {
@@ -66,7 +69,13 @@ Expected<Insight> gpu_insight(const records::Task& task, const schedule::Schedul
   TW_TRY(const auto launches, simulate::launch_facts(func));
   Insight result;
   result.flops = static_cast<double>(task.flops);
-  for (const simulate::LaunchFacts& f : launches) result.launches.push_back(launch_text(f, simulate::kernel_time(f, *task.target.gpu)));
+  std::vector<int> registers;
+  if (auto counted = measure::compiled_registers(func, *task.target.gpu)) registers = std::move(*counted);  // a kernel that is refused has its estimate
+  for (size_t k = 0; k < launches.size(); ++k) {
+    const bool compiled = k < registers.size();
+    result.launches.push_back(
+        launch_text(launches[k], simulate::kernel_time(launches[k], *task.target.gpu, compiled ? std::optional(registers[k]) : std::nullopt), compiled));
+  }
   return result;
 }
 

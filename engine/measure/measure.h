@@ -26,6 +26,10 @@ class Builder {
   virtual ~Builder() = default;
   /// One outcome per candidate, in order. Blocks; returns early with `cancelled` outcomes when stopped.
   virtual std::vector<BuildOutcome> build(const records::Task& task, std::span<const records::Candidate> candidates, StopToken stop) = 0;
+  /// The same for the few that run against each other in the end: for builders that can take more time to be exact.
+  virtual std::vector<BuildOutcome> build_finalists(const records::Task& task, std::span<const records::Candidate> candidates, StopToken stop) {
+    return build(task, candidates, stop);
+  }
 };
 
 /// How a run is limited and timed; the protocol of each number is described in runner.cpp.

@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
+#include <unordered_map>
 
 #include "engine/base/clock.h"
 #include "engine/base/hash.h"
 #include "engine/base/json.h"
 #include "engine/base/rng.h"
+#include "engine/codegen/cuda/cuda_source.h"
+#include "engine/codegen/cuda/nvrtc.h"
 #include "engine/lower/lower.h"
 #include "engine/simulate/kernel_time.h"
 #include "engine/simulate/legality.h"
@@ -45,14 +49,22 @@ double noise_of(double seconds) {
 class SimulatedBuilder : public Builder {
  public:
   std::vector<BuildOutcome> build(const records::Task& task, std::span<const records::Candidate> candidates, StopToken stop) override {
-    std::vector<BuildOutcome> outcomes;
-    for (const records::Candidate& c : candidates)
-      outcomes.push_back(stop.stop_requested() ? BuildOutcome{Status::cancelled, "Cancelled", nullptr, 0} : build_one(task, c));
-    return outcomes;
+    return build(task, candidates, Registers::estimated, stop);
+  }
+  std::vector<BuildOutcome> build_finalists(const records::Task& task, std::span<const records::Candidate> candidates, StopToken stop) override {
+    return build(task, candidates, Registers::compiled, stop);
   }
 
  private:
-  BuildOutcome build_one(const records::Task& task, const records::Candidate& c) const {
+  static std::vector<BuildOutcome> build(const records::Task& task, std::span<const records::Candidate> candidates, Registers registers,
+                                         const StopToken& stop) {
+    std::vector<BuildOutcome> outcomes;
+    for (const records::Candidate& c : candidates)
+      outcomes.push_back(stop.stop_requested() ? BuildOutcome{Status::cancelled, "Cancelled", nullptr, 0} : build_one(task, c, registers));
+    return outcomes;
+  }
+
+  static BuildOutcome build_one(const records::Task& task, const records::Candidate& c, Registers registers) {
     const double start = unix_now_s();
     const auto ended = [&](Status status, const std::string& message, std::shared_ptr<runtime::Artifact> artifact = nullptr) {
       return BuildOutcome{status, message, std::move(artifact), unix_now_s() - start};
@@ -60,7 +72,7 @@ class SimulatedBuilder : public Builder {
     try {
       const auto schedule = schedule::Schedule::replay(task.dag, c.steps);
       if (!schedule) return ended(Status::lower_fail, schedule.error().text());
-      const auto seconds = simulated_seconds(*schedule, task.target);
+      const auto seconds = simulated_seconds(*schedule, task.target, registers);
       if (!seconds) return ended(seconds.error().code == ErrorCode::resource_limit ? Status::build_fail : Status::lower_fail, seconds.error().text());
       const uint64_t id = identity(task, c);
       Rng rng(hash_combine(stable_hash(task.target.str()), id));
@@ -116,14 +128,41 @@ class SimulatedRunner : public Runner {
 
 }  // namespace
 
-Expected<double> simulated_seconds(const schedule::Schedule& schedule, const Target& target) {
+Expected<std::vector<int>> compiled_registers(const tir::Func& lowered, const target::Gpu& gpu) {
+  static std::mutex mutex;
+  static std::unordered_map<uint64_t, std::vector<int>> known;
+  const auto archs = codegen::nvrtc_archs();
+  if (!archs || !std::binary_search(archs->begin(), archs->end(), gpu.capability)) return std::vector<int>{};
+  TW_TRY(const codegen::CudaSource source, codegen::cuda_source(lowered));
+  const uint64_t key = hash_combine(stable_hash(source.text), static_cast<uint64_t>(gpu.capability));
+  {
+    const std::scoped_lock lock(mutex);
+    if (const auto it = known.find(key); it != known.end()) return it->second;
+  }
+  TW_TRY(const codegen::CudaBinary binary, codegen::nvrtc_compile(source.text, gpu.capability));
+  std::vector<int> out;
+  for (const codegen::CudaKernel& k : source.kernels) {
+    const auto r = std::find_if(binary.kernels.begin(), binary.kernels.end(), [&](const codegen::KernelResources& x) { return x.name == k.name; });
+    if (r == binary.kernels.end()) return Error(ErrorCode::infrastructure, "Expected NVRTC to name the registers of '" + k.name + "', found none in its log");
+    out.push_back(r->registers + static_cast<int>((r->spill_store_bytes + 3) / 4));
+  }
+  const std::scoped_lock lock(mutex);
+  known.emplace(key, out);
+  return out;
+}
+
+Expected<double> simulated_seconds(const schedule::Schedule& schedule, const Target& target, Registers registers) {
   TW_ASSERT(target.gpu.has_value(), "a simulated GPU needs a target with one");
   TW_TRY(const tir::Func func, lower::lower_and_optimize(schedule, "kernel", target));
   TW_CHECK(simulate::check_launches(func, *target.gpu));
   TW_TRY(const auto launches, simulate::launch_facts(func));
+  std::vector<int> counted;
+  if (registers == Registers::compiled) {
+    TW_TRY(counted, compiled_registers(func, *target.gpu));
+  }
   double seconds = 0;
-  for (const simulate::LaunchFacts& f : launches) {
-    const simulate::KernelTime t = simulate::kernel_time(f, *target.gpu);
+  for (size_t k = 0; k < launches.size(); ++k) {
+    const simulate::KernelTime t = simulate::kernel_time(launches[k], *target.gpu, counted.empty() ? std::nullopt : std::optional(counted[k]));
     if (!(t.total > 0))
       return Error(ErrorCode::resource_limit, fmt::format("Expected a block that fits on a multiprocessor of {}, found one limited by {}", target.gpu->name,
                                                           target::limit_name(t.occupancy.limit)));

@@ -42,7 +42,7 @@ std::vector<std::vector<records::MeasureResult>> BatchMeasurer::compete(const re
   {
     phase("build");
     const ScopedTimer timer(times_.build_s);
-    builds = builder_.build(task, candidates, stop_);
+    builds = builder_.build_finalists(task, candidates, stop_);
   }
   phase("finals");
   const ScopedTimer timer(times_.measure_s);

@@ -3,7 +3,11 @@
 
 #include <QtTest>
 
+#include "engine/codegen/cuda/cuda_source.h"
+#include "engine/codegen/cuda/nvrtc.h"
+#include "engine/lower/lower.h"
 #include "engine/measure/device.h"
+#include "engine/simulate/kernel_time.h"
 #include "engine/space/template.h"
 #include "tests/engine/lower/gpu_schedules.h"
 
@@ -51,6 +55,38 @@ class SimulatedGpuTest : public QObject {
         QVERIFY2(seconds && *seconds > 0, g.name);
       }
     }
+  }
+  /// Finalists are timed with the registers that NVRTC counts, candidates with an estimate.
+  void finalistsHaveCompiledRegisters() {
+    const Target target = parse_target("cuda:a100").value();
+    const schedule::Schedule s =
+        std::move(testing::tiled_matmul({.m = 1024, .n = 1024, .k = 512, .vy = 1, .ty = 16, .iy = 8, .vx = 1, .tx = 16, .ix = 8, .ko = 8})).finish().value();
+    const tir::Func f = lower::lower_and_optimize(s, "kernel", target).value();
+    const auto registers = measure::compiled_registers(f, *target.gpu);
+    QVERIFY2(registers, registers ? "" : registers.error().text().c_str());
+    const double estimated = measure::simulated_seconds(s, target).value(),
+                 compiled = measure::simulated_seconds(s, target, measure::Registers::compiled).value();
+    if (!codegen::nvrtc_version()) {
+      QVERIFY(registers->empty());
+      QCOMPARE(compiled, estimated);
+      return;
+    }
+    const auto binary = codegen::nvrtc_compile(codegen::cuda_source(f)->text, 80);
+    QVERIFY(binary && binary->kernels.size() == 1);
+    QCOMPARE(*registers, std::vector<int>{binary->kernels[0].registers + static_cast<int>(binary->kernels[0].spill_store_bytes / 4)});
+    const simulate::LaunchFacts facts = simulate::launch_facts(f)->front();
+    QVERIFY(facts.registers != registers->front());
+    QCOMPARE(compiled, simulate::kernel_time(facts, *target.gpu, registers->front()).total);
+    QCOMPARE(estimated, simulate::kernel_time(facts, *target.gpu).total);
+    // A GPU that this NVRTC does not know keeps the estimate.
+    QVERIFY(measure::compiled_registers(f, *target::find_gpu("k80"))->empty());
+    // The kernel's own factor is the same in both builds, so their times differ as the estimates do.
+    const measure::Device device = measure::open_device("sim:a100", target, {}).value();
+    const records::Task t = task(s, target);
+    const std::vector<records::Candidate> one{candidate(s)};
+    const auto seconds = [&](const std::vector<measure::BuildOutcome>& built) { return device.runner->run(t, built, {}, {})[0].seconds(); };
+    const double ratio = seconds(device.builder->build_finalists(t, one, {})) / seconds(device.builder->build(t, one, {}));
+    QVERIFY2(std::abs(ratio / (compiled / estimated) - 1) < 0.15, qPrintable(QString::number(ratio)));
   }
   void devicesByName() {
     const Target cpu = host_target(), a100 = parse_target("cuda:a100").value();
