@@ -4,6 +4,7 @@
 #include "engine/ir/visit.h"
 #include "engine/space/rules/access.h"
 #include "engine/space/rules/rules.h"
+#include "engine/space/rules/threads.h"
 #include "engine/space/template.h"
 
 namespace tw::space {
@@ -33,17 +34,26 @@ bool inlines(const te::Dag& dag, int i) {
 
 }  // namespace
 
+schedule::Builder rules::start_on_threads(const te::DagPtr& dag, const std::optional<Crossing>& crossing) {
+  schedule::Builder b(dag);
+  for (size_t i = 0; i < dag->ops.size(); ++i)
+    if (inlines(*dag, static_cast<int>(i)) && !(crossing && dag->ops[i].name == crossing->source)) b.compute_inline(static_cast<int>(i));
+  return b;
+}
+
 Expected<schedule::Schedule> rules::schedule_dag(const te::DagPtr& dag, const Target& target, const std::vector<schedule::LayoutStep>& layouts,
                                                  const Choices& how) {
+  if (target.gpu) {
+    const std::optional<Crossing> crossing = layouts.empty() ? find_crossing(*dag) : std::nullopt;
+    schedule::Builder b = start_on_threads(dag, crossing);
+    for (const schedule::LayoutStep& l : layouts) b.layout(l.stage, l.pieces);
+    schedule_by_threads(b, target, crossing, {});
+    return std::move(b).finish();
+  }
   schedule::Builder b(dag);
   for (const schedule::LayoutStep& l : layouts) b.layout(l.stage, l.pieces);
   for (size_t i = 0; i < dag->ops.size(); ++i)
     if (inlines(*dag, static_cast<int>(i))) b.compute_inline(static_cast<int>(i));
-  if (target.gpu) {
-    for (int i = 0; b.ok() && i < b.num_stages(); ++i)
-      if (!b.at(i).op.is_placeholder() && b.at(i).location != schedule::ComputeLocation::inlined) i = schedule_by_threads(b, i, target);
-    return std::move(b).finish();
-  }
   std::vector<const ir::BufferNode*> done;
   if (b.ok()) done = split_reductions(b, target, how);
   if (b.ok() && schedule_blocks(b, target, how)) return std::move(b).finish();

@@ -23,6 +23,8 @@
 #include "engine/space/templates/cuda/dense_small_batch.h"
 #include "engine/space/templates/cuda/depthwise_conv2d_nchw.h"
 #include "engine/space/templates/cuda/group_conv2d_nchw.h"
+#include "engine/space/templates/cuda/injective.h"
+#include "engine/space/templates/cuda/reductions.h"
 
 namespace tw::space {
 
@@ -77,8 +79,8 @@ const std::array<Template, 11> kTemplates{{
      "Fog, Optimizing software in C++, Technical University of Denmark (several accumulators hide the latency of additions)", cpu::reductions_in_layouts},
 }};
 
-/// For GPUs: AutoTVM's names, knobs and order, which its logs decode to; schedules of our own.
-const std::array<Template, 9> kGpuTemplates{{
+/// For GPUs: AutoTVM's names, knobs and order, which its logs decode to; schedules of our own. The last two are ours.
+const std::array<Template, 11> kGpuTemplates{{
     {"conv2d_nchw.cuda", cuda::conv2d_nchw_matches, cuda::conv2d_nchw_space, cuda::conv2d_nchw_apply, cuda::conv2d_nchw_fallback,
      "AutoTVM's direct convolution for GPUs. Threads of a block fetch tiles of image and weights into shared memory together; each sums up a few channels of a "
      "few pixels in registers.",
@@ -103,6 +105,15 @@ const std::array<Template, 9> kGpuTemplates{{
      kAutotvm},
     {"batch_matmul.cuda", cuda::batch_matmul_matches, cuda::batch_matmul_space, cuda::batch_matmul_apply, cuda::batch_matmul_fallback,
      "AutoTVM's batched matrix product for GPUs. Blocks compute tiles of the result from tiles of both operands in shared memory.", kAutotvm},
+    {"reductions.cuda", cuda::reductions_matches, cuda::reductions_space, cuda::reductions_apply, cuda::reductions_fallback,
+     "Softmax, norms, sums and pools in one kernel, scheduled by rule: the threads of a row reduce it together, or each thread has results of its own. How "
+     "many "
+     "threads share a row, how many rows a block has, and whether what several stages read stays in shared memory are open.",
+     "Luitjens, Faster parallel reductions on Kepler, NVIDIA 2014"},
+    {"injective.cuda", cuda::injective_matches, cuda::injective_space, cuda::injective_apply, cuda::injective_fallback,
+     "Elementwise kernels and copies in vectors of up to 16 bytes; transposes through tiles in shared memory. How many threads a block has and how many "
+     "elements a thread are open.",
+     "Ruetsch and Micikevicius, Optimizing matrix transpose in CUDA, NVIDIA 2009"},
 }};
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "engine/ir/visit.h"
 #include "engine/space/rules/access.h"
+#include "engine/space/rules/members.h"
 #include "engine/space/rules/rules.h"
 
 namespace tw::space::rules {
@@ -24,34 +25,11 @@ constexpr int64_t kPartialBytes = 8192;
 /// Rows that make a part of their sum worth its own row of results.
 constexpr int64_t kRowsAPiece = 32;
 
-constexpr int kUnset = -2, kNone = -1;
-
-/// One computed stage and which of its axes are the output's.
-struct Member {
-  int stage;
-  std::vector<int> axis_of;  ///< per axis of the output: the axis of this stage that must equal it, or kNone
+/// Members that one core computes row by row, or a few columns at a time.
+struct Rows : Members {
+  bool by_columns = false;  ///< the last axis is shared and what vectors run along
+  bool reuse = false;       ///< some reduction reads elements more than once
 };
-
-/// The stages of a kernel with one output, and the output's axes that all of them are computed along, element by element.
-struct Rows {
-  int output = -1;
-  std::vector<Member> members;  ///< the output last
-  std::vector<bool> shared;     ///< per axis of the output
-  bool by_columns = false;      ///< the last axis is shared and what vectors run along
-  bool reuse = false;           ///< some reduction reads elements more than once
-};
-
-/// Where an array is read: the member whose axes the reader's element fixes.
-void constrain(Member& source, const Member& reader, const te::Op& op, const ir::LoadNode& load) {
-  for (size_t k = 0; k < source.axis_of.size(); ++k) {
-    int found = kNone;
-    if (const int a = reader.axis_of[k]; a >= 0)
-      for (size_t d = 0; d < load.indices.size(); ++d)
-        if (load.indices[d].get() == op.axes[static_cast<size_t>(a)].var.get()) found = static_cast<int>(d);
-    if (source.axis_of[k] == kUnset) source.axis_of[k] = found;
-    if (source.axis_of[k] != found) source.axis_of[k] = kNone;
-  }
-}
 
 /// How a reduction's reads run through memory: along a reduction axis (its position among them), along the output's last axis, or neither.
 struct Direction {
@@ -75,37 +53,10 @@ Direction direction_of(const ir::Expr& body, const te::Op& op, int last) {
   return out;
 }
 
-/// `apart`: stages that are computed as a whole beforehand, and count as inputs here.
 std::optional<Rows> find_rows(const Builder& b, const std::vector<const ir::BufferNode*>& apart) {
-  if (b.outputs().size() != 1) return std::nullopt;
-  Rows rows;
-  rows.output = b.outputs().front();
-  const te::Op& out = b.at(rows.output).op;
-  const size_t rank = out.axes.size();
-  if (rank == 0) return std::nullopt;
-  std::vector<int> stages;
-  for (int i = 0; i < b.num_stages(); ++i) {
-    if (!b.at(i).layout.empty()) return std::nullopt;
-    const bool here = std::find(apart.begin(), apart.end(), b.at(i).op.output.get()) == apart.end();
-    if (here && !b.at(i).op.is_placeholder() && b.at(i).location != schedule::ComputeLocation::inlined) stages.push_back(i);
-  }
-  if (stages.back() != rows.output || (stages.size() == 1 && out.reducer == te::Reducer::none)) return std::nullopt;
-  for (const int i : stages) rows.members.push_back({i, std::vector<int>(rank, kUnset)});
-  for (size_t k = 0; k < rank; ++k) rows.members.back().axis_of[k] = static_cast<int>(k);
-  for (size_t m = rows.members.size(); m-- > 0;) {
-    const Member& reader = rows.members[m];
-    const te::Op& op = b.at(reader.stage).op;
-    ir::walk(whole_body(b, reader.stage), [&](const ir::Expr& e) {
-      const auto* l = ir::as<ir::LoadNode>(e);
-      if (!l) return;
-      for (size_t s = 0; s < m; ++s)
-        if (b.at(rows.members[s].stage).op.output.get() == l->buffer.get()) constrain(rows.members[s], reader, op, *l);
-    });
-  }
-  rows.shared.assign(rank, true);
-  for (const Member& m : rows.members)
-    for (size_t k = 0; k < rank; ++k) rows.shared[k] = rows.shared[k] && m.axis_of[k] >= 0;
-  if (std::none_of(rows.shared.begin(), rows.shared.end(), [](bool s) { return s; })) return std::nullopt;
+  std::optional<Members> members = find_members(b, apart);
+  if (!members) return std::nullopt;
+  Rows rows{*std::move(members)};
 
   const bool last_shared = rows.shared.back();
   bool columns = last_shared, along_rows = true;
@@ -121,30 +72,10 @@ std::optional<Rows> find_rows(const Builder& b, const std::vector<const ir::Buff
   return columns || along_rows ? std::optional(std::move(rows)) : std::nullopt;
 }
 
-/// The loops of a stage, sorted by what they are for.
-struct Loops {
-  std::vector<ir::Var> shared, own, reduce;
-  std::vector<te::Axis> own_axes;
-};
-
-Loops loops_of(const Builder& b, const Member& m, const std::vector<bool>& shared) {
-  Loops out;
-  const te::Op& op = b.at(m.stage).op;
-  const std::vector<ir::Var> loops = b.loops(m.stage);
-  for (size_t a = 0; a < op.axes.size(); ++a) {
-    bool is_shared = false;
-    for (size_t k = 0; k < shared.size(); ++k) is_shared = is_shared || (shared[k] && m.axis_of[k] == static_cast<int>(a));
-    (is_shared ? out.shared : out.own).push_back(loops[a]);
-    if (!is_shared) out.own_axes.push_back(op.axes[a]);
-  }
-  out.reduce.assign(loops.begin() + static_cast<std::ptrdiff_t>(op.axes.size()), loops.end());
-  return out;
-}
-
 void append(std::vector<ir::Var>& list, const std::vector<ir::Var>& more) { list.insert(list.end(), more.begin(), more.end()); }
 
 /// Within a row: own axes that lie together become one loop of vectors.
-void vectorize_own(Builder& b, const Member& m, const Loops& l, const Target& target, const Choices& how) {
+void vectorize_own(Builder& b, const Member& m, const MemberLoops& l, const Target& target, const Choices& how) {
   std::vector<ir::Var> order = l.shared;
   append(order, l.own);
   b.reorder(m.stage, order);
@@ -162,7 +93,7 @@ void vectorize_own(Builder& b, const Member& m, const Loops& l, const Target& ta
 }
 
 /// A reduction along a row: whole vectors of partial results, several side by side.
-void vectorize_reduction(Builder& b, const Member& m, const Loops& l, const Target& target, const Choices& how) {
+void vectorize_reduction(Builder& b, const Member& m, const MemberLoops& l, const Target& target, const Choices& how) {
   const te::Op& op = b.at(m.stage).op;
   const int along = direction_of(whole_body(b, m.stage), op, -1).along_reduction;
   std::vector<ir::Var> order = l.shared, rest = l.reduce;
@@ -205,7 +136,7 @@ void add_up_rows(Builder& b, int stage, std::vector<ir::Var> order, std::vector<
 
 void schedule_by_rows(Builder& b, const Rows& rows, const Target& target, const Choices& how, int64_t work) {
   const Member& out = rows.members.back();
-  const Loops l = loops_of(b, out, rows.shared);
+  const MemberLoops l = loops_of(b, out, rows);
   vectorize_own(b, out, l, target, how);
   int64_t count = 1;
   for (size_t k = 0; k < rows.shared.size(); ++k)
@@ -215,7 +146,7 @@ void schedule_by_rows(Builder& b, const Rows& rows, const Target& target, const 
   for (size_t m = rows.members.size() - 1; m-- > 0;) {
     const Member& member = rows.members[m];
     b.compute_at(member.stage, out.stage, row);
-    const Loops own = loops_of(b, member, rows.shared);
+    const MemberLoops own = loops_of(b, member, rows);
     b.at(member.stage).op.reducer == te::Reducer::none ? vectorize_own(b, member, own, target, how) : vectorize_reduction(b, member, own, target, how);
   }
 }
@@ -343,7 +274,7 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, con
     const Member& member = rows.members[m];
     b.compute_at(member.stage, out.stage, tile);
     const std::vector<ir::Var> all = b.loops(member.stage);
-    const Loops l = loops_of(b, member, rows.shared);
+    const MemberLoops l = loops_of(b, member, rows);
     const ir::Var last = all[static_cast<size_t>(member.axis_of.back())];
     if (long_columns) {
       std::vector<ir::Var> walk;
@@ -403,7 +334,7 @@ std::vector<const ir::BufferNode*> split_reductions(Builder& b, const Target& ta
     const std::vector<ir::Var> loops = b.loops(i);
     const te::Op& part = b.at(i).op;
     const auto spatial = static_cast<std::ptrdiff_t>(part.axes.size());
-    const Loops l{
+    const MemberLoops l{
         {loops.front()}, std::vector<ir::Var>(loops.begin() + 1, loops.begin() + spatial), std::vector<ir::Var>(loops.begin() + spatial, loops.end()), {}};
     b.parallel(i, loops.front());
     if (one_row)
@@ -441,15 +372,7 @@ bool schedule_rows(Builder& b, const Target& target, const Choices& how, const s
   // A few long rows leave cores idle: their stages share the cores one after the other instead.
   if (rows->members.size() > 1 && count < target.cores && work >= 16 * kParallelWork) return false;
   for (const int i : apart) schedule_elementwise(b, i, target);
-  if (b.at(rows->output).op.reducer != te::Reducer::none) {
-    // The reduction moves into a cache beside the others; the output becomes the copy out of it.
-    const int cache = b.cache_write(rows->output, "local");
-    rows->members.back().stage = cache;
-    rows->output = cache + 1;
-    Member copy{rows->output, {}};
-    for (size_t k = 0; k < rows->shared.size(); ++k) copy.axis_of.push_back(static_cast<int>(k));
-    rows->members.push_back(std::move(copy));
-  }
+  if (b.at(rows->output).op.reducer != te::Reducer::none) cache_output(b, *rows);
   rows->by_columns ? schedule_by_columns(b, *rows, target, how, work) : schedule_by_rows(b, *rows, target, how, work);
   return true;
 }

@@ -64,10 +64,6 @@ bool schedule_blocks(schedule::Builder& b, const Target& target, const Choices& 
 /// for others.
 bool schedule_rows(schedule::Builder& b, const Target& target, const Choices& how, const std::vector<const ir::BufferNode*>& done);
 
-/// A stage on a GPU: a thread for each result, or a block where there are few results of long reductions. Returns the stage's index, which grows by a cache
-/// stage.
-int schedule_by_threads(schedule::Builder& b, int stage, const Target& target);
-
 /// All of a dag by these rules: see rule_schedule in template.h.
 Expected<schedule::Schedule> schedule_dag(const te::DagPtr& dag, const Target& target, const std::vector<schedule::LayoutStep>& layouts, const Choices& how);
 

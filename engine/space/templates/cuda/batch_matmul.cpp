@@ -7,14 +7,20 @@ namespace tw::space::cuda {
 
 namespace {
 
-std::optional<cpu::Anchor> anchor_of(const te::Dag& dag) { return cpu::find_anchor(dag, "batch_matmul", te::Role::activation); }
+std::optional<cpu::Anchor> anchor_of(const te::Dag& dag) {
+  const auto a = cpu::find_anchor(dag, "batch_matmul", te::Role::activation);
+  return a ? a : cpu::find_anchor(dag, "matmul", te::Role::activation);
+}
 
 const te::Op& product(const te::Dag& dag) { return dag.ops[static_cast<size_t>(anchor_of(dag)->reduce)]; }
 
-Tiling product_tiling(const ConfigEntity& e) {
+/// `batches`: axes before those of the product.
+Tiling product_tiling(const ConfigEntity& e, size_t batches) {
   Tiling t;
-  t.axes = {AxisTile{}, axis_tile(e, "tile_y"), axis_tile(e, "tile_x")};
-  t.directions = {kZ, kY, kX};
+  t.axes.assign(batches, AxisTile{});
+  t.axes.insert(t.axes.end(), {axis_tile(e, "tile_y"), axis_tile(e, "tile_x")});
+  t.directions.assign(batches, kZ);
+  t.directions.insert(t.directions.end(), {kY, kX});
   t.reduce = {e.split("tile_k").back()};
   t.max_unroll = e.integer("auto_unroll_max_step");
   return t;
@@ -24,25 +30,28 @@ Tiling product_tiling(const ConfigEntity& e) {
 
 bool batch_matmul_matches(const te::Dag& dag, const Target&) {
   const auto a = anchor_of(dag);
-  return a && a->pad < 0 && product(dag).axes.size() == 3;
+  return a && a->pad < 0 && product(dag).axes.size() >= 2;
 }
 
 ConfigSpace batch_matmul_space(const te::Dag& dag, const Target& target) {
   const te::Op& op = product(dag);
+  const size_t batches = op.axes.size() - 2;
   ConfigSpace space;
-  space.define_split("tile_y", op.axes[1].extent, {.num_outputs = 3, .help = "rows: blocks, threads, of a thread"});
-  space.define_split("tile_x", op.axes[2].extent, {.num_outputs = 3, .help = "columns: blocks, threads, of a thread"});
+  space.define_split("tile_y", op.axes[batches].extent, {.num_outputs = 3, .help = "rows: blocks, threads, of a thread"});
+  space.define_split("tile_x", op.axes[batches + 1].extent, {.num_outputs = 3, .help = "columns: blocks, threads, of a thread"});
   space.define_split("tile_k", op.reduce_axes[0].extent, {.num_outputs = 2, .help = "terms in shared memory at a time"});
   define_unroll(space, {8, 16, 32, 64});
-  add_limits(space, target, product_tiling, [](const ConfigEntity& e) {
-    const Tiling t = product_tiling(e);
-    return (t.axes[1].span() + t.axes[2].span()) * t.reduce[0] * kFloat32.bytes();
-  });
+  add_limits(
+      space, target, [batches](const ConfigEntity& e) { return product_tiling(e, batches); },
+      [batches](const ConfigEntity& e) {
+        const Tiling t = product_tiling(e, batches);
+        return (t.axes[batches].span() + t.axes[batches + 1].span()) * t.reduce[0] * kFloat32.bytes();
+      });
   return space;
 }
 
 Expected<schedule::Schedule> batch_matmul_apply(const te::DagPtr& dag, const Target&, const ConfigEntity& e) {
-  return tiled_schedule(dag, *anchor_of(*dag), product_tiling(e));
+  return tiled_schedule(dag, *anchor_of(*dag), product_tiling(e, product(*dag).axes.size() - 2));
 }
 
 ConfigEntity batch_matmul_fallback(const te::Dag& dag, const Target& target) {

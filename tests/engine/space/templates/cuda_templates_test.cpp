@@ -3,6 +3,7 @@
 #include <QtTest>
 
 #include "engine/base/json.h"
+#include "engine/tir/launches.h"
 #include "tests/engine/space/schedule_check.h"
 
 using namespace tw;
@@ -43,6 +44,27 @@ te::DagPtr gpu_product(int64_t batch, int64_t m, int64_t n, int64_t k) {
       "batch_matmul")});
 }
 
+/// One operator over an image or rows, with what follows it.
+te::DagPtr gpu_op(const char* op, const Dims& x, const space::testing::Values& attrs = {}, const char* then = nullptr) {
+  return space::testing::dag_of([&](space::testing::Net& n) {
+    const int y = n.op(op, {n.input(x)}, attrs);
+    return then ? n.op(then, {y}) : y;
+  });
+}
+te::DagPtr gpu_norm(const char* op, const Dims& x) {
+  return space::testing::dag_of([&](space::testing::Net& n) {
+    const int in = n.input(x), scale = n.weight({x.back()});
+    return n.op(op, {in, scale});
+  });
+}
+/// A product of two activations with several leading dimensions, one of them broadcast, and what attention does with it.
+te::DagPtr gpu_attention(const Dims& x, const Dims& y) {
+  return space::testing::dag_of([&](space::testing::Net& n) {
+    const int a = n.input(x), b = n.input(y);
+    return n.op("relu", {n.op("matmul", {a, b})});
+  });
+}
+
 te::DagPtr gpu_transposed(const Dims& x, const Dims& w, const space::testing::Values& attrs) {
   return space::testing::dag_of([&](space::testing::Net& n) {
     const int in = n.input(x), weight = n.weight(w);
@@ -74,7 +96,30 @@ std::vector<GpuCase> gpu_cases() {
       {"dense, a few rows, fused", "dense_small_batch.gpu", gpu_dense(3, 10, 60, true)},
       {"dense, many rows", "dense_large_batch.gpu", gpu_dense(32, 24, 32)},
       {"dense, many rows, fused", "dense_large_batch.gpu", gpu_dense(36, 20, 18, true)},
-      {"product", "batch_matmul.cuda", gpu_product(2, 12, 16, 24)}};
+      {"product", "batch_matmul.cuda", gpu_product(2, 12, 16, 24)},
+      {"product, heads", "batch_matmul.cuda", gpu_attention({1, 3, 12, 8}, {1, 3, 8, 10})},
+      {"product, shared heads", "batch_matmul.cuda", gpu_attention({2, 4, 6, 8}, {2, 1, 8, 6})},
+      {"product of two matrices", "batch_matmul.cuda", gpu_attention({12, 20}, {20, 8})},
+      {"softmax", "reductions.cuda", gpu_op("softmax", {3, 8, 50})},
+      {"softmax, few", "reductions.cuda", gpu_op("softmax", {1, 10})},
+      {"softmax, long rows", "reductions.cuda", gpu_op("softmax", {3, 1200})},
+      {"softmax over channels", "reductions.cuda", gpu_op("softmax", {2, 6, 5, 7}, {{"axis", int64_t{1}}})},
+      {"softmax over many channels", "reductions.cuda", gpu_op("softmax", {2, 40, 5, 3}, {{"axis", int64_t{1}}})},
+      {"log softmax", "reductions.cuda", gpu_op("log_softmax", {6, 33})},
+      {"layer norm", "reductions.cuda", gpu_norm("layer_norm", {4, 6, 96})},
+      {"RMS norm", "reductions.cuda", gpu_norm("rms_norm", {12, 40})},
+      {"sums of rows", "reductions.cuda", gpu_op("reduce_sum", {6, 70}, {{"axes", Dims{1}}}, "relu")},
+      {"sums of columns", "reductions.cuda", gpu_op("reduce_sum", {70, 6}, {{"axes", Dims{0}}}, "relu")},
+      {"means of images", "reductions.cuda", gpu_op("reduce_mean", {2, 10, 7, 7}, {{"axes", Dims{2, 3}}})},
+      {"maxima of windows", "reductions.cuda",
+       gpu_op("max_pool2d", {2, 5, 9, 9}, {{"kernel", Dims{3, 3}}, {"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}}, "relu")},
+      {"means of windows", "reductions.cuda",
+       gpu_op("avg_pool2d", {1, 4, 8, 9}, {{"kernel", Dims{3, 3}}, {"strides", Dims{1, 1}}, {"pads", Dims{1, 1, 1, 1}}})},
+      {"elements", "injective.cuda", gpu_op("sigmoid", {3, 8, 20}, {}, "relu")},
+      {"elements, odd", "injective.cuda", gpu_op("relu", {3, 7, 5})},
+      {"transpose", "injective.cuda", gpu_op("transpose", {40, 70}, {{"perm", Dims{1, 0}}})},
+      {"transpose of heads", "injective.cuda", gpu_op("transpose", {2, 36, 3, 20}, {{"perm", Dims{0, 2, 3, 1}}}, "relu")},
+      {"transpose of blocks", "injective.cuda", gpu_op("transpose", {2, 36, 3, 20}, {{"perm", Dims{0, 2, 1, 3}}})}};
 }
 
 const space::Template& gpu_template(const te::DagPtr& dag, const char* name) {
@@ -137,6 +182,25 @@ class CudaTemplatesTest : public QObject {
     const int asked = qEnvironmentVariableIntValue("TW_GPU_POINTS");
     const std::string problem = space::testing::problem_of_points(gpu_template(c.dag, c.space), c.dag, a100(), asked > 0 ? asked : 40, asked > 0 ? asked : 3);
     QVERIFY2(problem.empty(), problem.c_str());
+    // What it runs with if nobody chooses a point, and without a template.
+    const space::testing::WithReference expected(c.dag);
+    for (const schedule::Schedule& s : {space::default_schedule(c.dag, a100()), space::rule_schedule(c.dag, a100(), {}).value()}) {
+      const std::string by_rule = space::testing::problem_of(s, a100(), expected, asked > 0);
+      QVERIFY2(by_rule.empty(), by_rule.c_str());
+    }
+  }
+
+  /// By rule a kernel of several stages is one launch.
+  void one_launch_data() { points_data(); }
+  void one_launch() {
+    QFETCH(int, which);
+    const GpuCase c = gpu_cases()[static_cast<size_t>(which)];
+    if (std::string_view(c.space) != "reductions.cuda" && std::string_view(c.space) != "injective.cuda") return;
+    const auto func = lower::lower_and_optimize(space::default_schedule(c.dag, a100()), "kernel", a100());
+    QVERIFY(func.has_value());
+    const auto launches = tir::split_launches(*func);
+    QVERIFY2(launches.has_value(), launches ? "" : launches.error().text().c_str());
+    QCOMPARE(launches->launches.size(), size_t{1});
   }
 
   /// Layers of real networks have a valid point without tuning, for every GPU of the table.
