@@ -227,7 +227,7 @@ std::optional<RowsOnThreads> rows_on_threads(const Builder& b, const Target& tar
       rows.count *= out.axes[k].extent;
       rows.neighbours = out.axes[k].extent;
     }
-  bool along = true, products = false;
+  bool along = true, pool = false;
   for (const Member& m : rows.members.members) {
     const te::Op& op = b.at(m.stage).op;
     const MemberLoops l = loops_of(b, m, rows.members);
@@ -238,10 +238,11 @@ std::optional<RowsOnThreads> rows_on_threads(const Builder& b, const Target& tar
     rows.length = std::max(rows.length, length_of(op.reduce_axes));
     rows.window = rows.window || length_of(op.reduce_axes) <= kLargestWindow;
     along = along && reads.along;
-    products = products || reads.reuse || op.tag == "pool";
+    rows.product = rows.product || reads.reuse;
+    pool = pool || op.tag == "pool";
   }
   const bool few = rows.count < kThreads * target.gpu->multiprocessors;
-  rows.together = along && rows.length > 1 && (products ? few && rows.length >= kSharedReduction : true);
+  rows.together = along && rows.length > 1 && (rows.product || pool ? few && rows.length >= kSharedReduction : true);
   return rows;
 }
 

@@ -30,6 +30,7 @@ inline constexpr int64_t kLargestWindow = 49;
 struct RowsOnThreads {
   Members members;
   bool together = false;   ///< threads share the reductions of a row; otherwise each has rows of its own
+  bool product = false;    ///< some reduction reads elements for several results
   bool window = false;     ///< some reduction may be written out
   int64_t count = 1;       ///< rows
   int64_t neighbours = 1;  ///< rows that differ in the last axis in common only

@@ -55,8 +55,19 @@ Expected<schedule::Schedule> batch_matmul_apply(const te::DagPtr& dag, const Tar
 }
 
 ConfigEntity batch_matmul_fallback(const te::Dag& dag, const Target& target) {
-  return limited_point(batch_matmul_space(dag, target), {{"tile_k", {-1, 8}}, {"tile_y", {-1, 8, 8}}, {"tile_x", {-1, 8, 8}}},
-                       {{"auto_unroll_max_step", 16}, {"unroll_explicit", 0}});
+  const ConfigSpace space = batch_matmul_space(dag, target);
+  const te::Op& op = product(dag);
+  const size_t batches = op.axes.size() - 2;
+  return busy_point(
+      target,
+      {{{-1, 16, 4}, {-1, 16, 4}, {-1, 16}}, {{-1, 16, 2}, {-1, 16, 4}, {-1, 32}}, {{-1, 16, 2}, {-1, 16, 2}, {-1, 32}}, {{-1, 8, 2}, {-1, 16, 2}, {-1, 32}}},
+      [&](const TileLimits& l) {
+        return limited_point(space, {{"tile_k", l.terms}, {"tile_y", l.rows}, {"tile_x", l.columns}}, {{"auto_unroll_max_step", 64}, {"unroll_explicit", 0}});
+      },
+      [&](const ConfigEntity& e) {
+        const Tiling t = product_tiling(e, batches);
+        return op.output->num_elements() / (t.axes[batches].span() * t.axes[batches + 1].span());
+      });
 }
 
 }  // namespace tw::space::cuda

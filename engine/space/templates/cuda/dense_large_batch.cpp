@@ -20,6 +20,7 @@ Tiling double_buffered_tiling(const ConfigEntity& e) {
   t.directions = {kY, kX};
   t.reduce = {depth};
   t.double_buffer = true;
+  t.terms_outside = true;
   t.vector = {std::gcd(kVector, depth), std::gcd(kVector, depth)};
   // As many steps of the reduction are written out as the middle factor has.
   t.max_unroll = t.axes[0].vthreads * t.axes[0].inner * t.axes[1].vthreads * t.axes[1].inner * depth;
@@ -41,7 +42,7 @@ ConfigSpace dense_large_batch_space(const te::Dag& dag, const Target& target) {
   space.define_split("tile_k", depth_of(dag, a), {.num_outputs = 3, .help = "terms: the last two factors are in shared memory at a time"});
   add_limits(space, target, double_buffered_tiling, [](const ConfigEntity& e) {
     const Tiling t = double_buffered_tiling(e);
-    return 2 * (t.axes[0].span() + t.axes[1].span()) * t.reduce[0] * kFloat32.bytes();
+    return 2 * (padded_row(t.axes[0].span()) + padded_row(t.axes[1].span())) * t.reduce[0] * kFloat32.bytes();
   });
   return space;
 }
@@ -51,7 +52,22 @@ Expected<schedule::Schedule> dense_large_batch_apply(const te::DagPtr& dag, cons
 }
 
 ConfigEntity dense_large_batch_fallback(const te::Dag& dag, const Target& target) {
-  return limited_point(dense_large_batch_space(dag, target), {{"tile_x", {-1, 2, 16, 2}}, {"tile_y", {-1, 2, 16, 2}}, {"tile_k", {-1, 8, 1}}}, {});
+  const ConfigSpace space = dense_large_batch_space(dag, target);
+  const cpu::Anchor a = *dense_anchor(dag);
+  return busy_point(
+      target,
+      {{{-1, 2, 16, 4}, {-1, 2, 16, 4}, {-1, 2, 4}},
+       {{-1, 2, 16, 2}, {-1, 2, 16, 2}, {-1, 4, 4}},
+       {{-1, 1, 16, 2}, {-1, 2, 16, 2}, {-1, 8, 4}},
+       {{-1, 1, 16, 2}, {-1, 1, 16, 2}, {-1, 8, 4}},
+       {{-1, 1, 8, 2}, {-1, 1, 16, 2}, {-1, 8, 4}}},
+      [&](const TileLimits& l) {
+        return limited_point(space, {{"tile_x", l.rows}, {"tile_y", l.columns}, {"tile_k", l.terms}}, {});
+      },
+      [&](const ConfigEntity& e) {
+        const Tiling t = double_buffered_tiling(e);
+        return rows_of(dag, a) / t.axes[0].span() * (columns_of(dag, a) / t.axes[1].span());
+      });
 }
 
 }  // namespace tw::space::cuda

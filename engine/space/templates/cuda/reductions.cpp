@@ -17,7 +17,10 @@ std::optional<rules::RowsOnThreads> reduced_rows(const te::Dag& dag, const Targe
   if (std::none_of(dag.ops.begin(), dag.ops.end(), [](const te::Op& op) { return op.reducer != te::Reducer::none; })) return std::nullopt;
   if (rules::find_crossing(dag)) return std::nullopt;
   const schedule::Builder b = rules::start_on_threads(borrowed(dag), std::nullopt);
-  return b.ok() ? rules::rows_on_threads(b, target) : std::nullopt;
+  std::optional<rules::RowsOnThreads> rows;
+  if (b.ok()) rows = rules::rows_on_threads(b, target);
+  // Products are for templates that fetch what several results read once.
+  return rows && !rows->product ? rows : std::nullopt;
 }
 
 }  // namespace

@@ -15,6 +15,9 @@ namespace {
 constexpr Annotation kBlocks[] = {Annotation::block_x, Annotation::block_y, Annotation::block_z};
 constexpr Annotation kThreads[] = {Annotation::thread_x, Annotation::thread_y, Annotation::thread_z};
 
+/// Banks of shared memory, and how far rows are moved against each other: by 16 bytes, so that threads still read vectors.
+constexpr int64_t kBanks = 32, kBankOffset = 4;
+
 /// The loops of a stage in shared memory as one, over the threads of a block.
 void fetch(Builder& b, int stage, const std::array<int64_t, 3>& threads, int64_t vector) {
   const std::vector<ir::Var> loops = b.loops(stage);
@@ -87,6 +90,8 @@ AxisTile axis_tile(const ConfigEntity& e, const std::string& knob) {
   return f.size() == 4 ? AxisTile{f[1], f[2], f[3]} : AxisTile{1, f[1], f[2]};
 }
 
+int64_t padded_row(int64_t elements) { return elements + ((kBankOffset - elements) % kBanks + kBanks) % kBanks; }
+
 std::array<int64_t, 3> Tiling::threads() const {
   std::array<int64_t, 3> out{1, 1, 1};
   for (size_t k = 0; k < axes.size(); ++k) out[directions[k]] *= axes[k].threads;
@@ -132,6 +137,10 @@ Expected<schedule::Schedule> tiled_schedule(const te::DagPtr& dag, const cpu::An
       b.compute_at(tile, out, outside.block);
     else
       b.compute_at(tile, acc, fetching);
+    if (t.terms_outside) {
+      b.layout(tile, {{1, 0}, {0, 0}});
+      b.storage_align(tile, b.loops(tile)[1], kBanks, kBankOffset);
+    }
     fetch(b, tile, t.threads(), t.vector[k]);
     if (t.double_buffer) b.double_buffer(tile);
   }
@@ -183,6 +192,19 @@ ConfigEntity limited_point(const ConfigSpace& space, const std::vector<std::pair
     if (space.filtered_reason(e).empty()) return e;
   }
   return {};
+}
+
+ConfigEntity busy_point(const Target& target, const std::vector<TileLimits>& limits, const std::function<ConfigEntity(const TileLimits&)>& point,
+                        const std::function<int64_t(const ConfigEntity&)>& blocks) {
+  ConfigEntity best;
+  for (const TileLimits& l : limits) {
+    ConfigEntity e = point(l);
+    if (e.index() < 0) continue;
+    const bool busy = blocks(e) >= target.gpu->multiprocessors;
+    best = std::move(e);
+    if (busy) break;
+  }
+  return best;
 }
 
 }  // namespace tw::space::cuda

@@ -20,16 +20,20 @@ AxisTile axis_tile(const ConfigEntity& e, const std::string& knob);
 enum Direction : uint8_t { kX, kY, kZ };
 
 struct Tiling {
-  std::vector<AxisTile> axes;              ///< of the result
-  std::vector<Direction> directions;       ///< of each axis
-  int64_t group_channels = 0;              ///< output channels of a group, where two of `axes` stand for the second axis of the result: groups, channels of one
-  std::vector<int64_t> reduce;             ///< per axis of the reduction, the iterations for which tiles are in shared memory
-  int64_t max_unroll = 0;                  ///< loops around at most so many multiply-adds are unrolled
-  bool fetch_once = false;                 ///< tiles are fetched once a block, not in each iteration outside `reduce`
-  bool double_buffer = false;              ///< the next tiles are fetched while these are used
-  std::array<int64_t, 2> vector{1, 1};     ///< elements that a thread fetches at once, of each operand
+  std::vector<AxisTile> axes;           ///< of the result
+  std::vector<Direction> directions;    ///< of each axis
+  int64_t group_channels = 0;           ///< output channels of a group, where two of `axes` stand for the second axis of the result: groups, channels of one
+  std::vector<int64_t> reduce;          ///< per axis of the reduction, the iterations for which tiles are in shared memory
+  int64_t max_unroll = 0;               ///< loops around at most so many multiply-adds are unrolled
+  bool fetch_once = false;              ///< tiles are fetched once a block, not in each iteration outside `reduce`
+  bool double_buffer = false;           ///< the next tiles are fetched while these are used
+  bool terms_outside = false;           ///< matrices lie in shared memory with the terms of the sum outermost: threads of neighbouring results read neighbours
+  std::array<int64_t, 2> vector{1, 1};  ///< elements that a thread fetches at once, of each operand
   std::array<int64_t, 3> threads() const;  ///< in x, y and z
 };
+
+/// Elements from one row of a tile with the terms outside to the next.
+int64_t padded_row(int64_t elements);
 
 /// One kernel: every block computes a tile of the result. Its threads fetch tiles of both operands, neighbouring threads neighbouring elements; each sums up
 /// its elements in registers; padding is computed on the way in, elementwise work on the way out.
@@ -48,5 +52,12 @@ void define_unroll(ConfigSpace& space, std::vector<Json> steps);
 /// the point is valid.
 ConfigEntity limited_point(const ConfigSpace& space, const std::vector<std::pair<std::string, std::vector<int64_t>>>& limits,
                            const std::vector<std::pair<std::string, Json>>& others);
+
+/// Of points by limits, largest tiles first, the first whose blocks keep all multiprocessors busy, or the last valid one.
+struct TileLimits {
+  std::vector<int64_t> rows, columns, terms;  ///< as fallback_split takes them
+};
+ConfigEntity busy_point(const Target& target, const std::vector<TileLimits>& limits, const std::function<ConfigEntity(const TileLimits&)>& point,
+                        const std::function<int64_t(const ConfigEntity&)>& blocks);
 
 }  // namespace tw::space::cuda
