@@ -41,8 +41,6 @@ struct Database::Impl {
   }
 };
 
-/// Unix time in seconds.
-
 /// A stored JSON text. Errors: corrupt.
 Expected<Json> stored_json(const std::string& text, const char* column);
 

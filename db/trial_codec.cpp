@@ -45,6 +45,10 @@ int64_t checksum_of(const records::Record& record, const Texts& texts, double se
   return sum.value();
 }
 
+/// The column of a candidate without a config holds JSON too.
+constexpr const char* kNoConfig = "null";
+std::string stored_config(const records::Candidate& c) { return c.config.empty() ? kNoConfig : c.config; }
+
 /// Tells points with the same index apart: by their space, or by their steps where the index is -1.
 int64_t steps_hash(const records::Candidate& candidate, const std::string& steps) {
   if (candidate.index >= 0) return std::bit_cast<int64_t>(stable_hash(candidate.space));
@@ -61,13 +65,13 @@ void append(std::string& out, const T& value) {
 void bind_point(SQLite::Statement& put, int first, const records::Candidate& candidate) {
   put.bind(first, candidate.space);
   put.bind(first + 1, candidate.index);
-  put.bind(first + 2, steps_hash(candidate, dump_json(schedule::to_json(candidate.steps))));
+  put.bind(first + 2, steps_hash(candidate, schedule::json_text(candidate.steps)));
 }
 
 void bind_record(SQLite::Statement& put, int first, const records::Record& record) {
   const records::MeasureResult& r = record.result;
   const double seconds = r.seconds();
-  const Texts texts{dump_json(record.candidate.config), dump_json(schedule::to_json(record.candidate.steps))};
+  const Texts texts{stored_config(record.candidate), schedule::json_text(record.candidate.steps)};
   int i = first;
   put.bind(i++, record.candidate.space);
   put.bind(i++, record.candidate.index);
@@ -131,7 +135,7 @@ Expected<records::Record> read_record(SQLite::Statement& q, int first) {
     r.verdict =
         records::Verdict{column(kRecordColumnCount).getDouble(), column(kRecordColumnCount + 1).getDouble(), column(kRecordColumnCount + 2).getDouble()};
   }
-  TW_TRY(record.candidate.config, parse_json(texts.config));
+  if (texts.config != kNoConfig) record.candidate.config = texts.config;
   TW_TRY(const Json steps, parse_json(texts.steps));
   TW_TRY(record.candidate.steps, schedule::steps_from_json(steps));
   return record;

@@ -101,10 +101,10 @@ void add_autotvm(Log& log, records::AutotvmLog lines, const std::vector<records:
   for (records::AutotvmRecord& r : lines.records) {
     if (!without.contains(r.line)) continue;
     Named& named = names[records::workload_key(r)];
-    if (named.key.empty()) named = {content_key("autotvm\n" + records::workload_key(r)), printable(r.name) + " " + printable(dump_json(r.args).substr(0, 60))};
+    if (named.key.empty()) named = {content_key("autotvm\n" + records::workload_key(r)), printable(r.name) + " " + printable(r.args.substr(0, 60))};
     records::Candidate& candidate = r.record.candidate;
     candidate.space = r.name;
-    if (candidate.index < 0) candidate.index = static_cast<int64_t>(stable_hash(dump_json(candidate.config)) >> 1);
+    if (candidate.index < 0) candidate.index = static_cast<int64_t>(stable_hash(candidate.config) >> 1);
     gathered.add(named.key, named.name, r.target, std::move(r.record), r.line);
   }
 }

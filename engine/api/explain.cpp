@@ -45,7 +45,7 @@ Expected<records::Candidate> candidate_in(const records::Task& task, const space
   if (const std::string reason = config_space.filtered_reason(entity); !reason.empty())
     return Error(ErrorCode::resource_limit, "Expected a valid point of the space, found that " + reason, entity.text());
   TW_TRY(const schedule::Schedule s, t.apply(task.dag, task.target, entity));
-  return records::Candidate{t.name, config_index, entity.to_json(), s.steps()};
+  return records::Candidate{t.name, config_index, entity.json_text(), s.steps()};
 }
 
 }  // namespace
@@ -106,6 +106,6 @@ Expected<records::Candidate> candidate_at(const records::Task& task, std::string
   return candidate_in(task, *found, found->space(*task.dag, task.target), config_index);
 }
 
-records::Candidate default_candidate(const records::Task& task) { return {"default", -1, Json(), space::default_schedule(task.dag, task.target).steps()}; }
+records::Candidate default_candidate(const records::Task& task) { return {"default", -1, {}, space::default_schedule(task.dag, task.target).steps()}; }
 
 }  // namespace tw::api

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/api/log_trials.h"
 
+#include <unordered_map>
+
 #include "engine/api/logged_task.h"
 
 #include "engine/base/json.h"
@@ -8,6 +10,7 @@
 #include "engine/records/autotvm_task.h"
 #include "engine/records/best.h"
 #include "engine/space/fallback.h"
+#include "engine/space/point_texts.h"
 #include "engine/space/template.h"
 
 namespace tw::api {
@@ -27,17 +30,17 @@ Error no_space(const records::Task& task, const records::AutotvmRecord& line) {
   return Error(ErrorCode::unsupported, fmt::format("Task '{}' has no space '{}' for this target", task.name, printable(line.record.candidate.space)));
 }
 
-/// The point of `space` that a line names.
-Expected<space::ConfigEntity> point_of(const records::AutotvmRecord& line, const space::ConfigSpace& space) {
-  TW_TRY(auto entity, space.from_json(line.record.candidate.config));
-  if (const std::string reason = space.filtered_reason(entity); !reason.empty()) return Error(ErrorCode::resource_limit, "The point is invalid: " + reason);
-  return entity;
+/// A point of `space` that a line names, if the space's filters keep it.
+Expected<space::ConfigEntity> kept(const space::ConfigSpace& space, Expected<space::ConfigEntity> point) {
+  if (!point) return point;
+  if (const std::string reason = space.filtered_reason(*point); !reason.empty()) return Error(ErrorCode::resource_limit, "The point is invalid: " + reason);
+  return point;
 }
 
 /// The trial of a point, with its steps.
 Expected<records::Record> trial_of(const records::Task& task, const records::AutotvmRecord& line, const space::Template& t, const space::ConfigEntity& point) {
   TW_TRY(const auto schedule, t.apply(task.dag, task.target, point));
-  return records::Record{task.key, {line.record.candidate.space, point.index(), point.to_json(), schedule.steps()}, line.record.result, line.record.origin};
+  return records::Record{task.key, {line.record.candidate.space, point.index(), point.json_text(), schedule.steps()}, line.record.result, line.record.origin};
 }
 
 class Matcher {
@@ -48,7 +51,7 @@ class Matcher {
   void take(const records::AutotvmRecord& line) {
     // Thousands of lines name the same workload.
     if (line.record.task_key.empty() && line.dag_text.empty()) {
-      std::string workload = line.target.substr(0, line.target.find(' ')) + " " + line.name + " " + dump_json(line.args);
+      std::string workload = line.target.substr(0, line.target.find(' ')) + " " + line.name + " " + line.args;
       const auto known = found_.find(workload);
       if (known != found_.end()) return take(line, known->second);
       Found found = find(line);
@@ -96,10 +99,10 @@ class Matcher {
     space::ConfigEntity entity;
     if (theirs) {
       TW_TRY(s, space_of(line, task));
-      TW_TRY(entity, point_of(line, s->space));
+      TW_TRY(entity, kept(s->space, s->texts->read(c.config)));
     }
     const int64_t index = theirs ? entity.index() : c.index;
-    std::pair point(task.key, index < 0 ? dump_json(schedule::to_json(c.steps)) : fmt::format("{} #{}", c.space, index));
+    std::string point = task.key + (index < 0 ? schedule::json_text(c.steps) : fmt::format("{} #{}", c.space, index));
     std::string origin = fmt::format("{}, line {}", name_, line.line);
     if (const auto known = points_.find(point); known != points_.end()) {
       records::Record& kept = result_.tasks[known->second.first].records[known->second.second];
@@ -120,6 +123,7 @@ class Matcher {
   struct Space {
     const space::Template* source = nullptr;  ///< null: not here
     space::ConfigSpace space;
+    std::optional<space::PointTexts> texts;
   };
 
   /// Spaces are made once.
@@ -128,7 +132,10 @@ class Matcher {
     Space& s = at->second;
     if (fresh) {
       s.source = space::find_template(*task.dag, task.target, line.record.candidate.space);
-      if (s.source) s.space = s.source->space(*task.dag, task.target);
+      if (s.source) {
+        s.space = s.source->space(*task.dag, task.target);
+        s.texts.emplace(s.space);
+      }
     }
     if (!s.source) return no_space(task, line);
     return &s;
@@ -144,8 +151,8 @@ class Matcher {
   std::map<std::string, Found> found_;                           ///< by target, name and arguments
   std::map<std::pair<std::string, std::string>, Space> spaces_;  ///< by task and name
   LogTrials result_;
-  std::map<std::string, size_t> places_;                                             ///< of tasks, by key
-  std::map<std::pair<std::string, std::string>, std::pair<size_t, size_t>> points_;  ///< task and record, by the task's key and the point
+  std::map<std::string, size_t> places_;                               ///< of tasks, by key
+  std::unordered_map<std::string, std::pair<size_t, size_t>> points_;  ///< task and record, by the task's key and the point
 };
 
 /// The point nearest to the lines of one of the task's templates in AutoTVM; nothing was measured there.
@@ -154,14 +161,16 @@ std::optional<records::Record> nearest_record(const records::Task& task, const s
     const space::Template* t = space::find_template(*task.dag, task.target, name);
     std::vector<Json> references;
     for (const LogRecords::NamedLog& named : logs)
-      for (const records::AutotvmRecord& line : named.log.records)
-        if (line.name == name && line.record.result.ok()) references.push_back(line.record.candidate.config);
+      for (const records::AutotvmRecord& line : named.log.records) {
+        if (line.name != name || !line.record.result.ok()) continue;
+        if (auto config = parse_json(line.record.candidate.config)) references.push_back(*std::move(config));
+      }
     if (!t || references.empty()) continue;
     const space::ConfigEntity point = space::nearest_point(t->space(*task.dag, task.target), references);
     if (point.index() < 0) continue;
     const auto schedule = t->apply(task.dag, task.target, point);
     if (!schedule) continue;
-    records::Record record{task.key, {t->name, point.index(), point.to_json(), schedule->steps()}, {}, "nearest to records of other shapes"};
+    records::Record record{task.key, {t->name, point.index(), point.json_text(), schedule->steps()}, {}, "nearest to records of other shapes"};
     record.result.status = records::Status::ok;
     return record;
   }
@@ -244,7 +253,8 @@ Expected<records::Record> as_trial(const records::Task& task, const records::Aut
   }
   const space::Template* t = space::find_template(*task.dag, task.target, line.record.candidate.space);
   if (!t) return no_space(task, line);
-  TW_TRY(const auto point, point_of(line, t->space(*task.dag, task.target)));
+  const space::ConfigSpace space = t->space(*task.dag, task.target);
+  TW_TRY(const auto point, kept(space, space.from_json(line.record.candidate.config)));
   return trial_of(task, line, *t, point);
 }
 

@@ -48,8 +48,7 @@ struct Call {
 };
 
 /// Data, kernel, strides, padding, dilation come first in every convolution.
-std::optional<Call> convolution(const records::AutotvmRecord& line, graph::TensorType x, graph::TensorType w) {
-  const Json& a = line.args;
+std::optional<Call> convolution(const records::AutotvmRecord& line, const Json& a, graph::TensorType x, graph::TensorType w) {
   if (a.size() < 5 || x.shape.size() != 4 || w.shape.size() != 4) return std::nullopt;
   const auto strides = integers_of(a[2]), dilations = integers_of(a[4]);
   auto pads = integers_of(a[3]);
@@ -64,8 +63,7 @@ std::optional<Call> convolution(const records::AutotvmRecord& line, graph::Tenso
   return Call{"conv2d", graph::Attrs{{{"strides", *strides}, {"pads", *pads}, {"dilations", *dilations}, {"groups", groups}}}, std::move(x), std::move(w)};
 }
 
-std::optional<Call> call_of(const records::AutotvmRecord& line) {
-  const Json& a = line.args;
+std::optional<Call> call_of(const records::AutotvmRecord& line, const Json& a) {
   if (a.size() < 2) return std::nullopt;
   auto x = tensor_of(a[0]), w = tensor_of(a[1]);
   if (!x || !w || x->dtype != w->dtype) return std::nullopt;
@@ -77,14 +75,15 @@ std::optional<Call> call_of(const records::AutotvmRecord& line) {
     if (flag(5)) std::swap(w->shape[1], w->shape[2]);
     return Call{"matmul", {}, *x, *w, false};
   }
-  return line.name.find("conv2d") != std::string::npos ? convolution(line, *x, *w) : std::nullopt;
+  return line.name.find("conv2d") != std::string::npos ? convolution(line, a, *x, *w) : std::nullopt;
 }
 
 }  // namespace
 
 Expected<records::Task> logged_task(const records::AutotvmRecord& line, const Target& target) {
   const Error unknown(ErrorCode::unsupported, fmt::format("Expected a computation that can be told from a line, found '{}'", printable(line.name)));
-  const std::optional<Call> call = line.target.substr(0, line.target.find(' ')) == target.kind ? call_of(line) : std::nullopt;
+  const Json args = records::args_of(line);
+  const std::optional<Call> call = line.target.substr(0, line.target.find(' ')) == target.kind ? call_of(line, args) : std::nullopt;
   if (!call) return unknown;
   graph::GraphBuilder b("logged");
   const int x = b.input("x", call->x), w = b.input("w", call->w);
@@ -100,7 +99,7 @@ Expected<records::Task> logged_task(const records::AutotvmRecord& line, const Ta
   for (te::Op& op : dag.ops) {
     if (op.is_placeholder() && made.inputs[placeholder++] == w && call->constant) op.role = te::Role::constant;
   }
-  if (!records::same_workload(records::autotvm_task(dag), line.name, line.args)) return unknown;
+  if (!records::same_workload(records::autotvm_task(dag), line.name, args)) return unknown;
   return records::make_task(line.name.substr(0, line.name.find('.')), std::make_shared<const te::Dag>(std::move(dag)), target);
 }
 

@@ -21,8 +21,7 @@ struct Payload {
 };
 
 uint64_t identity(const records::Task& task, const records::Candidate& c) {
-  const std::string text =
-      task.key + "\n" + c.space + "\n" + std::to_string(c.index) + "\n" + (c.index < 0 ? dump_json(schedule::to_json(c.steps)) : std::string());
+  const std::string text = task.key + "\n" + c.space + "\n" + std::to_string(c.index) + "\n" + (c.index < 0 ? schedule::json_text(c.steps) : std::string());
   return stable_hash(text);
 }
 

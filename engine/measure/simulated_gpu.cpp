@@ -39,7 +39,7 @@ struct Payload {
   uint64_t identity = 0;
 };
 
-uint64_t identity(const records::Task& task, const records::Candidate& c) { return stable_hash(task.key + "\n" + dump_json(schedule::to_json(c.steps))); }
+uint64_t identity(const records::Task& task, const records::Candidate& c) { return stable_hash(task.key + "\n" + schedule::json_text(c.steps)); }
 
 double noise_of(double seconds) {
   const double at = std::clamp(std::log10(seconds / 1e-5), 0.0, 1.0);

@@ -3,13 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "engine/base/hash.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
-#include "engine/records/autotvm_json.h"
-#include "engine/records/log_line.h"
+#include "engine/records/logged_result.h"
 
 namespace tw::records {
 namespace {
@@ -22,62 +19,45 @@ void flatten(const Json& json, std::string& out) {
   for (const Json& item : json) flatten(item, out);
 }
 
-Expected<void> read_ansor_input(const Json& input, AnsorRecord& r) {
-  const bool good = input.is_array() && input.size() == 2 && input[0].is_array() && input[0].size() >= 2 && input[0][0].is_string() &&
-                    input[0][1].is_string() && input[1].is_array() && input[1].size() == 2 && input[1][1].is_array();
-  if (!good) return bad_line("Expected 'i' as [[workload, target, ...], [[], steps]], found " + shown(input));
-  r.workload_key = input[0][0].get<std::string>();
-  r.target = input[0][1].get<std::string>();
-  for (const Json& step : input[1][1]) {
-    if (!step.is_array() || step.empty() || !step[0].is_string()) return bad_line("Expected a step as [code, ...], found " + shown(step));
+Expected<void> read_ansor_input(JsonElement input, AnsorRecord& r) {
+  const auto parts = exactly<2>(input);
+  const auto task = parts ? leading<2>((*parts)[0]) : std::nullopt;
+  const auto state = parts ? exactly<2>((*parts)[1]) : std::nullopt;
+  if (!task || !state || !(*task)[0].is_string() || !(*task)[1].is_string() || !(*state)[1].is_array())
+    return bad_line("Expected 'i' as [[workload, target, ...], [[], steps]], found " + shown(input));
+  r.workload_key = string_of((*task)[0]);
+  r.target = string_of((*task)[1]);
+  const JsonElement steps = (*state)[1];
+  for (const JsonElement step : array_of(steps)) {
+    const auto code = leading<1>(step);
+    if (!code || !(*code)[0].is_string()) return bad_line("Expected a step as [code, ...], found " + shown(step));
   }
   Candidate& c = r.record.candidate;
   c.space = "ansor";
-  c.config = input[1][1];
-  c.index = static_cast<int64_t>(stable_hash(dump_json(c.config)) >> 1);
-  return {};
-}
-
-Expected<void> read_ansor_result(const Json& result, AnsorRecord& r) {
-  const bool good = result.is_array() && result.size() == 4 && result[0].is_array() && !result[0].empty() && result[1].is_number_integer() &&
-                    result[2].is_number() && result[3].is_number() &&
-                    std::all_of(result[0].begin(), result[0].end(), [](const Json& cost) { return cost.is_number(); });
-  if (!good) return bad_line("Expected 'r' as [costs, error, seconds, time], found " + shown(result));
-  MeasureResult& m = r.record.result;
-  const auto error_no = result[1].get<int64_t>();
-  if (error_no < 0 || error_no > static_cast<int>(AutotvmError::unknown))
-    return bad_line(fmt::format("Expected an error number from 0 to 8, found {}", error_no));
-  m.status = status_from_autotvm(error_no);  // Ansor's numbers are AutoTVM's
-  m.run_s = result[2].get<double>();
-  m.timestamp_s = result[3].get<double>();
-  if (m.status != Status::ok) {
-    m.message = fmt::format("Ansor recorded error {}", error_no);
-    return {};
-  }
-  for (const Json& cost : result[0]) m.samples_s.push_back(cost.get<double>());
-  m.sample_flags.assign(m.samples_s.size(), false);
-  const auto impossible = std::find_if(m.samples_s.begin(), m.samples_s.end(), [](double s) { return !(s > 0) || s >= kFailureCost; });
-  if (impossible != m.samples_s.end()) {
-    m.message = fmt::format("Expected a time above 0 and below 1e9 s, found {} s", *impossible);
-    m.status = Status::bad_timing;
-  }
+  c.config = json_text(steps);
+  c.index = static_cast<int64_t>(stable_hash(c.config) >> 1);
   return {};
 }
 
 }  // namespace
 
-Expected<AnsorRecord> parse_ansor_line(std::string_view line) {
-  TW_TRY(const Json json, parse_json(line));
-  if (!json.is_object()) return bad_line(fmt::format("Expected a record as an object, found {}", json.type_name()));
-  if (json.contains("input") && json.contains("result")) return Error(ErrorCode::unsupported, "Expected an Ansor record, found one of AutoTVM");
+Expected<AnsorRecord> parse_ansor_line(std::string_view line, LogJson& reader) {
+  TW_TRY(const JsonElement json, reader.parse(line));
+  if (!json.is_object()) return bad_line(fmt::format("Expected a record as an object, found {}", type_name(json)));
+  if (member(json, "input") && member(json, "result")) return Error(ErrorCode::unsupported, "Expected an Ansor record, found one of AutoTVM");
   for (const char* key : {"i", "r"}) {
-    if (!json.contains(key)) return bad_line(fmt::format("Expected a record with the key '{}', found none", key));
+    if (!member(json, key)) return bad_line(fmt::format("Expected a record with the key '{}', found none", key));
   }
   AnsorRecord r;
-  if (json.contains("v") && json["v"].is_string()) r.version = json["v"].get<std::string>();
-  TW_CHECK(read_ansor_input(json["i"], r));
-  TW_CHECK(read_ansor_result(json["r"], r));
+  if (const auto version = member(json, "v"); version && version->is_string()) r.version = string_of(*version);
+  TW_CHECK(read_ansor_input(*member(json, "i"), r));
+  TW_CHECK(read_logged_result(*member(json, "r"), "r", "Ansor", r.record.result));  // Ansor's error numbers are AutoTVM's
   return r;
+}
+
+Expected<AnsorRecord> parse_ansor_line(std::string_view line) {
+  LogJson reader;
+  return parse_ansor_line(line, reader);
 }
 
 std::string ansor_task_name(const std::string& workload_key) {
@@ -102,6 +82,7 @@ std::string ansor_task_key(const AnsorRecord& record) {
 
 AnsorLog read_ansor(std::string_view text) {
   AnsorLog log;
+  LogJson reader;
   for_each_line_of(text, [&](const Line& line) {
     ++log.lines;
     const auto problem = [&](const char* kind, std::string reason) { log.problems.push_back({line.number, line.offset, kind, std::move(reason)}); };
@@ -112,7 +93,7 @@ AnsorLog read_ansor(std::string_view text) {
       ++log.comments;
       return;
     }
-    auto record = parse_ansor_line(body);
+    auto record = parse_ansor_line(body, reader);
     if (record) {
       record->line = line.number;
       log.records.push_back(*std::move(record));

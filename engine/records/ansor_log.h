@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/base/json.h"
 #include "engine/records/json_lines.h"
 #include "engine/records/record.h"
 
@@ -14,18 +13,19 @@
 /// Source: TVM v0.9.0, src/auto_scheduler/measure_record.cc (format only); Zheng et al., "Ansor: generating high-performance tensor programs", OSDI 2020.
 namespace tw::records {
 
-/// The cost that Ansor writes for failures, in seconds.
-inline constexpr double kAnsorFailureCost = 1e10;
+class LogJson;
 
 struct AnsorRecord {
   std::string workload_key;  ///< JSON text: a hash or a function's name, then shapes
   std::string target;        ///< TVM's target string
   std::string version;       ///< such as "v0.6"
-  Record record;             ///< candidate: space "ansor", its steps as JSON in `config`, and for an index a hash of them; there are no steps of ours
+  Record record;             ///< candidate: space "ansor", its steps as JSON text in `config`, and for an index a hash of them; there are no steps of ours
   int64_t line = 0;          ///< 1-based, of the log it was read from
 };
 
 /// Errors: parse_error naming what is wrong; unsupported for AutoTVM's lines.
+Expected<AnsorRecord> parse_ansor_line(std::string_view line, LogJson& reader);
+/// One line by itself.
 Expected<AnsorRecord> parse_ansor_line(std::string_view line);
 
 /// What the task is called: `ansor f4380bb1 [1, 28, 28, 512] ...`, or the function's name in place of `ansor` and hash.

@@ -9,7 +9,7 @@
 #include "engine/base/text.h"
 #include "engine/records/autotvm_task.h"
 #include "engine/records/json_fields.h"
-#include "engine/records/log_line.h"
+#include "engine/records/logged_result.h"
 #include "engine/records/python_json.h"
 
 namespace tw::records {
@@ -41,6 +41,12 @@ constexpr std::array kErrors = {
     ErrorRow{Status::cancelled, AutotvmError::unknown},
 };
 
+/// A text of a record as values. Records made by hand may hold what is no JSON.
+Json values_of(const std::string& text) {
+  const auto json = parse_json(text);
+  return json ? *json : Json();
+}
+
 Json costs_json(const AutotvmRecord& r) {
   const MeasureResult& result = r.record.result;
   Json costs = Json::array();
@@ -60,7 +66,7 @@ Json ours_json(const AutotvmRecord& r) {
   if (!r.dag_text.empty()) ours["dag"] = r.dag_text;
   ours["space"] = r.record.candidate.space;
   ours["index"] = r.record.candidate.index;
-  ours["config"] = r.record.candidate.config;
+  ours["config"] = values_of(r.record.candidate.config);
   ours["steps"] = schedule::to_json(r.record.candidate.steps);
   ours["result"] = to_json(r.record.result);
   return ours;
@@ -68,69 +74,52 @@ Json ours_json(const AutotvmRecord& r) {
 
 Expected<void> read_ours(const Json& json, AutotvmRecord& r) {
   FieldReader fields(json, "the key 'tilewright'");
-  Json steps, result;
+  Json config, steps, result;
   fields.required("task", r.record.task_key);
   fields.optional("task_name", r.task_name);
   fields.optional("dag", r.dag_text);
   fields.required("space", r.record.candidate.space);
   fields.required("index", r.record.candidate.index);
-  fields.required("config", r.record.candidate.config);
+  fields.required("config", config);
   fields.required("steps", steps);
   fields.required("result", result);
   TW_CHECK(fields.done());
+  r.record.candidate.config = config.is_null() ? "" : dump_json(config);
   TW_TRY(r.record.candidate.steps, schedule::steps_from_json(steps));
   TW_TRY(r.record.result, measure_result_from_json(result));
   return {};
 }
 
-Expected<void> read_input(const Json& input, AutotvmRecord& r) {
-  const bool good = input.is_array() && input.size() == 4 && input[0].is_string() && input[1].is_string() && input[2].is_array() && input[3].is_object();
-  if (!good) return bad_line("Expected 'input' as [target, name, args, kwargs], found " + shown(input));
-  r.target = input[0].get<std::string>();
-  r.name = input[1].get<std::string>();
-  r.args = input[2];
-  r.kwargs = input[3];
+Expected<void> read_input(JsonElement input, AutotvmRecord& r) {
+  const auto parts = exactly<4>(input);
+  if (!parts || !(*parts)[0].is_string() || !(*parts)[1].is_string() || !(*parts)[2].is_array() || !(*parts)[3].is_object())
+    return bad_line("Expected 'input' as [target, name, args, kwargs], found " + shown(input));
+  r.target = string_of((*parts)[0]);
+  r.name = string_of((*parts)[1]);
+  r.args = json_text((*parts)[2]);
+  r.kwargs = json_text((*parts)[3]);
   return {};
 }
 
-Expected<void> read_config(const Json& config, AutotvmRecord& r) {
-  FieldReader fields(config, "'config'");
+Error mistyped(const char* what, const char* key, JsonElement found) {
+  return bad_line(fmt::format("Expected {} whose '{}' has another type, found {}", what, key, shown(found)));
+}
+
+Expected<void> read_config(JsonElement config, AutotvmRecord& r) {
+  if (!config.is_object()) return bad_line(fmt::format("Expected 'config' as an object, found {}", type_name(config)));
   Candidate& c = r.record.candidate;
-  fields.optional("index", c.index);
-  fields.optional("code_hash", r.code_hash);
-  fields.required("entity", c.config);
-  TW_CHECK(fields.done());
-  const bool good = c.config.is_array() && std::all_of(c.config.begin(), c.config.end(), [](const Json& knob) {
-                      return knob.is_array() && knob.size() == 3 && knob[0].is_string() && knob[1].is_string();
-                    });
-  if (!good) return bad_line("Expected 'entity' as a list of [knob, kind, value], found " + shown(c.config));
-  return {};
-}
-
-Expected<void> read_result(const Json& result, AutotvmRecord& r) {
-  const bool good = result.is_array() && result.size() == 4 && result[0].is_array() && !result[0].empty() && result[1].is_number_integer() &&
-                    result[2].is_number() && result[3].is_number() &&
-                    std::all_of(result[0].begin(), result[0].end(), [](const Json& cost) { return cost.is_number(); });
-  if (!good) return bad_line("Expected 'result' as [costs, error, seconds, time], found " + shown(result));
-  MeasureResult& m = r.record.result;
-  const auto error_no = result[1].get<int64_t>();
-  if (error_no < 0 || error_no > static_cast<int>(AutotvmError::unknown))
-    return bad_line(fmt::format("Expected an error number from 0 to 8, found {}", error_no));
-  r.error_no = static_cast<int>(error_no);
-  m.status = status_from_autotvm(error_no);
-  m.run_s = result[2].get<double>();
-  m.timestamp_s = result[3].get<double>();
-  if (m.status != Status::ok) {
-    m.message = fmt::format("AutoTVM recorded error {}", error_no);
-    return {};
+  if (const auto index = member(config, "index"); index && index->get(c.index) != simdjson::SUCCESS) return mistyped("'config'", "index", *index);
+  if (const auto hash = member(config, "code_hash"); hash && !hash->is_null()) r.code_hash = to_json(*hash);
+  const auto entity = member(config, "entity");
+  if (!entity) return bad_line("Expected 'config' with the key 'entity', found none");
+  const auto bad = [&] { return bad_line("Expected 'entity' as a list of [knob, kind, value], found " + shown(*entity)); };
+  simdjson::dom::array knobs;
+  if (entity->get(knobs) != simdjson::SUCCESS) return bad();
+  for (const JsonElement knob : knobs) {
+    const auto parts = exactly<3>(knob);
+    if (!parts || !(*parts)[0].is_string() || !(*parts)[1].is_string()) return bad();
   }
-  for (const Json& cost : result[0]) m.samples_s.push_back(cost.get<double>());
-  const auto impossible = std::find_if(m.samples_s.begin(), m.samples_s.end(), [](double s) { return !(s > 0) || s >= kFailureCost; });
-  if (impossible != m.samples_s.end()) {
-    m.message = fmt::format("Expected a time above 0 and below 1e9 s, found {} s", *impossible);
-    m.status = Status::bad_timing;
-    r.error_no = static_cast<int>(autotvm_error(m.status));
-  }
+  c.config = json_text(*entity);
   return {};
 }
 
@@ -142,16 +131,16 @@ std::string foreign_format(std::string_view line) {
   return {};
 }
 
-Expected<void> check_protocol(const Json& json) {
-  if (!json.is_object()) return bad_line(fmt::format("Expected a record as an object, found {}", json.type_name()));
-  if (json.contains("i") && json.contains("r")) {
-    const bool old = json.contains("v") && json["v"].is_number();
-    if (old) return Error(ErrorCode::version, "Expected AutoTVM's protocol 0.2, found 0.1, whose points cannot be mapped");
+Expected<void> check_protocol(JsonElement json) {
+  if (!json.is_object()) return bad_line(fmt::format("Expected a record as an object, found {}", type_name(json)));
+  if (member(json, "i") && member(json, "r")) {
+    if (const auto v = member(json, "v"); v && is_number(*v))
+      return Error(ErrorCode::version, "Expected AutoTVM's protocol 0.2, found 0.1, whose points cannot be mapped");
     return Error(ErrorCode::unsupported, "Expected an AutoTVM record, found one of Ansor");
   }
-  const auto version = json.find("version");
-  if (version == json.end() || !version->is_number()) return bad_line("Expected a record with the number 'version', found none");
-  if (version->get<double>() != kProtocol) return Error(ErrorCode::version, "Expected AutoTVM's protocol 0.2, found " + version->dump());
+  const auto version = member(json, "version");
+  if (!version || !is_number(*version)) return bad_line("Expected a record with the number 'version', found none");
+  if (value_of<double>(*version) != kProtocol) return Error(ErrorCode::version, "Expected AutoTVM's protocol 0.2, found " + shown(*version));
   return {};
 }
 
@@ -172,13 +161,13 @@ Status status_from_autotvm(int64_t error_no) {
 }
 
 AutotvmRecord to_autotvm(const Task& task, const Record& record) {
-  AutotvmTask named = autotvm_task(*task.dag);
+  const AutotvmTask named = autotvm_task(*task.dag);
   AutotvmRecord r;
   r.target = task.target.str();
   const std::string& space = record.candidate.space;
   const bool theirs = std::find(named.names.begin(), named.names.end(), space) != named.names.end();
   r.name = theirs ? space : "tilewright." + space;
-  r.args = std::move(named.args);
+  r.args = dump_json(named.args);
   r.task_name = task.name;
   r.dag_text = te::print(*task.dag);
   r.record = record;
@@ -192,12 +181,12 @@ std::string autotvm_line(const AutotvmRecord& r) {
   Json config = Json::object();
   config["index"] = std::max<int64_t>(candidate.index, 0);
   config["code_hash"] = r.code_hash;
-  config["entity"] = candidate.config.is_array() ? candidate.config : Json::array();
+  config["entity"] = candidate.config.empty() ? Json::array() : values_of(candidate.config);
   Json costs = costs_json(r);
   const bool failed = r.error_no == 0 && costs[0] == kFailureCost;
   const int error_no = failed ? static_cast<int>(AutotvmError::unknown) : r.error_no;
   Json line = Json::object();
-  line["input"] = Json::array({r.target, r.name, r.args, r.kwargs});
+  line["input"] = Json::array({r.target, r.name, values_of(r.args), values_of(r.kwargs)});
   line["config"] = std::move(config);
   line["result"] = Json::array({std::move(costs), error_no, result.build_s + result.load_s + result.run_s, result.timestamp_s});
   line["version"] = kProtocol;
@@ -207,41 +196,48 @@ std::string autotvm_line(const AutotvmRecord& r) {
   return python_json(line);
 }
 
-Expected<AutotvmRecord> parse_autotvm_line(std::string_view line) {
+Expected<AutotvmRecord> parse_autotvm_line(std::string_view line, LogJson& reader) {
   if (std::string other = foreign_format(line); !other.empty()) return Error(ErrorCode::unsupported, std::move(other));
-  TW_TRY(const Json json, parse_json(line));
+  TW_TRY(const JsonElement json, reader.parse(line));
   TW_CHECK(check_protocol(json));
-  FieldReader fields(json, "a record");
+  for (const char* key : {"input", "config", "result"}) {
+    if (!member(json, key)) return bad_line(fmt::format("Expected a record with the key '{}', found none", key));
+  }
   AutotvmRecord r;
-  const Json *input = nullptr, *config = nullptr, *result = nullptr;
-  fields.required("input", input);
-  fields.required("config", config);
-  fields.required("result", result);
   r.tvm_version.clear();
-  fields.optional("tvm_version", r.tvm_version);
-  TW_CHECK(fields.done());
-  TW_CHECK(read_input(*input, r));
-  TW_CHECK(read_config(*config, r));
-  TW_CHECK(read_result(*result, r));
+  if (const auto version = member(json, "tvm_version")) {
+    if (!version->is_string()) return mistyped("a record", "tvm_version", *version);
+    r.tvm_version = string_of(*version);
+  }
+  TW_CHECK(read_input(*member(json, "input"), r));
+  TW_CHECK(read_config(*member(json, "config"), r));
+  TW_TRY(r.error_no, read_logged_result(*member(json, "result"), "result", "AutoTVM", r.record.result));
   r.record.candidate.space = r.name;
-  for (const auto& item : json.items()) {
-    const std::string& key = item.key();
+  for (const auto& [key, value] : object_of(json)) {
     if (key == kOurKey) {
-      TW_CHECK(read_ours(item.value(), r));
+      TW_CHECK(read_ours(to_json(value), r));
     } else if (key != "input" && key != "config" && key != "result" && key != "version" && key != "tvm_version") {
-      r.extra[key] = item.value();
+      r.extra[std::string(key)] = to_json(value);
     }
   }
   return r;
 }
 
+Expected<AutotvmRecord> parse_autotvm_line(std::string_view line) {
+  LogJson reader;
+  return parse_autotvm_line(line, reader);
+}
+
+Json args_of(const AutotvmRecord& record) { return values_of(record.args); }
+
 std::vector<const Task*> find_tasks(std::span<const Task> tasks, const AutotvmRecord& record) {
   const std::string kind = record.target.substr(0, record.target.find(' '));
+  const Json args = args_of(record);
   std::vector<const Task*> found;
   for (const Task& task : tasks) {
     if (!record.record.task_key.empty()) {
       if (task.key == record.record.task_key) found.push_back(&task);
-    } else if (task.target.kind == kind && same_workload(autotvm_task(*task.dag), record.name, record.args)) {
+    } else if (task.target.kind == kind && same_workload(autotvm_task(*task.dag), record.name, args)) {
       found.push_back(&task);
     }
   }

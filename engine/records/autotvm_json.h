@@ -12,6 +12,8 @@
 /// python/tvm/autotvm/record.py and measure/measure.py (formats only).
 namespace tw::records {
 
+class LogJson;
+
 /// AutoTVM's MeasureErrorNo.
 enum class AutotvmError : int {
   no_error = 0,
@@ -33,16 +35,15 @@ inline constexpr double kFailureCost = 1e9;
 
 /// One line.
 struct AutotvmRecord {
-  std::string target;  ///< TVM's target string
-  std::string name;    ///< AutoTVM's task name
-  Json args = Json::array();
-  Json kwargs = Json::object();
-  Json code_hash;  ///< null or text
+  std::string target;                      ///< TVM's target string
+  std::string name;                        ///< AutoTVM's task name
+  std::string args = "[]", kwargs = "{}";  ///< JSON texts on one line
+  Json code_hash;                          ///< null or text
   int error_no = 0;
   std::string tvm_version = "0.9.0";  ///< whose enumeration the indices follow
   std::string task_name, dag_text;    ///< ours, empty for foreign lines; te::print of the task's dag, so that a log needs no database beside it
   Record record;                      ///< task_key is empty for foreign lines; candidate.space is then AutoTVM's task name and there are no steps
-  Json extra = Json::object();        ///< further top-level keys, kept
+  Json extra;                         ///< further top-level keys, kept; null if there are none
   int64_t line = 0;                   ///< 1-based, of the log it was read from
 };
 
@@ -53,7 +54,12 @@ AutotvmRecord to_autotvm(const Task& task, const Record& record);
 std::string autotvm_line(const AutotvmRecord& record);
 
 /// Errors: parse_error naming the key; unsupported for pickled lines and for Ansor's; version for other protocols.
+Expected<AutotvmRecord> parse_autotvm_line(std::string_view line, LogJson& reader);
+/// One line by itself.
 Expected<AutotvmRecord> parse_autotvm_line(std::string_view line);
+
+/// The arguments of a line as values.
+Json args_of(const AutotvmRecord& record);
 
 /// The tasks that a line is a trial of: by our key, else by name, arguments and kind of target (several, where a network fuses one computation with
 /// different elementwise work). In the order of `tasks`.

@@ -8,6 +8,7 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/records/best.h"
+#include "engine/records/log_json.h"
 
 namespace tw::records {
 namespace {
@@ -26,7 +27,7 @@ class Reader {
       ++log_.comments;
       return;
     }
-    auto whole = parse_autotvm_line(text);
+    auto whole = parse_autotvm_line(text, json_);
     if (whole) {
       keep(line, *std::move(whole));
       return;
@@ -41,7 +42,7 @@ class Reader {
       return;
     }
     for (const std::string_view piece : pieces) {
-      if (auto record = parse_autotvm_line(piece)) {
+      if (auto record = parse_autotvm_line(piece, json_)) {
         keep(line, *std::move(record));
       } else {
         problem(line, kind_of(piece, record.error()), record.error().message);
@@ -63,6 +64,7 @@ class Reader {
   void problem(const Line& line, const char* kind, std::string reason) { log_.problems.push_back({line.number, line.offset, kind, std::move(reason)}); }
 
   AutotvmLog log_;
+  LogJson json_;
 };
 
 class LogSink : public RecordSink {

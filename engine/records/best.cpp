@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "engine/base/json.h"
+#include "engine/base/json_text.h"
 
 namespace tw::records {
 
@@ -23,7 +23,14 @@ const Record* best_of(std::span<const Record> records, const std::string& task_k
   return best;
 }
 
-std::string workload_key(const AutotvmRecord& r) { return r.record.task_key.empty() ? dump_json(Json::array({r.target, r.name, r.args})) : r.record.task_key; }
+std::string workload_key(const AutotvmRecord& r) {
+  if (!r.record.task_key.empty()) return r.record.task_key;
+  std::string key = "[";
+  tw::append_json(key, r.target);
+  key += ',';
+  tw::append_json(key, r.name);
+  return key + "," + r.args + "]";
+}
 
 std::vector<AutotvmRecord> pick_best(std::span<const AutotvmRecord> records) {
   std::vector<AutotvmRecord> best;
@@ -47,7 +54,7 @@ std::vector<std::vector<AutotvmRecord>> split_workloads(std::span<const AutotvmR
   for (const AutotvmRecord& r : records) {
     const std::string workload = workload_key(r);
     const Candidate& c = r.record.candidate;
-    if (!seen.insert(workload + r.name + dump_json(c.index < 0 ? schedule::to_json(c.steps) : c.config)).second) continue;
+    if (!seen.insert(workload + r.name + (c.index < 0 ? schedule::json_text(c.steps) : c.config)).second) continue;
     const auto [place, added] = places.try_emplace(workload, workloads.size());
     if (added) workloads.emplace_back();
     workloads[place->second].push_back(r);

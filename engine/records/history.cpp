@@ -62,7 +62,8 @@ void HistoryBest::load(const AutotvmRecord& record) {
   const double cost = mean_cost(record);
   if (!std::isfinite(cost)) return;
   const AutotvmRecord& kept = records_.emplace_back(record);
-  const std::string workload = workload_text(record.name, record.args);
+  std::string& workload = workloads_[record.name + " " + record.args];
+  if (workload.empty()) workload = workload_text(record.name, args_of(record));
   const TargetNames names = target_names(record.target);
   const auto better = [&](std::map<Key, const AutotvmRecord*>& best, const std::string& key) {
     const auto [it, fresh] = best.try_emplace({key, workload}, &kept);

@@ -27,6 +27,7 @@ class HistoryBest {
  private:
   using Key = std::pair<std::string, std::string>;  ///< model or target key, workload
   std::deque<AutotvmRecord> records_;
+  std::map<std::string, std::string> workloads_;  ///< by name and arguments as logged
   std::map<Key, const AutotvmRecord*> by_model_, by_target_key_;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/base/json.h"
 #include "engine/records/measure_result.h"
 #include "engine/records/task.h"
 #include "engine/schedule/step.h"
@@ -12,7 +11,7 @@ namespace tw::records {
 struct Candidate {
   std::string space;                  ///< template name, such as "conv2d_nchwc.cpu"; "default" for the default schedule
   int64_t index = -1;                 ///< position in the config space, -1 if it has none
-  Json config;                        ///< AutoTVM entity list, or null
+  std::string config;                 ///< AutoTVM's entity list as JSON text, such as [["tile_x","sp",[-1,8]]]; empty if it has none
   std::vector<schedule::Step> steps;  ///< what is lowered
 };
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "engine/base/json.h"
-#include "engine/ir/visit.h"
+#include "engine/base/json_text.h"
 
 namespace tw::schedule {
 
@@ -55,34 +55,53 @@ const std::vector<Primitive>& primitives() {
   return kTable;
 }
 
-Json to_json(const Step& step) {
-  return std::visit(ir::Overloaded{[](const SplitStep& s) { return Json::array({"SP", s.stage, s.iter, s.extent, s.lengths, 1}); },
-                                   [](const FuseStep& s) { return Json::array({"FU", s.stage, s.iters}); },
-                                   [](const ReorderStep& s) { return Json::array({"RE", s.stage, s.order}); },
-                                   [](const AnnotationStep& s) { return Json::array({"AN", s.stage, s.iter, static_cast<int>(s.annotation)}); },
-                                   [](const ComputeAtStep& s) { return Json::array({"CA", s.stage, s.target_stage, s.target_iter}); },
-                                   [](const ComputeInlineStep& s) { return Json::array({"CI", s.stage}); },
-                                   [](const ComputeRootStep& s) { return Json::array({"CR", s.stage}); },
-                                   [](const CacheReadStep& s) { return Json::array({"CHR", s.stage, s.scope, s.readers}); },
-                                   [](const CacheWriteStep& s) { return Json::array({"CHW", s.stage, s.scope}); },
-                                   [](const LayoutStep& s) {
-                                     Json pieces = Json::array();
-                                     for (const auto& p : s.pieces) pieces.push_back(Json::array({p.dim, p.factor}));
-                                     return Json::array({"LT", s.stage, pieces});
-                                   },
-                                   [](const RfactorStep& s) { return Json::array({"RF", s.stage, s.iter, s.factor_iter}); },
-                                   [](const StorageAlignStep& s) { return Json::array({"SA", s.stage, s.iter, s.factor, s.offset}); },
-                                   [](const PadStep& s) { return Json::array({"PD", s.stage, s.iter, s.factor}); },
-                                   [](const DoubleBufferStep& s) { return Json::array({"DB", s.stage}); },
-                                   [](const WinogradStep& s) { return Json::array({"WG", s.stage, s.tile}); }},
-                    step);
+namespace {
+
+/// Writes steps: the code, then numbers, words and lists of them.
+class StepWriter {
+ public:
+  template <class... Fields>
+  void write(const char* code, const Fields&... fields) {
+    out_ += out_.size() > 1 ? ",[" : "[";
+    append_json(out_, code);
+    ((out_ += ',', append_json(out_, fields)), ...);
+    out_ += ']';
+  }
+  std::string finish() && { return std::move(out_) + "]"; }
+
+  void operator()(const SplitStep& s) { write("SP", s.stage, s.iter, s.extent, s.lengths, 1); }
+  void operator()(const FuseStep& s) { write("FU", s.stage, s.iters); }
+  void operator()(const ReorderStep& s) { write("RE", s.stage, s.order); }
+  void operator()(const AnnotationStep& s) { write("AN", s.stage, s.iter, static_cast<int>(s.annotation)); }
+  void operator()(const ComputeAtStep& s) { write("CA", s.stage, s.target_stage, s.target_iter); }
+  void operator()(const ComputeInlineStep& s) { write("CI", s.stage); }
+  void operator()(const ComputeRootStep& s) { write("CR", s.stage); }
+  void operator()(const CacheReadStep& s) { write("CHR", s.stage, s.scope, s.readers); }
+  void operator()(const CacheWriteStep& s) { write("CHW", s.stage, s.scope); }
+  void operator()(const LayoutStep& s) {
+    std::vector<std::vector<int64_t>> pieces;
+    for (const auto& p : s.pieces) pieces.push_back({p.dim, p.factor});
+    write("LT", s.stage, pieces);
+  }
+  void operator()(const RfactorStep& s) { write("RF", s.stage, s.iter, s.factor_iter); }
+  void operator()(const StorageAlignStep& s) { write("SA", s.stage, s.iter, s.factor, s.offset); }
+  void operator()(const PadStep& s) { write("PD", s.stage, s.iter, s.factor); }
+  void operator()(const DoubleBufferStep& s) { write("DB", s.stage); }
+  void operator()(const WinogradStep& s) { write("WG", s.stage, s.tile); }
+
+ private:
+  std::string out_ = "[";
+};
+
+}  // namespace
+
+std::string json_text(const std::vector<Step>& steps) {
+  StepWriter writer;
+  for (const Step& s : steps) std::visit(writer, s);
+  return std::move(writer).finish();
 }
 
-Json to_json(const std::vector<Step>& steps) {
-  Json out = Json::array();
-  for (const Step& s : steps) out.push_back(to_json(s));
-  return out;
-}
+Json to_json(const std::vector<Step>& steps) { return parse_json(json_text(steps)).value(); }
 
 namespace {
 

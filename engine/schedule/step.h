@@ -158,8 +158,9 @@ struct Primitive {
 };
 const std::vector<Primitive>& primitives();
 
-/// Ansor's JSON form, such as ["SP", 2, 0, 64, [8, 4], 1].
-Json to_json(const Step& step);
+/// Steps in Ansor's JSON form, such as [["SP",2,0,64,[8,4],1]], on one line.
+std::string json_text(const std::vector<Step>& steps);
+/// The same as values.
 Json to_json(const std::vector<Step>& steps);
 Expected<Step> step_from_json(const Json& json);
 Expected<std::vector<Step>> steps_from_json(const Json& json);

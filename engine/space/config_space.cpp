@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/base/json.h"
+#include "engine/base/json_text.h"
 #include "engine/base/text.h"
 #include "engine/space/knobs/annotate.h"
 #include "engine/space/knobs/other.h"
@@ -33,6 +34,15 @@ Json value_json(KnobKind kind, const KnobValue& value) {
   return words;
 }
 
+void append_value(std::string& out, KnobKind kind, const KnobValue& value) {
+  if (kind == KnobKind::split)
+    append_json(out, value.split);
+  else if (kind == KnobKind::reorder)
+    append_json(out, value.reorder);
+  else
+    out += dump_json(value_json(kind, value));
+}
+
 /// Whether `json`, as found in a log, means this candidate.
 bool means(KnobKind kind, const KnobValue& value, const Json& json) {
   if (kind == KnobKind::other) return same_other(value.other, json);
@@ -51,6 +61,16 @@ bool outer_fits(const Knob& knob, const KnobValue& value, const Json& json) {
 }
 
 }  // namespace
+
+void append_knob(std::string& out, const std::string& name, KnobKind kind, const KnobValue& value) {
+  out += '[';
+  append_json(out, name);
+  out += ",\"";
+  out += knob_kind_code(kind);
+  out += "\",";
+  append_value(out, kind, value);
+  out += ']';
+}
 
 const char* knob_kind_code(KnobKind kind) {
   switch (kind) {
@@ -92,12 +112,13 @@ std::string ConfigEntity::text() const {
   return result + fmt::format("],None,{}", index_);
 }
 
-Json ConfigEntity::to_json() const {
-  Json list = Json::array();
+std::string ConfigEntity::json_text() const {
+  std::string text = "[";
   for (const auto& [name, kind_and_value] : values_) {
-    list.push_back(Json::array({name, knob_kind_code(kind_and_value.first), value_json(kind_and_value.first, kind_and_value.second)}));
+    if (text.size() > 1) text += ',';
+    append_knob(text, name, kind_and_value.first, kind_and_value.second);
   }
-  return list;
+  return text + "]";
 }
 
 void ConfigSpace::put(Knob knob) {
@@ -190,6 +211,11 @@ int64_t ConfigSpace::index_of(const std::vector<int>& positions) const {
     index = index * count + positions[k];
   }
   return index;
+}
+
+Expected<ConfigEntity> ConfigSpace::from_json(const std::string& entity) const {
+  TW_TRY(const Json json, parse_json(entity));
+  return from_json(json);
 }
 
 Expected<ConfigEntity> ConfigSpace::from_json(const Json& entity) const {

@@ -60,6 +60,9 @@ struct AnnotateOptions {
   int num_anchor = 1;                                     ///< policy "locate_cache": axes chosen together
 };
 
+/// Appends a knob's entry of an "entity" list: ["tile_x","sp",[-1,8]].
+void append_knob(std::string& out, const std::string& name, KnobKind kind, const KnobValue& value);
+
 class ConfigSpace;
 
 /// A point of a space.
@@ -74,8 +77,8 @@ class ConfigEntity {
   const KnobValue& value(const std::string& knob) const;
   /// Text as AutoTVM prints it: `[('tile_x', [-1, 8]), ('unroll', True)],None,17`.
   std::string text() const;
-  /// The "entity" list of AutoTVM's JSON lines: [["tile_x", "sp", [-1, 8]], ...].
-  Json to_json() const;
+  /// The "entity" list of AutoTVM's JSON lines, on one line: [["tile_x","sp",[-1,8]],...].
+  std::string json_text() const;
 
  private:
   friend class ConfigSpace;
@@ -107,6 +110,8 @@ class ConfigSpace {
   /// Reads an AutoTVM "entity" list; the index is computed from it. The first factor of a split may be -1 or the real one. Errors: invalid_argument naming the
   /// knob whose value is not among its candidates.
   Expected<ConfigEntity> from_json(const Json& entity) const;
+  /// The same for its text. Errors: parse_error too.
+  Expected<ConfigEntity> from_json(const std::string& entity) const;
   /// Filter over several knobs: points for which it is false are invalid (they keep their index).
   void add_filter(std::function<bool(const ConfigEntity&)> keep, std::string reason);
   /// Why a point is invalid by filter, or empty.

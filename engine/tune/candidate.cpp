@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tune/candidate.h"
 
-#include "engine/base/json.h"
-
 namespace tw::tune {
 
 records::Candidate default_candidate(const records::Task& task) {
@@ -16,7 +14,7 @@ PointCandidate point_candidate(const records::Task& task, const space::Template&
   PointCandidate result;
   result.candidate.space = t.name;
   result.candidate.index = point.index();
-  result.candidate.config = point.to_json();
+  result.candidate.config = point.json_text();
   const auto schedule = t.apply(task.dag, task.target, point);
   if (schedule) {
     result.candidate.steps = schedule->steps();

@@ -19,7 +19,7 @@ inline records::Record trial(const records::Task& task, int64_t index, double se
   r.task_key = task.key;
   r.candidate.space = index < 0 ? "default" : "space";
   r.candidate.index = index;
-  r.candidate.config = index < 0 ? Json() : Json::parse(R"([["tile_x","sp",[-1,4]]])");
+  r.candidate.config = index < 0 ? "" : R"([["tile_x","sp",[-1,4]]])";
   r.candidate.steps = {schedule::SplitStep{1, 0, 4, {2}}};
   r.result.status = status;
   r.result.timestamp_s = 1700000000.25;

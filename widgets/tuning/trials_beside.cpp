@@ -26,8 +26,8 @@ std::vector<std::pair<QString, QString>> knobsOf(const records::Candidate& candi
       const space::Knob& knob = found->second->knobs()[k];
       knobs.emplace_back(QString::fromStdString(knob.name), knobValueText(knob, knob.candidates[static_cast<size_t>(positions[k])]));
     }
-  } else if (candidate.config.is_array()) {
-    for (const Json& entry : candidate.config) {
+  } else if (const auto config = parse_json(candidate.config); config && config->is_array()) {
+    for (const Json& entry : *config) {
       if (!entry.is_array() || entry.size() != 3 || !entry[0].is_string()) continue;
       knobs.emplace_back(QString::fromStdString(entry[0].get<std::string>()), QString::fromStdString(dump_json(entry[2])));
     }

@@ -19,7 +19,7 @@ std::vector<records::MeasureResult> results_of(const AnalyticOptions& machine, c
 
 std::vector<records::Candidate> points(int count) {
   std::vector<records::Candidate> result;
-  for (int i = 0; i < count; ++i) result.push_back({"space", i, Json::array(), {schedule::SplitStep{0, 0, 64, {int64_t{1} << (i % 6)}}}});
+  for (int i = 0; i < count; ++i) result.push_back({"space", i, "[]", {schedule::SplitStep{0, 0, 64, {int64_t{1} << (i % 6)}}}});
   return result;
 }
 

@@ -36,7 +36,7 @@ class AnsorLogTest : public QObject {
     QCOMPARE(r->record.result.seconds(), 0.000235502);
     QCOMPARE(r->record.result.run_s, 0.219506);
     QCOMPARE(r->record.result.timestamp_s, 1606961782.0);
-    QCOMPARE(r->record.candidate.config.size(), size_t{3});
+    QCOMPARE(r->record.candidate.config, std::string(R"([["CHW",3,"local"],["SP",3,0,1,[1,1,1],1],["AN",3,21,2]])"));
     QVERIFY(r->record.candidate.index >= 0);
     QCOMPARE(ansor_task_name(r->workload_key), std::string("ansor f4380bb1 1 28 28 512 1 1 512 1024 1 14 14 1024"));
   }

@@ -39,7 +39,7 @@ Record trial(Status status = Status::ok) {
   r.task_key = "k1";
   r.candidate.space = "dense_pack.cpu";
   r.candidate.index = 481;
-  r.candidate.config = Json::parse(R"([["tile_y","sp",[-1,1,1]]])");
+  r.candidate.config = R"([["tile_y","sp",[-1,1,1]]])";
   r.candidate.steps = {schedule::SplitStep{1, 0, 64, {8, 4}}};
   r.result.status = status;
   r.result.verified = status == Status::ok;
@@ -122,13 +122,13 @@ class AutotvmJsonTest : public QObject {
     Record r = trial();
     r.candidate.space = "default";
     r.candidate.index = -1;
-    r.candidate.config = nullptr;
+    r.candidate.config.clear();
     const AutotvmRecord out = to_autotvm(dense_task(), r);
     QCOMPARE(out.name, std::string("tilewright.default"));
     const auto back = parse_autotvm_line(autotvm_line(out));
     QVERIFY(back);
     QCOMPARE(back->record.candidate.index, -1);
-    QVERIFY(back->record.candidate.config.is_null());
+    QVERIFY(back->record.candidate.config.empty());
   }
   void error_numbers() {
     const std::vector<std::pair<Status, int>> expected = {

@@ -27,7 +27,7 @@ Task tiny_task() {
 Record trial(int64_t index) {
   Record r;
   r.task_key = "k";
-  r.candidate = {"s", index, Json::array(), {}};
+  r.candidate = {"s", index, "[]", {}};
   r.result.status = Status::ok;
   r.result.samples_s = {1.0 + static_cast<double>(index)};
   r.result.verified = true;

@@ -45,7 +45,7 @@ class FallbackTest : public QObject {
     QCOMPARE(point.split("a"), (Sizes{2, 8, 4}));
     QCOMPARE(point.split("b"), (Sizes{15, 2}));
     QCOMPARE(point.integer("unroll"), 512);
-    QCOMPARE(space.get(point.index())->to_json(), point.to_json());
+    QCOMPARE(space.get(point.index())->json_text(), point.json_text());
   }
   void the_first_of_equal_references_counts() {
     const ConfigEntity point = nearest_point(two_splits(64, 30), std::vector<Json>{reference({8, 8, 1}, {15, 2}, 0), reference({8, 1, 8}, {2, 15}, 512)});
@@ -58,9 +58,9 @@ class FallbackTest : public QObject {
   void what_does_not_fit_gives_nothing() {
     const ConfigSpace space = two_splits(64, 30);
     QVERIFY(nearest_point(space, {}).index() < 0);
-    for (const char* bad : {"{}", "[]", R"([["a","sp",[1,2]],["b","sp",[1,2]],["unroll","ot",0]])", R"([["a","sp",[1,0,2]],["b","sp",[1,2]],["unroll","ot",0]])",
-                            R"([["a","sp",[2,"x",2]],["b","sp",[1,2]],["unroll","ot",0]])",
-                            R"([["a","sp",[4611686018427387904,16,16]],["b","sp",[1,2]],["unroll","ot",0]])"})
+    for (const char* bad :
+         {"{}", "[]", R"([["a","sp",[1,2]],["b","sp",[1,2]],["unroll","ot",0]])", R"([["a","sp",[1,0,2]],["b","sp",[1,2]],["unroll","ot",0]])",
+          R"([["a","sp",[2,"x",2]],["b","sp",[1,2]],["unroll","ot",0]])", R"([["a","sp",[4611686018427387904,16,16]],["b","sp",[1,2]],["unroll","ot",0]])"})
       QVERIFY2(nearest_point(space, std::vector<Json>{Json::parse(bad)}).index() < 0, bad);
     QVERIFY(nearest_point(space, std::vector<Json>{reference({1, 1, 1}, {1, 1}, 7)}).index() < 0);  // no such value of the knob
     ConfigSpace filtered = two_splits(64, 30);

@@ -18,7 +18,7 @@ class CandidateTest : public QObject {
     const auto c = default_candidate(dense(16, 64, 64));
     QCOMPARE(c.space, std::string("default"));
     QCOMPARE(c.index, -1);
-    QVERIFY(c.config.is_null());
+    QVERIFY(c.config.empty());
     QVERIFY(!c.steps.empty());
   }
   void points_carry_what_replays_them() {

@@ -44,7 +44,7 @@ class RecordedSpaceTest : public QObject {
     QCOMPARE(again->space.size(), r.space.size());
     for (int64_t i = 0; i < r.space.size(); ++i) {
       const auto k = static_cast<size_t>(i);
-      QCOMPARE(again->space.get(i)->to_json(), r.space.get(i)->to_json());
+      QCOMPARE(again->space.get(i)->json_text(), r.space.get(i)->json_text());
       QCOMPARE(tune::is_valid_point(again->space, i), !r.rejected[k]);
       QCOMPARE(std::isfinite(again->seconds[k]), std::isfinite(r.seconds[k]));
       if (std::isfinite(r.seconds[k])) QVERIFY(std::abs(again->seconds[k] / r.seconds[k] - 1) < 1e-3);

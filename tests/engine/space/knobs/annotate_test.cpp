@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/base/json.h"
 #include "engine/space/knobs/annotate.h"
+#include "engine/base/json.h"
 
 #include <QtTest>
 #include <cmath>
@@ -90,8 +90,8 @@ class AnnotateTest : public QObject {
     QCOMPARE(annotations(3, {.policy = "locate_cache", .num_anchor = 2}), (Lists{{"0", "1"}, {"0", "2"}, {"1", "2"}}));
     ConfigSpace s;
     s.define_annotate("at", 3, AnnotateOptions{.policy = "locate_cache", .num_anchor = 2});
-    QCOMPARE(dump_json(s.get(1)->to_json()), std::string(R"([["at","an",[0,2]]])"));
-    QCOMPARE(s.from_json(s.get(1)->to_json())->index(), 1);
+    QCOMPARE(s.get(1)->json_text(), std::string(R"([["at","an",[0,2]]])"));
+    QCOMPARE(s.from_json(s.get(1)->json_text())->index(), 1);
   }
   void wrong_use_is_a_bug() {
     QVERIFY_EXCEPTION_THROWN(annotations(1, {.policy = "bind_gpu"}), InternalError);

@@ -59,8 +59,8 @@ class ReorderTest : public QObject {
   void the_identity_is_logged() {
     ConfigSpace s;
     s.define_reorder("order", 3, "identity");
-    QCOMPARE(dump_json(s.get(0)->to_json()), std::string(R"([["order","re",[0,1,2]]])"));
-    QCOMPARE(s.from_json(s.get(0)->to_json())->index(), 0);
+    QCOMPARE(s.get(0)->json_text(), std::string(R"([["order","re",[0,1,2]]])"));
+    QCOMPARE(s.from_json(s.get(0)->json_text())->index(), 0);
   }
   void wrong_use_is_a_bug() {
     QVERIFY_EXCEPTION_THROWN(orders(2, {.policy = "sorted"}), InternalError);

@@ -165,7 +165,7 @@ class CudaTemplatesTest : public QObject {
     const auto e = gpu_template(dag, "conv2d_nchw.cuda").space(*dag, a100()).get(649034);
     QVERIFY(e.has_value());
     QCOMPARE(
-        dump_json(e->to_json()),
+        e->json_text(),
         std::string(R"([["tile_f","sp",[-1,1,16,1]],["tile_y","sp",[-1,1,7,1]],["tile_x","sp",[-1,7,1,1]],["tile_rc","sp",[-1,16]],["tile_ry","sp",[-1,1]],)"
                     R"(["tile_rx","sp",[-1,3]],["auto_unroll_max_step","ot",512],["unroll_explicit","ot",1]])"));
   }

@@ -178,9 +178,9 @@ class X86Test : public QObject {
     QCOMPARE(space_of(batch_matmul(12, 128, 128, 64), "batch_matmul.x86").size(), 448);
   }
   void logged_indices_decode_to_their_entities() {
-    QCOMPARE(dump_json(space_of(dense(1, 768, 768), "dense_pack.x86").get(481)->to_json()),
+    QCOMPARE(space_of(dense(1, 768, 768), "dense_pack.x86").get(481)->json_text(),
              std::string(R"([["tile_y","sp",[-1,1,1]],["tile_x","sp",[-1,96,8]],["tile_k","sp",[-1,4]],["tile_inner","sp",[-1,1]]])"));
-    QCOMPARE(dump_json(space_of(conv({.ic = 2048, .oc = 192, .hw = 8, .kernel = 1}), "conv2d_NCHWc.x86").get(909)->to_json()),
+    QCOMPARE(space_of(conv({.ic = 2048, .oc = 192, .hw = 8, .kernel = 1}), "conv2d_NCHWc.x86").get(909)->json_text(),
              std::string(R"([["tile_ic","sp",[-1,512]],["tile_oc","sp",[-1,8]],["tile_ow","sp",[-1,2]],["tile_oh","ot",2]])"));
   }
   /// ResNeXt's 3x3 convolutions of 32 groups and one of r3d_18: divisors times divisors times divisors up to a limit times 2.
@@ -212,7 +212,7 @@ class X86Test : public QObject {
     QVERIFY(!space::find_template(*dense(4, 4, 4), avx512(), "conv2d_NCHWc.x86"));
   }
   void fallbacks_are_autotvms() {
-    const auto fallback = [](const te::DagPtr& dag, const char* name) { return dump_json(named(dag, name).fallback(*dag, avx512()).to_json()); };
+    const auto fallback = [](const te::DagPtr& dag, const char* name) { return named(dag, name).fallback(*dag, avx512()).json_text(); };
     QCOMPARE(fallback(dense(128, 768, 768), "dense_pack.x86"),
              std::string(R"([["tile_y","sp",[-1,4,8]],["tile_x","sp",[-1,8,32]],["tile_k","sp",[-1,1]],["tile_inner","sp",[-1,8]]])"));
     QCOMPARE(fallback(dense(6, 1000, 2048), "dense_pack.x86"),
