@@ -9,9 +9,11 @@
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
+#include "app/cli/running.h"
 #include "app/cli/subprocess.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/measure/device.h"
 
 namespace tw::cli {
 namespace {
@@ -63,11 +65,17 @@ class Pool {
   }
 
  private:
+  std::vector<std::string> worker_arguments() const {
+    std::vector<std::string> out{"check-worker"};
+    if (!options_.device.empty()) out.insert(out.end(), {"--device", options_.device});
+    return out;
+  }
+
   /// Gives an idle child its next case; starts the child if there is none.
   Expected<void> feed(Slot& s) {
     if (s.current >= 0 || next_ >= folders_.size()) return {};
     if (s.child.pid < 0) {
-      TW_TRY(s.child, start_self({"check-worker"}));
+      TW_TRY(s.child, start_self(worker_arguments()));
       s.received.clear();
     }
     s.current = static_cast<int64_t>(next_++);
@@ -99,7 +107,10 @@ class Pool {
     if (end == std::string::npos) return;
     const auto document = parse_json(s.received.substr(0, end));
     s.received.erase(0, end + 1);
-    finish(s, document ? case_from_json(*document) : CaseResult{{}, "crashed", "The child answered with something else than JSON"});
+    CaseResult result = document ? case_from_json(*document) : CaseResult{{}, "crashed", "The child answered with something else than JSON"};
+    const bool again = result.status == "crashed" && !options_.device.empty();  // the GPU may be lost to this child
+    finish(s, std::move(result));
+    if (again) end_child(s.child);
   }
 
   void died(Slot& s) {
@@ -123,17 +134,29 @@ class Pool {
   size_t next_ = 0, finished_ = 0;
 };
 
-struct CheckWorkerOptions {};
+struct CheckWorkerOptions {
+  std::string device;
+};
+
+Expected<Target> target_of_device(const std::string& device) {
+  if (device.empty()) {
+    Target target = host_target();
+    target.cores = 1;  // cases run beside each other
+    return target;
+  }
+  TW_TRY(const auto gpu, gpu_device(device));
+  return measure::target_of(gpu->properties());
+}
 
 /// Reads folders from standard input, answers one line each on descriptor 3.
-int check_worker(const CheckWorkerOptions&) {
+int check_worker(const CheckWorkerOptions& o) {
   become_child();
-  Target target = host_target();
-  target.cores = 1;  // cases run beside each other
+  const auto target = target_of_device(o.device);
+  if (!target) return fail(target.error());
   for (std::string folder; std::getline(std::cin, folder);) {
     CaseResult result;
     try {
-      result = run_case(folder, target);
+      result = run_case(folder, *target, o.device);
     } catch (const std::exception& e) {
       result = {{}, "crashed", e.what()};
     }
@@ -150,7 +173,10 @@ Expected<std::vector<CaseResult>> run_cases(const std::vector<std::string>& fold
 }
 
 void add_check_worker(Subcommand app, Run& run) {
-  app.command(run, "check-worker", "Child of `tw check`", std::make_shared<CheckWorkerOptions>(), check_worker).hide();
+  auto o = std::make_shared<CheckWorkerOptions>();
+  Subcommand sub = app.command(run, "check-worker", "Child of `tw check`", o, check_worker);
+  sub.option("--device", o->device, "A GPU");
+  sub.hide();
 }
 
 }  // namespace tw::cli

@@ -8,6 +8,7 @@
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/progress.h"
+#include "app/cli/running.h"
 #include "app/cli/table.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
@@ -24,6 +25,9 @@ struct CheckArguments {
 constexpr const char* kStatuses[] = {"passed", "wrong", "unsupported", "crashed"};
 
 int check_cases(const CheckArguments& o) {
+  if (!o.pool.device.empty()) {
+    if (const auto gpu = gpu_device(o.pool.device); !gpu) return fail_input(gpu.error());
+  }
   const auto folders = find_cases(o.path);
   if (!folders) return fail_input(folders.error());
   PoolOptions pool = o.pool;
@@ -65,6 +69,7 @@ void add_check(Subcommand app, Run& run) {
   Subcommand sub =
       app.command(run, "check", "Runs ONNX test-case folders and compares with their outputs; exit code 1 if one is wrong or crashes", o, check_cases);
   sub.option("path", o->path, "A folder with model.onnx and test_data_set_*, or a tree of them").required();
+  sub.option("--device", o->pool.device, "A GPU instead of the processor: cuda:0, or sim:a100 for the interpreter");
   sub.option("--jobs", o->pool.jobs, "Cases run at once; 0: one per processor").range(0, 4096);
   sub.option("--timeout", o->pool.timeout_s, "Seconds one case may take").range(0.1, 86400.0).show_default();
   sub.flag("--quiet", o->quiet, "Without the cases that passed");

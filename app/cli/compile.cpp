@@ -22,7 +22,7 @@ namespace {
 struct CompileArguments {
   NetworkOptions network;
   std::string db, output, dump_passes;
-  std::vector<std::string> logs, disabled, enabled, emit;
+  std::vector<std::string> logs, disabled, enabled, emit, on_host;
   bool nearest = false, plain = false, json = false;
 };
 
@@ -35,15 +35,20 @@ Json compile_json(const runtime::Executable& e, const std::string& path, const s
                        {"origin", c.origin},
                        {"space", c.space},
                        {"record", c.record.empty() ? Json() : Json(c.record)},
-                       {"flops", c.flops}});
+                       {"flops", c.flops},
+                       {"on_host", c.on_host}});
   }
   int64_t constants = 0;
   for (const auto& s : e.slots) constants += s.kind == runtime::Slot::Kind::constant ? s.spec.physical_bytes() : 0;
+  size_t gpu_bytes = 0;
+  for (const runtime::GpuFunction& f : e.artifact.gpu)
+    for (const auto& [capability, image] : f.images) gpu_bytes += image.size();
   return {{"output", path},
           {"name", e.name},
           {"target", e.target},
           {"kernels", kernels},
           {"object_bytes", e.artifact.object.size()},
+          {"gpu_bytes", gpu_bytes},
           {"constant_bytes", constants},
           {"arena_bytes", e.arena_bytes},
           {"live_bytes", e.live_bytes},
@@ -57,7 +62,7 @@ void print_summary(const runtime::Executable& e, const Json& summary) {
   Table table({"kernel", ">calls", "space", "schedule", "record"});
   for (const auto& [key, count] : origins) table.row({key[0], std::to_string(count), key[1], key[2], key[3]});
   fmt::print("{}\n{}: {} kernel calls, code {}, constants {}, activations {} (at least {}, {} without reuse)\n", table.text(),
-             summary["output"].get<std::string>(), e.calls.size(), si_text(summary["object_bytes"].get<double>(), "B"),
+             summary["output"].get<std::string>(), e.calls.size(), si_text(summary["object_bytes"].get<double>() + summary["gpu_bytes"].get<double>(), "B"),
              si_text(summary["constant_bytes"].get<double>(), "B"), si_text(static_cast<double>(e.arena_bytes), "B"),
              si_text(static_cast<double>(e.live_bytes), "B"), si_text(static_cast<double>(e.unplanned_bytes), "B"));
 }
@@ -129,6 +134,9 @@ int compile_model(const CompileArguments& o) {
   options.on_kernel = [&](const std::string& symbol, const schedule::Schedule& schedule) { kernels.push_back({symbol, schedule}); };
   options.stop = stop_token();
   options.plain = o.plain;
+  options.on_host = o.on_host;
+  std::vector<std::string> notes;
+  options.notes = &notes;
   options.progress = [&](const std::string& what, int done, int total) {
     progress.set_total(total);
     progress.update(done, what);
@@ -137,6 +145,7 @@ int compile_model(const CompileArguments& o) {
   auto executable =
       api::compile(keep ? api::Network(loaded->network) : std::move(loaded->network), loaded->target, sources.empty() ? nullptr : records.get(), options);
   progress.finish();
+  for (const std::string& text : notes) note("Note: " + text);
   if (!executable) return fail(executable.error());
   if (auto r = runtime::save(*executable, o.output); !r) return fail(r.error());
   if (!o.dump_passes.empty()) {
@@ -168,6 +177,7 @@ void add_compile(Subcommand app, Run& run) {
   sub.option("--dump-passes", o->dump_passes, "Folder for the graph after every graph pass, every kernel after every pass over its loops, and an index");
   sub.option("--disable-pass", o->disabled, "Skip a graph pass; may be repeated");
   sub.option("--enable-pass", o->enabled, "Run a graph pass that is off by default; may be repeated");
+  sub.option("--on-host", o->on_host, "Operator, such as softmax, that the processor computes in a network for a GPU; may be repeated");
   sub.option("--emit", o->emit, fmt::format("Other forms, written into OUTPUT.d: {}; comma-separated", fmt::join(emissions(), ", "))).separated_by(',');
   sub.flag("--json", o->json, "One JSON document on standard output");
 }

@@ -11,6 +11,7 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/frontends/onnx/onnx_case.h"
+#include "engine/measure/device.h"
 
 namespace tw::cli {
 namespace {
@@ -19,20 +20,23 @@ namespace fs = std::filesystem;
 
 /// Our own failures are crashes; everything else that stops a case is something not built yet.
 CaseResult failed(const Error& e) {
+  if (e.code == ErrorCode::wrong_result) return {{}, "wrong", e.text()};
   const bool ours = e.code == ErrorCode::internal || e.code == ErrorCode::infrastructure || e.code == ErrorCode::crash;
   return {{}, ours ? "crashed" : "unsupported", e.text()};
 }
 
 /// Imports, compiles, runs and compares one data set; folds its errors into `result`. Inputs that hold shapes or axes become constants at import.
-Expected<void> run_data_set(const std::string& folder, int number, const Target& target, CaseResult& result) {
+Expected<void> run_data_set(const std::string& folder, int number, const Target& target, const std::string& device, CaseResult& result) {
   TW_TRY(frontends::OnnxCase c, frontends::read_onnx_case(folder, number));
   api::Network network;
   network.imported = std::move(c.graph);
   TW_TRY(network.optimized, graph::run_passes(network.imported, target));
   TW_TRY(network.partition, graph::partition(network.optimized));
-  TW_TRY(runtime::Executable compiled, api::compile(network, target, nullptr));
+  api::CompileOptions options;
+  options.machine_code = !measure::is_simulated(device);
+  TW_TRY(runtime::Executable compiled, api::compile(network, target, nullptr, options));
   const auto e = std::make_shared<const runtime::Executable>(std::move(compiled));
-  TW_TRY(const auto executor, make_executor(e));
+  TW_TRY(const auto executor, make_executor(e, device));
   TensorMap named;
   for (int slot : e->inputs) {
     const std::string& name = e->slots[slot].spec.name;
@@ -40,8 +44,8 @@ Expected<void> run_data_set(const std::string& folder, int number, const Target&
       if (network.imported.values[network.imported.inputs[i]].name == name) named[name] = std::move(c.inputs[i]);
   }
   TW_CHECK(executor->set_inputs(named));
-  executor->run();
-  const auto got = executor->outputs();
+  TW_CHECK(executor->run());
+  TW_TRY(const std::vector<HostArray> got, executor->outputs());
   if (got.size() != c.outputs.size()) return Error(ErrorCode::internal, fmt::format("Expected {} outputs, found {}", c.outputs.size(), got.size()));
   for (size_t i = 0; i < got.size(); ++i) {
     const Comparison difference = compare_elements(got[i], c.outputs[i], tolerance_for(c.outputs[i].dtype));
@@ -84,11 +88,11 @@ Expected<std::vector<std::string>> find_cases(const std::string& path) {
   return cases;
 }
 
-CaseResult run_case(const std::string& folder, const Target& target) {
+CaseResult run_case(const std::string& folder, const Target& target, const std::string& device) {
   CaseResult result{{}, "passed", {}};
   int sets = 0;
   for (; fs::is_directory(fs::path(folder) / fmt::format("test_data_set_{}", sets)); ++sets) {
-    if (auto r = run_data_set(folder, sets, target, result); !r) return failed(r.error());
+    if (auto r = run_data_set(folder, sets, target, device, result); !r) return failed(r.error());
   }
   if (sets == 0) return {{}, "unsupported", "The folder has no test_data_set_0"};
   return result;

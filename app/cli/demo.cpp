@@ -51,7 +51,7 @@ Expected<Compiled> compile_to(const LoadedNetwork& loaded, records::RecordSource
 void time_by_turns(std::vector<Compiled*> both) {
   for (int round = 0; round < kDemoRounds && !stop_token().stop_requested(); ++round) {
     for (Compiled* c : both) {
-      const Latency latency = time_runs(*c->executor, kRunsPerRound, nullptr, stop_token());
+      const Latency latency = time_runs(*c->executor, kRunsPerRound, nullptr, stop_token()).value();
       c->runs_s.insert(c->runs_s.end(), latency.runs_s.begin(), latency.runs_s.end());
     }
   }
@@ -67,7 +67,8 @@ struct Report {
 Expected<void> compare_with_reference(std::vector<Compiled*> both, const TensorMap& inputs, Report& report) {
   TW_TRY(const auto want, reference_outputs(both[0]->path, *both[0]->executable, inputs, stop_token()));
   for (const Compiled* c : both) {
-    TW_TRY(Check check, check_outputs(want, c->executor->outputs()));
+    TW_TRY(const std::vector<HostArray> got, c->executor->outputs());
+    TW_TRY(Check check, check_outputs(want, got));
     if (c == both[0] || check.max_rel > report.check.max_rel || !check.passed) report.check = std::move(check);
   }
   return {};

@@ -7,6 +7,8 @@
 #include "app/cli/common.h"
 #include "engine/base/json.h"
 #include "engine/graph/op.h"
+#include "engine/measure/device.h"
+#include "engine/runtime/cuda_device.h"
 
 namespace tw::cli {
 namespace {
@@ -20,18 +22,24 @@ Json value_list(const graph::Graph& g, const std::vector<int>& values) {
   return list;
 }
 
+Expected<Target> target_of_this_gpu() {
+  TW_TRY(const runtime::GpuProperties gpu, runtime::cuda_properties(0));
+  return measure::target_of(gpu);
+}
+
 }  // namespace
 
 void add_network_options(Subcommand sub, NetworkOptions& options) {
   sub.option("model", options.model, "ONNX file").required();
   sub.option("--target", options.target,
-             "What the code is for: llvm (this machine), `llvm -mcpu=NAME`, a known processor's name, or `cuda:NAME` for a GPU such as a100")
+             "What the code is for: llvm (this machine), `llvm -mcpu=NAME`, a known processor's name, cuda (this machine's GPU), or `cuda:NAME` for one such "
+             "as a100")
       .show_default();
   sub.option("--dim", options.dims, "Value of a symbolic dimension, as name=value; may be repeated");
 }
 
 std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& exit, const graph::PassHooks& hooks) {
-  auto target = parse_target(options.target);
+  auto target = options.target == "cuda" ? target_of_this_gpu() : parse_target(options.target);
   if (!target) {
     exit = fail_usage(target.error().text());
     return std::nullopt;

@@ -12,6 +12,7 @@
 #include "engine/api/compile.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/measure/device.h"
 #include "engine/measure/roofline.h"
 #include "engine/target/target.h"
 
@@ -19,7 +20,7 @@ namespace tw::cli {
 namespace {
 
 struct RunArguments {
-  std::string model, output;
+  std::string model, output, device;
   std::vector<std::string> inputs;
   bool random = false, check = false, profile = false, json = false;
   uint64_t seed = 1;
@@ -77,7 +78,7 @@ Expected<Profile> make_profile(const runtime::Executable& e, const std::vector<d
   constexpr double kRooflineSeconds = 0.5;
   TW_TRY(const Target target, parse_target(e.target));
   Profile profile;
-  profile.roof = measure::measure_roofline(runtime::ThreadPool(target.cores), kRooflineSeconds);
+  profile.roof = target.gpu ? measure::gpu_roofline(*target.gpu) : measure::measure_roofline(runtime::ThreadPool(target.cores), kRooflineSeconds);
   const double total = std::accumulate(call_seconds.begin(), call_seconds.end(), 0.0);
   for (size_t i = 0; i < call_seconds.size(); ++i) {
     const runtime::Call& call = e.calls[i];
@@ -127,6 +128,7 @@ Json run_json(const runtime::Executable& e, const std::vector<HostArray>& output
   Json document = {{"model", o.model},
                    {"name", e.name},
                    {"target", e.target},
+                   {"simulated", measure::is_simulated(o.device)},
                    {"outputs", list},
                    {"latency", {{"runs", latency.runs_s.size()}, {"min_s", latency.min_s()}, {"median_s", latency.median_s()}, {"max_s", latency.max_s()}}}};
   if (check) {
@@ -165,13 +167,17 @@ int run_model(const RunArguments& o) {
   int exit = kDone;
   const auto inputs = gather_inputs(*e, o, exit);
   if (!inputs) return exit;
-  auto executor = make_executor(e);
+  auto executor = make_executor(e, o.device);
   if (!executor) return fail_input(executor.error());
   if (auto r = (*executor)->set_inputs(*inputs); !r) return fail_input(r.error());
   std::vector<double> call_seconds;
-  const Latency latency = time_runs(**executor, o.repeat, o.profile ? &call_seconds : nullptr, stop_token());
+  const auto timed = time_runs(**executor, o.repeat, o.profile ? &call_seconds : nullptr, stop_token(), measure::is_simulated(o.device));
+  if (!timed) return fail(timed.error());
+  const Latency& latency = *timed;
   if (stop_token().stop_requested()) return fail(Error(ErrorCode::cancelled, "Cancelled"));
-  const std::vector<HostArray> outputs = (*executor)->outputs();
+  const auto got = (*executor)->outputs();
+  if (!got) return fail(got.error());
+  const std::vector<HostArray>& outputs = *got;
   std::optional<Profile> profile;
   if (o.profile) {
     auto made = make_profile(*e, call_seconds, latency.runs_s.size());
@@ -198,8 +204,11 @@ int run_model(const RunArguments& o) {
     if (profile) print_profile(*profile);
     for (size_t i = 0; i < outputs.size(); ++i)
       fmt::print("output   {}: {}{}\n", printable(slot_name(*e, e->outputs[i])), outputs[i].dtype.name(), shape_text(outputs[i].shape));
-    fmt::print("latency  median {}, least {}, most {} of {} runs\n", time_text(latency.median_s()), time_text(latency.min_s()), time_text(latency.max_s()),
-               latency.runs_s.size());
+    if (measure::is_simulated(o.device))
+      fmt::print("latency  {}, simulated time of {}, not measured\n", time_text(latency.min_s()), o.device);
+    else
+      fmt::print("latency  median {}, least {}, most {} of {} runs\n", time_text(latency.median_s()), time_text(latency.min_s()), time_text(latency.max_s()),
+                 latency.runs_s.size());
     if (check) fmt::print("error    {}\n", check_text(*check));
   }
   return check && !check->passed ? kFailed : kDone;
@@ -212,6 +221,8 @@ void add_run(Subcommand app, Run& run) {
   Subcommand sub = app.command(run, "run", "Runs a compiled network. A .twx file is machine code: run only files that you trust", o, run_model);
   sub.option("model", o->model, "Compiled network (.twx)").required();
   sub.option("--input", o->inputs, "Input as name=file, a .npy file or a .pb file of an ONNX test case; may be repeated");
+  sub.option("--device", o->device,
+             "Of a network for a GPU: cuda:0 (the first of this machine, the default), or sim:a100 for the interpreter and simulated times");
   sub.flag("--random-input", o->random, "Seeded random values for every input that is not given");
   sub.option("--seed", o->seed, "Seed of the random inputs").show_default();
   sub.flag("--check", o->check, "Compare with the unoptimised graph, run operator by operator in a child process; exit code 1 above the tolerance");

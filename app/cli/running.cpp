@@ -2,11 +2,15 @@
 #include "app/cli/running.h"
 
 #include <algorithm>
-#include <chrono>
+
+#include <map>
 
 #include "app/cli/common.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
+#include "engine/codegen/cuda/gpu_function.h"
+#include "engine/measure/interpreted_gpu.h"
+#include "engine/runtime/gpu_executor.h"
 #include "engine/target/target.h"
 
 namespace tw::cli {
@@ -19,8 +23,46 @@ double Latency::median_s() const {
   return sorted[sorted.size() / 2];
 }
 
-Expected<std::unique_ptr<runtime::GraphExecutor>> make_executor(std::shared_ptr<const runtime::Executable> executable) {
+Expected<std::shared_ptr<runtime::GpuDevice>> gpu_device(const std::string& name) {
+  static std::map<std::string, std::shared_ptr<runtime::GpuDevice>> opened;
+  std::shared_ptr<runtime::GpuDevice>& device = opened[name];
+  if (!device) {
+    TW_TRY(device, measure::open_gpu(name));
+  }
+  return device;
+}
+
+namespace {
+
+Expected<std::unique_ptr<runtime::GraphExecutor>> make_gpu_executor(std::shared_ptr<const runtime::Executable> executable, const Target& target,
+                                                                    const std::string& device) {
+  const auto opened = gpu_device(device.empty() ? "cuda:0" : device);
+  if (!opened) {
+    Error e = opened.error();
+    return device.empty() ? std::move(e).note(fmt::format("--device sim:{} runs it in the interpreter, with simulated times", target.gpu->name)) : e;
+  }
+  const std::shared_ptr<runtime::GpuDevice>& gpu = *opened;
+  if (!gpu->simulated()) {
+    auto complete = std::make_shared<runtime::Executable>(*executable);
+    for (const auto& error : codegen::add_images(complete->artifact.gpu, gpu->properties().capability))
+      if (error) return *error;
+    executable = std::move(complete);
+  }
+  std::unique_ptr<runtime::LoadedModule> host;
+  if (!executable->artifact.object.empty()) {
+    TW_TRY(host, codegen::load_object(executable->artifact.object));
+  }
+  return runtime::create_gpu_executor(std::move(executable), gpu, std::move(host));
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<runtime::GraphExecutor>> make_executor(std::shared_ptr<const runtime::Executable> executable, const std::string& device) {
   TW_TRY(const Target target, parse_target(executable->target));
+  if (target.gpu) return make_gpu_executor(std::move(executable), target, device);
+  if (!device.empty())
+    return Error(ErrorCode::invalid_argument,
+                 fmt::format("Expected a network for a GPU to run on '{}', found one for '{}'", printable(device), executable->target));
   const Target host = host_target();
   if (target.cpu != host.cpu && target.vector_bits > host.vector_bits) {
     return Error(ErrorCode::unsupported,
@@ -31,16 +73,15 @@ Expected<std::unique_ptr<runtime::GraphExecutor>> make_executor(std::shared_ptr<
   return runtime::GraphExecutor::create(std::move(executable), std::move(module));
 }
 
-Latency time_runs(runtime::GraphExecutor& executor, int repeat, std::vector<double>* call_seconds, StopToken stop) {
-  using Clock = std::chrono::steady_clock;
-  executor.run();
+Expected<Latency> time_runs(runtime::GraphExecutor& executor, int repeat, std::vector<double>* call_seconds, StopToken stop, bool simulated) {
+  if (simulated) repeat = 1;
+  if (!simulated) TW_CHECK(executor.run());
   Latency latency;
   std::vector<runtime::CallTime> times;
   for (int i = 0; i < repeat && !stop.stop_requested(); ++i) {
     times.clear();
-    const auto start = Clock::now();
-    executor.run(call_seconds != nullptr ? &times : nullptr);
-    latency.runs_s.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    TW_TRY(const double seconds, executor.run(call_seconds != nullptr ? &times : nullptr));
+    latency.runs_s.push_back(seconds);
     for (const runtime::CallTime& t : times) {
       if (call_seconds->size() <= static_cast<size_t>(t.call)) call_seconds->resize(static_cast<size_t>(t.call) + 1, 0);
       (*call_seconds)[static_cast<size_t>(t.call)] += t.seconds;

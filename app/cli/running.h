@@ -5,6 +5,7 @@
 
 #include "app/cli/tensors.h"
 #include "engine/base/stop_token.h"
+#include "engine/runtime/gpu_device.h"
 #include "engine/runtime/graph_executor.h"
 
 namespace tw::cli {
@@ -17,9 +18,13 @@ struct Latency {
   double max_s() const;
 };
 
-/// Loads the code of an executable into this process. Errors: unsupported if it was compiled for another kind of processor.
-Expected<std::unique_ptr<runtime::GraphExecutor>> make_executor(std::shared_ptr<const runtime::Executable> executable);
-/// One warm-up run, then `repeat` timed ones, or fewer when stopped. `times`: per call of the executable, summed over the timed runs.
-Latency time_runs(runtime::GraphExecutor& executor, int repeat, std::vector<double>* call_seconds, StopToken stop);
+/// A GPU by measure::open_gpu's names, opened once and kept: a context on a real one takes a fifth of a second to make.
+Expected<std::shared_ptr<runtime::GpuDevice>> gpu_device(const std::string& name);
+/// Loads the code of an executable into this process. `device` for one that is for a GPU: measure::open_gpu's names; empty: this machine's first. Machine code
+/// that is missing for that GPU is compiled now. Errors: unsupported if it was compiled for another kind of processor; those of the device.
+Expected<std::unique_ptr<runtime::GraphExecutor>> make_executor(std::shared_ptr<const runtime::Executable> executable, const std::string& device = {});
+/// One warm-up run, then `repeat` timed ones, or fewer when stopped; of a simulated device, where all runs are alike, one. `call_seconds`: per call of the
+/// executable, summed over the timed runs. Errors: the device's.
+Expected<Latency> time_runs(runtime::GraphExecutor& executor, int repeat, std::vector<double>* call_seconds, StopToken stop, bool simulated = false);
 
 }  // namespace tw::cli

@@ -101,9 +101,7 @@ Expected<records::MeasureResult> LocalEngine::measure(const records::Task& task,
 }
 
 Expected<measure::Roofline> LocalEngine::roofline() {
-  if (const auto& gpu = m_target.gpu)
-    return measure::Roofline{target::peak_flops(*gpu),
-                             {{gpu->l2_bytes, gpu->l2_bytes_per_s}, {gpu->memory_bytes, gpu->memory_bytes_per_s * gpu->memory_efficiency}}};
+  if (const auto& gpu = m_target.gpu) return measure::gpu_roofline(*gpu);
   const runtime::ThreadPool pool(target().cores);
   return measure::measure_roofline(pool, 1.0);
 }

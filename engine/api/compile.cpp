@@ -10,8 +10,10 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
+#include "engine/codegen/cuda/gpu_function.h"
 #include "engine/lower/lower.h"
 #include "engine/measure/signature.h"
+#include "engine/simulate/legality.h"
 #include "engine/space/template.h"
 
 namespace tw::api {
@@ -27,27 +29,100 @@ class Compiler {
 
   Expected<runtime::Executable> run(records::RecordSource* records) {
     if (records) TW_CHECK(find_records(*records));
-    // A record that lowers but does not compile costs one more round without it.
+    if (target_.gpu) choose_host_groups();
+    // A record that lowers but does not compile costs one more round without it, and so does what a GPU cannot run.
     for (;;) {
-      TW_TRY(plan_, plan_kernels(n_.optimized, n_.partition, target_, tuned_, !options_.plain, options_.stop));
+      TW_TRY(plan_, plan_kernels(n_.optimized, n_.partition, target_, tuned_, !options_.plain, host_, options_.stop));
       elide_copies(n_.optimized, n_.partition, plan_);
-      TW_CHECK(lower_kernels());
+      TW_TRY(const bool lowered, lower_kernels());
+      if (!lowered) continue;
       if (options_.stop.stop_requested()) return compilation_cancelled();
       report("Generating code", 0, static_cast<int>(funcs_.size()));
-      auto object = codegen::build_object(funcs_, target_);
-      if (object) {
-        report("Generating code", static_cast<int>(funcs_.size()), static_cast<int>(funcs_.size()));
-        e_.artifact.object = std::move(*object);
-        break;
-      }
-      if (!drop_uncompilable()) return object.error();
+      TW_TRY(const bool generated, target_.gpu ? generate_gpu_code() : generate_object());
+      if (!generated) continue;
+      report("Generating code", static_cast<int>(funcs_.size()), static_cast<int>(funcs_.size()));
+      return assemble();
     }
-    return assemble();
   }
 
  private:
   void report(const std::string& what, int done, int total) const {
     if (options_.progress) options_.progress(what, done, total);
+  }
+
+  /// Operators that were asked to stay on the processor. Unknown names match nothing.
+  void choose_host_groups() {
+    host_.target = host_target();
+    for (size_t i = 0; i < n_.partition.groups.size(); ++i)
+      for (const int node : n_.partition.groups[i].nodes)
+        if (std::find(options_.on_host.begin(), options_.on_host.end(), n_.optimized.nodes[static_cast<size_t>(node)].op) != options_.on_host.end())
+          host_.groups.insert(static_cast<int>(i));
+  }
+
+  /// The GPU cannot run a kernel: its record is dropped, or without one it goes to the processor. False if it is no group's (a change of layout).
+  bool give_up_on_gpu(const PlannedKernel& k, const Error& why) {
+    if (k.tuned && tuned_.count(k.task_key)) {
+      tuned_.erase(k.task_key);
+      default_origin_[k.task_key] = fmt::format("default (the best record no longer compiles: {})", why.message);
+      return true;
+    }
+    if (k.group < 0 || k.on_host) return false;
+    say(fmt::format("'{}' is for the processor: {}", k.name, why.text()));
+    return host_.groups.insert(k.group).second;
+  }
+
+  void say(const std::string& text) const {
+    if (options_.notes) options_.notes->push_back(text);
+  }
+
+  /// Whether it is done; false: once more, without what could not be compiled.
+  Expected<bool> generate_object() {
+    auto object = codegen::build_object(funcs_, target_);
+    if (object) {
+      e_.artifact.object = std::move(*object);
+      return true;
+    }
+    if (!drop_uncompilable()) return object.error();
+    return false;
+  }
+
+  Expected<bool> generate_gpu_code() {
+    e_.artifact.gpu.clear();
+    std::vector<tir::Func> for_host;
+    std::vector<size_t> kernel_of;  // per function of the GPU, a planned kernel that uses it
+    for (size_t f = 0; f < funcs_.size(); ++f) {
+      const auto user = static_cast<size_t>(std::find(function_of_.begin(), function_of_.end(), static_cast<int>(f)) - function_of_.begin());
+      if (plan_.kernels[user].on_host) {
+        for_host.push_back(funcs_[f]);
+        continue;
+      }
+      auto code = codegen::gpu_function(funcs_[f]);
+      if (!code) {
+        if (give_up_on_gpu(plan_.kernels[user], code.error())) return false;
+        return code.error();
+      }
+      e_.artifact.gpu.push_back(std::move(*code));
+      kernel_of.push_back(user);
+    }
+    if (!for_host.empty()) {
+      TW_TRY(e_.artifact.object, codegen::build_object(for_host, host_.target));
+    }
+    if (!options_.machine_code) return true;
+    const auto archs = codegen::nvrtc_archs();
+    const int capability = target_.gpu->capability;
+    if (!archs || !std::binary_search(archs->begin(), archs->end(), capability)) {
+      say(fmt::format("The result holds no machine code: {}",
+                      archs ? fmt::format("NVRTC does not compile for {} any more", target::arch_name(capability)) : archs.error().message));
+      return true;
+    }
+    const auto errors = codegen::add_images(e_.artifact.gpu, capability, options_.stop);
+    bool again = false;
+    for (size_t i = 0; i < errors.size(); ++i) {
+      if (!errors[i]) continue;
+      if (errors[i]->code == ErrorCode::cancelled || !give_up_on_gpu(plan_.kernels[kernel_of[i]], *errors[i])) return *errors[i];
+      again = true;
+    }
+    return !again;
   }
 
   /// How to make a record's point again with other layouts, where its template leaves them open.
@@ -89,8 +164,8 @@ class Compiler {
     return {};
   }
 
-  /// Lowers each distinct schedule once; equal kernels share a function.
-  Expected<void> lower_kernels() {
+  /// Lowers each distinct schedule once; equal kernels share a function. False if the GPU cannot run one and another plan is needed.
+  Expected<bool> lower_kernels() {
     funcs_.clear();
     function_of_.clear();
     e_.artifact.kernels.clear();
@@ -99,13 +174,17 @@ class Compiler {
       if (options_.stop.stop_requested()) return compilation_cancelled();
       report("Lowering kernels", static_cast<int>(i), static_cast<int>(plan_.kernels.size()));
       const PlannedKernel& k = plan_.kernels[i];
-      const std::string identity = te::structural_key(*k.schedule.dag()) + dump_json(schedule::to_json(k.schedule.steps()));
+      const std::string identity = te::structural_key(*k.schedule.dag()) + dump_json(schedule::to_json(k.schedule.steps())) + (k.on_host ? "host" : "");
       const auto [it, fresh] = known.emplace(identity, static_cast<int>(funcs_.size()));
       function_of_.push_back(it->second);
       if (!fresh) continue;
       const std::string symbol = c_identifier(fmt::format("{}_k{}_{}", prefix_, funcs_.size(), k.name.substr(0, 60)));
       const bool lowered = k.tuned && !tuned_.at(k.task_key).in_layouts;
-      auto func = lowered ? Expected<tir::Func>(tuned_.at(k.task_key).func) : lower::lower_and_optimize(k.schedule, symbol, target_);
+      auto func = lowered ? Expected<tir::Func>(tuned_.at(k.task_key).func) : lower::lower_and_optimize(k.schedule, symbol, k.on_host ? host_.target : target_);
+      if (func && target_.gpu && !k.on_host) {
+        if (auto legal = simulate::check_launches(*func, *target_.gpu); !legal) func = legal.error();
+      }
+      if (!func && target_.gpu && give_up_on_gpu(k, func.error())) return false;
       if (!func) {
         Error e = func.error();
         if (e.where.empty()) e.where = "kernel " + k.name;
@@ -115,7 +194,7 @@ class Compiler {
       funcs_.push_back(std::move(*func));
       e_.artifact.kernels.push_back(measure::signature_of(k.schedule, symbol));
     }
-    return {};
+    return true;
   }
 
   /// Finds the tuned kernels that the code generator refuses; false if there is none.
@@ -210,6 +289,7 @@ class Compiler {
       const auto known = k.tuned ? default_origin_.end() : default_origin_.find(k.task_key);
       call.origin = known == default_origin_.end() ? k.origin : known->second;
       call.space = k.space;
+      call.on_host = k.on_host;
       const auto measured = k.tuned ? default_record_.end() : default_record_.find(k.task_key);
       call.record = measured == default_record_.end() ? k.record : measured->second;
       call.flops = static_cast<double>(te::flops(*k.schedule.dag()));
@@ -243,6 +323,7 @@ class Compiler {
   std::map<std::string, std::string>
       default_origin_;  ///< task key -> what is known of a task with the default schedule: its time, or why its record is not used
   std::map<std::string, std::string> default_record_;  ///< task key -> trial of the default schedule that is its best
+  HostGroups host_;
   KernelPlan plan_;
   std::vector<tir::Func> funcs_;
   std::vector<int> function_of_;  ///< per planned kernel

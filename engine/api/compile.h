@@ -42,12 +42,17 @@ struct CompileOptions {
   std::string symbols;  ///< prefix of the kernels' symbols; the network's name if empty
   /// Kernels without a record get plain loops, scheduled by rules that know no templates: what tuning starts from.
   bool plain = false;
+  /// Operators, such as "softmax", whose groups the processor computes in a network for a GPU, beside those that the GPU cannot.
+  std::vector<std::string> on_host;
+  /// For a GPU: machine code is made if wanted and where NVRTC is installed; without it the result holds loops and CUDA C++ only.
+  bool machine_code = true;
+  std::vector<std::string>* notes = nullptr;  ///< what a person should know: groups that the processor computes, missing machine code
   /// Called once for every distinct kernel of the result, in order.
   std::function<void(const std::string& symbol, const schedule::Schedule& schedule)> on_kernel;
 };
 
 /// Every group with the best record of its task (default schedule where there is none or where its steps no longer apply), layouts matched,
-/// constants packed, storage planned. Calls without a task key are changes of layout between kernels that disagree.
+/// constants packed, storage planned. For a GPU, groups that it cannot run are for the processor (Call::on_host). Calls without a task key are changes of layout between kernels that disagree.
 /// Memory: a network that is moved in needs its weights twice, as imported and packed; of one that is copied in, what the passes made of them stays as well.
 Expected<runtime::Executable> compile(Network network, const Target& target, records::RecordSource* records, const CompileOptions& options = {});
 

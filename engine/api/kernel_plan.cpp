@@ -32,8 +32,9 @@ Expected<schedule::Schedule> copy_schedule(const graph::TensorType& type, const 
 
 class Planner {
  public:
-  Planner(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned, bool templates)
-      : g_(g), p_(p), target_(target), tuned_(tuned), templates_(templates), versions_(g.values.size()) {}
+  Planner(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned, bool templates,
+          const HostGroups& host)
+      : g_(g), p_(p), target_(target), tuned_(tuned), templates_(templates), host_(host), versions_(g.values.size()) {}
 
   Expected<KernelPlan> run(const StopToken& stop) {
     std::vector<std::optional<std::vector<Layout>>> fixed;
@@ -41,7 +42,9 @@ class Planner {
       keys_.push_back(records::make_task(group.name, group.dag, target_).key);
       const auto it = tuned_.find(keys_.back());
       chosen_.emplace_back();
-      if (it != tuned_.end()) {
+      if (on_host(keys_.size() - 1)) {
+        // Scheduled by rule below.
+      } else if (it != tuned_.end()) {
         if (!it->second.in_layouts) chosen_.back() = it->second.schedule;
       } else if (templates_) {
         chosen_.back() = space::fallback_schedule(group.dag, target_);
@@ -83,7 +86,7 @@ class Planner {
     TW_TRY(schedule::Schedule s, copy_schedule(v.type, plan_.arrays[static_cast<size_t>(from)].layout, layout, target_));
     const int to = array(value, layout);
     plan_.kernels.push_back(
-        {.schedule = std::move(s), .arrays = {from, to}, .name = "layout_of_" + v.name, .task_key = {}, .origin = "default", .space = "rule"});
+        {.schedule = std::move(s), .arrays = {from, to}, .name = "layout_of_" + v.name, .task_key = {}, .origin = "default", .space = "rule", .record = {}});
     ++plan_.copies;
     return to;
   }
@@ -112,21 +115,22 @@ class Planner {
   }
 
   /// By rule, or by the rule with a record's choices.
-  Expected<schedule::Schedule> rule_schedule_for(const graph::Group& group, const Tuned* tuned) const {
+  Expected<schedule::Schedule> rule_schedule_for(const graph::Group& group, const Tuned* tuned, const Target& target) const {
     const std::vector<Layout> layouts = adopted(group);
     std::vector<schedule::LayoutStep> steps;
     for (size_t k = 0; k < layouts.size(); ++k) {
       const int stage = static_cast<int>(k < group.inputs.size() ? k : static_cast<size_t>(group.dag->outputs[k - group.inputs.size()]));
       if (!layouts[k].empty()) steps.push_back({stage, pieces_of(layouts[k])});
     }
-    return tuned ? tuned->in_layouts(steps) : space::rule_schedule(group.dag, target_, steps);
+    return tuned ? tuned->in_layouts(steps) : space::rule_schedule(group.dag, target, steps);
   }
 
   Expected<void> add_group(size_t index) {
     const graph::Group& group = p_.groups[index];
     const auto it = tuned_.find(keys_[index]);
-    const bool tuned = it != tuned_.end();
-    TW_TRY(schedule::Schedule s, chosen_[index] ? Expected<schedule::Schedule>(*chosen_[index]) : rule_schedule_for(group, tuned ? &it->second : nullptr));
+    const bool host = on_host(index), tuned = !host && it != tuned_.end();
+    TW_TRY(schedule::Schedule s, chosen_[index] ? Expected<schedule::Schedule>(*chosen_[index])
+                                                : rule_schedule_for(group, tuned ? &it->second : nullptr, host ? host_.target : target_));
     const std::vector<Layout> layouts = argument_layouts(s);
     TW_ASSERT(layouts.size() == group.inputs.size() + group.outputs.size(), "arguments of kernel " + group.name);
     PlannedKernel k{.schedule = std::move(s),
@@ -134,7 +138,12 @@ class Planner {
                     .group = static_cast<int>(index),
                     .name = group.name,
                     .task_key = keys_[index],
-                    .origin = tuned ? it->second.origin : "default"};
+                    .origin = tuned  ? it->second.origin
+                              : host ? "default, on the processor"
+                                     : "default",
+                    .space = {},
+                    .record = {},
+                    .on_host = host};
     if (tuned) {
       k.space = it->second.space;
       k.record = it->second.record;
@@ -152,11 +161,14 @@ class Planner {
     return {};
   }
 
+  bool on_host(size_t group) const { return host_.groups.contains(static_cast<int>(group)); }
+
   const graph::Graph& g_;
   const graph::Partition& p_;
   const Target& target_;
   const std::map<std::string, Tuned>& tuned_;
   const bool templates_;
+  const HostGroups& host_;
   std::vector<std::string> keys_;                          ///< task key per group
   std::vector<std::optional<schedule::Schedule>> chosen_;  ///< per group: tuned, or its template's fallback; nothing where layouts are adopted
   std::vector<std::optional<Layout>> wanted_;              ///< per value
@@ -173,8 +185,8 @@ std::vector<Layout> argument_layouts(const schedule::Schedule& s) {
 }
 
 Expected<KernelPlan> plan_kernels(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned,
-                                  bool templates, StopToken stop) {
-  return Planner(g, p, target, tuned, templates).run(stop);
+                                  bool templates, const HostGroups& host, StopToken stop) {
+  return Planner(g, p, target, tuned, templates, host).run(stop);
 }
 
 }  // namespace tw::api

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "engine/api/compile.h"
 #include "engine/schedule/schedule.h"
@@ -31,6 +32,7 @@ struct PlannedKernel {
   std::string origin;    ///< as in runtime::Call
   std::string space, record;
   bool tuned = false;
+  bool on_host = false;  ///< of a network for a GPU: for the processor
 };
 
 /// What is computed in which order and layout.
@@ -52,10 +54,17 @@ struct Tuned {
 /// Layouts of a kernel's arguments: placeholders, then outputs.
 std::vector<Layout> argument_layouts(const schedule::Schedule& s);
 
+/// Groups that the processor computes in a network for a GPU.
+struct HostGroups {
+  Target target;         ///< the processor's
+  std::set<int> groups;  ///< indices in the partition
+};
+
 /// Chooses layouts and orders the kernels. Tuned schedules and the fallback points of templates fix the layouts of their arguments; groups without either, and
 /// those tuned where layouts are open, are scheduled by rule and adopt the layouts of their neighbours. Where a kernel wants another layout than there is, one
-/// that copies goes in between. Inputs and outputs of the graph are row-major. Without `templates` all that is not tuned is scheduled by rule.
+/// that copies goes in between. Inputs and outputs of the graph are row-major. Without `templates` all that is not tuned is scheduled by rule,
+/// and so is what the processor computes for a GPU, row-major where its neighbours are.
 Expected<KernelPlan> plan_kernels(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned,
-                                  bool templates, StopToken stop);
+                                  bool templates, const HostGroups& host, StopToken stop);
 
 }  // namespace tw::api

@@ -13,12 +13,14 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
+#include "engine/codegen/cuda/gpu_function.h"
 #include "engine/lower/lower.h"
 #include "engine/measure/frame.h"
 #include "engine/measure/limits.h"
 #include "engine/measure/signature.h"
 #include "engine/measure/worker_process.h"
 #include "engine/records/measure_result.h"
+#include "engine/simulate/legality.h"
 
 namespace tw::measure {
 
@@ -36,7 +38,8 @@ struct Built {
   Status status = Status::ok;
   std::string message;
   Json signature;
-  std::vector<std::byte> object;
+  std::vector<std::byte> object;  ///< for a GPU: the image
+  Json gpu = {};                  ///< for a GPU: runtime::GpuFunction
 };
 
 Expected<std::string> text_of(const Json& header, const char* key) {
@@ -50,8 +53,29 @@ Expected<CurrentTask> read_task(const Json& header) {
   TW_TRY(task.dag, te::parse_dag(dag));
   if (!header.contains("target")) return Error(ErrorCode::parse_error, "Expected a target in a message to the build worker");
   TW_TRY(task.target, target_from_json(header["target"]));
-  task.builder.emplace(task.target, codegen::BuildOptions{.verify = false});
+  if (!task.target.gpu) task.builder.emplace(task.target, codegen::BuildOptions{.verify = false});
   return task;
+}
+
+/// CUDA C++ and machine code, refused where no block of it would fit on a multiprocessor.
+Built build_for_gpu(const tir::Func& func, const target::Gpu& gpu, const Json& signature) {
+  const auto fail = [](const Error& e) { return Built{Status::build_fail, e.text(), {}, {}}; };
+  if (const auto legal = simulate::check_launches(func, gpu); !legal) return fail(legal.error());
+  auto function = codegen::gpu_function(func);
+  if (!function) return fail(function.error());
+  const auto kernels = codegen::add_image(*function, gpu.capability);
+  if (!kernels) return fail(kernels.error());
+  for (size_t i = 0; i < kernels->size() && i < function->launches.size(); ++i) {
+    const runtime::GpuLaunch& l = function->launches[i];
+    const auto& k = (*kernels)[i];
+    const auto threads = static_cast<int>(l.block[0] * l.block[1] * l.block[2]);
+    if (target::occupancy(gpu.capability, threads, k.registers, k.shared_bytes + l.dynamic_shared_bytes).blocks == 0)
+      return fail(
+          Error(ErrorCode::resource_limit, fmt::format("Expected a block that fits on a multiprocessor, found {} threads of {} registers with {} bytes of "
+                                                       "shared memory",
+                                                       threads, k.registers, k.shared_bytes + l.dynamic_shared_bytes)));
+  }
+  return {Status::ok, "", signature, function->images.at(gpu.capability), runtime::to_json(*function)};
 }
 
 Built build(CurrentTask& task, const Json& header) {
@@ -64,9 +88,11 @@ Built build(CurrentTask& task, const Json& header) {
   if (!schedule) return fail(Status::lower_fail, schedule.error());
   const auto func = lower::lower_and_optimize(*schedule, *name, task.target);
   if (!func) return fail(Status::lower_fail, func.error());
+  const Json signature = runtime::to_json(signature_of(*schedule, *name));
+  if (task.target.gpu) return build_for_gpu(*func, *task.target.gpu, signature);
   auto object = task.builder->build({*func});
   if (!object) return fail(Status::build_fail, object.error());
-  return {Status::ok, "", runtime::to_json(signature_of(*schedule, *name)), std::move(*object)};
+  return {Status::ok, "", signature, std::move(*object)};
 }
 
 /// Ends this process and what it started as soon as the other end of the channel is gone, even in the middle of a compilation.
@@ -102,7 +128,8 @@ Expected<void> answer_request(const Frame& request, std::optional<Expected<Curre
                     {"status", records::status_name(built.status)},
                     {"message", built.message},
                     {"seconds", seconds},
-                    {"signature", built.signature}};
+                    {"signature", built.signature},
+                    {"gpu", built.gpu}};
   return write_frame(kChannelFd, header, built.object);
 }
 

@@ -180,8 +180,15 @@ class LocalBuilder final : public Builder {
     TW_TRY(runtime::KernelSignature signature, runtime::signature_from_json(h["signature"]));
     auto artifact = std::make_shared<runtime::Artifact>();
     artifact->target = task.target.str();
-    artifact->object = std::move(frame.payload);
     artifact->kernels = {std::move(signature)};
+    if (task.target.gpu) {
+      if (!h.contains("gpu")) return Error(ErrorCode::parse_error, "Expected code for a GPU from the build worker");
+      TW_TRY(runtime::GpuFunction function, runtime::gpu_function_from_json(h["gpu"]));
+      function.images[task.target.gpu->capability] = std::move(frame.payload);
+      artifact->gpu.push_back(std::move(function));
+    } else {
+      artifact->object = std::move(frame.payload);
+    }
     outcome.artifact = std::move(artifact);
     return outcome;
   }

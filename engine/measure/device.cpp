@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/measure/device.h"
 
+#include <charconv>
+
 #include "engine/base/text.h"
+#include "engine/codegen/cuda/nvrtc.h"
+#include "engine/measure/gpu_runner.h"
 #include "engine/measure/simulated_gpu.h"
+#include "engine/runtime/cuda_device.h"
 
 namespace tw::measure {
 
 namespace {
 
-constexpr std::string_view kSimulated = "sim:";
+constexpr std::string_view kSimulated = "sim:", kCuda = "cuda:";
 
 Error not_for(const std::string& name, const Target& target, const std::string& wanted) {
   return Error(ErrorCode::invalid_argument, fmt::format("Expected {} for code for '{}', found '{}'", wanted, target.str(), printable(name)), "device");
@@ -20,23 +25,56 @@ std::string device_for(const Target& target) { return target.gpu ? std::string(k
 
 bool is_simulated(std::string_view device) { return device.starts_with(kSimulated); }
 
+std::optional<int> cuda_ordinal(std::string_view device) {
+  if (!device.starts_with(kCuda)) return std::nullopt;
+  device.remove_prefix(kCuda.size());
+  int ordinal = -1;
+  const auto [end, error] = std::from_chars(device.data(), device.data() + device.size(), ordinal);
+  if (error != std::errc() || end != device.data() + device.size() || ordinal < 0) return std::nullopt;
+  return ordinal;
+}
+
+Expected<const target::Gpu*> simulated_gpu_named(std::string_view device) {
+  const target::Gpu* gpu = is_simulated(device) ? target::find_gpu(device.substr(kSimulated.size())) : nullptr;
+  if (gpu) return gpu;
+  std::vector<std::string> names;
+  for (const target::Gpu& g : target::gpu_table()) names.push_back(g.name);
+  return Error(ErrorCode::invalid_argument,
+               fmt::format("Expected '{}' and one of {}, found '{}'", kSimulated, fmt::join(names, ", "), printable(std::string(device))), "device");
+}
+
+Expected<Target> target_of(const runtime::GpuProperties& gpu) {
+  const auto like = target::gpu_like(gpu.name, gpu.capability, gpu.memory_bytes, gpu.multiprocessors);
+  if (!like)
+    return Error(ErrorCode::unsupported,
+                 fmt::format("Expected a GPU of a compute capability in the table, found {} with {}", printable(gpu.name), target::arch_name(gpu.capability)));
+  return gpu_target(*like);
+}
+
 Expected<Device> open_device(const std::string& name, const Target& target, const WorkerOptions& workers) {
   if (is_simulated(name)) {
-    const target::Gpu* gpu = target::find_gpu(std::string_view(name).substr(kSimulated.size()));
-    if (!gpu) {
-      std::vector<std::string> names;
-      for (const target::Gpu& g : target::gpu_table()) names.push_back(g.name);
-      return Error(ErrorCode::invalid_argument, fmt::format("Expected '{}' and one of {}, found '{}'", kSimulated, fmt::join(names, ", "), printable(name)),
-                   "device");
-    }
+    TW_TRY(const target::Gpu* gpu, simulated_gpu_named(name));
     if (!target.gpu) return not_for(name, target, fmt::format("the device '{}'", kLocalDevice));
     if (target.gpu->name != gpu->name) return not_for(name, target, fmt::format("the device '{}{}'", kSimulated, target.gpu->name));
     return Device{name, true, simulated_gpu_builder(), simulated_gpu_runner()};
   }
+  if (const auto ordinal = cuda_ordinal(name)) {
+    if (!target.gpu) return not_for(name, target, fmt::format("the device '{}'", kLocalDevice));
+    TW_TRY(const runtime::GpuProperties gpu, runtime::cuda_properties(*ordinal));
+    if (gpu.capability != target.gpu->capability)
+      return not_for(name, target,
+                     fmt::format("a GPU of {}, where '{}' is {} of {},", target::arch_name(target.gpu->capability), name, printable(gpu.name),
+                                 target::arch_name(gpu.capability)));
+    TW_CHECK(codegen::nvrtc_version());
+    TW_TRY(auto builder, local_builder(workers));
+    TW_TRY(auto runner, gpu_runner(name, workers));
+    return Device{name, false, std::move(builder), std::move(runner)};
+  }
   if (name != kLocalDevice)
-    return Error(ErrorCode::invalid_argument, fmt::format("Expected '{}' or '{}' and the name of a GPU, found '{}'", kLocalDevice, kSimulated, printable(name)),
+    return Error(ErrorCode::invalid_argument,
+                 fmt::format("Expected '{}', '{}' and a number, or '{}' and the name of a GPU, found '{}'", kLocalDevice, kCuda, kSimulated, printable(name)),
                  "device");
-  if (target.gpu) return not_for(name, target, fmt::format("the device '{}{}'", kSimulated, target.gpu->name));
+  if (target.gpu) return not_for(name, target, fmt::format("the device '{}{}' or a GPU such as '{}0'", kSimulated, target.gpu->name, kCuda));
   TW_TRY(auto builder, local_builder(workers));
   TW_TRY(auto runner, local_runner(workers));
   return Device{name, false, std::move(builder), std::move(runner)};

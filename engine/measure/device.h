@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/measure/measure.h"
+#include "engine/runtime/gpu_device.h"
 
 namespace tw::measure {
 
@@ -17,12 +18,18 @@ struct Device {
 
 inline constexpr const char* kLocalDevice = "local";
 
-/// `local`: this machine's processors. `sim:a100` and so on: a GPU of the table as a formula, wherever this runs.
+/// `local`: this machine's processors. `cuda:0` and so on: a GPU of this machine. `sim:a100` and so on: a GPU of the table as a formula, wherever this runs.
 /// Errors: invalid_argument for other names, and for a device that does not run code for the target; what opening it gives.
 Expected<Device> open_device(const std::string& name, const Target& target, const WorkerOptions& workers);
 
 /// The device that there is for a target: `local`, or `sim:` and the GPU's name.
 std::string device_for(const Target& target);
+/// The GPU of a name such as `cuda:0`; nothing for other names.
+std::optional<int> cuda_ordinal(std::string_view device);
+/// The GPU of a name such as `sim:a100`. Errors: invalid_argument.
+Expected<const target::Gpu*> simulated_gpu_named(std::string_view device);
+/// A target for a GPU of this machine. Errors: of the driver; unsupported for one that the table knows nothing like.
+Expected<Target> target_of(const runtime::GpuProperties& gpu);
 /// Whether the name is one of a simulated device.
 bool is_simulated(std::string_view device);
 

@@ -14,8 +14,8 @@
 
 namespace tw::measure {
 
-DeviceLock::DeviceLock() {
-  const std::string path = fmt::format("/dev/shm/tilewright-measure-{}.lock", ::getuid());
+DeviceLock::DeviceLock(const std::string& device) {
+  const std::string path = fmt::format("/dev/shm/tilewright-measure-{}{}{}.lock", ::getuid(), device.empty() ? "" : "-", device);
   fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 

@@ -56,12 +56,12 @@ std::optional<std::string> judge_values(const MeasureJob& job, const MeasureRepl
   return complaint;
 }
 
-double physical_floor_s(const te::Dag& dag, double peak_flops) {
-  constexpr double kMargin = 0.9, kConditions = 0.5, kNarrow = 4, kWinograd = 5.0625;  // (3 * 6 / 8)^2: tiles of 6x6
+double physical_floor_s(const te::Dag& dag, double peak_flops, double narrow) {
+  constexpr double kMargin = 0.9, kConditions = 0.5, kWinograd = 5.0625;  // (3 * 6 / 8)^2: tiles of 6x6
   if (peak_flops <= 0) return 0;
   double flops = static_cast<double>(te::flops(dag)) * (has_conditions(dag) ? kConditions : 1);
   if (std::any_of(dag.ops.begin(), dag.ops.end(), may_be_winograd)) flops /= kWinograd;
-  return kMargin * flops / (peak_flops * (has_narrow_types(dag) ? kNarrow : 1));
+  return kMargin * flops / (peak_flops * (has_narrow_types(dag) ? narrow : 1));
 }
 
 std::optional<std::string> judge_times(const MeasureReply& reply, double wall_s) {

@@ -107,4 +107,8 @@ Roofline measure_roofline(const runtime::ThreadPool& pool, double seconds) {
   return roof;
 }
 
+Roofline gpu_roofline(const target::Gpu& gpu) {
+  return {target::peak_flops(gpu), {{gpu.l2_bytes, gpu.l2_bytes_per_s}, {gpu.memory_bytes, gpu.memory_bytes_per_s * gpu.memory_efficiency}}};
+}
+
 }  // namespace tw::measure

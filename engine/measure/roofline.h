@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/runtime/thread_pool.h"
+#include "engine/target/gpu.h"
 
 namespace tw::measure {
 
@@ -25,6 +26,9 @@ struct Roofline {
   /// Whether memory and not arithmetic sets that time.
   bool memory_bound(double flops, double bytes) const;
 };
+
+/// Of a GPU by its data sheet, with what is reached of its memory's bandwidth: not measured.
+Roofline gpu_roofline(const target::Gpu& gpu);
 
 /// Takes about `seconds`.
 Roofline measure_roofline(const runtime::ThreadPool& pool, double seconds);

@@ -9,6 +9,7 @@
 #include "engine/base/dtype.h"
 #include "engine/base/expected.h"
 #include "engine/base/json_fwd.h"
+#include "engine/runtime/gpu_code.h"
 
 namespace tw::runtime {
 
@@ -44,11 +45,13 @@ struct KernelSignature {
   std::vector<ArgSpec> args;  ///< inputs, then outputs
 };
 
-/// Compiled code for one target: a relocatable object file and the kernels in it.
+/// Compiled code for one target: a relocatable object file and the kernels in it. For a GPU what it runs stands in `gpu`; the object holds what the processor
+/// does for it, if anything.
 struct Artifact {
   std::string target;  ///< Target::str()
   std::vector<std::byte> object;
   std::vector<KernelSignature> kernels;
+  std::vector<GpuFunction> gpu;
 };
 
 /// Errors: invalid_argument unless every dimension has exactly one open piece (factor 0), outside its other pieces, and transforms exist.

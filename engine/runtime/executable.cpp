@@ -24,7 +24,7 @@ namespace {
 // File: Header, then `sections` times {uint64 raw bytes, one zstd frame}: the description as JSON, the object, the constants; then Trailer.
 // All numbers are little-endian. What is known only at the end stands there, so that a file of any size is written section by section.
 constexpr char kMagic[8] = {'T', 'W', 'X', '\r', '\n', '\x1a', '\n', '\0'};
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3, kOldestVersion = 2;  // 2: without code for GPUs
 constexpr int kCompressionLevel = 3;
 constexpr uint64_t kMaxRawBytes = uint64_t{16} << 30;  ///< of one section
 
@@ -106,8 +106,9 @@ Expected<std::string_view> checked_payload(const std::string& bytes, const std::
     return Error(ErrorCode::parse_error, "Expected a Tilewright executable (.twx), found another kind of file or one cut short", path);
   }
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.version != kVersion) {
-    return Error(ErrorCode::version, fmt::format("Expected version {} of the executable format, found {}", kVersion, header.version), path);
+  if (header.version < kOldestVersion || header.version > kVersion) {
+    return Error(ErrorCode::version, fmt::format("Expected version {} to {} of the executable format, found {}", kOldestVersion, kVersion, header.version),
+                 path);
   }
   Trailer trailer;
   if (bytes.size() < sizeof header + sizeof trailer) return Error(ErrorCode::corrupt, "The file is cut short", path);

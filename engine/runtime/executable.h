@@ -34,6 +34,7 @@ struct Call {
   std::string record;  ///< trial that it comes from, such as "session 3 (xgb), trial 12"; empty if nothing was measured
   double flops = 0;
   std::vector<std::string> nodes;  ///< graph nodes it computes
+  bool on_host = false;            ///< of a network for a GPU: code of `Artifact::object`, run by the processor
 };
 
 /// A compiled network: a value that can be saved as one file (.twx) and run by GraphExecutor.

@@ -103,7 +103,31 @@ Expected<Call> call_from_json(const Json& json) {
     if (!node.is_string()) return malformed("node names as text");
     call.nodes.push_back(node.get<std::string>());
   }
+  if (const auto host = json.find("on_host"); host != json.end()) {  // not in files of version 2
+    if (!host->is_boolean()) return malformed("\"on_host\" as true or false");
+    call.on_host = host->get<bool>();
+  }
   return call;
+}
+
+Json gpu_to_json(const GpuFunction& f, Blobs& blobs) {
+  Json json = to_json(f);
+  json["images"] = Json::array();
+  for (const auto& [capability, image] : f.images) json["images"].push_back(Json{{"capability", capability}, {"data", blobs.add(image)}});
+  return json;
+}
+
+Expected<GpuFunction> gpu_from_json(const Json& json, std::span<const std::shared_ptr<const Bytes>> blobs) {
+  TW_TRY(GpuFunction f, gpu_function_from_json(json));
+  TW_TRY(const Json* images, list(json, "images"));
+  for (const Json& image : *images) {
+    TW_TRY(const int64_t capability, integer(image, "capability"));
+    TW_TRY(const int64_t data, integer(image, "data"));
+    if (data < 0 || data >= static_cast<int64_t>(blobs.size()) || capability < 0 || capability > INT16_MAX)
+      return unfit(fmt::format("An image of the kernel \"{}\" names bytes {} of {}", f.symbol, data, blobs.size()));
+    f.images[static_cast<int>(capability)] = *blobs[static_cast<size_t>(data)];
+  }
+  return f;
 }
 
 int64_t row_major_bytes(const ArgSpec& spec) {
@@ -149,6 +173,22 @@ Expected<void> check_call(const Executable& e, const Call& call, const std::unor
   return {};
 }
 
+/// What does not run on the processor needs a function of the GPU with as many arguments.
+Expected<void> check_gpu_calls(const Executable& e) {
+  if (!e.artifact.target.starts_with("cuda")) return {};
+  std::unordered_map<std::string, const GpuFunction*> functions;
+  for (const GpuFunction& f : e.artifact.gpu) functions[f.symbol] = &f;
+  for (const Call& call : e.calls) {
+    if (call.on_host) continue;
+    const auto it = functions.find(call.symbol);
+    if (it == functions.end()) return unfit(fmt::format("Call \"{}\" names the kernel \"{}\", for which the file has no GPU code", call.name, call.symbol));
+    if (it->second->arguments != static_cast<int>(call.slots.size()))
+      return unfit(
+          fmt::format("The GPU code of \"{}\" takes {} arrays, call \"{}\" gives {}", call.symbol, it->second->arguments, call.name, call.slots.size()));
+  }
+  return {};
+}
+
 }  // namespace
 
 int Blobs::add(const Bytes& bytes) {
@@ -181,12 +221,16 @@ Json executable_to_json(const Executable& e, Blobs& blobs) {
                          {"space", c.space},
                          {"record", c.record},
                          {"flops", c.flops},
-                         {"nodes", c.nodes}});
+                         {"nodes", c.nodes},
+                         {"on_host", c.on_host}});
   }
+  Json gpu = Json::array();
+  for (const GpuFunction& f : e.artifact.gpu) gpu.push_back(gpu_to_json(f, blobs));
   return Json{{"name", e.name},
               {"target", e.target},
               {"artifact_target", e.artifact.target},
               {"kernels", kernels},
+              {"gpu", gpu},
               {"slots", slots},
               {"calls", calls},
               {"inputs", e.inputs},
@@ -208,6 +252,13 @@ Expected<Executable> executable_from_json(const Json& json, std::span<const std:
   for (const Json& k : *kernels) {
     TW_TRY(KernelSignature signature, signature_from_json(k));
     e.artifact.kernels.push_back(std::move(signature));
+  }
+  if (json.contains("gpu")) {  // not in files of version 2
+    TW_TRY(const Json* gpu, list(json, "gpu"));
+    for (const Json& f : *gpu) {
+      TW_TRY(GpuFunction function, gpu_from_json(f, blobs));
+      e.artifact.gpu.push_back(std::move(function));
+    }
   }
   TW_TRY(const Json* slots, list(json, "slots"));
   for (const Json& s : *slots) {
@@ -257,7 +308,7 @@ Expected<void> check_executable(const Executable& e) {
   std::unordered_map<std::string, const KernelSignature*> kernels;
   for (const KernelSignature& k : e.artifact.kernels) kernels[k.name] = &k;
   for (const Call& call : e.calls) TW_CHECK(check_call(e, call, kernels));
-  return {};
+  return check_gpu_calls(e);
 }
 
 }  // namespace tw::runtime

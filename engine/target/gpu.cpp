@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cstdlib>
 
 namespace tw::target {
 
@@ -68,6 +70,29 @@ const GpuArch& gpu_arch(int capability) {
 }
 
 double peak_flops(const Gpu& gpu) { return 2.0 * gpu_arch(gpu.capability).fp32_rate * gpu.multiprocessors * gpu.clock_mhz * 1e6; }
+
+double narrow_speedup(const Gpu& gpu) {
+  const GpuArch& arch = gpu_arch(gpu.capability);
+  return std::max(4.0, 2.0 * arch.tensor_rate * gpu.tensor_share / arch.fp32_rate);
+}
+
+std::optional<Gpu> gpu_like(std::string_view name, int capability, int64_t memory_bytes, int multiprocessors) {
+  std::string spoken(name);
+  for (char& c : spoken) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const Gpu* best = nullptr;
+  const auto worse = [&](const Gpu& a, const Gpu& b) { return std::abs(a.memory_bytes - memory_bytes) > std::abs(b.memory_bytes - memory_bytes); };
+  for (const bool by_name : {true, false}) {
+    for (const Gpu& g : gpu_table()) {
+      const bool named = spoken.find(g.name.substr(0, g.name.find('-'))) != std::string::npos;
+      if (g.capability == capability && (named || !by_name) && (!best || worse(*best, g))) best = &g;
+    }
+    if (best) break;
+  }
+  if (!best) return std::nullopt;
+  Gpu out = *best;
+  if (multiprocessors > 0) out.multiprocessors = multiprocessors;
+  return out;
+}
 
 std::string arch_name(int capability) { return fmt::format("sm_{}", capability); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,12 @@ const Gpu* find_gpu_of(int capability);
 const GpuArch& gpu_arch(int capability);
 /// Multiply-adds in float32 on all multiprocessors, in FLOP/s.
 double peak_flops(const Gpu& gpu);
+/// How many times faster than that arithmetic of 8 and 16 bits can be: on tensor units, which do 8 bits at twice the rate of 16, where there are any; else 4.
+double narrow_speedup(const Gpu& gpu);
+/// The GPU of the table that a card is, by the name that its driver gives it ("NVIDIA A100-SXM4-80GB"), its capability and its memory, with the card's own
+/// numbers in place of the table's where `multiprocessors` is not 0. Null if the table has none of this capability and name; the nearest of the same capability
+/// serves for cards that the table does not name.
+std::optional<Gpu> gpu_like(std::string_view name, int capability, int64_t memory_bytes, int multiprocessors);
 /// "sm_80"
 std::string arch_name(int capability);
 

@@ -48,7 +48,7 @@ Expected<SampledNetwork> sample_network(const Bench& bench, const std::string& n
   TW_TRY(const auto tuned, executor_of(loaded, bench.db.get(), false, bench.options.seed));
   TW_TRY(const auto untuned, executor_of(loaded, nullptr, false, bench.options.seed));
   TW_TRY(const auto plain, executor_of(loaded, nullptr, true, bench.options.seed));
-  const auto timed = [](runtime::GraphExecutor& e) { return [&e]() -> Expected<double> { return median_call_s([&e] { e.run(); }, kNetworkSampleSeconds); }; };
+  const auto timed = [](runtime::GraphExecutor& e) { return [&e]() -> Expected<double> { return median_call_s([&e] { e.run().value(); }, kNetworkSampleSeconds); }; };
   std::vector<Contender> contenders{{"tuned", timed(*tuned)}, {"default", timed(*untuned)}, {"plain", timed(*plain)}};
   auto peer = [&]() -> Expected<std::unique_ptr<OnnxRuntime>> {
     if (!bench.wants("onnxruntime")) return Error(ErrorCode::not_applicable, "--against leaves it out");

@@ -45,8 +45,8 @@ struct Project {
   std::vector<HostArray> execute(const runtime::Executable& e, const std::map<std::string, HostArray>& inputs) const {
     auto executor = runtime::GraphExecutor::create(std::make_shared<const runtime::Executable>(e), codegen::load_object(e.artifact.object).value(), 1).value();
     executor->set_inputs(inputs).value();
-    executor->run();
-    return executor->outputs();
+    executor->run().value();
+    return executor->outputs().value();
   }
   void write_export(const api::CExport& c) const {
     write(c.name + ".h", c.header);

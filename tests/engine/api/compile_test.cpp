@@ -22,9 +22,9 @@ class CompileTest : public QObject {
     auto module = codegen::load_object(e.artifact.object);
     auto executor = runtime::GraphExecutor::create(std::make_shared<const runtime::Executable>(e), std::move(*module), threads).value();
     executor->set_inputs(inputs).value();
-    executor->run();
-    executor->run();  // a second run starts from what the first left in the arena
-    return executor->outputs();
+    executor->run().value();
+    executor->run().value();  // a second run starts from what the first left in the arena
+    return executor->outputs().value();
   }
   /// A record for every task with a template: a valid point chosen by seed.
   std::map<std::string, records::Record> random_records(const api::Network& n, uint64_t seed) {

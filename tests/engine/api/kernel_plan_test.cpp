@@ -51,8 +51,8 @@ class KernelPlanTest : public QObject {
     const auto want = graph::evaluate(g, inputs).value();
     auto executor = runtime::GraphExecutor::create(std::make_shared<const runtime::Executable>(e), *codegen::load_object(e.artifact.object), 1).value();
     executor->set_inputs(inputs).value();
-    executor->run();
-    const auto got = executor->outputs();
+    executor->run().value();
+    const auto got = executor->outputs().value();
     for (size_t i = 0; i < want.size(); ++i)
       if (api::compare(got[i], want[i]).max_rel > 1e-5) return -1;
     return static_cast<int>(std::count_if(e.calls.begin(), e.calls.end(), [](const runtime::Call& c) { return c.task_key.empty(); }));

@@ -38,9 +38,9 @@ class StorageTest : public QObject {
     const auto want = graph::evaluate(g, inputs).value();
     auto executor = runtime::GraphExecutor::create(std::make_shared<const runtime::Executable>(e), codegen::load_object(e.artifact.object).value(), 1).value();
     executor->set_inputs(inputs).value();
-    executor->run();
-    executor->run();
-    const auto got = executor->outputs();
+    executor->run().value();
+    executor->run().value();
+    const auto got = executor->outputs().value();
     for (size_t o = 0; o < want.size(); ++o) {
       double largest = 1, off = 0;
       for (int64_t i = 0; i < want[o].num_elements(); ++i) {

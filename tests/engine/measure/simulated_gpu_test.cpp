@@ -95,7 +95,7 @@ class SimulatedGpuTest : public QObject {
                                                  {"sim:t4", a100, "'sim:a100'"},
                                                  {"sim:a100", cpu, "'local'"},
                                                  {"local", a100, "'sim:a100'"},
-                                                 {"cuda:0", a100, "'local' or 'sim:'"}}) {
+                                                 {"cuda:x", a100, "'local', 'cuda:' and a number, or 'sim:'"}}) {
       const auto opened = measure::open_device(device, target, {});
       QVERIFY2(!opened, device);
       QCOMPARE(opened.error().code, ErrorCode::invalid_argument);

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/measure/gpu_role.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include "engine/base/json.h"
+#include "engine/base/text.h"
+#include "engine/measure/device_lock.h"
+#include "engine/measure/gpu_candidate.h"
+#include "engine/measure/input_cache.h"
+#include "engine/measure/interpreted_gpu.h"
+#include "engine/measure/limits.h"
+#include "engine/measure/worker_process.h"
+
+namespace tw::measure {
+
+namespace {
+
+bool asker_is_there() {
+  pollfd channel{kChannelFd, POLLRDHUP, 0};
+  return ::poll(&channel, 1, 0) <= 0;
+}
+
+class GpuServer {
+ public:
+  int serve() {
+    raise_priority();
+    if (!write_frame(kChannelFd, Json{{"hello", "gpu"}, {"protocol", kProtocolVersion}})) return 1;
+    for (;;) {
+      auto request = read_frame(kChannelFd);
+      if (!request) return 1;
+      if (!*request) return leave(0);
+      const auto answered = answer(**request);
+      if (!answered) return leave(1);
+      if (!*answered) return leave(0);
+    }
+  }
+
+ private:
+  /// A corrupt context must not be taken down in order: the driver may hang or abort over it.
+  int leave(int code) {
+    if (lost_) _exit(code);
+    return code;
+  }
+
+  /// False if this process is of no use any more.
+  Expected<bool> answer(const Frame& request) {
+    TW_TRY(const MeasureJob job, measure_job_from_json(request.header));
+    const auto refuse = [&](const Error& why) -> Expected<bool> {
+      MeasureReply reply;
+      reply.id = job.id;
+      reply.message = why.text();
+      TW_CHECK(write_frame(kChannelFd, reply_header(reply)));
+      return true;
+    };
+    const Json& h = request.header;
+    if (!h.contains("device") || !h["device"].is_string() || !h.contains("gpu"))
+      return Error(ErrorCode::parse_error, "Expected a device and code for it in a message to the GPU's worker");
+    auto function = runtime::gpu_function_from_json(h["gpu"]);
+    if (!function) return refuse(function.error());
+    if (auto opened = open(h["device"].get<std::string>()); !opened) return refuse(opened.error());
+    function->images[device_->properties().capability] = request.payload;
+    const auto inputs = inputs_.get(job);
+    if (!inputs) return refuse(inputs.error());
+    if (!lock_->acquire(&asker_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
+    TW_CHECK(write_frame(kChannelFd, Json{{"started", job.id}}));
+    std::vector<std::byte> payload;
+    const GpuCandidate candidate{job, *function, *inputs, [&] { return write_frame(kChannelFd, Json{{"running", job.id}}); }};
+    auto reply = run_gpu_candidate(*device_, candidate, payload, lost_);
+    lock_->release();
+    if (!reply) return reply.error();
+    Json header = reply_header(*reply);
+    header["lost"] = lost_;
+    TW_CHECK(write_frame(kChannelFd, header, reply->status == records::Status::ok ? std::span<const std::byte>(payload) : std::span<const std::byte>()));
+    return !lost_;
+  }
+
+  Expected<void> open(const std::string& name) {
+    if (device_ && device_->name() == name) return {};
+    device_.reset();
+    TW_TRY(device_, open_gpu(name));
+    lock_.emplace(device_->properties().uuid.empty() ? name : device_->properties().uuid);
+    return {};
+  }
+
+  std::unique_ptr<runtime::GpuDevice> device_;
+  std::optional<DeviceLock> lock_;
+  InputCache inputs_;
+  bool lost_ = false;
+};
+
+}  // namespace
+
+int gpu_role() { return GpuServer().serve(); }
+
+}  // namespace tw::measure

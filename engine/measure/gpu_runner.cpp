@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/measure/gpu_runner.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/base/json.h"
+#include "engine/base/text.h"
+#include "engine/measure/judge.h"
+#include "engine/measure/process_runner.h"
+#include "engine/measure/worker_path.h"
+
+namespace tw::measure {
+
+namespace {
+
+using records::Status;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kRecycledAfter = 200;
+constexpr double kClockMargin = 1.1;  ///< single cards run faster than the table says
+
+class GpuRunner final : public ProcessRunner {
+ public:
+  GpuRunner(std::string worker, std::string device, const WorkerOptions& options)
+      : ProcessRunner(std::move(worker), "gpu", options), device_(std::move(device)) {}
+
+ private:
+  Expected<Answer> ask(const MeasureJob& job, const runtime::Artifact& artifact, const StopFd& stop_fd) override {
+    if (artifact.gpu.size() != 1 || artifact.gpu[0].images.size() > 1)
+      return Error(ErrorCode::infrastructure, fmt::format("Expected one kernel with one image, found {}", artifact.gpu.size()));
+    const runtime::GpuFunction& f = artifact.gpu[0];
+    Json header = to_json(job);
+    header["device"] = device_;
+    header["gpu"] = runtime::to_json(f);
+    if (++asked_ % kRecycledAfter == 0) drop_worker();
+    const auto start = Clock::now();
+    const auto wall = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+    const auto blamed = [&](Status status, std::string message) {
+      MeasureReply reply;
+      reply.id = job.id;
+      reply.status = status;
+      reply.message = std::move(message);
+      return Answer{std::move(reply), wall()};
+    };
+    TW_TRY(Frame frame,
+           exchange(header, f.images.empty() ? std::span<const std::byte>() : std::span<const std::byte>(f.images.begin()->second), kQueueSeconds, stop_fd));
+    if (frame.header.contains("started")) {
+      TW_TRY(frame, wait_for_frame(Clock::now() + in_seconds(job.startup_limit_s + kPatience), stop_fd));
+    }
+    if (frame.header.contains("running")) {
+      auto next = wait_for_frame(Clock::now() + in_seconds(job.run_limit_s), stop_fd);
+      if (!next && next.error().code == ErrorCode::timeout) return blamed(Status::run_timeout, fmt::format("The run took more than {:g} s", job.run_limit_s));
+      if (!next && next.error().code == ErrorCode::crash) return blamed(Status::run_crash, next.error().text());
+      if (!next) return next.error();
+      frame = std::move(*next);
+    }
+    TW_TRY(MeasureReply reply, reply_in(frame, job));
+    const auto lost = frame.header.find("lost");
+    if (lost != frame.header.end() && lost->is_boolean() && lost->get<bool>()) drop_worker();
+    return Answer{std::move(reply), wall()};
+  }
+
+  void check_floor(const records::Task& task, const MeasureJob&, records::MeasureResult& result, const StopFd&) override {
+    if (!task.target.gpu) return;
+    const double floor = physical_floor_s(*task.dag, kClockMargin * target::peak_flops(*task.target.gpu), target::narrow_speedup(*task.target.gpu));
+    if (result.seconds() >= floor) return;
+    result.message = fmt::format("{} is less than the {} that {} needs for the task's arithmetic", si_text(result.seconds(), "s"), si_text(floor, "s"),
+                                 task.target.gpu->description);
+    result.status = Status::bad_timing;
+  }
+
+  const std::string device_;
+  int asked_ = 0;
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<Runner>> gpu_runner(const std::string& device, const WorkerOptions& options) {
+  TW_TRY(std::string worker, find_worker(options.worker_path));
+  return std::unique_ptr<Runner>(std::make_unique<GpuRunner>(std::move(worker), device, options));
+}
+
+}  // namespace tw::measure

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+
+#include "engine/measure/device.h"
+#include "engine/measure/gpu_runner.h"
+#include "engine/space/template.h"
+#include "tests/engine/measure/fixtures.h"
+
+using namespace tw;
+using measure::BuildOutcome;
+using records::MeasureResult;
+using records::Status;
+
+namespace {
+
+/// The doubling task for a GPU, and a "kernel" of the stand-in driver's language (tests/support/fake_cuda.cpp) for it.
+records::Task gpu_doubling_task() {
+  const records::Task cpu = test::doubling_task();
+  return records::make_task(cpu.name, cpu.dag, gpu_target(*target::find_gpu("h200")));
+}
+
+BuildOutcome fake_kernel(const std::string& action) {
+  auto artifact = std::make_shared<runtime::Artifact>();
+  artifact->kernels = {test::doubling_signature()};
+  runtime::GpuFunction f;
+  f.symbol = "kernel";
+  f.arguments = 2;
+  f.launches = {{"kernel", {1, 1, 1}, {32, 1, 1}, 0, {0, 1}}};
+  const std::string text = "kernel " + action;
+  for (const char c : text) f.images[90].push_back(static_cast<std::byte>(c));
+  f.images[90].push_back(std::byte{0});
+  artifact->gpu.push_back(f);
+  return {Status::ok, "", artifact, 0};
+}
+
+}  // namespace
+
+/// The worker that owns a GPU, on a stand-in for the driver and on a GPU that is interpreted.
+class GpuRunnerTest : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<measure::Runner> runner_;
+  static measure::WorkerOptions options() {
+    measure::WorkerOptions o;
+    o.worker_path = TW_BIN_DIR "/tw-worker";
+    o.jobs = 1;
+    return o;
+  }
+  std::vector<MeasureResult> run(const std::vector<std::string>& actions, measure::RunOptions o = {}) {
+    std::vector<BuildOutcome> builds;
+    for (const std::string& a : actions) builds.push_back(fake_kernel(a));
+    return runner_->run(gpu_doubling_task(), builds, o, {});
+  }
+  static void fine(const MeasureResult& r) {
+    QVERIFY2(r.ok() && r.verified, (std::string(records::status_name(r.status)) + ": " + r.message).c_str());
+    QVERIFY(r.seconds() > 0 && r.run_s > 0);
+  }
+  static void failed(const MeasureResult& r, Status status, const char* with) {
+    QVERIFY2(r.status == status && r.message.find(with) != std::string::npos, (std::string(records::status_name(r.status)) + ": " + r.message).c_str());
+  }
+
+ private Q_SLOTS:
+  void init() {
+    qputenv("TW_CUDA_DRIVER", TW_FAKE_CUDA_LIBRARY);
+    qputenv("TW_FAKE_CUDA", "");
+    runner_ = measure::gpu_runner("cuda:0", options()).value();
+  }
+
+  void good_and_wrong_kernels() {
+    const auto r = run({"double 1000", "nothing", "double 999", "wild 1000", "double 1000"});
+    fine(r[0]);
+    QVERIFY(qAbs(r[0].seconds() - 1e-7) < 1e-9);  // as the stand-in's clock goes
+    QVERIFY(r[0].inner > 1);                      // a short kernel is timed in series
+    failed(r[1], Status::wrong_output, "never wrote 1000 elements of output \"y\"");
+    failed(r[2], Status::wrong_output, "never wrote 1 elements of output \"y\", first element 999");
+    failed(r[3], Status::wrong_output, "wrote outside argument \"y\", 12 bytes past its end");
+    fine(r[4]);
+  }
+
+  /// An error that corrupts the context costs the candidate, not the next one.
+  void sticky_errors_end_the_worker() {
+    const auto r = run({"double 1000", "fail 700", "double 1000"});
+    fine(r[0]);
+    failed(r[1], Status::run_crash, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+    fine(r[2]);
+  }
+
+  void kernels_that_never_end() {
+    measure::RunOptions o;
+    o.timeout_s = 0.5;
+    const auto r = run({"hang", "double 1000"}, o);
+    failed(r[0], Status::run_timeout, "The run took more than 0.5 s");
+    fine(r[1]);
+  }
+
+  void refused_launches_and_images() {
+    qputenv("TW_FAKE_CUDA", "launch=701");
+    failed(run({"double 1000"})[0], Status::load_fail, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES");
+    runner_ = measure::gpu_runner("cuda:0", options()).value();
+    qputenv("TW_FAKE_CUDA", "memory=4096");
+    failed(run({"double 1000"})[0], Status::out_of_memory, "CUDA_ERROR_OUT_OF_MEMORY");
+  }
+
+  /// Not the candidate's fault.
+  void machines_without_a_usable_gpu() {
+    const std::pair<const char*, const char*> machines[] = {{"devices=0", "Expected a GPU that NVIDIA's driver shows to this process, found none"},
+                                                            {"init=999", "Expected NVIDIA's driver to start, found CUDA_ERROR_UNKNOWN (999)"}};
+    for (const auto& [machine, words] : machines) {
+      qputenv("TW_FAKE_CUDA", machine);
+      runner_ = measure::gpu_runner("cuda:0", options()).value();
+      failed(run({"double 1000"})[0], Status::infra, words);
+    }
+    qputenv("TW_CUDA_DRIVER", "/nonexistent/libcuda.so.1");
+    runner_ = measure::gpu_runner("cuda:0", options()).value();
+    failed(run({"double 1000"})[0], Status::infra, "Expected NVIDIA's driver (/nonexistent/libcuda.so.1) on this machine, found none");
+  }
+
+  /// The same way through the worker, where the kernel is what the schedule says.
+  void interpreted() {
+    const records::Task task = gpu_doubling_task();
+    records::Candidate c;
+    c.steps = space::default_schedule(task.dag, task.target).steps();
+    const auto builds = measure::local_builder(options()).value()->build(task, std::vector<records::Candidate>{c}, {});
+    if (builds[0].message.find("NVRTC") != std::string::npos) QSKIP("without NVRTC nothing is built for a GPU");
+    QVERIFY2(builds[0].status == Status::ok, builds[0].message.c_str());
+    QCOMPARE(builds[0].artifact->gpu.at(0).images.size(), size_t{1});
+    runner_ = measure::gpu_runner("sim:h200", options()).value();
+    fine(runner_->run(task, builds, {}, {})[0]);
+  }
+
+  void devices_by_name() {
+    const Target h200 = gpu_target(*target::find_gpu("h200")), a100 = gpu_target(*target::find_gpu("a100"));
+    QCOMPARE(measure::cuda_ordinal("cuda:3").value_or(-1), 3);
+    QVERIFY(!measure::cuda_ordinal("cuda:x") && !measure::cuda_ordinal("cuda:") && !measure::cuda_ordinal("cuda:-1") && !measure::cuda_ordinal("sim:a100"));
+    const auto wrong = measure::open_device("cuda:0", a100, options());
+    QVERIFY2(!wrong && wrong.error().message.find("sm_80") != std::string::npos, wrong ? "opened" : wrong.error().message.c_str());
+    QVERIFY(!measure::open_device("cuda:0", host_target(), options()));
+    QVERIFY(!measure::open_device("cuda:7", h200, options()));
+  }
+};
+
+QTEST_APPLESS_MAIN(GpuRunnerTest)
+#include "gpu_runner_test.moc"
