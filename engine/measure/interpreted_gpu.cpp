@@ -23,6 +23,14 @@ struct InterpretedFunction final : runtime::GpuLoaded {
   double seconds = 0;
 };
 
+Expected<double> seconds_of(const tir::Func& func, const target::Gpu& gpu) {
+  TW_CHECK(simulate::check_launches(func, gpu));
+  TW_TRY(const auto facts, simulate::launch_facts(func));
+  double seconds = 0;
+  for (const simulate::LaunchFacts& l : facts) seconds += simulate::kernel_time(l, gpu).total;
+  return seconds;
+}
+
 class InterpretedGpu final : public runtime::GpuDevice {
  public:
   explicit InterpretedGpu(const target::Gpu& gpu) : gpu_(gpu) {
@@ -70,9 +78,7 @@ class InterpretedGpu final : public runtime::GpuDevice {
   Expected<std::unique_ptr<runtime::GpuLoaded>> load(const runtime::GpuFunction& f) override {
     TW_TRY(tir::Func func, tir::parse_func(f.loops));
     auto loaded = std::make_unique<InterpretedFunction>(std::move(func));
-    TW_CHECK(simulate::check_launches(loaded->func, gpu_));
-    TW_TRY(const auto facts, simulate::launch_facts(loaded->func));
-    for (const simulate::LaunchFacts& l : facts) loaded->seconds += simulate::kernel_time(l, gpu_).total;
+    TW_TRY(loaded->seconds, seconds_of(loaded->func, gpu_));
     return std::unique_ptr<runtime::GpuLoaded>(std::move(loaded));
   }
 
@@ -129,6 +135,11 @@ class InterpretedGpu final : public runtime::GpuDevice {
 };
 
 }  // namespace
+
+Expected<double> simulated_seconds(const runtime::GpuFunction& function, const target::Gpu& gpu) {
+  TW_TRY(const tir::Func func, tir::parse_func(function.loops));
+  return seconds_of(func, gpu);
+}
 
 std::unique_ptr<runtime::GpuDevice> interpreted_gpu(const target::Gpu& gpu) { return std::make_unique<InterpretedGpu>(gpu); }
 

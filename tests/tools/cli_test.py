@@ -441,6 +441,37 @@ class MainJob(CliCase):
         self.assert_sentence(2, "bench", "cpu", "--only", "no such case", has="no such case")
         self.assert_sentence(2, "bench", "cpu", "--threads", "0", has="--threads")
 
+    def test_networks_on_gpus(self):
+        """Without a GPU: compiled for one, run in the interpreter, with simulated times; and one sentence where a real one is asked for."""
+        db, twx = self.path("g.twdb"), self.path("g.twx")
+        no_gpu = {"TW_CUDA_DRIVER": "/nonexistent/libcuda.so.1"}
+        report = tw_json("tune", self.model, "--target", "cuda:a100", "--device", "sim:a100", "--trials-per-task", "2", "--db", db)
+        self.assertTrue(report["simulated"])
+        compiled = tw_json("compile", self.model, "--target", "cuda:a100", "--db", db, "-o", twx)
+        self.assertTrue(any("simulated" in k["origin"] or k["record"] for k in compiled["kernels"]), compiled["kernels"])
+        ran = tw_json("run", twx, "--device", "sim:a100", "--random-input", "--check", "--profile")
+        self.assertTrue(ran["check"]["passed"] and ran["simulated"])
+        self.assertGreater(ran["latency"]["min_s"], 0)
+        self.assertEqual(len(ran["profile"]), len(compiled["kernels"]))
+        host = tw_json("compile", self.model, "--target", "cuda:a100", "--on-host", "dense", "-o", twx)["kernels"]
+        self.assertTrue(any(k["on_host"] for k in host) and any(not k["on_host"] for k in host), host)
+        self.assertTrue(tw_json("run", twx, "--device", "sim:a100", "--random-input", "--check")["check"]["passed"])
+        for arguments in (["run", twx, "--random-input"], ["tune", self.model, "--target", "cuda", "--device", "cuda:0"], ["check", self.folder, "--device", "cuda:0"],
+                          ["bench", "gpu"]):
+            code, out, err = tw(*arguments, env=no_gpu)
+            self.assertIn(code, (1, 2, 3))
+            self.assertEqual((out, err.count("error: ")), ("", 1), err)
+            self.assertIn("Expected NVIDIA's driver (/nonexistent/libcuda.so.1) on this machine, found none", err)
+        self.assert_sentence(3, "run", twx, "--random-input", "--device", "sim:gtx9", has="a100")
+
+    def test_bench_on_a_simulated_gpu(self):
+        section, = tw_json("bench", "gpu", "--device", "sim:h200", "--suite", "dense", "--only", "dense 1024x1024x1024", "--quick", "--trials", "3")["sections"]
+        self.assertTrue(section["simulated"])
+        self.assertGreater(section["cases"][0]["ours_s"], 0)
+        self.assertIn("simulated", section["notes"])
+        self.assert_sentence(2, "bench", "gpu", "--device", "sim:h200", "--validate-sim", has="simulated device")
+        self.assert_sentence(2, "bench", "cpu", "--device", "cuda:0", has="--device")
+
     def test_second_writer_is_refused(self):
         db = self.path("t.db")
         process = self.start_tuning(db, 100000)

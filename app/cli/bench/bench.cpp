@@ -83,6 +83,11 @@ Expected<void> run(Bench& bench, std::vector<std::pair<int, Section>>& sections)
     folder.emplace(std::move(made));
   }
   TW_TRY(bench.db, db::Database::open(path));
+  if (o.kind == "gpu") {
+    TW_TRY(Section s, o.validate_sim ? simulation_section(bench) : o.suite == "networks" ? gpu_network_section(bench) : gpu_kernel_section(bench));
+    sections.emplace_back(0, std::move(s));
+    return {};
+  }
   for (const int t : threads) {
     TW_TRY(Section s, o.suite == "networks" ? network_section(bench, t) : kernel_section(bench, t));
     sections.emplace_back(t, std::move(s));
@@ -99,6 +104,13 @@ std::string machine_line(const Json& host) {
 int bench(const Options& given) {
   Bench bench{given, allowed_processors(), nullptr};
   Options& o = bench.options;
+  if (o.kind == "gpu" && o.device.empty()) o.device = "cuda:0";
+  if (o.kind == "cpu" && (!o.device.empty() || o.validate_sim)) return fail_usage("Expected --device and --validate-sim with 'tw bench gpu' only");
+  if (!o.time.empty()) {
+    const auto seconds = parse_duration(o.time);
+    if (!seconds) return fail_usage(seconds.error().message);
+    o.time_s = *seconds;
+  }
   if (o.quick) o.trials = std::min<int64_t>(o.trials, 32);
   if (tune::find_strategy(o.tuner) == nullptr) return fail_usage(fmt::format("Expected a tuner that `tw tune --help` names, found '{}'", printable(o.tuner)));
   std::vector<std::pair<int, Section>> sections;
@@ -122,7 +134,8 @@ int bench(const Options& given) {
   fmt::print("{}; {}\n", machine_line(host), today());
   for (const auto& [threads, s] : sections) {
     const Summary summary = summary_of(s.ratios);
-    fmt::print("\n### {}, {} thread{}\n\n{}\n", o.suite, threads, threads > 1 ? "s" : "", s.table);
+    const std::string where = threads == 0 ? o.device : fmt::format("{} thread{}", threads, threads > 1 ? "s" : "");
+    fmt::print("\n### {}, {}\n\n{}\n", o.validate_sim ? "simulated against measured" : o.suite, where, s.table);
     if (summary.cases > 0) {
       fmt::print("- best peer's time over ours: geometric mean {:.2f}, worst {:.2f}, {} of {} below {}\n", summary.geomean, summary.worst, summary.below,
                  summary.cases, kClose);
@@ -147,10 +160,12 @@ Expected<void> Bench::tune(const LoadedNetwork& network, const std::string& path
   if (request.filters.empty()) return {};
   request.network = &network;
   request.model_path = path;
+  if (!options.device.empty()) request.device = options.device;
   request.session.tuner = options.tuner;
   TW_TRY(request.session.tuner_params, resolve_params(tune::find_strategy(options.tuner)->params, Json::object()));
   request.session.seed = options.seed;
   request.session.trials_per_task = options.trials;
+  request.session.time_s = options.time_s;
   TW_TRY(const TuneResult result, tune_network(request, db));
   if (result.report.cancelled) return Error(ErrorCode::cancelled, "Cancelled");
   return {};
@@ -187,23 +202,27 @@ namespace tw::cli {
 void add_bench(Subcommand app, Run& run) {
   auto o = std::make_shared<bench::Options>();
   Subcommand sub = app.command(run, "bench", "Tuned kernels and networks against other libraries and the machine's peak, as tables of ratios", o, bench::bench);
-  sub.option("kind", o->kind, "What runs: cpu").one_of({"cpu"}).show_default();
+  sub.option("kind", o->kind, "Where: cpu, or gpu").one_of({"cpu", "gpu"}).show_default();
   sub.option(
          "--suite", o->suite,
          "dense: matrix products, squares and those of bert_base; conv: every convolution of resnet50 and mobilenet_v2; kernels: both, against OpenBLAS and "
-         "oneDNN; networks: resnet50, resnet18, mobilenet_v2 and bert_base against ONNX Runtime")
+         "oneDNN; networks: resnet50, resnet18, mobilenet_v2 and bert_base against ONNX Runtime. On a GPU, against PyTorch: dense: squares of 1024 to 4096 in "
+         "float32 and float16; conv: resnet50; networks: the first three")
       .one_of({"kernels", "dense", "conv", "networks"})
       .show_default();
-  sub.option("--against", o->against, "Libraries to compare with, found at run time: openblas, onednn, onnxruntime; all if absent")
+  sub.option("--against", o->against, "Libraries to compare with, found at run time: openblas, onednn, onnxruntime, pytorch; all if absent")
       .separated_by(',')
-      .one_of({"openblas", "onednn", "onnxruntime"});
+      .one_of({"openblas", "onednn", "onnxruntime", "pytorch"});
+  sub.option("--device", o->device, "Of gpu: cuda:0 if absent, or sim:h200 for a dry run with simulated times");
+  sub.flag("--validate-sim", o->validate_sim, "Of gpu: how well the simulated GPU orders the trials that --db holds from the real one");
   sub.option("--threads", o->threads, "Numbers of threads, one table each; 1 if absent, 1 and 2 for networks").separated_by(',');
   sub.option("--only", o->only, "Only cases whose name contains this");
   sub.option("--trials", o->trials, "Trials of each task; 0: only what --db holds").range(int64_t{0}, bench::kMaxTrials).show_default();
+  sub.option("--time", o->time, "Time limit of the tuning, such as 90s");
   sub.option("--tuner", o->tuner, "Tuner").show_default();
   sub.option("--seed", o->seed, "Seed of the search and of the data").show_default();
   sub.option("--db", o->db, "Database that keeps the trials: what it holds is not tuned again");
-  sub.option("--python", o->python, "Python that has the package onnxruntime, for networks").show_default();
+  sub.option("--python", o->python, "Python that has the package onnxruntime, for networks, or torch, for gpu").show_default();
   sub.flag("--quick", o->quick, "One case, at most 32 trials");
   sub.flag("--json", o->json, "One JSON document on standard output");
 }

@@ -10,17 +10,19 @@
 #include "app/cli/network.h"
 #include "db/database.h"
 #include "engine/base/json_fwd.h"
+#include "engine/runtime/gpu_device.h"
 
 /// `tw bench`: tuned kernels and networks against other people's, in one run, as ratios.
 namespace tw::cli::bench {
 
 struct Options {
-  std::string kind = "cpu", suite = "kernels", tuner = "xgb", db, only, python = "python3";
+  std::string kind = "cpu", suite = "kernels", tuner = "xgb", db, only, python = "python3", device, time;
   std::vector<std::string> against;  ///< names of libraries; empty: all
   std::vector<int> threads;          ///< empty: as the suite says
   int64_t trials = 128;
   uint64_t seed = 1;
-  bool quick = false, json = false;
+  double time_s = 0;  ///< that tuning may take; 0: as long as the trials take
+  bool quick = false, json = false, validate_sim = false;
 };
 
 /// What a suite gives for one number of threads: its table, what was measured under which conditions, and both as JSON.
@@ -46,6 +48,11 @@ struct Bench {
 
 Expected<Section> kernel_section(const Bench& bench, int threads);
 Expected<Section> network_section(const Bench& bench, int threads);
+/// The same suites on a GPU (Options::device), against PyTorch's calls of cuBLAS and cuDNN; and how well the formula of a simulated GPU orders what was
+/// measured.
+Expected<Section> gpu_kernel_section(const Bench& bench);
+Expected<Section> gpu_network_section(const Bench& bench);
+Expected<Section> simulation_section(const Bench& bench);
 
 /// List items about the states that samples were taken in, empty on one thread; and the same as JSON.
 std::string states_note(const States& states, const std::vector<Sample>& samples);

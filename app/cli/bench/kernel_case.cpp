@@ -32,6 +32,13 @@ std::vector<KernelCase> products() {
   return cases;
 }
 
+std::vector<KernelCase> large_products() {
+  std::vector<KernelCase> cases;
+  for (const DType type : {kFloat32, kFloat16})
+    for (const int64_t n : {1024, 2048, 4096}) cases.push_back(dense_case(n, n, n, type));
+  return cases;
+}
+
 Expected<void> add_convolutions(const std::string& network, std::vector<KernelCase>& cases) {
   const auto models = frontends::zoo();
   const auto model = std::find_if(models.begin(), models.end(), [&](const frontends::ZooModel& m) { return network == m.name; });
@@ -52,8 +59,12 @@ Expected<void> add_convolutions(const std::string& network, std::vector<KernelCa
   return {};
 }
 
-HostArray random_array(const Dims& shape, double scale, Rng& rng) {
-  HostArray a = HostArray::make(kFloat32, shape);
+HostArray random_array(const Dims& shape, DType type, double scale, Rng& rng) {
+  HostArray a = HostArray::make(type, shape);
+  if (type != kFloat32) {
+    for (int64_t i = 0, n = a.num_elements(); i < n; ++i) a.set(i, scale * (2 * rng.uniform_real() - 1));
+    return a;
+  }
   auto* p = reinterpret_cast<float*>(a.data.data());
   for (int64_t i = 0, n = a.num_elements(); i < n; ++i) p[i] = static_cast<float>(scale * (2 * rng.uniform_real() - 1));
   return a;
@@ -61,8 +72,9 @@ HostArray random_array(const Dims& shape, double scale, Rng& rng) {
 
 }  // namespace
 
-KernelCase dense_case(int64_t m, int64_t n, int64_t k) {
-  KernelCase c{fmt::format("dense {}x{}x{}", m, n, k), Kind::dense, {m, k}, {n, k}, {m, n}};
+KernelCase dense_case(int64_t m, int64_t n, int64_t k, DType type) {
+  KernelCase c{fmt::format("dense {}x{}x{}{}", m, n, k, type == kFloat32 ? "" : " " + type.name()), Kind::dense, {m, k}, {n, k}, {m, n}};
+  c.type = type;
   c.flops = 2.0 * static_cast<double>(m * n * k);
   return c;
 }
@@ -90,12 +102,11 @@ KernelCase conv2d_case(int64_t channels, int64_t size, int64_t filters, int64_t 
   return c;
 }
 
-Expected<std::vector<KernelCase>> suite_cases(const std::string& suite) {
+Expected<std::vector<KernelCase>> suite_cases(const std::string& suite, bool gpu) {
   std::vector<KernelCase> cases;
-  if (suite != "conv") cases = products();
-  if (suite != "dense") {
-    for (const char* network : {"resnet50", "mobilenet_v2"}) TW_CHECK(add_convolutions(network, cases));
-  }
+  if (suite != "conv") cases = gpu ? large_products() : products();
+  if (suite != "dense") TW_CHECK(add_convolutions("resnet50", cases));
+  if (suite != "dense" && !gpu) TW_CHECK(add_convolutions("mobilenet_v2", cases));
   return cases;
 }
 
@@ -103,15 +114,15 @@ KernelData make_data(const KernelCase& c, uint64_t seed) {
   Rng rng(seed);
   const double sum_length = c.flops / 2 / static_cast<double>(product(c.result));
   KernelData d;
-  d.data = random_array(c.data, 1, rng);
-  d.weight = random_array(c.weight, 1 / std::sqrt(sum_length), rng);
-  d.bias = random_array({c.bias_elements()}, 1, rng);
+  d.data = random_array(c.data, c.type, 1, rng);
+  d.weight = random_array(c.weight, c.type, 1 / std::sqrt(sum_length), rng);
+  d.bias = random_array({c.bias_elements()}, c.type, 1, rng);
   return d;
 }
 
 Expected<void> add_case(graph::GraphBuilder& b, const KernelCase& c, const KernelData& data) {
-  const int x = b.input(c.name + ".x", {kFloat32, c.data});
-  const int w = c.constant_weight() ? b.constant(c.name + ".w", data.weight) : b.input(c.name + ".w", {kFloat32, c.weight});
+  const int x = b.input(c.name + ".x", {c.type, c.data});
+  const int w = c.constant_weight() ? b.constant(c.name + ".w", data.weight) : b.input(c.name + ".w", {c.type, c.weight});
   if (c.kind != Kind::conv2d) {
     TW_TRY(const auto y, b.node(c.kind == Kind::dense ? "dense" : "matmul", {x, w}, {}, c.name));
     b.output(y[0]);

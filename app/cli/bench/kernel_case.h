@@ -7,7 +7,7 @@
 #include "engine/base/expected.h"
 #include "engine/graph/graph.h"
 
-/// What `tw bench` computes with our kernels and with other libraries': one operator with fixed shapes, float32.
+/// What `tw bench` computes with our kernels and with other libraries': one operator with fixed shapes.
 namespace tw::cli::bench {
 
 enum class Kind { dense, batch_matmul, conv2d };
@@ -19,19 +19,21 @@ struct KernelCase {
   Kind kind = Kind::dense;
   std::vector<int64_t> data, weight, result;
   int64_t stride = 1, pad = 0, groups = 1;
+  DType type = kFloat32;
   double flops = 0;  ///< multiplications and additions of the product; padded taps count
 
   int64_t bias_elements() const { return kind == Kind::conv2d ? weight[0] : 0; }
   bool constant_weight() const { return kind != Kind::batch_matmul; }
 };
 
-KernelCase dense_case(int64_t m, int64_t n, int64_t k);
+KernelCase dense_case(int64_t m, int64_t n, int64_t k, DType type = kFloat32);
 KernelCase batch_matmul_case(int64_t batch, int64_t m, int64_t n, int64_t k);
 KernelCase conv2d_case(int64_t channels, int64_t size, int64_t filters, int64_t kernel, int64_t stride, int64_t pad, int64_t groups);
 
 /// The cases of a suite. `dense`: square products and the products of bert_base; `conv`: every distinct convolution of resnet50 and mobilenet_v2, read from the
 /// bundled networks; `kernels`: both. Errors: what building the networks says; unsupported for a convolution that a case cannot describe.
-Expected<std::vector<KernelCase>> suite_cases(const std::string& suite);
+/// On a GPU, `dense` are large squares in float32 and float16, and `conv` those of resnet50.
+Expected<std::vector<KernelCase>> suite_cases(const std::string& suite, bool gpu);
 
 /// Data of a case, seeded: elements uniform in [-1, 1), weights scaled down with the length of the sums.
 struct KernelData {

@@ -5,16 +5,15 @@
 #include <limits>
 
 #include "app/cli/bench/bench.h"
+#include "app/cli/bench/cases.h"
 #include "app/cli/bench/our_kernel.h"
 #include "app/cli/bench/peers.h"
 #include "app/cli/common.h"
 #include "app/cli/progress.h"
 #include "app/cli/table.h"
-#include "engine/base/hash.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/peak.h"
-#include "engine/space/template.h"
 
 namespace tw::cli::bench {
 namespace {
@@ -25,51 +24,13 @@ constexpr double kKernelSampleSeconds = 0.005;
 constexpr int64_t kCachesFull = 4, kMaxCopies = 512;
 constexpr double kLargestError = 1e-3;  ///< relative to the largest element
 
-/// All cases as one network, so that a database has one model for them and tuning is one session.
-struct Cases {
-  std::vector<KernelCase> list;
-  LoadedNetwork network;
-  std::vector<const graph::Group*> groups;  ///< per case
-};
-
-Expected<void> load_cases(const Bench& bench, const Target& target, Cases& cases) {
-  const Options& o = bench.options;
-  TW_TRY(cases.list, suite_cases(o.suite));
-  std::erase_if(cases.list, [&](const KernelCase& c) { return c.name.find(o.only) == std::string::npos; });
-  if (cases.list.empty()) return Error(ErrorCode::invalid_argument, fmt::format("No case's name has '{}' in it", printable(o.only)));
-  if (o.quick) cases.list.resize(1);
-  graph::GraphBuilder b("bench " + o.suite);
-  std::string names;
-  for (const KernelCase& c : cases.list) {
-    TW_CHECK(add_case(b, c, make_data(c, o.seed)));
-    names += c.name + "\n";
-  }
-  api::Network& network = cases.network.network;
-  cases.network.target = target;
-  network.imported = std::move(b).finish();
-  network.content_key = fmt::format("{:016x}", stable_hash(names));
-  TW_TRY(network.optimized, graph::run_passes(network.imported, target));
-  TW_TRY(network.partition, graph::partition(network.optimized));
-  const auto& groups = network.partition.groups;
-  for (size_t i = 0; i < cases.list.size(); ++i) {
-    const int output = network.optimized.outputs[i];
-    const auto group = std::find_if(groups.begin(), groups.end(),
-                                    [&](const graph::Group& g) { return std::find(g.outputs.begin(), g.outputs.end(), output) != g.outputs.end(); });
-    if (group == groups.end() || groups.size() != cases.list.size())
-      return Error(ErrorCode::internal, fmt::format("Expected one kernel for each case, found {} for {} cases", groups.size(), cases.list.size()));
-    cases.groups.push_back(&*group);
-  }
-  return {};
-}
-
 /// What was sampled of one case.
 struct SampledKernel {
   std::vector<Sample> samples;
   size_t contenders = 1;                  ///< ours is number 0
   std::vector<int> contender_of;          ///< per peer, -1 where there is none
   std::vector<std::string> peer_reasons;  ///< why
-  int64_t trials = 0;
-  bool tuned = false;
+  ChosenSchedule chosen;
 };
 
 Expected<void> check_equal(const KernelCase& c, const HostArray& ours, const HostArray& theirs, const std::string& peer) {
@@ -77,16 +38,6 @@ Expected<void> check_equal(const KernelCase& c, const HostArray& ours, const Hos
   if (d.max_rel < kLargestError) return {};
   return Error(ErrorCode::wrong_result,
                fmt::format("Expected equal results of '{}', found that ours and {}'s differ by {:.3g} of the largest element", c.name, peer, d.max_rel));
-}
-
-/// The best record's schedule, or the default one.
-Expected<schedule::Schedule> schedule_of(const Bench& bench, const records::Task& task, SampledKernel& sampled) {
-  TW_TRY(const auto row, bench.db->task_by_key(task.key));
-  sampled.trials = row ? row->trials : 0;
-  TW_TRY(const auto record, bench.db->best(task.key));
-  sampled.tuned = record.has_value();
-  if (!record) return space::default_schedule(task.dag, task.target);
-  return schedule::Schedule::replay(task.dag, record->candidate.steps);
 }
 
 Expected<SampledKernel> sample_case(const Bench& bench, const Cases& cases, size_t number, const std::vector<std::unique_ptr<Peer>>& peers,
@@ -98,9 +49,9 @@ Expected<SampledKernel> sample_case(const Bench& bench, const Cases& cases, size
   const auto weight_bytes = static_cast<int64_t>(data.weight.data.size());
   const auto copies = static_cast<int>(c.constant_weight() ? std::clamp<int64_t>(kCachesFull * target.l3_bytes / weight_bytes + 1, 2, kMaxCopies) : 1);
 
-  SampledKernel sampled;
-  TW_TRY(const schedule::Schedule schedule, schedule_of(bench, records::make_task(c.name, group.dag, target), sampled));
-  TW_TRY(const auto ours, OurKernel::create(cases.network.network.optimized, group, schedule, target,
+  TW_TRY(ChosenSchedule chosen, choose_schedule(bench, records::make_task(c.name, group.dag, target)));
+  SampledKernel sampled{.samples = {}, .contender_of = {}, .peer_reasons = {}, .chosen = std::move(chosen)};
+  TW_TRY(const auto ours, OurKernel::create(cases.network.network.optimized, group, sampled.chosen.schedule, target,
                                             {{c.name + ".x", &data.data}, {c.name + ".w", &data.weight}}, copies, pool));
   std::vector<Contender> contenders{{"ours", [&]() -> Expected<double> { return median_call_s([&] { ours->run(); }, kKernelSampleSeconds); }}};
   std::vector<std::unique_ptr<PeerKernel>> theirs;
@@ -162,7 +113,7 @@ void fill(Section& section, const Cases& cases, const std::vector<SampledKernel>
     if (std::isfinite(ratio)) section.ratios.push_back(ratio);
     row.push_back(std::isfinite(ratio) ? fmt::format("{:.2f}", ratio) : "-");
     row.push_back(peak > 0 && std::isfinite(ours_s) ? fmt::format("{:.0f} %", 100 * share) : "-");
-    row.push_back(s.tuned ? std::to_string(s.trials) : "untuned");
+    row.push_back(s.chosen.tuned ? std::to_string(s.chosen.trials) : "untuned");
     if (probed) row.push_back(standing.state < 0 ? "none for all" : States::name(standing.state));
     table.row(row);
     list.push_back({{"name", c.name},
@@ -171,8 +122,8 @@ void fill(Section& section, const Cases& cases, const std::vector<SampledKernel>
                     {"peers_s", peers_s},
                     {"ratio", json_number(ratio)},
                     {"share_of_peak", json_number(peak > 0 ? share : NAN)},
-                    {"trials", s.trials},
-                    {"tuned", s.tuned}});
+                    {"trials", s.chosen.trials},
+                    {"tuned", s.chosen.tuned}});
     if (probed) list.back()["state"] = standing.state < 0 ? Json(nullptr) : Json(States::name(standing.state));
   }
   section.table = table.markdown();

@@ -4,7 +4,8 @@
 
 #include "app/cli/bench/affinity.h"
 #include "app/cli/bench/bench.h"
-#include "app/cli/bench/onnxruntime.h"
+#include "app/cli/bench/peer_process.h"
+#include "app/cli/bench/peer_scripts.h"
 #include "app/cli/common.h"
 #include "app/cli/running.h"
 #include "app/cli/subprocess.h"
@@ -48,16 +49,18 @@ Expected<SampledNetwork> sample_network(const Bench& bench, const std::string& n
   TW_TRY(const auto tuned, executor_of(loaded, bench.db.get(), false, bench.options.seed));
   TW_TRY(const auto untuned, executor_of(loaded, nullptr, false, bench.options.seed));
   TW_TRY(const auto plain, executor_of(loaded, nullptr, true, bench.options.seed));
-  const auto timed = [](runtime::GraphExecutor& e) { return [&e]() -> Expected<double> { return median_call_s([&e] { e.run().value(); }, kNetworkSampleSeconds); }; };
+  const auto timed = [](runtime::GraphExecutor& e) {
+    return [&e]() -> Expected<double> { return median_call_s([&e] { e.run().value(); }, kNetworkSampleSeconds); };
+  };
   std::vector<Contender> contenders{{"tuned", timed(*tuned)}, {"default", timed(*untuned)}, {"plain", timed(*plain)}};
-  auto peer = [&]() -> Expected<std::unique_ptr<OnnxRuntime>> {
+  auto peer = [&]() -> Expected<PeerProcess> {
     if (!bench.wants("onnxruntime")) return Error(ErrorCode::not_applicable, "--against leaves it out");
     const Affinity affinity(bench.first(threads));
-    return OnnxRuntime::create(bench.options.python, path, threads, stop_token());
+    return PeerProcess::start(bench.options.python, std::string(onnxruntime_script()), "onnxruntime", {path, std::to_string(threads)}, stop_token());
   }();
   if (!peer && peer.error().code == ErrorCode::cancelled) return peer.error();
-  peer_note = peer ? fmt::format("ONNX Runtime {}", (*peer)->version()) : "Not compared with ONNX Runtime: " + peer.error().message;
-  if (peer) contenders.push_back({"ONNX Runtime", [&]() -> Expected<double> { return (*peer)->sample(kNetworkSampleSeconds); }, kPeerRest});
+  peer_note = peer ? fmt::format("ONNX Runtime {}", peer->version()) : "Not compared with ONNX Runtime: " + peer.error().message;
+  if (peer) contenders.push_back({"ONNX Runtime", [&]() -> Expected<double> { return peer->ask_seconds(std::to_string(kNetworkSampleSeconds)); }, kPeerRest});
   SampledNetwork sampled{name, {}, contenders.size()};
   TW_TRY(sampled.samples, sample_by_turns(contenders, threads > 1 ? kProbedNetworkRounds : kNetworkRounds, threads, bench.processors, stop_token()));
   return sampled;

@@ -5,7 +5,8 @@
 
 namespace tw::cli::bench {
 
-/// Text of onnxruntime_latency.py.
+/// Texts of onnxruntime_latency.py and pytorch_latency.py.
 std::string_view onnxruntime_script();
+std::string_view pytorch_script();
 
 }  // namespace tw::cli::bench
