@@ -40,9 +40,11 @@ QString placeText(const widgets::CodePlace& place, bool forGpu) {
     case widgets::CodeLanguage::llvm:
       return (forGpu ? MainWindow::tr("CUDA C++, line %1") : MainWindow::tr("LLVM IR, line %1")).arg(line);
     case widgets::CodeLanguage::assembly:
+      return (forGpu ? MainWindow::tr("PTX, line %1") : MainWindow::tr("assembly, line %1")).arg(line);
+    case widgets::CodeLanguage::sass:
       break;
   }
-  return (forGpu ? MainWindow::tr("PTX, line %1") : MainWindow::tr("assembly, line %1")).arg(line);
+  return MainWindow::tr("SASS, line %1").arg(line);
 }
 
 /// What a hub shows, from the model to the place in the code.

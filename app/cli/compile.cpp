@@ -67,6 +67,15 @@ void print_summary(const runtime::Executable& e, const Json& summary) {
              si_text(static_cast<double>(e.live_bytes), "B"), si_text(static_cast<double>(e.unplanned_bytes), "B"));
 }
 
+int check_emissions(const CompileArguments& o, std::optional<bool> for_gpu) {
+  const std::vector<std::string> known = emissions(for_gpu);
+  for (const std::string& what : o.emit)
+    if (std::find(known.begin(), known.end(), what) == known.end())
+      return fail_usage(fmt::format("Expected --emit with {}{}, found '{}'", fmt::join(known, ", "),
+                                    !for_gpu ? "" : *for_gpu ? " for a GPU" : " for a processor", printable(what)));
+  return kDone;
+}
+
 int check_names(const CompileArguments& o) {
   std::vector<std::string> all, optional;
   for (const auto& p : graph::passes()) {
@@ -77,10 +86,7 @@ int check_names(const CompileArguments& o) {
     for (const std::string& name : *given)
       if (std::find(names->begin(), names->end(), name) == names->end())
         return fail_usage(fmt::format("Expected a pass among {}, found '{}'", fmt::join(*names, ", "), printable(name)));
-  for (const std::string& what : o.emit)
-    if (std::find(emissions().begin(), emissions().end(), what) == emissions().end())
-      return fail_usage(fmt::format("Expected --emit with {}, found '{}'", fmt::join(emissions(), ", "), printable(what)));
-  return kDone;
+  return check_emissions(o, std::nullopt);
 }
 
 /// The logs' records of the network's tasks; lines of no use are notes.
@@ -110,6 +116,7 @@ int compile_model(const CompileArguments& o) {
   int exit = kDone;
   auto loaded = load_network(o.network, exit, hooks);
   if (!loaded) return exit;
+  if (const int bad = check_emissions(o, loaded->target.gpu.has_value()); bad != kDone) return bad;
   std::shared_ptr<db::Database> db;
   if (!o.db.empty()) {
     auto opened = db::Database::open(o.db, db::Mode::read_only);

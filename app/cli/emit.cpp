@@ -13,16 +13,25 @@
 namespace tw::cli {
 namespace {
 
+enum class For : uint8_t { all, processors, gpus };
+
 /// Forms of one kernel, by the name that is also the ending of the file.
 struct KernelForm {
   const char* name;
   std::string api::Explanation::*text;
+  For whom = For::all;
 };
 constexpr KernelForm kKernelForms[] = {{"steps", &api::Explanation::steps},
                                        {"loops", &api::Explanation::loops},
                                        {"tir", &api::Explanation::tir},
-                                       {"llvm-ir", &api::Explanation::llvm_ir},
-                                       {"asm", &api::Explanation::assembly}};
+                                       {"llvm-ir", &api::Explanation::llvm_ir, For::processors},
+                                       {"asm", &api::Explanation::assembly, For::processors},
+                                       {"cuda", &api::Explanation::llvm_ir, For::gpus},
+                                       {"ptx", &api::Explanation::assembly, For::gpus},
+                                       {"sass", &api::Explanation::sass, For::gpus}};
+/// Forms of the whole network.
+constexpr std::pair<const char*, For> kNetworkForms[] = {
+    {"cubin", For::gpus}, {"graph-json", For::all}, {"object", For::processors}, {"c-header", For::processors}};
 
 class Emitter {
  public:
@@ -61,6 +70,13 @@ class Emitter {
     return write("tilewright_runtime.c", c.runtime);
   }
 
+  /// Machine code for a GPU, one file a kernel.
+  Expected<void> images(const runtime::Artifact& artifact) {
+    for (const runtime::GpuFunction& f : artifact.gpu)
+      for (const auto& [capability, image] : f.images) TW_CHECK(write(fmt::format("{}.sm_{}.cubin", f.symbol, capability), image));
+    return {};
+  }
+
   std::vector<std::string> paths() && { return std::move(paths_); }
 
  private:
@@ -71,14 +87,14 @@ class Emitter {
 
 }  // namespace
 
-const std::vector<std::string>& emissions() {
-  static const std::vector<std::string> kAll = [] {
-    std::vector<std::string> all;
-    for (const KernelForm& f : kKernelForms) all.emplace_back(f.name);
-    for (const char* name : {"graph-json", "object", "c-header"}) all.emplace_back(name);
-    return all;
-  }();
-  return kAll;
+std::vector<std::string> emissions(std::optional<bool> for_gpu) {
+  std::vector<std::string> out;
+  const auto fits = [&](For whom) { return whom == For::all || !for_gpu || (whom == For::gpus) == *for_gpu; };
+  for (const KernelForm& f : kKernelForms)
+    if (fits(f.whom)) out.emplace_back(f.name);
+  for (const auto& [name, whom] : kNetworkForms)
+    if (fits(whom)) out.emplace_back(name);
+  return out;
 }
 
 Expected<std::vector<std::string>> emit(const std::vector<std::string>& what, const std::string& folder, const std::string& name, const api::Network& network,
@@ -86,6 +102,7 @@ Expected<std::vector<std::string>> emit(const std::vector<std::string>& what, co
   Emitter out(what, folder);
   for (const EmittedKernel& k : kernels) TW_CHECK(out.kernel(k, target));
   if (out.wants("graph-json")) TW_CHECK(out.write("graph.json", api::graph_executor_json(network, executable).dump(2) + "\n"));
+  if (out.wants("cubin")) TW_CHECK(out.images(executable.artifact));
   if (out.wants("object") || out.wants("c-header")) TW_CHECK(out.c_program(executable, name));
   return std::move(out).paths();
 }

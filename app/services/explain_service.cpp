@@ -17,9 +17,11 @@ api::Level levelOf(widgets::CodeLanguage form) {
     case widgets::CodeLanguage::llvm:
       return api::Level::llvm_line;
     case widgets::CodeLanguage::assembly:
+      return api::Level::assembly_line;
+    case widgets::CodeLanguage::sass:
       break;
   }
-  return api::Level::assembly_line;
+  return api::Level::sass_line;
 }
 
 std::vector<int> mergedLines(const std::vector<int>& origins) {
@@ -244,6 +246,7 @@ void ExplainService::show(Expected<Explained> result) {
   listing.tir = QString::fromStdString(e.tir.empty() ? e.lowered : e.tir);
   listing.llvm = QString::fromStdString(e.llvm_ir);
   listing.assembly = QString::fromStdString(e.assembly);
+  listing.sass = QString::fromStdString(e.sass);
   listing.related = [shown = m_explanation](const widgets::CodePlace& from, widgets::CodeLanguage to) {
     return relatedIn(shown.get(), levelOf(from.form), from.line, levelOf(to));
   };

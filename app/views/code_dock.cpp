@@ -125,11 +125,9 @@ void CodeDock::showDiff() {
     auto diff = std::make_shared<widgets::CodeDiff>();
     diff->against = against;
     const auto tir = [](const api::Explanation& e) -> const std::string& { return e.tir.empty() ? e.lowered : e.tir; };
-    const std::pair<const std::string*, const std::string*> forms[] = {{&base->steps, &shown->steps},
-                                                                       {&base->loops, &shown->loops},
-                                                                       {&tir(*base), &tir(*shown)},
-                                                                       {&base->llvm_ir, &shown->llvm_ir},
-                                                                       {&base->assembly, &shown->assembly}};
+    const std::pair<const std::string*, const std::string*> forms[] = {{&base->steps, &shown->steps},       {&base->loops, &shown->loops},
+                                                                       {&tir(*base), &tir(*shown)},         {&base->llvm_ir, &shown->llvm_ir},
+                                                                       {&base->assembly, &shown->assembly}, {&base->sass, &shown->sass}};
     for (size_t i = 0; i < std::size(forms); ++i) {
       if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Stopped");
       diff->forms[i] = widgets::diffLines(*forms[i].first, *forms[i].second);

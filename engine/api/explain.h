@@ -19,7 +19,8 @@ struct Explanation {
   // For a GPU the first is CUDA C++, the second PTX, or a comment that says why there is none.
   std::string llvm_ir;
   std::string assembly;
-  std::vector<int> llvm_ir_line_to_tir_line, assembly_line_to_tir_line;  ///< as in codegen::Listing
+  std::string sass;  ///< of a GPU, or a comment that says why there is none; empty for processors
+  std::vector<int> llvm_ir_line_to_tir_line, assembly_line_to_tir_line, sass_line_to_tir_line;  ///< as in codegen::Listing
   Provenance provenance;
   std::optional<Error> error;
 };

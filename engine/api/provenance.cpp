@@ -92,8 +92,8 @@ void Provenance::add(Level outer, int number, int neighbour) {
   put(l.outward, neighbour, number);
 }
 
-Provenance::Provenance(const schedule::Schedule& s, const schedule::PrintedLoops& loops, const tir::Printed& tir, std::span<const int> llvm_line_to_tir_line,
-                       std::span<const int> assembly_line_to_tir_line, const std::vector<std::vector<int>>& nodes_of_op) {
+Provenance::Provenance(const schedule::Schedule& s, const schedule::PrintedLoops& loops, const tir::Printed& tir, const Listings& listings,
+                       const std::vector<std::vector<int>>& nodes_of_op) {
   const std::vector<std::vector<int>> carried_by = carriers(s);
   std::vector<std::vector<int>> carries(carried_by.size());
   for (size_t i = 0; i < carried_by.size(); ++i) {
@@ -116,8 +116,9 @@ Provenance::Provenance(const schedule::Schedule& s, const schedule::PrintedLoops
       if (made) add(Level::step, static_cast<int>(k), static_cast<int>(line));
     }
   }
-  for (size_t line = 0; line < llvm_line_to_tir_line.size(); ++line) add(Level::llvm_line, static_cast<int>(line), llvm_line_to_tir_line[line]);
-  for (size_t line = 0; line < assembly_line_to_tir_line.size(); ++line) add(Level::assembly_line, static_cast<int>(line), assembly_line_to_tir_line[line]);
+  for (const auto& [level, tir_lines] :
+       {std::pair(Level::llvm_line, listings.llvm), {Level::assembly_line, listings.assembly}, {Level::sass_line, listings.sass}})
+    for (size_t line = 0; line < tir_lines.size(); ++line) add(level, static_cast<int>(line), tir_lines[line]);
 }
 
 std::vector<int> Provenance::related(Level from, int number, Level to) const {

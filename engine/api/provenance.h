@@ -20,6 +20,7 @@ enum class Level : uint8_t {
   tir_line,       ///< 0-based line of the printed function after all passes: loops, stores, branches, allocations
   llvm_line,      ///< 0-based line of the listing
   assembly_line,  ///< 0-based line of the listing
+  sass_line,      ///< 0-based line of the listing; only of GPUs
 };
 
 /// Which part of a kernel at one level belongs to which at another. A value.
@@ -31,9 +32,13 @@ enum class Level : uint8_t {
 class Provenance {
  public:
   Provenance() = default;
+  /// Per line of each listing, the line of the printed function that it is for.
+  struct Listings {
+    std::span<const int> llvm, assembly, sass = {};
+  };
   /// `nodes_of_op`: per op of the dag, the graph nodes that it stands for; empty where no graph is known.
-  Provenance(const schedule::Schedule& s, const schedule::PrintedLoops& loops, const tir::Printed& tir, std::span<const int> llvm_line_to_tir_line,
-             std::span<const int> assembly_line_to_tir_line, const std::vector<std::vector<int>>& nodes_of_op = {});
+  Provenance(const schedule::Schedule& s, const schedule::PrintedLoops& loops, const tir::Printed& tir, const Listings& listings,
+             const std::vector<std::vector<int>>& nodes_of_op = {});
 
   /// What at level `to` belongs to `number` at level `from`: ascending, without repetition; empty if nothing does or there is no such number.
   /// Cost: linear in the lines passed through.
@@ -46,7 +51,7 @@ class Provenance {
   };
   void add(Level outer, int number, int neighbour);
 
-  std::array<Links, 7> links_;  ///< of each level to its neighbour
+  std::array<Links, 8> links_;  ///< of each level to its neighbour
 };
 
 }  // namespace tw::api

@@ -55,6 +55,8 @@ struct Listing {
   std::string assembly;                  ///< Intel syntax where the target has it
   std::vector<int> ir_line_to_tir_line;  ///< 0-based line of tir::print, kNoCode or kMerged
   std::vector<int> asm_line_to_tir_line;
+  std::string sass;  ///< of a GPU, or a comment that says why there is none; empty for processors
+  std::vector<int> sass_line_to_tir_line;
 };
 Expected<Listing> build_listing(const tir::Func& func, const Target& target, const BuildOptions& options = {});
 

@@ -453,6 +453,11 @@ class MainJob(CliCase):
         self.assertTrue(ran["check"]["passed"] and ran["simulated"])
         self.assertGreater(ran["latency"]["min_s"], 0)
         self.assertEqual(len(ran["profile"]), len(compiled["kernels"]))
+        emitted = tw_json("compile", self.model, "--target", "cuda:a100", "--emit", "cuda,ptx,sass,tir", "-o", self.path("e.twx"))["emitted"]
+        self.assertEqual({os.path.splitext(path)[1] for path in emitted}, {".cuda", ".ptx", ".sass", ".tir"})
+        self.assertIn(b"__global__", self.read(next(path for path in emitted if path.endswith(".cuda"))))
+        self.assert_sentence(2, "compile", self.model, "--target", "cuda:a100", "--emit", "asm", "-o", self.path("e.twx"), has="for a GPU")
+        self.assert_sentence(2, "compile", self.model, "--emit", "ptx", "-o", self.path("e.twx"), has="for a processor")
         host = tw_json("compile", self.model, "--target", "cuda:a100", "--on-host", "dense", "-o", twx)["kernels"]
         self.assertTrue(any(k["on_host"] for k in host) and any(not k["on_host"] for k in host), host)
         self.assertTrue(tw_json("run", twx, "--device", "sim:a100", "--random-input", "--check")["check"]["passed"])

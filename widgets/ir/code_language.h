@@ -4,6 +4,6 @@
 namespace tw::widgets {
 
 /// What a listing is written in.
-enum class CodeLanguage { steps, loops, tir, llvm, assembly };
+enum class CodeLanguage { steps, loops, tir, llvm, assembly, sass };
 
 }  // namespace tw::widgets

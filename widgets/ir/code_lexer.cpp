@@ -96,12 +96,20 @@ const Words& keywordsOf(CodeLanguage language) {
     case CodeLanguage::steps:
       return steps;
     case CodeLanguage::assembly:
+    case CodeLanguage::sass:
       break;
   }
   return none;
 }
 
 bool wordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
+
+/// Whether a word is the operation, by what stands before it: nothing, or the address and the predicate of an instruction of a GPU.
+bool isMnemonic(QByteArrayView before) {
+  const auto address = before.lastIndexOf("*/");
+  const QByteArrayView rest = (address < 0 ? before : before.sliced(address + 2)).trimmed();
+  return rest.isEmpty() || (rest.startsWith('@') && !rest.contains(' '));
+}
 
 }  // namespace
 
@@ -154,7 +162,12 @@ CodeLexer::Token CodeLexer::next(QByteArrayView line, int at) const {
     return i - at;
   };
   const char c = line[at];
-  const bool assembly = m_language == CodeLanguage::assembly, slashes = m_forGpu && (assembly || m_language == CodeLanguage::llvm);
+  if (m_language == CodeLanguage::sass && line.sliced(at).startsWith("/*")) {
+    const auto end = line.indexOf("*/", at + 2);
+    return {static_cast<int>(end < 0 ? size : end + 2) - at, Comment};
+  }
+  const bool assembly = m_language == CodeLanguage::assembly || m_language == CodeLanguage::sass,
+             slashes = m_forGpu && (assembly || m_language == CodeLanguage::llvm);
   const bool llvm = m_language == CodeLanguage::llvm && !m_forGpu;
   if (slashes ? line.sliced(at).startsWith("//") : c == (llvm ? ';' : '#')) return {size - at, Comment};
   if (c == '"' || c == '\'') {
@@ -172,8 +185,7 @@ CodeLexer::Token CodeLexer::next(QByteArrayView line, int at) const {
     if (at + length < size && line[at + length] == ':' && (assembly || llvm)) return {length, Label};
     if (isType(word)) return {length, Type};
     if (assembly) {
-      const QByteArrayView before = line.first(at).trimmed();
-      return {length, before.isEmpty() ? Keyword : Name};
+      return {length, isMnemonic(line.first(at)) ? Keyword : Name};
     }
     return {length, isKeyword(word.startsWith("T.") ? word.sliced(2) : word) ? Keyword : Plain};
   }

@@ -25,10 +25,10 @@ CodeView::CodeView(QWidget* parent) : QWidget(parent), m_splitter(new QSplitter(
   box->setSpacing(2);
   auto* bar = m_bar = new QHBoxLayout;
   bar->setContentsMargins(4, 2, 4, 0);
-  const std::array<QString, ColumnCount> titles = {tr("Steps"), tr("Loop nest"), tr("TIR"), tr("LLVM IR"), tr("Assembly")};
-  const std::array<const char*, ColumnCount> ids = {"steps", "loops", "tir", "llvm", "assembly"};
-  const std::array<CodeLanguage, ColumnCount> languages = {CodeLanguage::steps, CodeLanguage::loops, CodeLanguage::tir, CodeLanguage::llvm,
-                                                           CodeLanguage::assembly};
+  const std::array<QString, ColumnCount> titles = {tr("Steps"), tr("Loop nest"), tr("TIR"), tr("LLVM IR"), tr("Assembly"), tr("SASS")};
+  const std::array<const char*, ColumnCount> ids = {"steps", "loops", "tir", "llvm", "assembly", "sass"};
+  const std::array<CodeLanguage, ColumnCount> languages = {CodeLanguage::steps, CodeLanguage::loops,    CodeLanguage::tir,
+                                                           CodeLanguage::llvm,  CodeLanguage::assembly, CodeLanguage::sass};
   for (size_t i = 0; i < ColumnCount; ++i) {
     auto* button = m_buttons[i] = new QToolButton(this);
     button->setText(titles[i]);
@@ -71,16 +71,17 @@ CodeView::CodeView(QWidget* parent) : QWidget(parent), m_splitter(new QSplitter(
   box->addWidget(m_splitter, 1);
   m_splitter->setChildrenCollapsible(false);
   connect(m_find, &QLineEdit::returnPressed, this, [this] { findAgain(true); });
-  for (const Column column : {Steps, Loops, Llvm}) setColumnVisible(column, false);
+  for (const Column column : {Steps, Loops, Llvm, Sass}) setColumnVisible(column, false);
   for (const Column column : {Tir, Assembly}) setColumnVisible(column, true);
 }
 
 void CodeView::setColumnVisible(Column column, bool visible) {
   const auto i = static_cast<size_t>(column);
-  m_panes[i]->setVisible(visible);
+  m_wanted[i] = visible;
+  m_panes[i]->setVisible(visible && hasColumn(column));
   bool any = false;
   for (const auto* pane : m_panes) any |= !pane->isHidden();
-  if (!any) m_panes[i]->setVisible(true);  // the last column stays
+  if (!any) m_panes[hasColumn(column) ? i : static_cast<size_t>(Tir)]->setVisible(true);  // one column stays
   for (size_t c = 0; c < ColumnCount; ++c) m_buttons[c]->setChecked(!m_panes[c]->isHidden());
   recolourButtons();
 }
@@ -137,9 +138,13 @@ void CodeView::updateTexts() {
     m_buttons[column]->setText(title);
     m_buttons[column]->setAccessibleName(tr("Show column %1").arg(title));
   }
+  m_panes[Sass]->setTitle(tr("SASS"), m_listing.forGpu);
+  m_buttons[Sass]->setVisible(hasColumn(Sass));
+  setColumnVisible(Sass, m_wanted[Sass]);
   m_error->setVisible(!m_listing.error.isEmpty());
   m_error->setText(m_listing.error);
-  const std::array<const QString*, ColumnCount> texts = {&m_listing.steps, &m_listing.loops, &m_listing.tir, &m_listing.llvm, &m_listing.assembly};
+  const std::array<const QString*, ColumnCount> texts = {&m_listing.steps, &m_listing.loops,    &m_listing.tir,
+                                                         &m_listing.llvm,  &m_listing.assembly, &m_listing.sass};
   for (size_t i = 0; i < ColumnCount; ++i) {
     if (m_diff && (!m_diff->forms[i].lines.empty() || !texts[i]->isEmpty())) {
       m_panes[i]->setDiff(m_diff->forms[i]);
@@ -201,7 +206,7 @@ void CodeView::findAgain(bool forward) {
 QByteArray CodeView::saveState() const {
   QByteArray state;
   QDataStream out(&state, QIODevice::WriteOnly);
-  for (const auto* pane : m_panes) out << !pane->isHidden();
+  for (const bool wanted : m_wanted) out << wanted;
   out << m_splitter->saveState();
   return state;
 }

@@ -23,26 +23,26 @@ class CodePane;
 /// All listings of one candidate.
 struct CodeListing {
   QString title;        ///< which candidate this is
-  bool forGpu = false;  ///< `llvm` is CUDA C++, `assembly` PTX
-  QString steps, loops, tir, llvm, assembly;
+  bool forGpu = false;  ///< `llvm` is CUDA C++, `assembly` PTX, and there is a column for `sass`
+  QString steps, loops, tir, llvm, assembly, sass;
   /// Lines of the form `to` that belong to a place, ascending. Empty: nothing is linked.
   std::function<std::vector<int>(const CodePlace& from, CodeLanguage to)> related;
   /// Per form, lines that the compiler added or made from several: they belong to no one line of another form. Ascending.
-  std::array<std::vector<int>, 5> merged;
+  std::array<std::vector<int>, 6> merged;
   QString error;  ///< why later listings are missing; empty if none is
 };
 
 /// The differences between the listings of another candidate and those that are shown, form by form.
 struct CodeDiff {
   QString against;  ///< which candidate that is
-  std::array<LineDiff, 5> forms;
+  std::array<LineDiff, 6> forms;
 };
 
 /// The listings side by side, columns switchable. Bands show what belongs to the selected place in every column.
 class CodeView : public QWidget {
   Q_OBJECT
  public:
-  enum Column { Steps, Loops, Tir, Llvm, Assembly, ColumnCount };
+  enum Column { Steps, Loops, Tir, Llvm, Assembly, Sass, ColumnCount };
   explicit CodeView(QWidget* parent = nullptr);
   void showListing(const CodeListing& listing);
   /// Shows the differences in the place of the listing, which they are of, until the next listing or null.
@@ -77,6 +77,7 @@ class CodeView : public QWidget {
   void changeEvent(QEvent* event) override;
 
  private:
+  bool hasColumn(Column column) const { return column != Sass || m_listing.forGpu; }
   void recolourButtons();
   void updateTexts();
   void showTitle();
@@ -84,6 +85,7 @@ class CodeView : public QWidget {
   std::shared_ptr<const CodeDiff> m_diff;
   std::array<CodePane*, ColumnCount> m_panes{};
   std::array<QToolButton*, ColumnCount> m_buttons{};
+  std::array<bool, ColumnCount> m_wanted{};  ///< shown wherever there is such a column
   QSplitter* m_splitter;
   QHBoxLayout* m_bar;
   QLabel *m_title, *m_error;

@@ -5,6 +5,7 @@
 
 #include "engine/codegen/cuda/cuda_source.h"
 #include "engine/codegen/cuda/nvrtc.h"
+#include "engine/codegen/cuda/sass.h"
 #include "engine/tir/clone.h"
 #include "engine/tir/print.h"
 
@@ -27,9 +28,17 @@ Expected<Listing> build_cuda_listing(const tir::Func& shared, int capability) {
     out.assembly = std::move(binary->ptx);
     for (const int line : binary->ptx_line_to_source)
       out.asm_line_to_tir_line.push_back(line < 0 ? kNoCode : out.ir_line_to_tir_line[static_cast<size_t>(line)]);
+    if (auto sass = disassemble(binary->cubin); sass) {
+      out.sass = std::move(sass->text);
+      for (const int line : sass->line_to_source) out.sass_line_to_tir_line.push_back(line < 0 ? kNoCode : out.ir_line_to_tir_line[static_cast<size_t>(line)]);
+    } else {
+      out.sass = "// " + sass.error().message + "\n";
+      out.sass_line_to_tir_line.push_back(kNoCode);
+    }
   } else {
-    out.assembly = "// " + binary.error().message + "\n";
+    out.assembly = out.sass = "// " + binary.error().message + "\n";
     out.asm_line_to_tir_line.push_back(kNoCode);
+    out.sass_line_to_tir_line.push_back(kNoCode);
   }
   out.llvm_ir = std::move(source.text);
   return out;

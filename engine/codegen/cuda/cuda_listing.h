@@ -5,8 +5,8 @@
 
 namespace tw::codegen {
 
-/// CUDA C++ and PTX of a function, with their lines traced to those of tir::print. Where NVRTC is not installed or cannot compile for the architecture, a
-/// comment that says so stands for the PTX. Errors: those of cuda_source.
+/// CUDA C++, PTX and machine code (SASS) of a function, with their lines traced to those of tir::print. Where NVRTC or nvdisasm is not installed or cannot serve
+/// the architecture, a comment that says so stands for what is missing. Errors: those of cuda_source.
 Expected<Listing> build_cuda_listing(const tir::Func& func, int capability);
 
 }  // namespace tw::codegen

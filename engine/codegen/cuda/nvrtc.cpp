@@ -4,11 +4,10 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <sstream>
 
 #include "engine/base/text.h"
+#include "engine/codegen/cuda/toolkit.h"
 
 namespace tw::codegen {
 
@@ -48,29 +47,12 @@ bool resolve_all(void* handle, Nvrtc& n) {
          resolve(handle, n.error_text, "nvrtcGetErrorString");
 }
 
-/// Folders beside those that the loader searches: $CUDA_HOME and the toolkits under /usr/local, newest first.
-std::vector<std::filesystem::path> toolkit_folders() {
-  namespace fs = std::filesystem;
-  std::vector<fs::path> roots;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* home = std::getenv(variable)) roots.emplace_back(home);
-  std::vector<fs::path> installed;
-  std::error_code ignored;
-  for (const fs::directory_entry& e : fs::directory_iterator("/usr/local", ignored))
-    if (e.path().filename().string().starts_with("cuda")) installed.push_back(e.path());
-  std::sort(installed.rbegin(), installed.rend());
-  roots.insert(roots.end(), installed.begin(), installed.end());
-  std::vector<fs::path> out;
-  for (const fs::path& root : roots)
-    for (const char* sub : {"lib64", "lib"}) out.push_back(root / sub);
-  return out;
-}
-
 Expected<Nvrtc> open_library() {
   const char* const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
   std::vector<std::string> candidates(std::begin(names), std::end(names));
   for (const std::filesystem::path& folder : toolkit_folders())
-    for (const char* name : names) candidates.push_back((folder / name).string());
+    for (const char* sub : {"lib64", "lib"})
+      for (const char* name : names) candidates.push_back((folder / sub / name).string());
   Nvrtc n;
   for (const std::string& path : candidates)
     if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); handle && resolve_all(handle, n)) return n;

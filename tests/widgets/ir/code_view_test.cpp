@@ -240,7 +240,13 @@ class CodeViewTest : public QObject {
   }
 
   void lexerOfGpuCode() {
-    CodeLexer cuda(CodeLanguage::llvm, this), ptx(CodeLanguage::assembly, this);
+    CodeLexer cuda(CodeLanguage::llvm, this), ptx(CodeLanguage::assembly, this), sass(CodeLanguage::sass, this);
+    const QByteArrayView instruction("  /*0010*/              @P0  LDG.E R7, [R2.64+0x4] ;");
+    QCOMPARE(sass.next(instruction, 2).style, int(CodeLexer::Comment));
+    QCOMPARE(sass.next(instruction, 2).length, 8);
+    QCOMPARE(sass.next(instruction, 24).style, int(CodeLexer::Name));
+    QCOMPARE(sass.next(instruction, 29).style, int(CodeLexer::Keyword));
+    QCOMPARE(sass.next(instruction, 35).style, int(CodeLexer::Name));
     cuda.setForGpu(true);
     ptx.setForGpu(true);
     const auto style = [](const CodeLexer& lexer, const char* line, int at) { return static_cast<int>(lexer.next(QByteArrayView(line), at).style); };
@@ -262,14 +268,22 @@ class CodeViewTest : public QObject {
     QCOMPARE(text("llvm"), QStringLiteral("CUDA C++"));
     QCOMPARE(text("assembly"), QStringLiteral("PTX"));
     QCOMPARE(view.pane(CodeView::Assembly)->table().columns.last(), QStringLiteral("PTX"));
+    view.setColumnVisible(CodeView::Sass, true);
+    QVERIFY(view.isColumnVisible(CodeView::Sass));
+    // A processor has no such column; what was wanted is back with the next GPU.
     view.showListing(listing());
     QCOMPARE(text("assembly"), QStringLiteral("Assembly"));
+    QVERIFY(!view.isColumnVisible(CodeView::Sass) && view.isColumnVisible(CodeView::Tir));
+    QVERIFY(view.findChild<QToolButton*>(QStringLiteral("button.code.sass"))->isHidden());
+    view.showListing(gpu);
+    QVERIFY(view.isColumnVisible(CodeView::Sass));
   }
 
   void lexerNeverPassesTheEndOfALine() {
     // Any bytes at all: every token has a length and stays inside.
     for (const bool forGpu : {false, true})
-      for (const auto language : {CodeLanguage::steps, CodeLanguage::loops, CodeLanguage::tir, CodeLanguage::llvm, CodeLanguage::assembly}) {
+      for (const auto language : {CodeLanguage::steps, CodeLanguage::loops, CodeLanguage::tir, CodeLanguage::llvm, CodeLanguage::assembly,
+                                  CodeLanguage::sass}) {
         CodeLexer lexer(language, this);
         lexer.setForGpu(forGpu);
         unsigned state = 1;
