@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tw doctor`: what this machine can do, what is missing and what that costs.
-#include <dlfcn.h>
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +14,9 @@
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
 #include "engine/codegen/cuda/nvrtc.h"
-#include "engine/measure/measure.h"
+#include "engine/measure/device.h"
+#include "engine/runtime/cuda_device.h"
+#include "engine/runtime/cuda_driver.h"
 
 namespace tw::cli {
 namespace {
@@ -30,12 +31,6 @@ struct Finding {
   bool found = false;
   std::string detail, cost;
 };
-
-bool can_open_library(const char* name) {
-  void* handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-  if (handle != nullptr) dlclose(handle);
-  return handle != nullptr;
-}
 
 /// Whether an unprivileged process may make a PID namespace, tried in a child.
 bool can_make_namespaces() {
@@ -57,9 +52,25 @@ Finding database() {
   return {"database", db.has_value(), db ? path : db.error().text(), "commands without --db fail"};
 }
 
+/// The driver and the GPUs that it shows.
+Finding driver() {
+  const std::string cost = "kernels for GPUs are simulated (--device sim:NAME), not run";
+  const auto version = runtime::cuda_driver_version();
+  if (!version) return {"NVIDIA driver", false, version.error().message, cost};
+  std::string detail = "CUDA " + *version;
+  const auto count = runtime::cuda_device_count();
+  for (int i = 0; count && i < *count; ++i) {
+    const auto gpu = runtime::cuda_properties(i);
+    detail += gpu ? fmt::format(", cuda:{} {} ({}, {:.0f} GiB)", i, gpu->name, target::arch_name(gpu->capability),
+                                static_cast<double>(gpu->memory_bytes) / (int64_t{1} << 30))
+                  : fmt::format(", cuda:{}: {}", i, gpu.error().message);
+  }
+  const auto fits = measure::check_toolkit();
+  return {"NVIDIA driver", fits.has_value() || fits.error().code == ErrorCode::not_found, fits ? detail : detail + "; " + fits.error().message, cost};
+}
+
 std::vector<Finding> findings() {
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-  const bool driver = can_open_library("libcuda.so.1");
   const auto nvrtc = codegen::nvrtc_version();
   const bool learner = access((std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tw-learner").c_str(), X_OK) == 0;
   return {{"code generator", true, codegen::codegen_version(), ""},
@@ -68,7 +79,7 @@ std::vector<Finding> findings() {
           {"sandbox: namespaces", can_make_namespaces(), "user and PID namespaces", "candidates are limited by rlimits and timeouts only"},
           {"CPU frequency", governor.empty() || governor == "performance", governor.empty() ? "not controlled by this kernel" : "governor " + governor,
            "timings drift with the clock; set the governor to performance"},
-          {"NVIDIA driver", driver, driver ? "libcuda.so.1" : "libcuda.so.1 not found", "kernels for GPUs are simulated (--device sim:NAME), not run"},
+          driver(),
           {"NVRTC", nvrtc.has_value(), nvrtc ? *nvrtc : nvrtc.error().text(), "no PTX of GPU kernels, and their registers are estimated"},
           {"tw-learner", learner, learner ? "beside this program" : "not built", "no neural cost models; random and grid search need none"}};
 }

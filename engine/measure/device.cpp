@@ -2,12 +2,14 @@
 #include "engine/measure/device.h"
 
 #include <charconv>
+#include <cstdlib>
 
 #include "engine/base/text.h"
 #include "engine/codegen/cuda/nvrtc.h"
 #include "engine/measure/gpu_runner.h"
 #include "engine/measure/simulated_gpu.h"
 #include "engine/runtime/cuda_device.h"
+#include "engine/runtime/cuda_driver.h"
 
 namespace tw::measure {
 
@@ -43,6 +45,14 @@ Expected<const target::Gpu*> simulated_gpu_named(std::string_view device) {
                fmt::format("Expected '{}' and one of {}, found '{}'", kSimulated, fmt::join(names, ", "), printable(std::string(device))), "device");
 }
 
+Expected<void> check_toolkit() {
+  TW_TRY(const std::string nvrtc, codegen::nvrtc_version());
+  TW_TRY(const std::string driver, runtime::cuda_driver_version());
+  const int compiled_for = std::atoi(nvrtc.c_str() + nvrtc.find(' ') + 1), known = std::atoi(driver.c_str());
+  if (compiled_for <= known) return {};
+  return Error(ErrorCode::version, fmt::format("Expected a driver of CUDA {} or newer for the code of {}, found one of CUDA {}", compiled_for, nvrtc, driver));
+}
+
 Expected<Target> target_of(const runtime::GpuProperties& gpu) {
   const auto like = target::gpu_like(gpu.name, gpu.capability, gpu.memory_bytes, gpu.multiprocessors);
   if (!like)
@@ -65,7 +75,7 @@ Expected<Device> open_device(const std::string& name, const Target& target, cons
       return not_for(name, target,
                      fmt::format("a GPU of {}, where '{}' is {} of {},", target::arch_name(target.gpu->capability), name, printable(gpu.name),
                                  target::arch_name(gpu.capability)));
-    TW_CHECK(codegen::nvrtc_version());
+    TW_CHECK(check_toolkit());
     TW_TRY(auto builder, local_builder(workers));
     TW_TRY(auto runner, gpu_runner(name, workers));
     return Device{name, false, std::move(builder), std::move(runner)};

@@ -28,6 +28,9 @@ std::string device_for(const Target& target);
 std::optional<int> cuda_ordinal(std::string_view device);
 /// The GPU of a name such as `sim:a100`. Errors: invalid_argument.
 Expected<const target::Gpu*> simulated_gpu_named(std::string_view device);
+/// Whether NVRTC is there and makes code that the driver takes: of its own major version or an older one. Errors: not_found without NVRTC; version for a driver
+/// that is too old, naming both; those of the driver.
+Expected<void> check_toolkit();
 /// A target for a GPU of this machine. Errors: of the driver; unsupported for one that the table knows nothing like.
 Expected<Target> target_of(const runtime::GpuProperties& gpu);
 /// Whether the name is one of a simulated device.

@@ -14,7 +14,8 @@ namespace tw::runtime {
 namespace {
 
 // cuda.h
-constexpr int kOutOfMemory = 2, kInvalidValue = 1, kNoBinary = 209, kLaunchOutOfResources = 701;
+constexpr int kOutOfMemory = 2, kInvalidValue = 1, kLaunchOutOfResources = 701;
+constexpr int kBadImages[] = {200, 209, 218, 222};  ///< not code, not for this GPU, PTX that is wrong or too new
 constexpr int kClockRate = 13, kMultiprocessors = 16, kL2Size = 38, kMajor = 75, kMinor = 76, kSharedOptIn = 97;
 constexpr int kFunctionShared = 1, kFunctionLocal = 3, kFunctionRegisters = 4, kFunctionDynamicShared = 8;
 constexpr unsigned kStreamNonBlocking = 1;
@@ -22,11 +23,12 @@ constexpr int kCaptureThreadLocal = 1;
 constexpr int kJitErrorLog = 5, kJitErrorLogSize = 6;
 
 Error driver_error(const CudaDriver& d, int code, const std::string& what) {
-  const ErrorCode kind = is_sticky(code)                                          ? ErrorCode::crash
-                         : code == kOutOfMemory                                   ? ErrorCode::out_of_memory
-                         : code == kLaunchOutOfResources || code == kInvalidValue ? ErrorCode::resource_limit
-                         : code == kNoBinary                                      ? ErrorCode::unsupported
-                                                                                  : ErrorCode::infrastructure;
+  const auto kind = [&] {
+    if (is_sticky(code)) return ErrorCode::crash;
+    if (code == kOutOfMemory) return ErrorCode::out_of_memory;
+    if (code == kLaunchOutOfResources || code == kInvalidValue) return ErrorCode::resource_limit;
+    return std::find(std::begin(kBadImages), std::end(kBadImages), code) != std::end(kBadImages) ? ErrorCode::unsupported : ErrorCode::infrastructure;
+  }();
   return Error(kind, fmt::format("Expected the GPU to {}, found {}", what, d.text(code)));
 }
 

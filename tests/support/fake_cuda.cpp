@@ -2,7 +2,7 @@
 // A stand-in for NVIDIA's driver, for tests on machines without one: the entry points that runtime/cuda_driver opens, over the processor's memory. An image is
 // text, one kernel a line: its name, then what a launch does: `double N` (parameter 1 = 2 * parameter 0, N floats), `nothing`, `wild` (writes past the end of
 // parameter 1 of N floats: `wild N`), `hang`, or `fail CODE` (the error shows when the queue is waited for, and at every call from then on).
-// $TW_FAKE_CUDA sets what the machine is like, separated by spaces: `devices=N init=CODE memory=BYTES capability=90 launch=CODE`.
+// $TW_FAKE_CUDA sets what the machine is like, separated by spaces: `devices=N version=13000 init=CODE memory=BYTES capability=90 launch=CODE`.
 #include <unistd.h>
 
 #include <cstdint>
@@ -60,7 +60,7 @@ void run(const Launch& l) {
 #define FAKE extern "C" __attribute__((visibility("default"))) int
 
 FAKE cuInit(unsigned) { return static_cast<int>(setting("init", kOk)); }
-FAKE cuDriverGetVersion(int* v) { return *v = 13000, kOk; }
+FAKE cuDriverGetVersion(int* v) { return *v = static_cast<int>(setting("version", 13000)), kOk; }
 FAKE cuDeviceGetCount(int* n) { return *n = static_cast<int>(setting("devices", 1)), kOk; }
 FAKE cuDeviceGet(int* d, int ordinal) { return *d = ordinal, kOk; }
 FAKE cuDeviceGetName(char* name, int length, int) { return std::strncpy(name, "NVIDIA H200", static_cast<size_t>(length)), kOk; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
+#include "engine/codegen/cuda/nvrtc.h"
 #include "engine/measure/device.h"
 #include "engine/measure/gpu_runner.h"
 #include "engine/space/template.h"
@@ -136,6 +137,12 @@ class GpuRunnerTest : public QObject {
     QVERIFY2(!wrong && wrong.error().message.find("sm_80") != std::string::npos, wrong ? "opened" : wrong.error().message.c_str());
     QVERIFY(!measure::open_device("cuda:0", host_target(), options()));
     QVERIFY(!measure::open_device("cuda:7", h200, options()));
+    if (!codegen::nvrtc_version()) return;
+    qputenv("TW_FAKE_CUDA", "version=11080");
+    const auto old = measure::open_device("cuda:0", h200, options());
+    QVERIFY2(!old && old.error().message.find("found one of CUDA 11.8") != std::string::npos, old ? "opened" : old.error().message.c_str());
+    qputenv("TW_FAKE_CUDA", "");
+    QCOMPARE(measure::open_device("cuda:0", h200, options()).value().name, std::string("cuda:0"));
   }
 };
 

@@ -118,6 +118,9 @@ class CudaDeviceTest : public QObject {
     f.launches[0].dynamic_shared_bytes = 300 * 1024;
     QCOMPARE(device_->load(f).error().code, ErrorCode::resource_limit);
     f = function_doing("double 4");
+    f.images[90] = {std::byte{'k'}, std::byte{0}};
+    QCOMPARE(device_->load(f).error().code, ErrorCode::unsupported);  // no image
+    f = function_doing("double 4");
     f.images = {{80, f.images[90]}};
     QCOMPARE(device_->load(f).error().message, std::string("Expected machine code for sm_90 in 'k', found none"));
     f = function_doing("double 4");
