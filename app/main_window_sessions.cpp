@@ -9,6 +9,7 @@
 #include "app/views/tune_view.h"
 #include "widgets/common/banner.h"
 #include "widgets/common/format.h"
+#include "widgets/records/time_kind.h"
 
 namespace tw::app {
 
@@ -42,7 +43,10 @@ void MainWindow::showOutcome(const QString& summary) {
   if (tasks == 0) return m_banner->showMessage(widgets::Banner::Kind::info, summary);
   const QString what = tasks == 1 ? tr("T%1 %2").arg(only + 1).arg(QString::fromStdString(model->tasks[static_cast<size_t>(only)].task.name))
                                   : tr("The %n tasks in a run of the network", nullptr, tasks);
-  const QString times = (model->target.gpu ? tr("%1 instead of %2 by the default schedule, both simulated") : tr("%1 instead of %2 by the default schedule"))
+  const widgets::TimeKind kind = widgets::timeKind(m_workspace.sessions(), m_tuning.session());
+  const QString times = (kind == widgets::TimeKind::simulated  ? tr("%1 instead of %2 by the default schedule, both simulated")
+                         : kind == widgets::TimeKind::replayed ? tr("%1 instead of %2 by the default schedule, both replayed")
+                                                               : tr("%1 instead of %2 by the default schedule"))
                             .arg(widgets::secondsText(after), widgets::secondsText(before));
   const QString gain = after < before ? tr("%1: %2 times as fast, %3.").arg(what, widgets::numberText(before / after, 3), times)
                                       : tr("%1: nothing faster than the default schedule was found.").arg(what);
@@ -50,7 +54,8 @@ void MainWindow::showOutcome(const QString& summary) {
 }
 
 void MainWindow::chooseRace() {
-  auto* dialog = new RaceDialog(m_services.engine.strategies(), m_hub, m_tuneView->options(), this);
+  auto* dialog = new RaceDialog(m_services.engine.strategies(), m_hub, m_tuneView->options(), *m_tasks.model(),
+                                m_workspace.database() ? m_workspace.database()->path() : "", this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &QDialog::accepted, this, [this, dialog] {
     const RaceService::Plan plan = dialog->plan();

@@ -129,6 +129,8 @@ void MainWindow::makeTuneActions() {
   m_actions.addToggle(id("tune.pause"), tr("&Pause"), tr("Pause or continue the session"), QKeySequence(tr("Shift+F5")),
                       [this](bool on) { m_tuning.setPaused(on); });
   m_actions.add(id("tune.cancel"), tr("S&top"), tr("Stop the session; everything measured is kept"), QKeySequence(tr("Ctrl+.")), [this] { m_tuning.cancel(); });
+  // A single Escape closes what is open; only the second one in a row stops.
+  m_actions.addShortcut(id("tune.cancel"), QKeySequence(tr("Esc, Esc")));
 }
 
 void MainWindow::makeViewActions() {

@@ -10,6 +10,7 @@
 
 #include "engine/base/json.h"
 #include "widgets/common/format.h"
+#include "widgets/records/time_kind.h"
 #include "widgets/tuning/status_text.h"
 
 namespace tw::app {
@@ -170,7 +171,10 @@ Expected<QByteArray> sessionReport(db::Database& database, SessionId id, StopTok
   page += row({ReportTexts::tr("Model"), html(model->name) + QStringLiteral(" <small>%1</small>").arg(html(model->content_key))});
   page +=
       row({ReportTexts::tr("Tuner"), html(session->tuner)}) + row({ReportTexts::tr("Target"), QStringLiteral("<code>%1</code>").arg(html(session->target))});
-  if (const auto target = parse_target(session->target); target && target->gpu)
+  if (const widgets::TimeKind kind = widgets::timeKind(*session); kind == widgets::TimeKind::replayed)
+    page += row({ReportTexts::tr("Times"),
+                 ReportTexts::tr("replayed from trials recorded before (%1), not measured again").arg(html(session->options.value("device", "")))});
+  else if (const auto target = parse_target(session->target); kind == widgets::TimeKind::simulated && target && target->gpu)
     page += row({ReportTexts::tr("Times"), ReportTexts::tr("simulated by a formula of %1, not measured").arg(html(target->gpu->description))});
   page += row({ReportTexts::tr("State"), html(session->state)}) + row({ReportTexts::tr("Started"), date(session->started_s)});
   if (session->ended_s > session->started_s) page += row({ReportTexts::tr("Duration"), widgets::durationText(session->ended_s - session->started_s)});

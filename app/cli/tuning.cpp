@@ -9,8 +9,10 @@
 #include "app/cli/host.h"
 #include "app/cli/progress.h"
 #include "app/cli/table.h"
+#include "db/recorded.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/measure/recorded_device.h"
 #include "engine/records/autotvm_log.h"
 #include "engine/space/template.h"
 
@@ -47,6 +49,26 @@ std::optional<db::SessionRow> session_to_resume(const std::vector<db::SessionRow
     }
   }
   return found;
+}
+
+/// What measures. Errors: not_found if a workspace that is to be replayed has no trials of the tasks; those of opening.
+Expected<measure::Device> open_device(const TuneRequest& r, const std::vector<api::NetworkTask>& tasks) {
+  if (!r.device.starts_with(records::kRecordedDevice)) return measure::open_device(r.device, r.network->target, r.workers);
+  const std::string file = r.device.substr(records::kRecordedDevice.size());
+  TW_TRY(const auto db, db::Database::open(file, db::Mode::read_only));
+  std::vector<std::string> keys;
+  for (const api::NetworkTask& t : tasks) keys.push_back(t.task.key);
+  TW_TRY(auto trials, db::recorded_trials(*db, keys));
+  if (trials->size() == 0) return Error(ErrorCode::not_found, fmt::format("Expected trials of the chosen tasks in '{}', found none", printable(file)));
+  note(fmt::format("Replaying {} recorded trials: nothing is measured", trials->size()));
+  return measure::recorded_device(r.device, std::move(trials));
+}
+
+/// What is said wherever times are shown that are not measured here and now; empty for others.
+std::string kind_of_times(const std::string& device) {
+  if (device.starts_with(records::kRecordedDevice))
+    return fmt::format("Times replayed from '{}', not measured again", device.substr(records::kRecordedDevice.size()));
+  return measure::is_simulated(device) ? fmt::format("Simulated times of {}, not measured ones", device) : "";
 }
 
 struct Stored {
@@ -182,7 +204,7 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
                                                           request.filters.empty() ? "" : fmt::format(" --task {}", fmt::join(request.filters, " ")),
                                                           space.empty() ? "" : fmt::format(" --space {}", printable(space))));
   }
-  TW_TRY(const measure::Device device, measure::open_device(request.device, request.network->target, request.workers));
+  TW_TRY(const measure::Device device, open_device(request, result.tasks));
   TW_TRY(auto stored, prepare(request, result.tasks, *db));
   result.session = stored.session;
   result.resumed_trials = stored.resumed;
@@ -248,6 +270,7 @@ Json tune_json(const TuneRequest& request, const TuneResult& result) {
           {"target", request.network->target.str()},
           {"device", result.device},
           {"simulated", measure::is_simulated(result.device)},
+          {"replayed", result.device.starts_with(records::kRecordedDevice)},
           {"tuner", request.session.tuner},
           {"seed", request.session.seed},
           {"session", result.session.value},
@@ -273,8 +296,8 @@ std::string tune_table(const TuneResult& result) {
                std::isfinite(rate) && rate > 0 ? si_text(rate, "FLOP/s") : "-", std::to_string(t.trials), failures_text(t)});
   }
   const NetworkTime time = network_time(result);
-  const std::string simulated = measure::is_simulated(result.device) ? fmt::format("Simulated times of {}, not measured ones\n", result.device) : "";
-  return table.text() + simulated +
+  const std::string kind = kind_of_times(result.device);
+  return table.text() + (kind.empty() ? "" : kind + "\n") +
          fmt::format("\nSum over the network: default {}, tuned {}, {}\n", time_text(time.default_s), time_text(time.best_s),
                      ratio_text(time.default_s / time.best_s)) +
          cost_text(result.report);

@@ -22,7 +22,7 @@ struct TuneRequest {
   bool resume = false;   ///< go on with the last session of the same model, tuner, target and seed
   std::string log_path;  ///< AutoTVM's JSON lines are appended to it; none if empty
   measure::WorkerOptions workers;
-  std::string device = measure::kLocalDevice;  ///< see measure/device.h
+  std::string device = measure::kLocalDevice;  ///< see measure/device.h; or `recorded:` and a workspace, whose trials are replayed
 };
 
 struct TuneResult {

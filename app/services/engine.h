@@ -8,7 +8,9 @@
 #include "engine/api/insight.h"
 #include "engine/api/pass_trace.h"
 #include "engine/base/json_fwd.h"
+#include "engine/measure/counters.h"
 #include "engine/measure/roofline.h"
+#include "engine/records/recorded_trials.h"
 #include "engine/tune/session.h"
 
 namespace tw::app {
@@ -46,6 +48,8 @@ class Engine {
   virtual int64_t pointByRule(const records::Task& task, const std::string& space) = 0;
   /// Builds and times one candidate as a trial of a session would be.
   virtual Expected<records::MeasureResult> measure(const records::Task& task, const records::Candidate& candidate, StopToken stop) = 0;
+  /// Builds the candidate and counts events of the processor in one call. Errors: unsupported for a target without counters; why it failed.
+  virtual Expected<measure::CounterReading> count(const records::Task& task, const records::Candidate& candidate, StopToken stop) = 0;
   /// What the machine reaches, measured on all cores; takes about a second.
   virtual Expected<measure::Roofline> roofline() = 0;
   virtual Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) = 0;
@@ -53,8 +57,10 @@ class Engine {
   virtual api::PassTrace passes(const records::Task& task, const std::vector<schedule::Step>& steps) = 0;
   virtual api::PassTrace graphPasses(const api::Network& network) = 0;
   virtual records::Candidate defaultCandidate(const records::Task& task) = 0;
+  /// With `replay` nothing is measured: trials end as those did.
   virtual Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
-                                             const tune::EventSink& events, const tune::SessionControl& control) = 0;
+                                             const tune::EventSink& events, const tune::SessionControl& control,
+                                             const std::shared_ptr<const records::RecordedTrials>& replay) = 0;
   virtual const std::vector<tune::StrategyDef>& strategies() = 0;
   virtual std::vector<frontends::ZooModel> zoo() = 0;
   virtual Expected<void> writeZooModel(const std::string& name, bool tiny, const std::string& path) = 0;

@@ -10,6 +10,7 @@
 #include "engine/frontends/frontend.h"
 #include "engine/measure/device.h"
 #include "engine/measure/peak.h"
+#include "engine/measure/recorded_device.h"
 #include "engine/runtime/thread_pool.h"
 
 namespace tw::app {
@@ -100,6 +101,13 @@ Expected<records::MeasureResult> LocalEngine::measure(const records::Task& task,
   return failed;
 }
 
+Expected<measure::CounterReading> LocalEngine::count(const records::Task& task, const records::Candidate& candidate, StopToken stop) {
+  if (task.target.gpu) return Error(ErrorCode::unsupported, "Events are counted on this machine's processors only");
+  TW_TRY(const measure::Device device, measure::open_device(measure::kLocalDevice, task.target, {}));
+  const std::vector<measure::BuildOutcome> built = device.builder->build(task, std::span(&candidate, 1), stop);
+  return device.runner->count(task, built[0], stop);
+}
+
 Expected<measure::Roofline> LocalEngine::roofline() {
   if (const auto& gpu = m_target.gpu) return measure::gpu_roofline(*gpu);
   const runtime::ThreadPool pool(target().cores);
@@ -115,7 +123,12 @@ api::PassTrace LocalEngine::graphPasses(const api::Network& network) { return ap
 records::Candidate LocalEngine::defaultCandidate(const records::Task& task) { return api::default_candidate(task); }
 
 Expected<tune::SessionReport> LocalEngine::tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
-                                                const tune::EventSink& events, const tune::SessionControl& control) {
+                                                const tune::EventSink& events, const tune::SessionControl& control,
+                                                const std::shared_ptr<const records::RecordedTrials>& replay) {
+  if (replay) {
+    const measure::Device device = measure::recorded_device(std::string(records::kRecordedDevice), replay);
+    return tune::run_session(tasks, options, *device.builder, *device.runner, sink, events, control);
+  }
   const Target& target = tasks.empty() ? m_target : tasks.front().task.target;
   TW_TRY(const measure::Device device, measure::open_device(measure::device_for(target), target, {}));
   return tune::run_session(tasks, options, *device.builder, *device.runner, sink, events, control);

@@ -20,13 +20,15 @@ class LocalEngine : public Engine {
   SpaceSample sampleSpace(const records::Task& task, const std::string& space, int64_t limit, StopToken stop) override;
   int64_t pointByRule(const records::Task& task, const std::string& space) override;
   Expected<records::MeasureResult> measure(const records::Task& task, const records::Candidate& candidate, StopToken stop) override;
+  Expected<measure::CounterReading> count(const records::Task& task, const records::Candidate& candidate, StopToken stop) override;
   Expected<measure::Roofline> roofline() override;
   Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) override;
   api::PassTrace passes(const records::Task& task, const std::vector<schedule::Step>& steps) override;
   api::PassTrace graphPasses(const api::Network& network) override;
   records::Candidate defaultCandidate(const records::Task& task) override;
   Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
-                                     const tune::EventSink& events, const tune::SessionControl& control) override;
+                                     const tune::EventSink& events, const tune::SessionControl& control,
+                                     const std::shared_ptr<const records::RecordedTrials>& replay) override;
   const std::vector<tune::StrategyDef>& strategies() override;
   std::vector<frontends::ZooModel> zoo() override;
   Expected<void> writeZooModel(const std::string& name, bool tiny, const std::string& path) override;

@@ -34,7 +34,7 @@ void RaceService::start(const Plan& plan) {
   m_sessions.clear();
   for (int seed = 0; seed < plan.seeds; ++seed) {
     for (const std::string& tuner : plan.tuners) {
-      TuneService::Request request{plan.model, plan.tasks, plan.options, {}};
+      TuneService::Request request{plan.model, plan.tasks, plan.options, {}, plan.replay};
       if (request.options.tuner != tuner) request.options.tuner_params = Json::object();
       request.options.tuner = tuner;
       request.options.seed += static_cast<uint64_t>(seed);

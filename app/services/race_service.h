@@ -18,6 +18,7 @@ class RaceService : public QObject {
     std::vector<std::string> tuners;
     int seeds = 1;
     tune::SessionOptions options;  ///< of every session; its seed is the first
+    std::string replay;            ///< TuneService::Request::replay
   };
 
   explicit RaceService(TuneService& tuning, QObject* parent = nullptr);

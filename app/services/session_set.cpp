@@ -2,6 +2,7 @@
 #include "app/services/session_set.h"
 
 #include "engine/base/json.h"
+#include "widgets/records/time_kind.h"
 
 namespace tw::app {
 
@@ -29,7 +30,7 @@ QString SessionSet::nameOf(const db::SessionRow& row) {
   QString name = QStringLiteral("%1 %2").arg(row.id.value).arg(QString::fromStdString(row.tuner));
   if (row.options.is_object() && row.options.contains("seed") && row.options["seed"].is_number())
     name += tr(", seed %1").arg(row.options["seed"].get<int64_t>());
-  return name;
+  return widgets::withTimeKind(name, widgets::timeKind(row));
 }
 
 void SessionSet::rebuild() {

@@ -22,7 +22,7 @@ class SessionSet : public QObject {
   /// Starts or stops reading.
   void setActive(bool active);
   const std::vector<Entry>& entries() const { return m_entries; }
-  /// `3 xgb, seed 1`: what a session is called beside others.
+  /// `3 xgb, seed 1`: what a session is called beside others; `, replayed` and `, simulated` follow where its times are.
   static QString nameOf(const db::SessionRow& row);
 
  Q_SIGNALS:

@@ -4,6 +4,7 @@
 #include <QDateTime>
 #include <algorithm>
 
+#include "db/recorded.h"
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "widgets/common/format.h"
@@ -21,7 +22,22 @@ Json sessionJson(const TuneService::Request& request) {
     for (const int t : request.tasks) keys.push_back(request.model->tasks[static_cast<size_t>(t)].task.key);
   }
   json["task_filters"] = keys;
+  if (!request.replay.empty()) json["device"] = std::string(records::kRecordedDevice) + request.replay;
   return json;
+}
+
+/// The trials that a session replays; null if it measures. Errors: not_found if the file has none of the tasks.
+Expected<std::shared_ptr<const records::RecordedTrials>> replayed(const TuneService::Request& request, const std::shared_ptr<db::Database>& own) {
+  if (request.replay.empty()) return std::shared_ptr<const records::RecordedTrials>();
+  std::shared_ptr<db::Database> database = own;
+  if (request.replay != own->path()) {
+    TW_TRY(database, db::Database::open(request.replay, db::Mode::read_only));
+  }
+  std::vector<std::string> keys;
+  for (const int t : request.tasks) keys.push_back(request.model->tasks[static_cast<size_t>(t)].task.key);
+  TW_TRY(std::shared_ptr<records::RecordedTrials> trials, db::recorded_trials(*database, keys));
+  if (trials->size() == 0) return Error(ErrorCode::not_found, "Expected recorded trials of the tasks, found none", request.replay);
+  return std::shared_ptr<const records::RecordedTrials>(std::move(trials));
 }
 
 /// The options as sessionJson() and `tw tune` store them; what an older program did not know has its default.
@@ -113,6 +129,7 @@ void TuneService::resume(const OpenModelPtr& model, const db::SessionRow& sessio
   Request request{model, {}, {}, session.id};
   try {
     request.options = optionsOf(session.options);
+    if (db::is_replay(session)) request.replay = session.options.value("device", std::string()).substr(records::kRecordedDevice.size());
     const auto filters = session.options.value("task_filters", std::vector<std::string>());
     for (size_t t = 0; t < model->tasks.size() && !filters.empty(); ++t) {
       const records::Task& task = model->tasks[t].task;
@@ -132,6 +149,7 @@ void TuneService::resume(const OpenModelPtr& model, const db::SessionRow& sessio
 
 Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, StopToken stop) {
   const std::shared_ptr<db::Database> database = m_workspace.database();
+  TW_TRY(const auto replay, replayed(request, database));
   SessionId session = request.resumed;
   std::vector<int64_t> stored;
   std::vector<tune::SessionTask> tasks;
@@ -150,7 +168,7 @@ Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, StopT
   const auto sink = db::session_sink(database, session);
   tune::SessionControl control{stop, [this] { return m_paused.load(); }};
   auto report = m_engine.tune(
-      tasks, request.options, *sink, [this](const tune::Event& e) { m_feed->tell(e); }, control);
+      tasks, request.options, *sink, [this](const tune::Event& e) { m_feed->tell(e); }, control, replay);
   const char* state = !report ? "interrupted" : report->cancelled ? "cancelled" : "done";
   auto ended = database->end_session(session, state);
   if (report && !ended) return ended.error();

@@ -24,7 +24,8 @@ class TuneService : public QObject {
     OpenModelPtr model;
     std::vector<int> tasks;  ///< of the model; empty: all
     tune::SessionOptions options;
-    SessionId resumed;  ///< goes on with this session; none: begins a new one
+    SessionId resumed;   ///< goes on with this session; none: begins a new one
+    std::string replay;  ///< a workspace's file whose trials are replayed, see measure/recorded_device.h; empty: candidates are measured
   };
   /// Progress of one task of the session.
   struct TaskProgress {

@@ -11,6 +11,7 @@
 #include <QTabWidget>
 #include <QTreeView>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "app/services/session_set.h"
 #include "app/services/task_board.h"
@@ -18,6 +19,7 @@
 #include "widgets/common/empty_state.h"
 #include "widgets/common/table_view.h"
 #include "widgets/records/comparison.h"
+#include "widgets/records/time_kind.h"
 
 namespace tw::app {
 
@@ -104,7 +106,8 @@ QWidget* CompareView::makeTable(widgets::SideBySideModel* model, const char* id,
   table->setAccessibleName(name);
   widgets::setUpTable(table);
   connect(model, &QAbstractItemModel::modelReset, table, [table, model] {
-    for (int c = 0; c < model->columnCount(); ++c) table->header()->resizeSection(c, c == 0 ? 190 : 150);
+    for (int c = 0; c < model->columnCount(); ++c)
+      table->header()->resizeSection(c, c == 0 ? 190 : std::clamp(table->header()->sectionSizeHint(c), 150, 300));
   });
   return table;
 }
@@ -182,6 +185,7 @@ void CompareView::showBests(const std::vector<db::BestRow>& rows) {
   if (!model) return;
   std::vector<widgets::ComparedSession> sessions;
   QStringList titles;
+  std::map<widgets::TimeKind, QStringList> kinds;
   for (const SessionId id : m_services.hub.comparedSessions()) {
     for (const db::SessionRow& row : m_services.workspace.sessions()) {
       if (row.id != id) continue;
@@ -190,6 +194,7 @@ void CompareView::showBests(const std::vector<db::BestRow>& rows) {
         if (best.session == id) session.best[best.task.value] = best.best_s;
       }
       titles << session.name;
+      kinds[widgets::timeKind(row)] << QString::number(row.id.value);
       sessions.push_back(std::move(session));
     }
   }
@@ -199,8 +204,12 @@ void CompareView::showBests(const std::vector<db::BestRow>& rows) {
   m_bests->set(tr("Best time"), titles, widgets::bestTimes(sessions, tasks));
   m_configs->set(tr("Setting"), titles, widgets::configurations(sessions));
   QStringList sentences;
+  for (const auto& [kind, ids] : kinds)
+    if (kind != widgets::TimeKind::measured)
+      sentences << tr("Times of the sessions %1 are %2, not measured.").arg(ids.join(QStringLiteral(", ")), widgets::timeKindText(kind));
+  const auto notes = sentences.size();
   for (const widgets::Verdict& v : widgets::verdicts(sessions, tasks)) sentences << widgets::verdictText(v);
-  if (sentences.isEmpty()) sentences << tr("The sessions have no task in common, or differ in their seed alone.");
+  if (sentences.size() == notes) sentences << tr("The sessions have no task in common, or differ in their seed alone.");
   m_verdict->setText(sentences.join(QStringLiteral("\n\n")));
 }
 

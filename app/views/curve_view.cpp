@@ -19,6 +19,7 @@
 #include "widgets/charts/prediction_chart.h"
 #include "widgets/common/elided_label.h"
 #include "widgets/common/empty_state.h"
+#include "widgets/records/time_kind.h"
 
 namespace tw::app {
 namespace {
@@ -47,6 +48,8 @@ CurveView::CurveView(Services& services, QWidget* parent)
   connect(&m_refresh, &QTimer::timeout, this, &CurveView::readActivity);
   connect(&m_refresh, &QTimer::timeout, this, &CurveView::readPredictions);
   connect(&services.trials, &TrialService::storeChanged, this, &CurveView::showStore);
+  connect(&services.workspace, &Workspace::sessionsChanged, this,
+          [this] { m_chart->setTimes(widgets::timeKind(m_services.workspace.sessions(), m_services.hub.session())); });
   connect(&services.trials, &TrialService::storeGrew, this, &CurveView::showGrowth);
   connect(&services.tasks, &TaskBoard::changed, this, [this](const std::vector<int>& tasks) {
     if (std::find(tasks.begin(), tasks.end(), m_services.hub.task()) != tasks.end())
@@ -163,8 +166,7 @@ void CurveView::readPredictions() {
 
 void CurveView::showStore() {
   m_chart->setDefaultSeconds(m_services.tasks.defaultSeconds(m_services.hub.task()));
-  const records::Task* task = m_services.hub.taskValue();
-  m_chart->setSimulated(task && task->target.gpu);
+  m_chart->setTimes(widgets::timeKind(m_services.workspace.sessions(), m_services.hub.session()));
   m_chart->setStore(m_services.trials.store());
   m_chart->setSelectedTrial(m_services.hub.trial());
   m_predictions->setSelectedTrial(m_services.hub.trial());

@@ -42,7 +42,7 @@ ImportDialog::ImportDialog(ImportService& service, QWidget* parent) : QDialog(pa
     return t;
   };
   m_tasks = table("table.import.tasks", tr("Tasks of the log"), {tr("Task"), tr("Target"), tr("Trials"), tr("Failed"), tr("Code")});
-  const int widths[] = {320, 180, 70, 70};
+  const int widths[] = {290, 180, 70, 70};
   for (int c = 0; c < 4; ++c) m_tasks->header()->resizeSection(c, widths[c]);
   m_problems = table("table.import.problems", tr("Lines of no use"), {tr("Line"), tr("Kind"), tr("Reason")});
   m_problems->header()->resizeSection(0, 70);

@@ -13,11 +13,13 @@
 #include "app/selection_hub.h"
 #include "widgets/common/format.h"
 #include "widgets/records/comparison.h"
+#include "widgets/tuning/task_model.h"
 
 namespace tw::app {
 
-RaceDialog::RaceDialog(const std::vector<tune::StrategyDef>& tuners, const SelectionHub& hub, const tune::SessionOptions& options, QWidget* parent)
-    : QDialog(parent), m_hub(hub), m_options(options) {
+RaceDialog::RaceDialog(const std::vector<tune::StrategyDef>& tuners, const SelectionHub& hub, const tune::SessionOptions& options,
+                       const widgets::TaskModel& tasks, std::string workspace, QWidget* parent)
+    : QDialog(parent), m_hub(hub), m_options(options), m_tasks(tasks), m_workspace(std::move(workspace)) {
   setObjectName(QStringLiteral("dialog.race"));
   setWindowTitle(tr("Race of tuners"));
   auto* intro = new QLabel(tr("A session for every tuner and seed, one after another. Their curves and the verdict appear in the panel Compare."), this);
@@ -55,8 +57,16 @@ RaceDialog::RaceDialog(const std::vector<tune::StrategyDef>& tuners, const Selec
   }
   m_seeds = spin("seeds", tr("Seeds of each tuner"), 100, widgets::kSessionsForVerdict);
   m_trials = spin("trials", tr("Trials of each session"), 1'000'000, 64);
+  m_times = new QComboBox(this);
+  m_times->setObjectName(QStringLiteral("combo.race.times"));
+  m_times->setAccessibleName(tr("Where the times come from"));
+  m_times->addItems({tr("measure for real"), tr("replay recorded trials")});
+  m_times->setToolTip(
+      tr("A replay measures nothing: only points with a trial in the workspace are proposed, and they end as those trials did. It takes seconds."));
+  connect(m_times, &QComboBox::currentIndexChanged, this, &RaceDialog::showSize);
   form->addRow(tr("Tuners"), list);
   form->addRow(tr("Tune"), m_scope);
+  form->addRow(tr("T&imes"), m_times);
   form->addRow(tr("&Seeds each"), m_seeds);
   form->addRow(tr("&Trials a session"), m_trials);
   m_size = new QLabel(this);
@@ -73,6 +83,8 @@ RaceDialog::RaceDialog(const std::vector<tune::StrategyDef>& tuners, const Selec
   connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   connect(m_scope, &QComboBox::currentIndexChanged, this, &RaceDialog::showSize);
+  connect(&m_tasks, &QAbstractItemModel::dataChanged, this, &RaceDialog::showSize);
+  connect(&m_tasks, &QAbstractItemModel::modelReset, this, &RaceDialog::showSize);
   auto* box = new QVBoxLayout(this);
   box->addWidget(intro);
   box->addLayout(form);
@@ -84,7 +96,8 @@ RaceDialog::RaceDialog(const std::vector<tune::StrategyDef>& tuners, const Selec
 }
 
 RaceService::Plan RaceDialog::plan() const {
-  RaceService::Plan plan{m_hub.model(), {}, {}, m_seeds->value(), m_options};
+  RaceService::Plan plan{m_hub.model(), {}, {}, m_seeds->value(), m_options, {}};
+  if (m_times->currentIndex() == 1) plan.replay = m_workspace;
   if (m_scope->currentIndex() == 1) plan.tasks.push_back(m_hub.task());
   for (const QCheckBox* box : m_tuners) {
     if (box->isChecked()) plan.tuners.push_back(box->text().toStdString());
@@ -92,6 +105,13 @@ RaceService::Plan RaceDialog::plan() const {
   plan.options.trials = m_trials->value();
   plan.options.trials_per_task = 0;
   return plan;
+}
+
+qint64 RaceDialog::recorded() const {
+  qint64 trials = 0;
+  for (int t = 0; t < m_tasks.rowCount(); ++t)
+    if (m_scope->currentIndex() == 0 || t == m_hub.task()) trials += m_tasks.task(t).trials;
+  return trials;
 }
 
 void RaceDialog::showSize() {
@@ -102,8 +122,14 @@ void RaceDialog::showSize() {
     text += QLatin1Char(' ') + tr("Choose two tuners at least.");
   else if (p.seeds < widgets::kSessionsForVerdict)
     text += QLatin1Char(' ') + tr("A verdict needs %1 seeds of each tuner.").arg(widgets::kSessionsForVerdict);
+  const bool replay = m_times->currentIndex() == 1;
+  if (replay && recorded() > 0)
+    text +=
+        QLatin1Char(' ') + tr("Nothing is measured: they find what they can among the %1 trials that the workspace has.").arg(widgets::countText(recorded()));
+  else if (replay)
+    text += QLatin1Char(' ') + tr("The workspace has no trials that could be replayed.");
   m_size->setText(text);
-  m_start->setEnabled(tuners >= 2);
+  m_start->setEnabled(tuners >= 2 && (!replay || recorded() > 0));
 }
 
 }  // namespace tw::app

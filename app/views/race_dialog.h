@@ -11,6 +11,10 @@ class QLabel;
 class QPushButton;
 class QSpinBox;
 
+namespace tw::widgets {
+class TaskModel;
+}
+
 namespace tw::app {
 
 class SelectionHub;
@@ -19,16 +23,21 @@ class SelectionHub;
 class RaceDialog : public QDialog {
   Q_OBJECT
  public:
-  /// `options` are those of every session but for tuner and seed.
-  RaceDialog(const std::vector<tune::StrategyDef>& tuners, const SelectionHub& hub, const tune::SessionOptions& options, QWidget* parent = nullptr);
+  /// `options` are those of every session but for tuner and seed. `tasks` says how many trials of each are recorded in `workspace`.
+  RaceDialog(const std::vector<tune::StrategyDef>& tuners, const SelectionHub& hub, const tune::SessionOptions& options, const widgets::TaskModel& tasks,
+             std::string workspace, QWidget* parent = nullptr);
   RaceService::Plan plan() const;
 
  private:
   void showSize();
+  /// Trials of the tasks that are to be tuned.
+  qint64 recorded() const;
   const SelectionHub& m_hub;
   tune::SessionOptions m_options;
+  const widgets::TaskModel& m_tasks;
+  std::string m_workspace;
   std::vector<QCheckBox*> m_tuners;
-  QComboBox* m_scope;
+  QComboBox *m_scope, *m_times;
   QSpinBox *m_seeds, *m_trials;
   QLabel* m_size;
   QPushButton* m_start;

@@ -22,7 +22,7 @@ SessionsView::SessionsView(Services& services, QWidget* parent)
   m_table->setObjectName(QStringLiteral("table.sessions"));
   m_table->setAccessibleName(tr("Tuning sessions"));
   widgets::setUpTable(m_table);
-  const int widths[] = {56, 120, 70, 80, 60, 120, 70, 200};
+  const int widths[] = {56, 120, 70, 80, 80, 60, 120, 70, 200};
   for (int c = 0; c < widgets::SessionModel::ColumnCount; ++c) m_table->header()->resizeSection(c, widths[c]);
   m_state = new widgets::EmptyState(m_table, this);
   auto* box = new QVBoxLayout(this);

@@ -21,6 +21,7 @@
 #include "widgets/common/error_label.h"
 #include "widgets/common/format.h"
 #include "widgets/common/table_view.h"
+#include "widgets/records/time_kind.h"
 #include "widgets/tuning/trial_model.h"
 #include "widgets/tuning/trials_beside.h"
 
@@ -67,6 +68,7 @@ TrialsView::TrialsView(Services& services, QWidget* parent)
     showTray();
   });
   connect(&services.trials, &TrialService::storeChanged, this, &TrialsView::showStore);
+  connect(&services.workspace, &Workspace::sessionsChanged, this, &TrialsView::showTimes);
   connect(&services.trials, &TrialService::storeGrew, this, [this] {
     const QScrollBar* bar = m_table->verticalScrollBar();
     const bool atEnd = bar->value() == bar->maximum();
@@ -173,11 +175,16 @@ QWidget* TrialsView::makeTray() {
   return m_trayPanel;
 }
 
+void TrialsView::showTimes() {
+  m_model->setTimes(widgets::timeKind(m_services.workspace.sessions(), m_services.hub.session()));
+  showState();
+}
+
 void TrialsView::showStore() {
   m_quiet = true;
   m_model->setStore(m_services.trials.store());
   m_quiet = false;
-  showState();
+  showTimes();
   showSelection();
 }
 
@@ -203,6 +210,7 @@ void TrialsView::showState() {
   const auto& store = m_services.trials.store();
   QString count = store ? tr("%1 of %2").arg(widgets::countText(m_model->rowCount()), widgets::countText(store->size())) : QString();
   if (m_services.trials.isLoading() || m_model->isArranging()) count += QString(QChar(0x2026));
+  if (store) count = widgets::withTimeKind(count, m_model->times());
   m_count->setText(count);
   if (store && store->size() > 0 && (m_model->rowCount() > 0 || m_model->isArranging())) return m_state->showContent();
   if (store && store->size() > 0) return m_state->showEmpty(tr("No trial matches"), tr("Change the filter above."));

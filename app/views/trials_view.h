@@ -34,6 +34,7 @@ class TrialsView : public QWidget {
   QWidget* makeBar();
   QWidget* makeTray();
   void showStore();
+  void showTimes();
   void showState();
   void showSelection();
   void showFilter();

@@ -13,12 +13,15 @@
 #include "app/services/task_board.h"
 #include "app/services/trial_service.h"
 #include "app/services/tune_service.h"
+#include "app/services/workspace.h"
 #include "app/views/ledger_panel.h"
 #include "widgets/charts/footprint_chart.h"
+#include "widgets/charts/launch_chart.h"
 #include "widgets/charts/roofline_chart.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/common/format.h"
 #include "widgets/common/scroll_page.h"
+#include "widgets/records/time_kind.h"
 #include "widgets/theme/theme.h"
 
 namespace tw::app {
@@ -42,6 +45,7 @@ WhyView::WhyView(Services& services, QWidget* parent) : QWidget(parent), m_servi
   m_rules->setContentsMargins(0, 0, 0, 0);
   m_roofline = new widgets::RooflineChart(page);
   m_footprint = new widgets::FootprintChart(page);
+  m_launches = new widgets::LaunchChart(page);
   auto* box = new QVBoxLayout(page);
   box->setContentsMargins(8, 6, 8, 6);
   box->addWidget(m_title);
@@ -49,6 +53,7 @@ WhyView::WhyView(Services& services, QWidget* parent) : QWidget(parent), m_servi
   box->addWidget(m_roofline, 1);
   box->addWidget(m_machine);
   box->addWidget(m_footprint);
+  box->addWidget(m_launches);
   box->addWidget(new LedgerPanel(services, page));
   m_state = new widgets::EmptyState(content, this);
   auto* whole = new QVBoxLayout(this);
@@ -62,7 +67,9 @@ WhyView::WhyView(Services& services, QWidget* parent) : QWidget(parent), m_servi
     if (isVisible()) showFacts();
   });
   connect(&services.tuning, &TuneService::stateChanged, this, [this] {
-    if (isVisible()) measureMachine();
+    if (!isVisible()) return;
+    measureMachine();
+    countEvents();
   });
   showFacts();
 }
@@ -95,6 +102,8 @@ void WhyView::compute() {
   m_stale = false;
   const records::Task* task = m_services.hub.taskValue();
   m_insight.reset();
+  m_counts.reset();
+  m_countJob.stop();
   m_problem.clear();
   const auto& explanation = m_services.explain.explanation();
   if (!task || !task->dag || !explanation || explanation->error) {
@@ -109,6 +118,28 @@ void WhyView::compute() {
       m_insight = std::move(*insight);
     else
       m_problem = QString::fromStdString(insight.error().text());
+    showFacts();
+    countEvents();
+  }));
+}
+
+void WhyView::countEvents() {
+  // It would disturb a session; a processor that nobody times has nothing to count.
+  const records::Task* task = m_services.hub.taskValue();
+  if (m_counts || !m_insight || !task || task->target.gpu || m_services.tuning.isActive()) return;
+  const auto work = [&engine = m_services.engine, task = *task, candidate = m_services.explain.candidate()](StopToken stop) {
+    return engine.count(task, candidate, stop);
+  };
+  m_countJob.replace(m_services.jobs.run<measure::CounterReading>(Lane::work, this, work, [this](Expected<measure::CounterReading> reading) {
+    widgets::WhyCounts& counts = m_counts.emplace();
+    counts.missing = QString::fromStdString(reading ? reading->missing : reading.error().text());
+    for (const measure::EventCount& e : reading ? reading->counts : std::vector<measure::EventCount>()) {
+      if (e.event == measure::Event::cycles) counts.cycles = e.count;
+      if (e.event == measure::Event::instructions) counts.instructions = e.count;
+      if (e.event == measure::Event::l1d_misses) counts.l1Misses = e.count;
+      if (e.event == measure::Event::llc_misses) counts.llcMisses = e.count;
+      if (e.event == measure::Event::branch_misses) counts.branchMisses = e.count;
+    }
     showFacts();
   }));
 }
@@ -139,11 +170,6 @@ void WhyView::showFacts() {
   if (const QString& problem = m_services.explain.problem(); !explanation && !problem.isEmpty())
     return m_state->showEmpty(tr("This point cannot be built"), problem);
   if (!m_insight) return m_state->showEmpty(tr("Looking at the loops…"), {});
-  if (!m_insight->launches.empty()) {
-    QStringList launches;
-    for (const std::string& l : m_insight->launches) launches << QString::fromStdString(l);
-    return m_state->showEmpty(tr("By the formula of %1").arg(QString::fromStdString(task->target.gpu->description)), launches.join(QStringLiteral("\n\n")));
-  }
   m_state->showContent();
 
   widgets::WhyFacts facts;
@@ -151,6 +177,24 @@ void WhyView::showFacts() {
   facts.flops = m_insight->flops, facts.compulsoryBytes = m_insight->compulsory_bytes, facts.vectorLanes = m_insight->vector_lanes;
   facts.target = task->target;
   facts.usedVectorBits = explanation ? widgets::usedVectorBits(explanation->assembly) : 0;
+  if (m_counts) facts.counts = *m_counts;
+  const bool gpu = task->target.gpu.has_value();
+  m_footprint->setVisible(!gpu);
+  m_launches->setVisible(gpu);
+  if (gpu)
+    showLaunches(facts);
+  else
+    showLoops(facts);
+  showRoofline(facts);
+  const QString speed =
+      tr("%1: %2, %3 GFLOP/s").arg(QString::fromStdString(task->name), widgets::secondsText(facts.seconds), widgets::gflopsText(facts.flops, facts.seconds));
+  m_title->setText(facts.seconds > 0 ? widgets::withTimeKind(speed, widgets::timeKind(m_services.workspace.sessions(), m_services.hub.session()))
+                                     : tr("%1: not measured").arg(QString::fromStdString(task->name)));
+  m_shownRules = widgets::whyRules(facts);
+  showRules();
+}
+
+void WhyView::showLoops(widgets::WhyFacts& facts) {
   std::vector<widgets::FootprintChart::Loop> loops;
   for (const api::LoopInsight& l : m_insight->nest) {
     const bool parallel = l.kind == tir::ForKind::parallel, vector = l.kind == tir::ForKind::vectorized;
@@ -164,22 +208,48 @@ void WhyView::showFacts() {
     for (const auto& [array, bytes] : l.arrays) loop.arrays[QString::fromStdString(array)] = bytes;
     loops.push_back(std::move(loop));
   }
-  const Target& t = task->target;
+  const Target& t = facts.target;
   m_footprint->setLoops(std::move(loops), {{tr("registers"), t.vector_registers * t.vector_bits / 8.0},
                                            {tr("L1"), static_cast<double>(t.l1d_bytes)},
                                            {tr("L2"), static_cast<double>(t.l2_bytes)},
                                            {tr("L3"), static_cast<double>(t.l3_bytes)}});
+}
+
+void WhyView::showLaunches(widgets::WhyFacts& facts) {
+  for (const api::LaunchInsight& l : m_insight->launches) {
+    widgets::WhyLaunch launch{l.blocks,
+                              l.threads,
+                              l.registers,
+                              l.spilled_registers,
+                              l.compiled,
+                              l.shared_bytes,
+                              l.resident_blocks,
+                              l.occupancy,
+                              QString::fromStdString(l.limit),
+                              l.waves,
+                              l.seconds,
+                              {},
+                              QString::fromStdString(l.limiter)};
+    for (const auto& [name, seconds] : l.parts) launch.parts.emplace_back(QString::fromStdString(name), seconds);
+    facts.launches.push_back(std::move(launch));
+  }
+  m_launches->setLaunches(facts.launches);
+}
+
+void WhyView::showRoofline(widgets::WhyFacts& facts) {
+  const Target& t = facts.target;
   if (m_measured && !m_measured->levels.empty()) {
     facts.peak = m_measured->flop_per_s;
     facts.memoryBytesPerS = m_measured->levels.back().bytes_per_s;
     std::vector<widgets::RooflineChart::Level> levels;
     const auto level = [&](const QString& name, double bytes) { levels.push_back({name, m_measured->bytes_per_s(bytes)}); };
-    level(tr("L1"), 0.5 * static_cast<double>(t.l1d_bytes) * t.cores);
-    level(tr("L2"), 0.5 * static_cast<double>(t.l2_bytes) * t.cores);
+    if (!t.gpu) level(tr("L1"), 0.5 * static_cast<double>(t.l1d_bytes) * t.cores);
+    level(tr("L2"), t.gpu ? m_measured->levels.front().bytes : 0.5 * static_cast<double>(t.l2_bytes) * t.cores);
     levels.push_back({tr("memory"), facts.memoryBytesPerS});
     m_roofline->setMachine(facts.peak, std::move(levels));
-    m_machine->setText(tr("Roofs as measured on this machine with all cores: arithmetic %1 GFLOP/s, memory %2 GB/s.")
-                           .arg(widgets::numberText(facts.peak / 1e9, 3), widgets::numberText(facts.memoryBytesPerS / 1e9, 3)));
+    const QString roofs = t.gpu ? tr("Roofs of %1: arithmetic %2 GFLOP/s, memory %3 GB/s.").arg(QString::fromStdString(t.gpu->description))
+                                : tr("Roofs as measured on this machine with all cores: arithmetic %1 GFLOP/s, memory %2 GB/s.");
+    m_machine->setText(roofs.arg(widgets::numberText(facts.peak / 1e9, 3), widgets::numberText(facts.memoryBytesPerS / 1e9, 3)));
   } else {
     m_machine->setText(m_services.tuning.isActive() ? tr("The machine's roofs are measured when the session is over.") : tr("Measuring the machine's roofs…"));
   }
@@ -190,12 +260,6 @@ void WhyView::showFacts() {
   if (before > 0 && intensity > 0 && before != facts.seconds) points.push_back({tr("default schedule"), intensity, facts.flops / before});
   m_roofline->setPoints(std::move(points));
   m_roofline->setVisible(facts.peak > 0 && facts.flops > 0);
-  m_title->setText(facts.seconds > 0
-                       ? tr("%1: %2, %3 GFLOP/s")
-                             .arg(QString::fromStdString(task->name), widgets::secondsText(facts.seconds), widgets::gflopsText(facts.flops, facts.seconds))
-                       : tr("%1: not measured").arg(QString::fromStdString(task->name)));
-  m_shownRules = widgets::whyRules(facts);
-  showRules();
 }
 
 void WhyView::showRules() {

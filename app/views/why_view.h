@@ -15,6 +15,7 @@ class QVBoxLayout;
 namespace tw::widgets {
 class EmptyState;
 class FootprintChart;
+class LaunchChart;
 class RooflineChart;
 }  // namespace tw::widgets
 
@@ -35,19 +36,25 @@ class WhyView : public QWidget {
  private:
   void compute();
   void measureMachine();
+  void countEvents();
+  void showLoops(widgets::WhyFacts& facts);
+  void showLaunches(widgets::WhyFacts& facts);
+  void showRoofline(widgets::WhyFacts& facts);
   void showFacts();
   void showRules();
   double shownSeconds() const;
   Services& m_services;
   widgets::RooflineChart* m_roofline;
   widgets::FootprintChart* m_footprint;
+  widgets::LaunchChart* m_launches;
   widgets::EmptyState* m_state;
   QLabel *m_title, *m_machine;
   QWidget* m_rulesHost;
   QVBoxLayout* m_rules;
-  LatestJob m_job, m_machineJob;
+  LatestJob m_job, m_machineJob, m_countJob;
   std::optional<measure::Roofline> m_measured;
   std::optional<api::Insight> m_insight;
+  std::optional<widgets::WhyCounts> m_counts;  ///< of the shown candidate
   QString m_problem;
   std::vector<widgets::WhyRule> m_shownRules;
   bool m_stale = true, m_measuring = false;

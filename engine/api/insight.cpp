@@ -51,17 +51,26 @@ double bytes_of(const ir::Buffer& b) {
   return bytes;
 }
 
-std::string launch_text(const simulate::LaunchFacts& f, const simulate::KernelTime& t, bool compiled) {
-  const auto us = [](double seconds) { return fmt::format("{:.3g} us", seconds * 1e6); };
-  return fmt::format(
-      "{} blocks of {} threads with {} registers each ({}{}) and {} bytes of shared memory: {} blocks on a multiprocessor, {:.0f} % of its warps, for {} sets "
-      "the "
-      "limit; {:.2g} rounds.\n"
-      "Simulated {}: arithmetic {}, instructions issued {}, shared memory {}, level-2 cache {}, memory {}, waiting {}, launch {}. What takes longest: {}.",
-      f.blocks(), f.threads(), t.registers, compiled ? "as NVRTC counts them" : "estimated",
-      t.spilled_registers > 0 ? fmt::format(", {} spilled", t.spilled_registers) : "", f.shared_bytes, t.occupancy.blocks, 100 * t.occupancy.share,
-      target::limit_name(t.occupancy.limit), t.waves, us(t.total), us(t.arithmetic), us(t.issue), us(t.shared), us(t.l2), us(t.memory), us(t.latency),
-      us(t.launch), t.limiter());
+/// Every input and output once.
+double compulsory_bytes(const te::Dag& dag) {
+  double bytes = 0;
+  for (const te::Op& op : dag.ops) {
+    if (op.is_placeholder()) bytes += bytes_of(op.output);
+  }
+  for (const int out : dag.outputs) bytes += bytes_of(dag.ops[static_cast<size_t>(out)].output);
+  return bytes;
+}
+
+LaunchInsight launch_insight(const simulate::LaunchFacts& f, const simulate::KernelTime& t, bool compiled) {
+  LaunchInsight l;
+  l.blocks = f.blocks(), l.threads = f.threads();
+  l.registers = t.registers, l.spilled_registers = t.spilled_registers, l.compiled = compiled;
+  l.shared_bytes = f.shared_bytes;
+  l.resident_blocks = t.occupancy.blocks, l.occupancy = t.occupancy.share, l.limit = target::limit_name(t.occupancy.limit);
+  l.waves = t.waves, l.seconds = t.total, l.limiter = t.limiter();
+  l.parts = {{"arithmetic", t.arithmetic}, {"instructions issued", t.issue}, {"shared memory", t.shared}, {"level-2 cache", t.l2},
+             {"memory", t.memory},         {"latency", t.latency},           {"launch", t.launch}};
+  return l;
 }
 
 Expected<Insight> gpu_insight(const records::Task& task, const schedule::Schedule& s) {
@@ -69,12 +78,13 @@ Expected<Insight> gpu_insight(const records::Task& task, const schedule::Schedul
   TW_TRY(const auto launches, simulate::launch_facts(func));
   Insight result;
   result.flops = static_cast<double>(task.flops);
+  result.compulsory_bytes = compulsory_bytes(*task.dag);
   std::vector<int> registers;
   if (auto counted = measure::compiled_registers(func, *task.target.gpu)) registers = std::move(*counted);  // a kernel that is refused has its estimate
   for (size_t k = 0; k < launches.size(); ++k) {
     const bool compiled = k < registers.size();
     result.launches.push_back(
-        launch_text(launches[k], simulate::kernel_time(launches[k], *task.target.gpu, compiled ? std::optional(registers[k]) : std::nullopt), compiled));
+        launch_insight(launches[k], simulate::kernel_time(launches[k], *task.target.gpu, compiled ? std::optional(registers[k]) : std::nullopt), compiled));
   }
   return result;
 }
@@ -87,10 +97,7 @@ Expected<Insight> insight(const records::Task& task, const std::vector<schedule:
   TW_TRY(const tir::Func lowered, lower::lower(s, "main"));
   Insight result;
   result.flops = static_cast<double>(task.flops);
-  for (const te::Op& op : task.dag->ops) {
-    if (op.is_placeholder()) result.compulsory_bytes += bytes_of(op.output);
-  }
-  for (const int out : task.dag->outputs) result.compulsory_bytes += bytes_of(task.dag->ops[static_cast<size_t>(out)].output);
+  result.compulsory_bytes = compulsory_bytes(*task.dag);
   Names names;
   for (const tir::Buffer& b : lowered.params) names.buffer(b);
   names.visit(lowered.body);

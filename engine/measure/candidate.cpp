@@ -184,6 +184,22 @@ double verified_calls(KernelProbe& probe, Arguments& args, std::vector<HostArray
   return std::min(fresh, again);
 }
 
+/// Events of one call, as the mean of some.
+CounterReading counted_calls(KernelProbe& probe, EventGroup& events, double call_s) {
+  constexpr double kSeconds = 0.02;
+  constexpr int kMostCalls = 1000;
+  const int calls = call_s > 0 ? static_cast<int>(std::clamp(kSeconds / call_s, 1.0, static_cast<double>(kMostCalls))) : 1;
+  for (int i = 0; i < calls; ++i) {
+    probe.prepare();
+    events.resume();
+    probe.call();
+    events.pause();
+  }
+  CounterReading reading = events.read();
+  for (EventCount& e : reading.counts) e.count /= calls;
+  return reading;
+}
+
 }  // namespace
 
 MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& payload) {
@@ -194,6 +210,8 @@ MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& 
   Arguments args(setup);
   if (!args.allocate()) return failed(reply, Status::out_of_memory, "There is no memory for the arguments");
   runtime::ThreadPool pool(job.cores);
+  std::optional<EventGroup> events;
+  if (job.count_events) events.emplace(kAllEvents);
 
   setup.shared.phase = Phase::load;
   const double load_start = clock_now_s(CLOCK_MONOTONIC);
@@ -226,6 +244,7 @@ MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& 
   complaint = args.trespass();
   if (complaint.empty() && job.verify && args.output_hash() != before) complaint = "The output changed while the kernel was called again and again";
   if (!complaint.empty()) return failed(reply, Status::wrong_output, complaint);
+  if (events) reply.events = counted_calls(probe, *events, timing.samples_s.empty() ? 0 : timing.samples_s[0]);
   setup.shared.phase = Phase::done;
 
   reply.samples_s = timing.samples_s;

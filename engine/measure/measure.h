@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "engine/base/stop_token.h"
+#include "engine/measure/counters.h"
 #include "engine/measure/inputs.h"
 #include "engine/measure/references.h"
 #include "engine/records/record.h"
@@ -30,6 +32,11 @@ class Builder {
   virtual std::vector<BuildOutcome> build_finalists(const records::Task& task, std::span<const records::Candidate> candidates, StopToken stop) {
     return build(task, candidates, stop);
   }
+  /// The points of a space that it can build at all, ascending, for a search to propose no others; nothing: any.
+  virtual std::optional<std::vector<int64_t>> points(const records::Task& task, const std::string& space) {
+    static_cast<void>(task), static_cast<void>(space);
+    return std::nullopt;
+  }
 };
 
 /// How a run is limited and timed; the protocol of each number is described in runner.cpp.
@@ -48,6 +55,12 @@ class Runner {
   virtual ~Runner() = default;
   virtual std::vector<records::MeasureResult> run(const records::Task& task, std::span<const BuildOutcome> builds, const RunOptions& options,
                                                   StopToken stop) = 0;
+  /// What the processor counts during one call of a kernel, in a run of its own on one thread. Errors: unsupported for devices that count nothing; why the run
+  /// failed.
+  virtual Expected<CounterReading> count(const records::Task& task, const BuildOutcome& build, StopToken stop) {
+    static_cast<void>(task), static_cast<void>(build), static_cast<void>(stop);
+    return Error(ErrorCode::unsupported, "This device does not count events");
+  }
   /// How fast the machine is right now. Nothing is known of machines that are formulas. Errors: cancelled; infrastructure.
   virtual Expected<References> references(StopToken stop) {
     static_cast<void>(stop);

@@ -113,6 +113,7 @@ Json to_json(const MeasureJob& job) {
               {"startup_limit_s", job.startup_limit_s},
               {"memory_bytes", job.memory_bytes},
               {"verify", job.verify},
+              {"count_events", job.count_events},
               {"positions", positions}};
 }
 
@@ -128,6 +129,7 @@ Expected<MeasureJob> measure_job_from_json(const Json& json) {
   job.startup_limit_s = f.number<double>("startup_limit_s");
   job.memory_bytes = f.number<int64_t>("memory_bytes");
   job.verify = f.boolean("verify");
+  job.count_events = f.boolean("count_events");
   for (const Json& r : f.list("ranges")) {
     if (!r.is_array() || r.size() != 2 || !r[0].is_number() || !r[1].is_number()) {
       f.fail("ranges", "a list of pairs");
@@ -159,6 +161,8 @@ Expected<MeasureJob> measure_job_from_json(const Json& json) {
 }
 
 Json reply_header(const MeasureReply& reply) {
+  Json events = Json::array();
+  for (const EventCount& e : reply.events.counts) events.push_back(Json::array({static_cast<int>(e.event), e.count}));
   return Json{{"id", reply.id},
               {"status", records::status_name(reply.status)},
               {"message", reply.message},
@@ -168,7 +172,9 @@ Json reply_header(const MeasureReply& reply) {
               {"censored", reply.censored},
               {"load_s", reply.load_s},
               {"run_s", reply.run_s},
-              {"first_nan", reply.first_nan}};
+              {"first_nan", reply.first_nan},
+              {"events", events},
+              {"events_missing", reply.events.missing}};
 }
 
 int64_t values_wanted(const MeasureJob& job, size_t o) {
@@ -187,6 +193,16 @@ Expected<MeasureReply> reply_from_frame(const Frame& frame, const MeasureJob& jo
   reply.load_s = f.number<double>("load_s");
   reply.run_s = f.number<double>("run_s");
   reply.first_nan = f.numbers<int64_t>("first_nan");
+  reply.events.missing = f.text("events_missing");
+  for (const Json& e : f.list("events")) {
+    const bool good = e.is_array() && e.size() == 2 && e[0].is_number_integer() && e[1].is_number();
+    const int event = good ? e[0].get<int>() : -1;
+    if (event < 0 || event >= static_cast<int>(std::size(kAllEvents))) {
+      f.fail("events", "pairs of an event and its count");
+      break;
+    }
+    reply.events.counts.push_back({static_cast<Event>(event), e[1].get<double>()});
+  }
   const std::string status = f.text("status");
   if (f.error()) return *f.error();
   reply.status = records::status_from_name(status);

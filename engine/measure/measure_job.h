@@ -4,6 +4,7 @@
 #include <span>
 
 #include "engine/base/json_fwd.h"
+#include "engine/measure/counters.h"
 #include "engine/measure/frame.h"
 #include "engine/measure/inputs.h"
 #include "engine/records/measure_result.h"
@@ -24,6 +25,7 @@ struct MeasureJob {
   double startup_limit_s = 30;  ///< before it
   int64_t memory_bytes = 0;     ///< address space beyond the tensors
   bool verify = true;
+  bool count_events = false;                                   ///< also count events during further calls
   std::vector<std::optional<std::vector<int64_t>>> positions;  ///< per output: elements to send back; nothing means all of them
 
   std::vector<int> inputs() const;  ///< argument numbers
@@ -43,6 +45,7 @@ struct MeasureReply {
   double load_s = 0, run_s = 0;
   std::vector<int64_t> first_nan;           ///< per output: row-major position of the first NaN, -1 if there is none
   std::vector<std::vector<double>> values;  ///< per output: the elements asked for
+  CounterReading events;                    ///< of one call, if they were asked for
 };
 
 Json to_json(const MeasureJob&);

@@ -87,7 +87,16 @@ MeasureResult ProcessRunner::measure(const records::Task& task, const runtime::A
 
 MeasureResult ProcessRunner::measure_once(const records::Task& task, const runtime::Artifact& artifact, const Reference* reference, const RunOptions& options,
                                           double incumbent, const StopFd& stop_fd) {
-  if (artifact.kernels.size() != 1) return failure(Status::infra, fmt::format("Expected one kernel to measure, found {}", artifact.kernels.size()));
+  const auto job = job_for(task, artifact, reference, options, incumbent);
+  if (!job) return failure(Status::infra, job.error().message);
+  const auto answer = ask(*job, artifact, stop_fd);
+  if (!answer) return failure(answer.error().code == ErrorCode::cancelled ? Status::cancelled : Status::infra, answer.error().text());
+  return judge(task, *job, answer->reply, reference, answer->wall_s, stop_fd);
+}
+
+Expected<MeasureJob> ProcessRunner::job_for(const records::Task& task, const runtime::Artifact& artifact, const Reference* reference, const RunOptions& options,
+                                            double incumbent) {
+  if (artifact.kernels.size() != 1) return Error(ErrorCode::infrastructure, fmt::format("Expected one kernel to measure, found {}", artifact.kernels.size()));
   MeasureJob job;
   job.id = ++last_id_;
   job.signature = artifact.kernels[0];
@@ -101,15 +110,12 @@ MeasureResult ProcessRunner::measure_once(const records::Task& task, const runti
   job.memory_bytes = options_.memory_bytes;
   job.verify = reference != nullptr;
   job.positions.resize(job.outputs().size());
-  if (job.inputs().size() != job.ranges.size() || job.outputs().size() != task.dag->outputs.size()) {
-    return failure(Status::infra, "The kernel's arguments are not those of the task");
-  }
+  if (job.inputs().size() != job.ranges.size() || job.outputs().size() != task.dag->outputs.size())
+    return Error(ErrorCode::infrastructure, "The kernel's arguments are not those of the task");
   for (size_t o = 0; reference != nullptr && o < job.positions.size(); ++o) {
     if (!reference->outputs[o].all) job.positions[o] = reference->outputs[o].positions;
   }
-  const auto answer = ask(job, artifact, stop_fd);
-  if (!answer) return failure(answer.error().code == ErrorCode::cancelled ? Status::cancelled : Status::infra, answer.error().text());
-  return judge(task, job, answer->reply, reference, answer->wall_s, stop_fd);
+  return job;
 }
 
 MeasureResult ProcessRunner::judge(const records::Task& task, const MeasureJob& job, const MeasureReply& reply, const Reference* reference, double wall_s,

@@ -26,6 +26,9 @@ class ProcessRunner : public Runner {
   };
   /// Has the candidate measured.
   virtual Expected<Answer> ask(const MeasureJob& job, const runtime::Artifact& artifact, const StopFd& stop_fd) = 0;
+  /// What a worker is asked to do with a kernel. `reference` may be null. Errors: infrastructure if it is no kernel of the task.
+  Expected<MeasureJob> job_for(const records::Task& task, const runtime::Artifact& artifact, const Reference* reference, const RunOptions& options,
+                               double incumbent);
   /// Turns a time that is too good to be true into a failure.
   virtual void check_floor(const records::Task& task, const MeasureJob& job, records::MeasureResult& result, const StopFd& stop_fd) = 0;
   /// A worker has said hello.

@@ -28,6 +28,18 @@ class LocalRunner final : public ProcessRunner {
     return References{h["flop_per_s"].get<double>(), h["bytes_per_s"].get<double>()};
   }
 
+  /// On one thread: the others of a pool would count what they do while they wait.
+  Expected<CounterReading> count(const records::Task& task, const BuildOutcome& build, StopToken stop) override {
+    if (!build.artifact) return Error(ErrorCode::infrastructure, build.message);
+    TW_TRY(MeasureJob job, job_for(task, *build.artifact, nullptr, {}, 0));
+    job.cores = 1;
+    job.count_events = true;
+    const StopFd stop_fd(stop);
+    TW_TRY(Answer answer, ask(job, *build.artifact, stop_fd));
+    if (answer.reply.status != records::Status::ok) return Error(ErrorCode::infrastructure, answer.reply.message);
+    return std::move(answer.reply.events);
+  }
+
  private:
   void greeted(const Frame& hello) override {
     if (hello.header.contains("peak_flops") && hello.header["peak_flops"].is_number())

@@ -39,6 +39,7 @@ constexpr std::array kErrors = {
     ErrorRow{Status::infra, AutotvmError::unknown},
     ErrorRow{Status::bad_timing, AutotvmError::unknown},
     ErrorRow{Status::cancelled, AutotvmError::unknown},
+    ErrorRow{Status::not_recorded, AutotvmError::unknown},
 };
 
 /// A text of a record as values. Records made by hand may hold what is no JSON.

@@ -33,6 +33,7 @@ constexpr std::array kStatuses = {
     StatusRow{Status::bad_timing, "bad_timing", true},
     StatusRow{Status::infra, "infra", false},
     StatusRow{Status::cancelled, "cancelled", false},
+    StatusRow{Status::not_recorded, "not_recorded", false},
 };
 
 const StatusRow& row(Status s) {

@@ -25,6 +25,7 @@ enum class Status : uint8_t {
   bad_timing,  ///< zero, negative or faster than physically possible
   infra,       ///< our machinery failed; not the candidate's fault
   cancelled,
+  not_recorded,  ///< a replay has no trial of the candidate, which says nothing of it
 };
 const char* status_name(Status s);
 Status status_from_name(std::string_view name);

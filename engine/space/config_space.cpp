@@ -258,7 +258,13 @@ ConfigEntity ConfigSpace::best_by(const std::function<double(const ConfigEntity&
 
 void ConfigSpace::add_filter(std::function<bool(const ConfigEntity&)> keep, std::string reason) { filters_.emplace_back(std::move(keep), std::move(reason)); }
 
+void ConfigSpace::keep_only(std::vector<int64_t> points, std::string reason) {
+  kept_ = std::move(points);
+  why_kept_ = std::move(reason);
+}
+
 std::string ConfigSpace::filtered_reason(const ConfigEntity& e) const {
+  if (kept_ && !std::binary_search(kept_->begin(), kept_->end(), e.index())) return why_kept_;
   for (const auto& [keep, reason] : filters_) {
     if (!keep(e)) return reason;
   }

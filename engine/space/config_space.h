@@ -114,6 +114,12 @@ class ConfigSpace {
   Expected<ConfigEntity> from_json(const std::string& entity) const;
   /// Filter over several knobs: points for which it is false are invalid (they keep their index).
   void add_filter(std::function<bool(const ConfigEntity&)> keep, std::string reason);
+  /// Leaves only these points, which are those that a search may find: others are filtered. `points` ascend.
+  void keep_only(std::vector<int64_t> points, std::string reason);
+  /// The points that are left to a search, in the order of their indices: all of the space unless keep_only() was called; filtered ones included.
+  int64_t num_points() const { return kept_ ? static_cast<int64_t>(kept_->size()) : size(); }
+  int64_t point(int64_t position) const { return kept_ ? (*kept_)[static_cast<size_t>(position)] : position; }
+  bool is_restricted() const { return kept_.has_value(); }
   /// Why a point is invalid by filter, or empty.
   std::string filtered_reason(const ConfigEntity& e) const;
 
@@ -123,6 +129,8 @@ class ConfigSpace {
 
   std::vector<Knob> knobs_;
   std::vector<std::pair<std::function<bool(const ConfigEntity&)>, std::string>> filters_;
+  std::optional<std::vector<int64_t>> kept_;  ///< see keep_only()
+  std::string why_kept_;
 };
 
 }  // namespace tw::space

@@ -77,12 +77,20 @@ int64_t Annealing::neighbour(int64_t point) {
 }
 
 std::vector<ScoredPoint> Annealing::maximise(int count, const Score& score, const std::unordered_set<int64_t>& taken, StopToken stop) {
-  if (count <= 0 || space_.size() == 0) return {};
-  const auto walkers = static_cast<size_t>(std::min<int64_t>(options_.walkers, space_.size()));
-  while (walkers_.size() < walkers) walkers_.push_back(rng_.range(0, space_.size() - 1));
+  if (count <= 0 || space_.num_points() == 0) return {};
   Scores scores(score);
   Leaders leaders(static_cast<size_t>(count));
   const auto offer = [&](int64_t point, float s) { return !taken.contains(point) && is_valid_point(space_, point) && leaders.offer(point, s); };
+  if (space_.is_restricted() && space_.num_points() <= int64_t{options_.walkers} * options_.iterations) {
+    // The neighbours of a point are mostly not among the few that are left: all of these are no more to look at.
+    std::vector<int64_t> all;
+    for (int64_t i = 0; i < space_.num_points(); ++i) all.push_back(space_.point(i));
+    const std::vector<float> found = scores.of(all);
+    for (size_t i = 0; i < all.size(); ++i) offer(all[i], found[i]);
+    return leaders.descending();
+  }
+  const auto walkers = static_cast<size_t>(std::min<int64_t>(options_.walkers, space_.num_points()));
+  while (walkers_.size() < walkers) walkers_.push_back(space_.point(rng_.range(0, space_.num_points() - 1)));
   std::vector<float> current = scores.of(walkers_);
   for (size_t w = 0; w < walkers_.size(); ++w) offer(walkers_[w], current[w]);
   const double cooling = (options_.hot - options_.cold) / (options_.iterations + 1);

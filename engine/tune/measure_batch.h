@@ -43,6 +43,9 @@ class BatchMeasurer {
                                                            measure::RunOptions options, int launches, Rng& order,
                                                            const std::function<void(const char*)>& phase);
 
+  /// Builder::points.
+  std::optional<std::vector<int64_t>> points(const records::Task& task, const std::string& space) { return builder_.points(task, space); }
+
   Expected<measure::References> references() {
     const ScopedTimer timer(times_.measure_s);
     return runner_.references(stop_);

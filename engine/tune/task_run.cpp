@@ -62,6 +62,7 @@ TaskRun::TaskRun(int number, const SessionTask& task, SessionContext& context)
   uint64_t seed = hash_combine(context.options.seed, stable_hash(t.key));
   for (const space::Template* found : searched_templates(t, context.options)) {
     Search& s = searches_.emplace_back(Search{.space_template = found, .space = found->space(*t.dag, t.target), .best_s = kNever});
+    if (auto points = context.measurer.points(t, found->name)) s.space.keep_only(std::move(*points), "no trial of this point was recorded");
     s.strategy = context.strategy.make({s.space, context.params, Rng(seed), &task_.task, found, context.control.stop});
     points_ += usable_points(s.space);
     seed = hash_combine(seed, stable_hash(found->name));
@@ -253,7 +254,7 @@ void TaskRun::propose(Search& search, size_t count, std::vector<PointCandidate>&
     search.begun = true;
     const space::ConfigEntity point = search.space_template->fallback(*task_.task.dag, task_.task.target);
     const bool measured = search.space_template == space::fallback_template(*task_.task.dag, task_.task.target);
-    if (point.index() >= 0 && !measured && search.seen.insert(point.index()).second)
+    if (point.index() >= 0 && !measured && is_valid_point(search.space, point.index()) && search.seen.insert(point.index()).second)
       batch.push_back(point_candidate(task_.task, *search.space_template, point));
   }
   while (batch.size() < wanted) {

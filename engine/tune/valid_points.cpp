@@ -11,26 +11,26 @@ bool is_valid_point(const space::ConfigSpace& space, int64_t index) {
 
 int64_t usable_points(const space::ConfigSpace& space) {
   constexpr int64_t kCounted = 20'000;
-  const int64_t size = space.size();
+  const int64_t size = space.num_points();
   if (size > kCounted) return size;
   int64_t count = 0;
   for (int64_t i = 0; i < size; ++i) {
-    if (is_valid_point(space, i)) ++count;
+    if (is_valid_point(space, space.point(i))) ++count;
   }
   return count;
 }
 
 int64_t fresh_random_point(const space::ConfigSpace& space, const std::unordered_set<int64_t>& taken, Rng& rng) {
-  const int64_t size = space.size();
-  if (static_cast<int64_t>(taken.size()) >= size) return -1;
+  const int64_t size = space.num_points();
+  if (size == 0 || static_cast<int64_t>(taken.size()) >= space.size()) return -1;
   constexpr int kDraws = 100;
   for (int i = 0; i < kDraws; ++i) {
-    const int64_t point = rng.range(0, size - 1);
+    const int64_t point = space.point(rng.range(0, size - 1));
     if (!taken.contains(point) && is_valid_point(space, point)) return point;
   }
   const int64_t start = rng.range(0, size - 1);
   for (int64_t i = 0; i < std::min(size, kMaxRejectedInARow); ++i) {
-    const int64_t point = start < size - i ? start + i : start + i - size;
+    const int64_t point = space.point(start < size - i ? start + i : start + i - size);
     if (!taken.contains(point) && is_valid_point(space, point)) return point;
   }
   return -1;

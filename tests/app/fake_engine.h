@@ -21,6 +21,7 @@ class FakeEngine : public Engine {
   bool failTuning = false;
   int64_t byRule = 0;  ///< the point that untuned networks use
   std::atomic<int> explained = 0, traced = 0, pausedPolls = 0, told = 0;
+  std::atomic<int> replayed = 0;  ///< trials that the last session had to replay
 
   Target target() override { return {}; }
 
@@ -87,6 +88,9 @@ class FakeEngine : public Engine {
     r.timestamp_s = 1.9e9;
     return r;
   }
+  Expected<measure::CounterReading> count(const records::Task&, const records::Candidate&, StopToken) override {
+    return measure::CounterReading{{{measure::Event::cycles, 1e4}, {measure::Event::instructions, 2.5e4}}, "Not counted: llc_misses; this machine has none"};
+  }
   Expected<measure::Roofline> roofline() override { return measure::Roofline{1e11, {{1 << 15, 1e11}, {1 << 28, 1e10}}}; }
   Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>&) override {
     api::Insight i;
@@ -123,7 +127,9 @@ class FakeEngine : public Engine {
   }
 
   Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
-                                     const tune::EventSink& events, const tune::SessionControl& control) override {
+                                     const tune::EventSink& events, const tune::SessionControl& control,
+                                     const std::shared_ptr<const records::RecordedTrials>& replay) override {
+    replayed = replay ? static_cast<int>(replay->size()) : 0;
     if (failTuning) return Error(ErrorCode::infrastructure, "The worker program is missing");
     tune::SessionReport report;
     events(tune::SessionPlanned{options.trials});

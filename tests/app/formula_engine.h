@@ -13,7 +13,9 @@ class FormulaEngine : public LocalEngine {
   measure::AnalyticOptions machine;
 
   Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
-                                     const tune::EventSink& events, const tune::SessionControl& control) override {
+                                     const tune::EventSink& events, const tune::SessionControl& control,
+                                     const std::shared_ptr<const records::RecordedTrials>& replay) override {
+    if (replay) return LocalEngine::tune(tasks, options, sink, events, control, replay);
     return tune::run_session(tasks, options, *measure::analytic_builder(machine), *measure::analytic_runner(machine), sink, events, control);
   }
   Expected<double> peak(const Target&) override { return machine.peak_flop_per_s; }

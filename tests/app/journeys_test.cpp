@@ -25,6 +25,7 @@
 #include "widgets/common/empty_state.h"
 #include "widgets/ir/code_pane.h"
 #include "widgets/ir/code_view.h"
+#include "widgets/records/time_kind.h"
 
 using namespace tw;
 using namespace tw::app;
@@ -192,6 +193,54 @@ class JourneysTest : public QObject {
     QTRY_VERIFY(QFile::exists(report));
   }
 
+  /// A race that measures nothing: tuners look for the best among the trials that were recorded.
+  void tunersAreComparedOnRecordedTrials() {
+    FormulaEngine engine;
+    const auto w = openWindow(engine, workspace("replay.twdb"));
+    QVERIFY(click(*w, "check.start.tiny"));
+    QVERIFY(click(*w, "card.mlp"));
+    QAction* race = w->actions().get(QStringLiteral("tune.race"));
+    QTRY_VERIFY2(race->isEnabled(), qPrintable(race->toolTip()));
+    press(*w, Qt::Key_R, Qt::ControlModifier);
+    auto* dialog = w->findChild<RaceDialog*>();
+    QVERIFY(dialog && dialog->isVisible());
+    named<QComboBox>(*dialog, "combo.race.times")->setCurrentIndex(1);
+    QVERIFY(!named<QPushButton>(*dialog, "button.race.start")->isEnabled());  // nothing is recorded yet
+    QVERIFY(text(*dialog, "label.race.size").contains(QStringLiteral("no trials")));
+    QVERIFY(click(*dialog, "button.race.cancel"));
+    tune::SessionOptions options;
+    options.trials = 60;
+    w->race().start({w->hub().model(), {w->hub().task()}, {"random"}, 1, options, {}});
+    QTRY_VERIFY_WITH_TIMEOUT(!w->race().isActive(), 120'000);
+    const auto& sessions = w->workspace().sessions();
+    QTRY_VERIFY(sessions.size() == 1 && sessions[0].trials > 10);
+    const int64_t recorded = sessions[0].trials;
+    QTRY_VERIFY(race->isEnabled());
+    QTRY_VERIFY(!w->findChild<RaceDialog*>());
+    press(*w, Qt::Key_R, Qt::ControlModifier);
+    dialog = w->findChild<RaceDialog*>();
+    QVERIFY(dialog && dialog->isVisible());
+    named<QComboBox>(*dialog, "combo.race.times")->setCurrentIndex(1);
+    for (auto* box : dialog->findChildren<QCheckBox*>()) box->setChecked(box->text() == QStringLiteral("random") || box->text() == QStringLiteral("genetic"));
+    named<QSpinBox>(*dialog, "spin.race.trials")->setValue(500);
+    named<QSpinBox>(*dialog, "spin.race.seeds")->setValue(2);
+    QTRY_VERIFY2(text(*dialog, "label.race.size").contains(QStringLiteral("Nothing is measured")), qPrintable(text(*dialog, "label.race.size")));
+    QVERIFY(click(*dialog, "button.race.start"));
+    QTRY_VERIFY_WITH_TIMEOUT(!w->race().isActive(), 120'000);
+    QTRY_COMPARE(sessions.size(), size_t{5});
+    for (size_t i = 1; i < 5; ++i) {
+      QTRY_COMPARE(w->workspace().sessions()[i].state, std::string("done"));
+      QCOMPARE(w->workspace().sessions()[i].trials, recorded);  // every recorded trial once, and nothing else
+      QCOMPARE(widgets::timeKind(w->workspace().sessions()[i]), widgets::TimeKind::replayed);
+    }
+    QCOMPARE(widgets::timeKind(sessions[0]), widgets::TimeKind::measured);
+    QTRY_VERIFY2(text(*w, "label.compare.verdict").contains(QStringLiteral("replayed")), qPrintable(text(*w, "label.compare.verdict")));
+    w->hub().setSession(sessions[4].id);
+    QTRY_VERIFY2(text(*w, "label.trials.count").endsWith(QStringLiteral(", replayed")), qPrintable(text(*w, "label.trials.count")));
+    w->hub().setSession(sessions[0].id);
+    QTRY_VERIFY2(!text(*w, "label.trials.count").contains(QStringLiteral("replayed")), qPrintable(text(*w, "label.trials.count")));
+  }
+
   /// Stopping a session of a race ends the race.
   void aRaceIsStopped() {
     FakeEngine engine;
@@ -200,7 +249,7 @@ class JourneysTest : public QObject {
     QTRY_VERIFY(w->actions().get(QStringLiteral("tune.race"))->isEnabled());
     tune::SessionOptions options;
     options.trials = 100'000;
-    w->race().start({w->hub().model(), {0}, {"random", "fancy"}, 3, options});
+    w->race().start({w->hub().model(), {0}, {"random", "fancy"}, 3, options, {}});
     QTRY_VERIFY(w->tuning().trialsDone() > 0);
     press(*w, Qt::Key_Period, Qt::ControlModifier);
     QTRY_VERIFY_WITH_TIMEOUT(!w->race().isActive(), 20'000);

@@ -5,6 +5,7 @@
 // page of views shows, with few colours: each view of a full window by itself, of the other states all on a sheet.
 #include <QAbstractButton>
 #include <QAction>
+#include <QComboBox>
 #include <QDir>
 #include <QLabel>
 #include <QPainter>
@@ -126,10 +127,36 @@ class Photographer {
           save(*dock->widget(), QStringLiteral("%1.%2").arg(view).arg(tab + 1), name);
         }
         if (tabs) tabs->setCurrentIndex(0);
+        // The pages of the curve are in a list instead.
+        auto* pages = dock->widget()->findChild<QComboBox*>(QStringLiteral("combo.curve.page"));
+        for (int page = 1; pages && pages->isVisible() && page < pages->count(); ++page) {
+          pages->setCurrentIndex(page);
+          spin(settle);
+          save(*dock->widget(), QStringLiteral("%1.%2").arg(view).arg(page + 1), name);
+        }
+        if (pages) pages->setCurrentIndex(0);
       }
       if (!m_sheet.empty()) write(sheetOf(std::exchange(m_sheet, {})), name);
     }
     m_window.resetLayout();
+  }
+  /// A dialog that `open` shows, which is rejected then.
+  void takeDialog(const QString& dialog, const QString& state, int settle, const std::function<void()>& open) {
+    if (!m_only.isEmpty() && m_only != QLatin1String("dialog")) return;
+    for (const auto theme : {widgets::ThemeChoice::light, widgets::ThemeChoice::dark}) {
+      m_window.setTheme(theme);
+      bool taken = false;
+      QTimer::singleShot(settle, &m_window, [&] {
+        QWidget* shown = QApplication::activeModalWidget();
+        if (shown == nullptr) return;
+        taken = true;
+        save(*shown, QStringLiteral("dialog.") + dialog, state + (theme == widgets::ThemeChoice::dark ? QStringLiteral("-dark") : QStringLiteral("-light")));
+        shown->close();
+      });
+      open();
+      if (!until([&] { return taken; }, 10 * settle + 1000)) qFatal("The dialog %s does not come", qPrintable(dialog));
+      spin(20);
+    }
   }
   void save(QWidget& widget, const QString& view, const QString& name) {
     if (!m_only.isEmpty() && view.section(QLatin1Char('.'), 0, 0) != m_only) return;
@@ -140,7 +167,10 @@ class Photographer {
     const QString full = QStringLiteral("full-");
     if (!m_manual)
       write(picture.toImage(), place);
-    else if (name.startsWith(full))
+    else if (name.startsWith(QLatin1String("gpu-"))) {
+      // Of a GPU the manual shows what differs.
+      if (view == QLatin1String("why")) write(picture.toImage(), QStringLiteral("gpu-") + view + name.mid(3));
+    } else if (name.startsWith(full))
       write(picture.toImage(), view + QLatin1Char('-') + name.mid(full.size()));
     else if (&widget != &m_window)
       m_sheet.emplace_back(view, picture);
@@ -250,7 +280,8 @@ int photograph(const QString& folder, const QStringList& arguments) {
   fixture::ownHome(QStringLiteral("pictures"), home.path());
   pinFonts();
   int problems = 0;
-  const auto stage = [&](const char* state, Engine& engine, const std::function<void(MainWindow&)>& prepare, int settle) {
+  using Dialogs = std::function<void(MainWindow&, const std::function<void(const char* dialog, const std::function<void()>& open)>& take)>;
+  const auto stage = [&](const char* state, Engine& engine, const std::function<void(MainWindow&)>& prepare, int settle, const Dialogs& dialogs = {}) {
     if (!wanted(state)) return;
     QSettings().clear();
     const auto window = fixture::openWindow(engine, home.filePath(QLatin1String(state) + QStringLiteral(".twdb")));
@@ -259,6 +290,8 @@ int photograph(const QString& folder, const QStringList& arguments) {
     prepare(*window);
     Photographer photographer(*window, folder, value("--view"), manual);
     photographer.take(QLatin1String(state), settle);
+    if (dialogs)
+      dialogs(*window, [&](const char* dialog, const std::function<void()>& open) { photographer.takeDialog(QLatin1String(dialog), QLatin1String(state), settle, open); });
     problems += photographer.problems();
     if (auto* waiting = dynamic_cast<WaitingEngine*>(&engine)) waiting->held = false;
     window->close();
@@ -293,11 +326,44 @@ int photograph(const QString& folder, const QStringList& arguments) {
         openModel(w);
         tuneOnce(w, "random", 1, 160);
         tuneOnce(w, "genetic", 1, 160);
-        tuneOnce(w, "grid", 1, 160);
+        tuneOnce(w, "xgb", 1, 160);
         std::vector<SessionId> all;
         for (const auto& row : w.workspace().sessions()) all.push_back(row.id);
         until([&] { return w.workspace().sessions().size() == 3; });
         all.clear();
+        for (const auto& row : w.workspace().sessions()) all.push_back(row.id);
+        w.hub().setComparedSessions(all);
+        w.actions().get(QStringLiteral("trial.best"))->trigger();
+        spin(1500);
+      },
+      500,
+      [&](MainWindow& w, const auto& take) {
+        for (const auto& [dialog, action] : {std::pair("race", "tune.race"), std::pair("preferences", "edit.preferences"), std::pair("shortcuts", "help.shortcuts")})
+          take(dialog, [&w, action = QLatin1String(action)] { w.actions().get(action)->trigger(); });
+        const QString log = home.filePath(QStringLiteral("dialog.json"));
+        writeLog(log);
+        take("import", [&] {
+          w.openFile(log);
+          until([&] { return w.importing().state() == ImportService::State::previewed; });
+        });
+        tune::SessionOptions options = w.tuneView().options();
+        options.trials = 1'000'000;
+        w.tuneView().setOptions(options);
+        w.startTuning();
+        w.tuning().setPaused(true);
+        take("quit", [&w] { w.close(); });
+        w.tuning().cancel();
+        until([&] { return !w.tuning().isActive(); });
+      });
+  LocalEngine gpu(parse_target("cuda:a100").value());
+  stage(
+      "gpu", gpu,
+      [](MainWindow& w) {
+        openModel(w);
+        tuneOnce(w, "random", 1, 48);
+        tuneOnce(w, "genetic", 1, 48);
+        until([&] { return w.workspace().sessions().size() == 2; });
+        std::vector<SessionId> all;
         for (const auto& row : w.workspace().sessions()) all.push_back(row.id);
         w.hub().setComparedSessions(all);
         w.actions().get(QStringLiteral("trial.best"))->trigger();

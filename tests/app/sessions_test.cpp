@@ -53,6 +53,24 @@ class SessionsTest : public QObject {
     QTRY_COMPARE(QString::fromStdString(b->window->workspace().sessions()[0].state), QStringLiteral("cancelled"));
   }
 
+  /// One Escape closes things, two in a row stop the session.
+  void twoEscapesStop() {
+    auto b = openFake(database("escape.twdb"));
+    b->engine.millisPerTrial = 3;
+    setTrials(*b->window, 4000);
+    b->window->startTuning();
+    auto& tuning = b->window->tuning();
+    QTRY_VERIFY(tuning.trialsDone() > 0);
+    press(*b->window, Qt::Key_Escape);
+    press(*b->window, Qt::Key_Down);
+    press(*b->window, Qt::Key_Escape);
+    QTest::qWait(50);
+    QCOMPARE(tuning.state(), TuneService::State::running);
+    press(*b->window, Qt::Key_Escape);
+    QTRY_COMPARE(tuning.state(), TuneService::State::idle);
+    QTRY_COMPARE(QString::fromStdString(b->window->workspace().sessions()[0].state), QStringLiteral("cancelled"));
+  }
+
   void allTrialsArriveAndAreStored() {
     auto b = openFake(database("all.twdb"));
     b->engine.millisPerTrial = 0;

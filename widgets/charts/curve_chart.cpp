@@ -368,10 +368,15 @@ void CurveChart::rescale() {
   const bool speed = unit() == CurveUnit::gflops;
   m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new UnitTicker(speed ? 1 : time.perSecond)));
   const QString title = speed ? tr("Speed [GFLOP/s]") : tr("Time [%1]").arg(time.name);
-  m_plot->yAxis->setLabel(m_simulated ? tr("%1, simulated").arg(title) : title);
+  m_plot->yAxis->setLabel(withTimeKind(title, m_times));
 }
 
-void CurveChart::setSimulated(bool simulated) { m_simulated = simulated; }
+void CurveChart::setTimes(TimeKind kind) {
+  if (kind == m_times) return;
+  m_times = kind;
+  rescale();
+  m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
 
 void CurveChart::setSelectedTrial(qint64 number) {
   m_selectedNumber = number;

@@ -5,6 +5,7 @@
 
 #include "widgets/charts/curve_data.h"
 #include "widgets/common/tabular.h"
+#include "widgets/records/time_kind.h"
 
 class QCustomPlot;
 class QCPGraph;
@@ -36,8 +37,8 @@ class CurveChart : public QWidget, public Tabular {
   /// Time of the default schedule in seconds, for the reference line; 0 or infinity hides it.
   void setDefaultSeconds(double seconds);
   void setUnit(CurveUnit unit);
-  /// The axis says that times are simulated.
-  void setSimulated(bool simulated);
+  /// The axis says so if times are not measured.
+  void setTimes(TimeKind kind);
   /// The unit of the data: seconds where no speed is known. The axis of times is marked in s, ms, µs or ns.
   CurveUnit unit() const;
   /// What stands beside that axis.
@@ -78,7 +79,7 @@ class CurveChart : public QWidget, public Tabular {
   QCPAxisRect* m_strip = nullptr;
   QCPGraph *m_trials = nullptr, *m_best = nullptr, *m_failures = nullptr, *m_selected = nullptr, *m_selectedFailure = nullptr, *m_default = nullptr;
   TrialStorePtr m_store;
-  bool m_simulated = false;
+  TimeKind m_times = TimeKind::measured;
   CurveData m_data;
   CurveUnit m_unit = CurveUnit::gflops;
   double m_defaultSeconds = 0;

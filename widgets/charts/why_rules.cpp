@@ -89,6 +89,71 @@ WhyRule cores(const WhyFacts& f, double iterations) {
               .arg(rounds)};
 }
 
+WhyRule occupancy(const WhyLaunch& l) {
+  return {l.occupancy < 0.25   ? WhyRule::Kind::bad
+          : l.occupancy >= 0.5 ? WhyRule::Kind::good
+                               : WhyRule::Kind::neutral,
+          l.occupancy > 0.999 ? RuleTexts::tr("All of a multiprocessor's warps can be in use.")
+                              : RuleTexts::tr("%1 % of a multiprocessor's warps can be in use; no more fit because of the %2.").arg(percentText(l.occupancy), l.limit),
+          RuleTexts::tr("%1 blocks of %2 threads at once, %3 registers a thread (%4), %5 of shared memory a block")
+              .arg(l.residentBlocks)
+              .arg(l.threads)
+              .arg(l.registers)
+              .arg(l.compiled ? RuleTexts::tr("as the compiler counts them") : RuleTexts::tr("estimated"), bytesText(static_cast<double>(l.sharedBytes)))};
+}
+
+WhyRule rounds(const WhyLaunch& l) {
+  const double whole = std::ceil(l.waves), share = whole > 0 ? l.waves / whole : 0;
+  return {share < 0.6   ? WhyRule::Kind::bad
+          : share > 0.9 ? WhyRule::Kind::good
+                        : WhyRule::Kind::neutral,
+          RuleTexts::tr("The grid keeps the multiprocessors busy for %1 % of its rounds.").arg(percentText(share)),
+          RuleTexts::tr("%1 blocks take %2 rounds, begun %3: %2 ÷ %3").arg(countText(l.blocks), numberText(l.waves, 3), numberText(whole, 3))};
+}
+
+void addLaunches(const WhyFacts& f, std::vector<WhyRule>& rules) {
+  const auto slowest = std::max_element(f.launches.begin(), f.launches.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  if (slowest == f.launches.end()) return;
+  const WhyLaunch& l = *slowest;
+  double longest = 0;
+  for (const auto& [name, seconds] : l.parts) longest = std::max(longest, seconds);
+  rules.push_back({WhyRule::Kind::neutral,
+                   f.launches.size() > 1 ? RuleTexts::tr("The slowest of its %1 launches spends most of its time on: %2.").arg(f.launches.size()).arg(l.limiter)
+                                         : RuleTexts::tr("Most of its time goes to: %1.").arg(l.limiter),
+                   RuleTexts::tr("%1 if nothing else took any time, of %2 by the formula: a smooth maximum of the parts below, and the launch")
+                       .arg(secondsText(longest), secondsText(l.seconds))});
+  rules.push_back(occupancy(l));
+  rules.push_back(rounds(l));
+  if (l.spilledRegisters > 0)
+    rules.push_back({WhyRule::Kind::bad, RuleTexts::tr("%1 registers of every thread do not fit and go to memory.").arg(l.spilledRegisters),
+                     RuleTexts::tr("a thread has %1 registers at most here").arg(l.registers)});
+}
+
+void addCounts(const WhyFacts& f, std::vector<WhyRule>& rules) {
+  const WhyCounts& c = f.counts;
+  if (c.cycles > 0 && c.instructions > 0) {
+    const double ipc = c.instructions / c.cycles;
+    rules.push_back(
+        {ipc > 2   ? WhyRule::Kind::good
+         : ipc < 1 ? WhyRule::Kind::bad
+                   : WhyRule::Kind::neutral,
+         RuleTexts::tr("A core completes %1 instructions a cycle.").arg(numberText(ipc, 3)),
+         RuleTexts::tr("%1 instructions ÷ %2 cycles, counted in one call on one thread").arg(numberText(c.instructions, 3), numberText(c.cycles, 3))});
+  }
+  const auto misses = [&](double count, const QString& name) {
+    if (count > 0 && f.flops > 0)
+      rules.push_back({WhyRule::Kind::neutral, RuleTexts::tr("%1 loads in 1000 FLOP miss the %2.").arg(numberText(1000 * count / f.flops, 3), name),
+                       RuleTexts::tr("%1 misses ÷ %2 FLOP, counted in one call on one thread").arg(numberText(count, 3), numberText(f.flops, 3))});
+  };
+  misses(c.l1Misses, RuleTexts::tr("L1 cache"));
+  misses(c.llcMisses, RuleTexts::tr("last-level cache"));
+  if (c.branchMisses > 0 && c.instructions > 0)
+    rules.push_back({WhyRule::Kind::neutral,
+                     RuleTexts::tr("%1 branches in 1000 instructions are mispredicted.").arg(numberText(1000 * c.branchMisses / c.instructions, 3)),
+                     RuleTexts::tr("%1 mispredictions ÷ %2 instructions").arg(numberText(c.branchMisses, 3), numberText(c.instructions, 3))});
+  if (!c.missing.isEmpty()) rules.push_back({WhyRule::Kind::neutral, RuleTexts::tr("Not everything could be counted in the processor."), c.missing});
+}
+
 }  // namespace
 
 int usedVectorBits(const std::string& assembly) {
@@ -119,9 +184,12 @@ std::vector<WhyRule> whyRules(const WhyFacts& f) {
   for (const WhyLoop& loop : f.loops) {
     if (loop.parallel) parallel *= std::max(1.0, loop.extent);
   }
+  addLaunches(f, rules);
+  if (!f.launches.empty()) return rules;
   if (f.target.cores > 1 && parallel > 1) rules.push_back(cores(f, parallel));
   if (f.target.cores > 1 && parallel <= 1 && !f.loops.empty())
     rules.push_back({WhyRule::Kind::bad, RuleTexts::tr("It runs on one core of %1.").arg(f.target.cores), RuleTexts::tr("no loop of the nest is parallel")});
+  addCounts(f, rules);
   return rules;
 }
 

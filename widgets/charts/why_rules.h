@@ -15,6 +15,27 @@ struct WhyLoop {
   double extent = 0, runs = 1, bytes = 0;
 };
 
+/// One launch of a kernel on a GPU that is a formula. Times in seconds.
+struct WhyLaunch {
+  qint64 blocks = 0, threads = 0;           ///< of the grid; of a block
+  int registers = 0, spilledRegisters = 0;  ///< of a thread
+  bool compiled = false;                    ///< the registers are the compiler's, else an estimate
+  qint64 sharedBytes = 0;                   ///< of a block
+  int residentBlocks = 0;                   ///< on a multiprocessor at once
+  double occupancy = 0;                     ///< part of a multiprocessor's warps
+  QString limit;                            ///< what allows no more of them
+  double waves = 0;                         ///< rounds of blocks
+  double seconds = 0;
+  std::vector<std::pair<QString, double>> parts;
+  QString limiter;  ///< the part that takes longest
+};
+
+/// What the processor counted in one call, on one thread; 0: not counted.
+struct WhyCounts {
+  double cycles = 0, instructions = 0, l1Misses = 0, llcMisses = 0, branchMisses = 0;
+  QString missing;  ///< why something was not counted, one sentence
+};
+
 /// What is known of one kernel.
 struct WhyFacts {
   double seconds = 0;  ///< 0: not measured
@@ -25,6 +46,8 @@ struct WhyFacts {
   double peak = 0;  ///< FLOP/s of all cores, 0: not measured
   double memoryBytesPerS = 0;
   Target target;
+  std::vector<WhyLaunch> launches;  ///< on a GPU, in place of lanes and loops
+  WhyCounts counts;
 };
 
 /// A sentence about the kernel, and the formula behind its numbers.

@@ -103,7 +103,7 @@ int openBlockAround(const GraphBlocks& blocks, const std::set<int>& open, int no
 GraphGrouping groupingOf(const GraphBlocks& blocks, const std::set<int>& open) {
   GraphGrouping grouping;
   const auto isOpen = [&](int block) { return block == 0 || open.contains(block); };
-  for (const auto& b : blocks.blocks) grouping.groups.push_back({b.name, -1});
+  for (const auto& b : blocks.blocks) grouping.groups.push_back({b.name, -1, b.parent > 0 ? b.parent : -1});
   grouping.groupOf.assign(blocks.blockOf.size(), -1);
   grouping.boxOf.assign(blocks.blockOf.size(), -1);
   std::map<int, int> boxes;

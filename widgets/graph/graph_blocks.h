@@ -28,7 +28,7 @@ GraphBlocks graphBlocks(const graph::Graph& graph);
 int openBlockAround(const GraphBlocks& blocks, const std::set<int>& open, int node, int box = -1);
 
 /// What is drawn while the blocks in `open` show their insides: closed blocks as one box each, open ones as frames around what lies directly in them. The root
-/// is always open. A frame that would cross one inside it is left out of the drawing.
+/// is always open, frames lie in frames. One that reads its own output through what lies outside of it is left out of the drawing.
 GraphGrouping groupingOf(const GraphBlocks& blocks, const std::set<int>& open);
 
 }  // namespace tw::widgets

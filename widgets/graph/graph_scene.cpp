@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <QFontMetricsF>
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -39,7 +40,9 @@ GraphScene::Look lookOf(const std::string& op) {
   return GraphScene::Look::plain;
 }
 
-/// Builds the scene in two levels: boxes of a frame inside it, then frames and single boxes together.
+/// Builds the scene from the inside outwards: what lies in a frame is laid out in it, then frames and single boxes together in the frame around them. A level
+/// is the frame, or -1 for what lies in none; its units are the boxes and frames that lie directly in it. An edge belongs to the innermost level that has both
+/// its ends.
 class Builder {
  public:
   Builder(const graph::Graph& graph, const GraphGrouping& grouping, const QFont& font) : m_graph(graph), m_grouping(grouping), m_metrics(font) {}
@@ -49,11 +52,22 @@ class Builder {
     makeEdges();
     makeFrames();
     for (int f = frameInCycle(); f >= 0; f = frameInCycle()) dissolveFrame(f);
-    if (!layoutAll(stop)) return nullptr;
+    fillLevels();
+    if (!layoutLevel(-1, stop)) return nullptr;
+    for (auto& edge : m_scene.edges) {
+      for (const QPointF& p : edge.points) edge.bounds |= QRectF(p - QPointF(2, 2), QSizeF(4, 4));
+    }
     return std::make_shared<const GraphScene>(std::move(m_scene));
   }
 
  private:
+  /// What lies directly in a frame, or in none.
+  struct Level {
+    std::vector<int> nodes, frames;
+    std::vector<size_t> edges;
+    int first = std::numeric_limits<int>::max();  ///< of all nodes inside
+  };
+
   void addNode(GraphScene::Node node) {
     // An overlay writes before the subtitle of a box.
     const double more = node.block >= 0 ? kBoxRoom : 0;
@@ -137,30 +151,35 @@ class Builder {
     for (size_t i = 0; i < m_graph.outputs.size(); ++i) addEdge(m_graph.outputs[i], static_cast<int>(m_firstOutput + i));
   }
 
+  /// The frame of a group, made after those around it.
+  int frameOf(int group, std::map<int, int>& known) {
+    if (const auto it = known.find(group); it != known.end()) return it->second;
+    GraphScene::Frame frame;
+    frame.group = group;
+    if (static_cast<size_t>(group) < m_grouping.groups.size()) {
+      const GraphGrouping::Group& g = m_grouping.groups[static_cast<size_t>(group)];
+      frame.title = g.title, frame.task = g.task;
+      if (g.parent >= 0) frame.parent = frameOf(g.parent, known);
+    }
+    m_scene.frames.push_back(frame);
+    return known[group] = static_cast<int>(m_scene.frames.size()) - 1;
+  }
+
   void makeFrames() {
-    std::map<int, int> frameOfGroup;
+    std::map<int, int> known;
     for (size_t i = 0; i < m_grouping.groupOf.size() && i < m_graph.nodes.size(); ++i) {
-      const int group = m_grouping.groupOf[i];
-      if (group < 0) continue;
-      const auto [it, fresh] = frameOfGroup.emplace(group, static_cast<int>(m_scene.frames.size()));
-      if (fresh) {
-        GraphScene::Frame frame;
-        frame.group = group;
-        if (static_cast<size_t>(group) < m_grouping.groups.size()) {
-          frame.title = m_grouping.groups[static_cast<size_t>(group)].title, frame.task = m_grouping.groups[static_cast<size_t>(group)].task;
-        }
-        m_scene.frames.push_back(frame);
-      }
-      m_scene.nodes[static_cast<size_t>(m_scene.sceneNodes[i])].frame = it->second;
+      if (m_grouping.groupOf[i] >= 0) m_scene.nodes[static_cast<size_t>(m_scene.sceneNodes[i])].frame = frameOf(m_grouping.groupOf[i], known);
     }
   }
 
-  /// Frames are boxes of the outer drawing: one that reads its own output through others cannot be one. The frame of the least group in a cycle, -1 for none.
+  /// Frames are boxes of the level around them: one that reads its own output through others cannot be one. The frame of the least group in a cycle, -1 for
+  /// none.
   int frameInCycle() const {
     const size_t count = m_scene.frames.size() + m_scene.nodes.size();
     std::set<std::pair<size_t, size_t>> links;
     for (const auto& e : m_scene.edges) {
-      if (unitOf(e.from) != unitOf(e.to)) links.emplace(unitOf(e.from), unitOf(e.to));
+      const int level = levelOf(e);
+      if (e.from != e.to) links.emplace(unitOf(e.from, level), unitOf(e.to, level));
     }
     // What nothing leads to is in no cycle, nor what leads nowhere; what remains when both are taken away is.
     std::vector<bool> gone(count, false);
@@ -192,158 +211,155 @@ class Builder {
     return least;
   }
 
+  /// What lay in it lies in the frame around it then.
   void dissolveFrame(int frame) {
+    const int parent = m_scene.frames[static_cast<size_t>(frame)].parent;
     m_scene.frames.erase(m_scene.frames.begin() + frame);
-    for (GraphScene::Node& n : m_scene.nodes) {
-      if (n.frame == frame) n.frame = -1;
-      if (n.frame > frame) --n.frame;
-    }
+    const auto renumber = [&](int& f) { f = f == frame ? parent : f > frame ? f - 1 : f; };
+    for (GraphScene::Node& n : m_scene.nodes) renumber(n.frame);
+    for (GraphScene::Frame& f : m_scene.frames) renumber(f.parent);
   }
 
-  /// Index of the outer box of a node: its frame, or the node itself after all frames.
-  size_t unitOf(int node) const {
-    const int frame = m_scene.nodes[static_cast<size_t>(node)].frame;
-    return frame >= 0 && static_cast<size_t>(frame) < m_scene.frames.size() ? static_cast<size_t>(frame) : m_scene.frames.size() + static_cast<size_t>(node);
+  int parentOf(int frame) const { return m_scene.frames[static_cast<size_t>(frame)].parent; }
+
+  bool isInside(int node, int frame) const {
+    int f = m_scene.nodes[static_cast<size_t>(node)].frame;
+    while (f >= 0 && f != frame) f = parentOf(f);
+    return f == frame;
   }
 
-  bool layoutFrame(size_t f, const std::vector<int>& members, StopToken stop) {
-    LayoutInput in;
-    std::map<int, int> local;
-    for (const int n : members) {
-      local[n] = static_cast<int>(in.sizes.size());
-      in.sizes.push_back(m_scene.nodes[static_cast<size_t>(n)].rect.size());
-    }
-    std::vector<size_t> inner;
-    for (const size_t e : m_innerEdges[f]) {
-      in.edges.emplace_back(local[m_scene.edges[e].from], local[m_scene.edges[e].to]);
-      inner.push_back(e);
-    }
-    LayoutSpacing spacing;
-    spacing.layer = 20, spacing.node = 14;
-    const auto out = layoutGraph(in, spacing, stop);
-    if (!out) return false;
-    const QPointF shift = QPointF(kPad, kTitle + 4) - out->bounds.topLeft();
-    for (const int n : members) m_scene.nodes[static_cast<size_t>(n)].rect = out->boxes[static_cast<size_t>(local[n])].translated(shift);
-    for (size_t i = 0; i < inner.size(); ++i) {
-      for (const QPointF& p : out->routes[i]) m_scene.edges[inner[i]].points.push_back(p + shift);
-    }
-    const double title = m_metrics.horizontalAdvance(m_scene.frames[f].title) + 2 * kPad;
-    const double width = std::max(out->bounds.width() + 2 * kPad, std::min(title, 320.0));
-    const double centre = (width - out->bounds.width() - 2 * kPad) / 2;
-    for (const int n : members) m_scene.nodes[static_cast<size_t>(n)].rect.translate(centre, 0);
-    for (const size_t e : inner) {
-      for (QPointF& p : m_scene.edges[e].points) p.rx() += centre;
-    }
-    m_scene.frames[f].rect = QRectF(0, 0, width, out->bounds.height() + kTitle + 4 + kPad);
-    return true;
+  /// Number of the unit of a level that a node is or lies in: that of its frame, or of the node itself after all frames. The node lies in the level.
+  size_t unitOf(int node, int level) const {
+    int f = m_scene.nodes[static_cast<size_t>(node)].frame;
+    if (f == level) return m_scene.frames.size() + static_cast<size_t>(node);
+    while (parentOf(f) != level) f = parentOf(f);
+    return static_cast<size_t>(f);
   }
 
-  bool layoutAll(StopToken stop) {
-    const size_t frames = m_scene.frames.size();
-    std::vector<std::vector<int>> members(frames);
+  int levelOf(const GraphScene::Edge& edge) const {
+    int level = m_scene.nodes[static_cast<size_t>(edge.from)].frame;
+    while (level >= 0 && !isInside(edge.to, level)) level = parentOf(level);
+    return level;
+  }
+
+  void fillLevels() {
+    m_levels.resize(m_scene.frames.size() + 1);
     for (size_t i = 0; i < m_scene.nodes.size(); ++i) {
-      if (unitOf(static_cast<int>(i)) < frames)
-        members[unitOf(static_cast<int>(i))].push_back(static_cast<int>(i));
-      else
-        m_scene.nodes[i].frame = -1;
+      const int frame = m_scene.nodes[i].frame;
+      m_levels[static_cast<size_t>(frame + 1)].nodes.push_back(static_cast<int>(i));
+      for (int f = frame; f >= 0; f = parentOf(f))
+        m_levels[static_cast<size_t>(f + 1)].first = std::min(m_levels[static_cast<size_t>(f + 1)].first, static_cast<int>(i));
     }
-    m_innerEdges.resize(frames);
-    std::vector<size_t> outer;
-    for (size_t e = 0; e < m_scene.edges.size(); ++e) {
-      const size_t a = unitOf(m_scene.edges[e].from), b = unitOf(m_scene.edges[e].to);
-      if (a == b && a < frames)
-        m_innerEdges[a].push_back(e);
-      else
-        outer.push_back(e);
+    for (size_t f = 0; f < m_scene.frames.size(); ++f) m_levels[static_cast<size_t>(parentOf(static_cast<int>(f)) + 1)].frames.push_back(static_cast<int>(f));
+    for (size_t e = 0; e < m_scene.edges.size(); ++e) m_levels[static_cast<size_t>(levelOf(m_scene.edges[e]) + 1)].edges.push_back(e);
+  }
+
+  /// Places everything in a level, as if its frame began at 0, 0.
+  bool layoutLevel(int level, StopToken stop) {
+    const size_t frames = m_scene.frames.size();
+    const Level& l = m_levels[static_cast<size_t>(level + 1)];
+    // Units in order of their first node, so that the drawing follows the graph's order.
+    std::vector<std::pair<int, size_t>> units;
+    for (const int n : l.nodes) units.emplace_back(n, frames + static_cast<size_t>(n));
+    for (const int f : l.frames) {
+      if (!layoutLevel(f, stop)) return false;
+      units.emplace_back(m_levels[static_cast<size_t>(f + 1)].first, static_cast<size_t>(f));
     }
-    for (size_t f = 0; f < frames; ++f) {
-      if (!layoutFrame(f, members[f], stop)) return false;
-    }
-    // Outer boxes in order of their first node, so that the drawing follows the graph's order.
-    std::vector<size_t> units;
+    std::sort(units.begin(), units.end());
     std::map<size_t, int> boxOf;
     LayoutInput in;
-    for (size_t i = 0; i < m_scene.nodes.size(); ++i) {
-      const size_t unit = unitOf(static_cast<int>(i));
-      if (!boxOf.emplace(unit, static_cast<int>(units.size())).second) continue;
-      units.push_back(unit);
-      in.sizes.push_back(unit < frames ? m_scene.frames[unit].rect.size() : m_scene.nodes[i].rect.size());
+    for (const auto& [first, unit] : units) {
+      boxOf[unit] = static_cast<int>(in.sizes.size());
+      in.sizes.push_back(unit < frames ? m_scene.frames[unit].rect.size() : m_scene.nodes[unit - frames].rect.size());
     }
-    for (const size_t e : outer) in.edges.emplace_back(boxOf[unitOf(m_scene.edges[e].from)], boxOf[unitOf(m_scene.edges[e].to)]);
-    const auto out = layoutGraph(in, {}, stop);
+    for (const size_t e : l.edges) {
+      const GraphScene::Edge& edge = m_scene.edges[e];
+      in.edges.emplace_back(boxOf[unitOf(edge.from, level)], boxOf[unitOf(edge.to, level)]);
+    }
+    LayoutSpacing spacing;
+    if (level >= 0) spacing.layer = 20, spacing.node = 14;
+    const auto out = layoutGraph(in, spacing, stop);
     if (!out) return false;
-    place(*out, units, members, outer);
+    QPointF shift;
+    if (level >= 0) {
+      const double title = m_metrics.horizontalAdvance(m_scene.frames[static_cast<size_t>(level)].title) + 2 * kPad;
+      const double width = std::max(out->bounds.width() + 2 * kPad, std::min(title, 320.0));
+      shift = QPointF((width - out->bounds.width()) / 2, kTitle + 4) - out->bounds.topLeft();
+      m_scene.frames[static_cast<size_t>(level)].rect = QRectF(0, 0, width, out->bounds.height() + kTitle + 4 + kPad);
+    } else {
+      m_scene.bounds = out->bounds.adjusted(-24, -24, 24, 24);
+    }
+    for (size_t u = 0; u < units.size(); ++u) {
+      const QPointF at = out->boxes[u].topLeft() + shift;
+      if (const size_t unit = units[u].second; unit < frames)
+        translate(static_cast<int>(unit), at);
+      else
+        m_scene.nodes[unit - frames].rect.moveTopLeft(at);
+    }
+    for (size_t i = 0; i < l.edges.size(); ++i) {
+      GraphScene::Edge& edge = m_scene.edges[l.edges[i]];
+      for (const QPointF& p : out->routes[i]) edge.points.push_back(p + shift);
+      if (edge.points.size() < 2) continue;
+      const size_t from = unitOf(edge.from, level), to = unitOf(edge.to, level);
+      if (from < frames) joinSource(edge, static_cast<int>(from));
+      if (to < frames) joinTarget(edge, static_cast<int>(to));
+    }
     return true;
   }
 
-  void place(const Layout& out, const std::vector<size_t>& units, const std::vector<std::vector<int>>& members, const std::vector<size_t>& outer) {
-    const size_t frames = m_scene.frames.size();
-    for (size_t u = 0; u < units.size(); ++u) {
-      const QPointF at = out.boxes[u].topLeft();
-      if (units[u] >= frames) {
-        m_scene.nodes[units[u] - frames].rect.moveTopLeft(at);
-        continue;
-      }
-      m_scene.frames[units[u]].rect.moveTopLeft(at);
-      for (const int n : members[units[u]]) m_scene.nodes[static_cast<size_t>(n)].rect.translate(at);
-      for (const size_t e : m_innerEdges[units[u]]) {
-        for (QPointF& p : m_scene.edges[e].points) p += at;
-      }
-    }
-    for (size_t i = 0; i < outer.size(); ++i) {
-      GraphScene::Edge& edge = m_scene.edges[outer[i]];
-      const QRectF from = m_scene.nodes[static_cast<size_t>(edge.from)].rect, to = m_scene.nodes[static_cast<size_t>(edge.to)].rect;
-      edge.points = out.routes[i];
-      if (edge.points.size() < 2) continue;
-      joinSource(edge, from);
-      joinTarget(edge, to);
-    }
-    m_scene.bounds = out.bounds.adjusted(-24, -24, 24, 24);
-    for (auto& edge : m_scene.edges) {
-      for (const QPointF& p : edge.points) edge.bounds |= QRectF(p - QPointF(2, 2), QSizeF(4, 4));
+  /// Moves a frame with all that lies in it.
+  void translate(int frame, const QPointF& by) {
+    const Level& l = m_levels[static_cast<size_t>(frame + 1)];
+    m_scene.frames[static_cast<size_t>(frame)].rect.translate(by);
+    for (const int f : l.frames) translate(f, by);
+    for (const int n : l.nodes) m_scene.nodes[static_cast<size_t>(n)].rect.translate(by);
+    for (const size_t e : l.edges) {
+      for (QPointF& p : m_scene.edges[e].points) p += by;
     }
   }
 
-  /// True if another box of the frame stands between y `top` and `bottom` at `x`.
-  bool blocked(int node, double x, double top, double bottom) const {
-    const int frame = m_scene.nodes[static_cast<size_t>(node)].frame;
-    if (frame < 0) return false;
-    return std::any_of(m_scene.nodes.begin(), m_scene.nodes.end(), [&](const GraphScene::Node& other) {
-      return other.frame == frame && &other != &m_scene.nodes[static_cast<size_t>(node)] && other.rect.left() < x && x < other.rect.right() &&
-             other.rect.bottom() > top && other.rect.top() < bottom;
-    });
+  /// True if another box in the frame stands between y `top` and `bottom` at `x`.
+  bool blocked(int node, int frame, double x, double top, double bottom) const {
+    for (size_t i = 0; i < m_scene.nodes.size(); ++i) {
+      const QRectF& r = m_scene.nodes[i].rect;
+      if (static_cast<int>(i) != node && r.left() < x && x < r.right() && r.bottom() > top && r.top() < bottom && isInside(static_cast<int>(i), frame))
+        return true;
+    }
+    return false;
   }
 
-  /// x of the free lane between the boxes and the border of a node's frame, on the side of `towards`.
-  double laneOf(int node, double towards) const {
-    const QRectF frame = m_scene.frames[static_cast<size_t>(m_scene.nodes[static_cast<size_t>(node)].frame)].rect;
-    return towards < frame.center().x() ? frame.left() + kPad / 2 : frame.right() - kPad / 2;
+  /// x of the free lane between the boxes and the border of a frame, on the side of `towards`.
+  double laneOf(int frame, double towards) const {
+    const QRectF& rect = m_scene.frames[static_cast<size_t>(frame)].rect;
+    return towards < rect.center().x() ? rect.left() + kPad / 2 : rect.right() - kPad / 2;
   }
 
-  /// Leads the first point of an outer route from the frame's border back to the node itself.
-  void joinSource(GraphScene::Edge& edge, const QRectF& from) const {
+  /// Leads the first point of a route from the border of the frame that it leaves back to the node itself.
+  void joinSource(GraphScene::Edge& edge, int frame) const {
+    const QRectF& from = m_scene.nodes[static_cast<size_t>(edge.from)].rect;
     const double y = edge.points.front().y(), x = from.center().x();
     edge.points.front().setX(x);
     if (y <= from.bottom() + 0.5) return;
-    if (!blocked(edge.from, x, from.bottom(), y)) {
+    if (!blocked(edge.from, frame, x, from.bottom(), y)) {
       edge.points.insert(edge.points.begin(), QPointF(x, from.bottom()));
       return;
     }
-    const double lane = laneOf(edge.from, edge.points[1].x());
+    const double lane = laneOf(frame, edge.points[1].x());
     edge.points.front().setX(lane);
     edge.points.insert(edge.points.begin(), {QPointF(lane < x ? from.left() : from.right(), from.center().y()), QPointF(lane, from.center().y())});
   }
 
   /// The same at the other end.
-  void joinTarget(GraphScene::Edge& edge, const QRectF& to) const {
+  void joinTarget(GraphScene::Edge& edge, int frame) const {
+    const QRectF& to = m_scene.nodes[static_cast<size_t>(edge.to)].rect;
     const double y = edge.points.back().y(), x = to.center().x();
     edge.points.back().setX(x);
     if (y >= to.top() - 0.5) return;
-    if (!blocked(edge.to, x, y, to.top())) {
+    if (!blocked(edge.to, frame, x, y, to.top())) {
       edge.points.emplace_back(x, to.top());
       return;
     }
-    const double lane = laneOf(edge.to, edge.points[edge.points.size() - 2].x());
+    const double lane = laneOf(frame, edge.points[edge.points.size() - 2].x());
     edge.points.back().setX(lane);
     edge.points.emplace_back(lane, to.center().y());
     edge.points.emplace_back(lane < x ? to.left() : to.right(), to.center().y());
@@ -355,7 +371,7 @@ class Builder {
   GraphScene m_scene;
   size_t m_firstInput = 0, m_firstOutput = 0;
   std::set<std::pair<int, int>> m_boxEdges;
-  std::vector<std::vector<size_t>> m_innerEdges;
+  std::vector<Level> m_levels;  ///< -1 first
 };
 
 }  // namespace

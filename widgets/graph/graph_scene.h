@@ -18,13 +18,14 @@ struct GraphGrouping {
   struct Group {
     QString title;  ///< on the frame
     int task = -1;  ///< number of its task, which decides the colour; -1 for none
+    int parent = -1;  ///< the group around it, which comes before it; -1 for none
   };
   /// Nodes that are drawn as one.
   struct Box {
     QString title, subtitle;
     int block = -1;  ///< the caller's number
   };
-  std::vector<int> groupOf;  ///< per node; empty: no groups; nodes of one box lie in one group
+  std::vector<int> groupOf;  ///< per node, the innermost; empty: no groups; nodes of one box lie in one group
   std::vector<Group> groups;
   std::vector<int> boxOf;  ///< per node, -1 for none; empty: no boxes
   std::vector<Box> boxes;
@@ -49,6 +50,7 @@ struct GraphScene {
     QRectF rect;
     QString title;
     int task = -1, group = -1;
+    int parent = -1;  ///< the frame around it, which comes before it; -1 for none
   };
   struct Edge {
     std::vector<QPointF> points;
@@ -63,13 +65,13 @@ struct GraphScene {
   QRectF bounds;
 
   int nodeAt(const QPointF& point) const;  ///< topmost, or -1
-  int frameAt(const QPointF& point) const;
+  int frameAt(const QPointF& point) const;           ///< innermost, or -1
   int sceneNodeOf(int graphNode) const;              ///< the node, or the box it is in; -1 if there is none
   std::vector<int> find(const QString& text) const;  ///< indices of nodes with `text` in one of their searchable strings
 };
 
-/// Lays a graph out. Nodes of a group stand together in a frame of their own. Constants are not drawn; the details panel lists them.
-/// Returns null when stopped. Threads: any; `font` must be a copy.
+/// Lays a graph out. Nodes of a group stand together in a frame of their own, frames of groups inside the frames of those around them. Constants are not drawn;
+/// the details panel lists them. Returns null when stopped. Threads: any; `font` must be a copy.
 std::shared_ptr<const GraphScene> buildGraphScene(const graph::Graph& graph, const GraphGrouping& grouping, const QFont& font, StopToken stop);
 
 /// `1×3×224×224`, for people; scalars are "scalar".

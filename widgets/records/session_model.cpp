@@ -5,6 +5,7 @@
 
 #include "engine/base/json.h"
 #include "widgets/common/format.h"
+#include "widgets/records/time_kind.h"
 
 namespace tw::widgets {
 
@@ -63,6 +64,8 @@ QVariant SessionModel::data(const QModelIndex& index, int role) const {
     }
     case Tuner:
       return QString::fromStdString(s.tuner);
+    case Times:
+      return timeKindText(timeKind(s));
     case State:
       if (s.state == "running") return tr("running");
       if (s.state == "done") return tr("done");
@@ -91,6 +94,8 @@ QVariant SessionModel::headerData(int section, Qt::Orientation orientation, int 
       return tr("Model");
     case Tuner:
       return tr("Tuner");
+    case Times:
+      return tr("Times");
     case State:
       return tr("State");
     case Trials:

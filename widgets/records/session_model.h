@@ -13,7 +13,7 @@ namespace tw::widgets {
 class SessionModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  enum Column { Id, Model, Tuner, State, Trials, Started, Duration, Target, ColumnCount };
+  enum Column { Id, Model, Tuner, Times, State, Trials, Started, Duration, Target, ColumnCount };
   explicit SessionModel(QObject* parent = nullptr);
   void setSessions(std::vector<db::SessionRow> sessions, std::map<int64_t, QString> modelNames);
   const db::SessionRow& session(int row) const { return m_sessions[static_cast<size_t>(row)]; }

@@ -39,6 +39,8 @@ QString statusText(records::Status status) {
       return StatusTexts::tr("infrastructure");
     case Status::cancelled:
       return StatusTexts::tr("cancelled");
+    case Status::not_recorded:
+      return StatusTexts::tr("not recorded");
   }
   return {};
 }
@@ -46,7 +48,7 @@ QString statusText(records::Status status) {
 QString statusGlyph(records::Status status) {
   if (status == records::Status::ok) return QString(QChar(0x2713));
   if (status == records::Status::wrong_output) return QString(QChar(0x2260));
-  if (status == records::Status::cancelled) return QString(QChar(0x2013));
+  if (status == records::Status::cancelled || status == records::Status::not_recorded) return QString(QChar(0x2013));
   return QString(QChar(0x00D7));
 }
 

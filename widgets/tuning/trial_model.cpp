@@ -259,6 +259,12 @@ QVariant TrialModel::data(const QModelIndex& index, int role) const {
   }
 }
 
+void TrialModel::setTimes(TimeKind kind) {
+  if (kind == m_times) return;
+  m_times = kind;
+  Q_EMIT headerDataChanged(Qt::Horizontal, Time, Gflops);
+}
+
 QVariant TrialModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal) return {};
   if (role == Qt::ToolTipRole) {
@@ -270,7 +276,7 @@ QVariant TrialModel::headerData(int section, Qt::Orientation orientation, int ro
       case Predicted:
         return tr("Score that the tuner's cost model gave before the trial, higher is better; only scores of one model can be compared");
       case Time:
-        return tr("Fastest sample; ≥ marks trials that were stopped early as clearly slower");
+        return withTimeKind(tr("Fastest sample; ≥ marks trials that were stopped early as clearly slower"), m_times);
       default:
         return {};
     }

@@ -4,6 +4,7 @@
 #include <QAbstractTableModel>
 #include <stop_token>
 
+#include "widgets/records/time_kind.h"
 #include "widgets/tuning/trial_query.h"
 
 namespace tw::widgets {
@@ -20,6 +21,9 @@ class TrialModel : public QAbstractTableModel {
   ~TrialModel() override;
   void setStore(TrialStorePtr store);
   void setSpaces(SpaceMap spaces);
+  /// The tool tips of the columns with times say what these are; the view says it in sight.
+  void setTimes(TimeKind kind);
+  TimeKind times() const { return m_times; }
   void setQuery(const TrialQuery& query);
   /// Announces rows that were appended to the store since the last call.
   void sync();
@@ -51,6 +55,7 @@ class TrialModel : public QAbstractTableModel {
 
   TrialStorePtr m_store;
   SpaceMap m_spaces;
+  TimeKind m_times = TimeKind::measured;
   TrialQuery m_query;
   std::unique_ptr<TrialMatcher> m_matcher;
   std::vector<int> m_rows;  ///< of the store, in the order of the table

@@ -10,15 +10,18 @@ namespace {
 
 class Grid : public Strategy {
  public:
-  Grid(const space::ConfigSpace& space, int64_t offset) : space_(space), next_(offset) {}
+  Grid(const space::ConfigSpace& space, int64_t offset) : space_(space) {
+    while (next_ < space_.num_points() && space_.point(next_) < offset) next_ = space_.is_restricted() ? next_ + 1 : offset;
+  }
 
   std::vector<int64_t> propose(int n) override {
     std::vector<int64_t> points;
     int64_t rejected = 0;
-    for (; next_ < space_.size() && static_cast<int>(points.size()) < n && rejected < kMaxRejectedInARow; ++next_) {
-      if (observed_.contains(next_)) continue;
-      if (is_valid_point(space_, next_)) {
-        points.push_back(next_);
+    for (; next_ < space_.num_points() && static_cast<int>(points.size()) < n && rejected < kMaxRejectedInARow; ++next_) {
+      const int64_t point = space_.point(next_);
+      if (observed_.contains(point)) continue;
+      if (is_valid_point(space_, point)) {
+        points.push_back(point);
         rejected = 0;
       } else {
         ++rejected;
@@ -28,14 +31,12 @@ class Grid : public Strategy {
   }
 
   void observe(std::span<const Observation> results) override {
-    for (const Observation& o : results) {
-      if (o.index >= next_) observed_.insert(o.index);
-    }
+    for (const Observation& o : results) observed_.insert(o.index);
   }
 
  private:
   const space::ConfigSpace& space_;
-  int64_t next_;
+  int64_t next_ = 0;  ///< among the space's points
   std::unordered_set<int64_t> observed_;
 };
 

@@ -38,13 +38,13 @@ class SparseShuffle {
 
 class Random : public Strategy {
  public:
-  Random(const space::ConfigSpace& space, Rng rng) : space_(space), shuffle_(space.size(), rng) {}
+  Random(const space::ConfigSpace& space, Rng rng) : space_(space), shuffle_(space.num_points(), rng) {}
 
   std::vector<int64_t> propose(int n) override {
     std::vector<int64_t> points;
     int64_t rejected = 0;
     while (static_cast<int>(points.size()) < n && shuffle_.left() > 0 && rejected < kMaxRejectedInARow) {
-      const int64_t point = shuffle_.deal();
+      const int64_t point = space_.point(shuffle_.deal());
       if (observed_.contains(point)) continue;
       if (is_valid_point(space_, point)) {
         points.push_back(point);

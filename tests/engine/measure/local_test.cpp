@@ -57,6 +57,19 @@ class LocalTest : public QObject {
     runner_ = std::move(*measure::local_runner(options));
   }
 
+  /// Whatever this machine lets count, else a sentence.
+  void events_are_counted_in_a_run_of_their_own() {
+    const records::Task task = records::make_task("dense", dense(8, 32, 64), here(2));
+    const std::vector<Candidate> candidates(1);
+    const std::vector<BuildOutcome> builds = builder_->build(task, candidates, {});
+    const auto reading = runner_->count(task, builds[0], {});
+    QVERIFY2(reading, reading ? "" : reading.error().text().c_str());
+    QVERIFY(!reading->counts.empty() || !reading->missing.empty());
+    for (const measure::EventCount& e : reading->counts)
+      if (e.event == measure::Event::task_clock) QVERIFY2(e.count > 100 && e.count < 1e9, qPrintable(QString::number(e.count)));
+    QVERIFY(runner_->run(task, builds, {}, {})[0].ok());  // the worker goes on
+  }
+
   void plain_and_tiled() {
     const records::Task task = records::make_task("dense", dense(30, 40, 50), here(1));
     const std::vector<Step> tiled{SplitStep{2, 0, 30, {8}}, SplitStep{2, 2, 40, {16}}, AnnotationStep{3, 0, Annotation::parallel}};

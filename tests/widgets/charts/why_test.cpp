@@ -2,6 +2,7 @@
 #include <QtTest>
 
 #include "widgets/charts/footprint_chart.h"
+#include "widgets/charts/launch_chart.h"
 #include "widgets/charts/roofline_chart.h"
 #include "widgets/charts/why_rules.h"
 
@@ -50,6 +51,48 @@ class WhyTest : public QObject {
     QVERIFY(!text.contains(QStringLiteral("limit")));
     QVERIFY(!text.contains(QStringLiteral("reaches")));
     QVERIFY(whyRules(WhyFacts()).empty());
+  }
+
+  /// On a GPU that is a formula: which part takes longest, what fits, how even the rounds are.
+  void launchesOfAGpu() {
+    WhyFacts f = product();
+    f.loops.clear();
+    WhyLaunch small;
+    small.seconds = 1e-6;
+    WhyLaunch l;
+    l.blocks = 300, l.threads = 256, l.registers = 64, l.spilledRegisters = 4, l.sharedBytes = 16384, l.residentBlocks = 2, l.occupancy = 0.2;
+    l.limit = QStringLiteral("registers"), l.waves = 1.1, l.seconds = 2e-5, l.limiter = QStringLiteral("memory");
+    l.parts = {{QStringLiteral("arithmetic"), 5e-6}, {QStringLiteral("memory"), 1.5e-5}};
+    f.launches = {small, l};
+    const auto rules = whyRules(f);
+    const QString text = textOf(rules);
+    QVERIFY2(text.contains(QStringLiteral("slowest of its 2 launches spends most of its time on: memory")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("20.0 % of a multiprocessor's warps can be in use; no more fit because of the registers")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("busy for 55.0 % of its rounds")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("4 registers of every thread do not fit")), qPrintable(text));
+    QVERIFY(!text.contains(QStringLiteral("one core")));
+
+    LaunchChart chart;
+    chart.setLaunches(f.launches);
+    const Table table = chart.table();
+    QCOMPARE(table.rows.size(), size_t{2});
+    QCOMPARE(table.rows[1][table.columns.indexOf(QStringLiteral("registers of a thread"))], QStringLiteral("64"));
+    QCOMPARE(table.rows[1][table.columns.indexOf(QStringLiteral("simulated s"))], QStringLiteral("2e-05"));
+    QVERIFY(chart.summary().contains(QStringLiteral("memory most of it")));
+    chart.resize(500, chart.sizeHint().height());
+    QVERIFY(!chart.grab().isNull());
+  }
+
+  void countsOfTheProcessor() {
+    WhyFacts f = product();
+    f.counts.cycles = 1e6, f.counts.instructions = 2.5e6, f.counts.l1Misses = 1e5, f.counts.branchMisses = 2500;
+    f.counts.missing = QStringLiteral("Not counted: llc_misses; this machine has no such counters");
+    const QString text = textOf(whyRules(f));
+    QVERIFY2(text.contains(QStringLiteral("completes 2.50 instructions a cycle")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("1.00 loads in 1000 FLOP miss the L1 cache")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("1.00 branches in 1000 instructions")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("Not counted: llc_misses")), qPrintable(text));
+    QVERIFY(!text.contains(QStringLiteral("last-level cache")));
   }
 
   void badThingsAreNamed() {

@@ -92,10 +92,14 @@ class GraphBlocksTest : public QObject {
     QVERIFY(open->nodes[2].subtitle.contains(QStringLiteral("2 alike")) != open->nodes[1].subtitle.contains(QStringLiteral("2 alike")));
     const auto inner = scene(g, {1, 3});
     QCOMPARE(inner->nodes.size(), size_t{9});
-    QCOMPARE(inner->frames.size(), size_t{1});  // that of body.layer would go around its middle
-    QCOMPARE(inner->frames[0].title, QStringLiteral("body.layer.1"));
+    QCOMPARE(inner->frames.size(), size_t{2});
+    QCOMPARE(inner->frames[0].title, QStringLiteral("body.layer"));
+    QCOMPARE(inner->frames[1].title, QStringLiteral("body.layer.1"));
+    QCOMPARE(inner->frames[1].parent, 0);
+    QVERIFY(inner->frames[0].rect.contains(inner->frames[1].rect));
     for (const auto& node : inner->nodes) {
-      if (node.frame >= 0) QVERIFY(inner->frames[static_cast<size_t>(node.frame)].rect.contains(node.rect));
+      for (int f = node.frame; f >= 0; f = inner->frames[static_cast<size_t>(f)].parent)
+        QVERIFY(inner->frames[static_cast<size_t>(f)].rect.contains(node.rect));
     }
     const GraphBlocks blocks = graphBlocks(g);
     QCOMPARE(openBlockAround(blocks, {1, 3}, 5), 3);     // an operator of body.layer.1

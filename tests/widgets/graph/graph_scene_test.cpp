@@ -49,6 +49,47 @@ class GraphSceneTest : public QObject {
     }
   }
 
+  /// Frames four deep: each holds its own nodes and frames and nothing else, and edges end at their nodes.
+  void framesLieInFrames() {
+    graph::GraphBuilder b("deep");
+    int x = b.input("x", {kFloat32, {1, 8}});
+    constexpr int kDepth = 4;
+    GraphGrouping grouping;
+    for (int d = 0; d < kDepth; ++d) grouping.groups.push_back({QString::number(d), -1, d - 1});
+    // Into the innermost frame and out again, two nodes in each.
+    std::vector<int> depths;
+    for (int d = 0; d < kDepth; ++d) depths.push_back(d);
+    for (int d = kDepth; d-- > 0;) depths.push_back(d);
+    for (const int d : depths) {
+      const int left = (*b.node("relu", {x}))[0];
+      x = (*b.node("add", {left, x}))[0];
+      grouping.groupOf.insert(grouping.groupOf.end(), {d, d});
+    }
+    x = (*b.node("tanh", {x}))[0];
+    grouping.groupOf.push_back(-1);
+    b.output(x);
+    const graph::Graph graph = std::move(b).finish();
+    const auto scene = buildGraphScene(graph, grouping, QFont(), {});
+    QCOMPARE(scene->frames.size(), size_t{kDepth});
+    for (int f = 0; f < kDepth; ++f) {
+      const GraphScene::Frame& frame = scene->frames[static_cast<size_t>(f)];
+      QCOMPARE(frame.parent, f - 1);
+      if (f > 0) QVERIFY(scene->frames[static_cast<size_t>(f - 1)].rect.contains(frame.rect));
+      for (const auto& node : scene->nodes) QCOMPARE(frame.rect.contains(node.rect), node.frame >= f);
+    }
+    for (size_t i = 0; i < scene->nodes.size(); ++i) {
+      for (size_t j = i + 1; j < scene->nodes.size(); ++j) QVERIFY(!scene->nodes[i].rect.intersects(scene->nodes[j].rect));
+    }
+    for (const auto& edge : scene->edges) {
+      QVERIFY(edge.points.size() >= 2);
+      const QRectF from = scene->nodes[static_cast<size_t>(edge.from)].rect, to = scene->nodes[static_cast<size_t>(edge.to)].rect;
+      QVERIFY(from.adjusted(-1, -1, 1, 1).contains(edge.points.front()));
+      QVERIFY(to.adjusted(-1, -1, 1, 1).contains(edge.points.back()));
+    }
+    QCOMPARE(scene->frameAt(scene->nodes[static_cast<size_t>(scene->sceneNodeOf(6))].rect.center()), 3);
+    QVERIFY(scene->bounds.contains(scene->frames[0].rect));
+  }
+
   void edgesPointDown() {
     const auto scene = buildGraphScene(diamond(), grouped(), QFont(), {});
     QCOMPARE(scene->edges.size(), size_t{6});

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/records/time_kind.h"
+
+#include <QCoreApplication>
+
+#include "db/recorded.h"
+
+namespace tw::widgets {
+namespace {
+
+struct KindTexts {
+  Q_DECLARE_TR_FUNCTIONS(TimeKind)
+};
+
+std::string deviceOf(const Json& json) {
+  const auto device = json.is_object() ? json.find("device") : json.end();
+  return device != json.end() && device->is_string() ? device->get<std::string>() : std::string();
+}
+
+}  // namespace
+
+TimeKind timeKind(const db::SessionRow& session) {
+  if (db::is_replay(session)) return TimeKind::replayed;
+  std::string device = deviceOf(session.options);
+  if (device.empty()) device = deviceOf(session.host);
+  if (!device.empty()) return device.starts_with("sim:") ? TimeKind::simulated : TimeKind::measured;
+  const auto target = parse_target(session.target);
+  return target && target->gpu ? TimeKind::simulated : TimeKind::measured;
+}
+
+TimeKind timeKind(const std::vector<db::SessionRow>& sessions, SessionId id) {
+  for (const db::SessionRow& s : sessions)
+    if (s.id == id) return timeKind(s);
+  return TimeKind::measured;
+}
+
+QString timeKindText(TimeKind kind) {
+  switch (kind) {
+    case TimeKind::measured:
+      return KindTexts::tr("measured");
+    case TimeKind::simulated:
+      return KindTexts::tr("simulated");
+    case TimeKind::replayed:
+      return KindTexts::tr("replayed");
+  }
+  return {};
+}
+
+QString withTimeKind(const QString& title, TimeKind kind) {
+  return kind == TimeKind::measured ? title : KindTexts::tr("%1, %2", "a title and what its times are").arg(title, timeKindText(kind));
+}
+
+}  // namespace tw::widgets
