@@ -41,7 +41,8 @@ struct Names {
         [&](const tir::SeqNode& n) {
           for (const tir::Stmt& child : n.stmts) visit(child);
         },
-        [](const tir::SyncNode&) {}, [&](const tir::AllReduceNode& n) { buffer(n.buffer); });
+        [](const tir::SyncNode&) {}, [&](const tir::AllReduceNode& n) { buffer(n.buffer); }, [&](const tir::AsyncNode& n) { visit(n.body); },
+        [](const tir::WaitNode&) {}, [](const tir::MmaNode&) {});
   }
 };
 

@@ -32,7 +32,9 @@ class Counter {
           for (const tir::Stmt& child : n.stmts) total += run(child);
           return total;
         },
-        [&](const tir::SyncNode&) -> int64_t { return 0; }, [&](const tir::AllReduceNode&) -> int64_t { return 1; });
+        [&](const tir::SyncNode&) -> int64_t { return 0; }, [&](const tir::AllReduceNode&) -> int64_t { return 1; },
+        [&](const tir::AsyncNode& n) { return run(n.body); }, [](const tir::WaitNode&) -> int64_t { return 0; },
+        [](const tir::MmaNode&) -> int64_t { return 1; });
   }
 };
 

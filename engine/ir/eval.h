@@ -120,6 +120,8 @@ inline EvalValue eval(const EvalCode& c, bool is_float, EvalState& s) {
 
 /// Stores a value in an array with storage, rounded or wrapped to the array's type, and marks the element as written.
 void store_element(EvalArray& array, int64_t position, EvalValue v);
+/// An element of an array with storage. Fails with wrong_result where it was never written, and as note_read does.
+EvalValue load_element(EvalArray& array, int64_t position, EvalState& s, const std::string& where);
 /// Records an access inside a parallel loop and fails with wrong_result where two iterations share an element and one of them writes it.
 void note_read(EvalArray& array, int64_t position, EvalState& s, const std::string& where);
 void note_write(EvalArray& array, int64_t position, EvalState& s);

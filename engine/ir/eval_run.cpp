@@ -192,20 +192,24 @@ double read_float(DType t, const std::byte* data, int64_t i) {
   return t.code == TypeCode::bfloat ? bfloat16_to_float(read<uint16_t>(data, i)) : half_to_float(read<uint16_t>(data, i));
 }
 
-EvalValue load_element(const EvalCode& c, bool is_float, EvalState& s) {
+EvalValue read_element(EvalArray& array, int64_t p, DType type, bool is_float, EvalState& s, const std::string& where) {
+  if (array.touched && s.iteration != 0) note_read(array, p, s, where);
+  if (array.written && !array.written[p])
+    s.fail(ErrorCode::wrong_result, fmt::format("Expected element {} of '{}' to be written before it is read", p, array.buffer->name), where);
   EvalValue v{};
+  if (is_float)
+    v.f = read_float(type, array.data, p);
+  else
+    v.i = read_int(type, array.data, p);
+  return v;
+}
+
+EvalValue load_element(const EvalCode& c, bool is_float, EvalState& s) {
   const int64_t p = c.a->op == EvalOp::affine ? affine(*c.a, s) : eval_int(*c.a, s);
-  if (p < 0 || s.error) return v;
+  if (p < 0 || s.error) return {};
   EvalArray& array = s.arrays[static_cast<size_t>(c.value.i)];
   if (!array.data) return s.source->element(static_cast<int>(c.value.i), p);
-  if (array.touched && s.iteration != 0) note_read(array, p, s, c.a->text);
-  if (array.written && !array.written[p])
-    s.fail(ErrorCode::wrong_result, fmt::format("Expected element {} of '{}' to be written before it is read", p, array.buffer->name), c.a->text);
-  if (is_float)
-    v.f = read_float(c.type, array.data, p);
-  else
-    v.i = read_int(c.type, array.data, p);
-  return v;
+  return read_element(array, p, c.type, is_float, s, c.a->text);
 }
 
 }  // namespace
@@ -252,6 +256,10 @@ void note_write(EvalArray& array, int64_t position, EvalState& s) {
     if (is_other(reader, s)) shared_element(array, position, reader, s, "written after another {} read it", "");
   touched[0] = s.iteration;
   if (s.watched) watch(array, position, s);
+}
+
+EvalValue load_element(EvalArray& array, int64_t position, EvalState& s, const std::string& where) {
+  return read_element(array, position, array.buffer->dtype, array.buffer->dtype.is_float(), s, where);
 }
 
 EvalValue rounded(DType t, EvalValue v) {

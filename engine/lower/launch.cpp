@@ -122,6 +122,13 @@ int LaunchPlan::root(int stage) const { return root_of(stages_, stage); }
 
 int64_t LaunchPlan::extent(const LoopRef& l) const { return domains_.of(l.stage).loop_extent.at(iter(l).var.get()); }
 
+int64_t LaunchPlan::threads(int stage, ForKind coordinate) const {
+  const auto launch = launches_.find(root(stage));
+  if (launch == launches_.end()) return 1;
+  const auto at = launch->second.find(coordinate);
+  return at == launch->second.end() ? 1 : at->second.extent;
+}
+
 bool LaunchPlan::is_coordinate(int stage, size_t loop) const {
   const Iter& it = iter({stage, loop});
   return (is_thread(it) || is_block(it)) && extent({stage, loop}) > 1;

@@ -39,6 +39,8 @@ class LaunchPlan {
   bool any() const { return !launches_.empty(); }
   /// Whether a stage is computed in a launch.
   bool has(int stage) const { return launches_.contains(root(stage)); }
+  /// How many there are of a coordinate in the launch that a stage is computed in.
+  int64_t threads(int stage, tir::ForKind coordinate) const;
   /// Whether a loop is a coordinate of its launch instead of a loop inside.
   bool is_coordinate(int stage, size_t loop) const;
   /// The coordinates that a stage's reduction is spread over.

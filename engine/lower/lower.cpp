@@ -56,9 +56,15 @@ struct Placement {
   std::vector<LayoutStep::Piece> layout;  ///< empty means row-major
   std::vector<int64_t> shape;             ///< of the buffer
   std::vector<int64_t> strides = {};      ///< per physical dimension where there are gaps
-  std::optional<Expr> slot = {};          ///< which of two arrays in turn, for a double-buffered stage
+  std::optional<Expr> slot = {};          ///< which of the arrays in turn, for a stage that is computed ahead
+  /// The dimensions of rows and columns of a tile that the threads of a warp hold together, in their parts [rows / 8, columns / 8, 2].
+  std::optional<std::pair<size_t, size_t>> warp_tile = {};
 
   std::vector<Expr> indices(const std::vector<Expr>& logical) const {
+    if (warp_tile) {
+      const Expr &row = logical[warp_tile->first], &column = logical[warp_tile->second];
+      return {ir::floor_div(row, ir::index(8)), ir::floor_div(column, ir::index(8)), ir::floor_mod(column, ir::index(2))};
+    }
     std::vector<Expr> out = physical_indices(logical, layout);
     if (!strides.empty()) {
       Expr at = ir::index(0);
@@ -91,6 +97,9 @@ std::optional<std::vector<int64_t>> aligned_strides(const std::vector<int64_t>& 
 
 /// Tiles up to this size live on the stack, where those with constant indices become registers; larger ones come from the workspace.
 constexpr int64_t kLocalBytes = 32 * 1024;
+
+/// Threads of a warp.
+constexpr int64_t kWarp = 32;
 
 int64_t tile_bytes(const std::vector<int64_t>& shape, DType t) {
   int64_t n = t.bytes();
@@ -184,6 +193,7 @@ class Lowering {
     std::vector<Stmt> body;
     for (size_t i = 0; i < stages_.size(); ++i)
       if (!stages_[i].op.is_placeholder() && stages_[i].location == ComputeLocation::root) body.push_back(launch(static_cast<int>(i)));
+    if (error_) return *error_;
     f.body = tir::seq(std::move(body));
     for (size_t i = stages_.size(); i-- > 0;)
       if (is_root_intermediate(static_cast<int>(i))) f.body = tir::alloc(buffers_.at(stages_[i].op.output.get()), f.body, {static_cast<int>(i), -1});
@@ -220,11 +230,18 @@ class Lowering {
         place.strides = std::move(*strides);
       }
       place.slot = slot_of(static_cast<int>(i));
-      if (place.slot) place.shape.insert(place.shape.begin(), 2);
+      if (place.slot) place.shape.insert(place.shape.begin(), slots(static_cast<int>(i)));
+      DType type = logical->dtype;
+      if (st.warp_product) {
+        TW_CHECK(place_warp_tile(static_cast<int>(i), place));
+        type = kFloat32;
+      }
+      if (st.pipeline > 0 && (st.scope != ir::Scope::shared || !launches_->has(static_cast<int>(i))))
+        return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage that a block of threads shares for 'pipeline', found '{}'", st.op.name));
       ir::Scope scope = param ? ir::Scope::param : st.scope;
       if (scope != ir::Scope::param && !at && launches_->any()) scope = ir::Scope::global;  // crosses launches
       if (at && !launches_->has(static_cast<int>(i)) && tile_bytes(place.shape, logical->dtype) <= kLocalBytes) scope = ir::Scope::local;
-      buffers_.emplace(logical.get(), ir::make_buffer(logical->name, logical->dtype, place.shape, scope));
+      buffers_.emplace(logical.get(), ir::make_buffer(logical->name, type, place.shape, scope));
       stage_of_.emplace(logical.get(), static_cast<int>(i));
       if (st.op.is_placeholder()) f.params.push_back(buffers_.at(logical.get()));
     }
@@ -232,11 +249,116 @@ class Lowering {
     return {};
   }
 
-  /// Which of its two arrays a double-buffered stage uses in an iteration of the loop that it is computed in; none where that loop runs once.
-  std::optional<Expr> slot_of(int i) const {
+  /// Arrays of a stage that is computed ahead of the loop that it is computed in; 1 for others, and where that loop runs once.
+  int64_t slots(int i) const {
     const Stage& st = stages_[static_cast<size_t>(i)];
-    if (!st.double_buffer || domains_.of(st.at_stage).loop_extent.at(st.at_iter->get()) == 1) return std::nullopt;
-    return ir::floor_mod(ir::to_expr(*st.at_iter), ir::index(2));
+    if (!st.double_buffer && st.pipeline == 0) return 1;
+    return std::min<int64_t>(st.double_buffer ? 2 : st.pipeline, domains_.of(st.at_stage).loop_extent.at(st.at_iter->get()));
+  }
+  /// Which of its arrays such a stage uses in an iteration of that loop.
+  std::optional<Expr> slot_of(int i) const {
+    if (slots(i) == 1) return std::nullopt;
+    return ir::floor_mod(ir::to_expr(*stages_[static_cast<size_t>(i)].at_iter), ir::index(slots(i)));
+  }
+
+  /// The three innermost loops of a stage that a warp computes: over rows, columns and terms.
+  struct WarpLoops {
+    const ir::VarNode *row, *column, *term;
+    int64_t rows, columns, depth;
+  };
+  WarpLoops warp_loops(int i) const {
+    const Stage& st = stages_[static_cast<size_t>(i)];
+    const size_t at = static_cast<size_t>(schedule::position_of(st, st.warp_product->get()));
+    const auto extent = [&](size_t k) { return domains_.of(i).loop_extent.at(st.iters[k].var.get()); };
+    return {st.iters[at].var.get(), st.iters[at + 1].var.get(), st.iters[at + 2].var.get(), extent(at), extent(at + 1), extent(at + 2)};
+  }
+  Error warp_error(int i, const std::string& expected) const {
+    return Error(ErrorCode::illegal_schedule, fmt::format("Expected {} for 'tensorize', found stage '{}'", expected, stages_[static_cast<size_t>(i)].op.name));
+  }
+
+  Expected<void> place_warp_tile(int i, Placement& place) const {
+    const Stage& st = stages_[static_cast<size_t>(i)];
+    if (!launches_->has(i) || launches_->threads(i, tir::ForKind::thread_x) != kWarp) return warp_error(i, "32 threads along threadIdx.x");
+    const WarpLoops w = warp_loops(i);
+    if (w.rows % tir::kMmaRows != 0 || w.columns % tir::kMmaColumns != 0) return warp_error(i, "multiples of 16 rows and 16 columns");
+    if (!domains_.of(i).guards.empty()) return warp_error(i, "tiles without surplus");
+    std::pair<size_t, size_t> dims{st.op.axes.size(), st.op.axes.size()};
+    for (size_t d = 0; d < st.op.axes.size(); ++d) {
+      const Expr local = domains_.analyzer().simplify(domains_.of(i).axis_value.at(st.op.axes[d].var.get()) - domains_.of(i).min[d]);
+      if (local.get() == w.row) dims.first = d;
+      if (local.get() == w.column) dims.second = d;
+      if (local.get() != w.row && local.get() != w.column && domains_.of(i).extent[d] != 1) return warp_error(i, "rows and columns that are whole loops");
+    }
+    if (dims.first == st.op.axes.size() || dims.second == st.op.axes.size()) return warp_error(i, "rows and columns that are whole loops");
+    place.warp_tile = dims;
+    place.shape = {w.rows / 8, w.columns / 8, 2};
+    return {};
+  }
+
+  /// Adds the product of the tiles to the sums of the warp.
+  Stmt warp_product(int i) const {
+    const Stage& st = stages_[static_cast<size_t>(i)];
+    const WarpLoops w = warp_loops(i);
+    const auto loads = schedule::product_of_loads(*st.op.body);
+    std::optional<tir::MmaOperand> a, b;
+    for (const ir::LoadNode* l : {loads.first, loads.second}) {
+      std::vector<Expr> logical;
+      for (const Expr& e : l->indices) logical.push_back(ir::substitute(e, domains_.of(i).axis_value));
+      auto [buffer, indices] = access(l->buffer.get(), std::move(logical));
+      Expr flat = ir::index(0);
+      for (size_t d = 0; d < indices.size(); ++d) flat = flat * buffer->shape[d] + indices[d];
+      const arith::Linear at = domains_.analyzer().linear(domains_.analyzer().simplify(flat));
+      const auto step = [&](const ir::VarNode* v) {
+        int64_t coefficient = 0;
+        for (const auto& t : at.terms) {
+          if (t.atom.get() == v)
+            coefficient = t.coeff;
+          else if (ir::uses_var(t.atom, v))
+            return int64_t{-1};
+        }
+        return coefficient;
+      };
+      const int64_t row = step(w.row), column = step(w.column), term = step(w.term), line = std::max(row, column);
+      const bool one_side = (row > 0) != (column > 0) && std::min(row, column) == 0;
+      if (buffer->scope != ir::Scope::shared || !one_side || term < 1 || (line != 1 && term != 1))
+        return fail(warp_error(i, "operands in shared memory that lie in rows"));
+      for (Expr& e : indices) e = domains_.analyzer().simplify(ir::substitute(e, {{w.row, ir::index(0)}, {w.column, ir::index(0)}, {w.term, ir::index(0)}}));
+      (row > 0 ? a : b) = tir::MmaOperand{ir::load(buffer, std::move(indices)), term == 1 ? line : term, term != 1};
+    }
+    const Buffer& sums = buffers_.at(st.op.output.get());
+    const int depth = tir::mma_depth(loads.first->dtype, sums->dtype);
+    if (!a || !b || depth == 0 || w.depth % depth != 0) return fail(warp_error(i, "operands of rows and of columns, and a multiple of 16 terms"));
+    return tir::make_mma(ir::load(sums, {ir::index(0), ir::index(0), ir::index(0)}), *a, *b, static_cast<int>(w.rows), static_cast<int>(w.columns),
+                         static_cast<int>(w.depth), {i});
+  }
+
+  Stmt fail(Error e) const {
+    if (!error_) error_ = std::move(e);
+    return tir::nop();
+  }
+
+  /// Every thread sets the sums that it holds.
+  Stmt clear_warp_tile(int i) const {
+    const Buffer& sums = buffers_.at(stages_[static_cast<size_t>(i)].op.output.get());
+    std::vector<Expr> at;
+    std::vector<ir::Var> vars;
+    for (const char* name : {"rows", "columns", "pair"}) {
+      vars.push_back(ir::make_var(name));
+      at.push_back(ir::to_expr(vars.back()));
+    }
+    Stmt body = tir::store(sums, at, ir::fimm(kFloat32, 0), {i});
+    for (size_t d = 3; d-- > 0;) body = tir::make_for(vars[d], ir::index(0), ir::index(sums->shape[d]), tir::ForKind::unrolled, std::move(body), {i});
+    return body;
+  }
+
+  /// Whether the thread of stage i that reads element (row, column) of a warp's tile is the one that holds it.
+  bool holds_element(int i, const Expr& row, const Expr& column) const {
+    const Stage& st = stages_[static_cast<size_t>(i)];
+    const auto x = std::find_if(st.iters.begin(), st.iters.end(), [](const schedule::Iter& it) { return it.annotation == schedule::Annotation::thread_x; });
+    if (x == st.iters.end()) return false;
+    const Expr lane = ir::floor_mod(row, ir::index(8)) * 4 + ir::floor_div(ir::floor_mod(column, ir::index(8)), ir::index(2));
+    const arith::Linear l = domains_.analyzer().linear(domains_.analyzer().simplify(lane));
+    return l.constant == 0 && l.terms.size() == 1 && l.terms[0].coeff == 1 && l.terms[0].atom.get() == x->var.get();
   }
 
   /// Dimensions of a tile in the order of its stage's loops, so that the innermost loop walks neighbouring elements.
@@ -264,12 +386,20 @@ class Lowering {
     return {buffers_.at(logical), placements_[static_cast<size_t>(i)].indices(indices)};
   }
 
-  Expr rewrite_reads(const Expr& e) const {
-    const Expr x = ir::map_children(e, [&](const Expr& c) { return rewrite_reads(c); });
+  /// The body of stage i with reads of stages replaced by reads of their arrays.
+  Expr rewrite_reads(int i, const Expr& e) const {
+    const Expr x = ir::map_children(e, [&](const Expr& c) { return rewrite_reads(i, c); });
     const auto* l = ir::as<ir::LoadNode>(x);
     if (!l) return x;
+    const int from = stage_of_.at(l->buffer.get());
+    if (const auto& tile = placements_[static_cast<size_t>(from)].warp_tile) {
+      const std::vector<Expr>& min = domains_.of(from).min;
+      if (!holds_element(i, l->indices[tile->first] - min[tile->first], l->indices[tile->second] - min[tile->second]))
+        fail(warp_error(from, fmt::format("a reader '{}' whose threadIdx.x is the lane that holds the element", stages_[static_cast<size_t>(i)].op.name)));
+    }
     auto [buffer, indices] = access(l->buffer.get(), l->indices);
-    return ir::load(buffer, std::move(indices));
+    const Expr value = ir::load(buffer, std::move(indices));
+    return value->dtype == l->dtype ? value : ir::cast(l->dtype, value);
   }
 
   static Stmt guarded(const std::vector<Expr>& conds, Stmt body, tir::Origin origin) {
@@ -280,17 +410,29 @@ class Lowering {
   }
 
   /// The loop around `body`, with the stages that are computed inside it before the loop's own work.
-  /// A double-buffered stage runs one iteration ahead: its first before the loop, the next one's inside.
+  /// A double-buffered stage runs one iteration ahead: its first before the loop, the next one's inside. Stages that are copied ahead begin as many iterations
+  /// ahead as they have arrays less one; an iteration waits for its own, then begins another group, of which there is one an iteration, if an empty one.
   Stmt wrap_loop(int i, size_t loop, Stmt body) const {
     const schedule::Iter& it = stages_[static_cast<size_t>(i)].iters[loop];
     const int64_t n = domains_.of(i).loop_extent.at(it.var.get());
-    std::vector<int> inside, ahead;
+    std::vector<int> inside, ahead, copied;
     for (size_t j = 0; j < stages_.size(); ++j) {
       const Stage& st = stages_[j];
       if (st.location == ComputeLocation::at && st.at_stage == i && st.at_iter->same_as(it.var))
-        (st.double_buffer && n > 1 ? ahead : inside).push_back(static_cast<int>(j));
+        (n == 1 ? inside : st.pipeline > 0 ? copied : st.double_buffer ? ahead : inside).push_back(static_cast<int>(j));
     }
     std::vector<Stmt> parts, first;
+    if (!copied.empty()) {
+      const int64_t early = slots(copied.front()) - 1;
+      std::vector<Stmt> stages;
+      for (const int j : copied) stages.push_back(nest(j));
+      const Stmt all = tir::seq(std::move(stages));
+      for (int64_t k = 0; k < early; ++k) first.push_back(tir::make_async(tir::clone_with(all, {{it.var.get(), ir::index(k)}}), {copied.front()}));
+      const Expr next = ir::to_expr(it.var) + early;
+      parts.push_back(tir::make_wait(static_cast<int>(early) - 1, {copied.front()}));
+      parts.push_back(
+          tir::make_async(tir::if_then(next < ir::index(n), tir::clone_with(all, {{it.var.get(), next}}), std::nullopt, {copied.front()}), {copied.front()}));
+    }
     for (const int j : ahead) {
       const Stmt stage = nest(j);
       const Expr next = ir::to_expr(it.var) + int64_t{1};
@@ -302,7 +444,7 @@ class Lowering {
     Stmt out = with_arrays(inside, tir::seq(std::move(parts)));
     if (n != 1 && !launches_->is_coordinate(i, loop))
       out = tir::make_for(it.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(out), {i, static_cast<int>(loop)});
-    if (ahead.empty()) return out;
+    if (first.empty()) return out;
     first.push_back(std::move(out));
     return with_arrays(ahead, tir::seq(std::move(first)));
   }
@@ -341,11 +483,13 @@ class Lowering {
     const auto first = std::find_if(st.iters.begin(), st.iters.end(), [](const schedule::Iter& it) { return it.kind == te::AxisKind::reduce; });
     const auto first_reduce = static_cast<size_t>(first - st.iters.begin());
     const bool reduces = st.op.reducer != te::Reducer::none;
-    Stmt body = innermost(i);
-    for (size_t k = st.iters.size(); k-- > 0;) {
+    const size_t loops = st.warp_product ? static_cast<size_t>(schedule::position_of(st, st.warp_product->get())) : st.iters.size();
+    Stmt body = st.warp_product ? warp_product(i) : innermost(i);
+    for (size_t k = loops; k-- > 0;) {
       body = wrap_loop(i, k, std::move(body));
       if (reduces && k == first_reduce) body = tir::seq({init(i, first_reduce), std::move(body)});
     }
+    if (st.warp_product && first_reduce >= loops) body = tir::seq({init(i, first_reduce), std::move(body)});
     if (reduces && first_reduce == st.iters.size()) body = tir::seq({init(i, first_reduce), std::move(body)});
     return body;
   }
@@ -358,7 +502,7 @@ class Lowering {
     const auto first_reduce = static_cast<size_t>(first - st.iters.begin());
     const Buffer part = ir::make_buffer(st.op.name + "_part", st.op.output->dtype, {1}, ir::Scope::local);
     const std::vector<Expr> element{ir::index(0)};
-    const Expr term = rewrite_reads(ir::substitute(*st.op.body, domains_.of(i).axis_value));
+    const Expr term = rewrite_reads(i, ir::substitute(*st.op.body, domains_.of(i).axis_value));
     Stmt body = guarded(with(domains_.of(i).guards, launches_->conditions(i, ir::Scope::local, false)),
                         tir::store(part, element, te::reducer_combine(st.op.reducer, ir::load(part, element), term), origin), origin);
     for (size_t k = st.iters.size(); k-- > first_reduce;) body = wrap_loop(i, k, std::move(body));
@@ -394,7 +538,7 @@ class Lowering {
     const Stage& st = stages_[static_cast<size_t>(i)];
     const tir::Origin origin{i};
     auto [buffer, indices] = access(st.op.output.get(), own_indices(i));
-    Expr value = rewrite_reads(ir::substitute(*st.op.body, domains_.of(i).axis_value));
+    Expr value = rewrite_reads(i, ir::substitute(*st.op.body, domains_.of(i).axis_value));
     if (st.op.reducer != te::Reducer::none) value = te::reducer_combine(st.op.reducer, ir::load(buffer, indices), value);
     const std::vector<Expr> conds = with(domains_.of(i).guards, launches_->conditions(i, buffer->scope, false));
     return guarded(conds, tir::store(buffer, std::move(indices), std::move(value), origin), origin);
@@ -403,6 +547,7 @@ class Lowering {
   /// Sets the elements that the reduction loops below update; spatial loops inside them are repeated with variables of their own.
   Stmt init(int i, size_t first_reduce) const {
     const Stage& st = stages_[static_cast<size_t>(i)];
+    if (st.warp_product) return clear_warp_tile(i);
     const tir::Origin origin{i};
     auto [buffer, indices] = access(st.op.output.get(), own_indices(i));
     const std::vector<Expr> conds = with(spatial_guards(i), launches_->conditions(i, buffer->scope, false));
@@ -428,6 +573,7 @@ class Lowering {
   std::vector<Placement> placements_;   ///< per stage
   std::unordered_map<const ir::BufferNode*, Buffer> buffers_;
   std::unordered_map<const ir::BufferNode*, int> stage_of_;
+  mutable std::optional<Error> error_;  ///< the first that was found while nests were written
 };
 
 }  // namespace

@@ -40,7 +40,9 @@ Expected<void> Schedule::apply_in_place(const Step& step) {
                                                   [&](const StorageAlignStep& p) { return apply_storage_align(state_, p); },
                                                   [&](const PadStep& p) { return apply_pad(state_, p); },
                                                   [&](const DoubleBufferStep& p) { return apply_double_buffer(state_, p); },
-                                                  [&](const WinogradStep& p) { return apply_winograd(state_, p); }},
+                                                  [&](const WinogradStep& p) { return apply_winograd(state_, p); },
+                                                  [&](const PipelineStep& p) { return apply_pipeline(state_, p); },
+                                                  [&](const TensorizeStep& p) { return apply_tensorize(state_, p); }},
                                    step);
   if (!done) {
     Error e = done.error();

@@ -55,6 +55,8 @@ struct Stage {
   std::vector<Alignment> alignments;      ///< at most one a dimension
   std::vector<Padding> paddings;          ///< at most one an axis
   bool double_buffer = false;
+  int pipeline = 0;                     ///< arrays in turn of a stage that is copied ahead; 0: it is not
+  std::optional<ir::Var> warp_product;  ///< the loop from which on the tensor cores of a warp compute the stage
   int64_t winograd = 0;  ///< m: the placeholder holds weights [O, I, taps...] with each dimension of taps transformed by F(m, taps)
 };
 
@@ -123,6 +125,8 @@ class Builder {
   void storage_align(int stage, const ir::Var& loop, int64_t factor, int64_t offset);
   void pad(int stage, const ir::Var& loop, int64_t factor);
   void double_buffer(int stage) { apply(DoubleBufferStep{stage}); }
+  void pipeline(int stage, int arrays) { apply(PipelineStep{stage, arrays}); }
+  void tensorize(int stage, const ir::Var& loop) { apply(TensorizeStep{stage, position(stage, loop)}); }
   /// Returns the first of the five new stages; `stage` itself moves up by five.
   int winograd(int stage, int64_t tile);
   void layout(int stage, std::vector<LayoutStep::Piece> pieces) { apply(LayoutStep{stage, std::move(pieces)}); }

@@ -51,6 +51,10 @@ const std::vector<Primitive>& primitives() {
        "Computes a convolution with a small window from tiles that are transformed, multiplied point by point and transformed back: fewer multiplications, "
        "other rounding. Weights are transformed ahead of time.",
        "Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016"},
+      {"pipeline", "PL", "Fills several shared tiles in turn by copies that run while earlier tiles are used, so that threads seldom wait for memory.",
+       "cp.async, NVIDIA PTX ISA; multistage pipelines of CUTLASS"},
+      {"tensorize", "TS", "Computes products of 16-bit floats by tensor cores: the threads of a warp hold a tile of the sums together and add a product to it at a time.",
+       "mma.sync, NVIDIA PTX ISA; Chen et al., TVM, OSDI 2018"},
   };
   return kTable;
 }
@@ -88,6 +92,8 @@ class StepWriter {
   void operator()(const PadStep& s) { write("PD", s.stage, s.iter, s.factor); }
   void operator()(const DoubleBufferStep& s) { write("DB", s.stage); }
   void operator()(const WinogradStep& s) { write("WG", s.stage, s.tile); }
+  void operator()(const PipelineStep& s) { write("PL", s.stage, s.arrays); }
+  void operator()(const TensorizeStep& s) { write("TS", s.stage, s.iter); }
 
  private:
   std::string out_ = "[";
@@ -134,6 +140,8 @@ Expected<Step> read_step(const Json& j) {
   if (code == "PD") return Step(PadStep{stage, j.at(2).get<int>(), j.at(3).get<int64_t>()});
   if (code == "DB") return Step(DoubleBufferStep{stage});
   if (code == "WG") return Step(WinogradStep{stage, j.at(2).get<int64_t>()});
+  if (code == "PL") return Step(PipelineStep{stage, j.at(2).get<int>()});
+  if (code == "TS") return Step(TensorizeStep{stage, j.at(2).get<int>()});
   return Error(ErrorCode::parse_error, "Expected the code of a schedule step such as 'SP' or 'RE', found '" + code + "'");
 }
 

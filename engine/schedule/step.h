@@ -146,13 +146,33 @@ struct WinogradStep {
   friend bool operator==(const WinogradStep&, const WinogradStep&) = default;
 };
 
+/// Gives a stage in shared memory several arrays in turn, which threads fill by copies that run beside other work, `arrays - 1` iterations ahead:
+///     for i<n { T = P(i); C(i, T) }   =>   for j<s-1 { begin T[j] = P(j) }; for i<n { wait for T[i%s]; begin T[(i+s-1)%s] = P(i+s-1) if i+s-1<n; C(i, T[i%s]) }
+/// Copies of 4, 8 or 16 aligned bytes from an array in memory need no registers on the way from compute capability 8.0 on; everything else is stored as usual.
+/// Legal as double_buffer is, in a block of threads; all stages of one loop that are copied ahead have equally many arrays.
+/// Source: cp.async of the PTX ISA; multistage pipelines as in CUTLASS (Thakkar et al., 2.x).
+struct PipelineStep {
+  int stage = 0;
+  int arrays = 2;
+  friend bool operator==(const PipelineStep&, const PipelineStep&) = default;
+};
+/// Computes a sum of products of 16-bit floats by the tensor cores of a warp, with sums in float32. `iter` is the third loop from inside: the loops from there
+/// on run over rows of the result (a multiple of 16), columns (of 16) and terms (of 16), and are done by the 32 threads along threadIdx.x together.
+/// The stage is a cache in registers; both operands are stages in shared memory. Whoever reads the result has the lane (row % 8) * 4 + column % 8 / 2 as
+/// threadIdx.x: rows split by 8, columns by 4 and 2, the 8 and the 4 fused and bound.
+/// Source: mma.sync of the PTX ISA; tensorize of TVM, Chen et al., OSDI 2018.
+struct TensorizeStep {
+  int stage = 0, iter = 0;
+  friend bool operator==(const TensorizeStep&, const TensorizeStep&) = default;
+};
+
 using Step = std::variant<SplitStep, FuseStep, ReorderStep, AnnotationStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep, CacheReadStep, CacheWriteStep,
-                          LayoutStep, RfactorStep, StorageAlignStep, PadStep, DoubleBufferStep, WinogradStep>;
+                          LayoutStep, RfactorStep, StorageAlignStep, PadStep, DoubleBufferStep, WinogradStep, PipelineStep, TensorizeStep>;
 
 /// One row of the table of primitives: what the workbench and the documentation say about each.
 struct Primitive {
   const char* name;
-  const char* code;     ///< Ansor's step code; "LT" (layout), "PD" (pad), "DB" (double_buffer) and "WG" (winograd) are ours
+  const char* code;     ///< Ansor's step code; "LT" (layout), "PD" (pad), "DB" (double_buffer), "WG" (winograd), "PL" (pipeline) and "TS" (tensorize) are ours
   const char* summary;  ///< one paragraph
   const char* source;
 };

@@ -74,6 +74,9 @@ WaveParts wave_parts(const LaunchFacts& f, const Gpu& gpu, const GpuArch& arch, 
   const auto pipe = [&](double instructions, int rate) { return rate > 0 ? warps * kWarp * instructions / rate : 0; };
   p.arithmetic = std::max({pipe(f.fp32, arch.fp32_rate), pipe(f.fp64, arch.fp64_rate), pipe(f.fp16, std::max(arch.fp16_rate, 1)),
                            pipe(f.integer, arch.int_rate), pipe(f.special, arch.special_rate)});
+  // Tensor units run at a clock of their own, for they take the most power.
+  if (f.tensor > 0 && arch.tensor_rate > 0)
+    p.arithmetic = std::max(p.arithmetic, warps * f.tensor / (arch.tensor_rate * gpu.tensor_share) * gpu.clock_mhz / gpu.tensor_clock_mhz);
   if (arch.floats_or_integers) p.arithmetic = std::max(p.arithmetic, pipe(f.fp32 + f.integer, arch.fp32_rate));
   p.shared = warps * (f.shared_wavefronts + std::max(f.load_lines, f.load_sectors * 32 / kSharedBytesPerClock) + spill_accesses);
   // Reads of one block that it has done before hit the level-1 cache if its tiles fit beside its shared memory.

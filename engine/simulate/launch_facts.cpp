@@ -62,7 +62,7 @@ struct BodyFacts {
 
 class Collector {
  public:
-  Collector(const tir::Launch& launch, LaunchFacts& facts) : program_(launch.body), facts_(facts) {
+  Collector(const tir::Launch& launch, LaunchFacts& facts) : program_(launch.body), facts_(facts), ahead_(groups_ahead(launch.body)) {
     for (size_t d = 0; d < 3; ++d) {
       facts_.grid[d] = at_[d].extent = launch.grid[d];
       facts_.block[d] = static_cast<int>(at_[3 + d].extent = launch.block[d]);
@@ -114,7 +114,7 @@ class Collector {
     BodyFacts& f = it->second;
     const auto tests = [&](const Expr& cond) { f.tested = f.tested || uses(cond).contains(n.var.get()); };
     tir::walk(n.body, [&](const Stmt& s) {
-      f.barrier = f.barrier || tir::as<tir::SyncNode>(s) || tir::as<tir::AllReduceNode>(s);
+      f.barrier = f.barrier || tir::as<tir::SyncNode>(s) || tir::as<tir::AllReduceNode>(s) || tir::as<tir::WaitNode>(s);
       if (const auto* st = tir::as<tir::StoreNode>(s)) f.stored.insert(st->buffer.get());
       if (const auto* i = tir::as<tir::IfNode>(s)) tests(i->cond);
     });
@@ -167,7 +167,47 @@ class Collector {
           facts_.fp32 += share_ * turns() * steps;
           if (facts_.warps() > 1) facts_.barriers += share_ * turns() * 2;
           ++epoch_;
-        });
+        },
+        [&](const tir::AsyncNode& n) {
+          in_group_ = true;
+          walk(n.body);
+          in_group_ = false;
+          facts_.control += share_ * turns();
+        },
+        [&](const tir::WaitNode&) { facts_.control += share_ * turns(); }, [&](const tir::MmaNode& n) { product(n); });
+  }
+
+  /// Groups that are under way while a thread works on what it waited for.
+  static int groups_ahead(const Stmt& s) {
+    int most = 0;
+    tir::walk(s, [&](const Stmt& x) {
+      if (const auto* w = tir::as<tir::WaitNode>(x)) most = std::max(most, w->pending + 1);
+    });
+    return most;
+  }
+
+  /// ldmatrix fetches four tiles of 8 by 16 bytes, one address a lane, and every tile of A serves all columns.
+  void product(const tir::MmaNode& n) {
+    const double times = share_ * turns();
+    const int depth = tir::mma_depth(ir::as<ir::LoadNode>(n.a.first)->dtype, ir::as<ir::LoadNode>(n.sums)->dtype), steps = n.depth / depth;
+    facts_.tensor += times * n.rows * n.columns * n.depth;
+    const double instructions = static_cast<double>(n.rows / 16) * (n.columns / 8) * steps;  // mma.sync.m16n8
+    facts_.tensor_instructions += times * instructions;
+    double fetches = 0;
+    for (const tir::MmaOperand* o : {&n.a, &n.b}) {
+      const int lines = o == &n.a ? n.rows : n.columns;
+      const auto& first = *ir::as<ir::LoadNode>(o->first);
+      WarpAccess warp{.at = values_.of(place_of(first.buffer, first.indices, first.dtype).base), .active = ~0u, .bytes = 16};
+      const int bytes = first.dtype.bytes();
+      for (int lane = 0; lane < kWarp; ++lane)
+        warp.at[static_cast<size_t>(lane)] = (warp.at[static_cast<size_t>(lane)] + lane % 16 * o->stride + lane / 16 * 8) * bytes;
+      const double here = std::ceil(lines / 16.0) * steps;
+      fetches += here;
+      facts_.shared_access += times * here;
+      facts_.shared_wavefronts += times * here * wavefronts(warp);
+      if (first_) fragments_ += lines / 4.0;
+    }
+    if (first_) code_ += copies() * (instructions + 2 * fetches);
   }
 
   void loop(const tir::ForNode& n) {
@@ -356,9 +396,10 @@ class Collector {
                                           hash_combine(hash_combine(path, stable_hash(buffer->name)), is_store));
     if (!seen_.insert(content).second) return;
     const bool shared = buffer->scope == ir::Scope::shared;
-    pending_.push_back({buffer.get(), path, is_store, warp, share_ * times * place.pieces, hoisted, std::max(1.0, times * copies() / std::max(1.0, turns()))});
-    if (!is_store && !shared && rounds_.insert(path).second) facts_.dependent_loads += share_ * rounds;
-    if (first_ && !is_store) (shared ? live_loads_ : staged_) += copies_of(used) * warp.bytes / 4;
+    pending_.push_back({buffer.get(), path, is_store, warp, share_ * times * place.pieces, hoisted, std::max(1.0, times * copies() / std::max(1.0, turns())),
+                        in_group_ && is_store});
+    if (!is_store && !shared && rounds_.insert(path).second) facts_.dependent_loads += share_ * rounds / (in_group_ ? 1 + ahead_ : 1);
+    if (first_ && !is_store && !in_group_) (shared ? live_loads_ : staged_) += copies_of(used) * warp.bytes / 4;
     if (first_ && !shared) touch(buffer, place, used);
   }
 
@@ -373,6 +414,7 @@ class Collector {
     double times;
     bool hoisted;
     double copies;  ///< in the machine code
+    bool copied;    ///< to shared memory without an instruction of its own
   };
 
   /// Accesses of a warp whose elements lie together in every thread become one of up to 16 bytes, as a compiler makes them where they are aligned.
@@ -413,9 +455,11 @@ class Collector {
 
   void count(const Pending& p) {
     const bool shared = p.buffer->scope == ir::Scope::shared;
-    (shared ? facts_.shared_access : facts_.global_access) += p.times;
-    if (!p.hoisted) facts_.integer += p.times;
-    if (first_) code_ += 2 * p.copies;
+    if (!p.copied) {
+      (shared ? facts_.shared_access : facts_.global_access) += p.times;
+      if (!p.hoisted) facts_.integer += p.times;
+      if (first_) code_ += 2 * p.copies;
+    }
     if (shared) {
       facts_.shared_wavefronts += p.times * wavefronts(p.warp);
       return;
@@ -477,7 +521,7 @@ class Collector {
     const ThreadNeeds needs = thread_needs(program_);
     const auto local = static_cast<double>(needs.local_registers), largest = static_cast<double>(needs.largest_registers);
     const double operands = std::min(live_loads_, 4 * std::ceil(std::sqrt(largest)));
-    facts_.registers = static_cast<int>(local + std::max(0.0, operands - (local - largest)) + std::min(staged_, 32.0)) + kBaseRegisters;
+    facts_.registers = static_cast<int>(local + std::max(0.0, operands - (local - largest)) + std::min(staged_, 32.0) + fragments_) + kBaseRegisters;
     facts_.code_bytes = static_cast<int64_t>(code_ * kInstructionBytes);
     for (const Touched& t : touched_) {
       const auto bytes = [&](double elements, int64_t low, int64_t high) {
@@ -503,7 +547,10 @@ class Collector {
   std::vector<Touched> touched_;
   uint32_t active_ = 0;
   bool first_ = true;
-  int epoch_ = 0;  ///< barriers passed so far, as written
+  int epoch_ = 0;          ///< barriers passed so far, as written
+  bool in_group_ = false;  ///< of copies beside other work
+  int ahead_;              ///< groups under way at most
+  double fragments_ = 0;   ///< registers of the operands of products by a warp
   double share_ = 1;
   double live_loads_ = 0, staged_ = 0, code_ = 0;
 };

@@ -26,18 +26,21 @@ struct LaunchFacts {
   // Instructions of a warp.
   double fp32 = 0, fp64 = 0, fp16 = 0, integer = 0, special = 0, shared_access = 0, global_access = 0, control = 0;
   // What its accesses need.
+  double tensor = 0;  ///< multiply-adds of 16-bit floats on the tensor units, of a warp; their instructions are in `tensor_instructions`
+  double tensor_instructions = 0;
   double shared_wavefronts = 0;
   double load_sectors = 0, store_sectors = 0;
   double load_lines = 0;       ///< of the level-1 cache
   double barriers = 0;         ///< of a block
-  double dependent_loads = 0;  ///< rounds of loads from memory that a warp waits for, one after the other
-  int64_t code_bytes = 0;      ///< of machine code, estimated
+  double dependent_loads = 0;  ///< rounds of loads from memory that a warp waits for, one after the other; a round that copies beside other work is shared
+                               ///< among the iterations that it has time for
+  int64_t code_bytes = 0;  ///< of machine code, estimated
   std::vector<ArrayTraffic> arrays;
 
   int64_t blocks() const { return grid[0] * grid[1] * grid[2]; }
   int threads() const { return block[0] * block[1] * block[2]; }
   int warps() const { return (threads() + 31) / 32; }
-  double instructions() const { return fp32 + fp64 + fp16 + integer + special + shared_access + global_access + control; }
+  double instructions() const { return fp32 + fp64 + fp16 + integer + special + tensor_instructions + shared_access + global_access + control; }
 };
 
 /// Of each launch of a lowered function, in order. Errors: those of tir::split_launches.

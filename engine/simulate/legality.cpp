@@ -5,6 +5,7 @@
 
 #include "engine/simulate/thread_needs.h"
 #include "engine/tir/launches.h"
+#include "engine/tir/visit.h"
 
 namespace tw::simulate {
 
@@ -16,6 +17,15 @@ constexpr int64_t kMaxVirtualThreads = 64;
 constexpr int64_t kLeastRegisters = 10;
 /// Local arrays beyond this many bytes do not fit into a thread's local memory.
 constexpr int64_t kMaxLocalBytes = 512 * 1024;
+
+/// mma.sync of 16 x 8 x 16 came with it.
+constexpr int kTensorCapability = 80;
+
+bool has_products(const tir::Stmt& s) {
+  bool found = false;
+  tir::walk(s, [&](const tir::Stmt& x) { found = found || tir::as<tir::MmaNode>(x); });
+  return found;
+}
 
 Error refused(const char* what, int64_t found, int64_t most, const target::Gpu& gpu) {
   return Error(ErrorCode::resource_limit, fmt::format("Expected at most {} {} on {}, found {}", most, what, gpu.name, found));
@@ -30,6 +40,9 @@ Expected<void> check_launch(const tir::Launch& launch, const target::Gpu& gpu) {
   for (const size_t d : {1, 2})
     if (launch.grid[d] > target::kMaxGridYZ) return refused(d == 1 ? "blocks along y" : "blocks along z", launch.grid[d], target::kMaxGridYZ, gpu);
   if (launch.shared_bytes() > arch.shared_opt_in) return refused("bytes of shared memory in a block", launch.shared_bytes(), arch.shared_opt_in, gpu);
+  if (gpu.capability < kTensorCapability && has_products(launch.body))
+    return Error(ErrorCode::resource_limit, fmt::format("Expected a GPU of compute capability 8.0 or newer for products on tensor cores, found {} with {}.{}",
+                                                        gpu.name, gpu.capability / 10, gpu.capability % 10));
   const ThreadNeeds needs = thread_needs(launch.body);
   if (needs.virtual_threads > kMaxVirtualThreads) return refused("virtual threads", needs.virtual_threads, kMaxVirtualThreads, gpu);
   if (needs.local_bytes > kMaxLocalBytes) return refused("bytes of local arrays in a thread", needs.local_bytes, kMaxLocalBytes, gpu);

@@ -38,7 +38,7 @@ ThreadNeeds thread_needs(const tir::Stmt& s) {
       [&](const tir::SeqNode& n) {
         for (const tir::Stmt& c : n.stmts) inside(c);
       },
-      [](const auto&) {});
+      [&](const tir::AsyncNode& n) { inside(n.body); }, [](const auto&) {});
   return out;
 }
 

@@ -79,7 +79,9 @@ Stmt unshared(const Stmt& s) {
         return Stmt(new SeqNode(std::move(stmts), n.origin));
       },
       [](const SyncNode& n) { return make_sync(n.origin); },
-      [](const AllReduceNode& n) { return all_reduce(n.buffer, n.indices, n.combine, n.thread, n.origin); });
+      [](const AllReduceNode& n) { return all_reduce(n.buffer, n.indices, n.combine, n.thread, n.origin); },
+      [](const AsyncNode& n) { return make_async(unshared(n.body), n.origin); }, [](const WaitNode& n) { return make_wait(n.pending, n.origin); },
+      [](const MmaNode& n) { return make_mma(n.sums, n.a, n.b, n.rows, n.columns, n.depth, n.origin); });
 }
 
 }  // namespace tw::tir

@@ -53,6 +53,14 @@ class Comparison {
         [&](const AllReduceNode& n) {
           const auto& m = *as<AllReduceNode>(b);
           return n.combine == m.combine && n.thread == m.thread && equal(ir::load(n.buffer, n.indices), ir::load(m.buffer, m.indices));
+        },
+        [&](const AsyncNode& n) { return equal(n.body, as<AsyncNode>(b)->body); }, [&](const WaitNode& n) { return n.pending == as<WaitNode>(b)->pending; },
+        [&](const MmaNode& n) {
+          const auto& m = *as<MmaNode>(b);
+          const auto same = [&](const MmaOperand& x, const MmaOperand& y) {
+            return x.stride == y.stride && x.by_depth == y.by_depth && equal(x.first, y.first);
+          };
+          return n.rows == m.rows && n.columns == m.columns && n.depth == m.depth && equal(n.sums, m.sums) && same(n.a, m.a) && same(n.b, m.b);
         });
   }
 

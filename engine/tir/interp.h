@@ -21,6 +21,7 @@ struct ThreadOrder {
 /// `args` are the parameters in order, in their physical shapes; outputs are written in place. Parallel, vectorised and unrolled loops run in order.
 /// Bound loops run block by block; in a block a statement without a barrier inside runs thread after thread, in `order`, and one with a barrier is walked by
 /// all threads together, which must agree on its bounds and conditions. Local arrays are a thread's own, shared ones a block's, and hold nothing at first.
+/// A copy in a group happens when its thread waits for the group; until then its destination holds nothing. Products by a warp are whole-warp statements.
 /// Works before and after flatten_storage and vectorize_loops. Floats are computed in double and rounded at stores and lets.
 /// A vector store computes all its lanes before it writes; a select with a vector condition evaluates each lane's branch only.
 /// Output elements that nothing stores to (the padding of a blocked layout) keep what they held.

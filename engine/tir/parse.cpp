@@ -16,6 +16,8 @@ namespace {
 /// Statements nest at most this deep, so that no text can exhaust the stack of any walk.
 constexpr int kMaxDepth = 300;
 constexpr int64_t kMaxElements = int64_t{1} << 48;
+/// More groups of copies, and larger tiles of a warp, than any processor has.
+constexpr int64_t kMaxPending = 64, kMaxTile = 1024;
 
 struct Line {
   size_t indent, begin, end;
@@ -214,6 +216,8 @@ class Parser {
     if (word == "with") return with_block(lexer, indent, depth);
     if (word == "T.tvm_storage_sync") return barrier(lexer);
     if (word == "T.all_reduce") return thread_reduction(lexer);
+    if (word == "T.wait_copies") return wait(lexer);
+    if (word == "T.warp_mma") return product(lexer);
     if (lexer.peek().kind != ir::TokenKind::identifier) {
       lexer.fail_expected("a statement");
       return fail(lexer);
@@ -379,11 +383,19 @@ class Parser {
     return let_in(lexer, name, *value, [&] { return rest_of_block(indent, depth); });
   }
 
-  /// `with T.alloc_buffer(...) as name:` or `with T.LetStmt(value) as name:`
+  /// `with T.alloc_buffer(...) as name:`, `with T.LetStmt(value) as name:` or `with T.async_copies():`
   MaybeStmt with_block(ir::Lexer& lexer, size_t indent, int depth) {
     lexer.take();
     std::optional<Expr> value;
     std::optional<Buffer> array;
+    if (lexer.accept_word("T.async_copies")) {
+      lexer.expect("(");
+      lexer.expect(")");
+      lexer.expect(":");
+      if (!finish(lexer)) return std::nullopt;
+      const MaybeStmt body = inner_block(indent, depth);
+      return body ? MaybeStmt(make_async(*body)) : std::nullopt;
+    }
     if (lexer.accept_word("T.LetStmt")) {
       lexer.expect("(");
       value = expression(lexer);
@@ -409,6 +421,65 @@ class Parser {
     if (scope && *scope != "shared") lexer.fail_at(offset, fmt::format("Expected the scope \"shared\", found '{}'", *scope));
     lexer.expect(")");
     return finish(lexer) ? MaybeStmt(make_sync()) : std::nullopt;
+  }
+
+  /// `T.wait_copies(1)`
+  MaybeStmt wait(ir::Lexer& lexer) {
+    lexer.take();
+    lexer.expect("(");
+    const auto pending = count(lexer, 0, kMaxPending);
+    lexer.expect(")");
+    return finish(lexer) ? MaybeStmt(make_wait(static_cast<int>(*pending))) : std::nullopt;
+  }
+
+  /// A number from lo to hi.
+  std::optional<int64_t> count(ir::Lexer& lexer, int64_t lo, int64_t hi) {
+    const size_t offset = lexer.peek().offset;
+    const auto n = lexer.integer();
+    if (n && (*n < lo || *n > hi)) lexer.fail_at(offset, fmt::format("Expected a number from {} to {}, found {}", lo, hi, *n));
+    return n;
+  }
+
+  std::optional<Expr> element(ir::Lexer& lexer) {
+    const size_t offset = lexer.peek().offset;
+    auto e = expression(lexer);
+    if (e && !ir::as<ir::LoadNode>(*e)) lexer.fail_at(offset, "Expected an array element");
+    return e;
+  }
+
+  std::optional<MmaOperand> operand(ir::Lexer& lexer) {
+    auto first = element(lexer);
+    lexer.expect(",");
+    const auto stride = count(lexer, 1, kMaxElements);
+    lexer.expect(",");
+    const size_t offset = lexer.peek().offset;
+    const auto order = lexer.string();
+    if (order && *order != "row" && *order != "depth") lexer.fail_at(offset, fmt::format("Expected \"row\" or \"depth\", found '{}'", *order));
+    if (!first || !lexer.ok()) return std::nullopt;
+    return MmaOperand{std::move(*first), *stride, *order == "depth"};
+  }
+
+  /// `T.warp_mma(acc[0], X[0], 40, "row", Y[0], 40, "depth", shape=(16, 8, 16))`
+  MaybeStmt product(ir::Lexer& lexer) {
+    lexer.take();
+    lexer.expect("(");
+    auto sums = element(lexer);
+    lexer.expect(",");
+    auto a = operand(lexer);
+    lexer.expect(",");
+    auto b = operand(lexer);
+    lexer.expect(",");
+    lexer.expect_word("shape");
+    lexer.expect("=");
+    const size_t offset = lexer.peek().offset;
+    const auto sizes = shape(lexer);
+    lexer.expect(")");
+    const auto fits = [](int64_t n) { return n <= kMaxTile; };
+    if (sizes && (sizes->size() != 3 || !std::all_of(sizes->begin(), sizes->end(), fits)))
+      lexer.fail_at(offset, fmt::format("Expected three extents of at most {}", kMaxTile));
+    if (!finish(lexer)) return std::nullopt;
+    const auto extent = [&](size_t d) { return static_cast<int>((*sizes)[d]); };
+    return make_mma(std::move(*sums), std::move(*a), std::move(*b), extent(0), extent(1), extent(2));
   }
 
   /// `T.all_reduce(acc[0], "add", thread="threadIdx.x")`

@@ -79,6 +79,15 @@ class Printer {
         [&](const AllReduceNode& n) {
           line(s.get(), level,
                fmt::format("T.all_reduce({}, \"{}\", thread=\"{}\")", text(ir::load(n.buffer, n.indices)), reduction_name(n.combine), thread_name(n.thread)));
+        },
+        [&](const AsyncNode& n) {
+          line(s.get(), level, "with T.async_copies():");
+          block(n.body, level + 1);
+        },
+        [&](const WaitNode& n) { line(s.get(), level, fmt::format("T.wait_copies({})", n.pending)); },
+        [&](const MmaNode& n) {
+          const auto operand = [&](const MmaOperand& o) { return fmt::format("{}, {}, \"{}\"", text(o.first), o.stride, o.by_depth ? "depth" : "row"); };
+          line(s.get(), level, fmt::format("T.warp_mma({}, {}, {}, shape=({}, {}, {}))", text(n.sums), operand(n.a), operand(n.b), n.rows, n.columns, n.depth));
         });
   }
 

@@ -25,6 +25,9 @@ struct Printed {
 ///             C[i] = A[i, 0] + T.float32(1)
 ///             T.tvm_storage_sync("shared")
 ///             T.all_reduce(acc[0], "add", thread="threadIdx.x")
+///             with T.async_copies():          # a group; T.wait_copies(1) waits for all but the last one
+///                 X[i] = A[i]
+///             T.warp_mma(acc[0], X[0], 40, "row", Y[0], 40, "depth", shape=(16, 8, 16))   # stride and which index moves by it
 Printed print_with_lines(const Func& f);
 std::string print(const Func& f);
 std::string print(const Stmt& s);

@@ -39,6 +39,10 @@ class InPlaceCheck {
         [](const SyncNode&) {},
         [&](const AllReduceNode& n) {
           for (const Expr& i : n.indices) read_nothing(i);
+        },
+        [&](const AsyncNode& n) { run(n.body, times); }, [](const WaitNode&) {},
+        [&](const MmaNode& n) {
+          for (const Expr& e : {n.sums, n.a.first, n.b.first}) read_nothing(e);
         });
   }
 

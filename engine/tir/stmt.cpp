@@ -95,6 +95,13 @@ Stmt all_reduce(const Buffer& buffer, std::vector<Expr> indices, ir::BinaryOp co
   return Stmt(new AllReduceNode(buffer, std::move(indices), combine, thread, origin));
 }
 
+Stmt make_async(Stmt body, Origin origin) { return Stmt(new AsyncNode(std::move(body), origin)); }
+Stmt make_wait(int pending, Origin origin) { return Stmt(new WaitNode(pending, origin)); }
+Stmt make_mma(Expr sums, MmaOperand a, MmaOperand b, int rows, int columns, int depth, Origin origin) {
+  return Stmt(new MmaNode(std::move(sums), std::move(a), std::move(b), rows, columns, depth, origin));
+}
+int mma_depth(DType t, DType sum) { return t.is_scalar() && t.is_float() && t.bits == 16 && sum == kFloat32 ? 16 : 0; }
+
 Stmt seq(std::vector<Stmt> stmts) {
   std::vector<Stmt> flat;
   for (Stmt& s : stmts) {

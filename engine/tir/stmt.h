@@ -13,15 +13,18 @@ using ir::Expr;
 using ir::Var;
 
 /// X(node type, enumerator): the single list of statement kinds.
-#define TW_STMT_KINDS(X) \
-  X(ForNode, for_)       \
-  X(StoreNode, store)    \
-  X(AllocNode, alloc)    \
-  X(LetNode, let)        \
-  X(IfNode, if_)         \
-  X(SeqNode, seq)        \
-  X(SyncNode, sync)      \
-  X(AllReduceNode, all_reduce)
+#define TW_STMT_KINDS(X)       \
+  X(ForNode, for_)             \
+  X(StoreNode, store)          \
+  X(AllocNode, alloc)          \
+  X(LetNode, let)              \
+  X(IfNode, if_)               \
+  X(SeqNode, seq)              \
+  X(SyncNode, sync)            \
+  X(AllReduceNode, all_reduce) \
+  X(AsyncNode, async)          \
+  X(WaitNode, wait)            \
+  X(MmaNode, mma)
 
 enum class StmtKind : uint8_t {
 #define X(type, name) name,
@@ -120,6 +123,45 @@ class AllReduceNode final : public StmtNode {
   const ForKind thread;        ///< the coordinate: one of thread_x to thread_z
 };
 
+/// A group of copies to shared arrays that run beside what follows: each store in `body` may happen at any time until its thread has waited for the group, and
+/// what it writes holds nothing before. A group in which nothing is stored is one too.
+/// Source: cp.async and cp.async.commit_group of the PTX ISA; the rules for groups are in section "Data Movement and Conversion Instructions".
+class AsyncNode final : public StmtNode {
+ public:
+  AsyncNode(Stmt b, Origin o) : StmtNode(StmtKind::async, o), body(std::move(b)) {}
+  const Stmt body;
+};
+/// Each thread waits until at most `pending` of the groups that it began last may be under way. What others copied can be read after a barrier only.
+class WaitNode final : public StmtNode {
+ public:
+  WaitNode(int p, Origin o) : StmtNode(StmtKind::wait, o), pending(p) {}
+  const int pending;
+};
+
+/// A tile in a shared array: element (i, k) lies `i * stride + k` elements after `first`, or `k * stride + i` where `by_depth`.
+struct MmaOperand {
+  Expr first;  ///< a load of element (0, 0)
+  int64_t stride = 0;
+  bool by_depth = false;
+};
+/// The 32 threads along threadIdx.x, a warp, together add a product of tiles to sums that they hold in common:
+///     sums[i, j] += a[i, k] * b[j, k]   for i < rows, j < columns, k < depth
+/// Lane i % 8 * 4 + j % 8 / 2 holds sum (i, j) as element [i / 8, j / 8, j % 2] of its local array. Like a barrier it must be reached by all threads of the
+/// block, but it orders no memory. Products are exact; how the sum of a step is rounded is the processor's affair.
+/// Source: the layout of accumulators of mma.sync.m16n8 in the PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions".
+class MmaNode final : public StmtNode {
+ public:
+  MmaNode(Expr s, MmaOperand x, MmaOperand y, int m, int n, int k, Origin o)
+      : StmtNode(StmtKind::mma, o), sums(std::move(s)), a(std::move(x)), b(std::move(y)), rows(m), columns(n), depth(k) {}
+  const Expr sums;  ///< a load of the first element of the local array
+  const MmaOperand a, b;
+  const int rows, columns, depth;  ///< multiples of kMmaRows, kMmaColumns and mma_depth()
+};
+inline constexpr int kMmaRows = 16, kMmaColumns = 16;  ///< of what is fetched at once
+/// Terms that one instruction adds up for operands of type `t` with sums of type `sum`: 16 for float16 and bfloat16 with sums in float32, 0 where there is
+/// none.
+int mma_depth(DType t, DType sum);
+
 template <class T>
 const T* as(const Stmt& s);
 #define X(type, name)                                                                 \
@@ -138,6 +180,9 @@ Stmt let(const Var& var, Expr value, Stmt body, Origin origin = {});
 Stmt if_then(Expr cond, Stmt then_body, std::optional<Stmt> else_body = std::nullopt, Origin origin = {});
 Stmt make_sync(Origin origin = {});
 Stmt all_reduce(const Buffer& buffer, std::vector<Expr> indices, ir::BinaryOp combine, ForKind thread, Origin origin = {});
+Stmt make_async(Stmt body, Origin origin = {});
+Stmt make_wait(int pending, Origin origin = {});
+Stmt make_mma(Expr sums, MmaOperand a, MmaOperand b, int rows, int columns, int depth, Origin origin = {});
 /// Flattens nested sequences; a sequence of one is that one.
 Stmt seq(std::vector<Stmt> stmts);
 /// The empty sequence.

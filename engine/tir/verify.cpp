@@ -102,8 +102,16 @@ class Verifier {
         [&](const SyncNode&) {
           if (!in_launch()) fail("Expected a barrier inside a loop bound to blocks or threads, found none around");
           if (mask_ > 1) fail("Expected no barrier under a vector condition");
+          if (async_) fail("Expected no barrier inside a group of copies");
         },
-        [&](const AllReduceNode& n) { reduction(n); });
+        [&](const AllReduceNode& n) { reduction(n); }, [&](const AsyncNode& n) { copies(n); },
+        [&](const WaitNode& n) {
+          if (!in_threads()) fail("Expected a wait for copies inside loops bound to threads");
+          if (async_) fail("Expected no wait inside a group of copies");
+          if (mask_ > 1) fail("Expected no wait under a vector condition");
+          if (n.pending < 0) fail(fmt::format("Expected 0 or more groups that may be pending, found {}", n.pending));
+        },
+        [&](const MmaNode& n) { product(n); });
     current_ = outer;
     open_ = outer_open;
   }
@@ -130,6 +138,39 @@ class Verifier {
     if (!is_thread(n.thread)) fail(fmt::format("Expected a coordinate of threads to combine over, found '{}'", thread_name(n.thread)));
     if (n.buffer->scope != ir::Scope::local) fail("Expected a local array to combine over threads, found '" + n.buffer->name + "'");
     if (!element->dtype.is_scalar()) fail("Expected one element to combine over threads, found a vector of " + n.buffer->name);
+    if (async_) fail("Expected no reduction by threads inside a group of copies");
+  }
+
+  void copies(const AsyncNode& n) {
+    if (!in_threads()) fail("Expected copies beside other work inside loops bound to threads");
+    if (async_ || mask_ > 1) fail("Expected a group of copies outside of others and of vector conditions");
+    async_ = true;
+    statement(n.body);
+    async_ = false;
+  }
+
+  void product(const MmaNode& n) {
+    if (mask_ > 1 || async_) fail("Expected no product by a warp under a vector condition or inside a group of copies");
+    if (std::find(bound_.begin(), bound_.end(), ForKind::thread_x) == bound_.end()) fail("Expected a product by a warp inside a loop bound to threadIdx.x");
+    for (const Expr& e : {n.sums, n.a.first, n.b.first}) {
+      expression(e);
+      if (!error_ && (!ir::as<ir::LoadNode>(e) || !e->dtype.is_scalar())) fail("Expected elements that a product by a warp starts at");
+    }
+    if (error_) return;
+    const Buffer &sums = ir::as<ir::LoadNode>(n.sums)->buffer, &a = ir::as<ir::LoadNode>(n.a.first)->buffer, &b = ir::as<ir::LoadNode>(n.b.first)->buffer;
+    const int depth = mma_depth(a->dtype, sums->dtype);
+    if (depth == 0 || a->dtype != b->dtype)
+      return fail(fmt::format("Expected operands of one type of 16 bits and sums in float32 of a product by a warp, found {}, {} and {}", a->dtype.name(),
+                              b->dtype.name(), sums->dtype.name()));
+    if (n.rows < 1 || n.columns < 1 || n.depth < 1 || n.rows % kMmaRows != 0 || n.columns % kMmaColumns != 0 || n.depth % depth != 0)
+      return fail(fmt::format("Expected a product by a warp of multiples of {} x {} x {}, found {} x {} x {}", kMmaRows, kMmaColumns, depth, n.rows, n.columns,
+                              n.depth));
+    if (sums->scope != ir::Scope::local || sums->num_elements() * 32 < int64_t{n.rows} * n.columns)
+      fail(fmt::format("Expected a local array with 1 / 32 of {} x {} sums, found '{}'", n.rows, n.columns, sums->name));
+    for (const Buffer& tile : {a, b})
+      if (tile->scope != ir::Scope::shared) fail("Expected shared arrays for a product by a warp, found '" + tile->name + "'");
+    for (const MmaOperand* o : {&n.a, &n.b})
+      if (o->stride < 1) fail(fmt::format("Expected a positive stride of a tile, found {}", o->stride));
   }
 
   void loop(const ForNode& n) {
@@ -250,7 +291,8 @@ class Verifier {
   bool open_ = false;           ///< only bound loops and shared arrays so far since the launch began
   bool shared_ = false;         ///< a shared array among them
   int conditional_ = 0;
-  int mask_ = 1;  ///< lanes of the vector condition around
+  int mask_ = 1;        ///< lanes of the vector condition around
+  bool async_ = false;  ///< inside a group of copies
 };
 
 }  // namespace

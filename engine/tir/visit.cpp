@@ -59,6 +59,16 @@ Stmt map_children(const Stmt& s, const std::function<Stmt(const Stmt&)>& fs, con
           same = same && idx.back().same_as(i);
         }
         return same ? s : all_reduce(n.buffer, std::move(idx), n.combine, n.thread, n.origin);
+      },
+      [&](const AsyncNode& n) {
+        Stmt body = fs(n.body);
+        return body.same_as(n.body) ? s : make_async(body, n.origin);
+      },
+      [&](const WaitNode&) { return s; },
+      [&](const MmaNode& n) {
+        Expr sums = fe(n.sums), a = fe(n.a.first), b = fe(n.b.first);
+        if (sums.same_as(n.sums) && a.same_as(n.a.first) && b.same_as(n.b.first)) return s;
+        return make_mma(sums, {a, n.a.stride, n.a.by_depth}, {b, n.b.stride, n.b.by_depth}, n.rows, n.columns, n.depth, n.origin);
       });
 }
 
@@ -74,7 +84,7 @@ void walk(const Stmt& s, const std::function<void(const Stmt&)>& f) {
       [&](const SeqNode& n) {
         for (const Stmt& c : n.stmts) walk(c, f);
       },
-      [](const SyncNode&) {}, [](const AllReduceNode&) {});
+      [](const SyncNode&) {}, [](const AllReduceNode&) {}, [&](const AsyncNode& n) { walk(n.body, f); }, [](const WaitNode&) {}, [](const MmaNode&) {});
 }
 
 int count_statements(const Stmt& s) {
@@ -98,6 +108,12 @@ void walk_exprs(const Stmt& s, const std::function<void(const Expr&)>& f) {
         [](const AllocNode&) {}, [&](const LetNode& n) { f(n.value); }, [&](const IfNode& n) { f(n.cond); }, [](const SeqNode&) {}, [](const SyncNode&) {},
         [&](const AllReduceNode& n) {
           for (const Expr& i : n.indices) f(i);
+        },
+        [](const AsyncNode&) {}, [](const WaitNode&) {},
+        [&](const MmaNode& n) {
+          f(n.sums);
+          f(n.a.first);
+          f(n.b.first);
         });
   });
 }
@@ -110,7 +126,7 @@ bool reads_memory(const Expr& e) {
 
 bool has_barriers(const Stmt& s) {
   bool found = false;
-  walk(s, [&](const Stmt& x) { found = found || as<SyncNode>(x) || as<AllReduceNode>(x); });
+  walk(s, [&](const Stmt& x) { found = found || as<SyncNode>(x) || as<AllReduceNode>(x) || as<WaitNode>(x) || as<MmaNode>(x); });
   return found;
 }
 

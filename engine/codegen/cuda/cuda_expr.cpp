@@ -38,6 +38,57 @@ const std::pair<const char*, const char*> kHelpers[] = {
     {"float_to_bfloat",
      "__device__ __forceinline__ unsigned short float_to_bfloat(float f) {\n  const unsigned u = __float_as_uint(f);\n"
      "  return (u & 0x7fffffffu) > 0x7f800000u ? 0x7fff : (u + 0x7fffu + (u >> 16 & 1u)) >> 16;\n}"},
+    {"copy_async",
+     "template <int kBytes> __device__ __forceinline__ void copy_async(void* to, const void* from) {\n"
+     "#if __CUDA_ARCH__ >= 800\n"
+     "  const unsigned at = (unsigned)__cvta_generic_to_shared(to);\n"
+     "  if (kBytes == 16)\n"
+     "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\"r\"(at), \"l\"(__cvta_generic_to_global(from)) : \"memory\");\n"
+     "  else\n"
+     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], %2;\" ::\"r\"(at), \"l\"(__cvta_generic_to_global(from)), \"n\"(kBytes) : \"memory\");\n"
+     "#else\n"
+     "  if (kBytes == 16)\n"
+     "    *(uint4*)to = *(const uint4*)from;\n"
+     "  else if (kBytes == 8)\n"
+     "    *(uint2*)to = *(const uint2*)from;\n"
+     "  else\n"
+     "    *(unsigned*)to = *(const unsigned*)from;\n"
+     "#endif\n"
+     "}"},
+    {"copy_async_or_zero",
+     "template <int kBytes> __device__ __forceinline__ void copy_async_or_zero(void* to, const void* from, bool inside) {\n"
+     "#if __CUDA_ARCH__ >= 800\n"
+     "  const unsigned at = (unsigned)__cvta_generic_to_shared(to);\n"
+     "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], %2, %3;\" ::\"r\"(at), \"l\"(__cvta_generic_to_global(from)), \"n\"(kBytes), \"r\"(inside ? "
+     "kBytes : 0)\n"
+     "               : \"memory\");\n"
+     "#else\n"
+     "  for (int k = 0; k < kBytes / 4; ++k) ((unsigned*)to)[k] = inside ? ((const unsigned*)from)[k] : 0;\n"
+     "#endif\n"
+     "}"},
+    {"commit_copies",
+     "__device__ __forceinline__ void commit_copies() {\n#if __CUDA_ARCH__ >= 800\n  asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\n#endif\n}"},
+    {"wait_copies",
+     "template <int kPending> __device__ __forceinline__ void wait_copies() {\n#if __CUDA_ARCH__ >= 800\n"
+     "  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(kPending) : \"memory\");\n#endif\n}"},
+    {"load_tiles",
+     "__device__ __forceinline__ void load_tiles(unsigned (&r)[4], const void* from) {\n"
+     "  asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\"\n"
+     "               : \"=r\"(r[0]), \"=r\"(r[1]), \"=r\"(r[2]), \"=r\"(r[3]) : \"r\"((unsigned)__cvta_generic_to_shared(from)) : \"memory\");\n}"},
+    {"load_tiles_transposed",
+     "__device__ __forceinline__ void load_tiles_transposed(unsigned (&r)[4], const void* from) {\n"
+     "  asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\"\n"
+     "               : \"=r\"(r[0]), \"=r\"(r[1]), \"=r\"(r[2]), \"=r\"(r[3]) : \"r\"((unsigned)__cvta_generic_to_shared(from)) : \"memory\");\n}"},
+    {"multiply_half",
+     "__device__ __forceinline__ void multiply_half(float* upper, float* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
+     "  asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
+     "               : \"+f\"(upper[0]), \"+f\"(upper[1]), \"+f\"(lower[0]), \"+f\"(lower[1])\n"
+     "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}"},
+    {"multiply_bfloat",
+     "__device__ __forceinline__ void multiply_bfloat(float* upper, float* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
+     "  asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
+     "               : \"+f\"(upper[0]), \"+f\"(upper[1]), \"+f\"(lower[0]), \"+f\"(lower[1])\n"
+     "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}"},
 };
 
 bool is_half(DType t) { return t.is_float() && t.bits == 16; }

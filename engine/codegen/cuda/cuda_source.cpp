@@ -2,10 +2,12 @@
 #include "engine/codegen/cuda/cuda_source.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "engine/base/text.h"
 #include "engine/codegen/cuda/cuda_expr.h"
+#include "engine/codegen/cuda/warp_mma.h"
 #include "engine/ir/lexer.h"
 #include "engine/target/gpu.h"
 #include "engine/tir/launches.h"
@@ -109,6 +111,14 @@ const char* const kReserved[] = {"auto",
                                  "bfloat_to_float",
                                  "float_to_bfloat",
                                  "shared_memory",
+                                 "copy_async",
+                                 "copy_async_or_zero",
+                                 "commit_copies",
+                                 "wait_copies",
+                                 "load_tiles",
+                                 "load_tiles_transposed",
+                                 "multiply_half",
+                                 "multiply_bfloat",
                                  "expf",
                                  "logf",
                                  "sqrtf",
@@ -254,7 +264,63 @@ class KernelPrinter {
           block(n.body);
         },
         [&](const tir::IfNode& n) { branch(s, n); }, [&](const tir::SeqNode&) { block(s); }, [&](const tir::SyncNode&) { line(s, "__syncthreads();"); },
-        [&](const tir::AllReduceNode& n) { all_reduce(s, n); });
+        [&](const tir::AllReduceNode& n) { all_reduce(s, n); },
+        [&](const tir::AsyncNode& n) {
+          in_group_ = true;
+          block(n.body);
+          in_group_ = false;
+          line(s, expr_.helper("commit_copies") + "();");
+        },
+        [&](const tir::WaitNode& n) { line(s, fmt::format("{}<{}>();", expr_.helper("wait_copies"), n.pending)); },
+        [&](const tir::MmaNode& n) { product(s, n); });
+  }
+
+  /// Operands of a warp's tile go to registers, 16 lines by 16 terms at a time; each serves all lines of the other operand.
+  void product(const Stmt& s, const tir::MmaNode& n) {
+    const auto &sums = *ir::as<ir::LoadNode>(n.sums), &a = *ir::as<ir::LoadNode>(n.a.first), &b = *ir::as<ir::LoadNode>(n.b.first);
+    const auto x = std::find_if(launch_.coordinates.begin(), launch_.coordinates.end(), [](const auto& c) { return c.kind == ForKind::thread_x; });
+    TW_ASSERT(x != launch_.coordinates.end(), "a product by a warp without threads along x");
+    const Expr lane = ir::to_expr(x->var);
+    const int steps = n.depth / 16, tall = n.rows / 16, wide = n.columns / 16;
+    line(s, fmt::format("{{  // {} += {} x {} x {} by the warp", sums.buffer->name, n.rows, n.columns, n.depth));
+    ++level_;
+    const std::string fa = fresh("tiles"), fb = fresh("tiles"), i = fresh("i"), j = fresh("j"), k = fresh("k");
+    const ir::Var tile = made_[made_.size() - 3], other = made_[made_.size() - 2], step = made_.back();
+    if (steps > 1) {
+      line(s, "#pragma unroll");
+      line(s, fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{", k, steps));
+      ++level_;
+    }
+    line(s, fmt::format("unsigned {}[{}][4], {}[{}][4];", fa, tall, fb, wide));
+    const Expr at_step = steps > 1 ? ir::to_expr(step) : ir::index(0);
+    const auto fetch = [&](const tir::MmaOperand& o, const ir::LoadNode& first, MmaSide side, const std::string& to, const ir::Var& v, const std::string& name,
+                           int count) {
+      const Expr at = flat_index(first.buffer, first.indices) + fetched_by(o, side, lane, ir::to_expr(v), at_step);
+      line(s, "#pragma unroll");
+      line(s, fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}({3}[{0}], &{4});", name, count,
+                          expr_.helper(is_transposed(o) ? "load_tiles_transposed" : "load_tiles"), to, expr_.place(first.buffer, {at}, 0)));
+    };
+    fetch(n.a, a, MmaSide::a, fa, tile, i, tall);
+    fetch(n.b, b, MmaSide::b, fb, other, j, wide);
+    const std::string multiply = expr_.helper(a.dtype.code == TypeCode::bfloat ? "multiply_bfloat" : "multiply_half");
+    const auto sum = [&](int wide_half, int half) {
+      const Expr at = sums_of(n.columns, ir::to_expr(tile), ir::to_expr(other) * 2 + wide_half, half);
+      return expr_.place(sums.buffer, {flat_index(sums.buffer, sums.indices) + at}, 0);
+    };
+    line(s, "#pragma unroll");
+    line(s, fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{", i, tall));
+    line(s, "  #pragma unroll");
+    line(s, fmt::format("  for (int {0} = 0; {0} < {1}; ++{0}) {{", j, wide));
+    for (int h = 0; h < 2; ++h)
+      line(s, fmt::format("    {}(&{}, &{}, {}[{}], {}[{}][{}], {}[{}][{}]);", multiply, sum(h, 0), sum(h, 1), fa, i, fb, j, 2 * h, fb, j, 2 * h + 1));
+    line(s, "  }");
+    line(s, "}");
+    if (steps > 1) {
+      --level_;
+      line(s, "}");
+    }
+    --level_;
+    line(s, "}");
   }
 
   /// Whether a local array is addressed by the loop's variable.
@@ -286,7 +352,8 @@ class KernelPrinter {
         [&](const tir::SeqNode& n) {
           for (const Stmt& c : n.stmts) size += unrolled_size(c);
         },
-        [](const tir::SyncNode&) {}, [&](const tir::AllReduceNode&) { size = 1; });
+        [](const tir::SyncNode&) {}, [&](const tir::AllReduceNode&) { size = 1; }, [&](const tir::AsyncNode& n) { size = unrolled_size(n.body); },
+        [](const tir::WaitNode&) {}, [&](const tir::MmaNode& n) { size = int64_t{n.rows} * n.columns * n.depth / (16 * 8 * 16); });
     return std::min(size, 2 * kMaxUnrolled);
   }
 
@@ -353,8 +420,8 @@ class KernelPrinter {
     return nullptr;
   }
 
-  /// Elements that one access may take: neighbours in shared or global memory whose first lies at a multiple of their number.
-  static int vector_length(const Buffer& b, const std::vector<Expr>& indices, int lanes) {
+  /// Neighbours in shared or global memory whose first lies at a multiple of their number: as many as 16 bytes hold at most.
+  static int run_length(const Buffer& b, const std::vector<Expr>& indices, int lanes) {
     if (b->scope == ir::Scope::local) return 1;
     const auto at = lane_offsets(flat_index(b, indices));
     if (!at) return 1;
@@ -366,13 +433,54 @@ class KernelPrinter {
       }
       return true;
     };
-    for (const int n : {4, 2})
-      if (lanes % n == 0 && divisor % n == 0 && n * b->dtype.bytes() <= 16 && vector_name(b->dtype, n) && neighbours(n)) return n;
+    for (const int n : {16, 8, 4, 2})
+      if (lanes % n == 0 && divisor % n == 0 && n * b->dtype.bytes() <= 16 && neighbours(n)) return n;
     return 1;
+  }
+  /// Of those, elements that one access may take.
+  static int vector_length(const Buffer& b, const std::vector<Expr>& indices, int lanes) {
+    int n = std::min(run_length(b, indices, lanes), 4);
+    while (n > 1 && !vector_name(b->dtype, n)) n /= 2;
+    return n;
+  }
+
+  /// A copy that neither computes nor converts: in a group beside other work where the hardware can do that, 16-bit floats as the bits that they are.
+  bool copy(const Stmt& s, const tir::StoreNode& n) {
+    Expr value = n.value;
+    std::optional<Expr> inside;
+    if (const auto* sel = ir::as<ir::SelectNode>(value); sel && in_group_ && sel->cond->dtype.is_scalar() && is_zero(sel->if_false)) {
+      inside = sel->cond;
+      value = sel->if_true;
+    }
+    const auto* from = ir::as<ir::LoadNode>(value);
+    if (!from || from->buffer->dtype != n.buffer->dtype || n.buffer->scope == ir::Scope::local || from->buffer->scope == ir::Scope::local) return false;
+    const int lanes = from->dtype.lanes, bytes = n.buffer->dtype.bytes();
+    const int width = lanes == 1 ? 1 : std::min(run_length(n.buffer, n.indices, lanes), run_length(from->buffer, from->indices, lanes));
+    const bool apart = in_group_ && n.buffer->scope == ir::Scope::shared && from->buffer->scope != ir::Scope::shared && width * bytes >= 4;
+    if (!apart && (inside || !n.buffer->dtype.is_float() || bytes != 2)) return false;
+    const char* const types[] = {"", "unsigned short", "unsigned", "uint2", "uint4"};
+    const char* type = types[width * bytes == 2 ? 1 : width * bytes == 4 ? 2 : width * bytes == 8 ? 3 : 4];
+    for (int lane = 0; lane < lanes; lane += width) {
+      const std::string to = expr_.place(n.buffer, n.indices, lane), source = expr_.place(from->buffer, from->indices, lane);
+      if (!apart)
+        line(s, fmt::format("*({0}*)&{1} = *(const {0}*)&{2};", type, to, source));
+      else if (inside)
+        line(s, fmt::format("{}<{}>(&{}, &{}, {});", expr_.helper("copy_async_or_zero"), width * bytes, to, source, expr_.text(*inside)));
+      else
+        line(s, fmt::format("{}<{}>(&{}, &{});", expr_.helper("copy_async"), width * bytes, to, source));
+    }
+    return true;
+  }
+  static bool is_zero(const Expr& e) {
+    const auto* b = ir::as<ir::BroadcastNode>(e);
+    const Expr x = b ? b->value : e;
+    const auto* f = ir::as<ir::FloatImmNode>(x);
+    return (f && f->value == 0 && !std::signbit(f->value)) || ir::is_int(x, 0);
   }
 
   void store(const Stmt& s, const tir::StoreNode& n) {
     const int lanes = n.value->dtype.lanes;
+    if (copy(s, n)) return;
     if (lanes == 1) return line(s, expr_.place(n.buffer, n.indices, 0) + " = " + expr_.stored(n.buffer->dtype, expr_.text(n.value)) + ";");
     // All lanes are computed before the first is written.
     line(s, "{");
@@ -500,6 +608,7 @@ class KernelPrinter {
   int64_t scratch_bytes_ = 0;
   std::optional<int> stage_;  ///< that the last comment named
   int level_ = 0;
+  bool in_group_ = false;  ///< of copies beside other work
 };
 
 /// No kernel can be called as the program's entry is.

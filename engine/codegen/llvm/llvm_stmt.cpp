@@ -58,6 +58,12 @@ void FuncEmitter::set_line(const tir::StmtNode* s) {
   b_.SetCurrentDebugLocation(llvm::DILocation::get(s_.context(), s == nullptr ? 1U : static_cast<unsigned>(it->second), 0, function_->getSubprogram()));
 }
 
+namespace {
+
+void no_threads() { TW_UNREACHABLE("a statement for threads of blocks in code for a processor without them"); }
+
+}  // namespace
+
 void FuncEmitter::stmt(const tir::Stmt& s) {
   set_line(s.get());
   memo_.clear();
@@ -77,8 +83,8 @@ void FuncEmitter::stmt(const tir::Stmt& s) {
           blocks_.clear();
         }
       },
-      [](const tir::SyncNode&) { TW_UNREACHABLE("a barrier in code for a processor without threads of blocks"); },
-      [](const tir::AllReduceNode&) { TW_UNREACHABLE("a reduction by threads in code for a processor without threads of blocks"); });
+      [](const tir::SyncNode&) { no_threads(); }, [](const tir::AllReduceNode&) { no_threads(); }, [](const tir::AsyncNode&) { no_threads(); },
+      [](const tir::WaitNode&) { no_threads(); }, [](const tir::MmaNode&) { no_threads(); });
 }
 
 void FuncEmitter::finish(Value* result) {

@@ -34,7 +34,11 @@ class Collector {
         [&](const tir::SeqNode& n) {
           for (const tir::Stmt& child : n.stmts) visit(child);
         },
-        [](const tir::SyncNode&) {}, [&](const tir::AllReduceNode& n) { access(n.buffer, n.indices); });
+        [](const tir::SyncNode&) {}, [&](const tir::AllReduceNode& n) { access(n.buffer, n.indices); }, [&](const tir::AsyncNode& n) { visit(n.body); },
+        [](const tir::WaitNode&) {},
+        [&](const tir::MmaNode& n) {
+          for (const ir::Expr& e : {n.sums, n.a.first, n.b.first}) expression(e);
+        });
   }
 
  private:

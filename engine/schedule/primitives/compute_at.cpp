@@ -38,8 +38,10 @@ Expected<void> check_locations(const State& s) {
         return Error(ErrorCode::illegal_schedule, fmt::format("Expected every reader of '{}' inside loop '{}' of '{}', found '{}' outside", st.op.name,
                                                               (*st.at_iter)->name, target.op.name, s.stages[static_cast<size_t>(r)].op.name));
   }
-  for (size_t i = 0; i < s.stages.size(); ++i)
-    if (s.stages[i].double_buffer) TW_CHECK(check_double_buffer(s, static_cast<int>(i)));
+  for (size_t i = 0; i < s.stages.size(); ++i) {
+    if (s.stages[i].double_buffer || s.stages[i].pipeline > 0) TW_CHECK(check_ahead(s, static_cast<int>(i)));
+    if (s.stages[i].warp_product) TW_CHECK(check_tensorize(s.stages[i]));
+  }
   return {};
 }
 

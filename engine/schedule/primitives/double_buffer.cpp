@@ -29,10 +29,11 @@ bool reads(const State& s, const std::vector<int>& nest, int j) {
 
 }  // namespace
 
-Expected<void> check_double_buffer(const State& s, int stage) {
+Expected<void> check_ahead(const State& s, int stage) {
   const Stage& st = s.stages[static_cast<size_t>(stage)];
+  const char* primitive = st.pipeline > 0 ? "pipeline" : "double_buffer";
   if (st.location != ComputeLocation::at)
-    return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage that is computed inside a loop for 'double_buffer', found '{}'", st.op.name));
+    return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage that is computed inside a loop for '{}', found '{}'", primitive, st.op.name));
   const Stage& target = s.stages[static_cast<size_t>(st.at_stage)];
   const int loop = position_of(target, st.at_iter->get());
   const std::string name = fmt::format("'{}' of '{}'", (*st.at_iter)->name, target.op.name);
@@ -41,24 +42,31 @@ Expected<void> check_double_buffer(const State& s, int stage) {
   const Annotation a = target.iters[static_cast<size_t>(loop)].annotation;
   if (a != Annotation::none && a != Annotation::unroll)
     return Error(ErrorCode::illegal_schedule,
-                 fmt::format("Expected a serial or unrolled loop around '{}' for 'double_buffer', found {} with '{}'", st.op.name, name, annotation_name(a)));
+                 fmt::format("Expected a serial or unrolled loop around '{}' for '{}', found {} with '{}'", st.op.name, primitive, name, annotation_name(a)));
   const std::vector<int> nest = nest_of(s, stage);
   for (size_t j = 0; j < s.stages.size(); ++j) {
     const Stage& other = s.stages[j];
     const bool beside =
         static_cast<int>(j) != stage && other.location == ComputeLocation::at && other.at_stage == st.at_stage && other.at_iter->same_as(*st.at_iter);
     if (beside && reads(s, nest, static_cast<int>(j)))
-      return Error(ErrorCode::illegal_schedule, fmt::format("Expected '{}' to read nothing that is computed inside loop {} for 'double_buffer', found '{}'",
-                                                            st.op.name, name, other.op.name));
+      return Error(ErrorCode::illegal_schedule, fmt::format("Expected '{}' to read nothing that is computed inside loop {} for '{}', found '{}'", st.op.name,
+                                                            name, primitive, other.op.name));
+    if (beside && st.pipeline > 0 && other.pipeline > 0 && other.pipeline != st.pipeline)
+      return Error(ErrorCode::illegal_schedule, fmt::format("Expected equally many arrays of all that is copied ahead in loop {}, found {} of '{}' and {} of '{}'",
+                                                            name, st.pipeline, st.op.name, other.pipeline, other.op.name));
   }
   return {};
 }
 
 Expected<void> apply_double_buffer(State& s, const DoubleBufferStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "double_buffer"));
-  TW_CHECK(check_double_buffer(s, p.stage));
-  st->double_buffer = true;
-  return {};
+  const int pipeline = std::exchange(st->pipeline, 0);
+  const auto legal = check_ahead(s, p.stage);
+  if (legal)
+    st->double_buffer = true;
+  else
+    st->pipeline = pipeline;
+  return legal;
 }
 
 }  // namespace tw::schedule

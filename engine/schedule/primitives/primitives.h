@@ -22,13 +22,19 @@ Expected<void> apply_storage_align(State& s, const StorageAlignStep& p);
 Expected<void> apply_pad(State& s, const PadStep& p);
 Expected<void> apply_double_buffer(State& s, const DoubleBufferStep& p);
 Expected<void> apply_winograd(State& s, const WinogradStep& p);
+Expected<void> apply_pipeline(State& s, const PipelineStep& p);
+Expected<void> apply_tensorize(State& s, const TensorizeStep& p);
 
-/// Whether the stage's double buffering is legal as things stand. Errors: illegal_schedule, naming stage and loop.
-Expected<void> check_double_buffer(const State& s, int stage);
+/// Whether a stage that is computed ahead (double_buffer, pipeline) can be as things stand. Errors: illegal_schedule, naming stage and loop.
+Expected<void> check_ahead(const State& s, int stage);
+/// Whether a stage with a `warp_product` can have one as things stand. Errors: illegal_schedule, naming the stage.
+Expected<void> check_tensorize(const Stage& st);
+/// The two loads of a body a[...] * b[...], casts around them left out; nulls for other bodies.
+std::pair<const ir::LoadNode*, const ir::LoadNode*> product_of_loads(const ir::Expr& body);
 /// Blocks outside of threads and every coordinate once along the loops around and of each stage. Errors: illegal_schedule, naming stage and loop.
 Expected<void> check_bindings(const State& s);
-/// Steps after a compute_at can break what it checked: every stage computed inside a loop still finds that loop, with all its readers inside, and double buffering
-/// still has a loop that it can run ahead of.
+/// Steps after a compute_at can break what it checked: every stage computed inside a loop still finds that loop, with all its readers inside, what is computed
+/// ahead still has a loop that it can run ahead of, and products by a warp their loops.
 Expected<void> check_locations(const State& s);
 
 // Shared checks and helpers.

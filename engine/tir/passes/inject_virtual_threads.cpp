@@ -66,7 +66,11 @@ class VirtualThread {
         [&](const SeqNode& n) {
           for (const Stmt& c : n.stmts) find_dependent(c, inside);
         },
-        [](const SyncNode&) {}, [](const AllReduceNode&) {});
+        [](const SyncNode&) {}, [](const AllReduceNode&) {}, [&](const AsyncNode& n) { find_dependent(n.body, inside); }, [](const WaitNode&) {},
+        [&](const MmaNode& n) {
+          const ir::BufferNode* sums = ir::as<ir::LoadNode>(n.sums)->buffer.get();
+          if (own_.contains(sums) && (inside || depends(n.a.first) || depends(n.b.first))) spread_.insert(sums);
+        });
   }
 
   bool touches(const Stmt& s) const {
@@ -91,7 +95,7 @@ class VirtualThread {
     if (!touches(s)) return s;
     const auto same = [](const Expr& e) { return e; };
     const auto inner = [&](const Stmt& c) { return rewrite(c); };
-    if (as<SeqNode>(s) || as<AllocNode>(s)) return map_children(s, inner, same);
+    if (as<SeqNode>(s) || as<AllocNode>(s) || as<AsyncNode>(s)) return map_children(s, inner, same);
     if (const auto* n = as<ForNode>(s); n && n->for_kind != ForKind::vectorized && !depends(n->min) && !depends(n->extent)) return map_children(s, inner, same);
     if (const auto* n = as<IfNode>(s); n && !depends(n->cond)) return map_children(s, inner, same);
     if (const auto* n = as<LetNode>(s); n && !depends(n->value)) return map_children(s, inner, same);

@@ -17,6 +17,7 @@ struct Access {
   std::vector<Expr> indices;
   bool write;
   Origin origin;
+  bool tile = false;  ///< also of what follows the element
 };
 
 /// What a statement does to shared arrays, seen from before and after it.
@@ -123,6 +124,29 @@ class Threads {
           Flow mine;
           for (const Expr& i : n.indices) add_reads(i, n.origin, mine);
           return after_barrier(s, mine, flow);
+        },
+        [&](const AsyncNode& n) {
+          // A group is one statement: what it waits for, it waits for before it begins.
+          Flow mine;
+          const bool outer = std::exchange(uniform_, false);
+          const Stmt body = rewrite(n.body, mine);
+          uniform_ = outer;
+          return after_barrier(body.same_as(n.body) ? s : make_async(body, n.origin), mine, flow);
+        },
+        [&](const WaitNode& n) {
+          // What a thread waited for it can read itself; the others can after a barrier.
+          if (!uniform_) return s;
+          flow.then({{}, {}, true});
+          return seq({s, make_sync(n.origin)});
+        },
+        [&](const MmaNode& n) {
+          Flow mine;
+          for (const Expr& e : {n.a.first, n.b.first}) {
+            for (const Expr& i : ir::as<ir::LoadNode>(e)->indices) add_reads(i, n.origin, mine);
+            const Access tile{ir::as<ir::LoadNode>(e)->buffer.get(), ir::as<ir::LoadNode>(e)->indices, false, n.origin, true};
+            mine.then({{tile}, {tile}, false});
+          }
+          return after_barrier(s, mine, flow);
         });
   }
 
@@ -180,7 +204,7 @@ class Threads {
   const Access* conflict(const std::vector<Access>& earlier, const std::vector<Access>& later) const {
     for (const Access& b : later)
       for (const Access& a : earlier)
-        if (a.array == b.array && (a.write || b.write) && !one_thread(a, b) && !other_half(a, b)) return &b;
+        if (a.array == b.array && (a.write || b.write) && !one_thread(a, b) && !other_turn(a, b)) return &b;
     return nullptr;
   }
 
@@ -194,6 +218,7 @@ class Threads {
   /// Whether elements that both touch are touched by one thread only: that the places are equal, as a whole or dimension by dimension, says that each
   /// coordinate of the threads is equal.
   bool one_thread(const Access& a, const Access& b) const {
+    if (a.tile || b.tile) return false;
     std::unordered_set<const ir::VarNode*> equal;
     // Simplified, for quotients and remainders of fused loops often cancel.
     find_equal(facts_.linear(facts_.simplify(flat(a))), facts_.linear(facts_.simplify(flat(b))), 0, equal);
@@ -254,25 +279,26 @@ class Threads {
     return std::any_of(threads_.begin(), threads_.end(), [&](const auto& t) { return t.first == v; });
   }
 
-  /// Whether the accesses differ in a dimension that counts modulo a number: the two halves of a double-buffered array.
-  bool other_half(const Access& a, const Access& b) const {
-    if (a.indices.size() != b.indices.size()) return false;
+  /// Whether the accesses differ in a dimension that counts modulo a number: arrays in turn of a stage that is computed ahead.
+  bool other_turn(const Access& a, const Access& b) const {
+    if (a.indices.size() != a.array->shape.size() || b.indices.size() != a.indices.size()) return false;
     for (size_t d = 0; d < a.indices.size(); ++d) {
       const auto [x, m] = slot(a.indices[d], a.array->shape, d);
       const auto [y, n] = slot(b.indices[d], b.array->shape, d);
       if (m != n || m < 2) continue;
+      if ((a.tile || b.tile) && x.same_as(a.indices[d]) && y.same_as(b.indices[d])) continue;  // a tile may extend along this one
       arith::Linear gap = facts_.linear(x);
       gap.add(facts_.linear(y), -1);
       if (gap.is_constant() && steady(x) && steady(y) && arith::floor_mod_int(gap.constant, m) != 0) return true;
     }
     return false;
   }
-  /// x and m of an index x mod m; a constant is one modulo the dimension.
+  /// x and m of an index x mod m; others are what they are modulo the dimension.
   static std::pair<Expr, int64_t> slot(const Expr& index, const std::vector<int64_t>& shape, size_t d) {
     const auto* b = ir::as<ir::BinaryNode>(index);
     const auto m = b && b->op == ir::BinaryOp::floor_mod ? ir::as_int(b->b) : std::nullopt;
     if (m) return {b->a, *m};
-    return {index, ir::as_int(index) && d < shape.size() ? shape[d] : 0};
+    return {index, shape[d]};
   }
   /// Whether all variables of an expression have one value for both accesses.
   bool steady(const Expr& e) const {

@@ -33,7 +33,7 @@ class Vectorizer {
 
  private:
   bool vectorizable(const Stmt& s) const {
-    if (as<AllocNode>(s) || as<LetNode>(s) || as<SyncNode>(s) || as<AllReduceNode>(s)) return false;
+    if (as<AllocNode>(s) || as<LetNode>(s) || as<AsyncNode>(s) || has_barriers(s)) return false;
     if (const auto* n = as<ForNode>(s)) return !is_concurrent(n->for_kind) && !ir::uses_var(n->min, var_) && !ir::uses_var(n->extent, var_);
     if (const auto* n = as<IfNode>(s); n && !n->cond->dtype.is_scalar()) return false;
     // A body in vectors already stays one; a store that does not move with the lane would write one element from every lane.

@@ -39,6 +39,7 @@ struct MatmulKnobs {
   int64_t ko = 4;                  ///< depth of a tile in shared memory
   int64_t vector = 1;              ///< elements that a thread fetches at once
   bool double_buffer = false, registers = true;
+  int pipeline = 0;   ///< tiles that are copied ahead, and their number
   int64_t align = 0;  ///< gap after the rows of the tile of A
   DType dtype = kFloat32;
 };
@@ -81,6 +82,64 @@ inline Builder tiled_matmul(const MatmulKnobs& q) {
     b.compute_at(s, local, k[0]);
     fill_by_threads(b, s, q.ty, q.tx, q.vector);
     if (q.double_buffer) b.double_buffer(s);
+    if (q.pipeline > 0) b.pipeline(s, q.pipeline);
+  }
+  return b;
+}
+
+struct WarpMatmulKnobs {
+  int64_t m = 64, n = 96, k = 96;   ///< sizes
+  int64_t rows = 32, columns = 32;  ///< of a warp
+  int64_t tall = 2, wide = 1;       ///< warps of a block
+  int64_t depth = 32;               ///< of a tile in shared memory
+  int arrays = 3;                   ///< tiles in turn; 1: they are filled and used in turn
+  int64_t vector = 8, gap = 8;      ///< elements that a thread copies at once, and after each row of a tile
+  bool transposed = false;          ///< A is [k, m] and B is [k, n] instead of [m, k] and [n, k]
+  DType dtype = kFloat16, out = kFloat32;
+};
+
+/// C = A * B^T by tensor cores, with something elementwise on the way out.
+inline Builder warp_matmul(const WarpMatmulKnobs& q) {
+  te::DagBuilder d;
+  const auto shape = [&](int64_t lines) { return q.transposed ? std::vector<int64_t>{q.k, lines} : std::vector<int64_t>{lines, q.k}; };
+  const Tensor x = d.placeholder("A", shape(q.m), q.dtype), w = d.placeholder("B", shape(q.n), q.dtype);
+  const auto at = [&](const Tensor& t, const ir::Expr& line, const ir::Expr& term) {
+    const ir::Expr e = q.transposed ? t(term, line) : t(line, term);
+    return e->dtype == q.out ? e : ir::cast(q.out, e);
+  };
+  const Tensor c = d.reduce(
+      "C", {q.m, q.n}, {q.k}, te::Reducer::sum, [&](const Indices& s, const Indices& r) { return at(x, s[0], r[0]) * at(w, s[1], r[0]); }, "dense");
+  const Tensor y = d.compute("Y", {q.m, q.n}, [&](const Indices& i) { return ir::max(c.at(i), ir::fimm(q.out, 0)); });
+  Builder b(std::move(d).finish({y}));
+  b.cache_read(b.stage("A"), {b.stage("C")}, "shared");
+  b.cache_read(b.stage("B"), {b.stage("C")}, "shared");
+  b.cache_write(b.stage("C"), "local");
+  b.compute_inline(b.stage("C"));
+  const int o = b.stage("Y"), sums = b.stage("C_local"), sa = b.stage("A_shared"), sb = b.stage("B_shared");
+  const auto r = b.split(o, b.loops(o)[0], {q.tall, q.rows / 8, 8});
+  const auto s = b.split(o, b.loops(o)[4], {q.wide, q.columns / 8, 4, 2});
+  b.reorder(o, {r[0], s[0], r[1], s[1], r[2], s[2], r[3], s[3], s[4]});
+  b.bind(o, r[0], Annotation::block_y);
+  b.bind(o, s[0], Annotation::block_x);
+  b.bind(o, r[1], Annotation::thread_z);
+  b.bind(o, s[1], Annotation::thread_y);
+  b.bind(o, b.fuse(o, {r[3], s[3]}), Annotation::thread_x);
+  b.vectorize(o, s[4]);
+  b.compute_at(sums, o, s[1]);
+  const auto l = b.loops(sums);
+  const auto k = b.split(sums, l[2], {q.depth / 16, 16});
+  b.reorder(sums, {k[0], k[1], l[0], l[1], k[2]});
+  b.unroll(sums, k[1]);
+  b.tensorize(sums, l[0]);
+  for (const int tile : {sa, sb}) {
+    if (q.gap > 0) b.storage_align(tile, b.loops(tile)[0], 2 * q.gap, q.gap);
+    b.compute_at(tile, sums, k[0]);
+    const auto f = b.split(tile, b.fuse(tile, b.loops(tile)), {q.tall, q.wide, 32, q.vector});
+    b.bind(tile, f[1], Annotation::thread_z);
+    b.bind(tile, f[2], Annotation::thread_y);
+    b.bind(tile, f[3], Annotation::thread_x);
+    if (q.vector > 1) b.vectorize(tile, f[4]);
+    if (q.arrays > 1) b.pipeline(tile, q.arrays);
   }
   return b;
 }
@@ -273,6 +332,13 @@ inline std::vector<GpuSchedule> gpu_schedules() {
   add("matmul", tiled_matmul({}));
   add("matmul, surplus everywhere", tiled_matmul({.m = 19, .n = 23, .k = 11, .vy = 2, .ty = 3, .iy = 2, .vx = 1, .tx = 5, .ix = 3, .ko = 3, .align = 8}));
   add("matmul, double buffer", tiled_matmul({.double_buffer = true, .align = 4}));
+  add("matmul, copied ahead", tiled_matmul({.k = 16, .pipeline = 3, .align = 4}));
+  add("matmul, copied ahead, surplus everywhere",
+      tiled_matmul({.m = 19, .n = 23, .k = 11, .vy = 2, .ty = 3, .iy = 2, .vx = 1, .tx = 5, .ix = 3, .ko = 3, .pipeline = 4}));
+  add("matmul, vectors copied ahead", tiled_matmul({.m = 16, .n = 16, .k = 32, .ko = 8, .vector = 4, .registers = false, .pipeline = 2}));
+  add("matmul by warps", warp_matmul({}));
+  add("matmul by warps, one tile", warp_matmul({.m = 32, .n = 32, .k = 64, .rows = 16, .columns = 16, .tall = 1, .wide = 2, .arrays = 1}));
+  add("matmul by warps, columns", warp_matmul({.n = 64, .k = 64, .arrays = 2, .transposed = true, .dtype = kBFloat16}));
   add("matmul, vectors", tiled_matmul({.m = 16, .n = 16, .k = 16, .ko = 8, .vector = 4, .registers = false}));
   add("stencil", stencil(13, 11, 4, 5));
   add("transpose", transpose(37, 21, 16, 4));

@@ -7,6 +7,7 @@
 #include "engine/lower/lower.h"
 #include "engine/te/dag.h"
 #include "engine/tir/interp.h"
+#include "engine/tir/parse.h"
 #include "engine/tir/print.h"
 #include "engine/tir/verify.h"
 #include "engine/tir/visit.h"
@@ -114,12 +115,80 @@ class LaunchTest : public QObject {
     }
   }
 
+  /// A wait for one group too few, or none, and a group that is begun before the barrier are found.
+  void finds_short_waits_data() { keeps_results_data(); }
+  void finds_short_waits() {
+    QFETCH(int, which);
+    const schedule::Schedule s = testing::gpu_schedules()[static_cast<size_t>(which)].schedule;
+    const tir::Func f = lower::lower_and_optimize(s, "f", Target()).value();
+    QCOMPARE(count(f, tir::StmtKind::wait) > 0, count(f, tir::StmtKind::async) > 0);
+    if (count(f, tir::StmtKind::wait) == 0) return;
+    Rng rng(1);
+    const std::vector<HostArray> inputs = testing::random_inputs(*s.dag(), rng);
+    const auto error_of = [&](const std::function<tir::Stmt(const tir::WaitNode&)>& instead, tir::ThreadOrder order) {
+      const std::function<tir::Stmt(const tir::Stmt&)> change = [&](const tir::Stmt& x) -> tir::Stmt {
+        if (const auto* w = tir::as<tir::WaitNode>(x)) return instead(*w);
+        return tir::map_children(x, change, [](const ir::Expr& e) { return e; });
+      };
+      tir::Func g = f;
+      g.body = change(f.body);
+      const auto got = run_threads(s, g, inputs, order);
+      return got ? std::string() : got.error().text();
+    };
+    for (const tir::ThreadOrder order : kThreadOrders) {
+      QCOMPARE(error_of([](const tir::WaitNode& w) { return tir::make_wait(w.pending); }, order), std::string());
+      for (const std::string& text : {error_of([](const tir::WaitNode& w) { return tir::make_wait(w.pending + 1); }, order),
+                                      error_of([](const tir::WaitNode&) { return tir::nop(); }, order)})
+        QVERIFY2(text.find("to be written before it is read") != std::string::npos, text.c_str());
+    }
+  }
+
+  /// Threads that name different tiles, and warps that are not whole, are no product.
+  void products_are_of_whole_warps() {
+    const auto error_of = [](const std::string& first, int threads) {
+      const tir::Func f =
+          tir::parse_func(
+              fmt::format(
+                  "@T.prim_func\ndef f(A: T.Buffer((256,), \"float16\"), C: T.Buffer((32, 8), \"float32\")):\n    T.func_attr({{\"num_outputs\": 1}})\n"
+                  "    for b in T.thread_binding(1, thread=\"blockIdx.x\"):\n        X = T.alloc_buffer((768,), \"float16\", scope=\"shared\")\n"
+                  "        for t in T.thread_binding({}, thread=\"threadIdx.x\"):\n            acc = T.alloc_buffer((8,), \"float32\", scope=\"local\")\n"
+                  "            for i in T.serial(8):\n                acc[i] = T.float32(0)\n            for i_1 in T.serial(24):\n"
+                  "                X[i_1 * 32 + t] = A[i_1 % 8 * 32 + t]\n            T.tvm_storage_sync(\"shared\")\n"
+                  "            T.warp_mma(acc[0], X[{}], 16, \"row\", X[256], 16, \"row\", shape=(16, 16, 16))\n            for i_2 in T.serial(8):\n"
+                  "                C[t, i_2] = acc[i_2]\n",
+                  threads, first))
+              .value();
+      std::vector<HostArray> args{HostArray::make(kFloat16, {256}), HostArray::make(kFloat32, {32, 8})};
+      const auto done = tir::interpret(f, args);
+      return done ? std::string() : done.error().text();
+    };
+    QCOMPARE(error_of("0", 32), std::string());
+    QVERIFY2(error_of("t % 2 * 16", 32).find("Expected the threads of a warp to multiply the same tiles") == 0, error_of("t % 2 * 16", 32).c_str());
+    QVERIFY2(error_of("600", 32).find("Expected a tile inside 'X'") == 0, error_of("600", 32).c_str());
+    QVERIFY2(error_of("0", 16).find("Expected 32 threads along threadIdx.x") == 0, error_of("0", 16).c_str());
+  }
+
+  void refused_products() {
+    const auto refused = [](testing::WarpMatmulKnobs q, const char* part) {
+      auto b = testing::warp_matmul(q).finish();
+      const std::string text = b ? (lower::lower(*b, "f") ? "" : lower::lower(*b, "f").error().text()) : b.error().text();
+      if (text.find(part) != std::string::npos) return true;
+      qWarning("%s", text.c_str());
+      return false;
+    };
+    QVERIFY(refused({.dtype = kFloat32}, "Expected a sum of products of two arrays of float16 or of bfloat16 for 'tensorize'"));
+    QVERIFY(refused({.m = 60}, "Expected tiles without surplus for 'tensorize'"));
+    QVERIFY(refused({.rows = 24, .tall = 1}, "Expected multiples of 16 rows and 16 columns for 'tensorize'"));
+  }
+
   void barriers_in_a_tiled_matmul() {
     const auto barriers = [](const testing::MatmulKnobs& q) {
       return count(lower::lower_and_optimize(testing::tiled_matmul(q).finish().value(), "f", Target()).value(), tir::StmtKind::sync);
     };
-    QCOMPARE(barriers({}), 2);                       // before the tiles are filled and before they are read
-    QCOMPARE(barriers({.double_buffer = true}), 1);  // an iteration fills what nobody reads in it
+    QCOMPARE(barriers({}), 2);                        // before the tiles are filled and before they are read
+    QCOMPARE(barriers({.double_buffer = true}), 1);   // an iteration fills what nobody reads in it
+    QCOMPARE(barriers({.k = 64, .pipeline = 3}), 1);  // after the wait
+    QCOMPARE(barriers({.pipeline = 3}), 1);           // also where there are as many tiles as iterations
   }
 
   void launch_order() {

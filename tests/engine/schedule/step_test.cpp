@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/base/json.h"
+#include "tests/engine/lower/gpu_schedules.h"
 #include "tests/engine/lower/random_schedules.h"
 
 using namespace tw;
@@ -28,13 +29,17 @@ void StepTest::jsonRoundTrip() {
       QVERIFY(*back == s.steps());
       for (const schedule::Step& step : s.steps()) kinds.insert(step.index());
     }
+  for (const testing::GpuSchedule& g : testing::gpu_schedules()) {
+    QVERIFY(*schedule::steps_from_json(*parse_json(dump_json(schedule::to_json(g.schedule.steps())))) == g.schedule.steps());
+    for (const schedule::Step& step : g.schedule.steps()) kinds.insert(step.index());
+  }
   QCOMPARE(kinds.size(), std::variant_size_v<schedule::Step> - 1);  // nothing here undoes a compute_at
 }
 
 void StepTest::refusesMalformedSteps_data() {
   QTest::addColumn<QString>("text");
-  for (const char* t : {"3", "{}", "[]", "[\"SP\"]", "[\"SP\", 0, 0, 8, [2], 0]", "[\"XX\", 0]", "[\"AN\", 0, 0, 11]", "[\"RF\", 0]", "[\"SA\", 0, 0, 4]", "[\"SP\", \"a\", 0, 8, [2], 1]",
-                        "[\"LT\", 0, [[0]]]", "[\"RE\", 0, 7]"})
+  for (const char* t : {"3", "{}", "[]", "[\"SP\"]", "[\"SP\", 0, 0, 8, [2], 0]", "[\"XX\", 0]", "[\"AN\", 0, 0, 11]", "[\"RF\", 0]", "[\"SA\", 0, 0, 4]",
+                        "[\"SP\", \"a\", 0, 8, [2], 1]", "[\"LT\", 0, [[0]]]", "[\"RE\", 0, 7]", "[\"PL\", 0]", "[\"TS\", 0]"})
     QTest::newRow(t) << t;
 }
 void StepTest::refusesMalformedSteps() {

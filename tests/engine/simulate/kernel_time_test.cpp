@@ -198,6 +198,29 @@ class KernelTimeTest : public QObject {
     more.clock_mhz *= 2;
     QVERIFY(faster(arithmetic, more));
   }
+  /// Tensor cores: faster than the other units could be, not above their own rate; tiles without gaps conflict, copies ahead hide the memory.
+  void productsByWarps() {
+    const Target a100 = parse_target("cuda:a100").value(), t4 = parse_target("cuda:t4").value();
+    const testing::WarpMatmulKnobs knobs{.m = 2048, .n = 2048, .k = 2048, .rows = 64, .columns = 64, .tall = 2, .wide = 2};
+    const auto lowered = [&](testing::WarpMatmulKnobs q) {
+      return lower::lower_and_optimize(testing::warp_matmul(q).finish().value(), "kernel", a100).value();
+    };
+    const auto facts = [&](const testing::WarpMatmulKnobs& q) { return simulate::launch_facts(lowered(q))->front(); };
+    const simulate::LaunchFacts f = facts(knobs);
+    QCOMPARE(f.tensor * f.warps() * static_cast<double>(f.blocks()), 2048.0 * 2048 * 2048);
+    const auto seconds = [&](const simulate::LaunchFacts& x) { return simulate::kernel_time(x, *a100.gpu).total; };
+    const double rate = 2.0 * 2048 * 2048 * 2048 / seconds(f);
+    QVERIFY2(rate > 60e12 && rate < 312e12, qPrintable(QString::number(rate)));
+    testing::WarpMatmulKnobs dense = knobs, single = knobs;
+    dense.gap = 0;
+    single.arrays = 1;
+    QVERIFY(facts(dense).shared_wavefronts > 1.5 * f.shared_wavefronts);
+    QVERIFY(facts(single).dependent_loads > 2 * f.dependent_loads);
+    QVERIFY(simulate::check_launches(lowered(knobs), *a100.gpu));
+    const auto refused = simulate::check_launches(lowered(knobs), *t4.gpu);
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().message, std::string("Expected a GPU of compute capability 8.0 or newer for products on tensor cores, found t4 with 7.5"));
+  }
   void limitsAreChecked() {
     const Target t4 = parse_target("cuda:t4").value(), h200 = parse_target("cuda:h200").value();
     const auto lowered = [](const schedule::Schedule& s, const Target& t) { return lower::lower_and_optimize(s, "kernel", t).value(); };

@@ -67,8 +67,29 @@ def threads(A: T.Buffer((4, 8, 2), "float32"), C: T.Buffer((4, 8, 2), "float32")
                     C[b, y * 4 + x, v] = s[0]
 )";
 
+inline const std::string kProduct = R"(@T.prim_func
+def product(A: T.Buffer((16, 16), "float16"), C: T.Buffer((32, 8), "float32")):
+    T.func_attr({"num_outputs": 1})
+    for b in T.thread_binding(1, thread="blockIdx.x"):
+        t = T.alloc_buffer((16, 24), "float16", scope="shared")
+        for x in T.thread_binding(32, thread="threadIdx.x"):
+            s = T.alloc_buffer((2, 2, 2), "float32", scope="local")
+            with T.async_copies():
+                for i in T.vectorized(8):
+                    t[x // 2, x % 2 * 8 + i] = A[x // 2, x % 2 * 8 + i]
+            with T.async_copies():
+                pass
+            for j in T.serial(8):
+                s[j // 4, j // 2 % 2, j % 2] = T.float32(0)
+            T.wait_copies(1)
+            T.tvm_storage_sync("shared")
+            T.warp_mma(s[0, 0, 0], t[0, 0], 24, "row", t[0, 0], 24, "depth", shape=(16, 16, 16))
+            for j_1 in T.serial(8):
+                C[x, j_1] = s[j_1 // 4, j_1 // 2 % 2, j_1 % 2]
+)";
+
 inline std::vector<std::pair<const char*, std::string>> example_funcs() {
-  return {{"matmul", kMatmul}, {"flat", kFlatVector}, {"scopes", kScopes}, {"threads", kThreads}};
+  return {{"matmul", kMatmul}, {"flat", kFlatVector}, {"scopes", kScopes}, {"threads", kThreads}, {"product", kProduct}};
 }
 
 }  // namespace tw::tir

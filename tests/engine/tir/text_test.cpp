@@ -57,6 +57,8 @@ class TirTextTest : public QObject {
         QCOMPARE(s->kind(), StmtKind::alloc);
       else if (l.starts_with("with T.Let"))
         QCOMPARE(s->kind(), StmtKind::let);
+      else if (l.starts_with("with T.async"))
+        QCOMPARE(s->kind(), StmtKind::async);
       else if (l == "pass")
         QCOMPARE(s->kind(), StmtKind::seq);
       else
@@ -108,6 +110,11 @@ class TirTextTest : public QObject {
                              parse_func(kMatmul).value()));
   }
   void bad_texts() {
+    bad(replaced(kProduct, "T.wait_copies(1)", "T.wait_copies(-1)"), "Expected a number from 0 to 64, found -1");
+    bad(replaced(kProduct, "\"depth\"", "\"column\""), "Expected \"row\" or \"depth\", found 'column'");
+    bad(replaced(kProduct, "T.warp_mma(s[0, 0, 0]", "T.warp_mma(0"), "Expected an array element");
+    bad(replaced(kProduct, "shape=(16, 16, 16)", "shape=(16, 16)"), "Expected three extents of at most 1024");
+    bad(replaced(kProduct, "                pass\n", ""), "Expected an indented block");
     bad(replaced(kThreads, "\"blockIdx.x\"", "\"blockIdx.w\""), "Expected \"blockIdx.x\"");
     bad(replaced(kThreads, ", thread=\"blockIdx.x\"", ""), "Expected ','");
     bad("", "Expected '@T.prim_func'");

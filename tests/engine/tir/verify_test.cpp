@@ -3,6 +3,7 @@
 
 #include "engine/tir/parse.h"
 #include "engine/tir/verify.h"
+#include "tests/engine/tir/example_funcs.h"
 
 using namespace tw;
 using namespace tw::tir;
@@ -77,6 +78,27 @@ class TirVerifyTest : public QObject {
     bad(bound(i_, 32, ForKind::thread_x, all_reduce(c_, {to_expr(i_)}, ir::BinaryOp::add, ForKind::thread_x)),
         "Expected a local array to combine over threads, found 'C'");
     bad(bound(i_, 31, ForKind::block_z, s, 1), "Expected a constant extent and the minimum 0 of a loop bound to blockIdx.z");
+  }
+  /// Each line of the example with a product by a warp, damaged.
+  void copies_and_products() {
+    const auto damaged = [](const std::string& from, const std::string& to) {
+      std::string text = kProduct;
+      text.replace(text.find(from), from.size(), to);
+      const auto r = verify(parse_func(text).value());
+      return r ? std::string() : r.error().text();
+    };
+    for (const auto& [from, to, expected] :
+         {std::tuple{"                pass", "                T.wait_copies(0)", "Expected no wait inside a group of copies"},
+          {"                pass", "                T.tvm_storage_sync(\"shared\")", "Expected no barrier inside a group of copies"},
+          {"                pass", "                with T.async_copies():\n                    pass", "Expected a group of copies outside of others"},
+          {"shape=(16, 16, 16)", "shape=(16, 16, 8)", "Expected a product by a warp of multiples of 16 x 16 x 16, found 16 x 16 x 8"},
+          {"shape=(16, 16, 16)", "shape=(32, 16, 16)", "Expected a local array with 1 / 32 of 32 x 16 sums, found 's'"},
+          {"T.warp_mma(s[0, 0, 0]", "T.warp_mma(C[0, 0]", "Expected a local array"},
+          {"24, \"row\", t[0, 0]", "24, \"row\", A[0, 0]", "Expected shared arrays for a product by a warp, found 'A'"},
+          {"t[0, 0], 24, \"row\"", "s[0, 0, 0], 24, \"row\"", "Expected operands of one type of 16 bits"}})
+      QVERIFY2(damaged(from, to).find(expected) == 0, damaged(from, to).c_str());
+    bad(make_wait(0), "Expected a wait for copies inside loops bound to threads");
+    bad(make_async(nop()), "Expected copies beside other work inside loops bound to threads");
   }
   void bounds() {
     const Expr i = to_expr(i_), j = to_expr(j_);
