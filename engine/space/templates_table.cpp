@@ -15,12 +15,14 @@
 #include "engine/space/templates/cpu/narrow_conv2d.h"
 #include "engine/space/templates/cpu/reductions.h"
 #include "engine/space/templates/cuda/batch_matmul.h"
+#include "engine/space/templates/cuda/batch_matmul_tensorcore.h"
 #include "engine/space/templates/cuda/conv1d_ncw.h"
 #include "engine/space/templates/cuda/conv2d_nchw.h"
 #include "engine/space/templates/cuda/conv2d_transpose_nchw.h"
 #include "engine/space/templates/cuda/conv3d_ncdhw.h"
 #include "engine/space/templates/cuda/dense_large_batch.h"
 #include "engine/space/templates/cuda/dense_small_batch.h"
+#include "engine/space/templates/cuda/dense_tensorcore.h"
 #include "engine/space/templates/cuda/depthwise_conv2d_nchw.h"
 #include "engine/space/templates/cuda/group_conv2d_nchw.h"
 #include "engine/space/templates/cuda/injective.h"
@@ -80,7 +82,7 @@ const std::array<Template, 11> kTemplates{{
 }};
 
 /// For GPUs: AutoTVM's names, knobs and order, which its logs decode to; schedules of our own. The last two are ours.
-const std::array<Template, 11> kGpuTemplates{{
+const std::array<Template, 13> kGpuTemplates{{
     {"conv2d_nchw.cuda", cuda::conv2d_nchw_matches, cuda::conv2d_nchw_space, cuda::conv2d_nchw_apply, cuda::conv2d_nchw_fallback,
      "AutoTVM's direct convolution for GPUs. Threads of a block fetch tiles of image and weights into shared memory together; each sums up a few channels of a "
      "few pixels in registers.",
@@ -105,6 +107,12 @@ const std::array<Template, 11> kGpuTemplates{{
      kAutotvm},
     {"batch_matmul.cuda", cuda::batch_matmul_matches, cuda::batch_matmul_space, cuda::batch_matmul_apply, cuda::batch_matmul_fallback,
      "AutoTVM's batched matrix product for GPUs. Blocks compute tiles of the result from tiles of both operands in shared memory.", kAutotvm},
+    {"dense_tensorcore.cuda", cuda::dense_tensorcore_matches, cuda::dense_tensorcore_space, cuda::dense_tensorcore_apply, cuda::dense_tensorcore_fallback,
+     "AutoTVM's dense layer of 16-bit floats for tensor cores. Warps compute tiles of the result, summed up in float32, from tiles that are copied ahead.",
+     kAutotvm},
+    {"batch_matmul_tensorcore.cuda", cuda::batch_matmul_tensorcore_matches, cuda::batch_matmul_tensorcore_space, cuda::batch_matmul_tensorcore_apply,
+     cuda::batch_matmul_tensorcore_fallback, "AutoTVM's product of two activations of 16-bit floats for tensor cores, as dense_tensorcore.cuda does it.",
+     kAutotvm},
     {"reductions.cuda", cuda::reductions_matches, cuda::reductions_space, cuda::reductions_apply, cuda::reductions_fallback,
      "Softmax, norms, sums and pools in one kernel, scheduled by rule: the threads of a row reduce it together, or each thread has results of its own. How "
      "many "

@@ -26,7 +26,7 @@ std::vector<const ir::BufferNode*> reads_of(const te::Op& op) {
 
 }  // namespace
 
-std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role role) {
+std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role role, DType type) {
   Anchor a;
   if (dag.outputs.size() != 1) return std::nullopt;
   a.output = dag.outputs.front();
@@ -38,7 +38,7 @@ std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::
   if (a.reduce < 0) return std::nullopt;
   const te::Op& reduce = dag.ops[static_cast<size_t>(a.reduce)];
   const auto reads = reads_of(reduce);
-  if (reads.size() != 2 || reduce.output->dtype != kFloat32) return std::nullopt;
+  if (reads.size() != 2 || reduce.output->dtype != type) return std::nullopt;
   a.data = dag.op_of(reads[0]);
   a.weight = dag.op_of(reads[1]);
   if (dag.ops[static_cast<size_t>(a.data)].tag == "pad") {

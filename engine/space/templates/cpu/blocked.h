@@ -20,9 +20,9 @@ struct Anchor {
   int output = -1;  ///< the dag's one output
 };
 
-/// Finds the one reduction tagged `tag` in a float dag whose other computed ops are that reduction's padding or elementwise work of its shape after it.
+/// Finds the one reduction tagged `tag`, of this type, in a dag whose other computed ops are that reduction's padding or elementwise work of its shape after it.
 /// The second operand must be a placeholder of role `weight`.
-std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role weight = te::Role::constant);
+std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role weight = te::Role::constant, DType type = kFloat32);
 
 /// Channels per block: the largest power of two up to a full vector that divides `channels`. A function of the channel count alone,
 /// so that neighbouring kernels agree on the layout between them.

@@ -72,6 +72,20 @@ te::DagPtr gpu_transposed(const Dims& x, const Dims& w, const space::testing::Va
   });
 }
 
+/// A dense layer of 16-bit floats with what follows it, and products of activations.
+te::DagPtr gpu_dense16(int64_t m, int64_t n, int64_t k, DType t = kFloat16) {
+  return space::testing::dag_of([&](space::testing::Net& net) {
+    const int x = net.input({m, k}, t), w = net.weight({n, k}, t), bias = net.weight({n}, t);
+    return net.op("relu", {net.op("dense", {x, w, bias})});
+  });
+}
+te::DagPtr gpu_product16(const Dims& x, const Dims& y) {
+  return space::testing::dag_of([&](space::testing::Net& n) {
+    const int a = n.input(x, kFloat16), b = n.input(y, kFloat16);
+    return n.op("matmul", {a, b});
+  });
+}
+
 struct GpuCase {
   const char *name, *space;
   te::DagPtr dag;
@@ -97,6 +111,11 @@ std::vector<GpuCase> gpu_cases() {
       {"dense, many rows", "dense_large_batch.gpu", gpu_dense(32, 24, 32)},
       {"dense, many rows, fused", "dense_large_batch.gpu", gpu_dense(36, 20, 18, true)},
       {"product", "batch_matmul.cuda", gpu_product(2, 12, 16, 24)},
+      {"dense, half", "dense_tensorcore.cuda", gpu_dense16(64, 96, 128)},
+      {"dense, bfloat", "dense_tensorcore.cuda", gpu_dense16(32, 64, 48, kBFloat16)},
+      {"product, half", "batch_matmul_tensorcore.cuda", gpu_product16({3, 32, 48}, {3, 48, 64})},
+      {"product, half, shared heads", "batch_matmul_tensorcore.cuda", gpu_product16({2, 2, 16, 32}, {1, 2, 32, 16})},
+      {"product of two matrices, half", "batch_matmul_tensorcore.cuda", gpu_product16({64, 64}, {64, 128})},
       {"product, heads", "batch_matmul.cuda", gpu_attention({1, 3, 12, 8}, {1, 3, 8, 10})},
       {"product, shared heads", "batch_matmul.cuda", gpu_attention({2, 4, 6, 8}, {2, 1, 8, 6})},
       {"product of two matrices", "batch_matmul.cuda", gpu_attention({12, 20}, {20, 8})},
@@ -187,6 +206,37 @@ class CudaTemplatesTest : public QObject {
     for (const schedule::Schedule& s : {space::default_schedule(c.dag, a100()), space::rule_schedule(c.dag, a100(), {}).value()}) {
       const std::string by_rule = space::testing::problem_of(s, a100(), expected, asked > 0);
       QVERIFY2(by_rule.empty(), by_rule.c_str());
+    }
+  }
+
+  /// Untuned products by tensor cores: large tiles, several of them under way, no register spilled, all real architectures.
+  void tensorcores() {
+    QCOMPARE(size_of(gpu_dense16(128, 768, 768), "dense_tensorcore.cuda"), int64_t{15552});
+    const te::DagPtr large = gpu_dense16(4096, 4096, 4096);
+    QVERIFY(!space::find_template(*large, parse_target("cuda:t4").value(), "dense_tensorcore.cuda"));
+    QVERIFY(!space::find_template(*gpu_dense16(4096, 4090, 4096), a100(), "dense_tensorcore.cuda"));
+    for (const char* name : {"a100", "a5000", "h200"}) {
+      const Target target = parse_target(std::string("cuda:") + name).value();
+      const space::Template* t = space::fallback_template(*large, target);
+      QVERIFY(t && std::string_view(t->name) == "dense_tensorcore.cuda");
+      const auto s = t->apply(large, target, t->fallback(*large, target));
+      QVERIFY2(s, s ? "" : s.error().text().c_str());
+      const auto func = lower::lower_and_optimize(*s, "kernel", target);
+      QVERIFY2(func, func ? "" : func.error().text().c_str());
+      const auto launches = tir::split_launches(*func);
+      QVERIFY(launches && launches->launches.size() == 1);
+      QVERIFY(launches->launches[0].grid[0] * launches->launches[0].grid[1] >= target.gpu->multiprocessors);
+      const auto source = codegen::cuda_source(*func);
+      QVERIFY(source && source->text.find("copy_async<16>") != std::string::npos && source->text.find("multiply_half") != std::string::npos);
+      QVERIFY(source->text.find("wait_copies<2>") != std::string::npos || source->text.find("wait_copies<1>") != std::string::npos);
+      if (!codegen::nvrtc_version()) continue;
+      const auto binary = codegen::nvrtc_compile(source->text, target.gpu->capability);
+      QVERIFY2(binary, binary ? "" : (binary.error().text() + "\n" + source->text).c_str());
+      const codegen::KernelResources& r = binary->kernels[0];
+      qInfo("%s: %d registers, %lld bytes of stack", name, r.registers, static_cast<long long>(r.stack_bytes));
+      QCOMPARE(r.stack_bytes + r.spill_store_bytes + r.spill_load_bytes, int64_t{0});
+      QVERIFY(target::occupancy(target.gpu->capability, static_cast<int>(launches->launches[0].threads()), r.registers, launches->launches[0].shared_bytes())
+                  .blocks >= 1);
     }
   }
 
