@@ -322,6 +322,11 @@ class Lowering {
       const bool one_side = (row > 0) != (column > 0) && std::min(row, column) == 0;
       if (buffer->scope != ir::Scope::shared || !one_side || term < 1 || (line != 1 && term != 1))
         return fail(warp_error(i, "operands in shared memory that lie in rows"));
+      const bool aligned = at.constant % tir::kMmaAligned == 0 && std::all_of(at.terms.begin(), at.terms.end(), [&](const auto& t) {
+                             const auto* v = t.atom.get();
+                             return t.coeff % tir::kMmaAligned == 0 || (t.coeff == 1 && (v == w.row || v == w.column || v == w.term));
+                           });
+      if (!aligned) return fail(warp_error(i, "operands whose lines begin at multiples of 16 bytes"));
       for (Expr& e : indices) e = domains_.analyzer().simplify(ir::substitute(e, {{w.row, ir::index(0)}, {w.column, ir::index(0)}, {w.term, ir::index(0)}}));
       (row > 0 ? a : b) = tir::MmaOperand{ir::load(buffer, std::move(indices)), term == 1 ? line : term, term != 1};
     }

@@ -589,6 +589,9 @@ class Machine {
       become(static_cast<size_t>(t));
       const int64_t lane = t % kLanes, at = ir::eval_int(*x.a, state_), first_a = ir::eval_int(*x.b, state_), first_b = ir::eval_int(*x.c, state_);
       if (lane == 0) tile_a_ = first_a, tile_b_ = first_b;
+      if (!state_.error && (first_a % kMmaAligned != 0 || first_b % kMmaAligned != 0))
+        state_.fail(ErrorCode::wrong_result,
+                    fmt::format("Expected tiles that begin at multiples of {} elements, found {} and {}", kMmaAligned, first_a, first_b), "");
       if (!state_.error && (first_a != tile_a_ || first_b != tile_b_))
         state_.fail(ErrorCode::wrong_result,
                     fmt::format("Expected the threads of a warp to multiply the same tiles, found those at {} and {} in the first, {} and {} in thread {}",

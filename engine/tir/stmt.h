@@ -138,7 +138,8 @@ class WaitNode final : public StmtNode {
   const int pending;
 };
 
-/// A tile in a shared array: element (i, k) lies `i * stride + k` elements after `first`, or `k * stride + i` where `by_depth`.
+/// A tile in a shared array: element (i, k) lies `i * stride + k` elements after `first`, or `k * stride + i` where `by_depth`. Lines begin at multiples of
+/// kMmaAligned elements.
 struct MmaOperand {
   Expr first;  ///< a load of element (0, 0)
   int64_t stride = 0;
@@ -158,6 +159,7 @@ class MmaNode final : public StmtNode {
   const int rows, columns, depth;  ///< multiples of kMmaRows, kMmaColumns and mma_depth()
 };
 inline constexpr int kMmaRows = 16, kMmaColumns = 16;  ///< of what is fetched at once
+inline constexpr int64_t kMmaAligned = 8;               ///< 16 bytes
 /// Terms that one instruction adds up for operands of type `t` with sums of type `sum`: 16 for float16 and bfloat16 with sums in float32, 0 where there is
 /// none.
 int mma_depth(DType t, DType sum);

@@ -106,7 +106,7 @@ class Verifier {
         },
         [&](const AllReduceNode& n) { reduction(n); }, [&](const AsyncNode& n) { copies(n); },
         [&](const WaitNode& n) {
-          if (!in_threads()) fail("Expected a wait for copies inside loops bound to threads");
+          if (!in_launch()) fail("Expected a wait for copies inside a loop bound to blocks or threads, found none around");
           if (async_) fail("Expected no wait inside a group of copies");
           if (mask_ > 1) fail("Expected no wait under a vector condition");
           if (n.pending < 0) fail(fmt::format("Expected 0 or more groups that may be pending, found {}", n.pending));
@@ -142,7 +142,7 @@ class Verifier {
   }
 
   void copies(const AsyncNode& n) {
-    if (!in_threads()) fail("Expected copies beside other work inside loops bound to threads");
+    if (!in_launch()) fail("Expected copies beside other work inside a loop bound to blocks or threads, found none around");
     if (async_ || mask_ > 1) fail("Expected a group of copies outside of others and of vector conditions");
     async_ = true;
     statement(n.body);
@@ -170,7 +170,8 @@ class Verifier {
     for (const Buffer& tile : {a, b})
       if (tile->scope != ir::Scope::shared) fail("Expected shared arrays for a product by a warp, found '" + tile->name + "'");
     for (const MmaOperand* o : {&n.a, &n.b})
-      if (o->stride < 1) fail(fmt::format("Expected a positive stride of a tile, found {}", o->stride));
+      if (o->stride < 1 || o->stride % kMmaAligned != 0)
+        fail(fmt::format("Expected lines of a tile {} elements apart or a multiple, found {}", kMmaAligned, o->stride));
   }
 
   void loop(const ForNode& n) {

@@ -13,7 +13,7 @@ enum class VerifyLevel { off, shape, full };
 /// indices match the rank (or are one flat index), stores go to locals or outputs only, vector lengths agree, bound loops run over a constant extent from 0,
 /// blocks outside of threads, each coordinate once. Loops bound to blocks and threads stand directly inside each other (a launch); in a launch arrays are
 /// shared, between its blocks and threads, or local, inside; barriers and reductions by threads stand in a launch,
-/// groups of copies, waits for them and products by a warp inside its threads, and no statement that threads meet at in a group.
+/// groups of copies and waits for them too, products by a warp inside its threads, and no statement that threads meet at in a group.
 /// Errors: internal, naming the statement.
 Expected<void> verify(const Func& f, VerifyLevel level = VerifyLevel::full);
 

@@ -92,6 +92,32 @@ class CudaTest : public QObject {
     }
   }
 
+  /// Copies ahead are instructions of their own from 8.0 on, and plain ones before; products by warps fetch and multiply as their warps are told.
+  void copies_and_products() {
+    const codegen::CudaSource copies = source_of(
+        testing::tiled_matmul(
+            {.m = 64, .n = 64, .k = 64, .vy = 1, .ty = 8, .iy = 4, .vx = 1, .tx = 8, .ix = 4, .ko = 8, .vector = 4, .registers = false, .pipeline = 3})
+            .finish()
+            .value());
+    QVERIFY(has(copies.text, "copy_async<16>(&A_shared["));
+    QVERIFY(has(copies.text, "wait_copies<1>();"));
+    QVERIFY(has(copies.text, "commit_copies();"));
+    const codegen::CudaSource product = source_of(testing::warp_matmul({}).finish().value());
+    QVERIFY(has(product.text, "C_local += 32 x 32 x 16 by the warp"));
+    QVERIFY(has(source_of(testing::warp_matmul({.transposed = true, .dtype = kBFloat16}).finish().value()).text, "load_tiles_transposed(tiles[i], &A_shared["));
+    NEED_NVRTC();
+    for (const int arch : {75, 80, 90}) {
+      const auto binary = codegen::nvrtc_compile(copies.text, arch);
+      QVERIFY2(binary, binary ? "" : binary.error().text().c_str());
+      QCOMPARE(binary->ptx.find("cp.async.cg.shared.global") != std::string::npos, arch >= 80);
+    }
+    const auto binary = codegen::nvrtc_compile(product.text, 80);
+    QVERIFY(binary);
+    for (const char* part : {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "cp.async.wait_group"})
+      QVERIFY(has(binary->ptx, part));
+    QVERIFY(!codegen::nvrtc_compile(product.text, 75));
+  }
+
   void readable_text() {
     const codegen::CudaSource source = source_of(
         testing::tiled_matmul({.m = 64, .n = 64, .k = 32, .vy = 1, .ty = 8, .iy = 4, .vx = 1, .tx = 8, .ix = 4, .ko = 8, .vector = 4, .registers = false})

@@ -164,6 +164,7 @@ class LaunchTest : public QObject {
     };
     QCOMPARE(error_of("0", 32), std::string());
     QVERIFY2(error_of("t % 2 * 16", 32).find("Expected the threads of a warp to multiply the same tiles") == 0, error_of("t % 2 * 16", 32).c_str());
+    QVERIFY2(error_of("20", 32).find("Expected tiles that begin at multiples of 8 elements, found 20 and 256") == 0, error_of("20", 32).c_str());
     QVERIFY2(error_of("600", 32).find("Expected a tile inside 'X'") == 0, error_of("600", 32).c_str());
     QVERIFY2(error_of("0", 16).find("Expected 32 threads along threadIdx.x") == 0, error_of("0", 16).c_str());
   }
@@ -177,6 +178,7 @@ class LaunchTest : public QObject {
       return false;
     };
     QVERIFY(refused({.dtype = kFloat32}, "Expected a sum of products of two arrays of float16 or of bfloat16 for 'tensorize'"));
+    QVERIFY(refused({.gap = 4}, "Expected operands whose lines begin at multiples of 16 bytes for 'tensorize'"));
     QVERIFY(refused({.m = 60}, "Expected tiles without surplus for 'tensorize'"));
     QVERIFY(refused({.rows = 24, .tall = 1}, "Expected multiples of 16 rows and 16 columns for 'tensorize'"));
   }

@@ -97,8 +97,8 @@ class TirVerifyTest : public QObject {
           {"24, \"row\", t[0, 0]", "24, \"row\", A[0, 0]", "Expected shared arrays for a product by a warp, found 'A'"},
           {"t[0, 0], 24, \"row\"", "s[0, 0, 0], 24, \"row\"", "Expected operands of one type of 16 bits"}})
       QVERIFY2(damaged(from, to).find(expected) == 0, damaged(from, to).c_str());
-    bad(make_wait(0), "Expected a wait for copies inside loops bound to threads");
-    bad(make_async(nop()), "Expected copies beside other work inside loops bound to threads");
+    bad(make_wait(0), "Expected a wait for copies inside a loop bound to blocks or threads");
+    bad(make_async(nop()), "Expected copies beside other work inside a loop bound to blocks or threads");
   }
   void bounds() {
     const Expr i = to_expr(i_), j = to_expr(j_);

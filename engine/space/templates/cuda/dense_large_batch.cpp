@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/space/templates/cuda/dense_large_batch.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "engine/space/templates/cuda/dense.h"
@@ -11,17 +12,24 @@ namespace {
 
 /// Elements that a thread fetches at once: 16 bytes.
 constexpr int64_t kVector = 4;
+/// GPUs that copy beside other work, and the tiles that they have under way or in use.
+constexpr int kCopies = 80, kArrays = 3;
 
-Tiling double_buffered_tiling(const ConfigEntity& e) {
+/// Tiles are turned on the way to shared memory, so copies beside other work are of single elements: neighbouring threads copy neighbours, to different banks.
+Tiling ahead_tiling(const ConfigEntity& e, const Target& target) {
   const std::vector<int64_t>& k = e.split("tile_k");
   const int64_t depth = k[1] * k[2];
   Tiling t;
   t.axes = {axis_tile(e, "tile_x"), axis_tile(e, "tile_y")};
   t.directions = {kY, kX};
   t.reduce = {depth};
-  t.double_buffer = true;
   t.terms_outside = true;
-  t.vector = {std::gcd(kVector, depth), std::gcd(kVector, depth)};
+  if (target.gpu->capability >= kCopies) {
+    t.pipeline = kArrays;
+  } else {
+    t.double_buffer = true;
+    t.vector = {std::gcd(kVector, depth), std::gcd(kVector, depth)};
+  }
   // As many steps of the reduction are written out as the middle factor has.
   t.max_unroll = t.axes[0].vthreads * t.axes[0].inner * t.axes[1].vthreads * t.axes[1].inner * depth;
   return t;
@@ -40,15 +48,17 @@ ConfigSpace dense_large_batch_space(const te::Dag& dag, const Target& target) {
   space.define_split("tile_x", rows_of(dag, a), {.num_outputs = 4, .help = "rows: blocks, virtual threads, threads, of a thread"});
   space.define_split("tile_y", columns_of(dag, a), {.num_outputs = 4, .help = "columns: blocks, virtual threads, threads, of a thread"});
   space.define_split("tile_k", depth_of(dag, a), {.num_outputs = 3, .help = "terms: the last two factors are in shared memory at a time"});
-  add_limits(space, target, double_buffered_tiling, [](const ConfigEntity& e) {
-    const Tiling t = double_buffered_tiling(e);
-    return 2 * (padded_row(t.axes[0].span()) + padded_row(t.axes[1].span())) * t.reduce[0] * kFloat32.bytes();
-  });
+  add_limits(
+      space, target, [target](const ConfigEntity& e) { return ahead_tiling(e, target); },
+      [target](const ConfigEntity& e) {
+        const Tiling t = ahead_tiling(e, target);
+        return std::max(t.pipeline, 2) * (padded_row(t.axes[0].span()) + padded_row(t.axes[1].span())) * t.reduce[0] * kFloat32.bytes();
+      });
   return space;
 }
 
-Expected<schedule::Schedule> dense_large_batch_apply(const te::DagPtr& dag, const Target&, const ConfigEntity& e) {
-  return tiled_schedule(dag, *dense_anchor(*dag), double_buffered_tiling(e));
+Expected<schedule::Schedule> dense_large_batch_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
+  return tiled_schedule(dag, *dense_anchor(*dag), ahead_tiling(e, target));
 }
 
 ConfigEntity dense_large_batch_fallback(const te::Dag& dag, const Target& target) {
@@ -65,7 +75,7 @@ ConfigEntity dense_large_batch_fallback(const te::Dag& dag, const Target& target
         return limited_point(space, {{"tile_x", l.rows}, {"tile_y", l.columns}, {"tile_k", l.terms}}, {});
       },
       [&](const ConfigEntity& e) {
-        const Tiling t = double_buffered_tiling(e);
+        const Tiling t = ahead_tiling(e, target);
         return rows_of(dag, a) / t.axes[0].span() * (columns_of(dag, a) / t.axes[1].span());
       });
 }

@@ -205,9 +205,12 @@ ConfigEntity tensorcore_fallback(const te::Dag& dag, const Target& target, const
   // Warps of 64 x 64 read shared memory least; smaller ones where there is less to do.
   for (const std::array<int, 4>& warps : {std::array{2, 4, 4, 4}, {2, 2, 4, 4}, {2, 2, 4, 2}, {2, 2, 2, 2}, {2, 2, 2, 1}, {2, 1, 1, 1}, {1, 1, 1, 1}}) {
     std::optional<ConfigEntity> found;
-    for (const int chunk : {2, 1})
-      for (const int vec : {8, 4, 2})
-        if (ConfigEntity e = point(warps, chunk, vec); !found && space.filtered_reason(e).empty()) found = std::move(e);
+    // Deep tiles have fewer barriers, three of them hide the memory.
+    for (const int chunk : {4, 2, 1})
+      for (const int vec : {8, 4, 2}) {
+        ConfigEntity e = point(warps, chunk, vec);
+        if (!found && space.filtered_reason(e).empty() && (chunk == 1 || arrays_of(p, warp_tiling(e), target) >= 3)) found = std::move(e);
+      }
     if (!found) continue;
     const WarpTiling t = warp_tiling(*found);
     best = std::move(*found);

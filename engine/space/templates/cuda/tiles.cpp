@@ -143,6 +143,7 @@ Expected<schedule::Schedule> tiled_schedule(const te::DagPtr& dag, const cpu::An
     }
     fetch(b, tile, t.threads(), t.vector[k]);
     if (t.double_buffer) b.double_buffer(tile);
+    if (t.pipeline > 0) b.pipeline(tile, t.pipeline);
   }
   unroll_inner(b, acc, inner, t);
   return std::move(b).finish();

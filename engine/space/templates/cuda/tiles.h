@@ -27,6 +27,7 @@ struct Tiling {
   int64_t max_unroll = 0;               ///< loops around at most so many multiply-adds are unrolled
   bool fetch_once = false;              ///< tiles are fetched once a block, not in each iteration outside `reduce`
   bool double_buffer = false;           ///< the next tiles are fetched while these are used
+  int pipeline = 0;                     ///< instead: so many tiles in turn are copied ahead
   bool terms_outside = false;           ///< matrices lie in shared memory with the terms of the sum outermost: threads of neighbouring results read neighbours
   std::array<int64_t, 2> vector{1, 1};  ///< elements that a thread fetches at once, of each operand
   std::array<int64_t, 3> threads() const;  ///< in x, y and z

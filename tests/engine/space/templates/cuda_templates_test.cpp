@@ -233,7 +233,7 @@ class CudaTemplatesTest : public QObject {
       const auto binary = codegen::nvrtc_compile(source->text, target.gpu->capability);
       QVERIFY2(binary, binary ? "" : (binary.error().text() + "\n" + source->text).c_str());
       const codegen::KernelResources& r = binary->kernels[0];
-      qInfo("%s: %d registers, %lld bytes of stack", name, r.registers, static_cast<long long>(r.stack_bytes));
+      qInfo("%s: %s: %d registers", name, t->fallback(*large, target).text().c_str(), r.registers);
       QCOMPARE(r.stack_bytes + r.spill_store_bytes + r.spill_load_bytes, int64_t{0});
       QVERIFY(target::occupancy(target.gpu->capability, static_cast<int>(launches->launches[0].threads()), r.registers, launches->launches[0].shared_bytes())
                   .blocks >= 1);
