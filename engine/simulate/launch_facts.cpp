@@ -345,9 +345,10 @@ class Collector {
   }
 
   struct Place {
-    Expr base;   ///< in elements
-    int bytes;   ///< of each thread
-    int pieces;  ///< separate accesses of that size
+    Expr base;                                                       ///< in elements
+    int bytes;                                                       ///< of each thread
+    int pieces;                                                      ///< separate accesses of that size
+    std::vector<std::pair<const ir::VarNode*, int64_t>> steps = {};  ///< elements from one turn of a loop to the next
   };
   static Place place_of(const ir::Buffer& buffer, const std::vector<Expr>& indices, DType t) {
     Expr flat = ir::index(0);
@@ -371,7 +372,11 @@ class Collector {
   void access(const ir::Buffer& buffer, const std::vector<Expr>& indices, DType t, bool is_store, const tir::StoreNode* store) {
     const auto key = store ? static_cast<const void*>(store) : static_cast<const void*>(indices.empty() ? nullptr : indices.back().get());
     auto found = places_.find(key);
-    if (found == places_.end()) found = places_.emplace(key, place_of(buffer, indices, t)).first;
+    if (found == places_.end()) {
+      found = places_.emplace(key, place_of(buffer, indices, t)).first;
+      for (const auto& term : arith::Analyzer().linear(found->second.base).terms)
+        if (const auto* v = ir::as<ir::VarNode>(term.atom)) found->second.steps.emplace_back(v, term.coeff);
+    }
     const Place& place = found->second;
     const auto& used = uses(place.base);
 
@@ -392,6 +397,7 @@ class Collector {
     }
     WarpAccess warp{.at = values_.of(place.base), .active = active_, .bytes = place.bytes};
     for (int64_t& a : warp.at) a *= buffer->dtype.bytes();
+    if (place.pieces == 1) times /= join_turns(place, buffer->dtype.bytes(), warp);
     const uint64_t content = hash_combine(hash_combine(static_cast<uint64_t>(warp.at[first_lane()]), static_cast<uint64_t>(warp.at[last_lane()])),
                                           hash_combine(hash_combine(path, stable_hash(buffer->name)), is_store));
     if (!seen_.insert(content).second) return;
@@ -399,8 +405,28 @@ class Collector {
     pending_.push_back({buffer.get(), path, is_store, warp, share_ * times * place.pieces, hoisted, std::max(1.0, times * copies() / std::max(1.0, turns())),
                         in_group_ && is_store});
     if (!is_store && !shared && rounds_.insert(path).second) facts_.dependent_loads += share_ * rounds / (in_group_ ? 1 + ahead_ : 1);
-    if (first_ && !is_store && !in_group_) (shared ? live_loads_ : staged_) += copies_of(used) * warp.bytes / 4;
+    if (first_ && !is_store && !in_group_) (shared ? live_loads_ : staged_) += copies_of(used) * place.bytes / 4;
     if (first_ && !shared) touch(buffer, place, used);
+  }
+
+  /// A compiler joins neighbours that the turns of a written-out loop take into accesses of up to 16 bytes, where they are aligned. Makes `warp` one of those;
+  /// the number of turns that it stands for.
+  double join_turns(const Place& place, int element, WarpAccess& warp) const {
+    for (const Turn& turn : stack_) {
+      const auto step = std::find_if(place.steps.begin(), place.steps.end(), [&](const auto& s) { return s.first == turn.var; });
+      if (!turn.written_out || turn.count < turn.extent || step == place.steps.end() || step->second * element != warp.bytes) continue;
+      const int64_t at = values_.vars.at(turn.var)[first_lane()];
+      for (const int n : {4, 2}) {
+        if (std::fmod(turn.extent, n) != 0 || n * warp.bytes > 16) continue;
+        WarpAccess joined = warp;
+        for (int64_t& a : joined.at) a -= at % n * warp.bytes;
+        joined.bytes *= n;
+        if (!aligned(joined, joined.bytes)) continue;
+        warp = joined;
+        return n;
+      }
+    }
+    return 1;
   }
 
   size_t first_lane() const { return static_cast<size_t>(std::countr_zero(active_)); }
