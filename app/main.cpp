@@ -8,6 +8,7 @@
 #include "app/main_window.h"
 #include "app/scripted_run.h"
 #include "app/services/local_engine.h"
+#include "engine/measure/device.h"
 #include "widgets/common/english_plurals.h"
 #include "widgets/theme/theme.h"
 
@@ -35,7 +36,10 @@ Options parse(const QApplication& app) {
   option("db", QApplication::translate("main", "Workspace file that keeps sessions"), "PATH");
   option("model", QApplication::translate("main", "Bundled network to open"), "NAME");
   option("tiny", QApplication::translate("main", "Its small variant"), "");
-  option("target", QApplication::translate("main", "What models are opened for: llvm (this machine) or cuda:NAME, a GPU whose times are simulated"), "NAME");
+  option("target",
+         QApplication::translate(
+             "main", "What models are opened for: llvm (this machine), cuda (its GPU), or cuda:NAME, a GPU whose times are simulated where it is not here"),
+         "NAME");
   option("theme", QApplication::translate("main", "Colours: light, dark or system"), "NAME");
   option("tune", QApplication::translate("main", "Start a session of N trials, then quit after the picture"), "N");
   option("tuner", QApplication::translate("main", "Tuner of that session"), "NAME");
@@ -59,7 +63,7 @@ Options parse(const QApplication& app) {
   o.tiny = parser.isSet(QStringLiteral("tiny"));
   o.scripted = parser.isSet(QStringLiteral("screenshot")) || parser.isSet(QStringLiteral("tune"));
   bool ok = true;
-  const auto target = tw::parse_target(parser.isSet(QStringLiteral("target")) ? parser.value(QStringLiteral("target")).toStdString() : "llvm");
+  const auto target = tw::measure::target_named(parser.isSet(QStringLiteral("target")) ? parser.value(QStringLiteral("target")).toStdString() : "llvm");
   if (target) {
     o.target = *target;
   } else {

@@ -26,6 +26,8 @@
 #include "app/views/start_page.h"
 #include "app/views/trials_view.h"
 #include "app/views/tune_view.h"
+#include "engine/base/json.h"
+#include "engine/measure/device.h"
 #include "widgets/graph/graph_view.h"
 #include "widgets/ir/code_view.h"
 #include "widgets/theme/icons.h"
@@ -423,9 +425,13 @@ void MainWindow::makeStatusBar() {
   m_workspaceLabel->setTextFormat(Qt::PlainText);
   statusBar()->addPermanentWidget(m_busy);
   if (const auto& gpu = m_services.engine.target().gpu) {
-    auto* simulated = new QLabel(tr("Simulated %1: times are estimates").arg(QString::fromStdString(gpu->description)), this);
-    simulated->setObjectName(QStringLiteral("status.simulated"));
-    statusBar()->addPermanentWidget(simulated);
+    const std::string device = m_services.engine.host().value("device", std::string());
+    const QString name = QString::fromStdString(gpu->description);
+    auto* label = new QLabel(device.empty() || measure::is_simulated(device) ? tr("Simulated %1: times are estimates").arg(name)
+                                                                             : tr("%1 (%2)", "a GPU and its device").arg(name, QString::fromStdString(device)),
+                             this);
+    label->setObjectName(QStringLiteral("status.device"));
+    statusBar()->addPermanentWidget(label);
   }
   statusBar()->addPermanentWidget(m_workspaceLabel);
 }

@@ -8,7 +8,6 @@
 #include "engine/base/json.h"
 #include "engine/graph/op.h"
 #include "engine/measure/device.h"
-#include "engine/runtime/cuda_device.h"
 
 namespace tw::cli {
 namespace {
@@ -20,11 +19,6 @@ Json value_list(const graph::Graph& g, const std::vector<int>& values) {
     list.push_back({{"name", value.name}, {"dtype", value.type.dtype.name()}, {"shape", value.type.shape}});
   }
   return list;
-}
-
-Expected<Target> target_of_this_gpu() {
-  TW_TRY(const runtime::GpuProperties gpu, runtime::cuda_properties(0));
-  return measure::target_of(gpu);
 }
 
 }  // namespace
@@ -39,7 +33,7 @@ void add_network_options(Subcommand sub, NetworkOptions& options) {
 }
 
 std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& exit, const graph::PassHooks& hooks) {
-  auto target = options.target == "cuda" ? target_of_this_gpu() : parse_target(options.target);
+  auto target = measure::target_named(options.target);
   if (!target) {
     exit = fail_usage(target.error().text());
     return std::nullopt;

@@ -6,7 +6,8 @@
 
 namespace tw::app {
 
-/// The engine of this machine: candidates are built and measured by tw-worker processes. Tasks for a GPU are simulated (measure/device.h).
+/// The engine of this machine: candidates are built and measured by tw-worker processes. Tasks for a GPU that
+/// is not here are simulated (measure/device.h).
 class LocalEngine : public Engine {
  public:
   explicit LocalEngine(Target target = host_target()) : m_target(std::move(target)) {}

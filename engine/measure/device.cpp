@@ -23,7 +23,16 @@ Error not_for(const std::string& name, const Target& target, const std::string& 
 
 }  // namespace
 
-std::string device_for(const Target& target) { return target.gpu ? std::string(kSimulated) + target.gpu->name : kLocalDevice; }
+std::string device_for(const Target& target) {
+  if (!target.gpu) return kLocalDevice;
+  const auto count = check_toolkit() ? runtime::cuda_device_count() : Expected<int>(0);
+  for (int i = 0; count && i < *count; ++i) {
+    const auto gpu = runtime::cuda_properties(i);
+    const auto here = gpu ? target_of(*gpu) : Expected<Target>(gpu.error());
+    if (here && here->gpu->name == target.gpu->name) return fmt::format("{}{}", kCuda, i);
+  }
+  return fmt::format("{}{}", kSimulated, target.gpu->name);
+}
 
 bool is_simulated(std::string_view device) { return device.starts_with(kSimulated); }
 
@@ -46,11 +55,17 @@ Expected<const target::Gpu*> simulated_gpu_named(std::string_view device) {
 }
 
 Expected<void> check_toolkit() {
+  TW_TRY(const std::string driver, runtime::cuda_driver_version());  // first: opening NVRTC takes a fifth of a second
   TW_TRY(const std::string nvrtc, codegen::nvrtc_version());
-  TW_TRY(const std::string driver, runtime::cuda_driver_version());
   const int compiled_for = std::atoi(nvrtc.c_str() + nvrtc.find(' ') + 1), known = std::atoi(driver.c_str());
   if (compiled_for <= known) return {};
   return Error(ErrorCode::version, fmt::format("Expected a driver of CUDA {} or newer for the code of {}, found one of CUDA {}", compiled_for, nvrtc, driver));
+}
+
+Expected<Target> target_named(const std::string& text) {
+  if (text != "cuda") return parse_target(text);
+  TW_TRY(const runtime::GpuProperties gpu, runtime::cuda_properties(0));
+  return target_of(gpu);
 }
 
 Expected<Target> target_of(const runtime::GpuProperties& gpu) {

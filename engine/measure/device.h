@@ -22,7 +22,7 @@ inline constexpr const char* kLocalDevice = "local";
 /// Errors: invalid_argument for other names, and for a device that does not run code for the target; what opening it gives.
 Expected<Device> open_device(const std::string& name, const Target& target, const WorkerOptions& workers);
 
-/// The device that there is for a target: `local`, or `sim:` and the GPU's name.
+/// The device that there is for a target: `local`; a GPU of this machine of the target's name, if the driver and NVRTC serve it; else `sim:` and the name.
 std::string device_for(const Target& target);
 /// The GPU of a name such as `cuda:0`; nothing for other names.
 std::optional<int> cuda_ordinal(std::string_view device);
@@ -31,6 +31,8 @@ Expected<const target::Gpu*> simulated_gpu_named(std::string_view device);
 /// Whether NVRTC is there and makes code that the driver takes: of its own major version or an older one. Errors: not_found without NVRTC; version for a driver
 /// that is too old, naming both; those of the driver.
 Expected<void> check_toolkit();
+/// As parse_target, and `cuda` for the first GPU of this machine. Errors: those of parse_target, cuda_properties and target_of.
+Expected<Target> target_named(const std::string& text);
 /// A target for a GPU of this machine. Errors: of the driver; unsupported for one that the table knows nothing like.
 Expected<Target> target_of(const runtime::GpuProperties& gpu);
 /// Whether the name is one of a simulated device.

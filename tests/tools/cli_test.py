@@ -461,6 +461,10 @@ class MainJob(CliCase):
         host = tw_json("compile", self.model, "--target", "cuda:a100", "--on-host", "dense", "-o", twx)["kernels"]
         self.assertTrue(any(k["on_host"] for k in host) and any(not k["on_host"] for k in host), host)
         self.assertTrue(tw_json("run", twx, "--device", "sim:a100", "--random-input", "--check")["check"]["passed"])
+        found, out, err = tw("compile", self.model, "--target", "cuda:a100", "-o", self.path("n.twx"), env={"TW_NVRTC": "/nonexistent/libnvrtc.so"})
+        self.assertEqual(found, 0, err)
+        self.assertIn("no machine code: Expected NVIDIA's compiler NVRTC", err)
+        self.assertTrue(tw_json("run", self.path("n.twx"), "--device", "sim:a100", "--random-input", "--check")["check"]["passed"])
         for arguments in (["run", twx, "--random-input"], ["tune", self.model, "--target", "cuda", "--device", "cuda:0"], ["check", self.folder, "--device", "cuda:0"],
                           ["bench", "gpu"]):
             code, out, err = tw(*arguments, env=no_gpu)

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
 #include "engine/base/text.h"
@@ -50,7 +51,9 @@ bool resolve_all(void* handle, Nvrtc& n) {
 Expected<Nvrtc> open_library() {
   const char* const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
   std::vector<std::string> candidates(std::begin(names), std::end(names));
-  for (const std::filesystem::path& folder : toolkit_folders())
+  const char* named = std::getenv("TW_NVRTC");
+  if (named) candidates = {named};
+  for (const std::filesystem::path& folder : named ? std::vector<std::filesystem::path>() : toolkit_folders())
     for (const char* sub : {"lib64", "lib"})
       for (const char* name : names) candidates.push_back((folder / sub / name).string());
   Nvrtc n;

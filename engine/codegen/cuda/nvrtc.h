@@ -29,7 +29,7 @@ struct CudaBinary {
   std::vector<int> ptx_line_to_source;  ///< per line of `ptx` (0-based) the line of the source (0-based) that it came from, or -1; empty without `lines`
 };
 
-/// "NVRTC 13.0". Errors: not_found, in one sentence, where there is no library; it is looked for by name, in $CUDA_HOME, and in /usr/local/cuda*.
+/// "NVRTC 13.0". Errors: not_found, in one sentence, where there is no library; it is $TW_NVRTC or looked for by name, in $CUDA_HOME, and in /usr/local/cuda*.
 Expected<std::string> nvrtc_version();
 /// Compute capabilities that it compiles for, such as 80, ascending. Errors: as nvrtc_version.
 Expected<std::vector<int>> nvrtc_archs();
