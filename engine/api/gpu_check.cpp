@@ -10,6 +10,7 @@
 #include "engine/codegen/cuda/cuda_source.h"
 #include "engine/lower/lower.h"
 #include "engine/measure/check.h"
+#include "engine/measure/signature.h"
 #include "engine/schedule/schedule.h"
 #include "engine/tir/interp.h"
 #include "engine/tir/launches.h"
@@ -33,18 +34,26 @@ tir::Stmt one_block(const tir::Stmt& s, const int64_t (&at)[3]) {
 
 class Checker {
  public:
-  Checker(const te::Dag& dag, const tir::Func& func, const GpuCheckOptions& options) : dag_(dag), func_(func), options_(options), rng_(options.seed) {}
+  /// `specs`: how the kernel takes its arguments; empty: row by row.
+  Checker(const te::Dag& dag, const tir::Func& func, const std::vector<runtime::ArgSpec>& specs, const GpuCheckOptions& options)
+      : dag_(dag), func_(func), specs_(specs), options_(options), rng_(options.seed) {}
 
   Expected<GpuCheck> run() {
     const size_t outputs = dag_.outputs.size(), inputs = func_.params.size() - outputs;
-    args_ = measure::make_inputs(dag_, options_.seed);
+    given_ = measure::make_inputs(dag_, options_.seed);
     // What is large and how far results may be off follows from the whole result: a block may have few of its elements.
     TW_TRY(reference_, measure::make_reference(dag_, options_.seed, {.full_flops = 0}));
-    if (args_.size() != inputs) return Error(ErrorCode::unsupported, fmt::format("Expected {} inputs, found {}", inputs, args_.size()), func_.name);
+    if (given_.size() != inputs) return Error(ErrorCode::unsupported, fmt::format("Expected {} inputs, found {}", inputs, given_.size()), func_.name);
+    args_ = given_;
     for (size_t i = 0; i < func_.params.size(); ++i) {
       const ir::BufferNode& p = *func_.params[i];
+      if (i < inputs && !specs_.empty() && !specs_[i].layout.empty()) {
+        args_[i] = HostArray::make(p.dtype, specs_[i].physical_shape());
+        runtime::pack_layout(specs_[i], given_[i].data.data(), args_[i].data.data());
+      }
       if (i >= inputs) args_.push_back(HostArray::make(p.dtype, dag_.ops[static_cast<size_t>(dag_.outputs[i - inputs])].output->shape));
-      if (args_[i].shape != p.shape && args_[i].num_elements() != p.num_elements())
+      const bool elsewhere = i >= inputs && !specs_.empty() && !specs_[i].layout.empty();
+      if (elsewhere || (args_[i].shape != p.shape && args_[i].num_elements() != p.num_elements()))
         return Error(ErrorCode::unsupported, fmt::format("Expected argument '{}' row by row, found it in a layout", p.name), func_.name);
       args_[i].shape = p.shape;
     }
@@ -124,16 +133,11 @@ class Checker {
     written.resize(std::min(written.size(), static_cast<size_t>(options_.elements)));
     std::sort(written.begin(), written.end());
     if (written.empty()) return {};
-    const size_t inputs = args_.size() - dag_.outputs.size();
-    std::vector<HostArray> given(args_.begin(), args_.begin() + static_cast<std::ptrdiff_t>(inputs));
-    size_t next = 0;
-    for (const te::Op& op : dag_.ops)
-      if (op.is_placeholder()) given[next++].shape = op.output->shape;
     measure::ReferenceOutput want;
     want.dtype = got.dtype;
     want.shape = got.shape;
     want.positions = written;
-    TW_TRY(want.values, te::interpret_at(dag_, given, output, written, options_.stop));
+    TW_TRY(want.values, te::interpret_at(dag_, given_, output, written, options_.stop));
     std::vector<double> values;
     want.scale = reference_.outputs[static_cast<size_t>(output)].scale;
     want.tolerance = reference_.outputs[static_cast<size_t>(output)].tolerance;
@@ -148,8 +152,10 @@ class Checker {
 
   const te::Dag& dag_;
   const tir::Func& func_;
+  const std::vector<runtime::ArgSpec>& specs_;
   const GpuCheckOptions& options_;
   Rng rng_;
+  std::vector<HostArray> given_;  ///< inputs as the dag has them
   std::vector<HostArray> args_;   ///< inputs, then results
   measure::Reference reference_;  ///< some elements of each result
   GpuCheck result_;
@@ -157,12 +163,13 @@ class Checker {
 
 }  // namespace
 
-Expected<GpuCheck> check_gpu_kernel(const te::Dag& dag, const tir::Func& func, const GpuCheckOptions& options) { return Checker(dag, func, options).run(); }
+Expected<GpuCheck> check_gpu_kernel(const te::Dag& dag, const tir::Func& func, const GpuCheckOptions& options) { return Checker(dag, func, {}, options).run(); }
 
 Expected<GpuCheck> check_gpu_kernel(const records::Task& task, const std::vector<schedule::Step>& steps, const GpuCheckOptions& options) {
   TW_TRY(const schedule::Schedule s, schedule::Schedule::replay(task.dag, steps));
   TW_TRY(const tir::Func func, lower::lower_and_optimize(s, "kernel", task.target));
-  return check_gpu_kernel(*task.dag, func, options);
+  const runtime::KernelSignature signature = measure::signature_of(s, "kernel");
+  return Checker(*task.dag, func, signature.args, options).run();
 }
 
 }  // namespace tw::api

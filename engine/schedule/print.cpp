@@ -46,7 +46,7 @@ std::string describe(const Step& step, const Schedule& before) {
                                    },
                                    [&](const PadStep& s) { return fmt::format("pad({}, {}, {})", stage(s.stage), loop(s.stage, s.iter), s.factor); },
                                    [&](const DoubleBufferStep& s) { return fmt::format("double_buffer({})", stage(s.stage)); },
-                                   [&](const WinogradStep& s) { return fmt::format("winograd({}, tile={})", stage(s.stage), s.tile); },
+                                   [&](const WinogradStep& s) { return fmt::format("winograd({}, tile={}{})", stage(s.stage), s.tile, s.flat ? ", flat" : ""); },
                                    [&](const PipelineStep& s) { return fmt::format("pipeline({}, arrays={})", stage(s.stage), s.arrays); },
                                    [&](const TensorizeStep& s) { return fmt::format("tensorize({}, {})", stage(s.stage), loop(s.stage, s.iter)); }},
                     step);

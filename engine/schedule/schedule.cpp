@@ -131,8 +131,8 @@ void Builder::storage_align(int stage, const ir::Var& loop, int64_t factor, int6
 
 void Builder::pad(int stage, const ir::Var& loop, int64_t factor) { apply(PadStep{stage, position(stage, loop), factor}); }
 
-int Builder::winograd(int stage, int64_t tile) {
-  apply(WinogradStep{stage, tile});
+int Builder::winograd(int stage, int64_t tile, bool flat) {
+  apply(WinogradStep{stage, tile, flat});
   return stage;
 }
 

@@ -128,7 +128,7 @@ class Builder {
   void pipeline(int stage, int arrays) { apply(PipelineStep{stage, arrays}); }
   void tensorize(int stage, const ir::Var& loop) { apply(TensorizeStep{stage, position(stage, loop)}); }
   /// Returns the first of the five new stages; `stage` itself moves up by five.
-  int winograd(int stage, int64_t tile);
+  int winograd(int stage, int64_t tile, bool flat = false);
   void layout(int stage, std::vector<LayoutStep::Piece> pieces) { apply(LayoutStep{stage, std::move(pieces)}); }
 
   bool ok() const { return !error_; }

@@ -91,7 +91,7 @@ class StepWriter {
   void operator()(const StorageAlignStep& s) { write("SA", s.stage, s.iter, s.factor, s.offset); }
   void operator()(const PadStep& s) { write("PD", s.stage, s.iter, s.factor); }
   void operator()(const DoubleBufferStep& s) { write("DB", s.stage); }
-  void operator()(const WinogradStep& s) { write("WG", s.stage, s.tile); }
+  void operator()(const WinogradStep& s) { s.flat ? write("WG", s.stage, s.tile, 1) : write("WG", s.stage, s.tile); }
   void operator()(const PipelineStep& s) { write("PL", s.stage, s.arrays); }
   void operator()(const TensorizeStep& s) { write("TS", s.stage, s.iter); }
 
@@ -139,7 +139,7 @@ Expected<Step> read_step(const Json& j) {
   if (code == "SA") return Step(StorageAlignStep{stage, j.at(2).get<int>(), j.at(3).get<int64_t>(), j.at(4).get<int64_t>()});
   if (code == "PD") return Step(PadStep{stage, j.at(2).get<int>(), j.at(3).get<int64_t>()});
   if (code == "DB") return Step(DoubleBufferStep{stage});
-  if (code == "WG") return Step(WinogradStep{stage, j.at(2).get<int64_t>()});
+  if (code == "WG") return Step(WinogradStep{stage, j.at(2).get<int64_t>(), j.size() > 3 && j.at(3).get<int>() != 0});
   if (code == "PL") return Step(PipelineStep{stage, j.at(2).get<int>()});
   if (code == "TS") return Step(TensorizeStep{stage, j.at(2).get<int>()});
   return Error(ErrorCode::parse_error, "Expected the code of a schedule step such as 'SP' or 'RE', found '" + code + "'");

@@ -139,10 +139,12 @@ struct DoubleBufferStep {
 /// Five stages (NAME_pad, NAME_rows, NAME_data, NAME_product, NAME_columns) come before the convolution, which becomes the last transform and moves up by five.
 /// The weights W [O, I, r, r] are constants that the caller must supply transformed: U = G W G^T, stored as [O, I, m+r-1, m+r-1]; a layout of theirs that
 /// follows counts those. Needs (m+r-1)^2 / m^2 multiplications for r^2; results differ from direct summation by rounding, some ten times as much for m = 4.
+/// Tiles are indexed by image, row and column; flat ones along one axis, p = (n * rows + th) * columns + tw, so that blocks of threads may take any run of them.
 /// Source: Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016.
 struct WinogradStep {
   int stage = 0;
   int64_t tile = 2;  ///< m
+  bool flat = false;
   friend bool operator==(const WinogradStep&, const WinogradStep&) = default;
 };
 

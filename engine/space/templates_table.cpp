@@ -18,6 +18,7 @@
 #include "engine/space/templates/cuda/batch_matmul_tensorcore.h"
 #include "engine/space/templates/cuda/conv1d_ncw.h"
 #include "engine/space/templates/cuda/conv2d_nchw.h"
+#include "engine/space/templates/cuda/conv2d_nchw_winograd.h"
 #include "engine/space/templates/cuda/conv2d_transpose_nchw.h"
 #include "engine/space/templates/cuda/conv3d_ncdhw.h"
 #include "engine/space/templates/cuda/dense_large_batch.h"
@@ -82,11 +83,16 @@ const std::array<Template, 11> kTemplates{{
 }};
 
 /// For GPUs: AutoTVM's names, knobs and order, which its logs decode to; schedules of our own. The last two are ours.
-const std::array<Template, 13> kGpuTemplates{{
+const std::array<Template, 14> kGpuTemplates{{
     {"conv2d_nchw.cuda", cuda::conv2d_nchw_matches, cuda::conv2d_nchw_space, cuda::conv2d_nchw_apply, cuda::conv2d_nchw_fallback,
      "AutoTVM's direct convolution for GPUs. Threads of a block fetch tiles of image and weights into shared memory together; each sums up a few channels of a "
      "few pixels in registers.",
      kAutotvm},
+    {"conv2d_nchw_winograd.cuda", cuda::conv2d_nchw_winograd_matches, cuda::conv2d_nchw_winograd_space, cuda::conv2d_nchw_winograd_apply,
+     cuda::conv2d_nchw_winograd_fallback,
+     "AutoTVM's convolution with a 3x3 window by Winograd's algorithm for GPUs, in three launches: tiles are transformed, multiplied point by point as matrix "
+     "products, and transformed back, with 2.25 or 4 times fewer multiplications. Weights are transformed ahead of time.",
+     "Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016; TVM v0.9.0 (names, knobs and order)"},
     {"depthwise_conv2d_nchw.cuda", cuda::depthwise_conv2d_nchw_matches, cuda::depthwise_conv2d_nchw_space, cuda::depthwise_conv2d_nchw_apply,
      cuda::depthwise_conv2d_nchw_fallback,
      "AutoTVM's depthwise convolution for GPUs. A block fetches its part of the image, with what the window reaches beyond it, and its weights once.",

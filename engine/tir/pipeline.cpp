@@ -52,10 +52,10 @@ const std::array<Pass, 15> kPasses{{
     // Before unrolling, so that one vector statement is copied instead of each lane.
     {"vectorize_loops", vectorize_loops,
      "Turns loops marked as vectorised into vector loads, arithmetic and stores by replacing the loop variable with a ramp.", "Halide, PLDI 2013"},
-    // Not for launches: compilers for them unroll what is marked, and a short text is a readable one.
     {"unroll_loops", unroll_loops,
-     "Writes out loops marked as unrolled. The accumulators of a register tile end with constant indices, which lets LLVM keep them in registers.",
-     "Halide, PLDI 2013", Pass::On::host},
+     "Writes out loops marked as unrolled. The accumulators of a register tile end with constant indices, which lets LLVM keep them in registers. Compilers "
+     "for GPUs do the same, so that of launches only loops whose turns differ in what they compute are written out.",
+     "Halide, PLDI 2013"},
     {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
     // After unrolling and simplifying, which leave one equal guard a row, and before hoisting, which moves a guard out of a loop that it is alone in.
     {"merge_branches", merge_branches, "Joins neighbouring branches that ask the same question, such as the row guards of an unrolled tile.",

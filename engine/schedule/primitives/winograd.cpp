@@ -193,29 +193,61 @@ Expected<void> apply_winograd(State& s, const WinogradStep& p) {
       }
     return inside ? ir::select(*inside, data.at(i), ir::fimm(kFloat32, 0)) : data.at(i);
   });
-  const te::Tensor by_rows =
-      make.add("_rows", {{"n", batch}, {"i", channels}, {"th", rows}, {"tw", columns}, {"x", points}, {"j", points}},
-               [&](const te::Indices& i) { return forward(matrices, i[4], [&](int64_t k) { return pad(i[0], i[1], i[2] * m + k, i[3] * m + i[5]); }); });
-  const te::Tensor v =
-      make.add("_data", {{"x", points}, {"y", points}, {"n", batch}, {"i", channels}, {"th", rows}, {"tw", columns}},
-               [&](const te::Indices& i) { return forward(matrices, i[1], [&](int64_t k) { return by_rows(i[2], i[3], i[4], i[5], i[0], k); }); });
+  // The axes of tiles, and image, row and column of a tile that they name, the first of them at position `at`.
+  using Axes = std::vector<std::pair<const char*, int64_t>>;
+  const Axes image = p.flat ? Axes{} : Axes{{"n", batch}}, grid = p.flat ? Axes{{"p", batch * rows * columns}} : Axes{{"th", rows}, {"tw", columns}};
+  struct Tile {
+    Expr n, th, tw;
+  };
+  const auto tile_of = [&](const te::Indices& i, size_t first, size_t at) {
+    if (!p.flat) return Tile{i[first], i[at], i[at + 1]};
+    return Tile{ir::floor_div(i[at], ir::index(rows * columns)), ir::floor_mod(ir::floor_div(i[at], ir::index(columns)), ir::index(rows)),
+                ir::floor_mod(i[at], ir::index(columns))};
+  };
+  const auto axes = [](std::initializer_list<Axes> lists) {
+    Axes out;
+    for (const Axes& l : lists) out.insert(out.end(), l.begin(), l.end());
+    return out;
+  };
+  // Indices of a tile's value: those of the image before `channel`, those of the grid after it.
+  const auto place = [&](te::Indices before, const te::Indices& i, size_t first, Expr channel, size_t at, te::Indices after) {
+    if (!p.flat) before.push_back(i[first]);
+    before.push_back(std::move(channel));
+    before.push_back(i[at]);
+    if (!p.flat) before.push_back(i[at + 1]);
+    before.insert(before.end(), after.begin(), after.end());
+    return before;
+  };
+  const size_t own = image.size(), many = grid.size();
+  const te::Tensor by_rows = make.add("_rows", axes({image, {{"i", channels}}, grid, {{"x", points}, {"j", points}}}), [&](const te::Indices& i) {
+    const Tile t = tile_of(i, 0, own + 1);
+    const Expr &x = i[own + 1 + many], &j = i[own + 2 + many];
+    return forward(matrices, x, [&](int64_t k) { return pad(t.n, i[own], t.th * m + k, t.tw * m + j); });
+  });
+  const te::Tensor v = make.add("_data", axes({{{"x", points}, {"y", points}}, image, {{"i", channels}}, grid}), [&](const te::Indices& i) {
+    return forward(matrices, i[1], [&](int64_t k) { return by_rows.at(place({}, i, 2, i[2 + own], 3 + own, {i[0], ir::index(k)})); });
+  });
   const te::Axis channel{ir::make_var("i"), channels, te::AxisKind::reduce};
   const te::Tensor product = make.add(
-      "_product", {{"x", points}, {"y", points}, {"n", batch}, {"o", out[1]}, {"th", rows}, {"tw", columns}},
+      "_product", axes({{{"x", points}, {"y", points}}, image, {{"o", out[1]}}, grid}),
       [&](const te::Indices& i) {
         const Expr c = ir::to_expr(channel.var);
-        return v(i[0], i[1], i[2], c, i[4], i[5]) * u(i[3], c, i[0], i[1]);
+        return v.at(place({i[0], i[1]}, i, 2, c, 3 + own, {})) * u(i[2 + own], c, i[0], i[1]);
       },
       channel);
-  const te::Tensor by_columns =
-      make.add("_columns", {{"n", batch}, {"o", out[1]}, {"th", rows}, {"tw", columns}, {"h", m}, {"y", points}},
-               [&](const te::Indices& i) { return backward(matrices, i[4], [&](int64_t k) { return product(k, i[5], i[0], i[1], i[2], i[3]); }); });
+  const te::Tensor by_columns = make.add("_columns", axes({image, {{"o", out[1]}}, grid, {{"h", m}, {"y", points}}}), [&](const te::Indices& i) {
+    return backward(matrices, i[own + 1 + many], [&](int64_t k) { return product.at(place({ir::index(k), i[own + 2 + many]}, i, 0, i[own], own + 1, {})); });
+  });
 
   te::Indices i;
   for (const te::Axis& a : st->op.axes) i.push_back(ir::to_expr(a.var));
-  const Expr tile = ir::index(m);
-  st->op.body = backward(matrices, ir::floor_mod(i[3], tile),
-                         [&](int64_t k) { return by_columns(i[0], i[1], ir::floor_div(i[2], tile), ir::floor_div(i[3], tile), ir::floor_mod(i[2], tile), k); });
+  const Expr tile = ir::index(m), th = ir::floor_div(i[2], tile), tw = ir::floor_div(i[3], tile);
+  st->op.body = backward(matrices, ir::floor_mod(i[3], tile), [&](int64_t k) {
+    te::Indices at = p.flat ? te::Indices{i[1], (i[0] * rows + th) * columns + tw} : te::Indices{i[0], i[1], th, tw};
+    at.push_back(ir::floor_mod(i[2], tile));
+    at.push_back(ir::index(k));
+    return by_columns.at(at);
+  });
   st->op.reduce_axes.clear();
   st->op.reducer = te::Reducer::none;
   st->iters = root_iters(st->op);

@@ -25,13 +25,27 @@ Size size_of(const Stmt& s) {
   return out;
 }
 
-Stmt unroll(const Stmt& s) {
-  const Stmt x = map_children(s, unroll, [](const Expr& e) { return e; });
+/// Whether an expression of the body chooses between others by the loop's turn, as transforms by small matrices do.
+bool chooses(const ForNode& n) {
+  bool found = false;
+  walk_exprs(n.body, [&](const Expr& root) {
+    ir::walk(root, [&](const Expr& e) {
+      const auto* sel = ir::as<ir::SelectNode>(e);
+      const auto* test = sel ? ir::as<ir::BinaryNode>(sel->cond) : nullptr;
+      found = found || (test && test->op == ir::BinaryOp::eq && ir::as_int(test->b) && ir::uses_var(test->a, n.var.get()));
+    });
+  });
+  return found;
+}
+
+Stmt unroll(const Stmt& s, bool launches) {
+  const Stmt x = map_children(
+      s, [&](const Stmt& c) { return unroll(c, launches); }, [](const Expr& e) { return e; });
   const auto* n = as<ForNode>(x);
-  if (!n || n->for_kind != ForKind::unrolled) return x;
+  if (!n || n->for_kind != ForKind::unrolled || (launches && !chooses(*n))) return x;
   const auto extent = ir::as_int(n->extent);
   const Size size = size_of(n->body);
-  if (!extent || *extent * size.stores > kMaxUnrolled) return make_for(n->var, n->min, n->extent, ForKind::serial, n->body, n->origin);
+  if (!extent || *extent * size.stores > kMaxUnrolled) return launches ? x : make_for(n->var, n->min, n->extent, ForKind::serial, n->body, n->origin);
   std::vector<Stmt> copies;
   for (int64_t i = 0; i < *extent; ++i) {
     const ir::VarMap map{{n->var.get(), n->min + ir::index(i)}};
@@ -44,7 +58,7 @@ Stmt unroll(const Stmt& s) {
 
 Func unroll_loops(const Func& f, const Target&) {
   Func out = f;
-  out.body = unroll(f.body);
+  out.body = unroll(f.body, has_launches(f));
   return out;
 }
 

@@ -7,7 +7,8 @@
 namespace tw::tir {
 
 /// Unrolled loops of constant extent are written out; the register tile becomes constant indices, which LLVM turns into registers.
-/// A body that would grow past a limit stays a loop.
+/// A body that would grow past a limit stays a loop. In functions with launches only loops whose turns choose between expressions, as transforms by small
+/// matrices do: compilers for those unroll what is marked, and a short text is a readable one.
 Func unroll_loops(const Func& f, const Target& target);
 
 }  // namespace tw::tir

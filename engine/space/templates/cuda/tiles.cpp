@@ -98,21 +98,14 @@ std::array<int64_t, 3> Tiling::threads() const {
   return out;
 }
 
-Expected<schedule::Schedule> tiled_schedule(const te::DagPtr& dag, const cpu::Anchor& a, const Tiling& t) {
-  Builder b(dag);
-  const auto name_of = [&](int op) { return dag->ops[static_cast<size_t>(op)].name; };
-  cpu::inline_epilogue(b, a);
-  int output = 0;
-  const int sum = cpu::accumulator_stage(b, a, output);
-  if (!b.ok()) return std::move(b).finish();
-  const std::string acc_name = b.at(sum).op.name, out_name = b.at(output).op.name;
+/// Names by value: steps move the stages that have them.
+void tile_product(Builder& b, std::string out_name, std::string acc_name, const std::vector<std::string>& operands, const Tiling& t) {
   std::vector<std::string> tiles;
-  for (const std::string& operand : {name_of(a.pad >= 0 ? a.pad : a.data), name_of(a.weight)}) {
+  for (const std::string& operand : operands) {
     const int tile = b.cache_read(b.stage(operand), {b.stage(acc_name)}, "shared");
-    if (!b.ok()) return std::move(b).finish();
+    if (!b.ok()) return;
     tiles.push_back(b.at(tile).op.name);
   }
-  if (a.pad >= 0) b.compute_inline(b.stage(name_of(a.pad)));
   const int out = b.stage(out_name), acc = b.stage(acc_name);
   const Outside outside = share_out(b, out, t);
   b.compute_at(acc, out, outside.thread);
@@ -141,11 +134,28 @@ Expected<schedule::Schedule> tiled_schedule(const te::DagPtr& dag, const cpu::An
       b.layout(tile, {{1, 0}, {0, 0}});
       b.storage_align(tile, b.loops(tile)[1], kBanks, kBankOffset);
     }
+    if (const auto& layout = b.at(b.stage(operands[k])).layout; !layout.empty()) {  // as it lies in memory
+      const std::vector<ir::Var> own = b.loops(tile);
+      std::vector<ir::Var> walk;
+      for (const auto& piece : layout) walk.push_back(own[static_cast<size_t>(piece.dim)]);
+      b.reorder(tile, walk);
+    }
     fetch(b, tile, t.threads(), t.vector[k]);
     if (t.double_buffer) b.double_buffer(tile);
     if (t.pipeline > 0) b.pipeline(tile, t.pipeline);
   }
   unroll_inner(b, acc, inner, t);
+}
+
+Expected<schedule::Schedule> tiled_schedule(const te::DagPtr& dag, const cpu::Anchor& a, const Tiling& t) {
+  Builder b(dag);
+  const auto name_of = [&](int op) { return dag->ops[static_cast<size_t>(op)].name; };
+  cpu::inline_epilogue(b, a);
+  int output = 0;
+  const int sum = cpu::accumulator_stage(b, a, output);
+  if (!b.ok()) return std::move(b).finish();
+  tile_product(b, b.at(output).op.name, b.at(sum).op.name, {name_of(a.pad >= 0 ? a.pad : a.data), name_of(a.weight)}, t);
+  if (a.pad >= 0) b.compute_inline(b.stage(name_of(a.pad)));
   return std::move(b).finish();
 }
 

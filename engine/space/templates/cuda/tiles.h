@@ -41,6 +41,10 @@ int64_t padded_row(int64_t elements);
 /// Source: the CUDA templates of TVM v0.9.0 (Chen et al., NeurIPS 2018), whose threads copy pieces of the padded image that lie apart.
 Expected<schedule::Schedule> tiled_schedule(const te::DagPtr& dag, const cpu::Anchor& a, const Tiling& tiling);
 
+/// The same for a product in a schedule that has other stages: `acc` sums up what `out` copies from it; the operands, stages or arguments without layouts in
+/// pieces, are fetched as they lie in memory.
+void tile_product(schedule::Builder& b, std::string out, std::string acc, const std::vector<std::string>& operands, const Tiling& tiling);
+
 /// Points whose blocks no processor of the target's kind takes are invalid.
 void add_limits(ConfigSpace& space, const Target& target, std::function<Tiling(const ConfigEntity&)> tiling,
                 std::function<int64_t(const ConfigEntity&)> shared_bytes);

@@ -97,6 +97,8 @@ std::vector<GpuCase> gpu_cases() {
       {"conv 3x3, stride", "conv2d_nchw.cuda", gpu_conv({2, 4, 9, 9}, {6, 4, 3, 3}, 2, 1)},
       {"conv 1x1", "conv2d_nchw.cuda", gpu_conv({1, 8, 7, 7}, {12, 8, 1, 1}, 1, 0)},
       {"conv 5x3", "conv2d_nchw.cuda", gpu_conv({1, 3, 8, 10}, {4, 3, 5, 3}, 1, 0)},
+      {"Winograd, relu", "conv2d_nchw_winograd.cuda", gpu_conv({1, 6, 8, 8}, {8, 6, 3, 3}, 1, 1, 1, "conv2d", true)},
+      {"Winograd, odd images", "conv2d_nchw_winograd.cuda", gpu_conv({2, 4, 7, 9}, {6, 4, 3, 3}, 1, 0)},
       {"depthwise", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 12, 8, 8}, {12, 1, 3, 3}, 1, 1, 12)},
       {"depthwise, stride, relu", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 6, 9, 9}, {6, 1, 3, 3}, 2, 1, 6, "conv2d", true)},
       {"volumes", "conv3d_ncdhw.cuda", gpu_conv({1, 3, 4, 5, 6}, {4, 3, 3, 3, 3}, 1, 1, 1, "conv3d")},
@@ -168,6 +170,11 @@ class CudaTemplatesTest : public QObject {
     QCOMPARE(conv(256, 256, 14, 3, 1), 9123840);
     QCOMPARE(conv(512, 512, 7, 3, 1), 844800);
     QCOMPARE(conv(2048, 512, 7, 1, 1), 253440);
+    const auto winograd = [](int64_t channels, int64_t hw) { return size_of(layer(channels, channels, hw, 3, 1), "conv2d_nchw_winograd.cuda"); };
+    QCOMPARE(winograd(64, 56), 352800);
+    QCOMPARE(winograd(128, 28), 576000);
+    QCOMPARE(winograd(256, 14), 89100);
+    QCOMPARE(winograd(512, 7), 462000);
     QCOMPARE(size_of(gpu_dense(1, 1000, 2048), "dense_small_batch.gpu"), 12);
     QCOMPARE(size_of(gpu_dense(128, 768, 768), "dense_large_batch.gpu"), 10692000);
     QCOMPARE(size_of(gpu_dense(128, 3072, 768), "dense_large_batch.gpu"), 18532800);
@@ -256,9 +263,10 @@ class CudaTemplatesTest : public QObject {
   /// Layers of real networks have a valid point without tuning, for every GPU of the table.
   void fallback_points() {
     const std::pair<te::DagPtr, const char*> rows[] = {
-        {layer(3, 64, 224, 7, 2), "conv2d_nchw.cuda"},       {layer(64, 64, 56, 3, 1), "conv2d_nchw.cuda"},
-        {layer(2048, 512, 7, 1, 1), "conv2d_nchw.cuda"},     {gpu_dense(1, 1000, 2048), "dense_small_batch.gpu"},
-        {gpu_dense(128, 768, 768), "dense_large_batch.gpu"}, {gpu_product(12, 128, 128, 64), "batch_matmul.cuda"}};
+        {layer(3, 64, 224, 7, 2), "conv2d_nchw.cuda"},          {layer(64, 64, 56, 3, 1), "conv2d_nchw.cuda"},
+        {layer(64, 64, 56, 3, 1), "conv2d_nchw_winograd.cuda"}, {layer(2048, 512, 7, 1, 1), "conv2d_nchw.cuda"},
+        {gpu_dense(1, 1000, 2048), "dense_small_batch.gpu"},    {gpu_dense(128, 768, 768), "dense_large_batch.gpu"},
+        {gpu_product(12, 128, 128, 64), "batch_matmul.cuda"}};
     for (const target::Gpu& gpu : target::gpu_table())
       for (const auto& [dag, name] : rows) {
         const Target target = gpu_target(gpu);
