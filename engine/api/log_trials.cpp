@@ -157,7 +157,7 @@ class Matcher {
 
 /// The point nearest to the lines of one of the task's templates in AutoTVM; nothing was measured there.
 std::optional<records::Record> nearest_record(const records::Task& task, const std::vector<LogRecords::NamedLog>& logs) {
-  for (const std::string& name : records::autotvm_task(*task.dag).names) {
+  for (const std::string& name : records::autotvm_task(*task.dag, task.target).names) {
     const space::Template* t = space::find_template(*task.dag, task.target, name);
     std::vector<Json> references;
     for (const LogRecords::NamedLog& named : logs)
@@ -219,7 +219,7 @@ LogRecords::LogRecords(std::span<const records::Task> tasks, const std::vector<N
 }
 
 std::optional<records::Record> LogRecords::applied(const records::Task& task, const records::HistoryBest& history) {
-  const records::AutotvmTask named = records::autotvm_task(*task.dag);
+  const records::AutotvmTask named = records::autotvm_task(*task.dag, task.target);
   const records::AutotvmRecord* best = nullptr;
   for (const std::string& name : named.names) {
     const records::AutotvmRecord* found = history.query(task.target.str(), name, named.args);

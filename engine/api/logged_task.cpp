@@ -47,24 +47,75 @@ struct Call {
   bool constant = true;  ///< the second tensor holds weights
 };
 
-/// Data, kernel, strides, padding, dilation come first in every convolution.
-std::optional<Call> convolution(const records::AutotvmRecord& line, const Json& a, graph::TensorType x, graph::TensorType w) {
-  if (a.size() < 5 || x.shape.size() != 4 || w.shape.size() != 4) return std::nullopt;
-  const auto strides = integers_of(a[2]), dilations = integers_of(a[4]);
-  auto pads = integers_of(a[3]);
-  if (!strides || !pads || !dilations || strides->size() != 2 || dilations->size() != 2) return std::nullopt;
-  if (pads->size() == 2) pads = Dims{(*pads)[0], (*pads)[1], (*pads)[0], (*pads)[1]};
+struct ConvArguments {
+  Dims strides, pads, dilations;
+};
+
+/// Data, kernel, strides, padding, dilation come first in every convolution, over `rank` dimensions of space.
+std::optional<ConvArguments> conv_arguments(const Json& a, size_t rank) {
+  if (a.size() < 5) return std::nullopt;
+  auto strides = integers_of(a[2]), pads = integers_of(a[3]), dilations = integers_of(a[4]);
+  if (!strides || !pads || !dilations || strides->size() != rank || dilations->size() != rank) return std::nullopt;
+  if (pads->size() == rank) pads->insert(pads->end(), pads->begin(), pads->begin() + static_cast<std::ptrdiff_t>(rank));
+  if (pads->size() != 2 * rank) return std::nullopt;
+  return ConvArguments{*std::move(strides), *std::move(pads), *std::move(dilations)};
+}
+
+std::optional<Call> convolution(const records::AutotvmRecord& line, const Json& a, graph::TensorType x, graph::TensorType w, const char* op) {
+  if (x.shape.size() < 3 || x.shape.size() != w.shape.size() || op[4] - '0' != static_cast<int>(x.shape.size()) - 2) return std::nullopt;
+  const auto args = conv_arguments(a, x.shape.size() - 2);
+  if (!args) return std::nullopt;
   int64_t groups = 1;
   if (line.name.starts_with("depthwise")) groups = x.shape[1];
-  if (line.name.starts_with("group_conv2d")) {
+  if (line.name.starts_with("group_conv2d") || line.name.starts_with("conv3d")) {
     if (a.size() < 6 || !a[5].is_number_integer()) return std::nullopt;
     groups = a[5].get<int64_t>();
   }
-  return Call{"conv2d", graph::Attrs{{{"strides", *strides}, {"pads", *pads}, {"dilations", *dilations}, {"groups", groups}}}, std::move(x), std::move(w)};
+  return Call{op, graph::Attrs{{{"strides", args->strides}, {"pads", args->pads}, {"dilations", args->dilations}, {"groups", groups}}}, std::move(x),
+              std::move(w)};
+}
+
+/// A convolution with channels last, data [N, H, W, C] and kernel [KH, KW, C, O], which no operator of graphs is.
+Expected<te::Dag> channels_last(const Json& a) {
+  const Error wrong(ErrorCode::unsupported, "Expected data [N, H, W, C], a kernel [KH, KW, C, O] that fits it, strides, padding and dilation");
+  const auto x = tensor_of(a[0]), w = tensor_of(a[1]);
+  const auto args = conv_arguments(a, 2);
+  if (!x || !w || !args || x->dtype != w->dtype || x->shape.size() != 4 || w->shape.size() != 4 || x->shape[3] != w->shape[2]) return wrong;
+  Dims padded = x->shape, out{x->shape[0], 0, 0, w->shape[3]};
+  for (size_t d = 0; d < 2; ++d) {
+    constexpr int64_t kMost = int64_t{1} << 20;
+    for (const int64_t v : {args->strides[d], args->dilations[d]})
+      if (v < 1 || v > kMost) return wrong;
+    for (const int64_t v : {args->pads[d], args->pads[d + 2]})
+      if (v < 0 || v > kMost) return wrong;
+    padded[d + 1] += args->pads[d] + args->pads[d + 2];
+    const int64_t reach = padded[d + 1] - (w->shape[d] - 1) * args->dilations[d] - 1;
+    if (reach < 0) return wrong;
+    out[d + 1] = reach / args->strides[d] + 1;
+  }
+  te::DagBuilder b;
+  const te::Tensor given = b.placeholder("x", x->shape, x->dtype), weight = b.placeholder("w", w->shape, w->dtype, te::Role::constant);
+  te::Tensor data = given;
+  if (padded != x->shape)
+    data = b.compute(
+        "pad", padded,
+        [&](const te::Indices& i) {
+          const ir::Expr h = i[1] - args->pads[0], v = i[2] - args->pads[1];
+          const ir::Expr inside = ir::index(0) <= h && h < ir::index(x->shape[1]) && ir::index(0) <= v && v < ir::index(x->shape[2]);
+          return ir::select(inside, given(i[0], h, v, i[3]), ir::zero(x->dtype));
+        },
+        "pad");
+  const te::Tensor y =
+      b.reduce("conv2d_nhwc", out, {w->shape[0], w->shape[1], w->shape[2]}, te::Reducer::sum,
+               [&](const te::Indices& s, const te::Indices& r) {
+                 return data(s[0], s[1] * args->strides[0] + r[0] * args->dilations[0], s[2] * args->strides[1] + r[1] * args->dilations[1], r[2]) *
+                        weight(r[0], r[1], r[2], s[3]);
+               },
+               "conv2d_nhwc", {{"strides", args->strides}, {"pads", args->pads}, {"dilations", args->dilations}});
+  return *std::move(b).finish({y});
 }
 
 std::optional<Call> call_of(const records::AutotvmRecord& line, const Json& a) {
-  if (a.size() < 2) return std::nullopt;
   auto x = tensor_of(a[0]), w = tensor_of(a[1]);
   if (!x || !w || x->dtype != w->dtype) return std::nullopt;
   if (line.name.starts_with("dense_")) return x->shape.size() == 2 && w->shape.size() == 2 ? std::optional(Call{"dense", {}, *x, *w}) : std::nullopt;
@@ -75,19 +126,15 @@ std::optional<Call> call_of(const records::AutotvmRecord& line, const Json& a) {
     if (flag(5)) std::swap(w->shape[1], w->shape[2]);
     return Call{"matmul", {}, *x, *w, false};
   }
-  return line.name.find("conv2d") != std::string::npos ? convolution(line, a, *x, *w) : std::nullopt;
+  for (const char* op : {"conv1d", "conv2d", "conv3d"})
+    if (line.name.find(op) != std::string::npos) return convolution(line, a, *x, *w, op);
+  return std::nullopt;
 }
 
-}  // namespace
-
-Expected<records::Task> logged_task(const records::AutotvmRecord& line, const Target& target) {
-  const Error unknown(ErrorCode::unsupported, fmt::format("Expected a computation that can be told from a line, found '{}'", printable(line.name)));
-  const Json args = records::args_of(line);
-  const std::optional<Call> call = line.target.substr(0, line.target.find(' ')) == target.kind ? call_of(line, args) : std::nullopt;
-  if (!call) return unknown;
+Expected<te::Dag> dag_of(const Call& call) {
   graph::GraphBuilder b("logged");
-  const int x = b.input("x", call->x), w = b.input("w", call->w);
-  TW_TRY(const std::vector<int> out, b.node(call->op, {x, w}, call->attrs));
+  const int x = b.input("x", call.x), w = b.input("w", call.w);
+  TW_TRY(const std::vector<int> out, b.node(call.op, {x, w}, call.attrs));
   b.output(out[0]);
   const graph::Graph g = std::move(b).finish();
   std::vector<int> nodes;
@@ -97,10 +144,26 @@ Expected<records::Task> logged_task(const records::AutotvmRecord& line, const Ta
   // A graph's constant has data, which a line has not.
   size_t placeholder = 0;
   for (te::Op& op : dag.ops) {
-    if (op.is_placeholder() && made.inputs[placeholder++] == w && call->constant) op.role = te::Role::constant;
+    if (op.is_placeholder() && made.inputs[placeholder++] == w && call.constant) op.role = te::Role::constant;
   }
-  if (!records::same_workload(records::autotvm_task(dag), line.name, args)) return unknown;
-  return records::make_task(line.name.substr(0, line.name.find('.')), std::make_shared<const te::Dag>(std::move(dag)), target);
+  return dag;
+}
+
+}  // namespace
+
+Expected<records::Task> logged_task(const records::AutotvmRecord& line, const Target& target) {
+  const Error unknown(ErrorCode::unsupported, fmt::format("Expected a computation that can be told from a line, found '{}'", printable(line.name)));
+  const Json args = records::args_of(line);
+  if (line.target.substr(0, line.target.find(' ')) != target.kind || args.size() < 2) return unknown;
+  std::optional<te::Dag> dag;
+  if (line.name.starts_with("conv2d_nhwc")) {
+    TW_TRY(dag, channels_last(args));
+  } else if (const std::optional<Call> call = call_of(line, args)) {
+    TW_TRY(dag, dag_of(*call));
+  }
+  if (!dag) return unknown;
+  if (!records::same_workload(records::autotvm_task(*dag, target), line.name, args)) return unknown;
+  return records::make_task(line.name.substr(0, line.name.find('.')), std::make_shared<const te::Dag>(*std::move(dag)), target);
 }
 
 }  // namespace tw::api

@@ -162,7 +162,7 @@ Status status_from_autotvm(int64_t error_no) {
 }
 
 AutotvmRecord to_autotvm(const Task& task, const Record& record) {
-  const AutotvmTask named = autotvm_task(*task.dag);
+  const AutotvmTask named = autotvm_task(*task.dag, task.target);
   AutotvmRecord r;
   r.target = task.target.str();
   const std::string& space = record.candidate.space;
@@ -238,7 +238,7 @@ std::vector<const Task*> find_tasks(std::span<const Task> tasks, const AutotvmRe
   for (const Task& task : tasks) {
     if (!record.record.task_key.empty()) {
       if (task.key == record.record.task_key) found.push_back(&task);
-    } else if (task.target.kind == kind && same_workload(autotvm_task(*task.dag), record.name, args)) {
+    } else if (task.target.kind == kind && same_workload(autotvm_task(*task.dag, task.target), record.name, args)) {
       found.push_back(&task);
     }
   }

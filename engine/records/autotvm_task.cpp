@@ -36,28 +36,44 @@ std::vector<int64_t> attr(const te::Op& op, const char* name, std::vector<int64_
   return found == op.attrs.end() ? std::move(otherwise) : found->second;
 }
 
-AutotvmTask conv(const te::Dag& dag, const te::Op& op, const std::vector<ir::Buffer>& in) {
+/// How AutoTVM calls the templates of a tagged op, on processors and on GPUs; empty where it has none.
+struct Named {
+  const char* tag;
+  std::vector<std::string> cpu, gpu;
+};
+const std::vector<Named>& names() {
+  static const std::vector<Named> kNames{
+      {"dense", {"dense_pack.x86", "dense_nopack.x86"}, {"dense_small_batch.gpu", "dense_large_batch.gpu", "dense_tensorcore.cuda"}},
+      {"batch_matmul", {"batch_matmul.x86"}, {"batch_matmul.cuda", "batch_matmul_tensorcore.cuda"}},
+      {"conv2d", {"conv2d_NCHWc.x86"}, {"conv2d_nchw.cuda", "conv2d_nchw_winograd.cuda"}},
+      {"depthwise_conv2d", {"depthwise_conv2d_NCHWc.x86"}, {"depthwise_conv2d_nchw.cuda"}},
+      {"grouped_conv2d", {"group_conv2d_nchw.x86"}, {"group_conv2d_nchw.cuda"}},
+      {"conv1d", {}, {"conv1d_ncw.cuda"}},
+      {"conv2d_nhwc", {}, {"conv2d_nhwc.gpu"}},
+      {"conv3d", {"conv3d_ncdhw.x86"}, {"conv3d_ncdhw.cuda"}},
+  };
+  return kNames;
+}
+
+Json conv_args(const te::Dag& dag, const te::Op& op, const std::vector<ir::Buffer>& in, bool gpu) {
   Json args = Json::array({tensor(unpadded(dag, in[0])), tensor(in[1])});
   const size_t rank = op.output->shape.size() - 2;
   args.push_back(attr(op, "strides", std::vector<int64_t>(rank, 1)));
   args.push_back(attr(op, "pads", std::vector<int64_t>(2 * rank, 0)));
   args.push_back(attr(op, "dilations", std::vector<int64_t>(rank, 1)));
-  const std::string dtype = op.output->dtype.name();
-  if (op.tag == "grouped_conv2d" || op.tag == "conv3d") {
+  if (op.tag == "grouped_conv2d" || op.tag == "conv3d")
     args.push_back(attr(op, "groups", {1})[0]);
-    args.push_back(dtype);
-    return {{op.tag == "conv3d" ? "conv3d_ncdhw.x86" : "group_conv2d_nchw.x86"}, std::move(args)};
-  }
-  for (const char* layout : {"NCHW", "NCHW"}) args.push_back(layout);
-  args.push_back(dtype);
-  return {{op.tag == "conv2d" ? "conv2d_NCHWc.x86" : "depthwise_conv2d_NCHWc.x86"}, std::move(args)};
+  else if (!gpu)
+    for (const char* layout : {"NCHW", "NCHW"}) args.push_back(layout);
+  args.push_back(op.output->dtype.name());
+  return args;
 }
 
-AutotvmTask named(const te::Dag& dag, const te::Op& op, const std::vector<ir::Buffer>& in) {
+Json args_of_op(const te::Dag& dag, const te::Op& op, const std::vector<ir::Buffer>& in, bool gpu) {
   const std::string dtype = op.output->dtype.name();
-  if (op.tag == "dense") return {{"dense_pack.x86", "dense_nopack.x86"}, Json::array({tensor(in[0]), tensor(in[1]), nullptr, dtype})};
-  if (op.tag == "batch_matmul") return {{"batch_matmul.x86"}, Json::array({tensor(in[0]), tensor(in[1]), op.output->shape, dtype, 0, 0})};
-  return conv(dag, op, in);
+  if (op.tag == "dense") return Json::array({tensor(in[0]), tensor(in[1]), nullptr, dtype});
+  if (op.tag == "batch_matmul") return Json::array({tensor(in[0]), tensor(in[1]), op.output->shape, dtype, 0, 0});
+  return conv_args(dag, op, in, gpu);
 }
 
 /// Arguments in the form that autotvm_task writes.
@@ -75,19 +91,21 @@ Json normal(const std::string& name, Json args) {
   return args;
 }
 
-bool has_template(const te::Op& op) {
-  if (op.tag == "dense") return op.output->shape.size() == 2;
-  if (op.tag == "batch_matmul") return op.output->shape.size() == 3;
-  return op.tag == "conv2d" || op.tag == "depthwise_conv2d" || op.tag == "grouped_conv2d" || op.tag == "conv3d";
+std::vector<std::string> templates_of(const te::Op& op, bool gpu) {
+  if ((op.tag == "dense" && op.output->shape.size() != 2) || (op.tag == "batch_matmul" && op.output->shape.size() != 3)) return {};
+  const auto row = std::find_if(names().begin(), names().end(), [&](const Named& n) { return op.tag == n.tag; });
+  return row == names().end() ? std::vector<std::string>() : gpu ? row->gpu : row->cpu;
 }
 
 }  // namespace
 
-AutotvmTask autotvm_task(const te::Dag& dag) {
+AutotvmTask autotvm_task(const te::Dag& dag, const Target& target) {
+  const bool gpu = target.gpu.has_value();
   for (const te::Op& op : dag.ops) {
-    if (op.is_placeholder() || !has_template(op)) continue;
+    if (op.is_placeholder()) continue;
+    std::vector<std::string> found = templates_of(op, gpu);
     const std::vector<ir::Buffer> in = operands(op);
-    if (in.size() == 2) return named(dag, op, in);
+    if (!found.empty() && in.size() == 2) return {std::move(found), args_of_op(dag, op, in, gpu)};
   }
   Json args = Json::array();
   for (const te::Op& op : dag.ops) {

@@ -19,6 +19,7 @@
 #include "engine/space/templates/cuda/conv1d_ncw.h"
 #include "engine/space/templates/cuda/conv2d_nchw.h"
 #include "engine/space/templates/cuda/conv2d_nchw_winograd.h"
+#include "engine/space/templates/cuda/conv2d_nhwc.h"
 #include "engine/space/templates/cuda/conv2d_transpose_nchw.h"
 #include "engine/space/templates/cuda/conv3d_ncdhw.h"
 #include "engine/space/templates/cuda/dense_large_batch.h"
@@ -83,7 +84,7 @@ const std::array<Template, 11> kTemplates{{
 }};
 
 /// For GPUs: AutoTVM's names, knobs and order, which its logs decode to; schedules of our own. The last two are ours.
-const std::array<Template, 14> kGpuTemplates{{
+const std::array<Template, 15> kGpuTemplates{{
     {"conv2d_nchw.cuda", cuda::conv2d_nchw_matches, cuda::conv2d_nchw_space, cuda::conv2d_nchw_apply, cuda::conv2d_nchw_fallback,
      "AutoTVM's direct convolution for GPUs. Threads of a block fetch tiles of image and weights into shared memory together; each sums up a few channels of a "
      "few pixels in registers.",
@@ -93,6 +94,8 @@ const std::array<Template, 14> kGpuTemplates{{
      "AutoTVM's convolution with a 3x3 window by Winograd's algorithm for GPUs, in three launches: tiles are transformed, multiplied point by point as matrix "
      "products, and transformed back, with 2.25 or 4 times fewer multiplications. Weights are transformed ahead of time.",
      "Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016; TVM v0.9.0 (names, knobs and order)"},
+    {"conv2d_nhwc.gpu", cuda::conv2d_nhwc_matches, cuda::conv2d_nhwc_space, cuda::conv2d_nhwc_apply, cuda::conv2d_nhwc_fallback,
+     "AutoTVM's direct convolution with channels last for GPUs. Blocks take pixels of a row and output channels; threads fetch vectors of channels.", kAutotvm},
     {"depthwise_conv2d_nchw.cuda", cuda::depthwise_conv2d_nchw_matches, cuda::depthwise_conv2d_nchw_space, cuda::depthwise_conv2d_nchw_apply,
      cuda::depthwise_conv2d_nchw_fallback,
      "AutoTVM's depthwise convolution for GPUs. A block fetches its part of the image, with what the window reaches beyond it, and its weights once.",

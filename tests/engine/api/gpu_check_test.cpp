@@ -82,16 +82,26 @@ class GpuCheckTest : public QObject {
     QVERIFY(!check);
     QVERIFY2(check.error().message.find("written by two") != std::string::npos, check.error().message.c_str());
   }
-  /// What several launches do together is run whole, if it is not too much.
+  /// What several launches do together is run whole, if it is not too much; weights are packed as the kernel takes them.
   void severalLaunches() {
     const Target target = parse_target("cuda:a100").value();
-    const te::DagPtr dag = tw::testing::softmax(3, 21, 8).finish().value().dag();
-    const tir::Func f = lowered(space::default_schedule(dag, target));
-    const auto whole = api::check_gpu_kernel(*dag, f, {});
-    QVERIFY(whole);
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {1, 4, 6, 6}, kFloat32), w = b.placeholder("w", {6, 4, 3, 3}, kFloat32, te::Role::constant);
+    const te::Tensor y = b.reduce(
+        "y", {1, 6, 4, 4}, {4, 3, 3}, te::Reducer::sum,
+        [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0], s[2] + r[1], s[3] + r[2]) * w(s[1], r[0], r[1], r[2]); }, "conv2d");
+    const te::DagPtr dag = std::move(b).finish({y});
+    const space::Template* t = space::find_template(*dag, target, "conv2d_nchw_winograd.cuda");
+    QVERIFY(t);
+    const space::ConfigEntity point = t->space(*dag, target).best_by([](const space::ConfigEntity&) { return 0.0; });
+    const auto schedule = t->apply(dag, target, point);
+    QVERIFY(schedule);
+    const records::Task task = records::make_task("conv", dag, target);
+    const auto whole = api::check_gpu_kernel(task, schedule->steps(), {});
+    QVERIFY2(whole, whole ? "" : whole.error().text().c_str());
     QCOMPARE(whole->blocks_run, whole->blocks);
-    QCOMPARE(whole->elements, 3 * 21);
-    const auto too_much = api::check_gpu_kernel(*dag, f, {.most_flops = 0});
+    QCOMPARE(whole->elements, 6 * 4 * 4);
+    const auto too_much = api::check_gpu_kernel(task, schedule->steps(), {.most_flops = 0});
     QVERIFY(too_much);
     QCOMPARE(too_much->blocks_run, 0);
     QVERIFY(!too_much->not_run.empty() && whole->not_run.empty());

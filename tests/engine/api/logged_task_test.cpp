@@ -7,6 +7,7 @@
 #include "engine/base/json.h"
 #include "engine/records/autotvm_log.h"
 #include "engine/records/autotvm_task.h"
+#include "engine/space/template.h"
 
 using namespace tw;
 
@@ -52,7 +53,37 @@ class LoggedTaskTest : public QObject {
     const auto task = api::logged_task(r, Target{});
     QVERIFY2(task, task ? "" : task.error().text().c_str());
     QCOMPARE(task->flops, flops);
-    QVERIFY(records::same_workload(records::autotvm_task(*task->dag), r.name, records::args_of(r)));
+    QVERIFY(records::same_workload(records::autotvm_task(*task->dag, task->target), r.name, records::args_of(r)));
+  }
+
+  void computationsForGpus_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("args");
+    QTest::addColumn<qlonglong>("flops");
+    const char* image = R"([["TENSOR",[1,16,14,14],"float32"],["TENSOR",[32,16,3,3],"float32"],[1,1],[1,1,1,1],[1,1],"float32"])";
+    QTest::newRow("conv") << "conv2d_nchw.cuda" << image << 2LL * 14 * 14 * 32 * 16 * 9;
+    QTest::newRow("Winograd") << "conv2d_nchw_winograd.cuda" << image << 2LL * 14 * 14 * 32 * 16 * 9;
+    QTest::newRow("channels last") << "conv2d_nhwc.gpu"
+                                   << R"([["TENSOR",[1,14,14,16],"float32"],["TENSOR",[3,3,16,32],"float32"],[1,1],[1,1,1,1],[1,1],"float32"])"
+                                   << 2LL * 14 * 14 * 32 * 16 * 9;
+    QTest::newRow("line") << "conv1d_ncw.cuda"
+                          << R"([["TENSOR",[1,16,20],"float32"],["TENSOR",[8,16,3],"float32"],[1],[1,1],[1],"float32"])" << 2LL * 20 * 8 * 16 * 3;
+    QTest::newRow("dense") << "dense_small_batch.gpu"
+                           << R"([["TENSOR",[1,2048],"float32"],["TENSOR",[1000,2048],"float32"],null,"float32"])" << 2LL * 1000 * 2048;
+    QTest::newRow("batched") << "batch_matmul.cuda"
+                             << R"([["TENSOR",[12,128,128],"float32"],["TENSOR",[12,64,128],"float32"],[12,128,64],null,0,1])" << 2LL * 12 * 128 * 128 * 64;
+  }
+  void computationsForGpus() {
+    QFETCH(QString, name);
+    QFETCH(QString, args);
+    QFETCH(qlonglong, flops);
+    const Target gpu = parse_target("cuda:t4").value();
+    const auto r = logged(qPrintable(name), qPrintable(args), "cuda -model=t4");
+    const auto task = api::logged_task(r, gpu);
+    QVERIFY2(task, task ? "" : task.error().text().c_str());
+    QCOMPARE(task->flops, flops);
+    QVERIFY(space::find_template(*task->dag, gpu, r.name));
+    QVERIFY(!api::logged_task(r, Target{}));
   }
 
   void whatCannotBeToldIsRefused() {

@@ -95,7 +95,7 @@ inline schedule::Step random_step(const schedule::Schedule& s, Rng& rng) {
       int conv = stage;
       for (size_t k = 0; k < s.stages().size(); ++k)
         if (s.stages()[k].op.tag == "conv2d") conv = static_cast<int>(k);
-      return WinogradStep{conv, rng.range(2, 4)};
+      return WinogradStep{conv, rng.range(2, 4), rng.uniform(2) == 1};
     }
     case 12: {
       std::vector<int> loops;

@@ -24,8 +24,8 @@ te::DagPtr conv_dag(const std::string& tag, int64_t groups) {
   return std::move(b).finish({b.compute("add", y.shape(), [&](const Indices& i) { return y.at(i) + bias(i[1]); })});
 }
 
-std::string text(const te::Dag& dag) {
-  const AutotvmTask t = autotvm_task(dag);
+std::string text(const te::Dag& dag, const Target& target = {}) {
+  const AutotvmTask t = autotvm_task(dag, target);
   std::string names;
   for (const std::string& name : t.names) names += name + " ";
   return names + dump_json(t.args);
@@ -75,8 +75,9 @@ class AutotvmTaskTest : public QObject {
     te::DagBuilder b;
     const te::Tensor x = b.placeholder("x", {12, 128, 64}, kFloat32), y = b.placeholder("y", {12, 64, 96}, kFloat32);
     const AutotvmTask t = autotvm_task(*std::move(b).finish({b.reduce(
-        "m", {12, 128, 96}, {64}, te::Reducer::sum, [&](const Indices& s, const Indices& r) { return x(s[0], s[1], r[0]) * y(s[0], r[0], s[2]); },
-        "batch_matmul")}));
+                                           "m", {12, 128, 96}, {64}, te::Reducer::sum,
+                                           [&](const Indices& s, const Indices& r) { return x(s[0], s[1], r[0]) * y(s[0], r[0], s[2]); }, "batch_matmul")}),
+                                       Target{});
     const auto same = [&](const char* args) { return same_workload(t, "batch_matmul.x86", Json::parse(args)); };
     QVERIFY(same(R"([["TENSOR",[12,128,64],"float32"],["TENSOR",[12,64,96],"float32"],[12,128,96],"float32",0,0])"));
     QVERIFY(same(R"([["TENSOR",[12,128,64],"float32"],["TENSOR",[12,96,64],"float32"],[12,128,96],null,false,true])"));
@@ -84,6 +85,14 @@ class AutotvmTaskTest : public QObject {
     QVERIFY(!same(R"([["TENSOR",[12,128,64],"float32"],["TENSOR",[12,64,96],"float32"],[12,128,96],"float16",0,0])"));
     for (const char* args : {"[]", "[1]", "[[],[]]", R"([["TENSOR",[12,128,64],"float32"],["TENSOR",[12],"float32"],[],null,0,1])"}) QVERIFY(!same(args));
     QVERIFY(!same_workload(t, "batch_matmul.cuda", t.args));
+  }
+  void gpus_have_names_of_their_own() {
+    const Target gpu = parse_target("cuda:t4").value();
+    const std::string arguments = R"([["TENSOR",[1,8,14,14],"float32"],["TENSOR",[16,8,3,3],"float32"],[2,2],[1,1,1,1],[1,1],"float32"])";
+    QCOMPARE(text(*conv_dag("conv2d", 1), gpu), "conv2d_nchw.cuda conv2d_nchw_winograd.cuda " + arguments);
+    QCOMPARE(text(*conv_dag("grouped_conv2d", 2), gpu),
+             std::string(R"(group_conv2d_nchw.cuda [["TENSOR",[1,8,14,14],"float32"],["TENSOR",[16,4,3,3],"float32"],[2,2],[1,1,1,1],[1,1],2,"float32"])"));
+    QCOMPARE(text(*conv3d_dag(), gpu).substr(0, 18), std::string("conv3d_ncdhw.cuda "));
   }
   void others_have_no_name() {
     te::DagBuilder b;

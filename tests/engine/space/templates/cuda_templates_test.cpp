@@ -65,6 +65,26 @@ te::DagPtr gpu_attention(const Dims& x, const Dims& y) {
   });
 }
 
+/// Data [N, H, W, C], kernel [KH, KW, C, O].
+te::DagPtr gpu_channels_last(const Dims& x, const Dims& w, int64_t stride, int64_t pad) {
+  te::DagBuilder b;
+  const te::Tensor given = b.placeholder("x", x, kFloat32), weight = b.placeholder("w", w, kFloat32, te::Role::constant);
+  te::Tensor data = given;
+  if (pad > 0)
+    data = b.compute(
+        "pad", {x[0], x[1] + 2 * pad, x[2] + 2 * pad, x[3]},
+        [&](const te::Indices& i) {
+          const ir::Expr h = i[1] - pad, v = i[2] - pad;
+          const ir::Expr inside = ir::index(0) <= h && h < ir::index(x[1]) && ir::index(0) <= v && v < ir::index(x[2]);
+          return ir::select(inside, given(i[0], h, v, i[3]), ir::fimm(kFloat32, 0));
+        },
+        "pad");
+  return std::move(b).finish({b.reduce(
+      "y", {x[0], (x[1] + 2 * pad - w[0]) / stride + 1, (x[2] + 2 * pad - w[1]) / stride + 1, w[3]}, {w[0], w[1], w[2]}, te::Reducer::sum,
+      [&](const te::Indices& s, const te::Indices& r) { return data(s[0], s[1] * stride + r[0], s[2] * stride + r[1], r[2]) * weight(r[0], r[1], r[2], s[3]); },
+      "conv2d_nhwc", {{"strides", {stride, stride}}})});
+}
+
 te::DagPtr gpu_transposed(const Dims& x, const Dims& w, const space::testing::Values& attrs) {
   return space::testing::dag_of([&](space::testing::Net& n) {
     const int in = n.input(x), weight = n.weight(w);
@@ -99,6 +119,8 @@ std::vector<GpuCase> gpu_cases() {
       {"conv 5x3", "conv2d_nchw.cuda", gpu_conv({1, 3, 8, 10}, {4, 3, 5, 3}, 1, 0)},
       {"Winograd, relu", "conv2d_nchw_winograd.cuda", gpu_conv({1, 6, 8, 8}, {8, 6, 3, 3}, 1, 1, 1, "conv2d", true)},
       {"Winograd, odd images", "conv2d_nchw_winograd.cuda", gpu_conv({2, 4, 7, 9}, {6, 4, 3, 3}, 1, 0)},
+      {"channels last", "conv2d_nhwc.gpu", gpu_channels_last({1, 6, 9, 16}, {3, 3, 16, 24}, 1, 1)},
+      {"channels last, odd", "conv2d_nhwc.gpu", gpu_channels_last({2, 7, 7, 10}, {3, 2, 10, 7}, 2, 0)},
       {"depthwise", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 12, 8, 8}, {12, 1, 3, 3}, 1, 1, 12)},
       {"depthwise, stride, relu", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 6, 9, 9}, {6, 1, 3, 3}, 2, 1, 6, "conv2d", true)},
       {"volumes", "conv3d_ncdhw.cuda", gpu_conv({1, 3, 4, 5, 6}, {4, 3, 3, 3, 3}, 1, 1, 1, "conv3d")},
@@ -170,6 +192,7 @@ class CudaTemplatesTest : public QObject {
     QCOMPARE(conv(256, 256, 14, 3, 1), 9123840);
     QCOMPARE(conv(512, 512, 7, 3, 1), 844800);
     QCOMPARE(conv(2048, 512, 7, 1, 1), 253440);
+    QCOMPARE(size_of(gpu_channels_last({1, 56, 56, 64}, {3, 3, 64, 64}, 1, 1), "conv2d_nhwc.gpu"), 5184);
     const auto winograd = [](int64_t channels, int64_t hw) { return size_of(layer(channels, channels, hw, 3, 1), "conv2d_nchw_winograd.cuda"); };
     QCOMPARE(winograd(64, 56), 352800);
     QCOMPARE(winograd(128, 28), 576000);
