@@ -83,7 +83,7 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
   // An arrangement that is restored while a view still glides to its place crashes Qt.
   setAnimated(false);
   askQuit = [this] {
-    QMessageBox box(QMessageBox::Question, tr("Tuning is running"), tr("A session is running. What becomes of it?"), QMessageBox::Cancel, this);
+    QMessageBox box(QMessageBox::NoIcon, tr("Tuning is running"), tr("A session is running. What becomes of it?"), QMessageBox::Cancel, this);
     box.setInformativeText(tr("All trials measured so far are stored. In the background the session goes on without a window until it is done."));
     QPushButton* stop = box.addButton(tr("&Stop and quit"), QMessageBox::DestructiveRole);
     QPushButton* background = box.addButton(tr("Finish in the &background"), QMessageBox::AcceptRole);

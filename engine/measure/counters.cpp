@@ -26,11 +26,11 @@ constexpr uint64_t cache_misses(uint64_t cache) { return cache | (uint64_t{PERF_
 constexpr EventRow kEvents[] = {
     {Event::cycles, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
     {Event::instructions, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
-    {Event::l1d_misses, "l1d_misses", PERF_TYPE_HW_CACHE, cache_misses(PERF_COUNT_HW_CACHE_L1D)},
-    {Event::llc_misses, "llc_misses", PERF_TYPE_HW_CACHE, cache_misses(PERF_COUNT_HW_CACHE_LL)},
-    {Event::branch_misses, "branch_misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES},
-    {Event::task_clock, "task_clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
-    {Event::page_faults, "page_faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+    {Event::l1d_misses, "L1 misses", PERF_TYPE_HW_CACHE, cache_misses(PERF_COUNT_HW_CACHE_L1D)},
+    {Event::llc_misses, "last-level cache misses", PERF_TYPE_HW_CACHE, cache_misses(PERF_COUNT_HW_CACHE_LL)},
+    {Event::branch_misses, "mispredicted branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES},
+    {Event::task_clock, "task clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
+    {Event::page_faults, "page faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
 };
 
 const EventRow& row(Event event) { return kEvents[static_cast<size_t>(event)]; }

@@ -12,7 +12,7 @@ namespace tw::measure {
 enum class Event { cycles, instructions, l1d_misses, llc_misses, branch_misses, task_clock, page_faults };
 inline constexpr Event kAllEvents[] = {Event::cycles,        Event::instructions, Event::l1d_misses, Event::llc_misses,
                                        Event::branch_misses, Event::task_clock,   Event::page_faults};
-const char* event_name(Event event);
+const char* event_name(Event event);  ///< for people
 
 struct EventCount {
   Event event = Event::cycles;

@@ -31,9 +31,10 @@ inline void ownHome(const QString& name, const QString& folder) {
 }
 
 /// The window on a workspace, shown.
-inline std::unique_ptr<MainWindow> openWindow(Engine& engine, const QString& database) {
+/// Closing it stops a session, unless it `asks` as it does for people.
+inline std::unique_ptr<MainWindow> openWindow(Engine& engine, const QString& database, bool asks = false) {
   auto window = std::make_unique<MainWindow>(engine);
-  window->askQuit = [] { return MainWindow::QuitChoice::stop; };
+  if (!asks) window->askQuit = [] { return MainWindow::QuitChoice::stop; };
   QSignalSpy opened(&window->workspace(), &Workspace::opened);
   window->openWorkspace(database);
   window->show();

@@ -284,7 +284,7 @@ int photograph(const QString& folder, const QStringList& arguments) {
   const auto stage = [&](const char* state, Engine& engine, const std::function<void(MainWindow&)>& prepare, int settle, const Dialogs& dialogs = {}) {
     if (!wanted(state)) return;
     QSettings().clear();
-    const auto window = fixture::openWindow(engine, home.filePath(QLatin1String(state) + QStringLiteral(".twdb")));
+    const auto window = fixture::openWindow(engine, home.filePath(QLatin1String(state) + QStringLiteral(".twdb")), true);
     window->resize(size.value(0).toInt(), size.value(1).toInt());
     window->resetLayout();
     prepare(*window);

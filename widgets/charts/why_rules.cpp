@@ -151,7 +151,11 @@ void addCounts(const WhyFacts& f, std::vector<WhyRule>& rules) {
     rules.push_back({WhyRule::Kind::neutral,
                      RuleTexts::tr("%1 branches in 1000 instructions are mispredicted.").arg(numberText(1000 * c.branchMisses / c.instructions, 3)),
                      RuleTexts::tr("%1 mispredictions ÷ %2 instructions").arg(numberText(c.branchMisses, 3), numberText(c.instructions, 3))});
-  if (!c.missing.isEmpty()) rules.push_back({WhyRule::Kind::neutral, RuleTexts::tr("Not everything could be counted in the processor."), c.missing});
+  if (!c.missing.isEmpty())
+    rules.push_back({WhyRule::Kind::neutral,
+                     c.instructions > 0 ? RuleTexts::tr("Not everything could be counted in the processor.")
+                                        : RuleTexts::tr("The processor's counters cannot be read here."),
+                     c.missing});
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 
 #include "widgets/ir/code_pane.h"
 #include "widgets/theme/theme.h"
+#include "widgets/common/elided_label.h"
 
 namespace tw::widgets {
 
@@ -45,7 +46,7 @@ CodeView::CodeView(QWidget* parent) : QWidget(parent), m_splitter(new QSplitter(
     connect(button, &QToolButton::clicked, this, [this, column](bool checked) { setColumnVisible(column, checked); });
     connect(pane, &CodePane::lineActivated, this, [this, column](int line) { Q_EMIT placeActivated({formOf(column), line}); });
   }
-  m_title = new QLabel(this);
+  m_title = new ElidedLabel(this);
   m_title->setTextFormat(Qt::PlainText);
   m_title->setForegroundRole(QPalette::PlaceholderText);
   m_title->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);

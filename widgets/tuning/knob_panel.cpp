@@ -32,7 +32,7 @@ KnobPanel::KnobPanel(QWidget* parent) : QWidget(parent) {
   m_indexEdit->setObjectName(QStringLiteral("edit.space.index"));
   m_indexEdit->setAccessibleName(tr("Index of the point in the configuration space"));
   m_indexEdit->setValidator(new QRegularExpressionValidator(QRegularExpression(QStringLiteral("[0-9]{1,18}")), m_indexEdit));
-  m_indexEdit->setPlaceholderText(tr("the code is that of no point"));
+  m_indexEdit->setPlaceholderText(tr("none"));
   caption->setBuddy(m_indexEdit);
   line->addWidget(caption);
   line->addWidget(m_indexEdit, 1);
