@@ -217,6 +217,24 @@ class MainJob(CliCase):
         self.assertEqual((done["stored"], done["skipped"], done["skipped_by_reason"]), (report["trials"], 0, {}))
         self.assertEqual([b["best_s"] for b in tw_json("records", "best", "--db", other)["best"]], [b["best_s"] for b in best])
 
+    def test_recorded_trials_are_replayed(self):
+        db, other = self.path("t.db"), self.path("replay.db")
+        report = tw_json("tune", self.model, "--trials-per-task", "4", "--finalists", "0", "--db", db)
+        self.assertFalse(report["replayed"])
+        again = tw_json("tune", self.model, "--trials-per-task", "9", "--finalists", "0", "--tuner", "genetic", "--device", f"recorded:{db}", "--db", other)
+        self.assertTrue(again["replayed"])
+        self.assertFalse(again["simulated"])
+        self.assertEqual(again["trials"], report["trials"])  # every recorded trial once, and nothing else
+        self.assertEqual([(t["best_s"], t["default_s"]) for t in again["tasks"]], [(t["best_s"], t["default_s"]) for t in report["tasks"]])
+        self.assertIn("not measured", tw("tune", self.model, "--trials", "2", "--device", f"recorded:{db}", "--db", other, check=0)[1])
+        self.assert_sentence(3, "tune", self.model, "--trials", "1", "--device", "recorded:" + self.path("none.db"), "--db", other, has="none.db")
+        empty = self.path("empty.db")
+        tw("tune", self.model, "--task", "dense", "--trials", "1", "--db", empty, check=0)
+        with sqlite3.connect(empty) as c:
+            c.execute("delete from sample")
+            c.execute("delete from trial")
+        self.assert_sentence(3, "tune", self.model, "--trials", "1", "--device", "recorded:" + empty, "--db", other, has="empty.db")
+
     def test_a_log_gives_the_same_kernels(self):
         """What `tw tune --log` wrote makes the same network as the database that it was written beside."""
         db, log, other = self.path("t.db"), self.path("log.json"), self.path("other.db")
