@@ -68,9 +68,7 @@ void measure_cpu(const char* name, const te::DagPtr& dag, const Target& target, 
               lower_s / n * 1e3, n / (apply_s + lower_s), build_s / n * 1e3, n / (apply_s + lower_s + build_s));
 }
 
-void measure_gpu(const char* name, const te::DagPtr& dag, const Target& target, int count) {
-  const space::Template* t = space::find_template(*dag, target);
-  if (!t) return static_cast<void>(std::fprintf(stderr, "%s has no template on %s\n", name, target.str().c_str()));
+void measure_gpu(const space::Template* t, const te::DagPtr& dag, const Target& target, int count) {
   const space::ConfigSpace space = t->space(*dag, target);
   Rng rng(1);
   double apply_s = 0, lower_s = 0, limits_s = 0, text_s = 0, compile_s = 0;
@@ -98,8 +96,8 @@ void measure_gpu(const char* name, const te::DagPtr& dag, const Target& target, 
     ++compiled;
   }
   const double n = done;
-  std::printf("%-8s %4d candidates on %s, %d refused  steps %.2f ms  lowering %.2f ms  limits %.3f ms  text %.2f ms  all %.0f candidates/s/core", name, done,
-              target.gpu->name.c_str(), refused, apply_s / n * 1e3, lower_s / n * 1e3, limits_s / n * 1e3, text_s / n * 1e3,
+  std::printf("%-26s %4d candidates on %s, %d refused  steps %.2f ms  lowering %.2f ms  limits %.3f ms  text %.2f ms  all %.0f candidates/s/core", t->name,
+              done, target.gpu->name.c_str(), refused, apply_s / n * 1e3, lower_s / n * 1e3, limits_s / n * 1e3, text_s / n * 1e3,
               n / (apply_s + lower_s + limits_s + text_s));
   if (compiled > 0) std::printf("  NVRTC %.0f ms", compile_s / compiled * 1e3);
   std::printf("\n");
@@ -126,7 +124,7 @@ int main(int argc, char** argv) {
   measure_cpu("dense", dense_dag(1024), target, count);
   measure_cpu("conv2d", conv_dag(), target, count);
   const Target gpu = bench::need(parse_target(options.text("gpu", "cuda:a100")));
-  measure_gpu("dense", dense_dag(1024), gpu, count);
-  measure_gpu("conv2d", conv_dag(), gpu, count);
+  for (const te::DagPtr& dag : {dense_dag(1024), conv_dag()})
+    for (const space::Template* t : space::alternatives(*dag, gpu)) measure_gpu(t, dag, gpu, count);
   measure_race_check(gpu);
 }
