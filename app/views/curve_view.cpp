@@ -24,6 +24,8 @@
 namespace tw::app {
 namespace {
 constexpr int kSlices = 60, kRefreshMs = 2000;
+/// Trials arrive in batches of 33 ms; a picture is drawn of every second or third, since drawing is most of what a window does then.
+constexpr int kGrowthMs = 80;
 }
 
 CurveView::CurveView(Services& services, QWidget* parent)
@@ -50,7 +52,12 @@ CurveView::CurveView(Services& services, QWidget* parent)
   connect(&services.trials, &TrialService::storeChanged, this, &CurveView::showStore);
   connect(&services.workspace, &Workspace::sessionsChanged, this,
           [this] { m_chart->setTimes(widgets::timeKind(m_services.workspace.sessions(), m_services.hub.session())); });
-  connect(&services.trials, &TrialService::storeGrew, this, &CurveView::showGrowth);
+  m_growth.setSingleShot(true);
+  m_growth.setInterval(kGrowthMs);
+  connect(&m_growth, &QTimer::timeout, this, &CurveView::showGrowth);
+  connect(&services.trials, &TrialService::storeGrew, this, [this] {
+    if (!m_growth.isActive()) m_growth.start();
+  });
   connect(&services.tasks, &TaskBoard::changed, this, [this](const std::vector<int>& tasks) {
     if (std::find(tasks.begin(), tasks.end(), m_services.hub.task()) != tasks.end())
       m_chart->setDefaultSeconds(m_services.tasks.defaultSeconds(m_services.hub.task()));

@@ -54,7 +54,7 @@ class CurveView : public QWidget {
   QStackedWidget* m_pages;
   QComboBox *m_page = nullptr, *m_x = nullptr, *m_unit = nullptr;
   QLabel* m_summary = nullptr;
-  QTimer m_refresh;
+  QTimer m_refresh, m_growth;
   LatestJob m_activityJob, m_predictionJob;
 };
 
