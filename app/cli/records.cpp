@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tw records`: trials in and out of a database as AutoTVM's JSON lines.
 #include <algorithm>
+#include <atomic>
 #include <map>
+#include <mutex>
+#include <thread>
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/host.h"
+#include "app/cli/progress.h"
 #include "app/cli/table.h"
 #include "app/cli/tuning.h"
 #include "app/logs/import_log.h"
@@ -115,6 +119,35 @@ std::string registers_text(const std::vector<codegen::KernelResources>& kernels)
   return fmt::format("{}", fmt::join(parts, " / "));
 }
 
+/// The best kernel of a task for a GPU.
+struct BestKernel {
+  db::TaskRow row;
+  records::Task task;
+  std::vector<schedule::Step> steps;
+};
+
+/// Checks on as many threads as there are processors, in the order of the kernels. Of those not begun when it was stopped there is an error.
+std::vector<Expected<api::GpuCheck>> check_kernels(const std::vector<BestKernel>& kernels, const api::GpuCheckOptions& options) {
+  std::vector<Expected<api::GpuCheck>> checks(kernels.size(), Error(ErrorCode::cancelled, "Cancelled"));
+  Progress progress("Checking", static_cast<int64_t>(kernels.size()));
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  int64_t done = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < kernels.size() && !options.stop.stop_requested(); i = next++) {
+      checks[i] = api::check_gpu_kernel(kernels[i].task, kernels[i].steps, options);
+      const std::lock_guard lock(mutex);
+      progress.update(++done, kernels[i].row.name);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (size_t t = 1; t < std::min<size_t>(kernels.size(), std::max(1u, std::thread::hardware_concurrency())); ++t) threads.emplace_back(work);
+  work();
+  for (std::thread& t : threads) t.join();
+  progress.finish();
+  return checks;
+}
+
 /// The best trial of every task for a GPU, looked at without one.
 int check_records(const RecordsArguments& o) {
   auto db = db::Database::open(o.db, db::Mode::read_only);
@@ -131,18 +164,23 @@ int check_records(const RecordsArguments& o) {
   Table table(titles);
   Json list = Json::array();
   int wrong = 0, others = 0;
+  std::vector<BestKernel> kernels;
   for (const db::TaskRow& row : *rows) {
     if (!matches(row, o.filters) || row.dag_text.empty()) continue;
     const auto best = (*db)->best(row.key);
     if (!best) return fail(best.error());
     if (!*best) continue;
-    const auto task = task_of(row);
+    auto task = task_of(row);
     if (!task) return fail(task.error());
-    if (!task->target.gpu) {
+    if (task->target.gpu)
+      kernels.push_back({row, std::move(*task), (*best)->candidate.steps});
+    else
       ++others;
-      continue;
-    }
-    const auto check = api::check_gpu_kernel(*task, (*best)->candidate.steps, options);
+  }
+  const std::vector<Expected<api::GpuCheck>> checks = check_kernels(kernels, options);
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const db::TaskRow& row = kernels[k].row;
+    const Expected<api::GpuCheck>& check = checks[k];
     if (!check && check.error().code == ErrorCode::cancelled) return kCancelled;
     wrong += !check;
     const std::string verdict = !check ? "failed" : check->not_run.empty() ? "passed" : "not run";

@@ -12,7 +12,7 @@ struct GpuCheckOptions {
   uint64_t seed = 1;                ///< of inputs and of which blocks and elements
   int elements = 256;               ///< of each block's results that are compared
   std::vector<int> capabilities;    ///< the machine code that is made, such as 80 and 90; needs NVRTC
-  int64_t most_flops = 50'000'000;  ///< of a kernel in several launches: running one takes the interpreter some 0.1 us
+  int64_t most_flops = 1'000'000'000;  ///< of a kernel in several launches, which is run whole: some 0.1 us an operation
   StopToken stop = {};
 };
 
