@@ -31,6 +31,7 @@ CodePane::CodePane(CodeLanguage language, const QString& title, QWidget* parent)
   box->setSpacing(1);
   m_title->setContentsMargins(6, 1, 6, 1);
   m_title->setTextFormat(Qt::PlainText);
+  m_placeholder->setObjectName(QStringLiteral("label.code.placeholder"));
   m_placeholder->setTextFormat(Qt::PlainText);
   m_placeholder->setWordWrap(true);
   m_placeholder->setAlignment(Qt::AlignTop | Qt::AlignLeft);
@@ -219,6 +220,8 @@ void CodePane::setPlaceholder(const QString& text) {
   m_editor->hide();
   m_placeholder->show();
 }
+
+bool CodePane::showsPlaceholder() const { return !m_placeholder->isHidden(); }
 
 void CodePane::setLinkedLines(const std::vector<int>& lines, bool reveal) {
   m_editor->markerDeleteAll(kLinkMarker);

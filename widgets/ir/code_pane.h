@@ -35,6 +35,7 @@ class CodePane : public QWidget, public Tabular {
   bool stepChange(bool forward);
   /// Shown in place of the text, such as a reason why there is none.
   void setPlaceholder(const QString& text);
+  bool showsPlaceholder() const;
   /// Puts a band under these lines (0-based) and scrolls to the first if none is visible.
   void setLinkedLines(const std::vector<int>& lines, bool reveal);
   const std::vector<int>& linkedLines() const { return m_linked; }

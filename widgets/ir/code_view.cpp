@@ -14,9 +14,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "widgets/common/elided_label.h"
 #include "widgets/ir/code_pane.h"
 #include "widgets/theme/theme.h"
-#include "widgets/common/elided_label.h"
 
 namespace tw::widgets {
 
@@ -129,7 +129,11 @@ void CodeView::stepChange(bool forward) {
   }
 }
 
-void CodeView::setBusy(const QString& what) { m_title->setText(what); }
+void CodeView::setBusy(const QString& what) {
+  m_title->setText(what);
+  for (CodePane* pane : m_panes)
+    if (pane->showsPlaceholder()) pane->setPlaceholder(what);
+}
 
 void CodeView::updateTexts() {
   showTitle();

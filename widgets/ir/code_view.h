@@ -53,7 +53,7 @@ class CodeView : public QWidget {
   void stepChange(bool forward);
   /// A widget at the end of the row of columns.
   void addToBar(QWidget* widget);
-  /// Dims the listings while others are made.
+  /// Says that other listings are being made: in the title, and where there is nothing to show yet.
   void setBusy(const QString& what);
   void setColumnVisible(Column column, bool visible);
   bool isColumnVisible(Column column) const;

@@ -259,6 +259,18 @@ class CodeViewTest : public QObject {
     QCOMPARE(style(ptx, "\tld.global.f32 %f1, [%rd2];", 16), int(CodeLexer::Name));
   }
 
+  void emptyColumnsSayWhatIsAwaited() {
+    CodeView view;
+    view.showListing(CodeListing());
+    view.setBusy(QStringLiteral("Lowering…"));
+    const auto* label = view.pane(CodeView::Tir)->findChild<QLabel*>(QStringLiteral("label.code.placeholder"));
+    QVERIFY(label && label->text() == QStringLiteral("Lowering…") && view.pane(CodeView::Tir)->showsPlaceholder());
+    view.showListing(listing());
+    QVERIFY(!view.pane(CodeView::Tir)->showsPlaceholder());
+    view.setBusy(QStringLiteral("Lowering…"));
+    QCOMPARE(view.pane(CodeView::Tir)->text(), listing().tir);  // what was there stays until it is replaced
+  }
+
   void columnsOfGpuCodeAreCalledSo() {
     CodeView view;
     CodeListing gpu = listing();
