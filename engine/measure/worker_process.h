@@ -14,7 +14,7 @@ namespace tw::measure {
 
 /// The descriptor on which a worker finds its end of the channel.
 inline constexpr int kChannelFd = 3;
-inline constexpr int kProtocolVersion = 2;
+inline constexpr int kProtocolVersion = 3;
 /// How long a worker may take to say hello, and a candidate to be loaded: limits of their own, so that a busy machine is not taken for a slow kernel.
 inline constexpr double kStartupSeconds = 30;
 /// Exit code of a process that ran out of memory and could still say so.
