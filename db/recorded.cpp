@@ -13,6 +13,12 @@ bool is_replay(const SessionRow& session) {
   return device != session.options.end() && device->is_string() && device->get_ref<const std::string&>().starts_with(records::kRecordedDevice);
 }
 
+bool is_simulated(const SessionRow& session) {
+  const auto device = session.options.find("device");
+  if (device != session.options.end() && device->is_string()) return device->get_ref<const std::string&>().starts_with("sim:");
+  return session.target.starts_with("cuda");
+}
+
 Expected<std::shared_ptr<records::RecordedTrials>> recorded_trials(Database& db, const std::vector<std::string>& task_keys) {
   std::set<SessionId> replays;
   TW_TRY(const auto sessions, db.sessions());

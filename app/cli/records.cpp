@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "app/cli/command.h"
@@ -13,6 +14,7 @@
 #include "app/cli/table.h"
 #include "app/cli/tuning.h"
 #include "app/logs/import_log.h"
+#include "db/recorded.h"
 #include "engine/api/gpu_check.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
@@ -49,6 +51,12 @@ Expected<void> put_lines(const std::string& path, const std::string& lines) {
 
 Expected<void> export_lines(db::Database& db, const RecordsArguments& o, int64_t& count) {
   TW_TRY(const auto rows, db.tasks());
+  TW_TRY(const auto sessions, db.sessions());
+  std::set<SessionId> replays, simulated;
+  for (const db::SessionRow& s : sessions) {
+    if (db::is_replay(s)) replays.insert(s.id);
+    if (db::is_simulated(s)) simulated.insert(s.id);
+  }
   std::string lines;
   for (const db::TaskRow& row : rows) {
     if (!matches(row, o.filters)) continue;
@@ -57,8 +65,10 @@ Expected<void> export_lines(db::Database& db, const RecordsArguments& o, int64_t
       continue;
     }
     TW_TRY(const records::Task task, task_of(row));
-    TW_TRY(const auto trials, db.trials(o.session > 0 ? std::optional(SessionId{o.session}) : std::nullopt, row.id, {}, -1, true));
-    if (!trials.empty()) lines += records::simulated_comment(task);
+    TW_TRY(auto trials, db.trials(o.session > 0 ? std::optional(SessionId{o.session}) : std::nullopt, row.id, {}, -1, true));
+    if (o.session == 0) std::erase_if(trials, [&](const db::TrialRow& t) { return replays.contains(t.session); });  // they are there once already
+    if (std::any_of(trials.begin(), trials.end(), [&](const db::TrialRow& t) { return simulated.contains(t.session); }))
+      lines += records::simulated_comment(task);
     for (const db::TrialRow& t : trials) lines += records::autotvm_line(records::to_autotvm(task, t.record)) + "\n";
     count += static_cast<int64_t>(trials.size());
   }
@@ -79,6 +89,8 @@ int best_records(const RecordsArguments& o) {
   if (!db) return fail_input(db.error());
   const auto rows = (*db)->tasks();
   if (!rows) return fail(rows.error());
+  const auto sessions = (*db)->sessions();
+  if (!sessions) return fail(sessions.error());
   std::string lines;
   Json list = Json::array();
   Table table({"task", "key", ">best", ">rate", "space", ">point"});
@@ -93,7 +105,10 @@ int best_records(const RecordsArguments& o) {
     if (!row.dag_text.empty()) {
       const auto task = task_of(row);
       if (!task) return fail(task.error());
-      lines += records::simulated_comment(*task) + records::autotvm_line(records::to_autotvm(*task, record)) + "\n";
+      const bool simulated =
+          std::any_of(sessions->begin(), sessions->end(), [&](const db::SessionRow& s) { return s.target == row.target && db::is_simulated(s); });
+      if (simulated) lines += records::simulated_comment(*task);
+      lines += records::autotvm_line(records::to_autotvm(*task, record)) + "\n";
     }
     list.push_back({{"task", row.name},
                     {"key", row.key},

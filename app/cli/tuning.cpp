@@ -212,7 +212,7 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
   const auto database = db::session_sink(db, stored.session);
   std::unique_ptr<records::RecordSink> log, both;
   if (!request.log_path.empty()) {
-    TW_TRY(log, records::autotvm_log_sink(request.log_path));
+    TW_TRY(log, records::autotvm_log_sink(request.log_path, measure::is_simulated(request.device)));
     both = records::tee_sink(*database, *log);
   }
   Monitor monitor(result.tasks, stored.resumed);

@@ -69,11 +69,13 @@ class Reader {
 
 class LogSink : public RecordSink {
  public:
-  explicit LogSink(LineAppender appender) : appender_(std::move(appender)) {}
+  LogSink(LineAppender appender, bool simulated) : appender_(std::move(appender)), simulated_(simulated) {}
 
   Expected<void> store(const Task& task, const std::vector<Record>& records) override {
-    if (const std::string comment = simulated_comment(task); !comment.empty() && announced_.insert(task.key).second)
+    if (simulated_ && announced_.insert(task.key).second) {
+      const std::string comment = simulated_comment(task);
       TW_CHECK(appender_.append(comment.substr(0, comment.size() - 1)));
+    }
     for (const Record& record : records) TW_CHECK(appender_.append(autotvm_line(to_autotvm(task, record))));
     return appender_.sync();
   }
@@ -91,6 +93,7 @@ class LogSink : public RecordSink {
 
  private:
   LineAppender appender_;
+  const bool simulated_;
   std::set<std::string> announced_;  ///< tasks whose times are simulated and said to be
 };
 
@@ -127,14 +130,13 @@ Expected<AutotvmLog> read_autotvm_file(const std::string& path) {
 }
 
 std::string simulated_comment(const Task& task) {
-  return task.target.gpu ? fmt::format("# {} for {}: the times of the lines with this workload are simulated, not measured\n", printable(task.name),
-                                       task.target.gpu->description)
-                         : "";
+  return fmt::format("# {} for {}: the times of the lines with this workload are simulated, not measured\n", printable(task.name),
+                     task.target.gpu ? task.target.gpu->description : task.target.str());
 }
 
-Expected<std::unique_ptr<RecordSink>> autotvm_log_sink(const std::string& path) {
+Expected<std::unique_ptr<RecordSink>> autotvm_log_sink(const std::string& path, bool simulated) {
   TW_TRY(LineAppender appender, LineAppender::open(path));
-  return std::unique_ptr<RecordSink>(std::make_unique<LogSink>(std::move(appender)));
+  return std::unique_ptr<RecordSink>(std::make_unique<LogSink>(std::move(appender), simulated));
 }
 
 std::unique_ptr<RecordSink> tee_sink(RecordSink& first, RecordSink& second) { return std::make_unique<TeeSink>(first, second); }

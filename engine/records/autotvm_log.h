@@ -21,12 +21,11 @@ AutotvmLog read_autotvm(std::string_view text);
 /// Errors: not_found, io_error.
 Expected<AutotvmLog> read_autotvm_file(const std::string& path);
 
-/// The comment before the first line of a task whose times are simulated (those for GPUs), with its newline; empty for others. Readers of such logs skip
-/// comments.
+/// The comment before the first line of a task whose times are simulated, with its newline. Readers of such logs skip comments.
 std::string simulated_comment(const Task& task);
 
-/// Appends each stored batch to a log file, one line per trial. Errors of opening: io_error, not_found.
-Expected<std::unique_ptr<RecordSink>> autotvm_log_sink(const std::string& path);
+/// Appends each stored batch to a log file, one line per trial; `simulated`: with that comment. Errors of opening: io_error, not_found.
+Expected<std::unique_ptr<RecordSink>> autotvm_log_sink(const std::string& path, bool simulated = false);
 
 /// Stores into both, first into `first`; its error keeps the records from `second`.
 std::unique_ptr<RecordSink> tee_sink(RecordSink& first, RecordSink& second);

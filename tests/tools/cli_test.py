@@ -227,6 +227,7 @@ class MainJob(CliCase):
         self.assertEqual(again["trials"], report["trials"])  # every recorded trial once, and nothing else
         self.assertEqual([(t["best_s"], t["default_s"]) for t in again["tasks"]], [(t["best_s"], t["default_s"]) for t in report["tasks"]])
         self.assertIn("not measured", tw("tune", self.model, "--trials", "2", "--device", f"recorded:{db}", "--db", other, check=0)[1])
+        self.assertEqual(tw("records", "export", "--db", other, check=0)[1], "")  # the trials are in the other workspace once already
         self.assert_sentence(3, "tune", self.model, "--trials", "1", "--device", "recorded:" + self.path("none.db"), "--db", other, has="none.db")
         empty = self.path("empty.db")
         tw("tune", self.model, "--task", "dense", "--trials", "1", "--db", empty, check=0)
