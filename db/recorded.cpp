@@ -14,8 +14,9 @@ bool is_replay(const SessionRow& session) {
 }
 
 bool is_simulated(const SessionRow& session) {
-  const auto device = session.options.find("device");
-  if (device != session.options.end() && device->is_string()) return device->get_ref<const std::string&>().starts_with("sim:");
+  for (const Json* json : {&session.options, &session.host})
+    if (json->is_object() && json->contains("device") && (*json)["device"].is_string())
+      return (*json)["device"].get_ref<const std::string&>().starts_with("sim:");
   return session.target.starts_with("cuda");
 }
 

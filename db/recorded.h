@@ -14,7 +14,7 @@ Expected<std::shared_ptr<records::RecordedTrials>> recorded_trials(Database& db,
 
 /// Whether a session's times are those of recorded trials, not measured anew.
 bool is_replay(const SessionRow& session);
-/// Whether they are of a formula: by the device that the session names, or, of one that names none, because its target is a GPU.
+/// Whether they are of a formula: by the device that the session or its host names, or, where neither does, because its target is a GPU.
 bool is_simulated(const SessionRow& session);
 
 }  // namespace tw::db

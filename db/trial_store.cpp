@@ -288,13 +288,17 @@ Expected<Activity> Database::activity(SessionId session, int slices) {
 
 Expected<std::optional<records::Record>> Database::best(const std::string& task_key) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<records::Record>> {
-    for (const int verified : {1, 0}) {  // as a literal, so that the index of verified trials serves
+    // Measured before simulated, verified before others; as literals, so that the index of verified trials serves.
+    for (const auto& [verified, simulated] : {std::pair(1, 0), {0, 0}, {1, 1}, {0, 1}}) {
       SQLite::Statement q(
           c, fmt::format("SELECT {}, {}, sample.data, session.id, session.tuner, number FROM trial JOIN sample ON sample.trial_id = trial.id "
                          "JOIN session ON session.id = session_id "
                          "WHERE task_id = (SELECT id FROM task WHERE key = ?) AND status = 'ok' AND verified = {} AND censored = 0 AND seconds IS NOT NULL "
-                         "AND coalesce(final_s, seconds) < 9e999 ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 1",
-                         kRecordColumns, kFinalColumns, verified));
+                         "AND coalesce(final_s, seconds) < 9e999 "
+                         "AND session_id {} IN (SELECT id FROM session WHERE "
+                         "coalesce(json_extract(options_json, '$.device'), json_extract(host_json, '$.device')) LIKE 'sim:%') "
+                         "ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 1",
+                         kRecordColumns, kFinalColumns, verified, simulated ? "" : "NOT"));
       q.bind(1, task_key);
       if (!q.executeStep()) continue;
       TW_TRY(records::Record record, read_record(q, 0));

@@ -147,6 +147,17 @@ class DatabaseTest : public QObject {
     VERIFY_OK(w_.db->put_finals(w_.session, w_.task_id, trials));
     QCOMPARE((*w_.db->best(w_.task.key))->candidate.space, std::string("space"));
   }
+  /// What a formula promises does not beat what was measured, wherever the device is named.
+  void measured_trials_are_best_before_simulated_ones() {
+    const std::string target = w_.task.target.str();
+    const SessionId simulated = *w_.db->begin_session(w_.model, "random", target, Json{{"device", "sim:a100"}}, Json::object());
+    const SessionId in_window = *w_.db->begin_session(w_.model, "random", target, Json::object(), Json{{"device", "sim:a100"}});
+    VERIFY_OK(w_.db->put_trials(simulated, w_.task_id, {trial(w_.task, 1, 1e-5)}));
+    VERIFY_OK(w_.db->put_trials(in_window, w_.task_id, {trial(w_.task, 2, 2e-5)}));
+    QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 1);
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 3, 1e-3)}));
+    QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 3);
+  }
   void finals_decide_which_trial_is_best() {
     std::vector<records::Record> trials = {trial(w_.task, -1, 4e-3), trial(w_.task, 1, 1e-3), trial(w_.task, 2, 1.05e-3), trial(w_.task, 3, 1.2e-3)};
     VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, trials));

@@ -12,20 +12,11 @@ struct KindTexts {
   Q_DECLARE_TR_FUNCTIONS(TimeKind)
 };
 
-std::string deviceOf(const Json& json) {
-  const auto device = json.is_object() ? json.find("device") : json.end();
-  return device != json.end() && device->is_string() ? device->get<std::string>() : std::string();
-}
-
 }  // namespace
 
 TimeKind timeKind(const db::SessionRow& session) {
   if (db::is_replay(session)) return TimeKind::replayed;
-  std::string device = deviceOf(session.options);
-  if (device.empty()) device = deviceOf(session.host);
-  if (!device.empty()) return device.starts_with("sim:") ? TimeKind::simulated : TimeKind::measured;
-  const auto target = parse_target(session.target);
-  return target && target->gpu ? TimeKind::simulated : TimeKind::measured;
+  return db::is_simulated(session) ? TimeKind::simulated : TimeKind::measured;
 }
 
 TimeKind timeKind(const std::vector<db::SessionRow>& sessions, SessionId id) {
