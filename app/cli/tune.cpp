@@ -101,7 +101,8 @@ void add_tune(Subcommand app, Run& run) {
   sub.flag("--resume", o->resume, "Go on with the last session of the same model, tuner, target and seed; its trials count");
   sub.option("--log", o->log, "Also append AutoTVM's JSON lines to this file");
   sub.option("--device", o->device,
-             "What measures: local; sim: and the name of a GPU, such as sim:a100, for times from a formula; recorded: and a workspace, to replay its trials")
+             "What measures: local; cuda:0 and so on, a GPU of this machine; sim: and the name of a GPU, such as sim:a100, for times from a formula; recorded: "
+             "and a workspace, to replay its trials")
       .show_default();
   sub.option("--task", o->filters, "Only tasks whose name contains this or whose key begins with it; may be repeated");
   sub.option("--jobs", o->workers.jobs, "Candidates built at once; 0: one per processor").range(0, 4096);

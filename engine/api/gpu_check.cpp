@@ -66,7 +66,9 @@ class Checker {
     TW_TRY(const codegen::CudaSource source, codegen::cuda_source(func_));
     for (const int capability : options_.capabilities) {
       TW_TRY(codegen::CudaBinary binary, codegen::nvrtc_compile(source.text, capability));
-      result_.resources.push_back(std::move(binary.kernels));
+      std::vector<codegen::KernelResources>& in_order = result_.resources.emplace_back();
+      for (const codegen::CudaKernel& k : source.kernels)
+        if (const auto* r = codegen::find_resources(binary.kernels, k.name)) in_order.push_back(*r);
     }
     return std::move(result_);
   }

@@ -22,7 +22,7 @@ struct GpuCheck {
   std::string not_run;   ///< why no block was run; empty if some were
   int64_t elements = 0;  ///< compared with the interpreter of tensor expressions
   double max_rel_error = 0;
-  std::vector<std::vector<codegen::KernelResources>> resources;  ///< per capability
+  std::vector<std::vector<codegen::KernelResources>> resources;  ///< per capability, in the order of the launches
 };
 
 /// Runs some blocks of a GPU's kernel at its full size in the interpreter, thread by thread, which finds races, threads that part before a barrier, and reads

@@ -59,15 +59,17 @@ Expected<CurrentTask> read_task(const Json& header) {
 
 /// CUDA C++ and machine code, refused where no block of it would fit on a multiprocessor.
 Built build_for_gpu(const tir::Func& func, const target::Gpu& gpu, const Json& signature) {
-  const auto fail = [](const Error& e) { return Built{Status::build_fail, e.text(), {}, {}}; };
+  // A machine without the compiler is not the candidate's fault.
+  const auto fail = [](const Error& e) { return Built{e.code == ErrorCode::not_found ? Status::infra : Status::build_fail, e.text(), {}, {}}; };
   if (const auto legal = simulate::check_launches(func, gpu); !legal) return fail(legal.error());
   auto function = codegen::gpu_function(func);
   if (!function) return fail(function.error());
   const auto kernels = codegen::add_image(*function, gpu.capability);
   if (!kernels) return fail(kernels.error());
-  for (size_t i = 0; i < kernels->size() && i < function->launches.size(); ++i) {
-    const runtime::GpuLaunch& l = function->launches[i];
-    const auto& k = (*kernels)[i];
+  for (const runtime::GpuLaunch& l : function->launches) {
+    const codegen::KernelResources* found = codegen::find_resources(*kernels, l.kernel);
+    if (!found) return fail(Error(ErrorCode::not_found, fmt::format("Expected NVRTC to name what '{}' takes, found nothing in its log", l.kernel)));
+    const codegen::KernelResources& k = *found;
     const auto threads = static_cast<int>(l.block[0] * l.block[1] * l.block[2]);
     if (target::occupancy(gpu.capability, threads, k.registers, k.shared_bytes + l.dynamic_shared_bytes).blocks == 0)
       return fail(

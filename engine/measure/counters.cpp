@@ -21,7 +21,9 @@ struct EventRow {
   uint64_t config;
 };
 
-constexpr uint64_t cache_misses(uint64_t cache) { return cache | (uint64_t{PERF_COUNT_HW_CACHE_OP_READ} << 8) | (uint64_t{PERF_COUNT_HW_CACHE_RESULT_MISS} << 16); }
+constexpr uint64_t cache_misses(uint64_t cache) {
+  return cache | (uint64_t{PERF_COUNT_HW_CACHE_OP_READ} << 8) | (uint64_t{PERF_COUNT_HW_CACHE_RESULT_MISS} << 16);
+}
 
 constexpr EventRow kEvents[] = {
     {Event::cycles, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
@@ -53,7 +55,8 @@ std::string why_not(int error) {
     std::ifstream setting("/proc/sys/kernel/perf_event_paranoid");
     std::string level;
     setting >> level;
-    return level.empty() ? "the kernel does not permit it" : fmt::format("the kernel does not permit it: perf_event_paranoid is {}, 2 or less is needed", level);
+    return level.empty() ? "the kernel does not permit it"
+                         : fmt::format("the kernel does not permit it: perf_event_paranoid is {}, 2 or less is needed", level);
   }
   if (error == ENOENT || error == ENODEV || error == EOPNOTSUPP) return "this machine has no such counters, as virtual machines often have none";
   if (error == ENOSYS) return "the kernel has no perf_event_open";

@@ -23,8 +23,8 @@ struct CounterReading {
   std::string missing;             ///< one sentence on why the others could not; empty if there are none
 };
 
-/// Counts events of the calling thread, user code only, all at once as one group; begins paused. Events that this machine or the kernel's settings refuse are left out:
-/// virtual machines often have no counters of the processor, and perf_event_paranoid may forbid them. Source: perf_event_open(2).
+/// Counts events of the calling thread, user code only, all at once as one group; begins paused. Events that this machine or the kernel's settings refuse are
+/// left out: virtual machines often have no counters of the processor, and perf_event_paranoid may forbid them. Source: perf_event_open(2).
 class EventGroup {
  public:
   explicit EventGroup(std::span<const Event> events);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/measure/gpu_role.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/device_lock.h"
 #include "engine/measure/gpu_candidate.h"
+#include "engine/measure/handshake.h"
 #include "engine/measure/input_cache.h"
 #include "engine/measure/interpreted_gpu.h"
 #include "engine/measure/limits.h"
@@ -16,11 +16,6 @@
 namespace tw::measure {
 
 namespace {
-
-bool asker_is_there() {
-  pollfd channel{kChannelFd, POLLRDHUP, 0};
-  return ::poll(&channel, 1, 0) <= 0;
-}
 
 class GpuServer {
  public:
@@ -63,7 +58,7 @@ class GpuServer {
     function->images[device_->properties().capability] = request.payload;
     const auto inputs = inputs_.get(job);
     if (!inputs) return refuse(inputs.error());
-    if (!lock_->acquire(&asker_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
+    if (!lock_->acquire(&program_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
     TW_CHECK(write_frame(kChannelFd, Json{{"started", job.id}}));
     std::vector<std::byte> payload;
     const GpuCandidate candidate{job, *function, *inputs, [&] { return write_frame(kChannelFd, Json{{"running", job.id}}); }};

@@ -86,8 +86,8 @@ Expected<Timing> time_on_gpu(runtime::GpuDevice& device, const std::function<Exp
     out.samples_s.push_back(s);
     sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), s), s);
     const auto count = static_cast<int>(sorted.size());
-    if (clock_now_s(CLOCK_MONOTONIC) - begin > options.budget_s && count >= 1 && options.samples == 0) break;
     if (options.samples > 0) continue;
+    if (clock_now_s(CLOCK_MONOTONIC) - begin > options.budget_s) break;
     if (options.incumbent_s > 0 && (sorted[0] > 4 * options.incumbent_s || (count >= 3 && sorted[0] > 1.3 * options.incumbent_s))) {
       out.censored = true;
       break;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/measure/handshake.h"
 
+#include <poll.h>
+
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/worker_process.h"
@@ -16,6 +18,11 @@ Expected<void> check_hello(const Frame& frame, const std::string& role) {
     return Error(ErrorCode::version, fmt::format("Expected a worker with protocol {}, found {}", kProtocolVersion, printable(dump_json(h["protocol"]))));
   }
   return {};
+}
+
+bool program_is_there() {
+  pollfd channel{kChannelFd, POLLRDHUP, 0};
+  return ::poll(&channel, 1, 0) <= 0;
 }
 
 }  // namespace tw::measure

@@ -7,9 +7,8 @@
 #include "engine/base/host_array.h"
 #include "engine/base/text.h"
 #include "engine/measure/device.h"
+#include "engine/measure/simulated_gpu.h"
 #include "engine/runtime/cuda_device.h"
-#include "engine/simulate/kernel_time.h"
-#include "engine/simulate/legality.h"
 #include "engine/tir/interp.h"
 #include "engine/tir/parse.h"
 
@@ -22,14 +21,6 @@ struct InterpretedFunction final : runtime::GpuLoaded {
   tir::Func func;
   double seconds = 0;
 };
-
-Expected<double> seconds_of(const tir::Func& func, const target::Gpu& gpu) {
-  TW_CHECK(simulate::check_launches(func, gpu));
-  TW_TRY(const auto facts, simulate::launch_facts(func));
-  double seconds = 0;
-  for (const simulate::LaunchFacts& l : facts) seconds += simulate::kernel_time(l, gpu).total;
-  return seconds;
-}
 
 class InterpretedGpu final : public runtime::GpuDevice {
  public:
@@ -77,8 +68,10 @@ class InterpretedGpu final : public runtime::GpuDevice {
 
   Expected<std::unique_ptr<runtime::GpuLoaded>> load(const runtime::GpuFunction& f) override {
     TW_TRY(tir::Func func, tir::parse_func(f.loops));
+    if (static_cast<int>(func.params.size()) != f.arguments)
+      return Error(ErrorCode::corrupt, fmt::format("Expected loops with {} arguments in '{}', found {}", f.arguments, f.symbol, func.params.size()));
     auto loaded = std::make_unique<InterpretedFunction>(std::move(func));
-    TW_TRY(loaded->seconds, seconds_of(loaded->func, gpu_));
+    TW_TRY(loaded->seconds, simulated_seconds(loaded->func, gpu_));
     return std::unique_ptr<runtime::GpuLoaded>(std::move(loaded));
   }
 
@@ -138,7 +131,7 @@ class InterpretedGpu final : public runtime::GpuDevice {
 
 Expected<double> simulated_seconds(const runtime::GpuFunction& function, const target::Gpu& gpu) {
   TW_TRY(const tir::Func func, tir::parse_func(function.loops));
-  return seconds_of(func, gpu);
+  return simulated_seconds(func, gpu);
 }
 
 std::unique_ptr<runtime::GpuDevice> interpreted_gpu(const target::Gpu& gpu) { return std::make_unique<InterpretedGpu>(gpu); }

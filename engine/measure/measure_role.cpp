@@ -21,6 +21,7 @@
 #include "engine/codegen/codegen.h"
 #include "engine/measure/candidate.h"
 #include "engine/measure/device_lock.h"
+#include "engine/measure/handshake.h"
 #include "engine/measure/input_cache.h"
 #include "engine/measure/limits.h"
 #include "engine/measure/peak.h"
@@ -36,11 +37,6 @@ using records::Status;
 
 constexpr double kPeakSeconds = 0.02;
 constexpr size_t kShownLimit = 2000;
-
-bool program_is_there() {
-  pollfd channel{kChannelFd, POLLRDHUP, 0};
-  return ::poll(&channel, 1, 0) <= 0;
-}
 
 struct Pipe {
   int read = -1, write = -1;

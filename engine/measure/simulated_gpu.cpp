@@ -142,8 +142,8 @@ Expected<std::vector<int>> compiled_registers(const tir::Func& lowered, const ta
   TW_TRY(const codegen::CudaBinary binary, codegen::nvrtc_compile(source.text, gpu.capability));
   std::vector<int> out;
   for (const codegen::CudaKernel& k : source.kernels) {
-    const auto r = std::find_if(binary.kernels.begin(), binary.kernels.end(), [&](const codegen::KernelResources& x) { return x.name == k.name; });
-    if (r == binary.kernels.end()) return Error(ErrorCode::infrastructure, "Expected NVRTC to name the registers of '" + k.name + "', found none in its log");
+    const codegen::KernelResources* r = codegen::find_resources(binary.kernels, k.name);
+    if (!r) return Error(ErrorCode::infrastructure, "Expected NVRTC to name the registers of '" + k.name + "', found none in its log");
     out.push_back(r->registers + static_cast<int>((r->spill_store_bytes + 3) / 4));
   }
   const std::scoped_lock lock(mutex);
@@ -154,17 +154,21 @@ Expected<std::vector<int>> compiled_registers(const tir::Func& lowered, const ta
 Expected<double> simulated_seconds(const schedule::Schedule& schedule, const Target& target, Registers registers) {
   TW_ASSERT(target.gpu.has_value(), "a simulated GPU needs a target with one");
   TW_TRY(const tir::Func func, lower::lower_and_optimize(schedule, "kernel", target));
-  TW_CHECK(simulate::check_launches(func, *target.gpu));
+  return simulated_seconds(func, *target.gpu, registers);
+}
+
+Expected<double> simulated_seconds(const tir::Func& func, const target::Gpu& gpu, Registers registers) {
+  TW_CHECK(simulate::check_launches(func, gpu));
   TW_TRY(const auto launches, simulate::launch_facts(func));
   std::vector<int> counted;
   if (registers == Registers::compiled) {
-    TW_TRY(counted, compiled_registers(func, *target.gpu));
+    TW_TRY(counted, compiled_registers(func, gpu));
   }
   double seconds = 0;
   for (size_t k = 0; k < launches.size(); ++k) {
-    const simulate::KernelTime t = simulate::kernel_time(launches[k], *target.gpu, counted.empty() ? std::nullopt : std::optional(counted[k]));
+    const simulate::KernelTime t = simulate::kernel_time(launches[k], gpu, counted.empty() ? std::nullopt : std::optional(counted[k]));
     if (!(t.total > 0))
-      return Error(ErrorCode::resource_limit, fmt::format("Expected a block that fits on a multiprocessor of {}, found one limited by {}", target.gpu->name,
+      return Error(ErrorCode::resource_limit, fmt::format("Expected a block that fits on a multiprocessor of {}, found one limited by {}", gpu.name,
                                                           target::limit_name(t.occupancy.limit)));
     seconds += t.total;
   }

@@ -26,5 +26,7 @@ Expected<std::vector<int>> compiled_registers(const tir::Func& lowered, const ta
 /// The estimated time of a schedule on the target's GPU: the sum over its launches, in seconds. Errors: of lowering, of the GPU's limits; of
 /// compiled_registers.
 Expected<double> simulated_seconds(const schedule::Schedule& schedule, const Target& target, Registers registers = Registers::estimated);
+/// The same of a lowered function.
+Expected<double> simulated_seconds(const tir::Func& func, const target::Gpu& gpu, Registers registers = Registers::estimated);
 
 }  // namespace tw::measure

@@ -171,6 +171,8 @@ Expected<void> Bench::tune(const LoadedNetwork& network, const std::string& path
   return {};
 }
 
+std::string cell(double value, int decimals) { return std::isfinite(value) ? fmt::format("{:.{}f}", value, decimals) : "-"; }
+
 std::string states_note(const States& states, const std::vector<Sample>& samples) {
   std::map<int, int64_t> counts;
   for (const Sample& s : samples) ++counts[states.of(s)];

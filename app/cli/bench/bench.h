@@ -10,7 +10,6 @@
 #include "app/cli/network.h"
 #include "db/database.h"
 #include "engine/base/json_fwd.h"
-#include "engine/runtime/gpu_device.h"
 
 /// `tw bench`: tuned kernels and networks against other people's, in one run, as ratios.
 namespace tw::cli::bench {
@@ -53,6 +52,9 @@ Expected<Section> network_section(const Bench& bench, int threads);
 Expected<Section> gpu_kernel_section(const Bench& bench);
 Expected<Section> gpu_network_section(const Bench& bench);
 Expected<Section> simulation_section(const Bench& bench);
+
+/// A number in a table with so many decimals, or "-" if there is none.
+std::string cell(double value, int decimals);
 
 /// List items about the states that samples were taken in, empty on one thread; and the same as JSON.
 std::string states_note(const States& states, const std::vector<Sample>& samples);

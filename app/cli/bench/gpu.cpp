@@ -103,9 +103,6 @@ double peer_seconds(std::optional<PeerProcess>& peer, const Json& asked, std::st
   return answer ? *answer : NAN;
 }
 
-std::string in_microseconds(double seconds) { return std::isfinite(seconds) ? fmt::format("{:.1f}", seconds * 1e6) : "-"; }
-std::string ratio_or_dash(double r) { return std::isfinite(r) ? fmt::format("{:.2f}", r) : "-"; }
-
 }  // namespace
 
 Expected<Section> gpu_kernel_section(const Bench& bench) {
@@ -127,8 +124,8 @@ Expected<Section> gpu_kernel_section(const Bench& bench) {
     const double theirs = peer_seconds(peer, question(c, false), section.notes);
     const double tf32 = c.kind == Kind::conv2d ? peer_seconds(peer, question(c, true), section.notes) : NAN;
     if (std::isfinite(theirs)) section.ratios.push_back(theirs / ours);
-    table.row({c.name, in_microseconds(ours), fmt::format("{:.2f}", c.flops / ours * 1e-12), in_microseconds(theirs), ratio_or_dash(theirs / ours),
-               in_microseconds(tf32), chosen.tuned ? std::to_string(chosen.trials) : "untuned"});
+    table.row({c.name, cell(ours * 1e6, 1), cell(c.flops / ours * 1e-12, 2), cell(theirs * 1e6, 1), cell(theirs / ours, 2), cell(tf32 * 1e6, 1),
+               chosen.tuned ? std::to_string(chosen.trials) : "untuned"});
     list.push_back({{"name", c.name},
                     {"flops", c.flops},
                     {"ours_s", ours},
@@ -195,8 +192,7 @@ Expected<Section> gpu_network_section(const Bench& bench) {
     TW_TRY(const double untuned, network_seconds(bench, gpu, loaded, nullptr));
     const double theirs = peer_seconds(peer, {{"kind", "network"}, {"name", name}}, section.notes);
     if (std::isfinite(theirs)) section.ratios.push_back(theirs / tuned);
-    const auto ms = [](double s) { return std::isfinite(s) ? fmt::format("{:.3f}", s * 1e3) : "-"; };
-    table.row({name, ms(tuned), ms(untuned), ms(theirs), ratio_or_dash(theirs / tuned), ratio_or_dash(untuned / tuned)});
+    table.row({name, cell(tuned * 1e3, 3), cell(untuned * 1e3, 3), cell(theirs * 1e3, 3), cell(theirs / tuned, 2), cell(untuned / tuned, 2)});
     list.push_back(
         {{"name", name}, {"ours_s", tuned}, {"default_s", untuned}, {"peers_s", {{"PyTorch", json_number(theirs)}}}, {"ratio", json_number(theirs / tuned)}});
   }
@@ -242,8 +238,7 @@ Expected<Section> simulation_section(const Bench& bench) {
     if (measured.size() < kLeastTrials) continue;
     std::sort(ratios.begin(), ratios.end());
     const double rho = spearman(measured, simulated), tau = kendall(measured, simulated);
-    table.row(
-        {row.name, std::to_string(measured.size()), fmt::format("{:.2f}", rho), fmt::format("{:.2f}", tau), fmt::format("{:.2f}", ratios[ratios.size() / 2])});
+    table.row({row.name, std::to_string(measured.size()), cell(rho, 2), cell(tau, 2), cell(ratios[ratios.size() / 2], 2)});
     list.push_back({{"task", row.name}, {"trials", measured.size()}, {"spearman", rho}, {"kendall", tau}, {"median_ratio", ratios[ratios.size() / 2]}});
   }
   if (list.empty())

@@ -70,8 +70,6 @@ Expected<SampledKernel> sample_case(const Bench& bench, const Cases& cases, size
   return sampled;
 }
 
-std::string microseconds(double seconds) { return std::isfinite(seconds) ? fmt::format("{:.1f}", seconds * 1e6) : "-"; }
-
 /// Opens the peers; the reasons of those that are missing become notes.
 std::vector<std::unique_ptr<Peer>> open_peers(const Bench& bench, int threads, std::string& notes) {
   std::vector<std::unique_ptr<Peer>> peers;
@@ -101,17 +99,17 @@ void fill(Section& section, const Cases& cases, const std::vector<SampledKernel>
     const Standing standing = standing_of(s.samples, s.contenders, states);
     const double ours_s = standing.best_s[0];
     double best_peer_s = std::numeric_limits<double>::infinity();
-    std::vector<std::string> row{c.name, microseconds(ours_s)};
+    std::vector<std::string> row{c.name, cell(ours_s * 1e6, 1)};
     Json peers_s = Json::object();
     for (size_t p = 0; p < peers.size(); ++p) {
       const double seconds = s.contender_of[p] < 0 ? std::numeric_limits<double>::infinity() : standing.best_s[static_cast<size_t>(s.contender_of[p])];
       best_peer_s = std::min(best_peer_s, seconds);
-      row.push_back(microseconds(seconds));
+      row.push_back(cell(seconds * 1e6, 1));
       peers_s[peers[p]->name()] = s.contender_of[p] < 0 ? Json(s.peer_reasons[p]) : json_number(seconds);
     }
     const double ratio = best_peer_s / ours_s, share = c.flops / ours_s / peak;
     if (std::isfinite(ratio)) section.ratios.push_back(ratio);
-    row.push_back(std::isfinite(ratio) ? fmt::format("{:.2f}", ratio) : "-");
+    row.push_back(cell(ratio, 2));
     row.push_back(peak > 0 && std::isfinite(ours_s) ? fmt::format("{:.0f} %", 100 * share) : "-");
     row.push_back(s.chosen.tuned ? std::to_string(s.chosen.trials) : "untuned");
     if (probed) row.push_back(standing.state < 0 ? "none for all" : States::name(standing.state));

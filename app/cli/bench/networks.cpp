@@ -66,8 +66,6 @@ Expected<SampledNetwork> sample_network(const Bench& bench, const std::string& n
   return sampled;
 }
 
-std::string milliseconds(double seconds) { return std::isfinite(seconds) ? fmt::format("{:.2f}", seconds * 1e3) : "-"; }
-
 }  // namespace
 
 Expected<Section> network_section(const Bench& bench, int threads) {
@@ -94,10 +92,9 @@ Expected<Section> network_section(const Bench& bench, int threads) {
     const double tuned_s = standing.best_s[0], default_s = standing.best_s[1], plain_s = standing.best_s[2],
                  peer_s = s.contenders > 3 ? standing.best_s[3] : NAN;
     const double ratio = peer_s / tuned_s;
-    const auto text = [](double r) { return std::isfinite(r) ? fmt::format("{:.2f}", r) : "-"; };
     if (std::isfinite(ratio)) section.ratios.push_back(ratio);
-    std::vector<std::string> row{s.name,      milliseconds(tuned_s),     milliseconds(default_s), milliseconds(plain_s), milliseconds(peer_s),
-                                 text(ratio), text(default_s / tuned_s), text(plain_s / tuned_s)};
+    std::vector<std::string> row{s.name,         cell(tuned_s * 1e3, 2),       cell(default_s * 1e3, 2),  cell(plain_s * 1e3, 2), cell(peer_s * 1e3, 2),
+                                 cell(ratio, 2), cell(default_s / tuned_s, 2), cell(plain_s / tuned_s, 2)};
     if (threads > 1) row.push_back(standing.state < 0 ? "none for all" : States::name(standing.state));
     table.row(row);
     list.push_back({{"name", s.name},

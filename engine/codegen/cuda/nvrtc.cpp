@@ -186,6 +186,11 @@ Expected<CudaBinary> nvrtc_compile(const std::string& source, int capability, bo
   return out;
 }
 
+const KernelResources* find_resources(const std::vector<KernelResources>& kernels, const std::string& name) {
+  const auto it = std::find_if(kernels.begin(), kernels.end(), [&](const KernelResources& k) { return k.name == name; });
+  return it == kernels.end() ? nullptr : &*it;
+}
+
 std::vector<KernelResources> parse_resources(const std::string& log) {
   std::vector<KernelResources> out;
   /// The number before `unit` in a line such as "0 bytes stack frame, 8 bytes spill stores".

@@ -38,6 +38,8 @@ Expected<std::vector<int>> nvrtc_archs();
 /// internal with the first complaint about the text
 Expected<CudaBinary> nvrtc_compile(const std::string& source, int capability, bool lines = false);
 
+/// Those of a kernel by its name: a log has them in an order of its own. Null if it is not among them.
+const KernelResources* find_resources(const std::vector<KernelResources>& kernels, const std::string& name);
 /// The resources that a log of ptxas -v names.
 std::vector<KernelResources> parse_resources(const std::string& log);
 

@@ -103,6 +103,10 @@ class GpuCompileTest : public QObject {
     QVERIFY(back.artifact.gpu == e.artifact.gpu);
     agrees(back, n.imported);
     runtime::Executable broken = e;
+    broken.artifact.gpu[0].loops = "@T.prim_func\ndef k(a: T.Buffer((4,), \"float32\")):\n    T.func_attr({\"num_outputs\": 1})\n    a[0] = T.float32(1)\n";
+    const auto unlike = executor(broken);
+    QVERIFY2(!unlike && unlike.error().code == ErrorCode::corrupt, unlike ? "taken" : unlike.error().text().c_str());
+    broken = e;
     broken.artifact.gpu.pop_back();
     const auto refused = executor(broken);
     QVERIFY(!refused && refused.error().message.find("for which the file has no GPU code") != std::string::npos);

@@ -129,6 +129,18 @@ class GpuRunnerTest : public QObject {
     fine(runner_->run(task, builds, {}, {})[0]);
   }
 
+  /// Nor is a machine without the compiler.
+  void builds_without_nvrtc() {
+    qputenv("TW_NVRTC", "/nonexistent/libnvrtc.so");
+    const records::Task task = gpu_doubling_task();
+    records::Candidate c;
+    c.steps = space::default_schedule(task.dag, task.target).steps();
+    const auto builds = measure::local_builder(options()).value()->build(task, std::vector<records::Candidate>{c}, {});
+    qunsetenv("TW_NVRTC");
+    QCOMPARE(builds[0].status, Status::infra);
+    QVERIFY2(builds[0].message.find("NVRTC") != std::string::npos, builds[0].message.c_str());
+  }
+
   void devices_by_name() {
     const Target h200 = gpu_target(*target::find_gpu("h200")), a100 = gpu_target(*target::find_gpu("a100"));
     QCOMPARE(measure::cuda_ordinal("cuda:3").value_or(-1), 3);
