@@ -108,7 +108,8 @@ void DomainInference::infer_region(int stage) {
       const auto* load = ir::as<ir::LoadNode>(e);
       if (!load || load->buffer.get() != buffer) return;
       for (size_t k = 0; k < rank; ++k) {
-        const auto span = relax(ir::substitute(load->indices[k], domains_[c].axis_value), fixed);
+        // Simplified, so that what fused loops take apart and the index joins again is one run.
+        const auto span = relax(analyzer_.simplify(ir::substitute(load->indices[k], domains_[c].axis_value)), fixed);
         if (!span) {
           whole[k] = true;
         } else if (!region[k]) {

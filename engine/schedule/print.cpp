@@ -48,7 +48,8 @@ std::string describe(const Step& step, const Schedule& before) {
                                    [&](const DoubleBufferStep& s) { return fmt::format("double_buffer({})", stage(s.stage)); },
                                    [&](const WinogradStep& s) { return fmt::format("winograd({}, tile={}{})", stage(s.stage), s.tile, s.flat ? ", flat" : ""); },
                                    [&](const PipelineStep& s) { return fmt::format("pipeline({}, arrays={})", stage(s.stage), s.arrays); },
-                                   [&](const TensorizeStep& s) { return fmt::format("tensorize({}, {})", stage(s.stage), loop(s.stage, s.iter)); }},
+                                   [&](const TensorizeStep& s) { return fmt::format("tensorize({}, {})", stage(s.stage), loop(s.stage, s.iter)); },
+                                   [&](const Im2colStep& s) { return fmt::format("im2col({})", stage(s.stage)); }},
                     step);
 }
 

@@ -42,7 +42,8 @@ Expected<void> Schedule::apply_in_place(const Step& step) {
                                                   [&](const DoubleBufferStep& p) { return apply_double_buffer(state_, p); },
                                                   [&](const WinogradStep& p) { return apply_winograd(state_, p); },
                                                   [&](const PipelineStep& p) { return apply_pipeline(state_, p); },
-                                                  [&](const TensorizeStep& p) { return apply_tensorize(state_, p); }},
+                                                  [&](const TensorizeStep& p) { return apply_tensorize(state_, p); },
+                                                  [&](const Im2colStep& p) { return apply_im2col(state_, p); }},
                                    step);
   if (!done) {
     Error e = done.error();
@@ -133,6 +134,11 @@ void Builder::pad(int stage, const ir::Var& loop, int64_t factor) { apply(PadSte
 
 int Builder::winograd(int stage, int64_t tile, bool flat) {
   apply(WinogradStep{stage, tile, flat});
+  return stage;
+}
+
+int Builder::im2col(int stage) {
+  apply(Im2colStep{stage});
   return stage;
 }
 

@@ -129,6 +129,8 @@ class Builder {
   void tensorize(int stage, const ir::Var& loop) { apply(TensorizeStep{stage, position(stage, loop)}); }
   /// Returns the first of the five new stages; `stage` itself moves up by five.
   int winograd(int stage, int64_t tile, bool flat = false);
+  /// Returns the first of the three new stages; `stage` itself moves up by three.
+  int im2col(int stage);
   void layout(int stage, std::vector<LayoutStep::Piece> pieces) { apply(LayoutStep{stage, std::move(pieces)}); }
 
   bool ok() const { return !error_; }

@@ -55,6 +55,10 @@ const std::vector<Primitive>& primitives() {
        "cp.async, NVIDIA PTX ISA; multistage pipelines of CUTLASS"},
       {"tensorize", "TS", "Computes products of 16-bit floats by tensor cores: the threads of a warp hold a tile of the sums together and add a product to it at a time.",
        "mma.sync, NVIDIA PTX ISA; Chen et al., TVM, OSDI 2018"},
+      {"im2col", "IM",
+       "Computes a convolution as a product of two matrices: one row of weights for each output channel, one column of the image for each pixel. The columns "
+       "need not exist as a whole; tiles of them are gathered where they are used.",
+       "Chellapilla et al., IWFHR 2006; implicit products as in cuDNN, Chetlur et al., arXiv:1410.0759, 2014"},
   };
   return kTable;
 }
@@ -94,6 +98,7 @@ class StepWriter {
   void operator()(const WinogradStep& s) { s.flat ? write("WG", s.stage, s.tile, 1) : write("WG", s.stage, s.tile); }
   void operator()(const PipelineStep& s) { write("PL", s.stage, s.arrays); }
   void operator()(const TensorizeStep& s) { write("TS", s.stage, s.iter); }
+  void operator()(const Im2colStep& s) { write("IM", s.stage); }
 
  private:
   std::string out_ = "[";
@@ -142,6 +147,7 @@ Expected<Step> read_step(const Json& j) {
   if (code == "WG") return Step(WinogradStep{stage, j.at(2).get<int64_t>(), j.size() > 3 && j.at(3).get<int>() != 0});
   if (code == "PL") return Step(PipelineStep{stage, j.at(2).get<int>()});
   if (code == "TS") return Step(TensorizeStep{stage, j.at(2).get<int>()});
+  if (code == "IM") return Step(Im2colStep{stage});
   return Error(ErrorCode::parse_error, "Expected the code of a schedule step such as 'SP' or 'RE', found '" + code + "'");
 }
 

@@ -148,6 +148,18 @@ struct WinogradStep {
   friend bool operator==(const WinogradStep&, const WinogradStep&) = default;
 };
 
+/// Computes a sum of products over windows, such as a convolution, as one product of matrices:
+///     C[n,o,y,x] = sum(i,kh,kw) D[n,i,y*s+kh,x*s+kw] * W[o,i,kh,kw]
+///       =>  col[k,p] = D[...];  filter[k,o] = W[...];  product[o,p] = sum(k) filter[k,o] * col[k,p];  C[n,o,y,x] = product[o, (n*Y + y)*X + x]
+/// k numbers the terms (i,kh,kw) and p the pixels (n,y,x), both row-major; o is what only the second operand has; the product is [p,o] where the channels are
+/// the last axis of the result. Stages NAME_col, NAME_filter and NAME_product come before the convolution, which copies the product and moves up by three.
+/// Legal on a sum of products of two arrays before any other step on it; axes of the result that both operands have, as groups do, forbid it.
+/// Source: Chellapilla et al., High performance convolutional neural networks for document processing, IWFHR 2006; without the array in memory, where `col` is
+/// computed tile by tile: Chetlur et al., cuDNN, arXiv:1410.0759, 2014.
+struct Im2colStep {
+  int stage = 0;
+  friend bool operator==(const Im2colStep&, const Im2colStep&) = default;
+};
 /// Gives a stage in shared memory several arrays in turn, which threads fill by copies that run beside other work, `arrays - 1` iterations ahead:
 ///     for i<n { T = P(i); C(i, T) }   =>   for j<s-1 { begin T[j] = P(j) }; for i<n { wait for T[i%s]; begin T[(i+s-1)%s] = P(i+s-1) if i+s-1<n; C(i, T[i%s]) }
 /// Copies of 4, 8 or 16 aligned bytes from an array in memory need no registers on the way from compute capability 8.0 on; everything else is stored as usual.
@@ -169,12 +181,12 @@ struct TensorizeStep {
 };
 
 using Step = std::variant<SplitStep, FuseStep, ReorderStep, AnnotationStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep, CacheReadStep, CacheWriteStep,
-                          LayoutStep, RfactorStep, StorageAlignStep, PadStep, DoubleBufferStep, WinogradStep, PipelineStep, TensorizeStep>;
+                          LayoutStep, RfactorStep, StorageAlignStep, PadStep, DoubleBufferStep, WinogradStep, PipelineStep, TensorizeStep, Im2colStep>;
 
 /// One row of the table of primitives: what the workbench and the documentation say about each.
 struct Primitive {
   const char* name;
-  const char* code;     ///< Ansor's step code; "LT" (layout), "PD" (pad), "DB" (double_buffer), "WG" (winograd), "PL" (pipeline) and "TS" (tensorize) are ours
+  const char* code;     ///< Ansor's step code; "LT" (layout), "PD" (pad), "DB" (double_buffer), "WG" (winograd), "PL" (pipeline), "TS" (tensorize) and "IM" (im2col) are ours
   const char* summary;  ///< one paragraph
   const char* source;
 };

@@ -18,6 +18,7 @@
 #include "engine/space/templates/cuda/batch_matmul_tensorcore.h"
 #include "engine/space/templates/cuda/conv1d_ncw.h"
 #include "engine/space/templates/cuda/conv2d_nchw.h"
+#include "engine/space/templates/cuda/conv2d_nchw_im2col.h"
 #include "engine/space/templates/cuda/conv2d_nchw_winograd.h"
 #include "engine/space/templates/cuda/conv2d_nhwc.h"
 #include "engine/space/templates/cuda/conv2d_transpose_nchw.h"
@@ -83,12 +84,17 @@ const std::array<Template, 11> kTemplates{{
      "Fog, Optimizing software in C++, Technical University of Denmark (several accumulators hide the latency of additions)", cpu::reductions_in_layouts},
 }};
 
-/// For GPUs: AutoTVM's names, knobs and order, which its logs decode to; schedules of our own. The last two are ours.
-const std::array<Template, 15> kGpuTemplates{{
+/// For GPUs: AutoTVM's names, knobs and order, which its logs decode to; schedules of our own. conv2d_nchw_im2col.cuda and the last two are ours.
+const std::array<Template, 16> kGpuTemplates{{
     {"conv2d_nchw.cuda", cuda::conv2d_nchw_matches, cuda::conv2d_nchw_space, cuda::conv2d_nchw_apply, cuda::conv2d_nchw_fallback,
      "AutoTVM's direct convolution for GPUs. Threads of a block fetch tiles of image and weights into shared memory together; each sums up a few channels of a "
      "few pixels in registers.",
      kAutotvm},
+    {"conv2d_nchw_im2col.cuda", cuda::conv2d_nchw_im2col_matches, cuda::conv2d_nchw_im2col_space, cuda::conv2d_nchw_im2col_apply,
+     cuda::conv2d_nchw_im2col_fallback,
+     "Convolution as a product of matrices on GPUs, gathered from the image tile by tile: pixels of all rows side by side, terms of all channels and taps in one "
+     "sum, which several blocks may share.",
+     "Chetlur et al., cuDNN, arXiv:1410.0759, 2014; NVIDIA CUTLASS 3.5, documentation of efficient GEMM (parallel split-K)"},
     {"conv2d_nchw_winograd.cuda", cuda::conv2d_nchw_winograd_matches, cuda::conv2d_nchw_winograd_space, cuda::conv2d_nchw_winograd_apply,
      cuda::conv2d_nchw_winograd_fallback,
      "AutoTVM's convolution with a 3x3 window by Winograd's algorithm for GPUs, in three launches: tiles are transformed, multiplied point by point as matrix "

@@ -79,6 +79,23 @@ std::string unique_name(const State& s, const std::string& base) {
   return name;
 }
 
+bool is_untouched(const Stage& st) {
+  const std::vector<Iter> first = root_iters(st.op);
+  const bool whole = std::equal(st.iters.begin(), st.iters.end(), first.begin(), first.end(),
+                                [](const Iter& a, const Iter& b) { return a.var.same_as(b.var) && a.annotation == b.annotation; });
+  return whole && st.relations.empty() && st.paddings.empty() && st.location == ComputeLocation::root;
+}
+
+std::vector<ir::Expr> unflatten(ir::Expr flat, const std::vector<int64_t>& extents) {
+  std::vector<ir::Expr> out(extents.size(), flat);
+  for (size_t k = extents.size(); k-- > 0;) {
+    const ir::Expr n = ir::index(extents[k]);
+    out[k] = k == 0 ? flat : ir::floor_mod(flat, n);
+    flat = ir::floor_div(flat, n);
+  }
+  return out;
+}
+
 std::vector<Iter> root_iters(const te::Op& op) {
   std::vector<Iter> iters;
   for (const te::Axis& a : op.axes) iters.push_back({a.var, a.extent, a.kind});

@@ -24,6 +24,7 @@ Expected<void> apply_double_buffer(State& s, const DoubleBufferStep& p);
 Expected<void> apply_winograd(State& s, const WinogradStep& p);
 Expected<void> apply_pipeline(State& s, const PipelineStep& p);
 Expected<void> apply_tensorize(State& s, const TensorizeStep& p);
+Expected<void> apply_im2col(State& s, const Im2colStep& p);
 
 /// Whether a stage that is computed ahead (double_buffer, pipeline) can be as things stand. Errors: illegal_schedule, naming stage and loop.
 Expected<void> check_ahead(const State& s, int stage);
@@ -58,6 +59,10 @@ void insert_stage(State& s, int position, Stage stage);
 ir::Expr replace_reads(const ir::Expr& body, const ir::BufferNode* from, const std::function<ir::Expr(const std::vector<ir::Expr>&)>& with);
 /// A name that no stage has: `base`, or with a number after it.
 std::string unique_name(const State& s, const std::string& base);
+/// Whether no step but inlining has changed the stage.
+bool is_untouched(const Stage& st);
+/// The values of loops of these extents, outermost first, at an iteration of the loop that they were joined to.
+std::vector<ir::Expr> unflatten(ir::Expr flat, const std::vector<int64_t>& extents);
 /// Fresh loops for an op's axes.
 std::vector<Iter> root_iters(const te::Op& op);
 Expected<ir::Scope> parse_scope(const std::string& name);

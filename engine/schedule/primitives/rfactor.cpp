@@ -46,12 +46,10 @@ Reduction over_loops(const Stage& st, const ir::VarMap& loops) {
       out.value.insert_or_assign(split->parent.get(), v);
     } else {
       const auto& fuse = std::get<FuseRelation>(st.relations[i]);
-      ir::Expr rest = out.value.at(fuse.child.get());
-      for (size_t k = fuse.parents.size(); k-- > 0;) {
-        const ir::Expr n = ir::index(extent.at(fuse.parents[k].get()));
-        out.value.insert_or_assign(fuse.parents[k].get(), k == 0 ? rest : ir::floor_mod(rest, n));
-        rest = ir::floor_div(rest, n);
-      }
+      std::vector<int64_t> extents;
+      for (const ir::Var& parent : fuse.parents) extents.push_back(extent.at(parent.get()));
+      const std::vector<ir::Expr> each = unflatten(out.value.at(fuse.child.get()), extents);
+      for (size_t k = 0; k < each.size(); ++k) out.value.insert_or_assign(fuse.parents[k].get(), each[k]);
     }
   }
   return out;

@@ -47,12 +47,7 @@ Expected<Conv> find_conv(const State& s, const Stage& st, const WinogradStep& p)
   const auto illegal = [&](const char* expected) {
     return Error(ErrorCode::illegal_schedule, fmt::format("Expected {} for 'winograd', found '{}'", expected, st.op.name));
   };
-  const bool annotated = std::any_of(st.iters.begin(), st.iters.end(), [](const Iter& it) { return it.annotation != Annotation::none; });
-  const std::vector<Iter> first = root_iters(st.op);
-  const bool whole =
-      std::equal(st.iters.begin(), st.iters.end(), first.begin(), first.end(), [](const Iter& a, const Iter& b) { return a.var.same_as(b.var); });
-  if (annotated || !whole || !st.relations.empty() || !st.paddings.empty() || st.location != ComputeLocation::root)
-    return illegal("a stage without earlier steps");
+  if (!is_untouched(st)) return illegal("a stage without earlier steps");
   const auto reads = operands(st.op);
   if (!reads) return illegal("a two-dimensional convolution with stride 1");
   const auto [data, weight] = *reads;
@@ -175,7 +170,7 @@ Expected<void> apply_winograd(State& s, const WinogradStep& p) {
   const int64_t m = p.tile, points = m + conv.taps - 1;
   const Winograd matrices = winograd(m, conv.taps);
   const std::vector<int64_t>& out = st->op.output->shape;
-  const int64_t batch = out[0], channels = conv.data->shape[1], rows = (out[2] + m - 1) / m, columns = (out[3] + m - 1) / m;
+  const int64_t batch = out[0], channels = st->op.reduce_axes[0].extent, rows = (out[2] + m - 1) / m, columns = (out[3] + m - 1) / m;
 
   Stage& weights = s.stages[static_cast<size_t>(conv.weight_stage)];
   weights.op.output = ir::make_buffer(conv.weight->name, kFloat32, {out[1], channels, points, points});
@@ -187,7 +182,7 @@ Expected<void> apply_winograd(State& s, const WinogradStep& p) {
   const te::Tensor pad = make.add("_pad", {{"n", batch}, {"i", channels}, {"h", height}, {"w", width}}, [&](const te::Indices& i) {
     std::optional<Expr> inside;
     for (const size_t d : {size_t{2}, size_t{3}})
-      if (const int64_t real = conv.data->shape[d]; real < (d == 2 ? height : width)) {
+      if (const int64_t real = out[d] + conv.taps - 1; real < (d == 2 ? height : width)) {  // the image may have been padded for other reasons
         const Expr cond = i[d] < ir::index(real);
         inside = inside ? *inside && cond : cond;
       }

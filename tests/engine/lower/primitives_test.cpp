@@ -95,6 +95,42 @@ class PrimitivesTest : public QObject {
     QVERIFY(has(refusal(std::move(position)), "Expected a position of 0 to 1 for the new axis of 'row_sum'"));
   }
 
+  /// Stages: 0 x, 1 w, 2 y.
+  static te::DagPtr windows(bool grouped = false) {
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {2, 3, 9}, kFloat32), w = b.placeholder("w", {4, 3, 3}, kFloat32, te::Role::constant);
+    const auto at = [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0], s[2] * 2 + r[1]) * w(grouped ? s[0] : s[1], r[0], r[1]); };
+    return std::move(b).finish({b.reduce("y", {2, 4, 4}, {3, 3}, te::Reducer::sum, at, "conv1d")});
+  }
+  void im2col_makes_a_product_of_matrices() {
+    Builder b(windows());
+    QCOMPARE(b.im2col(2), 2);
+    QCOMPARE(b.num_stages(), 6);
+    QCOMPARE(b.at(2).op.name, std::string("y_col"));
+    QCOMPARE(b.at(2).op.output->shape, (std::vector<int64_t>{9, 8}));
+    QCOMPARE(b.at(3).op.output->shape, (std::vector<int64_t>{9, 4}));
+    QCOMPARE(b.at(4).op.output->shape, (std::vector<int64_t>{4, 8}));
+    QCOMPARE(b.at(5).op.name, std::string("y"));
+    // Rows of the product that fused loops walk along are one run again: a tile of 4 pixels needs 4 sums, across the end of an image too.
+    const auto l = b.loops(5);
+    b.reorder(5, {l[1], l[0], l[2]});
+    const auto p = b.split(5, b.fuse(5, {l[0], l[2]}), {4});
+    b.compute_at(4, 5, p[0]);
+    const std::string text = optimized(std::move(b));
+    QVERIFY(has(text, "y_product = T.alloc_buffer((1, 4)"));
+  }
+  void im2col_refusals() {
+    Builder grouped(windows(true));
+    grouped.im2col(2);
+    QVERIFY(has(refusal(std::move(grouped)), "Expected operands that share no axis of the result, as they do in groups, for 'im2col', found 'y'"));
+    Builder sums(row_sums());
+    sums.im2col(1);
+    QVERIFY(has(refusal(std::move(sums)), "Expected a sum of products of two arrays for 'im2col', found 'row_sum'"));
+    Builder late(windows());
+    late.split(2, late.loops(2)[0], {2});
+    late.im2col(2);
+    QVERIFY(has(refusal(std::move(late)), "Expected a stage without earlier steps for 'im2col', found 'y'"));
+  }
   void storage_align_leaves_gaps() {
     Builder b(product());
     const int cache = b.cache_read(1, {2}, "global");

@@ -90,7 +90,9 @@ inline schedule::Step random_step(const schedule::Schedule& s, Rng& rng) {
   const Stage& st = s.stages()[static_cast<size_t>(stage)];
   const int n = static_cast<int>(st.iters.size());
   const char* const scopes[] = {"local", "shared", "global"};
-  switch (rng.uniform(17)) {
+  switch (rng.uniform(18)) {
+    case 17:
+      return Im2colStep{stage};
     case 16: {
       int conv = stage;
       for (size_t k = 0; k < s.stages().size(); ++k)

@@ -39,7 +39,7 @@ void StepTest::jsonRoundTrip() {
 void StepTest::refusesMalformedSteps_data() {
   QTest::addColumn<QString>("text");
   for (const char* t : {"3", "{}", "[]", "[\"SP\"]", "[\"SP\", 0, 0, 8, [2], 0]", "[\"XX\", 0]", "[\"AN\", 0, 0, 11]", "[\"RF\", 0]", "[\"SA\", 0, 0, 4]",
-                        "[\"SP\", \"a\", 0, 8, [2], 1]", "[\"LT\", 0, [[0]]]", "[\"RE\", 0, 7]", "[\"PL\", 0]", "[\"TS\", 0]"})
+                        "[\"SP\", \"a\", 0, 8, [2], 1]", "[\"LT\", 0, [[0]]]", "[\"RE\", 0, 7]", "[\"PL\", 0]", "[\"TS\", 0]", "[\"IM\"]"})
     QTest::newRow(t) << t;
 }
 void StepTest::refusesMalformedSteps() {

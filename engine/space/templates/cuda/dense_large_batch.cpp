@@ -10,10 +10,8 @@ namespace tw::space::cuda {
 
 namespace {
 
-/// Elements that a thread fetches at once: 16 bytes.
-constexpr int64_t kVector = 4;
-/// GPUs that copy beside other work, and the tiles that they have under way or in use.
-constexpr int kCopies = 80, kArrays = 3;
+/// Tiles under way or in use where copies go on beside other work.
+constexpr int kArrays = 3;
 
 /// Tiles are turned on the way to shared memory, so copies beside other work are of single elements: neighbouring threads copy neighbours, to different banks.
 Tiling ahead_tiling(const ConfigEntity& e, const Target& target) {
@@ -24,7 +22,7 @@ Tiling ahead_tiling(const ConfigEntity& e, const Target& target) {
   t.directions = {kY, kX};
   t.reduce = {depth};
   t.terms_outside = true;
-  if (target.gpu->capability >= kCopies) {
+  if (target.gpu->capability >= kCopiesAhead) {
     t.pipeline = kArrays;
   } else {
     t.double_buffer = true;

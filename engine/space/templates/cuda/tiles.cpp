@@ -18,6 +18,9 @@ constexpr Annotation kThreads[] = {Annotation::thread_x, Annotation::thread_y, A
 /// Banks of shared memory, and how far rows are moved against each other: by 16 bytes, so that threads still read vectors.
 constexpr int64_t kBanks = 32, kBankOffset = 4;
 
+/// Threads of a block that add up parts of sums.
+constexpr int64_t kAddingThreads = 128;
+
 /// The loops of a stage in shared memory as one, over the threads of a block.
 void fetch(Builder& b, int stage, const std::array<int64_t, 3>& threads, int64_t vector) {
   const std::vector<ir::Var> loops = b.loops(stage);
@@ -157,6 +160,24 @@ Expected<schedule::Schedule> tiled_schedule(const te::DagPtr& dag, const cpu::An
   tile_product(b, b.at(output).op.name, b.at(sum).op.name, {name_of(a.pad >= 0 ? a.pad : a.data), name_of(a.weight)}, t);
   if (a.pad >= 0) b.compute_inline(b.stage(name_of(a.pad)));
   return std::move(b).finish();
+}
+
+std::string share_sum(Builder& b, int sum, const std::string& out, int64_t parts) {
+  const std::string sum_name = b.at(sum).op.name;
+  const ir::Var terms = b.loops(sum)[b.at(sum).op.axes.size()];
+  const int64_t extent = b.at(sum).op.reduce_axes.front().extent;
+  const int partial = b.rfactor(sum, b.split(sum, terms, {extent / parts})[0], 0);
+  if (!b.ok()) return {};
+  const std::string partial_name = b.at(partial).op.name;
+  const int total = b.stage(sum_name), output = b.stage(out);
+  const std::vector<ir::Var> loops = b.loops(output);  // the sum's own after the results', where nothing follows it
+  const std::vector<ir::Var> results(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(b.at(output).op.axes.size()));
+  const auto flat = b.split(output, b.fuse(output, results), {kAddingThreads});
+  b.bind(output, flat[0], Annotation::block_x);
+  b.bind(output, flat[1], Annotation::thread_x);
+  if (total != output) b.compute_at(total, output, flat[1]);
+  b.unroll(total, b.loops(total).back());
+  return partial_name;
 }
 
 void add_limits(ConfigSpace& space, const Target& target, std::function<Tiling(const ConfigEntity&)> tiling,

@@ -8,6 +8,11 @@
 /// What the templates for CUDA share: products and convolutions in tiles that the threads of a block fetch together.
 namespace tw::space::cuda {
 
+/// float32 elements that a thread reads or fetches at once: 16 bytes.
+inline constexpr int64_t kVector = 4;
+/// Compute capability, times ten, from which on GPUs copy to shared memory beside other work.
+inline constexpr int kCopiesAhead = 80;
+
 /// How one axis of the result is shared out: blocks take what these leave.
 struct AxisTile {
   int64_t vthreads = 1, threads = 1, inner = 1;
@@ -44,6 +49,11 @@ Expected<schedule::Schedule> tiled_schedule(const te::DagPtr& dag, const cpu::An
 /// The same for a product in a schedule that has other stages: `acc` sums up what `out` copies from it; the operands, stages or arguments without layouts in
 /// pieces, are fetched as they lie in memory.
 void tile_product(schedule::Builder& b, std::string out, std::string acc, const std::vector<std::string>& operands, const Tiling& tiling);
+
+/// Shares a stage's sums out over `parts`, which must divide the first axis of the reduction: returns the new stage whose first axis numbers the parts; `out`,
+/// the stage or what is computed from it, adds them up in a kernel of its own. For few results with long sums, which would leave most of a GPU idle.
+/// Source: split-K of NVIDIA's CUTLASS 3.5 (efficient GEMM, "parallel split-K").
+std::string share_sum(schedule::Builder& b, int sum, const std::string& out, int64_t parts);
 
 /// Points whose blocks no processor of the target's kind takes are invalid.
 void add_limits(ConfigSpace& space, const Target& target, std::function<Tiling(const ConfigEntity&)> tiling,

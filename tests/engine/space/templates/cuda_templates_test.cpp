@@ -119,6 +119,10 @@ std::vector<GpuCase> gpu_cases() {
       {"conv 5x3", "conv2d_nchw.cuda", gpu_conv({1, 3, 8, 10}, {4, 3, 5, 3}, 1, 0)},
       {"Winograd, relu", "conv2d_nchw_winograd.cuda", gpu_conv({1, 6, 8, 8}, {8, 6, 3, 3}, 1, 1, 1, "conv2d", true)},
       {"Winograd, odd images", "conv2d_nchw_winograd.cuda", gpu_conv({2, 4, 7, 9}, {6, 4, 3, 3}, 1, 0)},
+      {"im2col, relu", "conv2d_nchw_im2col.cuda", gpu_conv({1, 6, 8, 8}, {8, 6, 3, 3}, 1, 1, 1, "conv2d", true)},
+      {"im2col, stride, two odd images", "conv2d_nchw_im2col.cuda", gpu_conv({2, 8, 9, 7}, {10, 8, 3, 3}, 2, 1)},
+      {"im2col, one tap", "conv2d_nchw_im2col.cuda", gpu_conv({2, 32, 6, 6}, {24, 32, 1, 1}, 1, 0, 1, "conv2d", true)},
+      {"im2col, one tap, odd", "conv2d_nchw_im2col.cuda", gpu_conv({1, 16, 7, 7}, {33, 16, 1, 1}, 1, 0)},
       {"channels last", "conv2d_nhwc.gpu", gpu_channels_last({1, 6, 9, 16}, {3, 3, 16, 24}, 1, 1)},
       {"channels last, odd", "conv2d_nhwc.gpu", gpu_channels_last({2, 7, 7, 10}, {3, 2, 10, 7}, 2, 0)},
       {"depthwise", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 12, 8, 8}, {12, 1, 3, 3}, 1, 1, 12)},
@@ -288,6 +292,7 @@ class CudaTemplatesTest : public QObject {
     const std::pair<te::DagPtr, const char*> rows[] = {
         {layer(3, 64, 224, 7, 2), "conv2d_nchw.cuda"},          {layer(64, 64, 56, 3, 1), "conv2d_nchw.cuda"},
         {layer(64, 64, 56, 3, 1), "conv2d_nchw_winograd.cuda"}, {layer(2048, 512, 7, 1, 1), "conv2d_nchw.cuda"},
+        {layer(3, 64, 224, 7, 2), "conv2d_nchw_im2col.cuda"},   {layer(2048, 512, 7, 1, 1), "conv2d_nchw_im2col.cuda"},
         {gpu_dense(1, 1000, 2048), "dense_small_batch.gpu"},    {gpu_dense(128, 768, 768), "dense_large_batch.gpu"},
         {gpu_product(12, 128, 128, 64), "batch_matmul.cuda"}};
     for (const target::Gpu& gpu : target::gpu_table())
