@@ -75,13 +75,16 @@ std::optional<Call> convolution(const records::AutotvmRecord& line, const Json& 
               std::move(w)};
 }
 
-/// A convolution with channels last, data [N, H, W, C] and kernel [KH, KW, C, O], which no operator of graphs is.
-Expected<te::Dag> channels_last(const Json& a) {
+/// A convolution with channels last, data [N, H, W, C] and kernel [KH, KW, C, O], or depthwise [KH, KW, C, results of a channel], which no operator of graphs
+/// is.
+Expected<te::Dag> channels_last(const Json& a, bool depthwise) {
   const Error wrong(ErrorCode::unsupported, "Expected data [N, H, W, C], a kernel [KH, KW, C, O] that fits it, strides, padding and dilation");
   const auto x = tensor_of(a[0]), w = tensor_of(a[1]);
   const auto args = conv_arguments(a, 2);
   if (!x || !w || !args || x->dtype != w->dtype || x->shape.size() != 4 || w->shape.size() != 4 || x->shape[3] != w->shape[2]) return wrong;
-  Dims padded = x->shape, out{x->shape[0], 0, 0, w->shape[3]};
+  const int64_t each = w->shape[3];
+  if (depthwise && each > (int64_t{1} << 31) / x->shape[3]) return wrong;
+  Dims padded = x->shape, out{x->shape[0], 0, 0, depthwise ? x->shape[3] * each : each};
   for (size_t d = 0; d < 2; ++d) {
     constexpr int64_t kMost = int64_t{1} << 20;
     for (const int64_t v : {args->strides[d], args->dilations[d]})
@@ -105,13 +108,18 @@ Expected<te::Dag> channels_last(const Json& a) {
           return ir::select(inside, given(i[0], h, v, i[3]), ir::zero(x->dtype));
         },
         "pad");
-  const te::Tensor y =
-      b.reduce("conv2d_nhwc", out, {w->shape[0], w->shape[1], w->shape[2]}, te::Reducer::sum,
-               [&](const te::Indices& s, const te::Indices& r) {
-                 return data(s[0], s[1] * args->strides[0] + r[0] * args->dilations[0], s[2] * args->strides[1] + r[1] * args->dilations[1], r[2]) *
-                        weight(r[0], r[1], r[2], s[3]);
-               },
-               "conv2d_nhwc", {{"strides", args->strides}, {"pads", args->pads}, {"dilations", args->dilations}});
+  const std::string tag = depthwise ? "depthwise_conv2d_nhwc" : "conv2d_nhwc";
+  Dims reduced{w->shape[0], w->shape[1]};
+  if (!depthwise) reduced.push_back(w->shape[2]);
+  const te::Tensor y = b.reduce(tag, out, reduced, te::Reducer::sum,
+                                [&](const te::Indices& s, const te::Indices& r) {
+                                  const ir::Expr h = s[1] * args->strides[0] + r[0] * args->dilations[0],
+                                                 v = s[2] * args->strides[1] + r[1] * args->dilations[1];
+                                  if (!depthwise) return data(s[0], h, v, r[2]) * weight(r[0], r[1], r[2], s[3]);
+                                  const ir::Expr channel = ir::floor_div(s[3], ir::index(each));
+                                  return data(s[0], h, v, channel) * weight(r[0], r[1], channel, ir::floor_mod(s[3], ir::index(each)));
+                                },
+                                tag, {{"strides", args->strides}, {"pads", args->pads}, {"dilations", args->dilations}});
   return *std::move(b).finish({y});
 }
 
@@ -156,8 +164,8 @@ Expected<records::Task> logged_task(const records::AutotvmRecord& line, const Ta
   const Json args = records::args_of(line);
   if (line.target.substr(0, line.target.find(' ')) != target.kind || args.size() < 2) return unknown;
   std::optional<te::Dag> dag;
-  if (line.name.starts_with("conv2d_nhwc")) {
-    TW_TRY(dag, channels_last(args));
+  if (const bool depthwise = line.name.starts_with("depthwise_conv2d_nhwc"); depthwise || line.name.starts_with("conv2d_nhwc")) {
+    TW_TRY(dag, channels_last(args, depthwise));
   } else if (const std::optional<Call> call = call_of(line, args)) {
     TW_TRY(dag, dag_of(*call));
   }

@@ -241,12 +241,25 @@ class Lowering {
       ir::Scope scope = param ? ir::Scope::param : st.scope;
       if (scope != ir::Scope::param && !at && launches_->any()) scope = ir::Scope::global;  // crosses launches
       if (at && !launches_->has(static_cast<int>(i)) && tile_bytes(place.shape, logical->dtype) <= kLocalBytes) scope = ir::Scope::local;
+      if (scope == ir::Scope::local && launches_->has(static_cast<int>(i))) type = sum_type(st);
       buffers_.emplace(logical.get(), ir::make_buffer(logical->name, type, place.shape, scope));
       stage_of_.emplace(logical.get(), static_cast<int>(i));
       if (st.op.is_placeholder()) f.params.push_back(buffers_.at(logical.get()));
     }
     for (const int o : outputs_) f.params.push_back(buffers_.at(stages_[static_cast<size_t>(o)].op.output.get()));
     return {};
+  }
+
+  /// What a thread on a GPU adds up in: 16-bit floats in float32.
+  static DType sum_type(const Stage& st) {
+    const DType t = st.op.output->dtype;
+    return st.op.reducer == te::Reducer::sum && t.is_float() && t.bits == 16 ? kFloat32 : t;
+  }
+  /// A term of such a sum, multiplied without rounding.
+  static Expr in_type(DType t, const Expr& e) {
+    if (e->dtype == t) return e;
+    const auto* b = ir::as<ir::BinaryNode>(e);
+    return b && b->op == ir::BinaryOp::mul ? in_type(t, b->a) * in_type(t, b->b) : ir::cast(t, e);
   }
 
   /// Arrays of a stage that is computed ahead of the loop that it is computed in; 1 for others, and where that loop runs once.
@@ -505,9 +518,9 @@ class Lowering {
     const tir::Origin origin{i};
     const auto first = std::find_if(st.iters.begin(), st.iters.end(), [](const schedule::Iter& it) { return it.kind == te::AxisKind::reduce; });
     const auto first_reduce = static_cast<size_t>(first - st.iters.begin());
-    const Buffer part = ir::make_buffer(st.op.name + "_part", st.op.output->dtype, {1}, ir::Scope::local);
+    const Buffer part = ir::make_buffer(st.op.name + "_part", sum_type(st), {1}, ir::Scope::local);
     const std::vector<Expr> element{ir::index(0)};
-    const Expr term = rewrite_reads(i, ir::substitute(*st.op.body, domains_.of(i).axis_value));
+    const Expr term = in_type(part->dtype, rewrite_reads(i, ir::substitute(*st.op.body, domains_.of(i).axis_value)));
     Stmt body = guarded(with(domains_.of(i).guards, launches_->conditions(i, ir::Scope::local, false)),
                         tir::store(part, element, te::reducer_combine(st.op.reducer, ir::load(part, element), term), origin), origin);
     for (size_t k = st.iters.size(); k-- > first_reduce;) body = wrap_loop(i, k, std::move(body));
@@ -516,7 +529,7 @@ class Lowering {
     for (const tir::ForKind k : launches_->reducing(i)) parts.push_back(tir::all_reduce(part, element, ir::as<ir::BinaryNode>(combined)->op, k, origin));
     auto [buffer, indices] = access(st.op.output.get(), own_indices(i));
     parts.push_back(guarded(with(spatial_guards(i), launches_->conditions(i, buffer->scope, true)),
-                            tir::store(buffer, std::move(indices), ir::load(part, element), origin), origin));
+                            tir::store(buffer, std::move(indices), in_type(buffer->dtype, ir::load(part, element)), origin), origin));
     body = tir::alloc(part, tir::seq(std::move(parts)), origin);
     for (size_t k = first_reduce; k-- > 0;) body = wrap_loop(i, k, std::move(body));
     return body;
@@ -544,7 +557,7 @@ class Lowering {
     const tir::Origin origin{i};
     auto [buffer, indices] = access(st.op.output.get(), own_indices(i));
     Expr value = rewrite_reads(i, ir::substitute(*st.op.body, domains_.of(i).axis_value));
-    if (st.op.reducer != te::Reducer::none) value = te::reducer_combine(st.op.reducer, ir::load(buffer, indices), value);
+    if (st.op.reducer != te::Reducer::none) value = te::reducer_combine(st.op.reducer, ir::load(buffer, indices), in_type(buffer->dtype, value));
     const std::vector<Expr> conds = with(domains_.of(i).guards, launches_->conditions(i, buffer->scope, false));
     return guarded(conds, tir::store(buffer, std::move(indices), std::move(value), origin), origin);
   }

@@ -27,6 +27,7 @@
 #include "engine/space/templates/cuda/dense_small_batch.h"
 #include "engine/space/templates/cuda/dense_tensorcore.h"
 #include "engine/space/templates/cuda/depthwise_conv2d_nchw.h"
+#include "engine/space/templates/cuda/depthwise_conv2d_nhwc.h"
 #include "engine/space/templates/cuda/group_conv2d_nchw.h"
 #include "engine/space/templates/cuda/injective.h"
 #include "engine/space/templates/cuda/reductions.h"
@@ -85,7 +86,7 @@ const std::array<Template, 11> kTemplates{{
 }};
 
 /// For GPUs: AutoTVM's names, knobs and order, which its logs decode to; schedules of our own. conv2d_nchw_im2col.cuda and the last two are ours.
-const std::array<Template, 16> kGpuTemplates{{
+const std::array<Template, 17> kGpuTemplates{{
     {"conv2d_nchw.cuda", cuda::conv2d_nchw_matches, cuda::conv2d_nchw_space, cuda::conv2d_nchw_apply, cuda::conv2d_nchw_fallback,
      "AutoTVM's direct convolution for GPUs. Threads of a block fetch tiles of image and weights into shared memory together; each sums up a few channels of a "
      "few pixels in registers.",
@@ -106,6 +107,11 @@ const std::array<Template, 16> kGpuTemplates{{
      cuda::depthwise_conv2d_nchw_fallback,
      "AutoTVM's depthwise convolution for GPUs. A block fetches its part of the image, with what the window reaches beyond it, and its weights once.",
      kAutotvm},
+    {"depthwise_conv2d_nhwc.cuda", cuda::depthwise_conv2d_nhwc_matches, cuda::depthwise_conv2d_nhwc_space, cuda::depthwise_conv2d_nhwc_apply,
+     cuda::depthwise_conv2d_nhwc_fallback,
+     "Depthwise convolution with channels last for GPUs. Threads take vectors of neighbouring channels of a few pixels; whether image and kernel pass through "
+     "shared memory is open. TVM's schedule of this name has no knobs: these are those of channels first.",
+     "TVM v0.9.0 (name, and that threads take channels)"},
     {"group_conv2d_nchw.cuda", cuda::group_conv2d_nchw_matches, cuda::group_conv2d_nchw_space, cuda::group_conv2d_nchw_apply, cuda::group_conv2d_nchw_fallback,
      "AutoTVM's convolution in groups of channels for GPUs, as conv2d_nchw.cuda does it for one group.", kAutotvm},
     {"conv2d_transpose_nchw.cuda", cuda::conv2d_transpose_nchw_matches, cuda::conv2d_transpose_nchw_space, cuda::conv2d_transpose_nchw_apply,

@@ -179,8 +179,9 @@ std::string cuda_helpers(const std::set<std::string>& names) {
   return out;
 }
 
-std::string CudaExprPrinter::stored(DType t, const std::string& value) {
-  if (!is_half(t)) return value;
+std::string CudaExprPrinter::stored(const ir::Buffer& b, const std::string& value) {
+  const DType t = b->dtype;
+  if (!is_half(t) || b->scope == ir::Scope::local) return value;
   return helper(t.code == TypeCode::bfloat ? "float_to_bfloat" : "float_to_half") + "(" + value + ")";
 }
 
@@ -205,6 +206,7 @@ CudaExprPrinter::Piece CudaExprPrinter::constant(const ir::FloatImmNode& n) cons
 
 CudaExprPrinter::Piece CudaExprPrinter::print(const Expr& e, int lane) {
   using Result = Piece;
+  if (const auto it = fetched_.find(e.get()); it != fetched_.end()) return {it->second[static_cast<size_t>(lane)], kPrimary};
   return ir::match(
       e,
       [&](const ir::IntImmNode& n) -> Result {
@@ -227,9 +229,8 @@ CudaExprPrinter::Piece CudaExprPrinter::print(const Expr& e, int lane) {
         return {text(n.cond, lane, kOr) + " ? " + text(n.if_true, lane, kOr) + " : " + text(n.if_false, lane, kTernary), kTernary};
       },
       [&](const ir::LoadNode& n) -> Result {
-        if (const auto it = fetched_.find(&n); it != fetched_.end()) return {it->second[static_cast<size_t>(lane)], kPrimary};
         const std::string element = place(n.buffer, n.indices, lane);
-        if (!is_half(n.dtype)) return {element, kPrimary};
+        if (!is_half(n.dtype) || n.buffer->scope == ir::Scope::local) return {element, kPrimary};
         return {helper(n.dtype.code == TypeCode::bfloat ? "bfloat_to_float" : "half_to_float") + "(" + element + ")", kPrimary};
       },
       [&](const ir::RampNode& n) -> Result { return print(lane == 0 ? n.base : n.base + n.stride * ir::index(lane), 0); },

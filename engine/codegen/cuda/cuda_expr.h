@@ -30,10 +30,10 @@ class CudaExprPrinter {
   std::string text(const ir::Expr& e, int lane = 0, int level = 0);
   /// The place of an element in its array.
   std::string place(const ir::Buffer& b, const std::vector<ir::Expr>& indices, int lane);
-  /// A value as its array holds it.
-  std::string stored(DType t, const std::string& value);
-  /// Lane values of a vector load that were fetched before; null to forget them.
-  void fetched(const ir::LoadNode* load, std::vector<std::string> lanes) { fetched_[load] = std::move(lanes); }
+  /// A value as its array holds it: registers hold 16-bit floats as float.
+  std::string stored(const ir::Buffer& b, const std::string& value);
+  /// Lane values of an expression that were fetched before.
+  void fetched(const ir::ExprNode* e, std::vector<std::string> lanes) { fetched_[e] = std::move(lanes); }
   void forget_fetched() { fetched_.clear(); }
 
   std::string helper(const char* name);
@@ -53,7 +53,7 @@ class CudaExprPrinter {
   ir::Names& names_;
   const Ranges& ranges_;
   std::set<std::string>& helpers_;
-  std::unordered_map<const ir::LoadNode*, std::vector<std::string>> fetched_;
+  std::unordered_map<const ir::ExprNode*, std::vector<std::string>> fetched_;
 };
 
 }  // namespace tw::codegen

@@ -408,7 +408,7 @@ class KernelPrinter {
   void one_lane(const Stmt& s, int lane) {
     tir::walk(s, [&](const Stmt& x) {
       const auto* n = tir::as<tir::StoreNode>(x);
-      if (n) line(x, expr_.place(n->buffer, n->indices, lane) + " = " + expr_.stored(n->buffer->dtype, expr_.text(n->value, lane)) + ";");
+      if (n) line(x, expr_.place(n->buffer, n->indices, lane) + " = " + expr_.stored(n->buffer, expr_.text(n->value, lane)) + ";");
     });
   }
 
@@ -481,7 +481,7 @@ class KernelPrinter {
   void store(const Stmt& s, const tir::StoreNode& n) {
     const int lanes = n.value->dtype.lanes;
     if (copy(s, n)) return;
-    if (lanes == 1) return line(s, expr_.place(n.buffer, n.indices, 0) + " = " + expr_.stored(n.buffer->dtype, expr_.text(n.value)) + ";");
+    if (lanes == 1) return line(s, expr_.place(n.buffer, n.indices, 0) + " = " + expr_.stored(n.buffer, expr_.text(n.value)) + ";");
     // All lanes are computed before the first is written.
     line(s, "{");
     ++level_;
@@ -493,11 +493,11 @@ class KernelPrinter {
     const int width = vector_length(n.buffer, n.indices, lanes);
     for (int lane = 0; lane < lanes; lane += width) {
       if (width == 1) {
-        line(s, expr_.place(n.buffer, n.indices, lane) + " = " + expr_.stored(n.buffer->dtype, fmt::format("{}[{}]", value, lane)) + ";");
+        line(s, expr_.place(n.buffer, n.indices, lane) + " = " + expr_.stored(n.buffer, fmt::format("{}[{}]", value, lane)) + ";");
         continue;
       }
       std::string parts;
-      for (int k = 0; k < width; ++k) parts += (k ? ", " : "") + expr_.stored(n.buffer->dtype, fmt::format("{}[{}]", value, lane + k));
+      for (int k = 0; k < width; ++k) parts += (k ? ", " : "") + expr_.stored(n.buffer, fmt::format("{}[{}]", value, lane + k));
       const char* vector = vector_name(n.buffer->dtype, width);
       line(s, fmt::format("*({}*)&{} = make_{}({});", vector, expr_.place(n.buffer, n.indices, lane), vector, parts));
     }
@@ -506,26 +506,39 @@ class KernelPrinter {
     line(s, "}");
   }
 
-  /// Loads of neighbours that are evaluated in every lane, as vectors.
+  /// Loads of neighbours that are evaluated in every lane, as vectors; and of those that all lanes read or none, zero in their place.
   void fetch_vectors(const Stmt& s, const Expr& e) {
-    if (const auto* l = ir::as<ir::LoadNode>(e)) {
-      const int lanes = l->dtype.lanes, width = vector_length(l->buffer, l->indices, lanes);
-      if (width == 1) return;
-      std::vector<std::string> parts;
-      for (int lane = 0; lane < lanes; lane += width) {
-        const std::string name = fresh("vector");
-        const char* vector = vector_name(l->buffer->dtype, width);
-        line(s, fmt::format("const {0} {1} = *(const {0}*)&{2};", vector, name, expr_.place(l->buffer, l->indices, lane)));
-        for (int k = 0; k < width; ++k) {
-          const std::string element = fmt::format("{}.{}", name, "xyzw"[k]);
-          const bool half = l->dtype.is_float() && l->dtype.bits == 16;
-          parts.push_back(!half ? element : expr_.helper(l->dtype.code == TypeCode::bfloat ? "bfloat_to_float" : "half_to_float") + "(" + element + ")");
-        }
-      }
-      return expr_.fetched(l, std::move(parts));
+    if (const auto* l = ir::as<ir::LoadNode>(e)) return fetch_vector(s, e.get(), *l, {});
+    const auto* sel = ir::as<ir::SelectNode>(e);
+    if (!sel) return ir::for_each_child(e, [&](const Expr& c) { fetch_vectors(s, c); });
+    fetch_vectors(s, sel->cond);
+    // The branch that a lane does not take is not evaluated.
+    const auto* inside = ir::as<ir::LoadNode>(sel->if_true);
+    if (inside && is_zero(sel->if_false) && (sel->cond->dtype.is_scalar() || ir::as<ir::BroadcastNode>(sel->cond))) fetch_vector(s, sel, *inside, sel->cond);
+  }
+
+  /// What `whole` is in all lanes: the load, or zero where there is a condition that does not hold.
+  void fetch_vector(const Stmt& s, const ir::ExprNode* whole, const ir::LoadNode& l, const std::optional<Expr>& cond) {
+    const int lanes = l.dtype.lanes, width = vector_length(l.buffer, l.indices, lanes);
+    if (width == 1) return;
+    std::string inside;
+    if (cond) {
+      const std::string holds = expr_.text(*cond);
+      line(s, fmt::format("const bool {} = {};", inside = fresh("inside"), holds));
     }
-    if (const auto* sel = ir::as<ir::SelectNode>(e)) return fetch_vectors(s, sel->cond);  // the branch that a lane does not take is not evaluated
-    ir::for_each_child(e, [&](const Expr& c) { fetch_vectors(s, c); });
+    std::vector<std::string> parts;
+    for (int lane = 0; lane < lanes; lane += width) {
+      const std::string name = fresh("vector");
+      const char* vector = vector_name(l.buffer->dtype, width);
+      const std::string read = fmt::format("*(const {}*)&{}", vector, expr_.place(l.buffer, l.indices, lane));
+      line(s, fmt::format("const {} {} = {};", vector, name, cond ? fmt::format("{} ? {} : {}()", inside, read, vector) : read));
+      for (int k = 0; k < width; ++k) {
+        const std::string element = fmt::format("{}.{}", name, "xyzw"[k]);
+        const bool half = l.dtype.is_float() && l.dtype.bits == 16;
+        parts.push_back(!half ? element : expr_.helper(l.dtype.code == TypeCode::bfloat ? "bfloat_to_float" : "half_to_float") + "(" + element + ")");
+      }
+    }
+    expr_.fetched(whole, std::move(parts));
   }
 
   std::string fresh(const char* hint) {

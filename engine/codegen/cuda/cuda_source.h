@@ -30,7 +30,8 @@ struct CudaSource {
   void add_line(const std::string& line, const tir::StmtNode* stmt, tir::Origin origin);
 };
 
-/// Prints a function after the passes of tir/. float16 and bfloat16 are computed in float and rounded where they are stored. Indices are int where every value
+/// Prints a function after the passes of tir/. float16 and bfloat16 are computed in float, arrays in registers included, and rounded
+/// where they are stored in memory. Indices are int where every value
 /// they take is proven to fit, long long otherwise; accesses to neighbouring elements go as vectors of up to 16 bytes where their alignment is proven.
 /// Errors: unsupported for launches inside other statements.
 Expected<CudaSource> cuda_source(const tir::Func& f);

@@ -66,6 +66,9 @@ class LoggedTaskTest : public QObject {
     QTest::newRow("channels last") << "conv2d_nhwc.gpu"
                                    << R"([["TENSOR",[1,14,14,16],"float32"],["TENSOR",[3,3,16,32],"float32"],[1,1],[1,1,1,1],[1,1],"float32"])"
                                    << 2LL * 14 * 14 * 32 * 16 * 9;
+    QTest::newRow("depthwise, channels last") << "depthwise_conv2d_nhwc.cuda"
+                                              << R"([["TENSOR",[1,14,14,16],"float32"],["TENSOR",[3,3,16,2],"float32"],[2,2],[1,1,1,1],[1,1],"float32"])"
+                                              << 2LL * 7 * 7 * 32 * 9;
     QTest::newRow("line") << "conv1d_ncw.cuda"
                           << R"([["TENSOR",[1,16,20],"float32"],["TENSOR",[8,16,3],"float32"],[1],[1,1],[1],"float32"])" << 2LL * 20 * 8 * 16 * 3;
     QTest::newRow("dense") << "dense_small_batch.gpu"

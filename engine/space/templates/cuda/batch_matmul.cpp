@@ -8,8 +8,8 @@ namespace tw::space::cuda {
 namespace {
 
 std::optional<cpu::Anchor> anchor_of(const te::Dag& dag) {
-  const auto a = cpu::find_anchor(dag, "batch_matmul", te::Role::activation);
-  return a ? a : cpu::find_anchor(dag, "matmul", te::Role::activation);
+  const auto a = find_anchor(dag, "batch_matmul", te::Role::activation);
+  return a ? a : find_anchor(dag, "matmul", te::Role::activation);
 }
 
 const te::Op& product(const te::Dag& dag) { return dag.ops[static_cast<size_t>(anchor_of(dag)->reduce)]; }
@@ -43,9 +43,9 @@ ConfigSpace batch_matmul_space(const te::Dag& dag, const Target& target) {
   define_unroll(space, {8, 16, 32, 64});
   add_limits(
       space, target, [batches](const ConfigEntity& e) { return product_tiling(e, batches); },
-      [batches](const ConfigEntity& e) {
+      [batches, bytes = op.output->dtype.bytes()](const ConfigEntity& e) {
         const Tiling t = product_tiling(e, batches);
-        return (t.axes[batches].span() + t.axes[batches + 1].span()) * t.reduce[0] * kFloat32.bytes();
+        return (t.axes[batches].span() + t.axes[batches + 1].span()) * t.reduce[0] * bytes;
       });
   return space;
 }

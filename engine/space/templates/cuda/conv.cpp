@@ -7,7 +7,7 @@ namespace tw::space::cuda {
 
 namespace {
 
-const te::Op& op_of(const te::Dag& dag, const ConvKnobs& knobs) { return dag.ops[static_cast<size_t>(cpu::find_anchor(dag, knobs.tag)->reduce)]; }
+const te::Op& op_of(const te::Dag& dag, const ConvKnobs& knobs) { return dag.ops[static_cast<size_t>(find_anchor(dag, knobs.tag)->reduce)]; }
 
 std::vector<int64_t> attribute(const te::Op& op, const char* name, size_t count) {
   const auto it = op.attrs.find(name);
@@ -63,7 +63,7 @@ int64_t shared_bytes(const te::Op& op, const Tiling& t, bool transposed) {
 }  // namespace
 
 bool conv_matches(const te::Dag& dag, const ConvKnobs& knobs) {
-  const auto a = cpu::find_anchor(dag, knobs.tag);
+  const auto a = find_anchor(dag, knobs.tag);
   if (!a) return false;
   const te::Op& op = dag.ops[static_cast<size_t>(a->reduce)];
   return op.axes.size() == knobs.axes.size() + 1 && (!knobs.transposed || groups_of(op) == 1);
@@ -92,7 +92,7 @@ ConfigSpace conv_space(const te::Dag& dag, const Target& target, const ConvKnobs
 }
 
 Expected<schedule::Schedule> conv_apply(const te::DagPtr& dag, const ConfigEntity& e, const ConvKnobs& knobs) {
-  return tiled_schedule(dag, *cpu::find_anchor(*dag, knobs.tag), conv_tiling(op_of(*dag, knobs), e, knobs));
+  return tiled_schedule(dag, *find_anchor(*dag, knobs.tag), conv_tiling(op_of(*dag, knobs), e, knobs));
 }
 
 namespace {

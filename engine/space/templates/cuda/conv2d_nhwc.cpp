@@ -14,7 +14,7 @@ namespace {
 /// Multiply-adds up to which the loops around them are unrolled; AutoTVM has no knob for it.
 constexpr int64_t kUnrolled = 512;
 
-std::optional<cpu::Anchor> channels_last_anchor(const te::Dag& dag) { return cpu::find_anchor(dag, "conv2d_nhwc"); }
+std::optional<cpu::Anchor> channels_last_anchor(const te::Dag& dag) { return find_anchor(dag, "conv2d_nhwc"); }
 
 const te::Op& channels_last(const te::Dag& dag) { return dag.ops[static_cast<size_t>(channels_last_anchor(dag)->reduce)]; }
 

@@ -11,7 +11,7 @@ inline constexpr int64_t kLargeBatch = 32;
 
 /// Without padding.
 inline std::optional<cpu::Anchor> dense_anchor(const te::Dag& dag) {
-  const auto a = cpu::find_anchor(dag, "dense");
+  const auto a = find_anchor(dag, "dense");
   return a && a->pad < 0 && dag.ops[static_cast<size_t>(a->reduce)].axes.size() == 2 ? a : std::nullopt;
 }
 inline int64_t rows_of(const te::Dag& dag, const cpu::Anchor& a) { return dag.ops[static_cast<size_t>(a.reduce)].axes[0].extent; }

@@ -13,8 +13,11 @@ namespace {
 /// Tiles under way or in use where copies go on beside other work.
 constexpr int kArrays = 3;
 
+DType type_of(const te::Dag& dag) { return dag.ops[static_cast<size_t>(dense_anchor(dag)->reduce)].output->dtype; }
+
 /// Tiles are turned on the way to shared memory, so copies beside other work are of single elements: neighbouring threads copy neighbours, to different banks.
-Tiling ahead_tiling(const ConfigEntity& e, const Target& target) {
+/// The hardware copies no less than 4 bytes.
+Tiling ahead_tiling(const ConfigEntity& e, const Target& target, DType type) {
   const std::vector<int64_t>& k = e.split("tile_k");
   const int64_t depth = k[1] * k[2];
   Tiling t;
@@ -22,11 +25,11 @@ Tiling ahead_tiling(const ConfigEntity& e, const Target& target) {
   t.directions = {kY, kX};
   t.reduce = {depth};
   t.terms_outside = true;
-  if (target.gpu->capability >= kCopiesAhead) {
+  if (target.gpu->capability >= kCopiesAhead && type == kFloat32) {
     t.pipeline = kArrays;
   } else {
     t.double_buffer = true;
-    t.vector = {std::gcd(kVector, depth), std::gcd(kVector, depth)};
+    t.vector.fill(std::gcd(kVectorBytes / type.bytes(), depth));
   }
   // As many steps of the reduction are written out as the middle factor has.
   t.max_unroll = t.axes[0].vthreads * t.axes[0].inner * t.axes[1].vthreads * t.axes[1].inner * depth;
@@ -46,17 +49,18 @@ ConfigSpace dense_large_batch_space(const te::Dag& dag, const Target& target) {
   space.define_split("tile_x", rows_of(dag, a), {.num_outputs = 4, .help = "rows: blocks, virtual threads, threads, of a thread"});
   space.define_split("tile_y", columns_of(dag, a), {.num_outputs = 4, .help = "columns: blocks, virtual threads, threads, of a thread"});
   space.define_split("tile_k", depth_of(dag, a), {.num_outputs = 3, .help = "terms: the last two factors are in shared memory at a time"});
+  const DType type = type_of(dag);
   add_limits(
-      space, target, [target](const ConfigEntity& e) { return ahead_tiling(e, target); },
-      [target](const ConfigEntity& e) {
-        const Tiling t = ahead_tiling(e, target);
-        return std::max(t.pipeline, 2) * (padded_row(t.axes[0].span()) + padded_row(t.axes[1].span())) * t.reduce[0] * kFloat32.bytes();
+      space, target, [target, type](const ConfigEntity& e) { return ahead_tiling(e, target, type); },
+      [target, type](const ConfigEntity& e) {
+        const Tiling t = ahead_tiling(e, target, type);
+        return std::max(t.pipeline, 2) * (padded_row(t.axes[0].span(), type) + padded_row(t.axes[1].span(), type)) * t.reduce[0] * type.bytes();
       });
   return space;
 }
 
 Expected<schedule::Schedule> dense_large_batch_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
-  return tiled_schedule(dag, *dense_anchor(*dag), ahead_tiling(e, target));
+  return tiled_schedule(dag, *dense_anchor(*dag), ahead_tiling(e, target, type_of(*dag)));
 }
 
 ConfigEntity dense_large_batch_fallback(const te::Dag& dag, const Target& target) {
@@ -73,7 +77,7 @@ ConfigEntity dense_large_batch_fallback(const te::Dag& dag, const Target& target
         return limited_point(space, {{"tile_x", l.rows}, {"tile_y", l.columns}, {"tile_k", l.terms}}, {});
       },
       [&](const ConfigEntity& e) {
-        const Tiling t = ahead_tiling(e, target);
+        const Tiling t = ahead_tiling(e, target, type_of(dag));
         return rows_of(dag, a) / t.axes[0].span() * (columns_of(dag, a) / t.axes[1].span());
       });
 }

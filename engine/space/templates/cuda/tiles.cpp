@@ -2,6 +2,7 @@
 #include "engine/space/templates/cuda/tiles.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "engine/space/fallback.h"
 
@@ -15,8 +16,10 @@ namespace {
 constexpr Annotation kBlocks[] = {Annotation::block_x, Annotation::block_y, Annotation::block_z};
 constexpr Annotation kThreads[] = {Annotation::thread_x, Annotation::thread_y, Annotation::thread_z};
 
-/// Banks of shared memory, and how far rows are moved against each other: by 16 bytes, so that threads still read vectors.
-constexpr int64_t kBanks = 32, kBankOffset = 4;
+/// Bytes of all banks of shared memory, and how far rows are moved against each other: so that threads still read vectors.
+constexpr int64_t kBankBytes = 128, kBankOffset = kVectorBytes;
+/// Elements that results are computed in at once, at most.
+constexpr int64_t kLongestVector = 16;
 
 /// Threads of a block that add up parts of sums.
 constexpr int64_t kAddingThreads = 128;
@@ -75,9 +78,8 @@ Outside share_out(Builder& b, int out, const Tiling& t) {
   return {*block, *thread};
 }
 
-/// The loops inside the fetching, outermost first, unrolled from the innermost one on.
-void unroll_inner(Builder& b, int acc, const std::vector<std::pair<ir::Var, int64_t>>& loops, const Tiling& t) {
-  int64_t steps = 1;
+/// The loops inside the fetching, outermost first, around so many `steps`, unrolled from the innermost one on.
+void unroll_inner(Builder& b, int acc, const std::vector<std::pair<ir::Var, int64_t>>& loops, int64_t steps, const Tiling& t) {
   for (const AxisTile& a : t.axes) steps *= a.vthreads;
   for (size_t k = loops.size(); k-- > 0;) {
     steps *= loops[k].second;
@@ -88,12 +90,21 @@ void unroll_inner(Builder& b, int acc, const std::vector<std::pair<ir::Var, int6
 
 }  // namespace
 
+std::optional<cpu::Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role weight) {
+  for (const DType type : {kFloat32, kFloat16, kBFloat16})
+    if (auto a = cpu::find_anchor(dag, tag, weight, type)) return a;
+  return std::nullopt;
+}
+
 AxisTile axis_tile(const ConfigEntity& e, const std::string& knob) {
   const std::vector<int64_t>& f = e.split(knob);
   return f.size() == 4 ? AxisTile{f[1], f[2], f[3]} : AxisTile{1, f[1], f[2]};
 }
 
-int64_t padded_row(int64_t elements) { return elements + ((kBankOffset - elements) % kBanks + kBanks) % kBanks; }
+int64_t padded_row(int64_t elements, DType type) {
+  const int64_t banks = kBankBytes / type.bytes(), offset = kBankOffset / type.bytes();
+  return elements + ((offset - elements) % banks + banks) % banks;
+}
 
 std::array<int64_t, 3> Tiling::threads() const {
   std::array<int64_t, 3> out{1, 1, 1};
@@ -103,15 +114,20 @@ std::array<int64_t, 3> Tiling::threads() const {
 
 /// Names by value: steps move the stages that have them.
 void tile_product(Builder& b, std::string out_name, std::string acc_name, const std::vector<std::string>& operands, const Tiling& t) {
-  std::vector<std::string> tiles;
-  for (const std::string& operand : operands) {
-    const int tile = b.cache_read(b.stage(operand), {b.stage(acc_name)}, "shared");
+  std::vector<std::string> tiles;  // empty: none
+  for (size_t k = 0; k < operands.size(); ++k) {
+    tiles.emplace_back();
+    if (t.vector[k] == 0) continue;
+    const int tile = b.cache_read(b.stage(operands[k]), {b.stage(acc_name)}, "shared");
     if (!b.ok()) return;
-    tiles.push_back(b.at(tile).op.name);
+    tiles.back() = b.at(tile).op.name;
   }
   const int out = b.stage(out_name), acc = b.stage(acc_name);
   const Outside outside = share_out(b, out, t);
   b.compute_at(acc, out, outside.thread);
+  const int64_t results = t.axes.back().inner;
+  const bool vectors = t.vectors_of_results && results > 1 && results <= kLongestVector && std::has_single_bit(static_cast<uint64_t>(results));
+  if (vectors) b.vectorize(out, b.loops(out).back());
 
   const std::vector<ir::Var> loops = b.loops(acc);
   const size_t rank = b.at(acc).op.axes.size();
@@ -128,6 +144,7 @@ void tile_product(Builder& b, std::string out_name, std::string acc_name, const 
   for (const auto& [v, extent] : inner) order.push_back(v);
   b.reorder(acc, order);
   for (size_t k = 0; k < tiles.size(); ++k) {
+    if (tiles[k].empty()) continue;
     const int tile = b.stage(tiles[k]);
     if (t.fetch_once)
       b.compute_at(tile, out, outside.block);
@@ -135,7 +152,8 @@ void tile_product(Builder& b, std::string out_name, std::string acc_name, const 
       b.compute_at(tile, acc, fetching);
     if (t.terms_outside) {
       b.layout(tile, {{1, 0}, {0, 0}});
-      b.storage_align(tile, b.loops(tile)[1], kBanks, kBankOffset);
+      const int64_t bytes = b.at(tile).op.output->dtype.bytes();
+      b.storage_align(tile, b.loops(tile)[1], kBankBytes / bytes, kBankOffset / bytes);
     }
     if (const auto& layout = b.at(b.stage(operands[k])).layout; !layout.empty()) {  // as it lies in memory
       const std::vector<ir::Var> own = b.loops(tile);
@@ -147,7 +165,11 @@ void tile_product(Builder& b, std::string out_name, std::string acc_name, const 
     if (t.double_buffer) b.double_buffer(tile);
     if (t.pipeline > 0) b.pipeline(tile, t.pipeline);
   }
-  unroll_inner(b, acc, inner, t);
+  if (vectors) {
+    b.vectorize(acc, inner.back().first);
+    inner.pop_back();
+  }
+  unroll_inner(b, acc, inner, vectors ? results : 1, t);
 }
 
 Expected<schedule::Schedule> tiled_schedule(const te::DagPtr& dag, const cpu::Anchor& a, const Tiling& t) {

@@ -8,10 +8,13 @@
 /// What the templates for CUDA share: products and convolutions in tiles that the threads of a block fetch together.
 namespace tw::space::cuda {
 
-/// float32 elements that a thread reads or fetches at once: 16 bytes.
-inline constexpr int64_t kVector = 4;
+/// What a thread reads or fetches at once, at most; in elements of float32.
+inline constexpr int64_t kVectorBytes = 16, kVector = 4;
 /// Compute capability, times ten, from which on GPUs copy to shared memory beside other work.
 inline constexpr int kCopiesAhead = 80;
+
+/// As for CPUs, of any type that threads multiply: float32, float16 or bfloat16, the last two summed up in float32.
+std::optional<cpu::Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role weight = te::Role::constant);
 
 /// How one axis of the result is shared out: blocks take what these leave.
 struct AxisTile {
@@ -34,12 +37,13 @@ struct Tiling {
   bool double_buffer = false;           ///< the next tiles are fetched while these are used
   int pipeline = 0;                     ///< instead: so many tiles in turn are copied ahead
   bool terms_outside = false;           ///< matrices lie in shared memory with the terms of the sum outermost: threads of neighbouring results read neighbours
-  std::array<int64_t, 2> vector{1, 1};  ///< elements that a thread fetches at once, of each operand
+  std::array<int64_t, 2> vector{1, 1};  ///< elements that a thread fetches at once, of each operand; 0: threads read it where it lies
+  bool vectors_of_results = false;      ///< the last axis's elements of a thread are computed as one vector where they are 2, 4, 8 or 16
   std::array<int64_t, 3> threads() const;  ///< in x, y and z
 };
 
-/// Elements from one row of a tile with the terms outside to the next.
-int64_t padded_row(int64_t elements);
+/// Elements of `type` from one row of a tile with the terms outside to the next.
+int64_t padded_row(int64_t elements, DType type);
 
 /// One kernel: every block computes a tile of the result. Its threads fetch tiles of both operands, neighbouring threads neighbouring elements; each sums up
 /// its elements in registers; padding is computed on the way in, elementwise work on the way out.

@@ -45,9 +45,9 @@ te::DagPtr gpu_product(int64_t batch, int64_t m, int64_t n, int64_t k) {
 }
 
 /// One operator over an image or rows, with what follows it.
-te::DagPtr gpu_op(const char* op, const Dims& x, const space::testing::Values& attrs = {}, const char* then = nullptr) {
+te::DagPtr gpu_op(const char* op, const Dims& x, const space::testing::Values& attrs = {}, const char* then = nullptr, DType t = kFloat32) {
   return space::testing::dag_of([&](space::testing::Net& n) {
-    const int y = n.op(op, {n.input(x)}, attrs);
+    const int y = n.op(op, {n.input(x, t)}, attrs);
     return then ? n.op(then, {y}) : y;
   });
 }
@@ -85,6 +85,34 @@ te::DagPtr gpu_channels_last(const Dims& x, const Dims& w, int64_t stride, int64
       "conv2d_nhwc", {{"strides", {stride, stride}}})});
 }
 
+/// Data [N, H, W, C], kernel [KH, KW, C, M].
+te::DagPtr gpu_channelwise(const Dims& x, const Dims& w, int64_t stride, int64_t pad, int64_t dilation = 1, bool epilogue = false, DType t = kFloat32) {
+  te::DagBuilder b;
+  const te::Tensor given = b.placeholder("x", x, t), weight = b.placeholder("w", w, t, te::Role::constant);
+  te::Tensor data = given;
+  if (pad > 0)
+    data = b.compute(
+        "pad", {x[0], x[1] + 2 * pad, x[2] + 2 * pad, x[3]},
+        [&](const te::Indices& i) {
+          const ir::Expr h = i[1] - pad, v = i[2] - pad;
+          const ir::Expr inside = ir::index(0) <= h && h < ir::index(x[1]) && ir::index(0) <= v && v < ir::index(x[2]);
+          return ir::select(inside, given(i[0], h, v, i[3]), ir::zero(t));
+        },
+        "pad");
+  const auto extent = [&](size_t d) { return (x[d + 1] + 2 * pad - (w[d] - 1) * dilation - 1) / stride + 1; };
+  const Dims out{x[0], extent(0), extent(1), w[2] * w[3]};
+  const te::Tensor y = b.reduce("y", out, {w[0], w[1]}, te::Reducer::sum,
+                                [&](const te::Indices& s, const te::Indices& r) {
+                                  const ir::Expr channel = ir::floor_div(s[3], ir::index(w[3]));
+                                  return data(s[0], s[1] * stride + r[0] * dilation, s[2] * stride + r[1] * dilation, channel) *
+                                         weight(r[0], r[1], channel, ir::floor_mod(s[3], ir::index(w[3])));
+                                },
+                                "depthwise_conv2d_nhwc", {{"strides", {stride, stride}}, {"pads", Dims(4, pad)}, {"dilations", {dilation, dilation}}});
+  if (!epilogue) return std::move(b).finish({y});
+  const te::Tensor bias = b.placeholder("bias", {out[3]}, t, te::Role::constant);
+  return std::move(b).finish({b.compute("relu", out, [&](const te::Indices& i) { return ir::max(y.at(i) + bias(i[3]), ir::zero(t)); })});
+}
+
 te::DagPtr gpu_transposed(const Dims& x, const Dims& w, const space::testing::Values& attrs) {
   return space::testing::dag_of([&](space::testing::Net& n) {
     const int in = n.input(x), weight = n.weight(w);
@@ -97,6 +125,15 @@ te::DagPtr gpu_dense16(int64_t m, int64_t n, int64_t k, DType t = kFloat16) {
   return space::testing::dag_of([&](space::testing::Net& net) {
     const int x = net.input({m, k}, t), w = net.weight({n, k}, t), bias = net.weight({n}, t);
     return net.op("relu", {net.op("dense", {x, w, bias})});
+  });
+}
+te::DagPtr gpu_conv16(const char* op, const Dims& x, const Dims& w, int64_t groups = 1, DType t = kFloat16) {
+  return space::testing::dag_of([&](space::testing::Net& n) {
+    const int in = n.input(x, t), weight = n.weight(w, t);
+    const size_t spatial = x.size() - 2;
+    space::testing::Values attrs{{"strides", Dims(spatial, 1)}, {"pads", Dims(2 * spatial, 1)}};
+    if (groups > 1) attrs.emplace("groups", groups);
+    return n.op("relu", {n.op(op, {in, weight}, attrs)});
   });
 }
 te::DagPtr gpu_product16(const Dims& x, const Dims& y) {
@@ -127,6 +164,10 @@ std::vector<GpuCase> gpu_cases() {
       {"channels last, odd", "conv2d_nhwc.gpu", gpu_channels_last({2, 7, 7, 10}, {3, 2, 10, 7}, 2, 0)},
       {"depthwise", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 12, 8, 8}, {12, 1, 3, 3}, 1, 1, 12)},
       {"depthwise, stride, relu", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 6, 9, 9}, {6, 1, 3, 3}, 2, 1, 6, "conv2d", true)},
+      {"depthwise, channels last", "depthwise_conv2d_nhwc.cuda", gpu_channelwise({1, 8, 10, 24}, {3, 3, 24, 1}, 1, 1)},
+      {"depthwise, channels last, stride, fused", "depthwise_conv2d_nhwc.cuda", gpu_channelwise({2, 9, 9, 32}, {3, 3, 32, 1}, 2, 1, 1, true)},
+      {"depthwise, channels last, two of each", "depthwise_conv2d_nhwc.cuda", gpu_channelwise({1, 7, 8, 12}, {3, 3, 12, 2}, 1, 1, 1, true)},
+      {"depthwise, channels last, three of each, dilated", "depthwise_conv2d_nhwc.cuda", gpu_channelwise({1, 10, 9, 5}, {3, 2, 5, 3}, 1, 0, 2)},
       {"volumes", "conv3d_ncdhw.cuda", gpu_conv({1, 3, 4, 5, 6}, {4, 3, 3, 3, 3}, 1, 1, 1, "conv3d")},
       {"groups", "group_conv2d_nchw.cuda", gpu_conv({1, 12, 8, 8}, {24, 4, 3, 3}, 1, 1, 3)},
       {"groups, stride, two images", "group_conv2d_nchw.cuda", gpu_conv({2, 8, 9, 9}, {12, 4, 3, 3}, 2, 1, 2, "conv2d", true)},
@@ -144,6 +185,20 @@ std::vector<GpuCase> gpu_cases() {
       {"product, half", "batch_matmul_tensorcore.cuda", gpu_product16({3, 32, 48}, {3, 48, 64})},
       {"product, half, shared heads", "batch_matmul_tensorcore.cuda", gpu_product16({2, 2, 16, 32}, {1, 2, 32, 16})},
       {"product of two matrices, half", "batch_matmul_tensorcore.cuda", gpu_product16({64, 64}, {64, 128})},
+      {"conv, half", "conv2d_nchw.cuda", gpu_conv16("conv2d", {1, 8, 9, 9}, {12, 8, 3, 3})},
+      {"depthwise, bfloat", "depthwise_conv2d_nchw.cuda", gpu_conv16("conv2d", {1, 12, 8, 8}, {12, 1, 3, 3}, 12, kBFloat16)},
+      {"depthwise, channels last, half", "depthwise_conv2d_nhwc.cuda", gpu_channelwise({1, 8, 10, 48}, {3, 3, 48, 1}, 1, 1, 1, true, kFloat16)},
+      {"groups, half", "group_conv2d_nchw.cuda", gpu_conv16("conv2d", {1, 8, 6, 6}, {12, 4, 3, 3}, 2)},
+      {"transposed, half", "conv2d_transpose_nchw.cuda", gpu_conv16("conv2d_transpose", {1, 8, 5, 6}, {8, 12, 3, 3})},
+      {"a line, half", "conv1d_ncw.cuda", gpu_conv16("conv1d", {2, 12, 20}, {10, 12, 3})},
+      {"dense, one row, half", "dense_small_batch.gpu", gpu_dense16(1, 20, 96)},
+      {"dense, many rows, half", "dense_large_batch.gpu", gpu_dense16(40, 24, 72)},
+      {"dense, odd, bfloat", "dense_large_batch.gpu", gpu_dense16(36, 20, 18, kBFloat16)},
+      {"product, odd, half", "batch_matmul.cuda", gpu_product16({2, 12, 24}, {2, 24, 20})},
+      {"softmax, half", "reductions.cuda", gpu_op("softmax", {3, 8, 64}, {}, nullptr, kFloat16)},
+      {"maxima of windows, half", "reductions.cuda",
+       gpu_op("max_pool2d", {2, 5, 9, 9}, {{"kernel", Dims{3, 3}}, {"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}}, "relu", kFloat16)},
+      {"elements, half", "injective.cuda", gpu_op("sigmoid", {3, 8, 20}, {}, "relu", kFloat16)},
       {"product, heads", "batch_matmul.cuda", gpu_attention({1, 3, 12, 8}, {1, 3, 8, 10})},
       {"product, shared heads", "batch_matmul.cuda", gpu_attention({2, 4, 6, 8}, {2, 1, 8, 6})},
       {"product of two matrices", "batch_matmul.cuda", gpu_attention({12, 20}, {20, 8})},
@@ -206,6 +261,8 @@ class CudaTemplatesTest : public QObject {
     QCOMPARE(size_of(gpu_dense(128, 768, 768), "dense_large_batch.gpu"), 10692000);
     QCOMPARE(size_of(gpu_dense(128, 3072, 768), "dense_large_batch.gpu"), 18532800);
     QCOMPARE(size_of(gpu_product(12, 128, 128, 64), "batch_matmul.cuda"), 72576);
+    // 64 channels and 56 rows and columns in four factors, times 3 * 2 * 3.
+    QCOMPARE(size_of(gpu_channelwise({1, 56, 56, 64}, {3, 3, 64, 1}, 1, 1), "depthwise_conv2d_nhwc.cuda"), int64_t{84} * 80 * 80 * 18);
     // Factors of 32 groups, 4 channels, 56 rows, 56 columns, 4 input channels and 3 taps in two directions, times 3 * 2 * 2.
     QCOMPARE(size_of(gpu_conv({1, 128, 56, 56}, {128, 4, 3, 3}, 1, 1, 32), "group_conv2d_nchw.cuda"), int64_t{6} * 10 * 80 * 80 * 3 * 2 * 2 * 12);
     // 64 channels and 128 columns in four factors, 64 channels in three, times 3 * 2.
@@ -271,6 +328,54 @@ class CudaTemplatesTest : public QObject {
       QCOMPARE(r.stack_bytes + r.spill_store_bytes + r.spill_load_bytes, int64_t{0});
       QVERIFY(target::occupancy(target.gpu->capability, static_cast<int>(launches->launches[0].threads()), r.registers, launches->launches[0].shared_bytes())
                   .blocks >= 1);
+    }
+  }
+
+  /// Written by hand: a vector of channels a thread, read or zero as a whole, stored as a whole.
+  void channels_last_as_text() {
+    const auto dag = te::parse_dag(
+        "x: float16[1, 28, 28, 96] = placeholder(activation)\n"
+        "w: float16[3, 3, 96, 1] = placeholder(constant)\n"
+        "pad: float16[1, 30, 30, 96] = compute(i, j, k, l) \"pad\"\n"
+        "    select(1 <= j and j < 29 and 1 <= k and k < 29, x[i, j - 1, k - 1, l], T.float16(0))\n"
+        "y: float16[1, 28, 28, 96] = sum(i, j, k, l, r0=3, r1=3) \"depthwise_conv2d_nhwc\"\n"
+        "    pad[i, j + r0, k + r1, l // 1] * w[r0, r1, l // 1, l % 1]\n"
+        "outputs(y)\n");
+    QVERIFY2(dag, dag ? "" : dag.error().text().c_str());
+    const space::Template* t = space::fallback_template(**dag, a100());
+    QVERIFY(t && std::string_view(t->name) == "depthwise_conv2d_nhwc.cuda");
+    const auto source = codegen::cuda_source(lower::lower_and_optimize(t->apply(*dag, a100(), t->fallback(**dag, a100())).value(), "kernel", a100()).value());
+    QVERIFY2(source, source ? "" : source.error().text().c_str());
+    for (const char* part : {"inside ? *(const ushort4*)&x[", ": ushort4();", "*(const ushort4*)&w[", "*(ushort4*)&y["})
+      QVERIFY2(source->text.find(part) != std::string::npos, (std::string(part) + "\n" + source->text).c_str());
+  }
+
+  /// 4096 ones in half: a sum that is rounded at each step would stop at 2048.
+  void halves_are_summed_up_in_float() {
+    const te::DagPtr dag = space::testing::dag_of([](space::testing::Net& n) {
+      const int x = n.input({32, 4096}, kFloat16), w = n.weight({2, 4096}, kFloat16);
+      return n.op("dense", {x, w});
+    });
+    const space::Template& t = gpu_template(dag, "dense_large_batch.gpu");
+    for (const schedule::Schedule& s : {t.apply(dag, a100(), t.fallback(*dag, a100())).value(), space::rule_schedule(dag, a100(), {}).value()}) {
+      const auto func = lower::lower_and_optimize(s, "kernel", a100());
+      QVERIFY2(func, func ? "" : func.error().text().c_str());
+      std::vector<HostArray> args;
+      for (const Dims& shape : {Dims{32, 4096}, Dims{2, 4096}, Dims{32, 2}}) {
+        args.push_back(HostArray::make(kFloat16, shape));
+        for (int64_t k = 0; k < args.back().num_elements(); ++k) args.back().set(k, 1);
+      }
+      const auto ran = tir::interpret(*func, args);
+      QVERIFY2(ran, ran ? "" : ran.error().text().c_str());
+      for (int64_t k = 0; k < 64; ++k) QCOMPARE(args.back().get(k), 4096.0);
+      // Registers hold what is computed; bits of a half are made for memory only.
+      const auto source = codegen::cuda_source(*func);
+      QVERIFY(source && source->text.find("float_to_half(") != std::string::npos);
+      for (const char* local : {"dense_local[", "dense_part["})
+        for (size_t at = source->text.find(local); at != std::string::npos; at = source->text.find(local, at + 1)) {
+          const std::string text = source->text.substr(at, source->text.find('\n', at) - at);
+          QVERIFY2(text.find("] = float_to_half(") == std::string::npos, text.c_str());
+        }
     }
   }
 
