@@ -17,6 +17,7 @@
 #include "engine/graph/passes/remove_dead_nodes.h"
 #include "engine/graph/passes/simplify_expressions.h"
 #include "engine/graph/passes/simplify_inference.h"
+#include "engine/graph/passes/sink_transposes.h"
 
 namespace tw::graph {
 
@@ -35,6 +36,11 @@ std::span<const Pass> passes() {
       Pass{"fold_constants", fold_constants,
            "Computes every node whose operands are all constants now, with the reference interpreter, and stores the result as a constant.",
            "Constant folding; Relay's FoldConstant (TVM)"},
+      // After constants are folded, which it turns, and before the rules make reshapes of transpositions of small images.
+      Pass{"sink_transposes", sink_transposes,
+           "Moves transpositions behind elementwise work, concatenations, reductions and padding until they meet their opposites, as around every convolution "
+           "of a network whose framework has channels last.",
+           "Layout transformation as TVM's ConvertLayout and ONNX Runtime's transpose optimizer do it"},
       // After constants are folded, which the rules look for, and before equal nodes are, which become equal by simplification.
       Pass{"simplify_expressions", simplify_expressions,
            "Applies local rules until none fits: transpositions, reshapes, slices and casts that follow each other become one, those that do nothing go, "

@@ -220,7 +220,10 @@ class RandomGraph {
   void move(const Known& x) {
     const TensorType t = type(x.value);
     const auto rank = static_cast<int64_t>(t.shape.size());
-    switch (rng_.range(0, 6)) {
+    switch (rng_.range(0, 7)) {
+      case 7:
+        channels_last(x);
+        break;
       case 0: {  // transpose
         Dims perm(static_cast<size_t>(rank));
         for (int64_t d = 0; d < rank; ++d) perm[static_cast<size_t>(d)] = d;
@@ -277,6 +280,20 @@ class RandomGraph {
         if (rank > 1) apply("trilu", {x.value}, x.exact, with({{"upper", rng_.range(0, 1)}, {"k", rng_.range(-1, 1)}}));
         break;
     }
+  }
+
+  /// A convolution between transpositions, as frameworks with channels last write it, sometimes with what follows in their order.
+  void channels_last(const Known& x) {
+    const TensorType t = type(x.value);
+    if (!t.dtype.is_float() || t.shape.size() != 4) return;
+    const auto turned = [&](int v, const Dims& perm) { return b_.node("transpose", {v}, with({{"perm", perm}})).value()[0]; };
+    const int64_t out = rng_.range(1, 4);
+    int y = b_.node("conv2d", {turned(x.value, {0, 3, 1, 2}), weight(t.dtype, {out, t.shape[3], 1, 1})}).value()[0];
+    y = turned(y, {0, 2, 3, 1});
+    if (chance(50)) y = b_.node("add", {y, weight(t.dtype, {out})}).value()[0];
+    if (chance(50)) y = b_.node("relu", {y}).value()[0];
+    add(y, false);
+    if (chance(30)) add(turned(y, {0, 3, 1, 2}), false);
   }
 
   void reshape(const Known& x) {

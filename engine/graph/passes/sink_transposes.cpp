@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/passes/sink_transposes.h"
+
+#include <algorithm>
+
+#include "engine/graph/op.h"
+#include "engine/graph/passes/constants.h"
+#include "engine/graph/rewrite.h"
+
+namespace tw::graph {
+
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+size_t from_front(int64_t axis, size_t rank) { return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis); }
+
+/// Dimension d of the result is dimension permutation[d] of the operand.
+Dims permutation_of(const Node& transpose, size_t rank) {
+  Dims reversed(rank);
+  for (size_t d = 0; d < rank; ++d) reversed[d] = static_cast<int64_t>(rank - 1 - d);
+  Dims perm = transpose.attrs.integers("perm", reversed);
+  for (int64_t& p : perm) p = static_cast<int64_t>(from_front(p, rank));
+  return perm;
+}
+
+/// Elements that all transpositions of a graph move; those that only move dimensions of extent 1 move none.
+int64_t moved_elements(const Graph& g) {
+  int64_t moved = 0;
+  for (const Node& n : g.nodes) {
+    if (n.op != "transpose") continue;
+    const TensorType& x = g.values[static_cast<size_t>(n.inputs[0])].type;
+    Dims order = permutation_of(n, x.shape.size());
+    std::erase_if(order, [&](int64_t d) { return x.shape[static_cast<size_t>(d)] == 1; });
+    if (!std::is_sorted(order.begin(), order.end())) moved += x.num_elements();
+  }
+  return moved;
+}
+
+class Sinker {
+ public:
+  /// Without `sink` transpositions only join those that follow at once.
+  Sinker(const Graph& g, bool sink) : g_(g), sink_(sink), rewrite_(g), turned_(g.values.size()), present_(g.values.size(), false) {
+    for (size_t v = 0; v < g.values.size(); ++v) present_[v] = g.values[v].producer < 0;
+  }
+
+  Expected<Graph> run() {
+    for (const Node& n : g_.nodes) {
+      TW_TRY(const bool done, rewrite(n));
+      if (done) continue;
+      for (const int v : n.inputs) TW_CHECK(materialise(v));
+      TW_CHECK(rewrite_.copy(n));
+      for (const int v : n.outputs) present_[static_cast<size_t>(v)] = true;
+    }
+    for (const int v : g_.outputs) TW_CHECK(materialise(v));
+    return std::move(rewrite_).finish();
+  }
+
+ private:
+  /// A value of the old graph as a transposition of one of the new graph.
+  struct Turned {
+    int from = -1;
+    Dims perm = {};
+  };
+
+  const TensorType& type(int v) const { return g_.values[static_cast<size_t>(v)].type; }
+  const HostArray* constant(int v) const { return g_.values[static_cast<size_t>(v)].constant.get(); }
+  const Turned* turned(int v) const { return v >= 0 && turned_[static_cast<size_t>(v)].from >= 0 ? &turned_[static_cast<size_t>(v)] : nullptr; }
+
+  /// Lets the old value be `from` with its dimensions in the order of `perm`.
+  void set(int v, int from, const Dims& perm) {
+    if (std::is_sorted(perm.begin(), perm.end()) && rewrite_.may_alias(v, from)) {
+      rewrite_.replace(v, from);
+      present_[static_cast<size_t>(v)] = true;
+    } else {
+      turned_[static_cast<size_t>(v)] = {from, perm};
+    }
+  }
+
+  Expected<void> materialise(int v) {
+    if (v < 0 || present_[static_cast<size_t>(v)]) return {};
+    const Turned& t = *turned(v);
+    const std::string& name = g_.values[static_cast<size_t>(v)].name;
+    TW_TRY(const std::vector<int> out, rewrite_.builder().node("transpose", {t.from}, Attrs{{{"perm", t.perm}}}, name + ".transpose"));
+    rewrite_.builder().rename(out[0], name);
+    rewrite_.replace(v, out[0]);
+    present_[static_cast<size_t>(v)] = true;
+    return {};
+  }
+
+  /// A constant that broadcasts with a result of these dimensions, for one with the dimensions as they are before `perm`.
+  int turned_constant(int v, const Dims& perm) {
+    HostArray a = *constant(v);
+    if (a.num_elements() == 1) return rewrite_.value(v);
+    a.shape.insert(a.shape.begin(), perm.size() - a.shape.size(), 1);
+    Dims back(perm.size());
+    for (size_t d = 0; d < perm.size(); ++d) back[static_cast<size_t>(perm[d])] = static_cast<int64_t>(d);
+    return rewrite_.builder().constant(g_.values[static_cast<size_t>(v)].name, transposed(a, back));
+  }
+
+  /// The node on what its operands are made from, all by the same permutation or constant, with its attributes for that order of dimensions.
+  Expected<bool> apply(const Node& n, const Dims& perm, Attrs attrs, const Dims& result) {
+    std::vector<int> inputs;
+    for (const int v : n.inputs) {
+      const Turned* t = turned(v);
+      if (!t && (!constant(v) || type(v).shape.size() > perm.size())) return false;
+      if (t && t->perm != perm) return false;
+    }
+    for (const int v : n.inputs) inputs.push_back(turned(v) ? turned(v)->from : turned_constant(v, perm));
+    TW_TRY(const std::vector<int> out, rewrite_.builder().node(n.op, std::move(inputs), std::move(attrs), n.name));
+    rewrite_.builder().rename(out[0], g_.values[static_cast<size_t>(n.outputs[0])].name + (std::is_sorted(result.begin(), result.end()) ? "" : ".turned"));
+    set(n.outputs[0], out[0], result);
+    return true;
+  }
+
+  /// True if the node was written, or will be where something needs its result.
+  Expected<bool> rewrite(const Node& n) {
+    if (n.inputs.empty() || n.inputs[0] < 0 || n.outputs.size() != 1) return false;
+    const size_t rank = type(n.inputs[0]).shape.size();
+    if (n.op == "transpose") {
+      const Turned* t = turned(n.inputs[0]);
+      Dims perm = permutation_of(n, rank);
+      if (t)
+        for (int64_t& p : perm) p = t->perm[static_cast<size_t>(p)];
+      set(n.outputs[0], t ? t->from : rewrite_.value(n.inputs[0]), perm);
+      return true;
+    }
+    const auto first = std::find_if(n.inputs.begin(), n.inputs.end(), [&](int v) { return turned(v); });
+    if (!sink_ || first == n.inputs.end() || type(*first).shape.size() < rank || std::find(n.inputs.begin(), n.inputs.end(), -1) != n.inputs.end())
+      return false;
+    const Dims& perm = turned(*first)->perm;
+    Attrs attrs = n.attrs;
+    const auto turn_axis = [&](int64_t otherwise) { attrs.values["axis"] = perm[from_front(n.attrs.integer("axis", otherwise), rank)]; };
+    const FusionKind kind = find_op(n.op)->fusion;
+    if ((n.inputs.size() == 1 && kind == FusionKind::elementwise) || (n.inputs.size() == 2 && kind == FusionKind::broadcast))
+      return apply(n, perm, attrs, perm);
+    if (n.op == "concat") {
+      turn_axis(0);
+      return std::all_of(n.inputs.begin(), n.inputs.end(), [&](int v) { return turned(v); }) ? apply(n, perm, attrs, perm) : false;
+    }
+    if (n.op == "softmax" || n.op == "log_softmax") {
+      turn_axis(-1);
+      return apply(n, perm, attrs, perm);
+    }
+    if (n.op == "pad") {
+      const Dims given = n.attrs.integers("pads", Dims(2 * rank, 0));
+      Dims pads(2 * rank);
+      for (size_t d = 0; d < rank; ++d)
+        for (const size_t end : {size_t{0}, rank}) pads[end + static_cast<size_t>(perm[d])] = given[end + d];
+      attrs.values["pads"] = pads;
+      return apply(n, perm, attrs, perm);
+    }
+    if (n.op.starts_with("reduce_")) return reduce(n, perm, rank);
+    return false;
+  }
+
+  Expected<bool> reduce(const Node& n, const Dims& perm, size_t rank) {
+    std::vector<bool> gone(rank, false);  // of the operand as it is before the permutation
+    const Dims given = n.attrs.integers("axes", {});
+    for (const int64_t a : given) gone[static_cast<size_t>(perm[from_front(a, rank)])] = true;
+    if (given.empty()) gone.assign(rank, true);
+    Attrs attrs = n.attrs;
+    Dims axes, result;
+    for (size_t d = 0; d < rank; ++d)
+      if (gone[d]) axes.push_back(static_cast<int64_t>(d));
+    attrs.values["axes"] = axes;
+    if (type(n.outputs[0]).shape.size() == rank) return apply(n, perm, attrs, perm);
+    for (const int64_t p : perm)
+      if (!gone[static_cast<size_t>(p)]) result.push_back(p - std::count(gone.begin(), gone.begin() + p, true));
+    return apply(n, perm, attrs, result);
+  }
+
+  const Graph& g_;
+  bool sink_;
+  Rewriter rewrite_;
+  std::vector<Turned> turned_;  ///< per old value
+  std::vector<bool> present_;   ///< per old value: whether the new graph has it as it was
+};
+
+}  // namespace
+
+Expected<Graph> sink_transposes(const Graph& g, const Target&) {
+  if (moved_elements(g) == 0) return g;
+  TW_TRY(Graph sunk, Sinker(g, true).run());
+  TW_TRY(const Graph joined, Sinker(g, false).run());
+  return moved_elements(sunk) < moved_elements(joined) ? std::move(sunk) : g;
+}
+
+}  // namespace tw::graph

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/graph/pass.h"
+
+namespace tw::graph {
+
+/// Moves transpositions behind what follows them, where they meet their opposites: networks from frameworks with channels last have one on either side of each
+/// convolution and pool. Elementwise work, operators of two operands, concatenations, reductions, padding and softmax are computed in the order that the data
+/// has; constants are turned ahead of time. The graph stays as it is where no element would be spared a move.
+Expected<Graph> sink_transposes(const Graph& g, const Target& target);
+
+}  // namespace tw::graph
