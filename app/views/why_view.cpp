@@ -199,7 +199,7 @@ void WhyView::showLoops(widgets::WhyFacts& facts) {
   for (const api::LoopInsight& l : m_insight->nest) {
     const bool parallel = l.kind == tir::ForKind::parallel, vector = l.kind == tir::ForKind::vectorized;
     facts.loops.push_back({QString::fromStdString(l.name), parallel, vector, l.extent, l.runs, l.bytes});
-    const QString kind = parallel ? tr(", parallel") : vector ? tr(", vector") : l.kind == tir::ForKind::unrolled ? tr(", unrolled") : QString();
+    const QString kind = parallel ? tr(", parallel") : vector ? tr(", vector") : tir::is_unrolled(l.kind) ? tr(", unrolled") : QString();
     widgets::FootprintChart::Loop loop{
         QStringLiteral("%1 (%2%3)")
             .arg(QString::fromStdString(l.name), l.extent < 0 ? QString(QChar(0x2014)) : widgets::countText(static_cast<qint64>(l.extent)), kind),

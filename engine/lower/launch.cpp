@@ -25,6 +25,8 @@ ForKind for_kind(Annotation a) {
       return ForKind::vectorized;
     case Annotation::unroll:
       return ForKind::unrolled;
+    case Annotation::unroll_explicit:
+      return ForKind::unrolled_explicit;
     case Annotation::vthread:
       return ForKind::vthread;
     case Annotation::block_x:

@@ -111,7 +111,7 @@ class Builder {
   void reorder(int stage, const std::vector<ir::Var>& order);
   void annotate(int stage, const ir::Var& loop, Annotation a);
   void vectorize(int stage, const ir::Var& loop) { annotate(stage, loop, Annotation::vectorize); }
-  void unroll(int stage, const ir::Var& loop) { annotate(stage, loop, Annotation::unroll); }
+  void unroll(int stage, const ir::Var& loop, bool in_text = false) { annotate(stage, loop, in_text ? Annotation::unroll_explicit : Annotation::unroll); }
   void parallel(int stage, const ir::Var& loop) { annotate(stage, loop, Annotation::parallel); }
   /// `thread` is one of the binding annotations.
   void bind(int stage, const ir::Var& loop, Annotation thread) { annotate(stage, loop, thread); }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/base/json.h"
 #include "engine/base/json_text.h"
 
@@ -12,6 +14,7 @@ const char* annotation_name(Annotation a) {
   switch (a) {
     case Annotation::none: return "none";
     case Annotation::unroll: return "unroll";
+    case Annotation::unroll_explicit: return "unroll_explicit";
     case Annotation::vectorize: return "vectorize";
     case Annotation::parallel: return "parallel";
     case Annotation::vthread: return "vthread";
@@ -127,8 +130,9 @@ Expected<Step> read_step(const Json& j) {
   if (code == "RE") return Step(ReorderStep{stage, j.at(2).get<std::vector<int>>()});
   if (code == "AN") {
     const int a = j.at(3).get<int>();
-    if (a < 0 || a >= kAnnotations) return Error(ErrorCode::unsupported, fmt::format("Expected an annotation from 0 to {}, found {}", kAnnotations - 1, a));
-    return Step(AnnotationStep{stage, j.at(2).get<int>(), static_cast<Annotation>(a)});
+    const auto known = std::find_if(std::begin(kAnnotations), std::end(kAnnotations), [a](Annotation k) { return static_cast<int>(k) == a; });
+    if (known == std::end(kAnnotations)) return Error(ErrorCode::unsupported, fmt::format("Expected an annotation from 0 to 10 or 12, found {}", a));
+    return Step(AnnotationStep{stage, j.at(2).get<int>(), *known});
   }
   if (code == "CA") return Step(ComputeAtStep{stage, j.at(2).get<int>(), j.at(3).get<int>()});
   if (code == "CI") return Step(ComputeInlineStep{stage});

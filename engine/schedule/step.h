@@ -12,7 +12,7 @@
 /// Stages and iterators are named by index, as in Ansor's records; stage i is op i of the dag until cache steps insert stages.
 namespace tw::schedule {
 
-/// Numbers as in Ansor's records. From vthread on the loop is bound to a coordinate of a processor with blocks and threads.
+/// Numbers as in Ansor's records. From vthread to thread_z the loop is bound to a coordinate of a processor with blocks and threads.
 enum class Annotation : uint8_t {
   none = 0,
   unroll = 1,
@@ -24,11 +24,17 @@ enum class Annotation : uint8_t {
   block_y = 7,
   thread_y = 8,
   block_z = 9,
-  thread_z = 10
+  thread_z = 10,
+  unroll_explicit = 12  ///< 11 is Ansor's tensorize
 };
-constexpr int kAnnotations = 11;
-inline bool is_binding(Annotation a) { return a >= Annotation::vthread; }
-/// `none`, `unroll`, `vectorize`, `parallel`, or the coordinate, such as `threadIdx.x`.
+/// All of them.
+constexpr Annotation kAnnotations[] = {Annotation::none,     Annotation::unroll,  Annotation::vectorize, Annotation::parallel,
+                                       Annotation::vthread,  Annotation::block_x, Annotation::thread_x,  Annotation::block_y,
+                                       Annotation::thread_y, Annotation::block_z, Annotation::thread_z,  Annotation::unroll_explicit};
+inline bool is_binding(Annotation a) { return a >= Annotation::vthread && a <= Annotation::thread_z; }
+/// Written out, by a compiler that is asked to or, explicitly, in the text that it gets.
+inline bool is_unrolled(Annotation a) { return a == Annotation::unroll || a == Annotation::unroll_explicit; }
+/// `none`, `unroll`, `unroll_explicit`, `vectorize`, `parallel`, or the coordinate, such as `threadIdx.x`.
 const char* annotation_name(Annotation a);
 
 /// Rewrite: for i<n { S(i) }  =>  for o<ceil(n/f) { for j<f { if o*f+j<n { S(o*f+j) } } }; several lengths nest.

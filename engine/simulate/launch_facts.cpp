@@ -215,7 +215,7 @@ class Collector {
     const int64_t count = extent ? *extent : std::max<int64_t>(1, values_.of(n.extent)[0]);
     if (count <= 0) return;
     const BodyFacts& body = body_facts(n);
-    const bool written_out = n.for_kind == ForKind::unrolled || n.for_kind == ForKind::vthread || n.for_kind == ForKind::vectorized;
+    const bool written_out = tir::is_unrolled(n.for_kind) || n.for_kind == ForKind::vthread || n.for_kind == ForKind::vectorized;
     const Lanes min = values_.of(n.min);
     // One turn stands for all, unless a condition asks which: then the first and the last stand for themselves.
     std::vector<std::pair<int64_t, double>> turns_at;

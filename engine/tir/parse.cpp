@@ -258,9 +258,9 @@ class Parser {
     lexer.expect_word("in");
     const ir::Token kind_token = lexer.take();
     std::optional<ForKind> kind;
-    for (const ForKind k : {ForKind::serial, ForKind::parallel, ForKind::vectorized, ForKind::unrolled, ForKind::block_x})
+    for (const ForKind k : {ForKind::serial, ForKind::parallel, ForKind::vectorized, ForKind::unrolled, ForKind::unrolled_explicit, ForKind::block_x})
       if (kind_token.text == std::string("T.") + for_kind_name(k)) kind = k;
-    if (!kind) lexer.fail_at(kind_token.offset, "Expected 'T.serial', 'T.parallel', 'T.vectorized', 'T.unroll' or 'T.thread_binding'");
+    if (!kind) lexer.fail_at(kind_token.offset, "Expected 'T.serial', 'T.parallel', 'T.vectorized', 'T.unroll', 'T.unroll_explicit' or 'T.thread_binding'");
     lexer.expect("(");
     auto first = expression_of(lexer, ir::kIndex);
     std::optional<Expr> end;

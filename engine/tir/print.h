@@ -20,7 +20,7 @@ struct Printed {
 ///     def main(A: T.Buffer((1024, 64), "float32"), C: T.Buffer((1024,), "float32")):
 ///         T.func_attr({"num_outputs": 1})
 ///         acc = T.alloc_buffer((16,), "float32", scope="local")
-///         for i in T.parallel(64):            # T.serial / T.vectorized / T.unroll; with a minimum: T.serial(lo, lo + n)
+///         for i in T.parallel(64):            # T.serial / T.vectorized / T.unroll / T.unroll_explicit; with a minimum: T.serial(lo, lo + n)
 ///                                             # T.thread_binding(64, thread="blockIdx.x")
 ///             C[i] = A[i, 0] + T.float32(1)
 ///             T.tvm_storage_sync("shared")

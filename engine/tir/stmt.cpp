@@ -24,6 +24,8 @@ const char* for_kind_name(ForKind k) {
       return "vectorized";
     case ForKind::unrolled:
       return "unroll";
+    case ForKind::unrolled_explicit:
+      return "unroll_explicit";
     default:
       return "thread_binding";
   }

@@ -52,8 +52,10 @@ void destroy(const StmtNode* node);
 
 /// From block_x on the loop is bound to a coordinate of a processor with blocks and threads: all its iterations run at once, each in a block or thread of
 /// its own; those of vthread follow each other in one thread, interleaved.
-enum class ForKind : uint8_t { serial, parallel, vectorized, unrolled, block_x, block_y, block_z, thread_x, thread_y, thread_z, vthread };
+enum class ForKind : uint8_t { serial, parallel, vectorized, unrolled, unrolled_explicit, block_x, block_y, block_z, thread_x, thread_y, thread_z, vthread };
 const char* for_kind_name(ForKind k);
+/// Written out: by a compiler that is asked to or, explicitly, in the text that it gets. The same without such a text.
+inline bool is_unrolled(ForKind k) { return k == ForKind::unrolled || k == ForKind::unrolled_explicit; }
 inline bool is_bound(ForKind k) { return k >= ForKind::block_x; }
 inline bool is_block(ForKind k) { return k >= ForKind::block_x && k <= ForKind::block_z; }
 inline bool is_thread(ForKind k) { return k >= ForKind::thread_x && k <= ForKind::thread_z; }
@@ -159,7 +161,7 @@ class MmaNode final : public StmtNode {
   const int rows, columns, depth;  ///< multiples of kMmaRows, kMmaColumns and mma_depth()
 };
 inline constexpr int kMmaRows = 16, kMmaColumns = 16;  ///< of what is fetched at once
-inline constexpr int64_t kMmaAligned = 8;               ///< 16 bytes
+inline constexpr int64_t kMmaAligned = 8;              ///< 16 bytes
 /// Terms that one instruction adds up for operands of type `t` with sums of type `sum`: 16 for float16 and bfloat16 with sums in float32, 0 where there is
 /// none.
 int mma_depth(DType t, DType sum);

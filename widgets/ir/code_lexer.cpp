@@ -15,7 +15,7 @@ namespace {
 using Words = std::vector<std::string_view>;
 
 const Words& keywordsOf(CodeLanguage language) {
-  static const Words tir = {"for",    "in",   "if",    "else",     "while", "with",   "def", "return", "range", "parallel", "vectorized", "unroll",
+  static const Words tir = {"for",    "in",   "if",    "else",     "while", "with",   "def", "return", "range", "parallel", "vectorized", "unroll", "unroll_explicit",
                             "serial", "True", "False", "allocate", "alloc", "assert", "and", "or",     "not",   "T",        "grid",       "let"};
   static const Words llvm = {"define",
                              "declare",
@@ -83,7 +83,7 @@ const Words& keywordsOf(CodeLanguage language) {
                              "private",
                              "constant",
                              "global"};
-  static const Words steps = {"split",        "fuse",       "reorder",     "vectorize", "unroll", "parallel", "annotate", "compute_at", "compute_inline",
+  static const Words steps = {"split",        "fuse",       "reorder",     "vectorize", "unroll", "unroll_explicit", "parallel", "annotate", "compute_at", "compute_inline",
                               "compute_root", "cache_read", "cache_write", "layout",    "at",     "for",      "in",       "by"};
   static const Words none;
   switch (language) {

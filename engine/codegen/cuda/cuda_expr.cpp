@@ -2,6 +2,7 @@
 #include "engine/codegen/cuda/cuda_expr.h"
 
 #include <cmath>
+#include <optional>
 
 #include "engine/base/text.h"
 #include "engine/ir/visit.h"
@@ -186,7 +187,26 @@ std::string CudaExprPrinter::stored(const ir::Buffer& b, const std::string& valu
 }
 
 std::string CudaExprPrinter::place(const ir::Buffer& b, const std::vector<Expr>& indices, int lane) {
-  return names_.of(b.get()) + "[" + text(flat_index(b, indices), lane) + "]";
+  return names_.of(b.get()) + "[" + position(flat_index(b, indices), lane) + "]";
+}
+
+/// Inside loops that are written out: what their variables add up to, as one number of each turn after the rest.
+std::string CudaExprPrinter::position(const Expr& flat, int lane) {
+  const auto ramp = unrolled.active() && !flat->dtype.is_scalar() ? as_ramp(flat) : std::nullopt;
+  if (!unrolled.active() || (!flat->dtype.is_scalar() && !ramp)) return text(flat, lane);
+  const LinearIndex at = linear_index(!ramp ? flat : lane == 0 ? ramp->base : ramp->base + ramp->stride * ir::index(lane));
+  std::vector<std::pair<const ir::VarNode*, int64_t>> turns;
+  std::optional<Expr> rest;
+  for (const LinearIndex::Term& t : at.terms) {
+    if (const auto* v = ir::as<ir::VarNode>(t.atom); v && unrolled.has(v)) {
+      turns.emplace_back(v, t.coefficient);
+      continue;
+    }
+    const Expr term = t.coefficient == 1 ? t.atom : t.atom * t.coefficient;
+    rest = rest ? *rest + term : term;
+  }
+  if (turns.empty()) return text(flat, lane);
+  return (rest ? text(*rest) : "") + unrolled.gap(std::move(turns), at.constant, rest.has_value());
 }
 
 std::string CudaExprPrinter::text(const Expr& e, int lane, int level) {
@@ -218,7 +238,7 @@ CudaExprPrinter::Piece CudaExprPrinter::print(const Expr& e, int lane) {
       },
       [&](const ir::FloatImmNode& n) -> Result { return constant(n); },
       [&](const ir::VarNode& n) -> Result {
-        return {names_.of(&n), kPrimary};
+        return {unrolled.has(&n) ? unrolled.gap({{&n, 1}}, 0, false) : names_.of(&n), kPrimary};
       },
       [&](const ir::CastNode& n) -> Result { return cast(n, lane); },
       [&](const ir::NotNode& n) -> Result {

@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "engine/codegen/cuda/unrolled_text.h"
 #include "engine/codegen/index.h"
 #include "engine/ir/print.h"
 
@@ -25,6 +26,7 @@ class CudaExprPrinter {
   CudaExprPrinter(ir::Names& names, const Ranges& ranges, std::set<std::string>& helpers) : names_(names), ranges_(ranges), helpers_(helpers) {}
 
   bool wide_indices = false;  ///< long long instead of int
+  UnrolledText unrolled;      ///< loops whose variables are numbers here
 
   /// One lane of an expression; fits where an operator that binds as tightly as `level` (see cuda_expr.cpp) takes it.
   std::string text(const ir::Expr& e, int lane = 0, int level = 0);
@@ -44,6 +46,7 @@ class CudaExprPrinter {
     int level;
   };
   Piece print(const ir::Expr& e, int lane);
+  std::string position(const ir::Expr& flat, int lane);
   Piece constant(const ir::FloatImmNode& n) const;
   Piece binary(const ir::BinaryNode& n, int lane);
   Piece quotient(const ir::BinaryNode& n, int lane);

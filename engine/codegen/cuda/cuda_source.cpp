@@ -207,7 +207,10 @@ class KernelPrinter {
 
   void line(const tir::StmtNode* s, tir::Origin origin, std::string text) {
     text.insert(0, static_cast<size_t>(level_) * 2, ' ');
-    out_->add_line(text, s, origin);
+    if (expr_.unrolled.active())
+      expr_.unrolled.line(std::move(text), s, origin);
+    else
+      out_->add_line(text, s, origin);
   }
   void line(const Stmt& s, std::string text) { line(s.get(), s->origin, std::move(text)); }
 
@@ -246,6 +249,7 @@ class KernelPrinter {
 
   /// Says which stage the loops that follow compute, where it is another than that of what stands before.
   void comment(const Stmt& s) {
+    if (expr_.unrolled.active()) return;
     const tir::StoreNode* store = first_store(s);
     if (!store || store->origin.stage < 0 || stage_ == store->origin.stage) return;
     stage_ = store->origin.stage;
@@ -360,13 +364,26 @@ class KernelPrinter {
   /// Because it is marked, or so that a local array's indices become constants and the array registers.
   static bool asks_to_unroll(const tir::ForNode& n) {
     if (!ir::as_int(n.extent)) return false;
-    return n.for_kind == ForKind::unrolled || n.for_kind == ForKind::vthread || moves_registers(n);
+    return tir::is_unrolled(n.for_kind) || n.for_kind == ForKind::vthread || moves_registers(n);
   }
 
+  /// Whether a loop that asks to be unrolled is written out, as all of them are inside of one that is.
+  bool in_text(const tir::ForNode& n) const { return (expr_.unrolled.active() || n.for_kind == ForKind::unrolled_explicit) && ir::as_int(n.min); }
+
   void loop(const Stmt& s, const tir::ForNode& n) {
+    const bool unrolls = asks_to_unroll(n), fits = unrolls && (expr_.unrolled.active() || unrolled_size(s) <= kMaxUnrolled);
+    if (fits && in_text(n)) {
+      bool declares = false;
+      tir::walk(n.body, [&](const Stmt& x) { declares = declares || tir::as<tir::LetNode>(x) || tir::as<tir::AllocNode>(x); });
+      expr_.unrolled.begin(n.var.get(), *ir::as_int(n.min), *ir::as_int(n.extent), declares, std::string(static_cast<size_t>(level_) * 2, ' '));
+      level_ += declares ? 1 : 0;
+      block(n.body);
+      level_ -= declares ? 1 : 0;
+      return expr_.unrolled.end(*out_);
+    }
     const std::string name = names_.of(n.var.get()), end = expr_.text(ir::is_int(n.min, 0) ? n.extent : n.min + n.extent, 0, 8);
     // What is too much to unroll stays a loop, which the compiler would otherwise try for minutes.
-    if (asks_to_unroll(n)) line(s, unrolled_size(s) <= kMaxUnrolled ? "#pragma unroll" : "#pragma unroll 1");
+    if (unrolls) line(s, fits ? "#pragma unroll" : "#pragma unroll 1");
     line(s, fmt::format("for ({} {} = {}; {} < {}; ++{}) {{", cuda_type(ir::kIndex, expr_.wide_indices), name, expr_.text(n.min), name, end, name));
     nested(n.body);
     line(s, "}");

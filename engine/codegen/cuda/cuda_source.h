@@ -33,6 +33,7 @@ struct CudaSource {
 /// Prints a function after the passes of tir/. float16 and bfloat16 are computed in float, arrays in registers included, and rounded
 /// where they are stored in memory. Indices are int where every value
 /// they take is proven to fit, long long otherwise; accesses to neighbouring elements go as vectors of up to 16 bytes where their alignment is proven.
+/// Loops that are unrolled are marked for the compiler, or written out if they are to be explicitly; what would be more than 2048 statements stays a loop.
 /// Errors: unsupported for launches inside other statements.
 Expected<CudaSource> cuda_source(const tir::Func& f);
 

@@ -27,6 +27,7 @@ int kind_place(tir::ForKind kind) {
     case tir::ForKind::thread_z:
       return 5;
     case tir::ForKind::unrolled:
+    case tir::ForKind::unrolled_explicit:
       return 6;
     case tir::ForKind::vectorized:
       return 7;

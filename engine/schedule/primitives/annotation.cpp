@@ -13,7 +13,7 @@ Expected<void> apply_annotation(State& s, const AnnotationStep& p) {
   Iter& it = st->iters[static_cast<size_t>(p.iter)];
   // They would combine into one element without order. Vector lanes get accumulators of their own; threads of a block combine theirs after the loop.
   const bool thread = p.annotation == Annotation::thread_x || p.annotation == Annotation::thread_y || p.annotation == Annotation::thread_z;
-  if (it.kind == te::AxisKind::reduce && p.annotation > Annotation::vectorize && !thread)
+  if (it.kind == te::AxisKind::reduce && p.annotation > Annotation::vectorize && !is_unrolled(p.annotation) && !thread)
     return Error(ErrorCode::illegal_schedule, fmt::format("Expected a spatial loop for '{}', found the reduction loop '{}' of stage '{}'",
                                                           annotation_name(p.annotation), it.var->name, st->op.name));
   if (is_binding(p.annotation) && p.annotation != Annotation::vthread)

@@ -40,7 +40,7 @@ Expected<void> check_ahead(const State& s, int stage) {
   if (loop < 0)
     return Error(ErrorCode::illegal_schedule, fmt::format("Expected loop {}, where '{}' is computed, found it changed by a later step", name, st.op.name));
   const Annotation a = target.iters[static_cast<size_t>(loop)].annotation;
-  if (a != Annotation::none && a != Annotation::unroll)
+  if (a != Annotation::none && !is_unrolled(a))
     return Error(ErrorCode::illegal_schedule,
                  fmt::format("Expected a serial or unrolled loop around '{}' for '{}', found {} with '{}'", st.op.name, primitive, name, annotation_name(a)));
   const std::vector<int> nest = nest_of(s, stage);

@@ -25,7 +25,7 @@ class Partitioner {
       return map_children(
           s, [&](const Stmt& c) { return stmt(c); }, [](const Expr& e) { return e; });
     const auto mn = ir::as_int(n->min), extent = ir::as_int(n->extent);
-    if (!mn || !extent || n->for_kind == ForKind::vectorized || n->for_kind == ForKind::unrolled || n->for_kind == ForKind::vthread) return rebuild(s, *n);
+    if (!mn || !extent || n->for_kind == ForKind::vectorized || is_unrolled(n->for_kind) || n->for_kind == ForKind::vthread) return rebuild(s, *n);
     const auto [lo, hi] = guard_free_range(*n, *mn, *mn + *extent);
     if (lo >= hi || (lo == *mn && hi == *mn + *extent)) return rebuild(s, *n);
     const int size = count_statements(n->body);

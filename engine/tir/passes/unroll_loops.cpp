@@ -42,7 +42,7 @@ Stmt unroll(const Stmt& s, bool launches) {
   const Stmt x = map_children(
       s, [&](const Stmt& c) { return unroll(c, launches); }, [](const Expr& e) { return e; });
   const auto* n = as<ForNode>(x);
-  if (!n || n->for_kind != ForKind::unrolled || (launches && !chooses(*n))) return x;
+  if (!n || !is_unrolled(n->for_kind) || (launches && !chooses(*n))) return x;
   const auto extent = ir::as_int(n->extent);
   const Size size = size_of(n->body);
   if (!extent || *extent * size.stores > kMaxUnrolled) return launches ? x : make_for(n->var, n->min, n->extent, ForKind::serial, n->body, n->origin);

@@ -111,7 +111,7 @@ class Rewriter {
       int64_t count = lanes_;
       for (const ForNode* loop : nest.loops) {
         const auto n = ir::as_int(loop->extent);
-        if (loop->for_kind != ForKind::unrolled || !n || *n < 1 || count * *n > kMaxPartials) continue;
+        if (!is_unrolled(loop->for_kind) || !n || *n < 1 || count * *n > kMaxPartials) continue;
         own_.emplace(loop, count);
         count *= *n;
       }

@@ -118,6 +118,28 @@ class CudaTest : public QObject {
     QVERIFY(!codegen::nvrtc_compile(product.text, 75));
   }
 
+  /// Explicitly unrolled loops, and those inside them, as numbers in the text; what declares something has braces of its own.
+  void loops_written_out() {
+    const codegen::CudaSource source = source_of(threads("int32",
+                                                         "for i in T.unroll_explicit(2):\n"
+                                                         "    for j in T.unroll(1, 3):\n"
+                                                         "        C[x // 8 * 8 + i * 4 + 3 - j] = A[x + i % 2 * j]\n"
+                                                         "    v: T.int32 = A[i]\n"
+                                                         "    for k in T.serial(8):\n"
+                                                         "        C[k] = v"));
+    const std::string turn =
+        "  {{\n    C[x / 8 * 8{}] = A[x{}];\n    C[x / 8 * 8{}] = A[x{}];\n    const int v = A[{}];\n    for (int k = 0; k < 8; ++k) {{\n      C[k] = v;\n    "
+        "}}\n  }}\n";
+    QVERIFY(has(source.text, (fmt::format(fmt::runtime(turn), " + 2", " + 0 % 2 * 1", " + 1", " + 0 % 2 * 2", 0) +
+                              fmt::format(fmt::runtime(turn), " + 6", " + 1 % 2 * 1", " + 5", " + 1 % 2 * 2", 1))
+                                 .c_str()));
+    QCOMPARE(source.line_stmt.size(), static_cast<size_t>(std::count(source.text.begin(), source.text.end(), '\n')));
+    // Too much of it stays a loop.
+    const codegen::CudaSource large = source_of(threads("int32", "for i in T.unroll_explicit(64):\n    for j in T.unroll_explicit(64):\n        C[j] = A[i]"));
+    QVERIFY(has(large.text, "#pragma unroll 1\n  for (int i = 0; i < 64; ++i) {\n    C[0] = A[i];\n    C[1] = A[i];"));
+    QVERIFY(large.text.size() < 4000);
+  }
+
   void readable_text() {
     const codegen::CudaSource source = source_of(
         testing::tiled_matmul({.m = 64, .n = 64, .k = 32, .vy = 1, .ty = 8, .iy = 4, .vx = 1, .tx = 8, .ix = 4, .ko = 8, .vector = 4, .registers = false})

@@ -137,7 +137,7 @@ inline schedule::Step random_step(const schedule::Schedule& s, Rng& rng) {
       return step;
     }
     case 6:
-      return AnnotationStep{stage, pick(st.iters.size()), static_cast<Annotation>(rng.uniform(kAnnotations))};
+      return AnnotationStep{stage, pick(st.iters.size()), kAnnotations[rng.uniform(std::size(kAnnotations))]};
     case 7: {
       const int target = pick(s.stages().size());
       return ComputeAtStep{stage, target, pick(s.stages()[static_cast<size_t>(target)].iters.size())};

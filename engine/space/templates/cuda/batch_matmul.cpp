@@ -22,7 +22,7 @@ Tiling product_tiling(const ConfigEntity& e, size_t batches) {
   t.directions.assign(batches, kZ);
   t.directions.insert(t.directions.end(), {kY, kX});
   t.reduce = {e.split("tile_k").back()};
-  t.max_unroll = e.integer("auto_unroll_max_step");
+  set_unroll(t, e);
   return t;
 }
 

@@ -36,7 +36,7 @@ Tiling conv_tiling(const te::Op& op, const ConfigEntity& e, const ConvKnobs& kno
   for (const te::Axis& r : op.reduce_axes) t.reduce.push_back(r.extent);
   for (size_t k = 0; k < knobs.reduce.size(); ++k) t.reduce[k] /= e.split(knobs.reduce[k])[0];
   t.fetch_once = is_depthwise(op);
-  t.max_unroll = e.integer("auto_unroll_max_step");
+  set_unroll(t, e);
   return t;
 }
 

@@ -39,7 +39,7 @@ Tiling points_tiling(const ConfigEntity& e) {
   t.axes = {AxisTile{}, AxisTile{}, axis_tile(e, "tile_y"), axis_tile(e, "tile_x")};
   t.directions = {kZ, kZ, kY, kX};
   t.reduce = {e.split("tile_rc").back()};
-  t.max_unroll = e.integer("auto_unroll_max_step");
+  set_unroll(t, e);
   return t;
 }
 

@@ -26,7 +26,7 @@ Tiling channelwise_tiling(const te::Op& op, int64_t multiplier, const ConfigEnti
   t.directions = {kZ, kZ, kY, kX};
   t.reduce = {op.reduce_axes[0].extent, op.reduce_axes[1].extent};
   t.fetch_once = true;
-  t.max_unroll = e.integer("auto_unroll_max_step");
+  set_unroll(t, e);
   const int64_t most = kVectorBytes / op.output->dtype.bytes(), results = t.axes[3].span(), shared = e.integer("shared");
   t.vector[0] = shared == kBoth ? results % multiplier == 0 ? std::gcd(most, results / multiplier) : 1 : 0;
   t.vector[1] = shared == kNeither ? 0 : std::gcd(most, results % multiplier == 0 ? results : multiplier);

@@ -84,7 +84,7 @@ void unroll_inner(Builder& b, int acc, const std::vector<std::pair<ir::Var, int6
   for (size_t k = loops.size(); k-- > 0;) {
     steps *= loops[k].second;
     if (steps > t.max_unroll) return;
-    b.unroll(acc, loops[k].first);
+    b.unroll(acc, loops[k].first, t.unroll_explicit);
   }
 }
 
@@ -225,7 +225,12 @@ void add_limits(ConfigSpace& space, const Target& target, std::function<Tiling(c
 
 void define_unroll(ConfigSpace& space, std::vector<Json> steps) {
   space.define_knob("auto_unroll_max_step", std::move(steps), "loops around at most so many multiply-adds are unrolled");
-  space.define_knob("unroll_explicit", {0, 1}, "as in AutoTVM; the compiler writes out unrolled loops either way");
+  space.define_knob("unroll_explicit", {0, 1}, "1: unrolled loops are written out in the code; 0: NVIDIA's compiler unrolls them");
+}
+
+void set_unroll(Tiling& t, const ConfigEntity& e) {
+  t.max_unroll = e.integer("auto_unroll_max_step");
+  t.unroll_explicit = e.integer("unroll_explicit") != 0;
 }
 
 ConfigEntity limited_point(const ConfigSpace& space, const std::vector<std::pair<std::string, std::vector<int64_t>>>& limits,

@@ -33,6 +33,7 @@ struct Tiling {
   int64_t group_channels = 0;           ///< output channels of a group, where two of `axes` stand for the second axis of the result: groups, channels of one
   std::vector<int64_t> reduce;          ///< per axis of the reduction, the iterations for which tiles are in shared memory
   int64_t max_unroll = 0;               ///< loops around at most so many multiply-adds are unrolled
+  bool unroll_explicit = false;         ///< in the text that the compiler gets, not by the compiler
   bool fetch_once = false;              ///< tiles are fetched once a block, not in each iteration outside `reduce`
   bool double_buffer = false;           ///< the next tiles are fetched while these are used
   int pipeline = 0;                     ///< instead: so many tiles in turn are copied ahead
@@ -63,9 +64,9 @@ std::string share_sum(schedule::Builder& b, int sum, const std::string& out, int
 void add_limits(ConfigSpace& space, const Target& target, std::function<Tiling(const ConfigEntity&)> tiling,
                 std::function<int64_t(const ConfigEntity&)> shared_bytes);
 
-/// `auto_unroll_max_step` and `unroll_explicit`. The second changes nothing here, for NVIDIA's compiler writes out what is marked; it keeps AutoTVM's
-/// numbering.
+/// `auto_unroll_max_step` and `unroll_explicit`, and what a point says of them.
 void define_unroll(ConfigSpace& space, std::vector<Json> steps);
+void set_unroll(Tiling& t, const ConfigEntity& e);
 
 /// A point by limits on the factors of its splits (as fallback_split takes them) and values of its other knobs; the limits of the first split are halved until
 /// the point is valid.

@@ -3,6 +3,7 @@
 #include <QtTest>
 
 #include "engine/base/json.h"
+#include "engine/simulate/launch_facts.h"
 #include "engine/tir/launches.h"
 #include "tests/engine/space/schedule_check.h"
 
@@ -229,6 +230,11 @@ const space::Template& gpu_template(const te::DagPtr& dag, const char* name) {
   if (!t) qFatal("no template %s", name);
   return *t;
 }
+int64_t occurrences(const std::string& text, std::string_view part) {
+  int64_t n = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
 int64_t size_of(const te::DagPtr& dag, const char* name) { return gpu_template(dag, name).space(*dag, a100()).size(); }
 
 }  // namespace
@@ -377,6 +383,60 @@ class CudaTemplatesTest : public QObject {
           QVERIFY2(text.find("] = float_to_half(") == std::string::npos, text.c_str());
         }
     }
+  }
+
+  /// The two values of unroll_explicit are two texts of one program.
+  void loops_written_out_data() {
+    QTest::addColumn<int>("which");
+    int k = 0;
+    for (const GpuCase& c : gpu_cases()) {
+      const space::ConfigSpace space = gpu_template(c.dag, c.space).space(*c.dag, a100());
+      if (std::any_of(space.knobs().begin(), space.knobs().end(), [](const space::Knob& knob) { return knob.name == "unroll_explicit"; }) &&
+          c.dag->ops.back().output->dtype == kFloat32)
+        QTest::newRow(c.name) << k;
+      ++k;
+    }
+  }
+  void loops_written_out() {
+    QFETCH(int, which);
+    const GpuCase c = gpu_cases()[static_cast<size_t>(which)];
+    const space::Template& t = gpu_template(c.dag, c.space);
+    const space::ConfigSpace space = t.space(*c.dag, a100());
+    Rng rng(5);
+    int differ = 0, tries = 0;
+    for (int64_t stride = 1; differ == 0 && tries < 200; ++tries) {
+      stride = 1;
+      for (const space::Knob& knob : space.knobs()) {
+        if (knob.name == "unroll_explicit") break;
+        stride *= static_cast<int64_t>(knob.candidates.size());
+      }
+      const space::ConfigEntity one = space.get(static_cast<int64_t>(rng.uniform(static_cast<uint64_t>(space.size())))).value();
+      if (one.integer("unroll_explicit") == 0 || one.integer("auto_unroll_max_step") == 0 || !space.filtered_reason(one).empty()) continue;
+      std::vector<codegen::CudaSource> sources;
+      std::vector<simulate::LaunchFacts> facts;
+      for (const int64_t index : {one.index() - stride, one.index()}) {
+        const auto func = lower::lower_and_optimize(t.apply(c.dag, a100(), space.get(index).value()).value(), "kernel", a100()).value();
+        sources.push_back(codegen::cuda_source(func).value());
+        facts.push_back(simulate::launch_facts(func).value().front());
+      }
+      if (sources[0].text == sources[1].text) continue;
+      ++differ;
+      QVERIFY2(sources[0].text.find("#pragma unroll") != std::string::npos, sources[0].text.c_str());
+      QCOMPARE(facts[1].instructions(), facts[0].instructions());
+      QCOMPARE(facts[1].code_bytes, facts[0].code_bytes);
+      QCOMPARE(facts[1].registers, facts[0].registers);
+      if (!codegen::nvrtc_version()) continue;
+      const auto marked = codegen::nvrtc_compile(sources[0].text, 80), written = codegen::nvrtc_compile(sources[1].text, 80);
+      QVERIFY(marked && written);
+      // Which loads are joined, and whether the loop around all is unrolled as well, is the compiler's choice.
+      if (occurrences(written->ptx, "bra") != occurrences(marked->ptx, "bra")) {
+        --differ;
+        continue;
+      }
+      for (const char* what : {"fma.rn.f32", "mul.f32", "add.f32", "max.f32", "st.global"})
+        QVERIFY2(occurrences(written->ptx, what) == occurrences(marked->ptx, what), (what + sources[0].text + sources[1].text).c_str());
+    }
+    QVERIFY(differ > 0);
   }
 
   /// By rule a kernel of several stages is one launch.
