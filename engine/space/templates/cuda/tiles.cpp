@@ -82,9 +82,16 @@ Outside share_out(Builder& b, int out, const Tiling& t) {
 void unroll_inner(Builder& b, int acc, const std::vector<std::pair<ir::Var, int64_t>>& loops, int64_t steps, const Tiling& t) {
   for (const AxisTile& a : t.axes) steps *= a.vthreads;
   for (size_t k = loops.size(); k-- > 0;) {
-    steps *= loops[k].second;
-    if (steps > t.max_unroll) return;
-    b.unroll(acc, loops[k].first, t.unroll_explicit);
+    const auto& [loop, extent] = loops[k];
+    if (steps * extent > t.max_unroll) {
+      int64_t fit = 1;
+      for (int64_t n = 2; n * steps <= t.max_unroll; ++n)
+        if (extent % n == 0) fit = n;
+      if (t.unroll_part && fit > 1) b.unroll(acc, b.split(acc, loop, {fit})[1], t.unroll_explicit);
+      return;
+    }
+    b.unroll(acc, loop, t.unroll_explicit);
+    steps *= extent;
   }
 }
 

@@ -33,6 +33,7 @@ struct Tiling {
   int64_t group_channels = 0;           ///< output channels of a group, where two of `axes` stand for the second axis of the result: groups, channels of one
   std::vector<int64_t> reduce;          ///< per axis of the reduction, the iterations for which tiles are in shared memory
   int64_t max_unroll = 0;               ///< loops around at most so many multiply-adds are unrolled
+  bool unroll_part = false;             ///< of a loop around too many, as many turns as fit
   bool unroll_explicit = false;         ///< in the text that the compiler gets, not by the compiler
   bool fetch_once = false;              ///< tiles are fetched once a block, not in each iteration outside `reduce`
   bool double_buffer = false;           ///< the next tiles are fetched while these are used

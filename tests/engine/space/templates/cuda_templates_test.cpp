@@ -4,6 +4,7 @@
 
 #include "engine/base/json.h"
 #include "engine/simulate/launch_facts.h"
+#include "engine/space/fallback.h"
 #include "engine/tir/launches.h"
 #include "tests/engine/space/schedule_check.h"
 
@@ -383,6 +384,19 @@ class CudaTemplatesTest : public QObject {
           QVERIFY2(text.find("] = float_to_half(") == std::string::npos, text.c_str());
         }
     }
+  }
+
+  /// Of 128 terms with 16 products each as many as fit 512, which NVRTC compiles in a fraction of the time.
+  void long_sums_are_unrolled_in_part() {
+    const te::DagPtr dag = gpu_dense(128, 128, 256);
+    const space::Template& t = gpu_template(dag, "dense_large_batch.gpu");
+    const Dims tile{-1, 1, 8, 4};
+    const space::ConfigEntity e = space::point_with(t.space(*dag, a100()), {{"tile_x", tile}, {"tile_y", tile}, {"tile_k", Dims{-1, 32, 4}}});
+    QVERIFY(e.index() >= 0);
+    const auto func = lower::lower_and_optimize(t.apply(dag, a100(), e).value(), "kernel", a100());
+    QVERIFY2(func, func ? "" : func.error().text().c_str());
+    const std::string text = tir::print(*func);
+    QVERIFY2(text.find("T.unroll(32)") != std::string::npos && text.find("T.unroll(128)") == std::string::npos, text.c_str());
   }
 
   /// The two values of unroll_explicit are two texts of one program.
