@@ -31,7 +31,9 @@ const std::pair<const char*, const char*> kHelpers[] = {
      "template <class T> __device__ __forceinline__ T shift_right(T a, T n) {\n"
      "  return n >= 0 && n < 8 * (T)sizeof(T) ? a >> n : a < 0 ? (T)-1 : 0;\n}"},
     {"half_to_float",
-     "__device__ __forceinline__ float half_to_float(unsigned short h) {\n  float f;\n  asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(f) : \"h\"(h));\n  return f;\n}"},
+     // Of NVIDIA's libdevice: the compiler sees that equal arguments give equal results, which it does not of assembly.
+     "extern \"C\" __device__ float __nv_half2float(unsigned short h);\n"
+     "__device__ __forceinline__ float half_to_float(unsigned short h) { return __nv_half2float(h); }"},
     {"float_to_half",
      "__device__ __forceinline__ unsigned short float_to_half(float f) {\n  unsigned short h;\n  asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(f));\n"
      "  return h;\n}"},

@@ -465,7 +465,7 @@ class KernelPrinter {
   bool copy(const Stmt& s, const tir::StoreNode& n) {
     Expr value = n.value;
     std::optional<Expr> inside;
-    if (const auto* sel = ir::as<ir::SelectNode>(value); sel && in_group_ && sel->cond->dtype.is_scalar() && is_zero(sel->if_false)) {
+    if (const auto* sel = ir::as<ir::SelectNode>(value); sel && is_uniform(sel->cond) && is_zero(sel->if_false)) {
       inside = sel->cond;
       value = sel->if_true;
     }
@@ -474,7 +474,11 @@ class KernelPrinter {
     const int lanes = from->dtype.lanes, bytes = n.buffer->dtype.bytes();
     const int width = lanes == 1 ? 1 : std::min(run_length(n.buffer, n.indices, lanes), run_length(from->buffer, from->indices, lanes));
     const bool apart = in_group_ && n.buffer->scope == ir::Scope::shared && from->buffer->scope != ir::Scope::shared && width * bytes >= 4;
-    if (!apart && (inside || !n.buffer->dtype.is_float() || bytes != 2)) return false;
+    if (!apart && (!n.buffer->dtype.is_float() || bytes != 2)) return false;
+    if (!apart && (inside || (lanes > 1 && width < run_length(from->buffer, from->indices, lanes)))) {
+      copy_bits(s, n, *from, inside);
+      return true;
+    }
     const char* const types[] = {"", "unsigned short", "unsigned", "uint2", "uint4"};
     const char* type = types[width * bytes == 2 ? 1 : width * bytes == 4 ? 2 : width * bytes == 8 ? 3 : 4];
     for (int lane = 0; lane < lanes; lane += width) {
@@ -488,6 +492,39 @@ class KernelPrinter {
     }
     return true;
   }
+  /// The same condition for all lanes.
+  static bool is_uniform(const Expr& cond) { return cond->dtype.is_scalar() || ir::as<ir::BroadcastNode>(cond); }
+
+  /// 16-bit floats, or zero where `inside` does not hold, that are read and written in pieces of different lengths.
+  void copy_bits(const Stmt& s, const tir::StoreNode& n, const ir::LoadNode& from, const std::optional<Expr>& inside) {
+    const int lanes = from.dtype.lanes, read = lanes == 1 ? 1 : vector_length(from.buffer, from.indices, lanes);
+    const int write = lanes == 1 ? 1 : vector_length(n.buffer, n.indices, lanes);
+    line(s, "{");
+    ++level_;
+    std::string holds;
+    if (inside) {
+      const std::string cond = expr_.text(*inside);
+      line(s, fmt::format("const bool {} = {};", holds = fresh("inside"), cond));
+    }
+    std::vector<std::string> bits;
+    for (int lane = 0; lane < lanes; lane += read) {
+      const std::string vector = read > 1 ? vector_name(from.buffer->dtype, read) : "unsigned short", name = fresh("bits");
+      const std::string element = expr_.place(from.buffer, from.indices, lane), place = read > 1 ? fmt::format("*(const {}*)&{}", vector, element) : element;
+      line(s, fmt::format("const {} {} = {};", vector, name, inside ? fmt::format("{} ? {} : {}", holds, place, read > 1 ? vector + "()" : "0") : place));
+      for (int k = 0; k < read; ++k) bits.push_back(read > 1 ? fmt::format("{}.{}", name, "xyzw"[k]) : name);
+    }
+    for (int lane = 0; lane < lanes; lane += write) {
+      const std::string to = expr_.place(n.buffer, n.indices, lane);
+      const auto first = bits.begin() + lane;
+      if (write == 1)
+        line(s, fmt::format("{} = {};", to, *first));
+      else
+        line(s, fmt::format("*({0}*)&{1} = make_{0}({2});", vector_name(n.buffer->dtype, write), to, fmt::join(first, first + write, ", ")));
+    }
+    --level_;
+    line(s, "}");
+  }
+
   static bool is_zero(const Expr& e) {
     const auto* b = ir::as<ir::BroadcastNode>(e);
     const Expr x = b ? b->value : e;
@@ -531,7 +568,7 @@ class KernelPrinter {
     fetch_vectors(s, sel->cond);
     // The branch that a lane does not take is not evaluated.
     const auto* inside = ir::as<ir::LoadNode>(sel->if_true);
-    if (inside && is_zero(sel->if_false) && (sel->cond->dtype.is_scalar() || ir::as<ir::BroadcastNode>(sel->cond))) fetch_vector(s, sel, *inside, sel->cond);
+    if (inside && is_zero(sel->if_false) && is_uniform(sel->cond)) fetch_vector(s, sel, *inside, sel->cond);
   }
 
   /// What `whole` is in all lanes: the load, or zero where there is a condition that does not hold.

@@ -31,7 +31,12 @@ Tiling ahead_tiling(const ConfigEntity& e, const Target& target, DType type) {
     t.pipeline = kArrays;
   } else {
     t.double_buffer = true;
-    t.vector.fill(std::gcd(kVectorBytes / type.bytes(), depth));
+    // Vectors that leave no thread without one: tiles of 16-bit floats have fewer bytes.
+    const auto threads = t.threads();
+    for (size_t k = 0; k < 2; ++k) {
+      const int64_t each = t.axes[k].span() * depth / (threads[kX] * threads[kY]);
+      t.vector[k] = std::gcd(std::gcd(kVectorBytes / type.bytes(), depth), std::max<int64_t>(1, each));
+    }
   }
   t.max_unroll = kUnrolledSteps;
   t.unroll_part = true;

@@ -357,6 +357,41 @@ class CudaTemplatesTest : public QObject {
       QVERIFY2(source->text.find(part) != std::string::npos, (std::string(part) + "\n" + source->text).c_str());
   }
 
+  /// 16-bit floats on a GPU whose tensor cores no template takes: by every template, and untuned.
+  void halves_without_tensor_cores_data() {
+    QTest::addColumn<int>("which");
+    int k = 0;
+    for (const GpuCase& c : gpu_cases()) {
+      if (c.dag->ops.back().output->dtype.bits == 16) QTest::newRow(c.name) << k;
+      ++k;
+    }
+  }
+  void halves_without_tensor_cores() {
+    QFETCH(int, which);
+    const GpuCase c = gpu_cases()[static_cast<size_t>(which)];
+    const Target t4 = parse_target("cuda:t4").value();
+    const auto all = space::alternatives(*c.dag, t4);
+    QVERIFY(!all.empty());
+    for (const space::Template* t : all) {
+      const std::string problem = space::testing::problem_of_points(*t, c.dag, t4, 10, 1);
+      QVERIFY2(problem.empty(), problem.c_str());
+    }
+    const std::string by_rule = space::testing::problem_of(space::default_schedule(c.dag, t4), t4, space::testing::WithReference(c.dag), false);
+    QVERIFY2(by_rule.empty(), by_rule.c_str());
+  }
+
+  /// What is fetched for many threads goes in vectors, without a barrier on the way.
+  void halves_are_fetched_in_vectors() {
+    const Target t4 = parse_target("cuda:t4").value();
+    for (const te::DagPtr& dag : {gpu_dense16(512, 512, 512), gpu_product16({8, 128, 256}, {8, 256, 128})}) {
+      const space::Template* t = space::fallback_template(*dag, t4);
+      QVERIFY(t);
+      const auto source = codegen::cuda_source(lower::lower_and_optimize(t->apply(dag, t4, t->fallback(*dag, t4)).value(), "kernel", t4).value());
+      QVERIFY2(source && occurrences(source->text, "ushort4") + occurrences(source->text, "uint") >= 2, source ? source->text.c_str() : "");
+      QVERIFY2(occurrences(source->text, "__syncthreads()") <= 3, source->text.c_str());
+    }
+  }
+
   /// 4096 ones in half: a sum that is rounded at each step would stop at 2048.
   void halves_are_summed_up_in_float() {
     const te::DagPtr dag = space::testing::dag_of([](space::testing::Net& n) {
