@@ -353,7 +353,7 @@ class CudaTemplatesTest : public QObject {
     QVERIFY(t && std::string_view(t->name) == "depthwise_conv2d_nhwc.cuda");
     const auto source = codegen::cuda_source(lower::lower_and_optimize(t->apply(*dag, a100(), t->fallback(**dag, a100())).value(), "kernel", a100()).value());
     QVERIFY2(source, source ? "" : source.error().text().c_str());
-    for (const char* part : {"inside ? *(const ushort4*)&x[", ": ushort4();", "*(const ushort4*)&w[", "*(ushort4*)&y["})
+    for (const char* part : {"inside ? *(const ushort4*)&x[", ": ushort4();", "*(const uint4*)&w[", "*(const ushort4*)&pad_shared[", "*(ushort4*)&y["})
       QVERIFY2(source->text.find(part) != std::string::npos, (std::string(part) + "\n" + source->text).c_str());
   }
 
