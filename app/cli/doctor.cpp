@@ -17,6 +17,7 @@
 #include "engine/measure/device.h"
 #include "engine/runtime/cuda_device.h"
 #include "engine/runtime/cuda_driver.h"
+#include "engine/runtime/gpu_monitor.h"
 
 namespace tw::cli {
 namespace {
@@ -69,19 +70,38 @@ Finding driver() {
   return {"NVIDIA driver", fits.has_value() || fits.error().code == ErrorCode::not_found, fits ? detail : detail + "; " + fits.error().message, cost};
 }
 
+/// How the GPUs are at this moment.
+Finding gpu_clocks() {
+  const std::string cost = "clocks, heat and other programs on a GPU are not seen: times taken meanwhile are not flagged";
+  const auto count = runtime::cuda_device_count();
+  std::vector<std::string> each;
+  for (int i = 0; count && i < *count; ++i) {
+    const auto gpu = runtime::cuda_properties(i);
+    const auto monitor = gpu ? runtime::GpuMonitor::open(gpu->uuid) : Expected<runtime::GpuMonitor>(gpu.error());
+    const auto c = monitor ? monitor->condition() : Expected<runtime::GpuCondition>(monitor.error());
+    if (!c) return {"GPU clocks", false, c.error().message, cost};
+    each.push_back(
+        fmt::format("cuda:{} {} of {} MHz, {} C{}", i, c->clock_mhz, c->most_mhz, c->celsius, c->protecting_itself() ? ", slowed to protect itself" : ""));
+  }
+  return {"GPU clocks", true, fmt::format("{}", fmt::join(each, "; ")), cost};
+}
+
 std::vector<Finding> findings() {
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   const auto nvrtc = codegen::nvrtc_version();
   const bool learner = access((std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tw-learner").c_str(), X_OK) == 0;
-  return {{"code generator", true, codegen::codegen_version(), ""},
-          worker(),
-          database(),
-          {"sandbox: namespaces", can_make_namespaces(), "user and PID namespaces", "candidates are limited by rlimits and timeouts only"},
-          {"CPU frequency", governor.empty() || governor == "performance", governor.empty() ? "not controlled by this kernel" : "governor " + governor,
-           "timings drift with the clock; set the governor to performance"},
-          driver(),
-          {"NVRTC", nvrtc.has_value(), nvrtc ? *nvrtc : nvrtc.error().text(), "no PTX of GPU kernels, and their registers are estimated"},
-          {"tw-learner", learner, learner ? "beside this program" : "not built", "no neural cost models; random and grid search need none"}};
+  std::vector<Finding> found{
+      {"code generator", true, codegen::codegen_version(), ""},
+      worker(),
+      database(),
+      {"sandbox: namespaces", can_make_namespaces(), "user and PID namespaces", "candidates are limited by rlimits and timeouts only"},
+      {"CPU frequency", governor.empty() || governor == "performance", governor.empty() ? "not controlled by this kernel" : "governor " + governor,
+       "timings drift with the clock; set the governor to performance"},
+      driver(),
+      {"NVRTC", nvrtc.has_value(), nvrtc ? *nvrtc : nvrtc.error().text(), "no PTX of GPU kernels, and their registers are estimated"},
+      {"tw-learner", learner, learner ? "beside this program" : "not built", "no neural cost models; random and grid search need none"}};
+  if (runtime::cuda_driver()) found.push_back(gpu_clocks());
+  return found;
 }
 
 int doctor(const DoctorArguments& o) {

@@ -33,9 +33,9 @@ function(tw_portable program)
   add_executable(${program}-portable EXCLUDE_FROM_ALL ${ARGN} ${CMAKE_SOURCE_DIR}/installers/portable/compat.cpp)
   get_target_property(libraries ${program} LINK_LIBRARIES)
   target_link_libraries(${program}-portable PRIVATE ${libraries})
-  set_target_properties(${program}-portable PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/portable/bin
+  set_target_properties(${program}-portable PROPERTIES TW_PORTABLE ON OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/portable/bin
     BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../lib")
-  target_link_options(${program}-portable PRIVATE LINKER:--disable-new-dtags LINKER:--export-dynamic-symbol=arc4random)
+  target_link_options(${program}-portable PRIVATE LINKER:--disable-new-dtags LINKER:--export-dynamic-symbol=arc4random LINKER:--gc-sections)
   add_dependencies(portable ${program}-portable)
 endfunction()
 

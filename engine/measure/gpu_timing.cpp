@@ -84,17 +84,17 @@ Expected<Timing> time_on_gpu(runtime::GpuDevice& device, const std::function<Exp
   while (static_cast<int>(out.samples_s.size()) < most) {
     TW_TRY(const double s, watch.sample());
     out.samples_s.push_back(s);
-    sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), s), s);
+    out.flags.push_back(device.disturbed());
+    if (!out.flags.back()) sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), s), s);
     const auto count = static_cast<int>(sorted.size());
     if (options.samples > 0) continue;
     if (clock_now_s(CLOCK_MONOTONIC) - begin > options.budget_s) break;
-    if (options.incumbent_s > 0 && (sorted[0] > 4 * options.incumbent_s || (count >= 3 && sorted[0] > 1.3 * options.incumbent_s))) {
+    if (count > 0 && options.incumbent_s > 0 && (sorted[0] > 4 * options.incumbent_s || (count >= 3 && sorted[0] > 1.3 * options.incumbent_s))) {
       out.censored = true;
       break;
     }
     if (count >= kEnoughSamples && sorted[kThirdBest] <= kAgreement * sorted[0]) break;
   }
-  out.flags.assign(out.samples_s.size(), false);
   return out;
 }
 

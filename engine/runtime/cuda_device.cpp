@@ -5,8 +5,10 @@
 #include <bit>
 #include <map>
 
+#include "engine/base/clock.h"
 #include "engine/base/text.h"
 #include "engine/runtime/cuda_driver.h"
+#include "engine/runtime/gpu_monitor.h"
 #include "engine/target/gpu.h"
 
 namespace tw::runtime {
@@ -18,6 +20,8 @@ constexpr int kOutOfMemory = 2, kInvalidValue = 1, kLaunchOutOfResources = 701;
 constexpr int kBadImages[] = {200, 209, 218, 222};  ///< not code, not for this GPU, PTX that is wrong or too new
 constexpr int kClockRate = 13, kMultiprocessors = 16, kL2Size = 38, kMajor = 75, kMinor = 76, kSharedOptIn = 97;
 constexpr int kFunctionShared = 1, kFunctionLocal = 3, kFunctionRegisters = 4, kFunctionDynamicShared = 8;
+/// How often a GPU's condition is asked for, which takes some microseconds, and the share of the highest clock seen below which times are disturbed.
+constexpr double kAskAgainSeconds = 0.005, kLeastClock = 0.8;
 constexpr unsigned kStreamNonBlocking = 1;
 constexpr int kCaptureThreadLocal = 1;
 constexpr int kJitErrorLog = 5, kJitErrorLogSize = 6;
@@ -91,6 +95,18 @@ class CudaDevice final : public GpuDevice {
   }
 
   bool simulated() const override { return false; }
+
+  bool disturbed() override {
+    if (!monitor_) monitor_ = GpuMonitor::open(properties_.uuid);
+    const double now = clock_now_s(CLOCK_MONOTONIC);
+    if (!*monitor_ || now - asked_s_ < kAskAgainSeconds) return disturbed_;
+    asked_s_ = now;
+    const auto c = (*monitor_)->condition();
+    if (!c) return disturbed_ = false;
+    highest_mhz_ = std::max(highest_mhz_, c->clock_mhz);
+    const bool slow = c->clock_mhz < kLeastClock * highest_mhz_ && !c->power_capped();
+    return disturbed_ = slow || c->protecting_itself() || c->strangers > 0;
+  }
 
   Expected<DeviceAddress> allocate(int64_t bytes) override {
     if (bytes < 0) return Error(ErrorCode::invalid_argument, fmt::format("Expected a size in bytes, found {}", bytes));
@@ -267,6 +283,10 @@ class CudaDevice final : public GpuDevice {
 
   const CudaDriver& d_;
   int device_;
+  std::optional<Expected<GpuMonitor>> monitor_;
+  double asked_s_ = 0;
+  int highest_mhz_ = 0;
+  bool disturbed_ = false;
   bool retained_ = false, lost_ = false;
   CudaDriver::Stream stream_ = nullptr;
   std::multimap<int64_t, DeviceAddress> free_;  ///< by size

@@ -75,6 +75,9 @@ class GpuDevice {
   /// Once the queue is empty (synchronize).
   virtual Expected<double> seconds_between(int from, int to) = 0;
   virtual void forget_marks() = 0;
+  /// Whether times of now say little of a kernel: another process computes on the GPU, it protects itself from heat, or its clock has dropped by a fifth for
+  /// another reason than the kernel's own power. False where nobody can tell.
+  virtual bool disturbed() { return false; }
 
   /// Records what `enqueue` launches instead of running it. Null where the device has no such thing.
   virtual Expected<std::unique_ptr<GpuRecording>> record(const std::function<Expected<void>()>& enqueue) = 0;

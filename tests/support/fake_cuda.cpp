@@ -3,6 +3,7 @@
 // text, one kernel a line: its name, then what a launch does: `double N` (parameter 1 = 2 * parameter 0, N floats), `nothing`, `wild` (writes past the end of
 // parameter 1 of N floats: `wild N`), `hang`, or `fail CODE` (the error shows when the queue is waited for, and at every call from then on).
 // $TW_FAKE_CUDA sets what the machine is like, separated by spaces: `devices=N version=13000 init=CODE memory=BYTES capability=90 launch=CODE`.
+// It stands in for the management library too: `clock=MHZ slowed=BITS strangers=N nvml=CODE`.
 #include <unistd.h>
 
 #include <cstdint>
@@ -154,3 +155,30 @@ FAKE cuGetErrorName(int code, const char** name) {
   return *name = it == names.end() ? "CUDA_ERROR" : it->second, kOk;
 }
 FAKE cuGetErrorString(int, const char** words) { return *words = "as the test wants it", kOk; }
+
+FAKE nvmlInit_v2() { return static_cast<int>(setting("nvml", kOk)); }
+FAKE nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
+  *device = &now_ms;
+  return std::strcmp(uuid, "GPU-10101010-1010-1010-1010-101010101010") == 0 ? kOk : 6;  // not found
+}
+FAKE nvmlDeviceGetClockInfo(void*, int kind, unsigned* mhz) { return *mhz = static_cast<unsigned>(setting("clock", 1980)), kind == 1 ? kOk : 2; }
+FAKE nvmlDeviceGetMaxClockInfo(void*, int kind, unsigned* mhz) { return *mhz = 1980, kind == 1 ? kOk : 2; }
+FAKE nvmlDeviceGetTemperature(void*, int sensor, unsigned* celsius) { return *celsius = 41, sensor == 0 ? kOk : 2; }
+FAKE nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
+  return *reasons = static_cast<unsigned long long>(setting("slowed", 0)), kOk;
+}
+/// This process, and the first one of the machine.
+FAKE nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, void* infos) {
+  struct Info {
+    unsigned pid;
+    unsigned long long bytes;
+    unsigned instance, compute_instance;
+  };
+  auto* out = static_cast<Info*>(infos);
+  const auto strangers = static_cast<unsigned>(setting("strangers", 0));
+  if (*count < strangers + 1) return 7;  // too little room
+  out[0].pid = static_cast<unsigned>(getpid());
+  for (unsigned k = 1; k <= strangers; ++k) out[k].pid = 1;
+  *count = strangers + 1;
+  return kOk;
+}

@@ -9,6 +9,7 @@
 
 #include "engine/base/text.h"
 #include "engine/codegen/cuda/toolkit.h"
+#include "engine/runtime/cuda_driver.h"
 
 namespace tw::codegen {
 
@@ -48,6 +49,14 @@ bool resolve_all(void* handle, Nvrtc& n) {
          resolve(handle, n.error_text, "nvrtcGetErrorString");
 }
 
+/// A driver loads code of compilers of its own major version and of older ones.
+bool suits_driver(const Nvrtc& n) {
+  const auto driver = runtime::cuda_driver_version();
+  int major = 0, minor = 0;
+  return !driver || n.version(&major, &minor) != kSuccess || major <= std::atoi(driver->c_str());
+}
+
+/// The first that suits the driver, if there is one, else the first.
 Expected<Nvrtc> open_library() {
   const char* const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
   std::vector<std::string> candidates(std::begin(names), std::end(names));
@@ -56,9 +65,15 @@ Expected<Nvrtc> open_library() {
   for (const std::filesystem::path& folder : named ? std::vector<std::filesystem::path>() : toolkit_folders())
     for (const char* sub : {"lib64", "lib"})
       for (const char* name : names) candidates.push_back((folder / sub / name).string());
-  Nvrtc n;
-  for (const std::string& path : candidates)
-    if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); handle && resolve_all(handle, n)) return n;
+  std::optional<Nvrtc> first;
+  for (const std::string& path : candidates) {
+    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    Nvrtc n;
+    if (!handle || !resolve_all(handle, n)) continue;
+    if (suits_driver(n)) return n;
+    if (!first) first = n;
+  }
+  if (first) return *first;
   return Error(ErrorCode::not_found,
                "Expected NVIDIA's compiler NVRTC (libnvrtc.so, part of the CUDA toolkit) on the library path, in $CUDA_HOME or in /usr/local/cuda, found none");
 }

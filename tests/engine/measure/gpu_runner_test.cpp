@@ -78,6 +78,20 @@ class GpuRunnerTest : public QObject {
     fine(r[4]);
   }
 
+  /// Samples of a GPU that is slowed or shared are flagged; where all are, they count all the same.
+  void disturbed_gpus() {
+    qputenv("TW_NVML", TW_FAKE_CUDA_LIBRARY);
+    for (const char* machine : {"", "slowed=32", "strangers=1"}) {
+      qputenv("TW_FAKE_CUDA", machine);
+      runner_ = measure::gpu_runner("cuda:0", options()).value();
+      const auto r = run({"double 1000"});
+      fine(r[0]);
+      QCOMPARE(r[0].flagged, *machine ? static_cast<int>(r[0].samples_s.size()) : 0);
+      QVERIFY(r[0].samples_s.size() <= 40u && !r[0].censored);
+    }
+    qunsetenv("TW_NVML");
+  }
+
   /// An error that corrupts the context costs the candidate, not the next one.
   void sticky_errors_end_the_worker() {
     const auto r = run({"double 1000", "fail 700", "double 1000"});

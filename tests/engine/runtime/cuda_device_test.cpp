@@ -4,6 +4,7 @@
 
 #include "engine/runtime/cuda_device.h"
 #include "engine/runtime/cuda_driver.h"
+#include "engine/runtime/gpu_monitor.h"
 
 using namespace tw;
 using runtime::DeviceAddress;
@@ -56,6 +57,23 @@ class CudaDeviceTest : public QObject {
     QCOMPARE(p.uuid, std::string("10101010101010101010101010101010"));
     QCOMPARE(runtime::cuda_driver_version().value(), std::string("13.0"));
     QCOMPARE(runtime::open_cuda_device(1).error().message, std::string("Expected a GPU from cuda:0 to cuda:0, found 'cuda:1'"));
+  }
+
+  void condition() {
+    qputenv("TW_NVML", TW_FAKE_CUDA_LIBRARY);
+    const auto monitor = runtime::GpuMonitor::open(device_->properties().uuid);
+    QVERIFY2(monitor.has_value(), monitor ? "" : monitor.error().text().c_str());
+    const runtime::GpuCondition c = monitor->condition().value();
+    QVERIFY(c.clock_mhz == 1980 && c.most_mhz == 1980 && c.celsius == 41 && c.slowed == 0 && c.strangers == 0);
+    QCOMPARE(runtime::GpuMonitor::open("20").error().message, std::string("Expected 'GPU-20' in NVIDIA's management library, found error 6"));
+
+    const std::pair<const char*, bool> machines[] = {{"", false},         {"clock=1600", false}, {"clock=1500", true}, {"clock=1500 slowed=4", false},
+                                                     {"slowed=64", true}, {"strangers=2", true}, {"slowed=1", false}};
+    for (const auto& [machine, expected] : machines) {
+      set(machine);
+      QTest::qSleep(6);  // it is asked no more often
+      QVERIFY2(device_->disturbed() == expected, machine);
+    }
   }
 
   void memory_is_kept_for_the_next() {
