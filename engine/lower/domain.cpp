@@ -30,6 +30,18 @@ DomainInference::FixedVars DomainInference::fixed_vars(int stage) const {
   return fixed;
 }
 
+std::map<schedule::Annotation, DomainInference::ThreadLoop> DomainInference::thread_loops(int stage) const {
+  std::map<schedule::Annotation, ThreadLoop> out;
+  for (const LoopRef& l : loops_around(stages_, stage)) {
+    const schedule::Iter& it = stages_[static_cast<size_t>(l.stage)].iters[l.loop];
+    const bool thread =
+        it.annotation == schedule::Annotation::thread_x || it.annotation == schedule::Annotation::thread_y || it.annotation == schedule::Annotation::thread_z;
+    if (l.stage != stage && thread)
+      out.insert_or_assign(it.annotation, ThreadLoop{it.var, domains_[static_cast<size_t>(l.stage)].loop_extent.at(it.var.get())});
+  }
+  return out;
+}
+
 bool DomainInference::only_fixed(const Expr& e, const FixedVars& fixed) const {
   bool ok = true;
   ir::walk(e, [&](const Expr& x) {
@@ -99,17 +111,24 @@ void DomainInference::infer_region(int stage) {
   if (st.location != ComputeLocation::at) return;
 
   const FixedVars fixed = fixed_vars(stage);
+  const auto threads = thread_loops(stage);
   std::vector<std::optional<Span>> region(rank);
   std::vector<bool> whole(rank, false);  // no bound could be found: compute everything
   const ir::BufferNode* buffer = st.op.output.get();
   for (size_t c = static_cast<size_t>(stage) + 1; c < stages_.size(); ++c) {
     if (!stages_[c].op.body || stages_[c].location == ComputeLocation::inlined) continue;
+    // What a thread keeps for itself it reads itself: where a reader is bound to a coordinate, that of the loop around.
+    ir::VarMap own;
+    if (st.scope == ir::Scope::local)
+      for (const schedule::Iter& it : stages_[c].iters)
+        if (const auto l = threads.find(it.annotation); l != threads.end() && l->second.extent == domains_[c].loop_extent.at(it.var.get()))
+          own.emplace(it.var.get(), ir::to_expr(l->second.var));
     ir::walk(*stages_[c].op.body, [&](const Expr& e) {
       const auto* load = ir::as<ir::LoadNode>(e);
       if (!load || load->buffer.get() != buffer) return;
       for (size_t k = 0; k < rank; ++k) {
         // Simplified, so that what fused loops take apart and the index joins again is one run.
-        const auto span = relax(analyzer_.simplify(ir::substitute(load->indices[k], domains_[c].axis_value)), fixed);
+        const auto span = relax(analyzer_.simplify(ir::substitute(ir::substitute(load->indices[k], domains_[c].axis_value), own)), fixed);
         if (!span) {
           whole[k] = true;
         } else if (!region[k]) {

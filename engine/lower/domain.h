@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <unordered_set>
 
 #include "engine/arith/analyzer.h"
@@ -20,7 +21,7 @@ struct StageDomain {
 
 /// Region inference for all stages, consumers first. `stages` have no inlined reads left.
 /// A stage computed inside a loop needs the union of what its readers touch while the loops outside stand still; one in shared memory, what they touch in all
-/// threads of a block.
+/// threads of a block, and one in registers, what they touch in the same thread.
 /// Source: bounds inference of Halide (Ragan-Kelley et al., PLDI 2013) with affine index arithmetic.
 class DomainInference {
  public:
@@ -38,7 +39,15 @@ class DomainInference {
   };
   using FixedVars = std::unordered_set<const ir::VarNode*>;
 
+  /// A loop bound to a coordinate of threads.
+  struct ThreadLoop {
+    ir::Var var;
+    int64_t extent;
+  };
+
   FixedVars fixed_vars(int stage) const;
+  /// Of those around a stage, by coordinate.
+  std::map<schedule::Annotation, ThreadLoop> thread_loops(int stage) const;
   bool only_fixed(const ir::Expr& e, const FixedVars& fixed) const;
   std::optional<Span> relax(const ir::Expr& e, const FixedVars& fixed) const;
   std::optional<Span> relax_atom(const ir::Expr& atom, const FixedVars& fixed) const;

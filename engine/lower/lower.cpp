@@ -250,16 +250,17 @@ class Lowering {
     return {};
   }
 
+  static bool is_16_bit_float(DType t) { return t.is_float() && t.bits == 16; }
   /// What a thread on a GPU adds up in: 16-bit floats in float32.
   static DType sum_type(const Stage& st) {
     const DType t = st.op.output->dtype;
-    return st.op.reducer == te::Reducer::sum && t.is_float() && t.bits == 16 ? kFloat32 : t;
+    return st.op.reducer == te::Reducer::sum && is_16_bit_float(t) ? kFloat32 : t;
   }
-  /// A term of such a sum, multiplied without rounding.
+  /// As an array or a sum of that type takes it; the factors of terms are multiplied without rounding.
   static Expr in_type(DType t, const Expr& e) {
     if (e->dtype == t) return e;
     const auto* b = ir::as<ir::BinaryNode>(e);
-    return b && b->op == ir::BinaryOp::mul ? in_type(t, b->a) * in_type(t, b->b) : ir::cast(t, e);
+    return b && b->op == ir::BinaryOp::mul && is_16_bit_float(e->dtype) ? in_type(t, b->a) * in_type(t, b->b) : ir::cast(t, e);
   }
 
   /// Arrays of a stage that is computed ahead of the loop that it is computed in; 1 for others, and where that loop runs once.
@@ -405,8 +406,19 @@ class Lowering {
   }
 
   /// The body of stage i with reads of stages replaced by reads of their arrays.
+  /// What is computed from a sum that a thread keeps in float32 is computed in float32 as well, and rounded where it is stored.
   Expr rewrite_reads(int i, const Expr& e) const {
-    const Expr x = ir::map_children(e, [&](const Expr& c) { return rewrite_reads(i, c); });
+    std::vector<Expr> children;
+    bool widens = false;
+    ir::for_each_child(e, [&](const Expr& c) {
+      children.push_back(rewrite_reads(i, c));
+      widens = widens || children.back()->dtype != c->dtype;
+    });
+    size_t k = 0;
+    const Expr x = ir::map_children(e, [&](const Expr&) {
+      const Expr& c = children[k++];
+      return widens && is_16_bit_float(c->dtype) ? ir::cast(kFloat32, c) : c;
+    });
     const auto* l = ir::as<ir::LoadNode>(x);
     if (!l) return x;
     const int from = stage_of_.at(l->buffer.get());
@@ -417,7 +429,7 @@ class Lowering {
     }
     auto [buffer, indices] = access(l->buffer.get(), l->indices);
     const Expr value = ir::load(buffer, std::move(indices));
-    return value->dtype == l->dtype ? value : ir::cast(l->dtype, value);
+    return value->dtype == l->dtype || is_16_bit_float(l->dtype) ? value : ir::cast(l->dtype, value);
   }
 
   static Stmt guarded(const std::vector<Expr>& conds, Stmt body, tir::Origin origin) {
@@ -557,7 +569,8 @@ class Lowering {
     const tir::Origin origin{i};
     auto [buffer, indices] = access(st.op.output.get(), own_indices(i));
     Expr value = rewrite_reads(i, ir::substitute(*st.op.body, domains_.of(i).axis_value));
-    if (st.op.reducer != te::Reducer::none) value = te::reducer_combine(st.op.reducer, ir::load(buffer, indices), in_type(buffer->dtype, value));
+    value = in_type(buffer->dtype, value);
+    if (st.op.reducer != te::Reducer::none) value = te::reducer_combine(st.op.reducer, ir::load(buffer, indices), value);
     const std::vector<Expr> conds = with(domains_.of(i).guards, launches_->conditions(i, buffer->scope, false));
     return guarded(conds, tir::store(buffer, std::move(indices), std::move(value), origin), origin);
   }

@@ -532,17 +532,26 @@ class KernelPrinter {
     return (f && f->value == 0 && !std::signbit(f->value)) || ir::is_int(x, 0);
   }
 
+  /// The value of a store before it is rounded to the type of its array, which storing does.
+  static const Expr& before_rounding(const tir::StoreNode& n) {
+    const auto* c = ir::as<ir::CastNode>(n.value);
+    const DType t = n.buffer->dtype;
+    const bool rounds = c && n.buffer->scope != ir::Scope::local && t.is_float() && t.bits == 16 && c->value->dtype.element() == kFloat32;
+    return rounds ? c->value : n.value;
+  }
+
   void store(const Stmt& s, const tir::StoreNode& n) {
     const int lanes = n.value->dtype.lanes;
     if (copy(s, n)) return;
-    if (lanes == 1) return line(s, expr_.place(n.buffer, n.indices, 0) + " = " + expr_.stored(n.buffer, expr_.text(n.value)) + ";");
+    const Expr& whole = before_rounding(n);
+    if (lanes == 1) return line(s, expr_.place(n.buffer, n.indices, 0) + " = " + expr_.stored(n.buffer, expr_.text(whole)) + ";");
     // All lanes are computed before the first is written.
     line(s, "{");
     ++level_;
-    fetch_vectors(s, n.value);
+    fetch_vectors(s, whole);
     const std::string type = cuda_type(n.buffer->dtype, true), value = fresh("value");
     std::vector<std::string> values;
-    for (int lane = 0; lane < lanes; ++lane) values.push_back(expr_.text(n.value, lane));
+    for (int lane = 0; lane < lanes; ++lane) values.push_back(expr_.text(whole, lane));
     line(s, fmt::format("const {} {}[{}] = {{{}}};", type, value, lanes, fmt::join(values, ", ")));
     const int width = vector_length(n.buffer, n.indices, lanes);
     for (int lane = 0; lane < lanes; lane += width) {
