@@ -7,6 +7,7 @@
 
 #include "engine/base/text.h"
 #include "engine/codegen/cuda/cuda_expr.h"
+#include "engine/codegen/cuda/cuda_vectors.h"
 #include "engine/codegen/cuda/warp_mma.h"
 #include "engine/ir/lexer.h"
 #include "engine/target/gpu.h"
@@ -427,38 +428,6 @@ class KernelPrinter {
       const auto* n = tir::as<tir::StoreNode>(x);
       if (n) line(x, expr_.place(n->buffer, n->indices, lane) + " = " + expr_.stored(n->buffer, expr_.text(n->value, lane)) + ";");
     });
-  }
-
-  static const char* vector_name(DType t, int lanes) {
-    if (t.is_float() && t.bits == 32) return lanes == 4 ? "float4" : "float2";
-    if (t.is_float() && t.bits == 64) return lanes == 2 ? "double2" : nullptr;
-    if (t.bits == 16) return lanes == 4 ? "ushort4" : "ushort2";
-    if (t.is_int() && t.bits == 32) return lanes == 4 ? "int4" : "int2";
-    return nullptr;
-  }
-
-  /// Neighbours in shared or global memory whose first lies at a multiple of their number: as many as 16 bytes hold at most.
-  static int run_length(const Buffer& b, const std::vector<Expr>& indices, int lanes) {
-    if (b->scope == ir::Scope::local) return 1;
-    const auto at = lane_offsets(flat_index(b, indices));
-    if (!at) return 1;
-    const int64_t divisor = known_divisor(at->base);
-    const auto neighbours = [&](int n) {
-      for (size_t lane = 0; lane < at->offsets.size(); ++lane) {
-        const size_t within = lane % static_cast<size_t>(n);
-        if (within == 0 ? at->offsets[lane] % n != 0 : at->offsets[lane] != at->offsets[lane - 1] + 1) return false;
-      }
-      return true;
-    };
-    for (const int n : {16, 8, 4, 2})
-      if (lanes % n == 0 && divisor % n == 0 && n * b->dtype.bytes() <= 16 && neighbours(n)) return n;
-    return 1;
-  }
-  /// Of those, elements that one access may take.
-  static int vector_length(const Buffer& b, const std::vector<Expr>& indices, int lanes) {
-    int n = std::min(run_length(b, indices, lanes), 4);
-    while (n > 1 && !vector_name(b->dtype, n)) n /= 2;
-    return n;
   }
 
   /// A copy that neither computes nor converts: in a group beside other work where the hardware can do that, 16-bit floats as the bits that they are.

@@ -30,6 +30,15 @@ class ThreadsTest : public QObject {
     QVERIFY2(source->kernels[0].block[1] > 1 && source->text.find("float maximum[1];") != std::string::npos, source->text.c_str());
   }
 
+  /// Vectors have the sign of their elements: -1 read as 65535 is more than 0.
+  void vectors_of_integers() {
+    for (const auto& [type, vector] : {std::pair{kInt16, "short4"}, {kUInt16, "ushort4"}, {kInt32, "int4"}, {kUInt32, "uint4"}}) {
+      const auto source = codegen::cuda_source(by_rule(dag_of(type.is_signed() ? "relu" : "bitwise_not", {64, 4096, 8}, type)));
+      QVERIFY(source.has_value());
+      QVERIFY2(source->text.find(std::string("const ") + vector + " vector") != std::string::npos, source->text.c_str());
+    }
+  }
+
   /// The sum of 4096 hundreds is more than float16 holds; their mean is not.
   void what_follows_a_sum_is_computed_in_float() {
     const te::DagPtr dag = dag_of("reduce_mean", {1, 3, 64, 64}, kFloat16, {{"axes", Dims{2, 3}}});
