@@ -18,7 +18,6 @@
 #include "engine/space/templates/cuda/batch_matmul_tensorcore.h"
 #include "engine/space/templates/cuda/conv1d_ncw.h"
 #include "engine/space/templates/cuda/conv2d_nchw.h"
-#include "engine/space/templates/cuda/conv2d_nchw_im2col.h"
 #include "engine/space/templates/cuda/conv2d_nchw_winograd.h"
 #include "engine/space/templates/cuda/conv2d_nhwc.h"
 #include "engine/space/templates/cuda/conv2d_transpose_nchw.h"
@@ -28,6 +27,7 @@
 #include "engine/space/templates/cuda/dense_tensorcore.h"
 #include "engine/space/templates/cuda/depthwise_conv2d_nchw.h"
 #include "engine/space/templates/cuda/depthwise_conv2d_nhwc.h"
+#include "engine/space/templates/cuda/gemm.h"
 #include "engine/space/templates/cuda/group_conv2d_nchw.h"
 #include "engine/space/templates/cuda/injective.h"
 #include "engine/space/templates/cuda/reductions.h"
@@ -85,22 +85,12 @@ const std::array<Template, 11> kTemplates{{
      "Fog, Optimizing software in C++, Technical University of Denmark (several accumulators hide the latency of additions)", cpu::reductions_in_layouts},
 }};
 
-/// For GPUs: AutoTVM's names, knobs and order, which its logs decode to; schedules of our own. conv2d_nchw_im2col.cuda and the last two are ours.
+/// For GPUs: AutoTVM's names, knobs and order, which its logs decode to; schedules of our own. gemm.cuda and the last two are ours.
 const std::array<Template, 17> kGpuTemplates{{
     {"conv2d_nchw.cuda", cuda::conv2d_nchw_matches, cuda::conv2d_nchw_space, cuda::conv2d_nchw_apply, cuda::conv2d_nchw_fallback,
      "AutoTVM's direct convolution for GPUs. Threads of a block fetch tiles of image and weights into shared memory together; each sums up a few channels of a "
      "few pixels in registers.",
      kAutotvm},
-    {"conv2d_nchw_im2col.cuda", cuda::conv2d_nchw_im2col_matches, cuda::conv2d_nchw_im2col_space, cuda::conv2d_nchw_im2col_apply,
-     cuda::conv2d_nchw_im2col_fallback,
-     "Convolution as a product of matrices on GPUs, gathered from the image tile by tile: pixels of all rows side by side, terms of all channels and taps in one "
-     "sum, which several blocks may share.",
-     "Chetlur et al., cuDNN, arXiv:1410.0759, 2014; NVIDIA CUTLASS 3.5, documentation of efficient GEMM (parallel split-K)"},
-    {"conv2d_nchw_winograd.cuda", cuda::conv2d_nchw_winograd_matches, cuda::conv2d_nchw_winograd_space, cuda::conv2d_nchw_winograd_apply,
-     cuda::conv2d_nchw_winograd_fallback,
-     "AutoTVM's convolution with a 3x3 window by Winograd's algorithm for GPUs, in three launches: tiles are transformed, multiplied point by point as matrix "
-     "products, and transformed back, with 2.25 or 4 times fewer multiplications. Weights are transformed ahead of time.",
-     "Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016; TVM v0.9.0 (names, knobs and order)"},
     {"conv2d_nhwc.gpu", cuda::conv2d_nhwc_matches, cuda::conv2d_nhwc_space, cuda::conv2d_nhwc_apply, cuda::conv2d_nhwc_fallback,
      "AutoTVM's direct convolution with channels last for GPUs. Blocks take pixels of a row and output channels; threads fetch vectors of channels.", kAutotvm},
     {"depthwise_conv2d_nchw.cuda", cuda::depthwise_conv2d_nchw_matches, cuda::depthwise_conv2d_nchw_space, cuda::depthwise_conv2d_nchw_apply,
@@ -128,6 +118,16 @@ const std::array<Template, 17> kGpuTemplates{{
      kAutotvm},
     {"batch_matmul.cuda", cuda::batch_matmul_matches, cuda::batch_matmul_space, cuda::batch_matmul_apply, cuda::batch_matmul_fallback,
      "AutoTVM's batched matrix product for GPUs. Blocks compute tiles of the result from tiles of both operands in shared memory.", kAutotvm},
+    {"gemm.cuda", cuda::gemm_matches, cuda::gemm_space, cuda::gemm_apply, cuda::gemm_fallback,
+     "Convolutions and dense layers as products of matrices on GPUs, gathered from the image tile by tile: pixels of all rows side by side, terms of all "
+     "channels and "
+     "taps in one sum, which several blocks may share.",
+     "Chetlur et al., cuDNN, arXiv:1410.0759, 2014; NVIDIA CUTLASS 3.5, documentation of efficient GEMM (parallel split-K)"},
+    {"conv2d_nchw_winograd.cuda", cuda::conv2d_nchw_winograd_matches, cuda::conv2d_nchw_winograd_space, cuda::conv2d_nchw_winograd_apply,
+     cuda::conv2d_nchw_winograd_fallback,
+     "AutoTVM's convolution with a 3x3 window by Winograd's algorithm for GPUs, in three launches: tiles are transformed, multiplied point by point as matrix "
+     "products, and transformed back, with 2.25 or 4 times fewer multiplications. Weights are transformed ahead of time.",
+     "Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016; TVM v0.9.0 (names, knobs and order)"},
     {"dense_tensorcore.cuda", cuda::dense_tensorcore_matches, cuda::dense_tensorcore_space, cuda::dense_tensorcore_apply, cuda::dense_tensorcore_fallback,
      "AutoTVM's dense layer of 16-bit floats for tensor cores. Warps compute tiles of the result, summed up in float32, from tiles that are copied ahead.",
      kAutotvm},

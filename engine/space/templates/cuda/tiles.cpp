@@ -162,6 +162,13 @@ void tile_product(Builder& b, std::string out_name, std::string acc_name, const 
       const int64_t bytes = b.at(tile).op.output->dtype.bytes();
       b.storage_align(tile, b.loops(tile)[1], kBankBytes / bytes, kBankOffset / bytes);
     }
+    if (t.across[k]) {
+      const int64_t bytes = b.at(tile).op.output->dtype.bytes();
+      const std::vector<ir::Var> own = b.loops(tile);
+      b.layout(tile, {{0, 0}, {1, 0}});  // not in the order of the loops
+      b.storage_align(tile, own[0], kBankBytes / bytes, kBankOffset / bytes);
+      b.reorder(tile, {own[1], own[0]});
+    }
     if (const auto& layout = b.at(b.stage(operands[k])).layout; !layout.empty()) {  // as it lies in memory
       const std::vector<ir::Var> own = b.loops(tile);
       std::vector<ir::Var> walk;

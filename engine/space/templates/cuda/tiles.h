@@ -40,7 +40,8 @@ struct Tiling {
   int pipeline = 0;                     ///< instead: so many tiles in turn are copied ahead
   bool terms_outside = false;           ///< matrices lie in shared memory with the terms of the sum outermost: threads of neighbouring results read neighbours
   std::array<int64_t, 2> vector{1, 1};  ///< elements that a thread fetches at once, of each operand; 0: threads read it where it lies
-  bool vectors_of_results = false;      ///< the last axis's elements of a thread are computed as one vector where they are 2, 4, 8 or 16
+  std::array<bool, 2> across{};  ///< of each operand, a matrix with the terms outermost: neighbouring threads fetch neighbouring terms, which lie side by side
+  bool vectors_of_results = false;         ///< the last axis's elements of a thread are computed as one vector where they are 2, 4, 8 or 16
   std::array<int64_t, 3> threads() const;  ///< in x, y and z
 };
 

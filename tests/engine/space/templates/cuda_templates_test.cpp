@@ -158,10 +158,15 @@ std::vector<GpuCase> gpu_cases() {
       {"conv 5x3", "conv2d_nchw.cuda", gpu_conv({1, 3, 8, 10}, {4, 3, 5, 3}, 1, 0)},
       {"Winograd, relu", "conv2d_nchw_winograd.cuda", gpu_conv({1, 6, 8, 8}, {8, 6, 3, 3}, 1, 1, 1, "conv2d", true)},
       {"Winograd, odd images", "conv2d_nchw_winograd.cuda", gpu_conv({2, 4, 7, 9}, {6, 4, 3, 3}, 1, 0)},
-      {"im2col, relu", "conv2d_nchw_im2col.cuda", gpu_conv({1, 6, 8, 8}, {8, 6, 3, 3}, 1, 1, 1, "conv2d", true)},
-      {"im2col, stride, two odd images", "conv2d_nchw_im2col.cuda", gpu_conv({2, 8, 9, 7}, {10, 8, 3, 3}, 2, 1)},
-      {"im2col, one tap", "conv2d_nchw_im2col.cuda", gpu_conv({2, 32, 6, 6}, {24, 32, 1, 1}, 1, 0, 1, "conv2d", true)},
-      {"im2col, one tap, odd", "conv2d_nchw_im2col.cuda", gpu_conv({1, 16, 7, 7}, {33, 16, 1, 1}, 1, 0)},
+      {"gemm, relu", "gemm.cuda", gpu_conv({1, 6, 8, 8}, {8, 6, 3, 3}, 1, 1, 1, "conv2d", true)},
+      {"gemm, stride, two odd images", "gemm.cuda", gpu_conv({2, 8, 9, 7}, {10, 8, 3, 3}, 2, 1)},
+      {"gemm, one tap", "gemm.cuda", gpu_conv({2, 32, 6, 6}, {24, 32, 1, 1}, 1, 0, 1, "conv2d", true)},
+      {"gemm, one tap, odd", "gemm.cuda", gpu_conv({1, 16, 7, 7}, {33, 16, 1, 1}, 1, 0)},
+      {"gemm, a line", "gemm.cuda", gpu_conv({2, 12, 20}, {10, 12, 3}, 1, 1, 1, "conv1d")},
+      {"gemm, volumes", "gemm.cuda", gpu_conv({1, 4, 4, 5, 6}, {4, 4, 3, 3, 3}, 1, 1, 1, "conv3d")},
+      {"gemm, channels last", "gemm.cuda", gpu_channels_last({1, 6, 9, 16}, {3, 3, 16, 24}, 1, 1)},
+      {"gemm, dense, fused", "gemm.cuda", gpu_dense(36, 20, 32, true)},
+      {"gemm, dense", "gemm.cuda", gpu_dense(5, 40, 64)},
       {"channels last", "conv2d_nhwc.gpu", gpu_channels_last({1, 6, 9, 16}, {3, 3, 16, 24}, 1, 1)},
       {"channels last, odd", "conv2d_nhwc.gpu", gpu_channels_last({2, 7, 7, 10}, {3, 2, 10, 7}, 2, 0)},
       {"depthwise", "depthwise_conv2d_nchw.cuda", gpu_conv({1, 12, 8, 8}, {12, 1, 3, 3}, 1, 1, 12)},
@@ -503,12 +508,15 @@ class CudaTemplatesTest : public QObject {
 
   /// Layers of real networks have a valid point without tuning, for every GPU of the table.
   void fallback_points() {
-    const std::pair<te::DagPtr, const char*> rows[] = {
-        {layer(3, 64, 224, 7, 2), "conv2d_nchw.cuda"},          {layer(64, 64, 56, 3, 1), "conv2d_nchw.cuda"},
-        {layer(64, 64, 56, 3, 1), "conv2d_nchw_winograd.cuda"}, {layer(2048, 512, 7, 1, 1), "conv2d_nchw.cuda"},
-        {layer(3, 64, 224, 7, 2), "conv2d_nchw_im2col.cuda"},   {layer(2048, 512, 7, 1, 1), "conv2d_nchw_im2col.cuda"},
-        {gpu_dense(1, 1000, 2048), "dense_small_batch.gpu"},    {gpu_dense(128, 768, 768), "dense_large_batch.gpu"},
-        {gpu_product(12, 128, 128, 64), "batch_matmul.cuda"}};
+    const std::pair<te::DagPtr, const char*> rows[] = {{layer(3, 64, 224, 7, 2), "conv2d_nchw.cuda"},
+                                                       {layer(64, 64, 56, 3, 1), "conv2d_nchw.cuda"},
+                                                       {layer(64, 64, 56, 3, 1), "conv2d_nchw_winograd.cuda"},
+                                                       {layer(2048, 512, 7, 1, 1), "conv2d_nchw.cuda"},
+                                                       {layer(3, 64, 224, 7, 2), "gemm.cuda"},
+                                                       {layer(2048, 512, 7, 1, 1), "gemm.cuda"},
+                                                       {gpu_dense(1, 1000, 2048), "dense_small_batch.gpu"},
+                                                       {gpu_dense(128, 768, 768), "dense_large_batch.gpu"},
+                                                       {gpu_product(12, 128, 128, 64), "batch_matmul.cuda"}};
     for (const target::Gpu& gpu : target::gpu_table())
       for (const auto& [dag, name] : rows) {
         const Target target = gpu_target(gpu);
