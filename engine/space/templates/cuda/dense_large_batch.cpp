@@ -14,6 +14,8 @@ namespace {
 constexpr int kArrays = 3;
 /// Multiply-adds that are unrolled at most: beside so many the loop costs next to nothing, and NVIDIA's compiler takes a third of a second.
 constexpr int64_t kUnrolledSteps = 512;
+/// Of one sum; each brings loads with it.
+constexpr int64_t kUnrolledTerms = 32;
 
 DType type_of(const te::Dag& dag) { return dag.ops[static_cast<size_t>(dense_anchor(dag)->reduce)].output->dtype; }
 
@@ -38,7 +40,7 @@ Tiling ahead_tiling(const ConfigEntity& e, const Target& target, DType type) {
       t.vector[k] = std::gcd(std::gcd(kVectorBytes / type.bytes(), depth), std::max<int64_t>(1, each));
     }
   }
-  t.max_unroll = kUnrolledSteps;
+  t.max_unroll = std::min(kUnrolledSteps, kUnrolledTerms * t.axes[0].vthreads * t.axes[0].inner * t.axes[1].vthreads * t.axes[1].inner);
   t.unroll_part = true;
   return t;
 }
