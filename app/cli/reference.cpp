@@ -6,6 +6,7 @@
 #include "app/cli/npy.h"
 #include "app/cli/subprocess.h"
 #include "engine/base/text.h"
+#include "engine/target/target.h"
 
 namespace tw::cli {
 namespace {
@@ -61,7 +62,8 @@ Expected<ReferenceOutputs> reference_outputs(const std::string& executable_path,
   TW_TRY(const int code, run_self({"reference-worker", executable_path, folder.path()}, stop));
   if (code != kDone) return Error(ErrorCode::internal, "The reference could not be computed; the error above says why");
   ReferenceOutputs want;
-  TW_TRY(want.tolerances, api::output_tolerances(graph));
+  TW_TRY(const Target target, parse_target(executable.target));
+  TW_TRY(want.tolerances, api::output_tolerances(graph, target.allows_tf32()));
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     TW_TRY(HostArray a, read_npy(numbered(folder.path(), "out", i)));
     want.arrays.push_back(restore_type(std::move(a), graph.values[graph.outputs[i]].type.dtype));

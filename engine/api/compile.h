@@ -52,8 +52,9 @@ struct CompileOptions {
 };
 
 /// Every group with the best record of its task (default schedule where there is none or where its steps no longer apply), layouts matched,
-/// constants packed, storage planned. For a GPU, groups that it cannot run are for the processor (Call::on_host). Calls without a task key are changes of layout between kernels that disagree.
-/// Memory: a network that is moved in needs its weights twice, as imported and packed; of one that is copied in, what the passes made of them stays as well.
+/// constants packed, storage planned. For a GPU, groups that it cannot run are for the processor (Call::on_host). Calls without a task key are changes of
+/// layout between kernels that disagree. Memory: a network that is moved in needs its weights twice, as imported and packed; of one that is copied in, what the
+/// passes made of them stays as well.
 Expected<runtime::Executable> compile(Network network, const Target& target, records::RecordSource* records, const CompileOptions& options = {});
 
 /// Runs the imported graph operator by operator with unscheduled code, without passes and fusion: the reference that `tw run --check` compares with.
@@ -63,8 +64,8 @@ Expected<std::vector<HostArray>> run_reference(const graph::Graph& imported, con
 
 /// Error allowed for each output of an imported graph, relative to its largest magnitude. Every operator on the way adds what it may differ by;
 /// the worst path counts, with errors of different operators taken as independent. 0 for outputs without a fraction.
-/// Errors: what the operators say when written as tensor expressions.
-Expected<std::vector<double>> output_tolerances(const graph::Graph& imported);
+/// `tf32`: products in float32 may be rounded, as the target says. Errors: what the operators say when written as tensor expressions.
+Expected<std::vector<double>> output_tolerances(const graph::Graph& imported, bool tf32 = false);
 
 /// Largest error of `got` against `want`: absolute, and relative to the largest magnitude of `want`.
 struct Difference {

@@ -42,7 +42,7 @@ class Checker {
     const size_t outputs = dag_.outputs.size(), inputs = func_.params.size() - outputs;
     given_ = measure::make_inputs(dag_, options_.seed);
     // What is large and how far results may be off follows from the whole result: a block may have few of its elements.
-    TW_TRY(reference_, measure::make_reference(dag_, options_.seed, {.full_flops = 0}));
+    TW_TRY(reference_, measure::make_reference(dag_, options_.seed, {.full_flops = 0, .tf32 = options_.tf32}));
     if (given_.size() != inputs) return Error(ErrorCode::unsupported, fmt::format("Expected {} inputs, found {}", inputs, given_.size()), func_.name);
     args_ = given_;
     for (size_t i = 0; i < func_.params.size(); ++i) {
@@ -171,7 +171,9 @@ Expected<GpuCheck> check_gpu_kernel(const records::Task& task, const std::vector
   TW_TRY(const schedule::Schedule s, schedule::Schedule::replay(task.dag, steps));
   TW_TRY(const tir::Func func, lower::lower_and_optimize(s, "kernel", task.target));
   const runtime::KernelSignature signature = measure::signature_of(s, "kernel");
-  return Checker(*task.dag, func, signature.args, options).run();
+  GpuCheckOptions of_task = options;
+  of_task.tf32 = task.target.allows_tf32();
+  return Checker(*task.dag, func, signature.args, of_task).run();
 }
 
 }  // namespace tw::api

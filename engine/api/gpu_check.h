@@ -8,11 +8,12 @@
 namespace tw::api {
 
 struct GpuCheckOptions {
-  int blocks = 3;                   ///< that are run; a kernel in several launches is run whole
-  uint64_t seed = 1;                ///< of inputs and of which blocks and elements
-  int elements = 256;               ///< of each block's results that are compared
-  std::vector<int> capabilities;    ///< the machine code that is made, such as 80 and 90; needs NVRTC
+  int blocks = 3;                      ///< that are run; a kernel in several launches is run whole
+  uint64_t seed = 1;                   ///< of inputs and of which blocks and elements
+  int elements = 256;                  ///< of each block's results that are compared
+  std::vector<int> capabilities;       ///< the machine code that is made, such as 80 and 90; needs NVRTC
   int64_t most_flops = 1'000'000'000;  ///< of a kernel in several launches, which is run whole: some 0.1 us an operation
+  bool tf32 = false;                   ///< products in float32 may have been rounded; of a task its target says so
   StopToken stop = {};
 };
 

@@ -11,11 +11,11 @@
 
 namespace tw::api {
 
-double node_tolerance(const graph::Node& node, const te::Dag& dag, int output) {
-  return std::max(measure::output_tolerance(dag, output), graph::find_op(node.op)->tolerance);
+double node_tolerance(const graph::Node& node, const te::Dag& dag, int output, bool tf32) {
+  return std::max(measure::output_tolerance(dag, output, tf32), graph::find_op(node.op)->tolerance);
 }
 
-Expected<std::vector<double>> output_tolerances(const graph::Graph& g) {
+Expected<std::vector<double>> output_tolerances(const graph::Graph& g, bool tf32) {
   std::vector<double> allowed(g.values.size(), 0);
   for (const graph::Node& n : g.nodes) {
     double operands = 0;
@@ -24,7 +24,7 @@ Expected<std::vector<double>> output_tolerances(const graph::Graph& g) {
     TW_TRY(const graph::NodesDag dag, graph::to_dag(g, n));
     for (size_t o = 0; o < n.outputs.size(); ++o) {
       const auto v = static_cast<size_t>(n.outputs[o]);
-      if (g.values[v].type.dtype.is_float()) allowed[v] = std::hypot(operands, node_tolerance(n, *dag.dag, static_cast<int>(o)));
+      if (g.values[v].type.dtype.is_float()) allowed[v] = std::hypot(operands, node_tolerance(n, *dag.dag, static_cast<int>(o), tf32));
     }
   }
   std::vector<double> out;

@@ -234,7 +234,7 @@ class Lowering {
       DType type = logical->dtype;
       if (st.warp_product) {
         TW_CHECK(place_warp_tile(static_cast<int>(i), place));
-        type = kFloat32;
+        type = target::mma_sum(schedule::product_of_loads(*st.op.body).first->dtype);
       }
       if (st.pipeline > 0 && (st.scope != ir::Scope::shared || !launches_->has(static_cast<int>(i))))
         return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage that a block of threads shares for 'pipeline', found '{}'", st.op.name));
@@ -336,17 +336,19 @@ class Lowering {
       const bool one_side = (row > 0) != (column > 0) && std::min(row, column) == 0;
       if (buffer->scope != ir::Scope::shared || !one_side || term < 1 || (line != 1 && term != 1))
         return fail(warp_error(i, "operands in shared memory that lie in rows"));
-      const bool aligned = at.constant % tir::kMmaAligned == 0 && std::all_of(at.terms.begin(), at.terms.end(), [&](const auto& t) {
+      const int64_t whole = tir::kMmaLine / l->dtype.bytes();
+      const bool aligned = at.constant % whole == 0 && std::all_of(at.terms.begin(), at.terms.end(), [&](const auto& t) {
                              const auto* v = t.atom.get();
-                             return t.coeff % tir::kMmaAligned == 0 || (t.coeff == 1 && (v == w.row || v == w.column || v == w.term));
+                             return t.coeff % whole == 0 || (t.coeff == 1 && (v == w.row || v == w.column || v == w.term));
                            });
       if (!aligned) return fail(warp_error(i, "operands whose lines begin at multiples of 16 bytes"));
       for (Expr& e : indices) e = domains_.analyzer().simplify(ir::substitute(e, {{w.row, ir::index(0)}, {w.column, ir::index(0)}, {w.term, ir::index(0)}}));
       (row > 0 ? a : b) = tir::MmaOperand{ir::load(buffer, std::move(indices)), term == 1 ? line : term, term != 1};
     }
     const Buffer& sums = buffers_.at(st.op.output.get());
-    const int depth = tir::mma_depth(loads.first->dtype, sums->dtype);
-    if (!a || !b || depth == 0 || w.depth % depth != 0) return fail(warp_error(i, "operands of rows and of columns, and a multiple of 16 terms"));
+    const int depth = target::mma_depth(loads.first->dtype, loads.second->dtype);
+    if (!a || !b || depth == 0 || w.depth % depth != 0)
+      return fail(warp_error(i, fmt::format("operands of rows and of columns, and a multiple of {} terms", depth)));
     return tir::make_mma(ir::load(sums, {ir::index(0), ir::index(0), ir::index(0)}), *a, *b, static_cast<int>(w.rows), static_cast<int>(w.columns),
                          static_cast<int>(w.depth), {i});
   }
@@ -365,7 +367,7 @@ class Lowering {
       vars.push_back(ir::make_var(name));
       at.push_back(ir::to_expr(vars.back()));
     }
-    Stmt body = tir::store(sums, at, ir::fimm(kFloat32, 0), {i});
+    Stmt body = tir::store(sums, at, te::reducer_identity(te::Reducer::sum, sums->dtype), {i});
     for (size_t d = 3; d-- > 0;) body = tir::make_for(vars[d], ir::index(0), ir::index(sums->shape[d]), tir::ForKind::unrolled, std::move(body), {i});
     return body;
   }
@@ -422,12 +424,14 @@ class Lowering {
     const auto* l = ir::as<ir::LoadNode>(x);
     if (!l) return x;
     const int from = stage_of_.at(l->buffer.get());
+    std::vector<Expr> at = l->indices;
     if (const auto& tile = placements_[static_cast<size_t>(from)].warp_tile) {
+      for (Expr& e : at) e = domains_.analyzer().simplify(e);
       const std::vector<Expr>& min = domains_.of(from).min;
-      if (!holds_element(i, l->indices[tile->first] - min[tile->first], l->indices[tile->second] - min[tile->second]))
+      if (!holds_element(i, at[tile->first] - min[tile->first], at[tile->second] - min[tile->second]))
         fail(warp_error(from, fmt::format("a reader '{}' whose threadIdx.x is the lane that holds the element", stages_[static_cast<size_t>(i)].op.name)));
     }
-    auto [buffer, indices] = access(l->buffer.get(), l->indices);
+    auto [buffer, indices] = access(l->buffer.get(), std::move(at));
     const Expr value = ir::load(buffer, std::move(indices));
     return value->dtype == l->dtype || is_16_bit_float(l->dtype) ? value : ir::cast(l->dtype, value);
   }
@@ -607,6 +611,17 @@ class Lowering {
   mutable std::optional<Error> error_;  ///< the first that was found while nests were written
 };
 
+/// A user says with the target whether products in float32 may be rounded.
+Expected<void> refuse_tf32(const tir::Func& f) {
+  bool found = false;
+  tir::walk(f.body, [&](const Stmt& s) {
+    const auto* n = tir::as<tir::MmaNode>(s);
+    found = found || (n && n->a.first->dtype == kFloat32);
+  });
+  if (!found) return {};
+  return Error(ErrorCode::illegal_schedule, "Expected a target with '+tf32' for products of float32 on tensor cores, found one without");
+}
+
 }  // namespace
 
 Expected<tir::Func> lower(const schedule::Schedule& s, const std::string& name) {
@@ -622,6 +637,7 @@ Expected<tir::Func> lower(const schedule::Schedule& s, const std::string& name) 
 
 Expected<tir::Func> lower_and_optimize(const schedule::Schedule& s, const std::string& name, const Target& target, const tir::PassHooks& hooks) {
   TW_TRY(tir::Func f, lower(s, name));
+  if (target.gpu && !target.allows_tf32()) TW_CHECK(refuse_tf32(f));
   return tir::run_passes(std::move(f), target, hooks);
 }
 

@@ -64,12 +64,25 @@ bool may_be_winograd(const te::Op& op) {
   return op.tag == "conv2d" && r.size() == 3 && r[1].extent == 3 && r[2].extent == 3;
 }
 
-double output_tolerance(const te::Dag& dag, int output) {
+namespace {
+
+/// Whether tensor cores could compute the stage with operands rounded to TF32.
+bool may_be_tf32(const te::Op& op) {
+  const auto* product = op.reducer == te::Reducer::sum && op.output->dtype == kFloat32 ? ir::as<ir::BinaryNode>(*op.body) : nullptr;
+  return product && product->op == ir::BinaryOp::mul && ir::as<ir::LoadNode>(product->a) && ir::as<ir::LoadNode>(product->b);
+}
+
+}  // namespace
+
+double output_tolerance(const te::Dag& dag, int output, bool tf32) {
   // 32 units of slack for function approximations and contraction, and 4 per standard deviation of a random walk over the terms.
   // Schedules may compute a convolution with a 3x3 window by Winograd's algorithm, whose transforms add and cancel large terms: for tiles of 4x4 errors are
   // some ten times those of direct summation (Barabasz et al., Error analysis and improving the accuracy of Winograd convolution, ACM TOMS 2020).
   constexpr double kFixed = 32, kWalk = 4, kWinograd = 16;
-  double terms = 0, unit = 0, amplification = 1;
+  // TF32 moves each operand by at most 2^-11 of itself, and so a product of two by at most 2^-10. K such errors of random sign add up to sqrt(K) times one,
+  // but so do the K products themselves, whose sum the error is compared with: K cancels, and 4 standard deviations of 2^-10 are left, of each sum on the way.
+  constexpr double kTf32Product = 0x1.0p-10;
+  double terms = 0, unit = 0, amplification = 1, rounded_sums = 0;
   const std::vector<bool> used = ancestors(dag, dag.outputs[static_cast<size_t>(output)]);
   for (size_t i = 0; i < dag.ops.size(); ++i) {
     const te::Op& op = dag.ops[i];
@@ -79,9 +92,10 @@ double output_tolerance(const te::Dag& dag, int output) {
     for (const te::Axis& axis : op.reduce_axes) n *= static_cast<double>(axis.extent);
     terms += n;
     if (may_be_winograd(op)) amplification = kWinograd;
+    if (tf32 && may_be_tf32(op)) ++rounded_sums;
   }
   if (!dag.ops[static_cast<size_t>(dag.outputs[static_cast<size_t>(output)])].output->dtype.is_float()) return 0;
-  return 2 * unit * amplification * (kFixed + kWalk * std::sqrt(terms));
+  return 2 * unit * amplification * (kFixed + kWalk * std::sqrt(terms)) + kWalk * kTf32Product * std::sqrt(rounded_sums);
 }
 
 std::vector<int64_t> sample_positions(const std::vector<int64_t>& shape, int count, uint64_t seed) {
@@ -118,7 +132,7 @@ Expected<Reference> make_reference(const te::Dag& dag, uint64_t seed, const Refe
   Reference reference;
   for (size_t o = 0; o < dag.outputs.size(); ++o) {
     const ir::Buffer& buffer = dag.ops[static_cast<size_t>(dag.outputs[o])].output;
-    reference.outputs.push_back({buffer->dtype, buffer->shape, false, {}, {}, 0, output_tolerance(dag, static_cast<int>(o)), false});
+    reference.outputs.push_back({buffer->dtype, buffer->shape, false, {}, {}, 0, output_tolerance(dag, static_cast<int>(o), options.tf32), false});
   }
   int64_t elements = 0;
   for (const te::Op& op : dag.ops) elements += op.is_placeholder() ? 0 : op.output->num_elements();
@@ -156,12 +170,13 @@ Comparison compare(const ReferenceOutput& want, std::span<const double> got) {
   return result;
 }
 
-Expected<std::shared_ptr<const Reference>> ReferenceCache::get(const std::string& task_key, const te::Dag& dag, uint64_t seed, Magnitudes magnitudes) {
-  const std::string key = fmt::format("{}#{}#{}", task_key, seed, static_cast<int>(magnitudes));
+Expected<std::shared_ptr<const Reference>> ReferenceCache::get(const std::string& task_key, const te::Dag& dag, uint64_t seed, Magnitudes magnitudes,
+                                                               bool tf32) {
+  const std::string key = fmt::format("{}#{}#{}#{}", task_key, seed, static_cast<int>(magnitudes), tf32);
   for (const auto& [k, reference] : entries_) {
     if (k == key) return reference;
   }
-  TW_TRY(Reference made, make_reference(dag, seed, {.magnitudes = magnitudes}));
+  TW_TRY(Reference made, make_reference(dag, seed, {.magnitudes = magnitudes, .tf32 = tf32}));
   auto shared = std::make_shared<const Reference>(std::move(made));
   if (entries_.size() == kKept) entries_.erase(entries_.begin());
   entries_.emplace_back(key, shared);

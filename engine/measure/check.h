@@ -30,14 +30,16 @@ struct Reference {
 struct ReferenceOptions {
   int64_t full_flops = 2'000'000;  ///< up to this much work, every element is computed
   Magnitudes magnitudes = Magnitudes::even;
-  int samples = 96;  ///< otherwise this many of each output, at least 64: corners, first and last rows, the rest at random
+  bool tf32 = false;  ///< what is compared may have rounded products in float32 to TF32
+  int samples = 96;   ///< otherwise this many of each output, at least 64: corners, first and last rows, the rest at random
 };
 
 /// Whether a stage is a convolution that schedules may compute by Winograd's algorithm: a 3x3 window.
 bool may_be_winograd(const te::Op& op);
 /// Error bound for one output: rounding errors of the longest chain of reductions that leads to it, in the least exact float type on the way.
-/// Grows with the square root of the number of terms, as errors of random sign do; 0 if no float is involved.
-double output_tolerance(const te::Dag& dag, int output);
+/// Grows with the square root of the number of terms, as errors of random sign do; 0 if no float is involved. With `tf32`, sums of products of float32 may have
+/// rounded both operands of each product to TF32.
+double output_tolerance(const te::Dag& dag, int output, bool tf32 = false);
 /// `count` different positions (or all, if there are no more) in ascending order.
 std::vector<int64_t> sample_positions(const std::vector<int64_t>& shape, int count, uint64_t seed);
 /// Interprets the dag on make_inputs(dag, seed, options.magnitudes). Errors: those of the interpreter.
@@ -55,7 +57,7 @@ Comparison compare(const ReferenceOutput& want, std::span<const double> got);
 /// References by task and seed; the latest few are kept. Not thread-safe.
 class ReferenceCache {
  public:
-  Expected<std::shared_ptr<const Reference>> get(const std::string& task_key, const te::Dag& dag, uint64_t seed, Magnitudes magnitudes);
+  Expected<std::shared_ptr<const Reference>> get(const std::string& task_key, const te::Dag& dag, uint64_t seed, Magnitudes magnitudes, bool tf32 = false);
 
  private:
   static constexpr size_t kKept = 8;

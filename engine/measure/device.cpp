@@ -63,9 +63,10 @@ Expected<void> check_toolkit() {
 }
 
 Expected<Target> target_named(const std::string& text) {
-  if (text != "cuda") return parse_target(text);
+  if (text != "cuda" && text != "cuda,tf32") return parse_target(text);
   TW_TRY(const runtime::GpuProperties gpu, runtime::cuda_properties(0));
-  return target_of(gpu);
+  TW_TRY(Target here, target_of(gpu));
+  return text == "cuda" ? Expected<Target>(std::move(here)) : allow_tf32(std::move(here), text);
 }
 
 Expected<Target> target_of(const runtime::GpuProperties& gpu) {

@@ -47,7 +47,7 @@ std::vector<MeasureResult> ProcessRunner::run(const records::Task& task, std::sp
   std::shared_ptr<const Reference> reference;
   std::string no_reference;
   if (options.verify && std::any_of(builds.begin(), builds.end(), [](const BuildOutcome& b) { return b.status == Status::ok; })) {
-    auto made = references_.get(task.key, *task.dag, options.input_seed, options.magnitudes);
+    auto made = references_.get(task.key, *task.dag, options.input_seed, options.magnitudes, task.target.allows_tf32());
     if (made) reference = *made;
     if (!made) no_reference = fmt::format("There is no reference to verify with: {}", made.error().text());
   }

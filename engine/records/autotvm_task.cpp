@@ -49,7 +49,7 @@ const std::vector<Named>& names() {
       {"depthwise_conv2d", {"depthwise_conv2d_NCHWc.x86"}, {"depthwise_conv2d_nchw.cuda"}},
       {"grouped_conv2d", {"group_conv2d_nchw.x86"}, {"group_conv2d_nchw.cuda"}},
       {"conv1d", {}, {"conv1d_ncw.cuda"}},
-      {"conv2d_nhwc", {}, {"conv2d_nhwc.gpu"}},
+      {"conv2d_nhwc", {}, {"conv2d_nhwc.gpu", "conv2d_nhwc_tensorcore.cuda"}},
       {"depthwise_conv2d_nhwc", {}, {"depthwise_conv2d_nhwc.cuda"}},
       {"conv3d", {"conv3d_ncdhw.x86"}, {"conv3d_ncdhw.cuda"}},
   };

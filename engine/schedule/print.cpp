@@ -49,7 +49,10 @@ std::string describe(const Step& step, const Schedule& before) {
                                    [&](const WinogradStep& s) { return fmt::format("winograd({}, tile={}{})", stage(s.stage), s.tile, s.flat ? ", flat" : ""); },
                                    [&](const PipelineStep& s) { return fmt::format("pipeline({}, arrays={})", stage(s.stage), s.arrays); },
                                    [&](const TensorizeStep& s) { return fmt::format("tensorize({}, {})", stage(s.stage), loop(s.stage, s.iter)); },
-                                   [&](const Im2colStep& s) { return fmt::format("im2col({})", stage(s.stage)); }},
+                                   [&](const Im2colStep& s) {
+                                     if (s.term < 0) return fmt::format("im2col({})", stage(s.stage));
+                                     return fmt::format("im2col({}, {}, pixels={}, filters={}, terms={})", stage(s.stage), loop(s.stage, s.term), s.pixels, s.filters, s.terms);
+                                   }},
                     step);
 }
 

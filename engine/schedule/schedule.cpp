@@ -141,6 +141,10 @@ int Builder::im2col(int stage) {
   apply(Im2colStep{stage});
   return stage;
 }
+int Builder::im2col(int stage, const ir::Var& term, int64_t pixels, int64_t filters, int64_t terms) {
+  apply(Im2colStep{stage, position(stage, term), pixels, filters, terms});
+  return stage;
+}
 
 Expected<Schedule> Builder::finish() && {
   if (error_) return *error_;

@@ -131,6 +131,8 @@ class Builder {
   int winograd(int stage, int64_t tile, bool flat = false);
   /// Returns the first of the three new stages; `stage` itself moves up by three.
   int im2col(int stage);
+  /// The same with terms apart, rounded up; `term` is the loop of the reduction that is.
+  int im2col(int stage, const ir::Var& term, int64_t pixels, int64_t filters, int64_t terms);
   void layout(int stage, std::vector<LayoutStep::Piece> pieces) { apply(LayoutStep{stage, std::move(pieces)}); }
 
   bool ok() const { return !error_; }

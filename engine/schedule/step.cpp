@@ -56,7 +56,9 @@ const std::vector<Primitive>& primitives() {
        "Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016"},
       {"pipeline", "PL", "Fills several shared tiles in turn by copies that run while earlier tiles are used, so that threads seldom wait for memory.",
        "cp.async, NVIDIA PTX ISA; multistage pipelines of CUTLASS"},
-      {"tensorize", "TS", "Computes products of 16-bit floats by tensor cores: the threads of a warp hold a tile of the sums together and add a product to it at a time.",
+      {"tensorize", "TS",
+       "Computes products of 16-bit floats, of bytes, or of float32 that may be rounded, by tensor cores: the threads of a warp hold a tile of the sums together and "
+       "add a product to it at a time.",
        "mma.sync, NVIDIA PTX ISA; Chen et al., TVM, OSDI 2018"},
       {"im2col", "IM",
        "Computes a convolution as a product of two matrices: one row of weights for each output channel, one column of the image for each pixel. The columns "
@@ -101,7 +103,7 @@ class StepWriter {
   void operator()(const WinogradStep& s) { s.flat ? write("WG", s.stage, s.tile, 1) : write("WG", s.stage, s.tile); }
   void operator()(const PipelineStep& s) { write("PL", s.stage, s.arrays); }
   void operator()(const TensorizeStep& s) { write("TS", s.stage, s.iter); }
-  void operator()(const Im2colStep& s) { write("IM", s.stage); }
+  void operator()(const Im2colStep& s) { s.term < 0 ? write("IM", s.stage) : write("IM", s.stage, s.term, s.pixels, s.filters, s.terms); }
 
  private:
   std::string out_ = "[";
@@ -151,7 +153,8 @@ Expected<Step> read_step(const Json& j) {
   if (code == "WG") return Step(WinogradStep{stage, j.at(2).get<int64_t>(), j.size() > 3 && j.at(3).get<int>() != 0});
   if (code == "PL") return Step(PipelineStep{stage, j.at(2).get<int>()});
   if (code == "TS") return Step(TensorizeStep{stage, j.at(2).get<int>()});
-  if (code == "IM") return Step(Im2colStep{stage});
+  if (code == "IM" && j.size() < 3) return Step(Im2colStep{stage});
+  if (code == "IM") return Step(Im2colStep{stage, j.at(2).get<int>(), j.at(3).get<int64_t>(), j.at(4).get<int64_t>(), j.at(5).get<int64_t>()});
   return Error(ErrorCode::parse_error, "Expected the code of a schedule step such as 'SP' or 'RE', found '" + code + "'");
 }
 

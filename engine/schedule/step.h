@@ -159,11 +159,14 @@ struct WinogradStep {
 ///       =>  col[k,p] = D[...];  filter[k,o] = W[...];  product[o,p] = sum(k) filter[k,o] * col[k,p];  C[n,o,y,x] = product[o, (n*Y + y)*X + x]
 /// k numbers the terms (i,kh,kw) and p the pixels (n,y,x), both row-major; o is what only the second operand has; the product is [p,o] where the channels are
 /// the last axis of the result. Stages NAME_col, NAME_filter and NAME_product come before the convolution, which copies the product and moves up by three.
+/// With `term`, a loop of the reduction, terms stay apart, col[i,kh,kw,p] and filter[i,kh,kw,o], so that a loop over taps finds one tap of all pixels without
+/// dividing; the axis of that loop is rounded up to a multiple of `terms`, p to one of `pixels` and o to one of `filters`, all with zeros in the surplus.
 /// Legal on a sum of products of two arrays before any other step on it; axes of the result that both operands have, as groups do, forbid it.
 /// Source: Chellapilla et al., High performance convolutional neural networks for document processing, IWFHR 2006; without the array in memory, where `col` is
 /// computed tile by tile: Chetlur et al., cuDNN, arXiv:1410.0759, 2014.
 struct Im2colStep {
-  int stage = 0;
+  int stage = 0, term = -1;
+  int64_t pixels = 1, filters = 1, terms = 1;
   friend bool operator==(const Im2colStep&, const Im2colStep&) = default;
 };
 /// Gives a stage in shared memory several arrays in turn, which threads fill by copies that run beside other work, `arrays - 1` iterations ahead:
@@ -176,8 +179,9 @@ struct PipelineStep {
   int arrays = 2;
   friend bool operator==(const PipelineStep&, const PipelineStep&) = default;
 };
-/// Computes a sum of products of 16-bit floats by the tensor cores of a warp, with sums in float32. `iter` is the third loop from inside: the loops from there
-/// on run over rows of the result (a multiple of 16), columns (of 16) and terms (of 16), and are done by the 32 threads along threadIdx.x together.
+/// Computes a sum of products of 16-bit floats by the tensor cores of a warp, with sums in float32; of float32, rounded to TF32 (which a target must allow), with
+/// sums in float32; of int8 or uint8 with sums in int32. `iter` is the third loop from inside: the loops from there on run over rows of the result (a multiple of
+/// 16), columns (of 16) and terms (of 16, of 8 in float32, of 32 in 8 bits), and are done by the 32 threads along threadIdx.x together.
 /// The stage is a cache in registers; both operands are stages in shared memory. Whoever reads the result has the lane (row % 8) * 4 + column % 8 / 2 as
 /// threadIdx.x: rows split by 8, columns by 4 and 2, the 8 and the 4 fused and bound.
 /// Source: mma.sync of the PTX ISA; tensorize of TVM, Chen et al., OSDI 2018.

@@ -186,25 +186,34 @@ class Collector {
     return most;
   }
 
-  /// ldmatrix fetches four tiles of 8 by 16 bytes, one address a lane, and every tile of A serves all columns.
+  /// ldmatrix fetches four tiles of 8 by 16 bytes, one address a lane, and every tile of A serves all columns. Lines of other than 16 bits that lie along the
+  /// terms are fetched element by element.
   void product(const tir::MmaNode& n) {
     const double times = share_ * turns();
-    const int depth = tir::mma_depth(ir::as<ir::LoadNode>(n.a.first)->dtype, ir::as<ir::LoadNode>(n.sums)->dtype), steps = n.depth / depth;
-    facts_.tensor += times * n.rows * n.columns * n.depth;
+    const DType type = n.a.first->dtype;
+    const int steps = n.depth / target::mma_depth(type, n.b.first->dtype);
+    facts_.tensor += times * n.rows * n.columns * n.depth * type.bytes() / 2;
     const double instructions = static_cast<double>(n.rows / 16) * (n.columns / 8) * steps;  // mma.sync.m16n8
     facts_.tensor_instructions += times * instructions;
     double fetches = 0;
     for (const tir::MmaOperand* o : {&n.a, &n.b}) {
       const int lines = o == &n.a ? n.rows : n.columns;
       const auto& first = *ir::as<ir::LoadNode>(o->first);
-      WarpAccess warp{.at = values_.of(place_of(first.buffer, first.indices, first.dtype).base), .active = ~0u, .bytes = 16};
-      const int bytes = first.dtype.bytes();
-      for (int lane = 0; lane < kWarp; ++lane)
-        warp.at[static_cast<size_t>(lane)] = (warp.at[static_cast<size_t>(lane)] + lane % 16 * o->stride + lane / 16 * 8) * bytes;
-      const double here = std::ceil(lines / 16.0) * steps;
+      const int bytes = first.dtype.bytes(), width = static_cast<int>(tir::kMmaLine) / bytes;
+      const bool fetched = !o->by_depth || bytes == 2;
+      WarpAccess warp{.at = values_.of(place_of(first.buffer, first.indices, first.dtype).base), .active = ~0u, .bytes = fetched ? 16 : bytes};
+      for (int lane = 0; lane < kWarp; ++lane) {
+        const int64_t offset = !fetched      ? lane % 4 * (width / 4) * o->stride + lane / 4
+                               : o->by_depth ? lane % 16 * o->stride + lane / 16 * 8
+                                             : lane % 16 * o->stride + lane / 16 * width;
+        warp.at[static_cast<size_t>(lane)] = (warp.at[static_cast<size_t>(lane)] + offset) * bytes;
+      }
+      const double tiles = std::ceil(lines / 16.0) * steps, here = fetched ? tiles : tiles * width;
       fetches += here;
       facts_.shared_access += times * here;
       facts_.shared_wavefronts += times * here * wavefronts(warp);
+      if (!fetched && bytes == 1) facts_.integer += times * tiles * 12;      // bytes into words
+      if (first.dtype == kFloat32) facts_.special += times * tiles * 4 / 2;  // conversions, as in count_value
       if (first_) fragments_ += lines / 4.0;
     }
     if (first_) code_ += copies() * (instructions + 2 * fetches);

@@ -26,7 +26,9 @@ struct LaunchFacts {
   // Instructions of a warp.
   double fp32 = 0, fp64 = 0, fp16 = 0, integer = 0, special = 0, shared_access = 0, global_access = 0, control = 0;
   // What its accesses need.
-  double tensor = 0;  ///< multiply-adds of 16-bit floats on the tensor units, of a warp; their instructions are in `tensor_instructions`
+  /// Multiply-adds on the tensor units, of a warp, in the time of those of 16-bit floats: TF32 takes twice it, bytes half. Their instructions are in
+  /// `tensor_instructions`.
+  double tensor = 0;
   double tensor_instructions = 0;
   double shared_wavefronts = 0;
   double load_sectors = 0, store_sectors = 0;
@@ -34,7 +36,7 @@ struct LaunchFacts {
   double barriers = 0;         ///< of a block
   double dependent_loads = 0;  ///< rounds of loads from memory that a warp waits for, one after the other; a round that copies beside other work is shared
                                ///< among the iterations that it has time for
-  int64_t code_bytes = 0;  ///< of machine code, estimated
+  int64_t code_bytes = 0;      ///< of machine code, estimated
   std::vector<ArrayTraffic> arrays;
 
   int64_t blocks() const { return grid[0] * grid[1] * grid[2]; }

@@ -18,8 +18,10 @@
 #include "engine/space/templates/cuda/batch_matmul_tensorcore.h"
 #include "engine/space/templates/cuda/conv1d_ncw.h"
 #include "engine/space/templates/cuda/conv2d_nchw.h"
+#include "engine/space/templates/cuda/conv2d_nchw_tensorcore.h"
 #include "engine/space/templates/cuda/conv2d_nchw_winograd.h"
 #include "engine/space/templates/cuda/conv2d_nhwc.h"
+#include "engine/space/templates/cuda/conv2d_nhwc_tensorcore.h"
 #include "engine/space/templates/cuda/conv2d_transpose_nchw.h"
 #include "engine/space/templates/cuda/conv3d_ncdhw.h"
 #include "engine/space/templates/cuda/dense_large_batch.h"
@@ -40,6 +42,8 @@ constexpr const char* kDirect =
     "Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD architectures, SC 2018; Liu et al., NeoCPU, USENIX ATC 2019";
 
 constexpr const char* kAutotvm = "Chen et al., Learning to optimize tensor programs, NeurIPS 2018; TVM v0.9.0 (names, knobs and order)";
+
+constexpr const char* kImplicitGemm = "Chetlur et al., cuDNN, arXiv:1410.0759, 2014 (implicit GEMM); TVM v0.9.0 (names of knobs)";
 
 const std::array<Template, 11> kTemplates{{
     {"dense_pack.cpu", cpu::dense_pack_matches, cpu::dense_pack_space, cpu::dense_pack_apply, cpu::dense_pack_fallback,
@@ -86,7 +90,7 @@ const std::array<Template, 11> kTemplates{{
 }};
 
 /// For GPUs: AutoTVM's names, knobs and order, which its logs decode to; schedules of our own. gemm.cuda and the last two are ours.
-const std::array<Template, 17> kGpuTemplates{{
+const std::array<Template, 19> kGpuTemplates{{
     {"conv2d_nchw.cuda", cuda::conv2d_nchw_matches, cuda::conv2d_nchw_space, cuda::conv2d_nchw_apply, cuda::conv2d_nchw_fallback,
      "AutoTVM's direct convolution for GPUs. Threads of a block fetch tiles of image and weights into shared memory together; each sums up a few channels of a "
      "few pixels in registers.",
@@ -128,12 +132,20 @@ const std::array<Template, 17> kGpuTemplates{{
      "AutoTVM's convolution with a 3x3 window by Winograd's algorithm for GPUs, in three launches: tiles are transformed, multiplied point by point as matrix "
      "products, and transformed back, with 2.25 or 4 times fewer multiplications. Weights are transformed ahead of time.",
      "Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016; TVM v0.9.0 (names, knobs and order)"},
+    {"conv2d_nchw_tensorcore.cuda", cuda::conv2d_nchw_tensorcore_matches, cuda::conv2d_nchw_tensorcore_space, cuda::conv2d_nchw_tensorcore_apply,
+     cuda::conv2d_nchw_tensorcore_fallback,
+     "Convolution for tensor cores as a product of matrices. Each row holds what lies under the window at one place; tiles of it are gathered from the image "
+     "into shared memory while earlier ones are multiplied.",
+     kImplicitGemm},
+    {"conv2d_nhwc_tensorcore.cuda", cuda::conv2d_nhwc_tensorcore_matches, cuda::conv2d_nhwc_tensorcore_space, cuda::conv2d_nhwc_tensorcore_apply,
+     cuda::conv2d_nhwc_tensorcore_fallback,
+     "Convolution with channels last for tensor cores, as conv2d_nchw_tensorcore.cuda does it; channels are copied in vectors.", kImplicitGemm},
     {"dense_tensorcore.cuda", cuda::dense_tensorcore_matches, cuda::dense_tensorcore_space, cuda::dense_tensorcore_apply, cuda::dense_tensorcore_fallback,
-     "AutoTVM's dense layer of 16-bit floats for tensor cores. Warps compute tiles of the result, summed up in float32, from tiles that are copied ahead.",
+     "AutoTVM's dense layer for tensor cores, of 16-bit floats, bytes, or float32 rounded to TF32. Warps compute tiles of the result from tiles that are "
+     "copied ahead.",
      kAutotvm},
     {"batch_matmul_tensorcore.cuda", cuda::batch_matmul_tensorcore_matches, cuda::batch_matmul_tensorcore_space, cuda::batch_matmul_tensorcore_apply,
-     cuda::batch_matmul_tensorcore_fallback, "AutoTVM's product of two activations of 16-bit floats for tensor cores, as dense_tensorcore.cuda does it.",
-     kAutotvm},
+     cuda::batch_matmul_tensorcore_fallback, "AutoTVM's product of two activations for tensor cores, as dense_tensorcore.cuda does it.", kAutotvm},
     {"reductions.cuda", cuda::reductions_matches, cuda::reductions_space, cuda::reductions_apply, cuda::reductions_fallback,
      "Softmax, norms, sums and pools in one kernel, scheduled by rule: the threads of a row reduce it together, or each thread has results of its own. How "
      "many "

@@ -94,6 +94,13 @@ std::optional<Gpu> gpu_like(std::string_view name, int capability, int64_t memor
   return out;
 }
 
+int mma_depth(DType a, DType b) {
+  const bool bytes = a.is_int() && b.is_int() && a.bits == 8 && b.bits == 8;
+  const bool floats = a == b && a.is_float() && (a.bits == 16 || a.bits == 32);
+  return a.is_scalar() && b.is_scalar() && (bytes || floats) ? 32 / a.bytes() : 0;
+}
+DType mma_sum(DType operand) { return operand.is_float() ? kFloat32 : kInt32; }
+
 std::string arch_name(int capability) { return fmt::format("sm_{}", capability); }
 
 const char* limit_name(Occupancy::Limit limit) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/dtype.h"
+
 /// NVIDIA's GPUs by name: what a kernel may ask of them and how fast they are. Limits are those of NVIDIA's CUDA programming guide (compute capabilities) and
 /// of cuda_occupancy.h; rates are from the vendor's data sheets.
 namespace tw::target {
@@ -70,6 +72,11 @@ double narrow_speedup(const Gpu& gpu);
 /// numbers in place of the table's where `multiprocessors` is not 0. Null if the table has none of this capability and name; the nearest of the same capability
 /// serves for cards that the table does not name.
 std::optional<Gpu> gpu_like(std::string_view name, int capability, int64_t memory_bytes, int multiprocessors);
+/// Terms that one instruction of tensor cores (mma.sync from 8.0 on) adds up for operands of types `a` and `b`: 32 bytes of them, which are 16 of float16 or
+/// bfloat16, 8 of float32 rounded to TF32, and 32 of int8 or uint8, whose two types may differ; 0 where there is none.
+int mma_depth(DType a, DType b);
+/// The type of their sums: int32 for integers, else float32.
+DType mma_sum(DType operand);
 /// "sm_80"
 std::string arch_name(int capability);
 

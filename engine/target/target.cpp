@@ -14,6 +14,10 @@ namespace {
 
 constexpr int kMaxCores = 4096;
 
+constexpr std::string_view kTf32 = "+tf32";
+/// TF32 came with it.
+constexpr int kTf32Capability = 80;
+
 constexpr std::string_view kImpliedGpuFlags[] = {
     "-keys", "-max_num_threads", "-max_threads_per_block", "-thread_warp_size", "-max_shared_memory_per_block", "-registers_per_block", "-l2_cache_size_bytes",
     "-libs"};
@@ -113,9 +117,20 @@ Expected<Target> named_gpu(std::string_view name, std::string_view text) {
   return bad_target(fmt::format("Expected the name of a GPU, found '{}'", printable(name)), text).note(gpu_names());
 }
 
+/// A name, or one with ",tf32" after it.
+Expected<Target> short_gpu(std::string_view name, std::string_view text) {
+  const size_t comma = name.find(',');
+  TW_TRY(Target t, named_gpu(name.substr(0, comma), text));
+  if (comma == std::string_view::npos) return t;
+  const std::string_view attribute = name.substr(comma + 1);
+  if (attribute != kTf32.substr(1)) return bad_target(fmt::format("Expected 'tf32' after the name of a GPU, found '{}'", printable(attribute)), text);
+  return allow_tf32(std::move(t), text);
+}
+
 /// TVM's target strings for CUDA carry more than decides anything here: their limits follow from the architecture.
 Expected<Target> parse_gpu_flags(const std::vector<std::string_view>& flags, std::string_view text) {
   std::string_view model, arch;
+  bool tf32 = false;
   for (const std::string_view word : flags) {
     const size_t eq = word.find('=');
     const std::string_view name = word.substr(0, eq), value = eq == std::string_view::npos ? std::string_view() : word.substr(eq + 1);
@@ -123,16 +138,19 @@ Expected<Target> parse_gpu_flags(const std::vector<std::string_view>& flags, std
       model = value;
     else if (name == "-arch")
       arch = value;
+    else if (name == "-mattr" && value == kTf32)
+      tf32 = true;
     else if (std::none_of(std::begin(kImpliedGpuFlags), std::end(kImpliedGpuFlags), [&](std::string_view f) { return f == name; }))
-      return bad_target(fmt::format("Expected '-model' or '-arch', found '{}'", printable(word)), text);
+      return bad_target(fmt::format("Expected '-model', '-arch' or '-mattr=+tf32', found '{}'", printable(word)), text);
   }
-  if (!model.empty() && model != "unknown") return named_gpu(model, text);
+  const auto allowed = [&](Expected<Target> t) { return t && tf32 ? allow_tf32(std::move(*t), text) : t; };
+  if (!model.empty() && model != "unknown") return allowed(named_gpu(model, text));
   if (arch.empty()) return bad_target("Expected the name of a GPU after 'cuda', as in 'cuda:a100', found none", text).note(gpu_names());
   int capability = 0;
   if (arch.starts_with("sm_")) {
     TW_TRY(capability, parse_count(arch.substr(3), 999, "-arch=sm_", text));
   }
-  if (const target::Gpu* gpu = target::find_gpu_of(capability)) return gpu_target(*gpu);
+  if (const target::Gpu* gpu = target::find_gpu_of(capability)) return allowed(gpu_target(*gpu));
   return bad_target(fmt::format("Expected the architecture of a known GPU after '-arch', found '{}'", printable(arch)), text).note(gpu_names());
 }
 
@@ -145,11 +163,19 @@ Target gpu_target(const target::Gpu& gpu) {
   return t;
 }
 
+Expected<Target> allow_tf32(Target t, std::string_view text) {
+  if (!t.gpu || t.gpu->capability < kTf32Capability)
+    return bad_target(fmt::format("Expected a GPU of compute capability 8.0 or newer for TF32, found {}", t.str()), text);
+  t.features = {std::string(kTf32)};
+  return t;
+}
+
+bool Target::allows_tf32() const { return gpu && std::find(features.begin(), features.end(), kTf32) != features.end(); }
+
 std::string Target::str() const {
-  if (gpu) return fmt::format("{} -arch={} -model={}", kind, target::arch_name(gpu->capability), gpu->name);
-  std::string s = kind + " -mcpu=" + cpu;
+  std::string s = gpu ? fmt::format("{} -arch={} -model={}", kind, target::arch_name(gpu->capability), gpu->name) : kind + " -mcpu=" + cpu;
   if (!features.empty()) s += fmt::format(" -mattr={}", fmt::join(features, ","));
-  return s + fmt::format(" -num-cores={}", cores);
+  return gpu ? s : s + fmt::format(" -num-cores={}", cores);
 }
 
 Expected<Target> parse_target(std::string_view text) {
@@ -157,7 +183,7 @@ Expected<Target> parse_target(std::string_view text) {
   if (parts.empty()) return bad_target("Expected a target such as 'llvm -mcpu=znver4', found an empty text", text);
   if (parts[0] == "llvm") return parse_flags({parts.begin() + 1, parts.end()}, text);
   if (parts[0] == "cuda") return parse_gpu_flags({parts.begin() + 1, parts.end()}, text);
-  if (parts[0].starts_with("cuda:") && parts.size() == 1) return named_gpu(parts[0].substr(5), text);
+  if (parts[0].starts_with("cuda:") && parts.size() == 1) return short_gpu(parts[0].substr(5), text);
   if (const target::CpuInfo* cpu = target::find_cpu(parts[0]); cpu != nullptr && parts.size() == 1) return named_target(*cpu);
   return bad_target(fmt::format("Expected 'llvm' with flags, the name of a processor or 'cuda:' and that of a GPU, found '{}'", printable(parts[0])), text)
       .note(fmt::format("known are {}", fmt::join(target_presets(), ", ")));
@@ -172,19 +198,21 @@ std::vector<std::string> target_presets() {
 Json to_json(const Target& t) {
   if (t.gpu) {
     const target::Gpu& g = *t.gpu;
-    return Json{{"kind", t.kind},
-                {"gpu", g.name},
-                {"description", g.description},
-                {"capability", g.capability},
-                {"multiprocessors", g.multiprocessors},
-                {"clock_mhz", g.clock_mhz},
-                {"tensor_clock_mhz", g.tensor_clock_mhz},
-                {"tensor_share", g.tensor_share},
-                {"memory_bytes", g.memory_bytes},
-                {"memory_bytes_per_s", g.memory_bytes_per_s},
-                {"memory_efficiency", g.memory_efficiency},
-                {"l2_bytes_per_s", g.l2_bytes_per_s},
-                {"l2_bytes", g.l2_bytes}};
+    Json out{{"kind", t.kind},
+             {"gpu", g.name},
+             {"description", g.description},
+             {"capability", g.capability},
+             {"multiprocessors", g.multiprocessors},
+             {"clock_mhz", g.clock_mhz},
+             {"tensor_clock_mhz", g.tensor_clock_mhz},
+             {"tensor_share", g.tensor_share},
+             {"memory_bytes", g.memory_bytes},
+             {"memory_bytes_per_s", g.memory_bytes_per_s},
+             {"memory_efficiency", g.memory_efficiency},
+             {"l2_bytes_per_s", g.l2_bytes_per_s},
+             {"l2_bytes", g.l2_bytes}};
+    if (!t.features.empty()) out["features"] = t.features;
+    return out;
   }
   return Json{{"kind", t.kind},
               {"cpu", t.cpu},
@@ -241,7 +269,11 @@ Expected<Target> gpu_from_json(const Json& j) {
   TW_TRY(g.memory_bytes_per_s, number(j, "memory_bytes_per_s"));
   TW_TRY(g.memory_efficiency, number(j, "memory_efficiency"));
   TW_TRY(g.l2_bytes_per_s, number(j, "l2_bytes_per_s"));
-  return gpu_target(g);
+  const auto features = j.find("features");
+  if (features == j.end()) return gpu_target(g);
+  if (*features != Json::array({kTf32}))
+    return Error(ErrorCode::parse_error, fmt::format("Expected [\"{}\"] for 'features' of a GPU, found {}", kTf32, printable(dump_json(*features))), "target");
+  return allow_tf32(gpu_target(g), g.name);
 }
 
 }  // namespace

@@ -15,10 +15,12 @@ namespace tw {
 
 /// What code is generated for. A value: detected from the host or looked up by name, never global state.
 struct Target {
-  std::string kind = "llvm";          ///< code generator: "llvm" or "cuda"
-  std::string cpu = "generic";        ///< LLVM's name of the processor, such as "znver4"
-  std::vector<std::string> features;  ///< LLVM feature flags with their sign, such as "+avx512f"; empty means what `cpu` implies
-  int vector_bits = 128;              ///< width of one vector register
+  std::string kind = "llvm";    ///< code generator: "llvm" or "cuda"
+  std::string cpu = "generic";  ///< LLVM's name of the processor, such as "znver4"
+  /// LLVM feature flags with their sign, such as "+avx512f"; empty means what `cpu` implies. Of a GPU "+tf32" or nothing: whether products in float32 may be
+  /// rounded to TF32 for its tensor cores.
+  std::vector<std::string> features;
+  int vector_bits = 128;  ///< width of one vector register
   int vector_registers = 16;
   int cores = 1;  ///< threads that a parallel loop uses
   int64_t l1d_bytes = 32 * 1024;
@@ -29,9 +31,10 @@ struct Target {
 
   friend bool operator==(const Target&, const Target&) = default;
 
+  bool allows_tf32() const;
   /// Scalars of `t` in one vector register.
   int lanes(DType t = kFloat32) const { return vector_bits / (8 * t.bytes()); }
-  /// Target string as TVM prints it: `llvm -mcpu=znver4 -num-cores=2`, `cuda -arch=sm_80 -model=a100`.
+  /// Target string as TVM prints it: `llvm -mcpu=znver4 -num-cores=2`, `cuda -arch=sm_80 -model=a100`, with `-mattr=+tf32` where that is allowed.
   std::string str() const;
 };
 
@@ -39,7 +42,7 @@ struct Target {
 Target host_target();
 
 /// `llvm` (the host), `llvm -mcpu=NAME [-num-cores=N]`, or a preset's NAME; `cuda:NAME` or `cuda -model=NAME` for a GPU by name, or `cuda -arch=sm_80` for one
-/// like it. Unknown flags and names are refused by name.
+/// like it; `cuda:NAME,tf32` or the flag `-mattr=+tf32` allows TF32. Unknown flags and names are refused by name.
 Expected<Target> parse_target(std::string_view text);
 
 /// Names of processors that parse_target knows besides `llvm`.
@@ -47,6 +50,8 @@ std::vector<std::string> target_presets();
 
 /// A target for a GPU that is here or known by name.
 Target gpu_target(const target::Gpu& gpu);
+/// The same GPU with TF32 allowed; `text` is what the user wrote. Errors: invalid_argument for GPUs older than compute capability 8.0, and processors.
+Expected<Target> allow_tf32(Target t, std::string_view text);
 
 Json to_json(const Target&);
 Expected<Target> target_from_json(const Json&);

@@ -9,6 +9,7 @@
 #include "engine/base/rng.h"
 #include "engine/base/text.h"
 #include "engine/ir/eval.h"
+#include "engine/tir/interp_warp.h"
 #include "engine/tir/print.h"
 #include "engine/tir/verify.h"
 #include "engine/tir/visit.h"
@@ -20,7 +21,6 @@ namespace {
 constexpr int64_t kMaxBytes = int64_t{16} << 30;
 /// More threads than a block of any processor has.
 constexpr int64_t kMaxThreads = 4096;
-constexpr int64_t kLanes = 32;  ///< threads of a warp
 
 /// A statement with everything looked up: slots for variables, numbers for arrays, compiled expressions.
 struct Exec {
@@ -52,13 +52,6 @@ struct Coordinate {
   std::string name;
   int slot;
   int64_t extent;
-};
-
-/// A copy that a thread has begun and not waited for.
-struct Copy {
-  size_t array;
-  int64_t position;
-  ir::EvalValue value;
 };
 
 /// A variable or array of which every thread of a block has its own.
@@ -199,10 +192,9 @@ class Machine {
       case StmtKind::seq:
         return std::all_of(x.body.begin(), x.body.end(), [&](const Exec* s) { return run(*s); });
       case StmtKind::async: {
-        group_.emplace();
+        copies_.begin(thread());
         const bool ok = run(*x.body[0]);
-        copies_[thread()].push_back(std::move(*group_));
-        group_.reset();
+        copies_.end();
         return ok;
       }
       case StmtKind::wait:
@@ -217,28 +209,19 @@ class Machine {
 
   size_t thread() const { return state_.iteration - state_.first_iteration; }
 
-  /// The groups of the running thread that must have ended store what they copied: only now, for it may happen at any time before.
   bool run_wait(const Exec& x) {
-    std::deque<std::vector<Copy>>& groups = copies_[thread()];
-    for (; groups.size() > static_cast<size_t>(static_cast<const WaitNode*>(x.stmt)->pending); groups.pop_front())
-      for (const Copy& c : groups.front()) {
-        ir::EvalArray& array = state_.arrays[c.array];
-        if (array.written[c.position])
-          state_.fail(ErrorCode::wrong_result,
-                      fmt::format("Expected no store to element {} of '{}' while a copy to it is under way, found one", c.position, array.buffer->name), "");
-        if (array.touched && !state_.error) ir::note_write(array, c.position, state_);
-        if (state_.error) return failed(x);
-        if (state_.seen) saw(x);
-        ir::store_element(array, c.position, c.value);
-      }
-    return true;
+    const bool ok = copies_.wait(thread(), static_cast<const WaitNode*>(x.stmt)->pending, state_, [&] {
+      if (state_.seen) saw(x);
+    });
+    return ok || failed(x);
   }
 
   /// Stores, or begins to copy where the statement stands in a group.
   void put(const Exec& x, ir::EvalArray& array, int64_t position, ir::EvalValue v) {
-    if (!group_ || !x.shares) return ir::store_element(array, position, v);
-    array.written[position] = 0;
-    group_->push_back({static_cast<size_t>(x.array), position, v});
+    if (copies_.in_group() && x.shares)
+      copies_.add(array, static_cast<size_t>(x.array), position, v);
+    else
+      ir::store_element(array, position, v);
   }
 
   bool run_for(const Exec& x) {
@@ -403,7 +386,7 @@ class Machine {
       thread_vars_.push_back(std::move(var));
     }
     order_threads();
-    copies_.assign(static_cast<size_t>(threads_), {});
+    copies_.start(static_cast<size_t>(threads_));
     if (!next_epoch()) return false;
     state_.block_begin = state_.first_iteration;
     const bool ok = together(*x);
@@ -570,7 +553,7 @@ class Machine {
     return true;
   }
 
-  /// A product of two tiles by each warp. Every lane reads what its own sums need.
+  /// A product of two tiles by each warp.
   bool multiply_tiles(const Exec& x) {
     const auto& n = *static_cast<const MmaNode*>(x.stmt);
     int64_t stride = threads_;
@@ -582,41 +565,12 @@ class Machine {
       state_.fail(ErrorCode::invalid_argument, fmt::format("Expected {} threads along threadIdx.x, innermost, for a product by a warp", kLanes), "");
       return failed(x);
     }
-    ir::EvalArray &sums = state_.arrays[static_cast<size_t>(x.array)], &a = state_.arrays[static_cast<size_t>(x.other)],
-                  &b = state_.arrays[static_cast<size_t>(x.another)];
-    std::vector<double> row_terms, column_terms;
+    const auto array = [&](int number) -> ir::EvalArray& { return state_.arrays[static_cast<size_t>(number)]; };
     for (int64_t t = 0; t < threads_; ++t) {
       become(static_cast<size_t>(t));
-      const int64_t lane = t % kLanes, at = ir::eval_int(*x.a, state_), first_a = ir::eval_int(*x.b, state_), first_b = ir::eval_int(*x.c, state_);
-      if (lane == 0) tile_a_ = first_a, tile_b_ = first_b;
-      if (!state_.error && (first_a % kMmaAligned != 0 || first_b % kMmaAligned != 0))
-        state_.fail(ErrorCode::wrong_result,
-                    fmt::format("Expected tiles that begin at multiples of {} elements, found {} and {}", kMmaAligned, first_a, first_b), "");
-      if (!state_.error && (first_a != tile_a_ || first_b != tile_b_))
-        state_.fail(ErrorCode::wrong_result,
-                    fmt::format("Expected the threads of a warp to multiply the same tiles, found those at {} and {} in the first, {} and {} in thread {}",
-                                tile_a_, tile_b_, first_a, first_b, lane),
-                    "");
-      /// Terms of the tile's line i, found in the array or not.
-      const auto fetch = [&](ir::EvalArray& array, const MmaOperand& o, int64_t first, int64_t i, std::vector<double>& out) {
-        for (int64_t k = 0; k < n.depth && !state_.error; ++k) {
-          const int64_t p = first + (o.by_depth ? k * o.stride + i : i * o.stride + k);
-          if (p < 0 || p >= array.buffer->num_elements())
-            state_.fail(ErrorCode::wrong_result, fmt::format("Expected a tile inside '{}', found its element {}", array.buffer->name, p), "");
-          else
-            out.push_back(ir::load_element(array, p, state_, "").f);
-        }
-      };
-      row_terms.clear(), column_terms.clear();
-      for (int64_t i = lane / 4; i < n.rows; i += 8) fetch(a, n.a, first_a, i, row_terms);
-      for (int64_t j = 0; j < n.columns / 8; ++j)
-        for (int64_t c = 0; c < 2; ++c) fetch(b, n.b, first_b, j * 8 + lane % 4 * 2 + c, column_terms);
-      for (int64_t i = 0; i < n.rows / 8 && !state_.error; ++i)
-        for (int64_t j = 0; j < n.columns / 4 && !state_.error; ++j) {
-          ir::EvalValue sum = ir::load_element(sums, at + i * (n.columns / 4) + j, state_, "");
-          for (int64_t k = 0; k < n.depth; ++k) sum.f += row_terms[static_cast<size_t>(i * n.depth + k)] * column_terms[static_cast<size_t>(j * n.depth + k)];
-          ir::store_element(sums, at + i * (n.columns / 4) + j, sum);
-        }
+      const WarpTiles here{ir::eval_int(*x.a, state_), ir::eval_int(*x.b, state_), ir::eval_int(*x.c, state_)};
+      if (t % kLanes == 0) first_lane_ = here;
+      if (!state_.error) multiply_as_lane(n, t % kLanes, here, first_lane_, array(x.array), array(x.other), array(x.another), state_);
       if (state_.error) return failed(x) || failed_in(static_cast<size_t>(t));
       if (state_.seen) saw(x);
     }
@@ -695,9 +649,8 @@ class Machine {
   std::vector<Coordinate> coordinates_;  ///< of the running block, then of its threads, outermost first
   std::vector<ThreadVar> thread_vars_;   ///< those of the coordinates first
   std::vector<ThreadArray> thread_arrays_;
-  std::vector<std::deque<std::vector<Copy>>> copies_;  ///< groups under way of each thread of the running block, oldest first
-  std::optional<std::vector<Copy>> group_;             ///< that the running thread is in
-  int64_t tile_a_ = 0, tile_b_ = 0;                    ///< that the first lane of the running warp multiplies
+  CopiesUnderWay copies_;  ///< of the running block
+  WarpTiles first_lane_;   ///< what that of the running warp multiplies
   std::string seen_;
   bool has_parallel_ = false;
   std::string place_;

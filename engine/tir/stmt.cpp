@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tir/stmt.h"
 
+#include <bit>
+#include <cmath>
+
 namespace tw::tir {
 
 void destroy(const StmtNode* node) {
@@ -102,7 +105,10 @@ Stmt make_wait(int pending, Origin origin) { return Stmt(new WaitNode(pending, o
 Stmt make_mma(Expr sums, MmaOperand a, MmaOperand b, int rows, int columns, int depth, Origin origin) {
   return Stmt(new MmaNode(std::move(sums), std::move(a), std::move(b), rows, columns, depth, origin));
 }
-int mma_depth(DType t, DType sum) { return t.is_scalar() && t.is_float() && t.bits == 16 && sum == kFloat32 ? 16 : 0; }
+float tf32(float v) {
+  constexpr uint32_t kHalf = 1u << 12, kDropped = (1u << 13) - 1;
+  return std::isfinite(v) ? std::bit_cast<float>((std::bit_cast<uint32_t>(v) + kHalf) & ~kDropped) : v;
+}
 
 Stmt seq(std::vector<Stmt> stmts) {
   std::vector<Stmt> flat;

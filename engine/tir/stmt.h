@@ -141,7 +141,7 @@ class WaitNode final : public StmtNode {
 };
 
 /// A tile in a shared array: element (i, k) lies `i * stride + k` elements after `first`, or `k * stride + i` where `by_depth`. Lines begin at multiples of
-/// kMmaAligned elements.
+/// kMmaLine bytes.
 struct MmaOperand {
   Expr first;  ///< a load of element (0, 0)
   int64_t stride = 0;
@@ -150,21 +150,22 @@ struct MmaOperand {
 /// The 32 threads along threadIdx.x, a warp, together add a product of tiles to sums that they hold in common:
 ///     sums[i, j] += a[i, k] * b[j, k]   for i < rows, j < columns, k < depth
 /// Lane i % 8 * 4 + j % 8 / 2 holds sum (i, j) as element [i / 8, j / 8, j % 2] of its local array. Like a barrier it must be reached by all threads of the
-/// block, but it orders no memory. Products are exact; how the sum of a step is rounded is the processor's affair.
-/// Source: the layout of accumulators of mma.sync.m16n8 in the PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions".
+/// block, but it orders no memory. Operands in float32 are rounded to TF32 first (tf32()), integers are multiplied and added as int32, which wraps; products
+/// are exact otherwise, and how the sum of a step is rounded is the processor's affair. Source: the layout of accumulators of mma.sync.m16n8 in the PTX ISA,
+/// "Warp Level Matrix Multiply-Accumulate Instructions".
 class MmaNode final : public StmtNode {
  public:
   MmaNode(Expr s, MmaOperand x, MmaOperand y, int m, int n, int k, Origin o)
       : StmtNode(StmtKind::mma, o), sums(std::move(s)), a(std::move(x)), b(std::move(y)), rows(m), columns(n), depth(k) {}
   const Expr sums;  ///< a load of the first element of the local array
   const MmaOperand a, b;
-  const int rows, columns, depth;  ///< multiples of kMmaRows, kMmaColumns and mma_depth()
+  const int rows, columns, depth;  ///< multiples of kMmaRows, kMmaColumns and target::mma_depth()
 };
 inline constexpr int kMmaRows = 16, kMmaColumns = 16;  ///< of what is fetched at once
-inline constexpr int64_t kMmaAligned = 8;              ///< 16 bytes
-/// Terms that one instruction adds up for operands of type `t` with sums of type `sum`: 16 for float16 and bfloat16 with sums in float32, 0 where there is
-/// none.
-int mma_depth(DType t, DType sum);
+inline constexpr int64_t kMmaLine = 16;                ///< bytes of a line that a lane fetches at once
+/// `v` with 10 bits of mantissa, to nearest, ties away from zero: what float32 becomes on tensor cores. Infinities and NaN stay. Source: cvt.rna.tf32.f32 of
+/// the PTX ISA.
+float tf32(float v);
 
 template <class T>
 const T* as(const Stmt& s);

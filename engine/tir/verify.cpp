@@ -158,10 +158,12 @@ class Verifier {
     }
     if (error_) return;
     const Buffer &sums = ir::as<ir::LoadNode>(n.sums)->buffer, &a = ir::as<ir::LoadNode>(n.a.first)->buffer, &b = ir::as<ir::LoadNode>(n.b.first)->buffer;
-    const int depth = mma_depth(a->dtype, sums->dtype);
-    if (depth == 0 || a->dtype != b->dtype)
-      return fail(fmt::format("Expected operands of one type of 16 bits and sums in float32 of a product by a warp, found {}, {} and {}", a->dtype.name(),
-                              b->dtype.name(), sums->dtype.name()));
+    const int depth = target::mma_depth(a->dtype, b->dtype);
+    if (depth == 0 || sums->dtype != target::mma_sum(a->dtype))
+      return fail(
+          fmt::format("Expected operands of one type of 16 bits or of float32 with sums in float32, or of 8 bits with sums in int32, of a product by a warp, "
+                      "found {}, {} and {}",
+                      a->dtype.name(), b->dtype.name(), sums->dtype.name()));
     if (n.rows < 1 || n.columns < 1 || n.depth < 1 || n.rows % kMmaRows != 0 || n.columns % kMmaColumns != 0 || n.depth % depth != 0)
       return fail(fmt::format("Expected a product by a warp of multiples of {} x {} x {}, found {} x {} x {}", kMmaRows, kMmaColumns, depth, n.rows, n.columns,
                               n.depth));
@@ -169,9 +171,9 @@ class Verifier {
       fail(fmt::format("Expected a local array with 1 / 32 of {} x {} sums, found '{}'", n.rows, n.columns, sums->name));
     for (const Buffer& tile : {a, b})
       if (tile->scope != ir::Scope::shared) fail("Expected shared arrays for a product by a warp, found '" + tile->name + "'");
+    const int64_t line = kMmaLine / a->dtype.bytes();
     for (const MmaOperand* o : {&n.a, &n.b})
-      if (o->stride < 1 || o->stride % kMmaAligned != 0)
-        fail(fmt::format("Expected lines of a tile {} elements apart or a multiple, found {}", kMmaAligned, o->stride));
+      if (o->stride < 1 || o->stride % line != 0) fail(fmt::format("Expected lines of a tile {} elements apart or a multiple, found {}", line, o->stride));
   }
 
   void loop(const ForNode& n) {

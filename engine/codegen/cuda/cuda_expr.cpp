@@ -82,6 +82,12 @@ const std::pair<const char*, const char*> kHelpers[] = {
      "__device__ __forceinline__ void load_tiles_transposed(unsigned (&r)[4], const void* from) {\n"
      "  asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\"\n"
      "               : \"=r\"(r[0]), \"=r\"(r[1]), \"=r\"(r[2]), \"=r\"(r[3]) : \"r\"((unsigned)__cvta_generic_to_shared(from)) : \"memory\");\n}"},
+    {"round_tiles",
+     "__device__ __forceinline__ void round_tiles(unsigned (&r)[4]) {\n"
+     "  for (int k = 0; k < 4; ++k) asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(r[k]) : \"f\"(__uint_as_float(r[k])));\n}"},
+    {"word_of",
+     "__device__ __forceinline__ unsigned word_of(unsigned char a, unsigned char b, unsigned char c, unsigned char d) {\n"
+     "  return a | (unsigned)b << 8 | (unsigned)c << 16 | (unsigned)d << 24;\n}"},
     {"multiply_half",
      "__device__ __forceinline__ void multiply_half(float* upper, float* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
      "  asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
@@ -91,6 +97,31 @@ const std::pair<const char*, const char*> kHelpers[] = {
      "__device__ __forceinline__ void multiply_bfloat(float* upper, float* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
      "  asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
      "               : \"+f\"(upper[0]), \"+f\"(upper[1]), \"+f\"(lower[0]), \"+f\"(lower[1])\n"
+     "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}"},
+    {"multiply_tf32",
+     "__device__ __forceinline__ void multiply_tf32(float* upper, float* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
+     "  asm volatile(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
+     "               : \"+f\"(upper[0]), \"+f\"(upper[1]), \"+f\"(lower[0]), \"+f\"(lower[1])\n"
+     "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}"},
+    {"multiply_s8_s8",
+     "__device__ __forceinline__ void multiply_s8_s8(int* upper, int* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
+     "  asm volatile(\"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
+     "               : \"+r\"(upper[0]), \"+r\"(upper[1]), \"+r\"(lower[0]), \"+r\"(lower[1])\n"
+     "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}"},
+    {"multiply_s8_u8",
+     "__device__ __forceinline__ void multiply_s8_u8(int* upper, int* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
+     "  asm volatile(\"mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
+     "               : \"+r\"(upper[0]), \"+r\"(upper[1]), \"+r\"(lower[0]), \"+r\"(lower[1])\n"
+     "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}"},
+    {"multiply_u8_s8",
+     "__device__ __forceinline__ void multiply_u8_s8(int* upper, int* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
+     "  asm volatile(\"mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
+     "               : \"+r\"(upper[0]), \"+r\"(upper[1]), \"+r\"(lower[0]), \"+r\"(lower[1])\n"
+     "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}"},
+    {"multiply_u8_u8",
+     "__device__ __forceinline__ void multiply_u8_u8(int* upper, int* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
+     "  asm volatile(\"mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
+     "               : \"+r\"(upper[0]), \"+r\"(upper[1]), \"+r\"(lower[0]), \"+r\"(lower[1])\n"
      "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}"},
 };
 

@@ -118,8 +118,15 @@ const char* const kReserved[] = {"auto",
                                  "wait_copies",
                                  "load_tiles",
                                  "load_tiles_transposed",
+                                 "round_tiles",
+                                 "word_of",
                                  "multiply_half",
                                  "multiply_bfloat",
+                                 "multiply_tf32",
+                                 "multiply_s8_s8",
+                                 "multiply_s8_u8",
+                                 "multiply_u8_s8",
+                                 "multiply_u8_u8",
                                  "expf",
                                  "logf",
                                  "sqrtf",
@@ -280,13 +287,20 @@ class KernelPrinter {
         [&](const tir::MmaNode& n) { product(s, n); });
   }
 
-  /// Operands of a warp's tile go to registers, 16 lines by 16 terms at a time; each serves all lines of the other operand.
+  static const char* multiplication(DType a, DType b) {
+    if (a == kFloat32) return "multiply_tf32";
+    if (a.is_float()) return a.code == TypeCode::bfloat ? "multiply_bfloat" : "multiply_half";
+    if (a.is_signed()) return b.is_signed() ? "multiply_s8_s8" : "multiply_s8_u8";
+    return b.is_signed() ? "multiply_u8_s8" : "multiply_u8_u8";
+  }
+
+  /// Operands of a warp's tile go to registers, 16 lines by 32 bytes of terms at a time; each serves all lines of the other operand.
   void product(const Stmt& s, const tir::MmaNode& n) {
     const auto &sums = *ir::as<ir::LoadNode>(n.sums), &a = *ir::as<ir::LoadNode>(n.a.first), &b = *ir::as<ir::LoadNode>(n.b.first);
     const auto x = std::find_if(launch_.coordinates.begin(), launch_.coordinates.end(), [](const auto& c) { return c.kind == ForKind::thread_x; });
     TW_ASSERT(x != launch_.coordinates.end(), "a product by a warp without threads along x");
     const Expr lane = ir::to_expr(x->var);
-    const int steps = n.depth / 16, tall = n.rows / 16, wide = n.columns / 16;
+    const int steps = n.depth / target::mma_depth(a.dtype, b.dtype), tall = n.rows / 16, wide = n.columns / 16;
     line(s, fmt::format("{{  // {} += {} x {} x {} by the warp", sums.buffer->name, n.rows, n.columns, n.depth));
     ++level_;
     const std::string fa = fresh("tiles"), fb = fresh("tiles"), i = fresh("i"), j = fresh("j"), k = fresh("k");
@@ -300,14 +314,24 @@ class KernelPrinter {
     const Expr at_step = steps > 1 ? ir::to_expr(step) : ir::index(0);
     const auto fetch = [&](const tir::MmaOperand& o, const ir::LoadNode& first, MmaSide side, const std::string& to, const ir::Var& v, const std::string& name,
                            int count) {
-      const Expr at = flat_index(first.buffer, first.indices) + fetched_by(o, side, lane, ir::to_expr(v), at_step);
+      const Expr begin = flat_index(first.buffer, first.indices);
       line(s, "#pragma unroll");
-      line(s, fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}({3}[{0}], &{4});", name, count,
-                          expr_.helper(is_transposed(o) ? "load_tiles_transposed" : "load_tiles"), to, expr_.place(first.buffer, {at}, 0)));
+      line(s, fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{", name, count));
+      if (is_fetched(o))
+        line(s, fmt::format("  {}({}[{}], &{});", expr_.helper(is_transposed(o) ? "load_tiles_transposed" : "load_tiles"), to, name,
+                            expr_.place(first.buffer, {begin + fetched_by(o, side, lane, ir::to_expr(v), at_step)}, 0)));
+      const int together = static_cast<int>(mma_width(o) / 4);  // elements of a lane in a register
+      for (int part = 0; part < 4 && !is_fetched(o); ++part) {
+        std::vector<std::string> elements;
+        for (int k = 0; k < together; ++k) elements.push_back(expr_.place(first.buffer, {begin + held_by(o, side, lane, ir::to_expr(v), at_step, part, k)}, 0));
+        line(s, fmt::format("  {}[{}][{}] = {}({});", to, name, part, together == 1 ? "__float_as_uint" : expr_.helper("word_of"), fmt::join(elements, ", ")));
+      }
+      if (first.dtype == kFloat32) line(s, fmt::format("  {}({}[{}]);", expr_.helper("round_tiles"), to, name));
+      line(s, "}");
     };
     fetch(n.a, a, MmaSide::a, fa, tile, i, tall);
     fetch(n.b, b, MmaSide::b, fb, other, j, wide);
-    const std::string multiply = expr_.helper(a.dtype.code == TypeCode::bfloat ? "multiply_bfloat" : "multiply_half");
+    const std::string multiply = expr_.helper(multiplication(a.dtype, b.dtype));
     const auto sum = [&](int wide_half, int half) {
       const Expr at = sums_of(n.columns, ir::to_expr(tile), ir::to_expr(other) * 2 + wide_half, half);
       return expr_.place(sums.buffer, {flat_index(sums.buffer, sums.indices) + at}, 0);
@@ -358,7 +382,8 @@ class KernelPrinter {
           for (const Stmt& c : n.stmts) size += unrolled_size(c);
         },
         [](const tir::SyncNode&) {}, [&](const tir::AllReduceNode&) { size = 1; }, [&](const tir::AsyncNode& n) { size = unrolled_size(n.body); },
-        [](const tir::WaitNode&) {}, [&](const tir::MmaNode& n) { size = int64_t{n.rows} * n.columns * n.depth / (16 * 8 * 16); });
+        [](const tir::WaitNode&) {},
+        [&](const tir::MmaNode& n) { size = int64_t{n.rows} * n.columns * n.depth / (16 * 8 * target::mma_depth(n.a.first->dtype, n.b.first->dtype)); });
     return std::min(size, 2 * kMaxUnrolled);
   }
 
@@ -382,12 +407,16 @@ class KernelPrinter {
       level_ -= declares ? 1 : 0;
       return expr_.unrolled.end(*out_);
     }
+    loop_head(s, n, unrolls, fits);
+    nested(n.body);
+    line(s, "}");
+  }
+
+  void loop_head(const Stmt& s, const tir::ForNode& n, bool unrolls, bool fits) {
     const std::string name = names_.of(n.var.get()), end = expr_.text(ir::is_int(n.min, 0) ? n.extent : n.min + n.extent, 0, 8);
     // What is too much to unroll stays a loop, which the compiler would otherwise try for minutes.
     if (unrolls) line(s, fits ? "#pragma unroll" : "#pragma unroll 1");
     line(s, fmt::format("for ({} {} = {}; {} < {}; ++{}) {{", cuda_type(ir::kIndex, expr_.wide_indices), name, expr_.text(n.min), name, end, name));
-    nested(n.body);
-    line(s, "}");
   }
 
   void nested(const Stmt& body) {
@@ -397,8 +426,9 @@ class KernelPrinter {
   }
 
   void branch(const Stmt& s, const tir::IfNode& n) {
-    if (!n.cond->dtype.is_scalar()) return masked(s, n.cond, n.then_body, n.else_body);
-    line(s, "if (" + expr_.text(n.cond) + ") {");
+    const auto* same = ir::as<ir::BroadcastNode>(n.cond);  // for all lanes
+    if (!n.cond->dtype.is_scalar() && !same) return masked(s, n.cond, n.then_body, n.else_body);
+    line(s, "if (" + expr_.text(same ? same->value : n.cond) + ") {");
     nested(n.then_body);
     if (n.else_body) {
       line(s, "} else {");
@@ -423,11 +453,38 @@ class KernelPrinter {
       line(s, "}");
     }
   }
+  /// What stands under a mask, as its lane does it.
   void one_lane(const Stmt& s, int lane) {
-    tir::walk(s, [&](const Stmt& x) {
-      const auto* n = tir::as<tir::StoreNode>(x);
-      if (n) line(x, expr_.place(n->buffer, n->indices, lane) + " = " + expr_.stored(n->buffer, expr_.text(n->value, lane)) + ";");
-    });
+    const auto inside = [&](const Stmt& body) {
+      ++level_;
+      one_lane(body, lane);
+      --level_;
+    };
+    if (const auto* n = tir::as<tir::StoreNode>(s)) {
+      line(s, expr_.place(n->buffer, n->indices, lane) + " = " + expr_.stored(n->buffer, expr_.text(n->value, lane)) + ";");
+    } else if (const auto* q = tir::as<tir::SeqNode>(s)) {
+      for (const Stmt& c : q->stmts) one_lane(c, lane);
+    } else if (const auto* f = tir::as<tir::ForNode>(s)) {
+      loop_head(s, *f, asks_to_unroll(*f), unrolled_size(s) <= kMaxUnrolled);
+      inside(f->body);
+      line(s, "}");
+    } else if (const auto* i = tir::as<tir::IfNode>(s)) {
+      line(s, "if (" + expr_.text(i->cond, lane) + ") {");
+      inside(i->then_body);
+      if (i->else_body) {
+        line(s, "} else {");
+        inside(*i->else_body);
+      }
+      line(s, "}");
+    } else if (const auto* l = tir::as<tir::LetNode>(s)) {
+      line(s, fmt::format("const {} {} = {};", cuda_type(l->var->dtype.element(), expr_.wide_indices), names_.of(l->var.get()), expr_.text(l->value, lane)));
+      one_lane(l->body, lane);
+    } else if (const auto* a = tir::as<tir::AllocNode>(s)) {
+      line(s, fmt::format("{} {}[{}];", cuda_type(a->buffer->dtype, true), names_.of(a->buffer.get()), a->buffer->num_elements()));
+      one_lane(a->body, lane);
+    } else {
+      TW_UNREACHABLE("a statement under a vector condition");
+    }
   }
 
   /// A copy that neither computes nor converts: in a group beside other work where the hardware can do that, 16-bit floats as the bits that they are.

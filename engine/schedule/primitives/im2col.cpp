@@ -12,6 +12,10 @@ namespace {
 
 using ir::Expr;
 
+constexpr int64_t kMostMultiple = int64_t{1} << 20;
+
+int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+
 /// Some axes of an op, as one axis of a matrix.
 struct Flat {
   std::vector<te::Axis> axes;
@@ -76,6 +80,17 @@ std::pair<te::Axis, Expr> new_axis(const char* name, int64_t n, te::AxisKind kin
 Expected<void> apply_im2col(State& s, const Im2colStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "im2col"));
   TW_TRY(const Product product, find_product(*st));
+  const te::Axis* term = nullptr;
+  if (p.term >= 0) {
+    TW_TRY(term, whole_axis(*st, p.term, "im2col"));
+    if (term->kind != te::AxisKind::reduce)
+      return Error(ErrorCode::illegal_schedule,
+                   fmt::format("Expected a loop of the reduction to round up for 'im2col', found '{}' of stage '{}'", term->var->name, st->op.name));
+  }
+  for (const int64_t unit : {p.pixels, p.filters, p.terms})
+    if (unit < 1 || unit > kMostMultiple || (!term && unit != 1))
+      return Error(ErrorCode::invalid_argument,
+                   fmt::format("Expected multiples of 1 to {} for 'im2col', and of 1 without a term, found {}", kMostMultiple, unit));
   std::vector<Stage> made;
   const auto add = [&](const char* suffix, DType type, std::vector<te::Axis> axes, Expr body, std::vector<te::Axis> reduced = {}) {
     const std::string name = unique_name(s, st->op.name + suffix);
@@ -97,27 +112,53 @@ Expected<void> apply_im2col(State& s, const Im2colStep& p) {
     return ir::load(load.buffer, indices);
   };
 
-  ir::VarMap values;
-  const auto [col_k, ck] = new_axis("k", product.k.extent());
-  const auto [col_p, cp] = new_axis("p", product.p.extent());
-  product.k.split(ck, values);
-  product.p.split(cp, values);
-  const te::Tensor col = add("_col", product.pixels->buffer->dtype, {col_k, col_p}, load_at(*product.pixels, values));
-
-  const auto [filter_k, fk] = new_axis("k", product.k.extent());
-  const auto [filter_o, fo] = new_axis("o", product.o.extent());
-  product.k.split(fk, values);
-  product.o.split(fo, values);
-  const te::Tensor filter = add("_filter", product.filters->buffer->dtype, {filter_k, filter_o}, load_at(*product.filters, values));
+  // The axes of the terms in a new stage, and the old ones over them: all as one, or each with one of them rounded up.
+  const auto terms_in = [&](te::AxisKind kind, ir::VarMap& values) {
+    std::vector<te::Axis> axes;
+    if (!term) {
+      const auto [k, at] = new_axis("k", product.k.extent(), kind);
+      product.k.split(at, values);
+      return std::vector{k};
+    }
+    for (const te::Axis& r : st->op.reduce_axes) {
+      const auto [k, at] = new_axis(r.var->name.c_str(), &r == term ? round_up(r.extent, p.terms) : r.extent, kind);
+      values.insert_or_assign(r.var.get(), at);
+      axes.push_back(k);
+    }
+    return axes;
+  };
+  const auto gather = [&](const char* suffix, const ir::LoadNode& load, const Flat& flat, const char* name, int64_t unit) {
+    ir::VarMap values;
+    std::vector<te::Axis> axes = terms_in(te::AxisKind::spatial, values);
+    const auto [line, at] = new_axis(name, round_up(flat.extent(), unit));
+    flat.split(at, values);
+    axes.push_back(line);
+    Expr value = load_at(load, values);
+    const auto inside = [&](const Expr& x, int64_t real, int64_t padded) {
+      if (padded > real) value = ir::select(x < ir::index(real), value, te::reducer_identity(te::Reducer::sum, value->dtype));
+    };
+    if (term) inside(values.at(term->var.get()), term->extent, round_up(term->extent, p.terms));
+    inside(at, flat.extent(), line.extent);
+    return add(suffix, load.buffer->dtype, std::move(axes), std::move(value));
+  };
+  const te::Tensor col = gather("_col", *product.pixels, product.p, "p", p.pixels);
+  const te::Tensor filter = gather("_filter", *product.filters, product.o, "o", p.filters);
 
   // In the order that the result has in memory.
   const bool pixels_first = product.o.axes.back().var.same_as(st->op.axes.back().var);
-  const auto [out_o, oo] = new_axis("o", product.o.extent());
-  const auto [out_p, op] = new_axis("p", product.p.extent());
-  const auto [out_k, ok] = new_axis("k", product.k.extent(), te::AxisKind::reduce);
-  Expr body = replace_reads(*st->op.body, product.filters->buffer.get(), [&, o = oo, k = ok](const std::vector<Expr>&) { return filter(k, o); });
-  body = replace_reads(body, product.pixels->buffer.get(), [&, q = op, k = ok](const std::vector<Expr>&) { return col(k, q); });
-  const te::Tensor sums = add("_product", st->op.output->dtype, pixels_first ? std::vector{out_p, out_o} : std::vector{out_o, out_p}, body, {out_k});
+  const auto [out_o, oo] = new_axis("o", filter.shape().back());
+  const auto [out_p, op] = new_axis("p", col.shape().back());
+  ir::VarMap values;
+  const std::vector<te::Axis> out_terms = terms_in(te::AxisKind::reduce, values);
+  const auto read = [&](const te::Tensor& matrix, const Expr& line) {
+    std::vector<Expr> at;
+    for (const te::Axis& k : out_terms) at.push_back(ir::to_expr(k.var));
+    at.push_back(line);
+    return matrix.at(at);
+  };
+  Expr body = replace_reads(*st->op.body, product.filters->buffer.get(), [&, o = oo](const std::vector<Expr>&) { return read(filter, o); });
+  body = replace_reads(body, product.pixels->buffer.get(), [&, q = op](const std::vector<Expr>&) { return read(col, q); });
+  const te::Tensor sums = add("_product", st->op.output->dtype, pixels_first ? std::vector{out_p, out_o} : std::vector{out_o, out_p}, body, out_terms);
 
   const Expr o = product.o.joined(), q = product.p.joined();
   st->op.body = pixels_first ? sums(q, o) : sums(o, q);

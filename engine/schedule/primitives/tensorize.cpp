@@ -5,6 +5,7 @@
 
 #include "engine/ir/visit.h"
 #include "engine/schedule/primitives/primitives.h"
+#include "engine/target/gpu.h"
 
 namespace tw::schedule {
 
@@ -27,8 +28,9 @@ Expected<void> check_tensorize(const Stage& st) {
   if (at < 0) return refuse("the loop that it began at");
   const auto [a, b] = product_of_loads(*st.op.body);
   const DType out = st.op.output->dtype;
-  if (st.op.reducer != te::Reducer::sum || !a || a->dtype != b->dtype || !a->dtype.is_float() || a->dtype.bits != 16 || (out != kFloat32 && out != a->dtype))
-    return refuse("a sum of products of two arrays of float16 or of bfloat16");
+  const bool summed = a && target::mma_depth(a->dtype, b->dtype) > 0 && (out == target::mma_sum(a->dtype) || (out == a->dtype && out.is_float()));
+  if (st.op.reducer != te::Reducer::sum || !summed)
+    return refuse("a sum of products of two arrays of float16, of bfloat16 or of float32, or of int8 or uint8 in int32");
   const auto is_loop = [&](size_t k, te::AxisKind kind) { return st.iters[k].kind == kind && !is_binding(st.iters[k].annotation); };
   const auto k = static_cast<size_t>(at);
   if (st.iters.size() != k + 3 || !is_loop(k, te::AxisKind::spatial) || !is_loop(k + 1, te::AxisKind::spatial) || !is_loop(k + 2, te::AxisKind::reduce))

@@ -18,7 +18,7 @@ class GpuCheckTest : public QObject {
   static schedule::Schedule product() {
     return tw::testing::tiled_matmul({.m = 64, .n = 64, .k = 64, .vy = 1, .ty = 8, .iy = 2, .vx = 1, .tx = 8, .ix = 2, .ko = 8}).finish().value();
   }
-  static tir::Func lowered(const schedule::Schedule& s) { return lower::lower_and_optimize(s, "kernel", parse_target("cuda:a100").value()).value(); }
+  static tir::Func lowered(const schedule::Schedule& s) { return lower::lower_and_optimize(s, "kernel", parse_target("cuda:a100,tf32").value()).value(); }
   static tir::Stmt changed(const tir::Stmt& s, const std::function<tir::Stmt(const tir::Stmt&)>& f) {
     return f(tir::map_children(
         s, [&](const tir::Stmt& c) { return changed(c, f); }, [](const ir::Expr& e) { return e; }));
@@ -28,9 +28,9 @@ class GpuCheckTest : public QObject {
   void rightKernelsPass() {
     for (const tw::testing::GpuSchedule& g : tw::testing::gpu_schedules()) {
       const tir::Func f = lowered(g.schedule);
-      const auto check = api::check_gpu_kernel(*g.schedule.dag(), f, {});
-      QVERIFY2(check, g.name);
-      QVERIFY2(check->elements > 0 && check->blocks_run > 0 && check->blocks_run <= check->blocks, g.name);
+      const auto check = api::check_gpu_kernel(*g.schedule.dag(), f, {.tf32 = true});
+      QVERIFY2(check, g.name.c_str());
+      QVERIFY2(check->elements > 0 && check->blocks_run > 0 && check->blocks_run <= check->blocks, g.name.c_str());
     }
   }
   void someBlocksOfMany() {

@@ -60,7 +60,7 @@ class CudaTest : public QObject {
   void compiles_data() {
     QTest::addColumn<int>("which");
     int k = 0;
-    for (const auto& g : testing::gpu_schedules()) QTest::newRow(g.name) << k++;
+    for (const auto& g : testing::gpu_schedules()) QTest::newRow(g.name.c_str()) << k++;
   }
   /// Every schedule compiles for real architectures; its arrays are registers, and it takes the shared memory that was counted.
   void compiles() {
@@ -116,6 +116,27 @@ class CudaTest : public QObject {
     for (const char* part : {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "cp.async.wait_group"})
       QVERIFY(has(binary->ptx, part));
     QVERIFY(!codegen::nvrtc_compile(product.text, 75));
+    const std::tuple<testing::WarpMatmulKnobs, const char*, std::vector<const char*>> others[] = {
+        {{.n = 64, .k = 64, .vector = 4, .gap = 4, .dtype = kFloat32},
+         "multiply_tf32(",
+         {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "cvt.rna.tf32.f32", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"}},
+        {{.n = 64, .k = 128, .depth = 64, .gap = 16, .dtype = kInt8, .out = kInt32},
+         "multiply_s8_s8(",
+         {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"}},
+        {{.n = 64, .k = 128, .depth = 64, .gap = 16, .transposed = true, .dtype = kInt8, .out = kInt32, .other = kUInt8},
+         "multiply_s8_u8(",
+         {"mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32"}},
+        {{.n = 64, .k = 64, .vector = 4, .gap = 4, .transposed = true, .dtype = kFloat32}, "multiply_tf32(", {"cvt.rna.tf32.f32"}}};
+    for (const auto& [knobs, call, instructions] : others) {
+      const codegen::CudaSource source = source_of(testing::warp_matmul(knobs).finish().value());
+      QVERIFY(has(source.text, call));
+      for (const int arch : {80, 86, 90}) {
+        const auto compiled = codegen::nvrtc_compile(source.text, arch);
+        QVERIFY2(compiled, compiled ? "" : (compiled.error().text() + source.text).c_str());
+        for (const char* part : instructions) QVERIFY2(compiled->ptx.find(part) != std::string::npos, part);
+        QCOMPARE(compiled->kernels[0].stack_bytes + compiled->kernels[0].spill_store_bytes, int64_t{0});
+      }
+    }
   }
 
   /// Explicitly unrolled loops, and those inside them, as numbers in the text; what declares something has braces of its own.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/schedule/schedule.h"
+#include "engine/target/gpu.h"
 
 /// Schedules for blocks and threads as a person writes them: with shared tiles that all threads fill, virtual threads, halos, and reductions by threads.
 /// Sizes are arguments, so that the same schedules serve the interpreter (small) and a compiler.
@@ -88,28 +89,28 @@ inline Builder tiled_matmul(const MatmulKnobs& q) {
 }
 
 struct WarpMatmulKnobs {
-  int64_t m = 64, n = 96, k = 96;   ///< sizes
-  int64_t rows = 32, columns = 32;  ///< of a warp
-  int64_t tall = 2, wide = 1;       ///< warps of a block
-  int64_t depth = 32;               ///< of a tile in shared memory
-  int arrays = 3;                   ///< tiles in turn; 1: they are filled and used in turn
-  int64_t vector = 8, gap = 8;      ///< elements that a thread copies at once, and after each row of a tile
-  bool transposed = false;          ///< A is [k, m] and B is [k, n] instead of [m, k] and [n, k]
-  DType dtype = kFloat16, out = kFloat32;
+  int64_t m = 64, n = 96, k = 96;                         ///< sizes
+  int64_t rows = 32, columns = 32;                        ///< of a warp
+  int64_t tall = 2, wide = 1;                             ///< warps of a block
+  int64_t depth = 32;                                     ///< of a tile in shared memory
+  int arrays = 3;                                         ///< tiles in turn; 1: they are filled and used in turn
+  int64_t vector = 8, gap = 8;                            ///< elements that a thread copies at once, and after each row of a tile
+  bool transposed = false;                                ///< A is [k, m] and B is [k, n] instead of [m, k] and [n, k]
+  DType dtype = kFloat16, out = kFloat32, other = dtype;  ///< of A, of the sums, of B
 };
 
 /// C = A * B^T by tensor cores, with something elementwise on the way out.
 inline Builder warp_matmul(const WarpMatmulKnobs& q) {
   te::DagBuilder d;
   const auto shape = [&](int64_t lines) { return q.transposed ? std::vector<int64_t>{q.k, lines} : std::vector<int64_t>{lines, q.k}; };
-  const Tensor x = d.placeholder("A", shape(q.m), q.dtype), w = d.placeholder("B", shape(q.n), q.dtype);
+  const Tensor x = d.placeholder("A", shape(q.m), q.dtype), w = d.placeholder("B", shape(q.n), q.other);
   const auto at = [&](const Tensor& t, const ir::Expr& line, const ir::Expr& term) {
     const ir::Expr e = q.transposed ? t(term, line) : t(line, term);
     return e->dtype == q.out ? e : ir::cast(q.out, e);
   };
   const Tensor c = d.reduce(
       "C", {q.m, q.n}, {q.k}, te::Reducer::sum, [&](const Indices& s, const Indices& r) { return at(x, s[0], r[0]) * at(w, s[1], r[0]); }, "dense");
-  const Tensor y = d.compute("Y", {q.m, q.n}, [&](const Indices& i) { return ir::max(c.at(i), ir::fimm(q.out, 0)); });
+  const Tensor y = d.compute("Y", {q.m, q.n}, [&](const Indices& i) { return ir::max(c.at(i), te::reducer_identity(te::Reducer::sum, q.out)); });
   Builder b(std::move(d).finish({y}));
   b.cache_read(b.stage("A"), {b.stage("C")}, "shared");
   b.cache_read(b.stage("B"), {b.stage("C")}, "shared");
@@ -127,7 +128,8 @@ inline Builder warp_matmul(const WarpMatmulKnobs& q) {
   b.vectorize(o, s[4]);
   b.compute_at(sums, o, s[1]);
   const auto l = b.loops(sums);
-  const auto k = b.split(sums, l[2], {q.depth / 16, 16});
+  const int64_t terms = std::max(16, target::mma_depth(q.dtype, q.other));
+  const auto k = b.split(sums, l[2], {q.depth / terms, terms});
   b.reorder(sums, {k[0], k[1], l[0], l[1], k[2]});
   b.unroll(sums, k[1]);
   b.tensorize(sums, l[0]);
@@ -321,14 +323,14 @@ inline Builder direct_conv2d(const ConvKnobs& q) {
 }
 
 struct GpuSchedule {
-  const char* name;
+  std::string name;
   schedule::Schedule schedule;
 };
 
 /// All of them at sizes that no factor divides.
 inline std::vector<GpuSchedule> gpu_schedules() {
   std::vector<GpuSchedule> out;
-  const auto add = [&](const char* name, Builder b) { out.push_back({name, std::move(b).finish().value()}); };
+  const auto add = [&](const std::string& name, Builder b) { out.push_back({name, std::move(b).finish().value()}); };
   add("matmul", tiled_matmul({}));
   add("matmul, surplus everywhere", tiled_matmul({.m = 19, .n = 23, .k = 11, .vy = 2, .ty = 3, .iy = 2, .vx = 1, .tx = 5, .ix = 3, .ko = 3, .align = 8}));
   add("matmul, double buffer", tiled_matmul({.double_buffer = true, .align = 4}));
@@ -338,6 +340,12 @@ inline std::vector<GpuSchedule> gpu_schedules() {
   add("matmul, vectors copied ahead", tiled_matmul({.m = 16, .n = 16, .k = 32, .ko = 8, .vector = 4, .registers = false, .pipeline = 2}));
   add("matmul by warps", warp_matmul({}));
   add("matmul by warps, one tile", warp_matmul({.m = 32, .n = 32, .k = 64, .rows = 16, .columns = 16, .tall = 1, .wide = 2, .arrays = 1}));
+  for (const bool transposed : {false, true}) {
+    const std::string lines = transposed ? ", columns" : "";
+    add("matmul by warps, TF32" + lines, warp_matmul({.n = 64, .k = 64, .arrays = 2, .vector = 4, .gap = 4, .transposed = transposed, .dtype = kFloat32}));
+    add("matmul by warps, bytes" + lines,
+        warp_matmul({.n = 64, .k = 128, .depth = 64, .gap = 16, .transposed = transposed, .dtype = kInt8, .out = kInt32, .other = kUInt8}));
+  }
   add("matmul by warps, columns", warp_matmul({.n = 64, .k = 64, .arrays = 2, .transposed = true, .dtype = kBFloat16}));
   add("matmul, vectors", tiled_matmul({.m = 16, .n = 16, .k = 16, .ko = 8, .vector = 4, .registers = false}));
   add("stencil", stencil(13, 11, 4, 5));

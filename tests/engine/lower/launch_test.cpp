@@ -2,6 +2,8 @@
 // Schedules for blocks and threads: what the interpreter computes in every order of threads, with no race, is what the expressions say.
 #include <QtTest>
 #include <chrono>
+#include <cmath>
+#include <limits>
 
 #include "engine/base/text.h"
 #include "engine/lower/lower.h"
@@ -37,6 +39,15 @@ int count(const tir::Func& f, tir::StmtKind kind) {
   return n;
 }
 
+bool multiplies_float32(const tir::Func& f) {
+  bool found = false;
+  tir::walk(f.body, [&](const tir::Stmt& s) {
+    const auto* n = tir::as<tir::MmaNode>(s);
+    found = found || (n && n->a.first->dtype == kFloat32);
+  });
+  return found;
+}
+
 }  // namespace
 
 class LaunchTest : public QObject {
@@ -46,19 +57,24 @@ class LaunchTest : public QObject {
   void keeps_results_data() {
     QTest::addColumn<int>("which");
     int k = 0;
-    for (const auto& g : testing::gpu_schedules()) QTest::newRow(g.name) << k++;
+    for (const auto& g : testing::gpu_schedules()) QTest::newRow(g.name.c_str()) << k++;
   }
   void keeps_results() {
     QFETCH(int, which);
     const schedule::Schedule s = testing::gpu_schedules()[static_cast<size_t>(which)].schedule;
     Rng rng(static_cast<uint64_t>(which) + 1);
     const std::vector<HostArray> inputs = testing::random_inputs(*s.dag(), rng);
-    const auto want = te::interpret(*s.dag(), inputs);
-    QVERIFY(want.has_value());
     tir::PassHooks hooks;
     hooks.verify = true;
     const auto f = lower::lower_and_optimize(s, "f", Target(), hooks);
     QVERIFY2(f, f ? "" : f.error().text().c_str());
+    // Tensor cores multiply what is left of float32.
+    std::vector<HostArray> multiplied = inputs;
+    if (multiplies_float32(*f))
+      for (HostArray& a : multiplied)
+        for (int64_t i = 0; i < a.num_elements(); ++i) a.set(i, static_cast<double>(tir::tf32(static_cast<float>(a.get(i)))));
+    const auto want = te::interpret(*s.dag(), multiplied);
+    QVERIFY(want.has_value());
     for (const tir::ThreadOrder order : kThreadOrders) {
       const auto got = run_threads(s, *f, inputs, order);
       QVERIFY2(got, got ? "" : (got.error().text() + "\n" + tir::print(*f)).c_str());
@@ -169,6 +185,24 @@ class LaunchTest : public QObject {
     QVERIFY2(error_of("0", 16).find("Expected 32 threads along threadIdx.x") == 0, error_of("0", 16).c_str());
   }
 
+  /// The bits of cvt.rna.tf32: to nearest, ties away from zero; what a target does not allow is refused when a schedule meets it.
+  void tf32() {
+    for (const auto& [from, to] : {std::pair{1.0f, 1.0f},
+                                   {1.0f + 0x1.0p-11f, 1.0f + 0x1.0p-10f},
+                                   {-1.0f - 0x1.0p-11f, -1.0f - 0x1.0p-10f},
+                                   {1.0f + 0x1.0p-12f, 1.0f},
+                                   {1.0f + 3 * 0x1.0p-11f, 1.0f + 2 * 0x1.0p-10f},
+                                   {0x1.fffp-3f, 0x1.0p-2f},
+                                   {0x1.8p-136f, 0x1.0p-135f}})
+      QCOMPARE(tir::tf32(from), to);
+    QCOMPARE(tir::tf32(std::numeric_limits<float>::max()), std::numeric_limits<float>::infinity());
+    QVERIFY(std::isnan(tir::tf32(std::numeric_limits<float>::quiet_NaN())));
+    const schedule::Schedule s = testing::warp_matmul({.n = 64, .k = 64, .vector = 4, .gap = 4, .dtype = kFloat32}).finish().value();
+    QVERIFY(lower::lower_and_optimize(s, "f", parse_target("cuda:a100,tf32").value()).has_value());
+    const auto refused = lower::lower_and_optimize(s, "f", parse_target("cuda:a100").value());
+    QVERIFY(!refused && refused.error().message.find("Expected a target with '+tf32'") == 0);
+  }
+
   void refused_products() {
     const auto refused = [](testing::WarpMatmulKnobs q, const char* part) {
       auto b = testing::warp_matmul(q).finish();
@@ -177,7 +211,9 @@ class LaunchTest : public QObject {
       qWarning("%s", text.c_str());
       return false;
     };
-    QVERIFY(refused({.dtype = kFloat32}, "Expected a sum of products of two arrays of float16 or of bfloat16 for 'tensorize'"));
+    for (const testing::WarpMatmulKnobs& q :
+         {testing::WarpMatmulKnobs{.dtype = kFloat64, .out = kFloat64}, {.dtype = kInt8, .out = kInt8}, {.dtype = kFloat16, .other = kBFloat16}})
+      QVERIFY(refused(q, "Expected a sum of products of two arrays of float16, of bfloat16 or of float32, or of int8 or uint8 in int32 for 'tensorize'"));
     QVERIFY(refused({.gap = 4}, "Expected operands whose lines begin at multiples of 16 bytes for 'tensorize'"));
     QVERIFY(refused({.m = 60}, "Expected tiles without surplus for 'tensorize'"));
     QVERIFY(refused({.rows = 24, .tall = 1}, "Expected multiples of 16 rows and 16 columns for 'tensorize'"));

@@ -56,7 +56,45 @@ class PrimitivesTest : public QObject {
     return f ? "" : f.error().text();
   }
 
+  /// y[n, o, h, w]: a convolution with 3 x 2 taps and stride 2; stages: 0 x, 1 w, 2 y.
+  static te::DagPtr convolution() {
+    te::DagBuilder d;
+    const te::Tensor x = d.placeholder("x", {2, 3, 9, 8}, kFloat32), w = d.placeholder("w", {5, 3, 3, 2}, kFloat32);
+    return std::move(d).finish({d.reduce("y", {2, 5, 4, 4}, {3, 3, 2}, te::Reducer::sum, [&](const te::Indices& s, const te::Indices& r) {
+      return x(s[0], r[0], s[2] * 2 + r[1], s[3] * 2 + r[2]) * w(s[1], r[0], r[1], r[2]);
+    })});
+  }
+
  private Q_SLOTS:
+  /// Rows are places of the window; what is rounded up reads nothing; a tile of the result that is one loop over places asks for a tile of the product.
+  void im2col_with_terms_apart() {
+    Builder b(convolution());
+    const int first = b.im2col(2, b.loops(2)[4], 16, 4, 2);
+    QVERIFY(b.ok());
+    QCOMPARE(first, 2);
+    const std::vector<std::vector<int64_t>> shapes{{4, 3, 2, 32}, {4, 3, 2, 8}, {8, 32}, {2, 5, 4, 4}};
+    for (size_t k = 0; k < shapes.size(); ++k) QCOMPARE(b.at(first + static_cast<int>(k)).op.output->shape, shapes[k]);
+    QCOMPARE(b.at(4).op.name, std::string("y_product"));
+    const int out = 5;
+    const std::vector<ir::Var> l = b.loops(out);
+    b.reorder(out, {l[0], l[2], l[3], l[1]});
+    const auto p = b.split(out, b.fuse(out, {l[0], l[2], l[3]}), {8});
+    b.compute_at(4, out, p[0]);
+    b.reorder(4, {b.loops(4)[1], b.loops(4)[0], b.loops(4)[2], b.loops(4)[3], b.loops(4)[4]});
+    b.compute_at(2, 4, b.loops(4)[2]);
+    const std::string text = optimized(std::move(b));
+    QVERIFY(has(text, "y_product = T.alloc_buffer(("));
+    QVERIFY(has(text, "y_col = T.alloc_buffer((1, 1, 3, 2)"));  // the taps of a place and a channel
+  }
+  void im2col_of_terms_refusals() {
+    const auto of = [](Builder b, size_t loop, int64_t pixels = 4) {
+      b.im2col(2, b.loops(2)[loop], pixels, 4, 4);
+      return refusal(std::move(b));
+    };
+    QVERIFY(has(of(Builder(convolution()), 0), "Expected a loop of the reduction to round up for 'im2col', found 'i' of stage 'y'"));
+    QVERIFY(has(of(Builder(convolution()), 4, 0), "Expected multiples of 1 to 1048576 for 'im2col', and of 1 without a term, found 0"));
+  }
+
   void rfactor_makes_lanes_of_a_reduction() {
     Builder b(row_sums());
     const auto r = b.split(1, b.loops(1)[1], {2});

@@ -91,8 +91,15 @@ inline schedule::Step random_step(const schedule::Schedule& s, Rng& rng) {
   const int n = static_cast<int>(st.iters.size());
   const char* const scopes[] = {"local", "shared", "global"};
   switch (rng.uniform(18)) {
-    case 17:
-      return Im2colStep{stage};
+    case 17: {
+      // Often a sum, and its terms apart.
+      int sum = stage;
+      for (size_t k = 0; k < s.stages().size(); ++k)
+        if (s.stages()[k].op.reducer == te::Reducer::sum && rng.uniform(2)) sum = static_cast<int>(k);
+      if (rng.uniform(2)) return Im2colStep{sum};
+      const int loops = static_cast<int>(s.stages()[static_cast<size_t>(sum)].iters.size());
+      return Im2colStep{sum, std::max(0, loops - 1 - pick(3)), rng.range(1, 5), rng.range(1, 5), rng.range(1, 5)};
+    }
     case 16: {
       int conv = stage;
       for (size_t k = 0; k < s.stages().size(); ++k)

@@ -2,11 +2,12 @@
 #include "engine/measure/check.h"
 
 #include <QtTest>
-#include <cmath>
+#include <functional>
 #include <set>
 
 #include "engine/measure/inputs.h"
 #include "engine/measure/judge.h"
+#include "engine/tir/stmt.h"
 
 using namespace tw;
 using namespace tw::measure;
@@ -111,6 +112,28 @@ class CheckTest : public QObject {
     QVERIFY(output_tolerance(*matmul(4, 4, 16, kFloat64), 0) < 1e-13);
     QVERIFY(output_tolerance(*matmul(4, 4, 16, kFloat16), 0) > 1e-3);
     QCOMPARE(output_tolerance(*matmul(4, 4, 16, kInt32), 0), 0.0);
+  }
+
+  /// Products of operands rounded to TF32 pass where that is allowed and nowhere else, whatever the length of the sum; operands that are off by 2^-8 never do.
+  void tf32_is_allowed_where_asked() {
+    for (const int64_t k : {16, 256, 4096}) {
+      const te::DagPtr dag = matmul(8, 8, k);
+      const auto error_of = [&](const std::function<double(double)>& round, bool tf32) {
+        std::vector<HostArray> inputs = make_inputs(*dag, 5);
+        for (HostArray& a : inputs)
+          for (int64_t i = 0; i < a.num_elements(); ++i) a.set(i, round(a.get(i)));
+        const auto got = te::interpret(*dag, inputs);
+        std::vector<double> values;
+        for (int64_t i = 0; i < got->front().num_elements(); ++i) values.push_back(got->front().get(i));
+        return compare(make_reference(*dag, 5, {.full_flops = int64_t{1} << 40, .tf32 = tf32})->outputs[0], values);
+      };
+      const auto rounded = [](double v) { return static_cast<double>(tir::tf32(static_cast<float>(v))); };
+      QVERIFY2(error_of(rounded, true).equal, qPrintable(QString::number(error_of(rounded, true).max_rel_error)));
+      QVERIFY(!error_of(rounded, false).equal);
+      QVERIFY2(!error_of([](double v) { return v * (1 + 0x1.0p-8); }, true).equal, qPrintable(QString::number(k)));
+    }
+    QVERIFY(output_tolerance(*matmul(4, 4, 16), 0, true) < 0.005);
+    QCOMPARE(output_tolerance(*matmul(4, 4, 16, kFloat64), 0, true), output_tolerance(*matmul(4, 4, 16, kFloat64), 0));
   }
 
   void full_and_sampled_references_agree() {

@@ -52,7 +52,7 @@ class SimulatedGpuTest : public QObject {
       const Target target = parse_target(std::string("cuda:") + name).value();
       for (const testing::GpuSchedule& g : testing::gpu_schedules()) {
         const auto seconds = measure::simulated_seconds(space::default_schedule(g.schedule.dag(), target), target);
-        QVERIFY2(seconds && *seconds > 0, g.name);
+        QVERIFY2(seconds && *seconds > 0, g.name.c_str());
       }
     }
   }

@@ -59,8 +59,8 @@ inline int conv(Net& n, Dims x, Dims w, int64_t stride, int64_t pad, int64_t gro
 
 /// A dag with inputs and what its outputs must be.
 struct WithReference {
-  explicit WithReference(const te::DagPtr& d)
-      : dag(d), inputs(measure::make_inputs(*d, 3)), want(measure::make_reference(*d, 3, {.full_flops = int64_t{1} << 40}).value()) {}
+  explicit WithReference(const te::DagPtr& d, bool tf32 = false)
+      : dag(d), inputs(measure::make_inputs(*d, 3)), want(measure::make_reference(*d, 3, {.full_flops = int64_t{1} << 40, .tf32 = tf32}).value()) {}
   te::DagPtr dag;
   std::vector<HostArray> inputs;
   measure::Reference want;
@@ -113,7 +113,7 @@ inline std::string problem_of(const schedule::Schedule& s, const Target& target,
 /// What is wrong with the fallback point of a template or with one of `count` random valid points of its space, or nothing. Code for a GPU is compiled for the
 /// first `compiled` of them.
 inline std::string problem_of_points(const Template& t, const te::DagPtr& dag, const Target& target, int count, int compiled = 1 << 20) {
-  const WithReference expected(dag);
+  const WithReference expected(dag, target.allows_tf32());
   const ConfigSpace space = t.space(*dag, target);
   std::vector<ConfigEntity> points;
   if (const ConfigEntity point = t.fallback(*dag, target); point.index() >= 0) points.push_back(point);

@@ -78,6 +78,23 @@ class GpuTest : public QObject {
     QCOMPARE(logged->gpu->name, std::string("t4"));
     QCOMPARE(parse_target("cuda -model=nvidia/nvidia-a100")->gpu->name, std::string("a100"));
   }
+  /// Whether products may be rounded is a part of the target's name, and so of every task's key.
+  void tf32IsAsked() {
+    const Target plain = parse_target("cuda:h200").value(), rounded = parse_target("cuda:h200,tf32").value();
+    QVERIFY(!plain.allows_tf32() && rounded.allows_tf32() && plain != rounded);
+    QCOMPARE(rounded.str(), std::string("cuda -arch=sm_90 -model=h200 -mattr=+tf32"));
+    QCOMPARE(parse_target(rounded.str()).value(), rounded);
+    QCOMPARE(target_from_json(to_json(rounded)).value(), rounded);
+    QVERIFY(!to_json(plain).contains("features"));
+    for (const auto& [text, part] : {std::pair{"cuda:t4,tf32", "8.0 or newer for TF32"}, {"cuda:h200,int4", "'int4'"}, {"cuda:a100,", "''"}}) {
+      const auto t = parse_target(text);
+      QVERIFY2(!t && t.error().message.find(part) != std::string::npos, t ? text : t.error().text().c_str());
+    }
+    QVERIFY(!parse_target("llvm").value().allows_tf32());
+    Json j = to_json(rounded);
+    j["features"] = Json::array({"+fp8"});
+    QVERIFY(!target_from_json(j));
+  }
   void refusals() {
     for (const auto& [text, found] :
          {std::pair{"cuda", "found none"}, {"cuda:gtx9", "'gtx9'"}, {"cuda -fast", "'-fast'"}, {"cuda -arch=sm_12", "'sm_12'"}, {"cuda -arch=80", "'80'"}}) {

@@ -3,7 +3,9 @@
 #include <QtTest>
 
 #include "engine/base/json.h"
+#include "engine/simulate/kernel_time.h"
 #include "engine/simulate/launch_facts.h"
+#include "engine/simulate/legality.h"
 #include "engine/space/fallback.h"
 #include "engine/tir/launches.h"
 #include "tests/engine/space/schedule_check.h"
@@ -68,9 +70,9 @@ te::DagPtr gpu_attention(const Dims& x, const Dims& y) {
 }
 
 /// Data [N, H, W, C], kernel [KH, KW, C, O].
-te::DagPtr gpu_channels_last(const Dims& x, const Dims& w, int64_t stride, int64_t pad) {
+te::DagPtr gpu_channels_last(const Dims& x, const Dims& w, int64_t stride, int64_t pad, DType t = kFloat32) {
   te::DagBuilder b;
-  const te::Tensor given = b.placeholder("x", x, kFloat32), weight = b.placeholder("w", w, kFloat32, te::Role::constant);
+  const te::Tensor given = b.placeholder("x", x, t), weight = b.placeholder("w", w, t, te::Role::constant);
   te::Tensor data = given;
   if (pad > 0)
     data = b.compute(
@@ -78,7 +80,7 @@ te::DagPtr gpu_channels_last(const Dims& x, const Dims& w, int64_t stride, int64
         [&](const te::Indices& i) {
           const ir::Expr h = i[1] - pad, v = i[2] - pad;
           const ir::Expr inside = ir::index(0) <= h && h < ir::index(x[1]) && ir::index(0) <= v && v < ir::index(x[2]);
-          return ir::select(inside, given(i[0], h, v, i[3]), ir::fimm(kFloat32, 0));
+          return ir::select(inside, given(i[0], h, v, i[3]), ir::fimm(t, 0));
         },
         "pad");
   return std::move(b).finish({b.reduce(
@@ -115,6 +117,28 @@ te::DagPtr gpu_channelwise(const Dims& x, const Dims& w, int64_t stride, int64_t
   return std::move(b).finish({b.compute("relu", out, [&](const te::Indices& i) { return ir::max(y.at(i) + bias(i[3]), ir::zero(t)); })});
 }
 
+/// A convolution for tensor cores, with a bias, something added and relu after it where `all`.
+te::DagPtr gpu_tensor_conv(const Dims& x, const Dims& w, int64_t stride, int64_t pad, DType t = kFloat16, bool all = false, int64_t dilation = 1) {
+  return space::testing::dag_of([&](space::testing::Net& n) {
+    const int in = n.input(x, t), weight = n.weight(w, t);
+    const space::testing::Values attrs{{"strides", Dims{stride, stride}}, {"pads", Dims(4, pad)}, {"dilations", Dims{dilation, dilation}}};
+    if (!all) return n.op("conv2d", {in, weight}, attrs);
+    const int y = n.op("conv2d", {in, weight, n.weight({w[0]}, t)}, attrs);
+    return n.op("relu", {n.op("add", {y, n.input(n.b.graph().values[static_cast<size_t>(y)].type.shape, t)})});
+  });
+}
+
+/// Products of bytes in int32, as no operator of the graph has them yet.
+te::DagPtr gpu_dense8(int64_t m, int64_t n, int64_t k) {
+  te::DagBuilder b;
+  const te::Tensor x = b.placeholder("x", {m, k}, kUInt8), w = b.placeholder("w", {n, k}, kInt8, te::Role::constant);
+  const te::Tensor y = b.reduce(
+      "dense", {m, n}, {k}, te::Reducer::sum,
+      [&](const te::Indices& s, const te::Indices& r) { return ir::cast(kInt32, x(s[0], r[0])) * ir::cast(kInt32, w(s[1], r[0])); }, "dense");
+  const te::Tensor bias = b.placeholder("bias", {n}, kInt32, te::Role::constant);
+  return std::move(b).finish({b.compute("sum", {m, n}, [&](const te::Indices& i) { return y.at(i) + bias(i[1]); })});
+}
+
 te::DagPtr gpu_transposed(const Dims& x, const Dims& w, const space::testing::Values& attrs) {
   return space::testing::dag_of([&](space::testing::Net& n) {
     const int in = n.input(x), weight = n.weight(w);
@@ -148,6 +172,8 @@ te::DagPtr gpu_product16(const Dims& x, const Dims& y) {
 struct GpuCase {
   const char *name, *space;
   te::DagPtr dag;
+  const char* on = "cuda:a100";
+  Target target() const { return parse_target(on).value(); }
 };
 
 std::vector<GpuCase> gpu_cases() {
@@ -206,6 +232,17 @@ std::vector<GpuCase> gpu_cases() {
       {"maxima of windows, half", "reductions.cuda",
        gpu_op("max_pool2d", {2, 5, 9, 9}, {{"kernel", Dims{3, 3}}, {"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}}, "relu", kFloat16)},
       {"elements, half", "injective.cuda", gpu_op("sigmoid", {3, 8, 20}, {}, "relu", kFloat16)},
+      {"dense, TF32", "dense_tensorcore.cuda", gpu_dense(32, 48, 64, true), "cuda:a100,tf32"},
+      {"dense, bytes", "dense_tensorcore.cuda", gpu_dense8(32, 64, 96)},
+      {"product, TF32", "batch_matmul_tensorcore.cuda", gpu_product(2, 32, 16, 32), "cuda:a100,tf32"},
+      {"tensor cores, 3x3", "conv2d_nchw_tensorcore.cuda", gpu_tensor_conv({1, 16, 8, 8}, {32, 16, 3, 3}, 1, 1)},
+      {"tensor cores, stride, odd", "conv2d_nchw_tensorcore.cuda", gpu_tensor_conv({2, 10, 9, 9}, {21, 10, 3, 3}, 2, 1, kFloat16, true)},
+      {"tensor cores, bfloat, 1x1", "conv2d_nchw_tensorcore.cuda", gpu_tensor_conv({1, 40, 7, 7}, {24, 40, 1, 1}, 1, 0, kBFloat16, true)},
+      {"tensor cores, few channels", "conv2d_nchw_tensorcore.cuda", gpu_tensor_conv({1, 3, 14, 12}, {16, 3, 7, 7}, 2, 3)},
+      {"tensor cores, dilated", "conv2d_nchw_tensorcore.cuda", gpu_tensor_conv({1, 8, 9, 7}, {16, 8, 3, 2}, 1, 2, kFloat16, false, 2)},
+      {"tensor cores, TF32", "conv2d_nchw_tensorcore.cuda", gpu_conv({1, 16, 7, 9}, {24, 16, 3, 3}, 1, 1, 1, "conv2d", true), "cuda:a100,tf32"},
+      {"tensor cores, channels last", "conv2d_nhwc_tensorcore.cuda", gpu_channels_last({1, 6, 9, 16}, {3, 3, 16, 24}, 1, 1, kFloat16)},
+      {"tensor cores, channels last, odd", "conv2d_nhwc_tensorcore.cuda", gpu_channels_last({2, 7, 7, 10}, {3, 2, 10, 9}, 2, 0, kFloat16)},
       {"product, heads", "batch_matmul.cuda", gpu_attention({1, 3, 12, 8}, {1, 3, 8, 10})},
       {"product, shared heads", "batch_matmul.cuda", gpu_attention({2, 4, 6, 8}, {2, 1, 8, 6})},
       {"product of two matrices", "batch_matmul.cuda", gpu_attention({12, 20}, {20, 8})},
@@ -231,8 +268,8 @@ std::vector<GpuCase> gpu_cases() {
       {"transpose of blocks", "injective.cuda", gpu_op("transpose", {2, 36, 3, 20}, {{"perm", Dims{0, 2, 1, 3}}})}};
 }
 
-const space::Template& gpu_template(const te::DagPtr& dag, const char* name) {
-  const space::Template* t = space::find_template(*dag, a100(), name);
+const space::Template& gpu_template(const te::DagPtr& dag, const char* name, const Target& target = a100()) {
+  const space::Template* t = space::find_template(*dag, target, name);
   if (!t) qFatal("no template %s", name);
   return *t;
 }
@@ -244,6 +281,8 @@ int64_t occurrences(const std::string& text, std::string_view part) {
 int64_t size_of(const te::DagPtr& dag, const char* name) { return gpu_template(dag, name).space(*dag, a100()).size(); }
 
 }  // namespace
+
+Q_DECLARE_METATYPE(te::DagPtr)
 
 class CudaTemplatesTest : public QObject {
   Q_OBJECT
@@ -300,14 +339,16 @@ class CudaTemplatesTest : public QObject {
   void points() {
     QFETCH(int, which);
     const GpuCase c = gpu_cases()[static_cast<size_t>(which)];
+    const Target target = c.target();
     // More of them, all compiled, on demand: TW_GPU_POINTS=120 makes some 2000.
     const int asked = qEnvironmentVariableIntValue("TW_GPU_POINTS");
-    const std::string problem = space::testing::problem_of_points(gpu_template(c.dag, c.space), c.dag, a100(), asked > 0 ? asked : 40, asked > 0 ? asked : 3);
+    const std::string problem =
+        space::testing::problem_of_points(gpu_template(c.dag, c.space, target), c.dag, target, asked > 0 ? asked : 40, asked > 0 ? asked : 3);
     QVERIFY2(problem.empty(), problem.c_str());
     // What it runs with if nobody chooses a point, and without a template.
-    const space::testing::WithReference expected(c.dag);
-    for (const schedule::Schedule& s : {space::default_schedule(c.dag, a100()), space::rule_schedule(c.dag, a100(), {}).value()}) {
-      const std::string by_rule = space::testing::problem_of(s, a100(), expected, asked > 0);
+    const space::testing::WithReference expected(c.dag, target.allows_tf32());
+    for (const schedule::Schedule& s : {space::default_schedule(c.dag, target), space::rule_schedule(c.dag, target, {}).value()}) {
+      const std::string by_rule = space::testing::problem_of(s, target, expected, asked > 0);
       QVERIFY2(by_rule.empty(), by_rule.c_str());
     }
   }
@@ -491,6 +532,51 @@ class CudaTemplatesTest : public QObject {
         QVERIFY2(occurrences(written->ptx, what) == occurrences(marked->ptx, what), (what + sources[0].text + sources[1].text).c_str());
     }
     QVERIFY(differ > 0);
+  }
+
+  /// Untuned convolutions of ResNet-50 in float16: no register spilled, and much faster in simulation than by rule.
+  void tensorcore_convolutions_data() {
+    QTest::addColumn<QString>("gpu");
+    QTest::addColumn<te::DagPtr>("dag");
+    for (const char* gpu : {"a100", "h200"})
+      for (const int64_t batch : {1, 32})
+        for (const auto& [in, out, hw, kernel, stride] : {std::array<int64_t, 5>{3, 64, 224, 7, 2},
+                                                          {64, 64, 56, 3, 1},
+                                                          {256, 64, 56, 1, 1},
+                                                          {128, 128, 56, 3, 2},
+                                                          {256, 1024, 14, 1, 1},
+                                                          {512, 512, 7, 3, 1}})
+          QTest::addRow("%s, %d of %d to %d, %d, %d, %d", gpu, int(batch), int(in), int(out), int(hw), int(kernel), int(stride))
+              << gpu << gpu_tensor_conv({batch, in, hw, hw}, {out, in, kernel, kernel}, stride, kernel / 2, kFloat16, true);
+  }
+  void tensorcore_convolutions() {
+    QFETCH(QString, gpu);
+    QFETCH(te::DagPtr, dag);
+    const Target target = parse_target("cuda:" + gpu.toStdString()).value();
+    const space::Template* t = space::fallback_template(*dag, target);
+    QVERIFY(t && std::string_view(t->name) == "conv2d_nchw_tensorcore.cuda");
+    const auto func_of = [&](const schedule::Schedule& s) { return lower::lower_and_optimize(s, "kernel", target).value(); };
+    const auto seconds = [&](const tir::Func& f) {
+      double sum = 0;
+      const std::vector<simulate::LaunchFacts> launches = simulate::launch_facts(f).value();
+      for (const simulate::LaunchFacts& l : launches) sum += simulate::kernel_time(l, *target.gpu).total;
+      return sum;
+    };
+    const tir::Func func = func_of(t->apply(dag, target, t->fallback(*dag, target)).value());
+    QVERIFY(simulate::check_launches(func, *target.gpu));
+    const double here = seconds(func), by_rule = seconds(func_of(space::rule_schedule(dag, target, {}).value()));
+    const simulate::LaunchFacts facts = simulate::launch_facts(func)->front();
+    qInfo("%s: %.1f us, by rule %.1f us, %.1f TFLOP/s, %s", t->fallback(*dag, target).text().c_str(), here * 1e6, by_rule * 1e6,
+          static_cast<double>(te::flops(*dag)) / here / 1e12, simulate::kernel_time(facts, *target.gpu).limiter());
+    if (dag->ops.back().output->shape != std::vector<int64_t>{1, 512, 7, 7}) QVERIFY(here < by_rule);  // 49 places are few for a product of matrices
+    if (!codegen::nvrtc_version()) return;
+    const auto source = codegen::cuda_source(func);
+    const auto binary = codegen::nvrtc_compile(source->text, target.gpu->capability);
+    QVERIFY2(binary, binary ? "" : binary.error().text().c_str());
+    const codegen::KernelResources& r = binary->kernels[0];
+    qInfo("%d registers, estimated %d", r.registers, facts.registers);
+    QCOMPARE(r.stack_bytes + r.spill_store_bytes + r.spill_load_bytes, int64_t{0});
+    if (qEnvironmentVariableIsSet("TW_PRINT")) qInfo("%s\n%s", source->text.c_str(), tir::print(func).c_str());
   }
 
   /// By rule a kernel of several stages is one launch.
