@@ -35,6 +35,8 @@ constexpr double kUnrolledByCompiler = 4;
 /// Registers of addresses, counters and what the hardware reserves; measured with ptxas 13.0 on matrix products.
 constexpr int kBaseRegisters = 24;
 constexpr int kInstructionBytes = 16;
+/// Conversions run at the rate of special functions or twice it.
+constexpr double kConversion = 0.5;
 
 /// Block x, y, z, thread x, y, z: where no loop is bound to one, its variable is null.
 struct Coordinate {
@@ -298,7 +300,9 @@ class Collector {
     ir::match(
         e, [](const ir::IntImmNode&) {}, [](const ir::FloatImmNode&) {}, [](const ir::VarNode&) {},
         [&](const ir::CastNode& c) {
-          facts_.special += n / 2;  // conversions run at the rate of special functions or twice it
+          const auto* l = ir::as<ir::LoadNode>(c.value);
+          if (l && l->buffer->scope != ir::Scope::local) return load(*l, kConversion);  // once for all that use it, as it is fetched
+          facts_.special += n * kConversion;
           count_value(c.value, false);
         },
         [&](const ir::NotNode& c) { count_value(c.value, false); },
@@ -333,11 +337,8 @@ class Collector {
           if ((active_ = s.cond->dtype.is_scalar() ? outer & ~taken : outer) != 0) count_value(s.if_false, false);
           active_ = outer;
         },
-        [&](const ir::LoadNode& l) {
-          for (const Expr& i : l.indices) count_loads(i);
-          if (l.buffer->scope != ir::Scope::local) access(l.buffer, l.indices, l.dtype, false, nullptr);
-        },
-        [&](const ir::RampNode& r) { count_value(r.base, false); }, [&](const ir::BroadcastNode& b) { count_value(b.value, false); },
+        [&](const ir::LoadNode& l) { load(l, 0); }, [&](const ir::RampNode& r) { count_value(r.base, false); },
+        [&](const ir::BroadcastNode& b) { count_value(b.value, false); },
         [&](const ir::CallNode& c) {
           const bool cheap = c.function == ir::Intrinsic::fabs || c.function == ir::Intrinsic::floor || c.function == ir::Intrinsic::ceil ||
                              c.function == ir::Intrinsic::trunc || c.function == ir::Intrinsic::round;
@@ -345,6 +346,11 @@ class Collector {
           arithmetic(c.dtype, cheap ? 1 : 6);
           for (const Expr& a : c.args) count_value(a, false);
         });
+  }
+  /// With so many special functions on each element that is fetched.
+  void load(const ir::LoadNode& l, double special) {
+    for (const Expr& i : l.indices) count_loads(i);
+    if (l.buffer->scope != ir::Scope::local) access(l.buffer, l.indices, l.dtype, false, nullptr, special);
   }
   /// Of an index only what it reads counts: the arithmetic of addresses is counted with the access.
   void count_loads(const Expr& index) {
@@ -378,7 +384,7 @@ class Collector {
     return {flat, lanes * element, 1};
   }
 
-  void access(const ir::Buffer& buffer, const std::vector<Expr>& indices, DType t, bool is_store, const tir::StoreNode* store) {
+  void access(const ir::Buffer& buffer, const std::vector<Expr>& indices, DType t, bool is_store, const tir::StoreNode* store, double special = 0) {
     const auto key = store ? static_cast<const void*>(store) : static_cast<const void*>(indices.empty() ? nullptr : indices.back().get());
     auto found = places_.find(key);
     if (found == places_.end()) {
@@ -406,10 +412,12 @@ class Collector {
     }
     WarpAccess warp{.at = values_.of(place.base), .active = active_, .bytes = place.bytes};
     for (int64_t& a : warp.at) a *= buffer->dtype.bytes();
+    const double elements = share_ * times * t.lanes;
     if (place.pieces == 1) times /= join_turns(place, buffer->dtype.bytes(), warp);
     const uint64_t content = hash_combine(hash_combine(static_cast<uint64_t>(warp.at[first_lane()]), static_cast<uint64_t>(warp.at[last_lane()])),
                                           hash_combine(hash_combine(path, stable_hash(buffer->name)), is_store));
     if (!seen_.insert(content).second) return;
+    facts_.special += elements * special;
     const bool shared = buffer->scope == ir::Scope::shared;
     pending_.push_back({buffer.get(), path, is_store, warp, share_ * times * place.pieces, hoisted, std::max(1.0, times * copies() / std::max(1.0, turns())),
                         in_group_ && is_store});

@@ -6,6 +6,7 @@
 #include "engine/lower/lower.h"
 #include "engine/simulate/legality.h"
 #include "engine/target/target.h"
+#include "engine/tir/parse.h"
 #include "tests/engine/lower/gpu_schedules.h"
 
 using namespace tw;
@@ -103,6 +104,23 @@ class KernelTimeTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  /// Elements are converted once, not in each product that they are factors of.
+  void conversions() {
+    const auto f = tir::parse_func(
+        "@T.prim_func\n"
+        "def f(A: T.Buffer((64,), \"float16\"), C: T.Buffer((32,), \"float32\")):\n"
+        "    T.func_attr({\"num_outputs\": 1})\n"
+        "    for x in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
+        "        for i in T.unroll(4):\n"
+        "            for j in T.unroll(8):\n"
+        "                C[x] = C[x] + T.cast(float32, A[i]) * T.cast(float32, A[8 + j])\n");
+    QVERIFY2(f, f ? "" : f.error().text().c_str());
+    const auto facts = simulate::launch_facts(*f);
+    QVERIFY(facts.has_value());
+    QCOMPARE(facts->front().special, 0.5 * (4 + 8));
+    QCOMPARE(facts->front().fp32, 32.0);
+  }
+
   /// Siegfried Boehm's ladder of kernels for a product of 4092^3 on an RTX A6000 (SGEMM_CUDA, measured): each step is faster than the one before, here as
   /// there.
   void ladderOfMatrixProducts() {
