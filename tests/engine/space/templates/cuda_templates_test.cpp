@@ -485,7 +485,7 @@ class CudaTemplatesTest : public QObject {
     QTest::addColumn<int>("which");
     int k = 0;
     for (const GpuCase& c : gpu_cases()) {
-      const space::ConfigSpace space = gpu_template(c.dag, c.space).space(*c.dag, a100());
+      const space::ConfigSpace space = gpu_template(c.dag, c.space, c.target()).space(*c.dag, c.target());
       if (std::any_of(space.knobs().begin(), space.knobs().end(), [](const space::Knob& knob) { return knob.name == "unroll_explicit"; }) &&
           c.dag->ops.back().output->dtype == kFloat32)
         QTest::newRow(c.name) << k;
@@ -495,8 +495,9 @@ class CudaTemplatesTest : public QObject {
   void loops_written_out() {
     QFETCH(int, which);
     const GpuCase c = gpu_cases()[static_cast<size_t>(which)];
-    const space::Template& t = gpu_template(c.dag, c.space);
-    const space::ConfigSpace space = t.space(*c.dag, a100());
+    const Target target = c.target();
+    const space::Template& t = gpu_template(c.dag, c.space, target);
+    const space::ConfigSpace space = t.space(*c.dag, target);
     Rng rng(5);
     int differ = 0, tries = 0;
     for (int64_t stride = 1; differ == 0 && tries < 200; ++tries) {
@@ -510,7 +511,7 @@ class CudaTemplatesTest : public QObject {
       std::vector<codegen::CudaSource> sources;
       std::vector<simulate::LaunchFacts> facts;
       for (const int64_t index : {one.index() - stride, one.index()}) {
-        const auto func = lower::lower_and_optimize(t.apply(c.dag, a100(), space.get(index).value()).value(), "kernel", a100()).value();
+        const auto func = lower::lower_and_optimize(t.apply(c.dag, target, space.get(index).value()).value(), "kernel", target).value();
         sources.push_back(codegen::cuda_source(func).value());
         facts.push_back(simulate::launch_facts(func).value().front());
       }
