@@ -139,6 +139,18 @@ class CudaTest : public QObject {
     }
   }
 
+  /// Arrays may be called as types and functions of CUDA are.
+  void names_that_are_taken() {
+    const codegen::CudaSource source = source_of(
+        "@T.prim_func\ndef f(float4: T.Buffer((64,), \"float32\"), make_float4: T.Buffer((64,), \"float32\")):\n    T.func_attr({\"num_outputs\": 1})\n"
+        "    for switch in T.thread_binding(64, thread=\"threadIdx.x\"):\n        make_float4[switch] = float4[switch]\n");
+    for (const char* taken : {"* __restrict__ float4,", "* __restrict__ make_float4)", "int switch ="})
+      QVERIFY2(source.text.find(taken) == std::string::npos, source.text.c_str());
+    NEED_NVRTC();
+    const auto binary = codegen::nvrtc_compile(source.text, 80);
+    QVERIFY2(binary, binary ? "" : (binary.error().text() + source.text).c_str());
+  }
+
   /// Explicitly unrolled loops, and those inside them, as numbers in the text; what declares something has braces of its own.
   void loops_written_out() {
     const codegen::CudaSource source = source_of(threads("int32",
