@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "engine/base/rng.h"
 #include "engine/base/text.h"
@@ -51,9 +52,8 @@ class Checker {
         args_[i] = HostArray::make(p.dtype, specs_[i].physical_shape());
         runtime::pack_layout(specs_[i], given_[i].data.data(), args_[i].data.data());
       }
-      if (i >= inputs) args_.push_back(HostArray::make(p.dtype, dag_.ops[static_cast<size_t>(dag_.outputs[i - inputs])].output->shape));
-      const bool elsewhere = i >= inputs && !specs_.empty() && !specs_[i].layout.empty();
-      if (elsewhere || (args_[i].shape != p.shape && args_[i].num_elements() != p.num_elements()))
+      if (i >= inputs) args_.push_back(HostArray::make(p.dtype, in_layout(i) ? specs_[i].physical_shape() : shape_of(i - inputs)));
+      if (args_[i].shape != p.shape && args_[i].num_elements() != p.num_elements())
         return Error(ErrorCode::unsupported, fmt::format("Expected argument '{}' row by row, found it in a layout", p.name), func_.name);
       args_[i].shape = p.shape;
     }
@@ -74,6 +74,9 @@ class Checker {
   }
 
  private:
+  bool in_layout(size_t argument) const { return !specs_.empty() && !specs_[argument].layout.empty(); }
+  const std::vector<int64_t>& shape_of(size_t output) const { return dag_.ops[static_cast<size_t>(dag_.outputs[output])].output->shape; }
+
   Expected<void> run_whole() {
     if (te::flops(dag_) > options_.most_flops) {
       result_.not_run = fmt::format("several launches of {} operations, more than {}", te::flops(dag_), options_.most_flops);
@@ -107,8 +110,15 @@ class Checker {
     const size_t inputs = args_.size() - dag_.outputs.size();
     for (size_t o = 0; o < dag_.outputs.size(); ++o) std::fill(args_[inputs + o].data.begin(), args_[inputs + o].data.end(), kUntouched);
     TW_CHECK(tir::interpret(f, args_, options_.stop, {tir::ThreadOrder::Kind::shuffled, options_.seed}));
-    for (size_t o = 0; o < dag_.outputs.size(); ++o)
-      TW_CHECK(compare(static_cast<int>(o), args_[inputs + o], written_before ? &(*written_before)[o] : nullptr));
+    for (size_t o = 0; o < dag_.outputs.size(); ++o) {
+      const HostArray& stored = args_[inputs + o];
+      std::optional<HostArray> row_major;
+      if (in_layout(inputs + o)) {
+        row_major = HostArray::make(stored.dtype, shape_of(o));
+        runtime::unpack_layout(specs_[inputs + o], stored.data.data(), row_major->data.data());
+      }
+      TW_CHECK(compare(static_cast<int>(o), row_major ? *row_major : stored, written_before ? &(*written_before)[o] : nullptr));
+    }
     return {};
   }
 

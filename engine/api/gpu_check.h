@@ -28,8 +28,7 @@ struct GpuCheck {
 
 /// Runs some blocks of a GPU's kernel at its full size in the interpreter, thread by thread, which finds races, threads that part before a barrier, and reads
 /// of what was never written or lies outside; compares what they wrote with the definition; and compiles the text for each capability. No GPU is needed.
-/// A kernel in several launches of too much work is compiled only. Errors: wrong_result with what went wrong; unsupported for layouts of results; what
-/// lowering, the code generator and NVRTC say.
+/// A kernel in several launches of too much work is compiled only. Errors: wrong_result with what went wrong; what lowering, the code generator and NVRTC say.
 Expected<GpuCheck> check_gpu_kernel(const records::Task& task, const std::vector<schedule::Step>& steps, const GpuCheckOptions& options);
 /// The same for a lowered function of the dag.
 Expected<GpuCheck> check_gpu_kernel(const te::Dag& dag, const tir::Func& func, const GpuCheckOptions& options);

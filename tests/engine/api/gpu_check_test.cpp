@@ -41,6 +41,22 @@ class GpuCheckTest : public QObject {
     QCOMPARE(check->blocks_run, 2);
     QCOMPARE(check->elements, 20);
   }
+  /// Convolutions for tensor cores take and leave images with the channels innermost in memory.
+  void layoutsOfArguments() {
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {1, 16, 8, 8}, kFloat16), w = b.placeholder("w", {24, 16, 1, 1}, kFloat16, te::Role::constant);
+    records::Task task;
+    task.target = parse_target("cuda:a100").value();
+    task.dag = std::move(b).finish(
+        {b.reduce("conv2d", {1, 24, 8, 8}, {16, 1, 1}, te::Reducer::sum,
+                  [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0], s[2] + r[1], s[3] + r[2]) * w(s[1], r[0], r[1], r[2]); }, "conv2d",
+                  {{"strides", {1, 1}}})});
+    const schedule::Schedule s = space::default_schedule(task.dag, task.target);
+    QCOMPARE(s.stages()[static_cast<size_t>(s.outputs().front())].layout.size(), size_t{4});
+    const auto check = api::check_gpu_kernel(task, s.steps(), {.blocks = 100, .elements = 1 << 20});
+    QVERIFY2(check, check ? "" : check.error().text().c_str());
+    QCOMPARE(check->elements, int64_t{24 * 64});
+  }
   void missingBarriersAreFound() {
     const schedule::Schedule s = product();
     tir::Func f = lowered(s);

@@ -21,6 +21,8 @@ struct ConvProduct {
   int64_t rows, columns, channels, taps;
   bool channels_last;
   WarpOperands operands;
+  /// Images over [N, C, H, W] that lie in memory with their channels innermost, which are copied and stored in vectors then.
+  bool data_turned = false, result_turned = false;
 };
 
 std::optional<ConvProduct> conv_product(const te::Dag& dag, const Target& target, std::string_view tag) {
@@ -33,7 +35,9 @@ std::optional<ConvProduct> conv_product(const te::Dag& dag, const Target& target
   const size_t out_channels = p.channels_last ? 3 : 1, in_channels = p.channels_last ? 2 : 0;
   for (size_t d = 0; d < 4; ++d) (d == out_channels ? p.columns : p.rows) *= op.axes[d].extent;
   for (size_t d = 0; d < 3; ++d) (d == in_channels ? p.channels : p.taps) *= op.reduce_axes[d].extent;
-  p.operands.rows_inside = !p.channels_last;  // neighbours in memory are neighbours in the tile
+  p.data_turned = !p.channels_last && p.channels % kLines == 0;
+  p.result_turned = !p.channels_last && p.columns % kLines == 0;
+  p.operands.rows_inside = !p.channels_last && !p.data_turned;  // neighbours in memory are neighbours in the tile
   return p.rows >= kLines && p.columns >= kLines ? std::optional(p) : std::nullopt;
 }
 
@@ -65,6 +69,9 @@ Expected<schedule::Schedule> conv_tensorcore_apply(const te::DagPtr& dag, const 
   const auto name_of = [&](int op) { return dag->ops[static_cast<size_t>(op)].name; };
   Builder b(dag);
   cpu::inline_epilogue(b, a);
+  const std::vector<LayoutStep::Piece> innermost{{0, 0}, {2, 0}, {3, 0}, {1, 0}};
+  if (p.data_turned) b.layout(b.stage(name_of(a.data)), innermost);
+  if (p.result_turned) cpu::layout_epilogue(b, *dag, a, innermost);
   // Terms of a tap as neighbours, which threads copy in vectors.
   if (p.taps > 1 || p.channels_last)
     b.layout(b.stage(name_of(a.weight)),
@@ -88,7 +95,7 @@ Expected<schedule::Schedule> conv_tensorcore_apply(const te::DagPtr& dag, const 
   std::vector<ir::Var> order = pixels;
   order.push_back(channels);
   b.reorder(out, order);
-  const WarpResult result{.rows = b.fuse(out, pixels), .columns = channels, .rows_along_x = true, .pairs = p.channels_last};
+  const WarpResult result{.rows = b.fuse(out, pixels), .columns = channels, .rows_along_x = true, .pairs = p.channels_last || p.result_turned};
   b.compute_at(sums, out, share_among_warps(b, out, result, t));
 
   // Terms with the taps outside and the channels inside; the product has its axes in the order of the result.

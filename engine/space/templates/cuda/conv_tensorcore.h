@@ -4,7 +4,8 @@
 #include "engine/space/template.h"
 
 /// What the convolutions for tensor cores share: a product of matrices with a row for each place of the window, gathered from the image a tile at a time.
-/// Any window, stride, padding and dilation, in one group of channels. Tiles need not divide the image or the channels; their surplus is zeros.
+/// Any window, stride, padding and dilation, in one group of channels. Tiles need not divide the image or the channels; their surplus is zeros. Images over
+/// [N, C, H, W] are asked for, and stored, with the channels innermost in memory where those are a multiple of eight, so that threads copy vectors of them.
 /// Source: implicit GEMM, cuDNN (Chetlur et al., arXiv:1410.0759, 2014) and CUTLASS 2.x; knobs of AutoTVM's conv2d_nhwc_tensorcore.cuda, TVM v0.9.0, whose rows
 /// are images.
 namespace tw::space::cuda {
