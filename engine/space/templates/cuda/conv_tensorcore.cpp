@@ -14,6 +14,8 @@ namespace {
 
 /// Lanes of a warp hold eight rows and eight columns at once.
 constexpr int64_t kLines = 8;
+/// Terms from which on sums are worth sharing.
+constexpr int64_t kLongSum = 1024;
 
 /// A convolution as a product of matrices.
 struct ConvProduct {
@@ -131,6 +133,9 @@ ConfigEntity conv_tensorcore_fallback(const te::Dag& dag, const Target& target, 
   const ConvProduct p = *conv_product(dag, target, tag);
   // In float32 there are other templates, and few channels leave most of a tile empty.
   if (p.operands.type == kFloat32 && p.channels < kWarpTile) return {};
+  // Of few places and long sums there is little for warps to share out: templates whose blocks share a sum serve better.
+  const int64_t warps = tiles_of(p.rows, kWarpTile) * tiles_of(p.columns, kWarpTile);
+  if (p.operands.type.is_float() && warps < 2 * target.gpu->multiprocessors && p.channels * p.taps >= kLongSum) return {};
   const ConfigSpace space = conv_tensorcore_space(dag, target, tag);
   ConfigEntity best;
   double least = 0;

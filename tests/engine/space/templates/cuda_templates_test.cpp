@@ -535,7 +535,7 @@ class CudaTemplatesTest : public QObject {
     QVERIFY(differ > 0);
   }
 
-  /// Untuned convolutions of ResNet-50 in float16: no register spilled, and much faster in simulation than by rule.
+  /// Untuned convolutions of ResNet-50 in float16: no register spilled, and in simulation faster than by rule and about as fast as any other template.
   void tensorcore_convolutions_data() {
     QTest::addColumn<QString>("gpu");
     QTest::addColumn<te::DagPtr>("dag");
@@ -555,7 +555,10 @@ class CudaTemplatesTest : public QObject {
     QFETCH(te::DagPtr, dag);
     const Target target = parse_target("cuda:" + gpu.toStdString()).value();
     const space::Template* t = space::fallback_template(*dag, target);
-    QVERIFY(t && std::string_view(t->name) == "conv2d_nchw_tensorcore.cuda");
+    // 49 places are few for tensor cores: others let blocks share a sum.
+    const bool few = dag->ops.back().output->shape == std::vector<int64_t>{1, 512, 7, 7};
+    QVERIFY(t && (std::string_view(t->name) == "conv2d_nchw_tensorcore.cuda") != few);
+    if (few) return;
     const auto func_of = [&](const schedule::Schedule& s) { return lower::lower_and_optimize(s, "kernel", target).value(); };
     const auto seconds = [&](const tir::Func& f) {
       double sum = 0;
@@ -569,7 +572,13 @@ class CudaTemplatesTest : public QObject {
     const simulate::LaunchFacts facts = simulate::launch_facts(func)->front();
     qInfo("%s: %.1f us, by rule %.1f us, %.1f TFLOP/s, %s", t->fallback(*dag, target).text().c_str(), here * 1e6, by_rule * 1e6,
           static_cast<double>(te::flops(*dag)) / here / 1e12, simulate::kernel_time(facts, *target.gpu).limiter());
-    if (dag->ops.back().output->shape != std::vector<int64_t>{1, 512, 7, 7}) QVERIFY(here < by_rule);  // 49 places are few for a product of matrices
+    QVERIFY(here < by_rule);
+    for (const space::Template* other : space::alternatives(*dag, target)) {
+      const space::ConfigEntity e = other->fallback(*dag, target);
+      if (other == t || e.index() < 0) continue;
+      const double there = seconds(func_of(other->apply(dag, target, e).value()));
+      QVERIFY2(here < 1.2 * there, qPrintable(QString("%1: %2 us").arg(other->name).arg(there * 1e6)));
+    }
     if (!codegen::nvrtc_version()) return;
     const auto source = codegen::cuda_source(func);
     const auto binary = codegen::nvrtc_compile(source->text, target.gpu->capability);
