@@ -321,11 +321,16 @@ Expr Analyzer::simplify_min_max(const ir::BinaryNode& n, const Expr& e) const {
   return e;
 }
 
+Linear Analyzer::joined(const Expr& e) const {
+  Linear l = linear(e);
+  join_div_mod(l);
+  return l;
+}
+
 Expr Analyzer::simplify(const Expr& e) const {
   if (as<ir::VarNode>(e) || as<ir::IntImmNode>(e) || as<ir::FloatImmNode>(e)) return e;
   if (is_index(e) && (as<ir::BinaryNode>(e) || as<ir::SelectNode>(e))) {
-    Linear l = linear(e);
-    join_div_mod(l);
+    const Linear l = joined(e);
     if (l.constant == 0 && l.terms.size() == 1 && l.terms[0].coeff == 1) {
       const Expr& atom = l.terms[0].atom;
       return same_atom(atom, e) ? e : atom;

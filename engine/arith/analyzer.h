@@ -33,11 +33,12 @@ class Analyzer {
   bool prove(const ir::Expr& cond) const;
   /// The sum-of-products form of an index expression, with every atom simplified.
   Linear linear(const ir::Expr& e) const;
+  /// The same with k*c*(x // c) + k*(x % c) joined to k*x, as taking a fused loop apart and flattening it again leaves it.
+  Linear joined(const ir::Expr& e) const;
 
  private:
   Bounds atom_bounds(const ir::Expr& atom) const;
   bool proves_non_positive(const Linear& l) const;
-  /// Joins k*c*(x // c) + k*(x % c) to k*x, as taking a fused loop apart and flattening it again leaves it.
   void join_div_mod(Linear& l) const;
   Linear div_linear(Linear x, int64_t c) const;
   Linear mod_linear(Linear x, int64_t c) const;

@@ -115,11 +115,6 @@ Expr highest(DType t) {
   return imm(t, t.bits == 64 ? -1 : (int64_t{1} << t.bits) - 1);
 }
 
-std::optional<int64_t> as_int(const Expr& e) {
-  if (const auto* i = as<IntImmNode>(e)) return i->value;
-  return std::nullopt;
-}
-
 Expr cast(DType t, Expr value) {
   if (value->dtype == t) return value;
   TW_ASSERT(t.lanes == value->dtype.lanes, "cast from " + value->dtype.name() + " to " + t.name());

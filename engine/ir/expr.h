@@ -173,7 +173,10 @@ Expr ramp(Expr base, Expr stride, int lanes);
 Expr broadcast(Expr value, int lanes);
 Expr call(Intrinsic f, std::vector<Expr> args);
 
-std::optional<int64_t> as_int(const Expr& e);
+inline std::optional<int64_t> as_int(const Expr& e) {
+  const auto* i = as<IntImmNode>(e);
+  return i ? std::optional(i->value) : std::nullopt;
+}
 inline bool is_int(const Expr& e, int64_t value) { return as_int(e) == value; }
 
 inline Expr operator+(Expr a, Expr b) { return binary(BinaryOp::add, std::move(a), std::move(b)); }

@@ -53,7 +53,7 @@ bool DomainInference::only_fixed(const Expr& e, const FixedVars& fixed) const {
 }
 
 std::optional<DomainInference::Span> DomainInference::relax(const Expr& e, const FixedVars& fixed) const {
-  const Linear l = analyzer_.linear(e);
+  const Linear l = analyzer_.joined(e);  // so that what fused loops take apart and the index joins again is one run
   Span out;
   out.fixed.constant = l.constant;
   for (const Linear::Term& t : l.terms) {
@@ -123,12 +123,14 @@ void DomainInference::infer_region(int stage) {
       for (const schedule::Iter& it : stages_[c].iters)
         if (const auto l = threads.find(it.annotation); l != threads.end() && l->second.extent == domains_[c].loop_extent.at(it.var.get()))
           own.emplace(it.var.get(), ir::to_expr(l->second.var));
+    std::vector<std::unordered_set<const ir::ExprNode*>> seen(rank);  // reads of one body share many of their indices
     ir::walk(*stages_[c].op.body, [&](const Expr& e) {
       const auto* load = ir::as<ir::LoadNode>(e);
       if (!load || load->buffer.get() != buffer) return;
       for (size_t k = 0; k < rank; ++k) {
-        // Simplified, so that what fused loops take apart and the index joins again is one run.
-        const auto span = relax(analyzer_.simplify(ir::substitute(ir::substitute(load->indices[k], domains_[c].axis_value), own)), fixed);
+        if (!seen[k].insert(load->indices[k].get()).second) continue;
+        const Expr at = ir::substitute(load->indices[k], domains_[c].axis_value);
+        const auto span = relax(own.empty() ? at : ir::substitute(at, own), fixed);
         if (!span) {
           whole[k] = true;
         } else if (!region[k]) {

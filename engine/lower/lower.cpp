@@ -241,7 +241,10 @@ class Lowering {
       ir::Scope scope = param ? ir::Scope::param : st.scope;
       if (scope != ir::Scope::param && !at && launches_->any()) scope = ir::Scope::global;  // crosses launches
       if (at && !launches_->has(static_cast<int>(i)) && tile_bytes(place.shape, logical->dtype) <= kLocalBytes) scope = ir::Scope::local;
-      if (scope == ir::Scope::local && launches_->has(static_cast<int>(i))) type = sum_type(st);
+      if (scope == ir::Scope::local && launches_->has(static_cast<int>(i))) {
+        type = sum_type(st);
+        widened_ = widened_ || type != logical->dtype;
+      }
       buffers_.emplace(logical.get(), ir::make_buffer(logical->name, type, place.shape, scope));
       stage_of_.emplace(logical.get(), static_cast<int>(i));
       if (st.op.is_placeholder()) f.params.push_back(buffers_.at(logical.get()));
@@ -407,9 +410,8 @@ class Lowering {
     return {buffers_.at(logical), placements_[static_cast<size_t>(i)].indices(indices)};
   }
 
-  /// The body of stage i with reads of stages replaced by reads of their arrays.
   /// What is computed from a sum that a thread keeps in float32 is computed in float32 as well, and rounded where it is stored.
-  Expr rewrite_reads(int i, const Expr& e) const {
+  Expr rewrite_children(int i, const Expr& e) const {
     std::vector<Expr> children;
     bool widens = false;
     ir::for_each_child(e, [&](const Expr& c) {
@@ -417,10 +419,15 @@ class Lowering {
       widens = widens || children.back()->dtype != c->dtype;
     });
     size_t k = 0;
-    const Expr x = ir::map_children(e, [&](const Expr&) {
+    return ir::map_children(e, [&](const Expr&) {
       const Expr& c = children[k++];
       return widens && is_16_bit_float(c->dtype) ? ir::cast(kFloat32, c) : c;
     });
+  }
+
+  /// The body of stage i with reads of stages replaced by reads of their arrays.
+  Expr rewrite_reads(int i, const Expr& e) const {
+    const Expr x = widened_ ? rewrite_children(i, e) : ir::map_children(e, [&](const Expr& c) { return rewrite_reads(i, c); });
     const auto* l = ir::as<ir::LoadNode>(x);
     if (!l) return x;
     const int from = stage_of_.at(l->buffer.get());
@@ -608,6 +615,7 @@ class Lowering {
   std::vector<Placement> placements_;   ///< per stage
   std::unordered_map<const ir::BufferNode*, Buffer> buffers_;
   std::unordered_map<const ir::BufferNode*, int> stage_of_;
+  bool widened_ = false;                ///< some array's elements are wider than its stage's
   mutable std::optional<Error> error_;  ///< the first that was found while nests were written
 };
 

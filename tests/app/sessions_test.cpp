@@ -122,7 +122,9 @@ class SessionsTest : public QObject {
     b->window->tuneView().setOptions(options);
     b->window->startTuning();
     QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
-    QTRY_COMPARE(chart->rounds().size(), size_t{3});  // after 16, 32 and 48 of 60 trials
+    QTRY_COMPARE(b->window->trials().store()->size(), 60);
+    QTRY_COMPARE(chart->rounds().size(), size_t{3});  // after 16, 32 and 48 of them
+    QTRY_COMPARE(chart->rounds()[2].points.size(), size_t{11});  // one of the last twelve failed
     QVERIFY(chart->isVisible());
     QCOMPARE(chart->rounds()[1].learned, 32);
     QCOMPARE(chart->rounds()[1].spearman, 1.0);  // the later the faster, as it said
