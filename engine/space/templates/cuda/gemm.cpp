@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "engine/space/fallback.h"
-#include "engine/space/templates/cuda/tiles.h"
+#include "engine/space/templates/cuda/dense.h"
 
 namespace tw::space::cuda {
 
@@ -15,8 +15,6 @@ namespace {
 constexpr int64_t kWrittenOut = 1024;
 /// Terms that are in shared memory at a time in untuned kernels, and those that a block should have at least.
 constexpr int64_t kDepth = 16, kLeastTerms = 64;
-/// Pixels below which most of a tile would be empty.
-constexpr int64_t kLeastPixels = 16;
 /// Steps of a block in the time of a launch.
 constexpr double kSecondLaunch = 1700;
 
@@ -35,6 +33,7 @@ struct Gemm {
   DType type;
   int64_t channels, pixels, terms;
   int64_t run;         ///< neighbouring pixels that a thread may fetch at once
+  bool dense;          ///< no convolution
   bool channels_last;  ///< in memory: neighbouring terms are neighbours, neighbouring pixels lie apart
 };
 
@@ -47,7 +46,8 @@ std::optional<Gemm> find_gemm(const te::Dag& dag) {
     const std::vector<int64_t>&out = op.output->shape, &in = dag.ops[static_cast<size_t>(a->data)].output->shape;
     const auto& weight = dag.ops[static_cast<size_t>(a->weight)].output;
     const size_t channels = kind.last ? out.size() - 1 : 1;
-    Gemm g{*a, channels, kind.weight_last ? weight->shape.size() - 1 : 0, weight->dtype, out[channels], 1, 1, 1, kind.last};
+    Gemm g{*a, channels, kind.weight_last ? weight->shape.size() - 1 : 0, weight->dtype, out[channels], 1,
+           1,  1,        std::string_view(kind.tag) == "dense",           kind.last};
     g.pixels = op.output->num_elements() / g.channels;
     g.terms = weight->num_elements() / g.channels;
     // A window of one tap without strides or padding leaves the pixels of a channel as they lie.
@@ -111,7 +111,7 @@ double point_cost(const Gemm& g, int64_t channels, int64_t pixels, int64_t parts
 
 bool gemm_matches(const te::Dag& dag, const Target&) {
   const auto g = find_gemm(dag);
-  return g && g->pixels > 1 && !depths(*g).empty();
+  return g && !depths(*g).empty();
 }
 
 ConfigSpace gemm_space(const te::Dag& dag, const Target& target) {
@@ -196,7 +196,8 @@ Expected<schedule::Schedule> gemm_apply(const te::DagPtr& dag, const Target& tar
 
 ConfigEntity gemm_fallback(const te::Dag& dag, const Target& target) {
   const Gemm g = *find_gemm(dag);
-  if (g.terms < kLeastTerms || g.pixels < kLeastPixels) return {};
+  // Few rows have a template of their own.
+  if (g.terms < kLeastTerms || (g.dense && g.pixels < kLargeBatch)) return {};
   int64_t depth = 0;  // as near to the usual one as divides the terms
   for (const Json& d : depths(g))
     if (std::abs(d.get<int64_t>() - kDepth) <= std::abs(depth - kDepth)) depth = d.get<int64_t>();

@@ -191,6 +191,7 @@ std::vector<GpuCase> gpu_cases() {
       {"gemm, a line", "gemm.cuda", gpu_conv({2, 12, 20}, {10, 12, 3}, 1, 1, 1, "conv1d")},
       {"gemm, volumes", "gemm.cuda", gpu_conv({1, 4, 4, 5, 6}, {4, 4, 3, 3, 3}, 1, 1, 1, "conv3d")},
       {"gemm, channels last", "gemm.cuda", gpu_channels_last({1, 6, 9, 16}, {3, 3, 16, 24}, 1, 1)},
+      {"gemm, one pixel", "gemm.cuda", gpu_conv({1, 16, 1, 1}, {12, 16, 3, 3}, 1, 1, 1, "conv2d", true)},
       {"gemm, dense, fused", "gemm.cuda", gpu_dense(36, 20, 32, true)},
       {"gemm, dense", "gemm.cuda", gpu_dense(5, 40, 64)},
       {"channels last", "conv2d_nhwc.gpu", gpu_channels_last({1, 6, 9, 16}, {3, 3, 16, 24}, 1, 1)},
