@@ -14,6 +14,8 @@ namespace {
 
 /// Lanes of a warp hold eight rows and eight columns at once.
 constexpr int64_t kLines = 8;
+/// Warps that keep a multiprocessor busy.
+constexpr int64_t kBusyWarps = 8;
 /// Terms from which on sums are worth sharing.
 constexpr int64_t kLongSum = 1024;
 
@@ -131,10 +133,10 @@ Expected<schedule::Schedule> conv_tensorcore_apply(const te::DagPtr& dag, const 
 
 ConfigEntity conv_tensorcore_fallback(const te::Dag& dag, const Target& target, std::string_view tag) {
   const ConvProduct p = *conv_product(dag, target, tag);
-  // In float32 there are other templates, and few channels leave most of a tile empty.
-  if (p.operands.type == kFloat32 && p.channels < kWarpTile) return {};
   // Of few places and long sums there is little for warps to share out: templates whose blocks share a sum serve better.
   const int64_t warps = tiles_of(p.rows, kWarpTile) * tiles_of(p.columns, kWarpTile);
+  // In float32 these copy ahead as well, so that warps must be many; few channels leave most of a tile empty.
+  if (p.operands.type == kFloat32 && (p.channels < kWarpTile || warps < kBusyWarps * target.gpu->multiprocessors)) return {};
   if (p.operands.type.is_float() && warps < 2 * target.gpu->multiprocessors && p.channels * p.taps >= kLongSum) return {};
   const ConfigSpace space = conv_tensorcore_space(dag, target, tag);
   ConfigEntity best;
