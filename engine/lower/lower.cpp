@@ -241,10 +241,9 @@ class Lowering {
       ir::Scope scope = param ? ir::Scope::param : st.scope;
       if (scope != ir::Scope::param && !at && launches_->any()) scope = ir::Scope::global;  // crosses launches
       if (at && !launches_->has(static_cast<int>(i)) && tile_bytes(place.shape, logical->dtype) <= kLocalBytes) scope = ir::Scope::local;
-      if (scope == ir::Scope::local && launches_->has(static_cast<int>(i))) {
-        type = sum_type(st);
-        widened_ = widened_ || type != logical->dtype;
-      }
+      if (scope == ir::Scope::local && launches_->has(static_cast<int>(i))) type = sum_type(st);
+      if (scope == ir::Scope::global && !at && launches_->any() && is_16_bit_float(type)) type = kFloat32;  // parts of sums that the next launch adds up
+      widened_ = widened_ || (type != logical->dtype && is_16_bit_float(logical->dtype));
       buffers_.emplace(logical.get(), ir::make_buffer(logical->name, type, place.shape, scope));
       stage_of_.emplace(logical.get(), static_cast<int>(i));
       if (st.op.is_placeholder()) f.params.push_back(buffers_.at(logical.get()));

@@ -10,7 +10,8 @@ namespace tw::lower {
 
 /// Turns a schedule into loops: infers the region each stage must compute, builds the nests, places buffers and guards.
 /// The function's parameters are the placeholders, then the outputs, in their physical layouts. No pass has run yet.
-/// Sums of 16-bit floats that the threads of a GPU keep in registers are float32, as is what a kernel computes from them before it is stored.
+/// Sums of 16-bit floats that the threads of a GPU keep in registers, or leave to the next launch, are float32, as is what a kernel computes from them before
+/// it is stored.
 /// Errors: illegal_schedule where a stage cannot be computed at its place.
 Expected<tir::Func> lower(const schedule::Schedule& s, const std::string& name);
 

@@ -468,6 +468,31 @@ class CudaTemplatesTest : public QObject {
     }
   }
 
+  /// 2049 ones and 2048 times minus one in half, summed up by two blocks: the first part is no half.
+  void parts_of_sums_of_halves_are_floats() {
+    constexpr int64_t kTerms = 4128;
+    const te::DagPtr dag = space::testing::dag_of([](space::testing::Net& n) {
+      const int x = n.input({16, kTerms}, kFloat16), w = n.weight({16, kTerms}, kFloat16);
+      return n.op("dense", {x, w});
+    });
+    const space::Template& t = gpu_template(dag, "gemm.cuda");
+    const space::ConfigEntity e = space::point_with(
+        t.space(*dag, a100()), {{"channel_threads", 8}, {"channels", 2}, {"pixel_threads", 8}, {"pixels", 2}, {"depth", 16}, {"parts", 2}, {"arrays", 1}});
+    QVERIFY(e.index() >= 0);
+    const auto func = lower::lower_and_optimize(t.apply(dag, a100(), e).value(), "kernel", a100());
+    QVERIFY2(func, func ? "" : func.error().text().c_str());
+    std::vector<HostArray> args;
+    for (const Dims& shape : {Dims{16, kTerms}, Dims{kTerms, 16}, Dims{16, 16}}) args.push_back(HostArray::make(kFloat16, shape));
+    for (int64_t k = 0; k < 16 * kTerms; ++k) {
+      const int64_t term = k / 16;  // the weights lie with their channels innermost
+      args[0].set(k, 1);
+      args[1].set(k, term < 2049 ? 1 : term >= kTerms / 2 && term < kTerms / 2 + 2048 ? -1 : 0);
+    }
+    const auto ran = tir::interpret(*func, args);
+    QVERIFY2(ran, ran ? "" : ran.error().text().c_str());
+    for (int64_t k = 0; k < 256; ++k) QCOMPARE(args.back().get(k), 1.0);
+  }
+
   /// Of 128 terms with 16 products each as many as fit 512, which NVRTC compiles in a fraction of the time.
   void long_sums_are_unrolled_in_part() {
     const te::DagPtr dag = gpu_dense(128, 128, 256);
