@@ -44,6 +44,22 @@ bool Rewriter::may_alias(int old_value, int new_value) const {
   return builder_.graph().values[static_cast<size_t>(new_value)].producer >= 0 && !taken_.count(new_value);
 }
 
+Expected<Graph> Rewriter::run(const std::function<Expected<bool>(const Node&)>& rewrite, const std::function<Expected<void>(int)>& materialise) && {
+  const auto make = [&](const std::vector<int>& values) -> Expected<void> {
+    for (const int v : values)
+      if (v >= 0 && !has(v)) TW_CHECK(materialise(v));
+    return {};
+  };
+  for (const Node& n : old_.nodes) {
+    TW_TRY(const bool done, rewrite(n));
+    if (done) continue;
+    TW_CHECK(make(n.inputs));
+    TW_CHECK(copy(n));
+  }
+  TW_CHECK(make(old_.outputs));
+  return std::move(*this).finish();
+}
+
 Graph Rewriter::finish() && {
   for (const int v : old_.outputs) {
     const int mapped = value(v);

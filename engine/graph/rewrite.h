@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <unordered_set>
 #include <vector>
 
@@ -22,6 +23,11 @@ class Rewriter {
   void replace(int old_value, int new_value);
   /// Copies a node with its inputs as they are now. Errors: of inference.
   Expected<void> copy(const Node& node);
+  /// Whether the new graph has the old value; inputs and constants it always has.
+  bool has(int old_value) const { return old_.values[static_cast<size_t>(old_value)].producer < 0 || map_[static_cast<size_t>(old_value)] >= 0; }
+  /// Walks the old nodes: `rewrite` says whether it takes one over; what it leaves is copied, once `materialise` has made the operands that the new graph
+  /// lacks. Graph outputs are made in the same way. Gives the new graph. Errors: of both, and of inference.
+  Expected<Graph> run(const std::function<Expected<bool>(const Node&)>& rewrite, const std::function<Expected<void>(int)>& materialise) &&;
   /// The new graph; outputs keep their names where their producers are nodes.
   Graph finish() &&;
 

@@ -88,42 +88,28 @@ const std::pair<const char*, const char*> kHelpers[] = {
     {"word_of",
      "__device__ __forceinline__ unsigned word_of(unsigned char a, unsigned char b, unsigned char c, unsigned char d) {\n"
      "  return a | (unsigned)b << 8 | (unsigned)c << 16 | (unsigned)d << 24;\n}"},
-    {"multiply_half",
-     "__device__ __forceinline__ void multiply_half(float* upper, float* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
-     "  asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
-     "               : \"+f\"(upper[0]), \"+f\"(upper[1]), \"+f\"(lower[0]), \"+f\"(lower[1])\n"
-     "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}"},
-    {"multiply_bfloat",
-     "__device__ __forceinline__ void multiply_bfloat(float* upper, float* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
-     "  asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
-     "               : \"+f\"(upper[0]), \"+f\"(upper[1]), \"+f\"(lower[0]), \"+f\"(lower[1])\n"
-     "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}"},
-    {"multiply_tf32",
-     "__device__ __forceinline__ void multiply_tf32(float* upper, float* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
-     "  asm volatile(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
-     "               : \"+f\"(upper[0]), \"+f\"(upper[1]), \"+f\"(lower[0]), \"+f\"(lower[1])\n"
-     "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}"},
-    {"multiply_s8_s8",
-     "__device__ __forceinline__ void multiply_s8_s8(int* upper, int* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
-     "  asm volatile(\"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
-     "               : \"+r\"(upper[0]), \"+r\"(upper[1]), \"+r\"(lower[0]), \"+r\"(lower[1])\n"
-     "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}"},
-    {"multiply_s8_u8",
-     "__device__ __forceinline__ void multiply_s8_u8(int* upper, int* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
-     "  asm volatile(\"mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
-     "               : \"+r\"(upper[0]), \"+r\"(upper[1]), \"+r\"(lower[0]), \"+r\"(lower[1])\n"
-     "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}"},
-    {"multiply_u8_s8",
-     "__device__ __forceinline__ void multiply_u8_s8(int* upper, int* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
-     "  asm volatile(\"mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
-     "               : \"+r\"(upper[0]), \"+r\"(upper[1]), \"+r\"(lower[0]), \"+r\"(lower[1])\n"
-     "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}"},
-    {"multiply_u8_u8",
-     "__device__ __forceinline__ void multiply_u8_u8(int* upper, int* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {\n"
-     "  asm volatile(\"mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
-     "               : \"+r\"(upper[0]), \"+r\"(upper[1]), \"+r\"(lower[0]), \"+r\"(lower[1])\n"
-     "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}"},
 };
+
+/// Products by tensor cores, which differ in the types of their operands and sums alone.
+struct Multiplication {
+  const char *name, *shape, *sum, *a, *b;
+};
+const Multiplication kMultiplications[] = {
+    {"multiply_half", "m16n8k16", "f32", "f16", "f16"},  {"multiply_bfloat", "m16n8k16", "f32", "bf16", "bf16"},
+    {"multiply_tf32", "m16n8k8", "f32", "tf32", "tf32"}, {"multiply_s8_s8", "m16n8k32", "s32", "s8", "s8"},
+    {"multiply_s8_u8", "m16n8k32", "s32", "s8", "u8"},   {"multiply_u8_s8", "m16n8k32", "s32", "u8", "s8"},
+    {"multiply_u8_u8", "m16n8k32", "s32", "u8", "u8"},
+};
+
+std::string text_of(const Multiplication& m) {
+  const bool floats = m.sum[0] == 'f';
+  return fmt::format(
+      "__device__ __forceinline__ void {0}({1}* upper, {1}* lower, const unsigned (&a)[4], unsigned b0, unsigned b1) {{\n"
+      "  asm volatile(\"mma.sync.aligned.{2}.row.col.{3}.{4}.{5}.{3} {{%0, %1, %2, %3}}, {{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};\"\n"
+      "               : \"+{6}\"(upper[0]), \"+{6}\"(upper[1]), \"+{6}\"(lower[0]), \"+{6}\"(lower[1])\n"
+      "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}}",
+      m.name, floats ? "float" : "int", m.shape, m.sum, m.a, m.b, floats ? "f" : "r");
+}
 
 bool is_half(DType t) { return t.is_float() && t.bits == 16; }
 
@@ -210,6 +196,8 @@ std::string cuda_helpers(const std::set<std::string>& names) {
   std::string out;
   for (const auto& [name, text] : kHelpers)
     if (names.contains(name)) out += std::string(text) + "\n";
+  for (const Multiplication& m : kMultiplications)
+    if (names.contains(m.name)) out += text_of(m) + "\n";
   return out;
 }
 

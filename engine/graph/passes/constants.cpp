@@ -86,6 +86,14 @@ void transpose_elements(HostArray& out, const HostArray& a, const std::vector<in
 
 }  // namespace
 
+std::vector<int64_t> permutation(const Attrs& attrs, size_t rank) {
+  std::vector<int64_t> reversed(rank);
+  for (size_t d = 0; d < rank; ++d) reversed[d] = static_cast<int64_t>(rank - 1 - d);
+  std::vector<int64_t> perm = attrs.integers("perm", reversed);
+  for (int64_t& p : perm) p += p < 0 ? static_cast<int64_t>(rank) : 0;
+  return perm;
+}
+
 HostArray transposed(const HostArray& a, const std::vector<int64_t>& perm) {
   const size_t rank = a.shape.size();
   std::vector<int64_t> shape, strides, source(rank, 1);

@@ -20,6 +20,9 @@ HostArray full(DType t, double v);
 /// The operator's result on constants, by the reference interpreter. Errors: of inference.
 Expected<HostArray> fold(const std::string& op, const std::vector<HostArray>& operands, Attrs attrs = {});
 
+/// A transposition's attribute `perm`, counted from the front; reversed dimensions where it is absent. Dimension d of the result is dimension perm[d] of the
+/// operand.
+std::vector<int64_t> permutation(const Attrs& attrs, size_t rank);
 /// Dimensions in the order of `perm`.
 HostArray transposed(const HostArray& a, const std::vector<int64_t>& perm);
 

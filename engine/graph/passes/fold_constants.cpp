@@ -37,11 +37,7 @@ Expected<std::vector<HostArray>> results_of(const Graph& g, const Node& n, const
     a.shape = g.values[static_cast<size_t>(n.outputs[0])].type.shape;
     return std::vector{std::move(a)};
   }
-  if (n.op == "transpose" && n.attrs.has("perm")) {
-    std::vector<int64_t> perm = n.attrs.integers("perm", {});
-    for (int64_t& p : perm) p += p < 0 ? static_cast<int64_t>(perm.size()) : 0;
-    return std::vector{transposed(*operands[0], perm)};
-  }
+  if (n.op == "transpose") return std::vector{transposed(*operands[0], permutation(n.attrs, operands[0]->shape.size()))};
   return evaluate_node(g, n, operands);
 }
 

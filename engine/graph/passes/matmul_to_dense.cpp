@@ -16,31 +16,19 @@ std::vector<int64_t> flat_shape(const TensorType& t) { return {t.num_elements() 
 
 class FlatRewriter {
  public:
-  explicit FlatRewriter(const Graph& g) : g_(g), rewrite_(g), flat_(g.values.size(), -1), present_(g.values.size(), false) {
-    for (size_t v = 0; v < g.values.size(); ++v) present_[v] = g.values[v].producer < 0;
-  }
+  explicit FlatRewriter(const Graph& g) : g_(g), rewrite_(g), flat_(g.values.size(), -1) {}
 
   Expected<Graph> run() {
-    for (const Node& n : g_.nodes) {
-      TW_TRY(const bool done, rewrite_flat(n));
-      if (done) continue;
-      for (const int v : n.inputs) TW_CHECK(materialise(v));
-      TW_CHECK(rewrite_.copy(n));
-      for (const int v : n.outputs) present_[static_cast<size_t>(v)] = true;
-    }
-    for (const int v : g_.outputs) TW_CHECK(materialise(v));
-    return std::move(rewrite_).finish();
+    return std::move(rewrite_).run([this](const Node& n) { return rewrite_flat(n); }, [this](int v) { return materialise(v); });
   }
 
  private:
   const TensorType& type(int v) const { return g_.values[static_cast<size_t>(v)].type; }
   bool flat_at(int v) const { return v >= 0 && flat_[static_cast<size_t>(v)] >= 0; }
-  bool present_at(int v) const { return present_[static_cast<size_t>(v)]; }
   bool is_constant(int v) const { return v >= 0 && g_.values[static_cast<size_t>(v)].constant != nullptr; }
   void set(int old_value, int new_value) {
     rewrite_.builder().rename(new_value, g_.values[static_cast<size_t>(old_value)].name);
     rewrite_.replace(old_value, new_value);
-    present_[static_cast<size_t>(old_value)] = true;
   }
 
   Expected<int> add_node(const std::string& op, std::vector<int> inputs, Attrs attrs, const std::string& name) {
@@ -55,7 +43,7 @@ class FlatRewriter {
 
   /// Makes the value as the graph has it, if so far it exists in flat form only.
   Expected<void> materialise(int v) {
-    if (v < 0 || present_at(v)) return {};
+    if (rewrite_.has(v)) return {};
     TW_TRY(const int y, reshape(flat_[static_cast<size_t>(v)], type(v).shape, g_.values[static_cast<size_t>(v)].name + ".full"));
     set(v, y);
     return {};
@@ -88,10 +76,9 @@ class FlatRewriter {
     if (from.shape.size() > 2 && to.shape == flat_shape(from) && !is_output(out)) {
       TW_TRY(const int f, flat(x));
       rewrite_.replace(out, f);
-      present_[static_cast<size_t>(out)] = true;
       return true;
     }
-    if (!flat_at(x) || present_at(x)) return false;
+    if (!flat_at(x) || rewrite_.has(x)) return false;
     TW_TRY(const int y, reshape(flat_[static_cast<size_t>(x)], to.shape, n.name));
     set(out, y);
     return true;
@@ -171,8 +158,7 @@ class FlatRewriter {
 
   const Graph& g_;
   Rewriter rewrite_;
-  std::vector<int> flat_;      ///< per old value: the new value that holds it as [rows, columns], or -1
-  std::vector<bool> present_;  ///< per old value: whether the new graph has it as it was
+  std::vector<int> flat_;  ///< per old value: the new value that holds it as [rows, columns], or -1
 };
 
 }  // namespace

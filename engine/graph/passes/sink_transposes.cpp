@@ -15,22 +15,13 @@ using Dims = std::vector<int64_t>;
 
 size_t from_front(int64_t axis, size_t rank) { return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis); }
 
-/// Dimension d of the result is dimension permutation[d] of the operand.
-Dims permutation_of(const Node& transpose, size_t rank) {
-  Dims reversed(rank);
-  for (size_t d = 0; d < rank; ++d) reversed[d] = static_cast<int64_t>(rank - 1 - d);
-  Dims perm = transpose.attrs.integers("perm", reversed);
-  for (int64_t& p : perm) p = static_cast<int64_t>(from_front(p, rank));
-  return perm;
-}
-
 /// Elements that all transpositions of a graph move; those that only move dimensions of extent 1 move none.
 int64_t moved_elements(const Graph& g) {
   int64_t moved = 0;
   for (const Node& n : g.nodes) {
     if (n.op != "transpose") continue;
     const TensorType& x = g.values[static_cast<size_t>(n.inputs[0])].type;
-    Dims order = permutation_of(n, x.shape.size());
+    Dims order = permutation(n.attrs, x.shape.size());
     std::erase_if(order, [&](int64_t d) { return x.shape[static_cast<size_t>(d)] == 1; });
     if (!std::is_sorted(order.begin(), order.end())) moved += x.num_elements();
   }
@@ -40,20 +31,10 @@ int64_t moved_elements(const Graph& g) {
 class Sinker {
  public:
   /// Without `sink` transpositions only join those that follow at once.
-  Sinker(const Graph& g, bool sink) : g_(g), sink_(sink), rewrite_(g), turned_(g.values.size()), present_(g.values.size(), false) {
-    for (size_t v = 0; v < g.values.size(); ++v) present_[v] = g.values[v].producer < 0;
-  }
+  Sinker(const Graph& g, bool sink) : g_(g), sink_(sink), rewrite_(g), turned_(g.values.size()) {}
 
   Expected<Graph> run() {
-    for (const Node& n : g_.nodes) {
-      TW_TRY(const bool done, rewrite(n));
-      if (done) continue;
-      for (const int v : n.inputs) TW_CHECK(materialise(v));
-      TW_CHECK(rewrite_.copy(n));
-      for (const int v : n.outputs) present_[static_cast<size_t>(v)] = true;
-    }
-    for (const int v : g_.outputs) TW_CHECK(materialise(v));
-    return std::move(rewrite_).finish();
+    return std::move(rewrite_).run([this](const Node& n) { return rewrite(n); }, [this](int v) { return materialise(v); });
   }
 
  private:
@@ -71,20 +52,17 @@ class Sinker {
   void set(int v, int from, const Dims& perm) {
     if (std::is_sorted(perm.begin(), perm.end()) && rewrite_.may_alias(v, from)) {
       rewrite_.replace(v, from);
-      present_[static_cast<size_t>(v)] = true;
     } else {
       turned_[static_cast<size_t>(v)] = {from, perm};
     }
   }
 
   Expected<void> materialise(int v) {
-    if (v < 0 || present_[static_cast<size_t>(v)]) return {};
     const Turned& t = *turned(v);
     const std::string& name = g_.values[static_cast<size_t>(v)].name;
     TW_TRY(const std::vector<int> out, rewrite_.builder().node("transpose", {t.from}, Attrs{{{"perm", t.perm}}}, name + ".transpose"));
     rewrite_.builder().rename(out[0], name);
     rewrite_.replace(v, out[0]);
-    present_[static_cast<size_t>(v)] = true;
     return {};
   }
 
@@ -119,7 +97,7 @@ class Sinker {
     const size_t rank = type(n.inputs[0]).shape.size();
     if (n.op == "transpose") {
       const Turned* t = turned(n.inputs[0]);
-      Dims perm = permutation_of(n, rank);
+      Dims perm = permutation(n.attrs, rank);
       if (t)
         for (int64_t& p : perm) p = t->perm[static_cast<size_t>(p)];
       set(n.outputs[0], t ? t->from : rewrite_.value(n.inputs[0]), perm);
@@ -174,7 +152,6 @@ class Sinker {
   bool sink_;
   Rewriter rewrite_;
   std::vector<Turned> turned_;  ///< per old value
-  std::vector<bool> present_;   ///< per old value: whether the new graph has it as it was
 };
 
 }  // namespace

@@ -22,14 +22,6 @@ Expected<Outcome> reshape_chain(Site& s) {
   return inner ? Outcome(reshape_of(inner->inputs[0], s.result().shape)) : nothing();
 }
 
-Dims permutation(const Attrs& attrs, size_t rank) {
-  Dims reversed(rank);
-  for (size_t d = 0; d < rank; ++d) reversed[d] = static_cast<int64_t>(rank - 1 - d);
-  Dims perm = attrs.integers("perm", reversed);
-  for (int64_t& p : perm) p += p < 0 ? static_cast<int64_t>(rank) : 0;
-  return perm;
-}
-
 Expected<Outcome> transpose_chain(Site& s) {
   const Dims& shape = s.type(s.input(0)).shape;
   const Dims outer = permutation(s.draft().attrs, shape.size());

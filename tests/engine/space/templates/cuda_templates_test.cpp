@@ -69,20 +69,24 @@ te::DagPtr gpu_attention(const Dims& x, const Dims& y) {
   });
 }
 
+/// [N, H, W, C] with `pad` zeros around each image.
+te::Tensor padded_image(te::DagBuilder& b, const te::Tensor& given, const Dims& x, int64_t pad, DType t) {
+  if (pad == 0) return given;
+  return b.compute(
+      "pad", {x[0], x[1] + 2 * pad, x[2] + 2 * pad, x[3]},
+      [&](const te::Indices& i) {
+        const ir::Expr h = i[1] - pad, v = i[2] - pad;
+        const ir::Expr inside = ir::index(0) <= h && h < ir::index(x[1]) && ir::index(0) <= v && v < ir::index(x[2]);
+        return ir::select(inside, given(i[0], h, v, i[3]), ir::zero(t));
+      },
+      "pad");
+}
+
 /// Data [N, H, W, C], kernel [KH, KW, C, O].
 te::DagPtr gpu_channels_last(const Dims& x, const Dims& w, int64_t stride, int64_t pad, DType t = kFloat32) {
   te::DagBuilder b;
   const te::Tensor given = b.placeholder("x", x, t), weight = b.placeholder("w", w, t, te::Role::constant);
-  te::Tensor data = given;
-  if (pad > 0)
-    data = b.compute(
-        "pad", {x[0], x[1] + 2 * pad, x[2] + 2 * pad, x[3]},
-        [&](const te::Indices& i) {
-          const ir::Expr h = i[1] - pad, v = i[2] - pad;
-          const ir::Expr inside = ir::index(0) <= h && h < ir::index(x[1]) && ir::index(0) <= v && v < ir::index(x[2]);
-          return ir::select(inside, given(i[0], h, v, i[3]), ir::fimm(t, 0));
-        },
-        "pad");
+  const te::Tensor data = padded_image(b, given, x, pad, t);
   return std::move(b).finish({b.reduce(
       "y", {x[0], (x[1] + 2 * pad - w[0]) / stride + 1, (x[2] + 2 * pad - w[1]) / stride + 1, w[3]}, {w[0], w[1], w[2]}, te::Reducer::sum,
       [&](const te::Indices& s, const te::Indices& r) { return data(s[0], s[1] * stride + r[0], s[2] * stride + r[1], r[2]) * weight(r[0], r[1], r[2], s[3]); },
@@ -93,16 +97,7 @@ te::DagPtr gpu_channels_last(const Dims& x, const Dims& w, int64_t stride, int64
 te::DagPtr gpu_channelwise(const Dims& x, const Dims& w, int64_t stride, int64_t pad, int64_t dilation = 1, bool epilogue = false, DType t = kFloat32) {
   te::DagBuilder b;
   const te::Tensor given = b.placeholder("x", x, t), weight = b.placeholder("w", w, t, te::Role::constant);
-  te::Tensor data = given;
-  if (pad > 0)
-    data = b.compute(
-        "pad", {x[0], x[1] + 2 * pad, x[2] + 2 * pad, x[3]},
-        [&](const te::Indices& i) {
-          const ir::Expr h = i[1] - pad, v = i[2] - pad;
-          const ir::Expr inside = ir::index(0) <= h && h < ir::index(x[1]) && ir::index(0) <= v && v < ir::index(x[2]);
-          return ir::select(inside, given(i[0], h, v, i[3]), ir::zero(t));
-        },
-        "pad");
+  const te::Tensor data = padded_image(b, given, x, pad, t);
   const auto extent = [&](size_t d) { return (x[d + 1] + 2 * pad - (w[d] - 1) * dilation - 1) / stride + 1; };
   const Dims out{x[0], extent(0), extent(1), w[2] * w[3]};
   const te::Tensor y = b.reduce("y", out, {w[0], w[1]}, te::Reducer::sum,
