@@ -10,10 +10,10 @@
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/running.h"
-#include "app/cli/subprocess.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/device.h"
+#include "engine/process/subprocess.h"
 
 namespace tw::cli {
 namespace {
@@ -34,7 +34,7 @@ bool write_all(int fd, std::string_view text) {
 
 /// One child and the case that it works on.
 struct Slot {
-  Child child;
+  process::Subprocess child;
   int64_t current = -1;  ///< index of the case, -1 when idle
   Clock::time_point since;
   std::string received;
@@ -45,7 +45,7 @@ class Pool {
   Pool(const std::vector<std::string>& folders, const PoolOptions& options, const std::function<void(const CaseResult&)>& done)
       : folders_(folders), options_(options), done_(done), results_(folders.size()), slots_(static_cast<size_t>(options.jobs)) {}
   ~Pool() {
-    for (Slot& s : slots_) end_child(s.child);
+    for (Slot& s : slots_) process::end_subprocess(s.child);
   }
 
   Expected<std::vector<CaseResult>> run(StopToken stop) {
@@ -56,7 +56,7 @@ class Pool {
       for (Slot& s : slots_) {
         const double seconds = std::chrono::duration<double>(Clock::now() - s.since).count();
         if (s.current >= 0 && seconds > options_.timeout_s) {
-          end_child(s.child);
+          process::end_subprocess(s.child);
           finish(s, {{}, "crashed", fmt::format("Took longer than {:g} s", options_.timeout_s)});
         }
       }
@@ -75,7 +75,7 @@ class Pool {
   Expected<void> feed(Slot& s) {
     if (s.current >= 0 || next_ >= folders_.size()) return {};
     if (s.child.pid < 0) {
-      TW_TRY(s.child, start_self(worker_arguments()));
+      TW_TRY(s.child, process::start_self(worker_arguments()));
       s.received.clear();
     }
     s.current = static_cast<int64_t>(next_++);
@@ -110,12 +110,12 @@ class Pool {
     CaseResult result = document ? case_from_json(*document) : CaseResult{{}, "crashed", "The child answered with something else than JSON"};
     const bool again = result.status == "crashed" && !options_.device.empty();  // the GPU may be lost to this child
     finish(s, std::move(result));
-    if (again) end_child(s.child);
+    if (again) process::end_subprocess(s.child);
   }
 
   void died(Slot& s) {
-    const int status = end_child(s.child);
-    finish(s, {{}, "crashed", fmt::format("The child process {}", status_text(status))});
+    const int status = process::end_subprocess(s.child);
+    finish(s, {{}, "crashed", fmt::format("The child process {}", process::status_text(status))});
   }
 
   void finish(Slot& s, CaseResult result) {
@@ -150,7 +150,7 @@ Expected<Target> target_of_device(const std::string& device) {
 
 /// Reads folders from standard input, answers one line each on descriptor 3.
 int check_worker(const CheckWorkerOptions& o) {
-  become_child();
+  process::become_child();
   const auto target = target_of_device(o.device);
   if (!target) return fail(target.error());
   for (std::string folder; std::getline(std::cin, folder);) {

@@ -8,10 +8,10 @@
 #include "app/cli/progress.h"
 #include "app/cli/reference.h"
 #include "app/cli/running.h"
-#include "app/cli/subprocess.h"
 #include "app/cli/tuning.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/process/temporary_folder.h"
 
 namespace tw::cli {
 namespace {
@@ -75,7 +75,7 @@ Expected<void> compare_with_reference(std::vector<Compiled*> both, const TensorM
 }
 
 Expected<Report> run_demo(const DemoArguments& o, double seconds) {
-  TW_TRY(const TemporaryFolder folder, TemporaryFolder::create());
+  TW_TRY(const process::TemporaryFolder folder, process::TemporaryFolder::create());
   const std::string onnx = folder.path() + "/" + o.model + ".onnx";
   note(fmt::format("Writing {}{} as an ONNX file", o.model, o.full_size ? "" : " (tiny)"));
   TW_CHECK(frontends::write_zoo_model(o.model, {!o.full_size, 1, 1}, onnx));

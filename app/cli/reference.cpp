@@ -4,8 +4,9 @@
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/npy.h"
-#include "app/cli/subprocess.h"
 #include "engine/base/text.h"
+#include "engine/process/subprocess.h"
+#include "engine/process/temporary_folder.h"
 #include "engine/target/target.h"
 
 namespace tw::cli {
@@ -40,7 +41,7 @@ struct ReferenceWorkerOptions {
 };
 
 int reference_worker(const ReferenceWorkerOptions& o) {
-  become_child();
+  process::become_child();
   const auto done = compute(o.model, o.folder);
   return done ? kDone : fail(done.error());
 }
@@ -51,7 +52,7 @@ Expected<ReferenceOutputs> reference_outputs(const std::string& executable_path,
                                              StopToken stop) {
   if (executable.graph_text.empty()) return Error(ErrorCode::not_applicable, fmt::format("'{}' carries no graph to check against", executable_path));
   TW_TRY(const graph::Graph graph, graph::parse(executable.graph_text, executable.graph_constants));
-  TW_TRY(const TemporaryFolder folder, TemporaryFolder::create());
+  TW_TRY(const process::TemporaryFolder folder, process::TemporaryFolder::create());
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const graph::Value& value = graph.values[graph.inputs[i]];
     const auto found = inputs.find(value.name);
@@ -59,7 +60,7 @@ Expected<ReferenceOutputs> reference_outputs(const std::string& executable_path,
     const HostArray& a = found != inputs.end() ? found->second : HostArray::make(value.type.dtype, value.type.shape);
     TW_CHECK(write_npy(a, numbered(folder.path(), "in", i)));
   }
-  TW_TRY(const int code, run_self({"reference-worker", executable_path, folder.path()}, stop));
+  TW_TRY(const int code, process::run_self({"reference-worker", executable_path, folder.path()}, stop));
   if (code != kDone) return Error(ErrorCode::internal, "The reference could not be computed; the error above says why");
   ReferenceOutputs want;
   TW_TRY(const Target target, parse_target(executable.target));

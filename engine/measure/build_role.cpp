@@ -15,10 +15,12 @@
 #include "engine/codegen/codegen.h"
 #include "engine/codegen/cuda/gpu_function.h"
 #include "engine/lower/lower.h"
-#include "engine/measure/frame.h"
 #include "engine/measure/limits.h"
 #include "engine/measure/signature.h"
-#include "engine/measure/worker_process.h"
+#include "engine/measure/worker.h"
+#include "engine/process/child_process.h"
+#include "engine/process/frame.h"
+#include "engine/process/handshake.h"
 #include "engine/records/measure_result.h"
 #include "engine/simulate/legality.h"
 
@@ -101,14 +103,14 @@ Built build(CurrentTask& task, const Json& header) {
 /// A death signal of the system would not do: it follows the thread that started the worker, not the program.
 void die_with_the_program() {
   std::thread([] {
-    pollfd channel{kChannelFd, POLLRDHUP, 0};
+    pollfd channel{process::kChannelFd, POLLRDHUP, 0};
     while (::poll(&channel, 1, -1) < 0) {
     }
     ::kill(0, SIGKILL);
   }).detach();
 }
 
-Expected<void> answer_request(const Frame& request, std::optional<Expected<CurrentTask>>& task) {
+Expected<void> answer_request(const process::Frame& request, std::optional<Expected<CurrentTask>>& task) {
   TW_TRY(const std::string command, text_of(request.header, "command"));
   if (command == "task") {
     task = read_task(request.header);
@@ -123,7 +125,7 @@ Expected<void> answer_request(const Frame& request, std::optional<Expected<Curre
   } catch (const InternalError& e) {
     built = {Status::infra, fmt::format("Internal error: {}", e.what()), {}, {}};
   } catch (const std::bad_alloc&) {
-    _exit(kExitOutOfMemory);
+    _exit(process::kExitOutOfMemory);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const Json header{{"id", request.header.contains("id") ? request.header["id"] : Json(-1)},
@@ -132,7 +134,7 @@ Expected<void> answer_request(const Frame& request, std::optional<Expected<Curre
                     {"seconds", seconds},
                     {"signature", built.signature},
                     {"gpu", built.gpu}};
-  return write_frame(kChannelFd, header, built.object);
+  return process::write_frame(process::kChannelFd, header, built.object);
 }
 
 }  // namespace
@@ -143,10 +145,10 @@ int build_role(int64_t memory_bytes) {
   keep_freed_memory();
   sched_param none{};
   sched_setscheduler(0, SCHED_BATCH, &none);  // interactive programs go first
-  if (!write_frame(kChannelFd, Json{{"hello", "build"}, {"protocol", kProtocolVersion}})) return 1;
+  if (!process::write_frame(process::kChannelFd, process::hello("build", kProtocolVersion))) return 1;
   std::optional<Expected<CurrentTask>> task;
   for (;;) {
-    auto request = read_frame(kChannelFd);
+    auto request = process::read_frame(process::kChannelFd);
     if (!request) return 1;
     if (!*request) return 0;
     if (!answer_request(**request, task)) return 1;

@@ -6,11 +6,10 @@
 
 #include "engine/base/json.h"
 #include "engine/base/text.h"
-#include "engine/measure/handshake.h"
 #include "engine/measure/measure.h"
-#include "engine/measure/wake.h"
-#include "engine/measure/worker_path.h"
-#include "engine/measure/worker_process.h"
+#include "engine/measure/worker.h"
+#include "engine/process/handshake.h"
+#include "engine/process/wake.h"
 
 namespace tw::measure {
 
@@ -38,10 +37,10 @@ struct Job {
 struct Slot {
   enum class State { none, starting, idle, busy };
   State state = State::none;
-  std::unique_ptr<WorkerProcess> process;
+  std::unique_ptr<process::ChildProcess> process;
   std::string task_key;  ///< told last
   Job job;
-  Deadline deadline;
+  process::Deadline deadline;
   Clock::time_point assigned;
 };
 
@@ -56,7 +55,7 @@ class LocalBuilder final : public Builder {
     round.outcomes.assign(candidates.size(), {Status::cancelled, "Stopped before it was built", nullptr, 0});
     for (size_t i = 0; i < candidates.size(); ++i) round.queue.push_back({static_cast<int>(i), 0});
     round.task_message = Json{{"command", "task"}, {"dag", te::print(*task.dag)}, {"target", to_json(task.target)}};
-    const StopFd stop_fd(stop);
+    const process::StopFd stop_fd(stop);
     start_failures_ = 0;
     while (round.done < candidates.size()) {
       if (stop.stop_requested()) {
@@ -91,12 +90,12 @@ class LocalBuilder final : public Builder {
   }
 
   void start(Slot& slot, Round& round) {
-    auto process = WorkerProcess::start(worker_, "build", options_.memory_bytes);
+    auto process = start_worker(worker_, "build", options_.memory_bytes);
     if (!process) return start_failed(slot, round, process.error().text());
     slot.process = std::move(*process);
     slot.state = Slot::State::starting;
     slot.task_key.clear();
-    slot.deadline = Clock::now() + in_seconds(kStartupSeconds);
+    slot.deadline = Clock::now() + process::in_seconds(kStartupSeconds);
   }
 
   void start_failed(Slot& slot, Round& round, const std::string& why) {
@@ -108,7 +107,7 @@ class LocalBuilder final : public Builder {
 
   void assign(Slot& slot, Round& round) {
     const Job job = round.queue.front();
-    const Deadline deadline = Clock::now() + in_seconds(options_.build_timeout_s);
+    const process::Deadline deadline = Clock::now() + process::in_seconds(options_.build_timeout_s);
     Expected<void> sent;
     if (slot.task_key != round.task.key) sent = slot.process->send(round.task_message, {}, deadline);
     const records::Candidate& candidate = round.candidates[static_cast<size_t>(job.index)];
@@ -121,20 +120,20 @@ class LocalBuilder final : public Builder {
     slot.task_key = round.task.key;
     slot.job = job;
     slot.assigned = Clock::now();
-    slot.deadline = slot.assigned + in_seconds(options_.build_timeout_s);
+    slot.deadline = slot.assigned + process::in_seconds(options_.build_timeout_s);
     slot.state = Slot::State::busy;
   }
 
-  void wait_for_news(Round& round, const StopFd& stop_fd) {
+  void wait_for_news(Round& round, const process::StopFd& stop_fd) {
     std::vector<pollfd> fds{{stop_fd.fd(), POLLIN, 0}};
-    Deadline first = Clock::now() + std::chrono::seconds(1);
+    process::Deadline first = Clock::now() + std::chrono::seconds(1);
     for (const Slot& slot : slots_) {
       const bool waiting = slot.state == Slot::State::busy || slot.state == Slot::State::starting;
       fds.push_back({waiting ? slot.process->channel() : -1, POLLIN, 0});
       fds.push_back({waiting ? slot.process->output() : -1, POLLIN, 0});
       if (waiting) first = std::min(first, slot.deadline);
     }
-    poll_until(fds, first);
+    process::poll_until(fds, first);
     for (size_t i = 0; i < slots_.size(); ++i) {
       Slot& slot = slots_[i];
       if (fds[2 * i + 2].revents != 0) slot.process->drain_output();
@@ -151,7 +150,7 @@ class LocalBuilder final : public Builder {
     if (!frame) return died(slot, round, frame.error());
     if (!*frame) return;
     if (slot.state == Slot::State::starting) {
-      if (const auto hello = check_hello(**frame, "build"); !hello) {
+      if (const auto hello = process::check_hello(**frame, "build", kProtocolVersion); !hello) {
         start_failures_ = kMaxStartFailures;  // another one would be the same
         return start_failed(slot, round, hello.error().text());
       }
@@ -166,7 +165,7 @@ class LocalBuilder final : public Builder {
     slot.state = Slot::State::idle;
   }
 
-  static Expected<BuildOutcome> outcome_of(Frame& frame, const Slot& slot, const records::Task& task) {
+  static Expected<BuildOutcome> outcome_of(process::Frame& frame, const Slot& slot, const records::Task& task) {
     const Json& h = frame.header;
     const auto has = [&](const char* key, bool (*is)(const Json&)) { return h.contains(key) && is(h[key]); };
     const auto number = [](const Json& j) { return j.is_number(); };
@@ -196,11 +195,11 @@ class LocalBuilder final : public Builder {
   /// The channel broke. A candidate is blamed only if two processes in a row died over it.
   void died(Slot& slot, Round& round, const Error& error) {
     if (slot.state == Slot::State::starting) {
-      const ProcessEnd end = slot.process->reap();
+      const process::ProcessEnd end = slot.process->reap();
       return start_failed(slot, round, with_printed(fmt::format("it ended with {}", end.text()), slot.process->printed()));
     }
     Job job = slot.job;
-    const ProcessEnd end = error.code == ErrorCode::crash ? slot.process->reap() : slot.process->kill();
+    const process::ProcessEnd end = error.code == ErrorCode::crash ? slot.process->reap() : slot.process->kill();
     BuildOutcome outcome = classify(end, error, slot.process->printed());
     outcome.seconds = std::chrono::duration<double>(Clock::now() - slot.assigned).count();
     slot = Slot();
@@ -211,10 +210,10 @@ class LocalBuilder final : public Builder {
     }
   }
 
-  BuildOutcome classify(const ProcessEnd& end, const Error& error, const std::string& printed) const {
+  BuildOutcome classify(const process::ProcessEnd& end, const Error& error, const std::string& printed) const {
     if (end.killed_by_us) return {Status::infra, with_printed(fmt::format("The build worker broke the protocol: {}", error.text()), printed), nullptr, 0};
     const bool said_so = printed.find("ut of memory") != std::string::npos;  // LLVM's last words
-    if (end.code == kExitOutOfMemory || end.signal == SIGKILL || said_so) {
+    if (end.code == process::kExitOutOfMemory || end.signal == SIGKILL || said_so) {
       return {Status::out_of_memory, fmt::format("The compiler needed more than {}", si_text(static_cast<double>(options_.memory_bytes), "B")), nullptr, 0};
     }
     return {Status::build_crash, with_printed(fmt::format("The compiler ended with {}", end.text()), printed), nullptr, 0};

@@ -7,11 +7,13 @@
 #include "engine/base/text.h"
 #include "engine/measure/device_lock.h"
 #include "engine/measure/gpu_candidate.h"
-#include "engine/measure/handshake.h"
 #include "engine/measure/input_cache.h"
 #include "engine/measure/interpreted_gpu.h"
 #include "engine/measure/limits.h"
-#include "engine/measure/worker_process.h"
+#include "engine/measure/worker.h"
+#include "engine/process/child_process.h"
+#include "engine/process/handshake.h"
+#include "engine/process/limits.h"
 
 namespace tw::measure {
 
@@ -20,10 +22,10 @@ namespace {
 class GpuServer {
  public:
   int serve() {
-    raise_priority();
-    if (!write_frame(kChannelFd, Json{{"hello", "gpu"}, {"protocol", kProtocolVersion}})) return 1;
+    process::raise_priority();
+    if (!process::write_frame(process::kChannelFd, process::hello("gpu", kProtocolVersion))) return 1;
     for (;;) {
-      auto request = read_frame(kChannelFd);
+      auto request = process::read_frame(process::kChannelFd);
       if (!request) return 1;
       if (!*request) return leave(0);
       const auto answered = answer(**request);
@@ -40,13 +42,13 @@ class GpuServer {
   }
 
   /// False if this process is of no use any more.
-  Expected<bool> answer(const Frame& request) {
+  Expected<bool> answer(const process::Frame& request) {
     TW_TRY(const MeasureJob job, measure_job_from_json(request.header));
     const auto refuse = [&](const Error& why) -> Expected<bool> {
       MeasureReply reply;
       reply.id = job.id;
       reply.message = why.text();
-      TW_CHECK(write_frame(kChannelFd, reply_header(reply)));
+      TW_CHECK(process::write_frame(process::kChannelFd, reply_header(reply)));
       return true;
     };
     const Json& h = request.header;
@@ -58,16 +60,17 @@ class GpuServer {
     function->images[device_->properties().capability] = request.payload;
     const auto inputs = inputs_.get(job);
     if (!inputs) return refuse(inputs.error());
-    if (!lock_->acquire(&program_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
-    TW_CHECK(write_frame(kChannelFd, Json{{"started", job.id}}));
+    if (!lock_->acquire(&process::peer_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
+    TW_CHECK(process::write_frame(process::kChannelFd, Json{{"started", job.id}}));
     std::vector<std::byte> payload;
-    const GpuCandidate candidate{job, *function, *inputs, [&] { return write_frame(kChannelFd, Json{{"running", job.id}}); }};
+    const GpuCandidate candidate{job, *function, *inputs, [&] { return process::write_frame(process::kChannelFd, Json{{"running", job.id}}); }};
     auto reply = run_gpu_candidate(*device_, candidate, payload, lost_);
     lock_->release();
     if (!reply) return reply.error();
     Json header = reply_header(*reply);
     header["lost"] = lost_;
-    TW_CHECK(write_frame(kChannelFd, header, reply->status == records::Status::ok ? std::span<const std::byte>(payload) : std::span<const std::byte>()));
+    TW_CHECK(process::write_frame(process::kChannelFd, header,
+                                  reply->status == records::Status::ok ? std::span<const std::byte>(payload) : std::span<const std::byte>()));
     return !lost_;
   }
 

@@ -8,7 +8,7 @@
 #include "engine/base/text.h"
 #include "engine/measure/judge.h"
 #include "engine/measure/process_runner.h"
-#include "engine/measure/worker_path.h"
+#include "engine/measure/worker.h"
 
 namespace tw::measure {
 
@@ -26,7 +26,7 @@ class GpuRunner final : public ProcessRunner {
       : ProcessRunner(std::move(worker), "gpu", options), device_(std::move(device)) {}
 
  private:
-  Expected<Answer> ask(const MeasureJob& job, const runtime::Artifact& artifact, const StopFd& stop_fd) override {
+  Expected<Answer> ask(const MeasureJob& job, const runtime::Artifact& artifact, const process::StopFd& stop_fd) override {
     if (artifact.gpu.size() != 1 || artifact.gpu[0].images.size() > 1)
       return Error(ErrorCode::infrastructure, fmt::format("Expected one kernel with one image, found {}", artifact.gpu.size()));
     const runtime::GpuFunction& f = artifact.gpu[0];
@@ -43,13 +43,13 @@ class GpuRunner final : public ProcessRunner {
       reply.message = std::move(message);
       return Answer{std::move(reply), wall()};
     };
-    TW_TRY(Frame frame,
+    TW_TRY(process::Frame frame,
            exchange(header, f.images.empty() ? std::span<const std::byte>() : std::span<const std::byte>(f.images.begin()->second), kQueueSeconds, stop_fd));
     if (frame.header.contains("started")) {
-      TW_TRY(frame, wait_for_frame(Clock::now() + in_seconds(job.startup_limit_s + kPatience), stop_fd));
+      TW_TRY(frame, wait_for_frame(Clock::now() + process::in_seconds(job.startup_limit_s + kPatience), stop_fd));
     }
     if (frame.header.contains("running")) {
-      auto next = wait_for_frame(Clock::now() + in_seconds(job.run_limit_s), stop_fd);
+      auto next = wait_for_frame(Clock::now() + process::in_seconds(job.run_limit_s), stop_fd);
       if (!next && next.error().code == ErrorCode::timeout) return blamed(Status::run_timeout, fmt::format("The run took more than {:g} s", job.run_limit_s));
       if (!next && next.error().code == ErrorCode::crash) return blamed(Status::run_crash, next.error().text());
       if (!next) return next.error();
@@ -61,7 +61,7 @@ class GpuRunner final : public ProcessRunner {
     return Answer{std::move(reply), wall()};
   }
 
-  void check_floor(const records::Task& task, const MeasureJob&, records::MeasureResult& result, const StopFd&) override {
+  void check_floor(const records::Task& task, const MeasureJob&, records::MeasureResult& result, const process::StopFd&) override {
     if (!task.target.gpu) return;
     const double floor = physical_floor_s(*task.dag, kClockMargin * target::peak_flops(*task.target.gpu), target::narrow_speedup(*task.target.gpu));
     if (result.seconds() >= floor) return;

@@ -181,7 +181,7 @@ int64_t values_wanted(const MeasureJob& job, size_t o) {
   return job.positions[o] ? static_cast<int64_t>(job.positions[o]->size()) : job.signature.args[static_cast<size_t>(job.outputs()[o])].num_elements();
 }
 
-Expected<MeasureReply> reply_from_frame(const Frame& frame, const MeasureJob& job) {
+Expected<MeasureReply> reply_from_frame(const process::Frame& frame, const MeasureJob& job) {
   Fields f(frame.header);
   MeasureReply reply;
   reply.id = f.number<int64_t>("id");

@@ -5,8 +5,8 @@
 
 #include "engine/base/json_fwd.h"
 #include "engine/measure/counters.h"
-#include "engine/measure/frame.h"
 #include "engine/measure/inputs.h"
+#include "engine/process/frame.h"
 #include "engine/records/measure_result.h"
 #include "engine/runtime/artifact.h"
 
@@ -54,7 +54,7 @@ Expected<MeasureJob> measure_job_from_json(const Json&);
 /// The reply as a frame: values travel as raw elements of their types.
 Json reply_header(const MeasureReply&);
 /// Errors: parse_error; nothing in a reply is trusted.
-Expected<MeasureReply> reply_from_frame(const Frame& frame, const MeasureJob& job);
+Expected<MeasureReply> reply_from_frame(const process::Frame& frame, const MeasureJob& job);
 /// How many elements of output number `o` are sent back.
 int64_t values_wanted(const MeasureJob& job, size_t o);
 

@@ -21,13 +21,15 @@
 #include "engine/codegen/codegen.h"
 #include "engine/measure/candidate.h"
 #include "engine/measure/device_lock.h"
-#include "engine/measure/handshake.h"
 #include "engine/measure/input_cache.h"
 #include "engine/measure/limits.h"
 #include "engine/measure/peak.h"
 #include "engine/measure/references.h"
-#include "engine/measure/sandbox.h"
-#include "engine/measure/worker_process.h"
+#include "engine/measure/worker.h"
+#include "engine/process/child_process.h"
+#include "engine/process/handshake.h"
+#include "engine/process/limits.h"
+#include "engine/process/sandbox.h"
 
 namespace tw::measure {
 
@@ -59,8 +61,8 @@ struct Pipe {
 
 /// What the watching process learned about one candidate.
 struct Watch {
-  FrameReader reader;
-  std::optional<Frame> frame;
+  process::FrameReader reader;
+  std::optional<process::Frame> frame;
   std::string printed;
   bool result_open = true, output_open = true;
   bool timed_out = false, abandoned = false;  ///< abandoned: the program that asked is gone
@@ -87,51 +89,54 @@ class MeasureServer {
 
  private:
   Json hello() const {
-    return Json{{"hello", "measure"}, {"protocol", kProtocolVersion}, {"peak_flops", measure_peak_flops(kPeakSeconds)}, {"isolation", sandbox_.name()}};
+    Json out = process::hello("measure", kProtocolVersion);
+    out["peak_flops"] = measure_peak_flops(kPeakSeconds);
+    out["isolation"] = sandbox_.name();
+    return out;
   }
-  Expected<void> answer(const Frame& request);
-  Expected<void> measure(const Frame& request);
+  Expected<void> answer(const process::Frame& request);
+  Expected<void> measure(const process::Frame& request);
   Expected<void> references();
-  [[noreturn]] void child_main(const MeasureJob& job, const Frame& request, std::span<const std::byte* const> inputs, int result_fd, int output_fd);
-  void watch(const MeasureJob& job, const Child& child, int result_fd, int output_fd, Watch& w);
+  [[noreturn]] void child_main(const MeasureJob& job, const process::Frame& request, std::span<const std::byte* const> inputs, int result_fd, int output_fd);
+  void watch(const MeasureJob& job, const process::ForkedChild& child, int result_fd, int output_fd, Watch& w);
   void read_pipes(int result_fd, int output_fd, Watch& w);
   Json verdict(const MeasureJob& job, const Watch& w) const;
 
   SharedPhase* shared_;
-  Sandbox sandbox_;
+  process::Sandbox sandbox_;
   InputCache inputs_;
   DeviceLock lock_;
 };
 
 int MeasureServer::serve() {
-  raise_priority();
-  if (!write_frame(kChannelFd, hello())) return 1;
+  process::raise_priority();
+  if (!process::write_frame(process::kChannelFd, hello())) return 1;
   for (;;) {
-    auto request = read_frame(kChannelFd);
+    auto request = process::read_frame(process::kChannelFd);
     if (!request) return 1;
     if (!*request) return 0;
     if (!answer(**request)) return 1;
   }
 }
 
-Expected<void> MeasureServer::answer(const Frame& request) {
+Expected<void> MeasureServer::answer(const process::Frame& request) {
   const Json& h = request.header;
   const std::string command = h.contains("command") && h["command"].is_string() ? h["command"].get<std::string>() : "";
   if (command == "measure") return measure(request);
-  if (command == "peak") return write_frame(kChannelFd, Json{{"peak_flops", measure_peak_flops(2 * kPeakSeconds)}});
+  if (command == "peak") return process::write_frame(process::kChannelFd, Json{{"peak_flops", measure_peak_flops(2 * kPeakSeconds)}});
   if (command == "references") return references();
   return Error(ErrorCode::parse_error, fmt::format("Unknown command \"{}\"", printable(command)));
 }
 
 Expected<void> MeasureServer::references() {
-  if (!lock_.acquire(&program_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
+  if (!lock_.acquire(&process::peer_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
   const Unlock unlock{lock_};
   const References r = measure_references();
-  return write_frame(kChannelFd, Json{{"flop_per_s", r.flop_per_s}, {"bytes_per_s", r.bytes_per_s}});
+  return process::write_frame(process::kChannelFd, Json{{"flop_per_s", r.flop_per_s}, {"bytes_per_s", r.bytes_per_s}});
 }
 
-void MeasureServer::child_main(const MeasureJob& job, const Frame& request, std::span<const std::byte* const> inputs, int result_fd, int output_fd) {
-  enter_child(result_fd, output_fd);
+void MeasureServer::child_main(const MeasureJob& job, const process::Frame& request, std::span<const std::byte* const> inputs, int result_fd, int output_fd) {
+  process::enter_child(result_fd, output_fd);
   limit_candidate(job.tensor_bytes() + job.memory_bytes, job.cores * (job.run_limit_s + job.startup_limit_s) + 2);
   std::vector<std::byte> payload;
   MeasureReply reply;
@@ -141,19 +146,19 @@ void MeasureServer::child_main(const MeasureJob& job, const Frame& request, std:
     reply.id = job.id;
     reply.message = fmt::format("Internal error: {}", e.what());
   } catch (const std::bad_alloc&) {
-    _exit(kExitOutOfMemory);
+    _exit(process::kExitOutOfMemory);
   }
-  const auto written = write_frame(kChannelFd, reply_header(reply), payload);
+  const auto written = process::write_frame(process::kChannelFd, reply_header(reply), payload);
   _exit(written ? 0 : 1);
 }
 
-Expected<void> MeasureServer::measure(const Frame& request) {
+Expected<void> MeasureServer::measure(const process::Frame& request) {
   TW_TRY(const MeasureJob job, measure_job_from_json(request.header));
   const auto refuse = [&](const std::string& why) {
     MeasureReply reply;
     reply.id = job.id;
     reply.message = why;
-    return write_frame(kChannelFd, reply_header(reply));
+    return process::write_frame(process::kChannelFd, reply_header(reply));
   };
   const auto inputs = inputs_.get(job);
   if (!inputs) return refuse(inputs.error().text());
@@ -162,21 +167,21 @@ Expected<void> MeasureServer::measure(const Frame& request) {
   shared_->phase = Phase::setup;
   shared_->run_start_ns = 0;
 
-  if (!lock_.acquire(&program_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
+  if (!lock_.acquire(&process::peer_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
   const Unlock unlock{lock_};
-  TW_CHECK(write_frame(kChannelFd, Json{{"started", job.id}}));  // from here on the program's clock for this candidate runs
-  const Child child = sandbox_.fork();
+  TW_CHECK(process::write_frame(process::kChannelFd, Json{{"started", job.id}}));  // from here on the program's clock for this candidate runs
+  const process::ForkedChild child = sandbox_.fork();
   if (child.pid == 0) child_main(job, request, *inputs, result.write, output.write);
   if (child.pid < 0) return refuse(fmt::format("Forking a process for the candidate failed: {}", std::strerror(errno)));
   result.close_write();
   output.close_write();
   Watch w;
-  w.reader = FrameReader(static_cast<uint64_t>(job.tensor_bytes()) + 4096);
+  w.reader = process::FrameReader(static_cast<uint64_t>(job.tensor_bytes()) + 4096);
   watch(job, child, result.read, output.read, w);
   if (w.abandoned) return Error(ErrorCode::cancelled, "The program that asked is gone");
   const Json header = verdict(job, w);
   const bool whole = w.frame && header["status"] == "ok";
-  return write_frame(kChannelFd, header, whole ? std::span<const std::byte>(w.frame->payload) : std::span<const std::byte>());
+  return process::write_frame(process::kChannelFd, header, whole ? std::span<const std::byte>(w.frame->payload) : std::span<const std::byte>());
 }
 
 void MeasureServer::read_pipes(int result_fd, int output_fd, Watch& w) {
@@ -199,7 +204,7 @@ void MeasureServer::read_pipes(int result_fd, int output_fd, Watch& w) {
   }
 }
 
-void MeasureServer::watch(const MeasureJob& job, const Child& child, int result_fd, int output_fd, Watch& w) {
+void MeasureServer::watch(const MeasureJob& job, const process::ForkedChild& child, int result_fd, int output_fd, Watch& w) {
   const double start = clock_now_s(CLOCK_MONOTONIC), asleep = clock_now_s(CLOCK_BOOTTIME) - start;
   const double last = start + job.startup_limit_s + job.run_limit_s;  // whatever the shared page says
   for (;;) {
@@ -213,8 +218,10 @@ void MeasureServer::watch(const MeasureJob& job, const Child& child, int result_
     }
     // A candidate that has not begun to run is looked at again soon, since its limit changes when it does.
     const double wait = running ? left : std::min(left, std::max(0.01, job.run_limit_s / 4));
-    pollfd fds[4] = {
-        {child.pidfd, POLLIN, 0}, {w.result_open ? result_fd : -1, POLLIN, 0}, {w.output_open ? output_fd : -1, POLLIN, 0}, {kChannelFd, POLLRDHUP, 0}};
+    pollfd fds[4] = {{child.pidfd, POLLIN, 0},
+                     {w.result_open ? result_fd : -1, POLLIN, 0},
+                     {w.output_open ? output_fd : -1, POLLIN, 0},
+                     {process::kChannelFd, POLLRDHUP, 0}};
     ::poll(fds, 4, static_cast<int>(wait * 1e3) + 1);
     if ((fds[3].revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) {
       w.abandoned = true;
@@ -244,12 +251,12 @@ Json MeasureServer::verdict(const MeasureJob& job, const Watch& w) const {
   if (w.timed_out) return say(Status::run_timeout, fmt::format("The run took more than {:g} s", job.run_limit_s));
   if (WIFSIGNALED(w.status) && WTERMSIG(w.status) == SIGKILL)
     return say(Status::out_of_memory, "The system killed the candidate, most likely for lack of memory");
-  if (WIFEXITED(w.status) && WEXITSTATUS(w.status) == kExitOutOfMemory) {
+  if (WIFEXITED(w.status) && WEXITSTATUS(w.status) == process::kExitOutOfMemory) {
     return say(Status::out_of_memory,
                fmt::format("The candidate asked for more than {} of memory beyond its arrays", si_text(static_cast<double>(job.memory_bytes), "B")));
   }
   if (WIFEXITED(w.status) && WEXITSTATUS(w.status) == 0 && w.frame) return w.frame->header;
-  const std::string how = WIFSIGNALED(w.status)                                          ? signal_name(WTERMSIG(w.status))
+  const std::string how = WIFSIGNALED(w.status)                                          ? process::signal_name(WTERMSIG(w.status))
                           : WIFEXITED(w.status) && WEXITSTATUS(w.status) == kExitAborted ? "SIGABRT"
                                                                                          : fmt::format("exit code {} and no result", WEXITSTATUS(w.status));
   switch (w.phase) {

@@ -8,8 +8,9 @@
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
-#include "engine/measure/handshake.h"
 #include "engine/measure/judge.h"
+#include "engine/measure/worker.h"
+#include "engine/process/handshake.h"
 
 namespace tw::measure {
 
@@ -52,7 +53,7 @@ std::vector<MeasureResult> ProcessRunner::run(const records::Task& task, std::sp
     if (!made) no_reference = fmt::format("There is no reference to verify with: {}", made.error().text());
   }
   double incumbent = options.incumbent_s;
-  const StopFd stop_fd(stop);
+  const process::StopFd stop_fd(stop);
   for (const BuildOutcome& build : builds) {
     MeasureResult result;
     if (build.status != Status::ok) {
@@ -74,7 +75,7 @@ std::vector<MeasureResult> ProcessRunner::run(const records::Task& task, std::sp
 
 /// Infrastructure failures are tried again in a fresh worker, crashes once more (some are not the candidate's doing), and so are noisy measurements.
 MeasureResult ProcessRunner::measure(const records::Task& task, const runtime::Artifact& artifact, const Reference* reference, const RunOptions& options,
-                                     double incumbent, const StopFd& stop_fd) {
+                                     double incumbent, const process::StopFd& stop_fd) {
   MeasureResult best = failure(Status::infra, "Never tried");
   for (int attempt = 1;; ++attempt) {
     MeasureResult result = measure_once(task, artifact, reference, options, incumbent, stop_fd);
@@ -86,7 +87,7 @@ MeasureResult ProcessRunner::measure(const records::Task& task, const runtime::A
 }
 
 MeasureResult ProcessRunner::measure_once(const records::Task& task, const runtime::Artifact& artifact, const Reference* reference, const RunOptions& options,
-                                          double incumbent, const StopFd& stop_fd) {
+                                          double incumbent, const process::StopFd& stop_fd) {
   const auto job = job_for(task, artifact, reference, options, incumbent);
   if (!job) return failure(Status::infra, job.error().message);
   const auto answer = ask(*job, artifact, stop_fd);
@@ -119,7 +120,7 @@ Expected<MeasureJob> ProcessRunner::job_for(const records::Task& task, const run
 }
 
 MeasureResult ProcessRunner::judge(const records::Task& task, const MeasureJob& job, const MeasureReply& reply, const Reference* reference, double wall_s,
-                                   const StopFd& stop_fd) {
+                                   const process::StopFd& stop_fd) {
   MeasureResult result = failure(reply.status, reply.message);
   result.load_s = reply.load_s;
   result.run_s = reply.run_s;
@@ -144,20 +145,20 @@ MeasureResult ProcessRunner::judge(const records::Task& task, const MeasureJob& 
   return result;
 }
 
-Expected<Frame> ProcessRunner::exchange(const Json& header, std::span<const std::byte> payload, double limit_s, const StopFd& stop_fd) {
+Expected<process::Frame> ProcessRunner::exchange(const Json& header, std::span<const std::byte> payload, double limit_s, const process::StopFd& stop_fd) {
   TW_CHECK(ensure_worker(stop_fd));
-  const Deadline deadline = Clock::now() + in_seconds(limit_s);
+  const process::Deadline deadline = Clock::now() + process::in_seconds(limit_s);
   if (auto sent = process_->send(header, payload, deadline); !sent) return dead(sent.error());
   return wait_for_frame(deadline, stop_fd);
 }
 
-Expected<Frame> ProcessRunner::wait_for_frame(Deadline deadline, const StopFd& stop_fd) {
+Expected<process::Frame> ProcessRunner::wait_for_frame(process::Deadline deadline, const process::StopFd& stop_fd) {
   for (;;) {
     auto frame = process_->receive();
     if (!frame) return dead(frame.error());
     if (*frame) return std::move(**frame);
     std::vector<pollfd> fds{{stop_fd.fd(), POLLIN, 0}, {process_->channel(), POLLIN, 0}, {process_->output(), POLLIN, 0}};
-    poll_until(fds, deadline);
+    process::poll_until(fds, deadline);
     if (fds[2].revents != 0) process_->drain_output();
     if (fds[0].revents != 0) {
       process_.reset();
@@ -168,18 +169,18 @@ Expected<Frame> ProcessRunner::wait_for_frame(Deadline deadline, const StopFd& s
 }
 
 Error ProcessRunner::dead(const Error& why) {
-  const ProcessEnd end = why.code == ErrorCode::crash ? process_->reap() : process_->kill();
+  const process::ProcessEnd end = why.code == ErrorCode::crash ? process_->reap() : process_->kill();
   std::string message = why.code == ErrorCode::crash ? fmt::format("The measuring worker ended with {}", end.text()) : why.text();
   if (!process_->printed().empty()) message += "; it printed: " + printable(trim(process_->printed()));
   process_.reset();
   return Error(why.code == ErrorCode::crash || why.code == ErrorCode::timeout ? why.code : ErrorCode::infrastructure, message);
 }
 
-Expected<void> ProcessRunner::ensure_worker(const StopFd& stop_fd) {
+Expected<void> ProcessRunner::ensure_worker(const process::StopFd& stop_fd) {
   if (process_) return {};
-  TW_TRY(process_, WorkerProcess::start(worker_, role_, options_.memory_bytes));
-  TW_TRY(const Frame hello, wait_for_frame(Clock::now() + in_seconds(kStartupSeconds), stop_fd));
-  if (auto checked = check_hello(hello, role_); !checked) {
+  TW_TRY(process_, start_worker(worker_, role_, options_.memory_bytes));
+  TW_TRY(const process::Frame hello, wait_for_frame(Clock::now() + process::in_seconds(kStartupSeconds), stop_fd));
+  if (auto checked = process::check_hello(hello, role_, kProtocolVersion); !checked) {
     process_.reset();
     return checked;
   }
@@ -187,7 +188,7 @@ Expected<void> ProcessRunner::ensure_worker(const StopFd& stop_fd) {
   return {};
 }
 
-Expected<MeasureReply> ProcessRunner::reply_in(const Frame& frame, const MeasureJob& job) {
+Expected<MeasureReply> ProcessRunner::reply_in(const process::Frame& frame, const MeasureJob& job) {
   auto reply = reply_from_frame(frame, job);
   if (reply && reply->id == job.id) return reply;
   drop_worker();

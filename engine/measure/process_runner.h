@@ -4,8 +4,8 @@
 #include "engine/measure/check.h"
 #include "engine/measure/measure.h"
 #include "engine/measure/measure_job.h"
-#include "engine/measure/wake.h"
-#include "engine/measure/worker_process.h"
+#include "engine/process/child_process.h"
+#include "engine/process/wake.h"
 
 namespace tw::measure {
 
@@ -25,38 +25,38 @@ class ProcessRunner : public Runner {
     double wall_s;  ///< since the question was sent, waiting for the turn included: never less than what the candidate had, however late we are woken
   };
   /// Has the candidate measured.
-  virtual Expected<Answer> ask(const MeasureJob& job, const runtime::Artifact& artifact, const StopFd& stop_fd) = 0;
+  virtual Expected<Answer> ask(const MeasureJob& job, const runtime::Artifact& artifact, const process::StopFd& stop_fd) = 0;
   /// What a worker is asked to do with a kernel. `reference` may be null. Errors: infrastructure if it is no kernel of the task.
   Expected<MeasureJob> job_for(const records::Task& task, const runtime::Artifact& artifact, const Reference* reference, const RunOptions& options,
                                double incumbent);
   /// Turns a time that is too good to be true into a failure.
-  virtual void check_floor(const records::Task& task, const MeasureJob& job, records::MeasureResult& result, const StopFd& stop_fd) = 0;
+  virtual void check_floor(const records::Task& task, const MeasureJob& job, records::MeasureResult& result, const process::StopFd& stop_fd) = 0;
   /// A worker has said hello.
-  virtual void greeted(const Frame& hello) { static_cast<void>(hello); }
+  virtual void greeted(const process::Frame& hello) { static_cast<void>(hello); }
 
   /// Sends one frame and waits for the answer. The worker is gone afterwards if anything was wrong. Errors: cancelled; timeout if nothing came; crash if the
   /// worker died; infrastructure.
-  Expected<Frame> exchange(const Json& header, std::span<const std::byte> payload, double limit_s, const StopFd& stop_fd);
-  Expected<Frame> wait_for_frame(Deadline deadline, const StopFd& stop_fd);
+  Expected<process::Frame> exchange(const Json& header, std::span<const std::byte> payload, double limit_s, const process::StopFd& stop_fd);
+  Expected<process::Frame> wait_for_frame(process::Deadline deadline, const process::StopFd& stop_fd);
   /// The next question goes to another worker.
   void drop_worker() { process_.reset(); }
   /// The reply in a frame, if it is to this job. Errors: parse_error, infrastructure; the worker is gone then.
-  Expected<MeasureReply> reply_in(const Frame& frame, const MeasureJob& job);
+  Expected<MeasureReply> reply_in(const process::Frame& frame, const MeasureJob& job);
 
   const WorkerOptions options_;
 
  private:
   records::MeasureResult measure(const records::Task& task, const runtime::Artifact& artifact, const Reference* reference, const RunOptions& options,
-                                 double incumbent, const StopFd& stop_fd);
+                                 double incumbent, const process::StopFd& stop_fd);
   records::MeasureResult measure_once(const records::Task& task, const runtime::Artifact& artifact, const Reference* reference, const RunOptions& options,
-                                      double incumbent, const StopFd& stop_fd);
+                                      double incumbent, const process::StopFd& stop_fd);
   records::MeasureResult judge(const records::Task& task, const MeasureJob& job, const MeasureReply& reply, const Reference* reference, double wall_s,
-                               const StopFd& stop_fd);
-  Expected<void> ensure_worker(const StopFd& stop_fd);
+                               const process::StopFd& stop_fd);
+  Expected<void> ensure_worker(const process::StopFd& stop_fd);
   Error dead(const Error& why);
 
   std::string worker_, role_;
-  std::unique_ptr<WorkerProcess> process_;
+  std::unique_ptr<process::ChildProcess> process_;
   ReferenceCache references_;
   int64_t last_id_ = 0;
 };

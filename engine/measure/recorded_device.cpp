@@ -14,7 +14,7 @@ using records::Status;
 constexpr const char* kKernel = "recorded";
 
 /// What stands in an artifact in place of code: the trial, which lives as long as the device's table.
-struct Payload {
+struct RecordedPayload {
   const records::Record* trial = nullptr;
 };
 
@@ -33,7 +33,7 @@ class RecordedBuilder : public Builder {
 
  private:
   BuildOutcome build_one(const records::Task& task, const records::Candidate& c) const {
-    const Payload payload{trials_->find(task.key, c)};
+    const RecordedPayload payload{trials_->find(task.key, c)};
     if (payload.trial == nullptr) return {Status::not_recorded, "No trial of this candidate was recorded", nullptr, 0};
     auto artifact = std::make_shared<runtime::Artifact>();
     artifact->target = task.target.str();
@@ -71,7 +71,7 @@ class RecordedRunner : public Runner {
  private:
   static records::MeasureResult run_one(const BuildOutcome& build, const RunOptions& run, bool stopped) {
     records::MeasureResult r;
-    Payload payload;
+    RecordedPayload payload;
     if (stopped) {
       r.status = Status::cancelled;
       return r;

@@ -6,7 +6,7 @@
 #include "engine/base/text.h"
 #include "engine/measure/judge.h"
 #include "engine/measure/process_runner.h"
-#include "engine/measure/worker_path.h"
+#include "engine/measure/worker.h"
 
 namespace tw::measure {
 
@@ -18,8 +18,8 @@ class LocalRunner final : public ProcessRunner {
   LocalRunner(std::string worker, const WorkerOptions& options) : ProcessRunner(std::move(worker), "measure", options) {}
 
   Expected<References> references(StopToken stop) override {
-    const StopFd stop_fd(stop);
-    TW_TRY(const Frame frame, exchange(Json{{"command", "references"}}, {}, kQueueSeconds, stop_fd));
+    const process::StopFd stop_fd(stop);
+    TW_TRY(const process::Frame frame, exchange(Json{{"command", "references"}}, {}, kQueueSeconds, stop_fd));
     const Json& h = frame.header;
     if (!h.contains("flop_per_s") || !h["flop_per_s"].is_number() || !h.contains("bytes_per_s") || !h["bytes_per_s"].is_number()) {
       drop_worker();
@@ -34,20 +34,20 @@ class LocalRunner final : public ProcessRunner {
     TW_TRY(MeasureJob job, job_for(task, *build.artifact, nullptr, {}, 0));
     job.cores = 1;
     job.count_events = true;
-    const StopFd stop_fd(stop);
+    const process::StopFd stop_fd(stop);
     TW_TRY(Answer answer, ask(job, *build.artifact, stop_fd));
     if (answer.reply.status != records::Status::ok) return Error(ErrorCode::infrastructure, answer.reply.message);
     return std::move(answer.reply.events);
   }
 
  private:
-  void greeted(const Frame& hello) override {
+  void greeted(const process::Frame& hello) override {
     if (hello.header.contains("peak_flops") && hello.header["peak_flops"].is_number())
       peak_flops_ = std::max(peak_flops_, hello.header["peak_flops"].get<double>());
   }
 
   /// The calibrated peak can be too low if the machine was busy then: it is measured again before a time is called impossible.
-  void check_floor(const records::Task& task, const MeasureJob& job, records::MeasureResult& result, const StopFd& stop_fd) override {
+  void check_floor(const records::Task& task, const MeasureJob& job, records::MeasureResult& result, const process::StopFd& stop_fd) override {
     const auto possible = [&] { return result.seconds() >= physical_floor_s(*task.dag, peak_flops_ * job.cores); };
     if (possible()) return;
     if (const auto again = exchange(Json{{"command", "peak"}}, {}, kPatience, stop_fd);
@@ -61,13 +61,13 @@ class LocalRunner final : public ProcessRunner {
   }
 
   /// The worker says when the candidate's turn has come, since only one is measured at a time on a machine, and answers when it is done.
-  Expected<Answer> ask(const MeasureJob& job, const runtime::Artifact& artifact, const StopFd& stop_fd) override {
+  Expected<Answer> ask(const MeasureJob& job, const runtime::Artifact& artifact, const process::StopFd& stop_fd) override {
     using Clock = std::chrono::steady_clock;
     const auto asked = Clock::now();
-    TW_TRY(Frame frame, exchange(to_json(job), artifact.object, kQueueSeconds, stop_fd));
+    TW_TRY(process::Frame frame, exchange(to_json(job), artifact.object, kQueueSeconds, stop_fd));
     const auto start = Clock::now();
     if (frame.header.contains("started")) {
-      TW_TRY(frame, wait_for_frame(start + in_seconds(job.startup_limit_s + job.run_limit_s + kPatience), stop_fd));
+      TW_TRY(frame, wait_for_frame(start + process::in_seconds(job.startup_limit_s + job.run_limit_s + kPatience), stop_fd));
     }
     TW_TRY(MeasureReply reply, reply_in(frame, job));
     return Answer{std::move(reply), std::chrono::duration<double>(Clock::now() - asked).count()};

@@ -34,7 +34,7 @@ constexpr double kDisturbed = 0.01, kLeastDelay = 1.2, kMostDelay = 2;
 constexpr int kSamples = 5;
 
 /// What stands in an artifact in place of code.
-struct Payload {
+struct SimulatedPayload {
   double seconds = 0;
   uint64_t identity = 0;
 };
@@ -76,7 +76,7 @@ class SimulatedBuilder : public Builder {
       if (!seconds) return ended(seconds.error().code == ErrorCode::resource_limit ? Status::build_fail : Status::lower_fail, seconds.error().text());
       const uint64_t id = identity(task, c);
       Rng rng(hash_combine(stable_hash(task.target.str()), id));
-      const Payload payload{*seconds * std::exp(kBias * rng.normal()), id};
+      const SimulatedPayload payload{*seconds * std::exp(kBias * rng.normal()), id};
       auto artifact = std::make_shared<runtime::Artifact>();
       artifact->target = task.target.str();
       artifact->object.resize(sizeof(payload));
@@ -105,7 +105,7 @@ class SimulatedRunner : public Runner {
       r.status = Status::cancelled;
       return r;
     }
-    Payload payload;
+    SimulatedPayload payload;
     if (!build.artifact || build.artifact->object.size() != sizeof(payload) || build.artifact->kernels.size() != 1 ||
         build.artifact->kernels[0].name != "simulated") {
       r.message = "Expected an artifact of the simulated GPU's builder, found another";

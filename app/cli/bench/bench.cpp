@@ -13,10 +13,10 @@
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/host.h"
-#include "app/cli/subprocess.h"
 #include "app/cli/tuning.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/process/temporary_folder.h"
 #include "engine/space/template.h"
 #include "engine/tune/valid_points.h"
 
@@ -75,10 +75,10 @@ Expected<std::vector<int>> thread_counts(const Options& o, const std::vector<int
 Expected<void> run(Bench& bench, std::vector<std::pair<int, Section>>& sections) {
   const Options& o = bench.options;
   TW_TRY(const std::vector<int> threads, thread_counts(o, bench.processors));
-  std::optional<TemporaryFolder> folder;
+  std::optional<process::TemporaryFolder> folder;
   std::string path = o.db;
   if (path.empty()) {
-    TW_TRY(TemporaryFolder made, TemporaryFolder::create());
+    TW_TRY(process::TemporaryFolder made, process::TemporaryFolder::create());
     path = made.path() + "/bench.twdb";
     folder.emplace(std::move(made));
   }

@@ -21,6 +21,7 @@
 #include "engine/measure/interpreted_gpu.h"
 #include "engine/measure/signature.h"
 #include "engine/measure/simulated_gpu.h"
+#include "engine/process/temporary_folder.h"
 
 namespace tw::cli::bench {
 namespace {
@@ -175,7 +176,7 @@ Expected<double> network_seconds(const Bench& bench, const BenchedGpu& gpu, cons
 
 Expected<Section> gpu_network_section(const Bench& bench) {
   TW_TRY(const BenchedGpu gpu, open_benched(bench));
-  TW_TRY(const TemporaryFolder folder, TemporaryFolder::create());
+  TW_TRY(const process::TemporaryFolder folder, process::TemporaryFolder::create());
   Section section;
   section.notes = device_note(*gpu.device);
   std::optional<PeerProcess> peer = start_pytorch(bench, gpu, section.notes);

@@ -8,10 +8,10 @@
 #include "app/cli/bench/peer_scripts.h"
 #include "app/cli/common.h"
 #include "app/cli/running.h"
-#include "app/cli/subprocess.h"
 #include "app/cli/table.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/process/temporary_folder.h"
 
 namespace tw::cli::bench {
 namespace {
@@ -69,7 +69,7 @@ Expected<SampledNetwork> sample_network(const Bench& bench, const std::string& n
 }  // namespace
 
 Expected<Section> network_section(const Bench& bench, int threads) {
-  TW_TRY(const TemporaryFolder folder, TemporaryFolder::create());
+  TW_TRY(const process::TemporaryFolder folder, process::TemporaryFolder::create());
   Section section;
   std::string peer_note;
   std::vector<SampledNetwork> networks;

@@ -13,7 +13,7 @@ namespace tw::cli::bench {
 Expected<PeerProcess> PeerProcess::start(const std::string& python, const std::string& script, const std::string& package, std::vector<std::string> arguments,
                                          StopToken stop) {
   arguments.insert(arguments.begin(), {"-c", script});
-  auto child = start_program(python, arguments);
+  auto child = process::start_program(python, arguments);
   if (!child) return Error(ErrorCode::not_found, fmt::format("'{}' does not run: {}", printable(python), child.error().message));
   PeerProcess self(*child, package, std::move(stop));
   TW_TRY(self.version_, self.read_line());
@@ -23,13 +23,13 @@ Expected<PeerProcess> PeerProcess::start(const std::string& python, const std::s
 }
 
 PeerProcess::PeerProcess(PeerProcess&& other) noexcept
-    : child_(std::exchange(other.child_, Child())),
+    : child_(std::exchange(other.child_, process::Subprocess())),
       package_(std::move(other.package_)),
       version_(std::move(other.version_)),
       read_(std::move(other.read_)),
       stop_(std::move(other.stop_)) {}
 
-PeerProcess::~PeerProcess() { end_child(child_); }
+PeerProcess::~PeerProcess() { process::end_subprocess(child_); }
 
 Expected<std::string> PeerProcess::ask(const std::string& line) {
   const std::string request = line + "\n";
@@ -59,7 +59,7 @@ Expected<std::string> PeerProcess::read_line() {
     if (poll(&waiting, 1, 10) <= 0) continue;
     char buffer[256];
     const ssize_t n = ::read(child_.from, buffer, sizeof buffer);
-    if (n <= 0) return Error(ErrorCode::infrastructure, fmt::format("The process of {} {}", package_, status_text(end_child(child_))));
+    if (n <= 0) return Error(ErrorCode::infrastructure, fmt::format("The process of {} {}", package_, process::status_text(process::end_subprocess(child_))));
     read_.append(buffer, static_cast<size_t>(n));
   }
 }

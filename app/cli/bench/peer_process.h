@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/subprocess.h"
+#include "engine/process/subprocess.h"
 
 namespace tw::cli::bench {
 
@@ -26,11 +26,11 @@ class PeerProcess {
   Expected<double> ask_seconds(const std::string& line);
 
  private:
-  PeerProcess(Child child, std::string package, StopToken stop) : child_(child), package_(std::move(package)), stop_(std::move(stop)) {}
+  PeerProcess(process::Subprocess child, std::string package, StopToken stop) : child_(child), package_(std::move(package)), stop_(std::move(stop)) {}
   /// The next line, or nothing if the process ended.
   Expected<std::string> read_line();
 
-  Child child_;
+  process::Subprocess child_;
   std::string package_, version_, read_;
   StopToken stop_;
 };

@@ -6,10 +6,10 @@
 #include <QtTest>
 
 #include "engine/base/json.h"
-#include "engine/measure/frame.h"
-#include "engine/measure/worker_process.h"
+#include "engine/measure/worker.h"
+#include "engine/process/frame.h"
 #include "tests/engine/measure/fixtures.h"
-#include "tests/engine/measure/processes.h"
+#include "tests/engine/process/processes.h"
 
 using namespace tw;
 using namespace tw::test;
@@ -19,16 +19,16 @@ using records::Status;
 
 namespace {
 
-constexpr int kChannel = measure::kChannelFd;
+constexpr int kChannel = process::kChannelFd;
 
 /// A build worker that misbehaves as the environment says; this program itself when started as a worker.
 int fake_worker() {
   const std::string mode = getenv("TW_TEST_MODE");
   if (mode == "never") return 3;
   const int protocol = mode == "old" ? 0 : measure::kProtocolVersion;
-  (void)measure::write_frame(kChannel, Json{{"hello", "build"}, {"protocol", protocol}});
+  (void)process::write_frame(kChannel, Json{{"hello", "build"}, {"protocol", protocol}});
   for (;;) {
-    const auto request = measure::read_frame(kChannel);
+    const auto request = process::read_frame(kChannel);
     if (!request || !*request) return 0;
     const Json& h = (**request).header;
     if (h["command"] != "build") continue;
@@ -39,7 +39,7 @@ int fake_worker() {
       fprintf(stderr, "LLVM ERROR: out of memory\n");
       abort();
     }
-    if (bad && mode == "oom") return measure::kExitOutOfMemory;
+    if (bad && mode == "oom") return process::kExitOutOfMemory;
     if (bad && mode == "exit") return 5;
     if (bad && mode == "hang") pause();
     if (bad && mode == "close") {
@@ -48,7 +48,7 @@ int fake_worker() {
     }
     if (bad && mode == "rubbish" && write(kChannel, "rubbish rubbish rubbish", 23) < 0) return 1;
     if (bad && mode == "liar") {
-      (void)measure::write_frame(kChannel, Json{{"id", 99}, {"status", "ok"}, {"message", ""}, {"seconds", 0}});
+      (void)process::write_frame(kChannel, Json{{"id", 99}, {"status", "ok"}, {"message", ""}, {"seconds", 0}});
       continue;
     }
     if (bad && mode == "once") {
@@ -61,7 +61,7 @@ int fake_worker() {
       for (int i = 0; i < 20000; ++i) puts(line.c_str());
       fflush(stdout);
     }
-    (void)measure::write_frame(kChannel, Json{{"id", id}, {"status", "lower_fail"}, {"message", "as asked"}, {"seconds", 0.001}});
+    (void)process::write_frame(kChannel, Json{{"id", id}, {"status", "lower_fail"}, {"message", "as asked"}, {"seconds", 0.001}});
   }
 }
 

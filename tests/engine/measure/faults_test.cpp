@@ -5,7 +5,7 @@
 #include <QtTest>
 
 #include "tests/engine/measure/fixtures.h"
-#include "tests/engine/measure/processes.h"
+#include "tests/engine/process/processes.h"
 
 using namespace tw;
 using namespace tw::test;

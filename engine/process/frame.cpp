@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/measure/frame.h"
+#include "engine/process/frame.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 
-namespace tw::measure {
+namespace tw::process {
 
 namespace {
 
@@ -128,4 +128,4 @@ Expected<void> write_frame(int fd, const Json& header, std::span<const std::byte
   return {};
 }
 
-}  // namespace tw::measure
+}  // namespace tw::process

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/measure/wake.h"
+#include "engine/process/wake.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include "engine/base/assert.h"
 
-namespace tw::measure {
+namespace tw::process {
 
 StopFd::StopFd(const StopToken& stop) : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   TW_ASSERT(fd_ >= 0, "no descriptor left for an eventfd");
@@ -35,4 +35,4 @@ void poll_until(std::vector<pollfd>& fds, Deadline deadline) {
   }
 }
 
-}  // namespace tw::measure
+}  // namespace tw::process

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/measure/frame.h"
+#include "engine/process/frame.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -12,7 +12,7 @@
 #include "engine/base/rng.h"
 
 using namespace tw;
-using namespace tw::measure;
+using namespace tw::process;
 
 namespace {
 

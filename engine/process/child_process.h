@@ -6,17 +6,15 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/base/json_fwd.h"
-#include "engine/measure/frame.h"
+#include "engine/process/frame.h"
 
-namespace tw::measure {
+namespace tw::process {
 
-/// The descriptor on which a worker finds its end of the channel.
+/// The descriptor on which a child finds its end of the channel.
 inline constexpr int kChannelFd = 3;
-inline constexpr int kProtocolVersion = 3;
-/// How long a worker may take to say hello, and a candidate to be loaded: limits of their own, so that a busy machine is not taken for a slow kernel.
-inline constexpr double kStartupSeconds = 30;
 /// Exit code of a process that ran out of memory and could still say so.
 inline constexpr int kExitOutOfMemory = 71;
 
@@ -32,27 +30,27 @@ struct ProcessEnd {
 /// Name of a signal, such as `SIGSEGV`.
 std::string signal_name(int signal);
 
-/// A running `tw-worker`, in a process group of its own, with a private channel; its standard output and error are captured.
+/// A running program, in a process group of its own, with a private channel; its standard output and error are captured.
 /// It dies with this object, and by itself when the channel's other end is gone, however that came about.
 /// Start-up uses posix_spawn: the cost does not depend on the size of the calling process.
-class WorkerProcess {
+class ChildProcess {
  public:
   /// Errors: infrastructure if the process cannot be started.
-  static Expected<std::unique_ptr<WorkerProcess>> start(const std::string& program, const std::string& role, int64_t memory_bytes);
-  ~WorkerProcess();
-  WorkerProcess(const WorkerProcess&) = delete;
-  WorkerProcess& operator=(const WorkerProcess&) = delete;
+  static Expected<std::unique_ptr<ChildProcess>> start(const std::string& program, const std::vector<std::string>& arguments);
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
   /// To be polled for reading; -1 once closed.
   int channel() const { return channel_; }
   int output() const { return output_; }
 
-  /// Errors: timeout if the worker does not take it in time, io_error if it is gone.
+  /// Errors: timeout if the child does not take it in time, io_error if it is gone.
   Expected<void> send(const Json& header, std::span<const std::byte> payload, Deadline deadline);
   /// Reads what has arrived and returns the next frame, if one is complete. Errors: crash at the end of the stream, parse_error for a broken one.
   Expected<std::optional<Frame>> receive();
-  /// Takes over what the worker printed; call when output() is readable.
+  /// Takes over what it printed; call when output() is readable.
   void drain_output();
   /// The end of what it printed, at most 64 KiB.
   const std::string& printed() const { return printed_; }
@@ -63,7 +61,7 @@ class WorkerProcess {
   ProcessEnd reap();
 
  private:
-  WorkerProcess() = default;
+  ChildProcess() = default;
   void close_all();
   ProcessEnd wait_blocking(bool killed);
 
@@ -74,4 +72,4 @@ class WorkerProcess {
   std::string printed_;
 };
 
-}  // namespace tw::measure
+}  // namespace tw::process

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/measure/worker_process.h"
+#include "engine/process/child_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -19,7 +19,7 @@
 
 extern char** environ;
 
-namespace tw::measure {
+namespace tw::process {
 
 namespace {
 
@@ -65,7 +65,7 @@ std::string signal_name(int signal) {
 
 std::string ProcessEnd::text() const { return signal != 0 ? signal_name(signal) : fmt::format("exit code {}", code); }
 
-Expected<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& program, const std::string& role, int64_t memory_bytes) {
+Expected<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::string& program, const std::vector<std::string>& arguments) {
   int pair[2], pipe[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return infrastructure("Making a channel to the worker");
   Fd ours{pair[0]}, theirs{pair[1]};
@@ -91,22 +91,23 @@ Expected<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string&
   posix_spawnattr_setsigmask(&setup.attributes, &none);
   posix_spawnattr_setsigdefault(&setup.attributes, &all);
 
-  const std::string memory = std::to_string(memory_bytes);
-  const char* argv[] = {program.c_str(), role.c_str(), "--memory-bytes", memory.c_str(), nullptr};
+  std::vector<char*> argv{const_cast<char*>(program.c_str())};
+  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
   pid_t pid = -1;
-  if (const int code = ::posix_spawn(&pid, program.c_str(), &setup.actions, &setup.attributes, const_cast<char**>(argv), environ); code != 0) {
+  if (const int code = ::posix_spawn(&pid, program.c_str(), &setup.actions, &setup.attributes, argv.data(), environ); code != 0) {
     return Error(ErrorCode::infrastructure, fmt::format("Starting the worker failed: {}", std::strerror(code)), program);
   }
-  std::unique_ptr<WorkerProcess> self(new WorkerProcess());
+  std::unique_ptr<ChildProcess> self(new ChildProcess());
   self->pid_ = pid;
   self->channel_ = ours.release();
   self->output_ = read_end.release();
   return self;
 }
 
-WorkerProcess::~WorkerProcess() { kill(); }
+ChildProcess::~ChildProcess() { kill(); }
 
-void WorkerProcess::close_all() {
+void ChildProcess::close_all() {
   if (channel_ >= 0) ::close(std::exchange(channel_, -1));
   if (output_ >= 0) {
     drain_output();
@@ -114,7 +115,7 @@ void WorkerProcess::close_all() {
   }
 }
 
-Expected<void> WorkerProcess::send(const Json& header, std::span<const std::byte> payload, Deadline deadline) {
+Expected<void> ChildProcess::send(const Json& header, std::span<const std::byte> payload, Deadline deadline) {
   const std::vector<std::byte> bytes = encode_frame(header, payload);
   size_t done = 0;
   while (done < bytes.size()) {
@@ -134,7 +135,7 @@ Expected<void> WorkerProcess::send(const Json& header, std::span<const std::byte
   return {};
 }
 
-Expected<std::optional<Frame>> WorkerProcess::receive() {
+Expected<std::optional<Frame>> ChildProcess::receive() {
   auto ready = reader_.next();
   if (!ready || *ready) return ready;
   TW_TRY(const bool open, reader_.fill(channel_));
@@ -144,7 +145,7 @@ Expected<std::optional<Frame>> WorkerProcess::receive() {
   return std::optional<Frame>();
 }
 
-void WorkerProcess::drain_output() {
+void ChildProcess::drain_output() {
   char buffer[4096];
   for (;;) {
     if (output_ < 0) return;
@@ -157,7 +158,7 @@ void WorkerProcess::drain_output() {
   }
 }
 
-ProcessEnd WorkerProcess::wait_blocking(bool killed) {
+ProcessEnd ChildProcess::wait_blocking(bool killed) {
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
@@ -170,14 +171,14 @@ ProcessEnd WorkerProcess::wait_blocking(bool killed) {
   return end;
 }
 
-ProcessEnd WorkerProcess::kill() {
+ProcessEnd ChildProcess::kill() {
   if (pid_ < 0) return {};
   ::kill(-pid_, SIGKILL);
   ::kill(pid_, SIGKILL);  // in case it left the group
   return wait_blocking(true);
 }
 
-ProcessEnd WorkerProcess::reap() {
+ProcessEnd ChildProcess::reap() {
   if (pid_ < 0) return {};
   const auto give_up = std::chrono::steady_clock::now() + kReapPatience;
   while (std::chrono::steady_clock::now() < give_up) {
@@ -191,4 +192,4 @@ ProcessEnd WorkerProcess::reap() {
   return kill();
 }
 
-}  // namespace tw::measure
+}  // namespace tw::process

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/subprocess.h"
+#include "engine/process/subprocess.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -10,32 +10,29 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <thread>
 
 #include "engine/base/text.h"
+#include "engine/process/find_program.h"
 
 extern char** environ;
 
-namespace tw::cli {
+namespace tw::process {
 namespace {
 
 constexpr int kResultDescriptor = 3;
 
 Error system_error(const char* what, int number) { return Error(ErrorCode::infrastructure, fmt::format("Cannot {}: {}", what, std::strerror(number))); }
 
-std::string own_path() {
-  std::error_code ec;
-  return std::filesystem::read_symlink("/proc/self/exe", ec).string();
-}
-
 }  // namespace
 
-Expected<Child> start_self(const std::vector<std::string>& arguments) { return start_program(own_path(), arguments); }
+Expected<Subprocess> start_self(const std::vector<std::string>& arguments) {
+  TW_TRY(const std::string program, own_path());
+  return start_program(program, arguments);
+}
 
-Expected<Child> start_program(const std::string& program, const std::vector<std::string>& arguments) {
+Expected<Subprocess> start_program(const std::string& program, const std::vector<std::string>& arguments) {
   int in[2], out[2];
   if (pipe2(in, O_CLOEXEC) != 0) return system_error("make a pipe", errno);
   if (pipe2(out, O_CLOEXEC) != 0) {
@@ -57,7 +54,7 @@ Expected<Child> start_program(const std::string& program, const std::vector<std:
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  Child child;
+  Subprocess child;
   const int failed = posix_spawnp(&child.pid, program.c_str(), &actions, &attributes, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
@@ -71,7 +68,7 @@ Expected<Child> start_program(const std::string& program, const std::vector<std:
   return child;
 }
 
-int end_child(Child& child) {
+int end_subprocess(Subprocess& child) {
   if (child.to >= 0) close(child.to);
   if (child.from >= 0) close(child.from);
   child.to = child.from = -1;
@@ -97,34 +94,22 @@ void become_child() {
 }
 
 Expected<int> run_self(const std::vector<std::string>& arguments, StopToken stop) {
-  TW_TRY(Child child, start_self(arguments));
+  TW_TRY(Subprocess child, start_self(arguments));
   int status = 0;
   for (;;) {
     const pid_t done = waitpid(child.pid, &status, WNOHANG);
     if (done == child.pid) break;
     if (done < 0 && errno != EINTR) return system_error("wait for a child process", errno);
     if (stop.stop_requested()) {
-      end_child(child);
+      end_subprocess(child);
       return Error(ErrorCode::cancelled, "Cancelled");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   child.pid = -1;
-  end_child(child);
+  end_subprocess(child);
   if (WIFSIGNALED(status)) return Error(ErrorCode::crash, fmt::format("The child process {}", status_text(status)));
   return WEXITSTATUS(status);
 }
 
-Expected<TemporaryFolder> TemporaryFolder::create() {
-  std::error_code ec;
-  std::string path = (std::filesystem::temp_directory_path(ec) / "tw-XXXXXX").string();
-  if (ec || mkdtemp(path.data()) == nullptr) return system_error("make a temporary folder", errno);
-  return TemporaryFolder(std::move(path));
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;  // a temporary folder that cannot be removed harms nothing
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-}
-
-}  // namespace tw::cli
+}  // namespace tw::process

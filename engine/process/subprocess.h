@@ -9,20 +9,20 @@
 #include "engine/base/expected.h"
 #include "engine/base/stop_token.h"
 
-/// `tw` starting itself, for code that may crash or hang, and other programs to compare with.
-namespace tw::cli {
+/// A program starting itself, for code that may crash or hang, and other programs to compare with.
+namespace tw::process {
 
 /// A child with pipes on its descriptors 0 (we write) and 3 (we read). Its standard output goes to our standard error.
-struct Child {
+struct Subprocess {
   pid_t pid = -1;
   int to = -1, from = -1;
 };
 /// Starts a program, looked for on the PATH if its name has no slash. Errors: infrastructure.
-Expected<Child> start_program(const std::string& program, const std::vector<std::string>& arguments);
+Expected<Subprocess> start_program(const std::string& program, const std::vector<std::string>& arguments);
 /// Starts this program with the given arguments. Errors: infrastructure.
-Expected<Child> start_self(const std::vector<std::string>& arguments);
+Expected<Subprocess> start_self(const std::vector<std::string>& arguments);
 /// Closes the pipes, kills if still there, waits. Returns the wait status.
-int end_child(Child& child);
+int end_subprocess(Subprocess& child);
 /// `was killed by signal 11 (Segmentation fault)` or `ended with code 3`.
 std::string status_text(int wait_status);
 
@@ -32,18 +32,4 @@ void become_child();
 /// Runs this program to its end. Errors: cancelled, crash (with the signal), infrastructure. Returns the exit code.
 Expected<int> run_self(const std::vector<std::string>& arguments, StopToken stop);
 
-/// A folder below the system's temporary folder that goes away with this value.
-class TemporaryFolder {
- public:
-  static Expected<TemporaryFolder> create();
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  ~TemporaryFolder();
-  const std::string& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
-
-}  // namespace tw::cli
+}  // namespace tw::process

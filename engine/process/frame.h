@@ -9,13 +9,13 @@
 
 #include "engine/base/json.h"
 
-namespace tw::measure {
+namespace tw::process {
 
 using Deadline = std::chrono::steady_clock::time_point;
 /// To be added to a point in time.
 inline Deadline::duration in_seconds(double s) { return std::chrono::duration_cast<Deadline::duration>(std::chrono::duration<double>(s)); }
 
-/// One message between a program and its worker: a JSON header and raw bytes.
+/// One message between a program and its child: a JSON header and raw bytes.
 /// On the wire: the word "TWF1", the header's length (uint32), the payload's length (uint64), both, little-endian.
 struct Frame {
   Json header;
@@ -45,4 +45,4 @@ Expected<std::optional<Frame>> read_frame(int fd);
 /// Writes all of a frame to a blocking descriptor (a socket or a pipe). Errors: io_error, such as a closed other end.
 Expected<void> write_frame(int fd, const Json& header, std::span<const std::byte> payload = {});
 
-}  // namespace tw::measure
+}  // namespace tw::process

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/measure/sandbox.h"
+#include "engine/process/sandbox.h"
 
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -15,9 +15,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "engine/measure/worker_process.h"
+#include "engine/process/child_process.h"
 
-namespace tw::measure {
+namespace tw::process {
 
 Sandbox::Sandbox() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
@@ -33,7 +33,7 @@ const char* Sandbox::name() const {
   return "";
 }
 
-Child Sandbox::fork() {
+ForkedChild Sandbox::fork() {
   for (;;) {
     int pidfd = -1;
     clone_args args;
@@ -51,13 +51,13 @@ Child Sandbox::fork() {
   }
 }
 
-int Sandbox::kill_and_wait(const Child& child) {
+int Sandbox::kill_and_wait(const ForkedChild& child) {
   ::kill(-child.pid, SIGKILL);
   ::kill(child.pid, SIGKILL);
   return wait(child);
 }
 
-int Sandbox::wait(const Child& child) {
+int Sandbox::wait(const ForkedChild& child) {
   int status = 0;
   while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
   }
@@ -97,4 +97,4 @@ void enter_child(int result_fd, int output_fd) {
   close_range(kChannelFd + 1, ~0U, 0);
 }
 
-}  // namespace tw::measure
+}  // namespace tw::process

@@ -3,10 +3,10 @@
 
 #include <sys/types.h>
 
-namespace tw::measure {
+namespace tw::process {
 
 /// A forked child with the descriptor that becomes readable when it ends.
-struct Child {
+struct ForkedChild {
   pid_t pid = -1;  ///< 0 in the child itself; -1 if there is none, and errno says why
   int pidfd = -1;
 };
@@ -17,11 +17,11 @@ class Sandbox {
  public:
   Sandbox();
   /// Returns in both processes.
-  Child fork();
+  ForkedChild fork();
   /// Kills a child and all that it started, and waits for it. Returns its wait status.
-  int kill_and_wait(const Child& child);
+  int kill_and_wait(const ForkedChild& child);
   /// Waits for a child that has ended, and ends what it left behind.
-  int wait(const Child& child);
+  int wait(const ForkedChild& child);
   /// Such as `PID namespace`.
   const char* name() const;
 
@@ -35,4 +35,4 @@ class Sandbox {
 /// `output_fd` as standard output and error, nothing else open.
 void enter_child(int result_fd, int output_fd);
 
-}  // namespace tw::measure
+}  // namespace tw::process

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "engine/base/stop_token.h"
-#include "engine/measure/frame.h"
+#include "engine/process/frame.h"
 
-namespace tw::measure {
+namespace tw::process {
 
 /// A descriptor that becomes readable when a stop is requested, so that one poll waits for workers and for the user.
 class StopFd {
@@ -32,4 +32,4 @@ class StopFd {
 /// poll() until `deadline`, repeated after interruptions by signals.
 void poll_until(std::vector<pollfd>& fds, Deadline deadline);
 
-}  // namespace tw::measure
+}  // namespace tw::process

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace tw::process {
+
+/// Bytes of address space this process has now; 0 if the system does not say.
+int64_t address_space_bytes();
+
+/// Bounds what this process may take from now on; what is 0 or less stays as it is. No core files and 64 open ones in any case. A limit that the system refuses
+/// leaves the outer one in force: a watchdog must not depend on any of them.
+struct Limits {
+  int64_t memory_bytes = 0;  ///< address space beyond what is mapped now; without it under sanitizers, which reserve terabytes
+  double cpu_seconds = 0;
+  bool no_growing_files = false;
+};
+void limit_this_process(const Limits& limits);
+
+/// Puts this process before others of the machine, as far as the system lets it: what waits for a processor is not measured. A kernel of two threads on a busy
+/// machine takes a turn of the scheduler, milliseconds, for every time that its threads meet. Only the administrator may; for others nothing changes.
+void raise_priority();
+
+}  // namespace tw::process
