@@ -3,6 +3,7 @@
 
 #include <QtTest>
 #include <cmath>
+#include <set>
 
 #include "engine/base/json.h"
 #include "tests/engine/tune/tune_fixture.h"

@@ -120,26 +120,50 @@ inline Expected<RecordedSpace> recorded_space_from_json(const Json& document) {
   return r;
 }
 
-/// Trials until a strategy's best is so near to the optimum, asked for eight points at a time.
-inline int trials_to_reach(const RecordedSpace& r, const tune::StrategyDef& def, const Json& params, double share, uint64_t seed) {
-  const auto strategy = def.make({r.space, resolve_params(def.params, params).value(), Rng(seed)});
-  const double good_s = r.best_s() / share;
+/// What was measured of a point, as a strategy is told it.
+inline tune::Observation recorded_answer(const RecordedSpace& r, int64_t point) {
+  const double s = r.seconds[static_cast<size_t>(point)];
+  tune::Observation o{point, {}};
+  o.result.status = std::isfinite(s) ? records::Status::ok : records::Status::build_fail;
+  if (std::isfinite(s)) o.result.samples_s = {s};
+  return o;
+}
+
+/// Asks a strategy for eight points at a time and answers with what was recorded, until it has none left or `enough` says so of a point; its trials.
+template <class Enough>
+int search(const RecordedSpace& r, tune::Strategy& strategy, Enough enough) {
   int trials = 0;
   for (;;) {
-    const std::vector<int64_t> points = strategy->propose(8);
+    const std::vector<int64_t> points = strategy.propose(8);
     if (points.empty()) return trials;
     std::vector<tune::Observation> answers;
     for (const int64_t p : points) {
       ++trials;
-      const double s = r.seconds[static_cast<size_t>(p)];
-      if (s <= good_s) return trials;
-      tune::Observation o{p, {}};
-      o.result.status = std::isfinite(s) ? records::Status::ok : records::Status::build_fail;
-      if (std::isfinite(s)) o.result.samples_s = {s};
-      answers.push_back(o);
+      if (enough(p)) return trials;
+      answers.push_back(recorded_answer(r, p));
     }
-    strategy->observe(answers);
+    strategy.observe(answers);
   }
+}
+
+inline std::unique_ptr<tune::Strategy> searcher(const RecordedSpace& r, const tune::StrategyDef& def, const Json& params, uint64_t seed) {
+  return def.make({r.space, resolve_params(def.params, params).value(), Rng(seed)});
+}
+
+/// Trials until a strategy's best is so near to the optimum.
+inline int trials_to_reach(const RecordedSpace& r, const tune::StrategyDef& def, const Json& params, double share, uint64_t seed) {
+  return search(r, *searcher(r, def, params, seed), [&, good_s = r.best_s() / share](int64_t p) { return r.seconds[static_cast<size_t>(p)] <= good_s; });
+}
+
+/// The first so many points that a strategy asks for, as text.
+inline std::string asked_points(const RecordedSpace& r, tune::Strategy& strategy, int trials) {
+  std::string points;
+  int asked = 0;
+  search(r, strategy, [&](int64_t p) {
+    points += fmt::format("{} ", p);
+    return ++asked == trials;
+  });
+  return points;
 }
 
 /// The median for points drawn at random, none twice: the first number of trials that has found a good one at least as often as not. It follows from the
