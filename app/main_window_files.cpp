@@ -15,6 +15,7 @@
 #include "app/view_export.h"
 #include "app/views/import_dialog.h"
 #include "app/views/start_page.h"
+#include "engine/base/file.h"
 #include "widgets/common/banner.h"
 #include "widgets/common/format.h"
 
@@ -119,6 +120,7 @@ void MainWindow::exportReport(const QString& path) {
   const auto work = [database = m_workspace.reader(), session = m_hub.session(), path](StopToken stop) -> Expected<bool> {
     if (!database) return Error(ErrorCode::not_found, "No workspace is open");
     TW_TRY(const QByteArray page, sessionReport(*database, session, stop));
+    TW_CHECK(check_output(path.toStdString(), kAnyOutput));
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || file.write(page) != page.size() || !file.commit())
       return Error(ErrorCode::io_error, "The report cannot be written: " + file.errorString().toStdString(), path.toStdString());

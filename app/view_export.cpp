@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/file.h"
 #include "widgets/common/table_view.h"
 #include "widgets/common/whole_picture.h"
 
@@ -66,6 +67,7 @@ Expected<void> exportView(QWidget& view, const QString& path) {
   if (!png && !svg && !csv) return Error(ErrorCode::invalid_argument, "Expected a name that ends in .png, .svg or .csv", path.toStdString());
   const widgets::Table table = csv ? widgets::tableOf(&view) : widgets::Table();
   if (csv && table.columns.isEmpty()) return Error(ErrorCode::invalid_argument, "This view has no table; export it as .png or .svg", path.toStdString());
+  TW_CHECK(check_output(path.toStdString(), kAnyOutput));
   if (!file.open(QIODevice::WriteOnly)) return cannotWrite(file);
   const widgets::WholePicture* whole = csv ? nullptr : wholePictureOf(view);
   const QSizeF size = whole ? whole->pictureSize() : QSizeF(view.size());

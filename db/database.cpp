@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -12,6 +13,7 @@
 
 #include "db/database_impl.h"
 #include "db/migrate.h"
+#include "engine/base/clock.h"
 #include "engine/base/json.h"
 
 namespace tw::db {
@@ -31,6 +33,7 @@ Expected<void> check_file(const std::string& path, Mode mode) {
     return {};
   }
   if (!fs::is_regular_file(file, ignored)) return Error(ErrorCode::io_error, fmt::format("Expected a workspace '{}', found no regular file", path));
+  if (struct stat info{}; ::stat(path.c_str(), &info) == 0 && use_of(info.st_dev, info.st_ino) == FileUse::database) return {};  // it was looked at then
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return Error(ErrorCode::io_error, fmt::format("The workspace '{}' cannot be read", path));
   std::string head(16, '\0');
@@ -113,6 +116,24 @@ Expected<Json> stored_json(const std::string& text, const char* column) {
 
 double seconds_or_infinity(const SQLite::Column& column) { return column.isNull() ? std::numeric_limits<double>::infinity() : column.getDouble(); }
 
+Expected<void> Database::Impl::still_there() {
+  int moved = 0;
+  if (sqlite3_file_control(connection->getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || moved == 0) return {};
+  std::error_code error;
+  const bool replaced = std::filesystem::exists(path, error);
+  const std::string name = fmt::format("{}.rescued-{}", std::filesystem::path(path).filename().string(), static_cast<int64_t>(unix_now_s()));
+  lost = Error(ErrorCode::io_error, fmt::format("The workspace '{}' was {} while it was open, and what it held could not be kept", path,
+                                                replaced ? "replaced by another file" : "deleted"));
+  for (const std::filesystem::path& folder : {std::filesystem::path(path).parent_path(), std::filesystem::temp_directory_path(error)}) {
+    const std::string kept = (folder / name).string();
+    if (!copy_database(*connection, kept)) continue;
+    lost->message = fmt::format("The workspace '{}' was {} while it was open; all that was stored is in '{}'", path,
+                                replaced ? "replaced by another file" : "deleted", kept);
+    break;
+  }
+  return *lost;
+}
+
 Database::Database() : impl_(std::make_unique<Impl>()) {}
 Database::~Database() = default;
 const std::string& Database::path() const { return impl_->path; }
@@ -125,6 +146,7 @@ Expected<std::shared_ptr<Database>> Database::open(const std::string& path, Mode
   impl.path = path;
   impl.mode = mode;
   if (mode == Mode::read_only) {
+    impl.in_use.emplace(path, FileUse::database);
     TW_TRY(impl.connection, open_reader(path));
     TW_TRY(const int version, check_version(*impl.connection, path, embedded_migrations().back().number));
     if (version < embedded_migrations().back().number) {
@@ -136,6 +158,7 @@ Expected<std::shared_ptr<Database>> Database::open(const std::string& path, Mode
   }
   TW_TRY(impl.lock, LockFile::acquire(path + ".lock"));
   TW_TRY(impl.connection, open_writer(path, !impl.lock->last_end_was_clean()));
+  impl.in_use.emplace(path, FileUse::database);
   TW_CHECK(interrupt_stale_sessions(*impl.connection, path));
   return db;
 }

@@ -4,10 +4,12 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <mutex>
+#include <optional>
 
 #include "db/database.h"
 #include "db/lock_file.h"
 #include "db/sqlite_error.h"
+#include "engine/base/file_in_use.h"
 #include "engine/base/json_fwd.h"
 
 namespace tw::db {
@@ -17,7 +19,9 @@ struct Database::Impl {
   std::string path;
   Mode mode = Mode::read_write;
   std::unique_ptr<LockFile> lock;
+  std::optional<FileInUse> in_use;
   std::unique_ptr<SQLite::Database> connection;
+  std::optional<Error> lost;  ///< the file is gone; nothing is written any more
   std::mutex mutex;
 
   /// Runs f(connection) alone.
@@ -34,11 +38,17 @@ struct Database::Impl {
     if (mode == Mode::read_only) return Error(ErrorCode::io_error, "The workspace '" + path + "' is open for reading only");
     return guarded(path, [&]() -> Result {
       SQLite::Transaction transaction(*connection, SQLite::TransactionBehavior::IMMEDIATE);
+      if (lost) return *lost;
       Result result = f(*connection);
-      if (result) transaction.commit();
+      if (!result) return result;
+      transaction.commit();
+      TW_CHECK(still_there());
       return result;
     });
   }
+  /// Whether `path` still leads to the open file. If not, what was stored is copied to a new file while the connection can still read it. Errors: io_error,
+  /// naming that file.
+  Expected<void> still_there();
 };
 
 /// A stored JSON text. Errors: corrupt.

@@ -9,11 +9,6 @@
 namespace tw::db {
 namespace {
 
-void copy_to(SQLite::Database& source, const std::string& path) {
-  SQLite::Database copy(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  SQLite::Backup(copy, source).executeStep(-1);
-}
-
 void apply(SQLite::Database& connection, int version, const std::vector<Migration>& migrations) {
   SQLite::Transaction transaction(connection, SQLite::TransactionBehavior::IMMEDIATE);
   for (const Migration& m : migrations) {
@@ -28,6 +23,14 @@ void apply(SQLite::Database& connection, int version, const std::vector<Migratio
 }
 
 }  // namespace
+
+Expected<void> copy_database(SQLite::Database& source, const std::string& path) {
+  return guarded(path, [&]() -> Expected<void> {
+    SQLite::Database copy(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    SQLite::Backup(copy, source).executeStep(-1);
+    return {};
+  });
+}
 
 Expected<int> check_version(SQLite::Database& connection, const std::string& path, int newest) {
   return guarded(path, [&]() -> Expected<int> {
@@ -51,7 +54,7 @@ Expected<int> check_version(SQLite::Database& connection, const std::string& pat
 Expected<void> migrate(SQLite::Database& connection, int version, const std::vector<Migration>& migrations, const std::string& backup_path) {
   if (migrations.empty() || migrations.back().number == version) return {};
   return guarded(connection.getFilename(), [&]() -> Expected<void> {
-    if (version > 0) copy_to(connection, backup_path);
+    if (version > 0) TW_CHECK(copy_database(connection, backup_path));
     apply(connection, version, migrations);
     return {};
   });

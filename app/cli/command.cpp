@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/common.h"
+#include "engine/base/file_in_use.h"
 
 namespace tw::cli {
 namespace {
@@ -16,7 +17,31 @@ std::string sentence(std::string text) {
   return text + "; see --help";
 }
 
+/// Takes the inputs into use and looks at the outputs. Errors: those of check_output; a name that is both.
+Expected<void> claim(const NamedFiles& files) {
+  static std::vector<FileInUse> in_use;  // until the process ends
+  for (const auto& input : files.inputs)
+    for (const std::string& path : input()) in_use.emplace_back(path, FileUse::input);
+  for (const NamedFiles::Output& output : files.outputs)
+    if (const std::string path = output.path(); !path.empty()) TW_CHECK(check_output(path, *output.kind));
+  return {};
+}
+
 }  // namespace
+
+Option& Option::input() {
+  files_->inputs.push_back(values_);
+  return *this;
+}
+
+Option& Option::output(const FileKind& kind) {
+  files_->outputs.push_back({[values = values_] {
+                               const std::vector<std::string> given = values();
+                               return given.empty() ? std::string() : given[0];
+                             },
+                             &kind});
+  return *this;
+}
 
 Option& Option::required() {
   option_->required();
@@ -55,24 +80,31 @@ Subcommand Subcommand::group(const std::string& name, const std::string& help) {
 }
 
 Subcommand Subcommand::command(Run& run, const std::string& name, const std::string& help, Run work) {
-  CLI::App* sub = app_->add_subcommand(name, help);
-  sub->callback([&run, work = std::move(work)] { run = work; });
-  return Subcommand(sub);
+  Subcommand sub(app_->add_subcommand(name, help));
+  sub.app_->callback([&run, work = std::move(work), files = sub.files_] {
+    run = [work, files] {
+      const auto claimed = claim(*files);
+      return claimed ? work() : fail(claimed.error());
+    };
+  });
+  return sub;
 }
 
 void Subcommand::hide() { app_->group(""); }
 
-Option Subcommand::option(const std::string& names, std::string& value, const std::string& help) { return Option(app_->add_option(names, value, help)); }
-Option Subcommand::option(const std::string& names, std::vector<std::string>& values, const std::string& help) {
-  return Option(app_->add_option(names, values, help));
+Option Subcommand::option(const std::string& names, std::string& value, const std::string& help) {
+  return made(app_->add_option(names, value, help), [&value] { return value.empty() ? std::vector<std::string>() : std::vector{value}; });
 }
-Option Subcommand::option(const std::string& names, std::vector<int>& values, const std::string& help) { return Option(app_->add_option(names, values, help)); }
-Option Subcommand::option(const std::string& names, int& value, const std::string& help) { return Option(app_->add_option(names, value, help)); }
-Option Subcommand::option(const std::string& names, int64_t& value, const std::string& help) { return Option(app_->add_option(names, value, help)); }
-Option Subcommand::option(const std::string& names, uint64_t& value, const std::string& help) { return Option(app_->add_option(names, value, help)); }
-Option Subcommand::option(const std::string& names, double& value, const std::string& help) { return Option(app_->add_option(names, value, help)); }
+Option Subcommand::option(const std::string& names, std::vector<std::string>& values, const std::string& help) {
+  return made(app_->add_option(names, values, help), [&values] { return values; });
+}
+Option Subcommand::option(const std::string& names, std::vector<int>& values, const std::string& help) { return made(app_->add_option(names, values, help)); }
+Option Subcommand::option(const std::string& names, int& value, const std::string& help) { return made(app_->add_option(names, value, help)); }
+Option Subcommand::option(const std::string& names, int64_t& value, const std::string& help) { return made(app_->add_option(names, value, help)); }
+Option Subcommand::option(const std::string& names, uint64_t& value, const std::string& help) { return made(app_->add_option(names, value, help)); }
+Option Subcommand::option(const std::string& names, double& value, const std::string& help) { return made(app_->add_option(names, value, help)); }
 Option Subcommand::option(const std::string& names, std::optional<double>& value, const std::string& help) {
-  return Option(app_->add_option(names, value, help));
+  return made(app_->add_option(names, value, help));
 }
 void Subcommand::flag(const std::string& names, bool& value, const std::string& help) { app_->add_flag(names, value, help); }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/file.h"
+
 namespace CLI {
 class App;
 class Option;
@@ -19,10 +21,26 @@ namespace tw::cli {
 /// What to do once the command line is parsed; returns the exit code.
 using Run = std::function<int()>;
 
+/// Files that a command line names. Before the work begins, what is read is taken into use and what would be written is looked at, so that no output takes the
+/// place of an input or of a foreign file, after an hour of work or ever.
+struct NamedFiles {
+  struct Output {
+    std::function<std::string()> path;  ///< empty: not given
+    const FileKind* kind;
+  };
+  std::vector<std::function<std::vector<std::string>()>> inputs;
+  std::vector<Output> outputs;
+};
+
 /// One declared option. It and Subcommand stand in front of CLI11, whose header costs seconds of compilation in every file that reads it.
 class Option {
  public:
-  explicit Option(CLI::Option* option) : option_(option) {}
+  Option(CLI::Option* option, std::function<std::vector<std::string>()> values, NamedFiles* files)
+      : option_(option), values_(std::move(values)), files_(files) {}
+  /// It names a file, or several, that the command reads.
+  Option& input();
+  /// It names a file that the command writes whole or appends to.
+  Option& output(const FileKind& kind);
   Option& required();
   Option& show_default();  ///< --help names the value that the variable has now
   Option& range(int64_t lowest, int64_t highest);
@@ -33,12 +51,14 @@ class Option {
 
  private:
   CLI::Option* option_;
+  std::function<std::vector<std::string>()> values_;  ///< that were given, of texts
+  NamedFiles* files_;
 };
 
 /// A command under declaration. Options are bound to variables that outlive the parsing; names are "--long", "-s,--long" or "positional".
 class Subcommand {
  public:
-  explicit Subcommand(CLI::App* app) : app_(app) {}
+  explicit Subcommand(CLI::App* app) : app_(app), files_(std::make_shared<NamedFiles>()) {}
 
   /// A command that consists of commands, one of which must be given.
   Subcommand group(const std::string& name, const std::string& help);
@@ -61,8 +81,10 @@ class Subcommand {
 
  private:
   Subcommand command(Run& run, const std::string& name, const std::string& help, Run work);
+  Option made(CLI::Option* option, std::function<std::vector<std::string>()> values = {}) { return Option(option, std::move(values), files_.get()); }
 
   CLI::App* app_;
+  std::shared_ptr<NamedFiles> files_;
 };
 
 /// One of tw's commands: declares itself, and sets `run` when it was chosen.

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/common.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include "engine/base/json.h"
@@ -22,16 +17,6 @@ int report(const Error& error, int code) {
   fmt::print(stderr, "error: {}\n", error.text());
   std::fflush(stderr);
   return code;
-}
-
-ErrorCode code_of(int error_number) {
-  if (error_number == ENOSPC || error_number == EDQUOT) return ErrorCode::no_space;
-  return error_number == ENOENT ? ErrorCode::not_found : ErrorCode::io_error;
-}
-
-Error file_error(const char* what, const std::string& path) {
-  const int number = errno;
-  return Error(code_of(number), fmt::format("Cannot {} '{}': {}", what, path, std::strerror(number)));
 }
 
 }  // namespace
@@ -78,20 +63,6 @@ Json json_number(double value) { return std::isfinite(value) ? Json(value) : Jso
 std::string time_text(double seconds) { return std::isfinite(seconds) && seconds > 0 ? si_text(seconds, "s") : "-"; }
 
 std::string ratio_text(double ratio) { return std::isfinite(ratio) && ratio > 0 ? fmt::format("{:.2f}x", ratio) : "-"; }
-
-Expected<std::string> read_file(const std::string& path) {
-  if (std::error_code ec; std::filesystem::is_directory(path, ec))
-    return Error(ErrorCode::io_error, fmt::format("Expected a file, found the folder '{}'", path));
-  std::FILE* f = std::fopen(path.c_str(), "rb");
-  if (f == nullptr) return file_error("read", path);
-  std::string bytes;
-  char buffer[1 << 16];
-  for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, f)) > 0;) bytes.append(buffer, n);
-  const bool bad = std::ferror(f) != 0;
-  std::fclose(f);
-  if (bad) return Error(ErrorCode::io_error, fmt::format("Cannot read '{}' to its end", path));
-  return bytes;
-}
 
 Expected<double> parse_duration(const std::string& text) {
   const Error wrong(ErrorCode::invalid_argument, fmt::format("Expected a duration such as '90s', '30m' or '1h30m', found '{}'", text));

@@ -37,9 +37,6 @@ std::string time_text(double seconds);
 /// `12.3x`, or `-` if infinite or zero.
 std::string ratio_text(double ratio);
 
-/// A whole file. Errors: not_found, io_error.
-Expected<std::string> read_file(const std::string& path);
-
 /// Installs the handlers of SIGINT and SIGTERM. The first asks the token to stop; the process ends with 130 a second later at the latest,
 /// which loses nothing, because everything reported as stored is on disk. The second signal ends it at once.
 void install_signal_handlers();

@@ -72,7 +72,10 @@ int check_emissions(const CompileArguments& o, std::optional<bool> for_gpu) {
   for (const std::string& what : o.emit)
     if (std::find(known.begin(), known.end(), what) == known.end())
       return fail_usage(fmt::format("Expected --emit with {}{}, found '{}'", fmt::join(known, ", "),
-                                    !for_gpu ? "" : *for_gpu ? " for a GPU" : " for a processor", printable(what)));
+                                    !for_gpu   ? ""
+                                    : *for_gpu ? " for a GPU"
+                                               : " for a processor",
+                                    printable(what)));
   return kDone;
 }
 
@@ -176,11 +179,11 @@ void add_compile(Subcommand app, Run& run) {
   auto o = std::make_shared<CompileArguments>();
   Subcommand sub = app.command(run, "compile", "Compiles a network to one file, every kernel from its best record", o, compile_model);
   add_network_options(sub, o->network);
-  sub.option("--db", o->db, "Database with the records; tasks without one get the default schedule");
-  sub.option("--log", o->logs, "AutoTVM's JSON lines with records, applied where the database has none; may be repeated");
+  sub.option("--db", o->db, "Database with the records; tasks without one get the default schedule").input();
+  sub.option("--log", o->logs, "AutoTVM's JSON lines with records, applied where the database has none; may be repeated").input();
   sub.flag("--nearest", o->nearest, "Tasks without a record get the point nearest to the logs' records of other shapes, unmeasured");
   sub.flag("--plain", o->plain, "Tasks without a record get plain loops instead of the point that a template's rule names: what tuning starts from");
-  sub.option("-o,--output", o->output, "File to write (.twx)").required();
+  sub.option("-o,--output", o->output, "File to write (.twx)").output(runtime::kExecutableFile).required();
   sub.option("--dump-passes", o->dump_passes, "Folder for the graph after every graph pass, every kernel after every pass over its loops, and an index");
   sub.option("--disable-pass", o->disabled, "Skip a graph pass; may be repeated");
   sub.option("--enable-pass", o->enabled, "Run a graph pass that is off by default; may be repeated");

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/cli/common.h"
+#include "app/cli/output_folder.h"
 #include "engine/api/c_export.h"
 #include "engine/api/explain.h"
 #include "engine/api/graph_json.h"
@@ -40,11 +40,8 @@ class Emitter {
   bool wants(const std::string& name) const { return std::find(what_.begin(), what_.end(), name) != what_.end(); }
 
   Expected<void> write(const std::string& name, std::string_view bytes) {
-    const std::string path = folder_ + "/" + name;
-    TW_CHECK(make_parent_folder(path));
-    TW_CHECK(write_file(path, bytes));
-    paths_.push_back(path);
-    return {};
+    paths_.push_back(folder_.path() + "/" + name);
+    return folder_.write(name, bytes);
   }
   Expected<void> write(const std::string& name, const std::vector<std::byte>& bytes) {
     return write(name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -81,7 +78,7 @@ class Emitter {
 
  private:
   const std::vector<std::string>& what_;
-  std::string folder_;
+  OutputFolder folder_;
   std::vector<std::string> paths_;
 };
 

@@ -24,7 +24,7 @@ Json value_list(const graph::Graph& g, const std::vector<int>& values) {
 }  // namespace
 
 void add_network_options(Subcommand sub, NetworkOptions& options) {
-  sub.option("model", options.model, "ONNX file").required();
+  sub.option("model", options.model, "ONNX file").input().required();
   sub.option("--target", options.target,
              "What the code is for: llvm (this machine), `llvm -mcpu=NAME`, a known processor's name, cuda (this machine's GPU), or `cuda:NAME` for one such "
              "as a100; `cuda:a100,tf32` may round products in float32 to TF32")

@@ -131,6 +131,9 @@ Expected<HostArray> read_npy(const std::string& path) {
   return npy_from_bytes(bytes, path);
 }
 
-Expected<void> write_npy(const HostArray& array, const std::string& path) { return write_file(path, npy_to_bytes(array)); }
+Expected<void> write_npy(const HostArray& array, const std::string& path) {
+  static const FileKind kArrayFile{"an array", [](std::string_view beginning) { return beginning.starts_with("\x93NUMPY"); }};
+  return write_file(path, kArrayFile, npy_to_bytes(array));
+}
 
 }  // namespace tw::cli

@@ -12,7 +12,7 @@ namespace tw::cli {
 /// C or Fortran order, little-endian, float16/32/64, int8 to int64, uint8 to uint64, bool.
 /// Errors: not_found, io_error, parse_error for anything that is not a whole file of these.
 Expected<HostArray> read_npy(const std::string& path);
-/// bfloat16 is written as float32, because NumPy has no such type.
+/// Over an earlier array or to a new file. bfloat16 is written as float32, because NumPy has no such type.
 Expected<void> write_npy(const HostArray& array, const std::string& path);
 
 /// The same in memory; `where` names the source in errors.

@@ -19,10 +19,7 @@ Json entry(const std::string& pass, const std::string& file, double seconds, boo
 
 void PassDump::write(const std::string& path, const std::string& text) {
   if (error_) return;
-  const std::string whole = folder_ + "/" + path;
-  auto done = make_parent_folder(whole);
-  if (done) done = write_file(whole, text);
-  if (!done) error_ = done.error();
+  if (const auto done = folder_.write(path, text); !done) error_ = done.error();
 }
 
 void PassDump::operator()(const graph::Pass& pass, const graph::Graph& before, const graph::Graph& after, double seconds, bool changed) {

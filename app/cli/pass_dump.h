@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "app/cli/output_folder.h"
 #include "engine/base/json.h"
 #include "engine/graph/pass.h"
 #include "engine/schedule/schedule.h"
@@ -26,7 +27,7 @@ class PassDump {
  private:
   void write(const std::string& path, const std::string& text);
 
-  std::string folder_;
+  OutputFolder folder_;
   Json graph_ = Json::array(), kernels_ = Json::array();
   std::optional<Error> error_;
 };

@@ -43,7 +43,7 @@ bool matches(const db::TaskRow& row, const std::vector<std::string>& filters) {
 
 /// Lines to the file, or to standard output when there is none.
 Expected<void> put_lines(const std::string& path, const std::string& lines) {
-  if (!path.empty()) return write_file(path, lines);
+  if (!path.empty()) return write_file(path, records::kOurLog, lines);
   fmt::print("{}", lines);
   std::fflush(stdout);
   return {};
@@ -224,7 +224,6 @@ int check_records(const RecordsArguments& o) {
 }
 
 int import_records(const RecordsArguments& o) {
-  if (auto readable = read_file(o.file); !readable) return fail_input(readable.error());
   std::optional<LoadedNetwork> loaded;
   if (!o.network.model.empty()) {
     int exit = kDone;
@@ -279,7 +278,6 @@ int import_records(const RecordsArguments& o) {
 
 /// A log file's records; lines of no use are notes.
 Expected<records::AutotvmLog> read_log(const std::string& path) {
-  if (auto readable = read_file(path); !readable) return readable.error();
   TW_TRY(auto log, records::read_autotvm_file(path));
   for (const records::LineProblem& p : log.problems) note(fmt::format("skipped: line {}: {}", p.line, p.reason));
   return log;
@@ -289,7 +287,7 @@ int pick_records(const RecordsArguments& o) {
   const auto log = read_log(o.file);
   if (!log) return fail_input(log.error());
   const auto best = records::pick_best(log->records);
-  std::string lines;
+  std::string lines = o.output.empty() ? "" : records::gathered_comment("the best line of each workload of " + o.file);
   for (const records::AutotvmRecord& r : best) lines += records::autotvm_line(r) + "\n";
   if (auto r = put_lines(o.output, lines); !r) return fail(r.error());
   note(fmt::format("{} of {} records are the best of their workload", best.size(), log->records.size()));
@@ -304,9 +302,9 @@ int split_records(const RecordsArguments& o) {
   Table table({"file", ">records", "workload"});
   for (size_t i = 0; i < workloads.size(); ++i) {
     const std::string path = fmt::format("{}.{:03}.wkl", o.output.empty() ? o.file : o.output, i);
-    std::string lines;
+    std::string lines = records::gathered_comment("one workload of " + o.file);
     for (const records::AutotvmRecord& r : workloads[i]) lines += records::autotvm_line(r) + "\n";
-    if (auto r = write_file(path, lines); !r) return fail(r.error());
+    if (auto r = put_lines(path, lines); !r) return fail(r.error());
     const records::AutotvmRecord& first = workloads[i].front();
     const std::string& name = first.task_name.empty() ? first.name : first.task_name;
     files.push_back({{"file", path}, {"records", workloads[i].size()}, {"workload", name}});
@@ -323,7 +321,7 @@ int split_records(const RecordsArguments& o) {
 Subcommand add_common(Subcommand app, Run& run, const char* name, const char* help, const std::shared_ptr<RecordsArguments>& o,
                       int (*work)(const RecordsArguments&)) {
   Subcommand sub = app.command(run, name, help, o, work);
-  sub.option("--db", o->db, "Database").required();
+  sub.option("--db", o->db, "Database").input().required();
   return sub;
 }
 
@@ -338,20 +336,20 @@ void add_records(Subcommand app, Run& run) {
     to.option("--format", o.format, "Form of the lines: autotvm (JSON lines, protocol 0.2)").one_of({"autotvm"}).show_default();
   };
   add_format(sub, *e);
-  sub.option("file", e->file, "File to write; standard output if absent");
+  sub.option("file", e->file, "File to write; standard output if absent").output(records::kOurLog);
   sub.option("--task", e->filters, task_help);
   sub.option("--session", e->session, "Only the trials of this session");
   auto i = std::make_shared<RecordsArguments>();
   sub =
       add_common(records, run, "import", "Stores the trials of a log of AutoTVM or Ansor; lines that cannot be used are named and skipped", i, import_records);
-  sub.option("file", i->file, "File with JSON lines").required();
-  sub.option("--model", i->network.model, "ONNX file whose tasks are added first, so that lines count for its fused tasks");
+  sub.option("file", i->file, "File with JSON lines").input().required();
+  sub.option("--model", i->network.model, "ONNX file whose tasks are added first, so that lines count for its fused tasks").input();
   sub.option("--target", i->network.target, "Target of the model's tasks").show_default();
   sub.flag("--json", i->json, "One JSON document on standard output");
   auto b = std::make_shared<RecordsArguments>();
   sub = add_common(records, run, "best", "The fastest verified trial of every task", b, best_records);
   add_format(sub, *b);
-  sub.option("file", b->file, "Writes JSON lines to this file instead of a table");
+  sub.option("file", b->file, "Writes JSON lines to this file instead of a table").output(records::kOurLog);
   sub.option("--task", b->filters, task_help);
   sub.flag("--json", b->json, "One JSON document on standard output");
   auto c = std::make_shared<RecordsArguments>();
@@ -363,11 +361,11 @@ void add_records(Subcommand app, Run& run) {
   sub.flag("--json", c->json, "One JSON document on standard output");
   auto p = std::make_shared<RecordsArguments>();
   sub = records.command(run, "pick", "The best line of each workload of a log", p, pick_records);
-  sub.option("log", p->file, "File with JSON lines").required();
-  sub.option("file", p->output, "File to write; standard output if absent");
+  sub.option("log", p->file, "File with JSON lines").input().required();
+  sub.option("file", p->output, "File to write; standard output if absent").output(records::kOurLog);
   auto w = std::make_shared<RecordsArguments>();
   sub = records.command(run, "split", "A log as one file for each workload: LOG.000.wkl, LOG.001.wkl and so on; repeated points once", w, split_records);
-  sub.option("log", w->file, "File with JSON lines").required();
+  sub.option("log", w->file, "File with JSON lines").input().required();
   sub.option("-o,--output", w->output, "Beginning of the files' names instead of LOG");
   sub.flag("--json", w->json, "One JSON document on standard output");
 }

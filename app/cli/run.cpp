@@ -219,7 +219,7 @@ int run_model(const RunArguments& o) {
 void add_run(Subcommand app, Run& run) {
   auto o = std::make_shared<RunArguments>();
   Subcommand sub = app.command(run, "run", "Runs a compiled network. A .twx file is machine code: run only files that you trust", o, run_model);
-  sub.option("model", o->model, "Compiled network (.twx)").required();
+  sub.option("model", o->model, "Compiled network (.twx)").input().required();
   sub.option("--input", o->inputs, "Input as name=file, a .npy file or a .pb file of an ONNX test case; may be repeated");
   sub.option("--device", o->device,
              "Of a network for a GPU: cuda:0 (the first of this machine, the default), or sim:a100 for the interpreter and simulated times");

@@ -6,6 +6,7 @@
 
 #include "app/cli/common.h"
 #include "app/cli/npy.h"
+#include "app/cli/output_folder.h"
 #include "engine/base/rng.h"
 #include "engine/base/text.h"
 #include "engine/frontends/frontend.h"
@@ -72,12 +73,12 @@ Tolerance tolerance_for(DType dtype) {
 }
 
 Expected<void> write_tensors(const std::string& folder, const std::vector<std::string>& names, const std::vector<HostArray>& tensors) {
-  TW_CHECK(make_parent_folder(folder + "/x"));
+  OutputFolder out(folder);
   for (size_t i = 0; i < tensors.size(); ++i) {
     std::string name = names[i];
     for (char& c : name)
       if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_' && c != '-') c = '_';
-    TW_CHECK(write_npy(tensors[i], fmt::format("{}/{}_{}.npy", folder, i, name)));
+    TW_CHECK(out.write(fmt::format("{}_{}.npy", i, name), npy_to_bytes(tensors[i])));
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include "app/cli/tuning.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/records/json_lines.h"
 
 namespace tw::cli {
 namespace {
@@ -97,9 +98,9 @@ void add_tune(Subcommand app, Run& run) {
       .range(int64_t{0}, kMost);
   sub.option("--time", o->time, "Time limit, such as 90s or 30m");
   sub.option("--seed", o->session.seed, "Seed of the search").show_default();
-  sub.option("--db", o->db, "Database to store in; " + default_database_path() + " if absent");
+  sub.option("--db", o->db, "Database to store in; " + default_database_path() + " if absent").input();
   sub.flag("--resume", o->resume, "Go on with the last session of the same model, tuner, target and seed; its trials count");
-  sub.option("--log", o->log, "Also append AutoTVM's JSON lines to this file");
+  sub.option("--log", o->log, "Also append AutoTVM's JSON lines to this file").output(records::kLinesFile);
   sub.option("--device", o->device,
              "What measures: local; cuda:0 and so on, a GPU of this machine; sim: and the name of a GPU, such as sim:a100, for times from a formula; recorded: "
              "and a workspace, to replay its trials")

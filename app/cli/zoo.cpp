@@ -59,7 +59,7 @@ void add_zoo(Subcommand app, Run& run) {
   auto w = std::make_shared<WriteOptions>();
   Subcommand write = zoo.command(run, "write", "Writes one network; the same seed gives the same bytes", w, write_model);
   write.option("name", w->name, "Name from `tw zoo list`").required();
-  write.option("-o,--output", w->path, "File to write; NAME.onnx if absent");
+  write.option("-o,--output", w->path, "File to write; NAME.onnx if absent").output(frontends::kZooFile);
   write.flag("--tiny", w->zoo.tiny, "The same structure with small channels and images");
   write.option("--batch", w->zoo.batch, "Batch size").range(int64_t{1}, int64_t{4096});
   write.option("--seed", w->zoo.seed, "Seed of the weights");

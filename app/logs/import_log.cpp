@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <set>
-#include <sstream>
 
 #include "engine/api/log_trials.h"
+#include "engine/base/file.h"
 #include "engine/base/hash.h"
 #include "engine/base/text.h"
 #include "engine/records/ansor_log.h"
@@ -21,16 +20,6 @@ namespace {
 
 /// Trials of one transaction: each waits for the disk, and a stop waits for it.
 constexpr size_t kBatch = 2000;
-
-Expected<std::string> read_file(const std::string& path) {
-  std::error_code ec;
-  if (!std::filesystem::exists(path, ec)) return Error(ErrorCode::not_found, fmt::format("Expected a log '{}', found no such file", path));
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!std::filesystem::is_regular_file(path, ec) || stream.bad()) return Error(ErrorCode::io_error, fmt::format("The log '{}' cannot be read", path));
-  return std::move(text).str();
-}
 
 /// Rows of the workspace whose computation is known.
 Expected<std::vector<records::Task>> known_tasks(db::Database& db) {

@@ -5,13 +5,14 @@
 #include <span>
 #include <string>
 
+#include "engine/base/file.h"
 #include "engine/graph/graph.h"
 
 /// Model files to graphs, and the bundled networks.
 namespace tw::frontends {
 
 struct ImportOptions {
-  std::map<std::string, int64_t> dims;  ///< values of symbolic dimensions, by name; "batch" style names default to 1 when absent
+  std::map<std::string, int64_t> dims;         ///< values of symbolic dimensions, by name; "batch" style names default to 1 when absent
   std::map<std::string, HostArray> constants;  ///< inputs to fix at a value, by name: they become constants (shapes, axes, repeats given as inputs)
 };
 
@@ -24,7 +25,7 @@ Expected<graph::Graph> read_onnx_bytes(std::string_view bytes, const std::string
 Expected<HostArray> read_onnx_tensor(const std::string& path);
 
 struct ZooOptions {
-  bool tiny = false;   ///< the same structure with small channels and images
+  bool tiny = false;  ///< the same structure with small channels and images
   int64_t batch = 1;
   uint64_t seed = 1;
 };
@@ -37,5 +38,7 @@ struct ZooModel {
 std::span<const ZooModel> zoo();
 /// Errors: not_found listing the known names; io_error.
 Expected<void> write_zoo_model(const std::string& name, const ZooOptions& options, const std::string& path);
+/// Told by the producer's name.
+extern const FileKind kZooFile;
 
 }  // namespace tw::frontends

@@ -13,6 +13,8 @@
 namespace tw::records {
 namespace {
 
+constexpr std::string_view kGathered = "# tilewright:";
+
 class Reader {
  public:
   void take(const Line& line) {
@@ -128,6 +130,14 @@ Expected<AutotvmLog> read_autotvm_file(const std::string& path) {
   TW_CHECK(for_each_line(path, [&](const Line& line) { reader.take(line); }));
   return std::move(reader).finish();
 }
+
+std::string gathered_comment(const std::string& what) { return fmt::format("{} {}\n", kGathered, printable(what)); }
+
+const FileKind kOurLog{"a log", [](std::string_view beginning) {
+                         if (beginning.starts_with(kGathered)) return true;
+                         while (beginning.starts_with('#')) beginning.remove_prefix(std::min(beginning.find('\n'), beginning.size() - 1) + 1);
+                         return beginning.starts_with('{') && beginning.substr(0, beginning.find('\n')).find("\"tilewright\": {") != std::string_view::npos;
+                       }};
 
 std::string simulated_comment(const Task& task) {
   return fmt::format("# {} for {}: the times of the lines with this workload are simulated, not measured\n", printable(task.name),

@@ -21,6 +21,11 @@ AutotvmLog read_autotvm(std::string_view text);
 /// Errors: not_found, io_error.
 Expected<AutotvmLog> read_autotvm_file(const std::string& path);
 
+/// The first line of a log that holds lines of other logs, with its newline: so it is known as ours.
+std::string gathered_comment(const std::string& what);
+/// A log that this program wrote whole: lines with our key, or that comment before them.
+extern const FileKind kOurLog;
+
 /// The comment before the first line of a task whose times are simulated, with its newline. Readers of such logs skip comments.
 std::string simulated_comment(const Task& task);
 

@@ -59,13 +59,6 @@ class LineCutter {
   bool too_long_ = false;
 };
 
-Error system_error(const std::string& action, const std::string& path, int code) {
-  ErrorCode kind = ErrorCode::io_error;
-  if (code == ENOSPC || code == EDQUOT) kind = ErrorCode::no_space;
-  if (code == ENOENT) kind = ErrorCode::not_found;
-  return Error(kind, fmt::format("Could not {} '{}': {}", action, path, std::strerror(code)));
-}
-
 /// Advisory: file systems without locks still get one write per line.
 class FileLock {
  public:
@@ -84,22 +77,14 @@ class FileLock {
 }  // namespace
 
 Expected<void> for_each_line(const std::string& path, const std::function<void(const Line&)>& f) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return system_error("read", path, errno);
+  TW_TRY(FileReader file, FileReader::open(path));
   LineCutter cutter(f);
   std::string chunk(size_t{1} << 16, '\0');
-  while (true) {
-    const ssize_t n = ::read(fd, chunk.data(), chunk.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      const int code = errno;
-      ::close(fd);
-      return system_error("read", path, code);
-    }
+  for (;;) {
+    TW_TRY(const size_t n, file.read(chunk));
     if (n == 0) break;
-    cutter.feed(std::string_view(chunk).substr(0, static_cast<size_t>(n)));
+    cutter.feed(std::string_view(chunk).substr(0, n));
   }
-  ::close(fd);
   cutter.finish();
   return {};
 }
@@ -109,6 +94,11 @@ void for_each_line_of(std::string_view text, const std::function<void(const Line
   cutter.feed(text);
   cutter.finish();
 }
+
+const FileKind kLinesFile{"a log", [](std::string_view beginning) {
+                            const size_t first = beginning.find_first_not_of(" \t\r\n");
+                            return first == std::string_view::npos || beginning[first] == '{' || beginning[first] == '#';
+                          }};
 
 std::vector<std::string_view> split_objects(std::string_view line) {
   std::vector<std::string_view> pieces;
@@ -138,8 +128,9 @@ std::vector<std::string_view> split_objects(std::string_view line) {
 }
 
 Expected<LineAppender> LineAppender::open(const std::string& path) {
+  TW_CHECK(check_output(path, kLinesFile));
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (fd < 0) return system_error("append to", path, errno);
+  if (fd < 0) return system_error("Appending", path);
   return LineAppender(fd, path);
 }
 
@@ -160,8 +151,8 @@ Expected<void> LineAppender::append(std::string_view line) {
   const FileLock lock(fd_);
   struct stat info {};
   char last = '\n';
-  if (::fstat(fd_, &info) != 0) return system_error("append to", path_, errno);
-  if (info.st_size > 0 && ::pread(fd_, &last, 1, info.st_size - 1) != 1) return system_error("read", path_, errno);
+  if (::fstat(fd_, &info) != 0) return system_error("Appending", path_);
+  if (info.st_size > 0 && ::pread(fd_, &last, 1, info.st_size - 1) != 1) return system_error("Reading", path_);
   std::string bytes;
   bytes.reserve(line.size() + 2);
   if (last != '\n') bytes += '\n';
@@ -171,13 +162,13 @@ Expected<void> LineAppender::append(std::string_view line) {
   do {
     n = ::write(fd_, bytes.data(), bytes.size());
   } while (n < 0 && errno == EINTR);
-  if (n < 0) return system_error("append to", path_, errno);
-  if (static_cast<size_t>(n) < bytes.size()) return system_error("append to", path_, ENOSPC);
+  if (n < 0) return system_error("Appending", path_);
+  if (static_cast<size_t>(n) < bytes.size()) return Error(ErrorCode::no_space, "Appending failed: no space is left for a whole line", path_);
   return {};
 }
 
 Expected<void> LineAppender::sync() {
-  if (::fdatasync(fd_) != 0) return system_error("write", path_, errno);
+  if (::fdatasync(fd_) != 0) return system_error("Writing", path_);
   return {};
 }
 

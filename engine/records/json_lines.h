@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/base/expected.h"
+#include "engine/base/file.h"
 
 namespace tw::records {
 
@@ -34,6 +34,9 @@ Expected<void> for_each_line(const std::string& path, const std::function<void(c
 /// The same for text in memory.
 void for_each_line_of(std::string_view text, const std::function<void(const Line&)>& f);
 
+/// What lines may be appended to: text that begins with an object or a comment.
+extern const FileKind kLinesFile;
+
 /// Several JSON objects written one after the other on a line, as interleaved writers leave them: each object's text. One piece for anything else.
 std::vector<std::string_view> split_objects(std::string_view line);
 
@@ -41,7 +44,7 @@ std::vector<std::string_view> split_objects(std::string_view line);
 /// If the file ends without a newline, a newline goes first, so that a line torn by a kill spoils no other.
 class LineAppender {
  public:
-  /// Opens or creates. Errors: io_error, not_found for a missing folder.
+  /// Opens or creates. Errors: invalid_argument for a file that holds no lines, io_error, not_found for a missing folder.
   static Expected<LineAppender> open(const std::string& path);
   LineAppender(LineAppender&& other) noexcept;
   LineAppender& operator=(LineAppender&& other) noexcept;

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/runtime/executable.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <new>
 
-#include "engine/base/file.h"
 #include "engine/base/hash.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
@@ -44,13 +39,6 @@ std::string_view bytes_of(const T& v) {
   return {reinterpret_cast<const char*>(&v), sizeof v};
 }
 
-struct File {
-  int fd = -1;
-  ~File() {
-    if (fd >= 0) ::close(fd);
-  }
-};
-
 /// A file that hashes and counts what goes into it.
 struct SectionWriter {
   FileWriter& file;
@@ -80,25 +68,6 @@ struct SectionWriter {
     return {};
   }
 };
-
-Expected<std::string> read_all(const std::string& path) {
-  File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.fd < 0) return system_error("Opening", path);
-  struct stat info {};
-  if (::fstat(file.fd, &info) != 0) return system_error("Reading", path);
-  if (!S_ISREG(info.st_mode)) return Error(ErrorCode::invalid_argument, "Expected a file, found something else", path);
-  std::string bytes(static_cast<size_t>(info.st_size), '\0');
-  size_t have = 0;
-  while (have < bytes.size()) {
-    const ssize_t n = ::read(file.fd, bytes.data() + have, bytes.size() - have);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return system_error("Reading", path);
-    if (n == 0) break;
-    have += static_cast<size_t>(n);
-  }
-  bytes.resize(have);
-  return bytes;
-}
 
 Expected<std::string_view> checked_payload(const std::string& bytes, const std::string& path, uint32_t& sections) {
   Header header;
@@ -149,6 +118,8 @@ void write_constant(const Slot& slot, std::byte* out) {
   std::memcpy(out, slot.data->data(), slot.data->size());
 }
 
+const FileKind kExecutableFile{"a compiled network", [](std::string_view beginning) { return beginning.starts_with(std::string_view(kMagic, sizeof kMagic)); }};
+
 Expected<void> save(const Executable& e, const std::string& path) {
   TW_CHECK(check_executable(e));
   Blobs blobs;
@@ -157,7 +128,7 @@ Expected<void> save(const Executable& e, const std::string& path) {
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.version = kVersion;
   header.sections = static_cast<uint32_t>(2 + blobs.list().size());
-  TW_TRY(FileWriter file, FileWriter::open(path));
+  TW_TRY(FileWriter file, FileWriter::open(path, kExecutableFile));
   SectionWriter out{file};
   TW_CHECK(out.write(bytes_of(header)));
   TW_CHECK(out.write_section(description.data(), description.size()));
@@ -169,7 +140,7 @@ Expected<void> save(const Executable& e, const std::string& path) {
 }
 
 Expected<Executable> load_executable(const std::string& path) {
-  TW_TRY(const std::string bytes, read_all(path));
+  TW_TRY(const std::string bytes, read_file(path));
   uint32_t sections = 0;
   TW_TRY(std::string_view payload, checked_payload(bytes, path, sections));
   if (sections < 2) return Error(ErrorCode::corrupt, fmt::format("Expected at least 2 sections, found {}", sections), path);

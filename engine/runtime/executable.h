@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/file.h"
 #include "engine/base/host_array.h"
 #include "engine/runtime/artifact.h"
 
@@ -53,8 +54,10 @@ struct Executable {
   std::string source_model;                                                 ///< content key of the model file
 };
 
-/// One file: magic, version, checksum, zstd-compressed sections. Written to a temporary name, synced, renamed.
+/// One file: magic, version, checksum, zstd-compressed sections. Written beside, synced, renamed.
 Expected<void> save(const Executable& e, const std::string& path);
+/// Told by the magic word.
+extern const FileKind kExecutableFile;
 /// Errors: parse_error or corrupt for anything that is not a whole file of ours, version for a newer one.
 Expected<Executable> load_executable(const std::string& path);
 

@@ -69,7 +69,7 @@ void record(const std::string& name, const std::string& file) {
   }
   std::fprintf(stderr, "\n");
   for (const auto& [status, count] : failures) std::fprintf(stderr, "%s: %d\n", status.c_str(), count);
-  bench::need(write_file(file, recorded::to_json(r).dump() + "\n"));
+  bench::need(write_file(file, kAnyOutput, recorded::to_json(r).dump() + "\n"));
 }
 
 recorded::RecordedSpace read_space(const std::string& file) {

@@ -114,6 +114,35 @@ class FaultTest : public QObject {
     QVERIFY(killed_while_writing >= 10);
   }
 
+  void a_database_that_goes_away_is_kept_beside() {
+    for (const bool replaced : {false, true}) {
+      QTemporaryDir dir;
+      const std::string path = dir.filePath("a.twdb").toStdString();
+      Workspace w;
+      w.db = *Database::open(path);
+      QVERIFY(w.fill());
+      QVERIFY(w.db->put_trials(w.session, w.task_id, {trial(w.task, 1)}));
+      QVERIFY(QFile::remove(QString::fromStdString(path)));
+      if (replaced) {
+        QFile other(QString::fromStdString(path));
+        QVERIFY(other.open(QIODevice::WriteOnly));
+        other.write("a letter");
+      }
+      const auto stored = w.db->put_trials(w.session, w.task_id, {trial(w.task, 2)});
+      QVERIFY(!stored);
+      QCOMPARE(stored.error().code, ErrorCode::io_error);
+      QVERIFY(stored.error().message.find(replaced ? "replaced by another file" : "was deleted") != std::string::npos);
+      QVERIFY(w.db->end_session(w.session, "done").error().message == stored.error().message);
+      const QStringList kept = QDir(dir.path()).entryList({"a.twdb.rescued-*"});
+      QCOMPARE(kept.size(), 1);
+      QVERIFY(stored.error().message.find(kept[0].toStdString()) != std::string::npos);
+      const auto rescued = Database::open(dir.filePath(kept[0]).toStdString());
+      QVERIFY(rescued);
+      QCOMPARE((*rescued)->trials(std::nullopt, std::nullopt)->size(), size_t{2});
+      if (replaced) QCOMPARE(QFileInfo(QString::fromStdString(path)).size(), qint64{8});
+    }
+  }
+
   void a_full_disk_loses_nothing() {
     QTemporaryDir dir;
     const pid_t child = fork();

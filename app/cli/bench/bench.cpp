@@ -223,7 +223,7 @@ void add_bench(Subcommand app, Run& run) {
   sub.option("--time", o->time, "Time limit of the tuning, such as 90s");
   sub.option("--tuner", o->tuner, "Tuner").show_default();
   sub.option("--seed", o->seed, "Seed of the search and of the data").show_default();
-  sub.option("--db", o->db, "Database that keeps the trials: what it holds is not tuned again");
+  sub.option("--db", o->db, "Database that keeps the trials: what it holds is not tuned again").input();
   sub.option("--python", o->python, "Python that has the package onnxruntime, for networks, or torch, for gpu").show_default();
   sub.flag("--quick", o->quick, "One case, at most 32 trials");
   sub.flag("--json", o->json, "One JSON document on standard output");

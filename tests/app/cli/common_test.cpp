@@ -44,17 +44,17 @@ class CommonTest : public QObject {
   void files_are_replaced_whole() {
     QTemporaryDir folder;
     const std::string path = folder.filePath("a").toStdString();
-    QVERIFY(write_file(path, "one").has_value());
-    QVERIFY(write_file(path, "two").has_value());
+    QVERIFY(write_file(path, kAnyOutput, "one").has_value());
+    QVERIFY(write_file(path, kAnyOutput, "two").has_value());
     QCOMPARE(read_file(path).value(), std::string("two"));
     QCOMPARE(QDir(folder.path()).entryList(QDir::Files).size(), 1);
-    QVERIFY(write_file(folder.filePath("no/such/folder").toStdString(), "x").error().code == ErrorCode::not_found);
+    QVERIFY(write_file(folder.filePath("no/such/folder").toStdString(), kAnyOutput, "x").error().code == ErrorCode::not_found);
     QVERIFY(!read_file(folder.path().toStdString()).has_value());
   }
 
   void a_full_disk_leaves_the_old_file() {
     if (access("/dev/full", W_OK) != 0) QSKIP("no /dev/full here");
-    const auto r = write_file("/dev/full/x", "data");
+    const auto r = write_file("/dev/full/x", kAnyOutput, "data");
     QVERIFY(!r.has_value());
   }
 
@@ -108,7 +108,7 @@ class CommonTest : public QObject {
     QTemporaryDir folder;
     QDir(folder.path()).mkpath("tree/b/test_data_set_0");
     QDir(folder.path()).mkpath("tree/a");
-    for (const char* f : {"tree/a/model.onnx", "tree/b/model.onnx"}) QVERIFY(write_file(folder.filePath(f).toStdString(), "x").has_value());
+    for (const char* f : {"tree/a/model.onnx", "tree/b/model.onnx"}) QVERIFY(write_file(folder.filePath(f).toStdString(), kAnyOutput, "x").has_value());
     const auto cases = find_cases(folder.path().toStdString());
     QCOMPARE(cases.value().size(), size_t{2});
     QVERIFY(cases.value()[0].ends_with("/a"));

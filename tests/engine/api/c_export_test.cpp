@@ -23,7 +23,7 @@ struct Project {
   Target target_;
 
   std::string path(const std::string& name) const { return folder_.filePath(QString::fromStdString(name)).toStdString(); }
-  void write(const std::string& name, std::string_view text) const { write_file(path(name), text).value(); }
+  void write(const std::string& name, std::string_view text) const { write_file(path(name), kAnyOutput, text).value(); }
   void write(const std::string& name, const std::vector<std::byte>& bytes) const { write(name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}); }
 
   runtime::Executable compile(const std::string& model, const std::string& symbols = {}) const {

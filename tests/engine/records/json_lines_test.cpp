@@ -100,7 +100,7 @@ class JsonLinesTest : public QObject {
       if (child == 0) {
         auto appender = LineAppender::open(path);
         bool good = appender.has_value();
-        for (int i = 0; good && i < 300; ++i) good = appender->append(std::string(20000, letter)).has_value();
+        for (int i = 0; good && i < 300; ++i) good = appender->append("{" + std::string(19999, letter)).has_value();
         _exit(good ? 0 : 1);
       }
       children.push_back(child);
@@ -114,7 +114,7 @@ class JsonLinesTest : public QObject {
     QVERIFY(for_each_line(path, [&](const Line& l) {
       ++count;
       QCOMPARE(l.text.size(), size_t{20000});
-      QCOMPARE(l.text.find_first_not_of(l.text[0]), std::string_view::npos);
+      QCOMPARE(l.text.find_first_not_of(l.text[1], 1), std::string_view::npos);
     }));
     QCOMPARE(count, 600);
   }
@@ -124,6 +124,17 @@ class JsonLinesTest : public QObject {
     const auto result = appender->append("{}");
     QVERIFY(!result);
     QCOMPARE(result.error().code, ErrorCode::no_space);
+  }
+  void nothing_is_appended_to_what_holds_no_lines() {
+    QTemporaryDir dir;
+    const QString path = dir.filePath("letter");
+    for (const std::string& text : {std::string("Dear reader\n"), std::string("SQLite format 3\0 {", 18)}) {
+      write_file(path, text);
+      QCOMPARE(LineAppender::open(path.toStdString()).error().code, ErrorCode::invalid_argument);
+      QCOMPARE(contents(path), text);
+    }
+    write_file(path, "# a comment\n");
+    QVERIFY(LineAppender::open(path.toStdString()));
   }
   void a_missing_folder_is_not_found() {
     const auto appender = LineAppender::open("/nonexistent/folder/log");

@@ -164,7 +164,7 @@ class ExecutableTest : public QObject {
     QVERIFY(!missing.has_value());
     QVERIFY(missing.error().code == ErrorCode::not_found);
     QCOMPARE(missing.error().where, std::string("/nonexistent/net.twx"));
-    QVERIFY(load_executable(dir_.path().toStdString()).error().code == ErrorCode::invalid_argument);
+    QVERIFY(load_executable(dir_.path().toStdString()).error().code == ErrorCode::io_error);
     QVERIFY(!save(sample(), "/nonexistent/net.twx").has_value());
     const auto full = save(sample(), "/dev/full/net.twx");
     QVERIFY(!full.has_value());
