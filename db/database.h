@@ -16,6 +16,9 @@ namespace tw::db {
 
 enum class Mode { read_write, read_only };
 
+/// The tuner of sessions whose trials come from logs: claims, which are never verified and best only where there is nothing else.
+inline constexpr const char* kImported = "import";
+
 struct ModelRow {
   ModelId id;
   std::string name, path, content_key;
@@ -61,7 +64,7 @@ struct TrialOutcome {
   records::Status status = records::Status::infra;
   std::string message;
   double seconds = 0;  ///< infinity for failures
-  bool censored = false, verified = false;
+  bool censored = false, verified = false, claimed = false;
   double build_s = 0, run_s = 0, timestamp_s = 0;
   std::optional<records::Prediction> prediction = {};
 };

@@ -109,7 +109,7 @@ std::optional<records::Prediction> read_prediction(SQLite::Statement& q, int fir
   return records::Prediction{q.getColumn(first).getDouble(), q.getColumn(first + 1).getInt64()};
 }
 
-Expected<records::Record> read_record(SQLite::Statement& q, int first) {
+Expected<records::Record> read_record(SQLite::Statement& q, int first, bool claimed) {
   records::Record record;
   records::MeasureResult& r = record.result;
   const auto column = [&](int i) { return q.getColumn(first + i); };
@@ -131,6 +131,8 @@ Expected<records::Record> read_record(SQLite::Statement& q, int first) {
   if (status != records::status_name(r.status) || checksum_of(record, texts, column(7).isNull() ? 0 : column(7).getDouble()) != column(17).getInt64()) {
     return Error(ErrorCode::corrupt, "A stored trial does not match its checksum");
   }
+  record.claimed = claimed;
+  r.verified = r.verified && !claimed;
   if (!column(kRecordColumnCount).isNull()) {
     r.verdict =
         records::Verdict{column(kRecordColumnCount).getDouble(), column(kRecordColumnCount + 1).getDouble(), column(kRecordColumnCount + 2).getDouble()};

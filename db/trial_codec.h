@@ -30,8 +30,9 @@ void bind_record(SQLite::Statement& put, int first, const records::Record& recor
 /// Binds the prediction's columns, NULL if there is none.
 void bind_prediction(SQLite::Statement& put, int first, const std::optional<records::Prediction>& prediction);
 std::optional<records::Prediction> read_prediction(SQLite::Statement& q, int first);
-/// Reads them back without samples, and the final columns after them. Errors: corrupt if the checksum or a text does not fit.
-Expected<records::Record> read_record(SQLite::Statement& q, int first);
+/// Reads them back without samples, and the final columns after them. What is claimed is not verified, whatever was stored. Errors: corrupt if the checksum or
+/// a text does not fit.
+Expected<records::Record> read_record(SQLite::Statement& q, int first, bool claimed);
 
 /// Samples and their flags as one blob with a checksum, and back. Errors: corrupt.
 std::string pack_samples(const records::MeasureResult& result);

@@ -20,6 +20,7 @@ std::string placeholders(int count) {
 
 /// What a batch changes in the counters of its task.
 struct Tally {
+  bool claimed = false;
   int64_t trials = 0, failures = 0;
   double best_s = std::numeric_limits<double>::infinity(), unverified_s = best_s, default_s = best_s;
 
@@ -27,9 +28,10 @@ struct Tally {
     ++trials;
     if (!record.result.ok()) ++failures;
     if (record.result.censored) return;
-    double& best = record.result.verified ? best_s : unverified_s;
+    const bool verified = record.result.verified && !claimed;
+    double& best = verified ? best_s : unverified_s;
     best = std::min(best, record.result.seconds());
-    if (record.result.verified && record.candidate.space == "default") default_s = std::min(default_s, record.result.seconds());
+    if (verified && record.candidate.space == "default") default_s = std::min(default_s, record.result.seconds());
   }
 };
 
@@ -67,6 +69,12 @@ int64_t last_number(SQLite::Database& c, SessionId session, TaskId task) {
   return q.getColumn(0).getInt64();
 }
 
+bool is_imported(SQLite::Database& c, SessionId session) {
+  SQLite::Statement q(c, "SELECT tuner FROM session WHERE id = ?");
+  q.bind(1, session.value);
+  return q.executeStep() && q.getColumn(0).getString() == kImported;
+}
+
 /// Inserts one trial. Errors: invalid_argument if the session has measured this point.
 Expected<TrialId> insert(SQLite::Database& c, SQLite::Statement& put, SQLite::Statement& put_samples, const records::Record& record) {
   try {
@@ -90,7 +98,9 @@ std::string_view blob_of(const SQLite::Column& column) {
   return column.getBytes() > 0 ? std::string_view(static_cast<const char*>(column.getBlob()), static_cast<size_t>(column.getBytes())) : std::string_view();
 }
 
-constexpr const char* kTrialColumns = "trial.id, session_id, task_id, number, task.key";
+constexpr const char* kTrialColumns = "trial.id, session_id, task_id, number, task.key, session.tuner = 'import'";
+constexpr int kTrialColumnCount = 6;
+constexpr const char* kTrialTables = "trial JOIN task ON task.id = task_id JOIN session ON session.id = session_id";
 
 /// A row of kTrialColumns, the record's, the final and the prediction's columns and the samples (or NULL). Errors: corrupt.
 Expected<TrialRow> trial_row(SQLite::Statement& q, const std::string& path) {
@@ -99,15 +109,27 @@ Expected<TrialRow> trial_row(SQLite::Statement& q, const std::string& path) {
   row.session = SessionId{q.getColumn(1).getInt64()};
   row.task = TaskId{q.getColumn(2).getInt64()};
   row.number = q.getColumn(3).getInt64();
-  auto record = read_record(q, 5);
+  auto record = read_record(q, kTrialColumnCount, q.getColumn(5).getInt() != 0);
   if (!record) return Error(record.error().code, record.error().message, fmt::format("trial {} of '{}'", row.id.value, path));
   row.record = std::move(*record);
   row.record.task_key = q.getColumn(4).getString();
-  row.record.prediction = read_prediction(q, 5 + kRecordColumnCount + kFinalColumnCount);
-  const SQLite::Column samples = q.getColumn(5 + kRecordColumnCount + kFinalColumnCount + kPredictionColumnCount);
+  row.record.prediction = read_prediction(q, kTrialColumnCount + kRecordColumnCount + kFinalColumnCount);
+  const SQLite::Column samples = q.getColumn(kTrialColumnCount + kRecordColumnCount + kFinalColumnCount + kPredictionColumnCount);
   if (!samples.isNull()) TW_CHECK(unpack_samples(blob_of(samples), row.record.result));
   return row;
 }
+
+/// Which trials are best before which: verified before others, own before claimed, measured before simulated. As literals, so that the index of verified trials
+/// serves.
+struct Rank {
+  const char* verified;
+  bool imported, simulated;
+};
+constexpr Rank kRanks[] = {{"verified = 1 AND", false, false},
+                           {"verified = 0 AND", false, false},
+                           {"", true, false},
+                           {"verified = 1 AND", false, true},
+                           {"verified = 0 AND", false, true}};
 
 class SessionSink : public records::RecordSink {
  public:
@@ -145,6 +167,7 @@ Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId ta
     int64_t number = last_number(c, session, task);
     std::vector<TrialId> ids;
     Tally tally;
+    tally.claimed = is_imported(c, session);
     for (const records::Record& record : records) {
       put.bind(1, session.value);
       put.bind(2, task.value);
@@ -177,9 +200,10 @@ Expected<void> Database::put_finals(SessionId session, TaskId task, const std::v
       if (put.exec() != 1) return Error(ErrorCode::not_found, fmt::format("Expected a trial of point {} in the session, found none", r.candidate.index));
       put.reset();
     }
-    SQLite::Statement best(c,
-                           "UPDATE task SET best_s = (SELECT min(coalesce(final_s, seconds)) FROM trial WHERE task_id = ?1 AND status = 'ok' AND verified = 1 "
-                           "AND censored = 0 AND coalesce(final_s, seconds) < 9e999) WHERE id = ?1");
+    SQLite::Statement best(
+        c,
+        "UPDATE task SET best_s = (SELECT min(coalesce(final_s, seconds)) FROM trial WHERE task_id = ?1 AND status = 'ok' AND verified = 1 "
+        "AND censored = 0 AND coalesce(final_s, seconds) < 9e999 AND session_id NOT IN (SELECT id FROM session WHERE tuner = 'import')) WHERE id = ?1");
     best.bind(1, task.value);
     best.exec();
     return {};
@@ -192,10 +216,9 @@ Expected<std::vector<TrialRow>> Database::trials(std::optional<SessionId> sessio
     std::string where;
     if (session) where += fmt::format(" AND session_id = {}", session->value);
     if (task) where += fmt::format(" AND task_id = {}", task->value);
-    SQLite::Statement q(
-        c, fmt::format("SELECT {}, {}, {}, {}, {} FROM trial JOIN task ON task.id = task_id {} WHERE trial.id > {}{} ORDER BY trial.id LIMIT {}", kTrialColumns,
-                       kRecordColumns, kFinalColumns, kPredictionColumns, with_samples ? "sample.data" : "NULL",
-                       with_samples ? "JOIN sample ON sample.trial_id = trial.id" : "", after.value, where, limit));
+    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, {}, {} FROM {} {} WHERE trial.id > {}{} ORDER BY trial.id LIMIT {}", kTrialColumns, kRecordColumns,
+                                       kFinalColumns, kPredictionColumns, with_samples ? "sample.data" : "NULL", kTrialTables,
+                                       with_samples ? "JOIN sample ON sample.trial_id = trial.id" : "", after.value, where, limit));
     std::vector<TrialRow> rows;
     while (q.executeStep()) {
       TW_TRY(TrialRow row, trial_row(q, impl_->path));
@@ -207,9 +230,9 @@ Expected<std::vector<TrialRow>> Database::trials(std::optional<SessionId> sessio
 
 Expected<std::optional<TrialRow>> Database::trial(SessionId session, TaskId task, int64_t number) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<TrialRow>> {
-    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, {}, sample.data FROM trial JOIN task ON task.id = task_id JOIN sample ON sample.trial_id = trial.id "
+    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, {}, sample.data FROM {} JOIN sample ON sample.trial_id = trial.id "
                                        "WHERE session_id = {} AND task_id = {} AND number = {}",
-                                       kTrialColumns, kRecordColumns, kFinalColumns, kPredictionColumns, session.value, task.value, number));
+                                       kTrialColumns, kRecordColumns, kFinalColumns, kPredictionColumns, kTrialTables, session.value, task.value, number));
     if (!q.executeStep()) return std::optional<TrialRow>();
     TW_TRY(TrialRow row, trial_row(q, impl_->path));
     return std::optional(std::move(row));
@@ -218,7 +241,7 @@ Expected<std::optional<TrialRow>> Database::trial(SessionId session, TaskId task
 
 TrialOutcome outcome_of(int64_t number, const records::Record& record) {
   const records::MeasureResult& r = record.result;
-  return {number,  record.candidate.space, record.candidate.index, r.status, r.message, r.seconds(), r.censored, r.verified, r.build_s,
+  return {number,  record.candidate.space, record.candidate.index, r.status, r.message, r.seconds(), r.censored, r.verified, record.claimed, r.build_s,
           r.run_s, r.timestamp_s,          record.prediction};
 }
 
@@ -228,9 +251,11 @@ Expected<std::vector<TrialOutcome>> Database::outcomes(SessionId session, TaskId
         c, fmt::format("SELECT number, space, config_index, status, message, seconds, censored, verified, build_s, run_s, timestamp_s, {} FROM trial "
                        "WHERE session_id = {} AND task_id = {} AND number > {} ORDER BY number LIMIT {}",
                        kPredictionColumns, session.value, task.value, after, limit));
+    const bool claimed = is_imported(c, session);
     std::vector<TrialOutcome> rows;
     while (q.executeStep()) {
       TrialOutcome row;
+      row.claimed = claimed;
       row.number = q.getColumn(0).getInt64();
       row.space = q.getColumn(1).getText();
       row.index = q.getColumn(2).getInt64();
@@ -238,7 +263,7 @@ Expected<std::vector<TrialOutcome>> Database::outcomes(SessionId session, TaskId
       row.message = q.getColumn(4).getText();
       row.seconds = seconds_or_infinity(q.getColumn(5));
       row.censored = q.getColumn(6).getInt() != 0;
-      row.verified = q.getColumn(7).getInt() != 0;
+      row.verified = q.getColumn(7).getInt() != 0 && !claimed;
       row.build_s = q.getColumn(8).getDouble();
       row.run_s = q.getColumn(9).getDouble();
       row.timestamp_s = q.getColumn(10).getDouble();
@@ -288,20 +313,19 @@ Expected<Activity> Database::activity(SessionId session, int slices) {
 
 Expected<std::optional<records::Record>> Database::best(const std::string& task_key) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<records::Record>> {
-    // Measured before simulated, verified before others; as literals, so that the index of verified trials serves.
-    for (const auto& [verified, simulated] : {std::pair(1, 0), {0, 0}, {1, 1}, {0, 1}}) {
+    for (const Rank& rank : kRanks) {
       SQLite::Statement q(
           c, fmt::format("SELECT {}, {}, sample.data, session.id, session.tuner, number FROM trial JOIN sample ON sample.trial_id = trial.id "
                          "JOIN session ON session.id = session_id "
-                         "WHERE task_id = (SELECT id FROM task WHERE key = ?) AND status = 'ok' AND verified = {} AND censored = 0 AND seconds IS NOT NULL "
-                         "AND coalesce(final_s, seconds) < 9e999 "
+                         "WHERE task_id = (SELECT id FROM task WHERE key = ?) AND status = 'ok' AND {} censored = 0 AND seconds IS NOT NULL "
+                         "AND coalesce(final_s, seconds) < 9e999 AND coalesce(final_s, seconds) >= {} AND session.tuner {} 'import' "
                          "AND session_id {} IN (SELECT id FROM session WHERE "
                          "coalesce(json_extract(options_json, '$.device'), json_extract(host_json, '$.device')) LIKE 'sim:%') "
                          "ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 1",
-                         kRecordColumns, kFinalColumns, verified, simulated ? "" : "NOT"));
+                         kRecordColumns, kFinalColumns, rank.verified, records::kLeastTime, rank.imported ? "=" : "<>", rank.simulated ? "" : "NOT"));
       q.bind(1, task_key);
       if (!q.executeStep()) continue;
-      TW_TRY(records::Record record, read_record(q, 0));
+      TW_TRY(records::Record record, read_record(q, 0, rank.imported));
       const auto column = [&](int i) { return q.getColumn(kRecordColumnCount + kFinalColumnCount + i); };
       TW_CHECK(unpack_samples(blob_of(column(0)), record.result));
       record.task_key = task_key;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
@@ -35,6 +36,7 @@ Json compile_json(const runtime::Executable& e, const std::string& path, const s
                        {"origin", c.origin},
                        {"space", c.space},
                        {"record", c.record.empty() ? Json() : Json(c.record)},
+                       {"claimed", c.claimed},
                        {"flops", c.flops},
                        {"on_host", c.on_host}});
   }
@@ -56,9 +58,19 @@ Json compile_json(const runtime::Executable& e, const std::string& path, const s
           {"emitted", emitted}};
 }
 
+/// Kernels whose times were measured elsewhere, by name and record.
+void note_claims(const runtime::Executable& e) {
+  std::set<std::string> claims;
+  for (const auto& c : e.calls)
+    if (c.claimed) claims.insert(fmt::format("{} ({})", printable(c.name), printable(c.record)));
+  if (claims.empty()) return;
+  note(fmt::format("Note: {} kernels rest on times that were measured elsewhere and not checked here; tw tune measures them: {}", claims.size(),
+                   fmt::join(claims, ", ")));
+}
+
 void print_summary(const runtime::Executable& e, const Json& summary) {
   std::map<std::array<std::string, 4>, int> origins;
-  for (const auto& c : e.calls) ++origins[{c.name, c.space, c.origin, c.record.empty() ? "-" : c.record}];
+  for (const auto& c : e.calls) ++origins[{c.name, c.space, c.origin, c.record.empty() ? "-" : c.claimed ? c.record + ", elsewhere" : c.record}];
   Table table({"kernel", ">calls", "space", "schedule", "record"});
   for (const auto& [key, count] : origins) table.row({key[0], std::to_string(count), key[1], key[2], key[3]});
   fmt::print("{}\n{}: {} kernel calls, code {}, constants {}, activations {} (at least {}, {} without reuse)\n", table.text(),
@@ -157,6 +169,7 @@ int compile_model(const CompileArguments& o) {
   progress.finish();
   for (const std::string& text : notes) note("Note: " + text);
   if (!executable) return fail(executable.error());
+  note_claims(*executable);
   if (auto r = runtime::save(*executable, o.output); !r) return fail(r.error());
   if (!o.dump_passes.empty()) {
     for (const EmittedKernel& k : kernels) dump.add_kernel(k.symbol, k.schedule, loaded->target);

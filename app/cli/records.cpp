@@ -93,7 +93,7 @@ int best_records(const RecordsArguments& o) {
   if (!sessions) return fail(sessions.error());
   std::string lines;
   Json list = Json::array();
-  Table table({"task", "key", ">best", ">rate", "space", ">point"});
+  Table table({"task", "key", ">best", ">rate", "space", ">point", "measured"});
   for (const db::TaskRow& row : *rows) {
     if (!matches(row, o.filters)) continue;
     const auto best = (*db)->best(row.key);
@@ -115,8 +115,10 @@ int best_records(const RecordsArguments& o) {
                     {"best_s", seconds},
                     {"flop_per_s", rate},
                     {"space", record.candidate.space},
-                    {"index", record.candidate.index}});
-    table.row({row.name, row.key.substr(0, 10), time_text(seconds), si_text(rate, "FLOP/s"), record.candidate.space, std::to_string(record.candidate.index)});
+                    {"index", record.candidate.index},
+                    {"claimed", record.claimed}});
+    table.row({row.name, row.key.substr(0, 10), time_text(seconds), si_text(rate, "FLOP/s"), record.candidate.space, std::to_string(record.candidate.index),
+               record.claimed ? "elsewhere" : "here"});
   }
   if (o.json) {
     print_json({{"best", list}});
@@ -347,7 +349,7 @@ void add_records(Subcommand app, Run& run) {
   sub.option("--target", i->network.target, "Target of the model's tasks").show_default();
   sub.flag("--json", i->json, "One JSON document on standard output");
   auto b = std::make_shared<RecordsArguments>();
-  sub = add_common(records, run, "best", "The fastest verified trial of every task", b, best_records);
+  sub = add_common(records, run, "best", "The fastest verified trial of every task; where there is none, the fastest that a log claims", b, best_records);
   add_format(sub, *b);
   sub.option("file", b->file, "Writes JSON lines to this file instead of a table").output(records::kOurLog);
   sub.option("--task", b->filters, task_help);

@@ -49,6 +49,8 @@ class Foreign {
       log_.tasks.push_back({std::move(foreign), target, {}});
     }
     record.task_key = key;
+    record.result = api::as_claim(std::move(record.result));
+    record.claimed = true;
     std::vector<records::Record>& records = log_.tasks[task].records;
     const auto [at, fresh] = points.try_emplace({record.candidate.space, record.candidate.index}, records.size());
     if (fresh) {
@@ -219,7 +221,7 @@ Expected<ImportedLog> store_log(db::Database& db, Log log, const ImportOptions& 
   const std::vector<std::string> spaces = spaces_of(log.tasks);
   for (const std::string& space : spaces) {
     const Json session_options = {{"file", log.path}, {"space", space}, {"format", format_name(log.content.format)}};
-    TW_TRY(const SessionId session, db.begin_session(result.model, "import", log.tasks.front().target, session_options, options.host));
+    TW_TRY(const SessionId session, db.begin_session(result.model, db::kImported, log.tasks.front().target, session_options, options.host));
     result.sessions.push_back(session);
     const auto belongs = [&](const records::Record& r) { return r.candidate.index < 0 ? space == spaces.front() : r.candidate.space == space; };
     for (LoggedTask& t : log.tasks) {

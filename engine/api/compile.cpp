@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/api/c_export.h"
+#include "engine/api/claims.h"
 #include "engine/api/kernel_plan.h"
 #include "engine/api/storage.h"
 #include "engine/api/views.h"
@@ -146,8 +147,16 @@ class Compiler {
       if (!best) continue;
       if (best->candidate.space == "default") {  // made anew, so that it can adopt the layouts around it
         default_origin_[key] = fmt::format("default, {}", si_text(best->result.decided_s(), "s"));
-        default_record_[key] = best->origin;
+        default_record_[key] = {best->origin, best->claimed};
         continue;
+      }
+      if (best->claimed) {  // whatever was believed when it was stored
+        const records::Task task = records::make_task(workloads[i].name, workloads[i].dag, target_);
+        ClaimChecker claims;
+        if (const auto checked = claims.check_steps(task, best->candidate); !checked) {
+          default_origin_[key] = fmt::format("default ({} is not used: {})", best->origin, checked.error().message);
+          continue;
+        }
       }
       auto s = schedule::Schedule::replay(workloads[i].dag, best->candidate.steps);
       auto func = s ? lower::lower_and_optimize(*s, "kernel", target_) : Expected<tir::Func>(s.error());
@@ -156,7 +165,7 @@ class Compiler {
         if (best->candidate.index >= 0) origin += fmt::format(" #{}", best->candidate.index);
         const std::string seconds = best->result.samples_s.empty() ? "not measured" : si_text(best->result.decided_s(), "s");
         tuned_.emplace(key, Tuned{std::move(*s), open_layouts(workloads[i].dag, best->candidate), std::move(*func), fmt::format("{}, {}", origin, seconds),
-                                  best->candidate.space, best->origin});
+                                  best->candidate.space, best->origin, best->claimed});
       } else {
         default_origin_[key] = "default (the best record no longer applies)";
       }
@@ -291,7 +300,8 @@ class Compiler {
       call.space = k.space;
       call.on_host = k.on_host;
       const auto measured = k.tuned ? default_record_.end() : default_record_.find(k.task_key);
-      call.record = measured == default_record_.end() ? k.record : measured->second;
+      call.record = measured == default_record_.end() ? k.record : measured->second.first;
+      call.claimed = measured == default_record_.end() ? k.claimed : measured->second.second;
       call.flops = static_cast<double>(te::flops(*k.schedule.dag()));
       if (k.group >= 0)
         for (const int n : n_.partition.groups[static_cast<size_t>(k.group)].nodes) call.nodes.push_back(n_.optimized.nodes[static_cast<size_t>(n)].name);
@@ -322,7 +332,8 @@ class Compiler {
   std::map<std::string, Tuned> tuned_;
   std::map<std::string, std::string>
       default_origin_;  ///< task key -> what is known of a task with the default schedule: its time, or why its record is not used
-  std::map<std::string, std::string> default_record_;  ///< task key -> trial of the default schedule that is its best
+  std::map<std::string, std::pair<std::string, bool>>
+      default_record_;  ///< task key -> trial of the default schedule that is its best, and whether it is a claim
   HostGroups host_;
   KernelPlan plan_;
   std::vector<tir::Func> funcs_;

@@ -147,6 +147,7 @@ class Planner {
     if (tuned) {
       k.space = it->second.space;
       k.record = it->second.record;
+      k.claimed = it->second.claimed;
     } else {
       k.space = chosen_[index] ? space::fallback_template(*group.dag, target_)->name : "rule";
     }

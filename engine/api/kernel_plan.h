@@ -32,6 +32,7 @@ struct PlannedKernel {
   std::string origin;    ///< as in runtime::Call
   std::string space, record;
   bool tuned = false;
+  bool claimed = false;  ///< as in runtime::Call
   bool on_host = false;  ///< of a network for a GPU: for the processor
 };
 
@@ -49,6 +50,7 @@ struct Tuned {
   std::function<Expected<schedule::Schedule>(const std::vector<schedule::LayoutStep>&)> in_layouts;
   tir::Func func;                     ///< lowered, under any name
   std::string origin, space, record;  ///< as in runtime::Call
+  bool claimed = false;
 };
 
 /// Layouts of a kernel's arguments: placeholders, then outputs.

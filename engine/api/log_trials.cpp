@@ -3,8 +3,8 @@
 
 #include <unordered_map>
 
+#include "engine/api/claims.h"
 #include "engine/api/logged_task.h"
-
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/records/autotvm_task.h"
@@ -38,9 +38,29 @@ Expected<space::ConfigEntity> kept(const space::ConfigSpace& space, Expected<spa
 }
 
 /// The trial of a point, with its steps.
-Expected<records::Record> trial_of(const records::Task& task, const records::AutotvmRecord& line, const space::Template& t, const space::ConfigEntity& point) {
+Expected<records::Record> trial_of(const records::Task& task, const records::AutotvmRecord& line, const space::Template& t, const space::ConfigEntity& point,
+                                   ClaimChecker& claims) {
   TW_TRY(const auto schedule, t.apply(task.dag, task.target, point));
-  return records::Record{task.key, {line.record.candidate.space, point.index(), point.json_text(), schedule.steps()}, line.record.result, line.record.origin};
+  records::Record record{task.key,
+                         {line.record.candidate.space, point.index(), point.json_text(), schedule.steps()},
+                         claims.as_claim(task, line.record.result),
+                         line.record.origin};
+  record.claimed = true;
+  return record;
+}
+
+/// LineProblem::kind of a line that is no trial of a task.
+const char* kind_of(const Error& why) {
+  switch (why.code) {
+    case ErrorCode::unsupported:
+      return "unknown_space";
+    case ErrorCode::invalid_argument:
+      return "not_in_space";
+    case ErrorCode::corrupt:
+      return "other_steps";
+    default:
+      return "invalid_point";
+  }
 }
 
 class Matcher {
@@ -86,8 +106,7 @@ class Matcher {
     if (found.tasks.empty()) problem(line, "unknown_task", found.why_none);
     for (const size_t t : found.tasks) {
       if (const auto added = add(line, known_[t]); !added) {
-        const bool no_space = added.error().code == ErrorCode::unsupported, outside = added.error().code == ErrorCode::invalid_argument;
-        problem(line, no_space ? "unknown_space" : outside ? "not_in_space" : "invalid_point", added.error().text());
+        problem(line, kind_of(added.error()), added.error().text());
       }
     }
   }
@@ -104,14 +123,14 @@ class Matcher {
     const int64_t index = theirs ? entity.index() : c.index;
     std::string point = task.key + (index < 0 ? schedule::json_text(c.steps) : fmt::format("{} #{}", c.space, index));
     std::string origin = fmt::format("{}, line {}", name_, line.line);
+    TW_TRY(records::Record record, theirs ? trial_of(task, line, *s->source, entity, claims_) : as_trial(task, line, claims_));
+    record.origin = std::move(origin);
     if (const auto known = points_.find(point); known != points_.end()) {
       records::Record& kept = result_.tasks[known->second.first].records[known->second.second];
-      if (line.record.result.decided_s() < kept.result.decided_s()) kept.result = line.record.result, kept.origin = std::move(origin);
+      if (record.result.decided_s() < kept.result.decided_s()) kept = std::move(record);
       problem(line, "duplicate", "A second trial of the same point");
       return {};
     }
-    TW_TRY(records::Record record, theirs ? trial_of(task, line, *s->source, entity) : as_trial(task, line));
-    record.origin = std::move(origin);
     const auto [place, fresh_task] = places_.try_emplace(task.key, result_.tasks.size());
     if (fresh_task) result_.tasks.push_back({task, {}});
     std::vector<records::Record>& records = result_.tasks[place->second].records;
@@ -150,6 +169,7 @@ class Matcher {
   const Target* target_;                                         ///< may be null
   std::map<std::string, Found> found_;                           ///< by target, name and arguments
   std::map<std::pair<std::string, std::string>, Space> spaces_;  ///< by task and name
+  ClaimChecker claims_;
   LogTrials result_;
   std::map<std::string, size_t> places_;                               ///< of tasks, by key
   std::unordered_map<std::string, std::pair<size_t, size_t>> points_;  ///< task and record, by the task's key and the point
@@ -172,6 +192,7 @@ std::optional<records::Record> nearest_record(const records::Task& task, const s
     if (!schedule) continue;
     records::Record record{task.key, {t->name, point.index(), point.json_text(), schedule->steps()}, {}, "nearest to records of other shapes"};
     record.result.status = records::Status::ok;
+    record.claimed = true;
     return record;
   }
   return std::nullopt;
@@ -197,17 +218,40 @@ class FirstOf : public records::RecordSource {
 LogRecords::LogRecords(std::span<const records::Task> tasks, const std::vector<NamedLog>& logs, bool nearest) {
   records::HistoryBest history;
   std::vector<records::Record> ours;
+  ClaimChecker claims;
+  std::map<std::string, const records::Task*> known;
+  std::map<std::string, const records::Task*> quickest;   // by the workload that AutoTVM names: the task that needs the least time
+  std::map<std::string, const records::Task*> of_a_line;  // the same by name and arguments as logged
+  for (const records::Task& task : tasks) {
+    known.emplace(task.key, &task);
+    const records::AutotvmTask named = records::autotvm_task(*task.dag, task.target);
+    for (const std::string& name : named.names) {
+      const records::Task*& least = quickest[records::workload_text(name, named.args)];
+      if (least == nullptr || least_seconds(task) < least_seconds(*least)) least = &task;
+    }
+  }
   for (const NamedLog& named : logs) {
     for (const records::AutotvmRecord& line : named.log.records) {
-      const std::string origin = fmt::format("{}, line {}", named.name, line.line);
+      records::AutotvmRecord claim = line;
+      claim.record.origin = fmt::format("{}, line {}", named.name, line.line);
       if (line.record.task_key.empty()) {
-        records::AutotvmRecord theirs = line;
-        theirs.record.origin = origin;
-        history.load(theirs);
-      } else {
-        ours.push_back(line.record);
-        ours.back().origin = origin;
+        const auto [task, fresh] = of_a_line.try_emplace(line.name + " " + line.args);
+        if (fresh) task->second = quickest[records::workload_text(line.name, records::args_of(line))];
+        if (task->second == nullptr) continue;
+        claim.record.result = claims.as_claim(*task->second, std::move(claim.record.result));
+        if (line.record.result.ok() && !claim.record.result.ok()) problems_.push_back(fmt::format("{}: {}", claim.record.origin, claim.record.result.message));
+        history.load(claim);
+        continue;
       }
+      const auto task = known.find(line.record.task_key);
+      if (task == known.end()) continue;
+      auto trial = as_trial(*task->second, claim, claims);
+      if (!trial) {
+        problems_.push_back(fmt::format("{}: {}", claim.record.origin, trial.error().text()));
+        continue;
+      }
+      if (line.record.result.ok() && !trial->result.ok()) problems_.push_back(fmt::format("{}: {}", claim.record.origin, trial->result.message));
+      ours.push_back(*std::move(trial));
     }
   }
   for (const records::Task& task : tasks) {
@@ -226,7 +270,8 @@ std::optional<records::Record> LogRecords::applied(const records::Task& task, co
     if (found && (!best || found->record.result.seconds() < best->record.result.seconds())) best = found;
   }
   if (!best) return std::nullopt;
-  auto record = as_trial(task, *best);
+  ClaimChecker claims;
+  auto record = as_trial(task, *best, claims);
   if (record) return *std::move(record);
   problems_.push_back(fmt::format("{}: {}", best->record.origin, record.error().text()));
   return std::nullopt;
@@ -245,17 +290,20 @@ std::map<std::string, int64_t> LogTrials::by_kind() const {
   return counts;
 }
 
-Expected<records::Record> as_trial(const records::Task& task, const records::AutotvmRecord& line) {
+Expected<records::Record> as_trial(const records::Task& task, const records::AutotvmRecord& line, ClaimChecker& claims) {
   if (!line.record.task_key.empty()) {
+    TW_CHECK(claims.check_steps(task, line.record.candidate));
     records::Record record = line.record;
     record.task_key = task.key;
+    record.result = claims.as_claim(task, std::move(record.result));
+    record.claimed = true;
     return record;
   }
   const space::Template* t = space::find_template(*task.dag, task.target, line.record.candidate.space);
   if (!t) return no_space(task, line);
   const space::ConfigSpace space = t->space(*task.dag, task.target);
   TW_TRY(const auto point, kept(space, space.from_json(line.record.candidate.config)));
-  return trial_of(task, line, *t, point);
+  return trial_of(task, line, *t, point, claims);
 }
 
 LogTrials match_log(const records::AutotvmLog& log, std::span<const records::Task> known, const std::string& name, const Target* target) {

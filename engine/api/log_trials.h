@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "engine/api/claims.h"
 #include "engine/records/autotvm_log.h"
 #include "engine/records/history.h"
 
@@ -20,13 +21,15 @@ struct TaskTrials {
 /// What a log says of the tasks at hand, and which of its lines are of no use.
 struct LogTrials {
   std::vector<TaskTrials> tasks;               ///< those with trials, in the order in which they first appear
-  std::vector<records::LineProblem> problems;  ///< those of the log, and "unknown_task", "unknown_space", "not_in_space", "invalid_point" and "duplicate"
+  std::vector<records::LineProblem> problems;  ///< those of the log, and "unknown_task", "unknown_space", "not_in_space", "invalid_point",
+                                               ///< "other_steps" and "duplicate"
   std::map<std::string, int64_t> by_kind() const;
 };
 
-/// A line as a trial of `task`: its steps as they stand, or those of the template that the line names at the line's point. Errors: unsupported if there is no
-/// such template here; invalid_argument if the point is not in its space; what a filter or the template says of the point.
-Expected<records::Record> as_trial(const records::Task& task, const records::AutotvmRecord& line);
+/// A line as a trial of `task`, which is a claim: its steps as they stand, or those of the template that the line names at the line's point. Errors:
+/// unsupported if there is no such template here; invalid_argument if the point is not in its space; corrupt if its steps are not the point's; what a filter or
+/// the template says of the point.
+Expected<records::Record> as_trial(const records::Task& task, const records::AutotvmRecord& line, ClaimChecker& claims);
 
 /// The trials of a log that belong to `known` tasks, or to tasks that its lines describe themselves. A line of another program counts for each task known by
 /// then with its computation; where none is, it counts for the task that follows from its arguments on `target`, if that is given (logged_task.h).

@@ -9,6 +9,7 @@
 #include "engine/measure/judge.h"
 #include "engine/measure/process_runner.h"
 #include "engine/measure/worker.h"
+#include "engine/target/bounds.h"
 
 namespace tw::measure {
 
@@ -18,7 +19,6 @@ using records::Status;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kRecycledAfter = 200;
-constexpr double kClockMargin = 1.1;  ///< single cards run faster than the table says
 
 class GpuRunner final : public ProcessRunner {
  public:
@@ -63,7 +63,7 @@ class GpuRunner final : public ProcessRunner {
 
   void check_floor(const records::Task& task, const MeasureJob&, records::MeasureResult& result, const process::StopFd&) override {
     if (!task.target.gpu) return;
-    const double floor = physical_floor_s(*task.dag, kClockMargin * target::peak_flops(*task.target.gpu), target::narrow_speedup(*task.target.gpu));
+    const double floor = physical_floor_s(*task.dag, target::most_flops(task.target), target::most_narrow_speedup(task.target));
     if (result.seconds() >= floor) return;
     result.message = fmt::format("{} is less than the {} that {} needs for the task's arithmetic", si_text(result.seconds(), "s"), si_text(floor, "s"),
                                  task.target.gpu->description);

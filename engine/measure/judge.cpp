@@ -69,7 +69,7 @@ std::optional<std::string> judge_times(const MeasureReply& reply, double wall_s)
   if (reply.samples_s.empty() || reply.samples_s.size() != reply.flags.size() || reply.inner < 1) return "There are no samples";
   double sum = 0;
   for (const double s : reply.samples_s) {
-    if (!(s > 0) || !std::isfinite(s)) return fmt::format("A sample of {:g} s is not a time", s);
+    if (!records::possible_time(s)) return fmt::format("A sample of {:g} s is not a time", s);
     sum += s * reply.inner;
   }
   if (sum > kAgreement * wall_s) return fmt::format("The samples add up to {:g} s, but only {:g} s passed", sum, wall_s);

@@ -30,9 +30,6 @@ AutotvmError autotvm_error(Status status);
 /// `infra` for numbers that AutoTVM does not define.
 Status status_from_autotvm(int64_t error_no);
 
-/// The cost that AutoTVM writes for failures, in seconds.
-inline constexpr double kFailureCost = 1e9;
-
 /// One line.
 struct AutotvmRecord {
   std::string target;                      ///< TVM's target string

@@ -23,15 +23,16 @@ Expected<int> read_logged_result(JsonElement result, const char* key, const char
   m.status = status_from_autotvm(error_no);
   m.run_s = value_of<double>((*parts)[2]);
   m.timestamp_s = value_of<double>((*parts)[3]);
+  if (!(m.run_s >= 0) || !(m.timestamp_s >= 0)) return bad_line("Expected a duration and a time of 0 or more, found " + shown(result));
   if (m.status != Status::ok) {
     m.samples_s.clear();
     m.message = fmt::format("{} recorded error {}", program, error_no);
     return static_cast<int>(error_no);
   }
   m.sample_flags.assign(m.samples_s.size(), false);
-  const auto impossible = std::find_if(m.samples_s.begin(), m.samples_s.end(), [](double s) { return !(s > 0) || s >= kFailureCost; });
+  const auto impossible = std::find_if(m.samples_s.begin(), m.samples_s.end(), [](double s) { return !possible_time(s); });
   if (impossible == m.samples_s.end()) return 0;
-  m.message = fmt::format("Expected a time above 0 and below 1e9 s, found {} s", *impossible);
+  m.message = fmt::format("Expected a time from 1 ns to below 1e9 s, found {} s", *impossible);
   m.status = Status::bad_timing;
   return static_cast<int>(autotvm_error(m.status));
 }

@@ -54,6 +54,8 @@ Status status_from_name(std::string_view name) {
   return Status::infra;
 }
 
+bool possible_time(double seconds) { return seconds >= kLeastTime && seconds < kFailureCost; }
+
 bool blames_candidate(Status s) { return row(s).blames_candidate; }
 
 std::vector<double> MeasureResult::counted_samples() const {
@@ -124,6 +126,10 @@ Expected<MeasureResult> measure_result_from_json(const Json& json) {
   fields.optional("verdict", verdict);
   TW_CHECK(fields.done());
   r.status = status_from_name(status);
+  for (const double seconds : {r.build_s, r.load_s, r.run_s, r.timestamp_s})
+    if (!(seconds >= 0) || !std::isfinite(seconds))
+      return Error(ErrorCode::parse_error, fmt::format("Expected durations of 0 s or more, found {:g} s", seconds));
+  if (r.inner < 1 || r.flagged < 0) return Error(ErrorCode::parse_error, fmt::format("Expected counts of samples, found {} and {}", r.inner, r.flagged));
   if (status != status_name(r.status)) return Error(ErrorCode::parse_error, "Expected a status, found '" + printable(status) + "'");
   if (!verdict.is_null()) {
     const bool good =
@@ -131,6 +137,8 @@ Expected<MeasureResult> measure_result_from_json(const Json& json) {
     if (!good) return Error(ErrorCode::parse_error, "Expected a verdict as [seconds or null, low, high], found " + printable(dump_json(verdict)));
     const double seconds = verdict[0].is_null() ? std::numeric_limits<double>::infinity() : verdict[0].get<double>();
     r.verdict = Verdict{seconds, verdict[1].get<double>(), verdict[2].get<double>()};
+    if (!(r.verdict->low > 0) || !(r.verdict->high >= r.verdict->low) || !std::isfinite(r.verdict->high) || !(seconds > 0))
+      return Error(ErrorCode::parse_error, "Expected a verdict of a time and an interval of ratios, found " + printable(dump_json(verdict)));
   }
   if (!flags.empty()) r.sample_flags.assign(r.samples_s.size(), false);
   for (const int64_t i : flags) {

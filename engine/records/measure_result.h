@@ -32,6 +32,13 @@ Status status_from_name(std::string_view name);
 /// Whose fault: only failures blamed on the candidate reach cost models.
 bool blames_candidate(Status s);
 
+/// No call of a kernel takes less, in seconds.
+inline constexpr double kLeastTime = 1e-9;
+/// Costs from here on mean a failure, in AutoTVM's and Ansor's logs too.
+inline constexpr double kFailureCost = 1e9;
+/// Whether a time can be one: a number from kLeastTime to below kFailureCost.
+bool possible_time(double seconds);
+
 /// Outcome of the finals of a task, where the fastest trials run against each other.
 struct Verdict {
   double seconds = 0;        ///< on the scale of the session's trials; infinity if it failed there

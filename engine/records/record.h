@@ -28,6 +28,7 @@ struct Record {
   MeasureResult result;
   std::string origin;                    ///< where it was found, such as "session 2 (xgb), trial 17" or "log.json, line 12"; empty for what was just measured
   std::optional<Prediction> prediction;  ///< none if no model was asked
+  bool claimed = false;                  ///< measured elsewhere, as a log says (api/claims.h)
 };
 
 }  // namespace tw::records

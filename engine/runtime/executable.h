@@ -36,6 +36,7 @@ struct Call {
   double flops = 0;
   std::vector<std::string> nodes;  ///< graph nodes it computes
   bool on_host = false;            ///< of a network for a GPU: code of `Artifact::object`, run by the processor
+  bool claimed = false;            ///< `record` was measured elsewhere, as a log says
 };
 
 /// A compiled network: a value that can be saved as one file (.twx) and run by GraphExecutor.

@@ -107,6 +107,10 @@ Expected<Call> call_from_json(const Json& json) {
     if (!host->is_boolean()) return malformed("\"on_host\" as true or false");
     call.on_host = host->get<bool>();
   }
+  if (const auto claimed = json.find("claimed"); claimed != json.end()) {  // not in files of earlier versions
+    if (!claimed->is_boolean()) return malformed("\"claimed\" as true or false");
+    call.claimed = claimed->get<bool>();
+  }
   return call;
 }
 
@@ -222,7 +226,8 @@ Json executable_to_json(const Executable& e, Blobs& blobs) {
                          {"record", c.record},
                          {"flops", c.flops},
                          {"nodes", c.nodes},
-                         {"on_host", c.on_host}});
+                         {"on_host", c.on_host},
+                         {"claimed", c.claimed}});
   }
   Json gpu = Json::array();
   for (const GpuFunction& f : e.artifact.gpu) gpu.push_back(gpu_to_json(f, blobs));

@@ -158,6 +158,33 @@ class DatabaseTest : public QObject {
     VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 3, 1e-3)}));
     QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 3);
   }
+  /// Whatever a log says of itself: not verified, and best only where nothing was measured here.
+  void claims_are_best_last() {
+    const SessionId imported = *w_.db->begin_session(w_.model, kImported, w_.task.target.str(), Json::object(), Json::object());
+    VERIFY_OK(w_.db->put_trials(imported, w_.task_id, {trial(w_.task, 1, 1e-5), trial(w_.task, -1, 2e-5)}));
+    QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 1);
+    QVERIFY((*w_.db->best(w_.task.key))->claimed);
+    QVERIFY(!(*w_.db->best(w_.task.key))->result.verified);
+    QCOMPARE((*w_.db->tasks())[0].best_s, 1e-5);
+    QVERIFY(std::isinf((*w_.db->tasks())[0].default_s));
+    QVERIFY(!(*w_.db->trials(imported, w_.task_id))[0].record.result.verified);
+    QVERIFY((*w_.db->trial(imported, w_.task_id, 1))->record.claimed);
+    const TrialOutcome outcome = (*w_.db->outcomes(imported, w_.task_id, 0, 1))[0];
+    QVERIFY(outcome.claimed && !outcome.verified);
+    records::Record own = trial(w_.task, 2, 1e-3);
+    own.result.verified = false;
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {own}));
+    QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 2);
+    QVERIFY(!(*w_.db->best(w_.task.key))->claimed);
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 3, 2e-3)}));
+    QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 3);
+    QCOMPARE((*w_.db->tasks())[0].best_s, 2e-3);
+    std::vector<records::Record> finalists = {trial(w_.task, 1, 1e-5)};
+    finalists[0].result.verdict = records::Verdict{1e-6, 1, 1};
+    VERIFY_OK(w_.db->put_finals(imported, w_.task_id, finalists));
+    QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 3);
+    QCOMPARE((*w_.db->tasks())[0].best_s, 2e-3);
+  }
   void finals_decide_which_trial_is_best() {
     std::vector<records::Record> trials = {trial(w_.task, -1, 4e-3), trial(w_.task, 1, 1e-3), trial(w_.task, 2, 1.05e-3), trial(w_.task, 3, 1.2e-3)};
     VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, trials));

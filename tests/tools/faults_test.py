@@ -4,6 +4,7 @@
 
 Usage: faults_test.py TW [TEST...]
 """
+import json
 import os
 import shutil
 import sys
@@ -115,6 +116,76 @@ class Outputs(CliCase):
             self.assertIn(kept, err)
             self.assertGreater(self.trials(kept), 0)
             self.assertGreater(len(tw("records", "export", "--db", kept, check=0)[1].splitlines()), 0)
+
+
+class Claims(CliCase):
+    """What a log says was not measured here: it is looked at, and never comes before what was."""
+
+    def lines(self, trials=2):
+        db, log = self.path("own.db"), self.path("own.log")
+        tw("tune", self.model, "--task", "dense", "--trials-per-task", str(trials), "--finalists", "0", "--db", db, "--log", log, check=0)
+        return db, [json.loads(line) for line in self.read(log).decode().splitlines()]
+
+    def imported(self, lines, db="claims.db"):
+        text = "\n".join(json.dumps(line) for line in lines).encode()
+        return tw_json("records", "import", self.write("claims.log", text), "--db", self.path(db))
+
+    def with_times(self, line, *seconds):
+        line = json.loads(json.dumps(line))
+        line["result"][0] = list(seconds)
+        line["tilewright"]["result"].update(samples_s=list(seconds), flagged_samples=[], flagged=0)
+        return line
+
+    def test_impossible_times_are_failures(self):
+        _, lines = self.lines()
+        point = next(line for line in lines if line["tilewright"]["index"] >= 0)
+        for seconds in (-1, 0, 1e-300, 1e-12, 1e-9):
+            done = self.imported([self.with_times(point, seconds)], f"t{seconds}.db")
+            self.assertEqual((done["stored"], done["stored_failures"]), (1, 1), seconds)
+            self.assertEqual(tw_json("records", "best", "--db", self.path(f"t{seconds}.db"))["best"], [])
+            foreign = {key: value for key, value in self.with_times(point, seconds).items() if key != "tilewright"}
+            log = self.write("foreign.log", json.dumps(foreign).encode())
+            self.assertEqual([k["claimed"] for k in tw_json("compile", self.model, "--log", log, "-o", self.path("m.twx"))["kernels"]].count(True), 0)
+
+    def test_steps_must_be_those_of_the_point(self):
+        _, lines = self.lines(3)
+        points = [line for line in lines if line["tilewright"]["index"] >= 0]
+        a, b = next((a, b) for a in points for b in points if a["tilewright"]["task"] == b["tilewright"]["task"] and a is not b)
+        default = next(line for line in lines if line["tilewright"]["index"] < 0)
+        for line, steps in ((a, b["tilewright"]["steps"]), (a, []), (default, [])):
+            forged = json.loads(json.dumps(line))
+            forged["tilewright"]["steps"] = steps
+            log = self.write("forged.log", json.dumps(forged).encode())
+            code, out, _ = tw("records", "import", log, "--db", self.path(f"t{len(os.listdir(self.folder))}.db"), "--json")
+            done = json.loads(out)
+            self.assertEqual((code, done["stored"], done["skipped_by_reason"]), (3, 0, {"other_steps": 1}))
+            forged = self.with_times(forged, 1e-5)
+            compiled = tw_json("compile", self.model, "--log", self.write("forged.log", json.dumps(forged).encode()), "-o", self.path("m.twx"))
+            self.assertFalse(any(k["claimed"] for k in compiled["kernels"]))
+
+    def test_own_trials_are_best_before_claims(self):
+        db, lines = self.lines()
+        before = {b["key"]: b for b in tw_json("records", "best", "--db", db)["best"]}
+        self.assertFalse(any(b["claimed"] for b in before.values()))
+        points = [self.with_times(line, 0.5 * min(line["result"][0])) for line in lines if line["tilewright"]["index"] >= 0]
+        done = tw_json("records", "import", self.write("faster.log", "\n".join(json.dumps(p) for p in points).encode()), "--db", db)
+        self.assertEqual((done["stored"], done["stored_failures"]), (len(points), 0))
+        self.assertEqual({b["key"]: b for b in tw_json("records", "best", "--db", db)["best"]}, before)
+
+    def test_compile_says_what_rests_on_a_claim(self):
+        db, lines = self.lines()
+        self.imported(lines)
+        for options in (["--db", self.path("claims.db")], ["--log", self.path("claims.log")]):
+            code, out, err = tw("compile", self.model, *options, "-o", self.path("m.twx"))
+            self.assertEqual(code, 0, err)
+            self.assertIn("rest on times that were measured elsewhere", err)
+            self.assertIn(", elsewhere", out)
+            kernels = tw_json("compile", self.model, *options, "-o", self.path("m.twx"))["kernels"]
+            self.assertTrue(any(k["claimed"] for k in kernels))
+            self.assertTrue(all(k["claimed"] == bool(k["record"]) for k in kernels))
+        self.assertTrue(all(b["claimed"] for b in tw_json("records", "best", "--db", self.path("claims.db"))["best"]))
+        code, _, err = tw("compile", self.model, "--db", db, "-o", self.path("m.twx"))
+        self.assertNotIn("elsewhere", err)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <QtTest>
 
 #include "engine/base/json.h"
+#include "engine/base/text.h"
 #include "engine/records/memory_store.h"
 #include "engine/space/template.h"
 
@@ -114,9 +115,11 @@ class LogTrialsTest : public QObject {
     const auto best = [&](size_t i) { return records.best(tasks[i].key).value(); };
     QCOMPARE(best(0)->candidate.space, std::string("dense_pack.x86"));  // the fastest of the templates'
     QCOMPARE(best(0)->origin, std::string("a.json, line 2"));
-    QCOMPARE(best(1)->candidate.index, 2);  // verified, of this very task
+    QCOMPARE(best(1)->candidate.index, 2);  // of this very task
+    QVERIFY(best(1)->claimed);
     QVERIFY(!best(2));
-    QVERIFY(records.problems().empty());
+    QCOMPARE(records.problems().size(), size_t{1});  // a time that no machine reaches
+    QVERIFY(records.problems()[0].starts_with("a.json, line 5: "));
 
     LogRecords nearest(tasks, {{"a.json", records::read_autotvm(log)}}, true);
     const auto near = nearest.best(tasks[2].key).value();
