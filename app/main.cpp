@@ -4,6 +4,7 @@
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTextStream>
+#include <csignal>
 
 #include "app/main_window.h"
 #include "app/scripted_run.h"
@@ -108,6 +109,8 @@ Options parse(const QApplication& app) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // writing says what is wrong
+  std::signal(SIGXFSZ, SIG_IGN);
   QApplication app(argc, argv);
   QApplication::setOrganizationName(QStringLiteral("tilewright"));
   QApplication::setApplicationName(QStringLiteral("tilewright"));

@@ -22,6 +22,10 @@ Error sqlite_error(const SQLite::Exception& e, const std::string& path) {
       return Error(ErrorCode::out_of_memory, fmt::format("Not enough memory for '{}'", path));
     case SQLITE_READONLY:
       return Error(ErrorCode::io_error, fmt::format("The workspace '{}' cannot be written", path));
+    case SQLITE_IOERR:
+      if (e.getExtendedErrorCode() == SQLITE_IOERR_WRITE)
+        return Error(ErrorCode::no_space, fmt::format("Writing to '{}' failed, as beyond a limit of the size of files; what was stored before is safe", path));
+      [[fallthrough]];
     default:
       return Error(ErrorCode::io_error, fmt::format("The workspace '{}' failed: {}", path, e.what()));
   }

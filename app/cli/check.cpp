@@ -7,6 +7,7 @@
 #include "app/cli/case_pool.h"
 #include "app/cli/command.h"
 #include "app/cli/common.h"
+#include "app/cli/console.h"
 #include "app/cli/progress.h"
 #include "app/cli/running.h"
 #include "app/cli/table.h"
@@ -56,8 +57,8 @@ int check_cases(const CheckArguments& o) {
       std::string reason = r.reason.substr(0, r.reason.find('\n'));
       table.row({r.name, r.status, r.status == "passed" || r.status == "wrong" ? fmt::format("{:.1e}", r.max_abs) : "-", reason});
     }
-    fmt::print("{}\n", table.text());
-    for (const char* s : kStatuses) fmt::print("{:<12} {}\n", s, totals[s]);
+    print("{}\n", table.text());
+    for (const char* s : kStatuses) print("{:<12} {}\n", s, totals[s]);
   }
   return totals["wrong"] + totals["crashed"] > 0 ? kFailed : kDone;
 }

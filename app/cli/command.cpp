@@ -2,8 +2,10 @@
 #include "app/cli/command.h"
 
 #include <CLI/CLI.hpp>
+#include <sstream>
 
 #include "app/cli/common.h"
+#include "app/cli/console.h"
 #include "engine/base/file_in_use.h"
 
 namespace tw::cli {
@@ -118,7 +120,13 @@ Run parse_command_line(int argc, char** argv, int& exit) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    exit = e.get_exit_code() == 0 ? app.exit(e) : fail_usage(sentence(e.what()));  // zero: --help and --version
+    if (e.get_exit_code() != 0) {
+      exit = fail_usage(sentence(e.what()));
+      return {};
+    }
+    std::ostringstream text;  // --help and --version
+    exit = app.exit(e, text, text);
+    put(text.str());
     return {};
   }
   if (!run) exit = fail_usage("Expected a subcommand; see --help");

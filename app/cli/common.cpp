@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/common.h"
+#include "app/cli/console.h"
 
 #include <charconv>
 #include <cmath>
@@ -14,8 +15,7 @@ namespace tw::cli {
 namespace {
 
 int report(const Error& error, int code) {
-  fmt::print(stderr, "error: {}\n", error.text());
-  std::fflush(stderr);
+  say("error: " + error.text() + "\n");
   return code;
 }
 
@@ -48,15 +48,9 @@ int fail_input(const Error& error) {
 
 int fail_usage(const std::string& message) { return report(Error(ErrorCode::invalid_argument, message), kUsage); }
 
-void note(const std::string& text) {
-  fmt::print(stderr, "{}\n", text);
-  std::fflush(stderr);
-}
+void note(const std::string& text) { say(text + "\n"); }
 
-void print_json(const Json& document) {
-  fmt::print("{}\n", dump_json(document, 2));
-  std::fflush(stdout);
-}
+void print_json(const Json& document) { print("{}\n", dump_json(document, 2)); }
 
 Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 

@@ -37,9 +37,11 @@ std::string time_text(double seconds);
 /// `12.3x`, or `-` if infinite or zero.
 std::string ratio_text(double ratio);
 
-/// Installs the handlers of SIGINT and SIGTERM. The first asks the token to stop; the process ends with 130 a second later at the latest,
+/// Installs the handlers of SIGINT, SIGTERM and SIGHUP. The first asks the token to stop; the process ends with 130 a second later at the latest,
 /// which loses nothing, because everything reported as stored is on disk. The second signal ends it at once.
 void install_signal_handlers();
+/// From now on the work goes on when the terminal is closed (SIGHUP): for what takes hours and keeps its results.
+void outlive_terminal();
 StopToken stop_token();
 
 /// `90`, `90s`, `30m`, `2h` or `1h30m` in seconds. Errors: invalid_argument.

@@ -7,6 +7,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
+#include "app/cli/console.h"
 #include "app/cli/emit.h"
 #include "app/cli/network.h"
 #include "app/cli/pass_dump.h"
@@ -73,10 +74,10 @@ void print_summary(const runtime::Executable& e, const Json& summary) {
   for (const auto& c : e.calls) ++origins[{c.name, c.space, c.origin, c.record.empty() ? "-" : c.claimed ? c.record + ", elsewhere" : c.record}];
   Table table({"kernel", ">calls", "space", "schedule", "record"});
   for (const auto& [key, count] : origins) table.row({key[0], std::to_string(count), key[1], key[2], key[3]});
-  fmt::print("{}\n{}: {} kernel calls, code {}, constants {}, activations {} (at least {}, {} without reuse)\n", table.text(),
-             summary["output"].get<std::string>(), e.calls.size(), si_text(summary["object_bytes"].get<double>() + summary["gpu_bytes"].get<double>(), "B"),
-             si_text(summary["constant_bytes"].get<double>(), "B"), si_text(static_cast<double>(e.arena_bytes), "B"),
-             si_text(static_cast<double>(e.live_bytes), "B"), si_text(static_cast<double>(e.unplanned_bytes), "B"));
+  print("{}\n{}: {} kernel calls, code {}, constants {}, activations {} (at least {}, {} without reuse)\n", table.text(), summary["output"].get<std::string>(),
+        e.calls.size(), si_text(summary["object_bytes"].get<double>() + summary["gpu_bytes"].get<double>(), "B"),
+        si_text(summary["constant_bytes"].get<double>(), "B"), si_text(static_cast<double>(e.arena_bytes), "B"),
+        si_text(static_cast<double>(e.live_bytes), "B"), si_text(static_cast<double>(e.unplanned_bytes), "B"));
 }
 
 int check_emissions(const CompileArguments& o, std::optional<bool> for_gpu) {

@@ -5,6 +5,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
+#include "app/cli/console.h"
 #include "app/cli/progress.h"
 #include "app/cli/reference.h"
 #include "app/cli/running.h"
@@ -117,14 +118,14 @@ int64_t trial_count(const Report& r) {
 }
 
 void print_report(const Report& r) {
-  fmt::print("{}\n", tune_table(r.tuning));
-  fmt::print("network          {}\n", r.network);
-  fmt::print("tasks            {}\n", r.tuning.tasks.size());
-  fmt::print("trials           {}\n", trial_count(r));
-  fmt::print("default          {}\n", time_text(r.default_s));
-  fmt::print("tuned            {}\n", time_text(r.tuned_s));
-  fmt::print("tuned / default  {} as fast\n", ratio_text(r.default_s / r.tuned_s));
-  fmt::print("largest error    {}\n", check_text(r.check));
+  print("{}\n", tune_table(r.tuning));
+  print("network          {}\n", r.network);
+  print("tasks            {}\n", r.tuning.tasks.size());
+  print("trials           {}\n", trial_count(r));
+  print("default          {}\n", time_text(r.default_s));
+  print("tuned            {}\n", time_text(r.tuned_s));
+  print("tuned / default  {} as fast\n", ratio_text(r.default_s / r.tuned_s));
+  print("largest error    {}\n", check_text(r.check));
 }
 
 int demo(const DemoArguments& o) {

@@ -8,6 +8,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
+#include "app/cli/console.h"
 #include "app/cli/host.h"
 #include "db/database.h"
 #include "engine/base/json.h"
@@ -115,13 +116,13 @@ int doctor(const DoctorArguments& o) {
     print_json({{"host", host}, {"target", target.str()}, {"database", default_database_path()}, {"checks", checks}});
     return kDone;
   }
-  fmt::print("{:<20} {}, {} threads, {:.1f} GiB\n", "machine", host["cpu"].get<std::string>(), host["threads"].get<int64_t>(),
-             host["memory_bytes"].get<double>() / (int64_t{1} << 30));
-  fmt::print("{:<20} {}\n", "kernel", host["kernel"].get<std::string>());
-  fmt::print("{:<20} {}\n", "target", target.str());
-  fmt::print("{:<20} {} registers of {} bits, L1d {} KiB {}-way, L2 {} KiB, L3 {} KiB\n\n", "", target.vector_registers, target.vector_bits,
-             target.l1d_bytes / 1024, target.l1d_ways, target.l2_bytes / 1024, target.l3_bytes / 1024);
-  for (const Finding& f : found) fmt::print("{:<20} {}{}\n", f.name, printable(f.detail), f.found ? "" : fmt::format(" - {}", f.cost));
+  print("{:<20} {}, {} threads, {:.1f} GiB\n", "machine", host["cpu"].get<std::string>(), host["threads"].get<int64_t>(),
+        host["memory_bytes"].get<double>() / (int64_t{1} << 30));
+  print("{:<20} {}\n", "kernel", host["kernel"].get<std::string>());
+  print("{:<20} {}\n", "target", target.str());
+  print("{:<20} {} registers of {} bits, L1d {} KiB {}-way, L2 {} KiB, L3 {} KiB\n\n", "", target.vector_registers, target.vector_bits, target.l1d_bytes / 1024,
+        target.l1d_ways, target.l2_bytes / 1024, target.l3_bytes / 1024);
+  for (const Finding& f : found) print("{:<20} {}{}\n", f.name, printable(f.detail), f.found ? "" : fmt::format(" - {}", f.cost));
   return kDone;
 }
 

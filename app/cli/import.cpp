@@ -2,6 +2,7 @@
 // `tw import`: what is in a model file.
 #include "app/cli/command.h"
 #include "app/cli/common.h"
+#include "app/cli/console.h"
 #include "app/cli/network.h"
 #include "app/cli/table.h"
 #include "engine/base/json.h"
@@ -17,8 +18,8 @@ struct ImportArguments {
 
 void print_values(const char* title, const Json& values) {
   for (const Json& v : values) {
-    fmt::print("{:<12} {}: {}{}\n", title, printable(v["name"].get<std::string>()), v["dtype"].get<std::string>(),
-               shape_text(v["shape"].get<std::vector<int64_t>>()));
+    print("{:<12} {}: {}{}\n", title, printable(v["name"].get<std::string>()), v["dtype"].get<std::string>(),
+          shape_text(v["shape"].get<std::vector<int64_t>>()));
   }
 }
 
@@ -27,7 +28,7 @@ int import_model(const ImportArguments& o) {
   const auto loaded = load_network(o.network, exit);
   if (!loaded) return exit;
   if (o.text) {
-    fmt::print("{}", graph::print(loaded->network.imported));
+    put(graph::print(loaded->network.imported));
     return kDone;
   }
   const Json summary = network_summary(loaded->network);
@@ -35,16 +36,16 @@ int import_model(const ImportArguments& o) {
     print_json(summary);
     return kDone;
   }
-  fmt::print("{:<12} {}\n", "network", printable(loaded->network.imported.name));
-  fmt::print("{:<12} {}\n", "parameters", summary["parameters"].get<int64_t>());
-  fmt::print("{:<12} {}\n", "work", si_text(summary["flops"].get<double>(), "FLOP"));
+  print("{:<12} {}\n", "network", printable(loaded->network.imported.name));
+  print("{:<12} {}\n", "parameters", summary["parameters"].get<int64_t>());
+  print("{:<12} {}\n", "work", si_text(summary["flops"].get<double>(), "FLOP"));
   print_values("input", summary["inputs"]);
   print_values("output", summary["outputs"]);
-  fmt::print("{:<12} {} in {} kernels, {} of them different\n\n", "operators", summary["nodes"].get<int64_t>(), summary["groups"].get<int64_t>(),
-             summary["tasks"].get<int64_t>());
+  print("{:<12} {} in {} kernels, {} of them different\n\n", "operators", summary["nodes"].get<int64_t>(), summary["groups"].get<int64_t>(),
+        summary["tasks"].get<int64_t>());
   Table table({"operator", ">count"});
   for (const auto& [name, count] : summary["operators"].items()) table.row({name, std::to_string(count.get<int64_t>())});
-  fmt::print("{}", table.text());
+  put(table.text());
   return kDone;
 }
 

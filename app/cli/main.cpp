@@ -4,9 +4,12 @@
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
+#include "app/cli/console.h"
 #include "engine/base/text.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+int run_command(int argc, char** argv) {
   using namespace tw::cli;
   int exit = 0;
   const Run run = parse_command_line(argc, argv, exit);
@@ -19,4 +22,11 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     return fail(tw::Error(tw::ErrorCode::internal, fmt::format("A bug in Tilewright stopped the work: {}", e.what())));
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tw::cli::open_console();
+  return tw::cli::close_console(run_command(argc, argv));
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "app/cli/console.h"
 #include "engine/base/text.h"
 
 namespace tw::cli {
@@ -59,11 +60,10 @@ void Progress::draw(const std::string& detail) {
   if (!detail.empty()) text += " " + printable(detail);
   if (terminal_) {
     if (text.size() >= columns()) text.resize(columns() - 1);
-    fmt::print(stderr, "\r\x1b[K{}", text);
+    show("\r\x1b[K" + text);
   } else {
-    fmt::print(stderr, "{}\n", text);
+    show(text + "\n");
   }
-  std::fflush(stderr);
 }
 
 void Progress::update(int64_t done, const std::string& detail) {
@@ -74,18 +74,16 @@ void Progress::update(int64_t done, const std::string& detail) {
 }
 
 void Progress::line(const std::string& text) {
-  if (terminal_ && drawn_) fmt::print(stderr, "\r\x1b[K");
-  fmt::print(stderr, "{}\n", printable(text));
+  if (terminal_ && drawn_) show("\r\x1b[K");
+  say(printable(text) + "\n");
   if (terminal_ && drawn_) draw(detail_);
-  std::fflush(stderr);
 }
 
 void Progress::finish() {
   if (finished_) return;
   finished_ = true;
   if (terminal_ ? drawn_ : (drawn_ && drawn_done_ != done_)) draw(detail_);
-  if (terminal_ && drawn_) fmt::print(stderr, "\n");
-  std::fflush(stderr);
+  if (terminal_ && drawn_) show("\n");
 }
 
 }  // namespace tw::cli

@@ -9,6 +9,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
+#include "app/cli/console.h"
 #include "app/cli/host.h"
 #include "app/cli/progress.h"
 #include "app/cli/table.h"
@@ -44,8 +45,7 @@ bool matches(const db::TaskRow& row, const std::vector<std::string>& filters) {
 /// Lines to the file, or to standard output when there is none.
 Expected<void> put_lines(const std::string& path, const std::string& lines) {
   if (!path.empty()) return write_file(path, records::kOurLog, lines);
-  fmt::print("{}", lines);
-  std::fflush(stdout);
+  put(lines);
   return {};
 }
 
@@ -123,7 +123,7 @@ int best_records(const RecordsArguments& o) {
   if (o.json) {
     print_json({{"best", list}});
   } else if (o.file.empty()) {
-    fmt::print("{}", table.text());
+    put(table.text());
   } else if (auto r = put_lines(o.file, lines); !r) {
     return fail(r.error());
   }
@@ -221,7 +221,7 @@ int check_records(const RecordsArguments& o) {
   if (o.json)
     print_json({{"kernels", list}, {"failed", wrong}});
   else
-    fmt::print("{}", table.text());
+    put(table.text());
   return wrong > 0 ? kFailed : kDone;
 }
 
@@ -245,6 +245,7 @@ int import_records(const RecordsArguments& o) {
   options.model = model;
   options.target = &target;
   options.host = host_description();
+  outlive_terminal();
   logs::ImportProgress progress;
   auto log = logs::read_log(**db, o.file, options, stop_token());
   if (!log) return fail_input(log.error());
@@ -272,8 +273,8 @@ int import_records(const RecordsArguments& o) {
                 {"skipped", problems.size()},
                 {"skipped_by_reason", reasons}});
   } else {
-    fmt::print("{} records of {} tasks stored, {} of them failures; {} skipped{}\n", result->stored, result->content.tasks.size(), result->failures,
-               problems.size(), counts.empty() ? "" : fmt::format(": {}", fmt::join(counts, ", ")));
+    print("{} records of {} tasks stored, {} of them failures; {} skipped{}\n", result->stored, result->content.tasks.size(), result->failures, problems.size(),
+          counts.empty() ? "" : fmt::format(": {}", fmt::join(counts, ", ")));
   }
   return result->stored == 0 && !problems.empty() ? kBadInput : kDone;
 }
@@ -315,7 +316,7 @@ int split_records(const RecordsArguments& o) {
   if (o.json) {
     print_json({{"files", files}, {"skipped", log->problems.size()}});
   } else {
-    fmt::print("{}", table.text());
+    put(table.text());
   }
   return workloads.empty() && !log->problems.empty() ? kBadInput : kDone;
 }

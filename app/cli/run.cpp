@@ -6,6 +6,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
+#include "app/cli/console.h"
 #include "app/cli/reference.h"
 #include "app/cli/running.h"
 #include "app/cli/table.h"
@@ -153,11 +154,11 @@ void print_profile(const Profile& profile) {
                si_text(c.bytes / c.mean_s, "B/s"), fmt::format("{:.1f} %", 100 * c.least_s / c.mean_s), c.memory_bound ? "memory" : "arithmetic",
                c.call->origin});
   }
-  fmt::print("{}\n", table.text());
+  print("{}\n", table.text());
   const measure::Roofline& roof = profile.roof;
   if (roof.levels.empty()) return;
-  fmt::print("roofline {} in registers, {} from the nearest cache, {} from memory\n", si_text(roof.flop_per_s, "FLOP/s"),
-             si_text(roof.levels.front().bytes_per_s, "B/s"), si_text(roof.levels.back().bytes_per_s, "B/s"));
+  print("roofline {} in registers, {} from the nearest cache, {} from memory\n", si_text(roof.flop_per_s, "FLOP/s"),
+        si_text(roof.levels.front().bytes_per_s, "B/s"), si_text(roof.levels.back().bytes_per_s, "B/s"));
 }
 
 int run_model(const RunArguments& o) {
@@ -203,13 +204,13 @@ int run_model(const RunArguments& o) {
   } else {
     if (profile) print_profile(*profile);
     for (size_t i = 0; i < outputs.size(); ++i)
-      fmt::print("output   {}: {}{}\n", printable(slot_name(*e, e->outputs[i])), outputs[i].dtype.name(), shape_text(outputs[i].shape));
+      print("output   {}: {}{}\n", printable(slot_name(*e, e->outputs[i])), outputs[i].dtype.name(), shape_text(outputs[i].shape));
     if (measure::is_simulated(o.device))
-      fmt::print("latency  {}, simulated time of {}, not measured\n", time_text(latency.min_s()), o.device);
+      print("latency  {}, simulated time of {}, not measured\n", time_text(latency.min_s()), o.device);
     else
-      fmt::print("latency  median {}, least {}, most {} of {} runs\n", time_text(latency.median_s()), time_text(latency.min_s()), time_text(latency.max_s()),
-                 latency.runs_s.size());
-    if (check) fmt::print("error    {}\n", check_text(*check));
+      print("latency  median {}, least {}, most {} of {} runs\n", time_text(latency.median_s()), time_text(latency.min_s()), time_text(latency.max_s()),
+            latency.runs_s.size());
+    if (check) print("error    {}\n", check_text(*check));
   }
   return check && !check->passed ? kFailed : kDone;
 }

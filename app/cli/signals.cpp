@@ -46,9 +46,12 @@ void install_signal_handlers() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  signal(SIGPIPE, SIG_IGN);
+  struct sigaction before = {};
+  if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup stays in force
   std::thread(watch).detach();
 }
+
+void outlive_terminal() { signal(SIGHUP, SIG_IGN); }
 
 StopToken stop_token() { return g_stop.get_token(); }
 

@@ -2,6 +2,7 @@
 // `tw tasks`: what there is to tune.
 #include "app/cli/command.h"
 #include "app/cli/common.h"
+#include "app/cli/console.h"
 #include "app/cli/network.h"
 #include "app/cli/table.h"
 #include "engine/base/json.h"
@@ -43,7 +44,7 @@ int list_tasks(const TasksArguments& o) {
     table.row({t.task.name, t.task.key.substr(0, 10), std::to_string(t.weight), si_text(static_cast<double>(t.task.flops), "FLOP"),
                fmt::format("{:.1f} %", 100 * t.flops_share), t.space, std::to_string(t.space_size)});
   }
-  fmt::print("{}", table.text());
+  put(table.text());
   return kDone;
 }
 

@@ -2,6 +2,7 @@
 // `tw tune`: searches for fast schedules and stores every trial.
 #include "app/cli/command.h"
 #include "app/cli/common.h"
+#include "app/cli/console.h"
 #include "app/cli/tuning.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
@@ -65,6 +66,7 @@ int tune_model(const TuneArguments& o) {
   }
   auto db = db::Database::open(path);
   if (!db) return fail(db.error());
+  outlive_terminal();
   TuneRequest request{&*loaded, o.network.model, o.filters, *session, o.resume, o.log, o.workers, o.device};
   auto result = tune_network(request, *db);
   if (!result) return fail(result.error());
@@ -73,8 +75,7 @@ int tune_model(const TuneArguments& o) {
     document["db"] = path;
     print_json(document);
   } else {
-    fmt::print("{}", tune_table(*result));
-    std::fflush(stdout);
+    put(tune_table(*result));
   }
   if (!result->report.cancelled) return kDone;
   note(fmt::format("Cancelled; every trial is in '{}', and --resume goes on", path));

@@ -2,6 +2,7 @@
 // `tw zoo`: the bundled networks, written as real ONNX files.
 #include "app/cli/command.h"
 #include "app/cli/common.h"
+#include "app/cli/console.h"
 #include "app/cli/table.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
@@ -22,7 +23,7 @@ int list(const ListOptions& o) {
   }
   Table table({"name", "summary"});
   for (const auto& m : frontends::zoo()) table.row({m.name, m.summary});
-  fmt::print("{}", table.text());
+  put(table.text());
   return kDone;
 }
 
@@ -45,7 +46,7 @@ int write_model(const WriteOptions& o) {
   if (o.json) {
     print_json({{"name", o.name}, {"path", path}, {"tiny", o.zoo.tiny}, {"batch", o.zoo.batch}, {"seed", o.zoo.seed}});
   } else {
-    fmt::print("{}\n", path);
+    print("{}\n", path);
   }
   return kDone;
 }

@@ -6,11 +6,16 @@ Usage: faults_test.py TW [TEST...]
 """
 import json
 import os
+import pty
+import resource
 import shutil
+import sqlite3
+import subprocess
 import sys
+import time
 import unittest
 
-from cli_case import CliCase, tw, tw_json
+from cli_case import CliCase, TW, tw, tw_json
 
 
 class Outputs(CliCase):
@@ -186,6 +191,89 @@ class Claims(CliCase):
         self.assertTrue(all(b["claimed"] for b in tw_json("records", "best", "--db", self.path("claims.db"))["best"]))
         code, _, err = tw("compile", self.model, "--db", db, "-o", self.path("m.twx"))
         self.assertNotIn("elsewhere", err)
+
+
+class Console(CliCase):
+    """Whoever reads what tw says may go away at any time."""
+
+    def run_with(self, arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, prepare=None):
+        return subprocess.run([TW, *arguments], stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, preexec_fn=prepare, timeout=240, text=True)
+
+    def gone(self):
+        """The writing end of a pipe that nobody reads."""
+        reading, writing = os.pipe()
+        os.close(reading)
+        self.addCleanup(os.close, writing)
+        return writing
+
+    def full(self):
+        file = open("/dev/full", "wb")
+        self.addCleanup(file.close)
+        return file
+
+    def test_without_standard_error_it_works_on(self):
+        arguments = lambda db: ["tune", self.model, "--trials", "6", "--batch", "3", "--db", db]
+        for name, stderr, prepare in (("gone", self.gone(), None), ("full", self.full(), None), ("closed", None, lambda: os.close(2)),
+                                      ("both", None, lambda: (os.close(2), os.close(1), os.close(0)))):
+            db = self.path(f"{name}.db")
+            p = self.run_with(arguments(db), stdout=None if name == "both" else subprocess.PIPE, stderr=stderr, prepare=prepare)
+            self.assertEqual(p.returncode, 1 if name == "both" else 0, name)  # the table is lost
+            self.assertEqual(self.trials(db), 6, name)
+            self.assertEqual(len(tw("records", "export", "--db", db, check=0)[1].splitlines()), 6)
+
+    def test_a_stalled_reader_of_progress_stops_nothing(self):
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(writing, b"." * 4096)
+        os.set_blocking(writing, True)
+        p = self.run_with(["tune", self.model, "--trials-per-task", "2", "--db", self.path("t.db")], stderr=writing)
+        self.assertEqual(p.returncode, 0)
+        os.close(reading), os.close(writing)
+
+    def test_lost_results_are_an_error(self):
+        db = self.path("t.db")
+        tw("tune", self.model, "--trials", "6", "--db", db, check=0)
+        for arguments in (["tasks", self.model], ["tasks", self.model, "--json"], ["records", "export", "--db", db], ["--help"], ["records", "best", "--db", db],
+                          ["import", self.model, "--json"], ["doctor"], ["zoo", "list"], ["compile", self.model, "-o", self.path("m.twx")]):
+            for name, stdout, prepare in (("gone", self.gone(), None), ("full", self.full(), None), ("closed", None, lambda: os.close(1))):
+                p = self.run_with(arguments, stdout=stdout, stderr=subprocess.PIPE, prepare=prepare)
+                self.assertEqual(p.returncode, 1, (arguments, name, p.stderr))
+                self.assertIn("error: Not all results could be written to standard output", p.stderr)
+                self.assertNotIn("bug", p.stderr)
+
+    def test_a_closed_terminal_ends_no_session(self):
+        db = self.path("t.db")
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execv(TW, [TW, "tune", self.model, "--trials", "30", "--batch", "3", "--finalists", "0", "--db", db])
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                if self.trials(db) > 0:
+                    break
+            except sqlite3.Error:
+                pass
+            time.sleep(0.02)
+        os.close(terminal)  # and with it SIGHUP for whoever is in front
+        _, status = os.waitpid(pid, 0)
+        self.assertTrue(os.WIFEXITED(status), os.WTERMSIG(status))
+        self.assertEqual(self.trials(db), 30)
+        self.assertEqual(os.WEXITSTATUS(status), 1)  # the table could not be shown
+
+    def test_limits_of_files_are_an_error(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000))
+        db = self.path("t.db")
+        p = self.run_with(["zoo", "write", "resnet18", "--tiny", "-o", self.path("m.onnx")], stderr=subprocess.PIPE, prepare=limit)
+        self.assertEqual((p.returncode, p.stderr.count("error: ")), (1, 1), p.stderr)
+        self.assertEqual(os.listdir(self.folder), [])
+        tw("tune", self.model, "--trials", "4", "--db", db, check=0)
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(db) + 20000, ) * 2)
+        p = self.run_with(["tune", self.model, "--trials", "3000", "--db", db], stderr=subprocess.PIPE, prepare=limit)
+        self.assertEqual((p.returncode, p.stderr.count("error: ")), (1, 1), p.stderr)
+        self.assertGreaterEqual(self.trials(db), 4)
+        self.assertEqual(len(tw("records", "export", "--db", db, check=0)[1].splitlines()), self.trials(db))
 
 
 if __name__ == "__main__":

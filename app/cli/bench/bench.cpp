@@ -12,6 +12,7 @@
 #include "app/cli/bench/affinity.h"
 #include "app/cli/command.h"
 #include "app/cli/common.h"
+#include "app/cli/console.h"
 #include "app/cli/host.h"
 #include "app/cli/tuning.h"
 #include "engine/base/json.h"
@@ -131,16 +132,16 @@ int bench(const Options& given) {
     print_json(document);
     return kDone;
   }
-  fmt::print("{}; {}\n", machine_line(host), today());
+  print("{}; {}\n", machine_line(host), today());
   for (const auto& [threads, s] : sections) {
     const Summary summary = summary_of(s.ratios);
     const std::string where = threads == 0 ? o.device : fmt::format("{} thread{}", threads, threads > 1 ? "s" : "");
-    fmt::print("\n### {}, {}\n\n{}\n", o.validate_sim ? "simulated against measured" : o.suite, where, s.table);
+    print("\n### {}, {}\n\n{}\n", o.validate_sim ? "simulated against measured" : o.suite, where, s.table);
     if (summary.cases > 0) {
-      fmt::print("- best peer's time over ours: geometric mean {:.2f}, worst {:.2f}, {} of {} below {}\n", summary.geomean, summary.worst, summary.below,
-                 summary.cases, kClose);
+      print("- best peer's time over ours: geometric mean {:.2f}, worst {:.2f}, {} of {} below {}\n", summary.geomean, summary.worst, summary.below,
+            summary.cases, kClose);
     }
-    fmt::print("{}", s.notes);
+    put(s.notes);
   }
   return kDone;
 }
