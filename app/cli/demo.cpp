@@ -12,6 +12,7 @@
 #include "app/cli/tuning.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/measure/network_executor.h"
 #include "engine/process/temporary_folder.h"
 
 namespace tw::cli {
@@ -99,7 +100,7 @@ Expected<Report> run_demo(const DemoArguments& o, double seconds) {
   note("Compiling twice: default schedules, best records");
   TW_TRY(Compiled untuned, compile_to(loaded, nullptr, folder.path() + "/default.twx"));
   TW_TRY(Compiled tuned, compile_to(loaded, db.get(), folder.path() + "/tuned.twx"));
-  const TensorMap inputs = random_inputs(*untuned.executable, o.seed);
+  const TensorMap inputs = measure::random_inputs(*untuned.executable, o.seed);
   TW_CHECK(untuned.executor->set_inputs(inputs));
   TW_CHECK(tuned.executor->set_inputs(inputs));
   note("Running both by turns, then the reference");

@@ -14,6 +14,7 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/device.h"
+#include "engine/measure/network_executor.h"
 #include "engine/measure/roofline.h"
 #include "engine/target/target.h"
 
@@ -31,7 +32,7 @@ struct RunArguments {
 
 /// The inputs from files and, where allowed, random ones. On failure prints the error and sets `exit`.
 std::optional<TensorMap> gather_inputs(const runtime::Executable& e, const RunArguments& o, int& exit) {
-  TensorMap all = random_inputs(e, o.seed), given;
+  TensorMap all = measure::random_inputs(e, o.seed), given;
   std::vector<std::string> names, missing;
   for (const auto& [name, array] : all) names.push_back(name);
   for (const std::string& option : o.inputs) {

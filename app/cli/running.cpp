@@ -7,10 +7,8 @@
 
 #include "app/cli/common.h"
 #include "engine/base/text.h"
-#include "engine/codegen/codegen.h"
-#include "engine/codegen/cuda/gpu_function.h"
 #include "engine/measure/interpreted_gpu.h"
-#include "engine/runtime/gpu_executor.h"
+#include "engine/measure/network_executor.h"
 #include "engine/target/target.h"
 
 namespace tw::cli {
@@ -41,18 +39,7 @@ Expected<std::unique_ptr<runtime::GraphExecutor>> make_gpu_executor(std::shared_
     Error e = opened.error();
     return device.empty() ? std::move(e).note(fmt::format("--device sim:{} runs it in the interpreter, with simulated times", target.gpu->name)) : e;
   }
-  const std::shared_ptr<runtime::GpuDevice>& gpu = *opened;
-  if (!gpu->simulated()) {
-    auto complete = std::make_shared<runtime::Executable>(*executable);
-    for (const auto& error : codegen::add_images(complete->artifact.gpu, gpu->properties().capability))
-      if (error) return *error;
-    executable = std::move(complete);
-  }
-  std::unique_ptr<runtime::LoadedModule> host;
-  if (!executable->artifact.object.empty()) {
-    TW_TRY(host, codegen::load_object(executable->artifact.object));
-  }
-  return runtime::create_gpu_executor(std::move(executable), gpu, std::move(host));
+  return measure::network_executor(std::move(executable), *opened);
 }
 
 }  // namespace
@@ -63,14 +50,8 @@ Expected<std::unique_ptr<runtime::GraphExecutor>> make_executor(std::shared_ptr<
   if (!device.empty())
     return Error(ErrorCode::invalid_argument,
                  fmt::format("Expected a network for a GPU to run on '{}', found one for '{}'", printable(device), executable->target));
-  const Target host = host_target();
-  if (target.cpu != host.cpu && target.vector_bits > host.vector_bits) {
-    return Error(ErrorCode::unsupported,
-                 fmt::format("Expected code for this machine ({}), found code for '{}' with wider vectors", host.cpu, executable->target));
-  }
-  if (target.cpu != host.cpu) note(fmt::format("Note: compiled for '{}', this machine is '{}'", target.cpu, host.cpu));
-  TW_TRY(auto module, codegen::load_object(executable->artifact.object));
-  return runtime::GraphExecutor::create(std::move(executable), std::move(module));
+  if (const Target host = host_target(); target.cpu != host.cpu) note(fmt::format("Note: compiled for '{}', this machine is '{}'", target.cpu, host.cpu));
+  return measure::network_executor(std::move(executable), nullptr);
 }
 
 Expected<Latency> time_runs(runtime::GraphExecutor& executor, int repeat, std::vector<double>* call_seconds, StopToken stop, bool simulated) {

@@ -7,29 +7,10 @@
 #include "app/cli/common.h"
 #include "app/cli/npy.h"
 #include "app/cli/output_folder.h"
-#include "engine/base/rng.h"
 #include "engine/base/text.h"
 #include "engine/frontends/frontend.h"
 
 namespace tw::cli {
-
-TensorMap random_inputs(const runtime::Executable& executable, uint64_t seed) {
-  Rng rng(seed);
-  TensorMap inputs;
-  for (int slot : executable.inputs) {
-    const runtime::ArgSpec& spec = executable.slots[slot].spec;
-    HostArray a = HostArray::make(spec.dtype, spec.shape);
-    for (int64_t i = 0, n = a.num_elements(); i < n; ++i) {
-      if (spec.dtype.is_float()) {
-        a.set(i, 2 * rng.uniform_real() - 1);
-      } else {
-        a.set_int(i, static_cast<int64_t>(rng.uniform(spec.dtype.is_bool() ? 2 : 10)));
-      }
-    }
-    inputs[spec.name] = std::move(a);
-  }
-  return inputs;
-}
 
 Expected<std::pair<std::string, HostArray>> read_input(const std::string& option) {
   const size_t at = option.find('=');

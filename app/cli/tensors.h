@@ -12,8 +12,6 @@ namespace tw::cli {
 
 using TensorMap = std::map<std::string, HostArray>;
 
-/// Seeded values for every input: floats uniform in [-1, 1), integers in [0, 10), booleans.
-TensorMap random_inputs(const runtime::Executable& executable, uint64_t seed);
 /// Reads `name=file` with a .npy file or a .pb file of an ONNX test case.
 /// Errors: invalid_argument (usage), what the readers say.
 Expected<std::pair<std::string, HostArray>> read_input(const std::string& option);

@@ -10,6 +10,7 @@
 #include "app/cli/progress.h"
 #include "app/cli/table.h"
 #include "db/recorded.h"
+#include "engine/api/network_finals.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/recorded_device.h"
@@ -220,7 +221,9 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
   if (request.session.transfer) {
     TW_TRY(earlier, earlier_trials(*db, request.network->target));
   }
-  auto report = tune::run_session(stored.tasks, request.session, *device.builder, *device.runner, both ? *both : *database, std::ref(monitor),
+  tune::SessionOptions session = request.session;
+  session.weights = api::weights_of(request.network->network, request.network->target);
+  auto report = tune::run_session(stored.tasks, session, *device.builder, *device.runner, both ? *both : *database, std::ref(monitor),
                                   {stop_token(), {}, &earlier});
   const bool cancelled = stop_token().stop_requested() || (report && report->cancelled);
   const char* state = cancelled ? "cancelled" : report ? "done" : "interrupted";

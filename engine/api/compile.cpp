@@ -2,6 +2,7 @@
 #include "engine/api/compile.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/api/c_export.h"
 #include "engine/api/claims.h"
@@ -20,6 +21,9 @@
 namespace tw::api {
 
 namespace {
+
+/// 0 if it was not measured here.
+double measured_s(const records::Record& r) { return r.claimed || r.result.samples_s.empty() ? 0 : r.result.decided_s(); }
 
 Error compilation_cancelled() { return Error(ErrorCode::cancelled, "Compilation was cancelled"); }
 
@@ -64,7 +68,7 @@ class Compiler {
   bool give_up_on_gpu(const PlannedKernel& k, const Error& why) {
     if (k.tuned && tuned_.count(k.task_key)) {
       tuned_.erase(k.task_key);
-      default_origin_[k.task_key] = fmt::format("default (the best record no longer compiles: {})", why.message);
+      defaults_[k.task_key].origin = fmt::format("default (the best record no longer compiles: {})", why.message);
       return true;
     }
     if (k.group < 0 || k.on_host) return false;
@@ -146,28 +150,34 @@ class Compiler {
       TW_TRY(const std::optional<records::Record> best, source.best(key));
       if (!best) continue;
       if (best->candidate.space == "default") {  // made anew, so that it can adopt the layouts around it
-        default_origin_[key] = fmt::format("default, {}", si_text(best->result.decided_s(), "s"));
-        default_record_[key] = {best->origin, best->claimed};
+        defaults_[key] = {fmt::format("default, {}", si_text(best->result.decided_s(), "s")), best->origin, measured_s(*best),
+                          records::weights_name(best->result.weights), best->claimed};
+        continue;
+      }
+      std::string origin = best->candidate.space;
+      if (best->candidate.index >= 0) origin += fmt::format(" #{}", best->candidate.index);
+      TW_TRY(const std::optional<records::InNetwork> judged, source.in_network(n_.content_key, *best));
+      if (judged && !judged->taken) {
+        defaults_[key].origin = fmt::format("default ({} won alone, not in this network)", origin);
+        if (std::isfinite(judged->default_s)) defaults_[key].alone_s = judged->default_s;
         continue;
       }
       if (best->claimed) {  // whatever was believed when it was stored
         const records::Task task = records::make_task(workloads[i].name, workloads[i].dag, target_);
         ClaimChecker claims;
         if (const auto checked = claims.check_steps(task, best->candidate); !checked) {
-          default_origin_[key] = fmt::format("default ({} is not used: {})", best->origin, checked.error().message);
+          defaults_[key].origin = fmt::format("default ({} is not used: {})", best->origin, checked.error().message);
           continue;
         }
       }
       auto s = schedule::Schedule::replay(workloads[i].dag, best->candidate.steps);
       auto func = s ? lower::lower_and_optimize(*s, "kernel", target_) : Expected<tir::Func>(s.error());
       if (func) {
-        std::string origin = best->candidate.space;
-        if (best->candidate.index >= 0) origin += fmt::format(" #{}", best->candidate.index);
         const std::string seconds = best->result.samples_s.empty() ? "not measured" : si_text(best->result.decided_s(), "s");
         tuned_.emplace(key, Tuned{std::move(*s), open_layouts(workloads[i].dag, best->candidate), std::move(*func), fmt::format("{}, {}", origin, seconds),
-                                  best->candidate.space, best->origin, best->claimed});
+                                  best->candidate.space, best->origin, measured_s(*best), records::weights_name(best->result.weights), best->claimed});
       } else {
-        default_origin_[key] = "default (the best record no longer applies)";
+        defaults_[key].origin = "default (the best record no longer applies)";
       }
     }
     return {};
@@ -214,7 +224,7 @@ class Compiler {
       if (!k.tuned || !tuned_.count(k.task_key)) continue;
       if (const auto alone = codegen::build_object({funcs_[static_cast<size_t>(function_of_[i])]}, target_); !alone) {
         tuned_.erase(k.task_key);
-        default_origin_[k.task_key] = fmt::format("default (the best record no longer compiles: {})", alone.error().message);
+        defaults_[k.task_key].origin = fmt::format("default (the best record no longer compiles: {})", alone.error().message);
         dropped = true;
       }
     }
@@ -295,13 +305,22 @@ class Compiler {
       call.name = k.name;
       call.slots = k.arrays;
       call.task_key = k.task_key;
-      const auto known = k.tuned ? default_origin_.end() : default_origin_.find(k.task_key);
-      call.origin = known == default_origin_.end() ? k.origin : known->second;
+      call.origin = k.origin;
+      call.record = k.record;
       call.space = k.space;
       call.on_host = k.on_host;
-      const auto measured = k.tuned ? default_record_.end() : default_record_.find(k.task_key);
-      call.record = measured == default_record_.end() ? k.record : measured->second.first;
-      call.claimed = measured == default_record_.end() ? k.claimed : measured->second.second;
+      call.claimed = k.claimed;
+      if (k.tuned) {
+        const Tuned& tuned = tuned_.at(k.task_key);
+        call.alone_s = tuned.alone_s;
+        call.alone_weights = tuned.alone_weights;
+      } else if (const auto known = defaults_.find(k.task_key); known != defaults_.end()) {
+        call.origin = known->second.origin;
+        call.record = known->second.record;
+        call.alone_s = known->second.alone_s;
+        call.alone_weights = known->second.alone_weights;
+        call.claimed = known->second.claimed;
+      }
       call.flops = static_cast<double>(te::flops(*k.schedule.dag()));
       if (k.group >= 0)
         for (const int n : n_.partition.groups[static_cast<size_t>(k.group)].nodes) call.nodes.push_back(n_.optimized.nodes[static_cast<size_t>(n)].name);
@@ -330,10 +349,14 @@ class Compiler {
   const CompileOptions& options_;
   std::string prefix_;  ///< of every symbol, so that several networks can be linked into one program
   std::map<std::string, Tuned> tuned_;
-  std::map<std::string, std::string>
-      default_origin_;  ///< task key -> what is known of a task with the default schedule: its time, or why its record is not used
-  std::map<std::string, std::pair<std::string, bool>>
-      default_record_;  ///< task key -> trial of the default schedule that is its best, and whether it is a claim
+  /// What is known of a task with the default schedule: its time, or why its record is not used; as in runtime::Call.
+  struct DefaultFacts {
+    std::string origin, record;
+    double alone_s = 0;
+    std::string alone_weights;
+    bool claimed = false;
+  };
+  std::map<std::string, DefaultFacts> defaults_;  ///< by task key
   HostGroups host_;
   KernelPlan plan_;
   std::vector<tir::Func> funcs_;

@@ -50,6 +50,8 @@ struct Tuned {
   std::function<Expected<schedule::Schedule>(const std::vector<schedule::LayoutStep>&)> in_layouts;
   tir::Func func;                     ///< lowered, under any name
   std::string origin, space, record;  ///< as in runtime::Call
+  double alone_s = 0;
+  std::string alone_weights;
   bool claimed = false;
 };
 

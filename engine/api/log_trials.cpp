@@ -209,6 +209,14 @@ class FirstOf : public records::RecordSource {
     return std::optional<records::Record>();
   }
 
+  Expected<std::optional<records::InNetwork>> in_network(const std::string& network, const records::Record& record) override {
+    for (records::RecordSource* source : sources_) {
+      TW_TRY(auto judged, source->in_network(network, record));
+      if (judged) return judged;
+    }
+    return std::optional<records::InNetwork>();
+  }
+
  private:
   std::vector<records::RecordSource*> sources_;
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/measure/candidate.h"
 
-#include <sched.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
@@ -18,6 +16,7 @@
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
 #include "engine/measure/guarded_array.h"
+#include "engine/measure/limits.h"
 #include "engine/measure/output_checks.h"
 #include "engine/measure/run_waits.h"
 #include "engine/measure/timing.h"
@@ -31,19 +30,6 @@ using records::Status;
 
 constexpr int64_t kStagger = 13 * 64;  ///< between the starts of arguments within their pages
 
-/// Leaves this process the last `cores` of its processors: building happens on the first ones.
-void keep_last_processors(int cores) {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return;
-  int extra = CPU_COUNT(&set) - cores;
-  for (int i = 0; i < CPU_SETSIZE && extra > 0; ++i) {
-    if (!CPU_ISSET(i, &set)) continue;
-    CPU_CLR(i, &set);
-    --extra;
-  }
-  sched_setaffinity(0, sizeof set, &set);  // a refusal costs precision only
-}
-
 /// Writes the lines of an array back to memory and out of all caches.
 void evict(std::span<const std::byte> array) {
 #if defined(__x86_64__)
@@ -55,8 +41,8 @@ void evict(std::span<const std::byte> array) {
 #endif
 }
 
-/// Constants leave the caches before every call: in a network the other layers drive them out, and what is fastest with them at hand need not be so without.
-/// Source: the cache flush of AutoTVM's measuring (`enable_cpu_cache_flush`), which takes all arguments but the first.
+/// Constants leave the caches before every call, unless they stay there in the network as well: in a large one the other layers drive them out, and what is
+/// fastest with them at hand need not be so without. Source: the cache flush of AutoTVM's measuring (`enable_cpu_cache_flush`), which takes all arguments but the first.
 class KernelProbe final : public Probe {
  public:
   KernelProbe(runtime::KernelFn kernel, std::vector<void*> args, std::vector<std::span<const std::byte>> constants, const runtime::RuntimeApi* api)
@@ -67,25 +53,15 @@ class KernelProbe final : public Probe {
   }
   void call() override { status_ |= kernel_(args_.data(), api_); }
   double now_s() override { return clock_now_s(CLOCK_MONOTONIC_RAW); }
-  int64_t disturbances() override {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const int64_t waited = waits_.total_ns();
-    late_ += waited - waited_ > kWaitNs;
-    waited_ = waited;
-    return usage.ru_nivcsw + late_;
-  }
+  int64_t disturbances() override { return disturbances_.count(); }
   int32_t status() const { return status_; }
 
  private:
-  /// Waking a thread on an idle processor takes a few microseconds.
-  static constexpr int64_t kWaitNs = 20'000;
   runtime::KernelFn kernel_;
   std::vector<void*> args_;
   std::vector<std::span<const std::byte>> constants_;
   const runtime::RuntimeApi* api_;
-  RunWaits waits_;
-  int64_t waited_ = 0, late_ = 0;
+  Disturbances disturbances_;
   int32_t status_ = 0;
 };
 
@@ -213,7 +189,7 @@ MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& 
   std::optional<EventGroup> events;
   if (job.count_events) events.emplace(kAllEvents);
 
-  setup.shared.phase = Phase::load;
+  setup.shared.phase = process::Phase::load;
   const double load_start = clock_now_s(CLOCK_MONOTONIC);
   auto module = codegen::load_object(setup.object);
   if (!module) return failed(reply, Status::load_fail, module.error().text());
@@ -223,9 +199,9 @@ MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& 
   reply.load_s = run_start - load_start;
 
   setup.shared.run_start_ns = static_cast<int64_t>(run_start * 1e9);
-  setup.shared.phase = Phase::run;
+  setup.shared.phase = process::Phase::run;
   const runtime::ThreadPool::Hot hot(pool);
-  KernelProbe probe(*kernel, args.pointers(), args.constants(), pool.api());
+  KernelProbe probe(*kernel, args.pointers(), job.warm_weights ? std::vector<std::span<const std::byte>>() : args.constants(), pool.api());
   std::vector<HostArray> outputs;
   std::string complaint;
   TimingOptions timing_options;
@@ -245,7 +221,7 @@ MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& 
   if (complaint.empty() && job.verify && args.output_hash() != before) complaint = "The output changed while the kernel was called again and again";
   if (!complaint.empty()) return failed(reply, Status::wrong_output, complaint);
   if (events) reply.events = counted_calls(probe, *events, timing.samples_s.empty() ? 0 : timing.samples_s[0]);
-  setup.shared.phase = Phase::done;
+  setup.shared.phase = process::Phase::done;
 
   reply.samples_s = timing.samples_s;
   reply.flags = timing.flags;

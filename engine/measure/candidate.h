@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
-
 #include "engine/measure/measure_job.h"
+#include "engine/process/watched_fork.h"
 
 namespace tw::measure {
-
-/// How far a candidate's process has come; in memory shared with the process that watches, which trusts it only to say whose fault a death is.
-enum class Phase : int32_t { setup, load, run, done };
-
-struct SharedPhase {
-  std::atomic<Phase> phase{Phase::setup};
-  std::atomic<int64_t> run_start_ns{0};  ///< CLOCK_MONOTONIC; set before `phase` becomes run
-};
 
 /// Everything a candidate's process starts from.
 struct CandidateSetup {
   const MeasureJob& job;
   const std::vector<std::byte>& object;
   std::span<const std::byte* const> row_major_inputs;  ///< read-only, shared with the other candidates
-  SharedPhase& shared;
+  process::SharedPhase& shared;
 };
 
 /// The life of a candidate's process after its limits are set: loads the object, fills the arguments, verifies and times the kernel.

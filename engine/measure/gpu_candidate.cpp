@@ -135,6 +135,7 @@ Expected<void> verify_and_time(runtime::GpuDevice& device, const GpuCandidate& c
   TimingOptions timing;
   timing.incumbent_s = c.job.incumbent_s;
   timing.samples = c.job.samples;
+  timing.warm = c.job.warm_weights;
   TW_TRY(Timing timed, time_on_gpu(device, launch, timing));
   TW_TRY(const std::string after, args.trespass());
   if (!after.empty()) return wrong(after);

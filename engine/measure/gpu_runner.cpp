@@ -33,7 +33,7 @@ class GpuRunner final : public ProcessRunner {
     Json header = to_json(job);
     header["device"] = device_;
     header["gpu"] = runtime::to_json(f);
-    if (++asked_ % kRecycledAfter == 0) drop_worker();
+    if (++asked_ % kRecycledAfter == 0) link_.drop();
     const auto start = Clock::now();
     const auto wall = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
     const auto blamed = [&](Status status, std::string message) {
@@ -44,12 +44,12 @@ class GpuRunner final : public ProcessRunner {
       return Answer{std::move(reply), wall()};
     };
     TW_TRY(process::Frame frame,
-           exchange(header, f.images.empty() ? std::span<const std::byte>() : std::span<const std::byte>(f.images.begin()->second), kQueueSeconds, stop_fd));
+           link_.exchange(header, f.images.empty() ? std::span<const std::byte>() : std::span<const std::byte>(f.images.begin()->second), kQueueSeconds, stop_fd));
     if (frame.header.contains("started")) {
-      TW_TRY(frame, wait_for_frame(Clock::now() + process::in_seconds(job.startup_limit_s + kPatience), stop_fd));
+      TW_TRY(frame, link_.wait_for_frame(Clock::now() + process::in_seconds(job.startup_limit_s + kPatience), stop_fd));
     }
     if (frame.header.contains("running")) {
-      auto next = wait_for_frame(Clock::now() + process::in_seconds(job.run_limit_s), stop_fd);
+      auto next = link_.wait_for_frame(Clock::now() + process::in_seconds(job.run_limit_s), stop_fd);
       if (!next && next.error().code == ErrorCode::timeout) return blamed(Status::run_timeout, fmt::format("The run took more than {:g} s", job.run_limit_s));
       if (!next && next.error().code == ErrorCode::crash) return blamed(Status::run_crash, next.error().text());
       if (!next) return next.error();
@@ -57,7 +57,7 @@ class GpuRunner final : public ProcessRunner {
     }
     TW_TRY(MeasureReply reply, reply_in(frame, job));
     const auto lost = frame.header.find("lost");
-    if (lost != frame.header.end() && lost->is_boolean() && lost->get<bool>()) drop_worker();
+    if (lost != frame.header.end() && lost->is_boolean() && lost->get<bool>()) link_.drop();
     return Answer{std::move(reply), wall()};
   }
 

@@ -15,7 +15,7 @@ constexpr int kWarmUpCalls = 10, kMostInner = 200, kEnoughSamples = 5, kThirdBes
 
 class GpuStopwatch {
  public:
-  GpuStopwatch(runtime::GpuDevice& device, const std::function<Expected<void>()>& launch) : device_(device), launch_(launch) {}
+  GpuStopwatch(runtime::GpuDevice& device, const std::function<Expected<void>()>& launch, bool warm) : device_(device), launch_(launch), warm_(warm) {}
 
   Expected<double> timed(const std::function<Expected<void>()>& work) {
     device_.forget_marks();
@@ -51,7 +51,7 @@ class GpuStopwatch {
   }
 
   Expected<double> sample() {
-    if (!device_.simulated()) TW_CHECK(flush());
+    if (!device_.simulated() && !warm_) TW_CHECK(flush());
     TW_TRY(const double seconds, timed([&] { return series_ ? device_.replay(*series_) : repeat(); }));
     return seconds / inner_;
   }
@@ -64,6 +64,7 @@ class GpuStopwatch {
 
   runtime::GpuDevice& device_;
   const std::function<Expected<void>()>& launch_;
+  const bool warm_;
   runtime::GpuArray flushed_;
   std::unique_ptr<runtime::GpuRecording> series_;
   int inner_ = 1;
@@ -72,7 +73,7 @@ class GpuStopwatch {
 }  // namespace
 
 Expected<Timing> time_on_gpu(runtime::GpuDevice& device, const std::function<Expected<void>()>& launch, const TimingOptions& options) {
-  GpuStopwatch watch(device, launch);
+  GpuStopwatch watch(device, launch, options.warm);
   TW_TRY(const double estimate, watch.warm_up());
   Timing out;
   const bool series = estimate < kShortKernel && !device.simulated();

@@ -9,7 +9,7 @@
 namespace tw::measure {
 
 /// Times what `launch` puts into a GPU's queue, by events in that queue. Warms up for 10 ms or 10 calls. Of longer kernels a sample is one call after the
-/// level-2 cache was overwritten, outside of the timed window; of those below 20 us it is a recorded series of calls of at least 200 us (`inner`), where only
+/// level-2 cache was overwritten, outside of the timed window, unless constants stay warm; of those below 20 us it is a recorded series of calls of at least 200 us (`inner`), where only
 /// the first finds a cold cache: an event is no more exact than half a microsecond. Samples until the third best is within 1 % of the best (at least 5), or
 /// max_samples, or the budget is used up; clearly slower than the incumbent (1.3 times after 3 samples, 4 times after one) stops early. Samples taken while the device was disturbed are flagged and
 /// decide nothing.

@@ -14,4 +14,7 @@ void limit_builder(int64_t memory_bytes);
 /// Limits of a process that runs a candidate: as above, and processor seconds, no growing files.
 void limit_candidate(int64_t memory_bytes, double cpu_seconds);
 
+/// Leaves this process the last `cores` of its processors: building happens on the first ones.
+void keep_last_processors(int cores);
+
 }  // namespace tw::measure

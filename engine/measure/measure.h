@@ -46,6 +46,8 @@ struct RunOptions {
   bool verify = true;      ///< compare the output with the reference
   uint64_t input_seed = 1;
   Magnitudes magnitudes = Magnitudes::even;  ///< of float inputs
+  /// Whether constants leave the caches before every call. A session chooses what the network does (weights.h).
+  records::Weights weights = records::Weights::cold;
   int samples = 0;  ///< exactly so many, unless they take longer than a measurement may, and without regard to an incumbent; 0: until they agree
 };
 

@@ -6,74 +6,9 @@
 
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/measure/message_fields.h"
 
 namespace tw::measure {
-
-namespace {
-
-/// Reads typed members of a JSON object; the first thing that is wrong is kept as the error.
-class Fields {
- public:
-  explicit Fields(const Json& json) : json_(json) {}
-
-  template <class T>
-  T number(const char* key) {
-    const Json* v = find(key);
-    if (v == nullptr) return {};
-    if (v->is_number()) return v->get<T>();
-    fail(key, "a number");
-    return {};
-  }
-  bool boolean(const char* key) {
-    const Json* v = find(key);
-    if (v == nullptr) return false;
-    if (v->is_boolean()) return v->get<bool>();
-    fail(key, "true or false");
-    return false;
-  }
-  std::string text(const char* key) {
-    const Json* v = find(key);
-    if (v == nullptr) return {};
-    if (v->is_string()) return v->get<std::string>();
-    fail(key, "text");
-    return {};
-  }
-  const Json& list(const char* key) {
-    static const Json kEmpty = Json::array();
-    const Json* v = find(key);
-    if (v == nullptr) return kEmpty;
-    if (v->is_array()) return *v;
-    fail(key, "a list");
-    return kEmpty;
-  }
-  template <class T>
-  std::vector<T> numbers(const char* key) {
-    std::vector<T> out;
-    for (const Json& v : list(key)) {
-      if (!v.is_number()) {
-        fail(key, "a list of numbers");
-        return {};
-      }
-      out.push_back(v.get<T>());
-    }
-    return out;
-  }
-  void fail(const char* key, const char* expected) {
-    if (!error_) error_ = Error(ErrorCode::parse_error, fmt::format("Expected {} as \"{}\" in a message between program and worker", expected, key));
-  }
-  const std::optional<Error>& error() const { return error_; }
-
- private:
-  const Json* find(const char* key) {
-    if (json_.contains(key)) return &json_[key];
-    fail(key, "a value");
-    return nullptr;
-  }
-  const Json& json_;
-  std::optional<Error> error_;
-};
-
-}  // namespace
 
 std::vector<int> MeasureJob::inputs() const {
   std::vector<int> out;
@@ -113,6 +48,7 @@ Json to_json(const MeasureJob& job) {
               {"startup_limit_s", job.startup_limit_s},
               {"memory_bytes", job.memory_bytes},
               {"verify", job.verify},
+              {"warm_weights", job.warm_weights},
               {"count_events", job.count_events},
               {"positions", positions}};
 }
@@ -129,6 +65,7 @@ Expected<MeasureJob> measure_job_from_json(const Json& json) {
   job.startup_limit_s = f.number<double>("startup_limit_s");
   job.memory_bytes = f.number<int64_t>("memory_bytes");
   job.verify = f.boolean("verify");
+  job.warm_weights = f.boolean("warm_weights");
   job.count_events = f.boolean("count_events");
   for (const Json& r : f.list("ranges")) {
     if (!r.is_array() || r.size() != 2 || !r[0].is_number() || !r[1].is_number()) {

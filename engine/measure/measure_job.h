@@ -25,6 +25,7 @@ struct MeasureJob {
   double startup_limit_s = 30;  ///< before it
   int64_t memory_bytes = 0;     ///< address space beyond the tensors
   bool verify = true;
+  bool warm_weights = false;  ///< RunOptions::weights
   bool count_events = false;                                   ///< also count events during further calls
   std::vector<std::optional<std::vector<int64_t>>> positions;  ///< per output: elements to send back; nothing means all of them
 

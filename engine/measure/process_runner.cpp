@@ -9,8 +9,6 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/judge.h"
-#include "engine/measure/worker.h"
-#include "engine/process/handshake.h"
 
 namespace tw::measure {
 
@@ -18,6 +16,7 @@ namespace {
 
 using records::MeasureResult;
 using records::Status;
+using records::Weights;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kInfraAttempts = 3, kCrashAttempts = 2, kNoiseAttempts = 2;
@@ -106,6 +105,7 @@ Expected<MeasureJob> ProcessRunner::job_for(const records::Task& task, const run
   job.cores = std::max(task.target.cores, 1);
   job.incumbent_s = incumbent;
   job.samples = options.samples;
+  job.warm_weights = options.weights == Weights::warm;
   job.run_limit_s = run_limit(options, incumbent);
   job.startup_limit_s = kStartupSeconds;
   job.memory_bytes = options_.memory_bytes;
@@ -124,6 +124,7 @@ MeasureResult ProcessRunner::judge(const records::Task& task, const MeasureJob& 
   MeasureResult result = failure(reply.status, reply.message);
   result.load_s = reply.load_s;
   result.run_s = reply.run_s;
+  result.weights = job.warm_weights ? Weights::warm : Weights::cold;
   if (reply.status != Status::ok) return result;
   if (const auto complaint = judge_times(reply, wall_s)) return failure(Status::bad_timing, *complaint);
   result.samples_s = reply.samples_s;
@@ -145,53 +146,10 @@ MeasureResult ProcessRunner::judge(const records::Task& task, const MeasureJob& 
   return result;
 }
 
-Expected<process::Frame> ProcessRunner::exchange(const Json& header, std::span<const std::byte> payload, double limit_s, const process::StopFd& stop_fd) {
-  TW_CHECK(ensure_worker(stop_fd));
-  const process::Deadline deadline = Clock::now() + process::in_seconds(limit_s);
-  if (auto sent = process_->send(header, payload, deadline); !sent) return dead(sent.error());
-  return wait_for_frame(deadline, stop_fd);
-}
-
-Expected<process::Frame> ProcessRunner::wait_for_frame(process::Deadline deadline, const process::StopFd& stop_fd) {
-  for (;;) {
-    auto frame = process_->receive();
-    if (!frame) return dead(frame.error());
-    if (*frame) return std::move(**frame);
-    std::vector<pollfd> fds{{stop_fd.fd(), POLLIN, 0}, {process_->channel(), POLLIN, 0}, {process_->output(), POLLIN, 0}};
-    process::poll_until(fds, deadline);
-    if (fds[2].revents != 0) process_->drain_output();
-    if (fds[0].revents != 0) {
-      process_.reset();
-      return Error(ErrorCode::cancelled, "Stopped while it was measured");
-    }
-    if (fds[1].revents == 0 && Clock::now() >= deadline) return dead(Error(ErrorCode::timeout, "The measuring worker does not answer"));
-  }
-}
-
-Error ProcessRunner::dead(const Error& why) {
-  const process::ProcessEnd end = why.code == ErrorCode::crash ? process_->reap() : process_->kill();
-  std::string message = why.code == ErrorCode::crash ? fmt::format("The measuring worker ended with {}", end.text()) : why.text();
-  if (!process_->printed().empty()) message += "; it printed: " + printable(trim(process_->printed()));
-  process_.reset();
-  return Error(why.code == ErrorCode::crash || why.code == ErrorCode::timeout ? why.code : ErrorCode::infrastructure, message);
-}
-
-Expected<void> ProcessRunner::ensure_worker(const process::StopFd& stop_fd) {
-  if (process_) return {};
-  TW_TRY(process_, start_worker(worker_, role_, options_.memory_bytes));
-  TW_TRY(const process::Frame hello, wait_for_frame(Clock::now() + process::in_seconds(kStartupSeconds), stop_fd));
-  if (auto checked = process::check_hello(hello, role_, kProtocolVersion); !checked) {
-    process_.reset();
-    return checked;
-  }
-  greeted(hello);
-  return {};
-}
-
 Expected<MeasureReply> ProcessRunner::reply_in(const process::Frame& frame, const MeasureJob& job) {
   auto reply = reply_from_frame(frame, job);
   if (reply && reply->id == job.id) return reply;
-  drop_worker();
+  link_.drop();
   return reply ? Error(ErrorCode::infrastructure, "The measuring worker answered another question") : reply.error();
 }
 

@@ -4,13 +4,9 @@
 #include "engine/measure/check.h"
 #include "engine/measure/measure.h"
 #include "engine/measure/measure_job.h"
-#include "engine/process/child_process.h"
-#include "engine/process/wake.h"
+#include "engine/measure/worker.h"
 
 namespace tw::measure {
-
-inline constexpr double kQueueSeconds = 600;  ///< for its turn, while other programs measure
-inline constexpr double kPatience = 10;       ///< on top of all limits: by then the worker itself must be stuck
 
 /// What runners that measure in a worker process share: references, attempts, judging what comes back, starting the worker and talking to it.
 class ProcessRunner : public Runner {
@@ -18,7 +14,8 @@ class ProcessRunner : public Runner {
   std::vector<records::MeasureResult> run(const records::Task& task, std::span<const BuildOutcome> builds, const RunOptions& options, StopToken stop) override;
 
  protected:
-  ProcessRunner(std::string worker, std::string role, const WorkerOptions& options) : options_(options), worker_(std::move(worker)), role_(std::move(role)) {}
+  ProcessRunner(std::string worker, std::string role, const WorkerOptions& options)
+      : options_(options), link_(std::move(worker), std::move(role), options.memory_bytes) {}
 
   struct Answer {
     MeasureReply reply;
@@ -31,19 +28,11 @@ class ProcessRunner : public Runner {
                                double incumbent);
   /// Turns a time that is too good to be true into a failure.
   virtual void check_floor(const records::Task& task, const MeasureJob& job, records::MeasureResult& result, const process::StopFd& stop_fd) = 0;
-  /// A worker has said hello.
-  virtual void greeted(const process::Frame& hello) { static_cast<void>(hello); }
-
-  /// Sends one frame and waits for the answer. The worker is gone afterwards if anything was wrong. Errors: cancelled; timeout if nothing came; crash if the
-  /// worker died; infrastructure.
-  Expected<process::Frame> exchange(const Json& header, std::span<const std::byte> payload, double limit_s, const process::StopFd& stop_fd);
-  Expected<process::Frame> wait_for_frame(process::Deadline deadline, const process::StopFd& stop_fd);
-  /// The next question goes to another worker.
-  void drop_worker() { process_.reset(); }
   /// The reply in a frame, if it is to this job. Errors: parse_error, infrastructure; the worker is gone then.
   Expected<MeasureReply> reply_in(const process::Frame& frame, const MeasureJob& job);
 
   const WorkerOptions options_;
+  WorkerLink link_;
 
  private:
   records::MeasureResult measure(const records::Task& task, const runtime::Artifact& artifact, const Reference* reference, const RunOptions& options,
@@ -52,11 +41,7 @@ class ProcessRunner : public Runner {
                                       double incumbent, const process::StopFd& stop_fd);
   records::MeasureResult judge(const records::Task& task, const MeasureJob& job, const MeasureReply& reply, const Reference* reference, double wall_s,
                                const process::StopFd& stop_fd);
-  Expected<void> ensure_worker(const process::StopFd& stop_fd);
-  Error dead(const Error& why);
 
-  std::string worker_, role_;
-  std::unique_ptr<process::ChildProcess> process_;
   ReferenceCache references_;
   int64_t last_id_ = 0;
 };

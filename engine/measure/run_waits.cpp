@@ -2,12 +2,20 @@
 #include "engine/measure/run_waits.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 
 namespace tw::measure {
+
+namespace {
+
+/// Waking a thread on an idle processor takes a few microseconds.
+constexpr int64_t kWaitNs = 20'000;
+
+}  // namespace
 
 RunWaits::RunWaits() {
   std::error_code error;
@@ -32,6 +40,15 @@ int64_t RunWaits::total_ns() const {
     total += std::strtoll(waited, nullptr, 10);
   }
   return total;
+}
+
+int64_t Disturbances::count() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const int64_t waited = waits_.total_ns();
+  late_ += waited - waited_ > kWaitNs;
+  waited_ = waited;
+  return usage.ru_nivcsw + late_;
 }
 
 }  // namespace tw::measure

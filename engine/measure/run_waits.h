@@ -22,4 +22,14 @@ class RunWaits {
   std::vector<int> files_;
 };
 
+/// How often this process was disturbed: involuntary context switches, and looks since whose last its threads waited for a processor.
+class Disturbances {
+ public:
+  int64_t count();
+
+ private:
+  RunWaits waits_;
+  int64_t waited_ = 0, late_ = 0;
+};
+
 }  // namespace tw::measure

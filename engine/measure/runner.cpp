@@ -15,14 +15,19 @@ namespace {
 /// This machine's processors.
 class LocalRunner final : public ProcessRunner {
  public:
-  LocalRunner(std::string worker, const WorkerOptions& options) : ProcessRunner(std::move(worker), "measure", options) {}
+  LocalRunner(std::string worker, const WorkerOptions& options) : ProcessRunner(std::move(worker), "measure", options) {
+    link_.greeted = [this](const process::Frame& hello) {
+      if (hello.header.contains("peak_flops") && hello.header["peak_flops"].is_number())
+        peak_flops_ = std::max(peak_flops_, hello.header["peak_flops"].get<double>());
+    };
+  }
 
   Expected<References> references(StopToken stop) override {
     const process::StopFd stop_fd(stop);
-    TW_TRY(const process::Frame frame, exchange(Json{{"command", "references"}}, {}, kQueueSeconds, stop_fd));
+    TW_TRY(const process::Frame frame, link_.exchange(Json{{"command", "references"}}, {}, kQueueSeconds, stop_fd));
     const Json& h = frame.header;
     if (!h.contains("flop_per_s") || !h["flop_per_s"].is_number() || !h.contains("bytes_per_s") || !h["bytes_per_s"].is_number()) {
-      drop_worker();
+      link_.drop();
       return Error(ErrorCode::infrastructure, "The measuring worker answered another question");
     }
     return References{h["flop_per_s"].get<double>(), h["bytes_per_s"].get<double>()};
@@ -41,16 +46,11 @@ class LocalRunner final : public ProcessRunner {
   }
 
  private:
-  void greeted(const process::Frame& hello) override {
-    if (hello.header.contains("peak_flops") && hello.header["peak_flops"].is_number())
-      peak_flops_ = std::max(peak_flops_, hello.header["peak_flops"].get<double>());
-  }
-
   /// The calibrated peak can be too low if the machine was busy then: it is measured again before a time is called impossible.
   void check_floor(const records::Task& task, const MeasureJob& job, records::MeasureResult& result, const process::StopFd& stop_fd) override {
     const auto possible = [&] { return result.seconds() >= physical_floor_s(*task.dag, peak_flops_ * job.cores); };
     if (possible()) return;
-    if (const auto again = exchange(Json{{"command", "peak"}}, {}, kPatience, stop_fd);
+    if (const auto again = link_.exchange(Json{{"command", "peak"}}, {}, kPatience, stop_fd);
         again && again->header.contains("peak_flops") && again->header["peak_flops"].is_number()) {
       peak_flops_ = std::max(peak_flops_, again->header["peak_flops"].get<double>());
     }
@@ -64,10 +64,10 @@ class LocalRunner final : public ProcessRunner {
   Expected<Answer> ask(const MeasureJob& job, const runtime::Artifact& artifact, const process::StopFd& stop_fd) override {
     using Clock = std::chrono::steady_clock;
     const auto asked = Clock::now();
-    TW_TRY(process::Frame frame, exchange(to_json(job), artifact.object, kQueueSeconds, stop_fd));
+    TW_TRY(process::Frame frame, link_.exchange(to_json(job), artifact.object, kQueueSeconds, stop_fd));
     const auto start = Clock::now();
     if (frame.header.contains("started")) {
-      TW_TRY(frame, wait_for_frame(start + process::in_seconds(job.startup_limit_s + job.run_limit_s + kPatience), stop_fd));
+      TW_TRY(frame, link_.wait_for_frame(start + process::in_seconds(job.startup_limit_s + job.run_limit_s + kPatience), stop_fd));
     }
     TW_TRY(MeasureReply reply, reply_in(frame, job));
     return Answer{std::move(reply), std::chrono::duration<double>(Clock::now() - asked).count()};

@@ -25,6 +25,7 @@ struct TimingOptions {
   double budget_s = 0.15;  ///< of samples
   int max_samples = 40;
   int samples = 0;         ///< exactly so many, unless the budget ends; 0: until they agree
+  bool warm = false;       ///< of a GPU: what the call before left in the caches stays there
   double last_call_s = 0;  ///< time of a call just before, for the warm-up to compare with; 0 if none
 };
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/measure/worker.h"
 
+#include <chrono>
+
+#include "engine/base/json.h"
+#include "engine/base/text.h"
 #include "engine/process/find_program.h"
+#include "engine/process/handshake.h"
 
 namespace tw::measure {
 
@@ -9,6 +14,49 @@ Expected<std::string> find_worker(const std::string& given) { return process::fi
 
 Expected<std::unique_ptr<process::ChildProcess>> start_worker(const std::string& program, const std::string& role, int64_t memory_bytes) {
   return process::ChildProcess::start(program, {role, "--memory-bytes", std::to_string(memory_bytes)});
+}
+
+Expected<process::Frame> WorkerLink::exchange(const Json& header, std::span<const std::byte> payload, double limit_s, const process::StopFd& stop_fd) {
+  TW_CHECK(ensure_worker(stop_fd));
+  const process::Deadline deadline = std::chrono::steady_clock::now() + process::in_seconds(limit_s);
+  if (auto sent = process_->send(header, payload, deadline); !sent) return dead(sent.error());
+  return wait_for_frame(deadline, stop_fd);
+}
+
+Expected<process::Frame> WorkerLink::wait_for_frame(process::Deadline deadline, const process::StopFd& stop_fd) {
+  for (;;) {
+    auto frame = process_->receive();
+    if (!frame) return dead(frame.error());
+    if (*frame) return std::move(**frame);
+    std::vector<pollfd> fds{{stop_fd.fd(), POLLIN, 0}, {process_->channel(), POLLIN, 0}, {process_->output(), POLLIN, 0}};
+    process::poll_until(fds, deadline);
+    if (fds[2].revents != 0) process_->drain_output();
+    if (fds[0].revents != 0) {
+      process_.reset();
+      return Error(ErrorCode::cancelled, "Stopped while it was measured");
+    }
+    if (fds[1].revents == 0 && std::chrono::steady_clock::now() >= deadline) return dead(Error(ErrorCode::timeout, "The measuring worker does not answer"));
+  }
+}
+
+Error WorkerLink::dead(const Error& why) {
+  const process::ProcessEnd end = why.code == ErrorCode::crash ? process_->reap() : process_->kill();
+  std::string message = why.code == ErrorCode::crash ? fmt::format("The measuring worker ended with {}", end.text()) : why.text();
+  if (!process_->printed().empty()) message += "; it printed: " + printable(trim(process_->printed()));
+  process_.reset();
+  return Error(why.code == ErrorCode::crash || why.code == ErrorCode::timeout ? why.code : ErrorCode::infrastructure, message);
+}
+
+Expected<void> WorkerLink::ensure_worker(const process::StopFd& stop_fd) {
+  if (process_) return {};
+  TW_TRY(process_, start_worker(program_, role_, memory_bytes_));
+  TW_TRY(const process::Frame hello, wait_for_frame(std::chrono::steady_clock::now() + process::in_seconds(kStartupSeconds), stop_fd));
+  if (auto checked = process::check_hello(hello, role_, kProtocolVersion); !checked) {
+    process_.reset();
+    return checked;
+  }
+  if (greeted) greeted(hello);
+  return {};
 }
 
 }  // namespace tw::measure

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "engine/process/child_process.h"
+#include "engine/process/wake.h"
 
 namespace tw::measure {
 
@@ -12,10 +14,36 @@ namespace tw::measure {
 inline constexpr int kProtocolVersion = 3;
 /// How long a worker may take to say hello, and a candidate to be loaded: limits of their own, so that a busy machine is not taken for a slow kernel.
 inline constexpr double kStartupSeconds = 30;
+inline constexpr double kQueueSeconds = 600;  ///< for its turn, while other programs measure
+inline constexpr double kPatience = 10;       ///< on top of all limits: by then the worker itself must be stuck
 
 /// The worker program: `given`, or `tw-worker` where programs of this one lie. Errors: not_found.
 Expected<std::string> find_worker(const std::string& given);
-/// Starts it in a role (`build`, `measure`, `gpu`). Errors: infrastructure.
+/// Starts it in a role (`build`, `measure`, `gpu`, `network`). Errors: infrastructure.
 Expected<std::unique_ptr<process::ChildProcess>> start_worker(const std::string& program, const std::string& role, int64_t memory_bytes);
+
+/// A worker that answers questions one after the other; one that is gone, or was given up, is replaced with the next question.
+class WorkerLink {
+ public:
+  WorkerLink(std::string program, std::string role, int64_t memory_bytes) : program_(std::move(program)), role_(std::move(role)), memory_bytes_(memory_bytes) {}
+
+  /// Told of the first frame of every worker.
+  std::function<void(const process::Frame&)> greeted;
+
+  /// Sends one frame and waits for the answer. The worker is gone afterwards if anything was wrong. Errors: cancelled; timeout if nothing came; crash if the
+  /// worker died; infrastructure.
+  Expected<process::Frame> exchange(const Json& header, std::span<const std::byte> payload, double limit_s, const process::StopFd& stop_fd);
+  Expected<process::Frame> wait_for_frame(process::Deadline deadline, const process::StopFd& stop_fd);
+  /// The next question goes to another worker.
+  void drop() { process_.reset(); }
+
+ private:
+  Expected<void> ensure_worker(const process::StopFd& stop_fd);
+  Error dead(const Error& why);
+
+  std::string program_, role_;
+  int64_t memory_bytes_;
+  std::unique_ptr<process::ChildProcess> process_;
+};
 
 }  // namespace tw::measure

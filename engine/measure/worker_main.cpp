@@ -9,9 +9,11 @@
 #include "engine/measure/build_role.h"
 #include "engine/measure/gpu_role.h"
 #include "engine/measure/measure_role.h"
+#include "engine/measure/network_role.h"
 #include "engine/process/child_process.h"
 
-/// The child process of `tw` and the workbench that compiles candidates (`build`) or runs them, on the processor (`measure`) or a GPU (`gpu`).
+/// The child process of `tw` and the workbench that compiles candidates (`build`) or runs them, on the processor (`measure`) or a GPU (`gpu`), or runs whole
+/// networks (`network`).
 /// It talks on descriptor 3 and is of no use when started by hand.
 int main(int argc, char** argv) {
   constexpr int kUsage = 2, kInternal = 70;
@@ -21,13 +23,14 @@ int main(int argc, char** argv) {
     const std::string_view value = argv[3];
     std::from_chars(value.data(), value.data() + value.size(), memory_bytes);
   }
-  if ((role != "build" && role != "measure" && role != "gpu") || memory_bytes <= 0 || fcntl(tw::process::kChannelFd, F_GETFD) < 0) {
-    std::fprintf(stderr, "tw-worker is started by tilewright and tw: tw-worker build|measure|gpu --memory-bytes N, with a channel on descriptor 3\n");
+  if ((role != "build" && role != "measure" && role != "gpu" && role != "network") || memory_bytes <= 0 || fcntl(tw::process::kChannelFd, F_GETFD) < 0) {
+    std::fprintf(stderr, "tw-worker is started by tilewright and tw: tw-worker build|measure|gpu|network --memory-bytes N, with a channel on descriptor 3\n");
     return kUsage;
   }
   fcntl(tw::process::kChannelFd, F_SETFD, FD_CLOEXEC);
   try {
     if (role == "gpu") return tw::measure::gpu_role();
+    if (role == "network") return tw::measure::network_role(memory_bytes);
     return role == "build" ? tw::measure::build_role(memory_bytes) : tw::measure::measure_role();
   } catch (const tw::InternalError& e) {
     std::fprintf(stderr, "Internal error: %s\n", e.what());

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "engine/base/json.h"
+#include "engine/base/paired_ratio.h"
 #include "engine/base/text.h"
 #include "engine/records/json_fields.h"
 
@@ -58,6 +59,14 @@ bool possible_time(double seconds) { return seconds >= kLeastTime && seconds < k
 
 bool blames_candidate(Status s) { return row(s).blames_candidate; }
 
+const char* weights_name(Weights w) { return w == Weights::cold ? "cold" : w == Weights::warm ? "warm" : ""; }
+
+Weights weights_from_name(std::string_view name) {
+  for (const Weights w : {Weights::cold, Weights::warm})
+    if (name == weights_name(w)) return w;
+  return Weights::unknown;
+}
+
 std::vector<double> MeasureResult::counted_samples() const {
   std::vector<double> kept;
   for (size_t i = 0; i < samples_s.size(); ++i) {
@@ -74,11 +83,7 @@ double MeasureResult::seconds() const {
 
 double MeasureResult::median_s() const {
   std::vector<double> times = counted_samples();
-  if (!ok() || times.empty()) return std::numeric_limits<double>::infinity();
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  if (times.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(times.begin(), middle)) / 2;
+  return !ok() || times.empty() ? std::numeric_limits<double>::infinity() : median_of(std::move(times));
 }
 
 Json to_json(const MeasureResult& r) {
@@ -100,6 +105,7 @@ Json to_json(const MeasureResult& r) {
   j["load_s"] = r.load_s;
   j["run_s"] = r.run_s;
   j["timestamp_s"] = r.timestamp_s;
+  if (r.weights != Weights::unknown) j["weights"] = weights_name(r.weights);
   if (r.verdict) j["verdict"] = {std::isfinite(r.verdict->seconds) ? Json(r.verdict->seconds) : Json(), r.verdict->low, r.verdict->high};
   return j;
 }
@@ -123,8 +129,11 @@ Expected<MeasureResult> measure_result_from_json(const Json& json) {
   fields.optional("run_s", r.run_s);
   fields.optional("timestamp_s", r.timestamp_s);
   Json verdict;
+  std::string weights;
+  fields.optional("weights", weights);
   fields.optional("verdict", verdict);
   TW_CHECK(fields.done());
+  r.weights = weights_from_name(weights);
   r.status = status_from_name(status);
   for (const double seconds : {r.build_s, r.load_s, r.run_s, r.timestamp_s})
     if (!(seconds >= 0) || !std::isfinite(seconds))

@@ -39,6 +39,16 @@ inline constexpr double kFailureCost = 1e9;
 /// Whether a time can be one: a number from kLeastTime to below kFailureCost.
 bool possible_time(double seconds);
 
+/// Where the constants of a kernel were when it was called.
+enum class Weights : uint8_t {
+  unknown,
+  cold,  ///< in memory, out of all caches
+  warm,  ///< where the call before left them
+};
+/// "cold" and "warm"; empty for what is not known.
+const char* weights_name(Weights w);
+Weights weights_from_name(std::string_view name);
+
 /// Outcome of the finals of a task, where the fastest trials run against each other.
 struct Verdict {
   double seconds = 0;        ///< on the scale of the session's trials; infinity if it failed there
@@ -55,6 +65,7 @@ struct MeasureResult {
   bool censored = false;                      ///< stopped early as clearly slow: the time is a lower bound
   bool verified = false;                      ///< output compared with the reference
   double max_rel_error = 0;                   ///< of that comparison
+  Weights weights = Weights::unknown;
   double build_s = 0, load_s = 0, run_s = 0;  ///< wall time of each phase
   double timestamp_s = 0;                     ///< Unix time of the end
 

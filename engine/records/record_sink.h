@@ -21,10 +21,22 @@ class RecordSink {
   }
 };
 
+/// What became of a record that won alone when it was tried inside a network.
+struct InNetwork {
+  bool taken = true;                   ///< the network is surely faster with it, or with the group that it was tried with
+  double ratio = 1, low = 1, high = 1;  ///< its time in its place ÷ that of the default schedule there, with its 95 % interval
+  double default_s = 0;                ///< of the default schedule alone; infinity if it is not known
+};
+
 /// Where compile and resume look records up.
 class RecordSource {
  public:
   virtual ~RecordSource() = default;
+  /// What the last finals in this network, by the content key of its file, said of a record that `best` gave; nothing if it was never tried there.
+  virtual Expected<std::optional<InNetwork>> in_network(const std::string& network, const Record& record) {
+    static_cast<void>(network), static_cast<void>(record);
+    return std::optional<InNetwork>();
+  }
   /// Fastest verified trial of a task; where none is verified (logs of others), the fastest of those; or nothing.
   virtual Expected<std::optional<Record>> best(const std::string& task_key) = 0;
 };

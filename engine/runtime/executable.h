@@ -33,6 +33,8 @@ struct Call {
   std::string origin;  ///< where the schedule came from, for people: "default", or "dense_pack.cpu #12, 1.2 us"
   std::string space;   ///< template that made the schedule, or "rule"
   std::string record;  ///< trial that it comes from, such as "session 3 (xgb), trial 12"; empty if nothing was measured
+  double alone_s = 0;         ///< time of that trial in seconds; 0 if nothing was measured
+  std::string alone_weights;  ///< records::weights_name of that trial
   double flops = 0;
   std::vector<std::string> nodes;  ///< graph nodes it computes
   bool on_host = false;            ///< of a network for a GPU: code of `Artifact::object`, run by the processor

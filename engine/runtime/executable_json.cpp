@@ -103,6 +103,12 @@ Expected<Call> call_from_json(const Json& json) {
     if (!node.is_string()) return malformed("node names as text");
     call.nodes.push_back(node.get<std::string>());
   }
+  if (json.contains("alone_s")) {  // not in files of earlier versions
+    TW_TRY(const Json* alone, member(json, "alone_s"));
+    if (!alone->is_number()) return malformed("a number as \"alone_s\"");
+    call.alone_s = alone->get<double>();
+    TW_TRY(call.alone_weights, text(json, "alone_weights"));
+  }
   if (const auto host = json.find("on_host"); host != json.end()) {  // not in files of version 2
     if (!host->is_boolean()) return malformed("\"on_host\" as true or false");
     call.on_host = host->get<bool>();
@@ -226,6 +232,8 @@ Json executable_to_json(const Executable& e, Blobs& blobs) {
                          {"record", c.record},
                          {"flops", c.flops},
                          {"nodes", c.nodes},
+                         {"alone_s", c.alone_s},
+                         {"alone_weights", c.alone_weights},
                          {"on_host", c.on_host},
                          {"claimed", c.claimed}});
   }

@@ -15,34 +15,39 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 class HostExecutor final : public GraphExecutor {
  public:
   HostExecutor(std::shared_ptr<const Executable> executable, std::unique_ptr<LoadedModule> module)
       : GraphExecutor(std::move(executable)), module_(std::move(module)) {}
 
-  Expected<void> prepare(int threads) {
+  Expected<void> prepare(std::shared_ptr<ThreadPool> pool) {
     TW_CHECK(place_slots());
     TW_CHECK(prepare_calls());
-    pool_ = std::make_unique<ThreadPool>(threads);
+    pool_ = std::move(pool);
     return {};
   }
 
   Expected<double> run(std::vector<CallTime>* times) override {
     TW_ASSERT(inputs_set_ || executable_->inputs.empty(), "set_inputs comes before run");
+    if (times) {
+      times->clear();
+      times->reserve(calls_.size());
+    }
     const auto begin = Clock::now();
     const ThreadPool::Hot hot(*pool_);
     const RuntimeApi* api = pool_->api();
-    if (times) times->clear();
+    auto start = begin;
     for (size_t i = 0; i < calls_.size(); ++i) {
       const PreparedCall& call = calls_[i];
-      const auto start = times ? Clock::now() : Clock::time_point{};
+      const int64_t wakes = pool_->wakes();
       const int32_t status = call.kernel(call.args.data(), api);
-      if (times) times->push_back({static_cast<int>(i), seconds_since(start)});
       TW_ASSERT(status == 0, fmt::format("kernel \"{}\" returned {}", executable_->calls[i].symbol, status));
+      if (!times) continue;
+      const auto end = Clock::now();
+      times->push_back({static_cast<int>(i), std::chrono::duration<double>(end - start).count(), pool_->wakes() != wakes});
+      start = end;
     }
-    return seconds_since(begin);
+    return std::chrono::duration<double>((times ? start : Clock::now()) - begin).count();
   }
 
   Expected<std::vector<HostArray>> outputs() override {
@@ -99,7 +104,7 @@ class HostExecutor final : public GraphExecutor {
   }
 
   std::unique_ptr<LoadedModule> module_;
-  std::unique_ptr<ThreadPool> pool_;
+  std::shared_ptr<ThreadPool> pool_;
   AlignedBytes arena_;
   std::vector<AlignedBytes> own_;   ///< inputs, outputs and constants that need memory of their own
   std::vector<std::byte*> memory_;  ///< per slot
@@ -110,11 +115,17 @@ class HostExecutor final : public GraphExecutor {
 
 Expected<std::unique_ptr<GraphExecutor>> GraphExecutor::create(std::shared_ptr<const Executable> executable, std::unique_ptr<LoadedModule> module,
                                                                int threads) {
+  TW_TRY(const Target target, parse_target(executable->target));
+  return create(std::move(executable), std::move(module), std::make_shared<ThreadPool>(threads > 0 ? threads : target.cores));
+}
+
+Expected<std::unique_ptr<GraphExecutor>> GraphExecutor::create(std::shared_ptr<const Executable> executable, std::unique_ptr<LoadedModule> module,
+                                                               std::shared_ptr<ThreadPool> pool) {
   TW_CHECK(check_executable(*executable));
   TW_TRY(const Target target, parse_target(executable->target));
   if (target.gpu) return Error(ErrorCode::unsupported, fmt::format("Expected code for a processor, found code for '{}'", executable->target));
   auto self = std::make_unique<HostExecutor>(std::move(executable), std::move(module));
-  TW_CHECK(self->prepare(threads > 0 ? threads : target.cores));
+  TW_CHECK(self->prepare(std::move(pool)));
   return std::unique_ptr<GraphExecutor>(std::move(self));
 }
 

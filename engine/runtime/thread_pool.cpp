@@ -80,6 +80,7 @@ struct alignas(128) ThreadPool::Impl {
   void (*body)(void*, int64_t, int64_t) = nullptr;
   void* closure = nullptr;
   bool stopping = false;
+  int64_t wakes = 0;
 
   alignas(128) std::atomic<uint32_t> sequence{0};  ///< counts regions; workers wait for it to change
   alignas(128) std::atomic<int> sleepers{0};
@@ -131,7 +132,9 @@ struct alignas(128) ThreadPool::Impl {
 
   void publish() {
     sequence.fetch_add(1, std::memory_order_seq_cst);
-    if (sleepers.load(std::memory_order_seq_cst) > 0) futex_wake_all(sequence);
+    if (sleepers.load(std::memory_order_seq_cst) == 0) return;
+    ++wakes;
+    futex_wake_all(sequence);
   }
 
   void wait_for_worker(int t, uint32_t target) {
@@ -190,6 +193,7 @@ ThreadPool::~ThreadPool() {
 }
 
 int ThreadPool::threads() const { return impl_->threads; }
+int64_t ThreadPool::wakes() const { return impl_->wakes; }
 const RuntimeApi* ThreadPool::api() const { return &impl_->api; }
 
 ThreadPool::Hot::Hot(ThreadPool& pool) : pool_(pool) { pool_.impl_->hot.fetch_add(1, std::memory_order_relaxed); }

@@ -20,6 +20,8 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int threads() const;
+  /// How many parallel loops so far found workers asleep and had to wake them.
+  int64_t wakes() const;
   /// Function table for generated code; valid as long as the pool.
   const RuntimeApi* api() const;
 

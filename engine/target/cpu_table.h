@@ -60,6 +60,7 @@ struct CpuInfo {
   int l1d_ways;
   int64_t l2_kb;  ///< per core
   int64_t l3_kb;  ///< of one cluster of cores
+  int l3_cores;   ///< in that cluster
 };
 
 /// All processors that have a name here, oldest first.

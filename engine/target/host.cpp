@@ -91,6 +91,26 @@ int64_t parse_size(const std::string& text) {
   return unit == 'K' ? value * 1024 : unit == 'M' ? value * 1024 * 1024 : unit == '\0' ? value : 0;
 }
 
+/// `0-3,8` is 5; 0 if it is no such list.
+int count_processors(const std::string& list) {
+  int count = 0;
+  const char* at = list.data();
+  const char* const end = at + list.size();
+  while (at < end) {
+    int first = 0;
+    auto read = std::from_chars(at, end, first);
+    if (read.ec != std::errc()) return 0;
+    int last = first;
+    if (read.ptr < end && *read.ptr == '-') {
+      read = std::from_chars(read.ptr + 1, end, last);
+      if (read.ec != std::errc()) return 0;
+    }
+    count += last - first + 1;
+    at = read.ptr + 1;  // past the comma
+  }
+  return count;
+}
+
 void record_cache(CacheSizes& c, int level, int64_t bytes, int ways) {
   if (level == 1) c.l1d_bytes = bytes, c.l1d_ways = ways;
   if (level == 2) c.l2_bytes = bytes;
@@ -111,8 +131,9 @@ CacheSizes caches_from_sysfs(const std::filesystem::path& folder) {
     const std::string type = read_word(index / "type");
     if (type.empty()) break;
     if (type == "Instruction") continue;
-    record_cache(c, static_cast<int>(parse_size(read_word(index / "level"))), parse_size(read_word(index / "size")),
-                 static_cast<int>(parse_size(read_word(index / "ways_of_associativity"))));
+    const int level = static_cast<int>(parse_size(read_word(index / "level")));
+    record_cache(c, level, parse_size(read_word(index / "size")), static_cast<int>(parse_size(read_word(index / "ways_of_associativity"))));
+    if (level == 3) c.l3_cores = count_processors(read_word(index / "shared_cpu_list"));
   }
   return c;
 }
@@ -132,6 +153,8 @@ CacheSizes caches_from_cpuid() {
   }
   return c;
 }
+
+bool is_virtual_machine() { return (cpuid(1).ecx & (1U << 31)) != 0; }
 
 FeatureSet host_features() {
   FeatureSet set = 0;
@@ -159,6 +182,7 @@ std::string host_cpu_name() {
 #else
 
 CacheSizes caches_from_cpuid() { return {}; }
+bool is_virtual_machine() { return false; }
 FeatureSet host_features() { return 0; }
 std::string host_cpu_name() { return "x86-64"; }
 
@@ -190,6 +214,9 @@ Target host_target() {
   t.l1d_ways = target::first_known(sys.l1d_ways, id.l1d_ways, known->l1d_ways);
   t.l2_bytes = target::first_known(sys.l2_bytes, id.l2_bytes, known->l2_kb * 1024);
   t.l3_bytes = target::first_known(sys.l3_bytes, id.l3_bytes, known->l3_kb * 1024);
+  const int64_t usual = known->l3_kb * 1024 / known->l3_cores;
+  const int64_t told = sys.l3_cores > 0 ? t.l3_bytes / sys.l3_cores : usual;
+  t.l3_share_bytes = target::is_virtual_machine() ? std::min(told, usual) : told;
   return t;
 }
 

@@ -13,6 +13,7 @@ struct CacheSizes {
   int l1d_ways = 0;
   int64_t l2_bytes = 0;
   int64_t l3_bytes = 0;
+  int l3_cores = 0;  ///< processors that share it
 };
 
 /// Caches from a sysfs folder such as /sys/devices/system/cpu/cpu0/cache; what is missing there stays 0.
@@ -24,6 +25,8 @@ CacheSizes caches_from_cpuid();
 FeatureSet host_features();
 /// LLVM's name of this processor.
 std::string host_cpu_name();
+/// Whether this is a virtual machine, whose tables tell of caches that it shares with others.
+bool is_virtual_machine();
 /// Processors this process may run on.
 int host_cores();
 

@@ -32,6 +32,7 @@ Target named_target(const target::CpuInfo& cpu) {
   t.l1d_ways = cpu.l1d_ways;
   t.l2_bytes = cpu.l2_kb * 1024;
   t.l3_bytes = cpu.l3_kb * 1024;
+  t.l3_share_bytes = t.l3_bytes / cpu.l3_cores;
   return t;
 }
 
@@ -170,6 +171,8 @@ Expected<Target> allow_tf32(Target t, std::string_view text) {
   return t;
 }
 
+int64_t Target::kept_bytes() const { return gpu ? gpu->l2_bytes : cores * std::max(l2_bytes, l3_share_bytes); }
+
 bool Target::allows_tf32() const { return gpu && std::find(features.begin(), features.end(), kTf32) != features.end(); }
 
 std::string Target::str() const {
@@ -223,7 +226,8 @@ Json to_json(const Target& t) {
               {"l1d_bytes", t.l1d_bytes},
               {"l1d_ways", t.l1d_ways},
               {"l2_bytes", t.l2_bytes},
-              {"l3_bytes", t.l3_bytes}};
+              {"l3_bytes", t.l3_bytes},
+              {"l3_share_bytes", t.l3_share_bytes}};
 }
 
 namespace {
@@ -294,6 +298,11 @@ Expected<Target> target_from_json(const Json& j) {
   TW_TRY(t.l1d_bytes, positive(j, "l1d_bytes"));
   TW_TRY(t.l2_bytes, positive(j, "l2_bytes"));
   TW_TRY(t.l3_bytes, positive(j, "l3_bytes"));
+  if (j.contains("l3_share_bytes")) {  // not in documents of older programs
+    TW_TRY(t.l3_share_bytes, positive(j, "l3_share_bytes"));
+  } else {
+    t.l3_share_bytes = t.l3_bytes;
+  }
   for (const auto& [key, field] : {std::pair{"vector_bits", &Target::vector_bits},
                                    {"vector_registers", &Target::vector_registers},
                                    {"cores", &Target::cores},

@@ -27,6 +27,7 @@ struct Target {
   int l1d_ways = 8;
   int64_t l2_bytes = 512 * 1024;
   int64_t l3_bytes = 8 * 1024 * 1024;
+  int64_t l3_share_bytes = 2 * 1024 * 1024;  ///< of it for each of the cores that share it
   std::optional<target::Gpu> gpu;  ///< of kind "cuda", and only there; what is above says nothing then
 
   friend bool operator==(const Target&, const Target&) = default;
@@ -34,6 +35,9 @@ struct Target {
   bool allows_tf32() const;
   /// Scalars of `t` in one vector register.
   int lanes(DType t = kFloat32) const { return vector_bits / (8 * t.bytes()); }
+  /// What stays in caches from one run of a network to the next: of `cores` cores, each its share of the last level, or its own cache where that is larger; of
+  /// a GPU its level-2 cache.
+  int64_t kept_bytes() const;
   /// Target string as TVM prints it: `llvm -mcpu=znver4 -num-cores=2`, `cuda -arch=sm_80 -model=a100`, with `-mattr=+tf32` where that is allowed.
   std::string str() const;
 };

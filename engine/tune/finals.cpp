@@ -7,15 +7,7 @@
 namespace tw::tune {
 namespace {
 
-constexpr int kResamples = 1000;
-constexpr double kTail = 0.025, kCredible = 0.5;
-
-/// The lower quartile: up to three quarters of the samples may be disturbed, and they only ever get slower by it.
-double quartile(std::vector<double>& values) {
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 4);
-  std::nth_element(values.begin(), place, values.end());
-  return *place;
-}
+constexpr double kCredible = 0.5;
 
 /// Samples of two kernels from the same rounds, paired by position; disturbed pairs are left out as long as others remain.
 void add_pairs(const records::MeasureResult& a, const records::MeasureResult& b, bool flagged, std::vector<double>& x, std::vector<double>& y) {
@@ -35,28 +27,13 @@ bool all_ok(const Launches& launches) {
 
 }  // namespace
 
-PairedRatio paired_ratio(std::span<const double> a, std::span<const double> b, Rng& rng) {
-  TW_ASSERT(!a.empty() && a.size() == b.size(), "pairs of times");
-  std::vector<double> x(a.begin(), a.end()), y(b.begin(), b.end()), ratios;
-  const double ratio = quartile(y) / quartile(x);
-  for (int k = 0; k < kResamples; ++k) {
-    for (size_t i = 0; i < x.size(); ++i) {
-      const size_t pair = rng.uniform(a.size());
-      x[i] = a[pair], y[i] = b[pair];
-    }
-    ratios.push_back(quartile(y) / quartile(x));
-  }
-  std::sort(ratios.begin(), ratios.end());
-  const auto tail = static_cast<size_t>(kTail * kResamples);
-  return {ratio, ratios[tail], ratios[ratios.size() - 1 - tail]};
-}
-
 std::vector<records::Record> run_finals(const records::Task& task, std::vector<records::Record> finalists, double incumbent_s, const FinalOptions& options,
                                         BatchMeasurer& measurer, uint64_t seed, const std::function<void(const char*)>& phase) {
   std::vector<records::Candidate> candidates;
   for (const records::Record& r : finalists) candidates.push_back(r.candidate);
   measure::RunOptions run;
   run.samples = options.samples;
+  run.weights = options.weights;
   run.input_seed = seed;
   Rng rng(seed);
   const std::vector<Launches> launches = measurer.compete(task, candidates, run, options.launches, rng, phase);

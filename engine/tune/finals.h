@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
-
-#include "engine/base/rng.h"
+#include "engine/base/paired_ratio.h"
 #include "engine/tune/measure_batch.h"
 
 namespace tw::tune {
@@ -15,15 +13,9 @@ struct FinalOptions {
   double within = 1.1;    ///< finalists are at most so much slower than the incumbent
   int launches = 3;       ///< processes of each, with inputs of another seed each, in the last of uneven magnitudes
   int samples = 15;       ///< of each process
+  records::Weights weights = records::Weights::cold;  ///< measure::RunOptions::weights
   double certain = 0.99;  ///< a finalist replaces the incumbent if the upper end of its ratio's interval is below this
 };
-
-/// How two kernels compare: lower quartile of b ÷ that of a, and the ends of its 95 % interval.
-struct PairedRatio {
-  double ratio = 1, low = 1, high = 1;
-};
-/// Percentile bootstrap (Efron, 1979) with 1000 resamples of the pairs. `a` and `b` have one length, above 0.
-PairedRatio paired_ratio(std::span<const double> a, std::span<const double> b, Rng& rng);
 
 /// Builds the finalists, runs every one `launches` times in an order that is random in each round, and fills in `verdict` of each: times on a scale where the
 /// incumbent (the first) takes `incumbent_s`, the least time of the task, so that no trial outside the finals is better than the winner. Who is not surely

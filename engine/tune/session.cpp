@@ -125,6 +125,7 @@ Json to_json(const SessionOptions& o) {
           {"batch", o.batch},
           {"early_stopping", o.early_stopping},
           {"finalists", o.finalists},
+          {"weights", records::weights_name(o.weights)},
           {"transfer", o.transfer}};
 }
 

@@ -34,6 +34,7 @@ struct SessionOptions {
   int batch = 16;               ///< candidates proposed, built and measured together
   int64_t early_stopping = 0;   ///< stop a task after this many trials without a better one; 0: never
   bool transfer = false;        ///< tuners that can learn from other tasks of the same template do so
+  records::Weights weights = records::Weights::cold;  ///< where the constants are in the network that is tuned; trials are timed so
   int finalists = 8;            ///< of a task's trials that run against each other in the end; below 2: no finals
 };
 

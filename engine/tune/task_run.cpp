@@ -188,6 +188,7 @@ Expected<void> TaskRun::begin_epoch() {
   for (const Leader& l : leaders_) anchors.push_back(l.record.candidate);
   measure::RunOptions run;
   run.samples = kAnchorSamples;
+  run.weights = context_.options.weights;
   run.input_seed = context_.options.seed;
   Rng order(run.input_seed);
   const auto again = context_.measurer.compete(task_.task, anchors, run, 1, order, [&](const char* name) { context_.send(Phase{number_, name}); });
@@ -203,6 +204,7 @@ Expected<void> TaskRun::begin_epoch() {
 Expected<void> TaskRun::finals() {
   FinalOptions options;
   options.finalists = context_.options.finalists;
+  options.weights = context_.options.weights;
   if (options.finalists < 2) return {};
   std::vector<records::Record> finalists;
   for (const Leader& l : leaders_) {
@@ -275,6 +277,7 @@ Expected<void> TaskRun::try_batch(const std::vector<PointCandidate>& batch) {
   measure::RunOptions run;
   run.incumbent_s = leaders_.empty() ? 0 : leaders_[0].seconds * scale_;
   run.input_seed = context_.options.seed;
+  run.weights = context_.options.weights;
   std::vector<records::Record> records = context_.measurer.measure(task_.task, batch, run, [&](const char* name) { context_.send(Phase{number_, name}); });
   std::erase_if(records, [](const records::Record& r) { return r.result.status == records::Status::cancelled; });
   if (records.empty()) {

@@ -19,6 +19,7 @@
 #include "engine/lower/lower.h"
 #include "engine/measure/gpu_timing.h"
 #include "engine/measure/interpreted_gpu.h"
+#include "engine/measure/network_executor.h"
 #include "engine/measure/signature.h"
 #include "engine/measure/simulated_gpu.h"
 #include "engine/process/temporary_folder.h"
@@ -167,7 +168,7 @@ Expected<double> network_seconds(const Bench& bench, const BenchedGpu& gpu, cons
     return seconds;
   }
   TW_TRY(const auto executor, make_executor(shared, bench.options.device));
-  TW_CHECK(executor->set_inputs(random_inputs(*shared, bench.options.seed)));
+  TW_CHECK(executor->set_inputs(measure::random_inputs(*shared, bench.options.seed)));
   TW_TRY(const Latency latency, time_runs(*executor, kNetworkRuns, nullptr, stop_token()));
   return latency.median_s();
 }

@@ -11,6 +11,7 @@
 #include "app/cli/table.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/measure/network_executor.h"
 #include "engine/process/temporary_folder.h"
 
 namespace tw::cli::bench {
@@ -35,7 +36,7 @@ Expected<std::unique_ptr<runtime::GraphExecutor>> executor_of(const LoadedNetwor
   TW_TRY(runtime::Executable compiled, api::compile(loaded.network, loaded.target, source, options));
   const auto shared = std::make_shared<const runtime::Executable>(std::move(compiled));
   TW_TRY(auto executor, make_executor(shared));
-  TW_CHECK(executor->set_inputs(random_inputs(*shared, seed)));
+  TW_CHECK(executor->set_inputs(measure::random_inputs(*shared, seed)));
   return executor;
 }
 

@@ -128,6 +128,32 @@ class CompileTest : public QObject {
     QVERIFY2(d.max_rel < 1e-4, QByteArray::number(d.max_rel));
   }
 
+  void whatDoesNotHoldInTheNetworkIsNotTaken() {
+    struct Judged : Source {
+      std::string network, refused;
+      Expected<std::optional<records::InNetwork>> in_network(const std::string& key, const records::Record& record) override {
+        if (key != network) return std::optional<records::InNetwork>();
+        return std::optional(records::InNetwork{record.task_key != refused, 1, 1, 1, 3e-5});
+      }
+    };
+    const api::Network n = network("mobilenet_v2");
+    Judged source;
+    source.records = random_records(n, 3);
+    source.network = n.content_key;
+    source.refused = source.records.begin()->first;
+    for (const bool judged : {true, false}) {
+      const runtime::Executable e = api::compile(n, target_, &source).value();
+      for (const runtime::Call& c : e.calls) {
+        if (c.task_key.empty()) continue;
+        const bool has_record = source.records.count(c.task_key) != 0, refused = judged && c.task_key == source.refused;
+        QCOMPARE(c.origin.rfind("default", 0) != 0, has_record && !refused);
+        QCOMPARE(c.alone_s, refused ? 3e-5 : has_record ? 1e-5 : 0.0);
+        if (refused) QVERIFY2(c.origin.find("not in this network") != std::string::npos, c.origin.c_str());
+      }
+      source.network = "another";
+    }
+  }
+
   void defaultRecordsAdoptLayouts() {
     const api::Network n = network("resnet18");
     const auto inputs = graph::testing::random_inputs(n.imported, 5);

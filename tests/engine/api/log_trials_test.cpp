@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/api/log_trials.h"
+#include "engine/base/text.h"
 
 #include <QtTest>
 

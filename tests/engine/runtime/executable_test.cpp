@@ -33,8 +33,8 @@ Executable sample() {
              {Slot::Kind::constant, w, -1, data},
              {Slot::Kind::intermediate, t, 64, nullptr},
              {Slot::Kind::output, y, -1, nullptr}};
-  e.calls = {{"add", "add", {0, 1, 2}, "key1", "default", "rule", "", 3, {"n1"}},
-             {"twice", "twice", {2, 3}, "key2", "dense_pack.cpu #7, 1.2 us", "dense_pack.cpu", "session 3 (xgb), trial 12", 3, {"n2", "n3"}}};
+  e.calls = {{"add", "add", {0, 1, 2}, "key1", "default", "rule", "", 0, "", 3, {"n1"}},
+             {"twice", "twice", {2, 3}, "key2", "dense_pack.cpu #7, 1.2 us", "dense_pack.cpu", "session 3 (xgb), trial 12", 1.2e-6, "cold", 3, {"n2", "n3"}}};
   e.inputs = {0};
   e.outputs = {3};
   e.arena_bytes = 128;
@@ -96,6 +96,9 @@ class ExecutableTest : public QObject {
     QCOMPARE(back->calls[1].space, e.calls[1].space);
     QCOMPARE(back->calls[1].record, e.calls[1].record);
     QCOMPARE(back->calls[1].nodes, e.calls[1].nodes);
+    QCOMPARE(back->calls[1].alone_s, e.calls[1].alone_s);
+    QCOMPARE(back->calls[1].alone_weights, e.calls[1].alone_weights);
+    QCOMPARE(back->calls[0].alone_s, 0.0);
     QCOMPARE(back->slots.size(), e.slots.size());
     for (size_t i = 0; i < e.slots.size(); ++i) {
       QVERIFY(back->slots[i].spec == e.slots[i].spec);
@@ -178,13 +181,30 @@ class ExecutableTest : public QObject {
     for (int i = 0; i < 3; ++i) x.set(i, i + 1);
     QVERIFY(run.set_inputs({{"x", x}}).has_value());
     std::vector<CallTime> times;
-    QVERIFY(run.run(&times).value() > 0);
+    const double seconds = run.run(&times).value();
+    QVERIFY(seconds > 0);
     QCOMPARE(times.size(), size_t{2});
-    QVERIFY(times[1].call == 1 && times[1].seconds >= 0);
+    QVERIFY(times[1].call == 1 && times[1].seconds >= 0 && !times[1].woke);
+    QVERIFY(std::abs(times[0].seconds + times[1].seconds - seconds) < 1e-12);
     const std::vector<HostArray> out = run.outputs().value();
     QCOMPARE(out.size(), size_t{1});
     QCOMPARE(out[0].shape, (std::vector<int64_t>{3}));
     for (int i = 0; i < 3; ++i) QCOMPARE(out[0].get(i), 2.0 * (i + 1 + 10 * (i + 1)));
+  }
+
+  void executors_may_share_threads() {
+    const auto pool = std::make_shared<ThreadPool>(2);
+    const auto e = std::make_shared<const Executable>(sample());
+    HostArray x = HostArray::make(kFloat32, {3});
+    x.set(1, 5);
+    for (int i = 0; i < 2; ++i) {
+      auto made = GraphExecutor::create(e, std::make_unique<NativeModule>(), pool);
+      QVERIFY2(made.has_value(), made ? "" : made.error().text().c_str());
+      QVERIFY((*made)->set_inputs({{"x", x}}).has_value());
+      QVERIFY((*made)->run().has_value());
+      QCOMPARE((*made)->outputs().value()[0].get(1), 50.0);
+    }
+    QCOMPARE(pool.use_count(), 1L);
   }
 
   void wrong_inputs_are_named() {

@@ -142,6 +142,21 @@ class ThreadPoolTest : public QObject {
     QCOMPARE(WEXITSTATUS(status), 1);
   }
 
+  void threads_that_had_to_be_woken_are_counted() {
+    ThreadPool pool(2);
+    Counts counts(8);
+    const auto run = [&] { pool.api()->parallel_for(pool.api()->ctx, 8, &hit, &counts); };
+    for (int i = 0; i < 1000 && pool.wakes() == 0; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));  // they spin for two
+      run();
+    }
+    QVERIFY(pool.wakes() > 0);
+    ThreadPool alone(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    alone.api()->parallel_for(alone.api()->ctx, 8, &hit, &counts);
+    QCOMPARE(alone.wakes(), int64_t{0});
+  }
+
   void workspace_is_aligned_reused_and_grows() {
     ThreadPool pool(1);
     const RuntimeApi& api = *pool.api();

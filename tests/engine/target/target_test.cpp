@@ -119,7 +119,33 @@ class TargetTest : public QObject {
     QCOMPARE(c.l1d_ways, 12);
     QCOMPARE(c.l2_bytes, 1024 * 1024);
     QCOMPARE(c.l3_bytes, 32 * 1024 * 1024);
+    QCOMPARE(c.l3_cores, 0);  // not told
+    std::ofstream(folder / "index3" / "shared_cpu_list") << "0-5,12-13\n";
+    QCOMPARE(target::caches_from_sysfs(folder).l3_cores, 8);
+    std::ofstream(folder / "index3" / "shared_cpu_list") << "nonsense\n";
+    QCOMPARE(target::caches_from_sysfs(folder).l3_cores, 0);
     QCOMPARE(target::caches_from_sysfs(folder / "none").l1d_bytes, 0);
+  }
+
+  /// What a network may count on from one run to the next.
+  void caches_that_are_kept() {
+    Target t = *parse_target("znver4");
+    QCOMPARE(t.l3_share_bytes, 4 * 1024 * 1024);  // 32 MiB for eight cores
+    QCOMPARE(t.kept_bytes(), 4 * 1024 * 1024);
+    t.cores = 3;
+    QCOMPARE(t.kept_bytes(), 12 * 1024 * 1024);
+    t = *parse_target("skylake-avx512");
+    t.l2_bytes = 2 * t.l3_share_bytes;  // a cache of its own that is larger than the share
+    QCOMPARE(t.kept_bytes(), t.l2_bytes);
+    const Target gpu = *parse_target("cuda:a100");
+    QCOMPARE(gpu.kept_bytes(), gpu.gpu->l2_bytes);
+    for (const target::CpuInfo& c : target::cpu_table()) QVERIFY2(c.l3_cores >= 1 && c.l3_kb / c.l3_cores >= 512, c.name);
+    const Target here = host_target();
+    QVERIFY(here.l3_share_bytes >= 1 && here.l3_share_bytes <= here.l3_bytes);
+    Json old = to_json(here);
+    QCOMPARE(*target_from_json(old), here);
+    old.erase("l3_share_bytes");
+    QCOMPARE(target_from_json(old)->l3_share_bytes, here.l3_bytes);
   }
 
   /// The two ways to learn this machine's caches agree, and the target holds what was found.

@@ -69,40 +69,6 @@ SessionOptions grid(int64_t trials) {
 class FinalsTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
-  void ratios_of_pairs_ignore_a_common_drift() {
-    std::vector<double> a, b;
-    Rng rng(1);
-    for (int i = 0; i < 45; ++i) {
-      const double regime = i < 20 ? 1 : 1.4;
-      a.push_back(regime * (1 + 0.01 * rng.normal()));
-      b.push_back(0.97 * regime * (1 + 0.01 * rng.normal()));
-    }
-    b[3] *= 9;  // one disturbed sample
-    const PairedRatio r = paired_ratio(a, b, rng);
-    QVERIFY(r.low < 0.97 && 0.97 < r.high);
-    QVERIFY(r.high < 0.99);
-    QVERIFY(r.low <= r.ratio && r.ratio <= r.high);
-  }
-  void bursts_of_disturbed_samples_do_not_decide() {
-    std::vector<double> a, b;
-    Rng rng(3);
-    for (int i = 0; i < 45; ++i) {
-      a.push_back((1 + 0.01 * rng.normal()) * (i % 2 == 0 ? 300 : 1));
-      b.push_back(0.97 * (1 + 0.01 * rng.normal()));
-    }
-    const PairedRatio r = paired_ratio(a, b, rng);
-    QVERIFY2(r.low > 0.9 && r.high < 1.0, qPrintable(QString("%1 %2").arg(r.low).arg(r.high)));
-  }
-  void equal_kernels_are_a_tie() {
-    int surely_faster = 0;
-    for (uint64_t seed = 0; seed < 200; ++seed) {
-      Rng rng(seed);
-      std::vector<double> a, b;
-      for (int i = 0; i < 45; ++i) a.push_back(1 + 0.03 * std::abs(rng.normal())), b.push_back(1 + 0.03 * std::abs(rng.normal()));
-      if (paired_ratio(a, b, rng).high < 0.99) ++surely_faster;
-    }
-    QVERIFY2(surely_faster <= 10, qPrintable(QString::number(surely_faster)));
-  }
   void a_lucky_time_does_not_win() {
     Lucky s;
     s.lucky->lucky_s = staircase({}, {"", 3, {}, {}});  // really 1.08 ms, seen as 0.972

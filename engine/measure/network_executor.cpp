@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/measure/network_executor.h"
+
+#include "engine/base/rng.h"
+#include "engine/base/text.h"
+#include "engine/codegen/codegen.h"
+#include "engine/codegen/cuda/gpu_function.h"
+#include "engine/runtime/gpu_executor.h"
+#include "engine/target/target.h"
+
+namespace tw::measure {
+
+namespace {
+
+Expected<std::unique_ptr<runtime::GraphExecutor>> gpu_network_executor(std::shared_ptr<const runtime::Executable> executable,
+                                                                       std::shared_ptr<runtime::GpuDevice> gpu) {
+  if (!gpu->simulated()) {
+    auto complete = std::make_shared<runtime::Executable>(*executable);
+    for (const auto& error : codegen::add_images(complete->artifact.gpu, gpu->properties().capability))
+      if (error) return *error;
+    executable = std::move(complete);
+  }
+  std::unique_ptr<runtime::LoadedModule> host;
+  if (!executable->artifact.object.empty()) {
+    TW_TRY(host, codegen::load_object(executable->artifact.object));
+  }
+  return runtime::create_gpu_executor(std::move(executable), std::move(gpu), std::move(host));
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<runtime::GraphExecutor>> network_executor(std::shared_ptr<const runtime::Executable> executable,
+                                                                   std::shared_ptr<runtime::GpuDevice> gpu, std::shared_ptr<runtime::ThreadPool> pool) {
+  TW_TRY(const Target target, parse_target(executable->target));
+  if (target.gpu) {
+    TW_ASSERT(gpu != nullptr, "a network for a GPU without one");
+    return gpu_network_executor(std::move(executable), std::move(gpu));
+  }
+  const Target host = host_target();
+  if (target.cpu != host.cpu && target.vector_bits > host.vector_bits) {
+    return Error(ErrorCode::unsupported,
+                 fmt::format("Expected code for this machine ({}), found code for '{}' with wider vectors", host.cpu, executable->target));
+  }
+  TW_TRY(auto module, codegen::load_object(executable->artifact.object));
+  return pool ? runtime::GraphExecutor::create(std::move(executable), std::move(module), std::move(pool))
+              : runtime::GraphExecutor::create(std::move(executable), std::move(module));
+}
+
+std::map<std::string, HostArray> random_inputs(const runtime::Executable& executable, uint64_t seed) {
+  Rng rng(seed);
+  std::map<std::string, HostArray> inputs;
+  for (const int slot : executable.inputs) {
+    const runtime::ArgSpec& spec = executable.slots[static_cast<size_t>(slot)].spec;
+    HostArray a = HostArray::make(spec.dtype, spec.shape);
+    for (int64_t i = 0, n = a.num_elements(); i < n; ++i) {
+      if (spec.dtype.is_float()) {
+        a.set(i, 2 * rng.uniform_real() - 1);
+      } else {
+        a.set_int(i, static_cast<int64_t>(rng.uniform(spec.dtype.is_bool() ? 2 : 10)));
+      }
+    }
+    inputs[spec.name] = std::move(a);
+  }
+  return inputs;
+}
+
+}  // namespace tw::measure
