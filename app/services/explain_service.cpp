@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/services/explain_service.h"
 
+#include "engine/schedule/primitive.h"
 #include "widgets/common/format.h"
 
 namespace tw::app {
@@ -242,6 +243,10 @@ void ExplainService::show(Expected<Explained> result) {
   const records::Task* task = m_hub.taskValue();
   listing.forGpu = task && task->target.gpu;
   listing.steps = QString::fromStdString(e.steps);
+  for (const schedule::Step& step : m_candidate.steps) {
+    const schedule::StepWord& word = schedule::word_of(step);
+    listing.stepHelp.push_back(tr("%1: %2\nSource: %3").arg(QLatin1String(word.word), QLatin1String(word.help), QLatin1String(word.source)));
+  }
   listing.loops = QString::fromStdString(e.loops);
   listing.tir = QString::fromStdString(e.tir.empty() ? e.lowered : e.tir);
   listing.llvm = QString::fromStdString(e.llvm_ir);

@@ -8,6 +8,7 @@
 #include "engine/base/text.h"
 #include "engine/lower/domain.h"
 #include "engine/lower/launch.h"
+#include "engine/schedule/primitive.h"
 #include "engine/schedule/primitives/primitives.h"
 #include "engine/tir/clone.h"
 #include "engine/tir/visit.h"
@@ -633,9 +634,8 @@ Expected<void> refuse_tf32(const tir::Func& f) {
 
 Expected<tir::Func> lower(const schedule::Schedule& s, const std::string& name) {
   schedule::State state{s.stages(), s.outputs()};
-  TW_CHECK(schedule::check_locations(state));
   resolve_scopes(state.stages);
-  TW_CHECK(schedule::check_bindings(state));
+  TW_CHECK(schedule::check(state));
   std::vector<Stage> stages = std::move(state.stages);
   inline_stages(stages);
   for (Stage& st : stages) drop_padding_tests(st);

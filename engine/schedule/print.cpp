@@ -2,59 +2,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "engine/ir/visit.h"
-#include "engine/schedule/schedule.h"
+#include "engine/schedule/primitive.h"
+#include "engine/schedule/primitives/primitives.h"
 
 namespace tw::schedule {
 
 namespace {
-
-std::string layout_text(const std::vector<LayoutStep::Piece>& pieces) {
-  std::string out;
-  for (const auto& p : pieces) out += p.factor ? fmt::format("[d{}: {}]", p.dim, p.factor) : fmt::format("[d{}]", p.dim);
-  return out;
-}
-
-/// The step in words, with the names that stages and loops had before it.
-std::string describe(const Step& step, const Schedule& before) {
-  const auto stage = [&](int i) { return before.stages()[static_cast<size_t>(i)].op.name; };
-  const auto loop = [&](int s, int i) { return before.stages()[static_cast<size_t>(s)].iters[static_cast<size_t>(i)].var->name; };
-  return std::visit(ir::Overloaded{[&](const SplitStep& s) { return fmt::format("split({}, {}, factors=[{}])", stage(s.stage), loop(s.stage, s.iter), fmt::join(s.lengths, ", ")); },
-                                   [&](const FuseStep& s) {
-                                     std::vector<std::string> names;
-                                     for (const int i : s.iters) names.push_back(loop(s.stage, i));
-                                     return fmt::format("fuse({}, {})", stage(s.stage), fmt::join(names, ", "));
-                                   },
-                                   [&](const ReorderStep& s) {
-                                     std::vector<std::string> names;
-                                     for (const int i : s.order) names.push_back(loop(s.stage, i));
-                                     return fmt::format("reorder({}, {})", stage(s.stage), fmt::join(names, ", "));
-                                   },
-                                   [&](const AnnotationStep& s) {
-                                     if (is_binding(s.annotation)) return fmt::format("bind({}, {}, {})", stage(s.stage), loop(s.stage, s.iter), annotation_name(s.annotation));
-                                     return fmt::format("{}({}, {})", annotation_name(s.annotation), stage(s.stage), loop(s.stage, s.iter));
-                                   },
-                                   [&](const ComputeAtStep& s) { return fmt::format("compute_at({}, {}, {})", stage(s.stage), stage(s.target_stage), loop(s.target_stage, s.target_iter)); },
-                                   [&](const ComputeInlineStep& s) { return fmt::format("compute_inline({})", stage(s.stage)); },
-                                   [&](const ComputeRootStep& s) { return fmt::format("compute_root({})", stage(s.stage)); },
-                                   [&](const CacheReadStep& s) { return fmt::format("cache_read({}, \"{}\")", stage(s.stage), s.scope); },
-                                   [&](const CacheWriteStep& s) { return fmt::format("cache_write({}, \"{}\")", stage(s.stage), s.scope); },
-                                   [&](const LayoutStep& s) { return fmt::format("layout({}, {})", stage(s.stage), layout_text(s.pieces)); },
-                                   [&](const RfactorStep& s) { return fmt::format("rfactor({}, {}, axis={})", stage(s.stage), loop(s.stage, s.iter), s.factor_iter); },
-                                   [&](const StorageAlignStep& s) {
-                                     return fmt::format("storage_align({}, {}, factor={}, offset={})", stage(s.stage), loop(s.stage, s.iter), s.factor, s.offset);
-                                   },
-                                   [&](const PadStep& s) { return fmt::format("pad({}, {}, {})", stage(s.stage), loop(s.stage, s.iter), s.factor); },
-                                   [&](const DoubleBufferStep& s) { return fmt::format("double_buffer({})", stage(s.stage)); },
-                                   [&](const WinogradStep& s) { return fmt::format("winograd({}, tile={}{})", stage(s.stage), s.tile, s.flat ? ", flat" : ""); },
-                                   [&](const PipelineStep& s) { return fmt::format("pipeline({}, arrays={})", stage(s.stage), s.arrays); },
-                                   [&](const TensorizeStep& s) { return fmt::format("tensorize({}, {})", stage(s.stage), loop(s.stage, s.iter)); },
-                                   [&](const Im2colStep& s) {
-                                     if (s.term < 0) return fmt::format("im2col({})", stage(s.stage));
-                                     return fmt::format("im2col({}, {}, pixels={}, filters={}, terms={})", stage(s.stage), loop(s.stage, s.term), s.pixels, s.filters, s.terms);
-                                   }},
-                    step);
-}
 
 void print_stage(const Schedule& s, int index, int depth, PrintedLoops& out) {
   const Stage& st = s.stages()[static_cast<size_t>(index)];

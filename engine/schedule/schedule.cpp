@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "engine/ir/visit.h"
+#include "engine/schedule/primitive.h"
 #include "engine/schedule/primitives/primitives.h"
 
 namespace tw::schedule {
@@ -26,25 +26,7 @@ int Schedule::find(std::string_view stage_name) const {
 }
 
 Expected<void> Schedule::apply_in_place(const Step& step) {
-  Expected<void> done = std::visit(ir::Overloaded{[&](const SplitStep& p) { return apply_split(state_, p); },
-                                                  [&](const FuseStep& p) { return apply_fuse(state_, p); },
-                                                  [&](const ReorderStep& p) { return apply_reorder(state_, p); },
-                                                  [&](const AnnotationStep& p) { return apply_annotation(state_, p); },
-                                                  [&](const ComputeAtStep& p) { return apply_compute_at(state_, p); },
-                                                  [&](const ComputeInlineStep& p) { return apply_compute_inline(state_, p); },
-                                                  [&](const ComputeRootStep& p) { return apply_compute_root(state_, p); },
-                                                  [&](const CacheReadStep& p) { return apply_cache_read(state_, p); },
-                                                  [&](const CacheWriteStep& p) { return apply_cache_write(state_, p); },
-                                                  [&](const LayoutStep& p) { return apply_layout(state_, p); },
-                                                  [&](const RfactorStep& p) { return apply_rfactor(state_, p); },
-                                                  [&](const StorageAlignStep& p) { return apply_storage_align(state_, p); },
-                                                  [&](const PadStep& p) { return apply_pad(state_, p); },
-                                                  [&](const DoubleBufferStep& p) { return apply_double_buffer(state_, p); },
-                                                  [&](const WinogradStep& p) { return apply_winograd(state_, p); },
-                                                  [&](const PipelineStep& p) { return apply_pipeline(state_, p); },
-                                                  [&](const TensorizeStep& p) { return apply_tensorize(state_, p); },
-                                                  [&](const Im2colStep& p) { return apply_im2col(state_, p); }},
-                                   step);
+  const Expected<void> done = schedule::apply(state_, step);
   if (!done) {
     Error e = done.error();
     e.where = fmt::format("schedule step {}", steps_.size());

@@ -12,6 +12,9 @@
 /// Stages and iterators are named by index, as in Ansor's records; stage i is op i of the dag until cache steps insert stages.
 namespace tw::schedule {
 
+template <class S>
+struct PrimitiveOf;
+
 /// Numbers as in Ansor's records. From vthread to thread_z the loop is bound to a coordinate of a processor with blocks and threads.
 enum class Annotation : uint8_t {
   none = 0,
@@ -42,36 +45,43 @@ struct SplitStep {
   int stage = 0, iter = 0;
   int64_t extent = 0;            ///< of the iterator when the step was written; informative
   std::vector<int64_t> lengths;  ///< extents of the new inner loops, outer to inner; the outermost is derived
+  static const PrimitiveOf<SplitStep>& primitive();
   friend bool operator==(const SplitStep&, const SplitStep&) = default;
 };
 /// Rewrite: for i<n { for j<m { S(i,j) } }  =>  for k<n*m { S(k // m, k % m) }
 struct FuseStep {
   int stage = 0;
   std::vector<int> iters;  ///< adjacent, ascending
+  static const PrimitiveOf<FuseStep>& primitive();
   friend bool operator==(const FuseStep&, const FuseStep&) = default;
 };
 struct ReorderStep {
   int stage = 0;
   std::vector<int> order;  ///< permutation of all iterators: position -> old index
+  static const PrimitiveOf<ReorderStep>& primitive();
   friend bool operator==(const ReorderStep&, const ReorderStep&) = default;
 };
 struct AnnotationStep {
   int stage = 0, iter = 0;
   Annotation annotation = Annotation::none;
+  static const PrimitiveOf<AnnotationStep>& primitive();
   friend bool operator==(const AnnotationStep&, const AnnotationStep&) = default;
 };
 /// Computes a stage inside a loop of its consumer, only the region needed there.
 struct ComputeAtStep {
   int stage = 0, target_stage = 0, target_iter = 0;
+  static const PrimitiveOf<ComputeAtStep>& primitive();
   friend bool operator==(const ComputeAtStep&, const ComputeAtStep&) = default;
 };
 /// Replaces every read of a stage by its body.
 struct ComputeInlineStep {
   int stage = 0;
+  static const PrimitiveOf<ComputeInlineStep>& primitive();
   friend bool operator==(const ComputeInlineStep&, const ComputeInlineStep&) = default;
 };
 struct ComputeRootStep {
   int stage = 0;
+  static const PrimitiveOf<ComputeRootStep>& primitive();
   friend bool operator==(const ComputeRootStep&, const ComputeRootStep&) = default;
 };
 /// Inserts a copy of `stage` after it; the readers read the copy. Later stages move up by one.
@@ -79,12 +89,14 @@ struct CacheReadStep {
   int stage = 0;
   std::string scope;  ///< "local", "shared" (of the threads of a block) or "global"
   std::vector<int> readers;
+  static const PrimitiveOf<CacheReadStep>& primitive();
   friend bool operator==(const CacheReadStep&, const CacheReadStep&) = default;
 };
 /// Inserts a stage before `stage` that computes its body into a cache; `stage` becomes the copy out and moves up by one.
 struct CacheWriteStep {
   int stage = 0;
   std::string scope;
+  static const PrimitiveOf<CacheWriteStep>& primitive();
   friend bool operator==(const CacheWriteStep&, const CacheWriteStep&) = default;
 };
 /// Physical layout of a stage's array. Each physical dimension, outermost first, is a piece of a logical one:
@@ -100,6 +112,7 @@ struct LayoutStep {
   };
   int stage = 0;
   std::vector<Piece> pieces;
+  static const PrimitiveOf<LayoutStep>& primitive();
   friend bool operator==(const LayoutStep&, const LayoutStep&) = default;
 };
 
@@ -111,6 +124,7 @@ struct LayoutStep {
 struct RfactorStep {
   int stage = 0, iter = 0;
   int factor_iter = 0;  ///< position of the new axis among the spatial axes of the new stage
+  static const PrimitiveOf<RfactorStep>& primitive();
   friend bool operator==(const RfactorStep&, const RfactorStep&) = default;
 };
 /// Puts gaps into a stage's array so that consecutive elements along the axis of loop `iter` lie s elements apart, s mod factor = offset, s smallest.
@@ -118,6 +132,7 @@ struct RfactorStep {
 struct StorageAlignStep {
   int stage = 0, iter = 0;  ///< a spatial loop that is one whole axis: not split or fused
   int64_t factor = 1, offset = 0;
+  static const PrimitiveOf<StorageAlignStep>& primitive();
   friend bool operator==(const StorageAlignStep&, const StorageAlignStep&) = default;
 };
 /// Rounds the extent of the axis of loop `iter` up to a multiple of `factor`, and the stage's array with it, so that splitting by it needs no guard.
@@ -129,6 +144,7 @@ struct StorageAlignStep {
 struct PadStep {
   int stage = 0, iter = 0;
   int64_t factor = 1;
+  static const PrimitiveOf<PadStep>& primitive();
   friend bool operator==(const PadStep&, const PadStep&) = default;
 };
 /// Gives a stage that is computed inside a loop two arrays in turn: the loop computes the next iteration's values before it uses this one's.
@@ -136,6 +152,7 @@ struct PadStep {
 /// Legal where the loop is serial or unrolled and the stage reads nothing that is computed inside the same loop.
 struct DoubleBufferStep {
   int stage = 0;
+  static const PrimitiveOf<DoubleBufferStep>& primitive();
   friend bool operator==(const DoubleBufferStep&, const DoubleBufferStep&) = default;
 };
 
@@ -151,6 +168,7 @@ struct WinogradStep {
   int stage = 0;
   int64_t tile = 2;  ///< m
   bool flat = false;
+  static const PrimitiveOf<WinogradStep>& primitive();
   friend bool operator==(const WinogradStep&, const WinogradStep&) = default;
 };
 
@@ -167,6 +185,7 @@ struct WinogradStep {
 struct Im2colStep {
   int stage = 0, term = -1;
   int64_t pixels = 1, filters = 1, terms = 1;
+  static const PrimitiveOf<Im2colStep>& primitive();
   friend bool operator==(const Im2colStep&, const Im2colStep&) = default;
 };
 /// Gives a stage in shared memory several arrays in turn, which threads fill by copies that run beside other work, `arrays - 1` iterations ahead:
@@ -177,6 +196,7 @@ struct Im2colStep {
 struct PipelineStep {
   int stage = 0;
   int arrays = 2;
+  static const PrimitiveOf<PipelineStep>& primitive();
   friend bool operator==(const PipelineStep&, const PipelineStep&) = default;
 };
 /// Computes a sum of products of 16-bit floats by the tensor cores of a warp, with sums in float32; of float32, rounded to TF32 (which a target must allow), with
@@ -187,20 +207,13 @@ struct PipelineStep {
 /// Source: mma.sync of the PTX ISA; tensorize of TVM, Chen et al., OSDI 2018.
 struct TensorizeStep {
   int stage = 0, iter = 0;
+  static const PrimitiveOf<TensorizeStep>& primitive();
   friend bool operator==(const TensorizeStep&, const TensorizeStep&) = default;
 };
 
+/// The table of primitives: one kind of step each, whose row (primitive.h) stands with its code in a file of primitives/.
 using Step = std::variant<SplitStep, FuseStep, ReorderStep, AnnotationStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep, CacheReadStep, CacheWriteStep,
                           LayoutStep, RfactorStep, StorageAlignStep, PadStep, DoubleBufferStep, WinogradStep, PipelineStep, TensorizeStep, Im2colStep>;
-
-/// One row of the table of primitives: what the workbench and the documentation say about each.
-struct Primitive {
-  const char* name;
-  const char* code;     ///< Ansor's step code; "LT" (layout), "PD" (pad), "DB" (double_buffer), "WG" (winograd), "PL" (pipeline), "TS" (tensorize) and "IM" (im2col) are ours
-  const char* summary;  ///< one paragraph
-  const char* source;
-};
-const std::vector<Primitive>& primitives();
 
 /// Steps in Ansor's JSON form, such as [["SP",2,0,64,[8,4],1]], on one line.
 std::string json_text(const std::vector<Step>& steps);

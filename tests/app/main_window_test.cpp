@@ -5,13 +5,16 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QRegularExpression>
+#include <QTextBrowser>
 #include <QTreeView>
 #include <set>
 
 #include "app/command_box.h"
+#include "app/manual_window.h"
 #include "app/perspectives.h"
 #include "app/pinned_view.h"
 #include "app/views/code_dock.h"
+#include "engine/schedule/primitive.h"
 #include "tests/app/fake_bench.h"
 #include "widgets/common/banner.h"
 #include "widgets/graph/graph_view.h"
@@ -213,6 +216,17 @@ class MainWindowTest : public QObject {
       }
     }
     QVERIFY(pages.size() >= 4);
+  }
+
+  void theManualEndsItsPageOfStepsWithAllOfThem() {
+    ManualWindow manual;
+    auto* browser = manual.findChild<QTextBrowser*>(QStringLiteral("view.manual.text"));
+    browser->setSource(QUrl(QStringLiteral("qrc:/manual/steps.md")), QTextDocument::MarkdownResource);
+    const QString text = browser->toPlainText();
+    QVERIFY(text.startsWith(QStringLiteral("Steps of a schedule")));
+    for (const tw::schedule::Primitive* p : tw::schedule::primitives())
+      for (const tw::schedule::StepWord& w : p->words)
+        QVERIFY2(text.contains(QStringLiteral("%1 (%2): %3").arg(QLatin1String(w.word), QLatin1String(p->code), QLatin1String(w.help))), w.word);
   }
 
   void bigTypeIsKept() {

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "engine/schedule/primitive.h"
 #include "widgets/theme/theme.h"
 
 namespace tw::widgets {
@@ -83,8 +84,12 @@ const Words& keywordsOf(CodeLanguage language) {
                              "private",
                              "constant",
                              "global"};
-  static const Words steps = {"split",        "fuse",       "reorder",     "vectorize", "unroll", "unroll_explicit", "parallel", "annotate", "compute_at", "compute_inline",
-                              "compute_root", "cache_read", "cache_write", "layout",    "at",     "for",      "in",       "by"};
+  static const Words steps = [] {
+    Words words;
+    for (const schedule::Primitive* p : schedule::primitives())
+      for (const schedule::StepWord& w : p->words) words.push_back(w.word);
+    return words;
+  }();
   static const Words none;
   switch (language) {
     case CodeLanguage::tir:

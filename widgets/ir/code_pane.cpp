@@ -4,8 +4,9 @@
 #include <Qsci/qsciscintilla.h>
 #include <fmt/format.h>
 
-#include <QEvent>
+#include <QHelpEvent>
 #include <QLabel>
+#include <QToolTip>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <string>
@@ -97,8 +98,29 @@ bool CodePane::eventFilter(QObject* watched, QEvent* event) {
     m_row = line;
     if (lineOf(line) >= 0) Q_EMIT lineActivated(lineOf(line));
   }
+  if (watched == m_editor->viewport() && event->type() == QEvent::ToolTip) {
+    const auto* at = static_cast<const QHelpEvent*>(event);
+    const QString help = helpAt(at->pos());
+    // As a paragraph, so that it is broken into lines.
+    QToolTip::showText(at->globalPos(),
+                       help.isEmpty() ? QString() : QStringLiteral("<p>%1</p>").arg(help.toHtmlEscaped().replace(QLatin1Char('\n'), QLatin1String("<br>"))),
+                       this);
+    return true;
+  }
   return QWidget::eventFilter(watched, event);
 }
+
+QString CodePane::helpAt(const QPoint& point) const {
+  const long place =
+      m_editor->SendScintilla(QsciScintilla::SCI_POSITIONFROMPOINT, static_cast<unsigned long>(std::max(0, point.x())), static_cast<long>(point.y()));
+  const int row = static_cast<int>(m_editor->SendScintilla(QsciScintilla::SCI_LINEFROMPOSITION, place));
+  const long top = m_editor->SendScintilla(QsciScintilla::SCI_POINTYFROMPOSITION, 0, m_editor->SendScintilla(QsciScintilla::SCI_POSITIONFROMLINE, row));
+  if (point.y() >= top + m_editor->SendScintilla(QsciScintilla::SCI_TEXTHEIGHT, row)) return {};  // below the last line
+  const int line = lineOf(row);
+  return line >= 0 && static_cast<size_t>(line) < m_lineHelp.size() ? m_lineHelp[static_cast<size_t>(line)] : QString();
+}
+
+void CodePane::setLineHelp(const std::vector<QString>& help) { m_lineHelp = help; }
 
 void CodePane::setTitle(const QString& title, bool forGpu) {
   m_titleText = title;

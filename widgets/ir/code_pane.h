@@ -41,6 +41,8 @@ class CodePane : public QWidget, public Tabular {
   const std::vector<int>& linkedLines() const { return m_linked; }
   /// Puts the cursor there without a signal, and scrolls if the line is not visible.
   void goTo(int line);
+  /// What each line means, by line: shown at the mouse.
+  void setLineHelp(const std::vector<QString>& help);
   /// How many lines belong to no one line of another listing; the title says so.
   void setMergedLines(int count);
   bool find(const QString& text, bool forward);
@@ -63,6 +65,8 @@ class CodePane : public QWidget, public Tabular {
   /// Rows of the editor and lines of the listing; -1 where there is none.
   int rowOf(int line) const;
   int lineOf(int row) const;
+  /// The help for what stands at a point of the viewport; empty if there is none.
+  QString helpAt(const QPoint& point) const;
   QsciScintilla* m_editor;
   CodeLexer* m_lexer;
   QLabel *m_title, *m_placeholder;
@@ -70,6 +74,7 @@ class CodePane : public QWidget, public Tabular {
   LineDiff m_diff;               ///< without lines if a listing alone is shown
   std::vector<int> m_rowOfLine;  ///< of the listing, if a difference is shown
   std::vector<int> m_linked;
+  std::vector<QString> m_lineHelp;
   int m_merged = 0;
   bool m_stepped = false;  ///< stepChange() went somewhere
   int m_row = 0;           ///< of the cursor, as far as others know

@@ -67,8 +67,15 @@ CodeView::CodeView(QWidget* parent) : QWidget(parent), m_splitter(new QSplitter(
   m_error->setContentsMargins(8, 2, 8, 2);
   m_error->setObjectName(QStringLiteral("label.code.error"));
   m_error->hide();
+  m_help = new QLabel(this);
+  m_help->setTextFormat(Qt::PlainText);
+  m_help->setWordWrap(true);
+  m_help->setContentsMargins(8, 2, 8, 2);
+  m_help->setObjectName(QStringLiteral("label.code.step"));
+  m_help->hide();
   box->addLayout(bar);
   box->addWidget(m_error);
+  box->addWidget(m_help);
   box->addWidget(m_splitter, 1);
   m_splitter->setChildrenCollapsible(false);
   connect(m_find, &QLineEdit::returnPressed, this, [this] { findAgain(true); });
@@ -160,12 +167,20 @@ void CodeView::updateTexts() {
       m_panes[i]->setPlaceholder(m_listing.error.isEmpty() ? tr("Nothing to show. Select a task or a trial.") : tr("Not built"));
     }
   }
+  m_panes[Steps]->setLineHelp(m_listing.stepHelp);
+  showStepHelp(-1);
 }
 
 void CodeView::showTitle() {
   const QString title = m_diff ? tr("%1, against %2").arg(m_listing.title, m_diff->against) : m_listing.title;
   m_title->setText(title);
   m_title->setToolTip(title.toHtmlEscaped());
+}
+
+void CodeView::showStepHelp(int line) {
+  const bool known = line >= 0 && static_cast<size_t>(line) < m_listing.stepHelp.size();
+  m_help->setText(known ? m_listing.stepHelp[static_cast<size_t>(line)] : QString());
+  m_help->setVisible(known);
 }
 
 void CodeView::showPlace(const CodePlace& place) {
@@ -177,6 +192,7 @@ void CodeView::showPlace(const CodePlace& place) {
     }
   }
   showLinked(lines);
+  showStepHelp(!place.isNull() && place.form == CodeLanguage::steps ? place.line : -1);
   if (place.isNull()) return;
   const auto& merged = m_listing.merged[static_cast<size_t>(place.form)];
   const bool isMerged = std::binary_search(merged.begin(), merged.end(), place.line);

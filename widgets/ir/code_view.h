@@ -25,6 +25,7 @@ struct CodeListing {
   QString title;        ///< which candidate this is
   bool forGpu = false;  ///< `llvm` is CUDA C++, `assembly` PTX, and there is a column for `sass`
   QString steps, loops, tir, llvm, assembly, sass;
+  std::vector<QString> stepHelp;  ///< by line of `steps`: what such a step does
   /// Lines of the form `to` that belong to a place, ascending. Empty: nothing is linked.
   std::function<std::vector<int>(const CodePlace& from, CodeLanguage to)> related;
   /// Per form, lines that the compiler added or made from several: they belong to no one line of another form. Ascending.
@@ -81,6 +82,8 @@ class CodeView : public QWidget {
   void recolourButtons();
   void updateTexts();
   void showTitle();
+  /// What the step of that line does, under the row of columns; nothing for a line without a step.
+  void showStepHelp(int line);
   CodeListing m_listing;
   std::shared_ptr<const CodeDiff> m_diff;
   std::array<CodePane*, ColumnCount> m_panes{};
@@ -88,7 +91,7 @@ class CodeView : public QWidget {
   std::array<bool, ColumnCount> m_wanted{};  ///< shown wherever there is such a column
   QSplitter* m_splitter;
   QHBoxLayout* m_bar;
-  QLabel *m_title, *m_error;
+  QLabel *m_title, *m_error, *m_help;
   QLineEdit* m_find;
   QLabel* m_findResult;
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "engine/ir/visit.h"
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/primitives/row.h"
 
 namespace tw::schedule {
+
+namespace {
 
 Expected<void> apply_cache_read(State& s, const CacheReadStep& p) {
   if (p.stage < 0 || p.stage >= static_cast<int>(s.stages.size()))
@@ -43,6 +43,24 @@ Expected<void> apply_cache_read(State& s, const CacheReadStep& p) {
   }
   insert_stage(s, p.stage + 1, std::move(cache));
   return {};
+}
+
+}  // namespace
+
+const PrimitiveOf<CacheReadStep>& CacheReadStep::primitive() {
+  static const PrimitiveOf<CacheReadStep> row{
+      .about = {.code = "CHR",
+                .words = {{"cache_read", "Reads an array through a copy in a nearer memory that some of its readers use instead.", kTvm}},
+                .random = [](const Draw& d) -> Step {
+                  CacheReadStep step{d.stage, d.scope(), {}};
+                  for (size_t r = 0; r < d.stages(); ++r)
+                    if (d.rng.uniform(2)) step.readers.push_back(static_cast<int>(r));
+                  return step;
+                }},
+      .json = in_order<&CacheReadStep::stage, &CacheReadStep::scope, &CacheReadStep::readers>(),
+      .apply = apply_cache_read,
+      .describe = [](const CacheReadStep& s, const Names& n) { return fmt::format("cache_read({}, \"{}\")", n.stage(s.stage), s.scope); }};
+  return row;
 }
 
 }  // namespace tw::schedule

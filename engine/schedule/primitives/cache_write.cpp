@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include "engine/ir/visit.h"
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/primitives/row.h"
 
 namespace tw::schedule {
+
+namespace {
 
 Expected<void> apply_cache_write(State& s, const CacheWriteStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "cache_write"));
@@ -33,6 +33,21 @@ Expected<void> apply_cache_write(State& s, const CacheWriteStep& p) {
   st->iters = root_iters(st->op);
   insert_stage(s, p.stage, std::move(cache));
   return {};
+}
+
+}  // namespace
+
+const PrimitiveOf<CacheWriteStep>& CacheWriteStep::primitive() {
+  static const PrimitiveOf<CacheWriteStep> row{
+      .about = {.code = "CHW",
+                .words = {{"cache_write", "Computes into a nearer memory, such as registers, and copies the result out when it is complete.", kTvm}},
+                .random = [](const Draw& d) -> Step {
+                  return CacheWriteStep{d.stage, d.scope()};
+                }},
+      .json = in_order<&CacheWriteStep::stage, &CacheWriteStep::scope>(),
+      .apply = apply_cache_write,
+      .describe = [](const CacheWriteStep& s, const Names& n) { return fmt::format("cache_write({}, \"{}\")", n.stage(s.stage), s.scope); }};
+  return row;
 }
 
 }  // namespace tw::schedule

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/primitives/row.h"
 
 namespace tw::schedule {
 
@@ -22,9 +20,8 @@ bool inside(const State& s, int i, int target, int loop_position) {
   return inside(s, st.at_stage, target, loop_position);
 }
 
-}  // namespace
-
-Expected<void> check_locations(const State& s) {
+/// Steps after a compute_at can change its loop, or give the stage readers elsewhere.
+Expected<void> check_places(const State& s) {
   for (size_t i = 0; i < s.stages.size(); ++i) {
     const Stage& st = s.stages[i];
     if (st.location != ComputeLocation::at) continue;
@@ -37,10 +34,6 @@ Expected<void> check_locations(const State& s) {
       if (!inside(s, r, st.at_stage, loop))
         return Error(ErrorCode::illegal_schedule, fmt::format("Expected every reader of '{}' inside loop '{}' of '{}', found '{}' outside", st.op.name,
                                                               (*st.at_iter)->name, target.op.name, s.stages[static_cast<size_t>(r)].op.name));
-  }
-  for (size_t i = 0; i < s.stages.size(); ++i) {
-    if (s.stages[i].double_buffer || s.stages[i].pipeline > 0) TW_CHECK(check_ahead(s, static_cast<int>(i)));
-    if (s.stages[i].warp_product) TW_CHECK(check_tensorize(s.stages[i]));
   }
   return {};
 }
@@ -71,12 +64,24 @@ Expected<void> apply_compute_at(State& s, const ComputeAtStep& p) {
   return {};
 }
 
-Expected<void> apply_compute_root(State& s, const ComputeRootStep& p) {
-  TW_TRY(Stage * st, computed_stage(s, p.stage, "compute_root"));
-  st->location = ComputeLocation::root;
-  st->at_stage = -1;
-  st->at_iter.reset();
-  return {};
+}  // namespace
+
+const PrimitiveOf<ComputeAtStep>& ComputeAtStep::primitive() {
+  static const PrimitiveOf<ComputeAtStep> row{
+      .about = {.code = "CA",
+                .words = {{"compute_at", "Computes a stage inside a loop of its consumer: only the region that one iteration needs, just before it is used.",
+                           kHalide}},
+                .random = [](const Draw& d) -> Step {
+                  const int target = d.below(d.stages());
+                  return ComputeAtStep{d.stage, target, d.below(d.schedule.stages()[static_cast<size_t>(target)].iters.size())};
+                },
+                .check = check_places},
+      .json = in_order<&ComputeAtStep::stage, &ComputeAtStep::target_stage, &ComputeAtStep::target_iter>(),
+      .apply = apply_compute_at,
+      .describe = [](const ComputeAtStep& s, const Names& n) {
+        return fmt::format("compute_at({}, {}, {})", n.stage(s.stage), n.stage(s.target_stage), n.loop(s.target_stage, s.target_iter));
+      }};
+  return row;
 }
 
 }  // namespace tw::schedule

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/primitives/row.h"
 
 namespace tw::schedule {
+
+namespace {
 
 Expected<void> apply_compute_inline(State& s, const ComputeInlineStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "compute_inline"));
@@ -17,6 +17,20 @@ Expected<void> apply_compute_inline(State& s, const ComputeInlineStep& p) {
     return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage that nothing is computed at for 'compute_inline', found '{}'", st->op.name));
   st->location = ComputeLocation::inlined;
   return {};
+}
+
+}  // namespace
+
+const PrimitiveOf<ComputeInlineStep>& ComputeInlineStep::primitive() {
+  static const PrimitiveOf<ComputeInlineStep> row{
+      .about = {.code = "CI",
+                .words = {{"compute_inline", "Replaces every read of a stage by its definition: nothing is stored, but shared values are computed again.",
+                           kHalide}},
+                .random = [](const Draw& d) -> Step { return ComputeInlineStep{d.stage}; }},
+      .json = in_order<&ComputeInlineStep::stage>(),
+      .apply = apply_compute_inline,
+      .describe = [](const ComputeInlineStep& s, const Names& n) { return fmt::format("compute_inline({})", n.stage(s.stage)); }};
+  return row;
 }
 
 }  // namespace tw::schedule

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/primitives/row.h"
 
 namespace tw::schedule {
 
@@ -52,11 +50,14 @@ Expected<void> check_ahead(const State& s, int stage) {
       return Error(ErrorCode::illegal_schedule, fmt::format("Expected '{}' to read nothing that is computed inside loop {} for '{}', found '{}'", st.op.name,
                                                             name, primitive, other.op.name));
     if (beside && st.pipeline > 0 && other.pipeline > 0 && other.pipeline != st.pipeline)
-      return Error(ErrorCode::illegal_schedule, fmt::format("Expected equally many arrays of all that is copied ahead in loop {}, found {} of '{}' and {} of '{}'",
-                                                            name, st.pipeline, st.op.name, other.pipeline, other.op.name));
+      return Error(ErrorCode::illegal_schedule,
+                   fmt::format("Expected equally many arrays of all that is copied ahead in loop {}, found {} of '{}' and {} of '{}'", name, st.pipeline,
+                               st.op.name, other.pipeline, other.op.name));
   }
   return {};
 }
+
+namespace {
 
 Expected<void> apply_double_buffer(State& s, const DoubleBufferStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "double_buffer"));
@@ -67,6 +68,26 @@ Expected<void> apply_double_buffer(State& s, const DoubleBufferStep& p) {
   else
     st->pipeline = pipeline;
   return legal;
+}
+
+}  // namespace
+
+const PrimitiveOf<DoubleBufferStep>& DoubleBufferStep::primitive() {
+  static const PrimitiveOf<DoubleBufferStep> row{
+      .about = {
+          .code = "DB",
+          .words = {{"double_buffer",
+                     "Computes the next iteration's tile before this one's is used, in two arrays in turn, so that loading and computing overlap.", kTvm}},
+          .random = [](const Draw& d) -> Step { return DoubleBufferStep{d.inner_stage()}; },
+          .check = [](const State& s) -> Expected<void> {
+            for (size_t i = 0; i < s.stages.size(); ++i)
+              if (s.stages[i].double_buffer) TW_CHECK(check_ahead(s, static_cast<int>(i)));
+            return {};
+          }},
+      .json = in_order<&DoubleBufferStep::stage>(),
+      .apply = apply_double_buffer,
+      .describe = [](const DoubleBufferStep& s, const Names& n) { return fmt::format("double_buffer({})", n.stage(s.stage)); }};
+  return row;
 }
 
 }  // namespace tw::schedule

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/primitives/row.h"
 
 namespace tw::schedule {
+
+namespace {
 
 Expected<void> apply_fuse(State& s, const FuseStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "fuse"));
@@ -33,6 +33,24 @@ Expected<void> apply_fuse(State& s, const FuseStep& p) {
   st->iters.insert(st->iters.erase(first, first + static_cast<std::ptrdiff_t>(p.iters.size())), fused);
   st->relations.push_back(std::move(relation));
   return {};
+}
+
+}  // namespace
+
+const PrimitiveOf<FuseStep>& FuseStep::primitive() {
+  static const PrimitiveOf<FuseStep> row{
+      .about = {.code = "FU",
+                .words = {{"fuse", "Joins adjacent loops into one that runs over their product, so that one annotation covers them all.", kHalide}},
+                .random = [](const Draw& d) -> Step {
+                  const int first = d.loop();
+                  FuseStep step{d.stage, {first}};
+                  for (int k = first + 1; k < static_cast<int>(d.at().iters.size()) && d.rng.uniform(2); ++k) step.iters.push_back(k);
+                  return step;
+                }},
+      .json = in_order<&FuseStep::stage, &FuseStep::iters>(),
+      .apply = apply_fuse,
+      .describe = [](const FuseStep& s, const Names& n) { return fmt::format("fuse({}, {})", n.stage(s.stage), fmt::join(n.loops(s.stage, s.iters), ", ")); }};
+  return row;
 }
 
 }  // namespace tw::schedule

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "engine/ir/visit.h"
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/primitives/row.h"
 
 namespace tw::schedule {
 
@@ -74,8 +72,6 @@ std::pair<te::Axis, Expr> new_axis(const char* name, int64_t n, te::AxisKind kin
   Expr at = ir::to_expr(axis.var);
   return {std::move(axis), std::move(at)};
 }
-
-}  // namespace
 
 Expected<void> apply_im2col(State& s, const Im2colStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "im2col"));
@@ -168,6 +164,42 @@ Expected<void> apply_im2col(State& s, const Im2colStep& p) {
   int at = p.stage;
   for (Stage& stage : made) insert_stage(s, at++, std::move(stage));
   return {};
+}
+
+}  // namespace
+
+const PrimitiveOf<Im2colStep>& Im2colStep::primitive() {
+  static const PrimitiveOf<Im2colStep> row{
+      .about = {.code = "IM",
+                .words = {{"im2col",
+                           "Computes a convolution as a product of two matrices: one row of weights for each output channel, one column of the image for each "
+                           "pixel. The columns "
+                           "need not exist as a whole; tiles of them are gathered where they are used.",
+                           "Chellapilla et al., IWFHR 2006; implicit products as in cuDNN, Chetlur et al., arXiv:1410.0759, 2014"}},
+                .random = [](const Draw& d) -> Step {
+                  // Often a sum, and its terms apart.
+                  int sum = d.stage;
+                  for (size_t k = 0; k < d.stages(); ++k)
+                    if (d.schedule.stages()[k].op.reducer == te::Reducer::sum && d.rng.uniform(2)) sum = static_cast<int>(k);
+                  if (d.rng.uniform(2)) return Im2colStep{sum};
+                  const int loops = static_cast<int>(d.schedule.stages()[static_cast<size_t>(sum)].iters.size());
+                  return Im2colStep{sum, std::max(0, loops - 1 - d.below(3)), d.rng.range(1, 5), d.rng.range(1, 5), d.rng.range(1, 5)};
+                }},
+      .json = {[](StepWriter& write, const Im2colStep& s) { s.term < 0 ? write(s.stage) : write(s.stage, s.term, s.pixels, s.filters, s.terms); },
+               [](StepReader& read) -> Expected<Im2colStep> {
+                 Im2colStep s;
+                 read(s.stage);
+                 if (!read.more()) return s;
+                 read(s.term);
+                 for (int64_t* unit : {&s.pixels, &s.filters, &s.terms}) read(*unit);
+                 return s;
+               }},
+      .apply = apply_im2col,
+      .describe = [](const Im2colStep& s, const Names& n) {
+        if (s.term < 0) return fmt::format("im2col({})", n.stage(s.stage));
+        return fmt::format("im2col({}, {}, pixels={}, filters={}, terms={})", n.stage(s.stage), n.loop(s.stage, s.term), s.pixels, s.filters, s.terms);
+      }};
+  return row;
 }
 
 }  // namespace tw::schedule

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
+#include <algorithm>
 
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/primitives/row.h"
 
 namespace tw::schedule {
+
+namespace {
 
 Expected<void> apply_layout(State& s, const LayoutStep& p) {
   if (p.stage < 0 || p.stage >= static_cast<int>(s.stages.size()))
@@ -25,7 +27,8 @@ Expected<void> apply_layout(State& s, const LayoutStep& p) {
     outermost[d] += piece.factor == 0;
     if (piece.factor != 0) fixed[d] *= piece.factor;
     if (fixed[d] > (int64_t{1} << 30))
-      return Error(ErrorCode::invalid_argument, fmt::format("Expected pieces of dimension {} of '{}' of at most 2^30 elements together for 'layout'", d, st.op.name));
+      return Error(ErrorCode::invalid_argument,
+                   fmt::format("Expected pieces of dimension {} of '{}' of at most 2^30 elements together for 'layout'", d, st.op.name));
   }
   for (size_t d = 0; d < rank; ++d)
     if (outermost[d] != 1)
@@ -33,6 +36,63 @@ Expected<void> apply_layout(State& s, const LayoutStep& p) {
                    fmt::format("Expected exactly one derived piece for dimension {} of '{}' for 'layout', found {}", d, st.op.name, outermost[d]));
   st.layout = p.pieces;
   return {};
+}
+
+Step random_layout(const Draw& d) {
+  LayoutStep step{d.stage, {}};
+  const std::vector<int64_t>& shape = d.at().op.output->shape;
+  const int rank = static_cast<int>(shape.size());
+  for (int k = 0; k < rank; ++k) step.pieces.push_back({k, 0});
+  // The padding of an output's last block is nobody's to write, so outputs take factors that divide.
+  const std::vector<int>& outputs = d.schedule.outputs();
+  const bool output = std::find(outputs.begin(), outputs.end(), d.stage) != outputs.end();
+  std::vector<int64_t> left = shape;
+  for (int k = 0; k < 2 && rank > 0; ++k) {
+    const int dim = d.below(shape.size());
+    const int64_t factor = d.rng.range(2, 4);
+    if (output && left[static_cast<size_t>(dim)] % factor != 0) continue;
+    left[static_cast<size_t>(dim)] /= factor;
+    step.pieces.push_back({dim, factor});
+  }
+  return step;
+}
+
+}  // namespace
+
+std::string layout_text(const std::vector<LayoutStep::Piece>& pieces) {
+  std::string out;
+  for (const auto& p : pieces) out += p.factor ? fmt::format("[d{}: {}]", p.dim, p.factor) : fmt::format("[d{}]", p.dim);
+  return out;
+}
+
+const PrimitiveOf<LayoutStep>& LayoutStep::primitive() {
+  static const PrimitiveOf<LayoutStep> row{
+      .about =
+          {.code = "LT",
+           .words =
+               {{"layout",
+                 "Changes the order in which an array's elements lie in memory, for example in blocks of 16 channels. Constants are rearranged ahead of time.",
+                 "layout transformation as in NeoCPU, Liu et al., USENIX ATC 2019"}},
+           .random = random_layout},
+      .json = {[](StepWriter& write, const LayoutStep& s) {
+                 std::vector<std::vector<int64_t>> pieces;
+                 for (const LayoutStep::Piece& p : s.pieces) pieces.push_back({p.dim, p.factor});
+                 write(s.stage, pieces);
+               },
+               [](StepReader& read) -> Expected<LayoutStep> {
+                 LayoutStep s;
+                 std::vector<std::vector<int64_t>> pieces;
+                 read(s.stage);
+                 read(pieces);
+                 for (const auto& p : pieces) {
+                   if (p.size() < 2) return Error(ErrorCode::parse_error, "Expected dimension and factor of each piece of a layout, found fewer numbers");
+                   s.pieces.push_back({static_cast<int>(p[0]), p[1]});
+                 }
+                 return s;
+               }},
+      .apply = apply_layout,
+      .describe = [](const LayoutStep& s, const Names& n) { return fmt::format("layout({}, {})", n.stage(s.stage), layout_text(s.pieces)); }};
+  return row;
 }
 
 }  // namespace tw::schedule

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/primitives/row.h"
 
 namespace tw::schedule {
+
+namespace {
 
 Expected<void> apply_pad(State& s, const PadStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "pad"));
@@ -37,6 +37,22 @@ Expected<void> apply_pad(State& s, const PadStep& p) {
     op.body = replace_reads(*op.body, old.get(), [&](const std::vector<ir::Expr>& i) { return ir::load(grown, i); });
   }
   return {};
+}
+
+}  // namespace
+
+const PrimitiveOf<PadStep>& PadStep::primitive() {
+  static const PrimitiveOf<PadStep> row{
+      .about = {.code = "PD",
+                .words = {{"pad", "Rounds an axis up to a multiple, with surplus elements that nobody reads, so that splitting it needs no guards.",
+                           "packed panels in Goto and van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 2008"}},
+                .random = [](const Draw& d) -> Step {
+                  return PadStep{d.stage, d.loop(), d.rng.range(1, 6)};
+                }},
+      .json = in_order<&PadStep::stage, &PadStep::iter, &PadStep::factor>(),
+      .apply = apply_pad,
+      .describe = [](const PadStep& s, const Names& n) { return fmt::format("pad({}, {}, {})", n.stage(s.stage), n.loop(s.stage, s.iter), s.factor); }};
+  return row;
 }
 
 }  // namespace tw::schedule

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <utility>
 
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/primitives/row.h"
 
 namespace tw::schedule {
 
@@ -11,8 +9,6 @@ namespace {
 
 /// More arrays in turn than any shared memory has room for.
 constexpr int kMaxArrays = 16;
-
-}  // namespace
 
 Expected<void> apply_pipeline(State& s, const PipelineStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "pipeline"));
@@ -23,6 +19,28 @@ Expected<void> apply_pipeline(State& s, const PipelineStep& p) {
   const auto legal = check_ahead(s, p.stage);
   if (!legal) st->pipeline = before, st->double_buffer = doubled;
   return legal;
+}
+
+}  // namespace
+
+const PrimitiveOf<PipelineStep>& PipelineStep::primitive() {
+  static const PrimitiveOf<PipelineStep> row{
+      .about = {
+          .code = "PL",
+          .words = {{"pipeline", "Fills several shared tiles in turn by copies that run while earlier tiles are used, so that threads seldom wait for memory.",
+                     "cp.async, NVIDIA PTX ISA; multistage pipelines of CUTLASS"}},
+          .random = [](const Draw& d) -> Step {
+            return PipelineStep{d.inner_stage(), static_cast<int>(d.rng.range(2, 4))};
+          },
+          .check = [](const State& s) -> Expected<void> {
+            for (size_t i = 0; i < s.stages.size(); ++i)
+              if (s.stages[i].pipeline > 0) TW_CHECK(check_ahead(s, static_cast<int>(i)));
+            return {};
+          }},
+      .json = in_order<&PipelineStep::stage, &PipelineStep::arrays>(),
+      .apply = apply_pipeline,
+      .describe = [](const PipelineStep& s, const Names& n) { return fmt::format("pipeline({}, arrays={})", n.stage(s.stage), s.arrays); }};
+  return row;
 }
 
 }  // namespace tw::schedule

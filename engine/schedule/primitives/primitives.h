@@ -3,42 +3,15 @@
 
 #include "engine/schedule/schedule.h"
 
-/// One function per primitive: check, then change the state.
-/// Errors: illegal_schedule where the stage's form forbids it, invalid_argument for an index out of range.
+/// What primitives share, and others who look at their stages.
 namespace tw::schedule {
-
-Expected<void> apply_split(State& s, const SplitStep& p);
-Expected<void> apply_fuse(State& s, const FuseStep& p);
-Expected<void> apply_reorder(State& s, const ReorderStep& p);
-Expected<void> apply_annotation(State& s, const AnnotationStep& p);
-Expected<void> apply_compute_at(State& s, const ComputeAtStep& p);
-Expected<void> apply_compute_inline(State& s, const ComputeInlineStep& p);
-Expected<void> apply_compute_root(State& s, const ComputeRootStep& p);
-Expected<void> apply_cache_read(State& s, const CacheReadStep& p);
-Expected<void> apply_cache_write(State& s, const CacheWriteStep& p);
-Expected<void> apply_layout(State& s, const LayoutStep& p);
-Expected<void> apply_rfactor(State& s, const RfactorStep& p);
-Expected<void> apply_storage_align(State& s, const StorageAlignStep& p);
-Expected<void> apply_pad(State& s, const PadStep& p);
-Expected<void> apply_double_buffer(State& s, const DoubleBufferStep& p);
-Expected<void> apply_winograd(State& s, const WinogradStep& p);
-Expected<void> apply_pipeline(State& s, const PipelineStep& p);
-Expected<void> apply_tensorize(State& s, const TensorizeStep& p);
-Expected<void> apply_im2col(State& s, const Im2colStep& p);
 
 /// Whether a stage that is computed ahead (double_buffer, pipeline) can be as things stand. Errors: illegal_schedule, naming stage and loop.
 Expected<void> check_ahead(const State& s, int stage);
-/// Whether a stage with a `warp_product` can have one as things stand. Errors: illegal_schedule, naming the stage.
-Expected<void> check_tensorize(const Stage& st);
 /// The two loads of a body a[...] * b[...], casts around them left out; nulls for other bodies.
 std::pair<const ir::LoadNode*, const ir::LoadNode*> product_of_loads(const ir::Expr& body);
-/// Blocks outside of threads and every coordinate once along the loops around and of each stage. Errors: illegal_schedule, naming stage and loop.
-Expected<void> check_bindings(const State& s);
-/// Steps after a compute_at can break what it checked: every stage computed inside a loop still finds that loop, with all its readers inside, what is computed
-/// ahead still has a loop that it can run ahead of, and products by a warp their loops.
-Expected<void> check_locations(const State& s);
-
-// Shared checks and helpers.
+/// Such as `[d0][d1][d0: 16]`.
+std::string layout_text(const std::vector<LayoutStep::Piece>& pieces);
 
 /// More iterations than any loop of ours has; products below it cannot overflow.
 constexpr int64_t kMaxExtent = int64_t{1} << 48;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "engine/ir/visit.h"
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/primitives/row.h"
 
 namespace tw::schedule {
 
@@ -80,8 +78,6 @@ Expected<void> check(const State& s, const Stage& st, const RfactorStep& p) {
   return {};
 }
 
-}  // namespace
-
 Expected<void> apply_rfactor(State& s, const RfactorStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "rfactor"));
   TW_CHECK(check(s, *st, p));
@@ -131,6 +127,31 @@ Expected<void> apply_rfactor(State& s, const RfactorStep& p) {
   st->paddings.clear();
   insert_stage(s, p.stage, std::move(partial));
   return {};
+}
+
+}  // namespace
+
+const PrimitiveOf<RfactorStep>& RfactorStep::primitive() {
+  static const PrimitiveOf<RfactorStep> row{
+      .about =
+          {.code = "RF",
+           .words =
+               {{"rfactor",
+                 "Sums a part of a reduction apart, in a stage of its own, so that partial results can be computed side by side by threads or vector lanes.",
+                 "Suriana et al., Parallel associative reductions in Halide, CGO 2017"}},
+           .random = [](const Draw& d) -> Step {
+             const std::vector<Iter>& loops = d.at().iters;
+             std::vector<int> reducing;
+             for (size_t k = 0; k < loops.size(); ++k)
+               if (loops[k].kind == te::AxisKind::reduce) reducing.push_back(static_cast<int>(k));
+             return RfactorStep{d.stage, reducing.empty() ? 0 : reducing[d.rng.uniform(reducing.size())], d.below(d.at().op.axes.size() + 1)};
+           }},
+      .json = in_order<&RfactorStep::stage, &RfactorStep::iter, &RfactorStep::factor_iter>(),
+      .apply = apply_rfactor,
+      .describe = [](const RfactorStep& s, const Names& n) {
+        return fmt::format("rfactor({}, {}, axis={})", n.stage(s.stage), n.loop(s.stage, s.iter), s.factor_iter);
+      }};
+  return row;
 }
 
 }  // namespace tw::schedule

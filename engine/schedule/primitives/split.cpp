@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/primitives/row.h"
 
 namespace tw::schedule {
+
+namespace {
 
 Expected<void> apply_split(State& s, const SplitStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "split"));
@@ -34,6 +34,40 @@ Expected<void> apply_split(State& s, const SplitStep& p) {
   st->iters.insert(st->iters.erase(at), made.begin(), made.end());
   st->relations.push_back(std::move(relation));
   return {};
+}
+
+}  // namespace
+
+const PrimitiveOf<SplitStep>& SplitStep::primitive() {
+  static const PrimitiveOf<SplitStep> row{
+      .about = {.code = "SP",
+                .words = {{"split",
+                           "Cuts a loop into an outer loop and inner loops of fixed length. Where the length does not divide the extent, a guard "
+                           "skips the surplus iterations.",
+                           kHalide}},
+                .random = [](const Draw& d) -> Step {
+                  SplitStep step{d.stage, d.loop(), 0, {d.rng.range(1, 5)}};
+                  if (d.rng.uniform(3) == 0) step.lengths.push_back(d.rng.range(1, 4));
+                  return step;
+                },
+                .share = 3},
+      .json = {[](StepWriter& write, const SplitStep& s) { write(s.stage, s.iter, s.extent, s.lengths, 1); },
+               [](StepReader& read) -> Expected<SplitStep> {
+                 SplitStep s;
+                 int outward = 0;
+                 read(s.stage);
+                 read(s.iter);
+                 if (!read.null()) read(s.extent);
+                 read(s.lengths);
+                 read(outward);
+                 if (outward != 1) return Error(ErrorCode::unsupported, "Expected a split counted from inner to outer, found the other order");
+                 return s;
+               }},
+      .apply = apply_split,
+      .describe = [](const SplitStep& s, const Names& n) {
+        return fmt::format("split({}, {}, factors=[{}])", n.stage(s.stage), n.loop(s.stage, s.iter), fmt::join(s.lengths, ", "));
+      }};
+  return row;
 }
 
 }  // namespace tw::schedule

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/primitives/row.h"
 
 namespace tw::schedule {
+
+namespace {
 
 Expected<void> apply_storage_align(State& s, const StorageAlignStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "storage_align"));
@@ -22,6 +22,24 @@ Expected<void> apply_storage_align(State& s, const StorageAlignStep& p) {
   std::erase_if(st->alignments, [&](const Alignment& a) { return a.dim == dim; });
   st->alignments.push_back({dim, p.factor, p.offset});
   return {};
+}
+
+}  // namespace
+
+const PrimitiveOf<StorageAlignStep>& StorageAlignStep::primitive() {
+  static const PrimitiveOf<StorageAlignStep> row{
+      .about = {.code = "SA",
+                .words = {{"storage_align", "Leaves gaps in an array so that its rows do not fall into the same cache sets or memory banks.", kTvm}},
+                .random = [](const Draw& d) -> Step {
+                  const int64_t factor = d.rng.range(1, 9);
+                  return StorageAlignStep{d.stage, d.loop(), factor, d.rng.range(0, factor - 1)};
+                }},
+      .json = in_order<&StorageAlignStep::stage, &StorageAlignStep::iter, &StorageAlignStep::factor, &StorageAlignStep::offset>(),
+      .apply = apply_storage_align,
+      .describe = [](const StorageAlignStep& s, const Names& n) {
+        return fmt::format("storage_align({}, {}, factor={}, offset={})", n.stage(s.stage), n.loop(s.stage, s.iter), s.factor, s.offset);
+      }};
+  return row;
 }
 
 }  // namespace tw::schedule

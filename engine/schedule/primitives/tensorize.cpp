@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "engine/ir/visit.h"
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/primitives/row.h"
 #include "engine/target/gpu.h"
 
 namespace tw::schedule {
@@ -20,6 +18,9 @@ std::pair<const ir::LoadNode*, const ir::LoadNode*> product_of_loads(const ir::E
   return a && b ? std::pair(a, b) : std::pair<const ir::LoadNode*, const ir::LoadNode*>();
 }
 
+namespace {
+
+/// Whether a stage with a `warp_product` can have one as things stand.
 Expected<void> check_tensorize(const Stage& st) {
   const auto refuse = [&](const std::string& expected) {
     return Error(ErrorCode::illegal_schedule, fmt::format("Expected {} for 'tensorize', found stage '{}'", expected, st.op.name));
@@ -49,6 +50,30 @@ Expected<void> apply_tensorize(State& s, const TensorizeStep& p) {
   const auto legal = check_tensorize(*st);
   if (!legal) st->warp_product = before;
   return legal;
+}
+
+}  // namespace
+
+const PrimitiveOf<TensorizeStep>& TensorizeStep::primitive() {
+  static const PrimitiveOf<TensorizeStep> row{
+      .about = {.code = "TS",
+                .words = {{"tensorize",
+                           "Computes products of 16-bit floats, of bytes, or of float32 that may be rounded, by tensor cores: the threads of a warp hold a "
+                           "tile of the sums together and "
+                           "add a product to it at a time.",
+                           "mma.sync, NVIDIA PTX ISA; Chen et al., TVM, OSDI 2018"}},
+                .random = [](const Draw& d) -> Step {
+                  return TensorizeStep{d.stage, d.loop()};
+                },
+                .check = [](const State& s) -> Expected<void> {
+                  for (const Stage& st : s.stages)
+                    if (st.warp_product) TW_CHECK(check_tensorize(st));
+                  return {};
+                }},
+      .json = in_order<&TensorizeStep::stage, &TensorizeStep::iter>(),
+      .apply = apply_tensorize,
+      .describe = [](const TensorizeStep& s, const Names& n) { return fmt::format("tensorize({}, {})", n.stage(s.stage), n.loop(s.stage, s.iter)); }};
+  return row;
 }
 
 }  // namespace tw::schedule

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/base/winograd.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "engine/arith/analyzer.h"
 #include "engine/base/text.h"
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/primitives/row.h"
 
 namespace tw::schedule {
 
@@ -162,8 +160,6 @@ struct StageMaker {
   std::vector<Stage> made = {};
 };
 
-}  // namespace
-
 Expected<void> apply_winograd(State& s, const WinogradStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "winograd"));
   TW_TRY(const Conv conv, find_conv(s, *st, p));
@@ -249,6 +245,39 @@ Expected<void> apply_winograd(State& s, const WinogradStep& p) {
   int at = p.stage;
   for (Stage& stage : make.made) insert_stage(s, at++, std::move(stage));
   return {};
+}
+
+}  // namespace
+
+const PrimitiveOf<WinogradStep>& WinogradStep::primitive() {
+  static const PrimitiveOf<WinogradStep> row{
+      .about = {.code = "WG",
+                .words = {{"winograd",
+                           "Computes a convolution with a small window from tiles that are transformed, multiplied point by point and transformed back: fewer "
+                           "multiplications, "
+                           "other rounding. Weights are transformed ahead of time.",
+                           "Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016"}},
+                .random = [](const Draw& d) -> Step {
+                  int conv = d.stage;
+                  for (size_t k = 0; k < d.stages(); ++k)
+                    if (d.schedule.stages()[k].op.tag == "conv2d") conv = static_cast<int>(k);
+                  return WinogradStep{conv, d.rng.range(2, 4), d.rng.uniform(2) == 1};
+                }},
+      .json = {[](StepWriter& write, const WinogradStep& s) { s.flat ? write(s.stage, s.tile, 1) : write(s.stage, s.tile); },
+               [](StepReader& read) -> Expected<WinogradStep> {
+                 WinogradStep s;
+                 int flat = 0;
+                 read(s.stage);
+                 read(s.tile);
+                 if (read.more()) read(flat);
+                 s.flat = flat != 0;
+                 return s;
+               }},
+      .apply = apply_winograd,
+      .describe = [](const WinogradStep& s, const Names& n) {
+        return fmt::format("winograd({}, tile={}{})", n.stage(s.stage), s.tile, s.flat ? ", flat" : "");
+      }};
+  return row;
 }
 
 }  // namespace tw::schedule

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
 #include "engine/base/rng.h"
 #include "engine/measure/signature.h"
-#include "engine/schedule/schedule.h"
+#include "engine/schedule/primitive.h"
 
 /// Seeded dags and schedules for the properties that every schedule must keep.
 namespace tw::testing {
@@ -82,100 +81,15 @@ inline std::vector<NamedDag> sample_dags() {
   return out;
 }
 
-/// One step with random arguments; many are illegal, which is the point.
+/// One step with random arguments.
 inline schedule::Step random_step(const schedule::Schedule& s, Rng& rng) {
-  using namespace schedule;
-  const auto pick = [&](size_t n) { return static_cast<int>(rng.uniform(n ? n : 1)); };
-  const int stage = pick(s.stages().size());
-  const Stage& st = s.stages()[static_cast<size_t>(stage)];
-  const int n = static_cast<int>(st.iters.size());
-  const char* const scopes[] = {"local", "shared", "global"};
-  switch (rng.uniform(18)) {
-    case 17: {
-      // Often a sum, and its terms apart.
-      int sum = stage;
-      for (size_t k = 0; k < s.stages().size(); ++k)
-        if (s.stages()[k].op.reducer == te::Reducer::sum && rng.uniform(2)) sum = static_cast<int>(k);
-      if (rng.uniform(2)) return Im2colStep{sum};
-      const int loops = static_cast<int>(s.stages()[static_cast<size_t>(sum)].iters.size());
-      return Im2colStep{sum, std::max(0, loops - 1 - pick(3)), rng.range(1, 5), rng.range(1, 5), rng.range(1, 5)};
-    }
-    case 16: {
-      int conv = stage;
-      for (size_t k = 0; k < s.stages().size(); ++k)
-        if (s.stages()[k].op.tag == "conv2d") conv = static_cast<int>(k);
-      return WinogradStep{conv, rng.range(2, 4), rng.uniform(2) == 1};
-    }
-    case 12: {
-      std::vector<int> loops;
-      for (int k = 0; k < n; ++k)
-        if (st.iters[static_cast<size_t>(k)].kind == te::AxisKind::reduce) loops.push_back(k);
-      return RfactorStep{stage, loops.empty() ? 0 : loops[rng.uniform(loops.size())], pick(st.op.axes.size() + 1)};
-    }
-    case 13: {
-      const int64_t factor = rng.range(1, 9);
-      return StorageAlignStep{stage, pick(st.iters.size()), factor, rng.range(0, factor - 1)};
-    }
-    case 14:
-      return PadStep{stage, pick(st.iters.size()), rng.range(1, 6)};
-    case 15: {
-      for (size_t k = 0; k < s.stages().size(); ++k)
-        if (s.stages()[k].location == ComputeLocation::at && rng.uniform(2)) return DoubleBufferStep{static_cast<int>(k)};
-      return DoubleBufferStep{stage};
-    }
-    case 0:
-    case 1:
-    case 2: {
-      SplitStep step{stage, pick(st.iters.size()), 0, {rng.range(1, 5)}};
-      if (rng.uniform(3) == 0) step.lengths.push_back(rng.range(1, 4));
-      return step;
-    }
-    case 3: {
-      const int first = pick(st.iters.size());
-      FuseStep step{stage, {first}};
-      for (int k = first + 1; k < n && rng.uniform(2); ++k) step.iters.push_back(k);
-      return step;
-    }
-    case 4:
-    case 5: {
-      ReorderStep step{stage, {}};
-      for (int k = 0; k < n; ++k) step.order.push_back(k);
-      for (int k = n - 1; k > 0; --k) std::swap(step.order[static_cast<size_t>(k)], step.order[rng.uniform(static_cast<uint64_t>(k) + 1)]);
-      return step;
-    }
-    case 6:
-      return AnnotationStep{stage, pick(st.iters.size()), kAnnotations[rng.uniform(std::size(kAnnotations))]};
-    case 7: {
-      const int target = pick(s.stages().size());
-      return ComputeAtStep{stage, target, pick(s.stages()[static_cast<size_t>(target)].iters.size())};
-    }
-    case 8:
-      return ComputeInlineStep{stage};
-    case 9: {
-      CacheReadStep step{stage, scopes[rng.uniform(3)], {}};
-      for (int r = 0; r < static_cast<int>(s.stages().size()); ++r)
-        if (rng.uniform(2)) step.readers.push_back(r);
-      return step;
-    }
-    case 10:
-      return CacheWriteStep{stage, scopes[rng.uniform(3)]};
-    default: {
-      LayoutStep step{stage, {}};
-      const int rank = static_cast<int>(st.op.output->shape.size());
-      for (int d = 0; d < rank; ++d) step.pieces.push_back({d, 0});
-      // The padding of an output's last block is nobody's to write, so outputs take factors that divide.
-      const bool output = std::find(s.outputs().begin(), s.outputs().end(), stage) != s.outputs().end();
-      std::vector<int64_t> left = st.op.output->shape;
-      for (int k = 0; k < 2 && rank > 0; ++k) {
-        const int d = pick(static_cast<size_t>(rank));
-        const int64_t factor = rng.range(2, 4);
-        if (output && left[static_cast<size_t>(d)] % factor != 0) continue;
-        left[static_cast<size_t>(d)] /= factor;
-        step.pieces.push_back({d, factor});
-      }
-      return step;
-    }
-  }
+  uint64_t shares = 0;
+  for (const schedule::Primitive* p : schedule::primitives()) shares += static_cast<uint64_t>(p->share);
+  const int stage = static_cast<int>(rng.uniform(s.stages().size()));
+  auto left = static_cast<int64_t>(rng.uniform(shares));
+  for (const schedule::Primitive* p : schedule::primitives())
+    if ((left -= p->share) < 0) return p->random({s, rng, stage});
+  return {};
 }
 
 inline schedule::Schedule random_schedule(const te::DagPtr& dag, Rng& rng, int attempts) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/graph/graph_blocks.h"
 
+#include <QPainter>
 #include <QSignalSpy>
 #include <QtTest>
 #include <algorithm>

@@ -10,9 +10,13 @@
 #undef signals
 #undef slots
 
+#include <QHelpEvent>
 #include <QLabel>
+#include <QToolButton>
+#include <QToolTip>
 #include <QtTest>
 
+#include "engine/schedule/primitive.h"
 #include "widgets/ir/code_lexer.h"
 #include "widgets/ir/code_pane.h"
 #include "widgets/theme/theme.h"
@@ -91,6 +95,43 @@ class CodeViewTest : public QObject {
     view.showPlace({CodeLanguage::assembly, 1});
     QVERIFY(!says(QStringLiteral("belongs to no one line")));
     QVERIFY(says(QStringLiteral("linked: 1")));
+  }
+
+  /// Steps are explained at the mouse and, of the selected one, under the row of columns.
+  void stepsAreExplained() {
+    CodeView view;
+    view.setColumnVisible(CodeView::Steps, true);
+    CodeListing l = listing();
+    l.steps = QStringLiteral("  0  split(C, i, factors=[4])\n  1  parallel(C, i_0)\n");
+    l.stepHelp = {QStringLiteral("split: cuts"), QStringLiteral("parallel: spreads <it>")};
+    view.resize(900, 300);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    view.showListing(l);
+    auto* label = view.findChild<QLabel*>(QStringLiteral("label.code.step"));
+    QVERIFY(label && label->isHidden());
+    view.showPlace({CodeLanguage::steps, 1});
+    QVERIFY(label->isVisible());
+    QCOMPARE(label->text(), l.stepHelp[1]);
+    view.showPlace({CodeLanguage::tir, 1});
+    QVERIFY(label->isHidden());
+    QsciScintilla* editor = view.pane(CodeView::Steps)->editor();
+    const int height = static_cast<int>(editor->SendScintilla(QsciScintilla::SCI_TEXTHEIGHT, 0));
+    const auto tipAt = [&](int line) {
+      const QPoint at(editor->viewport()->width() / 2, line * height + height / 2);
+      QHelpEvent event(QEvent::ToolTip, at, editor->viewport()->mapToGlobal(at));
+      QApplication::sendEvent(editor->viewport(), &event);
+      return QToolTip::text();
+    };
+    QCOMPARE(tipAt(0), QStringLiteral("<p>split: cuts</p>"));
+    QCOMPARE(tipAt(1), QStringLiteral("<p>parallel: spreads &lt;it&gt;</p>"));
+    tipAt(5);
+    QTRY_VERIFY(!QToolTip::isVisible());
+    tipAt(0);
+    QVERIFY(QToolTip::isVisible());
+    view.showListing(listing());
+    tipAt(0);
+    QTRY_VERIFY(!QToolTip::isVisible());
   }
 
   void theUserGoesToALineAndAPlaceIsReported() {
@@ -224,6 +265,10 @@ class CodeViewTest : public QObject {
     QTest::newRow("llvm comment") << llvm << QByteArray("; x") << 0 << 3 << int(CodeLexer::Comment);
     QTest::newRow("label") << assembly << QByteArray("main:") << 0 << 4 << int(CodeLexer::Label);
     QTest::newRow("mnemonic") << assembly << QByteArray("\tvmovups zmm0") << 1 << 7 << int(CodeLexer::Keyword);
+    for (const tw::schedule::Primitive* p : tw::schedule::primitives())
+      for (const tw::schedule::StepWord& w : p->words)
+        QTest::newRow(w.word) << static_cast<int>(CodeLanguage::steps) << QByteArray(w.word) + "(C, i)" << 0 << static_cast<int>(std::strlen(w.word))
+                              << int(CodeLexer::Keyword);
     QTest::newRow("operand") << assembly << QByteArray("\tvmovups zmm0") << 9 << 4 << int(CodeLexer::Name);
   }
 
