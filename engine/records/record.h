@@ -18,7 +18,8 @@ struct Candidate {
 /// What the cost model that was in use when a candidate was proposed said of it.
 struct Prediction {
   double score = 0;     ///< higher is better; only scores of one model and space can be compared
-  int64_t samples = 0;  ///< of the space that the model had learned from, which tells the models of a search apart
+  int64_t samples = 0;  ///< that the model had learned from, which tells the models of a search apart
+  std::string model;    ///< its name, such as "boosted-trees/knob-1"; empty if that is not known
 };
 
 /// One trial in exchangeable form.

@@ -11,6 +11,13 @@
 #include "engine/records/record.h"
 #include "engine/space/template.h"
 
+namespace tw {
+class WorkerPool;
+namespace cost {
+struct SharedModel;
+}
+}  // namespace tw
+
 namespace tw::tune {
 
 /// What a strategy gets told about a point it proposed.
@@ -52,6 +59,8 @@ struct StrategyInput {
   const records::Task* task = nullptr;
   const space::Template* space_template = nullptr;
   StopToken stop = {};
+  WorkerPool* workers = nullptr;              ///< what looks at many points; null: the caller's thread alone
+  cost::SharedModel* shared_model = nullptr;  ///< what strategies with a model ask and teach instead of one of their own
 };
 
 /// One row of the table.

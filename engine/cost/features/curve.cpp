@@ -60,11 +60,11 @@ std::vector<float> curve_vector(const std::vector<LoopTouches>& loops) {
   return out;
 }
 
-Expected<std::vector<float>> curve_features(const FeatureInput& input) {
+Expected<FeatureRows> curve_features(const FeatureInput& input) {
   TW_TRY(const tir::Func func, lowered_candidate(input));
   std::vector<float> out = curve_vector(loop_touches(func));
-  append_other_knobs(input.space, input.point, out);
-  return out;
+  append_other_knobs(input, out);
+  return FeatureRows{std::move(out)};
 }
 
 }  // namespace tw::cost

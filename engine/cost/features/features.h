@@ -9,20 +9,38 @@
 
 namespace tw::cost {
 
-/// A candidate of a tuning task: a point of its template's space.
+/// A candidate of a tuning task: a schedule, given by its steps or by a point of its template's space.
 struct FeatureInput {
   const te::DagPtr& dag;
   const Target& target;
-  const space::Template& space_template;
-  const space::ConfigSpace& space;
-  int64_t point;
+  const space::Template* space_template = nullptr;
+  const space::ConfigSpace* space = nullptr;         ///< null for candidates that are no point of a space; they have no knobs
+  int64_t point = -1;                                ///< of `space`
+  const std::vector<schedule::Step>* steps = nullptr;  ///< null: those that the template makes of the point
+
+  /// Errors: why the template refuses the point or a step is illegal.
+  Expected<schedule::Schedule> schedule() const;
 };
+
+/// What describes one candidate: rows of equal length, one after the other.
+struct FeatureRows {
+  std::vector<float> values;
+  size_t count = 1;  ///< rows; at least 1
+
+  size_t columns() const { return values.size() / count; }
+  friend bool operator==(const FeatureRows&, const FeatureRows&) = default;
+};
+
+enum class RowsPer : uint8_t { candidate, store };
 
 /// One kind of feature.
 struct FeatureDef {
   const char* name;  ///< as in the tuner's parameter
-  /// Numbers that describe the candidate; candidates of one task may differ in length. Errors: why the point cannot be lowered.
-  Expected<std::vector<float>> (*extract)(const FeatureInput& input);
+  int version;       ///< goes up when a number changes its meaning: models that learned from another version are refused
+  RowsPer rows_per;  ///< one row for a candidate, or one for each of its stores, whose predictions add up
+  size_t columns;    ///< of a row; 0: candidates differ, by their loops or their space
+  /// Numbers that describe the candidate. Errors: why it cannot be lowered, or not_applicable for a candidate without knobs where these are all that is looked at.
+  Expected<FeatureRows> (*extract)(const FeatureInput& input);
   const char* summary;  ///< one sentence
   const char* source;
 };

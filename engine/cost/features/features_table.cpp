@@ -8,17 +8,24 @@ namespace tw::cost {
 
 const std::vector<FeatureDef>& features() {
   static const std::vector<FeatureDef> kFeatures = {
-      {"knob", knob_features, "The values of the knobs themselves. Costs microseconds, and means nothing for another shape.",
+      {"knob", 1, RowsPer::candidate, 0, knob_features, "The values of the knobs themselves. Costs microseconds, and means nothing for another shape.",
        "AutoTVM's feature type \"knob\" (Chen et al., NeurIPS 2018)"},
-      {"itervar", itervar_features,
+      {"itervar", 1, RowsPer::candidate, 0, itervar_features,
        "For every loop: its length, depth, kind, arithmetic, and how each array is reused in it. Costs a lowering for each candidate, and carries over to "
        "other shapes.",
        "Loop context features of Chen et al., NeurIPS 2018, appendix A; AutoTVM's feature type \"itervar\""},
-      {"curve", curve_features,
+      {"curve", 1, RowsPer::candidate, 0, curve_features,
        "For every array: how reuse, footprint and trip counts grow from loop to loop, sampled at fixed points, so that the number of loops does not matter.",
        "Relation features of Chen et al., NeurIPS 2018; AutoTVM's feature type \"curve\""},
   };
   return kFeatures;
+}
+
+Expected<schedule::Schedule> FeatureInput::schedule() const {
+  if (steps != nullptr) return schedule::Schedule::replay(dag, *steps);
+  TW_ASSERT(space != nullptr && space_template != nullptr, "a candidate has steps or a point of its template's space");
+  TW_TRY(const space::ConfigEntity entity, space->get(point));
+  return space_template->apply(dag, target, entity);
 }
 
 const FeatureDef* find_feature(std::string_view name) {

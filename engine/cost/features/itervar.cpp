@@ -46,8 +46,7 @@ float scaled(double x) { return static_cast<float>(x < 0 ? -std::log2(1 - x) : s
 }  // namespace
 
 Expected<tir::Func> lowered_candidate(const FeatureInput& input) {
-  TW_TRY(const space::ConfigEntity point, input.space.get(input.point));
-  TW_TRY(const schedule::Schedule schedule, input.space_template.apply(input.dag, input.target, point));
+  TW_TRY(const schedule::Schedule schedule, input.schedule());
   return lower::lower(schedule, "candidate");
 }
 
@@ -62,11 +61,11 @@ std::vector<float> itervar_vector(const std::vector<LoopTouches>& loops) {
   return out;
 }
 
-Expected<std::vector<float>> itervar_features(const FeatureInput& input) {
+Expected<FeatureRows> itervar_features(const FeatureInput& input) {
   TW_TRY(const tir::Func func, lowered_candidate(input));
   std::vector<float> out = itervar_vector(loop_touches(func));
-  append_other_knobs(input.space, input.point, out);
-  return out;
+  append_other_knobs(input, out);
+  return FeatureRows{std::move(out)};
 }
 
 }  // namespace tw::cost

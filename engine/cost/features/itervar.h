@@ -11,7 +11,7 @@ namespace tw::cost {
 /// strides as sign(x) log2(|x| + 1).
 /// Differs from AutoTVM: strides come from the affine form of the index, not from its spelling; the constant "mod" and the numbers that only GPU threads have
 /// are left out.
-Expected<std::vector<float>> itervar_features(const FeatureInput& input);
+Expected<FeatureRows> itervar_features(const FeatureInput& input);
 
 /// The part that the loops give.
 std::vector<float> itervar_vector(const std::vector<LoopTouches>& loops);

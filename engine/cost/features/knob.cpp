@@ -19,18 +19,21 @@ float other_value(const space::Knob& knob, int position) {
 
 }  // namespace
 
-void append_other_knobs(const space::ConfigSpace& space, int64_t point, std::vector<float>& out) {
-  const std::vector<int> positions = space.knob_positions(point);
+void append_other_knobs(const FeatureInput& input, std::vector<float>& out) {
+  if (input.space == nullptr) return;
+  const std::vector<int> positions = input.space->knob_positions(input.point);
   for (size_t k = 0; k < positions.size(); ++k) {
-    if (space.knobs()[k].kind == space::KnobKind::other) out.push_back(other_value(space.knobs()[k], positions[k]));
+    const space::Knob& knob = input.space->knobs()[k];
+    if (knob.kind == space::KnobKind::other) out.push_back(other_value(knob, positions[k]));
   }
 }
 
-Expected<std::vector<float>> knob_features(const FeatureInput& input) {
+Expected<FeatureRows> knob_features(const FeatureInput& input) {
+  if (input.space == nullptr) return Error(ErrorCode::not_applicable, "Expected a point of a space, found a candidate without knobs");
   std::vector<float> out;
-  const std::vector<int> positions = input.space.knob_positions(input.point);
+  const std::vector<int> positions = input.space->knob_positions(input.point);
   for (size_t k = 0; k < positions.size(); ++k) {
-    const space::Knob& knob = input.space.knobs()[k];
+    const space::Knob& knob = input.space->knobs()[k];
     const space::KnobValue& value = knob.candidates[static_cast<size_t>(positions[k])];
     switch (knob.kind) {
       case space::KnobKind::split:
@@ -49,7 +52,7 @@ Expected<std::vector<float>> knob_features(const FeatureInput& input) {
         break;
     }
   }
-  return out;
+  return FeatureRows{std::move(out)};
 }
 
 }  // namespace tw::cost

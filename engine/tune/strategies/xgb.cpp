@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "engine/base/json.h"
-#include "engine/cost/boosted_trees.h"
-#include "engine/cost/features/features.h"
+#include "engine/base/worker_pool.h"
+#include "engine/cost/cost_model.h"
 #include "engine/tune/annealing.h"
 #include "engine/tune/strategies/strategies.h"
 #include "engine/tune/valid_points.h"
@@ -14,15 +14,24 @@
 namespace tw::tune {
 namespace {
 
+constexpr const char* kModel = "boosted-trees";
+
 struct XgbOptions {
   const cost::FeatureDef* feature = nullptr;
-  cost::BoostingOptions trees;
+  Json trees;  ///< the model's parameters
   AnnealingOptions annealing;
   int plan_size = 64, first_plan = 16;
   double epsilon = 0.05;
   int diversity = 0;  ///< 0: off
   int transfer_samples = 500;
 };
+
+double speed_of(const records::MeasureResult& r) { return r.ok() && r.seconds() > 0 ? 1 / r.seconds() : 0; }
+
+std::unique_ptr<cost::CostModel> boosted_trees(const cost::FeatureDef& feature, const Json& params) {
+  const cost::ModelDef& def = *cost::find_model(kModel);
+  return def.make(def, feature, params);
+}
 
 class Xgb : public Strategy {
  public:
@@ -31,7 +40,11 @@ class Xgb : public Strategy {
         options_(options),
         rng_(in.rng),
         annealing_(in.space, options.annealing, rng_.split()),
-        next_fit_(static_cast<size_t>(std::min(options.first_plan, options.plan_size))) {}
+        workers_(in.workers != nullptr ? *in.workers : alone_),
+        learned_(in.shared_model != nullptr ? *in.shared_model : own_),
+        next_fit_(static_cast<size_t>(std::min(options.first_plan, options.plan_size))) {
+    if (in.shared_model == nullptr) own_.model = boosted_trees(*options.feature, options.trees);
+  }
 
   std::vector<int64_t> propose(int n) override {
     make_plan();
@@ -50,59 +63,65 @@ class Xgb : public Strategy {
 
   std::vector<std::optional<records::Prediction>> predictions(std::span<const int64_t> points) override {
     std::vector<std::optional<records::Prediction>> said(points.size());
-    if (!model_ && (!base_ || fitted_to_ > 0)) return said;
-    const std::vector<float> scores = predict(points, model_ ? &*model_ : nullptr);
+    const bool by_base = !knows() && base_ && fitted_to_ == 0;
+    if (!knows() && !by_base) return said;
+    const cost::CostModel& model = by_base ? *base_ : *learned_.model;
+    const std::vector<float> scores = predict(points, by_base);
     for (size_t i = 0; i < points.size(); ++i)
-      if (scores[i] > kCannotRun) said[i] = records::Prediction{scores[i], fitted_to_};
+      if (scores[i] > kCannotRun) said[i] = records::Prediction{scores[i], fitted_to_, model.name()};
     return said;
   }
 
   void observe(std::span<const Observation> results) override {
+    std::vector<int64_t> points;
+    for (const Observation& o : results) points.push_back(o.index);
+    extract(points);
     for (const Observation& o : results) {
       taken_.insert(o.index);
-      const double seconds = o.result.seconds();
-      samples_.push_back({o.index, o.result.ok() && seconds > 0 ? 1 / seconds : 0});
+      ++observed_;
+      fastest_ = std::max(fastest_, speed_of(o.result));
+      if (const cost::FeatureRows* rows = feature(o.index)) learned_.data.add(in_.task ? in_.task->key : std::string(), *rows, speed_of(o.result));
     }
   }
 
-  /// A base model of other tasks, each with its speeds relative to its own fastest. Its favourites are the first plan; later its part fades.
+  /// A base model of other tasks, each with its speeds relative to its own fastest. Its favourites are the first plan; later its part fades. A model that is
+  /// shared has seen what the session did in other tasks anyway.
   void transfer(std::span<const PriorTask* const> prior) override {
-    std::vector<std::vector<float>> rows;
-    std::vector<double> scores;
+    if (in_.shared_model != nullptr) return;
+    std::vector<std::pair<const PriorTask*, const Observation*>> known;
     for (const PriorTask* p : prior) {
-      double fastest = 0;
+      const bool ran = std::any_of(p->results.begin(), p->results.end(), [](const Observation& o) { return speed_of(o.result) > 0; });
       for (const Observation& o : p->results)
-        if (o.result.ok() && o.result.seconds() > 0) fastest = std::max(fastest, 1 / o.result.seconds());
-      for (const Observation& o : p->results) {
-        if (fastest <= 0 || in_.stop.stop_requested()) break;
-        auto row = options_.feature->extract({p->task.dag, p->task.target, *p->space_template, p->space, o.index});
-        if (!row) continue;
-        rows.push_back(std::move(*row));
-        scores.push_back(o.result.ok() && o.result.seconds() > 0 ? 1 / o.result.seconds() / fastest : 0);
-      }
+        if (ran) known.emplace_back(p, &o);
     }
-    if (rows.size() < static_cast<size_t>(options_.transfer_samples)) return;
-    cost::BoostingOptions trees = options_.trees;
-    trees.max_rounds = kBaseRounds;
-    trees.patience = kBasePatience;
-    trees.recall_top = 2 * options_.plan_size;
-    trees.seed = rng_.next();
-    auto model = cost::BoostedTrees::fit(cost::FeatureMatrix(rows), scores, trees);
-    if (!model) return;
-    base_ = std::make_unique<cost::BoostedTrees>(std::move(*model));
-    if (!samples_.empty()) return;
-    plan_with([&](std::span<const int64_t> points) { return predict(points, nullptr); });
+    auto rows = workers_.map(
+        known.size(),
+        [&](size_t i) {
+          const PriorTask& p = *known[i].first;
+          return options_.feature->extract({p.task.dag, p.task.target, p.space_template, &p.space, known[i].second->index});
+        },
+        in_.stop);
+    cost::Dataset data;
+    for (size_t i = 0; i < known.size(); ++i)
+      if (rows[i] && *rows[i]) data.add(known[i].first->task.key, **std::move(rows[i]), speed_of(known[i].second->result));
+    if (data.size() < static_cast<size_t>(options_.transfer_samples)) return;
+    Json trees = options_.trees;
+    trees["rounds"] = kBaseRounds;
+    trees["patience"] = kBasePatience;
+    trees["recall_top"] = 2 * options_.plan_size;
+    auto model = boosted_trees(*options_.feature, trees);
+    if (!model->fit(data, {rng_.next(), {}, in_.stop})) return;
+    base_ = std::move(model);
+    if (observed_ > 0) return;
+    plan_with([&](std::span<const int64_t> points) { return predict(points, true); });
   }
 
  private:
-  struct Sample {
-    int64_t point;
-    double speed;  ///< runs per second, 0 for failures
-  };
-
   static constexpr int kBaseRounds = 400, kBasePatience = 100;
   static constexpr double kLeastBase = 0.05;
   static constexpr float kCannotRun = -1e6F;  ///< what cannot be lowered is worse than anything measured
+
+  bool knows() const { return learned_.model->samples() > 0; }
 
   /// The base model's part beside a model of that many samples: halves with every 64, and ends.
   double base_part() const {
@@ -110,7 +129,7 @@ class Xgb : public Strategy {
     return base_ && part >= kLeastBase ? part : 0;
   }
 
-  /// What the base model says of rows, faded; nothing if it has no part any more.
+  /// What the base model says of candidates, faded; nothing if it has no part any more.
   std::vector<float> margins(const cost::FeatureMatrix& x) const {
     const auto part = static_cast<float>(base_part());
     if (part <= 0) return {};
@@ -126,63 +145,70 @@ class Xgb : public Strategy {
     const std::vector<ScoredPoint> found = annealing_.maximise(options_.plan_size * std::max(options_.diversity, 1), score, taken_, in_.stop);
     for (const ScoredPoint& p : options_.diversity > 1 ? diverse(found) : found) plan_.push_back(p.point);
   }
-
-  /// A model of all samples and its favourites: first after a few samples, then each time they have doubled or another plan's worth has come.
-  void make_plan() {
-    if (samples_.size() < next_fit_) return;
-    double fastest = 0;
-    for (const Sample& s : samples_) fastest = std::max(fastest, s.speed);
-    if (fastest <= 0) return;
-    next_fit_ = samples_.size() + std::min(samples_.size(), static_cast<size_t>(options_.plan_size));
-    next_ = 0;
-    plan_.clear();
-    std::vector<std::vector<float>> rows;
-    std::vector<double> scores;
-    for (const Sample& s : samples_) {
-      const std::vector<float>* row = feature(s.point);
-      if (row == nullptr) continue;
-      rows.push_back(*row);
-      scores.push_back(s.speed / fastest);
-    }
-    cost::BoostingOptions trees = options_.trees;
-    trees.seed = rng_.next();
-    const cost::FeatureMatrix x(rows);
-    fitted_to_ = static_cast<int64_t>(samples_.size());
-    model_.reset();
-    auto model = cost::BoostedTrees::fit(x, scores, trees, margins(x));
-    if (!model) return;  // nothing to learn from: the search stays random
-    model_.emplace(std::move(*model));
-    plan_with([&](std::span<const int64_t> points) { return predict(points, &*model_); });
+  void plan_by_model() {
+    plan_with([&](std::span<const int64_t> points) { return predict(points, false); });
   }
 
-  /// Scores by `model`, on top of what the base model says; without one, by the base model alone.
-  std::vector<float> predict(std::span<const int64_t> points, const cost::BoostedTrees* model) {
-    std::vector<std::vector<float>> rows;
+  /// A model of all samples and its favourites: first after a few samples, then each time they have doubled or another plan's worth has come. What a shared
+  /// model knows from other tasks is the first plan.
+  void make_plan() {
+    if (in_.shared_model != nullptr && observed_ == 0 && plan_.empty() && knows()) {
+      fitted_to_ = static_cast<int64_t>(learned_.model->samples());
+      plan_by_model();
+    }
+    if (observed_ < next_fit_ || fastest_ <= 0) return;
+    next_fit_ = observed_ + std::min(observed_, static_cast<size_t>(options_.plan_size));
+    next_ = 0;
+    plan_.clear();
+    const uint64_t seed = rng_.next();
+    fitted_to_ = static_cast<int64_t>(in_.shared_model != nullptr ? learned_.data.size() : observed_);
+    if (!learned_.model->fit(learned_.data, {seed, margins(learned_.data.matrix()), in_.stop})) return;  // nothing to learn from: the search stays random
+    plan_by_model();
+  }
+
+  /// Scores by the base model alone, or by the model on top of what that says.
+  std::vector<float> predict(std::span<const int64_t> points, bool by_base) {
+    std::vector<int64_t> valid;
+    for (const int64_t p : points)
+      if (is_valid_point(in_.space, p)) valid.push_back(p);
+    extract(valid);
+    std::vector<const cost::FeatureRows*> rows;
     std::vector<size_t> known;
-    for (size_t i = 0; i < points.size() && !in_.stop.stop_requested(); ++i) {
-      const std::vector<float>* row = is_valid_point(in_.space, points[i]) ? feature(points[i]) : nullptr;
-      if (row == nullptr) continue;
-      rows.push_back(*row);
+    for (size_t i = 0, v = 0; i < points.size(); ++i) {
+      if (v == valid.size() || valid[v] != points[i]) continue;
+      ++v;
+      const cost::FeatureRows* of_point = in_.stop.stop_requested() ? nullptr : feature(points[i]);
+      if (of_point == nullptr) continue;
+      rows.push_back(of_point);
       known.push_back(i);
     }
     std::vector<float> scores(points.size(), kCannotRun);
+    if (rows.empty()) return scores;
     const cost::FeatureMatrix x(rows);
-    const auto predicted = model != nullptr ? model->predict(x, rows.empty() ? std::vector<float>() : margins(x)) : base_->predict(x);
+    const auto predicted = by_base ? base_->predict(x) : learned_.model->predict(x, margins(x));
     for (size_t i = 0; predicted && i < known.size(); ++i) scores[known[i]] = (*predicted)[i];
     return scores;
   }
 
-  /// Features of a point, computed once; null if it cannot be lowered.
-  const std::vector<float>* feature(int64_t point) {
+  /// Looks at the features of points that are not known yet. Those of a stop's time stay unknown.
+  void extract(std::span<const int64_t> points) {
     constexpr size_t kKept = 100'000;
-    auto known = features_.find(point);
-    if (known == features_.end()) {
-      if (features_.size() >= kKept) features_.clear();
-      auto made = options_.feature->extract({in_.task ? in_.task->dag : no_dag_, in_.task ? in_.task->target : no_target_,
-                                             in_.space_template ? *in_.space_template : no_template_, in_.space, point});
-      known = features_.emplace(point, made ? std::move(*made) : std::vector<float>()).first;
-    }
-    return known->second.empty() ? nullptr : &known->second;
+    if (features_.size() >= kKept) features_.clear();
+    std::vector<int64_t> unknown;
+    for (const int64_t p : points)
+      if (!features_.contains(p)) unknown.push_back(p);
+    const te::DagPtr& dag = in_.task ? in_.task->dag : no_dag_;
+    const Target& target = in_.task ? in_.task->target : no_target_;
+    const auto extracted = [&](size_t i) { return options_.feature->extract({dag, target, in_.space_template, &in_.space, unknown[i]}); };
+    auto rows = workers_.map(unknown.size(), extracted, in_.stop);
+    for (size_t i = 0; i < unknown.size(); ++i)
+      if (rows[i]) features_.emplace(unknown[i], *rows[i] ? **std::move(rows[i]) : cost::FeatureRows());
+  }
+
+  /// What extract() found; null if the point cannot be lowered.
+  const cost::FeatureRows* feature(int64_t point) const {
+    const auto known = features_.find(point);
+    return known == features_.end() || known->second.values.empty() ? nullptr : &known->second;
   }
 
   /// A plan of candidates that show as many different knob values as possible: always the next that adds most, the better-scored first.
@@ -217,25 +243,31 @@ class Xgb : public Strategy {
   XgbOptions options_;
   Rng rng_;
   Annealing annealing_;
-  std::vector<Sample> samples_;
+  WorkerPool alone_{1};
+  WorkerPool& workers_;
+  cost::SharedModel own_;        ///< unless the input has one
+  cost::SharedModel& learned_;
+  size_t observed_ = 0;
+  double fastest_ = 0;                  ///< speed, 0 if nothing ran
   std::unordered_set<int64_t> taken_;  ///< proposed or observed
-  std::unordered_map<int64_t, std::vector<float>> features_;
-  std::vector<int64_t> plan_;                 ///< best first
-  std::unique_ptr<cost::BoostedTrees> base_;  ///< of other tasks; null if none
-  std::optional<cost::BoostedTrees> model_;   ///< of the plan; null if there was nothing to learn from
-  int64_t fitted_to_ = 0;                     ///< samples that it was fitted to, or tried to be
+  std::unordered_map<int64_t, cost::FeatureRows> features_;  ///< without values for what cannot be lowered
+  std::vector<int64_t> plan_;              ///< best first
+  std::unique_ptr<cost::CostModel> base_;  ///< of other tasks; null if none
+  int64_t fitted_to_ = 0;                  ///< samples that the model was fitted to, or tried to be
   size_t next_ = 0;
   size_t next_fit_;  ///< samples from which on the next model is fitted
   // For spaces without a task: features that only read knobs never look at them.
   te::DagPtr no_dag_;
   Target no_target_;
-  space::Template no_template_{};
 };
+
+/// The model's parameters that are the tuner's too: all but how many of the best count, which is a plan's worth.
+bool is_tuners(const Param& model_param) { return model_param.name != "recall_top"; }
 
 std::unique_ptr<Strategy> make_xgb(const StrategyInput& in) {
   const Json& p = in.params;
   XgbOptions o;
-  o.feature = cost::find_feature(p.at("feature").get<std::string>());
+  o.feature = in.shared_model != nullptr ? &in.shared_model->model->feature() : cost::find_feature(p.at("feature").get<std::string>());
   TW_ASSERT(o.feature != nullptr, "the choices of 'feature' are the table's names");
   o.plan_size = p.at("plan_size").get<int>();
   o.first_plan = p.at("first_plan").get<int>();
@@ -243,16 +275,7 @@ std::unique_ptr<Strategy> make_xgb(const StrategyInput& in) {
   o.diversity = p.at("diversity").get<int>();
   o.transfer_samples = p.at("transfer_samples").get<int>();
   o.annealing = {p.at("walkers").get<int>(), p.at("iterations").get<int>(), p.at("annealing_patience").get<int>(), p.at("temperature").get<double>(), 0};
-  o.trees.loss = p.at("loss").get<std::string>() == "rank" ? cost::Loss::rank : cost::Loss::regression;
-  o.trees.max_rounds = p.at("rounds").get<int>();
-  o.trees.patience = p.at("patience").get<int>();
-  o.trees.recall_top = o.plan_size;
-  o.trees.max_depth = p.at("max_depth").get<int>();
-  o.trees.eta = p.at("eta").get<double>();
-  o.trees.gamma = p.at("gamma").get<double>();
-  o.trees.min_child_weight = p.at("min_child_weight").get<double>();
-  o.trees.lambda = p.at("lambda").get<double>();
-  o.trees.alpha = p.at("alpha").get<double>();
+  for (const Param& param : cost::find_model(kModel)->params) o.trees[param.name] = is_tuners(param) ? p.at(param.name) : Json(o.plan_size);
   return std::make_unique<Xgb>(in, o);
 }
 
@@ -284,22 +307,22 @@ StrategyDef xgb_strategy() {
   constexpr auto kReal = Param::Kind::real;
   std::vector<std::string> names;
   for (const cost::FeatureDef& f : cost::features()) names.push_back(f.name);
+  ParamSchema params = {
+      choice("feature", "knob", "what the model sees of a candidate", names),
+      number("plan_size", kInt, 64, "candidates between two fits of the model, once there are as many", 1, 4096),
+      number("first_plan", kInt, 16, "candidates before the first fit; then it is fitted each time they have doubled", 1, 4096),
+      number("epsilon", kReal, 0.05, "share of each plan that is drawn at random", 0, 1),
+      number("diversity", kInt, 0, "choose each plan from so many times its size for different knob values; 0 or 1: off", 0, 64),
+      number("transfer_samples", kInt, 500, "trials of other tasks, where a session transfers, below which nothing is learned from them", 1, 1'000'000),
+      number("walkers", kInt, 128, "points that anneal at the same time", 1, 65536),
+      number("iterations", kInt, 500, "annealing steps for each plan", 1, 1'000'000),
+      number("annealing_patience", kInt, 50, "annealing steps without a new favourite before it ends", 1, 1'000'000),
+      number("temperature", kReal, 1.0, "at the first annealing step; falls to 0", 0, 1e6)};
+  for (const Param& p : cost::find_model(kModel)->params)
+    if (is_tuners(p)) params.push_back(p);
   return {
       "xgb",
-      {choice("feature", "knob", "what the model sees of a candidate", names), choice("loss", "rank", "what the trees minimise", {"rank", "reg"}),
-       number("plan_size", kInt, 64, "candidates between two fits of the model, once there are as many", 1, 4096),
-       number("first_plan", kInt, 16, "candidates before the first fit; then it is fitted each time they have doubled", 1, 4096),
-       number("epsilon", kReal, 0.05, "share of each plan that is drawn at random", 0, 1),
-       number("diversity", kInt, 0, "choose each plan from so many times its size for different knob values; 0 or 1: off", 0, 64),
-       number("transfer_samples", kInt, 500, "trials of other tasks, where a session transfers, below which nothing is learned from them", 1, 1'000'000),
-       number("walkers", kInt, 128, "points that anneal at the same time", 1, 65536),
-       number("iterations", kInt, 500, "annealing steps for each plan", 1, 1'000'000),
-       number("annealing_patience", kInt, 50, "annealing steps without a new favourite before it ends", 1, 1'000'000),
-       number("temperature", kReal, 1.0, "at the first annealing step; falls to 0", 0, 1e6), number("rounds", kInt, 8000, "trees at most", 1, 100'000),
-       number("patience", kInt, 20, "trees without a better recall of the training data before fitting ends", 1, 100'000),
-       number("max_depth", kInt, 3, "of a tree", 1, 20), number("eta", kReal, 0.3, "learning rate", 1e-6, 1),
-       number("gamma", kReal, 1e-4, "least gain of a split", 0, 1e6), number("min_child_weight", kReal, 1.0, "least weight of a leaf", 0, 1e6),
-       number("lambda", kReal, 1.0, "quadratic penalty of leaf values", 0, 1e6), number("alpha", kReal, 0.0, "linear penalty of leaf values", 0, 1e6)},
+      std::move(params),
       make_xgb,
       "Learns from every measurement with boosted trees which candidates are fast, looks for the model's favourites with simulated annealing, and measures "
       "those next; the last few of each plan are random. Until the first plan's worth of trials it draws at random, or follows a model of other tasks where a "

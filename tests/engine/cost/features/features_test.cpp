@@ -88,15 +88,46 @@ class FeaturesTest : public QObject {
     const space::ConfigSpace space = t->space(*task.dag, task.target);
     std::set<std::vector<float>> seen;
     int valid = 0;
+    const auto input = [&](int64_t i) { return FeatureInput{task.dag, task.target, t, &space, i}; };
     for (int64_t i = 0; i < space.size() && valid < 20; i += std::max<int64_t>(1, space.size() / 40)) {
-      const auto row = def->extract({task.dag, task.target, *t, space, i});
-      if (!row) continue;
+      const auto rows = def->extract(input(i));
+      if (!rows) continue;
       ++valid;
-      seen.insert(*row);
-      QCOMPARE(*def->extract({task.dag, task.target, *t, space, i}), *row);
+      seen.insert(rows->values);
+      if (def->rows_per == RowsPer::candidate) QCOMPARE(rows->count, size_t{1});
+      if (def->columns > 0) QCOMPARE(rows->columns(), def->columns);
+      QVERIFY(*def->extract(input(i)) == *rows);
     }
     QVERIFY(valid >= 10);
     QVERIFY2(static_cast<int>(seen.size()) > valid / 2, qPrintable(QString("%1 of %2").arg(seen.size()).arg(valid)));
+  }
+  /// What looks at the loops sees the same in a candidate's steps as in the point that they come from, but for the knobs that the loops do not show.
+  void steps_and_their_point_look_alike() {
+    const records::Task task = tune::fixture::dense(64, 64, 64);
+    const space::Template* t = space::find_template(*task.dag, task.target);
+    const space::ConfigSpace space = t->space(*task.dag, task.target);
+    int compared = 0;
+    for (int64_t i = 0; i < space.size() && compared < 5; i += 97) {
+      const auto schedule = t->apply(task.dag, task.target, *space.get(i));
+      if (!schedule) continue;
+      FeatureInput by_steps{task.dag, task.target};
+      by_steps.steps = &schedule->steps();
+      for (const char* name : {"itervar", "curve"}) {
+        const auto of_point = find_feature(name)->extract({task.dag, task.target, t, &space, i}), of_steps = find_feature(name)->extract(by_steps);
+        QVERIFY(of_point && of_steps && of_steps->columns() > 0 && of_steps->columns() <= of_point->columns());
+        QVERIFY(std::equal(of_steps->values.begin(), of_steps->values.end(), of_point->values.begin()));
+      }
+      QCOMPARE(find_feature("knob")->extract(by_steps).error().code, ErrorCode::not_applicable);
+      ++compared;
+    }
+    QCOMPARE(compared, 5);
+  }
+  void what_cannot_be_lowered_is_an_error() {
+    const records::Task task = tune::fixture::dense(64, 64, 64);
+    const std::vector<schedule::Step> nonsense = {schedule::ComputeInlineStep{99}};
+    FeatureInput input{task.dag, task.target};
+    input.steps = &nonsense;
+    QVERIFY(!find_feature("itervar")->extract(input));
   }
 };
 

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "engine/base/json.h"
+#include "engine/base/worker_pool.h"
+#include "engine/cost/cost_model.h"
 #include "engine/tune/strategy.h"
 #include "tests/engine/tune/cube.h"
 #include "tests/engine/tune/tune_fixture.h"
@@ -110,7 +112,7 @@ class XgbTest : public QObject {
       QCOMPARE(said.size(), points.size());
       for (const auto& s : said) {
         QCOMPARE(s.has_value(), round > 0);
-        if (s) QVERIFY(s->samples <= 16 * round && s->samples >= learned_from);
+        if (s) QVERIFY(s->samples <= 16 * round && s->samples >= learned_from && s->model == "boosted-trees/knob-1");
       }
       if (said[0]) learned_from = said[0]->samples;
       const std::vector<Observation> answers = measured(space, points);
@@ -138,6 +140,67 @@ class XgbTest : public QObject {
       const std::vector<Observation> answers = measured(space, points);
       asked->observe(answers);
       silent->observe(answers);
+    }
+  }
+  /// One model for the searches of two tasks: what the first taught is the second's first plan.
+  void a_shared_model_learns_from_every_search() {
+    const auto space = cube(12, 4);
+    const records::Task slow = fixture::dense(64, 64, 64), fast = fixture::dense(32, 32, 32);
+    const cost::ModelDef& trees = *cost::find_model("boosted-trees");
+    cost::SharedModel shared{trees.make(trees, *cost::find_feature("knob"), *resolve_params(trees.params, {{"growth", 20}}))};
+    const StrategyDef* def = find_strategy("xgb");
+    const auto searching = [&](const records::Task& task, cost::SharedModel* model) {
+      StrategyInput in{space, *resolve_params(def->params, kSmallPlans), Rng(1), &task};
+      in.shared_model = model;
+      return def->make(in);
+    };
+    const auto first = searching(slow, &shared);
+    for (int round = 0; round < 6; ++round) {
+      auto answers = measured(space, first->propose(16));
+      for (Observation& o : answers) o.result.samples_s[0] *= 50;  // slower as a whole, alike in what is good
+      first->observe(answers);
+    }
+    QCOMPARE(shared.model->samples(), size_t{80});  // all but what came after the last plan
+    QCOMPARE(shared.data.size(), size_t{96});
+    const auto second = searching(fast, &shared), alone = searching(fast, nullptr);
+    const auto points = second->propose(16);
+    QVERIFY(best(space, points) < 0.6 * best(space, alone->propose(16)));
+    const auto said = second->predictions(points);
+    QVERIFY(said[0] && said[0]->samples == 80 && said[0]->model == shared.model->name());
+    const auto answers = measured(space, points);
+    second->observe(answers);
+    QCOMPARE(shared.data.group_sizes(), (std::vector<size_t>{96, 16}));
+    second->propose(16);
+    QCOMPARE(shared.model->samples(), size_t{112});
+  }
+  void workers_change_nothing() {
+    const records::Task task = fixture::dense(64, 64, 64);
+    const space::Template* t = space::find_template(*task.dag, task.target);
+    const auto space = t->space(*task.dag, task.target);
+    const StrategyDef* def = find_strategy("xgb");
+    const auto asked = [&](WorkerPool* workers) {
+      StrategyInput in{space, *resolve_params(def->params, {{"feature", "itervar"}, {"plan_size", 16}, {"iterations", 5}, {"walkers", 16}}), Rng(1), &task, t};
+      in.workers = workers;
+      const auto strategy = def->make(in);
+      std::vector<int64_t> all;
+      for (int round = 0; round < 3; ++round) {
+        const auto points = strategy->propose(16);
+        all.insert(all.end(), points.begin(), points.end());
+        std::vector<Observation> answers;
+        for (const int64_t p : points) {
+          Observation o{p, {}};
+          o.result.status = records::Status::ok;
+          o.result.samples_s = {1e-3 + 1e-6 * static_cast<double>(p % 1009)};
+          answers.push_back(o);
+        }
+        strategy->observe(answers);
+      }
+      return all;
+    };
+    const auto alone = asked(nullptr);
+    for (const int threads : {1, 2, 4}) {
+      WorkerPool pool(threads);
+      QCOMPARE(asked(&pool), alone);
     }
   }
   void predictions_reach_the_records() {

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/cost/cost_model.h"
+
+/// The rows of models_table.cpp.
+namespace tw::cost {
+
+ModelDef boosted_trees_model();
+ModelDef random_model();
+
+}  // namespace tw::cost
