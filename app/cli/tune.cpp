@@ -77,7 +77,8 @@ int tune_model(const TuneArguments& o) {
   } else {
     put(tune_table(*result));
   }
-  if (!result->report.cancelled) return kDone;
+  if (!result->report.cancelled)
+    return anything_measured(result->report) ? kDone : fail(Error(ErrorCode::infrastructure, nothing_measured_text(result->report)));
   note(fmt::format("Cancelled; every trial is in '{}', and --resume goes on", path));
   return kCancelled;
 }

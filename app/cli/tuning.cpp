@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "app/cli/common.h"
 #include "app/cli/host.h"
@@ -226,13 +227,29 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
   auto report = tune::run_session(stored.tasks, session, *device.builder, *device.runner, both ? *both : *database, std::ref(monitor),
                                   {stop_token(), {}, &earlier});
   const bool cancelled = stop_token().stop_requested() || (report && report->cancelled);
-  const char* state = cancelled ? "cancelled" : report ? "done" : "interrupted";
+  const char* state = cancelled ? "cancelled" : report && anything_measured(*report) ? "done" : "interrupted";
   const auto ended = db->end_session(stored.session, state);
   if (!report) return report.error();
   if (!ended) return ended.error();
   result.report = std::move(*report);
   result.report.cancelled = cancelled;
   return result;
+}
+
+bool anything_measured(const tune::SessionReport& report) {
+  return std::any_of(report.tasks.begin(), report.tasks.end(), [](const tune::TaskDone& t) { return t.by_status.contains(records::Status::ok); });
+}
+
+std::string nothing_measured_text(const tune::SessionReport& report) {
+  std::map<records::Status, int64_t> counts;
+  int64_t trials = 0;
+  for (const tune::TaskDone& t : report.tasks) {
+    trials += t.trials;
+    for (const auto& [status, count] : t.by_status) counts[status] += count;
+  }
+  std::vector<std::string> parts;
+  for (const auto& [status, count] : counts) parts.push_back(fmt::format("{} {}", count, records::status_name(status)));
+  return fmt::format("Nothing was measured: none of {} trials gave a time{}{}", trials, parts.empty() ? "" : ": ", fmt::join(parts, ", "));
 }
 
 NetworkTime network_time(const TuneResult& result) {

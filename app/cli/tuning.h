@@ -25,6 +25,11 @@ struct TuneRequest {
   std::string device = measure::kLocalDevice;  ///< see measure/device.h; or `recorded:` and a workspace, whose trials are replayed
 };
 
+/// Whether any trial of a session gave a time.
+bool anything_measured(const tune::SessionReport& report);
+/// Why not, by kind of failure.
+std::string nothing_measured_text(const tune::SessionReport& report);
+
 struct TuneResult {
   std::vector<api::NetworkTask> tasks;
   tune::SessionReport report;  ///< one entry per task, in their order

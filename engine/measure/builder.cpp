@@ -9,6 +9,8 @@
 #include "engine/measure/measure.h"
 #include "engine/measure/worker.h"
 #include "engine/process/handshake.h"
+#include "engine/process/limits.h"
+#include "engine/process/process_state.h"
 #include "engine/process/wake.h"
 
 namespace tw::measure {
@@ -40,6 +42,7 @@ struct Slot {
   std::unique_ptr<process::ChildProcess> process;
   std::string task_key;  ///< told last
   Job job;
+  std::optional<int64_t> memory_kills;  ///< when it was given the job
   process::Deadline deadline;
   Clock::time_point assigned;
 };
@@ -119,6 +122,7 @@ class LocalBuilder final : public Builder {
     round.queue.pop_front();
     slot.task_key = round.task.key;
     slot.job = job;
+    slot.memory_kills = process::memory_kills();
     slot.assigned = Clock::now();
     slot.deadline = slot.assigned + process::in_seconds(options_.build_timeout_s);
     slot.state = Slot::State::busy;
@@ -200,7 +204,7 @@ class LocalBuilder final : public Builder {
     }
     Job job = slot.job;
     const process::ProcessEnd end = error.code == ErrorCode::crash ? slot.process->reap() : slot.process->kill();
-    BuildOutcome outcome = classify(end, error, slot.process->printed());
+    BuildOutcome outcome = classify(end, error, slot);
     outcome.seconds = std::chrono::duration<double>(Clock::now() - slot.assigned).count();
     slot = Slot();
     if (++job.attempt < kAttempts) {
@@ -210,7 +214,11 @@ class LocalBuilder final : public Builder {
     }
   }
 
-  BuildOutcome classify(const process::ProcessEnd& end, const Error& error, const std::string& printed) const {
+  BuildOutcome classify(const process::ProcessEnd& end, const Error& error, const Slot& slot) const {
+    const std::string& printed = slot.process->printed();
+    const auto kills = process::memory_kills();
+    if (end.signal == SIGKILL && !end.killed_by_us && !(kills && slot.memory_kills && *kills > *slot.memory_kills))
+      return {Status::infra, "Somebody killed the build worker from outside", nullptr, 0};
     if (end.killed_by_us) return {Status::infra, with_printed(fmt::format("The build worker broke the protocol: {}", error.text()), printed), nullptr, 0};
     const bool said_so = printed.find("ut of memory") != std::string::npos;  // LLVM's last words
     if (end.code == process::kExitOutOfMemory || end.signal == SIGKILL || said_so) {
@@ -221,8 +229,18 @@ class LocalBuilder final : public Builder {
 
   void late(Slot& slot, Round& round) {
     const bool starting = slot.state == Slot::State::starting;
-    const Job job = slot.job;
+    Job job = slot.job;
+    const auto state = process::state_of(slot.process->pid());
     slot.process->kill();
+    if (!starting && state && state->stopped) {  // whatever it was doing, it was not given its time
+      slot = Slot();
+      if (++job.attempt < kAttempts) {
+        round.queue.push_front(job);
+      } else {
+        finish(round, job, {Status::infra, "Somebody stopped the build worker from outside", nullptr, 0});
+      }
+      return;
+    }
     if (starting) return start_failed(slot, round, fmt::format("it said nothing for {:g} s", kStartupSeconds));
     finish(round, job, timed_out());
     slot = Slot();

@@ -60,7 +60,7 @@ class GpuServer {
     function->images[device_->properties().capability] = request.payload;
     const auto inputs = inputs_.get(job);
     if (!inputs) return refuse(inputs.error());
-    if (!lock_->acquire(&process::peer_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
+    TW_CHECK(lock_->take_turn(device_->name()));
     TW_CHECK(process::write_frame(process::kChannelFd, Json{{"started", job.id}}));
     std::vector<std::byte> payload;
     const GpuCandidate candidate{job, *function, *inputs, [&] { return process::write_frame(process::kChannelFd, Json{{"running", job.id}}); }};

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "engine/base/stop_token.h"
 #include "engine/measure/counters.h"
@@ -55,6 +57,8 @@ struct RunOptions {
 class Runner {
  public:
   virtual ~Runner() = default;
+  /// Who is told, on the thread of the call, what a person should know while it takes long, such as who holds the device. Each text once in a row.
+  void tell(std::function<void(const std::string&)> notice) { notice_ = std::move(notice); }
   virtual std::vector<records::MeasureResult> run(const records::Task& task, std::span<const BuildOutcome> builds, const RunOptions& options,
                                                   StopToken stop) = 0;
   /// What the processor counts during one call of a kernel, in a run of its own on one thread. Errors: unsupported for devices that count nothing; why the run
@@ -68,6 +72,15 @@ class Runner {
     static_cast<void>(stop);
     return References{};
   }
+
+ protected:
+  void say(const std::string& text) {
+    if (notice_ && std::exchange(said_, text) != text) notice_(text);
+  }
+
+ private:
+  std::function<void(const std::string&)> notice_;
+  std::string said_;
 };
 
 struct WorkerOptions {

@@ -81,7 +81,7 @@ Expected<void> MeasureServer::answer(const process::Frame& request) {
 }
 
 Expected<void> MeasureServer::references() {
-  if (!lock_.acquire(&process::peer_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
+  TW_CHECK(lock_.take_turn(kProcessors));
   const Unlock unlock{lock_};
   const References r = measure_references();
   return process::write_frame(process::kChannelFd, Json{{"flop_per_s", r.flop_per_s}, {"bytes_per_s", r.bytes_per_s}});
@@ -110,7 +110,7 @@ Expected<void> MeasureServer::measure(const process::Frame& request) {
   };
   const auto inputs = inputs_.get(job);
   if (!inputs) return refuse(inputs.error().text());
-  if (!lock_.acquire(&process::peer_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
+  TW_CHECK(lock_.take_turn(kProcessors));
   const Unlock unlock{lock_};
   TW_CHECK(process::write_frame(process::kChannelFd, Json{{"started", job.id}}));  // from here on the program's clock for this candidate runs
   const auto end =
@@ -132,11 +132,16 @@ Json MeasureServer::verdict(const MeasureJob& job, const process::ForkEnd& w) co
     return reply_header(reply);
   };
   if (w.suspended_s > 0.5) return say(Status::infra, "The machine was suspended during the run");
-  if (w.timed_out && w.phase == process::Phase::setup) return say(Status::infra, fmt::format("Preparing the arguments took more than {:g} s", job.startup_limit_s));
-  if (w.timed_out && w.phase == process::Phase::load) return say(Status::load_fail, fmt::format("Loading the object took more than {:g} s", job.startup_limit_s));
+  if (w.stopped) return say(Status::infra, "Somebody stopped the candidate from outside");
+  if (w.timed_out && w.phase == process::Phase::setup)
+    return say(Status::infra, fmt::format("Preparing the arguments took more than {:g} s", job.startup_limit_s));
+  if (w.timed_out && w.phase == process::Phase::load)
+    return say(Status::load_fail, fmt::format("Loading the object took more than {:g} s", job.startup_limit_s));
   if (w.timed_out) return say(Status::run_timeout, fmt::format("The run took more than {:g} s", job.run_limit_s));
-  if (WIFSIGNALED(w.status) && WTERMSIG(w.status) == SIGKILL)
-    return say(Status::out_of_memory, "The system killed the candidate, most likely for lack of memory");
+  if (WIFSIGNALED(w.status) && WTERMSIG(w.status) == SIGKILL) {
+    return w.out_of_memory ? say(Status::out_of_memory, "The system killed the candidate for lack of memory")
+                           : say(Status::infra, "Somebody killed the candidate from outside");
+  }
   if (WIFEXITED(w.status) && WEXITSTATUS(w.status) == process::kExitOutOfMemory) {
     return say(Status::out_of_memory,
                fmt::format("The candidate asked for more than {} of memory beyond its arrays", si_text(static_cast<double>(job.memory_bytes), "B")));

@@ -158,7 +158,7 @@ class NetworkServer {
       gpu = std::move(*opened);
     }
     DeviceLock lock(gpu ? (gpu->properties().uuid.empty() ? job.device : gpu->properties().uuid) : "");
-    if (!lock.acquire(&process::peer_is_there)) return Error(ErrorCode::cancelled, "The program that asked is gone");
+    TW_CHECK(lock.take_turn(gpu ? gpu->name() : kProcessors));
     TW_CHECK(process::write_frame(process::kChannelFd, Json{{"started", true}}));  // from here on the program's clock runs
     if (gpu) {
       const process::Frame frame = race(job, variants, gpu);
@@ -213,6 +213,8 @@ class NetworkServer {
     std::string text;
     if (end.suspended_s >= kSlept) {
       text = "The machine was suspended while the network ran";
+    } else if (end.stopped) {
+      text = "Somebody stopped the network from outside";
     } else if (end.timed_out) {
       text = end.phase < process::Phase::run ? fmt::format("Loading the network took more than {:g} s", limits.startup_s)
                                              : fmt::format("Running the network took more than {:g} s", limits.run_s);
@@ -221,7 +223,8 @@ class NetworkServer {
     } else if (WEXITSTATUS(end.status) == process::kExitOutOfMemory) {
       text = "The network ran out of memory";
     } else {
-      text = fmt::format("The network ended with {}", WEXITSTATUS(end.status) == kExitAborted ? "SIGABRT" : fmt::format("exit code {}", WEXITSTATUS(end.status)));
+      text =
+          fmt::format("The network ended with {}", WEXITSTATUS(end.status) == kExitAborted ? "SIGABRT" : fmt::format("exit code {}", WEXITSTATUS(end.status)));
     }
     return end.printed.empty() ? text : fmt::format("{}; it printed: {}", text, printable(trim(end.printed)));
   }

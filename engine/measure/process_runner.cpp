@@ -19,7 +19,7 @@ using records::Status;
 using records::Weights;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kInfraAttempts = 3, kCrashAttempts = 2, kNoiseAttempts = 2;
+constexpr int kCrashAttempts = 2, kNoiseAttempts = 2;
 constexpr size_t kNoisySamples = 20;
 
 /// Wall limit of a run. With an incumbent, a candidate that needs 20 times as long as measuring the incumbent would is not worth waiting for.

@@ -15,7 +15,9 @@ class ProcessRunner : public Runner {
 
  protected:
   ProcessRunner(std::string worker, std::string role, const WorkerOptions& options)
-      : options_(options), link_(std::move(worker), std::move(role), options.memory_bytes) {}
+      : options_(options), link_(std::move(worker), std::move(role), options.memory_bytes) {
+    link_.notice = [this](const std::string& text) { say(text); };
+  }
 
   struct Answer {
     MeasureReply reply;

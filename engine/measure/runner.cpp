@@ -24,13 +24,10 @@ class LocalRunner final : public ProcessRunner {
 
   Expected<References> references(StopToken stop) override {
     const process::StopFd stop_fd(stop);
-    TW_TRY(const process::Frame frame, link_.exchange(Json{{"command", "references"}}, {}, kQueueSeconds, stop_fd));
-    const Json& h = frame.header;
-    if (!h.contains("flop_per_s") || !h["flop_per_s"].is_number() || !h.contains("bytes_per_s") || !h["bytes_per_s"].is_number()) {
-      link_.drop();
-      return Error(ErrorCode::infrastructure, "The measuring worker answered another question");
+    for (int attempt = 1;; ++attempt) {
+      auto measured = measured_references(stop_fd);
+      if (measured || measured.error().code == ErrorCode::cancelled || attempt == kInfraAttempts) return measured;
     }
-    return References{h["flop_per_s"].get<double>(), h["bytes_per_s"].get<double>()};
   }
 
   /// On one thread: the others of a pool would count what they do while they wait.
@@ -46,6 +43,16 @@ class LocalRunner final : public ProcessRunner {
   }
 
  private:
+  Expected<References> measured_references(const process::StopFd& stop_fd) {
+    TW_TRY(const process::Frame frame, link_.exchange(Json{{"command", "references"}}, {}, kQueueSeconds, stop_fd));
+    const Json& h = frame.header;
+    if (!h.contains("flop_per_s") || !h["flop_per_s"].is_number() || !h.contains("bytes_per_s") || !h["bytes_per_s"].is_number()) {
+      link_.drop();
+      return Error(ErrorCode::infrastructure, "The measuring worker answered another question");
+    }
+    return References{h["flop_per_s"].get<double>(), h["bytes_per_s"].get<double>()};
+  }
+
   /// The calibrated peak can be too low if the machine was busy then: it is measured again before a time is called impossible.
   void check_floor(const records::Task& task, const MeasureJob& job, records::MeasureResult& result, const process::StopFd& stop_fd) override {
     const auto possible = [&] { return result.seconds() >= physical_floor_s(*task.dag, peak_flops_ * job.cores); };

@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <cstdio>
+#include <fstream>
+#include <string>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TW_HUGE_SHADOW 1
@@ -48,6 +50,14 @@ void limit_this_process(const Limits& limits) {
     set_limit(RLIMIT_CPU, cpu, cpu + 1);
   }
   if (limits.no_growing_files) set_limit(RLIMIT_FSIZE, 0, 0);
+}
+
+std::optional<int64_t> memory_kills() {
+  std::ifstream in("/proc/vmstat");
+  std::string name;
+  for (int64_t value = 0; in >> name >> value;)
+    if (name == "oom_kill") return value;
+  return std::nullopt;
 }
 
 void raise_priority() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace tw::process {
 
@@ -16,6 +17,9 @@ struct Limits {
   bool no_growing_files = false;
 };
 void limit_this_process(const Limits& limits);
+
+/// How many processes the system has killed so far because memory ran out; nothing where it does not say. Source: the field oom_kill of /proc/vmstat.
+std::optional<int64_t> memory_kills();
 
 /// Puts this process before others of the machine, as far as the system lets it: what waits for a processor is not measured. A kernel of two threads on a busy
 /// machine takes a turn of the scheduler, milliseconds, for every time that its threads meet. Only the administrator may; for others nothing changes.

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,6 +19,10 @@
 #include "engine/process/child_process.h"
 
 namespace tw::process {
+
+namespace {
+constexpr long kMostFds = 65536;
+}
 
 Sandbox::Sandbox() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
@@ -33,21 +38,46 @@ const char* Sandbox::name() const {
   return "";
 }
 
+bool has_ended(const ForkedChild& child) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child.pid;
+}
+
+long Sandbox::clone_process(int& pidfd) {
+  uint64_t flags = CLONE_PIDFD;
+  if (kind_ == Kind::pid_namespace) flags |= CLONE_NEWPID;
+  if (kind_ == Kind::user_namespace) flags |= CLONE_NEWPID | CLONE_NEWUSER;
+  if (call_ == Call::clone3) {
+    clone_args args;
+    std::memset(&args, 0, sizeof args);
+    args.flags = flags;
+    args.pidfd = reinterpret_cast<uint64_t>(&pidfd);
+    args.exit_signal = SIGCHLD;
+    return syscall(SYS_clone3, &args, sizeof args);
+  }
+  if (call_ == Call::clone) return syscall(SYS_clone, flags | SIGCHLD, nullptr, &pidfd, nullptr, nullptr);
+  const pid_t pid = ::fork();
+  if (pid > 0) pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  return pid;
+}
+
 ForkedChild Sandbox::fork() {
   for (;;) {
     int pidfd = -1;
-    clone_args args;
-    std::memset(&args, 0, sizeof args);
-    args.flags = CLONE_PIDFD;
-    if (kind_ == Kind::pid_namespace) args.flags |= CLONE_NEWPID;
-    if (kind_ == Kind::user_namespace) args.flags |= CLONE_NEWPID | CLONE_NEWUSER;
-    args.pidfd = reinterpret_cast<uint64_t>(&pidfd);
-    args.exit_signal = SIGCHLD;
-    const long pid = syscall(SYS_clone3, &args, sizeof args);
+    const long pid = clone_process(pidfd);
     if (pid == 0) return {0, -1};
     if (pid > 0) return {static_cast<pid_t>(pid), pidfd};
-    if (kind_ == Kind::subreaper || errno == EAGAIN || errno == ENOMEM) return {};
-    kind_ = kind_ == Kind::pid_namespace ? Kind::user_namespace : Kind::subreaper;  // not permitted here
+    if (call_ == Call::fork || errno == EAGAIN || errno == ENOMEM) return {};
+    // Not permitted here: less isolation, then an older call.
+    if (kind_ != Kind::subreaper && errno != ENOSYS) {
+      kind_ = kind_ == Kind::pid_namespace ? Kind::user_namespace : Kind::subreaper;
+    } else if (call_ == Call::clone3) {
+      kind_ = Kind::pid_namespace;
+      call_ = Call::clone;
+    } else {
+      kind_ = Kind::subreaper;
+      call_ = Call::fork;
+    }
   }
 }
 
@@ -61,7 +91,7 @@ int Sandbox::wait(const ForkedChild& child) {
   int status = 0;
   while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
   }
-  ::close(child.pidfd);
+  if (child.pidfd >= 0) ::close(child.pidfd);
   hunt_orphans();
   return status;
 }
@@ -94,7 +124,9 @@ void enter_child(int result_fd, int output_fd) {
   ::dup2(output_fd, 1);
   ::dup2(output_fd, 2);
   ::dup2(result_fd, kChannelFd);
-  close_range(kChannelFd + 1, ~0U, 0);
+  if (close_range(kChannelFd + 1, ~0U, 0) == 0) return;
+  const long most = sysconf(_SC_OPEN_MAX);
+  for (int fd = kChannelFd + 1; fd < std::min(most, kMostFds); ++fd) ::close(fd);
 }
 
 }  // namespace tw::process

@@ -15,14 +15,21 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
+#include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/process/child_process.h"
+#include "engine/process/limits.h"
+#include "engine/process/process_state.h"
 
 namespace tw::process {
 
 namespace {
 
 constexpr size_t kShownLimit = 2000;
+/// Whoever asked hears so often that this program still lives, in seconds.
+constexpr double kSignOfLife = 1;
+/// How often it looks whether the forked process has ended, where the system does not tell.
+constexpr double kLookAgain = 0.005;
 
 struct Pipe {
   int read = -1, write = -1;
@@ -89,6 +96,7 @@ class Reading {
 void watch(const ForkedChild& child, const SharedPhase& shared, const ForkLimits& limits, Reading& reading, ForkEnd& end) {
   const double start = clock_now_s(CLOCK_MONOTONIC);
   const double last = start + limits.startup_s + limits.run_s;  // whatever the shared page says
+  double sign_at = start + kSignOfLife;
   for (;;) {
     const double now = clock_now_s(CLOCK_MONOTONIC);
     const bool running = shared.phase.load() >= Phase::run;
@@ -99,14 +107,22 @@ void watch(const ForkedChild& child, const SharedPhase& shared, const ForkLimits
       return;
     }
     // What has not begun to run is looked at again soon, since its limit changes when it does.
-    const double wait = running ? left : std::min(left, std::max(0.01, limits.run_s / 4));
+    double wait = std::min(running ? left : std::min(left, std::max(0.01, limits.run_s / 4)), kSignOfLife);
+    if (child.pidfd < 0) wait = std::min(wait, kLookAgain);
     pollfd fds[4] = {{child.pidfd, POLLIN, 0}, {reading.result(), POLLIN, 0}, {reading.output(), POLLIN, 0}, {kChannelFd, POLLRDHUP, 0}};
     ::poll(fds, 4, static_cast<int>(wait * 1e3) + 1);
     if ((fds[3].revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) {
       end.abandoned = true;
       return;
     }
-    if (fds[0].revents != 0) return;
+    if (fds[0].revents != 0 || (child.pidfd < 0 && has_ended(child))) return;
+    if (clock_now_s(CLOCK_MONOTONIC) >= sign_at) {
+      sign_at += kSignOfLife;
+      if (!write_frame(kChannelFd, Json{{"alive", true}})) {
+        end.abandoned = true;
+        return;
+      }
+    }
     if ((fds[1].revents | fds[2].revents) != 0) reading.read(end);
   }
 }
@@ -126,6 +142,7 @@ Expected<ForkEnd> WatchedFork::run(const ForkLimits& limits, const std::function
   shared_->phase = Phase::setup;
   shared_->run_start_ns = 0;
   const double asleep = clock_now_s(CLOCK_BOOTTIME) - clock_now_s(CLOCK_MONOTONIC);
+  const auto kills = memory_kills();
   const ForkedChild child = sandbox_.fork();
   if (child.pid == 0) child_main(work, result.write, output.write);
   if (child.pid < 0) return failed("Forking a process");
@@ -135,9 +152,13 @@ Expected<ForkEnd> WatchedFork::run(const ForkLimits& limits, const std::function
   ForkEnd end;
   watch(child, *shared_, limits, reading, end);
   end.phase = shared_->phase;
+  const auto state = end.timed_out ? state_of(child.pid) : std::nullopt;
+  end.stopped = state && state->stopped;
   end.status = end.timed_out || end.abandoned ? sandbox_.kill_and_wait(child) : sandbox_.wait(child);
   reading.read(end);  // what it left behind
   if (!WIFEXITED(end.status) || WEXITSTATUS(end.status) != 0) end.frame.reset();
+  const auto kills_now = memory_kills();
+  end.out_of_memory = kills && kills_now && *kills_now > *kills;
   end.suspended_s = clock_now_s(CLOCK_BOOTTIME) - clock_now_s(CLOCK_MONOTONIC) - asleep;
   return end;
 }

@@ -31,7 +31,9 @@ struct ForkEnd {
   bool timed_out = false, abandoned = false;  ///< abandoned: the other end of this program's channel is gone
   int status = 0;                             ///< as of waitpid
   Phase phase = Phase::setup;
-  double suspended_s = 0;  ///< how long the machine slept meanwhile
+  double suspended_s = 0;      ///< how long the machine slept meanwhile
+  bool out_of_memory = false;  ///< the system killed somebody for lack of memory meanwhile
+  bool stopped = false;        ///< it did nothing until its time was over, because somebody had stopped it
 };
 
 /// Runs pieces of work that may crash or hang, each in a process forked for it, one after the other.
@@ -41,7 +43,8 @@ class WatchedFork {
   SharedPhase& shared() { return *shared_; }
   /// As Sandbox::name.
   const char* isolation() const { return sandbox_.name(); }
-  /// Runs `work` in a fresh process, which sends what it returns and ends. The clocks are watched here: who takes too long is killed. Errors: infrastructure if
+  /// Runs `work` in a fresh process, which sends what it returns and ends. The clocks are watched here: who takes too long is killed. Meanwhile whoever started
+  /// this program gets a frame `alive` every second. Errors: infrastructure if
   /// there is no process.
   Expected<ForkEnd> run(const ForkLimits& limits, const std::function<Frame()>& work);
 

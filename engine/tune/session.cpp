@@ -112,6 +112,17 @@ class SessionRun {
   std::vector<size_t> order_;
 };
 
+/// While it lives, what a runner says of long waits is an event.
+struct NoticesOf {
+  measure::Runner& runner;
+  NoticesOf(measure::Runner& r, const EventSink& events) : runner(r) {
+    runner.tell([&events](const std::string& text) {
+      if (events) events(Note{text});
+    });
+  }
+  ~NoticesOf() { runner.tell({}); }
+};
+
 }  // namespace
 
 Json to_json(const SessionOptions& o) {
@@ -134,6 +145,7 @@ Expected<SessionReport> run_session(const std::vector<SessionTask>& tasks, const
   TW_CHECK(check_options(options));
   TW_TRY(const StrategyDef* strategy, strategy_of(options));
   TW_TRY(const Json params, resolve_params(strategy->params, options.tuner_params));
+  const NoticesOf notices(runner, events);
   PhaseTimes times;
   BatchMeasurer measurer(builder, runner, control.stop, times);
   SessionContext context{options, *strategy, params, measurer, sink, events, control, times};

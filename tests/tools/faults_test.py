@@ -4,12 +4,16 @@
 
 Usage: faults_test.py TW [TEST...]
 """
+import ctypes
+import errno
 import json
 import os
+import platform
 import pty
 import resource
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import time
@@ -274,6 +278,83 @@ class Console(CliCase):
         self.assertEqual((p.returncode, p.stderr.count("error: ")), (1, 1), p.stderr)
         self.assertGreaterEqual(self.trials(db), 4)
         self.assertEqual(len(tw("records", "export", "--db", db, check=0)[1].splitlines()), self.trials(db))
+
+
+def refuse_calls(*refusals):
+    """System calls that are refused from now on, as (number, mask, value of the masked first argument, error), as containers do. Not to be undone."""
+    load = lambda offset: struct.pack("HBBI", 0x20, 0, 0, offset)
+    jump = lambda value, yes, no: struct.pack("HBBI", 0x15, yes, no, value)
+    give = lambda value: struct.pack("HBBI", 0x06, 0, 0, value)
+    code = [load(0)]
+    for number, mask, value, error in refusals:
+        code += [jump(number, 0, 5), load(16), struct.pack("HBBI", 0x54, 0, 0, mask), jump(value, 0, 1), give(0x00050000 | error), load(0)]
+    code.append(give(0x7fff0000))
+    text = b"".join(code)
+    buffer = ctypes.create_string_buffer(text, len(text))
+    program = struct.pack("H6xP", len(code), ctypes.addressof(buffer))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, ctypes.c_char_p(program)) != 0:
+        raise OSError(ctypes.get_errno(), "seccomp")
+
+
+CLONE3, CLONE = 435, {"x86_64": 56, "aarch64": 220}.get(platform.machine())
+
+
+@unittest.skipIf(CLONE is None, "the numbers of this machine's system calls are not known")
+class Container(CliCase):
+    """Where calls and folders are refused, it works with less, or says what is missing."""
+
+    def contained(self, *arguments, refusals, prepare=lambda: None):
+        def enter():
+            prepare()
+            refuse_calls(*refusals)
+        return subprocess.run([TW, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, preexec_fn=enter, timeout=240)
+
+    def test_without_clone3_and_namespaces(self):
+        db = self.path("t.db")
+        p = self.contained("tune", self.model, "--trials", "6", "--batch", "3", "--db", db,
+                           refusals=[(CLONE3, 0, 0, errno.ENOSYS), (CLONE, 0x20000000, 0x20000000, errno.EPERM)])
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertEqual(self.count(db, "status = 'ok'"), 6)
+
+    def test_with_a_root_that_cannot_be_written(self):
+        """As in a container: a read-only root, 64 MB of shared memory, one folder to write into."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        db = self.path("t.db")
+
+        def contain():
+            # A process of its own mounts, so that the tests keep theirs.
+            if libc.unshare(0x00020000) != 0 or libc.mount(None, b"/", None, 0x44000, None) != 0:
+                os._exit(77)
+            mounts = [(b"tmpfs", b"/dev/shm", b"tmpfs", 0, b"size=64m")]
+            mounts += [(folder, folder, None, 0x1000, None) for folder in (self.folder.encode(), self.models.name.encode())]
+            mounts += [(None, b"/", None, 0x1021, None)]  # MS_REMOUNT | MS_BIND | MS_RDONLY
+            for source, target, kind, flags, data in mounts:
+                if libc.mount(source, target, kind, flags, data) != 0:
+                    os._exit(77)
+
+        refusals = [(CLONE3, 0, 0, errno.ENOSYS), (CLONE, 0x20000000, 0x20000000, errno.EPERM)]
+        p = self.contained("tune", self.model, "--trials", "6", "--batch", "3", "--db", db, refusals=refusals, prepare=contain)
+        if p.returncode == 77:
+            self.skipTest("nothing can be mounted here")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertEqual(self.count(db, "status = 'ok'"), 6)
+        p = self.contained("tune", self.model, "--trials", "6", "--db", "/t.db", refusals=refusals, prepare=contain)
+        self.assertEqual((p.returncode, p.stderr.count("error: ")), (1, 1), p.stderr)
+        self.assertIn("/t.db", p.stderr)
+
+    def test_a_session_without_any_time_is_a_failure(self):
+        db = self.path("t.db")
+        fork_alone = (CLONE, 0x00000100, 0, errno.EPERM)  # neither threads nor programs
+        p = self.contained("tune", self.model, "--trials", "3", "--db", db, refusals=[(CLONE3, 0, 0, errno.ENOSYS), fork_alone])
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertIn("error: Nothing was measured: none of 3 trials gave a time: 3 infra", p.stderr)
+        with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as c:
+            self.assertEqual(c.execute("select state from session").fetchall(), [("interrupted",)])
+
+    def count(self, db, where):
+        with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as c:
+            return c.execute(f"select count(*) from trial where {where}").fetchone()[0]
 
 
 if __name__ == "__main__":

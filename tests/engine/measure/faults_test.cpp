@@ -218,6 +218,79 @@ class FaultsTest : public QObject {
     QVERIFY2(r.ok() && r.verified, r.message.c_str());
   }
 
+  /// Whoever kills or stops a candidate is not the candidate.
+  void killed_and_stopped_from_outside() {
+    for (const int signal : {SIGKILL, SIGSTOP}) {
+      for (const int times : {1, 3}) {
+        QVERIFY(run_one(good_kernel()).ok());
+        std::vector<pid_t> known = marked_processes(mark_);
+        QCOMPARE(known.size(), size_t{1});  // the worker
+        int done = 0;
+        std::jthread outside([&](const StopToken& over) {
+          while (done < times && !over.stop_requested()) {
+            for (const pid_t p : marked_processes(mark_)) {
+              if (std::find(known.begin(), known.end(), p) != known.end() || done == times) continue;
+              known.push_back(p);
+              ::kill(p, signal);
+              ++done;
+            }
+          }
+        });
+        // Killed, a candidate ends at once; once alone it runs until its time is over. Stopped, it waits for that.
+        const MeasureResult r = run_one(endless_kernel(), signal == SIGKILL && times == 3 ? 60 : 3);
+        outside.request_stop();
+        outside.join();
+        QCOMPARE(done, times);
+        const QString found = QString("%1 %2 times: %3: %4").arg(signal).arg(times).arg(records::status_name(r.status), QString::fromStdString(r.message));
+        QVERIFY2(r.status == (times == 1 ? Status::run_timeout : Status::infra), qPrintable(found));
+        if (times == 3) QVERIFY2(r.message.find("from outside") != std::string::npos, qPrintable(found));
+      }
+    }
+  }
+
+  void a_worker_that_died_at_a_drift_check_is_replaced() {
+    QVERIFY(runner_->references({}).has_value());
+    const std::vector<pid_t> workers = marked_processes(mark_);
+    QCOMPARE(workers.size(), size_t{1});
+    ::kill(workers[0], SIGKILL);
+    const auto references = runner_->references({});
+    QVERIFY2(references.has_value(), references ? "" : references.error().text().c_str());
+    QVERIFY(references->flop_per_s > 0);
+  }
+
+  void a_frozen_worker_is_named_and_replaced() {
+    QVERIFY(run_one(good_kernel()).ok());
+    const std::vector<pid_t> workers = marked_processes(mark_);
+    QCOMPARE(workers.size(), size_t{1});
+    std::vector<std::string> said;
+    runner_->tell([&](const std::string& text) { said.push_back(text); });
+    ::kill(workers[0], SIGSTOP);
+    const MeasureResult r = run_one(good_kernel());
+    QVERIFY2(r.ok() && r.verified, r.message.c_str());
+    QVERIFY(marked_processes(mark_) != workers);
+    QCOMPARE(said.size(), size_t{2});
+    const std::string name = "process " + std::to_string(workers[0]) + " (tw-worker), which is stopped";
+    QVERIFY2(said[0] == "Waiting for the measuring worker, " + name, said[0].c_str());
+    QVERIFY2(said[1].starts_with("The measuring worker is replaced: " + name), said[1].c_str());
+  }
+
+  void whoever_holds_the_machine_is_named() {
+    auto other = std::move(*measure::local_runner(worker_options()));
+    measure::RunOptions options;
+    options.timeout_s = 4;
+    const std::vector<BuildOutcome> endless{endless_kernel()};
+    std::thread second([&] { QVERIFY(other->run(task_, endless, options, {})[0].status == Status::run_timeout); });
+    QVERIFY(wait_for_count(mark_, 2, 2, 20));
+    std::vector<std::string> said;
+    runner_->tell([&](const std::string& text) { said.push_back(text); });
+    const MeasureResult r = run_one(good_kernel());
+    second.join();
+    QVERIFY2(r.ok(), r.message.c_str());
+    QVERIFY(!said.empty());
+    QVERIFY2(said[0].starts_with("Waiting for this machine's processors, held by process "), said[0].c_str());
+    QVERIFY2(said[0].find("(tw-worker)") != std::string::npos, said[0].c_str());
+  }
+
   void nothing_survives_the_program() {
     runner_.reset();
     for (const int delay_ms : {0, 40, 250}) {
