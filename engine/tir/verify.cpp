@@ -8,6 +8,7 @@
 #include "engine/arith/analyzer.h"
 #include "engine/base/text.h"
 #include "engine/ir/type_rules.h"
+#include "engine/target/gpu.h"
 #include "engine/tir/print.h"
 #include "engine/tir/visit.h"
 

@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "engine/base/rng.h"
+#include "engine/base/text.h"
 #include "engine/tir/interp.h"
 #include "engine/tir/parse.h"
 #include "engine/tir/verify.h"
