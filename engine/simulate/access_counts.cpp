@@ -102,7 +102,8 @@ void AccessCounts::access(const ir::Buffer& buffer, const std::vector<ir::Expr>&
   if (!seen_.insert(content).second) return;
   facts_.special += elements * special;
   const bool shared = buffer->scope == ir::Scope::shared;
-  pending_.push_back({buffer.get(), path, is_store, warp, path_.share() * times * place.pieces, hoisted,
+  const size_t number = numbers_.try_emplace(buffer.get(), numbers_.size()).first->second;
+  pending_.push_back({buffer.get(), number, path, is_store, warp, path_.share() * times * place.pieces, hoisted,
                       std::max(1.0, times * path_.copies() / std::max(1.0, path_.repeats())), path_.in_group && is_store});
   if (!is_store && !shared && rounds_.insert(path).second) facts_.dependent_loads += path_.share() * rounds / (path_.in_group ? 1 + ahead_ : 1);
   if (!path_.first()) return;
@@ -132,7 +133,7 @@ double AccessCounts::join_turns(const Known& known, int element, WarpAccess& war
 
 void AccessCounts::count() {
   std::stable_sort(pending_.begin(), pending_.end(), [](const Pending& a, const Pending& b) {
-    const auto key = [](const Pending& p) { return std::tuple(p.buffer, p.is_store, p.path, p.warp.active, p.warp.at[first_lane(p.warp.active)]); };
+    const auto key = [](const Pending& p) { return std::tuple(p.number, p.is_store, p.path, p.warp.active, p.warp.at[first_lane(p.warp.active)]); };
     return key(a) < key(b);
   });
   for (size_t i = 0; i < pending_.size();) {

@@ -34,6 +34,7 @@ class AccessCounts {
   };
   struct Pending {
     const ir::BufferNode* buffer;
+    size_t number;  ///< of the buffer, by first access: sums of counts must not depend on where buffers lie in this process
     uint64_t path;
     bool is_store;
     WarpAccess warp;
@@ -54,8 +55,9 @@ class AccessCounts {
   ArraysTouched arrays_;
   int ahead_;                                     ///< groups of copies under way at most
   std::unordered_map<const void*, Known> known_;  ///< by statement of a store or last index of a load
-  std::vector<Pending> pending_;                  ///< of the warp so far
-  std::unordered_set<uint64_t> seen_, rounds_;    ///< accesses and rounds of loads of the warp so far
+  std::unordered_map<const ir::BufferNode*, size_t> numbers_;
+  std::vector<Pending> pending_;                ///< of the warp so far
+  std::unordered_set<uint64_t> seen_, rounds_;  ///< accesses and rounds of loads of the warp so far
 };
 
 }  // namespace tw::simulate
