@@ -27,7 +27,7 @@ struct Template {
   Expected<schedule::Schedule> (*in_layouts)(const te::DagPtr&, const Target&, const ConfigEntity&, const std::vector<schedule::LayoutStep>&) = nullptr;
 };
 
-/// All templates for CPUs, and those for GPUs; templates_table.cpp.
+/// All templates for CPUs, and those for GPUs; templates/templates.h.
 std::span<const Template> templates();
 std::span<const Template> gpu_templates();
 /// Templates that match, each another way to compute the same: a search goes through all of their spaces. The plain one is first; none: such tasks have only
@@ -35,7 +35,7 @@ std::span<const Template> gpu_templates();
 std::vector<const Template*> alternatives(const te::Dag& dag, const Target& target);
 /// The first of them, or null.
 const Template* find_template(const te::Dag& dag, const Target& target);
-/// AutoTVM's templates, exact in names, knobs and enumeration: for its logs and for comparisons. Chosen by name alone; autotvm_table.cpp.
+/// AutoTVM's templates, exact in names, knobs and enumeration: for its logs and for comparisons. Chosen by name alone.
 std::span<const Template> autotvm_templates();
 /// The template of that name, ours or AutoTVM's, if it matches, else null.
 const Template* find_template(const te::Dag& dag, const Target& target, std::string_view name);

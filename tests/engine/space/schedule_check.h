@@ -133,10 +133,10 @@ inline std::string problem_of_points(const Template& t, const te::DagPtr& dag, c
   return {};
 }
 
-/// The template of the table with this test.
-inline const Template& template_with(bool (*matches)(const te::Dag&, const Target&)) {
+/// The template for CPUs of that name.
+inline const Template& template_named(std::string_view name) {
   for (const Template& t : templates())
-    if (t.matches == matches) return t;
+    if (t.name == name) return t;
   qFatal("not in the table");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cpu/batch_matmul.h"
+// Products of two activations, [..., M, K] times [..., K, N], both read where they lie: attention is made of these.
+#include "engine/space/templates/templates.h"
 
 #include "engine/space/templates/cpu/blocked.h"
 
@@ -23,8 +24,6 @@ MatmulShape matmul_shape(const te::Dag& dag, const Anchor& a, const Target& targ
   for (size_t d = 0; d + 2 < out.size(); ++d) s.batch *= out[d];
   return s;
 }
-
-}  // namespace
 
 bool batch_matmul_matches(const te::Dag& dag, const Target& target) {
   const auto a = anchor_of(dag);
@@ -94,6 +93,19 @@ Expected<schedule::Schedule> batch_matmul_apply(const te::DagPtr& dag, const Tar
   b.unroll(acc, j[0]);
   b.vectorize(acc, j[1]);
   return std::move(b).finish();
+}
+
+}  // namespace
+
+Template batch_matmul() {
+  return {"batch_matmul.cpu",
+          batch_matmul_matches,
+          batch_matmul_space,
+          batch_matmul_apply,
+          batch_matmul_fallback,
+          "Matrix products of two activations, one a batch entry. Nothing can be packed ahead of time: a register tile of rows times whole vectors of columns "
+          "reads both operands where they lie.",
+          "Goto and van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 2008"};
 }
 
 }  // namespace tw::space::cpu

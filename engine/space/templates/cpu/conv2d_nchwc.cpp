@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cpu/conv2d_nchwc.h"
+#include "engine/space/templates/templates.h"
 
 #include "engine/space/templates/cpu/direct_conv.h"
 
@@ -8,8 +8,6 @@ namespace tw::space::cpu {
 namespace {
 
 constexpr const char* kConv2dTag = "conv2d";
-
-}  // namespace
 
 bool conv2d_nchwc_matches(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, kConv2dTag).has_value(); }
 
@@ -21,6 +19,19 @@ ConfigEntity conv2d_nchwc_fallback(const te::Dag& dag, const Target& target) {
 
 Expected<schedule::Schedule> conv2d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   return direct_conv_apply(dag, *find_direct_conv(*dag, target, kConv2dTag), target, e);
+}
+
+}  // namespace
+
+Template conv2d_nchwc() {
+  return {"conv2d_nchwc.cpu",
+          conv2d_nchwc_matches,
+          conv2d_nchwc_space,
+          conv2d_nchwc_apply,
+          conv2d_nchwc_fallback,
+          "Direct convolution over tensors stored in blocks of channels. One vector holds a block of output channels; a register tile of neighbouring pixels "
+          "times channel blocks shares the loads of weights and inputs.",
+          kDirectConv};
 }
 
 }  // namespace tw::space::cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cpu/conv2d_transpose_nchwc.h"
+#include "engine/space/templates/templates.h"
 
 #include "engine/space/templates/cpu/blocked.h"
 
@@ -17,8 +17,6 @@ TransposedConvShape transposed_conv_shape(const te::Dag& dag, const Anchor& a, c
   const int64_t ic = dag.ops[static_cast<size_t>(a.weight)].output->shape[0];
   return {out[0], ic, out[1], out[2], out[3], op.attrs.at("strides")[1], channel_block(ic, target), channel_block(out[1], target)};
 }
-
-}  // namespace
 
 bool conv2d_transpose_nchwc_matches(const te::Dag& dag, const Target& target) {
   const auto a = find_anchor(dag, "conv2d_transpose");
@@ -92,6 +90,19 @@ Expected<schedule::Schedule> conv2d_transpose_nchwc_apply(const te::DagPtr& dag,
   b.unroll(acc, oc[0]);
   b.vectorize(acc, oc[1]);
   return std::move(b).finish();
+}
+
+}  // namespace
+
+Template conv2d_transpose_nchwc() {
+  return {"conv2d_transpose_nchwc.cpu",
+          conv2d_transpose_nchwc_matches,
+          conv2d_transpose_nchwc_space,
+          conv2d_transpose_nchwc_apply,
+          conv2d_transpose_nchwc_fallback,
+          "Transposed convolution over blocks of channels, as a sum over the taps that each output meets: no zeros are inserted. A register tile spans whole "
+          "strides, so that its columns meet the same taps everywhere.",
+          "Shi et al., Is the deconvolution layer the same as a convolutional layer?, arXiv:1609.07009, 2016"};
 }
 
 }  // namespace tw::space::cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cpu/conv2d_winograd.h"
+#include "engine/space/templates/templates.h"
 
 #include <algorithm>
 
@@ -39,8 +39,6 @@ bool all_ones(const te::Op& op, const char* attr) {
   const auto it = op.attrs.find(attr);
   return it != op.attrs.end() && std::all_of(it->second.begin(), it->second.end(), [](int64_t v) { return v == 1; });
 }
-
-}  // namespace
 
 bool conv2d_winograd_matches(const te::Dag& dag, const Target& target) {
   const auto a = find_anchor(dag, "conv2d");
@@ -181,6 +179,19 @@ Expected<schedule::Schedule> conv2d_winograd_apply(const te::DagPtr& dag, const 
     b.parallel(data, b.fuse(data, {d[2], channels[0], d[4]}));
   }
   return std::move(b).finish();
+}
+
+}  // namespace
+
+Template conv2d_winograd() {
+  return {"conv2d_winograd.cpu",
+          conv2d_winograd_matches,
+          conv2d_winograd_space,
+          conv2d_winograd_apply,
+          conv2d_winograd_fallback,
+          "Convolution with a 3x3 window by Winograd's algorithm: tiles are transformed, multiplied point by point as small matrix products, and transformed "
+          "back, with 2.25 or 4 times fewer multiplications. Weights are transformed ahead of time.",
+          "Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016"};
 }
 
 }  // namespace tw::space::cpu

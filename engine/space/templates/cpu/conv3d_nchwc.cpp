@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cpu/conv3d_nchwc.h"
+#include "engine/space/templates/templates.h"
 
 #include "engine/space/templates/cpu/direct_conv.h"
 
@@ -8,8 +8,6 @@ namespace tw::space::cpu {
 namespace {
 
 constexpr const char* kConv3dTag = "conv3d";
-
-}  // namespace
 
 bool conv3d_nchwc_matches(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, kConv3dTag).has_value(); }
 
@@ -21,6 +19,15 @@ ConfigEntity conv3d_nchwc_fallback(const te::Dag& dag, const Target& target) {
 
 Expected<schedule::Schedule> conv3d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   return direct_conv_apply(dag, *find_direct_conv(*dag, target, kConv3dTag), target, e);
+}
+
+}  // namespace
+
+Template conv3d_nchwc() {
+  return {
+      "conv3d_nchwc.cpu", conv3d_nchwc_matches,  conv3d_nchwc_space,
+      conv3d_nchwc_apply, conv3d_nchwc_fallback, "Direct convolution along three dimensions over blocks of channels, as conv2d_nchwc.cpu does it along two.",
+      kDirectConv};
 }
 
 }  // namespace tw::space::cpu

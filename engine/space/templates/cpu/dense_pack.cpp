@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cpu/dense_pack.h"
+#include "engine/space/templates/templates.h"
 
 #include <algorithm>
 #include <cmath>
@@ -48,8 +48,6 @@ double traffic(const DenseShape& s, int64_t rows, const Target& target) {
   const double again = std::max(1.0, lost * kStreams * panels) * cost(block);
   return (passes * cost(weights) * static_cast<double>(weights) + again * static_cast<double>(all_rows)) / static_cast<double>(weights + all_rows);
 }
-
-}  // namespace
 
 bool dense_pack_matches(const te::Dag& dag, const Target& target) {
   const auto a = find_anchor(dag, "dense");
@@ -135,6 +133,19 @@ Expected<schedule::Schedule> dense_pack_apply(const te::DagPtr& dag, const Targe
   b.unroll(acc, j[0]);
   b.vectorize(acc, j[1]);
   return std::move(b).finish();
+}
+
+}  // namespace
+
+Template dense_pack() {
+  return {"dense_pack.cpu",
+          dense_pack_matches,
+          dense_pack_space,
+          dense_pack_apply,
+          dense_pack_fallback,
+          "Matrix product with constant weights, packed ahead of time into panels a few vectors wide. A register tile of rows times columns is summed over the "
+          "whole reduction before it is stored, with the elementwise work that follows applied on the way out.",
+          "Goto and van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 2008"};
 }
 
 }  // namespace tw::space::cpu

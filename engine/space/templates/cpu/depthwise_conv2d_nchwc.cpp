@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cpu/depthwise_conv2d_nchwc.h"
+#include "engine/space/templates/templates.h"
 
 #include <algorithm>
 
@@ -10,8 +10,6 @@ namespace tw::space::cpu {
 namespace {
 
 const std::vector<int64_t>& output_shape(const te::Dag& dag, const Anchor& a) { return dag.ops[static_cast<size_t>(a.reduce)].output->shape; }
-
-}  // namespace
 
 bool depthwise_conv2d_nchwc_matches(const te::Dag& dag, const Target& target) {
   const auto a = find_anchor(dag, "depthwise_conv2d");
@@ -89,6 +87,18 @@ Expected<schedule::Schedule> depthwise_conv2d_nchwc_apply(const te::DagPtr& dag,
   b.unroll(acc, in[3]);
   b.vectorize(acc, in[1]);
   return std::move(b).finish();
+}
+
+}  // namespace
+
+Template depthwise_conv2d_nchwc() {
+  return {"depthwise_conv2d_nchwc.cpu",
+          depthwise_conv2d_nchwc_matches,
+          depthwise_conv2d_nchwc_space,
+          depthwise_conv2d_nchwc_apply,
+          depthwise_conv2d_nchwc_fallback,
+          "Depthwise convolution over blocks of channels. With the window written out, neighbouring taps and rows reuse inputs from registers.",
+          "Zhang et al., High performance depthwise and pointwise convolutions on mobile devices, AAAI 2020"};
 }
 
 }  // namespace tw::space::cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cpu/grouped_conv2d_nchwc.h"
+#include "engine/space/templates/templates.h"
 
 #include "engine/space/templates/cpu/direct_conv.h"
 
@@ -8,8 +8,6 @@ namespace tw::space::cpu {
 namespace {
 
 constexpr const char* kGroupedConv2dTag = "grouped_conv2d";
-
-}  // namespace
 
 bool grouped_conv2d_nchwc_matches(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, kGroupedConv2dTag).has_value(); }
 
@@ -23,6 +21,18 @@ ConfigEntity grouped_conv2d_nchwc_fallback(const te::Dag& dag, const Target& tar
 
 Expected<schedule::Schedule> grouped_conv2d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   return direct_conv_apply(dag, *find_direct_conv(*dag, target, kGroupedConv2dTag), target, e);
+}
+
+}  // namespace
+
+Template grouped_conv2d_nchwc() {
+  return {"grouped_conv2d_nchwc.cpu",
+          grouped_conv2d_nchwc_matches,
+          grouped_conv2d_nchwc_space,
+          grouped_conv2d_nchwc_apply,
+          grouped_conv2d_nchwc_fallback,
+          "Direct convolution in groups of channels. A vector of output channels lies in one group.",
+          kDirectConv};
 }
 
 }  // namespace tw::space::cpu

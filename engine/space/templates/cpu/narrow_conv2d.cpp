@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cpu/narrow_conv2d.h"
+#include "engine/space/templates/templates.h"
 
 #include "engine/space/templates/cpu/blocked.h"
 
@@ -31,8 +31,6 @@ std::optional<Narrow> find_narrow(const te::Dag& dag, const Target& target) {
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 bool narrow_conv2d_matches(const te::Dag& dag, const Target& target) { return find_narrow(dag, target).has_value(); }
 
@@ -97,6 +95,19 @@ Expected<schedule::Schedule> narrow_conv2d_apply(const te::DagPtr& dag, const Ta
   b.unroll(parts, in[4]);
   b.vectorize(parts, in[0]);
   return std::move(b).finish();
+}
+
+}  // namespace
+
+Template narrow_conv2d() {
+  return {
+      "narrow_conv2d.cpu",
+      narrow_conv2d_matches,
+      narrow_conv2d_space,
+      narrow_conv2d_apply,
+      narrow_conv2d_fallback,
+      "Convolution or transposed convolution to a few channels, such as an image. Vectors run along the input channels; their lanes are added up at the end.",
+      kDirectConv};
 }
 
 }  // namespace tw::space::cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cpu/reductions.h"
+#include "engine/space/templates/templates.h"
 
 #include <algorithm>
 
@@ -90,8 +90,6 @@ std::optional<Reductions> find_reductions(const te::Dag& dag, const Target& targ
   return r;
 }
 
-}  // namespace
-
 bool reductions_matches(const te::Dag& dag, const Target& target) { return find_reductions(dag, target).has_value(); }
 
 ConfigSpace reductions_space(const te::Dag& dag, const Target& target) {
@@ -128,6 +126,20 @@ Expected<schedule::Schedule> reductions_apply(const te::DagPtr& dag, const Targe
     if (out.size() == data.size() && out[1] == data[1]) layouts.push_back({dag->outputs[0], blocks});
   }
   return reductions_in_layouts(dag, target, e, layouts);
+}
+
+}  // namespace
+
+Template reductions() {
+  return {"reductions.cpu",
+          reductions_matches,
+          reductions_space,
+          reductions_apply,
+          reductions_fallback,
+          "Pools, softmax, norms and sums along any axes, scheduled by rule: how many vectors are summed up side by side, what is written out and how the work "
+          "is shared out are open. Images are in blocks of channels, as convolutions leave them.",
+          "Fog, Optimizing software in C++, Technical University of Denmark (several accumulators hide the latency of additions)",
+          reductions_in_layouts};
 }
 
 }  // namespace tw::space::cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cuda/batch_matmul.h"
+#include "engine/space/templates/templates.h"
 
 #include <algorithm>
 #include <numeric>
@@ -37,8 +37,6 @@ Tiling product_tiling(const ConfigEntity& e, const te::Op& op) {
   }
   return t;
 }
-
-}  // namespace
 
 bool batch_matmul_matches(const te::Dag& dag, const Target&) {
   const auto a = anchor_of(dag);
@@ -79,6 +77,18 @@ ConfigEntity batch_matmul_fallback(const te::Dag& dag, const Target& target) {
         const Tiling t = product_tiling(e, op);
         return op.output->num_elements() / (t.axes[t.axes.size() - 2].span() * t.axes.back().span());
       });
+}
+
+}  // namespace
+
+Template batch_matmul() {
+  return {"batch_matmul.cuda",
+          batch_matmul_matches,
+          batch_matmul_space,
+          batch_matmul_apply,
+          batch_matmul_fallback,
+          "AutoTVM's batched matrix product for GPUs. Blocks compute tiles of the result from tiles of both operands in shared memory.",
+          kAutotvm};
 }
 
 }  // namespace tw::space::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cuda/conv1d_ncw.h"
+#include "engine/space/templates/templates.h"
 
 #include "engine/space/templates/cuda/conv.h"
 
@@ -13,11 +13,17 @@ const ConvKnobs& conv1d_ncw_knobs() {
   return k;
 }
 
-}  // namespace
-
 bool conv1d_ncw_matches(const te::Dag& dag, const Target&) { return conv_matches(dag, conv1d_ncw_knobs()); }
 ConfigSpace conv1d_ncw_space(const te::Dag& dag, const Target& target) { return conv_space(dag, target, conv1d_ncw_knobs()); }
 Expected<schedule::Schedule> conv1d_ncw_apply(const te::DagPtr& dag, const Target&, const ConfigEntity& e) { return conv_apply(dag, e, conv1d_ncw_knobs()); }
 ConfigEntity conv1d_ncw_fallback(const te::Dag& dag, const Target& target) { return conv_fallback(dag, target, conv1d_ncw_knobs()); }
+
+}  // namespace
+
+Template conv1d_ncw() {
+  return {"conv1d_ncw.cuda", conv1d_ncw_matches,  conv1d_ncw_space,
+          conv1d_ncw_apply,  conv1d_ncw_fallback, "AutoTVM's convolution along one dimension for GPUs, as conv2d_nchw.cuda does it along two.",
+          kAutotvm};
+}
 
 }  // namespace tw::space::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cuda/conv2d_nchw_winograd.h"
+#include "engine/space/templates/templates.h"
 
 #include <algorithm>
 
@@ -56,8 +56,6 @@ void within_thread(Builder& b, int stage, int outer, const ir::Var& thread) {
   b.compute_at(stage, outer, thread);
   for (const ir::Var& v : b.loops(stage)) b.unroll(stage, v);
 }
-
-}  // namespace
 
 bool conv2d_nchw_winograd_matches(const te::Dag& dag, const Target&) {
   const auto a = cpu::find_anchor(dag, "conv2d");
@@ -143,6 +141,19 @@ ConfigEntity conv2d_nchw_winograd_fallback(const te::Dag& dag, const Target& tar
         const Tiling t = points_tiling(e);
         return g.points() * (g.out / t.axes[2].span()) * (g.tiles / t.axes[3].span());
       });
+}
+
+}  // namespace
+
+Template conv2d_nchw_winograd() {
+  return {"conv2d_nchw_winograd.cuda",
+          conv2d_nchw_winograd_matches,
+          conv2d_nchw_winograd_space,
+          conv2d_nchw_winograd_apply,
+          conv2d_nchw_winograd_fallback,
+          "AutoTVM's convolution with a 3x3 window by Winograd's algorithm for GPUs, in three launches: tiles are transformed, multiplied point by point as "
+          "matrix products, and transformed back, with 2.25 or 4 times fewer multiplications. Weights are transformed ahead of time.",
+          "Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016; TVM v0.9.0 (names, knobs and order)"};
 }
 
 }  // namespace tw::space::cuda

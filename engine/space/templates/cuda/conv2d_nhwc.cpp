@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cuda/conv2d_nhwc.h"
+// AutoTVM's direct convolution with channels last for GPUs, data [N, H, W, C] and kernel [KH, KW, C, O]. Graphs have channels first: such tasks come from
+// AutoTVM's logs or are written by hand. AutoTVM shares the images of a batch out to the threads of `tile_n`, which for a single image leaves all but a few
+// idle; here they are the pixels of a row.
+#include "engine/space/templates/templates.h"
 
 #include <algorithm>
 #include <numeric>
@@ -46,8 +49,6 @@ int64_t tile_bytes(const te::Op& op, const Tiling& t) {
   return (pixels + t.axes[3].span()) * t.reduce[2] * op.output->dtype.bytes();
 }
 
-}  // namespace
-
 bool conv2d_nhwc_matches(const te::Dag& dag, const Target&) {
   const auto a = channels_last_anchor(dag);
   return a && channels_last(dag).axes.size() == 4 && channels_last(dag).reduce_axes.size() == 3;
@@ -88,6 +89,18 @@ ConfigEntity conv2d_nhwc_fallback(const te::Dag& dag, const Target& target) {
     if (blocks >= target.gpu->multiprocessors) break;
   }
   return best;
+}
+
+}  // namespace
+
+Template conv2d_nhwc() {
+  return {"conv2d_nhwc.gpu",
+          conv2d_nhwc_matches,
+          conv2d_nhwc_space,
+          conv2d_nhwc_apply,
+          conv2d_nhwc_fallback,
+          "AutoTVM's direct convolution with channels last for GPUs. Blocks take pixels of a row and output channels; threads fetch vectors of channels.",
+          kAutotvm};
 }
 
 }  // namespace tw::space::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cuda/dense_large_batch.h"
+#include "engine/space/templates/templates.h"
 
 #include <algorithm>
 #include <numeric>
@@ -45,8 +45,6 @@ Tiling ahead_tiling(const ConfigEntity& e, const Target& target, DType type) {
   return t;
 }
 
-}  // namespace
-
 bool dense_large_batch_matches(const te::Dag& dag, const Target&) {
   const auto a = dense_anchor(dag);
   return a && rows_of(dag, *a) >= kLargeBatch;
@@ -89,6 +87,19 @@ ConfigEntity dense_large_batch_fallback(const te::Dag& dag, const Target& target
         const Tiling t = ahead_tiling(e, target, type_of(dag));
         return rows_of(dag, a) / t.axes[0].span() * (columns_of(dag, a) / t.axes[1].span());
       });
+}
+
+}  // namespace
+
+Template dense_large_batch() {
+  return {
+      "dense_large_batch.gpu",
+      dense_large_batch_matches,
+      dense_large_batch_space,
+      dense_large_batch_apply,
+      dense_large_batch_fallback,
+      "AutoTVM's dense layer for many rows on GPUs. Blocks compute tiles of the result; the next tiles of the operands are fetched while these are multiplied.",
+      kAutotvm};
 }
 
 }  // namespace tw::space::cuda

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cuda/dense_small_batch.h"
+#include "engine/space/templates/templates.h"
 
 #include "engine/space/templates/cuda/dense.h"
 
 namespace tw::space::cuda {
 
 using schedule::Annotation;
+
+namespace {
 
 bool dense_small_batch_matches(const te::Dag& dag, const Target&) {
   const auto a = dense_anchor(dag);
@@ -41,6 +43,18 @@ Expected<schedule::Schedule> dense_small_batch_apply(const te::DagPtr& dag, cons
 
 ConfigEntity dense_small_batch_fallback(const te::Dag& dag, const Target& target) {
   return limited_point(dense_small_batch_space(dag, target), {{"tile_k", {-1, 64}}}, {});
+}
+
+}  // namespace
+
+Template dense_small_batch() {
+  return {"dense_small_batch.gpu",
+          dense_small_batch_matches,
+          dense_small_batch_space,
+          dense_small_batch_apply,
+          dense_small_batch_fallback,
+          "AutoTVM's dense layer for a few rows on GPUs. A block computes one element; its threads sum up parts and combine them.",
+          kAutotvm};
 }
 
 }  // namespace tw::space::cuda

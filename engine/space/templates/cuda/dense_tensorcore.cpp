@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cuda/dense_tensorcore.h"
+#include "engine/space/templates/templates.h"
 
 #include "engine/space/templates/cuda/tensorcore.h"
 
@@ -8,8 +8,6 @@ namespace tw::space::cuda {
 namespace {
 
 std::optional<cpu::Anchor> dense_of(const te::Dag& dag, const Target& target) { return tensorcore_anchor(dag, target, "dense", te::Role::constant); }
-
-}  // namespace
 
 bool dense_tensorcore_matches(const te::Dag& dag, const Target& target) { return dense_of(dag, target).has_value(); }
 
@@ -20,5 +18,18 @@ Expected<schedule::Schedule> dense_tensorcore_apply(const te::DagPtr& dag, const
 }
 
 ConfigEntity dense_tensorcore_fallback(const te::Dag& dag, const Target& target) { return tensorcore_fallback(dag, target, *dense_of(dag, target)); }
+
+}  // namespace
+
+Template dense_tensorcore() {
+  return {"dense_tensorcore.cuda",
+          dense_tensorcore_matches,
+          dense_tensorcore_space,
+          dense_tensorcore_apply,
+          dense_tensorcore_fallback,
+          "AutoTVM's dense layer for tensor cores, of 16-bit floats, bytes, or float32 rounded to TF32. Warps compute tiles of the result from tiles that are "
+          "copied ahead.",
+          kAutotvm};
+}
 
 }  // namespace tw::space::cuda

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cuda/depthwise_conv2d_nhwc.h"
+// Depthwise convolution with channels last for GPUs, data [N, H, W, C] and kernel [KH, KW, C, M] for M results of each channel. Graphs have channels first:
+// such tasks come from logs or are written by hand. TVM v0.9.0 has a fixed schedule of this name: threads take channels, and only the kernel passes through
+// shared memory. The knobs are those of its template for channels first, and one for what passes through shared memory.
+#include "engine/space/templates/templates.h"
 
 #include <algorithm>
 #include <numeric>
@@ -52,8 +55,6 @@ int64_t fetched_bytes(const te::Op& op, int64_t multiplier, const Tiling& t) {
   return ((t.vector[0] > 0 ? image : 0) + (t.vector[1] > 0 ? kernel : 0)) * op.output->dtype.bytes();
 }
 
-}  // namespace
-
 bool depthwise_conv2d_nhwc_matches(const te::Dag& dag, const Target&) {
   const auto a = channelwise_anchor(dag);
   return a && channelwise(dag).axes.size() == 4 && channelwise(dag).reduce_axes.size() == 2 &&
@@ -96,6 +97,19 @@ ConfigEntity depthwise_conv2d_nhwc_fallback(const te::Dag& dag, const Target& ta
         for (const AxisTile& a : channelwise_tiling(op, multiplier_of(dag), e).axes) blocks /= a.span();
         return blocks;
       });
+}
+
+}  // namespace
+
+Template depthwise_conv2d_nhwc() {
+  return {"depthwise_conv2d_nhwc.cuda",
+          depthwise_conv2d_nhwc_matches,
+          depthwise_conv2d_nhwc_space,
+          depthwise_conv2d_nhwc_apply,
+          depthwise_conv2d_nhwc_fallback,
+          "Depthwise convolution with channels last for GPUs. Threads take vectors of neighbouring channels of a few pixels; whether image and kernel pass "
+          "through shared memory is open. TVM's schedule of this name has no knobs: these are those of channels first.",
+          "TVM v0.9.0 (name, and that threads take channels)"};
 }
 
 }  // namespace tw::space::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cuda/gemm.h"
+#include "engine/space/templates/templates.h"
 
 #include <algorithm>
 #include <limits>
@@ -109,8 +109,6 @@ double point_cost(const Gemm& g, int64_t channels, int64_t pixels, int64_t parts
       parts == 1 ? 0 : kSecondLaunch + static_cast<double>(g.channels * g.pixels * parts) / static_cast<double>(kPartsPerStep * multiprocessors);
   return rounds * static_cast<double>(g.terms / parts) * step + sums;
 }
-
-}  // namespace
 
 bool gemm_matches(const te::Dag& dag, const Target&) {
   const auto g = find_gemm(dag);
@@ -223,6 +221,19 @@ ConfigEntity gemm_fallback(const te::Dag& dag, const Target& target) {
       best = std::move(e);
     }
   return best;
+}
+
+}  // namespace
+
+Template gemm() {
+  return {"gemm.cuda",
+          gemm_matches,
+          gemm_space,
+          gemm_apply,
+          gemm_fallback,
+          "Convolutions and dense layers as products of matrices on GPUs, gathered from the image tile by tile: pixels of all rows side by side, terms of all "
+          "channels and taps in one sum, which several blocks may share.",
+          "Chetlur et al., cuDNN, arXiv:1410.0759, 2014; NVIDIA CUTLASS 3.5, documentation of efficient GEMM (parallel split-K)"};
 }
 
 }  // namespace tw::space::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cuda/injective.h"
+#include "engine/space/templates/templates.h"
 
 #include "engine/space/rules/threads.h"
 #include "engine/space/templates/cpu/blocked.h"
@@ -28,8 +28,6 @@ std::optional<Injective> find_injective(const te::Dag& dag) {
   found.vector = rules::element_vectors(b, b.outputs().front()).longest;
   return found;
 }
-
-}  // namespace
 
 bool injective_matches(const te::Dag& dag, const Target&) { return find_injective(dag).has_value(); }
 
@@ -60,6 +58,19 @@ Expected<schedule::Schedule> injective_apply(const te::DagPtr& dag, const Target
   schedule::Builder b = rules::start_on_threads(dag, i.crossing);
   rules::schedule_by_threads(b, target, i.crossing, how);
   return std::move(b).finish();
+}
+
+}  // namespace
+
+Template injective() {
+  return {"injective.cuda",
+          injective_matches,
+          injective_space,
+          injective_apply,
+          injective_fallback,
+          "Elementwise kernels and copies in vectors of up to 16 bytes; transposes through tiles in shared memory. How many threads a block has and how many "
+          "elements a thread are open.",
+          "Ruetsch and Micikevicius, Optimizing matrix transpose in CUDA, NVIDIA 2009"};
 }
 
 }  // namespace tw::space::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cuda/reductions.h"
+#include "engine/space/templates/templates.h"
 
 #include <algorithm>
 
@@ -22,8 +22,6 @@ std::optional<rules::RowsOnThreads> reduced_rows(const te::Dag& dag, const Targe
   // Products are for templates that fetch what several results read once.
   return rows && !rows->product ? rows : std::nullopt;
 }
-
-}  // namespace
 
 bool reductions_matches(const te::Dag& dag, const Target& target) { return reduced_rows(dag, target).has_value(); }
 
@@ -66,6 +64,19 @@ Expected<schedule::Schedule> reductions_apply(const te::DagPtr& dag, const Targe
   schedule::Builder b = rules::start_on_threads(dag, std::nullopt);
   rules::schedule_by_threads(b, target, std::nullopt, how);
   return std::move(b).finish();
+}
+
+}  // namespace
+
+Template reductions() {
+  return {"reductions.cuda",
+          reductions_matches,
+          reductions_space,
+          reductions_apply,
+          reductions_fallback,
+          "Softmax, norms, sums and pools in one kernel, scheduled by rule: the threads of a row reduce it together, or each thread has results of its own. "
+          "How many threads share a row, how many rows a block has, and whether what several stages read stays in shared memory are open.",
+          "Luitjens, Faster parallel reductions on Kepler, NVIDIA 2014"};
 }
 
 }  // namespace tw::space::cuda

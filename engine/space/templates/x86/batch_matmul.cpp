@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/x86/batch_matmul.h"
+#include "engine/space/templates/templates.h"
 
 #include "engine/space/fallback.h"
 #include "engine/space/rules/rules.h"
@@ -19,8 +19,6 @@ int64_t power_of_two(int64_t n) {
   while (n % p != 0) p /= 2;
   return p;
 }
-
-}  // namespace
 
 bool batch_matmul_matches(const te::Dag& dag, const Target&) {
   const auto a = anchor_of(dag);
@@ -42,6 +40,18 @@ ConfigEntity batch_matmul_fallback(const te::Dag& dag, const Target& target) {
 
 Expected<schedule::Schedule> batch_matmul_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   return dot_schedule(dag, *anchor_of(*dag), target, e);
+}
+
+}  // namespace
+
+Template batch_matmul() {
+  return {"batch_matmul.x86",
+          batch_matmul_matches,
+          batch_matmul_space,
+          batch_matmul_apply,
+          batch_matmul_fallback,
+          "AutoTVM's batched matrix product: partial sums in vectors along the reduction, as in its dense layers without packing.",
+          kAutotvmX86};
 }
 
 }  // namespace tw::space::x86

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/x86/conv2d_nchwc.h"
+// AutoTVM's conv2d_NCHWc.x86: blocks of tile_ic input and tile_oc output channels, a register tile of tile_ow pixels.
+#include "engine/space/templates/templates.h"
 
 #include <algorithm>
 
@@ -20,8 +21,6 @@ Conv2dShape conv2d_shape(const te::Dag& dag, const cpu::Anchor& a) {
   const auto &out = dag.ops[static_cast<size_t>(a.reduce)].output->shape, &w = dag.ops[static_cast<size_t>(a.weight)].output->shape;
   return {w[1], out[1], out[2], knob_columns(dag, a), w[2] == 1 && w[3] == 1};
 }
-
-}  // namespace
 
 bool conv2d_nchwc_matches(const te::Dag& dag, const Target&) { return cpu::find_anchor(dag, "conv2d").has_value(); }
 
@@ -54,6 +53,19 @@ Expected<schedule::Schedule> conv2d_nchwc_apply(const te::DagPtr& dag, const Tar
   return blocked_conv_schedule(dag, a, target,
                                {e.split("tile_ic")[1], e.split("tile_oc")[1], pointwise ? e.integer("tile_oh") : 1, e.split("tile_ow")[1],
                                 !pointwise && e.other("unroll_kw").get<bool>()});
+}
+
+}  // namespace
+
+Template conv2d_nchwc() {
+  return {"conv2d_NCHWc.x86",
+          conv2d_nchwc_matches,
+          conv2d_nchwc_space,
+          conv2d_nchwc_apply,
+          conv2d_nchwc_fallback,
+          "AutoTVM's direct convolution over blocks of channels. The blocks of input and output channels are knobs, so every point brings its own layouts; the "
+          "register tile is a row of pixels times one block of output channels.",
+          "Liu et al., Optimizing CNN model inference on CPUs (NeoCPU), USENIX ATC 2019; TVM v0.9.0 (names, knobs and loop orders)"};
 }
 
 }  // namespace tw::space::x86

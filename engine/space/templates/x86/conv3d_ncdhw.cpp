@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/x86/conv3d_ncdhw.h"
+// AutoTVM's conv3d_ncdhw.x86: blocks of tile_ic input and tile_oc output channels, a register tile of at most 8 pixels.
+#include "engine/space/templates/templates.h"
 
 #include "engine/space/fallback.h"
 #include "engine/space/rules/rules.h"
@@ -20,8 +21,6 @@ std::optional<Conv3dShape> conv3d_shape(const te::Dag& dag) {
   const std::vector<int64_t>& out = dag.ops[static_cast<size_t>(a->reduce)].output->shape;
   return Conv3dShape{*a, dag.ops[static_cast<size_t>(a->weight)].output->shape[1], out[1], knob_columns(dag, *a)};
 }
-
-}  // namespace
 
 bool conv3d_ncdhw_matches(const te::Dag& dag, const Target&) { return conv3d_shape(dag).has_value(); }
 
@@ -47,6 +46,18 @@ ConfigEntity conv3d_ncdhw_fallback(const te::Dag& dag, const Target& target) {
 Expected<schedule::Schedule> conv3d_ncdhw_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   return blocked_conv_schedule(dag, conv3d_shape(*dag)->anchor, target,
                                {e.split("tile_ic")[1], e.split("tile_oc")[1], 1, e.split("tile_ow")[1], e.other("unroll_kw").get<bool>()});
+}
+
+}  // namespace
+
+Template conv3d_ncdhw() {
+  return {"conv3d_ncdhw.x86",
+          conv3d_ncdhw_matches,
+          conv3d_ncdhw_space,
+          conv3d_ncdhw_apply,
+          conv3d_ncdhw_fallback,
+          "AutoTVM's convolution of volumes over blocks of channels; the register tile is a short row of pixels times a block.",
+          kAutotvmX86};
 }
 
 }  // namespace tw::space::x86

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/x86/dense_nopack.h"
+#include "engine/space/templates/templates.h"
 
 #include "engine/space/fallback.h"
 #include "engine/space/rules/rules.h"
 #include "engine/space/templates/x86/tiles.h"
 
 namespace tw::space::x86 {
+
+namespace {
 
 bool dense_nopack_matches(const te::Dag& dag, const Target&) {
   const auto a = cpu::find_anchor(dag, "dense");
@@ -25,6 +27,19 @@ ConfigEntity dense_nopack_fallback(const te::Dag& dag, const Target& target) {
 
 Expected<schedule::Schedule> dense_nopack_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   return dot_schedule(dag, *cpu::find_anchor(*dag, "dense"), target, e);
+}
+
+}  // namespace
+
+Template dense_nopack() {
+  return {"dense_nopack.x86",
+          dense_nopack_matches,
+          dense_nopack_space,
+          dense_nopack_apply,
+          dense_nopack_fallback,
+          "AutoTVM's matrix product with weights as they are. Each result is summed up in a vector along the reduction, whose lanes are added at the end: "
+          "vectors and loads come without packing, at the price of that last sum.",
+          kAutotvmX86};
 }
 
 }  // namespace tw::space::x86

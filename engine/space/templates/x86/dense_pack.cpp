@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/x86/dense_pack.h"
+#include "engine/space/templates/templates.h"
 
 #include <numeric>
 
@@ -26,8 +26,6 @@ int64_t middle(int64_t quotient) {
   for (; quotient > 4 && quotient % 2 == 0; quotient /= 2) factor *= 2;
   return factor;
 }
-
-}  // namespace
 
 bool dense_pack_matches(const te::Dag& dag, const Target&) {
   const auto a = cpu::find_anchor(dag, "dense");
@@ -90,6 +88,19 @@ Expected<schedule::Schedule> dense_pack_apply(const te::DagPtr& dag, const Targe
   }
   if (written_out(statements * steps)) b.unroll(acc, k[1]);
   return std::move(b).finish();
+}
+
+}  // namespace
+
+Template dense_pack() {
+  return {"dense_pack.x86",
+          dense_pack_matches,
+          dense_pack_space,
+          dense_pack_apply,
+          dense_pack_fallback,
+          "AutoTVM's matrix product with packed weights. Every tile divides its axis: two levels of tiles of rows and columns around a register tile, with "
+          "some steps of the reduction written out.",
+          kAutotvmX86};
 }
 
 }  // namespace tw::space::x86

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/x86/depthwise_conv2d_nchwc.h"
+#include "engine/space/templates/templates.h"
 
 #include <algorithm>
 
@@ -12,8 +12,6 @@ namespace tw::space::x86 {
 namespace {
 
 const std::vector<int64_t>& output_shape(const te::Dag& dag, const cpu::Anchor& a) { return dag.ops[static_cast<size_t>(a.reduce)].output->shape; }
-
-}  // namespace
 
 bool depthwise_conv2d_nchwc_matches(const te::Dag& dag, const Target&) {
   const auto a = cpu::find_anchor(dag, "depthwise_conv2d");
@@ -71,6 +69,19 @@ Expected<schedule::Schedule> depthwise_conv2d_nchwc_apply(const te::DagPtr& dag,
   b.unroll(acc, in[2]);
   if (written_out(statements)) b.unroll(acc, in[3]);
   return std::move(b).finish();
+}
+
+}  // namespace
+
+Template depthwise_conv2d_nchwc() {
+  return {
+      "depthwise_conv2d_NCHWc.x86",
+      depthwise_conv2d_nchwc_matches,
+      depthwise_conv2d_nchwc_space,
+      depthwise_conv2d_nchwc_apply,
+      depthwise_conv2d_nchwc_fallback,
+      "AutoTVM's depthwise convolution over blocks of channels, which may differ between input and output; the register tile is a row of pixels times a block.",
+      "Liu et al., Optimizing CNN model inference on CPUs (NeoCPU), USENIX ATC 2019; TVM v0.9.0 (names, knobs and loop orders)"};
 }
 
 }  // namespace tw::space::x86

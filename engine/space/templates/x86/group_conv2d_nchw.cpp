@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/x86/group_conv2d_nchw.h"
+// AutoTVM's group_conv2d_nchw.x86: as conv2d_NCHWc.x86, group by group. Points whose blocks cross groups are invalid, where AutoTVM computes wrong results.
+#include "engine/space/templates/templates.h"
 
 #include "engine/space/fallback.h"
 #include "engine/space/rules/rules.h"
@@ -23,8 +24,6 @@ std::optional<GroupConvShape> group_conv_shape(const te::Dag& dag) {
   if (groups == op.attrs.end()) return std::nullopt;
   return GroupConvShape{*a, dag.ops[static_cast<size_t>(a->data)].output->shape[1], op.output->shape[1], knob_columns(dag, *a), groups->second.front()};
 }
-
-}  // namespace
 
 bool group_conv2d_nchw_matches(const te::Dag& dag, const Target&) { return group_conv_shape(dag).has_value(); }
 
@@ -52,6 +51,18 @@ ConfigEntity group_conv2d_nchw_fallback(const te::Dag& dag, const Target& target
 Expected<schedule::Schedule> group_conv2d_nchw_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   return blocked_conv_schedule(dag, group_conv_shape(*dag)->anchor, target,
                                {e.split("tile_ic")[1], e.split("tile_oc")[1], 1, e.split("tile_ow")[1], e.other("unroll_kw").get<bool>()});
+}
+
+}  // namespace
+
+Template group_conv2d_nchw() {
+  return {"group_conv2d_nchw.x86",
+          group_conv2d_nchw_matches,
+          group_conv2d_nchw_space,
+          group_conv2d_nchw_apply,
+          group_conv2d_nchw_fallback,
+          "AutoTVM's grouped convolution over blocks of channels, none of which crosses groups; the register tile is a row of pixels times a block.",
+          kAutotvmX86};
 }
 
 }  // namespace tw::space::x86

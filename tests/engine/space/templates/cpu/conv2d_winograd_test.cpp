@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cpu/conv2d_winograd.h"
-
 #include <QtTest>
 
 #include "tests/engine/space/schedule_check.h"
@@ -12,7 +10,7 @@ using namespace tw::space::testing;
 class Conv2dWinogradTest : public QObject {
   Q_OBJECT
 
-  static const space::Template& winograd() { return template_with(space::cpu::conv2d_winograd_matches); }
+  static const space::Template& winograd() { return template_named("conv2d_winograd.cpu"); }
   static std::vector<Case> cases() {
     return {
         {"whole tiles",
@@ -92,4 +90,4 @@ class Conv2dWinogradTest : public QObject {
 };
 
 QTEST_APPLESS_MAIN(Conv2dWinogradTest)
-#include "conv2d_winograd_test.moc"
+#include "engine/space/templates/cpu/conv2d_winograd_test.moc"

@@ -65,4 +65,4 @@ class DirectConvTest : public QObject {
 };
 
 QTEST_APPLESS_MAIN(DirectConvTest)
-#include "direct_conv_test.moc"
+#include "engine/space/templates/cpu/direct_conv_test.moc"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cpu/narrow_conv2d.h"
-
 #include <QtTest>
 
 #include "tests/engine/space/schedule_check.h"
@@ -12,7 +10,7 @@ using namespace tw::space::testing;
 class NarrowConv2dTest : public QObject {
   Q_OBJECT
 
-  static const space::Template& narrow() { return template_with(space::cpu::narrow_conv2d_matches); }
+  static const space::Template& narrow() { return template_named("narrow_conv2d.cpu"); }
   static std::vector<Case> cases() {
     return {
         {"three channels, tails",
@@ -50,4 +48,4 @@ class NarrowConv2dTest : public QObject {
 };
 
 QTEST_APPLESS_MAIN(NarrowConv2dTest)
-#include "narrow_conv2d_test.moc"
+#include "engine/space/templates/cpu/narrow_conv2d_test.moc"

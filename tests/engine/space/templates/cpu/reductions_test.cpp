@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/space/templates/cpu/reductions.h"
-
 #include <QtTest>
 
 #include "tests/engine/space/schedule_check.h"
@@ -87,11 +85,11 @@ class ReductionsTest : public QObject {
                              Make([](Net& n) {
                                return n.op("conv2d", {n.input({1, 3, 8, 8}), n.weight({4, 3, 3, 3})});
                              })})
-      QVERIFY(!space::cpu::reductions_matches(*dag_of(make), target));
+      QVERIFY(!template_named("reductions.cpu").matches(*dag_of(make), target));
     const te::DagPtr product = dag_of([](Net& n) { return n.op("dense", {n.input({8, 32}), n.weight({64, 32})}); });
-    QVERIFY(!space::cpu::reductions_matches(*product, target));
+    QVERIFY(!template_named("reductions.cpu").matches(*product, target));
   }
 };
 
 QTEST_APPLESS_MAIN(ReductionsTest)
-#include "reductions_test.moc"
+#include "engine/space/templates/cpu/reductions_test.moc"
