@@ -30,6 +30,18 @@ std::unique_ptr<QCoreApplication> make_application(Application which, int& argc,
   return which == Application::none ? nullptr : std::make_unique<QCoreApplication>(argc, argv);
 }
 
+/// The test of that name, or the only one whose path ends with it.
+const Entry* find_entry(const std::string& name) {
+  const Entry* found = nullptr;
+  for (const auto& [path, entry] : entries()) {
+    if (path == name) return &entry;
+    if (!path.ends_with("/" + name)) continue;
+    if (found) return nullptr;
+    found = &entry;
+  }
+  return found;
+}
+
 int usage() {
   std::fprintf(stderr, "Expected the name of a test, one of:\n");
   for (const auto& [name, entry] : entries()) std::fprintf(stderr, "  %s\n", name.c_str());
@@ -40,7 +52,7 @@ int usage() {
 
 TestEntry::TestEntry(const char* file, Application application, std::function<int(int, char**)> run) {
   std::string name = file;
-  name = name.substr(name.rfind('/') + 1);
+  name = name.substr(name.rfind("/tests/") + 7);
   name.resize(name.rfind('.'));
   if (!entries().try_emplace(name, Entry{application, std::move(run)}).second) qFatal("Two tests of one program are named %s", name.c_str());
 }
@@ -49,10 +61,10 @@ TestEntry::TestEntry(const char* file, Application application, std::function<in
 
 int main(int argc, char** argv) {
   using namespace tw::test_runner;
-  const auto entry = entries().find(argc > 1 ? argv[1] : "");
-  if (entry == entries().end()) return usage();
+  const Entry* entry = argc > 1 ? find_entry(argv[1]) : nullptr;
+  if (!entry) return usage();
   argv[1] = argv[0];
   int rest = argc - 1;
-  const auto application = make_application(entry->second.application, rest, argv + 1);
-  return entry->second.run(rest, argv + 1);
+  const auto application = make_application(entry->application, rest, argv + 1);
+  return entry->run(rest, argv + 1);
 }

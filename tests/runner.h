@@ -4,7 +4,8 @@
 #include <QtTest>
 #include <functional>
 
-/// The tests of a layer are one program, which takes the name of a file without `.cpp` and Qt Test's arguments: t_engine_tune finals_test -v1.
+/// The tests of a layer are one program, which takes the path of a file below tests/ without `.cpp`, or as much of its end as no other has, and Qt Test's
+/// arguments: t_engine_tune finals_test -v1.
 /// Test files end with Qt Test's own QTEST_MAIN, QTEST_GUILESS_MAIN or QTEST_APPLESS_MAIN, which this header makes entries of that program's table; the
 /// compiler reads it before each of them.
 namespace tw::test_runner {
