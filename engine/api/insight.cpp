@@ -46,22 +46,6 @@ struct Names {
   }
 };
 
-double bytes_of(const ir::Buffer& b) {
-  double bytes = b->dtype.bytes();
-  for (const int64_t extent : b->shape) bytes *= static_cast<double>(extent);
-  return bytes;
-}
-
-/// Every input and output once.
-double compulsory_bytes(const te::Dag& dag) {
-  double bytes = 0;
-  for (const te::Op& op : dag.ops) {
-    if (op.is_placeholder()) bytes += bytes_of(op.output);
-  }
-  for (const int out : dag.outputs) bytes += bytes_of(dag.ops[static_cast<size_t>(out)].output);
-  return bytes;
-}
-
 LaunchInsight launch_insight(const simulate::LaunchFacts& f, const simulate::KernelTime& t, bool compiled) {
   LaunchInsight l;
   l.blocks = f.blocks(), l.threads = f.threads();
@@ -79,7 +63,7 @@ Expected<Insight> gpu_insight(const records::Task& task, const schedule::Schedul
   TW_TRY(const auto launches, simulate::launch_facts(func));
   Insight result;
   result.flops = static_cast<double>(task.flops);
-  result.compulsory_bytes = compulsory_bytes(*task.dag);
+  result.compulsory_bytes = static_cast<double>(te::io_bytes(*task.dag));
   std::vector<int> registers;
   if (auto counted = measure::compiled_registers(func, *task.target.gpu)) registers = std::move(*counted);  // a kernel that is refused has its estimate
   for (size_t k = 0; k < launches.size(); ++k) {
@@ -98,7 +82,7 @@ Expected<Insight> insight(const records::Task& task, const std::vector<schedule:
   TW_TRY(const tir::Func lowered, lower::lower(s, "main"));
   Insight result;
   result.flops = static_cast<double>(task.flops);
-  result.compulsory_bytes = compulsory_bytes(*task.dag);
+  result.compulsory_bytes = static_cast<double>(te::io_bytes(*task.dag));
   Names names;
   for (const tir::Buffer& b : lowered.params) names.buffer(b);
   names.visit(lowered.body);
