@@ -336,4 +336,4 @@ class CudaTest : public QObject {
 };
 
 QTEST_APPLESS_MAIN(CudaTest)
-#include "cuda_test.moc"
+#include "cuda_source_test.moc"

@@ -338,4 +338,4 @@ class ExprTest : public QObject {
 };
 
 QTEST_APPLESS_MAIN(ExprTest)
-#include "expr_test.moc"
+#include "llvm_expr_test.moc"

@@ -135,4 +135,4 @@ class WhyTest : public QObject {
 };
 
 QTEST_MAIN(WhyTest)
-#include "why_test.moc"
+#include "why_rules_test.moc"

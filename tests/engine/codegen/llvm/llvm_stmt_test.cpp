@@ -261,4 +261,4 @@ class StmtTest : public QObject {
 };
 
 QTEST_APPLESS_MAIN(StmtTest)
-#include "stmt_test.moc"
+#include "llvm_stmt_test.moc"

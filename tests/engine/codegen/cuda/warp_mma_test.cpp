@@ -6,6 +6,7 @@
 #include <array>
 
 #include "engine/ir/eval.h"
+#include "engine/ir/visit.h"
 
 using namespace tw;
 

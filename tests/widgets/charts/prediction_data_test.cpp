@@ -94,4 +94,4 @@ class PredictionTest : public QObject {
 };
 
 QTEST_MAIN(PredictionTest)
-#include "prediction_test.moc"
+#include "prediction_data_test.moc"

@@ -178,4 +178,4 @@ class TirTextTest : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TirTextTest)
-#include "text_test.moc"
+#include "parse_test.moc"

@@ -143,4 +143,4 @@ class CurveTest : public QObject {
 };
 
 QTEST_MAIN(CurveTest)
-#include "curve_test.moc"
+#include "curve_data_test.moc"

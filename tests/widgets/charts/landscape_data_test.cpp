@@ -123,4 +123,4 @@ class LandscapeTest : public QObject {
 };
 
 QTEST_APPLESS_MAIN(LandscapeTest)
-#include "landscape_test.moc"
+#include "landscape_data_test.moc"

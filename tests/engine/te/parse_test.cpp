@@ -182,4 +182,4 @@ class TextTest : public QObject {
 };
 
 QTEST_APPLESS_MAIN(TextTest)
-#include "text_test.moc"
+#include "parse_test.moc"
