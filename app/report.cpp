@@ -134,7 +134,7 @@ Expected<TaskStory> tell(db::Database& database, SessionId session, const db::Mo
       const double s = result.ok() && !result.censored ? result.decided_s() : std::numeric_limits<double>::infinity();
       story.seconds.push_back(s);
       if (!result.ok()) ++story.failures[result.status];
-      if (r.record.candidate.space == "default" && std::isfinite(s)) story.first = s;
+      if (r.record.candidate.is_default() && std::isfinite(s)) story.first = s;
       story.best = std::min(story.best, s);
     }
     if (static_cast<int64_t>(rows.size()) < kPage) break;

@@ -125,7 +125,8 @@ class Database : public records::RecordSource {
   Expected<void> end_session(SessionId session, const std::string& state);
   /// Stores trials in one transaction; numbers continue within (session, task). When it returns they survive a kill. The session counts as running again.
   /// Errors: invalid_argument if the session has already measured one of the points; nothing of the batch is stored then.
-  Expected<std::vector<TrialId>> put_trials(SessionId session, TaskId task, const std::vector<records::Record>& records);
+  /// With a round, it is stored in the same transaction and replaces the one of its number.
+  Expected<std::vector<TrialId>> put_trials(SessionId session, TaskId task, const std::vector<records::Record>& records, const records::Round* round = nullptr);
   /// Adds the verdicts of a task's finals to trials of the session. Errors: not_found.
   Expected<void> put_finals(SessionId session, TaskId task, const std::vector<records::Record>& finalists);
   Expected<void> put_event(SessionId session, const std::string& kind, const std::string& text);
@@ -151,6 +152,8 @@ class Database : public records::RecordSource {
   Expected<std::vector<BestRow>> bests(const std::vector<SessionId>& sessions);
   Expected<Activity> activity(SessionId session, int slices);
   Expected<std::vector<EventRow>> events(SessionId session);
+  /// Ascending by number, those after `after`; none of sessions of programs that had no rounds.
+  Expected<std::vector<records::Round>> rounds(SessionId session, int64_t after = 0);
   Expected<std::vector<MarkRow>> marks();
   Expected<std::string> artifact(const std::string& key);
   Expected<std::optional<records::Record>> best(const std::string& task_key) override;

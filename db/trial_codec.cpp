@@ -49,10 +49,9 @@ int64_t checksum_of(const records::Record& record, const Texts& texts, double se
 constexpr const char* kNoConfig = "null";
 std::string stored_config(const records::Candidate& c) { return c.config.empty() ? kNoConfig : c.config; }
 
-/// Tells points with the same index apart: by their space, or by their steps where the index is -1.
-int64_t steps_hash(const records::Candidate& candidate, const std::string& steps) {
-  if (candidate.index >= 0) return std::bit_cast<int64_t>(stable_hash(candidate.space));
-  return std::bit_cast<int64_t>(stable_hash(candidate.space + "\n" + steps));
+/// Tells points with the same index apart: by their space, or by what they are where there is no index.
+int64_t steps_hash(const records::Candidate& candidate) {
+  return std::bit_cast<int64_t>(candidate.index >= 0 ? stable_hash(candidate.space) : records::identity(candidate));
 }
 
 template <class T>
@@ -65,7 +64,7 @@ void append(std::string& out, const T& value) {
 void bind_point(SQLite::Statement& put, int first, const records::Candidate& candidate) {
   put.bind(first, candidate.space);
   put.bind(first + 1, candidate.index);
-  put.bind(first + 2, steps_hash(candidate, schedule::json_text(candidate.steps)));
+  put.bind(first + 2, steps_hash(candidate));
 }
 
 void bind_record(SQLite::Statement& put, int first, const records::Record& record) {
@@ -75,7 +74,7 @@ void bind_record(SQLite::Statement& put, int first, const records::Record& recor
   int i = first;
   put.bind(i++, record.candidate.space);
   put.bind(i++, record.candidate.index);
-  put.bind(i++, steps_hash(record.candidate, texts.steps));
+  put.bind(i++, steps_hash(record.candidate));
   put.bind(i++, texts.config);
   put.bind(i++, texts.steps);
   put.bind(i++, records::status_name(r.status));
@@ -98,15 +97,15 @@ void bind_prediction(SQLite::Statement& put, int first, const std::optional<reco
   if (prediction && std::isfinite(prediction->score)) {
     put.bind(first, prediction->score);
     put.bind(first + 1, prediction->samples);
+    put.bind(first + 2, prediction->model);
   } else {
-    put.bind(first);
-    put.bind(first + 1);
+    for (int i = 0; i < kPredictionColumnCount; ++i) put.bind(first + i);
   }
 }
 
 std::optional<records::Prediction> read_prediction(SQLite::Statement& q, int first) {
   if (q.getColumn(first).isNull()) return std::nullopt;
-  return records::Prediction{q.getColumn(first).getDouble(), q.getColumn(first + 1).getInt64()};
+  return records::Prediction{q.getColumn(first).getDouble(), q.getColumn(first + 1).getInt64(), q.getColumn(first + 2).getString()};
 }
 
 Expected<records::Record> read_record(SQLite::Statement& q, int first, bool claimed) {
@@ -140,6 +139,7 @@ Expected<records::Record> read_record(SQLite::Statement& q, int first, bool clai
   if (texts.config != kNoConfig) record.candidate.config = texts.config;
   TW_TRY(const Json steps, parse_json(texts.steps));
   TW_TRY(record.candidate.steps, schedule::steps_from_json(steps));
+  if (record.candidate.index < 0 && !record.candidate.is_default()) record.candidate.fingerprint = std::bit_cast<uint64_t>(column(2).getInt64());
   return record;
 }
 

@@ -19,8 +19,8 @@ inline constexpr int kRecordColumnCount = 18;
 inline constexpr const char* kFinalColumns = "final_s, final_low, final_high";
 inline constexpr int kFinalColumnCount = 3;
 /// What the cost model said; outside the checksum, which is older.
-inline constexpr const char* kPredictionColumns = "predicted, predicted_after";
-inline constexpr int kPredictionColumnCount = 2;
+inline constexpr const char* kPredictionColumns = "predicted, predicted_after, predicted_by";
+inline constexpr int kPredictionColumnCount = 3;
 
 /// What tells a candidate apart in its session: the columns space, config_index and steps_hash, from parameter `first` on.
 void bind_point(SQLite::Statement& put, int first, const records::Candidate& candidate);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "db/database_impl.h"
+#include "db/round_codec.h"
 #include "db/trial_codec.h"
 
 namespace tw::db {
@@ -31,7 +32,7 @@ struct Tally {
     const bool verified = record.result.verified && !claimed;
     double& best = verified ? best_s : unverified_s;
     best = std::min(best, record.result.seconds());
-    if (verified && record.candidate.space == "default") default_s = std::min(default_s, record.result.seconds());
+    if (verified && record.candidate.is_default()) default_s = std::min(default_s, record.result.seconds());
   }
 };
 
@@ -135,23 +136,31 @@ class SessionSink : public records::RecordSink {
  public:
   SessionSink(std::shared_ptr<Database> db, SessionId session) : db_(std::move(db)), session_(session) {}
 
-  Expected<void> store(const records::Task& task, const std::vector<records::Record>& records) override {
+  Expected<void> store(const records::Task& task, const std::vector<records::Record>& records) override { return store(task, records, nullptr); }
+  Expected<void> store(const records::Task& task, const std::vector<records::Record>& records, const records::Round& round) override {
+    return store(task, records, &round);
+  }
+  Expected<void> settle(const records::Task& task, const std::vector<records::Record>& finalists) override {
+    TW_TRY(const TaskId id, id_of(task));
+    return db_->put_finals(session_, id, finalists);
+  }
+  Expected<void> note(const std::string& kind, const std::string& text) override { return db_->put_event(session_, kind, text); }
+
+ private:
+  Expected<void> store(const records::Task& task, const std::vector<records::Record>& records, const records::Round* round) {
+    TW_TRY(const TaskId id, id_of(task));
+    TW_CHECK(db_->put_trials(session_, id, records, round));
+    return {};
+  }
+  Expected<TaskId> id_of(const records::Task& task) {
     auto known = tasks_.find(task.key);
     if (known == tasks_.end()) {
       TW_TRY(const TaskId id, db_->put_task(task));
       known = tasks_.emplace(task.key, id).first;
     }
-    TW_CHECK(db_->put_trials(session_, known->second, records));
-    return {};
+    return known->second;
   }
 
-  Expected<void> settle(const records::Task& task, const std::vector<records::Record>& finalists) override {
-    const auto known = tasks_.find(task.key);
-    TW_ASSERT(known != tasks_.end(), "finals of a task without trials");
-    return db_->put_finals(session_, known->second, finalists);
-  }
-
- private:
   std::shared_ptr<Database> db_;
   SessionId session_;
   std::map<std::string, TaskId> tasks_;
@@ -159,7 +168,8 @@ class SessionSink : public records::RecordSink {
 
 }  // namespace
 
-Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId task, const std::vector<records::Record>& records) {
+Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId task, const std::vector<records::Record>& records,
+                                                    const records::Round* round) {
   return impl_->write([&](SQLite::Database& c) -> Expected<std::vector<TrialId>> {
     SQLite::Statement put(c, fmt::format("INSERT INTO trial(session_id, task_id, number, {}, {}) VALUES({})", kRecordColumns, kPredictionColumns,
                                          placeholders(3 + kRecordColumnCount + kPredictionColumnCount)));
@@ -179,6 +189,7 @@ Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId ta
       tally.add(record);
     }
     count(c, session, task, tally);
+    if (round != nullptr) put_round(c, session, task, *round);
     return ids;
   });
 }

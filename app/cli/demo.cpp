@@ -96,7 +96,7 @@ Expected<Report> run_demo(const DemoArguments& o, double seconds) {
   request.session.time_s = seconds;
   TW_TRY(report.tuning, tune_network(request, db));
   if (report.tuning.report.cancelled) return Error(ErrorCode::cancelled, "Cancelled");
-  if (!anything_measured(report.tuning.report)) return Error(ErrorCode::infrastructure, nothing_measured_text(report.tuning.report));
+  if (!report.tuning.report.anything_measured()) return Error(ErrorCode::infrastructure, nothing_measured_text(report.tuning.report));
 
   note("Compiling twice: default schedules, best records");
   TW_TRY(Compiled untuned, compile_to(loaded, nullptr, folder.path() + "/default.twx"));

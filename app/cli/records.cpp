@@ -16,6 +16,7 @@
 #include "app/cli/tuning.h"
 #include "app/logs/import_log.h"
 #include "db/recorded.h"
+#include "db/session_workspace.h"
 #include "engine/api/gpu_check.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
@@ -64,7 +65,7 @@ Expected<void> export_lines(db::Database& db, const RecordsArguments& o, int64_t
       note(fmt::format("skipped: '{}' is a task of another program, whose computation is not known", printable(row.name)));
       continue;
     }
-    TW_TRY(const records::Task task, task_of(row));
+    TW_TRY(const records::Task task, db::task_of(row));
     TW_TRY(auto trials, db.trials(o.session > 0 ? std::optional(SessionId{o.session}) : std::nullopt, row.id, {}, -1, true));
     if (o.session == 0) std::erase_if(trials, [&](const db::TrialRow& t) { return replays.contains(t.session); });  // they are there once already
     if (std::any_of(trials.begin(), trials.end(), [&](const db::TrialRow& t) { return simulated.contains(t.session); }))
@@ -103,7 +104,7 @@ int best_records(const RecordsArguments& o) {
     const double seconds = record.result.decided_s();
     const double rate = static_cast<double>(row.flops) / seconds;
     if (!row.dag_text.empty()) {
-      const auto task = task_of(row);
+      const auto task = db::task_of(row);
       if (!task) return fail(task.error());
       const bool simulated =
           std::any_of(sessions->begin(), sessions->end(), [&](const db::SessionRow& s) { return s.target == row.target && db::is_simulated(s); });
@@ -187,7 +188,7 @@ int check_records(const RecordsArguments& o) {
     const auto best = (*db)->best(row.key);
     if (!best) return fail(best.error());
     if (!*best) continue;
-    auto task = task_of(row);
+    auto task = db::task_of(row);
     if (!task) return fail(task.error());
     if (task->target.gpu)
       kernels.push_back({row, std::move(*task), (*best)->candidate.steps});

@@ -5,28 +5,23 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "app/cli/common.h"
 #include "app/cli/host.h"
 #include "app/cli/progress.h"
 #include "app/cli/table.h"
-#include "db/recorded.h"
+#include "db/session_workspace.h"
 #include "engine/api/network_finals.h"
+#include "engine/api/tune.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
-#include "engine/measure/recorded_device.h"
 #include "engine/records/autotvm_log.h"
+#include "engine/records/latency_log.h"
 #include "engine/space/template.h"
 
 namespace tw::cli {
 namespace {
-
-Json session_json(const TuneRequest& r) {
-  Json json = tune::to_json(r.session);
-  json["task_filters"] = r.filters;
-  json["device"] = r.device;
-  return json;
-}
 
 std::vector<api::NetworkTask> chosen_tasks(const TuneRequest& r) {
   std::vector<api::NetworkTask> tasks = api::network_tasks(r.network->network, r.network->target);
@@ -38,82 +33,11 @@ std::vector<api::NetworkTask> chosen_tasks(const TuneRequest& r) {
   return tasks;
 }
 
-/// The newest session with the same model, tuner, target, seed, parameters and task filters.
-std::optional<db::SessionRow> session_to_resume(const std::vector<db::SessionRow>& sessions, const TuneRequest& r) {
-  std::optional<db::SessionRow> found;
-  const Json wanted = session_json(r);
-  for (const db::SessionRow& s : sessions) {
-    const auto same = [&](const char* key) { return s.options.contains(key) && s.options[key] == wanted[key]; };
-    if (s.tuner == r.session.tuner && s.target == r.network->target.str() && same("seed") && same("tuner_params") && same("task_filters") &&
-        s.options.value("space", "") == r.session.space && s.options.value("device", measure::device_for(r.network->target)) == r.device &&
-        (!found || found->id < s.id)) {
-      found = s;
-    }
-  }
-  return found;
-}
-
-/// What measures. Errors: not_found if a workspace that is to be replayed has no trials of the tasks; those of opening.
-Expected<measure::Device> open_device(const TuneRequest& r, const std::vector<api::NetworkTask>& tasks) {
-  if (!r.device.starts_with(records::kRecordedDevice)) return measure::open_device(r.device, r.network->target, r.workers);
-  const std::string file = r.device.substr(records::kRecordedDevice.size());
-  TW_TRY(const auto db, db::Database::open(file, db::Mode::read_only));
-  std::vector<std::string> keys;
-  for (const api::NetworkTask& t : tasks) keys.push_back(t.task.key);
-  TW_TRY(auto trials, db::recorded_trials(*db, keys));
-  if (trials->size() == 0) return Error(ErrorCode::not_found, fmt::format("Expected trials of the chosen tasks in '{}', found none", printable(file)));
-  note(fmt::format("Replaying {} recorded trials: nothing is measured", trials->size()));
-  return measure::recorded_device(r.device, std::move(trials));
-}
-
 /// What is said wherever times are shown that are not measured here and now; empty for others.
 std::string kind_of_times(const std::string& device) {
   if (device.starts_with(records::kRecordedDevice))
     return fmt::format("Times replayed from '{}', not measured again", device.substr(records::kRecordedDevice.size()));
   return measure::is_simulated(device) ? fmt::format("Simulated times of {}, not measured ones", device) : "";
-}
-
-struct Stored {
-  SessionId session;
-  int64_t resumed = 0;
-  std::vector<tune::SessionTask> tasks;
-};
-
-/// What the database holds of tasks for the same target.
-Expected<std::vector<tune::EarlierTrials>> earlier_trials(db::Database& db, const Target& target) {
-  std::vector<tune::EarlierTrials> earlier;
-  TW_TRY(const auto rows, db.tasks());
-  for (const db::TaskRow& row : rows) {
-    if (row.trials == 0 || row.target != target.str()) continue;
-    tune::EarlierTrials e;
-    TW_TRY(e.task, task_of(row));
-    TW_TRY(auto trials, db.trials(std::nullopt, row.id, {}, -1, true));
-    for (db::TrialRow& t : trials) e.records.push_back(std::move(t.record));
-    earlier.push_back(std::move(e));
-  }
-  return earlier;
-}
-
-/// Puts the model and its tasks into the database and begins or finds the session.
-Expected<Stored> prepare(const TuneRequest& r, const std::vector<api::NetworkTask>& tasks, db::Database& db) {
-  Stored stored;
-  TW_TRY(const StoredNetwork rows, store_network(db, *r.network, r.model_path, tasks));
-  for (const api::NetworkTask& t : tasks) stored.tasks.push_back({t.task, t.weight, {}});
-  if (r.resume) {
-    TW_TRY(const auto sessions, db.sessions(rows.model));
-    if (const auto found = session_to_resume(sessions, r)) {
-      stored.session = found->id;
-      for (size_t i = 0; i < rows.tasks.size(); ++i) {
-        TW_TRY(auto trials, db.trials(found->id, rows.tasks[i], {}, -1, true));
-        for (db::TrialRow& row : trials) stored.tasks[i].history.push_back(std::move(row.record));
-        stored.resumed += static_cast<int64_t>(stored.tasks[i].history.size());
-      }
-      return stored;
-    }
-    note("There is no such session to go on with; this begins a new one");
-  }
-  TW_TRY(stored.session, db.begin_session(rows.model, r.session.tuner, r.network->target.str(), session_json(r), host_description()));
-  return stored;
 }
 
 /// How many ran against each other, and whether another trial than before is best now.
@@ -129,16 +53,26 @@ std::string finals_text(const std::string& task, const tune::FinalsDone& e) {
 /// Session events as progress on standard error.
 class Monitor {
  public:
-  Monitor(const std::vector<api::NetworkTask>& tasks, int64_t resumed) : tasks_(tasks), progress_("Tuning", 0), done_(resumed) { progress_.start_at(resumed); }
+  explicit Monitor(const std::vector<api::NetworkTask>& tasks) : tasks_(tasks), progress_("Tuning", 0) {}
+
+  /// There are so many trials already.
+  void start_at(int64_t trials) {
+    done_ = trials;
+    progress_.start_at(trials);
+  }
 
   void operator()(const tune::Event& event) {
     if (const auto* e = std::get_if<tune::SessionPlanned>(&event)) {
       progress_.set_total(e->trials);
     } else if (const auto* e = std::get_if<tune::TaskStarted>(&event)) {
       progress_.line(
-          fmt::format("{}: {} points in '{}'{}", name(e->task), e->space_size, e->space, e->budget > 0 ? fmt::format(", {} trials", e->budget) : ""));
+          fmt::format("{}: {} points in '{}'", name(e->task), e->space_size, e->space));
+    } else if (const auto* e = std::get_if<tune::RoundStarted>(&event)) {
+      progress_.update(done_, fmt::format("{}: round {}", name(e->task), e->number));
     } else if (const auto* e = std::get_if<tune::TrialDone>(&event)) {
       progress_.update(++done_, fmt::format("{}: {} best {}", name(e->task), rate(e->task, e->record.result.seconds()), rate(e->task, e->best_s)));
+    } else if (const auto* e = std::get_if<tune::RoundDone>(&event)) {
+      progress_.update(done_, fmt::format("{}: network {}", name(e->task), time_text(e->round.network_s)));
     } else if (const auto* e = std::get_if<tune::TaskDone>(&event)) {
       progress_.line(fmt::format("{}: default {}, best {} after {} trials", name(e->task), time_text(e->default_s), time_text(e->best_s), e->trials));
     } else if (const auto* e = std::get_if<tune::FinalsDone>(&event)) {
@@ -168,6 +102,21 @@ std::string failures_text(const tune::TaskDone& t) {
   return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// The network's estimated latency at some ten of the rounds.
+std::string curve_text(const std::vector<records::Round>& rounds) {
+  constexpr size_t kLines = 10;
+  std::vector<const records::Round*> known;
+  for (const records::Round& r : rounds)
+    if (std::isfinite(r.network_s)) known.push_back(&r);
+  if (known.size() < 2) return {};
+  Table table({">trials", ">time", ">network"});
+  for (size_t line = 0; line < std::min(kLines, known.size()); ++line) {
+    const records::Round& r = *known[line * (known.size() - 1) / (std::min(kLines, known.size()) - 1)];
+    table.row({std::to_string(r.session_trials), fmt::format("{:.1f} s", r.elapsed_s), time_text(r.network_s)});
+  }
+  return "Estimated latency of the network, the sum of weight x best, while it was tuned:\n" + table.text() + "\n";
+}
+
 /// What the session spent its time on.
 std::string cost_text(const tune::SessionReport& r) {
   if (!(r.total_s > 0)) return {};
@@ -190,12 +139,6 @@ Expected<StoredNetwork> store_network(db::Database& db, const LoadedNetwork& loa
   return rows;
 }
 
-Expected<records::Task> task_of(const db::TaskRow& row) {
-  TW_TRY(auto dag, te::parse_dag(row.dag_text));
-  TW_TRY(Target target, parse_target(row.target));
-  return records::Task{row.key, row.name, std::move(dag), std::move(target), row.flops};
-}
-
 Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_ptr<db::Database>& db) {
   TuneResult result;
   result.device = request.device;
@@ -206,38 +149,43 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
                                                           request.filters.empty() ? "" : fmt::format(" --task {}", fmt::join(request.filters, " ")),
                                                           space.empty() ? "" : fmt::format(" --space {}", printable(space))));
   }
-  TW_TRY(const measure::Device device, open_device(request, result.tasks));
-  TW_TRY(auto stored, prepare(request, result.tasks, *db));
-  result.session = stored.session;
-  result.resumed_trials = stored.resumed;
-  if (stored.resumed > 0) note(fmt::format("Going on with session {}: {} trials are there", stored.session.value, stored.resumed));
-  const auto database = db::session_sink(db, stored.session);
-  std::unique_ptr<records::RecordSink> log, both;
+  TW_TRY(const StoredNetwork rows, store_network(*db, *request.network, request.model_path, result.tasks));
+  api::TuneRequest session{.filters = request.filters,
+                           .target = request.network->target,
+                           .options = request.session,
+                           .device = request.device,
+                           .workers = request.workers,
+                           .resume = request.resume};
+  if (session.options.weights == records::Weights::unknown) session.options.weights = api::weights_of(request.network->network, request.network->target);
+  for (const api::NetworkTask& t : result.tasks) session.tasks.push_back({t.task, t.weight, {}});
+  const auto store = db::session_store(db, rows.model, host_description());
+  std::unique_ptr<records::RecordSink> log, latency, both;
   if (!request.log_path.empty()) {
     TW_TRY(log, records::autotvm_log_sink(request.log_path, measure::is_simulated(request.device)));
-    both = records::tee_sink(*database, *log);
   }
-  Monitor monitor(result.tasks, stored.resumed);
-  std::vector<tune::EarlierTrials> earlier;
-  if (request.session.transfer) {
-    TW_TRY(earlier, earlier_trials(*db, request.network->target));
+  if (!request.latency_path.empty()) {
+    std::vector<records::Round> rounds;
+    TW_TRY(const SessionId resumed, api::session_to_resume(session, *store));
+    if (resumed) {
+      TW_TRY(rounds, store->rounds(resumed));
+    }
+    TW_TRY(latency, records::latency_log_sink(request.latency_path, rounds));
   }
-  tune::SessionOptions session = request.session;
-  session.weights = api::weights_of(request.network->network, request.network->target);
-  auto report = tune::run_session(stored.tasks, session, *device.builder, *device.runner, both ? *both : *database, std::ref(monitor),
-                                  {stop_token(), {}, &earlier});
-  const bool cancelled = stop_token().stop_requested() || (report && report->cancelled);
-  const char* state = cancelled ? "cancelled" : report && anything_measured(*report) ? "done" : "interrupted";
-  const auto ended = db->end_session(stored.session, state);
-  if (!report) return report.error();
-  if (!ended) return ended.error();
-  result.report = std::move(*report);
-  result.report.cancelled = cancelled;
+  if (log && latency) both = records::tee_sink(*log, *latency);
+  Monitor monitor(result.tasks);
+  api::TuneHooks hooks{.events = std::ref(monitor), .also = both ? both.get() : log ? log.get() : latency.get(), .stop = stop_token()};
+  hooks.begun = [&](SessionId id, const std::vector<int64_t>& trials) {
+    const int64_t there = std::accumulate(trials.begin(), trials.end(), int64_t{0});
+    monitor.start_at(there);
+    if (const std::string kind = kind_of_times(request.device); !kind.empty()) note(kind);
+    if (there > 0) note(fmt::format("Going on with session {}: {} trials are there", id.value, there));
+    if (request.resume && there == 0) note("There is no such session to go on with; this begins a new one");
+  };
+  TW_TRY(api::TuneOutcome outcome, api::tune(std::move(session), *store, hooks));
+  result.session = outcome.session;
+  result.resumed_trials = outcome.resumed_trials;
+  result.report = std::move(outcome.report);
   return result;
-}
-
-bool anything_measured(const tune::SessionReport& report) {
-  return std::any_of(report.tasks.begin(), report.tasks.end(), [](const tune::TaskDone& t) { return t.by_status.contains(records::Status::ok); });
 }
 
 std::string nothing_measured_text(const tune::SessionReport& report) {
@@ -286,6 +234,14 @@ Json tune_json(const TuneRequest& request, const TuneResult& result) {
                      {"failures", failures}});
   }
   const NetworkTime time = network_time(result);
+  Json rounds = Json::array();
+  for (const records::Round& r : result.report.rounds)
+    rounds.push_back({{"number", r.number},
+                      {"task_key", r.task_key},
+                      {"trials", r.session_trials},
+                      {"elapsed_s", r.elapsed_s},
+                      {"measured_s", r.measured_s},
+                      {"network_s", json_number(r.network_s)}});
   return {{"model", request.network->network.imported.name},
           {"target", request.network->target.str()},
           {"device", result.device},
@@ -298,6 +254,9 @@ Json tune_json(const TuneRequest& request, const TuneResult& result) {
           {"resumed_trials", result.resumed_trials},
           {"cancelled", result.report.cancelled},
           {"tasks", tasks},
+          {"scheduler", request.session.scheduler},
+          {"rounds", rounds},
+          {"ended", result.report.ended},
           {"default_s", time.default_s},
           {"best_s", time.best_s},
           {"build_s", result.report.build_s},
@@ -317,10 +276,11 @@ std::string tune_table(const TuneResult& result) {
   }
   const NetworkTime time = network_time(result);
   const std::string kind = kind_of_times(result.device);
-  return table.text() + (kind.empty() ? "" : kind + "\n") +
-         fmt::format("\nSum over the network: default {}, tuned {}, {}\n", time_text(time.default_s), time_text(time.best_s),
-                     ratio_text(time.default_s / time.best_s)) +
-         cost_text(result.report);
+  std::string text = table.text() + (kind.empty() ? "" : kind + "\n") + "\n" + curve_text(result.report.rounds);
+  text += fmt::format("Sum over the network: default {}, tuned {}, {}\n", time_text(time.default_s), time_text(time.best_s),
+                      ratio_text(time.default_s / time.best_s));
+  if (!result.report.ended.empty()) text += result.report.ended + "\n";
+  return text + cost_text(result.report);
 }
 
 }  // namespace tw::cli

@@ -20,14 +20,13 @@ struct TuneRequest {
   std::vector<std::string> filters;  ///< parts of task names or beginnings of task keys; empty: all tasks
   tune::SessionOptions session;
   bool resume = false;   ///< go on with the last session of the same model, tuner, target and seed
-  std::string log_path;  ///< AutoTVM's JSON lines are appended to it; none if empty
+  std::string log_path;      ///< AutoTVM's JSON lines are appended to it; none if empty
+  std::string latency_path;  ///< the network's curve is written to it; none if empty
   measure::WorkerOptions workers;
   std::string device = measure::kLocalDevice;  ///< see measure/device.h; or `recorded:` and a workspace, whose trials are replayed
 };
 
-/// Whether any trial of a session gave a time.
-bool anything_measured(const tune::SessionReport& report);
-/// Why not, by kind of failure.
+/// Why no trial of a session gave a time, by kind of failure.
 std::string nothing_measured_text(const tune::SessionReport& report);
 
 struct TuneResult {
@@ -41,9 +40,6 @@ struct TuneResult {
 /// Tunes and shows progress on standard error. Everything reported is stored, also when it is cancelled.
 /// Errors: invalid_argument if no task matches the filters; what the database, the worker and the session say.
 Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_ptr<db::Database>& db);
-
-/// The task of a database's row. Errors: of the parsers, if its texts are damaged.
-Expected<records::Task> task_of(const db::TaskRow& row);
 
 /// A network's rows in a database.
 struct StoredNetwork {

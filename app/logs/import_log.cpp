@@ -8,6 +8,7 @@
 #include <functional>
 #include <set>
 
+#include "db/session_workspace.h"
 #include "engine/api/log_trials.h"
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
@@ -27,9 +28,8 @@ Expected<std::vector<records::Task>> known_tasks(db::Database& db) {
   std::vector<records::Task> tasks;
   for (const db::TaskRow& row : rows) {
     if (row.dag_text.empty()) continue;
-    TW_TRY(auto dag, te::parse_dag(row.dag_text));
-    TW_TRY(Target target, parse_target(row.target));
-    tasks.push_back({row.key, row.name, std::move(dag), std::move(target), row.flops});
+    TW_TRY(records::Task task, db::task_of(row));
+    tasks.push_back(std::move(task));
   }
   return tasks;
 }
@@ -52,7 +52,7 @@ class Foreign {
     record.result = api::as_claim(std::move(record.result));
     record.claimed = true;
     std::vector<records::Record>& records = log_.tasks[task].records;
-    const auto [at, fresh] = points.try_emplace({record.candidate.space, record.candidate.index}, records.size());
+    const auto [at, fresh] = points.try_emplace(records::identity(record.candidate), records.size());
     if (fresh) {
       records.push_back(std::move(record));
       return;
@@ -62,7 +62,7 @@ class Foreign {
   }
 
  private:
-  using Points = std::map<std::pair<std::string, int64_t>, size_t>;
+  using Points = std::map<uint64_t, size_t>;  ///< places of records by what tells candidates apart
   Log& log_;
   std::map<std::string, std::pair<size_t, Points>> places_;  ///< of tasks, by key
 };
@@ -95,7 +95,6 @@ void add_autotvm(Log& log, records::AutotvmLog lines, const std::vector<records:
     if (named.key.empty()) named = {content_key("autotvm\n" + records::workload_key(r)), printable(r.name) + " " + printable(r.args.substr(0, 60))};
     records::Candidate& candidate = r.record.candidate;
     candidate.space = r.name;
-    if (candidate.index < 0) candidate.index = static_cast<int64_t>(stable_hash(candidate.config) >> 1);
     gathered.add(named.key, named.name, r.target, std::move(r.record), r.line);
   }
 }
@@ -137,13 +136,13 @@ Expected<ModelId> model_with(db::Database& db, const Log& log) {
   return model;
 }
 
-/// A session searches one space. Names of the trials' spaces; trials without an index go with the first.
+/// A session searches one space. Names of the trials' spaces; default schedules go with the first.
 std::vector<std::string> spaces_of(const std::vector<LoggedTask>& tasks) {
   std::vector<std::string> spaces;
   for (const LoggedTask& t : tasks)
     for (const records::Record& r : t.records)
-      if (r.candidate.index >= 0 && std::find(spaces.begin(), spaces.end(), r.candidate.space) == spaces.end()) spaces.push_back(r.candidate.space);
-  if (spaces.empty()) spaces.emplace_back("default");
+      if (!r.candidate.is_default() && std::find(spaces.begin(), spaces.end(), r.candidate.space) == spaces.end()) spaces.push_back(r.candidate.space);
+  if (spaces.empty()) spaces.emplace_back(records::kDefaultSpace);
   return spaces;
 }
 
@@ -155,7 +154,7 @@ Expected<bool> store(db::Database& db, SessionId session, LoggedTask& t, const s
   for (size_t i = 0; i < t.records.size(); ++i) {
     if (belongs(t.records[i])) {
       batch.push_back(std::move(t.records[i]));
-      t.records[i].candidate.index = -1;  // of no later session
+      t.records[i].candidate.space.clear();  // of no later session
     }
     if (batch.size() < kBatch && (batch.empty() || i + 1 < t.records.size())) continue;
     if (stop.stop_requested()) return false;
@@ -223,7 +222,7 @@ Expected<ImportedLog> store_log(db::Database& db, Log log, const ImportOptions& 
     const Json session_options = {{"file", log.path}, {"space", space}, {"format", format_name(log.content.format)}};
     TW_TRY(const SessionId session, db.begin_session(result.model, db::kImported, log.tasks.front().target, session_options, options.host));
     result.sessions.push_back(session);
-    const auto belongs = [&](const records::Record& r) { return r.candidate.index < 0 ? space == spaces.front() : r.candidate.space == space; };
+    const auto belongs = [&](const records::Record& r) { return r.candidate.is_default() ? space == spaces.front() : r.candidate.space == space; };
     for (LoggedTask& t : log.tasks) {
       TW_TRY(const bool whole, store(db, session, t, belongs, result, stop, progress));
       if (!whole) {

@@ -12,6 +12,7 @@
 #include "engine/measure/peak.h"
 #include "engine/measure/recorded_device.h"
 #include "engine/runtime/thread_pool.h"
+#include "engine/tune/candidate.h"
 
 namespace tw::app {
 namespace {
@@ -120,7 +121,7 @@ api::PassTrace LocalEngine::passes(const records::Task& task, const std::vector<
 
 api::PassTrace LocalEngine::graphPasses(const api::Network& network) { return api::trace_graph_passes(network, target()); }
 
-records::Candidate LocalEngine::defaultCandidate(const records::Task& task) { return api::default_candidate(task); }
+records::Candidate LocalEngine::defaultCandidate(const records::Task& task) { return tune::default_candidate(task); }
 
 Expected<tune::SessionReport> LocalEngine::tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                                 const tune::EventSink& events, const tune::SessionControl& control,

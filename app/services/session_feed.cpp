@@ -40,14 +40,18 @@ void SessionFeed::tell(const tune::Event& event) {
   if (const auto* planned = std::get_if<tune::SessionPlanned>(&event)) {
     s.planned = planned->trials;
   } else if (const auto* started = std::get_if<tune::TaskStarted>(&event)) {
-    s.tasks[started->task].budget = started->budget;
-    s.currentTask = started->task;
     change(started->task);
+  } else if (const auto* round = std::get_if<tune::RoundStarted>(&event)) {
+    s.tasks[round->task].budget = round->budget;
+    s.currentTask = round->task;
+    change(round->task);
+  } else if (const auto* done = std::get_if<tune::RoundDone>(&event)) {
+    s.rounds.push_back(done->round);
   } else if (const auto* trial = std::get_if<tune::TrialDone>(&event)) {
     TaskState& task = s.tasks[trial->task];
     task.lastNumber = trial->number;
     know(task.bestSeconds, trial->best_s);
-    if (trial->record.candidate.space == "default" && trial->record.result.ok()) know(task.defaultSeconds, trial->record.result.seconds());
+    if (trial->record.candidate.is_default() && trial->record.result.ok()) know(task.defaultSeconds, trial->record.result.seconds());
     s.currentTask = trial->task;
     ++s.trials;
     if (s.fresh.size() < kTrials)

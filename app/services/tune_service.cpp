@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "db/recorded.h"
+#include "db/session_workspace.h"
+#include "engine/api/network_finals.h"
+#include "engine/api/tune.h"
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "widgets/common/format.h"
@@ -14,47 +17,12 @@ namespace {
 
 constexpr int kWatchedMs = 33, kUnwatchedMs = 200;
 
-/// As `tw tune` stores it, so that it can go on with the session: tasks are named by their keys, none if all are meant.
-Json sessionJson(const TuneService::Request& request) {
-  Json json = tune::to_json(request.options);
-  Json keys = Json::array();
-  if (request.tasks.size() < request.model->tasks.size()) {
-    for (const int t : request.tasks) keys.push_back(request.model->tasks[static_cast<size_t>(t)].task.key);
-  }
-  json["task_filters"] = keys;
-  if (!request.replay.empty()) json["device"] = std::string(records::kRecordedDevice) + request.replay;
-  return json;
-}
-
-/// The trials that a session replays; null if it measures. Errors: not_found if the file has none of the tasks.
-Expected<std::shared_ptr<const records::RecordedTrials>> replayed(const TuneService::Request& request, const std::shared_ptr<db::Database>& own) {
-  if (request.replay.empty()) return std::shared_ptr<const records::RecordedTrials>();
-  std::shared_ptr<db::Database> database = own;
-  if (request.replay != own->path()) {
-    TW_TRY(database, db::Database::open(request.replay, db::Mode::read_only));
-  }
+/// Tasks are named by their keys, none if all are meant.
+std::vector<std::string> filtersOf(const TuneService::Request& request) {
   std::vector<std::string> keys;
+  if (request.tasks.size() == request.model->tasks.size()) return keys;
   for (const int t : request.tasks) keys.push_back(request.model->tasks[static_cast<size_t>(t)].task.key);
-  TW_TRY(std::shared_ptr<records::RecordedTrials> trials, db::recorded_trials(*database, keys));
-  if (trials->size() == 0) return Error(ErrorCode::not_found, "Expected recorded trials of the tasks, found none", request.replay);
-  return std::shared_ptr<const records::RecordedTrials>(std::move(trials));
-}
-
-/// The options as sessionJson() and `tw tune` store them; what an older program did not know has its default.
-tune::SessionOptions optionsOf(const Json& json) {
-  tune::SessionOptions o;
-  o.tuner = json.value("tuner", o.tuner);
-  o.tuner_params = json.value("tuner_params", o.tuner_params);
-  o.space = json.value("space", o.space);
-  o.seed = json.value("seed", o.seed);
-  o.trials = json.value("trials", o.trials);
-  o.trials_per_task = json.value("trials_per_task", o.trials_per_task);
-  o.time_s = json.value("time_s", o.time_s);
-  o.batch = json.value("batch", o.batch);
-  o.early_stopping = json.value("early_stopping", o.early_stopping);
-  o.transfer = json.value("transfer", o.transfer);
-  o.finalists = json.value("finalists", o.finalists);
-  return o;
+  return keys;
 }
 
 }  // namespace
@@ -127,8 +95,13 @@ void TuneService::body(const Request& request, StopToken stop) {
 
 void TuneService::resume(const OpenModelPtr& model, const db::SessionRow& session) {
   Request request{model, {}, {}, session.id};
+  auto options = tune::session_options(session.options);
+  if (!options) {
+    Q_EMIT failed(tr("Session %1 cannot go on: %2").arg(session.id.value).arg(QString::fromStdString(options.error().text())));
+    return;
+  }
+  request.options = *std::move(options);
   try {
-    request.options = optionsOf(session.options);
     if (db::is_replay(session)) request.replay = session.options.value("device", std::string()).substr(records::kRecordedDevice.size());
     const auto filters = session.options.value("task_filters", std::vector<std::string>());
     for (size_t t = 0; t < model->tasks.size() && !filters.empty(); ++t) {
@@ -148,31 +121,29 @@ void TuneService::resume(const OpenModelPtr& model, const db::SessionRow& sessio
 }
 
 Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, StopToken stop) {
-  const std::shared_ptr<db::Database> database = m_workspace.database();
-  TW_TRY(const auto replay, replayed(request, database));
-  SessionId session = request.resumed;
-  std::vector<int64_t> stored;
-  std::vector<tune::SessionTask> tasks;
+  const Target& target = request.model->target;
+  api::TuneRequest session{.filters = filtersOf(request),
+                           .target = target,
+                           .options = request.options,
+                           .device = request.replay.empty() ? measure::device_for(target) : std::string(records::kRecordedDevice) + request.replay,
+                           .resume = static_cast<bool>(request.resumed),
+                           .session = request.resumed};
+  if (session.options.weights == records::Weights::unknown) session.options.weights = api::weights_of(request.model->network, target);
   for (const int t : request.tasks) {
     const auto& task = request.model->tasks[static_cast<size_t>(t)];
-    tasks.push_back({task.task, task.weight, {}});
-    if (!session) continue;
-    TW_TRY(auto rows, database->trials(session, request.model->taskIds.at(static_cast<size_t>(t)), {}, -1, true));
-    for (db::TrialRow& row : rows) tasks.back().history.push_back(std::move(row.record));
-    stored.push_back(static_cast<int64_t>(rows.size()));
+    session.tasks.push_back({task.task, task.weight, {}});
   }
-  if (!session) {
-    TW_TRY(session, database->begin_session(request.model->id, request.options.tuner, request.model->target.str(), sessionJson(request), m_engine.host()));
-  }
-  m_feed->begin(session, stored);
-  const auto sink = db::session_sink(database, session);
-  tune::SessionControl control{stop, [this] { return m_paused.load(); }};
-  auto report = m_engine.tune(
-      tasks, request.options, *sink, [this](const tune::Event& e) { m_feed->tell(e); }, control, replay);
-  const char* state = !report ? "interrupted" : report->cancelled ? "cancelled" : "done";
-  auto ended = database->end_session(session, state);
-  if (report && !ended) return ended.error();
-  return report;
+  api::TuneHooks hooks;
+  hooks.events = [this](const tune::Event& e) { m_feed->tell(e); };
+  hooks.begun = [this](SessionId id, const std::vector<int64_t>& trials) { m_feed->begin(id, trials); };
+  hooks.paused = [this] { return m_paused.load(); };
+  hooks.stop = stop;
+  hooks.loop = [this](const auto& tasks, const auto& options, auto& sink, const auto& events, const auto& control, const auto& replay) {
+    return m_engine.tune(tasks, options, sink, events, control, replay);
+  };
+  const auto store = db::session_store(m_workspace.database(), request.model->id, m_engine.host());
+  TW_TRY(api::TuneOutcome outcome, api::tune(std::move(session), *store, hooks));
+  return std::move(outcome.report);
 }
 
 void TuneService::drain() {

@@ -149,7 +149,7 @@ class Compiler {
       const std::string key = records::make_task(workloads[i].name, workloads[i].dag, target_).key;
       TW_TRY(const std::optional<records::Record> best, source.best(key));
       if (!best) continue;
-      if (best->candidate.space == "default") {  // made anew, so that it can adopt the layouts around it
+      if (best->candidate.is_default()) {  // made anew, so that it can adopt the layouts around it
         defaults_[key] = {fmt::format("default, {}", si_text(best->result.decided_s(), "s")), best->origin, measured_s(*best),
                           records::weights_name(best->result.weights), best->claimed};
         continue;

@@ -7,6 +7,7 @@
 #include "engine/lower/lower.h"
 #include "engine/space/template.h"
 #include "engine/tir/print.h"
+#include "engine/tune/candidate.h"
 
 namespace tw::api {
 
@@ -46,8 +47,9 @@ Expected<records::Candidate> candidate_in(const records::Task& task, const space
   TW_TRY(const space::ConfigEntity entity, config_space.get(config_index));
   if (const std::string reason = config_space.filtered_reason(entity); !reason.empty())
     return Error(ErrorCode::resource_limit, "Expected a valid point of the space, found that " + reason, entity.text());
-  TW_TRY(const schedule::Schedule s, t.apply(task.dag, task.target, entity));
-  return records::Candidate{t.name, config_index, entity.json_text(), s.steps()};
+  tune::Proposal made = tune::point_candidate(task, t, entity);
+  if (!made.refused.empty()) return Error(ErrorCode::illegal_schedule, made.refused);
+  return std::move(made.candidate);
 }
 
 }  // namespace
@@ -107,7 +109,5 @@ Expected<records::Candidate> candidate_at(const records::Task& task, std::string
   if (found == nullptr) return Error(ErrorCode::not_applicable, fmt::format("Expected a template of task '{}', found '{}'", task.name, printable(space)));
   return candidate_in(task, *found, found->space(*task.dag, task.target), config_index);
 }
-
-records::Candidate default_candidate(const records::Task& task) { return {"default", -1, {}, space::default_schedule(task.dag, task.target).steps()}; }
 
 }  // namespace tw::api

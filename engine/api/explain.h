@@ -37,7 +37,5 @@ Explanation explain(const schedule::Schedule& schedule, const std::string& symbo
 Expected<records::Candidate> candidate_at(const records::Task& task, int64_t config_index);
 /// The same for the template of that name, AutoTVM's included. Errors: not_applicable if it does not match the task.
 Expected<records::Candidate> candidate_at(const records::Task& task, std::string_view space, int64_t config_index);
-/// The default schedule as a candidate.
-records::Candidate default_candidate(const records::Task& task);
 
 }  // namespace tw::api

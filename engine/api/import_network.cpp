@@ -19,7 +19,7 @@ std::vector<NetworkTask> network_tasks(const Network& network, const Target& tar
   std::vector<NetworkTask> tasks;
   double total = 0;
   for (const graph::Workload& w : network.partition.workloads) {
-    NetworkTask t{.task = records::make_task(w.name, w.dag, target), .weight = w.weight(), .space = "default"};
+    NetworkTask t{.task = records::make_task(w.name, w.dag, target), .weight = w.weight(), .space = std::string(records::kDefaultSpace)};
     int64_t points = 0;
     const std::vector<const space::Template*> searched = space::alternatives(*w.dag, target);
     for (const space::Template* found : searched) {

@@ -121,7 +121,9 @@ class Matcher {
       TW_TRY(entity, kept(s->space, s->texts->read(c.config)));
     }
     const int64_t index = theirs ? entity.index() : c.index;
-    std::string point = task.key + (index < 0 ? schedule::json_text(c.steps) : fmt::format("{} #{}", c.space, index));
+    records::Candidate at = c;
+    at.index = index;
+    std::string point = fmt::format("{} {:016x}", task.key, records::identity(at));
     std::string origin = fmt::format("{}, line {}", name_, line.line);
     TW_TRY(records::Record record, theirs ? trial_of(task, line, *s->source, entity, claims_) : as_trial(task, line, claims_));
     record.origin = std::move(origin);

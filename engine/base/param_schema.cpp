@@ -16,6 +16,7 @@ bool kind_matches(const Param& p, const Json& v) {
   switch (p.kind) {
     case Param::Kind::integer: return v.is_number_integer();
     case Param::Kind::real: return v.is_number();
+    case Param::Kind::duration: return v.is_number() && v.get<double>() >= 0;
     case Param::Kind::boolean: return v.is_boolean();
     case Param::Kind::choice:
     case Param::Kind::text: return v.is_string();
@@ -26,6 +27,7 @@ const char* kind_name(Param::Kind k) {
   switch (k) {
     case Param::Kind::integer: return "an integer";
     case Param::Kind::real: return "a number";
+    case Param::Kind::duration: return "seconds of 0 or more";
     case Param::Kind::boolean: return "true or false";
     case Param::Kind::choice: return "one of its choices";
     case Param::Kind::text: return "a text";
@@ -33,6 +35,20 @@ const char* kind_name(Param::Kind k) {
   return "";
 }
 }  // namespace
+
+Param number_param(const char* name, Param::Kind kind, Json value, const char* help, double min, double max) {
+  return {name, kind, std::move(value), help, min, max, {}};
+}
+
+Param choice_param(const char* name, const char* value, const char* help, std::vector<std::string> choices) {
+  return {name, Param::Kind::choice, value, help, 0, 0, std::move(choices)};
+}
+
+Param flag_param(const char* name, bool value, const char* help) { return {name, Param::Kind::boolean, value, help, 0, 0, {}}; }
+
+Param text_param(const char* name, const char* value, const char* help) { return {name, Param::Kind::text, value, help, 0, 0, {}}; }
+
+Param duration_param(const char* name, double value, const char* help) { return {name, Param::Kind::duration, value, help, 0, 0, {}}; }
 
 Expected<Json> resolve_params(const ParamSchema& schema, const Json& given) {
   Json out = Json::object();

@@ -53,7 +53,7 @@ class AnalyticBuilder : public Builder {
     artifact->target = task.target.str();
     artifact->object.resize(sizeof(payload));
     std::memcpy(artifact->object.data(), &payload, sizeof(payload));
-    artifact->kernels.push_back({c.index < 0 ? "default" : "point", {}});
+    artifact->kernels.push_back({c.is_default() ? "default" : "point", {}});
     return {Status::ok, {}, std::move(artifact), 0};
   }
 

@@ -207,6 +207,7 @@ MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& 
   TimingOptions timing_options;
   timing_options.incumbent_s = job.incumbent_s;
   timing_options.samples = job.samples;
+  if (job.min_sample_s > 0) timing_options.min_sample_s = job.min_sample_s;
   if (job.verify) {
     const double last = verified_calls(probe, args, outputs, complaint);
     if (std::string first = args.trespass(); !first.empty()) complaint = std::move(first);  // what it wrote elsewhere explains the rest

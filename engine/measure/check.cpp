@@ -170,17 +170,24 @@ Comparison compare(const ReferenceOutput& want, std::span<const double> got) {
   return result;
 }
 
+namespace {
+
+int64_t bytes_of(const Reference& reference) {
+  size_t bytes = 0;
+  for (const ReferenceOutput& o : reference.outputs) bytes += o.values.size() * sizeof(double) + o.positions.size() * sizeof(int64_t) + sizeof(o);
+  return static_cast<int64_t>(bytes);
+}
+
+}  // namespace
+
 Expected<std::shared_ptr<const Reference>> ReferenceCache::get(const std::string& task_key, const te::Dag& dag, uint64_t seed, Magnitudes magnitudes,
                                                                bool tf32) {
   const std::string key = fmt::format("{}#{}#{}#{}", task_key, seed, static_cast<int>(magnitudes), tf32);
-  for (const auto& [k, reference] : entries_) {
-    if (k == key) return reference;
-  }
+  references_.begin();
+  if (const auto* known = references_.find(key)) return *known;
   TW_TRY(Reference made, make_reference(dag, seed, {.magnitudes = magnitudes, .tf32 = tf32}));
-  auto shared = std::make_shared<const Reference>(std::move(made));
-  if (entries_.size() == kKept) entries_.erase(entries_.begin());
-  entries_.emplace_back(key, shared);
-  return shared;
+  const int64_t bytes = bytes_of(made);
+  return references_.put(key, std::make_shared<const Reference>(std::move(made)), bytes);
 }
 
 }  // namespace tw::measure

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "engine/base/bounded_cache.h"
 #include "engine/measure/inputs.h"
 #include "engine/te/dag.h"
 
@@ -54,14 +55,13 @@ struct Comparison {
 };
 Comparison compare(const ReferenceOutput& want, std::span<const double> got);
 
-/// References by task and seed; the latest few are kept. Not thread-safe.
+/// References by task and seed, 256 MiB of them: a session that goes from task to task computes each once. Not thread-safe.
 class ReferenceCache {
  public:
   Expected<std::shared_ptr<const Reference>> get(const std::string& task_key, const te::Dag& dag, uint64_t seed, Magnitudes magnitudes, bool tf32 = false);
 
  private:
-  static constexpr size_t kKept = 8;
-  std::vector<std::pair<std::string, std::shared_ptr<const Reference>>> entries_;  ///< oldest first
+  BoundedCache<std::shared_ptr<const Reference>> references_{int64_t{256} << 20};
 };
 
 }  // namespace tw::measure

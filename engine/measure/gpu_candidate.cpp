@@ -136,6 +136,7 @@ Expected<void> verify_and_time(runtime::GpuDevice& device, const GpuCandidate& c
   timing.incumbent_s = c.job.incumbent_s;
   timing.samples = c.job.samples;
   timing.warm = c.job.warm_weights;
+  if (c.job.min_sample_s > 0) timing.min_sample_s = c.job.min_sample_s;
   TW_TRY(Timing timed, time_on_gpu(device, launch, timing));
   TW_TRY(const std::string after, args.trespass());
   if (!after.empty()) return wrong(after);

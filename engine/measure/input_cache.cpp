@@ -46,25 +46,21 @@ Expected<std::vector<const std::byte*>> InputCache::get(const MeasureJob& job) {
     const runtime::ArgSpec& spec = job.signature.args[static_cast<size_t>(inputs[i])];
     keys.push_back(fmt::format("{} {} {} [{}, {}] {}", i, spec.dtype.name(), shape_text(spec.shape), job.ranges[i].lo, job.ranges[i].hi, job.seed));
   }
-  const bool same_task = std::all_of(keys.begin(), keys.end(), [&](const std::string& k) { return arrays_.contains(k); });
-  if (!same_task) clear();
+  arrays_.begin();
   std::vector<const std::byte*> out;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const runtime::ArgSpec& spec = job.signature.args[static_cast<size_t>(inputs[i])];
-    auto it = arrays_.find(keys[i]);
-    if (it == arrays_.end()) {
+    const Mapping* known = arrays_.find(keys[i]);
+    if (known == nullptr) {
       const auto bytes = static_cast<size_t>(std::max<int64_t>(spec.num_elements() * spec.dtype.bytes(), 1));
       TW_TRY(const std::byte* data, make_sealed(spec, job.ranges[i], input_seed(job.seed, static_cast<int>(i)), bytes));
-      it = arrays_.emplace(keys[i], Mapping{data, bytes}).first;
+      known = &arrays_.put(keys[i], Mapping(data, Unmap{bytes}), static_cast<int64_t>(bytes));
     }
-    out.push_back(it->second.data);
+    out.push_back(known->get());
   }
   return out;
 }
 
-void InputCache::clear() {
-  for (const auto& [key, mapping] : arrays_) ::munmap(const_cast<std::byte*>(mapping.data), mapping.bytes);
-  arrays_.clear();
-}
+void InputCache::Unmap::operator()(const std::byte* data) const { ::munmap(const_cast<std::byte*>(data), bytes); }
 
 }  // namespace tw::measure

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "engine/base/bounded_cache.h"
 #include "engine/measure/measure_job.h"
 
 namespace tw::measure {
 
-/// Row-major inputs of the current task, in sealed shared memory: made once, inherited by every candidate, writable by none.
+/// Row-major inputs of tasks, in sealed shared memory: made once, inherited by every candidate, writable by none. Those of the current job and of earlier ones,
+/// 256 MiB in all: a session that goes from task to task makes them once.
 class InputCache {
  public:
-  ~InputCache() { clear(); }
-  /// Pointers in the order of the job's inputs; arrays of other jobs are dropped. Errors: out_of_memory.
+  /// Pointers in the order of the job's inputs, valid until the next call. Errors: out_of_memory.
   Expected<std::vector<const std::byte*>> get(const MeasureJob& job);
 
  private:
-  struct Mapping {
-    const std::byte* data;
-    size_t bytes;
+  /// A mapping that ends with it.
+  struct Unmap {
+    size_t bytes = 0;
+    void operator()(const std::byte* data) const;
   };
-  void clear();
-  std::map<std::string, Mapping> arrays_;
+  using Mapping = std::unique_ptr<const std::byte, Unmap>;
+  BoundedCache<Mapping> arrays_{int64_t{256} << 20};
 };
 
 }  // namespace tw::measure

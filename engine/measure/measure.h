@@ -50,6 +50,7 @@ struct RunOptions {
   Magnitudes magnitudes = Magnitudes::even;  ///< of float inputs
   /// Whether constants leave the caches before every call. A session chooses what the network does (weights.h).
   records::Weights weights = records::Weights::cold;
+  double min_sample_s = 0;                   ///< least time of a sample, for which the kernel is called often enough; 0: see timing.h
   int samples = 0;  ///< exactly so many, unless they take longer than a measurement may, and without regard to an incumbent; 0: until they agree
 };
 

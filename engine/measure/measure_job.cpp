@@ -44,6 +44,7 @@ Json to_json(const MeasureJob& job) {
               {"cores", job.cores},
               {"incumbent_s", job.incumbent_s},
               {"samples", job.samples},
+              {"min_sample_s", job.min_sample_s},
               {"run_limit_s", job.run_limit_s},
               {"startup_limit_s", job.startup_limit_s},
               {"memory_bytes", job.memory_bytes},
@@ -61,6 +62,7 @@ Expected<MeasureJob> measure_job_from_json(const Json& json) {
   job.cores = f.number<int>("cores");
   job.incumbent_s = f.number<double>("incumbent_s");
   job.samples = f.number<int>("samples");
+  job.min_sample_s = f.number<double>("min_sample_s");
   job.run_limit_s = f.number<double>("run_limit_s");
   job.startup_limit_s = f.number<double>("startup_limit_s");
   job.memory_bytes = f.number<int64_t>("memory_bytes");

@@ -21,6 +21,7 @@ struct MeasureJob {
   int cores = 1;
   double incumbent_s = 0;
   int samples = 0;              ///< RunOptions::samples
+  double min_sample_s = 0;      ///< RunOptions::min_sample_s
   double run_limit_s = 10;      ///< from the first call on
   double startup_limit_s = 30;  ///< before it
   int64_t memory_bytes = 0;     ///< address space beyond the tensors

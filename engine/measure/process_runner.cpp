@@ -106,6 +106,7 @@ Expected<MeasureJob> ProcessRunner::job_for(const records::Task& task, const run
   job.incumbent_s = incumbent;
   job.samples = options.samples;
   job.warm_weights = options.weights == Weights::warm;
+  job.min_sample_s = options.min_sample_s;
   job.run_limit_s = run_limit(options, incumbent);
   job.startup_limit_s = kStartupSeconds;
   job.memory_bytes = options_.memory_bytes;

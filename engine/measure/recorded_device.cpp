@@ -85,7 +85,7 @@ class RecordedRunner : public Runner {
     r = payload.trial->result;
     r.verdict.reset();
     r.timestamp_s = 0;  // the time of the replay is that of now
-    const uint64_t identity = hash_combine(stable_hash(payload.trial->candidate.space), static_cast<uint64_t>(payload.trial->candidate.index));
+    const uint64_t identity = records::identity(payload.trial->candidate);
     if (run.samples > 0) draw_samples(r, run.samples, hash_combine(run.input_seed, identity));
     return r;
   }

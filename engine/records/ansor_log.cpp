@@ -35,7 +35,6 @@ Expected<void> read_ansor_input(JsonElement input, AnsorRecord& r) {
   Candidate& c = r.record.candidate;
   c.space = "ansor";
   c.config = json_text(steps);
-  c.index = static_cast<int64_t>(stable_hash(c.config) >> 1);
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 #include "engine/base/json.h"
@@ -67,6 +68,7 @@ Json ours_json(const AutotvmRecord& r) {
   if (!r.dag_text.empty()) ours["dag"] = r.dag_text;
   ours["space"] = r.record.candidate.space;
   ours["index"] = r.record.candidate.index;
+  if (r.record.candidate.fingerprint != 0) ours["fingerprint"] = fmt::format("{:016x}", r.record.candidate.fingerprint);
   ours["config"] = values_of(r.record.candidate.config);
   ours["steps"] = schedule::to_json(r.record.candidate.steps);
   ours["result"] = to_json(r.record.result);
@@ -76,15 +78,20 @@ Json ours_json(const AutotvmRecord& r) {
 Expected<void> read_ours(const Json& json, AutotvmRecord& r) {
   FieldReader fields(json, "the key 'tilewright'");
   Json config, steps, result;
+  std::string fingerprint;
   fields.required("task", r.record.task_key);
   fields.optional("task_name", r.task_name);
   fields.optional("dag", r.dag_text);
   fields.required("space", r.record.candidate.space);
   fields.required("index", r.record.candidate.index);
+  fields.optional("fingerprint", fingerprint);
   fields.required("config", config);
   fields.required("steps", steps);
   fields.required("result", result);
   TW_CHECK(fields.done());
+  const auto [end, bad] = std::from_chars(fingerprint.data(), fingerprint.data() + fingerprint.size(), r.record.candidate.fingerprint, 16);
+  if (!fingerprint.empty() && (bad != std::errc() || end != fingerprint.data() + fingerprint.size()))
+    return bad_line("Expected 'fingerprint' as hexadecimal digits, found " + printable(fingerprint.substr(0, 40)));
   r.record.candidate.config = config.is_null() ? "" : dump_json(config);
   TW_TRY(r.record.candidate.steps, schedule::steps_from_json(steps));
   TW_TRY(r.record.result, measure_result_from_json(result));

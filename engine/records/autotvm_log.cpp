@@ -107,6 +107,14 @@ class TeeSink : public RecordSink {
     TW_CHECK(first_.store(task, records));
     return second_.store(task, records);
   }
+  Expected<void> store(const Task& task, const std::vector<Record>& records, const Round& round) override {
+    TW_CHECK(first_.store(task, records, round));
+    return second_.store(task, records, round);
+  }
+  Expected<void> note(const std::string& kind, const std::string& text) override {
+    TW_CHECK(first_.note(kind, text));
+    return second_.note(kind, text);
+  }
   Expected<void> settle(const Task& task, const std::vector<Record>& finalists) override {
     TW_CHECK(first_.settle(task, finalists));
     return second_.settle(task, finalists);

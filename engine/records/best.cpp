@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/records/best.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <tuple>
 #include <unordered_map>
@@ -9,8 +11,6 @@
 #include "engine/base/json_text.h"
 
 namespace tw::records {
-
-bool same_point(const Candidate& a, const Candidate& b) { return a.space == b.space && a.index == b.index && (a.index >= 0 || a.steps == b.steps); }
 
 const Record* best_of(std::span<const Record> records, const std::string& task_key) {
   const Record* best = nullptr;
@@ -54,7 +54,7 @@ std::vector<std::vector<AutotvmRecord>> split_workloads(std::span<const AutotvmR
   for (const AutotvmRecord& r : records) {
     const std::string workload = workload_key(r);
     const Candidate& c = r.record.candidate;
-    if (!seen.insert(workload + r.name + (c.index < 0 ? schedule::json_text(c.steps) : c.config)).second) continue;
+    if (!seen.insert(workload + r.name + (c.index < 0 ? fmt::format("{:016x}", identity(c)) : c.config)).second) continue;
     const auto [place, added] = places.try_emplace(workload, workloads.size());
     if (added) workloads.emplace_back();
     workloads[place->second].push_back(r);

@@ -7,9 +7,6 @@
 
 namespace tw::records {
 
-/// Whether two candidates of one task are the same point: the same index of the same space, or the same steps where there is none.
-bool same_point(const Candidate& a, const Candidate& b);
-
 /// The fastest verified ok record of a task, by MeasureResult::decided_s(), the earlier of equals; where none is verified, the fastest ok one; claims only
 /// where there is no other; null if there is none.
 const Record* best_of(std::span<const Record> records, const std::string& task_key);

@@ -14,12 +14,19 @@ Expected<void> MemoryStore::store(const Task& task, const std::vector<Record>& r
   return {};
 }
 
+Expected<void> MemoryStore::store(const Task& task, const std::vector<Record>& records, const Round& round) {
+  TW_CHECK(store(task, records));
+  const std::lock_guard lock(mutex_);
+  rounds_[round.number] = round;
+  return {};
+}
+
 Expected<void> MemoryStore::settle(const Task& task, const std::vector<Record>& finalists) {
   const std::lock_guard lock(mutex_);
   for (Record& r : records_) {
     if (r.task_key != task.key) continue;
     for (const Record& f : finalists)
-      if (same_point(r.candidate, f.candidate)) r.result.verdict = f.result.verdict;
+      if (identity(r.candidate) == identity(f.candidate)) r.result.verdict = f.result.verdict;
   }
   return {};
 }
@@ -28,6 +35,13 @@ Expected<std::optional<Record>> MemoryStore::best(const std::string& task_key) {
   const std::lock_guard lock(mutex_);
   const Record* found = best_of(records_, task_key);
   return found ? std::optional(*found) : std::nullopt;
+}
+
+std::vector<Round> MemoryStore::rounds() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Round> rounds;
+  for (const auto& [number, round] : rounds_) rounds.push_back(round);
+  return rounds;
 }
 
 std::vector<Record> MemoryStore::records() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <mutex>
 
 #include "engine/records/record_sink.h"
@@ -11,13 +12,16 @@ namespace tw::records {
 class MemoryStore : public RecordSink, public RecordSource {
  public:
   Expected<void> store(const Task& task, const std::vector<Record>& records) override;
+  Expected<void> store(const Task& task, const std::vector<Record>& records, const Round& round) override;
   Expected<void> settle(const Task& task, const std::vector<Record>& finalists) override;
   Expected<std::optional<Record>> best(const std::string& task_key) override;
   std::vector<Record> records() const;
+  std::vector<Round> rounds() const;  ///< ascending by number
 
  private:
   mutable std::mutex mutex_;
   std::vector<Record> records_;
+  std::map<int64_t, Round> rounds_;
 };
 
 }  // namespace tw::records

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/records/record.h"
+#include "engine/records/round.h"
 
 namespace tw::records {
 
@@ -14,9 +15,20 @@ class RecordSink {
   virtual ~RecordSink() = default;
   /// Stores a batch of trials; when it returns ok they survive the death of the process.
   virtual Expected<void> store(const Task& task, const std::vector<Record>& records) = 0;
+  /// The same for trials of a round, together with the round as it stands after them: both or none survive. The round replaces the one of its number. Sinks
+  /// whose form has no place for rounds keep the trials.
+  virtual Expected<void> store(const Task& task, const std::vector<Record>& records, const Round& round) {
+    static_cast<void>(round);
+    return store(task, records);
+  }
   /// Adds `verdict` to trials that were stored before. Sinks whose form has no place for it do nothing.
   virtual Expected<void> settle(const Task& task, const std::vector<Record>& finalists) {
     static_cast<void>(task), static_cast<void>(finalists);
+    return {};
+  }
+  /// Something that happened to the session, for a person who looks at it later: `kind` is one word. Sinks without a place for it do nothing.
+  virtual Expected<void> note(const std::string& kind, const std::string& text) {
+    static_cast<void>(kind), static_cast<void>(text);
     return {};
   }
 };

@@ -7,40 +7,34 @@ void RecordedTrials::add(Record record) {
   if (!record.result.ok() && !blames_candidate(record.result.status)) return;
   OfTask& task = tasks_[record.task_key];
   const Candidate& c = record.candidate;
-  if (c.index >= 0)
-    task.points.insert_or_assign({c.space, c.index}, std::move(record));
-  else
-    task.others.insert_or_assign(schedule::json_text(c.steps), std::move(record));
+  if (c.index >= 0) task.points[c.space].insert(c.index);
+  const uint64_t key = identity(c);
+  task.trials.insert_or_assign(key, std::move(record));
 }
 
 const Record* RecordedTrials::find(const std::string& task_key, const Candidate& candidate) const {
-  const auto of = [](const auto& trials, const auto& key) {
-    const auto found = trials.find(key);
-    return found == trials.end() ? nullptr : &found->second;
-  };
-  const OfTask* task = of(tasks_, task_key);
-  if (task == nullptr) return nullptr;
-  return candidate.index >= 0 ? of(task->points, std::pair(candidate.space, candidate.index)) : of(task->others, schedule::json_text(candidate.steps));
+  const auto task = tasks_.find(task_key);
+  if (task == tasks_.end()) return nullptr;
+  const auto found = task->second.trials.find(identity(candidate));
+  return found == task->second.trials.end() ? nullptr : &found->second;
 }
 
 std::vector<int64_t> RecordedTrials::points(const std::string& task_key, const std::string& space) const {
-  std::vector<int64_t> indices;
-  if (const auto task = tasks_.find(task_key); task != tasks_.end()) {
-    const auto& points = task->second.points;
-    for (auto p = points.lower_bound({space, 0}); p != points.end() && p->first.first == space; ++p) indices.push_back(p->first.second);
-  }
-  return indices;
+  const auto task = tasks_.find(task_key);
+  if (task == tasks_.end()) return {};
+  const auto points = task->second.points.find(space);
+  return points == task->second.points.end() ? std::vector<int64_t>() : std::vector<int64_t>(points->second.begin(), points->second.end());
 }
 
 size_t RecordedTrials::size() const {
   size_t total = 0;
-  for (const auto& [key, task] : tasks_) total += task.points.size() + task.others.size();
+  for (const auto& [key, task] : tasks_) total += task.trials.size();
   return total;
 }
 
 size_t RecordedTrials::size(const std::string& task_key) const {
   const auto task = tasks_.find(task_key);
-  return task == tasks_.end() ? 0 : task->second.points.size() + task->second.others.size();
+  return task == tasks_.end() ? 0 : task->second.trials.size();
 }
 
 }  // namespace tw::records

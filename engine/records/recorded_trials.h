@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,8 @@ class RecordedTrials {
 
  private:
   struct OfTask {
-    std::map<std::pair<std::string, int64_t>, Record> points;  ///< by space and index
-    std::map<std::string, Record> others;                      ///< without an index, by their steps
+    std::map<uint64_t, Record> trials;                ///< by identity()
+    std::map<std::string, std::set<int64_t>> points;  ///< by space: those with an index
   };
   std::map<std::string, OfTask> tasks_;
 };

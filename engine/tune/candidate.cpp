@@ -5,13 +5,13 @@ namespace tw::tune {
 
 records::Candidate default_candidate(const records::Task& task) {
   records::Candidate c;
-  c.space = "default";
+  c.space = records::kDefaultSpace;
   c.steps = space::default_schedule(task.dag, task.target).steps();
   return c;
 }
 
-PointCandidate point_candidate(const records::Task& task, const space::Template& t, const space::ConfigEntity& point) {
-  PointCandidate result;
+Proposal point_candidate(const records::Task& task, const space::Template& t, const space::ConfigEntity& point) {
+  Proposal result;
   result.candidate.space = t.name;
   result.candidate.index = point.index();
   result.candidate.config = point.json_text();

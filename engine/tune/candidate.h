@@ -7,15 +7,16 @@
 
 namespace tw::tune {
 
-/// The default schedule of a task: space "default", index -1.
+/// What a task runs with untuned.
 records::Candidate default_candidate(const records::Task& task);
 
-/// A point of a template's space with its steps. A point that the template refuses has no steps and comes back with the reason.
-struct PointCandidate {
+/// A candidate that is to be measured. What cannot be had as a schedule has no steps and comes with the reason.
+struct Proposal {
   records::Candidate candidate;
   std::string refused;  ///< one sentence, empty if there are steps
   std::optional<records::Prediction> prediction = {};
 };
-PointCandidate point_candidate(const records::Task& task, const space::Template& t, const space::ConfigEntity& point);
+/// A point of a template's space.
+Proposal point_candidate(const records::Task& task, const space::Template& t, const space::ConfigEntity& point);
 
 }  // namespace tw::tune

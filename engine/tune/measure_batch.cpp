@@ -11,7 +11,7 @@ double steady_s() { return std::chrono::duration<double>(std::chrono::steady_clo
 ScopedTimer::ScopedTimer(double& total) : total_(total), start_(steady_s()) {}
 ScopedTimer::~ScopedTimer() { total_ += steady_s() - start_; }
 
-std::vector<records::Record> BatchMeasurer::measure(const records::Task& task, const std::vector<PointCandidate>& candidates,
+std::vector<records::Record> BatchMeasurer::measure(const records::Task& task, const std::vector<Proposal>& candidates,
                                                     const measure::RunOptions& options, const std::function<void(const char*)>& phase) {
   std::vector<records::Record> records(candidates.size());
   std::vector<size_t> chosen;

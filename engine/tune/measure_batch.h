@@ -34,7 +34,7 @@ class BatchMeasurer {
 
   /// One record per candidate, in order; refused ones fail to lower. What our machinery failed at is tried once more.
   /// `phase` is told "build" and "measure" as they begin.
-  std::vector<records::Record> measure(const records::Task& task, const std::vector<PointCandidate>& candidates, const measure::RunOptions& options,
+  std::vector<records::Record> measure(const records::Task& task, const std::vector<Proposal>& candidates, const measure::RunOptions& options,
                                        const std::function<void(const char*)>& phase);
   /// Builds once, then runs every candidate `launches` times in fresh processes, each round with another input seed and in another order, the last one with
   /// floats of uneven magnitudes.

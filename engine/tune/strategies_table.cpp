@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/tune/space_search.h"
 #include "engine/tune/strategies/strategies.h"
 
 namespace tw::tune {
@@ -18,6 +19,10 @@ const StrategyDef* find_strategy(std::string_view name) {
     if (name == def.name) return &def;
   }
   return nullptr;
+}
+
+std::unique_ptr<Strategy> make_strategy(const StrategyDef& def, const StrategyInput& input) {
+  return def.make_points ? std::make_unique<SpaceSearch>(def, input) : def.make(input);
 }
 
 }  // namespace tw::tune

@@ -6,72 +6,62 @@
 
 #include "engine/base/json.h"
 #include "engine/base/param_schema.h"
-#include "engine/base/rng.h"
 #include "engine/base/stop_token.h"
-#include "engine/records/record.h"
-#include "engine/space/template.h"
-
-namespace tw {
-class WorkerPool;
-namespace cost {
-struct SharedModel;
-}
-}  // namespace tw
+#include "engine/records/session_store.h"
+#include "engine/tune/candidate.h"
+#include "engine/tune/point_search.h"
 
 namespace tw::tune {
 
-/// What a strategy gets told about a point it proposed.
-struct Observation {
-  int64_t index = -1;
-  records::MeasureResult result;
+/// What was measured of another task.
+using PriorTask = records::TaskRecords;
+
+/// A space that a strategy searches, for people.
+struct SearchedSpace {
+  std::string name;
+  int64_t size = 0;  ///< candidates, those that rules refuse included; 0: it is not counted
 };
 
-/// What was measured of another task of the same template.
-struct PriorTask {
-  records::Task task;
-  const space::Template* space_template = nullptr;
-  space::ConfigSpace space;
-  std::vector<Observation> results;
-};
-
-/// Ask/tell search over one config space. Deterministic: the same seed and the same answers give the same questions.
+/// Ask/tell search for the schedules of one task. Deterministic: the same seed and the same answers give the same questions, however many cores there are.
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// Up to n new points; fewer or none when the space is exhausted. Never repeats a point it proposed or observed, and skips those that a filter rejects.
-  virtual std::vector<int64_t> propose(int n) = 0;
-  /// Results of proposed points, or of points of an earlier run; only those that tell something of the candidate.
-  virtual void observe(std::span<const Observation> results) = 0;
-  /// What its cost model says of each point as things stand. Nothing where it has none or the point cannot be lowered; asking changes no proposal.
-  virtual std::vector<std::optional<records::Prediction>> predictions(std::span<const int64_t> points) {
-    return std::vector<std::optional<records::Prediction>>(points.size());
-  }
+  /// Up to n new candidates; none when there is nothing left to try. Never repeats one that it proposed or was told of. Those that cannot be had as a schedule come
+  /// with the reason; they are trials too.
+  virtual std::vector<Proposal> propose(int n) = 0;
+  /// Trials of the task as they are measured, and before the first proposal those of an earlier run; the default schedule's too.
+  virtual void observe(std::span<const records::Record> records) = 0;
   /// Told before the first proposal if a session wants it. Those that learn only from the task itself do nothing with it.
-  virtual void transfer(std::span<const PriorTask* const> prior) { static_cast<void>(prior); }
+  virtual void transfer(std::span<const PriorTask> prior) { static_cast<void>(prior); }
+  /// Candidates that it may propose in all, an upper bound.
+  virtual int64_t capacity() const = 0;
+  virtual std::vector<SearchedSpace> spaces() const = 0;
 };
 
-/// What a strategy searches. What it refers to outlives the strategy.
+/// What a strategy searches for. What it refers to outlives the strategy.
 struct StrategyInput {
-  const space::ConfigSpace& space;
-  Json params;  ///< resolved
-  Rng rng;
-  /// The task and its template, for strategies that look at the loops of a point; null where there are only points.
-  const records::Task* task = nullptr;
-  const space::Template* space_template = nullptr;
+  const records::Task& task;
+  Json params;        ///< resolved
+  std::string space;  ///< of strategies that search spaces of templates: the only one, such as AutoTVM's "dense_pack.x86"; empty: those of our own that match
+  uint64_t seed = 1;
+  /// The points of a space that can be measured at all, ascending; nothing: any. May be empty.
+  std::function<std::optional<std::vector<int64_t>>(const std::string& space)> points = {};
   StopToken stop = {};
   WorkerPool* workers = nullptr;              ///< what looks at many points; null: the caller's thread alone
   cost::SharedModel* shared_model = nullptr;  ///< what strategies with a model ask and teach instead of one of their own
 };
 
-/// One row of the table.
+/// One row of the table: a strategy of its own, or a search over numbered points, of which a task gets one for each of its spaces (space_search.h).
 struct StrategyDef {
   const char* name;  ///< as on the command line
   ParamSchema params;
-  std::unique_ptr<Strategy> (*make)(const StrategyInput& input);
-  const char* summary;  ///< one paragraph
-  const char* source;   ///< paper
+  std::unique_ptr<Strategy> (*make)(const StrategyInput& input);                ///< null for searches over points
+  std::unique_ptr<PointSearch> (*make_points)(const PointSearchInput& input);  ///< null for others
+  const char* summary;                                                          ///< one paragraph
+  const char* source;                                                           ///< paper
 };
 const std::vector<StrategyDef>& strategies();
 const StrategyDef* find_strategy(std::string_view name);
+std::unique_ptr<Strategy> make_strategy(const StrategyDef& def, const StrategyInput& input);
 
 }  // namespace tw::tune

@@ -5,12 +5,12 @@
 #include <chrono>
 #include <limits>
 #include <thread>
+#include <unordered_set>
 
 #include "engine/base/hash.h"
 #include "engine/base/text.h"
-#include "engine/records/best.h"
 #include "engine/tune/finals.h"
-#include "engine/tune/valid_points.h"
+#include "engine/tune/similarity.h"
 
 namespace tw::tune {
 namespace {
@@ -21,92 +21,102 @@ constexpr int64_t kMaxInfraInARow = 8;
 constexpr size_t kLeaders = 8;
 constexpr int kAnchorSamples = 5;
 constexpr auto kLookAgain = std::chrono::milliseconds(300);
-/// After this many trials of its own, a search whose best is this many times slower than another's waits.
-constexpr int64_t kFairTrials = 32;
-constexpr double kFarBehind = 1.5;
-
-/// The templates whose spaces a session searches; none where the task has none such.
-std::vector<const space::Template*> searched_templates(const records::Task& task, const SessionOptions& options) {
-  if (options.space.empty()) return space::alternatives(*task.dag, task.target);
-  const space::Template* named = space::find_template(*task.dag, task.target, options.space);
-  return named ? std::vector{named} : std::vector<const space::Template*>{};
-}
-
-bool tells_of_candidate(const records::MeasureResult& r) { return r.ok() || records::blames_candidate(r.status); }
 
 }  // namespace
-
-double SessionContext::wait_while_paused() {
-  const double start = steady_s();
-  while (control.paused && control.paused() && !control.stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  const double waited = steady_s() - start;
-  paused_s += waited;
-  return waited;
-}
-
-void SessionContext::add_prior(const records::Task& task, const std::vector<records::Record>& records) {
-  for (const space::Template* found : searched_templates(task, options)) {
-    auto p = std::make_unique<PriorTask>(PriorTask{task, found, found->space(*task.dag, task.target), {}});
-    for (const records::Record& r : records) {
-      const bool of_space = r.candidate.space == found->name && r.candidate.index >= 0 && r.candidate.index < p->space.size();
-      if (of_space && tells_of_candidate(r.result)) p->results.push_back({r.candidate.index, r.result});
-    }
-    prior.push_back(std::move(p));
-  }
-}
 
 TaskRun::TaskRun(int number, const SessionTask& task, SessionContext& context)
     : number_(number), task_(task), context_(context), default_s_(kNever), best_s_(kNever), epoch_(context.epoch) {
   const ScopedTimer timer(context.times.search_s);
-  const records::Task& t = task.task;
-  uint64_t seed = hash_combine(context.options.seed, stable_hash(t.key));
-  for (const space::Template* found : searched_templates(t, context.options)) {
-    Search& s = searches_.emplace_back(Search{.space_template = found, .space = found->space(*t.dag, t.target), .best_s = kNever});
-    if (auto points = context.measurer.points(t, found->name)) s.space.keep_only(std::move(*points), "no trial of this point was recorded");
-    s.strategy = context.strategy.make({s.space, context.params, Rng(seed), &task_.task, found, context.control.stop});
-    points_ += usable_points(s.space);
-    seed = hash_combine(seed, stable_hash(found->name));
-  }
-  for (const records::Record& r : task.history) {
-    account(r);
-    if (Search* s = search_of(r)) s->seen.insert(r.candidate.index);
-  }
-  learn(task.history);
+  make_strategy();
+  view_.weight = task.weight;
+  view_.flops = task.task.flops;
+  view_.tag = similarity_tag(*task.task.dag, task.task.flops);
+  view_.capacity = 1 + strategy_->capacity();
 }
 
-TaskRun::Search* TaskRun::search_of(const records::Record& record) {
-  if (record.candidate.index < 0) return nullptr;
-  for (Search& s : searches_)
-    if (s.space_template->name == record.candidate.space) return &s;
-  return nullptr;
+void TaskRun::make_strategy() {
+  const auto points = [this](const std::string& space) { return context_.measurer.points(task_.task, space); };
+  strategy_ = tune::make_strategy(context_.strategy, {task_.task, context_.options.tuner_params, context_.options.space, context_.options.seed, points,
+                                                      context_.control.stop});
+}
+
+std::span<const records::Record> TaskRun::take(int64_t count) {
+  const size_t begin = restored_;
+  restored_ = std::min(task_.history.size(), begin + static_cast<size_t>(std::max<int64_t>(count, 0)));
+  const std::span<const records::Record> taken = std::span(task_.history).subspan(begin, restored_ - begin);
+  for (const records::Record& r : taken) account(r);
+  if (view_.trials > 1) finals_due_ = std::none_of(task_.history.begin(), task_.history.end(), [](const auto& r) { return r.result.verdict.has_value(); });
+  return taken;
+}
+
+void TaskRun::restore(const records::Round& round, bool ask) {
+  const ScopedTimer timer(context_.times.search_s);
+  const std::span<const records::Record> taken = take(round.trials);
+  const bool searched = !taken.empty() && !taken[0].candidate.is_default();
+  const bool asks = asked_ && ask && searched;
+  if (searched) asked_ = asks && is_asked_again(taken, round.planned);
+  if (asks && !asked_) {
+    pending_.clear();
+    make_strategy();
+    learn(std::span(task_.history).first(restored_));
+  } else {
+    learn(taken);
+  }
+  end_round(round);
+}
+
+bool TaskRun::is_asked_again(std::span<const records::Record> taken, int64_t planned) {
+  std::unordered_set<uint64_t> measured;
+  for (const records::Record& r : taken) measured.insert(records::identity(r.candidate));
+  pending_ = strategy_->propose(static_cast<int>(planned));
+  const size_t asked_for = pending_.size();
+  std::erase_if(pending_, [&](const Proposal& p) { return measured.contains(records::identity(p.candidate)); });
+  return asked_for == pending_.size() + taken.size();
+}
+
+void TaskRun::restore_rest() {
+  const ScopedTimer timer(context_.times.search_s);
+  const std::span<const records::Record> taken = take(static_cast<int64_t>(task_.history.size()));
+  if (taken.empty()) return;
+  asked_ = false;
+  learn(taken);
+  view_.history.push_back(best_s_);
+}
+
+bool TaskRun::was_cut_off(const records::Round& last) const { return asked_ ? !pending_.empty() : last.trials < last.planned; }
+
+void TaskRun::announce() {
+  if (std::exchange(announced_, true)) return;
+  std::string names;
+  int64_t size = 0;
+  for (const SearchedSpace& s : strategy_->spaces()) {
+    names += fmt::format("{}{}", names.empty() ? "" : " + ", s.name);
+    size += s.size;
+  }
+  context_.send(TaskStarted{number_, names.empty() ? std::string(records::kDefaultSpace) : names, size});
+}
+
+void TaskRun::begin(std::span<const PriorTask> prior) {
+  begun_ = true;
+  announce();
+  if (context_.options.transfer) strategy_->transfer(prior);
 }
 
 void TaskRun::learn(std::span<const records::Record> records) {
-  for (Search& s : searches_) {
-    std::vector<Observation> learned;
-    for (const records::Record& r : records)
-      if (search_of(r) == &s && tells_of_candidate(r.result)) learned.push_back({r.candidate.index, comparable(r.result)});
-    if (!learned.empty()) s.strategy->observe(learned);
-    s.known.insert(s.known.end(), learned.begin(), learned.end());
-  }
+  std::vector<records::Record> comparables(records.begin(), records.end());
+  for (records::Record& r : comparables) r.result = comparable(std::move(r.result));
+  strategy_->observe(comparables);
+  if (context_.options.transfer) records_.insert(records_.end(), comparables.begin(), comparables.end());
 }
 
-bool TaskRun::behind(const Search& search) const { return search.trials >= kFairTrials && search.best_s > kFarBehind * best_s_; }
-
-double TaskRun::share() const { return static_cast<double>(task_.weight) * static_cast<double>(std::max<int64_t>(task_.task.flops, 1)); }
-
 void TaskRun::account(const records::Record& record) {
-  ++trials_;
+  ++view_.trials;
   ++by_status_[record.result.status];
   const double seconds = record.result.verified && !record.result.censored ? record.result.decided_s() : kNever;
-  if (record.candidate.index < 0 && record.candidate.space == "default") {
+  if (record.candidate.is_default()) {
     default_done_ = true;
     default_s_ = std::min(default_s_, seconds);
     if (seconds != kNever) default_ = record;
-  }
-  if (Search* s = search_of(record)) {
-    ++s->trials;
-    s->best_s = std::min(s->best_s, seconds);
   }
   if (seconds != kNever) {
     const double comparable = seconds / scale_;
@@ -117,8 +127,9 @@ void TaskRun::account(const records::Record& record) {
   if (seconds < best_s_) {
     best_s_ = seconds;
     lowest_ = record;
-    trials_of_best_ = trials_;
+    trials_of_best_ = view_.trials;
   }
+  view_.exhausted = view_.exhausted || early_stop();
 }
 
 records::MeasureResult TaskRun::comparable(records::MeasureResult result) const {
@@ -128,38 +139,90 @@ records::MeasureResult TaskRun::comparable(records::MeasureResult result) const 
 
 bool TaskRun::early_stop() const {
   const int64_t patience = context_.options.early_stopping;
-  return patience > 0 && trials_ > 0 && trials_ - trials_of_best_ >= patience;
+  return patience > 0 && view_.trials - trials_of_best_ >= patience;
 }
 
-Expected<void> TaskRun::run(int64_t budget, double time_s) {
-  std::string names;
-  int64_t points = 0;
-  for (const Search& s : searches_) {
-    names += fmt::format("{}{}", names.empty() ? "" : " + ", s.space_template->name);
-    points += s.space.size();
+void TaskRun::end_round(const records::Round& round) {
+  if (round.number == ended_.number) {  // it was cut off, and now has the rest
+    view_.history.back() = round.best_s;
+    view_.spent_s -= ended_.total_s;
+  } else {
+    view_.history.push_back(round.best_s);
   }
-  context_.send(TaskStarted{number_, names.empty() ? "default" : names, points, budget});
-  for (Search& s : searches_) {
-    if (!context_.options.transfer) break;
-    std::vector<const PriorTask*> prior;
-    for (const auto& p : context_.prior)
-      if (p->space_template == s.space_template && p->task.key != task_.task.key) prior.push_back(p.get());
-    s.strategy->transfer(prior);
+  view_.spent_s += round.total_s;
+  ended_ = round;
+}
+
+Expected<void> TaskRun::measure_default(records::Round& round) {
+  announce();
+  context_.send(Phase{number_, "search"});
+  std::vector<Proposal> batch;
+  {
+    const ScopedTimer timer(context_.times.search_s);
+    batch.push_back({default_candidate(task_.task), {}});
   }
-  double deadline = steady_s() + time_s;
-  bool fresh = false;
-  while (trials_ < budget && !early_stop() && (!default_done_ || steady_s() < deadline)) {
-    deadline += context_.wait_while_paused();
-    if (context_.control.stop.stop_requested()) break;
-    const std::vector<PointCandidate> batch = next_batch(budget - trials_);
-    if (batch.empty()) break;
-    TW_CHECK(look_for_drift(static_cast<int64_t>(batch.size())));
-    TW_CHECK(try_batch(batch));
-    fresh = true;
+  TW_CHECK(look_for_drift(1));
+  TW_CHECK(run_batch(batch, round));
+  if (default_done_) end_round(round);
+  return {};
+}
+
+Expected<void> TaskRun::run(records::Round& round) {
+  std::vector<Proposal> batch = std::exchange(pending_, {});
+  {
+    const ScopedTimer timer(context_.times.search_s);
+    context_.send(Phase{number_, "search"});
+    const int64_t more = round.planned - round.trials - static_cast<int64_t>(batch.size());
+    if (batch.empty() && more > 0) batch = strategy_->propose(static_cast<int>(more));
   }
-  for (const Search& s : searches_)
-    if (context_.options.transfer) context_.prior.push_back(std::make_unique<PriorTask>(PriorTask{task_.task, s.space_template, s.space, s.known}));
-  return fresh && !context_.control.stop.stop_requested() ? finals() : Expected<void>();
+  if (batch.empty()) {
+    view_.exhausted = view_.exhausted || !context_.control.stop.stop_requested();
+    return {};
+  }
+  TW_CHECK(look_for_drift(static_cast<int64_t>(batch.size())));
+  TW_CHECK(run_batch(batch, round));
+  if (round.trials > 0) end_round(round);
+  return {};
+}
+
+Expected<void> TaskRun::run_batch(const std::vector<Proposal>& batch, records::Round& round) {
+  measure::RunOptions run;
+  run.incumbent_s = leaders_.empty() ? 0 : leaders_[0].seconds * scale_;
+  run.input_seed = context_.options.seed;
+  run.weights = timed_weights(context_.options);
+  run.samples = context_.options.repeats;
+  run.min_sample_s = context_.options.min_repeat_s;
+  run.timeout_s = context_.options.timeout_s;
+  std::vector<records::Record> records = context_.measurer.measure(task_.task, batch, run, [&](const char* name) { context_.send(Phase{number_, name}); });
+  std::erase_if(records, [](const records::Record& r) { return r.result.status == records::Status::cancelled; });
+  if (records.empty()) {
+    if (context_.control.stop.stop_requested()) return {};
+    return Error(ErrorCode::infrastructure, "Expected results of a batch, found all of them cancelled although nobody asked to stop");
+  }
+  const int64_t before = view_.trials;
+  std::vector<double> bests;
+  for (const records::Record& r : records) {
+    account(r);
+    bests.push_back(best_s_);
+  }
+  {
+    const ScopedTimer timer(context_.times.search_s);
+    learn(records);
+  }
+  finals_due_ = finals_due_ || !batch[0].candidate.is_default();
+  round.trials += static_cast<int64_t>(records.size());
+  round.best_s = best_s_;
+  complete(round);
+  TW_CHECK(context_.sink.store(task_.task, records, round));
+  for (size_t i = 0; i < records.size(); ++i) {
+    context_.send(TrialDone{number_, before + static_cast<int64_t>(i) + 1, records[i], bests[i]});
+    context_.infra_in_a_row = records[i].result.status == records::Status::infra ? context_.infra_in_a_row + 1 : 0;
+  }
+  if (context_.infra_in_a_row >= kMaxInfraInARow) {
+    return Error(ErrorCode::infrastructure, fmt::format("The session stopped after {} failures in a row that are not the candidates' fault; the last: {}",
+                                                        context_.infra_in_a_row, records.back().result.message));
+  }
+  return {};
 }
 
 Expected<void> TaskRun::look_for_drift(int64_t trials) {
@@ -171,8 +234,10 @@ Expected<void> TaskRun::look_for_drift(int64_t trials) {
       if (state == DriftGate::State::steady || context_.control.stop.stop_requested()) break;
       if (state == DriftGate::State::new_epoch) {
         ++context_.epoch;
-        context_.send(Note{fmt::format("The machine's speed changed ({}); times before and after are compared through kernels that are measured again",
-                                       context_.drift.change())});
+        const std::string text = fmt::format("The machine's speed changed ({}); times before and after are compared through kernels that are measured again",
+                                             context_.drift.change());
+        context_.send(Note{text});
+        TW_CHECK(context_.sink.note("drift", text));
         break;
       }
       std::this_thread::sleep_for(kLookAgain);
@@ -188,7 +253,7 @@ Expected<void> TaskRun::begin_epoch() {
   for (const Leader& l : leaders_) anchors.push_back(l.record.candidate);
   measure::RunOptions run;
   run.samples = kAnchorSamples;
-  run.weights = context_.options.weights;
+  run.weights = timed_weights(context_.options);
   run.input_seed = context_.options.seed;
   Rng order(run.input_seed);
   const auto again = context_.measurer.compete(task_.task, anchors, run, 1, order, [&](const char* name) { context_.send(Phase{number_, name}); });
@@ -201,10 +266,11 @@ Expected<void> TaskRun::begin_epoch() {
   return {};
 }
 
-Expected<void> TaskRun::finals() {
+Expected<void> TaskRun::finish() {
+  if (!std::exchange(finals_due_, false)) return {};
   FinalOptions options;
   options.finalists = context_.options.finalists;
-  options.weights = context_.options.weights;
+  options.weights = timed_weights(context_.options);
   if (options.finalists < 2) return {};
   std::vector<records::Record> finalists;
   for (const Leader& l : leaders_) {
@@ -212,7 +278,7 @@ Expected<void> TaskRun::finals() {
   }
   // The lowest has the better number, so it needs a verdict for the first leader to be called best; the default schedule is what all are compared with.
   for (const std::optional<records::Record>* one : {&lowest_, &default_}) {
-    const auto same = [&](const records::Record& r) { return records::same_point(r.candidate, (*one)->candidate); };
+    const auto same = [&](const records::Record& r) { return records::identity(r.candidate) == records::identity((*one)->candidate); };
     if (*one && std::none_of(finalists.begin(), finalists.end(), same)) finalists.push_back(**one);
   }
   if (finalists.size() < 2) return {};
@@ -225,83 +291,12 @@ Expected<void> TaskRun::finals() {
   best_s_ = kNever;
   for (const records::Record& r : finalists) {
     best_s_ = std::min(best_s_, r.result.decided_s());
-    if (default_ && records::same_point(r.candidate, default_->candidate)) default_s_ = r.result.decided_s();
+    if (default_ && records::identity(r.candidate) == records::identity(default_->candidate)) default_s_ = r.result.decided_s();
   }
   context_.send(FinalsDone{number_, std::move(finalists), best_s_});
   return {};
 }
 
-std::vector<PointCandidate> TaskRun::next_batch(int64_t limit) {
-  const ScopedTimer timer(context_.times.search_s);
-  context_.send(Phase{number_, "search"});
-  if (!default_done_) return {{default_candidate(task_.task), {}}};
-  const auto wanted = static_cast<size_t>(std::min<int64_t>(limit, std::max(1, context_.options.batch)));
-  std::vector<Search*> ahead, waiting;
-  for (Search& s : searches_) (behind(s) ? waiting : ahead).push_back(&s);
-  // Those with fewest trials first, so that a small batch is not always the same one's.
-  std::stable_sort(ahead.begin(), ahead.end(), [](const Search* a, const Search* b) { return a->trials < b->trials; });
-  std::vector<PointCandidate> batch;
-  for (size_t k = 0; k < ahead.size(); ++k) propose(*ahead[k], (wanted - batch.size() + ahead.size() - k - 1) / (ahead.size() - k), batch);
-  // What a search has too few points for, the others take.
-  for (Search* s : ahead) propose(*s, wanted - batch.size(), batch);
-  if (batch.empty())
-    for (Search* s : waiting) propose(*s, wanted - batch.size(), batch);
-  return batch;
-}
-
-void TaskRun::propose(Search& search, size_t count, std::vector<PointCandidate>& batch) {
-  const size_t wanted = batch.size() + count;
-  if (!search.begun && count > 0) {
-    // The point that its template would choose comes first, so that a small budget sees what each algorithm is good for. One of them is the default schedule.
-    search.begun = true;
-    const space::ConfigEntity point = search.space_template->fallback(*task_.task.dag, task_.task.target);
-    const bool measured = search.space_template == space::fallback_template(*task_.task.dag, task_.task.target);
-    if (point.index() >= 0 && !measured && is_valid_point(search.space, point.index()) && search.seen.insert(point.index()).second)
-      batch.push_back(point_candidate(task_.task, *search.space_template, point));
-  }
-  while (batch.size() < wanted) {
-    const std::vector<int64_t> points = search.strategy->propose(static_cast<int>(wanted - batch.size()));
-    if (points.empty()) break;
-    const std::vector<std::optional<records::Prediction>> predictions = search.strategy->predictions(points);
-    for (size_t i = 0; i < points.size(); ++i) {
-      if (search.seen.contains(points[i])) continue;
-      const auto entity = search.space.get(points[i]);
-      TW_ASSERT(entity.has_value(), "a strategy proposed a point outside its space");
-      batch.push_back(point_candidate(task_.task, *search.space_template, *entity));
-      batch.back().prediction = predictions[i];
-    }
-  }
-}
-
-Expected<void> TaskRun::try_batch(const std::vector<PointCandidate>& batch) {
-  measure::RunOptions run;
-  run.incumbent_s = leaders_.empty() ? 0 : leaders_[0].seconds * scale_;
-  run.input_seed = context_.options.seed;
-  run.weights = context_.options.weights;
-  std::vector<records::Record> records = context_.measurer.measure(task_.task, batch, run, [&](const char* name) { context_.send(Phase{number_, name}); });
-  std::erase_if(records, [](const records::Record& r) { return r.result.status == records::Status::cancelled; });
-  if (records.empty()) {
-    if (context_.control.stop.stop_requested()) return {};
-    return Error(ErrorCode::infrastructure, "Expected results of a batch, found all of them cancelled although nobody asked to stop");
-  }
-  TW_CHECK(context_.sink.store(task_.task, records));
-  for (const records::Record& r : records) {
-    account(r);
-    context_.send(TrialDone{number_, trials_, r, best_s_});
-    context_.infra_in_a_row = r.result.status == records::Status::infra ? context_.infra_in_a_row + 1 : 0;
-    if (r.candidate.index < 0) default_done_ = true;
-  }
-  {
-    const ScopedTimer timer(context_.times.search_s);
-    learn(records);
-  }
-  if (context_.infra_in_a_row >= kMaxInfraInARow) {
-    return Error(ErrorCode::infrastructure, fmt::format("The session stopped after {} failures in a row that are not the candidates' fault; the last: {}",
-                                                        context_.infra_in_a_row, records.back().result.message));
-  }
-  return {};
-}
-
-TaskDone TaskRun::done() const { return {number_, default_s_, best_s_, trials_, by_status_}; }
+TaskDone TaskRun::done() const { return {number_, default_s_, best_s_, view_.trials, by_status_}; }
 
 }  // namespace tw::tune

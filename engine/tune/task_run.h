@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <deque>
-#include <unordered_set>
-
-#include "engine/base/json_fwd.h"
 #include "engine/tune/drift.h"
 #include "engine/tune/measure_batch.h"
+#include "engine/tune/scheduler.h"
+#include "engine/tune/session.h"
 
 namespace tw::tune {
 
@@ -14,81 +12,84 @@ namespace tw::tune {
 struct SessionContext {
   const SessionOptions& options;
   const StrategyDef& strategy;
-  const Json& params;
   BatchMeasurer& measurer;
   records::RecordSink& sink;
   const EventSink& events;
   const SessionControl& control;
   PhaseTimes& times;
   int64_t infra_in_a_row = 0;
-  double paused_s = 0;
   DriftGate drift = {};
-  int64_t epoch = 0;                                   ///< counts the machine's changes of speed
-  std::vector<std::unique_ptr<PriorTask>> prior = {};  ///< what may be learned from: earlier sessions and the tasks that are done
-
-  /// Adds trials of a task that has a template.
-  void add_prior(const records::Task& task, const std::vector<records::Record>& records);
+  int64_t epoch = 0;  ///< counts the machine's changes of speed
 
   void send(const Event& event) const {
     if (events) events(event);
   }
-  /// Waits while the session is paused; seconds waited.
-  double wait_while_paused();
 };
 
-/// The tuning of one task. Where several templates match it, each has a search of its own, and batches are shared among them; one that stays far behind
-/// another waits until that has nothing left.
+/// The tuning of one task, round by round.
 class TaskRun {
  public:
   /// `task` outlives the run.
   TaskRun(int number, const SessionTask& task, SessionContext& context);
 
-  double share() const;  ///< weight × FLOPs
-  int64_t capacity() const { return 1 + points_; }
-  int64_t trials() const { return trials_; }
+  /// What a scheduler sees of it.
+  const TaskView& view() const { return view_; }
+  const records::Task& task() const { return task_.task; }
+  bool has_default() const { return default_done_; }
+  const std::vector<records::Record>& records() const { return records_; }
 
-  /// Goes on until `budget` trials, history included, the end of the space, early stopping, `time_s` seconds (the default schedule is measured in any case) or
-  /// a stop. Errors: what the sink returns; infrastructure after too many failures of our machinery in a row.
-  Expected<void> run(int64_t budget, double time_s);
+  /// Takes back a round of the history: its trials are the first that were not taken yet. With `ask` the strategy is asked for them again; should it ask for
+  /// others now, it begins anew and is told of all.
+  void restore(const records::Round& round, bool ask);
+  /// Takes back trials that belong to no round.
+  void restore_rest();
+  /// Whether the last round was cut off before it had all that its strategy asked for.
+  bool was_cut_off(const records::Round& last) const;
+
+  /// Before the first round of its search: tells the strategy what was measured of other tasks.
+  void begin(std::span<const PriorTask> prior);
+  bool begun() const { return begun_; }
+  /// Measures the default schedule, which has no part in any search. Stores it with `round`, of which it fills in what it knows.
+  Expected<void> measure_default(records::Round& round);
+  /// Up to round.planned - round.trials candidates more. Fewer mean that there are no others, or a stop.
+  Expected<void> run(records::Round& round);
+  /// The finals, if they are due.
+  Expected<void> finish();
   TaskDone done() const;
 
- private:
-  /// The search of one template's space.
-  struct Search {
-    const space::Template* space_template;
-    space::ConfigSpace space;
-    std::unique_ptr<Strategy> strategy = {};
-    bool begun = false;                     ///< its rule's point was proposed
-    std::unordered_set<int64_t> seen = {};  ///< indices of the history
-    std::vector<Observation> known = {};    ///< what the strategy was told
-    int64_t trials = 0;
-    double best_s;
-  };
+  /// Called with a round before it is stored, to fill in what only the session knows.
+  std::function<void(records::Round&)> complete;
 
-  /// The search that a record comes from, or null.
-  Search* search_of(const records::Record& record);
-  bool behind(const Search& search) const;
-  void propose(Search& search, size_t count, std::vector<PointCandidate>& batch);
-  void learn(std::span<const records::Record> records);
-  std::vector<PointCandidate> next_batch(int64_t limit);
-  /// Measures, stores, tells. Results that a stop cut off are dropped.
-  Expected<void> try_batch(const std::vector<PointCandidate>& batch);
+ private:
+  void make_strategy();
+  void announce();
+  /// Asks the strategy for the candidates of a round of the history; true if these were among them. Those that were not measured are pending then.
+  bool is_asked_again(std::span<const records::Record> taken, int64_t planned);
+  /// The next `count` trials of the history.
+  std::span<const records::Record> take(int64_t count);
+  Expected<void> run_batch(const std::vector<Proposal>& batch, records::Round& round);
   void account(const records::Record& record);
+  void learn(std::span<const records::Record> records);
   records::MeasureResult comparable(records::MeasureResult result) const;  ///< on the scale of the epoch in which the task began
   bool early_stop() const;
+  void end_round(const records::Round& round);
   /// Looks whether the machine still is as fast as it was. If not, the leaders are measured again, so that later times can be compared with earlier ones.
   Expected<void> look_for_drift(int64_t trials);
   Expected<void> begin_epoch();
-  /// Among the fastest trials of this session, if there is a doubt.
-  Expected<void> finals();
 
   int number_;
   const SessionTask& task_;
   SessionContext& context_;
-  int64_t points_ = 0;           ///< of all searches
-  std::deque<Search> searches_;  ///< strategies refer to their spaces, so none moves
-  bool default_done_ = false;
-  int64_t trials_ = 0, trials_of_best_ = 0;
+  TaskView view_;
+  std::unique_ptr<Strategy> strategy_;
+  std::vector<Proposal> pending_;          ///< asked for in a round that was cut off
+  std::vector<records::Record> records_;   ///< trials so far, if others may learn from them
+  size_t restored_ = 0;                    ///< of the history
+  records::Round ended_;                   ///< the last one
+  bool announced_ = false, begun_ = false;
+  bool asked_ = true;                      ///< see restore()
+  bool default_done_ = false, finals_due_ = false;
+  int64_t trials_of_best_ = 0;
   double default_s_, best_s_;
   /// A trial with its time on the scale of the epoch in which the task began.
   struct Leader {

@@ -138,7 +138,8 @@ class FakeEngine : public Engine {
     const int64_t each = options.trials / static_cast<int64_t>(tasks.size());
     for (size_t t = 0; t < tasks.size() && !report.cancelled; ++t) {
       const int task = static_cast<int>(t);
-      events(tune::TaskStarted{task, "fake.cpu", 100, each});
+      events(tune::TaskStarted{task, "fake.cpu", 100});
+      events(tune::RoundStarted{task, task + 1, each, each, "the next one"});
       double best = std::numeric_limits<double>::infinity();
       std::vector<tune::TrialDone> batch;
       for (int64_t n = static_cast<int64_t>(tasks[t].history.size()) + 1; n <= each; ++n) {
@@ -173,15 +174,15 @@ class FakeEngine : public Engine {
           std::this_thread::sleep_for(std::chrono::milliseconds(millisPerTrial));
       }
       tune::TaskDone done;
-      done.task = task, done.default_s = 0.01, done.best_s = best, done.trials = each;
+      done.task = task, done.default_s = 0.01, done.best_s = best, done.trials = each, done.by_status[records::Status::ok] = each;
       events(done);
     }
     return report;
   }
 
   const std::vector<tune::StrategyDef>& strategies() override {
-    static const std::vector<tune::StrategyDef> list = {{"random", {}, nullptr, "Random points", "none"},
-                                                        {"fancy", {{"size", Param::Kind::integer, 8, "Size", 1, 64, {}}}, nullptr, "With a parameter", "none"}};
+    static const std::vector<tune::StrategyDef> list = {{"random", {}, nullptr, nullptr, "Random points", "none"},
+                                                        {"fancy", {{"size", Param::Kind::integer, 8, "Size", 1, 64, {}}}, nullptr, nullptr, "With a parameter", "none"}};
     return list;
   }
   std::vector<frontends::ZooModel> zoo() override { return {{"fake", "A network for tests", nullptr}}; }

@@ -110,7 +110,7 @@ void plan() {
   for (int k = 0; k < 4; ++k) space.define_knob("k" + std::to_string(k), values);
   const tune::StrategyDef& def = *tune::find_strategy("xgb");
   for (const int samples : {64, 256, 1024}) {
-    const auto strategy = def.make({space, bench::need(resolve_params(def.params, Json::object())), Rng(1)});
+    const auto strategy = def.make_points({space, bench::need(resolve_params(def.params, Json::object())), Rng(1)});
     std::vector<tune::Observation> answers;
     for (const int64_t p : strategy->propose(samples)) {
       double distance = 0;

@@ -6,7 +6,10 @@
 #include <QtTest>
 #include <set>
 
-#include "db/database.h"
+#include <fmt/format.h>
+
+#include "db/session_workspace.h"
+#include "engine/api/tune.h"
 #include "engine/base/json.h"
 #include "tests/engine/tune/tune_fixture.h"
 
@@ -21,37 +24,36 @@ std::vector<tune::SessionTask> tasks() {
   return {{tune::fixture::dense(32, 64, 64), 1, {}}, {tune::fixture::dense(16, 32, 32), 2, {}}, {tune::fixture::elementwise(), 1, {}}};
 }
 
-/// Begins or goes on with the one session of a workspace, as `tw tune --resume` does.
-Expected<tune::SessionReport> tune_into(const std::string& path, bool slow) {
+/// Begins or goes on with the one session of a workspace, as `tw tune --resume` does, on a machine whose times follow from the candidate alone.
+Expected<tune::SessionReport> tune_into(const std::string& path, const char* scheduler, const char* tuner, bool slow) {
   TW_TRY(auto db, Database::open(path));
   TW_TRY(const ModelId model, db->put_model("net", "net.onnx", "key", Json::object()));
-  std::vector<tune::SessionTask> session_tasks = tasks();
-  TW_TRY(const auto sessions, db->sessions(model));
-  SessionId session;
-  if (sessions.empty()) {
-    TW_TRY(session, db->begin_session(model, "random", "llvm", Json::object(), Json::object()));
-  } else {
-    session = sessions[0].id;
-  }
-  for (tune::SessionTask& t : session_tasks) {
-    TW_TRY(const TaskId id, db->put_task(t.task));
-    TW_TRY(auto rows, db->trials(session, id, {}, -1, true));
-    for (TrialRow& row : rows) t.history.push_back(std::move(row.record));
-  }
+  const auto store = session_store(db, model, Json::object());
+  api::TuneRequest request{.tasks = tasks(), .target = tasks()[0].task.target, .options = tune::fixture::options(kTrials, 4), .resume = true};
+  request.options.scheduler = scheduler;
+  request.options.tuner = tuner;
   measure::AnalyticOptions machine;
   machine.failure_rate = 0.2;
-  if (slow) {
-    machine.seconds = [](const records::Task&, const records::Candidate&) {
-      usleep(1000);
-      return 1e-3;
-    };
-  }
-  const auto builder = measure::analytic_builder(machine);
-  const auto runner = measure::analytic_runner(machine);
-  const auto sink = session_sink(db, session);
-  TW_TRY(auto report, tune::run_session(session_tasks, tune::fixture::options(kTrials, 4), *builder, *runner, *sink, {}, {}));
-  TW_CHECK(db->end_session(session, "done"));
-  return report;
+  machine.noise = 0;
+  machine.seconds = [slow](const records::Task&, const records::Candidate& c) {
+    if (slow) usleep(1000);
+    return 1e-3 * (1 + static_cast<double>(records::identity(c) % 1009) / 1009);
+  };
+  api::TuneHooks hooks;
+  hooks.loop = [&](const auto& session_tasks, const auto& options, auto& sink, const auto& events, const auto& control, const auto&) {
+    return tune::run_session(session_tasks, options, *measure::analytic_builder(machine), *measure::analytic_runner(machine), sink, events, control);
+  };
+  TW_TRY(api::TuneOutcome outcome, api::tune(std::move(request), *store, hooks));
+  return std::move(outcome.report);
+}
+
+/// Task, decision and best of each round.
+std::string story(Database& db) {
+  std::string text;
+  const auto rounds = db.rounds(SessionId{1});
+  for (const records::Round& r : *rounds)
+    text += fmt::format("{} {} {} {} {} {}\n", r.number, r.task_key.substr(0, 8), r.planned, r.trials, r.best_s, r.decision);
+  return text;
 }
 
 }  // namespace
@@ -59,14 +61,22 @@ Expected<tune::SessionReport> tune_into(const std::string& path, bool slow) {
 class ResumeTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
+  void a_session_killed_again_and_again_ends_with_every_trial_once_data() {
+    QTest::addColumn<QByteArray>("scheduler");
+    QTest::addColumn<QByteArray>("tuner");
+    QTest::newRow("task after task") << QByteArray("proportional") << QByteArray("random");
+    QTest::newRow("in rounds") << QByteArray("gradient") << QByteArray("genetic");
+  }
   void a_session_killed_again_and_again_ends_with_every_trial_once() {
+    QFETCH(QByteArray, scheduler);
+    QFETCH(QByteArray, tuner);
     QTemporaryDir dir;
     const std::string path = dir.filePath("a.twdb").toStdString();
     Rng rng(5);
     int killed = 0;
     for (int round = 0; round < 8; ++round) {
       const pid_t child = fork();
-      if (child == 0) _exit(tune_into(path, true) ? 0 : 1);
+      if (child == 0) _exit(tune_into(path, scheduler, tuner, true) ? 0 : 1);
       usleep(static_cast<useconds_t>(rng.range(30'000, 120'000)));
       kill(child, SIGKILL);
       int status = 0;
@@ -75,7 +85,7 @@ class ResumeTest : public QObject {
     }
     qInfo("%d of 8 runs were killed", killed);
     QVERIFY(killed >= 1);
-    const auto report = tune_into(path, false);
+    const auto report = tune_into(path, scheduler, tuner, false);
     QVERIFY2(report, report ? "" : report.error().text().c_str());
     int64_t total = 0;
     for (const auto& t : report->tasks) total += t.trials;
@@ -94,14 +104,15 @@ class ResumeTest : public QObject {
     QCOMPARE(sessions->at(0).state, std::string("done"));
     QCOMPARE(sessions->at(0).trials, kTrials);
 
-    // The same points as in a run that nobody killed.
+    // The same points and decisions as in a run that nobody killed.
     const std::string other = dir.filePath("b.twdb").toStdString();
-    QVERIFY(tune_into(other, false));
+    QVERIFY(tune_into(other, scheduler, tuner, false));
     const auto whole = Database::open(other, Mode::read_only);
     QVERIFY(whole);
     const auto expected = (*whole)->trials(std::nullopt, std::nullopt);
     QVERIFY(expected);
     for (const TrialRow& row : *expected) QVERIFY(points.contains({row.task.value, row.record.candidate.index}));
+    QCOMPARE(story(**db), story(**whole));
   }
 };
 

@@ -12,6 +12,7 @@
 #include "app/cli/running.h"
 #include "app/cli/table.h"
 #include "app/cli/tuning.h"
+#include "db/session_workspace.h"
 #include "engine/base/json.h"
 #include "engine/base/rank_correlation.h"
 #include "engine/base/text.h"
@@ -222,7 +223,7 @@ Expected<Section> simulation_section(const Bench& bench) {
   TW_TRY(const auto tasks, bench.db->tasks());
   for (const db::TaskRow& row : tasks) {
     if (row.target != gpu.target.str() || row.dag_text.empty()) continue;
-    TW_TRY(const records::Task task, task_of(row));
+    TW_TRY(const records::Task task, db::task_of(row));
     std::vector<double> measured, simulated, ratios;
     for (const db::SessionRow& session : sessions) {
       if (session.options.value("device", "") != bench.options.device) continue;

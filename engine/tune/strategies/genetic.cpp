@@ -15,7 +15,7 @@ struct Member {
   double score = 0;        ///< runs per second
 };
 
-class Genetic : public Strategy {
+class Genetic : public PointSearch {
  public:
   Genetic(const space::ConfigSpace& space, size_t population, double mutation, Rng rng)
       : space_(space), population_(population), mutation_(mutation), rng_(rng) {}
@@ -103,7 +103,7 @@ class Genetic : public Strategy {
   std::unordered_set<int64_t> taken_;  ///< queued, proposed or observed
 };
 
-std::unique_ptr<Strategy> make_genetic(const StrategyInput& in) {
+std::unique_ptr<PointSearch> make_genetic(const PointSearchInput& in) {
   return std::make_unique<Genetic>(in.space, in.params.at("population").get<size_t>(), in.params.at("mutation").get<double>(), in.rng);
 }
 
@@ -127,6 +127,7 @@ StrategyDef genetic_strategy() {
   return {
       "genetic",
       {population, mutation},
+      nullptr,
       make_genetic,
       "Treats a point as a chromosome with one gene per knob. The fastest points seen are the parents; they are drawn in proportion to their speed, joined at "
       "a random knob, and a few genes of the child are drawn anew. It needs no model of the machine. Unlike AutoTVM's GA it keeps the best of all "

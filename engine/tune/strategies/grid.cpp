@@ -8,7 +8,7 @@
 namespace tw::tune {
 namespace {
 
-class Grid : public Strategy {
+class Grid : public PointSearch {
  public:
   Grid(const space::ConfigSpace& space, int64_t offset) : space_(space) {
     while (next_ < space_.num_points() && space_.point(next_) < offset) next_ = space_.is_restricted() ? next_ + 1 : offset;
@@ -40,7 +40,7 @@ class Grid : public Strategy {
   std::unordered_set<int64_t> observed_;
 };
 
-std::unique_ptr<Strategy> make_grid(const StrategyInput& in) { return std::make_unique<Grid>(in.space, in.params.at("offset").get<int64_t>()); }
+std::unique_ptr<PointSearch> make_grid(const PointSearchInput& in) { return std::make_unique<Grid>(in.space, in.params.at("offset").get<int64_t>()); }
 
 }  // namespace
 
@@ -54,6 +54,7 @@ StrategyDef grid_strategy() {
   offset.max = 9e18;
   return {"grid",
           {offset},
+          nullptr,
           make_grid,
           "Walks the space by index, so the knob that was defined first changes with every trial. It covers small spaces completely; of a large space a "
           "short run sees only what differs in the first knobs, which makes it the baseline that every other tuner should beat.",

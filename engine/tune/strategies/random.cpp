@@ -36,7 +36,7 @@ class SparseShuffle {
   std::unordered_map<int64_t, int64_t> moved_;
 };
 
-class Random : public Strategy {
+class Random : public PointSearch {
  public:
   Random(const space::ConfigSpace& space, Rng rng) : space_(space), shuffle_(space.num_points(), rng) {}
 
@@ -66,13 +66,14 @@ class Random : public Strategy {
   std::unordered_set<int64_t> observed_;
 };
 
-std::unique_ptr<Strategy> make_random(const StrategyInput& in) { return std::make_unique<Random>(in.space, in.rng); }
+std::unique_ptr<PointSearch> make_random(const PointSearchInput& in) { return std::make_unique<Random>(in.space, in.rng); }
 
 }  // namespace
 
 StrategyDef random_strategy() {
   return {"random",
           {},
+          nullptr,
           make_random,
           "Draws points uniformly and never the same one twice. It learns nothing, needs no model and has no parameters, and with a modest budget it is hard "
           "to beat on small spaces: whatever claims to search well should be compared with it under the same budget.",

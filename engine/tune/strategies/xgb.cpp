@@ -33,9 +33,9 @@ std::unique_ptr<cost::CostModel> boosted_trees(const cost::FeatureDef& feature, 
   return def.make(def, feature, params);
 }
 
-class Xgb : public Strategy {
+class Xgb : public PointSearch {
  public:
-  Xgb(const StrategyInput& in, const XgbOptions& options)
+  Xgb(const PointSearchInput& in, const XgbOptions& options)
       : in_(in),
         options_(options),
         rng_(in.rng),
@@ -86,18 +86,18 @@ class Xgb : public Strategy {
 
   /// A base model of other tasks, each with its speeds relative to its own fastest. Its favourites are the first plan; later its part fades. A model that is
   /// shared has seen what the session did in other tasks anyway.
-  void transfer(std::span<const PriorTask* const> prior) override {
+  void transfer(std::span<const PriorPoints> prior) override {
     if (in_.shared_model != nullptr) return;
-    std::vector<std::pair<const PriorTask*, const Observation*>> known;
-    for (const PriorTask* p : prior) {
-      const bool ran = std::any_of(p->results.begin(), p->results.end(), [](const Observation& o) { return speed_of(o.result) > 0; });
-      for (const Observation& o : p->results)
-        if (ran) known.emplace_back(p, &o);
+    std::vector<std::pair<const PriorPoints*, const Observation*>> known;
+    for (const PriorPoints& p : prior) {
+      const bool ran = std::any_of(p.results.begin(), p.results.end(), [](const Observation& o) { return speed_of(o.result) > 0; });
+      for (const Observation& o : p.results)
+        if (ran) known.emplace_back(&p, &o);
     }
     auto rows = workers_.map(
         known.size(),
         [&](size_t i) {
-          const PriorTask& p = *known[i].first;
+          const PriorPoints& p = *known[i].first;
           return options_.feature->extract({p.task.dag, p.task.target, p.space_template, &p.space, known[i].second->index});
         },
         in_.stop);
@@ -239,7 +239,7 @@ class Xgb : public Strategy {
 
   int64_t fresh_point() { return fresh_random_point(in_.space, taken_, rng_); }
 
-  StrategyInput in_;
+  PointSearchInput in_;
   XgbOptions options_;
   Rng rng_;
   Annealing annealing_;
@@ -264,7 +264,7 @@ class Xgb : public Strategy {
 /// The model's parameters that are the tuner's too: all but how many of the best count, which is a plan's worth.
 bool is_tuners(const Param& model_param) { return model_param.name != "recall_top"; }
 
-std::unique_ptr<Strategy> make_xgb(const StrategyInput& in) {
+std::unique_ptr<PointSearch> make_xgb(const PointSearchInput& in) {
   const Json& p = in.params;
   XgbOptions o;
   o.feature = in.shared_model != nullptr ? &in.shared_model->model->feature() : cost::find_feature(p.at("feature").get<std::string>());
@@ -279,27 +279,6 @@ std::unique_ptr<Strategy> make_xgb(const StrategyInput& in) {
   return std::make_unique<Xgb>(in, o);
 }
 
-Param choice(const char* name, const char* value, const char* help, std::vector<std::string> choices) {
-  Param p;
-  p.name = name;
-  p.kind = Param::Kind::choice;
-  p.default_value = value;
-  p.help = help;
-  p.choices = std::move(choices);
-  return p;
-}
-
-Param number(const char* name, Param::Kind kind, Json value, const char* help, double min, double max) {
-  Param p;
-  p.name = name;
-  p.kind = kind;
-  p.default_value = std::move(value);
-  p.help = help;
-  p.min = min;
-  p.max = max;
-  return p;
-}
-
 }  // namespace
 
 StrategyDef xgb_strategy() {
@@ -308,21 +287,22 @@ StrategyDef xgb_strategy() {
   std::vector<std::string> names;
   for (const cost::FeatureDef& f : cost::features()) names.push_back(f.name);
   ParamSchema params = {
-      choice("feature", "knob", "what the model sees of a candidate", names),
-      number("plan_size", kInt, 64, "candidates between two fits of the model, once there are as many", 1, 4096),
-      number("first_plan", kInt, 16, "candidates before the first fit; then it is fitted each time they have doubled", 1, 4096),
-      number("epsilon", kReal, 0.05, "share of each plan that is drawn at random", 0, 1),
-      number("diversity", kInt, 0, "choose each plan from so many times its size for different knob values; 0 or 1: off", 0, 64),
-      number("transfer_samples", kInt, 500, "trials of other tasks, where a session transfers, below which nothing is learned from them", 1, 1'000'000),
-      number("walkers", kInt, 128, "points that anneal at the same time", 1, 65536),
-      number("iterations", kInt, 500, "annealing steps for each plan", 1, 1'000'000),
-      number("annealing_patience", kInt, 50, "annealing steps without a new favourite before it ends", 1, 1'000'000),
-      number("temperature", kReal, 1.0, "at the first annealing step; falls to 0", 0, 1e6)};
+      choice_param("feature", "knob", "what the model sees of a candidate", names),
+      number_param("plan_size", kInt, 64, "candidates between two fits of the model, once there are as many", 1, 4096),
+      number_param("first_plan", kInt, 16, "candidates before the first fit; then it is fitted each time they have doubled", 1, 4096),
+      number_param("epsilon", kReal, 0.05, "share of each plan that is drawn at random", 0, 1),
+      number_param("diversity", kInt, 0, "choose each plan from so many times its size for different knob values; 0 or 1: off", 0, 64),
+      number_param("transfer_samples", kInt, 500, "trials of other tasks, where a session transfers, below which nothing is learned from them", 1, 1'000'000),
+      number_param("walkers", kInt, 128, "points that anneal at the same time", 1, 65536),
+      number_param("iterations", kInt, 500, "annealing steps for each plan", 1, 1'000'000),
+      number_param("annealing_patience", kInt, 50, "annealing steps without a new favourite before it ends", 1, 1'000'000),
+      number_param("temperature", kReal, 1.0, "at the first annealing step; falls to 0", 0, 1e6)};
   for (const Param& p : cost::find_model(kModel)->params)
     if (is_tuners(p)) params.push_back(p);
   return {
       "xgb",
       std::move(params),
+      nullptr,
       make_xgb,
       "Learns from every measurement with boosted trees which candidates are fast, looks for the model's favourites with simulated annealing, and measures "
       "those next; the last few of each plan are random. Until the first plan's worth of trials it draws at random, or follows a model of other tasks where a "

@@ -28,7 +28,8 @@ class SessionFeedTest : public QObject {
     SessionFeed feed;
     feed.begin(SessionId{3});
     feed.tell(tune::SessionPlanned{100});
-    feed.tell(tune::TaskStarted{1, "dense.cpu", 10, 50});
+    feed.tell(tune::TaskStarted{1, "dense.cpu", 10});
+    feed.tell(tune::RoundStarted{1, 1, 16, 50, "why"});
     feed.tell(trial(1, 1, 0.5));
     feed.tell(tune::Note{"warm"});
     SessionFeed::State state = feed.take();

@@ -3,6 +3,7 @@
 #include "engine/api/explain.h"
 #include "engine/codegen/codegen.h"
 #include "engine/runtime/graph_executor.h"
+#include "engine/tune/candidate.h"
 #include "tests/engine/api/tiny_network.h"
 #include "tests/engine/graph/graphs.h"
 
@@ -162,7 +163,7 @@ class CompileTest : public QObject {
     int changed = 0;
     for (const api::NetworkTask& t : api::network_tasks(n, target_)) {
       const auto it = source.records.find(t.task.key);
-      if (it != source.records.end() && ++changed % 2 == 0) it->second.candidate = api::default_candidate(t.task);
+      if (it != source.records.end() && ++changed % 2 == 0) it->second.candidate = tune::default_candidate(t.task);
     }
     const runtime::Executable e = api::compile(n, target_, &source).value();
     QCOMPARE(copies(e), 0);

@@ -5,6 +5,7 @@
 
 #include "engine/codegen/cuda/nvrtc.h"
 #include "engine/space/template.h"
+#include "engine/tune/candidate.h"
 
 using namespace tw;
 
@@ -22,7 +23,7 @@ class ExplainTest : public QObject {
  private Q_SLOTS:
   void everyPartIsThere() {
     const records::Task task = dense_task(48);
-    for (const records::Candidate& c : {api::default_candidate(task), api::candidate_at(task, 0).value()}) {
+    for (const records::Candidate& c : {tune::default_candidate(task), api::candidate_at(task, 0).value()}) {
       const api::Explanation x = api::explain(task, c.steps);
       QVERIFY2(!x.error, x.error ? x.error->text().c_str() : "");
       for (const std::string* part : {&x.steps, &x.loops, &x.lowered, &x.tir, &x.llvm_ir, &x.assembly}) QVERIFY(!part->empty());
@@ -34,7 +35,7 @@ class ExplainTest : public QObject {
   void kernelsForGpus() {
     records::Task task = dense_task(48);
     task.target = parse_target("cuda:a100").value();
-    const api::Explanation x = api::explain(task, api::default_candidate(task).steps);
+    const api::Explanation x = api::explain(task, tune::default_candidate(task).steps);
     QVERIFY2(!x.error, x.error ? x.error->text().c_str() : "");
     QVERIFY(x.llvm_ir.find("__global__") != std::string::npos);
     const auto traced = [](const std::vector<int>& lines) { return std::any_of(lines.begin(), lines.end(), [](int line) { return line >= 0; }); };
@@ -62,7 +63,7 @@ class ExplainTest : public QObject {
     const te::Tensor y = b.compute("y", {4}, [&](const te::Indices& i) { return x.at(i) + x.at(i); });
     const records::Task plain = records::make_task("plain", std::move(b).finish({y}), task.target);
     QCOMPARE(api::candidate_at(plain, 0).error().code, ErrorCode::not_applicable);
-    QCOMPARE(api::default_candidate(plain).space, std::string("default"));
+    QCOMPARE(tune::default_candidate(plain).space, std::string("default"));
   }
 };
 

@@ -2,6 +2,8 @@
 #include "engine/api/log_trials.h"
 #include "engine/base/text.h"
 
+#include <fmt/format.h>
+
 #include <QtTest>
 
 #include "engine/base/json.h"

@@ -5,6 +5,7 @@
 
 #include "engine/api/explain.h"
 #include "engine/api/in_place.h"
+#include "engine/tune/candidate.h"
 #include "tests/engine/api/tiny_network.h"
 
 // After the engine: Qt makes a macro of the word that an executable calls its arrays by.
@@ -149,7 +150,7 @@ class NetworkFinalsTest : public QObject {
   void default_winners_and_simulated_times_need_no_finals() {
     NetworkFinalsRequest r = request();
     for (TriedTask& t : r.tasks)
-      if (t.best) t.best->candidate = default_candidate(t.task.task);
+      if (t.best) t.best->candidate = tune::default_candidate(t.task.task);
     MadeUpRunner runner;
     const auto report = run_network_finals(r, runner);
     QVERIFY(report && report->tried == 0 && report->taken == 0 && report->default_s > 0);

@@ -7,6 +7,7 @@
 
 #include "engine/api/explain.h"
 #include "engine/base/text.h"
+#include "engine/tune/candidate.h"
 #include "tests/engine/api/tiny_network.h"
 
 using namespace tw;
@@ -71,7 +72,7 @@ class ProvenanceTest : public QObject {
     const Kernel k = kernel("squeezenet1_1", {"conv2d", "relu"});
     QVERIFY(k.group >= 0);
     const te::DagPtr dag = k.network.partition.groups[static_cast<size_t>(k.group)].dag;
-    const std::vector<schedule::Step> steps = api::default_candidate(records::make_task("conv", dag, target_)).steps;
+    const std::vector<schedule::Step> steps = tune::default_candidate(records::make_task("conv", dag, target_)).steps;
     const schedule::Schedule s = schedule::Schedule::replay(dag, steps).value();
     const api::Explanation e = api::explain(k.network, k.group, target_, steps);
     QVERIFY2(!e.error, e.error ? e.error->text().c_str() : "");
@@ -137,7 +138,7 @@ class ProvenanceTest : public QObject {
   void withoutAGraph() {
     const Kernel k = kernel("mlp", {"dense"});
     const records::Task task = records::make_task("dense", k.network.partition.groups[static_cast<size_t>(k.group)].dag, target_);
-    const api::Explanation e = api::explain(task, api::default_candidate(task).steps);
+    const api::Explanation e = api::explain(task, tune::default_candidate(task).steps);
     QVERIFY(!e.provenance.related(Level::stage, static_cast<int>(task.dag->ops.size()) - 1, Level::assembly_line).empty());
     QVERIFY(e.provenance.related(Level::stage, static_cast<int>(task.dag->ops.size()) - 1, Level::node).empty());
     QVERIFY(api::explain(k.network, 1 << 20, target_, {}).error);

@@ -6,6 +6,7 @@
 #include "engine/api/explain.h"
 #include "engine/base/rng.h"
 #include "engine/lower/lower.h"
+#include "engine/tune/candidate.h"
 #include "tests/engine/api/tiny_network.h"
 #include "tests/engine/lower/round_trip.h"
 
@@ -44,7 +45,7 @@ class RoundTripTest : public QObject {
     Rng rng(1);
     for (const api::NetworkTask& t : api::network_tasks(network, target)) {
       QCOMPARE(tw::testing::round_trip_problem(*t.task.dag), std::string());
-      QCOMPARE(problem(t.task, api::default_candidate(t.task).steps), std::string());
+      QCOMPARE(problem(t.task, tune::default_candidate(t.task).steps), std::string());
       if (t.space == "default") continue;
       for (int attempt = 0; attempt < 20; ++attempt) {
         const auto c = api::candidate_at(t.task, rng.range(0, t.space_size - 1));

@@ -131,7 +131,7 @@ inline tune::Observation recorded_answer(const RecordedSpace& r, int64_t point) 
 
 /// Asks a strategy for eight points at a time and answers with what was recorded, until it has none left or `enough` says so of a point; its trials.
 template <class Enough>
-int search(const RecordedSpace& r, tune::Strategy& strategy, Enough enough) {
+int search(const RecordedSpace& r, tune::PointSearch& strategy, Enough enough) {
   int trials = 0;
   for (;;) {
     const std::vector<int64_t> points = strategy.propose(8);
@@ -146,8 +146,8 @@ int search(const RecordedSpace& r, tune::Strategy& strategy, Enough enough) {
   }
 }
 
-inline std::unique_ptr<tune::Strategy> searcher(const RecordedSpace& r, const tune::StrategyDef& def, const Json& params, uint64_t seed) {
-  return def.make({r.space, resolve_params(def.params, params).value(), Rng(seed)});
+inline std::unique_ptr<tune::PointSearch> searcher(const RecordedSpace& r, const tune::StrategyDef& def, const Json& params, uint64_t seed) {
+  return def.make_points({r.space, resolve_params(def.params, params).value(), Rng(seed)});
 }
 
 /// Trials until a strategy's best is so near to the optimum.
@@ -156,7 +156,7 @@ inline int trials_to_reach(const RecordedSpace& r, const tune::StrategyDef& def,
 }
 
 /// The first so many points that a strategy asks for, as text.
-inline std::string asked_points(const RecordedSpace& r, tune::Strategy& strategy, int trials) {
+inline std::string asked_points(const RecordedSpace& r, tune::PointSearch& strategy, int trials) {
   std::string points;
   int asked = 0;
   search(r, strategy, [&](int64_t p) {

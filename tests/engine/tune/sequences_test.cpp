@@ -38,8 +38,8 @@ class SequencesTest : public QObject {
     return hashes;
   }
   /// Every second of the first points as another task of the template, where it all took five times as long.
-  static tune::PriorTask other_task(const RecordedSpace& r) {
-    tune::PriorTask prior;
+  static tune::PriorPoints other_task(const RecordedSpace& r) {
+    tune::PriorPoints prior;
     prior.space = r.space;
     for (int64_t i = 0; i < static_cast<int64_t>(r.seconds.size()); i += 2) {
       if (r.rejected[static_cast<size_t>(i)]) continue;
@@ -81,12 +81,12 @@ class SequencesTest : public QObject {
     const std::map<QString, QString> hashes = recorded();
     const tune::StrategyDef& def = *tune::find_strategy(tuner.toStdString());
     const Json given = parse_json(params.toStdString()).value();
-    const tune::PriorTask prior = other_task(r);
+    const tune::PriorPoints prior = other_task(r);
     QStringList wrong;
     const int seeds = given.empty() && !transfer ? kSeeds : kTransferSeeds;
     for (int seed = 1; seed <= seeds; ++seed) {
       const auto strategy = recorded::searcher(r, def, given, static_cast<uint64_t>(seed));
-      const tune::PriorTask* const known[] = {&prior};
+      const tune::PriorPoints known[] = {prior};
       if (transfer) strategy->transfer(known);
       const QString key = QStringLiteral("%1 %2").arg(QString::fromLatin1(QTest::currentDataTag())).arg(seed);
       const QString hash = QString::number(stable_hash(recorded::asked_points(r, *strategy, trials)), 16);

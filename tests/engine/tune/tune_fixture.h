@@ -70,6 +70,7 @@ struct Session {
   std::vector<Event> events;
   StopSource stop;
   std::function<bool()> paused;
+  const std::vector<records::Round>* rounds = nullptr;  ///< of before an interruption
   std::function<void(const Event&)> on_event;
 
   Expected<SessionReport> run(const std::vector<SessionTask>& tasks, const SessionOptions& o) {
@@ -79,7 +80,7 @@ struct Session {
       events.push_back(e);
       if (on_event) on_event(e);
     };
-    return run_session(tasks, o, *builder, *runner, store, sink, {stop.get_token(), paused});
+    return run_session(tasks, o, *builder, *runner, store, sink, {stop.get_token(), paused, nullptr, rounds});
   }
   /// One line per trial: task, point, status and time; equal for equal traces.
   std::string trace() const {

@@ -3,6 +3,7 @@
 
 #include <QPainter>
 #include <QSignalSpy>
+#include <QPainter>
 #include <QtTest>
 #include <algorithm>
 

@@ -32,7 +32,7 @@ Observation answer(const space::ConfigSpace& s, int64_t index) {
 std::vector<int64_t> search(const char* name, const space::ConfigSpace& s, uint64_t seed, size_t trials, int batch = 8) {
   const StrategyDef* def = find_strategy(name);
   const Json params = *resolve_params(def->params, Json::object());
-  const auto strategy = def->make({s, params, Rng(seed)});
+  const auto strategy = def->make_points({s, params, Rng(seed)});
   std::vector<int64_t> asked;
   while (asked.size() < trials) {
     const auto points = strategy->propose(batch);
@@ -79,7 +79,7 @@ class GeneticTest : public QObject {
   void observed_and_rejected_points_are_not_proposed() {
     auto space = cube(6, 2);
     space.add_filter([](const space::ConfigEntity& e) { return e.integer("k0") != 2; }, "k0 is not 2");
-    const auto s = find_strategy("genetic")->make({space, Json{{"population", 4}, {"mutation", 0.1}}, Rng(3)});
+    const auto s = find_strategy("genetic")->make_points({space, Json{{"population", 4}, {"mutation", 0.1}}, Rng(3)});
     std::vector<Observation> known;
     for (int64_t i = 0; i < 12; ++i) known.push_back(answer(space, i));
     s->observe(known);
@@ -97,7 +97,7 @@ class GeneticTest : public QObject {
   }
   void failures_are_no_parents() {
     const auto space = cube(6, 2);
-    const auto s = find_strategy("genetic")->make({space, Json{{"population", 2}, {"mutation", 0.0}}, Rng(3)});
+    const auto s = find_strategy("genetic")->make_points({space, Json{{"population", 2}, {"mutation", 0.0}}, Rng(3)});
     std::vector<Observation> known = {answer(space, 0), answer(space, 7)};
     for (int64_t i = 30; i < 36; ++i) {
       known.push_back(answer(space, i));

@@ -25,20 +25,20 @@ class GridTest : public QObject {
  private Q_SLOTS:
   void walks_by_index() {
     const auto space = plane();
-    const auto s = find_strategy("grid")->make({space, Json{{"offset", 0}}, Rng(1)});
+    const auto s = find_strategy("grid")->make_points({space, Json{{"offset", 0}}, Rng(1)});
     QCOMPARE(s->propose(4), (Points{0, 1, 2, 3}));
     QCOMPARE(s->propose(4), (Points{4, 5}));
     QVERIFY(s->propose(4).empty());
   }
   void starts_at_its_offset() {
     const auto space = plane();
-    const auto s = find_strategy("grid")->make({space, Json{{"offset", 4}}, Rng(1)});
+    const auto s = find_strategy("grid")->make_points({space, Json{{"offset", 4}}, Rng(1)});
     QCOMPARE(s->propose(9), (Points{4, 5}));
   }
   void skips_what_was_observed_or_rejected() {
     auto space = plane();
     space.add_filter([](const space::ConfigEntity& e) { return e.integer("a") != 1; }, "a is not 1");
-    const auto s = find_strategy("grid")->make({space, Json{{"offset", 0}}, Rng(1)});
+    const auto s = find_strategy("grid")->make_points({space, Json{{"offset", 0}}, Rng(1)});
     const std::vector<Observation> known = {{3, {}}};
     s->observe(known);
     QCOMPARE(s->propose(9), (Points{0, 2, 5}));

@@ -20,9 +20,9 @@ space::ConfigSpace numbers(int count) {
   return s;
 }
 
-std::unique_ptr<Strategy> make(const space::ConfigSpace& s, uint64_t seed = 1) { return find_strategy("random")->make({s, kNone, Rng(seed)}); }
+std::unique_ptr<PointSearch> make(const space::ConfigSpace& s, uint64_t seed = 1) { return find_strategy("random")->make_points({s, kNone, Rng(seed)}); }
 
-std::vector<int64_t> drain(Strategy& s, int batch) {
+std::vector<int64_t> drain(PointSearch& s, int batch) {
   std::vector<int64_t> all;
   while (true) {
     const auto points = s.propose(batch);

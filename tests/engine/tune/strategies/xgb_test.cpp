@@ -38,7 +38,7 @@ class XgbTest : public QObject {
   static std::vector<int64_t> search(const char* name, const space::ConfigSpace& s, uint64_t seed, size_t trials, const Json& given = Json::object(),
                                      bool fail = false) {
     const StrategyDef* def = find_strategy(name);
-    const auto strategy = def->make({s, *resolve_params(def->params, given), Rng(seed)});
+    const auto strategy = def->make_points({s, *resolve_params(def->params, given), Rng(seed)});
     std::vector<int64_t> asked;
     while (asked.size() < trials) {
       const auto points = strategy->propose(static_cast<int>(std::min<size_t>(16, trials - asked.size())));
@@ -78,7 +78,7 @@ class XgbTest : public QObject {
   }
   void what_other_tasks_taught_comes_first() {
     const auto space = cube(12, 4);
-    PriorTask prior;
+    PriorPoints prior;
     prior.space = space;
     Rng rng(7);
     for (int i = 0; i < 600; ++i) {
@@ -89,20 +89,20 @@ class XgbTest : public QObject {
       prior.results.push_back(o);
     }
     const StrategyDef* def = find_strategy("xgb");
-    const auto first_best = [&](const std::vector<const PriorTask*>& known) {
-      const auto strategy = def->make({space, *resolve_params(def->params, kSmallPlans), Rng(1)});
+    const auto first_best = [&](const std::vector<PriorPoints>& known) {
+      const auto strategy = def->make_points({space, *resolve_params(def->params, kSmallPlans), Rng(1)});
       strategy->transfer(known);
       return best(space, strategy->propose(8));
     };
-    const double taught = first_best({&prior}), alone = first_best({});
+    const double taught = first_best({prior}), alone = first_best({});
     QVERIFY2(taught < 0.6 * alone, qPrintable(QString("%1 %2").arg(taught).arg(alone)));
     prior.results.resize(499);  // too few
-    QCOMPARE(first_best({&prior}), alone);
+    QCOMPARE(first_best({prior}), alone);
   }
   void predictions_say_which_points_are_fast() {
     const auto space = cube(12, 4);
     const StrategyDef* def = find_strategy("xgb");
-    const auto strategy = def->make({space, *resolve_params(def->params, kSmallPlans), Rng(1)});
+    const auto strategy = def->make_points({space, *resolve_params(def->params, kSmallPlans), Rng(1)});
     const std::vector<int64_t> corners = {0, space.size() - 1};
     for (const auto& said : strategy->predictions(corners)) QVERIFY(!said);  // nothing learned yet
     int64_t learned_from = -1;
@@ -131,8 +131,8 @@ class XgbTest : public QObject {
   void asking_for_predictions_changes_no_proposal() {
     const auto space = cube(12, 4);
     const StrategyDef* def = find_strategy("xgb");
-    const auto asked = def->make({space, *resolve_params(def->params, kSmallPlans), Rng(1)});
-    const auto silent = def->make({space, *resolve_params(def->params, kSmallPlans), Rng(1)});
+    const auto asked = def->make_points({space, *resolve_params(def->params, kSmallPlans), Rng(1)});
+    const auto silent = def->make_points({space, *resolve_params(def->params, kSmallPlans), Rng(1)});
     for (int round = 0; round < 5; ++round) {
       const auto points = asked->propose(16);
       asked->predictions(points);
@@ -150,9 +150,9 @@ class XgbTest : public QObject {
     cost::SharedModel shared{trees.make(trees, *cost::find_feature("knob"), *resolve_params(trees.params, {{"growth", 20}}))};
     const StrategyDef* def = find_strategy("xgb");
     const auto searching = [&](const records::Task& task, cost::SharedModel* model) {
-      StrategyInput in{space, *resolve_params(def->params, kSmallPlans), Rng(1), &task};
+      PointSearchInput in{space, *resolve_params(def->params, kSmallPlans), Rng(1), &task};
       in.shared_model = model;
-      return def->make(in);
+      return def->make_points(in);
     };
     const auto first = searching(slow, &shared);
     for (int round = 0; round < 6; ++round) {
@@ -179,9 +179,9 @@ class XgbTest : public QObject {
     const auto space = t->space(*task.dag, task.target);
     const StrategyDef* def = find_strategy("xgb");
     const auto asked = [&](WorkerPool* workers) {
-      StrategyInput in{space, *resolve_params(def->params, {{"feature", "itervar"}, {"plan_size", 16}, {"iterations", 5}, {"walkers", 16}}), Rng(1), &task, t};
+      PointSearchInput in{space, *resolve_params(def->params, {{"feature", "itervar"}, {"plan_size", 16}, {"iterations", 5}, {"walkers", 16}}), Rng(1), &task, t};
       in.workers = workers;
-      const auto strategy = def->make(in);
+      const auto strategy = def->make_points(in);
       std::vector<int64_t> all;
       for (int round = 0; round < 3; ++round) {
         const auto points = strategy->propose(16);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/session_workspace.h"
+
+#include "db/recorded.h"
+
+namespace tw::db {
+namespace {
+
+class Workspace : public records::SessionStore {
+ public:
+  Workspace(std::shared_ptr<Database> db, ModelId model, Json host) : db_(std::move(db)), model_(model), host_(std::move(host)) {}
+
+  Expected<std::vector<records::StoredSession>> sessions() override {
+    TW_TRY(const auto rows, db_->sessions(model_));
+    std::vector<records::StoredSession> sessions;
+    for (const SessionRow& row : rows) sessions.push_back({row.id, row.tuner, row.target, dump_json(row.options)});
+    return sessions;
+  }
+  Expected<SessionId> begin(const std::string& tuner, const std::string& target, const Json& options) override {
+    return db_->begin_session(model_, tuner, target, options, host_);
+  }
+  Expected<void> end(SessionId session, const std::string& state) override { return db_->end_session(session, state); }
+  std::unique_ptr<records::RecordSink> sink(SessionId session) override { return session_sink(db_, session); }
+  Expected<std::vector<records::Record>> trials(SessionId session, const records::Task& task) override {
+    TW_TRY(const auto row, db_->task_by_key(task.key));
+    if (!row) return std::vector<records::Record>();
+    return records_of(session, row->id);
+  }
+  Expected<std::vector<records::Round>> rounds(SessionId session) override { return db_->rounds(session); }
+  Expected<std::vector<records::TaskRecords>> earlier(const Target& target) override {
+    std::vector<records::TaskRecords> earlier;
+    TW_TRY(const auto rows, db_->tasks());
+    for (const TaskRow& row : rows) {
+      if (row.trials == 0 || row.target != target.str() || row.dag_text.empty()) continue;
+      TW_TRY(auto task, task_of(row));
+      TW_TRY(auto records, records_of(std::nullopt, row.id));
+      earlier.push_back({std::move(task), std::move(records)});
+    }
+    return earlier;
+  }
+  Expected<std::shared_ptr<records::RecordedTrials>> recorded(const std::string& file, const std::vector<std::string>& task_keys) override {
+    if (file == db_->path()) return recorded_trials(*db_, task_keys);
+    TW_TRY(const auto other, Database::open(file, Mode::read_only));
+    return recorded_trials(*other, task_keys);
+  }
+
+ private:
+  Expected<std::vector<records::Record>> records_of(std::optional<SessionId> session, TaskId task) {
+    TW_TRY(auto rows, db_->trials(session, task, {}, -1, true));
+    std::vector<records::Record> records;
+    for (TrialRow& row : rows) records.push_back(std::move(row.record));
+    return records;
+  }
+
+  std::shared_ptr<Database> db_;
+  ModelId model_;
+  Json host_;
+};
+
+}  // namespace
+
+std::unique_ptr<records::SessionStore> session_store(std::shared_ptr<Database> db, ModelId model, Json host) {
+  return std::make_unique<Workspace>(std::move(db), model, std::move(host));
+}
+
+Expected<records::Task> task_of(const TaskRow& row) {
+  TW_TRY(auto dag, te::parse_dag(row.dag_text));
+  TW_TRY(Target target, parse_target(row.target));
+  return records::Task{row.key, row.name, std::move(dag), std::move(target), row.flops};
+}
+
+}  // namespace tw::db

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "db/database.h"
+#include "engine/records/session_store.h"
+
+namespace tw::db {
+
+/// The sessions of a model in a workspace. `host`: the machine, for sessions that begin.
+std::unique_ptr<records::SessionStore> session_store(std::shared_ptr<Database> db, ModelId model, Json host);
+
+/// The task of a row. Errors: of the parsers, if its texts are damaged.
+Expected<records::Task> task_of(const TaskRow& row);
+
+}  // namespace tw::db
