@@ -29,7 +29,6 @@ class CurveView : public QWidget {
  public:
   explicit CurveView(Services& services, QWidget* parent = nullptr);
   static QWidget* create(Services& services, QWidget* parent) { return new CurveView(services, parent); }
-  widgets::CurveChart* chart() { return m_chart; }
 
  protected:
   void showEvent(QShowEvent* event) override;

@@ -188,7 +188,6 @@ void GraphPage::layOut(int around) {
     return Q_EMIT laidOut();
   }
   m_state->showContent();
-  m_layingOut = true;
   m_progress->show();
   const auto work = [model, shown, blocks = m_blocks, open = m_open, grouping = shown == Fused ? kernels(*model) : widgets::GraphGrouping(),
                      font = font()](StopToken stop) -> Expected<Drawing> {
@@ -201,7 +200,6 @@ void GraphPage::layOut(int around) {
     return drawing;
   };
   m_job.replace(m_services.jobs.run<Drawing>(Lane::work, this, work, [this, again, around](Expected<Drawing> drawing) {
-    m_layingOut = false;
     m_progress->hide();
     if (!drawing) return;
     m_blocks = drawing->blocks;
@@ -305,7 +303,6 @@ void GraphPage::showOverlay() {
 
 void GraphPage::cancelLayout() {
   m_job.stop();
-  m_layingOut = false;
   m_progress->hide();
 }
 

@@ -33,7 +33,6 @@ class GraphPage : public QWidget {
   explicit GraphPage(Services& services, QWidget* parent = nullptr);
   widgets::GraphView* view() { return m_view; }
   void startSearch();
-  bool isLayingOut() const { return m_layingOut; }
 
  Q_SIGNALS:
   void laidOut();
@@ -71,7 +70,6 @@ class GraphPage : public QWidget {
   std::vector<std::map<int64_t, double>> m_bests;        ///< of the two compared sessions, seconds by task id
   std::vector<int> m_found;
   int m_at = -1;
-  bool m_layingOut = false;
 };
 
 }  // namespace tw::app

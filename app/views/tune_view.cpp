@@ -168,8 +168,6 @@ bool TuneView::onlySelectedTask() const { return m_scope->currentIndex() == 1; }
 
 void TuneView::setOnlySelectedTask(bool only) { m_scope->setCurrentIndex(only ? 1 : 0); }
 
-bool TuneView::followsTuning() const { return m_follow->isChecked(); }
-
 void TuneView::follow() {
   const auto& tuning = m_services.tuning;
   if (m_follow->isChecked() && tuning.isActive() && tuning.currentTask() >= 0 && tuning.model() == m_services.hub.model() && m_services.hub.trial() < 0) {

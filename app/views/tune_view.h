@@ -29,7 +29,6 @@ class TuneView : public QWidget {
   void setOptions(const tune::SessionOptions& options);
   bool onlySelectedTask() const;
   void setOnlySelectedTask(bool only);
-  bool followsTuning() const;
 
  private:
   void buildForm();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/api/log_trials.h"
 
+#include <map>
 #include <unordered_map>
 
 #include "engine/api/claims.h"
@@ -293,12 +294,6 @@ Expected<std::optional<records::Record>> LogRecords::best(const std::string& tas
 }
 
 std::unique_ptr<records::RecordSource> first_of(std::vector<records::RecordSource*> sources) { return std::make_unique<FirstOf>(std::move(sources)); }
-
-std::map<std::string, int64_t> LogTrials::by_kind() const {
-  std::map<std::string, int64_t> counts;
-  for (const records::LineProblem& p : problems) ++counts[p.kind];
-  return counts;
-}
 
 Expected<records::Record> as_trial(const records::Task& task, const records::AutotvmRecord& line, ClaimChecker& claims) {
   if (!line.record.task_key.empty()) {

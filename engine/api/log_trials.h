@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <memory>
 #include <span>
 
@@ -23,7 +22,6 @@ struct LogTrials {
   std::vector<TaskTrials> tasks;               ///< those with trials, in the order in which they first appear
   std::vector<records::LineProblem> problems;  ///< those of the log, and "unknown_task", "unknown_space", "not_in_space", "invalid_point",
                                                ///< "other_steps" and "duplicate"
-  std::map<std::string, int64_t> by_kind() const;
 };
 
 /// A line as a trial of `task`, which is a claim: its steps as they stand, or those of the template that the line names at the line's point. Errors:

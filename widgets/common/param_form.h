@@ -21,7 +21,6 @@ class ParamForm : public QWidget {
   Json values() const;
   /// Sets known names, ignores others.
   void setValues(const Json& values);
-  bool hasParams() const { return !m_schema.empty(); }
 
  Q_SIGNALS:
   void changed();

@@ -152,7 +152,7 @@ void GraphView::paintEdges(QPainter& p, const Theme& theme, const QRectF& visibl
       const QPointF head[3] = {tip, tip - direction * 7 + side * 3.5, tip - direction * 7 - side * 3.5};
       p.drawConvexPolygon(head, 3);
       p.setBrush(Qt::NoBrush);
-      if (near && m_edgeLabels && zoom > kShapeZoom) {
+      if (near && zoom > kShapeZoom) {
         p.setPen(theme.accent);
         p.drawText(edge.points.front() + QPointF(6, 14), edge.label);
       }

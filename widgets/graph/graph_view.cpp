@@ -160,11 +160,6 @@ void GraphView::setLinkedNodes(const std::vector<int>& sceneNodes) {
   viewport()->update();
 }
 
-void GraphView::setShowEdgeLabels(bool show) {
-  m_edgeLabels = show;
-  viewport()->update();
-}
-
 void GraphView::fit() {
   if (!m_scene || m_scene->bounds.isEmpty()) return;
   m_fitPending = false;

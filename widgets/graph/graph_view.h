@@ -46,7 +46,6 @@ class GraphView : public QAbstractScrollArea, public Tabular, public WholePictur
   void revealNode(int sceneNode);
   void revealTask(int task);
   double zoom() const { return m_zoom; }
-  void setShowEdgeLabels(bool show);
 
  Q_SIGNALS:
   void nodeActivated(int sceneNode);  ///< -1: nothing selected
@@ -99,7 +98,7 @@ class GraphView : public QAbstractScrollArea, public Tabular, public WholePictur
 
   std::shared_ptr<const GraphScene> m_scene;
   double m_zoom = 1;
-  bool m_fitPending = false, m_fitted = false, m_edgeLabels = true;
+  bool m_fitPending = false, m_fitted = false;
   int m_selected = -1, m_task = -1, m_hover = -1;
   std::vector<char> m_isMatch, m_isLinked;
   GraphOverlay m_overlay;

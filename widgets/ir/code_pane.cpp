@@ -234,8 +234,6 @@ void CodePane::goTo(int line) {
 
 QString CodePane::text() const { return m_editor->text(); }
 
-int CodePane::lineCount() const { return m_editor->lines(); }
-
 void CodePane::setPlaceholder(const QString& text) {
   setText(QString());
   m_placeholder->setText(text);

@@ -28,7 +28,6 @@ class CodePane : public QWidget, public Tabular {
   void setDiff(const LineDiff& diff);
   /// As it is shown, removed lines included.
   QString text() const;
-  int lineCount() const;
   /// Runs of changed lines; 0 without a difference.
   int changeCount() const { return static_cast<int>(m_diff.changes.size()); }
   /// Goes to the next or previous change. False if there is none in that direction.
