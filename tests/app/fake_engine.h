@@ -175,6 +175,7 @@ class FakeEngine : public Engine {
       }
       tune::TaskDone done;
       done.task = task, done.default_s = 0.01, done.best_s = best, done.trials = each, done.by_status[records::Status::ok] = each;
+      report.tasks.push_back(done);
       events(done);
     }
     return report;
