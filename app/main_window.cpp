@@ -26,7 +26,7 @@
 
 namespace tw::app {
 namespace {
-constexpr int kLayoutVersion = 3;
+constexpr int kLayoutVersion = 4;
 
 QString placeText(const widgets::CodePlace& place, bool forGpu) {
   const int line = place.line + 1;

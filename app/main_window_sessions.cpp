@@ -80,8 +80,8 @@ void MainWindow::showRace() {
 void MainWindow::startTuning() {
   if (!m_actions.get(QStringLiteral("tune.start"))->isEnabled()) return;
   TuneService::Request request{m_hub.model(), {}, m_tuneView->options()};
-  if (request.options.trials == 0 && request.options.trials_per_task == 0) {
-    m_banner->showMessage(widgets::Banner::Kind::warning, tr("Set a number of trials, in all or per task: without a limit the session would not end."));
+  if (request.options.trials == 0 && request.options.trials_per_task == 0 && request.options.time_s == 0) {
+    m_banner->showMessage(widgets::Banner::Kind::warning, tr("Set a number of trials or a time: without a limit the session would not end."));
     return;
   }
   if (m_tuneView->onlySelectedTask()) request.tasks.push_back(m_hub.task());

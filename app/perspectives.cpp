@@ -22,9 +22,9 @@ const std::vector<PerspectiveDef>& perspectives() {
       {"explore", [] { return PerspectiveTexts::tr("E&xplore"); }, [] { return PerspectiveTexts::tr("The network: graph, navigator, tasks, details"); },
        QStringList{"navigator", "inspector", "tasks", "sessions", "log"}, QStringList{"tasks", "inspector"}},
       {"tune", [] { return PerspectiveTexts::tr("&Tune"); }, [] { return PerspectiveTexts::tr("A session at work: controls, tasks, curve, trials"); },
-       QStringList{"tune", "space", "tasks", "sessions", "jobs", "log", "curve", "landscape", "trials"}, QStringList{"tasks", "space", "curve"}, 56},
+       QStringList{"tune", "space", "tasks", "sessions", "jobs", "log", "curve", "network", "landscape", "trials"}, QStringList{"tasks", "space", "curve"}, 56},
       {"compare", [] { return PerspectiveTexts::tr("Co&mpare"); }, [] { return PerspectiveTexts::tr("Sessions side by side"); },
-       QStringList{"navigator", "inspector", "tasks", "sessions", "curve", "compare", "trials"}, QStringList{"sessions", "compare"}, 60},
+       QStringList{"navigator", "inspector", "tasks", "sessions", "curve", "network", "compare", "trials"}, QStringList{"sessions", "compare"}, 60},
       {"code", [] { return PerspectiveTexts::tr("&Code"); }, [] { return PerspectiveTexts::tr("Every form of a kernel beside the graph"); },
        QStringList{"space", "inspector", "code", "passes", "why", "trials"}, QStringList{"space", "code"}, 26, 56},
   };

@@ -61,6 +61,7 @@ struct TrialOutcome {
   int64_t number = 0;  ///< 1-based within (session, task)
   std::string space;
   int64_t index = -1;
+  std::string config;  ///< the choices by name, see records::Candidate::config
   records::Status status = records::Status::infra;
   std::string message;
   double seconds = 0;  ///< infinity for failures

@@ -252,14 +252,14 @@ Expected<std::optional<TrialRow>> Database::trial(SessionId session, TaskId task
 
 TrialOutcome outcome_of(int64_t number, const records::Record& record) {
   const records::MeasureResult& r = record.result;
-  return {number,  record.candidate.space, record.candidate.index, r.status, r.message, r.seconds(), r.censored, r.verified, record.claimed, r.build_s,
+  return {number,  record.candidate.space, record.candidate.index, record.candidate.config, r.status, r.message, r.seconds(), r.censored, r.verified, record.claimed, r.build_s,
           r.run_s, r.timestamp_s,          record.prediction};
 }
 
 Expected<std::vector<TrialOutcome>> Database::outcomes(SessionId session, TaskId task, int64_t after, int64_t limit) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<TrialOutcome>> {
     SQLite::Statement q(
-        c, fmt::format("SELECT number, space, config_index, status, message, seconds, censored, verified, build_s, run_s, timestamp_s, {} FROM trial "
+        c, fmt::format("SELECT number, space, config_index, status, message, seconds, censored, verified, build_s, run_s, timestamp_s, config_json, {} FROM trial "
                        "WHERE session_id = {} AND task_id = {} AND number > {} ORDER BY number LIMIT {}",
                        kPredictionColumns, session.value, task.value, after, limit));
     const bool claimed = is_imported(c, session);
@@ -278,7 +278,8 @@ Expected<std::vector<TrialOutcome>> Database::outcomes(SessionId session, TaskId
       row.build_s = q.getColumn(8).getDouble();
       row.run_s = q.getColumn(9).getDouble();
       row.timestamp_s = q.getColumn(10).getDouble();
-      row.prediction = read_prediction(q, 11);
+      row.config = q.getColumn(11).getText();
+      row.prediction = read_prediction(q, 12);
       rows.push_back(std::move(row));
     }
     return rows;

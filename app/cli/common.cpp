@@ -58,39 +58,6 @@ std::string time_text(double seconds) { return std::isfinite(seconds) && seconds
 
 std::string ratio_text(double ratio) { return std::isfinite(ratio) && ratio > 0 ? fmt::format("{:.2f}x", ratio) : "-"; }
 
-Expected<double> parse_duration(const std::string& text) {
-  const Error wrong(ErrorCode::invalid_argument, fmt::format("Expected a duration such as '90s', '30m' or '1h30m', found '{}'", text));
-  double total = 0;
-  const char* p = text.c_str();
-  if (*p == 0) return wrong;
-  while (*p != 0) {
-    char* end = nullptr;
-    const double value = std::strtod(p, &end);
-    if (end == p || !(value >= 0) || !std::isfinite(value)) return wrong;
-    double unit = 1;
-    switch (*end) {
-      case 'h':
-        unit = 3600;
-        ++end;
-        break;
-      case 'm':
-        unit = 60;
-        ++end;
-        break;
-      case 's':
-        ++end;
-        break;
-      case 0:
-        break;
-      default:
-        return wrong;
-    }
-    total += value * unit;
-    p = end;
-  }
-  return total > 0 ? Expected<double>(total) : wrong;
-}
-
 Expected<frontends::ImportOptions> import_options(const std::vector<std::string>& dims) {
   frontends::ImportOptions options;
   for (const std::string& d : dims) {

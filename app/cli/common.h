@@ -44,8 +44,6 @@ void install_signal_handlers();
 void outlive_terminal();
 StopToken stop_token();
 
-/// `90`, `90s`, `30m`, `2h` or `1h30m` in seconds. Errors: invalid_argument.
-Expected<double> parse_duration(const std::string& text);
 /// `name=value` pairs of `--dim`. Errors: invalid_argument.
 Expected<frontends::ImportOptions> import_options(const std::vector<std::string>& dims);
 /// $XDG_DATA_HOME/tilewright/default.twdb or the same below ~/.local/share.

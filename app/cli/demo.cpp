@@ -10,6 +10,7 @@
 #include "app/cli/reference.h"
 #include "app/cli/running.h"
 #include "app/cli/tuning.h"
+#include "engine/base/duration.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/network_executor.h"
@@ -133,6 +134,7 @@ void print_report(const Report& r) {
 int demo(const DemoArguments& o) {
   const auto seconds = parse_duration(o.time);
   if (!seconds) return fail(seconds.error());
+  if (*seconds == 0) return fail_usage("Expected --time above 0, found '" + printable(o.time) + "'");
   if (tune::find_strategy(o.tuner) == nullptr) return fail_usage(fmt::format("Expected a tuner that `tw tune --help` names, found '{}'", printable(o.tuner)));
   auto report = run_demo(o, *seconds);
   if (!report) return fail(report.error());

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "app/cli/common.h"
+#include "engine/base/duration.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 
@@ -19,7 +20,7 @@ std::string option_name(const Param& p) {
 }
 
 std::string default_text(const Param& p) {
-  if (p.kind == Param::Kind::duration) return p.default_value.get<double>() == 0 ? "0" : si_text(p.default_value.get<double>(), "s");
+  if (p.kind == Param::Kind::duration) return duration_text(p.default_value.get<double>());
   return p.default_value.is_string() ? p.default_value.get<std::string>() : dump_json(p.default_value);
 }
 

@@ -30,7 +30,8 @@ QString LedgerService::obstacle() const {
   if (m_busy) return tr("it is being measured");
   if (const QString why = measuringObstacle(m_hub, m_workspace, m_tuning, m_explain); !why.isEmpty()) return why;
   const auto& space = m_explain.space();
-  if (!space.space || m_explain.candidate().space != space.name || m_explain.candidate().index < 0) return tr("the shown code is that of no point of a space");
+  if (!space.space || m_explain.candidate().space != space.name || !widgets::positionsOf(m_explain.candidate(), *space.space))
+    return tr("the shown code is that of no point of a space");
   return {};
 }
 
@@ -40,6 +41,8 @@ void LedgerService::start() {
   m_task = m_hub.task();
   m_candidate = m_explain.candidate();
   m_space = m_explain.space();
+  m_positions = *widgets::positionsOf(m_candidate, *m_space.space);
+  m_candidate.index = m_space.space->index_of(m_positions);  // a log need not say it
   m_session = {};
   m_rows.clear();
   m_at = 0, m_before = 0, m_noise = -1;
@@ -51,7 +54,7 @@ void LedgerService::start() {
   };
   m_job.replace(m_workspace.jobs().run<int64_t>(Lane::work, this, work, [this](Expected<int64_t> byRule) {
     if (!byRule) return end(JobBoard::Outcome::failed, QString::fromStdString(byRule.error().text()));
-    prepare(m_space.space->knob_positions(m_candidate.index), *byRule);
+    prepare(m_positions, *byRule);
     if (m_rows.empty()) return end(JobBoard::Outcome::done, tr("every knob has its value by rule"));
     next();
   }));

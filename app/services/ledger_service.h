@@ -53,6 +53,7 @@ class LedgerService : public QObject {
   int m_task = -1, m_boardJob = 0;
   records::Candidate m_candidate;
   Engine::Space m_space;
+  std::vector<int> m_positions;  ///< of the shown point's choices
   SessionId m_session;
   std::vector<Row> m_rows;
   size_t m_at = 0;  ///< 0: the point as it is; n: row n - 1; behind the last row: the point as it is once more

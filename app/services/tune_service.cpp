@@ -64,6 +64,7 @@ void TuneService::start(const Request& request) {
   m_model = full.model;
   m_session = {};
   m_progress.clear();
+  m_rounds.clear();
   for (const int t : full.tasks) {
     TaskProgress p;
     p.task = t;
@@ -153,6 +154,10 @@ void TuneService::drain() {
     Q_EMIT sessionStarted();
   }
   apply(state);
+  if (!state.rounds.empty()) {
+    m_rounds.insert(m_rounds.end(), state.rounds.begin(), state.rounds.end());
+    Q_EMIT roundsEnded();
+  }
   for (const tune::TaskDone& done : state.done) noteDone(done);
   for (const std::string& text : state.notes) Q_EMIT note(QString::fromStdString(text));
   std::vector<int> changed;

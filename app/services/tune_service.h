@@ -60,6 +60,8 @@ class TuneService : public QObject {
   qint64 trialsDone() const { return m_trialsDone; }
   qint64 trialsPlanned() const { return m_trialsPlanned; }
   double elapsedSeconds() const;
+  /// Of the running or the last session, ascending by number: those that ended since it began or went on.
+  const std::vector<records::Round>& rounds() const { return m_rounds; }
   /// Whether trials are still being read that came faster than they could be shown.
   bool isCatchingUp() const;
   qint64 trialsDropped() const { return m_dropped; }
@@ -69,6 +71,7 @@ class TuneService : public QObject {
   void sessionStarted();
   /// New trials or phases; `tasks` of the model have changed.
   void progressed(const std::vector<int>& tasks);
+  void roundsEnded();
   void note(const QString& text);
   void finished(const QString& summary);
   void failed(const QString& message);
@@ -92,6 +95,7 @@ class TuneService : public QObject {
   OpenModelPtr m_model;
   SessionId m_session;
   std::vector<TaskProgress> m_progress;
+  std::vector<records::Round> m_rounds;
   int m_currentTask = -1;
   qint64 m_trialsDone = 0, m_trialsPlanned = 0, m_dropped = 0;
   double m_startedAt = 0, m_endedAt = 0;

@@ -23,6 +23,14 @@ namespace tw::app {
 namespace {
 /// While trials come in, the pictures follow this often.
 constexpr int kFollowMs = 500;
+
+/// The first two knobs with a choice; one twice if there is but one.
+std::pair<int, int> firstAxes(const widgets::PointSet& points) {
+  std::vector<int> found;
+  for (size_t k = 0; k < points.knobs() && found.size() < 2; ++k)
+    if (points.axes[k].candidates.size() > 1) found.push_back(static_cast<int>(k));
+  return found.empty() ? std::pair(-1, -1) : std::pair(found.front(), found.back());
+}
 }  // namespace
 
 LandscapeView::LandscapeView(Services& services, QWidget* parent)
@@ -123,19 +131,31 @@ void LandscapeView::showSpace() {
   const auto& space = m_services.explain.space().space;
   if (space.get() != m_shownSpace) {
     m_shownSpace = space.get();
-    m_quiet = true;
-    for (QComboBox* combo : {m_x, m_y}) {
-      combo->clear();
-      if (!space) continue;
-      for (size_t k = 0; k < space->knobs().size(); ++k) {
-        if (space->knobs()[k].candidates.size() > 1) combo->addItem(QString::fromStdString(space->knobs()[k].name), static_cast<int>(k));
-      }
-    }
-    if (m_y->count() > 1) m_y->setCurrentIndex(1);
-    m_quiet = false;
+    showAxes(space ? space->knobs() : std::vector<space::Knob>(), -1, -1);
   }
   m_timer.stop();
   later();
+}
+
+void LandscapeView::showAxes(const std::vector<space::Knob>& knobs, int x, int y) {
+  QStringList names;
+  for (const space::Knob& knob : knobs)
+    if (knob.candidates.size() > 1) names << QString::fromStdString(knob.name);
+  QStringList shown;
+  for (int i = 0; i < m_x->count(); ++i) shown << m_x->itemText(i);
+  if (names == shown && x >= 0) return;
+  m_quiet = true;
+  for (QComboBox* combo : {m_x, m_y}) {
+    combo->clear();
+    for (size_t k = 0; k < knobs.size(); ++k) {
+      if (knobs[k].candidates.size() > 1) combo->addItem(QString::fromStdString(knobs[k].name), static_cast<int>(k));
+    }
+  }
+  if (x >= 0)
+    m_x->setCurrentIndex(m_x->findData(x)), m_y->setCurrentIndex(m_y->findData(y));
+  else if (m_y->count() > 1)
+    m_y->setCurrentIndex(1);
+  m_quiet = false;
 }
 
 void LandscapeView::later() {
@@ -148,18 +168,22 @@ void LandscapeView::compute() {
   m_stale = false;
   const Engine::Space& space = m_services.explain.space();
   const auto& store = m_services.trials.store();
-  if (!space.space || m_x->count() == 0) {
+  // Where no template tells of the space, the trials' own records do.
+  const bool named = !space.space && store && store->layoutCount() > 0;
+  if (!named && (!space.space || m_x->count() == 0)) {
     m_job.stop();
     return showState(0);
   }
-  const auto query = widgets::TrialQuery::parse(m_services.hub.filter(kTrialsFilter), m_services.explain.spaceMap(), nullptr);
+  const auto query = widgets::TrialQuery::parse(m_services.hub.filter(kTrialsFilter), m_services.explain.spaceMap(), nullptr,
+                                                store ? store->knobNames() : std::set<std::string>());
   const double best = store && !store->improvements().empty() ? store->improvements().back().seconds : HUGE_VAL;
-  const int x = m_x->currentData().toInt(), y = m_y->currentData().toInt();
+  const int x = m_x->count() > 0 ? m_x->currentData().toInt() : -1, y = m_y->count() > 0 ? m_y->currentData().toInt() : -1;
   const auto work = [trials = store ? widgets::TrialColumns(*store) : widgets::TrialColumns(), name = space.name, config = space.space, query, best, x, y,
                      base = m_services.hub.configIndex()](StopToken stop) -> Expected<Computed> {
     Computed c;
-    auto points = std::make_shared<widgets::PointSet>(widgets::pointsOf(trials, name, config, stop));
-    c.map = widgets::heatMap(*points, x, y, base, stop);
+    auto points = std::make_shared<widgets::PointSet>(widgets::pointsOf(trials, config ? name : widgets::mostTriedSpace(trials), config, stop));
+    const auto [across, down] = x < 0 ? firstAxes(*points) : std::pair(x, y);
+    c.map = widgets::heatMap(*points, across, down, base, stop);
     c.projection = std::make_shared<widgets::Projection>(widgets::project(*points, stop));
     c.importance = widgets::importance(*points);
     if (query && !query->isEmpty()) {
@@ -175,6 +199,7 @@ void LandscapeView::compute() {
 }
 
 void LandscapeView::show(const Computed& c) {
+  if (!c.points->space) showAxes(c.points->axes, c.map.x, c.map.y);
   m_map->setMap(c.map, c.points->space);
   m_map->setIndex(m_services.hub.configIndex());
   m_projection->setData(c.points, c.projection);
@@ -183,11 +208,11 @@ void LandscapeView::show(const Computed& c) {
   m_parallel->setSelectedTrial(m_services.hub.trial());
   std::vector<std::pair<QString, double>> shares;
   for (size_t k = 0; k < c.importance.size(); ++k) {
-    if (c.points->space->knobs()[k].candidates.size() > 1) shares.emplace_back(QString::fromStdString(c.points->space->knobs()[k].name), c.importance[k]);
+    if (c.points->axes[k].candidates.size() > 1) shares.emplace_back(QString::fromStdString(c.points->axes[k].name), c.importance[k]);
   }
   m_importance->setShares(std::move(shares));
   m_summary->setText(
-      tr("%1: %2").arg(QString::fromStdString(m_services.explain.space().name), m_tabs->currentIndex() == 1 ? m_parallel->summary() : m_map->summary()));
+      tr("%1: %2").arg(QString::fromStdString(c.points->name), m_tabs->currentIndex() == 1 ? m_parallel->summary() : m_map->summary()));
   showState(c.points->size());
 }
 
@@ -201,6 +226,7 @@ void LandscapeView::showState(size_t points) {
   if (!m_services.hub.taskValue())
     return m_state->showEmpty(tr("No space"), tr("Pictures of a task's configuration space stand here. Open a model and select a task."),
                               m_services.actions.get(QStringLiteral("file.open")));
+  if (points > 0 && m_x->count() > 0) return m_state->showContent();
   if (!m_services.explain.spacesKnown()) return m_state->showEmpty(tr("Reading the space…"), {});
   if (!m_services.hub.taskValue()->dag)
     return m_state->showEmpty(tr("No space"), tr("This task came from a log that does not hold its computation: what its points stand for is not known here."));

@@ -42,6 +42,8 @@ class LandscapeView : public QWidget {
   };
   QWidget* makeBar();
   void showSpace();
+  /// Knobs to choose from; `x` and `y` are the chosen ones, -1: the first two.
+  void showAxes(const std::vector<space::Knob>& knobs, int x, int y);
   void later();
   void compute();
   void show(const Computed& computed);

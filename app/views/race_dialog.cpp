@@ -4,28 +4,37 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDialogButtonBox>
-#include <QFormLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QVBoxLayout>
 
 #include "app/selection_hub.h"
+#include "app/views/session_form.h"
 #include "widgets/common/format.h"
+#include "widgets/common/param_form.h"
+#include "widgets/common/scroll_page.h"
 #include "widgets/records/comparison.h"
 #include "widgets/tuning/task_model.h"
 
 namespace tw::app {
+namespace {
+
+/// Of each session, at first: enough to tell tuners apart on one task, in minutes.
+constexpr int kRaceTrials = 64;
+
+}  // namespace
 
 RaceDialog::RaceDialog(const std::vector<tune::StrategyDef>& tuners, const SelectionHub& hub, const tune::SessionOptions& options,
                        const widgets::TaskModel& tasks, std::string workspace, QWidget* parent)
-    : QDialog(parent), m_hub(hub), m_options(options), m_tasks(tasks), m_workspace(std::move(workspace)) {
+    : QDialog(parent), m_hub(hub), m_tasks(tasks), m_workspace(std::move(workspace)) {
   setObjectName(QStringLiteral("dialog.race"));
   setWindowTitle(tr("Race of tuners"));
   auto* intro = new QLabel(tr("A session for every tuner and seed, one after another. Their curves and the verdict appear in the panel Compare."), this);
   intro->setWordWrap(true);
-  auto* form = new QFormLayout;
-  auto* list = new QVBoxLayout;
+  auto* boxes = new QWidget(this);
+  auto* list = new QVBoxLayout(boxes);
+  list->setContentsMargins(0, 0, 0, 0);
   list->setSpacing(2);
   for (const auto& def : tuners) {
     auto* box = new QCheckBox(QString::fromLatin1(def.name), this);
@@ -56,7 +65,12 @@ RaceDialog::RaceDialog(const std::vector<tune::StrategyDef>& tuners, const Selec
     m_scope->setCurrentIndex(1);
   }
   m_seeds = spin("seeds", tr("Seeds of each tuner"), 100, widgets::kSessionsForVerdict);
-  m_trials = spin("trials", tr("Trials of each session"), 1'000'000, 64);
+  m_options = new SessionForm({}, QStringLiteral("race"), this);
+  tune::SessionOptions first = options;
+  first.trials = kRaceTrials, first.trials_per_task = 0;
+  m_options->setOptions(first);
+  m_options->setToolTip(tr("Of every session; the seeds count up from the one here"));
+  connect(m_options, &SessionForm::changed, this, &RaceDialog::showSize);
   m_times = new QComboBox(this);
   m_times->setObjectName(QStringLiteral("combo.race.times"));
   m_times->setAccessibleName(tr("Where the times come from"));
@@ -64,11 +78,11 @@ RaceDialog::RaceDialog(const std::vector<tune::StrategyDef>& tuners, const Selec
   m_times->setToolTip(
       tr("A replay measures nothing: only points with a trial in the workspace are proposed, and they end as those trials did. It takes seconds."));
   connect(m_times, &QComboBox::currentIndexChanged, this, &RaceDialog::showSize);
-  form->addRow(tr("Tuners"), list);
-  form->addRow(tr("Tune"), m_scope);
-  form->addRow(tr("T&imes"), m_times);
-  form->addRow(tr("&Seeds each"), m_seeds);
-  form->addRow(tr("&Trials a session"), m_trials);
+  widgets::ParamForm& form = m_options->form();
+  form.insertFirst(tr("&Seeds each"), m_seeds);
+  form.insertFirst(tr("T&imes"), m_times);
+  form.insertFirst(tr("Tune"), m_scope);
+  form.insertFirst(tr("Tuners"), boxes);
   m_size = new QLabel(this);
   m_size->setObjectName(QStringLiteral("label.race.size"));
   m_size->setWordWrap(true);
@@ -87,23 +101,22 @@ RaceDialog::RaceDialog(const std::vector<tune::StrategyDef>& tuners, const Selec
   connect(&m_tasks, &QAbstractItemModel::modelReset, this, &RaceDialog::showSize);
   auto* box = new QVBoxLayout(this);
   box->addWidget(intro);
-  box->addLayout(form);
+  auto* inside = new QVBoxLayout(widgets::addScrollPage(box));
+  inside->addWidget(m_options);
+  inside->addStretch();
   box->addWidget(m_size);
-  box->addStretch();
   box->addWidget(buttons);
-  resize(440, sizeHint().height());
+  resize(480, 640);
   showSize();
 }
 
 RaceService::Plan RaceDialog::plan() const {
-  RaceService::Plan plan{m_hub.model(), {}, {}, m_seeds->value(), m_options, {}};
+  RaceService::Plan plan{m_hub.model(), {}, {}, m_seeds->value(), m_options->options(), {}};
   if (m_times->currentIndex() == 1) plan.replay = m_workspace;
   if (m_scope->currentIndex() == 1) plan.tasks.push_back(m_hub.task());
   for (const QCheckBox* box : m_tuners) {
     if (box->isChecked()) plan.tuners.push_back(box->text().toStdString());
   }
-  plan.options.trials = m_trials->value();
-  plan.options.trials_per_task = 0;
   return plan;
 }
 
@@ -117,7 +130,11 @@ qint64 RaceDialog::recorded() const {
 void RaceDialog::showSize() {
   const RaceService::Plan p = plan();
   const auto tuners = static_cast<qint64>(p.tuners.size());
-  QString text = tr("%1 sessions, %2 trials in all.").arg(widgets::countText(tuners * p.seeds), widgets::countText(tuners * p.seeds * p.options.trials));
+  const bool limited = p.options.trials > 0 || p.options.trials_per_task > 0 || p.options.time_s > 0;
+  const QString sessions = widgets::countText(tuners * p.seeds);
+  QString text = p.options.trials > 0 ? tr("%1 sessions, %2 trials in all.").arg(sessions, widgets::countText(tuners * p.seeds * p.options.trials))
+                 : limited            ? tr("%1 sessions.").arg(sessions)
+                                      : tr("Set a number of trials or a time: without a limit a session would not end.");
   if (tuners < 2)
     text += QLatin1Char(' ') + tr("Choose two tuners at least.");
   else if (p.seeds < widgets::kSessionsForVerdict)
@@ -129,7 +146,7 @@ void RaceDialog::showSize() {
   else if (replay)
     text += QLatin1Char(' ') + tr("The workspace has no trials that could be replayed.");
   m_size->setText(text);
-  m_start->setEnabled(tuners >= 2 && (!replay || recorded() > 0));
+  m_start->setEnabled(limited && tuners >= 2 && (!replay || recorded() > 0));
 }
 
 }  // namespace tw::app

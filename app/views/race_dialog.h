@@ -18,12 +18,13 @@ class TaskModel;
 namespace tw::app {
 
 class SelectionHub;
+class SessionForm;
 
 /// Which tuners run against each other, on what and for how long.
 class RaceDialog : public QDialog {
   Q_OBJECT
  public:
-  /// `options` are those of every session but for tuner and seed. `tasks` says how many trials of each are recorded in `workspace`.
+  /// `options` are those that every session has at first. `tasks` says how many trials of each are recorded in `workspace`.
   RaceDialog(const std::vector<tune::StrategyDef>& tuners, const SelectionHub& hub, const tune::SessionOptions& options, const widgets::TaskModel& tasks,
              std::string workspace, QWidget* parent = nullptr);
   RaceService::Plan plan() const;
@@ -33,12 +34,12 @@ class RaceDialog : public QDialog {
   /// Trials of the tasks that are to be tuned.
   qint64 recorded() const;
   const SelectionHub& m_hub;
-  tune::SessionOptions m_options;
   const widgets::TaskModel& m_tasks;
   std::string m_workspace;
   std::vector<QCheckBox*> m_tuners;
   QComboBox *m_scope, *m_times;
-  QSpinBox *m_seeds, *m_trials;
+  QSpinBox* m_seeds;
+  SessionForm* m_options;
   QLabel* m_size;
   QPushButton* m_start;
 };

@@ -72,6 +72,8 @@ TrialsView::TrialsView(Services& services, QWidget* parent)
   connect(&services.trials, &TrialService::storeGrew, this, [this] {
     const QScrollBar* bar = m_table->verticalScrollBar();
     const bool atEnd = bar->value() == bar->maximum();
+    // Knobs that no trial had before may be what the filter asks for.
+    if (const auto& store = m_services.trials.store(); store && store->layoutCount() != m_layouts) showFilter();
     m_model->sync();
     if (atEnd && m_services.hub.trial() < 0) m_table->scrollToBottom();
     showState();
@@ -184,6 +186,7 @@ void TrialsView::showStore() {
   m_quiet = true;
   m_model->setStore(m_services.trials.store());
   m_quiet = false;
+  if (const auto& store = m_services.trials.store(); store && store->layoutCount() != m_layouts) showFilter();
   showTimes();
   showSelection();
 }
@@ -196,7 +199,9 @@ void TrialsView::showFilter() {
     m_quiet = false;
   }
   QString problem;
-  const auto query = widgets::TrialQuery::parse(text, m_services.explain.spaceMap(), &problem);
+  const auto& store = m_services.trials.store();
+  m_layouts = store ? store->layoutCount() : 0;
+  const auto query = widgets::TrialQuery::parse(text, m_services.explain.spaceMap(), &problem, store ? store->knobNames() : std::set<std::string>());
   m_problem->showProblem(problem);
   if (!query) return;  // the rows of the last filter that made sense stay
   m_quiet = true;

@@ -50,6 +50,7 @@ class TrialsView : public QWidget {
   widgets::ErrorLabel* m_problem = nullptr;
   LatestJob m_trayJob;
   bool m_quiet = false;
+  uint32_t m_layouts = 0;  ///< TrialColumns::layoutCount() when the filter was read
 };
 
 }  // namespace tw::app

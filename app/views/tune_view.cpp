@@ -3,11 +3,10 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QFormLayout>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QProgressBar>
 #include <QSettings>
-#include <QSpinBox>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -15,6 +14,8 @@
 #include "app/selection_hub.h"
 #include "app/services/engine.h"
 #include "app/services/tune_service.h"
+#include "app/views/session_form.h"
+#include "engine/base/json.h"
 #include "widgets/common/format.h"
 #include "widgets/common/param_form.h"
 #include "widgets/common/scroll_page.h"
@@ -22,16 +23,8 @@
 namespace tw::app {
 namespace {
 
-QSpinBox* spin(QWidget* parent, const char* id, const QString& name, int low, int high, int value, const QString& zero = {}) {
-  auto* box = new QSpinBox(parent);
-  box->setObjectName(QStringLiteral("spin.tune.") + QLatin1String(id));
-  box->setAccessibleName(name);
-  box->setRange(low, high);
-  box->setValue(value);
-  box->setGroupSeparatorShown(true);
-  box->setSpecialValueText(zero);
-  return box;
-}
+/// A first session: enough trials to see something, in a few minutes.
+constexpr int kFirstTrials = 256;
 
 }  // namespace
 
@@ -41,7 +34,7 @@ TuneView::TuneView(Services& services, QWidget* parent) : QWidget(parent), m_ser
   QWidget* page = widgets::addScrollPage(outer);
   auto* box = new QVBoxLayout(page);
   box->setContentsMargins(8, 6, 8, 6);
-  m_form = new QWidget(page);
+  m_options = new SessionForm(services.engine.strategies(), QStringLiteral("tune"), page);
   buildForm();
   auto* buttons = new QHBoxLayout;
   for (const char* name : {"tune.start", "tune.pause", "tune.cancel"}) {
@@ -66,103 +59,59 @@ TuneView::TuneView(Services& services, QWidget* parent) : QWidget(parent), m_ser
   m_follow->setAccessibleName(m_follow->text());
   box->addWidget(m_progress);
   box->addWidget(m_status);
-  box->addWidget(m_form);
+  box->addWidget(m_options);
   box->addWidget(m_follow);
   box->addWidget(m_summary);
   box->addStretch();
 
-  connect(m_tuner, &QComboBox::currentIndexChanged, this, &TuneView::showTuner);
+  connect(m_options, &SessionForm::tunerChanged, this, &TuneView::showTuner);
   connect(&services.tuning, &TuneService::stateChanged, this, &TuneView::showProgress);
   connect(&services.tuning, &TuneService::progressed, this, [this] {
     showProgress();
     follow();
   });
+  showTuner();
   QSettings settings;
   settings.beginGroup(QStringLiteral("tune"));
-  m_tuner->setCurrentText(settings.value(QStringLiteral("tuner"), QStringLiteral("random")).toString());
-  m_trials->setValue(settings.value(QStringLiteral("trials"), 256).toInt());
-  m_perTask->setValue(settings.value(QStringLiteral("perTask"), 0).toInt());
-  m_seed->setValue(settings.value(QStringLiteral("seed"), 1).toInt());
+  tune::SessionOptions first;
+  first.trials = kFirstTrials;
+  const auto stored = parse_json(settings.value(QStringLiteral("options")).toString().toStdString());
+  const auto last = stored ? tune::session_options(*stored) : Expected<tune::SessionOptions>(first);
+  setOptions(last ? *last : first);
+  m_options->form().showAdvanced(settings.value(QStringLiteral("advanced"), false).toBool());
   m_follow->setChecked(settings.value(QStringLiteral("follow"), true).toBool());
-  showTuner();
   showProgress();
 }
 
 TuneView::~TuneView() {
   QSettings settings;
   settings.beginGroup(QStringLiteral("tune"));
-  settings.setValue(QStringLiteral("tuner"), m_tuner->currentText());
-  settings.setValue(QStringLiteral("trials"), m_trials->value());
-  settings.setValue(QStringLiteral("perTask"), m_perTask->value());
-  settings.setValue(QStringLiteral("seed"), m_seed->value());
+  settings.setValue(QStringLiteral("options"), QString::fromStdString(dump_json(tune::to_json(options()))));
+  settings.setValue(QStringLiteral("advanced"), m_options->form().isAdvancedShown());
   settings.setValue(QStringLiteral("follow"), m_follow->isChecked());
 }
 
 void TuneView::buildForm() {
-  auto* form = new QFormLayout(m_form);
-  form->setContentsMargins(0, 0, 0, 0);
-  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-  m_tuner = new QComboBox(m_form);
-  m_tuner->setObjectName(QStringLiteral("combo.tune.tuner"));
-  m_tuner->setAccessibleName(tr("Tuner"));
-  for (const auto& def : m_services.engine.strategies()) m_tuner->addItem(QString::fromLatin1(def.name));
-  m_scope = new QComboBox(m_form);
+  m_scope = new QComboBox(m_options);
   m_scope->setObjectName(QStringLiteral("combo.tune.scope"));
   m_scope->setAccessibleName(tr("What is tuned"));
   m_scope->addItems({tr("All tasks"), tr("Selected task")});
+  m_options->form().insertFirst(tr("Tune"), m_scope);
   m_summary = new QLabel(this);
   m_summary->setTextFormat(Qt::PlainText);
   m_summary->setWordWrap(true);
   m_summary->setForegroundRole(QPalette::PlaceholderText);
-  m_trials = spin(m_form, "trials", tr("Trials in all"), 0, 10'000'000, 256, tr("no limit"));
-  m_perTask = spin(m_form, "per_task", tr("Trials per task"), 0, 10'000'000, 0, tr("no limit"));
-  m_batch = spin(m_form, "batch", tr("Batch"), 1, 1024, tune::SessionOptions().batch);
-  m_stopping = spin(m_form, "early_stopping", tr("Early stopping"), 0, 1'000'000, 0, tr("never"));
-  m_seed = spin(m_form, "seed", tr("Seed"), 0, 2'000'000'000, 1);
-  m_batch->setToolTip(tr("Candidates proposed, built and measured together"));
-  m_stopping->setToolTip(tr("Leave a task after this many trials without a better one"));
-  m_params = new widgets::ParamForm(m_form);
-  form->addRow(tr("T&uner"), m_tuner);
-  form->addRow(m_params);
-  form->addRow(tr("Tune"), m_scope);
-  form->addRow(tr("&Trials in all"), m_trials);
-  form->addRow(tr("Trials per task"), m_perTask);
-  form->addRow(tr("Early stopping"), m_stopping);
-  form->addRow(tr("Batch"), m_batch);
-  form->addRow(tr("Seed"), m_seed);
 }
 
 void TuneView::showTuner() {
-  for (const auto& def : m_services.engine.strategies()) {
-    if (m_tuner->currentText() != QLatin1String(def.name)) continue;
-    m_summary->setText(QString::fromUtf8(def.summary));
-    m_summary->setToolTip(QString::fromUtf8(def.source).toHtmlEscaped());
-    m_params->setSchema(def.params);
-    m_params->setVisible(!def.params.empty());
-  }
+  const tune::StrategyDef* def = m_options->tuner();
+  m_summary->setText(def ? QString::fromUtf8(def->summary) : QString());
+  m_summary->setToolTip(def ? QString::fromUtf8(def->source).toHtmlEscaped() : QString());
 }
 
-tune::SessionOptions TuneView::options() const {
-  tune::SessionOptions o;
-  o.tuner = m_tuner->currentText().toStdString();
-  o.tuner_params = m_params->values();
-  o.seed = static_cast<uint64_t>(m_seed->value());
-  o.trials = m_trials->value();
-  o.trials_per_task = m_perTask->value();
-  o.batch = m_batch->value();
-  o.early_stopping = m_stopping->value();
-  return o;
-}
+tune::SessionOptions TuneView::options() const { return m_options->options(); }
 
-void TuneView::setOptions(const tune::SessionOptions& o) {
-  m_tuner->setCurrentText(QString::fromStdString(o.tuner));
-  m_params->setValues(o.tuner_params);
-  m_seed->setValue(static_cast<int>(o.seed));
-  m_trials->setValue(static_cast<int>(o.trials));
-  m_perTask->setValue(static_cast<int>(o.trials_per_task));
-  m_batch->setValue(o.batch);
-  m_stopping->setValue(static_cast<int>(o.early_stopping));
-}
+void TuneView::setOptions(const tune::SessionOptions& options) { m_options->setOptions(options); }
 
 bool TuneView::onlySelectedTask() const { return m_scope->currentIndex() == 1; }
 
@@ -178,7 +127,7 @@ void TuneView::follow() {
 void TuneView::showProgress() {
   const auto& tuning = m_services.tuning;
   const bool active = tuning.isActive();
-  m_form->setEnabled(!active);
+  m_options->setEnabled(!active);
   m_progress->setVisible(active || tuning.trialsDone() > 0);
   m_progress->setMaximum(static_cast<int>(std::max<qint64>(tuning.trialsPlanned(), tuning.trialsDone())));
   m_progress->setValue(static_cast<int>(tuning.trialsDone()));

@@ -10,15 +10,12 @@ class QCheckBox;
 class QComboBox;
 class QLabel;
 class QProgressBar;
-class QSpinBox;
-
-namespace tw::widgets {
-class ParamForm;
-}
 
 namespace tw::app {
 
-/// Session controls: tuner with its parameters, budget, seed; start, pause, stop; progress.
+class SessionForm;
+
+/// Session controls: what is tuned and with which options; start, pause, stop; progress.
 class TuneView : public QWidget {
   Q_OBJECT
  public:
@@ -36,13 +33,11 @@ class TuneView : public QWidget {
   void showProgress();
   void follow();
   Services& m_services;
-  QComboBox *m_tuner, *m_scope;
+  SessionForm* m_options;
+  QComboBox* m_scope;
   QLabel *m_summary, *m_status;
-  widgets::ParamForm* m_params;
-  QSpinBox *m_trials, *m_perTask, *m_seed, *m_batch, *m_stopping;
   QCheckBox* m_follow;
   QProgressBar* m_progress;
-  QWidget* m_form;
 };
 
 }  // namespace tw::app

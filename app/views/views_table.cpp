@@ -9,6 +9,7 @@
 #include "app/views/landscape_view.h"
 #include "app/views/log_view.h"
 #include "app/views/navigator_view.h"
+#include "app/views/network_view.h"
 #include "app/views/passes_view.h"
 #include "app/views/sessions_view.h"
 #include "app/views/space_view.h"
@@ -36,6 +37,7 @@ const ViewDef kViews[] = {
     {"jobs", [] { return ViewTexts::tr("Jobs"); }, Qt::BottomDockWidgetArea, "tasks", false, JobsView::create},
     {"log", [] { return ViewTexts::tr("Log"); }, Qt::BottomDockWidgetArea, "tasks", false, LogView::create},
     {"curve", [] { return ViewTexts::tr("Tuning curve"); }, Qt::BottomDockWidgetArea, nullptr, false, CurveView::create},
+    {"network", [] { return ViewTexts::tr("Network"); }, Qt::BottomDockWidgetArea, "curve", false, NetworkView::create},
     {"landscape", [] { return ViewTexts::tr("Landscape"); }, Qt::BottomDockWidgetArea, "curve", false, LandscapeView::create},
     {"passes", [] { return ViewTexts::tr("Passes"); }, Qt::RightDockWidgetArea, "code", false, PassesView::create},
     {"why", [] { return ViewTexts::tr("Why"); }, Qt::RightDockWidgetArea, "code", false, WhyView::create},

@@ -151,7 +151,7 @@ double WhyView::shownSeconds() const {
   if (!store) return 0;
   if (const int row = store->rowOf(m_services.hub.trial()); row >= 0) return store->ok(row) ? store->seconds(row) : 0;
   for (auto best = store->improvements().rbegin(); best != store->improvements().rend(); ++best) {
-    if (store->configIndex(best->row) == shown.index && store->space(best->row) == shown.space) return best->seconds;
+    if (store->isOf(best->row, shown)) return best->seconds;
   }
   return 0;
 }

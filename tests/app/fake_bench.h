@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QSpinBox>
-
 #include "tests/app/app_fixture.h"
 #include "tests/app/fake_engine.h"
+#include "widgets/common/integer_box.h"
 
 namespace tw::app::fixture {
 
@@ -26,6 +25,6 @@ inline std::unique_ptr<FakeBench> openFake(const QString& database, bool model =
   return bench;
 }
 
-inline void setTrials(MainWindow& window, int trials) { named<QSpinBox>(window, "spin.tune.trials")->setValue(trials); }
+inline void setTrials(MainWindow& window, int trials) { named<widgets::IntegerBox>(window, "edit.tune.trials")->setValue(trials); }
 
 }  // namespace tw::app::fixture

@@ -18,6 +18,7 @@ class FakeEngine : public Engine {
   int millisPerTrial = 1;      ///< -1: none at all
   double trialsPerSecond = 0;  ///< if above 0, the pace instead of millisPerTrial
   int trialsPerBatch = 1;      ///< stored and told together
+  static constexpr int64_t kRoundTrials = 10;
   bool failTuning = false;
   int64_t byRule = 0;  ///< the point that untuned networks use
   std::atomic<int> explained = 0, traced = 0, pausedPolls = 0, told = 0;
@@ -134,7 +135,10 @@ class FakeEngine : public Engine {
     tune::SessionReport report;
     events(tune::SessionPlanned{options.trials});
     const auto begin = std::chrono::steady_clock::now();
-    int64_t made = 0;
+    int64_t made = 0, trialsInAll = 0;
+    int64_t round = control.rounds && !control.rounds->empty() ? control.rounds->back().number : 0;
+    std::vector<double> bests(tasks.size(), std::numeric_limits<double>::infinity());
+    for (const auto& t : tasks) trialsInAll += static_cast<int64_t>(t.history.size());
     const int64_t each = options.trials / static_cast<int64_t>(tasks.size());
     for (size_t t = 0; t < tasks.size() && !report.cancelled; ++t) {
       const int task = static_cast<int>(t);
@@ -149,8 +153,8 @@ class FakeEngine : public Engine {
           break;
         }
         records::Record r{tasks[t].task.key, n == 1 ? defaultCandidate(tasks[t].task) : candidate(n), {}};
-        // The tuner with a parameter has a model, a new one every 16 trials.
-        if (options.tuner == "fancy" && n > 16) r.prediction = records::Prediction{static_cast<double>(n), n / 16 * 16};
+        // One tuner has a model, a new one every 16 trials.
+        if (options.tuner == "xgb" && n > 16) r.prediction = records::Prediction{static_cast<double>(n), n / 16 * 16};
         const bool failed = n % 6 == 5;
         r.result.status = failed ? records::Status::run_timeout : records::Status::ok;
         if (failed)
@@ -163,8 +167,17 @@ class FakeEngine : public Engine {
         if (static_cast<int>(batch.size()) >= trialsPerBatch || n == each) {
           std::vector<records::Record> stored;
           for (const auto& e : batch) stored.push_back(e.record);
-          TW_CHECK(sink.store(tasks[t].task, stored));
+          trialsInAll += static_cast<int64_t>(batch.size());
+          bests[t] = best;
+          const bool ends = n / kRoundTrials != (n - static_cast<int64_t>(batch.size())) / kRoundTrials || n == each;
+          records::Round ended{.number = ++round, .task_key = tasks[t].task.key, .planned = kRoundTrials, .trials = static_cast<int64_t>(batch.size()),
+                           .decision = R"({"why":"It is its turn","share":0.5})", .best_s = best, .network_s = 0, .session_trials = trialsInAll};
+          for (size_t i = 0; i < tasks.size(); ++i) ended.network_s += tasks[i].weight * bests[i];
+          ended.elapsed_s = 2e-3 * static_cast<double>(trialsInAll), ended.measured_s = 1e-3 * static_cast<double>(trialsInAll);
+          if (!ends) --round;
+          TW_CHECK(ends ? sink.store(tasks[t].task, stored, ended) : sink.store(tasks[t].task, stored));
           for (const auto& e : batch) events(e), ++told;
+          if (ends) events(tune::RoundDone{task, ended});
           batch.clear();
         }
         if (trialsPerSecond > 0)
@@ -182,8 +195,7 @@ class FakeEngine : public Engine {
   }
 
   const std::vector<tune::StrategyDef>& strategies() override {
-    static const std::vector<tune::StrategyDef> list = {{"random", {}, nullptr, nullptr, "Random points", "none"},
-                                                        {"fancy", {{"size", Param::Kind::integer, 8, "Size", 1, 64, {}}}, nullptr, nullptr, "With a parameter", "none"}};
+    static const std::vector<tune::StrategyDef> list = {*tune::find_strategy("random"), *tune::find_strategy("xgb")};
     return list;
   }
   std::vector<frontends::ZooModel> zoo() override { return {{"fake", "A network for tests", nullptr}}; }

@@ -23,6 +23,7 @@
 #include "widgets/charts/heat_map_view.h"
 #include "widgets/common/banner.h"
 #include "widgets/common/empty_state.h"
+#include "widgets/common/integer_box.h"
 #include "widgets/ir/code_pane.h"
 #include "widgets/ir/code_view.h"
 #include "widgets/records/time_kind.h"
@@ -117,7 +118,7 @@ class JourneysTest : public QObject {
     QTRY_VERIFY2(banner->isVisible() && banner->text().contains(QStringLiteral("never tuned")), qPrintable(banner->text()));
     QCOMPARE(w->hub().task(), 0);  // the heaviest
     QVERIFY(banner->text().contains(QStringLiteral("T1 ")));
-    named<QSpinBox>(*w, "spin.tune.trials")->setValue(48);
+    named<widgets::IntegerBox>(*w, "edit.tune.trials")->setValue(48);
     QVERIFY(click(*w, "banner.action.tune.task"));
     QVERIFY(w->tuning().isActive());
     QVERIFY(!banner->isVisible());
@@ -178,7 +179,7 @@ class JourneysTest : public QObject {
     for (auto* box : dialog->findChildren<QCheckBox*>()) box->setChecked(box->text() == QStringLiteral("random"));
     QVERIFY(!named<QPushButton>(*dialog, "button.race.start")->isEnabled());
     QVERIFY(click(*dialog, "check.race.genetic"));
-    named<QSpinBox>(*dialog, "spin.race.trials")->setValue(40);
+    named<widgets::IntegerBox>(*dialog, "edit.race.trials")->setValue(40);
     QVERIFY2(text(*dialog, "label.race.size").startsWith(QStringLiteral("10 sessions, 400 trials")), qPrintable(text(*dialog, "label.race.size")));
     QVERIFY(click(*dialog, "button.race.start"));
     QTRY_VERIFY(w->race().isActive());
@@ -227,7 +228,7 @@ class JourneysTest : public QObject {
     QVERIFY(dialog && dialog->isVisible());
     named<QComboBox>(*dialog, "combo.race.times")->setCurrentIndex(1);
     for (auto* box : dialog->findChildren<QCheckBox*>()) box->setChecked(box->text() == QStringLiteral("random") || box->text() == QStringLiteral("genetic"));
-    named<QSpinBox>(*dialog, "spin.race.trials")->setValue(500);
+    named<widgets::IntegerBox>(*dialog, "edit.race.trials")->setValue(500);
     named<QSpinBox>(*dialog, "spin.race.seeds")->setValue(2);
     QTRY_VERIFY2(text(*dialog, "label.race.size").contains(QStringLiteral("Nothing is measured")), qPrintable(text(*dialog, "label.race.size")));
     QVERIFY(click(*dialog, "button.race.start"));
@@ -254,7 +255,7 @@ class JourneysTest : public QObject {
     QTRY_VERIFY(w->actions().get(QStringLiteral("tune.race"))->isEnabled());
     tune::SessionOptions options;
     options.trials = 100'000;
-    w->race().start({w->hub().model(), {0}, {"random", "fancy"}, 3, options, {}});
+    w->race().start({w->hub().model(), {0}, {"random", "xgb"}, 3, options, {}});
     QTRY_VERIFY(w->tuning().trialsDone() > 0);
     press(*w, Qt::Key_Period, Qt::ControlModifier);
     QTRY_VERIFY_WITH_TIMEOUT(!w->race().isActive(), 20'000);

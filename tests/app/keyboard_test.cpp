@@ -75,7 +75,7 @@ class KeyboardTest : public QObject {
     QTRY_VERIFY(w->actions().get(QStringLiteral("tune.start"))->isEnabled());
     tune::SessionOptions options;
     options.trials = 40;
-    w->race().start({w->hub().model(), {}, {"random", "fancy"}, 1, options, {}});
+    w->race().start({w->hub().model(), {}, {"random", "xgb"}, 1, options, {}});
     QTRY_VERIFY(!w->race().isActive());
     QTRY_COMPARE(w->workspace().sessions().size(), size_t{2});
     w->setPerspective(perspective);

@@ -7,6 +7,7 @@
 #include <QAction>
 #include <QComboBox>
 #include <QDir>
+#include <QDoubleSpinBox>
 #include <QLabel>
 #include <QPainter>
 #include <QProcess>
@@ -334,6 +335,7 @@ int photograph(const QString& folder, const QStringList& arguments) {
         for (const auto& row : w.workspace().sessions()) all.push_back(row.id);
         w.hub().setComparedSessions(all);
         w.actions().get(QStringLiteral("trial.best"))->trigger();
+        named<QDoubleSpinBox>(w, "spin.network.target")->setValue(0.4);
         spin(1500);
       },
       500,

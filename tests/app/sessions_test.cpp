@@ -3,7 +3,6 @@
 #include <QComboBox>
 #include <QDockWidget>
 #include <QLabel>
-#include <QSpinBox>
 #include <QTreeView>
 
 #include "app/views/tune_view.h"
@@ -11,6 +10,7 @@
 #include "widgets/charts/curve_chart.h"
 #include "widgets/charts/prediction_chart.h"
 #include "widgets/common/banner.h"
+#include "widgets/common/integer_box.h"
 
 using namespace tw;
 using namespace tw::app;
@@ -117,7 +117,7 @@ class SessionsTest : public QObject {
     QTRY_VERIFY(b->window->trials().store() && b->window->trials().store()->size() == 20);
     QTRY_VERIFY(chart->isEmpty() && !chart->isVisible());  // this tuner has no model
     tune::SessionOptions options = b->window->tuneView().options();
-    options.tuner = "fancy";
+    options.tuner = "xgb";
     options.trials = 120;
     b->window->tuneView().setOptions(options);
     b->window->startTuning();
@@ -144,7 +144,7 @@ class SessionsTest : public QObject {
     b->engine.millisPerTrial = 0;
     setTrials(*b->window, 40);
     for (int i = 1; i <= 2; ++i) {
-      b->window->findChild<QSpinBox*>(QStringLiteral("spin.tune.seed"))->setValue(i);
+      named<widgets::IntegerBox>(*b->window, "edit.tune.seed")->setValue(i);
       b->window->startTuning();
       QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
       QTRY_COMPARE(b->window->workspace().sessions().size(), static_cast<size_t>(i));

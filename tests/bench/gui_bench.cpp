@@ -101,6 +101,10 @@ widgets::TrialStorePtr manyTrials(int count) {
   t.space = "fake.cpu";
   for (int i = 1; i <= count; ++i) {
     t.number = i, t.index = i;
+    // As a convolution's records name their choices.
+    t.config = R"([["tile_oc","sp",[-1,)" + std::to_string(1 << i % 7) + R"(]],["tile_oh","sp",[-1,)" + std::to_string(1 + i / 7 % 8) +
+               R"(]],["tile_ow","sp",[-1,)" + std::to_string(1 + i / 56 % 14) + R"(]],["tile_ic","sp",[-1,)" + std::to_string(1 << i / 784 % 7) +
+               R"(]],["unroll_kw","ot",)" + (i % 2 == 0 ? "true" : "false") + R"(],["order","re",[0,2,1]]])";
     t.status = i % 11 == 0 ? records::Status::run_timeout : records::Status::ok;
     t.message = t.status == records::Status::ok ? "" : "The candidate ran longer than 10 s";
     t.seconds = t.status == records::Status::ok ? 1e-4 * (1 + static_cast<double>(rng() % 10'000)) : HUGE_VAL;

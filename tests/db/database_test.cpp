@@ -63,6 +63,8 @@ class DatabaseTest : public QObject {
     QCOMPARE(rows.size(), size_t{5});
     QCOMPARE(rows[0].number, int64_t{3});
     QCOMPARE(rows[0].index, int64_t{2});
+    QCOMPARE(rows[0].config, records[2].candidate.config);
+    QCOMPARE(outcome_of(3, records[2]).config, records[2].candidate.config);
     QCOMPARE(rows[0].seconds, 3e-3);
     QVERIFY(rows[0].verified);
     QCOMPARE(rows[1].status, records::Status::run_crash);

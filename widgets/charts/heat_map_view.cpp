@@ -45,19 +45,17 @@ void HeatMapView::setIndex(qint64 index) {
 }
 
 QString HeatMapView::columnText(int column) const {
-  const space::Knob& knob = m_space->knobs()[static_cast<size_t>(m_map.x)];
-  return knobValueText(knob, knob.candidates[static_cast<size_t>(column)]);
+  return knobValueText(m_map.across, m_map.across.candidates[static_cast<size_t>(column)]);
 }
 
 QString HeatMapView::rowText(int row) const {
-  const space::Knob& knob = m_space->knobs()[static_cast<size_t>(m_map.y)];
-  return knobValueText(knob, knob.candidates[static_cast<size_t>(row)]);
+  return knobValueText(m_map.down, m_map.down.candidates[static_cast<size_t>(row)]);
 }
 
 QRectF HeatMapView::area() const {
   const QFontMetrics metrics(font());
   int widest = 20;
-  if (m_space && !m_map.cells.empty()) {
+  if (!m_map.cells.empty()) {
     for (int row = 0; row < m_map.rows; ++row) widest = std::max(widest, metrics.horizontalAdvance(rowText(row)));
   }
   const int left = std::min(widest, width() / 3) + metrics.height() + 12;
@@ -143,13 +141,12 @@ void HeatMapView::paintAxes(QPainter& p) const {
     free = top + metrics.height();
   }
   p.setPen(theme.text);
-  const auto& knobs = m_space->knobs();
   p.drawText(QRectF(a.left(), a.bottom() + metrics.height() + 4, a.width(), metrics.height()), Qt::AlignCenter,
-             QString::fromStdString(knobs[static_cast<size_t>(m_map.x)].name));
+             QString::fromStdString(m_map.across.name));
   p.save();
   p.translate(2, a.center().y());
   p.rotate(-90);
-  p.drawText(QRectF(-a.height() / 2, 0, a.height(), metrics.height()), Qt::AlignCenter, QString::fromStdString(knobs[static_cast<size_t>(m_map.y)].name));
+  p.drawText(QRectF(-a.height() / 2, 0, a.height(), metrics.height()), Qt::AlignCenter, QString::fromStdString(m_map.down.name));
   p.restore();
 }
 
@@ -157,7 +154,7 @@ void HeatMapView::paintEvent(QPaintEvent*) {
   QPainter p(this);
   const Theme& theme = themeOf(this);
   p.fillRect(rect(), theme.base);
-  if (m_map.cells.empty() || !m_space) return;
+  if (m_map.cells.empty()) return;
   for (int row = 0; row < m_map.rows; ++row)
     for (int column = 0; column < m_map.columns; ++column) paintCell(p, column, row);
   p.setPen(theme.border);
@@ -204,10 +201,9 @@ void HeatMapView::paintEvent(QPaintEvent*) {
 
 QString HeatMapView::cellText(int column, int row) const {
   const HeatMap::Cell& cell = m_map.at(column, row);
-  const auto& knobs = m_space->knobs();
   const QString where = QStringLiteral("%1 %2, %3 %4")
-                            .arg(QString::fromStdString(knobs[static_cast<size_t>(m_map.x)].name), columnText(column),
-                                 QString::fromStdString(knobs[static_cast<size_t>(m_map.y)].name), rowText(row));
+                            .arg(QString::fromStdString(m_map.across.name), columnText(column),
+                                 QString::fromStdString(m_map.down.name), rowText(row));
   switch (cell.state) {
     case HeatMap::State::ok:
       return tr("%1: best %2, trial %3; %4 trials, %5 failed")
@@ -273,10 +269,9 @@ QString HeatMapView::summary() const {
 
 Table HeatMapView::table() const {
   Table table;
-  if (m_map.cells.empty() || !m_space) return table;
-  const auto& knobs = m_space->knobs();
-  table.columns = {QString::fromStdString(knobs[static_cast<size_t>(m_map.x)].name),
-                   QString::fromStdString(knobs[static_cast<size_t>(m_map.y)].name),
+  if (m_map.cells.empty()) return table;
+  table.columns = {QString::fromStdString(m_map.across.name),
+                   QString::fromStdString(m_map.down.name),
                    tr("state"),
                    tr("best [s]"),
                    tr("trial"),

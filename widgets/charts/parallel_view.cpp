@@ -17,9 +17,9 @@ namespace tw::widgets {
 
 std::vector<ParallelAxis> parallelAxes(const PointSet& points) {
   std::vector<ParallelAxis> axes;
-  if (!points.space) return axes;
+  if (points.axes.empty()) return axes;
   for (size_t k = 0; k < points.knobs(); ++k) {
-    const space::Knob& knob = points.space->knobs()[k];
+    const space::Knob& knob = points.axes[k];
     const int count = static_cast<int>(knob.candidates.size());
     if (count < 2) continue;
     ParallelAxis axis;
@@ -115,7 +115,7 @@ ParallelView::ParallelView(QWidget* parent) : QWidget(parent) {
 ParallelView::~ParallelView() { m_stop.request_stop(); }
 
 void ParallelView::setData(std::shared_ptr<const PointSet> points, std::vector<char> kept) {
-  const bool otherSpace = !m_points || !points || m_points->space != points->space;
+  const bool otherSpace = !m_points || !points || m_points->name != points->name || m_points->space != points->space;
   m_points = std::move(points);
   m_kept = std::move(kept);
   m_axes = m_points ? parallelAxes(*m_points) : std::vector<ParallelAxis>();

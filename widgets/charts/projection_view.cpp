@@ -189,7 +189,7 @@ bool ProjectionView::event(QEvent* event) {
   const QString what = m_points->ok(p) ? secondsText(static_cast<double>(m_points->seconds[p])) : statusText(m_points->status[p]);
   QToolTip::showText(help->globalPos(),
                      tr("Trial %1: %2\n%3")
-                         .arg(countText(m_points->number[p]), what, pointText(*m_points->space, m_points->index[p]))
+                         .arg(countText(m_points->number[p]), what, choicesText(*m_points, p))
                          .toHtmlEscaped()
                          .replace(QLatin1Char('\n'), QStringLiteral("<br>")),
                      this);

@@ -4,6 +4,7 @@
 #include <QStringList>
 
 #include "engine/base/json.h"
+#include "widgets/tuning/knob_values.h"
 
 namespace tw::widgets {
 
@@ -26,23 +27,64 @@ QString knobValueText(const space::Knob& knob, const space::KnobValue& value) {
   return QString::fromStdString(dump_json(value.other));
 }
 
-QString pointText(const space::ConfigSpace& space, int64_t index) {
-  if (index < 0 || index >= space.size()) return {};
-  const std::vector<int> positions = space.knob_positions(index);
+QString knobsText(const std::vector<std::pair<QString, QString>>& knobs) {
   QStringList parts;
-  for (size_t k = 0; k < positions.size(); ++k) {
-    const space::Knob& knob = space.knobs()[k];
-    parts << QString::fromStdString(knob.name) + QLatin1Char(' ') + knobValueText(knob, knob.candidates[static_cast<size_t>(positions[k])]);
-  }
+  for (const auto& [name, value] : knobs) parts << name + QLatin1Char(' ') + value;
   return parts.join(QStringLiteral("  "));
 }
 
+namespace {
+
+std::vector<std::pair<QString, QString>> knobsAt(const space::ConfigSpace& space, const std::vector<int>& positions) {
+  std::vector<std::pair<QString, QString>> knobs;
+  for (size_t k = 0; k < positions.size(); ++k) {
+    const space::Knob& knob = space.knobs()[k];
+    knobs.emplace_back(QString::fromStdString(knob.name), knobValueText(knob, knob.candidates[static_cast<size_t>(positions[k])]));
+  }
+  return knobs;
+}
+
+}  // namespace
+
+QString pointText(const space::ConfigSpace& space, int64_t index) {
+  return index < 0 || index >= space.size() ? QString() : knobsText(knobsAt(space, space.knob_positions(index)));
+}
+
+std::vector<std::pair<QString, QString>> knobsOf(const records::Candidate& candidate, const SpaceMap& spaces) {
+  std::vector<std::pair<QString, QString>> knobs;
+  NamedValueReader reader(candidate.config);
+  for (auto entry = reader.next(); entry; entry = reader.next()) {
+    const auto kind = knobKindOf(entry->kind);
+    const auto value = kind ? knobValueOf(*kind, entry->value) : std::nullopt;
+    space::Knob knob;
+    if (kind) knob.kind = *kind;
+    knobs.emplace_back(QString::fromUtf8(entry->name.data(), static_cast<qsizetype>(entry->name.size())),
+                       value ? knobValueText(knob, *value) : QString::fromUtf8(entry->value.data(), static_cast<qsizetype>(entry->value.size())));
+  }
+  if (!knobs.empty()) return knobs;
+  const auto space = spaces.find(candidate.space);
+  if (space == spaces.end() || candidate.index < 0 || candidate.index >= space->second->size()) return {};
+  return knobsAt(*space->second, space->second->knob_positions(candidate.index));
+}
+
+std::optional<std::vector<int>> positionsOf(const records::Candidate& candidate, const space::ConfigSpace& space) {
+  if (!candidate.config.empty()) {
+    const auto entity = space.from_json(candidate.config);
+    return entity ? std::optional(space.knob_positions(entity->index())) : std::nullopt;
+  }
+  if (candidate.index < 0 || candidate.index >= space.size()) return std::nullopt;
+  return space.knob_positions(candidate.index);
+}
+
+std::optional<double> valueNumber(space::KnobKind kind, const space::KnobValue& value) {
+  if (kind == space::KnobKind::split && !value.split.empty()) return static_cast<double>(value.split.back());
+  if (kind == space::KnobKind::other && value.other.is_number()) return value.other.get<double>();
+  if (kind == space::KnobKind::other && value.other.is_boolean()) return value.other.get<bool>() ? 1 : 0;
+  return std::nullopt;
+}
+
 double knobNumber(const space::Knob& knob, int position) {
-  const space::KnobValue& value = knob.candidates[static_cast<size_t>(position)];
-  if (knob.kind == space::KnobKind::split && !value.split.empty()) return static_cast<double>(value.split.back());
-  if (knob.kind == space::KnobKind::other && value.other.is_number()) return value.other.get<double>();
-  if (knob.kind == space::KnobKind::other && value.other.is_boolean()) return value.other.get<bool>() ? 1 : 0;
-  return position;
+  return valueNumber(knob.kind, knob.candidates[static_cast<size_t>(position)]).value_or(position);
 }
 
 }  // namespace tw::widgets

@@ -195,6 +195,23 @@ double TrialModel::bestSeconds() const {
   return m_store && !m_store->improvements().empty() ? m_store->improvements().back().seconds : std::numeric_limits<double>::infinity();
 }
 
+namespace {
+
+std::vector<std::pair<QString, QString>> namedKnobs(const TrialColumns& trials, int row) {
+  const TrialColumns::KnobLayout& layout = trials.layout(trials.layoutId(row));
+  std::vector<std::pair<QString, QString>> knobs;
+  for (size_t k = 0; k < layout.names.size(); ++k) {
+    const std::string& text = trials.text(trials.knobValueId(row, k));
+    space::Knob knob;
+    knob.kind = layout.kinds[k];
+    const auto value = knobValueOf(knob.kind, text);
+    knobs.emplace_back(QString::fromStdString(layout.names[k]), value ? knobValueText(knob, *value) : QString::fromStdString(text));
+  }
+  return knobs;
+}
+
+}  // namespace
+
 QString TrialModel::text(int row, int column) const {
   const TrialStore& s = *m_store;
   switch (column) {
@@ -213,6 +230,7 @@ QString TrialModel::text(int row, int column) const {
     case Space:
       return QString::fromStdString(s.space(row));
     case Knobs: {
+      if (s.layoutId(row) != TrialStore::kNoLayout) return knobsText(namedKnobs(s, row));
       const auto space = m_spaces.find(s.space(row));
       return space == m_spaces.end() ? QString() : pointText(*space->second, s.configIndex(row));
     }

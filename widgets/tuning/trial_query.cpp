@@ -25,7 +25,7 @@ double unitSeconds(const QString& unit) {
 
 class TrialQueryParser {
  public:
-  TrialQueryParser(const QString& text, const SpaceMap& spaces) : m_text(text), m_spaces(spaces) { next(); }
+  TrialQueryParser(const QString& text, const SpaceMap& spaces, const std::set<std::string>& seen) : m_text(text), m_spaces(spaces), m_seen(seen) { next(); }
 
   std::optional<TrialQuery> run(QString* problem) {
     m_query.m_spaces = m_spaces;
@@ -170,7 +170,12 @@ class TrialQueryParser {
         return true;
       }
     }
-    QStringList names = TrialQuery::names(m_spaces);
+    if (const std::string plain = name.toStdString(); m_seen.contains(plain)) {
+      node.kind = Kind::knob;
+      node.knob = plain;
+      return true;
+    }
+    QStringList names = TrialQuery::names(m_spaces, m_seen);
     if (names.size() > 14) names = names.mid(0, 14) << QString(QChar(0x2026));
     m_problem = TrialQuery::tr("Expected one of %1, found '%2'").arg(names.join(QStringLiteral(", ")), name);
     return false;
@@ -206,21 +211,25 @@ class TrialQueryParser {
 
   QString m_text, m_token, m_problem;
   const SpaceMap& m_spaces;
+  const std::set<std::string>& m_seen;
   int m_at = 0, m_depth = 0;
   TrialQuery m_query;
 };
 
-std::optional<TrialQuery> TrialQuery::parse(const QString& text, const SpaceMap& spaces, QString* problem) {
-  return TrialQueryParser(text, spaces).run(problem);
+std::optional<TrialQuery> TrialQuery::parse(const QString& text, const SpaceMap& spaces, QString* problem, const std::set<std::string>& seen) {
+  return TrialQueryParser(text, spaces, seen).run(problem);
 }
 
-QStringList TrialQuery::names(const SpaceMap& spaces) {
+QStringList TrialQuery::names(const SpaceMap& spaces, const std::set<std::string>& seen) {
   QStringList names;
   for (const char* field : kFields) names << QLatin1String(field);
   for (const auto& [name, config] : spaces) {
     for (const space::Knob& knob : config->knobs()) {
       if (const QString text = QString::fromStdString(knob.name); !names.contains(text)) names << text;
     }
+  }
+  for (const std::string& knob : seen) {
+    if (const QString text = QString::fromStdString(knob); !names.contains(text)) names << text;
   }
   return names;
 }
@@ -337,6 +346,34 @@ bool TrialMatcher::textHolds(int index, const TrialColumns& t, uint32_t id) {
   return known[id] == 1;
 }
 
+namespace {
+
+/// Factor of a split as a number; not a number if it has none of that place. What is left of the axis is known with the axis' extent alone.
+double splitFactor(const space::Knob& knob, const std::vector<int64_t>& split, int place) {
+  const size_t factor = place >= 0 ? static_cast<size_t>(place) : split.size() - 1;
+  if (factor >= split.size()) return std::nan("");
+  if (split[factor] >= 0) return static_cast<double>(split[factor]);
+  if (knob.extent <= 0) return std::nan("");
+  int64_t rest = 1;
+  for (const int64_t f : split) rest *= f > 0 ? f : 1;
+  return std::ceil(static_cast<double>(knob.extent) / static_cast<double>(rest));
+}
+
+}  // namespace
+
+bool TrialMatcher::accepts(const TrialQuery::Node& node, const space::Knob& knob, const space::KnobValue& value) {
+  if (knob.kind == space::KnobKind::split) {
+    const double number = splitFactor(knob, value.split, node.factor);
+    return node.isNumber ? !std::isnan(number) && compare(node.op, number, node.value) : compareText(node.op, knobValueText(knob, value), node.text);
+  }
+  const auto number = valueNumber(knob.kind, value);
+  if (node.isNumber && number) return compare(node.op, *number, node.value);
+  if (knob.kind == space::KnobKind::annotate && node.op == TrialQuery::Op::equal)
+    return std::find(value.annotate.begin(), value.annotate.end(), node.text.toStdString()) != value.annotate.end();
+  const bool isText = knob.kind == space::KnobKind::other && value.other.is_string();
+  return compareText(node.op, isText ? QString::fromStdString(value.other.get<std::string>()) : knobValueText(knob, value), node.text);
+}
+
 void TrialMatcher::learnKnob(const TrialQuery::Node& node, const std::string& space, KnobMemo& memo) const {
   memo.known = true;
   const auto found = m_query.m_spaces.find(space);
@@ -344,43 +381,47 @@ void TrialMatcher::learnKnob(const TrialQuery::Node& node, const std::string& sp
   int64_t stride = 1;
   for (const space::Knob& knob : found->second->knobs()) {
     const auto count = static_cast<int64_t>(knob.candidates.size());
-    if (knob.name != node.knob) {
-      stride *= count;
-      continue;
+    if (knob.name == node.knob) {
+      memo.present = true;
+      memo.stride = stride, memo.count = count;
+      for (const space::KnobValue& value : knob.candidates) memo.accepted.push_back(accepts(node, knob, value) ? 1 : 0);
+      return;
     }
-    memo.present = true;
-    memo.stride = stride, memo.count = count;
-    for (int p = 0; p < static_cast<int>(count); ++p) {
-      const space::KnobValue& value = knob.candidates[static_cast<size_t>(p)];
-      bool accepted = false;
-      if (knob.kind == space::KnobKind::split) {
-        const size_t factor = node.factor >= 0 ? static_cast<size_t>(node.factor) : value.split.size() - 1;
-        double number = std::nan("");
-        if (factor < value.split.size()) {
-          number = static_cast<double>(value.split[factor]);
-          if (value.split[factor] < 0) {
-            int64_t rest = 1;
-            for (const int64_t f : value.split) rest *= f > 0 ? f : 1;
-            number = std::ceil(static_cast<double>(knob.extent) / static_cast<double>(rest));
-          }
-        }
-        accepted = node.isNumber ? !std::isnan(number) && compare(node.op, number, node.value) : compareText(node.op, knobValueText(knob, value), node.text);
-      } else if (knob.kind == space::KnobKind::other && node.isNumber && (value.other.is_number() || value.other.is_boolean())) {
-        accepted = compare(node.op, knobNumber(knob, p), node.value);
-      } else if (knob.kind == space::KnobKind::annotate && node.op == TrialQuery::Op::equal) {
-        accepted = std::find(value.annotate.begin(), value.annotate.end(), node.text.toStdString()) != value.annotate.end();
-      } else {
-        const QString text = knob.kind == space::KnobKind::other && value.other.is_string() ? QString::fromStdString(value.other.get<std::string>())
-                                                                                            : knobValueText(knob, value);
-        accepted = compareText(node.op, text, node.text);
-      }
-      memo.accepted.push_back(accepted ? 1 : 0);
-    }
-    return;
+    stride *= count;
   }
 }
 
+void TrialMatcher::learnLayout(const TrialQuery::Node& node, const TrialColumns& t, const TrialColumns::KnobLayout& layout, LayoutMemo& memo) const {
+  memo.known = true;
+  const auto at = std::find(layout.names.begin(), layout.names.end(), node.knob);
+  if (at == layout.names.end()) return;
+  memo.entry = static_cast<int>(at - layout.names.begin());
+  memo.knob.kind = layout.kinds[static_cast<size_t>(memo.entry)];
+  const auto found = m_query.m_spaces.find(t.text(layout.space));
+  if (found == m_query.m_spaces.end()) return;
+  for (const space::Knob& knob : found->second->knobs())
+    if (knob.name == node.knob && knob.kind == memo.knob.kind) memo.knob.extent = knob.extent;
+}
+
+bool TrialMatcher::namedKnobHolds(int index, const TrialColumns& t, int row) {
+  const TrialQuery::Node& node = m_query.m_nodes[static_cast<size_t>(index)];
+  std::vector<LayoutMemo>& layouts = m_memo[static_cast<size_t>(index)].layouts;
+  const uint32_t id = t.layoutId(row);
+  if (layouts.size() <= id) layouts.resize(id + 1);
+  LayoutMemo& memo = layouts[id];
+  if (!memo.known) learnLayout(node, t, t.layout(id), memo);
+  if (memo.entry < 0) return node.op == TrialQuery::Op::unequal;
+  const uint32_t value = t.knobValueId(row, static_cast<size_t>(memo.entry));
+  if (memo.accepted.size() <= value) memo.accepted.resize(t.textCount(), -1);
+  if (memo.accepted[value] < 0) {
+    const auto choice = knobValueOf(memo.knob.kind, t.text(value));
+    memo.accepted[value] = choice && accepts(node, memo.knob, *choice) ? 1 : 0;
+  }
+  return memo.accepted[value] == 1;
+}
+
 bool TrialMatcher::knobHolds(int index, const TrialColumns& t, int row) {
+  if (t.layoutId(row) != TrialColumns::kNoLayout) return namedKnobHolds(index, t, row);
   const int64_t point = t.configIndex(row);
   const bool without = m_query.m_nodes[static_cast<size_t>(index)].op == TrialQuery::Op::unequal;
   if (point < 0) return without;

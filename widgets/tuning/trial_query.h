@@ -3,6 +3,7 @@
 
 #include <QCoreApplication>
 #include <optional>
+#include <set>
 
 #include "widgets/tuning/knob_text.h"
 #include "widgets/tuning/trial_store.h"
@@ -15,15 +16,16 @@ namespace tw::widgets {
 ///     comparison := name ("=" | "!=" | "<" | "<=" | ">" | ">=" | "~") value | word
 ///
 /// Names: number, time (milliseconds if no unit follows), gflops, ratio (time ÷ best), build, run, config, predicted (score of the cost model), status, space, message and every knob of the
-/// task's spaces; `tile_x` of a split is its innermost factor, `tile_x[0]` the outermost. `~` means contains. A word alone is looked for in outcome, space and
+/// task's spaces and of its trials; `tile_x` of a split is its innermost factor, `tile_x[0]` the outermost. `~` means contains. A word alone is looked for in outcome, space and
 /// message, a number alone is a trial's number or its place in the space. A trial without a value (a failure has no time, a random point no prediction) satisfies no comparison but `!=`.
 class TrialQuery {
   Q_DECLARE_TR_FUNCTIONS(TrialQuery)
  public:
   /// Nothing if the text makes no sense; `problem` then says why in one sentence.
-  static std::optional<TrialQuery> parse(const QString& text, const SpaceMap& spaces, QString* problem);
+  /// `seen`: names of knobs that trials have beside those of the spaces, see TrialColumns::knobNames().
+  static std::optional<TrialQuery> parse(const QString& text, const SpaceMap& spaces, QString* problem, const std::set<std::string>& seen = {});
   /// Names that a comparison may begin with, knobs after the fields.
-  static QStringList names(const SpaceMap& spaces);
+  static QStringList names(const SpaceMap& spaces, const std::set<std::string>& seen = {});
 
   bool isEmpty() const { return m_nodes.empty(); }
   /// Whether the answer for a trial may change when a better one comes.
@@ -62,15 +64,25 @@ class TrialMatcher {
     int64_t stride = 1, count = 1;
     std::vector<char> accepted;  ///< per candidate
   };
+  struct LayoutMemo {
+    bool known = false;
+    int entry = -1;                     ///< of the knob; -1: the layout has none of that name
+    space::Knob knob;                   ///< its kind and extent
+    std::vector<signed char> accepted;  ///< per text of the store: -1 unknown
+  };
   struct Memo {
     std::vector<signed char> texts;  ///< per text of the store: -1 unknown
-    std::vector<KnobMemo> knobs;     ///< per space of the store
+    std::vector<KnobMemo> knobs;      ///< per space of the store, for trials that have an index alone
+    std::vector<LayoutMemo> layouts;  ///< per layout of the store
     uint32_t asked = 0, holds = 0;   ///< a bit per outcome
   };
   bool holds(int node, const TrialColumns& trials, int row);
   bool statusHolds(int node, records::Status status);
   bool textHolds(int node, const TrialColumns& trials, uint32_t id);
   bool knobHolds(int node, const TrialColumns& trials, int row);
+  static bool accepts(const TrialQuery::Node& node, const space::Knob& knob, const space::KnobValue& value);
+  bool namedKnobHolds(int node, const TrialColumns& trials, int row);
+  void learnLayout(const TrialQuery::Node& node, const TrialColumns& trials, const TrialColumns::KnobLayout& layout, LayoutMemo& memo) const;
   void learnKnob(const TrialQuery::Node& node, const std::string& space, KnobMemo& memo) const;
 
   TrialQuery m_query;

@@ -19,17 +19,71 @@ int TrialColumns::rowOf(int64_t wanted) const {
 }
 
 size_t TrialColumns::bytes() const {
-  size_t bytes = m_blocks.size() * sizeof(Block) + m_texts.size() * sizeof(TextBlock);
+  size_t bytes = m_blocks.size() * sizeof(Block) + m_texts.size() * sizeof(TextBlock) + m_values.size() * sizeof(ValueBlock);
   for (uint32_t id = 0; id < m_textCount; ++id) bytes += text(id).capacity();
   return bytes;
 }
 
-uint32_t TrialStore::intern(const std::string& text) {
-  const auto [it, fresh] = m_interned.emplace(text, m_textCount);
-  if (!fresh) return it->second;
+std::set<std::string> TrialColumns::knobNames() const {
+  std::set<std::string> names;
+  for (const auto& layout : m_layouts) names.insert(layout->names.begin(), layout->names.end());
+  return names;
+}
+
+bool TrialColumns::isOf(int row, const records::Candidate& candidate) const {
+  if (space(row) != candidate.space) return false;
+  if (configIndex(row) >= 0 || candidate.index >= 0) return configIndex(row) == candidate.index;
+  if (layoutId(row) == kNoLayout) return candidate.config.empty();
+  const KnobLayout& own = layout(layoutId(row));
+  NamedValueReader reader(candidate.config);
+  size_t k = 0;
+  for (auto entry = reader.next(); entry; entry = reader.next(), ++k)
+    if (k >= own.names.size() || entry->name != own.names[k] || entry->value != text(knobValueId(row, k))) return false;
+  return reader.isWhole() && k == own.names.size();
+}
+
+uint32_t TrialStore::intern(std::string_view text) {
+  if (const auto known = m_interned.find(text); known != m_interned.end()) return known->second;
+  m_interned.emplace(text, m_textCount);
   if (m_textCount % kTextBlock == 0) m_texts.push_back(std::make_shared<TextBlock>());
   (*m_texts.back())[m_textCount % kTextBlock] = text;
   return m_textCount++;
+}
+
+void TrialStore::appendKnobs(const std::string& config, uint32_t space, uint32_t& layout, uint32_t& values) {
+  layout = kNoLayout, values = 0;
+  if (config.empty()) return;
+  m_entries.clear();
+  NamedValueReader reader(config);
+  for (auto entry = reader.next(); entry; entry = reader.next()) m_entries.push_back(*entry);
+  if (!reader.isWhole() || m_entries.empty()) return;
+  // Most trials name the knobs of an earlier one; few layouts are ever met.
+  const auto fits = [&](const KnobLayout& l) {
+    if (l.space != space || l.names.size() != m_entries.size()) return false;
+    for (size_t k = 0; k < m_entries.size(); ++k)
+      if (l.names[k] != m_entries[k].name || m_entries[k].kind != space::knob_kind_code(l.kinds[k])) return false;
+    return true;
+  };
+  const auto known = std::find_if(m_layouts.begin(), m_layouts.end(), [&](const auto& l) { return fits(*l); });
+  layout = static_cast<uint32_t>(known - m_layouts.begin());
+  if (known == m_layouts.end()) {
+    auto fresh = std::make_shared<KnobLayout>();
+    fresh->space = space;
+    for (const NamedValue& entry : m_entries) {
+      const auto kind = knobKindOf(entry.kind);
+      if (!kind) {
+        layout = kNoLayout;
+        return;
+      }
+      fresh->names.emplace_back(entry.name), fresh->kinds.push_back(*kind);
+    }
+    m_layouts.push_back(std::move(fresh));
+  }
+  values = static_cast<uint32_t>(m_valueCount);
+  for (const NamedValue& entry : m_entries) {
+    if (m_valueCount % kValueBlock == 0) m_values.push_back(std::make_shared<ValueBlock>());
+    (*m_values.back())[m_valueCount++ % kValueBlock] = intern(entry.value);
+  }
 }
 
 void TrialStore::append(const db::TrialOutcome& trial) {
@@ -51,6 +105,7 @@ void TrialStore::append(const db::TrialOutcome& trial) {
   b.predictedAfter[i] = trial.prediction ? static_cast<int32_t>(trial.prediction->samples) : -1;
   b.message[i] = intern(trial.message);
   b.space[i] = intern(trial.space);
+  appendKnobs(trial.config, b.space[i], b.layout[i], b.values[i]);
   ++m_size;
   if (trial.status != records::Status::ok) {
     ++m_failures[trial.status];

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "db/database.h"
+#include "widgets/tuning/knob_values.h"
 
 namespace tw::widgets {
 
@@ -34,6 +36,26 @@ class TrialColumns {
   int predictedAfter(int row) const { return at(row).predictedAfter[in(row)]; }
   /// Build and run times of all trials up to and with this one.
   double spentSeconds(int row) const { return at(row).spent[in(row)]; }
+  /// What the trial chose, entry by entry of its record: a number for all trials of one space that name the same knobs in the same order, below layoutCount();
+  /// kNoLayout if its record does not say.
+  uint32_t layoutId(int row) const { return at(row).layout[in(row)]; }
+  uint32_t layoutCount() const { return static_cast<uint32_t>(m_layouts.size()); }
+  struct KnobLayout {
+    uint32_t space = 0;                 ///< see spaceId()
+    std::vector<std::string> names;     ///< of the knobs
+    std::vector<space::KnobKind> kinds;
+  };
+  static constexpr uint32_t kNoLayout = UINT32_MAX;
+  const KnobLayout& layout(uint32_t id) const { return *m_layouts[id]; }
+  /// Of a trial with a layout: the value of its k-th knob as JSON text, as a number below textCount().
+  uint32_t knobValueId(int row, size_t k) const {
+    const size_t i = at(row).values[in(row)] + k;
+    return (*m_values[i / kValueBlock])[i % kValueBlock];
+  }
+  /// Names of all knobs that trials name.
+  std::set<std::string> knobNames() const;
+  /// Whether a trial is of this candidate: its place in the space, else its choices by name.
+  bool isOf(int row, const records::Candidate& candidate) const;
   const std::string& message(int row) const { return text(at(row).message[in(row)]); }
   const std::string& space(int row) const { return text(at(row).space[in(row)]); }
   /// The space as a number, the same for all trials of one space; below textCount().
@@ -54,11 +76,13 @@ class TrialColumns {
     std::array<double, kBlock> seconds, when, spent;
     std::array<float, kBlock> build, run, predicted;
     std::array<int32_t, kBlock> predictedAfter;
-    std::array<uint32_t, kBlock> message, space;
+    std::array<uint32_t, kBlock> message, space, layout, values;
     std::array<records::Status, kBlock> status;
     std::array<uint8_t, kBlock> flags;
   };
   using TextBlock = std::array<std::string, kTextBlock>;
+  static constexpr size_t kValueBlock = 1 << 14;
+  using ValueBlock = std::array<uint32_t, kValueBlock>;
 
   const Block& at(int row) const { return *m_blocks[static_cast<size_t>(row) / kBlock]; }
   static size_t in(int row) { return static_cast<size_t>(row) % kBlock; }
@@ -68,6 +92,8 @@ class TrialColumns {
   uint32_t m_textCount = 0;
   std::vector<std::shared_ptr<Block>> m_blocks;
   std::vector<std::shared_ptr<TextBlock>> m_texts;
+  std::vector<std::shared_ptr<const KnobLayout>> m_layouts;
+  std::vector<std::shared_ptr<ValueBlock>> m_values;  ///< of all trials' knobs, one after another
 };
 
 /// Trials of one task in one session, append-only, ascending by number.
@@ -88,8 +114,16 @@ class TrialStore : public TrialColumns {
   const std::map<records::Status, int>& failures() const { return m_failures; }
 
  private:
-  uint32_t intern(const std::string& text);
-  std::unordered_map<std::string, uint32_t> m_interned;
+  /// So that a view is looked up without a copy.
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  uint32_t intern(std::string_view text);
+  void appendKnobs(const std::string& config, uint32_t space, uint32_t& layout, uint32_t& values);
+  std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> m_interned;
+  std::vector<NamedValue> m_entries;  ///< of the trial that is added
+  size_t m_valueCount = 0;
   std::vector<Best> m_improvements;
   std::map<records::Status, int> m_failures;
 };

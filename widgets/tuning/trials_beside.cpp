@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/base/json.h"
 #include "widgets/common/format.h"
 #include "widgets/tuning/status_text.h"
 
@@ -15,25 +14,6 @@ namespace {
 struct BesideTexts {
   Q_DECLARE_TR_FUNCTIONS(TrialsBeside)
 };
-
-/// Knobs of a record by name: from its space, or as its log wrote them.
-std::vector<std::pair<QString, QString>> knobsOf(const records::Candidate& candidate, const SpaceMap& spaces) {
-  std::vector<std::pair<QString, QString>> knobs;
-  const auto found = spaces.find(candidate.space);
-  if (found != spaces.end() && candidate.index >= 0 && candidate.index < found->second->size()) {
-    const std::vector<int> positions = found->second->knob_positions(candidate.index);
-    for (size_t k = 0; k < positions.size(); ++k) {
-      const space::Knob& knob = found->second->knobs()[k];
-      knobs.emplace_back(QString::fromStdString(knob.name), knobValueText(knob, knob.candidates[static_cast<size_t>(positions[k])]));
-    }
-  } else if (const auto config = parse_json(candidate.config); config && config->is_array()) {
-    for (const Json& entry : *config) {
-      if (!entry.is_array() || entry.size() != 3 || !entry[0].is_string()) continue;
-      knobs.emplace_back(QString::fromStdString(entry[0].get<std::string>()), QString::fromStdString(dump_json(entry[2])));
-    }
-  }
-  return knobs;
-}
 
 /// Standard deviation of the counted samples over their mean; not a number for fewer than two.
 double variation(const std::vector<double>& samples) {

@@ -15,6 +15,7 @@
 #include "app/cli/console.h"
 #include "app/cli/host.h"
 #include "app/cli/tuning.h"
+#include "engine/base/duration.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/process/temporary_folder.h"
@@ -110,6 +111,7 @@ int bench(const Options& given) {
   if (!o.time.empty()) {
     const auto seconds = parse_duration(o.time);
     if (!seconds) return fail_usage(seconds.error().message);
+    if (*seconds == 0) return fail_usage("Expected --time above 0, found '" + printable(o.time) + "'");
     o.time_s = *seconds;
   }
   if (o.quick) o.trials = std::min<int64_t>(o.trials, 32);

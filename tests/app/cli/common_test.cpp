@@ -22,12 +22,6 @@ class CommonTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void durations() {
-    const std::pair<const char*, double> good[] = {{"90", 90}, {"90s", 90}, {"30m", 1800}, {"1h30m", 5400}, {"0.5s", 0.5}};
-    for (const auto& [text, seconds] : good) QCOMPARE(parse_duration(text).value(), seconds);
-    for (const char* text : {"", "m", "0", "-3s", "3x", "inf", "nan", "1h junk"}) QVERIFY2(!parse_duration(text).has_value(), text);
-  }
-
   void dims() {
     QCOMPARE(import_options({"N=3", "seq=128"}).value().dims.at("seq"), int64_t{128});
     for (const char* text : {"N", "=3", "N=", "N=0", "N=-1", "N=2x"}) QVERIFY2(!import_options({text}).has_value(), text);

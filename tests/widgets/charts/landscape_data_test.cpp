@@ -56,6 +56,65 @@ class LandscapeTest : public QObject {
     QCOMPARE(pointsOf(store, "s", nullptr).size(), size_t{0});
   }
 
+  /// By the names in the records alone, as by the index.
+  void namesStandForTheIndex() {
+    const auto space = makeSpace();
+    const TrialStore numbered = filled(*space);
+    TrialStore named(1e9);
+    for (int row = 0; row < numbered.size(); ++row) {
+      db::TrialOutcome t;
+      t.number = numbered.number(row), t.space = "s", t.status = numbered.status(row), t.seconds = numbered.seconds(row);
+      t.config = space->get(numbered.configIndex(row))->json_text();
+      named.append(t);
+    }
+    const PointSet a = pointsOf(numbered, "s", space), b = pointsOf(named, "s", space);
+    QVERIFY(a.positions == b.positions && a.index == b.index);
+    QCOMPARE(importance(a), importance(b));
+    QCOMPARE(choicesText(b, 5), pointText(*space, a.index[5]));
+    // A value that the space does not have stands behind its own.
+    db::TrialOutcome t;
+    t.number = named.size() + 1, t.space = "s", t.status = records::Status::ok, t.seconds = 1e-3;
+    t.config = R"([["tile","sp",[2,32]],["unroll","ot",64],["noise","ot",0]])";
+    named.append(t);
+    const PointSet c = pointsOf(named, "s", space);
+    QCOMPARE(c.axes[1].candidates.size(), size_t{4});
+    QCOMPARE(c.position(c.size() - 1, 1), 3);
+    QCOMPARE(c.index.back(), int64_t{-1});
+    const HeatMap map = heatMap(c, 0, 1, 0);
+    QCOMPARE(map.rows, 4);
+    QCOMPARE(map.at(c.position(c.size() - 1, 0), 3).trials, 1);
+    QCOMPARE(map.at(0, 3).index, int64_t{-1});
+  }
+
+  /// No template tells of these: tile sizes that records name.
+  void spacesThatTrialsAloneTellOf() {
+    TrialStore store(1e9);
+    const auto add = [&](const char* config, double seconds) {
+      db::TrialOutcome t;
+      t.number = store.size() + 1, t.space = "sketch", t.status = records::Status::ok, t.seconds = seconds, t.config = config;
+      store.append(t);
+    };
+    add(R"([["i","sp",[4,16]],["unroll","ot",512]])", 4e-3);
+    add(R"([["i","sp",[16,4]],["unroll","ot",0]])", 2e-3);
+    add(R"([["i","sp",[4,16]],["unroll","ot",16]])", 3e-3);
+    add(R"([["i","sp",[8,8]]])", 1e-3);
+    QCOMPARE(mostTriedSpace(store), std::string("sketch"));
+    QCOMPARE(mostTriedSpace(TrialStore(1e9)), std::string());
+    const PointSet points = pointsOf(store, "sketch", nullptr);
+    QCOMPARE(points.size(), size_t{4});
+    QCOMPARE(points.knobs(), size_t{2});
+    QStringList values;
+    for (const auto& v : points.axes[1].candidates) values << knobValueText(points.axes[1], v);
+    QCOMPARE(values.mid(1), (QStringList{QStringLiteral("0"), QStringLiteral("16"), QStringLiteral("512")}));  // by number; the first is for what is not named
+    QCOMPARE(points.position(3, 1), 0);
+    QCOMPARE(knobValueText(points.axes[0], points.axes[0].candidates[0]), QStringLiteral("[16, 4]"));  // innermost factor 4, then 8 and 16
+    QCOMPARE(points.position(0, 0), 2);
+    const HeatMap map = heatMap(points, 0, 1, 0);
+    QCOMPARE(map.at(2, 3).bestNumber, int64_t{1});
+    QCOMPARE(map.at(0, 3).state, HeatMap::State::untried);
+    QCOMPARE(choicesText(points, 1), QStringLiteral("i [16, 4]  unroll 0"));
+  }
+
   void cellsHoldTheBestAndWhatFailed() {
     const auto space = makeSpace();
     const PointSet points = pointsOf(filled(*space), "s", space);

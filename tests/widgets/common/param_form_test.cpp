@@ -3,15 +3,17 @@
 
 #include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QRegularExpression>
 #include <QSlider>
-#include <QSpinBox>
 #include <QToolButton>
 #include <QtTest>
 
 #include "engine/base/json.h"
 #include "widgets/common/banner.h"
+#include "widgets/common/duration_box.h"
 #include "widgets/common/format.h"
+#include "widgets/common/integer_box.h"
 #include "widgets/tuning/knob_panel.h"
 
 using namespace tw;
@@ -24,7 +26,10 @@ ParamSchema schema() {
           {"mutation", Param::Kind::real, 0.1, "Chance", 0, 1, {}},
           {"elite", Param::Kind::boolean, true, "Keep the best", 0, 0, {}},
           {"order", Param::Kind::choice, "up", "Order", 0, 0, {"up", "down"}},
-          {"note", Param::Kind::text, "a", "Text", 0, 0, {}}};
+          {"note", Param::Kind::text, "a", "Text", 0, 0, {}},
+          {"limit_s", Param::Kind::duration, 10.0, "Limit; 0: none", 0, 0, {}},
+          {"seed", Param::Kind::integer, 1, "Seed", 0, 9e18, {}},
+          {"only", Param::Kind::text, "", "What alone is looked at; empty: all", 0, 0, {}}};
 }
 
 }  // namespace
@@ -44,12 +49,89 @@ class ParamFormTest : public QObject {
     ParamForm form;
     form.setSchema(schema());
     QSignalSpy changed(&form, &ParamForm::changed);
-    form.findChild<QSpinBox*>(QStringLiteral("edit.param.pop_size"))->setValue(999'999);  // beyond the range
+    form.findChild<IntegerBox*>(QStringLiteral("edit.param.pop_size"))->setValue(999'999);  // beyond the range
     QCOMPARE(changed.count(), 1);
     QCOMPARE(form.values()["pop_size"].get<int>(), 10000);
     form.setValues({{"order", "down"}, {"unknown", 3}});
     QCOMPARE(form.values()["order"].get<std::string>(), std::string("down"));
     QVERIFY(resolve_params(schema(), form.values()).has_value());
+  }
+
+  void valuesOf64Bits() {
+    ParamForm form;
+    form.setSchema(schema());
+    const int64_t seed = 8'000'000'000'000'000'003;  // not a double
+    form.setValues({{"seed", seed}, {"limit_s", 2e-4}});
+    QCOMPARE(form.values()["seed"].get<int64_t>(), seed);
+    QCOMPARE(form.values()["limit_s"].get<double>(), 2e-4);
+    auto* box = form.findChild<IntegerBox*>(QStringLiteral("edit.param.seed"));
+    box->setRange(0, std::numeric_limits<qint64>::max());
+    box->setValue(std::numeric_limits<qint64>::max() - 1);
+    box->stepBy(10);
+    QCOMPARE(box->value(), std::numeric_limits<qint64>::max());
+  }
+
+  void timesAreTypedWithTheirUnit() {
+    ParamForm form;
+    form.setSchema(schema());
+    auto* time = form.findChild<DurationBox*>(QStringLiteral("edit.param.limit_s"));
+    QCOMPARE(time->text(), QStringLiteral("10s"));
+    const auto type = [&](const QString& text) {
+      time->selectAll();
+      QTest::keyClicks(time, text);
+      QTest::keyClick(time, Qt::Key_Return);
+    };
+    type(QStringLiteral("1h30m"));
+    QCOMPARE(time->value(), 5400.0);
+    QCOMPARE(time->text(), QStringLiteral("90m"));
+    type(QStringLiteral("soon"));
+    QCOMPARE(time->value(), 5400.0);
+    QCOMPARE(time->text(), QStringLiteral("90m"));
+    type(QStringLiteral("0"));
+    QCOMPARE(time->value(), 0.0);
+    QCOMPARE(time->text(), QStringLiteral("none"));
+    time->stepBy(3);
+    QCOMPARE(form.values()["limit_s"].get<double>(), 3.0);
+  }
+
+  void numbersAreTyped() {
+    IntegerBox box;
+    box.setRange(0, 1'000'000);
+    box.setZeroText(QStringLiteral("never"));
+    QCOMPARE(box.text(), QStringLiteral("never"));
+    QSignalSpy changed(&box, &IntegerBox::valueChanged);
+    const auto type = [&](const QString& text) {
+      box.selectAll();
+      QTest::keyClicks(&box, text);
+      QTest::keyClick(&box, Qt::Key_Return);
+    };
+    type(QStringLiteral("12345"));
+    QCOMPARE(box.value(), 12345);
+    QCOMPARE(changed.last()[0].toLongLong(), 12345);
+    type(QStringLiteral("2000000"));  // beyond the range: 200000 was the last that fits
+    QCOMPARE(box.value(), 200000);
+    type(QStringLiteral("none"));
+    QCOMPARE(box.value(), 200000);
+    QTest::keyClick(&box, Qt::Key_Up);
+    QCOMPARE(box.value(), 200001);
+  }
+
+  void advancedOnesOpen() {
+    ParamForm form;
+    form.setSchema(schema(), {"seed", "only"});
+    form.show();
+    auto* seed = form.editor("seed");
+    auto* only = qobject_cast<QLineEdit*>(form.editor("only"));
+    QVERIFY(seed && only && !form.editor("unknown"));
+    QVERIFY(!seed->isVisible() && form.editor("order")->isVisible());
+    form.findChild<QToolButton*>(QStringLiteral("button.param.advanced"))->click();
+    QVERIFY(seed->isVisible() && form.isAdvancedShown());
+    QCOMPARE(only->placeholderText(), QStringLiteral("all"));
+    auto* below = new QLabel(QStringLiteral("below"));
+    form.insertBelow("order", below);
+    QTRY_VERIFY(below->isVisible() && below->y() > form.editor("order")->y());
+    form.setSchema({});
+    QVERIFY(!form.findChild<QToolButton*>(QStringLiteral("button.param.advanced"))->isVisible());
   }
 
   void everyEditorHasAName() {

@@ -123,6 +123,39 @@ class TrialQueryTest : public QObject {
     kept(QString(5000, QLatin1Char('(')));
     kept(QString(5000, QLatin1Char('!')));
   }
+
+  /// Trials without a number are filtered by what their records name; the axis' extent is the space's, where there is one.
+  void recordsNameTheirKnobs() {
+    TrialStore store(1e9);
+    const auto add = [&](const char* space, const char* config) {
+      db::TrialOutcome t;
+      t.number = store.size() + 1, t.space = space, t.config = config, t.status = records::Status::ok, t.seconds = 1e-3;
+      store.append(t);
+    };
+    add("sketch", R"([["i","sp",[4,8]],["vectorize","ot","yes"]])");
+    add("sketch", R"([["i","sp",[2,16]],["vectorize","ot","no"]])");
+    add("sketch", R"([["j","sp",[2,16]]])");
+    add("dense", R"([["tile_x","sp",[-1,4]],["unroll","ot",16],["ann","an",["vec"]]])");
+    const auto kept = [&](const char* text) {
+      QString problem;
+      const auto query = TrialQuery::parse(QLatin1String(text), spaces(), &problem, store.knobNames());
+      if (!query) return problem;
+      TrialMatcher matches(*query, 1e-3);
+      QStringList numbers;
+      for (int row = 0; row < store.size(); ++row)
+        if (matches(store, row)) numbers << QString::number(store.number(row));
+      return numbers.join(QLatin1Char(' '));
+    };
+    QCOMPARE(kept("i=8"), QStringLiteral("1"));
+    QCOMPARE(kept("i[0]<3"), QStringLiteral("2"));
+    QCOMPARE(kept("vectorize=yes"), QStringLiteral("1"));
+    QCOMPARE(kept("vectorize!=yes"), QStringLiteral("2 3 4"));
+    QCOMPARE(kept("j>8"), QStringLiteral("3"));
+    QCOMPARE(kept("tile_x=4 & unroll=16 & ann=vec"), QStringLiteral("4"));
+    QCOMPARE(kept("tile_x[0]=4"), QStringLiteral("4"));  // 16 over 4
+    QVERIFY2(kept("k=1").startsWith(QStringLiteral("Expected one of")), qPrintable(kept("k=1")));
+    QVERIFY(TrialQuery::names(spaces(), store.knobNames()).contains(QStringLiteral("vectorize")));
+  }
 };
 
 QTEST_GUILESS_MAIN(TrialQueryTest)

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/session_form.h"
+
+#include <QComboBox>
+#include <QVBoxLayout>
+
+#include "engine/base/json.h"
+#include "engine/tune/scheduler.h"
+#include "widgets/common/param_form.h"
+
+namespace tw::app {
+namespace {
+
+/// What a first session does not need.
+const std::vector<std::string> kAdvanced = {"space",     "batch",   "early_stopping", "transfer",  "finalists",
+                                            "repeats",   "min_repeat_s", "timeout_s", "build_timeout_s"};
+
+}  // namespace
+
+SessionForm::SessionForm(const std::vector<tune::StrategyDef>& tuners, const QString& name, QWidget* parent)
+    : QWidget(parent),
+      m_tuners(tuners),
+      m_form(new widgets::ParamForm(this, name)),
+      m_tunerParams(new widgets::ParamForm(m_form, name + QStringLiteral(".tuner"))),
+      m_schedulerParams(new widgets::ParamForm(m_form, name + QStringLiteral(".scheduler"))) {
+  auto* box = new QVBoxLayout(this);
+  box->setContentsMargins(0, 0, 0, 0);
+  box->addWidget(m_form);
+  ParamSchema schema = tune::session_schema();
+  if (tuners.empty()) std::erase_if(schema, [](const Param& p) { return p.name == "tuner"; });
+  for (Param& param : schema) {
+    if (param.name != "tuner") continue;
+    param.kind = Param::Kind::choice;
+    for (const auto& def : tuners) param.choices.push_back(def.name);
+  }
+  m_form->setSchema(schema, kAdvanced);
+  m_form->insertBelow("tuner", m_tunerParams);
+  m_form->insertBelow("scheduler", m_schedulerParams);
+  m_tunerParams->hide();
+  if (auto* tuner = qobject_cast<QComboBox*>(m_form->editor("tuner"))) connect(tuner, &QComboBox::currentIndexChanged, this, &SessionForm::showTuner);
+  connect(qobject_cast<QComboBox*>(m_form->editor("scheduler")), &QComboBox::currentIndexChanged, this, &SessionForm::showScheduler);
+  for (widgets::ParamForm* part : {m_form, m_tunerParams, m_schedulerParams}) connect(part, &widgets::ParamForm::changed, this, &SessionForm::changed);
+  showTuner();
+  showScheduler();
+}
+
+const tune::StrategyDef* SessionForm::tuner() const {
+  const auto* choice = qobject_cast<QComboBox*>(m_form->editor("tuner"));
+  return choice && choice->currentIndex() >= 0 ? &m_tuners[static_cast<size_t>(choice->currentIndex())] : nullptr;
+}
+
+void SessionForm::showTuner() {
+  const tune::StrategyDef* def = tuner();
+  if (!def) return;
+  m_tunerParams->setSchema(def->params);
+  m_tunerParams->setVisible(!def->params.empty());
+  Q_EMIT tunerChanged();
+}
+
+void SessionForm::showScheduler() {
+  auto* choice = qobject_cast<QComboBox*>(m_form->editor("scheduler"));
+  const tune::SchedulerDef& def = *tune::find_scheduler(choice->currentText().toStdString());
+  choice->setToolTip(QString::fromUtf8(def.summary).toHtmlEscaped());
+  m_schedulerParams->setSchema(def.params);
+  m_schedulerParams->setVisible(!def.params.empty());
+}
+
+tune::SessionOptions SessionForm::options() const {
+  Json values = tune::to_json(m_given);
+  values.update(m_form->values());
+  if (tuner()) values["tuner_params"] = m_tunerParams->values();
+  values["scheduler_params"] = m_schedulerParams->values();
+  return *tune::session_options(values);  // the inputs hold nothing that is outside the schemas
+}
+
+void SessionForm::setOptions(const tune::SessionOptions& options) {
+  const auto named = tune::session_options(tune::to_json(options));
+  m_given = named ? *named : tune::SessionOptions();
+  const Json values = tune::to_json(named ? *named : options);
+  m_form->setValues(values);
+  m_tunerParams->setValues(values.at("tuner_params"));
+  m_schedulerParams->setValues(values.at("scheduler_params"));
+}
+
+}  // namespace tw::app
