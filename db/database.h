@@ -89,6 +89,23 @@ struct BestRow {
   int64_t trials = 0, failures = 0;
   double best_s = 0;  ///< after finals; infinity if nothing succeeded
 };
+/// What won alone, tried inside a network (api/network_finals.h). Times in seconds.
+struct NetworkFinalRow {
+  ModelId model;
+  std::optional<SessionId> session;  ///< after which; nothing if it was asked for by itself
+  std::string target;
+  double at_s = 0;                     ///< Unix time; set by the database
+  double default_s = 0, tuned_s = 0;   ///< of the network as it ran
+  double ratio = 1, low = 1, high = 1;  ///< tuned ÷ default with its 95 % interval, of what was tried last if nothing was taken
+  double default_estimate_s = 0, tuned_estimate_s = 0;  ///< sums over its kernels alone
+  int tried = 0, taken = 0;                             ///< kernels; counted by the database
+};
+/// What became of one trial in it.
+struct NetworkVerdictRow {
+  records::Record record;  ///< of which task and point
+  records::InNetwork verdict;
+  std::string standing;  ///< api::standing_name
+};
 struct EventRow {
   int64_t id = 0;
   SessionId session;
@@ -130,6 +147,8 @@ class Database : public records::RecordSource {
   Expected<std::vector<TrialId>> put_trials(SessionId session, TaskId task, const std::vector<records::Record>& records, const records::Round* round = nullptr);
   /// Adds the verdicts of a task's finals to trials of the session. Errors: not_found.
   Expected<void> put_finals(SessionId session, TaskId task, const std::vector<records::Record>& finalists);
+  /// Errors: not_found for a record whose point has no trial.
+  Expected<void> put_network_final(const NetworkFinalRow& row, const std::vector<NetworkVerdictRow>& verdicts);
   Expected<void> put_event(SessionId session, const std::string& kind, const std::string& text);
   /// Stores or replaces the mark of its noun; without note and tags it is removed.
   Expected<void> put_mark(const MarkRow& mark);
@@ -155,9 +174,12 @@ class Database : public records::RecordSource {
   Expected<std::vector<EventRow>> events(SessionId session);
   /// Ascending by number, those after `after`; none of sessions of programs that had no rounds.
   Expected<std::vector<records::Round>> rounds(SessionId session, int64_t after = 0);
+  /// Ascending by time.
+  Expected<std::vector<NetworkFinalRow>> network_finals(ModelId model);
   Expected<std::vector<MarkRow>> marks();
   Expected<std::string> artifact(const std::string& key);
   Expected<std::optional<records::Record>> best(const std::string& task_key) override;
+  Expected<std::optional<records::InNetwork>> in_network(const std::string& network, const records::Record& record) override;
 
  private:
   Database();

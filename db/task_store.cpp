@@ -4,7 +4,7 @@
 namespace tw::db {
 namespace {
 
-constexpr const char* kColumns = "task.id, key, name, target, dag_text, flops, trials, failures, coalesce(best_s, unverified_s), default_s";
+constexpr const char* kTaskColumns = "task.id, key, name, target, dag_text, flops, trials, failures, coalesce(best_s, unverified_s), default_s";
 
 TaskRow row_of(SQLite::Statement& q) {
   TaskRow row;
@@ -49,7 +49,7 @@ Expected<TaskId> Database::put_foreign_task(const std::string& key, const std::s
 
 Expected<std::vector<ModelTaskRow>> Database::tasks_of(ModelId model) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<ModelTaskRow>> {
-    SQLite::Statement q(c, std::string("SELECT ") + kColumns + ", weight FROM task JOIN model_task ON task_id = task.id WHERE model_id = ? ORDER BY task.id");
+    SQLite::Statement q(c, std::string("SELECT ") + kTaskColumns + ", weight FROM task JOIN model_task ON task_id = task.id WHERE model_id = ? ORDER BY task.id");
     q.bind(1, model.value);
     std::vector<ModelTaskRow> rows;
     while (q.executeStep()) rows.push_back({row_of(q), q.getColumn(10).getInt()});
@@ -59,7 +59,7 @@ Expected<std::vector<ModelTaskRow>> Database::tasks_of(ModelId model) {
 
 Expected<std::vector<TaskRow>> Database::tasks() {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<TaskRow>> {
-    SQLite::Statement q(c, std::string("SELECT ") + kColumns + " FROM task ORDER BY id");
+    SQLite::Statement q(c, std::string("SELECT ") + kTaskColumns + " FROM task ORDER BY id");
     std::vector<TaskRow> rows;
     while (q.executeStep()) rows.push_back(row_of(q));
     return rows;
@@ -68,7 +68,7 @@ Expected<std::vector<TaskRow>> Database::tasks() {
 
 Expected<std::optional<TaskRow>> Database::task_by_key(const std::string& key) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<TaskRow>> {
-    SQLite::Statement q(c, std::string("SELECT ") + kColumns + " FROM task WHERE key = ?");
+    SQLite::Statement q(c, std::string("SELECT ") + kTaskColumns + " FROM task WHERE key = ?");
     q.bind(1, key);
     if (!q.executeStep()) return std::optional<TaskRow>();
     return std::optional<TaskRow>(row_of(q));

@@ -108,6 +108,16 @@ std::optional<records::Prediction> read_prediction(SQLite::Statement& q, int fir
   return records::Prediction{q.getColumn(first).getDouble(), q.getColumn(first + 1).getInt64(), q.getColumn(first + 2).getString()};
 }
 
+void bind_weights(SQLite::Statement& put, int column, records::Weights weights) {
+  if (weights == records::Weights::unknown) {
+    put.bind(column);
+  } else {
+    put.bind(column, records::weights_name(weights));
+  }
+}
+
+records::Weights read_weights(SQLite::Statement& q, int column) { return records::weights_from_name(q.getColumn(column).getString()); }
+
 Expected<records::Record> read_record(SQLite::Statement& q, int first, bool claimed) {
   records::Record record;
   records::MeasureResult& r = record.result;

@@ -22,6 +22,9 @@ inline constexpr int kFinalColumnCount = 3;
 inline constexpr const char* kPredictionColumns = "predicted, predicted_after, predicted_by";
 inline constexpr int kPredictionColumnCount = 3;
 
+/// Where the constants were while it was timed (records::weights_name), NULL if that is not known; outside the checksum, which is older.
+inline constexpr const char* kWeightsColumn = "trial.weights";
+
 /// What tells a candidate apart in its session: the columns space, config_index and steps_hash, from parameter `first` on.
 void bind_point(SQLite::Statement& put, int first, const records::Candidate& candidate);
 
@@ -30,6 +33,8 @@ void bind_record(SQLite::Statement& put, int first, const records::Record& recor
 /// Binds the prediction's columns, NULL if there is none.
 void bind_prediction(SQLite::Statement& put, int first, const std::optional<records::Prediction>& prediction);
 std::optional<records::Prediction> read_prediction(SQLite::Statement& q, int first);
+void bind_weights(SQLite::Statement& put, int column, records::Weights weights);
+records::Weights read_weights(SQLite::Statement& q, int column);
 /// Reads them back without samples, and the final columns after them. What is claimed is not verified, whatever was stored. Errors: corrupt if the checksum or
 /// a text does not fit.
 Expected<records::Record> read_record(SQLite::Statement& q, int first, bool claimed);

@@ -103,7 +103,7 @@ constexpr const char* kTrialColumns = "trial.id, session_id, task_id, number, ta
 constexpr int kTrialColumnCount = 6;
 constexpr const char* kTrialTables = "trial JOIN task ON task.id = task_id JOIN session ON session.id = session_id";
 
-/// A row of kTrialColumns, the record's, the final and the prediction's columns and the samples (or NULL). Errors: corrupt.
+/// A row of kTrialColumns, the record's, the final and the prediction's columns, the weights and the samples (or NULL). Errors: corrupt.
 Expected<TrialRow> trial_row(SQLite::Statement& q, const std::string& path) {
   TrialRow row;
   row.id = TrialId{q.getColumn(0).getInt64()};
@@ -115,7 +115,9 @@ Expected<TrialRow> trial_row(SQLite::Statement& q, const std::string& path) {
   row.record = std::move(*record);
   row.record.task_key = q.getColumn(4).getString();
   row.record.prediction = read_prediction(q, kTrialColumnCount + kRecordColumnCount + kFinalColumnCount);
-  const SQLite::Column samples = q.getColumn(kTrialColumnCount + kRecordColumnCount + kFinalColumnCount + kPredictionColumnCount);
+  constexpr int kAfterPrediction = kTrialColumnCount + kRecordColumnCount + kFinalColumnCount + kPredictionColumnCount;
+  row.record.result.weights = read_weights(q, kAfterPrediction);
+  const SQLite::Column samples = q.getColumn(kAfterPrediction + 1);
   if (!samples.isNull()) TW_CHECK(unpack_samples(blob_of(samples), row.record.result));
   return row;
 }
@@ -171,8 +173,8 @@ class SessionSink : public records::RecordSink {
 Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId task, const std::vector<records::Record>& records,
                                                     const records::Round* round) {
   return impl_->write([&](SQLite::Database& c) -> Expected<std::vector<TrialId>> {
-    SQLite::Statement put(c, fmt::format("INSERT INTO trial(session_id, task_id, number, {}, {}) VALUES({})", kRecordColumns, kPredictionColumns,
-                                         placeholders(3 + kRecordColumnCount + kPredictionColumnCount)));
+    SQLite::Statement put(c, fmt::format("INSERT INTO trial(session_id, task_id, number, {}, {}, weights) VALUES({})", kRecordColumns, kPredictionColumns,
+                                         placeholders(3 + kRecordColumnCount + kPredictionColumnCount + 1)));
     SQLite::Statement put_samples(c, "INSERT INTO sample(trial_id, data) VALUES(?, ?)");
     int64_t number = last_number(c, session, task);
     std::vector<TrialId> ids;
@@ -184,6 +186,7 @@ Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId ta
       put.bind(3, ++number);
       bind_record(put, 4, record);
       bind_prediction(put, 4 + kRecordColumnCount, record.prediction);
+      bind_weights(put, 4 + kRecordColumnCount + kPredictionColumnCount, record.result.weights);
       TW_TRY(const TrialId id, insert(c, put, put_samples, record));
       ids.push_back(id);
       tally.add(record);
@@ -227,8 +230,8 @@ Expected<std::vector<TrialRow>> Database::trials(std::optional<SessionId> sessio
     std::string where;
     if (session) where += fmt::format(" AND session_id = {}", session->value);
     if (task) where += fmt::format(" AND task_id = {}", task->value);
-    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, {}, {} FROM {} {} WHERE trial.id > {}{} ORDER BY trial.id LIMIT {}", kTrialColumns, kRecordColumns,
-                                       kFinalColumns, kPredictionColumns, with_samples ? "sample.data" : "NULL", kTrialTables,
+    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, {}, {}, {} FROM {} {} WHERE trial.id > {}{} ORDER BY trial.id LIMIT {}", kTrialColumns, kRecordColumns,
+                                       kFinalColumns, kPredictionColumns, kWeightsColumn, with_samples ? "sample.data" : "NULL", kTrialTables,
                                        with_samples ? "JOIN sample ON sample.trial_id = trial.id" : "", after.value, where, limit));
     std::vector<TrialRow> rows;
     while (q.executeStep()) {
@@ -241,9 +244,10 @@ Expected<std::vector<TrialRow>> Database::trials(std::optional<SessionId> sessio
 
 Expected<std::optional<TrialRow>> Database::trial(SessionId session, TaskId task, int64_t number) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<TrialRow>> {
-    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, {}, sample.data FROM {} JOIN sample ON sample.trial_id = trial.id "
+    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, {}, {}, sample.data FROM {} JOIN sample ON sample.trial_id = trial.id "
                                        "WHERE session_id = {} AND task_id = {} AND number = {}",
-                                       kTrialColumns, kRecordColumns, kFinalColumns, kPredictionColumns, kTrialTables, session.value, task.value, number));
+                                       kTrialColumns, kRecordColumns, kFinalColumns, kPredictionColumns, kWeightsColumn, kTrialTables, session.value, task.value,
+                                       number));
     if (!q.executeStep()) return std::optional<TrialRow>();
     TW_TRY(TrialRow row, trial_row(q, impl_->path));
     return std::optional(std::move(row));
@@ -327,19 +331,20 @@ Expected<std::optional<records::Record>> Database::best(const std::string& task_
   return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<records::Record>> {
     for (const Rank& rank : kRanks) {
       SQLite::Statement q(
-          c, fmt::format("SELECT {}, {}, sample.data, session.id, session.tuner, number FROM trial JOIN sample ON sample.trial_id = trial.id "
+          c, fmt::format("SELECT {}, {}, sample.data, session.id, session.tuner, number, {} FROM trial JOIN sample ON sample.trial_id = trial.id "
                          "JOIN session ON session.id = session_id "
                          "WHERE task_id = (SELECT id FROM task WHERE key = ?) AND status = 'ok' AND {} censored = 0 AND seconds IS NOT NULL "
                          "AND coalesce(final_s, seconds) < 9e999 AND coalesce(final_s, seconds) >= {} AND session.tuner {} 'import' "
                          "AND session_id {} IN (SELECT id FROM session WHERE "
                          "coalesce(json_extract(options_json, '$.device'), json_extract(host_json, '$.device')) LIKE 'sim:%') "
                          "ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 1",
-                         kRecordColumns, kFinalColumns, rank.verified, records::kLeastTime, rank.imported ? "=" : "<>", rank.simulated ? "" : "NOT"));
+                         kRecordColumns, kFinalColumns, kWeightsColumn, rank.verified, records::kLeastTime, rank.imported ? "=" : "<>", rank.simulated ? "" : "NOT"));
       q.bind(1, task_key);
       if (!q.executeStep()) continue;
       TW_TRY(records::Record record, read_record(q, 0, rank.imported));
       const auto column = [&](int i) { return q.getColumn(kRecordColumnCount + kFinalColumnCount + i); };
       TW_CHECK(unpack_samples(blob_of(column(0)), record.result));
+      record.result.weights = read_weights(q, kRecordColumnCount + kFinalColumnCount + 4);
       record.task_key = task_key;
       record.origin = fmt::format("session {} ({}), trial {}", column(1).getInt64(), column(2).getString(), column(3).getInt64());
       return std::optional(std::move(record));

@@ -8,6 +8,7 @@ void add_zoo(Subcommand app, Run& run);
 void add_import(Subcommand app, Run& run);
 void add_tasks(Subcommand app, Run& run);
 void add_tune(Subcommand app, Run& run);
+void add_finals(Subcommand app, Run& run);
 void add_compile(Subcommand app, Run& run);
 void add_run(Subcommand app, Run& run);
 void add_records(Subcommand app, Run& run);
@@ -25,6 +26,7 @@ std::span<const Command> commands() {
       {"import", add_import},
       {"tasks", add_tasks},
       {"tune", add_tune},
+      {"finals", add_finals},
       {"compile", add_compile},
       {"run", add_run},
       {"records", add_records},

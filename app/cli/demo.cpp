@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tw demo`: the main job on a bundled network: written, imported, tuned, compiled, run, checked; with a report.
-#include <algorithm>
-#include <cmath>
-
+// `tw demo`: the main job on a bundled network: written, imported, tuned, tried as a whole, compiled, checked; with a report.
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/console.h"
-#include "app/cli/progress.h"
+#include "app/cli/network_report.h"
 #include "app/cli/reference.h"
 #include "app/cli/running.h"
 #include "app/cli/tuning.h"
@@ -20,72 +17,48 @@ namespace tw::cli {
 namespace {
 
 struct DemoArguments {
-  std::string model = "resnet18", time = "75s", tuner = "random";
+  std::string model = "shufflenet_v2", time = "60s", tuner = "random";
   int64_t trials_per_task = 24;
-  bool full_size = false, json = false;
+  bool tiny = false, json = false;
   uint64_t seed = 1;
 };
 
-constexpr int kDemoRounds = 5, kRunsPerRound = 10;
-
-/// A compiled network, loaded and with its inputs set.
-struct Compiled {
-  std::string path;
-  std::shared_ptr<const runtime::Executable> executable;
-  std::unique_ptr<runtime::GraphExecutor> executor;
-  std::vector<double> runs_s;
-};
-
-Expected<Compiled> compile_to(const LoadedNetwork& loaded, records::RecordSource* source, const std::string& path) {
-  api::CompileOptions options;
-  options.stop = stop_token();
-  TW_TRY(runtime::Executable compiled, api::compile(loaded.network, loaded.target, source, options));
-  TW_CHECK(runtime::save(compiled, path));
-  // The file is read again, so that what runs is what a later `tw run` would run.
-  TW_TRY(runtime::Executable read, runtime::load_executable(path));
-  Compiled c;
-  c.path = path;
-  c.executable = std::make_shared<const runtime::Executable>(std::move(read));
-  TW_TRY(c.executor, make_executor(c.executable));
-  return c;
-}
-
-/// Runs both by turns, so that a change of the machine's speed meets both.
-void time_by_turns(std::vector<Compiled*> both) {
-  for (int round = 0; round < kDemoRounds && !stop_token().stop_requested(); ++round) {
-    for (Compiled* c : both) {
-      const Latency latency = time_runs(*c->executor, kRunsPerRound, nullptr, stop_token()).value();
-      c->runs_s.insert(c->runs_s.end(), latency.runs_s.begin(), latency.runs_s.end());
-    }
-  }
-}
+constexpr double kFinalsSeconds = 20;  ///< after which what is in doubt is not taken
 
 struct Report {
   std::string network;
   TuneResult tuning;
-  double default_s = 0, tuned_s = 0;
-  Check check;  ///< the worse of both
+  api::NetworkFinals finals;
+  Check check;
 };
 
-Expected<void> compare_with_reference(std::vector<Compiled*> both, const TensorMap& inputs, Report& report) {
-  TW_TRY(const auto want, reference_outputs(both[0]->path, *both[0]->executable, inputs, stop_token()));
-  for (const Compiled* c : both) {
-    TW_TRY(const std::vector<HostArray> got, c->executor->outputs());
-    TW_TRY(Check check, check_outputs(want, got));
-    if (c == both[0] || check.max_rel > report.check.max_rel || !check.passed) report.check = std::move(check);
-  }
-  return {};
+/// Compiles what holds, and runs it beside the reference.
+Expected<Check> check_result(const LoadedNetwork& loaded, records::RecordSource& source, const std::string& path, uint64_t seed) {
+  api::CompileOptions options;
+  options.stop = stop_token();
+  TW_TRY(runtime::Executable compiled, api::compile(loaded.network, loaded.target, &source, options));
+  TW_CHECK(runtime::save(compiled, path));
+  // The file is read again, so that what runs is what a later `tw run` would run.
+  TW_TRY(runtime::Executable read, runtime::load_executable(path));
+  const auto executable = std::make_shared<const runtime::Executable>(std::move(read));
+  TW_TRY(const auto executor, make_executor(executable));
+  const TensorMap inputs = measure::random_inputs(*executable, seed);
+  TW_CHECK(executor->set_inputs(inputs));
+  TW_CHECK(executor->run());
+  TW_TRY(const std::vector<HostArray> got, executor->outputs());
+  TW_TRY(const auto want, reference_outputs(path, *executable, inputs, stop_token()));
+  return check_outputs(want, got);
 }
 
 Expected<Report> run_demo(const DemoArguments& o, double seconds) {
   TW_TRY(const process::TemporaryFolder folder, process::TemporaryFolder::create());
   const std::string onnx = folder.path() + "/" + o.model + ".onnx";
-  note(fmt::format("Writing {}{} as an ONNX file", o.model, o.full_size ? "" : " (tiny)"));
-  TW_CHECK(frontends::write_zoo_model(o.model, {!o.full_size, 1, 1}, onnx));
+  note(fmt::format("Writing {}{} as an ONNX file", o.model, o.tiny ? " (tiny)" : ""));
+  TW_CHECK(frontends::write_zoo_model(o.model, {o.tiny, 1, 1}, onnx));
   LoadedNetwork loaded{{}, host_target()};
   TW_TRY(loaded.network, api::import_network(onnx, loaded.target));
   Report report;
-  report.network = fmt::format("{}{}", o.model, o.full_size ? "" : ", tiny");
+  report.network = fmt::format("{}{}", o.model, o.tiny ? ", tiny" : "");
   TW_TRY(auto db, db::Database::open(folder.path() + "/demo.twdb"));
   TuneRequest request;
   request.network = &loaded;
@@ -98,19 +71,12 @@ Expected<Report> run_demo(const DemoArguments& o, double seconds) {
   TW_TRY(report.tuning, tune_network(request, db));
   if (report.tuning.report.cancelled) return Error(ErrorCode::cancelled, "Cancelled");
   if (!report.tuning.report.anything_measured()) return Error(ErrorCode::infrastructure, nothing_measured_text(report.tuning.report));
-
-  note("Compiling twice: default schedules, best records");
-  TW_TRY(Compiled untuned, compile_to(loaded, nullptr, folder.path() + "/default.twx"));
-  TW_TRY(Compiled tuned, compile_to(loaded, db.get(), folder.path() + "/tuned.twx"));
-  const TensorMap inputs = measure::random_inputs(*untuned.executable, o.seed);
-  TW_CHECK(untuned.executor->set_inputs(inputs));
-  TW_CHECK(tuned.executor->set_inputs(inputs));
-  note("Running both by turns, then the reference");
-  time_by_turns({&untuned, &tuned});
-  if (stop_token().stop_requested()) return Error(ErrorCode::cancelled, "Cancelled");
-  report.default_s = *std::min_element(untuned.runs_s.begin(), untuned.runs_s.end());
-  report.tuned_s = *std::min_element(tuned.runs_s.begin(), tuned.runs_s.end());
-  TW_CHECK(compare_with_reference({&untuned, &tuned}, inputs, report));
+  NetworkReportRequest finals{&loaded, onnx, request.device, report.tuning.session, request.workers, {}};
+  finals.selection.seed = o.seed;
+  finals.selection.time_s = kFinalsSeconds;
+  TW_TRY(report.finals, report_network(finals, *db));
+  note("Comparing the results with the reference");
+  TW_TRY(report.check, check_result(loaded, *db, folder.path() + "/tuned.twx", o.seed));
   return report;
 }
 
@@ -121,13 +87,17 @@ int64_t trial_count(const Report& r) {
 }
 
 void print_report(const Report& r) {
-  print("{}\n", tune_table(r.tuning));
+  print("{}\n{}\n", tune_table(r.tuning), finals_table(r.finals));
   print("network          {}\n", r.network);
   print("tasks            {}\n", r.tuning.tasks.size());
   print("trials           {}\n", trial_count(r));
-  print("default          {}\n", time_text(r.default_s));
-  print("tuned            {}\n", time_text(r.tuned_s));
-  print("tuned / default  {} as fast\n", ratio_text(r.default_s / r.tuned_s));
+  print("default          {}\n", time_text(r.finals.default_s));
+  print("tuned            {}\n", time_text(r.finals.tuned_s));
+  if (r.finals.taken > 0) {
+    print("tuned / default  {} as fast\n", gain_text(r.finals.network));
+  } else {
+    print("tuned / default  1.00x: the rules that choose untuned schedules left nothing to gain here that is sure\n");
+  }
   print("largest error    {}\n", check_text(r.check));
 }
 
@@ -142,9 +112,12 @@ int demo(const DemoArguments& o) {
     print_json({{"network", report->network},
                 {"tasks", report->tuning.tasks.size()},
                 {"trials", trial_count(*report)},
-                {"default_s", report->default_s},
-                {"tuned_s", report->tuned_s},
-                {"speedup", report->default_s / report->tuned_s},
+                {"default_s", report->finals.default_s},
+                {"tuned_s", report->finals.tuned_s},
+                {"speedup", report->finals.taken > 0 ? 1 / report->finals.network.ratio : 1.0},
+                {"speedup_low", report->finals.taken > 0 ? 1 / report->finals.network.high : 1.0},
+                {"speedup_high", report->finals.taken > 0 ? 1 / report->finals.network.low : 1.0},
+                {"finals", finals_json(report->finals)},
                 {"max_rel_error", json_number(report->check.max_rel)},
                 {"max_abs_error", json_number(report->check.max_abs)},
                 {"passed", report->check.passed}});
@@ -160,7 +133,7 @@ void add_demo(Subcommand app, Run& run) {
   auto o = std::make_shared<DemoArguments>();
   Subcommand sub = app.command(run, "demo", "The main job on a bundled network, under two minutes, with a report; leaves nothing behind", o, demo);
   sub.option("--model", o->model, "Network from `tw zoo list`").show_default();
-  sub.flag("--full-size", o->full_size, "The real network instead of its tiny variant");
+  sub.flag("--tiny", o->tiny, "Its tiny variant instead of the real network");
   sub.option("--time", o->time, "Limit of the time for tuning, such as 45s").show_default();
   sub.option("--trials-per-task", o->trials_per_task, "Trials of each task").range(int64_t{1}, int64_t{1} << 30).show_default();
   sub.option("--tuner", o->tuner, "Tuner").show_default();

@@ -11,6 +11,7 @@
 #include "app/cli/running.h"
 #include "app/cli/table.h"
 #include "engine/api/compile.h"
+#include "engine/api/in_place.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/device.h"
@@ -63,49 +64,54 @@ std::optional<TensorMap> gather_inputs(const runtime::Executable& e, const RunAr
 std::string slot_name(const runtime::Executable& e, int slot) { return e.slots[slot].spec.name; }
 
 /// One call of the profile.
-struct CallProfile {
+struct ProfileRow {
   const runtime::Call* call;
   size_t number;
-  double mean_s, share;
+  double seconds, share;
   double bytes;    ///< of all its arrays, each once
   double least_s;  ///< what the roofline allows
   bool memory_bound;
+  api::CallInPlace place;
 };
 struct Profile {
   measure::Roofline roof;
-  std::vector<CallProfile> calls;  ///< in the order they run
+  std::vector<ProfileRow> calls;  ///< in the order they run
 };
 
-Expected<Profile> make_profile(const runtime::Executable& e, const std::vector<double>& call_seconds, size_t runs) {
+Expected<Profile> make_profile(const runtime::Executable& e, const CallProfile& times) {
   constexpr double kRooflineSeconds = 0.5;
   TW_TRY(const Target target, parse_target(e.target));
   Profile profile;
   profile.roof = target.gpu ? measure::gpu_roofline(*target.gpu) : measure::measure_roofline(runtime::ThreadPool(target.cores), kRooflineSeconds);
-  const double total = std::accumulate(call_seconds.begin(), call_seconds.end(), 0.0);
-  for (size_t i = 0; i < call_seconds.size(); ++i) {
+  const double total = std::accumulate(times.median_s.begin(), times.median_s.end(), 0.0);
+  const std::vector<api::CallInPlace> places = api::calls_in_place(e, times.median_s, times.woke);
+  for (size_t i = 0; i < places.size(); ++i) {
     const runtime::Call& call = e.calls[i];
     double bytes = 0;
     for (const int s : std::set<int>(call.slots.begin(), call.slots.end())) bytes += static_cast<double>(e.slots[s].spec.physical_bytes());
-    profile.calls.push_back({&call, i, call_seconds[i] / static_cast<double>(runs), total > 0 ? call_seconds[i] / total : 0, bytes,
-                             profile.roof.least_seconds(call.flops, bytes), profile.roof.memory_bound(call.flops, bytes)});
+    profile.calls.push_back({&call, i, places[i].seconds, total > 0 ? places[i].seconds / total : 0, bytes, profile.roof.least_seconds(call.flops, bytes),
+                             profile.roof.memory_bound(call.flops, bytes), places[i]});
   }
   return profile;
 }
 
 Json profile_json(const Profile& profile) {
   Json rows = Json::array();
-  for (const CallProfile& c : profile.calls) {
+  for (const ProfileRow& c : profile.calls) {
     rows.push_back({{"name", c.call->name},
                     {"nodes", c.call->nodes},
                     {"origin", c.call->origin},
-                    {"mean_s", c.mean_s},
+                    {"median_s", c.seconds},
                     {"share", c.share},
+                    {"alone_s", c.place.alone_s > 0 ? Json(c.place.alone_s) : Json()},
+                    {"layouts_s", c.place.layouts_s},
+                    {"reason", c.place.reason},
                     {"flop", c.call->flops},
                     {"bytes", c.bytes},
-                    {"flop_per_s", c.call->flops / c.mean_s},
-                    {"bytes_per_s", c.bytes / c.mean_s},
+                    {"flop_per_s", c.call->flops / c.seconds},
+                    {"bytes_per_s", c.bytes / c.seconds},
                     {"roofline_s", c.least_s},
-                    {"roofline_fraction", c.least_s / c.mean_s},
+                    {"roofline_fraction", c.least_s / c.seconds},
                     {"bound", c.memory_bound ? "memory" : "arithmetic"}});
   }
   return rows;
@@ -147,13 +153,14 @@ Json run_json(const runtime::Executable& e, const std::vector<HostArray>& output
 }
 
 void print_profile(const Profile& profile) {
-  std::vector<CallProfile> slowest = profile.calls;
-  std::stable_sort(slowest.begin(), slowest.end(), [](const CallProfile& a, const CallProfile& b) { return a.mean_s > b.mean_s; });
-  Table table({"kernel", ">call", ">time", ">share", ">rate", ">memory", ">roofline", "bound by", "schedule from"});
-  for (const CallProfile& c : slowest) {
-    table.row({c.call->name, std::to_string(c.number), time_text(c.mean_s), fmt::format("{:.1f} %", 100 * c.share), si_text(c.call->flops / c.mean_s, "FLOP/s"),
-               si_text(c.bytes / c.mean_s, "B/s"), fmt::format("{:.1f} %", 100 * c.least_s / c.mean_s), c.memory_bound ? "memory" : "arithmetic",
-               c.call->origin});
+  std::vector<ProfileRow> slowest = profile.calls;
+  std::stable_sort(slowest.begin(), slowest.end(), [](const ProfileRow& a, const ProfileRow& b) { return a.seconds > b.seconds; });
+  Table table({"kernel", ">call", ">time", ">share", ">alone", ">of alone", ">rate", ">memory", ">roofline", "bound by", "schedule from", "because"});
+  for (const ProfileRow& c : slowest) {
+    const double alone = c.place.alone_s;
+    table.row({c.call->name, std::to_string(c.number), time_text(c.seconds), fmt::format("{:.1f} %", 100 * c.share), alone > 0 ? time_text(alone) : "-",
+               alone > 0 ? fmt::format("{:.2f}", c.seconds / alone) : "-", si_text(c.call->flops / c.seconds, "FLOP/s"), si_text(c.bytes / c.seconds, "B/s"),
+               fmt::format("{:.1f} %", 100 * c.least_s / c.seconds), c.memory_bound ? "memory" : "arithmetic", c.call->origin, c.place.reason});
   }
   print("{}\n", table.text());
   const measure::Roofline& roof = profile.roof;
@@ -172,8 +179,8 @@ int run_model(const RunArguments& o) {
   auto executor = make_executor(e, o.device);
   if (!executor) return fail_input(executor.error());
   if (auto r = (*executor)->set_inputs(*inputs); !r) return fail_input(r.error());
-  std::vector<double> call_seconds;
-  const auto timed = time_runs(**executor, o.repeat, o.profile ? &call_seconds : nullptr, stop_token(), measure::is_simulated(o.device));
+  CallProfile calls;
+  const auto timed = time_runs(**executor, o.repeat, o.profile ? &calls : nullptr, stop_token(), measure::is_simulated(o.device));
   if (!timed) return fail(timed.error());
   const Latency& latency = *timed;
   if (stop_token().stop_requested()) return fail(Error(ErrorCode::cancelled, "Cancelled"));
@@ -182,7 +189,7 @@ int run_model(const RunArguments& o) {
   const std::vector<HostArray>& outputs = *got;
   std::optional<Profile> profile;
   if (o.profile) {
-    auto made = make_profile(*e, call_seconds, latency.runs_s.size());
+    auto made = make_profile(*e, calls);
     if (!made) return fail(made.error());
     profile = std::move(*made);
   }
@@ -229,7 +236,7 @@ void add_run(Subcommand app, Run& run) {
   sub.option("--seed", o->seed, "Seed of the random inputs").show_default();
   sub.flag("--check", o->check, "Compare with the unoptimised graph, run operator by operator in a child process; exit code 1 above the tolerance");
   sub.option("--tolerance", o->tolerance, "Error that --check allows, relative to the largest magnitude of an output, instead of what the operators allow");
-  sub.flag("--profile", o->profile, "Time of every kernel call, its rates and how far it is from what this machine can reach");
+  sub.flag("--profile", o->profile, "Median time of every kernel call beside that of its trial, its rates and how far it is from what this machine can reach");
   sub.option("--repeat", o->repeat, "Timed runs, after one to warm up").range(1, 1000000).show_default();
   sub.option("--output", o->output, "Folder for the outputs as .npy files");
   sub.flag("--json", o->json, "One JSON document on standard output");

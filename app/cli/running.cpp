@@ -6,6 +6,7 @@
 #include <map>
 
 #include "app/cli/common.h"
+#include "engine/base/paired_ratio.h"
 #include "engine/base/text.h"
 #include "engine/measure/interpreted_gpu.h"
 #include "engine/measure/network_executor.h"
@@ -15,11 +16,7 @@ namespace tw::cli {
 
 double Latency::min_s() const { return *std::min_element(runs_s.begin(), runs_s.end()); }
 double Latency::max_s() const { return *std::max_element(runs_s.begin(), runs_s.end()); }
-double Latency::median_s() const {
-  std::vector<double> sorted = runs_s;
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
-  return sorted[sorted.size() / 2];
-}
+double Latency::median_s() const { return median_of(runs_s); }
 
 Expected<std::shared_ptr<runtime::GpuDevice>> gpu_device(const std::string& name) {
   static std::map<std::string, std::shared_ptr<runtime::GpuDevice>> opened;
@@ -54,19 +51,26 @@ Expected<std::unique_ptr<runtime::GraphExecutor>> make_executor(std::shared_ptr<
   return measure::network_executor(std::move(executable), nullptr);
 }
 
-Expected<Latency> time_runs(runtime::GraphExecutor& executor, int repeat, std::vector<double>* call_seconds, StopToken stop, bool simulated) {
+Expected<Latency> time_runs(runtime::GraphExecutor& executor, int repeat, CallProfile* profile, StopToken stop, bool simulated) {
   if (simulated) repeat = 1;
   if (!simulated) TW_CHECK(executor.run());
   Latency latency;
   std::vector<runtime::CallTime> times;
+  std::vector<std::vector<double>> seconds_of;  // per call
+  std::vector<size_t> wakes;
   for (int i = 0; i < repeat && !stop.stop_requested(); ++i) {
-    times.clear();
-    TW_TRY(const double seconds, executor.run(call_seconds != nullptr ? &times : nullptr));
+    TW_TRY(const double seconds, executor.run(profile != nullptr ? &times : nullptr));
     latency.runs_s.push_back(seconds);
+    seconds_of.resize(times.size());
+    wakes.resize(times.size());
     for (const runtime::CallTime& t : times) {
-      if (call_seconds->size() <= static_cast<size_t>(t.call)) call_seconds->resize(static_cast<size_t>(t.call) + 1, 0);
-      (*call_seconds)[static_cast<size_t>(t.call)] += t.seconds;
+      seconds_of[static_cast<size_t>(t.call)].push_back(t.seconds);
+      wakes[static_cast<size_t>(t.call)] += t.woke;
     }
+  }
+  for (size_t c = 0; c < seconds_of.size(); ++c) {
+    profile->woke.push_back(2 * wakes[c] > seconds_of[c].size());
+    profile->median_s.push_back(median_of(std::move(seconds_of[c])));
   }
   return latency;
 }

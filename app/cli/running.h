@@ -23,8 +23,12 @@ Expected<std::shared_ptr<runtime::GpuDevice>> gpu_device(const std::string& name
 /// Loads the code of an executable into this process. `device` for one that is for a GPU: measure::open_gpu's names; empty: this machine's first. Machine code
 /// that is missing for that GPU is compiled now. Errors: unsupported if it was compiled for another kind of processor; those of the device.
 Expected<std::unique_ptr<runtime::GraphExecutor>> make_executor(std::shared_ptr<const runtime::Executable> executable, const std::string& device = {});
-/// One warm-up run, then `repeat` timed ones, or fewer when stopped; of a simulated device, where all runs are alike, one. `call_seconds`: per call of the
-/// executable, summed over the timed runs. Errors: the device's.
-Expected<Latency> time_runs(runtime::GraphExecutor& executor, int repeat, std::vector<double>* call_seconds, StopToken stop, bool simulated = false);
+/// What each call of an executable took, over timed runs.
+struct CallProfile {
+  std::vector<double> median_s;  ///< per call
+  std::vector<bool> woke;        ///< per call: in most runs its loops found threads asleep
+};
+/// One warm-up run, then `repeat` timed ones, or fewer when stopped; of a simulated device, where all runs are alike, one. Errors: the device's.
+Expected<Latency> time_runs(runtime::GraphExecutor& executor, int repeat, CallProfile* profile, StopToken stop, bool simulated = false);
 
 }  // namespace tw::cli

@@ -3,6 +3,7 @@
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/console.h"
+#include "app/cli/network_report.h"
 #include "app/cli/param_options.h"
 #include "app/cli/tuning.h"
 #include "engine/base/json.h"
@@ -19,7 +20,7 @@ struct TuneArguments {
   NetworkOptions network;
   ParamOptions session = ParamOptions(tune::session_schema());
   std::vector<std::string> tuner_params, scheduler_params, filters;
-  std::string db, log, latency_log, device = measure::kLocalDevice;
+  std::string db, log, latency_log, device = measure::kLocalDevice, network_finals = "auto";
   measure::WorkerOptions workers;
   bool resume = false, json = false;
 };
@@ -50,12 +51,20 @@ int tune_model(const TuneArguments& o) {
   TuneRequest request{&*loaded, o.network.model, o.filters, *session, o.resume, o.log, o.latency_log, o.workers, o.device};
   auto result = tune_network(request, *db);
   if (!result) return fail(result.error());
+  if (!o.json) put(tune_table(*result));
+  Json network;
+  if (!result->report.cancelled && result->report.anything_measured() && wants_network_report(o.network_finals, o.filters.empty() && session->space.empty())) {
+    const auto reported = report_network({&*loaded, o.network.model, o.device, result->session, o.workers, {}}, **db);
+    if (!reported && (reported.error().code == ErrorCode::cancelled || o.network_finals != "auto")) return fail(reported.error());
+    if (!reported) note(fmt::format("Note: what won alone was not tried in the network: {}", reported.error().text()));  // the session is done and stored
+    if (reported) network = finals_json(*reported);
+    if (reported && !o.json) print("\n{}", finals_table(*reported));
+  }
   if (o.json) {
     Json document = tune_json(request, *result);
     document["db"] = path;
+    document["network"] = network;
     print_json(document);
-  } else {
-    put(tune_table(*result));
   }
   if (!result->report.cancelled)
     return result->report.anything_measured() ? kDone : fail(Error(ErrorCode::infrastructure, nothing_measured_text(result->report)));
@@ -84,6 +93,10 @@ void add_tune(Subcommand app, Run& run) {
       .show_default();
   sub.option("--task", o->filters, "Only tasks whose name contains this or whose key begins with it; may be repeated");
   sub.option("--jobs", o->workers.jobs, "Candidates built at once; 0: one per processor").range(0, 4096);
+  sub.option("--network-finals", o->network_finals,
+             "Try what won alone inside the network in the end: auto (after sessions over all tasks), always or never; as `tw finals`")
+      .one_of(kNetworkFinals)
+      .show_default();
   sub.flag("--json", o->json, "One JSON document on standard output");
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "engine/base/text.h"
 #include "engine/measure/weights.h"
@@ -31,6 +32,16 @@ bool has_layouts(const runtime::KernelSignature& k) {
 int64_t constant_bytes(const runtime::Executable& e) {
   int64_t bytes = 0;
   for (const runtime::Slot& s : e.slots) bytes += s.kind == runtime::Slot::Kind::constant ? s.spec.physical_bytes() : 0;
+  return bytes;
+}
+
+/// Of intermediates, each once.
+double moved_bytes(const runtime::Executable& e, const runtime::Call& call) {
+  double bytes = 0;
+  for (const int s : std::set<int>(call.slots.begin(), call.slots.end())) {
+    const runtime::Slot& slot = e.slots[static_cast<size_t>(s)];
+    if (slot.kind == runtime::Slot::Kind::intermediate) bytes += static_cast<double>(slot.spec.physical_bytes());
+  }
   return bytes;
 }
 
@@ -80,6 +91,7 @@ std::vector<CallInPlace> calls_in_place(const runtime::Executable& e, std::span<
         reasons.emplace_back("its weights come from memory, where the trial had them in the caches");
       if (constants && !slower && call.alone_weights == "cold" && here == records::Weights::warm)
         reasons.emplace_back("its weights stay in the caches, where the trial had them in memory");
+      if (slower && call.flops < moved_bytes(e, call)) reasons.emplace_back("moves more than it computes, and its inputs lie where other kernels wrote them");
       const runtime::KernelSignature* signature = call.space == "rule" ? signature_of(e, call.symbol) : nullptr;
       if (signature != nullptr && has_layouts(*signature)) reasons.emplace_back("scheduled for the layouts around it, which the trial did not have");
     }

@@ -22,7 +22,8 @@ struct CallInPlace {
   std::string reason;    ///< why both differ by more than a tenth, where that is known; else empty
 };
 /// Explains a profile: `seconds` and `woke` per call (runtime::CallTime), `woke` may be empty. What is known: threads that had to be woken, weights in another
-/// place than in the trial, a schedule made for the layouts around it, and layout changes.
+/// place than in the trial, inputs that other kernels wrote (perhaps on another processor) of kernels that mostly move them, a schedule made for the layouts
+/// around it, and layout changes.
 std::vector<CallInPlace> calls_in_place(const runtime::Executable& e, std::span<const double> seconds, const std::vector<bool>& woke);
 
 }  // namespace tw::api

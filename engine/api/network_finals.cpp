@@ -9,6 +9,7 @@
 #include "engine/base/text.h"
 #include "engine/measure/device.h"
 #include "engine/measure/weights.h"
+#include "engine/measure/worker.h"
 #include "engine/process/temporary_folder.h"
 #include "engine/records/recorded_trials.h"
 
@@ -48,7 +49,7 @@ class CompiledContest final : public NetworkContest {
   Expected<void> find_candidates() {
     std::vector<size_t> wanted;
     for (size_t t = 0; t < request_.tasks.size(); ++t)
-      if (const auto& best = request_.tasks[t].best; best && best->candidate.space != "default") wanted.push_back(t);
+      if (const auto& best = request_.tasks[t].best; best && !best->candidate.is_default()) wanted.push_back(t);
     tasks_ = wanted;
     if (wanted.empty()) return {};
     TW_TRY(const Compiled* all, compiled(Variant(wanted.size(), true)));
@@ -73,7 +74,10 @@ class CompiledContest final : public NetworkContest {
       job.files.push_back(file->path);
       job.outputs |= !file->checked;
     }
-    TW_TRY(measure::NetworkTimes times, runner_.run(job, request_.stop));
+    auto ran = run(job);
+    if (!ran && ran.error().code != ErrorCode::cancelled && variants.size() > 1) return blame(job, ran.error());
+    if (!ran) return ran.error();
+    measure::NetworkTimes& times = *ran;
     std::vector<VariantRuns> runs;
     for (size_t v = 0; v < variants.size(); ++v) {
       measure::VariantTimes& t = times.variants[v];
@@ -114,6 +118,30 @@ class CompiledContest final : public NetworkContest {
 
  private:
   static constexpr double kLeastLimit = 60, kSlack = 20;
+
+  /// What fails is tried again, as it need not be the network's fault.
+  Expected<measure::NetworkTimes> run(const measure::NetworkJob& job) {
+    for (int attempt = 1;; ++attempt) {
+      auto times = runner_.run(job, request_.stop);
+      if (times || times.error().code == ErrorCode::cancelled || attempt == measure::kInfraAttempts) return times;
+    }
+  }
+
+  /// Who of them fails by itself has wrong results; the first, which the others are compared with, must not.
+  Expected<std::vector<VariantRuns>> blame(const measure::NetworkJob& job, const Error& why) {
+    std::vector<VariantRuns> runs(job.files.size());
+    bool blamed = false;
+    for (size_t v = 0; v < job.files.size(); ++v) {
+      measure::NetworkJob alone = job;
+      alone.files = {job.files[v]};
+      const auto ran = run(alone);
+      if (ran) continue;
+      if (v == 0 || ran.error().code == ErrorCode::cancelled) return ran.error();
+      runs[v].wrong = ran.error().text();
+      blamed = true;
+    }
+    return blamed ? Expected<std::vector<VariantRuns>>(std::move(runs)) : why;
+  }
 
   Expected<Compiled*> compiled(const Variant& variant) {
     if (const auto known = variants_.find(variant); known != variants_.end()) return &known->second;
@@ -239,7 +267,7 @@ const char* standing_text(Standing s) {
     case Standing::no_gain_in_place:
       return "no gain in its place";
     case Standing::no_gain_together:
-      return "no sure gain of the network";
+      return "no sure gain";
     case Standing::wrong_in_place:
       return "wrong results in its place";
   }
@@ -268,14 +296,14 @@ Expected<NetworkFinals> run_network_finals(const NetworkFinalsRequest& request) 
     report.measured = false;
     for (size_t t = 0; t < request.tasks.size(); ++t) {
       const auto& best = request.tasks[t].best;
-      if (!best || best->candidate.space == "default") continue;
+      if (!best || best->candidate.is_default()) continue;
       ++report.taken;
       report.kernels[t].record = best;
     }
     report.tuned_estimate_s = summed_seconds(request.tasks, best_seconds);
     return report;
   }
-  TW_TRY(const auto runner, measure::network_runner(request.workers));
+  TW_TRY(const auto runner, measure::network_runner(request.workers, request.progress));
   return run_network_finals(request, *runner);
 }
 

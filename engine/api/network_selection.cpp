@@ -87,6 +87,7 @@ class Selector {
   /// More processes follow while it is not sure which is faster.
   Expected<Comparison> compare(const Variant& first, const Variant& second) {
     constexpr int kLooks = 3;
+    constexpr double kTie = 0.005;  // between so close ends there is nothing to be found
     tried_.push_back(second);
     say(fmt::format("Comparing {} of {} kernels with {} in the network", count_of(second), none_.size(), count_of(first) == 0 ? "none" : "those taken"));
     Evidence evidence;
@@ -94,7 +95,7 @@ class Selector {
     for (int look = 0; look < kLooks; ++look) {
       for (int i = 0; i < options_.launches && evidence.wrong.empty(); ++i) TW_CHECK(add_launch(first, second, evidence));
       c = judge(evidence);
-      if (c.network.surely_faster() || c.network.surely_slower() || late()) break;
+      if (c.network.surely_faster() || c.network.surely_slower() || c.network.high - c.network.low < kTie || late()) break;
     }
     return c;
   }
@@ -130,12 +131,28 @@ class Selector {
       TW_TRY(last_, compare(none_, rest));
       group = gaining(rest, last_);
     }
-    const Variant& rest = tried_.back();
+    const Variant rest = tried_.back();
     // What does not gain itself may still make its neighbours faster.
     const bool better_whole = whole.network.surely_faster() && (!last_.network.surely_faster() || whole.network.high < last_.network.low);
     if (better_whole) return all;
-    if (last_.network.surely_faster()) return rest;
+    if (holds(last_, rest)) return rest;
+    const Variant sure = surely_gaining(last_, rest);
+    if (count_of(sure) > 0 && count_of(sure) < count_of(rest) && !late()) {
+      TW_TRY(last_, compare(none_, sure));
+      if (holds(last_, sure)) return sure;
+    }
     return halves(none_, group);
+  }
+
+  /// Those of a variant that are surely faster in their places.
+  Variant surely_gaining(const Comparison& c, const Variant& variant) const {
+    Variant sure = none_;
+    for (size_t k = 0; k < sure.size(); ++k) sure[k] = variant[k] && c.wrong.empty() && c.kernels[k].surely_faster();
+    return sure;
+  }
+  /// Whether what was added is worth taking: the network shows it; or each of them does, and the network does not deny it.
+  bool holds(const Comparison& c, const Variant& added) const {
+    return c.network.surely_faster() || (c.wrong.empty() && !c.network.surely_slower() && count_of(added) > 0 && surely_gaining(c, added) == added);
   }
 
   /// `base` with what of `group` makes it surely faster; the group as a whole does not.
@@ -150,7 +167,7 @@ class Selector {
       if (late()) break;
       Variant more = with(base, half);
       TW_TRY(last_, compare(base, more));
-      if (last_.network.surely_faster()) {
+      if (holds(last_, with(none_, half))) {
         base = std::move(more);
       } else {
         TW_TRY(base, halves(std::move(base), half));
@@ -164,17 +181,19 @@ class Selector {
     Evidence evidence;
     for (int i = 0; i < options_.confirming && evidence.wrong.empty(); ++i) TW_CHECK(add_launch(none_, chosen, evidence));
     last_ = judge(evidence);
-    const bool holds = last_.network.surely_faster();
+    const bool taken = holds(last_, chosen);
     result_.network = last_.network;
     result_.default_s = last_.first_s;
-    result_.tuned_s = holds ? last_.second_s : last_.first_s;
+    result_.tuned_s = taken ? last_.second_s : last_.first_s;
     for (size_t k = 0; k < none_.size(); ++k) {
       if (!chosen[k]) continue;
       if (last_.wrong.empty()) result_.kernels[k] = last_.kernels[k];
-      result_.standings[k] = holds ? Standing::taken : Standing::no_gain_together;
+      result_.standings[k] = taken ? Standing::taken : Standing::no_gain_together;
     }
-    if (holds) result_.taken = chosen;
-    return {};
+    if (taken) result_.taken = chosen;
+    // What was lucky before goes, and with it what made the network's gain unsure.
+    const Variant sure = surely_gaining(last_, chosen);
+    return taken || count_of(sure) == 0 || count_of(sure) == count_of(chosen) ? Expected<void>() : confirm(sure);
   }
 
   /// There is nothing to choose from.

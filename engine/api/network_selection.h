@@ -48,7 +48,7 @@ enum class Standing : uint8_t {
   taken,
   slower_in_place,   ///< surely slower than the default schedule where it stands in the network
   no_gain_in_place,  ///< not surely slower, but not faster either
-  no_gain_together,  ///< seems faster in its place, but the network with it, or with the group that it was tried with, is not surely faster
+  no_gain_together,  ///< seems faster in its place, which neither its own time there nor the network's, with it or its group, makes sure
   wrong_in_place,    ///< the network's results are wrong with it
 };
 
@@ -62,11 +62,12 @@ struct Selection {
   int launches = 0;
 };
 
-/// Chooses the kernels with which the network is surely faster than without them. First the network with all winners runs against the one without: what seems
-/// no faster in its place goes. If the rest makes the network surely faster together, it is taken as one group, so that gains too small to be seen one by one
-/// count; if not, its halves are tried, those that gain most in place first, each on top of what is taken already, down to single kernels. In the end what is
-/// taken runs against the default network once more, in fresh processes, and stays only if that is surely faster too: who is chosen for a good time was lucky in
-/// part. `progress` is told what is compared. Errors: the contest's; cancelled.
+/// Chooses the kernels with which the network is faster than without them. First the network with all winners runs against the one without: what seems no faster
+/// in its place goes. If the rest makes the network surely faster together, it is taken as one group, so that gains too small to be seen one by one count; so is
+/// a group of which each is surely faster in its place, unless the network is surely slower with it: a gain may be too small to be seen in the whole. If neither
+/// holds, its halves are tried, those that gain most in place first, each on top of what is taken already, down to single kernels. In the end what is taken runs
+/// against the default network once more, in fresh processes, and stays only if it holds there too: who is chosen for a good time was lucky in part.
+/// `progress` is told what is compared. Errors: the contest's; cancelled.
 Expected<Selection> select_in_network(size_t kernels, NetworkContest& contest, const SelectionOptions& options,
                                       const std::function<void(const std::string&)>& progress, StopToken stop);
 

@@ -57,6 +57,13 @@ double median_of(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
+double lower_quartile_of(std::vector<double> values) {
+  TW_ASSERT(!values.empty(), "the lower quartile of nothing");
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 4);
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+
 double parts_time(const PartTimes& parts) {
   TW_ASSERT(!parts.empty() && !parts[0].empty(), "times of parts");
   return SortedParts(parts).time(std::vector<size_t>(parts[0].size(), 1));

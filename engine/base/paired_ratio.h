@@ -34,7 +34,8 @@ struct PairedRounds {
 /// is the median of theirs, and the bootstrap draws processes first, then rounds in each. There are processes, and each has parts and rounds.
 PairedRatio paired_ratio(std::span<const PairedRounds> processes, Rng& rng);
 
-/// Of at least one value; the mean of both in the middle.
-double median_of(std::vector<double> values);
+// Of at least one value.
+double median_of(std::vector<double> values);  ///< the mean of both in the middle
+double lower_quartile_of(std::vector<double> values);
 
 }  // namespace tw

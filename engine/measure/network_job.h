@@ -7,21 +7,22 @@
 
 namespace tw::measure {
 
-/// Variants of one network that run by turns in one process: each round every one of them, in random order, some runs after one that only fills the caches.
+/// Variants of one network that run by turns in one process: each round every one of them, in random order, some runs after one that only fills the caches, or one run
+/// if it is long.
 struct NetworkJob {
   std::vector<std::string> files;  ///< .twx, one per variant
   std::string device;              ///< GPU of networks for one, by open_gpu's names; empty: this machine's processors
   uint64_t seed = 1;               ///< of the inputs and the order
   int rounds = 8;
-  double block_s = 0.02;  ///< of runs of one variant in one round, at least one run and at most kMostRuns
+  double block_s = 0.03;  ///< of runs of one variant in one round, at least one run and at most kMostRuns
   double run_limit_s = 60;  ///< of all runs together, from the first one on
   bool outputs = false;     ///< the outputs come back too
 };
 inline constexpr int kMostRuns = 40;
 
 struct VariantTimes {
-  std::vector<double> runs_s;  ///< per round: the median run
-  /// Per call of the executable and round: the median over the runs of the round.
+  std::vector<double> runs_s;  ///< per round: the lower quartile of its runs
+  /// Per call of the executable and round: the lower quartile over the runs of the round.
   std::vector<std::vector<double>> calls_s;
   std::vector<bool> woke;          ///< per call: in most of the runs its loops found threads asleep
   std::vector<HostArray> outputs;  ///< if they were asked for

@@ -12,7 +12,10 @@ namespace {
 
 class WorkerNetworkRunner final : public NetworkRunner {
  public:
-  WorkerNetworkRunner(std::string worker, const WorkerOptions& options) : link_(std::move(worker), "network", options.memory_bytes) {}
+  WorkerNetworkRunner(std::string worker, const WorkerOptions& options, std::function<void(const std::string&)> notice)
+      : link_(std::move(worker), "network", options.memory_bytes) {
+    link_.notice = std::move(notice);
+  }
 
   Expected<NetworkTimes> run(const NetworkJob& job, StopToken stop) override {
     const process::StopFd stop_fd(stop);
@@ -33,9 +36,9 @@ class WorkerNetworkRunner final : public NetworkRunner {
 
 }  // namespace
 
-Expected<std::unique_ptr<NetworkRunner>> network_runner(const WorkerOptions& options) {
+Expected<std::unique_ptr<NetworkRunner>> network_runner(const WorkerOptions& options, std::function<void(const std::string&)> notice) {
   TW_TRY(std::string worker, find_worker(options.worker_path));
-  return std::unique_ptr<NetworkRunner>(std::make_unique<WorkerNetworkRunner>(std::move(worker), options));
+  return std::unique_ptr<NetworkRunner>(std::make_unique<WorkerNetworkRunner>(std::move(worker), options, std::move(notice)));
 }
 
 }  // namespace tw::measure

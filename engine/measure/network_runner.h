@@ -15,7 +15,7 @@ class NetworkRunner {
   virtual Expected<NetworkTimes> run(const NetworkJob& job, StopToken stop) = 0;
 };
 
-/// Errors: not_found if the worker program is missing.
-Expected<std::unique_ptr<NetworkRunner>> network_runner(const WorkerOptions& options);
+/// `notice` is told what a person should know while it takes long, such as who holds the device. Errors: not_found if the worker program is missing.
+Expected<std::unique_ptr<NetworkRunner>> network_runner(const WorkerOptions& options, std::function<void(const std::string&)> notice = {});
 
 }  // namespace tw::measure

@@ -4,6 +4,7 @@
 
 Usage: cli_test.py TW [TEST...]
 """
+import fcntl
 import json
 import os
 import signal
@@ -159,6 +160,73 @@ class MainJob(CliCase):
         self.assertEqual((done["stored"], done["skipped"], done["skipped_by_reason"]), (report["trials"], 0, {}))
         self.assertEqual([b["best_s"] for b in tw_json("records", "best", "--db", other)["best"]], [b["best_s"] for b in best])
 
+    def kernels_of(self, db):
+        return {k["task"]: k for k in tw_json("compile", self.model, "--db", db, "-o", self.path("m.twx"))["kernels"]}
+
+    def test_what_does_not_hold_in_the_network_is_not_compiled(self):
+        db = self.path("t.db")
+        report = tw_json("tune", self.model, "--trials-per-task", "6", "--db", db)["network"]
+        self.assertTrue(report["measured"])
+        self.assertGreater(report["default_s"], 0)
+        self.assertEqual(report["taken"], sum(k["standing"] == "taken" for k in report["kernels"]))
+        self.assertEqual(report["tried"], sum(k["tried"] for k in report["kernels"]))
+        if report["taken"] > 0:
+            self.assertLessEqual(report["network"]["low"], 1)
+        else:
+            self.assertEqual(report["tuned_s"], report["default_s"])
+        kernels = self.kernels_of(db)
+        for k in report["kernels"]:
+            if k["tried"]:
+                self.assertEqual(k["standing"] != "taken", "not in this network" in kernels[k["task"]]["origin"], k)
+        # Asked for by itself, and whatever it says: what the last one says counts.
+        again = tw_json("finals", self.model, "--db", db, "--time", "1s")
+        self.assertEqual([k["task"] for k in again["kernels"]], [k["task"] for k in report["kernels"]])
+        with sqlite3.connect(db) as c:
+            self.assertEqual(c.execute("select count(session_id), count(*) from network_final").fetchone(), (1, 2))
+            self.assertEqual({w for (w,) in c.execute("select distinct weights from trial")}, {"warm"})
+            last = c.execute("select max(id) from network_final").fetchone()
+            for taken in (0, 1):
+                c.execute("update network_verdict set taken = ? where final_id = ?", (taken, *last))
+                c.commit()
+                kernels = self.kernels_of(db)
+                for k in again["kernels"]:
+                    if k["tried"]:
+                        self.assertEqual("not in this network" in kernels[k["task"]]["origin"], taken == 0, kernels[k["task"]])
+        stored = tw_json("finals", self.model, "--db", db, "--stored")["finals"]
+        self.assertEqual([(f["default_s"], f["tried"]) for f in stored], [(f["default_s"], f["tried"]) for f in (report, again)])
+        self.assertEqual(len(tw("finals", self.model, "--db", db, "--stored", check=0)[1].splitlines()), 3)
+        for words in ("Sum of the kernels alone", "in its place"):
+            self.assertIn(words, tw("finals", self.model, "--db", db, "--time", "1s", check=0)[1])
+
+    def test_networks_are_tried_only_where_it_says_something(self):
+        db = self.path("t.db")
+        self.assertIsNone(tw_json("tune", self.model, "--task", "dense", "--trials", "2", "--db", db)["network"])
+        self.assertIsNone(tw_json("tune", self.model, "--trials", "2", "--db", db, "--network-finals", "never")["network"])
+        self.assertTrue(tw_json("tune", self.model, "--task", "dense", "--trials", "2", "--db", db, "--network-finals", "always")["network"]["measured"])
+        simulated = tw_json("tune", self.model, "--target", "cuda:a100", "--device", "sim:a100", "--trials-per-task", "2", "--db", db)["network"]
+        self.assertFalse(simulated["measured"])
+        self.assertEqual(simulated["launches"], 0)
+        self.assert_sentence(2, "tune", self.model, "--trials", "2", "--db", db, "--network-finals", "sometimes", has="never")
+        self.assert_sentence(3, "finals", self.model, "--db", self.path("none.db"), has="none.db")
+        self.assert_sentence(2, "finals", self.model, "--db", db, "--time", "soon", has="soon")
+        with open(db + ".lock", "r+") as lock:  # another program writes
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as c:
+                before = c.execute("select count(*) from network_final").fetchone()
+                code, out, err = tw("finals", self.model, "--db", db, "--time", "1s", check=0)
+                self.assertIn("not stored", err)
+                self.assertIn("Sum of the kernels alone", out)
+                self.assertEqual(c.execute("select count(*) from network_final").fetchone(), before)
+
+    def test_demo_says_what_it_gained(self):
+        report = tw_json("demo", "--model", "lenet5", "--tiny", "--trials-per-task", "4")
+        self.assertTrue(report["passed"])
+        self.assertLessEqual(report["speedup_low"], report["speedup"])
+        self.assertLessEqual(report["speedup"], report["speedup_high"])
+        self.assertGreaterEqual(report["speedup_high"], 1)
+        text = tw("demo", "--model", "lenet5", "--tiny", "--trials-per-task", "2", check=0)[1]
+        self.assertRegex(text, r"tuned / default  (1\.00x: the rules|\d+\.\d\dx \()")
+
     def test_recorded_trials_are_replayed(self):
         db, other = self.path("t.db"), self.path("replay.db")
         report = tw_json("tune", self.model, "--trials-per-task", "4", "--finalists", "0", "--db", db)
@@ -181,7 +249,7 @@ class MainJob(CliCase):
     def test_a_log_gives_the_same_kernels(self):
         """What `tw tune --log` wrote makes the same network as the database that it was written beside."""
         db, log, other = self.path("t.db"), self.path("log.json"), self.path("other.db")
-        tw("tune", self.model, "--trials-per-task", "4", "--db", db, "--log", log, check=0)
+        tw("tune", self.model, "--trials-per-task", "4", "--network-finals", "never", "--db", db, "--log", log, check=0)  # logs know nothing of networks
         done = tw_json("records", "import", log, "--db", other)
         # A point may come twice: with the time that it got in the finals.
         self.assertEqual((done["stored"], set(done["skipped_by_reason"]) - {"duplicate"}), (self.trials(db), set()))
@@ -325,7 +393,7 @@ class MainJob(CliCase):
         self.assertAlmostEqual(sum(row["share"] for row in ran["profile"]), 1, places=6)
         for row in ran["profile"]:
             self.assertGreater(row["bytes"], 0)
-            self.assertAlmostEqual(row["roofline_fraction"] * row["mean_s"], row["roofline_s"], places=12)
+            self.assertAlmostEqual(row["roofline_fraction"] * row["median_s"], row["roofline_s"], places=12)
             self.assertIn(row["bound"], ("memory", "arithmetic"))
         text = tw("run", self.path("m.twx"), "--random-input", "--profile", "--repeat", "1", check=0)[1]
         self.assertIn("roofline", text)

@@ -3,9 +3,7 @@
 #include "app/cli/bench/bench.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <ctime>
 #include <limits>
 #include <map>
 
@@ -15,6 +13,7 @@
 #include "app/cli/console.h"
 #include "app/cli/host.h"
 #include "app/cli/tuning.h"
+#include "engine/base/clock.h"
 #include "engine/base/duration.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
@@ -28,15 +27,6 @@ namespace {
 constexpr int64_t kMaxTrials = 500;
 /// Ratios below this are counted.
 constexpr double kClose = 0.93;
-
-std::string today() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &utc);
-  return text;
-}
 
 /// Points that a search may try, and the default schedule.
 int64_t capacity_of(const records::Task& task) {
@@ -122,7 +112,7 @@ int bench(const Options& given) {
   std::vector<double> ratios;
   for (const auto& [threads, s] : sections) ratios.insert(ratios.end(), s.ratios.begin(), s.ratios.end());
   if (o.json) {
-    Json document = {{"suite", o.suite}, {"date", today()}, {"machine", host}, {"trials", o.trials}, {"tuner", o.tuner}};
+    Json document = {{"suite", o.suite}, {"date", date_text(unix_now_s())}, {"machine", host}, {"trials", o.trials}, {"tuner", o.tuner}};
     document.update(to_json(summary_of(ratios)));
     document["sections"] = Json::array();
     for (auto& [threads, s] : sections) {
@@ -134,7 +124,7 @@ int bench(const Options& given) {
     print_json(document);
     return kDone;
   }
-  print("{}; {}\n", machine_line(host), today());
+  print("{}; {}\n", machine_line(host), date_text(unix_now_s()));
   for (const auto& [threads, s] : sections) {
     const Summary summary = summary_of(s.ratios);
     const std::string where = threads == 0 ? o.device : fmt::format("{} thread{}", threads, threads > 1 ? "s" : "");

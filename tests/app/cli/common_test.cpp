@@ -22,6 +22,8 @@ class CommonTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void dates() { QCOMPARE(date_text(1700000000), std::string("2023-11-14 22:13 UTC")); }
+
   void dims() {
     QCOMPARE(import_options({"N=3", "seq=128"}).value().dims.at("seq"), int64_t{128});
     for (const char* text : {"N", "=3", "N=", "N=0", "N=-1", "N=2x"}) QVERIFY2(!import_options({text}).has_value(), text);

@@ -30,6 +30,7 @@ runtime::Executable made_up(int64_t weight_bytes) {
              {Kind::intermediate, array("a", 64), 0, nullptr},  {Kind::intermediate, array("a2", 64), 64, nullptr},
              {Kind::output, array("y", 64), -1, nullptr},       {Kind::output, array("z", 64), -1, nullptr}};
   e.calls = {call("a", {0, 1, 2}, "ka"), call("change", {2, 3}, ""), call("b", {3, 4}, "kb"), call("c", {2, 5}, "kc")};
+  for (runtime::Call& c : e.calls) c.flops = 1e6;  // nothing is bound by memory
   return e;
 }
 
@@ -75,6 +76,16 @@ class InPlaceTest : public QObject {
     QVERIFY(says(calls_in_place(small, std::vector<double>{5e-6, 0, 0, 0}, {})[0], "stay in the caches"));
     // Nothing is said of what was never measured alone.
     QVERIFY(calls_in_place(made_up(64), std::vector<double>{1, 0, 1, 1}, {true, true, true, true})[0].reason.empty());
+  }
+
+  void kernels_that_mostly_move_read_what_others_wrote() {
+    runtime::Executable e = made_up(64);
+    e.calls[2].alone_s = 1e-5;
+    e.calls[2].flops = 16;
+    QVERIFY(says(calls_in_place(e, std::vector<double>{1, 0, 2e-5, 1}, {})[2], "other kernels wrote"));
+    QVERIFY(calls_in_place(e, std::vector<double>{1, 0, 5e-6, 1}, {})[2].reason.empty());
+    e.calls[2].flops = 1e6;
+    QVERIFY(calls_in_place(e, std::vector<double>{1, 0, 2e-5, 1}, {})[2].reason.empty());
   }
 
   void schedules_made_for_layouts_around_them_are_named() {

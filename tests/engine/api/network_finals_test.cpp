@@ -20,7 +20,7 @@ namespace {
 class MadeUpRunner : public measure::NetworkRunner {
  public:
   std::function<double(const runtime::Call&)> in_place = [](const runtime::Call&) { return 0.8; };
-  bool wrong = false;
+  bool wrong = false, crashes = false;
   std::set<std::string> files;
   int jobs = 0;
 
@@ -52,6 +52,7 @@ class MadeUpRunner : public measure::NetworkRunner {
           v.outputs.push_back(std::move(out));
         }
       }
+      if (crashes && tuned) return Error(ErrorCode::infrastructure, "The network ended with SIGSEGV");
       times.variants.push_back(std::move(v));
     }
     return times;
@@ -147,6 +148,14 @@ class NetworkFinalsTest : public QObject {
     QVERIFY(report->default_s > 0);
   }
 
+  void networks_that_die_are_not_taken() {
+    MadeUpRunner runner;
+    runner.crashes = true;
+    const auto report = run_network_finals(request(), runner);
+    QVERIFY2(report, report ? "" : report.error().text().c_str());
+    QVERIFY(report->tried >= 4 && report->taken == 0 && report->default_s > 0);
+  }
+
   void default_winners_and_simulated_times_need_no_finals() {
     NetworkFinalsRequest r = request();
     for (TriedTask& t : r.tasks)
@@ -173,13 +182,45 @@ class NetworkFinalsTest : public QObject {
     const auto report = run_network_finals(r);
     QVERIFY2(report, report ? "" : report.error().text().c_str());
     QVERIFY(report->tried >= 4 && report->default_s > 0 && report->launches >= 2 && !said.empty());
-    QVERIFY(report->taken == 0 ? report->tuned_s == report->default_s : report->network.surely_faster());
+    QVERIFY(report->taken == 0 ? report->tuned_s == report->default_s : !report->network.surely_slower());
     for (const KernelFinal& k : report->kernels) QVERIFY(k.standing != Standing::wrong_in_place);
     std::stop_source source;
     source.request_stop();
     r.stop = source.get_token();
     const auto stopped = run_network_finals(r);
     QVERIFY(!stopped && stopped.error().code == ErrorCode::cancelled);
+  }
+
+  /// A GPU's networks run in the worker itself; here by the interpreter, whose times are a formula's.
+  void networks_for_gpus_run_in_the_worker() {
+    const Target gpu = *parse_target("cuda:a100");
+    const Network network = api::testing::tiny_network("mlp", gpu);
+    CompileOptions options;
+    options.machine_code = false;
+    const runtime::Executable e = compile(network, gpu, nullptr, options).value();
+    const QTemporaryDir folder;
+    measure::NetworkJob job;
+    job.files = {folder.filePath("a.twx").toStdString(), folder.filePath("b.twx").toStdString()};
+    for (const std::string& file : job.files) runtime::save(e, file).value();
+    job.device = "sim:a100";
+    job.rounds = 2;
+    job.block_s = 0;
+    job.outputs = true;
+    measure::WorkerOptions workers;
+    workers.worker_path = TW_BIN_DIR "/tw-worker";
+    const auto runner = measure::network_runner(workers).value();
+    for (int i = 0; i < 2; ++i) {  // in a fresh process each
+      const auto times = runner->run(job, {});
+      QVERIFY2(times, times ? "" : times.error().text().c_str());
+      for (const measure::VariantTimes& v : times->variants) {
+        QCOMPARE(v.calls_s.size(), e.calls.size());
+        for (const auto& call : v.calls_s) QVERIFY(call.size() == 2 && call[0] > 0 && call[1] > 0);
+        QCOMPARE(v.outputs.size(), e.outputs.size());
+      }
+    }
+    job.device = "sim:no_such_gpu";
+    const auto unknown = runner->run(job, {});
+    QVERIFY(!unknown && unknown.error().text().find("no_such_gpu") != std::string::npos);
   }
 
   void the_state_of_weights_follows_their_size() {

@@ -120,6 +120,9 @@ class PairedRatioTest : public QObject {
     QCOMPARE(median_of({3, 1, 2}), 2.0);
     QCOMPARE(median_of({4, 1, 2, 3}), 2.5);
     QCOMPARE(median_of({7}), 7.0);
+    QCOMPARE(lower_quartile_of({8, 1, 7, 2, 6, 3, 5, 4}), 3.0);
+    QCOMPARE(lower_quartile_of({2, 1}), 1.0);
+    QCOMPARE(lower_quartile_of({7}), 7.0);
   }
 };
 
