@@ -4,6 +4,7 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/graph/to_dag.h"
+#include "engine/lower/loop_nest.h"
 #include "engine/lower/lower.h"
 #include "engine/space/template.h"
 #include "engine/tir/print.h"
@@ -16,7 +17,7 @@ namespace {
 Expected<void> fill(Explanation& x, const schedule::Schedule& s, const std::string& symbol, const Target& target,
                     const std::vector<std::vector<int>>& nodes_of_op) {
   x.steps = schedule::print_steps(s);
-  const schedule::PrintedLoops loops = schedule::print_loops_with_lines(s);
+  const lower::PrintedLoops loops = lower::print_loops_with_lines(s);
   x.loops = loops.text;
   TW_TRY(const tir::Func lowered, lower::lower(s, symbol));
   x.lowered = tir::print(lowered);

@@ -13,7 +13,7 @@ namespace tw::api {
 /// Everything the code view shows of one candidate. Parts that failed to build are empty and `error` says why.
 struct Explanation {
   std::string steps;    ///< schedule::print_steps
-  std::string loops;    ///< schedule::print_loops
+  std::string loops;    ///< lower::print_loops
   std::string lowered;  ///< TIR before any pass
   std::string tir;      ///< TIR after all passes
   // For a GPU the first is CUDA C++, the second PTX, or a comment that says why there is none.

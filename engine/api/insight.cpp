@@ -1,50 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/api/insight.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "engine/cost/features/loop_touches.h"
 #include "engine/lower/lower.h"
 #include "engine/measure/simulated_gpu.h"
 #include "engine/schedule/schedule.h"
 #include "engine/simulate/kernel_time.h"
-#include "engine/tir/visit.h"
+#include "engine/tir/footprints.h"
 
 namespace tw::api {
 namespace {
-
-/// Names of loop variables in the order in which loop_touches() lists the loops, and bytes of an element of every array.
-struct Names {
-  std::vector<std::string> loops;
-  std::map<std::string, double> element_bytes;
-
-  void buffer(const tir::Buffer& b) { element_bytes[b->name] = b->dtype.bytes(); }
-  void visit(const tir::Stmt& s) {
-    tir::match(
-        s,
-        [&](const tir::ForNode& n) {
-          loops.push_back(n.var->name);
-          visit(n.body);
-        },
-        [&](const tir::StoreNode& n) { buffer(n.buffer); },
-        [&](const tir::AllocNode& n) {
-          buffer(n.buffer);
-          visit(n.body);
-        },
-        [&](const tir::LetNode& n) { visit(n.body); },
-        [&](const tir::IfNode& n) {
-          visit(n.then_body);
-          if (n.else_body) visit(*n.else_body);
-        },
-        [&](const tir::SeqNode& n) {
-          for (const tir::Stmt& child : n.stmts) visit(child);
-        },
-        [](const tir::SyncNode&) {}, [&](const tir::AllReduceNode& n) { buffer(n.buffer); }, [&](const tir::AsyncNode& n) { visit(n.body); },
-        [](const tir::WaitNode&) {}, [](const tir::MmaNode&) {});
-  }
-};
 
 LaunchInsight launch_insight(const simulate::LaunchFacts& f, const simulate::KernelTime& t, bool compiled) {
   LaunchInsight l;
@@ -83,32 +49,24 @@ Expected<Insight> insight(const records::Task& task, const std::vector<schedule:
   Insight result;
   result.flops = static_cast<double>(task.flops);
   result.compulsory_bytes = static_cast<double>(te::io_bytes(*task.dag));
-  Names names;
-  for (const tir::Buffer& b : lowered.params) names.buffer(b);
-  names.visit(lowered.body);
-  const std::vector<cost::LoopTouches> loops = cost::loop_touches(lowered);
-  TW_ASSERT(loops.size() == names.loops.size(), "loops are listed in one order");
+  const std::vector<tir::LoopFootprint> loops = tir::loop_footprints(lowered);
   // The nest that ends at the loop with most iterations; of equals the innermost.
   int at = -1;
   for (size_t i = 0; i < loops.size(); ++i) {
-    if (at < 0 || loops[i].topdown >= loops[static_cast<size_t>(at)].topdown) at = static_cast<int>(i);
+    if (at < 0 || loops[i].iterations >= loops[static_cast<size_t>(at)].iterations) at = static_cast<int>(i);
   }
   for (int level = at < 0 ? -1 : loops[static_cast<size_t>(at)].level; at >= 0 && level >= 0; --at) {
-    const cost::LoopTouches& l = loops[static_cast<size_t>(at)];
+    const tir::LoopFootprint& l = loops[static_cast<size_t>(at)];
     if (l.level != level) continue;
     --level;
     LoopInsight loop;
-    loop.name = names.loops[static_cast<size_t>(at)];
-    loop.kind = l.kind;
-    loop.extent = l.extent;
-    loop.runs = l.topdown / std::max(l.extent, 1.0);
-    for (const auto& [key, touch] : l.touches) {
-      const auto element = names.element_bytes.find(touch.array);
-      double& bytes = loop.arrays[touch.array];
-      bytes = std::max(bytes, touch.count * (element == names.element_bytes.end() ? 4 : element->second));
-    }
+    loop.name = l.loop->var->name;
+    loop.kind = l.loop->for_kind;
+    loop.extent = static_cast<double>(l.extent);
+    loop.runs = l.iterations / std::max(loop.extent, 1.0);
+    for (const auto& [array, elements] : l.arrays) loop.arrays[array->name] += elements * array->dtype.bytes();
     for (const auto& [array, bytes] : loop.arrays) loop.bytes += bytes;
-    if (l.kind == tir::ForKind::vectorized && result.vector_lanes == 1) result.vector_lanes = std::max(1.0, l.extent);
+    if (loop.kind == tir::ForKind::vectorized && result.vector_lanes == 1) result.vector_lanes = std::max(1.0, loop.extent);
     result.nest.insert(result.nest.begin(), std::move(loop));
   }
   return result;

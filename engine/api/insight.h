@@ -17,7 +17,7 @@ struct LoopInsight {
   tir::ForKind kind = tir::ForKind::serial;
   double extent = 0;                     ///< -1 if it is no constant
   double runs = 1;                       ///< how often the whole loop runs
-  double bytes = 0;                      ///< distinct bytes that one run of it touches, over all arrays
+  double bytes = 0;                      ///< distinct bytes that one run of it touches, over all arrays: see tir::LoopFootprint
   std::map<std::string, double> arrays;  ///< the same for each array
 };
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "engine/ir/visit.h"
-#include "engine/schedule/primitives/primitives.h"
+#include "engine/schedule/loops.h"
 
 namespace tw::api {
 
@@ -12,17 +12,10 @@ namespace {
 
 /// Per stage the stages whose loops compute it: itself or, where it is inlined, those that read it.
 std::vector<std::vector<int>> carriers(const schedule::Schedule& s) {
-  const schedule::State state{s.stages(), s.outputs()};
-  std::vector<std::vector<int>> out(state.stages.size());
-  for (size_t i = state.stages.size(); i-- > 0;) {
-    if (state.stages[i].location != schedule::ComputeLocation::inlined) {
-      out[i] = {static_cast<int>(i)};
-      continue;
-    }
-    for (const int r : schedule::readers_of(state, static_cast<int>(i)))
-      out[i].insert(out[i].end(), out[static_cast<size_t>(r)].begin(), out[static_cast<size_t>(r)].end());
-    std::sort(out[i].begin(), out[i].end());
-    out[i].erase(std::unique(out[i].begin(), out[i].end()), out[i].end());
+  std::vector<std::vector<int>> out;
+  for (size_t i = 0; i < s.stages().size(); ++i) {
+    const int stage = static_cast<int>(i);
+    out.push_back(s.stages()[i].location == schedule::ComputeLocation::inlined ? schedule::reading_loops(s.stages(), stage) : std::vector<int>{stage});
   }
   return out;
 }
@@ -35,7 +28,7 @@ std::vector<Level> path_inward(Level l) {
   return {l, Level::tir_line};
 }
 
-using LineKind = schedule::LoopLine::Kind;
+using LineKind = lower::LoopLine::Kind;
 
 template <class T>
 bool contains(const std::vector<T>& list, const T& x) {
@@ -51,7 +44,7 @@ bool sets_constant(const tir::StmtNode& s) {
 }
 
 /// Lines of the function that a line of the outline stands for.
-std::vector<int> lines_of(const schedule::LoopLine& l, const schedule::Schedule& s, const tir::Printed& tir, const std::vector<std::vector<int>>& carried_by) {
+std::vector<int> lines_of(const lower::LoopLine& l, const schedule::Schedule& s, const tir::Printed& tir, const std::vector<std::vector<int>>& carried_by) {
   const bool reduces = l.loop >= 0 && s.stages()[static_cast<size_t>(l.stage)].iters[static_cast<size_t>(l.loop)].kind == te::AxisKind::reduce;
   std::vector<int> loops, inside, stores, all;
   for (size_t i = 0; i < tir.line_origin.size(); ++i) {
@@ -92,7 +85,7 @@ void Provenance::add(Level outer, int number, int neighbour) {
   put(l.outward, neighbour, number);
 }
 
-Provenance::Provenance(const schedule::Schedule& s, const schedule::PrintedLoops& loops, const tir::Printed& tir, const Listings& listings,
+Provenance::Provenance(const schedule::Schedule& s, const lower::PrintedLoops& loops, const tir::Printed& tir, const Listings& listings,
                        const std::vector<std::vector<int>>& nodes_of_op) {
   const std::vector<std::vector<int>> carried_by = carriers(s);
   std::vector<std::vector<int>> carries(carried_by.size());
@@ -109,7 +102,7 @@ Provenance::Provenance(const schedule::Schedule& s, const schedule::PrintedLoops
   }
   const std::vector<schedule::StepEffect> effects = schedule::step_effects(s);
   for (size_t line = 0; line < loops.lines.size(); ++line) {
-    const schedule::LoopLine& l = loops.lines[line];
+    const lower::LoopLine& l = loops.lines[line];
     for (const int t : lines_of(l, s, tir, carried_by)) add(Level::loop, static_cast<int>(line), t);
     for (size_t k = 0; k < effects.size(); ++k) {
       const bool made = l.loop >= 0 ? contains(effects[k].loops, std::pair(l.stage, l.loop)) : l.kind != LineKind::body && contains(effects[k].stages, l.stage);

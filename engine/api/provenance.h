@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/schedule/schedule.h"
+#include "engine/lower/loop_nest.h"
 #include "engine/tir/print.h"
 
 namespace tw::api {
@@ -37,7 +37,7 @@ class Provenance {
     std::span<const int> llvm, assembly, sass = {};
   };
   /// `nodes_of_op`: per op of the dag, the graph nodes that it stands for; empty where no graph is known.
-  Provenance(const schedule::Schedule& s, const schedule::PrintedLoops& loops, const tir::Printed& tir, const Listings& listings,
+  Provenance(const schedule::Schedule& s, const lower::PrintedLoops& loops, const tir::Printed& tir, const Listings& listings,
              const std::vector<std::vector<int>>& nodes_of_op = {});
 
   /// What at level `to` belongs to `number` at level `from`: ascending, without repetition; empty if nothing does or there is no such number.

@@ -3,100 +3,38 @@
 
 #include <algorithm>
 
-#include "engine/lower/launch.h"
+#include "engine/schedule/loops.h"
 
 namespace tw::lower {
 
-using arith::Linear;
 using ir::Expr;
 using ir::VarNode;
 using schedule::ComputeLocation;
 using schedule::Stage;
 
-Expected<void> DomainInference::run() {
+void DomainInference::run() {
   for (int i = static_cast<int>(stages_.size()) - 1; i >= 0; --i) {
     const Stage& st = stages_[static_cast<size_t>(i)];
-    if (st.op.is_placeholder() || st.location == ComputeLocation::inlined) continue;
+    if (!schedule::has_loops(st)) continue;
     infer_region(i);
     resolve_loops(i);
   }
-  return {};
 }
 
-DomainInference::FixedVars DomainInference::fixed_vars(int stage) const {
-  FixedVars fixed;
-  for (const LoopRef& l : loops_around(stages_, stage))
+arith::FixedVars DomainInference::fixed_vars(int stage) const {
+  arith::FixedVars fixed;
+  for (const schedule::LoopRef& l : schedule::loops_around(stages_, stage))
     if (l.stage != stage) fixed.insert(stages_[static_cast<size_t>(l.stage)].iters[l.loop].var.get());
   return fixed;
 }
 
 std::map<schedule::Annotation, DomainInference::ThreadLoop> DomainInference::thread_loops(int stage) const {
   std::map<schedule::Annotation, ThreadLoop> out;
-  for (const LoopRef& l : loops_around(stages_, stage)) {
+  for (const schedule::LoopRef& l : schedule::loops_around(stages_, stage)) {
     const schedule::Iter& it = stages_[static_cast<size_t>(l.stage)].iters[l.loop];
-    const bool thread =
-        it.annotation == schedule::Annotation::thread_x || it.annotation == schedule::Annotation::thread_y || it.annotation == schedule::Annotation::thread_z;
-    if (l.stage != stage && thread)
+    if (l.stage != stage && schedule::is_thread(it.annotation))
       out.insert_or_assign(it.annotation, ThreadLoop{it.var, domains_[static_cast<size_t>(l.stage)].loop_extent.at(it.var.get())});
   }
-  return out;
-}
-
-bool DomainInference::only_fixed(const Expr& e, const FixedVars& fixed) const {
-  bool ok = true;
-  ir::walk(e, [&](const Expr& x) {
-    if (const auto* v = ir::as<VarNode>(x)) ok = ok && fixed.count(v) != 0;
-    // What an array holds may be computed after the region is chosen, and the region's own stage would have to read it too.
-    ok = ok && !ir::as<ir::LoadNode>(x);
-  });
-  return ok;
-}
-
-std::optional<DomainInference::Span> DomainInference::relax(const Expr& e, const FixedVars& fixed) const {
-  const Linear l = analyzer_.joined(e);  // so that what fused loops take apart and the index joins again is one run
-  Span out;
-  out.fixed.constant = l.constant;
-  for (const Linear::Term& t : l.terms) {
-    if (only_fixed(t.atom, fixed)) {
-      out.fixed.add_term(t.atom, t.coeff);
-      continue;
-    }
-    const auto part = relax_atom(t.atom, fixed);
-    if (!part) return std::nullopt;
-    out.fixed.add(part->fixed, t.coeff);
-    out.lo += (t.coeff > 0 ? part->lo : part->hi) * t.coeff;
-    out.hi += (t.coeff > 0 ? part->hi : part->lo) * t.coeff;
-  }
-  return out;
-}
-
-std::optional<DomainInference::Span> DomainInference::relax_atom(const Expr& atom, const FixedVars& fixed) const {
-  Span out;
-  const auto* b = ir::as<ir::BinaryNode>(atom);
-  const auto c = b ? ir::as_int(b->b) : std::nullopt;
-  if (b && c && *c > 0 && (b->op == ir::BinaryOp::floor_div || b->op == ir::BinaryOp::floor_mod)) {
-    const auto x = relax(b->a, fixed);
-    if (!x) return std::nullopt;
-    const Expr base = x->fixed.to_expr();
-    const bool aligned = ir::is_int(analyzer_.simplify(ir::floor_mod(base, ir::index(*c))), 0);
-    if (b->op == ir::BinaryOp::floor_mod) {
-      const bool whole = aligned && x->lo >= 0 && x->hi < *c;
-      out.lo = whole ? x->lo : 0;
-      out.hi = whole ? x->hi : *c - 1;
-    } else if (aligned) {
-      out.fixed = analyzer_.linear(ir::floor_div(base, ir::index(*c)));
-      out.lo = arith::floor_div_int(x->lo, *c);
-      out.hi = arith::floor_div_int(x->hi, *c);
-    } else {
-      out.fixed = analyzer_.linear(ir::floor_div(base + x->lo, ir::index(*c)));
-      out.hi = (x->hi - x->lo) / *c + 1;
-    }
-    return out;
-  }
-  const arith::Bounds bounds = analyzer_.bounds(atom);
-  if (!bounds.finite()) return std::nullopt;
-  out.lo = bounds.lo;
-  out.hi = bounds.hi;
   return out;
 }
 
@@ -110,9 +48,9 @@ void DomainInference::infer_region(int stage) {
   }
   if (st.location != ComputeLocation::at) return;
 
-  const FixedVars fixed = fixed_vars(stage);
+  const arith::FixedVars fixed = fixed_vars(stage);
   const auto threads = thread_loops(stage);
-  std::vector<std::optional<Span>> region(rank);
+  std::vector<std::optional<arith::Span>> region(rank);
   std::vector<bool> whole(rank, false);  // no bound could be found: compute everything
   const ir::BufferNode* buffer = st.op.output.get();
   for (size_t c = static_cast<size_t>(stage) + 1; c < stages_.size(); ++c) {
@@ -130,99 +68,48 @@ void DomainInference::infer_region(int stage) {
       for (size_t k = 0; k < rank; ++k) {
         if (!seen[k].insert(load->indices[k].get()).second) continue;
         const Expr at = ir::substitute(load->indices[k], domains_[c].axis_value);
-        const auto span = relax(own.empty() ? at : ir::substitute(at, own), fixed);
-        if (!span) {
+        const auto span = arith::span_of(own.empty() ? at : ir::substitute(at, own), fixed, analyzer_);
+        if (!span)
           whole[k] = true;
-        } else if (!region[k]) {
+        else if (!region[k])
           region[k] = span;
-        } else {
-          Linear gap = span->fixed;
-          gap.add(region[k]->fixed, -1);
-          whole[k] = whole[k] || !gap.is_constant();
-          region[k]->lo = std::min(region[k]->lo, span->lo + gap.constant);
-          region[k]->hi = std::max(region[k]->hi, span->hi + gap.constant);
-        }
+        else
+          whole[k] = !arith::unite(*region[k], *span) || whole[k];
       }
     });
   }
   for (size_t k = 0; k < rank; ++k) {
-    if (whole[k] || !region[k] || region[k]->hi - region[k]->lo + 1 >= st.op.axes[k].extent) continue;
+    if (whole[k] || !region[k] || region[k]->extent() >= st.op.axes[k].extent) continue;
     region[k]->fixed.constant += region[k]->lo;
     d.min[k] = region[k]->fixed.to_expr();
-    d.extent[k] = region[k]->hi - region[k]->lo + 1;
+    d.extent[k] = region[k]->extent();
   }
 }
 
 void DomainInference::resolve_loops(int stage) {
   const Stage& st = stages_[static_cast<size_t>(stage)];
   StageDomain& d = domains_[static_cast<size_t>(stage)];
-  auto& extent = d.loop_extent;
-  for (size_t k = 0; k < st.op.axes.size(); ++k) extent[st.op.axes[k].var.get()] = d.extent[k];
-  for (const te::Axis& a : st.op.reduce_axes) extent[a.var.get()] = a.extent;
+  schedule::Extents axes;
+  for (size_t k = 0; k < st.op.axes.size(); ++k) axes[st.op.axes[k].var.get()] = d.extent[k];
+  for (const te::Axis& a : st.op.reduce_axes) axes[a.var.get()] = a.extent;
+  d.loop_extent = schedule::loop_extents(st, std::move(axes), true);
 
-  // Downwards: extents. Inner lengths shrink to a region smaller than they are.
-  std::unordered_map<const VarNode*, std::vector<int64_t>> lengths;
-  for (const schedule::Relation& r : st.relations) {
-    if (const auto* split = std::get_if<schedule::SplitRelation>(&r)) {
-      int64_t rest = extent.at(split->parent.get());
-      std::vector<int64_t> inner = split->lengths;
-      for (size_t k = inner.size(); k-- > 0;) {
-        inner[k] = std::max<int64_t>(1, std::min(inner[k], rest));
-        rest = (rest + inner[k] - 1) / inner[k];
-      }
-      extent[split->children[0].get()] = rest;
-      for (size_t k = 0; k < inner.size(); ++k) extent[split->children[k + 1].get()] = inner[k];
-      lengths[split->parent.get()] = std::move(inner);
-    } else {
-      const auto& fuse = std::get<schedule::FuseRelation>(r);
-      int64_t product = 1;
-      for (const ir::Var& p : fuse.parents) product *= extent.at(p.get());
-      extent[fuse.child.get()] = product;
-    }
-  }
-
-  // Upwards: every axis over the loops.
-  ir::VarMap value;
+  ir::VarMap of_loops;
   for (const schedule::Iter& it : st.iters) {
-    const int64_t n = extent.at(it.var.get());
-    value.emplace(it.var.get(), n == 1 ? ir::index(0) : ir::to_expr(it.var));
+    const int64_t n = d.loop_extent.at(it.var.get());
+    of_loops.emplace(it.var.get(), n == 1 ? ir::index(0) : ir::to_expr(it.var));
     analyzer_.bind(it.var.get(), {0, std::max<int64_t>(0, n - 1)});
   }
-  std::vector<std::pair<Expr, int64_t>> splits;
-  for (size_t i = st.relations.size(); i-- > 0;) {
-    if (const auto* split = std::get_if<schedule::SplitRelation>(&st.relations[i])) {
-      const std::vector<int64_t>& inner = lengths.at(split->parent.get());
-      Expr v = value.at(split->children[0].get());
-      int64_t covered = extent.at(split->children[0].get());
-      for (size_t k = 0; k < inner.size(); ++k) {
-        v = v * inner[k] + value.at(split->children[k + 1].get());
-        covered *= inner[k];
-      }
-      const int64_t real = extent.at(split->parent.get());
-      if (covered > real) splits.emplace_back(v, real);
-      value.insert_or_assign(split->parent.get(), v);
-    } else {
-      const auto& fuse = std::get<schedule::FuseRelation>(st.relations[i]);
-      Expr rest = value.at(fuse.child.get());
-      // The fused loop runs over real iterations only (guards leave out others), so that what is left for the outermost parent is below its extent.
-      size_t outermost = 0;
-      while (outermost + 1 < fuse.parents.size() && extent.at(fuse.parents[outermost].get()) == 1) ++outermost;
-      for (size_t k = fuse.parents.size(); k-- > 0;) {
-        const int64_t n = extent.at(fuse.parents[k].get());
-        value.insert_or_assign(fuse.parents[k].get(), n == 1 ? ir::index(0) : k == outermost ? rest : ir::floor_mod(rest, ir::index(n)));
-        rest = ir::floor_div(rest, ir::index(n));
-      }
-    }
-  }
+  const schedule::LoopValues values = schedule::loop_values(st, d.loop_extent, std::move(of_loops));
   for (size_t k = 0; k < st.op.axes.size(); ++k) {
     const VarNode* axis = st.op.axes[k].var.get();
-    d.axis_value.insert_or_assign(axis, analyzer_.simplify(d.min[k] + value.at(axis)));
+    d.axis_value.insert_or_assign(axis, analyzer_.simplify(d.min[k] + values.value.at(axis)));
   }
-  for (const te::Axis& a : st.op.reduce_axes) d.axis_value.insert_or_assign(a.var.get(), analyzer_.simplify(value.at(a.var.get())));
-  add_guards(stage, splits);
+  for (const te::Axis& a : st.op.reduce_axes) d.axis_value.insert_or_assign(a.var.get(), analyzer_.simplify(values.value.at(a.var.get())));
+  add_guards(stage, values.surplus);
 }
 
-void DomainInference::add_guards(int stage, const std::vector<std::pair<Expr, int64_t>>& splits) {
+void DomainInference::add_guards(int stage, const std::vector<std::pair<Expr, int64_t>>& surplus) {
   const Stage& st = stages_[static_cast<size_t>(stage)];
   StageDomain& d = domains_[static_cast<size_t>(stage)];
   const auto require = [&](const Expr& cond) {
@@ -232,7 +119,7 @@ void DomainInference::add_guards(int stage, const std::vector<std::pair<Expr, in
       if (arith::same_atom(g, c)) return;
     d.guards.push_back(c);
   };
-  for (const auto& [value, real] : splits) require(value < ir::index(real));
+  for (const auto& [value, real] : surplus) require(value < ir::index(real));
   if (st.location != ComputeLocation::at) return;
   for (size_t k = 0; k < st.op.axes.size(); ++k) {
     const te::Axis& a = st.op.axes[k];

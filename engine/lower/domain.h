@@ -2,11 +2,10 @@
 #pragma once
 
 #include <map>
-#include <unordered_set>
 
-#include "engine/arith/analyzer.h"
+#include "engine/arith/span.h"
 #include "engine/ir/visit.h"
-#include "engine/schedule/schedule.h"
+#include "engine/schedule/loops.h"
 
 namespace tw::lower {
 
@@ -14,7 +13,7 @@ namespace tw::lower {
 struct StageDomain {
   std::vector<ir::Expr> min;                                    ///< per spatial axis, over the loops outside
   std::vector<int64_t> extent;                                  ///< per spatial axis
-  std::unordered_map<const ir::VarNode*, int64_t> loop_extent;  ///< of every loop, shrunk to the region
+  schedule::Extents loop_extent;  ///< of every loop, shrunk to the region
   ir::VarMap axis_value;                                        ///< axis variable -> its value over loop variables
   std::vector<ir::Expr> guards;                                 ///< conditions under which an iteration is real; those that always hold are dropped
 };
@@ -27,33 +26,23 @@ class DomainInference {
  public:
   explicit DomainInference(const std::vector<schedule::Stage>& stages) : stages_(stages), domains_(stages.size()) {}
 
-  Expected<void> run();
+  void run();
   const StageDomain& of(int stage) const { return domains_[static_cast<size_t>(stage)]; }
   const arith::Analyzer& analyzer() const { return analyzer_; }
 
  private:
-  /// Values that an index takes while relaxed variables run: fixed + [lo, hi].
-  struct Span {
-    arith::Linear fixed;
-    int64_t lo = 0, hi = 0;
-  };
-  using FixedVars = std::unordered_set<const ir::VarNode*>;
-
   /// A loop bound to a coordinate of threads.
   struct ThreadLoop {
     ir::Var var;
     int64_t extent;
   };
 
-  FixedVars fixed_vars(int stage) const;
+  arith::FixedVars fixed_vars(int stage) const;
   /// Of those around a stage, by coordinate.
   std::map<schedule::Annotation, ThreadLoop> thread_loops(int stage) const;
-  bool only_fixed(const ir::Expr& e, const FixedVars& fixed) const;
-  std::optional<Span> relax(const ir::Expr& e, const FixedVars& fixed) const;
-  std::optional<Span> relax_atom(const ir::Expr& atom, const FixedVars& fixed) const;
   void infer_region(int stage);
   void resolve_loops(int stage);
-  void add_guards(int stage, const std::vector<std::pair<ir::Expr, int64_t>>& splits);
+  void add_guards(int stage, const std::vector<std::pair<ir::Expr, int64_t>>& surplus);
 
   const std::vector<schedule::Stage>& stages_;
   std::vector<StageDomain> domains_;

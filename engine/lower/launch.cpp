@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "engine/schedule/primitives/primitives.h"
 #include "engine/tir/visit.h"
 
 namespace tw::lower {
@@ -13,7 +12,9 @@ namespace tw::lower {
 using ir::Expr;
 using schedule::Annotation;
 using schedule::ComputeLocation;
+using schedule::has_loops;
 using schedule::Iter;
+using schedule::LoopRef;
 using schedule::Stage;
 using tir::ForKind;
 
@@ -49,61 +50,10 @@ ForKind for_kind(Annotation a) {
 
 namespace {
 
-bool is_thread(const Iter& it) { return tir::is_thread(for_kind(it.annotation)); }
-bool is_block(const Iter& it) { return tir::is_block(for_kind(it.annotation)); }
-bool is_virtual(const Iter& it) { return it.annotation == Annotation::vthread; }
-
-int root_of(const std::vector<Stage>& stages, int stage) {
-  while (stages[static_cast<size_t>(stage)].location == ComputeLocation::at) stage = stages[static_cast<size_t>(stage)].at_stage;
-  return stage;
-}
-
-bool has_loops(const Stage& st) { return !st.op.is_placeholder() && st.location != ComputeLocation::inlined; }
+bool is_thread(const Iter& it) { return schedule::is_thread(it.annotation); }
+bool is_block(const Iter& it) { return schedule::is_block(it.annotation); }
 
 }  // namespace
-
-std::vector<LoopRef> loops_around(const std::vector<Stage>& stages, int stage) {
-  std::vector<LoopRef> out;
-  const auto add = [&](int s, size_t loops, bool threads) {
-    const Stage& st = stages[static_cast<size_t>(s)];
-    for (size_t k = loops; k-- > 0;)
-      if (threads || (!is_thread(st.iters[k]) && !is_virtual(st.iters[k]))) out.push_back({s, k});
-  };
-  const Stage* st = &stages[static_cast<size_t>(stage)];
-  add(stage, st->iters.size(), true);
-  bool threads = true;
-  while (st->location == ComputeLocation::at) {
-    threads = threads && st->scope != ir::Scope::shared;
-    const Stage& outer = stages[static_cast<size_t>(st->at_stage)];
-    add(st->at_stage, static_cast<size_t>(schedule::position_of(outer, st->at_iter->get()) + 1), threads);
-    st = &outer;
-  }
-  return out;
-}
-
-void resolve_scopes(std::vector<Stage>& stages) {
-  std::vector<bool> launched(stages.size(), false);  // by root stage
-  for (size_t i = 0; i < stages.size(); ++i) {
-    if (!has_loops(stages[i])) continue;
-    for (const Iter& it : stages[i].iters)
-      if (is_thread(it) || is_block(it)) launched[static_cast<size_t>(root_of(stages, static_cast<int>(i)))] = true;
-  }
-  // What a stage is computed in comes after it, and is decided first.
-  for (size_t i = stages.size(); i-- > 0;) {
-    Stage& st = stages[i];
-    if (st.op.is_placeholder()) continue;
-    const bool in_block = st.location == ComputeLocation::at && launched[static_cast<size_t>(root_of(stages, static_cast<int>(i)))];
-    if (!in_block && st.scope == ir::Scope::shared) st.scope = ir::Scope::global;  // no block to share it in
-    if (!in_block || st.scope != ir::Scope::global) continue;
-    const bool spread = std::any_of(st.iters.begin(), st.iters.end(), [](const Iter& it) { return is_thread(it) && it.kind == te::AxisKind::spatial; });
-    const bool combined = std::any_of(st.iters.begin(), st.iters.end(), [](const Iter& it) { return is_thread(it) && it.kind == te::AxisKind::reduce; });
-    const std::vector<LoopRef> around = loops_around(stages, static_cast<int>(i));
-    const bool inside = std::any_of(around.begin(), around.end(), [&](const LoopRef& l) {
-      return l.stage != static_cast<int>(i) && is_thread(stages[static_cast<size_t>(l.stage)].iters[l.loop]);
-    });
-    st.scope = !spread && (inside || combined) ? ir::Scope::local : ir::Scope::shared;
-  }
-}
 
 LaunchPlan::LaunchPlan(const std::vector<Stage>& stages, const DomainInference& domains) : stages_(stages), domains_(domains) {
   // Consumers first: a coordinate is named after the loop of the stage that comes last.
@@ -120,7 +70,7 @@ LaunchPlan::LaunchPlan(const std::vector<Stage>& stages, const DomainInference& 
   }
 }
 
-int LaunchPlan::root(int stage) const { return root_of(stages_, stage); }
+int LaunchPlan::root(int stage) const { return schedule::root_of(stages_, stage); }
 
 int64_t LaunchPlan::extent(const LoopRef& l) const { return domains_.of(l.stage).loop_extent.at(iter(l).var.get()); }
 
@@ -177,7 +127,7 @@ std::vector<Expr> LaunchPlan::conditions(int stage, ir::Scope scope, bool reduce
   std::vector<Expr> out;
   const auto launch = launches_.find(root(stage));
   if (launch == launches_.end()) return out;
-  const std::vector<LoopRef> around = loops_around(stages_, stage);
+  const std::vector<LoopRef> around = schedule::loops_around(stages_, stage);
   for (const auto& [kind, coordinate] : launch->second) {
     const auto covers = std::find_if(around.begin(), around.end(), [&](const LoopRef& l) {
       const bool combined = reduced && l.stage == stage && iter(l).kind == te::AxisKind::reduce;

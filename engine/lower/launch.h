@@ -5,26 +5,12 @@
 #include <map>
 
 #include "engine/lower/domain.h"
+#include "engine/schedule/loops.h"
 #include "engine/tir/stmt.h"
 
 namespace tw::lower {
 
 tir::ForKind for_kind(schedule::Annotation a);
-
-/// One loop of a stage.
-struct LoopRef {
-  int stage;
-  size_t loop;
-};
-
-/// The loops that bear on what a stage computes: its own, and those around it, outermost last. Around a shared array loops bound to threads and virtual threads
-/// do not: all threads of the block together compute what all of them need.
-std::vector<LoopRef> loops_around(const std::vector<schedule::Stage>& stages, int stage);
-
-/// Chooses where arrays live whose scope the schedule left open, of stages that are computed inside loops bound to blocks or threads: local (a thread's own)
-/// inside loops bound to threads and for what threads reduce together, shared (a block's) elsewhere.
-/// Source: the rule of TVM (Chen et al., OSDI 2018), which infers a buffer's scope from the threads around its attachment.
-void resolve_scopes(std::vector<schedule::Stage>& stages);
 
 /// How bound loops become launches. All loops of one nest that are bound to a coordinate become one loop over the largest of their extents, around
 /// everything: loops bound to blocks outermost, then shared arrays, then loops bound to threads, then what one thread does. Where a stage covers less than a
@@ -59,8 +45,8 @@ class LaunchPlan {
   using Launch = std::map<tir::ForKind, Coordinate>;
 
   int root(int stage) const;
-  int64_t extent(const LoopRef& l) const;
-  const schedule::Iter& iter(const LoopRef& l) const { return stages_[static_cast<size_t>(l.stage)].iters[l.loop]; }
+  int64_t extent(const schedule::LoopRef& l) const;
+  const schedule::Iter& iter(const schedule::LoopRef& l) const { return stages_[static_cast<size_t>(l.stage)].iters[l.loop]; }
 
   const std::vector<schedule::Stage>& stages_;
   const DomainInference& domains_;

@@ -8,7 +8,7 @@
 #include "engine/base/text.h"
 #include "engine/lower/domain.h"
 #include "engine/lower/launch.h"
-#include "engine/schedule/primitive.h"
+#include "engine/lower/prepare.h"
 #include "engine/schedule/primitives/primitives.h"
 #include "engine/tir/clone.h"
 #include "engine/tir/visit.h"
@@ -108,85 +108,12 @@ int64_t tile_bytes(const std::vector<int64_t>& shape, DType t) {
   return n;
 }
 
-/// Whether an evaluation of `e` may divide by zero.
-bool divides_integers(const Expr& e) {
-  bool found = false;
-  ir::walk(e, [&](const Expr& x) {
-    const auto* b = ir::as<ir::BinaryNode>(x);
-    const bool division = b && (b->op == ir::BinaryOp::div || b->op == ir::BinaryOp::floor_div || b->op == ir::BinaryOp::floor_mod);
-    found = found || (division && !x->dtype.is_float() && !ir::as_int(b->b));
-  });
-  return found;
-}
-
-/// Whether every read of `e` whose place depends on `axis` stays inside the stage or argument that it reads.
-bool reads_stay_inside(const Expr& e, const ir::VarNode* axis, arith::Analyzer& facts) {
-  if (const auto* l = ir::as<ir::LoadNode>(e))
-    for (size_t d = 0; d < l->indices.size(); ++d)
-      if (ir::uses_var(l->indices[d], axis) && !(facts.prove(ir::index(0) <= l->indices[d]) && facts.prove(l->indices[d] < ir::index(l->buffer->shape[d]))))
-        return false;
-  bool ok = true;
-  if (const auto* s = ir::as<ir::SelectNode>(e); s && s->cond->dtype.is_scalar()) {
-    ok = reads_stay_inside(s->cond, axis, facts);
-    const size_t mark = facts.push_fact(s->cond);
-    ok = ok && reads_stay_inside(s->if_true, axis, facts);
-    facts.pop_facts(mark);
-    return ok && reads_stay_inside(s->if_false, axis, facts);
-  }
-  ir::for_each_child(e, [&](const Expr& c) { ok = ok && reads_stay_inside(c, axis, facts); });
-  return ok;
-}
-
-/// Leaves out the tests of padded spatial axes where the surplus may be computed like the rest.
-void drop_padding_tests(Stage& st) {
-  if (st.paddings.empty() || divides_integers(*st.op.body)) return;
-  struct Test {
-    Expr cond, neutral;
-    const ir::VarNode* axis;
-  };
-  std::vector<Test> tests;  // outermost first
-  Expr value = *st.op.body;
-  while (const auto* s = ir::as<ir::SelectNode>(value)) {
-    const auto* lt = ir::as<ir::BinaryNode>(s->cond);
-    const auto padding = std::find_if(st.paddings.begin(), st.paddings.end(), [&](const schedule::Padding& q) {
-      return lt && lt->op == ir::BinaryOp::lt && lt->a.get() == q.axis.get() && ir::is_int(lt->b, q.extent);
-    });
-    if (padding == st.paddings.end()) break;
-    tests.push_back({s->cond, s->if_false, padding->axis.get()});
-    value = s->if_true;
-  }
-  arith::Analyzer facts;
-  for (const std::vector<te::Axis>* axes : {&st.op.axes, &st.op.reduce_axes})
-    for (const te::Axis& a : *axes) facts.bind(a.var.get(), {0, a.extent - 1});
-  for (size_t k = tests.size(); k-- > 0;) {
-    const bool spatial = std::any_of(st.op.axes.begin(), st.op.axes.end(), [&](const te::Axis& a) { return a.var.get() == tests[k].axis; });
-    if (!spatial || !reads_stay_inside(value, tests[k].axis, facts)) value = ir::select(tests[k].cond, value, tests[k].neutral);
-  }
-  st.op.body = value;
-}
-
-/// Replaces reads of inlined stages, producers first, so that chains collapse.
-void inline_stages(std::vector<Stage>& stages) {
-  for (size_t i = 0; i < stages.size(); ++i) {
-    if (stages[i].location != ComputeLocation::inlined) continue;
-    const te::Op& op = stages[i].op;
-    for (size_t j = i + 1; j < stages.size(); ++j) {
-      if (!stages[j].op.body) continue;
-      stages[j].op.body = schedule::replace_reads(*stages[j].op.body, op.output.get(), [&](const std::vector<Expr>& indices) {
-        ir::VarMap map;
-        for (size_t k = 0; k < op.axes.size(); ++k) map.emplace(op.axes[k].var.get(), indices[k]);
-        return ir::substitute(*op.body, map);
-      });
-    }
-  }
-}
-
 class Lowering {
  public:
   Lowering(const schedule::Schedule& s, std::vector<Stage> stages) : outputs_(s.outputs()), stages_(std::move(stages)), domains_(stages_) {}
 
   Expected<tir::Func> run(const std::string& name) {
-    TW_CHECK(domains_.run());
+    domains_.run();
     launches_.emplace(stages_, domains_);
     TW_CHECK(launches_->check());
     tir::Func f{name, {}, static_cast<int>(outputs_.size()), tir::nop()};
@@ -633,12 +560,7 @@ Expected<void> refuse_tf32(const tir::Func& f) {
 }  // namespace
 
 Expected<tir::Func> lower(const schedule::Schedule& s, const std::string& name) {
-  schedule::State state{s.stages(), s.outputs()};
-  resolve_scopes(state.stages);
-  TW_CHECK(schedule::check(state));
-  std::vector<Stage> stages = std::move(state.stages);
-  inline_stages(stages);
-  for (Stage& st : stages) drop_padding_tests(st);
+  TW_TRY(std::vector<Stage> stages, prepared_stages(s));
   return Lowering(s, std::move(stages)).run(name);
 }
 

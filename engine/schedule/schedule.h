@@ -149,27 +149,6 @@ class Builder {
 /// Human-readable list of the steps with stage and loop names: one line a step, for the code view.
 std::string print_steps(const Schedule& s);
 
-/// What a line of the outline of loops speaks of.
-struct LoopLine {
-  enum class Kind : uint8_t {
-    argument,  ///< an input or a constant
-    inlined,   ///< a stage without loops of its own
-    head,      ///< name of a stage, above its loops
-    loop,
-    body,  ///< what is done inside all loops of a stage
-  };
-  Kind kind = Kind::argument;
-  int stage = -1;
-  int loop = -1;  ///< index in Stage::iters; -1 for other lines
-};
-struct PrintedLoops {
-  std::string text;
-  std::vector<LoopLine> lines;  ///< per line
-};
-/// The loop nest as an outline, one line a loop.
-PrintedLoops print_loops_with_lines(const Schedule& s);
-std::string print_loops(const Schedule& s);
-
 /// What of the final stages a step made or changed.
 struct StepEffect {
   std::vector<int> stages;                 ///< made, or moved, inlined, laid out otherwise

@@ -34,6 +34,8 @@ enum class Annotation : uint8_t {
 constexpr Annotation kAnnotations[] = {Annotation::none,     Annotation::unroll,  Annotation::vectorize, Annotation::parallel,
                                        Annotation::vthread,  Annotation::block_x, Annotation::thread_x,  Annotation::block_y,
                                        Annotation::thread_y, Annotation::block_z, Annotation::thread_z,  Annotation::unroll_explicit};
+inline bool is_block(Annotation a) { return a == Annotation::block_x || a == Annotation::block_y || a == Annotation::block_z; }
+inline bool is_thread(Annotation a) { return a == Annotation::thread_x || a == Annotation::thread_y || a == Annotation::thread_z; }
 inline bool is_binding(Annotation a) { return a >= Annotation::vthread && a <= Annotation::thread_z; }
 /// Written out, by a compiler that is asked to or, explicitly, in the text that it gets.
 inline bool is_unrolled(Annotation a) { return a == Annotation::unroll || a == Annotation::unroll_explicit; }

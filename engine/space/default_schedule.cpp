@@ -60,7 +60,7 @@ Expected<schedule::Schedule> rules::schedule_dag(const te::DagPtr& dag, const Ta
   if (b.ok() && schedule_rows(b, target, how, done)) return std::move(b).finish();
   for (int i = 0; b.ok() && i < b.num_stages(); ++i) {
     const schedule::Stage& st = b.at(i);
-    if (st.op.is_placeholder() || st.location == schedule::ComputeLocation::inlined) continue;
+    if (!schedule::has_loops(st)) continue;
     if (std::find(done.begin(), done.end(), st.op.output.get()) != done.end()) continue;
     if (st.op.reducer != te::Reducer::none)
       i = schedule_reduction(b, i, target, how);

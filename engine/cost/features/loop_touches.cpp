@@ -5,6 +5,7 @@
 
 #include "engine/arith/analyzer.h"
 #include "engine/ir/visit.h"
+#include "engine/tir/footprints.h"
 #include "engine/tir/passes/flatten_storage.h"
 #include "engine/tir/visit.h"
 
@@ -13,8 +14,10 @@ namespace {
 
 class Collector {
  public:
+  explicit Collector(const tir::Stmt& body) : places_(tir::loops_of(body)) { visit(body); }
   std::vector<LoopTouches> loops;
 
+ private:
   void visit(const tir::Stmt& s) {
     tir::match(
         s, [&](const tir::ForNode& n) { loop(n); },
@@ -41,15 +44,15 @@ class Collector {
         });
   }
 
- private:
   void loop(const tir::ForNode& n) {
-    const auto* extent = ir::as<ir::IntImmNode>(n.extent);
+    const size_t self = loops.size();
+    const tir::LoopPlace& place = places_[self];
+    TW_ASSERT(place.loop == &n, "loops are listed in one order");
     LoopTouches l;
     l.kind = n.for_kind;
-    l.level = static_cast<int>(nest_.size());
-    l.extent = extent ? static_cast<double>(extent->value) : -1;
-    l.topdown = (nest_.empty() ? 1 : loops[nest_.back()].topdown) * std::max(l.extent, 1.0);
-    const size_t self = loops.size();
+    l.level = place.level;
+    l.extent = static_cast<double>(place.extent);
+    l.topdown = place.iterations;
     loops.push_back(std::move(l));
     nest_.push_back(self);
     vars_.push_back(n.var.get());
@@ -105,6 +108,7 @@ class Collector {
     });
   }
 
+  std::vector<tir::LoopPlace> places_;
   arith::Analyzer analyzer_;
   std::vector<size_t> nest_;  ///< positions in `loops`, outside first
   std::vector<const ir::VarNode*> vars_;
@@ -114,8 +118,7 @@ class Collector {
 }  // namespace
 
 std::vector<LoopTouches> loop_touches(const tir::Func& lowered) {
-  Collector collector;
-  collector.visit(tir::flatten_storage(lowered, {}).body);
+  Collector collector(tir::flatten_storage(lowered, {}).body);
   return std::move(collector.loops);
 }
 

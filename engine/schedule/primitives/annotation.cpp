@@ -7,8 +7,6 @@ namespace tw::schedule {
 
 namespace {
 
-bool is_block(Annotation a) { return a == Annotation::block_x || a == Annotation::block_y || a == Annotation::block_z; }
-
 /// A bound loop and whose it is.
 struct Bound {
   const Stage* stage;
@@ -32,21 +30,13 @@ Expected<void> check_path(const std::vector<Bound>& path) {
 }
 
 Expected<void> check_bindings(const State& s) {
-  for (const Stage& st : s.stages) {
-    if (st.op.is_placeholder() || st.location == ComputeLocation::inlined) continue;
-    std::vector<Bound> path;  // innermost first
-    const auto add = [&](const Stage& stage, size_t loops, bool with_threads) {
-      for (size_t k = loops; k-- > 0;)
-        if (is_binding(stage.iters[k].annotation) && stage.iters[k].extent > 1 && (with_threads || is_block(stage.iters[k].annotation)))
-          path.push_back({&stage, &stage.iters[k]});
-    };
-    add(st, st.iters.size(), true);
-    bool threads = true;
-    for (const Stage* inner = &st; inner->location == ComputeLocation::at;) {
-      threads = threads && inner->scope != ir::Scope::shared;  // all threads of a block fill a shared array, whichever loops stand around
-      const Stage& outer = s.stages[static_cast<size_t>(inner->at_stage)];
-      add(outer, static_cast<size_t>(position_of(outer, inner->at_iter->get()) + 1), threads);
-      inner = &outer;
+  for (size_t i = 0; i < s.stages.size(); ++i) {
+    if (!has_loops(s.stages[i])) continue;
+    std::vector<Bound> path;
+    for (const LoopRef& l : loops_around(s.stages, static_cast<int>(i))) {
+      const Stage& stage = s.stages[static_cast<size_t>(l.stage)];
+      const Iter& it = stage.iters[l.loop];
+      if (is_binding(it.annotation) && it.extent > 1) path.push_back({&stage, &it});
     }
     std::reverse(path.begin(), path.end());
     TW_CHECK(check_path(path));
@@ -61,8 +51,7 @@ Expected<void> apply_annotation(State& s, const AnnotationStep& p) {
                  fmt::format("Expected a loop below {} of stage '{}' to annotate, found {}", st->iters.size(), st->op.name, p.iter));
   Iter& it = st->iters[static_cast<size_t>(p.iter)];
   // They would combine into one element without order. Vector lanes get accumulators of their own; threads of a block combine theirs after the loop.
-  const bool thread = p.annotation == Annotation::thread_x || p.annotation == Annotation::thread_y || p.annotation == Annotation::thread_z;
-  if (it.kind == te::AxisKind::reduce && p.annotation > Annotation::vectorize && !is_unrolled(p.annotation) && !thread)
+  if (it.kind == te::AxisKind::reduce && p.annotation > Annotation::vectorize && !is_unrolled(p.annotation) && !is_thread(p.annotation))
     return Error(ErrorCode::illegal_schedule, fmt::format("Expected a spatial loop for '{}', found the reduction loop '{}' of stage '{}'",
                                                           annotation_name(p.annotation), it.var->name, st->op.name));
   if (is_binding(p.annotation) && p.annotation != Annotation::vthread)

@@ -15,7 +15,7 @@ Expected<void> apply_cache_read(State& s, const CacheReadStep& p) {
   const Stage& source = s.stages[static_cast<size_t>(p.stage)];
   if (source.location == ComputeLocation::inlined)
     return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage with storage for 'cache_read', found the inlined stage '{}'", source.op.name));
-  const std::vector<int> all = readers_of(s, p.stage);
+  const std::vector<int> all = readers_of(s.stages, p.stage);
   if (p.readers.empty()) return Error(ErrorCode::invalid_argument, "Expected at least one reader for 'cache_read', found none");
   for (const int r : p.readers)
     if (std::find(all.begin(), all.end(), r) == all.end())

@@ -19,29 +19,6 @@ Expected<Stage*> computed_stage(State& s, int stage, const char* primitive) {
   return &st;
 }
 
-int position_of(const Stage& stage, const ir::VarNode* var) {
-  for (size_t i = 0; i < stage.iters.size(); ++i)
-    if (stage.iters[i].var.get() == var) return static_cast<int>(i);
-  return -1;
-}
-
-std::vector<int> readers_of(const State& s, int stage) { return readers_of(s, *s.stages[static_cast<size_t>(stage)].op.output); }
-
-std::vector<int> readers_of(const State& s, const ir::BufferNode& buffer) {
-  std::vector<int> out;
-  for (size_t j = 0; j < s.stages.size(); ++j) {
-    const te::Op& op = s.stages[j].op;
-    if (!op.body) continue;
-    bool reads = false;
-    ir::walk(*op.body, [&](const ir::Expr& e) {
-      const auto* l = ir::as<ir::LoadNode>(e);
-      reads = reads || (l && l->buffer.get() == &buffer);
-    });
-    if (reads) out.push_back(static_cast<int>(j));
-  }
-  return out;
-}
-
 bool is_output(const State& s, int stage) { return std::find(s.outputs.begin(), s.outputs.end(), stage) != s.outputs.end(); }
 
 Expected<te::Axis*> whole_axis(Stage& stage, int iter, const char* primitive) {
@@ -62,12 +39,6 @@ void insert_stage(State& s, int position, Stage stage) {
   for (int& o : s.outputs)
     if (o >= position) ++o;
   s.stages.insert(s.stages.begin() + position, std::move(stage));
-}
-
-ir::Expr replace_reads(const ir::Expr& body, const ir::BufferNode* from, const std::function<ir::Expr(const std::vector<ir::Expr>&)>& with) {
-  const ir::Expr e = ir::map_children(body, [&](const ir::Expr& c) { return replace_reads(c, from, with); });
-  const auto* l = ir::as<ir::LoadNode>(e);
-  return l && l->buffer.get() == from ? with(l->indices) : e;
 }
 
 std::string unique_name(const State& s, const std::string& base) {

@@ -12,7 +12,7 @@ bool inside(const State& s, int i, int target, int loop_position) {
   if (i == target) return true;
   const Stage& st = s.stages[static_cast<size_t>(i)];
   if (st.location == ComputeLocation::inlined) {
-    const std::vector<int> readers = readers_of(s, i);
+    const std::vector<int> readers = reading_loops(s.stages, i);
     return std::all_of(readers.begin(), readers.end(), [&](int r) { return inside(s, r, target, loop_position); });
   }
   if (st.location != ComputeLocation::at) return false;
@@ -30,7 +30,7 @@ Expected<void> check_places(const State& s) {
     if (loop < 0 || target.location == ComputeLocation::inlined)
       return Error(ErrorCode::illegal_schedule, fmt::format("Expected loop '{}' of '{}', where '{}' is computed, found it changed by a later step",
                                                             (*st.at_iter)->name, target.op.name, st.op.name));
-    for (const int r : readers_of(s, static_cast<int>(i)))
+    for (const int r : readers_of(s.stages, static_cast<int>(i)))
       if (!inside(s, r, st.at_stage, loop))
         return Error(ErrorCode::illegal_schedule, fmt::format("Expected every reader of '{}' inside loop '{}' of '{}', found '{}' outside", st.op.name,
                                                               (*st.at_iter)->name, target.op.name, s.stages[static_cast<size_t>(r)].op.name));
@@ -49,7 +49,7 @@ Expected<void> apply_compute_at(State& s, const ComputeAtStep& p) {
   if (p.target_stage <= p.stage)
     return Error(ErrorCode::illegal_schedule,
                  fmt::format("Expected a later stage as target for 'compute_at' of '{}', found '{}'", st->op.name, target->op.name));
-  for (const int r : readers_of(s, p.stage))
+  for (const int r : readers_of(s.stages, p.stage))
     if (!inside(s, r, p.target_stage, p.target_iter))
       return Error(ErrorCode::illegal_schedule,
                    fmt::format("Expected every reader of '{}' inside loop '{}' of '{}', found '{}' outside", st->op.name,

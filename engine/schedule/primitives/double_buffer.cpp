@@ -18,11 +18,8 @@ std::vector<int> nest_of(const State& s, int stage) {
 
 /// Whether one of `nest` reads stage j, perhaps through inlined stages.
 bool reads(const State& s, const std::vector<int>& nest, int j) {
-  const std::vector<int> readers = readers_of(s, j);
-  return std::any_of(readers.begin(), readers.end(), [&](int r) {
-    if (s.stages[static_cast<size_t>(r)].location == ComputeLocation::inlined) return reads(s, nest, r);
-    return std::find(nest.begin(), nest.end(), r) != nest.end();
-  });
+  const std::vector<int> readers = reading_loops(s.stages, j);
+  return std::any_of(readers.begin(), readers.end(), [&](int r) { return std::find(nest.begin(), nest.end(), r) != nest.end(); });
 }
 
 }  // namespace

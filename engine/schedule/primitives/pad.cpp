@@ -32,7 +32,7 @@ Expected<void> apply_pad(State& s, const PadStep& p) {
   shape[static_cast<size_t>(axis - st->op.axes.data())] = padded;
   st->op.output = ir::make_buffer(old->name, old->dtype, std::move(shape));
   const ir::Buffer grown = st->op.output;
-  for (const int r : readers_of(s, *old)) {
+  for (const int r : readers_of(s.stages, *old)) {
     te::Op& op = s.stages[static_cast<size_t>(r)].op;
     op.body = replace_reads(*op.body, old.get(), [&](const std::vector<ir::Expr>& i) { return ir::load(grown, i); });
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/schedule/schedule.h"
+#include "engine/schedule/loops.h"
 
 /// What primitives share, and others who look at their stages.
 namespace tw::schedule {
@@ -18,18 +18,11 @@ constexpr int64_t kMaxExtent = int64_t{1} << 48;
 
 /// The stage, if the index names one that computes something.
 Expected<Stage*> computed_stage(State& s, int stage, const char* primitive);
-/// Position of a loop in a stage, or -1.
-int position_of(const Stage& stage, const ir::VarNode* var);
-/// Stages whose bodies read stage i.
-std::vector<int> readers_of(const State& s, int stage);
-std::vector<int> readers_of(const State& s, const ir::BufferNode& buffer);
 bool is_output(const State& s, int stage);
 /// The axis of the op that a loop is the whole of. Errors: illegal_schedule naming stage and loop where it was split or fused.
 Expected<te::Axis*> whole_axis(Stage& stage, int iter, const char* primitive);
 /// Inserts a stage at `position`; later indices in the state move up.
 void insert_stage(State& s, int position, Stage stage);
-/// The body with every read of `from` replaced.
-ir::Expr replace_reads(const ir::Expr& body, const ir::BufferNode* from, const std::function<ir::Expr(const std::vector<ir::Expr>&)>& with);
 /// A name that no stage has: `base`, or with a number after it.
 std::string unique_name(const State& s, const std::string& base);
 /// Whether no step but inlining has changed the stage.

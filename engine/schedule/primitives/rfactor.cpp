@@ -8,52 +8,7 @@ namespace tw::schedule {
 
 namespace {
 
-/// The reduction axes of a stage over its reduction loops, and which combinations of loops are real.
-struct Reduction {
-  ir::VarMap value;
-  std::vector<ir::Expr> guards;
-};
-
-/// `loops` gives every reduction loop its value.
-Reduction over_loops(const Stage& st, const ir::VarMap& loops) {
-  std::unordered_map<const ir::VarNode*, int64_t> extent;
-  for (const te::Axis& a : st.op.reduce_axes) extent[a.var.get()] = a.extent;
-  for (const Relation& r : st.relations) {
-    if (const auto* split = std::get_if<SplitRelation>(&r)) {
-      int64_t inner = 1;
-      for (size_t k = 0; k < split->lengths.size(); ++k) inner *= extent[split->children[k + 1].get()] = split->lengths[k];
-      extent[split->children[0].get()] = (extent.at(split->parent.get()) - 1) / inner + 1;
-    } else {
-      const auto& fuse = std::get<FuseRelation>(r);
-      int64_t product = 1;
-      for (const ir::Var& parent : fuse.parents) product *= extent.at(parent.get());
-      extent[fuse.child.get()] = product;
-    }
-  }
-  Reduction out{loops, {}};
-  for (size_t i = st.relations.size(); i-- > 0;) {
-    if (const auto* split = std::get_if<SplitRelation>(&st.relations[i])) {
-      ir::Expr v = out.value.at(split->children[0].get());
-      int64_t covered = extent.at(split->children[0].get());
-      for (size_t k = 0; k < split->lengths.size(); ++k) {
-        v = v * split->lengths[k] + out.value.at(split->children[k + 1].get());
-        covered *= split->lengths[k];
-      }
-      const int64_t real = extent.at(split->parent.get());
-      if (covered > real) out.guards.push_back(v < ir::index(real));
-      out.value.insert_or_assign(split->parent.get(), v);
-    } else {
-      const auto& fuse = std::get<FuseRelation>(st.relations[i]);
-      std::vector<int64_t> extents;
-      for (const ir::Var& parent : fuse.parents) extents.push_back(extent.at(parent.get()));
-      const std::vector<ir::Expr> each = unflatten(out.value.at(fuse.child.get()), extents);
-      for (size_t k = 0; k < each.size(); ++k) out.value.insert_or_assign(fuse.parents[k].get(), each[k]);
-    }
-  }
-  return out;
-}
-
-Expected<void> check(const State& s, const Stage& st, const RfactorStep& p) {
+Expected<void> check_rfactor(const State& s, const Stage& st, const RfactorStep& p) {
   if (p.iter < 0 || p.iter >= static_cast<int>(st.iters.size()))
     return Error(ErrorCode::invalid_argument,
                  fmt::format("Expected a loop below {} of stage '{}' for 'rfactor', found {}", st.iters.size(), st.op.name, p.iter));
@@ -80,7 +35,7 @@ Expected<void> check(const State& s, const Stage& st, const RfactorStep& p) {
 
 Expected<void> apply_rfactor(State& s, const RfactorStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "rfactor"));
-  TW_CHECK(check(s, *st, p));
+  TW_CHECK(check_rfactor(s, *st, p));
   const Iter factor = st->iters[static_cast<size_t>(p.iter)];
   const std::string name = unique_name(s, st->op.name + "_rf");
 
@@ -98,11 +53,12 @@ Expected<void> apply_rfactor(State& s, const RfactorStep& p) {
     if (!is_factor) reduce_axes.push_back({ir::make_var(it.var->name), it.extent, te::AxisKind::reduce});
     loops.emplace(it.var.get(), ir::to_expr(is_factor ? factored.var : reduce_axes.back().var));
   }
-  const Reduction reduction = over_loops(*st, loops);
+  const LoopValues reduction = loop_values(*st, loop_extents(*st, axis_extents(*st), false), loops);
   for (const te::Axis& a : st->op.reduce_axes) map.insert_or_assign(a.var.get(), reduction.value.at(a.var.get()));
   ir::Expr body = ir::substitute(*st->op.body, map);
   const DType type = st->op.output->dtype;
-  for (const ir::Expr& guard : reduction.guards) body = ir::select(guard, body, te::reducer_identity(st->op.reducer, type));
+  for (const auto& [value, extent] : reduction.surplus)
+    body = ir::select(value < ir::index(extent), body, te::reducer_identity(st->op.reducer, type));
 
   std::vector<int64_t> shape;
   for (const te::Axis& a : axes) shape.push_back(a.extent);

@@ -57,7 +57,7 @@ Expected<Conv> find_conv(const State& s, const Stage& st, const WinogradStep& p)
   for (size_t k = 0; k < s.stages.size(); ++k) {
     const Stage& w = s.stages[k];
     if (w.op.output.get() != weight->buffer.get()) continue;
-    if (!w.op.is_placeholder() || w.op.role != te::Role::constant || w.winograd != 0 || !w.layout.empty() || readers_of(s, *w.op.output).size() != 1)
+    if (!w.op.is_placeholder() || w.op.role != te::Role::constant || w.winograd != 0 || !w.layout.empty() || readers_of(s.stages, *w.op.output).size() != 1)
       return illegal("weights that are constant, of no layout yet and read by this stage only");
     return Conv{data->buffer, weight->buffer, static_cast<int>(k), taps};
   }

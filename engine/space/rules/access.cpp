@@ -5,23 +5,8 @@
 
 #include "engine/arith/analyzer.h"
 #include "engine/ir/visit.h"
-#include "engine/schedule/primitives/primitives.h"
 
 namespace tw::space::rules {
-
-ir::Expr whole_body(const schedule::Builder& b, int stage) {
-  ir::Expr body = *b.at(stage).op.body;
-  for (int j = stage - 1; j >= 0; --j) {
-    const schedule::Stage& inlined = b.at(j);
-    if (inlined.location != schedule::ComputeLocation::inlined) continue;
-    body = schedule::replace_reads(body, inlined.op.output.get(), [&](const std::vector<ir::Expr>& indices) {
-      ir::VarMap map;
-      for (size_t k = 0; k < inlined.op.axes.size(); ++k) map.emplace(inlined.op.axes[k].var.get(), indices[k]);
-      return ir::substitute(*inlined.op.body, map);
-    });
-  }
-  return body;
-}
 
 std::vector<Read> reads_of(const ir::Expr& body, const std::vector<te::Axis>& axes) {
   std::vector<Read> out;

@@ -4,13 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "engine/schedule/schedule.h"
+#include "engine/schedule/loops.h"
 
 /// How stages read memory: what schedules by rule are decided on.
 namespace tw::space::rules {
-
-/// The stage's body with the bodies of inlined stages in place of their reads.
-ir::Expr whole_body(const schedule::Builder& b, int stage);
 
 /// One read, by its distance in memory for a step along each of some axes.
 struct Read {

@@ -16,7 +16,7 @@ namespace {
 bool reads_own_position(const Builder& b, int stage, int source) {
   const std::vector<te::Axis>& axes = b.at(stage).op.axes;
   bool own = true;
-  ir::walk(whole_body(b, stage), [&](const ir::Expr& e) {
+  ir::walk(schedule::whole_body(b.all(), stage), [&](const ir::Expr& e) {
     const auto* l = ir::as<ir::LoadNode>(e);
     if (!l || l->buffer.get() != b.at(source).op.output.get()) return;
     own = own && l->indices.size() == axes.size();
@@ -29,7 +29,7 @@ bool reads_own_position(const Builder& b, int stage, int source) {
 bool reads_blocks(const Builder& b, int stage, const Contiguous& blocks) {
   const ir::VarNode* var = b.at(stage).op.axes[static_cast<size_t>(blocks.axis)].var.get();
   bool some = false, all = true;
-  ir::walk(whole_body(b, stage), [&](const ir::Expr& e) {
+  ir::walk(schedule::whole_body(b.all(), stage), [&](const ir::Expr& e) {
     const auto* l = ir::as<ir::LoadNode>(e);
     if (!l || std::none_of(l->indices.begin(), l->indices.end(), [&](const ir::Expr& i) { return ir::uses_var(i, var); })) return;
     const auto source = std::find_if(b.all().begin(), b.all().end(), [&](const Stage& st) { return st.op.output.get() == l->buffer.get(); });
@@ -58,7 +58,7 @@ bool schedule_blocks(Builder& b, const Target& target, const Choices& how) {
   if (b.at(out).layout.empty() || b.at(out).layout.back().factor != v || v < 2 || v > target.lanes(b.at(out).op.output->dtype)) return false;
   std::vector<int> stages;
   for (int i = 0; i < b.num_stages(); ++i)
-    if (!b.at(i).op.is_placeholder() && b.at(i).location != schedule::ComputeLocation::inlined) stages.push_back(i);
+    if (schedule::has_loops(b.at(i))) stages.push_back(i);
   int reduction = stages.front();
   if (stages.size() > 2 || stages.back() != out || b.at(reduction).op.reducer == te::Reducer::none) return false;
   if (reduction != out && (b.at(out).op.reducer != te::Reducer::none || !reads_own_position(b, out, reduction))) return false;

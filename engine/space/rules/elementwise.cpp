@@ -117,7 +117,7 @@ void schedule_unblocked(Builder& b, int stage, const ir::Expr& body, const Conti
 void schedule_blocked(Builder& b, int stage, int64_t lanes) {
   const std::vector<ir::Var> loops = b.loops(stage);
   const std::vector<te::Axis> axes = b.at(stage).op.axes;
-  const ir::Expr body = whole_body(b, stage);
+  const ir::Expr body = schedule::whole_body(b.all(), stage);
   const Contiguous run = contiguous(b.at(stage));
   const auto vectors = static_cast<size_t>(run.axis);
   const int64_t v = vector_length(run.length, lanes), work = iterations(b.at(stage).op);
@@ -217,7 +217,7 @@ void schedule_elementwise(Builder& b, int stage, const Target& target) {
   if (!b.at(stage).layout.empty()) return schedule_blocked(b, stage, lanes);
 
   const std::vector<te::Axis> axes = b.at(stage).op.axes;
-  const ir::Expr body = whole_body(b, stage);
+  const ir::Expr body = schedule::whole_body(b.all(), stage);
   if (const auto blocks = blocks_of_input(b, body, axes); blocks && lanes > 1 && axes.back().extent >= blocks->length)
     return schedule_unblocked(b, stage, body, *blocks, target);
   const size_t first = joined_from(body, axes);

@@ -39,7 +39,7 @@ std::optional<Members> find_members(const Builder& b, const std::vector<const ir
   for (int i = 0; i < b.num_stages(); ++i) {
     if (!b.at(i).layout.empty()) return std::nullopt;
     const bool here = std::find(apart.begin(), apart.end(), b.at(i).op.output.get()) == apart.end();
-    if (here && !b.at(i).op.is_placeholder() && b.at(i).location != schedule::ComputeLocation::inlined) stages.push_back(i);
+    if (here && schedule::has_loops(b.at(i))) stages.push_back(i);
   }
   if (stages.back() != rows.output || (stages.size() == 1 && out.reducer == te::Reducer::none)) return std::nullopt;
   for (const int i : stages) rows.members.push_back({i, std::vector<int>(rank, kUnset)});
@@ -47,7 +47,7 @@ std::optional<Members> find_members(const Builder& b, const std::vector<const ir
   for (size_t m = rows.members.size(); m-- > 0;) {
     const Member& reader = rows.members[m];
     const te::Op& op = b.at(reader.stage).op;
-    ir::walk(whole_body(b, reader.stage), [&](const ir::Expr& e) {
+    ir::walk(schedule::whole_body(b.all(), reader.stage), [&](const ir::Expr& e) {
       const auto* l = ir::as<ir::LoadNode>(e);
       if (!l) return;
       for (size_t s = 0; s < m; ++s)

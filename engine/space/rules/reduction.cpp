@@ -11,7 +11,7 @@ namespace {
 
 /// True if neighbouring outputs along `axis` read elements that are not neighbours: a vector would have to gather them, slower than scalar loads.
 bool gathers(const Builder& b, int stage, int axis) {
-  for (const Read& r : reads_of(whole_body(b, stage), {b.at(stage).op.axes[static_cast<size_t>(axis)]}))
+  for (const Read& r : reads_of(schedule::whole_body(b.all(), stage), {b.at(stage).op.axes[static_cast<size_t>(axis)]}))
     if (!r.strides[0] || *r.strides[0] < 0 || *r.strides[0] > kShortStride) return true;
   return false;
 }

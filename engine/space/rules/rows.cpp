@@ -63,7 +63,7 @@ std::optional<Rows> find_rows(const Builder& b, const std::vector<const ir::Buff
   for (const Member& m : rows.members) {
     const te::Op& op = b.at(m.stage).op;
     if (op.reducer == te::Reducer::none) continue;
-    const Direction d = direction_of(whole_body(b, m.stage), op, last_shared ? m.axis_of.back() : -1);
+    const Direction d = direction_of(schedule::whole_body(b.all(), m.stage), op, last_shared ? m.axis_of.back() : -1);
     columns = columns && d.along_last && !d.scattered_last;
     along_rows = along_rows && d.along_reduction >= 0 && (!last_shared || op.reduce_axes[static_cast<size_t>(d.along_reduction)].extent >= kShortRow);
     rows.reuse = rows.reuse || d.reuse;
@@ -80,7 +80,7 @@ void vectorize_own(Builder& b, const Member& m, const MemberLoops& l, const Targ
   append(order, l.own);
   b.reorder(m.stage, order);
   if (l.own.empty()) return;
-  const size_t first = joined_from(whole_body(b, m.stage), l.own_axes);
+  const size_t first = joined_from(schedule::whole_body(b.all(), m.stage), l.own_axes);
   int64_t length = 1;
   for (size_t k = first; k < l.own.size(); ++k) length *= l.own_axes[k].extent;
   const ir::Var run =
@@ -95,7 +95,7 @@ void vectorize_own(Builder& b, const Member& m, const MemberLoops& l, const Targ
 /// A reduction along a row: whole vectors of partial results, several side by side.
 void vectorize_reduction(Builder& b, const Member& m, const MemberLoops& l, const Target& target, const Choices& how) {
   const te::Op& op = b.at(m.stage).op;
-  const int along = direction_of(whole_body(b, m.stage), op, -1).along_reduction;
+  const int along = direction_of(schedule::whole_body(b.all(), m.stage), op, -1).along_reduction;
   std::vector<ir::Var> order = l.shared, rest = l.reduce;
   append(order, l.own);
   if (along < 0) {
@@ -104,7 +104,7 @@ void vectorize_reduction(Builder& b, const Member& m, const MemberLoops& l, cons
   }
   // Outer reduction axes that continue the run in memory join it.
   std::vector<te::Axis> axes(op.reduce_axes.begin(), op.reduce_axes.begin() + along + 1);
-  const size_t first = joined_from(whole_body(b, m.stage), axes);
+  const size_t first = joined_from(schedule::whole_body(b.all(), m.stage), axes);
   int64_t length = 1;
   for (size_t k = first; k < axes.size(); ++k) length *= axes[k].extent;
   ir::Var run = l.reduce[static_cast<size_t>(along)];
@@ -164,7 +164,7 @@ bool adds_up_rows(const Builder& b, const Rows& rows, const Choices& how) {
   const te::Op& op = b.at(stage).op;
   if (op.reducer == te::Reducer::none || window_of(op) <= how.window) return false;
   int64_t largest = 0;
-  for (const Read& r : reads_of(whole_body(b, stage), op.axes)) largest = std::max(largest, r.buffer->num_elements());
+  for (const Read& r : reads_of(schedule::whole_body(b.all(), stage), op.axes)) largest = std::max(largest, r.buffer->num_elements());
   return largest >= iterations(op);
 }
 
@@ -178,7 +178,7 @@ struct Tile {
 /// An axis along which the vectors that a reduction reads are the same, so that one read serves all rows of a tile; the last one. -1 if there is none.
 int sharing_axis(const Builder& b, const Rows& rows) {
   const Member& m = rows.members.front();
-  const std::vector<Read> reads = reads_of(whole_body(b, m.stage), b.at(m.stage).op.axes);
+  const std::vector<Read> reads = reads_of(schedule::whole_body(b.all(), m.stage), b.at(m.stage).op.axes);
   const auto last = static_cast<size_t>(m.axis_of.back());
   int found = -1;
   for (size_t k = 0; k + 1 < rows.shared.size(); ++k) {
@@ -308,7 +308,7 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, con
 bool is_one_row(const Builder& b, int stage) {
   const te::Op& op = b.at(stage).op;
   if (op.axes.empty() || op.output->num_elements() != op.axes.back().extent || op.output->bytes() > kPartialBytes) return false;
-  const Direction d = direction_of(whole_body(b, stage), op, static_cast<int>(op.axes.size()) - 1);
+  const Direction d = direction_of(schedule::whole_body(b.all(), stage), op, static_cast<int>(op.axes.size()) - 1);
   return op.axes.back().extent > 1 && d.along_last && !d.scattered_last && !d.reuse;
 }
 

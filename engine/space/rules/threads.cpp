@@ -82,7 +82,7 @@ ReductionReads reduction_reads(const Builder& b, int stage) {
   size_t inner = axes.size() - 1;
   while (inner > op.axes.size() && axes[inner].extent == 1) --inner;
   ReductionReads out;
-  for (const Read& r : reads_of(whole_body(b, stage), axes)) {
+  for (const Read& r : reads_of(schedule::whole_body(b.all(), stage), axes)) {
     bool varies = false;
     for (size_t k = op.axes.size(); k < axes.size(); ++k) varies = varies || r.strides[k] != 0;
     if (!varies) continue;
@@ -248,7 +248,7 @@ std::optional<RowsOnThreads> rows_on_threads(const Builder& b, const Target& tar
 
 ElementVectors element_vectors(const Builder& b, int stage) {
   const te::Op& op = b.at(stage).op;
-  const ir::Expr body = whole_body(b, stage);
+  const ir::Expr body = schedule::whole_body(b.all(), stage);
   ElementVectors out{joined_from(body, op.axes), 1};
   int64_t length = 1, widest = op.output->dtype.bytes();
   for (size_t k = out.first; k < op.axes.size(); ++k) length *= op.axes[k].extent;
@@ -300,8 +300,8 @@ void schedule_by_threads(Builder& b, const Target& target, const std::optional<C
   }
   if (auto rows = rows_on_threads(b, target)) return rows->together ? rows_together(b, *rows, target, how) : row_each(b, *rows, target, how);
   for (int i = 0; b.ok() && i < b.num_stages(); ++i) {
+    if (!schedule::has_loops(b.at(i))) continue;
     const te::Op& op = b.at(i).op;
-    if (op.is_placeholder() || b.at(i).location == schedule::ComputeLocation::inlined) continue;
     if (op.reducer == te::Reducer::none) {
       if (!op.axes.empty()) by_elements(b, i, target, how);
       continue;

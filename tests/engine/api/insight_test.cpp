@@ -31,6 +31,18 @@ class InsightTest : public QObject {
     QCOMPARE(result->vector_lanes, 1.0);
   }
 
+  /// Rows that several taps read are counted once.
+  void rowsUnderAWindowAreDistinct() {
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {58, 16}, kFloat32), w = b.placeholder("w", {3}, kFloat32);
+    const te::Tensor y =
+        b.reduce("y", {56, 16}, {3}, te::Reducer::sum, [&](const te::Indices& s, const te::Indices& r) { return x(s[0] + r[0], s[1]) * w(r[0]); });
+    const auto result = api::insight(records::make_task("window", std::move(b).finish({y}), Target{}), {});
+    QVERIFY2(result, result ? "" : result.error().text().c_str());
+    QCOMPARE(result->nest[0].arrays.at("x"), 4.0 * 58 * 16);
+    QCOMPARE(result->nest[0].bytes, result->compulsory_bytes);
+  }
+
   void illegalStepsAreAnError() {
     te::DagBuilder b;
     const te::Tensor x = b.placeholder("x", {4}, kFloat32);

@@ -2,6 +2,7 @@
 // What single primitives make of a dag, as loops, and what they refuse. That results stay the same is random_schedule_test's to show.
 #include <QtTest>
 
+#include "engine/lower/loop_nest.h"
 #include "engine/lower/lower.h"
 #include "engine/schedule/schedule.h"
 #include "engine/te/dag.h"
@@ -281,7 +282,7 @@ class PrimitivesTest : public QObject {
     const auto rows = b.split(2, b.loops(2)[0], {5});
     b.bind(2, rows[0], Annotation::block_x);
     b.bind(2, rows[1], Annotation::thread_x);
-    QVERIFY(has(schedule::print_loops(std::move(Builder(b)).finish().value()), "for i_0 in 2 [blockIdx.x]"));
+    QVERIFY(has(lower::print_loops(std::move(Builder(b)).finish().value()), "for i_0 in 2 [blockIdx.x]"));
     const std::string text = optimized(std::move(b));
     QVERIFY(has(text, "for i_0 in T.thread_binding(2, thread=\"blockIdx.x\"):"));
     QVERIFY(has(text, "for i_1 in T.thread_binding(5, thread=\"threadIdx.x\"):"));

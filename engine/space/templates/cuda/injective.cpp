@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/space/templates/templates.h"
 
+#include "engine/schedule/loops.h"
 #include "engine/space/rules/threads.h"
 #include "engine/space/templates/cpu/blocked.h"
 
@@ -24,7 +25,7 @@ std::optional<Injective> find_injective(const te::Dag& dag) {
   if (found.crossing) return found;
   const schedule::Builder b = rules::start_on_threads({te::DagPtr(), &dag}, std::nullopt);
   for (int i = 0; i < b.num_stages(); ++i)
-    if (!b.at(i).op.is_placeholder() && b.at(i).location != schedule::ComputeLocation::inlined && i != b.outputs().front()) return std::nullopt;
+    if (schedule::has_loops(b.at(i)) && i != b.outputs().front()) return std::nullopt;
   found.vector = rules::element_vectors(b, b.outputs().front()).longest;
   return found;
 }
