@@ -41,7 +41,8 @@ void print_stage(const Extents& extents, const schedule::Schedule& s, int index,
     ++d;
     for (size_t j = 0; j < s.stages().size(); ++j) {
       const schedule::Stage& inner = s.stages()[j];
-      if (inner.location == schedule::ComputeLocation::at && inner.at_stage == index && inner.at_iter->same_as(it.var)) print_stage(extents, s, static_cast<int>(j), d, out);
+      if (inner.location == schedule::ComputeLocation::at && inner.at_stage == index && inner.at_iter->same_as(it.var))
+        print_stage(extents, s, static_cast<int>(j), d, out);
     }
   }
   line(d, LoopLine::Kind::body, -1, st.op.reducer == te::Reducer::none ? "compute" : fmt::format("update ({})", te::reducer_name(st.op.reducer)));
