@@ -7,12 +7,6 @@ namespace tw::arith {
 
 using ir::Expr;
 
-int64_t floor_div_int(int64_t a, int64_t b) {
-  const int64_t q = a / b;
-  return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
-}
-int64_t floor_mod_int(int64_t a, int64_t b) { return a - b * floor_div_int(a, b); }
-
 bool same_atom(const Expr& a, const Expr& b) {
   if (a.same_as(b)) return true;
   if (a->kind() != b->kind() || a->dtype != b->dtype || ir::as<ir::VarNode>(a)) return false;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "engine/base/floor_div.h"
 #include "engine/ir/expr.h"
 
 namespace tw::arith {
@@ -25,8 +26,5 @@ struct Linear {
 
 /// True for the same variable, or structurally equal expressions.
 bool same_atom(const ir::Expr& a, const ir::Expr& b);
-
-int64_t floor_div_int(int64_t a, int64_t b);
-int64_t floor_mod_int(int64_t a, int64_t b);
 
 }  // namespace tw::arith

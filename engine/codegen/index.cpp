@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/base/floor_div.h"
 #include "engine/base/text.h"
 #include "engine/ir/visit.h"
 
@@ -20,7 +21,6 @@ std::optional<Interval> checked(__int128 lo, __int128 hi) {
   return Interval{static_cast<int64_t>(lo), static_cast<int64_t>(hi)};
 }
 
-int64_t floor_div_int(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 /// Adds factor * e to the sum.
 void add_linear(LinearIndex& sum, const Expr& e, int64_t factor) {
@@ -241,7 +241,7 @@ std::optional<LaneOffsets> lane_offsets(const Expr& e) {
     case BinaryOp::floor_mod:
       if (stays) return LaneOffsets{ir::floor_mod(a->base, b->base), a->offsets};
       a->base = ir::index(0);
-      for (int64_t& o : a->offsets) o = divides ? o - floor_div_int(o, *by) * *by : 0;
+      for (int64_t& o : a->offsets) o = divides ? floor_mod_int(o, *by) : 0;
       return divides ? a : std::nullopt;
     default:
       return std::nullopt;

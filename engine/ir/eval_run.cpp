@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "engine/base/floor_div.h"
 #include "engine/base/host_array.h"
 #include "engine/base/text.h"
 #include "engine/ir/eval_code.h"
@@ -114,17 +115,11 @@ int64_t divide(int64_t a, int64_t b, EvalState& s) {
 }
 
 int64_t floor_divide(int64_t a, int64_t b, EvalState& s) {
-  if (b == 0) return no_division(s);
-  if (b == -1) return static_cast<int64_t>(0 - u(a));
-  const int64_t q = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+  return b == 0 ? no_division(s) : floor_div_int(a, b);
 }
 
 int64_t floor_remainder(int64_t a, int64_t b, EvalState& s) {
-  if (b == 0) return no_division(s);
-  if (b == -1) return 0;
-  const int64_t r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+  return b == 0 ? no_division(s) : floor_mod_int(a, b);
 }
 
 double float_remainder(double a, double b) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/base/floor_div.h"
+
 namespace tw::ir {
 
 namespace {
@@ -17,18 +19,6 @@ constexpr const char* kIntrinsicNames[] = {"exp",  "log",  "sqrt", "rsqrt", "tan
 int64_t wrapping(BinaryOp op, int64_t a, int64_t b) {
   const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
   return static_cast<int64_t>(op == BinaryOp::add ? x + y : op == BinaryOp::sub ? x - y : x * y);
-}
-
-int64_t floor_div_int(int64_t a, int64_t b) {
-  if (b == -1) return wrapping(BinaryOp::sub, 0, a);
-  const int64_t q = a / b;
-  return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
-}
-
-int64_t floor_mod_int(int64_t a, int64_t b) {
-  if (b == -1) return 0;
-  const int64_t r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
 std::optional<int64_t> fold_int(BinaryOp op, int64_t a, int64_t b) {

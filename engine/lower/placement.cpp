@@ -55,7 +55,7 @@ std::optional<std::vector<int64_t>> aligned_strides(const std::vector<int64_t>& 
   for (size_t k = shape.size(); k-- > 0;) {
     for (const schedule::Alignment& a : alignments) {
       const bool here = layout.empty() ? static_cast<size_t>(a.dim) == k : layout[k].dim == a.dim && layout[k].factor == 0;
-      if (here) stride += arith::floor_mod_int(a.offset - stride, a.factor);
+      if (here) stride += floor_mod_int(a.offset - stride, a.factor);
     }
     strides[k] = stride;
     if (shape[k] > kMaxElements / stride) return std::nullopt;

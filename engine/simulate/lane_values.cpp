@@ -28,9 +28,9 @@ int64_t apply(BinaryOp op, int64_t a, int64_t b) {
     case BinaryOp::div:
       return b == 0 ? 0 : a / b;
     case BinaryOp::floor_div:
-      return b == 0 ? 0 : arith::floor_div_int(a, b);
+      return b == 0 ? 0 : floor_div_int(a, b);
     case BinaryOp::floor_mod:
-      return b == 0 ? 0 : arith::floor_mod_int(a, b);
+      return b == 0 ? 0 : floor_mod_int(a, b);
     case BinaryOp::min:
       return std::min(a, b);
     case BinaryOp::max:

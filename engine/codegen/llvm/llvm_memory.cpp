@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "engine/base/floor_div.h"
 #include "engine/base/text.h"
 #include "engine/codegen/llvm/emitter.h"
 #include "engine/ir/visit.h"
@@ -33,9 +34,8 @@ constexpr int64_t kNearTurns = 8;
 std::optional<std::string> line_key(const ir::BufferNode* buffer, const LinearIndex& at, int64_t step) {
   const auto key = key_of(buffer, at);
   if (!key) return std::nullopt;
-  const auto floor_div = [](int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); };
-  const int64_t period = std::abs(step), turn = period == 0 ? 0 : floor_div(at.constant, period);
-  return fmt::format("{}: {}, {}", *key, floor_div((at.constant - turn * period) * buffer->dtype.bytes(), kArrayAlign), floor_div(turn, kNearTurns));
+  const int64_t period = std::abs(step), turn = period == 0 ? 0 : floor_div_int(at.constant, period);
+  return fmt::format("{}: {}, {}", *key, floor_div_int((at.constant - turn * period) * buffer->dtype.bytes(), kArrayAlign), floor_div_int(turn, kNearTurns));
 }
 
 /// Bytes of an array that one run of a statement reads. Lines that it reads twice, and those that a turn of a loop with this step has read before, count once

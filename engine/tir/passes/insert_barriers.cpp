@@ -289,7 +289,7 @@ class Threads {
       if ((a.tile || b.tile) && x.same_as(a.indices[d]) && y.same_as(b.indices[d])) continue;  // a tile may extend along this one
       arith::Linear gap = facts_.linear(x);
       gap.add(facts_.linear(y), -1);
-      if (gap.is_constant() && steady(x) && steady(y) && arith::floor_mod_int(gap.constant, m) != 0) return true;
+      if (gap.is_constant() && steady(x) && steady(y) && floor_mod_int(gap.constant, m) != 0) return true;
     }
     return false;
   }

@@ -109,9 +109,9 @@ class Partitioner {
       if (worst == arith::Bounds::kPosInf) return;
       int64_t new_lo = lo, new_hi = hi;
       if (coeff > 0)
-        new_hi = std::min(hi, arith::floor_div_int(-worst, coeff) + 1);
+        new_hi = std::min(hi, floor_div_int(-worst, coeff) + 1);
       else
-        new_lo = std::max(lo, -arith::floor_div_int(-worst, -coeff));
+        new_lo = std::max(lo, -floor_div_int(-worst, -coeff));
       if (new_lo >= new_hi) return;  // never certain: this guard stays
       lo = new_lo;
       hi = new_hi;

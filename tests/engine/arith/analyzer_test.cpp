@@ -30,9 +30,9 @@ int64_t evaluate(const Expr& e, const Values& values) {
     case BinaryOp::mul:
       return x * y;
     case BinaryOp::floor_div:
-      return arith::floor_div_int(x, y);
+      return floor_div_int(x, y);
     case BinaryOp::floor_mod:
-      return arith::floor_mod_int(x, y);
+      return floor_mod_int(x, y);
     case BinaryOp::min:
       return std::min(x, y);
     case BinaryOp::max:
