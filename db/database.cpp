@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -14,12 +16,22 @@
 #include "db/database_impl.h"
 #include "db/migrate.h"
 #include "engine/base/clock.h"
+#include "engine/base/file.h"
 #include "engine/base/json.h"
+#include "engine/base/text.h"
 
 namespace tw::db {
 namespace {
 
 constexpr int kBusyTimeoutMs = 5000;
+
+/// Several processes of one machine see the same memory of a file there, which the log of SQLite needs; servers' files are shared between machines.
+bool is_of_a_server(const std::string& path) {
+  struct statfs info {};
+  if (::statfs(path.c_str(), &info) != 0) return false;
+  constexpr int64_t kServers[] = {0x6969 /* NFS */, 0x517b /* SMB */, 0xff534d42 /* CIFS */, 0xfe534d42 /* SMB2 */, 0x5346414f /* AFS */};
+  return std::find(std::begin(kServers), std::end(kServers), static_cast<int64_t>(static_cast<uint32_t>(info.f_type))) != std::end(kServers);
+}
 
 /// Looks at the first bytes, before SQLite could create or recover anything.
 Expected<void> check_file(const std::string& path, Mode mode) {
@@ -31,6 +43,12 @@ Expected<void> check_file(const std::string& path, Mode mode) {
       return Error(ErrorCode::io_error, fmt::format("Expected the folder '{}' for the workspace, found none", folder.string()));
     if (mode == Mode::read_only) return Error(ErrorCode::not_found, fmt::format("Expected a workspace '{}', found no such file", path));
     return {};
+  }
+  if (is_of_a_server(path))
+    return Error(ErrorCode::io_error, fmt::format("Expected a workspace on a disk of this machine, found '{}' on a file server", printable(path)));
+  if (mode == Mode::read_only && fs::hard_link_count(file, ignored) > 1) {
+    return Error(ErrorCode::invalid_argument, fmt::format("Expected a workspace with one name, found that '{}' has {}: SQLite keeps its log beside one of them",
+                                                          printable(path), fs::hard_link_count(file, ignored)));
   }
   if (!fs::is_regular_file(file, ignored)) return Error(ErrorCode::io_error, fmt::format("Expected a workspace '{}', found no regular file", path));
   if (struct stat info{}; ::stat(path.c_str(), &info) == 0 && use_of(info.st_dev, info.st_ino) == FileUse::database) return {};  // it was looked at then
@@ -135,11 +153,18 @@ Expected<void> Database::Impl::still_there() {
 }
 
 Database::Database() : impl_(std::make_unique<Impl>()) {}
-Database::~Database() = default;
+Database::~Database() {
+  impl_->connection.reset();
+  impl_->in_use.reset();
+  impl_->lock.reset();
+  close_parked();
+}
 const std::string& Database::path() const { return impl_->path; }
 Mode Database::mode() const { return impl_->mode; }
 
-Expected<std::shared_ptr<Database>> Database::open(const std::string& path, Mode mode) {
+Expected<std::shared_ptr<Database>> Database::open(const std::string& given, Mode mode) {
+  // SQLite keeps its log, and we the lock, beside the file itself.
+  TW_TRY(const std::string path, resolve_links(given));
   TW_CHECK(check_file(path, mode));
   std::shared_ptr<Database> db(new Database);
   Impl& impl = *db->impl_;
@@ -156,9 +181,9 @@ Expected<std::shared_ptr<Database>> Database::open(const std::string& path, Mode
     }
     return db;
   }
-  TW_TRY(impl.lock, LockFile::acquire(path + ".lock"));
-  TW_TRY(impl.connection, open_writer(path, !impl.lock->last_end_was_clean()));
+  TW_TRY(impl.lock, LockFile::acquire(path));
   impl.in_use.emplace(path, FileUse::database);
+  TW_TRY(impl.connection, open_writer(path, !impl.lock->last_end_was_clean()));
   TW_CHECK(interrupt_stale_sessions(*impl.connection, path));
   return db;
 }

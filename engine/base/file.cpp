@@ -26,6 +26,7 @@ namespace tw {
 namespace {
 
 constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
+constexpr int kMostLinks = 40;  ///< as the system's own limit
 constexpr auto kWriterPatience = std::chrono::seconds(2);
 
 struct Descriptor {
@@ -36,23 +37,17 @@ struct Descriptor {
 };
 
 /// Names such as /dev/stdout lead to what the process has open, which is written to as it stands.
-bool is_own_descriptor(const std::string& path) {
+bool is_own_descriptor(const std::string& path, int links = kMostLinks) {
   std::error_code error;
   const std::string folder = std::filesystem::weakly_canonical(std::filesystem::path(path).parent_path(), error).string();
   const bool folder_of_descriptors = folder.starts_with("/proc/") && folder.ends_with("/fd");
-  if (folder_of_descriptors || !std::filesystem::is_symlink(path, error)) return folder_of_descriptors;
+  if (folder_of_descriptors || links == 0 || !std::filesystem::is_symlink(path, error)) return folder_of_descriptors;
   const std::filesystem::path next = std::filesystem::read_symlink(path, error);
-  return is_own_descriptor((next.is_absolute() ? next : std::filesystem::path(path).parent_path() / next).string());
+  return is_own_descriptor((next.is_absolute() ? next : std::filesystem::path(path).parent_path() / next).string(), links - 1);
 }
 
-/// Where a name leads to through symbolic links; the name itself if that is an open descriptor.
-Expected<std::string> resolved(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_symlink(std::filesystem::symlink_status(path, error)) || is_own_descriptor(path)) return path;
-  const std::string real = std::filesystem::weakly_canonical(path, error).string();
-  if (error) return Error(ErrorCode::io_error, fmt::format("Following a symbolic link failed: {}", error.message()), path);
-  return real;
-}
+/// The same; the name itself if that is an open descriptor.
+Expected<std::string> resolved(const std::string& path) { return is_own_descriptor(path) ? Expected<std::string>(path) : resolve_links(path); }
 
 /// The first bytes of a regular file.
 Expected<std::string> beginning_of(const std::string& path) {
@@ -95,6 +90,18 @@ Error system_error(const std::string& doing, const std::string& path) {
                          : errno == ENOENT                                    ? ErrorCode::not_found
                                                                               : ErrorCode::io_error;
   return Error(code, fmt::format("{} failed: {}", doing, std::strerror(errno)), printable(path));
+}
+
+Expected<std::string> resolve_links(const std::string& path) {
+  std::filesystem::path at = path;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks; ++i) {
+    if (!std::filesystem::is_symlink(std::filesystem::symlink_status(at, error))) return at.string();
+    const std::filesystem::path next = std::filesystem::read_symlink(at, error);
+    if (error) break;
+    at = next.is_absolute() ? next : at.parent_path() / next;
+  }
+  return Error(ErrorCode::io_error, "The symbolic link cannot be followed", printable(path));
 }
 
 Expected<void> check_output(const std::string& given, const FileKind& kind) {

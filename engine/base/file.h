@@ -13,6 +13,9 @@ namespace tw {
 /// sentence.
 Error system_error(const std::string& doing, const std::string& path);
 
+/// Where a name leads to through symbolic links; there need not be anything. Errors: io_error for links that lead nowhere or in circles.
+Expected<std::string> resolve_links(const std::string& path);
+
 /// A kind of output, told by the first bytes of a file: an output takes the place of an earlier one of its kind and of nothing else.
 struct FileKind {
   const char* name;                        ///< such as `a compiled network`

@@ -95,6 +95,13 @@ class FileTest : public QObject {
     QVERIFY(write_file(link, kText, "second"));
     QVERIFY(std::filesystem::is_symlink(link));
     QCOMPARE(content(path), std::string("second"));
+    const std::string dangling = dir.filePath("c").toStdString(), circle = dir.filePath("d").toStdString();
+    std::filesystem::create_symlink("new", dangling);
+    QVERIFY(write_file(dangling, kText, "third"));
+    QVERIFY(std::filesystem::is_symlink(dangling));
+    QCOMPARE(content(dir.filePath("new").toStdString()), std::string("third"));
+    std::filesystem::create_symlink("d", circle);
+    QVERIFY(write_file(circle, kText, "x").error().code == ErrorCode::io_error);
   }
   void whatIsInUseStays() {
     QTemporaryDir dir;
