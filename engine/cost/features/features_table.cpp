@@ -3,6 +3,7 @@
 #include "engine/cost/features/features.h"
 #include "engine/cost/features/itervar.h"
 #include "engine/cost/features/knob.h"
+#include "engine/cost/features/stores.h"
 
 namespace tw::cost {
 
@@ -17,6 +18,10 @@ const std::vector<FeatureDef>& features() {
       {"curve", 1, RowsPer::candidate, 0, curve_features,
        "For every array: how reuse, footprint and trip counts grow from loop to loop, sampled at fixed points, so that the number of loops does not matter.",
        "Relation features of Chen et al., NeurIPS 2018; AutoTVM's feature type \"curve\""},
+      {"stores", 1, RowsPer::store, kStoreColumns, stores_features,
+       "For every statement that stores, a row of its own: how often it runs, in what kinds of loops, and what it touches of each array, near and far. Rows add up, "
+       "and mean the same in every task.",
+       "In the manner of Ansor's features of innermost statements (Zheng et al., OSDI 2020)"},
   };
   return kFeatures;
 }

@@ -2,6 +2,7 @@
 #include "engine/cost/features/loop_touches.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/arith/analyzer.h"
 #include "engine/ir/visit.h"
@@ -15,15 +16,17 @@ namespace {
 class Collector {
  public:
   explicit Collector(const tir::Stmt& body) : places_(tir::loops_of(body)) { visit(body); }
-  std::vector<LoopTouches> loops;
+  Touches found;
 
  private:
   void visit(const tir::Stmt& s) {
     tir::match(
         s, [&](const tir::ForNode& n) { loop(n); },
         [&](const tir::StoreNode& n) {
-          access(n.buffer, n.indices);
-          expression(n.value);
+          store([&] {
+            access(n.buffer, n.indices, true);
+            expression(n.value);
+          });
         },
         [&](const tir::AllocNode& n) { visit(n.body); },
         [&](const tir::LetNode& n) {
@@ -37,14 +40,35 @@ class Collector {
         [&](const tir::SeqNode& n) {
           for (const tir::Stmt& child : n.stmts) visit(child);
         },
-        [](const tir::SyncNode&) {}, [&](const tir::AllReduceNode& n) { access(n.buffer, n.indices); }, [&](const tir::AsyncNode& n) { visit(n.body); },
-        [](const tir::WaitNode&) {},
+        [](const tir::SyncNode&) {},
+        [&](const tir::AllReduceNode& n) {
+          store([&] {
+            access(n.buffer, n.indices, true);
+            ++operations().adds;
+          });
+        },
+        [&](const tir::AsyncNode& n) { visit(n.body); }, [](const tir::WaitNode&) {},
         [&](const tir::MmaNode& n) {
-          for (const ir::Expr& e : {n.sums, n.a.first, n.b.first}) expression(e);
+          store([&] {
+            for (const ir::Expr& e : {n.sums, n.a.first, n.b.first}) expression(e);
+            const double products = static_cast<double>(n.rows) * n.columns * n.depth;
+            operations().adds += products;
+            operations().muls += products;
+          });
         });
   }
 
+  template <class Body>
+  void store(Body body) {
+    found.stores.emplace_back();
+    store_ = static_cast<int>(found.stores.size()) - 1;
+    body();
+    store_ = -1;
+  }
+  StoreOps& operations() { return found.stores[static_cast<size_t>(store_)]; }
+
   void loop(const tir::ForNode& n) {
+    std::vector<LoopTouches>& loops = found.loops;
     const size_t self = loops.size();
     const tir::LoopPlace& place = places_[self];
     TW_ASSERT(place.loop == &n, "loops are listed in one order");
@@ -64,6 +88,7 @@ class Collector {
 
   /// The steps of this loop multiply what the accesses below it touch, seen from every loop around them.
   void leave(size_t self) {
+    std::vector<LoopTouches>& loops = found.loops;
     const double extent = std::max(loops[self].extent, 1.0);
     for (const auto& [key, touch] : loops[self].touches) {
       const bool moves = touch.stride != 0;
@@ -75,15 +100,18 @@ class Collector {
     for (const auto& [key, touch] : loops[self].touches) loops[self].bottomup = std::max(loops[self].bottomup, touch.count * touch.reuse);
   }
 
-  void access(const ir::Buffer& buffer, const std::vector<ir::Expr>& indices) {
+  void access(const ir::Buffer& buffer, const std::vector<ir::Expr>& indices, bool written = false) {
     const std::string key = buffer->name + "_" + std::to_string(numbers_[buffer->name]++);
     arith::Linear index;
     if (indices.size() == 1) index = analyzer_.linear(indices[0]);
     for (size_t d = 0; d < nest_.size(); ++d) {
       Touch touch;
       touch.array = buffer->name;
+      touch.store = store_;
+      touch.written = written;
+      touch.bytes = static_cast<double>(buffer->dtype.bytes());
       touch.stride = stride(index, vars_[d]);
-      loops[nest_[d]].touches.emplace(key, std::move(touch));
+      found.loops[nest_[d]].touches.emplace(key, std::move(touch));
     }
   }
 
@@ -99,27 +127,71 @@ class Collector {
   void expression(const ir::Expr& root) {
     ir::walk(root, [&](const ir::Expr& e) {
       if (const auto* load = ir::as<ir::LoadNode>(e)) access(load->buffer, load->indices);
+      if (!e->dtype.is_float()) return;
+      LoopTouches* inner = nest_.empty() ? nullptr : &found.loops[nest_.back()];
+      StoreOps* own = store_ < 0 ? nullptr : &operations();
       const auto* op = ir::as<ir::BinaryNode>(e);
-      if (op == nullptr || !e->dtype.is_float() || nest_.empty()) return;
-      LoopTouches& inner = loops[nest_.back()];
-      if (op->op == ir::BinaryOp::add || op->op == ir::BinaryOp::sub) ++inner.adds;
-      if (op->op == ir::BinaryOp::mul) ++inner.muls;
-      if (op->op == ir::BinaryOp::div) ++inner.divs;
+      if (op != nullptr && (op->op == ir::BinaryOp::add || op->op == ir::BinaryOp::sub)) {
+        if (inner) ++inner->adds;
+        if (own) ++own->adds;
+      } else if (op != nullptr && op->op == ir::BinaryOp::mul) {
+        if (inner) ++inner->muls;
+        if (own) ++own->muls;
+      } else if (op != nullptr && op->op == ir::BinaryOp::div) {
+        if (inner) ++inner->divs;
+        if (own) ++own->divs;
+      } else if (own && (op != nullptr || ir::as<ir::CallNode>(e) || ir::as<ir::SelectNode>(e))) {
+        ++own->others;
+      }
     });
   }
 
   std::vector<tir::LoopPlace> places_;
   arith::Analyzer analyzer_;
-  std::vector<size_t> nest_;  ///< positions in `loops`, outside first
+  int store_ = -1;            ///< the statement that is looked at
+  std::vector<size_t> nest_;  ///< positions in `found.loops`, outside first
   std::vector<const ir::VarNode*> vars_;
   std::map<std::string, int> numbers_;
 };
 
 }  // namespace
 
-std::vector<LoopTouches> loop_touches(const tir::Func& lowered) {
+Touches touches(const tir::Func& lowered) {
   Collector collector(tir::flatten_storage(lowered, {}).body);
-  return std::move(collector.loops);
+  return std::move(collector.found);
 }
+
+std::vector<LoopTouches> loop_touches(const tir::Func& lowered) { return touches(lowered).loops; }
+
+int loop_kind_place(tir::ForKind kind) {
+  switch (kind) {
+    case tir::ForKind::block_x:
+      return 0;
+    case tir::ForKind::block_y:
+      return 1;
+    case tir::ForKind::block_z:
+      return 2;
+    case tir::ForKind::thread_x:
+      return 3;
+    case tir::ForKind::thread_y:
+      return 4;
+    case tir::ForKind::thread_z:
+      return 5;
+    case tir::ForKind::unrolled:
+    case tir::ForKind::unrolled_explicit:
+      return 6;
+    case tir::ForKind::vectorized:
+      return 7;
+    case tir::ForKind::parallel:
+      return 8;
+    case tir::ForKind::serial:
+      return 9;
+    case tir::ForKind::vthread:
+      return 10;
+  }
+  TW_UNREACHABLE("kind of loop");
+}
+
+float log_scaled(double x) { return static_cast<float>(x < 0 ? -std::log2(1 - x) : std::log2(1 + x)); }
 
 }  // namespace tw::cost

@@ -11,7 +11,10 @@ namespace tw::cost {
 
 /// How one access to an array behaves in a loop around it.
 struct Touch {
-  std::string array;  ///< its name
+  std::string array;   ///< its name
+  int store = -1;      ///< the statement that it belongs to, in their order; -1: none, as in a branch's condition
+  bool written = false;
+  double bytes = 0;    ///< of an element
   double stride = 0;  ///< elements that one step of the loop moves it; 1 if the index is no multiple of the loop variable, 0 if it does not use it
   double count = 1;   ///< distinct elements per run of the loop
   double reuse = 1;   ///< how often each of them is used
@@ -28,8 +31,26 @@ struct LoopTouches {
   std::map<std::string, Touch> touches;  ///< by array and number of the access
 };
 
-/// The loops of a function as it was lowered, before passes. Indices are flattened to one per access.
+/// One statement that stores.
+struct StoreOps {
+  double adds = 0, muls = 0, divs = 0, others = 0;  ///< operations on floats of one run of it
+};
+
+struct Touches {
+  std::vector<LoopTouches> loops;
+  std::vector<StoreOps> stores;
+};
+
+/// The loops and stores of a function as it was lowered, before passes. Indices are flattened to one per access.
 /// Source: the loop context features of Chen et al., "Learning to optimize tensor programs", NeurIPS 2018, with strides from the affine form of the index.
+Touches touches(const tir::Func& lowered);
+/// Its loops alone.
 std::vector<LoopTouches> loop_touches(const tir::Func& lowered);
+
+inline constexpr int kLoopKinds = 11;
+/// Place of a loop's kind among AutoTVM's: blocks x, y, z, threads x, y, z, unrolled, vectorised, parallel, serial, virtual thread.
+int loop_kind_place(tir::ForKind kind);
+/// sign(x) log2(|x| + 1)
+float log_scaled(double x);
 
 }  // namespace tw::cost

@@ -95,6 +95,7 @@ class FeaturesTest : public QObject {
       ++valid;
       seen.insert(rows->values);
       if (def->rows_per == RowsPer::candidate) QCOMPARE(rows->count, size_t{1});
+      for (const float x : rows->values) QVERIFY(std::isfinite(x));
       if (def->columns > 0) QCOMPARE(rows->columns(), def->columns);
       QVERIFY(*def->extract(input(i)) == *rows);
     }
@@ -112,7 +113,7 @@ class FeaturesTest : public QObject {
       if (!schedule) continue;
       FeatureInput by_steps{task.dag, task.target};
       by_steps.steps = &schedule->steps();
-      for (const char* name : {"itervar", "curve"}) {
+      for (const char* name : {"itervar", "curve", "stores"}) {
         const auto of_point = find_feature(name)->extract({task.dag, task.target, t, &space, i}), of_steps = find_feature(name)->extract(by_steps);
         QVERIFY(of_point && of_steps && of_steps->columns() > 0 && of_steps->columns() <= of_point->columns());
         QVERIFY(std::equal(of_steps->values.begin(), of_steps->values.end(), of_point->values.begin()));

@@ -254,7 +254,7 @@ class XgbTest : public QObject {
   }
   void tunes_a_task_with_every_kind_of_feature_data() {
     QTest::addColumn<QString>("feature");
-    for (const char* f : {"knob", "itervar", "curve"}) QTest::newRow(f) << f;
+    for (const char* f : {"knob", "itervar", "curve", "stores"}) QTest::newRow(f) << f;
   }
   void tunes_a_task_with_every_kind_of_feature() {
     QFETCH(QString, feature);
