@@ -23,7 +23,8 @@ struct WorkerPool::Impl {
   std::mutex mutex;
   std::condition_variable begin, end;
   uint64_t round = 0;  ///< counts run()s, which is what threads wait for
-  size_t working = 0;  ///< threads that have not finished this round
+  bool open = false;   ///< threads may join this round; those that wake up too late do not
+  size_t joined = 0;   ///< threads that are at work in it
   bool closing = false;
   size_t first_failure = 0;
   std::exception_ptr failure;
@@ -52,13 +53,14 @@ struct WorkerPool::Impl {
     for (uint64_t seen = 0;;) {
       {
         std::unique_lock lock(mutex);
-        begin.wait(lock, [&] { return closing || round != seen; });
+        begin.wait(lock, [&] { return closing || (open && round != seen); });
         if (closing) return;
         seen = round;
+        ++joined;
       }
       work();
       const std::lock_guard lock(mutex);
-      if (--working == 0) end.notify_one();
+      if (--joined == 0) end.notify_one();
     }
   }
 };
@@ -89,13 +91,14 @@ bool WorkerPool::run(size_t count, const std::function<void(size_t)>& task, cons
     p.count = count;
     p.next = 0;
     p.failed = false;
-    p.working = p.workers.size();
+    p.open = true;
     ++p.round;
   }
   p.begin.notify_all();
   p.work();
   std::unique_lock lock(p.mutex);
-  p.end.wait(lock, [&] { return p.working == 0; });
+  p.open = false;
+  p.end.wait(lock, [&] { return p.joined == 0; });
   p.task = nullptr;
   if (p.failure) std::rethrow_exception(std::exchange(p.failure, nullptr));
   return p.next >= count;

@@ -82,10 +82,10 @@ std::vector<size_t> Dataset::group_sizes() const {
   return out;
 }
 
-Dataset Dataset::of_records(const FeatureDef& feature, std::span<const TaskRecords> tasks, WorkerPool& workers, const StopToken& stop) {
+Dataset Dataset::of_records(const FeatureDef& feature, std::span<const records::TaskRecords> tasks, WorkerPool& workers, const StopToken& stop) {
   std::map<std::pair<const records::Task*, std::string>, std::pair<const space::Template*, space::ConfigSpace>> spaces;
   std::vector<Located> all;
-  for (const TaskRecords& t : tasks) {
+  for (const records::TaskRecords& t : tasks) {
     for (const records::Record& r : t.records) {
       if (!r.result.ok() && !records::blames_candidate(r.result.status)) continue;
       Located l{&t.task, &r};

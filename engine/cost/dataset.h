@@ -7,15 +7,9 @@
 #include "engine/base/rng.h"
 #include "engine/base/worker_pool.h"
 #include "engine/cost/feature_matrix.h"
-#include "engine/records/record.h"
+#include "engine/records/session_store.h"
 
 namespace tw::cost {
-
-/// What was measured of a task.
-struct TaskRecords {
-  const records::Task& task;
-  std::span<const records::Record> records;
-};
 
 /// Candidates of some tasks as models learn from them: their rows, and how fast each ran.
 class Dataset {
@@ -33,7 +27,7 @@ class Dataset {
   struct Split;
 
   /// The records that tell something of their candidate; those whose features cannot be had are left out, as are all after a stop. Lowering is done by `workers`.
-  static Dataset of_records(const FeatureDef& feature, std::span<const TaskRecords> tasks, WorkerPool& workers, const StopToken& stop = {});
+  static Dataset of_records(const FeatureDef& feature, std::span<const records::TaskRecords> tasks, WorkerPool& workers, const StopToken& stop = {});
 
   void add(const std::string& task_key, FeatureRows rows, double speed);
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "engine/base/text.h"
+#include "engine/target/host.h"
 #include "engine/tune/task_run.h"
 
 namespace tw::tune {
@@ -241,7 +242,8 @@ Expected<SessionReport> run_session(const std::vector<SessionTask>& tasks, const
   const NoticesOf notices(runner, events);
   PhaseTimes times;
   BatchMeasurer measurer(builder, runner, control.stop, times);
-  SessionContext context{options, *find_strategy(options.tuner), measurer, sink, events, control, times};
+  WorkerPool workers(target::host_cores());
+  SessionContext context{options, *find_strategy(options.tuner), measurer, sink, events, control, times, workers};
   return SessionRun(tasks, context, *scheduler->make(options.scheduler_params)).run();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/base/worker_pool.h"
 #include "engine/tune/drift.h"
 #include "engine/tune/measure_batch.h"
 #include "engine/tune/scheduler.h"
@@ -17,6 +18,7 @@ struct SessionContext {
   const EventSink& events;
   const SessionControl& control;
   PhaseTimes& times;
+  WorkerPool& workers;  ///< for searching; what comes out does not depend on how many there are
   int64_t infra_in_a_row = 0;
   DriftGate drift = {};
   int64_t epoch = 0;  ///< counts the machine's changes of speed

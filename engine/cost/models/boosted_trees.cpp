@@ -186,14 +186,6 @@ class BoostedTrees : public CostModel {
   double recall_ = 0;        ///< of the training data, by those rounds
 };
 
-Param tree_number(const char* name, Param::Kind kind, Json value, const char* help, double min, double max) {
-  return {name, kind, std::move(value), help, min, max, {}};
-}
-
-Param tree_choice(const char* name, const char* value, const char* help, std::vector<std::string> choices) {
-  return {name, Param::Kind::choice, value, help, 0, 0, std::move(choices)};
-}
-
 }  // namespace
 
 ModelDef boosted_trees_model() {
@@ -201,19 +193,19 @@ ModelDef boosted_trees_model() {
   constexpr auto kReal = Param::Kind::real;
   return {
       "boosted-trees",
-      {tree_choice("loss", "rank", "what the trees minimise", {"rank", "reg"}), tree_number("rounds", kInt, 8000, "trees at most", 1, 100'000),
-       tree_number("patience", kInt, 20, "trees without a better recall of the training data before fitting ends", 1, 100'000),
-       tree_number("recall_top", kInt, 64, "best candidates of each task that this recall looks for", 1, 100'000),
-       tree_number("max_depth", kInt, 3, "of a tree", 1, 20), tree_number("eta", kReal, 0.3, "learning rate", 1e-6, 1),
-       tree_number("gamma", kReal, 1e-4, "least gain of a split", 0, 1e6), tree_number("min_child_weight", kReal, 1.0, "least weight of a leaf", 0, 1e6),
-       tree_number("lambda", kReal, 1.0, "quadratic penalty of leaf values", 0, 1e6), tree_number("alpha", kReal, 0.0, "linear penalty of leaf values", 0, 1e6),
-       tree_choice("tree_method", "exact", "splits at every value (exact) or at the borders of bins (hist), which is many times faster with thousands of rows",
+      {choice_param("loss", "rank", "what the trees minimise", {"rank", "reg"}), number_param("rounds", kInt, 8000, "trees at most", 1, 100'000),
+       number_param("patience", kInt, 20, "trees without a better recall of the training data before fitting ends", 1, 100'000),
+       number_param("recall_top", kInt, 64, "best candidates of each task that this recall looks for", 1, 100'000),
+       number_param("max_depth", kInt, 3, "of a tree", 1, 20), number_param("eta", kReal, 0.3, "learning rate", 1e-6, 1),
+       number_param("gamma", kReal, 1e-4, "least gain of a split", 0, 1e6), number_param("min_child_weight", kReal, 1.0, "least weight of a leaf", 0, 1e6),
+       number_param("lambda", kReal, 1.0, "quadratic penalty of leaf values", 0, 1e6), number_param("alpha", kReal, 0.0, "linear penalty of leaf values", 0, 1e6),
+       choice_param("tree_method", "exact", "splits at every value (exact) or at the borders of bins (hist), which is many times faster with thousands of rows",
                    {"exact", "hist"}),
-       tree_number("bins", kInt, 64, "of each feature, with tree_method hist", 2, 1024),
-       tree_number("growth", kInt, 0, "trees that are added when there is more data, until it has doubled; 0: each fit begins from nothing", 0, 100'000),
-       tree_number("pairs", kInt, 8, "others that each candidate is compared with in every round, for the loss rank over candidates of several rows", 1, 1000),
-       tree_number("least_weight", kReal, 1.0, "with the loss reg a candidate weighs as much as it is fast, relative to its task's fastest, but this at least", 0, 1),
-       tree_number("threads", kInt, 1, "that fit", 1, 256)},
+       number_param("bins", kInt, 64, "of each feature, with tree_method hist", 2, 1024),
+       number_param("growth", kInt, 0, "trees that are added when there is more data, until it has doubled; 0: each fit begins from nothing", 0, 100'000),
+       number_param("pairs", kInt, 8, "others that each candidate is compared with in every round, for the loss rank over candidates of several rows", 1, 1000),
+       number_param("least_weight", kReal, 1.0, "with the loss reg a candidate weighs as much as it is fast, relative to its task's fastest, but this at least", 0, 1),
+       number_param("threads", kInt, 1, "that fit, on a machine that does nothing else; with tree_method hist their number may decide between splits that are worth the same", 1, 256)},
       [](const ModelDef& def, const FeatureDef& feature, const Json& params) -> std::unique_ptr<CostModel> {
         return std::make_unique<BoostedTrees>(def, feature, params);
       },

@@ -104,7 +104,7 @@ class DatasetTest : public QObject {
     of_a[3].candidate.space = "no such template";        // loops but no knobs
     of_a[4].candidate = {"default", -1, {}, of_a[4].candidate.steps};
     of_a[5].candidate.steps = {schedule::ComputeInlineStep{99}};
-    const std::vector<TaskRecords> tasks{{a, of_a}, {b, of_b}};
+    const std::vector<records::TaskRecords> tasks{{a, of_a}, {b, of_b}};
     WorkerPool pool(2), alone(1);
     const Dataset loops = Dataset::of_records(*find_feature("itervar"), tasks, pool);
     QCOMPARE(loops.group_sizes(), (std::vector<size_t>{4, 3}));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sched.h>
+
 #include <QtTest>
 #include <cmath>
 #include <set>
@@ -202,6 +204,24 @@ class XgbTest : public QObject {
       WorkerPool pool(threads);
       QCOMPARE(asked(&pool), alone);
     }
+  }
+  /// Sessions look at points with as many threads as there are processors.
+  void the_number_of_processors_changes_nothing() {
+    cpu_set_t all, one;
+    QCOMPARE(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    for (int c = 0; CPU_COUNT(&one) == 0; ++c)
+      if (CPU_ISSET(c, &all)) CPU_SET(c, &one);
+    SessionOptions o = fixture::options(40, 8);
+    o.tuner = "xgb";
+    o.tuner_params = {{"feature", "stores"}, {"plan_size", 16}, {"iterations", 5}, {"walkers", 16}};
+    fixture::Session here, there;
+    QVERIFY(here.run({{fixture::dense(64, 64, 64), 1, {}}}, o));
+    QCOMPARE(sched_setaffinity(0, sizeof one, &one), 0);
+    const auto report = there.run({{fixture::dense(64, 64, 64), 1, {}}}, o);
+    QCOMPARE(sched_setaffinity(0, sizeof all, &all), 0);
+    QVERIFY(report);
+    QCOMPARE(there.trace(), here.trace());
   }
   void predictions_reach_the_records() {
     SessionOptions o = fixture::options(60, 8);
