@@ -17,7 +17,7 @@ namespace {
 Expected<void> fill(Explanation& x, const schedule::Schedule& s, const std::string& symbol, const Target& target,
                     const std::vector<std::vector<int>>& nodes_of_op) {
   x.steps = schedule::print_steps(s);
-  const lower::PrintedLoops loops = lower::print_loops_with_lines(s);
+  const lower::PrintedLoops loops = lower::print_loops(s);
   x.loops = loops.text;
   TW_TRY(const tir::Func lowered, lower::lower(s, symbol));
   x.lowered = tir::print(lowered);

@@ -50,7 +50,7 @@ void print_stage(const Extents& extents, const schedule::Schedule& s, int index,
 
 }  // namespace
 
-PrintedLoops print_loops_with_lines(const schedule::Schedule& s) {
+PrintedLoops print_loops(const schedule::Schedule& s) {
   const Extents extents(s);
   PrintedLoops out;
   for (size_t i = 0; i < s.stages().size(); ++i) {
@@ -68,7 +68,5 @@ PrintedLoops print_loops_with_lines(const schedule::Schedule& s) {
   }
   return out;
 }
-
-std::string print_loops(const schedule::Schedule& s) { return print_loops_with_lines(s).text; }
 
 }  // namespace tw::lower

@@ -24,7 +24,6 @@ struct PrintedLoops {
 };
 /// The loop nest as an outline, one line a loop, with the extents that lower() gives the loops: those of a stage that is computed inside a loop run over the region
 /// that is needed there. A schedule that a later step made illegal has the extents of its steps.
-PrintedLoops print_loops_with_lines(const schedule::Schedule& s);
-std::string print_loops(const schedule::Schedule& s);
+PrintedLoops print_loops(const schedule::Schedule& s);
 
 }  // namespace tw::lower

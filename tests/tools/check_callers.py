@@ -40,6 +40,8 @@ def check(root):
     problems = [f"{path}: nothing but tests uses '{name}'" for name, path in sorted(offered.items(), key=lambda o: (o[1], o[0]))
                 if name not in used and name not in exceptions]
     problems += [f"{LIST}: '{name}': expected a reason" for name, reason in exceptions.items() if not reason]
+    problems += [f"{LIST}: '{name}' {'has a caller' if name in used else 'is not offered'}: its line goes" for name in exceptions
+                 if name in used or name not in offered]
     return problems, len(offered)
 
 

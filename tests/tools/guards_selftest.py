@@ -120,6 +120,9 @@ class Guards(unittest.TestCase):
         offered = {"engine/ir/d.h": CODE + "int f(int x);\n"}
         self.assertEqual(self.problems(check_callers, {**offered, check_callers.LIST: "f programs of others call it\n"}), [])
         self.assert_only(check_callers, {**offered, check_callers.LIST: "f\n"}, "expected a reason")
+        called = {**offered, "engine/te/d.cpp": CODE + "namespace { int g() { return f(1); } }\n", check_callers.LIST: "f programs of others call it\n"}
+        self.assert_only(check_callers, called, "'f' has a caller")
+        self.assert_only(check_callers, {check_callers.LIST: "f programs of others call it\n"}, "'f' is not offered")
 
     def test_declarations(self):
         """What reading C++ by its braces takes for functions of a header, and what not."""

@@ -39,7 +39,7 @@ class LoopNestTest : public QObject {
 
   /// Whether the outline and the lowered function have the same loops; `compared` counts them.
   static std::string difference(const schedule::Schedule& s, const tir::Func& f, int& compared) {
-    const std::map<Loop, int64_t> printed = printed_extents(lower::print_loops_with_lines(s));
+    const std::map<Loop, int64_t> printed = printed_extents(lower::print_loops(s));
     std::set<Loop> found;
     std::string problem;
     tir::walk(f.body, [&](const tir::Stmt& x) {
@@ -61,7 +61,7 @@ class LoopNestTest : public QObject {
         problem = fmt::format("loop {} of stage '{}' is printed to run {} times", loop.second, st.op.name, extent);
       ++compared;
     }
-    return problem.empty() ? "" : problem + "\n" + lower::print_loops(s) + tir::print(f);
+    return problem.empty() ? "" : problem + "\n" + lower::print_loops(s).text + tir::print(f);
   }
 
  private Q_SLOTS:
@@ -80,7 +80,7 @@ class LoopNestTest : public QObject {
       const auto f = lower::lower(s, "f");
       if (!f) continue;
       QCOMPARE(difference(s, *f, compared), std::string());
-      for (const auto& [loop, extent] : printed_extents(lower::print_loops_with_lines(s)))
+      for (const auto& [loop, extent] : printed_extents(lower::print_loops(s)))
         shrunk += extent < s.stages()[static_cast<size_t>(loop.first)].iters[static_cast<size_t>(loop.second)].extent;
     }
     QVERIFY(compared > 1000);
@@ -105,7 +105,7 @@ class LoopNestTest : public QObject {
     schedule::Builder b(std::move(d).finish({z}));
     const auto tiles = b.split(2, b.loops(2)[0], {8});
     b.compute_at(1, 2, tiles[0]);
-    QCOMPARE(lower::print_loops(std::move(b).finish().value()),
+    QCOMPARE(lower::print_loops(std::move(b).finish().value()).text,
              std::string("input x[32]\nz:\n  for i_0 in 4\n    y:\n      for i in 8\n        compute\n    for i_1 in 8\n      compute\n"));
   }
 
@@ -121,7 +121,7 @@ class LoopNestTest : public QObject {
     b.split(2, tiles[0], {2});
     const schedule::Schedule s = std::move(b).finish().value();
     QVERIFY(!lower::lower(s, "f"));
-    QCOMPARE(lower::print_loops(s), std::string("input x[32]\nz:\n  for i_0_0 in 2\n    for i_0_1 in 2\n      for i_1 in 8\n        compute\n"));
+    QCOMPARE(lower::print_loops(s).text, std::string("input x[32]\nz:\n  for i_0_0 in 2\n    for i_0_1 in 2\n      for i_1 in 8\n        compute\n"));
   }
 };
 

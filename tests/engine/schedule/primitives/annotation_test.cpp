@@ -16,7 +16,7 @@ class AnnotationTest : public QObject {
     const auto rows = b.split(2, b.loops(2)[0], {5});
     b.bind(2, rows[0], Annotation::block_x);
     b.bind(2, rows[1], Annotation::thread_x);
-    QVERIFY(has(lower::print_loops(std::move(Builder(b)).finish().value()), "for i_0 in 2 [blockIdx.x]"));
+    QVERIFY(has(lower::print_loops(std::move(Builder(b)).finish().value()).text, "for i_0 in 2 [blockIdx.x]"));
     const std::string text = optimized(std::move(b));
     QVERIFY(has(text, "for i_0 in T.thread_binding(2, thread=\"blockIdx.x\"):"));
     QVERIFY(has(text, "for i_1 in T.thread_binding(5, thread=\"threadIdx.x\"):"));
