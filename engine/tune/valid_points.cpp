@@ -3,6 +3,9 @@
 
 namespace tw::tune {
 
+/// Rejected points in a row after which a search takes a space for exhausted; some 0.5 s of work.
+constexpr int64_t kMaxRejectedInARow = 200'000;
+
 bool is_valid_point(const space::ConfigSpace& space, int64_t index) {
   const auto entity = space.get(index);
   TW_ASSERT(entity.has_value(), "a search asked for a point outside its space");
@@ -18,6 +21,23 @@ int64_t usable_points(const space::ConfigSpace& space) {
     if (is_valid_point(space, space.point(i))) ++count;
   }
   return count;
+}
+
+std::vector<int64_t> fresh_points(const space::ConfigSpace& space, int n, const std::unordered_set<int64_t>& taken,
+                                  const std::function<std::optional<int64_t>()>& next) {
+  std::vector<int64_t> points;
+  for (int64_t rejected = 0; static_cast<int>(points.size()) < n && rejected < kMaxRejectedInARow;) {
+    const std::optional<int64_t> point = next();
+    if (!point) break;
+    if (taken.contains(*point)) continue;
+    if (is_valid_point(space, *point)) {
+      points.push_back(*point);
+      rejected = 0;
+    } else {
+      ++rejected;
+    }
+  }
+  return points;
 }
 
 int64_t fresh_random_point(const space::ConfigSpace& space, const std::unordered_set<int64_t>& taken, Rng& rng) {

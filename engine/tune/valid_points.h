@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <unordered_set>
+#include <vector>
 
 #include "engine/base/rng.h"
 #include "engine/space/config_space.h"
@@ -15,8 +18,9 @@ bool is_valid_point(const space::ConfigSpace& space, int64_t index);
 /// Cost: at most some 50 ms.
 int64_t usable_points(const space::ConfigSpace& space);
 
-/// Rejected points in a row after which a search takes a space for exhausted; some 0.5 s of work.
-inline constexpr int64_t kMaxRejectedInARow = 200'000;
+/// The first `n` valid points that are not in `taken`, of those that `next` deals until it has none left; fewer if too many in a row are rejected.
+std::vector<int64_t> fresh_points(const space::ConfigSpace& space, int n, const std::unordered_set<int64_t>& taken,
+                                  const std::function<std::optional<int64_t>()>& next);
 
 /// A random valid point that is not in `taken`, or -1 if there seems to be none. In a nearly exhausted space it looks on from a random place.
 int64_t fresh_random_point(const space::ConfigSpace& space, const std::unordered_set<int64_t>& taken, Rng& rng);

@@ -9,10 +9,7 @@ namespace {
 /// Data [N, C, spatial...], weight [O, C / groups, kernel...], optional bias [O].
 template <int kSpatial>
 Types infer_conv(const OpContext& c) {
-  TW_CHECK(check_operands(c, 2, 3));
-  TW_CHECK(check_rank(c, 0, kSpatial + 2));
-  TW_CHECK(check_rank(c, 1, kSpatial + 2));
-  TW_CHECK(check_same_dtype(c, 0, 1));
+  TW_CHECK(check_convolved(c, kSpatial));
   const Dims &x = operand(c, 0).shape, &w = operand(c, 1).shape;
   const int64_t groups = c.node->attrs.integer("groups", 1);
   if (groups < 1 || x[1] % groups != 0 || w[0] % groups != 0 || w[1] != x[1] / groups)

@@ -11,10 +11,7 @@ namespace {
 /// Data [N, C, spatial...], weight [C, O / groups, kernel...], optional bias [O]; attribute output_padding extends the far end.
 template <int kSpatial>
 Types infer_conv_transpose(const OpContext& c) {
-  TW_CHECK(check_operands(c, 2, 3));
-  TW_CHECK(check_rank(c, 0, kSpatial + 2));
-  TW_CHECK(check_rank(c, 1, kSpatial + 2));
-  TW_CHECK(check_same_dtype(c, 0, 1));
+  TW_CHECK(check_convolved(c, kSpatial));
   const Dims &x = operand(c, 0).shape, &w = operand(c, 1).shape;
   const int64_t groups = c.node->attrs.integer("groups", 1);
   if (groups < 1 || x[1] % groups != 0 || w[0] != x[1])

@@ -10,6 +10,12 @@ bool Window::padded() const {
   return std::any_of(pad_before.begin(), pad_before.end(), positive) || std::any_of(pad_after.begin(), pad_after.end(), positive);
 }
 
+Expected<void> check_convolved(const OpContext& c, int spatial) {
+  TW_CHECK(check_operands(c, 2, 3));
+  for (const size_t operand : {size_t{0}, size_t{1}}) TW_CHECK(check_rank(c, operand, spatial + 2));
+  return check_same_dtype(c, 0, 1);
+}
+
 Expected<Window> window_of(const OpContext& c, Dims kernel) {
   const size_t n = kernel.size();
   Window w;

@@ -13,6 +13,9 @@ struct Window {
   bool padded() const;
 };
 
+/// Data and weight of a convolution over `spatial` dimensions, of one type and of rank spatial + 2 each, and an optional bias.
+Expected<void> check_convolved(const OpContext& c, int spatial);
+
 /// Reads strides, pads ([begins..., ends...]) and dilations; `kernel` is given.
 /// Errors: wrong lengths, strides or dilations below 1, negative pads.
 Expected<Window> window_of(const OpContext& c, Dims kernel);

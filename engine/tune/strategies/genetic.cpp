@@ -110,20 +110,8 @@ std::unique_ptr<PointSearch> make_genetic(const PointSearchInput& in) {
 }  // namespace
 
 StrategyDef genetic_strategy() {
-  Param population;
-  population.name = "population";
-  population.kind = Param::Kind::integer;
-  population.default_value = 32;
-  population.help = "points in a generation, and parents kept";
-  population.min = 2;
-  population.max = 10000;
-  Param mutation;
-  mutation.name = "mutation";
-  mutation.kind = Param::Kind::real;
-  mutation.default_value = 0.1;
-  mutation.help = "probability that a knob of a child is drawn anew";
-  mutation.min = 0;
-  mutation.max = 1;
+  const Param population = number_param("population", Param::Kind::integer, 32, "points in a generation, and parents kept", 2, 10000);
+  const Param mutation = number_param("mutation", Param::Kind::real, 0.1, "probability that a knob of a child is drawn anew", 0, 1);
   return {
       "genetic",
       {population, mutation},

@@ -15,19 +15,10 @@ class Grid : public PointSearch {
   }
 
   std::vector<int64_t> propose(int n) override {
-    std::vector<int64_t> points;
-    int64_t rejected = 0;
-    for (; next_ < space_.num_points() && static_cast<int>(points.size()) < n && rejected < kMaxRejectedInARow; ++next_) {
-      const int64_t point = space_.point(next_);
-      if (observed_.contains(point)) continue;
-      if (is_valid_point(space_, point)) {
-        points.push_back(point);
-        rejected = 0;
-      } else {
-        ++rejected;
-      }
-    }
-    return points;
+    return fresh_points(space_, n, observed_, [this]() -> std::optional<int64_t> {
+      if (next_ >= space_.num_points()) return std::nullopt;
+      return space_.point(next_++);
+    });
   }
 
   void observe(std::span<const Observation> results) override {
@@ -45,13 +36,7 @@ std::unique_ptr<PointSearch> make_grid(const PointSearchInput& in) { return std:
 }  // namespace
 
 StrategyDef grid_strategy() {
-  Param offset;
-  offset.name = "offset";
-  offset.kind = Param::Kind::integer;
-  offset.default_value = 0;
-  offset.help = "index of the first point";
-  offset.min = 0;
-  offset.max = 9e18;
+  const Param offset = number_param("offset", Param::Kind::integer, 0, "index of the first point", 0, 9e18);
   return {"grid",
           {offset},
           nullptr,

@@ -41,19 +41,10 @@ class Random : public PointSearch {
   Random(const space::ConfigSpace& space, Rng rng) : space_(space), shuffle_(space.num_points(), rng) {}
 
   std::vector<int64_t> propose(int n) override {
-    std::vector<int64_t> points;
-    int64_t rejected = 0;
-    while (static_cast<int>(points.size()) < n && shuffle_.left() > 0 && rejected < kMaxRejectedInARow) {
-      const int64_t point = space_.point(shuffle_.deal());
-      if (observed_.contains(point)) continue;
-      if (is_valid_point(space_, point)) {
-        points.push_back(point);
-        rejected = 0;
-      } else {
-        ++rejected;
-      }
-    }
-    return points;
+    return fresh_points(space_, n, observed_, [this]() -> std::optional<int64_t> {
+      if (shuffle_.left() == 0) return std::nullopt;
+      return space_.point(shuffle_.deal());
+    });
   }
 
   void observe(std::span<const Observation> results) override {
