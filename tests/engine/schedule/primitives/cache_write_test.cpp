@@ -17,7 +17,7 @@ class CacheWriteTest : public QObject {
     QVERIFY(b.at(3).op.reducer == te::Reducer::none);
     const std::string text = lowered(std::move(b));
     QVERIFY(has(text, "c_global[i, j] = c_global[i, j] + a[i, r0] * b[r0, j]"));
-    QVERIFY(has(text, "c[i, j] = c_global[i, j]"));
+    QVERIFY(has(text, "c[i_1, j_1] = c_global[i_1, j_1]"));
   }
   void refusals() {
     Builder late(matrix_product());
