@@ -67,7 +67,9 @@ class Pool {
  private:
   std::vector<std::string> worker_arguments() const {
     std::vector<std::string> out{"check-worker"};
-    if (!options_.device.empty()) out.insert(out.end(), {"--device", options_.device});
+    if (!options_.cases.device.empty()) out.insert(out.end(), {"--device", options_.cases.device});
+    if (options_.cases.rtol >= 0) out.insert(out.end(), {"--rtol", fmt::format("{}", options_.cases.rtol)});
+    if (options_.cases.atol >= 0) out.insert(out.end(), {"--atol", fmt::format("{}", options_.cases.atol)});
     return out;
   }
 
@@ -108,7 +110,7 @@ class Pool {
     const auto document = parse_json(s.received.substr(0, end));
     s.received.erase(0, end + 1);
     CaseResult result = document ? case_from_json(*document) : CaseResult{{}, "crashed", "The child answered with something else than JSON"};
-    const bool again = result.status == "crashed" && !options_.device.empty();  // the GPU may be lost to this child
+    const bool again = result.status == "crashed" && !options_.cases.device.empty();  // the GPU may be lost to this child
     finish(s, std::move(result));
     if (again) process::end_subprocess(s.child);
   }
@@ -134,10 +136,6 @@ class Pool {
   size_t next_ = 0, finished_ = 0;
 };
 
-struct CheckWorkerOptions {
-  std::string device;
-};
-
 Expected<Target> target_of_device(const std::string& device) {
   if (device.empty()) {
     Target target = host_target();
@@ -149,14 +147,14 @@ Expected<Target> target_of_device(const std::string& device) {
 }
 
 /// Reads folders from standard input, answers one line each on descriptor 3.
-int check_worker(const CheckWorkerOptions& o) {
+int check_worker(const CaseOptions& o) {
   process::become_child();
   const auto target = target_of_device(o.device);
   if (!target) return fail(target.error());
   for (std::string folder; std::getline(std::cin, folder);) {
     CaseResult result;
     try {
-      result = run_case(folder, *target, o.device);
+      result = run_case(folder, *target, o);
     } catch (const std::exception& e) {
       result = {{}, "crashed", e.what()};
     }
@@ -173,9 +171,11 @@ Expected<std::vector<CaseResult>> run_cases(const std::vector<std::string>& fold
 }
 
 void add_check_worker(Subcommand app, Run& run) {
-  auto o = std::make_shared<CheckWorkerOptions>();
+  auto o = std::make_shared<CaseOptions>();
   Subcommand sub = app.command(run, "check-worker", "Child of `tw check`", o, check_worker);
   sub.option("--device", o->device, "A GPU");
+  sub.option("--rtol", o->rtol, "Relative tolerance");
+  sub.option("--atol", o->atol, "Absolute tolerance");
   sub.hide();
 }
 

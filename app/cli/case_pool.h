@@ -12,7 +12,7 @@ namespace tw::cli {
 struct PoolOptions {
   int jobs = 1;
   double timeout_s = 60;  ///< wall time of one case
-  std::string device;     ///< a GPU, by measure::open_gpu's names; empty: this machine's processor
+  CaseOptions cases;      ///< `device`: a GPU, by measure::open_gpu's names; empty: this machine's processor
 };
 
 /// Runs cases in child processes that take one after another; a child that dies or takes too long is a crashed case and is replaced.

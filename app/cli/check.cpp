@@ -26,8 +26,8 @@ struct CheckArguments {
 constexpr const char* kStatuses[] = {"passed", "wrong", "unsupported", "crashed"};
 
 int check_cases(const CheckArguments& o) {
-  if (!o.pool.device.empty()) {
-    if (const auto gpu = gpu_device(o.pool.device); !gpu) return fail_input(gpu.error());
+  if (!o.pool.cases.device.empty()) {
+    if (const auto gpu = gpu_device(o.pool.cases.device); !gpu) return fail_input(gpu.error());
   }
   const auto folders = find_cases(o.path);
   if (!folders) return fail_input(folders.error());
@@ -51,11 +51,12 @@ int check_cases(const CheckArguments& o) {
     for (const char* s : kStatuses) sums[s] = totals[s];
     print_json({{"cases", cases}, {"totals", sums}});
   } else {
-    Table table({"case", "status", ">error", "reason"});
+    Table table({"case", "status", ">error", ">of largest", "reason"});
     for (const CaseResult& r : *results) {
       if (o.quiet && r.status == "passed") continue;
       std::string reason = r.reason.substr(0, r.reason.find('\n'));
-      table.row({r.name, r.status, r.status == "passed" || r.status == "wrong" ? fmt::format("{:.1e}", r.max_abs) : "-", reason});
+      const bool ran = r.status == "passed" || r.status == "wrong";
+      table.row({r.name, r.status, ran ? fmt::format("{:.1e}", r.max_abs) : "-", ran ? fmt::format("{:.1e}", r.max_rel) : "-", reason});
     }
     print("{}\n", table.text());
     for (const char* s : kStatuses) print("{:<12} {}\n", s, totals[s]);
@@ -70,7 +71,9 @@ void add_check(Subcommand app, Run& run) {
   Subcommand sub =
       app.command(run, "check", "Runs ONNX test-case folders and compares with their outputs; exit code 1 if one is wrong or crashes", o, check_cases);
   sub.option("path", o->path, "A folder with model.onnx and test_data_set_*, or a tree of them").required();
-  sub.option("--device", o->pool.device, "A GPU instead of the processor: cuda:0, or sim:a100 for the interpreter");
+  sub.option("--device", o->pool.cases.device, "A GPU instead of the processor: cuda:0, or sim:a100 for the interpreter");
+  sub.option("--rtol", o->pool.cases.rtol, "An element may differ by --atol plus this times its magnitude; without both, as its type allows").range(0.0, 1e9);
+  sub.option("--atol", o->pool.cases.atol, "See --rtol").range(0.0, 1e9);
   sub.option("--jobs", o->pool.jobs, "Cases run at once; 0: one per processor").range(0, 4096);
   sub.option("--timeout", o->pool.timeout_s, "Seconds one case may take").range(0.1, 86400.0).show_default();
   sub.flag("--quiet", o->quiet, "Without the cases that passed");

@@ -26,7 +26,8 @@ CaseResult failed(const Error& e) {
 }
 
 /// Imports, compiles, runs and compares one data set; folds its errors into `result`. Inputs that hold shapes or axes become constants at import.
-Expected<void> run_data_set(const std::string& folder, int number, const Target& target, const std::string& device, CaseResult& result) {
+Expected<void> run_data_set(const std::string& folder, int number, const Target& target, const CaseOptions& options_of_case, CaseResult& result) {
+  const std::string& device = options_of_case.device;
   TW_TRY(frontends::OnnxCase c, frontends::read_onnx_case(folder, number));
   api::Network network;
   network.imported = std::move(c.graph);
@@ -48,7 +49,10 @@ Expected<void> run_data_set(const std::string& folder, int number, const Target&
   TW_TRY(const std::vector<HostArray> got, executor->outputs());
   if (got.size() != c.outputs.size()) return Error(ErrorCode::internal, fmt::format("Expected {} outputs, found {}", c.outputs.size(), got.size()));
   for (size_t i = 0; i < got.size(); ++i) {
-    const Comparison difference = compare_elements(got[i], c.outputs[i], tolerance_for(c.outputs[i].dtype));
+    const HostArray found = c.plain(i, got[i]), wanted = c.plain(i, c.outputs[i]);
+    Tolerance tolerance = tolerance_for(wanted.dtype);
+    if (options_of_case.rtol >= 0 || options_of_case.atol >= 0) tolerance = {std::max(options_of_case.rtol, 0.0), std::max(options_of_case.atol, 0.0)};
+    const Comparison difference = compare_elements(found, wanted, tolerance);
     result.max_abs = std::max(result.max_abs, difference.max_abs);
     result.max_rel = std::max(result.max_rel, difference.max_rel);
     if (!difference.wrong.empty() && result.status != "wrong") {
@@ -88,11 +92,11 @@ Expected<std::vector<std::string>> find_cases(const std::string& path) {
   return cases;
 }
 
-CaseResult run_case(const std::string& folder, const Target& target, const std::string& device) {
+CaseResult run_case(const std::string& folder, const Target& target, const CaseOptions& options) {
   CaseResult result{{}, "passed", {}};
   int sets = 0;
   for (; fs::is_directory(fs::path(folder) / fmt::format("test_data_set_{}", sets)); ++sets) {
-    if (auto r = run_data_set(folder, sets, target, device, result); !r) return failed(r.error());
+    if (auto r = run_data_set(folder, sets, target, options, result); !r) return failed(r.error());
   }
   if (sets == 0) return {{}, "unsupported", "The folder has no test_data_set_0"};
   return result;

@@ -23,7 +23,12 @@ CaseResult case_from_json(const Json&);
 /// Every folder with a model.onnx at or below `path`, sorted. Errors: not_found.
 Expected<std::vector<std::string>> find_cases(const std::string& path);
 
-/// Imports, compiles with default schedules, runs and compares one case in this process. `device`: of a GPU target, see make_executor. `name` is left empty.
-CaseResult run_case(const std::string& folder, const Target& target, const std::string& device = {});
+struct CaseOptions {
+  std::string device;           ///< of a GPU target, see make_executor
+  double rtol = -1, atol = -1;  ///< |got - want| <= atol + rtol * |want| and nothing else; -1: as the types allow, or 0 where only the other is given
+};
+
+/// Imports, compiles with default schedules, runs and compares one case in this process. `name` is left empty.
+CaseResult run_case(const std::string& folder, const Target& target, const CaseOptions& options = {});
 
 }  // namespace tw::cli

@@ -32,6 +32,9 @@ Comparison compare_elements(const HostArray& got, const HostArray& want, const T
     return c;
   }
   const bool exact = !want.dtype.is_float();
+  double largest = 0;
+  for (int64_t i = 0, n = want.num_elements(); i < n; ++i)
+    if (std::isfinite(want.get(i))) largest = std::max(largest, std::abs(want.get(i)));
   for (int64_t i = 0, n = want.num_elements(); i < n; ++i) {
     const double w = want.get(i), g = got.get(i);
     bool good = (std::isnan(w) && std::isnan(g)) || w == g;
@@ -39,18 +42,19 @@ Comparison compare_elements(const HostArray& got, const HostArray& want, const T
     if (std::isfinite(w) && std::isfinite(g)) {
       const double difference = std::abs(g - w);
       c.max_abs = std::max(c.max_abs, difference);
-      if (w != 0) c.max_rel = std::max(c.max_rel, difference / std::abs(w));
-      if (!exact) good = difference <= tolerance.absolute + tolerance.relative * std::abs(w);
+      if (!exact) good = difference <= std::max(tolerance.absolute + tolerance.relative * std::abs(w), tolerance.of_largest * largest);
     }
     if (!good && c.wrong.empty()) c.wrong = fmt::format("Element {} is {}, expected {}", i, g, w);
   }
+  if (c.max_abs > 0) c.max_rel = largest > 0 ? c.max_abs / largest : HUGE_VAL;
   return c;
 }
 
 Tolerance tolerance_for(DType dtype) {
-  if (dtype == kBFloat16) return {3e-2, 1e-2};
-  if (dtype == kFloat16) return {1e-2, 1e-3};
-  return {1e-3, 1e-7};
+  if (dtype == kBFloat16) return {3e-2, 1e-2, 3e-2};
+  if (dtype == kFloat16) return {1e-2, 1e-3, 1e-2};
+  if (dtype == kFloat64) return {1e-3, 1e-7, 1e-6};
+  return {1e-3, 1e-7, 2e-4};
 }
 
 Expected<void> write_tensors(const std::string& folder, const std::vector<std::string>& names, const std::vector<HostArray>& tensors) {

@@ -17,12 +17,13 @@ using TensorMap = std::map<std::string, HostArray>;
 Expected<std::pair<std::string, HostArray>> read_input(const std::string& option);
 
 /// Element by element, as ONNX's own test runner does: |got - want| <= absolute + relative * |want|; NaN equals NaN, infinities equal themselves.
+/// Small elements of large results are sums that cancel: any error of at most `of_largest` times the largest magnitude is accepted as well.
 /// Integers and booleans must be equal.
 struct Tolerance {
-  double relative = 1e-3, absolute = 1e-7;
+  double relative = 1e-3, absolute = 1e-7, of_largest = 0;
 };
 struct Comparison {
-  double max_abs = 0, max_rel = 0;  ///< over finite elements; relative to the wanted element
+  double max_abs = 0, max_rel = 0;  ///< over finite elements; relative to the largest magnitude
   std::string wrong;                ///< one sentence about the first element out of tolerance, or about type or shape; empty if all is well
 };
 Comparison compare_elements(const HostArray& got, const HostArray& want, const Tolerance& tolerance);

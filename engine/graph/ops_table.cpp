@@ -11,6 +11,7 @@ std::vector<OpDef> build() {
   append(ops::unary());
   append(ops::binary());
   append(ops::cast());
+  append(ops::float_code());
   append(ops::where());
   append(ops::conv());
   append(ops::conv_transpose());

@@ -34,6 +34,12 @@ Expected<void> add_node(Scope& s, const Graph& g, const Node& n) {
   const OpDef* def = find_op(n.op);
   if (!def) return Error(ErrorCode::unsupported, fmt::format("Expected an operator of the table, found '{}'", printable(n.op)), where);
   std::vector<std::optional<te::Tensor>> inputs;
+  for (const auto* list : {&n.inputs, &n.outputs})
+    for (const int v : *list)
+      if (v >= 0 && g.values[static_cast<size_t>(v)].type.num_elements() == 0)
+        return Error(ErrorCode::unsupported,
+                     fmt::format("Expected tensors with elements, found {}; a value without elements has to be a constant", g.values[static_cast<size_t>(v)].type.text()),
+                     where);
   for (const int v : n.inputs) inputs.push_back(v < 0 ? std::nullopt : std::optional(s.read(g, v)));
   auto outputs = def->to_te(s.builder, context_of(g, n), inputs);
   if (!outputs) {

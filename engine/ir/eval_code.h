@@ -69,9 +69,11 @@ enum class EvalOp : uint8_t {
   f_le,
   f_is_nan,
   f_is_inf,
+  f_bits,
   f_to_int,
   f_to_bool,
   from_int,
+  from_bits,
   f_round,
   f_call,
 };

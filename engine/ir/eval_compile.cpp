@@ -317,6 +317,11 @@ const EvalCode* EvalCompiler::compile_new(const Expr& e) {
         c->a = compile(n.args[0]);
         if (n.args.size() > 1) c->b = compile(n.args[1]);
         c->may_fail = c->a->may_fail || (c->b && c->b->may_fail);
+        if (n.function == Intrinsic::float_bits || n.function == Intrinsic::bits_float) {
+          c->op = n.function == Intrinsic::float_bits ? EvalOp::f_bits : EvalOp::from_bits;
+          c->type = n.dtype.element();
+          return c;
+        }
         c->op = n.function == Intrinsic::isnan ? EvalOp::f_is_nan : n.function == Intrinsic::isinf ? EvalOp::f_is_inf : is_float ? EvalOp::f_call : EvalOp::abs;
         return c->op == EvalOp::abs ? wrapped(c, n.dtype) : c;
       });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -96,6 +97,9 @@ double eval_intrinsic(Intrinsic f, double a, double b) {
       return std::isnan(a);
     case Intrinsic::isinf:
       return std::isinf(a);
+    case Intrinsic::float_bits:
+    case Intrinsic::bits_float:
+      break;  // operations of their own
   }
   return 0;
 }
@@ -390,6 +394,8 @@ int64_t eval_int(const EvalCode& c, EvalState& s) {
       return std::isnan(fa());
     case EvalOp::f_is_inf:
       return std::isinf(fa());
+    case EvalOp::f_bits:
+      return c.type.bits == 64 ? std::bit_cast<int64_t>(fa()) : int64_t{std::bit_cast<uint32_t>(static_cast<float>(fa()))};
     case EvalOp::f_to_int:
       return float_to_int(c.type, fa());
     case EvalOp::f_to_bool:
@@ -429,6 +435,10 @@ double eval_float(const EvalCode& c, EvalState& s) {
       return nan_min(a(), b());
     case EvalOp::f_max:
       return nan_max(a(), b());
+    case EvalOp::from_bits: {
+      const int64_t bits = eval_int(*c.a, s);
+      return c.type.bits == 64 ? std::bit_cast<double>(bits) : static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+    }
     case EvalOp::from_int:
       return int_to_double(c.type, eval_int(*c.a, s));
     case EvalOp::f_round:

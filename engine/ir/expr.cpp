@@ -13,7 +13,8 @@ namespace {
 
 constexpr const char* kBinaryNames[] = {"+", "-", "*", "/", "//", "%", "min", "max", "==", "!=", "<", "<=", "and", "or", "&", "|", "^", "<<", ">>"};
 constexpr const char* kIntrinsicNames[] = {"exp",  "log",  "sqrt", "rsqrt", "tanh", "sigmoid", "erf",   "pow",   "fabs",  "floor", "ceil",  "round", "trunc", "sin",
-                                           "cos",  "tan",  "asin", "acos",  "atan", "sinh",    "cosh",  "asinh", "acosh", "atanh", "fmod",  "isnan", "isinf"};
+                                           "cos",  "tan",  "asin", "acos",  "atan", "sinh",    "cosh",  "asinh", "acosh", "atanh", "fmod",  "isnan", "isinf",
+                                           "float_bits", "bits_float"};
 
 /// Two's complement results where C++ leaves signed overflow undefined.
 int64_t wrapping(BinaryOp op, int64_t a, int64_t b) {
@@ -176,7 +177,9 @@ Expr broadcast(Expr value, int lanes) {
 Expr call(Intrinsic f, std::vector<Expr> args) {
   TW_ASSERT(args.size() == (f == Intrinsic::pow || f == Intrinsic::fmod ? 2u : 1u), std::string("number of arguments of ") + intrinsic_name(f));
   const bool test = f == Intrinsic::isnan || f == Intrinsic::isinf;
-  const DType t = test ? kBool.with_lanes(args[0]->dtype.lanes) : args[0]->dtype;
+  DType t = test ? kBool.with_lanes(args[0]->dtype.lanes) : args[0]->dtype;
+  if (f == Intrinsic::float_bits) t.code = TypeCode::uint;
+  if (f == Intrinsic::bits_float) t.code = TypeCode::float_;
   return Expr(new CallNode(t, f, std::move(args)));
 }
 

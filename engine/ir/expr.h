@@ -45,6 +45,7 @@ inline bool is_comparison(BinaryOp op) { return op >= BinaryOp::eq && op <= Bina
 enum class Intrinsic : uint8_t {
   exp, log, sqrt, rsqrt, tanh, sigmoid, erf, pow, fabs /* ints too */, floor, ceil, round /* half to even */, trunc,
   sin, cos, tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh, fmod, isnan /* -> bool */, isinf /* -> bool */,
+  float_bits /* float32 -> uint32, float64 -> uint64: the same bits */, bits_float /* back */,
 };
 const char* intrinsic_name(Intrinsic f);
 std::optional<Intrinsic> intrinsic_from_name(std::string_view name);

@@ -100,6 +100,12 @@ std::string call_problem(Intrinsic f, std::span<const DType> args) {
   if (args.size() != arity) return fmt::format("Expected {} arguments for '{}', found {}", arity, intrinsic_name(f), args.size());
   for (const DType& t : args)
     if (t != args[0]) return fmt::format("Expected arguments of one type for '{}', found {} and {}", intrinsic_name(f), args[0].name(), t.name());
+  if (f == Intrinsic::float_bits || f == Intrinsic::bits_float) {
+    const TypeCode code = f == Intrinsic::float_bits ? TypeCode::float_ : TypeCode::uint;
+    if (args[0].code == code && args[0].bits >= 32) return {};
+    return fmt::format("Expected {} as argument of '{}', found {}", f == Intrinsic::float_bits ? "float32 or float64" : "uint32 or uint64", intrinsic_name(f),
+                       args[0].name());
+  }
   if (args[0].is_float() || (f == Intrinsic::fabs && args[0].is_int())) return {};
   return fmt::format("Expected a float as argument of '{}', found {}", intrinsic_name(f), args[0].name());
 }

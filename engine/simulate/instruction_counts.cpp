@@ -40,7 +40,8 @@ void InstructionCounts::value(const Expr& e, bool fused) {
       [&](const ir::LoadNode& l) { accesses_.load(l); }, [&](const ir::RampNode& r) { value(r.base); }, [&](const ir::BroadcastNode& b) { value(b.value); },
       [&](const ir::CallNode& c) {
         const bool cheap = c.function == ir::Intrinsic::fabs || c.function == ir::Intrinsic::floor || c.function == ir::Intrinsic::ceil ||
-                           c.function == ir::Intrinsic::trunc || c.function == ir::Intrinsic::round;
+                           c.function == ir::Intrinsic::trunc || c.function == ir::Intrinsic::round || c.function == ir::Intrinsic::float_bits ||
+                           c.function == ir::Intrinsic::bits_float;
         if (!cheap) facts_.special += path_.times() * e->dtype.lanes;
         arithmetic(e, c.dtype, cheap ? 1 : 6);
         for (const Expr& a : c.args) value(a);

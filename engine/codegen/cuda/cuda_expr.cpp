@@ -166,6 +166,8 @@ const char* function_name(Intrinsic f) {
     case Intrinsic::sigmoid:
     case Intrinsic::isnan:
     case Intrinsic::isinf:
+    case Intrinsic::float_bits:
+    case Intrinsic::bits_float:
       break;
   }
   return nullptr;
@@ -369,6 +371,10 @@ CudaExprPrinter::Piece CudaExprPrinter::call(const ir::CallNode& n, int lane) {
     const std::string one = t.bits == 64 ? "1.0" : "1.0f";
     return {fmt::format("{0} / ({0} + exp{1}(-{2}))", one, suffix, text(n.args[0], lane, kPrimary)), kProduct};
   }
+  if (n.function == Intrinsic::float_bits)
+    return t.bits == 64 ? Piece{"(unsigned long long)__double_as_longlong(" + x + ")", kUnary} : Piece{"__float_as_uint(" + x + ")", kPrimary};
+  if (n.function == Intrinsic::bits_float)
+    return {t.bits == 64 ? "__longlong_as_double((long long)(" + x + "))" : "__uint_as_float(" + x + ")", kPrimary};
   if (n.function == Intrinsic::isnan) return {fmt::format("{0} != {0}", text(n.args[0], lane, kPrimary)), kEqual};
   if (n.function == Intrinsic::isinf)
     return {fmt::format("fabs{}({}) == {}", suffix, x, t.bits == 64 ? "__longlong_as_double(0x7ff0000000000000ll)" : "__int_as_float(0x7f800000)"), kEqual};

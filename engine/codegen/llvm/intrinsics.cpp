@@ -97,6 +97,10 @@ Value* emit_on_ints(Builder& b, Intrinsic f, DType t, Value* x) {
 }  // namespace
 
 Value* emit_intrinsic(ModuleState& state, Builder& b, Intrinsic f, DType type, const std::vector<Value*>& args) {
+  if (f == Intrinsic::float_bits || f == Intrinsic::bits_float) {
+    type.code = f == Intrinsic::float_bits ? TypeCode::uint : TypeCode::float_;
+    return b.CreateBitCast(args[0], value_type(b.getContext(), type));
+  }
   if (!type.is_float()) return emit_on_ints(b, f, type, args[0]);
   if (Value* v = emit_native(b, f, args[0])) return v;
   const DType t = compute_type(type);

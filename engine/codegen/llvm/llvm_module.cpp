@@ -217,11 +217,10 @@ ObjectBuilder::ObjectBuilder(ObjectBuilder&&) noexcept = default;
 ObjectBuilder& ObjectBuilder::operator=(ObjectBuilder&&) noexcept = default;
 
 Expected<std::vector<std::byte>> ObjectBuilder::build(const std::vector<tir::Func>& funcs) {
-  if (funcs.empty()) return Error(ErrorCode::invalid_argument, "Expected at least one function to compile, found none");
   if (!impl_->emitter) TW_CHECK(impl_->set_up());
   llvm::LLVMContext context;
   const Diagnostics diagnostics(context);
-  llvm::Module module(funcs.front().name, context);
+  llvm::Module module(funcs.empty() ? "empty" : funcs.front().name, context);
   TW_CHECK(fill_module(module, *impl_->machine, funcs, impl_->target, nullptr));
   if (impl_->options.verify) TW_CHECK(verify_module(module));
   optimise(module, *impl_->machine, impl_->options.opt);

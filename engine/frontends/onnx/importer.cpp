@@ -2,9 +2,11 @@
 #include "engine/frontends/onnx/importer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "engine/frontends/onnx/limits.h"
+#include "engine/frontends/onnx/newer_fields.h"
 #include "engine/frontends/onnx/onnx_inputs.h"
 #include "engine/frontends/onnx/onnx_ops.h"
 #include "engine/frontends/onnx/tensor_reader.h"
@@ -13,17 +15,16 @@ namespace tw::frontends {
 
 namespace {
 
-constexpr int64_t kOldestOpset = 1, kNewestOpset = 21;
-
-template <class T>
-T checked(Expected<T> e) {
-  if (!e) throw Refusal{std::move(e).error()};
-  return std::move(*e);
-}
-[[noreturn]] void refuse(ErrorCode code, const std::string& message, const std::string& where = {}) { throw Refusal{Error(code, message, where)}; }
+constexpr int64_t kOldestOpset = 1, kNewestOpset = 28;
 
 bool is_standard_domain(const std::string& d) { return d.empty() || d == "ai.onnx"; }
-std::string function_key(const std::string& domain, const std::string& name) { return (is_standard_domain(domain) ? "" : domain) + "::" + name; }
+std::string function_key(const std::string& domain, const std::string& name, const std::string& overload) {
+  return (is_standard_domain(domain) ? "" : domain) + "::" + name + (overload.empty() ? "" : ":" + overload);
+}
+std::string operator_name(const onnx::NodeProto& node) {
+  const std::string domain = is_standard_domain(node.domain()) ? "" : fmt::format(" of domain '{}'", printable(node.domain().substr(0, 64)));
+  return fmt::format("'{}'{}", printable(node.op_type().substr(0, 64)), domain);
+}
 
 template <class Imports>
 int64_t standard_opset(const Imports& imports, int64_t fallback) {
@@ -40,18 +41,6 @@ void check_opset(int64_t opset) {
 
 void refuse_sparse(const onnx::GraphProto& g) {
   if (g.sparse_initializer_size() > 0) refuse(ErrorCode::unsupported, "Sparse initialisers are not supported");
-}
-
-/// Expressions evaluated to compute everything in the dag.
-double evaluation_steps(const te::Dag& dag) {
-  double steps = 0;
-  for (const te::Op& op : dag.ops) {
-    if (op.is_placeholder()) continue;
-    double n = static_cast<double>(op.output->num_elements());
-    for (const te::Axis& a : op.reduce_axes) n *= static_cast<double>(a.extent);
-    steps += n;
-  }
-  return steps;
 }
 
 }  // namespace
@@ -71,7 +60,8 @@ graph::Graph Importer::run() {
   // A model of other domains alone is refused at its first node, by name.
   const auto& imports = model_.opset_import();
   if (std::any_of(imports.begin(), imports.end(), [](const auto& o) { return is_standard_domain(o.domain()); })) check_opset(root_.opset);
-  for (const onnx::FunctionProto& f : model_.functions()) functions_.emplace(function_key(f.domain(), f.name()), &f);
+  for (const onnx::FunctionProto& f : model_.functions()) functions_.emplace(function_key(f.domain(), f.name(), overload_of(f)), &f);
+  refuse_unknown_operators();
   refuse_sparse(model_.graph());
   for (onnx::TensorProto& t : *model_.mutable_graph()->mutable_initializer()) {
     onnx::TensorProto taken;
@@ -81,7 +71,7 @@ graph::Graph Importer::run() {
   add_inputs();
   add_nodes(model_.graph().node(), root_);
   add_outputs(root_);
-  return std::move(builder_).finish();
+  return std::move(builder_.builder()).finish();
 }
 
 HostArray Importer::tensor(const onnx::TensorProto& t) {
@@ -94,7 +84,48 @@ void Importer::add_initializer(const onnx::TensorProto& t, Scope& scope) {
   if (t.name().empty()) refuse(ErrorCode::parse_error, "Expected a name for every initialiser, found one without");
   if (!scope.values.emplace(t.name(), -1).second)
     refuse(ErrorCode::parse_error, fmt::format("Initialiser '{}' is defined twice", printable(t.name().substr(0, 256))));
-  scope.values[t.name()] = builder_.constant(t.name(), tensor(t));
+  const int v = builder_.constant(t.name(), tensor(t));
+  scope.values[t.name()] = v;
+  if (is_narrow(t.data_type())) set_narrow(v, t.data_type());
+}
+
+int64_t Importer::narrow(int v) const {
+  const auto it = narrow_.find(v);
+  return it == narrow_.end() ? 0 : it->second;
+}
+void Importer::set_narrow(int v, int64_t data_type) {
+  if (v >= 0) narrow_[v] = data_type;
+}
+
+int Importer::sequence(std::vector<int> items) {
+  sequences_.push_back(std::move(items));
+  return -1 - static_cast<int>(sequences_.size());
+}
+
+void Importer::count_unknown(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, std::map<std::string, int>& counts, std::string& first,
+                             std::set<std::string>& seen) const {
+  for (const onnx::NodeProto& n : nodes) {
+    const std::string key = function_key(n.domain(), n.op_type(), overload_of(n));
+    if (const auto f = functions_.find(key); f != functions_.end()) {
+      if (seen.insert(key).second) count_unknown(f->second->node(), counts, first, seen);
+    } else if (!find_onnx_op(n.domain(), n.op_type()) && !(root_.opset == 0 && is_standard_domain(n.domain()))) {
+      ++counts[operator_name(n)];
+      if (first.empty()) first = node_place(n);
+    }
+  }
+}
+
+/// All at once, so that a person sees how far away a model is.
+void Importer::refuse_unknown_operators() const {
+  std::map<std::string, int> counts;
+  std::set<std::string> seen;
+  std::string first;
+  count_unknown(model_.graph().node(), counts, first, seen);
+  if (counts.empty()) return;
+  std::string all;
+  for (const auto& [name, count] : counts) all += fmt::format("{}{}{}", all.empty() ? "" : ", ", name, count > 1 ? fmt::format(" ({} times)", count) : "");
+  refuse(ErrorCode::unsupported, fmt::format("{} {} not supported", counts.size() == 1 ? "Operator" : "Operators", all + (counts.size() == 1 ? " is" : " are")),
+         first);
 }
 
 void Importer::add_inputs() {
@@ -104,9 +135,14 @@ void Importer::add_inputs() {
     if (const auto fixed = options_.constants.find(v.name()); fixed != options_.constants.end()) {
       used_constants.insert(v.name());
       root_.values[v.name()] = builder_.constant(v.name(), fixed->second);
+      if (is_narrow(v.type().tensor_type().elem_type())) set_narrow(root_.values[v.name()], v.type().tensor_type().elem_type());
       continue;
     }
-    root_.values[v.name()] = builder_.input(v.name(), checked(input_type(v, options_, used_dims)));
+    const graph::TensorType type = checked(input_type(v, options_, used_dims));
+    const int input = builder_.builder().input(v.name(), type);
+    // An input without elements stays one of the model, but nothing has to be read from it.
+    root_.values[v.name()] = type.num_elements() == 0 ? builder_.constant(v.name() + ".empty", HostArray::make(type.dtype, type.shape)) : input;
+    if (is_narrow(v.type().tensor_type().elem_type())) set_narrow(root_.values[v.name()], v.type().tensor_type().elem_type());
   }
   for (const auto& [name, size] : options_.dims)
     if (!used_dims.count(name)) refuse(ErrorCode::invalid_argument, fmt::format("No input has a dynamic dimension called '{}'", printable(name)));
@@ -122,17 +158,24 @@ void Importer::add_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProt
 }
 
 void Importer::add_node(const onnx::NodeProto& node, Scope& scope) {
-  if (const auto f = functions_.find(function_key(node.domain(), node.op_type())); f != functions_.end()) return inline_function(*f->second, node, scope);
+  if (const auto f = functions_.find(function_key(node.domain(), node.op_type(), overload_of(node))); f != functions_.end())
+    return inline_function(*f->second, node, scope);
   OnnxNode n(*this, node, scope);
   if (scope.opset == 0 && is_standard_domain(node.domain()))
     refuse(ErrorCode::parse_error, "Expected the version of ONNX's operator set, the model names none", n.where());
-  const bool known_domain = is_standard_domain(node.domain()) || (node.domain() == "com.microsoft" && node.op_type() == "Gelu");
-  const OnnxOp* op = known_domain ? find_onnx_op(node.op_type()) : nullptr;
-  if (!op) {
-    const std::string domain = is_standard_domain(node.domain()) ? "" : fmt::format(" of domain '{}'", printable(node.domain().substr(0, 64)));
-    refuse(ErrorCode::unsupported, fmt::format("Operator '{}'{} is not supported", printable(node.op_type().substr(0, 64)), domain), n.where());
+  const OnnxOp* op = find_onnx_op(node.domain(), node.op_type());
+  if (!op) refuse(ErrorCode::unsupported, fmt::format("Operator {} is not supported", operator_name(node)), n.where());
+  int64_t moved = 0;
+  for (int i = 0; i < n.num_inputs(); ++i) {
+    const int64_t type = n.any(i) >= 0 ? narrow(n.any(i)) : 0;
+    if (type != 0 && op->narrow == Narrow::refused)
+      n.unsupported(fmt::format("operand {} of element type {}; only casts, quantisation and what moves data take those", i, onnx_dtype_name(type)));
+    if (moved == 0) moved = type;
   }
-  bind_outputs(node, op->convert(n), scope);
+  const std::vector<int> results = op->convert(n);
+  if (moved != 0 && op->narrow == Narrow::moved)
+    for (const int v : results) set_narrow(v, moved);
+  bind_outputs(node, results, scope);
 }
 
 void Importer::bind_outputs(const onnx::NodeProto& node, const std::vector<int>& results, Scope& scope) {
@@ -140,12 +183,12 @@ void Importer::bind_outputs(const onnx::NodeProto& node, const std::vector<int>&
     const std::string& name = node.output(i);
     if (name.empty()) continue;
     const OnnxNode n(*this, node, scope);
-    if (i >= static_cast<int>(results.size()) || results[static_cast<size_t>(i)] < 0)
+    if (i >= static_cast<int>(results.size()) || results[static_cast<size_t>(i)] == kAbsent)
       n.unsupported(fmt::format("output {} ('{}') is not supported", i, printable(name.substr(0, 256))));
     const int v = results[static_cast<size_t>(i)];
     if (!scope.values.emplace(name, v).second) n.invalid(fmt::format("value '{}' is defined twice", printable(name.substr(0, 256))));
     // A fresh result takes the file's name; operands handed through and constants keep theirs.
-    if (value(v).producer >= 0 && value(v).name.ends_with(".out") && !scope.parent) builder_.rename(v, name);
+    if (v >= 0 && value(v).producer >= 0 && value(v).name.ends_with(".out") && !scope.parent) builder_.builder().rename(v, name);
   }
 }
 
@@ -162,16 +205,17 @@ void Importer::inline_function(const onnx::FunctionProto& f, const onnx::NodePro
     }
     attributes[a.name()] = actual;
   }
+  const std::vector<onnx::AttributeProto> defaults = attribute_defaults(f);
+  for (const onnx::AttributeProto& a : defaults) attributes.emplace(a.name(), &a);
   Scope body{nullptr, {}, &attributes, standard_opset(f.opset_import(), scope.opset), scope.depth + 1};
   if (body.depth > onnx_limits::kNesting) n.unsupported(fmt::format("functions are nested deeper than {}", onnx_limits::kNesting));
   check_opset(body.opset);
-  for (int i = 0; i < f.input_size(); ++i)
-    if (n.has(i)) body.values[f.input(i)] = n.in(i);
+  for (int i = 0; i < f.input_size(); ++i) body.values[f.input(i)] = n.any(i);
   add_nodes(f.node(), body);
   std::vector<int> results;
   for (const std::string& o : f.output()) {
     const int* v = body.find(o);
-    results.push_back(v ? *v : -1);
+    results.push_back(v ? *v : kAbsent);
   }
   bind_outputs(call, results, scope);
 }
@@ -196,64 +240,15 @@ std::vector<int> Importer::inline_graph(const onnx::GraphProto& g, const Scope& 
 
 void Importer::add_outputs(const Scope& scope) {
   if (model_.graph().output_size() == 0) refuse(ErrorCode::parse_error, "Expected a model with outputs, found none");
-  std::set<int> taken;
+  std::vector<std::pair<std::string, int>> outputs;
   for (const onnx::ValueInfoProto& o : model_.graph().output()) {
+    const std::string shown = printable(o.name().substr(0, 256));
     const int* found = scope.find(o.name());
-    if (!found) refuse(ErrorCode::parse_error, fmt::format("Output '{}' is not defined by any node", printable(o.name().substr(0, 256))));
-    int v = *found;
-    const graph::Value& result = value(v);
-    if (result.type.num_elements() == 0)
-      refuse(ErrorCode::unsupported, fmt::format("Output '{}' has no elements: {}", printable(o.name().substr(0, 256)), result.type.text()));
-    if (result.producer < 0 || !taken.insert(v).second) {  // every output gets a node of its own
-      v = checked(builder_.node("identity", {v}, {}, o.name() + ".copy"))[0];
-      taken.insert(v);
-    }
-    builder_.name_output(v, o.name());
-    builder_.output(v);
+    if (!found) refuse(ErrorCode::parse_error, fmt::format("Output '{}' is not defined by any node", shown));
+    if (*found < 0) refuse(ErrorCode::unsupported, fmt::format("Output '{}' is a sequence or an optional value, expected a tensor", shown));
+    outputs.emplace_back(o.name(), *found);
   }
-}
-
-int Importer::emit(const std::string& op, const std::vector<int>& inputs, graph::Attrs attrs, const std::string& name) {
-  bool constant = !inputs.empty();
-  for (const int v : inputs) {
-    if (v < 0) continue;
-    constant = constant && value(v).constant;
-    if (value(v).type.num_elements() == 0) refuse(ErrorCode::unsupported, fmt::format("Operand '{}' has no elements: {}", value(v).name, value(v).type.text()));
-  }
-  if (constant)
-    if (auto folded = evaluate(op, inputs, attrs)) return builder_.constant(name + ".folded", std::move(*folded));
-  return checked(builder_.node(op, inputs, std::move(attrs), name))[0];
-}
-
-std::optional<HostArray> Importer::evaluate(const std::string& op, const std::vector<int>& inputs, const graph::Attrs& attrs) const {
-  const graph::OpDef* def = graph::find_op(op);
-  TW_ASSERT(def != nullptr, "operator " + op);
-  const graph::Node node{.name = op, .op = op, .inputs = inputs, .outputs = {}, .attrs = attrs};
-  graph::OpContext context = graph::context_of(builder_.graph(), node);
-  context.outputs = checked(def->infer(context));
-  if (op == "reshape") {  // any size: only the shape changes
-    HostArray copy = *context.constants[0];
-    copy.shape = context.outputs[0].shape;
-    return copy;
-  }
-  te::DagBuilder b;
-  std::vector<std::optional<te::Tensor>> operands;
-  std::vector<HostArray> arrays;
-  int64_t elements = 0;
-  for (const auto& c : context.constants) elements += c ? c->num_elements() : 0;
-  if (elements > onnx_limits::kFoldSteps) return std::nullopt;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!context.inputs[i]) {
-      operands.emplace_back();
-      continue;
-    }
-    operands.push_back(b.placeholder("p", context.inputs[i]->shape, context.inputs[i]->dtype, te::Role::constant));
-    arrays.push_back(*context.constants[i]);
-  }
-  const auto results = checked(def->to_te(b, context, operands));
-  const te::DagPtr dag = std::move(b).finish(results);
-  if (evaluation_steps(*dag) > static_cast<double>(onnx_limits::kFoldSteps)) return std::nullopt;
-  return std::move(checked(te::interpret(*dag, arrays))[0]);
+  builder_.add_outputs(outputs);
 }
 
 }  // namespace tw::frontends

@@ -10,11 +10,10 @@ inline constexpr int64_t kFileBytes = (int64_t{1} << 31) - 1;  ///< protobuf's o
 inline constexpr int64_t kTensorBytes = int64_t{1} << 36;
 inline constexpr int64_t kNodes = 1'000'000;  ///< after inlining functions and branches
 inline constexpr int64_t kTensors = 100'000;  ///< initialisers and constants of one graph
+inline constexpr int64_t kUnrolled = 4096;    ///< steps of a recurrence
 inline constexpr int kNesting = 64;           ///< functions and branches inside each other
 inline constexpr int kRank = 16;
 inline constexpr int64_t kStringBytes = 1 << 20;
 inline constexpr int64_t kExternalFiles = 256;
-/// Constants are evaluated during import up to this many evaluated expressions; larger ones are left to the graph passes.
-inline constexpr int64_t kFoldSteps = 1 << 20;
 
 }  // namespace tw::frontends::onnx_limits

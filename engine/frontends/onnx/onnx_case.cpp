@@ -8,6 +8,8 @@
 #include <set>
 
 #include "engine/base/text.h"
+#include "engine/frontends/onnx/onnx_inputs.h"
+#include "engine/frontends/onnx/tensor_reader.h"
 
 namespace tw::frontends {
 
@@ -16,7 +18,7 @@ namespace {
 /// What the file says about the inputs, before any import.
 struct Interface {
   std::vector<onnx::ValueInfoProto> inputs;
-  int outputs = 0;
+  std::vector<int64_t> outputs;  ///< element types
 };
 
 Expected<Interface> read_interface(const std::string& path) {
@@ -33,7 +35,7 @@ Expected<Interface> read_interface(const std::string& path) {
     if (!v.type().has_tensor_type()) return Error(ErrorCode::unsupported, fmt::format("Input '{}' is not a tensor", printable(v.name().substr(0, 256))), path);
     if (!initialised.count(v.name())) out.inputs.push_back(v);
   }
-  out.outputs = model.graph().output_size();
+  for (const auto& v : model.graph().output()) out.outputs.push_back(v.type().tensor_type().elem_type());
   return out;
 }
 
@@ -52,19 +54,25 @@ ImportOptions options_for(const Interface& face, const std::vector<HostArray>& d
   ImportOptions o;
   for (size_t k = 0; k < face.inputs.size(); ++k) {
     const auto& shape = face.inputs[k].type().tensor_type().shape();
-    for (int d = 0; d < std::min(shape.dim_size(), static_cast<int>(data[k].shape.size())); ++d)
-      if (shape.dim(d).has_dim_param()) o.dims.emplace(shape.dim(d).dim_param(), data[k].shape[static_cast<size_t>(d)]);
+    for (int d = 0; d < std::min(shape.dim_size(), static_cast<int>(data[k].shape.size())); ++d) {
+      const auto& dim = shape.dim(d);
+      if (dim.has_dim_value() && dim.dim_value() > 0) continue;
+      o.dims.emplace(dynamic_name(dim, face.inputs[k].name(), d), data[k].shape[static_cast<size_t>(d)]);
+    }
   }
   return o;
 }
 
+/// Which inputs are fixed at their data when a model is refused with all of them open: those that may hold shapes and axes, lists of numbers, all.
+enum class Fixed { integers, lists, all };
+
 /// Dimensions that vanish with a fixed input are not asked for any more.
-ImportOptions fixed(const Interface& face, const std::vector<HostArray>& data, bool floats_too) {
+ImportOptions fixed(const Interface& face, const std::vector<HostArray>& data, Fixed which) {
   ImportOptions o;
   Interface open;
   std::vector<HostArray> open_data;
   for (size_t k = 0; k < face.inputs.size(); ++k) {
-    if (data[k].shape.size() <= 1 && (floats_too || !data[k].dtype.is_float())) {
+    if (which == Fixed::all || (data[k].shape.size() <= 1 && (which == Fixed::lists || !data[k].dtype.is_float()))) {
       o.constants.emplace(face.inputs[k].name(), data[k]);
       continue;
     }
@@ -77,12 +85,13 @@ ImportOptions fixed(const Interface& face, const std::vector<HostArray>& data, b
 
 Expected<graph::Graph> import_case(const std::string& path, const Interface& face, const std::vector<HostArray>& data) {
   auto g = read_onnx(path, options_for(face, data));
-  for (const bool floats_too : {false, true}) {
+  const auto first = g;
+  for (const Fixed which : {Fixed::integers, Fixed::lists, Fixed::all}) {
     if (g) return g;
-    const ImportOptions o = fixed(face, data, floats_too);
+    const ImportOptions o = fixed(face, data, which);
     if (!o.constants.empty()) g = read_onnx(path, o);
   }
-  return g;
+  return g ? g : first;
 }
 
 /// Some of ONNX's data files declare the bits of bfloat16 as uint16.
@@ -92,13 +101,25 @@ void restore_bfloat16(HostArray& a, const graph::TensorType& wanted) {
 
 }  // namespace
 
+HostArray OnnxCase::plain(size_t i, const HostArray& output) const {
+  const FloatFormat* format = i < formats.size() ? find_float_format(formats[i]) : nullptr;
+  if (!format || output.dtype != kUInt8) return output;
+  HostArray numbers = HostArray::make(kFloat32, output.shape);
+  for (int64_t k = 0; k < numbers.num_elements(); ++k) numbers.set(k, format->decode(static_cast<uint32_t>(output.get_int(k))));
+  return numbers;
+}
+
 Expected<OnnxCase> read_onnx_case(const std::string& folder, int data_set) {
   const std::string path = folder + "/model.onnx", data = fmt::format("{}/test_data_set_{}", folder, data_set);
   TW_TRY(const Interface face, read_interface(path));
   TW_TRY(std::vector<HostArray> inputs, read_arrays(data, "input", face.inputs.size()));
   OnnxCase out;
   TW_TRY(out.graph, import_case(path, face, inputs));
-  TW_TRY(out.outputs, read_arrays(data, "output", static_cast<size_t>(face.outputs)));
+  TW_TRY(out.outputs, read_arrays(data, "output", face.outputs.size()));
+  for (const int64_t type : face.outputs) {
+    const auto element = element_of_onnx(type);
+    out.formats.emplace_back(element && element->format ? element->format->name : "");
+  }
   for (size_t k = 0; k < std::min(out.outputs.size(), out.graph.outputs.size()); ++k)
     restore_bfloat16(out.outputs[k], out.graph.values[static_cast<size_t>(out.graph.outputs[k])].type);
   const auto consumers = out.graph.consumers();

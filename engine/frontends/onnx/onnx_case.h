@@ -10,11 +10,14 @@ struct OnnxCase {
   graph::Graph graph;
   std::vector<HostArray> inputs;   ///< in the order of graph.inputs
   std::vector<HostArray> outputs;  ///< in the order of graph.outputs
+  std::vector<std::string> formats;  ///< per output: of which narrow floating-point format its codes are, or empty
+  /// Output `i` as numbers: codes of one number (NaN has several) become equal.
+  HostArray plain(size_t i, const HostArray& output) const;
 };
 
 /// Reads `folder/model.onnx` and `folder/test_data_set_N/{input,output}_K.pb`. Symbolic dimensions take the extents of the data.
 /// Operands that decide shapes are inputs in these cases: if the model is refused with them open, integer (then all) inputs of at most
-/// one dimension are fixed at their data and leave the list of inputs.
+/// one dimension, at last all inputs, are fixed at their data and leave the list of inputs.
 /// Errors: those of read_onnx and read_onnx_tensor; corrupt for data that do not fit the model's inputs and outputs.
 Expected<OnnxCase> read_onnx_case(const std::string& folder, int data_set = 0);
 

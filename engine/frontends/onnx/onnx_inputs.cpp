@@ -20,11 +20,11 @@ bool names_a_batch(std::string name) {
 Expected<int64_t> extent(const onnx::TensorShapeProto::Dimension& d, const std::string& input, int axis, const ImportOptions& options,
                          std::set<std::string>& used) {
   if (d.has_dim_value() && d.dim_value() > 0) return d.dim_value();
-  const std::string name = d.has_dim_param() && !d.dim_param().empty() ? d.dim_param() : fmt::format("{}.{}", input, axis);
+  const std::string name = dynamic_name(d, input, axis);
   if (const auto it = options.dims.find(name); it != options.dims.end()) {
     used.insert(name);
-    if (it->second < 1)
-      return Error(ErrorCode::invalid_argument, fmt::format("Expected a dimension '{}' of at least 1, found {}", printable(name), it->second));
+    if (it->second < 0)
+      return Error(ErrorCode::invalid_argument, fmt::format("Expected a dimension '{}' of at least 0, found {}", printable(name), it->second));
     return it->second;
   }
   if (axis == 0 && names_a_batch(d.dim_param())) return 1;
@@ -35,16 +35,20 @@ Expected<int64_t> extent(const onnx::TensorShapeProto::Dimension& d, const std::
 
 }  // namespace
 
+std::string dynamic_name(const onnx::TensorShapeProto::Dimension& d, const std::string& input, int axis) {
+  return d.has_dim_param() && !d.dim_param().empty() ? d.dim_param() : fmt::format("{}.{}", input, axis);
+}
+
 Expected<graph::TensorType> input_type(const onnx::ValueInfoProto& v, const ImportOptions& options, std::set<std::string>& used) {
   const std::string where = fmt::format("input '{}'", printable(v.name().substr(0, 256)));
   if (!v.type().has_tensor_type()) return Error(ErrorCode::unsupported, "Expected a tensor as input of the model, found another kind of value", where);
   const onnx::TypeProto::Tensor& t = v.type().tensor_type();
-  auto dtype = dtype_of_onnx(t.elem_type());
-  if (!dtype) return Error(dtype.error().code, dtype.error().message, where);
+  auto element = element_of_onnx(t.elem_type());
+  if (!element) return Error(element.error().code, element.error().message, where);
   if (!t.has_shape()) return Error(ErrorCode::unsupported, "Expected an input with a shape, found one of unknown rank", where);
   if (t.shape().dim_size() > onnx_limits::kRank)
     return Error(ErrorCode::resource_limit, fmt::format("Expected at most {} dimensions, found {}", onnx_limits::kRank, t.shape().dim_size()), where);
-  graph::TensorType out{*dtype, {}};
+  graph::TensorType out{element->storage, {}};
   __int128 count = 1;
   for (int axis = 0; axis < t.shape().dim_size(); ++axis) {
     TW_TRY(const int64_t n, extent(t.shape().dim(axis), v.name(), axis, options, used));

@@ -9,6 +9,9 @@
 
 namespace tw::frontends {
 
+/// The name under which a dynamic dimension gets its value: its own, or `INPUT.AXIS`.
+std::string dynamic_name(const onnx::TensorShapeProto::Dimension& d, const std::string& input, int axis);
+
 /// The static type of a model's input. Dynamic dimensions take their value from `options.dims` under their name, or under
 /// `INPUT.AXIS` if they have none; leading ones without a value that are unnamed or named like a batch are 1.
 /// `used` collects the names that were looked up with success.

@@ -6,10 +6,15 @@
 
 namespace tw::frontends {
 
-OnnxNode::OnnxNode(Importer& importer, const onnx::NodeProto& proto, const Scope& scope) : importer_(importer), proto_(proto), scope_(scope) {
+OnnxNode::OnnxNode(Importer& importer, const onnx::NodeProto& proto, const Scope& scope)
+    : Emitter(importer.builder(), !proto.name().empty() ? proto.name() : proto.output_size() > 0 ? proto.output(0) : proto.op_type(),
+              proto.output_size() > 0 ? proto.output(0) + ".constant" : "constant", printable(proto.op_type().substr(0, 64))),
+      importer_(importer),
+      proto_(proto),
+      scope_(scope) {
   for (const std::string& name : proto.input()) {
     if (name.empty()) {
-      inputs_.push_back(-1);
+      inputs_.push_back(kAbsent);
       continue;
     }
     const int* v = scope.find(name);
@@ -18,21 +23,23 @@ OnnxNode::OnnxNode(Importer& importer, const onnx::NodeProto& proto, const Scope
   }
 }
 
-std::string OnnxNode::where() const {
-  const std::string& name = !proto_.name().empty() ? proto_.name() : proto_.output_size() > 0 ? proto_.output(0) : proto_.op_type();
-  return fmt::format("node '{}' ({})", printable(name.substr(0, 256)), printable(proto_.op_type().substr(0, 64)));
+std::string node_place(const onnx::NodeProto& n) {
+  const std::string& name = !n.name().empty() ? n.name() : n.output_size() > 0 ? n.output(0) : n.op_type();
+  return fmt::format("node '{}' ({})", printable(name.substr(0, 256)), printable(n.op_type().substr(0, 64)));
 }
-void OnnxNode::unsupported(const std::string& why) const {
-  throw Refusal{Error(ErrorCode::unsupported, fmt::format("{}: {}", printable(op().substr(0, 64)), why), where())};
-}
-void OnnxNode::invalid(const std::string& why) const {
-  throw Refusal{Error(ErrorCode::invalid_argument, fmt::format("{}: {}", printable(op().substr(0, 64)), why), where())};
-}
-
+std::string OnnxNode::where() const { return node_place(proto_); }
 int OnnxNode::in(int i) const {
   if (!has(i)) invalid(fmt::format("operand {} is required but absent", i));
-  return inputs_[static_cast<size_t>(i)];
+  const int v = inputs_[static_cast<size_t>(i)];
+  if (v < 0) unsupported(fmt::format("operand {} is a sequence or an optional value that holds nothing, expected a tensor", i));
+  return v;
 }
+std::vector<int> OnnxNode::sequence(int i) const {
+  if (!has(i)) invalid(fmt::format("operand {} is required but absent", i));
+  if (any(i) >= 0 || any(i) == kNothing) unsupported(fmt::format("operand {} is no sequence", i));
+  return importer_.items(any(i));
+}
+int64_t OnnxNode::element_type(int v) const { return narrow(v) ? importer_.narrow(v) : onnx_of_dtype(dtype(v)); }
 std::vector<int> OnnxNode::all_inputs() const {
   std::vector<int> out;
   for (int i = 0; i < num_inputs(); ++i) out.push_back(in(i));
@@ -101,10 +108,11 @@ std::vector<std::string> OnnxNode::texts(const std::string& name) const {
   const auto* a = attr_of_type(name, onnx::AttributeProto::STRINGS, "a list of texts");
   return a ? std::vector<std::string>(a->strings().begin(), a->strings().end()) : std::vector<std::string>{};
 }
-std::optional<HostArray> OnnxNode::tensor(const std::string& name) const {
+std::optional<int> OnnxNode::tensor(const std::string& name) {
   const auto* a = attr_of_type(name, onnx::AttributeProto::TENSOR, "a tensor");
   if (!a || !a->has_t()) return std::nullopt;
-  return importer_.tensor(a->t());
+  const int v = constant(importer_.tensor(a->t()));
+  return is_narrow(a->t().data_type()) ? narrowed(v, a->t().data_type()) : v;
 }
 const onnx::GraphProto& OnnxNode::subgraph(const std::string& name) const {
   const auto* a = attr_of_type(name, onnx::AttributeProto::GRAPH, "a graph");
@@ -116,48 +124,9 @@ std::optional<Dims> OnnxNode::integers_either(const std::string& name, int i, in
   return has_attr(name) ? std::optional(integers(name, {})) : std::nullopt;
 }
 
-int64_t OnnxNode::axis(int64_t a, int64_t rank) const {
-  if (a < -rank || a >= rank) invalid(fmt::format("expected an axis in [{}, {}], found {}", -rank, rank - 1, a));
-  return a < 0 ? a + rank : a;
-}
-Dims OnnxNode::axes(Dims a, int64_t rank) const {
-  for (int64_t& x : a) x = axis(x, rank);
-  Dims sorted = a;
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) invalid(fmt::format("axes {} name one dimension twice", shape_text(a)));
-  return a;
-}
-
-int OnnxNode::emit(const std::string& op, std::vector<int> inputs, graph::Attrs attrs) {
-  try {
-    const std::string& base = !proto_.name().empty() ? proto_.name() : proto_.output_size() > 0 ? proto_.output(0) : op;
-    return importer_.emit(op, inputs, std::move(attrs), base);
-  } catch (Refusal& r) {
-    r.error.where = where();
-    throw;
-  }
-}
-int OnnxNode::constant(HostArray array) { return importer_.constant(proto_.output_size() > 0 ? proto_.output(0) + ".constant" : "constant", std::move(array)); }
-int OnnxNode::integers_constant(const Dims& v) {
-  HostArray a = HostArray::make(kInt64, {static_cast<int64_t>(v.size())});
-  for (size_t k = 0; k < v.size(); ++k) a.set_int(static_cast<int64_t>(k), v[k]);
-  return constant(std::move(a));
-}
-int OnnxNode::scalar(DType t, double v) {
-  HostArray a = HostArray::make(t, {});
-  a.set(0, v);
-  return constant(std::move(a));
-}
-int OnnxNode::reshape(int v, const Dims& s) { return s == shape(v) ? v : emit("reshape", {v}, attrs({{"shape", s}})); }
-int OnnxNode::transpose(int v, const Dims& perm) { return emit("transpose", {v}, attrs({{"perm", perm}})); }
-int OnnxNode::cast(int v, DType t) { return dtype(v) == t ? v : emit("cast", {v}, attrs({{"to", t.name()}})); }
-int OnnxNode::slice(int v, int64_t axis, int64_t from, int64_t size) {
-  const auto r = static_cast<size_t>(rank(v));
-  Dims starts(r, 0), steps(r, 1), sizes = shape(v);
-  starts[static_cast<size_t>(axis)] = from;
-  sizes[static_cast<size_t>(axis)] = size;
-  if (sizes == shape(v)) return v;
-  return emit("slice", {v}, attrs({{"starts", starts}, {"steps", steps}, {"sizes", sizes}}));
+int OnnxNode::narrowed(int v, int64_t data_type) {
+  importer_.set_narrow(v, data_type);
+  return v;
 }
 
 }  // namespace tw::frontends

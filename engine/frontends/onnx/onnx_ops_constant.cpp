@@ -19,7 +19,7 @@ HostArray list_of(DType t, const std::vector<double>& v) {
 }
 
 Results constant(OnnxNode& n) {
-  if (auto t = n.tensor("value")) return {n.constant(std::move(*t))};
+  if (const auto t = n.tensor("value")) return {*t};
   if (n.has_attr("value_int")) {
     HostArray a = HostArray::make(kInt64, {});
     a.set_int(0, n.integer("value_int", 0));
@@ -47,11 +47,13 @@ Results constant_of_shape(OnnxNode& n) {
   const Dims shape = n.integers_input(0, "the shape");
   if (shape.size() > onnx_limits::kRank) n.invalid("too many dimensions");
   const auto given = n.tensor("value");
-  if (given && given->num_elements() != 1) n.invalid("expected one element in 'value'");
+  const HostArray* element = given ? n.constant_of(*given) : nullptr;
+  if (element && element->num_elements() != 1) n.invalid("expected one element in 'value'");
   const int64_t count = constant_elements(n, shape);
-  HostArray a = HostArray::make(given ? given->dtype : kFloat32, shape);
-  for (int64_t i = 0; given && i < count; ++i) a.dtype.is_float() ? a.set(i, given->get(0)) : a.set_int(i, given->get_int(0));
-  return {n.constant(std::move(a))};
+  HostArray a = HostArray::make(element ? element->dtype : kFloat32, shape);
+  for (int64_t i = 0; element && i < count; ++i) a.dtype.is_float() ? a.set(i, element->get(0)) : a.set_int(i, element->get_int(0));
+  const int v = n.constant(std::move(a));
+  return {given && n.narrow(*given) ? n.narrowed(v, n.element_type(*given)) : v};
 }
 
 Results shape(OnnxNode& n) {
@@ -99,28 +101,9 @@ Results eye_like(OnnxNode& n) {
   return {n.constant(std::move(a))};
 }
 
-/// Positions of the elements that are not zero; only where the operand is known, because the result's shape depends on it.
-Results non_zero(OnnxNode& n) {
-  const HostArray& x = n.constant_input(0, "the operand");
-  const auto rank = static_cast<int64_t>(x.shape.size());
-  std::vector<int64_t> hits;
-  for (int64_t i = 0; i < x.num_elements(); ++i)
-    if (x.get(i) != 0) hits.push_back(i);
-  const auto count = static_cast<int64_t>(hits.size());
-  HostArray out = HostArray::make(kInt64, {rank, count});
-  for (int64_t h = 0; h < count; ++h) {
-    int64_t rest = hits[static_cast<size_t>(h)];
-    for (int64_t d = rank; d-- > 0;) {
-      out.set_int(d * count + h, rest % x.shape[static_cast<size_t>(d)]);
-      rest /= x.shape[static_cast<size_t>(d)];
-    }
-  }
-  return {n.constant(std::move(out))};
-}
-
 constexpr OnnxOp kConstantOps[] = {
-    {"Constant", constant}, {"ConstantOfShape", constant_of_shape}, {"EyeLike", eye_like}, {"NonZero", non_zero}, {"Range", range}, {"Shape", shape},
-    {"Size", size},
+    {"Constant", constant}, {"ConstantOfShape", constant_of_shape}, {"EyeLike", eye_like}, {"Range", range}, {"Shape", shape, Narrow::taken},
+    {"Size", size, Narrow::taken},
 };
 
 }  // namespace

@@ -10,10 +10,25 @@ namespace {
 
 using Results = std::vector<int>;
 
-/// The branch is chosen while importing, so the condition must be known.
+/// A branch that is known while importing is taken. Otherwise both are computed and each result is chosen, which needs results of one shape.
 Results if_(OnnxNode& n) {
-  const bool condition = n.number_input(0, "the condition") != 0;
-  return n.importer().inline_graph(n.subgraph(condition ? "then_branch" : "else_branch"), n.scope(), {});
+  const int condition = n.in(0);
+  const auto branch = [&](bool yes) { return n.importer().inline_graph(n.subgraph(yes ? "then_branch" : "else_branch"), n.scope(), {}); };
+  if (n.constant_of(condition)) return branch(n.number_input(0, "the condition") != 0);
+  if (n.type(condition).num_elements() != 1) n.invalid(fmt::format("expected one condition, found {}", n.type(condition).text()));
+  const Results yes = branch(true), no = branch(false);
+  if (yes.size() != no.size()) n.invalid(fmt::format("branches of {} and {} results", yes.size(), no.size()));
+  const int which = n.reshape(condition, {});
+  Results out;
+  for (size_t k = 0; k < yes.size(); ++k) {
+    if (yes[k] < 0 || no[k] < 0) n.unsupported("branches that give sequences under a condition that is computed at run time");
+    if (n.type(yes[k]) != n.type(no[k]))
+      n.unsupported(fmt::format("branches that give {} and {} under a condition that is computed at run time; results of one shape can be chosen",
+                                n.type(yes[k]).text(), n.type(no[k]).text()));
+    const int chosen = yes[k] == no[k] ? yes[k] : n.choose(which, yes[k], no[k]);
+    out.push_back(n.narrow(yes[k]) ? n.narrowed(chosen, n.element_type(yes[k])) : chosen);
+  }
+  return out;
 }
 
 /// A condition that decides how often a loop runs: known while importing.
@@ -27,17 +42,6 @@ int index_constant(OnnxNode& n, int64_t i) {
   HostArray a = HostArray::make(kInt64, {});
   a.set_int(0, i);
   return n.constant(std::move(a));
-}
-
-/// Values stacked along a new dimension.
-int stacked(OnnxNode& n, const std::vector<int>& parts, int64_t axis) {
-  std::vector<int> rows;
-  for (const int v : parts) {
-    Dims shape = n.shape(v);
-    shape.insert(shape.begin() + axis, 1);
-    rows.push_back(n.emit("reshape", {v}, attrs({{"shape", shape}})));
-  }
-  return rows.size() == 1 ? rows[0] : n.emit("concat", rows, attrs({{"axis", axis}}));
 }
 
 /// Unrolled: every iteration is nodes of its own. Results: the carried values, then per scan output all iterations stacked.
@@ -66,16 +70,9 @@ Results loop(OnnxNode& n) {
   }
   for (const std::vector<int>& s : slices) {
     if (s.empty()) n.unsupported("a loop without iterations that collects values");
-    state.push_back(stacked(n, s, 0));
+    state.push_back(n.stack(s, 0));
   }
   return state;
-}
-
-/// One of the slices along a dimension, without that dimension.
-int slice_of(OnnxNode& n, int v, int64_t axis, int64_t position) {
-  Dims shape = n.shape(v);
-  shape.erase(shape.begin() + axis);
-  return n.emit("reshape", {n.slice(v, axis, position, 1)}, attrs({{"shape", shape}}));
 }
 
 /// How one scan reads its inputs and stacks its outputs.
@@ -100,7 +97,7 @@ Results scan_once(OnnxNode& n, const std::vector<int>& initial, const std::vecto
     std::vector<int> operands = state;
     for (size_t k = 0; k < sequences.size(); ++k) {
       const int64_t axis = n.axis(form.in_axes[k], n.rank(sequences[k]));
-      operands.push_back(slice_of(n, sequences[k], axis, form.in_backwards[k] ? length - 1 - i : i));
+      operands.push_back(n.select(sequences[k], axis, form.in_backwards[k] ? length - 1 - i : i));
     }
     const Results out = n.importer().inline_graph(body, n.scope(), operands);
     state.assign(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(states));
@@ -109,7 +106,7 @@ Results scan_once(OnnxNode& n, const std::vector<int>& initial, const std::vecto
   for (size_t k = 0; k < scanned; ++k) {
     std::vector<int>& parts = results[k];
     if (form.out_backwards[k]) std::reverse(parts.begin(), parts.end());
-    state.push_back(stacked(n, parts, n.axis(form.out_axes[k], n.rank(parts[0]) + 1)));
+    state.push_back(n.stack(parts, n.axis(form.out_axes[k], n.rank(parts[0]) + 1)));
   }
   return state;
 }
@@ -143,18 +140,18 @@ Results scan(OnnxNode& n) {
     std::vector<int> one;
     for (const int v : all) {
       if (n.rank(v) < 1 || n.shape(v)[0] != batch) n.invalid(fmt::format("expected a batch of {}, found {}", batch, shape_text(n.shape(v))));
-      one.push_back(slice_of(n, v, 0, b));
+      one.push_back(n.select(v, 0, b));
     }
     const auto cut = one.begin() + static_cast<std::ptrdiff_t>(states);
     const Results out = scan_once(n, {one.begin(), cut}, {cut, one.end()}, form);
     for (size_t k = 0; k < results.size(); ++k) results[k].push_back(out[k]);
   }
   Results stacks;
-  for (const std::vector<int>& parts : results) stacks.push_back(stacked(n, parts, 0));
+  for (const std::vector<int>& parts : results) stacks.push_back(n.stack(parts, 0));
   return stacks;
 }
 
-constexpr OnnxOp kControlOps[] = {{"If", if_}, {"Loop", loop}, {"Scan", scan}};
+constexpr OnnxOp kControlOps[] = {{"If", if_, Narrow::taken}, {"Loop", loop, Narrow::taken}, {"Scan", scan, Narrow::taken}};
 
 }  // namespace
 

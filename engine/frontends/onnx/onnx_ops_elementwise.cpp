@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "engine/frontends/onnx/onnx_ops.h"
-#include "engine/frontends/onnx/tensor_reader.h"
 
 namespace tw::frontends {
 
@@ -89,6 +88,14 @@ Results bit_shift(OnnxNode& n) {
   return {n.binary(direction == "LEFT" ? "shift_left" : "shift_right", n.in(0), n.in(1))};
 }
 
+/// x * sigmoid(alpha * x)
+int swish_of(OnnxNode& n, int x) {
+  const double alpha = n.real("alpha", 1);
+  return alpha == 1 ? n.emit("silu", {x}) : n.binary("mul", x, n.emit("sigmoid", {n.with_scalar("mul", x, alpha)}));
+}
+Results swish(OnnxNode& n) { return {swish_of(n, n.in(0))}; }
+Results swiglu(OnnxNode& n) { return {n.binary("mul", swish_of(n, n.in(0)), n.in(1))}; }
+
 Results is_inf(OnnxNode& n) {
   return {n.emit("isinf", {n.in(0)}, attrs({{"detect_positive", n.integer("detect_positive", 1)}, {"detect_negative", n.integer("detect_negative", 1)}}))};
 }
@@ -119,19 +126,12 @@ Results clip(OnnxNode& n) {
   return {v};
 }
 
-Results cast_to(OnnxNode& n, int64_t data_type) {
-  auto to = dtype_of_onnx(data_type);
-  if (!to) n.unsupported("casts to element type " + onnx_dtype_name(data_type));
-  return {n.emit("cast", {n.in(0)}, attrs({{"to", to->name()}}))};
-}
-Results cast(OnnxNode& n) {
-  if (n.opset() < 6) n.unsupported("the form of opsets before 6");
-  return cast_to(n, n.integer("to", 0));
-}
-Results cast_like(OnnxNode& n) { return {n.emit("cast", {n.in(0)}, attrs({{"to", n.dtype(n.in(1)).name()}}))}; }
-
 Results where(OnnxNode& n) { return {n.emit("where", {n.in(0), n.in(1), n.in(2)})}; }
-Results identity(OnnxNode& n) { return {n.in(0)}; }
+/// Whatever it is: sequences and optional values too.
+Results identity(OnnxNode& n) {
+  if (!n.has(0)) n.invalid("operand 0 is required but absent");
+  return {n.any(0)};
+}
 
 /// At inference the operand itself, and a mask of ones.
 Results dropout(OnnxNode& n) {
@@ -162,8 +162,6 @@ constexpr OnnxOp kElementwiseOps[] = {
     {"BitwiseNot", unary<"bitwise_not">},
     {"BitwiseOr", binary<"bitwise_or">},
     {"BitwiseXor", binary<"bitwise_xor">},
-    {"Cast", cast},
-    {"CastLike", cast_like},
     {"Ceil", unary<"ceil">},
     {"Celu", with_reals<"celu">},
     {"Clip", clip},
@@ -177,11 +175,12 @@ constexpr OnnxOp kElementwiseOps[] = {
     {"Exp", unary<"exp">},
     {"Floor", unary<"floor">},
     {"Gelu", gelu},
+    {"Gelu", gelu, Narrow::refused, "com.microsoft"},
     {"Greater", binary<"greater">},
     {"GreaterOrEqual", binary<"greater_equal">},
     {"HardSigmoid", with_reals<"hard_sigmoid">},
     {"HardSwish", unary<"hard_swish">},
-    {"Identity", identity},
+    {"Identity", identity, Narrow::moved},
     {"IsInf", is_inf},
     {"IsNaN", unary<"isnan">},
     {"LeakyRelu", with_reals<"leaky_relu">},
@@ -213,10 +212,12 @@ constexpr OnnxOp kElementwiseOps[] = {
     {"Sqrt", unary<"sqrt">},
     {"Sub", binary<"sub">},
     {"Sum", variadic<"add">},
+    {"SwiGLU", swiglu},
+    {"Swish", swish},
     {"Tan", unary<"tan">},
     {"Tanh", unary<"tanh">},
     {"ThresholdedRelu", with_reals<"thresholded_relu">},
-    {"Where", where},
+    {"Where", where, Narrow::moved},
     {"Xor", binary<"xor">},
 };
 

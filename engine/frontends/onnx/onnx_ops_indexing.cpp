@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/frontends/onnx/limits.h"
 #include "engine/frontends/onnx/onnx_ops.h"
 
 namespace tw::frontends {
@@ -51,24 +50,10 @@ Results reverse_sequence(OnnxNode& n) {
   return {n.emit("reverse_sequence", {n.in(0), n.in(1)}, attrs({{"batch_axis", n.integer("batch_axis", 1)}, {"time_axis", n.integer("time_axis", 0)}}))};
 }
 
-/// Elements where the condition holds; only for conditions that are known, because the result's shape depends on them.
-Results compress(OnnxNode& n) {
-  const HostArray& condition = n.constant_input(1, "the condition");
-  int x = n.in(0);
-  if (!n.has_attr("axis")) x = n.reshape(x, {n.type(x).num_elements()});
-  const int64_t axis = n.axis(n.integer("axis", 0), n.rank(x)), extent = n.shape(x)[static_cast<size_t>(axis)];
-  Dims kept;
-  for (int64_t i = 0; i < std::min(extent, condition.num_elements()); ++i)
-    if (condition.get_int(i) != 0) kept.push_back(i);
-  if (kept.empty()) n.unsupported("a condition that keeps no element");
-  return {n.emit("gather", {x, n.integers_constant(kept)}, attrs({{"axis", axis}}))};
-}
-
 constexpr OnnxOp kIndexingOps[] = {
-    {"Compress", compress},
-    {"Gather", gather},
-    {"GatherElements", gather_elements},
-    {"GatherND", gather_nd},
+    {"Gather", gather, Narrow::moved},
+    {"GatherElements", gather_elements, Narrow::moved},
+    {"GatherND", gather_nd, Narrow::moved},
     {"OneHot", one_hot},
     {"ReverseSequence", reverse_sequence},
     {"Scatter", scatter_elements},

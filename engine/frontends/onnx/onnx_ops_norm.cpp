@@ -107,6 +107,18 @@ Results layer_normalization(OnnxNode& n) {
   return out;
 }
 
+/// In float32 unless `stash_type` says otherwise, and back before the scale.
+Results rms_normalization(OnnxNode& n) {
+  const int x = n.in(0);
+  auto stash = dtype_of_onnx(n.integer("stash_type", onnx::TensorProto::FLOAT));
+  if (!stash || !stash->is_float()) n.unsupported("statistics in element type " + onnx_dtype_name(n.integer("stash_type", 0)));
+  const graph::Attrs a = attrs({{"axis", n.axis(n.integer("axis", -1), n.rank(x))}, {"epsilon", n.real("epsilon", 1e-5)}});
+  const DType t = n.dtype(x), wide = stash->bits > t.bits ? *stash : t;
+  if (wide == t && n.dtype(n.in(1)) == t) return {n.emit("rms_norm", {x, n.in(1)}, a)};
+  const int normal = n.cast(n.emit("rms_norm", {n.cast(x, wide), n.scalar(wide, 1)}, a), t);
+  return {n.binary("mul", n.cast(normal, n.dtype(n.in(1))), n.in(1))};
+}
+
 /// (x - mean) / (deviation + 1e-9) over `axes`, the deviation as sqrt(E[x^2] - E[x]^2). Source: MeanVarianceNormalization in the ONNX reference.
 Results mean_variance_normalization(OnnxNode& n) {
   const int x = n.in(0);
@@ -121,7 +133,7 @@ Results lp_normalization(OnnxNode& n) {
   const int64_t p = n.integer("p", 2);
   if (p != 1 && p != 2) n.unsupported(fmt::format("norms other than 1 and 2, found {}", p));
   const int norm = n.emit(p == 1 ? "reduce_l1" : "reduce_l2", {n.in(0)}, attrs({{"axes", Dims{n.axis(n.integer("axis", -1), n.rank(n.in(0)))}}}));
-  return {n.binary("div", n.in(0), norm)};
+  return {n.choose(n.with_scalar("equal", norm, 0), n.scalar(n.dtype(norm), 0), n.binary("div", n.in(0), norm))};  // nothing to normalise stays
 }
 
 Results lrn(OnnxNode& n) {
@@ -139,6 +151,7 @@ constexpr OnnxOp kNormOps[] = {
     {"LogSoftmax", log_softmax},
     {"LpNormalization", lp_normalization},
     {"MeanVarianceNormalization", mean_variance_normalization},
+    {"RMSNormalization", rms_normalization},
     {"Softmax", softmax},
 };
 

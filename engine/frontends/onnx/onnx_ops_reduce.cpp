@@ -12,7 +12,9 @@ Results reduce(OnnxNode& n, const char* ours, int64_t since) {
   const int x = n.in(0);
   const Dims axes = n.axes(n.integers_either("axes", 1, since).value_or(Dims{}), n.rank(x));
   if (axes.empty() && n.integer("noop_with_empty_axes", 0)) return {n.emit("identity", {x})};
-  return {n.emit(ours, {x}, attrs({{"axes", axes}, {"keepdims", n.integer("keepdims", 1)}}))};
+  const graph::Attrs a = attrs({{"axes", axes}, {"keepdims", n.integer("keepdims", 1)}});
+  if (!n.dtype(x).is_bool()) return {n.emit(ours, {x}, a)};
+  return {n.cast(n.emit(ours, {n.cast(x, kUInt8)}, a), kBool)};  // the largest is whether any holds, the smallest whether all do
 }
 
 Results sum(OnnxNode& n) { return reduce(n, "reduce_sum", 13); }
@@ -33,12 +35,15 @@ Results arg(OnnxNode& n, const char* ours) {
 Results arg_max(OnnxNode& n) { return arg(n, "argmax"); }
 Results arg_min(OnnxNode& n) { return arg(n, "argmin"); }
 
-Results cum_sum(OnnxNode& n) {
+Results running(OnnxNode& n, const char* ours) {
   const Dims axis = n.integers_input(1, "the axis");
   if (axis.size() != 1) n.invalid("expected one axis");
-  return {n.emit("cumsum", {n.in(0)},
+  return {n.emit(ours, {n.in(0)},
                  attrs({{"axis", n.axis(axis[0], n.rank(n.in(0)))}, {"exclusive", n.integer("exclusive", 0)}, {"reverse", n.integer("reverse", 0)}}))};
 }
+
+Results cum_sum(OnnxNode& n) { return running(n, "cumsum"); }
+Results cum_prod(OnnxNode& n) { return running(n, "cumprod"); }
 
 Results top_k(OnnxNode& n) {
   const int x = n.in(0);
@@ -87,7 +92,8 @@ Results det(OnnxNode& n) {
 
 constexpr OnnxOp kReduceOps[] = {
     {"ArgMax", arg_max},       {"ArgMin", arg_min},
-    {"CumSum", cum_sum},       {"Det", det},
+    {"CumProd", cum_prod},     {"CumSum", cum_sum},
+    {"Det", det},
     {"ReduceL1", l1},          {"ReduceL2", l2},
     {"ReduceLogSum", log_sum}, {"ReduceLogSumExp", log_sum_exp},
     {"ReduceMax", max},        {"ReduceMean", reduce_mean},

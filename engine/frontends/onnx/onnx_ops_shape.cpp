@@ -28,9 +28,10 @@ Results reshape(OnnxNode& n) {
       open = d;
       continue;
     }
-    if (to[d] < 1 || to[d] > (int64_t{1} << 40) / known) n.unsupported(fmt::format("shape {} for {} elements", shape_text(to), total));
+    if (to[d] < 0 || to[d] > (int64_t{1} << 40) / std::max<int64_t>(known, 1)) n.unsupported(fmt::format("shape {} for {} elements", shape_text(to), total));
     known *= to[d];
   }
+  if (open && known == 0) n.invalid(fmt::format("shape {} leaves the extent of -1 open", shape_text(to)));
   if (open) to[*open] = total / known;
   if (known * (open ? to[*open] : 1) != total) n.invalid(fmt::format("{} elements of shape {} do not fit {}", total, shape_text(from), shape_text(to)));
   return {n.emit("reshape", {x}, attrs({{"shape", to}}))};
@@ -228,14 +229,16 @@ Results space_to_depth(OnnxNode& n) {
   const int64_t b = block_size(n);
   const Dims s = n.shape(n.in(0));
   if (s[2] % b != 0 || s[3] % b != 0) n.invalid(fmt::format("{} is not a multiple of {} in its last dimensions", shape_text(s), b));
+  const std::string mode = n.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") n.invalid("expected mode 'DCR' or 'CRD'");
   const int parts = n.reshape(n.in(0), {s[0], s[1], s[2] / b, b, s[3] / b, b});
-  return {n.emit("reshape", {n.transpose(parts, {0, 3, 5, 1, 2, 4})}, attrs({{"shape", Dims{s[0], s[1] * b * b, s[2] / b, s[3] / b}}}))};
+  return {n.emit("reshape", {n.transpose(parts, mode == "DCR" ? Dims{0, 3, 5, 1, 2, 4} : Dims{0, 1, 3, 5, 2, 4})}, attrs({{"shape", Dims{s[0], s[1] * b * b, s[2] / b, s[3] / b}}}))};
 }
 
 constexpr OnnxOp kShapeOps[] = {
-    {"Concat", concat},       {"DepthToSpace", depth_to_space}, {"Expand", expand}, {"Flatten", flatten}, {"Pad", pad},   {"Reshape", reshape},
-    {"Slice", slice},         {"SpaceToDepth", space_to_depth}, {"Split", split},   {"Squeeze", squeeze}, {"Tile", tile}, {"Transpose", transpose},
-    {"Unsqueeze", unsqueeze},
+    {"Concat", concat, Narrow::moved},       {"DepthToSpace", depth_to_space, Narrow::moved}, {"Expand", expand, Narrow::moved}, {"Flatten", flatten, Narrow::moved}, {"Pad", pad, Narrow::moved},   {"Reshape", reshape, Narrow::moved},
+    {"Slice", slice, Narrow::moved},         {"SpaceToDepth", space_to_depth, Narrow::moved}, {"Split", split, Narrow::moved},   {"Squeeze", squeeze, Narrow::moved}, {"Tile", tile, Narrow::moved}, {"Transpose", transpose, Narrow::moved},
+    {"Unsqueeze", unsqueeze, Narrow::moved},
 };
 
 }  // namespace

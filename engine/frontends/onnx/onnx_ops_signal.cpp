@@ -35,7 +35,6 @@ int matrix(OnnxNode& n, DType t, const Transform& f, int64_t used, double (*func
 int transform(OnnxNode& n, int x, int64_t axis, const Transform& f) {
   const int64_t rank = n.rank(x), parts = n.shape(x).back();
   if (f.points < 1 || f.points > kMostPoints) n.unsupported(fmt::format("transforms of {} points (1 to {} are supported)", f.points, kMostPoints));
-  if (f.one_sided && f.inverse) n.unsupported("an inverse transform of half a spectrum");
   if (f.one_sided && parts == 2) n.invalid("half a spectrum of complex data");
   const int64_t used = std::min(f.points, n.shape(x)[static_cast<size_t>(axis)]);
   x = n.slice(x, axis, 0, used);
@@ -62,6 +61,37 @@ int transform(OnnxNode& n, int x, int64_t axis, const Transform& f) {
   return n.transpose(both, back);
 }
 
+/// Real data from the first half of their spectrum; the other half is its mirror image.
+int inverse_of_half(OnnxNode& n, int x, int64_t axis, int64_t points) {
+  const int64_t rank = n.rank(x);
+  if (points < 1 || points > kMostPoints) n.unsupported(fmt::format("transforms of {} points (1 to {} are supported)", points, kMostPoints));
+  if (n.shape(x).back() != 2) n.invalid("half a spectrum without imaginary parts");
+  const int64_t used = std::min(points / 2 + 1, n.shape(x)[static_cast<size_t>(axis)]);
+  x = n.slice(x, axis, 0, used);
+  HostArray m = HostArray::make(n.dtype(x), {2 * used, points});
+  for (int64_t k = 0; k < used; ++k) {
+    const double share = (k == 0 || 2 * k == points ? 1.0 : 2.0) / static_cast<double>(points);
+    for (int64_t i = 0; i < points; ++i) {
+      const double angle = 2 * std::numbers::pi * static_cast<double>(i * k % points) / static_cast<double>(points);
+      m.set(k * points + i, share * std::cos(angle));
+      m.set((used + k) * points + i, -share * std::sin(angle));
+    }
+  }
+  Dims perm, shape;
+  for (int64_t d = 0; d + 1 < rank; ++d)
+    if (d != axis) perm.push_back(d);
+  for (const int64_t d : perm) shape.push_back(n.shape(x)[static_cast<size_t>(d)]);
+  perm.push_back(rank - 1);
+  perm.push_back(axis);
+  shape.push_back(2 * used);
+  const int y = n.binary("matmul", n.reshape(n.transpose(x, perm), shape), n.constant(std::move(m)));  // [..., points]
+  Dims whole = n.shape(y), back;
+  whole.push_back(1);
+  for (int64_t d = 0; d + 1 < rank; ++d) back.push_back(d < axis ? d : d == axis ? rank - 2 : d - 1);
+  back.push_back(rank - 1);
+  return n.transpose(n.reshape(y, whole), back);
+}
+
 void check_parts(const OnnxNode& n, int x) {
   if (n.rank(x) < 3 || (n.shape(x).back() != 1 && n.shape(x).back() != 2))
     n.invalid(fmt::format("expected data [batch, ..., 1 or 2], found {}", shape_text(n.shape(x))));
@@ -75,8 +105,11 @@ Results dft(OnnxNode& n) {
   if (n.opset() >= 20) axis = n.has(2) ? static_cast<int64_t>(n.number_input(2, "the axis")) : -2;
   axis = n.axis(axis, rank);
   if (axis == 0 || axis == rank - 1) n.invalid(fmt::format("expected an axis between the first and the last, found {}", axis));
-  const int64_t points = n.has(1) ? static_cast<int64_t>(n.number_input(1, "the length of the transform")) : n.shape(x)[static_cast<size_t>(axis)];
-  return {transform(n, x, axis, {points, n.integer("inverse", 0) != 0, n.integer("onesided", 0) != 0})};
+  const bool inverse = n.integer("inverse", 0) != 0, half = n.integer("onesided", 0) != 0;
+  const int64_t extent = n.shape(x)[static_cast<size_t>(axis)], whole = inverse && half ? 2 * (extent - 1) : extent;
+  const int64_t points = n.has(1) ? static_cast<int64_t>(n.number_input(1, "the length of the transform")) : whole;
+  if (inverse && half) return {inverse_of_half(n, x, axis, points)};
+  return {transform(n, x, axis, {points, inverse, half})};
 }
 
 /// Windows of the signal, one every `frame_step` elements, each transformed.

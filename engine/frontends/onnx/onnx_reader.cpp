@@ -5,7 +5,7 @@
 
 #include "engine/frontends/onnx/importer.h"
 #include "engine/frontends/onnx/limits.h"
-#include "engine/frontends/onnx/prune.h"
+#include "engine/frontends/prune.h"
 
 namespace tw::frontends {
 

@@ -15,6 +15,35 @@ namespace {
 
 using onnx::TensorProto;
 
+/// Element types newer than the messages we are built with. Source: TensorProto.DataType in onnx.proto of ONNX 1.23.
+constexpr int64_t kFirstNarrow = 17;
+struct NarrowRow {
+  int64_t onnx;
+  const char* name;
+  ElementType type;
+};
+const std::vector<NarrowRow>& narrow_types() {
+  const auto floating = [](const char* name) {
+    const FloatFormat* f = find_float_format(name);
+    return ElementType{kUInt8, f->bits(), f};
+  };
+  static const std::vector<NarrowRow> rows{
+      {17, "FLOAT8E4M3FN", floating("float8e4m3fn")},
+      {18, "FLOAT8E4M3FNUZ", floating("float8e4m3fnuz")},
+      {19, "FLOAT8E5M2", floating("float8e5m2")},
+      {20, "FLOAT8E5M2FNUZ", floating("float8e5m2fnuz")},
+      {21, "UINT4", {kUInt8, 4}},
+      {22, "INT4", {kInt8, 4}},
+      {23, "FLOAT4E2M1", floating("float4e2m1")},
+      {24, "FLOAT8E8M0", floating("float8e8m0")},
+      {25, "UINT2", {kUInt8, 2}},
+      {26, "INT2", {kInt8, 2}},
+      {27, "FLOAT6E2M3", floating("float6e2m3")},
+      {28, "FLOAT6E3M2", floating("float6e3m2")},
+  };
+  return rows;
+}
+
 struct TypeRow {
   int64_t onnx;
   DType ours;
@@ -101,9 +130,41 @@ Expected<void> copy_typed(const TensorProto& t, HostArray& out) {
   return copy_field(t, t.int32_data(), n, [&](int64_t i, int32_t v) { out.set_int(i, v); });
 }
 
+/// Elements of less than a byte, the first one lowest, as one byte each. Typed fields hold a byte of them in each number; numbers of 6 bits stand alone there.
+Expected<HostArray> read_packed(const TensorProto& t, ExternalData& external, const ElementType& type, HostArray out) {
+  const int64_t n = out.num_elements(), bytes = (n * type.bits + 7) / 8;
+  std::vector<std::byte> packed;
+  if (t.data_location() == TensorProto::EXTERNAL) {
+    TW_TRY(packed, read_external(t, external, bytes));
+  } else if (t.has_raw_data()) {
+    if (static_cast<int64_t>(t.raw_data().size()) != bytes) return wrong_amount(t, bytes, static_cast<int64_t>(t.raw_data().size()), "bytes");
+    const auto* raw = reinterpret_cast<const std::byte*>(t.raw_data().data());
+    packed.assign(raw, raw + bytes);
+  }
+  const bool alone = packed.empty() && type.bits == 6;
+  if (packed.empty()) {
+    const int64_t numbers = alone ? n : bytes;
+    if (t.int32_data_size() != numbers) return wrong_amount(t, numbers, t.int32_data_size(), "numbers");
+    for (const int32_t v : t.int32_data()) packed.push_back(static_cast<std::byte>(v));
+  }
+  out.data.resize(static_cast<size_t>(n));
+  const unsigned mask = (1u << type.bits) - 1, sign = type.storage.is_signed() ? 1u << (type.bits - 1) : 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t at = alone ? i * 8 : i * type.bits;
+    const auto byte = static_cast<size_t>(at / 8);
+    unsigned v = std::to_integer<unsigned>(packed[byte]);
+    if (byte + 1 < packed.size()) v |= std::to_integer<unsigned>(packed[byte + 1]) << 8;
+    v = v >> (at % 8) & mask;
+    out.data[static_cast<size_t>(i)] = static_cast<std::byte>(v >= sign && sign ? v | ~mask : v);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string onnx_dtype_name(int64_t data_type) {
+  for (const NarrowRow& row : narrow_types())
+    if (row.onnx == data_type) return row.name;
   if (TensorProto::DataType_IsValid(static_cast<int>(data_type)) && data_type == static_cast<int>(data_type))
     return TensorProto::DataType_Name(static_cast<TensorProto::DataType>(data_type));
   return fmt::format("type {}", data_type);
@@ -115,13 +176,30 @@ Expected<DType> dtype_of_onnx(int64_t data_type) {
   return Error(ErrorCode::unsupported, fmt::format("Tensors of element type {} are not supported", onnx_dtype_name(data_type)));
 }
 
+bool is_narrow(int64_t data_type) { return data_type >= kFirstNarrow; }
+
+Expected<ElementType> element_of_onnx(int64_t data_type) {
+  for (const NarrowRow& row : narrow_types())
+    if (row.onnx == data_type) return row.type;
+  TW_TRY(const DType plain, dtype_of_onnx(data_type));
+  return ElementType{plain, plain.bits};
+}
+
+int64_t onnx_of_dtype(DType t) {
+  for (const TypeRow& row : kTypes)
+    if (row.ours == t) return row.onnx;
+  return 0;
+}
+
 Expected<HostArray> read_tensor(const TensorProto& t, ExternalData& external) {
-  auto dtype = dtype_of_onnx(t.data_type());
-  if (!dtype) return Error(dtype.error().code, dtype.error().message, quoted(t));
+  auto type = element_of_onnx(t.data_type());
+  if (!type) return Error(type.error().code, type.error().message, quoted(t));
+  const DType dtype = type->storage;
   TW_TRY(std::vector<int64_t> shape, shape_of(t));
   if (t.has_segment()) return Error(ErrorCode::unsupported, "Tensors stored in segments are not supported", quoted(t));
-  HostArray out{*dtype, std::move(shape), {}};
-  const int64_t bytes = out.num_elements() * dtype->bytes();
+  HostArray out{dtype, std::move(shape), {}};
+  if (type->bits < 8) return read_packed(t, external, *type, std::move(out));
+  const int64_t bytes = out.num_elements() * dtype.bytes();
   if (bytes > onnx_limits::kTensorBytes) return Error(ErrorCode::resource_limit, fmt::format("Expected at most 2^36 bytes, found {}", bytes), quoted(t));
   if (t.data_location() == TensorProto::EXTERNAL) {
     TW_TRY(out.data, read_external(t, external, bytes));

@@ -3,18 +3,33 @@
 
 #include <onnx/onnx_pb.h>
 
+#include "engine/base/expected.h"
+#include "engine/base/float_format.h"
 #include "engine/base/host_array.h"
 #include "engine/frontends/onnx/external_data.h"
 
 namespace tw::frontends {
 
-/// Our type for an ONNX element type. Errors: unsupported for strings, complex numbers and sub-byte types.
+/// An element type of ONNX as we keep it: integers of less than 8 bits as values in int8 or uint8, floating-point numbers of 8 bits and less as their codes
+/// in uint8.
+struct ElementType {
+  DType storage;
+  int bits = 0;                         ///< of an element in a file
+  const FloatFormat* format = nullptr;  ///< of codes
+  bool is_narrow() const { return format || bits < 8; }
+};
+
+/// Errors: unsupported, naming ONNX's type.
+Expected<ElementType> element_of_onnx(int64_t data_type);
+bool is_narrow(int64_t data_type);
+/// Of those that are no narrower than a byte and no codes.
 Expected<DType> dtype_of_onnx(int64_t data_type);
-/// ONNX's name, such as `FLOAT`; the number for types that this build of the messages does not know.
+int64_t onnx_of_dtype(DType t);
+/// ONNX's name of an element type, such as `FLOAT8E4M3FN`.
 std::string onnx_dtype_name(int64_t data_type);
 
-/// Decodes a tensor from raw bytes, typed fields or external data.
-/// Errors: unsupported (element type), corrupt (an amount of data that does not fit the shape), resource_limit, and those of ExternalData::read.
+/// A tensor from typed fields, raw bytes or external data, in its storage type. Errors: unsupported element types, resource_limit, corrupt amounts of data, and
+/// those of external data.
 Expected<HostArray> read_tensor(const onnx::TensorProto& t, ExternalData& external);
 
 }  // namespace tw::frontends

@@ -42,7 +42,9 @@ Expr modulo(const Expr& a, const Expr& b) {
     const Expr r = ir::call(Intrinsic::fmod, {a, b});
     const Expr zero = ir::zero(a->dtype);
     const Expr differs = (r < zero && zero < b) || (zero < r && b < zero);
-    return ir::select(differs, r + b, r);
+    // Nothing left of it: a zero with the sign of b, which adding or multiplying zeros cannot make.
+    const Expr nothing = ir::select(b < zero, number(a, -0.0), zero);
+    return ir::select(differs, r + b, ir::select(ir::equal(r, zero), nothing, r));
   }
   const Expr r = safe_trunc_mod(a, b);
   if (!a->dtype.is_signed()) return r;
@@ -59,10 +61,15 @@ Expr power(const Expr& a, const Expr& b) {
 Expr greater(const Expr& a, const Expr& b) { return b < a; }
 Expr greater_equal(const Expr& a, const Expr& b) { return b <= a; }
 Expr prelu(const Expr& x, const Expr& slope) { return ir::select(x < ir::zero(x->dtype), slope * x, x); }
+/// By the width or more, or by a negative number: what shifting all bits out gives, so -1 for a negative number to the right.
 template <BinaryOp kOp>
 Expr shift(const Expr& a, const Expr& b) {
-  const Expr limit = ir::imm(a->dtype, a->dtype.bits);
-  return ir::select(b < limit, ir::binary(kOp, a, ir::min(b, limit - 1)), ir::zero(a->dtype));
+  const Expr limit = ir::imm(a->dtype, a->dtype.bits), zero = ir::zero(a->dtype);
+  const bool is_signed = a->dtype.is_signed();
+  const Expr within = is_signed ? zero <= b && b < limit : b < limit;
+  const Expr amount = is_signed ? ir::max(ir::min(b, limit - 1), zero) : ir::min(b, limit - 1);
+  const Expr out = is_signed && kOp == BinaryOp::shr ? ir::select(a < zero, number(a, -1), zero) : zero;
+  return ir::select(within, ir::binary(kOp, a, amount), out);
 }
 
 }  // namespace
@@ -91,8 +98,8 @@ std::vector<OpDef> binary() {
       binary_row<Domain::integer, apply_binary<BinaryOp::bit_and>>("bitwise_and", kExact, "Bits set in both"),
       binary_row<Domain::integer, apply_binary<BinaryOp::bit_or>>("bitwise_or", kExact, "Bits set in either"),
       binary_row<Domain::integer, apply_binary<BinaryOp::bit_xor>>("bitwise_xor", kExact, "Bits set in exactly one"),
-      binary_row<Domain::integer, shift<BinaryOp::shl>>("shift_left", kExact, "a * 2^b; 0 if b is the width or more"),
-      binary_row<Domain::integer, shift<BinaryOp::shr>>("shift_right", kExact, "a / 2^b; 0 if b is the width or more"),
+      binary_row<Domain::integer, shift<BinaryOp::shl>>("shift_left", kExact, "a * 2^b; 0 if b is negative or the width or more"),
+      binary_row<Domain::integer, shift<BinaryOp::shr>>("shift_right", kExact, "a / 2^b, rounded down; the sign alone if b is negative or the width or more"),
   };
 }
 

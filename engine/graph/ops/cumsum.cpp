@@ -14,25 +14,29 @@ Types infer_cumsum(const OpContext& c) {
   return result(c, x.dtype, x.shape);
 }
 
-/// Written as a masked sum over the whole axis: quadratic in its extent, but free of order between elements.
-Tensors cumsum_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
+/// Written as a masked reduction over the whole axis: quadratic in its extent, but free of order between elements.
+template <te::Reducer kReducer>
+Tensors running_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   TW_TRY(const int64_t resolved, resolve_axis(c, c.node->attrs.integer("axis", 0), x.rank()));
   const auto axis = static_cast<size_t>(resolved);
   const bool exclusive = c.node->attrs.integer("exclusive", 0) != 0, reverse = c.node->attrs.integer("reverse", 0) != 0;
-  return std::vector{b.reduce("cumsum", x.shape(), {x.shape()[axis]}, te::Reducer::sum, [&](const Indices& s, const Indices& r) {
+  const Expr nothing = ir::constant(x.dtype(), kReducer == te::Reducer::sum ? 0 : 1);
+  return std::vector{b.reduce(c.node->op, x.shape(), {x.shape()[axis]}, kReducer, [&](const Indices& s, const Indices& r) {
     const Expr &low = reverse ? s[axis] : r[0], &high = reverse ? r[0] : s[axis];
     Indices at = s;
     at[axis] = r[0];
-    return ir::select(exclusive ? low < high : low <= high, x.at(std::move(at)), ir::zero(x.dtype()));
+    return ir::select(exclusive ? low < high : low <= high, x.at(std::move(at)), nothing);
   })};
 }
 
 }  // namespace
 
 std::vector<OpDef> cumsum() {
-  return {{"cumsum", FusionKind::opaque, infer_cumsum, cumsum_to_te, kArithmetic,
-           "Running sum along axis; exclusive leaves out the element itself, reverse runs from the end"}};
+  return {{"cumsum", FusionKind::opaque, infer_cumsum, running_to_te<te::Reducer::sum>, kArithmetic,
+           "Running sum along axis; exclusive leaves out the element itself, reverse runs from the end"},
+          {"cumprod", FusionKind::opaque, infer_cumsum, running_to_te<te::Reducer::prod>, kArithmetic,
+           "Running product along axis; exclusive leaves out the element itself, reverse runs from the end"}};
 }
 
 }  // namespace tw::graph::ops

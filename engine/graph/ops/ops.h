@@ -11,6 +11,7 @@ namespace tw::graph::ops {
 std::vector<OpDef> unary();
 std::vector<OpDef> binary();
 std::vector<OpDef> cast();
+std::vector<OpDef> float_code();
 std::vector<OpDef> where();
 
 std::vector<OpDef> conv();

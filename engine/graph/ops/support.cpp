@@ -74,7 +74,7 @@ Expected<void> check_float(const OpContext& c, size_t i) {
 Types result(const OpContext& c, DType dtype, Dims shape) {
   if (shape.size() > 16) return bad(c, fmt::format("expected at most 16 dimensions in the result, found {}", shape.size()));
   for (const int64_t d : shape)
-    if (d < 1) return bad(c, fmt::format("expected every extent of the result to be at least 1, found shape {}", shape_text(shape)));
+    if (d < 0) return bad(c, fmt::format("expected no extent of the result below 0, found shape {}", shape_text(shape)));
   if (!within_limits(shape)) return bad(c, fmt::format("expected at most 2^40 elements in the result, found shape {}", shape_text(shape)));
   return std::vector<TensorType>{{dtype, std::move(shape)}};
 }

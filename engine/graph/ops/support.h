@@ -31,7 +31,7 @@ enum class Domain { any, numeric, signed_, floating, integer, boolean };
 Expected<void> check_domain(const OpContext& c, size_t i, Domain domain);
 Expected<void> check_float(const OpContext& c, size_t i);
 
-/// One output type, after checking that every extent is at least 1, that there are at most 16 and that the element count fits in 2^40.
+/// One output type, after checking that no extent is negative, that there are at most 16 and that the element count fits in 2^40.
 Types result(const OpContext& c, DType dtype, Dims shape);
 
 /// `axis` counted from the front. Errors: outside [-rank, rank).

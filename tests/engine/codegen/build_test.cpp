@@ -56,7 +56,7 @@ class BuildTest : public QObject {
       const auto object = builder.build({f}), fresh = codegen::build_object({f}, t);
       QVERIFY(object && fresh);
       QVERIFY(*object == *fresh);
-      QCOMPARE(builder.build({}).error().code, ErrorCode::invalid_argument);
+      QVERIFY(builder.build({}).has_value());  // a network may have nothing to compute
       QCOMPARE(builder.build({{"f", f.params, 1, tir::seq(std::vector<tir::Stmt>(5000, f.body))}}).error().code, ErrorCode::resource_limit);
     }
   }

@@ -167,6 +167,16 @@ class IntrinsicsTest : public QObject {
         for (int i = 0; i < 8; ++i) QCOMPARE(args[1].get(i), static_cast<double>(f == Intrinsic::isnan ? std::isnan(values[i]) : std::isinf(values[i])));
       }
     }
+    for (const auto& [floats, bits] : {std::pair(kFloat32, kUInt32), std::pair(kFloat64, kUInt64)}) {
+      const auto F = ir::make_buffer("F", floats, {16}), B = ir::make_buffer("B", bits, {16}), G = ir::make_buffer("G", floats, {16});
+      std::vector<HostArray> there = {HostArray::make(floats, {16}), HostArray::make(bits, {16})};
+      for (int i = 0; i < 16; ++i) there[0].set(i, std::ldexp(i - 7.25, 3 * i - 20));
+      QVERIFY(run(elementwise({F}, B, 16, [&](const Expr& i) { return ir::call(Intrinsic::float_bits, {ir::load(F, {i})}); }), there, host_target()));
+      QCOMPARE(there[1].data, there[0].data);
+      std::vector<HostArray> back = {there[1], HostArray::make(floats, {16})};
+      QVERIFY(run(elementwise({B}, G, 16, [&](const Expr& i) { return ir::call(Intrinsic::bits_float, {ir::load(B, {i})}); }), back, host_target()));
+      QCOMPARE(back[1].data, there[0].data);
+    }
     const auto A = ir::make_buffer("A", kInt32, {8}), C = ir::make_buffer("C", kInt32, {8});
     std::vector<HostArray> args = {HostArray::make(kInt32, {8}), HostArray::make(kInt32, {8})};
     for (int i = 0; i < 8; ++i) args[0].set_int(i, i - 4);

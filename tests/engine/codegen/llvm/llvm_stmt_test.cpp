@@ -234,7 +234,7 @@ class StmtTest : public QObject {
     QCOMPARE(missing.error().code, ErrorCode::not_found);
     funcs[1].name = "f0";
     QCOMPARE(codegen::build_object(funcs, host_target()).error().code, ErrorCode::invalid_argument);
-    QCOMPARE(codegen::build_object({}, host_target()).error().code, ErrorCode::invalid_argument);
+    QVERIFY(codegen::build_object({}, host_target()).has_value());  // a network may have nothing to compute
   }
 
   void refusals() {

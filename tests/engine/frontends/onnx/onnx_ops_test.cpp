@@ -26,6 +26,14 @@ class OnnxOpsTest : public QObject {
   void crops_and_pads();
   void regions();
   void empty_parts();
+  void attention_by_groups();
+  void rows_without_keys();
+  void weights_in_blocks();
+  void narrow_operands();
+  void branches_at_run_time();
+  void sequences_unroll();
+  void inputs_and_outputs_without_elements();
+  void function_defaults();
   void refusals();
 };
 
@@ -221,6 +229,161 @@ void OnnxOpsTest::empty_parts() {
   integer(node(m, "Concat", {"nothing", "x"}, "y"), "axis", 1);
   output(m, "y");
   compare(run(m, {{"x", counting({2, 3})}}), {2, 3}, {1, 2, 3, 4, 5, 6});
+}
+
+/// Two heads on one pair of keys and values, each query with what came before it.
+void OnnxOpsTest::attention_by_groups() {
+  onnx::ModelProto m = model(23);
+  input(m, "q", {1, 2, 3, 4});
+  input(m, "k", {1, 1, 3, 4});
+  input(m, "v", {1, 1, 3, 2});
+  integer(node(m, "Attention", {"q", "k", "v"}, "y"), "is_causal", 1);
+  output(m, "y");
+  Rng rng(1);
+  const auto random = [&](const Dims& shape) {
+    HostArray a = HostArray::make(kFloat32, shape);
+    for (int64_t i = 0; i < a.num_elements(); ++i) a.set(i, rng.normal());
+    return a;
+  };
+  const HostArray q = random({1, 2, 3, 4}), k = random({1, 1, 3, 4}), v = random({1, 1, 3, 2});
+  std::vector<double> want;
+  for (int64_t row = 0; row < 6; ++row) {
+    double total = 0, sum[2] = {0, 0};
+    for (int64_t key = 0; key <= row % 3; ++key) {
+      double score = 0;
+      for (int64_t i = 0; i < 4; ++i) score += q.get(row * 4 + i) * k.get(key * 4 + i) / 2;
+      total += std::exp(score);
+      for (int64_t i = 0; i < 2; ++i) sum[i] += std::exp(score) * v.get(key * 2 + i);
+    }
+    for (const double s : sum) want.push_back(s / total);
+  }
+  compare(run(m, {{"q", q}, {"k", k}, {"v", v}}), {1, 2, 3, 2}, want);
+}
+
+void OnnxOpsTest::rows_without_keys() {
+  onnx::ModelProto m = model(23);
+  input(m, "q", {1, 1, 2, 1});
+  input(m, "mask", {2, 2}, onnx::TensorProto::BOOL);
+  node(m, "Attention", {"q", "q", "q", "mask"}, "y");
+  output(m, "y");
+  HostArray mask = HostArray::make(kBool, {2, 2});
+  mask.set(0, 1);
+  compare(run(m, {{"q", array({1, 1, 2, 1}, {3, 5})}, {"mask", mask}}), {1, 1, 2, 1}, {3, 0});
+}
+
+/// Weights of four bits, two in a byte, the first one lowest; one scale for two of them.
+void OnnxOpsTest::weights_in_blocks() {
+  onnx::ModelProto m = model(21);
+  input(m, "x", {1, 4});
+  onnx::TensorProto* w = m.mutable_graph()->add_initializer();
+  w->set_name("w");
+  w->set_data_type(22);  // INT4
+  w->add_dims(4);
+  w->add_dims(1);
+  w->set_raw_data(std::string("\x87\x1f", 2));  // 7, -8, -1, 1
+  floats(m, "scale", {2, 1}, {0.5, 10});
+  onnx::NodeProto* n = node(m, "DequantizeLinear", {"w", "scale"}, "numbers");
+  integer(n, "axis", 0);
+  integer(n, "block_size", 2);
+  node(m, "MatMul", {"x", "numbers"}, "y");
+  output(m, "y");
+  compare(run(m, {{"x", array({1, 4}, {1, 10, 100, 1000})}}), {1, 1}, {3.5 - 40 - 1000 + 10000});
+}
+
+void OnnxOpsTest::narrow_operands() {
+  onnx::ModelProto m = model(21);
+  input(m, "x", {2}, 17);  // FLOAT8E4M3FN
+  node(m, "Identity", {"x"}, "same");
+  integer(node(m, "Cast", {"same"}, "y"), "to", onnx::TensorProto::FLOAT);
+  output(m, "y");
+  HostArray codes = HostArray::make(kUInt8, {2});
+  codes.set_int(0, 0x38);
+  codes.set_int(1, 0xfe);
+  compare(run(m, {{"x", codes}}), {2}, {1, -448});
+  m.mutable_graph()->mutable_node(0)->set_op_type("Relu");
+  const auto g = frontends::read_onnx_bytes(bytes(m), {});
+  QVERIFY(!g);
+  QVERIFY2(g.error().text().find("operand 0 of element type FLOAT8E4M3FN") != std::string::npos, g.error().text().c_str());
+}
+
+void OnnxOpsTest::branches_at_run_time() {
+  onnx::ModelProto m = model();
+  input(m, "x", {2});
+  input(m, "c", {}, onnx::TensorProto::BOOL);
+  onnx::NodeProto* n = node(m, "If", {"c"}, "y");
+  for (const char* branch : {"then_branch", "else_branch"}) {
+    onnx::AttributeProto* a = n->add_attribute();
+    a->set_name(branch);
+    a->set_type(onnx::AttributeProto::GRAPH);
+    node(*a->mutable_g(), branch[0] == 't' ? "Neg" : "Abs", {"x"}, branch);
+    a->mutable_g()->add_output()->set_name(branch);
+  }
+  output(m, "y");
+  HostArray c = HostArray::make(kBool, {});
+  compare(run(m, {{"x", array({2}, {1, -2})}, {"c", c}}), {2}, {1, 2});
+  c.set(0, 1);
+  compare(run(m, {{"x", array({2}, {1, -2})}, {"c", c}}), {2}, {-1, 2});
+  node(*n->mutable_attribute(1)->mutable_g(), "Size", {"x"}, "count");
+  n->mutable_attribute(1)->mutable_g()->mutable_output(0)->set_name("count");
+  const auto g = frontends::read_onnx_bytes(bytes(m), {});
+  QVERIFY(!g);
+  QVERIFY2(g.error().text().find("results of one shape can be chosen") != std::string::npos, g.error().text().c_str());
+}
+
+void OnnxOpsTest::sequences_unroll() {
+  onnx::ModelProto m = model();
+  input(m, "x", {3, 2});
+  longs(m, "second", {1});
+  integer(node(m, "SplitToSequence", {"x"}, "rows"), "keepdims", 0);
+  node(m, "SequenceAt", {"rows", "second"}, "row");
+  node(m, "SequenceInsert", {"rows", "row"}, "more");
+  integer(node(m, "ConcatFromSequence", {"more"}, "y"), "axis", 0);
+  output(m, "y");
+  compare(run(m, {{"x", counting({3, 2})}}), {8}, {1, 2, 3, 4, 5, 6, 3, 4});
+}
+
+void OnnxOpsTest::inputs_and_outputs_without_elements() {
+  onnx::ModelProto m = model();
+  input(m, "past", {1, 0, 2});
+  input(m, "x", {1, 3, 2});
+  integer(node(m, "Concat", {"past", "x"}, "y"), "axis", 1);
+  node(m, "Relu", {"past"}, "nothing");
+  output(m, "y");
+  output(m, "nothing");
+  const auto g = frontends::read_onnx_bytes(bytes(m), {}, {.dims = {{"past.1", 0}}});
+  QVERIFY2(g.has_value(), g ? "" : g.error().text().c_str());
+  const auto got = graph::evaluate(*g, {{"past", HostArray::make(kFloat32, {1, 0, 2})}, {"x", counting({1, 3, 2})}});
+  QVERIFY2(got.has_value(), got ? "" : got.error().text().c_str());
+  compare((*got)[0], {1, 3, 2}, {1, 2, 3, 4, 5, 6});
+  QCOMPARE((*got)[1].shape, (Dims{1, 0, 2}));
+}
+
+/// What a function's attribute is where a call names none: a field that is newer than the messages we are built with.
+void OnnxOpsTest::function_defaults() {
+  onnx::ModelProto m = model();
+  input(m, "x", {2});
+  onnx::FunctionProto* f = m.add_functions();
+  f->set_name("Leaky");
+  f->set_domain("own");
+  f->add_input("a");
+  f->add_output("b");
+  f->add_opset_import()->set_version(13);
+  onnx::NodeProto* body = f->add_node();
+  body->set_op_type("LeakyRelu");
+  body->add_input("a");
+  body->add_output("b");
+  onnx::AttributeProto* alpha = body->add_attribute();
+  alpha->set_name("alpha");
+  alpha->set_ref_attr_name("slope");
+  alpha->set_type(onnx::AttributeProto::FLOAT);
+  onnx::AttributeProto slope;
+  slope.set_name("slope");
+  slope.set_type(onnx::AttributeProto::FLOAT);
+  slope.set_f(0.25);
+  f->mutable_unknown_fields()->AddLengthDelimited(11, slope.SerializeAsString());
+  node(m, "Leaky", {"x"}, "y")->set_domain("own");
+  output(m, "y");
+  compare(run(m, {{"x", array({2}, {-8, 8})}}), {2}, {-2, 8});
 }
 
 void OnnxOpsTest::refusals() {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "engine/base/float_format.h"
 #include "engine/base/rng.h"
 #include "engine/graph/evaluate.h"
 #include "engine/graph/op.h"
@@ -26,6 +27,11 @@ class OpsTest : public QObject {
   void reshape_keeps_plain_indices();
   void integer_division();
   void indices_stay_inside();
+  void shifts_beyond_the_width();
+  void running_products();
+  void codes_and_numbers_data();
+  void codes_and_numbers();
+  void bits_of_other_types();
   void unfit_operands_are_refused();
 };
 
@@ -202,6 +208,71 @@ void OpsTest::indices_stay_inside() {
   const auto g = one("gather", {{{3}}, {{4}, kInt64}}, {{"axis", int64_t{0}}});
   const HostArray y = run(*g, {filled({3}, kFloat32, {10, 20, 30}), filled({4}, kInt64, {-1, 2, 99, -99})});
   QCOMPARE(numbers(y), (std::vector<double>{30, 30, 30, 10}));
+}
+
+void OpsTest::shifts_beyond_the_width() {
+  const auto shift = [](const char* op, DType t, const std::vector<double>& a, const std::vector<double>& b) {
+    const auto n = static_cast<int64_t>(a.size());
+    return numbers(run(*one(op, {{{n}, t}, {{n}, t}}, {}), {filled({n}, t, a), filled({n}, t, b)}));
+  };
+  QCOMPARE(shift("shift_right", kInt8, {-7, -7, 7, -7, 7, -7}, {1, 8, 8, -1, -1, 100}), (std::vector<double>{-4, -1, 0, -1, 0, -1}));
+  QCOMPARE(shift("shift_left", kInt8, {1, 3, 3, 3}, {7, 6, 8, -1}), (std::vector<double>{-128, -64, 0, 0}));
+  QCOMPARE(shift("shift_right", kUInt8, {255, 255}, {7, 8}), (std::vector<double>{1, 0}));
+}
+
+void OpsTest::running_products() {
+  const HostArray x = filled({4}, kFloat32, {2, 3, 4, 5});
+  QCOMPARE(numbers(run(*one("cumprod", {{{4}}}, {{"axis", int64_t{0}}}), {x})), (std::vector<double>{2, 6, 24, 120}));
+  QCOMPARE(numbers(run(*one("cumprod", {{{4}}}, {{"axis", int64_t{0}}, {"exclusive", int64_t{1}}, {"reverse", int64_t{1}}}), {x})), (std::vector<double>{60, 20, 5, 1}));
+}
+
+void OpsTest::codes_and_numbers_data() {
+  QTest::addColumn<QString>("name");
+  for (const FloatFormat& f : float_formats()) QTest::newRow(f.name) << f.name;
+}
+
+/// Every code gives its number and comes back; a number between two codes goes to the nearer one, the even one at the middle.
+void OpsTest::codes_and_numbers() {
+  QFETCH(QString, name);
+  const FloatFormat& f = *find_float_format(name.toStdString());
+  const DType t = f.bits() > 8 ? kUInt16 : kUInt8;
+  const bool powers = f.specials == FloatFormat::Specials::powers;
+  const int64_t count = int64_t{1} << f.bits();
+  std::vector<double> codes, between, nearest;
+  for (int64_t c = 0; c < count; ++c) codes.push_back(static_cast<double>(c));
+  const Values format{{"format", name.toStdString()}};
+  const HostArray decoded = run(*one("float_decode", {{{count}, t}}, format), {filled({count}, t, codes)});
+  for (int64_t c = 0; c < count; ++c) {
+    const float want = f.decode(static_cast<uint32_t>(c));
+    QVERIFY2((std::isnan(want) && std::isnan(decoded.get(c))) || decoded.get(c) == want, qPrintable(QString::number(c)));
+  }
+  const HostArray back = run(*one("float_encode", {{{count}}}, {{"format", name.toStdString()}, {"saturate", int64_t{0}}}), {decoded});
+  for (int64_t c = 0; c < count; ++c)
+    if (!std::isnan(decoded.get(c))) QCOMPARE(back.get_int(c), c);
+  for (uint32_t c = powers ? 1 : 0; c + 1 <= f.largest(); ++c) {
+    const double low = f.decode(c), high = f.decode(c + 1), middle = (low + high) / 2;
+    between.insert(between.end(), {middle, std::nexttoward(static_cast<float>(middle), 0), std::nexttoward(static_cast<float>(middle), HUGE_VAL)});
+    nearest.insert(nearest.end(), {powers || c % 2 == 1 ? c + 1.0 : c * 1.0, c * 1.0, c + 1.0});
+  }
+  for (const double beyond : {1e38, HUGE_VAL}) {
+    between.push_back(beyond);
+    nearest.push_back(powers && beyond == 1e38 ? 253 : f.specials == FloatFormat::Specials::ieee && name == "bfloat16" && beyond == 1e38 ? 0x7e96 : f.largest());
+  }
+  const auto n = static_cast<int64_t>(between.size());
+  const HostArray rounded = run(*one("float_encode", {{{n}}}, format), {filled({n}, kFloat32, between)});
+  for (int64_t i = 0; i < n; ++i) QVERIFY2(rounded.get(i) == nearest[static_cast<size_t>(i)], qPrintable(QString::number(between[static_cast<size_t>(i)])));
+}
+
+void OpsTest::bits_of_other_types() {
+  const auto cast = [](DType from, DType to, double v) {
+    return run(*one("bitcast", {{{1}, from}}, {{"to", to.name()}}), {filled({1}, from, {v})});
+  };
+  QCOMPARE(cast(kFloat32, kInt32, -2.5).get_int(0), int64_t{static_cast<int32_t>(0xc0200000)});
+  QCOMPARE(cast(kInt32, kFloat32, 0x40490fdb).get(0), static_cast<double>(3.14159274F));
+  QCOMPARE(cast(kFloat64, kUInt64, 1).get_int(0), int64_t{0x3ff0000000000000});
+  QCOMPARE(cast(kFloat16, kUInt16, -1.5).get_int(0), int64_t{0xbe00});
+  QCOMPARE(cast(kUInt16, kBFloat16, 0x4049).get(0), 3.140625);
+  QCOMPARE(cast(kUInt8, kInt8, 200).get_int(0), int64_t{-56});
 }
 
 void OpsTest::unfit_operands_are_refused() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/frontends/onnx/prune.h"
+#include "engine/frontends/prune.h"
 
 namespace tw::frontends {
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+/// Fields that ONNX added after the messages that we are built with: protobuf keeps them undecoded. Source: onnx.proto of ONNX 1.23.
+namespace tw::frontends {
+
+/// Which of several functions of one name a node means (field 8 of NodeProto, 13 of FunctionProto); empty if there is one alone.
+std::string overload_of(const onnx::NodeProto& n);
+std::string overload_of(const onnx::FunctionProto& f);
+/// Attributes of a function that have a default value (field 11 of FunctionProto).
+std::vector<onnx::AttributeProto> attribute_defaults(const onnx::FunctionProto& f);
+
+}  // namespace tw::frontends

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/frontends/shared/resample.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tw::frontends {
+
+namespace {
+
+constexpr int64_t kMostTaps = 64;
+
+/// Position in the input that output position `o` stands for.
+double source(const Emitter& n, const ResampleMode& m, const ResampleAxis& a, int64_t o) {
+  const auto p = static_cast<double>(o), in = static_cast<double>(a.in), out = static_cast<double>(a.out);
+  const double half = (p + 0.5) / a.scale - 0.5;
+  if (m.coordinates == "half_pixel") return half;
+  if (m.coordinates == "half_pixel_symmetric") return in / 2 * (1 - out / (a.scale * in)) + half;
+  if (m.coordinates == "pytorch_half_pixel") return a.out > 1 ? half : 0;
+  if (m.coordinates == "align_corners") return a.out > 1 ? p * (in - 1) / (a.scale * in - 1) : 0;  // the extent before rounding down
+  if (m.coordinates == "asymmetric") return p / a.scale;
+  if (m.coordinates == "tf_crop_and_resize")
+    return a.out > 1 ? a.start * (in - 1) + p * (a.end - a.start) * (in - 1) / (out - 1) : 0.5 * (a.start + a.end) * (in - 1);
+  if (m.coordinates == "tf_half_pixel_for_nn") return (p + 0.5) / a.scale;
+  n.unsupported(fmt::format("coordinate mode '{}'", printable(m.coordinates.substr(0, 64))));
+}
+
+int64_t nearest_index(const Emitter& n, const ResampleMode& m, double x) {
+  if (m.nearest == "round_prefer_floor") return static_cast<int64_t>(std::ceil(x - 0.5));
+  if (m.nearest == "round_prefer_ceil") return static_cast<int64_t>(std::floor(x + 0.5));
+  if (m.nearest == "floor") return static_cast<int64_t>(std::floor(x));
+  if (m.nearest == "ceil") return static_cast<int64_t>(std::ceil(x));
+  n.unsupported(fmt::format("nearest mode '{}'", printable(m.nearest.substr(0, 64))));
+}
+
+/// Share of an element at distance d (at least 0). Source: Keys, "Cubic convolution interpolation for digital image processing", 1981, for the cubic one.
+double kernel(const ResampleMode& m, double d) {
+  if (m.kind == "linear") return std::max(0.0, 1 - d);
+  const double a = m.cubic_a;
+  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+}
+
+/// Whether the table repeats every element `factor` times.
+bool repeats(const Dims& table, int64_t factor) {
+  for (size_t o = 0; o < table.size(); ++o)
+    if (table[o] != static_cast<int64_t>(o) / factor) return false;
+  return true;
+}
+
+/// Nearest neighbours: whole repetitions become a broadcast, everything else a gather with a constant table.
+int resample_nearest(Emitter& n, int v, int64_t axis, const ResampleMode& m, const ResampleAxis& a) {
+  Dims table;
+  for (int64_t o = 0; o < a.out; ++o) table.push_back(std::clamp<int64_t>(nearest_index(n, m, source(n, m, a, o)), 0, a.in - 1));
+  if (a.out % a.in != 0 || !repeats(table, a.out / a.in)) return n.emit("gather", {v, n.integers_constant(table)}, attrs({{"axis", axis}}));
+  Dims result = n.shape(v), column = result, wide = result;
+  result[static_cast<size_t>(axis)] = a.out;
+  column.insert(column.begin() + axis + 1, 1);
+  wide.insert(wide.begin() + axis + 1, a.out / a.in);
+  return n.reshape(n.emit("broadcast_to", {n.reshape(v, column)}, attrs({{"shape", wide}})), result);
+}
+
+/// Weighted sums of the elements around each position. Against aliasing, shrinking widens the kernel.
+int resample_smooth(Emitter& n, int v, int64_t axis, const ResampleMode& m, const ResampleAxis& a) {
+  const double stretch = m.antialias ? std::min(a.scale, 1.0) : 1;
+  const auto reach = static_cast<int64_t>(std::ceil((m.kind == "linear" ? 1 : 2) / stretch)), taps = 2 * reach;
+  if (taps > kMostTaps) n.unsupported(fmt::format("shrinking to {} of {} elements against aliasing", a.out, a.in));
+  HostArray indices = HostArray::make(kInt64, {a.out, taps}), weights = HostArray::make(n.dtype(v), {a.out, taps});
+  for (int64_t o = 0; o < a.out; ++o) {
+    double x = source(n, m, a, o);
+    if (m.kind == "linear" && !m.antialias) x = std::clamp(x, 0.0, static_cast<double>(a.in - 1));
+    const double base = std::floor(x);
+    std::vector<double> w;
+    double total = 0;
+    for (int64_t t = 0; t < taps; ++t) {
+      const int64_t i = static_cast<int64_t>(base) + t - (reach - 1);
+      w.push_back(m.exclude_outside && (i < 0 || i >= a.in) ? 0 : kernel(m, std::abs(static_cast<double>(i) - x) * stretch));
+      total += w.back();
+      indices.set_int(o * taps + t, std::clamp<int64_t>(i, 0, a.in - 1));
+    }
+    for (int64_t t = 0; t < taps; ++t) weights.set(o * taps + t, w[static_cast<size_t>(t)] / (m.exclude_outside || m.antialias ? total : 1));
+  }
+  return n.emit("resample", {v, n.constant(std::move(indices)), n.constant(std::move(weights))}, attrs({{"axis", axis}}));
+}
+
+}  // namespace
+
+/// Positions outside of the image get one value.
+int extrapolated(Emitter& n, int v, const ResampleMode& m, const std::vector<ResampleAxis>& axes, double value) {
+  for (size_t d = 0; d < axes.size(); ++d) {
+    Dims shape(axes.size(), 1);
+    shape[d] = axes[d].out;
+    HostArray outside = HostArray::make(kBool, shape);
+    bool any = false;
+    for (int64_t o = 0; o < axes[d].out; ++o) {
+      const double x = source(n, m, axes[d], o);
+      if (x >= 0 && x <= static_cast<double>(axes[d].in - 1)) continue;
+      outside.set_int(o, 1);
+      any = true;
+    }
+    if (any) v = n.emit("where", {n.constant(std::move(outside)), n.scalar(n.dtype(v), value), v});
+  }
+  return v;
+}
+
+/// Dimension by dimension: all three kinds are separable.
+int resampled(Emitter& n, int v, const ResampleMode& m, const std::vector<ResampleAxis>& axes) {
+  if (m.kind != "nearest" && m.kind != "linear" && m.kind != "cubic") n.unsupported(fmt::format("mode '{}'", printable(m.kind.substr(0, 64))));
+  for (size_t d = 0; d < axes.size(); ++d) {
+    if (axes[d].out < 1 || axes[d].out > kMostResampled) n.invalid(fmt::format("an output extent of {}", axes[d].out));
+    if (axes[d].out == axes[d].in && axes[d].scale == 1 && axes[d].start == 0 && axes[d].end == 1) continue;
+    v = m.kind == "nearest" ? resample_nearest(n, v, static_cast<int64_t>(d), m, axes[d]) : resample_smooth(n, v, static_cast<int64_t>(d), m, axes[d]);
+  }
+  return v;
+}
+
+}  // namespace tw::frontends
