@@ -209,8 +209,13 @@ void MainWindow::withModel(ModelId model, std::function<void()> then) {
 
 void MainWindow::openZoo(const QString& name, bool tiny) { m_models.openZoo(name, tiny); }
 
+void MainWindow::clearBanner() {
+  if (m_workspace.readOnlyReason().isEmpty()) return m_banner->hide();
+  m_banner->showMessage(widgets::Banner::Kind::warning, m_workspace.readOnlyReason());
+}
+
 void MainWindow::showModel(const OpenModelPtr& model) {
-  m_banner->hide();
+  clearBanner();
   m_pages->setCurrentWidget(m_graph);
   if (!m_currentView) m_currentView = m_graph;
   m_hub.setModel(model);
@@ -225,7 +230,7 @@ void MainWindow::showModel(const OpenModelPtr& model) {
 
 void MainWindow::closeModel() {
   m_pages->setCurrentWidget(m_start);
-  m_banner->hide();
+  clearBanner();
   m_hub.setModel(nullptr);
   setWindowTitle(tr("Tilewright"));
 }

@@ -133,6 +133,8 @@ class MainWindow : public QMainWindow {
   void raiseView(const char* view);
   /// Runs `then` with the model on screen: at once, or when it has been opened.
   void withModel(ModelId model, std::function<void()> then);
+  /// Leaves what holds as long as the workspace is open: that it can only be read.
+  void clearBanner();
   void showModel(const OpenModelPtr& model);
   void chooseFile();
   void chooseLog();

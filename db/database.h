@@ -133,6 +133,7 @@ class Database : public records::RecordSource {
   Mode mode() const;
 
   // Writing.
+  /// A model that is known by its content keeps its name; the file that was opened last is where it is looked for.
   Expected<ModelId> put_model(const std::string& name, const std::string& path, const std::string& content_key, const Json& summary);
   /// Idempotent by task key.
   Expected<TaskId> put_task(const records::Task& task);

@@ -11,7 +11,7 @@ Expected<ModelId> Database::put_model(const std::string& name, const std::string
     SQLite::Statement put(
         c,
         "INSERT INTO model(content_key, name, path, summary_json, imported_s) VALUES(?, ?, ?, ?, ?) "
-        "ON CONFLICT(content_key) DO UPDATE SET name = excluded.name, path = excluded.path, summary_json = excluded.summary_json RETURNING id");
+        "ON CONFLICT(content_key) DO UPDATE SET path = excluded.path, summary_json = excluded.summary_json RETURNING id");
     put.bind(1, content_key);
     put.bind(2, name);
     put.bind(3, path);

@@ -7,8 +7,7 @@ JobFeeds::JobFeeds(JobBoard& board, TuneService& tuning, ModelService& models) :
   connect(&tuning, &TuneService::stateChanged, this, &JobFeeds::followTuning);
   connect(&tuning, &TuneService::progressed, this, &JobFeeds::followTuning);
   connect(&tuning, &TuneService::finished, this, [this](const QString& summary) {
-    const bool cancelled = m_tuning.trialsDone() < m_tuning.trialsPlanned();
-    m_board.end(m_session, cancelled ? JobBoard::Outcome::cancelled : JobBoard::Outcome::done, summary);
+    m_board.end(m_session, m_tuning.wasCancelled() ? JobBoard::Outcome::cancelled : JobBoard::Outcome::done, summary);
     m_session = 0;
   });
   connect(&tuning, &TuneService::failed, this, [this](const QString& message) {

@@ -44,6 +44,19 @@ Expected<void> enter(OpenModel& model, db::Database& database) {
   return {};
 }
 
+/// What a workspace that is only read knows of the model: its rows stay without ids where it knows nothing.
+Expected<void> find(OpenModel& model, db::Database& database) {
+  TW_TRY(const auto models, database.models());
+  const auto stored = std::find_if(models.begin(), models.end(), [&](const db::ModelRow& m) { return m.content_key == model.network.content_key; });
+  if (stored == models.end()) return {};
+  model.id = stored->id;
+  for (const auto& t : model.tasks) {
+    TW_TRY(const auto row, database.task_by_key(t.task.key));
+    model.taskIds.push_back(row ? row->id : TaskId());
+  }
+  return {};
+}
+
 }  // namespace
 
 ModelService::ModelService(Engine& engine, JobRunner& jobs, Workspace& workspace, QObject* parent)
@@ -68,8 +81,7 @@ void ModelService::openZoo(const QString& name, bool tiny) {
 }
 
 void ModelService::run(const QString& what, std::function<Expected<std::string>()> file, const QString& name) {
-  const auto work = [&engine = m_engine, file = std::move(file), name,
-                     database = m_workspace.isWritable() ? m_workspace.database() : nullptr](StopToken stop) -> Expected<OpenModelPtr> {
+  const auto work = [&engine = m_engine, file = std::move(file), name, database = m_workspace.database()](StopToken stop) -> Expected<OpenModelPtr> {
     TW_TRY(const std::string path, file());
     auto model = std::make_shared<OpenModel>();
     model->name = name;
@@ -79,7 +91,7 @@ void ModelService::run(const QString& what, std::function<Expected<std::string>(
     if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Opening was cancelled");
     model->tasks = engine.tasks(model->network, model->target);
     indexGroups(*model);
-    if (database) TW_CHECK(enter(*model, *database));
+    if (database) TW_CHECK(database->mode() == db::Mode::read_write ? enter(*model, *database) : find(*model, *database));
     return OpenModelPtr(model);
   };
   runJob(what, name, work);

@@ -19,7 +19,9 @@ void SessionFeed::begin(SessionId session, const std::vector<int64_t>& trials) {
   for (size_t task = 0; task < trials.size(); ++task) {
     if (trials[task] == 0) continue;
     m_state.trials += trials[task];
-    m_state.tasks[static_cast<int>(task)].lastNumber = trials[task];
+    m_state.before += trials[task];
+    TaskState& of_task = m_state.tasks[static_cast<int>(task)];
+    of_task.lastNumber = of_task.before = trials[task];
     change(static_cast<int>(task));
   }
 }
@@ -81,7 +83,7 @@ void SessionFeed::tell(const tune::Event& event) {
 SessionFeed::State SessionFeed::take() {
   const std::scoped_lock lock(m_mutex);
   State next;
-  next.session = m_state.session, next.planned = m_state.planned, next.trials = m_state.trials, next.currentTask = m_state.currentTask;
+  next.session = m_state.session, next.planned = m_state.planned, next.trials = m_state.trials, next.before = m_state.before, next.currentTask = m_state.currentTask;
   next.tasks = m_state.tasks;
   std::swap(next, m_state);
   return next;

@@ -22,12 +22,14 @@ class SessionFeed {
   struct TaskState {
     int64_t budget = 0;
     int64_t lastNumber = 0;                      ///< of the trials told of, dropped ones included
+    int64_t before = 0;                          ///< trials from before the session went on
     double bestSeconds = 0, defaultSeconds = 0;  ///< 0: not known
     std::string phase;
   };
   struct State {
     SessionId session;
     int64_t planned = 0, trials = 0;  ///< over all tasks; trials include dropped ones
+    int64_t before = 0;               ///< of them, those from before the session went on
     int64_t dropped = 0;              ///< trials since the state was taken last
     int currentTask = -1;             ///< of the session
     std::map<int, TaskState> tasks;   ///< by task of the session

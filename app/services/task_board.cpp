@@ -94,9 +94,11 @@ void TaskBoard::update(const std::vector<int>& tasks) {
     widgets::TaskLine line = m_totals[static_cast<size_t>(task)];
     const auto* p = m_tuning.isActive() && m_tuning.model() == m_hub.model() ? m_tuning.progress(task) : nullptr;
     if (p) {
-      line.trials += p->store->size();
+      // The workspace's totals hold what a session that goes on had before.
+      line.budget = p->budget > 0 ? line.trials - p->before + p->budget : 0;
+      line.trials += std::max<qint64>(0, p->store->size() - p->before);
+      line.failures -= p->failuresBefore;
       for (const auto& [status, count] : p->store->failures()) line.failures += count;
-      line.budget = p->budget > 0 ? line.trials - p->store->size() + p->budget : 0;
       line.bestSeconds = faster(line.bestSeconds, p->bestSeconds);
       if (p->defaultSeconds > 0) line.defaultSeconds = p->defaultSeconds;
       line.phase = task == m_tuning.currentTask() ? p->phase : QString();

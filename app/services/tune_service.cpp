@@ -72,10 +72,11 @@ void TuneService::start(const Request& request) {
     m_progress.push_back(p);
   }
   m_currentTask = -1;
-  m_trialsDone = 0;
+  m_trialsDone = m_trialsBefore = 0;
   m_trialsPlanned = 0;
   m_startedAt = unix_now_s();
-  m_endedAt = 0;
+  m_endedAt = m_pausedAt = m_pausedS = 0;
+  m_cancelled = false;
   m_paused = false;
   m_dropped = 0;
   m_feed = std::make_shared<SessionFeed>();
@@ -169,6 +170,7 @@ void TuneService::drain() {
 void TuneService::apply(const SessionFeed::State& state) {
   m_trialsPlanned = state.planned;
   m_trialsDone = state.trials;
+  m_trialsBefore = state.before;
   m_dropped += state.dropped;
   if (state.currentTask >= 0) m_currentTask = m_progress.at(static_cast<size_t>(state.currentTask)).task;
   for (const SessionFeed::Trial& trial : state.fresh) {
@@ -179,6 +181,7 @@ void TuneService::apply(const SessionFeed::State& state) {
     TaskProgress& p = m_progress.at(static_cast<size_t>(task));
     const SessionFeed::TaskState& told = state.tasks.at(task);
     p.budget = told.budget, p.bestSeconds = told.bestSeconds, p.defaultSeconds = told.defaultSeconds, p.lastNumber = told.lastNumber;
+    p.before = told.before;
     p.phase = QString::fromStdString(told.phase);
     catchUp(static_cast<size_t>(task));
   }
@@ -201,7 +204,9 @@ void TuneService::catchUp(size_t task) {
       return;
     }
     for (const db::TrialOutcome& row : *rows) {
-      if (row.number > store->lastNumber()) store->append(row);
+      if (row.number <= store->lastNumber()) continue;
+      store->append(row);
+      if (row.number <= m_progress[task].before && row.status != records::Status::ok) ++m_progress[task].failuresBefore;
     }
     if (!rows->empty()) catchUp(task);
     Q_EMIT progressed({m_progress[task].task});
@@ -224,6 +229,8 @@ void TuneService::noteDone(const tune::TaskDone& done) {
 void TuneService::end(const Expected<tune::SessionReport>& report) {
   m_timer.stop();
   m_endedAt = unix_now_s();
+  leavePause();
+  m_cancelled = report && report->cancelled;
   std::vector<int> all;
   for (TaskProgress& p : m_progress) p.phase.clear(), all.push_back(p.task);
   m_currentTask = -1;
@@ -233,6 +240,7 @@ void TuneService::end(const Expected<tune::SessionReport>& report) {
     Q_EMIT failed(tr("Tuning stopped: %1").arg(QString::fromStdString(report.error().text())));
     return;
   }
+  if (!report->ended.empty()) Q_EMIT note(QString::fromStdString(report->ended));
   const QString what = report->cancelled ? tr("cancelled") : tr("done");
   Q_EMIT finished(tr("Session %1 %2: %3 trials in %4 (build %5, measure %6, search %7)")
                       .arg(m_session.value)
@@ -244,6 +252,8 @@ void TuneService::end(const Expected<tune::SessionReport>& report) {
 
 void TuneService::setPaused(bool paused) {
   if (m_state != State::running && m_state != State::paused) return;
+  if (paused && m_pausedAt == 0) m_pausedAt = unix_now_s();
+  if (!paused) leavePause();
   m_paused = paused;
   setState(paused ? State::paused : State::running);
 }
@@ -251,6 +261,7 @@ void TuneService::setPaused(bool paused) {
 void TuneService::cancel() {
   if (!isActive() || m_state == State::stopping) return;
   setState(State::stopping);
+  leavePause();
   m_paused = false;
   m_thread.request_stop();
 }
@@ -262,6 +273,25 @@ const TuneService::TaskProgress* TuneService::progress(int modelTask) const {
   return nullptr;
 }
 
-double TuneService::elapsedSeconds() const { return m_startedAt == 0 ? 0 : (m_endedAt > 0 ? m_endedAt : unix_now_s()) - m_startedAt; }
+void TuneService::leavePause() {
+  if (m_pausedAt > 0) m_pausedS += unix_now_s() - m_pausedAt;
+  m_pausedAt = 0;
+}
+
+double TuneService::elapsedSeconds() const {
+  if (m_startedAt == 0) return 0;
+  const double now = m_endedAt > 0 ? m_endedAt : m_pausedAt > 0 ? m_pausedAt : unix_now_s();
+  return now - m_startedAt - m_pausedS;
+}
+
+double TuneService::trialsPerSecond() const {
+  constexpr double kLeast = 0.1;  // before which a rate says nothing
+  return static_cast<double>(m_trialsDone - m_trialsBefore) / std::max(kLeast, elapsedSeconds());
+}
+
+double TuneService::secondsLeft() const {
+  const double rate = trialsPerSecond();
+  return rate > 0 && m_trialsPlanned > 0 ? static_cast<double>(std::max<qint64>(0, m_trialsPlanned - m_trialsDone)) / rate : -1;
+}
 
 }  // namespace tw::app

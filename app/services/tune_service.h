@@ -35,6 +35,8 @@ class TuneService : public QObject {
     double defaultSeconds = 0, bestSeconds = 0;  ///< 0: not known yet
     QString phase;
     qint64 lastNumber = 0;  ///< of the trials told of; behind it until catching up is done, `store` is short of trials
+    qint64 before = 0;      ///< trials that the session had when it went on: the first of `store`
+    qint64 failuresBefore = 0;  ///< of those that `store` has
     bool reading = false;
   };
 
@@ -57,9 +59,16 @@ class TuneService : public QObject {
   /// Of the running or the last session; null if the task is not in it.
   const TaskProgress* progress(int modelTask) const;
   int currentTask() const { return m_currentTask; }  ///< of the model, -1 if none
-  qint64 trialsDone() const { return m_trialsDone; }
+  qint64 trialsDone() const { return m_trialsDone; }  ///< with those from before it went on
   qint64 trialsPlanned() const { return m_trialsPlanned; }
+  /// Since it began or went on, without pauses.
   double elapsedSeconds() const;
+  /// Of the trials since it began or went on; 0 before the first.
+  double trialsPerSecond() const;
+  /// Negative while that is not known.
+  double secondsLeft() const;
+  /// Whether the last session ended because somebody stopped it.
+  bool wasCancelled() const { return m_cancelled; }
   /// Of the running or the last session, ascending by number: those that ended since it began or went on.
   const std::vector<records::Round>& rounds() const { return m_rounds; }
   /// Whether trials are still being read that came faster than they could be shown.
@@ -85,6 +94,7 @@ class TuneService : public QObject {
   void catchUp(size_t task);
   void end(const Expected<tune::SessionReport>& report);
   void setState(State state);
+  void leavePause();
 
   Engine& m_engine;
   Workspace& m_workspace;
@@ -97,8 +107,9 @@ class TuneService : public QObject {
   std::vector<TaskProgress> m_progress;
   std::vector<records::Round> m_rounds;
   int m_currentTask = -1;
-  qint64 m_trialsDone = 0, m_trialsPlanned = 0, m_dropped = 0;
-  double m_startedAt = 0, m_endedAt = 0;
+  qint64 m_trialsDone = 0, m_trialsBefore = 0, m_trialsPlanned = 0, m_dropped = 0;
+  double m_startedAt = 0, m_endedAt = 0, m_pausedAt = 0, m_pausedS = 0;  ///< m_pausedAt: 0 while it is not paused
+  bool m_cancelled = false;
   std::jthread m_thread;  // last: joins before the rest goes
 };
 

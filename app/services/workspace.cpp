@@ -17,6 +17,7 @@ void Workspace::open(const QString& path) {
     std::string warning;
   };
   m_path = path;
+  m_readOnlyReason.clear();
   m_database.reset();
   m_reader.reset();
   m_summaryReader.reset();
@@ -45,8 +46,9 @@ void Workspace::open(const QString& path) {
     m_database = result->database;
     m_reader = result->reader;
     m_summaryReader = result->summaryReader;
+    if (!result->warning.empty()) m_readOnlyReason = tr("The workspace is open for reading only: %1").arg(QString::fromStdString(result->warning));
     Q_EMIT opened();
-    if (!result->warning.empty()) Q_EMIT failed(tr("The workspace is open for reading only: %1").arg(QString::fromStdString(result->warning)), true);
+    if (!m_readOnlyReason.isEmpty()) Q_EMIT failed(m_readOnlyReason, true);
     refreshSessions();
   }));
 }

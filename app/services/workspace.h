@@ -28,6 +28,8 @@ class Workspace : public QObject {
   const std::shared_ptr<db::Database>& summaryReader() const { return m_summaryReader; }
   JobRunner& jobs() { return m_jobs; }
   bool isWritable() const { return m_database && m_database->mode() == db::Mode::read_write; }
+  /// Why nothing can be stored, as a sentence; empty if it can, or if no workspace is open.
+  const QString& readOnlyReason() const { return m_readOnlyReason; }
   QString path() const { return m_path; }
   const std::vector<db::SessionRow>& sessions() const { return m_sessions; }
   const std::vector<db::ModelRow>& models() const { return m_models; }
@@ -49,7 +51,7 @@ class Workspace : public QObject {
   JobRunner& m_jobs;
   LatestJob m_opening, m_listing;
   std::shared_ptr<db::Database> m_database, m_reader, m_summaryReader;
-  QString m_path;
+  QString m_path, m_readOnlyReason;
   std::vector<db::SessionRow> m_sessions;
   std::vector<db::ModelRow> m_models;
 };

@@ -136,15 +136,13 @@ void TuneView::showProgress() {
     return m_status->setText(tuning.trialsDone() > 0
                                  ? tr("%1 trials in %2").arg(widgets::countText(tuning.trialsDone()), widgets::durationText(tuning.elapsedSeconds()))
                                  : QString());
-  const double rate = tuning.trialsDone() / std::max(0.1, tuning.elapsedSeconds());
-  const double left = rate > 0 && tuning.trialsPlanned() > 0 ? static_cast<double>(tuning.trialsPlanned() - tuning.trialsDone()) / rate : -1;
   const auto* task = tuning.progress(tuning.currentTask());
   const QString what = tuning.state() == TuneService::State::paused     ? tr("Paused")
                        : tuning.state() == TuneService::State::stopping ? tr("Stopping…")
                        : task ? tr("T%1: %2").arg(task->task + 1).arg(task->phase.isEmpty() ? tr("search") : task->phase)
                               : tr("Starting…");
   m_status->setText(tr("%1 · %2 trials/s · %3 elapsed · %4 left")
-                        .arg(what, widgets::numberText(rate, 3), widgets::durationText(tuning.elapsedSeconds()), widgets::durationText(left)));
+                        .arg(what, widgets::numberText(tuning.trialsPerSecond(), 3), widgets::durationText(tuning.elapsedSeconds()), widgets::durationText(tuning.secondsLeft())));
 }
 
 }  // namespace tw::app

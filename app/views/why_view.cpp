@@ -87,19 +87,23 @@ void WhyView::changeEvent(QEvent* event) {
 
 void WhyView::measureMachine() {
   // It would disturb a session, and be disturbed by it.
-  if (m_measured || m_measuring || m_services.tuning.isActive() || !m_services.hub.model()) return;
+  if (m_measured || m_measuring || !m_machineProblem.isEmpty() || m_services.tuning.isActive() || !m_services.hub.model()) return;
   m_measuring = true;
   m_machineJob.replace(m_services.jobs.run<measure::Roofline>(
       Lane::work, this, [&engine = m_services.engine](StopToken) { return engine.roofline(); },
       [this](Expected<measure::Roofline> roofline) {
         m_measuring = false;
-        if (roofline) m_measured = std::move(*roofline);
+        if (roofline)
+          m_measured = std::move(*roofline);
+        else
+          m_machineProblem = QString::fromStdString(roofline.error().text());
         showFacts();
       }));
 }
 
 void WhyView::compute() {
   m_stale = false;
+  measureMachine();
   const records::Task* task = m_services.hub.taskValue();
   m_insight.reset();
   m_counts.reset();
@@ -251,7 +255,8 @@ void WhyView::showRoofline(widgets::WhyFacts& facts) {
                                 : tr("Roofs as measured on this machine with all cores: arithmetic %1 GFLOP/s, memory %2 GB/s.");
     m_machine->setText(roofs.arg(widgets::numberText(facts.peak / 1e9, 3), widgets::numberText(facts.memoryBytesPerS / 1e9, 3)));
   } else {
-    m_machine->setText(m_services.tuning.isActive() ? tr("The machine's roofs are measured when the session is over.") : tr("Measuring the machine's roofs…"));
+    m_machine->setText(!m_machineProblem.isEmpty()       ? tr("The machine's roofs cannot be measured: %1").arg(m_machineProblem)
+                       : m_services.tuning.isActive() ? tr("The machine's roofs are measured when the session is over.") : tr("Measuring the machine's roofs…"));
   }
   std::vector<widgets::RooflineChart::Point> points;
   const double intensity = facts.compulsoryBytes > 0 ? facts.flops / facts.compulsoryBytes : 0;

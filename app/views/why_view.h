@@ -55,7 +55,7 @@ class WhyView : public QWidget {
   std::optional<measure::Roofline> m_measured;
   std::optional<api::Insight> m_insight;
   std::optional<widgets::WhyCounts> m_counts;  ///< of the shown candidate
-  QString m_problem;
+  QString m_problem, m_machineProblem;
   std::vector<widgets::WhyRule> m_shownRules;
   bool m_stale = true, m_measuring = false;
 };

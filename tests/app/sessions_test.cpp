@@ -11,10 +11,24 @@
 #include "widgets/charts/prediction_chart.h"
 #include "widgets/common/banner.h"
 #include "widgets/common/integer_box.h"
+#include "widgets/tuning/task_model.h"
 
 using namespace tw;
 using namespace tw::app;
 using namespace tw::app::fixture;
+
+namespace {
+
+/// Of all tasks, as the table of tasks counts them.
+qint64 trialsInTable(MainWindow& window) {
+  const QAbstractItemModel* tasks = named<QTreeView>(window, "table.tasks")->model();
+  qint64 trials = 0;
+  for (int row = 0; row < tasks->rowCount(); ++row)
+    trials += tasks->index(row, widgets::TaskModel::Trials).data(widgets::TaskModel::SortRole).toLongLong();
+  return trials;
+}
+
+}  // namespace
 
 class SessionsTest : public QObject {
   Q_OBJECT
@@ -43,8 +57,11 @@ class SessionsTest : public QObject {
     const int before = b->engine.pausedPolls;
     QTRY_VERIFY(b->engine.pausedPolls > before + 20);
     const qint64 held = tuning.trialsDone();
+    const double worked = tuning.elapsedSeconds(), rate = tuning.trialsPerSecond();
     QTRY_VERIFY(b->engine.pausedPolls > before + 60);
     QCOMPARE(tuning.trialsDone(), held);
+    QCOMPARE(tuning.elapsedSeconds(), worked);
+    QCOMPARE(tuning.trialsPerSecond(), rate);
     b->window->actions().get(QStringLiteral("tune.pause"))->trigger();
     QTRY_VERIFY(tuning.trialsDone() > held);
     b->window->actions().get(QStringLiteral("tune.cancel"))->trigger();
@@ -199,8 +216,18 @@ class SessionsTest : public QObject {
     auto* banner = b->window->findChild<widgets::Banner*>(QStringLiteral("banner"));
     QTRY_VERIFY(banner->isVisible());
     QVERIFY(banner->text().contains(QStringLiteral("was interrupted after")));
+    b->engine.millisPerTrial = 3;
     b->window->actions().get(QStringLiteral("tune.resume"))->trigger();  // opens its model first
     QTRY_COMPARE(b->window->tuning().session(), session);
+    // What it had before is counted once, and is no work of now.
+    QTRY_VERIFY(b->window->tuning().trialsDone() > 30 && !b->window->tuning().isCatchingUp());
+    b->window->actions().get(QStringLiteral("tune.pause"))->trigger();
+    const int polls = b->engine.pausedPolls;
+    QTRY_VERIFY(b->engine.pausedPolls > polls + 50);
+    QCOMPARE(trialsInTable(*b->window), b->window->tuning().trialsDone());
+    QVERIFY(b->window->tuning().trialsPerSecond() * b->window->tuning().elapsedSeconds() < static_cast<double>(b->window->tuning().trialsDone()) - 19);
+    b->engine.millisPerTrial = 0;
+    b->window->actions().get(QStringLiteral("tune.pause"))->trigger();
     QTRY_VERIFY(!b->window->tuning().isActive());
     QCOMPARE(b->window->tuning().trialsDone(), 200);
     const auto stored = b->window->workspace().database()->trials(session, std::nullopt);
@@ -208,6 +235,20 @@ class SessionsTest : public QObject {
     QTRY_COMPARE(b->window->workspace().sessions().size(), size_t{1});
     QTRY_COMPARE(QString::fromStdString(b->window->workspace().sessions()[0].state), QStringLiteral("done"));
     QVERIFY(!b->window->actions().get(QStringLiteral("tune.resume"))->isEnabled());
+  }
+
+  /// Another program writes; what it stored is all here.
+  void whatCanOnlyBeReadIsShown() {
+    auto writer = openFake(database("shared.twdb"));
+    writer->engine.millisPerTrial = 0;
+    setTrials(*writer->window, 60);
+    writer->window->startTuning();
+    QTRY_COMPARE(writer->window->tuning().state(), TuneService::State::idle);
+    QTRY_COMPARE(trialsInTable(*writer->window), 60);
+    auto reader = openFake(database("shared.twdb"));
+    QVERIFY(!reader->window->workspace().isWritable());
+    QVERIFY(reader->window->findChild<widgets::Banner*>(QStringLiteral("banner"))->isVisible());
+    QTRY_COMPARE(trialsInTable(*reader->window), 60);
   }
 
   void sessionsAreReported() {

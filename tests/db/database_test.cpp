@@ -133,7 +133,8 @@ class DatabaseTest : public QObject {
     const auto again = w_.db->put_model("renamed", "else.onnx", "key", Json::object());
     VERIFY_OK(again);
     QCOMPARE(again->value, w_.model.value);
-    QCOMPARE((*w_.db->models())[0].name, std::string("renamed"));
+    QCOMPARE((*w_.db->models())[0].name, std::string("net"));  // its sessions were listed under it
+    QCOMPARE((*w_.db->models())[0].path, std::string("else.onnx"));
     QCOMPARE(w_.db->put_task(w_.task)->value, w_.task_id.value);
     QVERIFY(w_.db->put_task(task("other", 8))->value != w_.task_id.value);
     QVERIFY((*w_.db->task_by_key(w_.task.key))->id == w_.task_id);

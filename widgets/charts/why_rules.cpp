@@ -31,8 +31,8 @@ WhyRule intensity(const WhyFacts& f) {
                               .arg(numberText(f.flops, 3), bytesText(f.compulsoryBytes), numberText(flopsPerByte, 3), rate(f.peak),
                                    numberText(f.memoryBytesPerS / 1e9, 3), numberText(ridge, 3));
   return {WhyRule::Kind::neutral,
-          memory ? RuleTexts::tr("Memory sets the limit: each byte is used for fewer operations than the cores could do while it is fetched.")
-                 : RuleTexts::tr("Arithmetic sets the limit: data is used often enough, so the cores can be kept busy if it stays in the caches."),
+          memory ? RuleTexts::tr("Of the two roofs memory is the lower one: each byte is used for fewer operations than the cores could do while it is fetched.")
+                 : RuleTexts::tr("Of the two roofs arithmetic is the lower one: data is used often enough, so the cores can be kept busy if it stays in the caches."),
           formula};
 }
 
@@ -104,6 +104,10 @@ WhyRule occupancy(const WhyLaunch& l) {
 
 WhyRule rounds(const WhyLaunch& l) {
   const double whole = std::ceil(l.waves), share = whole > 0 ? l.waves / whole : 0;
+  // All blocks run at once: there are no rounds to speak of.
+  if (l.waves <= 1)
+    return {share < 0.6 ? WhyRule::Kind::bad : WhyRule::Kind::good, RuleTexts::tr("The grid fills %1 % of the multiprocessors.").arg(percentText(share)),
+            RuleTexts::tr("%1 blocks, where %2 run at once").arg(countText(l.blocks), numberText(share > 0 ? static_cast<double>(l.blocks) / share : 0, 3))};
   return {share < 0.6   ? WhyRule::Kind::bad
           : share > 0.9 ? WhyRule::Kind::good
                         : WhyRule::Kind::neutral,

@@ -36,7 +36,7 @@ class WhyTest : public QObject {
     const QString text = textOf(whyRules(product()));
     // 1e8 FLOP at 2e11 a second take 0.5 ms of 1 ms; 1000 FLOP a byte against a balance of 10.
     QVERIFY2(text.contains(QStringLiteral("50.0 %")), qPrintable(text));
-    QVERIFY2(text.contains(QStringLiteral("Arithmetic sets the limit")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("arithmetic is the lower one")), qPrintable(text));
     QVERIFY2(text.contains(QStringLiteral("From loop k inwards everything stays in the L1 cache; it is filled anew 128 times")), qPrintable(text));
     QVERIFY2(text.contains(QStringLiteral("From loop j inwards everything stays in the L2 cache")), qPrintable(text));
     QVERIFY2(text.contains(QStringLiteral("full width")), qPrintable(text));
@@ -71,6 +71,11 @@ class WhyTest : public QObject {
     QVERIFY2(text.contains(QStringLiteral("busy for 55.0 % of its rounds")), qPrintable(text));
     QVERIFY2(text.contains(QStringLiteral("4 registers of every thread do not fit")), qPrintable(text));
     QVERIFY(!text.contains(QStringLiteral("one core")));
+    l.blocks = 20, l.waves = 0.05;
+    WhyFacts few = f;
+    few.launches = {l};
+    const QString one = textOf(whyRules(few));
+    QVERIFY2(one.contains(QStringLiteral("fills 5.0 % of the multiprocessors")) && one.contains(QStringLiteral("20 blocks, where 400 run at once")), qPrintable(one));
 
     LaunchChart chart;
     chart.setLaunches(f.launches);
@@ -102,7 +107,7 @@ class WhyTest : public QObject {
     f.usedVectorBits = 256;
     f.compulsoryBytes = 1e8;
     const QString text = textOf(whyRules(f));
-    QVERIFY2(text.contains(QStringLiteral("Memory sets the limit")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("memory is the lower one")), qPrintable(text));
     QVERIFY2(text.contains(QStringLiteral("Not even one run of the innermost loop")), qPrintable(text));
     QVERIFY2(text.contains(QStringLiteral("narrower vectors")), qPrintable(text));
     QVERIFY2(text.contains(QStringLiteral("one core of 2")), qPrintable(text));
