@@ -47,7 +47,10 @@ class Planner {
       } else if (it != tuned_.end()) {
         if (!it->second.in_layouts) chosen_.back() = it->second.schedule;
       } else if (templates_) {
-        chosen_.back() = space::fallback_schedule(group.dag, target_);
+        if (auto fallback = space::fallback(group.dag, target_)) {
+          template_of_[keys_.size() - 1] = fallback->space_template->name;
+          chosen_.back() = std::move(fallback->schedule);
+        }
       }
       fixed.push_back(chosen_.back() ? std::optional(argument_layouts(*chosen_.back())) : std::nullopt);
     }
@@ -149,7 +152,8 @@ class Planner {
       k.record = it->second.record;
       k.claimed = it->second.claimed;
     } else {
-      k.space = chosen_[index] ? space::fallback_template(*group.dag, target_)->name : "rule";
+      const auto named = template_of_.find(index);
+      k.space = named == template_of_.end() ? "rule" : named->second;
     }
     k.tuned = tuned;
     for (size_t i = 0; i < layouts.size(); ++i) {
@@ -172,6 +176,7 @@ class Planner {
   const HostGroups& host_;
   std::vector<std::string> keys_;                          ///< task key per group
   std::vector<std::optional<schedule::Schedule>> chosen_;  ///< per group: tuned, or its template's fallback; nothing where layouts are adopted
+  std::map<size_t, const char*> template_of_;              ///< of groups that have a template's fallback
   std::vector<std::optional<Layout>> wanted_;              ///< per value
   std::vector<std::vector<int>> versions_;                 ///< per value, its arrays; the first is what the producer wrote
   KernelPlan plan_;

@@ -18,6 +18,7 @@
 #include "engine/graph/passes/simplify_expressions.h"
 #include "engine/graph/passes/simplify_inference.h"
 #include "engine/graph/passes/sink_transposes.h"
+#include "engine/graph/passes/widen_sums.h"
 
 namespace tw::graph {
 
@@ -50,6 +51,11 @@ std::span<const Pass> passes() {
       Pass{"eliminate_common_subexpr", eliminate_common_subexpr,
            "Nodes that apply the same operator with the same attributes to the same values compute the same: the first stands for all of them.",
            "Common subexpression elimination; Relay's EliminateCommonSubexpr (TVM)"},
+      // After the rules, which know normalisations by their steps, and before products become layers, whose constants it widens.
+      Pass{"widen_sums", widen_sums,
+           "On processors, operators that add up numbers of 16 bits compute in float32 and round their result once: kernels would otherwise round after every "
+           "addition, and processors have no fast arithmetic of 16 bits.",
+           "Mixed precision as in Micikevicius et al., ICLR 2018: products of halves are summed up in single precision"},
       // After constants are folded: transposed or reshaped weights are constants by now.
       Pass{"matmul_to_dense", matmul_to_dense,
            "Turns products with a constant matrix into dense layers, whose weights are packed ahead of time, and lets what follows work on the flat "

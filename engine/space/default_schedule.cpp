@@ -32,6 +32,32 @@ bool inlines(const te::Dag& dag, int i) {
   return repeats <= (costly ? 1 : kMaxRepeats) || (!costly && dag.ops[static_cast<size_t>(readers.front())].reducer == te::Reducer::none);
 }
 
+/// What the rules for processors may be asked to leave out.
+enum class Rules : uint8_t { all, without_blocks, without_tiles, none };
+
+Expected<schedule::Schedule> schedule_for_cores(const te::DagPtr& dag, const Target& target, const std::vector<schedule::LayoutStep>& layouts,
+                                                const rules::Choices& how, Rules used) {
+  schedule::Builder b(dag);
+  for (const schedule::LayoutStep& l : layouts) b.layout(l.stage, l.pieces);
+  for (size_t i = 0; i < dag->ops.size(); ++i)
+    if (inlines(*dag, static_cast<int>(i))) b.compute_inline(static_cast<int>(i));
+  if (used == Rules::none) return std::move(b).finish();
+  std::vector<const ir::BufferNode*> done;
+  if (b.ok()) done = rules::split_reductions(b, target, how);
+  if (used == Rules::all && b.ok() && rules::schedule_blocks(b, target, how)) return std::move(b).finish();
+  if (used != Rules::without_tiles && b.ok() && rules::schedule_rows(b, target, how, done)) return std::move(b).finish();
+  for (int i = 0; b.ok() && i < b.num_stages(); ++i) {
+    const schedule::Stage& st = b.at(i);
+    if (!schedule::has_loops(st)) continue;
+    if (std::find(done.begin(), done.end(), st.op.output.get()) != done.end()) continue;
+    if (st.op.reducer != te::Reducer::none)
+      i = rules::schedule_reduction(b, i, target, how);
+    else
+      rules::schedule_elementwise(b, i, target);
+  }
+  return std::move(b).finish();
+}
+
 }  // namespace
 
 schedule::Builder rules::start_on_threads(const te::DagPtr& dag, const std::optional<Crossing>& crossing) {
@@ -50,45 +76,28 @@ Expected<schedule::Schedule> rules::schedule_dag(const te::DagPtr& dag, const Ta
     schedule_by_threads(b, target, crossing, {});
     return std::move(b).finish();
   }
-  schedule::Builder b(dag);
-  for (const schedule::LayoutStep& l : layouts) b.layout(l.stage, l.pieces);
-  for (size_t i = 0; i < dag->ops.size(); ++i)
-    if (inlines(*dag, static_cast<int>(i))) b.compute_inline(static_cast<int>(i));
-  std::vector<const ir::BufferNode*> done;
-  if (b.ok()) done = split_reductions(b, target, how);
-  if (b.ok() && schedule_blocks(b, target, how)) return std::move(b).finish();
-  if (b.ok() && schedule_rows(b, target, how, done)) return std::move(b).finish();
-  for (int i = 0; b.ok() && i < b.num_stages(); ++i) {
-    const schedule::Stage& st = b.at(i);
-    if (!schedule::has_loops(st)) continue;
-    if (std::find(done.begin(), done.end(), st.op.output.get()) != done.end()) continue;
-    if (st.op.reducer != te::Reducer::none)
-      i = schedule_reduction(b, i, target, how);
-    else
-      schedule_elementwise(b, i, target);
-  }
-  return std::move(b).finish();
+  // A rule that does not fit a dag after all gives way to the next, and all of them to plain loops. What is wrong with the layouts stays wrong.
+  for (const Rules used : {Rules::all, Rules::without_blocks, Rules::without_tiles})
+    if (auto s = schedule_for_cores(dag, target, layouts, how, used)) return s;
+  return schedule_for_cores(dag, target, layouts, how, Rules::none);
 }
 
 Expected<schedule::Schedule> rule_schedule(const te::DagPtr& dag, const Target& target, const std::vector<schedule::LayoutStep>& layouts) {
   return rules::schedule_dag(dag, target, layouts, {});
 }
 
-const Template* fallback_template(const te::Dag& dag, const Target& target) {
-  const std::vector<const Template*> all = alternatives(dag, target);
-  const auto it = std::find_if(all.rbegin(), all.rend(), [&](const Template* t) { return t->fallback(dag, target).index() >= 0; });
-  return it == all.rend() ? nullptr : *it;
-}
-
-std::optional<schedule::Schedule> fallback_schedule(const te::DagPtr& dag, const Target& target) {
-  const Template* t = fallback_template(*dag, target);
-  if (!t) return std::nullopt;
-  auto s = t->apply(dag, target, t->fallback(*dag, target));
-  return s ? std::optional(*std::move(s)) : std::nullopt;
+std::optional<Fallback> fallback(const te::DagPtr& dag, const Target& target) {
+  const std::vector<const Template*> all = alternatives(*dag, target);
+  for (size_t k = all.size(); k-- > 0;) {
+    const ConfigEntity point = all[k]->fallback(*dag, target);
+    if (point.index() < 0) continue;
+    if (auto s = all[k]->apply(dag, target, point)) return Fallback{all[k], *std::move(s)};
+  }
+  return std::nullopt;
 }
 
 schedule::Schedule default_schedule(const te::DagPtr& dag, const Target& target) {
-  if (auto fallback = fallback_schedule(dag, target)) return *std::move(fallback);
+  if (auto f = fallback(dag, target)) return std::move(f->schedule);
   auto s = rule_schedule(dag, target, {});
   TW_ASSERT(s.has_value(), s.error().text());
   return *std::move(s);

@@ -42,10 +42,12 @@ const Template* find_template(const te::Dag& dag, const Target& target, std::str
 /// All templates that match, ours first.
 std::vector<const Template*> find_templates(const te::Dag& dag, const Target& target);
 
-/// The template whose fallback point untuned networks use: the last one that matches and has one; null if there is none.
-const Template* fallback_template(const te::Dag& dag, const Target& target);
-/// Its fallback point as a schedule.
-std::optional<schedule::Schedule> fallback_schedule(const te::DagPtr& dag, const Target& target);
+/// What untuned networks use: the last template that matches, has a fallback point and gives a schedule for it.
+struct Fallback {
+  const Template* space_template;
+  schedule::Schedule schedule;
+};
+std::optional<Fallback> fallback(const te::DagPtr& dag, const Target& target);
 
 /// A sensible schedule for any dag by rule: inlines what is injective, vectorises and parallelises the rest. Never fails on a verified dag.
 /// `layouts` (layout steps of placeholders and outputs, by stage of the unscheduled dag) come first, and vector loops follow them.

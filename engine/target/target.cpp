@@ -20,7 +20,7 @@ constexpr int kTf32Capability = 80;
 
 constexpr std::string_view kImpliedGpuFlags[] = {
     "-keys", "-max_num_threads", "-max_threads_per_block", "-thread_warp_size", "-max_shared_memory_per_block", "-registers_per_block", "-l2_cache_size_bytes",
-    "-libs"};
+    "-libs", "-host", "-tag", "-max_shared_memory_per_multiprocessor", "-max_local_memory_per_block", "-device_type"};
 
 /// A target with everything that the name of the processor decides; one core.
 Target named_target(const target::CpuInfo& cpu) {
@@ -59,6 +59,20 @@ std::vector<std::string_view> words(std::string_view text) {
   return out;
 }
 
+/// Flags as TVM writes them, all in one form: one dash, and the value behind '='. `--model=a100`, `-model a100` and `-model=a100` are one.
+std::vector<std::string> flags_of(std::string_view text) {
+  std::vector<std::string> out;
+  const auto parts = words(text);
+  for (size_t i = 1; i < parts.size(); ++i) {
+    std::string flag(parts[i].starts_with("--") ? parts[i].substr(1) : parts[i]);
+    const bool open = flag.starts_with('-') && flag.find('=') == std::string::npos;
+    // A value never begins with a dash followed by a letter: features do begin with a sign, but stand behind '=' or a comma.
+    if (open && i + 1 < parts.size() && !parts[i + 1].starts_with('-')) flag += "=" + std::string(parts[++i]);
+    out.push_back(std::move(flag));
+  }
+  return out;
+}
+
 Expected<void> set_features(Target& t, std::string_view list, std::string_view text) {
   const target::FeatureSet base = target::find_cpu(t.cpu)->features;
   std::vector<std::string> flags;
@@ -79,11 +93,17 @@ Expected<void> set_features(Target& t, std::string_view list, std::string_view t
   return {};
 }
 
-Expected<Target> parse_flags(const std::vector<std::string_view>& flags, std::string_view text) {
+/// Of TVM's targets for processors, what decides nothing here.
+constexpr std::string_view kImpliedCpuFlags[] = {"-keys",  "-libs",       "-link-params", "-model",      "-device",   "-runtime",         "-system-lib",
+                                                 "-host",  "-opt-level",  "-mabi",        "-fast-math",  "-mfloat-abi", "-vector-width", "-executor",
+                                                 "-tag",   "-cl-opt",     "-jit",         "-unpacked-api", "-interface-api"};
+
+Expected<Target> parse_flags(const std::vector<std::string>& flags, std::string_view text) {
   std::string_view attributes;
   std::optional<int> cores;
   const target::CpuInfo* cpu = nullptr;
   for (const std::string_view word : flags) {
+    if (!word.starts_with('-')) return bad_target(fmt::format("Expected a flag such as '-mcpu=znver4', found '{}'", printable(word)), text);
     const size_t eq = word.find('=');
     const std::string_view name = word.substr(0, eq), value = eq == std::string_view::npos ? std::string_view() : word.substr(eq + 1);
     if (name == "-mcpu") {
@@ -96,7 +116,9 @@ Expected<Target> parse_flags(const std::vector<std::string_view>& flags, std::st
     } else if (name == "-mattr") {
       attributes = value;
       if (value.empty()) return bad_target("Expected a list of features after '-mattr', found nothing", text);
-    } else if (name != "-keys" || value != "cpu") {  // TVM's logs carry -keys=cpu, which says nothing
+    } else if (name == "-mtriple") {
+      if (!value.starts_with("x86_64")) return bad_target(fmt::format("Expected a triple of x86-64 after '-mtriple', found '{}'", printable(value)), text);
+    } else if (std::none_of(std::begin(kImpliedCpuFlags), std::end(kImpliedCpuFlags), [&](std::string_view f) { return f == name; })) {
       return bad_target(fmt::format("Expected '-mcpu', '-mattr' or '-num-cores', found '{}'", printable(word)), text);
     }
   }
@@ -118,6 +140,24 @@ Expected<Target> named_gpu(std::string_view name, std::string_view text) {
   return bad_target(fmt::format("Expected the name of a GPU, found '{}'", printable(name)), text).note(gpu_names());
 }
 
+/// TVM's targets as JSON: the kind, and its attributes by name.
+Expected<std::string> flags_of_json(std::string_view text) {
+  TW_TRY(const Json j, parse_json(text, "target"));
+  const auto plain = [](const Json& v) { return v.is_string() ? v.get<std::string>() : v.dump(); };
+  if (!j.is_object() || !j.contains("kind") || !j["kind"].is_string()) return Error(ErrorCode::invalid_argument, "Expected a target with its 'kind', found none");
+  std::string out = j["kind"].get<std::string>();
+  for (const auto& [name, value] : j.items()) {
+    if (name == "kind" || value.is_null()) continue;
+    std::string all;
+    if (value.is_array())
+      for (const Json& v : value) all += (all.empty() ? "" : ",") + plain(v);
+    else
+      all = plain(value);
+    out += fmt::format(" -{}={}", name, all);
+  }
+  return out;
+}
+
 /// A name, or one with ",tf32" after it.
 Expected<Target> short_gpu(std::string_view name, std::string_view text) {
   const size_t comma = name.find(',');
@@ -129,7 +169,7 @@ Expected<Target> short_gpu(std::string_view name, std::string_view text) {
 }
 
 /// TVM's target strings for CUDA carry more than decides anything here: their limits follow from the architecture.
-Expected<Target> parse_gpu_flags(const std::vector<std::string_view>& flags, std::string_view text) {
+Expected<Target> parse_gpu_flags(const std::vector<std::string>& flags, std::string_view text) {
   std::string_view model, arch;
   bool tf32 = false;
   for (const std::string_view word : flags) {
@@ -184,8 +224,14 @@ std::string Target::str() const {
 Expected<Target> parse_target(std::string_view text) {
   const auto parts = words(text);
   if (parts.empty()) return bad_target("Expected a target such as 'llvm -mcpu=znver4', found an empty text", text);
-  if (parts[0] == "llvm") return parse_flags({parts.begin() + 1, parts.end()}, text);
-  if (parts[0] == "cuda") return parse_gpu_flags({parts.begin() + 1, parts.end()}, text);
+  if (parts[0].starts_with('{')) {
+    TW_TRY(const std::string flags, flags_of_json(text));
+    if (flags.starts_with('{')) return bad_target("Expected the name of a kind, found '{'", text);
+    return parse_target(flags);
+  }
+  if (parts[0].starts_with("nvidia/") && parts.size() == 1) return named_gpu(parts[0], text);  // a tag
+  if (parts[0] == "llvm") return parse_flags(flags_of(text), text);
+  if (parts[0] == "cuda") return parse_gpu_flags(flags_of(text), text);
   if (parts[0].starts_with("cuda:") && parts.size() == 1) return short_gpu(parts[0].substr(5), text);
   if (const target::CpuInfo* cpu = target::find_cpu(parts[0]); cpu != nullptr && parts.size() == 1) return named_target(*cpu);
   return bad_target(fmt::format("Expected 'llvm' with flags, the name of a processor or 'cuda:' and that of a GPU, found '{}'", printable(parts[0])), text)

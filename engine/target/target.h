@@ -46,7 +46,9 @@ struct Target {
 Target host_target();
 
 /// `llvm` (the host), `llvm -mcpu=NAME [-num-cores=N]`, or a preset's NAME; `cuda:NAME` or `cuda -model=NAME` for a GPU by name, or `cuda -arch=sm_80` for one
-/// like it; `cuda:NAME,tf32` or the flag `-mattr=+tf32` allows TF32. Unknown flags and names are refused by name.
+/// like it; dashes may be doubled and values follow a space, as TVM writes them,
+/// and its JSON (`{"kind": "llvm", "mcpu": ...}`) and tags (`nvidia/nvidia-a100`) are understood; `cuda:NAME,tf32` or the flag `-mattr=+tf32` allows TF32. Unknown
+/// flags and names are refused by name.
 Expected<Target> parse_target(std::string_view text);
 
 /// Names of processors that parse_target knows besides `llvm`.

@@ -113,7 +113,8 @@ void SpaceSearch::propose(Search& search, size_t count, std::vector<Proposal>& b
     // The point that its template would choose comes first, so that a small budget sees what each algorithm is good for. One of them is the default schedule.
     search.begun = true;
     const space::ConfigEntity point = search.space_template->fallback(*task_.dag, task_.target);
-    const bool measured = search.space_template == space::fallback_template(*task_.dag, task_.target);
+    const auto untuned = space::fallback(task_.dag, task_.target);
+    const bool measured = untuned && untuned->space_template == search.space_template;
     if (point.index() >= 0 && !measured && is_valid_point(search.space, point.index()) && search.seen.insert(point.index()).second)
       batch.push_back(point_candidate(task_, *search.space_template, point));
   }

@@ -237,11 +237,11 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, con
 
   const std::vector<ir::Var> loops = b.loops(out.stage);
   const auto columns = b.split(out.stage, loops.back(), {vectors, v});
-  std::vector<ir::Var> order, inner, outer;
+  std::vector<ir::Var> order, inner, outer, ragged;  // a loop whose last turn differs stands inside of those that are shared out
   for (size_t k = 0; k + 1 < rank; ++k) {
     if (static_cast<int>(k) == tiled) {
       const auto parts = b.split(out.stage, loops[k], {height});
-      order.push_back(parts[0]);
+      (tile_of_registers.ragged ? ragged : order).push_back(parts[0]);
       inner.push_back(parts[1]);
       b.unroll(out.stage, parts[1]);
       if (!tile_of_registers.ragged) outer.push_back(parts[0]);
@@ -250,6 +250,7 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, con
       if (rows.shared[k]) outer.push_back(loops[k]);
     }
   }
+  append(order, ragged);
   order.push_back(columns[0]);
   // The blocks of columns stay a loop of their own inside a thread, unless there is little else to share out.
   int64_t pieces = 1;

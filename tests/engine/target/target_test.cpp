@@ -40,6 +40,38 @@ class TargetTest : public QObject {
     QCOMPARE(parse_target("llvm -mcpu=znver4 -mattr=-avx512f")->vector_bits, 256);
   }
 
+  /// As TVM's documentation and its logs write them.
+  void targets_of_tvm() {
+    for (const auto& [theirs, ours] : {std::pair{"llvm -mcpu=skylake-avx512 -num-cores 24", "llvm -mcpu=skylake-avx512 -num-cores=24"},
+                                       {"llvm --mcpu=znver4 --num-cores=8", "llvm -mcpu=znver4 -num-cores=8"},
+                                       {"llvm -keys=cpu -link-params=0 -mcpu=haswell -num-cores 4", "llvm -mcpu=haswell -num-cores=4"},
+                                       {"llvm -mtriple=x86_64-linux-gnu -mcpu znver5 -num-cores=2", "llvm -mcpu=znver5 -num-cores=2"},
+                                       {"llvm -mcpu=znver5 -mattr=-avx512bf16 -num-cores=2", "llvm -mcpu=znver5 -mattr=-avx512bf16 -num-cores=2"},
+                                       {R"({"kind": "llvm", "mcpu": "znver4", "num-cores": 8, "keys": ["cpu"]})", "llvm -mcpu=znver4 -num-cores=8"},
+                                       {"cuda --model=a100", "cuda:a100"},
+                                       {"cuda -model a100", "cuda:a100"},
+                                       {"cuda -keys=cuda,gpu -arch=sm_80 -max_num_threads=1024 -model=a100 -thread_warp_size=32", "cuda:a100"},
+                                       {R"({"kind": "cuda", "arch": "sm_80", "model": "a100"})", "cuda:a100"},
+                                       {"nvidia/nvidia-a100", "cuda:a100"},
+                                       {"nvidia/nvidia-t4", "cuda:t4"}}) {
+      const auto t = parse_target(theirs), wanted = parse_target(ours);
+      QVERIFY2(t, (std::string(theirs) + ": " + (t ? "" : t.error().text())).c_str());
+      QVERIFY2(wanted && *t == *wanted, theirs);
+    }
+    for (const auto& [text, found] : {std::pair{"llvm --mcpu=znver4 --unroll", "'-unroll'"},
+                                      {"llvm -mcpu=znver4 fast", "'fast'"},
+                                      {"llvm -mtriple=aarch64-linux-gnu", "'aarch64-linux-gnu'"},
+                                      {"cuda --model=a100 --fast", "'-fast'"},
+                                      {"nvidia/nvidia-zx81", "zx81'"},
+                                      {R"({"mcpu": "znver4"})", "'kind'"},
+                                      {R"({"kind": "llvm", "sparkle": 1})", "'-sparkle=1'"},
+                                      {"{", "JSON"}}) {
+      const auto t = parse_target(text);
+      QVERIFY2(!t, text);
+      QVERIFY2(t.error().message.find(found) != std::string::npos, t.error().message.c_str());
+    }
+  }
+
   void presets() {
     const auto zen = parse_target("znver5");
     QCOMPARE(zen->vector_bits, 512);

@@ -148,7 +148,7 @@ class SessionTest : public QObject {
       QVERIFY(n.at("conv2d_nchwc.cpu") >= 8 && n.at("conv2d_winograd.cpu") >= 8);
       // The rule's point of the template that the default schedule does not use is its first.
       const space::Template* direct = space::find_template(*task.task.dag, task.task.target, "conv2d_nchwc.cpu");
-      QVERIFY(direct != space::fallback_template(*task.task.dag, task.task.target));
+      QVERIFY(direct != space::fallback(task.task.dag, task.task.target)->space_template);
       const std::vector<records::Record> tried = s.store.records();
       const auto first = std::find_if(tried.begin(), tried.end(), [](const auto& r) { return r.candidate.space == "conv2d_nchwc.cpu"; });
       QCOMPARE(first->candidate.index, direct->fallback(*task.task.dag, task.task.target).index());

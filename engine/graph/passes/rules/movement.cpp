@@ -110,6 +110,27 @@ Expected<Outcome> concat_of_slices(Site& s) {
 
 Expected<Outcome> empty_pad(Site& s) { return identity_if(s, s.type(s.input(0)).shape == s.result().shape); }
 
+/// Zeros around an image before a convolution are what its own padding is.
+Expected<Outcome> pad_before_convolution(Site& s) {
+  const Node* pad = s.made_by(s.input(0), "pad");
+  if (!pad || pad->attrs.text("mode", "constant") != "constant" || pad->attrs.real("value", 0) != 0) return nothing();
+  const size_t rank = s.type(s.input(0)).shape.size(), spatial = rank - 2;
+  const Dims around = pad->attrs.integers("pads", Dims(2 * rank, 0));
+  Dims own = s.draft().attrs.integers("pads", Dims(2 * spatial, 0));
+  for (const size_t end : {size_t{0}, rank})
+    if (around[end] != 0 || around[end + 1] != 0) return nothing();
+  for (const int64_t p : around)
+    if (p < 0) return nothing();
+  for (size_t d = 0; d < spatial; ++d) {
+    own[d] += around[d + 2];
+    own[d + spatial] += around[d + 2 + rank];
+  }
+  Draft d = s.draft();
+  d.inputs[0] = pad->inputs[0];
+  d.attrs.values["pads"] = own;
+  return Outcome(d);
+}
+
 /// Indices that are constants one after another are a slice, which fuses and needs no reading of indices.
 Expected<Outcome> gather_of_run(Site& s) {
   const HostArray* indices = s.constant(s.input(1));
@@ -199,6 +220,7 @@ std::span<const Rule> movement() {
       Rule{"slice", slice_of_concat, "A slice inside one operand of a concatenation reads that operand"},
       Rule{"concat", concat_of_slices, "Neighbouring slices side by side are one slice; one operand alone is itself"},
       Rule{"pad broadcast_to tile", empty_pad, "Padding by nothing, and broadcasting to the same shape, does nothing"},
+      Rule{"conv1d conv2d conv3d", pad_before_convolution, "Zeros put around the operand of a convolution are its own padding"},
       Rule{"gather", gather_of_run, "Constant indices at equal distances are a slice"},
       Rule{"reduce_sum reduce_prod reduce_max reduce_min reduce_mean", reduction_over_one, "Reducing dimensions of extent 1 moves no data"},
       Rule{"add sub mul div max min pow equal not_equal less less_equal and or xor where", broadcast_before_broadcast, "Operators broadcast by themselves"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
+#include "engine/graph/evaluate.h"
 #include "engine/graph/pass.h"
 #include "engine/graph/passes/eliminate_common_subexpr.h"
 #include "engine/graph/passes/fold_constants.h"
@@ -8,6 +9,7 @@
 #include "engine/graph/passes/matmul_to_dense.h"
 #include "engine/graph/passes/remove_dead_nodes.h"
 #include "engine/graph/passes/simplify_inference.h"
+#include "engine/graph/passes/widen_sums.h"
 #include "tests/engine/graph/graphs.h"
 
 using namespace tw;
@@ -23,6 +25,7 @@ class RewritingPassesTest : public QObject {
     if (!differs.empty()) qWarning("%s", differs.c_str());
     return differs.empty();
   }
+  static int count_of_casts(const Graph& g) { return count(g, "cast"); }
   static Graph run(Expected<Graph> (*pass)(const Graph&, const Target&), const Graph& g) { return pass(g, Target{}).value(); }
 
  private Q_SLOTS:
@@ -301,6 +304,35 @@ class RewritingPassesTest : public QObject {
     QVERIFY(same_results(g, f, 0));
   }
 
+  /// 2048 + 1 is 2048 in float16: thousands of ones must not get lost. On a GPU the operands stay as they are.
+  void sumsOfHalvesAreWide() {
+    for (const DType t : {kFloat16, kBFloat16}) {
+      Net n;
+      const int64_t count = t == kFloat16 ? 4096 : 512;
+      const int x = n.b.input("x", {t, {2, count}});
+      HostArray ones = HostArray::make(t, {1, count});
+      for (int64_t i = 0; i < count; ++i) ones.set(i, 1);
+      const int product = n.op("dense", {x, n.b.constant("w", ones)});
+      Attrs last;
+      last.values["axes"] = std::vector<int64_t>{1};
+      last.values["keepdims"] = int64_t{1};
+      const int sum = n.op("reduce_sum", {x}, last), halved = n.op("relu", {product});
+      const Graph g = n.finish({halved, sum});
+      const Graph wide = run(widen_sums, g);
+      QVERIFY(verify(wide).has_value());
+      QCOMPARE(count_of_casts(wide), 3);  // the operand once, two results
+      HostArray data = HostArray::make(t, {2, count});
+      for (int64_t i = 0; i < data.num_elements(); ++i) data.set(i, 1);
+      const std::vector<HostArray> results = evaluate(wide, {{"x", data}}).value();
+      for (size_t o = 0; o < 2; ++o) {
+        QVERIFY(results[o].dtype == t);
+        QCOMPARE(results[o].get(1), static_cast<double>(count));
+        QCOMPARE(wide.values[static_cast<size_t>(wide.outputs[o])].name, g.values[static_cast<size_t>(g.outputs[o])].name);
+      }
+      QCOMPARE(count_of_casts(widen_sums(g, parse_target("cuda:a100").value()).value()), 0);
+    }
+  }
+
   void pipelineKeepsResultsAndReports() {
     Net n;
     const int x = n.input({1, 4, 6, 6});
@@ -312,7 +344,7 @@ class RewritingPassesTest : public QObject {
     hooks.after = [&](const Pass& p, const Graph&, const Graph&, double, bool changed) { seen.push_back(std::string(p.name) + (changed ? "+" : "")); };
     const Graph f = run_passes(g, Target{}, hooks).value();
     QCOMPARE(seen, (std::vector<std::string>{"canonicalize", "simplify_inference+", "fold_constants", "sink_transposes", "simplify_expressions",
-                                             "eliminate_common_subexpr", "matmul_to_dense", "fold_scale_axis+", "combine_parallel_dense", "remove_dead_nodes",
+                                             "eliminate_common_subexpr", "widen_sums", "matmul_to_dense", "fold_scale_axis+", "combine_parallel_dense", "remove_dead_nodes",
                                              "fuse_operators+"}));
     QCOMPARE(count(f, "mul") + count(f, "batch_norm"), 0);
     QVERIFY(same_results(g, f));

@@ -108,6 +108,21 @@ const Case kCases[] = {
      "slice slice concat"},
     {"one operand", [](Net& n, int x) { return neg(n, n.op("concat", {x}, attr("axis", int64_t{1}))); }, "neg"},
     {"no padding", [](Net& n, int x) { return neg(n, n.op("pad", {x}, attr("pads", Dims(6, 0)))); }, "neg"},
+    {"zeros before a convolution",
+     [](Net& n, int x) {
+       return n.op("conv1d", {n.op("pad", {x}, attr("pads", Dims{0, 0, 1, 0, 0, 2})), n.weight({5, 3, 3})});
+     },
+     "conv1d"},
+    {"ones before a convolution",
+     [](Net& n, int x) {
+       return n.op("conv1d", {n.op("pad", {x}, Attrs{{{"pads", Dims{0, 0, 1, 0, 0, 2}}, {"value", 1.0}}}), n.weight({5, 3, 3})});
+     },
+     "pad conv1d"},
+    {"more channels before a convolution",
+     [](Net& n, int x) {
+       return n.op("conv1d", {n.op("pad", {x}, attr("pads", Dims{0, 1, 0, 0, 0, 0})), n.weight({5, 4, 3})});
+     },
+     "pad conv1d"},
     {"broadcast ahead",
      [](Net& n, int x) {
        return n.op("add", {x, n.op("broadcast_to", {slice(n, x, {0, 0, 0}, {2, 1, 4})}, attr("shape", Dims{2, 3, 4}))});

@@ -33,7 +33,8 @@ class CudaDenseTensorcoreTest : public QObject {
     QVERIFY(!space::find_template(*gpu_dense16(4096, 4090, 4096), a100(), "dense_tensorcore.cuda"));
     for (const char* name : {"a100", "a5000", "h200"}) {
       const Target target = parse_target(std::string("cuda:") + name).value();
-      const space::Template* t = space::fallback_template(*large, target);
+      const auto chosen = space::fallback(large, target);
+      const space::Template* t = chosen ? chosen->space_template : nullptr;
       QVERIFY(t && std::string_view(t->name) == "dense_tensorcore.cuda");
       const auto s = t->apply(large, target, t->fallback(*large, target));
       QVERIFY2(s, s ? "" : s.error().text().c_str());

@@ -39,7 +39,8 @@ class CudaDepthwiseConv2dNhwcTest : public QObject {
         "    pad[i, j + r0, k + r1, l // 1] * w[r0, r1, l // 1, l % 1]\n"
         "outputs(y)\n");
     QVERIFY2(dag, dag ? "" : dag.error().text().c_str());
-    const space::Template* t = space::fallback_template(**dag, a100());
+    const auto chosen = space::fallback(*dag, a100());
+    const space::Template* t = chosen ? chosen->space_template : nullptr;
     QVERIFY(t && std::string_view(t->name) == "depthwise_conv2d_nhwc.cuda");
     const auto source = codegen::cuda_source(lower::lower_and_optimize(t->apply(*dag, a100(), t->fallback(**dag, a100())).value(), "kernel", a100()).value());
     QVERIFY2(source, source ? "" : source.error().text().c_str());

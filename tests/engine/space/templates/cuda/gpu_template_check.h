@@ -62,8 +62,9 @@ inline std::string problem_without_tensor_cores(const GpuCase& c) {
 /// What is fetched for many threads goes in vectors, without a barrier on the way: the untuned kernel where it does not, or nothing.
 inline std::string problem_of_fetched_halves(const te::DagPtr& dag) {
   const Target t4 = parse_target("cuda:t4").value();
-  const Template* t = fallback_template(*dag, t4);
-  if (!t) return "no template";
+  const auto chosen = fallback(dag, t4);
+  if (!chosen) return "no template";
+  const Template* t = chosen->space_template;
   const auto source = codegen::cuda_source(lower::lower_and_optimize(t->apply(dag, t4, t->fallback(*dag, t4)).value(), "kernel", t4).value());
   if (!source) return source.error().text();
   const bool in_vectors = occurrences(source->text, "ushort4") + occurrences(source->text, "uint") >= 2;

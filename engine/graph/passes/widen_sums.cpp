@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/passes/widen_sums.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/graph/op.h"
+#include "engine/graph/rewrite.h"
+#include "engine/graph/to_dag.h"
+
+namespace tw::graph {
+
+namespace {
+
+bool is_half(DType t) { return t.is_float() && t.bits == 16; }
+
+/// Whether a node adds or multiplies up numbers of 16 bits.
+bool sums_halves(const Graph& g, const Node& n) {
+  const auto half = [&](int v) { return v >= 0 && is_half(g.values[static_cast<size_t>(v)].type.dtype); };
+  if (std::none_of(n.outputs.begin(), n.outputs.end(), half) || std::none_of(n.inputs.begin(), n.inputs.end(), half)) return false;
+  const auto dag = to_dag(g, n);
+  return dag && std::any_of(dag->dag->ops.begin(), dag->dag->ops.end(), [](const te::Op& op) {
+           return (op.reducer == te::Reducer::sum || op.reducer == te::Reducer::prod) && is_half(op.output->dtype);
+         });
+}
+
+Attrs cast_to(DType t) {
+  Attrs a;
+  a.values["to"] = t.name();
+  return a;
+}
+
+/// Widens the operands of nodes, each of them once.
+class Widener {
+ public:
+  explicit Widener(const Graph& g) : g_(g), rewrite_(g) {}
+
+  Expected<Graph> run() && {
+    for (const Node& n : g_.nodes) {
+      rewrite_.at(n);
+      if (!sums_halves(g_, n)) {
+        TW_CHECK(rewrite_.copy(n));
+        continue;
+      }
+      std::vector<int> inputs;
+      for (const int v : n.inputs) {
+        TW_TRY(const int wide, widened(v));
+        inputs.push_back(wide);
+      }
+      GraphBuilder& b = rewrite_.builder();
+      TW_TRY(const std::vector<int> sums, b.node(n.op, std::move(inputs), n.attrs, n.name, static_cast<int>(n.outputs.size())));
+      for (size_t k = 0; k < sums.size(); ++k) {
+        const Value& old = g_.values[static_cast<size_t>(n.outputs[k])];
+        int result = sums[k];
+        if (b.graph().values[static_cast<size_t>(result)].type.dtype != old.type.dtype) {
+          b.rename(result, old.name + ".wide");
+          TW_TRY(const std::vector<int> rounded, b.node("cast", {result}, cast_to(old.type.dtype), n.name + ".rounded"));
+          result = rounded[0];
+        }
+        b.rename(result, old.name);
+        rewrite_.replace(n.outputs[k], result);
+      }
+    }
+    return std::move(rewrite_).finish();
+  }
+
+ private:
+  Expected<int> widened(int v) {
+    if (v < 0 || !is_half(g_.values[static_cast<size_t>(v)].type.dtype)) return rewrite_.value(v);
+    if (const auto it = wide_.find(v); it != wide_.end()) return it->second;
+    const Value& value = g_.values[static_cast<size_t>(v)];
+    GraphBuilder& b = rewrite_.builder();
+    if (value.constant) {
+      HostArray wide = HostArray::make(kFloat32, value.type.shape);
+      for (int64_t i = 0; i < wide.num_elements(); ++i) wide.set(i, value.constant->get(i));
+      return wide_[v] = b.constant(value.name, std::move(wide));
+    }
+    TW_TRY(const std::vector<int> wide, b.node("cast", {rewrite_.value(v)}, cast_to(kFloat32), value.name + ".widened"));
+    return wide_[v] = wide[0];
+  }
+
+  const Graph& g_;
+  Rewriter rewrite_;
+  std::map<int, int> wide_;  ///< old value to the new one in float32
+};
+
+}  // namespace
+
+Expected<Graph> widen_sums(const Graph& g, const Target& target) {
+  // GPUs add up in float32 by themselves, and their matrix units want operands of 16 bits.
+  if (target.gpu || std::none_of(g.values.begin(), g.values.end(), [](const Value& v) { return is_half(v.type.dtype); })) return g;
+  return Widener(g).run();
+}
+
+}  // namespace tw::graph
