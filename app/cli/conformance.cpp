@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 
+#include "app/cli/npy.h"
 #include "app/cli/running.h"
 #include "app/cli/tensors.h"
 #include "engine/api/compile.h"
+#include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/frontends/onnx/onnx_case.h"
@@ -25,10 +28,54 @@ CaseResult failed(const Error& e) {
   return {{}, ours ? "crashed" : "unsupported", e.text()};
 }
 
+/// An array under a path without extension: `.npy`, or ONNX's `.pb`; `.bin` holds bare elements of the type that is given.
+Expected<HostArray> read_array(const std::string& stem, const graph::TensorType* type) {
+  if (fs::exists(stem + ".npy")) return read_npy(stem + ".npy");
+  if (fs::exists(stem + ".pb")) return frontends::read_onnx_tensor(stem + ".pb");
+  if (!type || !fs::exists(stem + ".bin")) return Error(ErrorCode::not_found, fmt::format("Expected the data file '{}.npy', found none", printable(stem)));
+  TW_TRY(const std::string bytes, read_file(stem + ".bin"));
+  HostArray a = HostArray::make(type->dtype, type->shape);
+  if (a.data.size() != bytes.size())
+    return Error(ErrorCode::corrupt, fmt::format("Expected {} bytes for {}, found {}", a.data.size(), type->text(), bytes.size()), stem + ".bin");
+  std::memcpy(a.data.data(), bytes.data(), bytes.size());
+  return a;
+}
+
+/// An exported program with inputs and outputs. Sizes that are symbols take the extents of the data.
+Expected<frontends::OnnxCase> read_pt2_case(const std::string& folder, int number) {
+  const std::string path = folder + "/model.pt2", data = fmt::format("{}/test_data_set_{}", folder, number);
+  frontends::OnnxCase c;
+  TW_TRY(c.graph, frontends::read_pt2(path));
+  const auto type = [&](int v) { return &c.graph.values[static_cast<size_t>(v)].type; };
+  frontends::ImportOptions dims;
+  for (size_t k = 0; k < c.graph.inputs.size(); ++k) {
+    TW_TRY(HostArray a, read_array(fmt::format("{}/input_{}", data, k), type(c.graph.inputs[k])));
+    const graph::Value& input = c.graph.values[static_cast<size_t>(c.graph.inputs[k])];
+    for (size_t d = 0; d < std::min(a.shape.size(), input.type.shape.size()); ++d)
+      if (a.shape[d] != input.type.shape[d]) dims.dims[fmt::format("{}.{}", input.name, d)] = a.shape[d];
+    c.inputs.push_back(std::move(a));
+  }
+  if (!dims.dims.empty()) {
+    TW_TRY(c.graph, frontends::read_pt2(path, dims));
+  }
+  for (size_t k = 0; k < c.inputs.size(); ++k) {
+    const graph::Value& input = c.graph.values[static_cast<size_t>(c.graph.inputs[k])];
+    if (c.inputs[k].dtype != input.type.dtype || c.inputs[k].shape != input.type.shape)
+      return Error(ErrorCode::corrupt, fmt::format("Input '{}' is {}, its data are {}{}", printable(input.name), input.type.text(), c.inputs[k].dtype.name(), shape_text(c.inputs[k].shape)), data);
+  }
+  for (size_t k = 0; k < c.graph.outputs.size(); ++k) {
+    TW_TRY(HostArray a, read_array(fmt::format("{}/output_{}", data, k), type(c.graph.outputs[k])));
+    c.outputs.push_back(std::move(a));
+  }
+  return c;
+}
+
 /// Imports, compiles, runs and compares one data set; folds its errors into `result`. Inputs that hold shapes or axes become constants at import.
 Expected<void> run_data_set(const std::string& folder, int number, const Target& target, const CaseOptions& options_of_case, CaseResult& result) {
   const std::string& device = options_of_case.device;
-  TW_TRY(frontends::OnnxCase c, frontends::read_onnx_case(folder, number));
+  const bool exported = fs::exists(fs::path(folder) / "model.pt2");
+  const auto any_file = [](const std::string& stem) { return read_array(stem, nullptr); };
+  TW_TRY(frontends::OnnxCase c, exported ? read_pt2_case(folder, number) : frontends::read_onnx_case(folder, number, any_file));
   api::Network network;
   network.imported = std::move(c.graph);
   TW_TRY(network.optimized, graph::run_passes(network.imported, target));
@@ -81,13 +128,14 @@ CaseResult case_from_json(const Json& j) {
 
 Expected<std::vector<std::string>> find_cases(const std::string& path) {
   std::error_code ec;
-  if (!fs::is_directory(path, ec)) return Error(ErrorCode::not_found, fmt::format("Expected a folder of ONNX test cases, found no folder '{}'", path));
+  if (!fs::is_directory(path, ec)) return Error(ErrorCode::not_found, fmt::format("Expected a folder of test cases, found no folder '{}'", path));
+  const auto is_case = [](const fs::path& folder) { return fs::exists(folder / "model.onnx") || fs::exists(folder / "model.pt2"); };
   std::vector<std::string> cases;
-  if (fs::exists(fs::path(path) / "model.onnx")) cases.push_back(path);
+  if (is_case(path)) cases.push_back(path);
   for (const auto& entry : fs::recursive_directory_iterator(path, fs::directory_options::skip_permission_denied)) {
-    if (entry.is_directory() && fs::exists(entry.path() / "model.onnx")) cases.push_back(entry.path().string());
+    if (entry.is_directory() && is_case(entry.path())) cases.push_back(entry.path().string());
   }
-  if (cases.empty()) return Error(ErrorCode::not_found, fmt::format("Expected folders with a model.onnx below '{}', found none", path));
+  if (cases.empty()) return Error(ErrorCode::not_found, fmt::format("Expected folders with a model.onnx or model.pt2 below '{}', found none", path));
   std::sort(cases.begin(), cases.end());
   return cases;
 }

@@ -8,7 +8,8 @@
 #include "engine/base/json_fwd.h"
 #include "engine/target/target.h"
 
-/// ONNX test-case folders: `model.onnx` and `test_data_set_*/{input,output}_*.pb`.
+/// Test-case folders: `model.onnx` or `model.pt2`, and `test_data_set_*/{input,output}_*` as `.npy`, as ONNX's `.pb`, or for programs of PyTorch as bare elements
+/// (`.bin`).
 namespace tw::cli {
 
 struct CaseResult {
@@ -20,7 +21,7 @@ struct CaseResult {
 Json to_json(const CaseResult&);
 CaseResult case_from_json(const Json&);
 
-/// Every folder with a model.onnx at or below `path`, sorted. Errors: not_found.
+/// Every folder with a model.onnx or model.pt2 at or below `path`, sorted. Errors: not_found.
 Expected<std::vector<std::string>> find_cases(const std::string& path);
 
 struct CaseOptions {

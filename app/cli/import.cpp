@@ -23,16 +23,46 @@ void print_values(const char* title, const Json& values) {
   }
 }
 
+/// The value of each open size in an imported graph: what the first dimension has that it decides.
+std::vector<int64_t> chosen_sizes(const std::vector<frontends::OpenSize>& sizes, const graph::Graph& g) {
+  std::vector<int64_t> out;
+  for (const frontends::OpenSize& s : sizes) {
+    int64_t value = s.proposal;
+    for (const int v : g.inputs) {
+      const graph::Value& input = g.values[static_cast<size_t>(v)];
+      for (size_t d = 0; d < input.type.shape.size(); ++d)
+        if (s.places.front() == fmt::format("{}.{}", input.name, d)) value = input.type.shape[d];
+    }
+    out.push_back(value);
+  }
+  return out;
+}
+
 int import_model(const ImportArguments& o) {
   int exit = kDone;
-  const auto loaded = load_network(o.network, exit);
+  Json passes = Json::array();
+  graph::PassHooks hooks;
+  hooks.after = [&](const graph::Pass& pass, const graph::Graph& before, const graph::Graph& after, double, bool changed) {
+    if (changed) passes.push_back({{"name", pass.name}, {"before", before.nodes.size()}, {"after", after.nodes.size()}});
+  };
+  const auto loaded = load_network(o.network, exit, hooks);
   if (!loaded) return exit;
   if (o.text) {
     put(graph::print(loaded->network.imported));
     return kDone;
   }
-  const Json summary = network_summary(loaded->network);
+  Json summary = network_summary(loaded->network);
+  const auto sizes = frontends::open_sizes(o.network.model);
+  if (!sizes) return fail_input(sizes.error());
+  const std::vector<int64_t> chosen = chosen_sizes(*sizes, loaded->network.imported);
+  summary["passes"] = passes;
   if (o.json) {
+    summary["sizes"] = Json::array();
+    for (size_t k = 0; k < sizes->size(); ++k) {
+      const frontends::OpenSize& s = (*sizes)[k];
+      summary["sizes"].push_back(
+          {{"name", s.name}, {"places", s.places}, {"least", s.least}, {"most", s.most < 0 ? Json(nullptr) : Json(s.most)}, {"value", chosen[k]}});
+    }
     print_json(summary);
     return kDone;
   }
@@ -41,8 +71,17 @@ int import_model(const ImportArguments& o) {
   print("{:<12} {}\n", "work", si_text(summary["flops"].get<double>(), "FLOP"));
   print_values("input", summary["inputs"]);
   print_values("output", summary["outputs"]);
+  for (size_t k = 0; k < sizes->size(); ++k) {
+    const frontends::OpenSize& s = (*sizes)[k];
+    print("{:<12} {} = {}, {}: {}\n", "size", printable(s.name), chosen[k], s.most < 0 ? fmt::format("{} or more", s.least) : fmt::format("from {} to {}", s.least, s.most),
+          printable(fmt::format("{}", fmt::join(s.places, ", "))));
+  }
   print("{:<12} {} in {} kernels, {} of them different\n\n", "operators", summary["nodes"].get<int64_t>(), summary["groups"].get<int64_t>(),
         summary["tasks"].get<int64_t>());
+  Table done({"pass", ">operators before", ">after"});
+  for (const Json& p : passes)
+    done.row({p["name"].get<std::string>(), std::to_string(p["before"].get<int64_t>()), std::to_string(p["after"].get<int64_t>())});
+  print("{}\n", done.text());
   Table table({"operator", ">count"});
   for (const auto& [name, count] : summary["operators"].items()) table.row({name, std::to_string(count.get<int64_t>())});
   put(table.text());

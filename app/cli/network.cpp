@@ -24,12 +24,12 @@ Json value_list(const graph::Graph& g, const std::vector<int>& values) {
 }  // namespace
 
 void add_network_options(Subcommand sub, NetworkOptions& options) {
-  sub.option("model", options.model, "ONNX file").input().required();
+  sub.option("model", options.model, "ONNX file, or a program exported by PyTorch (.pt2)").input().required();
   sub.option("--target", options.target,
              "What the code is for: llvm (this machine), `llvm -mcpu=NAME`, a known processor's name, cuda (this machine's GPU), or `cuda:NAME` for one such "
              "as a100; `cuda:a100,tf32` may round products in float32 to TF32")
       .show_default();
-  sub.option("--dim", options.dims, "Value of a symbolic dimension, as name=value; may be repeated");
+  sub.option("--dim", options.dims, "Value of a symbolic dimension, as name=value, or INPUT.AXIS=value; may be repeated");
 }
 
 std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& exit, const graph::PassHooks& hooks) {

@@ -8,7 +8,7 @@
 namespace tw::api {
 
 Expected<Network> import_network(const std::string& path, const Target& target, const frontends::ImportOptions& options, const graph::PassHooks& hooks) {
-  TW_TRY(graph::Graph imported, frontends::read_onnx(path, options));
+  TW_TRY(graph::Graph imported, frontends::read_model(path, options));
   TW_TRY(std::string key, file_content_key(path));
   TW_TRY(graph::Graph optimized, graph::run_passes(imported, target, hooks));
   TW_TRY(graph::Partition partition, graph::partition(optimized));

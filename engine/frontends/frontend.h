@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/base/file.h"
 #include "engine/graph/graph.h"
@@ -16,7 +17,27 @@ struct ImportOptions {
   std::map<std::string, HostArray> constants;  ///< inputs to fix at a value, by name: they become constants (shapes, axes, repeats given as inputs)
 };
 
-/// Reads an ONNX file: opsets 1 to 21, initialisers, external data below the file's own folder.
+/// Reads a model file of any kind that is known here: ONNX, or an exported program of PyTorch, told apart by its first bytes.
+/// Errors: those of the readers; unsupported naming what else it is (TorchScript).
+Expected<graph::Graph> read_model(const std::string& path, const ImportOptions& options = {});
+/// A size of inputs that a model file leaves open.
+struct OpenSize {
+  std::string name;                 ///< what ImportOptions::dims takes
+  std::vector<std::string> places;  ///< the dimensions that it decides, as INPUT.AXIS
+  int64_t least = 1, most = -1;     ///< -1: any
+  int64_t proposal = 1;             ///< of the example that a program was exported with; else 1 for a batch, and a common number for what the name says
+  bool required = false;            ///< nothing stands in for it
+};
+/// Those of a model file, in the order of its inputs. Errors: those of the readers, for what comes before the operators.
+Expected<std::vector<OpenSize>> open_sizes(const std::string& path);
+Expected<std::vector<OpenSize>> open_sizes_of_pt2(const std::string& path);
+Expected<std::vector<OpenSize>> open_sizes_of_onnx(const std::string& path);
+
+/// Reads what `torch.export.save` writes (.pt2): PyTorch 2.8 and newer. Sizes that are symbols take their value from `options.dims`, by the symbol's name or as
+/// INPUT.AXIS, and else from the example that the program was exported with.
+/// Errors: parse_error, corrupt, unsupported (functions, all at once with counts), not_found, invalid_argument, resource_limit.
+Expected<graph::Graph> read_pt2(const std::string& path, const ImportOptions& options = {});
+/// Reads an ONNX file: opsets 1 to 28, initialisers, external data below the file's own folder.
 /// Errors: parse_error (not ONNX, truncated), unsupported (operator or opset by name and node), not_found and invalid_argument (external data).
 Expected<graph::Graph> read_onnx(const std::string& path, const ImportOptions& options = {});
 /// The same from memory; `folder` is where external data may lie (none if empty).

@@ -88,7 +88,7 @@ Expected<std::vector<int>> GraphBuilder::node(const std::string& op, std::vector
   const OpDef* def = find_op(op);
   if (!def) return Error(ErrorCode::unsupported, fmt::format("Expected an operator of the table, found '{}'", printable(op)), name);
   for (const int v : inputs) TW_ASSERT(v >= -1 && v < static_cast<int>(graph_.values.size()), "value index of an input");
-  Node n{.name = unique(node_names_, name.empty() ? op : name), .op = op, .inputs = std::move(inputs), .attrs = std::move(attrs)};
+  Node n{.name = unique(node_names_, name.empty() ? op : name), .op = op, .inputs = std::move(inputs), .attrs = std::move(attrs), .origin = origin_};
   n.outputs.assign(static_cast<size_t>(num_outputs), -1);
   auto types = def->infer(context_of(graph_, n));
   if (!types) {

@@ -43,13 +43,21 @@ struct Value {
   int producer = -1;                               ///< node index, or -1
 };
 
+/// Where in a person's model something comes from; texts for reading, empty where the file does not say.
+struct Origin {
+  std::string module = {};  ///< path of the module, such as `layer1.0.conv1`
+  std::string source = {};  ///< file and line, such as `resnet.py:285`
+  friend bool operator==(const Origin&, const Origin&) = default;
+};
+
 struct Node {
   std::string name;               ///< unique in the graph
   std::string op;                 ///< key of the operator table
   std::vector<int> inputs = {};   ///< value indices; -1 for an absent optional input
   std::vector<int> outputs = {};  ///< value indices
   Attrs attrs = {};
-  int group = -1;  ///< fused group, set by fuse_operators
+  int group = -1;      ///< fused group, set by fuse_operators
+  Origin origin = {};  ///< says nothing of what the node computes
 };
 
 /// An operator graph. Treat as immutable once built: passes return new graphs. Nodes stand in topological order.
@@ -80,12 +88,15 @@ class GraphBuilder {
   void rename(int value, const std::string& name);
   /// Gives an output of the graph the name that its caller knows it by: what a node made under that name gets another. Inputs and other outputs keep theirs.
   void name_output(int value, const std::string& name);
+  /// Where the nodes added from now on come from.
+  void set_origin(Origin origin) { origin_ = std::move(origin); }
   /// Fused group of the node added last.
   void set_group(int group) { graph_.nodes.back().group = group; }
   Graph finish() &&;
 
  private:
   Graph graph_;
+  Origin origin_;
   std::map<std::string, int> value_names_, node_names_;
 };
 

@@ -248,6 +248,7 @@ class Parser {
     if (accept_word("group") && !integer(group)) return false;
     if (group < -1 || group > INT32_MAX) return fail("a group from -1 to 2^31 - 1");
     n.group = static_cast<int>(group);
+    if (accept_word("from") && (!quoted(n.origin.module) || !quoted(n.origin.source))) return false;
     g_.nodes.push_back(std::move(n));
     return true;
   }

@@ -89,6 +89,7 @@ std::string node_text(const Graph& g, const Node& n) {
   if (!attrs.empty()) out += fmt::format(" {{{}}}", fmt::join(attrs, ", "));
   out += " name " + quote(n.name);
   if (n.group >= 0) out += fmt::format(" group {}", n.group);
+  if (n.origin != Origin{}) out += fmt::format(" from {} {}", quote(n.origin.module), quote(n.origin.source));
   return out + "\n";
 }
 

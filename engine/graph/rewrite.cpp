@@ -23,6 +23,7 @@ int Rewriter::value(int old_value) {
 }
 
 Expected<void> Rewriter::copy(const Node& node) {
+  at(node);
   std::vector<int> inputs;
   for (const int v : node.inputs) inputs.push_back(value(v));
   TW_TRY(const std::vector<int> outputs, builder_.node(node.op, std::move(inputs), node.attrs, node.name, static_cast<int>(node.outputs.size())));
@@ -51,6 +52,7 @@ Expected<Graph> Rewriter::run(const std::function<Expected<bool>(const Node&)>& 
     return {};
   };
   for (const Node& n : old_.nodes) {
+    at(n);
     TW_TRY(const bool done, rewrite(n));
     if (done) continue;
     TW_CHECK(make(n.inputs));

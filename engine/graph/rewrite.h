@@ -21,6 +21,8 @@ class Rewriter {
   int value(int old_value);
   /// Lets `new_value` stand for an old node's output.
   void replace(int old_value, int new_value);
+  /// What is added from now on comes from where `node` comes from.
+  void at(const Node& node) { builder_.set_origin(node.origin); }
   /// Copies a node with its inputs as they are now. Errors: of inference.
   Expected<void> copy(const Node& node);
   /// Whether the new graph has the old value; inputs and constants it always has.

@@ -50,6 +50,23 @@ class Usage(CliCase):
         self.assertTrue(tasks)
         self.assertAlmostEqual(sum(t["flops_share"] for t in tasks), 1, places=3)
 
+    def test_programs_of_pytorch(self):
+        programs = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "engine/frontends/torch/programs")
+        model = os.path.join(programs, "convolutions/model.pt2")
+        summary = tw_json("import", model, "--dim", "x.0=3")
+        self.assertEqual(summary["inputs"][0]["shape"], [3, 3, 16, 16])
+        self.assertEqual([(s["places"], s["least"], s["most"], s["value"]) for s in summary["sizes"]], [(["x.0"], 1, 16, 3)])
+        self.assertIn("simplify_inference", [p["name"] for p in summary["passes"]])
+        self.assertIn("from 1 to 16", tw("import", model, check=0)[1])
+        self.assert_sentence(3, "import", model, "--dim", "x.0=17", has="from 1 to 16")
+        twx = self.path("p.twx")
+        tw("compile", model, "-o", twx, check=0)
+        tw("run", twx, "--random-input", "--check", check=0)
+        checked = tw_json("check", programs, "--jobs", "1")
+        self.assertEqual(checked["totals"], {"passed": 5, "wrong": 0, "unsupported": 0, "crashed": 0})
+        self.assertLess(max(c["max_rel_error"] for c in checked["cases"]), 1e-5)
+        self.assertEqual(tw("check", os.path.join(programs, "transformer"), "--rtol", "0", "--atol", "1e-30")[0], 1)
+
     def test_zoo_is_reproducible(self):
         for seed in ("1", "1", "2"):
             tw("zoo", "write", "mlp", "--tiny", "--seed", seed, "-o", self.path(f"m{len(os.listdir(self.folder))}"), check=0)

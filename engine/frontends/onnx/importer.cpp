@@ -10,6 +10,7 @@
 #include "engine/frontends/onnx/onnx_inputs.h"
 #include "engine/frontends/onnx/onnx_ops.h"
 #include "engine/frontends/onnx/tensor_reader.h"
+#include "engine/frontends/torch/origin.h"
 
 namespace tw::frontends {
 
@@ -24,6 +25,22 @@ std::string function_key(const std::string& domain, const std::string& name, con
 std::string operator_name(const onnx::NodeProto& node) {
   const std::string domain = is_standard_domain(node.domain()) ? "" : fmt::format(" of domain '{}'", printable(node.domain().substr(0, 64)));
   return fmt::format("'{}'{}", printable(node.op_type().substr(0, 64)), domain);
+}
+
+/// PyTorch's exporters say where a node comes from: the newer one in metadata, the older one in the node's name, `/layer1/layer1.0/conv1/Conv`.
+graph::Origin origin_of_node(const onnx::NodeProto& node) {
+  const auto metadata = metadata_of(node);
+  const auto scopes = metadata.find("pkg.torch.onnx.name_scopes"), trace = metadata.find("pkg.torch.onnx.stack_trace");
+  std::string stack;
+  if (scopes != metadata.end()) {  // ['', 'layer1', 'layer1.0', 'relu']: the last one is the call itself
+    const std::string& s = scopes->second;
+    const size_t call = s.rfind(", '"), before = call == std::string::npos || call == 0 ? std::string::npos : s.rfind('\'', call - 1);
+    const size_t start = before == std::string::npos || before == 0 ? std::string::npos : s.rfind('\'', before - 1);
+    if (start != std::string::npos) stack = "," + s.substr(start + 1, before - start - 1);
+  } else if (node.name().starts_with('/') && node.name().rfind('/') > 0) {
+    stack = "," + node.name().substr(1, node.name().rfind('/') - 1);
+  }
+  return origin_of(stack, trace == metadata.end() ? std::string() : trace->second);
 }
 
 template <class Imports>
@@ -160,6 +177,7 @@ void Importer::add_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProt
 void Importer::add_node(const onnx::NodeProto& node, Scope& scope) {
   if (const auto f = functions_.find(function_key(node.domain(), node.op_type(), overload_of(node))); f != functions_.end())
     return inline_function(*f->second, node, scope);
+  builder_.builder().set_origin(origin_of_node(node));
   OnnxNode n(*this, node, scope);
   if (scope.opset == 0 && is_standard_domain(node.domain()))
     refuse(ErrorCode::parse_error, "Expected the version of ONNX's operator set, the model names none", n.where());

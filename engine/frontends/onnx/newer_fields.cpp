@@ -39,4 +39,13 @@ std::vector<onnx::AttributeProto> attribute_defaults(const onnx::FunctionProto& 
   return out;
 }
 
+std::map<std::string, std::string> metadata_of(const onnx::NodeProto& n) {
+  std::map<std::string, std::string> out;
+  for (const std::string* bytes : texts_of(n, 9)) {
+    onnx::StringStringEntryProto e;
+    if (e.ParseFromString(*bytes)) out.emplace(e.key(), e.value());
+  }
+  return out;
+}
+
 }  // namespace tw::frontends

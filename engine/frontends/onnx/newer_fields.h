@@ -15,5 +15,7 @@ std::string overload_of(const onnx::NodeProto& n);
 std::string overload_of(const onnx::FunctionProto& f);
 /// Attributes of a function that have a default value (field 11 of FunctionProto).
 std::vector<onnx::AttributeProto> attribute_defaults(const onnx::FunctionProto& f);
+/// What exporters say about a node (field 9 of NodeProto), by key.
+std::map<std::string, std::string> metadata_of(const onnx::NodeProto& n);
 
 }  // namespace tw::frontends

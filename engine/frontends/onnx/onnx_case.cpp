@@ -39,12 +39,16 @@ Expected<Interface> read_interface(const std::string& path) {
   return out;
 }
 
-Expected<std::vector<HostArray>> read_arrays(const std::string& folder, const char* prefix, size_t count) {
+Expected<HostArray> read_tensor_file(const std::string& stem) {
+  const std::string path = stem + ".pb";
+  if (!std::filesystem::exists(path)) return Error(ErrorCode::not_found, fmt::format("Expected the data file '{}', found none", printable(path)));
+  return read_onnx_tensor(path);
+}
+
+Expected<std::vector<HostArray>> read_arrays(const std::string& folder, const char* prefix, size_t count, const ReadArray& read) {
   std::vector<HostArray> out;
   for (size_t k = 0; k < count; ++k) {
-    const std::string path = fmt::format("{}/{}_{}.pb", folder, prefix, k);
-    if (!std::filesystem::exists(path)) return Error(ErrorCode::not_found, fmt::format("Expected the data file '{}', found none", printable(path)));
-    TW_TRY(HostArray a, read_onnx_tensor(path));
+    TW_TRY(HostArray a, read(fmt::format("{}/{}_{}", folder, prefix, k)));
     out.push_back(std::move(a));
   }
   return out;
@@ -109,13 +113,14 @@ HostArray OnnxCase::plain(size_t i, const HostArray& output) const {
   return numbers;
 }
 
-Expected<OnnxCase> read_onnx_case(const std::string& folder, int data_set) {
+Expected<OnnxCase> read_onnx_case(const std::string& folder, int data_set, const ReadArray& given) {
+  const ReadArray read = given ? given : read_tensor_file;
   const std::string path = folder + "/model.onnx", data = fmt::format("{}/test_data_set_{}", folder, data_set);
   TW_TRY(const Interface face, read_interface(path));
-  TW_TRY(std::vector<HostArray> inputs, read_arrays(data, "input", face.inputs.size()));
+  TW_TRY(std::vector<HostArray> inputs, read_arrays(data, "input", face.inputs.size(), read));
   OnnxCase out;
   TW_TRY(out.graph, import_case(path, face, inputs));
-  TW_TRY(out.outputs, read_arrays(data, "output", face.outputs.size()));
+  TW_TRY(out.outputs, read_arrays(data, "output", face.outputs.size(), read));
   for (const int64_t type : face.outputs) {
     const auto element = element_of_onnx(type);
     out.formats.emplace_back(element && element->format ? element->format->name : "");

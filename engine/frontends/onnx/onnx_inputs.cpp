@@ -17,6 +17,17 @@ bool names_a_batch(std::string name) {
          name.find("batch") != std::string::npos;
 }
 
+/// What networks most often have for a dimension of such a name; a proposal that a person sees and may change.
+int64_t common_size(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+  if (has("past")) return 1;
+  if (has("seq") || has("len") || has("token")) return 128;
+  if (has("height") || has("width") || name == "h" || name == "w") return 224;
+  if (has("channel") || name == "c") return 3;
+  return 1;
+}
+
 Expected<int64_t> extent(const onnx::TensorShapeProto::Dimension& d, const std::string& input, int axis, const ImportOptions& options,
                          std::set<std::string>& used) {
   if (d.has_dim_value() && d.dim_value() > 0) return d.dim_value();
@@ -37,6 +48,30 @@ Expected<int64_t> extent(const onnx::TensorShapeProto::Dimension& d, const std::
 
 std::string dynamic_name(const onnx::TensorShapeProto::Dimension& d, const std::string& input, int axis) {
   return d.has_dim_param() && !d.dim_param().empty() ? d.dim_param() : fmt::format("{}.{}", input, axis);
+}
+
+std::vector<OpenSize> open_sizes_of(const onnx::GraphProto& graph) {
+  std::set<std::string> fixed;
+  for (const onnx::TensorProto& t : graph.initializer()) fixed.insert(t.name());
+  std::vector<OpenSize> out;
+  for (const onnx::ValueInfoProto& v : graph.input()) {
+    if (fixed.count(v.name()) || !v.type().has_tensor_type()) continue;
+    const auto& shape = v.type().tensor_type().shape();
+    for (int axis = 0; axis < shape.dim_size(); ++axis) {
+      const auto& d = shape.dim(axis);
+      if (d.has_dim_value() && d.dim_value() > 0) continue;
+      const std::string name = dynamic_name(d, v.name(), axis), place = fmt::format("{}.{}", v.name(), axis);
+      const auto known = std::find_if(out.begin(), out.end(), [&](const OpenSize& s) { return s.name == name; });
+      const bool batch = axis == 0 && names_a_batch(d.dim_param());
+      if (known == out.end()) {
+        out.push_back({.name = name, .places = {place}, .proposal = batch ? 1 : common_size(name), .required = !batch});
+      } else {
+        known->places.push_back(place);
+        known->required = known->required || !batch;
+      }
+    }
+  }
+  return out;
 }
 
 Expected<graph::TensorType> input_type(const onnx::ValueInfoProto& v, const ImportOptions& options, std::set<std::string>& used) {

@@ -16,6 +16,8 @@ std::string dynamic_name(const onnx::TensorShapeProto::Dimension& d, const std::
 /// `INPUT.AXIS` if they have none; leading ones without a value that are unnamed or named like a batch are 1.
 /// `used` collects the names that were looked up with success.
 /// Errors: unsupported (not a tensor, element type, unknown rank), invalid_argument (a dimension without a value).
+/// Dimensions of the graph's inputs without a value.
+std::vector<OpenSize> open_sizes_of(const onnx::GraphProto& graph);
 Expected<graph::TensorType> input_type(const onnx::ValueInfoProto& v, const ImportOptions& options, std::set<std::string>& used);
 
 }  // namespace tw::frontends

@@ -5,6 +5,7 @@
 
 #include "engine/frontends/onnx/importer.h"
 #include "engine/frontends/onnx/limits.h"
+#include "engine/frontends/onnx/onnx_inputs.h"
 #include "engine/frontends/prune.h"
 
 namespace tw::frontends {
@@ -46,7 +47,10 @@ Expected<graph::Graph> read_onnx_bytes(std::string_view bytes, const std::string
   return import_model(model, folder, options);
 }
 
-Expected<graph::Graph> read_onnx(const std::string& path, const ImportOptions& options) {
+namespace {
+
+/// The messages of a file. Errors: those of read_onnx for the file itself.
+Expected<onnx::ModelProto> decoded_file(const std::string& path) {
   std::error_code ec;
   if (!std::filesystem::exists(path, ec)) return Error(ErrorCode::not_found, fmt::format("Expected a model file at '{}', found none", printable(path)));
   if (!std::filesystem::is_regular_file(path, ec))
@@ -59,12 +63,32 @@ Expected<graph::Graph> read_onnx(const std::string& path, const ImportOptions& o
   onnx::ModelProto model;
   const bool decoded = file && model.ParseFromIstream(&file);  // in pieces: the file is never in memory beside the model
   if (!file.eof() && !file) return Error(ErrorCode::io_error, fmt::format("Reading '{}' failed", printable(path)));
-  const std::string folder = std::filesystem::absolute(path, ec).parent_path().string();
-  auto graph = decoded ? import_model(model, folder, options) : Expected<graph::Graph>(undecodable(size));
-  if (graph) return graph;
-  Error e = std::move(graph).error();
+  if (!decoded) return undecodable(size);
+  return model;
+}
+
+Error placed(Error e, const std::string& path) {
   e.where = e.where.empty() ? path : fmt::format("{}, {}", path, e.where);
   return e;
+}
+
+}  // namespace
+
+Expected<graph::Graph> read_onnx(const std::string& path, const ImportOptions& options) {
+  auto model = decoded_file(path);
+  if (!model) return model.error().where.empty() ? placed(model.error(), path) : model.error();
+  std::error_code ec;
+  const std::string folder = std::filesystem::absolute(path, ec).parent_path().string();
+  auto graph = import_model(*model, folder, options);
+  if (!graph) return placed(std::move(graph).error(), path);
+  return graph;
+}
+
+Expected<std::vector<OpenSize>> open_sizes_of_onnx(const std::string& path) {
+  auto model = decoded_file(path);
+  if (!model) return model.error().where.empty() ? placed(model.error(), path) : model.error();
+  if (const auto ok = check_model(*model); !ok) return placed(ok.error(), path);
+  return open_sizes_of(model->graph());
 }
 
 }  // namespace tw::frontends

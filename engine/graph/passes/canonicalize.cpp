@@ -45,6 +45,7 @@ class Canonicalizer {
   Expected<Graph> run() {
     for (const Node& old : g_.nodes) {
       Node n = old;
+      rewrite_.at(n);
       if (!n.inputs.empty() && n.inputs[0] >= 0) normalise_axes(n, static_cast<int64_t>(type(n.inputs[0]).shape.size()));
       order_operands(n);
       TW_TRY(const bool done, replace_constant_operand(n));

@@ -71,6 +71,7 @@ class Combiner {
       if (at == group_of_.end()) {
         TW_CHECK(rewrite.copy(g_.nodes[static_cast<size_t>(n)]));
       } else if (const Siblings& s = groups_[at->second]; s.layers[0] == n) {
+        rewrite.at(g_.nodes[static_cast<size_t>(n)]);
         TW_CHECK(write(rewrite, s));
       }
     }

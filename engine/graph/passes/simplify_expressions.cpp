@@ -42,6 +42,7 @@ Expected<Outcome> apply_once(GraphBuilder& b, const Draft& draft, const TensorTy
 Expected<void> rewrite_node(Rewriter& rewrite, const Node& n) {
   const TensorType& result = rewrite.old().values[static_cast<size_t>(n.outputs[0])].type;
   GraphBuilder& b = rewrite.builder();
+  rewrite.at(n);
   Draft draft{n.op, {}, n.attrs};
   for (const int v : n.inputs) draft.inputs.push_back(rewrite.value(v));
   for (;;) {

@@ -46,6 +46,7 @@ Expected<void> unpack_batch_norm(Rewriter& rewrite, const Node& n, const std::ve
 Expected<Graph> simplify_inference(const Graph& g, const Target&) {
   Rewriter rewrite(g);
   for (const Node& n : g.nodes) {
+    rewrite.at(n);
     if (n.op == "identity" && rewrite.may_alias(n.outputs[0], rewrite.value(n.inputs[0]))) {
       rewrite.replace(n.outputs[0], rewrite.value(n.inputs[0]));
       continue;

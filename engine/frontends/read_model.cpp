@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+
+#include "engine/frontends/frontend.h"
+
+namespace tw::frontends {
+
+namespace {
+
+/// By its first bytes.
+bool is_archive(const std::string& path) {
+  char start[4] = {};
+  std::ifstream(path, std::ios::binary).read(start, sizeof start);
+  return start[0] == 'P' && start[1] == 'K' && ((start[2] == 3 && start[3] == 4) || (start[2] == 5 && start[3] == 6));
+}
+
+}  // namespace
+
+Expected<graph::Graph> read_model(const std::string& path, const ImportOptions& options) {
+  return is_archive(path) ? read_pt2(path, options) : read_onnx(path, options);
+}
+
+Expected<std::vector<OpenSize>> open_sizes(const std::string& path) { return is_archive(path) ? open_sizes_of_pt2(path) : open_sizes_of_onnx(path); }
+
+}  // namespace tw::frontends

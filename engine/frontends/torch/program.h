@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/base/json.h"
+#include "engine/frontends/folding_builder.h"
+#include "engine/frontends/torch/zip_archive.h"
+
+/// An exported program of PyTorch as it lies in its archive. Source: torch/_export/serde/schema.py of PyTorch 2.15, schema 8.
+namespace tw::frontends {
+
+/// Fields are read by name; what is not known is skipped. These throw Refusal: `what` names the object.
+const Json& field(const Json& object, const char* name, const char* what);
+const Json* optional_field(const Json& object, const char* name);  ///< null if absent or null
+int64_t integer_of(const Json& j, const char* what);
+std::string text_of(const Json& j, const char* what);
+/// The one entry of a union that is set: its name and value.
+std::pair<std::string, const Json*> union_of(const Json& j, const char* what);
+
+/// Element types by PyTorch's number. Refuses complex and 8-bit ones.
+DType dtype_of_torch(int64_t scalar_type, const std::string& where);
+
+/// A size: a number, or an expression over symbols with the value that it had in the example.
+struct SymbolicSize {
+  int64_t number = 0;
+  std::string expression = {};  ///< empty for a number
+};
+SymbolicSize size_of(const Json& j);
+
+struct TensorMeta {
+  DType dtype;
+  std::vector<SymbolicSize> sizes, strides;
+  SymbolicSize offset;
+};
+TensorMeta tensor_meta(const Json& j, const std::string& where);
+
+/// A tensor from the bytes of its storage, with any strides. Errors: corrupt if it leaves the storage, resource_limit.
+Expected<HostArray> strided_tensor(const TensorMeta& meta, std::span<const std::byte> storage);
+
+/// The archive, its graph and its tensors.
+class Program {
+ public:
+  /// Errors: those of ZipArchive::open; unsupported naming what was found instead (TorchScript, older archives, another schema); parse_error.
+  static Expected<Program> open(const std::string& path);
+
+  const Json& graph_module() const { return document_["graph_module"]; }
+  const Json* ranges() const { return optional_field(document_, "range_constraints"); }
+  /// A parameter, buffer or constant by its name in the module. Tensors that share bytes and form are one array. Throws Refusal.
+  std::shared_ptr<const HostArray> tensor(const std::string& name);
+
+ private:
+  explicit Program(ZipArchive archive) : archive_(std::move(archive)) {}
+  Expected<void> read(const std::string& path);
+
+  ZipArchive archive_;
+  std::string root_;  ///< folder that everything lies in, with a slash
+  Json document_;
+  struct Payload {
+    std::string member;
+    TensorMeta meta;
+    std::string key;  ///< equal for equal tensors
+  };
+  std::map<std::string, Payload> payloads_;
+  std::map<std::string, std::weak_ptr<const HostArray>> loaded_;
+};
+
+}  // namespace tw::frontends

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+
+#include "app/cli/conformance.h"
+#include "app/cli/npy.h"
+
+using namespace tw;
+using namespace tw::cli;
+
+/// Folders of cases from import to numbers.
+class ConformanceTest : public QObject {
+  Q_OBJECT
+
+  static QString programs() { return TW_TESTS_DIR "/engine/frontends/torch/programs"; }
+  /// A copy that may be changed.
+  static QString copied(const QTemporaryDir& folder, const QString& name) {
+    const QString to = folder.filePath(name), data = "/test_data_set_0";
+    QDir().mkpath(to + data);
+    for (const QString& part : {QString(), data})
+      for (const QFileInfo& f : QDir(programs() + "/" + name + part).entryInfoList(QDir::Files)) {
+        QFile::copy(f.filePath(), to + part + "/" + f.fileName());
+        QFile::setPermissions(to + part + "/" + f.fileName(), QFile::ReadOwner | QFile::WriteOwner);
+      }
+    return to;
+  }
+
+ private Q_SLOTS:
+  /// Programs that PyTorch exported give the numbers that PyTorch computed (tests/peers/torch_fixtures.py).
+  void exported_programs_data() {
+    QTest::addColumn<QString>("folder");
+    const auto cases = find_cases(programs().toStdString());
+    QVERIFY(cases.has_value());
+    QVERIFY(cases->size() >= 5);
+    for (const std::string& c : *cases) QTest::newRow(c.substr(c.rfind('/') + 1).c_str()) << QString::fromStdString(c);
+  }
+  void exported_programs() {
+    QFETCH(QString, folder);
+    const CaseResult r = run_case(folder.toStdString(), host_target());
+    QVERIFY2(r.status == "passed", r.reason.c_str());
+    QVERIFY(r.max_rel < 1e-5);
+  }
+
+  void what_differs_is_wrong() {
+    QTemporaryDir folder;
+    const QString to = copied(folder, "branches");
+    const std::string path = to.toStdString() + "/test_data_set_0/output_0.npy";
+    HostArray y = *read_npy(path);
+    y.set(2, y.get(2) + 0.01);
+    QVERIFY(write_npy(y, path).has_value());
+    const CaseResult wrong = run_case(to.toStdString(), host_target());
+    QCOMPARE(wrong.status, std::string("wrong"));
+    QVERIFY(wrong.reason.find("Element 2") != std::string::npos);
+    QVERIFY(std::abs(wrong.max_abs - 0.01) < 1e-4);
+    QCOMPARE(run_case(to.toStdString(), host_target(), {.atol = 0.02}).status, std::string("passed"));
+  }
+
+  /// Bare elements have the type and the shape of the program's inputs and outputs.
+  void bare_elements() {
+    QTemporaryDir folder;
+    const QString to = copied(folder, "branches");
+    for (const char* name : {"input_0", "output_0"}) {
+      const QString stem = to + "/test_data_set_0/" + name;
+      const HostArray a = *read_npy(stem.toStdString() + ".npy");
+      QFile f(stem + ".bin");
+      QVERIFY(f.open(QIODevice::WriteOnly));
+      f.write(reinterpret_cast<const char*>(a.data.data()), static_cast<qint64>(a.data.size()));
+      QVERIFY(QFile::remove(stem + ".npy"));
+    }
+    QCOMPARE(run_case(to.toStdString(), host_target()).status, std::string("passed"));
+    QFile f(to + "/test_data_set_0/input_0.bin");
+    QVERIFY(f.open(QIODevice::Append));
+    f.write("x");
+    f.close();
+    QVERIFY(run_case(to.toStdString(), host_target()).reason.find("Expected 48 bytes") != std::string::npos);
+  }
+};
+
+QTEST_APPLESS_MAIN(ConformanceTest)
+#include "conformance_test.moc"

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+
+#include "engine/base/rng.h"
+#include "engine/frontends/frontend.h"
+#include "engine/frontends/torch/aten.h"
+#include "engine/graph/evaluate.h"
+#include "engine/graph/pass.h"
+#include "tests/engine/frontends/torch/program_text.h"
+
+using namespace tw;
+using namespace tw::frontends;
+using namespace program_test;
+
+/// What programs mean. Their numbers on whole networks are compared with PyTorch's by app/cli/conformance_test.
+class TorchImporterTest : public QObject {
+  Q_OBJECT
+
+  QTemporaryDir folder_;
+
+  Expected<graph::Graph> imported(const Json& document, const ImportOptions& options = {}) const { return read_pt2(written(folder_, archive(document)), options); }
+  static std::string fixture(const char* name) { return std::string(TW_TESTS_DIR "/engine/frontends/torch/programs/") + name + "/model.pt2"; }
+  /// Elements of `y` for x = 0, 1, ... 5 and w = 0, 1, 2.
+  std::vector<double> result(const Json& calls, const Json& values = Json::object()) const {
+    const auto g = imported(program(calls, values));
+    if (!g) {
+      qWarning("%s", g.error().text().c_str());
+      return {};
+    }
+    HostArray x = HostArray::make(kFloat32, {2, 3});
+    for (int i = 0; i < 6; ++i) x.set(i, i);
+    const auto y = graph::evaluate(*g, {{"x", x}});
+    std::vector<double> out;
+    for (int64_t i = 0; y && i < (*y)[0].num_elements(); ++i) out.push_back((*y)[0].get(i));
+    return out;
+  }
+  static Json integers(const std::vector<int64_t>& v) { return {{"as_ints", v}}; }
+  static Json integer(int64_t v) { return {{"as_int", v}}; }
+
+ private Q_SLOTS:
+  void every_function_is_there_once() {
+    std::set<std::string> names;
+    for (const auto table : {aten_attention(), aten_binary(), aten_composite(), aten_create(), aten_index(), aten_linear(), aten_nn(), aten_norm(), aten_quant(),
+                             aten_recurrent(), aten_reduce(), aten_resize(), aten_shape(), aten_symbolic(), aten_unary(), aten_view()})
+      for (const AtenOp& op : table) QVERIFY2(names.insert(op.name).second, op.name);
+    bool writes = false;
+    QVERIFY(find_aten_op("aten.add_", &writes) == find_aten_op("aten.add") && writes);
+    QVERIFY(find_aten_op("aten.nothing_of_the_kind_") == nullptr);
+  }
+
+  /// A view of a view sees what is written to what it shows, and the other way round.
+  void writes_through_views() {
+    const Json rows = call("torch.ops.aten.select.int", {{"self", tensor("c")}, {"dim", integer(0)}, {"index", integer(1)}}, "row");
+    const Json some = call("torch.ops.aten.slice.Tensor", {{"self", tensor("row")}, {"dim", integer(0)}, {"start", integer(0)}, {"end", integer(3)}, {"step", integer(2)}}, "some");
+    const Json copy = call("torch.ops.aten.clone.default", {{"self", tensor("x")}}, "c");
+    const Json write = call("torch.ops.aten.mul_.Scalar", {{"self", tensor("some")}, {"other", {{"as_float", 10.0}}}}, "m");
+    const Json read = call("torch.ops.aten.add.Tensor", {{"self", tensor("c")}, {"other", tensor("p_w")}}, "y");
+    QCOMPARE(result(Json::array({copy, rows, some, write, read})), (std::vector<double>{0, 2, 4, 30, 5, 52}));
+    const Json transposed = call("torch.ops.aten.t.default", {{"self", tensor("c")}}, "t");
+    const Json filled = call("torch.ops.aten.fill_.Scalar", {{"self", tensor("row")}, {"value", integer(7)}}, "f");
+    const Json flat = call("torch.ops.aten.reshape.default", {{"self", tensor("t")}, {"shape", integers({-1})}}, "y");
+    QCOMPARE(result(Json::array({copy, transposed, rows, filled, flat}), {{"t", {{"dtype", 7}, {"sizes", sizes({3, 2})}, {"strides", sizes({1, 3})}}}}),
+             (std::vector<double>{0, 7, 1, 7, 2, 7}));
+  }
+
+  /// Integers and numbers take the type that PyTorch gives them.
+  void types() {
+    const Json whole = call("torch.ops.aten.to.dtype", {{"self", tensor("x")}, {"dtype", {{"as_scalar_type", 5}}}}, "i");
+    const Json half = call("torch.ops.aten.mul.Tensor", {{"self", tensor("i")}, {"other", {{"as_float", 0.5}}}}, "y");
+    const Json described = {{"i", meta({2, 3}, 5)}};
+    QCOMPARE(result(Json::array({whole, half}), described), (std::vector<double>{0, 0.5, 1, 1.5, 2, 2.5}));
+    const Json floored = call("torch.ops.aten.div.Tensor_mode", {{"self", tensor("i")}, {"other", integer(-2)}, {"rounding_mode", {{"as_string", "floor"}}}}, "y");
+    QCOMPARE(result(Json::array({whole, floored}), described), (std::vector<double>{0, -1, -1, -2, -2, -3}));
+  }
+
+  /// All that is missing at once, in graphs inside of the graph too.
+  void missing_functions() {
+    const Json strange = call("torch.ops.aten.strange.default", {{"self", tensor("x")}}, "y");
+    Json inner = {{"inputs", Json::array()}, {"outputs", Json::array()}, {"nodes", Json::array({call("torch.ops.mylib.fast.default", {}, "z")})}, {"tensor_values", Json::object()}};
+    const Json outer = call("torch.ops.higher_order.wrap_with_set_grad_enabled", {{"", {{"as_graph", {{"name", "g"}, {"graph", inner}}}}}}, "y");
+    const auto g = imported(program(Json::array({strange, strange, outer})));
+    QVERIFY(!g);
+    QVERIFY2(g.error().text().find("'aten.strange' (2 times), 'mylib.fast' are not supported") != std::string::npos, g.error().text().c_str());
+  }
+
+  void dimensions() {
+    const auto shape = [](const Expected<graph::Graph>& g) { return g ? g->values[static_cast<size_t>(g->inputs[0])].type.shape : Dims{}; };
+    QCOMPARE(shape(read_pt2(fixture("convolutions"))), (Dims{2, 3, 16, 16}));
+    QCOMPARE(shape(read_pt2(fixture("convolutions"), {.dims = {{"x.0", 5}}})), (Dims{5, 3, 16, 16}));
+    QCOMPARE(shape(read_pt2(fixture("transformer"), {.dims = {{"tokens.1", 4}}})), (Dims{2, 4}));
+    QVERIFY(read_pt2(fixture("convolutions"), {.dims = {{"x.0", 17}}}).error().message.find("from 1 to 16, found 17") != std::string::npos);
+    QVERIFY(read_pt2(fixture("convolutions"), {.dims = {{"x.2", 17}}}).error().message.find("No input has a dynamic dimension called 'x.2'") != std::string::npos);
+  }
+
+  void open_sizes_are_listed() {
+    const auto sizes = open_sizes(fixture("transformer"));
+    QVERIFY2(sizes, sizes ? "" : sizes.error().text().c_str());
+    QCOMPARE(sizes->size(), size_t{1});
+    QCOMPARE(sizes->front().places, (std::vector<std::string>{"tokens.1", "mask.1"}));
+    QCOMPARE(sizes->front().least, int64_t{1});
+    QCOMPARE(sizes->front().most, int64_t{12});
+    QCOMPARE(sizes->front().proposal, int64_t{7});
+    QVERIFY(!sizes->front().required);
+    QVERIFY(read_pt2(fixture("transformer"), {.dims = {{sizes->front().name, 5}}}).has_value());
+    QVERIFY(open_sizes(fixture("writes"))->empty());
+  }
+
+  /// Modules and lines come along, and stay through the text form.
+  void origins() {
+    const auto g = read_pt2(fixture("convolutions"));
+    QVERIFY(g.has_value());
+    const auto found = std::find_if(g->nodes.begin(), g->nodes.end(), [](const graph::Node& n) { return n.origin.module == "layer1.1.conv"; });
+    QVERIFY(found != g->nodes.end());
+    QCOMPARE(found->op, std::string("conv2d"));
+    QVERIFY2(found->origin.source.starts_with("torch_fixtures.py:"), found->origin.source.c_str());
+    std::map<std::string, std::shared_ptr<const HostArray>> constants;
+    for (const graph::Value& v : g->values)
+      if (v.constant) constants[graph::constant_key(*v.constant)] = v.constant;
+    const auto back = graph::parse(graph::print(*g), constants);
+    QVERIFY2(back, back ? "" : back.error().text().c_str());
+    QCOMPARE(back->nodes[static_cast<size_t>(found - g->nodes.begin())].origin.module, std::string("layer1.1.conv"));
+    const auto optimized = graph::run_passes(*g, *parse_target("znver4"));
+    QVERIFY(optimized.has_value());
+    for (const graph::Node& n : optimized->nodes)
+      if (n.op == "conv2d") QVERIFY2(!n.origin.source.empty(), n.name.c_str());
+  }
+
+  /// An error or a graph that verifies, whatever a file says.
+  void damaged() {
+    QFile f(QString::fromStdString(fixture("branches")));
+    QVERIFY(f.open(QIODevice::ReadOnly));
+    QTemporaryDir folder;
+    const QByteArray whole = f.readAll();
+    const Json document = program(Json::array({call("torch.ops.aten.view.default", {{"self", tensor("x")}, {"size", integers({3, -1})}}, "y")}));
+    Rng rng(11);
+    for (int round = 0; round < 800; ++round) {
+      std::string bytes = archive(document);
+      if (round % 2 == 0) {  // in the text, with its checksum right
+        std::string text = document.dump();
+        for (uint64_t k = 0; k <= rng.uniform(3); ++k) text[rng.uniform(text.size())] = "0123456789-\"{}[],:ax"[rng.uniform(20)];
+        bytes = archive_test::zip({{"m/models/model.json", text}, {"m/data/weights/model_weights_config.json", weights(meta({3})).dump()}, {"m/data/weights/weight_0", std::string(12, '\0')}});
+      } else {
+        for (uint64_t k = 0; k <= rng.uniform(3); ++k) bytes[rng.uniform(bytes.size())] ^= static_cast<char>(1 << rng.uniform(8));
+      }
+      const auto g = read_model(written(folder_, bytes));
+      if (g) QVERIFY(graph::verify(*g).has_value());
+      if (!g) QVERIFY2(!g.error().message.empty() && g.error().code != ErrorCode::internal, g.error().text().c_str());
+    }
+    for (qsizetype n = 0; n < whole.size(); n += 97) QVERIFY(!read_model(written(folder_, whole.left(n).toStdString())));
+  }
+};
+
+QTEST_APPLESS_MAIN(TorchImporterTest)
+#include "torch_importer_test.moc"
