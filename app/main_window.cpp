@@ -127,6 +127,7 @@ void MainWindow::connectServices() {
   connect(m_start, &StartPage::zooChosen, this, &MainWindow::openZoo);
   connect(m_start, &StartPage::fileChosen, this, &MainWindow::openFile);
   connect(&m_models, &ModelService::opened, this, &MainWindow::showModel);
+  connect(&m_models, &ModelService::sizesWanted, this, &MainWindow::askForSizes);
   connect(&m_models, &ModelService::failed, this, [this](const QString& message, const QString& details) {
     m_whenOpen = {};
     m_banner->showMessage(Banner::Kind::error, message, details);

@@ -21,6 +21,7 @@
 #include "app/services/trial_service.h"
 #include "app/services/tune_service.h"
 #include "app/services/workspace.h"
+#include "app/views/sizes_dialog.h"
 #include "app/views/view.h"
 #include "widgets/theme/theme.h"
 
@@ -139,6 +140,7 @@ class MainWindow : public QMainWindow {
   void chooseFile();
   void chooseLog();
   void importLog(const QString& path);
+  void askForSizes(const QString& path, const std::vector<frontends::OpenSize>& sizes, const Sizes& known);
   void showImported(const logs::ImportedLog& log);
   void newWorkspace();
   void chooseWorkspace();

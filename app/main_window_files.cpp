@@ -31,6 +31,13 @@ void MainWindow::openFile(const QString& path) {
     m_models.openFile(path);
 }
 
+void MainWindow::askForSizes(const QString& path, const std::vector<frontends::OpenSize>& sizes, const Sizes& known) {
+  auto* dialog = new SizesDialog(QFileInfo(path).fileName(), sizes, known, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &QDialog::accepted, this, [this, dialog, path] { m_models.openSized(path, dialog->sizes()); });
+  dialog->open();
+}
+
 void MainWindow::importLog(const QString& path) {
   m_import.preview(path);
   if (m_import.state() != ImportService::State::reading) return;
@@ -82,7 +89,7 @@ void MainWindow::openAny(const QString& path) {
 
 void MainWindow::chooseFile() {
   const QString path = QFileDialog::getOpenFileName(this, tr("Open"), QSettings().value(QStringLiteral("folder")).toString(),
-                                                    tr("Models and workspaces (*.onnx *.twdb);;All files (*)"));
+                                                    tr("Models and workspaces (*.onnx *.pt2 *.twdb);;All files (*)"));
   if (path.isEmpty()) return;
   QSettings().setValue(QStringLiteral("folder"), QFileInfo(path).absolutePath());
   openAny(path);

@@ -51,7 +51,7 @@ void MainWindow::makeActions() {
 }
 
 void MainWindow::makeFileActions() {
-  m_actions.add(id("file.open"), tr("&Open…"), tr("Open an ONNX model or a workspace"), QKeySequence::Open, [this] { chooseFile(); });
+  m_actions.add(id("file.open"), tr("&Open…"), tr("Open an ONNX model, a program exported by PyTorch or a workspace"), QKeySequence::Open, [this] { chooseFile(); });
   m_actions.add(id("file.import"), tr("&Import log…"), tr("Import trials that AutoTVM or Ansor logged"), QKeySequence(tr("Ctrl+I")), [this] { chooseLog(); });
   m_actions.add(id("file.start"), tr("Start &page"), tr("Show bundled networks and recent files"), QKeySequence(tr("Ctrl+Home")),
                 [this] { m_pages->setCurrentIndex(0); });

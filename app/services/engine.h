@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <map>
 #include <memory>
 
 #include "engine/api/compile.h"
@@ -34,7 +35,10 @@ class Engine {
 
   virtual ~Engine() = default;
   virtual Target target() = 0;
-  virtual Expected<api::Network> import(const std::string& path, const Target& target) = 0;
+  /// Sizes of inputs that a model file leaves open.
+  virtual Expected<std::vector<frontends::OpenSize>> openSizes(const std::string& path) = 0;
+  /// `sizes` by name; others are as the file proposes.
+  virtual Expected<api::Network> import(const std::string& path, const Target& target, const std::map<std::string, int64_t>& sizes) = 0;
   virtual std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) = 0;
   /// Of every template that matches, those that a search goes through first; none: the task has the default schedule only.
   virtual std::vector<Space> spaces(const records::Task& task) = 0;

@@ -34,7 +34,11 @@ std::string withoutNumbers(const std::string& reason) {
 
 Target LocalEngine::target() { return m_target; }
 
-Expected<api::Network> LocalEngine::import(const std::string& path, const Target& target) { return api::import_network(path, target); }
+Expected<std::vector<frontends::OpenSize>> LocalEngine::openSizes(const std::string& path) { return frontends::open_sizes(path); }
+
+Expected<api::Network> LocalEngine::import(const std::string& path, const Target& target, const std::map<std::string, int64_t>& sizes) {
+  return api::import_network(path, target, {.dims = sizes});
+}
 
 std::vector<api::NetworkTask> LocalEngine::tasks(const api::Network& network, const Target& target) { return api::network_tasks(network, target); }
 

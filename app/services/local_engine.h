@@ -12,7 +12,8 @@ class LocalEngine : public Engine {
  public:
   explicit LocalEngine(Target target = host_target()) : m_target(std::move(target)) {}
   Target target() override;
-  Expected<api::Network> import(const std::string& path, const Target& target) override;
+  Expected<std::vector<frontends::OpenSize>> openSizes(const std::string& path) override;
+  Expected<api::Network> import(const std::string& path, const Target& target, const std::map<std::string, int64_t>& sizes) override;
   std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) override;
   std::vector<Space> spaces(const records::Task& task) override;
   api::Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,

@@ -3,7 +3,9 @@
 
 #include <QDir>
 #include <QFileInfo>
+#include <QSettings>
 #include <QStandardPaths>
+#include <QUrl>
 #include <algorithm>
 #include <map>
 
@@ -57,15 +59,44 @@ Expected<void> find(OpenModel& model, db::Database& database) {
   return {};
 }
 
+/// Where the sizes that a file was opened with are kept; slashes would make folders of it.
+QString sizesKey(const QString& path) { return QStringLiteral("sizes/") + QString::fromLatin1(QUrl::toPercentEncoding(QFileInfo(path).absoluteFilePath())); }
+
+std::map<std::string, int64_t> rememberedSizes(const QString& path) {
+  std::map<std::string, int64_t> out;
+  for (const QString& text : QSettings().value(sizesKey(path)).toStringList()) {
+    const qsizetype at = text.lastIndexOf(QLatin1Char('='));
+    bool number = false;
+    const qlonglong value = at < 1 ? 0 : text.mid(at + 1).toLongLong(&number);
+    if (number) out[text.left(at).toStdString()] = value;
+  }
+  return out;
+}
+
 }  // namespace
 
 ModelService::ModelService(Engine& engine, JobRunner& jobs, Workspace& workspace, QObject* parent)
     : QObject(parent), m_engine(engine), m_jobs(jobs), m_workspace(workspace) {}
 
 void ModelService::openFile(const QString& path) {
+  m_busy = true;
+  Q_EMIT busyChanged(tr("Opening %1").arg(QFileInfo(path).fileName()));
+  using OpenSizes = std::vector<frontends::OpenSize>;
+  const auto work = [&engine = m_engine, file = path.toStdString()](StopToken) { return engine.openSizes(file); };
+  m_sizesJob.replace(m_jobs.run<OpenSizes>(Lane::work, this, work, [this, path](Expected<OpenSizes> sizes) {
+    if (!sizes || sizes->empty()) return openSized(path, {});  // what is wrong with the file, its import says
+    finish();
+    Q_EMIT sizesWanted(path, *sizes, rememberedSizes(path));
+  }));
+}
+
+void ModelService::openSized(const QString& path, const std::map<std::string, int64_t>& sizes) {
   const QFileInfo info(path);
+  QStringList texts;
+  for (const auto& [name, value] : sizes) texts << QStringLiteral("%1=%2").arg(QString::fromStdString(name)).arg(value);
+  if (!texts.isEmpty()) QSettings().setValue(sizesKey(path), texts);
   run(
-      tr("Opening %1").arg(info.fileName()), [file = path.toStdString()]() -> Expected<std::string> { return file; }, info.completeBaseName());
+      tr("Opening %1").arg(info.fileName()), [file = path.toStdString()]() -> Expected<std::string> { return file; }, info.completeBaseName(), sizes);
 }
 
 void ModelService::openZoo(const QString& name, bool tiny) {
@@ -80,14 +111,14 @@ void ModelService::openZoo(const QString& name, bool tiny) {
   run(tr("Building %1").arg(label), write, label);
 }
 
-void ModelService::run(const QString& what, std::function<Expected<std::string>()> file, const QString& name) {
-  const auto work = [&engine = m_engine, file = std::move(file), name, database = m_workspace.database()](StopToken stop) -> Expected<OpenModelPtr> {
+void ModelService::run(const QString& what, std::function<Expected<std::string>()> file, const QString& name, const std::map<std::string, int64_t>& sizes) {
+  const auto work = [&engine = m_engine, file = std::move(file), name, sizes, database = m_workspace.database()](StopToken stop) -> Expected<OpenModelPtr> {
     TW_TRY(const std::string path, file());
     auto model = std::make_shared<OpenModel>();
     model->name = name;
     model->path = QString::fromStdString(path);
     model->target = engine.target();
-    TW_TRY(model->network, engine.import(path, model->target));
+    TW_TRY(model->network, engine.import(path, model->target, sizes));
     if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Opening was cancelled");
     model->tasks = engine.tasks(model->network, model->target);
     indexGroups(*model);
@@ -112,7 +143,11 @@ void ModelService::runJob(const QString& what, const QString& name, std::functio
 void ModelService::openStored(ModelId id) {
   const auto& models = m_workspace.models();
   const auto row = std::find_if(models.begin(), models.end(), [id](const db::ModelRow& m) { return m.id == id; });
-  if (row != models.end() && !row->summary.contains("log")) return openFile(QString::fromStdString(row->path));
+  if (row != models.end() && !row->summary.contains("log")) {
+    const QString path = QString::fromStdString(row->path);
+    const auto sizes = rememberedSizes(path);
+    return sizes.empty() ? openFile(path) : openSized(path, sizes);
+  }
   const auto work = [&engine = m_engine, id, reader = m_workspace.reader()](StopToken) -> Expected<OpenModelPtr> {
     if (!reader) return Error(ErrorCode::not_found, "No workspace is open");
     TW_TRY(const auto known, reader->models());
@@ -152,6 +187,7 @@ void ModelService::finish() {
 }
 
 void ModelService::cancel() {
+  m_sizesJob.stop();
   m_job.stop();
   if (m_busy) finish();
 }

@@ -15,7 +15,10 @@ class ModelService : public QObject {
   Q_OBJECT
  public:
   ModelService(Engine& engine, JobRunner& jobs, Workspace& workspace, QObject* parent = nullptr);
+  /// Asks for the sizes that the file leaves open before it reads it (sizesWanted).
   void openFile(const QString& path);
+  /// With these sizes, which are remembered for the file.
+  void openSized(const QString& path, const std::map<std::string, int64_t>& sizes);
   /// A bundled network, written as an ONNX file first.
   void openZoo(const QString& name, bool tiny);
   /// A model of the workspace: its file, or for one that stands for a log its tasks alone, without a graph.
@@ -26,16 +29,18 @@ class ModelService : public QObject {
  Q_SIGNALS:
   void busyChanged(const QString& what);  ///< empty: idle
   void opened(const tw::app::OpenModelPtr& model);
+  /// A file leaves sizes open; openSized goes on. `known`: what it was opened with before.
+  void sizesWanted(const QString& path, const std::vector<tw::frontends::OpenSize>& sizes, const std::map<std::string, int64_t>& known);
   void failed(const QString& message, const QString& details);
 
  private:
   void runJob(const QString& what, const QString& name, std::function<Expected<OpenModelPtr>(StopToken)> work);
-  void run(const QString& what, std::function<Expected<std::string>()> file, const QString& name);
+  void run(const QString& what, std::function<Expected<std::string>()> file, const QString& name, const std::map<std::string, int64_t>& sizes = {});
   void finish();
   Engine& m_engine;
   JobRunner& m_jobs;
   Workspace& m_workspace;
-  LatestJob m_job;
+  LatestJob m_job, m_sizesJob;
   bool m_busy = false;
 };
 

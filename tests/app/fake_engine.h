@@ -26,7 +26,13 @@ class FakeEngine : public Engine {
 
   Target target() override { return {}; }
 
-  Expected<api::Network> import(const std::string& path, const Target&) override {
+  std::vector<frontends::OpenSize> sizes;      ///< what every file leaves open
+  std::map<std::string, int64_t> givenSizes;  ///< of the last import
+
+  Expected<std::vector<frontends::OpenSize>> openSizes(const std::string&) override { return sizes; }
+
+  Expected<api::Network> import(const std::string& path, const Target&, const std::map<std::string, int64_t>& chosen) override {
+    givenSizes = chosen;
     if (!QFile::exists(QString::fromStdString(path))) return Error(ErrorCode::not_found, "The file does not exist", path);
     graph::GraphBuilder b("fake");
     int x = b.input("x", {kFloat32, {1, 16}});

@@ -21,13 +21,30 @@ struct Prefix {
   std::vector<int> nodes;
 };
 
+/// What spells a node's blocks: the path of its module, if the model tells any, else its name.
+std::vector<std::string> pathsOf(const graph::Graph& graph) {
+  const bool modules = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const graph::Node& n) { return !n.origin.module.empty(); });
+  std::vector<std::string> paths;
+  for (const graph::Node& n : graph.nodes) {
+    if (!modules) {
+      paths.push_back(n.name);
+      continue;
+    }
+    // What stands in a module is called as the module, and its last part is the node.
+    const char separator = n.origin.module.find('/') != std::string::npos ? '/' : '.';
+    paths.push_back(n.origin.module.empty() ? std::string() : n.origin.module + separator);
+  }
+  return paths;
+}
+
 std::vector<Prefix> prefixesOf(const graph::Graph& graph) {
-  const bool slashes = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const graph::Node& n) { return n.name.find('/', 1) != std::string::npos; });
+  const std::vector<std::string> paths = pathsOf(graph);
+  const bool slashes = std::any_of(paths.begin(), paths.end(), [](const std::string& p) { return p.find('/', 1) != std::string::npos; });
   const char separator = slashes ? '/' : '.';
   std::vector<Prefix> prefixes(1);
   std::map<std::string, int> known;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const std::string& name = graph.nodes[i].name;
+    const std::string& name = paths[i];
     prefixes[0].nodes.push_back(static_cast<int>(i));
     int parent = 0;
     for (size_t end = name.find(separator, 1); end != std::string::npos; end = name.find(separator, end + 1)) {

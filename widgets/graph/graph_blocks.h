@@ -10,8 +10,8 @@
 
 namespace tw::widgets {
 
-/// The parts that the names of a graph's nodes spell: `layer1.0.conv1` and `layer1.0.relu` lie in block `layer1.0`, and that in `layer1`. Parts of names are
-/// separated by slashes, or by dots if no name has a slash. A block has at least two nodes, and more of them than any block inside it.
+/// The parts that the paths of modules spell, or the names of a graph's nodes where the model tells no modules: `layer1.0.conv1` and `layer1.0.relu` lie in
+/// block `layer1.0`, and that in `layer1`. Parts are separated by slashes, or by dots if there is no slash. A block has at least two nodes, and more of them than any block inside it.
 struct GraphBlocks {
   struct Block {
     QString name;            ///< the whole prefix

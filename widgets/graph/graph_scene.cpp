@@ -80,6 +80,8 @@ class Builder {
     texts << QString::fromStdString(n.name) << QString::fromStdString(n.op);
     for (const int v : n.outputs) texts << typeText(m_graph.values[static_cast<size_t>(v)].type);
     for (const auto& [name, value] : n.attrs.values) texts << QString::fromStdString(name) + QLatin1Char('=') + attributeText(value);
+    for (const std::string& place : {n.origin.module, n.origin.source})
+      if (!place.empty()) texts << QString::fromStdString(place);
   }
 
   void makeNodes() {

@@ -44,7 +44,7 @@ struct GraphScene {
     int block = -1;            ///< of a box, the caller's number
     std::vector<int> members;  ///< of the graph: the node alone, or all nodes of a box
     int frame = -1;
-    QStringList searchable;  ///< name, operator, types, attributes
+    QStringList searchable;  ///< name, operator, types, attributes, module and line of the model's code
   };
   struct Frame {
     QRectF rect;

@@ -31,6 +31,8 @@ void addNodeProperties(PropertyTree& tree, const graph::Graph& graph, int node) 
   auto* about = tree.section(NodeTexts::tr("Node"));
   tree.line(about, NodeTexts::tr("Name"), QString::fromStdString(n.name));
   tree.line(about, NodeTexts::tr("Operator"), QString::fromStdString(n.op), def ? QString::fromUtf8(def->summary) : QString());
+  if (!n.origin.module.empty()) tree.line(about, NodeTexts::tr("Module"), QString::fromStdString(n.origin.module));
+  if (!n.origin.source.empty()) tree.line(about, NodeTexts::tr("Source"), QString::fromStdString(n.origin.source));
   if (def) {
     tree.line(about, NodeTexts::tr("Meaning"), QString::fromUtf8(def->summary));
     tree.line(about, NodeTexts::tr("Fusion kind"), QString::fromLatin1(graph::fusion_kind_name(def->fusion)));

@@ -38,6 +38,28 @@ class GraphBlocksTest : public QObject {
   }
 
  private Q_SLOTS:
+  /// Modules come before names, which a framework numbers as it likes.
+  void modulesSpellBlocks() {
+    graph::GraphBuilder b("net");
+    int x = b.input("x", {kFloat32, {1, 8}});
+    for (const char* module : {"", "layer1.0", "layer1.0.act", "layer1.1", "layer1.1.act"}) {
+      b.set_origin({module, *module ? "net.py:12" : ""});
+      x = (*b.node("relu", {x}, {}, "relu_7"))[0];
+    }
+    b.output(x);
+    const graph::Graph g = std::move(b).finish();
+    const GraphBlocks blocks = graphBlocks(g);
+    QCOMPARE(blocks.blocks.size(), size_t{4});  // the root, layer1, and its two blocks; those of one node are none
+    QCOMPARE(blocks.blocks[1].name, QStringLiteral("layer1"));
+    QCOMPARE(blocks.blocks[2].name, QStringLiteral("layer1.0"));
+    QCOMPARE(blocks.blocks[2].alike, 2);
+    QCOMPARE(blocks.blockOf[0], 0);
+    QCOMPARE(blocks.blockOf[4], 3);
+    const auto drawn = scene(g, {1, 2, 3});
+    QCOMPARE(drawn->find(QStringLiteral("layer1.1")).size(), size_t{2});
+    QCOMPARE(drawn->find(QStringLiteral("net.py:12")).size(), size_t{4});
+  }
+
   void namesSpellBlocks() {
     for (const char separator : {'.', '/'}) {
       const GraphBlocks blocks = graphBlocks(residual(separator));
