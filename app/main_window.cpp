@@ -144,6 +144,7 @@ void MainWindow::connectServices() {
     m_banner->showMessage(readOnly ? Banner::Kind::warning : Banner::Kind::error, message);
     updateActions();
   });
+  connect(&m_workspace, &Workspace::damaged, this, &MainWindow::showDamage);
   connect(&m_workspace, &Workspace::opened, this, [this] {
     m_workspaceLabel->setText(QFileInfo(m_workspace.path()).fileName() + (m_workspace.isWritable() ? QString() : tr(" (reading only)")));
     m_workspaceLabel->setToolTip(m_workspace.path().toHtmlEscaped());
@@ -210,8 +211,18 @@ void MainWindow::withModel(ModelId model, std::function<void()> then) {
 
 void MainWindow::openZoo(const QString& name, bool tiny) { m_models.openZoo(name, tiny); }
 
+void MainWindow::showDamage() {
+  const int rows = m_workspace.damagedRows();
+  m_workspaceLabel->setText(QFileInfo(m_workspace.path()).fileName() + (m_workspace.isWritable() ? QString() : tr(" (reading only)")) +
+                            tr(" (%n damaged row(s))", nullptr, rows));
+  m_banner->showMessage(widgets::Banner::Kind::warning, tr("%n row(s) of the workspace are damaged and left out of everything.", nullptr, rows),
+                        tr("Nothing else is lost. Close the workspace, then `tw db check %1` names the rows, and `tw db repair %1` removes them and restores what the newest "
+                           "backup has.")
+                            .arg(m_workspace.path()));
+}
+
 void MainWindow::clearBanner() {
-  if (m_workspace.readOnlyReason().isEmpty()) return m_banner->hide();
+  if (m_workspace.readOnlyReason().isEmpty()) return m_workspace.damagedRows() > 0 ? showDamage() : m_banner->hide();
   m_banner->showMessage(widgets::Banner::Kind::warning, m_workspace.readOnlyReason());
 }
 

@@ -134,7 +134,9 @@ class MainWindow : public QMainWindow {
   void raiseView(const char* view);
   /// Runs `then` with the model on screen: at once, or when it has been opened.
   void withModel(ModelId model, std::function<void()> then);
-  /// Leaves what holds as long as the workspace is open: that it can only be read.
+  /// Says how many rows of the workspace are damaged.
+  void showDamage();
+  /// Leaves what holds as long as the workspace is open: that it can only be read, or that rows are damaged.
   void clearBanner();
   void showModel(const OpenModelPtr& model);
   void chooseFile();

@@ -58,8 +58,9 @@ void MainWindow::showImported(const logs::ImportedLog& log) {
   const auto say = [this, log] {
     m_banner->showMessage(
         widgets::Banner::Kind::info,
-        tr("%1 trials of %n task(s) imported, %2 of them failures; %3 lines of no use.", nullptr, static_cast<int>(log.content.tasks.size()))
-            .arg(widgets::countText(log.stored), widgets::countText(log.failures), widgets::countText(static_cast<qint64>(log.content.problems.size()))));
+        tr("%1 trials of %n task(s) imported, %2 of them failures; %3 were already there; %4 lines of no use.", nullptr, static_cast<int>(log.content.tasks.size()))
+            .arg(widgets::countText(log.stored), widgets::countText(log.failures), widgets::countText(log.there),
+                 widgets::countText(static_cast<qint64>(log.content.problems.size()))));
   };
   if (log.sessions.empty()) return say();
   withModel(log.model, [this, log, say] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -120,17 +121,35 @@ struct MarkRow {
   double changed_s = 0;  ///< Unix time; set by the database
 };
 
+/// A row that does not match its checksum, or that nothing can be made of. Readers leave it out; maintenance.h names and removes it.
+struct DamagedRow {
+  std::string table;  ///< "trial", "sample" (of the trial `id`), "session" and so on
+  int64_t id = 0;
+  std::string key = {};  ///< of rows without an id: marks, artifacts
+  auto operator<=>(const DamagedRow&) const = default;
+};
+
 /// One open workspace. One connection writes; every other opens read-only. Thread-safe: calls serialise inside.
 /// Errors everywhere: no_space when the disk is full (nothing stored is lost), io_error, corrupt.
 class Database : public records::RecordSource {
  public:
-  /// Opens or creates. Errors: version for a file of a newer program (the message names both), corrupt or parse_error for a file that is not ours,
+  /// Opens or creates. Errors: version for a file of a newer program (the message names both), corrupt for a damaged one (maintenance.h), parse_error for a file that is not ours,
   /// io_error for a read-only or missing folder, infrastructure if another process writes to it (it can still be opened read_only).
   static Expected<std::shared_ptr<Database>> open(const std::string& path, Mode mode = Mode::read_write);
   ~Database() override;
 
   const std::string& path() const;
   Mode mode() const;
+
+  /// Rows that readings of this connection have met and left out, at most 10,000, ascending.
+  std::vector<DamagedRow> damaged();
+  /// For readers that can make nothing of a row which they got.
+  void note_damage(const DamagedRow& row);
+  /// How often put_trials writes a backup beside the file, in seconds: an hour if nothing else is said; 0: never. Backups that fail are noted as events of the
+  /// session, and the trials are stored.
+  void back_up_every(double seconds);
+  /// Called after a reading that met damaged rows for the first time, on the thread that read.
+  void on_damage(std::function<void()> tell);
 
   // Writing.
   /// A model that is known by its content keeps its name; the file that was opened last is where it is looked for.
@@ -165,6 +184,8 @@ class Database : public records::RecordSource {
   /// Ascending by id, those after `after`; samples are loaded only if asked for.
   Expected<std::vector<TrialRow>> trials(std::optional<SessionId> session, std::optional<TaskId> task, TrialId after = {}, int64_t limit = -1,
                                          bool with_samples = false);
+  /// Of each record whether some session has it as it is: the same point, outcome, samples and time.
+  Expected<std::vector<bool>> are_stored(TaskId task, const std::vector<records::Record>& records);
   /// One trial with its samples; nothing if there is none of that number.
   Expected<std::optional<TrialRow>> trial(SessionId session, TaskId task, int64_t number);
   /// Ascending by number, those after `after`, at most `limit`.
@@ -184,6 +205,7 @@ class Database : public records::RecordSource {
 
  private:
   Database();
+  static Expected<std::shared_ptr<Database>> open_as_it_is(const std::string& path, Mode mode);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -3,32 +3,45 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <atomic>
+#include <functional>
 #include <mutex>
 #include <optional>
 
 #include "db/database.h"
 #include "db/lock_file.h"
+#include "db/row_checks.h"
 #include "db/sqlite_error.h"
 #include "engine/base/file_in_use.h"
-#include "engine/base/json_fwd.h"
 
 namespace tw::db {
 
-/// What all stores share. The connection goes before the lock.
+/// What all stores share. The connection goes before the lock, and before what it notes.
 struct Database::Impl {
   std::string path;
   Mode mode = Mode::read_write;
   std::unique_ptr<LockFile> lock;
   std::optional<FileInUse> in_use;
+  Damage damage;
+  std::function<void()> tell_damage;
   std::unique_ptr<SQLite::Database> connection;
+  double backup_every_s = 3600, backed_up_s = 0;
   std::optional<Error> lost;  ///< the file is gone; nothing is written any more
   std::mutex mutex;
 
-  /// Runs f(connection) alone.
+  /// Runs f(connection) alone. Whoever wants to know of damaged rows is told when f has met another.
   template <class F>
   auto read(F&& f) -> decltype(f(*connection)) {
-    const std::lock_guard guard(mutex);
-    return guarded(path, [&] { return f(*connection); });
+    std::function<void()> tell;
+    auto result = [&] {
+      const std::lock_guard guard(mutex);
+      const size_t known = damage.count();
+      auto found = guarded(path, [&] { return f(*connection); });
+      if (damage.count() != known) tell = tell_damage;
+      return found;
+    }();
+    if (tell) tell();
+    return result;
   }
   /// Runs f(connection) alone in one transaction, which is rolled back if f fails.
   template <class F>
@@ -49,10 +62,11 @@ struct Database::Impl {
   /// Whether `path` still leads to the open file. If not, what was stored is copied to a new file while the connection can still read it. Errors: io_error,
   /// naming that file.
   Expected<void> still_there();
+  /// A backup, if it is time for one; what came of it is an event of the session.
+  void back_up_if_due(SessionId session);
 };
 
-/// A stored JSON text. Errors: corrupt.
-Expected<Json> stored_json(const std::string& text, const char* column);
+void put_event(SQLite::Database& connection, SessionId session, const std::string& kind, const std::string& text);
 
 /// NULL is infinity: no time is known.
 double seconds_or_infinity(const SQLite::Column& column);

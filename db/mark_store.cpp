@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "db/database_impl.h"
 
 #include "engine/base/clock.h"
@@ -32,12 +34,12 @@ Expected<std::vector<MarkRow>> Database::marks() {
     std::vector<MarkRow> rows;
     while (q.executeStep()) {
       MarkRow row{q.getColumn(0).getString(), q.getColumn(1).getString(), {}, q.getColumn(3).getDouble()};
-      TW_TRY(const Json tags, stored_json(q.getColumn(2).getString(), "mark.tags_json"));
-      if (!tags.is_array()) return Error(ErrorCode::corrupt, "Expected a list of tags, found another value", row.noun);
-      for (const Json& tag : tags) {
-        if (!tag.is_string()) return Error(ErrorCode::corrupt, "Expected texts as tags, found another value", row.noun);
-        row.tags.push_back(tag.get<std::string>());
+      const auto tags = parse_json(q.getColumn(2).getString());
+      if (!tags || !tags->is_array() || std::any_of(tags->begin(), tags->end(), [](const Json& tag) { return !tag.is_string(); })) {
+        impl_->damage.add({"mark", 0, row.noun});
+        continue;
       }
+      for (const Json& tag : *tags) row.tags.push_back(tag.get<std::string>());
       rows.push_back(std::move(row));
     }
     return rows;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/migrate.h"
 
-#include <SQLiteCpp/Backup.h>
 #include <fmt/format.h>
 
+#include "db/backup.h"
 #include "db/sqlite_error.h"
 
 namespace tw::db {
@@ -24,14 +24,6 @@ void apply(SQLite::Database& connection, int version, const std::vector<Migratio
 
 }  // namespace
 
-Expected<void> copy_database(SQLite::Database& source, const std::string& path) {
-  return guarded(path, [&]() -> Expected<void> {
-    SQLite::Database copy(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    SQLite::Backup(copy, source).executeStep(-1);
-    return {};
-  });
-}
-
 Expected<int> check_version(SQLite::Database& connection, const std::string& path, int newest) {
   return guarded(path, [&]() -> Expected<int> {
     const int64_t id = connection.execAndGet("PRAGMA application_id").getInt64();
@@ -41,6 +33,9 @@ Expected<int> check_version(SQLite::Database& connection, const std::string& pat
     if (id != kApplicationId) {
       return Error(ErrorCode::parse_error,
                    fmt::format("Expected a Tilewright workspace in '{}', found a database of another program (application id {:#x})", path, id));
+    }
+    if (version < 1) {
+      return Error(ErrorCode::corrupt, fmt::format("Expected a workspace of format version 1 to {} in '{}', found version {}, which no program writes", newest, path, version));
     }
     if (version > newest) {
       return Error(ErrorCode::version,

@@ -23,11 +23,9 @@ const std::vector<Migration>& embedded_migrations();
 /// `TWDB` as SQLite's application_id.
 inline constexpr int32_t kApplicationId = 0x54574442;
 
-/// Checks that an open file is a workspace, or empty. Errors: parse_error for another program's file, version for a newer file.
+/// Checks that an open file is a workspace, or empty. Errors: parse_error for another program's file, version for a newer file, corrupt for a version that
+/// no program writes.
 Expected<int> check_version(SQLite::Database& connection, const std::string& path, int newest);
-
-/// A copy of all that a connection sees, in a file of its own. Errors: no_space, io_error.
-Expected<void> copy_database(SQLite::Database& source, const std::string& path);
 
 /// Applies what is missing after `version`, all in one transaction. A file that already holds data is copied to `backup_path` first.
 Expected<void> migrate(SQLite::Database& connection, int version, const std::vector<Migration>& migrations, const std::string& backup_path);

@@ -40,9 +40,13 @@ Expected<std::vector<ModelRow>> Database::models() {
     SQLite::Statement q(c, "SELECT id, name, path, content_key, summary_json, imported_s FROM model ORDER BY id");
     std::vector<ModelRow> rows;
     while (q.executeStep()) {
-      TW_TRY(Json summary, stored_json(q.getColumn(4).getString(), "model.summary_json"));
-      rows.push_back({ModelId{q.getColumn(0).getInt64()}, q.getColumn(1).getString(), q.getColumn(2).getString(), q.getColumn(3).getString(),
-                      std::move(summary), q.getColumn(5).getDouble()});
+      const ModelId id{q.getColumn(0).getInt64()};
+      auto summary = parse_json(q.getColumn(4).getString());
+      if (!summary) {
+        impl_->damage.add({"model", id.value});
+        continue;
+      }
+      rows.push_back({id, q.getColumn(1).getString(), q.getColumn(2).getString(), q.getColumn(3).getString(), *std::move(summary), q.getColumn(5).getDouble()});
     }
     return rows;
   });

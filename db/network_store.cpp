@@ -10,9 +10,9 @@ namespace {
 
 /// The newest trial of a record's point.
 std::optional<int64_t> trial_of(SQLite::Database& c, const records::Record& record) {
-  SQLite::Statement q(c,
-                      "SELECT id FROM trial WHERE task_id = (SELECT id FROM task WHERE key = ?) AND space = ? AND config_index = ? AND steps_hash = ? "
-                      "ORDER BY id DESC LIMIT 1");
+  SQLite::Statement q(c, fmt::format("SELECT id FROM trial WHERE task_id = (SELECT id FROM task WHERE key = ?) AND space = ? AND config_index = ? AND steps_hash = ? "
+                                     "AND {} ORDER BY id DESC LIMIT 1",
+                                     whole_trial()));
   q.bind(1, record.task_key);
   bind_point(q, 2, record.candidate);
   if (!q.executeStep()) return std::nullopt;
@@ -91,10 +91,11 @@ Expected<std::vector<NetworkFinalRow>> Database::network_finals(ModelId model) {
 
 Expected<std::optional<records::InNetwork>> Database::in_network(const std::string& network, const records::Record& record) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<records::InNetwork>> {
-    SQLite::Statement q(c,
-                        "SELECT v.taken, v.ratio, v.low, v.high, v.default_s FROM trial t JOIN network_verdict v ON v.trial_id = t.id "
-                        "JOIN network_final f ON f.id = v.final_id WHERE t.task_id = (SELECT id FROM task WHERE key = ?) AND t.space = ? AND t.config_index = ? "
-                        "AND t.steps_hash = ? AND f.model_id = (SELECT id FROM model WHERE content_key = ?) ORDER BY f.id DESC LIMIT 1");
+    SQLite::Statement q(c, fmt::format(
+                               "SELECT v.taken, v.ratio, v.low, v.high, v.default_s FROM trial t JOIN network_verdict v ON v.trial_id = t.id "
+                               "JOIN network_final f ON f.id = v.final_id WHERE t.task_id = (SELECT id FROM task WHERE key = ?) AND t.space = ? AND t.config_index = ? "
+                               "AND t.steps_hash = ? AND f.model_id = (SELECT id FROM model WHERE content_key = ?) AND {} ORDER BY f.id DESC LIMIT 1",
+                               whole_trial("t")));
     q.bind(1, record.task_key);
     bind_point(q, 2, record.candidate);
     q.bind(5, network);

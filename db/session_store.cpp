@@ -49,8 +49,13 @@ Expected<std::vector<SessionRow>> Database::sessions(std::optional<ModelId> mode
       row.tuner = q.getColumn(2).getString();
       row.target = q.getColumn(3).getString();
       row.state = q.getColumn(4).getString();
-      TW_TRY(row.options, stored_json(q.getColumn(5).getString(), "session.options_json"));
-      TW_TRY(row.host, stored_json(q.getColumn(6).getString(), "session.host_json"));
+      auto options = parse_json(q.getColumn(5).getString()), host = parse_json(q.getColumn(6).getString());
+      if (!options || !host) {
+        impl_->damage.add({"session", row.id.value});
+        continue;
+      }
+      row.options = *std::move(options);
+      row.host = *std::move(host);
       row.code_version = q.getColumn(7).getString();
       row.started_s = q.getColumn(8).getDouble();
       row.ended_s = q.getColumn(9).getDouble();
@@ -61,14 +66,18 @@ Expected<std::vector<SessionRow>> Database::sessions(std::optional<ModelId> mode
   });
 }
 
+void put_event(SQLite::Database& connection, SessionId session, const std::string& kind, const std::string& text) {
+  SQLite::Statement put(connection, "INSERT INTO event(session_id, at_s, kind, text) VALUES(?, ?, ?, ?)");
+  put.bind(1, session.value);
+  put.bind(2, unix_now_s());
+  put.bind(3, kind);
+  put.bind(4, text);
+  put.exec();
+}
+
 Expected<void> Database::put_event(SessionId session, const std::string& kind, const std::string& text) {
   return impl_->write([&](SQLite::Database& c) -> Expected<void> {
-    SQLite::Statement put(c, "INSERT INTO event(session_id, at_s, kind, text) VALUES(?, ?, ?, ?)");
-    put.bind(1, session.value);
-    put.bind(2, unix_now_s());
-    put.bind(3, kind);
-    put.bind(4, text);
-    put.exec();
+    db::put_event(c, session, kind, text);
     return {};
   });
 }

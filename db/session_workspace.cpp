@@ -32,9 +32,10 @@ class Workspace : public records::SessionStore {
     TW_TRY(const auto rows, db_->tasks());
     for (const TaskRow& row : rows) {
       if (row.trials == 0 || row.target != target.str() || row.dag_text.empty()) continue;
-      TW_TRY(auto task, task_of(row));
+      auto task = readable_task(*db_, row);
+      if (!task) continue;
       TW_TRY(auto records, records_of(std::nullopt, row.id));
-      earlier.push_back({std::move(task), std::move(records)});
+      earlier.push_back({*std::move(task), std::move(records)});
     }
     return earlier;
   }
@@ -67,6 +68,13 @@ Expected<records::Task> task_of(const TaskRow& row) {
   TW_TRY(auto dag, te::parse_dag(row.dag_text));
   TW_TRY(Target target, parse_target(row.target));
   return records::Task{row.key, row.name, std::move(dag), std::move(target), row.flops};
+}
+
+std::optional<records::Task> readable_task(Database& db, const TaskRow& row) {
+  auto task = task_of(row);
+  if (task) return *std::move(task);
+  db.note_damage({"task", row.id.value});
+  return std::nullopt;
 }
 
 }  // namespace tw::db

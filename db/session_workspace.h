@@ -11,5 +11,7 @@ std::unique_ptr<records::SessionStore> session_store(std::shared_ptr<Database> d
 
 /// The task of a row. Errors: of the parsers, if its texts are damaged.
 Expected<records::Task> task_of(const TaskRow& row);
+/// The same for readers of many rows: one that means nothing is noted among the damaged and left out.
+std::optional<records::Task> readable_task(Database& db, const TaskRow& row);
 
 }  // namespace tw::db

@@ -21,9 +21,11 @@ TaskRow row_of(SQLite::Statement& q) {
   return row;
 }
 
+/// A text that was lost or damaged is mended: the key is that of the text.
 Expected<TaskId> put(SQLite::Database& c, const std::string& key, const std::string& name, const std::string& target, const std::string& dag_text,
                      int64_t flops) {
-  SQLite::Statement put(c, "INSERT INTO task(key, name, target, dag_text, flops) VALUES(?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
+  SQLite::Statement put(c, "INSERT INTO task(key, name, target, dag_text, flops) VALUES(?, ?, ?, ?, ?) ON CONFLICT(key) DO UPDATE SET dag_text = excluded.dag_text, flops = excluded.flops "
+                           "WHERE excluded.dag_text <> '' AND dag_text <> excluded.dag_text");
   put.bind(1, key);
   put.bind(2, name);
   put.bind(3, target);

@@ -13,37 +13,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "blobs are little endian");
 
-/// Everything in a trial that a flipped bit could change, in one string.
-class Checksum {
- public:
-  void add(std::string_view text) {
-    add(static_cast<int64_t>(text.size()));
-    bytes_ += text;
-  }
-  void add(int64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value)); }
-  void add(double value) { add(std::bit_cast<int64_t>(value)); }
-  int64_t value() const { return std::bit_cast<int64_t>(stable_hash(bytes_)); }
-
- private:
-  std::string bytes_;
-};
-
 double finite(double value) { return std::isfinite(value) ? value : 0; }
-
-struct Texts {
-  std::string config, steps;
-};
-
-int64_t checksum_of(const records::Record& record, const Texts& texts, double seconds) {
-  const records::MeasureResult& r = record.result;
-  Checksum sum;
-  for (const std::string_view text : {std::string_view(record.candidate.space), std::string_view(texts.config), std::string_view(texts.steps),
-                                      std::string_view(records::status_name(r.status)), std::string_view(r.message)})
-    sum.add(text);
-  for (const int64_t value : {record.candidate.index, int64_t{r.flagged}, int64_t{r.inner}, int64_t{r.censored}, int64_t{r.verified}}) sum.add(value);
-  for (const double value : {seconds, r.max_rel_error, r.build_s, r.load_s, r.run_s, r.timestamp_s}) sum.add(finite(value));
-  return sum.value();
-}
 
 /// The column of a candidate without a config holds JSON too.
 constexpr const char* kNoConfig = "null";
@@ -70,13 +40,12 @@ void bind_point(SQLite::Statement& put, int first, const records::Candidate& can
 void bind_record(SQLite::Statement& put, int first, const records::Record& record) {
   const records::MeasureResult& r = record.result;
   const double seconds = r.seconds();
-  const Texts texts{stored_config(record.candidate), schedule::json_text(record.candidate.steps)};
   int i = first;
   put.bind(i++, record.candidate.space);
   put.bind(i++, record.candidate.index);
   put.bind(i++, steps_hash(record.candidate));
-  put.bind(i++, texts.config);
-  put.bind(i++, texts.steps);
+  put.bind(i++, stored_config(record.candidate));
+  put.bind(i++, schedule::json_text(record.candidate.steps));
   put.bind(i++, records::status_name(r.status));
   put.bind(i++, r.message);
   if (std::isfinite(seconds)) {
@@ -89,8 +58,24 @@ void bind_record(SQLite::Statement& put, int first, const records::Record& recor
   put.bind(i++, r.censored ? 1 : 0);
   put.bind(i++, r.verified ? 1 : 0);
   for (const double value : {r.max_rel_error, r.build_s, r.load_s, r.run_s, r.timestamp_s}) put.bind(i++, finite(value));
-  put.bind(i++, checksum_of(record, texts, finite(seconds)));
   TW_ASSERT(i == first + kRecordColumnCount, "columns of a trial");
+}
+
+void bind_identity(SQLite::Statement& put, int first, const records::Record& record, const std::string& samples) {
+  bind_point(put, first, record.candidate);
+  put.bind(first + 3, records::status_name(record.result.status));
+  put.bind(first + 4, finite(record.result.timestamp_s));
+  put.bind(first + 5, samples.data(), static_cast<int>(samples.size()));
+}
+
+void bind_verdict(SQLite::Statement& put, int first, const std::optional<records::Verdict>& verdict) {
+  if (verdict) {
+    put.bind(first, verdict->seconds);
+    put.bind(first + 1, verdict->low);
+    put.bind(first + 2, verdict->high);
+  } else {
+    for (int i = 0; i < kFinalColumnCount; ++i) put.bind(first + i);
+  }
 }
 
 void bind_prediction(SQLite::Statement& put, int first, const std::optional<records::Prediction>& prediction) {
@@ -124,7 +109,7 @@ Expected<records::Record> read_record(SQLite::Statement& q, int first, bool clai
   const auto column = [&](int i) { return q.getColumn(first + i); };
   record.candidate.space = column(0).getString();
   record.candidate.index = column(1).getInt64();
-  const Texts texts{column(3).getString(), column(4).getString()};
+  const std::string config = column(3).getString();
   const std::string status = column(5).getString();
   r.status = records::status_from_name(status);
   r.message = column(6).getString();
@@ -137,17 +122,15 @@ Expected<records::Record> read_record(SQLite::Statement& q, int first, bool clai
   r.load_s = column(14).getDouble();
   r.run_s = column(15).getDouble();
   r.timestamp_s = column(16).getDouble();
-  if (status != records::status_name(r.status) || checksum_of(record, texts, column(7).isNull() ? 0 : column(7).getDouble()) != column(17).getInt64()) {
-    return Error(ErrorCode::corrupt, "A stored trial does not match its checksum");
-  }
+  if (status != records::status_name(r.status)) return Error(ErrorCode::corrupt, "A stored trial has an unknown status");
   record.claimed = claimed;
   r.verified = r.verified && !claimed;
   if (!column(kRecordColumnCount).isNull()) {
     r.verdict =
         records::Verdict{column(kRecordColumnCount).getDouble(), column(kRecordColumnCount + 1).getDouble(), column(kRecordColumnCount + 2).getDouble()};
   }
-  if (texts.config != kNoConfig) record.candidate.config = texts.config;
-  TW_TRY(const Json steps, parse_json(texts.steps));
+  if (config != kNoConfig) record.candidate.config = config;
+  TW_TRY(const Json steps, parse_json(column(4).getString()));
   TW_TRY(record.candidate.steps, schedule::steps_from_json(steps));
   if (record.candidate.index < 0 && !record.candidate.is_default()) record.candidate.fingerprint = std::bit_cast<uint64_t>(column(2).getInt64());
   return record;

@@ -8,6 +8,7 @@
 
 #include "db/database_impl.h"
 #include "db/round_codec.h"
+#include "db/trial_counters.h"
 #include "db/trial_codec.h"
 
 namespace tw::db {
@@ -19,51 +20,9 @@ std::string placeholders(int count) {
   return text;
 }
 
-/// What a batch changes in the counters of its task.
-struct Tally {
-  bool claimed = false;
-  int64_t trials = 0, failures = 0;
-  double best_s = std::numeric_limits<double>::infinity(), unverified_s = best_s, default_s = best_s;
-
-  void add(const records::Record& record) {
-    ++trials;
-    if (!record.result.ok()) ++failures;
-    if (record.result.censored) return;
-    const bool verified = record.result.verified && !claimed;
-    double& best = verified ? best_s : unverified_s;
-    best = std::min(best, record.result.seconds());
-    if (verified && record.candidate.is_default()) default_s = std::min(default_s, record.result.seconds());
-  }
-};
-
-void bind_time(SQLite::Statement& put, int i, double seconds) {
-  if (std::isfinite(seconds)) {
-    put.bind(i, seconds);
-  } else {
-    put.bind(i);
-  }
-}
-
-void count(SQLite::Database& c, SessionId session, TaskId task, const Tally& tally) {
-  SQLite::Statement t(
-      c,
-      "UPDATE task SET trials = trials + ?, failures = failures + ?, best_s = coalesce(min(best_s, ?3), best_s, ?3), "
-      "default_s = coalesce(min(default_s, ?4), default_s, ?4), unverified_s = coalesce(min(unverified_s, ?5), unverified_s, ?5) WHERE id = ?6");
-  t.bind(1, tally.trials);
-  t.bind(2, tally.failures);
-  bind_time(t, 3, tally.best_s);
-  bind_time(t, 4, tally.default_s);
-  bind_time(t, 5, tally.unverified_s);
-  t.bind(6, task.value);
-  t.exec();
-  SQLite::Statement s(c, "UPDATE session SET trials = trials + ?, state = 'running', ended_s = 0 WHERE id = ?");
-  s.bind(1, tally.trials);
-  s.bind(2, session.value);
-  s.exec();
-}
-
 int64_t last_number(SQLite::Database& c, SessionId session, TaskId task) {
-  SQLite::Statement q(c, "SELECT coalesce(max(number), 0) FROM trial WHERE session_id = ? AND task_id = ?");
+  // No session has as many: a damaged row may have any number.
+  SQLite::Statement q(c, "SELECT coalesce(max(number), 0) FROM trial WHERE session_id = ? AND task_id = ? AND number < 1000000000000");
   q.bind(1, session.value);
   q.bind(2, task.value);
   q.executeStep();
@@ -76,14 +35,39 @@ bool is_imported(SQLite::Database& c, SessionId session) {
   return q.executeStep() && q.getColumn(0).getString() == kImported;
 }
 
-/// Inserts one trial. Errors: invalid_argument if the session has measured this point.
-Expected<TrialId> insert(SQLite::Database& c, SQLite::Statement& put, SQLite::Statement& put_samples, const records::Record& record) {
-  try {
-    put.exec();
-  } catch (const SQLite::Exception& e) {
-    if (e.getExtendedErrorCode() != SQLITE_CONSTRAINT_UNIQUE) throw;
-    return Error(ErrorCode::invalid_argument, fmt::format("Expected a new point of the space '{}', found point {}, which the session has measured",
+/// Removes the session's damaged trial of a point, which nobody could read and so was measured again. Whether there was one.
+bool remove_damaged(SQLite::Database& c, SessionId session, TaskId task, const records::Candidate& candidate) {
+  SQLite::Statement q(c, fmt::format("SELECT trial.id FROM trial LEFT JOIN sample ON sample.trial_id = trial.id WHERE session_id = ?1 AND task_id = ?2 "
+                                     "AND config_index = ?4 AND steps_hash = ?5 AND NOT (space = ?3 AND {} AND {})",
+                                     whole_trial(), whole_samples()));
+  q.bind(1, session.value);
+  q.bind(2, task.value);
+  bind_point(q, 3, candidate);
+  if (!q.executeStep()) return false;
+  remove_trial(c, q.getColumn(0).getInt64());
+  return true;
+}
+
+/// Inserts one trial; `replaced`: in the place of a damaged one. Errors: invalid_argument if the session has measured this point.
+Expected<TrialId> insert(SQLite::Database& c, SQLite::Statement& put, SQLite::Statement& put_samples, SessionId session, TaskId task,
+                         const records::Record& record, bool& replaced) {
+  const auto is_new = [&] {
+    try {
+      put.exec();
+      return true;
+    } catch (const SQLite::Exception& e) {
+      if (e.getExtendedErrorCode() != SQLITE_CONSTRAINT_UNIQUE) throw;
+      put.tryReset();
+      return false;
+    }
+  };
+  if (!is_new()) {
+    if (remove_damaged(c, session, task, record.candidate) && is_new()) {
+      replaced = true;
+    } else {
+      return Error(ErrorCode::invalid_argument, fmt::format("Expected a new point of the space '{}', found point {}, which the session has measured",
                                                           record.candidate.space, record.candidate.index));
+    }
   }
   const TrialId id{c.getLastInsertRowid()};
   put.reset();
@@ -95,24 +79,36 @@ Expected<TrialId> insert(SQLite::Database& c, SQLite::Statement& put, SQLite::St
   return id;
 }
 
+/// Whether a trial of the session may get a verdict: nothing if there is none of that point.
+std::optional<std::pair<int64_t, bool>> find_point(SQLite::Database& c, SessionId session, TaskId task, const records::Candidate& candidate) {
+  SQLite::Statement q(c, fmt::format("SELECT trial.id, {} FROM trial WHERE session_id = ? AND task_id = ? AND space = ? AND config_index = ? "
+                                     "AND (config_index >= 0 OR steps_hash = ?)",
+                                     whole_trial()));
+  q.bind(1, session.value);
+  q.bind(2, task.value);
+  bind_point(q, 3, candidate);
+  if (!q.executeStep()) return std::nullopt;
+  return std::pair(q.getColumn(0).getInt64(), q.getColumn(1).getInt() != 0);
+}
+
 std::string_view blob_of(const SQLite::Column& column) {
   return column.getBytes() > 0 ? std::string_view(static_cast<const char*>(column.getBlob()), static_cast<size_t>(column.getBytes())) : std::string_view();
 }
 
 constexpr const char* kTrialColumns = "trial.id, session_id, task_id, number, task.key, session.tuner = 'import'";
 constexpr int kTrialColumnCount = 6;
+constexpr const char* kSamples = "LEFT JOIN sample ON sample.trial_id = trial.id";
+std::string whole_if(bool with_samples) { return with_samples ? whole_trial() + " AND " + whole_samples() : whole_trial(); }
 constexpr const char* kTrialTables = "trial JOIN task ON task.id = task_id JOIN session ON session.id = session_id";
 
 /// A row of kTrialColumns, the record's, the final and the prediction's columns, the weights and the samples (or NULL). Errors: corrupt.
-Expected<TrialRow> trial_row(SQLite::Statement& q, const std::string& path) {
+Expected<TrialRow> trial_row(SQLite::Statement& q) {
   TrialRow row;
   row.id = TrialId{q.getColumn(0).getInt64()};
   row.session = SessionId{q.getColumn(1).getInt64()};
   row.task = TaskId{q.getColumn(2).getInt64()};
   row.number = q.getColumn(3).getInt64();
-  auto record = read_record(q, kTrialColumnCount, q.getColumn(5).getInt() != 0);
-  if (!record) return Error(record.error().code, record.error().message, fmt::format("trial {} of '{}'", row.id.value, path));
-  row.record = std::move(*record);
+  TW_TRY(row.record, read_record(q, kTrialColumnCount, q.getColumn(5).getInt() != 0));
   row.record.task_key = q.getColumn(4).getString();
   row.record.prediction = read_prediction(q, kTrialColumnCount + kRecordColumnCount + kFinalColumnCount);
   constexpr int kAfterPrediction = kTrialColumnCount + kRecordColumnCount + kFinalColumnCount + kPredictionColumnCount;
@@ -133,6 +129,16 @@ constexpr Rank kRanks[] = {{"verified = 1 AND", false, false},
                            {"", true, false},
                            {"verified = 1 AND", false, true},
                            {"verified = 0 AND", false, true}};
+
+/// A row of the record's and the final columns, samples, session, tuner, number and weights. Errors: corrupt.
+Expected<records::Record> best_row(SQLite::Statement& q, bool claimed) {
+  TW_TRY(records::Record record, read_record(q, 0, claimed));
+  const auto column = [&](int i) { return q.getColumn(kRecordColumnCount + kFinalColumnCount + i); };
+  TW_CHECK(unpack_samples(blob_of(column(0)), record.result));
+  record.result.weights = read_weights(q, kRecordColumnCount + kFinalColumnCount + 4);
+  record.origin = fmt::format("session {} ({}), trial {}", column(1).getInt64(), column(2).getString(), column(3).getInt64());
+  return record;
+}
 
 class SessionSink : public records::RecordSink {
  public:
@@ -172,55 +178,74 @@ class SessionSink : public records::RecordSink {
 
 Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId task, const std::vector<records::Record>& records,
                                                     const records::Round* round) {
-  return impl_->write([&](SQLite::Database& c) -> Expected<std::vector<TrialId>> {
-    SQLite::Statement put(c, fmt::format("INSERT INTO trial(session_id, task_id, number, {}, {}, weights) VALUES({})", kRecordColumns, kPredictionColumns,
-                                         placeholders(3 + kRecordColumnCount + kPredictionColumnCount + 1)));
+  auto stored = impl_->write([&](SQLite::Database& c) -> Expected<std::vector<TrialId>> {
+    constexpr int kPrediction = 4 + kRecordColumnCount, kFinals = kPrediction + kPredictionColumnCount, kWeights = kFinals + kFinalColumnCount;
+    SQLite::Statement put(c, fmt::format("INSERT INTO trial(session_id, task_id, number, {}, {}, {}, weights, checksum) VALUES({}, 0)", kRecordColumns,
+                                         kPredictionColumns, kFinalColumns, placeholders(kWeights)));
     SQLite::Statement put_samples(c, "INSERT INTO sample(trial_id, data) VALUES(?, ?)");
-    int64_t number = last_number(c, session, task);
+    const int64_t before = last_number(c, session, task);
+    int64_t number = before;
     std::vector<TrialId> ids;
-    Tally tally;
-    tally.claimed = is_imported(c, session);
+    TaskCounters counters;
+    const bool claimed = is_imported(c, session);
+    bool replaced = false;
     for (const records::Record& record : records) {
       put.bind(1, session.value);
       put.bind(2, task.value);
       put.bind(3, ++number);
       bind_record(put, 4, record);
-      bind_prediction(put, 4 + kRecordColumnCount, record.prediction);
-      bind_weights(put, 4 + kRecordColumnCount + kPredictionColumnCount, record.result.weights);
-      TW_TRY(const TrialId id, insert(c, put, put_samples, record));
+      bind_prediction(put, kPrediction, record.prediction);
+      bind_verdict(put, kFinals, record.result.verdict);
+      bind_weights(put, kWeights, record.result.weights);
+      TW_TRY(const TrialId id, insert(c, put, put_samples, session, task, record, replaced));
       ids.push_back(id);
-      tally.add(record);
+      counters.add(record, claimed);
     }
-    count(c, session, task, tally);
+    if (!ids.empty()) sum_up_trials(c, fmt::format("session_id = {} AND task_id = {} AND number > {}", session.value, task.value, before));
+    add_counters(c, session, task, counters);
+    if (replaced) recount(c, std::nullopt);
     if (round != nullptr) put_round(c, session, task, *round);
     return ids;
   });
+  if (stored) {
+    const std::lock_guard guard(impl_->mutex);
+    impl_->back_up_if_due(session);
+  }
+  return stored;
 }
 
 Expected<void> Database::put_finals(SessionId session, TaskId task, const std::vector<records::Record>& finalists) {
   if (std::none_of(finalists.begin(), finalists.end(), [](const records::Record& r) { return r.result.verdict.has_value(); })) return {};
   return impl_->write([&](SQLite::Database& c) -> Expected<void> {
-    SQLite::Statement put(c,
-                          "UPDATE trial SET final_s = ?, final_low = ?, final_high = ? WHERE session_id = ? AND task_id = ? AND space = ? AND config_index = ? "
-                          "AND (config_index >= 0 OR steps_hash = ?)");
+    SQLite::Statement put(c, fmt::format("UPDATE trial SET ({}) = (?, ?, ?) WHERE id = ?", kFinalColumns));
     for (const records::Record& r : finalists) {
       if (!r.result.verdict) continue;
-      put.bind(1, r.result.verdict->seconds);
-      put.bind(2, r.result.verdict->low);
-      put.bind(3, r.result.verdict->high);
-      put.bind(4, session.value);
-      put.bind(5, task.value);
-      bind_point(put, 6, r.candidate);
-      if (put.exec() != 1) return Error(ErrorCode::not_found, fmt::format("Expected a trial of point {} in the session, found none", r.candidate.index));
+      const auto found = find_point(c, session, task, r.candidate);
+      if (!found) return Error(ErrorCode::not_found, fmt::format("Expected a trial of point {} in the session, found none", r.candidate.index));
+      const auto [id, is_whole] = *found;
+      if (!is_whole) continue;  // damaged since it was measured: a new checksum would hide that
+      bind_verdict(put, 1, r.result.verdict);
+      put.bind(1 + kFinalColumnCount, id);
+      put.exec();
       put.reset();
+      sum_up_trials(c, fmt::format("id = {}", id));
     }
-    SQLite::Statement best(
-        c,
-        "UPDATE task SET best_s = (SELECT min(coalesce(final_s, seconds)) FROM trial WHERE task_id = ?1 AND status = 'ok' AND verified = 1 "
-        "AND censored = 0 AND coalesce(final_s, seconds) < 9e999 AND session_id NOT IN (SELECT id FROM session WHERE tuner = 'import')) WHERE id = ?1");
-    best.bind(1, task.value);
-    best.exec();
+    recount(c, task);
     return {};
+  });
+}
+
+Expected<std::vector<bool>> Database::are_stored(TaskId task, const std::vector<records::Record>& records) {
+  return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<bool>> {
+    SQLite::Statement q(c, fmt::format("SELECT 1 FROM trial WHERE task_id = {} AND record_hash = row_checksum(?, ?, ?, ?, ?, ?) AND {} LIMIT 1", task.value, whole_trial()));
+    std::vector<bool> stored;
+    for (const records::Record& record : records) {
+      const std::string samples = pack_samples(record.result);
+      bind_identity(q, 1, record, samples);
+      stored.push_back(q.executeStep());
+      q.reset();
+    }
+    return stored;
   });
 }
 
@@ -230,13 +255,16 @@ Expected<std::vector<TrialRow>> Database::trials(std::optional<SessionId> sessio
     std::string where;
     if (session) where += fmt::format(" AND session_id = {}", session->value);
     if (task) where += fmt::format(" AND task_id = {}", task->value);
-    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, {}, {}, {} FROM {} {} WHERE trial.id > {}{} ORDER BY trial.id LIMIT {}", kTrialColumns, kRecordColumns,
-                                       kFinalColumns, kPredictionColumns, kWeightsColumn, with_samples ? "sample.data" : "NULL", kTrialTables,
-                                       with_samples ? "JOIN sample ON sample.trial_id = trial.id" : "", after.value, where, limit));
+    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, {}, {}, {} FROM {} {} WHERE trial.id > {}{} AND {} ORDER BY trial.id LIMIT {}", kTrialColumns,
+                                       kRecordColumns, kFinalColumns, kPredictionColumns, kWeightsColumn, with_samples ? "sample.data" : "NULL", kTrialTables,
+                                       with_samples ? kSamples : "", after.value, where, whole_if(with_samples), limit));
     std::vector<TrialRow> rows;
     while (q.executeStep()) {
-      TW_TRY(TrialRow row, trial_row(q, impl_->path));
-      rows.push_back(std::move(row));
+      auto row = trial_row(q);
+      if (row)
+        rows.push_back(*std::move(row));
+      else
+        impl_->damage.add({"trial", q.getColumn(0).getInt64()});
     }
     return rows;
   });
@@ -244,13 +272,14 @@ Expected<std::vector<TrialRow>> Database::trials(std::optional<SessionId> sessio
 
 Expected<std::optional<TrialRow>> Database::trial(SessionId session, TaskId task, int64_t number) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<TrialRow>> {
-    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, {}, {}, sample.data FROM {} JOIN sample ON sample.trial_id = trial.id "
-                                       "WHERE session_id = {} AND task_id = {} AND number = {}",
-                                       kTrialColumns, kRecordColumns, kFinalColumns, kPredictionColumns, kWeightsColumn, kTrialTables, session.value, task.value,
-                                       number));
+    SQLite::Statement q(c, fmt::format("SELECT {}, {}, {}, {}, {}, sample.data FROM {} {} WHERE session_id = {} AND task_id = {} AND number = {} AND {}",
+                                       kTrialColumns, kRecordColumns, kFinalColumns, kPredictionColumns, kWeightsColumn, kTrialTables, kSamples, session.value,
+                                       task.value, number, whole_if(true)));
     if (!q.executeStep()) return std::optional<TrialRow>();
-    TW_TRY(TrialRow row, trial_row(q, impl_->path));
-    return std::optional(std::move(row));
+    auto row = trial_row(q);
+    if (row) return std::optional(*std::move(row));
+    impl_->damage.add({"trial", q.getColumn(0).getInt64()});
+    return std::optional<TrialRow>();
   });
 }
 
@@ -264,8 +293,8 @@ Expected<std::vector<TrialOutcome>> Database::outcomes(SessionId session, TaskId
   return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<TrialOutcome>> {
     SQLite::Statement q(
         c, fmt::format("SELECT number, space, config_index, status, message, seconds, censored, verified, build_s, run_s, timestamp_s, config_json, {} FROM trial "
-                       "WHERE session_id = {} AND task_id = {} AND number > {} ORDER BY number LIMIT {}",
-                       kPredictionColumns, session.value, task.value, after, limit));
+                       "WHERE session_id = {} AND task_id = {} AND number > {} AND {} ORDER BY number LIMIT {}",
+                       kPredictionColumns, session.value, task.value, after, whole_trial(), limit));
     const bool claimed = is_imported(c, session);
     std::vector<TrialOutcome> rows;
     while (q.executeStep()) {
@@ -292,9 +321,10 @@ Expected<std::vector<TrialOutcome>> Database::outcomes(SessionId session, TaskId
 
 Expected<std::vector<BestRow>> Database::bests(const std::vector<SessionId>& sessions) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<BestRow>> {
-    SQLite::Statement q(c,
-                        "SELECT task_id, count(*), sum(status <> 'ok'), min(CASE WHEN status = 'ok' AND censored = 0 THEN coalesce(final_s, seconds) END) "
-                        "FROM trial WHERE session_id = ? GROUP BY task_id ORDER BY task_id");
+    SQLite::Statement q(
+        c, fmt::format("SELECT task_id, count(*), sum(status <> 'ok'), min(CASE WHEN status = 'ok' AND censored = 0 THEN coalesce(final_s, seconds) END) "
+                       "FROM trial WHERE session_id = ? AND {} GROUP BY task_id ORDER BY task_id",
+                       whole_trial()));
     std::vector<BestRow> rows;
     for (const SessionId session : sessions) {
       q.bind(1, session.value);
@@ -309,14 +339,14 @@ Expected<std::vector<BestRow>> Database::bests(const std::vector<SessionId>& ses
 Expected<Activity> Database::activity(SessionId session, int slices) {
   return impl_->read([&](SQLite::Database& c) -> Expected<Activity> {
     Activity activity;
-    SQLite::Statement range(c, fmt::format("SELECT min(timestamp_s), max(timestamp_s) FROM trial WHERE session_id = {}", session.value));
+    SQLite::Statement range(c, fmt::format("SELECT min(timestamp_s), max(timestamp_s) FROM trial WHERE session_id = {} AND {}", session.value, whole_trial()));
     if (!range.executeStep() || range.getColumn(0).isNull()) return activity;
     activity.begin_s = range.getColumn(0).getDouble();
     activity.slice_s = std::max(1e-3, (range.getColumn(1).getDouble() - activity.begin_s) / std::max(1, slices));
     // The last trial would open a slice of its own.
     SQLite::Statement q(c, fmt::format("SELECT task_id, min(CAST((timestamp_s - ?1) / ?2 AS INTEGER), {}) AS slice, count(*), sum(status <> 'ok'), "
-                                       "sum(build_s + run_s) FROM trial WHERE session_id = {} GROUP BY slice, task_id ORDER BY slice, task_id",
-                                       std::max(1, slices) - 1, session.value));
+                                       "sum(build_s + run_s) FROM trial WHERE session_id = {} AND {} GROUP BY slice, task_id ORDER BY slice, task_id",
+                                       std::max(1, slices) - 1, session.value, whole_trial()));
     q.bind(1, activity.begin_s);
     q.bind(2, activity.slice_s);
     while (q.executeStep()) {
@@ -331,23 +361,24 @@ Expected<std::optional<records::Record>> Database::best(const std::string& task_
   return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<records::Record>> {
     for (const Rank& rank : kRanks) {
       SQLite::Statement q(
-          c, fmt::format("SELECT {}, {}, sample.data, session.id, session.tuner, number, {} FROM trial JOIN sample ON sample.trial_id = trial.id "
+          c, fmt::format("SELECT {}, {}, sample.data, session.id, session.tuner, number, {}, trial.id FROM trial {} "
                          "JOIN session ON session.id = session_id "
                          "WHERE task_id = (SELECT id FROM task WHERE key = ?) AND status = 'ok' AND {} censored = 0 AND seconds IS NOT NULL "
                          "AND coalesce(final_s, seconds) < 9e999 AND coalesce(final_s, seconds) >= {} AND session.tuner {} 'import' "
                          "AND session_id {} IN (SELECT id FROM session WHERE "
-                         "coalesce(json_extract(options_json, '$.device'), json_extract(host_json, '$.device')) LIKE 'sim:%') "
-                         "ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 1",
-                         kRecordColumns, kFinalColumns, kWeightsColumn, rank.verified, records::kLeastTime, rank.imported ? "=" : "<>", rank.simulated ? "" : "NOT"));
+                         "coalesce(iif(json_valid(options_json), json_extract(options_json, '$.device'), NULL), "
+                         "iif(json_valid(host_json), json_extract(host_json, '$.device'), NULL)) LIKE 'sim:%') "
+                         "AND {} ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 16",
+                         kRecordColumns, kFinalColumns, kWeightsColumn, kSamples, rank.verified, records::kLeastTime, rank.imported ? "=" : "<>",
+                         rank.simulated ? "" : "NOT", whole_if(true)));
       q.bind(1, task_key);
-      if (!q.executeStep()) continue;
-      TW_TRY(records::Record record, read_record(q, 0, rank.imported));
-      const auto column = [&](int i) { return q.getColumn(kRecordColumnCount + kFinalColumnCount + i); };
-      TW_CHECK(unpack_samples(blob_of(column(0)), record.result));
-      record.result.weights = read_weights(q, kRecordColumnCount + kFinalColumnCount + 4);
-      record.task_key = task_key;
-      record.origin = fmt::format("session {} ({}), trial {}", column(1).getInt64(), column(2).getString(), column(3).getInt64());
-      return std::optional(std::move(record));
+      while (q.executeStep()) {
+        if (auto record = best_row(q, rank.imported)) {
+          record->task_key = task_key;
+          return std::optional(*std::move(record));
+        }
+        impl_->damage.add({"trial", q.getColumn(kRecordColumnCount + kFinalColumnCount + 5).getInt64()});
+      }
     }
     return std::optional<records::Record>();
   });

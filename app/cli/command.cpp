@@ -2,11 +2,13 @@
 #include "app/cli/command.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <sstream>
 
 #include "app/cli/common.h"
 #include "app/cli/console.h"
 #include "engine/base/file_in_use.h"
+#include "engine/base/text.h"
 
 namespace tw::cli {
 namespace {
@@ -103,7 +105,15 @@ Option Subcommand::option(const std::string& names, std::vector<std::string>& va
 Option Subcommand::option(const std::string& names, std::vector<int>& values, const std::string& help) { return made(app_->add_option(names, values, help)); }
 Option Subcommand::option(const std::string& names, int& value, const std::string& help) { return made(app_->add_option(names, value, help)); }
 Option Subcommand::option(const std::string& names, int64_t& value, const std::string& help) { return made(app_->add_option(names, value, help)); }
-Option Subcommand::option(const std::string& names, uint64_t& value, const std::string& help) { return made(app_->add_option(names, value, help)); }
+Option Subcommand::option(const std::string& names, uint64_t& value, const std::string& help) {
+  // What does not fit would become the largest number.
+  const auto fits = [](const std::string& text) {
+    uint64_t number = 0;
+    const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return bad == std::errc() && end == text.data() + text.size() ? std::string() : fmt::format("Expected a number from 0 to 2^64 - 1, found '{}'", printable(text));
+  };
+  return made(app_->add_option(names, value, help)->check(fits));
+}
 Option Subcommand::option(const std::string& names, double& value, const std::string& help) { return made(app_->add_option(names, value, help)); }
 Option Subcommand::option(const std::string& names, std::optional<double>& value, const std::string& help) {
   return made(app_->add_option(names, value, help));

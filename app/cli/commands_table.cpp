@@ -12,6 +12,7 @@ void add_finals(Subcommand app, Run& run);
 void add_compile(Subcommand app, Run& run);
 void add_run(Subcommand app, Run& run);
 void add_records(Subcommand app, Run& run);
+void add_db(Subcommand app, Run& run);
 void add_check(Subcommand app, Run& run);
 void add_bench(Subcommand app, Run& run);
 void add_demo(Subcommand app, Run& run);
@@ -30,6 +31,7 @@ std::span<const Command> commands() {
       {"compile", add_compile},
       {"run", add_run},
       {"records", add_records},
+      {"db", add_db},
       {"check", add_check},
       {"bench", add_bench},
       {"demo", add_demo},

@@ -2,6 +2,7 @@
 #include "app/cli/common.h"
 #include "app/cli/console.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -15,8 +16,15 @@
 namespace tw::cli {
 namespace {
 
+/// Names of files and texts of others come in many a message: all of it is made harmless here, but for its lines.
+std::string printable_lines(std::string_view text) {
+  std::string out;
+  for (const std::string_view line : split_lines(text)) out += (out.empty() ? "" : "\n") + printable(line);
+  return out;
+}
+
 int report(const Error& error, int code) {
-  say("error: " + error.text() + "\n");
+  say("error: " + printable_lines(error.text()) + "\n");
   return code;
 }
 
@@ -49,7 +57,13 @@ int fail_input(const Error& error) {
 
 int fail_usage(const std::string& message) { return report(Error(ErrorCode::invalid_argument, message), kUsage); }
 
-void note(const std::string& text) { say(text + "\n"); }
+void note(const std::string& text) { say(printable_lines(text) + "\n"); }
+
+void note_skipped(size_t count, const std::function<std::string(size_t)>& line) {
+  constexpr size_t kNamed = 20;
+  for (size_t i = 0; i < std::min(kNamed, count); ++i) note("skipped: " + line(i));
+  if (count > kNamed) note(fmt::format("skipped: {} further lines", count - kNamed));
+}
 
 void print_json(const Json& document) { print("{}\n", dump_json(document, 2)); }
 

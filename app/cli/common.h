@@ -27,6 +27,8 @@ int fail_input(const Error& error);
 int fail_usage(const std::string& message);
 /// One line on standard error, such as `Note: ...`; not an error.
 void note(const std::string& text);
+/// Names the first of `count` things that were passed over, by `line`, and says how many more there were: a log may be of another kind throughout.
+void note_skipped(size_t count, const std::function<std::string(size_t)>& line);
 
 /// One document on standard output.
 void print_json(const Json& document);

@@ -13,6 +13,7 @@
 #include "app/cli/pass_dump.h"
 #include "app/cli/progress.h"
 #include "app/cli/table.h"
+#include "app/cli/workspace.h"
 #include "db/database.h"
 #include "engine/api/log_trials.h"
 #include "engine/base/json.h"
@@ -110,13 +111,13 @@ Expected<std::unique_ptr<api::LogRecords>> read_logs(const CompileArguments& o, 
   std::vector<api::LogRecords::NamedLog> logs;
   for (const std::string& path : o.logs) {
     TW_TRY(records::AutotvmLog log, records::read_autotvm_file(path));
-    for (const records::LineProblem& p : log.problems) note(fmt::format("skipped: {}, line {}: {}", path, p.line, p.reason));
+    note_skipped(log.problems.size(), [&](size_t i) { return fmt::format("{}, line {}: {}", path, log.problems[i].line, log.problems[i].reason); });
     logs.push_back({path, std::move(log)});
   }
   std::vector<records::Task> tasks;
   for (api::NetworkTask& t : api::network_tasks(loaded.network, loaded.target)) tasks.push_back(std::move(t.task));
   auto source = std::make_unique<api::LogRecords>(tasks, logs, o.nearest);
-  for (const std::string& problem : source->problems()) note("skipped: " + problem);
+  note_skipped(source->problems().size(), [&](size_t i) { return source->problems()[i]; });
   return source;
 }
 
@@ -135,7 +136,7 @@ int compile_model(const CompileArguments& o) {
   if (const int bad = check_emissions(o, loaded->target.gpu.has_value()); bad != kDone) return bad;
   std::shared_ptr<db::Database> db;
   if (!o.db.empty()) {
-    auto opened = db::Database::open(o.db, db::Mode::read_only);
+    auto opened = open_workspace(o.db, db::Mode::read_only);
     if (!opened) return fail_input(opened.error());
     db = std::move(*opened);
   }

@@ -7,6 +7,7 @@
 #include "app/cli/common.h"
 #include "app/cli/console.h"
 #include "app/cli/network_report.h"
+#include "app/cli/workspace.h"
 #include "engine/base/json.h"
 #include "engine/measure/device.h"
 
@@ -56,10 +57,10 @@ int finals(const FinalsArguments& o) {
   if (!loaded) return exit;
   const std::string path = o.db.empty() ? default_database_path() : o.db;
   if (std::error_code ec; !std::filesystem::exists(path, ec)) return fail_input(Error(ErrorCode::not_found, "Expected a database, found none", path));
-  auto db = db::Database::open(path);
+  auto db = open_workspace(path);
   if (!db && db.error().code == ErrorCode::infrastructure) {
     note("Another program writes to the database: what holds is shown, not stored");
-    db = db::Database::open(path, db::Mode::read_only);
+    db = open_workspace(path, db::Mode::read_only);
   }
   if (!db) return fail_input(db.error());
   if (o.stored) return show_stored(*loaded, **db, o.json);

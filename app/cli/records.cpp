@@ -14,6 +14,7 @@
 #include "app/cli/progress.h"
 #include "app/cli/table.h"
 #include "app/cli/tuning.h"
+#include "app/cli/workspace.h"
 #include "app/logs/import_log.h"
 #include "db/recorded.h"
 #include "db/session_workspace.h"
@@ -65,19 +66,20 @@ Expected<void> export_lines(db::Database& db, const RecordsArguments& o, int64_t
       note(fmt::format("skipped: '{}' is a task of another program, whose computation is not known", printable(row.name)));
       continue;
     }
-    TW_TRY(const records::Task task, db::task_of(row));
+    const auto task = db::readable_task(db, row);
+    if (!task) continue;
     TW_TRY(auto trials, db.trials(o.session > 0 ? std::optional(SessionId{o.session}) : std::nullopt, row.id, {}, -1, true));
     if (o.session == 0) std::erase_if(trials, [&](const db::TrialRow& t) { return replays.contains(t.session); });  // they are there once already
     if (std::any_of(trials.begin(), trials.end(), [&](const db::TrialRow& t) { return simulated.contains(t.session); }))
-      lines += records::simulated_comment(task);
-    for (const db::TrialRow& t : trials) lines += records::autotvm_line(records::to_autotvm(task, t.record)) + "\n";
+      lines += records::simulated_comment(*task);
+    for (const db::TrialRow& t : trials) lines += records::autotvm_line(records::to_autotvm(*task, t.record)) + "\n";
     count += static_cast<int64_t>(trials.size());
   }
   return put_lines(o.file, lines);
 }
 
 int export_records(const RecordsArguments& o) {
-  auto db = db::Database::open(o.db, db::Mode::read_only);
+  auto db = open_workspace(o.db, db::Mode::read_only);
   if (!db) return fail_input(db.error());
   int64_t count = 0;
   if (auto r = export_lines(**db, o, count); !r) return fail(r.error());
@@ -86,7 +88,7 @@ int export_records(const RecordsArguments& o) {
 }
 
 int best_records(const RecordsArguments& o) {
-  auto db = db::Database::open(o.db, db::Mode::read_only);
+  auto db = open_workspace(o.db, db::Mode::read_only);
   if (!db) return fail_input(db.error());
   const auto rows = (*db)->tasks();
   if (!rows) return fail(rows.error());
@@ -104,8 +106,8 @@ int best_records(const RecordsArguments& o) {
     const double seconds = record.result.decided_s();
     const double rate = static_cast<double>(row.flops) / seconds;
     if (!row.dag_text.empty()) {
-      const auto task = db::task_of(row);
-      if (!task) return fail(task.error());
+      const auto task = db::readable_task(**db, row);
+      if (!task) continue;
       const bool simulated =
           std::any_of(sessions->begin(), sessions->end(), [&](const db::SessionRow& s) { return s.target == row.target && db::is_simulated(s); });
       if (simulated) lines += records::simulated_comment(*task);
@@ -168,7 +170,7 @@ std::vector<Expected<api::GpuCheck>> check_kernels(const std::vector<BestKernel>
 
 /// The best trial of every task for a GPU, looked at without one.
 int check_records(const RecordsArguments& o) {
-  auto db = db::Database::open(o.db, db::Mode::read_only);
+  auto db = open_workspace(o.db, db::Mode::read_only);
   if (!db) return fail_input(db.error());
   const auto rows = (*db)->tasks();
   if (!rows) return fail(rows.error());
@@ -188,8 +190,8 @@ int check_records(const RecordsArguments& o) {
     const auto best = (*db)->best(row.key);
     if (!best) return fail(best.error());
     if (!*best) continue;
-    auto task = db::task_of(row);
-    if (!task) return fail(task.error());
+    auto task = db::readable_task(**db, row);
+    if (!task) continue;
     if (task->target.gpu)
       kernels.push_back({row, std::move(*task), (*best)->candidate.steps});
     else
@@ -226,6 +228,10 @@ int check_records(const RecordsArguments& o) {
   return wrong > 0 ? kFailed : kDone;
 }
 
+void note_problems(const std::vector<records::LineProblem>& problems) {
+  note_skipped(problems.size(), [&](size_t i) { return fmt::format("line {}: {}", problems[i].line, problems[i].reason); });
+}
+
 int import_records(const RecordsArguments& o) {
   std::optional<LoadedNetwork> loaded;
   if (!o.network.model.empty()) {
@@ -233,7 +239,7 @@ int import_records(const RecordsArguments& o) {
     loaded = load_network(o.network, exit);
     if (!loaded) return exit;
   }
-  auto db = db::Database::open(o.db);
+  auto db = open_workspace(o.db);
   if (!db) return fail(db.error());
   ModelId model;
   if (loaded) {
@@ -253,7 +259,7 @@ int import_records(const RecordsArguments& o) {
   const auto result = logs::store_log(**db, *std::move(log), options, stop_token(), progress);
   if (!result) return fail_input(result.error());
   const auto& problems = result->content.problems;
-  for (const records::LineProblem& p : problems) note(fmt::format("skipped: line {}: {}", p.line, p.reason));
+  note_problems(problems);
   std::map<std::string, int64_t> by_kind;
   for (const records::LineProblem& p : problems) ++by_kind[p.kind];
   Json reasons = Json::object();
@@ -271,19 +277,21 @@ int import_records(const RecordsArguments& o) {
                 {"foreign_tasks", foreign},
                 {"stored", result->stored},
                 {"stored_failures", result->failures},
+                {"already_there", result->there},
                 {"skipped", problems.size()},
                 {"skipped_by_reason", reasons}});
   } else {
-    print("{} records of {} tasks stored, {} of them failures; {} skipped{}\n", result->stored, result->content.tasks.size(), result->failures, problems.size(),
+    print("{} records of {} tasks stored, {} of them failures; {}{} skipped{}\n", result->stored, result->content.tasks.size(), result->failures,
+          result->there > 0 ? fmt::format("{} were already there; ", result->there) : "", problems.size(),
           counts.empty() ? "" : fmt::format(": {}", fmt::join(counts, ", ")));
   }
-  return result->stored == 0 && !problems.empty() ? kBadInput : kDone;
+  return result->stored + result->there == 0 && !problems.empty() ? kBadInput : kDone;
 }
 
 /// A log file's records; lines of no use are notes.
 Expected<records::AutotvmLog> read_log(const std::string& path) {
   TW_TRY(auto log, records::read_autotvm_file(path));
-  for (const records::LineProblem& p : log.problems) note(fmt::format("skipped: line {}: {}", p.line, p.reason));
+  note_problems(log.problems);
   return log;
 }
 

@@ -6,6 +6,8 @@
 #include "app/cli/network_report.h"
 #include "app/cli/param_options.h"
 #include "app/cli/tuning.h"
+#include "app/cli/workspace.h"
+#include "engine/base/duration.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/records/latency_log.h"
@@ -22,6 +24,7 @@ struct TuneArguments {
   std::vector<std::string> tuner_params, scheduler_params, filters;
   std::string db, log, latency_log, device = measure::kLocalDevice, network_finals = "auto";
   measure::WorkerOptions workers;
+  std::string backup_every = "1h";
   bool resume = false, json = false;
 };
 
@@ -38,6 +41,8 @@ Expected<tune::SessionOptions> options_of(const TuneArguments& o) {
 int tune_model(const TuneArguments& o) {
   auto session = options_of(o);
   if (!session) return fail_usage(session.error().message);
+  const auto backup_every = parse_duration(o.backup_every);
+  if (!backup_every) return fail(backup_every.error());
   int exit = kDone;
   const auto loaded = load_network(o.network, exit);
   if (!loaded) return exit;
@@ -45,8 +50,9 @@ int tune_model(const TuneArguments& o) {
   if (o.db.empty()) {
     if (auto r = make_parent_folder(path); !r) return fail(r.error());
   }
-  auto db = db::Database::open(path);
+  auto db = open_workspace(path);
   if (!db) return fail(db.error());
+  (*db)->back_up_every(*backup_every);
   outlive_terminal();
   TuneRequest request{&*loaded, o.network.model, o.filters, *session, o.resume, o.log, o.latency_log, o.workers, o.device};
   auto result = tune_network(request, *db);
@@ -66,8 +72,12 @@ int tune_model(const TuneArguments& o) {
     document["network"] = network;
     print_json(document);
   }
-  if (!result->report.cancelled)
-    return result->report.anything_measured() ? kDone : fail(Error(ErrorCode::infrastructure, nothing_measured_text(result->report)));
+  if (!result->report.cancelled) {
+    if (!result->report.anything_measured()) return fail(Error(ErrorCode::infrastructure, nothing_measured_text(result->report)));
+    if (!result->lost) return kDone;
+    return fail(Error(result->lost->code, fmt::format("{}; `tw records export --db {} --session {}` writes the trials' lines", result->lost->text(), printable(path),
+                                                      result->session.value)));
+  }
   note(fmt::format("Cancelled; every trial is in '{}', and --resume goes on", path));
   return kCancelled;
 }
@@ -84,6 +94,7 @@ void add_tune(Subcommand app, Run& run) {
   sub.option("--tuner-param", o->tuner_params, fmt::format("Parameter of the tuner, as name=value; may be repeated. Tuners: {}", tuners));
   sub.option("--scheduler-param", o->scheduler_params, "Parameter of the scheduler, as name=value, such as target_ms=5 of gradient; may be repeated");
   sub.option("--db", o->db, "Database to store in; " + default_database_path() + " if absent").input();
+  sub.option("--backup-every", o->backup_every, "Back the database up beside itself so often while it is tuned, such as 30m; 0: never; five backups stay").show_default();
   sub.flag("--resume", o->resume, "Go on with the last session of the same model, tuner, target and seed; its trials count");
   sub.option("--log", o->log, "Also append AutoTVM's JSON lines to this file").output(records::kLinesFile);
   sub.option("--log-latency", o->latency_log, "Write the network's estimated latency after every round to this file, as a table with tabs").output(records::kLatencyLog);

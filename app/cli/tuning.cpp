@@ -95,6 +95,27 @@ class Monitor {
   int64_t done_ = 0;
 };
 
+/// Files that are written beside the database. One that fails is said to, and the session goes on.
+class BesideFiles {
+ public:
+  void add(std::unique_ptr<records::RecordSink> file, std::optional<Error>& lost) {
+    files_.push_back(std::move(file));
+    files_.push_back(records::lenient_sink(*files_.back(), [&lost](const Error& error) {
+      note(fmt::format("Note: {}; the session goes on, and every trial is in the database", error.text()));
+      if (!lost) lost = error;
+    }));
+    if (sink_ != nullptr) {
+      files_.push_back(records::tee_sink(*sink_, *files_.back()));
+    }
+    sink_ = files_.back().get();
+  }
+  records::RecordSink* sink() const { return sink_; }
+
+ private:
+  std::vector<std::unique_ptr<records::RecordSink>> files_;
+  records::RecordSink* sink_ = nullptr;
+};
+
 std::string failures_text(const tune::TaskDone& t) {
   std::vector<std::string> parts;
   for (const auto& [status, count] : t.by_status)
@@ -115,6 +136,15 @@ std::string curve_text(const std::vector<records::Round>& rounds) {
     table.row({std::to_string(r.session_trials), fmt::format("{:.1f} s", r.elapsed_s), time_text(r.network_s)});
   }
   return "Estimated latency of the network, the sum of weight x best, while it was tuned:\n" + table.text() + "\n";
+}
+
+/// Which tasks have no finals though they were due.
+std::string without_finals_text(const TuneResult& result) {
+  std::vector<std::string> names;
+  for (const tune::TaskDone& t : result.report.tasks)
+    if (t.without_finals) names.push_back(result.tasks[static_cast<size_t>(t.task)].task.name);
+  if (names.empty()) return {};
+  return fmt::format("Without finals, so that their best may be luck: {}; --resume makes them up\n", fmt::join(names, ", "));
 }
 
 /// What the session spent its time on.
@@ -159,9 +189,10 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
   if (session.options.weights == records::Weights::unknown) session.options.weights = api::weights_of(request.network->network, request.network->target);
   for (const api::NetworkTask& t : result.tasks) session.tasks.push_back({t.task, t.weight, {}});
   const auto store = db::session_store(db, rows.model, host_description());
-  std::unique_ptr<records::RecordSink> log, latency, both;
+  BesideFiles beside;
   if (!request.log_path.empty()) {
-    TW_TRY(log, records::autotvm_log_sink(request.log_path, measure::is_simulated(request.device)));
+    TW_TRY(auto log, records::autotvm_log_sink(request.log_path, measure::is_simulated(request.device)));
+    beside.add(std::move(log), result.lost);
   }
   if (!request.latency_path.empty()) {
     std::vector<records::Round> rounds;
@@ -169,11 +200,11 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
     if (resumed) {
       TW_TRY(rounds, store->rounds(resumed));
     }
-    TW_TRY(latency, records::latency_log_sink(request.latency_path, rounds));
+    TW_TRY(auto latency, records::latency_log_sink(request.latency_path, rounds));
+    beside.add(std::move(latency), result.lost);
   }
-  if (log && latency) both = records::tee_sink(*log, *latency);
   Monitor monitor(result.tasks);
-  api::TuneHooks hooks{.events = std::ref(monitor), .also = both ? both.get() : log ? log.get() : latency.get(), .stop = stop_token()};
+  api::TuneHooks hooks{.events = std::ref(monitor), .also = beside.sink(), .stop = stop_token()};
   hooks.begun = [&](SessionId id, const std::vector<int64_t>& trials) {
     const int64_t there = std::accumulate(trials.begin(), trials.end(), int64_t{0});
     monitor.start_at(there);
@@ -231,6 +262,7 @@ Json tune_json(const TuneRequest& request, const TuneResult& result) {
                      {"speedup", json_number(t.default_s / t.best_s)},
                      {"flop_per_s", json_number(static_cast<double>(task.task.flops) / t.best_s)},
                      {"trials", t.trials},
+                     {"without_finals", t.without_finals},
                      {"failures", failures}});
   }
   const NetworkTime time = network_time(result);
@@ -280,7 +312,7 @@ std::string tune_table(const TuneResult& result) {
   text += fmt::format("Sum over the network: default {}, tuned {}, {}\n", time_text(time.default_s), time_text(time.best_s),
                       ratio_text(time.default_s / time.best_s));
   if (!result.report.ended.empty()) text += result.report.ended + "\n";
-  return text + cost_text(result.report);
+  return text + without_finals_text(result) + cost_text(result.report);
 }
 
 }  // namespace tw::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct TuneResult {
   SessionId session;
   int64_t resumed_trials = 0;  ///< trials that were there before
   std::string device;          ///< that measured
+  std::optional<Error> lost;   ///< a file beside the database that could not be written
 };
 
 /// Tunes and shows progress on standard error. Everything reported is stored, also when it is cancelled.

@@ -28,8 +28,7 @@ Expected<std::vector<records::Task>> known_tasks(db::Database& db) {
   std::vector<records::Task> tasks;
   for (const db::TaskRow& row : rows) {
     if (row.dag_text.empty()) continue;
-    TW_TRY(records::Task task, db::task_of(row));
-    tasks.push_back(std::move(task));
+    if (auto task = db::readable_task(db, row)) tasks.push_back(*std::move(task));
   }
   return tasks;
 }
@@ -146,27 +145,57 @@ std::vector<std::string> spaces_of(const std::vector<LoggedTask>& tasks) {
   return spaces;
 }
 
-/// Stores the trials of one session, moved out of the log, in batches. False: stopped.
-Expected<bool> store(db::Database& db, SessionId session, LoggedTask& t, const std::function<bool(const records::Record&)>& belongs, ImportedLog& result,
-                     const StopToken& stop, ImportProgress& progress) {
-  TW_TRY(const TaskId id, put_task(db, t));
-  std::vector<records::Record> batch;
-  for (size_t i = 0; i < t.records.size(); ++i) {
-    if (belongs(t.records[i])) {
-      batch.push_back(std::move(t.records[i]));
-      t.records[i].candidate.space.clear();  // of no later session
+/// The session of one space of a log, which begins with the first trial that is new.
+class Import {
+ public:
+  Import(db::Database& db, ImportedLog& result, ImportProgress& progress, std::function<Expected<SessionId>()> begin)
+      : db_(db), result_(result), progress_(progress), begin_(std::move(begin)) {}
+
+  /// Stores what belongs to it, moved out of the log, in batches; what any session of the workspace has as it is, is only counted. False: stopped.
+  Expected<bool> store(LoggedTask& t, const std::function<bool(const records::Record&)>& belongs, const StopToken& stop) {
+    TW_TRY(const TaskId id, put_task(db_, t));
+    std::vector<records::Record> batch;
+    for (size_t i = 0; i < t.records.size(); ++i) {
+      if (belongs(t.records[i])) {
+        batch.push_back(std::move(t.records[i]));
+        t.records[i].candidate.space.clear();  // of no later session
+      }
+      if (batch.size() < kBatch && (batch.empty() || i + 1 < t.records.size())) continue;
+      if (stop.stop_requested()) return false;
+      TW_CHECK(store_new(id, batch));
+      batch.clear();
     }
-    if (batch.size() < kBatch && (batch.empty() || i + 1 < t.records.size())) continue;
-    if (stop.stop_requested()) return false;
-    TW_CHECK(db.put_trials(session, id, batch));
-    TW_CHECK(db.put_finals(session, id, batch));
-    result.stored += static_cast<int64_t>(batch.size());
-    progress.stored += static_cast<int64_t>(batch.size());
-    for (const records::Record& r : batch) result.failures += r.result.ok() ? 0 : 1;
-    batch.clear();
+    return true;
   }
-  return true;
-}
+  Expected<void> end(const std::string& state) {
+    if (!session_) return {};
+    return db_.end_session(session_, state);
+  }
+
+ private:
+  Expected<void> store_new(TaskId task, std::vector<records::Record>& batch) {
+    progress_.stored += static_cast<int64_t>(batch.size());
+    TW_TRY(const std::vector<bool> there, db_.are_stored(task, batch));
+    size_t at = 0;
+    std::erase_if(batch, [&](const records::Record&) { return there[at++]; });
+    result_.there += static_cast<int64_t>(there.size() - batch.size());
+    if (batch.empty()) return {};
+    if (!session_) {
+      TW_TRY(session_, begin_());
+      result_.sessions.push_back(session_);
+    }
+    TW_CHECK(db_.put_trials(session_, task, batch));
+    result_.stored += static_cast<int64_t>(batch.size());
+    for (const records::Record& r : batch) result_.failures += r.result.ok() ? 0 : 1;
+    return {};
+  }
+
+  db::Database& db_;
+  ImportedLog& result_;
+  ImportProgress& progress_;
+  std::function<Expected<SessionId>()> begin_;
+  SessionId session_;
+};
 
 }  // namespace
 
@@ -220,17 +249,17 @@ Expected<ImportedLog> store_log(db::Database& db, Log log, const ImportOptions& 
   const std::vector<std::string> spaces = spaces_of(log.tasks);
   for (const std::string& space : spaces) {
     const Json session_options = {{"file", log.path}, {"space", space}, {"format", format_name(log.content.format)}};
-    TW_TRY(const SessionId session, db.begin_session(result.model, db::kImported, log.tasks.front().target, session_options, options.host));
-    result.sessions.push_back(session);
+    Import import(db, result, progress,
+                  [&] { return db.begin_session(result.model, db::kImported, log.tasks.front().target, session_options, options.host); });
     const auto belongs = [&](const records::Record& r) { return r.candidate.is_default() ? space == spaces.front() : r.candidate.space == space; };
     for (LoggedTask& t : log.tasks) {
-      TW_TRY(const bool whole, store(db, session, t, belongs, result, stop, progress));
+      TW_TRY(const bool whole, import.store(t, belongs, stop));
       if (!whole) {
-        TW_CHECK(db.end_session(session, "cancelled"));
+        TW_CHECK(import.end("cancelled"));
         return result;
       }
     }
-    TW_CHECK(db.end_session(session, "done"));
+    TW_CHECK(import.end("done"));
   }
   return result;
 }

@@ -55,20 +55,21 @@ struct Log {
 /// Counts while importing; may be read from any thread.
 struct ImportProgress {
   std::atomic<int64_t> records = 0;  ///< in the log
-  std::atomic<int64_t> stored = 0;
+  std::atomic<int64_t> stored = 0;  ///< or found to be there
 };
 
 struct ImportedLog {
   LogContent content;
   ModelId model;
-  std::vector<SessionId> sessions;
+  std::vector<SessionId> sessions;  ///< none for spaces of which nothing was new
   int64_t stored = 0, failures = 0;
+  int64_t there = 0;  ///< trials that the workspace had as they are
 };
 
 /// Reads a log without storing anything; its lines belong to the workspace's tasks where they have the same computation. Errors: not_found, io_error,
 /// cancelled.
 Expected<Log> read_log(db::Database& db, const std::string& path, const ImportOptions& options, const StopToken& stop);
-/// Stores a log's trials, one session for each space. What was stored before a stop stays, and its session is marked cancelled. Errors: those of the database.
+/// Stores a log's trials that are new, one session for each space: a log that comes again, or whose import was cut off, gives what is missing. What was stored before a stop stays, and its session is marked cancelled. Errors: those of the database.
 Expected<ImportedLog> store_log(db::Database& db, Log log, const ImportOptions& options, const StopToken& stop, ImportProgress& progress);
 
 }  // namespace tw::logs

@@ -105,7 +105,7 @@ void ImportService::end(const Expected<logs::ImportedLog>& result) {
     return;
   }
   m_board.end(m_boardJob, stopped ? JobBoard::Outcome::cancelled : JobBoard::Outcome::done,
-              tr("%1 trials stored, %2 lines of no use").arg(result->stored).arg(result->content.problems.size()));
+              tr("%1 trials stored, %2 already there, %3 lines of no use").arg(result->stored).arg(result->there).arg(result->content.problems.size()));
   Q_EMIT imported(*result);
 }
 

@@ -223,7 +223,8 @@ void TuneService::noteDone(const tune::TaskDone& done) {
   Q_EMIT note(tr("Task T%1 %2: best %3, default %4, %5 trials")
                   .arg(p.task + 1)
                   .arg(name, widgets::secondsText(done.best_s), widgets::secondsText(done.default_s))
-                  .arg(done.trials));
+                  .arg(done.trials) +
+              (done.without_finals ? tr("; without finals, so that the best may be luck: they are made up when the session goes on") : QString()));
 }
 
 void TuneService::end(const Expected<tune::SessionReport>& report) {

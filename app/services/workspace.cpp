@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/services/workspace.h"
 
+#include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
+#include <QPointer>
 #include <QStandardPaths>
+#include <set>
 
 namespace tw::app {
 
@@ -23,6 +26,7 @@ void Workspace::open(const QString& path) {
   m_summaryReader.reset();
   m_sessions.clear();
   m_models.clear();
+  m_damaged = 0;
   Q_EMIT sessionsChanged();
   const auto work = [file = path.toStdString(), folder = QFileInfo(path).absolutePath()](StopToken) -> Expected<Opened> {
     if (!QDir().mkpath(folder)) return Error(ErrorCode::io_error, "The folder of the workspace cannot be created", folder.toStdString());
@@ -47,6 +51,12 @@ void Workspace::open(const QString& path) {
     m_reader = result->reader;
     m_summaryReader = result->summaryReader;
     if (!result->warning.empty()) m_readOnlyReason = tr("The workspace is open for reading only: %1").arg(QString::fromStdString(result->warning));
+    for (const auto& connection : {m_database, m_reader, m_summaryReader}) {
+      connection->on_damage([guard = QPointer<Workspace>(this)] {
+        QMetaObject::invokeMethod(
+            qApp, [guard] { if (guard) guard->countDamage(); }, Qt::QueuedConnection);
+      });
+    }
     Q_EMIT opened();
     if (!m_readOnlyReason.isEmpty()) Q_EMIT failed(m_readOnlyReason, true);
     refreshSessions();
@@ -69,6 +79,23 @@ void Workspace::refreshSessions() {
     m_sessions = std::move(result->sessions);
     m_models = std::move(result->models);
     Q_EMIT sessionsChanged();
+  }));
+}
+
+void Workspace::countDamage() {
+  const auto work = [connections = std::vector{m_database, m_reader, m_summaryReader}](StopToken) -> Expected<int> {
+    std::set<db::DamagedRow> rows;
+    for (const auto& connection : connections) {
+      if (!connection) continue;
+      const auto met = connection->damaged();
+      rows.insert(met.begin(), met.end());
+    }
+    return static_cast<int>(rows.size());
+  };
+  m_counting.replace(m_jobs.run<int>(Lane::database, this, work, [this](Expected<int> rows) {
+    if (!rows || *rows <= m_damaged) return;
+    m_damaged = *rows;
+    Q_EMIT damaged();
   }));
 }
 

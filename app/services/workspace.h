@@ -28,6 +28,8 @@ class Workspace : public QObject {
   const std::shared_ptr<db::Database>& summaryReader() const { return m_summaryReader; }
   JobRunner& jobs() { return m_jobs; }
   bool isWritable() const { return m_database && m_database->mode() == db::Mode::read_write; }
+  /// That were met so far.
+  int damagedRows() const { return m_damaged; }
   /// Why nothing can be stored, as a sentence; empty if it can, or if no workspace is open.
   const QString& readOnlyReason() const { return m_readOnlyReason; }
   QString path() const { return m_path; }
@@ -42,13 +44,20 @@ class Workspace : public QObject {
   /// `readOnly`: the workspace is open, but nothing can be stored.
   void failed(const QString& message, bool readOnly);
   void sessionsChanged();
+  /// Rows that do not match their checksums were met for the first time, and are left out of everything.
+  void damaged();
 
  private:
   struct Listing {
     std::vector<db::SessionRow> sessions;
     std::vector<db::ModelRow> models;
   };
+  /// Asks the open connections for damaged rows, after one of them has met some.
+  void countDamage();
+
   JobRunner& m_jobs;
+  LatestJob m_counting;
+  int m_damaged = 0;
   LatestJob m_opening, m_listing;
   std::shared_ptr<db::Database> m_database, m_reader, m_summaryReader;
   QString m_path, m_readOnlyReason;

@@ -98,7 +98,7 @@ Expected<TuneOutcome> tune(TuneRequest request, records::SessionStore& store, co
   }
   if (hooks.begun) hooks.begun(outcome.session, there);
   const auto stored = store.sink(outcome.session);
-  const auto both = hooks.also ? records::tee_sink(*stored, *hooks.also) : nullptr;
+  const auto both = hooks.also ? records::tee_sink(*hooks.also, *stored) : nullptr;
   records::RecordSink& sink = both ? *both : *stored;
   const tune::SessionControl control{hooks.stop, hooks.paused, &earlier, &rounds};
   auto report = hooks.loop ? hooks.loop(request.tasks, request.options, sink, hooks.events, control, replay)

@@ -34,7 +34,7 @@ struct TuneHooks {
   tune::EventSink events;  ///< may be empty
   /// Before the first event: the session, and how many trials of each task it has already.
   std::function<void(SessionId session, const std::vector<int64_t>& trials)> begun = {};
-  records::RecordSink* also = nullptr;  ///< gets every trial beside the store
+  records::RecordSink* also = nullptr;  ///< gets every trial before the store does: what is stored is there too, whenever the process is killed
   std::function<bool()> paused = {};
   StopToken stop = {};
   /// What runs the loop; empty: run_session on the device that the request names.

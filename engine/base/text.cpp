@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/base/text.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tw {
 
@@ -41,12 +43,51 @@ std::string si_text(double value, std::string_view unit) {
   return fmt::format("{:.3g} {}", value, unit);
 }
 
+namespace {
+
+/// One character of UTF-8; `length` bytes. Bytes that are none: the byte, with `good` false.
+struct Character {
+  uint32_t code = 0;
+  size_t length = 1;
+  bool good = true;
+};
+
+Character first_character(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(text[i])); };
+  const uint32_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1, true};
+  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return {lead, 1, false};
+  uint32_t code = lead & (0xff >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {lead, 1, false};
+    code = code << 6 | (byte(i) & 0x3f);
+  }
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kLeast[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return {lead, 1, false};
+  return {code, length, true};
+}
+
+/// Whether a character moves the cursor, turns the direction of what follows, or cannot be seen. Source: Unicode 15, categories Cc, Cf, Zl and Zp.
+bool is_hidden(uint32_t code) {
+  constexpr std::pair<uint32_t, uint32_t> kHidden[] = {{0, 0x1f},         {0x7f, 0x9f},         {0xad, 0xad},     {0x61c, 0x61c},     {0x180e, 0x180e},    {0x200b, 0x200f},
+                                                       {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+  return std::any_of(std::begin(kHidden), std::end(kHidden), [&](const auto& range) { return code >= range.first && code <= range.second; });
+}
+
+}  // namespace
+
 std::string printable(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    if (u < 0x20 || u == 0x7f) out += fmt::format("\\x{:02x}", u);
-    else out += c;
+  while (!text.empty()) {
+    const Character c = first_character(text);
+    if (!c.good || c.code < 0x20 || c.code == 0x7f)
+      out += fmt::format("\\x{:02x}", c.code);
+    else if (is_hidden(c.code))
+      out += fmt::format("\\u{{{:x}}}", c.code);
+    else
+      out += text.substr(0, c.length);
+    text.remove_prefix(c.length);
   }
   return out;
 }

@@ -125,6 +125,38 @@ class TeeSink : public RecordSink {
   RecordSink& second_;
 };
 
+class LenientSink : public RecordSink {
+ public:
+  LenientSink(RecordSink& inner, std::function<void(const Error&)> failed) : inner_(inner), failed_(std::move(failed)) {}
+
+  Expected<void> store(const Task& task, const std::vector<Record>& records) override {
+    return attempt([&] { return inner_.store(task, records); });
+  }
+  Expected<void> store(const Task& task, const std::vector<Record>& records, const Round& round) override {
+    return attempt([&] { return inner_.store(task, records, round); });
+  }
+  Expected<void> note(const std::string& kind, const std::string& text) override {
+    return attempt([&] { return inner_.note(kind, text); });
+  }
+  Expected<void> settle(const Task& task, const std::vector<Record>& finalists) override {
+    return attempt([&] { return inner_.settle(task, finalists); });
+  }
+
+ private:
+  Expected<void> attempt(const std::function<Expected<void>()>& f) {
+    if (broken_) return {};
+    if (const auto done = f(); !done) {
+      broken_ = true;
+      failed_(done.error());
+    }
+    return {};
+  }
+
+  RecordSink& inner_;
+  std::function<void(const Error&)> failed_;
+  bool broken_ = false;
+};
+
 }  // namespace
 
 AutotvmLog read_autotvm(std::string_view text) {
@@ -158,5 +190,9 @@ Expected<std::unique_ptr<RecordSink>> autotvm_log_sink(const std::string& path, 
 }
 
 std::unique_ptr<RecordSink> tee_sink(RecordSink& first, RecordSink& second) { return std::make_unique<TeeSink>(first, second); }
+
+std::unique_ptr<RecordSink> lenient_sink(RecordSink& inner, std::function<void(const Error&)> failed) {
+  return std::make_unique<LenientSink>(inner, std::move(failed));
+}
 
 }  // namespace tw::records

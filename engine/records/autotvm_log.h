@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "engine/records/autotvm_json.h"
@@ -34,5 +35,8 @@ Expected<std::unique_ptr<RecordSink>> autotvm_log_sink(const std::string& path, 
 
 /// Stores into both, first into `first`; its error keeps the records from `second`.
 std::unique_ptr<RecordSink> tee_sink(RecordSink& first, RecordSink& second);
+
+/// Stores into `inner` until it fails for the first time, which `failed` is told, and nothing afterwards: for what goes beside, and must not end a session.
+std::unique_ptr<RecordSink> lenient_sink(RecordSink& inner, std::function<void(const Error&)> failed);
 
 }  // namespace tw::records

@@ -55,6 +55,7 @@ std::vector<std::vector<records::MeasureResult>> BatchMeasurer::compete(const re
     for (const size_t i : turn) {
       if (stop_.stop_requested()) return {};
       results[i].push_back(runner_.run(task, {&builds[i], 1}, options, stop_)[0]);
+      if (results[i].back().status == records::Status::cancelled) return {};  // stopped in its midst: nothing was found out about it
     }
   }
   return results;

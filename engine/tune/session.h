@@ -56,6 +56,7 @@ struct TaskDone {
   double best_s = 0;
   int64_t trials = 0;
   std::map<records::Status, int64_t> by_status;
+  bool without_finals = false;  ///< they were due and did not come about: `best_s` is the fastest of noisy times. They are made up when the session goes on
 };
 /// The fastest trials of a task ran against each other. Records with `verdict`, the one that was fastest before first.
 struct FinalsDone {

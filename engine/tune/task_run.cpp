@@ -267,10 +267,11 @@ Expected<void> TaskRun::begin_epoch() {
 }
 
 Expected<void> TaskRun::finish() {
-  if (!std::exchange(finals_due_, false)) return {};
+  if (!finals_due_) return {};
   FinalOptions options;
   options.finalists = context_.options.finalists;
   options.weights = timed_weights(context_.options);
+  finals_due_ = false;
   if (options.finalists < 2) return {};
   std::vector<records::Record> finalists;
   for (const Leader& l : leaders_) {
@@ -286,7 +287,8 @@ Expected<void> TaskRun::finish() {
                          hash_combine(context_.options.seed, stable_hash(task_.task.key)), [&](const char* name) {
                            context_.send(Phase{number_, name});
                          });
-  if (finalists.empty()) return {};
+  finals_due_ = finalists.empty();
+  if (finals_due_) return {};
   TW_CHECK(context_.sink.settle(task_.task, finalists));
   best_s_ = kNever;
   for (const records::Record& r : finalists) {
@@ -297,6 +299,8 @@ Expected<void> TaskRun::finish() {
   return {};
 }
 
-TaskDone TaskRun::done() const { return {number_, default_s_, best_s_, view_.trials, by_status_}; }
+TaskDone TaskRun::done() const {
+  return {number_, default_s_, best_s_, view_.trials, by_status_, finals_due_ && context_.options.finalists >= 2};
+}
 
 }  // namespace tw::tune

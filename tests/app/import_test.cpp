@@ -111,6 +111,46 @@ class ImportTest : public QObject {
     QTRY_VERIFY(m_window->trials().store() && m_window->trials().store()->size() == 5);
   }
 
+  void whatIsThereIsNotImportedAgain() {
+    for (const char* words : {"12 trials", "0 trials"}) {
+      m_window->openFile(log("twice.json", 12));
+      QTRY_COMPARE(m_window->importing().state(), ImportService::State::previewed);
+      m_window->importing().start();
+      const auto* banner = m_window->findChild<widgets::Banner*>(QStringLiteral("banner"));
+      QTRY_VERIFY(banner->isVisible() && banner->text().startsWith(QLatin1String(words)));
+      QVERIFY2(banner->text().contains(words[0] == '0' ? QStringLiteral("12 were already there") : QStringLiteral("0 were already there")), qPrintable(banner->text()));
+      QTRY_COMPARE(m_window->importing().state(), ImportService::State::idle);
+    }
+  }
+
+  void damagedRowsAreLeftOutAndSaid() {
+    m_window->openFile(log("damaged.json", 10));
+    QTRY_COMPARE(m_window->importing().state(), ImportService::State::previewed);
+    m_window->importing().start();
+    QTRY_VERIFY(m_window->hub().model());
+    const QString path = m_window->workspace().path();
+    m_window->close();
+    m_window.reset();
+    {
+      QFile file(path);
+      QVERIFY(file.open(QIODevice::ReadWrite));
+      const QByteArray bytes = file.readAll();
+      const qsizetype at = std::max(bytes.indexOf("\"SP\",0]"), bytes.indexOf("\"SP\", 0]"));  // a choice of the first trial
+      QVERIFY(at > 0);
+      file.seek(at + 1);
+      QVERIFY(file.write("XX") == 2);
+    }
+    m_window = std::make_unique<MainWindow>(m_engine);
+    m_window->show();
+    m_window->openWorkspace(path);
+    auto* table = m_window->findChild<QTreeView*>(QStringLiteral("table.sessions"));
+    QTRY_COMPARE(table->model()->rowCount(), 1);
+    table->setCurrentIndex(table->model()->index(0, 0));
+    QTRY_VERIFY(m_window->trials().store() && m_window->trials().store()->size() == 4);
+    const auto* banner = m_window->findChild<widgets::Banner*>(QStringLiteral("banner"));
+    QTRY_VERIFY(banner->isVisible() && banner->text().contains(QStringLiteral("damaged")));
+  }
+
   void aFileThatIsNoLogSaysSo() {
     QFile file(m_dir.filePath(QStringLiteral("no.json")));
     QVERIFY(file.open(QIODevice::WriteOnly));

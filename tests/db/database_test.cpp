@@ -390,11 +390,9 @@ class DatabaseTest : public QObject {
     }
     const auto db = Database::open(path_);
     VERIFY_OK(db);
-    const auto rows = (*db)->trials(std::nullopt, std::nullopt);
-    QVERIFY(!rows);
-    QCOMPARE(rows.error().code, ErrorCode::corrupt);
-    QVERIFY(rows.error().where.find("trial 1") != std::string::npos);
-    QCOMPARE((*db)->best(task().key).error().code, ErrorCode::corrupt);
+    QVERIFY((*db)->trials(std::nullopt, std::nullopt)->empty());
+    QVERIFY(!*(*db)->best(task().key));
+    QVERIFY((*db)->damaged() == (std::vector<DamagedRow>{{"trial", 1}}));
     QCOMPARE((*db)->artifact(*key).error().code, ErrorCode::corrupt);
   }
 };

@@ -11,7 +11,7 @@ namespace tw::db::fixture {
 inline records::Task task(const std::string& name = "tiny", int64_t extent = 4) {
   te::DagBuilder b;
   const te::Tensor x = b.placeholder("x", {extent}, kFloat32);
-  return records::make_task(name, std::move(b).finish({b.compute("y", {extent}, [&](const te::Indices& i) { return x.at(i) + x.at(i); })}), Target{});
+  return records::make_task(name, std::move(b).finish({b.compute("y", {extent}, [&](const te::Indices& i) { return x.at(i) + x.at(i); })}), parse_target("llvm -mcpu=x86-64 -num-cores=1").value());
 }
 
 inline records::Record trial(const records::Task& task, int64_t index, double seconds = 1e-3, records::Status status = records::Status::ok) {

@@ -55,7 +55,7 @@ class OpenTest : public QObject {
     QVERIFY(Database::open(path_));
     SQLite::Database raw(path_);
     QCOMPARE(raw.execAndGet("PRAGMA application_id").getInt(), 0x54574442);
-    QCOMPARE(raw.execAndGet("PRAGMA user_version").getInt(), 7);
+    QCOMPARE(raw.execAndGet("PRAGMA user_version").getInt(), 8);
     QCOMPARE(raw.execAndGet("PRAGMA page_size").getInt(), 8192);
     QCOMPARE(raw.execAndGet("PRAGMA journal_mode").getString(), std::string("wal"));
   }
@@ -104,8 +104,18 @@ class OpenTest : public QObject {
       SQLite::Database raw(path_, SQLite::OPEN_READWRITE);
       raw.exec("PRAGMA user_version = 41");
     }
-    for (const Mode mode : {Mode::read_write, Mode::read_only}) expect(ErrorCode::version, "version 7 or older", mode);
+    for (const Mode mode : {Mode::read_write, Mode::read_only}) expect(ErrorCode::version, "version 8 or older", mode);
     expect(ErrorCode::version, "found version 41");
+  }
+  void a_version_that_no_program_writes_is_damage() {
+    { QVERIFY(Database::open(path_)); }
+    for (const int version : {-3, 0}) {
+      {
+        SQLite::Database raw(path_, SQLite::OPEN_READWRITE);
+        raw.exec("PRAGMA user_version = " + std::to_string(version));
+      }
+      for (const Mode mode : {Mode::read_write, Mode::read_only}) expect(ErrorCode::corrupt, "which no program writes", mode);
+    }
   }
   void damage_is_found_after_an_unclean_end() {
     {

@@ -11,6 +11,7 @@
 #include "db/session_workspace.h"
 #include "engine/api/tune.h"
 #include "engine/base/json.h"
+#include "engine/records/autotvm_log.h"
 #include "tests/engine/tune/tune_fixture.h"
 
 using namespace tw;
@@ -26,6 +27,7 @@ std::vector<tune::SessionTask> tasks() {
 
 /// Begins or goes on with the one session of a workspace, as `tw tune --resume` does, on a machine whose times follow from the candidate alone.
 Expected<tune::SessionReport> tune_into(const std::string& path, const char* scheduler, const char* tuner, bool slow) {
+  TW_TRY(const auto log, records::autotvm_log_sink(path + ".log"));
   TW_TRY(auto db, Database::open(path));
   TW_TRY(const ModelId model, db->put_model("net", "net.onnx", "key", Json::object()));
   const auto store = session_store(db, model, Json::object());
@@ -40,6 +42,7 @@ Expected<tune::SessionReport> tune_into(const std::string& path, const char* sch
     return 1e-3 * (1 + static_cast<double>(records::identity(c) % 1009) / 1009);
   };
   api::TuneHooks hooks;
+  hooks.also = log.get();
   hooks.loop = [&](const auto& session_tasks, const auto& options, auto& sink, const auto& events, const auto& control, const auto&) {
     return tune::run_session(session_tasks, options, *measure::analytic_builder(machine), *measure::analytic_runner(machine), sink, events, control);
   };
@@ -103,6 +106,13 @@ class ResumeTest : public QObject {
     QCOMPARE(sessions->size(), size_t{1});
     QCOMPARE(sessions->at(0).state, std::string("done"));
     QCOMPARE(sessions->at(0).trials, kTrials);
+
+    // Every trial has its line, whenever it was that the process was killed.
+    const auto lines = records::read_autotvm_file(path + ".log");
+    QVERIFY(lines);
+    std::set<std::pair<std::string, int64_t>> logged;
+    for (const records::AutotvmRecord& r : lines->records) logged.emplace(r.record.task_key, r.record.candidate.index);
+    for (const TrialRow& row : *rows) QVERIFY(logged.contains({row.record.task_key, row.record.candidate.index}));
 
     // The same points and decisions as in a run that nobody killed.
     const std::string other = dir.filePath("b.twdb").toStdString();

@@ -115,7 +115,10 @@ class BadInput(CliCase):
     def test_full_disk(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full here")
-        self.assert_sentence(1, "tune", self.model, "--trials", "1", "--db", self.path("t.db"), "--log", "/dev/full")
+        code, out, err = tw("tune", self.model, "--trials", "4", "--db", self.path("t.db"), "--log", "/dev/full")
+        self.assertEqual((code, self.trials(self.path("t.db"))), (1, 4), err)  # the session goes on to its end
+        self.assertIn("records export --db", err)
+        self.assertIn("Sum over the network", out)
 
     def test_executables(self):
         twx = self.path("m.twx")
@@ -131,6 +134,24 @@ class BadInput(CliCase):
         name = tw_json("import", self.model)["inputs"][0]["name"]
         self.assert_sentence(3, "run", twx, "--input", f"{name}={self.path('missing.npy')}")
         self.assert_sentence(2, "run", twx, "--input", f"{name}=x.txt")
+
+    def test_seeds(self):
+        for command in (["run", self.path("m.twx"), "--random-input"], ["finals", self.model], ["tune", self.model]):
+            for seed in ("18446744073709551616", "-1", "1e3", "0x10"):
+                self.assert_sentence(2, *command, "--seed", seed, has=seed)
+
+    def test_messages_show_no_hidden_characters(self):
+        code, out, err = tw("import", self.path("net\u202exnno\u009b31m\x1b[2J"))
+        self.assertEqual(code, 3)
+        for hidden in "\u202e\u009b\x1b":
+            self.assertNotIn(hidden, err)
+        self.assertIn("\\u{202e}xnno", err)
+
+    def test_many_lines_of_no_use_are_not_all_listed(self):
+        log = self.write("bad.log", b"not json\n" * 500)
+        code, out, err = tw("records", "import", log, "--db", self.path("t.db"))
+        self.assertEqual((code, len(err.splitlines())), (3, 21), err)
+        self.assertIn("480 further lines", err)
 
     def test_logs(self):
         db = self.path("t.db")

@@ -197,6 +197,74 @@ class Claims(CliCase):
         self.assertNotIn("elsewhere", err)
 
 
+class Storage(CliCase):
+    """One damaged row is one row less, and it can be had again."""
+
+    def tuned(self, db="t.db"):
+        tw("tune", self.model, "--task", "dense", "--trials", "30", "--batch", "10", "--network-finals", "never", "--db", self.path(db), check=0)
+        return self.path(db)
+
+    def damage(self, db, rows=10):
+        with sqlite3.connect(db) as c:
+            ids = [row[0] for row in c.execute("select id from trial where status = 'ok' order by seconds limit ?", (rows,))]
+            for i, id in enumerate(ids):
+                c.execute("update trial set final_s = 1e-9 where id = ?" if i % 2 else "update trial set seconds = 1e-9 where id = ?", (id,))
+        return ids
+
+    def test_damaged_rows_are_left_out_named_removed_and_restored(self):
+        db, copy = self.tuned(), self.path("copy.db")
+        total = tw_json("db", "check", db)["trials"]
+        self.assertEqual(tw("db", "backup", db, copy, check=0)[1].strip(), copy)
+        ids = self.damage(db)
+        for command in (["records", "export", "--db", db], ["records", "best", "--db", db], ["compile", self.model, "--db", db, "-o", self.path("m.twx")],
+                        ["tune", self.model, "--task", "dense", "--trials", "30", "--batch", "10", "--network-finals", "never", "--db", db, "--resume"]):
+            self.assertIn("damaged row", tw(*command, check=0)[2])
+        lines = tw("records", "export", "--db", db, check=0)[1].splitlines()
+        self.assertEqual(len(lines), total)  # the session that went on measured anew what it could not read
+        code, out, err = tw("db", "check", db)
+        self.assertEqual(code, 0, out)
+        ids = self.damage(db)
+        code, out, err = tw("db", "check", db)
+        self.assertEqual(code, 1)
+        for id in ids:
+            self.assertIn(f"trial {id} (", out)
+        report = tw_json("db", "repair", db)
+        self.assertEqual((report["removed"], report["sound"], report["trials"]), (len(ids), True, total - len(ids)))
+        self.assertTrue(os.path.exists(report["kept"]))
+        report = tw_json("db", "repair", db, "--backup", copy)
+        self.assertTrue(report["sound"])
+        self.assertGreaterEqual(report["trials"], total - len(ids))
+        self.assertTrue(tw_json("db", "check", db)["sound"])
+
+    def test_a_destroyed_file_comes_back_from_its_backup(self):
+        db = self.tuned()
+        total = tw_json("db", "check", db)["trials"]
+        backup = tw_json("db", "backup", db)["backup"]
+        data = bytearray(self.read(db))
+        data[8192:8192 * 6] = os.urandom(8192 * 5)
+        with open(db, "wb") as f:
+            f.write(data)
+        code, out, err = tw("db", "check", db)
+        self.assertNotEqual(code, 0)
+        report = tw_json("db", "repair", db)
+        self.assertEqual((report["sound"], report["trials"]), (True, total), report)
+        self.assertIn(backup, " ".join(report["steps"]))
+
+    def test_the_other_commands(self):
+        db, other = self.tuned(), self.tuned("u.db")
+        merged = tw_json("db", "merge", db, other)["merged"][0]
+        self.assertEqual(merged["trials"], tw_json("db", "check", other)["trials"])
+        self.assertEqual(tw_json("db", "merge", db, other)["merged"][0]["trials"], 0)
+        self.assertGreater(tw_json("db", "vacuum", db)["bytes_after"], 0)
+        stats = tw_json("db", "stats", db)
+        self.assertEqual({t["name"]: t["rows"] for t in stats["tables"]}["session"], 2)
+        for command in ("check", "repair", "backup", "vacuum", "stats"):
+            self.assert_sentence(3, "db", command, self.path("none.db"), has="none.db")
+            self.assert_sentence(3, "db", command, self.write("text.db", b"a letter " * 100), has="text.db")
+        self.assert_sentence(2, "db", "backup", db, other, has="u.db")
+        self.assert_sentence(2, "db", "merge", db, db, has="twice")
+
+
 class Console(CliCase):
     """Whoever reads what tw says may go away at any time."""
 

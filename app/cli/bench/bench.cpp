@@ -13,6 +13,7 @@
 #include "app/cli/console.h"
 #include "app/cli/host.h"
 #include "app/cli/tuning.h"
+#include "app/cli/workspace.h"
 #include "engine/base/clock.h"
 #include "engine/base/duration.h"
 #include "engine/base/json.h"
@@ -74,7 +75,7 @@ Expected<void> run(Bench& bench, std::vector<std::pair<int, Section>>& sections)
     path = made.path() + "/bench.twdb";
     folder.emplace(std::move(made));
   }
-  TW_TRY(bench.db, db::Database::open(path));
+  TW_TRY(bench.db, open_workspace(path));
   if (o.kind == "gpu") {
     TW_TRY(Section s, o.validate_sim ? simulation_section(bench) : o.suite == "networks" ? gpu_network_section(bench) : gpu_kernel_section(bench));
     sections.emplace_back(0, std::move(s));

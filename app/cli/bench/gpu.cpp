@@ -223,14 +223,15 @@ Expected<Section> simulation_section(const Bench& bench) {
   TW_TRY(const auto tasks, bench.db->tasks());
   for (const db::TaskRow& row : tasks) {
     if (row.target != gpu.target.str() || row.dag_text.empty()) continue;
-    TW_TRY(const records::Task task, db::task_of(row));
+    const auto task = db::readable_task(*bench.db, row);
+    if (!task) continue;
     std::vector<double> measured, simulated, ratios;
     for (const db::SessionRow& session : sessions) {
       if (session.options.value("device", "") != bench.options.device) continue;
       TW_TRY(const auto trials, bench.db->trials(session.id, row.id));
       for (const db::TrialRow& t : trials) {
         if (!t.record.result.ok() || t.record.result.censored) continue;
-        const auto schedule = schedule::Schedule::replay(task.dag, t.record.candidate.steps);
+        const auto schedule = schedule::Schedule::replay(task->dag, t.record.candidate.steps);
         const auto seconds = schedule ? measure::simulated_seconds(*schedule, gpu.target) : Expected<double>(schedule.error());
         if (!seconds) continue;
         measured.push_back(t.record.result.seconds());

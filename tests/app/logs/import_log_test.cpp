@@ -98,11 +98,46 @@ class ImportLogTest : public QObject {
     QCOMPARE(outcomes.size(), size_t{3});
     QCOMPARE(outcomes[1].seconds, 1.5e-3);  // the faster of two trials of a point
     QCOMPARE(outcomes[2].status, records::Status::build_timeout);
-    // Again: the same model, a session of its own.
-    const auto again = imported(path, {}, progress);
-    QVERIFY2(again, again ? "" : again.error().text().c_str());
-    QCOMPARE(again->model, done->model);
+  }
+
+  void whatIsThereIsCountedAndNotStoredAgain() {
+    const QByteArray lines = ansor(1, 1e-3) + ansor(2, 2e-3) + ansor(3, 1e10, 6) + ansor(1, 5e-4, 0, "other");
+    const std::string path = file("again.json", lines);
+    ImportProgress progress;
+    const auto done = imported(path, {}, progress);
+    QCOMPARE(done->stored, int64_t{4});
+    for (int time = 0; time < 2; ++time) {
+      const auto again = imported(path, {}, progress);
+      QVERIFY2(again, again ? "" : again.error().text().c_str());
+      QCOMPARE(again->model, done->model);
+      QCOMPARE(again->stored, int64_t{0});
+      QCOMPARE(again->there, int64_t{4});
+      QVERIFY(again->sessions.empty());
+    }
+    QCOMPARE(db_->sessions()->size(), size_t{1});
+    // The log went on, and a point was measured again.
+    const auto longer = imported(file("again.json", lines + ansor(4, 3e-3) + ansor(2, 1e-3)), {}, progress);
+    QCOMPARE(longer->stored, int64_t{2});
+    QCOMPARE(longer->there, int64_t{3});
     QCOMPARE(db_->sessions()->size(), size_t{2});
+  }
+
+  void anImportThatWasCutOffGivesWhatIsMissing() {
+    QByteArray text;
+    for (int i = 0; i < 5000; ++i) text += ansor(i, 1e-3);
+    const std::string path = file("cut.json", text);
+    StopSource stop;
+    ImportProgress progress;
+    std::jthread watcher([&](const StopToken& over) {
+      while (progress.stored == 0 && !over.stop_requested()) std::this_thread::yield();
+      stop.request_stop();
+    });
+    const auto cut = imported(path, {}, progress, stop.get_token());
+    const auto rest = imported(path, {}, progress);
+    QVERIFY(cut && rest);
+    QCOMPARE(rest->there, cut->stored);
+    QCOMPARE(rest->stored + cut->stored, int64_t{5000});
+    QCOMPARE(db_->trials(std::nullopt, std::nullopt)->size(), size_t{5000});
   }
 
   void linesOfAutotvmWithoutAComputationAreForeign() {

@@ -167,6 +167,18 @@ class AutotvmLogTest : public QObject {
     QCOMPARE(result.error().code, ErrorCode::no_space);
     QVERIFY(memory.records().empty());
   }
+  void what_goes_beside_may_fail_and_says_so_once() {
+    FullSink full;
+    MemoryStore memory;
+    std::vector<Error> told;
+    const auto lenient = lenient_sink(full, [&](const Error& e) { told.push_back(e); });
+    const auto both = tee_sink(*lenient, memory);
+    for (int i = 0; i < 3; ++i) QVERIFY(both->store(tiny_task(), {trial(i)}));
+    QVERIFY(both->settle(tiny_task(), {trial(0)}));
+    QCOMPARE(told.size(), size_t{1});
+    QCOMPARE(told[0].code, ErrorCode::no_space);
+    QCOMPARE(memory.records().size(), size_t{3});
+  }
   void a_missing_file_is_not_found() {
     const auto log = read_autotvm_file("/nonexistent/log");
     QVERIFY(!log);

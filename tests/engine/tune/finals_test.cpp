@@ -40,6 +40,27 @@ class LuckyRunner : public measure::Runner {
   std::set<uint64_t> seeds, uneven;  ///< those of rounds with uneven magnitudes, and 0
 };
 
+/// Is stopped in the midst of a run of the finals, which then says `cancelled`.
+class StoppedRunner : public measure::Runner {
+ public:
+  StoppedRunner(StopSource& stop, int run) : stop_(stop), run_(run) {}
+  std::vector<records::MeasureResult> run(const records::Task& task, std::span<const measure::BuildOutcome> builds, const measure::RunOptions& o,
+                                          StopToken stop) override {
+    auto results = exact_times(task, builds, o, stop);
+    if (o.samples > 0 && ++runs == run_) {
+      stop_.request_stop();
+      results[0] = {};
+      results[0].status = Status::cancelled;
+    }
+    return results;
+  }
+  int runs = 0;  ///< of finals
+
+ private:
+  StopSource& stop_;
+  int run_;
+};
+
 /// Times of points: 1 ms, 1.02 ms, 1.04 ms and so on in the order of their numbers.
 double staircase(const records::Task&, const records::Candidate& c) { return 1e-3 * (1 + 0.02 * static_cast<double>(c.index + 1)); }
 
@@ -110,6 +131,23 @@ class FinalsTest : public QObject {
     QCOMPARE(report->tasks[0].default_s, last.result.verdict->seconds);
     for (const records::Record& r : s.finals()->finalists) QCOMPARE(std::isinf(r.result.verdict->seconds), r.candidate.index == 0);
     QCOMPARE((*s.store.best(dense(32, 64, 64).key))->candidate.index, 1);
+  }
+  void finals_that_were_stopped_blame_nobody() {
+    int all = 0;
+    for (int at = 0; at == 0 || at <= all; ++at) {  // 0: not at all
+      Session s;
+      s.machine.seconds = staircase;
+      auto made = std::make_unique<StoppedRunner>(s.stop, at);
+      StoppedRunner& runner = *made;
+      s.runner = std::move(made);
+      const auto report = s.run({{dense(32, 64, 64), 1, {}}}, grid(20));
+      QVERIFY(report);
+      QCOMPARE(report->tasks[0].without_finals, at > 0);
+      for (const Event& e : s.events) QVERIFY(at == 0 || !std::holds_alternative<FinalsDone>(e));
+      QCOMPARE((*s.store.best(dense(32, 64, 64).key))->candidate.index, -1);
+      if (at == 0) all = runner.runs;
+      QVERIFY(all >= 6);
+    }
   }
   void without_a_rival_or_with_none_wanted_there_are_no_finals() {
     Lucky alone, off;

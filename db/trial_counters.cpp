@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/trial_counters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "db/database_impl.h"
+#include "db/row_checks.h"
+
+namespace tw::db {
+namespace {
+
+void bind_counted_time(SQLite::Statement& put, int i, double seconds) {
+  if (std::isfinite(seconds)) {
+    put.bind(i, seconds);
+  } else {
+    put.bind(i);
+  }
+}
+
+/// Columns from `first` on: trials, failures, best_s, unverified_s, default_s.
+TaskCounters counters_of(SQLite::Statement& q, int first) {
+  return {q.getColumn(first).getInt64(), q.getColumn(first + 1).getInt64(), seconds_or_infinity(q.getColumn(first + 2)),
+          seconds_or_infinity(q.getColumn(first + 3)), seconds_or_infinity(q.getColumn(first + 4))};
+}
+
+void set_counters(SQLite::Database& connection, int64_t task, const TaskCounters& counters) {
+  SQLite::Statement put(connection, "UPDATE task SET trials = ?, failures = ?, best_s = ?, unverified_s = ?, default_s = ? WHERE id = ?");
+  put.bind(1, counters.trials);
+  put.bind(2, counters.failures);
+  bind_counted_time(put, 3, counters.best_s);
+  bind_counted_time(put, 4, counters.unverified_s);
+  bind_counted_time(put, 5, counters.default_s);
+  put.bind(6, task);
+  put.exec();
+}
+
+}  // namespace
+
+void TaskCounters::add(const records::Record& record, bool claimed) {
+  ++trials;
+  if (!record.result.ok()) ++failures;
+  if (record.result.censored) return;
+  const bool verified = record.result.verified && !claimed;
+  double& best = verified ? best_s : unverified_s;
+  best = std::min(best, verified ? record.result.decided_s() : record.result.seconds());
+  if (verified && record.candidate.is_default()) default_s = std::min(default_s, record.result.seconds());
+}
+
+void add_counters(SQLite::Database& connection, SessionId session, TaskId task, const TaskCounters& batch) {
+  SQLite::Statement t(
+      connection,
+      "UPDATE task SET trials = trials + ?, failures = failures + ?, best_s = coalesce(min(best_s, ?3), best_s, ?3), "
+      "default_s = coalesce(min(default_s, ?4), default_s, ?4), unverified_s = coalesce(min(unverified_s, ?5), unverified_s, ?5) WHERE id = ?6");
+  t.bind(1, batch.trials);
+  t.bind(2, batch.failures);
+  bind_counted_time(t, 3, batch.best_s);
+  bind_counted_time(t, 4, batch.default_s);
+  bind_counted_time(t, 5, batch.unverified_s);
+  t.bind(6, task.value);
+  t.exec();
+  SQLite::Statement s(connection, "UPDATE session SET trials = trials + ?, state = 'running', ended_s = 0 WHERE id = ?");
+  s.bind(1, batch.trials);
+  s.bind(2, session.value);
+  s.exec();
+}
+
+std::map<int64_t, TaskCounters> count_trials(SQLite::Database& connection, std::optional<TaskId> task) {
+  const std::string imports = "(SELECT id FROM session WHERE tuner = 'import')";
+  const std::string timed = "status = 'ok' AND censored = 0", own = "verified = 1 AND session_id NOT IN " + imports;
+  SQLite::Statement q(connection,
+                      fmt::format("SELECT task_id, count(*), sum(status <> 'ok'), "
+                                  "min(CASE WHEN {0} AND {1} AND coalesce(final_s, seconds) < 9e999 THEN coalesce(final_s, seconds) END), "
+                                  "min(CASE WHEN {0} AND NOT ({1}) THEN seconds END), min(CASE WHEN {0} AND {1} AND space = '{2}' THEN seconds END) "
+                                  "FROM trial WHERE {3} AND {4} GROUP BY task_id",
+                                  timed, own, records::kDefaultSpace, task ? fmt::format("task_id = {}", task->value) : "1", whole_trial()));
+  std::map<int64_t, TaskCounters> counters;
+  while (q.executeStep()) counters[q.getColumn(0).getInt64()] = counters_of(q, 1);
+  return counters;
+}
+
+std::map<int64_t, TaskCounters> stored_counters(SQLite::Database& connection) {
+  SQLite::Statement q(connection, "SELECT id, trials, failures, best_s, unverified_s, default_s FROM task");
+  std::map<int64_t, TaskCounters> counters;
+  while (q.executeStep()) counters[q.getColumn(0).getInt64()] = counters_of(q, 1);
+  return counters;
+}
+
+std::map<int64_t, int64_t> miscounted_sessions(SQLite::Database& connection) {
+  SQLite::Statement q(connection, fmt::format("SELECT session.id, counted FROM session LEFT JOIN (SELECT session_id, count(*) AS counted FROM trial WHERE {} "
+                                              "GROUP BY session_id) ON session_id = session.id WHERE coalesce(counted, 0) <> trials",
+                                              whole_trial()));
+  std::map<int64_t, int64_t> counts;
+  while (q.executeStep()) counts[q.getColumn(0).getInt64()] = q.getColumn(1).getInt64();
+  return counts;
+}
+
+void recount(SQLite::Database& connection, std::optional<TaskId> task) {
+  const auto counters = count_trials(connection, task);
+  for (const auto& [id, stored] : stored_counters(connection)) {
+    if (task && id != task->value) continue;
+    const auto counted = counters.find(id);
+    const TaskCounters right = counted == counters.end() ? TaskCounters() : counted->second;
+    if (stored != right) set_counters(connection, id, right);
+  }
+  if (task) return;
+  for (const auto& [id, trials] : miscounted_sessions(connection)) {
+    SQLite::Statement put(connection, "UPDATE session SET trials = ? WHERE id = ?");
+    put.bind(1, trials);
+    put.bind(2, id);
+    put.exec();
+  }
+}
+
+void remove_trial(SQLite::Database& connection, int64_t id) {
+  for (const char* rows : {"network_verdict WHERE trial_id", "sample WHERE trial_id", "trial WHERE id"})
+    connection.exec(fmt::format("DELETE FROM {} = {}", rows, id));
+}
+
+}  // namespace tw::db
