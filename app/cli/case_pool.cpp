@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <iostream>
+#include <new>
+#include <optional>
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
@@ -13,6 +16,7 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/device.h"
+#include "engine/process/limits.h"
 #include "engine/process/subprocess.h"
 
 namespace tw::cli {
@@ -20,6 +24,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kPollMs = 50;
+/// Of memory that a case may take: to be read, compiled, run and compared; and more for each byte of its files.
+constexpr int64_t kCaseMemory = int64_t{2} << 30;
+constexpr int64_t kCaseMemoryPerByte = 8;
 
 /// Writes all of `text`, a few kilobytes at most; false if the other end is gone.
 bool write_all(int fd, std::string_view text) {
@@ -146,19 +153,42 @@ Expected<Target> target_of_device(const std::string& device) {
   return measure::target_of(gpu->properties());
 }
 
+/// Bytes of a case's files: what a case may take of memory grows with them.
+int64_t bytes_of(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code ec;
+  int64_t bytes = 0;
+  for (auto it = fs::recursive_directory_iterator(folder, ec); !ec && it != fs::recursive_directory_iterator(); it.increment(ec)) {
+    std::error_code unreadable;
+    const auto size = it->is_regular_file(unreadable) ? it->file_size(unreadable) : 0;
+    if (!unreadable) bytes += static_cast<int64_t>(size);
+  }
+  return bytes;
+}
+
+/// One case within a limit of memory: a small file may describe anything. Time is watched by whoever asked.
+CaseResult run_case_in(const std::string& folder, const Target& target, const CaseOptions& options) {
+  // A GPU's driver maps far more than it takes.
+  const int64_t bytes = options.device.empty() ? kCaseMemory + kCaseMemoryPerByte * bytes_of(folder) : 0;
+  std::optional<process::MemoryAllowance> memory;
+  if (bytes > 0) memory.emplace(bytes);
+  try {
+    return run_case(folder, target, options);
+  } catch (const std::bad_alloc&) {
+    memory.reset();
+    return {{}, "crashed", fmt::format("Takes more than {:.1f} GiB of memory", static_cast<double>(bytes) / (int64_t{1} << 30))};
+  } catch (const std::exception& e) {
+    return {{}, "crashed", e.what()};
+  }
+}
+
 /// Reads folders from standard input, answers one line each on descriptor 3.
 int check_worker(const CaseOptions& o) {
   process::become_child();
   const auto target = target_of_device(o.device);
   if (!target) return fail(target.error());
   for (std::string folder; std::getline(std::cin, folder);) {
-    CaseResult result;
-    try {
-      result = run_case(folder, *target, o);
-    } catch (const std::exception& e) {
-      result = {{}, "crashed", e.what()};
-    }
-    if (!write_all(3, dump_json(to_json(result)) + "\n")) return kFailed;
+    if (!write_all(3, dump_json(to_json(run_case_in(folder, *target, o))) + "\n")) return kFailed;
   }
   return kDone;
 }

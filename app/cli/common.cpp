@@ -51,7 +51,8 @@ int exit_code(const Error& error) {
 int fail(const Error& error) { return report(error, exit_code(error)); }
 
 int fail_input(const Error& error) {
-  const bool is_input = error.code != ErrorCode::cancelled && error.code != ErrorCode::out_of_memory && error.code != ErrorCode::internal;
+  const bool is_input = error.code != ErrorCode::cancelled && error.code != ErrorCode::out_of_memory && error.code != ErrorCode::internal &&
+                        error.code != ErrorCode::infrastructure;
   return report(error, is_input ? kBadInput : exit_code(error));
 }
 

@@ -44,7 +44,7 @@ bool can_make_namespaces() {
 
 Finding worker() {
   const auto builder = measure::local_builder({});
-  return {"tw-worker", builder.has_value(), builder ? "beside this program" : builder.error().text(), "nothing can be tuned"};
+  return {"tw-worker", builder.has_value(), builder ? "beside this program" : builder.error().text(), "nothing can be imported or tuned"};
 }
 
 Finding database() {

@@ -30,6 +30,10 @@ void add_network_options(Subcommand sub, NetworkOptions& options) {
              "as a100; `cuda:a100,tf32` may round products in float32 to TF32")
       .show_default();
   sub.option("--dim", options.dims, "Value of a symbolic dimension, as name=value, or INPUT.AXIS=value; may be repeated");
+  sub.option("--import-memory", options.import_gib,
+             "GiB of memory that reading the model and computing its constants may take; 0: 1 and four times the size of its files")
+      .range(0.0, 65536.0);
+  sub.option("--import-seconds", options.import_seconds, "Seconds that it may take, beside a second for each 10 MB").range(0.1, 86400.0).show_default();
 }
 
 std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& exit, const graph::PassHooks& hooks) {
@@ -43,9 +47,12 @@ std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& ex
     exit = fail(import.error());
     return std::nullopt;
   }
-  auto network = api::import_network(options.model, *target, *import, hooks);
+  const api::ImportLimits limits{static_cast<int64_t>(options.import_gib * (int64_t{1} << 30)), options.import_seconds, {}};
+  auto network = api::import_network_apart(options.model, *target, *import, limits, stop_token(), hooks);
   if (!network) {
-    exit = fail_input(network.error());
+    Error e = std::move(network).error();
+    const bool limited = e.code == ErrorCode::resource_limit || e.code == ErrorCode::timeout;
+    exit = fail_input(limited ? std::move(e).note("--import-memory and --import-seconds allow more") : std::move(e));
     return std::nullopt;
   }
   return LoadedNetwork{std::move(*network), std::move(*target)};

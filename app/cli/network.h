@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/api/compile.h"
+#include "engine/api/import_apart.h"
 #include "engine/base/json_fwd.h"
 
 namespace tw::cli {
@@ -16,6 +16,8 @@ struct NetworkOptions {
   std::string model;
   std::string target = "llvm";
   std::vector<std::string> dims;
+  double import_gib = 0;  ///< of memory for reading it; 0: api::ImportLimits' rule
+  double import_seconds = api::ImportLimits().seconds;
 };
 void add_network_options(Subcommand sub, NetworkOptions& options);
 
@@ -24,7 +26,7 @@ struct LoadedNetwork {
   api::Network network;
   Target target;
 };
-/// Reads and optimises the model. On failure prints the error and sets `exit`.
+/// Reads and optimises the model, in a process of its own. On failure prints the error and sets `exit`.
 std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& exit, const graph::PassHooks& hooks = {});
 
 /// Operators with counts, parameters, FLOPs, inputs and outputs: the same document in `tw import --json` and in the database.

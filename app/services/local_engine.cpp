@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/api/import_apart.h"
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/codegen/codegen.h"
@@ -37,7 +38,7 @@ Target LocalEngine::target() { return m_target; }
 Expected<std::vector<frontends::OpenSize>> LocalEngine::openSizes(const std::string& path) { return frontends::open_sizes(path); }
 
 Expected<api::Network> LocalEngine::import(const std::string& path, const Target& target, const std::map<std::string, int64_t>& sizes) {
-  return api::import_network(path, target, {.dims = sizes});
+  return api::import_network_apart(path, target, {.dims = sizes}, {}, {});
 }
 
 std::vector<api::NetworkTask> LocalEngine::tasks(const api::Network& network, const Target& target) { return api::network_tasks(network, target); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -15,6 +16,8 @@ namespace tw::frontends {
 struct ImportOptions {
   std::map<std::string, int64_t> dims;         ///< values of symbolic dimensions, by name; "batch" style names default to 1 when absent
   std::map<std::string, HostArray> constants;  ///< inputs to fix at a value, by name: they become constants (shapes, axes, repeats given as inputs)
+  /// Told of each further file that a model keeps its data in, with its size, before anything is read from it.
+  std::function<void(int64_t bytes)> on_external_file;
 };
 
 /// Reads a model file of any kind that is known here: ONNX, or an exported program of PyTorch, told apart by its first bytes.

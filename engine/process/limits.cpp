@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -50,6 +51,28 @@ void limit_this_process(const Limits& limits) {
     set_limit(RLIMIT_CPU, cpu, cpu + 1);
   }
   if (limits.no_growing_files) set_limit(RLIMIT_FSIZE, 0, 0);
+}
+
+MemoryAllowance::MemoryAllowance(int64_t bytes) : mapped_(address_space_bytes()), bytes_(bytes) {
+  rlimit now{};
+  outer_ = getrlimit(RLIMIT_AS, &now) == 0 ? now.rlim_cur : RLIM_INFINITY;
+  apply();
+}
+
+MemoryAllowance::~MemoryAllowance() {
+  rlimit now{};
+  if (!TW_HUGE_SHADOW && getrlimit(RLIMIT_AS, &now) == 0) set_limit(RLIMIT_AS, outer_, now.rlim_max);
+}
+
+void MemoryAllowance::widen(int64_t bytes) {
+  bytes_ += bytes;
+  apply();
+}
+
+void MemoryAllowance::apply() const {
+  rlimit now{};
+  if (TW_HUGE_SHADOW || getrlimit(RLIMIT_AS, &now) != 0) return;
+  set_limit(RLIMIT_AS, std::min<rlim_t>(static_cast<rlim_t>(mapped_ + bytes_), outer_), now.rlim_max);
 }
 
 std::optional<int64_t> memory_kills() {

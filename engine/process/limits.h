@@ -18,6 +18,24 @@ struct Limits {
 };
 void limit_this_process(const Limits& limits);
 
+/// Bounds the address space of this process while it lives, for work of its own on what a stranger wrote: an allocation beyond it throws std::bad_alloc. It may
+/// be widened, unlike the limits above. Without effect under sanitizers, and where an outer limit is closer.
+class MemoryAllowance {
+ public:
+  /// `bytes` beyond what is mapped now.
+  explicit MemoryAllowance(int64_t bytes);
+  ~MemoryAllowance();
+  MemoryAllowance(const MemoryAllowance&) = delete;
+  MemoryAllowance& operator=(const MemoryAllowance&) = delete;
+  void widen(int64_t bytes);
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  void apply() const;
+  int64_t mapped_, bytes_;
+  uint64_t outer_;
+};
+
 /// How many processes the system has killed so far because memory ran out; nothing where it does not say. Source: the field oom_kill of /proc/vmstat.
 std::optional<int64_t> memory_kills();
 

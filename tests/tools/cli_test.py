@@ -87,6 +87,11 @@ class BadInput(CliCase):
         self.assert_sentence(3, "compile", self.path("missing.onnx"), "-o", self.path("m.twx"))
         self.assertFalse(os.path.exists(self.path("m.twx")))
 
+    def test_models_have_limits(self):
+        self.assert_sentence(3, "import", self.model, "--import-memory", "0.001", has="--import-memory")
+        self.assert_sentence(2, "import", self.model, "--import-seconds", "0")
+        tw("import", self.model, "--import-memory", "1", "--import-seconds", "600", check=0)
+
     def test_databases(self):
         self.assert_sentence(3, "compile", self.model, "--db", self.path("missing.db"), "-o", self.path("m.twx"), has="missing.db")
         text = self.write("text.db", b"not a database " * 1000)

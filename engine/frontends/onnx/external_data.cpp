@@ -97,7 +97,7 @@ Expected<void> read_all(int fd, std::vector<std::byte>& out, int64_t offset, con
 Expected<std::vector<std::byte>> ExternalData::read(const std::string& location, int64_t offset, int64_t length) {
   if (folder_.empty()) return refused(location, "the model was not read from a file");
   TW_TRY(const std::vector<std::string> parts, parts_of(location));
-  files_.insert(location);
+  const bool first = files_.insert(location).second;
   if (static_cast<int64_t>(files_.size()) > onnx_limits::kExternalFiles)
     return Error(ErrorCode::resource_limit, fmt::format("Expected at most {} external data files, found more", onnx_limits::kExternalFiles));
   const File folder(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -117,6 +117,7 @@ Expected<std::vector<std::byte>> ExternalData::read(const std::string& location,
   if (offset < 0 || offset > size || length > size - offset)
     return Error(ErrorCode::corrupt,
                  fmt::format("Expected external data within the {} bytes of '{}', found {} bytes from {}", size, printable(location), length, offset));
+  if (first && on_file_) on_file_(size);
   std::vector<std::byte> out(static_cast<size_t>(length < 0 ? size - offset : length));
   TW_CHECK(read_all(file.get(), out, offset, location));
   return out;

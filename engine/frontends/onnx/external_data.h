@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,8 +14,8 @@ namespace tw::frontends {
 /// no symbolic links anywhere on the way, no files with a second hard link.
 class ExternalData {
  public:
-  /// `folder` is where the files may lie; empty if there is none.
-  explicit ExternalData(std::string folder) : folder_(std::move(folder)) {}
+  /// `folder` is where the files may lie; empty if there is none. `on_file` is told the size of each before anything is read from it.
+  explicit ExternalData(std::string folder, std::function<void(int64_t bytes)> on_file = {}) : folder_(std::move(folder)), on_file_(std::move(on_file)) {}
 
   /// `length` bytes from `offset` of the file at `location`; a negative length means up to the end.
   /// Errors: invalid_argument (a location outside the folder, or a link), not_found, corrupt (a range outside the file), io_error, resource_limit.
@@ -22,6 +23,7 @@ class ExternalData {
 
  private:
   std::string folder_;
+  std::function<void(int64_t)> on_file_;
   std::set<std::string> files_;
 };
 

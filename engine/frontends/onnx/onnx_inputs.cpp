@@ -30,6 +30,9 @@ int64_t common_size(std::string name) {
 
 Expected<int64_t> extent(const onnx::TensorShapeProto::Dimension& d, const std::string& input, int axis, const ImportOptions& options,
                          std::set<std::string>& used) {
+  if (d.has_dim_value() && d.dim_value() < -1)
+    return Error(ErrorCode::invalid_argument,
+                 fmt::format("Expected an extent, or -1 for a dynamic one, as axis {} of input '{}', found {}", axis, printable(input.substr(0, 256)), d.dim_value()));
   if (d.has_dim_value() && d.dim_value() > 0) return d.dim_value();
   const std::string name = dynamic_name(d, input, axis);
   if (const auto it = options.dims.find(name); it != options.dims.end()) {

@@ -25,7 +25,7 @@ Error undecodable(uintmax_t size) { return not_a_model(fmt::format("{} bytes tha
 
 Expected<graph::Graph> import_model(onnx::ModelProto& model, const std::string& folder, const ImportOptions& options) {
   TW_CHECK(check_model(model));
-  ExternalData external(folder);
+  ExternalData external(folder, options.on_external_file);
   try {
     return prune(Importer(model, options, external).run());
   } catch (Refusal& refusal) {

@@ -22,6 +22,7 @@ class OnnxReaderTest : public QObject {
   void outputs_get_nodes_of_their_own();
   void outputs_keep_their_names();
   void dynamic_dimensions();
+  void negative_dimensions();
   void refusals_data();
   void refusals();
   void weights_beside_the_model();
@@ -209,6 +210,21 @@ void OnnxReaderTest::dynamic_dimensions() {
   verify_contains(refusal(m, {.dims = {{"length", -1}}}), "at least 0");
 }
 
+void OnnxReaderTest::negative_dimensions() {
+  for (const int64_t extent : {-1, -5}) {
+    onnx::ModelProto m = model();
+    input(m, "x", {3, extent});
+    node(m, "Relu", {"x"}, "y");
+    output(m, "y");
+    verify_contains(refusal(m), extent == -1 ? "Input 'x' has the dynamic dimension 'x.1'" : "Expected an extent, or -1 for a dynamic one, as axis 1 of input 'x', found -5");
+  }
+  onnx::ModelProto batch = model();  // without a name, the first axis is a batch, but not one of -5
+  input(batch, "x", {-5, 3});
+  node(batch, "Relu", {"x"}, "y");
+  output(batch, "y");
+  verify_contains(refusal(batch), "as axis 0 of input 'x', found -5");
+}
+
 void OnnxReaderTest::refusals_data() {
   QTest::addColumn<QByteArray>("file");
   QTest::addColumn<QString>("text");
@@ -279,6 +295,11 @@ void OnnxReaderTest::weights_beside_the_model() {
   const auto y = graph::evaluate(*g, {{"x", HostArray::make(kFloat32, {2})}});
   QCOMPARE((*y)[0].get(0), 20.0);
   QCOMPARE((*y)[0].get(1), 30.0);
+  std::vector<int64_t> told;
+  frontends::ImportOptions options;
+  options.on_external_file = [&](int64_t size) { told.push_back(size); };
+  QVERIFY(frontends::read_onnx((root / "m.onnx").string(), options));
+  QCOMPARE(told, std::vector<int64_t>{sizeof w});
 }
 
 void OnnxReaderTest::weights_beside_the_model_are_confined() {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api/import_role.h"
+
+#include <malloc.h>
+
+#include <new>
+#include <set>
+
+#include "engine/api/compile.h"
+#include "engine/api/import_messages.h"
+#include "engine/base/text.h"
+#include "engine/measure/message_fields.h"
+#include "engine/measure/worker.h"
+#include "engine/process/child_process.h"
+#include "engine/process/handshake.h"
+#include "engine/process/limits.h"
+#include "engine/process/subprocess.h"
+
+namespace tw::api {
+
+namespace {
+
+using process::kChannelFd;
+
+/// Arrays in this and no more elements than are printed as text travel in the text.
+constexpr int kPrinted = 16;
+
+Expected<void> send_graph(const char* which, const graph::Graph& g, std::set<std::string>& sent) {
+  for (const graph::Value& v : g.values) {
+    if (!v.constant || v.constant->num_elements() <= kPrinted) continue;
+    const std::string key = graph::constant_key(*v.constant);
+    if (!sent.insert(key).second) continue;
+    TW_CHECK(process::write_frame(kChannelFd, array_header(key, *v.constant), v.constant->data));
+  }
+  const std::string text = graph::print(g, kPrinted);
+  return process::write_frame(kChannelFd, Json{{"graph", which}}, std::as_bytes(std::span(text)));
+}
+
+std::vector<std::string> texts(const Json& list) {
+  std::vector<std::string> out;
+  for (const Json& t : list)
+    if (t.is_string()) out.push_back(t.get<std::string>());
+  return out;
+}
+
+Expected<void> answer(const process::Frame& question, process::MemoryAllowance& memory) {
+  const std::string path(reinterpret_cast<const char*>(question.payload.data()), question.payload.size());
+  measure::Fields f(question.header);
+  graph::PassHooks hooks;
+  hooks.disabled = texts(f.list("disabled"));
+  hooks.enabled = texts(f.list("enabled"));
+  const bool widens = f.boolean("widens");
+  frontends::ImportOptions options;
+  for (const Json& dim : f.list("dims"))
+    if (dim.is_array() && dim.size() == 2 && dim[0].is_string() && dim[1].is_number_integer()) options.dims[dim[0].get<std::string>()] = dim[1].get<int64_t>();
+  if (f.error()) return *f.error();
+  TW_TRY(const Target target, target_from_json(question.header["target"]));
+  options.on_external_file = [&](int64_t bytes) {
+    if (widens) memory.widen(kMemoryPerByte * bytes);
+    [[maybe_unused]] const auto told = process::write_frame(kChannelFd, Json{{"reads", bytes}});  // who is gone asks for no answer either
+  };
+  TW_TRY(const Network network, import_network(path, target, options, hooks));
+  std::set<std::string> sent;
+  TW_CHECK(send_graph("imported", network.imported, sent));
+  TW_CHECK(send_graph("optimized", network.optimized, sent));
+  return process::write_frame(kChannelFd, Json{{"content_key", network.content_key}});
+}
+
+}  // namespace
+
+int import_role(int64_t memory_bytes) {
+  process::become_child();
+  mallopt(M_ARENA_MAX, 1);
+  process::limit_this_process({.no_growing_files = true});
+  if (!process::write_frame(kChannelFd, process::hello("import", measure::kProtocolVersion))) return 1;
+  const auto question = process::read_frame(kChannelFd);
+  if (!question) return 1;
+  if (!*question) return 0;
+  try {
+    process::MemoryAllowance memory(memory_bytes);
+    const auto done = answer(**question, memory);
+    return done || process::write_frame(kChannelFd, to_json(done.error())) ? 0 : 1;
+  } catch (const std::bad_alloc&) {
+    return process::kExitOutOfMemory;
+  }
+}
+
+}  // namespace tw::api

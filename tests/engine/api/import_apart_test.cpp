@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api/import_apart.h"
+
+#include <QtTest>
+#include <fstream>
+
+#include "engine/api/import_messages.h"
+
+using namespace tw;
+using namespace tw::api;
+
+namespace {
+
+const ImportLimits kLimits{.worker_path = TW_BIN_DIR "/tw-worker"};
+
+/// Fields of protobuf messages as they lie in a file.
+std::string varint(uint64_t n) {
+  std::string out;
+  for (; n > 127; n >>= 7) out += static_cast<char>((n & 127) | 128);
+  return out + static_cast<char>(n);
+}
+std::string field(int number, uint64_t value) { return varint(static_cast<uint64_t>(number) << 3) + varint(value); }
+std::string field(int number, const std::string& bytes) { return varint((static_cast<uint64_t>(number) << 3) | 2) + varint(bytes.size()) + bytes; }
+
+/// A model of some kilobytes whose folded constants take 32 MiB each. Numbers of fields: onnx.proto.
+void write_greedy_model(const std::string& path, int constants) {
+  constexpr uint64_t kElements = 1 << 22, kDouble = 11, kInt64 = 7;
+  const auto value = [](const std::string& name) {
+    const std::string shape = field(1, field(1, kElements));
+    return field(1, name) + field(2, field(1, field(1, kDouble) + field(2, shape)));
+  };
+  const auto node = [](const std::string& op, const std::string& a, const std::string& b, const std::string& out) {
+    return field(1, field(1, a) + field(1, b) + field(2, out) + field(4, op));
+  };
+  std::string graph = field(2, std::string("greedy")) + field(11, value("x0")) + field(12, value("x" + std::to_string(constants)));
+  graph += field(5, field(1, uint64_t{1}) + field(2, kInt64) + field(7, kElements) + field(8, std::string("shape")));
+  for (int i = 0; i < constants; ++i) {
+    const std::string n = std::to_string(i);
+    const double number = 1.5 + i;
+    graph += field(5, field(2, kDouble) + field(8, "c" + n) + field(9, std::string(reinterpret_cast<const char*>(&number), sizeof number)));
+    graph += node("Expand", "c" + n, "shape", "y" + n) + node("Mul", "x" + n, "y" + n, "x" + std::to_string(i + 1));
+  }
+  std::ofstream file(path, std::ios::binary);
+  file << field(1, uint64_t{8}) << field(7, graph) << field(8, field(2, uint64_t{17}));
+}
+
+}  // namespace
+
+class ImportApartTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+  std::string path(const char* name) const { return folder_.filePath(QString::fromLatin1(name)).toStdString(); }
+
+ private Q_SLOTS:
+  void givesWhatReadingHereGives_data() {
+    QTest::addColumn<std::string>("name");
+    for (const frontends::ZooModel& m : frontends::zoo()) QTest::newRow(m.name) << std::string(m.name);
+  }
+  void givesWhatReadingHereGives() {
+    QFETCH(const std::string, name);
+    const std::string model = path("m.onnx");
+    QVERIFY(frontends::write_zoo_model(name, {.tiny = true}, model));
+    const Target target = host_target();
+    const Network here = import_network(model, target).value();
+    const auto apart = import_network_apart(model, target, {}, kLimits, {});
+    QVERIFY2(apart.has_value(), apart ? "" : apart.error().text().c_str());
+    QCOMPARE(graph::print(apart->imported), graph::print(here.imported));
+    QCOMPARE(graph::print(apart->optimized), graph::print(here.optimized));
+    QCOMPARE(apart->content_key, here.content_key);
+    QCOMPARE(apart->partition.workloads.size(), here.partition.workloads.size());
+    for (size_t i = 0; i < here.partition.workloads.size(); ++i) QCOMPARE(apart->partition.workloads[i].key, here.partition.workloads[i].key);
+  }
+
+  void optionsAndHooksHold() {
+    const std::string model = path("m.onnx");
+    QVERIFY(frontends::write_zoo_model("lenet5", {.tiny = true}, model));
+    graph::PassHooks hooks;
+    hooks.disabled = {"fuse_operators"};
+    size_t seen = 0;
+    const auto plain = import_network_apart(model, host_target(), {}, kLimits, {}, hooks);
+    hooks.after = [&](const graph::Pass&, const graph::Graph&, const graph::Graph&, double, bool) { ++seen; };
+    const auto watched = import_network_apart(model, host_target(), {}, kLimits, {}, hooks);
+    QVERIFY(plain && watched && seen > 5);
+    QCOMPARE(graph::print(watched->optimized), graph::print(plain->optimized));
+    QCOMPARE(plain->partition.groups.size(), plain->optimized.nodes.size());
+    hooks.disabled = {"no_such_pass"};
+    const auto wrong = import_network_apart(model, host_target(), {}, kLimits, {}, hooks);
+    QVERIFY(!wrong && wrong.error().code == ErrorCode::invalid_argument);
+    QVERIFY(wrong.error().message.find("no_such_pass") != std::string::npos);
+    const auto missing = import_network_apart(path("missing.onnx"), host_target(), {}, kLimits, {});
+    QVERIFY(!missing && missing.error().code == ErrorCode::not_found);
+  }
+
+  /// A few kilobytes ask for gigabytes, or for more time than there is.
+  void greedyModelsAreRefused() {
+    const std::string model = path("greedy.onnx");
+    write_greedy_model(model, 40);
+    QVERIFY(QFileInfo(QString::fromStdString(model)).size() < 16 << 10);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    ImportLimits little = kLimits;
+    little.memory_bytes = int64_t{300} << 20;
+    const auto large = import_network_apart(model, host_target(), {}, little, {});
+    QVERIFY(!large);
+    QCOMPARE(large.error().code, ErrorCode::resource_limit);
+    QVERIFY2(large.error().message.find("more than 300 MiB of memory") != std::string::npos, large.error().text().c_str());
+    const auto by_rule = import_network_apart(model, host_target(), {}, kLimits, {});
+    QVERIFY(!by_rule && by_rule.error().code == ErrorCode::resource_limit);
+#endif
+    ImportLimits hurry = kLimits;
+    hurry.seconds = 1e-3;
+    const auto late = import_network_apart(model, host_target(), {}, hurry, {});
+    QVERIFY(!late && late.error().code == ErrorCode::timeout);
+    QVERIFY2(late.error().message.find("greedy.onnx") != std::string::npos, late.error().text().c_str());
+  }
+
+  void deathsAndStopsAreErrors() {
+    const std::string model = path("m.onnx");
+    QVERIFY(frontends::write_zoo_model("lenet5", {.tiny = true}, model));
+    ImportLimits dying = kLimits;
+    dying.worker_path = "/bin/false";
+    const auto died = import_network_apart(model, host_target(), {}, dying, {});
+    QVERIFY(!died && died.error().code == ErrorCode::crash);
+    QVERIFY2(died.error().message.find("exit code 1") != std::string::npos, died.error().text().c_str());
+    dying.worker_path = "/no/such/worker";
+    const auto none = import_network_apart(model, host_target(), {}, dying, {});
+    QVERIFY(!none && none.error().code == ErrorCode::infrastructure);
+    StopSource stop;
+    stop.request_stop();
+    const auto stopped = import_network_apart(model, host_target(), {}, kLimits, stop.get_token());
+    QVERIFY(!stopped && stopped.error().code == ErrorCode::cancelled);
+  }
+
+  void arraysThatDoNotAgreeAreRefused() {
+    HostArray a = HostArray::make(kFloat32, {2, 3});
+    Constants found;
+    QVERIFY(add_array(array_header("k", a), std::vector<std::byte>(24), found));
+    QCOMPARE(found.at("k")->shape, a.shape);
+    QVERIFY(add_array(array_header("none", HostArray::make(kFloat32, {int64_t{1} << 39, 0})), {}, found));
+    QVERIFY(!add_array(array_header("k", a), std::vector<std::byte>(23), found));
+    QVERIFY(!add_array(array_header("k", a), {}, found));
+    a.shape = {int64_t{1} << 62, int64_t{1} << 62, 6};
+    QVERIFY(!add_array(array_header("k", a), std::vector<std::byte>(24), found));
+    a.shape = {-2, -3};
+    QVERIFY(!add_array(array_header("k", a), std::vector<std::byte>(24), found));
+    Json header = array_header("k", HostArray::make(kFloat32, {1}));
+    header["dtype"] = "float31";
+    QVERIFY(!add_array(header, std::vector<std::byte>(4), found));
+  }
+
+  void errorsTravelWhole() {
+    const Error e = Error(ErrorCode::unsupported, "Expected this, found that", "node 'x'").note("First").note("Second");
+    const Error back = error_from_json(to_json(e));
+    QCOMPARE(back.text(), e.text());
+    QCOMPARE(back.code, e.code);
+  }
+};
+
+QTEST_APPLESS_MAIN(ImportApartTest)
+#include "import_apart_test.moc"
