@@ -2,11 +2,14 @@
 #include "engine/lower/prepare.h"
 
 #include <algorithm>
+#include <map>
 
 #include "engine/arith/analyzer.h"
+#include "engine/base/text.h"
 #include "engine/ir/visit.h"
 #include "engine/schedule/loops.h"
 #include "engine/schedule/primitive.h"
+#include "engine/te/written_size.h"
 
 namespace tw::lower {
 
@@ -72,12 +75,35 @@ void drop_padding_tests(Stage& st) {
   st.op.body = value;
 }
 
+/// Layouts of arguments write divisions into the indices of reads: they may make an expression so much larger than fusion allows.
+constexpr double kMostNodes = 4 * te::kMostWrittenNodes;
+
+/// Refuses definitions that inlining would make so large that nobody could wait for their code.
+Expected<void> check_sizes(const std::vector<Stage>& stages) {
+  if (std::none_of(stages.begin(), stages.end(), [](const Stage& st) { return st.location == schedule::ComputeLocation::inlined; })) return {};
+  std::map<const ir::BufferNode*, te::WrittenSize> inlined;
+  for (const Stage& st : stages) {
+    if (!st.op.body) continue;
+    te::WrittenSize size = te::written_size(st.op, [&](const ir::BufferNode& b) {
+      const auto it = inlined.find(&b);
+      return it != inlined.end() ? it->second : te::WrittenSize::stored(b.shape.size());
+    });
+    if (size.nodes > kMostNodes)
+      return Error(ErrorCode::illegal_schedule, fmt::format("Expected an expression of at most {:.0f} parts once what is inlined is written where it is read, "
+                                                            "found {:.6g} in stage '{}'",
+                                                            kMostNodes, size.nodes, printable(st.op.name)));
+    if (st.location == schedule::ComputeLocation::inlined) inlined.emplace(st.op.output.get(), std::move(size));
+  }
+  return {};
+}
+
 }  // namespace
 
 Expected<std::vector<Stage>> prepared_stages(const schedule::Schedule& s) {
   schedule::State state{s.stages(), s.outputs()};
   schedule::resolve_scopes(state.stages);
   TW_CHECK(schedule::check(state));
+  TW_CHECK(check_sizes(state.stages));
   schedule::inline_stages(state.stages);
   for (Stage& st : state.stages) drop_padding_tests(st);
   return std::move(state.stages);

@@ -6,6 +6,7 @@
 #include "engine/space/rules/rules.h"
 #include "engine/space/rules/threads.h"
 #include "engine/space/template.h"
+#include "engine/te/written_size.h"
 
 namespace tw::space {
 
@@ -32,6 +33,36 @@ bool inlines(const te::Dag& dag, int i) {
   return repeats <= (costly ? 1 : kMaxRepeats) || (!costly && dag.ops[static_cast<size_t>(readers.front())].reducer == te::Reducer::none);
 }
 
+/// The stages that disappear into their readers. What would make an expression too large stays.
+std::vector<int> inlined(const te::Dag& dag) {
+  std::vector<bool> chosen(dag.ops.size());
+  std::vector<te::WrittenSize> sizes;
+  for (size_t i = 0; i < dag.ops.size(); ++i) {
+    const te::Op& op = dag.ops[i];
+    if (op.is_placeholder()) {
+      sizes.push_back(te::WrittenSize::stored(op.output->shape.size()));
+      continue;
+    }
+    const auto read = [&](const ir::BufferNode& b) {
+      const auto j = static_cast<size_t>(dag.op_of(&b));
+      return chosen[j] ? sizes[j] : te::WrittenSize::stored(b.shape.size());
+    };
+    te::WrittenSize size = te::written_size(op, read);
+    if (size.nodes > te::kMostWrittenNodes) {
+      for (size_t j = 0; j < i; ++j)
+        if (const std::vector<int> readers = dag.consumers(static_cast<int>(j)); std::count(readers.begin(), readers.end(), static_cast<int>(i)) > 0)
+          chosen[j] = false;
+      size = te::written_size(op, read);
+    }
+    sizes.push_back(std::move(size));
+    chosen[i] = inlines(dag, static_cast<int>(i));
+  }
+  std::vector<int> out;
+  for (size_t i = 0; i < chosen.size(); ++i)
+    if (chosen[i]) out.push_back(static_cast<int>(i));
+  return out;
+}
+
 /// What the rules for processors may be asked to leave out.
 enum class Rules : uint8_t { all, without_blocks, without_tiles, none };
 
@@ -39,8 +70,7 @@ Expected<schedule::Schedule> schedule_for_cores(const te::DagPtr& dag, const Tar
                                                 const rules::Choices& how, Rules used) {
   schedule::Builder b(dag);
   for (const schedule::LayoutStep& l : layouts) b.layout(l.stage, l.pieces);
-  for (size_t i = 0; i < dag->ops.size(); ++i)
-    if (inlines(*dag, static_cast<int>(i))) b.compute_inline(static_cast<int>(i));
+  for (const int i : inlined(*dag)) b.compute_inline(i);
   if (used == Rules::none) return std::move(b).finish();
   std::vector<const ir::BufferNode*> done;
   if (b.ok()) done = rules::split_reductions(b, target, how);
@@ -62,8 +92,8 @@ Expected<schedule::Schedule> schedule_for_cores(const te::DagPtr& dag, const Tar
 
 schedule::Builder rules::start_on_threads(const te::DagPtr& dag, const std::optional<Crossing>& crossing) {
   schedule::Builder b(dag);
-  for (size_t i = 0; i < dag->ops.size(); ++i)
-    if (inlines(*dag, static_cast<int>(i)) && !(crossing && dag->ops[i].name == crossing->source)) b.compute_inline(static_cast<int>(i));
+  for (const int i : inlined(*dag))
+    if (!(crossing && dag->ops[static_cast<size_t>(i)].name == crossing->source)) b.compute_inline(i);
   return b;
 }
 

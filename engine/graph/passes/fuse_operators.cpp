@@ -2,10 +2,13 @@
 #include "engine/graph/passes/fuse_operators.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "engine/base/text.h"
 #include "engine/graph/op.h"
+#include "engine/graph/to_dag.h"
+#include "engine/te/written_size.h"
 
 namespace tw::graph {
 
@@ -91,9 +94,10 @@ PostDominators post_dominators(const Flow& f) {
 /// Union-find over nodes. The root's entry describes the group.
 class Groups {
  public:
-  explicit Groups(const Flow& f) : f_(f), parent_(f.kind.size()), kind_(f.kind), size_(f.kind.size(), 1), anchored_(f.kind.size()) {
+  explicit Groups(const Flow& f) : f_(f), parent_(f.kind.size()), kind_(f.kind), members_(f.kind.size()), anchored_(f.kind.size()) {
     for (size_t n = 0; n < parent_.size(); ++n) {
       parent_[n] = static_cast<int>(n);
+      members_[n] = {static_cast<int>(n)};
       anchored_[n] = kind_[n] == FusionKind::out_elementwise_fusable;
     }
   }
@@ -102,7 +106,8 @@ class Groups {
     return n;
   }
   FusionKind kind(int n) { return kind_[static_cast<size_t>(root(n))]; }
-  int size(int n) { return size_[static_cast<size_t>(root(n))]; }
+  const std::vector<int>& members(int n) { return members_[static_cast<size_t>(root(n))]; }
+  int size(int n) { return static_cast<int>(members(n).size()); }
 
   /// Nodes strictly between `source` and `sink`, and the sink.
   std::set<int> path(int source, int sink) const {
@@ -129,7 +134,9 @@ class Groups {
     if (child == into) return;
     const size_t c = static_cast<size_t>(child), p = static_cast<size_t>(into);
     parent_[c] = into;
-    size_[p] += size_[c];
+    if (members_[c].size() > members_[p].size()) members_[c].swap(members_[p]);
+    members_[p].insert(members_[p].end(), members_[c].begin(), members_[c].end());
+    members_[c] = {};
     if (!anchored_[c]) return;
     TW_ASSERT(!anchored_[p] && kind_[p] <= FusionKind::broadcast, "two anchors in one fused group");
     anchored_[p] = true;
@@ -139,8 +146,77 @@ class Groups {
   const Flow& f_;
   std::vector<int> parent_;
   std::vector<FusionKind> kind_;
-  std::vector<int> size_;
+  std::vector<std::vector<int>> members_;  ///< per root
   std::vector<bool> anchored_;
+};
+
+/// How large the definitions of a kernel are once elementwise ones are written into those that read them.
+class Sizes {
+ public:
+  Sizes(const Graph& g, Groups& groups) : g_(g), groups_(groups), of_(g.values.size()) {}
+
+  /// The largest definition of the kernel that a group and what lies between it and a later node, which is not of it yet, would make; `accept` keeps what was
+  /// found. Sizes before `path` stay as they are: nothing of it is read there.
+  double largest(int source, int sink, const std::set<int>& path) {
+    std::set<int> roots{groups_.root(source), groups_.root(sink)}, nodes = path;
+    for (const int n : path) roots.insert(groups_.root(n));
+    for (const int n : groups_.members(sink))
+      if (n > sink) nodes.insert(n);
+    found_.clear();
+    double most = 0;
+    for (const int n : nodes) most = std::max(most, node(n, [&](int producer) { return roots.count(groups_.root(producer)) > 0; }));
+    return most;
+  }
+  void accept() {
+    for (auto& [value, size] : found_) of_[static_cast<size_t>(value)] = std::move(size);
+  }
+
+ private:
+  using Inside = std::function<bool(int producer)>;
+
+  /// What a read of a value stands for, if its node is of the same kernel.
+  const te::WrittenSize& value(int v) {
+    if (const auto it = found_.find(v); it != found_.end()) return it->second;
+    if (of_[static_cast<size_t>(v)].nodes == 0) {  // of a node that is alone so far
+      const int producer = g_.values[static_cast<size_t>(v)].producer;
+      node(producer, [](int) { return false; });
+      for (const int o : g_.nodes[static_cast<size_t>(producer)].outputs) {
+        of_[static_cast<size_t>(o)] = std::move(found_.at(o));
+        found_.erase(o);
+      }
+    }
+    return of_[static_cast<size_t>(v)];
+  }
+
+  /// Works out what reads of a node's results stand for, into found_. Returns the largest of its definitions.
+  double node(int n, const Inside& inside) {
+    const Node& node = g_.nodes[static_cast<size_t>(n)];
+    for (const int o : node.outputs) found_[o] = te::WrittenSize::stored(g_.values[static_cast<size_t>(o)].type.shape.size());
+    const auto dag = to_dag(g_, node);
+    if (!dag) return 0;  // partition says what is wrong with it
+    const te::Dag& d = *dag->dag;
+    std::vector<te::WrittenSize> sizes;
+    double most = 0;
+    for (size_t i = 0; i < d.ops.size(); ++i) {
+      const te::Op& op = d.ops[i];
+      if (op.is_placeholder()) {
+        const int v = dag->inputs[i];
+        const int producer = g_.values[static_cast<size_t>(v)].producer;
+        sizes.push_back(producer >= 0 && inside(producer) ? value(v) : te::WrittenSize::stored(op.output->shape.size()));
+        continue;
+      }
+      te::WrittenSize size = te::written_size(op, [&](const ir::BufferNode& b) { return sizes[static_cast<size_t>(d.op_of(&b))]; });
+      most = std::max(most, size.nodes);
+      sizes.push_back(op.reducer == te::Reducer::none ? std::move(size) : te::WrittenSize::stored(op.output->shape.size()));
+    }
+    for (size_t k = 0; k < node.outputs.size(); ++k) found_[node.outputs[k]] = sizes[static_cast<size_t>(d.outputs[k])];
+    return most;
+  }
+
+  const Graph& g_;
+  Groups& groups_;
+  std::vector<te::WrittenSize> of_;         ///< per value; no nodes: not worked out yet
+  std::map<int, te::WrittenSize> found_;  ///< by the last question
 };
 
 /// Whether a group of kind `from` may be merged along edges of kind `dominated` into its post-dominator.
@@ -168,20 +244,27 @@ struct Fusion {
   Flow flow;
   PostDominators tree;
   Groups groups;
+  std::map<int, double> too_large;  ///< nodes that their size alone keeps apart from what reads them, with the size that the kernel would have
 
   explicit Fusion(const Graph& g) : flow(flow_of(g)), tree(post_dominators(flow)), groups(flow) {
+    Sizes sizes(g, groups);
     for (const int phase : {0, 1})
       for (int n = 0; n < static_cast<int>(g.nodes.size()); ++n) {
         const auto& [sink, depth, dominated] = tree.of[static_cast<size_t>(n)];
         if (sink < 0 || groups.kind(n) == FusionKind::opaque || groups.root(n) == groups.root(sink)) continue;
         const std::set<int> path = groups.path(n, sink);
-        if (too_large(n, sink, path)) continue;
-        if (may_fuse(groups, phase, groups.kind(n), dominated, sink, path)) groups.fuse(n, sink, path);
+        if (too_many(n, sink, path) || !may_fuse(groups, phase, groups.kind(n), dominated, sink, path)) continue;
+        if (const double nodes = sizes.largest(n, sink, path); nodes > te::kMostWrittenNodes) {
+          too_large[n] = nodes;
+          continue;
+        }
+        sizes.accept();
+        groups.fuse(n, sink, path);
       }
   }
   Fusion(const Fusion&) = delete;
 
-  bool too_large(int n, int sink, const std::set<int>& path) { return groups.size(n) + groups.size(sink) + static_cast<int>(path.size()) - 1 > kMaxGroupNodes; }
+  bool too_many(int n, int sink, const std::set<int>& path) { return groups.size(n) + groups.size(sink) + static_cast<int>(path.size()) - 1 > kMaxGroupNodes; }
 
   /// Why node `n` is in another group than its reader.
   std::string reason(const Graph& g, int n) {
@@ -195,7 +278,10 @@ struct Fusion {
     if (groups.kind(n) == K::opaque) return "it is a kernel of its own";
     if (sink < 0) return "its readers meet in no later node";
     const std::set<int> path = groups.path(n, sink);
-    if (too_large(n, sink, path)) return fmt::format("the kernel would hold more than {} operators", kMaxGroupNodes);
+    if (const auto it = too_large.find(n); it != too_large.end())
+      return fmt::format("with all definitions written where they are read, an expression of the kernel would have {:.6g} parts, more than {:.0f}", it->second,
+                         te::kMostWrittenNodes);
+    if (too_many(n, sink, path)) return fmt::format("the kernel would hold more than {} operators", kMaxGroupNodes);
     if (groups.kind(n) == K::reduction) return "a reduction ends its kernel";
     for (const int p : path)
       if (groups.kind(p) == K::opaque) return fmt::format("{} is a kernel of its own", name(p));

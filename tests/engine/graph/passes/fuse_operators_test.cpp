@@ -4,6 +4,7 @@
 #include <QtTest>
 
 #include "engine/graph/partition.h"
+#include "engine/te/written_size.h"
 #include "tests/engine/graph/graphs.h"
 
 using namespace tw;
@@ -135,6 +136,69 @@ class FuseOperatorsTest : public QObject {
     QCOMPARE(p.groups.size(), size_t{2});
     QCOMPARE(std::max(p.groups[0].nodes.size(), p.groups[1].nodes.size()), size_t{256});
     QVERIFY(kernel_borders(g)[0].reason.find("more than 256 operators") != std::string::npos);
+  }
+
+  /// Operators that read their operand several times make chains that would double, or worse, with every operator: kernels end before.
+  void expressionsHaveALimit_data() {
+    QTest::addColumn<std::string>("op");
+    QTest::addColumn<bool>("twice");
+    QTest::newRow("sums") << std::string("add") << true;
+    QTest::newRow("products") << std::string("mul") << true;
+    QTest::newRow("mish") << std::string("mish") << false;
+    QTest::newRow("gelu") << std::string("gelu") << false;
+  }
+  void expressionsHaveALimit() {
+    QFETCH(const std::string, op);
+    QFETCH(const bool, twice);
+    const auto chain = [&](int length) {
+      Net n;
+      int x = n.input({4});
+      for (int i = 0; i < length; ++i) x = twice ? n.op(op, {x, x}) : n.op(op, {x});
+      return n.finish({x});
+    };
+    const Graph g = chain(120);
+    const Partition p = parts(g);
+    for (const Group& group : p.groups) {
+      std::vector<te::WrittenSize> sizes;
+      for (const te::Op& o : group.dag->ops)
+        sizes.push_back(o.is_placeholder() ? te::WrittenSize::stored(o.output->shape.size())
+                                           : te::written_size(o, [&](const ir::BufferNode& b) { return sizes[static_cast<size_t>(group.dag->op_of(&b))]; }));
+      QVERIFY(sizes.back().nodes <= te::kMostWrittenNodes);
+    }
+    // As many operators a kernel everywhere: what there is to do grows with the chain.
+    const size_t each = p.groups[0].nodes.size();
+    QVERIFY(each >= 2 && each < 40);
+    QCOMPARE(p.groups.size(), (120 + each - 1) / each);
+    QCOMPARE(p.workloads.size(), 120 % each == 0 ? size_t{1} : size_t{2});
+    for (const KernelBorder& k : kernel_borders(g))
+      QVERIFY2(k.reason.find("more than 4096") != std::string::npos, k.reason.c_str());
+    QVERIFY(same_results(chain(static_cast<int>(each) + 2)));
+  }
+
+  /// Data movement that multiplies indices counts too: each reshape of a turned array names every axis in every index.
+  void indicesCount() {
+    Net n;
+    Attrs turn, flat, square;
+    turn.values["perm"] = std::vector<int64_t>{2, 0, 1};
+    square.values["shape"] = std::vector<int64_t>{4, 6, 10};
+    int x = n.input({4, 6, 10});
+    for (int i = 0; i < 40; ++i) x = n.op("reshape", {n.op("transpose", {x}, turn)}, square);
+    const Graph g = n.finish({x});
+    const Partition p = parts(g);
+    QVERIFY(p.groups.size() > 2);
+    QVERIFY(same_results(g));
+  }
+
+  /// A large layer stays whole with what little follows it, and what ends by size alone says so only where it does.
+  void largeConcatenationsStay() {
+    Net n;
+    Attrs axis;
+    axis.values["axis"] = int64_t{1};
+    std::vector<int> many;
+    for (int i = 0; i < 100; ++i) many.push_back(n.op("relu", {n.input({2, 3}, "x" + std::to_string(i))}));
+    const Graph g = n.finish({n.op("neg", {n.op("concat", many, axis)})});
+    QCOMPARE(parts(g).groups.size(), size_t{1});
+    QVERIFY(kernel_borders(g).empty());
   }
 
   void bordersHaveReasons() {
