@@ -17,6 +17,7 @@ void add_check(Subcommand app, Run& run);
 void add_bench(Subcommand app, Run& run);
 void add_demo(Subcommand app, Run& run);
 // Children that `tw` starts of itself; not in the help text.
+void add_first_run(Subcommand app, Run& run);
 void add_reference_worker(Subcommand app, Run& run);
 void add_check_worker(Subcommand app, Run& run);
 
@@ -35,6 +36,7 @@ std::span<const Command> commands() {
       {"check", add_check},
       {"bench", add_bench},
       {"demo", add_demo},
+      {"first-run", add_first_run},
       {"reference-worker", add_reference_worker},
       {"check-worker", add_check_worker},
   };

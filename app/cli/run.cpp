@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tw run`: runs a compiled network, times it, checks it against the reference.
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <set>
 
@@ -17,6 +18,7 @@
 #include "engine/measure/device.h"
 #include "engine/measure/network_executor.h"
 #include "engine/measure/roofline.h"
+#include "engine/process/subprocess.h"
 #include "engine/target/target.h"
 
 namespace tw::cli {
@@ -25,7 +27,7 @@ namespace {
 struct RunArguments {
   std::string model, output, device;
   std::vector<std::string> inputs;
-  bool random = false, check = false, profile = false, json = false;
+  bool random = false, check = false, profile = false, json = false, trust = false;
   uint64_t seed = 1;
   int repeat = 10;
   std::optional<double> tolerance;
@@ -59,6 +61,40 @@ std::optional<TensorMap> gather_inputs(const runtime::Executable& e, const RunAr
     return std::nullopt;
   }
   return given;
+}
+
+/// Child of `tw run`: what machine code from a file may crash, once.
+int first_run(const RunArguments& o) {
+  process::become_child();
+  auto loaded = runtime::load_executable(o.model);
+  if (!loaded) return fail_input(loaded.error());
+  const auto e = std::make_shared<const runtime::Executable>(std::move(*loaded));
+  int exit = kDone;
+  const auto inputs = gather_inputs(*e, o, exit);
+  if (!inputs) return exit;
+  auto executor = make_executor(e, o.device);
+  if (!executor) return fail_input(executor.error());
+  if (auto r = (*executor)->set_inputs(*inputs); !r) return fail_input(r.error());
+  if (measure::is_simulated(o.device)) return kDone;  // no code of the file's runs, and interpreting takes its time
+  const auto ran = (*executor)->run();
+  return ran ? kDone : fail(ran.error());
+}
+
+/// Loads the file and runs it once in a child process. False with `exit` set if that went wrong, which was said.
+bool survives_first_run(const RunArguments& o, int& exit) {
+  std::vector<std::string> arguments{"first-run", o.model, "--random-input", "--seed", std::to_string(o.seed)};
+  if (!o.device.empty()) arguments.insert(arguments.end(), {"--device", o.device});
+  std::error_code ec;
+  for (const std::string& input : o.inputs)  // a pipe gives what it has once
+    if (std::filesystem::is_regular_file(input.substr(input.find('=') + 1), ec)) arguments.insert(arguments.end(), {"--input", input});
+  const auto code = process::run_self(arguments, stop_token());
+  if (!code && code.error().code == ErrorCode::crash) {
+    exit = fail_input(Error(ErrorCode::corrupt, fmt::format("'{}' crashes: the file is damaged, or made by something else. {} that loaded it and ran it for the first time",
+                                                            printable(o.model), code.error().message)));
+    return false;
+  }
+  exit = code ? *code : fail(code.error());
+  return exit == kDone;
 }
 
 std::string slot_name(const runtime::Executable& e, int slot) { return e.slots[slot].spec.name; }
@@ -170,10 +206,11 @@ void print_profile(const Profile& profile) {
 }
 
 int run_model(const RunArguments& o) {
+  int exit = kDone;
+  if (!o.trust && !survives_first_run(o, exit)) return exit;
   auto loaded = runtime::load_executable(o.model);
   if (!loaded) return fail_input(loaded.error());
   const auto e = std::make_shared<const runtime::Executable>(std::move(*loaded));
-  int exit = kDone;
   const auto inputs = gather_inputs(*e, o, exit);
   if (!inputs) return exit;
   auto executor = make_executor(e, o.device);
@@ -229,6 +266,7 @@ void add_run(Subcommand app, Run& run) {
   auto o = std::make_shared<RunArguments>();
   Subcommand sub = app.command(run, "run", "Runs a compiled network. A .twx file is machine code: run only files that you trust", o, run_model);
   sub.option("model", o->model, "Compiled network (.twx)").input().required();
+  sub.flag("--trust", o->trust, "Without the first run in a process of its own: a file that is damaged, or made by something else, may crash this one");
   sub.option("--input", o->inputs, "Input as name=file, a .npy file or a .pb file of an ONNX test case; may be repeated");
   sub.option("--device", o->device,
              "Of a network for a GPU: cuda:0 (the first of this machine, the default), or sim:a100 for the interpreter and simulated times");
@@ -240,6 +278,17 @@ void add_run(Subcommand app, Run& run) {
   sub.option("--repeat", o->repeat, "Timed runs, after one to warm up").range(1, 1000000).show_default();
   sub.option("--output", o->output, "Folder for the outputs as .npy files");
   sub.flag("--json", o->json, "One JSON document on standard output");
+}
+
+void add_first_run(Subcommand app, Run& run) {
+  auto o = std::make_shared<RunArguments>();
+  Subcommand sub = app.command(run, "first-run", "Child of `tw run`", o, first_run);
+  sub.hide();
+  sub.option("model", o->model, "Model").required();
+  sub.option("--input", o->inputs, "Input as name=file");
+  sub.option("--device", o->device, "Of a network for a GPU");
+  sub.flag("--random-input", o->random, "Random values for what is not given");
+  sub.option("--seed", o->seed, "Of the random inputs");
 }
 
 }  // namespace tw::cli

@@ -234,6 +234,7 @@ class Compiler {
   Expected<runtime::Executable> assemble() {
     e_.name = n_.imported.name;
     e_.target = e_.artifact.target = target_.str();
+    if (target_.gpu) e_.artifact.host_target = host_.target.str();
     e_.source_model = n_.content_key;
     e_.graph_text = graph::print(n_.imported);
     for (const graph::Value& v : n_.imported.values)

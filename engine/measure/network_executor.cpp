@@ -12,6 +12,15 @@ namespace tw::measure {
 
 namespace {
 
+/// Machine code may use whatever its processor has: another one would end the process with an illegal instruction.
+Expected<void> check_features(const Target& code) {
+  const Target host = host_target();
+  const std::vector<std::string> missing = missing_features(code, host);
+  if (missing.empty()) return {};
+  return Error(ErrorCode::unsupported, fmt::format("Expected a processor with {}, which code for '{}' may use, found '{}' without", fmt::join(missing, ", "),
+                                                   code.str(), host.cpu));
+}
+
 Expected<std::unique_ptr<runtime::GraphExecutor>> gpu_network_executor(std::shared_ptr<const runtime::Executable> executable,
                                                                        std::shared_ptr<runtime::GpuDevice> gpu) {
   if (!gpu->simulated()) {
@@ -22,6 +31,10 @@ Expected<std::unique_ptr<runtime::GraphExecutor>> gpu_network_executor(std::shar
   }
   std::unique_ptr<runtime::LoadedModule> host;
   if (!executable->artifact.object.empty()) {
+    if (const std::string& code = executable->artifact.host_target; !code.empty()) {
+      TW_TRY(const Target target, parse_target(code));
+      TW_CHECK(check_features(target));
+    }
     TW_TRY(host, codegen::load_object(executable->artifact.object));
   }
   return runtime::create_gpu_executor(std::move(executable), std::move(gpu), std::move(host));
@@ -36,11 +49,7 @@ Expected<std::unique_ptr<runtime::GraphExecutor>> network_executor(std::shared_p
     TW_ASSERT(gpu != nullptr, "a network for a GPU without one");
     return gpu_network_executor(std::move(executable), std::move(gpu));
   }
-  const Target host = host_target();
-  if (target.cpu != host.cpu && target.vector_bits > host.vector_bits) {
-    return Error(ErrorCode::unsupported,
-                 fmt::format("Expected code for this machine ({}), found code for '{}' with wider vectors", host.cpu, executable->target));
-  }
+  TW_CHECK(check_features(target));
   TW_TRY(auto module, codegen::load_object(executable->artifact.object));
   return pool ? runtime::GraphExecutor::create(std::move(executable), std::move(module), std::move(pool))
               : runtime::GraphExecutor::create(std::move(executable), std::move(module));

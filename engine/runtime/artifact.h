@@ -48,7 +48,8 @@ struct KernelSignature {
 /// Compiled code for one target: a relocatable object file and the kernels in it. For a GPU what it runs stands in `gpu`; the object holds what the processor
 /// does for it, if anything.
 struct Artifact {
-  std::string target;  ///< Target::str()
+  std::string target;       ///< Target::str()
+  std::string host_target;  ///< of a GPU's: what the object is for; empty in files of earlier versions
   std::vector<std::byte> object;
   std::vector<KernelSignature> kernels;
   std::vector<GpuFunction> gpu;

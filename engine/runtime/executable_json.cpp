@@ -242,6 +242,7 @@ Json executable_to_json(const Executable& e, Blobs& blobs) {
   return Json{{"name", e.name},
               {"target", e.target},
               {"artifact_target", e.artifact.target},
+              {"host_target", e.artifact.host_target},
               {"kernels", kernels},
               {"gpu", gpu},
               {"slots", slots},
@@ -261,6 +262,9 @@ Expected<Executable> executable_from_json(const Json& json, std::span<const std:
   TW_TRY(e.name, text(json, "name"));
   TW_TRY(e.target, text(json, "target"));
   TW_TRY(e.artifact.target, text(json, "artifact_target"));
+  if (json.contains("host_target")) {  // not in files of earlier versions
+    TW_TRY(e.artifact.host_target, text(json, "host_target"));
+  }
   TW_TRY(const Json* kernels, list(json, "kernels"));
   for (const Json& k : *kernels) {
     TW_TRY(KernelSignature signature, signature_from_json(k));

@@ -135,6 +135,11 @@ FeatureSet apply_features(FeatureSet base, const std::vector<std::string>& flags
   return base;
 }
 
+FeatureSet features_of(std::string_view cpu, const std::vector<std::string>& flags) {
+  const CpuInfo* known = find_cpu(cpu);
+  return apply_features(known != nullptr ? known->features : 0, flags);
+}
+
 int vector_bits(FeatureSet features) { return features & bit(F::avx512f) ? 512 : features & bit(F::avx) ? 256 : 128; }
 int vector_registers(FeatureSet features) { return features & bit(F::avx512f) ? 32 : 16; }
 

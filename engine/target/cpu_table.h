@@ -76,6 +76,9 @@ std::vector<std::string> feature_delta(FeatureSet base, FeatureSet actual);
 /// The other way round; names not in the table are ignored.
 FeatureSet apply_features(FeatureSet base, const std::vector<std::string>& flags);
 
+/// What a processor by name has with flags on top; of a name that is not in the table the flags alone.
+FeatureSet features_of(std::string_view cpu, const std::vector<std::string>& flags);
+
 /// Bits of one vector register, and how many there are.
 int vector_bits(FeatureSet features);
 int vector_registers(FeatureSet features);

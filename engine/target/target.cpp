@@ -238,6 +238,15 @@ Expected<Target> parse_target(std::string_view text) {
       .note(fmt::format("known are {}", fmt::join(target_presets(), ", ")));
 }
 
+std::vector<std::string> missing_features(const Target& code, const Target& machine) {
+  std::vector<std::string> missing;
+  if (code.gpu || machine.gpu) return missing;
+  const target::FeatureSet lacking = target::features_of(code.cpu, code.features) & ~target::features_of(machine.cpu, machine.features);
+  for (int i = 0; i < static_cast<int>(target::X86Feature::count); ++i)
+    if (const auto f = static_cast<target::X86Feature>(i); (lacking & target::bit(f)) != 0) missing.emplace_back(target::feature_name(f));
+  return missing;
+}
+
 std::vector<std::string> target_presets() {
   std::vector<std::string> names;
   for (const target::CpuInfo& c : target::cpu_table()) names.emplace_back(c.name);

@@ -131,16 +131,11 @@ Expected<std::vector<std::string>> enabled_features(const Target& target) {
   return names;
 }
 
-target::FeatureSet features_of(const Target& target) {
-  const target::CpuInfo* cpu = target::find_cpu(target.cpu);
-  return target::apply_features(cpu != nullptr ? cpu->features : 0, target.features);
-}
-
 Expected<void> fill_module(llvm::Module& module, llvm::TargetMachine& machine, const std::vector<tir::Func>& funcs, const Target& target, DebugLines* debug) {
   module.setTargetTriple(kTriple);
   module.setDataLayout(machine.createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
-  ModuleState state{.module = module, .target = target, .features = features_of(target), .debug = debug, .error = {}};
+  ModuleState state{.module = module, .target = target, .features = target::features_of(target.cpu, target.features), .debug = debug, .error = {}};
   std::set<std::string> names;
   for (const tir::Func& f : funcs) {
     if (f.name.empty() || !names.insert(f.name).second)

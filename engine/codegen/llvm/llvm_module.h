@@ -22,9 +22,6 @@ void initialise_llvm();
 /// Errors: unsupported for a processor that this LLVM does not know.
 Expected<std::unique_ptr<llvm::TargetMachine>> make_machine(const Target& target, const BuildOptions& options);
 
-/// The instruction sets that code for this target may use.
-target::FeatureSet features_of(const Target& target);
-
 /// Fills the module from the functions. `debug` may be null.
 Expected<void> fill_module(llvm::Module& module, llvm::TargetMachine& machine, const std::vector<tir::Func>& funcs, const Target& target, DebugLines* debug);
 

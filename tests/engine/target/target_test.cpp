@@ -195,6 +195,19 @@ class TargetTest : public QObject {
     QCOMPARE(*parse_target("llvm"), t);
     QCOMPARE(parse_target("llvm -num-cores=7")->cores, 7);
   }
+
+  /// A processor's name does not say what a machine has: virtual machines leave features out.
+  void missingFeatures() {
+    const auto missing = [](const char* code, const char* machine) { return missing_features(*parse_target(code), *parse_target(machine)); };
+    using Names = std::vector<std::string>;
+    QCOMPARE(missing("llvm -mcpu=znver5", "llvm -mcpu=znver5"), Names{});
+    QCOMPARE(missing("llvm -mcpu=znver5", "llvm -mcpu=znver5 -mattr=-avx512bf16,-gfni"), (Names{"avx512bf16", "gfni"}));
+    QCOMPARE(missing("llvm -mcpu=x86-64-v3 -mattr=+avx512f", "llvm -mcpu=x86-64-v3"), Names{"avx512f"});
+    QCOMPARE(missing("llvm -mcpu=x86-64-v2", "llvm -mcpu=znver2"), Names{});
+    const Names wider = missing("llvm -mcpu=x86-64-v4", "llvm -mcpu=x86-64-v3");
+    QVERIFY(std::count(wider.begin(), wider.end(), "avx512f") == 1 && std::count(wider.begin(), wider.end(), "avx2") == 0);
+    QCOMPARE(missing("cuda:a100", "llvm -mcpu=znver2"), Names{});
+  }
 };
 
 QTEST_APPLESS_MAIN(TargetTest)
