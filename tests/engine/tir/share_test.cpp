@@ -3,8 +3,13 @@
 
 #include <QtTest>
 
+#include "engine/base/rng.h"
+#include "engine/base/text.h"
 #include "engine/lower/lower.h"
 #include "engine/space/template.h"
+#include "engine/tir/interp.h"
+#include "engine/tir/parse.h"
+#include "engine/tir/print.h"
 
 using namespace tw;
 using te::Indices;
@@ -65,6 +70,59 @@ class ShareTest : public QObject {
       QCOMPARE(tir::may_share_storage(f, 0, 2), over_x);
       QCOMPARE(tir::may_share_storage(f, 1, 2), over_y);
     }
+  }
+
+  /// What is said of random functions, against running them over their own operand: each element is read at its own place, or at one shifted, mirrored or turned,
+  /// before or after others are stored, in loops of all orders.
+  void randomFunctions() {
+    Rng rng(11);
+    int shared = 0, refused = 0;
+    for (int trial = 0; trial < 3000; ++trial) {
+      const int64_t n = rng.range(1, 4), m = rng.range(1, 4), size = n * m;
+      const auto place = [&] {
+        const std::string own = fmt::format("i * {} + j", m);
+        switch (rng.uniform(6)) {
+          case 0:
+            return fmt::format("({} + {}) % {}", own, rng.range(0, size), size);
+          case 1:
+            return fmt::format("{} - ({})", size - 1, own);
+          case 2:
+            return fmt::format("j * {} + i", n);
+          default:
+            return own;
+        }
+      };
+      const std::string store = rng.uniform(3) == 0 ? fmt::format("j * {} + i", n) : fmt::format("i * {} + j", m);
+      std::string value = fmt::format("A[{}]", place());
+      for (uint64_t more = rng.uniform(3); more > 0; --more) value += fmt::format(" + {}[{}]", rng.uniform(2) ? "A" : "B", place());
+      if (rng.uniform(5) == 0) value = fmt::format("select(A[{}] < T.float32(0), {}, B[{}])", place(), value, place());
+      const bool turned = rng.uniform(2) == 0;
+      const auto text = [&](const std::string& parameters, const std::string& before, const std::string& a, const std::string& c) {
+        std::string body = fmt::format("{}[{}] = {}", c, store, value);
+        for (size_t at = body.find("A["); at != std::string::npos; at = body.find("A[", at + 1)) body.replace(at, 1, a);
+        return fmt::format(
+            "@T.prim_func\ndef f({}):\n    T.func_attr({{\"num_outputs\": 1}})\n{}    for {} in T.serial({}):\n        for {} in T.serial({}):\n            {}\n",
+            parameters, before, turned ? "j" : "i", turned ? m : n, turned ? "i" : "j", turned ? n : m, body);
+      };
+      const auto array = [&](const char* name) { return fmt::format("{}: T.Buffer(({},), \"float32\")", name, size); };
+      const std::string all = fmt::format("{}, {}, {}", array("A"), array("B"), array("C"));
+      const auto apart = tir::parse_func(text(all, "", "A", "C"));
+      QVERIFY2(apart.has_value(), (apart ? "" : apart.error().text()).c_str());
+      if (!tir::may_share_storage(*apart, 0, 2)) {
+        ++refused;
+        continue;
+      }
+      ++shared;
+      const auto together = tir::parse_func(text(all, fmt::format("    for k in T.serial({}):\n        C[k] = A[k]\n", size), "C", "C"));
+      QVERIFY2(together.has_value(), (together ? "" : together.error().text()).c_str());
+      std::vector<HostArray> one(3, HostArray::make(kFloat32, {size}));
+      for (HostArray& a : one)
+        for (int64_t k = 0; k < size; ++k) a.set(k, rng.uniform_real() - 0.5);
+      std::vector<HostArray> other = one;
+      QVERIFY(tir::interpret(*apart, one) && tir::interpret(*together, other));
+      QVERIFY2(one[2].data == other[2].data, tir::print(*apart).c_str());
+    }
+    QVERIFY(shared > 300 && refused > 300);
   }
 
   void sizesMustAgree() {
