@@ -27,6 +27,19 @@ bool all_ok(const Launches& launches) {
 
 }  // namespace
 
+records::Verdict final_verdict(const Launches& incumbent, const Launches& other, double incumbent_s, const FinalOptions& options, Rng& rng) {
+  if (!all_ok(other)) return {std::numeric_limits<double>::infinity(), 1, 1};
+  std::vector<double> x, y;
+  for (const bool flagged : {false, true}) {
+    if (!x.empty()) break;
+    for (size_t k = 0; k < other.size(); ++k) add_pairs(incumbent[k], other[k], flagged, x, y);
+  }
+  const PairedRatio r = paired_ratio(x, y, rng);
+  // All were within some percent of each other before: if one now seems twice as fast, the incumbent was disturbed for all of its samples.
+  const bool faster = r.high < options.certain && r.ratio > kCredible;
+  return {incumbent_s * (faster ? r.ratio : std::max(r.ratio, 1.0)), r.low, r.high};
+}
+
 std::vector<records::Record> run_finals(const records::Task& task, std::vector<records::Record> finalists, double incumbent_s, const FinalOptions& options,
                                         BatchMeasurer& measurer, uint64_t seed, const std::function<void(const char*)>& phase) {
   std::vector<records::Candidate> candidates;
@@ -41,21 +54,8 @@ std::vector<records::Record> run_finals(const records::Task& task, std::vector<r
   if (incumbent == launches.size()) return {};
   if (incumbent > 0) incumbent_s = finalists[incumbent].result.seconds();
   for (size_t i = 0; i < finalists.size(); ++i) {
-    records::Verdict verdict{std::numeric_limits<double>::infinity(), 1, 1};
-    if (i == incumbent) {
-      verdict.seconds = incumbent_s;
-    } else if (all_ok(launches[i])) {
-      std::vector<double> x, y;
-      for (const bool flagged : {false, true}) {
-        if (!x.empty()) break;
-        for (size_t k = 0; k < launches[i].size(); ++k) add_pairs(launches[incumbent][k], launches[i][k], flagged, x, y);
-      }
-      const PairedRatio r = paired_ratio(x, y, rng);
-      // All were within some percent of each other before: if one now seems twice as fast, the incumbent was disturbed for all of its samples.
-      const bool faster = r.high < options.certain && r.ratio > kCredible;
-      verdict = {incumbent_s * (faster ? r.ratio : std::max(r.ratio, 1.0)), r.low, r.high};
-    }
-    finalists[i].result.verdict = verdict;
+    const bool first = i == incumbent;
+    finalists[i].result.verdict = first ? records::Verdict{incumbent_s, 1, 1} : final_verdict(launches[incumbent], launches[i], incumbent_s, options, rng);
   }
   return finalists;
 }

@@ -17,6 +17,11 @@ struct FinalOptions {
   double certain = 0.99;  ///< a finalist replaces the incumbent if the upper end of its ratio's interval is below this
 };
 
+/// How a finalist did against the incumbent, from the results of both in the same rounds: its time on the scale where the incumbent takes `incumbent_s`, less than
+/// that only if it is surely faster. Infinite if any of its results is none or wrong.
+records::Verdict final_verdict(const std::vector<records::MeasureResult>& incumbent, const std::vector<records::MeasureResult>& other, double incumbent_s,
+                               const FinalOptions& options, Rng& rng);
+
 /// Builds the finalists, runs every one `launches` times in an order that is random in each round, and fills in `verdict` of each: times on a scale where the
 /// incumbent (the first) takes `incumbent_s`, the least time of the task, so that no trial outside the finals is better than the winner. Who is not surely
 /// faster than the incumbent gets no better time. Whose output is wrong with other inputs, or who fails, is never best: its time is infinite; should that be
