@@ -10,6 +10,8 @@
 #include "engine/base/duration.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/measure/device.h"
+#include "engine/process/temporary_folder.h"
 #include "engine/records/latency_log.h"
 #include "engine/records/json_lines.h"
 
@@ -38,6 +40,21 @@ Expected<tune::SessionOptions> options_of(const TuneArguments& o) {
   return s;
 }
 
+/// Whether the session ends with finals in the network. What they need is asked for before it begins; nothing, with `exit` set, if that is where it ends.
+std::optional<bool> can_try_network(const TuneArguments& o, bool all_tasks, int& exit) {
+  if (!wants_network_report(o.network_finals, all_tasks)) return false;
+  if (measure::is_simulated(o.device) || o.device.starts_with(records::kRecordedDevice)) return true;  // nothing runs there
+  const auto folder = process::TemporaryFolder::create();
+  if (folder) return true;
+  const Error e = Error(folder.error()).note("$TMPDIR names another folder");
+  if (o.network_finals == "auto") {
+    note(fmt::format("Note: what wins alone will not be tried in the network: {}", e.text()));
+    return false;
+  }
+  exit = fail(e);
+  return std::nullopt;
+}
+
 int tune_model(const TuneArguments& o) {
   auto session = options_of(o);
   if (!session) return fail_usage(session.error().message);
@@ -53,13 +70,15 @@ int tune_model(const TuneArguments& o) {
   auto db = open_workspace(path);
   if (!db) return fail(db.error());
   (*db)->back_up_every(*backup_every);
+  const auto finals = can_try_network(o, o.filters.empty() && session->space.empty(), exit);
+  if (!finals) return exit;
   outlive_terminal();
   TuneRequest request{&*loaded, o.network.model, o.filters, *session, o.resume, o.log, o.latency_log, o.workers, o.device};
   auto result = tune_network(request, *db);
   if (!result) return fail(result.error());
   if (!o.json) put(tune_table(*result));
   Json network;
-  if (!result->report.cancelled && result->report.anything_measured() && wants_network_report(o.network_finals, o.filters.empty() && session->space.empty())) {
+  if (!result->report.cancelled && result->report.anything_measured() && *finals) {
     const auto reported = report_network({&*loaded, o.network.model, o.device, result->session, o.workers, {}}, **db);
     if (!reported && (reported.error().code == ErrorCode::cancelled || o.network_finals != "auto")) return fail(reported.error());
     if (!reported) note(fmt::format("Note: what won alone was not tried in the network: {}", reported.error().text()));  // the session is done and stored

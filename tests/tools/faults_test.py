@@ -372,11 +372,11 @@ CLONE3, CLONE = 435, {"x86_64": 56, "aarch64": 220}.get(platform.machine())
 class Container(CliCase):
     """Where calls and folders are refused, it works with less, or says what is missing."""
 
-    def contained(self, *arguments, refusals, prepare=lambda: None):
+    def contained(self, *arguments, refusals, prepare=lambda: None, env=None):
         def enter():
             prepare()
             refuse_calls(*refusals)
-        return subprocess.run([TW, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, preexec_fn=enter, timeout=240)
+        return subprocess.run([TW, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, preexec_fn=enter, timeout=240, env={**os.environ, **(env or {})})
 
     def test_without_clone3_and_namespaces(self):
         db = self.path("t.db")
@@ -407,6 +407,18 @@ class Container(CliCase):
             self.skipTest("nothing can be mounted here")
         self.assertEqual(p.returncode, 0, p.stderr)
         self.assertEqual(self.count(db, "status = 'ok'"), 6)
+        # What is missing is said before anything is measured; with a folder for temporary files nothing is.
+        missing = "Note: what wins alone will not be tried in the network: Cannot make a temporary folder"
+        self.assertEqual(p.stderr.count(missing), 1, p.stderr)
+        self.assertNotIn("finals of", p.stderr.split(missing)[0], p.stderr)
+        p = self.contained("tune", self.model, "--trials", "6", "--db", self.path("u.db"), "--network-finals", "always", refusals=refusals, prepare=contain)
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertIn("error: Cannot make a temporary folder", p.stderr)
+        self.assertEqual(self.count(self.path("u.db"), "1"), 0)
+        p = self.contained("tune", self.model, "--trials", "12", "--db", self.path("u.db"), "--network-finals", "always", "--json", refusals=refusals, prepare=contain,
+                           env={"TMPDIR": self.folder})
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertGreater(json.loads(p.stdout)["network"]["default_s"], 0)
         p = self.contained("tune", self.model, "--trials", "6", "--db", "/t.db", refusals=refusals, prepare=contain)
         self.assertEqual((p.returncode, p.stderr.count("error: ")), (1, 1), p.stderr)
         self.assertIn("/t.db", p.stderr)
