@@ -90,14 +90,13 @@ class WrittenSizeTest : public QObject {
 
   /// What is shared in memory counts at every use, and is looked at once.
   void doublesWithoutWork() {
-    DagBuilder b;
-    const Tensor x = b.placeholder("x", {4}, kFloat32);
-    const DagPtr dag = std::move(b).finish({b.compute("y", {4}, [&](const Indices& i) {
-      Expr e = x(i[0]);
-      for (int k = 0; k < 2000; ++k) e = e + e;
-      return e;
-    })});
-    const Op& op = dag->ops[static_cast<size_t>(dag->outputs[0])];
+    const ir::Var i = ir::make_var("i");
+    const ir::Buffer x = ir::make_buffer("x", kFloat32, {4});
+    Expr e = ir::load(x, {ir::to_expr(i)});
+    for (int k = 0; k < 2000; ++k) e = e + e;  // no walk would come to its end
+    Op op{.name = "y", .output = ir::make_buffer("y", kFloat32, {4})};
+    op.axes = {{i, 4, AxisKind::spatial}};
+    op.body = e;
     const WrittenSize size = written_size(op, [](const ir::BufferNode& buffer) { return WrittenSize::stored(buffer.shape.size()); });
     QVERIFY(std::isinf(size.nodes) && size.nodes > kMostWrittenNodes);
   }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+
+#include "engine/base/text.h"
+#include "engine/codegen/codegen.h"
+#include "engine/codegen/panels.h"
+#include "engine/target/target.h"
+#include "engine/tir/stmt.h"
+
+using namespace tw;
+using ir::Expr;
+using tir::ForKind;
+
+/// How arrays are reached: which reads are masked, and what is fetched ahead, as LLVM's text shows it.
+class MemoryTest : public QObject {
+  Q_OBJECT
+
+  static constexpr int kLanes = 16;
+
+  static Expr at(const ir::Var& v) { return ir::to_expr(v); }
+  static Expr vector(const Expr& first) { return ir::ramp(first, ir::index(1), kLanes); }
+  static std::string listing(const tir::Func& f, const Target& t) {
+    const auto l = codegen::build_listing(f, t);
+    return l ? l->llvm_ir : l.error().text();
+  }
+  static int count(const std::string& text, const std::string& word) {
+    int n = 0;
+    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
+    return n;
+  }
+  static int fetches(const tir::Func& f, const Target& t) { return count(listing(f, t), "call void @llvm.prefetch"); }
+
+ private Q_SLOTS:
+  /// Under a mask an array is read in whole vectors where all of them lie inside, and nowhere else.
+  void masks_at_the_ends_of_arrays_data() {
+    QTest::addColumn<int>("shift");
+    QTest::addColumn<int>("stride");
+    QTest::addColumn<int>("elements");
+    QTest::addColumn<bool>("masked");
+    QTest::newRow("all inside") << 0 << 1 << 48 << false;
+    QTest::newRow("the last one outside") << 0 << 1 << 47 << true;
+    QTest::newRow("moved to the end") << 1 << 1 << 49 << false;
+    QTest::newRow("moved beyond the end") << 1 << 1 << 48 << true;
+    QTest::newRow("before the beginning") << -1 << 1 << 48 << true;
+    QTest::newRow("far apart, inside") << 0 << 5 << 236 << false;
+    QTest::newRow("far apart, the last one outside") << 0 << 5 << 235 << true;
+    QTest::newRow("far apart, before the beginning") << -1 << 5 << 300 << true;
+  }
+  void masks_at_the_ends_of_arrays() {
+    QFETCH(const int, shift);
+    QFETCH(const int, stride);
+    QFETCH(const int, elements);
+    QFETCH(const bool, masked);
+    const auto A = ir::make_buffer("A", kFloat32, {elements}), C = ir::make_buffer("C", kFloat32, {48}), L = ir::make_buffer("L", kInt64, {1});
+    const ir::Var i = ir::make_var("i");
+    const Expr v = vector(at(i) * int64_t{kLanes});
+    const Expr place = ir::ramp(at(i) * int64_t{kLanes * stride} + int64_t{shift}, ir::index(stride), kLanes);
+    const Expr some = v < ir::broadcast(ir::load(L, {ir::index(0)}), kLanes);
+    const tir::Func f{"kernel", {A, L, C}, 1, tir::make_for(i, ir::index(0), ir::index(3), ForKind::serial, tir::if_then(some, tir::store(C, {v}, ir::load(A, {place}))))};
+    const std::string text = listing(f, *parse_target("llvm -mcpu=x86-64-v3"));  // which has no gathers of ours
+    QVERIFY2(text.find("define") != std::string::npos, text.c_str());
+    QCOMPARE(count(text, "= call contract <16 x float> @llvm.masked."), int{masked});
+    QCOMPARE(count(text, "call void @llvm.masked.store"), 1);
+  }
+
+  /// As many lines of the next panel as are due in each turn.
+  void panels_are_asked_for_line_by_line() {
+    Target t = *parse_target("llvm -mcpu=x86-64-v4");
+    t.l2_bytes = 1 << 20;
+    for (const int64_t depth : {64, 256, 1024}) {
+      const ir::Buffer w = ir::make_buffer("w", kFloat32, {4 * 16 * depth}), out = ir::make_buffer("out", kFloat32, {kLanes});
+      const ir::Var j = ir::make_var("j"), i = ir::make_var("i"), k = ir::make_var("k");
+      tir::Stmt s = tir::store(out, {vector(ir::index(0))}, ir::load(w, {vector(at(j) * int64_t{16 * depth} + at(k) * int64_t{16})}));
+      s = tir::make_for(k, ir::index(0), ir::index(depth), ForKind::serial, s);
+      s = tir::make_for(i, ir::index(0), ir::index(100), ForKind::serial, s);
+      s = tir::make_for(j, ir::index(0), ir::index(4), ForKind::parallel, s);
+      const tir::Func f{"kernel", {w, out}, 1, s};
+      int lines = 0;
+      for (const auto& [body, here] : codegen::panel_fetches(f, t))
+        for (const codegen::PanelFetch& fetch : here) lines += static_cast<int>(fetch.lines);
+      QVERIFY(lines > 0);
+      QCOMPARE(fetches(f, t), lines);
+    }
+  }
+
+  /// What comes from memory is asked for 16 KiB ahead, each line once.
+  void inputs_are_fetched_ahead() {
+    Target t = *parse_target("llvm -mcpu=x86-64-v4");
+    t.l3_bytes = 4096;
+    const ir::Buffer a = ir::make_buffer("a", kFloat32, {1 << 16}), b = ir::make_buffer("b", kFloat32, {1 << 15});
+    const ir::Var i = ir::make_var("i");
+    const auto sums = [&](int64_t step, const std::vector<int64_t>& offsets) {
+      Expr sum = ir::load(a, {vector(at(i) * step + offsets[0])});
+      for (size_t k = 1; k < offsets.size(); ++k) sum = sum + ir::load(a, {vector(at(i) * step + offsets[k])});
+      return tir::Func{"kernel", {a, b}, 1,
+                       tir::make_for(i, ir::index(0), ir::index(1000), ForKind::parallel, tir::store(b, {vector(at(i) * int64_t{kLanes})}, sum))};
+    };
+    const std::string one = listing(sums(16, {0}), t);
+    QCOMPARE(count(one, "call void @llvm.prefetch"), 1);
+    QVERIFY2(one.find("i64 4096\n") != std::string::npos, one.c_str());
+    QCOMPARE(fetches(sums(32, {0, 16}), t), 2);      // two lines a turn
+    QCOMPARE(fetches(sums(16, {0, 16}), t), 1);      // the next turn's line
+    QCOMPARE(fetches(sums(16, {0, 0}), t), 1);       // one line twice
+    QCOMPARE(fetches(sums(16, {0, 16 * 8}), t), 2);  // too late to be the same
+    t.l3_bytes = int64_t{1} << 30;
+    QCOMPARE(fetches(sums(16, {0}), t), 0);
+  }
+};
+
+QTEST_APPLESS_MAIN(MemoryTest)
+#include "llvm_memory_test.moc"
