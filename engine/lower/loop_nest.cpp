@@ -4,28 +4,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "engine/lower/domain.h"
-#include "engine/lower/prepare.h"
+#include "engine/lower/loop_extents.h"
 #include "engine/schedule/primitives/primitives.h"
 
 namespace tw::lower {
 
 namespace {
 
-/// How often loops run.
-class Extents {
- public:
-  explicit Extents(const schedule::Schedule& s) : stages_(prepared_stages(s)) {
-    if (stages_) domains_.emplace(*stages_).run();
-  }
-  int64_t of(int stage, const schedule::Iter& it) const { return domains_ ? domains_->of(stage).loop_extent.at(it.var.get()) : it.extent; }
-
- private:
-  Expected<std::vector<schedule::Stage>> stages_;
-  std::optional<DomainInference> domains_;
-};
-
-void print_stage(const Extents& extents, const schedule::Schedule& s, int index, int depth, PrintedLoops& out) {
+void print_stage(const LoopExtents& extents, const schedule::Schedule& s, int index, int depth, PrintedLoops& out) {
   const schedule::Stage& st = s.stages()[static_cast<size_t>(index)];
   const auto line = [&](int d, LoopLine::Kind kind, int loop, const std::string& text) {
     out.text.append(static_cast<size_t>(d) * 2, ' ').append(text).push_back('\n');
@@ -51,7 +37,7 @@ void print_stage(const Extents& extents, const schedule::Schedule& s, int index,
 }  // namespace
 
 PrintedLoops print_loops(const schedule::Schedule& s) {
-  const Extents extents(s);
+  const LoopExtents extents(s);
   PrintedLoops out;
   for (size_t i = 0; i < s.stages().size(); ++i) {
     const schedule::Stage& st = s.stages()[i];

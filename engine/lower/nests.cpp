@@ -119,10 +119,16 @@ class NestWriter {
     parts.push_back(std::move(body));
     Stmt out = with_arrays(inside, tir::seq(std::move(parts)));
     if (n != 1 && !plan_.launches.is_coordinate(i, loop))
-      out = tir::make_for(it.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(out), {i, static_cast<int>(loop)});
+      out = tir::make_for(it.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(out), {i, static_cast<int>(loop)}, auto_unroll(i));
     if (first.empty()) return out;
     first.push_back(std::move(out));
     return with_arrays(ahead, tir::seq(std::move(first)));
+  }
+
+  /// A stage's own number of stores, else that of the stage that it is computed in.
+  int64_t auto_unroll(int i) const {
+    const Stage& st = plan_.stage(i);
+    return st.auto_unroll >= 0 || st.location != ComputeLocation::at ? st.auto_unroll : auto_unroll(st.at_stage);
   }
 
   Stmt with_arrays(const std::vector<int>& stages, Stmt body) const {
@@ -224,7 +230,7 @@ class NestWriter {
       const int64_t n = plan_.domains.of(i).loop_extent.at(it.var.get());
       if (n == 1) continue;
       fresh.emplace(it.var.get(), ir::to_expr(copy.var));
-      body = tir::make_for(copy.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(body), {i, static_cast<int>(k)});
+      body = tir::make_for(copy.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(body), {i, static_cast<int>(k)}, auto_unroll(i));
     }
     return fresh.empty() ? body : tir::substitute(body, fresh);
   }

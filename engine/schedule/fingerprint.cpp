@@ -47,7 +47,7 @@ void follow(const FuseRelation& fuse, CountsOf& counts) {
     else
       parts.push_back(part);
   }
-  if (parts.empty()) parts.push_back(counts.at(fuse.parents.back().get()));
+  if (parts.empty()) parts.push_back(fuse.parents.empty() ? Counts{"one"} : counts.at(fuse.parents.back().get()));
   if (parts.size() == 1) {
     counts[fuse.child.get()] = parts[0];
     return;
@@ -111,6 +111,7 @@ class Printer {
     for (const te::Axis& a : stage.op.reduce_axes) out_ += fmt::format(" r{}", a.extent);
     if (stage.double_buffer) out_ += " double";
     if (stage.pipeline > 0) out_ += fmt::format(" pipeline {}", stage.pipeline);
+    if (stage.auto_unroll >= 0) out_ += fmt::format(" unroll {}", stage.auto_unroll);
     if (stage.winograd > 0) out_ += fmt::format(" winograd {}", stage.winograd);
   }
 

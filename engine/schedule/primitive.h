@@ -29,6 +29,8 @@ struct Draw {
   int below(size_t n) const { return static_cast<int>(rng.uniform(n ? n : 1)); }
   int loop() const { return below(at().iters.size()); }
   const char* scope() const;
+  /// The number of a step so far, mostly of a split where there is one.
+  int split() const;
   /// Mostly one that is computed inside a loop, where there is one.
   int inner_stage() const;
 };

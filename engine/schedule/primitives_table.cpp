@@ -55,6 +55,13 @@ int Draw::inner_stage() const {
   return stage;
 }
 
+int Draw::split() const {
+  const std::vector<Step>& steps = schedule.steps();
+  for (size_t k = steps.size(); k-- > 0;)
+    if (std::holds_alternative<SplitStep>(steps[k]) && rng.uniform(2)) return static_cast<int>(k);
+  return below(steps.size());
+}
+
 const char* Draw::scope() const {
   static const char* const scopes[] = {"local", "shared", "global"};
   return scopes[rng.uniform(std::size(scopes))];

@@ -25,7 +25,7 @@ int Schedule::find(std::string_view stage_name) const {
   return -1;
 }
 
-Expected<void> Schedule::apply_in_place(const Step& step) {
+Expected<void> Schedule::append(const Step& step) {
   const Expected<void> done = schedule::apply(state_, step);
   if (!done) {
     Error e = done.error();
@@ -33,18 +33,20 @@ Expected<void> Schedule::apply_in_place(const Step& step) {
     return e;
   }
   steps_.push_back(step);
+  const auto* split = std::get_if<SplitStep>(&step);
+  state_.splits.push_back(split ? std::get<SplitRelation>(state_.stages[static_cast<size_t>(split->stage)].relations.back()).lengths : std::vector<int64_t>());
   return {};
 }
 
 Expected<Schedule> Schedule::apply(const Step& step) const {
   Schedule next = *this;
-  TW_CHECK(next.apply_in_place(step));
+  TW_CHECK(next.append(step));
   return next;
 }
 
 Expected<Schedule> Schedule::replay(te::DagPtr dag, const std::vector<Step>& steps) {
   Schedule s(std::move(dag));
-  for (const Step& step : steps) TW_CHECK(s.apply_in_place(step));
+  for (const Step& step : steps) TW_CHECK(s.append(step));
   return s;
 }
 
@@ -56,7 +58,7 @@ std::vector<ir::Var> Builder::loops(int stage) const {
 
 void Builder::apply(const Step& step) {
   if (error_) return;
-  if (auto done = schedule_.apply_in_place(step); !done) error_ = done.error();
+  if (auto done = schedule_.append(step); !done) error_ = done.error();
 }
 
 int Builder::position(int stage, const ir::Var& loop) {

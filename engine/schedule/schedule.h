@@ -57,6 +57,7 @@ struct Stage {
   bool double_buffer = false;
   int pipeline = 0;                     ///< arrays in turn of a stage that is copied ahead; 0: it is not
   std::optional<ir::Var> warp_product;  ///< the loop from which on the tensor cores of a warp compute the stage
+  int64_t auto_unroll = -1;             ///< stores up to which the loops here and inside are written out; -1: as around
   int64_t winograd = 0;  ///< m: the placeholder holds weights [O, I, taps...] with each dimension of taps transformed by F(m, taps)
 };
 
@@ -64,6 +65,7 @@ struct Stage {
 struct State {
   std::vector<Stage> stages;
   std::vector<int> outputs;  ///< stage indices
+  std::vector<std::vector<int64_t>> splits = {};  ///< of each step so far: the extents of all but the outermost loop that a split made; none of other steps
 };
 
 /// A schedule: dag + steps, as an immutable value. The stages are derived state.
@@ -79,13 +81,12 @@ class Schedule {
 
   /// This schedule with one more step. Errors: illegal_schedule or invalid_argument, naming step and stage.
   Expected<Schedule> apply(const Step& step) const;
+  /// The same in place. After an error the schedule is of no use.
+  Expected<void> append(const Step& step);
   /// Replays a list of steps on a dag.
   static Expected<Schedule> replay(te::DagPtr dag, const std::vector<Step>& steps);
 
  private:
-  friend class Builder;
-  Expected<void> apply_in_place(const Step& step);
-
   te::DagPtr dag_;
   std::vector<Step> steps_;
   State state_;

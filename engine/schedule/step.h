@@ -43,14 +43,17 @@ inline bool is_unrolled(Annotation a) { return a == Annotation::unroll || a == A
 const char* annotation_name(Annotation a);
 
 /// Rewrite: for i<n { S(i) }  =>  for o<ceil(n/f) { for j<f { if o*f+j<n { S(o*f+j) } } }; several lengths nest.
+/// Where a stage was computed in the loop, it is computed in the innermost of the new ones.
 struct SplitStep {
   int stage = 0, iter = 0;
   int64_t extent = 0;            ///< of the iterator when the step was written; informative
-  std::vector<int64_t> lengths;  ///< extents of the new inner loops, outer to inner; the outermost is derived
+  std::vector<int64_t> lengths;  ///< extents of the new loops, outer to inner, without the one that is derived
+  bool from_inside = true;       ///< lengths are those of the inner loops, and the outermost is derived; false: of the outer loops, and the innermost is
   static const PrimitiveOf<SplitStep>& primitive();
   friend bool operator==(const SplitStep&, const SplitStep&) = default;
 };
 /// Rewrite: for i<n { for j<m { S(i,j) } }  =>  for k<n*m { S(k // m, k % m) }
+/// What is computed in the last of the loops is computed in the joined one. No loops: a new loop of one iteration around all others, to be bound or marked.
 struct FuseStep {
   int stage = 0;
   std::vector<int> iters;  ///< adjacent, ascending
@@ -213,9 +216,38 @@ struct TensorizeStep {
   friend bool operator==(const TensorizeStep&, const TensorizeStep&) = default;
 };
 
+/// Splits a loop as an earlier step split another: by its first `parts` - 1 lengths, and by the product of the others. So both keep equal pieces whatever the
+/// lengths are. Source: `FollowSplitStep` of Ansor (Zheng et al., OSDI 2020).
+struct FollowSplitStep {
+  int stage = 0, iter = 0;
+  int source = 0;  ///< a split among the steps before, by position
+  int parts = 1;   ///< lengths; one more loop than that comes out
+  static const PrimitiveOf<FollowSplitStep>& primitive();
+  friend bool operator==(const FollowSplitStep&, const FollowSplitStep&) = default;
+};
+/// Splits a loop in two by the product of one length of each of some earlier splits: a copy by as many threads as tiles were bound to.
+/// Source: `FollowFusedSplitStep` of Ansor (Zheng et al., OSDI 2020).
+struct FollowFusedSplitStep {
+  int stage = 0, iter = 0;
+  std::vector<int> sources;  ///< splits among the steps before, by position
+  int level = 0;             ///< which of their lengths, outer to inner
+  bool from_inside = true;   ///< the product is the inner loop's extent; false: the outer's
+  static const PrimitiveOf<FollowFusedSplitStep>& primitive();
+  friend bool operator==(const FollowFusedSplitStep&, const FollowFusedSplitStep&) = default;
+};
+/// Writes out the innermost serial loops of a stage and of what is computed inside it, as far as that makes no more than `steps` stores of a loop; what of it
+/// has a number of its own goes by that. The pass auto_unroll does it. Source: the pragma `auto_unroll_max_step` of TVM, as Ansor's `PragmaStep` has it.
+struct AutoUnrollStep {
+  int stage = 0;
+  int64_t steps = 0;
+  static const PrimitiveOf<AutoUnrollStep>& primitive();
+  friend bool operator==(const AutoUnrollStep&, const AutoUnrollStep&) = default;
+};
+
 /// The table of primitives: one kind of step each, whose row (primitive.h) stands with its code in a file of primitives/.
 using Step = std::variant<SplitStep, FuseStep, ReorderStep, AnnotationStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep, CacheReadStep, CacheWriteStep,
-                          LayoutStep, RfactorStep, StorageAlignStep, PadStep, DoubleBufferStep, WinogradStep, PipelineStep, TensorizeStep, Im2colStep>;
+                          LayoutStep, RfactorStep, StorageAlignStep, PadStep, DoubleBufferStep, WinogradStep, PipelineStep, TensorizeStep, Im2colStep, FollowSplitStep,
+                          FollowFusedSplitStep, AutoUnrollStep>;
 
 /// Steps in Ansor's JSON form, such as [["SP",2,0,64,[8,4],1]], on one line.
 std::string json_text(const std::vector<Step>& steps);

@@ -21,7 +21,7 @@ const Iter* same_loop(const Stage& stage, const ir::Var& var) {
 bool is_elsewhere(const Stage& a, const Stage& b) {
   const bool other_loop = a.at_iter.has_value() != b.at_iter.has_value() || (a.at_iter && !a.at_iter->same_as(*b.at_iter));
   return a.location != b.location || other_loop || a.scope != b.scope || a.layout != b.layout || a.alignments.size() != b.alignments.size() ||
-         a.paddings.size() != b.paddings.size() || a.double_buffer != b.double_buffer || a.pipeline != b.pipeline || a.warp_product.has_value() != b.warp_product.has_value() || a.winograd != b.winograd;
+         a.paddings.size() != b.paddings.size() || a.double_buffer != b.double_buffer || a.pipeline != b.pipeline || a.auto_unroll != b.auto_unroll || a.warp_product.has_value() != b.warp_product.has_value() || a.winograd != b.winograd;
 }
 
 /// Loops of `stage` that are `var` or were made from it.

@@ -28,7 +28,7 @@ class Cloner {
     const auto fe = [&](const Expr& e) { return expr(e); };
     if (const auto* n = as<ForNode>(s)) {
       const Var v = make_var_like(n->var);
-      return make_for(v, expr(n->min), expr(n->extent), n->for_kind, stmt(n->body), n->origin);
+      return make_for(v, expr(n->min), expr(n->extent), n->for_kind, stmt(n->body), n->origin, n->auto_unroll);
     }
     if (const auto* n = as<LetNode>(s)) {
       const Expr value = expr(n->value);
@@ -66,7 +66,7 @@ Stmt clone_with(const Stmt& s, const ir::VarMap& map) { return Cloner(map).stmt(
 
 Stmt unshared(const Stmt& s) {
   return match(
-      s, [](const ForNode& n) { return make_for(n.var, n.min, n.extent, n.for_kind, unshared(n.body), n.origin); },
+      s, [](const ForNode& n) { return make_for(n.var, n.min, n.extent, n.for_kind, unshared(n.body), n.origin, n.auto_unroll); },
       [](const StoreNode& n) { return store(n.buffer, n.indices, n.value, n.origin); },
       [](const AllocNode& n) { return alloc(n.buffer, unshared(n.body), n.origin); },
       [](const LetNode& n) { return let(n.var, n.value, unshared(n.body), n.origin); },

@@ -29,7 +29,7 @@ class Comparison {
         a,
         [&](const ForNode& n) {
           const auto& m = *as<ForNode>(b);
-          return n.for_kind == m.for_kind && equal(n.min, m.min) && equal(n.extent, m.extent) && bind(n.var, m.var) && equal(n.body, m.body);
+          return n.for_kind == m.for_kind && n.auto_unroll == m.auto_unroll && equal(n.min, m.min) && equal(n.extent, m.extent) && bind(n.var, m.var) && equal(n.body, m.body);
         },
         [&](const StoreNode& n) {
           const auto& m = *as<StoreNode>(b);

@@ -265,11 +265,16 @@ class Parser {
     auto first = expression_of(lexer, ir::kIndex);
     std::optional<Expr> end;
     const bool bound = kind && is_bound(*kind);
+    std::optional<int64_t> unroll;
     if (bound) {
       lexer.expect(",");
       kind = thread(lexer);
-    } else if (lexer.accept(",")) {
-      end = expression_of(lexer, ir::kIndex);
+    }
+    while (!unroll && lexer.accept(",")) {
+      if (lexer.accept_word("auto_unroll") && lexer.expect("="))
+        unroll = lexer.integer();
+      else if (!end)
+        end = expression_of(lexer, ir::kIndex);
     }
     lexer.expect(")");
     lexer.expect(":");
@@ -279,7 +284,7 @@ class Parser {
     return in_scope(lexer, symbols_.vars, name, var, [&]() -> MaybeStmt {
       const MaybeStmt body = inner_block(indent, depth);
       if (!body) return std::nullopt;
-      return make_for(var, min, extent, *kind, *body);
+      return make_for(var, min, extent, *kind, *body, {}, unroll.value_or(-1));
     });
   }
 

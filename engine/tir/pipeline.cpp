@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "engine/tir/pass.h"
+#include "engine/tir/passes/auto_unroll.h"
 #include "engine/tir/passes/flatten_storage.h"
 #include "engine/tir/passes/hoist_invariants.h"
 #include "engine/tir/passes/inject_virtual_threads.h"
@@ -26,8 +27,12 @@ constexpr const char* kSimplifyText =
     "Brings index arithmetic into one canonical form under the known ranges of loops. Divisions and remainders from fused loops and blocked layouts "
     "cancel, guards that always hold disappear, loops of one iteration dissolve.";
 
-const std::array<Pass, 15> kPasses{{
-    // First, so that guards show which loop they depend on.
+const std::array<Pass, 16> kPasses{{
+    // First, while every loop still is one of the schedule's.
+    {"auto_unroll", auto_unroll,
+     "Marks loops to be written out: from inside, as far as that makes no more stores of a loop than the schedule allows there.",
+     "the pragma auto_unroll_max_step of TVM, Chen et al., OSDI 2018"},
+    // Before all others, so that guards show which loop they depend on.
     {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
     // Before the loops inside are changed: which statements of a thread depend on a virtual thread is seen best in the schedule's own order.
     {"inject_virtual_threads", inject_virtual_threads,

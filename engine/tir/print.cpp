@@ -94,7 +94,8 @@ class Printer {
   void loop(const Stmt& s, const ForNode& n, int level) {
     const std::string range = ir::is_int(n.min, 0) ? text(n.extent) : text(n.min) + ", " + text(n.min + n.extent);
     const std::string thread = is_bound(n.for_kind) ? fmt::format(", thread=\"{}\"", thread_name(n.for_kind)) : "";
-    line(s.get(), level, fmt::format("for {} in T.{}({}{}):", names_.of(n.var.get()), for_kind_name(n.for_kind), range, thread));
+    const std::string unroll = n.auto_unroll >= 0 ? fmt::format(", auto_unroll={}", n.auto_unroll) : "";
+    line(s.get(), level, fmt::format("for {} in T.{}({}{}{}):", names_.of(n.var.get()), for_kind_name(n.for_kind), range, thread, unroll));
     block(n.body, level + 1);
   }
 

@@ -70,8 +70,8 @@ const char* reduction_name(ir::BinaryOp op) {
   }
 }
 
-Stmt make_for(Var var, Expr min, Expr extent, ForKind kind, Stmt body, Origin origin) {
-  return Stmt(new ForNode(std::move(var), std::move(min), std::move(extent), kind, std::move(body), origin));
+Stmt make_for(Var var, Expr min, Expr extent, ForKind kind, Stmt body, Origin origin, int64_t auto_unroll) {
+  return Stmt(new ForNode(std::move(var), std::move(min), std::move(extent), kind, std::move(body), origin, auto_unroll));
 }
 
 Stmt store(const Buffer& buffer, std::vector<Expr> indices, Expr value, Origin origin) {

@@ -68,12 +68,13 @@ const char* reduction_name(ir::BinaryOp op);
 
 class ForNode final : public StmtNode {  ///< var runs over [min, min + extent)
  public:
-  ForNode(Var v, Expr mn, Expr ext, ForKind k, Stmt b, Origin o)
-      : StmtNode(StmtKind::for_, o), var(std::move(v)), min(std::move(mn)), extent(std::move(ext)), for_kind(k), body(std::move(b)) {}
+  ForNode(Var v, Expr mn, Expr ext, ForKind k, Stmt b, Origin o, int64_t unroll)
+      : StmtNode(StmtKind::for_, o), var(std::move(v)), min(std::move(mn)), extent(std::move(ext)), for_kind(k), body(std::move(b)), auto_unroll(unroll) {}
   const Var var;
   const Expr min, extent;
   const ForKind for_kind;
   const Stmt body;
+  const int64_t auto_unroll;  ///< stores up to which the pass of that name writes the loop out; -1: nobody said, as everywhere after that pass
 };
 class StoreNode final : public StmtNode {  ///< buffer[indices] = value; a ramp index stores a vector
  public:
@@ -177,7 +178,7 @@ const T* as(const Stmt& s);
 TW_STMT_KINDS(X)
 #undef X
 
-Stmt make_for(Var var, Expr min, Expr extent, ForKind kind, Stmt body, Origin origin = {});
+Stmt make_for(Var var, Expr min, Expr extent, ForKind kind, Stmt body, Origin origin = {}, int64_t auto_unroll = -1);
 Stmt store(const Buffer& buffer, std::vector<Expr> indices, Expr value, Origin origin = {});
 Stmt alloc(const Buffer& buffer, Stmt body, Origin origin = {});
 Stmt let(const Var& var, Expr value, Stmt body, Origin origin = {});

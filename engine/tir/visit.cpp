@@ -10,7 +10,7 @@ Stmt map_children(const Stmt& s, const std::function<Stmt(const Stmt&)>& fs, con
         Expr mn = fe(n.min), ext = fe(n.extent);
         Stmt body = fs(n.body);
         if (mn.same_as(n.min) && ext.same_as(n.extent) && body.same_as(n.body)) return s;
-        return make_for(n.var, mn, ext, n.for_kind, body, n.origin);
+        return make_for(n.var, mn, ext, n.for_kind, body, n.origin, n.auto_unroll);
       },
       [&](const StoreNode& n) {
         bool same = true;

@@ -33,6 +33,48 @@ Expected<te::Axis*> whole_axis(Stage& stage, int iter, const char* primitive) {
                                                         primitive, it.var->name, stage.op.name));
 }
 
+void move_attached(State& s, int stage, const ir::Var& from, const ir::Var& to) {
+  for (Stage& st : s.stages)
+    if (st.location == ComputeLocation::at && st.at_stage == stage && st.at_iter->same_as(from)) st.at_iter = to;
+}
+
+Expected<void> split_loop(State& s, int stage, int iter, const std::vector<int64_t>& lengths, const char* primitive) {
+  TW_TRY(Stage * st, computed_stage(s, stage, primitive));
+  if (iter < 0 || iter >= static_cast<int>(st->iters.size()))
+    return Error(ErrorCode::invalid_argument,
+                 fmt::format("Expected a loop below {} of stage '{}' for '{}', found {}", st->iters.size(), st->op.name, primitive, iter));
+  const Iter old = st->iters[static_cast<size_t>(iter)];
+  if (old.annotation != Annotation::none)
+    return Error(ErrorCode::illegal_schedule,
+                 fmt::format("Expected a loop without annotation for '{}', found '{}' of stage '{}'", primitive, old.var->name, st->op.name));
+  int64_t inner = 1;
+  for (const int64_t l : lengths) {
+    if (l < 1) return Error(ErrorCode::invalid_argument, fmt::format("Expected lengths of at least 1 for '{}', found {}", primitive, l));
+    if (l > kMaxExtent / inner)
+      return Error(ErrorCode::invalid_argument, fmt::format("Expected lengths whose product is at most 2^48 for '{}' of '{}'", primitive, old.var->name));
+    inner *= l;
+  }
+  SplitRelation relation{old.var, {}, lengths};
+  std::vector<Iter> made;
+  const int64_t outer = (old.extent - 1) / inner + 1;
+  for (size_t k = 0; k <= lengths.size(); ++k) {
+    const int64_t extent = k == 0 ? outer : lengths[k - 1];
+    made.push_back({ir::make_var(fmt::format("{}_{}", old.var->name, k)), extent, old.kind});
+    relation.children.push_back(made.back().var);
+  }
+  const auto at = st->iters.begin() + iter;
+  st->iters.insert(st->iters.erase(at), made.begin(), made.end());
+  st->relations.push_back(std::move(relation));
+  move_attached(s, stage, old.var, made.back().var);
+  return {};
+}
+
+Expected<std::vector<int64_t>> split_lengths(const State& s, int source, const char* primitive) {
+  if (source < 0 || source >= static_cast<int>(s.splits.size()) || s.splits[static_cast<size_t>(source)].empty())
+    return Error(ErrorCode::invalid_argument, fmt::format("Expected the number of an earlier split for '{}', found {}", primitive, source));
+  return s.splits[static_cast<size_t>(source)];
+}
+
 void insert_stage(State& s, int position, Stage stage) {
   for (Stage& st : s.stages)
     if (st.at_stage >= position) ++st.at_stage;

@@ -7,8 +7,7 @@ namespace {
 
 Expected<void> apply_fuse(State& s, const FuseStep& p) {
   TW_TRY(Stage * st, computed_stage(s, p.stage, "fuse"));
-  if (p.iters.empty()) return Error(ErrorCode::invalid_argument, "Expected at least one loop for 'fuse', found none");
-  FuseRelation relation{{}, st->iters.empty() ? ir::make_var("none") : st->iters.front().var};
+  FuseRelation relation{{}, ir::make_var("one")};
   std::string name;
   int64_t extent = 1;
   te::AxisKind kind = te::AxisKind::spatial;
@@ -23,13 +22,21 @@ Expected<void> apply_fuse(State& s, const FuseStep& p) {
     kind = it.kind;
     if (it.extent > kMaxExtent / extent)
       return Error(ErrorCode::illegal_schedule, fmt::format("Expected at most 2^48 iterations of the fused loop of '{}', found more", st->op.name));
+    if (k + 1 < p.iters.size())
+      for (const Stage& other : s.stages)
+        if (other.location == ComputeLocation::at && other.at_stage == p.stage && other.at_iter->same_as(it.var))
+          return Error(ErrorCode::illegal_schedule, fmt::format("Expected stages to be computed in the last loop for 'fuse' alone, found '{}' in '{}' of '{}'",
+                                                                other.op.name, it.var->name, st->op.name));
     extent *= it.extent;
     name += (k ? "_" : "") + it.var->name;
     relation.parents.push_back(it.var);
   }
-  relation.child = ir::make_var(name);
+  if (!p.iters.empty()) {
+    relation.child = ir::make_var(name);
+    move_attached(s, p.stage, relation.parents.back(), relation.child);
+  }
   const Iter fused{relation.child, extent, kind};
-  const auto first = st->iters.begin() + p.iters.front();
+  const auto first = st->iters.begin() + (p.iters.empty() ? 0 : p.iters.front());
   st->iters.insert(st->iters.erase(first, first + static_cast<std::ptrdiff_t>(p.iters.size())), fused);
   st->relations.push_back(std::move(relation));
   return {};
@@ -42,6 +49,7 @@ const PrimitiveOf<FuseStep>& FuseStep::primitive() {
       .about = {.code = "FU",
                 .words = {{"fuse", "Joins adjacent loops into one that runs over their product, so that one annotation covers them all.", kHalide}},
                 .random = [](const Draw& d) -> Step {
+                  if (d.rng.uniform(16) == 0) return FuseStep{d.stage, {}};
                   const int first = d.loop();
                   FuseStep step{d.stage, {first}};
                   for (int k = first + 1; k < static_cast<int>(d.at().iters.size()) && d.rng.uniform(2); ++k) step.iters.push_back(k);
@@ -49,7 +57,7 @@ const PrimitiveOf<FuseStep>& FuseStep::primitive() {
                 }},
       .json = in_order<&FuseStep::stage, &FuseStep::iters>(),
       .apply = apply_fuse,
-      .describe = [](const FuseStep& s, const Names& n) { return fmt::format("fuse({}, {})", n.stage(s.stage), fmt::join(n.loops(s.stage, s.iters), ", ")); }};
+      .describe = [](const FuseStep& s, const Names& n) { return fmt::format("fuse({}, {})", n.stage(s.stage), s.iters.empty() ? "nothing" : fmt::format("{}", fmt::join(n.loops(s.stage, s.iters), ", "))); }};
   return row;
 }
 

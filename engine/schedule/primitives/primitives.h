@@ -21,6 +21,12 @@ Expected<Stage*> computed_stage(State& s, int stage, const char* primitive);
 bool is_output(const State& s, int stage);
 /// The axis of the op that a loop is the whole of. Errors: illegal_schedule naming stage and loop where it was split or fused.
 Expected<te::Axis*> whole_axis(Stage& stage, int iter, const char* primitive);
+/// Splits a loop into an outer one and inner ones of these extents. Errors: as for the step `split`, by the name of `primitive`.
+Expected<void> split_loop(State& s, int stage, int iter, const std::vector<int64_t>& lengths, const char* primitive);
+/// The extents that step number `source` gave the inner loops of its split. Errors: invalid_argument if it is no earlier split.
+Expected<std::vector<int64_t>> split_lengths(const State& s, int source, const char* primitive);
+/// What is computed in loop `from` of a stage is computed in its loop `to` instead.
+void move_attached(State& s, int stage, const ir::Var& from, const ir::Var& to);
 /// Inserts a stage at `position`; later indices in the state move up.
 void insert_stage(State& s, int position, Stage stage);
 /// A name that no stage has: `base`, or with a number after it.

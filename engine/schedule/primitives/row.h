@@ -13,6 +13,7 @@ namespace tw::schedule {
 
 inline constexpr const char* kHalide = "Ragan-Kelley et al., Halide, PLDI 2013";
 inline constexpr const char* kTvm = "Chen et al., TVM, OSDI 2018";
+inline constexpr const char* kAnsor = "Zheng et al., Ansor, OSDI 2020";
 
 template <class... Fields>
 void StepWriter::operator()(const Fields&... fields) {

@@ -6,34 +6,16 @@ namespace tw::schedule {
 namespace {
 
 Expected<void> apply_split(State& s, const SplitStep& p) {
-  TW_TRY(Stage * st, computed_stage(s, p.stage, "split"));
-  if (p.iter < 0 || p.iter >= static_cast<int>(st->iters.size()))
-    return Error(ErrorCode::invalid_argument,
-                 fmt::format("Expected a loop below {} of stage '{}' for 'split', found {}", st->iters.size(), st->op.name, p.iter));
   if (p.lengths.empty()) return Error(ErrorCode::invalid_argument, "Expected at least one length for 'split', found none");
-  const Iter old = st->iters[static_cast<size_t>(p.iter)];
-  if (old.annotation != Annotation::none)
-    return Error(ErrorCode::illegal_schedule,
-                 fmt::format("Expected a loop without annotation for 'split', found '{}' of stage '{}'", old.var->name, st->op.name));
-  int64_t inner = 1;
-  for (const int64_t l : p.lengths) {
-    if (l < 1) return Error(ErrorCode::invalid_argument, fmt::format("Expected lengths of at least 1 for 'split', found {}", l));
-    if (l > kMaxExtent / inner)
-      return Error(ErrorCode::invalid_argument, fmt::format("Expected lengths whose product is at most 2^48 for 'split' of '{}'", old.var->name));
-    inner *= l;
-  }
-  SplitRelation relation{old.var, {}, p.lengths};
-  std::vector<Iter> made;
-  const int64_t outer = (old.extent - 1) / inner + 1;
-  for (size_t k = 0; k <= p.lengths.size(); ++k) {
-    const int64_t extent = k == 0 ? outer : p.lengths[k - 1];
-    made.push_back({ir::make_var(fmt::format("{}_{}", old.var->name, k)), extent, old.kind});
-    relation.children.push_back(made.back().var);
-  }
-  const auto at = st->iters.begin() + p.iter;
-  st->iters.insert(st->iters.erase(at), made.begin(), made.end());
-  st->relations.push_back(std::move(relation));
-  return {};
+  if (p.from_inside) return split_loop(s, p.stage, p.iter, p.lengths, "split");
+  TW_TRY(const Stage* st, computed_stage(s, p.stage, "split"));
+  if (p.iter < 0 || p.iter >= static_cast<int>(st->iters.size())) return split_loop(s, p.stage, p.iter, p.lengths, "split");  // refuses it
+  int64_t rest = st->iters[static_cast<size_t>(p.iter)].extent;
+  for (const int64_t l : p.lengths) rest = l < 1 ? rest : (rest - 1) / l + 1;
+  std::vector<int64_t> inner(p.lengths.begin() + 1, p.lengths.end());
+  inner.push_back(rest);
+  if (p.lengths.front() < 1) inner.front() = p.lengths.front();  // named as what it is
+  return split_loop(s, p.stage, p.iter, inner, "split");
 }
 
 }  // namespace
@@ -48,24 +30,25 @@ const PrimitiveOf<SplitStep>& SplitStep::primitive() {
                 .random = [](const Draw& d) -> Step {
                   SplitStep step{d.stage, d.loop(), 0, {d.rng.range(1, 5)}};
                   if (d.rng.uniform(3) == 0) step.lengths.push_back(d.rng.range(1, 4));
+                  step.from_inside = d.rng.uniform(4) != 0;
                   return step;
                 },
                 .share = 3},
-      .json = {[](StepWriter& write, const SplitStep& s) { write(s.stage, s.iter, s.extent, s.lengths, 1); },
+      .json = {[](StepWriter& write, const SplitStep& s) { write(s.stage, s.iter, s.extent, s.lengths, s.from_inside ? 1 : 0); },
                [](StepReader& read) -> Expected<SplitStep> {
                  SplitStep s;
-                 int outward = 0;
+                 int from_inside = 1;
                  read(s.stage);
                  read(s.iter);
                  if (!read.null()) read(s.extent);
                  read(s.lengths);
-                 read(outward);
-                 if (outward != 1) return Error(ErrorCode::unsupported, "Expected a split counted from inner to outer, found the other order");
+                 read(from_inside);
+                 s.from_inside = from_inside != 0;
                  return s;
                }},
       .apply = apply_split,
       .describe = [](const SplitStep& s, const Names& n) {
-        return fmt::format("split({}, {}, factors=[{}])", n.stage(s.stage), n.loop(s.stage, s.iter), fmt::join(s.lengths, ", "));
+        return fmt::format("split({}, {}, {}=[{}])", n.stage(s.stage), n.loop(s.stage, s.iter), s.from_inside ? "factors" : "parts", fmt::join(s.lengths, ", "));
       }};
   return row;
 }

@@ -29,6 +29,9 @@ class FingerprintTest : public QObject {
     QCOMPARE(of({SplitStep{2, 0, 16, {4, 2}}}), of({SplitStep{2, 0, 16, {8}}, SplitStep{2, 1, 8, {2}}}));
     QCOMPARE(of({SplitStep{2, 0, 16, {8}}, FuseStep{2, {0, 1}}}), of({}));
     QCOMPARE(of({SplitStep{2, 0, 16, {8}}, SplitStep{2, 2, 16, {4}}}), of({SplitStep{2, 1, 16, {4}}, SplitStep{2, 0, 16, {8}}}));
+    QCOMPARE(of({SplitStep{2, 0, 16, {4}, false}}), of({SplitStep{2, 0, 16, {4}}}));
+    QCOMPARE(of({SplitStep{2, 0, 16, {4}}, FollowSplitStep{2, 2, 0, 1}}), of({SplitStep{2, 0, 16, {4}}, SplitStep{2, 2, 16, {4}}}));
+    QCOMPARE(of({FuseStep{2, {}}}), of({}));
     QCOMPARE(of({SplitStep{2, 0, 16, {1}}}), of({SplitStep{2, 0, 16, {16}}}));  // loops of one step are none
     QCOMPARE(of({AnnotationStep{2, 0, Annotation::parallel}, AnnotationStep{2, 1, Annotation::vectorize}}),
              of({AnnotationStep{2, 1, Annotation::vectorize}, AnnotationStep{2, 0, Annotation::parallel}}));
@@ -48,6 +51,8 @@ class FingerprintTest : public QObject {
                                                 {CacheReadStep{0, "local", {2}}, ComputeAtStep{1, 3, 0}},
                                                 {CacheReadStep{0, "local", {2}}, ComputeAtStep{1, 3, 1}},
                                                 {LayoutStep{1, {{1, 0}, {0, 0}}}},
+                                                {AutoUnrollStep{2, 16}},
+                                                {AutoUnrollStep{2, 64}},
                                                 {PadStep{2, 2, 5}}};
     std::map<uint64_t, size_t> seen;
     for (size_t i = 0; i < all.size(); ++i) {
@@ -63,14 +68,14 @@ class FingerprintTest : public QObject {
     Rng rng(3);
     int changed = 0;
     for (const tw::testing::NamedDag& d : tw::testing::sample_dags()) {
-      for (int k = 0; k < 20; ++k) {
+      for (int k = 0; k < 4; ++k) {
         const Schedule s = tw::testing::random_schedule(d.dag, rng, 12);
         QVERIFY(fingerprint(s) != 0);
         QCOMPARE(fingerprint(s), fingerprint(Schedule::replay(d.dag, s.steps()).value()));
         changed += fingerprint(s) != fingerprint(Schedule(d.dag));
       }
     }
-    QVERIFY(changed > 100);
+    QVERIFY(changed > 90);
   }
 };
 

@@ -58,7 +58,7 @@ class TirVerifyTest : public QObject {
     bad(Stmt(new IfNode(ir::load(a_, {index(0)}), nop(), std::nullopt, {})), "Expected a bool as condition, found float32");
     bad(Stmt(new StoreNode(c_, {index(0)}, ir::fimm(kFloat64, 1), {})), "Expected a value of type float32, found float64");
     bad(Stmt(new StoreNode(c_, {ir::ramp(index(0), index(1), 4)}, one_, {})), "Expected a value of type float32x4, found float32");
-    bad(Stmt(new ForNode(ir::make_var("k", kInt32), index(0), index(1), ForKind::serial, nop(), {})), "Expected an int64 loop");
+    bad(Stmt(new ForNode(ir::make_var("k", kInt32), index(0), index(1), ForKind::serial, nop(), {}, -1)), "Expected an int64 loop");
   }
   void bound_loops() {
     const Stmt s = store(c_, {to_expr(i_)}, one_);

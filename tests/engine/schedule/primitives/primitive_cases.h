@@ -47,6 +47,13 @@ inline te::DagPtr windows(bool grouped = false) {
   return std::move(b).finish({b.reduce("y", {2, 4, 4}, {3, 3}, te::Reducer::sum, at, "conv1d")});
 }
 
+/// Of a stage's loops, by the steps.
+inline std::vector<int64_t> extents(const schedule::Schedule& s, int stage) {
+  std::vector<int64_t> out;
+  for (const schedule::Iter& it : s.stages()[static_cast<size_t>(stage)].iters) out.push_back(it.extent);
+  return out;
+}
+
 inline std::string lowered(schedule::Builder b) {
   const schedule::Schedule s = std::move(b).finish().value();
   const auto f = lower::lower(s, "f");

@@ -25,6 +25,14 @@ class SplitTest : public QObject {
     b.split(2, b.loops(2)[0], {5});
     QVERIFY(lowered(std::move(b)).find("if ") == std::string::npos);
   }
+  void outer_lengths_leave_the_innermost_to_be_derived() {
+    const schedule::Schedule s(matrix_product());
+    QCOMPARE(extents(s.apply(schedule::SplitStep{2, 1, 12, {3, 2}, false}).value(), 2), (std::vector<int64_t>{10, 3, 2, 2, 8}));
+    QCOMPARE(extents(s.apply(schedule::SplitStep{2, 0, 10, {4}, false}).value(), 2), (std::vector<int64_t>{4, 3, 12, 8}));
+    QCOMPARE(extents(s.apply(schedule::SplitStep{2, 0, 10, {6}, false}).value(), 2), (std::vector<int64_t>{5, 2, 12, 8}));  // no part is empty
+    QVERIFY(has(s.apply(schedule::SplitStep{2, 0, 10, {0}, false}).error().text(), "Expected lengths of at least 1 for 'split', found 0"));
+    QVERIFY(has(s.apply(schedule::SplitStep{2, 7, 10, {2}, false}).error().text(), "Expected a loop below 3 of stage 'c' for 'split', found 7"));
+  }
   void refusals() {
     const schedule::Schedule s(matrix_product());
     QVERIFY(has(s.apply(schedule::SplitStep{2, 3, 0, {2}}).error().text(), "Expected a loop below 3 of stage 'c' for 'split', found 3"));
