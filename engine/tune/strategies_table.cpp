@@ -10,6 +10,7 @@ const std::vector<StrategyDef>& strategies() {
       grid_strategy(),
       genetic_strategy(),
       xgb_strategy(),
+      ansor_strategy(),
   };
   return kStrategies;
 }

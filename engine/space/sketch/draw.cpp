@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/sketch/draw.h"
+
+#include <algorithm>
+
+#include "engine/space/sketch/lengths.h"
+#include "engine/target/gpu.h"
+
+namespace tw::space {
+
+using schedule::ComputeLocation;
+using te::AxisKind;
+
+std::span<const AnnotationRule> annotation_rules() {
+  static const AnnotationRule kRules[] = {
+      compute_location_annotation(), parallel_annotation(), thread_annotation(), unroll_annotation(), vector_annotation(),
+  };
+  return kRules;
+}
+
+int64_t innermost_limit(const DrawOptions& options, bool threads) {
+  return threads && !options.exact ? target::kMaxBlockThreads : options.max_innermost;
+}
+
+std::span<const int64_t> unroll_choices(const Target& target) {
+  static constexpr int64_t kCpu[] = {0, 16, 64, 512}, kGpu[] = {0, 16, 64, 512, 1024};
+  return target.gpu ? std::span<const int64_t>(kGpu) : std::span<const int64_t>(kCpu);
+}
+
+bool is_tiled(const schedule::Stage& st) { return st.iters.size() != st.op.axes.size() + st.op.reduce_axes.size(); }
+
+bool has_attached(const schedule::Schedule& s, int stage, size_t loop) {
+  const schedule::Iter& it = s.stages()[static_cast<size_t>(stage)].iters[loop];
+  return std::any_of(s.stages().begin(), s.stages().end(), [&](const schedule::Stage& st) {
+    return st.location == ComputeLocation::at && st.at_stage == stage && st.at_iter->same_as(it.var);
+  });
+}
+
+Expected<schedule::Schedule> random_schedule(const Sketch& sketch, const Target& target, const DrawOptions& options, Rng& rng) {
+  std::vector<schedule::Step> steps = sketch.steps;
+  for (const int k : sketch.open) {
+    auto& split = std::get<schedule::SplitStep>(steps[static_cast<size_t>(k)]);
+    const bool uneven = !options.exact && rng.uniform_real() < options.uneven;
+    const int64_t limit = innermost_limit(options, false);
+    split.lengths = (uneven ? random_uneven_lengths : random_lengths)(split.extent, split.lengths.size(), limit, rng);
+  }
+  TW_TRY(schedule::Schedule s, schedule::Schedule::replay(sketch.dag, steps));
+  Draft draft{sketch, target, options, rng, std::move(s)};
+  for (const AnnotationRule& rule : annotation_rules())
+    if (target.gpu ? rule.gpu : rule.cpu) TW_CHECK(rule.apply(draft));
+  return std::move(draft.s);
+}
+
+}  // namespace tw::space

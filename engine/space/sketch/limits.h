@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/schedule/schedule.h"
+#include "engine/target/target.h"
+
+namespace tw::space {
+
+/// What a GPU allows a block: threads, virtual threads and shared memory. Costs an inference of regions, no lowering; says nothing of registers.
+/// Errors: resource_limit naming stage, limit and what was found; illegal_schedule for schedules that cannot be lowered.
+Expected<void> check_limits(const schedule::Schedule& s, const Target& target);
+
+}  // namespace tw::space

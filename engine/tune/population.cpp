@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tune/population.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/schedule/fingerprint.h"
+#include "engine/space/sketch/limits.h"
+#include "engine/space/template.h"
+#include "engine/tune/valid_points.h"
+
+namespace tw::tune {
+
+std::optional<Member> Population::checked(Expected<schedule::Schedule> s, std::string sketch) const {
+  if (!s || !space::check_limits(*s, task_.target)) return std::nullopt;
+  const uint64_t fingerprint = schedule::fingerprint(*s);
+  return Member{std::make_shared<const schedule::Schedule>(*std::move(s)), std::move(sketch), fingerprint};
+}
+
+Member Population::known(const std::vector<schedule::Step>& steps, std::string sketch) const {
+  auto member = checked(schedule::Schedule::replay(task_.dag, steps), std::move(sketch));
+  return member ? *std::move(member) : Member{};
+}
+
+std::vector<Member> Population::draw(int attempts, bool templates, Rng& rng) {
+  if (templates && !spaces_) {
+    spaces_.emplace();
+    for (const space::Template* t : space::alternatives(*task_.dag, task_.target)) spaces_->emplace_back(t, t->space(*task_.dag, task_.target));
+  }
+  std::vector<Rng> generators;
+  for (int i = 0; i < attempts; ++i) generators.push_back(rng.split());
+  auto drawn = workers_.map(
+      generators.size(),
+      [&](size_t i) -> std::optional<Member> {
+        Rng own = generators[i];
+        if (templates && !spaces_->empty() && i % 2 == 1) {
+          const auto& [t, points] = (*spaces_)[own.uniform(spaces_->size())];
+          const int64_t point = points.size() > 0 ? own.range(0, points.size() - 1) : -1;
+          if (point < 0 || !is_valid_point(points, point)) return std::nullopt;
+          return checked(t->apply(task_.dag, task_.target, *points.get(point)), t->name);
+        }
+        const size_t number = own.uniform(sketches_.size());
+        return checked(space::random_schedule(sketches_[number], task_.target, annotate_, own), fmt::format("sketch {}", number));
+      },
+      stop_);
+  std::vector<Member> out;
+  std::unordered_set<uint64_t> met;
+  for (auto& m : drawn)
+    if (m && *m && met.insert((*m)->fingerprint).second) out.push_back(**std::move(m));
+  return out;
+}
+
+std::vector<const cost::FeatureRows*> Population::rows(std::span<const Member> members) {
+  constexpr size_t kKept = 50'000;
+  if (features_.size() >= kKept) features_.clear();
+  std::vector<const Member*> fresh;
+  std::unordered_set<uint64_t> met;
+  for (const Member& m : members)
+    if (!features_.contains(m.fingerprint) && met.insert(m.fingerprint).second) fresh.push_back(&m);
+  const auto extracted = [&](size_t i) {
+    return feature_.extract({.dag = task_.dag, .target = task_.target, .steps = &fresh[i]->schedule->steps()});
+  };
+  auto found = workers_.map(fresh.size(), extracted, stop_);
+  for (size_t i = 0; i < fresh.size(); ++i)
+    if (found[i]) features_.emplace(fresh[i]->fingerprint, *found[i] ? **std::move(found[i]) : cost::FeatureRows());
+  std::vector<const cost::FeatureRows*> out;
+  for (const Member& m : members) {
+    const auto at = features_.find(m.fingerprint);
+    out.push_back(at == features_.end() || at->second.values.empty() ? nullptr : &at->second);
+  }
+  return out;
+}
+
+std::vector<Member> Population::children(std::span<const Member> parents, const BreedOptions& options, Rng& rng) {
+  std::vector<double> until;  // sums of scores
+  for (const Member& m : parents) until.push_back((until.empty() ? 0 : until.back()) + std::max(0.0F, m.score));
+  std::vector<Rng> generators;
+  for (int i = 0; i < options.population; ++i) generators.push_back(rng.split());
+  const auto parent = [&](Rng& own) -> const Member& {
+    if (until.back() <= 0) return parents[own.uniform(parents.size())];
+    const double place = own.uniform_real() * until.back();
+    const auto at = std::upper_bound(until.begin(), until.end(), place) - until.begin();
+    return parents[std::min(static_cast<size_t>(at), parents.size() - 1)];
+  };
+  auto made = workers_.map(
+      generators.size(),
+      [&](size_t i) -> Member {
+        constexpr int kTries = 8;
+        Rng own = generators[i];
+        if (own.uniform_real() >= options.mutation) return parent(own);
+        for (int k = 0; k < kTries; ++k) {
+          const Member& first = parent(own);
+          const bool two = own.uniform_real() < options.crossover;
+          auto s = two ? space::crossed(*first.schedule, *parent(own).schedule, own)
+                       : space::random_mutation(task_.target, own).apply({*first.schedule, task_.target, annotate_, own});
+          if (auto child = checked(std::move(s), first.sketch)) return *std::move(child);
+        }
+        return parent(own);
+      },
+      stop_);
+  std::vector<Member> out;
+  for (auto& m : made)
+    if (m) out.push_back(*std::move(m));
+  return out;
+}
+
+std::vector<Member> Population::evolve(std::vector<Member> first, size_t count, const BreedOptions& options, const Score& score,
+                                       const std::unordered_set<uint64_t>& taken, Rng& rng) {
+  const auto better = [](const Member& a, const Member& b) { return a.score != b.score ? a.score > b.score : a.fingerprint < b.fingerprint; };
+  std::vector<Member> best;  // best first
+  std::unordered_set<uint64_t> met = taken;
+  for (int generation = 0;; ++generation) {
+    if (first.empty() || stop_.stop_requested()) break;
+    score(first);
+    std::erase_if(first, [](const Member& m) { return m.score == std::numeric_limits<float>::lowest(); });
+    for (const Member& m : first)
+      if (met.insert(m.fingerprint).second) best.push_back(m);
+    std::sort(best.begin(), best.end(), better);
+    if (best.size() > count) best.resize(count);
+    if (generation == options.generations || first.empty()) break;
+    first = children(first, options, rng);
+  }
+  return best;
+}
+
+}  // namespace tw::tune

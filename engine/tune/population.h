@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "engine/base/worker_pool.h"
+#include "engine/cost/features/features.h"
+#include "engine/records/task.h"
+#include "engine/space/sketch/mutate.h"
+#include "engine/space/template.h"
+
+namespace tw::tune {
+
+/// A schedule in a search that breeds.
+struct Member {
+  std::shared_ptr<const schedule::Schedule> schedule;
+  std::string sketch;        ///< what it or its first ancestor was drawn from
+  uint64_t fingerprint = 0;  ///< schedule::fingerprint
+  float score = 0;           ///< higher is better
+};
+
+struct BreedOptions {
+  int population = 512;
+  int generations = 4;
+  double mutation = 0.85;  ///< share of children that are changed
+  double crossover = 0;    ///< of those, share that two parents have
+};
+
+/// Draws schedules of sketches, breeds them, and knows their features. The same seed gives the same members, however many workers there are.
+class Population {
+ public:
+  /// What is given outlives it.
+  Population(const records::Task& task, std::span<const space::Sketch> sketches, const space::DrawOptions& annotate, const cost::FeatureDef& feature,
+             WorkerPool& workers, StopToken stop)
+      : task_(task), sketches_(sketches), annotate_(annotate), feature_(feature), workers_(workers), stop_(std::move(stop)) {}
+
+  /// Random schedules, each once, from `attempts` draws; those that the target does not allow are left out. With `templates`, half of the draws are points of
+  /// the templates that match the task.
+  std::vector<Member> draw(int attempts, bool templates, Rng& rng);
+  /// A schedule that is known. Null schedule: its steps do not apply.
+  Member known(const std::vector<schedule::Step>& steps, std::string sketch) const;
+
+  /// Scores members; the lowest float for what cannot be.
+  using Score = std::function<void(std::span<Member> members)>;
+  /// Breeds from `first` and returns up to `count` of the best that were met and are not in `taken`, best first. Parents are drawn in proportion to their scores.
+  /// Source: evolutionary search of Ansor (Zheng et al., OSDI 2020), in the form of TVM 0.9.
+  std::vector<Member> evolve(std::vector<Member> first, size_t count, const BreedOptions& options, const Score& score,
+                             const std::unordered_set<uint64_t>& taken, Rng& rng);
+
+  /// What the features say of members, one after the other; null for those that cannot be lowered. Valid until the next call.
+  std::vector<const cost::FeatureRows*> rows(std::span<const Member> members);
+
+ private:
+  std::optional<Member> checked(Expected<schedule::Schedule> s, std::string sketch) const;
+  /// `count` children; the parents' scores are known.
+  std::vector<Member> children(std::span<const Member> parents, const BreedOptions& options, Rng& rng);
+
+  const records::Task& task_;
+  std::span<const space::Sketch> sketches_;
+  space::DrawOptions annotate_;
+  const cost::FeatureDef& feature_;
+  WorkerPool& workers_;
+  StopToken stop_;
+  std::optional<std::vector<std::pair<const space::Template*, space::ConfigSpace>>> spaces_;  ///< of the templates, once they were asked for
+  std::unordered_map<uint64_t, cost::FeatureRows> features_;  ///< by fingerprint; without values for what cannot be lowered
+};
+
+}  // namespace tw::tune

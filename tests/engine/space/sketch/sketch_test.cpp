@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/sketch/sketch.h"
+
+#include <QtTest>
+
+#include "engine/base/json.h"
+#include "engine/space/sketch/rule.h"
+#include "tests/engine/lower/sample_dags.h"
+
+using namespace tw;
+using namespace tw::space;
+namespace dags = tw::testing::dags;
+
+namespace {
+
+Target cpu(int cores = 4) {
+  Target t;
+  t.cores = cores;
+  return t;
+}
+Target gpu() { return parse_target("cuda:a100").value(); }
+
+std::vector<te::DagPtr> s_dags;  ///< of the rows
+
+/// `stage:rule` of each sketch in turn, sketches apart by lines.
+std::string text(const std::vector<Sketch>& all) {
+  std::string out;
+  for (const Sketch& s : all) {
+    for (size_t k = 0; k < s.derived.size(); ++k) out += (k ? " " : "") + s.derived[k].stage + ":" + s.derived[k].rule;
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+class SketchTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void countsAreAnsors_data();
+  void countsAreAnsors();
+  void everySketchIsASchedule();
+  void structuresAreParameters();
+  void rulesNameWhatTheyDid();
+  void numbersAreOpen();
+};
+
+/// As many as TVM 0.9 finds; for those that its tests count, as they say.
+void SketchTest::countsAreAnsors_data() {
+  QTest::addColumn<int>("dag");
+  QTest::addColumn<int>("on_cpu");
+  QTest::addColumn<int>("on_gpu");
+  const auto add = [](const char* name, te::DagPtr dag, int on_cpu, int on_gpu) {
+    QTest::newRow(name) << static_cast<int>(s_dags.size()) << on_cpu << on_gpu;
+    s_dags.push_back(std::move(dag));
+  };
+  s_dags.clear();
+  add("matmul", dags::matmul(512, 512, 512), 3, 1);
+  add("matmul of few results", dags::matmul(8, 8, 1024), 5, 2);
+  add("matmul and relu", dags::matmul(512, 512, 512, true), 3, 1);
+  add("matmul of few results and relu", dags::matmul(8, 8, 1024, true), 5, 2);
+  add("convolution with bias and relu", dags::conv_nhwc(256, 512, 14), 3, 1);
+  add("two products", dags::two_products(512, 512, 512, 512), 9, 1);
+  add("softmax", dags::softmax(64, 1000), 9, 4);
+  add("row min", dags::row_min(), 3, 2);
+  add("norm", dags::norm(1, 1000), 3, 2);
+  add("sum of all", dags::sum_of_all(), 3, 2);
+  add("max pool", dags::relu_pool(), 3, 1);
+  add("elementwise", dags::broadcast_add(), 1, 1);
+  add("small transforms", dags::small_transforms(), 1, 1);
+}
+
+void SketchTest::countsAreAnsors() {
+  QFETCH(int, dag);
+  QFETCH(int, on_cpu);
+  QFETCH(int, on_gpu);
+  const SketchOptions exact{.exact = true};
+  const auto of_cpu = sketches(s_dags[static_cast<size_t>(dag)], cpu(), exact), of_gpu = sketches(s_dags[static_cast<size_t>(dag)], gpu(), exact);
+  QVERIFY2(static_cast<int>(of_cpu.size()) == on_cpu, text(of_cpu).c_str());
+  QVERIFY2(static_cast<int>(of_gpu.size()) == on_gpu, text(of_gpu).c_str());
+}
+
+/// With every length 1 and with others, and each is another.
+void SketchTest::everySketchIsASchedule() {
+  for (const auto& sample : tw::testing::sample_dags())
+    for (const Target& target : {cpu(), gpu()}) {
+      const std::vector<Sketch> all = sketches(sample.dag, target);
+      QVERIFY2(!all.empty(), sample.name);
+      std::set<std::string> different;
+      for (const Sketch& s : all) {
+        const auto replayed = schedule::Schedule::replay(s.dag, s.steps);
+        QVERIFY2(replayed, replayed ? "" : (sample.name + (": " + replayed.error().text())).c_str());
+        different.insert(schedule::json_text(s.steps));
+        std::vector<schedule::Step> steps = s.steps;
+        for (const int k : s.open) {
+          auto& split = std::get<schedule::SplitStep>(steps[static_cast<size_t>(k)]);
+          QVERIFY(std::all_of(split.lengths.begin(), split.lengths.end(), [](int64_t l) { return l == 1; }));
+          split.lengths.back() = 2;
+        }
+        QVERIFY2(schedule::Schedule::replay(s.dag, steps), sample.name);
+      }
+      QCOMPARE(different.size(), all.size());
+    }
+}
+
+void SketchTest::structuresAreParameters() {
+  const auto matmul = dags::matmul(64, 64, 64);
+  const auto orders = [&](const SketchOptions& options, const Target& target) {
+    std::vector<size_t> loops;
+    for (const Sketch& s : sketches(matmul, target, options))
+      for (const schedule::Step& step : s.steps)
+        if (const auto* r = std::get_if<schedule::ReorderStep>(&step)) loops.push_back(r->order.size());
+    return loops;
+  };
+  // Two axes in four levels and one in two; the copies that go with them in two and three.
+  QCOMPARE(orders({}, cpu()), (std::vector<size_t>{10, 10, 4, 10, 6}));
+  QCOMPARE(orders({.cpu_structure = "SRS"}, cpu()), (std::vector<size_t>{5, 5, 4}));  // level 2 is no spatial one
+  QCOMPARE(orders({}, gpu()), (std::vector<size_t>{13, 8}));
+  QCOMPARE(orders({.gpu_structure = "SSSRS"}, gpu()), (std::vector<size_t>{9, 8}));
+}
+
+void SketchTest::rulesNameWhatTheyDid() {
+  QCOMPARE(text(sketches(dags::matmul(512, 512, 512), gpu())),
+           std::string("matmul:add-cache-write matmul_local:multi-level-tiling-with-fusion w:add-cache-read a:add-cache-read\n"));
+  QCOMPARE(text(sketches(dags::small_transforms(), gpu())), std::string("transform:simplify-const-tensor twice:special-compute-location\n"));
+  const std::string product = text(sketches(dags::matmul(8, 8, 1024, true), cpu()));
+  for (const char* part : {"matmul:add-rfactor\n", "matmul:multi-level-tiling-with-fusion\n", "matmul:multi-level-tiling\n"})
+    QVERIFY2(product.find(part) != std::string::npos, product.c_str());
+  std::set<std::string> names;
+  for (const SketchRule& r : sketch_rules()) {
+    QVERIFY(names.insert(r.name).second && (r.cpu || r.gpu) && std::string_view(r.summary).ends_with('.'));
+  }
+  QCOMPARE(names.size(), size_t{10});
+}
+
+/// All splits of tiles and of parts of sums, and no others.
+void SketchTest::numbersAreOpen() {
+  for (const Sketch& s : sketches(dags::matmul(8, 8, 1024), cpu())) {
+    size_t splits = 0;
+    for (const schedule::Step& step : s.steps) splits += std::holds_alternative<schedule::SplitStep>(step);
+    QCOMPARE(s.open.size(), splits);
+  }
+  bool fixed = false;
+  for (const Sketch& s : sketches(dags::row_min(), gpu()))
+    for (size_t k = 0; k < s.steps.size(); ++k)
+      if (const auto* split = std::get_if<schedule::SplitStep>(&s.steps[k])) {
+        fixed = true;
+        QCOMPARE(split->lengths, std::vector<int64_t>{32});  // a warp reduces together
+        QVERIFY(std::find(s.open.begin(), s.open.end(), static_cast<int>(k)) == s.open.end());
+      }
+  QVERIFY(fixed);
+}
+
+QTEST_APPLESS_MAIN(SketchTest)
+#include "sketch_test.moc"
