@@ -9,6 +9,7 @@
 #include <set>
 
 #include "db/session_workspace.h"
+#include "engine/api/ansor_trials.h"
 #include "engine/api/log_trials.h"
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
@@ -33,23 +34,25 @@ Expected<std::vector<records::Task>> known_tasks(db::Database& db) {
   return tasks;
 }
 
-/// Gathers trials of foreign tasks; of two trials of a point the faster one stays.
-class Foreign {
+/// Gathers trials by tasks; of two trials of a point the faster one stays.
+class Gathered {
  public:
-  explicit Foreign(Log& log) : log_(log) {}
+  explicit Gathered(Log& log) : log_(log) {}
 
   void add(const std::string& key, const std::string& name, const std::string& target, records::Record record, int64_t line) {
-    const auto [place, fresh_task] = places_.try_emplace(key, log_.tasks.size(), Points());
-    auto& [task, points] = place->second;
-    if (fresh_task) {
-      records::Task foreign;
-      foreign.key = key;
-      foreign.name = name;
-      log_.tasks.push_back({std::move(foreign), target, {}});
-    }
+    records::Task foreign;
+    foreign.key = key;
+    foreign.name = name;
     record.task_key = key;
     record.result = api::as_claim(std::move(record.result));
     record.claimed = true;
+    add(foreign, target, std::move(record), line);
+  }
+  /// A trial of a task that can be lowered.
+  void add(const records::Task& of, const std::string& target, records::Record record, int64_t line) {
+    const auto [place, fresh_task] = places_.try_emplace(of.key, log_.tasks.size(), Points());
+    auto& [task, points] = place->second;
+    if (fresh_task) log_.tasks.push_back({of, target, {}});
     std::vector<records::Record>& records = log_.tasks[task].records;
     const auto [at, fresh] = points.try_emplace(records::identity(record.candidate), records.size());
     if (fresh) {
@@ -86,7 +89,7 @@ void add_autotvm(Log& log, records::AutotvmLog lines, const std::vector<records:
     else
       log.content.problems.push_back(std::move(p));
   }
-  Foreign gathered(log);
+  Gathered gathered(log);
   std::map<std::string, Named> names;
   for (records::AutotvmRecord& r : lines.records) {
     if (!without.contains(r.line)) continue;
@@ -98,12 +101,31 @@ void add_autotvm(Log& log, records::AutotvmLog lines, const std::vector<records:
   }
 }
 
-void add_ansor(Log& log, records::AnsorLog lines) {
+/// Records whose key names a computation that is known are trials of its task, where a target is given; others are foreign.
+void add_ansor(Log& log, records::AnsorLog lines, const ImportOptions& options) {
   log.content.lines = lines.lines, log.content.comments = lines.comments;
   log.content.problems = std::move(lines.problems);
-  Foreign gathered(log);
+  Gathered gathered(log);
+  api::ClaimChecker claims;
+  std::map<std::string, Expected<records::Task>> tasks;
   std::map<std::pair<std::string, std::string>, Named> names;
   for (records::AnsorRecord& r : lines.records) {
+    if (options.target) {
+      auto at = tasks.find(r.workload_key);
+      if (at == tasks.end()) at = tasks.emplace(r.workload_key, api::ansor_task(r, *options.target)).first;
+      if (const Expected<records::Task>& task = at->second) {
+        auto trial = api::ansor_trial(*task, r, claims);
+        if (trial)
+          gathered.add(*task, r.target, *std::move(trial), r.line);
+        else
+          log.content.problems.push_back({r.line, 0, "other_steps", trial.error().text()});
+        continue;
+      }
+    }
+    if (!options.foreign) {
+      log.content.problems.push_back({r.line, 0, "unknown_task", "No computation is known that this key names"});
+      continue;
+    }
     Named& named = names[{r.workload_key, r.target}];
     if (named.key.empty()) named = {records::ansor_task_key(r), records::ansor_task_name(r.workload_key)};
     gathered.add(named.key, named.name, r.target, std::move(r.record), r.line);
@@ -222,7 +244,7 @@ Expected<Log> read_log(db::Database& db, const std::string& path, const ImportOp
   log.content.format = sniff_log(text);
   if (stop.stop_requested()) return cancelled;
   if (log.content.format == LogFormat::ansor) {
-    add_ansor(log, records::read_ansor(text));
+    add_ansor(log, records::read_ansor(text), options);
   } else {
     TW_TRY(const auto known, known_tasks(db));
     add_autotvm(log, records::read_autotvm(text), known, options);
