@@ -43,7 +43,7 @@ void MainWindow::showOutcome(const QString& summary) {
   if (tasks == 0) return m_banner->showMessage(widgets::Banner::Kind::info, summary);
   const QString what = tasks == 1 ? tr("T%1 %2").arg(only + 1).arg(QString::fromStdString(model->tasks[static_cast<size_t>(only)].task.name))
                                   : tr("The %n tasks in a run of the network", nullptr, tasks);
-  const widgets::TimeKind kind = widgets::timeKind(m_workspace.sessions(), m_tuning.session());
+  const widgets::TimeKind kind = m_tuning.kind();
   const QString times = (kind == widgets::TimeKind::simulated  ? tr("%1 instead of %2 by the default schedule, both simulated")
                          : kind == widgets::TimeKind::replayed ? tr("%1 instead of %2 by the default schedule, both replayed")
                                                                : tr("%1 instead of %2 by the default schedule"))

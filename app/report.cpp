@@ -171,7 +171,7 @@ Expected<QByteArray> sessionReport(db::Database& database, SessionId id, StopTok
   page += row({ReportTexts::tr("Model"), html(model->name) + QStringLiteral(" <small>%1</small>").arg(html(model->content_key))});
   page +=
       row({ReportTexts::tr("Tuner"), html(session->tuner)}) + row({ReportTexts::tr("Target"), QStringLiteral("<code>%1</code>").arg(html(session->target))});
-  if (const widgets::TimeKind kind = widgets::timeKind(*session); kind == widgets::TimeKind::replayed)
+  if (const widgets::TimeKind kind = session->kind; kind == widgets::TimeKind::replayed)
     page += row({ReportTexts::tr("Times"),
                  ReportTexts::tr("replayed from trials recorded before (%1), not measured again").arg(html(session->options.value("device", "")))});
   else if (const auto target = parse_target(session->target); kind == widgets::TimeKind::simulated && target && target->gpu)

@@ -90,12 +90,15 @@ std::string counters_text(const TaskCounters& c) {
 
 Expected<void> check_counters(SQLite::Database& raw, CheckReport& report) {
   const auto counted = count_trials(raw, std::nullopt);
-  for (const auto& [task, stored] : stored_counters(raw)) {
-    const auto at = counted.find(task);
+  auto stored = stored_counters(raw);
+  for (const auto& [of, right] : counted) stored.try_emplace(of);
+  for (const auto& [of, kept] : stored) {
+    const auto at = counted.find(of);
     const TaskCounters right = at == counted.end() ? TaskCounters() : at->second;
-    if (stored != right)
-      report.problems.push_back(
-          {{"task", task}, fmt::format("task {}", task), fmt::format("Its row says {}; its trials say {}", counters_text(stored), counters_text(right))});
+    if (kept != right)
+      report.problems.push_back({{"task", of.first},
+                                 fmt::format("task {}", of.first),
+                                 fmt::format("Its row of {} trials says {}; they say {}", of.second, counters_text(kept), counters_text(right))});
   }
   for (const auto& [session, trials] : miscounted_sessions(raw))
     report.problems.push_back(

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <array>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,6 +22,19 @@ enum class Mode { read_write, read_only };
 /// The tuner of sessions whose trials come from logs: claims, which are never verified and best only where there is nothing else.
 inline constexpr const char* kImported = "import";
 
+/// What the times of a session's trials are: measured here, of a formula, of trials that were recorded before, or what a log says.
+enum class TimeKind : uint8_t { measured, simulated, claimed, replayed };
+inline constexpr size_t kTimeKinds = 4;
+/// Stable name, such as "simulated".
+const char* time_kind_name(TimeKind kind);
+
+/// What trials of one task and kind come to. Times in seconds, infinite where there is none.
+struct TaskCounts {
+  int64_t trials = 0, failures = 0;
+  double best_s = std::numeric_limits<double>::infinity();  ///< of the fastest verified trial, else of the fastest that was not compared with a reference
+  double default_s = best_s;
+};
+
 struct ModelRow {
   ModelId id;
   std::string name, path, content_key;
@@ -31,10 +46,11 @@ struct TaskRow {
   std::string key, name, target;
   std::string dag_text;  ///< te::print; empty for a task of another program
   int64_t flops = 0;
-  // Over all sessions:
-  int64_t trials = 0, failures = 0;
-  double best_s = 0;  ///< of the fastest verified trial, else of the fastest that was not compared with a reference; infinity if none
-  double default_s = 0;
+  std::array<TaskCounts, kTimeKinds> of_kind = {};  ///< over all sessions whose times are of that kind
+
+  /// The kind that stands for the task: the first that has trials, measured ones before simulated, claimed and replayed ones.
+  TimeKind kind() const;
+  const TaskCounts& counts() const { return of_kind[static_cast<size_t>(kind())]; }
 };
 struct ModelTaskRow {
   TaskRow task;
@@ -44,6 +60,7 @@ struct SessionRow {
   SessionId id;
   ModelId model;
   std::string tuner, target, state;  ///< state: "running", "done", "cancelled", "interrupted"
+  TimeKind kind = TimeKind::measured;
   Json options;                      ///< tune::SessionOptions as JSON, with seed
   Json host;                         ///< machine description
   std::string code_version;
@@ -82,6 +99,11 @@ struct ActivityRow {
 struct Activity {
   double begin_s = 0, slice_s = 0;  ///< Unix time of the first trial; length of a slice, 0 if there are no trials
   std::vector<ActivityRow> rows;    ///< only those with trials, ascending by slice and task
+};
+/// The record that a task is compiled with.
+struct BestRecord {
+  records::Record record;
+  TimeKind kind = TimeKind::measured;
 };
 /// What a session reached on one task.
 struct BestRow {
@@ -201,6 +223,8 @@ class Database : public records::RecordSource {
   Expected<std::vector<MarkRow>> marks();
   Expected<std::string> artifact(const std::string& key);
   Expected<std::optional<records::Record>> best(const std::string& task_key) override;
+  /// The same, and what its time is.
+  Expected<std::optional<BestRecord>> best_of_kinds(const std::string& task_key);
   Expected<std::optional<records::InNetwork>> in_network(const std::string& network, const records::Record& record) override;
 
  private:

@@ -66,6 +66,8 @@ struct Database::Impl {
   void back_up_if_due(SessionId session);
 };
 
+/// Of a name that time_kind_name gives; `measured` for others.
+TimeKind time_kind_from_name(std::string_view name);
 void put_event(SQLite::Database& connection, SessionId session, const std::string& kind, const std::string& text);
 
 /// NULL is infinity: no time is known.

@@ -8,23 +8,11 @@
 
 namespace tw::db {
 
-bool is_replay(const SessionRow& session) {
-  const auto device = session.options.find("device");
-  return device != session.options.end() && device->is_string() && device->get_ref<const std::string&>().starts_with(records::kRecordedDevice);
-}
-
-bool is_simulated(const SessionRow& session) {
-  for (const Json* json : {&session.options, &session.host})
-    if (json->is_object() && json->contains("device") && (*json)["device"].is_string())
-      return (*json)["device"].get_ref<const std::string&>().starts_with("sim:");
-  return session.target.starts_with("cuda");
-}
-
 Expected<std::shared_ptr<records::RecordedTrials>> recorded_trials(Database& db, const std::vector<std::string>& task_keys) {
   std::set<SessionId> replays;
   TW_TRY(const auto sessions, db.sessions());
   for (const SessionRow& s : sessions)
-    if (is_replay(s)) replays.insert(s.id);
+    if (s.kind == TimeKind::replayed) replays.insert(s.id);
   auto trials = std::make_shared<records::RecordedTrials>();
   TW_TRY(const auto tasks, db.tasks());
   for (const TaskRow& task : tasks) {

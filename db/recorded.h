@@ -12,9 +12,4 @@ namespace tw::db {
 /// point; without those of sessions that were replays themselves. Errors: those of reading.
 Expected<std::shared_ptr<records::RecordedTrials>> recorded_trials(Database& db, const std::vector<std::string>& task_keys);
 
-/// Whether a session's times are those of recorded trials, not measured anew.
-bool is_replay(const SessionRow& session);
-/// Whether they are of a formula: by the device that the session or its host names, or, where neither does, because its target is a GPU.
-bool is_simulated(const SessionRow& session);
-
 }  // namespace tw::db

@@ -5,13 +5,39 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
+#include "engine/records/recorded_trials.h"
 
 namespace tw::db {
+
+namespace {
+
+/// By the device that the session or its host names; one that names none measured if its target is no GPU.
+TimeKind kind_of(const std::string& tuner, const std::string& target, const Json& options, const Json& host) {
+  if (tuner == kImported) return TimeKind::claimed;
+  for (const Json* json : {&options, &host}) {
+    if (!json->is_object() || !json->contains("device") || !(*json)["device"].is_string()) continue;
+    const auto& device = (*json)["device"].get_ref<const std::string&>();
+    return device.starts_with(records::kRecordedDevice) ? TimeKind::replayed : device.starts_with("sim:") ? TimeKind::simulated : TimeKind::measured;
+  }
+  return target.starts_with("cuda") ? TimeKind::simulated : TimeKind::measured;
+}
+
+constexpr const char* kKindNames[kTimeKinds] = {"measured", "simulated", "claimed", "replayed"};
+
+}  // namespace
+
+const char* time_kind_name(TimeKind kind) { return kKindNames[static_cast<size_t>(kind)]; }
+
+TimeKind time_kind_from_name(std::string_view name) {
+  for (size_t k = 0; k < kTimeKinds; ++k)
+    if (name == kKindNames[k]) return static_cast<TimeKind>(k);
+  return TimeKind::measured;
+}
 
 Expected<SessionId> Database::begin_session(ModelId model, const std::string& tuner, const std::string& target, const Json& options, const Json& host) {
   return impl_->write([&](SQLite::Database& c) -> Expected<SessionId> {
     SQLite::Statement put(
-        c, "INSERT INTO session(model_id, tuner, target, state, options_json, host_json, code_version, started_s) VALUES(?, ?, ?, 'running', ?, ?, ?, ?)");
+        c, "INSERT INTO session(model_id, tuner, target, state, options_json, host_json, code_version, started_s, kind) VALUES(?, ?, ?, 'running', ?, ?, ?, ?, ?)");
     put.bind(1, model.value);
     put.bind(2, tuner);
     put.bind(3, target);
@@ -19,6 +45,7 @@ Expected<SessionId> Database::begin_session(ModelId model, const std::string& tu
     put.bind(5, dump_json(host));
     put.bind(6, TW_VERSION);
     put.bind(7, unix_now_s());
+    put.bind(8, time_kind_name(kind_of(tuner, target, options, host)));
     put.exec();
     return SessionId{c.getLastInsertRowid()};
   });
@@ -38,7 +65,7 @@ Expected<void> Database::end_session(SessionId session, const std::string& state
 Expected<std::vector<SessionRow>> Database::sessions(std::optional<ModelId> model) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<SessionRow>> {
     SQLite::Statement q(c,
-                        "SELECT id, model_id, tuner, target, state, options_json, host_json, code_version, started_s, ended_s, trials FROM session "
+                        "SELECT id, model_id, tuner, target, state, options_json, host_json, code_version, started_s, ended_s, trials, kind FROM session "
                         "WHERE ?1 = 0 OR model_id = ?1 ORDER BY id");
     q.bind(1, model ? model->value : 0);
     std::vector<SessionRow> rows;
@@ -60,6 +87,7 @@ Expected<std::vector<SessionRow>> Database::sessions(std::optional<ModelId> mode
       row.started_s = q.getColumn(8).getDouble();
       row.ended_s = q.getColumn(9).getDouble();
       row.trials = q.getColumn(10).getInt64();
+      row.kind = time_kind_from_name(q.getColumn(11).getText());
       rows.push_back(std::move(row));
     }
     return rows;

@@ -31,7 +31,7 @@ class Workspace : public records::SessionStore {
     std::vector<records::TaskRecords> earlier;
     TW_TRY(const auto rows, db_->tasks());
     for (const TaskRow& row : rows) {
-      if (row.trials == 0 || row.target != target.str() || row.dag_text.empty()) continue;
+      if (row.counts().trials == 0 || row.target != target.str() || row.dag_text.empty()) continue;
       auto task = readable_task(*db_, row);
       if (!task) continue;
       TW_TRY(auto records, records_of(std::nullopt, row.id));

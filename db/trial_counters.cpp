@@ -26,15 +26,26 @@ TaskCounters counters_of(SQLite::Statement& q, int first) {
           seconds_or_infinity(q.getColumn(first + 3)), seconds_or_infinity(q.getColumn(first + 4))};
 }
 
-void set_counters(SQLite::Database& connection, int64_t task, const TaskCounters& counters) {
-  SQLite::Statement put(connection, "UPDATE task SET trials = ?, failures = ?, best_s = ?, unverified_s = ?, default_s = ? WHERE id = ?");
-  put.bind(1, counters.trials);
-  put.bind(2, counters.failures);
-  bind_counted_time(put, 3, counters.best_s);
-  bind_counted_time(put, 4, counters.unverified_s);
-  bind_counted_time(put, 5, counters.default_s);
-  put.bind(6, task);
+void set_counters(SQLite::Database& connection, const CountedTask& task, const TaskCounters& counters) {
+  SQLite::Statement put(connection,
+                        "INSERT INTO task_count(task_id, kind, trials, failures, best_s, unverified_s, default_s) VALUES(?, ?, ?, ?, ?, ?, ?) "
+                        "ON CONFLICT DO UPDATE SET trials = excluded.trials, failures = excluded.failures, best_s = excluded.best_s, "
+                        "unverified_s = excluded.unverified_s, default_s = excluded.default_s");
+  put.bind(1, task.first);
+  put.bind(2, task.second);
+  put.bind(3, counters.trials);
+  put.bind(4, counters.failures);
+  bind_counted_time(put, 5, counters.best_s);
+  bind_counted_time(put, 6, counters.unverified_s);
+  bind_counted_time(put, 7, counters.default_s);
   put.exec();
+}
+
+/// Rows of task_id, kind and the counters.
+std::map<CountedTask, TaskCounters> counted(SQLite::Statement& q) {
+  std::map<CountedTask, TaskCounters> counters;
+  while (q.executeStep()) counters[{q.getColumn(0).getInt64(), q.getColumn(1).getString()}] = counters_of(q, 2);
+  return counters;
 }
 
 }  // namespace
@@ -52,14 +63,16 @@ void TaskCounters::add(const records::Record& record, bool claimed) {
 void add_counters(SQLite::Database& connection, SessionId session, TaskId task, const TaskCounters& batch) {
   SQLite::Statement t(
       connection,
-      "UPDATE task SET trials = trials + ?, failures = failures + ?, best_s = coalesce(min(best_s, ?3), best_s, ?3), "
-      "default_s = coalesce(min(default_s, ?4), default_s, ?4), unverified_s = coalesce(min(unverified_s, ?5), unverified_s, ?5) WHERE id = ?6");
+      "INSERT INTO task_count(trials, failures, best_s, default_s, unverified_s, task_id, kind) SELECT ?1, ?2, ?3, ?4, ?5, ?6, kind FROM session WHERE id = ?7 "
+      "ON CONFLICT DO UPDATE SET trials = trials + ?1, failures = failures + ?2, best_s = coalesce(min(best_s, ?3), best_s, ?3), "
+      "default_s = coalesce(min(default_s, ?4), default_s, ?4), unverified_s = coalesce(min(unverified_s, ?5), unverified_s, ?5)");
   t.bind(1, batch.trials);
   t.bind(2, batch.failures);
   bind_counted_time(t, 3, batch.best_s);
   bind_counted_time(t, 4, batch.default_s);
   bind_counted_time(t, 5, batch.unverified_s);
   t.bind(6, task.value);
+  t.bind(7, session.value);
   t.exec();
   SQLite::Statement s(connection, "UPDATE session SET trials = trials + ?, state = 'running', ended_s = 0 WHERE id = ?");
   s.bind(1, batch.trials);
@@ -67,25 +80,20 @@ void add_counters(SQLite::Database& connection, SessionId session, TaskId task, 
   s.exec();
 }
 
-std::map<int64_t, TaskCounters> count_trials(SQLite::Database& connection, std::optional<TaskId> task) {
-  const std::string imports = "(SELECT id FROM session WHERE tuner = 'import')";
-  const std::string timed = "status = 'ok' AND censored = 0", own = "verified = 1 AND session_id NOT IN " + imports;
+std::map<CountedTask, TaskCounters> count_trials(SQLite::Database& connection, std::optional<TaskId> task) {
+  const std::string timed = "status = 'ok' AND censored = 0", own = "verified = 1 AND kind <> 'claimed'";
   SQLite::Statement q(connection,
-                      fmt::format("SELECT task_id, count(*), sum(status <> 'ok'), "
+                      fmt::format("SELECT task_id, kind, count(*), sum(status <> 'ok'), "
                                   "min(CASE WHEN {0} AND {1} AND coalesce(final_s, seconds) < 9e999 THEN coalesce(final_s, seconds) END), "
                                   "min(CASE WHEN {0} AND NOT ({1}) THEN seconds END), min(CASE WHEN {0} AND {1} AND space = '{2}' THEN seconds END) "
-                                  "FROM trial WHERE {3} AND {4} GROUP BY task_id",
+                                  "FROM trial JOIN session ON session.id = session_id WHERE {3} AND {4} GROUP BY task_id, kind",
                                   timed, own, records::kDefaultSpace, task ? fmt::format("task_id = {}", task->value) : "1", whole_trial()));
-  std::map<int64_t, TaskCounters> counters;
-  while (q.executeStep()) counters[q.getColumn(0).getInt64()] = counters_of(q, 1);
-  return counters;
+  return counted(q);
 }
 
-std::map<int64_t, TaskCounters> stored_counters(SQLite::Database& connection) {
-  SQLite::Statement q(connection, "SELECT id, trials, failures, best_s, unverified_s, default_s FROM task");
-  std::map<int64_t, TaskCounters> counters;
-  while (q.executeStep()) counters[q.getColumn(0).getInt64()] = counters_of(q, 1);
-  return counters;
+std::map<CountedTask, TaskCounters> stored_counters(SQLite::Database& connection) {
+  SQLite::Statement q(connection, "SELECT task_id, kind, trials, failures, best_s, unverified_s, default_s FROM task_count");
+  return counted(q);
 }
 
 std::map<int64_t, int64_t> miscounted_sessions(SQLite::Database& connection) {
@@ -99,12 +107,11 @@ std::map<int64_t, int64_t> miscounted_sessions(SQLite::Database& connection) {
 
 void recount(SQLite::Database& connection, std::optional<TaskId> task) {
   const auto counters = count_trials(connection, task);
-  for (const auto& [id, stored] : stored_counters(connection)) {
-    if (task && id != task->value) continue;
-    const auto counted = counters.find(id);
-    const TaskCounters right = counted == counters.end() ? TaskCounters() : counted->second;
-    if (stored != right) set_counters(connection, id, right);
-  }
+  const auto stored = stored_counters(connection);
+  for (const auto& [of, right] : counters)
+    if (const auto at = stored.find(of); at == stored.end() || at->second != right) set_counters(connection, of, right);
+  for (const auto& [of, kept] : stored)
+    if ((!task || of.first == task->value) && !counters.contains(of) && kept != TaskCounters()) set_counters(connection, of, {});
   if (task) return;
   for (const auto& [id, trials] : miscounted_sessions(connection)) {
     SQLite::Statement put(connection, "UPDATE session SET trials = ? WHERE id = ?");

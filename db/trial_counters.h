@@ -22,13 +22,16 @@ struct TaskCounters {
   bool operator==(const TaskCounters&) const = default;
 };
 
+/// A task's number and the name of a kind of times (time_kind_name).
+using CountedTask = std::pair<int64_t, std::string>;
+
 /// Adds what a batch brought to a task and a session, which counts as running again.
 void add_counters(SQLite::Database& connection, SessionId session, TaskId task, const TaskCounters& batch);
 
-/// Of each task's whole trials, or of one task's; none for tasks without any.
-std::map<int64_t, TaskCounters> count_trials(SQLite::Database& connection, std::optional<TaskId> task);
-/// As the tasks' rows say.
-std::map<int64_t, TaskCounters> stored_counters(SQLite::Database& connection);
+/// Of each task's whole trials by kind, or of one task's; none where there are none.
+std::map<CountedTask, TaskCounters> count_trials(SQLite::Database& connection, std::optional<TaskId> task);
+/// As the rows say that are kept of them.
+std::map<CountedTask, TaskCounters> stored_counters(SQLite::Database& connection);
 /// How many whole trials each session has that does not say so itself.
 std::map<int64_t, int64_t> miscounted_sessions(SQLite::Database& connection);
 

@@ -118,25 +118,23 @@ Expected<TrialRow> trial_row(SQLite::Statement& q) {
   return row;
 }
 
-/// Which trials are best before which: verified before others, own before claimed, measured before simulated. As literals, so that the index of verified trials
-/// serves.
+/// Which trials are best before which: measured before claimed, simulated and replayed ones, verified before others. As literals, so that the index of verified
+/// trials serves.
 struct Rank {
+  TimeKind kind;
   const char* verified;
-  bool imported, simulated;
 };
-constexpr Rank kRanks[] = {{"verified = 1 AND", false, false},
-                           {"verified = 0 AND", false, false},
-                           {"", true, false},
-                           {"verified = 1 AND", false, true},
-                           {"verified = 0 AND", false, true}};
+constexpr Rank kRanks[] = {{TimeKind::measured, "verified = 1 AND"}, {TimeKind::measured, "verified = 0 AND"}, {TimeKind::claimed, ""},
+                           {TimeKind::simulated, "verified = 1 AND"}, {TimeKind::simulated, "verified = 0 AND"}, {TimeKind::replayed, ""}};
 
 /// A row of the record's and the final columns, samples, session, tuner, number and weights. Errors: corrupt.
-Expected<records::Record> best_row(SQLite::Statement& q, bool claimed) {
-  TW_TRY(records::Record record, read_record(q, 0, claimed));
+Expected<records::Record> best_row(SQLite::Statement& q, TimeKind kind) {
+  TW_TRY(records::Record record, read_record(q, 0, kind == TimeKind::claimed));
   const auto column = [&](int i) { return q.getColumn(kRecordColumnCount + kFinalColumnCount + i); };
   TW_CHECK(unpack_samples(blob_of(column(0)), record.result));
   record.result.weights = read_weights(q, kRecordColumnCount + kFinalColumnCount + 4);
-  record.origin = fmt::format("session {} ({}), trial {}", column(1).getInt64(), column(2).getString(), column(3).getInt64());
+  record.origin = fmt::format("session {} ({}{}), trial {}", column(1).getInt64(), column(2).getString(),
+                              kind == TimeKind::simulated || kind == TimeKind::replayed ? std::string(", ") + time_kind_name(kind) : "", column(3).getInt64());
   return record;
 }
 
@@ -358,29 +356,31 @@ Expected<Activity> Database::activity(SessionId session, int slices) {
 }
 
 Expected<std::optional<records::Record>> Database::best(const std::string& task_key) {
-  return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<records::Record>> {
+  TW_TRY(auto found, best_of_kinds(task_key));
+  return found ? std::optional(std::move(found->record)) : std::nullopt;
+}
+
+Expected<std::optional<BestRecord>> Database::best_of_kinds(const std::string& task_key) {
+  return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<BestRecord>> {
     for (const Rank& rank : kRanks) {
       SQLite::Statement q(
           c, fmt::format("SELECT {}, {}, sample.data, session.id, session.tuner, number, {}, trial.id FROM trial {} "
                          "JOIN session ON session.id = session_id "
                          "WHERE task_id = (SELECT id FROM task WHERE key = ?) AND status = 'ok' AND {} censored = 0 AND seconds IS NOT NULL "
-                         "AND coalesce(final_s, seconds) < 9e999 AND coalesce(final_s, seconds) >= {} AND session.tuner {} 'import' "
-                         "AND session_id {} IN (SELECT id FROM session WHERE "
-                         "coalesce(iif(json_valid(options_json), json_extract(options_json, '$.device'), NULL), "
-                         "iif(json_valid(host_json), json_extract(host_json, '$.device'), NULL)) LIKE 'sim:%') "
+                         "AND coalesce(final_s, seconds) < 9e999 AND coalesce(final_s, seconds) >= {} AND session.kind = '{}' "
                          "AND {} ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 16",
-                         kRecordColumns, kFinalColumns, kWeightsColumn, kSamples, rank.verified, records::kLeastTime, rank.imported ? "=" : "<>",
-                         rank.simulated ? "" : "NOT", whole_if(true)));
+                         kRecordColumns, kFinalColumns, kWeightsColumn, kSamples, rank.verified, records::kLeastTime, time_kind_name(rank.kind),
+                         whole_if(true)));
       q.bind(1, task_key);
       while (q.executeStep()) {
-        if (auto record = best_row(q, rank.imported)) {
+        if (auto record = best_row(q, rank.kind)) {
           record->task_key = task_key;
-          return std::optional(*std::move(record));
+          return std::optional(BestRecord{*std::move(record), rank.kind});
         }
         impl_->damage.add({"trial", q.getColumn(kRecordColumnCount + kFinalColumnCount + 5).getInt64()});
       }
     }
-    return std::optional<records::Record>();
+    return std::optional<BestRecord>();
   });
 }
 

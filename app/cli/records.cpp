@@ -56,8 +56,8 @@ Expected<void> export_lines(db::Database& db, const RecordsArguments& o, int64_t
   TW_TRY(const auto sessions, db.sessions());
   std::set<SessionId> replays, simulated;
   for (const db::SessionRow& s : sessions) {
-    if (db::is_replay(s)) replays.insert(s.id);
-    if (db::is_simulated(s)) simulated.insert(s.id);
+    if (s.kind == db::TimeKind::replayed) replays.insert(s.id);
+    if (s.kind == db::TimeKind::simulated) simulated.insert(s.id);
   }
   std::string lines;
   for (const db::TaskRow& row : rows) {
@@ -92,25 +92,21 @@ int best_records(const RecordsArguments& o) {
   if (!db) return fail_input(db.error());
   const auto rows = (*db)->tasks();
   if (!rows) return fail(rows.error());
-  const auto sessions = (*db)->sessions();
-  if (!sessions) return fail(sessions.error());
   std::string lines;
   Json list = Json::array();
-  Table table({"task", "key", ">best", ">rate", "space", ">point", "measured"});
+  Table table({"task", "key", ">best", ">rate", "space", ">point", "time"});
   for (const db::TaskRow& row : *rows) {
     if (!matches(row, o.filters)) continue;
-    const auto best = (*db)->best(row.key);
+    const auto best = (*db)->best_of_kinds(row.key);
     if (!best) return fail(best.error());
     if (!*best) continue;
-    const records::Record& record = **best;
+    const records::Record& record = (*best)->record;
     const double seconds = record.result.decided_s();
     const double rate = static_cast<double>(row.flops) / seconds;
     if (!row.dag_text.empty()) {
       const auto task = db::readable_task(**db, row);
       if (!task) continue;
-      const bool simulated =
-          std::any_of(sessions->begin(), sessions->end(), [&](const db::SessionRow& s) { return s.target == row.target && db::is_simulated(s); });
-      if (simulated) lines += records::simulated_comment(*task);
+      if ((*best)->kind == db::TimeKind::simulated) lines += records::simulated_comment(*task);
       lines += records::autotvm_line(records::to_autotvm(*task, record)) + "\n";
     }
     list.push_back({{"task", row.name},
@@ -119,9 +115,10 @@ int best_records(const RecordsArguments& o) {
                     {"flop_per_s", rate},
                     {"space", record.candidate.space},
                     {"index", record.candidate.index},
-                    {"claimed", record.claimed}});
+                    {"claimed", record.claimed},
+                    {"times", db::time_kind_name((*best)->kind)}});
     table.row({row.name, row.key.substr(0, 10), time_text(seconds), si_text(rate, "FLOP/s"), record.candidate.space, std::to_string(record.candidate.index),
-               record.claimed ? "elsewhere" : "here"});
+               db::time_kind_name((*best)->kind)});
   }
   if (o.json) {
     print_json({{"best", list}});

@@ -30,7 +30,7 @@ QString SessionSet::nameOf(const db::SessionRow& row) {
   QString name = QStringLiteral("%1 %2").arg(row.id.value).arg(QString::fromStdString(row.tuner));
   if (row.options.is_object() && row.options.contains("seed") && row.options["seed"].is_number())
     name += tr(", seed %1").arg(row.options["seed"].get<int64_t>());
-  return widgets::withTimeKind(name, widgets::timeKind(row));
+  return widgets::withTimeKind(name, row.kind);
 }
 
 void SessionSet::rebuild() {

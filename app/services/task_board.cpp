@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "widgets/common/format.h"
 #include "widgets/graph/graph_scene.h"
 
 namespace tw::app {
@@ -39,6 +40,7 @@ double TaskBoard::defaultSeconds(int task) const {
 
 void TaskBoard::rebuild() {
   m_totals.clear();
+  m_counts.clear();
   if (m_hub.model()) {
     for (const auto& t : m_hub.model()->tasks) {
       widgets::TaskLine line;
@@ -49,6 +51,7 @@ void TaskBoard::rebuild() {
     }
     if (m_model.peak() == 0) measurePeak();
   }
+  m_counts.resize(m_totals.size());
   m_model.setTasks(m_totals);
   readTotals();
 }
@@ -79,9 +82,7 @@ void TaskBoard::readTotals() {
     for (const auto& row : *rows) {
       const int task = m_hub.model()->taskByKey(row.task.key);
       if (task < 0) continue;
-      auto& line = m_totals[static_cast<size_t>(task)];
-      line.trials = row.task.trials, line.failures = row.task.failures, line.bestSeconds = faster(row.task.best_s, 0),
-      line.defaultSeconds = faster(row.task.default_s, 0);
+      m_counts[static_cast<size_t>(task)] = row.task;
       all.push_back(task);
     }
     update(all);
@@ -91,9 +92,21 @@ void TaskBoard::readTotals() {
 void TaskBoard::update(const std::vector<int>& tasks) {
   for (const int task : tasks) {
     if (static_cast<size_t>(task) >= m_totals.size()) continue;
-    widgets::TaskLine line = m_totals[static_cast<size_t>(task)];
+    const db::TaskRow& row = m_counts[static_cast<size_t>(task)];
     const auto* p = m_tuning.isActive() && m_tuning.model() == m_hub.model() ? m_tuning.progress(task) : nullptr;
-    if (p) {
+    // Trials that are replayed are there already.
+    const bool counted = p && m_tuning.kind() != db::TimeKind::replayed;
+    widgets::TaskLine line = m_totals[static_cast<size_t>(task)];
+    line.kind = counted ? m_tuning.kind() : row.kind();
+    const db::TaskCounts& counts = row.of_kind[static_cast<size_t>(line.kind)];
+    line.trials = counts.trials, line.failures = counts.failures;
+    line.bestSeconds = faster(counts.best_s, 0), line.defaultSeconds = faster(counts.default_s, 0);
+    QStringList others;
+    for (size_t k = 0; k < db::kTimeKinds; ++k)
+      if (const auto kind = static_cast<db::TimeKind>(k); kind != line.kind && row.of_kind[k].trials > 0)
+        others << tr("%1 %2", "a number and what the times are").arg(widgets::countText(row.of_kind[k].trials), widgets::timeKindText(kind));
+    line.others = others.join(QStringLiteral(", "));
+    if (counted) {
       // The workspace's totals hold what a session that goes on had before.
       line.budget = p->budget > 0 ? line.trials - p->before + p->budget : 0;
       line.trials += std::max<qint64>(0, p->store->size() - p->before);
@@ -101,8 +114,8 @@ void TaskBoard::update(const std::vector<int>& tasks) {
       for (const auto& [status, count] : p->store->failures()) line.failures += count;
       line.bestSeconds = faster(line.bestSeconds, p->bestSeconds);
       if (p->defaultSeconds > 0) line.defaultSeconds = p->defaultSeconds;
-      line.phase = task == m_tuning.currentTask() ? p->phase : QString();
     }
+    if (p) line.phase = task == m_tuning.currentTask() ? p->phase : QString();
     m_model.updateTask(task, line);
   }
   Q_EMIT changed(tasks);

@@ -32,7 +32,8 @@ class TaskBoard : public QObject {
   Workspace& m_workspace;
   TuneService& m_tuning;
   widgets::TaskModel m_model;
-  std::vector<widgets::TaskLine> m_totals;  // without the running session
+  std::vector<widgets::TaskLine> m_totals;  // what the model says of them
+  std::vector<db::TaskRow> m_counts;        // by the workspace, without the running session
   LatestJob m_job, m_peakJob;
 };
 

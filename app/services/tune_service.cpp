@@ -62,6 +62,9 @@ void TuneService::start(const Request& request) {
     return;
   }
   m_model = full.model;
+  m_kind = !full.replay.empty()                                                    ? db::TimeKind::replayed
+           : measure::is_simulated(measure::device_for(full.model->target)) ? db::TimeKind::simulated
+                                                                            : db::TimeKind::measured;
   m_session = {};
   m_progress.clear();
   m_rounds.clear();
@@ -104,7 +107,7 @@ void TuneService::resume(const OpenModelPtr& model, const db::SessionRow& sessio
   }
   request.options = *std::move(options);
   try {
-    if (db::is_replay(session)) request.replay = session.options.value("device", std::string()).substr(records::kRecordedDevice.size());
+    if (session.kind == db::TimeKind::replayed) request.replay = session.options.value("device", std::string()).substr(records::kRecordedDevice.size());
     const auto filters = session.options.value("task_filters", std::vector<std::string>());
     for (size_t t = 0; t < model->tasks.size() && !filters.empty(); ++t) {
       const records::Task& task = model->tasks[t].task;

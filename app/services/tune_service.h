@@ -55,6 +55,8 @@ class TuneService : public QObject {
   State state() const { return m_state; }
   bool isActive() const { return m_state != State::idle; }
   SessionId session() const { return m_session; }
+  /// What the times of the running or the last session are.
+  db::TimeKind kind() const { return m_kind; }
   const OpenModelPtr& model() const { return m_model; }
   /// Of the running or the last session; null if the task is not in it.
   const TaskProgress* progress(int modelTask) const;
@@ -102,6 +104,7 @@ class TuneService : public QObject {
   std::shared_ptr<SessionFeed> m_feed;
   std::atomic<bool> m_paused = false;
   State m_state = State::idle;
+  db::TimeKind m_kind = db::TimeKind::measured;
   OpenModelPtr m_model;
   SessionId m_session;
   std::vector<TaskProgress> m_progress;

@@ -194,7 +194,7 @@ void CompareView::showBests(const std::vector<db::BestRow>& rows) {
         if (best.session == id) session.best[best.task.value] = best.best_s;
       }
       titles << session.name;
-      kinds[widgets::timeKind(row)] << QString::number(row.id.value);
+      kinds[row.kind] << QString::number(row.id.value);
       sessions.push_back(std::move(session));
     }
   }

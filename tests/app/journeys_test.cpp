@@ -237,9 +237,9 @@ class JourneysTest : public QObject {
     for (size_t i = 1; i < 5; ++i) {
       QTRY_COMPARE(w->workspace().sessions()[i].state, std::string("done"));
       QCOMPARE(w->workspace().sessions()[i].trials, recorded);  // every recorded trial once, and nothing else
-      QCOMPARE(widgets::timeKind(w->workspace().sessions()[i]), widgets::TimeKind::replayed);
+      QCOMPARE(w->workspace().sessions()[i].kind, widgets::TimeKind::replayed);
     }
-    QCOMPARE(widgets::timeKind(sessions[0]), widgets::TimeKind::measured);
+    QCOMPARE(sessions[0].kind, widgets::TimeKind::measured);
     QTRY_VERIFY2(text(*w, "label.compare.verdict").contains(QStringLiteral("replayed")), qPrintable(text(*w, "label.compare.verdict")));
     w->hub().setSession(sessions[4].id);
     QTRY_VERIFY2(text(*w, "label.trials.count").endsWith(QStringLiteral(", replayed")), qPrintable(text(*w, "label.trials.count")));

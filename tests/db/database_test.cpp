@@ -114,7 +114,7 @@ class DatabaseTest : public QObject {
     QCOMPARE(tasks.size(), size_t{1});
     QCOMPARE(tasks[0].weight, 2);
     QCOMPARE(tasks[0].task.key, w_.task.key);
-    QVERIFY(std::isinf(tasks[0].task.best_s));
+    QVERIFY(std::isinf(tasks[0].task.counts().best_s));
     const auto dag = te::parse_dag(tasks[0].task.dag_text);
     VERIFY_OK(dag);
     QCOMPARE(records::make_task("again", *dag, w_.task.target).key, w_.task.key);
@@ -139,6 +139,29 @@ class DatabaseTest : public QObject {
     QVERIFY(w_.db->put_task(task("other", 8))->value != w_.task_id.value);
     QVERIFY((*w_.db->task_by_key(w_.task.key))->id == w_.task_id);
     QVERIFY(!*w_.db->task_by_key("none"));
+  }
+  /// What a formula, a replay or a log says never stands for what was measured.
+  void kinds_are_counted_apart() {
+    const auto put = [&](const char* tuner, const Json& options, int64_t point, double seconds) {
+      const auto session = w_.db->begin_session(w_.model, tuner, "llvm", options, Json::object());
+      return session && w_.db->put_trials(*session, w_.task_id, {trial(w_.task, point, seconds)});
+    };
+    QVERIFY(put("random", {{"device", "recorded:/a.twdb"}}, 4, 1e-6));
+    QCOMPARE((*w_.db->tasks())[0].kind(), TimeKind::replayed);
+    QVERIFY(put(kImported, Json::object(), 3, 1e-5));
+    QVERIFY(put("random", {{"device", "sim:a100"}}, 2, 1e-4));
+    QCOMPARE((*w_.db->best_of_kinds(w_.task.key))->kind, TimeKind::claimed);
+    QVERIFY(put("random", {{"device", "local"}}, 1, 1e-3));
+    const TaskRow row = (*w_.db->tasks())[0];
+    QCOMPARE(row.kind(), TimeKind::measured);
+    for (const TaskCounts& counts : row.of_kind) QCOMPARE(counts.trials, int64_t{1});
+    QCOMPARE(row.counts().best_s, 1e-3);
+    QCOMPARE(row.of_kind[static_cast<size_t>(TimeKind::simulated)].best_s, 1e-4);
+    QCOMPARE(row.of_kind[static_cast<size_t>(TimeKind::claimed)].best_s, 1e-5);
+    const auto best = *w_.db->best_of_kinds(w_.task.key);
+    QCOMPARE(best->kind, TimeKind::measured);
+    QCOMPARE(best->record.candidate.index, int64_t{1});
+    QVERIFY((*w_.db->sessions()).back().kind == TimeKind::measured && (*w_.db->sessions())[1].kind == TimeKind::replayed);
   }
   void spaces_have_points_of_the_same_number() {
     std::vector<records::Record> trials = {trial(w_.task, 5, 2e-3), trial(w_.task, 5, 1e-3)};
@@ -168,8 +191,8 @@ class DatabaseTest : public QObject {
     QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 1);
     QVERIFY((*w_.db->best(w_.task.key))->claimed);
     QVERIFY(!(*w_.db->best(w_.task.key))->result.verified);
-    QCOMPARE((*w_.db->tasks())[0].best_s, 1e-5);
-    QVERIFY(std::isinf((*w_.db->tasks())[0].default_s));
+    QCOMPARE((*w_.db->tasks())[0].counts().best_s, 1e-5);
+    QVERIFY(std::isinf((*w_.db->tasks())[0].counts().default_s));
     QVERIFY(!(*w_.db->trials(imported, w_.task_id))[0].record.result.verified);
     QVERIFY((*w_.db->trial(imported, w_.task_id, 1))->record.claimed);
     const TrialOutcome outcome = (*w_.db->outcomes(imported, w_.task_id, 0, 1))[0];
@@ -181,12 +204,12 @@ class DatabaseTest : public QObject {
     QVERIFY(!(*w_.db->best(w_.task.key))->claimed);
     VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 3, 2e-3)}));
     QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 3);
-    QCOMPARE((*w_.db->tasks())[0].best_s, 2e-3);
+    QCOMPARE((*w_.db->tasks())[0].counts().best_s, 2e-3);
     std::vector<records::Record> finalists = {trial(w_.task, 1, 1e-5)};
     finalists[0].result.verdict = records::Verdict{1e-6, 1, 1};
     VERIFY_OK(w_.db->put_finals(imported, w_.task_id, finalists));
     QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 3);
-    QCOMPARE((*w_.db->tasks())[0].best_s, 2e-3);
+    QCOMPARE((*w_.db->tasks())[0].counts().best_s, 2e-3);
   }
   void finals_decide_which_trial_is_best() {
     std::vector<records::Record> trials = {trial(w_.task, -1, 4e-3), trial(w_.task, 1, 1e-3), trial(w_.task, 2, 1.05e-3), trial(w_.task, 3, 1.2e-3)};
@@ -195,7 +218,7 @@ class DatabaseTest : public QObject {
     trials[2].result.verdict = records::Verdict{1.3e-3, 1.2, 1.4};
     VERIFY_OK(w_.db->put_finals(w_.session, w_.task_id, trials));
     QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 3);
-    QCOMPARE((*w_.db->tasks_of(w_.model))[0].task.best_s, 1.2e-3);
+    QCOMPARE((*w_.db->tasks_of(w_.model))[0].task.counts().best_s, 1.2e-3);
     const auto stored = *w_.db->trials(w_.session, w_.task_id);
     QVERIFY(!stored[0].record.result.verdict);
     QVERIFY(std::isinf(stored[1].record.result.decided_s()));
@@ -254,10 +277,10 @@ class DatabaseTest : public QObject {
     VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 0, 2e-3), trial(w_.task, 1, 0, records::Status::build_fail)}));
     QCOMPARE(w_.db->trials(w_.session, w_.task_id)->back().number, 3);
     const TaskRow row = **w_.db->task_by_key(w_.task.key);
-    QCOMPARE(row.trials, 3);
-    QCOMPARE(row.failures, 1);
-    QCOMPARE(row.best_s, 2e-3);
-    QCOMPARE(row.default_s, 4e-3);
+    QCOMPARE(row.counts().trials, 3);
+    QCOMPARE(row.counts().failures, 1);
+    QCOMPARE(row.counts().best_s, 2e-3);
+    QCOMPARE(row.counts().default_s, 4e-3);
     QCOMPARE((*w_.db->sessions())[0].trials, 3);
   }
   void a_point_is_measured_once_in_a_session() {

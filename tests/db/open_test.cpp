@@ -55,7 +55,7 @@ class OpenTest : public QObject {
     QVERIFY(Database::open(path_));
     SQLite::Database raw(path_);
     QCOMPARE(raw.execAndGet("PRAGMA application_id").getInt(), 0x54574442);
-    QCOMPARE(raw.execAndGet("PRAGMA user_version").getInt(), 8);
+    QCOMPARE(raw.execAndGet("PRAGMA user_version").getInt(), 9);
     QCOMPARE(raw.execAndGet("PRAGMA page_size").getInt(), 8192);
     QCOMPARE(raw.execAndGet("PRAGMA journal_mode").getString(), std::string("wal"));
   }

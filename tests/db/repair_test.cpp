@@ -185,7 +185,7 @@ class RepairTest : public QObject {
     fill(20);
     {
       SQLite::Database raw(path_, SQLite::OPEN_READWRITE);
-      raw.exec("UPDATE task SET trials = 7, best_s = 1e-12");
+      raw.exec("UPDATE task_count SET trials = 7, best_s = 1e-12");
       raw.exec("UPDATE session SET trials = 99");
     }
     QCOMPARE(check_workspace(path_, {})->problems.size(), size_t{2});

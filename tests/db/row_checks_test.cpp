@@ -102,7 +102,7 @@ class RowChecksTest : public QObject {
     const auto stored = db->put_trials(SessionId{1}, TaskId{1}, {trial(task(), 3, 1e-6)});
     QVERIFY2(stored, stored ? "" : stored.error().text().c_str());
     QCOMPARE(db->trials(std::nullopt, std::nullopt)->size(), size_t{5});
-    QCOMPARE(db->task_by_key(task().key).value()->trials, int64_t{5});
+    QCOMPARE(db->task_by_key(task().key).value()->counts().trials, int64_t{5});
     QCOMPARE(db->best(task().key).value()->candidate.index, int64_t{3});
     QVERIFY(!db->put_trials(SessionId{1}, TaskId{1}, {trial(task(), 4)}));  // it is whole
   }
@@ -131,6 +131,12 @@ class RowChecksTest : public QObject {
       raw.exec("ALTER TABLE trial DROP COLUMN record_hash");
       raw.exec("UPDATE trial SET run_s = 1234.5 WHERE number = 2");
       raw.exec("UPDATE sample SET data = zeroblob(length(data)) WHERE trial_id = 4");
+      raw.exec("DROP TABLE task_count");
+      raw.exec("ALTER TABLE session DROP COLUMN kind");
+      raw.exec("DROP INDEX trial_of_record");
+      raw.exec("ALTER TABLE trial DROP COLUMN record_hash");
+      for (const char* column : {"trials INTEGER NOT NULL DEFAULT 0", "failures INTEGER NOT NULL DEFAULT 0", "best_s REAL", "default_s REAL", "unverified_s REAL"})
+        raw.exec(std::string("ALTER TABLE task ADD COLUMN ") + column);
       raw.exec("PRAGMA user_version = 7");
     }
     const auto db = Database::open(path_);

@@ -65,7 +65,7 @@ QVariant SessionModel::data(const QModelIndex& index, int role) const {
     case Tuner:
       return QString::fromStdString(s.tuner);
     case Times:
-      return timeKindText(timeKind(s));
+      return timeKindText(s.kind);
     case State:
       if (s.state == "running") return tr("running");
       if (s.state == "done") return tr("done");

@@ -3,8 +3,6 @@
 
 #include <QCoreApplication>
 
-#include "db/recorded.h"
-
 namespace tw::widgets {
 namespace {
 
@@ -14,14 +12,9 @@ struct KindTexts {
 
 }  // namespace
 
-TimeKind timeKind(const db::SessionRow& session) {
-  if (db::is_replay(session)) return TimeKind::replayed;
-  return db::is_simulated(session) ? TimeKind::simulated : TimeKind::measured;
-}
-
 TimeKind timeKind(const std::vector<db::SessionRow>& sessions, SessionId id) {
   for (const db::SessionRow& s : sessions)
-    if (s.id == id) return timeKind(s);
+    if (s.id == id) return s.kind;
   return TimeKind::measured;
 }
 
@@ -31,6 +24,8 @@ QString timeKindText(TimeKind kind) {
       return KindTexts::tr("measured");
     case TimeKind::simulated:
       return KindTexts::tr("simulated");
+    case TimeKind::claimed:
+      return KindTexts::tr("of a log");
     case TimeKind::replayed:
       return KindTexts::tr("replayed");
   }

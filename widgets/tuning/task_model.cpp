@@ -123,6 +123,10 @@ QVariant TaskModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
       return text(t, index.row(), column);
     case Qt::ToolTipRole:
+      if (column >= Trials && t.trials > 0) {
+        const QString kind = tr("Of %1 trials that are %2").arg(countText(t.trials), timeKindText(t.kind));
+        return (t.others.isEmpty() ? kind : tr("%1; besides: %2").arg(kind, t.others)).toHtmlEscaped();
+      }
       return QStringLiteral("%1\n%2").arg(t.name, t.shape).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
     case SortRole:
       return sortKey(t, index.row(), column);
@@ -153,7 +157,7 @@ QVariant TaskModel::headerData(int section, Qt::Orientation orientation, int rol
       case Size:
         return tr("Number of points of the configuration space");
       case Best:
-        return tr("Fastest trial over all sessions, in milliseconds");
+        return tr("Fastest trial over all sessions of the same kind, in milliseconds: measured ones before simulated ones");
       case Peak:
         return m_peak > 0 ? tr("Percent of the %1 GFLOP/s that multiply-add instructions reach on this machine").arg(numberText(m_peak / 1e9))
                           : tr("The machine's peak is being measured");

@@ -4,6 +4,8 @@
 #include <QAbstractTableModel>
 #include <vector>
 
+#include "widgets/records/time_kind.h"
+
 namespace tw::widgets {
 
 /// What the task table shows of one task. Times in seconds, infinity where there is none.
@@ -13,6 +15,8 @@ struct TaskLine {
   double flops = 0, share = 0;
   qint64 spaceSize = 1, trials = 0, failures = 0, budget = 0;
   double bestSeconds = 0, defaultSeconds = 0;
+  TimeKind kind = TimeKind::measured;  ///< of the trials that are counted
+  QString others;                      ///< how many there are of other kinds, as "64 simulated", or empty
   QString phase;  ///< what a session is doing with it right now, or empty
   friend bool operator==(const TaskLine&, const TaskLine&) = default;
 };

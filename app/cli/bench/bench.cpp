@@ -149,7 +149,7 @@ Expected<void> Bench::tune(const LoadedNetwork& network, const std::string& path
   TuneRequest request;
   for (const api::NetworkTask& t : api::network_tasks(network.network, network.target)) {
     TW_TRY(const auto row, db->task_by_key(t.task.key));
-    if ((row ? row->trials : 0) < std::min(options.trials, capacity_of(t.task))) request.filters.push_back(t.task.key);
+    if ((row ? row->counts().trials : 0) < std::min(options.trials, capacity_of(t.task))) request.filters.push_back(t.task.key);
   }
   if (request.filters.empty()) return {};
   request.network = &network;

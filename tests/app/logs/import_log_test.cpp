@@ -93,7 +93,7 @@ class ImportLogTest : public QObject {
     QCOMPARE(tasks.size(), size_t{2});
     QVERIFY(tasks[0].task.dag_text.empty());
     QCOMPARE(tasks[0].task.target, std::string("llvm -keys=cpu"));
-    QCOMPARE(tasks[0].task.best_s, 1e-3);  // though nothing was compared with a reference
+    QCOMPARE(tasks[0].task.counts().best_s, 1e-3);  // though nothing was compared with a reference
     const auto outcomes = *db_->outcomes(done->sessions[0], tasks[0].task.id, 0, -1);
     QCOMPARE(outcomes.size(), size_t{3});
     QCOMPARE(outcomes[1].seconds, 1.5e-3);  // the faster of two trials of a point
