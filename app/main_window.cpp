@@ -73,9 +73,10 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
       m_explain(engine, m_hub, m_jobs, m_workspace, m_tuning),
       m_tasks(engine, m_hub, m_jobs, m_workspace, m_tuning),
       m_marks(m_hub, m_jobs, m_workspace),
+      m_finals(engine, m_workspace, m_tuning, m_board),
       m_import(engine, m_workspace, m_board),
       m_feeds(m_board, m_tuning, m_models),
-      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks, m_board, m_import} {
+      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks, m_board, m_import, m_finals} {
   setObjectName(QStringLiteral("window.main"));
   setWindowTitle(tr("Tilewright"));
   setAcceptDrops(true);
@@ -168,6 +169,10 @@ void MainWindow::connectServices() {
   });
   connect(&m_tuning, &TuneService::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, message); });
   connect(&m_tuning, &TuneService::finished, this, &MainWindow::showOutcome);
+  connect(&m_tuning, &TuneService::finished, this, &MainWindow::tryInNetwork);
+  connect(&m_finals, &FinalsService::changed, this, &MainWindow::updateActions);
+  connect(&m_finals, &FinalsService::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, message); });
+  connect(&m_finals, &FinalsService::finished, this, &MainWindow::showFinals);
   connect(&m_race, &RaceService::changed, this, &MainWindow::showRace);
   connect(&m_race, &RaceService::finished, this, [this] {
     m_banner->showMessage(Banner::Kind::info,

@@ -16,6 +16,7 @@
 #include "app/services/job_runner.h"
 #include "app/services/mark_service.h"
 #include "app/services/model_service.h"
+#include "app/services/finals_service.h"
 #include "app/services/race_service.h"
 #include "app/services/task_board.h"
 #include "app/services/trial_service.h"
@@ -79,6 +80,7 @@ class MainWindow : public QMainWindow {
   TuneService& tuning() { return m_tuning; }
   RaceService& race() { return m_race; }
   Workspace& workspace() { return m_workspace; }
+  FinalsService& finals() { return m_finals; }
   TrialService& trials() { return m_trials; }
   ExplainService& explaining() { return m_explain; }
   ModelService& models() { return m_models; }
@@ -127,6 +129,9 @@ class MainWindow : public QMainWindow {
   void offerTuning();
   /// Says what a session brought and leads to the reasons and the code.
   void showOutcome(const QString& summary);
+  /// After a session over all tasks that measured.
+  void tryInNetwork();
+  void showFinals(const api::NetworkFinals& finals);
   void chooseRace();
   void showRace();
   void closeModel();
@@ -175,6 +180,7 @@ class MainWindow : public QMainWindow {
   TaskBoard m_tasks;
   MarkService m_marks;
   JobBoard m_board;
+  FinalsService m_finals;
   ImportService m_import;
   JobFeeds m_feeds;
   Services m_services;

@@ -53,6 +53,25 @@ void MainWindow::showOutcome(const QString& summary) {
   m_banner->showMessage(widgets::Banner::Kind::info, gain, summary, {m_actions.get(QStringLiteral("trial.why")), m_actions.get(QStringLiteral("trial.code"))});
 }
 
+void MainWindow::tryInNetwork() {
+  const OpenModelPtr& model = m_tuning.model();
+  if (m_race.isActive() || m_tuning.wasCancelled() || m_tuning.kind() != widgets::TimeKind::measured || m_hub.model() != model) return;
+  for (size_t t = 0; t < model->tasks.size(); ++t)
+    if (!m_tuning.progress(static_cast<int>(t))) return;  // some tasks say little of the network
+  m_finals.start(model, m_tuning.session());
+}
+
+void MainWindow::showFinals(const api::NetworkFinals& f) {
+  const QString tuned = widgets::secondsText(f.tuned_s), before = widgets::secondsText(f.default_s);
+  if (f.taken == 0)
+    return m_banner->showMessage(widgets::Banner::Kind::info, tr("The network takes %1 with its default schedules, which stay: nothing is surely faster inside it.").arg(before));
+  m_banner->showMessage(widgets::Banner::Kind::info,
+                        tr("The network takes %1 instead of %2, %3 times as fast (%4 to %5): %6 of the %7 schedules that won alone hold inside it.")
+                            .arg(tuned, before, widgets::numberText(1 / f.network.ratio, 3), widgets::numberText(1 / f.network.high, 3),
+                                 widgets::numberText(1 / f.network.low, 3), QString::number(f.taken), QString::number(f.tried)),
+                        {}, {m_actions.get(QStringLiteral("trial.why")), m_actions.get(QStringLiteral("trial.code"))});
+}
+
 void MainWindow::chooseRace() {
   auto* dialog = new RaceDialog(m_services.engine.strategies(), m_hub, m_tuneView->options(), *m_tasks.model(),
                                 m_workspace.database() ? m_workspace.database()->path() : "", this);

@@ -128,6 +128,9 @@ void MainWindow::makeTuneActions() {
                 QKeySequence(tr("Ctrl+Shift+F5")), [this] { resumeSession(); });
   m_actions.add(id("tune.race"), tr("Ra&ce of tuners…"), tr("Run several tuners with several seeds and compare what they find"), QKeySequence(tr("Ctrl+R")),
                 [this] { chooseRace(); });
+  m_actions.add(id("tune.finals"), tr("Try in the &network"),
+                tr("Run the whole network with the best schedules against the default ones; what does not hold there is not compiled"), QKeySequence(tr("Ctrl+Shift+R")),
+                [this] { m_finals.start(m_hub.model(), std::nullopt); });
   m_actions.addToggle(id("tune.pause"), tr("&Pause"), tr("Pause or continue the session"), QKeySequence(tr("Shift+F5")),
                       [this](bool on) { m_tuning.setPaused(on); });
   m_actions.add(id("tune.cancel"), tr("S&top"), tr("Stop the session; everything measured is kept"), QKeySequence(tr("Ctrl+.")), [this] { m_tuning.cancel(); });
@@ -190,6 +193,10 @@ void MainWindow::setConditions() {
     return QString();
   };
   when({"tune.start", "tune.race"}, cannotStart);
+  when({"tune.finals"}, [this, cannotStart] {
+    const QString why = cannotStart();
+    return !why.isEmpty() || !m_finals.isActive() ? why : tr("it is running already");
+  });
   when({"tune.task"}, [this, cannotStart] {
     const QString why = cannotStart();
     if (!why.isEmpty() || (m_hub.taskValue() && m_hub.taskValue()->dag)) return why;

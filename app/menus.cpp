@@ -25,7 +25,7 @@ const std::vector<MenuDef>& menus() {
       {[] { return MenuTexts::tr("&Go"); },
        QStringList{"go.commands", "", "go.back", "go.forward", "", "trial.next", "trial.previous", "trial.best", "trial.why", "trial.code", "", "pass.next",
                    "pass.previous", "", "code.nextChange", "code.previousChange"}},
-      {[] { return MenuTexts::tr("&Tune"); }, QStringList{"tune.start", "tune.task", "tune.resume", "tune.race", "", "tune.pause", "tune.cancel"}},
+      {[] { return MenuTexts::tr("&Tune"); }, QStringList{"tune.start", "tune.task", "tune.resume", "tune.race", "tune.finals", "", "tune.pause", "tune.cancel"}},
       {[] { return MenuTexts::tr("&Help"); }, QStringList{"help.manual", "help.shortcuts", "", "help.about"}},
   };
   return table;

@@ -88,6 +88,7 @@ void remove_orphans(SQLite::Database& c) {
        {"network_verdict WHERE trial_id IN " + lost, "sample WHERE trial_id IN " + lost, "trial WHERE id IN " + lost,
         std::string("network_verdict WHERE trial_id NOT IN (SELECT id FROM trial) OR final_id NOT IN (SELECT id FROM network_final)"),
         std::string("sample WHERE trial_id NOT IN (SELECT id FROM trial)"), std::string("event WHERE session_id NOT IN (SELECT id FROM session)"),
+        std::string("task_count WHERE task_id NOT IN (SELECT id FROM task)"),
         std::string("round WHERE session_id NOT IN (SELECT id FROM session) OR task_id NOT IN (SELECT id FROM task)")})
     c.exec(fmt::format("DELETE FROM {}", orphans));
 }

@@ -7,46 +7,13 @@
 #include "app/cli/progress.h"
 #include "app/cli/table.h"
 #include "app/cli/tuning.h"
+#include "app/logs/network_trials.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 
 namespace tw::cli {
 
 namespace {
-
-Expected<std::vector<api::TriedTask>> tried_tasks(const LoadedNetwork& network, db::Database& db) {
-  std::vector<api::TriedTask> out;
-  for (const api::NetworkTask& task : api::network_tasks(network.network, network.target)) {
-    api::TriedTask t{task, std::numeric_limits<double>::infinity(), std::nullopt};
-    TW_TRY(t.best, db.best(task.task.key));
-    TW_TRY(const auto row, db.task_by_key(task.task.key));
-    if (row) t.default_s = row->default_s;
-    out.push_back(std::move(t));
-  }
-  return out;
-}
-
-/// Keeps what became of the trials, so that compiling takes only what holds.
-Expected<void> store_finals(const NetworkReportRequest& request, const api::NetworkFinals& f, db::Database& db) {
-  TW_TRY(const StoredNetwork stored, store_network(db, *request.network, request.path, api::network_tasks(request.network->network, request.network->target)));
-  db::NetworkFinalRow row;
-  row.model = stored.model;
-  row.session = request.session;
-  row.target = request.network->target.str();
-  row.default_s = f.default_s;
-  row.tuned_s = f.tuned_s;
-  row.ratio = f.network.ratio;
-  row.low = f.network.low;
-  row.high = f.network.high;
-  row.default_estimate_s = f.default_estimate_s;
-  row.tuned_estimate_s = f.tuned_estimate_s;
-  std::vector<db::NetworkVerdictRow> verdicts;
-  for (const api::KernelFinal& k : f.kernels) {
-    if (!k.tried) continue;
-    verdicts.push_back({*k.record, {k.standing == api::Standing::taken, k.in_place.ratio, k.in_place.low, k.in_place.high, k.default_s}, api::standing_name(k.standing)});
-  }
-  return db.put_network_final(row, verdicts);
-}
 
 /// `-` for what was not seen in the network.
 std::string place_text(const api::KernelFinal& k) { return k.place_s > 0 ? time_text(k.place_s) : "-"; }
@@ -67,7 +34,8 @@ Expected<api::NetworkFinals> report_network(const NetworkReportRequest& request,
   api::NetworkFinalsRequest r;
   r.network = &request.network->network;
   r.target = &request.network->target;
-  TW_TRY(r.tasks, tried_tasks(*request.network, db));
+  const std::vector<api::NetworkTask> tasks = api::network_tasks(request.network->network, request.network->target);
+  TW_TRY(r.tasks, logs::tried_tasks(tasks, db));
   r.device = request.device;
   r.workers = request.workers;
   r.selection = request.selection;
@@ -75,7 +43,9 @@ Expected<api::NetworkFinals> report_network(const NetworkReportRequest& request,
   Progress progress("Network", 0);
   r.progress = [&](const std::string& text) { progress.line(text); };
   TW_TRY(api::NetworkFinals finals, api::run_network_finals(r));
-  if (finals.measured && db.mode() == db::Mode::read_write) TW_CHECK(store_finals(request, finals, db));
+  if (!finals.measured || db.mode() != db::Mode::read_write) return finals;
+  TW_TRY(const StoredNetwork stored, store_network(db, *request.network, request.path, tasks));
+  TW_CHECK(logs::store_finals(stored.model, request.network->target, request.session, finals, db));
   return finals;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/api/explain.h"
 #include "engine/api/insight.h"
 #include "engine/api/pass_trace.h"
+#include "engine/api/network_finals.h"
 #include "engine/base/json_fwd.h"
 #include "engine/measure/counters.h"
 #include "engine/measure/roofline.h"
@@ -65,6 +66,7 @@ class Engine {
   virtual Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                              const tune::EventSink& events, const tune::SessionControl& control,
                                              const std::shared_ptr<const records::RecordedTrials>& replay) = 0;
+  virtual Expected<api::NetworkFinals> networkFinals(const api::NetworkFinalsRequest& request) = 0;
   virtual const std::vector<tune::StrategyDef>& strategies() = 0;
   virtual std::vector<frontends::ZooModel> zoo() = 0;
   virtual Expected<void> writeZooModel(const std::string& name, bool tiny, const std::string& path) = 0;

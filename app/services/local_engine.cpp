@@ -140,6 +140,8 @@ Expected<tune::SessionReport> LocalEngine::tune(const std::vector<tune::SessionT
   return tune::run_session(tasks, options, *device.builder, *device.runner, sink, events, control);
 }
 
+Expected<api::NetworkFinals> LocalEngine::networkFinals(const api::NetworkFinalsRequest& request) { return api::run_network_finals(request); }
+
 const std::vector<tune::StrategyDef>& LocalEngine::strategies() { return tune::strategies(); }
 
 std::vector<frontends::ZooModel> LocalEngine::zoo() {

@@ -31,6 +31,7 @@ class LocalEngine : public Engine {
   Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                      const tune::EventSink& events, const tune::SessionControl& control,
                                      const std::shared_ptr<const records::RecordedTrials>& replay) override;
+  Expected<api::NetworkFinals> networkFinals(const api::NetworkFinalsRequest& request) override;
   const std::vector<tune::StrategyDef>& strategies() override;
   std::vector<frontends::ZooModel> zoo() override;
   Expected<void> writeZooModel(const std::string& name, bool tiny, const std::string& path) override;

@@ -139,7 +139,7 @@ void NavigatorView::show(const Contents& c) {
       if (const int number = open && open->id == model.id ? open->taskByKey(t.task.key) : -1; number >= 0)
         text.prepend(QStringLiteral("T%1  ").arg(number + 1));
       if (t.weight > 1) text += tr(" ×%1").arg(t.weight);
-      if (std::isfinite(t.task.best_s)) text += QStringLiteral(" · ") + widgets::secondsText(t.task.best_s);
+      if (std::isfinite(t.task.counts().best_s)) text += QStringLiteral(" · ") + widgets::secondsText(t.task.counts().best_s);
       auto* task = addRow(row, text, {model.id, t.task.id, {}}, QStringLiteral("task:") + QString::fromStdString(t.task.key));
       for (const db::BestRow& tried : c.tried) {
         const auto session = sessions.find(tried.session.value);

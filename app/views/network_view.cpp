@@ -14,6 +14,7 @@
 
 #include "app/action_registry.h"
 #include "app/selection_hub.h"
+#include "app/services/finals_service.h"
 #include "app/services/round_set.h"
 #include "app/services/session_set.h"
 #include "widgets/charts/network_chart.h"
@@ -69,6 +70,8 @@ NetworkView::NetworkView(Services& services, QWidget* parent)
     m_chart->setSelectedRound(current.isValid() ? m_model->round(current.row()).number : 0);
   });
   connect(&services.tuning, &TuneService::stateChanged, this, &NetworkView::showState);
+  for (const auto signal : {&SelectionHub::modelChanged, &SelectionHub::sessionChanged}) connect(&services.hub, signal, this, &NetworkView::readMeasured);
+  connect(&services.finals, &FinalsService::finished, this, &NetworkView::readMeasured);
   showRounds();
 }
 
@@ -137,11 +140,33 @@ QWidget* NetworkView::makeBar() {
 void NetworkView::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   m_set->setActive(true);
+  readMeasured();
 }
 
 void NetworkView::hideEvent(QHideEvent* event) {
   QWidget::hideEvent(event);
   m_set->setActive(false);
+}
+
+void NetworkView::readMeasured() {
+  const auto& model = m_services.hub.model();
+  if (!isVisible()) return;
+  m_chart->setMeasured(0, 0);
+  if (!model || !model->id || !m_services.workspace.reader()) return;
+  using Rows = std::vector<db::NetworkFinalRow>;
+  const auto work = [reader = m_services.workspace.summaryReader(), id = model->id](StopToken) -> Expected<Rows> { return reader->network_finals(id); };
+  m_measuredJob.replace(m_services.jobs.run<Rows>(Lane::summary, this, work, [this, model](Expected<Rows> rows) {
+    if (!rows || m_services.hub.model() != model) return;
+    // The newest one after the selected session, else the newest of all.
+    const db::NetworkFinalRow* shown = nullptr;
+    for (const db::NetworkFinalRow& row : *rows) {
+      if (row.target != model->target.str()) continue;
+      const bool own = row.session && row.session == m_services.hub.session();
+      if (own || !shown || shown->session != m_services.hub.session()) shown = &row;
+    }
+    if (shown) m_chart->setMeasured(shown->default_s, shown->tuned_s);
+    m_summary->setText(m_chart->summary());
+  }));
 }
 
 void NetworkView::showRounds() {

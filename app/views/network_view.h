@@ -4,6 +4,7 @@
 #include <QTimer>
 #include <QWidget>
 
+#include "app/services/job_runner.h"
 #include "app/views/view.h"
 
 class QComboBox;
@@ -38,6 +39,7 @@ class NetworkView : public QWidget {
  private:
   QWidget* makeBar();
   void showPage();
+  void readMeasured();
   void showRounds();
   void showState();
   void choose(qint64 round);
@@ -53,6 +55,7 @@ class NetworkView : public QWidget {
   QDoubleSpinBox* m_target = nullptr;
   QLabel* m_summary = nullptr;
   QTimer m_growth;
+  LatestJob m_measuredJob;
 };
 
 }  // namespace tw::app

@@ -10,6 +10,7 @@ namespace tw::app {
 class ActionRegistry;
 class Engine;
 class ExplainService;
+class FinalsService;
 class ImportService;
 class JobBoard;
 class JobRunner;
@@ -36,6 +37,7 @@ struct Services {
   MarkService& marks;
   JobBoard& board;
   ImportService& importing;
+  FinalsService& finals;
 };
 
 /// One row of the table of docked views.

@@ -200,6 +200,20 @@ class FakeEngine : public Engine {
     return report;
   }
 
+  /// What runs of the network find; nothing is measured without.
+  std::optional<api::NetworkFinals> inNetwork;
+  Expected<api::NetworkFinals> networkFinals(const api::NetworkFinalsRequest& request) override {
+    if (!inNetwork) return api::NetworkFinals{.measured = false};
+    api::NetworkFinals finals = *inNetwork;
+    for (const api::TriedTask& t : request.tasks) {
+      api::KernelFinal k{.task_key = t.task.task.key, .name = t.task.task.name, .weight = t.task.weight, .default_s = t.default_s};
+      k.tried = t.best && !t.best->candidate.is_default();
+      if (k.tried) k.record = t.best, k.best_s = t.best->result.decided_s(), ++finals.tried, ++finals.taken;
+      finals.kernels.push_back(std::move(k));
+    }
+    return finals;
+  }
+
   const std::vector<tune::StrategyDef>& strategies() override {
     static const std::vector<tune::StrategyDef> list = {*tune::find_strategy("random"), *tune::find_strategy("xgb")};
     return list;

@@ -18,6 +18,7 @@ class FormulaEngine : public LocalEngine {
     if (replay) return LocalEngine::tune(tasks, options, sink, events, control, replay);
     return tune::run_session(tasks, options, *measure::analytic_builder(machine), *measure::analytic_runner(machine), sink, events, control);
   }
+  Expected<api::NetworkFinals> networkFinals(const api::NetworkFinalsRequest&) override { return api::NetworkFinals{.measured = false}; }
   Expected<double> peak(const Target&) override { return machine.peak_flop_per_s; }
   Expected<measure::Roofline> roofline() override { return measure::Roofline{machine.peak_flop_per_s, {{1 << 15, 1e12}, {1 << 19, 4e11}, {1 << 28, 2e10}}}; }
 };

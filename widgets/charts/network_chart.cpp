@@ -88,6 +88,11 @@ void NetworkChart::setTarget(double seconds) {
   draw();
 }
 
+void NetworkChart::setMeasured(double defaultSeconds, double tunedSeconds) {
+  m_defaultSeconds = defaultSeconds, m_tunedSeconds = tunedSeconds;
+  draw();
+}
+
 void NetworkChart::setTimes(TimeKind kind) {
   m_times = kind;
   draw();
@@ -146,6 +151,18 @@ void NetworkChart::draw() {
     for (const records::Round& r : line.rounds)
       if (r.number == m_round && std::isfinite(r.network_s)) m_selected->addData(networkX(r, m_x), r.network_s * kMs);
   }
+  for (const auto& [seconds, color, name] : {std::tuple(m_defaultSeconds, theme.mutedText, tr("Measured by default: %1")),
+                                             std::tuple(m_tunedSeconds, theme.accent, tr("Measured with the best: %1"))}) {
+    if (!(seconds > 0) || isEmpty()) continue;
+    QCPGraph* run = m_plot->addGraph();
+    m_graphs.push_back(run);
+    run->setName(name.arg(secondsText(seconds)));
+    run->setPen(QPen(color, 1.6, Qt::DashDotLine));
+    double far = 1;
+    for (const auto& points : m_points)
+      for (const NetworkPoint& p : points) far = std::max(far, p.x);
+    run->setData({0, far * 1.02}, {seconds * kMs, seconds * kMs}, true);
+  }
   m_target->setName(tr("Target %1").arg(secondsText(m_targetSeconds)));
   m_target->setPen(QPen(theme.mutedText, 1.4, Qt::DashLine));
   m_target->setVisible(m_targetSeconds > 0);
@@ -165,6 +182,8 @@ void NetworkChart::rescale() {
     for (const NetworkPoint& p : points) far = std::max(far, p.x), low = std::min(low, p.seconds * kMs), high = std::max(high, p.seconds * kMs);
   }
   high = std::min(high, kMostTimesLeast * low);
+  for (const double run : {m_defaultSeconds, m_tunedSeconds})
+    if (run > 0) low = std::min(low, run * kMs), high = std::max(high, run * kMs);
   m_target->data()->clear();
   if (m_targetSeconds > 0) {
     low = std::min(low, m_targetSeconds * kMs), high = std::max(high, m_targetSeconds * kMs);
@@ -200,9 +219,11 @@ QString NetworkChart::summary() const {
   const auto& points = m_points[static_cast<size_t>(line - m_lines.data())];
   if (points.empty()) return tr("%1: the network's time is not known yet").arg(line->name);
   const double first = points.front().seconds, last = points.back().seconds;
-  return tr("%1: estimated %2 after %3 trials, %4 % less than %5 at first")
-      .arg(line->name, secondsText(last), countText(line->rounds[static_cast<size_t>(points.back().round)].session_trials), percentText(1 - last / first),
-           secondsText(first));
+  const QString estimate =
+      tr("%1: estimated %2 after %3 trials, %4 % less than %5 at first")
+          .arg(line->name, secondsText(last), countText(line->rounds[static_cast<size_t>(points.back().round)].session_trials), percentText(1 - last / first),
+               secondsText(first));
+  return m_tunedSeconds > 0 ? tr("%1; measured %2 instead of %3").arg(estimate, secondsText(m_tunedSeconds), secondsText(m_defaultSeconds)) : estimate;
 }
 
 std::pair<int, int> NetworkChart::near(const QPointF& pixel) const {

@@ -29,6 +29,8 @@ class NetworkChart : public QWidget, public Tabular {
   void setX(NetworkX x);
   /// In seconds; 0: none.
   void setTarget(double seconds);
+  /// What the network takes as it runs, by default and with what is taken; 0: it was not run.
+  void setMeasured(double defaultSeconds, double tunedSeconds);
   void setTimes(TimeKind kind);
   /// Of the line in focus; 0: none.
   void setSelectedRound(int64_t number);
@@ -64,7 +66,7 @@ class NetworkChart : public QWidget, public Tabular {
   std::vector<std::vector<NetworkPoint>> m_points;  ///< of each line
   std::vector<QCPGraph*> m_graphs;
   NetworkX m_x = NetworkX::trials;
-  double m_targetSeconds = 0;
+  double m_targetSeconds = 0, m_defaultSeconds = 0, m_tunedSeconds = 0;
   TimeKind m_times = TimeKind::measured;
   int64_t m_round = 0;
 };

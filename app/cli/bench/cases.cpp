@@ -41,7 +41,7 @@ Expected<void> load_cases(const Bench& bench, const Target& target, Cases& cases
 
 Expected<ChosenSchedule> choose_schedule(const Bench& bench, const records::Task& task) {
   TW_TRY(const auto row, bench.db->task_by_key(task.key));
-  const int64_t trials = row ? row->trials : 0;
+  const int64_t trials = row ? row->counts().trials : 0;
   TW_TRY(const auto record, bench.db->best(task.key));
   if (!record) return ChosenSchedule{space::default_schedule(task.dag, task.target), trials, false};
   TW_TRY(schedule::Schedule best, schedule::Schedule::replay(task.dag, record->candidate.steps));

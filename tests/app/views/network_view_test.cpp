@@ -62,9 +62,20 @@ class NetworkViewTest : public QObject {
       QCOMPARE(stored[i].network_s, live[i].network_s);
       QCOMPARE(stored[i].decision, live[i].decision);
     }
-    // Another one over it, and a target.
+    // What the network took as it ran, once every task was tried.
+    api::NetworkFinals run;
+    run.default_s = 5e-3, run.tuned_s = 4e-3, run.network = {0.8, 0.78, 0.82};
+    b->engine.inNetwork = run;
+    QAction* inNetwork = b->window->actions().get(QStringLiteral("tune.finals"));
+    QTRY_VERIFY(inNetwork->isEnabled());
+    inNetwork->trigger();
+    QTRY_VERIFY2(chart->summary().contains(QStringLiteral("measured 4.00 ms instead of 5.00 ms")), qPrintable(chart->summary()));
+    const auto stored_runs = b->window->workspace().reader()->network_finals(b->window->hub().model()->id);
+    QVERIFY(stored_runs && stored_runs->size() == 1 && !stored_runs->front().session && stored_runs->front().taken == 2);
+    // Another one over it, and a target; what it found is tried in the network by itself.
     b->window->startTuning();
     QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    QTRY_COMPARE(b->window->workspace().reader()->network_finals(b->window->hub().model()->id)->size(), size_t{2});
     b->window->hub().setComparedSessions({first, b->window->tuning().session()});
     QTRY_COMPARE(chart->lines().size(), size_t{2});
     QTRY_VERIFY(!chart->lines()[1].rounds.empty());
