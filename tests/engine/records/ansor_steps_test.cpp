@@ -142,7 +142,7 @@ void AnsorStepsTest::whatTvmLacksIsNamed() {
   const auto dag = tw::testing::dags::dense_relu();
   const auto refused = steps_to_ansor(dag, {ComputeInlineStep{2}, LayoutStep{1, {{0, 0}, {1, 0}}}});
   QCOMPARE(refused.error().code, ErrorCode::unsupported);
-  QCOMPARE(refused.error().text(), std::string("schedule step 1: Expected steps that TVM's records have, found 'layout'"));
+  QCOMPARE(refused.error().text(), std::string("Expected steps that TVM's records have, found 'layout' (at schedule step 1)"));
   QVERIFY(steps_from_ansor(dag, {ComputeInlineStep{9}}).error().message.starts_with("Expected a stage below 4, found 9"));
   QCOMPARE(steps_from_ansor(dag, {AnnotationStep{2, 0, Annotation::parallel}, FuseStep{2, {0, 1}}}).error().code, ErrorCode::illegal_schedule);
 }

@@ -16,7 +16,7 @@ namespace dags = tw::testing::dags;
 
 namespace {
 
-Target of(bool gpu) {
+Target machine(bool gpu) {
   Target t = gpu ? parse_target("cuda:a100").value() : Target();
   if (!gpu) t.cores = 2;
   return t;
@@ -57,7 +57,7 @@ class MutateTest : public QObject {
  private Q_SLOTS:
   /// One split has other lengths; those that divided still do.
   void tileSizesMoveFactors() {
-    const Target target = of(false);
+    const Target target = machine(false);
     const DrawOptions exact{.max_innermost = 16, .exact = true};
     const Schedule parent = legal(sketches(dags::matmul(48, 60, 36), target, {.exact = true}).front(), target, 1, exact);
     int changed = 0;
@@ -75,7 +75,7 @@ class MutateTest : public QObject {
   }
   /// More than 64 where threads are bound to them, unless it is to be as TVM does it.
   void threadsMayBeMany() {
-    const Target target = of(true);
+    const Target target = machine(true);
     te::DagBuilder b;
     const te::Tensor x = b.placeholder("x", {1 << 16}, kFloat32);
     const te::Tensor y = dags::relu(b, x);
@@ -94,7 +94,7 @@ class MutateTest : public QObject {
     }
   }
   void unrollingIsDrawnAnew() {
-    const Target target = of(false);
+    const Target target = machine(false);
     const Schedule parent = legal(sketches(dags::matmul(48, 60, 36), target).front(), target, 1);
     std::set<int64_t> steps;
     for (uint64_t seed = 0; seed < 60; ++seed) {
@@ -108,7 +108,7 @@ class MutateTest : public QObject {
   }
   /// A border of zeros goes from place to place.
   void stagesMove() {
-    const Target target = of(false);
+    const Target target = machine(false);
     const auto dag = dags::conv_nhwc();
     const Schedule parent = legal(sketches(dag, target).back(), target, 2);
     std::set<std::string> places;
@@ -123,7 +123,7 @@ class MutateTest : public QObject {
     QVERIFY2(places.size() >= 2, qPrintable(QString::number(places.size())));
   }
   void parallelLoopsGrowAndShrink() {
-    const Target target = of(false);
+    const Target target = machine(false);
     const auto sketch = sketches(dags::matmul(48, 60, 36), target).back();
     std::set<size_t> counts;
     for (uint64_t seed = 0; seed < 100; ++seed) {
@@ -142,7 +142,7 @@ class MutateTest : public QObject {
   }
   /// Both parents' numbers, stage by stage.
   void crossingTakesFromBoth() {
-    const Target target = of(false);
+    const Target target = machine(false);
     const DrawOptions options{.move_stages = false};
     const Sketch sketch = sketches(dags::two_products(16, 24, 32, 40), target).front();
     std::set<std::string> children;
@@ -165,10 +165,10 @@ class MutateTest : public QObject {
   void weightsSayHowOften() {
     std::map<std::string, int> drawn;
     Rng rng(1);
-    for (int k = 0; k < 2000; ++k) ++drawn[random_mutation(of(false), rng).name];
+    for (int k = 0; k < 2000; ++k) ++drawn[random_mutation(machine(false), rng).name];
     QVERIFY(drawn["tile-size"] > 1700 && drawn["parallel"] > 0 && drawn["parallel"] < 60 && drawn["compute-location"] > 50);
     drawn.clear();
-    for (int k = 0; k < 2000; ++k) ++drawn[random_mutation(of(true), rng).name];
+    for (int k = 0; k < 2000; ++k) ++drawn[random_mutation(machine(true), rng).name];
     QVERIFY(drawn.size() == 2 && drawn["auto-unroll"] > 100);
   }
 };

@@ -23,7 +23,7 @@ Target gpu() { return parse_target("cuda:a100").value(); }
 std::vector<te::DagPtr> s_dags;  ///< of the rows
 
 /// `stage:rule` of each sketch in turn, sketches apart by lines.
-std::string text(const std::vector<Sketch>& all) {
+std::string derivations(const std::vector<Sketch>& all) {
   std::string out;
   for (const Sketch& s : all) {
     for (size_t k = 0; k < s.derived.size(); ++k) out += (k ? " " : "") + s.derived[k].stage + ":" + s.derived[k].rule;
@@ -77,8 +77,8 @@ void SketchTest::countsAreAnsors() {
   QFETCH(int, on_gpu);
   const SketchOptions exact{.exact = true};
   const auto of_cpu = sketches(s_dags[static_cast<size_t>(dag)], cpu(), exact), of_gpu = sketches(s_dags[static_cast<size_t>(dag)], gpu(), exact);
-  QVERIFY2(static_cast<int>(of_cpu.size()) == on_cpu, text(of_cpu).c_str());
-  QVERIFY2(static_cast<int>(of_gpu.size()) == on_gpu, text(of_gpu).c_str());
+  QVERIFY2(static_cast<int>(of_cpu.size()) == on_cpu, derivations(of_cpu).c_str());
+  QVERIFY2(static_cast<int>(of_gpu.size()) == on_gpu, derivations(of_gpu).c_str());
 }
 
 /// With every length 1 and with others, and each is another.
@@ -121,10 +121,10 @@ void SketchTest::structuresAreParameters() {
 }
 
 void SketchTest::rulesNameWhatTheyDid() {
-  QCOMPARE(text(sketches(dags::matmul(512, 512, 512), gpu())),
+  QCOMPARE(derivations(sketches(dags::matmul(512, 512, 512), gpu())),
            std::string("matmul:add-cache-write matmul_local:multi-level-tiling-with-fusion w:add-cache-read a:add-cache-read\n"));
-  QCOMPARE(text(sketches(dags::small_transforms(), gpu())), std::string("transform:simplify-const-tensor twice:special-compute-location\n"));
-  const std::string product = text(sketches(dags::matmul(8, 8, 1024, true), cpu()));
+  QCOMPARE(derivations(sketches(dags::small_transforms(), gpu())), std::string("transform:simplify-const-tensor twice:special-compute-location\n"));
+  const std::string product = derivations(sketches(dags::matmul(8, 8, 1024, true), cpu()));
   for (const char* part : {"matmul:add-rfactor\n", "matmul:multi-level-tiling-with-fusion\n", "matmul:multi-level-tiling\n"})
     QVERIFY2(product.find(part) != std::string::npos, product.c_str());
   std::set<std::string> names;
