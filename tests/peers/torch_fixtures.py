@@ -107,6 +107,24 @@ class Shapes(nn.Module):
         return a, b, values, places, c, d, e, f, g
 
 
+class Recurrent(nn.Module):
+    """Layers that are unrolled, and functions that PyTorch writes in terms of others."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(4, 3, batch_first=True, bidirectional=True)
+        self.gru = nn.GRU(6, 5)
+        self.head = nn.utils.parametrizations.weight_norm(nn.Conv1d(5, 4, 1))
+
+    def forward(self, x):
+        y, (h, c) = self.lstm(x)
+        z, last = self.gru(y.transpose(0, 1))
+        z = self.head(z.permute(1, 2, 0))
+        small = torch.expm1(z * 1e-4) + torch.log1p(z.abs() * 1e-4)
+        apart = torch.cdist(z, z).sum() + F.pairwise_distance(z[0], z[1]).sum()
+        return h, c, last, small, torch.logaddexp(z, z.flip(-1)).diff(dim=-1), apart, torch.bucketize(z.detach(), torch.linspace(-0.2, 0.2, 5))
+
+
 class Branches(nn.Module):
     def forward(self, x):
         y = torch.cond(x.sum() > 0, lambda t: t.sin(), lambda t: t.cos() - 1, (x,))
@@ -123,6 +141,7 @@ def cases():
     yield "writes", Writes(), (torch.randn(3, 6), torch.tensor([2, 0])), None
     yield "shapes", Shapes(), (torch.randn(2, 4, 5, 6), torch.rand(2, 3, 3, 2) * 2 - 1), None
     yield "branches", Branches(), (torch.randn(3, 4),), None
+    yield "recurrent", Recurrent(), (torch.randn(2, 3, 4),), None
 
 
 def tidy(source, target):

@@ -96,12 +96,23 @@ TorchResults cosine_similarity(TorchNode& n) {
   return n.one(n.reduce("reduce_sum", n.binary("mul", n.binary("div", a, length(a)), n.binary("div", b, length(b))), axes, false));
 }
 
+/// A weight as a direction and its length: v scaled to length g along every dimension but one.
+TorchResults weight_norm(TorchNode& n) {
+  const int v = n.tensor("v");
+  const int64_t kept = n.axis(n.integer("dim", 0), n.rank(v));
+  Dims others;
+  for (int64_t d = 0; d < n.rank(v); ++d)
+    if (d != kept) others.push_back(d);
+  return n.one(n.binary("mul", v, n.binary("div", n.tensor("g"), n.reduce("reduce_l2", v, others, true))));
+}
+
 constexpr AtenOp kAtenNorm[] = {
     {"aten._batch_norm_no_update", native_batch_norm},
     {"aten._log_softmax", log_softmax},
     {"aten._native_batch_norm_legit_no_training", native_batch_norm},
     {"aten._safe_softmax", softmax},
     {"aten._softmax", softmax},
+    {"aten._weight_norm", weight_norm},
     {"aten.batch_norm", batch_norm},
     {"aten.cosine_similarity", cosine_similarity},
     {"aten.group_norm", group_norm},

@@ -65,16 +65,16 @@ TorchResults is_finite(TorchNode& n) {
 TorchResults log_base(TorchNode& n, double base) { return n.one(n.with_scalar("mul", n.emit("log", {real_operand(n)}), 1 / std::log(base))); }
 TorchResults log2(TorchNode& n) { return log_base(n, 2); }
 TorchResults log10(TorchNode& n) { return log_base(n, 10); }
-/// Near 0 the sum drops digits of x; what the logarithm says of the digits that stay is scaled to all of them.
-/// Source: Kahan's remark in the HP-15C Advanced Functions Handbook, 1982.
+/// Near 0 the sum drops digits of x: there it is the series of 2 artanh(x / (2 + x)), which converges fast. Source: Abramowitz and Stegun, 4.1.27.
 TorchResults log1p(TorchNode& n) {
-  const Term x = real_term(n), sum = x + 1;
-  return n.one(choose(sum.with("equal", 1), x, choose(sum.apply("isinf"), sum, sum.apply("log") * x.with("div", sum - 1))).v);
+  const Term x = real_term(n), s = x.with("div", x + 2), square = s * s;
+  const Term series = s * ((((square * (2.0 / 9) + 2.0 / 7) * square + 2.0 / 5) * square + 2.0 / 3) * square + 2.0);
+  return n.one(choose(x.apply("abs").with("less", 0.25), series, (x + 1).apply("log")).v);
 }
+/// 2 t / (1 - t) with t = tanh(x / 2), which cancels nothing near 0. Source: Abramowitz and Stegun, 4.5.
 TorchResults expm1(TorchNode& n) {
-  const Term x = real_term(n), power = x.apply("exp"), less = power - 1;
-  const Term close = less * x.with("div", power.apply("log"));
-  return n.one(choose(power.with("equal", 1), x, choose(x.apply("abs").with("less", 0.5), close, less)).v);
+  const Term x = real_term(n), t = (x * 0.5).apply("tanh"), close = (t * 2).with("div", (t * -1) + 1);
+  return n.one(choose(x.apply("abs").with("less", 0.5), close, x.apply("exp") - 1).v);
 }
 TorchResults exp2(TorchNode& n) { return n.one((real_term(n) * std::numbers::ln2).apply("exp").v); }
 TorchResults erfc(TorchNode& n) { return n.one(((real_term(n).apply("erf") * -1) + 1).v); }
