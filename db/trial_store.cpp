@@ -36,10 +36,10 @@ bool is_imported(SQLite::Database& c, SessionId session) {
 }
 
 /// Removes the session's damaged trial of a point, which nobody could read and so was measured again. Whether there was one.
-bool remove_damaged(SQLite::Database& c, SessionId session, TaskId task, const records::Candidate& candidate) {
+bool remove_damaged(SQLite::Database& c, SessionId session, TaskId task, const records::Candidate& candidate, int64_t before) {
   SQLite::Statement q(c, fmt::format("SELECT trial.id FROM trial LEFT JOIN sample ON sample.trial_id = trial.id WHERE session_id = ?1 AND task_id = ?2 "
-                                     "AND config_index = ?4 AND steps_hash = ?5 AND NOT (space = ?3 AND {} AND {})",
-                                     whole_trial(), whole_samples()));
+                                     "AND config_index = ?4 AND steps_hash = ?5 AND number <= {} AND NOT (space = ?3 AND {} AND {})",
+                                     before, whole_trial(), whole_samples()));
   q.bind(1, session.value);
   q.bind(2, task.value);
   bind_point(q, 3, candidate);
@@ -48,9 +48,9 @@ bool remove_damaged(SQLite::Database& c, SessionId session, TaskId task, const r
   return true;
 }
 
-/// Inserts one trial; `replaced`: in the place of a damaged one. Errors: invalid_argument if the session has measured this point.
+/// Inserts one trial; `replaced`: in the place of a damaged one, which is none of this batch: its number is at most `before`. Errors: invalid_argument if the session has measured this point.
 Expected<TrialId> insert(SQLite::Database& c, SQLite::Statement& put, SQLite::Statement& put_samples, SessionId session, TaskId task,
-                         const records::Record& record, bool& replaced) {
+                         const records::Record& record, int64_t before, bool& replaced) {
   const auto is_new = [&] {
     try {
       put.exec();
@@ -62,7 +62,7 @@ Expected<TrialId> insert(SQLite::Database& c, SQLite::Statement& put, SQLite::St
     }
   };
   if (!is_new()) {
-    if (remove_damaged(c, session, task, record.candidate) && is_new()) {
+    if (remove_damaged(c, session, task, record.candidate, before) && is_new()) {
       replaced = true;
     } else {
       return Error(ErrorCode::invalid_argument, fmt::format("Expected a new point of the space '{}', found point {}, which the session has measured",
@@ -195,7 +195,7 @@ Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId ta
       bind_prediction(put, kPrediction, record.prediction);
       bind_verdict(put, kFinals, record.result.verdict);
       bind_weights(put, kWeights, record.result.weights);
-      TW_TRY(const TrialId id, insert(c, put, put_samples, session, task, record, replaced));
+      TW_TRY(const TrialId id, insert(c, put, put_samples, session, task, record, before, replaced));
       ids.push_back(id);
       counters.add(record, claimed);
     }

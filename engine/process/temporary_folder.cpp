@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kBeginning = "tilewright-";
+constexpr const char* kBeginning = "tw-scratch-";  ///< nobody else's folders begin so: those of users may be called after the program
 /// A folder is locked right after it is made.
 constexpr std::time_t kYoung_s = 5;
 

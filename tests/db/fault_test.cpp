@@ -108,7 +108,7 @@ class FaultTest : public QObject {
       acknowledged = std::max(stored, acknowledged);
       const auto found = (*db)->task_by_key(task().key);
       QVERIFY(found);
-      if (*found) QCOMPARE((*found)->trials, static_cast<int64_t>(rows->size()));
+      if (*found) QCOMPARE((*found)->counts().trials, static_cast<int64_t>(rows->size()));
     }
     qInfo("%d of 40 kills hit a writing process", killed_while_writing);
     QVERIFY(killed_while_writing >= 10);

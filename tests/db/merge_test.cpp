@@ -52,7 +52,7 @@ class MergeTest : public QObject {
     }
     const auto db = *Database::open(path("a"));
     QCOMPARE(db->best(shared.key).value()->candidate.index, int64_t{5});
-    QCOMPARE(db->task_by_key(shared.key).value()->trials, int64_t{5});
+    QCOMPARE(db->task_by_key(shared.key).value()->counts().trials, int64_t{5});
     QCOMPARE(db->sessions()->size(), size_t{3});
     QCOMPARE(db->marks()->size(), size_t{3});  // each session's has the number that it has here
     const auto sessions = *db->sessions();

@@ -104,7 +104,7 @@ class OpenTest : public QObject {
       SQLite::Database raw(path_, SQLite::OPEN_READWRITE);
       raw.exec("PRAGMA user_version = 41");
     }
-    for (const Mode mode : {Mode::read_write, Mode::read_only}) expect(ErrorCode::version, "version 8 or older", mode);
+    for (const Mode mode : {Mode::read_write, Mode::read_only}) expect(ErrorCode::version, "version 9 or older", mode);
     expect(ErrorCode::version, "found version 41");
   }
   void a_version_that_no_program_writes_is_damage() {

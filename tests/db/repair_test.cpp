@@ -192,7 +192,7 @@ class RepairTest : public QObject {
     QVERIFY(repair_workspace(path_, {}, {}));
     expect_sound();
     const auto db = *Database::open(path_);
-    QCOMPARE(db->task_by_key(task().key).value()->best_s, 1e-3 / 20);
+    QCOMPARE(db->task_by_key(task().key).value()->counts().best_s, 1e-3 / 20);
     QCOMPARE(db->sessions()->at(0).trials, int64_t{20});
   }
 

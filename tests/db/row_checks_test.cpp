@@ -126,15 +126,13 @@ class RowChecksTest : public QObject {
       add_row_checks(raw, ignored);
       raw.exec("UPDATE trial SET checksum = row_checksum(space, config_json, steps_json, status, message, config_index, flagged, inner_runs, censored, verified, "
                "coalesce(seconds, 0.0), max_rel_error, build_s, load_s, run_s, timestamp_s)");
-      raw.exec("DROP INDEX trial_of_record");
       raw.exec("ALTER TABLE trial DROP COLUMN samples_checksum");
+      raw.exec("DROP INDEX trial_of_record");
       raw.exec("ALTER TABLE trial DROP COLUMN record_hash");
       raw.exec("UPDATE trial SET run_s = 1234.5 WHERE number = 2");
       raw.exec("UPDATE sample SET data = zeroblob(length(data)) WHERE trial_id = 4");
       raw.exec("DROP TABLE task_count");
       raw.exec("ALTER TABLE session DROP COLUMN kind");
-      raw.exec("DROP INDEX trial_of_record");
-      raw.exec("ALTER TABLE trial DROP COLUMN record_hash");
       for (const char* column : {"trials INTEGER NOT NULL DEFAULT 0", "failures INTEGER NOT NULL DEFAULT 0", "best_s REAL", "default_s REAL", "unverified_s REAL"})
         raw.exec(std::string("ALTER TABLE task ADD COLUMN ") + column);
       raw.exec("PRAGMA user_version = 7");

@@ -277,7 +277,7 @@ class FaultsTest : public QObject {
   void whoever_holds_the_machine_is_named() {
     auto other = std::move(*measure::local_runner(worker_options()));
     measure::RunOptions options;
-    options.timeout_s = 4;
+    options.timeout_s = 8;
     const std::vector<BuildOutcome> endless{endless_kernel()};
     std::thread second([&] { QVERIFY(other->run(task_, endless, options, {})[0].status == Status::run_timeout); });
     QVERIFY(wait_for_count(mark_, 2, 2, 20));

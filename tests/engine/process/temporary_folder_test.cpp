@@ -15,7 +15,7 @@ class TemporaryFolderTest : public QObject {
   Q_OBJECT
   QTemporaryDir dir_;
 
-  QStringList folders() const { return QDir(dir_.path()).entryList({"tilewright-*"}, QDir::Dirs); }
+  QStringList folders() const { return QDir(dir_.path()).entryList({"tw-scratch-*"}, QDir::Dirs); }
   void make_old(const QString& name) const {
     const timespec then[2] = {{1'000'000'000, 0}, {1'000'000'000, 0}};
     QCOMPARE(utimensat(AT_FDCWD, dir_.filePath(name).toStdString().c_str(), then, 0), 0);
@@ -53,7 +53,7 @@ class TemporaryFolderTest : public QObject {
     const auto mine = TemporaryFolder::create();
     QVERIFY(mine);
     make_old(QFileInfo(QString::fromStdString(mine->path())).fileName());
-    for (const char* name : {"tilewright-notes", "tilewright-abcdefg", "other-abcdef"}) {
+    for (const char* name : {"tw-scratch-notes", "tw-scratch-abcdefg", "other-abcdef"}) {
       QVERIFY(QDir(dir_.path()).mkdir(name));
       make_old(name);
     }
@@ -68,7 +68,7 @@ class TemporaryFolderTest : public QObject {
     sweep_temporary_folders();
     QVERIFY(!folders().contains(theirs));
     QVERIFY(QFile::exists(QString::fromStdString(mine->path())));
-    for (const char* name : {"tilewright-notes", "tilewright-abcdefg", "other-abcdef"}) QVERIFY2(QFile::exists(dir_.filePath(name)), name);
+    for (const char* name : {"tw-scratch-notes", "tw-scratch-abcdefg", "other-abcdef"}) QVERIFY2(QFile::exists(dir_.filePath(name)), name);
   }
 };
 

@@ -90,7 +90,7 @@ class AccessTest : public QObject {
     const Access a(s.stages());
     QVERIFY(a.needs_tiling(s.find("matmul_local"), true) && !a.needs_tiling(s.find("matmul"), true));
     QVERIFY(a.elementwise_match(s.find("matmul_local"), s.find("matmul")));
-    QCOMPARE(a.consumers(s.find("a")), (std::set<int>{s.find("a_shared")}));
+    QCOMPARE(a.consumers(s.find("w")), (std::set<int>{s.find("w_shared")}));
   }
 };
 

@@ -110,9 +110,9 @@ class MutateTest : public QObject {
   void stagesMove() {
     const Target target = machine(false);
     const auto dag = dags::conv_nhwc();
-    const Schedule parent = legal(sketches(dag, target).back(), target, 2);
     std::set<std::string> places;
     for (uint64_t seed = 0; seed < 60; ++seed) {
+      const Schedule parent = legal(sketches(dag, target).back(), target, seed % 6);
       Rng rng(seed);
       const auto child = rule("compute-location").apply({parent, target, {}, rng});
       if (!child) continue;

@@ -122,7 +122,7 @@ void SketchTest::structuresAreParameters() {
 
 void SketchTest::rulesNameWhatTheyDid() {
   QCOMPARE(derivations(sketches(dags::matmul(512, 512, 512), gpu())),
-           std::string("matmul:add-cache-write matmul_local:multi-level-tiling-with-fusion w:add-cache-read a:add-cache-read\n"));
+           std::string("matmul:add-cache-write matmul_local:multi-level-tiling-with-fusion a:add-cache-read w:add-cache-read\n"));
   QCOMPARE(derivations(sketches(dags::small_transforms(), gpu())), std::string("transform:simplify-const-tensor twice:special-compute-location\n"));
   const std::string product = derivations(sketches(dags::matmul(8, 8, 1024, true), cpu()));
   for (const char* part : {"matmul:add-rfactor\n", "matmul:multi-level-tiling-with-fusion\n", "matmul:multi-level-tiling\n"})
