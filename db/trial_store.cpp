@@ -29,10 +29,10 @@ int64_t last_number(SQLite::Database& c, SessionId session, TaskId task) {
   return q.getColumn(0).getInt64();
 }
 
-bool is_imported(SQLite::Database& c, SessionId session) {
-  SQLite::Statement q(c, "SELECT tuner FROM session WHERE id = ?");
+bool is_claimed(SQLite::Database& c, SessionId session) {
+  SQLite::Statement q(c, "SELECT kind FROM session WHERE id = ?");
   q.bind(1, session.value);
-  return q.executeStep() && q.getColumn(0).getString() == kImported;
+  return q.executeStep() && time_kind_from_name(q.getColumn(0).getString()) == TimeKind::claimed;
 }
 
 /// Removes the session's damaged trial of a point, which nobody could read and so was measured again. Whether there was one.
@@ -95,7 +95,7 @@ std::string_view blob_of(const SQLite::Column& column) {
   return column.getBytes() > 0 ? std::string_view(static_cast<const char*>(column.getBlob()), static_cast<size_t>(column.getBytes())) : std::string_view();
 }
 
-constexpr const char* kTrialColumns = "trial.id, session_id, task_id, number, task.key, session.tuner = 'import'";
+constexpr const char* kTrialColumns = "trial.id, session_id, task_id, number, task.key, session.kind = 'claimed'";
 constexpr int kTrialColumnCount = 6;
 constexpr const char* kSamples = "LEFT JOIN sample ON sample.trial_id = trial.id";
 std::string whole_if(bool with_samples) { return with_samples ? whole_trial() + " AND " + whole_samples() : whole_trial(); }
@@ -185,7 +185,7 @@ Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId ta
     int64_t number = before;
     std::vector<TrialId> ids;
     TaskCounters counters;
-    const bool claimed = is_imported(c, session);
+    const bool claimed = is_claimed(c, session);
     bool replaced = false;
     for (const records::Record& record : records) {
       put.bind(1, session.value);
@@ -293,7 +293,7 @@ Expected<std::vector<TrialOutcome>> Database::outcomes(SessionId session, TaskId
         c, fmt::format("SELECT number, space, config_index, status, message, seconds, censored, verified, build_s, run_s, timestamp_s, config_json, {} FROM trial "
                        "WHERE session_id = {} AND task_id = {} AND number > {} AND {} ORDER BY number LIMIT {}",
                        kPredictionColumns, session.value, task.value, after, whole_trial(), limit));
-    const bool claimed = is_imported(c, session);
+    const bool claimed = is_claimed(c, session);
     std::vector<TrialOutcome> rows;
     while (q.executeStep()) {
       TrialOutcome row;
