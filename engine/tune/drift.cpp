@@ -8,9 +8,9 @@
 namespace tw::tune {
 namespace {
 
-constexpr int64_t kTrials = 20;
+constexpr int64_t kTrials = 20, kTrialsInDoubt = 8;
 constexpr double kSeconds = 10, kCompute = 0.03, kMemory = 0.15;
-constexpr int kCertain = 3;
+constexpr int kCertain = 5;
 
 /// Relative change; 0 if either side is not known.
 double change_of(double before, double now) { return before > 0 && now > 0 ? now / before - 1 : 0; }
@@ -19,7 +19,7 @@ double change_of(double before, double now) { return before > 0 && now > 0 ? now
 
 bool DriftGate::due(int64_t trials, double now_s) {
   trials_ += trials;
-  return !begun_ || trials_ >= kTrials || now_s - looked_s_ >= kSeconds;
+  return !begun_ || trials_ >= (off_ > 0 ? kTrialsInDoubt : kTrials) || now_s - looked_s_ >= kSeconds;
 }
 
 DriftGate::State DriftGate::observe(const measure::References& now, double now_s) {

@@ -2,9 +2,7 @@
 #include "engine/tune/task_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
-#include <thread>
 #include <unordered_set>
 
 #include "engine/base/hash.h"
@@ -18,9 +16,8 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Failures of our machinery, each retried once, after which a session gives up.
 constexpr int64_t kMaxInfraInARow = 8;
-constexpr size_t kLeaders = 8;
+constexpr size_t kLeaders = 8, kAnchors = 3;
 constexpr int kAnchorSamples = 5;
-constexpr auto kLookAgain = std::chrono::milliseconds(300);
 
 }  // namespace
 
@@ -227,20 +224,14 @@ Expected<void> TaskRun::run_batch(const std::vector<Proposal>& batch, records::R
 
 Expected<void> TaskRun::look_for_drift(int64_t trials) {
   if (context_.drift.due(trials, steady_s())) {
-    for (;;) {
-      const auto now = context_.measurer.references();
-      if (!now) return now.error().code == ErrorCode::cancelled ? Expected<void>() : now.error();
-      const DriftGate::State state = context_.drift.observe(*now, steady_s());
-      if (state == DriftGate::State::steady || context_.control.stop.stop_requested()) break;
-      if (state == DriftGate::State::new_epoch) {
-        ++context_.epoch;
-        const std::string text = fmt::format("The machine's speed changed ({}); times before and after are compared through kernels that are measured again",
-                                             context_.drift.change());
-        context_.send(Note{text});
-        TW_CHECK(context_.sink.note("drift", text));
-        break;
-      }
-      std::this_thread::sleep_for(kLookAgain);
+    const auto now = context_.measurer.references();
+    if (!now) return now.error().code == ErrorCode::cancelled ? Expected<void>() : now.error();
+    if (context_.drift.observe(*now, steady_s()) == DriftGate::State::new_epoch) {
+      ++context_.epoch;
+      const std::string text = fmt::format("The machine's speed changed ({}); times before and after are compared through kernels that are measured again",
+                                           context_.drift.change());
+      context_.send(Note{text});
+      TW_CHECK(context_.sink.note("drift", text));
     }
   }
   return epoch_ == context_.epoch ? Expected<void>() : begin_epoch();
@@ -250,7 +241,7 @@ Expected<void> TaskRun::begin_epoch() {
   epoch_ = context_.epoch;
   if (leaders_.empty()) return {};
   std::vector<records::Candidate> anchors;
-  for (const Leader& l : leaders_) anchors.push_back(l.record.candidate);
+  for (size_t i = 0; i < std::min(leaders_.size(), kAnchors); ++i) anchors.push_back(leaders_[i].record.candidate);
   measure::RunOptions run;
   run.samples = kAnchorSamples;
   run.weights = timed_weights(context_.options);
