@@ -5,6 +5,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/base/assert.h"
+#include "engine/base/paired_ratio.h"
+
 namespace tw {
 namespace {
 
@@ -47,7 +50,36 @@ std::vector<double> arrangements(size_t n, size_t m) {
   return by_m[m];
 }
 
+/// How many sums of the signed-rank statistic of n differences, from 0 on, have together the probability `tail` at most: each rank counts or does not.
+size_t rare_sums(size_t n, double tail) {
+  std::vector<double> ways{1};
+  for (size_t rank = 1; rank <= n; ++rank) {
+    std::vector<double> more(ways.size() + rank, 0);
+    for (size_t sum = 0; sum < ways.size(); ++sum) {
+      more[sum] += ways[sum];
+      more[sum + rank] += ways[sum];
+    }
+    ways = std::move(more);
+  }
+  const double most = tail * std::exp2(static_cast<double>(n));
+  size_t rare = 0;
+  for (double seen = ways[0]; rare < ways.size() && seen <= most; ++rare) seen += rare + 1 < ways.size() ? ways[rare + 1] : 0;
+  return rare;
+}
+
 }  // namespace
+
+SignedRanks signed_ranks(std::span<const double> differences, double tail) {
+  const size_t rare = rare_sums(differences.size(), tail);
+  TW_ASSERT(rare > 0, "differences for an interval");
+  std::vector<double> means;
+  for (size_t i = 0; i < differences.size(); ++i)
+    for (size_t j = 0; j <= i; ++j) means.push_back((differences[i] + differences[j]) / 2);
+  std::sort(means.begin(), means.end());
+  return {median_of(means), means[rare - 1], means[means.size() - rare]};
+}
+
+int rank_differences(double tail) { return static_cast<int>(std::ceil(-std::log2(tail))); }
 
 MannWhitney mann_whitney(std::span<const double> a, std::span<const double> b) {
   MannWhitney result;

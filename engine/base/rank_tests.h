@@ -17,6 +17,17 @@ struct MannWhitney {
 /// Exact without ties up to 20 values on each side. p is 1 if a sample is empty.
 MannWhitney mann_whitney(std::span<const double> a, std::span<const double> b);
 
+/// Where the middle of differences lies, if they are as likely on the one side of it as on the other: of independent differences, however they are distributed.
+/// Source: Wilcoxon, "Individual comparisons by ranking methods", 1945; Hodges and Lehmann, "Estimates of location based on rank tests", 1963.
+struct SignedRanks {
+  double middle = 0;         ///< the median of the means of all pairs
+  double low = 0, high = 0;  ///< it lies below `low`, and above `high`, with the probability `tail` at most, counted over all signs
+};
+/// Of at least rank_differences(tail) differences.
+SignedRanks signed_ranks(std::span<const double> differences, double tail);
+/// How many differences an interval takes: if all are on one side, chance does as much with the probability 2^-n.
+int rank_differences(double tail);
+
 /// Vargha and Delaney's A12: the probability that a value of `a` is larger than one of `b`, ties count one half; 0.5 if a sample is empty.
 /// Source: Vargha and Delaney, "A critique and improvement of the CL common language effect size statistics", 2000.
 double vargha_delaney(std::span<const double> a, std::span<const double> b);

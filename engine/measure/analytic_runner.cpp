@@ -91,7 +91,7 @@ class AnalyticRunner : public Runner {
       r.message = "The formula's machine fails with this candidate";
       return r;
     }
-    Rng rng(hash_combine(hash_combine(options_.seed, run.input_seed), payload.identity));
+    Rng rng(hash_combine(hash_combine(options_.seed, run.noise_seed()), payload.identity));
     for (int i = 0; i < options_.samples; ++i) r.samples_s.push_back(payload.seconds * (1 + std::abs(rng.normal()) * options_.noise));
     r.sample_flags.assign(r.samples_s.size(), false);
     r.verified = run.verify;

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "engine/base/hash.h"
 #include "engine/base/stop_token.h"
 #include "engine/measure/counters.h"
 #include "engine/measure/inputs.h"
@@ -47,11 +48,15 @@ struct RunOptions {
   double timeout_s = 10;   ///< wall limit of one candidate's run, start-up excluded
   bool verify = true;      ///< compare the output with the reference
   uint64_t input_seed = 1;
+  uint64_t launch = 0;  ///< which of several runs with these inputs
   Magnitudes magnitudes = Magnitudes::even;  ///< of float inputs
   /// Whether constants leave the caches before every call. A session chooses what the network does (weights.h).
   records::Weights weights = records::Weights::cold;
   double min_sample_s = 0;                   ///< least time of a sample, for which the kernel is called often enough; 0: see timing.h
   int samples = 0;  ///< exactly so many, unless they take longer than a measurement may, and without regard to an incumbent; 0: until they agree
+
+  /// What seeds the noise of times that are none of a machine's.
+  uint64_t noise_seed() const { return hash_combine(input_seed, launch); }
 };
 
 /// Object code to times.

@@ -86,7 +86,7 @@ class RecordedRunner : public Runner {
     r.verdict.reset();
     r.timestamp_s = 0;  // the time of the replay is that of now
     const uint64_t identity = records::identity(payload.trial->candidate);
-    if (run.samples > 0) draw_samples(r, run.samples, hash_combine(run.input_seed, identity));
+    if (run.samples > 0) draw_samples(r, run.samples, hash_combine(run.noise_seed(), identity));
     return r;
   }
 

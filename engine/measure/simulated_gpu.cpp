@@ -113,7 +113,7 @@ class SimulatedRunner : public Runner {
     }
     std::memcpy(&payload, build.artifact->object.data(), sizeof(payload));
     r.status = Status::ok;
-    Rng rng(hash_combine(run.input_seed, payload.identity));
+    Rng rng(hash_combine(run.noise_seed(), payload.identity));
     const double noise = noise_of(payload.seconds);
     const int samples = run.samples > 0 ? run.samples : kSamples;
     for (int i = 0; i < samples; ++i) {

@@ -52,7 +52,7 @@ Weights weights_from_name(std::string_view name);
 /// Outcome of the finals of a task, where the fastest trials run against each other.
 struct Verdict {
   double seconds = 0;        ///< on the scale of the session's trials; infinity if it failed there
-  double low = 1, high = 1;  ///< 95 % interval of its time ÷ that of the trial that was fastest before
+  double low = 1, high = 1;  ///< interval of its time ÷ that of the trial that was fastest before; how sure, says tune::FinalOptions::error
 };
 
 /// Outcome of measuring one candidate once. Times in seconds.

@@ -2,22 +2,15 @@
 #include "engine/tune/finals.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+
+#include "engine/base/rank_tests.h"
 
 namespace tw::tune {
 namespace {
 
-constexpr double kCredible = 0.5;
-
-/// Samples of two kernels from the same rounds, paired by position; disturbed pairs are left out as long as others remain.
-void add_pairs(const records::MeasureResult& a, const records::MeasureResult& b, bool flagged, std::vector<double>& x, std::vector<double>& y) {
-  const auto disturbed = [](const records::MeasureResult& r, size_t i) { return i < r.sample_flags.size() && r.sample_flags[i]; };
-  for (size_t i = 0; i < std::min(a.samples_s.size(), b.samples_s.size()); ++i) {
-    if (!flagged && (disturbed(a, i) || disturbed(b, i))) continue;
-    x.push_back(a.samples_s[i]);
-    y.push_back(b.samples_s[i]);
-  }
-}
+constexpr int kLooks = 6;
 
 using Launches = std::vector<records::MeasureResult>;
 
@@ -25,19 +18,33 @@ bool all_ok(const Launches& launches) {
   return std::all_of(launches.begin(), launches.end(), [](const auto& r) { return r.ok() && r.verified; });
 }
 
+/// The probability of an error at one look at one rival.
+double tail(int rivals, const FinalOptions& options) { return options.error / (kLooks * rivals); }
+
 }  // namespace
 
-records::Verdict final_verdict(const Launches& incumbent, const Launches& other, double incumbent_s, const FinalOptions& options, Rng& rng) {
-  if (!all_ok(other)) return {std::numeric_limits<double>::infinity(), 1, 1};
-  std::vector<double> x, y;
-  for (const bool flagged : {false, true}) {
-    if (!x.empty()) break;
-    for (size_t k = 0; k < other.size(); ++k) add_pairs(incumbent[k], other[k], flagged, x, y);
+std::vector<int> looks(int rivals, const FinalOptions& options) {
+  const double first = rank_differences(tail(rivals, options)), last = std::max<double>(first, options.rounds);
+  std::vector<int> out;
+  for (int k = 0; k < kLooks; ++k) out.push_back(static_cast<int>(std::lround(first * std::pow(last / first, k / (kLooks - 1.0)))));
+  return out;
+}
+
+FinalVerdict final_verdict(const Launches& incumbent, const Launches& other, double incumbent_s, int rivals, const FinalOptions& options) {
+  if (!all_ok(other)) return {true, {std::numeric_limits<double>::infinity(), 1, 1}};
+  std::vector<double> ratios;  // their logarithms, whose signs are as likely
+  for (size_t k = 0; k < std::min(incumbent.size(), other.size()); ++k) ratios.push_back(std::log(other[k].seconds() / incumbent[k].seconds()));
+  const std::vector<int> when = looks(rivals, options);
+  const double asked = std::log(options.certain);
+  TW_ASSERT(ratios.size() >= static_cast<size_t>(when.front()), "rounds for a verdict");
+  FinalVerdict v;
+  for (size_t look = 0; look < when.size() && static_cast<size_t>(when[look]) <= ratios.size() && !v.settled; ++look) {
+    const SignedRanks r = signed_ranks(std::span(ratios).first(static_cast<size_t>(when[look])), tail(rivals, options));
+    const bool faster = r.high < asked;
+    v.settled = faster || r.low > asked || r.middle > asked / 2 || look + 1 == when.size();
+    v.verdict = {incumbent_s * std::exp(faster ? r.middle : std::max(r.middle, 0.0)), std::exp(r.low), std::exp(r.high)};
   }
-  const PairedRatio r = paired_ratio(x, y, rng);
-  // All were within some percent of each other before: if one now seems twice as fast, the incumbent was disturbed for all of its samples.
-  const bool faster = r.high < options.certain && r.ratio > kCredible;
-  return {incumbent_s * (faster ? r.ratio : std::max(r.ratio, 1.0)), r.low, r.high};
+  return v;
 }
 
 std::vector<records::Record> run_finals(const records::Task& task, std::vector<records::Record> finalists, double incumbent_s, const FinalOptions& options,
@@ -49,14 +56,37 @@ std::vector<records::Record> run_finals(const records::Task& task, std::vector<r
   run.weights = options.weights;
   run.input_seed = seed;
   Rng rng(seed);
-  const std::vector<Launches> launches = measurer.compete(task, candidates, run, options.launches, rng, phase);
-  const auto incumbent = static_cast<size_t>(std::find_if(launches.begin(), launches.end(), all_ok) - launches.begin());
-  if (incumbent == launches.size()) return {};
+  const int rivals = std::max(1, static_cast<int>(finalists.size()) - 1);
+  const std::vector<int> when = looks(rivals, options);
+  const double end = steady_s() + options.time_s;
+  std::vector<FinalVerdict> verdicts(finalists.size());
+  size_t incumbent = 0;
+  const auto next = [&](const BatchMeasurer::Results& launches) {
+    std::vector<size_t> running;
+    size_t rounds = 0;
+    for (const Launches& l : launches) rounds = std::max(rounds, l.size());
+    const auto stands = [&](const Launches& l) { return l.size() == rounds && all_ok(l); };
+    incumbent = static_cast<size_t>(std::find_if(launches.begin(), launches.end(), stands) - launches.begin());
+    if (incumbent == launches.size()) {  // who still ran failed
+      incumbent = static_cast<size_t>(std::find_if(launches.begin(), launches.end(), all_ok) - launches.begin());
+      return running;
+    }
+    const bool look = std::find(when.begin(), when.end(), static_cast<int>(rounds)) != when.end();
+    for (size_t i = 0; i < launches.size(); ++i) {
+      if (i == incumbent || launches[i].size() < rounds) continue;  // it was settled before
+      if (look || !all_ok(launches[i])) verdicts[i] = final_verdict(launches[incumbent], launches[i], 1, rivals, options);
+      if (!verdicts[i].settled) running.push_back(i);
+    }
+    if (running.empty() || (look && steady_s() > end)) return std::vector<size_t>();
+    running.push_back(incumbent);
+    return running;
+  };
+  const BatchMeasurer::Results launches = measurer.compete(task, candidates, run, next, rng, phase);
+  if (launches.empty() || incumbent == launches.size()) return {};
   if (incumbent > 0) incumbent_s = finalists[incumbent].result.seconds();
-  for (size_t i = 0; i < finalists.size(); ++i) {
-    const bool first = i == incumbent;
-    finalists[i].result.verdict = first ? records::Verdict{incumbent_s, 1, 1} : final_verdict(launches[incumbent], launches[i], incumbent_s, options, rng);
-  }
+  for (size_t i = 0; i < finalists.size(); ++i)
+    finalists[i].result.verdict =
+        i == incumbent ? records::Verdict{incumbent_s, 1, 1} : final_verdict(launches[incumbent], launches[i], incumbent_s, rivals, options).verdict;
   return finalists;
 }
 

@@ -3,7 +3,6 @@
 #include "engine/base/clock.h"
 
 #include <chrono>
-#include <numeric>
 
 namespace tw::tune {
 double steady_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -35,9 +34,10 @@ std::vector<records::Record> BatchMeasurer::measure(const records::Task& task, c
   return records;
 }
 
-std::vector<std::vector<records::MeasureResult>> BatchMeasurer::compete(const records::Task& task, const std::vector<records::Candidate>& candidates,
-                                                                        measure::RunOptions options, int launches, Rng& order,
-                                                                        const std::function<void(const char*)>& phase) {
+BatchMeasurer::Results BatchMeasurer::compete(const records::Task& task, const std::vector<records::Candidate>& candidates, measure::RunOptions options,
+                                               const std::function<std::vector<size_t>(const Results&)>& next, Rng& order,
+                                               const std::function<void(const char*)>& phase) {
+  constexpr uint64_t kSeeds = 3;  // of each a reference is computed once
   std::vector<measure::BuildOutcome> builds;
   {
     phase("build");
@@ -46,11 +46,13 @@ std::vector<std::vector<records::MeasureResult>> BatchMeasurer::compete(const re
   }
   phase("finals");
   const ScopedTimer timer(times_.measure_s);
-  std::vector<std::vector<records::MeasureResult>> results(candidates.size());
-  std::vector<size_t> turn(candidates.size());
-  std::iota(turn.begin(), turn.end(), size_t{0});
-  for (int round = 0; round < launches; ++round, ++options.input_seed) {
-    options.magnitudes = round > 0 && round + 1 == launches ? measure::Magnitudes::uneven : measure::Magnitudes::even;
+  Results results(candidates.size());
+  const uint64_t seed = options.input_seed;
+  std::vector<size_t> turn = next(results);
+  for (uint64_t round = 0; !turn.empty(); ++round, turn = next(results)) {
+    options.input_seed = seed + round % kSeeds;
+    options.launch = round / kSeeds;
+    options.magnitudes = round % kSeeds + 1 == kSeeds ? measure::Magnitudes::uneven : measure::Magnitudes::even;
     for (size_t i = turn.size(); i > 1; --i) std::swap(turn[i - 1], turn[order.uniform(i)]);
     for (const size_t i : turn) {
       if (stop_.stop_requested()) return {};

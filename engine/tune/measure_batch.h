@@ -36,12 +36,13 @@ class BatchMeasurer {
   /// `phase` is told "build" and "measure" as they begin.
   std::vector<records::Record> measure(const records::Task& task, const std::vector<Proposal>& candidates, const measure::RunOptions& options,
                                        const std::function<void(const char*)>& phase);
-  /// Builds once, then runs every candidate `launches` times in fresh processes, each round with another input seed and in another order, the last one with
-  /// floats of uneven magnitudes.
-  /// Results by candidate and round; empty if it was stopped.
-  std::vector<std::vector<records::MeasureResult>> compete(const records::Task& task, const std::vector<records::Candidate>& candidates,
-                                                           measure::RunOptions options, int launches, Rng& order,
-                                                           const std::function<void(const char*)>& phase);
+  /// Results by candidate and round.
+  using Results = std::vector<std::vector<records::MeasureResult>>;
+  /// Builds once, then runs candidates in fresh processes round by round, in an order that is drawn in each. Three seeds of inputs take turns, the third with
+  /// floats of uneven magnitudes. `next` says, from the results so far, which candidates run in the next round; none: that was all.
+  /// Empty if it was stopped.
+  Results compete(const records::Task& task, const std::vector<records::Candidate>& candidates, measure::RunOptions options,
+                   const std::function<std::vector<size_t>(const Results&)>& next, Rng& order, const std::function<void(const char*)>& phase);
 
   /// Builder::points.
   std::optional<std::vector<int64_t>> points(const records::Task& task, const std::string& space) { return builder_.points(task, space); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <unordered_set>
 
 #include "engine/base/hash.h"
@@ -247,7 +248,12 @@ Expected<void> TaskRun::begin_epoch() {
   run.weights = timed_weights(context_.options);
   run.input_seed = context_.options.seed;
   Rng order(run.input_seed);
-  const auto again = context_.measurer.compete(task_.task, anchors, run, 1, order, [&](const char* name) { context_.send(Phase{number_, name}); });
+  const auto once = [](const BatchMeasurer::Results& launches) {
+    std::vector<size_t> all(launches[0].empty() ? launches.size() : 0);
+    std::iota(all.begin(), all.end(), size_t{0});
+    return all;
+  };
+  const auto again = context_.measurer.compete(task_.task, anchors, run, once, order, [&](const char* name) { context_.send(Phase{number_, name}); });
   std::vector<double> changes;
   for (size_t i = 0; i < again.size(); ++i)
     if (again[i][0].ok()) changes.push_back(again[i][0].seconds() / leaders_[i].seconds);

@@ -80,6 +80,50 @@ class RankTestsTest : public QObject {
     for (size_t i = 0; i < p.size(); ++i) QVERIFY(std::abs(adjusted[i] - expected[i]) < 1e-12);
     QVERIFY(holm({}).empty());
   }
+
+  /// Over all signs of ten differences: as many intervals as the tail allows lie above 0, and one sum of ranks more would be too many.
+  void signedRanksCountSigns() {
+    constexpr int kDifferences = 10, kSigns = 1 << kDifferences;
+    std::mt19937 rng(3);
+    std::vector<double> sizes(kDifferences);
+    for (double& s : sizes) s = std::exponential_distribution<>()(rng);
+    for (const double tail : {0.001, 0.005, 0.025, 0.1, 0.3}) {
+      int above = 0, below = 0;
+      std::vector<int> negative_ranks;
+      for (int signs = 0; signs < kSigns; ++signs) {
+        std::vector<double> d = sizes;
+        int sum = 0;
+        for (int i = 0; i < kDifferences; ++i)
+          if (signs >> i & 1) {
+            d[static_cast<size_t>(i)] *= -1;
+            sum += 1 + static_cast<int>(std::count_if(sizes.begin(), sizes.end(), [&](double s) { return s < sizes[static_cast<size_t>(i)]; }));
+          }
+        negative_ranks.push_back(sum);
+        const SignedRanks r = signed_ranks(d, tail);
+        above += r.low > 0;
+        below += r.high < 0;
+        QVERIFY(r.low <= r.middle && r.middle <= r.high);
+      }
+      QCOMPARE(above, below);
+      QVERIFY(above <= tail * kSigns);
+      std::sort(negative_ranks.begin(), negative_ranks.end());
+      const int next = negative_ranks[static_cast<size_t>(above)];
+      QVERIFY(std::count_if(negative_ranks.begin(), negative_ranks.end(), [&](int s) { return s <= next; }) > tail * kSigns);
+    }
+  }
+
+  void signedRanksOfAFewDifferences() {
+    // The means of pairs are 1, 1.5, 2, 2, 2.5, 3, 3.5, 4, 4.5, 6 (of 1, 2, 3, 6); a tail of 1/16 leaves one of them out on each side, 1/8 two.
+    const std::vector<double> d = {3, 1, 6, 2};
+    const SignedRanks one = signed_ranks(d, 1.0 / 16), two = signed_ranks(d, 2.0 / 16);
+    QCOMPARE(one.middle, 2.75);
+    QCOMPARE(one.low, 1.0);
+    QCOMPARE(one.high, 6.0);
+    QCOMPARE(two.low, 1.5);
+    QCOMPARE(two.high, 4.5);
+    QCOMPARE(rank_differences(1.0 / 16), 4);
+    QCOMPARE(rank_differences(0.06), 5);
+  }
 };
 
 QTEST_APPLESS_MAIN(RankTestsTest)

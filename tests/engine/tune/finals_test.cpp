@@ -2,7 +2,9 @@
 #include "engine/tune/finals.h"
 
 #include <QtTest>
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include "engine/base/json.h"
@@ -85,6 +87,109 @@ SessionOptions grid(int64_t trials) {
   return o;
 }
 
+/// What happens on a machine while finals run. All times are in units of one process.
+struct Weather {
+  const char* name;
+  double process = 0;    ///< standard deviation of where memory comes to lie, which stays for a process
+  double sample = 0.03;  ///< of one-sided noise of each sample
+  double trend = 0;      ///< from one process to the next, everything gets so much slower
+  double burst = 0;      ///< the probability that one begins with a process; it lasts for some, and all are up to twice as slow
+  double restless = 0;   ///< a random walk of the machine's speed
+};
+constexpr Weather kWeathers[] = {{"calm"},
+                                 {"processes differ", 0.02, 0.003},
+                                 {"it gets slower", 0.01, 0.02, 0.005},
+                                 {"bursts", 0.01, 0.03, 0, 0.06},  // a fifth of the time
+                                 {"restless", 0.01, 0.02, 0, 0, 0.03},
+                                 {"all of it", 0.015, 0.03, 0.001, 0.04, 0.01}};
+
+class Machine {
+ public:
+  Machine(const Weather& weather, uint64_t seed) : w_(weather), rng_(seed) {}
+
+  records::MeasureResult run(double seconds) {
+    speed_ *= std::exp(w_.restless * rng_.normal() + w_.trend);
+    if (burst_ == 0 && rng_.uniform_real() < w_.burst) burst_ = 1 + static_cast<int>(rng_.uniform(6)), slow_ = 1 + rng_.uniform_real();
+    const double here = seconds * speed_ * (burst_ > 0 ? slow_ : 1) * std::exp(w_.process * rng_.normal());
+    burst_ = std::max(0, burst_ - 1);
+    records::MeasureResult r;
+    r.status = Status::ok;
+    r.verified = true;
+    for (int i = 0; i < FinalOptions().samples; ++i) {
+      r.samples_s.push_back(here * (1 + w_.sample * std::abs(rng_.normal())));
+      r.sample_flags.push_back(false);
+    }
+    return r;
+  }
+  /// A round of several, in an order that is drawn.
+  void round(const std::vector<double>& seconds, std::vector<std::vector<records::MeasureResult>>& into) {
+    std::vector<size_t> order(seconds.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i, std::swap(order[i], order[rng_.uniform(i + 1)]);
+    for (const size_t i : order) into[i].push_back(run(seconds[i]));
+  }
+
+ private:
+  const Weather& w_;
+  Rng rng_;
+  double speed_ = 1, slow_ = 1;
+  int burst_ = 0;
+};
+
+/// How often one that takes `ratio` times as long as the incumbent replaces it.
+int replaced(const Weather& weather, double ratio, int decisions) {
+  const FinalOptions options;
+  const std::vector<int> when = looks(1, options);
+  int times = 0;
+  for (int n = 0; n < decisions; ++n) {
+    Machine machine(weather, static_cast<uint64_t>(n));
+    std::vector<std::vector<records::MeasureResult>> results(2);
+    FinalVerdict v;
+    for (const int rounds : when) {
+      while (results[0].size() < static_cast<size_t>(rounds)) machine.round({1, ratio}, results);
+      v = final_verdict(results[0], results[1], 1, 1, options);
+      if (v.settled) break;
+    }
+    times += v.verdict.seconds < 1;
+  }
+  return times;
+}
+
+/// Candidates by number, each with its time, on a machine with weather.
+class StormyRunner : public measure::Runner {
+ public:
+  StormyRunner(const Weather& weather, uint64_t seed, std::function<double(size_t)> seconds) : machine_(weather, seed), seconds_(std::move(seconds)) {}
+  std::vector<records::MeasureResult> run(const records::Task&, std::span<const measure::BuildOutcome> builds, const measure::RunOptions&, StopToken) override {
+    const auto number = static_cast<size_t>(std::stoi(builds[0].message));
+    if (runs.size() <= number) runs.resize(number + 1);
+    ++runs[number];
+    return {machine_.run(seconds_(number))};
+  }
+  std::vector<int> runs;
+
+ private:
+  Machine machine_;
+  std::function<double(size_t)> seconds_;
+};
+class NumberingBuilder : public measure::Builder {
+ public:
+  std::vector<measure::BuildOutcome> build(const records::Task&, std::span<const records::Candidate> candidates, StopToken) override {
+    std::vector<measure::BuildOutcome> out;
+    for (size_t i = 0; i < candidates.size(); ++i) out.push_back({Status::ok, std::to_string(i), nullptr, 0});
+    return out;
+  }
+};
+
+/// Finals of so many, whose trials all took 1 s.
+std::vector<records::Record> finals_of(size_t count, StormyRunner& runner, uint64_t seed) {
+  static const records::Task task = elementwise();
+  NumberingBuilder builder;
+  PhaseTimes times;
+  BatchMeasurer measurer(builder, runner, {}, times);
+  std::vector<records::Record> finalists(count);
+  for (size_t i = 0; i < count; ++i) finalists[i].candidate.index = static_cast<int64_t>(i);
+  return run_finals(task, std::move(finalists), 1, {}, measurer, seed, [](const char*) {});
+}
+
 }  // namespace
 
 class FinalsTest : public QObject {
@@ -106,6 +211,82 @@ class FinalsTest : public QObject {
     QCOMPARE(report->tasks[0].best_s, (*best)->result.decided_s());
     QCOMPARE(s.lucky->seeds.size(), size_t{3});
     QCOMPARE(s.lucky->uneven.size(), size_t{2});
+  }
+  void weathers() {
+    QTest::addColumn<int>("weather");
+    int k = 0;
+    for (const Weather& w : kWeathers) QTest::newRow(w.name) << k++;
+  }
+  void equals_hardly_ever_replace_each_other_data() { weathers(); }
+  void equals_hardly_ever_replace_each_other() {
+    QFETCH(int, weather);
+    constexpr int kDecisions = 2000;
+    const int times = replaced(kWeathers[weather], 1, kDecisions);
+    QVERIFY2(times <= kDecisions / 100, QByteArray::number(times));
+  }
+  void at_the_border_chance_has_its_share_and_no_more_data() { weathers(); }
+  void at_the_border_chance_has_its_share_and_no_more() {
+    QFETCH(int, weather);
+    constexpr int kDecisions = 2000;
+    const int times = replaced(kWeathers[weather], FinalOptions().certain, kDecisions);
+    const double share = kDecisions * FinalOptions().error;
+    QVERIFY2(times <= share + 3 * std::sqrt(share), QByteArray::number(times));
+  }
+  void three_percent_are_found_data() { weathers(); }
+  void three_percent_are_found() {
+    QFETCH(int, weather);
+    constexpr int kDecisions = 500;
+    const int times = replaced(kWeathers[weather], 0.97, kDecisions);
+    QVERIFY2(times >= kDecisions * 95 / 100, QByteArray::number(times));
+  }
+  void many_equals_do_not_make_it_likelier() {
+    constexpr int kFinals = 300;
+    int replaced = 0;
+    for (uint64_t seed = 0; seed < kFinals; ++seed) {
+      StormyRunner runner(kWeathers[std::size(kWeathers) - 1], seed, [](size_t) { return 1.0; });
+      const auto finalists = finals_of(8, runner, seed);
+      QCOMPARE(finalists.size(), size_t{8});
+      for (const records::Record& r : finalists) {
+        QVERIFY(r.result.verdict && r.result.verdict->low > 0 && r.result.verdict->low <= r.result.verdict->high && std::isfinite(r.result.verdict->high));
+        if (r.result.verdict->seconds < 1) {
+          ++replaced;
+          break;
+        }
+      }
+    }
+    QVERIFY2(replaced <= kFinals / 100, QByteArray::number(replaced));
+  }
+  void who_is_settled_runs_no_longer() {
+    // One is far slower, one surely faster; one is as much faster as is asked for, and runs to the end.
+    const auto seconds = [](size_t i) { return i == 1 ? 1.08 : i == 2 ? 0.9 : i == 3 ? 0.99 : 1.0; };
+    const Weather weather{"", 0.003, 0.01};
+    StormyRunner runner(weather, 1, seconds);
+    const auto finalists = finals_of(4, runner, 1);
+    const std::vector<int> when = looks(3, {});
+    QCOMPARE(runner.runs[1], when.front());
+    QVERIFY(runner.runs[2] < when.back());
+    QCOMPARE(runner.runs[0], runner.runs[3]);
+    QVERIFY(runner.runs[3] > runner.runs[2]);
+    QVERIFY(std::abs(finalists[2].result.verdict->seconds - 0.9) < 0.02 && finalists[2].result.verdict->high < 0.99);
+    QVERIFY(std::abs(finalists[1].result.verdict->seconds - 1.08) < 0.03);
+    QCOMPARE(finalists[0].result.verdict->seconds, 1.0);
+  }
+  void looks_begin_where_something_can_be_sure() {
+    for (const int rivals : {1, 3, 8, 20}) {
+      const std::vector<int> when = looks(rivals, {});
+      QCOMPARE(when.back(), FinalOptions().rounds);
+      QVERIFY(std::adjacent_find(when.begin(), when.end(), std::greater_equal<>()) == when.end());
+      // A gain that is the same in every round is seen at the first look.
+      std::vector<records::MeasureResult> incumbent, other;
+      for (int k = 0; k < when.front(); ++k)
+        for (auto* results : {&incumbent, &other}) {
+          results->emplace_back().status = Status::ok;
+          results->back().verified = true;
+          results->back().samples_s = {results == &incumbent ? 1.0 : 0.97};
+        }
+      const FinalVerdict v = final_verdict(incumbent, other, 2, rivals, {});
+      QVERIFY(v.settled && std::abs(v.verdict.seconds - 1.94) < 1e-12 && std::abs(v.verdict.low - 0.97) < 1e-12 && std::abs(v.verdict.high - 0.97) < 1e-12);
+    }
   }
   void a_wrong_incumbent_makes_way_for_the_next() {
     Lucky s;
@@ -134,7 +315,7 @@ class FinalsTest : public QObject {
   }
   void finals_that_were_stopped_blame_nobody() {
     int all = 0;
-    for (int at = 0; at == 0 || at <= all; ++at) {  // 0: not at all
+    for (int at = 0; at == 0 || at <= all; at += at < 10 ? 1 : 17) {  // 0: not at all
       Session s;
       s.machine.seconds = staircase;
       auto made = std::make_unique<StoppedRunner>(s.stop, at);
