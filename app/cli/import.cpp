@@ -5,6 +5,7 @@
 #include "app/cli/console.h"
 #include "app/cli/network.h"
 #include "app/cli/table.h"
+#include "engine/api/import_apart.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 
@@ -52,7 +53,7 @@ int import_model(const ImportArguments& o) {
     return kDone;
   }
   Json summary = network_summary(loaded->network);
-  const auto sizes = frontends::open_sizes(o.network.model);
+  const auto sizes = api::open_sizes_apart(o.network.model, {}, stop_token());
   if (!sizes) return fail_input(sizes.error());
   const std::vector<int64_t> chosen = chosen_sizes(*sizes, loaded->network.imported);
   summary["passes"] = passes;

@@ -13,6 +13,7 @@
 #include "app/cli/table.h"
 #include "engine/api/compile.h"
 #include "engine/api/in_place.h"
+#include "engine/base/duration.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/device.h"
@@ -24,8 +25,10 @@
 namespace tw::cli {
 namespace {
 
+constexpr double kFirstRunSeconds = 60, kReadBytesPerSecond = 1e7;  ///< of a slow disk
+
 struct RunArguments {
-  std::string model, output, device;
+  std::string model, output, device, first_run_limit;
   std::vector<std::string> inputs;
   bool random = false, check = false, profile = false, json = false, trust = false;
   uint64_t seed = 1;
@@ -87,7 +90,23 @@ bool survives_first_run(const RunArguments& o, int& exit) {
   std::error_code ec;
   for (const std::string& input : o.inputs)  // a pipe gives what it has once
     if (std::filesystem::is_regular_file(input.substr(input.find('=') + 1), ec)) arguments.insert(arguments.end(), {"--input", input});
-  const auto code = process::run_self(arguments, stop_token());
+  const auto size = std::filesystem::file_size(o.model, ec);
+  double seconds = kFirstRunSeconds + (ec ? 0 : static_cast<double>(size) / kReadBytesPerSecond);
+  if (!o.first_run_limit.empty()) {
+    const auto limit = parse_duration(o.first_run_limit);
+    if (!limit) {
+      exit = fail(limit.error());
+      return false;
+    }
+    seconds = *limit;
+  }
+  const auto code = process::run_self(arguments, stop_token(), seconds);
+  if (!code && code.error().code == ErrorCode::timeout) {
+    exit = fail(Error(ErrorCode::timeout, fmt::format("Loading '{}' and running it once takes more than {}: the file is damaged, or this machine too slow",
+                                                      printable(o.model), duration_text(seconds)))
+                    .note("--first-run-limit gives it more time; --trust leaves the first run away"));
+    return false;
+  }
   if (!code && code.error().code == ErrorCode::crash) {
     exit = fail_input(Error(ErrorCode::corrupt, fmt::format("'{}' crashes: the file is damaged, or made by something else. {} that loaded it and ran it for the first time",
                                                             printable(o.model), code.error().message)));
@@ -267,6 +286,8 @@ void add_run(Subcommand app, Run& run) {
   Subcommand sub = app.command(run, "run", "Runs a compiled network. A .twx file is machine code: run only files that you trust", o, run_model);
   sub.option("model", o->model, "Compiled network (.twx)").input().required();
   sub.flag("--trust", o->trust, "Without the first run in a process of its own: a file that is damaged, or made by something else, may crash this one");
+  sub.option("--first-run-limit", o->first_run_limit,
+             "How long loading the file and that first run may take, such as 10m; a minute, and a second for each 10 MB of the file, if not given");
   sub.option("--input", o->inputs, "Input as name=file, a .npy file or a .pb file of an ONNX test case; may be repeated");
   sub.option("--device", o->device,
              "Of a network for a GPU: cuda:0 (the first of this machine, the default), or sim:a100 for the interpreter and simulated times");

@@ -35,7 +35,7 @@ std::string withoutNumbers(const std::string& reason) {
 
 Target LocalEngine::target() { return m_target; }
 
-Expected<std::vector<frontends::OpenSize>> LocalEngine::openSizes(const std::string& path) { return frontends::open_sizes(path); }
+Expected<std::vector<frontends::OpenSize>> LocalEngine::openSizes(const std::string& path) { return api::open_sizes_apart(path, {}, {}); }
 
 Expected<api::Network> LocalEngine::import(const std::string& path, const Target& target, const std::map<std::string, int64_t>& sizes) {
   return api::import_network_apart(path, target, {.dims = sizes}, {}, {});

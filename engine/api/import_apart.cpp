@@ -27,35 +27,25 @@ std::string memory_text(int64_t bytes) {
 /// The process that reads one file, and what it has said so far.
 class Reading {
  public:
-  Reading(const std::string& path, std::unique_ptr<process::ChildProcess> child, int64_t memory_bytes, bool widens, double seconds)
-      : path_(path), child_(std::move(child)), memory_bytes_(memory_bytes), widens_(widens), seconds_(seconds) {}
+  Reading(std::string path, std::unique_ptr<process::ChildProcess> child, int64_t memory_bytes, bool widens, double seconds)
+      : path_(std::move(path)), child_(std::move(child)), memory_bytes_(memory_bytes), widens_(widens), seconds_(seconds) {}
 
-  Expected<Network> run(const Json& question, const process::StopFd& stop) {
-    const auto start = steady_clock::now();
-    TW_TRY(const process::Frame hello, frame(start + process::in_seconds(measure::kStartupSeconds), stop));
+  Expected<void> ask(const Json& question, const process::StopFd& stop) {
+    TW_TRY(const process::Frame hello, frame(steady_clock::now() + process::in_seconds(measure::kStartupSeconds), stop));
     TW_CHECK(process::check_hello(hello, "import", measure::kProtocolVersion));
-    const auto begun = steady_clock::now();
-    TW_CHECK(child_->send(question, std::as_bytes(std::span(path_)), begun + process::in_seconds(measure::kStartupSeconds)));
-    Network network;
-    for (int graphs = 0;;) {
-      TW_TRY(process::Frame f, frame(begun + process::in_seconds(seconds_), stop));
+    begun_ = steady_clock::now();
+    return child_->send(question, std::as_bytes(std::span(path_)), begun_ + process::in_seconds(measure::kStartupSeconds));
+  }
+
+  /// The next part of the answer. Errors: what the process says; how it ended.
+  Expected<process::Frame> next(const process::StopFd& stop) {
+    for (;;) {
+      TW_TRY(process::Frame f, frame(begun_ + process::in_seconds(seconds_), stop));
       if (f.header.contains("error")) return error_from_json(f.header);
-      if (f.header.contains("reads") && f.header["reads"].is_number_integer()) {
-        const int64_t bytes = std::max<int64_t>(0, f.header["reads"].get<int64_t>());
-        seconds_ += static_cast<double>(bytes) / kReadBytesPerSecond;
-        if (widens_) memory_bytes_ += kMemoryPerByte * bytes;
-      } else if (f.header.contains("array")) {
-        TW_CHECK(add_array(f.header, std::move(f.payload), constants_));
-      } else if (f.header.contains("graph")) {
-        const std::string_view text(reinterpret_cast<const char*>(f.payload.data()), f.payload.size());
-        TW_TRY(graph::Graph graph, graph::parse(text, constants_));
-        (graphs++ == 0 ? network.imported : network.optimized) = std::move(graph);
-      } else if (f.header.contains("content_key") && f.header["content_key"].is_string() && graphs == 2) {
-        network.content_key = f.header["content_key"].get<std::string>();
-        return network;
-      } else {
-        return Error(ErrorCode::internal, "The process that reads models said something else than was asked");
-      }
+      if (!f.header.contains("reads") || !f.header["reads"].is_number_integer()) return f;
+      const int64_t bytes = std::max<int64_t>(0, f.header["reads"].get<int64_t>());
+      seconds_ += static_cast<double>(bytes) / kReadBytesPerSecond;
+      if (widens_) memory_bytes_ += kMemoryPerByte * bytes;
     }
   }
 
@@ -84,42 +74,77 @@ class Reading {
     return e;
   }
 
-  const std::string& path_;
+  std::string path_;
   std::unique_ptr<process::ChildProcess> child_;
   int64_t memory_bytes_;
   bool widens_;
   double seconds_;
-  Constants constants_;
+  steady_clock::time_point begun_;
 };
 
-}  // namespace
-
-Expected<Network> import_network_apart(const std::string& path, const Target& target, const frontends::ImportOptions& options, const ImportLimits& limits,
-                                       StopToken stop, const graph::PassHooks& hooks) {
-  TW_ASSERT(options.constants.empty(), "inputs to fix at a value, which nobody sends yet");
+Expected<Reading> start_reading(const std::string& path, const ImportLimits& limits) {
   const auto worker = measure::find_worker(limits.worker_path);
   if (!worker) return Error(ErrorCode::infrastructure, worker.error().message);
   std::error_code ignored;  // a file that is not there has no size, and the process says so
   const auto size = std::filesystem::file_size(path, ignored);
   const int64_t file_bytes = ignored ? 0 : static_cast<int64_t>(size);
   const int64_t memory_bytes = limits.memory_bytes > 0 ? limits.memory_bytes : kMemoryForAny + kMemoryPerByte * file_bytes;
-  const bool widens = limits.memory_bytes <= 0;
-  const double seconds = limits.seconds + static_cast<double>(file_bytes) / kReadBytesPerSecond;
+  TW_TRY(auto child, measure::start_worker(*worker, "import", memory_bytes));
+  return Reading(path, std::move(child), memory_bytes, limits.memory_bytes <= 0, limits.seconds + static_cast<double>(file_bytes) / kReadBytesPerSecond);
+}
+
+Error unasked() { return Error(ErrorCode::internal, "The process that reads models said something else than was asked"); }
+
+Expected<Network> read_network(Reading& reading, const process::StopFd& stop) {
+  Network network;
+  Constants constants;
+  for (int graphs = 0;;) {
+    TW_TRY(process::Frame f, reading.next(stop));
+    if (f.header.contains("array")) {
+      TW_CHECK(add_array(f.header, std::move(f.payload), constants));
+    } else if (f.header.contains("graph")) {
+      const std::string_view text(reinterpret_cast<const char*>(f.payload.data()), f.payload.size());
+      TW_TRY(graph::Graph graph, graph::parse(text, constants));
+      (graphs++ == 0 ? network.imported : network.optimized) = std::move(graph);
+    } else if (f.header.contains("content_key") && f.header["content_key"].is_string() && graphs == 2) {
+      network.content_key = f.header["content_key"].get<std::string>();
+      return network;
+    } else {
+      return unasked();
+    }
+  }
+}
+
+}  // namespace
+
+Expected<Network> import_network_apart(const std::string& path, const Target& target, const frontends::ImportOptions& options, const ImportLimits& limits,
+                                       StopToken stop, const graph::PassHooks& hooks) {
+  TW_ASSERT(options.constants.empty(), "inputs to fix at a value, which nobody sends yet");
   Json dims = Json::array();
   for (const auto& [name, value] : options.dims) dims.push_back({name, value});
   const Json question = {{"target", to_json(target)},
                          {"dims", dims},
-                         {"widens", widens},
+                         {"widens", limits.memory_bytes <= 0},
                          {"disabled", hooks.disabled},
                          {"enabled", hooks.enabled}};
-  TW_TRY(auto child, measure::start_worker(*worker, "import", memory_bytes));
   const process::StopFd stop_fd(stop);
-  TW_TRY(Network network, Reading(path, std::move(child), memory_bytes, widens, seconds).run(question, stop_fd));
+  TW_TRY(Reading reading, start_reading(path, limits));
+  TW_CHECK(reading.ask(question, stop_fd));
+  TW_TRY(Network network, read_network(reading, stop_fd));
   if (hooks.after) {
     TW_TRY(network.optimized, graph::run_passes(network.imported, target, hooks));
   }
   TW_TRY(network.partition, graph::partition(network.optimized));
   return network;
+}
+
+Expected<std::vector<frontends::OpenSize>> open_sizes_apart(const std::string& path, const ImportLimits& limits, StopToken stop) {
+  const process::StopFd stop_fd(stop);
+  TW_TRY(Reading reading, start_reading(path, limits));
+  TW_CHECK(reading.ask(Json{{"sizes", true}}, stop_fd));
+  TW_TRY(const process::Frame f, reading.next(stop_fd));
+  if (!f.header.contains("sizes") || !f.header["sizes"].is_array()) return unasked();
+  return open_sizes_from_json(f.header["sizes"]);
 }
 
 }  // namespace tw::api

@@ -21,4 +21,7 @@ struct ImportLimits {
 Expected<Network> import_network_apart(const std::string& path, const Target& target, const frontends::ImportOptions& options, const ImportLimits& limits,
                                        StopToken stop, const graph::PassHooks& hooks = {});
 
+/// As frontends::open_sizes, by such a process.
+Expected<std::vector<frontends::OpenSize>> open_sizes_apart(const std::string& path, const ImportLimits& limits, StopToken stop);
+
 }  // namespace tw::api

@@ -2,6 +2,7 @@
 #include "engine/api/import_messages.h"
 
 #include "engine/base/text.h"
+#include "engine/measure/message_fields.h"
 
 namespace tw::api {
 
@@ -27,8 +28,32 @@ Expected<void> add_array(const Json& header, std::vector<std::byte>&& payload, C
   return {};
 }
 
+Json to_json(const std::vector<frontends::OpenSize>& sizes) {
+  Json list = Json::array();
+  for (const frontends::OpenSize& s : sizes)
+    list.push_back({{"name", s.name}, {"places", s.places}, {"least", s.least}, {"most", s.most}, {"proposal", s.proposal}, {"required", s.required}});
+  return list;
+}
+
+Expected<std::vector<frontends::OpenSize>> open_sizes_from_json(const Json& list) {
+  std::vector<frontends::OpenSize> sizes;
+  for (const Json& one : list) {
+    measure::Fields f(one);
+    frontends::OpenSize& s = sizes.emplace_back();
+    s.name = f.text("name");
+    for (const Json& place : f.list("places"))
+      if (place.is_string()) s.places.push_back(place.get<std::string>());
+    s.least = f.number<int64_t>("least");
+    s.most = f.number<int64_t>("most");
+    s.proposal = f.number<int64_t>("proposal");
+    s.required = f.boolean("required");
+    if (f.error()) return *f.error();
+  }
+  return sizes;
+}
+
 Json to_json(const Error& error) {
-  return {{"error", error.message}, {"code", std::string(error_code_name(error.code))}, {"where", error.where}, {"notes", error.notes}};
+  return {{"error", error.message}, {"code", std::string(error_code_name(error.code))}, {"where", printable(error.where)}, {"notes", error.notes}};
 }
 
 Error error_from_json(const Json& header) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/base/json.h"
+#include "engine/frontends/frontend.h"
 #include "engine/graph/graph.h"
 
 /// What `tw-worker import` and the program that asked say to each other: one question, then any number of signs and arrays, then graphs or an error.
@@ -21,6 +22,10 @@ using Constants = std::map<std::string, std::shared_ptr<const HostArray>>;
 Json array_header(const std::string& key, const HostArray& array);
 /// Adds the array of such a frame. Errors: parse_error where shape and bytes do not agree.
 Expected<void> add_array(const Json& header, std::vector<std::byte>&& payload, Constants& constants);
+
+Json to_json(const std::vector<frontends::OpenSize>& sizes);
+/// Errors: parse_error.
+Expected<std::vector<frontends::OpenSize>> open_sizes_from_json(const Json& list);
 
 Json to_json(const Error& error);
 /// Errors of a header that has none: internal.

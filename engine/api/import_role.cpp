@@ -45,6 +45,10 @@ std::vector<std::string> texts(const Json& list) {
 
 Expected<void> answer(const process::Frame& question, process::MemoryAllowance& memory) {
   const std::string path(reinterpret_cast<const char*>(question.payload.data()), question.payload.size());
+  if (question.header.contains("sizes")) {
+    TW_TRY(const std::vector<frontends::OpenSize> sizes, frontends::open_sizes(path));
+    return process::write_frame(kChannelFd, Json{{"sizes", to_json(sizes)}});
+  }
   measure::Fields f(question.header);
   graph::PassHooks hooks;
   hooks.disabled = texts(f.list("disabled"));

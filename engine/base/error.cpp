@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/base/assert.h"
+#include "engine/base/text.h"
 
 namespace tw {
 
@@ -45,7 +46,7 @@ ErrorCode error_code_from_name(std::string_view name) {
 
 std::string Error::text() const {
   std::string out = message;
-  if (!where.empty()) out += " (at " + where + ")";
+  if (!where.empty()) out += " (at " + printable(where) + ")";
   for (const auto& n : notes) out += "\n  " + n;
   return out;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <fstream>
 
 #include "engine/frontends/frontend.h"
@@ -7,8 +8,9 @@ namespace tw::frontends {
 
 namespace {
 
-/// By its first bytes.
+/// By its first bytes. A pipe is none, and opening one may block for ever.
 bool is_archive(const std::string& path) {
+  if (std::error_code ec; !std::filesystem::is_regular_file(path, ec)) return false;
   char start[4] = {};
   std::ifstream(path, std::ios::binary).read(start, sizeof start);
   return start[0] == 'P' && start[1] == 'K' && ((start[2] == 3 && start[3] == 4) || (start[2] == 5 && start[3] == 6));

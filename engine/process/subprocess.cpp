@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -93,16 +94,18 @@ void become_child() {
   setrlimit(RLIMIT_CORE, &none);
 }
 
-Expected<int> run_self(const std::vector<std::string>& arguments, StopToken stop) {
+Expected<int> run_self(const std::vector<std::string>& arguments, StopToken stop, std::optional<double> seconds) {
   TW_TRY(Subprocess child, start_self(arguments));
+  const auto start = std::chrono::steady_clock::now();
   int status = 0;
   for (;;) {
     const pid_t done = waitpid(child.pid, &status, WNOHANG);
     if (done == child.pid) break;
     if (done < 0 && errno != EINTR) return system_error("wait for a child process", errno);
-    if (stop.stop_requested()) {
+    const bool late = seconds && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() >= *seconds;
+    if (late || stop.stop_requested()) {
       end_subprocess(child);
-      return Error(ErrorCode::cancelled, "Cancelled");
+      return late ? Error(ErrorCode::timeout, fmt::format("The child process takes more than {:.0f} s", *seconds)) : Error(ErrorCode::cancelled, "Cancelled");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

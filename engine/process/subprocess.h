@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,8 @@ std::string status_text(int wait_status);
 /// First thing in a child's main: dies with its parent and writes no core file.
 void become_child();
 
-/// Runs this program to its end. Errors: cancelled, crash (with the signal), infrastructure. Returns the exit code.
-Expected<int> run_self(const std::vector<std::string>& arguments, StopToken stop);
+/// Runs this program to its end, for so many seconds at most if a number is given. Errors: cancelled, timeout, crash (with the signal), infrastructure. Returns the
+/// exit code.
+Expected<int> run_self(const std::vector<std::string>& arguments, StopToken stop, std::optional<double> seconds = {});
 
 }  // namespace tw::process

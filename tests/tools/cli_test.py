@@ -87,6 +87,19 @@ class BadInput(CliCase):
         self.assert_sentence(3, "compile", self.path("missing.onnx"), "-o", self.path("m.twx"))
         self.assertFalse(os.path.exists(self.path("m.twx")))
 
+    def test_pipes_that_nobody_writes_into(self):
+        """What waited for ever would run into the time limit of the case."""
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        tw("compile", self.model, "-o", self.path("pipe.twx"), check=0)
+        self.assert_sentence(3, "import", pipe, has="found something else")
+        self.assert_sentence(3, "records", "import", pipe, "--db", self.path("pipe.db"), has="found nobody")
+        self.assert_sentence(3, "run", pipe, "--random-input", has="found nobody")
+        name = tw_json("import", self.model)["inputs"][0]["name"]
+        for kind in ("npy", "pb"):
+            os.mkfifo(f"{pipe}.{kind}")
+            self.assert_sentence(1, "run", self.path("pipe.twx"), "--input", f"{name}={pipe}.{kind}", has="found nobody")
+
     def test_models_have_limits(self):
         large = self.path("resnet18.onnx")
         tw("zoo", "write", "resnet18", "-o", large, check=0)

@@ -4,9 +4,9 @@
 #include <onnx/onnx_pb.h>
 
 #include <filesystem>
-#include <fstream>
 #include <set>
 
+#include "engine/base/file.h"
 #include "engine/base/text.h"
 #include "engine/frontends/onnx/onnx_inputs.h"
 #include "engine/frontends/onnx/tensor_reader.h"
@@ -22,9 +22,7 @@ struct Interface {
 };
 
 Expected<Interface> read_interface(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error(ErrorCode::not_found, fmt::format("Expected a model at '{}', found none", printable(path)));
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  TW_TRY(const std::string bytes, read_file(path));
   onnx::ModelProto model;
   if (bytes.size() > INT32_MAX || !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return Error(ErrorCode::parse_error, "Expected a serialised ONNX model, found bytes that do not decode", path);

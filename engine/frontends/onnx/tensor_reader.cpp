@@ -3,8 +3,8 @@
 
 #include <charconv>
 #include <cstring>
-#include <fstream>
 
+#include "engine/base/file.h"
 #include "engine/base/text.h"
 #include "engine/frontends/frontend.h"
 #include "engine/frontends/onnx/limits.h"
@@ -219,9 +219,7 @@ Expected<HostArray> read_tensor(const TensorProto& t, ExternalData& external) {
 }
 
 Expected<HostArray> read_onnx_tensor(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error(ErrorCode::io_error, fmt::format("Opening '{}' failed", printable(path)));
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  TW_TRY(const std::string bytes, read_file(path));
   onnx::TensorProto t;
   if (static_cast<int64_t>(bytes.size()) > onnx_limits::kFileBytes || !t.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return Error(ErrorCode::parse_error, "Expected a serialised ONNX tensor, found bytes that do not decode", path);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <elf.h>
+
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -6,6 +8,7 @@
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
 #include "engine/base/rng.h"
+#include "engine/runtime/executable.h"
 
 using namespace tw;
 
@@ -17,6 +20,20 @@ class RunTest : public QObject {
 
   static std::string damaged(std::string bytes, size_t at, int bit) {
     bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
+    return with_checksum(std::move(bytes));
+  }
+  /// The functions of an object become jumps to themselves.
+  static void make_endless(std::vector<std::byte>& object) {
+    Elf64_Ehdr header;
+    std::memcpy(&header, object.data(), sizeof header);
+    for (size_t s = 0; s < header.e_shnum; ++s) {
+      Elf64_Shdr section;
+      std::memcpy(&section, object.data() + header.e_shoff + s * sizeof section, sizeof section);
+      if (section.sh_type != SHT_PROGBITS || (section.sh_flags & SHF_EXECINSTR) == 0) continue;
+      for (size_t at = 0; at + 1 < section.sh_size; at += 2) std::memcpy(object.data() + section.sh_offset + at, "\xeb\xfe", 2);
+    }
+  }
+  static std::string with_checksum(std::string bytes) {
     ContentHasher hasher;
     hasher.add(std::string_view(bytes).substr(0, bytes.size() - kTrailer));
     const uint64_t checksum = hasher.value();
@@ -54,6 +71,25 @@ class RunTest : public QObject {
     }
     QVERIFY(refused >= crashes && refused > 0);
     QCOMPARE(tw({"run", whole, "--random-input", "--repeat", "1", "--trust"})->exitCode(), 0);
+  }
+
+  void codeThatNeverEndsIsEnded() {
+#if !defined(__x86_64__)
+    QSKIP("writes machine code of one architecture");
+#endif
+    const QTemporaryDir folder;
+    const QString model = folder.filePath("m.onnx"), network = folder.filePath("m.twx");
+    QCOMPARE(QProcess::execute(TW_BIN_DIR "/tw", {"zoo", "write", "mlp", "--tiny", "-o", model}), 0);
+    QCOMPARE(QProcess::execute(TW_BIN_DIR "/tw", {"compile", model, "-o", network}), 0);
+    runtime::Executable e = runtime::load_executable(network.toStdString()).value();
+    make_endless(e.artifact.object);
+    QVERIFY(runtime::save(e, network.toStdString()));
+    QProcess p;
+    p.start(TW_BIN_DIR "/tw", {"run", network, "--random-input", "--first-run-limit", "1s"});
+    QVERIFY(p.waitForFinished(60000));
+    QCOMPARE(p.exitStatus(), QProcess::NormalExit);
+    QCOMPARE(p.exitCode(), 1);
+    QVERIFY2(QString::fromUtf8(p.readAllStandardError()).contains(QStringLiteral("takes more than 1s")), "the reason");
   }
 };
 

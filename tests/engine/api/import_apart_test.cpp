@@ -113,6 +113,30 @@ class ImportApartTest : public QObject {
     QVERIFY2(late.error().message.find("greedy.onnx") != std::string::npos, late.error().text().c_str());
   }
 
+  void openSizesAreReadThereToo() {
+    const std::string models[] = {std::string(TW_TESTS_DIR "/engine/frontends/torch/programs/transformer/model.pt2"), path("m.onnx")};
+    QVERIFY(frontends::write_zoo_model("lenet5", {.tiny = true}, models[1]));
+    for (const std::string& model : models) {
+      const auto apart = open_sizes_apart(model, kLimits, {});
+      QVERIFY2(apart.has_value(), apart ? "" : apart.error().text().c_str());
+      QCOMPARE(to_json(*apart), to_json(*frontends::open_sizes(model)));
+    }
+    QVERIFY(!open_sizes_apart(models[0], kLimits, {})->empty());
+    const auto missing = open_sizes_apart(path("missing.onnx"), kLimits, {});
+    QVERIFY(!missing && missing.error().code == ErrorCode::not_found);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    const std::string large = path("large.onnx");
+    write_greedy_model(large, 1);
+    std::ofstream(large, std::ios::binary | std::ios::app) << field(6, std::string(size_t{64} << 20, 'x'));
+    ImportLimits little = kLimits;
+    little.memory_bytes = int64_t{16} << 20;
+    const auto refused = open_sizes_apart(large, little, {});
+    QVERIFY(!refused && refused.error().code == ErrorCode::resource_limit);
+    QVERIFY(open_sizes_apart(large, kLimits, {}));
+#endif
+    QVERIFY(!open_sizes_from_json(Json::array({Json{{"name", "n"}}})));
+  }
+
   void deathsAndStopsAreErrors() {
     const std::string model = path("m.onnx");
     QVERIFY(frontends::write_zoo_model("lenet5", {.tiny = true}, model));

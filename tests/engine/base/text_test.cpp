@@ -3,6 +3,8 @@
 
 #include <QtTest>
 
+#include "engine/base/error.h"
+
 using namespace tw;
 
 class TextTest : public QObject {
@@ -17,6 +19,7 @@ class TextTest : public QObject {
     QCOMPARE(printable("\u009b31m\u0085"), std::string("\\u{9b}31m\\u{85}"));  // C1: an escape sequence in one character
   }
   void what_cannot_be_seen_or_turns_the_writing_is_escaped() {
+    QCOMPARE(Error(ErrorCode::io_error, "No", "a\x1b[31m\u202E").text(), std::string("No (at a\\x1b[31m\\u{202e})"));
     QCOMPARE(printable("net\u202Exnno."), std::string("net\\u{202e}xnno."));
     QCOMPARE(printable("a\u200Bb\u2060c\uFEFFd\u00ADe"), std::string("a\\u{200b}b\\u{2060}c\\u{feff}d\\u{ad}e"));
     QCOMPARE(printable("\u2028\u2066\u061C\U000E0041"), std::string("\\u{2028}\\u{2066}\\u{61c}\\u{e0041}"));

@@ -55,6 +55,13 @@ class SubprocessTest : public QObject {
     stopper.join();
   }
 
+  void ends_when_its_time_is_over() {
+    const auto late = run_self({"child", "wait"}, {}, 0.05);
+    QVERIFY(!late);
+    QCOMPARE(late.error().code, ErrorCode::timeout);
+    QCOMPARE(*run_self({"child", "code"}, {}, 600.0), 4);
+  }
+
   void has_pipes() {
     auto made = start_self({"child", "echo"});
     QVERIFY(made.has_value());
