@@ -112,10 +112,10 @@ bool unite(Span& span, const Span& other) {
   gap.add(span.fixed, -1);
   if (!gap.is_constant()) return false;
   const int64_t lo = other.lo + gap.constant, hi = other.hi + gap.constant;
-  const bool same = span.lo == lo && span.hi == hi;
+  const bool same = span.lo == lo && span.hi == hi && span.count == other.count;
   span.lo = std::min(span.lo, lo);
   span.hi = std::max(span.hi, hi);
-  span.count = same ? std::max(span.count, other.count) : std::min(span.extent(), span.count + other.count);
+  if (!same) span.count = std::min(span.extent(), span.count + other.count);
   return true;
 }
 

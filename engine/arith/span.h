@@ -23,7 +23,7 @@ struct Span {
 /// What an array holds never stands still: it may be computed after the span is asked for.
 std::optional<Span> span_of(const ir::Expr& e, const FixedVars& fixed, const Analyzer& facts);
 
-/// Makes `span` hold the values of `other` too, and those between them. False, with nothing changed, where it is not known how far they lie apart.
+/// Makes `span` hold the values of `other` too, and those between them. As many values between the same ends are taken for the same values. False, with nothing changed, where it is not known how far they lie apart.
 bool unite(Span& span, const Span& other);
 
 }  // namespace tw::arith

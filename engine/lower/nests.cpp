@@ -35,16 +35,22 @@ class NestWriter {
     if (error_) return *error_;
     if (!plan_.launches.has(root)) return body;
     std::vector<std::pair<int, Buffer>> shared;
+    const auto add = [&](int stage, const Buffer& array) {
+      if (array->scope == ir::Scope::shared && std::none_of(shared.begin(), shared.end(), [&](const auto& a) { return a.second.same_as(array); }))
+        shared.emplace_back(stage, array);
+    };
     tir::walk(body, [&](const Stmt& s) {
-      const auto* st = tir::as<tir::StoreNode>(s);
-      const bool found = st && st->buffer->scope == ir::Scope::shared;
-      if (found && std::none_of(shared.begin(), shared.end(), [&](const auto& a) { return a.second.same_as(st->buffer); }))
-        shared.emplace_back(st->origin.stage, st->buffer);
+      if (const auto* st = tir::as<tir::StoreNode>(s)) add(st->origin.stage, st->buffer);
     });
+    for (size_t i = 0; i < plan_.stages.size(); ++i)  // what is never stored may be read under a condition that never holds
+      if (plan_.stages[i].location == ComputeLocation::at && stage_around(static_cast<int>(i)) == root) add(static_cast<int>(i), arrays_.of(static_cast<int>(i)));
     return plan_.launches.wrap(root, std::move(body), shared);
   }
 
  private:
+  /// The outermost one that a stage is computed in.
+  int stage_around(int i) const { return plan_.stage(i).location == ComputeLocation::at ? stage_around(plan_.stage(i).at_stage) : i; }
+
   /// What is computed from a sum that a thread keeps in float32 is computed in float32 as well, and rounded where it is stored.
   Expr rewrite_children(int i, const Expr& e) const {
     std::vector<Expr> children;

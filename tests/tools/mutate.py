@@ -118,7 +118,7 @@ class Build:
         with open(source, "w", encoding="utf-8") as f:
             f.write(text)
         layer = next(l for l in sorted(self.flags, key=len, reverse=True) if path.startswith(l + "/"))
-        command = shlex.split(self.flags[layer]) + ["-O1", "-w", "-I" + os.path.dirname(os.path.join(ROOT, path)), "-o", output, "-c", source]
+        command = shlex.split(self.flags[layer]) + ["-O1", "-w", "-o", output, "-c", source]
         return subprocess.run(command, cwd=self.folder, capture_output=True).returncode == 0
 
     def link(self, program, obj, output):

@@ -135,6 +135,17 @@ class ProvenanceTest : public QObject {
     QVERIFY(loops > 0);
   }
 
+  /// The first stage is one that is computed.
+  void withoutArguments() {
+    te::DagBuilder b;
+    const te::Tensor y = b.compute("y", {64}, [](const te::Indices& i) { return ir::cast(kFloat32, i[0]); });
+    const records::Task task = records::make_task("numbers", std::move(b).finish({y}), target_);
+    const api::Explanation e = api::explain(task, {});
+    QVERIFY2(!e.error, e.error ? e.error->text().c_str() : "");
+    QVERIFY(!e.provenance.related(Level::stage, 0, Level::tir_line).empty());
+    for (int line = 0; line < static_cast<int>(split_lines(e.loops).size()); ++line) QVERIFY(!e.provenance.related(Level::loop, line, Level::tir_line).empty());
+  }
+
   void withoutAGraph() {
     const Kernel k = kernel("mlp", {"dense"});
     const records::Task task = records::make_task("dense", k.network.partition.groups[static_cast<size_t>(k.group)].dag, target_);

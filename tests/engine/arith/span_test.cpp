@@ -68,6 +68,38 @@ class SpanTest : public QObject {
     arith::Span same = span(at(k));
     QVERIFY(arith::unite(same, span(at(k))));
     QCOMPARE(same.count, 3);
+    arith::Span between = span(at(w) * 2);  // five values up to 8, of which three others are no part
+    QVERIFY(arith::unite(between, span(at(k) * 4)));
+    QCOMPARE(between.hi, 8);
+    QCOMPARE(between.count, 8);
+    QVERIFY(arith::unite(between, span(at(k) * 4)));
+    QCOMPARE(between.count, 9);
+  }
+
+  /// Against all values of both: never too few, unless there are as many between the same ends.
+  void unionsOfRandomSums() {
+    Rng rng(9);
+    for (int n = 0; n < 1000; ++n) {
+      arith::Analyzer facts;
+      std::set<int64_t> values;
+      const auto random = [&] {
+        const ir::Var a = ir::make_var("a"), b = ir::make_var("b");
+        const int64_t shift = rng.range(-3, 3), as = rng.range(1, 4), bs = rng.range(1, 9), an = rng.range(1, 5), bn = rng.range(1, 4);
+        facts.bind(a.get(), {0, an - 1});
+        facts.bind(b.get(), {0, bn - 1});
+        for (int64_t i = 0; i < an; ++i)
+          for (int64_t j = 0; j < bn; ++j) values.insert(shift + i * as + j * bs);
+        return arith::span_of(ir::to_expr(a) * as + ir::to_expr(b) * bs + ir::index(shift), {}, facts).value();
+      };
+      arith::Span one = random();
+      const arith::Span other = random();
+      const int64_t apart = other.fixed.constant - one.fixed.constant;
+      const bool alike = one.lo == other.lo + apart && one.hi == other.hi + apart && one.count == other.count;
+      QVERIFY(arith::unite(one, other));
+      QCOMPARE(one.fixed.constant + one.lo, *values.begin());
+      QCOMPARE(one.fixed.constant + one.hi, *values.rbegin());
+      QVERIFY(one.count <= one.extent() && (alike || one.count >= static_cast<int64_t>(values.size())));
+    }
   }
 
   /// Against all values of random sums: the interval is exact, the count mostly, and never too small.

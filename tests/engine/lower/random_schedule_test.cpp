@@ -3,11 +3,7 @@
 
 #include "engine/base/text.h"
 #include "engine/lower/lower.h"
-#include "engine/tir/interp.h"
-#include "engine/tir/passes/insert_barriers.h"
-#include "engine/tir/print.h"
-#include "engine/tir/verify.h"
-#include "tests/engine/lower/random_schedules.h"
+#include "tests/engine/lower/lowered_check.h"
 #include "tests/engine/lower/round_trip.h"
 
 using namespace tw;
@@ -32,7 +28,6 @@ void RandomScheduleTest::keepsResults() {
   QFETCH(int, dag);
   constexpr int kCases = 200;
   const testing::NamedDag sample = testing::sample_dags()[static_cast<size_t>(dag)];
-  Target target;
   int lowered = 0, refused = 0;
   for (int seed = 0; seed < kCases; ++seed) {
     Rng rng(static_cast<uint64_t>(seed) * 7919 + static_cast<uint64_t>(dag));
@@ -40,30 +35,9 @@ void RandomScheduleTest::keepsResults() {
     const auto want = te::interpret(*sample.dag, inputs);
     QVERIFY2(want, qPrintable(QString::fromStdString(want ? "" : want.error().text())));
     const schedule::Schedule s = testing::random_schedule(sample.dag, rng, 4 + seed % 24);
-    const auto context = [&](const std::string& text) { return QString::fromStdString(fmt::format("seed {}: {}\n{}", seed, text, schedule::print_steps(s))); };
-
-    auto f = lower::lower(s, "f");
-    if (!f) {
-      QVERIFY2(f.error().code == ErrorCode::illegal_schedule, qPrintable(context(f.error().text())));
-      ++refused;
-      continue;
-    }
-    ++lowered;
-    const auto check = [&](const tir::Func& func, const char* when) -> QString {
-      if (auto ok = tir::verify(func); !ok) return context(std::string(when) + ": " + ok.error().text() + "\n" + tir::print(func));
-      const auto got = testing::run_scheduled(s, inputs, [&](std::vector<HostArray>& args) { return tir::interpret(func, args); });
-      if (!got) return context(std::string(when) + ": " + got.error().text() + "\n" + tir::print(func));
-      const double d = testing::largest_difference(*got, *want);
-      return d < 1e-4 ? QString() : context(fmt::format("{}: differs by {}\n{}", when, d, tir::print(func)));
-    };
-    const QString before = check(tir::insert_barriers(*f, target), "as lowered, with the barriers that threads need");
-    QVERIFY2(before.isEmpty(), qPrintable(before));
-    tir::PassHooks hooks;
-    hooks.verify = true;
-    auto optimized = tir::run_passes(*f, target, hooks);
-    QVERIFY2(optimized, qPrintable(context((optimized ? "" : optimized.error().text()) + "\n" + tir::print(*f))));
-    const QString after = check(*optimized, "after the passes");
-    QVERIFY2(after.isEmpty(), qPrintable(after));
+    const auto wrong = testing::wrong_when_lowered(s, inputs, *want);
+    ++(wrong ? lowered : refused);
+    QVERIFY2(!wrong || wrong->empty(), qPrintable(QString::fromStdString(fmt::format("seed {}: {}\n{}", seed, wrong.value_or(""), schedule::print_steps(s)))));
   }
   QVERIFY2(lowered > kCases * 9 / 10, qPrintable(QString("only %1 of %2 schedules were lowered").arg(lowered).arg(kCases)));
   QVERIFY(refused < kCases / 10);

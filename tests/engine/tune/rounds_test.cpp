@@ -66,6 +66,14 @@ class RoundsTest : public QObject {
         QVERIFY(r.elapsed_s >= (i ? rounds[i - 1].elapsed_s : 0));
       }
       QCOMPARE(trials, 150);
+      // Each round has its own part of the time.
+      double search_s = 0, build_s = 0, measure_s = 0, total_s = 0;
+      for (const records::Round& r : rounds) {
+        QVERIFY(r.search_s >= 0 && r.build_s >= 0 && r.measure_s >= 0);
+        search_s += r.search_s, build_s += r.build_s, measure_s += r.measure_s, total_s += r.total_s;
+      }
+      QVERIFY(search_s <= report->search_s + 1e-9 && build_s <= report->build_s + 1e-9 && measure_s <= report->measure_s + 1e-9);
+      QVERIFY(total_s <= rounds.back().elapsed_s + 1e-9);
       QCOMPARE(report->network_s, network_s);
       double sum = 0;
       for (size_t i = 0; i < 4; ++i) sum += network()[i].weight * report->tasks[i].best_s;
