@@ -21,6 +21,7 @@
 #include "engine/api/gpu_check.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/records/ansor_log.h"
 #include "engine/records/autotvm_log.h"
 #include "engine/records/best.h"
 
@@ -51,6 +52,12 @@ Expected<void> put_lines(const std::string& path, const std::string& lines) {
   return {};
 }
 
+/// Errors: unsupported for steps that the form does not have.
+Expected<std::string> line_of(const RecordsArguments& o, const records::Task& task, const records::Record& record) {
+  if (o.format == "ansor") return records::ansor_line(task, record);
+  return records::autotvm_line(records::to_autotvm(task, record));
+}
+
 Expected<void> export_lines(db::Database& db, const RecordsArguments& o, int64_t& count) {
   TW_TRY(const auto rows, db.tasks());
   TW_TRY(const auto sessions, db.sessions());
@@ -72,8 +79,14 @@ Expected<void> export_lines(db::Database& db, const RecordsArguments& o, int64_t
     if (o.session == 0) std::erase_if(trials, [&](const db::TrialRow& t) { return replays.contains(t.session); });  // they are there once already
     if (std::any_of(trials.begin(), trials.end(), [&](const db::TrialRow& t) { return simulated.contains(t.session); }))
       lines += records::simulated_comment(*task);
-    for (const db::TrialRow& t : trials) lines += records::autotvm_line(records::to_autotvm(*task, t.record)) + "\n";
-    count += static_cast<int64_t>(trials.size());
+    int64_t other = 0;
+    for (const db::TrialRow& t : trials) {
+      const Expected<std::string> line = line_of(o, *task, t.record);
+      if (line) lines += *line + "\n";
+      other += !line;
+    }
+    count += static_cast<int64_t>(trials.size()) - other;
+    if (other > 0) note(fmt::format("skipped: {} trials of '{}' have steps that TVM's records do not have", other, printable(row.name)));
   }
   return put_lines(o.file, lines);
 }
@@ -107,7 +120,10 @@ int best_records(const RecordsArguments& o) {
       const auto task = db::readable_task(**db, row);
       if (!task) continue;
       if ((*best)->kind == db::TimeKind::simulated) lines += records::simulated_comment(*task);
-      lines += records::autotvm_line(records::to_autotvm(*task, record)) + "\n";
+      if (const auto line = line_of(o, *task, record))
+        lines += *line + "\n";
+      else
+        note(fmt::format("skipped: the best trial of '{}' has steps that TVM's records do not have", printable(row.name)));
     }
     list.push_back({{"task", row.name},
                     {"key", row.key},
@@ -342,7 +358,9 @@ void add_records(Subcommand app, Run& run) {
   auto e = std::make_shared<RecordsArguments>();
   Subcommand sub = add_common(records, run, "export", "Writes every trial as a JSON line", e, export_records);
   const auto add_format = [](Subcommand& to, RecordsArguments& o) {
-    to.option("--format", o.format, "Form of the lines: autotvm (JSON lines, protocol 0.2)").one_of({"autotvm"}).show_default();
+    to.option("--format", o.format, "Form of the lines: autotvm (JSON lines, protocol 0.2), or ansor (auto_scheduler's, v0.6), which leaves out trials with steps of our own")
+        .one_of({"autotvm", "ansor"})
+        .show_default();
   };
   add_format(sub, *e);
   sub.option("file", e->file, "File to write; standard output if absent").output(records::kOurLog);

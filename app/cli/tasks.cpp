@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tw tasks`: what there is to tune.
+#include <fmt/ranges.h>
+
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/console.h"
@@ -7,6 +9,7 @@
 #include "app/cli/table.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/space/sketch/sketch.h"
 #include "engine/te/dag.h"
 
 namespace tw::cli {
@@ -14,8 +17,33 @@ namespace {
 
 struct TasksArguments {
   NetworkOptions network;
-  bool json = false;
+  bool json = false, sketches = false;
 };
+
+/// The rules that made a sketch, in their order, each with its stage.
+std::string rules_text(const space::Sketch& sketch) {
+  std::vector<std::string> parts;
+  for (const space::RuleUse& use : sketch.derived) parts.push_back(fmt::format("{} of {}", use.rule, printable(use.stage)));
+  return parts.empty() ? "as it is" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Json sketches_json(const records::Task& task) {
+  Json list = Json::array();
+  for (const space::Sketch& sketch : space::sketches(task.dag, task.target)) {
+    Json rules = Json::array();
+    for (const space::RuleUse& use : sketch.derived) rules.push_back({{"rule", use.rule}, {"stage", use.stage}});
+    list.push_back({{"rules", std::move(rules)}, {"open_splits", sketch.open}, {"steps", schedule::to_json(sketch.steps)}});
+  }
+  return list;
+}
+
+std::string sketches_text(const records::Task& task) {
+  std::string out;
+  int number = 0;
+  for (const space::Sketch& sketch : space::sketches(task.dag, task.target))
+    out += fmt::format("  sketch {}: {} steps, {} splits to choose; {}\n", number++, sketch.steps.size(), sketch.open.size(), rules_text(sketch));
+  return out;
+}
 
 int list_tasks(const TasksArguments& o) {
   int exit = kDone;
@@ -35,6 +63,7 @@ int list_tasks(const TasksArguments& o) {
                       {"space", t.space},
                       {"space_size", t.space_size},
                       {"other_spaces", others}});
+      if (o.sketches) list.back()["sketches"] = sketches_json(t.task);
     }
     print_json({{"model", loaded->network.imported.name}, {"target", loaded->target.str()}, {"tasks", list}});
     return kDone;
@@ -45,6 +74,8 @@ int list_tasks(const TasksArguments& o) {
                fmt::format("{:.1f} %", 100 * t.flops_share), t.space, std::to_string(t.space_size)});
   }
   put(table.text());
+  if (o.sketches)
+    for (const auto& t : tasks) put(fmt::format("\n{} {}\n{}", t.task.name, t.task.key.substr(0, 10), sketches_text(t.task)));
   return kDone;
 }
 
@@ -54,6 +85,7 @@ void add_tasks(Subcommand app, Run& run) {
   auto o = std::make_shared<TasksArguments>();
   Subcommand sub = app.command(run, "tasks", "Lists the tuning tasks of a network, heaviest first", o, list_tasks);
   add_network_options(sub, o->network);
+  sub.flag("--sketches", o->sketches, "Also the sketches that the tuner ansor derives of each task, with the rules that made them");
   sub.flag("--json", o->json, "One JSON document on standard output");
 }
 

@@ -72,7 +72,8 @@ class Monitor {
     } else if (const auto* e = std::get_if<tune::TrialDone>(&event)) {
       progress_.update(++done_, fmt::format("{}: {} best {}", name(e->task), rate(e->task, e->record.result.seconds()), rate(e->task, e->best_s)));
     } else if (const auto* e = std::get_if<tune::RoundDone>(&event)) {
-      progress_.update(done_, fmt::format("{}: network {}", name(e->task), time_text(e->round.network_s)));
+      progress_.update(done_, fmt::format("{}: network {}{}", name(e->task), time_text(e->round.network_s),
+                                               e->models.trials > 0 ? fmt::format(", {:.0f} % of predicted pairs in order", 100 * e->models.pairs) : ""));
     } else if (const auto* e = std::get_if<tune::TaskDone>(&event)) {
       progress_.line(fmt::format("{}: default {}, best {} after {} trials", name(e->task), time_text(e->default_s), time_text(e->best_s), e->trials));
     } else if (const auto* e = std::get_if<tune::FinalsDone>(&event)) {
@@ -274,6 +275,10 @@ Json tune_json(const TuneRequest& request, const TuneResult& result) {
                       {"elapsed_s", r.elapsed_s},
                       {"measured_s", r.measured_s},
                       {"network_s", json_number(r.network_s)}});
+  const tune::ModelCheck& m = result.report.models;
+  Json models = Json::object();
+  if (m.trials > 0)
+    models = {{"trials", m.trials}, {"pairs_in_order", m.pairs}, {"best_of_1", m.best_of_1}, {"best_of_8", m.best_of_8}, {"rmse", m.rmse}, {"r_squared", m.r_squared}};
   return {{"model", request.network->network.imported.name},
           {"target", request.network->target.str()},
           {"device", result.device},
@@ -289,6 +294,7 @@ Json tune_json(const TuneRequest& request, const TuneResult& result) {
           {"scheduler", request.session.scheduler},
           {"rounds", rounds},
           {"ended", result.report.ended},
+          {"models", models},
           {"default_s", time.default_s},
           {"best_s", time.best_s},
           {"build_s", result.report.build_s},
@@ -312,6 +318,7 @@ std::string tune_table(const TuneResult& result) {
   text += fmt::format("Sum over the network: default {}, tuned {}, {}\n", time_text(time.default_s), time_text(time.best_s),
                       ratio_text(time.default_s / time.best_s));
   if (!result.report.ended.empty()) text += result.report.ended + "\n";
+  if (const std::string models = tune::model_check_text(result.report.models); !models.empty()) text += models + "\n";
   return text + without_finals_text(result) + cost_text(result.report);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <unordered_set>
 #include <string>
 
 #include "engine/base/file.h"
@@ -76,6 +77,7 @@ Expected<std::unique_ptr<CostModel>> load_model(const std::string& path);
 struct SharedModel {
   std::unique_ptr<CostModel> model;
   Dataset data = {};
+  std::unordered_set<uint64_t> learned = {};  ///< tasks and candidates that `data` has: a search that begins anew is told of them again
 };
 
 }  // namespace tw::cost

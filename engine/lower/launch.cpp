@@ -55,6 +55,36 @@ bool is_block(const Iter& it) { return schedule::is_block(it.annotation); }
 
 }  // namespace
 
+Expected<void> check_coordinates(std::span<const Stage> stages, const LoopExtentOf& extent) {
+  for (size_t i = 0; i < stages.size(); ++i) {
+    const Stage& st = stages[i];
+    if (!has_loops(st)) continue;
+    const auto runs = [&](size_t k) { return extent(static_cast<int>(i), k); };
+    bool reduces = false, in_reduction = false;
+    for (size_t k = 0; k < st.iters.size(); ++k)
+      reduces = reduces || (st.iters[k].kind == te::AxisKind::reduce && (is_thread(st.iters[k]) || is_block(st.iters[k])) && runs(k) > 1);
+    for (size_t k = 0; k < st.iters.size(); ++k) {
+      const Iter& it = st.iters[k];
+      if (it.kind == te::AxisKind::reduce) {
+        in_reduction = true;
+        continue;
+      }
+      if (reduces && in_reduction && runs(k) > 1)
+        return Error(ErrorCode::illegal_schedule,
+                     fmt::format("Expected the loops of the result outside of the reduction of '{}', which threads combine, found '{}' inside", st.op.name,
+                                 it.var->name));
+      if (st.location == ComputeLocation::at && is_block(it) && runs(k) > 1)
+        return Error(ErrorCode::illegal_schedule, fmt::format("Expected all of '{}' in the block that reads it, found its loop '{}' bound to {}", st.op.name,
+                                                              it.var->name, schedule::annotation_name(it.annotation)));
+      if (st.location == ComputeLocation::at && st.scope == ir::Scope::local && is_thread(it) && runs(k) > 1)
+        return Error(ErrorCode::illegal_schedule,
+                     fmt::format("Expected '{}' in scope shared, for its loop '{}' is bound to {}, found an array that every thread has for itself", st.op.name,
+                                 it.var->name, schedule::annotation_name(it.annotation)));
+    }
+  }
+  return {};
+}
+
 LaunchPlan::LaunchPlan(const std::vector<Stage>& stages, const DomainInference& domains) : stages_(stages), domains_(domains) {
   // Consumers first: a coordinate is named after the loop of the stage that comes last.
   for (size_t i = stages.size(); i-- > 0;) {
@@ -95,32 +125,7 @@ std::vector<ForKind> LaunchPlan::reducing(int stage) const {
 }
 
 Expected<void> LaunchPlan::check() const {
-  for (size_t i = 0; i < stages_.size(); ++i) {
-    const Stage& st = stages_[i];
-    if (!has_loops(st)) continue;
-    const bool reduces = !reducing(static_cast<int>(i)).empty();
-    bool in_reduction = false;
-    for (size_t k = 0; k < st.iters.size(); ++k) {
-      const LoopRef l{static_cast<int>(i), k};
-      const Iter& it = st.iters[k];
-      if (it.kind == te::AxisKind::reduce) {
-        in_reduction = true;
-        continue;
-      }
-      if (reduces && in_reduction && extent(l) > 1)
-        return Error(ErrorCode::illegal_schedule,
-                     fmt::format("Expected the loops of the result outside of the reduction of '{}', which threads combine, found '{}' inside", st.op.name,
-                                 it.var->name));
-      if (st.location == ComputeLocation::at && is_block(it) && extent(l) > 1)
-        return Error(ErrorCode::illegal_schedule, fmt::format("Expected all of '{}' in the block that reads it, found its loop '{}' bound to {}", st.op.name,
-                                                              it.var->name, schedule::annotation_name(it.annotation)));
-      if (st.location == ComputeLocation::at && st.scope == ir::Scope::local && is_thread(it) && extent(l) > 1)
-        return Error(ErrorCode::illegal_schedule,
-                     fmt::format("Expected '{}' in scope shared, for its loop '{}' is bound to {}, found an array that every thread has for itself", st.op.name,
-                                 it.var->name, schedule::annotation_name(it.annotation)));
-    }
-  }
-  return {};
+  return check_coordinates(stages_, [this](int stage, size_t loop) { return extent({stage, loop}); });
 }
 
 std::vector<Expr> LaunchPlan::conditions(int stage, ir::Scope scope, bool reduced) const {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
+#include <span>
 
 #include "engine/lower/domain.h"
 #include "engine/schedule/loops.h"
@@ -12,6 +14,12 @@ namespace tw::lower {
 
 tir::ForKind for_kind(schedule::Annotation a);
 
+/// How often a stage's loop runs, given the stage and the loop's place in it.
+using LoopExtentOf = std::function<int64_t(int stage, size_t loop)>;
+/// Whether loops are bound to coordinates where they may be; `stages` have their scopes.
+/// Errors: illegal_schedule where blocks or threads would write arrays that others keep for themselves, or combine elements one by one.
+Expected<void> check_coordinates(std::span<const schedule::Stage> stages, const LoopExtentOf& extent);
+
 /// How bound loops become launches. All loops of one nest that are bound to a coordinate become one loop over the largest of their extents, around
 /// everything: loops bound to blocks outermost, then shared arrays, then loops bound to threads, then what one thread does. Where a stage covers less than a
 /// coordinate, its stores are guarded.
@@ -20,7 +28,7 @@ class LaunchPlan {
   /// `domains` must have been run.
   LaunchPlan(const std::vector<schedule::Stage>& stages, const DomainInference& domains);
 
-  /// Errors: illegal_schedule where blocks or threads would write arrays that others keep for themselves, or combine elements one by one.
+  /// Errors: as of check_coordinates.
   Expected<void> check() const;
   bool any() const { return !launches_.empty(); }
   /// Whether a stage is computed in a launch.

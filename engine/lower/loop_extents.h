@@ -16,6 +16,8 @@ class LoopExtents {
 
   bool ok() const { return domains_.has_value(); }  ///< whether the schedule is legal
   int64_t of(int stage, const schedule::Iter& it) const { return domains_ ? domains_->of(stage).loop_extent.at(it.var.get()) : it.extent; }
+  /// Extents of the region of a legal schedule's stage that is computed at once, by spatial axis.
+  const std::vector<int64_t>& region(int stage) const { return domains_->of(stage).extent; }
 
  private:
   std::vector<schedule::Stage> stages_;

@@ -3,10 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+
 #include "engine/base/hash.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/records/ansor_steps.h"
+#include "engine/records/autotvm_json.h"
 #include "engine/records/logged_result.h"
+#include "engine/records/python_json.h"
+#include "engine/records/topi.h"
+#include "engine/target/gpu.h"
 
 namespace tw::records {
 namespace {
@@ -38,7 +46,32 @@ Expected<void> read_ansor_input(JsonElement input, AnsorRecord& r) {
   return {};
 }
 
+/// Cores, bytes of a vector and of a line, shared and local memory of a block, threads of a block, virtual threads, lanes of a warp.
+Json hardware_of(const Target& target) {
+  if (!target.gpu) return {std::max(1, target.cores), 64, 64, 0, 0, 0, 0, 0};
+  return {-1, 16, 64, target::kStaticShared, std::numeric_limits<int32_t>::max(), target::kMaxBlockThreads, target::kWarp / 4, target::kWarp};
+}
+
 }  // namespace
+
+Expected<std::string> ansor_line(const Task& task, const Record& record) {
+  TW_TRY(const std::vector<schedule::Step> steps, steps_to_ansor(task.dag, record.candidate.steps));
+  const MeasureResult& result = record.result;
+  Json costs = Json::array();
+  if (result.ok())
+    for (const double sample : result.counted_samples())
+      if (std::isfinite(sample)) costs.push_back(sample);
+  const int error = static_cast<int>(autotvm_error(result.status));
+  const bool failed = costs.empty();
+  if (failed) costs.push_back(1e10);
+  Json line = Json::object();
+  line["i"] = Json::array({Json::array({tvm_workload_key(*task.dag), task.target.str(), hardware_of(task.target), "", 0, Json::array()}),
+                           Json::array({Json::array(), schedule::to_json(steps)})});
+  line["r"] = Json::array({std::move(costs), failed && error == 0 ? static_cast<int>(AutotvmError::unknown) : error, result.build_s + result.load_s + result.run_s,
+                           static_cast<int64_t>(result.timestamp_s)});
+  line["v"] = "v0.6";
+  return python_json(line);
+}
 
 Expected<AnsorRecord> parse_ansor_line(std::string_view line, LogJson& reader) {
   TW_TRY(const JsonElement json, reader.parse(line));

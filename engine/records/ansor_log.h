@@ -6,6 +6,7 @@
 
 #include "engine/records/json_lines.h"
 #include "engine/records/record.h"
+#include "engine/records/task.h"
 
 /// The log lines of Ansor, TVM's auto_scheduler:
 /// {"i": [[workload key, target, hardware, host, layout, names], [[], steps]], "r": [costs, error, seconds, time], "v": "v0.6"}.
@@ -27,6 +28,11 @@ struct AnsorRecord {
 Expected<AnsorRecord> parse_ansor_line(std::string_view line, LogJson& reader);
 /// One line by itself.
 Expected<AnsorRecord> parse_ansor_line(std::string_view line);
+
+/// A trial of ours as TVM writes it, protocol v0.6, without a line's end: its steps with TVM's numbers of stages, its workload by the hash of the text that TVM would
+/// print. Its numbers of cores and limits are those of the task's target.
+/// Errors: unsupported for steps that TVM's records do not have.
+Expected<std::string> ansor_line(const Task& task, const Record& record);
 
 /// What the task is called: `ansor f4380bb1 [1, 28, 28, 512] ...`, or the function's name in place of `ansor` and hash.
 std::string ansor_task_name(const std::string& workload_key);

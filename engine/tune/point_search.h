@@ -14,6 +14,7 @@
 namespace tw {
 class WorkerPool;
 namespace cost {
+class CostModel;
 struct SharedModel;
 }
 }  // namespace tw

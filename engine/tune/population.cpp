@@ -13,10 +13,30 @@
 
 namespace tw::tune {
 
+std::shared_ptr<const space::Program> Population::program_of(const schedule::Schedule& s) const {
+  constexpr size_t kKept = 4096;
+  const uint64_t structure = space::structure_of(s.steps());
+  {
+    const std::lock_guard lock(programs_mutex_);
+    if (const auto at = programs_.find(structure); at != programs_.end()) return at->second;
+  }
+  auto made = space::Program::make(task_.dag, s.steps());
+  const auto program = made ? std::make_shared<const space::Program>(*std::move(made)) : nullptr;
+  const std::lock_guard lock(programs_mutex_);
+  if (programs_.size() >= kKept) programs_.clear();
+  return programs_.try_emplace(structure, program).first->second;
+}
+
 std::optional<Member> Population::checked(Expected<schedule::Schedule> s, std::string sketch) const {
-  if (!s || !space::check_limits(*s, task_.target)) return std::nullopt;
+  if (!s) return std::nullopt;
+  auto program = program_of(*s);
+  const std::vector<int64_t> numbers = space::numbers_of(s->steps());
+  const auto found = program != nullptr && program->covers(numbers) ? program->evaluate(numbers) : Expected<space::Evaluated>(Error());
+  const bool known = found && found->exact;
+  if (!found) program = nullptr;
+  if (known ? !program->check(*found, task_.target) : !space::check_limits(*s, task_.target)) return std::nullopt;
   const uint64_t fingerprint = schedule::fingerprint(*s);
-  return Member{std::make_shared<const schedule::Schedule>(*std::move(s)), std::move(sketch), fingerprint};
+  return Member{std::make_shared<const schedule::Schedule>(*std::move(s)), std::move(program), known, std::move(sketch), fingerprint};
 }
 
 Member Population::known(const std::vector<schedule::Step>& steps, std::string sketch) const {
@@ -59,7 +79,17 @@ std::vector<const cost::FeatureRows*> Population::rows(std::span<const Member> m
   std::unordered_set<uint64_t> met;
   for (const Member& m : members)
     if (!features_.contains(m.fingerprint) && met.insert(m.fingerprint).second) fresh.push_back(&m);
-  const auto extracted = [&](size_t i) {
+  const auto extracted = [&](size_t i) -> Expected<cost::FeatureRows> {
+    const Member& m = *fresh[i];
+    if (m.program != nullptr && feature_.of_program != nullptr) {
+      const std::vector<int64_t> numbers = space::numbers_of(m.schedule->steps());
+      if (m.exact) return feature_.of_program(*m.program, *m.program->evaluate(numbers));
+      const lower::LoopExtents extents(*m.schedule);
+      if (!extents.ok()) return Error(ErrorCode::illegal_schedule, "Expected a schedule that can be lowered, found one that a later step made illegal");
+      const auto found = m.program->evaluate(numbers, &extents);
+      TW_CHECK(m.program->check(*found, task_.target));
+      return feature_.of_program(*m.program, *found);
+    }
     return feature_.extract({.dag = task_.dag, .target = task_.target, .steps = &fresh[i]->schedule->steps()});
   };
   auto found = workers_.map(fresh.size(), extracted, stop_);

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -11,6 +12,7 @@
 #include "engine/cost/features/features.h"
 #include "engine/records/task.h"
 #include "engine/space/sketch/mutate.h"
+#include "engine/space/sketch/program.h"
 #include "engine/space/template.h"
 
 namespace tw::tune {
@@ -18,6 +20,8 @@ namespace tw::tune {
 /// A schedule in a search that breeds.
 struct Member {
   std::shared_ptr<const schedule::Schedule> schedule;
+  std::shared_ptr<const space::Program> program;  ///< of its structure; null: it has none that speaks of its numbers
+  bool exact = false;                             ///< whether that says all that lowering would
   std::string sketch;        ///< what it or its first ancestor was drawn from
   uint64_t fingerprint = 0;  ///< schedule::fingerprint
   float score = 0;           ///< higher is better
@@ -56,6 +60,8 @@ class Population {
 
  private:
   std::optional<Member> checked(Expected<schedule::Schedule> s, std::string sketch) const;
+  /// That of a structure, made once. Null: its steps do not apply.
+  std::shared_ptr<const space::Program> program_of(const schedule::Schedule& s) const;
   /// `count` children; the parents' scores are known.
   std::vector<Member> children(std::span<const Member> parents, const BreedOptions& options, Rng& rng);
 
@@ -66,6 +72,8 @@ class Population {
   WorkerPool& workers_;
   StopToken stop_;
   std::optional<std::vector<std::pair<const space::Template*, space::ConfigSpace>>> spaces_;  ///< of the templates, once they were asked for
+  mutable std::mutex programs_mutex_;
+  mutable std::unordered_map<uint64_t, std::shared_ptr<const space::Program>> programs_;  ///< by structure
   std::unordered_map<uint64_t, cost::FeatureRows> features_;  ///< by fingerprint; without values for what cannot be lowered
 };
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "engine/base/text.h"
+#include "engine/cost/cost_model.h"
 #include "engine/target/host.h"
 #include "engine/tune/task_run.h"
 
@@ -43,6 +44,7 @@ class SessionRun {
     }
     for (const auto& run : runs_) report.tasks.push_back(run->done());
     report.rounds = std::move(rounds_);
+    report.models = models();
     report.build_s = context_.times.build_s;
     report.measure_s = context_.times.measure_s;
     report.search_s = context_.times.search_s;
@@ -56,6 +58,12 @@ class SessionRun {
   bool stopped() const { return context_.control.stop.stop_requested(); }
   /// Of the session, work before an interruption included.
   double elapsed_s() const { return restored_.elapsed_s + steady_s() - start_s_ - paused_s_; }
+
+  ModelCheck models() const {
+    std::vector<std::span<const records::Record>> trials;
+    for (const auto& run : runs_) trials.emplace_back(run->records());
+    return check_models(trials);
+  }
 
   double network_s() const {
     double total = 0;
@@ -145,7 +153,7 @@ class SessionRun {
     TW_CHECK((*runs_[task].*measure)(round));
     if (round.trials == 0) return {};
     keep(round);
-    context_.send(RoundDone{static_cast<int>(task), std::move(round)});
+    context_.send(RoundDone{static_cast<int>(task), std::move(round), models()});
     return {};
   }
 
@@ -243,7 +251,9 @@ Expected<SessionReport> run_session(const std::vector<SessionTask>& tasks, const
   PhaseTimes times;
   BatchMeasurer measurer(builder, runner, control.stop, times);
   WorkerPool workers(target::host_cores());
-  SessionContext context{options, *find_strategy(options.tuner), measurer, sink, events, control, times, workers};
+  const StrategyDef& strategy = *find_strategy(options.tuner);
+  cost::SharedModel model{strategy.shared_model != nullptr ? strategy.shared_model(options.tuner_params) : nullptr};
+  SessionContext context{options, strategy, measurer, sink, events, control, times, workers, model.model ? &model : nullptr};
   return SessionRun(tasks, context, *scheduler->make(options.scheduler_params)).run();
 }
 

@@ -10,6 +10,7 @@
 #include "engine/base/stop_token.h"
 #include "engine/measure/measure.h"
 #include "engine/records/record_sink.h"
+#include "engine/tune/model_check.h"
 #include "engine/tune/session_options.h"
 #include "engine/tune/strategy.h"
 
@@ -49,6 +50,7 @@ struct TrialDone {
 struct RoundDone {
   int task = 0;
   records::Round round;
+  ModelCheck models = {};  ///< of the session so far
 };
 struct TaskDone {
   int task = 0;
@@ -80,6 +82,7 @@ struct SessionReport {
   double build_s = 0, measure_s = 0, search_s = 0, paused_s = 0, total_s = 0;
   std::vector<records::Round> rounds;  ///< those from before an interruption included: the network's curve
   double network_s = 0;  ///< sum of weight x best over the tasks, infinity while one has none
+  ModelCheck models;     ///< how well predictions agreed with what was measured
   std::string ended;     ///< why it has nothing left to do, if it ended before its limits; else empty
   bool cancelled = false;
   /// Whether at least one trial had a time.

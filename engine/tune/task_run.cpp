@@ -35,7 +35,7 @@ TaskRun::TaskRun(int number, const SessionTask& task, SessionContext& context)
 void TaskRun::make_strategy() {
   const auto points = [this](const std::string& space) { return context_.measurer.points(task_.task, space); };
   strategy_ = tune::make_strategy(context_.strategy, {task_.task, context_.options.tuner_params, context_.options.space, context_.options.seed, points,
-                                                      context_.control.stop, &context_.workers});
+                                                      context_.control.stop, &context_.workers, context_.shared_model});
 }
 
 std::span<const records::Record> TaskRun::take(int64_t count) {

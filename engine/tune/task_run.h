@@ -19,6 +19,7 @@ struct SessionContext {
   const SessionControl& control;
   PhaseTimes& times;
   WorkerPool& workers;  ///< for searching; what comes out does not depend on how many there are
+  cost::SharedModel* shared_model = nullptr;  ///< that all tasks' strategies ask and teach, if the session has one
   int64_t infra_in_a_row = 0;
   DriftGate drift = {};
   int64_t epoch = 0;  ///< counts the machine's changes of speed

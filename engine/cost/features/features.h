@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/base/expected.h"
+#include "engine/space/sketch/program.h"
 #include "engine/space/template.h"
 
 namespace tw::cost {
@@ -43,6 +44,8 @@ struct FeatureDef {
   Expected<FeatureRows> (*extract)(const FeatureInput& input);
   const char* summary;  ///< one sentence
   const char* source;
+  /// The same of a schedule's program, where the features need no more: null for others.
+  FeatureRows (*of_program)(const space::Program& program, const space::Evaluated& e) = nullptr;
 };
 const std::vector<FeatureDef>& features();
 const FeatureDef* find_feature(std::string_view name);

@@ -3,6 +3,7 @@
 #include "engine/cost/features/features.h"
 #include "engine/cost/features/itervar.h"
 #include "engine/cost/features/knob.h"
+#include "engine/cost/features/store_costs.h"
 #include "engine/cost/features/stores.h"
 
 namespace tw::cost {
@@ -22,6 +23,13 @@ const std::vector<FeatureDef>& features() {
        "For every statement that stores, a row of its own: how often it runs, in what kinds of loops, and what it touches of each array, near and far. Rows add up, "
        "and mean the same in every task.",
        "In the manner of Ansor's features of innermost statements (Zheng et al., OSDI 2020)"},
+      {"ansor", 1, RowsPer::store, kAnsorColumns, ansor_features,
+       "Ansor's 164 numbers for every stage that stores: operations, marks of loops, threads, five arrays with the distances of their reuse, arithmetic intensity. "
+       "Worked out from the loops' lengths alone, thousands in a second.",
+       "Per-store features of Ansor (Zheng et al., OSDI 2020) as TVM 0.9 counts them", ansor_program},
+      {"tenset", 1, RowsPer::store, kAnsorColumns, tenset_features,
+       "The same as TenSet counts them, for models that learned from its measurements: reuse over all loops that move nothing, the nearest arrays first.",
+       "TenSet's fork of TVM (Zheng et al., NeurIPS 2021 datasets)", tenset_program},
   };
   return kFeatures;
 }

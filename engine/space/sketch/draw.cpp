@@ -36,14 +36,41 @@ bool has_attached(const schedule::Schedule& s, int stage, size_t loop) {
   });
 }
 
-Expected<schedule::Schedule> random_schedule(const Sketch& sketch, const Target& target, const DrawOptions& options, Rng& rng) {
-  std::vector<schedule::Step> steps = sketch.steps;
-  for (const int k : sketch.open) {
+namespace {
+
+void draw_lengths(std::span<const int> splits, const DrawOptions& options, Rng& rng, std::vector<schedule::Step>& steps) {
+  for (const int k : splits) {
     auto& split = std::get<schedule::SplitStep>(steps[static_cast<size_t>(k)]);
     const bool uneven = !options.exact && rng.uniform_real() < options.uneven;
     const int64_t limit = innermost_limit(options, false);
     split.lengths = (uneven ? random_uneven_lengths : random_lengths)(split.extent, split.lengths.size(), limit, rng);
   }
+}
+
+/// Whether a tile has as many virtual threads and threads as a block may.
+bool fits_block(const TiledStage& tile, const std::vector<schedule::Step>& steps) {
+  int64_t elements = 1, virtual_threads = 1, threads = 1;
+  for (const int k : tile.splits) {
+    const auto& split = std::get<schedule::SplitStep>(steps[static_cast<size_t>(k)]);
+    if (split.lengths.size() < 2) return true;  // of a structure without them
+    elements *= split.extent;
+    virtual_threads *= split.lengths[0];
+    threads *= split.lengths[1];
+  }
+  return virtual_threads <= kMaxVirtualThreads && threads <= target::kMaxBlockThreads && threads >= least_threads(elements);
+}
+
+}  // namespace
+
+int64_t least_threads(int64_t elements) { return elements > 2 * target::kWarp ? target::kWarp : 1; }
+
+Expected<schedule::Schedule> random_schedule(const Sketch& sketch, const Target& target, const DrawOptions& options, Rng& rng) {
+  // Most lengths make blocks that there cannot be: others are drawn before any step is applied, which leaves those that can be as likely as they are.
+  constexpr int kTries = 400;
+  std::vector<schedule::Step> steps = sketch.steps;
+  draw_lengths(sketch.open, options, rng, steps);
+  for (const TiledStage& tile : sketch.tiled)
+    for (int k = 0; target.gpu && k < kTries && !fits_block(tile, steps); ++k) draw_lengths(tile.splits, options, rng, steps);
   TW_TRY(schedule::Schedule s, schedule::Schedule::replay(sketch.dag, steps));
   Draft draft{sketch, target, options, rng, std::move(s)};
   for (const AnnotationRule& rule : annotation_rules())

@@ -7,6 +7,7 @@
 #include "engine/lower/loop_extents.h"
 #include "engine/space/access.h"
 #include "engine/space/sketch/sketch.h"
+#include "engine/target/gpu.h"
 
 /// Numbers for sketches: random lengths, places, parallel loops, vectors and threads.
 /// Source: the annotation of Ansor (Zheng et al., OSDI 2020), in the order of TVM 0.9.
@@ -47,6 +48,10 @@ std::span<const AnnotationRule> annotation_rules();
 /// A random schedule of a sketch. Errors: illegal_schedule for what its numbers do not allow; another draw may do.
 Expected<schedule::Schedule> random_schedule(const Sketch& sketch, const Target& target, const DrawOptions& options, Rng& rng);
 
+/// Interleaved threads of one thread at most: a quarter of a warp.
+inline constexpr int64_t kMaxVirtualThreads = target::kWarp / 4;
+/// Threads that a block of tiles has at least: a warp, but for results of few elements.
+int64_t least_threads(int64_t elements);
 /// Innermost iterations that a split may have: more where they are bound to threads.
 int64_t innermost_limit(const DrawOptions& options, bool threads);
 /// Stores up to which loops are written out, to choose from.

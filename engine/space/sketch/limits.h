@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/lower/launch.h"
 #include "engine/schedule/schedule.h"
 #include "engine/target/target.h"
 
@@ -9,5 +10,7 @@ namespace tw::space {
 /// What a GPU allows a block: threads, virtual threads and shared memory. Costs an inference of regions, no lowering; says nothing of registers.
 /// Errors: resource_limit naming stage, limit and what was found; illegal_schedule for schedules that cannot be lowered.
 Expected<void> check_limits(const schedule::Schedule& s, const Target& target);
+/// The same where it is known how often loops run.
+Expected<void> check_limits(std::span<const schedule::Stage> stages, const lower::LoopExtentOf& extent, const Target& target);
 
 }  // namespace tw::space

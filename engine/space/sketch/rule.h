@@ -77,8 +77,11 @@ struct SketchRule {
 /// In the order in which they are asked.
 std::span<const SketchRule> sketch_rules();
 
-/// Splits all loops of a stage by the structure of the target and orders them by levels. Returns the splits of its spatial axes.
+/// Splits all loops of a stage by the structure of the target and orders them by levels; in the innermost the blocked axis comes last. Returns the splits of its
+/// spatial axes.
 std::vector<int> tile(SketchState& s, int stage);
+/// The spatial axis by which a stage reads constants that lie in blocks of its neighbours; -1: none.
+int blocked_axis(const SketchState& s, int stage);
 /// Splits a consumer's loops as the tiles, in `level` + 1 loops each, and orders them by levels.
 void follow_tiling(SketchState& s, int consumer, const std::vector<int>& splits, int level);
 

@@ -31,6 +31,10 @@ std::vector<int> tile(SketchState& s, int stage) {
     for (int level = 0; level < levels; ++level) (is_spatial ? spatial : reduce)[static_cast<size_t>(level)].push_back(at + level);
     at += std::max(levels, 1);
   }
+  if (const int blocked = blocked_axis(s, stage); blocked >= 0) {
+    std::vector<int>& inner = spatial.back();
+    std::rotate(inner.begin() + blocked, inner.begin() + blocked + 1, inner.end());
+  }
   schedule::ReorderStep order{stage, {}};
   size_t s_level = 0, r_level = 0;
   for (const char c : letters) {

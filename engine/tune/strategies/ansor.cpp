@@ -12,8 +12,8 @@
 namespace tw::tune {
 namespace {
 
-constexpr const char* kModel = "boosted-trees";
-constexpr float kCannotRun = std::numeric_limits<float>::lowest();
+constexpr const char* kAnsorModel = "boosted-trees";
+constexpr float kNoLoops = std::numeric_limits<float>::lowest();
 
 struct AnsorOptions {
   const cost::FeatureDef* feature = nullptr;
@@ -28,6 +28,11 @@ struct AnsorOptions {
   int first_fit = 16;
 };
 
+std::unique_ptr<cost::CostModel> ansor_model(const cost::FeatureDef& feature, const Json& trees) {
+  const cost::ModelDef& def = *cost::find_model(kAnsorModel);
+  return def.make(def, feature, trees);
+}
+
 class Ansor : public Strategy {
  public:
   Ansor(const StrategyInput& in, const AnsorOptions& options)
@@ -40,10 +45,7 @@ class Ansor : public Strategy {
         sketches_(space::sketches(in.task.dag, in.task.target, options.sketch)),
         population_(task_, sketches_, options_.annotate, *options_.feature, workers_, stop_),
         replayed_(in.points && in.points(space::kSketchSpace)) {
-    if (in.shared_model == nullptr) {
-      const cost::ModelDef& def = *cost::find_model(kModel);
-      own_.model = def.make(def, *options_.feature, options_.trees);
-    }
+    if (in.shared_model == nullptr) own_.model = ansor_model(*options_.feature, options_.trees);
   }
 
   std::vector<Proposal> propose(int n) override {
@@ -99,9 +101,7 @@ class Ansor : public Strategy {
     const auto rows = population_.rows(members);
     for (size_t i = 0; i < members.size(); ++i) {
       if (rows[i] == nullptr) continue;
-      learned_.data.add(task_.key, *rows[i], speeds[i]);
-      ++observed_;
-      ran_ = ran_ || speeds[i] > 0;
+      if (learned_.learned.insert(hash_combine(stable_hash(task_.key), members[i].fingerprint)).second) learned_.data.add(task_.key, *rows[i], speeds[i]);
     }
     std::stable_sort(measured_.begin(), measured_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     const auto most = static_cast<size_t>(options_.measured * options_.breed.population);
@@ -116,10 +116,13 @@ class Ansor : public Strategy {
  private:
   bool knows() const { return learned_.model->samples() > 0; }
 
+  /// From what is new, of this task or of others.
   void learn() {
-    const auto enough = static_cast<size_t>(options_.first_fit);
-    if (!ran_ || observed_ < enough || observed_ == fitted_) return;
-    if (learned_.model->fit(learned_.data, {rng_.next(), {}, stop_})) fitted_ = observed_;
+    const size_t known = learned_.data.size();
+    if (known < static_cast<size_t>(options_.first_fit) || known == learned_.model->samples()) return;
+    const std::vector<cost::Dataset::Task>& tasks = learned_.data.tasks();
+    if (std::none_of(tasks.begin(), tasks.end(), [](const cost::Dataset::Task& t) { return t.fastest > 0; })) return;
+    static_cast<void>(learned_.model->fit(learned_.data, {rng_.next(), {}, stop_}));  // where it cannot, it knows nothing
   }
 
   /// What a generation begins with: as many draws as make `least_initial` schedules, fewer where so many cannot be found.
@@ -141,7 +144,7 @@ class Ansor : public Strategy {
     const auto rows = population_.rows(members);
     std::vector<const cost::FeatureRows*> known;
     for (size_t i = 0; i < members.size(); ++i) {
-      members[i].score = rows[i] == nullptr ? kCannotRun : static_cast<float>(rng_.uniform_real());
+      members[i].score = rows[i] == nullptr ? kNoLoops : static_cast<float>(rng_.uniform_real());
       if (rows[i] != nullptr) known.push_back(rows[i]);
     }
     if (!knows() || known.empty()) return;
@@ -161,7 +164,7 @@ class Ansor : public Strategy {
       p.candidate.config = space::choices_of(*m.schedule, m.sketch);
       p.candidate.steps = m.schedule->steps();
       p.candidate.fingerprint = m.fingerprint;
-      if (knows() && m.score != kCannotRun) p.prediction = records::Prediction{m.score, static_cast<int64_t>(fitted_), learned_.model->name()};
+      if (knows() && m.score != kNoLoops) p.prediction = records::Prediction{m.score, static_cast<int64_t>(learned_.model->samples()), learned_.model->name()};
       out.push_back(std::move(p));
     }
     return out;
@@ -181,13 +184,11 @@ class Ansor : public Strategy {
   std::vector<Member> elite_;                        ///< the same without
   std::unordered_set<uint64_t> taken_;               ///< fingerprints of what was proposed or observed
   bool replayed_;
-  size_t observed_ = 0, fitted_ = 0;
-  bool ran_ = false;
 };
 
 /// The model's parameters with what Ansor sets otherwise.
 ParamSchema tree_params() {
-  ParamSchema out = cost::find_model(kModel)->params;
+  ParamSchema out = cost::find_model(kAnsorModel)->params;
   const Json other = {{"loss", "reg"}, {"max_depth", 10}, {"eta", 0.2}, {"gamma", 0.001}, {"min_child_weight", 0.0}, {"least_weight", 0.0}, {"tree_method", "hist"},
                       {"rounds", 300}, {"patience", 50}};
   for (Param& p : out)
@@ -195,12 +196,23 @@ ParamSchema tree_params() {
   return out;
 }
 
+Json ansor_trees(const Json& params) {
+  Json out;
+  for (const Param& p : tree_params()) out[p.name] = params.at(p.name);
+  return out;
+}
+
+std::unique_ptr<cost::CostModel> ansor_shared_model(const Json& params) {
+  if (!params.at("shared").get<bool>()) return nullptr;
+  return ansor_model(*cost::find_feature(params.at("feature").get<std::string>()), ansor_trees(params));
+}
+
 std::unique_ptr<Strategy> make_ansor(const StrategyInput& in) {
   const Json& p = in.params;
   AnsorOptions o;
+  o.trees = ansor_trees(p);
   o.feature = in.shared_model != nullptr ? &in.shared_model->model->feature() : cost::find_feature(p.at("feature").get<std::string>());
   TW_ASSERT(o.feature != nullptr, "the choices of 'feature' are the table's names");
-  for (const Param& param : tree_params()) o.trees[param.name] = p.at(param.name);
   const bool exact = p.at("exact").get<bool>();
   o.sketch = {p.at("cpu_structure").get<std::string>(), p.at("gpu_structure").get<std::string>(), exact};
   o.annotate = {p.at("max_innermost").get<int>(), p.at("max_vector").get<int>(), p.at("uneven").get<double>(), p.at("move_stages").get<bool>(), exact};
@@ -240,7 +252,8 @@ StrategyDef ansor_strategy() {
       number_param("max_vector", kInt, 16, "iterations of a vectorised loop", 1, 1024),
       number_param("uneven", kReal, 0.15, "share of splits whose lengths need not divide the loop's; none with exact", 0, 1),
       flag_param("move_stages", true, "on processors, stages that are not tiled are computed wherever they can be"),
-      choice_param("feature", "stores", "what the model sees of a candidate", features)};
+      flag_param("shared", true, "one model learns from all tasks of a session"),
+      choice_param("feature", "ansor", "what the model sees of a candidate", features)};
   for (const Param& p : tree_params()) params.push_back(p);
   return {"ansor",
           std::move(params),
@@ -249,7 +262,8 @@ StrategyDef ansor_strategy() {
           "Derives sketches from what stages read, draws their numbers at random, and breeds schedules whose cost a model of boosted trees predicts from their statements. "
           "It needs no template, so it tunes what has none; beside sketches it begins with points of the templates that there are, and with the schedule by rule. Other than TVM's it lets lengths "
           "not divide, and blocks have more threads than 64 where nothing is tiled.",
-          "Zheng et al., \"Ansor: generating high-performance tensor programs for deep learning\", OSDI 2020; parameters of TVM 0.9's SketchPolicy"};
+          "Zheng et al., \"Ansor: generating high-performance tensor programs for deep learning\", OSDI 2020; parameters of TVM 0.9's SketchPolicy",
+          ansor_shared_model};
 }
 
 }  // namespace tw::tune

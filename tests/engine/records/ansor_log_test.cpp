@@ -4,6 +4,7 @@
 #include <QtTest>
 
 #include "engine/base/json.h"
+#include "engine/records/ansor_steps.h"
 
 using namespace tw;
 using namespace tw::records;
@@ -11,15 +12,15 @@ using namespace tw::records;
 namespace {
 
 // Two lines as TVM's auto_scheduler writes them: a convolution under protocol v0.5, and a failed dense layer with nested shapes (v0.6).
-std::string ansor_line(const std::string& workload, const std::string& target, const std::string& steps, const std::string& result,
+std::string theirs(const std::string& workload, const std::string& target, const std::string& steps, const std::string& result,
                        const std::string& version) {
   return "{\"i\": [[" + dump_json(Json(workload)) + ", \"" + target + "\", [8, 64, 64, 0, 0, 0, 0, 0], \"\", 2], [[], " + steps + "]], \"r\": " + result +
          ", \"v\": \"" + version + "\"}";
 }
-const std::string kAnsorConv = ansor_line("[\"f4380bb1dc62422a69ad4a1a9771f927\", 1, 28, 28, 512, 1, 1, 512, 1024, 1, 14, 14, 1024]",
+const std::string kAnsorConv = theirs("[\"f4380bb1dc62422a69ad4a1a9771f927\", 1, 28, 28, 512, 1, 1, 512, 1024, 1, 14, 14, 1024]",
                                           "llvm -keys=cpu -mcpu=core-avx2", "[[\"CHW\", 3, \"local\"], [\"SP\", 3, 0, 1, [1, 1, 1], 1], [\"AN\", 3, 21, 2]]",
                                           "[[0.000238006, 0.000235502], 0, 0.219506, 1606961782]", "v0.5");
-const std::string kAnsorFailed = ansor_line("[\"9847f8cc0b305137f49f2c5c0c8ab25d\", [1, 512], [1000, 512], [1, 1000]]", "cuda",
+const std::string kAnsorFailed = theirs("[\"9847f8cc0b305137f49f2c5c0c8ab25d\", [1, 512], [1000, 512], [1, 1000]]", "cuda",
                                             "[[\"SP\", 2, 0, 1, [1, 1, 1, 1], 1]]", "[[1e+10], 4, 1.5, 1606984719]", "v0.6");
 
 }  // namespace
@@ -47,6 +48,38 @@ class AnsorLogTest : public QObject {
     QCOMPARE(r->record.result.status, Status::run_crash);
     QVERIFY(r->record.result.samples_s.empty());
     QVERIFY(!r->record.result.message.empty());
+  }
+
+  /// What is written is read back: key, target, steps with TVM's numbers, times.
+  void ourTrialsAreWritten() {
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {64, 32}, kFloat32), w = b.placeholder("w", {48, 32}, kFloat32, te::Role::constant), bias = b.placeholder("bias", {48}, kFloat32);
+    const te::Tensor y = b.reduce("T_dense", {64, 48}, {32}, te::Reducer::sum, [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0]) * w(s[1], r[0]); });
+    const te::Tensor z = b.compute("T_add", {64, 48}, [&](const te::Indices& i) { return y.at(i) + bias(i[1]); });
+    const Task task = make_task("dense", std::move(b).finish({z}), parse_target("cuda:a100").value());
+    Record record;
+    record.candidate.steps = {schedule::SplitStep{3, 0, 64, {8}}, schedule::FuseStep{4, {0, 1}}};
+    record.result.status = Status::ok;
+    record.result.samples_s = {0.0025, 0.002};
+    record.result.sample_flags = {false, false};
+    record.result.timestamp_s = 1606961782;
+    const auto line = tw::records::ansor_line(task, record);
+    QVERIFY2(line, line ? "" : line.error().text().c_str());
+    const auto back = parse_ansor_line(*line);
+    QVERIFY2(back, back ? "" : back.error().text().c_str());
+    QCOMPARE(back->version, std::string("v0.6"));
+    QCOMPARE(back->target, task.target.str());
+    // TVM's bias stands behind the product that it is added to: 0 x, 1 w, 2 product, 3 bias, 4 sum.
+    QCOMPARE(back->record.candidate.config, std::string(R"([["SP",2,0,64,[8],1],["FU",4,[0,1]]])"));
+    QCOMPARE(back->record.result.samples_s, record.result.samples_s);
+    QVERIFY2(line->find("[-1, 16, 64, 49152, 2147483647, 1024, 8, 32], \"\", 0, []]") != std::string::npos, line->c_str());
+    const auto steps = steps_from_ansor(task.dag, schedule::steps_from_json(*parse_json(back->record.candidate.config)).value());
+    QVERIFY(steps && *steps == record.candidate.steps);
+
+    record.result.status = Status::run_crash;
+    QVERIFY(!parse_ansor_line(tw::records::ansor_line(task, record).value())->record.result.ok());
+    record.candidate.steps.push_back(schedule::LayoutStep{1, {{0, 0}, {1, 0}}});
+    QCOMPARE(tw::records::ansor_line(task, record).error().code, ErrorCode::unsupported);
   }
 
   void stepsTellPointsApart() {

@@ -43,13 +43,15 @@ namespace {
 /// Where nothing else decides, a stage is inlined, by itself, or in one of its consumer's loops: each as likely.
 Expected<void> move_stages(Draft& d) {
   if (!d.options.move_stages) return {};
+  std::optional<lower::LoopExtents> extents;  // of the schedule as it stands
   for (int i = d.stages() - 1; i >= 0; --i) {
     const schedule::Stage& st = d.stage(i);
     if (!schedule::has_loops(st) || is_tiled(st) || d.needs_tiling(i)) continue;
     const std::vector<int>& outputs = d.s.outputs();
     const bool output = std::find(outputs.begin(), outputs.end(), i) != outputs.end();
-    const lower::LoopExtents extents(d.s);
-    const std::vector<Place> places = output ? std::vector<Place>() : places_of(d.s, extents, i);
+    if (!output && !extents) extents.emplace(d.s);
+    const std::vector<Place> places = output ? std::vector<Place>() : places_of(d.s, *extents, i);
+    const size_t before = d.s.steps().size();
     const size_t choice = d.rng.uniform(places.size() + 2);
     const bool attached = std::any_of(d.s.stages().begin(), d.s.stages().end(), [&](const schedule::Stage& o) { return o.at_stage == i; });
     if (choice == 0) {
@@ -61,6 +63,7 @@ Expected<void> move_stages(Draft& d) {
     } else {
       TW_CHECK(d.s.append(schedule::ComputeAtStep{i, places[choice - 2].stage, places[choice - 2].loop}));
     }
+    if (d.s.steps().size() > before) extents.reset();
   }
   return {};
 }

@@ -16,9 +16,6 @@ using te::AxisKind;
 
 namespace {
 
-/// Interleaved threads of one thread at most: a quarter of a warp.
-constexpr int64_t kMaxVirtualThreads = target::kWarp / 4;
-
 bool reduces_by_threads(const schedule::Stage& st) {
   return std::any_of(st.iters.begin(), st.iters.end(), [](const schedule::Iter& it) { return it.kind == AxisKind::reduce && it.annotation == Annotation::thread_x; });
 }
@@ -63,7 +60,7 @@ Expected<void> bind_tiles(Draft& d, int stage) {
   if (const int64_t found = extent_of(d, stage, 1); found > kMaxVirtualThreads) return too_many(d, stage, "virtual threads at most", kMaxVirtualThreads, found);
   TW_CHECK(fuse_and_bind(d, stage, 2, axes, Annotation::thread_x));
   const int64_t threads = extent_of(d, stage, 2);
-  if (threads < target::kWarp && elements > 2 * target::kWarp) return too_many(d, stage, "threads at least", target::kWarp, threads);
+  if (threads < least_threads(elements)) return too_many(d, stage, "threads at least", target::kWarp, threads);
   if (threads > target::kMaxBlockThreads) return too_many(d, stage, "threads at most", target::kMaxBlockThreads, threads);
   return {};
 }

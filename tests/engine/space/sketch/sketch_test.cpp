@@ -2,6 +2,7 @@
 #include "engine/space/sketch/sketch.h"
 
 #include <QtTest>
+#include <map>
 
 #include "engine/base/json.h"
 #include "engine/space/sketch/rule.h"
@@ -44,6 +45,7 @@ class SketchTest : public QObject {
   void structuresAreParameters();
   void rulesNameWhatTheyDid();
   void numbersAreOpen();
+  void rulesOfOurOwn();
 };
 
 /// As many as TVM 0.9 finds; for those that its tests count, as they say.
@@ -131,7 +133,7 @@ void SketchTest::rulesNameWhatTheyDid() {
   for (const SketchRule& r : sketch_rules()) {
     QVERIFY(names.insert(r.name).second && (r.cpu || r.gpu) && std::string_view(r.summary).ends_with('.'));
   }
-  QCOMPARE(names.size(), size_t{10});
+  QCOMPARE(names.size(), size_t{13});
 }
 
 /// All splits of tiles and of parts of sums, and no others.
@@ -150,6 +152,36 @@ void SketchTest::numbersAreOpen() {
         QVERIFY(std::find(s.open.begin(), s.open.end(), static_cast<int>(k)) == s.open.end());
       }
   QVERIFY(fixed);
+}
+
+/// What rules of our own add for a convolution on processors. Constants that it reads by its filters lie in blocks of them, whose loop is the innermost; windows
+/// become a product of matrices, or are transformed.
+void SketchTest::rulesOfOurOwn() {
+  te::DagBuilder b;
+  const te::Tensor x = b.placeholder("x", {1, 16, 10, 10}, kFloat32), w = b.placeholder("w", {64, 16, 3, 3}, kFloat32, te::Role::constant);
+  const te::Tensor y = dags::conv2d(b, x, w, 1);
+  const auto dag = std::move(b).finish({y});
+  Target target = cpu();
+  target.vector_bits = 512;
+  const size_t theirs = sketches(dag, target, {.exact = true}).size();
+  std::map<std::string, size_t> by_first;  // rule of our own
+  for (const Sketch& s : sketches(dag, target)) {
+    const std::string first = s.derived.empty() ? "" : s.derived.front().rule;
+    ++by_first[first == "winograd" || first == "im2col" || first == "block-channels" ? first : ""];
+    if (first != "block-channels") continue;
+    const auto is_layout = [](const schedule::Step& step) { return std::holds_alternative<schedule::LayoutStep>(step); };
+    const auto layout = std::find_if(s.steps.begin(), s.steps.end(), is_layout);
+    QVERIFY(layout != s.steps.end());
+    QVERIFY(std::get<schedule::LayoutStep>(*layout) == (schedule::LayoutStep{1, {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {0, 16}}}));
+    const auto order = std::find_if(layout, s.steps.end(), [](const schedule::Step& step) { return std::holds_alternative<schedule::ReorderStep>(step); });
+    QCOMPARE(std::get<schedule::ReorderStep>(*order).order.back(), 7);  // the last of the second axis' four loops
+  }
+  QCOMPARE(by_first[""], theirs);
+  QCOMPARE(by_first["block-channels"], theirs);
+  QVERIFY(by_first["im2col"] >= 3);
+  QVERIFY(by_first["winograd"] >= 6);
+  for (const Sketch& s : sketches(dag, gpu()))
+    for (const RuleUse& use : s.derived) QVERIFY(std::string_view(use.rule) != "block-channels" && std::string_view(use.rule) != "winograd");
 }
 
 QTEST_APPLESS_MAIN(SketchTest)

@@ -103,7 +103,7 @@ class AnsorTest : public QObject {
     const auto later = s.rounds(3);
     for (const Proposal& p : later) {
       QVERIFY(p.prediction && p.prediction->samples >= 8);
-      QCOMPARE(p.prediction->model, std::string("boosted-trees/stores-1"));
+      QCOMPARE(p.prediction->model, std::string("boosted-trees/ansor-1"));
     }
     Search told(task);
     std::vector<records::Record> records;
@@ -111,6 +111,24 @@ class AnsorTest : public QObject {
     told.strategy->observe(records);
     const auto known = fingerprints(first);
     for (const uint64_t f : fingerprints(told.rounds(2))) QVERIFY(std::find(known.begin(), known.end(), f) == known.end());
+  }
+  /// One model for several tasks: what one taught, the next begins with. Told of the same again, it learns nothing twice.
+  void tasksShareAModel() {
+    const StrategyDef& def = *find_strategy("ansor");
+    QVERIFY(def.shared_model(small({{"shared", false}})) == nullptr);
+    cost::SharedModel shared{def.shared_model(small())};
+    const records::Task task = fixture::dense(64, 96, 128), other = fixture::dense(32, 256, 64);
+    const auto make = [&](const records::Task& t) {
+      return make_strategy(def, {.task = t, .params = small(), .space = "", .seed = 1, .shared_model = &shared});
+    };
+    const auto first = make(task), second = make(other);
+    std::vector<records::Record> answers;
+    for (const Proposal& p : first->propose(10)) answers.push_back(answer(task, p));
+    first->observe(answers);
+    QCOMPARE(shared.data.size(), size_t{10});
+    for (const Proposal& p : second->propose(4)) QVERIFY(p.prediction && p.prediction->samples == 10);
+    make(task)->observe(answers);
+    QCOMPARE(shared.data.size(), size_t{10});
   }
   /// What has no template is tuned, until nothing is left.
   void tunesAnyComputation() {
