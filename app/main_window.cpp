@@ -10,23 +10,30 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QSettings>
-#include <QStackedWidget>
+#include <QScreen>
 #include <QStatusBar>
-#include <QVBoxLayout>
 
 #include "app/command_box.h"
+#include "app/dock_titles.h"
 #include "app/manual_window.h"
 #include "app/perspectives.h"
 #include "app/pinned_view.h"
+#include "app/run_bar.h"
 #include "app/shortcuts_sheet.h"
 #include "app/view_export.h"
 #include "app/views/graph_page.h"
 #include "app/views/start_page.h"
+#include "app/views/tune_view.h"
 #include "widgets/common/banner.h"
 
 namespace tw::app {
 namespace {
-constexpr int kLayoutVersion = 4;
+/// The window has a place for each set of screens.
+QString geometryKey() {
+  QStringList screens;
+  for (const QScreen* s : QGuiApplication::screens()) screens << QStringLiteral("%1x%2").arg(s->size().width()).arg(s->size().height());
+  return QStringLiteral("window/geometry/") + screens.join(QLatin1Char('+'));
+}
 
 QString placeText(const widgets::CodePlace& place, bool forGpu) {
   const int line = place.line + 1;
@@ -51,8 +58,8 @@ QString placeText(const widgets::CodePlace& place, bool forGpu) {
 QString crumbOf(const SelectionHub& hub) {
   QStringList parts;
   if (hub.model()) parts << hub.model()->name;
-  if (hub.task() >= 0) parts << QStringLiteral("T%1 %2").arg(hub.task() + 1).arg(QString::fromStdString(hub.taskValue()->name));
-  if (hub.session()) parts << MainWindow::tr("session %1").arg(hub.session().value);
+  if (hub.task() >= 0) parts << QStringLiteral("T%1 %2").arg(hub.task() + 1).arg(hub.model()->titleOf(hub.task()));
+  if (const SessionId session = hub.trial() >= 0 ? hub.trialRef().session : hub.session()) parts << MainWindow::tr("session %1").arg(session.value);
   if (hub.trial() >= 0)
     parts << MainWindow::tr("trial %1").arg(hub.trial());
   else if (hub.isConfigEdited())
@@ -74,9 +81,10 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
       m_tasks(engine, m_hub, m_jobs, m_workspace, m_tuning),
       m_marks(m_hub, m_jobs, m_workspace),
       m_finals(engine, m_workspace, m_tuning, m_board),
+      m_build(engine, m_workspace, m_board),
       m_import(engine, m_workspace, m_board),
       m_feeds(m_board, m_tuning, m_models),
-      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks, m_board, m_import, m_finals} {
+      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks, m_board, m_import, m_finals, m_build} {
   setObjectName(QStringLiteral("window.main"));
   setWindowTitle(tr("Tilewright"));
   setAcceptDrops(true);
@@ -93,22 +101,16 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
     return box.clickedButton() == stop ? QuitChoice::stop : box.clickedButton() == background ? QuitChoice::background : QuitChoice::stay;
   };
   makeActions();
-  auto* central = new QWidget(this);
-  auto* box = new QVBoxLayout(central);
-  box->setContentsMargins(0, 0, 0, 0);
-  box->setSpacing(0);
-  m_banner = new widgets::Banner(central);
-  m_pages = new QStackedWidget(central);
-  m_start = new StartPage(m_services, m_pages);
-  m_graph = new GraphPage(m_services, m_pages);
-  m_pages->addWidget(m_start);
-  m_pages->addWidget(m_graph);
-  box->addWidget(m_banner);
-  box->addWidget(m_pages, 1);
-  setCentralWidget(central);
+  m_banner = new widgets::Banner(this);
+  m_banner->installEventFilter(this);
+  m_start = new StartPage(m_services, this);
+  setCentralWidget(m_start);
+  m_currentView = m_start;
+  m_titles = new DockTitles(this);
   makeDocks();
   makeMenus();
-  makeToolBar();
+  makeHeader();
+  makeRunBar();
   makeStatusBar();
   makeCommandBox();
   connectServices();
@@ -127,6 +129,10 @@ void MainWindow::connectServices() {
   using widgets::Banner;
   connect(m_start, &StartPage::zooChosen, this, &MainWindow::openZoo);
   connect(m_start, &StartPage::fileChosen, this, &MainWindow::openFile);
+  connect(m_start, &StartPage::compareAsked, this, [this] {
+    connect(&m_models, &ModelService::opened, this, &MainWindow::chooseRace, static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
+    openZoo(QStringLiteral("resnet18"), true);
+  });
   connect(&m_models, &ModelService::opened, this, &MainWindow::showModel);
   connect(&m_models, &ModelService::sizesWanted, this, &MainWindow::askForSizes);
   connect(&m_models, &ModelService::failed, this, [this](const QString& message, const QString& details) {
@@ -164,6 +170,8 @@ void MainWindow::connectServices() {
   connect(&m_tuning, &TuneService::stateChanged, this, [this] {
     updateActions();
     if (m_tuning.isActive()) return;
+    // While it ran its trials alone were shown; now they are among all.
+    if (m_hub.session() == m_tuning.session() && !m_hub.isSessionChosen()) m_hub.setSession({}, SelectionHub::Way::followed);
     m_workspace.refreshSessions();
     if (m_closeWhenIdle) QMetaObject::invokeMethod(this, &QWidget::close, Qt::QueuedConnection);
   });
@@ -173,6 +181,9 @@ void MainWindow::connectServices() {
   connect(&m_finals, &FinalsService::changed, this, &MainWindow::updateActions);
   connect(&m_finals, &FinalsService::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, message); });
   connect(&m_finals, &FinalsService::finished, this, &MainWindow::showFinals);
+  connect(&m_build, &BuildService::changed, this, &MainWindow::updateActions);
+  connect(&m_build, &BuildService::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, message); });
+  connect(&m_build, &BuildService::written, this, [this](const QString& what) { m_banner->showMessage(Banner::Kind::info, what); });
   connect(&m_race, &RaceService::changed, this, &MainWindow::showRace);
   connect(&m_race, &RaceService::finished, this, [this] {
     m_banner->showMessage(Banner::Kind::info,
@@ -189,6 +200,7 @@ void MainWindow::connectServices() {
     m_crumb->setText(crumbOf(m_hub));
     updateActions();
   };
+  connect(m_tuneView, &TuneView::yielded, this, [this](const QString& message) { statusBar()->showMessage(message, 8000); });
   for (const auto signal : {&SelectionHub::modelChanged, &SelectionHub::taskChanged, &SelectionHub::sessionChanged, &SelectionHub::trialChanged,
                             &SelectionHub::configEdited, &SelectionHub::placeChanged}) {
     connect(&m_hub, signal, this, crumb);
@@ -201,7 +213,7 @@ void MainWindow::connectServices() {
   connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) {
     for (QWidget* w = now; w; w = w->parentWidget()) {
       const auto* dock = qobject_cast<QDockWidget*>(w->parentWidget());
-      if ((dock && dock->widget() == w && dock->window() == this) || w == m_graph) m_currentView = w;
+      if ((dock && dock->widget() == w && dock->window() == this) || w == m_start) m_currentView = w;
     }
   });
 }
@@ -233,8 +245,9 @@ void MainWindow::clearBanner() {
 
 void MainWindow::showModel(const OpenModelPtr& model) {
   clearBanner();
-  m_pages->setCurrentWidget(m_graph);
-  if (!m_currentView) m_currentView = m_graph;
+  showStart(false);
+  if (!m_currentView || m_currentView == m_start) m_currentView = m_graph;
+  if (!m_build.built() || m_build.built()->model != model) m_build.forget();
   m_hub.setModel(model);
   setWindowTitle(tr("%1 – Tilewright").arg(model->name));
   addRecent(model->path);
@@ -246,19 +259,13 @@ void MainWindow::showModel(const OpenModelPtr& model) {
 }
 
 void MainWindow::closeModel() {
-  m_pages->setCurrentWidget(m_start);
   clearBanner();
   m_hub.setModel(nullptr);
+  showStart(true);
   setWindowTitle(tr("Tilewright"));
 }
 
-void MainWindow::raiseView(const char* view) {
-  auto* dock = findChild<QDockWidget*>(QStringLiteral("dock.") + QLatin1String(view));
-  dock->show();
-  dock->raise();
-}
-
-QWidget* MainWindow::currentView() const { return m_currentView ? m_currentView.data() : m_pages->currentWidget(); }
+QWidget* MainWindow::currentView() const { return m_currentView ? m_currentView.data() : m_isStart ? static_cast<QWidget*>(m_start) : m_graph; }
 
 void MainWindow::showMessage(const QString& error) { m_banner->showMessage(widgets::Banner::Kind::error, error); }
 
@@ -270,15 +277,19 @@ void MainWindow::showTable() {
 }
 
 void MainWindow::pinCurrentView() {
-  auto* dock = qobject_cast<QDockWidget*>(currentView()->parentWidget());
-  if (!dock) return statusBar()->showMessage(tr("The graph shows one model; click into another view to pin that"), 5000);
+  if (auto* dock = qobject_cast<QDockWidget*>(currentView()->parentWidget())) pin(dock);
+}
+
+void MainWindow::pin(QDockWidget* dock) {
   for (const ViewDef& def : views()) {
     if (dock->objectName() != QStringLiteral("dock.") + QLatin1String(def.id)) continue;
+    if (!def.canPin) return statusBar()->showMessage(tr("%1 has no selection of its own; click into another view to pin that").arg(def.title()), 5000);
     auto* pinned = new QDockWidget(tr("%1, pinned: %2").arg(def.title(), crumbOf(m_hub)), this);
     pinned->setObjectName(QStringLiteral("dock.pinned.%1").arg(++m_pinned));
     pinned->setAttribute(Qt::WA_DeleteOnClose);
     pinned->setAccessibleName(pinned->windowTitle());
     pinned->setWidget(new PinnedView(def, m_services, pinned));
+    m_titles->add(pinned, false);
     addDockWidget(dockWidgetArea(dock), pinned);
     tabifyDockWidget(dock, pinned);
     pinned->show();
@@ -309,32 +320,23 @@ void MainWindow::showShortcuts() {
   sheet.exec();
 }
 
-void MainWindow::setPerspective(const QString& id) {
-  if (id == m_perspective) return;
-  savePerspective();
-  arrange(id);
-  const QByteArray state = QSettings().value(QStringLiteral("perspectives/") + id).toByteArray();
-  if (!state.isEmpty()) restoreState(state, kLayoutVersion);
-}
-
-void MainWindow::savePerspective() {
-  if (!m_perspective.isEmpty()) QSettings().setValue(QStringLiteral("perspectives/") + m_perspective, saveState(kLayoutVersion));
-}
-
 void MainWindow::restore() {
   QSettings settings;
-  resize(1400, 900);
+  // Inside what the desktop leaves of the screen.
+  const QRect room = screen()->availableGeometry();
+  resize(QSize(1600, 1000).boundedTo(room.size()));
   QString id = settings.value(QStringLiteral("perspective")).toString();
   const auto known = [&](const PerspectiveDef& p) { return id == QLatin1String(p.id); };
   if (std::none_of(perspectives().begin(), perspectives().end(), known)) id = QLatin1String(perspectives().front().id);
-  restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
+  restoreGeometry(settings.value(geometryKey()).toByteArray());
+  m_perspectiveTabs->setEnabled(false);
   setPerspective(id);
   fillRecent();
 }
 
 void MainWindow::save() {
   QSettings settings;
-  settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
+  settings.setValue(geometryKey(), saveGeometry());
   settings.setValue(QStringLiteral("perspective"), m_perspective);
   settings.setValue(QStringLiteral("workspace"), m_workspace.path());
   savePerspective();
@@ -366,8 +368,9 @@ void MainWindow::changeEvent(QEvent* event) {
   if (event->type() == QEvent::ThemeChange && m_actions.get(QStringLiteral("view.theme.system"))->isChecked()) setTheme(widgets::ThemeChoice::system);
 }
 
-void MainWindow::showManual() {
+void MainWindow::showManual(const QString& view) {
   if (!m_manual) m_manual = new ManualWindow(this);
+  if (!view.isEmpty()) m_manual->showView(view);
   m_manual->show();
   m_manual->raise();
 }

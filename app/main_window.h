@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "app/action_registry.h"
+#include "app/perspectives.h"
 #include "app/selection_hub.h"
+#include "app/services/build_service.h"
 #include "app/services/engine.h"
 #include "app/services/explain_service.h"
 #include "app/services/import_service.h"
@@ -28,7 +30,8 @@
 
 class QLabel;
 class QProgressBar;
-class QStackedWidget;
+class QDockWidget;
+class QTabBar;
 
 namespace tw::widgets {
 class Banner;
@@ -38,10 +41,13 @@ namespace tw::app {
 
 class CodeDock;
 class CommandBox;
+class DockTitles;
 class GraphPage;
 class ManualWindow;
 class PassesView;
+class RunBar;
 class StartPage;
+class TasksView;
 class TrialsView;
 class TuneView;
 
@@ -58,7 +64,8 @@ class MainWindow : public QMainWindow {
   /// Starts a session with what the controls say.
   void startTuning();
   void setTheme(widgets::ThemeChoice choice);
-  void showManual();
+  /// From its first page, or at what it says of a view.
+  void showManual(const QString& view = {});
   /// Puts the views of the current perspective where a new user finds them.
   void resetLayout();
   /// Arranges the views as they were left in this perspective, by its id.
@@ -81,6 +88,7 @@ class MainWindow : public QMainWindow {
   RaceService& race() { return m_race; }
   Workspace& workspace() { return m_workspace; }
   FinalsService& finals() { return m_finals; }
+  BuildService& build() { return m_build; }
   TrialService& trials() { return m_trials; }
   ExplainService& explaining() { return m_explain; }
   ModelService& models() { return m_models; }
@@ -98,6 +106,8 @@ class MainWindow : public QMainWindow {
  protected:
   void closeEvent(QCloseEvent* event) override;
   void changeEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
 
@@ -112,11 +122,25 @@ class MainWindow : public QMainWindow {
   void setConditions();
   void makeDocks();
   void fillRecent();
+  QDockWidget* dockOf(const QString& view) const;
+  void makeHeader();
+  /// The start page in place of the whole frame, or the frame.
+  void showStart(bool start);
   /// The docks of a perspective at their places of a new user.
   void arrange(const QString& perspective);
+  /// As it was left in a window about as wide, else as a new user has it.
+  void loadPerspective(const QString& id);
   void savePerspective();
+  QString perspectiveKey(const QString& id) const;
+  void toggleDrawer();
+  void placeBanner();
+  QString viewUnderPointer() const;
   void makeMenus();
-  void makeToolBar();
+  void makeRunBar();
+  /// As parse_target() reads it; empty: asks.
+  void chooseTarget(const QString& text);
+  void showDevice();
+  void pin(QDockWidget* dock);
   void makeStatusBar();
   void connectServices();
   void updateActions();
@@ -152,6 +176,8 @@ class MainWindow : public QMainWindow {
   void newWorkspace();
   void chooseWorkspace();
   void chooseExport();
+  void chooseBuildFile();
+  void chooseCodeFolder();
   void chooseReport();
   /// A model or a workspace, by its ending.
   void openAny(const QString& path);
@@ -181,26 +207,31 @@ class MainWindow : public QMainWindow {
   MarkService m_marks;
   JobBoard m_board;
   FinalsService m_finals;
+  BuildService m_build;
   ImportService m_import;
   JobFeeds m_feeds;
   Services m_services;
   widgets::Banner* m_banner = nullptr;
-  QStackedWidget* m_pages = nullptr;
+  DockTitles* m_titles = nullptr;
+  RunBar* m_runBar = nullptr;
+  QTabBar* m_perspectiveTabs = nullptr;
   StartPage* m_start = nullptr;
   GraphPage* m_graph = nullptr;
   TuneView* m_tuneView = nullptr;
+  TasksView* m_tasksView = nullptr;
   TrialsView* m_trialsView = nullptr;
   CodeDock* m_codeDock = nullptr;
   PassesView* m_passesView = nullptr;
   ManualWindow* m_manual = nullptr;
   CommandBox* m_commands = nullptr;
   QMenu* m_recentMenu = nullptr;
-  QLabel *m_crumb = nullptr, *m_workspaceLabel = nullptr;
+  QLabel *m_crumb = nullptr, *m_workspaceLabel = nullptr, *m_device = nullptr;
   QProgressBar* m_busy = nullptr;
   QString m_busyWith, m_perspective, m_offer;
   QPointer<QWidget> m_currentView;
   LatestJob m_reportJob;
-  int m_pinned = 0;
+  int m_pinned = 0, m_drawerHeight = kDrawerHeight;
+  bool m_isStart = true, m_isWide = true;
   std::pair<ModelId, std::function<void()>> m_whenOpen;
   bool m_closeWhenIdle = false, m_lookForInterrupted = false;
 };

@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QDragEnterEvent>
+#include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMimeData>
@@ -12,6 +13,7 @@
 
 #include "app/main_window.h"
 #include "app/report.h"
+#include "app/services/session_set.h"
 #include "app/view_export.h"
 #include "app/views/import_dialog.h"
 #include "app/views/start_page.h"
@@ -96,6 +98,19 @@ void MainWindow::chooseFile() {
   openAny(path);
 }
 
+void MainWindow::chooseBuildFile() {
+  const QString name = m_build.built()->model->name + QStringLiteral(".twx");
+  QString path = QFileDialog::getSaveFileName(this, tr("Save built network"), QDir(QSettings().value(QStringLiteral("folder")).toString()).filePath(name), tr("Built networks (*.twx)"));
+  if (path.isEmpty()) return;
+  if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".twx");
+  m_build.save(path);
+}
+
+void MainWindow::chooseCodeFolder() {
+  const QString folder = QFileDialog::getExistingDirectory(this, tr("Folder for the code"), QSettings().value(QStringLiteral("folder")).toString());
+  if (!folder.isEmpty()) m_build.exportCode(folder);
+}
+
 void MainWindow::newWorkspace() {
   QString path = QFileDialog::getSaveFileName(this, tr("New workspace"), QFileInfo(m_workspace.path()).absolutePath(), tr("Tilewright workspaces (*.twdb)"),
                                               nullptr, QFileDialog::DontConfirmOverwrite);
@@ -125,7 +140,7 @@ void MainWindow::chooseExport() {
 }
 
 void MainWindow::exportReport(const QString& path) {
-  const auto work = [database = m_workspace.reader(), session = m_hub.session(), path](StopToken stop) -> Expected<bool> {
+  const auto work = [database = m_workspace.reader(), session = SessionSet::nearest(m_hub, m_workspace), path](StopToken stop) -> Expected<bool> {
     if (!database) return Error(ErrorCode::not_found, "No workspace is open");
     TW_TRY(const QByteArray page, sessionReport(*database, session, stop));
     TW_CHECK(check_output(path.toStdString(), kAnyOutput));
@@ -143,7 +158,7 @@ void MainWindow::exportReport(const QString& path) {
 }
 
 void MainWindow::chooseReport() {
-  const QString name = QStringLiteral("/session-%1.html").arg(m_hub.session().value);
+  const QString name = QStringLiteral("/session-%1.html").arg(SessionSet::nearest(m_hub, m_workspace).value);
   const QString path =
       QFileDialog::getSaveFileName(this, tr("Export report"), QSettings().value(QStringLiteral("exports")).toString() + name, tr("Web page (*.html)"));
   if (path.isEmpty()) return;

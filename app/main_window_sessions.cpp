@@ -6,6 +6,7 @@
 #include "app/main_window.h"
 #include "app/perspectives.h"
 #include "app/views/race_dialog.h"
+#include "app/views/tasks_view.h"
 #include "app/views/tune_view.h"
 #include "widgets/common/banner.h"
 #include "widgets/common/format.h"
@@ -21,7 +22,7 @@ void MainWindow::offerTuning() {
   if (tuned || !task || !task->dag || !m_actions.get(QStringLiteral("tune.task"))->isEnabled()) return;
   m_offer = tr("This network was never tuned. Task T%1 %2 holds %3 % of its operations, more than any other.")
                 .arg(m_hub.task() + 1)
-                .arg(QString::fromStdString(task->name), widgets::numberText(100 * model->tasks[static_cast<size_t>(m_hub.task())].flops_share, 3));
+                .arg(model->titleOf(m_hub.task()), widgets::numberText(100 * model->tasks[static_cast<size_t>(m_hub.task())].flops_share, 3));
   m_banner->showMessage(widgets::Banner::Kind::info, m_offer, {}, {m_actions.get(QStringLiteral("tune.task")), m_actions.get(QStringLiteral("tune.start"))});
 }
 
@@ -31,26 +32,35 @@ void MainWindow::showOutcome(const QString& summary) {
   double before = 0, after = 0;
   int tasks = 0, only = -1;
   const OpenModelPtr& model = m_tuning.model();
+  bool isNew = false;  // the session holds a task's best
   for (size_t t = 0; t < model->tasks.size(); ++t) {
     const auto* p = m_tuning.progress(static_cast<int>(t));
-    if (!p || !(p->defaultSeconds > 0) || !(p->bestSeconds > 0) || !std::isfinite(p->defaultSeconds) || !std::isfinite(p->bestSeconds)) continue;
-    before += model->tasks[t].weight * p->defaultSeconds, after += model->tasks[t].weight * std::min(p->bestSeconds, p->defaultSeconds);
+    const db::TaskCounts standing = m_tasks.standing(static_cast<int>(t), m_tuning.kind());
+    if (!p || !std::isfinite(standing.default_s) || !std::isfinite(standing.best_s)) continue;
+    before += model->tasks[t].weight * standing.default_s, after += model->tasks[t].weight * std::min(standing.best_s, standing.default_s);
+    isNew = isNew || (p->bestSeconds > 0 && p->bestSeconds <= standing.best_s);
     only = static_cast<int>(t);
     ++tasks;
   }
   // Of one task the time of one run, as everywhere else.
   if (tasks == 1) before /= model->tasks[static_cast<size_t>(only)].weight, after /= model->tasks[static_cast<size_t>(only)].weight;
   if (tasks == 0) return m_banner->showMessage(widgets::Banner::Kind::info, summary);
-  const QString what = tasks == 1 ? tr("T%1 %2").arg(only + 1).arg(QString::fromStdString(model->tasks[static_cast<size_t>(only)].task.name))
+  const QString what = tasks == 1 ? tr("T%1 %2").arg(only + 1).arg(model->titleOf(only))
                                   : tr("The %n tasks in a run of the network", nullptr, tasks);
+  if (tasks > 1 && m_hub.model() == model && m_hub.trial() < 0) {
+    raiseView("tasks");
+    m_tasksView->showGains();
+  }
   const widgets::TimeKind kind = m_tuning.kind();
   const QString times = (kind == widgets::TimeKind::simulated  ? tr("%1 instead of %2 by the default schedule, both simulated")
                          : kind == widgets::TimeKind::replayed ? tr("%1 instead of %2 by the default schedule, both replayed")
                                                                : tr("%1 instead of %2 by the default schedule"))
                             .arg(widgets::secondsText(after), widgets::secondsText(before));
-  const QString gain = after < before ? tr("%1: %2 times as fast, %3.").arg(what, widgets::numberText(before / after, 3), times)
+  const QString gain = !isNew ? tr("%1: nothing faster was found than earlier sessions have, %2.").arg(what, times)
+                       : after < before ? tr("%1: %2 times as fast, %3.").arg(what, widgets::numberText(before / after, 3), times)
                                       : tr("%1: nothing faster than the default schedule was found.").arg(what);
-  m_banner->showMessage(widgets::Banner::Kind::info, gain, summary, {m_actions.get(QStringLiteral("trial.why")), m_actions.get(QStringLiteral("trial.code"))});
+  m_banner->showMessage(widgets::Banner::Kind::info, gain, summary,
+                        {m_actions.get(QStringLiteral("trial.why")), m_actions.get(QStringLiteral("trial.code")), m_actions.get(QStringLiteral("build.network"))});
 }
 
 void MainWindow::tryInNetwork() {
@@ -107,6 +117,7 @@ void MainWindow::startTuning() {
   m_banner->hide();
   m_hub.setTrial(-1);
   m_hub.noteConfigIndex(-1);
+  if (m_perspective == QLatin1String("explore")) setPerspective(QStringLiteral("tune"));
   m_tuning.start(request);
 }
 
@@ -135,7 +146,7 @@ void MainWindow::offerRecovery() {
   updateActions();
   if (!std::exchange(m_lookForInterrupted, m_workspace.sessions().empty()) || m_workspace.sessions().empty()) return;
   const db::SessionRow& last = m_workspace.sessions().back();
-  if (last.state != "interrupted" || m_tuning.isActive() || m_hub.session()) return;
+  if (last.state != "interrupted" || m_tuning.isActive() || m_hub.session() || last.id == m_tuning.session()) return;
   m_banner->showMessage(widgets::Banner::Kind::info,
                         tr("Session %1 of %2 was interrupted after %3 trials; all of them are stored.")
                             .arg(last.id.value)

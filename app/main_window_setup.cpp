@@ -3,22 +3,20 @@
 #include <QActionGroup>
 #include <QApplication>
 #include <QFileInfo>
+#include <QInputDialog>
 #include <QLabel>
 #include <QMenuBar>
 #include <QProgressBar>
 #include <QSettings>
-#include <QStackedWidget>
 #include <QStatusBar>
-#include <QTabBar>
-#include <QToolBar>
-#include <QToolButton>
 #include <algorithm>
 
 #include "app/command_box.h"
 #include "app/main_window.h"
 #include "app/menus.h"
 #include "app/perspectives.h"
-#include "app/pinned_view.h"
+#include "app/run_bar.h"
+#include "app/services/session_set.h"
 #include "app/views/code_dock.h"
 #include "app/views/graph_page.h"
 #include "app/views/passes_view.h"
@@ -28,6 +26,7 @@
 #include "app/views/tune_view.h"
 #include "engine/base/json.h"
 #include "engine/measure/device.h"
+#include "widgets/common/elided_label.h"
 #include "widgets/graph/graph_view.h"
 #include "widgets/ir/code_view.h"
 #include "widgets/theme/icons.h"
@@ -43,7 +42,7 @@ void MainWindow::makeActions() {
   makeViewActions();
   makeGoActions();
   makeTuneActions();
-  m_actions.add(id("help.manual"), tr("&Manual"), tr("Read the manual"), QKeySequence::HelpContents, [this] { showManual(); });
+  m_actions.add(id("help.manual"), tr("&Manual"), tr("Read the manual, at the view under the pointer"), QKeySequence::HelpContents, [this] { showManual(viewUnderPointer()); });
   m_actions.add(id("help.shortcuts"), tr("Actions and &shortcuts"), tr("List all actions with their shortcuts"), QKeySequence(tr("?")),
                 [this] { showShortcuts(); });
   m_actions.add(id("help.about"), tr("&About Tilewright"), tr("Version and licences"), {}, [this] { about(); });
@@ -54,13 +53,13 @@ void MainWindow::makeFileActions() {
   m_actions.add(id("file.open"), tr("&Open…"), tr("Open an ONNX model, a program exported by PyTorch or a workspace"), QKeySequence::Open, [this] { chooseFile(); });
   m_actions.add(id("file.import"), tr("&Import log…"), tr("Import trials that AutoTVM or Ansor logged"), QKeySequence(tr("Ctrl+I")), [this] { chooseLog(); });
   m_actions.add(id("file.start"), tr("Start &page"), tr("Show bundled networks and recent files"), QKeySequence(tr("Ctrl+Home")),
-                [this] { m_pages->setCurrentIndex(0); });
+                [this] { showStart(true); });
   m_actions.add(id("file.newWorkspace"), tr("&New workspace…"), tr("Create an empty file that keeps sessions"), QKeySequence::New, [this] { newWorkspace(); });
   m_actions.add(id("file.workspace"), tr("Open &workspace…"), tr("Open another file that keeps sessions, or create it"), QKeySequence(tr("Ctrl+Shift+O")),
                 [this] { chooseWorkspace(); });
   m_actions.add(id("file.exportView"), tr("&Export view…"), tr("Write the view last clicked into as a picture, as vectors or as a table"),
                 QKeySequence(tr("Ctrl+E")), [this] { chooseExport(); });
-  m_actions.add(id("file.exportReport"), tr("Export &report…"), tr("Write the selected session as a web page of its own"), QKeySequence(tr("Ctrl+Shift+E")),
+  m_actions.add(id("file.exportReport"), tr("Export &report…"), tr("Write the selected session, or the newest one, as a web page of its own"), QKeySequence(tr("Ctrl+Shift+E")),
                 [this] { chooseReport(); });
   m_actions.add(id("file.close"), tr("&Close model"), tr("Close the model and show the start page; its sessions stay in the workspace"),
                 QKeySequence(tr("Ctrl+W")), [this] { closeModel(); });
@@ -106,7 +105,7 @@ void MainWindow::makeGoActions() {
   m_actions.addShortcut(id("trial.previous"), QKeySequence(tr("Alt+Up")));
   m_actions.add(id("pass.next"), tr("Next p&ass"), tr("Choose the next pass"), QKeySequence(tr("]")), [this] { m_passesView->step(1); });
   m_actions.add(id("pass.previous"), tr("Previous pa&ss"), tr("Choose the previous pass"), QKeySequence(tr("[")), [this] { m_passesView->step(-1); });
-  m_actions.add(id("trial.best"), tr("Best &trial"), tr("Select the fastest trial of this session"), QKeySequence(tr("Alt+Home")),
+  m_actions.add(id("trial.best"), tr("Best &trial"), tr("Select the fastest trial of the task, or of the one session that is shown"), QKeySequence(tr("Alt+Home")),
                 [this] { m_trialsView->goToBest(); });
   const auto explain = [this](const char* view) {
     if (m_hub.trial() < 0) m_trialsView->goToBest();
@@ -131,6 +130,13 @@ void MainWindow::makeTuneActions() {
   m_actions.add(id("tune.finals"), tr("Try in the &network"),
                 tr("Run the whole network with the best schedules against the default ones; what does not hold there is not compiled"), QKeySequence(tr("Ctrl+Shift+R")),
                 [this] { m_finals.start(m_hub.model(), std::nullopt); });
+  m_actions.add(id("build.network"), tr("&Build network"), tr("Compile the network from the best record of every task"), QKeySequence(tr("Ctrl+B")), [this] {
+    raiseView("build");
+    m_build.build(m_hub.model());
+  });
+  m_actions.add(id("build.save"), tr("Sa&ve built network…"), tr("Write what was built as one file, which tw run and C++ programs run"), QKeySequence::Save, [this] { chooseBuildFile(); });
+  m_actions.add(id("build.export"), tr("Export c&ode…"), tr("Write what was built as objects, a header and one C file; for a GPU its machine code"), QKeySequence(tr("Ctrl+Alt+S")),
+                [this] { chooseCodeFolder(); });
   m_actions.addToggle(id("tune.pause"), tr("&Pause"), tr("Pause or continue the session"), QKeySequence(tr("Shift+F5")),
                       [this](bool on) { m_tuning.setPaused(on); });
   m_actions.add(id("tune.cancel"), tr("S&top"), tr("Stop the session; everything measured is kept"), QKeySequence(tr("Ctrl+.")), [this] { m_tuning.cancel(); });
@@ -147,6 +153,12 @@ void MainWindow::makeViewActions() {
                 [this] { showTable(); });
   m_actions.add(id("view.pin"), tr("&Pin a copy"), tr("Open the view last clicked into once more; the copy keeps what is selected now"),
                 QKeySequence(tr("Ctrl+Shift+K")), [this] { pinCurrentView(); });
+  m_actions.add(id("view.drawer"), tr("Dra&wer"), tr("Open or close the drawer with trials, tasks, sessions, jobs and the log"), QKeySequence(tr("Ctrl+J")), [this] { toggleDrawer(); });
+  m_actions.add(id("view.options"), tr("&Options of the session"), tr("Show the options of the next session and what its tuner does"), QKeySequence(tr("Ctrl+Shift+M")), [this] {
+    setPerspective(QStringLiteral("tune"));
+    raiseView("tune");
+  });
+  m_actions.get(id("view.options"))->setIconText(QString(QChar(0x2699)));
   auto* arrangements = new QActionGroup(this);
   int key = Qt::Key_1;
   for (const PerspectiveDef& def : perspectives()) {
@@ -197,6 +209,13 @@ void MainWindow::setConditions() {
     const QString why = cannotStart();
     return !why.isEmpty() || !m_finals.isActive() ? why : tr("it is running already");
   });
+  when({"build.network"}, [this] {
+    if (!m_hub.model()) return tr("open a model first");
+    if (m_hub.model()->network.imported.nodes.empty()) return tr("these tasks come from a log, not from a network");
+    if (m_tuning.isActive()) return tr("a session is running");
+    return m_build.isActive() ? tr("it is being built") : QString();
+  });
+  when({"build.save", "build.export"}, [this] { return m_build.built() ? QString() : tr("build the network first"); });
   when({"tune.task"}, [this, cannotStart] {
     const QString why = cannotStart();
     if (!why.isEmpty() || (m_hub.taskValue() && m_hub.taskValue()->dag)) return why;
@@ -213,85 +232,16 @@ void MainWindow::setConditions() {
   });
   when({"trial.next", "trial.previous", "trial.best", "trial.why", "trial.code"}, [this] { return m_trials.store() ? QString() : tr("no trials are shown"); });
   when({"graph.fit", "graph.zoomIn", "graph.zoomOut", "graph.search", "code.find", "code.findNext", "code.findPrevious", "file.close"}, noModel);
-  when({"pass.next", "pass.previous"}, noModel);
+  when({"pass.next", "pass.previous", "view.drawer", "view.options"}, noModel);
   when({"code.compareTray"}, [this] { return traysPair() ? QString() : tr("put two trials of one task side by side first"); });
   when({"code.keepBase"}, [this] { return m_hub.trial() >= 0 ? QString() : tr("select a trial first"); });
   when({"code.noBase", "code.nextChange", "code.previousChange"},
        [this] { return m_hub.codeBase().kind != CodeBase::Kind::none ? QString() : tr("the code is not compared with anything"); });
-  when({"file.exportReport"}, [this] { return m_hub.session() ? QString() : tr("select a session first"); });
+  when({"file.exportReport"}, [this] { return SessionSet::nearest(m_hub, m_workspace) ? QString() : tr("there is no session yet"); });
   when({"edit.undo"}, [this] { return m_hub.undoStack().canUndo() ? QString() : tr("nothing was changed yet"); });
   when({"edit.redo"}, [this] { return m_hub.undoStack().canRedo() ? QString() : tr("nothing was undone"); });
   when({"go.back"}, [this] { return m_hub.canGoBack() ? QString() : tr("nothing was selected before"); });
   when({"go.forward"}, [this] { return m_hub.canGoForward() ? QString() : tr("nothing was selected after"); });
-}
-
-void MainWindow::makeDocks() {
-  for (const ViewDef& def : views()) {
-    auto* dock = new QDockWidget(def.title(), this);
-    dock->setObjectName(QStringLiteral("dock.") + QLatin1String(def.id));
-    dock->setAccessibleName(def.title());
-    QWidget* view = def.create(m_services, dock);
-    view->setObjectName(QStringLiteral("view.") + QLatin1String(def.id));
-    dock->setWidget(view);
-    addDockWidget(def.area, dock);
-    if (auto* tune = qobject_cast<TuneView*>(view)) m_tuneView = tune;
-    if (auto* trials = qobject_cast<TrialsView*>(view)) m_trialsView = trials;
-    if (auto* code = qobject_cast<CodeDock*>(view)) m_codeDock = code;
-    if (auto* passes = qobject_cast<PassesView*>(view)) m_passesView = passes;
-  }
-}
-
-void MainWindow::resetLayout() {
-  for (auto* pinned : findChildren<PinnedView*>()) pinned->parentWidget()->close();
-  arrange(m_perspective.isEmpty() ? QLatin1String(perspectives().front().id) : m_perspective);
-}
-
-void MainWindow::arrange(const QString& perspective) {
-  m_perspective = perspective;
-  m_actions.get(QStringLiteral("view.perspective.") + perspective)->setChecked(true);
-  const auto& all = perspectives();
-  const PerspectiveDef& def = *std::find_if(all.begin(), all.end(), [&](const PerspectiveDef& p) { return perspective == QLatin1String(p.id); });
-  setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
-  setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
-  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
-  const auto dockOf = [this](const char* view) { return findChild<QDockWidget*>(QStringLiteral("dock.") + QLatin1String(view)); };
-  const auto isShown = [&](const char* view) { return def.shown.isEmpty() || def.shown.contains(QLatin1String(view)); };
-  QDockWidget* last = nullptr;
-  for (const ViewDef& view : views()) {
-    QDockWidget* dock = dockOf(view.id);
-    dock->setFloating(false);
-    dock->setVisible(isShown(view.id));
-    if (view.tabWith && isShown(view.tabWith)) continue;
-    addDockWidget(view.area, dock);
-    if (!isShown(view.id)) continue;
-    if (last && dockWidgetArea(last) == view.area) splitDockWidget(last, dock, view.below ? Qt::Vertical : Qt::Horizontal);
-    last = dock;
-  }
-  // Tabs come last: splitting a dock that has tabs would only add another.
-  for (const ViewDef& view : views()) {
-    if (!view.tabWith || !isShown(view.tabWith)) continue;
-    addDockWidget(view.area, dockOf(view.id));
-    tabifyDockWidget(dockOf(view.tabWith), dockOf(view.id));
-  }
-  for (const QString& view : def.raised) dockOf(view.toLatin1().constData())->raise();
-  const int w = width(), h = height();
-  const auto resize = [&](std::initializer_list<std::pair<const char*, int>> parts, Qt::Orientation orientation) {
-    QList<QDockWidget*> docks;
-    QList<int> sizes;
-    for (const auto& [view, size] : parts) {
-      if (isShown(view)) docks << dockOf(view), sizes << size;
-    }
-    resizeDocks(docks, sizes, orientation);
-  };
-  const int side = w * 19 / 100;
-  resize({{"tune", side}, {"navigator", side}, {"space", side}, {"inspector", side}, {"code", w * def.code / 100}}, Qt::Horizontal);
-  resize({{"tasks", w * 48 / 100}, {"curve", w * 29 / 100}, {"trials", w * 23 / 100}}, Qt::Horizontal);
-  resize({{"tasks", h * def.bottom / 100}, {"trials", h * def.bottom / 100}}, Qt::Vertical);
-  resize({{"tune", h * 33 / 100}, {"space", h * 25 / 100}}, Qt::Vertical);
-  // The tab bars of groups that are no more would stay painted.
-  for (QTabBar* bar : findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
-    if (bar->count() == 0) bar->hide();
-  }
 }
 
 void MainWindow::makeMenus() {
@@ -351,7 +301,7 @@ void MainWindow::makeCommandBox() {
                        const OpenModelPtr& model = m_hub.model();
                        for (size_t t = 0; model && t < model->tasks.size(); ++t) {
                          const int task = static_cast<int>(t);
-                         out.push_back({QStringLiteral("T%1 %2").arg(task + 1).arg(QString::fromStdString(model->tasks[t].task.name)),
+                         out.push_back({QStringLiteral("T%1 %2").arg(task + 1).arg(model->titleOf(task)),
                                         tr("task, runs %1 times").arg(model->tasks[t].weight),
                                         {},
                                         {},
@@ -403,24 +353,49 @@ void MainWindow::makeCommandBox() {
   m_commands = new CommandBox(std::move(sources), this);
 }
 
-void MainWindow::makeToolBar() {
-  QToolBar* bar = addToolBar(tr("Main"));
-  bar->setObjectName(QStringLiteral("toolbar.main"));
-  bar->setMovable(false);
-  bar->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-  for (const char* name : {"file.open", "go.back", "go.forward", "tune.start", "tune.pause", "tune.cancel", "trial.best"})
-    bar->addAction(m_actions.get(QLatin1String(name)));
-  for (const char* name : {"go.back", "go.forward"})
-    qobject_cast<QToolButton*>(bar->widgetForAction(m_actions.get(QLatin1String(name))))->setToolButtonStyle(Qt::ToolButtonIconOnly);
-  bar->insertSeparator(m_actions.get(QStringLiteral("tune.start")));
-  bar->insertSeparator(m_actions.get(QStringLiteral("trial.best")));
-  bar->addSeparator();
-  m_crumb = new QLabel(bar);
-  m_crumb->setObjectName(QStringLiteral("label.crumb"));
-  m_crumb->setTextFormat(Qt::PlainText);
-  m_crumb->setContentsMargins(8, 0, 8, 0);
-  bar->addWidget(m_crumb);
+void MainWindow::makeRunBar() {
+  m_runBar = new RunBar(m_services, *m_tuneView, this);
+  addToolBar(m_runBar);
+  m_runBar->hide();
+  connect(m_runBar, &RunBar::targetChosen, this, &MainWindow::chooseTarget);
+  QMenu* networks = m_runBar->networks();
+  connect(networks, &QMenu::aboutToShow, this, [this, networks] {
+    networks->clear();
+    for (const char* name : {"file.open", "file.import", "file.start"}) networks->addAction(m_actions.get(QLatin1String(name)));
+    networks->addMenu(m_recentMenu);
+    networks->addSeparator();
+    for (const auto& model : m_services.engine.zoo()) {
+      const QString name = QString::fromLatin1(model.name);
+      networks->addAction(name, this, [this, name] { openZoo(name, false); })->setToolTip(QString::fromUtf8(model.summary));
+    }
+  });
   widgets::setActionIcons(m_actions.all(), widgets::themeOf(this));
+}
+
+void MainWindow::chooseTarget(const QString& text) {
+  QString wanted = text;
+  if (wanted.isEmpty())
+    wanted = QInputDialog::getText(this, tr("Another target"), tr("Target, as on the command line: llvm -mcpu=znver4 -num-cores=4, cuda:a100, …"), QLineEdit::Normal,
+                                   QString::fromStdString(m_services.engine.target().str()));
+  const auto target = parse_target(wanted.toStdString());
+  if (!target) {
+    if (!wanted.isEmpty()) showMessage(tr("The target cannot be used: %1").arg(QString::fromStdString(target.error().text())));
+    return m_runBar->showModel();  // the list shows the old one again
+  }
+  m_services.engine.setTarget(*target);
+  showDevice();
+  // Tasks are made for a target: the network is cut anew.
+  if (m_hub.model()) openFile(m_hub.model()->path);
+}
+
+void MainWindow::showDevice() {
+  const Target target = m_services.engine.target();
+  m_device->setVisible(target.gpu.has_value());
+  if (!target.gpu) return;
+  const std::string device = measure::device_for(target);
+  const QString name = QString::fromStdString(target.gpu->description);
+  m_device->setText(measure::is_simulated(device) ? tr("Simulated %1: times are estimates").arg(name)
+                                                  : tr("%1 (%2)", "a GPU and its device").arg(name, QString::fromStdString(device)));
 }
 
 void MainWindow::makeStatusBar() {
@@ -430,16 +405,16 @@ void MainWindow::makeStatusBar() {
   m_busy->hide();
   m_workspaceLabel = new QLabel(this);
   m_workspaceLabel->setTextFormat(Qt::PlainText);
+  m_crumb = new widgets::ElidedLabel(this);
+  m_crumb->setObjectName(QStringLiteral("label.crumb"));
+  m_crumb->setTextFormat(Qt::PlainText);
+  m_crumb->setContentsMargins(8, 0, 8, 0);
+  statusBar()->addWidget(m_crumb, 1);
   statusBar()->addPermanentWidget(m_busy);
-  if (const auto& gpu = m_services.engine.target().gpu) {
-    const std::string device = m_services.engine.host().value("device", std::string());
-    const QString name = QString::fromStdString(gpu->description);
-    auto* label = new QLabel(device.empty() || measure::is_simulated(device) ? tr("Simulated %1: times are estimates").arg(name)
-                                                                             : tr("%1 (%2)", "a GPU and its device").arg(name, QString::fromStdString(device)),
-                             this);
-    label->setObjectName(QStringLiteral("status.device"));
-    statusBar()->addPermanentWidget(label);
-  }
+  m_device = new QLabel(this);
+  m_device->setObjectName(QStringLiteral("status.device"));
+  statusBar()->addPermanentWidget(m_device);
+  showDevice();
   statusBar()->addPermanentWidget(m_workspaceLabel);
 }
 

@@ -5,11 +5,18 @@
 
 namespace tw::app {
 
-/// The manual of resources/docs/manual, read inside the workbench.
+class ManualView;
+
+/// The manual in a window of its own.
 class ManualWindow : public QDialog {
   Q_OBJECT
  public:
   explicit ManualWindow(QWidget* parent = nullptr);
+  /// What the manual says of a view.
+  void showView(const QString& title);
+
+ private:
+  ManualView* m_view;
 };
 
 }  // namespace tw::app

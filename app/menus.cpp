@@ -20,12 +20,12 @@ const std::vector<MenuDef>& menus() {
                                                           "file.exportView", "file.exportReport", "", "file.close", "file.quit"}},
       {[] { return MenuTexts::tr("&Edit"); }, QStringList{"edit.undo", "edit.redo", "", "edit.copyView", "", "code.find", "code.findNext", "code.findPrevious",
                                                           "graph.search", "", "code.keepBase", "code.compareTray", "code.noBase", "", "edit.preferences"}},
-      {[] { return MenuTexts::tr("&View"); }, QStringList{kPerspectivesMenu, kPanelsMenu, "view.resetLayout", "", "view.table", "view.pin", "", "graph.zoomIn",
+      {[] { return MenuTexts::tr("&View"); }, QStringList{kPerspectivesMenu, kPanelsMenu, "view.drawer", "view.options", "view.resetLayout", "", "view.table", "view.pin", "", "graph.zoomIn",
                                                           "graph.zoomOut", "graph.fit", "", kThemeMenu, "view.bigType", "view.fullScreen"}},
       {[] { return MenuTexts::tr("&Go"); },
        QStringList{"go.commands", "", "go.back", "go.forward", "", "trial.next", "trial.previous", "trial.best", "trial.why", "trial.code", "", "pass.next",
                    "pass.previous", "", "code.nextChange", "code.previousChange"}},
-      {[] { return MenuTexts::tr("&Tune"); }, QStringList{"tune.start", "tune.task", "tune.resume", "tune.race", "tune.finals", "", "tune.pause", "tune.cancel"}},
+      {[] { return MenuTexts::tr("&Tune"); }, QStringList{"tune.start", "tune.task", "tune.resume", "tune.race", "", "build.network", "tune.finals", "build.save", "build.export", "", "tune.pause", "tune.cancel"}},
       {[] { return MenuTexts::tr("&Help"); }, QStringList{"help.manual", "help.shortcuts", "", "help.about"}},
   };
   return table;

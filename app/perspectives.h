@@ -7,18 +7,26 @@
 
 namespace tw::app {
 
-/// An arrangement of the views for one kind of work.
+/// An arrangement of the views for one kind of work. Lists name views; those of one list are tabs in one place, the first in front.
 struct PerspectiveDef {
   const char* id;  ///< stable; its action is `view.perspective.<id>`
   QString (*title)();
   QString (*help)();
-  QStringList shown;   ///< ids of views; empty: all
-  QStringList raised;  ///< of tabs that lie on top of each other
-  int bottom = 34;     ///< height of the views below the graph, percent of the window's
-  int code = 46;       ///< width of the code, percent
+  QStringList left, leftBelow;  ///< the left panel, and a second one under it
+  QStringList top, bottom;      ///< the centre, in two parts over each other
+  QStringList right;            ///< in windows below kWide these are tabs of `top`
+  QStringList drawer;           ///< along the bottom of the window
+  int leftWidth, rightWidth;    ///< pixels
+  int topPercent;               ///< of the centre's height
+  bool isDrawerOpen;
+  QStringList shown() const { return left + leftBelow + top + bottom + right + drawer; }
 };
 
-/// All perspectives in the order of their shortcuts Ctrl+1...; perspectives.cpp. The first is that of a new user.
+/// Below this width a window has no right panel.
+inline constexpr int kWide = 1500;
+inline constexpr int kDrawerHeight = 190;
+
+/// All perspectives in the order of their tabs and shortcuts Ctrl+1...; perspectives.cpp. The first is that of a new user.
 const std::vector<PerspectiveDef>& perspectives();
 
 }  // namespace tw::app

@@ -24,7 +24,7 @@ struct TaskStory {
   int weight = 1;
   std::vector<double> seconds;  ///< per trial, infinity for failures
   std::map<records::Status, int> failures;
-  double first = std::numeric_limits<double>::infinity(), best = first;
+  double best = std::numeric_limits<double>::infinity();  ///< of the session: verified trials before others, as everywhere
 };
 
 struct ReportTexts {
@@ -127,6 +127,7 @@ Expected<TaskStory> tell(db::Database& database, SessionId session, const db::Mo
   story.task = entry.task;
   story.weight = entry.weight;
   constexpr int64_t kPage = 4096;
+  double unverified = story.best;
   for (TrialId after; !stop.stop_requested();) {
     TW_TRY(const auto rows, database.trials(session, entry.task.id, after, kPage, true));
     for (const db::TrialRow& r : rows) {
@@ -134,18 +135,19 @@ Expected<TaskStory> tell(db::Database& database, SessionId session, const db::Mo
       const double s = result.ok() && !result.censored ? result.decided_s() : std::numeric_limits<double>::infinity();
       story.seconds.push_back(s);
       if (!result.ok()) ++story.failures[result.status];
-      if (r.record.candidate.is_default() && std::isfinite(s)) story.first = s;
-      story.best = std::min(story.best, s);
+      if (!result.verified) unverified = std::min(unverified, s);
+      if (result.verified) story.best = std::min(story.best, s);
     }
     if (static_cast<int64_t>(rows.size()) < kPage) break;
     after = rows.back().id;
   }
   if (stop.stop_requested()) return Error(ErrorCode::cancelled, "The report was cancelled");
+  if (!std::isfinite(story.best)) story.best = unverified;
   return story;
 }
 
-QString speedUp(const TaskStory& s) {
-  return std::isfinite(s.first) && std::isfinite(s.best) ? QStringLiteral("%1×").arg(widgets::numberText(s.first / s.best, 3)) : QString(QChar(0x2014));
+QString speedUp(const db::TaskCounts& c) {
+  return std::isfinite(c.default_s) && std::isfinite(c.best_s) ? widgets::numberText(c.default_s / c.best_s, 3) + QString(QChar(0x00D7)) : widgets::dashText();
 }
 
 }  // namespace
@@ -182,15 +184,16 @@ Expected<QByteArray> sessionReport(db::Database& database, SessionId id, StopTok
       row({ReportTexts::tr("Trials"), widgets::countText(session->trials)}) + row({ReportTexts::tr("Program"), html("Tilewright " + session->code_version)});
   page += QStringLiteral("</table>\n<h2>%1</h2>\n<table>\n").arg(ReportTexts::tr("Tasks"));
   page += row({ReportTexts::tr("Task"), ReportTexts::tr("Runs per inference"), ReportTexts::tr("Trials"), ReportTexts::tr("Failed"),
-               ReportTexts::tr("Default schedule"), ReportTexts::tr("Best"), ReportTexts::tr("Faster")},
+               ReportTexts::tr("Best of the session"), ReportTexts::tr("Best of the task"), ReportTexts::tr("Default schedule"), ReportTexts::tr("Speed-up")},
               "th");
   std::vector<std::pair<std::string, QString>> nouns = {{"model:" + model->content_key, ReportTexts::tr("Model")},
                                                         {"session:" + std::to_string(id.value), ReportTexts::tr("Session")}};
   for (const TaskStory& s : stories) {
     int failed = 0;
     for (const auto& [status, count] : s.failures) failed += count;
+    const db::TaskCounts& standing = s.task.of_kind[static_cast<size_t>(session->kind)];  // over all sessions of this kind
     page += row({html(s.task.name), QString::number(s.weight), widgets::countText(static_cast<qint64>(s.seconds.size())), widgets::countText(failed),
-                 widgets::secondsText(s.first), widgets::secondsText(s.best), speedUp(s)});
+                 widgets::secondsText(s.best), widgets::secondsText(standing.best_s), widgets::secondsText(standing.default_s), speedUp(standing)});
     nouns.emplace_back("task:" + s.task.key, QString::fromStdString(s.task.name));
   }
   page += QStringLiteral("</table>\n");

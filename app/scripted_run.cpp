@@ -50,7 +50,7 @@ void ScriptedRun::modelReady() {
     }
   }
   QTimer::singleShot(static_cast<int>(m_plan.afterSeconds * 1000), this, [this] {
-    if (m_plan.trial >= 0) m_window.hub().setTrial(m_plan.trial);
+    if (m_plan.trial >= 0) m_window.trials().choose(m_plan.trial);
     arrange();
     const bool more = m_plan.trial >= 0 || m_plan.compared > 0 || !m_plan.panels.isEmpty() || !m_plan.choices.isEmpty();
     QTimer::singleShot(more ? 2500 : 0, this, &ScriptedRun::takePicture);
@@ -68,7 +68,7 @@ void ScriptedRun::arrange() {
   if (!m_plan.against.isEmpty())
     m_window.hub().setCodeBase({m_plan.against == QLatin1String("best") ? CodeBase::Kind::best : CodeBase::Kind::defaultSchedule, {}});
   for (const QString& panel : m_plan.panels) {
-    if (auto* dock = m_window.findChild<QDockWidget*>(QStringLiteral("dock.") + panel)) dock->raise();
+    if (auto* dock = m_window.findChild<QDockWidget*>(QStringLiteral("dock.") + panel)) dock->show(), dock->raise();
   }
 }
 

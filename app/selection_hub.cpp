@@ -89,7 +89,7 @@ void SelectionHub::setModel(OpenModelPtr model) {
   Q_EMIT modelChanged();
   Q_EMIT nodeChanged();
   if (m_model && !m_model->tasks.empty())
-    setTask(0);
+    setTask(0, Way::followed);
   else
     Q_EMIT taskChanged();
   if (hadPlace) Q_EMIT placeChanged();
@@ -116,6 +116,8 @@ void SelectionHub::setNode(int node) {
 }
 
 void SelectionHub::setTask(int task, Way way) {
+  const bool chosen = way == Way::chosen && m_model && task < static_cast<int>(m_model->tasks.size());
+  if (chosen && task == m_now.task) Q_EMIT taskChosen();
   if (task == m_now.task || !m_model || task >= static_cast<int>(m_model->tasks.size())) return;
   m_now.task = task;
   m_now.trial = m_now.config = -1;
@@ -123,29 +125,32 @@ void SelectionHub::setTask(int task, Way way) {
   dropPlace();
   Q_EMIT taskChanged();
   changed(way);
+  if (chosen) Q_EMIT taskChosen();
 }
 
 void SelectionHub::setSession(SessionId session, Way way) {
+  m_sessionChosen = session && way == Way::chosen;
   if (session == m_now.session) return;
   m_now.session = session;
-  m_now.trial = -1;
+  const bool hides = session && m_now.trial >= 0 && m_now.trialSession != session;
+  if (hides) m_now.trial = -1;
   Q_EMIT sessionChanged();
+  if (hides) Q_EMIT trialChanged();
   changed(way);
 }
 
-void SelectionHub::setTrial(qint64 number) {
-  if (number == m_now.trial) return;
-  m_now.trial = number;
+void SelectionHub::setTrial(qint64 number) { setTrial({m_now.session ? m_now.session : m_now.trialSession, m_now.task, number}); }
+
+void SelectionHub::setTrial(const TrialRef& trial) {
+  if (trial.number >= 0 && m_now.session && trial.session != m_now.session) setSession({});
+  setTask(trial.task);
+  if (trial == trialRef()) return;
+  m_now.trialSession = trial.session;
+  m_now.trial = trial.number;
   m_now.edited = false;
   dropPlace();
   Q_EMIT trialChanged();
   changed(Way::chosen);
-}
-
-void SelectionHub::setTrial(const TrialRef& trial) {
-  setSession(trial.session);
-  setTask(trial.task);
-  setTrial(trial.number);
 }
 
 void SelectionHub::setConfigIndex(qint64 index) {
@@ -236,7 +241,7 @@ void SelectionHub::show(const Looked& next) {
   if (wanted.task != before.task) Q_EMIT taskChanged();
   if (wanted.node != before.node) Q_EMIT nodeChanged();
   m_now = wanted;
-  if (wanted.trial != before.trial) Q_EMIT trialChanged();
+  if (wanted.trial != before.trial || wanted.trialSession != before.trialSession) Q_EMIT trialChanged();
   if (wanted.edited && (wanted.config != before.config || !before.edited || wanted.task != before.task))
     Q_EMIT configEdited();
   else if (wanted.config != before.config)

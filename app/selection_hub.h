@@ -45,8 +45,12 @@ class SelectionHub : public QObject {
   const OpenModelPtr& model() const { return m_model; }
   int node() const { return m_now.node; }  ///< of the optimised graph, -1 for none
   int task() const { return m_now.task; }  ///< of the model, -1 for none
+  /// The only session whose trials are shown; none: those of all.
   SessionId session() const { return m_now.session; }
-  qint64 trial() const { return m_now.trial; }         ///< number in (session, task), -1 for none
+  /// Whether that session was chosen by the user, and not because it began.
+  bool isSessionChosen() const { return m_sessionChosen; }
+  qint64 trial() const { return m_now.trial; }         ///< number in its session and the task, -1 for none
+  TrialRef trialRef() const { return {m_now.trialSession, m_now.task, m_now.trial}; }
   qint64 configIndex() const { return m_now.config; }  ///< point chosen by hand or by the trial, -1 for none
   /// Whether that point was chosen by hand.
   bool isConfigEdited() const { return m_now.edited; }
@@ -59,8 +63,9 @@ class SelectionHub : public QObject {
   void setNode(int node);
   void setTask(int task, Way way = Way::chosen);
   void setSession(SessionId session, Way way = Way::chosen);
+  /// A trial of the only session that is shown; -1: none.
   void setTrial(qint64 number);
-  /// A trial of any session and task.
+  /// A trial of any session and task; where trials of another session alone are shown, those of all are.
   void setTrial(const TrialRef& trial);
   /// A point edited by hand; the trial is no longer selected.
   void setConfigIndex(qint64 index);
@@ -100,6 +105,7 @@ class SelectionHub : public QObject {
   void modelChanged();
   void nodeChanged();
   void taskChanged();
+  void taskChosen();  ///< by the user, before or after it changed
   void sessionChanged();
   void trialChanged();
   void configEdited();
@@ -114,7 +120,7 @@ class SelectionHub : public QObject {
  private:
   struct Looked {
     int node = -1, task = -1;
-    SessionId session;
+    SessionId session, trialSession;
     qint64 trial = -1, config = -1;
     bool edited = false;  ///< `config` was chosen by hand
     widgets::CodePlace place;
@@ -135,6 +141,7 @@ class SelectionHub : public QObject {
 
   OpenModelPtr m_model;
   Looked m_now;
+  bool m_sessionChosen = false;
   CodeBase m_base;
   std::vector<Looked> m_history;
   int m_at = -1;

@@ -85,7 +85,7 @@ std::string reason_of(const DamagedRow& row) {
 
 std::string counters_text(const TaskCounters& c) {
   const auto time = [](double seconds) { return std::isfinite(seconds) ? si_text(seconds, "s") : std::string("none"); };
-  return fmt::format("{} trials, {} failures, best {}, {} of logs, default {}", c.trials, c.failures, time(c.best_s), time(c.unverified_s), time(c.default_s));
+  return fmt::format("{} trials, {} failures, best {}, {} of logs", c.trials, c.failures, time(c.best_s), time(c.unverified_s));
 }
 
 Expected<void> check_counters(SQLite::Database& raw, CheckReport& report) {

@@ -32,7 +32,8 @@ const char* time_kind_name(TimeKind kind);
 struct TaskCounts {
   int64_t trials = 0, failures = 0;
   double best_s = std::numeric_limits<double>::infinity();  ///< of the fastest verified trial, else of the fastest that was not compared with a reference
-  double default_s = best_s;
+  double default_s = std::numeric_limits<double>::infinity();  ///< of the default schedule in the session that holds the best, else in the newest that tried it
+  SessionId best_session;  ///< of the fastest verified trial; none where there is none
 };
 
 struct ModelRow {
@@ -76,13 +77,15 @@ struct TrialRow {
 };
 /// What tables and curves show of a trial: neither steps nor samples. Times in seconds.
 struct TrialOutcome {
+  TrialId id = {};         ///< of what was read
+  SessionId session = {};  ///< the same
   int64_t number = 0;  ///< 1-based within (session, task)
   std::string space;
   int64_t index = -1;
   std::string config;  ///< the choices by name, see records::Candidate::config
   records::Status status = records::Status::infra;
   std::string message;
-  double seconds = 0;  ///< infinity for failures
+  double seconds = 0;  ///< records::MeasureResult::decided_s(): what it is ranked by; infinity for failures
   bool censored = false, verified = false, claimed = false;
   double build_s = 0, run_s = 0, timestamp_s = 0;
   std::optional<records::Prediction> prediction = {};
@@ -104,13 +107,15 @@ struct Activity {
 struct BestRecord {
   records::Record record;
   TimeKind kind = TimeKind::measured;
+  SessionId session;
+  int64_t number = 0;  ///< of the trial in (session, task)
 };
 /// What a session reached on one task.
 struct BestRow {
   SessionId session;
   TaskId task;
   int64_t trials = 0, failures = 0;
-  double best_s = 0;  ///< after finals; infinity if nothing succeeded
+  double best_s = 0;  ///< of verified trials after finals, else of others; infinity if nothing succeeded
 };
 /// What won alone, tried inside a network (api/network_finals.h). Times in seconds.
 struct NetworkFinalRow {
@@ -212,6 +217,10 @@ class Database : public records::RecordSource {
   Expected<std::optional<TrialRow>> trial(SessionId session, TaskId task, int64_t number);
   /// Ascending by number, those after `after`, at most `limit`.
   Expected<std::vector<TrialOutcome>> outcomes(SessionId session, TaskId task, int64_t after, int64_t limit);
+  /// The kind that stands for a task: TaskRow::kind().
+  Expected<TimeKind> time_kind_of(TaskId task);
+  /// The same over all sessions whose times are of one kind, in the order in which they were stored, after that trial.
+  Expected<std::vector<TrialOutcome>> outcomes(TaskId task, TimeKind kind, TrialId after, int64_t limit);
   /// Of every task that the sessions tried, ascending by session and task.
   Expected<std::vector<BestRow>> bests(const std::vector<SessionId>& sessions);
   Expected<Activity> activity(SessionId session, int slices);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include "db/database_impl.h"
+#include "db/row_checks.h"
 
 namespace tw::db {
 namespace {
@@ -17,21 +20,51 @@ TaskRow row_of(SQLite::Statement& q) {
   return row;
 }
 
+/// Verified times of a task and a kind, as literals for the indices.
+std::string verified_trials(const char* also) {
+  return fmt::format("FROM trial JOIN session ON session.id = session_id WHERE task_id = ?1 AND session.kind = ?2 AND {} status = 'ok' AND verified = 1 "
+                     "AND censored = 0 AND coalesce(final_s, seconds) < 9e999 AND {}",
+                     also, whole_trial());
+}
+
 /// Asks for the counts of one task at a time.
 class CountsOf {
  public:
-  explicit CountsOf(SQLite::Database& c) : q_(c, "SELECT kind, trials, failures, coalesce(best_s, unverified_s), default_s FROM task_count WHERE task_id = ?") {}
+  explicit CountsOf(SQLite::Database& c)
+      : counts_(c, "SELECT kind, trials, failures, coalesce(best_s, unverified_s) FROM task_count WHERE task_id = ?"),
+        best_(c, fmt::format("SELECT session_id {} ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 1", verified_trials(""))),
+        // Of the session that holds the best; where that has none, of the newest that has.
+        default_(c, fmt::format("SELECT coalesce(final_s, seconds) {} ORDER BY session_id = ?3 DESC, session_id DESC, trial.id DESC LIMIT 1",
+                                verified_trials("space = 'default' AND"))) {}
   void fill(TaskRow& row) {
-    q_.bind(1, row.id.value);
-    while (q_.executeStep())
-      row.of_kind[static_cast<size_t>(time_kind_from_name(q_.getColumn(0).getText()))] = {
-          q_.getColumn(1).getInt64(), q_.getColumn(2).getInt64(), seconds_or_infinity(q_.getColumn(3)), seconds_or_infinity(q_.getColumn(4))};
-    q_.reset();
+    counts_.bind(1, row.id.value);
+    while (counts_.executeStep()) {
+      const TimeKind kind = time_kind_from_name(counts_.getColumn(0).getText());
+      row.of_kind[static_cast<size_t>(kind)] = {counts_.getColumn(1).getInt64(), counts_.getColumn(2).getInt64(), seconds_or_infinity(counts_.getColumn(3))};
+    }
+    counts_.reset();
+    for (size_t k = 0; k < kTimeKinds; ++k) {
+      const auto kind = static_cast<TimeKind>(k);
+      if (row.of_kind[k].trials > 0 && kind != TimeKind::claimed) fill_times(row.id, kind, row.of_kind[k]);
+    }
   }
 
  private:
-  SQLite::Statement q_;
+  void fill_times(TaskId task, TimeKind kind, TaskCounts& counts) {
+    for (SQLite::Statement* q : {&best_, &default_}) {
+      q->bind(1, task.value);
+      q->bind(2, time_kind_name(kind));
+    }
+    if (best_.executeStep()) counts.best_session = SessionId{best_.getColumn(0).getInt64()};
+    best_.reset();
+    default_.bind(3, counts.best_session.value);
+    if (default_.executeStep()) counts.default_s = seconds_or_infinity(default_.getColumn(0));
+    default_.reset();
+  }
+
+  SQLite::Statement counts_, best_, default_;
 };
+static_assert(records::kDefaultSpace == "default");
 
 Expected<TaskId> put(SQLite::Database& c, const std::string& key, const std::string& name, const std::string& target, const std::string& dag_text,
                      int64_t flops) {
@@ -55,6 +88,16 @@ TimeKind TaskRow::kind() const {
   for (size_t k = 0; k < kTimeKinds; ++k)
     if (of_kind[k].trials > 0) return static_cast<TimeKind>(k);
   return TimeKind::measured;
+}
+
+Expected<TimeKind> Database::time_kind_of(TaskId task) {
+  return impl_->read([&](SQLite::Database& c) -> Expected<TimeKind> {
+    TaskRow row;
+    SQLite::Statement q(c, "SELECT kind, trials FROM task_count WHERE task_id = ?");
+    q.bind(1, task.value);
+    while (q.executeStep()) row.of_kind[static_cast<size_t>(time_kind_from_name(q.getColumn(0).getText()))].trials = q.getColumn(1).getInt64();
+    return row.kind();
+  });
 }
 
 Expected<TaskId> Database::put_task(const records::Task& task) {

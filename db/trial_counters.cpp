@@ -20,24 +20,23 @@ void bind_counted_time(SQLite::Statement& put, int i, double seconds) {
   }
 }
 
-/// Columns from `first` on: trials, failures, best_s, unverified_s, default_s.
+/// Columns from `first` on: trials, failures, best_s, unverified_s.
 TaskCounters counters_of(SQLite::Statement& q, int first) {
   return {q.getColumn(first).getInt64(), q.getColumn(first + 1).getInt64(), seconds_or_infinity(q.getColumn(first + 2)),
-          seconds_or_infinity(q.getColumn(first + 3)), seconds_or_infinity(q.getColumn(first + 4))};
+          seconds_or_infinity(q.getColumn(first + 3))};
 }
 
 void set_counters(SQLite::Database& connection, const CountedTask& task, const TaskCounters& counters) {
   SQLite::Statement put(connection,
-                        "INSERT INTO task_count(task_id, kind, trials, failures, best_s, unverified_s, default_s) VALUES(?, ?, ?, ?, ?, ?, ?) "
+                        "INSERT INTO task_count(task_id, kind, trials, failures, best_s, unverified_s) VALUES(?, ?, ?, ?, ?, ?) "
                         "ON CONFLICT DO UPDATE SET trials = excluded.trials, failures = excluded.failures, best_s = excluded.best_s, "
-                        "unverified_s = excluded.unverified_s, default_s = excluded.default_s");
+                        "unverified_s = excluded.unverified_s");
   put.bind(1, task.first);
   put.bind(2, task.second);
   put.bind(3, counters.trials);
   put.bind(4, counters.failures);
   bind_counted_time(put, 5, counters.best_s);
   bind_counted_time(put, 6, counters.unverified_s);
-  bind_counted_time(put, 7, counters.default_s);
   put.exec();
 }
 
@@ -57,22 +56,20 @@ void TaskCounters::add(const records::Record& record, bool claimed) {
   const bool verified = record.result.verified && !claimed;
   double& best = verified ? best_s : unverified_s;
   best = std::min(best, verified ? record.result.decided_s() : record.result.seconds());
-  if (verified && record.candidate.is_default()) default_s = std::min(default_s, record.result.seconds());
 }
 
 void add_counters(SQLite::Database& connection, SessionId session, TaskId task, const TaskCounters& batch) {
   SQLite::Statement t(
       connection,
-      "INSERT INTO task_count(trials, failures, best_s, default_s, unverified_s, task_id, kind) SELECT ?1, ?2, ?3, ?4, ?5, ?6, kind FROM session WHERE id = ?7 "
+      "INSERT INTO task_count(trials, failures, best_s, unverified_s, task_id, kind) SELECT ?1, ?2, ?3, ?4, ?5, kind FROM session WHERE id = ?6 "
       "ON CONFLICT DO UPDATE SET trials = trials + ?1, failures = failures + ?2, best_s = coalesce(min(best_s, ?3), best_s, ?3), "
-      "default_s = coalesce(min(default_s, ?4), default_s, ?4), unverified_s = coalesce(min(unverified_s, ?5), unverified_s, ?5)");
+      "unverified_s = coalesce(min(unverified_s, ?4), unverified_s, ?4)");
   t.bind(1, batch.trials);
   t.bind(2, batch.failures);
   bind_counted_time(t, 3, batch.best_s);
-  bind_counted_time(t, 4, batch.default_s);
-  bind_counted_time(t, 5, batch.unverified_s);
-  t.bind(6, task.value);
-  t.bind(7, session.value);
+  bind_counted_time(t, 4, batch.unverified_s);
+  t.bind(5, task.value);
+  t.bind(6, session.value);
   t.exec();
   SQLite::Statement s(connection, "UPDATE session SET trials = trials + ?, state = 'running', ended_s = 0 WHERE id = ?");
   s.bind(1, batch.trials);
@@ -85,14 +82,14 @@ std::map<CountedTask, TaskCounters> count_trials(SQLite::Database& connection, s
   SQLite::Statement q(connection,
                       fmt::format("SELECT task_id, kind, count(*), sum(status <> 'ok'), "
                                   "min(CASE WHEN {0} AND {1} AND coalesce(final_s, seconds) < 9e999 THEN coalesce(final_s, seconds) END), "
-                                  "min(CASE WHEN {0} AND NOT ({1}) THEN seconds END), min(CASE WHEN {0} AND {1} AND space = '{2}' THEN seconds END) "
-                                  "FROM trial JOIN session ON session.id = session_id WHERE {3} AND {4} GROUP BY task_id, kind",
-                                  timed, own, records::kDefaultSpace, task ? fmt::format("task_id = {}", task->value) : "1", whole_trial()));
+                                  "min(CASE WHEN {0} AND NOT ({1}) THEN seconds END) "
+                                  "FROM trial JOIN session ON session.id = session_id WHERE {2} AND {3} GROUP BY task_id, kind",
+                                  timed, own, task ? fmt::format("task_id = {}", task->value) : "1", whole_trial()));
   return counted(q);
 }
 
 std::map<CountedTask, TaskCounters> stored_counters(SQLite::Database& connection) {
-  SQLite::Statement q(connection, "SELECT task_id, kind, trials, failures, best_s, unverified_s, default_s FROM task_count");
+  SQLite::Statement q(connection, "SELECT task_id, kind, trials, failures, best_s, unverified_s FROM task_count");
   return counted(q);
 }
 

@@ -14,8 +14,8 @@ namespace tw::db {
 
 struct TaskCounters {
   int64_t trials = 0, failures = 0;
-  /// Times in seconds, infinite where there is none: of the fastest verified trial, after finals; of the fastest other; of the verified default schedule.
-  double best_s = std::numeric_limits<double>::infinity(), unverified_s = best_s, default_s = best_s;
+  /// Times in seconds, infinite where there is none: of the fastest verified trial, after finals; of the fastest other.
+  double best_s = std::numeric_limits<double>::infinity(), unverified_s = best_s;
 
   /// `claimed`: the trial is of a log.
   void add(const records::Record& record, bool claimed);

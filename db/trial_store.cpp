@@ -283,44 +283,59 @@ Expected<std::optional<TrialRow>> Database::trial(SessionId session, TaskId task
 
 TrialOutcome outcome_of(int64_t number, const records::Record& record) {
   const records::MeasureResult& r = record.result;
-  return {number,  record.candidate.space, record.candidate.index, record.candidate.config, r.status, r.message, r.seconds(), r.censored, r.verified, record.claimed, r.build_s,
-          r.run_s, r.timestamp_s,          record.prediction};
+  return {{},      {},  number, record.candidate.space, record.candidate.index, record.candidate.config, r.status, r.message, r.decided_s(), r.censored, r.verified, record.claimed,
+          r.build_s, r.run_s, r.timestamp_s, record.prediction};
 }
 
+namespace {
+
+Expected<std::vector<TrialOutcome>> outcomes_where(SQLite::Database& c, const std::string& condition, int64_t limit) {
+  SQLite::Statement q(c, fmt::format("SELECT trial.id, session_id, number, space, config_index, status, message, coalesce(final_s, seconds), censored, verified, build_s, run_s, "
+                                     "timestamp_s, config_json, session.kind = 'claimed', {} FROM trial JOIN session ON session.id = session_id WHERE {} AND {} LIMIT {}",
+                                     kPredictionColumns, whole_trial(), condition, limit));
+  std::vector<TrialOutcome> rows;
+  while (q.executeStep()) {
+    TrialOutcome row;
+    row.id = TrialId{q.getColumn(0).getInt64()};
+    row.session = SessionId{q.getColumn(1).getInt64()};
+    row.number = q.getColumn(2).getInt64();
+    row.space = q.getColumn(3).getText();
+    row.index = q.getColumn(4).getInt64();
+    row.status = records::status_from_name(q.getColumn(5).getText());
+    row.message = q.getColumn(6).getText();
+    row.seconds = seconds_or_infinity(q.getColumn(7));
+    row.censored = q.getColumn(8).getInt() != 0;
+    row.claimed = q.getColumn(14).getInt() != 0;
+    row.verified = q.getColumn(9).getInt() != 0 && !row.claimed;
+    row.build_s = q.getColumn(10).getDouble();
+    row.run_s = q.getColumn(11).getDouble();
+    row.timestamp_s = q.getColumn(12).getDouble();
+    row.config = q.getColumn(13).getText();
+    row.prediction = read_prediction(q, 15);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
 Expected<std::vector<TrialOutcome>> Database::outcomes(SessionId session, TaskId task, int64_t after, int64_t limit) {
-  return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<TrialOutcome>> {
-    SQLite::Statement q(
-        c, fmt::format("SELECT number, space, config_index, status, message, seconds, censored, verified, build_s, run_s, timestamp_s, config_json, {} FROM trial "
-                       "WHERE session_id = {} AND task_id = {} AND number > {} AND {} ORDER BY number LIMIT {}",
-                       kPredictionColumns, session.value, task.value, after, whole_trial(), limit));
-    const bool claimed = is_claimed(c, session);
-    std::vector<TrialOutcome> rows;
-    while (q.executeStep()) {
-      TrialOutcome row;
-      row.claimed = claimed;
-      row.number = q.getColumn(0).getInt64();
-      row.space = q.getColumn(1).getText();
-      row.index = q.getColumn(2).getInt64();
-      row.status = records::status_from_name(q.getColumn(3).getText());
-      row.message = q.getColumn(4).getText();
-      row.seconds = seconds_or_infinity(q.getColumn(5));
-      row.censored = q.getColumn(6).getInt() != 0;
-      row.verified = q.getColumn(7).getInt() != 0 && !claimed;
-      row.build_s = q.getColumn(8).getDouble();
-      row.run_s = q.getColumn(9).getDouble();
-      row.timestamp_s = q.getColumn(10).getDouble();
-      row.config = q.getColumn(11).getText();
-      row.prediction = read_prediction(q, 12);
-      rows.push_back(std::move(row));
-    }
-    return rows;
+  return impl_->read([&](SQLite::Database& c) {
+    return outcomes_where(c, fmt::format("session_id = {} AND task_id = {} AND number > {} ORDER BY number", session.value, task.value, after), limit);
+  });
+}
+
+Expected<std::vector<TrialOutcome>> Database::outcomes(TaskId task, TimeKind kind, TrialId after, int64_t limit) {
+  return impl_->read([&](SQLite::Database& c) {
+    return outcomes_where(c, fmt::format("task_id = {} AND session.kind = '{}' AND trial.id > {} ORDER BY trial.id", task.value, time_kind_name(kind), after.value), limit);
   });
 }
 
 Expected<std::vector<BestRow>> Database::bests(const std::vector<SessionId>& sessions) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<BestRow>> {
     SQLite::Statement q(
-        c, fmt::format("SELECT task_id, count(*), sum(status <> 'ok'), min(CASE WHEN status = 'ok' AND censored = 0 THEN coalesce(final_s, seconds) END) "
+        c, fmt::format("SELECT task_id, count(*), sum(status <> 'ok'), coalesce(min(CASE WHEN status = 'ok' AND censored = 0 AND verified = 1 "
+                       "AND coalesce(final_s, seconds) < 9e999 THEN coalesce(final_s, seconds) END), min(CASE WHEN status = 'ok' AND censored = 0 THEN seconds END)) "
                        "FROM trial WHERE session_id = ? AND {} GROUP BY task_id ORDER BY task_id",
                        whole_trial()));
     std::vector<BestRow> rows;
@@ -375,7 +390,8 @@ Expected<std::optional<BestRecord>> Database::best_of_kinds(const std::string& t
       while (q.executeStep()) {
         if (auto record = best_row(q, rank.kind)) {
           record->task_key = task_key;
-          return std::optional(BestRecord{*std::move(record), rank.kind});
+          const int session = kRecordColumnCount + kFinalColumnCount + 1;
+          return std::optional(BestRecord{*std::move(record), rank.kind, SessionId{q.getColumn(session).getInt64()}, q.getColumn(session + 2).getInt64()});
         }
         impl_->damage.add({"trial", q.getColumn(kRecordColumnCount + kFinalColumnCount + 5).getInt64()});
       }

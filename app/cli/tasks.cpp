@@ -7,6 +7,7 @@
 #include "app/cli/console.h"
 #include "app/cli/network.h"
 #include "app/cli/table.h"
+#include "app/cli/workspace.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/space/sketch/sketch.h"
@@ -17,6 +18,7 @@ namespace {
 
 struct TasksArguments {
   NetworkOptions network;
+  std::string db;
   bool json = false, sketches = false;
 };
 
@@ -45,14 +47,34 @@ std::string sketches_text(const records::Task& task) {
   return out;
 }
 
+/// What a workspace has of a task; nothing if it does not know it.
+struct Standing {
+  db::TimeKind kind = db::TimeKind::measured;
+  db::TaskCounts counts;
+};
+
+Expected<std::vector<Standing>> standings(const std::string& path, const std::vector<api::NetworkTask>& tasks) {
+  std::vector<Standing> all;
+  if (path.empty()) return all;
+  TW_TRY(const auto db, open_workspace(path, db::Mode::read_only));
+  for (const auto& t : tasks) {
+    TW_TRY(const auto row, db->task_by_key(t.task.key));
+    all.push_back(row ? Standing{row->kind(), row->counts()} : Standing());
+  }
+  return all;
+}
+
 int list_tasks(const TasksArguments& o) {
   int exit = kDone;
   const auto loaded = load_network(o.network, exit);
   if (!loaded) return exit;
   const auto tasks = api::network_tasks(loaded->network, loaded->target);
+  const auto known = standings(o.db, tasks);
+  if (!known) return fail_input(known.error());
   if (o.json) {
     Json list = Json::array();
-    for (const auto& t : tasks) {
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      const auto& t = tasks[i];
       Json others = Json::array();
       for (const auto& [name, size] : t.other_spaces) others.push_back({{"space", name}, {"space_size", size}});
       list.push_back({{"name", t.task.name},
@@ -64,14 +86,32 @@ int list_tasks(const TasksArguments& o) {
                       {"space_size", t.space_size},
                       {"other_spaces", others}});
       if (o.sketches) list.back()["sketches"] = sketches_json(t.task);
+      if (known->empty()) continue;
+      const auto& [kind, counts] = known->at(i);
+      list.back().update({{"trials", counts.trials},
+                          {"failures", counts.failures},
+                          {"times", counts.trials > 0 ? Json(db::time_kind_name(kind)) : Json()},
+                          {"default_s", json_number(counts.default_s)},
+                          {"best_s", json_number(counts.best_s)},
+                          {"speedup", json_number(counts.default_s / counts.best_s)},
+                          {"best_session", counts.best_session ? Json(counts.best_session.value) : Json()}});
     }
     print_json({{"model", loaded->network.imported.name}, {"target", loaded->target.str()}, {"tasks", list}});
     return kDone;
   }
-  Table table({"task", "key", ">weight", ">work", ">share", "space", ">size"});
-  for (const auto& t : tasks) {
-    table.row({t.task.name, t.task.key.substr(0, 10), std::to_string(t.weight), si_text(static_cast<double>(t.task.flops), "FLOP"),
-               fmt::format("{:.1f} %", 100 * t.flops_share), t.space, std::to_string(t.space_size)});
+  std::vector<std::string> columns{"task", "key", ">weight", ">work", ">share", "space", ">size"};
+  if (!known->empty()) columns.insert(columns.end(), {">trials", ">default", ">best", ">speed-up", "times"});
+  Table table(columns);
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    const auto& t = tasks[i];
+    std::vector<std::string> row{t.task.name, t.task.key.substr(0, 10), std::to_string(t.weight), si_text(static_cast<double>(t.task.flops), "FLOP"),
+                                 fmt::format("{:.1f} %", 100 * t.flops_share), t.space, std::to_string(t.space_size)};
+    if (!known->empty()) {
+      const auto& [kind, counts] = known->at(i);
+      row.insert(row.end(), {std::to_string(counts.trials), time_text(counts.default_s), time_text(counts.best_s), ratio_text(counts.default_s / counts.best_s),
+                             counts.trials > 0 ? db::time_kind_name(kind) : "-"});
+    }
+    table.row(std::move(row));
   }
   put(table.text());
   if (o.sketches)
@@ -86,6 +126,7 @@ void add_tasks(Subcommand app, Run& run) {
   Subcommand sub = app.command(run, "tasks", "Lists the tuning tasks of a network, heaviest first", o, list_tasks);
   add_network_options(sub, o->network);
   sub.flag("--sketches", o->sketches, "Also the sketches that the tuner ansor derives of each task, with the rules that made them");
+  sub.option("--db", o->db, "Workspace: what is known of each task, with its default schedule's time and its best").input();
   sub.flag("--json", o->json, "One JSON document on standard output");
 }
 

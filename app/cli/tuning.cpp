@@ -16,6 +16,7 @@
 #include "engine/api/tune.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/measure/peak.h"
 #include "engine/records/autotvm_log.h"
 #include "engine/records/latency_log.h"
 #include "engine/space/template.h"
@@ -189,7 +190,9 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
                            .resume = request.resume};
   if (session.options.weights == records::Weights::unknown) session.options.weights = api::weights_of(request.network->network, request.network->target);
   for (const api::NetworkTask& t : result.tasks) session.tasks.push_back({t.task, t.weight, {}});
-  const auto store = db::session_store(db, rows.model, host_description());
+  Json host = host_description();
+  if (const double peak = measure::peak_of(request.network->target); peak > 0) host[measure::kPeakOfHost] = peak;
+  const auto store = db::session_store(db, rows.model, host);
   BesideFiles beside;
   if (!request.log_path.empty()) {
     TW_TRY(auto log, records::autotvm_log_sink(request.log_path, measure::is_simulated(request.device)));

@@ -36,6 +36,8 @@ class Engine {
 
   virtual ~Engine() = default;
   virtual Target target() = 0;
+  /// What models are opened for from now on.
+  virtual void setTarget(const Target& target) = 0;
   /// Sizes of inputs that a model file leaves open.
   virtual Expected<std::vector<frontends::OpenSize>> openSizes(const std::string& path) = 0;
   /// `sizes` by name; others are as the file proposes.
@@ -66,6 +68,8 @@ class Engine {
   virtual Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                              const tune::EventSink& events, const tune::SessionControl& control,
                                              const std::shared_ptr<const records::RecordedTrials>& replay) = 0;
+  /// The network from the best records.
+  virtual Expected<runtime::Executable> compile(const api::Network& network, const Target& target, records::RecordSource* records, const api::CompileOptions& options) = 0;
   virtual Expected<api::NetworkFinals> networkFinals(const api::NetworkFinalsRequest& request) = 0;
   virtual const std::vector<tune::StrategyDef>& strategies() = 0;
   virtual std::vector<frontends::ZooModel> zoo() = 0;

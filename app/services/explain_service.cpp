@@ -150,7 +150,7 @@ void ExplainService::explainSelection() {
     Q_EMIT reasonChanged({});
     return Q_EMIT explained(listing);
   }
-  if (m_hub.trial() >= 0) return run(tr("Lowering trial %1…").arg(m_hub.trial()), findTrial({m_hub.session(), m_hub.task(), m_hub.trial()}));
+  if (m_hub.trial() >= 0) return run(tr("Lowering trial %1…").arg(m_hub.trial()), findTrial(m_hub.trialRef()));
   if (m_hub.isConfigEdited()) return run(tr("Lowering point %1…").arg(m_hub.configIndex()), findConfig(m_hub.configIndex()));
   run(tr("Lowering…"), findBest());
 }

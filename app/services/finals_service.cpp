@@ -28,7 +28,7 @@ void FinalsService::start(const OpenModelPtr& model, std::optional<SessionId> se
     if (finals.measured) TW_CHECK(logs::store_finals(model->id, model->target, session, finals, *database));
     return finals;
   };
-  m_job.replace(m_workspace.jobs().run<api::NetworkFinals>(Lane::work, this, work, [this](Expected<api::NetworkFinals> finals) {
+  m_job.replace(m_workspace.jobs().run<api::NetworkFinals>(Lane::network, this, work, [this](Expected<api::NetworkFinals> finals) {
     if (!finals) {
       const QString why = QString::fromStdString(finals.error().text());
       end(JobBoard::Outcome::failed, why);

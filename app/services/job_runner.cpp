@@ -9,12 +9,13 @@ JobRunner::JobRunner(QObject* parent) : QObject(parent) {
   m_work.setMaxThreadCount(2);
   m_database.setMaxThreadCount(1);
   m_summary.setMaxThreadCount(1);
+  m_network.setMaxThreadCount(1);
 }
 
 JobRunner::~JobRunner() {
   for (const Handle& handle : m_handles) handle->request_stop();
-  for (QThreadPool* pool : {&m_work, &m_database, &m_summary}) pool->clear();
-  for (QThreadPool* pool : {&m_work, &m_database, &m_summary}) pool->waitForDone();
+  for (QThreadPool* pool : {&m_work, &m_database, &m_summary, &m_network}) pool->clear();
+  for (QThreadPool* pool : {&m_work, &m_database, &m_summary, &m_network}) pool->waitForDone();
 }
 
 void JobRunner::start(Lane lane, const Handle& handle, std::function<void()> body) {
@@ -22,7 +23,8 @@ void JobRunner::start(Lane lane, const Handle& handle, std::function<void()> bod
   Q_EMIT runningChanged(++m_running);
   (lane == Lane::work       ? m_work
    : lane == Lane::database ? m_database
-                            : m_summary)
+   : lane == Lane::summary  ? m_summary
+                            : m_network)
       .start([this, handle, body = std::move(body)] {
         body();
         deliver([this, handle] {

@@ -33,7 +33,15 @@ std::string withoutNumbers(const std::string& reason) {
 
 }  // namespace
 
-Target LocalEngine::target() { return m_target; }
+Target LocalEngine::target() {
+  const std::scoped_lock lock(m_mutex);
+  return m_target;
+}
+
+void LocalEngine::setTarget(const Target& target) {
+  const std::scoped_lock lock(m_mutex);
+  m_target = target;
+}
 
 Expected<std::vector<frontends::OpenSize>> LocalEngine::openSizes(const std::string& path) { return api::open_sizes_apart(path, {}, {}); }
 
@@ -115,7 +123,7 @@ Expected<measure::CounterReading> LocalEngine::count(const records::Task& task, 
 }
 
 Expected<measure::Roofline> LocalEngine::roofline() {
-  if (const auto& gpu = m_target.gpu) return measure::gpu_roofline(*gpu);
+  if (const auto gpu = target().gpu) return measure::gpu_roofline(*gpu);
   const runtime::ThreadPool pool(target().cores);
   return measure::measure_roofline(pool, 1.0);
 }
@@ -135,9 +143,13 @@ Expected<tune::SessionReport> LocalEngine::tune(const std::vector<tune::SessionT
     const measure::Device device = measure::recorded_device(std::string(records::kRecordedDevice), replay);
     return tune::run_session(tasks, options, *device.builder, *device.runner, sink, events, control);
   }
-  const Target& target = tasks.empty() ? m_target : tasks.front().task.target;
+  const Target target = tasks.empty() ? this->target() : tasks.front().task.target;
   TW_TRY(const measure::Device device, measure::open_device(measure::device_for(target), target, {}));
   return tune::run_session(tasks, options, *device.builder, *device.runner, sink, events, control);
+}
+
+Expected<runtime::Executable> LocalEngine::compile(const api::Network& network, const Target& target, records::RecordSource* records, const api::CompileOptions& options) {
+  return api::compile(network, target, records, options);
 }
 
 Expected<api::NetworkFinals> LocalEngine::networkFinals(const api::NetworkFinalsRequest& request) { return api::run_network_finals(request); }
@@ -156,15 +168,13 @@ Expected<void> LocalEngine::writeZooModel(const std::string& name, bool tiny, co
 }
 
 Expected<double> LocalEngine::peak(const Target& target) {
-  if (target.gpu) return target::peak_flops(*target.gpu);
-  const double core = measure::measure_peak_flops(0.25);
-  if (core <= 0) return Error(ErrorCode::unsupported, "The multiply-add peak of this processor cannot be measured");
-  return core * target.cores;
+  const double peak = measure::peak_of(target);
+  return peak > 0 ? Expected<double>(peak) : Error(ErrorCode::unsupported, "The multiply-add peak of this processor cannot be measured");
 }
 
 Json LocalEngine::host() {
   Json host = to_json(host_target());
-  host["device"] = measure::device_for(m_target);
+  host["device"] = measure::device_for(target());
   host["codegen"] = codegen::codegen_version();
   return host;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <mutex>
+
 #include "app/services/engine.h"
 #include "engine/base/json_fwd.h"
 
@@ -12,6 +14,7 @@ class LocalEngine : public Engine {
  public:
   explicit LocalEngine(Target target = host_target()) : m_target(std::move(target)) {}
   Target target() override;
+  void setTarget(const Target& target) override;
   Expected<std::vector<frontends::OpenSize>> openSizes(const std::string& path) override;
   Expected<api::Network> import(const std::string& path, const Target& target, const std::map<std::string, int64_t>& sizes) override;
   std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) override;
@@ -31,6 +34,7 @@ class LocalEngine : public Engine {
   Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                      const tune::EventSink& events, const tune::SessionControl& control,
                                      const std::shared_ptr<const records::RecordedTrials>& replay) override;
+  Expected<runtime::Executable> compile(const api::Network& network, const Target& target, records::RecordSource* records, const api::CompileOptions& options) override;
   Expected<api::NetworkFinals> networkFinals(const api::NetworkFinalsRequest& request) override;
   const std::vector<tune::StrategyDef>& strategies() override;
   std::vector<frontends::ZooModel> zoo() override;
@@ -39,6 +43,7 @@ class LocalEngine : public Engine {
   Json host() override;
 
  private:
+  std::mutex m_mutex;
   Target m_target;  ///< what models are opened for
 };
 

@@ -23,10 +23,10 @@ std::vector<Noun> selectedNouns(const SelectionHub& hub) {
   }
   const records::Task* task = hub.taskValue();
   const QString taskKey = task ? QString::fromStdString(task->key) : QString();
-  if (task) nouns.push_back({QStringLiteral("task:") + taskKey, MarkService::tr("Task T%1 %2").arg(hub.task() + 1).arg(QString::fromStdString(task->name))});
+  if (task) nouns.push_back({QStringLiteral("task:") + taskKey, MarkService::tr("Task T%1 %2").arg(hub.task() + 1).arg(hub.model()->titleOf(hub.task()))});
   if (hub.session()) nouns.push_back({QStringLiteral("session:%1").arg(hub.session().value), MarkService::tr("Session %1").arg(hub.session().value)});
-  if (task && hub.session() && hub.trial() >= 0) {
-    nouns.push_back({QStringLiteral("trial:%1/%2/%3").arg(hub.session().value).arg(taskKey).arg(hub.trial()), MarkService::tr("Trial %1").arg(hub.trial())});
+  if (task && hub.trial() >= 0) {
+    nouns.push_back({QStringLiteral("trial:%1/%2/%3").arg(hub.trialRef().session.value).arg(taskKey).arg(hub.trial()), MarkService::tr("Trial %1").arg(hub.trial())});
   }
   return nouns;
 }

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "engine/base/json.h"
+#include "widgets/graph/task_title.h"
 
 namespace tw::app {
 namespace {
@@ -27,6 +28,12 @@ void indexGroups(OpenModel& model) {
   for (const auto& workload : partition.workloads) {
     const auto it = taskOfDag.find(workload.key);
     for (const int g : workload.groups) model.taskOfGroup[static_cast<size_t>(g)] = it == taskOfDag.end() ? -1 : it->second;
+  }
+  for (size_t t = 0; t < model.tasks.size(); ++t) {
+    const auto group = std::find(model.taskOfGroup.begin(), model.taskOfGroup.end(), static_cast<int>(t));
+    model.titles << (group == model.taskOfGroup.end()
+                         ? QString::fromStdString(model.tasks[t].task.name)
+                         : widgets::taskTitle(model.network.optimized, partition.groups[static_cast<size_t>(group - model.taskOfGroup.begin())].nodes));
   }
 }
 
@@ -173,6 +180,7 @@ void ModelService::openStored(ModelId id) {
       }
       t.weight = r.weight;
       t.flops_share = flops > 0 ? static_cast<double>(r.task.flops) * r.weight / flops : 0;
+      model->titles << QString::fromStdString(t.task.name);
       model->tasks.push_back(std::move(t));
       model->taskIds.push_back(r.task.id);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QString>
+#include <QStringList>
 #include <memory>
 #include <vector>
 
@@ -16,10 +16,12 @@ struct OpenModel {
   Target target;
   api::Network network;
   std::vector<api::NetworkTask> tasks;
+  QStringList titles;            ///< per task: what it computes, in words (widgets::taskTitle); the name in the log where that is all there is
   std::vector<int> taskOfGroup;  ///< per group of the partition, -1 for none
   ModelId id;                    ///< none without a workspace
   std::vector<TaskId> taskIds;   ///< per task, empty without a workspace
 
+  QString titleOf(int task) const { return titles.value(task, QString::fromStdString(tasks[static_cast<size_t>(task)].task.name)); }
   int taskOfNode(int node) const {
     const int group = groupOfNode(node);
     return group < 0 || static_cast<size_t>(group) >= taskOfGroup.size() ? -1 : taskOfGroup[static_cast<size_t>(group)];

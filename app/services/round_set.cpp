@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "app/services/session_set.h"
 #include "widgets/charts/network_data.h"
 
 namespace tw::app {
@@ -28,7 +29,8 @@ void RoundSet::rebuild() {
   m_jobs.clear();
   std::vector<Entry> before = std::exchange(m_entries, {});
   std::vector<SessionId> wanted = m_hub.comparedSessions();
-  if (m_hub.session() && std::find(wanted.begin(), wanted.end(), m_hub.session()) == wanted.end()) wanted.insert(wanted.begin(), m_hub.session());
+  if (const SessionId one = SessionSet::nearest(m_hub, m_workspace); one && std::find(wanted.begin(), wanted.end(), one) == wanted.end())
+    wanted.insert(wanted.begin(), one);
   if (m_active && m_hub.model() && m_workspace.reader()) {
     for (const SessionId id : wanted) {
       const auto& rows = m_workspace.sessions();

@@ -53,7 +53,7 @@ void SessionFeed::tell(const tune::Event& event) {
     TaskState& task = s.tasks[trial->task];
     task.lastNumber = trial->number;
     know(task.bestSeconds, trial->best_s);
-    if (trial->record.candidate.is_default() && trial->record.result.ok()) know(task.defaultSeconds, trial->record.result.seconds());
+    if (trial->record.candidate.is_default() && trial->record.result.ok()) know(task.defaultSeconds, trial->record.result.decided_s());
     s.currentTask = trial->task;
     ++s.trials;
     if (s.fresh.size() < kTrials)
@@ -63,6 +63,7 @@ void SessionFeed::tell(const tune::Event& event) {
     change(trial->task);
   } else if (const auto* finals = std::get_if<tune::FinalsDone>(&event)) {
     know(s.tasks[finals->task].bestSeconds, finals->best_s);
+    s.settled.emplace_back(finals->task, finals->finalists);
     change(finals->task);
   } else if (const auto* done = std::get_if<tune::TaskDone>(&event)) {
     TaskState& task = s.tasks[done->task];

@@ -35,6 +35,7 @@ class SessionFeed {
     std::map<int, TaskState> tasks;   ///< by task of the session
     std::vector<int> changed;         ///< tasks with news, ascending
     std::vector<Trial> fresh;         ///< trials in the order they were told
+    std::vector<std::pair<int, std::vector<records::Record>>> settled;  ///< what finals decided after those, by task of the session
     std::vector<records::Round> rounds;  ///< that ended
     std::vector<tune::TaskDone> done;
     std::vector<std::string> notes;

@@ -33,6 +33,15 @@ QString SessionSet::nameOf(const db::SessionRow& row) {
   return widgets::withTimeKind(name, row.kind);
 }
 
+SessionId SessionSet::nearest(const SelectionHub& hub, const Workspace& workspace) {
+  if (hub.session()) return hub.session();
+  if (hub.trial() >= 0) return hub.trialRef().session;
+  SessionId newest;
+  for (const db::SessionRow& row : workspace.sessions())
+    if (hub.model() && row.model == hub.model()->id && row.id.value > newest.value) newest = row.id;
+  return newest;
+}
+
 void SessionSet::rebuild() {
   ++m_generation;
   for (const auto& job : m_jobs) job->request_stop();

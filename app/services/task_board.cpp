@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/base/json.h"
+#include "engine/measure/peak.h"
 #include "widgets/common/format.h"
 #include "widgets/graph/graph_scene.h"
 
@@ -29,12 +31,45 @@ TaskBoard::TaskBoard(Engine& engine, SelectionHub& hub, JobRunner& jobs, Workspa
     : QObject(parent), m_engine(engine), m_hub(hub), m_jobs(jobs), m_workspace(workspace), m_tuning(tuning) {
   connect(&hub, &SelectionHub::modelChanged, this, &TaskBoard::rebuild);
   connect(&workspace, &Workspace::sessionsChanged, this, &TaskBoard::readTotals);
-  connect(&tuning, &TuneService::progressed, this, &TaskBoard::update);
+  connect(&tuning, &TuneService::progressed, this, [this](const std::vector<int>& tasks) {
+    if (m_tuning.isActive()) m_behind = true;
+    update(tasks);
+  });
 }
 
-double TaskBoard::defaultSeconds(int task) const {
-  if (task < 0 || task >= m_model.rowCount()) return 0;
-  const double s = m_model.task(task).defaultSeconds;
+const TuneService::TaskProgress* TaskBoard::fresh(int task, db::TimeKind kind) const {
+  // Trials that are replayed are there already.
+  if (kind != m_tuning.kind() || kind == db::TimeKind::replayed || m_tuning.model() != m_hub.model() || !(m_tuning.isActive() || m_behind)) return nullptr;
+  return m_tuning.progress(task);
+}
+
+db::TaskCounts TaskBoard::standing(int task, db::TimeKind kind) const {
+  if (task < 0 || static_cast<size_t>(task) >= m_counts.size()) return {};
+  db::TaskCounts counts = m_counts[static_cast<size_t>(task)].of_kind[static_cast<size_t>(kind)];
+  const auto* p = fresh(task, kind);
+  if (!p) return counts;
+  // The workspace's totals hold what a session that goes on had before.
+  counts.trials += std::max<qint64>(0, p->store->size() - p->before);
+  counts.failures -= p->failuresBefore;
+  for (const auto& [status, count] : p->store->failures()) counts.failures += count;
+  // As the workspace has it: the default's time is that of the session which holds the best.
+  const bool holdsBest = faster(p->bestSeconds, 0) <= counts.best_s;
+  if (p->defaultSeconds > 0 && (holdsBest || !std::isfinite(counts.default_s))) counts.default_s = p->defaultSeconds;
+  if (holdsBest) counts.best_session = m_tuning.session();
+  counts.best_s = faster(counts.best_s, p->bestSeconds);
+  return counts;
+}
+
+double TaskBoard::peakOf(SessionId session) const {
+  for (const db::SessionRow& s : m_workspace.sessions()) {
+    if (s.id != session || !s.host.is_object()) continue;
+    if (const auto peak = s.host.find(measure::kPeakOfHost); peak != s.host.end() && peak->is_number()) return peak->get<double>();
+  }
+  return 0;
+}
+
+double TaskBoard::defaultSeconds(int task, db::TimeKind kind) const {
+  const double s = standing(task, kind).default_s;
   return std::isfinite(s) ? s : 0;
 }
 
@@ -44,11 +79,12 @@ void TaskBoard::rebuild() {
   if (m_hub.model()) {
     for (const auto& t : m_hub.model()->tasks) {
       widgets::TaskLine line;
-      line.key = QString::fromStdString(t.task.key), line.name = QString::fromStdString(t.task.name), line.shape = outputShape(t.task);
+      line.key = QString::fromStdString(t.task.key), line.name = m_hub.model()->titleOf(static_cast<int>(m_totals.size())), line.fused = QString::fromStdString(t.task.name), line.shape = outputShape(t.task);
       line.space = QString::fromStdString(t.space), line.spaceSize = t.space_size, line.weight = t.weight;
       line.flops = static_cast<double>(t.task.flops), line.share = t.flops_share, line.bestSeconds = line.defaultSeconds = kNone;
       m_totals.push_back(line);
     }
+    if (std::string target = m_hub.model()->target.str(); target != std::exchange(m_peakTarget, target)) m_model.setPeak(0);
     if (m_model.peak() == 0) measurePeak();
   }
   m_counts.resize(m_totals.size());
@@ -78,6 +114,7 @@ void TaskBoard::readTotals() {
       return;
     }
     if (!m_hub.model()) return;
+    m_behind = false;
     std::vector<int> all;
     for (const auto& row : *rows) {
       const int task = m_hub.model()->taskByKey(row.task.key);
@@ -93,28 +130,20 @@ void TaskBoard::update(const std::vector<int>& tasks) {
   for (const int task : tasks) {
     if (static_cast<size_t>(task) >= m_totals.size()) continue;
     const db::TaskRow& row = m_counts[static_cast<size_t>(task)];
-    const auto* p = m_tuning.isActive() && m_tuning.model() == m_hub.model() ? m_tuning.progress(task) : nullptr;
-    // Trials that are replayed are there already.
-    const bool counted = p && m_tuning.kind() != db::TimeKind::replayed;
     widgets::TaskLine line = m_totals[static_cast<size_t>(task)];
-    line.kind = counted ? m_tuning.kind() : row.kind();
-    const db::TaskCounts& counts = row.of_kind[static_cast<size_t>(line.kind)];
+    line.kind = row.kind();
+    if (fresh(task, m_tuning.kind())) line.kind = m_tuning.kind();
+    const db::TaskCounts counts = standing(task, line.kind);
     line.trials = counts.trials, line.failures = counts.failures;
-    line.bestSeconds = faster(counts.best_s, 0), line.defaultSeconds = faster(counts.default_s, 0);
+    line.bestSeconds = counts.best_s, line.defaultSeconds = counts.default_s;
+    line.peak = peakOf(counts.best_session);
     QStringList others;
     for (size_t k = 0; k < db::kTimeKinds; ++k)
       if (const auto kind = static_cast<db::TimeKind>(k); kind != line.kind && row.of_kind[k].trials > 0)
         others << tr("%1 %2", "a number and what the times are").arg(widgets::countText(row.of_kind[k].trials), widgets::timeKindText(kind));
     line.others = others.join(QStringLiteral(", "));
-    if (counted) {
-      // The workspace's totals hold what a session that goes on had before.
-      line.budget = p->budget > 0 ? line.trials - p->before + p->budget : 0;
-      line.trials += std::max<qint64>(0, p->store->size() - p->before);
-      line.failures -= p->failuresBefore;
-      for (const auto& [status, count] : p->store->failures()) line.failures += count;
-      line.bestSeconds = faster(line.bestSeconds, p->bestSeconds);
-      if (p->defaultSeconds > 0) line.defaultSeconds = p->defaultSeconds;
-    }
+    const auto* p = m_tuning.isActive() && m_tuning.model() == m_hub.model() ? m_tuning.progress(task) : nullptr;
+    if (p && p->budget > 0 && fresh(task, line.kind)) line.budget = row.of_kind[static_cast<size_t>(line.kind)].trials - p->before + p->budget;
     if (p) line.phase = task == m_tuning.currentTask() ? p->phase : QString();
     m_model.updateTask(task, line);
   }

@@ -14,8 +14,10 @@ class TaskBoard : public QObject {
  public:
   TaskBoard(Engine& engine, SelectionHub& hub, JobRunner& jobs, Workspace& workspace, TuneService& tuning, QObject* parent = nullptr);
   widgets::TaskModel* model() { return &m_model; }
-  /// 0 while unknown.
-  double defaultSeconds(int task) const;
+  /// What the workspace and the running session have of a task, over all sessions whose times are of one kind: the one place that best and default come from.
+  db::TaskCounts standing(int task, db::TimeKind kind) const;
+  /// Of that, 0 while unknown.
+  double defaultSeconds(int task, db::TimeKind kind) const;
 
  Q_SIGNALS:
   void changed(const std::vector<int>& tasks);
@@ -26,6 +28,10 @@ class TaskBoard : public QObject {
   void readTotals();
   void update(const std::vector<int>& tasks);
   void measurePeak();
+  /// What a session says of its machine, 0 if nothing.
+  double peakOf(SessionId session) const;
+  /// Of the session that is running or that the totals lack; null where it brings nothing of that kind.
+  const TuneService::TaskProgress* fresh(int task, db::TimeKind kind) const;
   Engine& m_engine;
   SelectionHub& m_hub;
   JobRunner& m_jobs;
@@ -34,6 +40,8 @@ class TaskBoard : public QObject {
   widgets::TaskModel m_model;
   std::vector<widgets::TaskLine> m_totals;  // what the model says of them
   std::vector<db::TaskRow> m_counts;        // by the workspace, without the running session
+  bool m_behind = false;                    // they lack what the last session brought
+  std::string m_peakTarget;                 // of the model before
   LatestJob m_job, m_peakJob;
 };
 

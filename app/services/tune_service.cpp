@@ -10,6 +10,7 @@
 #include "engine/api/tune.h"
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
+#include "engine/measure/peak.h"
 #include "widgets/common/format.h"
 
 namespace tw::app {
@@ -146,7 +147,9 @@ Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, StopT
   hooks.loop = [this](const auto& tasks, const auto& options, auto& sink, const auto& events, const auto& control, const auto& replay) {
     return m_engine.tune(tasks, options, sink, events, control, replay);
   };
-  const auto store = db::session_store(m_workspace.database(), request.model->id, m_engine.host());
+  Json host = m_engine.host();
+  if (const auto peak = m_engine.peak(target)) host[measure::kPeakOfHost] = *peak;
+  const auto store = db::session_store(m_workspace.database(), request.model->id, host);
   TW_TRY(api::TuneOutcome outcome, api::tune(std::move(session), *store, hooks));
   return std::move(outcome.report);
 }
@@ -178,8 +181,13 @@ void TuneService::apply(const SessionFeed::State& state) {
   if (state.currentTask >= 0) m_currentTask = m_progress.at(static_cast<size_t>(state.currentTask)).task;
   for (const SessionFeed::Trial& trial : state.fresh) {
     widgets::TrialStore& store = *m_progress.at(static_cast<size_t>(trial.task)).store;
-    if (trial.outcome.number == store.lastNumber() + 1) store.append(trial.outcome);
+    if (trial.outcome.number != store.lastNumber() + 1) continue;
+    db::TrialOutcome outcome = trial.outcome;
+    outcome.session = m_session;
+    store.append(outcome);
   }
+  for (const auto& [task, finalists] : state.settled)
+    for (const records::Record& r : finalists) m_progress.at(static_cast<size_t>(task)).store->settle(r.candidate, r.result.decided_s());
   for (const int task : state.changed) {
     TaskProgress& p = m_progress.at(static_cast<size_t>(task));
     const SessionFeed::TaskState& told = state.tasks.at(task);
@@ -222,7 +230,7 @@ bool TuneService::isCatchingUp() const {
 
 void TuneService::noteDone(const tune::TaskDone& done) {
   const TaskProgress& p = m_progress.at(static_cast<size_t>(done.task));
-  const QString name = QString::fromStdString(m_model->tasks[static_cast<size_t>(p.task)].task.name);
+  const QString name = m_model->titleOf(p.task);
   Q_EMIT note(tr("Task T%1 %2: best %3, default %4, %5 trials")
                   .arg(p.task + 1)
                   .arg(name, widgets::secondsText(done.best_s), widgets::secondsText(done.default_s))

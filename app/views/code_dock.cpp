@@ -103,7 +103,7 @@ void CodeDock::fillBases() {
 
 void CodeDock::keepAsBase() {
   const SelectionHub& hub = m_services.hub;
-  if (hub.trial() >= 0) m_services.hub.setCodeBase({CodeBase::Kind::trial, {hub.session(), hub.task(), hub.trial()}});
+  if (hub.trial() >= 0) m_services.hub.setCodeBase({CodeBase::Kind::trial, hub.trialRef()});
 }
 
 void CodeDock::showDiffBar(const QString& text) {

@@ -15,6 +15,7 @@
 
 #include "app/services/session_set.h"
 #include "app/services/task_board.h"
+#include "app/services/trial_service.h"
 #include "widgets/charts/curve_chart.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/common/table_view.h"
@@ -59,11 +60,16 @@ CompareView::CompareView(Services& services, QWidget* parent)
   box->setContentsMargins(0, 0, 0, 0);
   box->addWidget(m_state);
   connect(m_set, &SessionSet::changed, this, &CompareView::showSet);
-  connect(&services.tasks, &TaskBoard::changed, this, [this] { m_chart->setDefaultSeconds(m_services.tasks.defaultSeconds(m_services.hub.task())); });
+  connect(&services.tasks, &TaskBoard::changed, this, [this] { m_chart->setDefaultSeconds(defaultSeconds()); });
   connect(&services.hub, &SelectionHub::comparedSessionsChanged, this, &CompareView::readBests);
   connect(&services.hub, &SelectionHub::modelChanged, this, &CompareView::readBests);
   connect(&services.workspace, &Workspace::sessionsChanged, this, &CompareView::readBests);
   showSet();
+}
+
+double CompareView::defaultSeconds() const {
+  const auto& entries = m_set->entries();
+  return m_services.tasks.defaultSeconds(m_services.hub.task(), entries.empty() ? m_services.trials.kind() : entries.front().row.kind);
 }
 
 QWidget* CompareView::makeCurves() {
@@ -200,7 +206,7 @@ void CompareView::showBests(const std::vector<db::BestRow>& rows) {
   }
   std::vector<std::pair<int64_t, QString>> tasks;
   for (size_t i = 0; i < model->taskIds.size(); ++i)
-    tasks.emplace_back(model->taskIds[i].value, QStringLiteral("T%1 %2").arg(i + 1).arg(QString::fromStdString(model->tasks[i].task.name)));
+    tasks.emplace_back(model->taskIds[i].value, QStringLiteral("T%1 %2").arg(i + 1).arg(model->titleOf(static_cast<int>(i))));
   m_bests->set(tr("Best time"), titles, widgets::bestTimes(sessions, tasks));
   m_configs->set(tr("Setting"), titles, widgets::configurations(sessions));
   QStringList sentences;

@@ -38,6 +38,8 @@ class CompareView : public QWidget {
   std::vector<widgets::CurveChart::Overlay> sessionLines() const;
   /// One for each group of sessions that differ in their seed alone.
   std::vector<widgets::CurveChart::Overlay> seedBands() const;
+  /// The default schedule's time, of the kind that the first session has.
+  double defaultSeconds() const;
   void showSet();
   void readBests();
   void showBests(const std::vector<db::BestRow>& rows);

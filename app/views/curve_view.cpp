@@ -14,6 +14,7 @@
 #include "app/services/session_set.h"
 #include "app/services/task_board.h"
 #include "app/services/trial_service.h"
+#include "app/views/session_chip.h"
 #include "widgets/charts/activity_chart.h"
 #include "widgets/charts/curve_chart.h"
 #include "widgets/charts/prediction_chart.h"
@@ -50,8 +51,6 @@ CurveView::CurveView(Services& services, QWidget* parent)
   connect(&m_refresh, &QTimer::timeout, this, &CurveView::readActivity);
   connect(&m_refresh, &QTimer::timeout, this, &CurveView::readPredictions);
   connect(&services.trials, &TrialService::storeChanged, this, &CurveView::showStore);
-  connect(&services.workspace, &Workspace::sessionsChanged, this,
-          [this] { m_chart->setTimes(widgets::timeKind(m_services.workspace.sessions(), m_services.hub.session())); });
   m_growth.setSingleShot(true);
   m_growth.setInterval(kGrowthMs);
   connect(&m_growth, &QTimer::timeout, this, &CurveView::showGrowth);
@@ -60,18 +59,18 @@ CurveView::CurveView(Services& services, QWidget* parent)
   });
   connect(&services.tasks, &TaskBoard::changed, this, [this](const std::vector<int>& tasks) {
     if (std::find(tasks.begin(), tasks.end(), m_services.hub.task()) != tasks.end())
-      m_chart->setDefaultSeconds(m_services.tasks.defaultSeconds(m_services.hub.task()));
+      m_chart->setDefaultSeconds(m_services.tasks.defaultSeconds(m_services.hub.task(), m_services.trials.kind()));
   });
-  connect(&services.hub, &SelectionHub::trialChanged, this, [this] {
-    m_chart->setSelectedTrial(m_services.hub.trial());
-    m_predictions->setSelectedTrial(m_services.hub.trial());
+  connect(&services.trials, &TrialService::selectionChanged, this, [this] {
+    m_chart->setSelectedTrial(m_services.trials.selected());
+    m_predictions->setSelectedTrial(m_services.trials.selected());
   });
-  connect(m_predictions, &widgets::PredictionChart::trialActivated, this, [this](qint64 number) { m_services.hub.setTrial(number); });
+  connect(m_predictions, &widgets::PredictionChart::trialActivated, this, [this](qint64 number) { m_services.trials.choose(number); });
   connect(m_predictions, &widgets::PredictionChart::roundChosen, this, &CurveView::showGrowth);
   connect(&services.hub, &SelectionHub::sessionChanged, this, &CurveView::readActivity);
   connect(&services.tuning, &TuneService::stateChanged, this, &CurveView::readActivity);
   connect(m_set, &SessionSet::changed, this, &CurveView::showOverlays);
-  connect(m_chart, &widgets::CurveChart::trialActivated, this, [this](qint64 number) { m_services.hub.setTrial(number); });
+  connect(m_chart, &widgets::CurveChart::trialActivated, this, [this](qint64 number) { m_services.trials.choose(number); });
   showStore();
 }
 
@@ -105,6 +104,7 @@ QWidget* CurveView::makeBar() {
   auto* line = new QHBoxLayout(bar);
   line->setContentsMargins(6, 2, 6, 0);
   line->addWidget(m_summary, 1);
+  line->addWidget(makeSessionChip(m_services, "curve", bar));
   for (QComboBox* combo : {m_page, m_x, m_unit}) line->addWidget(combo);
   return bar;
 }
@@ -138,11 +138,12 @@ void CurveView::showPage(int page) {
 void CurveView::readActivity() {
   const auto& model = m_services.hub.model();
   if (m_page->currentIndex() != Activity || !isVisible()) return;
-  if (!model || !m_services.hub.session() || !m_services.workspace.reader()) {
+  const SessionId session = SessionSet::nearest(m_services.hub, m_services.workspace);
+  if (!model || !session || !m_services.workspace.reader()) {
     m_activity->setActivity({}, {});
     return showGrowth();
   }
-  const auto work = [reader = m_services.workspace.summaryReader(), session = m_services.hub.session()](StopToken) {
+  const auto work = [reader = m_services.workspace.summaryReader(), session](StopToken) {
     return reader->activity(session, kSlices);
   };
   m_activityJob.replace(m_services.jobs.run<db::Activity>(Lane::summary, this, work, [this, model](Expected<db::Activity> activity) {
@@ -172,11 +173,11 @@ void CurveView::readPredictions() {
 }
 
 void CurveView::showStore() {
-  m_chart->setDefaultSeconds(m_services.tasks.defaultSeconds(m_services.hub.task()));
-  m_chart->setTimes(widgets::timeKind(m_services.workspace.sessions(), m_services.hub.session()));
+  m_chart->setDefaultSeconds(m_services.tasks.defaultSeconds(m_services.hub.task(), m_services.trials.kind()));
+  m_chart->setTimes(m_services.trials.kind());
   m_chart->setStore(m_services.trials.store());
-  m_chart->setSelectedTrial(m_services.hub.trial());
-  m_predictions->setSelectedTrial(m_services.hub.trial());
+  m_chart->setSelectedTrial(m_services.trials.selected());
+  m_predictions->setSelectedTrial(m_services.trials.selected());
   readPredictions();
   showOverlays();
 }

@@ -31,6 +31,7 @@ class GraphPage : public QWidget {
   Q_OBJECT
  public:
   explicit GraphPage(Services& services, QWidget* parent = nullptr);
+  static QWidget* create(Services& services, QWidget* parent) { return new GraphPage(services, parent); }
   widgets::GraphView* view() { return m_view; }
   void startSearch();
 

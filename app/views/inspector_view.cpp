@@ -230,14 +230,15 @@ void InspectorView::addSession() {
 
 void InspectorView::addTrial() {
   const auto& store = m_services.trials.store();
-  const int row = store ? store->rowOf(m_services.hub.trial()) : -1;
+  const int row = store ? store->rowOf(m_services.trials.selected()) : -1;
   if (row < 0) return m_properties->showMessage(tr("Reading the trial…"));
   auto* about = m_properties->section(tr("Trial"));
-  m_properties->line(about, tr("Number"), QString::number(store->number(row)));
+  m_properties->line(about, tr("Session"), QString::number(store->session(row).value));
+  m_properties->line(about, tr("Number"), QString::number(store->numberInSession(row)));
   m_properties->line(about, tr("Space"), text(store->space(row)));
   if (store->configIndex(row) >= 0) m_properties->line(about, tr("Point"), widgets::countText(store->configIndex(row)));
   m_properties->line(about, tr("Outcome"), widgets::statusText(store->status(row)));
-  if (store->ok(row)) {
+  if (store->timed(row)) {
     m_properties->line(about, tr("Time"), (store->censored(row) ? QStringLiteral("≥ ") : QString()) + widgets::secondsText(store->seconds(row)));
     m_properties->line(about, tr("GFLOP/s"), widgets::gflopsText(store->flops(), store->seconds(row)));
     m_properties->line(about, tr("Verified"), store->verified(row) ? tr("equal to the reference within the tolerance") : tr("not compared with the reference"));

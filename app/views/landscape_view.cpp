@@ -11,6 +11,7 @@
 #include "app/selection_hub.h"
 #include "app/services/explain_service.h"
 #include "app/services/trial_service.h"
+#include "app/views/session_chip.h"
 #include "widgets/charts/heat_map_view.h"
 #include "widgets/charts/importance_view.h"
 #include "widgets/charts/parallel_view.h"
@@ -70,9 +71,9 @@ LandscapeView::LandscapeView(Services& services, QWidget* parent)
   connect(&services.explain, &ExplainService::spaceChanged, this, &LandscapeView::showSpace);
   connect(&services.hub, &SelectionHub::configNoted, this, [this] { m_map->setIndex(m_services.hub.configIndex()); });
   connect(&services.hub, &SelectionHub::configEdited, this, [this] { m_map->setIndex(m_services.hub.configIndex()); });
-  connect(&services.hub, &SelectionHub::trialChanged, this, [this] {
-    m_projection->setSelectedTrial(m_services.hub.trial());
-    m_parallel->setSelectedTrial(m_services.hub.trial());
+  connect(&services.trials, &TrialService::selectionChanged, this, [this] {
+    m_projection->setSelectedTrial(m_services.trials.selected());
+    m_parallel->setSelectedTrial(m_services.trials.selected());
   });
   connect(&services.hub, &SelectionHub::filterChanged, this, [this](const QString& name) {
     if (name != kTrialsFilter) return;
@@ -84,9 +85,9 @@ LandscapeView::LandscapeView(Services& services, QWidget* parent)
     m_ownFilter = filter;
     m_services.hub.setFilter(kTrialsFilter, filter);
   });
-  connect(m_map, &widgets::HeatMapView::trialActivated, this, [this](qint64 number) { m_services.hub.setTrial(number); });
+  connect(m_map, &widgets::HeatMapView::trialActivated, this, [this](qint64 number) { m_services.trials.choose(number); });
   connect(m_map, &widgets::HeatMapView::pointActivated, this, [this](qint64 index) { m_services.hub.setConfigIndex(index); });
-  connect(m_projection, &widgets::ProjectionView::trialActivated, this, [this](qint64 number) { m_services.hub.setTrial(number); });
+  connect(m_projection, &widgets::ProjectionView::trialActivated, this, [this](qint64 number) { m_services.trials.choose(number); });
   showSpace();
 }
 
@@ -118,6 +119,7 @@ QWidget* LandscapeView::makeBar() {
   auto* line = new QHBoxLayout(bar);
   line->setContentsMargins(6, 2, 6, 0);
   line->addWidget(m_summary, 1);
+  line->addWidget(makeSessionChip(m_services, "landscape", bar));
   line->addWidget(m_axes);
   return bar;
 }
@@ -203,9 +205,9 @@ void LandscapeView::show(const Computed& c) {
   m_map->setMap(c.map, c.points->space);
   m_map->setIndex(m_services.hub.configIndex());
   m_projection->setData(c.points, c.projection);
-  m_projection->setSelectedTrial(m_services.hub.trial());
+  m_projection->setSelectedTrial(m_services.trials.selected());
   m_parallel->setData(c.points, c.kept);
-  m_parallel->setSelectedTrial(m_services.hub.trial());
+  m_parallel->setSelectedTrial(m_services.trials.selected());
   std::vector<std::pair<QString, double>> shares;
   for (size_t k = 0; k < c.importance.size(); ++k) {
     if (c.points->axes[k].candidates.size() > 1) shares.emplace_back(QString::fromStdString(c.points->axes[k].name), c.importance[k]);

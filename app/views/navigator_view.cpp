@@ -137,7 +137,7 @@ void NavigatorView::show(const Contents& c) {
       // Tasks of one name are told apart by their numbers, which a model has while it is open.
       const auto& open = m_services.hub.model();
       if (const int number = open && open->id == model.id ? open->taskByKey(t.task.key) : -1; number >= 0)
-        text.prepend(QStringLiteral("T%1  ").arg(number + 1));
+        text = QStringLiteral("T%1  %2").arg(number + 1).arg(open->titleOf(number));
       if (t.weight > 1) text += tr(" ×%1").arg(t.weight);
       if (std::isfinite(t.task.counts().best_s)) text += QStringLiteral(" · ") + widgets::secondsText(t.task.counts().best_s);
       auto* task = addRow(row, text, {model.id, t.task.id, {}}, QStringLiteral("task:") + QString::fromStdString(t.task.key));

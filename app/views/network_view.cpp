@@ -159,10 +159,11 @@ void NetworkView::readMeasured() {
     if (!rows || m_services.hub.model() != model) return;
     // The newest one after the selected session, else the newest of all.
     const db::NetworkFinalRow* shown = nullptr;
+    const SessionId nearest = SessionSet::nearest(m_services.hub, m_services.workspace);
     for (const db::NetworkFinalRow& row : *rows) {
       if (row.target != model->target.str()) continue;
-      const bool own = row.session && row.session == m_services.hub.session();
-      if (own || !shown || shown->session != m_services.hub.session()) shown = &row;
+      const bool own = row.session && row.session == nearest;
+      if (own || !shown || shown->session != nearest) shown = &row;
     }
     if (shown) m_chart->setMeasured(shown->default_s, shown->tuned_s);
     m_summary->setText(m_chart->summary());
@@ -171,7 +172,7 @@ void NetworkView::readMeasured() {
 
 void NetworkView::showRounds() {
   std::vector<widgets::NetworkChart::Line> lines;
-  const SessionId selected = m_services.hub.session();
+  const SessionId selected = SessionSet::nearest(m_services.hub, m_services.workspace);
   const std::vector<records::Round>* own = nullptr;
   for (const RoundSet::Entry& e : m_set->entries()) {
     lines.push_back({SessionSet::nameOf(e.row), static_cast<int>(lines.size()), e.row.id == selected, e.rounds});
@@ -197,7 +198,7 @@ void NetworkView::showState() {
   const auto& entries = m_set->entries();
   const bool loading = std::any_of(entries.begin(), entries.end(), [](const auto& e) { return e.loading; });
   const bool rounds = std::any_of(entries.begin(), entries.end(), [](const auto& e) { return !e.rounds.empty(); });
-  const bool running = m_services.tuning.isActive() && m_services.tuning.session() == m_services.hub.session();
+  const bool running = m_services.tuning.isActive() && m_services.tuning.session() == SessionSet::nearest(m_services.hub, m_services.workspace);
   m_summary->setVisible(rounds);
   if (!m_chart->isEmpty()) return m_state->showContent();
   if (!m_services.hub.model())
@@ -207,7 +208,7 @@ void NetworkView::showState() {
     return m_state->showEmpty(tr("Not known yet"), tr("The network's time is known once every task has one: after the first trials of each, if none of its default "
                                                       "schedules fails."));
   if (loading) return m_state->showEmpty(tr("Reading rounds…"), {});
-  if (m_services.hub.session())
+  if (SessionSet::nearest(m_services.hub, m_services.workspace))
     return m_state->showEmpty(tr("No rounds"), tr("This session has none: its trials came from a log, from single measurements, or from a version that stored none."),
                               m_services.actions.get(QStringLiteral("tune.start")));
   m_state->showEmpty(tr("No sessions yet"), tr("Start a session over all tasks to see the network become faster."),

@@ -61,7 +61,7 @@ RaceDialog::RaceDialog(const std::vector<tune::StrategyDef>& tuners, const Selec
   m_scope->setAccessibleName(tr("What is tuned"));
   m_scope->addItem(tr("All tasks"));
   if (const records::Task* task = hub.taskValue()) {
-    m_scope->addItem(QStringLiteral("T%1 %2").arg(hub.task() + 1).arg(QString::fromStdString(task->name)));
+    m_scope->addItem(QStringLiteral("T%1 %2").arg(hub.task() + 1).arg(hub.model()->titleOf(hub.task())));
     m_scope->setCurrentIndex(1);
   }
   m_seeds = spin("seeds", tr("Seeds of each tuner"), 100, widgets::kSessionsForVerdict);

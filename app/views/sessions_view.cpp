@@ -37,7 +37,7 @@ SessionsView::SessionsView(Services& services, QWidget* parent)
   });
   connect(&services.workspace, &Workspace::sessionsChanged, this, &SessionsView::showSessions);
   connect(&services.hub, &SelectionHub::sessionChanged, this, &SessionsView::showSelection);
-  connect(&services.hub, &SelectionHub::modelChanged, this, &SessionsView::chooseDefault);
+  connect(&services.hub, &SelectionHub::modelChanged, this, &SessionsView::chooseWanted);
   connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (current.isValid() && !m_quiet) choose(current.row());
   });
@@ -55,19 +55,18 @@ void SessionsView::showSessions() {
   else
     m_state->showEmpty(tr("No sessions yet"), tr("Every tuning session is kept in the workspace and listed here, also after a restart."),
                        m_services.actions.get(QStringLiteral("tune.start")));
-  if (!m_services.hub.session()) chooseDefault();
+  if (!m_services.hub.session()) chooseWanted();
   showSelection();
 }
 
-void SessionsView::chooseDefault() {
-  // The session that was asked for, or the newest of the open model.
+void SessionsView::chooseWanted() {
   const auto& model = m_services.hub.model();
-  if (!model || m_services.tuning.isActive()) return;
+  if (!model || m_wanted == 0 || m_services.tuning.isActive()) return;
   for (int row = 0; row < m_model->rowCount(); ++row) {
     const auto& session = m_model->session(row);
-    if (session.model == model->id && (m_wanted == 0 || session.id.value == m_wanted)) {
+    if (session.model == model->id && session.id.value == m_wanted) {
       m_wanted = 0;
-      m_services.hub.setSession(session.id, SelectionHub::Way::followed);
+      m_services.hub.setSession(session.id);
       return;
     }
   }

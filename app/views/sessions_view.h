@@ -25,7 +25,7 @@ class SessionsView : public QWidget {
   void showSessions();
   void showSelection();
   void choose(int row);
-  void chooseDefault();
+  void chooseWanted();
   Services& m_services;
   widgets::SessionModel* m_model;
   QTreeView* m_table;

@@ -2,11 +2,12 @@
 #include "app/views/start_page.h"
 
 #include <QCheckBox>
-#include <QCommandLinkButton>
 #include <QFileInfo>
-#include <QFrame>
 #include <QGridLayout>
+#include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
+#include <QPushButton>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -26,6 +27,41 @@ QLabel* heading(const QString& text, double scale, QWidget* parent) {
   return label;
 }
 
+/// A title with a sentence below it, in a frame; Enter and Space choose it.
+class Card : public QPushButton {
+ public:
+  Card(const QString& title, const QString& summary, QWidget* parent) : QPushButton(parent) {
+    auto* box = new QVBoxLayout(this);
+    box->setContentsMargins(12, 8, 12, 8);
+    box->setSpacing(2);
+    auto* name = heading(title, 1.1, this);
+    auto* text = new QLabel(summary, this);
+    text->setForegroundRole(QPalette::PlaceholderText);
+    for (QLabel* label : {name, text}) {
+      label->setTextFormat(Qt::PlainText);
+      label->setWordWrap(true);
+      label->setAttribute(Qt::WA_TransparentForMouseEvents);
+      box->addWidget(label);
+    }
+    box->addStretch();
+    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Minimum);
+    policy.setHeightForWidth(true);
+    setSizePolicy(policy);
+  }
+  QSize sizeHint() const override { return layout()->totalSizeHint(); }
+  QSize minimumSizeHint() const override { return layout()->totalMinimumSize(); }
+  bool hasHeightForWidth() const override { return true; }
+  int heightForWidth(int width) const override { return layout()->totalHeightForWidth(width); }
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override {
+    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) return click();
+    QPushButton::keyPressEvent(event);
+  }
+};
+
+constexpr int kColumn = 1180;  ///< pixels that lines of text and cards keep to
+
 }  // namespace
 
 StartPage::StartPage(Services& services, QWidget* parent) : QWidget(parent) {
@@ -37,55 +73,72 @@ StartPage::StartPage(Services& services, QWidget* parent) : QWidget(parent) {
   QWidget* page = widgets::addScrollPage(outer);
   page->setBackgroundRole(QPalette::Base);
   page->setAutoFillBackground(true);
-  auto* box = new QVBoxLayout(page);
+  auto* middle = new QHBoxLayout(page);
+  auto* column = new QWidget(page);
+  column->setMaximumWidth(kColumn);
+  middle->addWidget(column, 1);
+  auto* box = new QVBoxLayout(column);
   box->setContentsMargins(28, 22, 28, 22);
   box->setSpacing(8);
-  box->addWidget(heading(tr("Tilewright"), 1.9, page));
-  auto* intro = new QLabel(tr("Import a network, see its tuning tasks, tune them on this machine and read the code of every choice."), page);
+  box->addWidget(heading(tr("Tilewright"), 1.9, column));
+  auto* intro = new QLabel(tr("Import a network, see its tuning tasks, tune them on this machine and read the code of every choice."), column);
   intro->setWordWrap(true);
   box->addWidget(intro);
-  auto* open = new QToolButton(page);
-  open->setDefaultAction(services.actions.get(QStringLiteral("file.open")));
-  open->setObjectName(QStringLiteral("button.start.open"));
-  open->setAccessibleName(open->defaultAction()->text());
-  open->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-  box->addWidget(open, 0, Qt::AlignLeft);
+  // What was begun comes first.
+  m_resume = card(QStringLiteral("resume"), tr("Resume"), tr("A session was interrupted; all of its trials are stored. Go on with it."));
+  box->addWidget(m_resume);
+  QAction* resume = services.actions.get(QStringLiteral("tune.resume"));
+  connect(m_resume, &QPushButton::clicked, resume, &QAction::trigger);
+  connect(resume, &QAction::enabledChanged, m_resume, &QWidget::setVisible);
+  m_resume->setVisible(resume->isEnabled());
+  m_recentHost = new QWidget(column);
+  m_recent = new QVBoxLayout(m_recentHost);
+  m_recent->setContentsMargins(0, 6, 0, 0);
+  box->addWidget(m_recentHost);
   box->addSpacing(10);
-  box->addWidget(heading(tr("Bundled networks"), 1.15, page));
-  m_tiny = new QCheckBox(tr("Small variants (few channels, small images; tuned in seconds)"), page);
+  auto* cards = new QGridLayout;
+  cards->setSpacing(8);
+  const auto begin = [&](const char* id, const QString& title, const QString& summary, const std::function<void()>& run, int at) {
+    auto* button = card(QLatin1String(id), title, summary);
+    connect(button, &QPushButton::clicked, this, run);
+    cards->addWidget(button, 0, at);
+    cards->setColumnStretch(at, 1);
+  };
+  const auto action = [&services](const char* name) { return [act = services.actions.get(QLatin1String(name))] { act->trigger(); }; };
+  begin("learn", tr("Learn"), tr("The manual: what a schedule is, what each view shows, how a network is tuned."), action("help.manual"), 0);
+  begin("open", tr("Explore or tune a network"), tr("An ONNX file or a program that PyTorch exported."), action("file.open"), 1);
+  begin("compare", tr("Compare tuners"), tr("Several tuners with several seeds on one task of a small bundled network."), [this] { Q_EMIT compareAsked(); }, 2);
+  begin("import", tr("Import"), tr("Trials that AutoTVM or Ansor logged, without TVM."), action("file.import"), 3);
+  box->addLayout(cards);
+  box->addSpacing(10);
+  box->addWidget(heading(tr("Bundled networks"), 1.15, column));
+  m_tiny = new QCheckBox(tr("Small variants (few channels, small images; tuned in seconds)"), column);
   m_tiny->setObjectName(QStringLiteral("check.start.tiny"));
   m_tiny->setAccessibleName(m_tiny->text());
   box->addWidget(m_tiny);
   auto* grid = new QGridLayout;
   grid->setSpacing(6);
+  constexpr int kColumns = 3;
   int i = 0;
   for (const auto& model : services.engine.zoo()) {
-    grid->addWidget(card(QString::fromLatin1(model.name), QString::fromUtf8(model.summary)), i / 2, i % 2);
+    const QString name = QString::fromLatin1(model.name);
+    auto* button = card(name, name, QString::fromUtf8(model.summary));
+    button->setAccessibleName(tr("Open the bundled network %1").arg(name));
+    connect(button, &QPushButton::clicked, this, [this, name] { Q_EMIT zooChosen(name, m_tiny->isChecked()); });
+    grid->addWidget(button, i / kColumns, i % kColumns);
     ++i;
   }
-  grid->setColumnStretch(0, 1);
-  grid->setColumnStretch(1, 1);
+  for (int c = 0; c < kColumns; ++c) grid->setColumnStretch(c, 1);
   box->addLayout(grid);
-  m_recentHost = new QWidget(page);
-  m_recent = new QVBoxLayout(m_recentHost);
-  m_recent->setContentsMargins(0, 10, 0, 0);
-  box->addWidget(m_recentHost);
   box->addStretch();
 }
 
-QWidget* StartPage::card(const QString& name, const QString& summary) {
-  auto* frame = new QFrame(this);
-  frame->setFrameShape(QFrame::StyledPanel);
-  auto* box = new QVBoxLayout(frame);
-  box->setContentsMargins(2, 2, 2, 2);
-  auto* button = new QCommandLinkButton(name, summary, frame);
-  box->addWidget(button);
-  button->setObjectName(QStringLiteral("card.") + name);
-  button->setAccessibleName(tr("Open the bundled network %1").arg(name));
-  button->setIcon(QIcon());
-  button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
-  connect(button, &QCommandLinkButton::clicked, this, [this, name] { Q_EMIT zooChosen(name, m_tiny->isChecked()); });
-  return frame;
+QPushButton* StartPage::card(const QString& id, const QString& title, const QString& summary) {
+  auto* button = new Card(title, summary, this);
+  button->setObjectName(QStringLiteral("card.") + id);
+  button->setAccessibleName(title);
+  button->setAccessibleDescription(summary);
+  return button;
 }
 
 void StartPage::setRecent(const QStringList& files) {

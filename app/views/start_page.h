@@ -6,11 +6,12 @@
 #include "app/views/view.h"
 
 class QCheckBox;
+class QPushButton;
 class QVBoxLayout;
 
 namespace tw::app {
 
-/// What the window shows before a model is open: bundled networks, recent files, open.
+/// What the window shows before a model is open, in place of its frame: what was begun and recent files, four ways to begin, bundled networks.
 class StartPage : public QWidget {
   Q_OBJECT
  public:
@@ -20,9 +21,13 @@ class StartPage : public QWidget {
  Q_SIGNALS:
   void zooChosen(const QString& name, bool tiny);
   void fileChosen(const QString& path);
+  /// A race of tuners on a small bundled network.
+  void compareAsked();
 
  private:
-  QWidget* card(const QString& name, const QString& summary);
+  /// Named `card.<id>`.
+  QPushButton* card(const QString& id, const QString& title, const QString& summary);
+  QPushButton* m_resume;
   QCheckBox* m_tiny;
   QWidget* m_recentHost;
   QVBoxLayout* m_recent;

@@ -14,9 +14,14 @@
 
 namespace tw::app {
 
+namespace {
+constexpr int kNarrow = 560;
+}
+
+using widgets::TaskModel;
+
 TasksView::TasksView(Services& services, QWidget* parent)
     : QWidget(parent), m_services(services), m_table(new QTreeView(this)), m_sorted(new QSortFilterProxyModel(this)) {
-  using widgets::TaskModel;
   m_sorted->setSourceModel(services.tasks.model());
   m_sorted->setSortRole(TaskModel::SortRole);
   m_table->setModel(m_sorted);
@@ -29,16 +34,20 @@ TasksView::TasksView(Services& services, QWidget* parent)
   m_table->addActions({services.actions.get(QStringLiteral("tune.task")), services.actions.get(QStringLiteral("tune.race"))});
   auto* header = m_table->header();
   header->setStretchLastSection(false);
-  const int widths[] = {178, 92, 52, 68, 64, 126, 84, 66, 46, 74, 64, 70, 66};
-  for (int c = 0; c < TaskModel::ColumnCount; ++c) header->resizeSection(c, widths[c]);
-  m_table->setColumnHidden(TaskModel::Space, true);
-  m_table->setColumnHidden(TaskModel::Size, true);
+  // What people tune for stands next to the name.
+  int at = 1;
+  for (const int column : {TaskModel::Speedup, TaskModel::Best, TaskModel::Cost, TaskModel::Gain, TaskModel::Trials}) header->moveSection(header->visualIndex(column), at++);
+  fitColumns();
   header->setContextMenuPolicy(Qt::ActionsContextMenu);
   for (int c = 1; c < TaskModel::ColumnCount; ++c) {
     auto* toggle = new QAction(services.tasks.model()->headerData(c, Qt::Horizontal).toString(), header);
     toggle->setCheckable(true);
+    toggle->setData(c);
     toggle->setChecked(!m_table->isColumnHidden(c));
-    connect(toggle, &QAction::toggled, m_table, [this, c](bool on) { m_table->setColumnHidden(c, !on); });
+    connect(toggle, &QAction::triggered, m_table, [this, c](bool on) {
+      m_ownColumns = true;
+      m_table->setColumnHidden(c, !on);
+    });
     header->addAction(toggle);
   }
   m_state = new widgets::EmptyState(m_table, this);
@@ -51,6 +60,36 @@ TasksView::TasksView(Services& services, QWidget* parent)
   connect(&services.hub, &SelectionHub::taskChanged, this, &TasksView::showSelection);
   connect(services.tasks.model(), &QAbstractItemModel::modelReset, this, &TasksView::showState);
   showState();
+}
+
+void TasksView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fitColumns();
+}
+
+void TasksView::fitColumns() {
+  if (m_ownColumns) return;
+  // In a side panel there is room for what tuning is about.
+  const bool narrow = width() < kNarrow;
+  for (int c = 1; c < TaskModel::ColumnCount; ++c) {
+    const bool main = c == TaskModel::Speedup || c == TaskModel::Best || c == TaskModel::Cost;
+    m_table->setColumnHidden(c, c == TaskModel::Space || c == TaskModel::Size || (narrow && !main));
+  }
+  // In characters, so that large letters fit too.
+  const int widths[] = {40, 14, 9, 10, 11, 20, 13, 11, 9, 11, 11, 12, 11, 11, 11};
+  const int digit = fontMetrics().horizontalAdvance(QLatin1Char('0'));
+  int others = 2 * digit;
+  for (int c = 1; c < TaskModel::ColumnCount; ++c) {
+    m_table->header()->resizeSection(c, widths[c] * digit);
+    if (!m_table->isColumnHidden(c)) others += widths[c] * digit;
+  }
+  m_table->header()->resizeSection(TaskModel::Name, narrow ? std::max(14 * digit, width() - others) : widths[0] * digit);
+  for (QAction* toggle : m_table->header()->actions()) toggle->setChecked(!m_table->isColumnHidden(toggle->data().toInt()));
+}
+
+void TasksView::showGains() {
+  m_table->sortByColumn(TaskModel::Gain, Qt::DescendingOrder);
+  if (m_sorted->rowCount() > 0) m_services.hub.setTask(m_sorted->mapToSource(m_sorted->index(0, 0)).row(), SelectionHub::Way::followed);
 }
 
 void TasksView::showState() {

@@ -20,12 +20,20 @@ class TasksView : public QWidget {
  public:
   explicit TasksView(Services& services, QWidget* parent = nullptr);
   static QWidget* create(Services& services, QWidget* parent) { return new TasksView(services, parent); }
+  /// Those that gained most in the network first, with the first of them selected.
+  void showGains();
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  /// Fewer columns where there is little room, until somebody chooses columns.
+  void fitColumns();
   void showSelection();
   void showState();
   Services& m_services;
   QTreeView* m_table;
+  bool m_ownColumns = false;
   QSortFilterProxyModel* m_sorted;
   widgets::EmptyState* m_state;
 };

@@ -17,6 +17,7 @@
 #include "app/services/explain_service.h"
 #include "app/services/trial_service.h"
 #include "app/services/workspace.h"
+#include "app/views/session_chip.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/common/error_label.h"
 #include "widgets/common/format.h"
@@ -36,7 +37,7 @@ TrialsView::TrialsView(Services& services, QWidget* parent)
   widgets::setUpTable(m_table);
   m_table->setSortingEnabled(true);
   m_table->sortByColumn(TrialModel::Number, Qt::AscendingOrder);
-  const int widths[] = {64, 120, 78, 78, 60, 90, 150, 260, 76, 72, 72, 74, 300};
+  const int widths[] = {64, 74, 120, 78, 78, 60, 90, 150, 260, 76, 72, 72, 74, 300};
   for (int c = 0; c < TrialModel::ColumnCount; ++c) m_table->header()->resizeSection(c, widths[c]);
   m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
   auto* pin = new QAction(tr("Put into or take out of the tray"), m_table);
@@ -75,6 +76,7 @@ TrialsView::TrialsView(Services& services, QWidget* parent)
     // Knobs that no trial had before may be what the filter asks for.
     if (const auto& store = m_services.trials.store(); store && store->layoutCount() != m_layouts) showFilter();
     m_model->sync();
+    showSelection();
     if (atEnd && m_services.hub.trial() < 0) m_table->scrollToBottom();
     showState();
   });
@@ -83,11 +85,11 @@ TrialsView::TrialsView(Services& services, QWidget* parent)
     showSelection();
   });
   connect(m_model, &QAbstractItemModel::modelReset, this, &TrialsView::showSelection);
-  connect(&services.hub, &SelectionHub::trialChanged, this, &TrialsView::showSelection);
+  connect(&services.trials, &TrialService::selectionChanged, this, &TrialsView::showSelection);
   connect(&services.hub, &SelectionHub::trayChanged, this, &TrialsView::showTray);
   connect(&services.hub, &SelectionHub::modelChanged, this, &TrialsView::showTray);
   connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-    if (current.isValid() && !m_quiet) m_services.hub.setTrial(m_model->store()->number(m_model->storeRow(current.row())));
+    if (current.isValid() && !m_quiet) m_services.trials.choose(m_model->store()->number(m_model->storeRow(current.row())));
   });
   m_model->setSpaces(services.explain.spaceMap());
   showFilter();
@@ -137,6 +139,7 @@ QWidget* TrialsView::makeBar() {
   line->addWidget(examples);
   auto* below = new QHBoxLayout;
   below->addWidget(m_count, 1);
+  below->addWidget(makeSessionChip(m_services, "trials", bar));
   below->addWidget(pin);
   auto* box = new QVBoxLayout(bar);
   box->setContentsMargins(6, 2, 6, 0);
@@ -178,7 +181,7 @@ QWidget* TrialsView::makeTray() {
 }
 
 void TrialsView::showTimes() {
-  m_model->setTimes(widgets::timeKind(m_services.workspace.sessions(), m_services.hub.session()));
+  m_model->setTimes(m_services.trials.kind());
   showState();
 }
 
@@ -186,6 +189,7 @@ void TrialsView::showStore() {
   m_quiet = true;
   m_model->setStore(m_services.trials.store());
   m_quiet = false;
+  m_table->setColumnHidden(widgets::TrialModel::Session, !m_services.trials.store() || !m_services.trials.store()->isOfSessions());
   if (const auto& store = m_services.trials.store(); store && store->layoutCount() != m_layouts) showFilter();
   showTimes();
   showSelection();
@@ -225,7 +229,7 @@ void TrialsView::showState() {
 }
 
 void TrialsView::showSelection() {
-  const int row = m_model->rowOfNumber(m_services.hub.trial());
+  const int row = m_model->rowOfNumber(m_services.trials.selected());
   m_quiet = true;
   if (row >= 0 && row != m_table->currentIndex().row()) m_table->setCurrentIndex(m_model->index(row, 0));
   if (row < 0) m_table->setCurrentIndex({});
@@ -238,13 +242,10 @@ void TrialsView::step(int rows) {
   m_table->setCurrentIndex(m_model->index(std::clamp(row, 0, m_model->rowCount() - 1), 0));
 }
 
-void TrialsView::goToBest() {
-  const auto& store = m_model->store();
-  if (store && !store->improvements().empty()) m_services.hub.setTrial(store->number(store->improvements().back().row));
-}
+void TrialsView::goToBest() { m_services.trials.chooseBest(); }
 
 void TrialsView::toggleTray() {
-  if (m_services.hub.trial() >= 0) m_services.hub.toggleTray({m_services.hub.session(), m_services.hub.task(), m_services.hub.trial()});
+  if (m_services.hub.trial() >= 0) m_services.hub.toggleTray(m_services.hub.trialRef());
 }
 
 void TrialsView::showTray() {

@@ -3,20 +3,16 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QLabel>
-#include <QProgressBar>
 #include <QSettings>
-#include <QToolButton>
 #include <QVBoxLayout>
+#include <utility>
 
-#include "app/action_registry.h"
 #include "app/selection_hub.h"
 #include "app/services/engine.h"
 #include "app/services/tune_service.h"
 #include "app/views/session_form.h"
 #include "engine/base/json.h"
-#include "widgets/common/format.h"
 #include "widgets/common/param_form.h"
 #include "widgets/common/scroll_page.h"
 
@@ -36,39 +32,26 @@ TuneView::TuneView(Services& services, QWidget* parent) : QWidget(parent), m_ser
   box->setContentsMargins(8, 6, 8, 6);
   m_options = new SessionForm(services.engine.strategies(), QStringLiteral("tune"), page);
   buildForm();
-  auto* buttons = new QHBoxLayout;
-  for (const char* name : {"tune.start", "tune.pause", "tune.cancel"}) {
-    auto* button = new QToolButton(page);
-    button->setDefaultAction(services.actions.get(QLatin1String(name)));
-    button->setObjectName(QStringLiteral("button.") + QLatin1String(name));
-    button->setAccessibleName(button->defaultAction()->text());
-    button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    buttons->addWidget(button);
-  }
-  box->addLayout(buttons);
-  m_progress = new QProgressBar(page);
-  m_progress->setObjectName(QStringLiteral("progress.tune"));
-  m_progress->setAccessibleName(tr("Trials done"));
-  m_status = new QLabel(page);
-  m_status->setObjectName(QStringLiteral("label.tune.status"));
-  m_status->setTextFormat(Qt::PlainText);
-  m_status->setWordWrap(true);
   m_follow = new QCheckBox(tr("Follow the task being tuned"), page);
   m_follow->setObjectName(QStringLiteral("check.tune.follow"));
   m_follow->setAccessibleName(m_follow->text());
-  box->addWidget(m_progress);
-  box->addWidget(m_status);
+  box->addWidget(m_summary);
   box->addWidget(m_options);
   box->addWidget(m_follow);
-  box->addWidget(m_summary);
   box->addStretch();
 
   connect(m_options, &SessionForm::tunerChanged, this, &TuneView::showTuner);
-  connect(&services.tuning, &TuneService::stateChanged, this, &TuneView::showProgress);
-  connect(&services.tuning, &TuneService::progressed, this, [this] {
-    showProgress();
-    follow();
+  connect(&services.tuning, &TuneService::stateChanged, this, [this] { enableInputs(!m_services.tuning.isActive()); });
+  connect(&services.tuning, &TuneService::progressed, this, &TuneView::follow);
+  // A task that is clicked stays in sight, and the box says so.
+  connect(&services.hub, &SelectionHub::taskChosen, this, [this] {
+    if (!m_services.tuning.isActive() || m_services.hub.task() == m_services.tuning.currentTask() || !m_follow->isChecked()) return;
+    m_yielded = true;
+    m_follow->setChecked(false);
+    Q_EMIT yielded(tr("T%1 stays in sight: the task being tuned is not followed until the next session, or until that is asked for under Options.").arg(m_services.hub.task() + 1));
+  });
+  connect(&services.tuning, &TuneService::sessionStarted, this, [this] {
+    if (std::exchange(m_yielded, false)) m_follow->setChecked(true);
   });
   showTuner();
   QSettings settings;
@@ -80,7 +63,7 @@ TuneView::TuneView(Services& services, QWidget* parent) : QWidget(parent), m_ser
   setOptions(last ? *last : first);
   m_options->form().showAdvanced(settings.value(QStringLiteral("advanced"), false).toBool());
   m_follow->setChecked(settings.value(QStringLiteral("follow"), true).toBool());
-  showProgress();
+  enableInputs(!services.tuning.isActive());
 }
 
 TuneView::~TuneView() {
@@ -88,15 +71,15 @@ TuneView::~TuneView() {
   settings.beginGroup(QStringLiteral("tune"));
   settings.setValue(QStringLiteral("options"), QString::fromStdString(dump_json(tune::to_json(options()))));
   settings.setValue(QStringLiteral("advanced"), m_options->form().isAdvancedShown());
-  settings.setValue(QStringLiteral("follow"), m_follow->isChecked());
+  settings.setValue(QStringLiteral("follow"), m_follow->isChecked() || m_yielded);
 }
 
 void TuneView::buildForm() {
   m_scope = new QComboBox(m_options);
   m_scope->setObjectName(QStringLiteral("combo.tune.scope"));
   m_scope->setAccessibleName(tr("What is tuned"));
+  m_scope->setToolTip(m_scope->accessibleName());
   m_scope->addItems({tr("All tasks"), tr("Selected task")});
-  m_options->form().insertFirst(tr("Tune"), m_scope);
   m_summary = new QLabel(this);
   m_summary->setTextFormat(Qt::PlainText);
   m_summary->setWordWrap(true);
@@ -124,25 +107,15 @@ void TuneView::follow() {
   }
 }
 
-void TuneView::showProgress() {
-  const auto& tuning = m_services.tuning;
-  const bool active = tuning.isActive();
-  m_options->setEnabled(!active);
-  m_progress->setVisible(active || tuning.trialsDone() > 0);
-  m_progress->setMaximum(static_cast<int>(std::max<qint64>(tuning.trialsPlanned(), tuning.trialsDone())));
-  m_progress->setValue(static_cast<int>(tuning.trialsDone()));
-  m_progress->setFormat(tr("%v of %m trials"));
-  if (!active)
-    return m_status->setText(tuning.trialsDone() > 0
-                                 ? tr("%1 trials in %2").arg(widgets::countText(tuning.trialsDone()), widgets::durationText(tuning.elapsedSeconds()))
-                                 : QString());
-  const auto* task = tuning.progress(tuning.currentTask());
-  const QString what = tuning.state() == TuneService::State::paused     ? tr("Paused")
-                       : tuning.state() == TuneService::State::stopping ? tr("Stopping…")
-                       : task ? tr("T%1: %2").arg(task->task + 1).arg(task->phase.isEmpty() ? tr("search") : task->phase)
-                              : tr("Starting…");
-  m_status->setText(tr("%1 · %2 trials/s · %3 elapsed · %4 left")
-                        .arg(what, widgets::numberText(tuning.trialsPerSecond(), 3), widgets::durationText(tuning.elapsedSeconds()), widgets::durationText(tuning.secondsLeft())));
+std::vector<QWidget*> TuneView::barInputs() {
+  widgets::ParamForm& form = m_options->form();
+  return {m_scope, form.takeOut("tuner"), form.takeOut("trials")};
+}
+
+void TuneView::enableInputs(bool on) {
+  m_options->setEnabled(on);
+  // Those that stand elsewhere follow.
+  for (QWidget* input : {static_cast<QWidget*>(m_scope), m_options->form().editor("tuner"), m_options->form().editor("trials")}) input->setEnabled(on);
 }
 
 }  // namespace tw::app

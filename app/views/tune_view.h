@@ -9,13 +9,12 @@
 class QCheckBox;
 class QComboBox;
 class QLabel;
-class QProgressBar;
 
 namespace tw::app {
 
 class SessionForm;
 
-/// Session controls: what is tuned and with which options; start, pause, stop; progress.
+/// The options of a session, with what the chosen tuner does.
 class TuneView : public QWidget {
   Q_OBJECT
  public:
@@ -24,20 +23,26 @@ class TuneView : public QWidget {
   static QWidget* create(Services& services, QWidget* parent) { return new TuneView(services, parent); }
   tune::SessionOptions options() const;
   void setOptions(const tune::SessionOptions& options);
+  /// Inputs that stand in the run bar: what is tuned, by which tuner, with how many trials. The form goes on reading them.
+  std::vector<QWidget*> barInputs();
   bool onlySelectedTask() const;
   void setOnlySelectedTask(bool only);
+
+ Q_SIGNALS:
+  /// Following ended because another task was clicked: what to say of it.
+  void yielded(const QString& message);
 
  private:
   void buildForm();
   void showTuner();
-  void showProgress();
+  void enableInputs(bool on);
   void follow();
   Services& m_services;
   SessionForm* m_options;
   QComboBox* m_scope;
-  QLabel *m_summary, *m_status;
+  QLabel* m_summary;
   QCheckBox* m_follow;
-  QProgressBar* m_progress;
+  bool m_yielded = false;  ///< following ended because another task was clicked
 };
 
 }  // namespace tw::app

@@ -8,6 +8,7 @@
 namespace tw::app {
 
 class ActionRegistry;
+class BuildService;
 class Engine;
 class ExplainService;
 class FinalsService;
@@ -38,19 +39,18 @@ struct Services {
   JobBoard& board;
   ImportService& importing;
   FinalsService& finals;
+  BuildService& build;
 };
 
 /// One row of the table of docked views.
 struct ViewDef {
-  const char* id;  ///< stable; the dock is `dock.<id>`, its action `view.dock.<id>`
+  const char* id;  ///< stable; the dock is `dock.<id>`, its action `view.dock.<id>`; perspectives.cpp says where it stands
   QString (*title)();
-  Qt::DockWidgetArea area;
-  const char* tabWith;  ///< id of an earlier view whose dock it shares as a tab, or null
-  bool below;           ///< in a side area: under the view before it
+  bool canPin;     ///< a second copy can keep another selection
   QWidget* (*create)(Services&, QWidget* parent);
 };
 
-/// All docked views in the order of the default layout; views_table.cpp.
+/// All docked views; views_table.cpp.
 std::span<const ViewDef> views();
 
 }  // namespace tw::app

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QCoreApplication>
 
+#include "app/views/build_view.h"
 #include "app/views/code_dock.h"
 #include "app/views/compare_view.h"
 #include "app/views/curve_view.h"
+#include "app/views/graph_page.h"
 #include "app/views/inspector_view.h"
 #include "app/views/jobs_view.h"
 #include "app/views/landscape_view.h"
 #include "app/views/log_view.h"
+#include "app/views/manual_view.h"
 #include "app/views/navigator_view.h"
 #include "app/views/network_view.h"
 #include "app/views/passes_view.h"
@@ -27,22 +30,25 @@ struct ViewTexts {
 };
 
 const ViewDef kViews[] = {
-    {"tune", [] { return ViewTexts::tr("Tune"); }, Qt::LeftDockWidgetArea, nullptr, false, TuneView::create},
-    {"navigator", [] { return ViewTexts::tr("Navigator"); }, Qt::LeftDockWidgetArea, "tune", false, NavigatorView::create},
-    {"space", [] { return ViewTexts::tr("Space"); }, Qt::LeftDockWidgetArea, nullptr, true, SpaceView::create},
-    {"inspector", [] { return ViewTexts::tr("Inspector"); }, Qt::LeftDockWidgetArea, "space", true, InspectorView::create},
-    {"code", [] { return ViewTexts::tr("Code"); }, Qt::RightDockWidgetArea, nullptr, false, CodeDock::create},
-    {"tasks", [] { return ViewTexts::tr("Tasks"); }, Qt::BottomDockWidgetArea, nullptr, false, TasksView::create},
-    {"sessions", [] { return ViewTexts::tr("Sessions"); }, Qt::BottomDockWidgetArea, "tasks", false, SessionsView::create},
-    {"jobs", [] { return ViewTexts::tr("Jobs"); }, Qt::BottomDockWidgetArea, "tasks", false, JobsView::create},
-    {"log", [] { return ViewTexts::tr("Log"); }, Qt::BottomDockWidgetArea, "tasks", false, LogView::create},
-    {"curve", [] { return ViewTexts::tr("Tuning curve"); }, Qt::BottomDockWidgetArea, nullptr, false, CurveView::create},
-    {"network", [] { return ViewTexts::tr("Network"); }, Qt::BottomDockWidgetArea, "curve", false, NetworkView::create},
-    {"landscape", [] { return ViewTexts::tr("Landscape"); }, Qt::BottomDockWidgetArea, "curve", false, LandscapeView::create},
-    {"passes", [] { return ViewTexts::tr("Passes"); }, Qt::RightDockWidgetArea, "code", false, PassesView::create},
-    {"why", [] { return ViewTexts::tr("Why"); }, Qt::RightDockWidgetArea, "code", false, WhyView::create},
-    {"compare", [] { return ViewTexts::tr("Compare"); }, Qt::BottomDockWidgetArea, "curve", false, CompareView::create},
-    {"trials", [] { return ViewTexts::tr("Trials"); }, Qt::BottomDockWidgetArea, nullptr, false, TrialsView::create},
+    {"graph", [] { return ViewTexts::tr("Graph"); }, false, GraphPage::create},
+    {"navigator", [] { return ViewTexts::tr("Navigator"); }, true, NavigatorView::create},
+    {"space", [] { return ViewTexts::tr("Space"); }, true, SpaceView::create},
+    {"landscape", [] { return ViewTexts::tr("Landscape"); }, true, LandscapeView::create},
+    {"code", [] { return ViewTexts::tr("Code"); }, true, CodeDock::create},
+    {"passes", [] { return ViewTexts::tr("Passes"); }, true, PassesView::create},
+    {"why", [] { return ViewTexts::tr("Why"); }, true, WhyView::create},
+    {"inspector", [] { return ViewTexts::tr("Inspector"); }, true, InspectorView::create},
+    {"tune", [] { return ViewTexts::tr("Options"); }, false, TuneView::create},
+    {"build", [] { return ViewTexts::tr("Build and run"); }, false, BuildView::create},
+    {"network", [] { return ViewTexts::tr("Network"); }, true, NetworkView::create},
+    {"curve", [] { return ViewTexts::tr("Tuning curve"); }, true, CurveView::create},
+    {"compare", [] { return ViewTexts::tr("Compare"); }, true, CompareView::create},
+    {"tasks", [] { return ViewTexts::tr("Tasks"); }, true, TasksView::create},
+    {"trials", [] { return ViewTexts::tr("Trials"); }, true, TrialsView::create},
+    {"sessions", [] { return ViewTexts::tr("Sessions"); }, true, SessionsView::create},
+    {"jobs", [] { return ViewTexts::tr("Jobs"); }, false, JobsView::create},
+    {"log", [] { return ViewTexts::tr("Log"); }, false, LogView::create},
+    {"manual", [] { return ViewTexts::tr("Manual"); }, true, ManualView::create},
 };
 
 }  // namespace

@@ -26,6 +26,10 @@
 
 namespace tw::app {
 
+namespace {
+constexpr int kLeastText = 120;  ///< pixels: lines break where a panel is narrow
+}
+
 WhyView::WhyView(Services& services, QWidget* parent) : QWidget(parent), m_services(services) {
   auto* content = new QWidget(this);
   auto* outer = new QVBoxLayout(content);
@@ -39,6 +43,7 @@ WhyView::WhyView(Services& services, QWidget* parent) : QWidget(parent), m_servi
   for (QLabel* label : {m_title, m_machine}) {
     label->setTextFormat(Qt::PlainText);
     label->setWordWrap(true);
+    label->setMinimumWidth(kLeastText);
   }
   m_rulesHost = new QWidget(page);
   m_rules = new QVBoxLayout(m_rulesHost);
@@ -153,7 +158,7 @@ double WhyView::shownSeconds() const {
   const auto& store = m_services.trials.store();
   const auto& shown = m_services.explain.candidate();
   if (!store) return 0;
-  if (const int row = store->rowOf(m_services.hub.trial()); row >= 0) return store->ok(row) ? store->seconds(row) : 0;
+  if (const int row = store->rowOf(m_services.trials.selected()); row >= 0) return store->timed(row) ? store->seconds(row) : 0;
   for (auto best = store->improvements().rbegin(); best != store->improvements().rend(); ++best) {
     if (store->isOf(best->row, shown)) return best->seconds;
   }
@@ -191,9 +196,9 @@ void WhyView::showFacts() {
     showLoops(facts);
   showRoofline(facts);
   const QString speed =
-      tr("%1: %2, %3 GFLOP/s").arg(QString::fromStdString(task->name), widgets::secondsText(facts.seconds), widgets::gflopsText(facts.flops, facts.seconds));
-  m_title->setText(facts.seconds > 0 ? widgets::withTimeKind(speed, widgets::timeKind(m_services.workspace.sessions(), m_services.hub.session()))
-                                     : tr("%1: not measured").arg(QString::fromStdString(task->name)));
+      tr("%1: %2, %3 GFLOP/s").arg(m_services.hub.model()->titleOf(m_services.hub.task()), widgets::secondsText(facts.seconds), widgets::gflopsText(facts.flops, facts.seconds));
+  m_title->setText(facts.seconds > 0 ? widgets::withTimeKind(speed, m_services.trials.kind())
+                                     : tr("%1: not measured").arg(m_services.hub.model()->titleOf(m_services.hub.task())));
   m_shownRules = widgets::whyRules(facts);
   showRules();
 }
@@ -261,7 +266,7 @@ void WhyView::showRoofline(widgets::WhyFacts& facts) {
   std::vector<widgets::RooflineChart::Point> points;
   const double intensity = facts.compulsoryBytes > 0 ? facts.flops / facts.compulsoryBytes : 0;
   if (facts.seconds > 0 && intensity > 0) points.push_back({tr("shown"), intensity, facts.flops / facts.seconds});
-  const double before = m_services.tasks.defaultSeconds(m_services.hub.task());
+  const double before = m_services.tasks.defaultSeconds(m_services.hub.task(), m_services.trials.kind());
   if (before > 0 && intensity > 0 && before != facts.seconds) points.push_back({tr("default schedule"), intensity, facts.flops / before});
   m_roofline->setPoints(std::move(points));
   m_roofline->setVisible(facts.peak > 0 && facts.flops > 0);
@@ -282,6 +287,7 @@ void WhyView::showRules() {
     for (QLabel* label : {sentence, formula}) {
       label->setTextFormat(Qt::PlainText);
       label->setWordWrap(true);
+      label->setMinimumWidth(kLeastText);
       m_rules->addWidget(label);
     }
   }

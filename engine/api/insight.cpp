@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/lower/lower.h"
+#include "engine/measure/device.h"
 #include "engine/measure/simulated_gpu.h"
 #include "engine/schedule/schedule.h"
 #include "engine/simulate/kernel_time.h"
@@ -31,7 +32,9 @@ Expected<Insight> gpu_insight(const records::Task& task, const schedule::Schedul
   result.flops = static_cast<double>(task.flops);
   result.compulsory_bytes = static_cast<double>(te::io_bytes(*task.dag));
   std::vector<int> registers;
-  if (auto counted = measure::compiled_registers(func, *task.target.gpu)) registers = std::move(*counted);  // a kernel that is refused has its estimate
+  // Trials of a simulated GPU are timed with estimated registers, so they are explained with these. A kernel that NVRTC refuses has its estimate too.
+  if (!measure::is_simulated(measure::device_for(task.target)))
+    if (auto counted = measure::compiled_registers(func, *task.target.gpu)) registers = std::move(*counted);
   for (size_t k = 0; k < launches.size(); ++k) {
     const bool compiled = k < registers.size();
     result.launches.push_back(

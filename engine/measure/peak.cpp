@@ -95,4 +95,6 @@ double measure_peak_flops(double seconds) {
 #endif
 }
 
+double peak_of(const Target& target) { return target.gpu ? target::peak_flops(*target.gpu) : measure_peak_flops(0.25) * target.cores; }
+
 }  // namespace tw::measure

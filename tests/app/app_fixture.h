@@ -37,6 +37,7 @@ inline std::unique_ptr<MainWindow> openWindow(Engine& engine, const QString& dat
   if (!asks) window->askQuit = [] { return MainWindow::QuitChoice::stop; };
   QSignalSpy opened(&window->workspace(), &Workspace::opened);
   window->openWorkspace(database);
+  window->resize(1600, 1000);  // the screen of tests is small
   window->show();
   QApplication::setActiveWindow(window.get());
   if (opened.isEmpty()) opened.wait(5000);
@@ -46,6 +47,13 @@ inline std::unique_ptr<MainWindow> openWindow(Engine& engine, const QString& dat
 template <class W>
 W* named(const QWidget& window, const char* name) {
   return window.findChild<W*>(QString::fromLatin1(name));
+}
+
+/// Brings a view to the front, whether its perspective shows it or not.
+inline void showDock(const QWidget& window, const char* name) {
+  auto* dock = named<QDockWidget>(window, name);
+  dock->show();
+  dock->raise();
 }
 
 /// Clicks on a widget that a user can see and use: into its middle, or on the mark of a check box.

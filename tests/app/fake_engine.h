@@ -227,6 +227,10 @@ class FakeEngine : public Engine {
   }
   Expected<double> peak(const Target&) override { return 1e11; }
   Json host() override { return {{"cpu", "fake"}}; }
+  void setTarget(const Target&) override {}
+  Expected<runtime::Executable> compile(const api::Network&, const Target&, records::RecordSource*, const api::CompileOptions&) override {
+    return Error(ErrorCode::unsupported, "Nothing is built here");
+  }
 
  private:
   static records::Candidate candidate(int64_t index) {

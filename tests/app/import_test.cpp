@@ -81,7 +81,8 @@ class ImportTest : public QObject {
     QVERIFY(m_window->findChild<QTreeView*>(QStringLiteral("table.trials"))->model()->rowCount() == 20);
     QTRY_VERIFY(!m_window->findChild<ImportDialog*>());
     // Selecting a trial that has no code does no harm, and says why there is none.
-    m_window->hub().setTrial(3);
+    QTRY_VERIFY(m_window->trials().store() && !m_window->trials().isLoading());
+    m_window->trials().choose(3);
     QTRY_VERIFY(m_window->explaining().spacesKnown());
     QVERIFY(m_window->explaining().spaces().empty());
     for (const char* name : {"tune.start", "tune.task", "tune.race"}) {

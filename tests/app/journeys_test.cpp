@@ -91,7 +91,7 @@ class JourneysTest : public QObject {
     qint64 point = space.space->size() - 1;
     while (point > 0 && (point == engine.pointByRule(task, space.name) || !engine.candidateAt(task, space.name, point))) --point;
     w->hub().setConfigIndex(point);
-    press(*w, Qt::Key_5, Qt::ControlModifier);
+    press(*w, Qt::Key_4, Qt::ControlModifier);
     auto* dock = named<QDockWidget>(*w, "dock.why");
     dock->show();
     dock->raise();
@@ -307,7 +307,7 @@ class JourneysTest : public QObject {
     QCOMPARE(w->hub().trial(), w->trials().store()->number(w->trials().store()->improvements().back().row));
     QTRY_VERIFY(!w->codeDock().code()->pane(widgets::CodeView::Assembly)->text().isEmpty());
     QVERIFY(w->explaining().explanation() && !w->explaining().explanation()->error);
-    named<QDockWidget>(*w, "dock.landscape")->raise();
+    showDock(*w, "dock.landscape");
     QTRY_VERIFY(!named<widgets::HeatMapView>(*w, "view.space.heatmap")->map().cells.empty());
     QTRY_VERIFY(named<widgets::HeatMapView>(*w, "view.space.heatmap")->summary().contains(QStringLiteral("tried")));
     press(*w, Qt::Key_Return, Qt::AltModifier);

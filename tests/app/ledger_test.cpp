@@ -24,6 +24,7 @@ class LedgerTest : public QObject {
     w->hub().setConfigIndex(point);
     auto* dock = named<QDockWidget>(*w, "dock.why");
     dock->show();
+    dock->show();
     dock->raise();
     if (!QTest::qWaitFor([&] { return named<QToolButton>(*w, "button.why.ledger")->isEnabled() && !w->explaining().isPending(); }))
       qFatal("The point is not shown");

@@ -5,6 +5,7 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QRegularExpression>
+#include <QTextBlock>
 #include <QTextBrowser>
 #include <QTreeView>
 #include <set>
@@ -57,13 +58,13 @@ class MainWindowTest : public QObject {
 
   void layoutAndThemePersist() {
     {
-      auto b = openFake(database("persist.twdb"), false);
+      auto b = openFake(database("persist.twdb"));
       b->window->findChild<QDockWidget*>(QStringLiteral("dock.log"))->close();
       b->window->setTheme(widgets::ThemeChoice::dark);
-      b->window->resize(1111, 777);
       b->window->close();
     }
-    auto b = openFake(database("persist.twdb"), false);
+    auto b = openFake(database("persist.twdb"));
+    QVERIFY(!b->window->findChild<QDockWidget*>(QStringLiteral("dock.tasks"))->isHidden());
     QVERIFY(b->window->findChild<QDockWidget*>(QStringLiteral("dock.log"))->isHidden());
     QVERIFY(b->window->actions().get(QStringLiteral("view.theme.dark"))->isChecked());
     QCOMPARE(QSettings().value(QStringLiteral("workspace")).toString(), database("persist.twdb"));
@@ -109,7 +110,7 @@ class MainWindowTest : public QObject {
     setTrials(*b->window, 10);
     b->window->startTuning();
     QTRY_VERIFY(banner->isVisible());
-    QVERIFY(banner->text().contains(QStringLiteral("worker program is missing")));
+    QVERIFY2(banner->text().contains(QStringLiteral("worker program is missing")), qPrintable(banner->text()));
   }
 
   void damagedWorkspaceIsABanner() {
@@ -169,16 +170,75 @@ class MainWindowTest : public QObject {
     b->window->actions().get(QStringLiteral("view.perspective.code"))->trigger();
     QVERIFY(dock("curve")->isHidden());
     QVERIFY(!dock("code")->isHidden());
-    dock("trials")->close();
+    dock("inspector")->close();
     b->window->actions().get(QStringLiteral("view.perspective.tune"))->trigger();
     QVERIFY(!dock("curve")->isHidden());
     b->window->setPerspective(QStringLiteral("code"));
-    QVERIFY(dock("trials")->isHidden());  // as it was left
+    QVERIFY(dock("inspector")->isHidden());  // as it was left
     b->window->resetLayout();
-    QVERIFY(!dock("trials")->isHidden());
-    // Every view is in one perspective at least, and no perspective names what there is not.
+    QVERIFY(!dock("inspector")->isHidden());
+    // Every view is in one perspective at least, at one place of it, and no perspective names what there is not.
+    std::set<QString> met;
     for (const PerspectiveDef& def : perspectives()) {
-      for (const QString& name : def.shown + def.raised) QVERIFY2(dock(name.toLatin1().constData()), qPrintable(name));
+      for (const QString& name : def.shown()) {
+        QVERIFY2(dock(name.toLatin1().constData()), qPrintable(name));
+        QCOMPARE(def.shown().count(name), 1);
+        met.insert(name);
+      }
+    }
+    QCOMPARE(met.size(), views().size());
+  }
+
+  /// One title for each view: a tab where views share a place, a bar where one stands alone.
+  void viewsSayTheirNamesOnce() {
+    auto b = openFake(database("titles.twdb"));
+    b->window->resize(1600, 1000);
+    b->window->resetLayout();
+    QCoreApplication::processEvents();
+    for (const PerspectiveDef& def : perspectives()) {
+      b->window->setPerspective(QString::fromLatin1(def.id));
+      QCoreApplication::processEvents();
+      for (auto* dock : b->window->findChildren<QDockWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
+        if (!dock->isVisible() || dock->visibleRegion().isEmpty()) continue;
+        const QList<QDockWidget*> others = b->window->tabifiedDockWidgets(dock);
+        const bool alone = std::all_of(others.begin(), others.end(), [](const QDockWidget* other) { return other->isHidden(); });
+        QVERIFY2((dock->titleBarWidget()->height() > 4) == alone, qPrintable(QStringLiteral("%1: %2").arg(QLatin1String(def.id), dock->objectName())));
+      }
+    }
+  }
+
+  void theDrawerOpensAndClosesAtItsHeight() {
+    auto b = openFake(database("drawer.twdb"));
+    b->window->resize(1600, 1000);
+    b->window->resetLayout();
+    auto* tasks = b->window->findChild<QDockWidget*>(QStringLiteral("dock.tasks"));
+    QAction* drawer = b->window->actions().get(QStringLiteral("view.drawer"));
+    QVERIFY(!tasks->isHidden());
+    QTRY_VERIFY(std::abs(tasks->height() - kDrawerHeight) < 40);
+    const int height = tasks->height();
+    drawer->trigger();
+    QVERIFY(tasks->isHidden());
+    drawer->trigger();
+    QVERIFY(!tasks->isHidden());
+    QTRY_VERIFY(std::abs(tasks->height() - height) < 12);
+  }
+
+  /// At the sizes that people have, nothing of the frame is outside of the window, in no perspective.
+  void theFrameFitsItsSizes() {
+    auto b = openFake(database("sizes.twdb"));
+    for (const QSize size : {QSize(1366, 768), QSize(1600, 1000), QSize(2560, 1440)}) {
+      b->window->resize(size);
+      for (const PerspectiveDef& def : perspectives()) {
+        b->window->setPerspective(QString::fromLatin1(def.id));
+        b->window->resetLayout();
+        QCoreApplication::processEvents();
+        QVERIFY2(b->window->size() == size, qPrintable(QStringLiteral("%1 needs %2 pixels").arg(QLatin1String(def.id)).arg(b->window->minimumSizeHint().height())));
+        for (auto* dock : b->window->findChildren<QDockWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
+          if (!dock->isVisible() || dock->visibleRegion().isEmpty()) continue;
+          QVERIFY2(b->window->rect().contains(dock->geometry()), qPrintable(QStringLiteral("%1: %2").arg(QLatin1String(def.id), dock->objectName())));
+        }
+        QVERIFY(b->window->rect().contains(QRect(named<QWidget>(*b->window, "label.run.network")->mapTo(b->window.get(), QPoint()), QSize(1, 1))));
+      }
     }
   }
 
@@ -216,6 +276,17 @@ class MainWindowTest : public QObject {
       }
     }
     QVERIFY(pages.size() >= 4);
+  }
+
+  /// F1 opens the manual at the paragraph of a view: each has one.
+  void theManualSpeaksOfEveryView() {
+    ManualWindow manual;
+    manual.show();
+    auto* browser = manual.findChild<QTextBrowser*>(QStringLiteral("view.manual.text"));
+    for (const ViewDef& def : views()) {
+      manual.showView(def.title());
+      QVERIFY2(browser->textCursor().block().text().startsWith(def.title() + QLatin1Char('.')), qPrintable(def.title()));
+    }
   }
 
   void theManualEndsItsPageOfStepsWithAllOfThem() {

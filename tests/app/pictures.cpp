@@ -20,6 +20,7 @@
 #include <set>
 #include <thread>
 
+#include "app/perspectives.h"
 #include "app/views/tune_view.h"
 #include "tests/app/app_fixture.h"
 #include "tests/app/formula_engine.h"
@@ -113,10 +114,14 @@ class Photographer {
       const QString name = state + (theme == widgets::ThemeChoice::dark ? QStringLiteral("-dark") : QStringLiteral("-light"));
       spin(settle);
       save(m_window, QStringLiteral("window"), name);
-      save(m_window.graphPage(), QStringLiteral("graph"), name);
+      if (!m_window.hub().model()) {  // the start page stands for all
+        if (m_manual) write(m_window.grab().toImage(), name);
+        continue;
+      }
       for (auto* dock : m_window.findChildren<QDockWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
         const QString view = dock->objectName().mid(5);
         if (!m_only.isEmpty() && view != m_only) continue;
+        dock->show();
         dock->raise();
         spin(settle);
         save(*dock->widget(), view, name);
@@ -139,6 +144,33 @@ class Photographer {
       }
       if (!m_sheet.empty()) write(sheetOf(std::exchange(m_sheet, {})), name);
     }
+    m_window.resetLayout();
+  }
+  /// Every perspective at the sizes that people have, and with large letters: `frame.<perspective>-<size>-<theme>`.
+  void takeFrames(int settle) {
+    const QSize before = m_window.size();
+    const QString last = m_window.perspective();
+    for (const bool big : {false, true}) {
+      m_window.setBigType(big);
+      for (const QSize size : {QSize(1366, 768), QSize(1600, 1000), QSize(2560, 1440)}) {
+        if (big && size != QSize(1600, 1000)) continue;
+        m_window.resize(size);
+        for (const PerspectiveDef& def : perspectives()) {
+          m_window.setPerspective(QString::fromLatin1(def.id));
+          m_window.resetLayout();
+          for (const auto theme : {widgets::ThemeChoice::light, widgets::ThemeChoice::dark}) {
+            m_window.setTheme(theme);
+            spin(settle);
+            const QString name = QStringLiteral("%1x%2%3-%4").arg(size.width()).arg(size.height()).arg(big ? QStringLiteral("-big") : QString(), theme == widgets::ThemeChoice::dark ? QStringLiteral("dark") : QStringLiteral("light"));
+            save(m_window, QStringLiteral("frame.") + QLatin1String(def.id), name);
+            checkTexts(m_window, QStringLiteral("frame.%1 %2").arg(QLatin1String(def.id), name));
+          }
+        }
+      }
+    }
+    m_window.setBigType(false);
+    m_window.resize(before);
+    m_window.setPerspective(last);
     m_window.resetLayout();
   }
   /// A dialog that `open` shows, which is rejected then.
@@ -275,7 +307,7 @@ int photograph(const QString& folder, const QStringList& arguments) {
   const QString only = value("--state");
   const auto wanted = [&](const char* state) { return only.isEmpty() || only == QLatin1String(state); };
   const bool manual = arguments.contains(QStringLiteral("--manual"));
-  const QStringList size = value("--size").isEmpty() ? QStringList{QStringLiteral("1500"), QStringLiteral("950")} : value("--size").split(QLatin1Char('x'));
+  const QStringList size = value("--size").isEmpty() ? QStringList{QStringLiteral("1600"), QStringLiteral("1000")} : value("--size").split(QLatin1Char('x'));
   const QTemporaryDir home(QDir::tempPath() + QStringLiteral("/tilewright-XXXXXX"));
   qputenv("HOME", home.path().toUtf8());  // paths that are shown tell nothing of who took the pictures
   fixture::ownHome(QStringLiteral("pictures"), home.path());
@@ -291,6 +323,7 @@ int photograph(const QString& folder, const QStringList& arguments) {
     prepare(*window);
     Photographer photographer(*window, folder, value("--view"), manual);
     photographer.take(QLatin1String(state), settle);
+    if (state == QLatin1String("full") && !manual && qFuzzyCompare(window->devicePixelRatioF(), 1.0)) photographer.takeFrames(settle / 2);
     if (dialogs)
       dialogs(*window, [&](const char* dialog, const std::function<void()>& open) { photographer.takeDialog(QLatin1String(dialog), QLatin1String(state), settle, open); });
     problems += photographer.problems();
@@ -336,6 +369,8 @@ int photograph(const QString& folder, const QStringList& arguments) {
         w.hub().setComparedSessions(all);
         w.actions().get(QStringLiteral("trial.best"))->trigger();
         named<QDoubleSpinBox>(w, "spin.network.target")->setValue(0.4);
+        w.build().build(w.hub().model());
+        until([&] { return w.build().built() != nullptr; });
         spin(1500);
       },
       500,

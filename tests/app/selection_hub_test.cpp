@@ -91,7 +91,8 @@ class SelectionHubTest : public QObject {
     QVERIFY(!hub.isConfigEdited());
     hub.back();
     QVERIFY(hub.place().isNull());
-    QCOMPARE(hub.session(), SessionId{7});
+    QCOMPARE(hub.trialRef(), (TrialRef{SessionId{7}, 2, 31}));
+    QCOMPARE(hub.session(), SessionId{});  // a trial is chosen among those of all sessions
     hub.back();
     QCOMPARE(hub.task(), 0);
     QCOMPARE(hub.session(), SessionId{});
@@ -125,6 +126,7 @@ class SelectionHubTest : public QObject {
     hub.setMergeMillis(0);
     hub.setModel(model());
     hub.setNode(1);
+    hub.setSession(SessionId{7});
     hub.setTrial({SessionId{7}, 2, 31});
     hub.setPlace({CodeLanguage::steps, 0});
     settle();

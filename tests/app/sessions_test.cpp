@@ -139,7 +139,10 @@ class SessionsTest : public QObject {
     b->window->tuneView().setOptions(options);
     b->window->startTuning();
     QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
-    QTRY_COMPARE(b->window->trials().store()->size(), 60);
+    // Now that it is over, trials of both sessions are shown; then those of the second alone.
+    QTRY_COMPARE(b->window->trials().store() ? b->window->trials().store()->size() : 0, 80);
+    b->window->hub().setSession(b->window->tuning().session());
+    QTRY_COMPARE(b->window->trials().store() ? b->window->trials().store()->size() : 0, 60);
     QTRY_COMPARE(chart->rounds().size(), size_t{3});  // after 16, 32 and 48 of them
     QTRY_COMPARE(chart->rounds()[2].points.size(), size_t{11});  // one of the last twelve failed
     QVERIFY(chart->isVisible());
@@ -148,7 +151,7 @@ class SessionsTest : public QObject {
     QCOMPARE(chart->rounds()[0].failed, 3);
     // What is stored says the same as what came live.
     const auto rounds = chart->rounds();
-    b->window->hub().setSession({});
+    b->window->hub().setSession(b->window->workspace().sessions().front().id);
     QTRY_VERIFY(!chart->isVisible());
     b->window->hub().setSession(b->window->tuning().session());
     QTRY_COMPARE(chart->rounds().size(), rounds.size());
@@ -166,7 +169,7 @@ class SessionsTest : public QObject {
       QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
       QTRY_COMPARE(b->window->workspace().sessions().size(), static_cast<size_t>(i));
     }
-    b->window->findChild<QDockWidget*>(QStringLiteral("dock.compare"))->raise();
+    showDock(*b->window, "dock.compare");
     auto* sessions = b->window->findChild<QTreeView*>(QStringLiteral("table.sessions"))->model();
     for (int row = 0; row < 2; ++row) QVERIFY(sessions->setData(sessions->index(row, 0), Qt::Checked, Qt::CheckStateRole));
     QCOMPARE(b->window->hub().comparedSessions().size(), size_t{2});
@@ -258,7 +261,7 @@ class SessionsTest : public QObject {
     setTrials(*b->window, 60);
     b->window->startTuning();
     QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
-    b->window->marks().setMark(QStringLiteral("session:%1").arg(b->window->hub().session().value), {QStringLiteral("<First> try"), {}});
+    b->window->marks().setMark(QStringLiteral("session:%1").arg(b->window->tuning().session().value), {QStringLiteral("<First> try"), {}});
     const QString path = m_dir.filePath(QStringLiteral("report.html"));
     b->window->exportReport(path);
     QTRY_VERIFY(QFile::exists(path));

@@ -61,14 +61,15 @@ class TrialsTest : public QObject {
     QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
     auto* button = b->window->findChild<QToolButton*>(QStringLiteral("button.trials.tray"));
     auto* tray = b->window->findChild<QTreeView*>(QStringLiteral("table.tray"));
+    QTRY_VERIFY(b->window->trials().store() && !b->window->trials().isLoading());
     for (const qint64 number : {2, 3}) {
-      b->window->hub().setTrial(number);
+      b->window->trials().choose(number);
       button->click();
     }
     QTRY_COMPARE(tray->model()->columnCount(), 3);
     QVERIFY(tray->model()->rowCount() >= 10);
     // Their code, the second against the first.
-    b->window->hub().setTrial(7);
+    b->window->trials().choose(7);
     b->window->findChild<QToolButton*>(QStringLiteral("button.tray.code"))->click();
     QCOMPARE(b->window->hub().trial(), 3);
     QTRY_VERIFY(b->window->codeDock().code()->diff() && b->window->codeDock().code()->diff()->against.startsWith(QStringLiteral("Trial 2 ")));
@@ -155,9 +156,10 @@ class TrialsTest : public QObject {
     setTrials(*b->window, 60);
     b->window->startTuning();
     QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
-    b->window->findChild<QDockWidget*>(QStringLiteral("dock.why"))->raise();
-    b->window->findChild<QDockWidget*>(QStringLiteral("dock.landscape"))->raise();
-    b->window->hub().setTrial(20);
+    showDock(*b->window, "dock.why");
+    showDock(*b->window, "dock.landscape");
+    QTRY_VERIFY(b->window->trials().store() && !b->window->trials().isLoading());
+    b->window->trials().choose(20);
     auto* title = b->window->findChild<QLabel*>(QStringLiteral("label.why.title"));
     QTRY_VERIFY2(title->text().contains(QStringLiteral("GFLOP/s")), qPrintable(title->text()));
     QTRY_VERIFY(b->window->findChild<QLabel*>(QStringLiteral("label.why.machine"))->text().contains(QStringLiteral("100")));
@@ -180,6 +182,7 @@ class TrialsTest : public QObject {
     QTRY_VERIFY(b->window->explaining().problem().contains(QStringLiteral("vector registers")));
     for (const char* view : {"why", "passes"}) {
       auto* dock = b->window->findChild<QDockWidget*>(QStringLiteral("dock.") + QLatin1String(view));
+      dock->show();
       dock->raise();
       const auto says = [&] {
         const auto labels = dock->findChildren<QLabel*>();
@@ -200,7 +203,8 @@ class TrialsTest : public QObject {
     auto* code = b->window->codeDock().code();
     QVERIFY(!b->window->actions().get(QStringLiteral("code.nextChange"))->isEnabled());
     QVERIFY(!b->window->actions().get(QStringLiteral("code.keepBase"))->isEnabled());
-    hub.setTrial(3);
+    QTRY_VERIFY(b->window->trials().store() && !b->window->trials().isLoading());
+    b->window->trials().choose(3);
     hub.setCodeBase({CodeBase::Kind::defaultSchedule, {}});
     QTRY_VERIFY(code->diff());
     QCOMPARE(code->diff()->against, QStringLiteral("Default schedule"));
@@ -211,8 +215,9 @@ class TrialsTest : public QObject {
     QVERIFY(b->window->findChild<QWidget*>(QStringLiteral("bar.code.difference"))->isVisibleTo(&b->window->codeDock()));
     // A trial becomes the base of those selected next.
     b->window->actions().get(QStringLiteral("code.keepBase"))->trigger();
-    QCOMPARE(hub.codeBase().trial, (TrialRef{hub.session(), hub.task(), 3}));
-    hub.setTrial(4);
+    QCOMPARE(hub.codeBase().trial, (TrialRef{b->window->tuning().session(), hub.task(), 3}));
+    QTRY_VERIFY(b->window->trials().store() && !b->window->trials().isLoading());
+    b->window->trials().choose(4);
     QTRY_VERIFY(code->diff() && code->diff()->against.contains(QStringLiteral("Trial 3")));
     QTRY_VERIFY(code->diff() && code->diff()->forms[widgets::CodeView::Steps].changes.empty());
     // It belongs to its task.
@@ -234,11 +239,13 @@ class TrialsTest : public QObject {
     auto& hub = b->window->hub();
     QCOMPARE(b->engine.traced.load(), before);  // nobody looks
     dock->show();
+    dock->show();
     dock->raise();
-    hub.setTrial(3);
+    QTRY_VERIFY(b->window->trials().store() && !b->window->trials().isLoading());
+    b->window->trials().choose(3);
     auto* strip = dock->findChild<widgets::PassStrip*>();
     QTRY_COMPARE(strip->passes().size(), size_t{5});
-    QTRY_COMPARE(b->window->explaining().title(), QStringLiteral("Trial 3 of session %1").arg(hub.session().value));
+    QTRY_COMPARE(b->window->explaining().title(), QStringLiteral("Trial 3 of session %1").arg(b->window->tuning().session().value));
     QCOMPARE(strip->first(), 2);  // the first that changed something
     auto* text = dock->findChild<widgets::CodePane*>(QStringLiteral("view.passes.text"));
     QTRY_COMPARE(text->changeCount(), 1);

@@ -283,6 +283,37 @@ class DatabaseTest : public QObject {
     QCOMPARE(row.counts().default_s, 4e-3);
     QCOMPARE((*w_.db->sessions())[0].trials, 3);
   }
+  void the_default_is_of_the_session_that_holds_the_best() {
+    const auto begin = [&](const char* tuner) { return *w_.db->begin_session(w_.model, tuner, "llvm", Json::object(), Json::object()); };
+    const auto put = [&](SessionId session, const std::vector<records::Record>& trials) { VERIFY_OK(w_.db->put_trials(session, w_.task_id, trials)); };
+    put(w_.session, {trial(w_.task, -1, 4e-3), trial(w_.task, 0, 2e-3)});
+    put(begin("grid"), {trial(w_.task, -1, 3e-3), trial(w_.task, 0, 2.5e-3)});  // while the machine was faster
+    const auto counts = [&] { return (**w_.db->task_by_key(w_.task.key)).counts(); };
+    QCOMPARE(counts().best_s, 2e-3);
+    QCOMPARE(counts().best_session, w_.session);
+    QCOMPARE(counts().default_s, 4e-3);
+    // By hand there is no default: then it is that of the newest session that has one.
+    const SessionId hand = begin("hand");
+    put(hand, {trial(w_.task, 9, 1e-3)});
+    QCOMPARE(counts().best_session, hand);
+    QCOMPARE(counts().default_s, 3e-3);
+    // Finals change both.
+    std::vector<records::Record> finalists = {trial(w_.task, -1, 4e-3), trial(w_.task, 0, 2e-3)};
+    finalists[0].result.verdict = records::Verdict{3.5e-3, 1, 1};
+    finalists[1].result.verdict = records::Verdict{0.5e-3, 1, 1};
+    VERIFY_OK(w_.db->put_finals(w_.session, w_.task_id, finalists));
+    QCOMPARE(counts().best_s, 0.5e-3);
+    QCOMPARE(counts().default_s, 3.5e-3);
+    // All sessions of a kind, in the order in which they were stored.
+    QCOMPARE(*w_.db->time_kind_of(w_.task_id), TimeKind::measured);
+    const auto all = *w_.db->outcomes(w_.task_id, TimeKind::measured, {}, 10);
+    QCOMPARE(all.size(), size_t{5});
+    QCOMPARE(all[1].seconds, 0.5e-3);
+    QCOMPARE(all[4].session, hand);
+    QCOMPARE(all[4].number, 1);
+    QCOMPARE(w_.db->outcomes(w_.task_id, TimeKind::measured, all[2].id, 10)->size(), size_t{2});
+    QVERIFY(w_.db->outcomes(w_.task_id, TimeKind::simulated, {}, 10)->empty());
+  }
   void a_point_is_measured_once_in_a_session() {
     VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, -1), trial(w_.task, 5)}));
     for (const int64_t again : {int64_t{-1}, int64_t{5}}) {

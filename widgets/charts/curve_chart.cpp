@@ -389,7 +389,7 @@ void CurveChart::showSelection() {
   m_selectedFailure->data()->clear();
   const int row = m_store ? m_store->rowOf(m_selectedNumber) : -1;
   if (row < 0) return;
-  if (m_store->ok(row)) {
+  if (m_store->timed(row)) {
     m_selected->addData(curveX(*m_store, row, m_x), curveValue(m_store->seconds(row), m_store->flops(), unit()));
     return;
   }
@@ -414,8 +414,8 @@ int CurveChart::rowNear(const QPointF& pixel) const {
 }
 
 QString CurveChart::describeRow(int row) const {
-  const QString number = countText(m_store->number(row));
-  if (!m_store->ok(row))
+  const QString number = trialText(*m_store, row);
+  if (!m_store->timed(row))
     return tr("Trial %1: %2").arg(number, statusText(m_store->status(row))) + QLatin1Char('\n') + QString::fromStdString(m_store->message(row));
   return tr("Trial %1: %2, %3 GFLOP/s").arg(number, secondsText(m_store->seconds(row)), gflopsText(m_store->flops(), m_store->seconds(row)));
 }
@@ -465,9 +465,9 @@ QString CurveChart::summary() const {
   if (m_store->improvements().empty()) return tr("%n trial(s), none succeeded", nullptr, m_store->size());
   const auto& best = m_store->improvements().back();
   if (m_store->flops() <= 0)
-    return tr("Best so far %1 at trial %2 of %3").arg(secondsText(best.seconds), countText(m_store->number(best.row)), countText(m_store->size()));
-  return tr("Best so far %1 (%2 GFLOP/s) at trial %3 of %4")
-      .arg(secondsText(best.seconds), gflopsText(m_store->flops(), best.seconds), countText(m_store->number(best.row)), countText(m_store->size()));
+    return tr("Best so far %1 at trial %2, of %3").arg(secondsText(best.seconds), trialText(*m_store, best.row), countText(m_store->size()));
+  return tr("Best so far %1 (%2 GFLOP/s) at trial %3, of %4")
+      .arg(secondsText(best.seconds), gflopsText(m_store->flops(), best.seconds), trialText(*m_store, best.row), countText(m_store->size()));
 }
 
 }  // namespace tw::widgets

@@ -36,6 +36,7 @@ class CurveChart : public QWidget, public Tabular {
   void setStore(TrialStorePtr store);
   /// Time of the default schedule in seconds, for the reference line; 0 or infinity hides it.
   void setDefaultSeconds(double seconds);
+  double defaultSeconds() const { return m_defaultSeconds; }
   void setUnit(CurveUnit unit);
   /// The axis says so if times are not measured.
   void setTimes(TimeKind kind);

@@ -21,7 +21,7 @@ void put(Bucket& bucket, const TrialColumns& t, int row) {
     return;
   }
   const double seconds = t.seconds(row);
-  if (seconds <= 0) return;
+  if (seconds <= 0 || !t.timed(row)) return;
   if (bucket.fastest < 0 || seconds < t.seconds(bucket.fastest)) bucket.fastest = row;
   if (bucket.slowest < 0 || seconds > t.seconds(bucket.slowest)) bucket.slowest = row;
 }

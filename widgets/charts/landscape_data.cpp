@@ -176,7 +176,8 @@ PointSet pointsOf(const TrialColumns& trials, const std::string& name, std::shar
     set.row.push_back(row);
     set.number.push_back(trials.number(row));
     set.seconds.push_back(static_cast<float>(trials.seconds(row)));
-    set.status.push_back(trials.status(row));
+    // What failed in the finals only has no time either.
+    set.status.push_back(trials.ok(row) && !trials.timed(row) ? records::Status::wrong_output : trials.status(row));
     bool placed = own != nullptr;
     for (size_t k = 0; own && k < positions.size(); ++k) {
       placed = placed && static_cast<size_t>(positions[k]) < (*own)[k].candidates.size();

@@ -63,7 +63,7 @@ void LaunchChart::paintEvent(QPaintEvent*) {
   };
   for (const WhyLaunch& l : m_launches) {
     p.setPen(theme.text);
-    const QString title = tr("Launch %1: %2, simulated").arg(++number).arg(secondsText(l.seconds));
+    const QString title = tr("Launch %1: %2 by the formula").arg(++number).arg(secondsText(l.seconds));
     p.drawText(QRect(8, y, width() - 12, line), Qt::AlignLeft | Qt::AlignVCenter, title);
     y += line;
     for (const auto& [name, seconds] : l.parts) {

@@ -33,7 +33,7 @@ std::vector<PredictionRound> predictionRounds(const TrialColumns& trials) {
       rounds.back().space = trials.spaceId(row), rounds.back().learned = trials.predictedAfter(row);
     }
     PredictionRound& round = rounds[it->second];
-    if (!trials.ok(row) || !(trials.seconds(row) > 0))
+    if (!trials.timed(row) || !(trials.seconds(row) > 0))
       ++round.failed;
     else
       round.points.push_back({trials.number(row), static_cast<double>(trials.predicted(row)), 1 / trials.seconds(row)});

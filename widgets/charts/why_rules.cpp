@@ -125,7 +125,9 @@ void addLaunches(const WhyFacts& f, std::vector<WhyRule>& rules) {
                    f.launches.size() > 1 ? RuleTexts::tr("The slowest of its %1 launches spends most of its time on: %2.").arg(f.launches.size()).arg(l.limiter)
                                          : RuleTexts::tr("Most of its time goes to: %1.").arg(l.limiter),
                    RuleTexts::tr("%1 if nothing else took any time, of %2 by the formula: a smooth maximum of the parts below, and the launch")
-                       .arg(secondsText(longest), secondsText(l.seconds))});
+                           .arg(secondsText(longest), secondsText(l.seconds)) +
+                       (f.seconds > 0 && f.launches.size() == 1 ? RuleTexts::tr("; the trial's %1 is that with the deviation of a measurement").arg(secondsText(f.seconds))
+                                                                : QString())});
   rules.push_back(occupancy(l));
   rules.push_back(rounds(l));
   if (l.spilledRegisters > 0)

@@ -167,6 +167,21 @@ QWidget* ParamForm::editor(std::string_view param) const {
   return nullptr;
 }
 
+QWidget* ParamForm::takeOut(std::string_view param) {
+  QWidget* input = editor(param);
+  for (QFormLayout* form : {m_layout, m_more}) {
+    int at = -1;
+    QFormLayout::ItemRole role{};
+    form->getWidgetPosition(input, &at, &role);
+    if (at < 0) continue;
+    const QFormLayout::TakeRowResult row = form->takeRow(at);
+    delete row.labelItem->widget();
+    delete row.labelItem;
+    delete row.fieldItem;
+  }
+  return input;
+}
+
 void ParamForm::insertBelow(std::string_view param, QWidget* row) {
   QWidget* above = editor(param);
   for (QFormLayout* form : {m_layout, m_more}) {

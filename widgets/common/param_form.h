@@ -27,6 +27,8 @@ class ParamForm : public QWidget {
   void setValues(const Json& values);
   /// Null for an unknown name.
   QWidget* editor(std::string_view param) const;
+  /// Takes a parameter's row away and gives its input to the caller, who shows it elsewhere as long as the form lives; values() goes on reading it.
+  QWidget* takeOut(std::string_view param);
   /// A row without a label below that of a parameter; the form owns it until the next schema.
   void insertBelow(std::string_view param, QWidget* row);
   /// A row above all others.

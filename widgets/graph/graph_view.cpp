@@ -243,13 +243,19 @@ QPointF GraphView::toScene(const QPointF& p) const {
 
 QRectF GraphView::visibleScene() const { return {toScene({0, 0}), toScene(QPointF(viewport()->width(), viewport()->height()))}; }
 
-void GraphView::resizeEvent(QResizeEvent*) {
+void GraphView::resizeEvent(QResizeEvent* event) {
   if (m_fitPending)
     showStart();
   else if (m_fitted)
     fit();
-  else
+  else if (event->oldSize().isValid()) {
+    // What was in the middle stays there, under the same upper edge: a strip shows the chain that a wide view showed.
+    const QPointF middle = toScene(QPointF(event->oldSize().width() / 2.0, 0));
     updateScrollBars();
+    centreOn(QPointF(middle.x(), middle.y() + viewport()->height() / 2.0 / m_zoom));
+  } else {
+    updateScrollBars();
+  }
 }
 
 void GraphView::scrollContentsBy(int, int) { viewport()->update(); }

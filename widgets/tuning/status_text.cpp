@@ -3,6 +3,9 @@
 
 #include <QCoreApplication>
 
+#include "widgets/common/format.h"
+#include "widgets/tuning/trial_store.h"
+
 namespace tw::widgets {
 namespace {
 struct StatusTexts {
@@ -50,6 +53,11 @@ QString statusGlyph(records::Status status) {
   if (status == records::Status::wrong_output) return QString(QChar(0x2260));
   if (status == records::Status::cancelled || status == records::Status::not_recorded) return QString(QChar(0x2013));
   return QString(QChar(0x00D7));
+}
+
+QString trialText(const TrialColumns& t, int row) {
+  const QString number = countText(t.numberInSession(row));
+  return t.isOfSessions() ? QCoreApplication::translate("Trial", "%1 of session %2").arg(number).arg(t.session(row).value) : number;
 }
 
 }  // namespace tw::widgets

@@ -12,4 +12,8 @@ QString statusText(records::Status status);
 /// One character that stands for it beside the colour.
 QString statusGlyph(records::Status status);
 
+class TrialColumns;
+/// Which trial a row is: `34`, or `34 of session 3` where several sessions are together.
+QString trialText(const TrialColumns& trials, int row);
+
 }  // namespace tw::widgets

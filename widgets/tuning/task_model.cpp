@@ -23,6 +23,11 @@ QPixmap swatch(const QColor& color) {
   return pixmap;
 }
 
+double known(double seconds);
+
+/// What all runs of the task take in one of the network, by now.
+double costOf(const TaskLine& t) { return t.weight * (std::isnan(known(t.bestSeconds)) ? known(t.defaultSeconds) : t.bestSeconds); }
+
 double known(double seconds) { return seconds > 0 && std::isfinite(seconds) ? seconds : std::nan(""); }
 
 }  // namespace
@@ -50,6 +55,8 @@ int TaskModel::rowCount(const QModelIndex& parent) const { return parent.isValid
 
 int TaskModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
 
+double TaskModel::peakOf(const TaskLine& task) const { return task.peak > 0 ? task.peak : m_peak; }
+
 QString TaskModel::text(const TaskLine& t, int row, int column) const {
   switch (column) {
     case Name:
@@ -72,15 +79,19 @@ QString TaskModel::text(const TaskLine& t, int row, int column) const {
     case Failed:
       return countText(t.failures);
     case Best:
-      return numberText(known(t.bestSeconds) * 1e3);
+      return secondsText(known(t.bestSeconds));
     case Gflops:
       return gflopsText(t.flops, t.bestSeconds);
     case Peak:
-      return percentText(m_peak > 0 ? t.flops / known(t.bestSeconds) / m_peak : std::nan(""));
+      return percentText(peakOf(t) > 0 ? t.flops / known(t.bestSeconds) / peakOf(t) : std::nan(""));
     case Speedup: {
       const double ratio = known(t.defaultSeconds) / known(t.bestSeconds);
       return std::isfinite(ratio) ? numberText(ratio, 3) + QString(QChar(0x00D7)) : QString(QChar(0x2014));
     }
+    case Cost:
+      return secondsText(costOf(t));
+    case Gain:
+      return secondsText(t.weight * (known(t.defaultSeconds) - known(t.bestSeconds)));
     default:
       return {};
   }
@@ -106,10 +117,15 @@ QVariant TaskModel::sortKey(const TaskLine& t, int row, int column) const {
     case Best:
       return best;
     case Gflops:
-    case Peak:
       return t.flops / best;
+    case Peak:
+      return peakOf(t) > 0 ? t.flops / best / peakOf(t) : 0.0;
     case Speedup:
       return std::isnan(known(t.defaultSeconds)) ? 0.0 : t.defaultSeconds / best;
+    case Cost:
+      return std::isnan(costOf(t)) ? 0.0 : costOf(t);
+    case Gain:
+      return std::isnan(known(t.defaultSeconds)) ? 0.0 : t.weight * (t.defaultSeconds - best);
     default:
       return text(t, row, column);
   }
@@ -127,7 +143,7 @@ QVariant TaskModel::data(const QModelIndex& index, int role) const {
         const QString kind = tr("Of %1 trials that are %2").arg(countText(t.trials), timeKindText(t.kind));
         return (t.others.isEmpty() ? kind : tr("%1; besides: %2").arg(kind, t.others)).toHtmlEscaped();
       }
-      return QStringLiteral("%1\n%2").arg(t.name, t.shape).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
+      return QStringLiteral("%1\n%2\n%3").arg(t.name, t.fused, t.shape).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
     case SortRole:
       return sortKey(t, index.row(), column);
     case TaskRole:
@@ -157,10 +173,14 @@ QVariant TaskModel::headerData(int section, Qt::Orientation orientation, int rol
       case Size:
         return tr("Number of points of the configuration space");
       case Best:
-        return tr("Fastest trial over all sessions of the same kind, in milliseconds: measured ones before simulated ones");
+        return tr("Fastest trial over all sessions of the same kind: measured ones before simulated ones");
       case Peak:
-        return m_peak > 0 ? tr("Percent of the %1 GFLOP/s that multiply-add instructions reach on this machine").arg(numberText(m_peak / 1e9))
+        return m_peak > 0 ? tr("Percent of what multiply-add instructions reached on the machine of the best trial when its session began; where that is not kept, of the %1 GFLOP/s here and now").arg(numberText(m_peak / 1e9))
                           : tr("The machine's peak is being measured");
+      case Cost:
+        return tr("What the network spends on this task by now: its best time, as often as the network runs it");
+      case Gain:
+        return tr("What that is less than with the default schedule");
       case Speedup:
         return tr("Time of the default schedule divided by the best time");
       default:
@@ -188,13 +208,17 @@ QVariant TaskModel::headerData(int section, Qt::Orientation orientation, int rol
     case Failed:
       return tr("Failed");
     case Best:
-      return tr("Best [ms]");
+      return tr("Best");
     case Gflops:
       return tr("GFLOP/s");
     case Peak:
       return tr("% of peak");
     case Speedup:
       return tr("Speed-up");
+    case Cost:
+      return tr("Cost now");
+    case Gain:
+      return tr("Gain");
     default:
       return {};
   }

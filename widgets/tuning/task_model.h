@@ -10,11 +10,12 @@ namespace tw::widgets {
 
 /// What the task table shows of one task. Times in seconds, infinity where there is none.
 struct TaskLine {
-  QString key, name, shape, space;
+  QString key, name, fused, shape, space;  ///< name: what it computes; fused: the name of the kernel
   int weight = 1;
   double flops = 0, share = 0;
   qint64 spaceSize = 1, trials = 0, failures = 0, budget = 0;
   double bestSeconds = 0, defaultSeconds = 0;
+  double peak = 0;                     ///< FLOP/s that the machine of the best trial reached at its best; 0: not kept
   TimeKind kind = TimeKind::measured;  ///< of the trials that are counted
   QString others;                      ///< how many there are of other kinds, as "64 simulated", or empty
   QString phase;  ///< what a session is doing with it right now, or empty
@@ -25,7 +26,7 @@ struct TaskLine {
 class TaskModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  enum Column { Name, Shape, Weight, Mflops, Share, Space, Size, Trials, Failed, Best, Gflops, Peak, Speedup, ColumnCount };
+  enum Column { Name, Shape, Weight, Mflops, Share, Space, Size, Trials, Failed, Best, Gflops, Peak, Speedup, Cost, Gain, ColumnCount };
   static constexpr int SortRole = Qt::UserRole + 1;
   static constexpr int TaskRole = Qt::UserRole + 2;
 
@@ -33,7 +34,7 @@ class TaskModel : public QAbstractTableModel {
   void setTasks(std::vector<TaskLine> tasks);
   void updateTask(int task, const TaskLine& line);
   const TaskLine& task(int i) const { return m_tasks[static_cast<size_t>(i)]; }
-  /// Peak rate of the machine in FLOP/s, 0 while unknown.
+  /// Peak rate of this machine in FLOP/s for tasks that do not have their own, 0 while unknown.
   void setPeak(double flopsPerSecond);
   double peak() const { return m_peak; }
 
@@ -43,6 +44,7 @@ class TaskModel : public QAbstractTableModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
  private:
+  double peakOf(const TaskLine& task) const;
   QString text(const TaskLine& task, int row, int column) const;
   QVariant sortKey(const TaskLine& task, int row, int column) const;
   std::vector<TaskLine> m_tasks;

@@ -217,14 +217,16 @@ QString TrialModel::text(int row, int column) const {
   switch (column) {
     case Number:
       return countText(s.number(row));
+    case Session:
+      return QStringLiteral("%1 / %2").arg(s.session(row).value).arg(s.numberInSession(row));
     case Result:
       return statusGlyph(s.status(row)) + QLatin1Char(' ') + statusText(s.status(row));
     case Time:
-      return s.ok(row) ? (s.censored(row) ? QString(QChar(0x2265)) : QString()) + numberText(s.seconds(row) * 1e3) : QString(QChar(0x2014));
+      return s.timed(row) ? (s.censored(row) ? QString(QChar(0x2265)) : QString()) + secondsText(s.seconds(row)) : dashText();
     case Gflops:
       return gflopsText(s.flops(), s.seconds(row));
     case VersusBest:
-      return s.ok(row) ? numberText(s.seconds(row) / bestSeconds(), 3) : QString(QChar(0x2014));
+      return s.timed(row) ? numberText(s.seconds(row) / bestSeconds(), 3) : dashText();
     case Config:
       return s.configIndex(row) < 0 ? QString(QChar(0x2014)) : countText(s.configIndex(row));
     case Space:
@@ -287,6 +289,8 @@ QVariant TrialModel::headerData(int section, Qt::Orientation orientation, int ro
   if (orientation != Qt::Horizontal) return {};
   if (role == Qt::ToolTipRole) {
     switch (section) {
+      case Session:
+        return tr("The session of the trial and its number there");
       case VersusBest:
         return tr("Time of this trial divided by the best so far");
       case Config:
@@ -294,7 +298,7 @@ QVariant TrialModel::headerData(int section, Qt::Orientation orientation, int ro
       case Predicted:
         return tr("Score that the tuner's cost model gave before the trial, higher is better; only scores of one model can be compared");
       case Time:
-        return withTimeKind(tr("Fastest sample; ≥ marks trials that were stopped early as clearly slower"), m_times);
+        return withTimeKind(tr("Fastest sample, or what the finals decided; ≥ marks trials that were stopped early as clearly slower"), m_times);
       default:
         return {};
     }
@@ -303,10 +307,12 @@ QVariant TrialModel::headerData(int section, Qt::Orientation orientation, int ro
   switch (section) {
     case Number:
       return tr("#");
+    case Session:
+      return tr("Session");
     case Result:
       return tr("Result");
     case Time:
-      return tr("Time [ms]");
+      return tr("Time");
     case Gflops:
       return tr("GFLOP/s");
     case VersusBest:

@@ -14,7 +14,7 @@ namespace tw::widgets {
 class TrialModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  enum Column { Number, Result, Time, Gflops, VersusBest, Config, Space, Knobs, Predicted, Build, Run, When, Message, ColumnCount };
+  enum Column { Number, Session, Result, Time, Gflops, VersusBest, Config, Space, Knobs, Predicted, Build, Run, When, Message, ColumnCount };
   static constexpr int kAtOnce = 20'000;
 
   explicit TrialModel(QObject* parent = nullptr);

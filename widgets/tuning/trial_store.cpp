@@ -18,6 +18,13 @@ int TrialColumns::rowOf(int64_t wanted) const {
   return low < m_size && number(low) == wanted ? low : -1;
 }
 
+int TrialColumns::rowOf(SessionId session, int64_t wanted) const {
+  if (!m_ofSessions) return m_size > 0 && this->session(0) == session ? rowOf(wanted) : -1;
+  for (int row = 0; row < m_size; ++row)
+    if (numberInSession(row) == wanted && this->session(row) == session) return row;
+  return -1;
+}
+
 size_t TrialColumns::bytes() const {
   size_t bytes = m_blocks.size() * sizeof(Block) + m_texts.size() * sizeof(TextBlock) + m_values.size() * sizeof(ValueBlock);
   for (uint32_t id = 0; id < m_textCount; ++id) bytes += text(id).capacity();
@@ -93,6 +100,8 @@ void TrialStore::append(const db::TrialOutcome& trial) {
   Block& b = *m_blocks.back();
   const size_t i = in(row);
   b.number[i] = trial.number;
+  b.session[i] = trial.session.value;
+  m_lastId = trial.id;
   b.index[i] = trial.index;
   b.status[i] = trial.status;
   b.seconds[i] = trial.seconds;
@@ -107,11 +116,23 @@ void TrialStore::append(const db::TrialOutcome& trial) {
   b.space[i] = intern(trial.space);
   appendKnobs(trial.config, b.space[i], b.layout[i], b.values[i]);
   ++m_size;
-  if (trial.status != records::Status::ok) {
-    ++m_failures[trial.status];
-  } else if (!trial.censored && (m_improvements.empty() || trial.seconds < m_improvements.back().seconds)) {
-    m_improvements.push_back({row, trial.seconds});
-  }
+  if (trial.status != records::Status::ok) ++m_failures[trial.status];
+  noteTime(row);
+}
+
+void TrialStore::noteTime(int row) {
+  if (timed(row) && !censored(row) && (m_improvements.empty() || seconds(row) < m_improvements.back().seconds)) m_improvements.push_back({row, seconds(row)});
+}
+
+void TrialStore::settle(const records::Candidate& candidate, double seconds) {
+  int row = 0;
+  while (row < m_size && !isOf(row, candidate)) ++row;
+  if (row == m_size || at(row).seconds[in(row)] == seconds) return;
+  std::shared_ptr<Block>& block = m_blocks[static_cast<size_t>(row) / kBlock];
+  block = std::make_shared<Block>(*block);  // snapshots share the other one
+  block->seconds[in(row)] = seconds;
+  m_improvements.clear();
+  for (int r = 0; r < m_size; ++r) noteTime(r);
 }
 
 }  // namespace tw::widgets

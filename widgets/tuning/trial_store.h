@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -21,11 +22,18 @@ class TrialColumns {
   int size() const { return m_size; }
   double flops() const { return m_flops; }
 
-  int64_t number(int row) const { return at(row).number[in(row)]; }
+  /// What tells the trial from the others here and ascends: its number in its session; where several sessions are together, its place among all.
+  int64_t number(int row) const { return m_ofSessions ? row + 1 : at(row).number[in(row)]; }
+  /// Whether several sessions may be together.
+  bool isOfSessions() const { return m_ofSessions; }
+  SessionId session(int row) const { return SessionId{at(row).session[in(row)]}; }
+  int64_t numberInSession(int row) const { return at(row).number[in(row)]; }
   int64_t configIndex(int row) const { return at(row).index[in(row)]; }
   records::Status status(int row) const { return at(row).status[in(row)]; }
   bool ok(int row) const { return status(row) == records::Status::ok; }
-  double seconds(int row) const { return at(row).seconds[in(row)]; }  ///< infinity for failures
+  /// What it is ranked by, after finals; infinity for failures, and for what failed in the finals.
+  double seconds(int row) const { return at(row).seconds[in(row)]; }
+  bool timed(int row) const { return ok(row) && std::isfinite(seconds(row)); }
   bool censored(int row) const { return at(row).flags[in(row)] & 1; }
   bool verified(int row) const { return at(row).flags[in(row)] & 2; }
   double buildSeconds(int row) const { return static_cast<double>(at(row).build[in(row)]); }
@@ -63,8 +71,10 @@ class TrialColumns {
   uint32_t messageId(int row) const { return at(row).message[in(row)]; }
   const std::string& text(uint32_t id) const { return (*m_texts[id / kTextBlock])[id % kTextBlock]; }
   uint32_t textCount() const { return m_textCount; }
-  /// Row of a trial number, -1 if it is not here.
+  /// Row of a number(), -1 if it is not here.
   int rowOf(int64_t number) const;
+  /// Row of a session's trial, -1 if it is not here.
+  int rowOf(SessionId session, int64_t numberInSession) const;
   /// Memory of columns and texts, in bytes.
   size_t bytes() const;
 
@@ -77,6 +87,7 @@ class TrialColumns {
     std::array<float, kBlock> build, run, predicted;
     std::array<int32_t, kBlock> predictedAfter;
     std::array<uint32_t, kBlock> message, space, layout, values;
+    std::array<int64_t, kBlock> session;
     std::array<records::Status, kBlock> status;
     std::array<uint8_t, kBlock> flags;
   };
@@ -88,6 +99,7 @@ class TrialColumns {
   static size_t in(int row) { return static_cast<size_t>(row) % kBlock; }
 
   double m_flops = 0;
+  bool m_ofSessions = false;
   int m_size = 0;
   uint32_t m_textCount = 0;
   std::vector<std::shared_ptr<Block>> m_blocks;
@@ -96,7 +108,7 @@ class TrialColumns {
   std::vector<std::shared_ptr<ValueBlock>> m_values;  ///< of all trials' knobs, one after another
 };
 
-/// Trials of one task in one session, append-only, ascending by number.
+/// Trials of one task in one session or in several, append-only, ascending by number. Finals change times afterwards: a snapshot keeps what it has.
 class TrialStore : public TrialColumns {
  public:
   struct Best {
@@ -104,11 +116,15 @@ class TrialStore : public TrialColumns {
     double seconds = 0;
   };
 
-  explicit TrialStore(double flops = 0) { m_flops = flops; }
+  explicit TrialStore(double flops = 0, bool ofSessions = false) { m_flops = flops, m_ofSessions = ofSessions; }
   void append(const db::TrialOutcome& trial);
   void append(int64_t number, const records::Record& record) { append(db::outcome_of(number, record)); }
+  /// Finals gave a trial of this candidate another time.
+  void settle(const records::Candidate& candidate, double seconds);
   /// 0 while empty.
   int64_t lastNumber() const { return size() > 0 ? number(size() - 1) : 0; }
+  /// Of the last trial in the workspace, where it was read from there.
+  TrialId lastId() const { return m_lastId; }
   /// Rows where the best time improved, in order: the best-so-far curve.
   const std::vector<Best>& improvements() const { return m_improvements; }
   const std::map<records::Status, int>& failures() const { return m_failures; }
@@ -119,11 +135,13 @@ class TrialStore : public TrialColumns {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
+  void noteTime(int row);
   uint32_t intern(std::string_view text);
   void appendKnobs(const std::string& config, uint32_t space, uint32_t& layout, uint32_t& values);
   std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> m_interned;
   std::vector<NamedValue> m_entries;  ///< of the trial that is added
   size_t m_valueCount = 0;
+  TrialId m_lastId;
   std::vector<Best> m_improvements;
   std::map<records::Status, int> m_failures;
 };

@@ -162,6 +162,19 @@ class ParamFormTest : public QObject {
     QCOMPARE(panel.findChild<QLabel*>(QStringLiteral("label.space.reason"))->textFormat(), Qt::PlainText);
   }
 
+  void anInputThatStandsElsewhereIsStillRead() {
+    ParamForm form;
+    form.setSchema({{.name = "count", .kind = Param::Kind::integer, .default_value = 3}, {.name = "fast", .kind = Param::Kind::boolean, .default_value = false}});
+    QWidget elsewhere;
+    QWidget* input = form.takeOut("count");
+    QVERIFY(input);
+    input->setParent(&elsewhere);
+    QCOMPARE(form.findChildren<QLabel*>().size(), 1);  // that of the other row
+    form.setValues(Json{{"count", 7}});
+    QCOMPARE(form.values()["count"].get<int>(), 7);
+    input->setParent(&form);
+  }
+
   void bannersShowPlainText() {
     QWidget host;
     Banner banner(&host);

@@ -3,6 +3,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QtTest>
+#include <limits>
 #include <random>
 
 #include "widgets/tuning/task_model.h"
@@ -54,6 +55,38 @@ class TrialModelTest : public QObject {
     QCOMPARE(store.rowOf(3), 2);
     QCOMPARE(store.rowOf(99), -1);
     QCOMPARE(store.message(5), std::string("Stage 'C' has no loop 7"));
+  }
+
+  void trialsOfSeveralSessionsAreNumberedByTheirPlace() {
+    TrialStore store(1e9, true);
+    for (const auto& [session, number] : {std::pair(3, 1), std::pair(3, 2), std::pair(1, 7)}) {
+      db::TrialOutcome trial = db::outcome_of(number, record(records::Status::ok, 1.0 / number));
+      trial.session = SessionId{session}, trial.id = TrialId{10 + number};
+      store.append(trial);
+    }
+    QCOMPARE(store.number(2), 3);
+    QCOMPARE(store.numberInSession(2), 7);
+    QCOMPARE(store.rowOf(SessionId{1}, 7), 2);
+    QCOMPARE(store.rowOf(SessionId{1}, 1), -1);
+    QCOMPARE(store.rowOf(3), 2);
+    QCOMPARE(store.lastId(), TrialId{17});
+    TrialModel model;
+    model.setStore(std::make_shared<TrialStore>(store));
+    QCOMPARE(model.index(2, TrialModel::Session).data().toString(), QStringLiteral("1 / 7"));
+  }
+
+  void finalsChangeTimesAndLeaveSnapshotsAlone() {
+    TrialStore store(1e9);
+    for (const auto& [index, s] : {std::pair(1, 0.5), std::pair(2, 0.4), std::pair(3, 0.6)}) store.append(store.size() + 1, record(records::Status::ok, s, index));
+    const TrialColumns before = store;
+    store.settle(record(records::Status::ok, 0, 3).candidate, 0.3);
+    store.settle(record(records::Status::ok, 0, 2).candidate, std::numeric_limits<double>::infinity());  // wrong with other inputs
+    QCOMPARE(store.seconds(2), 0.3);
+    QVERIFY(store.ok(1) && !store.timed(1));
+    QCOMPARE(store.improvements().size(), size_t{2});
+    QCOMPARE(store.improvements().back().row, 2);
+    QCOMPARE(before.seconds(1), 0.4);
+    QCOMPARE(before.seconds(2), 0.6);
   }
 
   void censoredTrialsAreNoImprovement() {

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The frame of the main window: start page, perspectives and their docks, drawer, messages over its lower edge.
+#include <QApplication>
+#include <QCursor>
+#include <QDockWidget>
+#include <QHBoxLayout>
+#include <QMenuBar>
+#include <QResizeEvent>
+#include <QSettings>
+#include <QStatusBar>
+#include <QTabBar>
+#include <QToolButton>
+
+#include "app/dock_titles.h"
+#include "app/main_window.h"
+#include "app/menus.h"
+#include "app/perspectives.h"
+#include "app/pinned_view.h"
+#include "app/run_bar.h"
+#include "app/views/code_dock.h"
+#include "app/views/graph_page.h"
+#include "app/views/passes_view.h"
+#include "app/views/start_page.h"
+#include "app/views/tasks_view.h"
+#include "app/views/trials_view.h"
+#include "app/views/tune_view.h"
+#include "widgets/common/banner.h"
+
+namespace tw::app {
+namespace {
+
+constexpr int kLayoutVersion = 5;
+constexpr int kBannerMargin = 8;
+constexpr QSize kLeastView{180, 110};
+constexpr int kLow = 850;  ///< windows lower than this begin with a closed drawer
+constexpr int kChrome = 110;  ///< menu, run bar and status bar, about
+
+const PerspectiveDef& defOf(const QString& id) {
+  const auto& all = perspectives();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const PerspectiveDef& p) { return id == QLatin1String(p.id); });
+  return found == all.end() ? all.front() : *found;
+}
+
+}  // namespace
+
+QDockWidget* MainWindow::dockOf(const QString& view) const { return findChild<QDockWidget*>(QStringLiteral("dock.") + view, Qt::FindDirectChildrenOnly); }
+
+void MainWindow::makeDocks() {
+  for (const ViewDef& def : views()) {
+    auto* dock = new QDockWidget(def.title(), this);
+    dock->setObjectName(QStringLiteral("dock.") + QLatin1String(def.id));
+    dock->setAccessibleName(def.title());
+    QWidget* view = def.create(m_services, dock);
+    view->setObjectName(QStringLiteral("view.") + QLatin1String(def.id));
+    view->setMinimumSize(kLeastView);  // so that every perspective fits the smallest window
+    dock->setWidget(view);
+    m_titles->add(dock, def.canPin);
+    addDockWidget(Qt::RightDockWidgetArea, dock);
+    dock->hide();
+    if (auto* tune = qobject_cast<TuneView*>(view)) m_tuneView = tune;
+    if (auto* tasks = qobject_cast<TasksView*>(view)) m_tasksView = tasks;
+    if (auto* trials = qobject_cast<TrialsView*>(view)) m_trialsView = trials;
+    if (auto* code = qobject_cast<CodeDock*>(view)) m_codeDock = code;
+    if (auto* passes = qobject_cast<PassesView*>(view)) m_passesView = passes;
+    if (auto* graph = qobject_cast<GraphPage*>(view)) m_graph = graph;
+  }
+  connect(m_titles, &DockTitles::pinAsked, this, &MainWindow::pin);
+}
+
+void MainWindow::makeHeader() {
+  auto* corner = new QWidget(menuBar());
+  auto* line = new QHBoxLayout(corner);
+  line->setContentsMargins(0, 0, 6, 0);
+  m_perspectiveTabs = new QTabBar(corner);
+  m_perspectiveTabs->setObjectName(QStringLiteral("tabs.perspectives"));
+  m_perspectiveTabs->setAccessibleName(tr("Perspectives"));
+  m_perspectiveTabs->setDrawBase(false);
+  m_perspectiveTabs->setExpanding(false);
+  for (const PerspectiveDef& def : perspectives()) {
+    const int tab = m_perspectiveTabs->addTab(plainText(def.title()));
+    m_perspectiveTabs->setTabToolTip(tab, m_actions.get(QStringLiteral("view.perspective.") + QLatin1String(def.id))->toolTip());
+  }
+  connect(m_perspectiveTabs, &QTabBar::currentChanged, this, [this](int i) {
+    if (i >= 0) setPerspective(QString::fromLatin1(perspectives()[static_cast<size_t>(i)].id));
+  });
+  auto* search = new QToolButton(corner);
+  search->setObjectName(QStringLiteral("button.search"));
+  search->setAccessibleName(tr("Search or run a command"));
+  search->setText(tr("Search or run…  %1").arg(m_actions.get(QStringLiteral("go.commands"))->shortcut().toString(QKeySequence::NativeText)));
+  search->setToolTip(m_actions.get(QStringLiteral("go.commands"))->toolTip());
+  connect(search, &QToolButton::clicked, this, [this] { openCommandBox(); });
+  line->addWidget(m_perspectiveTabs);
+  line->addSpacing(10);
+  line->addWidget(search);
+  menuBar()->setCornerWidget(corner, Qt::TopRightCorner);
+}
+
+void MainWindow::showStart(bool start) {
+  if (start == m_isStart) return;
+  if (start) savePerspective();
+  m_isStart = start;
+  centralWidget()->setVisible(start);
+  m_runBar->setVisible(!start);
+  m_perspectiveTabs->setEnabled(!start);
+  if (!start) return loadPerspective(m_perspective);
+  for (auto* dock : findChildren<QDockWidget*>(QString(), Qt::FindDirectChildrenOnly)) dock->hide();
+  m_currentView = m_start;
+  m_start->setFocus();
+}
+
+void MainWindow::resetLayout() {
+  for (auto* pinned : findChildren<PinnedView*>()) pinned->parentWidget()->close();
+  if (!m_isStart) arrange(m_perspective);
+}
+
+void MainWindow::arrange(const QString& perspective) {
+  const PerspectiveDef& def = defOf(perspective);
+  const bool wide = width() >= kWide, drawerOpen = def.isDrawerOpen && height() >= kLow;
+  setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
+  setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
+  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+  for (const ViewDef& view : views()) {
+    QDockWidget* dock = dockOf(QLatin1String(view.id));
+    dock->setFloating(false);
+    removeDockWidget(dock);
+  }
+  const QStringList top = wide ? def.top : def.top + def.right, right = wide ? def.right : QStringList();
+  // The first of each place, then those that share it: splitting a place that has tabs would only add another.
+  const auto first = [this](const QStringList& place) { return dockOf(place.front()); };
+  addDockWidget(Qt::LeftDockWidgetArea, first(def.left), Qt::Vertical);
+  if (!def.leftBelow.isEmpty()) addDockWidget(Qt::LeftDockWidgetArea, first(def.leftBelow), Qt::Vertical);
+  addDockWidget(Qt::RightDockWidgetArea, first(top), Qt::Horizontal);
+  if (!right.isEmpty()) splitDockWidget(first(top), first(right), Qt::Horizontal);
+  if (!def.bottom.isEmpty()) splitDockWidget(first(top), first(def.bottom), Qt::Vertical);
+  addDockWidget(Qt::BottomDockWidgetArea, first(def.drawer), Qt::Horizontal);
+  for (const QStringList& place : {def.left, def.leftBelow, top, def.bottom, right, def.drawer})
+    for (qsizetype i = 1; i < place.size(); ++i) tabifyDockWidget(dockOf(place[i - 1]), dockOf(place[i]));
+  // What the perspective does not show opens as a tab of the centre.
+  QDockWidget* last = dockOf(top.back());
+  for (const ViewDef& view : views()) {
+    const QString id = QLatin1String(view.id);
+    if (def.shown().contains(id)) {
+      dockOf(id)->setVisible(drawerOpen || !def.drawer.contains(id));
+    } else {
+      tabifyDockWidget(last, dockOf(id));
+      dockOf(id)->hide();
+    }
+  }
+  for (const QStringList& place : {def.left, def.leftBelow, top, def.bottom, right, def.drawer})
+    if (!place.isEmpty() && !first(place)->isHidden()) first(place)->raise();
+  const int rightWidth = right.isEmpty() ? 0 : def.rightWidth, centre = width() - def.leftWidth - rightWidth;
+  const int drawer = drawerOpen ? kDrawerHeight : 0, rest = height() - drawer - kChrome;
+  QList<QDockWidget*> columns{first(def.left), first(top)};
+  QList<int> widths{def.leftWidth, centre};
+  if (!right.isEmpty()) columns << first(right), widths << rightWidth;
+  resizeDocks(columns, widths, Qt::Horizontal);
+  if (drawer > 0) resizeDocks({first(def.drawer)}, {drawer}, Qt::Vertical);
+  if (!def.bottom.isEmpty()) resizeDocks({first(top), first(def.bottom)}, {rest * def.topPercent / 100, rest * (100 - def.topPercent) / 100}, Qt::Vertical);
+  if (!def.leftBelow.isEmpty()) resizeDocks({first(def.left), first(def.leftBelow)}, {rest / 2, rest / 2}, Qt::Vertical);
+  // The tab bars of groups that are no more would stay painted.
+  for (QTabBar* bar : findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
+    if (bar->count() == 0) bar->hide();
+  }
+  m_titles->update();
+}
+
+QString MainWindow::perspectiveKey(const QString& id) const {
+  return QStringLiteral("perspectives/%1/%2").arg(id, m_isWide ? QStringLiteral("wide") : QStringLiteral("narrow"));
+}
+
+void MainWindow::setPerspective(const QString& id) {
+  if (id == m_perspective) return;
+  savePerspective();
+  m_perspective = QLatin1String(defOf(id).id);
+  m_actions.get(QStringLiteral("view.perspective.") + m_perspective)->setChecked(true);
+  const auto& all = perspectives();
+  for (size_t i = 0; i < all.size(); ++i)
+    if (m_perspective == QLatin1String(all[i].id)) m_perspectiveTabs->setCurrentIndex(static_cast<int>(i));
+  if (!m_isStart) loadPerspective(m_perspective);
+}
+
+void MainWindow::loadPerspective(const QString& id) {
+  m_isWide = width() >= kWide;
+  arrange(id);
+  const QByteArray state = QSettings().value(perspectiveKey(id)).toByteArray();
+  if (!state.isEmpty()) restoreState(state, kLayoutVersion);
+}
+
+void MainWindow::savePerspective() {
+  if (!m_perspective.isEmpty() && !m_isStart) QSettings().setValue(perspectiveKey(m_perspective), saveState(kLayoutVersion));
+}
+
+void MainWindow::toggleDrawer() {
+  QList<QDockWidget*> docks;
+  for (const QString& view : defOf(m_perspective).drawer) docks << dockOf(view);
+  const auto open = std::find_if(docks.begin(), docks.end(), [](const QDockWidget* dock) { return !dock->isHidden() && !dock->isFloating(); });
+  if (open != docks.end()) {
+    // Of the tab in front; those behind it have the height that they had there.
+    for (QDockWidget* dock : docks)
+      if (!dock->isFloating() && !dock->visibleRegion().isEmpty()) m_drawerHeight = dock->height();
+    for (QDockWidget* dock : docks) dock->hide();
+    return;
+  }
+  for (QDockWidget* dock : docks) dock->show();
+  docks.front()->raise();
+  resizeDocks({docks.front()}, {m_drawerHeight}, Qt::Vertical);
+}
+
+void MainWindow::raiseView(const char* view) {
+  if (m_isStart) return;
+  QDockWidget* dock = dockOf(QLatin1String(view));
+  if (dock->isHidden() && defOf(m_perspective).drawer.contains(QLatin1String(view))) toggleDrawer();
+  dock->show();
+  dock->raise();
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  placeBanner();
+  if (m_isStart || m_perspective.isEmpty() || (width() >= kWide) == m_isWide) return;
+  savePerspective();
+  loadPerspective(m_perspective);
+}
+
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == m_banner && (event->type() == QEvent::Show || event->type() == QEvent::LayoutRequest)) placeBanner();
+  return QMainWindow::eventFilter(watched, event);
+}
+
+void MainWindow::placeBanner() {
+  const int room = width() - 2 * kBannerMargin;
+  const int tall = m_banner->hasHeightForWidth() ? m_banner->heightForWidth(room) : m_banner->sizeHint().height();
+  m_banner->setGeometry(kBannerMargin, height() - statusBar()->height() - tall - kBannerMargin / 2, room, tall);
+  m_banner->raise();
+}
+
+QString MainWindow::viewUnderPointer() const {
+  for (QWidget* w = QApplication::widgetAt(QCursor::pos()); w; w = w->parentWidget())
+    if (auto* dock = qobject_cast<QDockWidget*>(w)) return dock->windowTitle();
+  return {};
+}
+
+}  // namespace tw::app

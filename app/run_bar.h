@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QToolBar>
+
+#include "app/views/view.h"
+
+class QComboBox;
+class QLabel;
+class QMenu;
+class QProgressBar;
+class QToolButton;
+
+namespace tw::app {
+
+class TuneView;
+
+/// What runs, on what, with which tuner and how long; start, pause and stop, how far it is, and what the network takes by now. The one place for each of these.
+class RunBar : public QToolBar {
+  Q_OBJECT
+ public:
+  /// Takes the inputs of tuner and trials out of the form of options.
+  RunBar(Services& services, TuneView& options, QWidget* parent);
+  /// What the button of networks opens: bundled networks, files, recent ones.
+  QMenu* networks() { return m_networks; }
+  /// The network, its target and its tasks.
+  void showModel();
+
+ Q_SIGNALS:
+  /// Another target for the models that are opened from now on, as parse_target() reads it; empty: one is to be typed.
+  void targetChosen(const QString& target);
+
+ private:
+  void makeTargets();
+  void showTask();
+  void showProgress();
+  void showEstimate();
+  Services& m_services;
+  QToolButton* m_network;
+  QMenu* m_networks;
+  QComboBox *m_target, *m_task;
+  QProgressBar* m_progress;
+  QLabel *m_status, *m_estimate;
+};
+
+}  // namespace tw::app

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/services/build_service.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QSaveFile>
+
+#include "engine/api/c_export.h"
+#include "engine/base/clock.h"
+
+namespace tw::app {
+namespace {
+
+Expected<void> writeFile(const QDir& folder, const QString& name, const char* bytes, size_t size) {
+  QSaveFile file(folder.filePath(name));
+  if (file.open(QIODevice::WriteOnly) && file.write(bytes, static_cast<qint64>(size)) == static_cast<qint64>(size) && file.commit()) return {};
+  return Error(ErrorCode::io_error, "The file cannot be written: " + file.errorString().toStdString(), file.fileName().toStdString());
+}
+
+}  // namespace
+
+BuildService::BuildService(Engine& engine, Workspace& workspace, JobBoard& board, QObject* parent)
+    : QObject(parent), m_engine(engine), m_workspace(workspace), m_board(board) {}
+
+void BuildService::build(const OpenModelPtr& model) {
+  if (isActive() || !model) return;
+  m_boardJob = m_board.begin(tr("Building %1").arg(model->name), [this] { stop(); });
+  Q_EMIT changed();
+  const auto work = [&engine = m_engine, database = m_workspace.database(), model](StopToken stop) -> Expected<std::shared_ptr<const Built>> {
+    auto built = std::make_shared<Built>();
+    const double begun = unix_now_s();
+    api::CompileOptions options;
+    options.stop = stop;
+    options.notes = &built->notes;
+    options.symbols = api::c_identifier(model->name.toStdString());
+    TW_TRY(built->executable, engine.compile(model->network, model->target, database.get(), options));
+    built->model = model, built->seconds = unix_now_s() - begun;
+    return std::shared_ptr<const Built>(built);
+  };
+  m_job.replace(m_workspace.jobs().run<std::shared_ptr<const Built>>(Lane::network, this, work, [this](Expected<std::shared_ptr<const Built>> built) {
+    const int job = std::exchange(m_boardJob, 0);
+    if (!built) {
+      const QString why = QString::fromStdString(built.error().text());
+      m_board.end(job, JobBoard::Outcome::failed, why);
+      Q_EMIT failed(tr("The network cannot be built: %1").arg(why));
+      return Q_EMIT changed();
+    }
+    m_board.end(job, JobBoard::Outcome::done);
+    m_built = *std::move(built);
+    Q_EMIT changed();
+  }));
+}
+
+void BuildService::stop() {
+  if (!isActive()) return;
+  m_job.stop();
+  m_board.end(std::exchange(m_boardJob, 0), JobBoard::Outcome::cancelled);
+  Q_EMIT changed();
+}
+
+void BuildService::forget() {
+  stop();
+  m_built.reset();
+  Q_EMIT changed();
+}
+
+void BuildService::write(const QString& what, std::function<Expected<QString>(const Built&)> work) {
+  if (!m_built) return;
+  const int job = m_board.begin(what, {});
+  m_workspace.jobs().run<QString>(
+      Lane::network, this, [built = m_built, work = std::move(work)](StopToken) { return work(*built); },
+      [this, job](Expected<QString> told) {
+        if (!told) {
+          const QString why = QString::fromStdString(told.error().text());
+          m_board.end(job, JobBoard::Outcome::failed, why);
+          return Q_EMIT failed(why);
+        }
+        m_board.end(job, JobBoard::Outcome::done, *told);
+        Q_EMIT written(*told);
+      });
+}
+
+void BuildService::save(const QString& path) {
+  write(tr("Saving %1").arg(QFileInfo(path).fileName()), [path](const Built& built) -> Expected<QString> {
+    TW_CHECK(runtime::save(built.executable, path.toStdString()));
+    return tr("%1 is written; tw run %1 runs it").arg(path);
+  });
+}
+
+void BuildService::exportCode(const QString& folder) {
+  write(tr("Exporting code to %1").arg(folder), [folder](const Built& built) -> Expected<QString> {
+    const QDir dir(folder);
+    if (built.model->target.gpu) {
+      int files = 0;
+      for (const runtime::GpuFunction& f : built.executable.artifact.gpu)
+        for (const auto& [capability, image] : f.images) {
+          TW_CHECK(writeFile(dir, QStringLiteral("%1.sm_%2.cubin").arg(QString::fromStdString(f.symbol)).arg(capability), reinterpret_cast<const char*>(image.data()), image.size()));
+          ++files;
+        }
+      if (files == 0) return Error(ErrorCode::not_found, "There is no machine code: making it takes NVIDIA's NVRTC, which is not installed");
+      return tr("%n file(s) of machine code are written to %1", nullptr, files).arg(folder);
+    }
+    TW_TRY(const api::CExport c, api::export_c(built.executable, api::c_identifier(built.model->name.toStdString())));
+    const QString name = QString::fromStdString(c.name);
+    TW_CHECK(writeFile(dir, name + QStringLiteral(".h"), c.header.data(), c.header.size()));
+    TW_CHECK(writeFile(dir, name + QStringLiteral(".o"), reinterpret_cast<const char*>(c.kernels.data()), c.kernels.size()));
+    TW_CHECK(writeFile(dir, name + QStringLiteral("_data.o"), reinterpret_cast<const char*>(c.data.data()), c.data.size()));
+    TW_CHECK(writeFile(dir, QStringLiteral("tilewright_runtime.c"), c.runtime.data(), c.runtime.size()));
+    return tr("%1.h, two objects and the runtime are written to %2").arg(name, folder);
+  });
+}
+
+}  // namespace tw::app

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/build_view.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QTabWidget>
+#include <QToolButton>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+#include <cmath>
+#include <map>
+
+#include "app/action_registry.h"
+#include "app/selection_hub.h"
+#include "app/services/build_service.h"
+#include "app/services/finals_service.h"
+#include "widgets/charts/arena_chart.h"
+#include "widgets/common/empty_state.h"
+#include "widgets/common/format.h"
+
+namespace tw::app {
+namespace {
+
+enum KernelColumn { Kernel, Calls, Schedule, Record, Alone, InPlace, ByDefault, Verdict, KernelColumnCount };
+constexpr int kTaskRole = Qt::UserRole, kSortSeconds = Qt::UserRole + 1;
+
+/// Sorts times and counts by their values.
+class KernelItem : public QTreeWidgetItem {
+ public:
+  using QTreeWidgetItem::QTreeWidgetItem;
+  bool operator<(const QTreeWidgetItem& other) const override {
+    const int column = treeWidget() ? treeWidget()->sortColumn() : 0;
+    const QVariant a = data(column, kSortSeconds), b = other.data(column, kSortSeconds);
+    return a.isValid() && b.isValid() ? a.toDouble() < b.toDouble() : text(column) < other.text(column);
+  }
+};
+
+void setSeconds(QTreeWidgetItem* item, int column, double seconds) {
+  const bool known = seconds > 0 && std::isfinite(seconds);
+  item->setText(column, known ? widgets::secondsText(seconds) : widgets::dashText());
+  item->setData(column, kSortSeconds, known ? seconds : 0.0);
+  item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
+}
+
+}  // namespace
+
+BuildView::BuildView(Services& services, QWidget* parent)
+    : QWidget(parent), m_services(services), m_tabs(new QTabWidget(this)), m_kernels(new QTreeWidget(this)), m_memory(new widgets::ArenaChart(this)) {
+  m_kernels->setObjectName(QStringLiteral("table.build.kernels"));
+  m_kernels->setAccessibleName(tr("Kernels of the network"));
+  m_kernels->setRootIsDecorated(false);
+  m_kernels->setUniformRowHeights(true);
+  m_kernels->setAlternatingRowColors(true);
+  m_kernels->setHeaderLabels({tr("Kernel"), tr("Calls"), tr("Schedule"), tr("Record"), tr("Alone"), tr("In the network"), tr("By default"), tr("Inside the network")});
+  const QStringList helps = {tr("What it computes"),
+                             tr("How often one run of the network calls it"),
+                             tr("The template and the point, or the rule, that its schedule comes from"),
+                             tr("The trial that it rests on"),
+                             tr("Time of that trial"),
+                             tr("Mean of its calls while the network ran, tuned"),
+                             tr("The same with the default schedules"),
+                             tr("Whether what won alone holds inside the network")};
+  const int widths[] = {250, 50, 190, 170, 80, 96, 90, 150};
+  for (int c = 0; c < KernelColumnCount; ++c) {
+    m_kernels->headerItem()->setToolTip(c, helps[c]);
+    m_kernels->header()->resizeSection(c, widths[c]);
+  }
+  m_kernels->setSortingEnabled(true);
+  m_tabs->setObjectName(QStringLiteral("tabs.build"));
+  m_tabs->setAccessibleName(tr("Parts of the build"));
+  m_tabs->setDocumentMode(true);
+  m_tabs->addTab(m_kernels, tr("Kernels"));
+  m_tabs->addTab(m_memory, tr("Memory"));
+  auto* content = new QWidget(this);
+  auto* inner = new QVBoxLayout(content);
+  inner->setContentsMargins(0, 0, 0, 0);
+  inner->setSpacing(2);
+  m_summary = new QLabel(content);
+  m_summary->setObjectName(QStringLiteral("label.build.summary"));
+  m_run = new QLabel(content);
+  m_run->setObjectName(QStringLiteral("label.build.run"));
+  for (QLabel* label : {m_summary, m_run}) {
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    label->setContentsMargins(8, 2, 8, 0);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    inner->addWidget(label);
+  }
+  inner->addWidget(m_tabs, 1);
+  m_state = new widgets::EmptyState(content, this);
+  auto* box = new QVBoxLayout(this);
+  box->setContentsMargins(0, 0, 0, 0);
+  box->setSpacing(2);
+  box->addWidget(makeBar());
+  box->addWidget(m_state, 1);
+  connect(&services.build, &BuildService::changed, this, &BuildView::show);
+  connect(&services.finals, &FinalsService::finished, this, &BuildView::showRun);
+  connect(&services.hub, &SelectionHub::modelChanged, this, [this] {
+    m_finals.reset();
+    show();
+  });
+  connect(m_kernels, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* item) {
+    if (const int task = item ? item->data(Kernel, kTaskRole).toInt() : -1; task >= 0) m_services.hub.setTask(task);
+  });
+  connect(m_memory, &widgets::ArenaChart::callChosen, this, [this](int call) {
+    const auto& built = m_services.build.built();
+    if (!built || !m_services.hub.model()) return;
+    const auto& names = built->executable.calls[static_cast<size_t>(call)].nodes;
+    const auto& nodes = m_services.hub.model()->network.optimized.nodes;
+    for (size_t n = 0; n < nodes.size(); ++n)
+      if (std::find(names.begin(), names.end(), nodes[n].name) != names.end()) return m_services.hub.setNode(static_cast<int>(n));
+  });
+  show();
+}
+
+QWidget* BuildView::makeBar() {
+  auto* bar = new QWidget(this);
+  auto* line = new QHBoxLayout(bar);
+  line->setContentsMargins(6, 3, 6, 0);
+  for (const char* name : {"build.network", "tune.finals", "build.save", "build.export"}) {
+    auto* button = new QToolButton(bar);
+    button->setDefaultAction(m_services.actions.get(QLatin1String(name)));
+    button->setObjectName(QStringLiteral("button.") + QLatin1String(name));
+    button->setAccessibleName(button->defaultAction()->text().remove(QLatin1Char('&')));
+    button->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    line->addWidget(button);
+  }
+  line->addStretch();
+  return bar;
+}
+
+void BuildView::show() {
+  const auto& built = m_services.build.built();
+  if (!m_services.hub.model())
+    return m_state->showEmpty(tr("Nothing to build"), tr("Open a network: built from the best records it can be run, saved and exported here."), m_services.actions.get(QStringLiteral("file.open")));
+  if (m_services.build.isActive()) return m_state->showEmpty(tr("Building the network…"), tr("Every kernel is compiled from its best record; layouts are matched and constants packed."));
+  if (!built && !m_finals)
+    return m_state->showEmpty(tr("Not built yet"), tr("Build compiles every kernel from the best record of its task. Run tries the whole network with these schedules against the default ones."),
+                              m_services.actions.get(QStringLiteral("build.network")));
+  m_state->showContent();
+  showKernels();
+  showMemory();
+  m_run->setText(runText());
+  m_run->setVisible(!m_run->text().isEmpty());
+}
+
+void BuildView::showRun(const api::NetworkFinals& finals) {
+  m_finals = finals;
+  show();
+}
+
+QString BuildView::runText() const {
+  if (!m_finals) return {};
+  const api::NetworkFinals& f = *m_finals;
+  const QString estimate = tr("estimated %1 instead of %2").arg(widgets::secondsText(f.tuned_estimate_s), widgets::secondsText(f.default_estimate_s));
+  if (f.taken == 0) return tr("As it ran: %1 with the default schedules, which stay; %2.").arg(widgets::secondsText(f.default_s), estimate);
+  return tr("As it ran: %1 instead of %2 by default, %3 times as fast (%4 to %5); %6.")
+      .arg(widgets::secondsText(f.tuned_s), widgets::secondsText(f.default_s), widgets::numberText(1 / f.network.ratio, 3), widgets::numberText(1 / f.network.high, 3),
+           widgets::numberText(1 / f.network.low, 3), estimate);
+}
+
+void BuildView::showKernels() {
+  m_kernels->clear();
+  const OpenModelPtr& model = m_services.hub.model();
+  const auto& built = m_services.build.built();
+  std::map<std::string, const api::KernelFinal*> ran;
+  if (m_finals)
+    for (const api::KernelFinal& k : m_finals->kernels) ran[k.task_key] = &k;
+  const auto addRun = [&](QTreeWidgetItem* item, const std::string& key) {
+    const auto k = ran.find(key);
+    if (k == ran.end()) return;
+    setSeconds(item, InPlace, k->second->place_s);
+    setSeconds(item, ByDefault, k->second->place_default_s);
+    item->setText(Verdict, k->second->tried ? QString::fromUtf8(api::standing_text(k->second->standing)) : tr("the default schedule"));
+    item->setToolTip(Verdict, QString::fromStdString(k->second->reason).toHtmlEscaped());
+  };
+  std::map<std::array<std::string, 4>, QTreeWidgetItem*> rows;
+  int64_t constants = 0;
+  for (const runtime::Call& c : built ? built->executable.calls : std::vector<runtime::Call>()) {
+    QTreeWidgetItem*& item = rows[{c.task_key.empty() ? c.name : c.task_key, c.space, c.origin, c.record}];
+    if (item) {
+      item->setText(Calls, QString::number(item->text(Calls).toInt() + 1));
+      item->setData(Calls, kSortSeconds, item->text(Calls).toInt());
+      continue;
+    }
+    const int task = c.task_key.empty() ? -1 : model->taskByKey(c.task_key);
+    item = new KernelItem({task >= 0 ? QStringLiteral("T%1  %2").arg(task + 1).arg(model->titleOf(task)) : QString::fromStdString(c.name), QStringLiteral("1"),
+                           QString::fromStdString(c.origin), c.record.empty() ? tr("not measured") : QString::fromStdString(c.record) + (c.claimed ? tr(", elsewhere") : QString())});
+    item->setData(Kernel, kTaskRole, task);
+    item->setData(Calls, kSortSeconds, 1);
+    item->setTextAlignment(Calls, Qt::AlignRight | Qt::AlignVCenter);
+    item->setToolTip(Kernel, QString::fromStdString(c.name).toHtmlEscaped());
+    setSeconds(item, Alone, c.alone_s);
+    addRun(item, c.task_key);
+    m_kernels->addTopLevelItem(item);
+  }
+  if (!built) {
+    for (const api::KernelFinal& k : m_finals->kernels) {
+      const int task = model->taskByKey(k.task_key);
+      auto* item = new KernelItem({task >= 0 ? QStringLiteral("T%1  %2").arg(task + 1).arg(model->titleOf(task)) : QString::fromStdString(k.name), QString::number(k.weight)});
+      item->setData(Kernel, kTaskRole, task);
+      setSeconds(item, Alone, k.best_s > 0 ? k.best_s : k.default_s);
+      addRun(item, k.task_key);
+      m_kernels->addTopLevelItem(item);
+    }
+    return m_summary->setText(tr("Not built; what the network's last run found:"));
+  }
+  for (const runtime::Slot& s : built->executable.slots)
+    if (s.kind == runtime::Slot::Kind::constant) constants += s.spec.physical_bytes();
+  const runtime::Executable& e = built->executable;
+  m_summary->setText(tr("%1 for %2, built in %3: %n kernel call(s), code %4, constants %5, intermediates %6.", nullptr, static_cast<int>(e.calls.size()))
+                         .arg(built->model->name, QString::fromStdString(e.target), widgets::secondsText(built->seconds),
+                              widgets::bytesText(static_cast<double>(e.artifact.object.size())), widgets::bytesText(static_cast<double>(constants)),
+                              widgets::bytesText(static_cast<double>(e.arena_bytes))));
+  QStringList notes;
+  for (const std::string& note : built->notes) notes << QString::fromStdString(note);
+  m_summary->setToolTip(notes.join(QLatin1Char('\n')).toHtmlEscaped());
+}
+
+void BuildView::showMemory() {
+  const auto& built = m_services.build.built();
+  if (!built) return m_memory->setPlan({}, {}, 0, 0, 0);
+  const runtime::Executable& e = built->executable;
+  std::vector<widgets::ArenaChart::Buffer> buffers;
+  std::vector<int> place(e.slots.size(), -1);
+  QStringList calls;
+  for (size_t c = 0; c < e.calls.size(); ++c) {
+    calls << QString::fromStdString(e.calls[c].name);
+    for (const int s : e.calls[c].slots) {
+      const runtime::Slot& slot = e.slots[static_cast<size_t>(s)];
+      if (slot.kind != runtime::Slot::Kind::intermediate || slot.offset < 0) continue;
+      int& at = place[static_cast<size_t>(s)];
+      if (at < 0) {
+        at = static_cast<int>(buffers.size());
+        buffers.push_back({QString::fromStdString(slot.spec.name), slot.offset, slot.spec.physical_bytes(), static_cast<int>(c), static_cast<int>(c)});
+      }
+      buffers[static_cast<size_t>(at)].last = static_cast<int>(c);
+    }
+  }
+  m_memory->setPlan(std::move(buffers), std::move(calls), e.arena_bytes, e.live_bytes, e.unplanned_bytes);
+}
+
+}  // namespace tw::app
