@@ -6,6 +6,13 @@
 namespace tw::db {
 namespace {
 
+Expected<std::vector<records::Record>> records_of(Database& db, std::optional<SessionId> session, TaskId task) {
+  TW_TRY(auto rows, db.trials(session, task, {}, -1, true));
+  std::vector<records::Record> records;
+  for (TrialRow& row : rows) records.push_back(std::move(row.record));
+  return records;
+}
+
 class Workspace : public records::SessionStore {
  public:
   Workspace(std::shared_ptr<Database> db, ModelId model, Json host) : db_(std::move(db)), model_(model), host_(std::move(host)) {}
@@ -24,20 +31,11 @@ class Workspace : public records::SessionStore {
   Expected<std::vector<records::Record>> trials(SessionId session, const records::Task& task) override {
     TW_TRY(const auto row, db_->task_by_key(task.key));
     if (!row) return std::vector<records::Record>();
-    return records_of(session, row->id);
+    return records_of(*db_, session, row->id);
   }
   Expected<std::vector<records::Round>> rounds(SessionId session) override { return db_->rounds(session); }
   Expected<std::vector<records::TaskRecords>> earlier(const Target& target) override {
-    std::vector<records::TaskRecords> earlier;
-    TW_TRY(const auto rows, db_->tasks());
-    for (const TaskRow& row : rows) {
-      if (row.counts().trials == 0 || row.target != target.str() || row.dag_text.empty()) continue;
-      auto task = readable_task(*db_, row);
-      if (!task) continue;
-      TW_TRY(auto records, records_of(std::nullopt, row.id));
-      earlier.push_back({*std::move(task), std::move(records)});
-    }
-    return earlier;
+    return task_records(*db_, target.str());
   }
   Expected<std::shared_ptr<records::RecordedTrials>> recorded(const std::string& file, const std::vector<std::string>& task_keys) override {
     if (file == db_->path()) return recorded_trials(*db_, task_keys);
@@ -46,19 +44,25 @@ class Workspace : public records::SessionStore {
   }
 
  private:
-  Expected<std::vector<records::Record>> records_of(std::optional<SessionId> session, TaskId task) {
-    TW_TRY(auto rows, db_->trials(session, task, {}, -1, true));
-    std::vector<records::Record> records;
-    for (TrialRow& row : rows) records.push_back(std::move(row.record));
-    return records;
-  }
-
   std::shared_ptr<Database> db_;
   ModelId model_;
   Json host_;
 };
 
 }  // namespace
+
+Expected<std::vector<records::TaskRecords>> task_records(Database& db, const std::string& target) {
+  std::vector<records::TaskRecords> out;
+  TW_TRY(const auto rows, db.tasks());
+  for (const TaskRow& row : rows) {
+    if (row.counts().trials == 0 || row.target != target || row.dag_text.empty()) continue;
+    auto task = readable_task(db, row);
+    if (!task) continue;
+    TW_TRY(auto records, records_of(db, std::nullopt, row.id));
+    out.push_back({*std::move(task), std::move(records)});
+  }
+  return out;
+}
 
 std::unique_ptr<records::SessionStore> session_store(std::shared_ptr<Database> db, ModelId model, Json host) {
   return std::make_unique<Workspace>(std::move(db), model, std::move(host));

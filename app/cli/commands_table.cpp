@@ -12,6 +12,7 @@ void add_finals(Subcommand app, Run& run);
 void add_compile(Subcommand app, Run& run);
 void add_run(Subcommand app, Run& run);
 void add_records(Subcommand app, Run& run);
+void add_models(Subcommand app, Run& run);
 void add_db(Subcommand app, Run& run);
 void add_check(Subcommand app, Run& run);
 void add_bench(Subcommand app, Run& run);
@@ -32,6 +33,7 @@ std::span<const Command> commands() {
       {"compile", add_compile},
       {"run", add_run},
       {"records", add_records},
+      {"models", add_models},
       {"db", add_db},
       {"check", add_check},
       {"bench", add_bench},

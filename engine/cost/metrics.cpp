@@ -96,4 +96,23 @@ double top_k_score(std::span<const JudgedTask> tasks, int k) {
   return found_s > 0 ? best_s / found_s : 0;
 }
 
+Quality quality(std::span<const JudgedTask> tasks, std::span<const double> labels, std::span<const float> scores) {
+  Quality q;
+  double pairs = 0;
+  size_t at = 0;
+  for (const JudgedTask& t : tasks) {
+    const size_t size = t.predicted.size();
+    const double n = static_cast<double>(size) * static_cast<double>(size > 0 ? size - 1 : 0) / 2;
+    q.pairs += n * pairwise_accuracy(labels.subspan(at, size), t.predicted);
+    pairs += n;
+    at += size;
+  }
+  q.pairs = pairs > 0 ? q.pairs / pairs : 0;
+  q.best_of_1 = top_k_score(tasks, 1);
+  q.best_of_8 = top_k_score(tasks, 8);
+  q.rmse = rmse(labels, scores);
+  q.r_squared = r_squared(labels, scores);
+  return q;
+}
+
 }  // namespace tw::cost

@@ -33,4 +33,15 @@ struct JudgedTask {
 /// Source: Zheng et al., "TenSet", NeurIPS Datasets and Benchmarks 2021.
 double top_k_score(std::span<const JudgedTask> tasks, int k);
 
+/// All of it about the candidates of some tasks.
+struct Quality {
+  double pairs = 0;       ///< share of the pairs of a task that are in the right order, averaged over all pairs
+  double best_of_1 = 0;   ///< top_k_score of each task's favourite
+  double best_of_8 = 0;   ///< of its eight favourites
+  double rmse = 0;        ///< of scores as speeds relative to the task's fastest candidate
+  double r_squared = 0;   ///< of the same
+};
+/// `labels`: what the tasks' candidates ought to have been predicted, speeds relative to their fastest, task by task; so `predicted` lie in `scores`.
+Quality quality(std::span<const JudgedTask> tasks, std::span<const double> labels, std::span<const float> scores);
+
 }  // namespace tw::cost

@@ -49,19 +49,9 @@ ModelCheck check_models(std::span<const std::span<const records::Record>> tasks)
   ModelCheck out;
   out.trials = static_cast<int64_t>(labels.size());
   if (groups.empty()) return out;
-  double right = 0, pairs = 0;
   std::vector<cost::JudgedTask> judged;
-  for (const Group& g : groups) {
-    const double n = static_cast<double>(g.said.size()) * static_cast<double>(g.said.size() - 1) / 2;
-    right += n * cost::pairwise_accuracy(g.speeds, g.said);
-    pairs += n;
-    judged.push_back({1, g.seconds, g.said});
-  }
-  out.pairs = right / pairs;
-  out.best_of_1 = cost::top_k_score(judged, 1);
-  out.best_of_8 = cost::top_k_score(judged, 8);
-  out.rmse = cost::rmse(labels, scores);
-  out.r_squared = cost::r_squared(labels, scores);
+  for (const Group& g : groups) judged.push_back({1, g.seconds, g.said});
+  static_cast<cost::Quality&>(out) = cost::quality(judged, labels, scores);
   return out;
 }
 

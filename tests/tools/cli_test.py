@@ -285,6 +285,28 @@ class MainJob(CliCase):
         text = tw("demo", "--model", "lenet5", "--tiny", "--trials-per-task", "2", check=0)[1]
         self.assertRegex(text, r"tuned / default  (1\.00x: the rules|\d+\.\d\dx \()")
 
+    def test_models_are_judged_by_records(self):
+        db, model = self.path("t.db"), self.path("learned.model")
+        tw("tune", self.model, "--task", "conv2d", "--trials-per-task", "24", "--finalists", "0", "--target", "cuda:a100", "--device", "sim:a100", "--db", db, check=0)
+        judged = tw_json("models", "--db", db, "--feature", "itervar", "--feature", "ansor", "--test", "0.5")
+        self.assertEqual(judged["target"].split()[0].split(":")[0], "cuda")
+        self.assertEqual([m["model"].split("/")[1].rsplit("-", 1)[0] for m in judged["models"]], ["itervar", "ansor"])
+        for m in judged["models"]:
+            self.assertGreater(m["tested"], 8)
+            self.assertGreater(m["pairs_in_order"], 0.5)  # better than chance on a machine whose times are a formula
+            self.assertLessEqual(m["best_of_1"], m["best_of_8"])
+        speeds = tw_json("models", "--db", db, "--feature", "itervar", "--model-param", "loss=reg")["models"][0]
+        self.assertLess(speeds["rmse"], 1)
+        self.assertIsNone(judged["models"][0]["rmse"])  # it learned orders
+        self.assert_sentence(2, "models", "--db", db, "--model-param", "loss=hope", has="reg")
+        self.assertIn("best of 8", tw("models", "--db", db, "--feature", "itervar", "--save", model, check=0)[1])
+        self.assertGreater(os.path.getsize(model), 0)
+        self.assert_sentence(2, "models", "--db", db, "--feature", "dreams", has="itervar")
+        self.assert_sentence(2, "models", "--db", db, "--model", "oracle", has="boosted-trees")
+        self.assert_sentence(2, "models", "--db", db, "--save", model, has="--feature")
+        self.assert_sentence(3, "models", "--db", db, "--target", "cuda:v100", has="cuda:v100")
+        self.assert_sentence(3, "models", "--db", self.path("none.db"), has="none.db")
+
     def test_recorded_trials_are_replayed(self):
         db, other = self.path("t.db"), self.path("replay.db")
         report = tw_json("tune", self.model, "--trials-per-task", "4", "--finalists", "0", "--db", db)
