@@ -281,7 +281,7 @@ Json tune_json(const TuneRequest& request, const TuneResult& result) {
   const tune::ModelCheck& m = result.report.models;
   Json models = Json::object();
   if (m.trials > 0)
-    models = {{"trials", m.trials}, {"pairs_in_order", m.pairs}, {"best_of_1", m.best_of_1}, {"best_of_8", m.best_of_8}, {"rmse", m.rmse}, {"r_squared", m.r_squared}};
+    models = {{"trials", m.trials}, {"pairs_in_order", m.pairs}, {"best_of_1", m.best_of_1}, {"best_of_8", m.best_of_8}, {"rmse", m.scores_are_speeds ? Json(m.rmse) : Json()}, {"r_squared", m.scores_are_speeds ? Json(m.r_squared) : Json()}};
   return {{"model", request.network->network.imported.name},
           {"target", request.network->target.str()},
           {"device", result.device},

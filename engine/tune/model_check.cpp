@@ -57,8 +57,8 @@ ModelCheck check_models(std::span<const std::span<const records::Record>> tasks)
 
 std::string model_check_text(const ModelCheck& c) {
   if (c.trials == 0) return "";
-  return fmt::format("Model: {} trials predicted, {:.0f} % of pairs in order, its favourite {:.2f} of the best and the best of eight {:.2f}, RMSE {:.3f}, R2 {:.2f}", c.trials,
-                     100 * c.pairs, c.best_of_1, c.best_of_8, c.rmse, c.r_squared);
+  return fmt::format("Model: {} trials predicted, {:.0f} % of pairs in order, its favourite {:.2f} of the best and the best of eight {:.2f}{}", c.trials,
+                     100 * c.pairs, c.best_of_1, c.best_of_8, c.scores_are_speeds ? fmt::format(", RMSE {:.3f}, R2 {:.2f}", c.rmse, c.r_squared) : "");
 }
 
 }  // namespace tw::tune

@@ -62,7 +62,9 @@ class SessionRun {
   ModelCheck models() const {
     std::vector<std::span<const records::Record>> trials;
     for (const auto& run : runs_) trials.emplace_back(run->records());
-    return check_models(trials);
+    ModelCheck check = check_models(trials);
+    check.scores_are_speeds = context_.options.tuner_params.value("loss", "reg") == "reg";
+    return check;
   }
 
   double network_s() const {

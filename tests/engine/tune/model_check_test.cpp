@@ -43,6 +43,10 @@ class ModelCheckTest : public QObject {
     QCOMPARE(wrong.best_of_8, 1.0);
     QVERIFY(std::abs(wrong.rmse - std::sqrt(1.0 / 3)) < 1e-6);
     QVERIFY(model_check_text(wrong).find("33 % of pairs") != std::string::npos);
+    QVERIFY(model_check_text(wrong).find("RMSE") != std::string::npos);
+    ModelCheck orders = wrong;
+    orders.scores_are_speeds = false;
+    QVERIFY(model_check_text(orders).find("RMSE") == std::string::npos);
   }
   /// Scores of different fits are not compared, failures count as slowest, and what was not predicted still says how fast the task can be.
   void groups() {
