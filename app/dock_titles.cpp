@@ -54,6 +54,14 @@ class Sign : public QToolButton {
   using QToolButton::QToolButton;
   QSize sizeHint() const override { return QSize(1, 1) * (fontMetrics().height() + 2); }
   QSize minimumSizeHint() const override { return sizeHint(); }
+
+ protected:
+  void changeEvent(QEvent* event) override {
+    QToolButton::changeEvent(event);
+    if (event->type() != QEvent::FontChange) return;
+    updateGeometry();
+    if (parentWidget() != nullptr) parentWidget()->adjustSize();  // a tab does not lay its buttons out anew
+  }
 };
 
 }  // namespace

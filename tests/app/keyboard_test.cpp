@@ -3,6 +3,7 @@
 #include <QComboBox>
 #include <QTimer>
 #include <QTreeView>
+#include <QTextBrowser>
 #include <set>
 
 #include "app/perspectives.h"
@@ -96,8 +97,11 @@ class KeyboardTest : public QObject {
         QWidget* focus = QApplication::focusWidget();
         QVERIFY2(focus, view.id);
         for (const QWidget* part = focus; part && !part->isWindow(); part = part->parentWidget()) reached.insert(part);
+        // In a page Tab goes from link to link before it leaves.
+        auto* page = qobject_cast<QTextBrowser*>(focus);
+        const int at = page ? page->textCursor().position() : 0;
         QTest::keyClick(focus, Qt::Key_Tab);
-        if (QApplication::focusWidget() == focus) {
+        if (QApplication::focusWidget() == focus && (!page || page->textCursor().position() == at)) {
           missed.insert(QStringLiteral("Tab is caught in ") + pathOf(focus));
           break;
         }

@@ -228,15 +228,16 @@ class Photographer {
     }
     if (colours.size() < 3) problem(where, QStringLiteral("the picture is blank"));
   }
+  /// Of what is seen: views behind another tab have the size of no place.
   void checkTexts(const QWidget& view, const QString& where) {
     for (const auto* label : view.findChildren<QLabel*>()) {
-      if (!label->isVisible() || label->text().isEmpty() || qobject_cast<const widgets::ElidedLabel*>(label)) continue;
+      if (label->visibleRegion().isEmpty() || label->text().isEmpty() || qobject_cast<const widgets::ElidedLabel*>(label)) continue;
       const int needed = label->wordWrap() ? label->heightForWidth(label->width()) : label->sizeHint().width();
       const int given = label->wordWrap() ? label->height() : label->width();
       if (needed > given + 1) problem(where, QStringLiteral("the label '%1' is cut: %2 of %3 pixels").arg(label->text()).arg(given).arg(needed));
     }
     for (const auto* button : view.findChildren<QAbstractButton*>()) {
-      if (!button->isVisible() || button->text().isEmpty() || button->objectName().startsWith(QLatin1String("qt_"))) continue;
+      if (button->visibleRegion().isEmpty() || button->text().isEmpty() || button->objectName().startsWith(QLatin1String("qt_"))) continue;
       if (button->sizeHint().width() > button->width() + 1)
         problem(where, QStringLiteral("the button '%1' is cut: %2 of %3 pixels").arg(button->text()).arg(button->width()).arg(button->sizeHint().width()));
     }
