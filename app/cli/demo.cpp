@@ -24,6 +24,7 @@ struct DemoArguments {
 };
 
 constexpr double kFinalsSeconds = 20;  ///< after which what is in doubt is not taken
+constexpr int kFinalists = 3;  ///< of a task; the network is the judge in the end, and a demo is waited for
 
 struct Report {
   std::string network;
@@ -68,6 +69,7 @@ Expected<Report> run_demo(const DemoArguments& o, double seconds) {
   request.session.seed = o.seed;
   request.session.trials_per_task = o.trials_per_task;
   request.session.time_s = seconds;
+  request.session.finalists = kFinalists;
   TW_TRY(report.tuning, tune_network(request, db));
   if (report.tuning.report.cancelled) return Error(ErrorCode::cancelled, "Cancelled");
   if (!report.tuning.report.anything_measured()) return Error(ErrorCode::infrastructure, nothing_measured_text(report.tuning.report));
