@@ -20,11 +20,12 @@ TaskRow row_of(SQLite::Statement& q) {
   return row;
 }
 
-/// Verified times of a task and a kind, as literals for the indices.
-std::string verified_trials(const char* also) {
-  return fmt::format("FROM trial JOIN session ON session.id = session_id WHERE task_id = ?1 AND session.kind = ?2 AND {} status = 'ok' AND verified = 1 "
+/// Verified times of a task and a kind, as literals for the indices. Index and order of the join are said: left to choose, SQLite walks a
+/// million trials, of sessions one by one or sorted.
+std::string verified_trials(const char* index, const char* also) {
+  return fmt::format("FROM trial INDEXED BY {} CROSS JOIN session ON session.id = session_id WHERE task_id = ?1 AND session.kind = ?2 AND {} status = 'ok' AND verified = 1 "
                      "AND censored = 0 AND coalesce(final_s, seconds) < 9e999 AND {}",
-                     also, whole_trial());
+                     index, also, whole_trial());
 }
 
 /// Asks for the counts of one task at a time.
@@ -32,10 +33,10 @@ class CountsOf {
  public:
   explicit CountsOf(SQLite::Database& c)
       : counts_(c, "SELECT kind, trials, failures, coalesce(best_s, unverified_s) FROM task_count WHERE task_id = ?"),
-        best_(c, fmt::format("SELECT session_id {} ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 1", verified_trials(""))),
+        best_(c, fmt::format("SELECT session_id {} ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 1", verified_trials("trial_by_time", ""))),
         // Of the session that holds the best; where that has none, of the newest that has.
         default_(c, fmt::format("SELECT coalesce(final_s, seconds) {} ORDER BY session_id = ?3 DESC, session_id DESC, trial.id DESC LIMIT 1",
-                                verified_trials("space = 'default' AND"))) {}
+                                verified_trials("trial_default", "space = 'default' AND"))) {}
   void fill(TaskRow& row) {
     counts_.bind(1, row.id.value);
     while (counts_.executeStep()) {

@@ -291,7 +291,7 @@ namespace {
 
 Expected<std::vector<TrialOutcome>> outcomes_where(SQLite::Database& c, const std::string& condition, int64_t limit) {
   SQLite::Statement q(c, fmt::format("SELECT trial.id, session_id, number, space, config_index, status, message, coalesce(final_s, seconds), censored, verified, build_s, run_s, "
-                                     "timestamp_s, config_json, session.kind = 'claimed', {} FROM trial JOIN session ON session.id = session_id WHERE {} AND {} LIMIT {}",
+                                     "timestamp_s, config_json, session.kind = 'claimed', {} FROM trial CROSS JOIN session ON session.id = session_id WHERE {} AND {} LIMIT {}",
                                      kPredictionColumns, whole_trial(), condition, limit));
   std::vector<TrialOutcome> rows;
   while (q.executeStep()) {

@@ -132,6 +132,7 @@ class RowChecksTest : public QObject {
       raw.exec("UPDATE trial SET run_s = 1234.5 WHERE number = 2");
       raw.exec("UPDATE sample SET data = zeroblob(length(data)) WHERE trial_id = 4");
       raw.exec("DROP INDEX trial_default");
+      raw.exec("DROP INDEX trial_by_time");
       raw.exec("DROP TABLE task_count");
       raw.exec("ALTER TABLE session DROP COLUMN kind");
       for (const char* column : {"trials INTEGER NOT NULL DEFAULT 0", "failures INTEGER NOT NULL DEFAULT 0", "best_s REAL", "default_s REAL", "unverified_s REAL"})
