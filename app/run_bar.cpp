@@ -162,7 +162,7 @@ void RunBar::showEstimate() {
   double before = 0, now = 0;
   for (size_t t = 0; model && t < model->tasks.size(); ++t) {
     const widgets::TaskLine& line = m_services.tasks.model()->task(static_cast<int>(t));
-    before += line.weight * line.defaultSeconds, now += line.weight * std::min(line.bestSeconds, line.defaultSeconds);
+    before += widgets::costByDefault(line), now += widgets::costNow(line);
   }
   if (!(before > 0) || !std::isfinite(before)) return m_estimate->clear();
   m_estimate->setText(tr("Network %1 %2 %3 %").arg(widgets::secondsText(now), QString(QChar(0x25BC)), widgets::numberText(100 * (1 - now / before), 2)));

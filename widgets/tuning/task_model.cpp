@@ -23,14 +23,13 @@ QPixmap swatch(const QColor& color) {
   return pixmap;
 }
 
-double known(double seconds);
-
-/// What all runs of the task take in one of the network, by now.
-double costOf(const TaskLine& t) { return t.weight * (std::isnan(known(t.bestSeconds)) ? known(t.defaultSeconds) : t.bestSeconds); }
-
 double known(double seconds) { return seconds > 0 && std::isfinite(seconds) ? seconds : std::nan(""); }
 
 }  // namespace
+
+double costByDefault(const TaskLine& t) { return t.weight * known(t.defaultSeconds); }
+
+double costNow(const TaskLine& t) { return std::isnan(known(t.bestSeconds)) ? costByDefault(t) : t.weight * t.bestSeconds; }
 
 TaskModel::TaskModel(QObject* parent) : QAbstractTableModel(parent) {}
 
@@ -89,9 +88,9 @@ QString TaskModel::text(const TaskLine& t, int row, int column) const {
       return std::isfinite(ratio) ? numberText(ratio, 3) + QString(QChar(0x00D7)) : QString(QChar(0x2014));
     }
     case Cost:
-      return secondsText(costOf(t));
+      return secondsText(costNow(t));
     case Gain:
-      return secondsText(t.weight * (known(t.defaultSeconds) - known(t.bestSeconds)));
+      return secondsText(known(t.bestSeconds) > 0 ? costByDefault(t) - costNow(t) : std::nan(""));
     default:
       return {};
   }
@@ -123,9 +122,9 @@ QVariant TaskModel::sortKey(const TaskLine& t, int row, int column) const {
     case Speedup:
       return std::isnan(known(t.defaultSeconds)) ? 0.0 : t.defaultSeconds / best;
     case Cost:
-      return std::isnan(costOf(t)) ? 0.0 : costOf(t);
+      return std::isnan(costNow(t)) ? 0.0 : costNow(t);
     case Gain:
-      return std::isnan(known(t.defaultSeconds)) ? 0.0 : t.weight * (t.defaultSeconds - best);
+      return std::isnan(costByDefault(t)) ? 0.0 : costByDefault(t) - costNow(t);
     default:
       return text(t, row, column);
   }

@@ -22,6 +22,10 @@ struct TaskLine {
   friend bool operator==(const TaskLine&, const TaskLine&) = default;
 };
 
+/// What all runs of the task take in one run of the network, in seconds; not a number where that is not known. Their sums are the network's estimates.
+double costByDefault(const TaskLine& task);
+double costNow(const TaskLine& task);  ///< with its best schedule, else the default one
+
 /// Tasks of the open model, heaviest first. Text under SortRole is a number where the column is one.
 class TaskModel : public QAbstractTableModel {
   Q_OBJECT
