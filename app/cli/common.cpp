@@ -104,12 +104,4 @@ std::string default_database_path() {
   return (folder / "tilewright" / "default.twdb").string();
 }
 
-Expected<void> make_parent_folder(const std::string& path) {
-  const auto parent = std::filesystem::path(path).parent_path();
-  std::error_code ec;
-  if (!parent.empty()) std::filesystem::create_directories(parent, ec);
-  if (ec) return Error(ErrorCode::io_error, fmt::format("Cannot create the folder '{}': {}", parent.string(), ec.message()));
-  return {};
-}
-
 }  // namespace tw::cli

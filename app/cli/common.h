@@ -52,7 +52,5 @@ StopToken stop_token();
 Expected<frontends::ImportOptions> import_options(const std::vector<std::string>& dims);
 /// $XDG_DATA_HOME/tilewright/default.twdb or the same below ~/.local/share.
 std::string default_database_path();
-/// Creates the folder of a file if it is missing.
-Expected<void> make_parent_folder(const std::string& path);
 
 }  // namespace tw::cli

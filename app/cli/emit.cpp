@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "app/cli/output_folder.h"
 #include "engine/api/c_export.h"
 #include "engine/api/explain.h"
 #include "engine/api/graph_json.h"
 #include "engine/base/json.h"
+#include "engine/base/output_folder.h"
 #include "engine/base/text.h"
 
 namespace tw::cli {
@@ -43,8 +43,9 @@ class Emitter {
     paths_.push_back(folder_.path() + "/" + name);
     return folder_.write(name, bytes);
   }
-  Expected<void> write(const std::string& name, const std::vector<std::byte>& bytes) {
-    return write(name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  Expected<void> write(const std::vector<api::OutputFile>& files) {
+    for (const api::OutputFile& f : files) TW_CHECK(write(f.name, f.bytes));
+    return {};
   }
 
   Expected<void> kernel(const EmittedKernel& k, const Target& target) {
@@ -58,20 +59,8 @@ class Emitter {
 
   Expected<void> c_program(const runtime::Executable& executable, const std::string& name) {
     TW_TRY(const api::CExport c, api::export_c(executable, name));
-    if (wants("object")) {
-      TW_CHECK(write(c.name + ".o", c.kernels));
-      TW_CHECK(write(c.name + "_data.o", c.data));
-    }
-    if (!wants("c-header")) return {};
-    TW_CHECK(write(c.name + ".h", c.header));
-    return write("tilewright_runtime.c", c.runtime);
-  }
-
-  /// Machine code for a GPU, one file a kernel.
-  Expected<void> images(const runtime::Artifact& artifact) {
-    for (const runtime::GpuFunction& f : artifact.gpu)
-      for (const auto& [capability, image] : f.images) TW_CHECK(write(fmt::format("{}.sm_{}.cubin", f.symbol, capability), image));
-    return {};
+    if (wants("object")) TW_CHECK(write(api::object_files(c)));
+    return wants("c-header") ? write(api::source_files(c)) : Expected<void>();
   }
 
   std::vector<std::string> paths() && { return std::move(paths_); }
@@ -99,7 +88,7 @@ Expected<std::vector<std::string>> emit(const std::vector<std::string>& what, co
   Emitter out(what, folder);
   for (const EmittedKernel& k : kernels) TW_CHECK(out.kernel(k, target));
   if (out.wants("graph-json")) TW_CHECK(out.write("graph.json", api::graph_executor_json(network, executable).dump(2) + "\n"));
-  if (out.wants("cubin")) TW_CHECK(out.images(executable.artifact));
+  if (out.wants("cubin")) TW_CHECK(out.write(api::image_files(executable.artifact)));
   if (out.wants("object") || out.wants("c-header")) TW_CHECK(out.c_program(executable, name));
   return std::move(out).paths();
 }

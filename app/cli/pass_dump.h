@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "app/cli/output_folder.h"
 #include "engine/base/json.h"
+#include "engine/base/output_folder.h"
 #include "engine/graph/pass.h"
 #include "engine/schedule/schedule.h"
 

@@ -6,7 +6,7 @@
 
 #include "app/cli/common.h"
 #include "app/cli/npy.h"
-#include "app/cli/output_folder.h"
+#include "engine/base/output_folder.h"
 #include "engine/base/text.h"
 #include "engine/frontends/frontend.h"
 

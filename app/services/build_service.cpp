@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/services/build_service.h"
 
-#include <QDir>
 #include <QFileInfo>
-#include <QSaveFile>
 
 #include "engine/api/c_export.h"
 #include "engine/base/clock.h"
+#include "engine/base/output_folder.h"
 
 namespace tw::app {
-namespace {
-
-Expected<void> writeFile(const QDir& folder, const QString& name, const char* bytes, size_t size) {
-  QSaveFile file(folder.filePath(name));
-  if (file.open(QIODevice::WriteOnly) && file.write(bytes, static_cast<qint64>(size)) == static_cast<qint64>(size) && file.commit()) return {};
-  return Error(ErrorCode::io_error, "The file cannot be written: " + file.errorString().toStdString(), file.fileName().toStdString());
-}
-
-}  // namespace
-
 BuildService::BuildService(Engine& engine, Workspace& workspace, JobBoard& board, QObject* parent)
     : QObject(parent), m_engine(engine), m_workspace(workspace), m_board(board) {}
 
@@ -89,24 +78,21 @@ void BuildService::save(const QString& path) {
 
 void BuildService::exportCode(const QString& folder) {
   write(tr("Exporting code to %1").arg(folder), [folder](const Built& built) -> Expected<QString> {
-    const QDir dir(folder);
+    OutputFolder out(folder.toStdString());
+    const auto put = [&out](const std::vector<api::OutputFile>& files) -> Expected<void> {
+      for (const api::OutputFile& f : files) TW_CHECK(out.write(f.name, f.bytes));
+      return {};
+    };
     if (built.model->target.gpu) {
-      int files = 0;
-      for (const runtime::GpuFunction& f : built.executable.artifact.gpu)
-        for (const auto& [capability, image] : f.images) {
-          TW_CHECK(writeFile(dir, QStringLiteral("%1.sm_%2.cubin").arg(QString::fromStdString(f.symbol)).arg(capability), reinterpret_cast<const char*>(image.data()), image.size()));
-          ++files;
-        }
-      if (files == 0) return Error(ErrorCode::not_found, "There is no machine code: making it takes NVIDIA's NVRTC, which is not installed");
-      return tr("%n file(s) of machine code are written to %1", nullptr, files).arg(folder);
+      const std::vector<api::OutputFile> files = api::image_files(built.executable.artifact);
+      if (files.empty()) return Error(ErrorCode::not_found, "There is no machine code: making it takes NVIDIA's NVRTC, which is not installed");
+      TW_CHECK(put(files));
+      return tr("%n file(s) of machine code are written to %1", nullptr, static_cast<int>(files.size())).arg(folder);
     }
     TW_TRY(const api::CExport c, api::export_c(built.executable, api::c_identifier(built.model->name.toStdString())));
-    const QString name = QString::fromStdString(c.name);
-    TW_CHECK(writeFile(dir, name + QStringLiteral(".h"), c.header.data(), c.header.size()));
-    TW_CHECK(writeFile(dir, name + QStringLiteral(".o"), reinterpret_cast<const char*>(c.kernels.data()), c.kernels.size()));
-    TW_CHECK(writeFile(dir, name + QStringLiteral("_data.o"), reinterpret_cast<const char*>(c.data.data()), c.data.size()));
-    TW_CHECK(writeFile(dir, QStringLiteral("tilewright_runtime.c"), c.runtime.data(), c.runtime.size()));
-    return tr("%1.h, two objects and the runtime are written to %2").arg(name, folder);
+    TW_CHECK(put(api::object_files(c)));
+    TW_CHECK(put(api::source_files(c)));
+    return tr("%1.h, two objects and the runtime are written to %2").arg(QString::fromStdString(c.name), folder);
   });
 }
 

@@ -16,6 +16,8 @@ namespace tw::api {
 
 namespace {
 
+std::string_view view_of(const std::vector<std::byte>& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
 constexpr int64_t kTableVersion = 1;  ///< as in c/tilewright_runtime.c
 constexpr size_t kNameLength = 60;    ///< of a network or one of its arrays
 
@@ -248,6 +250,17 @@ Expected<CExport> export_c(const runtime::Executable& e, const std::string& name
   out.data = DataObject(e, out.name).build();
   out.runtime = runtime::c_runtime_source();
   return out;
+}
+
+std::vector<OutputFile> object_files(const CExport& c) { return {{c.name + ".o", view_of(c.kernels)}, {c.name + "_data.o", view_of(c.data)}}; }
+
+std::vector<OutputFile> source_files(const CExport& c) { return {{c.name + ".h", c.header}, {"tilewright_runtime.c", c.runtime}}; }
+
+std::vector<OutputFile> image_files(const runtime::Artifact& artifact) {
+  std::vector<OutputFile> files;
+  for (const runtime::GpuFunction& f : artifact.gpu)
+    for (const auto& [capability, image] : f.images) files.push_back({fmt::format("{}.sm_{}.cubin", f.symbol, capability), view_of(image)});
+  return files;
 }
 
 }  // namespace tw::api

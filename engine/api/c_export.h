@@ -16,6 +16,16 @@ struct CExport {
   std::string_view runtime;  ///< tilewright_runtime.c
 };
 
+/// A file of an export; `bytes` lie in what was exported.
+struct OutputFile {
+  std::string name;
+  std::string_view bytes;
+};
+std::vector<OutputFile> object_files(const CExport& c);  ///< NAME.o and NAME_data.o
+std::vector<OutputFile> source_files(const CExport& c);  ///< NAME.h and tilewright_runtime.c
+/// Machine code for a GPU: SYMBOL.sm_CAPABILITY.cubin for every kernel.
+std::vector<OutputFile> image_files(const runtime::Artifact& artifact);
+
 /// `name` is what c_identifier makes of any text. Networks in one program need different names here and different kernel symbols (CompileOptions::symbols).
 /// Errors: not_applicable for an executable whose output is no array of its own.
 Expected<CExport> export_c(const runtime::Executable& e, const std::string& name);

@@ -246,4 +246,12 @@ Expected<std::string> file_content_key(const std::string& path) {
   }
 }
 
+Expected<void> make_parent_folder(const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path();
+  std::error_code ec;
+  if (!parent.empty()) std::filesystem::create_directories(parent, ec);
+  if (ec) return Error(ErrorCode::io_error, fmt::format("Cannot create the folder '{}': {}", parent.string(), ec.message()));
+  return {};
+}
+
 }  // namespace tw

@@ -81,4 +81,7 @@ Expected<std::string> read_file(const std::string& path);
 /// Content key (see hash.h) of a file's bytes, read in pieces.
 Expected<std::string> file_content_key(const std::string& path);
 
+/// Creates the folder of a file if it is missing. Errors: io_error.
+Expected<void> make_parent_folder(const std::string& path);
+
 }  // namespace tw

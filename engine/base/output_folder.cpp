@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/output_folder.h"
+#include "engine/base/output_folder.h"
 
 #include <filesystem>
 #include <fstream>
 
-#include "app/cli/common.h"
+#include "engine/base/file.h"
 #include "engine/base/text.h"
 
-namespace tw::cli {
+namespace tw {
 namespace {
 
 constexpr const char* kListName = ".tilewright";
@@ -44,4 +44,4 @@ Expected<void> OutputFolder::write(const std::string& name, std::string_view byt
   return write_file(path, kAnyOutput, bytes);
 }
 
-}  // namespace tw::cli
+}  // namespace tw

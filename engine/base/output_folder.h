@@ -7,7 +7,7 @@
 
 #include "engine/base/expected.h"
 
-namespace tw::cli {
+namespace tw {
 
 /// A folder of several outputs. A file of it may be written again, a file that somebody else put there never: the folder's list `.tilewright` names what was
 /// written.
@@ -26,4 +26,4 @@ class OutputFolder {
   std::set<std::string> names_;
 };
 
-}  // namespace tw::cli
+}  // namespace tw

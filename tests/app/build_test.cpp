@@ -89,6 +89,16 @@ class BuildTest : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(written.count(), 2, 30'000);
     for (const char* name : {"resnet18_tiny.h", "resnet18_tiny.o", "resnet18_tiny_data.o", "tilewright_runtime.c"})
       QVERIFY2(QFileInfo(m_dir.filePath(QStringLiteral("c/") + QLatin1String(name))).size() > 0, name);
+    // What somebody else put into a folder stays.
+    const QString foreign = m_dir.filePath(QStringLiteral("theirs/tilewright_runtime.c"));
+    QVERIFY(QDir(m_dir.path()).mkpath(QStringLiteral("theirs")));
+    QFile theirs(foreign);
+    QVERIFY(theirs.open(QIODevice::WriteOnly) && theirs.write("theirs") == 6);
+    theirs.close();
+    QSignalSpy failed(&w->build(), &BuildService::failed);
+    w->build().exportCode(m_dir.filePath(QStringLiteral("theirs")));
+    QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, 30'000);
+    QCOMPARE(QFileInfo(foreign).size(), qint64{6});
     // Another network is not this one.
     w->openZoo(QStringLiteral("mlp"), true);
     QTRY_VERIFY_WITH_TIMEOUT(w->hub().model()->name == QStringLiteral("mlp-tiny"), 30'000);
