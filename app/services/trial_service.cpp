@@ -2,6 +2,7 @@
 #include "app/services/trial_service.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "widgets/records/time_kind.h"
 
@@ -12,7 +13,7 @@ TrialService::TrialService(SelectionHub& hub, JobRunner& jobs, Workspace& worksp
   connect(&hub, &SelectionHub::modelChanged, this, &TrialService::select);
   connect(&hub, &SelectionHub::taskChanged, this, &TrialService::select);
   connect(&hub, &SelectionHub::sessionChanged, this, &TrialService::select);
-  connect(&hub, &SelectionHub::trialChanged, this, &TrialService::noteSelection);
+  connect(&hub, &SelectionHub::trialChanged, this, [this] { noteSelection(); });
   connect(&tuning, &TuneService::sessionStarted, this, &TrialService::select);
   connect(&workspace, &Workspace::sessionsChanged, this, &TrialService::catchUp);
   connect(&tuning, &TuneService::progressed, this, [this](const std::vector<int>& tasks) {
@@ -33,15 +34,16 @@ void TrialService::set(widgets::TrialStorePtr store, bool live, bool loading) {
   m_live = live;
   m_loading = loading;
   m_again = false;
-  noteSelection();
+  noteSelection(true);
   Q_EMIT storeChanged();
 }
 
-void TrialService::noteSelection() {
+void TrialService::noteSelection(bool otherStore) {
   const TrialRef trial = m_hub.trialRef();
   const int row = m_store && trial.number >= 0 ? m_store->rowOf(trial.session, trial.number) : -1;
-  m_selected = row < 0 ? -1 : m_store->number(row);
-  Q_EMIT selectionChanged();
+  const qint64 selected = row < 0 ? -1 : m_store->number(row);
+  // Trials that come leave it where it is, most often, and views draw themselves anew for it.
+  if (std::exchange(m_selected, selected) != selected || otherStore) Q_EMIT selectionChanged();
 }
 
 void TrialService::choose(qint64 number) {

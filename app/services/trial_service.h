@@ -44,7 +44,7 @@ class TrialService : public QObject {
   /// Reads what was stored meanwhile, where trials of all sessions are shown.
   void catchUp();
   void set(widgets::TrialStorePtr store, bool live, bool loading);
-  void noteSelection();
+  void noteSelection(bool otherStore = false);
   TaskId task() const;
   SelectionHub& m_hub;
   JobRunner& m_jobs;

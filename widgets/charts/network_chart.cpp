@@ -94,8 +94,7 @@ void NetworkChart::setMeasured(double defaultSeconds, double tunedSeconds) {
 }
 
 void NetworkChart::setTimes(TimeKind kind) {
-  m_times = kind;
-  draw();
+  if (std::exchange(m_times, kind) != kind) draw();
 }
 
 void NetworkChart::setSelectedRound(int64_t number) {
@@ -136,9 +135,15 @@ void NetworkChart::draw() {
     graph->setName(legend(l));
     graph->setLineStyle(QCPGraph::lsStepLeft);
     graph->setPen(QPen(style.color, line.focus ? 2.6 : 1.6, style.line));
-    if (m_points[l].size() > kMarkers) graph->setScatterStyle(QCPScatterStyle::ssNone);
+    const bool marks = m_points[l].size() <= kMarkers;
+    if (!marks) graph->setScatterStyle(QCPScatterStyle::ssNone);
     QVector<double> x, y;
-    for (const NetworkPoint& p : m_points[l]) x << p.x, y << p.seconds * kMs;
+    for (size_t p = 0; p < m_points[l].size(); ++p) {
+      const NetworkPoint& point = m_points[l][p];
+      // Of a step between marks none but its ends are seen, and every joint of a thick line costs.
+      if (!marks && p > 0 && p + 1 < m_points[l].size() && point.seconds == m_points[l][p - 1].seconds) continue;
+      x << point.x, y << point.seconds * kMs;
+    }
     graph->setData(x, y, true);
     if (const records::Round* reached = m_targetSeconds > 0 ? firstWithin(line.rounds, m_targetSeconds) : nullptr) {
       QCPGraph* mark = add(style);
