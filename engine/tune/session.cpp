@@ -61,7 +61,7 @@ class SessionRun {
 
   ModelCheck models() const {
     std::vector<std::span<const records::Record>> trials;
-    for (const auto& run : runs_) trials.emplace_back(run->records());
+    for (const auto& run : runs_) trials.emplace_back(run->outcomes());
     ModelCheck check = check_models(trials);
     check.scores_are_speeds = context_.options.tuner_params.value("loss", "reg") == "reg";
     return check;

@@ -56,6 +56,8 @@ void TaskRun::restore(const records::Round& round, bool ask) {
   if (asks && !asked_) {
     pending_.clear();
     make_strategy();
+    outcomes_.clear();
+    records_.clear();
     learn(std::span(task_.history).first(restored_));
   } else {
     learn(taken);
@@ -104,6 +106,11 @@ void TaskRun::learn(std::span<const records::Record> records) {
   std::vector<records::Record> comparables(records.begin(), records.end());
   for (records::Record& r : comparables) r.result = comparable(std::move(r.result));
   strategy_->observe(comparables);
+  for (const records::Record& r : comparables) {
+    records::Record outcome;
+    outcome.candidate.space = r.candidate.space, outcome.prediction = r.prediction, outcome.result = r.result;
+    outcomes_.push_back(std::move(outcome));
+  }
   if (context_.options.transfer) records_.insert(records_.end(), comparables.begin(), comparables.end());
 }
 

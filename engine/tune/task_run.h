@@ -40,6 +40,8 @@ class TaskRun {
   const records::Task& task() const { return task_.task; }
   bool has_default() const { return default_done_; }
   const std::vector<records::Record>& records() const { return records_; }
+  /// What was predicted of the trials so far and what was measured; of the candidates the names of their spaces alone, since steps are long.
+  const std::vector<records::Record>& outcomes() const { return outcomes_; }
 
   /// Takes back a round of the history: its trials are the first that were not taken yet. With `ask` the strategy is asked for them again; should it ask for
   /// others now, it begins anew and is told of all.
@@ -86,6 +88,7 @@ class TaskRun {
   TaskView view_;
   std::unique_ptr<Strategy> strategy_;
   std::vector<Proposal> pending_;          ///< asked for in a round that was cut off
+  std::vector<records::Record> outcomes_;
   std::vector<records::Record> records_;   ///< trials so far, if others may learn from them
   size_t restored_ = 0;                    ///< of the history
   records::Round ended_;                   ///< the last one

@@ -244,6 +244,25 @@ class SessionTest : public QObject {
     QCOMPARE(of(learning.trace(), '0'), of(alone.trace(), '0'));
     QVERIFY(of(learning.trace(), '1') != of(alone.trace(), '1'));
   }
+  void models_are_judged_by_what_was_measured() {
+    SessionOptions o = options(64, 16);
+    o.tuner = "xgb";
+    o.tuner_params = {{"plan_size", 16}, {"iterations", 50}};
+    Session s;
+    const auto report = s.run({{dense(64, 128, 128), 1, {}}}, o);
+    QVERIFY(report);
+    int64_t predicted = 0;
+    for (const records::Record& r : s.store.records()) predicted += r.prediction.has_value();
+    QVERIFY(predicted > 16);
+    QCOMPARE(report->models.trials, predicted);
+    QVERIFY(report->models.pairs > 0 && report->models.best_of_8 > 0);
+    QVERIFY(!report->models.scores_are_speeds);  // it learned orders
+    o.tuner = "random";
+    o.tuner_params = Json::object();
+    Session blind;
+    const auto none = blind.run({{dense(64, 128, 128), 1, {}}}, o);
+    QVERIFY(none && none->models.trials == 0);
+  }
   void early_stopping_counts_from_the_best() {
     SessionOptions o = options(0, 1);
     o.early_stopping = 5;
