@@ -15,7 +15,12 @@ class LoopExtents {
   LoopExtents& operator=(const LoopExtents&) = delete;
 
   bool ok() const { return domains_.has_value(); }  ///< whether the schedule is legal
-  int64_t of(int stage, const schedule::Iter& it) const { return domains_ ? domains_->of(stage).loop_extent.at(it.var.get()) : it.extent; }
+  /// A loop that the schedule did not have then has the extent of its step.
+  int64_t of(int stage, const schedule::Iter& it) const {
+    if (!domains_) return it.extent;
+    const auto found = domains_->of(stage).loop_extent.find(it.var.get());
+    return found == domains_->of(stage).loop_extent.end() ? it.extent : found->second;
+  }
   /// Extents of the region of a legal schedule's stage that is computed at once, by spatial axis.
   const std::vector<int64_t>& region(int stage) const { return domains_->of(stage).extent; }
 

@@ -6,41 +6,63 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/schedule/fingerprint.h"
+#include "engine/base/hash.h"
 #include "engine/space/sketch/limits.h"
+#include "engine/space/sketch/packing.h"
 #include "engine/space/template.h"
 #include "engine/tune/valid_points.h"
 
 namespace tw::tune {
 
-std::shared_ptr<const space::Program> Population::program_of(const schedule::Schedule& s) const {
+std::shared_ptr<const space::Program> Population::program_of(uint64_t structure, const std::vector<schedule::Step>& steps) const {
   constexpr size_t kKept = 4096;
-  const uint64_t structure = space::structure_of(s.steps());
   {
     const std::lock_guard lock(programs_mutex_);
     if (const auto at = programs_.find(structure); at != programs_.end()) return at->second;
   }
-  auto made = space::Program::make(task_.dag, s.steps());
+  auto made = space::Program::make(task_.dag, steps);
   const auto program = made ? std::make_shared<const space::Program>(*std::move(made)) : nullptr;
   const std::lock_guard lock(programs_mutex_);
   if (programs_.size() >= kKept) programs_.clear();
   return programs_.try_emplace(structure, program).first->second;
 }
 
-std::optional<Member> Population::checked(Expected<schedule::Schedule> s, std::string sketch) const {
-  if (!s) return std::nullopt;
-  auto program = program_of(*s);
-  const std::vector<int64_t> numbers = space::numbers_of(s->steps());
+std::optional<Member> Population::checked(std::vector<schedule::Step> steps, std::string sketch, const schedule::Schedule* replayed) const {
+  const uint64_t structure = space::structure_of(steps);
+  const std::vector<int64_t> numbers = space::numbers_of(steps);
+  auto program = program_of(structure, steps);
   const auto found = program != nullptr && program->covers(numbers) ? program->evaluate(numbers) : Expected<space::Evaluated>(Error());
-  const bool known = found && found->exact;
+  const bool exact = found && found->exact;
   if (!found) program = nullptr;
-  if (known ? !program->check(*found, task_.target) : !space::check_limits(*s, task_.target)) return std::nullopt;
-  const uint64_t fingerprint = schedule::fingerprint(*s);
-  return Member{std::make_shared<const schedule::Schedule>(*std::move(s)), std::move(program), known, std::move(sketch), fingerprint};
+  if (exact) {
+    if (!program->check(*found, task_.target)) return std::nullopt;
+  } else if (replayed != nullptr) {
+    if (!space::check_limits(*replayed, task_.target)) return std::nullopt;
+  } else {
+    const auto s = schedule::Schedule::replay(task_.dag, steps);
+    if (!s || !space::check_limits(*s, task_.target)) return std::nullopt;
+  }
+  uint64_t identity = structure;
+  for (const int64_t n : numbers) identity = hash_combine(identity, static_cast<uint64_t>(n));
+  return Member{std::make_shared<const std::vector<schedule::Step>>(std::move(steps)), std::move(program), exact, std::move(sketch), identity};
+}
+
+std::optional<Member> Population::checked(const Expected<schedule::Schedule>& s, std::string sketch) const {
+  return s ? checked(s->steps(), std::move(sketch), &*s) : std::nullopt;
+}
+
+bool Population::packs(const std::string& sketch) const {
+  return !annotate_.exact && !task_.target.gpu && space::find_template(*task_.dag, task_.target, sketch) == nullptr;
+}
+
+Expected<schedule::Schedule> Population::schedule_of(const Member& m) const {
+  TW_TRY(schedule::Schedule s, schedule::Schedule::replay(task_.dag, *m.steps));
+  return packs(m.sketch) ? space::with_packed_constants(std::move(s)) : s;
 }
 
 Member Population::known(const std::vector<schedule::Step>& steps, std::string sketch) const {
-  auto member = checked(schedule::Schedule::replay(task_.dag, steps), std::move(sketch));
+  const auto s = schedule::Schedule::replay(task_.dag, packs(sketch) ? space::without_packing(*task_.dag, steps) : steps);
+  auto member = checked(s, std::move(sketch));
   return member ? *std::move(member) : Member{};
 }
 
@@ -68,8 +90,20 @@ std::vector<Member> Population::draw(int attempts, bool templates, Rng& rng) {
   std::vector<Member> out;
   std::unordered_set<uint64_t> met;
   for (auto& m : drawn)
-    if (m && *m && met.insert((*m)->fingerprint).second) out.push_back(**std::move(m));
+    if (m && *m && met.insert((*m)->identity).second) out.push_back(**std::move(m));
   return out;
+}
+
+Expected<cost::FeatureRows> Population::extracted(const Member& m) const {
+  if (m.program == nullptr || feature_.of_program == nullptr) return feature_.extract({.dag = task_.dag, .target = task_.target, .steps = m.steps.get()});
+  const std::vector<int64_t> numbers = space::numbers_of(*m.steps);
+  if (m.exact) return feature_.of_program(*m.program, *m.program->evaluate(numbers));
+  TW_TRY(const schedule::Schedule s, schedule::Schedule::replay(task_.dag, *m.steps));
+  const lower::LoopExtents extents(s);
+  if (!extents.ok()) return Error(ErrorCode::illegal_schedule, "Expected a schedule that can be lowered, found one that a later step made illegal");
+  const auto found = m.program->evaluate(numbers, &extents);
+  TW_CHECK(m.program->check(*found, task_.target));
+  return feature_.of_program(*m.program, *found);
 }
 
 std::vector<const cost::FeatureRows*> Population::rows(std::span<const Member> members) {
@@ -78,29 +112,25 @@ std::vector<const cost::FeatureRows*> Population::rows(std::span<const Member> m
   std::vector<const Member*> fresh;
   std::unordered_set<uint64_t> met;
   for (const Member& m : members)
-    if (!features_.contains(m.fingerprint) && met.insert(m.fingerprint).second) fresh.push_back(&m);
-  const auto extracted = [&](size_t i) -> Expected<cost::FeatureRows> {
-    const Member& m = *fresh[i];
-    if (m.program != nullptr && feature_.of_program != nullptr) {
-      const std::vector<int64_t> numbers = space::numbers_of(m.schedule->steps());
-      if (m.exact) return feature_.of_program(*m.program, *m.program->evaluate(numbers));
-      const lower::LoopExtents extents(*m.schedule);
-      if (!extents.ok()) return Error(ErrorCode::illegal_schedule, "Expected a schedule that can be lowered, found one that a later step made illegal");
-      const auto found = m.program->evaluate(numbers, &extents);
-      TW_CHECK(m.program->check(*found, task_.target));
-      return feature_.of_program(*m.program, *found);
-    }
-    return feature_.extract({.dag = task_.dag, .target = task_.target, .steps = &fresh[i]->schedule->steps()});
-  };
-  auto found = workers_.map(fresh.size(), extracted, stop_);
+    if (!features_.contains(m.identity) && met.insert(m.identity).second) fresh.push_back(&m);
+  auto found = workers_.map(fresh.size(), [&](size_t i) { return extracted(*fresh[i]); }, stop_);
   for (size_t i = 0; i < fresh.size(); ++i)
-    if (found[i]) features_.emplace(fresh[i]->fingerprint, *found[i] ? **std::move(found[i]) : cost::FeatureRows());
+    if (found[i]) features_.emplace(fresh[i]->identity, *found[i] ? **std::move(found[i]) : cost::FeatureRows());
   std::vector<const cost::FeatureRows*> out;
   for (const Member& m : members) {
-    const auto at = features_.find(m.fingerprint);
+    const auto at = features_.find(m.identity);
     out.push_back(at == features_.end() || at->second.values.empty() ? nullptr : &at->second);
   }
   return out;
+}
+
+std::optional<Member> Population::child(const Member& first, const std::function<const Member&()>& second, const BreedOptions& options, Rng& rng) const {
+  if (rng.uniform_real() < options.crossover) {
+    const auto a = schedule::Schedule::replay(task_.dag, *first.steps), b = schedule::Schedule::replay(task_.dag, *second().steps);
+    return a && b ? checked(space::crossed(*a, *b, rng), first.sketch) : std::nullopt;
+  }
+  auto steps = space::random_mutation(task_.target, rng).apply({task_.dag, *first.steps, task_.target, annotate_, rng});
+  return steps ? checked(*std::move(steps), first.sketch) : std::nullopt;
 }
 
 std::vector<Member> Population::children(std::span<const Member> parents, const BreedOptions& options, Rng& rng) {
@@ -120,13 +150,8 @@ std::vector<Member> Population::children(std::span<const Member> parents, const 
         constexpr int kTries = 8;
         Rng own = generators[i];
         if (own.uniform_real() >= options.mutation) return parent(own);
-        for (int k = 0; k < kTries; ++k) {
-          const Member& first = parent(own);
-          const bool two = own.uniform_real() < options.crossover;
-          auto s = two ? space::crossed(*first.schedule, *parent(own).schedule, own)
-                       : space::random_mutation(task_.target, own).apply({*first.schedule, task_.target, annotate_, own});
-          if (auto child = checked(std::move(s), first.sketch)) return *std::move(child);
-        }
+        for (int k = 0; k < kTries; ++k)
+          if (auto made = child(parent(own), [&]() -> const Member& { return parent(own); }, options, own)) return *std::move(made);
         return parent(own);
       },
       stop_);
@@ -138,7 +163,7 @@ std::vector<Member> Population::children(std::span<const Member> parents, const 
 
 std::vector<Member> Population::evolve(std::vector<Member> first, size_t count, const BreedOptions& options, const Score& score,
                                        const std::unordered_set<uint64_t>& taken, Rng& rng) {
-  const auto better = [](const Member& a, const Member& b) { return a.score != b.score ? a.score > b.score : a.fingerprint < b.fingerprint; };
+  const auto better = [](const Member& a, const Member& b) { return a.score != b.score ? a.score > b.score : a.identity < b.identity; };
   std::vector<Member> best;  // best first
   std::unordered_set<uint64_t> met = taken;
   for (int generation = 0;; ++generation) {
@@ -146,7 +171,7 @@ std::vector<Member> Population::evolve(std::vector<Member> first, size_t count, 
     score(first);
     std::erase_if(first, [](const Member& m) { return m.score == std::numeric_limits<float>::lowest(); });
     for (const Member& m : first)
-      if (met.insert(m.fingerprint).second) best.push_back(m);
+      if (met.insert(m.identity).second) best.push_back(m);
     std::sort(best.begin(), best.end(), better);
     if (best.size() > count) best.resize(count);
     if (generation == options.generations || first.empty()) break;

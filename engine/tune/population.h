@@ -17,14 +17,14 @@
 
 namespace tw::tune {
 
-/// A schedule in a search that breeds.
+/// A schedule in a search that breeds. Where a program says all that lowering would, its steps are not replayed before it is chosen.
 struct Member {
-  std::shared_ptr<const schedule::Schedule> schedule;
+  std::shared_ptr<const std::vector<schedule::Step>> steps;
   std::shared_ptr<const space::Program> program;  ///< of its structure; null: it has none that speaks of its numbers
   bool exact = false;                             ///< whether that says all that lowering would
-  std::string sketch;        ///< what it or its first ancestor was drawn from
-  uint64_t fingerprint = 0;  ///< schedule::fingerprint
-  float score = 0;           ///< higher is better
+  std::string sketch;     ///< what it or its first ancestor was drawn from
+  uint64_t identity = 0;  ///< of its structure and numbers: equal steps have equal ones; what other steps make the same is told apart by schedule::fingerprint
+  float score = 0;        ///< higher is better
 };
 
 struct BreedOptions {
@@ -45,7 +45,7 @@ class Population {
   /// Random schedules, each once, from `attempts` draws; those that the target does not allow are left out. With `templates`, half of the draws are points of
   /// the templates that match the task.
   std::vector<Member> draw(int attempts, bool templates, Rng& rng);
-  /// A schedule that is known. Null schedule: its steps do not apply.
+  /// A schedule that is known. Null steps: they do not apply.
   Member known(const std::vector<schedule::Step>& steps, std::string sketch) const;
 
   /// Scores members; the lowest float for what cannot be.
@@ -55,13 +55,22 @@ class Population {
   std::vector<Member> evolve(std::vector<Member> first, size_t count, const BreedOptions& options, const Score& score,
                              const std::unordered_set<uint64_t>& taken, Rng& rng);
 
+  /// What a member is measured as: on processors, constants of what is no point of a template are laid out as they are read. Errors: as of a replay.
+  Expected<schedule::Schedule> schedule_of(const Member& m) const;
+
   /// What the features say of members, one after the other; null for those that cannot be lowered. Valid until the next call.
   std::vector<const cost::FeatureRows*> rows(std::span<const Member> members);
 
  private:
-  std::optional<Member> checked(Expected<schedule::Schedule> s, std::string sketch) const;
+  bool packs(const std::string& sketch) const;
+  /// `replayed`: the same steps, where they have been applied already.
+  std::optional<Member> checked(std::vector<schedule::Step> steps, std::string sketch, const schedule::Schedule* replayed = nullptr) const;
+  std::optional<Member> checked(const Expected<schedule::Schedule>& s, std::string sketch) const;
   /// That of a structure, made once. Null: its steps do not apply.
-  std::shared_ptr<const space::Program> program_of(const schedule::Schedule& s) const;
+  std::shared_ptr<const space::Program> program_of(uint64_t structure, const std::vector<schedule::Step>& steps) const;
+  Expected<cost::FeatureRows> extracted(const Member& m) const;
+  /// One of a member; nothing where it cannot be.
+  std::optional<Member> child(const Member& first, const std::function<const Member&()>& second, const BreedOptions& options, Rng& rng) const;
   /// `count` children; the parents' scores are known.
   std::vector<Member> children(std::span<const Member> parents, const BreedOptions& options, Rng& rng);
 
@@ -74,7 +83,7 @@ class Population {
   std::optional<std::vector<std::pair<const space::Template*, space::ConfigSpace>>> spaces_;  ///< of the templates, once they were asked for
   mutable std::mutex programs_mutex_;
   mutable std::unordered_map<uint64_t, std::shared_ptr<const space::Program>> programs_;  ///< by structure
-  std::unordered_map<uint64_t, cost::FeatureRows> features_;  ///< by fingerprint; without values for what cannot be lowered
+  std::unordered_map<uint64_t, cost::FeatureRows> features_;  ///< by identity; without values for what cannot be lowered
 };
 
 }  // namespace tw::tune

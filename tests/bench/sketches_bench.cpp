@@ -57,7 +57,7 @@ void measure(const char* name, const te::DagPtr& dag, const Target& target, cons
   });
   size_t changed = 0;
   const double changes_s = per_second(draws, [&](size_t i) {
-    changed += space::random_mutation(target, rng).apply({drawn[i % drawn.size()], target, draw, rng}).has_value();
+    changed += space::random_mutation(target, rng).apply({dag, drawn[i % drawn.size()].steps(), target, draw, rng}).has_value();
   });
   const double limits_s = per_second(drawn.size(), [&](size_t i) { static_cast<void>(space::check_limits(drawn[i], target)); });
   uint64_t all = 0;

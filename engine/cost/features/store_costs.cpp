@@ -156,15 +156,6 @@ class Extractor {
     describe({i, true, std::move(around), runs, placed});
   }
 
-  /// Index of an access over loops.
-  DigitSum over_loops(int reader, const Program::Index& index) const {
-    DigitSum out;
-    out.constant = index.constant;
-    out.exact = index.exact;
-    for (const auto& [axis, coeff] : index.axes) out.add(e_.stages[static_cast<size_t>(reader)].values[static_cast<size_t>(axis)], coeff);
-    return out;
-  }
-
   std::vector<ArrayAccess> accesses(const Statement& s) const {
     std::vector<ArrayAccess> out;
     const auto of = [&](int array) -> ArrayAccess& {
@@ -185,7 +176,7 @@ class Extractor {
       ArrayAccess& a = of(r.source);
       a.read = true;
       std::vector<DigitSum>& indices = a.indices.emplace_back();
-      for (const Program::Index& index : r.indices) indices.push_back(over_loops(s.stage, index));
+      for (const Program::Index& index : r.indices) indices.push_back(index.over_loops(values));
     }
     for (ArrayAccess& a : out) touch(a, s.loops);
     return out;

@@ -60,6 +60,26 @@ bool fits_block(const TiledStage& tile, const std::vector<schedule::Step>& steps
   return virtual_threads <= kMaxVirtualThreads && threads <= target::kMaxBlockThreads && threads >= least_threads(elements);
 }
 
+/// A draw whose innermost tile is whole vectors, as many as there are registers; the first one where none is found. Others are drawn too, but seldom.
+void draw_core_tile(const TiledStage& tile, const Target& target, const DrawOptions& options, Rng& rng, std::vector<schedule::Step>& steps) {
+  constexpr double kShare = 0.8;
+  constexpr int kTries = 20;
+  if (tile.inner < 0 || rng.uniform_real() >= kShare) return;
+  const auto at = [&](int k) -> schedule::SplitStep& { return std::get<schedule::SplitStep>(steps[static_cast<size_t>(k)]); };
+  const int64_t lanes = target.lanes(), vectors = std::max<int64_t>(1, options.max_innermost / lanes);
+  for (int k = 0; k < kTries; ++k) {
+    if (k > 0) draw_lengths(tile.splits, options, rng, steps);
+    schedule::SplitStep& inner = at(tile.inner);
+    if (inner.extent % lanes == 0) {
+      inner.lengths = random_lengths(inner.extent / lanes, inner.lengths.size(), vectors, rng);
+      inner.lengths.back() *= lanes;
+    }
+    int64_t elements = 1;
+    for (const int split : tile.splits) elements *= at(split).lengths.back();
+    if (elements <= lanes * target.vector_registers) return;
+  }
+}
+
 }  // namespace
 
 int64_t least_threads(int64_t elements) { return elements > 2 * target::kWarp ? target::kWarp : 1; }
@@ -70,7 +90,10 @@ Expected<schedule::Schedule> random_schedule(const Sketch& sketch, const Target&
   std::vector<schedule::Step> steps = sketch.steps;
   draw_lengths(sketch.open, options, rng, steps);
   for (const TiledStage& tile : sketch.tiled)
-    for (int k = 0; target.gpu && k < kTries && !fits_block(tile, steps); ++k) draw_lengths(tile.splits, options, rng, steps);
+    if (target.gpu)
+      for (int k = 0; k < kTries && !fits_block(tile, steps); ++k) draw_lengths(tile.splits, options, rng, steps);
+    else if (!options.exact)
+      draw_core_tile(tile, target, options, rng, steps);
   TW_TRY(schedule::Schedule s, schedule::Schedule::replay(sketch.dag, steps));
   Draft draft{sketch, target, options, rng, std::move(s)};
   for (const AnnotationRule& rule : annotation_rules())

@@ -28,6 +28,14 @@ struct Draft {
   const DrawOptions& options;
   Rng& rng;
   schedule::Schedule s;
+  std::optional<lower::LoopExtents> known = {};  ///< of the schedule as it once was
+
+  /// How often a loop runs, as lowering finds it. Marks and joined loops do not change that of others, so that places alone ask for a refresh().
+  int64_t extent(int stage, const schedule::Iter& it) {
+    if (!known) refresh();
+    return known->of(stage, it);
+  }
+  void refresh() { known.emplace(s); }
 
   const schedule::Stage& stage(int i) const { return s.stages()[static_cast<size_t>(i)]; }
   int stages() const { return static_cast<int>(s.stages().size()); }
@@ -65,10 +73,8 @@ struct Place {
   int stage, loop;
   friend bool operator==(const Place&, const Place&) = default;
 };
-/// Where a stage that has one consumer can be computed beside its own place; none for others.
-std::vector<Place> places_of(const schedule::Schedule& s, const lower::LoopExtents& extents, int stage);
-/// First loops of a stage from `first` on that can be one parallel loop, at most 16 iterations a core or one loop more.
-size_t parallel_loops(const schedule::Schedule& s, const lower::LoopExtents& extents, const Target& target, int stage, size_t first);
+/// Where a stage that is read in the loops of one other can be computed beside its own place; `consumer` -1: nowhere.
+std::vector<Place> places_of(const schedule::Schedule& s, const lower::LoopExtents& extents, int consumer);
 
 // Each in its file.
 AnnotationRule compute_location_annotation();

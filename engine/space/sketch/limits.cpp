@@ -40,7 +40,8 @@ Expected<void> check_limits(std::span<const schedule::Stage> stages, const lower
       for (size_t k = 0; k < 3; ++k)
         if (st.iters[loop].annotation == axes[k]) block.threads[k] = std::max(block.threads[k], n);
     }
-    if (st.location == schedule::ComputeLocation::at && st.scope == ir::Scope::shared) block.shared_bytes += elements * st.op.output->dtype.bytes();
+    if (st.location == schedule::ComputeLocation::at && st.scope == ir::Scope::shared)
+      block.shared_bytes += elements * st.op.output->dtype.bytes() * (st.double_buffer ? 2 : std::max(1, st.pipeline));
   }
   const int64_t shared = target::gpu_arch(target.gpu->capability).shared_opt_in;
   for (const auto& [root, block] : blocks) {

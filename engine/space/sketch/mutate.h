@@ -10,7 +10,8 @@
 namespace tw::space {
 
 struct Mutation {
-  const schedule::Schedule& parent;
+  const te::DagPtr& dag;
+  const std::vector<schedule::Step>& parent;
   const Target& target;
   const DrawOptions& options;
   Rng& rng;
@@ -20,8 +21,9 @@ struct Mutation {
 struct MutationRule {
   const char* name;
   double cpu_weight, gpu_weight;  ///< how often it is drawn; 0: not for such targets
+  /// The steps of a child, which need not apply: only a replay, or a program of their structure, says whether they do.
   /// Errors: not_applicable where there is nothing to change, illegal_schedule where the change is refused.
-  Expected<schedule::Schedule> (*apply)(const Mutation&);
+  Expected<std::vector<schedule::Step>> (*apply)(const Mutation&);
   const char* summary;  ///< one sentence
 };
 std::span<const MutationRule> mutation_rules();

@@ -53,8 +53,32 @@ class StructureHash {
   uint64_t hash = 0;
 };
 
-/// What the inside of a loop takes of one of the loops that it was joined from: floor(v / div) mod n, where v counts steps of its digits; n 0: no mod.
-DigitSum digit_of(const DigitSum& v, int64_t div, int64_t n) {
+/// axis, floor(axis / div) or floor(axis / div) mod n, div 1 where there is none.
+struct AxisDigit {
+  const ir::VarNode* axis = nullptr;
+  int64_t div = 1, mod = 0;
+};
+
+AxisDigit axis_digit(const ir::Expr& e) {
+  if (const auto* v = ir::as<ir::VarNode>(e)) return {v};
+  const auto* b = ir::as<ir::BinaryNode>(e);
+  if (b == nullptr || (b->op != ir::BinaryOp::floor_div && b->op != ir::BinaryOp::floor_mod)) return {};
+  const auto by = ir::as_int(b->b);
+  AxisDigit inner = axis_digit(b->a);
+  if (!by || *by < 1 || inner.mod != 0) return {};
+  if (b->op == ir::BinaryOp::floor_mod)
+    inner.mod = *by;
+  else if (inner.div > kMost / *by)
+    return {};
+  else
+    inner.div *= *by;
+  return inner;
+}
+
+}  // namespace
+
+DigitSum DigitSum::digit(int64_t div, int64_t n) const {
+  const DigitSum& v = *this;
   DigitSum out;
   out.exact = v.exact && v.constant == 0;
   for (const DigitSum::Term& t : v.terms) {
@@ -100,7 +124,19 @@ DigitSum digit_of(const DigitSum& v, int64_t div, int64_t n) {
   return out;
 }
 
-}  // namespace
+DigitSum Program::Index::over_loops(std::span<const DigitSum> values) const {
+  DigitSum out;
+  out.constant = constant;
+  out.exact = exact;
+  for (const Term& t : axes) {
+    const DigitSum& v = values[static_cast<size_t>(t.slot)];
+    if (t.div == 1 && t.mod == 0)
+      out.add(v, t.coeff);
+    else
+      out.add(v.digit(t.div, t.mod), t.coeff);
+  }
+  return out;
+}
 
 std::vector<int64_t> numbers_of(std::span<const schedule::Step> steps) {
   std::vector<int64_t> out;
@@ -153,7 +189,8 @@ Expected<Program> Program::make(const te::DagPtr& dag, const std::vector<schedul
     if (const auto* split = std::get_if<schedule::SplitStep>(&step)) {
       stage = split->stage;
       p.exact_ = p.exact_ && split->from_inside;
-      for (size_t k = 0; k < split->lengths.size(); ++k) lengths.push_back({1, {next++}});
+      for (size_t k = 0; k < split->lengths.size(); ++k, ++next)
+        if (split->from_inside) lengths.push_back({1, {next}});
     } else if (const auto* follow = std::get_if<schedule::FollowSplitStep>(&step)) {
       stage = follow->stage;
       if (follow->source >= 0 && follow->source < static_cast<int>(of_step.size())) {
@@ -185,7 +222,10 @@ Expected<Program> Program::make(const te::DagPtr& dag, const std::vector<schedul
     TW_CHECK(s.append(step));
     if (stage >= 0) {
       const auto& relation = std::get<schedule::SplitRelation>(s.stages()[static_cast<size_t>(stage)].relations.back());
-      of_loop.emplace(relation.children[0].get(), lengths);
+      // Of one that names its outer loops the inner lengths follow from the extent: they are those that it was made with.
+      if (const auto* split = std::get_if<schedule::SplitStep>(&step); split && !split->from_inside)
+        for (const int64_t l : relation.lengths) lengths.push_back({l, {}});
+      of_loop.insert_or_assign(relation.children[0].get(), lengths);  // a loop that a step took away may have been there
     }
     of_step.push_back(std::move(lengths));
   }
@@ -280,9 +320,10 @@ void Program::add_reads(int i) {
       const arith::Linear l = analyzer.linear(at);
       Index index{.constant = l.constant};
       for (const auto& term : l.terms) {
-        const auto axis = slot_of_[static_cast<size_t>(i)].find(ir::as<ir::VarNode>(term.atom));
+        const AxisDigit digit = axis_digit(term.atom);
+        const auto axis = slot_of_[static_cast<size_t>(i)].find(digit.axis);
         if (axis != slot_of_[static_cast<size_t>(i)].end())
-          index.axes.emplace_back(axis->second, term.coeff);
+          index.axes.push_back({axis->second, term.coeff, digit.div, digit.mod});
         else
           index.exact = false;
       }
@@ -337,11 +378,7 @@ void Program::region(int i, Evaluated& e) const {
     bool whole = false;
     for (const auto& [reader, number] : readers_[static_cast<size_t>(i)]) {
       const Evaluated::Stage& from = e.stages[static_cast<size_t>(reader)];
-      const Index& index = stages_[static_cast<size_t>(reader)].reads[static_cast<size_t>(number)].indices[k];
-      DigitSum at;
-      at.constant = index.constant;
-      at.exact = index.exact;
-      for (const auto& [axis, coeff] : index.axes) at.add(from.values[static_cast<size_t>(axis)], coeff);
+      const DigitSum at = stages_[static_cast<size_t>(reader)].reads[static_cast<size_t>(number)].indices[k].over_loops(from.values);
       if (!at.exact) {
         e.exact = false;
         whole = true;
@@ -426,7 +463,7 @@ void Program::resolve(int i, std::span<const int64_t> numbers, Evaluated& e) con
     int64_t below = 1;
     for (size_t p = r.parents.size(); p-- > 0;) {
       const int64_t n = slot(out.extents, r.parents[p]);
-      if (n > 1) slot(values, r.parents[p]) = digit_of(joined, below, p == outermost ? 0 : n);
+      if (n > 1) slot(values, r.parents[p]) = joined.digit(below, p == outermost ? 0 : n);
       // Guards leave out what the pieces of a joined loop cover beyond its end; regions do not see them.
       if (covered > slot(out.extents, r.children[0])) slot(values, r.parents[p]).exact = false;
       below *= n;

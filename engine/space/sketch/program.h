@@ -36,6 +36,8 @@ struct DigitSum {
 
   void add(const LoopDigit& digit, int64_t coeff);
   void add(const DigitSum& other, int64_t factor);
+  /// floor(this / div) mod `mod`; mod 0: none. Not exact where the terms do not fall into whole digits.
+  DigitSum digit(int64_t div, int64_t mod) const;
 };
 
 /// What a program says of its stages for certain numbers.
@@ -59,11 +61,18 @@ class Program {
     schedule::Annotation annotation;
     te::AxisKind kind;
   };
-  /// An index of a read: constant + sum of coefficient * axis. Not exact: it is no such sum.
+  /// An index of a read: constant + sum of coefficient * axis, or * floor(axis / div) mod `mod`. Not exact: it is no such sum.
   struct Index {
+    struct Term {
+      int slot;
+      int64_t coeff, div = 1, mod = 0;
+    };
     int64_t constant = 0;
-    std::vector<std::pair<int, int64_t>> axes;  ///< slot, coefficient
+    std::vector<Term> axes;
     bool exact = true;
+
+    /// Over loops, from the values of the reader's axes.
+    DigitSum over_loops(std::span<const DigitSum> values) const;
   };
   struct Read {
     int source;  ///< stage

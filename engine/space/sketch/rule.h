@@ -80,8 +80,12 @@ std::span<const SketchRule> sketch_rules();
 /// Splits all loops of a stage by the structure of the target and orders them by levels; in the innermost the blocked axis comes last. Returns the splits of its
 /// spatial axes.
 std::vector<int> tile(SketchState& s, int stage);
-/// The spatial axis by which a stage reads constants that lie in blocks of its neighbours; -1: none.
+/// The spatial axis whose neighbours lie side by side: that of the blocks which the stage is written out in, or by which it reads constants; -1: the last one.
 int blocked_axis(const SketchState& s, int stage);
+/// The second alone.
+int axis_of_blocked_constants(const SketchState& s, int stage);
+/// Whether a stage reads an image with its border as an array of its own, which a transform of its windows would copy again.
+bool reads_border(const SketchState& s, int stage);
 /// Splits a consumer's loops as the tiles, in `level` + 1 loops each, and orders them by levels.
 void follow_tiling(SketchState& s, int consumer, const std::vector<int>& splits, int level);
 

@@ -5,6 +5,8 @@ namespace tw::space {
 
 std::span<const SketchRule> sketch_rules() {
   static const SketchRule kRules[] = {
+      block_activations_rule(),
+      tensor_cores_rule(),
       add_cache_read_rule(),
       special_compute_location_rule(),
       always_inline_rule(),

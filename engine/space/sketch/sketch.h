@@ -31,6 +31,7 @@ struct RuleUse {
 struct TiledStage {
   std::string stage;
   std::vector<int> splits;  ///< steps, of its spatial axes in their order
+  int inner = -1;           ///< of those the one whose last loop is the innermost of all; -1: it has no axes
   friend bool operator==(const TiledStage&, const TiledStage&) = default;
 };
 

@@ -11,6 +11,9 @@ namespace {
 
 const std::string& structure(const SketchState& s) { return s.target().gpu ? s.options().gpu_structure : s.options().cpu_structure; }
 
+/// The loop of that axis comes last among those of its level.
+void make_innermost(std::vector<int>& level, int axis) { std::rotate(level.begin() + axis, level.begin() + axis + 1, level.end()); }
+
 int levels_of(const std::string& structure, char letter) { return static_cast<int>(std::count(structure.begin(), structure.end(), letter)); }
 
 }  // namespace
@@ -31,10 +34,8 @@ std::vector<int> tile(SketchState& s, int stage) {
     for (int level = 0; level < levels; ++level) (is_spatial ? spatial : reduce)[static_cast<size_t>(level)].push_back(at + level);
     at += std::max(levels, 1);
   }
-  if (const int blocked = blocked_axis(s, stage); blocked >= 0) {
-    std::vector<int>& inner = spatial.back();
-    std::rotate(inner.begin() + blocked, inner.begin() + blocked + 1, inner.end());
-  }
+  const int blocked = blocked_axis(s, stage);
+  if (blocked >= 0) make_innermost(spatial.back(), blocked);
   schedule::ReorderStep order{stage, {}};
   size_t s_level = 0, r_level = 0;
   for (const char c : letters) {
@@ -42,11 +43,12 @@ std::vector<int> tile(SketchState& s, int stage) {
     order.order.insert(order.order.end(), level.begin(), level.end());
   }
   s.apply(order);
-  s.tiled({s.stage(stage).op.name, splits});
+  s.tiled({s.stage(stage).op.name, splits, splits.empty() ? -1 : splits[blocked >= 0 ? static_cast<size_t>(blocked) : splits.size() - 1]});
   return splits;
 }
 
 void follow_tiling(SketchState& s, int consumer, const std::vector<int>& splits, int level) {
+  const int blocked = blocked_axis(s, consumer);
   std::vector<std::vector<int>> levels(static_cast<size_t>(level) + 1);
   std::vector<int> rest;
   int at = 0;
@@ -59,6 +61,7 @@ void follow_tiling(SketchState& s, int consumer, const std::vector<int>& splits,
     s.apply(schedule::FollowSplitStep{consumer, at, splits.at(axis++), level});
     for (std::vector<int>& l : levels) l.push_back(at++);
   }
+  if (blocked >= 0) make_innermost(levels.back(), blocked);
   schedule::ReorderStep order{consumer, {}};
   for (const std::vector<int>& l : levels) order.order.insert(order.order.end(), l.begin(), l.end());
   order.order.insert(order.order.end(), rest.begin(), rest.end());

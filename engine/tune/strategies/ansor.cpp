@@ -5,6 +5,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/cost/cost_model.h"
+#include "engine/schedule/fingerprint.h"
 #include "engine/space/sketch/choices.h"
 #include "engine/tune/population.h"
 #include "engine/tune/strategies/strategies.h"
@@ -59,18 +60,23 @@ class Ansor : public Strategy {
     std::vector<Member> drawn;  // before they are bred
     for (size_t k = 0; k < 3 * random && !first.empty(); ++k) drawn.push_back(first[rng_.uniform(first.size())]);
     for (const Member& m : elite_)
-      if (m.schedule) first.push_back(m);
+      if (m.steps) first.push_back(m);
     const std::vector<Member> best =
         population_.evolve(std::move(first), 2 * wanted, options_.breed, [this](std::span<Member> members) { score(members); }, taken_, rng_);
 
     std::vector<Member> batch;
+    std::vector<Proposal> out;
     size_t next_best = 0, next_drawn = 0;
     const auto take = [&](const std::vector<Member>& from, size_t& next) {
-      for (; next < from.size(); ++next)
-        if (taken_.insert(from[next].fingerprint).second) {
-          batch.push_back(from[next++]);
-          return true;
-        }
+      while (next < from.size()) {
+        const Member& m = from[next++];
+        if (!taken_.insert(m.identity).second) continue;
+        auto p = proposal(m);
+        if (!p || !proposed_.insert(p->candidate.fingerprint).second) continue;
+        batch.push_back(m);
+        out.push_back(*std::move(p));
+        return true;
+      }
       return false;
     };
     while (batch.size() < wanted) {
@@ -78,30 +84,38 @@ class Ansor : public Strategy {
       const bool found = greedy ? take(best, next_best) || take(drawn, next_drawn) : take(drawn, next_drawn) || take(best, next_best);
       if (!found) break;
     }
-    return proposals(batch);
+    if (knows()) score(batch);
+    for (size_t i = 0; knows() && i < out.size(); ++i)
+      if (batch[i].score != kNoLoops) out[i].prediction = records::Prediction{batch[i].score, static_cast<int64_t>(learned_.model->samples()), learned_.model->name()};
+    return out;
   }
 
   void observe(std::span<const records::Record> records) override {
     std::vector<Member> members;
+    std::vector<uint64_t> fingerprints;
     std::vector<double> speeds;
     for (const records::Record& r : records) {
       if (r.candidate.steps.empty() && !r.candidate.is_default()) continue;
       const bool own = r.candidate.space == space::kSketchSpace;
       Member m = population_.known(r.candidate.steps, own ? space::sketch_of(r.candidate.config) : r.candidate.space);
-      if (!m.schedule) continue;
-      taken_.insert(m.fingerprint);
+      if (!m.steps) continue;
+      const auto s = population_.schedule_of(m);
+      const uint64_t fingerprint = s ? schedule::fingerprint(*s) : m.identity;
+      taken_.insert(m.identity);
+      proposed_.insert(fingerprint);
       if (!r.result.ok() && !records::blames_candidate(r.result.status)) continue;
       const double seconds = r.result.seconds();
       const double speed = r.result.ok() && seconds > 0 ? 1 / seconds : 0;
       const bool parent = speed > 0 && (own || !options_.annotate.exact);
       members.push_back(m);
+      fingerprints.push_back(fingerprint);
       speeds.push_back(speed);
       if (parent) measured_.emplace_back(speed, std::move(m));
     }
     const auto rows = population_.rows(members);
     for (size_t i = 0; i < members.size(); ++i) {
       if (rows[i] == nullptr) continue;
-      if (learned_.learned.insert(hash_combine(stable_hash(task_.key), members[i].fingerprint)).second) learned_.data.add(task_.key, *rows[i], speeds[i]);
+      if (learned_.learned.insert(hash_combine(stable_hash(task_.key), fingerprints[i])).second) learned_.data.add(task_.key, *rows[i], speeds[i]);
     }
     std::stable_sort(measured_.begin(), measured_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     const auto most = static_cast<size_t>(options_.measured * options_.breed.population);
@@ -133,7 +147,7 @@ class Ansor : public Strategy {
     for (int in_vain = 0; static_cast<int>(out.size()) < options_.least_initial && in_vain < kInVain && !stop_.stop_requested();) {
       const size_t before = out.size();
       for (Member& m : population_.draw(options_.breed.population, options_.templates && !options_.annotate.exact, rng_))
-        if (met.insert(m.fingerprint).second) out.push_back(std::move(m));
+        if (met.insert(m.identity).second) out.push_back(std::move(m));
       in_vain = out.size() == before ? in_vain + 1 : in_vain;
     }
     return out;
@@ -155,19 +169,15 @@ class Ansor : public Strategy {
       if (rows[i] != nullptr) members[i].score = (*said)[k++];
   }
 
-  std::vector<Proposal> proposals(std::vector<Member>& batch) {
-    if (knows()) score(batch);
-    std::vector<Proposal> out;
-    for (const Member& m : batch) {
-      Proposal p;
-      p.candidate.space = space::kSketchSpace;
-      p.candidate.config = space::choices_of(*m.schedule, m.sketch);
-      p.candidate.steps = m.schedule->steps();
-      p.candidate.fingerprint = m.fingerprint;
-      if (knows() && m.score != kNoLoops) p.prediction = records::Prediction{m.score, static_cast<int64_t>(learned_.model->samples()), learned_.model->name()};
-      out.push_back(std::move(p));
-    }
-    return out;
+  std::optional<Proposal> proposal(const Member& m) const {
+    const auto s = population_.schedule_of(m);
+    if (!s) return std::nullopt;
+    Proposal p;
+    p.candidate.space = space::kSketchSpace;
+    p.candidate.config = space::choices_of(*s, m.sketch);
+    p.candidate.steps = s->steps();
+    p.candidate.fingerprint = schedule::fingerprint(*s);
+    return p;
   }
 
   const records::Task& task_;
@@ -182,7 +192,8 @@ class Ansor : public Strategy {
   Population population_;
   std::vector<std::pair<double, Member>> measured_;  ///< with their speeds, fastest first
   std::vector<Member> elite_;                        ///< the same without
-  std::unordered_set<uint64_t> taken_;               ///< fingerprints of what was proposed or observed
+  std::unordered_set<uint64_t> taken_;               ///< identities of what was proposed or observed
+  std::unordered_set<uint64_t> proposed_;            ///< their fingerprints
   bool replayed_;
 };
 

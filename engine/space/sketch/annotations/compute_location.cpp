@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
 #include "engine/space/sketch/draw.h"
 
 namespace tw::space {
@@ -7,8 +10,7 @@ using schedule::Annotation;
 using schedule::ComputeLocation;
 using te::AxisKind;
 
-std::vector<Place> places_of(const schedule::Schedule& s, const lower::LoopExtents& extents, int stage) {
-  const int consumer = Access(s.stages()).single_consumer(stage);
+std::vector<Place> places_of(const schedule::Schedule& s, const lower::LoopExtents& extents, int consumer) {
   if (consumer < 0) return {};
   std::vector<Place> out;
   const schedule::Stage& target = s.stages()[static_cast<size_t>(consumer)];
@@ -43,14 +45,19 @@ namespace {
 /// Where nothing else decides, a stage is inlined, by itself, or in one of its consumer's loops: each as likely.
 Expected<void> move_stages(Draft& d) {
   if (!d.options.move_stages) return {};
-  std::optional<lower::LoopExtents> extents;  // of the schedule as it stands
+  const Access reads(d.s.stages());
+  std::set<int> moved;  // since the loops were counted: they, and they alone, run otherwise
   for (int i = d.stages() - 1; i >= 0; --i) {
     const schedule::Stage& st = d.stage(i);
-    if (!schedule::has_loops(st) || is_tiled(st) || d.needs_tiling(i)) continue;
+    if (!schedule::has_loops(st) || is_tiled(st) || reads.needs_tiling(i, d.options.exact)) continue;
     const std::vector<int>& outputs = d.s.outputs();
     const bool output = std::find(outputs.begin(), outputs.end(), i) != outputs.end();
-    if (!output && !extents) extents.emplace(d.s);
-    const std::vector<Place> places = output ? std::vector<Place>() : places_of(d.s, *extents, i);
+    const int consumer = output ? -1 : reads.single_consumer(i);
+    if (!output && (!d.known || moved.contains(consumer) || (consumer >= 0 && moved.contains(d.stage(consumer).at_stage)))) {
+      d.refresh();
+      moved.clear();
+    }
+    const std::vector<Place> places = consumer < 0 ? std::vector<Place>() : places_of(d.s, *d.known, consumer);
     const size_t before = d.s.steps().size();
     const size_t choice = d.rng.uniform(places.size() + 2);
     const bool attached = std::any_of(d.s.stages().begin(), d.s.stages().end(), [&](const schedule::Stage& o) { return o.at_stage == i; });
@@ -63,8 +70,9 @@ Expected<void> move_stages(Draft& d) {
     } else {
       TW_CHECK(d.s.append(schedule::ComputeAtStep{i, places[choice - 2].stage, places[choice - 2].loop}));
     }
-    if (d.s.steps().size() > before) extents.reset();
+    if (d.s.steps().size() > before) moved.insert(i);
   }
+  if (!moved.empty()) d.known.reset();
   return {};
 }
 

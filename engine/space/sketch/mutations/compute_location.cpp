@@ -10,9 +10,10 @@ using schedule::ComputeLocation;
 namespace {
 
 /// Says where a stage is computed once more, at the end: places are loops as they are there.
-Expected<schedule::Schedule> move_stage(const Mutation& m) {
-  const schedule::Schedule& s = m.parent;
+Expected<std::vector<schedule::Step>> move_stage(const Mutation& m) {
+  TW_TRY(const schedule::Schedule s, schedule::Schedule::replay(m.dag, m.parent));
   const lower::LoopExtents extents(s);
+  const Access reads(s.stages());
   struct Choice {
     int stage;
     std::vector<Place> places;
@@ -22,8 +23,8 @@ Expected<schedule::Schedule> move_stage(const Mutation& m) {
     const schedule::Stage& st = s.stages()[static_cast<size_t>(i)];
     const bool placed = st.location == ComputeLocation::at || (!m.options.exact && st.location == ComputeLocation::root);
     const bool output = std::find(s.outputs().begin(), s.outputs().end(), i) != s.outputs().end();
-    if (st.op.is_placeholder() || output || !placed || is_tiled(st) || Access(s.stages()).needs_tiling(i, m.options.exact)) continue;
-    std::vector<Place> places = places_of(s, extents, i);
+    if (st.op.is_placeholder() || output || !placed || is_tiled(st) || reads.needs_tiling(i, m.options.exact)) continue;
+    std::vector<Place> places = places_of(s, extents, reads.single_consumer(i));
     std::erase_if(places, [&](const Place& p) {
       return st.location == ComputeLocation::at && st.at_stage == p.stage && s.stages()[static_cast<size_t>(p.stage)].iters[static_cast<size_t>(p.loop)].var.same_as(*st.at_iter);
     });
@@ -45,7 +46,7 @@ Expected<schedule::Schedule> move_stage(const Mutation& m) {
     const auto* root = std::get_if<schedule::ComputeRootStep>(&steps[last - 1]);
     if ((before && before->stage == c.stage) || (root && root->stage == c.stage)) steps.erase(steps.end() - 2);
   }
-  return schedule::Schedule::replay(s.dag(), steps);
+  return steps;
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ using schedule::FuseStep;
 namespace {
 
 /// Joins more or fewer loops to a parallel one. Later steps count that stage's loops by as many more or less.
-Expected<schedule::Schedule> change_parallel(const Mutation& m) {
-  const std::vector<schedule::Step>& steps = m.parent.steps();
+Expected<std::vector<schedule::Step>> change_parallel(const Mutation& m) {
+  const std::vector<schedule::Step>& steps = m.parent;
   std::vector<size_t> fusions;
   for (size_t k = 1; k < steps.size(); ++k) {
     const auto* a = std::get_if<AnnotationStep>(&steps[k]);
@@ -24,7 +24,7 @@ Expected<schedule::Schedule> change_parallel(const Mutation& m) {
   if (fusions.empty()) return Error(ErrorCode::not_applicable, "Expected loops that are joined to a parallel one, found none");
   const size_t at = fusions[m.rng.uniform(fusions.size())];
   const auto& fuse = std::get<FuseStep>(steps[at]);
-  TW_TRY(schedule::Schedule s, schedule::Schedule::replay(m.parent.dag(), {steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(at)}));
+  TW_TRY(schedule::Schedule s, schedule::Schedule::replay(m.dag, {steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(at)}));
   const std::vector<schedule::Iter>& loops = s.stages()[static_cast<size_t>(fuse.stage)].iters;
   size_t most = 0;
   while (most < loops.size() && loops[most].kind == te::AxisKind::spatial && loops[most].annotation == Annotation::none) {
@@ -52,7 +52,7 @@ Expected<schedule::Schedule> change_parallel(const Mutation& m) {
     }
     TW_CHECK(s.append(step));
   }
-  return s;
+  return s.steps();
 }
 
 }  // namespace

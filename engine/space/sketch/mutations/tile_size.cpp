@@ -47,8 +47,8 @@ bool move_factor(SplitStep& split, int64_t limit, Rng& rng) {
   return false;
 }
 
-Expected<schedule::Schedule> change_tile(const Mutation& m) {
-  std::vector<schedule::Step> steps = m.parent.steps();
+Expected<std::vector<schedule::Step>> change_tile(const Mutation& m) {
+  std::vector<schedule::Step> steps = m.parent;
   std::vector<size_t> splits;
   for (size_t k = 0; k < steps.size(); ++k) {
     const auto* split = std::get_if<SplitStep>(&steps[k]);
@@ -63,7 +63,7 @@ Expected<schedule::Schedule> change_tile(const Mutation& m) {
     split.lengths = (m.rng.uniform(2) ? random_uneven_lengths : random_lengths)(split.extent, split.lengths.size(), limit, m.rng);
   else if (!move_factor(split, limit, m.rng))
     return Error(ErrorCode::not_applicable, "Expected a length with factors to move, found none");
-  return schedule::Schedule::replay(m.parent.dag(), steps);
+  return steps;
 }
 
 }  // namespace

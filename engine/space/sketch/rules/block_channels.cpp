@@ -29,13 +29,14 @@ int dimension_of(const te::Op& op, const ir::Buffer& array, const ir::VarNode* a
   return std::max(dim, -1);
 }
 
-/// The constants that blocks pay for: read by an axis that walks nothing else, which is not the innermost of both already.
+/// The constants that blocks pay for: read by an axis that walks nothing else, which is not the innermost already.
 std::optional<Weights> weights_of(const SketchState& s, int stage) {
   const te::Op& op = s.stage(stage).op;
   const std::set<int> reads = s.access().direct_producers(stage);
   for (size_t a = 0; a < op.axes.size(); ++a) {
     const ir::VarNode* axis = op.axes[a].var.get();
-    if (op.axes[a].extent < s.target().lanes(op.output->dtype)) continue;
+    // The last axis is the innermost anyway, and packing lays out what it reads.
+    if (op.axes[a].extent < s.target().lanes(op.output->dtype) || a + 1 == op.axes.size()) continue;
     std::optional<Weights> found;
     int walked = 0;
     for (const int p : reads) {
@@ -49,9 +50,8 @@ std::optional<Weights> weights_of(const SketchState& s, int stage) {
       if (!uses) continue;
       ++walked;
       const int dim = dimension_of(op, array.op.output, axis);
-      const bool innermost = dim + 1 == static_cast<int>(array.op.output->shape.size()) && a + 1 == op.axes.size();
       const bool constant = array.op.is_placeholder() && array.op.role == te::Role::constant && array.layout.empty();
-      if (constant && dim >= 0 && !innermost && schedule::readers_of(s.schedule().stages(), p).size() == 1) found = Weights{p, dim};
+      if (constant && dim >= 0 && schedule::readers_of(s.schedule().stages(), p).size() == 1) found = Weights{p, dim};
     }
     if (walked == 1 && found) return found;
   }
@@ -60,7 +60,7 @@ std::optional<Weights> weights_of(const SketchState& s, int stage) {
 
 RuleFit fits_blocks_of_channels(const SketchState& s, int stage) {
   const bool pays = !s.options().exact && s.needs_tiling(stage) && blocked_axis(s, stage) < 0 && !s.is_cache_written(stage) && weights_of(s, stage);
-  return pays ? RuleFit::apply : RuleFit::skip;
+  return pays ? RuleFit::apply_and_end : RuleFit::skip;
 }
 
 Derived block_weights(const SketchState& s, int stage) {
@@ -75,16 +75,22 @@ Derived block_weights(const SketchState& s, int stage) {
 
 }  // namespace
 
-int blocked_axis(const SketchState& s, int stage) {
+int axis_of_blocked_constants(const SketchState& s, int stage) {
   const te::Op& op = s.stage(stage).op;
   const std::set<int> reads = s.access().direct_producers(stage);
   for (const int p : reads) {
     const schedule::Stage& array = s.stage(p);
-    if (!array.op.is_placeholder() || array.layout.empty() || array.layout.back().factor == 0) continue;
+    if (!array.op.is_placeholder() || array.op.role != te::Role::constant || array.layout.empty() || array.layout.back().factor == 0) continue;
     for (size_t a = 0; a < op.axes.size(); ++a)
       if (dimension_of(op, array.op.output, op.axes[a].var.get()) == array.layout.back().dim) return static_cast<int>(a);
   }
   return -1;
+}
+
+int blocked_axis(const SketchState& s, int stage) {
+  for (int at = stage; at >= 0; at = s.matched_consumer(at))
+    if (const auto& layout = s.stage(at).layout; !layout.empty() && layout.back().factor > 0) return layout.back().dim;
+  return axis_of_blocked_constants(s, stage);
 }
 
 SketchRule block_channels_rule() {

@@ -11,7 +11,7 @@ RuleFit fits_im2col(const SketchState& s, int stage) {
   const te::Op& op = s.stage(stage).op;
   // Of one tap a convolution is a product as it stands.
   const auto taps = std::count_if(op.reduce_axes.begin(), op.reduce_axes.end(), [](const te::Axis& a) { return a.extent > 1; });
-  if (s.options().exact || op.tag != "conv2d" || taps < 2 || s.is_cache_written(stage) || blocked_axis(s, stage) >= 0) return RuleFit::skip;
+  if (s.options().exact || op.tag != "conv2d" || taps < 2 || s.is_cache_written(stage) || axis_of_blocked_constants(s, stage) >= 0 || reads_border(s, stage)) return RuleFit::skip;
   return s.schedule().apply(schedule::Im2colStep{stage}) ? RuleFit::apply : RuleFit::skip;
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "engine/space/sketch/rules/rules.h"
 
 namespace tw::space {
@@ -10,7 +12,7 @@ constexpr int64_t kSides[] = {2, 4};
 
 RuleFit fits_winograd(const SketchState& s, int stage) {
   const te::Op& op = s.stage(stage).op;
-  if (s.options().exact || op.tag != "conv2d" || op.reduce_axes.empty() || s.is_cache_written(stage) || blocked_axis(s, stage) >= 0) return RuleFit::skip;
+  if (s.options().exact || op.tag != "conv2d" || op.reduce_axes.empty() || s.is_cache_written(stage) || axis_of_blocked_constants(s, stage) >= 0 || reads_border(s, stage)) return RuleFit::skip;
   return s.schedule().apply(schedule::WinogradStep{stage, kSides[0]}) ? RuleFit::apply : RuleFit::skip;
 }
 
@@ -26,6 +28,11 @@ Derived transform(const SketchState& s, int stage) {
 }
 
 }  // namespace
+
+bool reads_border(const SketchState& s, int stage) {
+  const std::set<int> sources = s.access().producers(stage);
+  return std::any_of(sources.begin(), sources.end(), [&](int i) { return s.stage(i).op.tag == "pad"; });
+}
 
 SketchRule winograd_rule() {
   return {"winograd", true, false, fits_winograd, transform, "Computes a convolution of small windows from transformed tiles of 2 x 2 or 4 x 4 results, with fewer products."};

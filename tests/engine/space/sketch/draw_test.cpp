@@ -60,7 +60,7 @@ void DrawTest::keepResults() {
     ++draws;
     auto s = random_schedule(all[static_cast<size_t>(seed) % all.size()], target, options, rng);
     for (int k = seed % 3; k > 0 && s; --k)
-      if (auto changed = random_mutation(target, rng).apply({*s, target, options, rng})) s = std::move(changed);
+      if (const auto steps = random_mutation(target, rng).apply({sample.dag, s->steps(), target, options, rng})) s = schedule::Schedule::replay(sample.dag, *steps);
     if (s && last && seed % 5 == 0)
       if (auto child = crossed(*s, *last, rng)) s = std::move(child);
     if (!s) {

@@ -35,6 +35,12 @@ const MutationRule& rule(std::string_view name) {
   qFatal("not in the table");
 }
 
+/// A child of a schedule, replayed.
+Expected<Schedule> changed_by(std::string_view name, const Schedule& s, const Target& target, const DrawOptions& options, Rng& rng) {
+  TW_TRY(const std::vector<Step> steps, rule(name).apply({s.dag(), s.steps(), target, options, rng}));
+  return Schedule::replay(s.dag(), steps);
+}
+
 int64_t product(const SplitStep& s) {
   int64_t n = 1;
   for (const int64_t l : s.lengths) n *= l;
@@ -63,7 +69,7 @@ class MutateTest : public QObject {
     int changed = 0;
     for (uint64_t seed = 0; seed < 100; ++seed) {
       Rng rng(seed);
-      const auto child = rule("tile-size").apply({parent, target, exact, rng});
+      const auto child = changed_by("tile-size", parent, target, exact, rng);
       if (!child) continue;
       ++changed;
       const auto at = differences(parent, *child);
@@ -86,7 +92,7 @@ class MutateTest : public QObject {
       int64_t most = 0;
       Rng rng(7);
       for (int k = 0; k < 400; ++k)
-        if (auto next = rule("tile-size").apply({s, target, options, rng})) {
+        if (auto next = changed_by("tile-size", s, target, options, rng)) {
           s = *std::move(next);
           most = std::max(most, s.stages().back().iters.back().extent);
         }
@@ -99,7 +105,7 @@ class MutateTest : public QObject {
     std::set<int64_t> steps;
     for (uint64_t seed = 0; seed < 60; ++seed) {
       Rng rng(seed);
-      const Schedule child = rule("auto-unroll").apply({parent, target, {}, rng}).value();
+      const Schedule child = changed_by("auto-unroll", parent, target, {}, rng).value();
       for (const Step& step : child.steps())
         if (const auto* u = std::get_if<AutoUnrollStep>(&step)) steps.insert(u->steps);
     }
@@ -114,7 +120,7 @@ class MutateTest : public QObject {
     for (uint64_t seed = 0; seed < 60; ++seed) {
       const Schedule parent = legal(sketches(dag, target).back(), target, seed % 6);
       Rng rng(seed);
-      const auto child = rule("compute-location").apply({parent, target, {}, rng});
+      const auto child = changed_by("compute-location", parent, target, {}, rng);
       if (!child) continue;
       const Stage& pad = child->stages()[static_cast<size_t>(child->find("pad"))];
       places.insert(pad.location == ComputeLocation::at ? (*pad.at_iter)->name : "by itself");
@@ -129,7 +135,7 @@ class MutateTest : public QObject {
     for (uint64_t seed = 0; seed < 100; ++seed) {
       const Schedule parent = legal(sketch, target, seed);
       Rng rng(seed);
-      const auto child = rule("parallel").apply({parent, target, {}, rng});
+      const auto child = changed_by("parallel", parent, target, {}, rng);
       if (!child) {
         QCOMPARE(child.error().code, ErrorCode::not_applicable);
         continue;

@@ -21,13 +21,19 @@ Target of(bool gpu) {
   return t;
 }
 
+/// A child of a schedule, replayed.
+Expected<schedule::Schedule> changed_by(const MutationRule& rule, const schedule::Schedule& s, const Target& target, const DrawOptions& options, Rng& rng) {
+  TW_TRY(const std::vector<schedule::Step> steps, rule.apply({s.dag(), s.steps(), target, options, rng}));
+  return schedule::Schedule::replay(s.dag(), steps);
+}
+
 /// Changes lengths of splits until something is left that replays.
 std::optional<schedule::Schedule> other_numbers(const schedule::Schedule& s, const Target& target, const DrawOptions& options, Rng& rng) {
   std::optional<schedule::Schedule> out;
   for (int k = 0; k < 3; ++k)
     for (const MutationRule& rule : mutation_rules())
       if (std::string_view(rule.name) == "tile-size" || std::string_view(rule.name) == "auto-unroll")
-        if (auto changed = rule.apply({out ? *out : s, target, options, rng})) out = *std::move(changed);
+        if (auto changed = changed_by(rule, out ? *out : s, target, options, rng)) out = *std::move(changed);
   return out;
 }
 

@@ -5,8 +5,12 @@
 #include <map>
 
 #include "engine/base/json.h"
+#include "engine/lower/lower.h"
+#include "engine/space/sketch/draw.h"
+#include "engine/space/sketch/limits.h"
 #include "engine/space/sketch/rule.h"
-#include "tests/engine/lower/sample_dags.h"
+#include "engine/tir/interp.h"
+#include "tests/engine/lower/random_schedules.h"
 
 using namespace tw;
 using namespace tw::space;
@@ -46,6 +50,7 @@ class SketchTest : public QObject {
   void rulesNameWhatTheyDid();
   void numbersAreOpen();
   void rulesOfOurOwn();
+  void tensorCores();
 };
 
 /// As many as TVM 0.9 finds; for those that its tests count, as they say.
@@ -133,7 +138,7 @@ void SketchTest::rulesNameWhatTheyDid() {
   for (const SketchRule& r : sketch_rules()) {
     QVERIFY(names.insert(r.name).second && (r.cpu || r.gpu) && std::string_view(r.summary).ends_with('.'));
   }
-  QCOMPARE(names.size(), size_t{13});
+  QCOMPARE(names.size(), size_t{15});
 }
 
 /// All splits of tiles and of parts of sums, and no others.
@@ -154,34 +159,82 @@ void SketchTest::numbersAreOpen() {
   QVERIFY(fixed);
 }
 
-/// What rules of our own add for a convolution on processors. Constants that it reads by its filters lie in blocks of them, whose loop is the innermost; windows
-/// become a product of matrices, or are transformed.
+/// What rules of our own add for a convolution on processors. What it reads and writes lies in blocks of channels, whose loop is the innermost of each tile, and
+/// the border of zeros is an array or none; windows become a product of matrices, or are transformed.
 void SketchTest::rulesOfOurOwn() {
   te::DagBuilder b;
   const te::Tensor x = b.placeholder("x", {1, 16, 10, 10}, kFloat32), w = b.placeholder("w", {64, 16, 3, 3}, kFloat32, te::Role::constant);
-  const te::Tensor y = dags::conv2d(b, x, w, 1);
+  const te::Tensor p = b.compute(
+      "pad", {1, 16, 12, 12},
+      [&](const te::Indices& i) {
+        const ir::Expr inside = (ir::index(1) <= i[2] && i[2] < ir::index(11)) && (ir::index(1) <= i[3] && i[3] < ir::index(11));
+        return ir::select(inside, x(i[0], i[1], i[2] - 1, i[3] - 1), ir::fimm(kFloat32, 0));
+      },
+      "pad");
+  const te::Tensor y = dags::conv2d(b, p, w, 1);
   const auto dag = std::move(b).finish({y});
   Target target = cpu();
   target.vector_bits = 512;
   const size_t theirs = sketches(dag, target, {.exact = true}).size();
-  std::map<std::string, size_t> by_first;  // rule of our own
+  std::map<std::string, size_t> by_second;  // rule of our own after the layouts
+  size_t inlined = 0;
   for (const Sketch& s : sketches(dag, target)) {
-    const std::string first = s.derived.empty() ? "" : s.derived.front().rule;
-    ++by_first[first == "winograd" || first == "im2col" || first == "block-channels" ? first : ""];
-    if (first != "block-channels") continue;
-    const auto is_layout = [](const schedule::Step& step) { return std::holds_alternative<schedule::LayoutStep>(step); };
-    const auto layout = std::find_if(s.steps.begin(), s.steps.end(), is_layout);
-    QVERIFY(layout != s.steps.end());
-    QVERIFY(std::get<schedule::LayoutStep>(*layout) == (schedule::LayoutStep{1, {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {0, 16}}}));
-    const auto order = std::find_if(layout, s.steps.end(), [](const schedule::Step& step) { return std::holds_alternative<schedule::ReorderStep>(step); });
+    QVERIFY(s.derived.size() > 1);
+    QCOMPARE(std::string(s.derived.front().rule), std::string("block-activations"));
+    QVERIFY(std::get<schedule::LayoutStep>(s.steps[0]) == (schedule::LayoutStep{0, {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {1, 16}}}));
+    const std::string second = s.derived[1].rule;
+    ++by_second[second == "winograd" || second == "im2col" ? second : ""];
+    if (second == "winograd" || second == "im2col") continue;
+    inlined += std::any_of(s.steps.begin(), s.steps.end(), [](const schedule::Step& step) { return std::holds_alternative<schedule::ComputeInlineStep>(step); });
+    const auto order = std::find_if(s.steps.begin(), s.steps.end(), [](const schedule::Step& step) {
+      const auto* r = std::get_if<schedule::ReorderStep>(&step);
+      return r && r->order.size() > 5;  // not the border's
+    });
+    QVERIFY(order != s.steps.end());
     QCOMPARE(std::get<schedule::ReorderStep>(*order).order.back(), 7);  // the last of the second axis' four loops
+    QCOMPARE(s.tiled.size(), size_t{1});
+    QCOMPARE(s.tiled[0].inner, s.tiled[0].splits[1]);
   }
-  QCOMPARE(by_first[""], theirs);
-  QCOMPARE(by_first["block-channels"], theirs);
-  QVERIFY(by_first["im2col"] >= 3);
-  QVERIFY(by_first["winograd"] >= 6);
+  QCOMPARE(by_second[""], 2 * theirs);
+  QCOMPARE(inlined, theirs);
+  QVERIFY(by_second["im2col"] >= 3);
+  QVERIFY(by_second["winograd"] >= 6);
   for (const Sketch& s : sketches(dag, gpu()))
-    for (const RuleUse& use : s.derived) QVERIFY(std::string_view(use.rule) != "block-channels" && std::string_view(use.rule) != "winograd");
+    for (const RuleUse& use : s.derived) QVERIFY(std::string_view(use.rule) != "block-activations" && std::string_view(use.rule) != "winograd");
+}
+
+/// Half-precision products of whole tiles, by two, three and four tiles in turn; what random numbers make of them is what the definition says.
+void SketchTest::tensorCores() {
+  const auto product = [](int64_t m, int64_t n, int64_t k) {
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {m, k}, kFloat16), w = b.placeholder("w", {n, k}, kFloat16, te::Role::constant);
+    const te::Tensor y = b.reduce(
+        "dense", {m, n}, {k}, te::Reducer::sum, [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0]) * w(s[1], r[0]); }, "dense");
+    return std::move(b).finish({b.compute("relu", {m, n}, [&](const te::Indices& i) { return ir::max(y.at(i), ir::fimm(kFloat16, 0)); })});
+  };
+  const auto dag = product(64, 96, 64);
+  std::vector<Sketch> found;
+  for (const Sketch& s : sketches(dag, gpu()))
+    if (!s.derived.empty() && std::string_view(s.derived.front().rule) == "tensor-cores") found.push_back(s);
+  QCOMPARE(found.size(), size_t{3});
+  QCOMPARE(found[0].open.size(), size_t{3});
+  for (const Sketch& s : sketches(product(64, 90, 64), gpu()))
+    for (const RuleUse& use : s.derived) QVERIFY(std::string_view(use.rule) != "tensor-cores");
+  int lowered = 0;
+  for (uint64_t seed = 0; seed < 60 && lowered < 12; ++seed) {
+    Rng rng(seed);
+    const auto s = random_schedule(found[seed % 3], gpu(), {}, rng);
+    if (!s || !check_limits(*s, gpu())) continue;
+    const auto f = lower::lower_and_optimize(*s, "f", gpu());
+    QVERIFY2(f, f ? "" : (f.error().text() + "\n" + schedule::print_steps(*s)).c_str());
+    ++lowered;
+    const std::vector<HostArray> inputs = tw::testing::random_inputs(*dag, rng);
+    const auto want = te::interpret(*dag, inputs).value();
+    const auto got = tw::testing::run_scheduled(*s, inputs, [&](std::vector<HostArray>& args) { return tir::interpret(*f, args); });
+    QVERIFY2(got, got ? "" : got.error().text().c_str());
+    QVERIFY2(tw::testing::largest_difference(*got, want) < 2e-2, schedule::print_steps(*s).c_str());
+  }
+  QVERIFY2(lowered >= 8, qPrintable(QString::number(lowered)));
 }
 
 QTEST_APPLESS_MAIN(SketchTest)
