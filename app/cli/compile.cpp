@@ -14,8 +14,11 @@
 #include "app/cli/progress.h"
 #include "app/cli/table.h"
 #include "app/cli/workspace.h"
+#include "app/logs/import_log.h"
 #include "db/database.h"
+#include "engine/api/ansor_trials.h"
 #include "engine/api/log_trials.h"
+#include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 
@@ -106,19 +109,35 @@ int check_names(const CompileArguments& o) {
   return check_emissions(o, std::nullopt);
 }
 
-/// The logs' records of the network's tasks; lines of no use are notes.
-Expected<std::unique_ptr<api::LogRecords>> read_logs(const CompileArguments& o, const LoadedNetwork& loaded) {
+/// The logs' records of the network's tasks, those of AutoTVM's before those of Ansor's; lines of no use are notes.
+struct LogSources {
+  std::unique_ptr<api::LogRecords> autotvm;
+  std::unique_ptr<api::AnsorRecords> ansor;
+};
+
+Expected<LogSources> read_logs(const CompileArguments& o, const LoadedNetwork& loaded) {
   std::vector<api::LogRecords::NamedLog> logs;
+  std::vector<api::AnsorRecords::NamedLog> ansor;
   for (const std::string& path : o.logs) {
-    TW_TRY(records::AutotvmLog log, records::read_autotvm_file(path));
-    note_skipped(log.problems.size(), [&](size_t i) { return fmt::format("{}, line {}: {}", path, log.problems[i].line, log.problems[i].reason); });
-    logs.push_back({path, std::move(log)});
+    const auto note_problems = [&](const std::vector<records::LineProblem>& problems) {
+      note_skipped(problems.size(), [&](size_t i) { return fmt::format("{}, line {}: {}", path, problems[i].line, problems[i].reason); });
+    };
+    TW_TRY(const std::string text, read_file(path));
+    if (logs::sniff_log(text) == logs::LogFormat::ansor) {
+      ansor.push_back({path, records::read_ansor(text)});
+      note_problems(ansor.back().log.problems);
+    } else {
+      TW_TRY(records::AutotvmLog log, records::read_autotvm_file(path));
+      note_problems(log.problems);
+      logs.push_back({path, std::move(log)});
+    }
   }
   std::vector<records::Task> tasks;
   for (api::NetworkTask& t : api::network_tasks(loaded.network, loaded.target)) tasks.push_back(std::move(t.task));
-  auto source = std::make_unique<api::LogRecords>(tasks, logs, o.nearest);
-  note_skipped(source->problems().size(), [&](size_t i) { return source->problems()[i]; });
-  return source;
+  LogSources out{std::make_unique<api::LogRecords>(tasks, logs, o.nearest), std::make_unique<api::AnsorRecords>(tasks, ansor)};
+  note_skipped(out.autotvm->problems().size(), [&](size_t i) { return out.autotvm->problems()[i]; });
+  note_skipped(out.ansor->problems().size(), [&](size_t i) { return out.ansor->problems()[i]; });
+  return out;
 }
 
 int compile_model(const CompileArguments& o) {
@@ -140,7 +159,7 @@ int compile_model(const CompileArguments& o) {
     if (!opened) return fail_input(opened.error());
     db = std::move(*opened);
   }
-  std::unique_ptr<api::LogRecords> logs;
+  LogSources logs;
   if (!o.logs.empty()) {
     auto opened = read_logs(o, *loaded);
     if (!opened) return fail_input(opened.error());
@@ -148,7 +167,8 @@ int compile_model(const CompileArguments& o) {
   }
   std::vector<records::RecordSource*> sources;
   if (db) sources.push_back(db.get());
-  if (logs) sources.push_back(logs.get());
+  if (logs.autotvm) sources.push_back(logs.autotvm.get());
+  if (logs.ansor) sources.push_back(logs.ansor.get());
   const auto records = api::first_of(sources);
   const std::string name = std::filesystem::path(o.output).stem().string();
   std::vector<EmittedKernel> kernels;
@@ -195,7 +215,7 @@ void add_compile(Subcommand app, Run& run) {
   Subcommand sub = app.command(run, "compile", "Compiles a network to one file, every kernel from its best record", o, compile_model);
   add_network_options(sub, o->network);
   sub.option("--db", o->db, "Database with the records; tasks without one get the default schedule").input();
-  sub.option("--log", o->logs, "AutoTVM's JSON lines with records, applied where the database has none; may be repeated").input();
+  sub.option("--log", o->logs, "JSON lines of AutoTVM or Ansor with records, applied where the database has none; may be repeated").input();
   sub.flag("--nearest", o->nearest, "Tasks without a record get the point nearest to the logs' records of other shapes, unmeasured");
   sub.flag("--plain", o->plain, "Tasks without a record get plain loops instead of the point that a template's rule names: what tuning starts from");
   sub.option("-o,--output", o->output, "File to write (.twx)").output(runtime::kExecutableFile).required();

@@ -368,7 +368,7 @@ void add_records(Subcommand app, Run& run) {
   sub.option("--session", e->session, "Only the trials of this session");
   auto i = std::make_shared<RecordsArguments>();
   sub =
-      add_common(records, run, "import", "Stores the trials of a log of AutoTVM or Ansor; lines that cannot be used are named and skipped", i, import_records);
+      add_common(records, run, "import", "Stores the trials of a log of AutoTVM or Ansor, or of a database of MetaSchedule; lines that cannot be used are named and skipped", i, import_records);
   sub.option("file", i->file, "File with JSON lines").input().required();
   sub.option("--model", i->network.model, "ONNX file whose tasks are added first, so that lines count for its fused tasks").input();
   sub.option("--target", i->network.target, "Target of the model's tasks").show_default();

@@ -16,6 +16,7 @@
 #include "engine/base/text.h"
 #include "engine/records/ansor_log.h"
 #include "engine/records/best.h"
+#include "engine/records/meta_schedule_log.h"
 
 namespace tw::logs {
 namespace {
@@ -132,6 +133,26 @@ void add_ansor(Log& log, records::AnsorLog lines, const ImportOptions& options) 
   }
 }
 
+/// Traces of another schedule language: all are foreign. Workloads are told apart by the hashes in the file beside the log, without it by their numbers.
+void add_meta_schedule(Log& log, records::MetaScheduleLog lines, const ImportOptions& options) {
+  log.content.lines = lines.lines;
+  log.content.problems = std::move(lines.problems);
+  const auto text = read_file((std::filesystem::path(log.path).parent_path() / records::kMetaScheduleWorkloads).string());
+  const std::vector<std::string> hashes = text ? records::meta_schedule_workloads(*text) : std::vector<std::string>();
+  Gathered gathered(log);
+  for (records::MetaScheduleRecord& r : lines.records) {
+    if (!options.foreign) {
+      log.content.problems.push_back({r.line, 0, "unknown_task", "A trace of MetaSchedule cannot be lowered here"});
+      continue;
+    }
+    const auto at = static_cast<size_t>(r.workload);
+    const std::string hash = at < hashes.size() ? hashes[at] : std::string();
+    const std::string name = records::meta_schedule_task_name(r, hash);
+    gathered.add(content_key("meta_schedule\n" + (hash.empty() ? log.path + " " + std::to_string(r.workload) : hash) + "\n" + r.arguments + "\n" + r.target), name, r.target,
+                 std::move(r.record), r.line);
+  }
+}
+
 Expected<TaskId> put_task(db::Database& db, const LoggedTask& t) {
   return t.task.dag ? db.put_task(t.task) : db.put_foreign_task(t.task.key, t.task.name, t.target);
 }
@@ -221,7 +242,14 @@ class Import {
 
 }  // namespace
 
-const char* format_name(LogFormat format) { return format == LogFormat::ansor ? "ansor" : "autotvm"; }
+const char* format_name(LogFormat format) {
+  switch (format) {
+    case LogFormat::autotvm: return "autotvm";
+    case LogFormat::ansor: return "ansor";
+    case LogFormat::meta_schedule: return "meta_schedule";
+  }
+  return "";
+}
 
 LogFormat sniff_log(std::string_view text) {
   constexpr int kLines = 1000;
@@ -232,6 +260,7 @@ LogFormat sniff_log(std::string_view text) {
     if (line.empty() || line.starts_with('#')) continue;
     if (records::parse_autotvm_line(line)) return LogFormat::autotvm;
     if (records::parse_ansor_line(line)) return LogFormat::ansor;
+    if (records::parse_meta_schedule_line(line)) return LogFormat::meta_schedule;
   }
   return LogFormat::autotvm;
 }
@@ -245,6 +274,8 @@ Expected<Log> read_log(db::Database& db, const std::string& path, const ImportOp
   if (stop.stop_requested()) return cancelled;
   if (log.content.format == LogFormat::ansor) {
     add_ansor(log, records::read_ansor(text), options);
+  } else if (log.content.format == LogFormat::meta_schedule) {
+    add_meta_schedule(log, records::read_meta_schedule(text), options);
   } else {
     TW_TRY(const auto known, known_tasks(db));
     add_autotvm(log, records::read_autotvm(text), known, options);

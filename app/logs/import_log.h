@@ -11,7 +11,7 @@
 
 namespace tw::logs {
 
-enum class LogFormat { autotvm, ansor };
+enum class LogFormat { autotvm, ansor, meta_schedule };
 const char* format_name(LogFormat format);
 /// By the first line that is a record; AutoTVM's if there is none among the first 1000 lines.
 LogFormat sniff_log(std::string_view text);

@@ -96,7 +96,7 @@ void ImportDialog::showContent() {
   qint64 records = 0, failures = 0;
   for (const logs::LogTask& t : c.tasks) records += t.records, failures += t.failures;
   m_summary->setText(tr("%1: a log of %2 with %3 lines. It holds %4 trials of %n task(s), %5 of them failures.", nullptr, static_cast<int>(c.tasks.size()))
-                         .arg(QFileInfo(m_service.path()).fileName(), c.format == logs::LogFormat::ansor ? tr("Ansor") : tr("AutoTVM"),
+                         .arg(QFileInfo(m_service.path()).fileName(), c.format == logs::LogFormat::ansor ? tr("Ansor") : c.format == logs::LogFormat::meta_schedule ? tr("MetaSchedule") : tr("AutoTVM"),
                               widgets::countText(c.lines), widgets::countText(records), widgets::countText(failures)));
   m_tasks->clear();
   for (const logs::LogTask& t : c.tasks) {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/api/ansor_trials.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "engine/base/json.h"
 #include "engine/records/ansor_steps.h"
 #include "engine/records/topi.h"
 #include "engine/schedule/fingerprint.h"
 #include "engine/space/sketch/choices.h"
+#include "engine/space/sketch/packing.h"
 
 namespace tw::api {
 
@@ -28,6 +33,53 @@ Expected<records::Record> ansor_trial(const records::Task& task, const records::
   record.origin = line.record.origin;
   record.claimed = true;
   return record;
+}
+
+AnsorRecords::AnsorRecords(std::span<const records::Task> tasks, const std::vector<NamedLog>& logs) {
+  ClaimChecker claims;
+  std::map<std::string, std::string> known;  // keys of tasks, by those of TVM's lines
+  for (const records::Task& task : tasks) {
+    struct Found {
+      double seconds;
+      const records::AnsorRecord* line;
+      const std::string* log;
+    };
+    std::vector<Found> found;
+    const std::string own = records::tvm_workload_key(*task.dag);
+    for (const NamedLog& log : logs)
+      for (const records::AnsorRecord& line : log.log.records) {
+        if (!line.record.result.ok() || line.target.starts_with("cuda") != task.target.gpu.has_value()) continue;
+        const std::string key = records::ansor_task_key(line);
+        bool same = key == records::ansor_task_key({.workload_key = own, .target = line.target});
+        if (!same) {
+          const auto [at, fresh] = known.try_emplace(key);
+          if (fresh)
+            if (const auto theirs = ansor_task(line, task.target)) at->second = theirs->key;
+          same = at->second == task.key;
+        }
+        if (same) found.push_back({line.record.result.seconds(), &line, &log.name});
+      }
+    std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.seconds < b.seconds; });
+    for (const Found& f : found) {
+      auto trial = ansor_trial(task, *f.line, claims);
+      if (!trial) {
+        problems_.push_back(fmt::format("{}, line {}: {}", *f.log, f.line->line, trial.error().message));
+        continue;
+      }
+      if (!task.target.gpu) {
+        const auto s = schedule::Schedule::replay(task.dag, trial->candidate.steps);
+        if (s) trial->candidate.steps = space::with_packed_constants(*s).steps();
+      }
+      trial->origin = fmt::format("{}, line {}", *f.log, f.line->line);
+      best_.emplace(task.key, *std::move(trial));
+      break;
+    }
+  }
+}
+
+Expected<std::optional<records::Record>> AnsorRecords::best(const std::string& task_key) {
+  const auto at = best_.find(task_key);
+  return at == best_.end() ? std::nullopt : std::optional(at->second);
 }
 
 }  // namespace tw::api

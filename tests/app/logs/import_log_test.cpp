@@ -30,6 +30,13 @@ QByteArray autotvm(const char* name, int64_t index, double cost, int error = 0) 
   return QByteArray::fromStdString(line.dump()) + "\n";
 }
 
+QByteArray meta_schedule(int workload, int tile, const char* seconds) {
+  const Json line = Json::array({workload, Json::array({Json::array({Json::array({Json::array({"GetLoops", Json::array(), Json::array(), Json::array({"l0"})})}),
+                                                                     Json::array({Json::array({0, Json::array({tile})})})}),
+                                                        Json::parse(seconds), {{"kind", "llvm"}}, Json::array({Json::array({"TENSOR", "float32", Json::array({8, 16})})})})});
+  return QByteArray::fromStdString(line.dump()) + "\n";
+}
+
 }  // namespace
 
 class ImportLogTest : public QObject {
@@ -61,6 +68,29 @@ class ImportLogTest : public QObject {
     QCOMPARE(sniff_log(("garbage\n" + ansor(1, 1e-3)).toStdString()), LogFormat::ansor);
     QCOMPARE(sniff_log("garbage\n"), LogFormat::autotvm);
     QCOMPARE(read_log(*db_, "/nowhere/log.json", {}, {}).error().code, ErrorCode::not_found);
+  }
+
+  /// Its workloads stand in a file beside it; equal ones of several lines are one task, and without it each line's number is one.
+  void metaScheduleIsForeign() {
+    const QByteArray lines = meta_schedule(0, 4, "[1e-3]") + meta_schedule(0, 8, "[2e-3, 3e-3]") + meta_schedule(1, 4, "[5e-4]") + meta_schedule(0, 16, "[10000000000]") + "[1]\n";
+    const std::string path = file("database_tuning_record.json", lines);
+    QCOMPARE(sniff_log(lines.toStdString()), LogFormat::meta_schedule);
+    const auto alone = read_log(*db_, path, {}, {});
+    QVERIFY2(alone, alone ? "" : alone.error().text().c_str());
+    QCOMPARE(alone->content.tasks.size(), size_t{2});
+    QCOMPARE(alone->content.problems.size(), size_t{1});
+    file("database_workload.json", "[\"111\",\"x\"]\n[\"222\",\"y\"]\n");
+    ImportProgress progress;
+    const auto stored = imported(path, {}, progress);
+    QVERIFY2(stored, stored ? "" : stored.error().text().c_str());
+    QCOMPARE(stored->content.tasks.size(), size_t{2});
+    QCOMPARE(stored->content.tasks[0].name, std::string("meta_schedule 111 float32[8, 16]"));
+    QCOMPARE(stored->content.tasks[0].records, int64_t{3});
+    QCOMPARE(stored->content.tasks[0].failures, int64_t{1});
+    QVERIFY(!stored->content.tasks[0].computable);
+    QCOMPARE(stored->stored, int64_t{4});
+    QCOMPARE(stored->failures, int64_t{1});
+    QCOMPARE(imported(path, {}, progress)->there, int64_t{4});
   }
 
   void aPreviewStoresNothing() {

@@ -57,6 +57,35 @@ class AnsorTrialsTest : public QObject {
     }
     QVERIFY2(checked >= 12, qPrintable(QString::number(checked)));
   }
+  /// A task's own line comes back by TVM's key, the fastest that replays, with its constant laid out as it is read.
+  void logsAreASourceForCompiling() {
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {64, 32}, kFloat32), w = b.placeholder("w", {48, 32}, kFloat32, te::Role::constant);
+    const te::Tensor y = b.reduce("T_dense", {64, 48}, {32}, te::Reducer::sum, [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0]) * w(s[1], r[0]); }, "dense");
+    const records::Task task = records::make_task("dense", std::move(b).finish({y}), Target());
+    const auto line = [&](double seconds, std::vector<schedule::Step> steps) {
+      records::Record record;
+      record.candidate.steps = std::move(steps);
+      record.result.status = records::Status::ok;
+      record.result.samples_s = {seconds};
+      record.result.sample_flags = {false};
+      return records::ansor_line(task, record).value();
+    };
+    const schedule::Step split = schedule::SplitStep{2, 1, 48, {16}}, order = schedule::ReorderStep{2, {0, 1, 3, 2}};
+    std::string broken = line(1e-4, {split});
+    broken.replace(broken.find("[16]"), 4, "[-3]");
+    const std::string text = line(3e-4, {split}) + "\n" + line(2e-4, {split, order}) + "\n" + broken + "\n";
+    api::AnsorRecords source(std::vector{task}, {{"their.json", records::read_ansor(text)}});
+    const auto best = source.best(task.key).value();
+    QVERIFY(best && best->claimed);
+    QCOMPARE(best->result.seconds(), 2e-4);
+    const auto s = schedule::Schedule::replay(task.dag, best->candidate.steps).value();
+    QCOMPARE(s.steps().size(), size_t{3});
+    QVERIFY(s.stages()[1].layout == (std::vector<schedule::LayoutStep::Piece>{{0, 0}, {1, 0}, {0, 16}}));
+    QCOMPARE(source.problems().size(), size_t{1});
+    QVERIFY(source.problems()[0].starts_with("their.json, line 3: "));
+    QVERIFY(!source.best("another").value());
+  }
   void targetsAreTold() {
     const auto cuda = published("resnet-18-NHWC-B1-cuda.json");
     QCOMPARE(api::ansor_task(cuda.front(), Target()).error().code, ErrorCode::unsupported);
