@@ -64,5 +64,7 @@ std::span<const Rule> movement();
 std::span<const Rule> arithmetic();
 /// Normalisations that models spell out in single steps.
 std::span<const Rule> normalisation();
+/// What is left of quantising and dequantising again.
+std::span<const Rule> quantisation();
 
 }  // namespace tw::graph::rules

@@ -44,7 +44,30 @@ int normed(Net& n, int x, Dims axes) {
   return n.op("div", {d, root(n, d, std::move(axes))});
 }
 
+/// As QuantizeLinear and DequantizeLinear of uint8 are read.
+int quantised(Net& n, int x, int zero_point, double scale, double low = 0, double high = 255) {
+  const int moved = n.op("add", {n.op("round", {n.op("mul", {x, scalar(n, 1 / scale)})}), scalar(n, zero_point)});
+  HostArray zero = HostArray::make(kInt32, {});
+  zero.set_int(0, zero_point);
+  const int whole = n.op("sub", {cast(n, cast(n, clip(n, moved, low, high), "uint8"), "int32"), n.b.constant("z", zero)});
+  return n.op("mul", {cast(n, whole, "float32"), scalar(n, scale)});
+}
+
 const Case kCases[] = {
+    // Quantisation.
+    {"quantised and back", [](Net& n, int x) { return quantised(n, x, 3, 0.0078125); }, "mul round clip mul"},
+    {"wrapped around in between", [](Net& n, int x) { return quantised(n, x, 100, 0.0078125, -20, 300); }, "mul round add clip cast cast sub cast mul"},
+    {"not whole limits", [](Net& n, int x) { return quantised(n, x, 3, 0.0078125, 0.5, 255); }, "mul round add clip cast cast sub cast mul"},
+    {"kept as integers",
+     [](Net& n, int x) {
+       return cast(n, clip(n, n.op("round", {n.op("mul", {x, scalar(n, 100)})}), -128, 127), "int8");
+     },
+     "mul round clip cast"},
+    {"integers that are read as they are",
+     [](Net& n, int x) {
+       return neg(n, cast(n, cast(n, clip(n, n.op("round", {n.op("mul", {x, scalar(n, 100)})}), -128, 127), "int8"), "float32"));
+     },
+     "mul round clip neg"},
     // Data movement.
     {"transpositions",
      [](Net& n, int x) {

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "engine/graph/passes/rules/rule.h"
+
+namespace tw::graph::rules {
+
+namespace {
+
+/// The numbers that a value can have, which are whole.
+struct WholeRange {
+  double low, high;
+};
+
+bool is_whole(double v) { return std::isfinite(v) && v == std::floor(v); }
+
+/// The smallest and largest element, if all are whole.
+std::optional<WholeRange> whole_range(const HostArray& a) {
+  if (a.num_elements() == 0) return {};
+  WholeRange r{a.get(0), a.get(0)};
+  for (int64_t i = 0; i < a.num_elements(); ++i) {
+    if (!is_whole(a.get(i))) return {};
+    r = {std::min(r.low, a.get(i)), std::max(r.high, a.get(i))};
+  }
+  return r;
+}
+
+/// A sum, or a difference, of a value and a constant.
+struct Shifted {
+  int data = -1;
+  const HostArray* by = nullptr;
+  bool subtracted = false;
+};
+std::optional<Shifted> shifted(const Site& s, int v) {
+  if (const Node* n = s.made_by(v, "add")) {
+    if (const HostArray* c = s.constant(n->inputs[1])) return Shifted{n->inputs[0], c};
+    if (const HostArray* c = s.constant(n->inputs[0])) return Shifted{n->inputs[1], c};
+  }
+  if (const Node* n = s.made_by(v, "sub"))
+    if (const HostArray* c = s.constant(n->inputs[1])) return Shifted{n->inputs[0], c, true};
+  return {};
+}
+
+bool is_rounded(const Site& s, int v) { return s.made_by(v, "round") || s.made_by(v, "floor") || s.made_by(v, "ceil") || s.made_by(v, "trunc"); }
+
+/// The range of a floating-point value that was rounded, moved by whole numbers and limited to whole ones, as quantisation does.
+std::optional<WholeRange> quantised_range(const Site& s, int v) {
+  const Node* clip = s.made_by(v, "clip");
+  if (!clip || !s.type(v).dtype.is_float()) return {};
+  const WholeRange r{clip->attrs.real("min", -HUGE_VAL), clip->attrs.real("max", HUGE_VAL)};
+  if (!is_whole(r.low) || !is_whole(r.high) || r.low > r.high) return {};
+  if (is_rounded(s, clip->inputs[0])) return r;
+  const auto moved = shifted(s, clip->inputs[0]);
+  return moved && is_rounded(s, moved->data) && whole_range(*moved->by) ? std::optional(r) : std::nullopt;
+}
+
+/// Up to here every whole number has a representation of its own.
+double exact_limit(DType t) {
+  if (t == kFloat64) return 0x1p53;
+  if (t == kFloat32) return 0x1p24;
+  return t == kFloat16 ? 0x1p11 : 0x1p8;
+}
+
+bool holds(DType t, const WholeRange& r) {
+  if (!t.is_int()) return false;
+  const double low = t.is_signed() ? -std::ldexp(1.0, t.bits - 1) : 0, high = std::ldexp(1.0, t.is_signed() ? t.bits - 1 : t.bits) - 1;
+  return r.low >= low && r.high <= high;
+}
+
+/// Numbers that were quantised, dequantised again: what they are as integers in between is nothing to compute.
+Expected<Outcome> through_integers(Site& s) {
+  const DType to = s.result().dtype;
+  if (!to.is_float()) return nothing();
+  std::optional<Shifted> moved = shifted(s, s.input(0));
+  if (moved && !moved->by->dtype.is_int()) return nothing();
+  const int whole = moved ? moved->data : s.input(0);
+  int from = whole;
+  while (const Node* inner = s.made_by(from, "cast")) from = inner->inputs[0];
+  const auto range = from == whole || s.type(from).dtype != to ? std::nullopt : quantised_range(s, from);
+  if (!range) return nothing();
+  for (int v = whole; v != from; v = s.made_by(v, "cast")->inputs[0])
+    if (!holds(s.type(v).dtype, *range)) return nothing();
+  if (!moved) return exact_limit(to) >= std::max(-range->low, range->high) ? Outcome(from) : nothing();
+  const auto by = whole_range(*moved->by);
+  if (!by) return nothing();
+  const WholeRange sum = moved->subtracted ? WholeRange{range->low - by->high, range->high - by->low} : WholeRange{range->low + by->low, range->high + by->high};
+  const double most = std::max({-range->low, range->high, -by->low, by->high, -sum.low, sum.high});
+  if (!holds(s.type(s.input(0)).dtype, sum) || most > exact_limit(to)) return nothing();
+  HostArray c = HostArray::make(to, moved->by->shape);
+  for (int64_t i = 0; i < c.num_elements(); ++i) c.set(i, moved->by->get(i));
+  return Outcome(Draft{moved->subtracted ? "sub" : "add", {from, s.add_constant(std::move(c))}});
+}
+
+/// limits(round(x) + a) + b is limits'(round(x) + (a + b)): a zero point that comes and goes.
+Expected<Outcome> moved_limits(Site& s) {
+  const HostArray* c = s.constant(s.input(1));
+  const auto by = c ? uniform(*c) : std::nullopt;
+  const Node* clip = by && is_whole(*by) ? s.made_by(s.input(0), "clip") : nullptr;
+  if (!clip || s.type(s.input(0)) != s.result() || !quantised_range(s, s.input(0))) return nothing();
+  const double b = s.draft().op == "sub" ? -*by : *by, low = clip->attrs.real("min", 0) + b, high = clip->attrs.real("max", 0) + b;
+  const auto inner = shifted(s, clip->inputs[0]);
+  const auto a = inner ? uniform(*inner->by) : std::nullopt;
+  if (!a || s.type(inner->data) != s.result()) return nothing();
+  const double rest = (inner->subtracted ? -*a : *a) + b;
+  if (std::max({std::abs(low), std::abs(high), std::abs(rest), std::abs(*a), std::abs(b)}) > exact_limit(s.result().dtype)) return nothing();
+  int x = inner->data;
+  if (rest != 0) {
+    TW_TRY(x, s.add_node({"add", {x, s.add_constant(full(s.result().dtype, rest))}}, ".moved"));
+  }
+  return Outcome(Draft{"clip", {x}, Attrs{{{"min", low}, {"max", high}}}});
+}
+
+}  // namespace
+
+std::span<const Rule> quantisation() {
+  static const std::array kRules = {
+      Rule{"cast", through_integers, "Quantised and dequantised again is rounded and limited, without integers in between"},
+      Rule{"add sub", moved_limits, "A zero point that is added before limits and taken off after them moves the limits"},
+  };
+  return kRules;
+}
+
+}  // namespace tw::graph::rules
