@@ -33,9 +33,15 @@ Results if_(OnnxNode& n) {
 
 /// A condition that decides how often a loop runs: known while importing.
 bool known_condition(const OnnxNode& n, int v) {
-  const HostArray* c = n.constant_of(v);
+  const HostArray* c = v < 0 ? nullptr : n.constant_of(v);
   if (!c || c->num_elements() != 1) n.unsupported("a loop whose end depends on computed values");
   return c->get_int(0) != 0;
+}
+
+/// What an iteration gives to be stacked.
+int stacked(const OnnxNode& n, int v) {
+  if (v < 0) n.unsupported("iterations that give sequences or optional values to be stacked");
+  return v;
 }
 
 int index_constant(OnnxNode& n, int64_t i) {
@@ -54,7 +60,7 @@ Results loop(OnnxNode& n) {
   bool going = !n.has(1) || known_condition(n, n.in(1));
   int condition = n.has(1) ? n.in(1) : n.constant(HostArray{kBool, {}, {std::byte{1}}});
   std::vector<int> state;
-  for (int k = 0; k < carried; ++k) state.push_back(n.in(k + 2));
+  for (int k = 0; k < carried; ++k) state.push_back(n.has(k + 2) ? n.any(k + 2) : n.in(k + 2));  // sequences too
   std::vector<std::vector<int>> slices(static_cast<size_t>(scanned));
   for (int64_t i = 0; i < limit && going; ++i) {
     if (i >= onnx_limits::kNodes) n.unsupported("more iterations than nodes are allowed");
@@ -65,7 +71,7 @@ Results loop(OnnxNode& n) {
     going = known_condition(n, condition);
     state.assign(out.begin() + 1, out.begin() + 1 + carried);
     for (int k = 0; k < scanned; ++k) {
-      slices[static_cast<size_t>(k)].push_back(out[static_cast<size_t>(1 + carried + k)]);
+      slices[static_cast<size_t>(k)].push_back(stacked(n, out[static_cast<size_t>(1 + carried + k)]));
     }
   }
   for (const std::vector<int>& s : slices) {
@@ -101,7 +107,7 @@ Results scan_once(OnnxNode& n, const std::vector<int>& initial, const std::vecto
     }
     const Results out = n.importer().inline_graph(body, n.scope(), operands);
     state.assign(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(states));
-    for (size_t k = 0; k < scanned; ++k) results[k].push_back(out[states + k]);
+    for (size_t k = 0; k < scanned; ++k) results[k].push_back(stacked(n, out[states + k]));
   }
   for (size_t k = 0; k < scanned; ++k) {
     std::vector<int>& parts = results[k];
@@ -144,7 +150,7 @@ Results scan(OnnxNode& n) {
     }
     const auto cut = one.begin() + static_cast<std::ptrdiff_t>(states);
     const Results out = scan_once(n, {one.begin(), cut}, {cut, one.end()}, form);
-    for (size_t k = 0; k < results.size(); ++k) results[k].push_back(out[k]);
+    for (size_t k = 0; k < results.size(); ++k) results[k].push_back(stacked(n, out[k]));
   }
   Results stacks;
   for (const std::vector<int>& parts : results) stacks.push_back(n.stack(parts, 0));

@@ -12,9 +12,19 @@ namespace {
 
 using Results = std::vector<int>;
 
+/// Operand `i`, whose values say how many entries the result has: `most` at most, but how many is needed here.
+const HostArray& known(OnnxNode& n, int i, const char* what, int64_t most) {
+  const int v = n.in(i);
+  if (!n.constant_of(v))
+    n.unsupported(fmt::format("{} is computed at run time, and the result has any number of entries up to {}; shapes must be known while importing. Where, or a product with the mask, "
+                              "keeps the shape of what is selected from",
+                              what, most));
+  return *n.constant_of(v);
+}
+
 /// Positions of the elements that are not zero; only where the operand is known, because the result's shape depends on it.
 Results non_zero(OnnxNode& n) {
-  const HostArray& x = n.constant_input(0, "the operand");
+  const HostArray& x = known(n, 0, "the operand", n.type(n.in(0)).num_elements());
   const auto rank = static_cast<int64_t>(x.shape.size());
   std::vector<int64_t> hits;
   for (int64_t i = 0; i < x.num_elements(); ++i)
@@ -33,7 +43,7 @@ Results non_zero(OnnxNode& n) {
 
 /// Elements where the condition holds; only for conditions that are known, because the result's shape depends on them.
 Results compress(OnnxNode& n) {
-  const HostArray& condition = n.constant_input(1, "the condition");
+  const HostArray& condition = known(n, 1, "the condition", n.type(n.in(1)).num_elements());
   int x = n.in(0);
   if (!n.has_attr("axis")) x = n.reshape(x, {n.type(x).num_elements()});
   const int64_t axis = n.axis(n.integer("axis", 0), n.rank(x)), extent = n.shape(x)[static_cast<size_t>(axis)];
@@ -58,7 +68,7 @@ std::vector<std::vector<double>> slices_of(const HostArray& x, int64_t axis) {
 
 /// Distinct slices in order, where each is first, which one stands for each, and how many there are of it.
 Results unique(OnnxNode& n) {
-  n.constant_input(0, "the operand");
+  known(n, 0, "the operand", n.type(n.in(0)).num_elements());
   int x = n.in(0);
   if (!n.has_attr("axis")) x = n.reshape(x, {n.type(x).num_elements()});
   const int64_t axis = n.has_attr("axis") ? n.axis(n.integer("axis", 0), n.rank(x)) : 0;
@@ -102,7 +112,8 @@ double overlap(const Box& a, const Box& b) {
 
 /// The best boxes of each class that overlap little with better ones. Source: NonMaxSuppression-11 in the ONNX operator reference.
 Results non_max_suppression(OnnxNode& n) {
-  const HostArray &boxes = n.constant_input(0, "the boxes"), &scores = n.constant_input(1, "the scores");
+  const int64_t places = n.type(n.in(1)).num_elements();
+  const HostArray &boxes = known(n, 0, "the list of boxes", places), &scores = known(n, 1, "the list of scores", places);
   if (boxes.shape.size() != 3 || scores.shape.size() != 3 || boxes.shape[2] != 4 || boxes.shape[0] != scores.shape[0] || boxes.shape[1] != scores.shape[2])
     n.invalid(fmt::format("boxes {} and scores {} do not fit together", shape_text(boxes.shape), shape_text(scores.shape)));
   const double most = n.has(2) ? n.number_input(2, "the number of boxes") : 0, threshold = n.has(3) ? n.number_input(3, "the threshold of overlap") : 0;

@@ -19,11 +19,18 @@ std::string reduction_of(const OnnxNode& n) {
     n.invalid(fmt::format("expected reduction 'none', 'add', 'mul', 'max' or 'min', found '{}'", printable(r.substr(0, 64))));
   return r;
 }
+/// Nothing is put anywhere.
+bool has_no_updates(const OnnxNode& n) { return n.type(n.in(1)).num_elements() == 0 || n.type(n.in(2)).num_elements() == 0; }
+
 Results scatter_elements(OnnxNode& n) {
+  if (has_no_updates(n)) return {n.in(0)};
   return {n.emit("scatter_elements", {n.in(0), n.in(1), n.in(2)},
                  attrs({{"axis", n.axis(n.integer("axis", 0), n.rank(n.in(0)))}, {"reduction", reduction_of(n)}}))};
 }
-Results scatter_nd(OnnxNode& n) { return {n.emit("scatter_nd", {n.in(0), n.in(1), n.in(2)}, attrs({{"reduction", reduction_of(n)}}))}; }
+Results scatter_nd(OnnxNode& n) {
+  if (has_no_updates(n)) return {n.in(0)};
+  return {n.emit("scatter_nd", {n.in(0), n.in(1), n.in(2)}, attrs({{"reduction", reduction_of(n)}}))};
+}
 
 Results trilu(OnnxNode& n) {
   int64_t k = 0;

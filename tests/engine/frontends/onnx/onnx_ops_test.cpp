@@ -32,6 +32,7 @@ class OnnxOpsTest : public QObject {
   void narrow_operands();
   void branches_at_run_time();
   void sequences_unroll();
+  void loops_carry_sequences();
   void inputs_and_outputs_without_elements();
   void function_defaults();
   void refusals();
@@ -229,6 +230,18 @@ void OnnxOpsTest::empty_parts() {
   integer(node(m, "Concat", {"nothing", "x"}, "y"), "axis", 1);
   output(m, "y");
   compare(run(m, {{"x", counting({2, 3})}}), {2, 3}, {1, 2, 3, 4, 5, 6});
+  // What is put nowhere changes nothing.
+  for (const char* op : {"ScatterND", "ScatterElements"}) {
+    onnx::ModelProto s = model(18);
+    input(s, "x", {2, 3});
+    longs(s, "list", {});
+    longs(s, "shape", op == std::string("ScatterND") ? Dims{0, 1} : Dims{0, 3});
+    integer(node(s, "Reshape", {"list", "shape"}, "nowhere"), "allowzero", 1);
+    floats(s, "none", {0, 3}, {});
+    node(s, op, {"x", "nowhere", "none"}, "y");
+    output(s, "y");
+    compare(run(s, {{"x", counting({2, 3})}}), {2, 3}, {1, 2, 3, 4, 5, 6});
+  }
 }
 
 /// Two heads on one pair of keys and values, each query with what came before it.
@@ -342,6 +355,37 @@ void OnnxOpsTest::sequences_unroll() {
   compare(run(m, {{"x", counting({3, 2})}}), {8}, {1, 2, 3, 4, 5, 6, 3, 4});
 }
 
+/// A list that grows by a row in every turn, as exporters write loops over slices.
+void OnnxOpsTest::loops_carry_sequences() {
+  onnx::ModelProto m = model();
+  input(m, "x", {3, 2});
+  longs(m, "turns", {3});
+  onnx::TensorProto* yes = m.mutable_graph()->add_initializer();
+  yes->set_name("yes");
+  yes->set_data_type(onnx::TensorProto::BOOL);
+  yes->add_int32_data(1);
+  node(m, "SequenceEmpty", {}, "none");
+  onnx::AttributeProto* a = node(m, "Loop", {"turns", "yes", "none"}, "rows")->add_attribute();
+  a->set_name("body");
+  a->set_type(onnx::AttributeProto::GRAPH);
+  onnx::GraphProto& body = *a->mutable_g();
+  for (const char* name : {"turn", "going", "list"}) body.add_input()->set_name(name);
+  node(body, "Gather", {"x", "turn"}, "row");
+  node(body, "SequenceInsert", {"list", "row"}, "longer");
+  node(body, "Identity", {"going"}, "still");
+  for (const char* name : {"still", "longer"}) body.add_output()->set_name(name);
+  integer(node(m, "ConcatFromSequence", {"rows"}, "y"), "axis", 0);
+  output(m, "y");
+  compare(run(m, {{"x", counting({3, 2})}}), {6}, {1, 2, 3, 4, 5, 6});
+  // What cannot be stacked is said.
+  onnx::NodeProto* loop = m.mutable_graph()->mutable_node(1);
+  loop->mutable_attribute(0)->mutable_g()->add_output()->set_name("longer");
+  loop->add_output("stack");
+  const auto refused = frontends::read_onnx_bytes(bytes(m), {});
+  QVERIFY(!refused);
+  QVERIFY2(refused.error().text().find("to be stacked") != std::string::npos, refused.error().text().c_str());
+}
+
 void OnnxOpsTest::inputs_and_outputs_without_elements() {
   onnx::ModelProto m = model();
   input(m, "past", {1, 0, 2});
@@ -402,6 +446,21 @@ void OnnxOpsTest::refusals() {
   says(training, "'Adagrad' of domain 'ai.onnx.preview.training'");
   training.mutable_graph()->mutable_node(0)->clear_domain();
   says(training, "the version of ONNX's operator set");
+
+  // What is selected by values has a bound, which is said with what could be done.
+  for (const char* op : {"NonZero", "Unique", "Compress"}) {
+    onnx::ModelProto m = model();
+    input(m, "x", {3, 4});
+    input(m, "c", {3}, onnx::TensorProto::BOOL);
+    onnx::NodeProto* n = node(m, op, {"x"}, "y");
+    if (op == std::string("Compress")) {
+      n->add_input("c");
+      integer(n, "axis", 0);
+    }
+    output(m, "y");
+    says(m, op == std::string("Compress") ? "any number of entries up to 3" : "any number of entries up to 12");
+    says(m, "Where, or a product with the mask");
+  }
 
   onnx::ModelProto crop = model(13);
   input(crop, "x", {1, 1, 2, 2});
