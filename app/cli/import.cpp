@@ -6,6 +6,7 @@
 #include "app/cli/network.h"
 #include "app/cli/table.h"
 #include "engine/api/import_apart.h"
+#include "engine/api/import_messages.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 
@@ -39,14 +40,23 @@ std::vector<int64_t> chosen_sizes(const std::vector<frontends::OpenSize>& sizes,
   return out;
 }
 
+/// What reading simplified, folded and expanded, and what the passes made of it.
+std::string changes_text(const api::Network& n) {
+  Table read({"operator of the file", ">uses", ">computed", ">left out", ">expanded", ">operators"});
+  bool any = false;
+  for (const frontends::OperatorReading& r : n.reading) {
+    if (r.computed + r.left_out + r.expanded == 0) continue;
+    any = true;
+    read.row({r.name, std::to_string(r.uses), std::to_string(r.computed), std::to_string(r.left_out), std::to_string(r.expanded), std::to_string(r.operators)});
+  }
+  Table passes({"pass", ">operators before", ">after"});
+  for (const api::PassEffect& p : n.passes) passes.row({p.name, std::to_string(p.before), std::to_string(p.after)});
+  return (any ? read.text() + "\n" : "") + passes.text() + "\n";
+}
+
 int import_model(const ImportArguments& o) {
   int exit = kDone;
-  Json passes = Json::array();
-  graph::PassHooks hooks;
-  hooks.after = [&](const graph::Pass& pass, const graph::Graph& before, const graph::Graph& after, double, bool changed) {
-    if (changed) passes.push_back({{"name", pass.name}, {"before", before.nodes.size()}, {"after", after.nodes.size()}});
-  };
-  const auto loaded = load_network(o.network, exit, hooks);
+  const auto loaded = load_network(o.network, exit);
   if (!loaded) return exit;
   if (o.text) {
     put(graph::print(loaded->network.imported));
@@ -56,7 +66,9 @@ int import_model(const ImportArguments& o) {
   const auto sizes = api::open_sizes_apart(o.network.model, {}, stop_token());
   if (!sizes) return fail_input(sizes.error());
   const std::vector<int64_t> chosen = chosen_sizes(*sizes, loaded->network.imported);
-  summary["passes"] = passes;
+  const Json done = api::reading_to_json(loaded->network);
+  summary["reading"] = done["reading"];
+  summary["passes"] = done["passes"];
   if (o.json) {
     summary["sizes"] = Json::array();
     for (size_t k = 0; k < sizes->size(); ++k) {
@@ -79,10 +91,7 @@ int import_model(const ImportArguments& o) {
   }
   print("{:<12} {} in {} kernels, {} of them different\n\n", "operators", summary["nodes"].get<int64_t>(), summary["groups"].get<int64_t>(),
         summary["tasks"].get<int64_t>());
-  Table done({"pass", ">operators before", ">after"});
-  for (const Json& p : passes)
-    done.row({p["name"].get<std::string>(), std::to_string(p["before"].get<int64_t>()), std::to_string(p["after"].get<int64_t>())});
-  print("{}\n", done.text());
+  print("{}", changes_text(loaded->network));
   Table table({"operator", ">count"});
   for (const auto& [name, count] : summary["operators"].items()) table.row({name, std::to_string(count.get<int64_t>())});
   put(table.text());

@@ -18,14 +18,16 @@
 #include "app/services/session_set.h"
 #include "app/services/task_board.h"
 #include "app/services/workspace.h"
+#include "app/views/graph_changes.h"
 #include "widgets/common/elided_label.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/common/format.h"
+#include "widgets/common/property_tree.h"
 #include "widgets/graph/graph_view.h"
 
 namespace tw::app {
 namespace {
-constexpr int kOverlayMillis = 500;
+constexpr int kOverlayMillis = 500, kChangeLines = 14;
 }
 
 GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_services(services), m_view(new widgets::GraphView(this)) {
@@ -51,6 +53,13 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   };
   m_openAll = blockButton("openAll", tr("Open all"), tr("Show the insides of all blocks"));
   m_closeAll = blockButton("closeAll", tr("Close all"), tr("Show the outermost blocks as single boxes"));
+  m_changes = blockButton("changes", tr("Changes"), tr("What reading the file and the passes simplified, computed and expanded"));
+  m_changes->setCheckable(true);
+  m_changed = new widgets::PropertyTree(this);
+  m_changed->setObjectName(QStringLiteral("table.graph.changes"));
+  m_changed->setAccessibleName(m_changes->toolTip());
+  m_changed->setMaximumHeight(m_changed->fontMetrics().lineSpacing() * kChangeLines);
+  m_changed->hide();
   m_search = new QLineEdit(this);
   m_search->setObjectName(QStringLiteral("edit.graph.search"));
   m_search->setPlaceholderText(tr("Search name, operator, shape, attribute"));
@@ -93,8 +102,9 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   auto* second = new QHBoxLayout;
   second->setContentsMargins(8, 0, 6, 2);
   second->addWidget(m_caption, 1);
-  for (QWidget* w : std::initializer_list<QWidget*>{m_openAll, m_closeAll, m_overlay}) second->addWidget(w);
+  for (QWidget* w : std::initializer_list<QWidget*>{m_changes, m_openAll, m_closeAll, m_overlay}) second->addWidget(w);
   box->addLayout(second);
+  box->addWidget(m_changed);
   box->addWidget(m_progress);
   m_again = new QAction(tr("Lay out the graph"), this);
   connect(m_again, &QAction::triggered, this, [this] { layOut(); });
@@ -109,6 +119,7 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   m_refresh.setInterval(kOverlayMillis);
   connect(m_shown, &QComboBox::currentIndexChanged, this, [this] { layOut(); });
   connect(m_overlay, &QComboBox::currentIndexChanged, this, &GraphPage::readSessions);
+  connect(m_changes, &QToolButton::toggled, m_changed, &QWidget::setVisible);
   connect(m_openAll, &QToolButton::clicked, this, [this] { openBlocks(true); });
   connect(m_closeAll, &QToolButton::clicked, this, [this] { openBlocks(false); });
   connect(m_view, &widgets::GraphView::boxActivated, this, [this](int node) { toggleBlock(m_view->scene()->nodes[static_cast<size_t>(node)].block, true); });
@@ -134,6 +145,10 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
     m_open.clear();
     layOut();
     readSessions();
+    const OpenModelPtr& opened = m_services.hub.model();
+    m_changes->setVisible(opened && !opened->network.optimized.nodes.empty());
+    if (!m_changes->isVisibleTo(this)) m_changes->setChecked(false);
+    if (opened) showGraphChanges(*m_changed, opened->network);
   });
   connect(&services.hub, &SelectionHub::taskChanged, this, [this] {
     m_view->setCurrentTask(m_services.hub.task());

@@ -21,12 +21,13 @@ class QToolButton;
 namespace tw::widgets {
 class EmptyState;
 class GraphView;
+class PropertyTree;
 }  // namespace tw::widgets
 
 namespace tw::app {
 
 /// The model graph with its search and zoom bar, as kernels, as blocks that open and close, or operator by operator; laid out on a worker thread. An overlay
-/// shows where the time goes, what is tuned, or how two sessions differ.
+/// shows where the time goes, what is tuned, or how two sessions differ; a list what reading and the passes changed.
 class GraphPage : public QWidget {
   Q_OBJECT
  public:
@@ -62,7 +63,8 @@ class GraphPage : public QWidget {
   QLineEdit* m_search;
   QLabel *m_matches, *m_zoom, *m_caption;
   QComboBox *m_shown, *m_overlay;
-  QToolButton *m_openAll, *m_closeAll;
+  QToolButton *m_openAll, *m_closeAll, *m_changes;
+  widgets::PropertyTree* m_changed;
   QWidget* m_progress;
   LatestJob m_job, m_sessionsJob;
   QTimer m_refresh;

@@ -274,9 +274,9 @@ class Compiler {
         if (row_major || !slot.packed) {
           slot.data = {value.constant, &value.constant->data};
         } else {
-          auto data = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(slot.spec.physical_bytes()));
-          runtime::pack_layout(slot.spec, value.constant->data.data(), data->data());
-          slot.data = std::move(data);
+          std::vector<std::byte> data(static_cast<size_t>(slot.spec.physical_bytes()));
+          runtime::pack_layout(slot.spec, value.constant->data.data(), data.data());
+          slot.data = std::make_shared<const ArrayBytes>(std::move(data));
         }
         // Weights are in memory as the file has them and packed, but not also as the passes left them.
         if (--layouts_left[static_cast<size_t>(array.value)] == 0) value.constant = nullptr;

@@ -14,12 +14,20 @@
 /// What the programs use: import, tasks, compile.
 namespace tw::api {
 
+/// What a pass over the graph made of the number of its operators.
+struct PassEffect {
+  std::string name;
+  int64_t before = 0, after = 0;
+};
+
 /// An imported network ready for tuning.
 struct Network {
   graph::Graph imported;   ///< as in the file
   graph::Graph optimized;  ///< after all graph passes, with groups
   graph::Partition partition;
   std::string content_key;  ///< of the model file
+  std::vector<frontends::OperatorReading> reading;  ///< what became of the file's operators
+  std::vector<PassEffect> passes;                   ///< those that changed the graph, in order
 };
 
 Expected<Network> import_network(const std::string& path, const Target& target, const frontends::ImportOptions& options = {},

@@ -27,8 +27,10 @@ std::string memory_text(int64_t bytes) {
 /// The process that reads one file, and what it has said so far.
 class Reading {
  public:
-  Reading(std::string path, std::unique_ptr<process::ChildProcess> child, int64_t memory_bytes, bool widens, double seconds)
-      : path_(std::move(path)), child_(std::move(child)), memory_bytes_(memory_bytes), widens_(widens), seconds_(seconds) {}
+  Reading(std::string path, std::unique_ptr<process::ChildProcess> child, std::shared_ptr<process::SharedMemory> shared, int64_t memory_bytes, bool widens, double seconds)
+      : path_(std::move(path)), child_(std::move(child)), shared_(std::move(shared)), memory_bytes_(memory_bytes), widens_(widens), seconds_(seconds) {}
+
+  const process::SharedMemory* shared() const { return shared_.get(); }
 
   Expected<void> ask(const Json& question, const process::StopFd& stop) {
     TW_TRY(const process::Frame hello, frame(steady_clock::now() + process::in_seconds(measure::kStartupSeconds), stop));
@@ -76,6 +78,7 @@ class Reading {
 
   std::string path_;
   std::unique_ptr<process::ChildProcess> child_;
+  std::shared_ptr<process::SharedMemory> shared_;
   int64_t memory_bytes_;
   bool widens_;
   double seconds_;
@@ -89,8 +92,9 @@ Expected<Reading> start_reading(const std::string& path, const ImportLimits& lim
   const auto size = std::filesystem::file_size(path, ignored);
   const int64_t file_bytes = ignored ? 0 : static_cast<int64_t>(size);
   const int64_t memory_bytes = limits.memory_bytes > 0 ? limits.memory_bytes : kMemoryForAny + kMemoryPerByte * file_bytes;
-  TW_TRY(auto child, measure::start_worker(*worker, "import", memory_bytes));
-  return Reading(path, std::move(child), memory_bytes, limits.memory_bytes <= 0, limits.seconds + static_cast<double>(file_bytes) / kReadBytesPerSecond);
+  TW_TRY(auto shared, process::SharedMemory::create());
+  TW_TRY(auto child, measure::start_worker(*worker, "import", memory_bytes, shared->fd()));
+  return Reading(path, std::move(child), std::move(shared), memory_bytes, limits.memory_bytes <= 0, limits.seconds + static_cast<double>(file_bytes) / kReadBytesPerSecond);
 }
 
 Error unasked() { return Error(ErrorCode::internal, "The process that reads models said something else than was asked"); }
@@ -101,13 +105,15 @@ Expected<Network> read_network(Reading& reading, const process::StopFd& stop) {
   for (int graphs = 0;;) {
     TW_TRY(process::Frame f, reading.next(stop));
     if (f.header.contains("array")) {
-      TW_CHECK(add_array(f.header, std::move(f.payload), constants));
+      TW_CHECK(add_array(f.header, std::move(f.payload), reading.shared(), constants));
     } else if (f.header.contains("graph")) {
       const std::string_view text(reinterpret_cast<const char*>(f.payload.data()), f.payload.size());
       TW_TRY(graph::Graph graph, graph::parse(text, constants));
       (graphs++ == 0 ? network.imported : network.optimized) = std::move(graph);
     } else if (f.header.contains("content_key") && f.header["content_key"].is_string() && graphs == 2) {
       network.content_key = f.header["content_key"].get<std::string>();
+      if (!f.header.contains("what")) return unasked();
+      TW_CHECK(reading_from_json(f.header["what"], network));
       return network;
     } else {
       return unasked();

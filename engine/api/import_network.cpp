@@ -8,11 +8,19 @@
 namespace tw::api {
 
 Expected<Network> import_network(const std::string& path, const Target& target, const frontends::ImportOptions& options, const graph::PassHooks& hooks) {
-  TW_TRY(graph::Graph imported, frontends::read_model(path, options));
-  TW_TRY(std::string key, file_content_key(path));
-  TW_TRY(graph::Graph optimized, graph::run_passes(imported, target, hooks));
-  TW_TRY(graph::Partition partition, graph::partition(optimized));
-  return Network{std::move(imported), std::move(optimized), std::move(partition), std::move(key)};
+  Network n;
+  frontends::ImportOptions noted = options;
+  noted.reading = &n.reading;
+  TW_TRY(n.imported, frontends::read_model(path, noted));
+  TW_TRY(n.content_key, file_content_key(path));
+  graph::PassHooks watched = hooks;
+  watched.after = [&](const graph::Pass& pass, const graph::Graph& before, const graph::Graph& after, double seconds, bool changed) {
+    if (changed) n.passes.push_back({pass.name, static_cast<int64_t>(before.nodes.size()), static_cast<int64_t>(after.nodes.size())});
+    if (hooks.after) hooks.after(pass, before, after, seconds, changed);
+  };
+  TW_TRY(n.optimized, graph::run_passes(n.imported, target, watched));
+  TW_TRY(n.partition, graph::partition(n.optimized));
+  return n;
 }
 
 std::vector<NetworkTask> network_tasks(const Network& network, const Target& target) {

@@ -9,11 +9,13 @@
 #include "engine/api/compile.h"
 #include "engine/api/import_messages.h"
 #include "engine/base/text.h"
+#include "engine/graph/derived_constants.h"
 #include "engine/measure/message_fields.h"
 #include "engine/measure/worker.h"
 #include "engine/process/child_process.h"
 #include "engine/process/handshake.h"
 #include "engine/process/limits.h"
+#include "engine/process/shared_memory.h"
 #include "engine/process/subprocess.h"
 
 namespace tw::api {
@@ -25,12 +27,20 @@ using process::kChannelFd;
 /// Arrays in this and no more elements than are printed as text travel in the text.
 constexpr int kPrinted = 16;
 
-Expected<void> send_graph(const char* which, const graph::Graph& g, std::set<std::string>& sent) {
+/// What an array follows from goes first.
+Expected<void> send_array(const HostArray& array, const process::SharedMemory* shared, std::set<std::string>& sent) {
+  const std::string key = graph::constant_key(array);
+  if (!sent.insert(key).second) return {};
+  if (const graph::Derivation* d = graph::derivation_of(array))
+    for (const HostArray& a : d->of) TW_CHECK(send_array(a, shared, sent));
+  const Json header = array_header(key, array, shared);
+  return process::write_frame(kChannelFd, header, has_payload(header) ? std::span<const std::byte>(array.data) : std::span<const std::byte>());
+}
+
+Expected<void> send_graph(const char* which, const graph::Graph& g, const process::SharedMemory* shared, std::set<std::string>& sent) {
   for (const graph::Value& v : g.values) {
     if (!v.constant || v.constant->num_elements() <= kPrinted) continue;
-    const std::string key = graph::constant_key(*v.constant);
-    if (!sent.insert(key).second) continue;
-    TW_CHECK(process::write_frame(kChannelFd, array_header(key, *v.constant), v.constant->data));
+    TW_CHECK(send_array(*v.constant, shared, sent));
   }
   const std::string text = graph::print(g, kPrinted);
   return process::write_frame(kChannelFd, Json{{"graph", which}}, std::as_bytes(std::span(text)));
@@ -63,11 +73,17 @@ Expected<void> answer(const process::Frame& question, process::MemoryAllowance& 
     if (widens) memory.widen(kMemoryPerByte * bytes);
     [[maybe_unused]] const auto told = process::write_frame(kChannelFd, Json{{"reads", bytes}});  // who is gone asks for no answer either
   };
+  TW_TRY(const std::shared_ptr<process::SharedMemory> shared, process::SharedMemory::open(process::kSharedFd));
+  options.room = [&](size_t bytes) -> ArrayPlace {
+    if (bytes < kSharedBytes) return {};
+    process::SharedMemory::Part part = shared->room(bytes);
+    return {part.bytes, std::move(part.keeper)};
+  };
   TW_TRY(const Network network, import_network(path, target, options, hooks));
   std::set<std::string> sent;
-  TW_CHECK(send_graph("imported", network.imported, sent));
-  TW_CHECK(send_graph("optimized", network.optimized, sent));
-  return process::write_frame(kChannelFd, Json{{"content_key", network.content_key}});
+  TW_CHECK(send_graph("imported", network.imported, shared.get(), sent));
+  TW_CHECK(send_graph("optimized", network.optimized, shared.get(), sent));
+  return process::write_frame(kChannelFd, Json{{"content_key", network.content_key}, {"what", reading_to_json(network)}});
 }
 
 }  // namespace

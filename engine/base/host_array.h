@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/base/array_bytes.h"
 #include "engine/base/dtype.h"
 
 namespace tw {
@@ -13,7 +14,7 @@ namespace tw {
 struct HostArray {
   DType dtype;
   std::vector<int64_t> shape;
-  std::vector<std::byte> data;  ///< num_elements() * dtype.bytes(); float16 and bfloat16 as their bits
+  ArrayBytes data;  ///< num_elements() * dtype.bytes(); float16 and bfloat16 as their bits
 
   static HostArray make(DType t, std::vector<int64_t> shape);  ///< zero-filled
   int64_t num_elements() const;

@@ -13,11 +13,23 @@
 /// Model files to graphs, and the bundled networks.
 namespace tw::frontends {
 
+/// What became of one operator of a model file while it was read, over all its uses: those in functions, branches and loops each time that they are gone through.
+struct OperatorReading {
+  std::string name;        ///< as the file calls it
+  int64_t uses = 0;
+  int64_t computed = 0;    ///< uses whose results are constants
+  int64_t left_out = 0;    ///< uses that hand on what they get, as dropout does
+  int64_t expanded = 0;    ///< uses that became several operators
+  int64_t operators = 0;   ///< of the graph, for all uses; what no output needs is left out of the graph later
+};
+
 struct ImportOptions {
   std::map<std::string, int64_t> dims;         ///< values of symbolic dimensions, by name; "batch" style names default to 1 when absent
   std::map<std::string, HostArray> constants;  ///< inputs to fix at a value, by name: they become constants (shapes, axes, repeats given as inputs)
   /// Told of each further file that a model keeps its data in, with its size, before anything is read from it.
   std::function<void(int64_t bytes)> on_external_file;
+  ArrayRoom room;  ///< where the model's arrays are to lie; empty: anywhere
+  std::vector<OperatorReading>* reading = nullptr;  ///< filled in by name, if wanted
 };
 
 /// Reads a model file of any kind that is known here: ONNX, or an exported program of PyTorch, told apart by its first bytes.

@@ -48,7 +48,7 @@ int find_value(const Graph& g, std::string_view name) {
 std::string constant_key(const HostArray& array) {
   ContentHasher hasher;
   hasher.add(TensorType{array.dtype, array.shape}.text());
-  hasher.add({reinterpret_cast<const char*>(array.data.data()), array.data.size()});
+  hasher.add(array.data.digest());
   return hasher.key();
 }
 

@@ -157,7 +157,7 @@ Expected<MeasureReply> reply_from_frame(const process::Frame& frame, const Measu
     const int64_t n = values_wanted(job, o);
     const size_t bytes = static_cast<size_t>(n * t.bytes());
     if (bytes > left) return Error(ErrorCode::parse_error, "A worker's reply has fewer output values than asked for");
-    const HostArray values{t, {n}, {at, at + bytes}};
+    const HostArray values{t, {n}, std::vector<std::byte>(at, at + bytes)};
     at += bytes;
     left -= bytes;
     std::vector<double>& out = reply.values.emplace_back(static_cast<size_t>(n));

@@ -14,8 +14,8 @@ namespace tw::measure {
 
 Expected<std::string> find_worker(const std::string& given) { return process::find_program("tw-worker", "which compiles and runs candidates", given); }
 
-Expected<std::unique_ptr<process::ChildProcess>> start_worker(const std::string& program, const std::string& role, int64_t memory_bytes) {
-  return process::ChildProcess::start(program, {role, "--memory-bytes", std::to_string(memory_bytes)});
+Expected<std::unique_ptr<process::ChildProcess>> start_worker(const std::string& program, const std::string& role, int64_t memory_bytes, int shared) {
+  return process::ChildProcess::start(program, {role, "--memory-bytes", std::to_string(memory_bytes)}, shared);
 }
 
 Expected<process::Frame> WorkerLink::exchange(const Json& header, std::span<const std::byte> payload, double limit_s, const process::StopFd& stop_fd) {

@@ -13,7 +13,7 @@
 namespace tw::measure {
 
 /// Of the frames between a program and its `tw-worker`.
-inline constexpr int kProtocolVersion = 4;
+inline constexpr int kProtocolVersion = 5;
 /// How long a worker may take to say hello, and a candidate to be loaded: limits of their own, so that a busy machine is not taken for a slow kernel.
 inline constexpr double kStartupSeconds = 30;
 inline constexpr double kQueueSeconds = 600;  ///< for its turn, while other programs measure
@@ -24,8 +24,8 @@ inline constexpr int kInfraAttempts = 3;
 
 /// The worker program: `given`, or `tw-worker` where programs of this one lie. Errors: not_found.
 Expected<std::string> find_worker(const std::string& given);
-/// Starts it in a role (`build`, `measure`, `gpu`, `network`). Errors: infrastructure.
-Expected<std::unique_ptr<process::ChildProcess>> start_worker(const std::string& program, const std::string& role, int64_t memory_bytes);
+/// Starts it in a role (`build`, `measure`, `gpu`, `network`), with a descriptor as kSharedFd if there is one. Errors: infrastructure.
+Expected<std::unique_ptr<process::ChildProcess>> start_worker(const std::string& program, const std::string& role, int64_t memory_bytes, int shared = -1);
 
 /// A worker that answers questions one after the other; one that is gone, or was given up, is replaced with the next question.
 class WorkerLink {

@@ -16,6 +16,7 @@
 
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/process/shared_memory.h"
 
 extern char** environ;
 
@@ -65,7 +66,7 @@ std::string signal_name(int signal) {
 
 std::string ProcessEnd::text() const { return signal != 0 ? signal_name(signal) : fmt::format("exit code {}", code); }
 
-Expected<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::string& program, const std::vector<std::string>& arguments) {
+Expected<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::string& program, const std::vector<std::string>& arguments, int shared) {
   int pair[2], pipe[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return infrastructure("Making a channel to the worker");
   Fd ours{pair[0]}, theirs{pair[1]};
@@ -82,7 +83,10 @@ Expected<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::string& p
   posix_spawn_file_actions_adddup2(&setup.actions, output_copy.value, 1);
   posix_spawn_file_actions_adddup2(&setup.actions, output_copy.value, 2);
   posix_spawn_file_actions_adddup2(&setup.actions, channel_copy.value, kChannelFd);
-  posix_spawn_file_actions_addclosefrom_np(&setup.actions, kChannelFd + 1);  // what libraries of the calling program left open
+  const Fd shared_copy{shared < 0 ? -1 : ::fcntl(shared, F_DUPFD_CLOEXEC, 10)};
+  if (shared >= 0 && shared_copy.value < 0) return infrastructure("Copying a descriptor for the worker");
+  if (shared >= 0) posix_spawn_file_actions_adddup2(&setup.actions, shared_copy.value, kSharedFd);
+  posix_spawn_file_actions_addclosefrom_np(&setup.actions, (shared >= 0 ? kSharedFd : kChannelFd) + 1);  // what libraries of the calling program left open
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);

@@ -35,8 +35,8 @@ std::string signal_name(int signal);
 /// Start-up uses posix_spawn: the cost does not depend on the size of the calling process.
 class ChildProcess {
  public:
-  /// Errors: infrastructure if the process cannot be started.
-  static Expected<std::unique_ptr<ChildProcess>> start(const std::string& program, const std::vector<std::string>& arguments);
+  /// `shared`: a descriptor that the child finds as kSharedFd; -1 for none. Errors: infrastructure if the process cannot be started.
+  static Expected<std::unique_ptr<ChildProcess>> start(const std::string& program, const std::vector<std::string>& arguments, int shared = -1);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

@@ -92,14 +92,14 @@ Expected<std::string_view> checked_payload(const std::string& bytes, const std::
   return payload;
 }
 
-Expected<Bytes> take_section(std::string_view& payload, const std::string& path) {
+Expected<std::vector<std::byte>> take_section(std::string_view& payload, const std::string& path) {
   uint64_t size = 0;
   if (payload.size() < sizeof size) return Error(ErrorCode::corrupt, "A section of the file is cut short", path);
   std::memcpy(&size, payload.data(), sizeof size);
   payload.remove_prefix(sizeof size);
   const size_t packed = ZSTD_findFrameCompressedSize(payload.data(), payload.size());
   if (ZSTD_isError(packed) || size > kMaxRawBytes) return Error(ErrorCode::corrupt, "A section of the file has an impossible size", path);
-  Bytes raw;
+  std::vector<std::byte> raw;
   try {
     raw.resize(size);
   } catch (const std::bad_alloc&) {
@@ -133,7 +133,7 @@ Expected<void> save(const Executable& e, const std::string& path) {
   TW_CHECK(out.write(bytes_of(header)));
   TW_CHECK(out.write_section(description.data(), description.size()));
   TW_CHECK(out.write_section(e.artifact.object.data(), e.artifact.object.size()));
-  for (const Bytes* data : blobs.list()) TW_CHECK(out.write_section(data->data(), data->size()));
+  for (const std::span<const std::byte> data : blobs.list()) TW_CHECK(out.write_section(data.data(), data.size()));
   const Trailer trailer{out.payload_bytes - sizeof header, out.hasher.value()};
   TW_CHECK(file.write(bytes_of(trailer)));
   return file.commit();
@@ -144,12 +144,12 @@ Expected<Executable> load_executable(const std::string& path) {
   uint32_t sections = 0;
   TW_TRY(std::string_view payload, checked_payload(bytes, path, sections));
   if (sections < 2) return Error(ErrorCode::corrupt, fmt::format("Expected at least 2 sections, found {}", sections), path);
-  TW_TRY(const Bytes description, take_section(payload, path));
-  TW_TRY(Bytes object, take_section(payload, path));
-  std::vector<std::shared_ptr<const Bytes>> blobs;
+  TW_TRY(const std::vector<std::byte> description, take_section(payload, path));
+  TW_TRY(std::vector<std::byte> object, take_section(payload, path));
+  std::vector<std::shared_ptr<const ArrayBytes>> blobs;
   for (uint32_t i = 2; i < sections; ++i) {
-    TW_TRY(Bytes data, take_section(payload, path));
-    blobs.push_back(std::make_shared<const Bytes>(std::move(data)));
+    TW_TRY(std::vector<std::byte> data, take_section(payload, path));
+    blobs.push_back(std::make_shared<const ArrayBytes>(std::move(data)));
   }
   if (!payload.empty()) return Error(ErrorCode::corrupt, fmt::format("Found {} bytes after the last section", payload.size()), path);
   TW_TRY(const Json json, parse_json({reinterpret_cast<const char*>(description.data()), description.size()}, path));

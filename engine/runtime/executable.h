@@ -18,7 +18,7 @@ struct Slot {
   Kind kind = Kind::intermediate;
   ArgSpec spec;                                        ///< name, type, shape, layout
   int64_t offset = -1;                                 ///< intermediates: bytes into the arena
-  std::shared_ptr<const std::vector<std::byte>> data;  ///< constants
+  std::shared_ptr<const ArrayBytes> data;              ///< constants
   bool packed = true;  ///< `data` is in the physical layout; else row-major: layouts that make weights larger are made when they are used
 };
 /// Writes a constant in its physical layout: spec.physical_bytes() bytes.

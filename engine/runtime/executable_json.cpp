@@ -46,7 +46,7 @@ Expected<std::vector<int>> indices(const Json& json, const char* key) {
   return out;
 }
 
-Expected<Slot> slot_from_json(const Json& json, std::span<const std::shared_ptr<const Bytes>> blobs) {
+Expected<Slot> slot_from_json(const Json& json, std::span<const std::shared_ptr<const ArrayBytes>> blobs) {
   Slot slot;
   TW_TRY(const std::string kind, text(json, "kind"));
   const auto* it = std::find(std::begin(kKindNames), std::end(kKindNames), kind);
@@ -65,7 +65,7 @@ Expected<Slot> slot_from_json(const Json& json, std::span<const std::shared_ptr<
   return slot;
 }
 
-Expected<std::shared_ptr<const HostArray>> graph_constant_from_json(const Json& json, std::span<const std::shared_ptr<const Bytes>> blobs) {
+Expected<std::shared_ptr<const HostArray>> graph_constant_from_json(const Json& json, std::span<const std::shared_ptr<const ArrayBytes>> blobs) {
   HostArray array;
   TW_TRY(const std::string dtype, text(json, "dtype"));
   TW_TRY(array.dtype, parse_dtype(dtype));
@@ -127,7 +127,7 @@ Json gpu_to_json(const GpuFunction& f, Blobs& blobs) {
   return json;
 }
 
-Expected<GpuFunction> gpu_from_json(const Json& json, std::span<const std::shared_ptr<const Bytes>> blobs) {
+Expected<GpuFunction> gpu_from_json(const Json& json, std::span<const std::shared_ptr<const ArrayBytes>> blobs) {
   TW_TRY(GpuFunction f, gpu_function_from_json(json));
   TW_TRY(const Json* images, list(json, "images"));
   for (const Json& image : *images) {
@@ -135,7 +135,8 @@ Expected<GpuFunction> gpu_from_json(const Json& json, std::span<const std::share
     TW_TRY(const int64_t data, integer(image, "data"));
     if (data < 0 || data >= static_cast<int64_t>(blobs.size()) || capability < 0 || capability > INT16_MAX)
       return unfit(fmt::format("An image of the kernel \"{}\" names bytes {} of {}", f.symbol, data, blobs.size()));
-    f.images[static_cast<int>(capability)] = *blobs[static_cast<size_t>(data)];
+    const ArrayBytes& bytes = *blobs[static_cast<size_t>(data)];
+    f.images[static_cast<int>(capability)].assign(bytes.begin(), bytes.end());
   }
   return f;
 }
@@ -201,12 +202,13 @@ Expected<void> check_gpu_calls(const Executable& e) {
 
 }  // namespace
 
-int Blobs::add(const Bytes& bytes) {
-  if (const auto it = by_address_.find(&bytes); it != by_address_.end()) return it->second;
+int Blobs::add(std::span<const std::byte> bytes) {
+  const std::pair place(bytes.data(), bytes.size());
+  if (const auto it = by_address_.find(place); it != by_address_.end()) return it->second;
   const std::string key = content_key({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   const auto [it, fresh] = by_content_.emplace(key, static_cast<int>(list_.size()));
-  if (fresh) list_.push_back(&bytes);
-  return by_address_[&bytes] = it->second;
+  if (fresh) list_.push_back(bytes);
+  return by_address_[place] = it->second;
 }
 
 Json executable_to_json(const Executable& e, Blobs& blobs) {
@@ -257,7 +259,7 @@ Json executable_to_json(const Executable& e, Blobs& blobs) {
               {"graph_constants", graph_constants}};
 }
 
-Expected<Executable> executable_from_json(const Json& json, std::span<const std::shared_ptr<const Bytes>> blobs) {
+Expected<Executable> executable_from_json(const Json& json, std::span<const std::shared_ptr<const ArrayBytes>> blobs) {
   Executable e;
   TW_TRY(e.name, text(json, "name"));
   TW_TRY(e.target, text(json, "target"));

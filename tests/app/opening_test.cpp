@@ -60,6 +60,17 @@ class OpeningTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(view->scene(), 20'000);
     QVERIFY(!view->scene()->find(QStringLiteral("layer1.0.conv")).empty());
     QVERIFY(!view->scene()->find(QStringLiteral("torch_fixtures.py")).empty());
+    // What became of the file's operators, and of the graph's.
+    auto* changes = named<QTreeWidget>(*w, "table.graph.changes");
+    QVERIFY(!changes->isVisible());
+    QVERIFY(click(w->graphPage(), "button.graph.changes"));
+    QVERIFY(changes->isVisible());
+    const auto what = [&](const char* name) {
+      const auto items = changes->findItems(QLatin1String(name), Qt::MatchExactly | Qt::MatchRecursive);
+      return items.isEmpty() ? QString() : items.first()->text(1);
+    };
+    QVERIFY2(what("aten.upsample_bilinear2d").contains(QStringLiteral("1 of 1 expanded")), qPrintable(what("aten.upsample_bilinear2d")));
+    QVERIFY2(what("simplify_inference").contains(QStringLiteral(" became ")), qPrintable(what("simplify_inference")));
   }
 
   /// What a file was opened with is proposed the next time, and taken without asking where it comes from the workspace.

@@ -57,11 +57,19 @@ class Usage(CliCase):
         self.assertEqual(summary["inputs"][0]["shape"], [3, 3, 16, 16])
         self.assertEqual([(s["places"], s["least"], s["most"], s["value"]) for s in summary["sizes"]], [(["x.0"], 1, 16, 3)])
         self.assertIn("simplify_inference", [p["name"] for p in summary["passes"]])
-        self.assertIn("from 1 to 16", tw("import", model, check=0)[1])
+        reading = {r["name"]: r for r in summary["reading"]}
+        self.assertEqual((reading["aten.conv2d"]["uses"], reading["aten.conv2d"]["operators"]), (3, 3))
+        self.assertGreater(reading["aten.upsample_bilinear2d"]["expanded"], 0)
+        text = tw("import", model, check=0)[1]
+        self.assertIn("from 1 to 16", text)
+        self.assertRegex(text, r"operator of the file +uses +computed +left out +expanded +operators")
         self.assert_sentence(3, "import", model, "--dim", "x.0=17", has="from 1 to 16")
-        twx = self.path("p.twx")
-        tw("compile", model, "-o", twx, check=0)
-        tw("run", twx, "--random-input", "--check", check=0)
+        # The whole way: opened, tuned, compiled from what was found, run and held to the reference.
+        twx, db = self.path("p.twx"), self.path("p.db")
+        report = tw_json("tune", model, "--trials-per-task", "2", "--db", db, "--network-finals", "never")
+        self.assertTrue(report["tasks"] and all(t["trials"] >= 1 for t in report["tasks"]))
+        tw("compile", model, "--db", db, "-o", twx, check=0)
+        self.assertTrue(tw_json("run", twx, "--random-input", "--check")["check"]["passed"])
         checked = tw_json("check", programs, "--jobs", "1")
         self.assertEqual(checked["totals"], {"passed": 6, "wrong": 0, "unsupported": 0, "crashed": 0})
         self.assertLess(max(c["max_rel_error"] for c in checked["cases"]), 1e-5)

@@ -7,9 +7,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "engine/base/hash.h"
 #include "engine/base/text.h"
 #include "engine/frontends/onnx/limits.h"
 
@@ -79,14 +81,17 @@ File open_below(int folder, const std::vector<std::string>& parts) {
   return File(static_cast<int>(fd));
 }
 
-Expected<void> read_all(int fd, std::vector<std::byte>& out, int64_t offset, const std::string& location) {
+constexpr size_t kPiece = size_t{1} << 20;  ///< is still in the processor's cache when it is hashed
+
+Expected<void> read_all(int fd, std::span<std::byte> out, int64_t offset, const std::string& location, ContentHasher& hasher) {
   size_t done = 0;
   while (done < out.size()) {
-    const ssize_t n = pread(fd, out.data() + done, out.size() - done, offset + static_cast<int64_t>(done));
+    const ssize_t n = pread(fd, out.data() + done, std::min(out.size() - done, kPiece), offset + static_cast<int64_t>(done));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0)
       return Error(ErrorCode::io_error,
                    fmt::format("Reading the external data '{}' failed: {}", printable(location), n == 0 ? "unexpected end" : std::strerror(errno)));
+    hasher.add({reinterpret_cast<const char*>(out.data()) + done, static_cast<size_t>(n)});
     done += static_cast<size_t>(n);
   }
   return {};
@@ -94,7 +99,7 @@ Expected<void> read_all(int fd, std::vector<std::byte>& out, int64_t offset, con
 
 }  // namespace
 
-Expected<std::vector<std::byte>> ExternalData::read(const std::string& location, int64_t offset, int64_t length) {
+Expected<ArrayBytes> ExternalData::read(const std::string& location, int64_t offset, int64_t length) {
   if (folder_.empty()) return refused(location, "the model was not read from a file");
   TW_TRY(const std::vector<std::string> parts, parts_of(location));
   const bool first = files_.insert(location).second;
@@ -118,9 +123,15 @@ Expected<std::vector<std::byte>> ExternalData::read(const std::string& location,
     return Error(ErrorCode::corrupt,
                  fmt::format("Expected external data within the {} bytes of '{}', found {} bytes from {}", size, printable(location), length, offset));
   if (first && on_file_) on_file_(size);
-  std::vector<std::byte> out(static_cast<size_t>(length < 0 ? size - offset : length));
-  TW_CHECK(read_all(file.get(), out, offset, location));
-  return out;
+  const auto wanted = static_cast<size_t>(length < 0 ? size - offset : length);
+  ContentHasher hasher;
+  if (const ArrayPlace place = room_ && wanted > 0 ? room_(wanted) : ArrayPlace{}; !place.bytes.empty()) {
+    TW_CHECK(read_all(file.get(), place.bytes, offset, location, hasher));
+    return ArrayBytes::kept(place.bytes, place.keeper, hasher.key());
+  }
+  std::vector<std::byte> out(wanted);
+  TW_CHECK(read_all(file.get(), out, offset, location, hasher));
+  return ArrayBytes(std::move(out));
 }
 
 }  // namespace tw::frontends

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/array_bytes.h"
 #include "engine/base/expected.h"
 
 namespace tw::frontends {
@@ -15,15 +16,19 @@ namespace tw::frontends {
 class ExternalData {
  public:
   /// `folder` is where the files may lie; empty if there is none. `on_file` is told the size of each before anything is read from it.
-  explicit ExternalData(std::string folder, std::function<void(int64_t bytes)> on_file = {}) : folder_(std::move(folder)), on_file_(std::move(on_file)) {}
+  explicit ExternalData(std::string folder, std::function<void(int64_t bytes)> on_file = {}, ArrayRoom room = {})
+      : folder_(std::move(folder)), on_file_(std::move(on_file)), room_(std::move(room)) {}
 
   /// `length` bytes from `offset` of the file at `location`; a negative length means up to the end.
   /// Errors: invalid_argument (a location outside the folder, or a link), not_found, corrupt (a range outside the file), io_error, resource_limit.
-  Expected<std::vector<std::byte>> read(const std::string& location, int64_t offset, int64_t length);
+  Expected<ArrayBytes> read(const std::string& location, int64_t offset, int64_t length);
+
+  const ArrayRoom& room() const { return room_; }  ///< for arrays in the model file itself
 
  private:
   std::string folder_;
   std::function<void(int64_t)> on_file_;
+  ArrayRoom room_;
   std::set<std::string> files_;
 };
 

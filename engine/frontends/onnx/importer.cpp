@@ -175,6 +175,7 @@ void Importer::add_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProt
 }
 
 void Importer::add_node(const onnx::NodeProto& node, Scope& scope) {
+  const size_t before = builder_.builder().graph().nodes.size();
   if (const auto f = functions_.find(function_key(node.domain(), node.op_type(), overload_of(node))); f != functions_.end())
     return inline_function(*f->second, node, scope);
   builder_.builder().set_origin(origin_of_node(node));
@@ -194,6 +195,7 @@ void Importer::add_node(const onnx::NodeProto& node, Scope& scope) {
   if (moved != 0 && op->narrow == Narrow::moved)
     for (const int v : results) set_narrow(v, moved);
   bind_outputs(node, results, scope);
+  log_.note(node.op_type(), before, builder_, results);
 }
 
 void Importer::bind_outputs(const onnx::NodeProto& node, const std::vector<int>& results, Scope& scope) {
@@ -229,6 +231,7 @@ void Importer::inline_function(const onnx::FunctionProto& f, const onnx::NodePro
   if (body.depth > onnx_limits::kNesting) n.unsupported(fmt::format("functions are nested deeper than {}", onnx_limits::kNesting));
   check_opset(body.opset);
   for (int i = 0; i < f.input_size(); ++i) body.values[f.input(i)] = n.any(i);
+  const size_t before = builder_.builder().graph().nodes.size();
   add_nodes(f.node(), body);
   std::vector<int> results;
   for (const std::string& o : f.output()) {
@@ -236,6 +239,7 @@ void Importer::inline_function(const onnx::FunctionProto& f, const onnx::NodePro
     results.push_back(v ? *v : kAbsent);
   }
   bind_outputs(call, results, scope);
+  log_.note(call.op_type(), before, builder_, results);
 }
 
 std::vector<int> Importer::inline_graph(const onnx::GraphProto& g, const Scope& outer, const std::vector<int>& inputs) {

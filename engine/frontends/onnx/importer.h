@@ -12,6 +12,7 @@
 #include "engine/frontends/frontend.h"
 #include "engine/frontends/onnx/external_data.h"
 #include "engine/frontends/onnx/tensor_reader.h"
+#include "engine/frontends/reading_log.h"
 
 namespace tw::frontends {
 
@@ -38,6 +39,7 @@ class Importer {
   /// Takes the initialisers of the main graph out of the model, so that they are in memory once.
   Importer(onnx::ModelProto& model, const ImportOptions& options, ExternalData& external);
   graph::Graph run();
+  const ReadingLog& log() const { return log_; }
 
   FoldingBuilder& builder() { return builder_; }
   const graph::Value& value(int v) const { return builder_.value(v); }
@@ -71,6 +73,7 @@ class Importer {
   std::unordered_map<std::string, const onnx::FunctionProto*> functions_;
   std::unordered_map<int, int64_t> narrow_;
   std::vector<std::vector<int>> sequences_;
+  ReadingLog log_;
   int64_t node_count_ = 0, tensor_count_ = 0;
 };
 

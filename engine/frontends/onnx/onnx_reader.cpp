@@ -25,9 +25,12 @@ Error undecodable(uintmax_t size) { return not_a_model(fmt::format("{} bytes tha
 
 Expected<graph::Graph> import_model(onnx::ModelProto& model, const std::string& folder, const ImportOptions& options) {
   TW_CHECK(check_model(model));
-  ExternalData external(folder, options.on_external_file);
+  ExternalData external(folder, options.on_external_file, options.room);
   try {
-    return prune(Importer(model, options, external).run());
+    Importer importer(model, options, external);
+    graph::Graph graph = importer.run();
+    if (options.reading) *options.reading = importer.log().rows();
+    return prune(std::move(graph));
   } catch (Refusal& refusal) {
     return std::move(refusal.error);
   } catch (const std::bad_alloc&) {  // a small file may declare tensors of any size

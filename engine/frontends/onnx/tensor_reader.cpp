@@ -85,7 +85,7 @@ Expected<int64_t> number_of(const TensorProto& t, const std::string& key, const 
   return v;
 }
 
-Expected<std::vector<std::byte>> read_external(const TensorProto& t, ExternalData& external, int64_t bytes) {
+Expected<ArrayBytes> read_external(const TensorProto& t, ExternalData& external, int64_t bytes) {
   std::string location;
   int64_t offset = 0, length = bytes;
   for (const auto& e : t.external_data()) {
@@ -135,7 +135,8 @@ Expected<HostArray> read_packed(const TensorProto& t, ExternalData& external, co
   const int64_t n = out.num_elements(), bytes = (n * type.bits + 7) / 8;
   std::vector<std::byte> packed;
   if (t.data_location() == TensorProto::EXTERNAL) {
-    TW_TRY(packed, read_external(t, external, bytes));
+    TW_TRY(const ArrayBytes stored, read_external(t, external, bytes));
+    packed.assign(stored.begin(), stored.end());
   } else if (t.has_raw_data()) {
     if (static_cast<int64_t>(t.raw_data().size()) != bytes) return wrong_amount(t, bytes, static_cast<int64_t>(t.raw_data().size()), "bytes");
     const auto* raw = reinterpret_cast<const std::byte*>(t.raw_data().data());
@@ -205,8 +206,7 @@ Expected<HostArray> read_tensor(const TensorProto& t, ExternalData& external) {
     TW_TRY(out.data, read_external(t, external, bytes));
   } else if (t.has_raw_data()) {
     if (static_cast<int64_t>(t.raw_data().size()) != bytes) return wrong_amount(t, bytes, static_cast<int64_t>(t.raw_data().size()), "bytes");
-    const auto* raw = reinterpret_cast<const std::byte*>(t.raw_data().data());
-    out.data.assign(raw, raw + bytes);
+    out.data = ArrayBytes::copied({reinterpret_cast<const std::byte*>(t.raw_data().data()), static_cast<size_t>(bytes)}, external.room());
   } else {
     // At least one byte of the file stands for each element, so that no shape alone can ask for memory.
     if (out.num_elements() > static_cast<int64_t>(t.ByteSizeLong())) return wrong_amount(t, out.num_elements(), 0, "elements");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/frontends/torch/program.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "engine/base/text.h"
@@ -103,7 +104,25 @@ TensorMeta tensor_meta(const Json& j, const std::string& where) {
   return m;
 }
 
-Expected<HostArray> strided_tensor(const TensorMeta& meta, std::span<const std::byte> storage) {
+namespace {
+
+/// Whether steps of one dimension may reach what steps of the others do. A stride of 0 repeats elements, as `expand` does, and mixes nothing up.
+bool overlaps(const Dims& shape, const Dims& strides) {
+  std::vector<std::pair<int64_t, int64_t>> steps;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] > 1 && strides[d] > 0) steps.emplace_back(strides[d], shape[d]);
+  std::sort(steps.begin(), steps.end());
+  __int128 reach = 0;
+  for (const auto& [stride, size] : steps) {
+    if (stride <= reach) return true;
+    reach += static_cast<__int128>(size - 1) * stride;
+  }
+  return false;
+}
+
+}  // namespace
+
+Expected<HostArray> strided_tensor(const TensorMeta& meta, std::span<const std::byte> storage, const ArrayRoom& room) {
   Dims shape, strides;
   __int128 count = 1, last = meta.offset.number;
   for (size_t d = 0; d < meta.sizes.size(); ++d) {
@@ -121,16 +140,19 @@ Expected<HostArray> strided_tensor(const TensorMeta& meta, std::span<const std::
   if (count > 0 && (meta.offset.number < 0 || last >= held))
     return Error(ErrorCode::corrupt, fmt::format("Expected a tensor of shape {} and strides {} inside of its {} elements, found one that leaves them",
                                                  shape_text(shape), shape_text(strides), held));
+  if (count > 0 && overlaps(shape, strides))
+    return Error(ErrorCode::corrupt, fmt::format("Expected strides that keep the elements of a stored tensor apart, found {} for shape {}", shape_text(strides), shape_text(shape)));
   // Elements may be shared by strides of 0, but a small file may not ask for much more than it holds.
   if (count > 0 && count > static_cast<__int128>(held) * 64 + 4096)
     return Error(ErrorCode::resource_limit, fmt::format("Expected a tensor that its {} elements fill, found shape {}", held, shape_text(shape)));
-  HostArray out = HostArray::make(meta.dtype, shape);
+  HostArray out{meta.dtype, shape, {}};
   bool dense = true;
   int64_t expected = 1;
   for (size_t d = shape.size(); d-- > 0; expected *= shape[d]) dense = dense && (shape[d] == 1 || strides[d] == expected);
-  if (dense) {
-    if (!out.data.empty()) std::memcpy(out.data.data(), storage.data() + meta.offset.number * size, out.data.size());
-  } else if (count > 0) {
+  if (dense || count == 0) {
+    if (count > 0) out.data = ArrayBytes::copied(storage.subspan(static_cast<size_t>(meta.offset.number * size), static_cast<size_t>(count) * static_cast<size_t>(size)), room);
+  } else {
+    out = HostArray::make(meta.dtype, shape);
     Dims at(shape.size(), 0);
     int64_t from = meta.offset.number;
     for (int64_t i = 0; i < out.num_elements(); ++i) {
@@ -203,13 +225,13 @@ Expected<void> Program::read(const std::string& path) {
   return {};
 }
 
-std::shared_ptr<const HostArray> Program::tensor(const std::string& name) {
+std::shared_ptr<const HostArray> Program::tensor(const std::string& name, const ArrayRoom& room) {
   const std::string where = fmt::format("tensor '{}'", printable(name.substr(0, 256)));
   const auto it = payloads_.find(name);
   if (it == payloads_.end()) refuse(ErrorCode::corrupt, "Expected the tensor in the archive, found none", where);
   if (auto shared = loaded_[it->second.key].lock()) return shared;
   auto bytes = archive_.read(it->second.member);
-  auto array = bytes ? strided_tensor(it->second.meta, *bytes) : Expected<HostArray>(bytes.error());
+  auto array = bytes ? strided_tensor(it->second.meta, *bytes, room) : Expected<HostArray>(bytes.error());
   if (!array) refuse(array.error().code, array.error().message, where);
   auto made = std::make_shared<const HostArray>(std::move(*array));
   loaded_[it->second.key] = made;

@@ -37,8 +37,8 @@ struct TensorMeta {
 };
 TensorMeta tensor_meta(const Json& j, const std::string& where);
 
-/// A tensor from the bytes of its storage, with any strides. Errors: corrupt if it leaves the storage, resource_limit.
-Expected<HostArray> strided_tensor(const TensorMeta& meta, std::span<const std::byte> storage);
+/// A tensor from the bytes of its storage, with any strides, in memory that `room` gives. Errors: corrupt if it leaves the storage or overlaps itself, resource_limit.
+Expected<HostArray> strided_tensor(const TensorMeta& meta, std::span<const std::byte> storage, const ArrayRoom& room = {});
 
 /// The archive, its graph and its tensors.
 class Program {
@@ -49,7 +49,7 @@ class Program {
   const Json& graph_module() const { return document_["graph_module"]; }
   const Json* ranges() const { return optional_field(document_, "range_constraints"); }
   /// A parameter, buffer or constant by its name in the module. Tensors that share bytes and form are one array. Throws Refusal.
-  std::shared_ptr<const HostArray> tensor(const std::string& name);
+  std::shared_ptr<const HostArray> tensor(const std::string& name, const ArrayRoom& room = {});
 
  private:
   explicit Program(ZipArchive archive) : archive_(std::move(archive)) {}

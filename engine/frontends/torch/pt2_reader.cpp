@@ -14,7 +14,10 @@ namespace {
 Expected<graph::Graph> import_program(const std::string& path, const ImportOptions& options) {
   TW_TRY(Program program, Program::open(path));
   try {
-    return TorchImporter(program, options).run();
+    TorchImporter importer(program, options);
+    graph::Graph graph = importer.run();
+    if (options.reading) *options.reading = importer.log().rows();
+    return graph;
   } catch (Refusal& refusal) {
     return std::move(refusal.error);
   } catch (const std::bad_alloc&) {

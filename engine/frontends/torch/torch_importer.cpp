@@ -268,7 +268,7 @@ void TorchImporter::add_inputs() {
     if (kind == "parameter" || kind == "buffer" || kind == "tensor_constant") {
       const std::string name = text_of(field(field(*body, "arg", "an input's description"), "name", "an input"), "an input");
       const std::string stored = text_of(field(*body, (kind + "_name").c_str(), "an input's description"), "an input");
-      names_[name] = {.tensor = reference(builder_.builder().constant(stored, program_.tensor(stored)))};
+      names_[name] = {.tensor = reference(builder_.builder().constant(stored, program_.tensor(stored, options_.room)))};
       continue;
     }
     if (kind == "constant_input") {
@@ -321,6 +321,7 @@ void TorchImporter::add_node(const Json& node) {
   bool writes = false;
   const AtenOp* op = find_aten_op(plain, &writes);
   if (!op) refuse(ErrorCode::unsupported, fmt::format("Function '{}' is not supported", shown(plain)));
+  const size_t before = builder_.builder().graph().nodes.size();
   const Json& outputs = field(node, "outputs", "a node");
   std::string name = shown(plain.substr(plain.rfind('.') + 1));
   if (const Json* own = optional_field(node, "name")) name = text_of(*own, "a node's name");
@@ -334,6 +335,9 @@ void TorchImporter::add_node(const Json& node) {
     results = {{.of = self}};
   }
   bind(outputs, results, n.where());
+  std::vector<int> values;
+  for (const TorchResult& r : results) values.push_back(r.of >= 0 ? read(r.of) : r.value);
+  log_.note(plain, before, builder_, values);
 }
 
 void TorchImporter::bind_one(const std::string& name, const TorchResult& result) {

@@ -8,6 +8,7 @@
 
 #include "engine/frontends/emitter.h"
 #include "engine/frontends/frontend.h"
+#include "engine/frontends/reading_log.h"
 #include "engine/frontends/torch/program.h"
 
 namespace tw::frontends {
@@ -45,6 +46,7 @@ class TorchImporter {
  public:
   TorchImporter(Program& program, const ImportOptions& options);
   graph::Graph run();
+  const ReadingLog& log() const { return log_; }
 
   FoldingBuilder& builder() { return builder_; }
   /// A new storage that holds `value`.
@@ -93,6 +95,7 @@ class TorchImporter {
   std::map<std::string, int64_t> symbols_;
   int64_t node_count_ = 0;
   int depth_ = 0;
+  ReadingLog log_;
 };
 
 /// One call of the program while it is converted: typed access to its arguments, by the names that PyTorch's schema gives them.

@@ -5,30 +5,13 @@
 #include <cstring>
 #include <map>
 
+#include "engine/graph/derived_constants.h"
 #include "engine/graph/op.h"
 #include "engine/graph/rewrite.h"
 
 namespace tw::graph {
 
 namespace {
-
-/// Arrays one after another along `dim`; all other extents are equal.
-HostArray joined(const std::vector<const HostArray*>& parts, size_t dim) {
-  std::vector<int64_t> shape = parts[0]->shape;
-  shape[dim] = 0;
-  for (const HostArray* p : parts) shape[dim] += p->shape[dim];
-  HostArray out{parts[0]->dtype, shape, {}};
-  int64_t outer = 1, inner = out.dtype.bytes();
-  for (size_t d = 0; d < dim; ++d) outer *= shape[d];
-  for (size_t d = dim + 1; d < shape.size(); ++d) inner *= shape[d];
-  out.data.reserve(static_cast<size_t>(out.num_elements() * out.dtype.bytes()));
-  for (int64_t o = 0; o < outer; ++o)
-    for (const HostArray* p : parts) {
-      const int64_t bytes = p->shape[dim] * inner;
-      out.data.insert(out.data.end(), p->data.begin() + o * bytes, p->data.begin() + (o + 1) * bytes);
-    }
-  return out;
-}
 
 /// A constant that varies along dimension `dim` of a rank-`rank` result only, with one value for each of `features`; nothing if it varies elsewhere.
 std::optional<HostArray> per_feature(const HostArray& c, size_t rank, size_t dim, int64_t features) {
@@ -163,9 +146,9 @@ class Combiner {
     GraphBuilder& b = rewrite.builder();
     const Node& first = node(s.layers[0]);
     const auto gathered = [&](size_t slot, size_t dim) {
-      std::vector<const HostArray*> parts;
-      for (const int n : s.layers) parts.push_back(constant(node(n).inputs[slot]));
-      return joined(parts, dim);
+      std::vector<HostArray> parts;
+      for (const int n : s.layers) parts.push_back(*constant(node(n).inputs[slot]));
+      return joined(parts, static_cast<int64_t>(dim));
     };
     std::vector<int> inputs = {rewrite.value(first.inputs[0]), b.constant(first.name + ".weights", gathered(1, weight_dim(first)))};
     if (first.inputs.size() > 2 && first.inputs[2] >= 0) inputs.push_back(b.constant(first.name + ".bias", gathered(2, 0)));
@@ -174,9 +157,7 @@ class Combiner {
       const Node& n = node(level.nodes[0]);
       std::vector<int> operands = out;
       if (level.constant_slot >= 0) {
-        std::vector<const HostArray*> parts;
-        for (const HostArray& c : level.constants) parts.push_back(&c);
-        operands.insert(operands.begin() + level.constant_slot, b.constant(n.name + ".constants", joined(parts, 0)));
+        operands.insert(operands.begin() + level.constant_slot, b.constant(n.name + ".constants", joined(level.constants, 0)));
       }
       TW_TRY(out, b.node(n.op, std::move(operands), n.attrs, n.name + ".combined"));
     }

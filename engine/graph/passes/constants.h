@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/graph/derived_constants.h"
 #include "engine/graph/graph.h"
 
 /// What passes know about operands.
@@ -23,7 +24,5 @@ Expected<HostArray> fold(const std::string& op, const std::vector<HostArray>& op
 /// A transposition's attribute `perm`, counted from the front; reversed dimensions where it is absent. Dimension d of the result is dimension perm[d] of the
 /// operand.
 std::vector<int64_t> permutation(const Attrs& attrs, size_t rank);
-/// Dimensions in the order of `perm`.
-HostArray transposed(const HostArray& a, const std::vector<int64_t>& perm);
 
 }  // namespace tw::graph

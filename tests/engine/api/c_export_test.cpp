@@ -24,7 +24,7 @@ struct Project {
 
   std::string path(const std::string& name) const { return folder_.filePath(QString::fromStdString(name)).toStdString(); }
   void write(const std::string& name, std::string_view text) const { write_file(path(name), kAnyOutput, text).value(); }
-  void write(const std::string& name, const std::vector<std::byte>& bytes) const { write(name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}); }
+  void write(const std::string& name, std::span<const std::byte> bytes) const { write(name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}); }
 
   runtime::Executable compile(const std::string& model, const std::string& symbols = {}) const {
     frontends::write_zoo_model(model, {.tiny = true}, path(model + ".onnx")).value();

@@ -5,6 +5,11 @@
 #include <fstream>
 
 #include "engine/api/import_messages.h"
+#include "engine/base/rng.h"
+#include "engine/graph/derived_constants.h"
+#include "engine/graph/evaluate.h"
+#include "tests/engine/frontends/onnx/model_text.h"
+#include "tests/engine/graph/graphs.h"
 
 using namespace tw;
 using namespace tw::api;
@@ -67,8 +72,51 @@ class ImportApartTest : public QObject {
     QCOMPARE(graph::print(apart->imported), graph::print(here.imported));
     QCOMPARE(graph::print(apart->optimized), graph::print(here.optimized));
     QCOMPARE(apart->content_key, here.content_key);
+    QCOMPARE(reading_to_json(*apart), reading_to_json(here));
     QCOMPARE(apart->partition.workloads.size(), here.partition.workloads.size());
     for (size_t i = 0; i < here.partition.workloads.size(); ++i) QCOMPARE(apart->partition.workloads[i].key, here.partition.workloads[i].key);
+  }
+
+  /// Weights of more than a megabyte lie in memory that both processes see; what passes turn or join of them is made when it is read.
+  void largeWeights() {
+    onnx::ModelProto m = onnx_test::model(17);
+    onnx_test::input(m, "x", {2, 1100});
+    Rng rng(1);
+    const auto weight = [&](const char* name, int64_t columns) {
+      onnx::TensorProto* t = onnx_test::floats(m, name, {1100, columns}, {});
+      std::string raw;
+      for (int64_t i = 0; i < 1100 * columns; ++i) {
+        const auto v = static_cast<float>(rng.normal() / 25);
+        raw.append(reinterpret_cast<const char*>(&v), sizeof v);
+      }
+      t->set_raw_data(raw);
+    };
+    for (const char* name : {"q", "k"}) {
+      weight(name, 1100);
+      onnx_test::node(m, "MatMul", {"x", name}, std::string(name) + "x");
+    }
+    onnx_test::node(m, "Mul", {"qx", "kx"}, "y");
+    onnx_test::output(m, "y");
+    const std::string model = path("large.onnx");
+    std::ofstream(model, std::ios::binary) << onnx_test::bytes(m);
+    const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=2").value();
+    const Network here = import_network(model, target).value();
+    const auto apart = import_network_apart(model, target, {}, kLimits, {});
+    QVERIFY2(apart.has_value(), apart ? "" : apart.error().text().c_str());
+    QCOMPARE(graph::print(apart->imported), graph::print(here.imported));
+    QCOMPARE(graph::print(apart->optimized), graph::print(here.optimized));
+    int shared = 0, derived = 0;
+    for (const graph::Graph* g : {&apart->imported, &apart->optimized})
+      for (const graph::Value& v : g->values) {
+        shared += v.constant && v.constant->data.keeper() != nullptr;
+        derived += v.constant && graph::derivation_of(*v.constant) != nullptr;
+      }
+    QCOMPARE(shared, 2);
+    QVERIFY(derived > 0);
+    const auto inputs = graph::testing::random_inputs(here.imported, 4);
+    QVERIFY(graph::evaluate(apart->optimized, inputs).value()[0].data == graph::evaluate(here.optimized, inputs).value()[0].data);
+    QCOMPARE(reading_to_json(*apart), reading_to_json(here));
+    QVERIFY(!apart->reading.empty() && !apart->passes.empty());
   }
 
   void optionsAndHooksHold() {
@@ -157,18 +205,42 @@ class ImportApartTest : public QObject {
   void arraysThatDoNotAgreeAreRefused() {
     HostArray a = HostArray::make(kFloat32, {2, 3});
     Constants found;
-    QVERIFY(add_array(array_header("k", a), std::vector<std::byte>(24), found));
+    QVERIFY(add_array(array_header("k", a, nullptr), std::vector<std::byte>(24), nullptr, found));
     QCOMPARE(found.at("k")->shape, a.shape);
-    QVERIFY(add_array(array_header("none", HostArray::make(kFloat32, {int64_t{1} << 39, 0})), {}, found));
-    QVERIFY(!add_array(array_header("k", a), std::vector<std::byte>(23), found));
-    QVERIFY(!add_array(array_header("k", a), {}, found));
+    QVERIFY(add_array(array_header("none", HostArray::make(kFloat32, {int64_t{1} << 39, 0}), nullptr), {}, nullptr, found));
+    QVERIFY(!add_array(array_header("k", a, nullptr), std::vector<std::byte>(23), nullptr, found));
+    QVERIFY(!add_array(array_header("k", a, nullptr), {}, nullptr, found));
     a.shape = {int64_t{1} << 62, int64_t{1} << 62, 6};
-    QVERIFY(!add_array(array_header("k", a), std::vector<std::byte>(24), found));
+    QVERIFY(!add_array(array_header("k", a, nullptr), std::vector<std::byte>(24), nullptr, found));
     a.shape = {-2, -3};
-    QVERIFY(!add_array(array_header("k", a), std::vector<std::byte>(24), found));
-    Json header = array_header("k", HostArray::make(kFloat32, {1}));
+    QVERIFY(!add_array(array_header("k", a, nullptr), std::vector<std::byte>(24), nullptr, found));
+    Json header = array_header("k", HostArray::make(kFloat32, {1}), nullptr);
     header["dtype"] = "float31";
-    QVERIFY(!add_array(header, std::vector<std::byte>(4), found));
+    QVERIFY(!add_array(header, std::vector<std::byte>(4), nullptr, found));
+
+    // Places in shared memory, and arrays that follow from others.
+    const auto shared = process::SharedMemory::create().value();
+    const auto part = shared->room(24);
+    HostArray b{kFloat32, {2, 3}, ArrayBytes::kept(part.bytes, part.keeper)};
+    header = array_header("b", b, shared.get());
+    QVERIFY(!has_payload(header));
+    QVERIFY(add_array(header, {}, shared.get(), found));
+    QVERIFY(found.at("b")->data == b.data);
+    QVERIFY(!add_array(header, {}, nullptr, found));
+    for (const int64_t place : {int64_t{-4096}, int64_t{7}, INT64_MAX - 4095}) {
+      header["place"] = place;
+      QVERIFY(!add_array(header, {}, shared.get(), found));
+    }
+    header = {{"array", "t"}, {"dtype", "float32"}, {"shape", {3, 2}}, {"derived", {{"how", "transposed"}, {"of", {"b"}}, {"numbers", {1, 0}}}}};
+    QVERIFY(add_array(header, {}, nullptr, found));
+    QVERIFY(found.at("t")->data == graph::transposed(b, {1, 0}).data);
+    for (const auto& [key, wrong] : std::vector<std::pair<const char*, Json>>{{"of", Json::array({"unknown"})}, {"of", Json::array()}, {"numbers", Json::array({0, 7})}, {"how", 3}}) {
+      Json other = header;
+      other["derived"][key] = wrong;
+      QVERIFY(!add_array(other, {}, nullptr, found));
+    }
+    header["shape"] = {3, 3};
+    QVERIFY(!add_array(header, {}, nullptr, found));
   }
 
   void errorsTravelWhole() {

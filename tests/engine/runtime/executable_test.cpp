@@ -14,10 +14,10 @@ using namespace tw::runtime;
 
 namespace {
 
-std::shared_ptr<const std::vector<std::byte>> floats(const std::vector<float>& values) {
-  auto bytes = std::make_shared<std::vector<std::byte>>(values.size() * 4);
-  std::memcpy(bytes->data(), values.data(), bytes->size());
-  return bytes;
+std::shared_ptr<const ArrayBytes> floats(const std::vector<float>& values) {
+  std::vector<std::byte> bytes(values.size() * 4);
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return std::make_shared<const ArrayBytes>(std::move(bytes));
 }
 
 /// y = (x + w) * 2 in two calls; x arrives packed as [2][2 of 4], padded from 3.

@@ -79,10 +79,18 @@ void OnnxReaderTest::shape_chains_become_constants() {
   node(m, "Shape", {"x"}, "shape");
   integer(node(m, "Gather", {"shape", "zero"}, "batch"), "axis", 0);
   integer(node(m, "Concat", {"batch", "rest"}, "target"), "axis", 0);
-  node(m, "Reshape", {"x", "target"}, "y");
+  node(m, "Reshape", {"x", "target"}, "reshaped");
+  node(m, "Dropout", {"reshaped"}, "y");
   output(m, "y");
-  const auto g = read(m);
+  std::vector<frontends::OperatorReading> reading;
+  frontends::ImportOptions options;
+  options.reading = &reading;
+  const auto g = read(m, options);
   QVERIFY2(g.has_value(), g ? "" : g.error().text().c_str());
+  QStringList became;  // computed, left out, operators
+  for (const frontends::OperatorReading& r : reading)
+    became << QString("%1 %2 %3 %4 %5").arg(QString::fromStdString(r.name)).arg(r.uses).arg(r.computed).arg(r.left_out).arg(r.operators);
+  QCOMPARE(became.join(", "), QString("Concat 1 1 0 0, Dropout 1 0 1 0, Gather 1 1 0 0, Reshape 1 0 0 1, Shape 1 1 0 0"));
   QCOMPARE(g->nodes.size(), size_t{1});
   QCOMPARE(g->nodes[0].op, std::string("reshape"));
   QCOMPARE(g->values[static_cast<size_t>(g->outputs[0])].type.text(), std::string("float32[2, 12]"));
@@ -152,8 +160,14 @@ void OnnxReaderTest::functions_and_branches_are_inlined() {
     a->mutable_g()->add_output()->set_name("out");
   }
   output(m, "y");
-  const auto g = read(m);
+  std::vector<frontends::OperatorReading> reading;
+  frontends::ImportOptions options;
+  options.reading = &reading;
+  const auto g = read(m, options);
   QVERIFY2(g.has_value(), g ? "" : g.error().text().c_str());
+  QStringList names;
+  for (const frontends::OperatorReading& r : reading) names << QString::fromStdString(r.name);
+  QCOMPARE(names, QStringList({"If", "LeakyRelu", "Neg", "Scaled"}));  // what stands in functions and in the branch that is taken
   HostArray x = HostArray::make(kFloat32, {2});
   x.set(0, -2);
   x.set(1, 3);

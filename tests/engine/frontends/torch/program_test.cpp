@@ -2,6 +2,7 @@
 #include <QtTest>
 #include <cstring>
 
+#include "engine/base/text.h"
 #include "engine/frontends/frontend.h"
 #include "engine/frontends/torch/program.h"
 #include "tests/engine/frontends/torch/program_text.h"
@@ -49,6 +50,12 @@ class ProgramTest : public QObject {
     QCOMPARE(strided_tensor(described({0, 3}, {3, 1}, 0), storage)->num_elements(), int64_t{0});
     QCOMPARE(strided_tensor(described({3, 4}, {4, 1}, 1), storage).error().code, ErrorCode::corrupt);
     QCOMPARE(strided_tensor(described({2}, {1}, -1), storage).error().code, ErrorCode::corrupt);
+    for (const auto& [sizes, strides] : {std::pair<Dims, Dims>{{3, 3}, {1, 1}}, {{2, 3}, {2, 1}}, {{2, 2, 2}, {3, 2, 1}}}) {
+      const auto overlapping = strided_tensor(described(sizes, strides, 0), storage);
+      QVERIFY(!overlapping);
+      QVERIFY2(overlapping.error().message.find("apart, found " + shape_text(strides)) != std::string::npos, overlapping.error().text().c_str());
+    }
+    QCOMPARE(strided_tensor(described({1, 3, 2}, {1, 4, 1}, 0), storage)->get(5), 9.0);
     QCOMPARE(strided_tensor(described({2}, {-1}, 4), storage).error().code, ErrorCode::corrupt);
     QCOMPARE(strided_tensor(described({int64_t{1} << 20, int64_t{1} << 30}, {0, 0}, 0), storage).error().code, ErrorCode::resource_limit);
     QCOMPARE(strided_tensor(described({int64_t{1} << 30}, {0}, 0), storage).error().code, ErrorCode::resource_limit);
