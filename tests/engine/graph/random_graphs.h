@@ -380,8 +380,26 @@ class RandomGraph {
   void cast(const Known& x) {
     static const std::vector<DType> kTypes = {kFloat32, kFloat32, kFloat64, kInt32, kInt64, kInt8, kBool, kFloat16};
     const DType from = type(x.value).dtype, to = any(kTypes);
+    if (x.exact && from == kFloat32 && chance(25)) return quantised(x);
     const bool widens = from.is_float() && to.is_float() && to.bits >= from.bits;
     if (x.exact || widens) apply("cast", {x.value}, x.exact, with({{"to", to.name()}}));
+  }
+
+  /// Rounded to whole numbers of eight bits and back, with a zero point that may stay.
+  void quantised(const Known& x) {
+    const auto node = [&](const std::string& op, std::vector<int> in, Attrs a = {}) { return b_.node(op, std::move(in), std::move(a)).value()[0]; };
+    const auto number = [&](DType t, double v) {
+      HostArray a = HostArray::make(t, {});
+      a.set(0, v);
+      return b_.constant("q", std::move(a));
+    };
+    const auto to = [&](int v, const char* t) { return node("cast", {v}, with({{"to", std::string(t)}})); };
+    const double zero = static_cast<double>(rng_.range(-3, 3)), low = chance(80) ? -128 : -200;
+    int v = node("round", {node("mul", {x.value, number(kFloat32, 16)})});
+    if (chance(70)) v = node("add", {v, number(kFloat32, zero)});
+    v = to(to(node("clip", {v}, with({{"min", low}, {"max", low + 255}})), "int8"), "int32");
+    if (chance(70)) v = node("sub", {v, number(kInt32, chance(80) ? zero : 5)});
+    apply("mul", {to(v, "float32"), number(kFloat32, 0.0625)}, true);
   }
 
   void compare_and_choose(const Known& x) {
