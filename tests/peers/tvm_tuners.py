@@ -21,7 +21,7 @@ import time
 
 TVM_SYSTEMS = ("autotvm", "ansor")
 SYSTEMS = TVM_SYSTEMS + ("meta-schedule",)
-BUILD_LIMIT_S = 120.0  # the first builds wait for processes that import TVM
+BUILD_LIMIT_S = 120  # the first builds wait for processes that import TVM
 
 # Rows: kind, then (m, n, k) of a product, or (channels, filters, side, window) of a convolution with stride 1 that keeps its side.
 TASKS = {
