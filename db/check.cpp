@@ -55,15 +55,6 @@ Expected<void> read_all(Database& db, SQLite::Database& raw, CheckReport& report
     report.trials += static_cast<int64_t>(trials.size());
     after = trials.back().id;
   }
-  SQLite::Statement keys(raw, "SELECT key FROM artifact ORDER BY key");
-  while (keys.executeStep()) {
-    if (stop.stop_requested()) return kStopped;
-    const std::string key = keys.getColumn(0).getString();
-    if (db.artifact(key))
-      ++report.artifacts;
-    else
-      db.note_damage({"artifact", 0, key});
-  }
   return {};
 }
 
@@ -79,8 +70,7 @@ std::string where_is(SQLite::Database& raw, const DamagedRow& row) {
 }
 
 std::string reason_of(const DamagedRow& row) {
-  if (row.table == "trial" || row.table == "sample") return "It does not match its checksum";
-  return row.table == "artifact" ? "It does not match its key" : "Its text means nothing";
+  return row.table == "trial" || row.table == "sample" ? "It does not match its checksum" : "Its text means nothing";
 }
 
 std::string counters_text(const TaskCounters& c) {

@@ -152,7 +152,7 @@ struct MarkRow {
 struct DamagedRow {
   std::string table;  ///< "trial", "sample" (of the trial `id`), "session" and so on
   int64_t id = 0;
-  std::string key = {};  ///< of rows without an id: marks, artifacts
+  std::string key = {};  ///< of rows without an id: marks
   auto operator<=>(const DamagedRow&) const = default;
 };
 
@@ -199,8 +199,6 @@ class Database : public records::RecordSource {
   Expected<void> put_event(SessionId session, const std::string& kind, const std::string& text);
   /// Stores or replaces the mark of its noun; without note and tags it is removed.
   Expected<void> put_mark(const MarkRow& mark);
-  /// Content-addressed, zstd-compressed. Returns the content key.
-  Expected<std::string> put_artifact(std::string_view bytes, const std::string& kind);
 
   // Reading.
   Expected<std::vector<ModelRow>> models();
@@ -230,7 +228,6 @@ class Database : public records::RecordSource {
   /// Ascending by time.
   Expected<std::vector<NetworkFinalRow>> network_finals(ModelId model);
   Expected<std::vector<MarkRow>> marks();
-  Expected<std::string> artifact(const std::string& key);
   Expected<std::optional<records::Record>> best(const std::string& task_key) override;
   /// The same, and what its time is.
   Expected<std::optional<BestRecord>> best_of_kinds(const std::string& task_key);

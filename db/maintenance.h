@@ -19,11 +19,11 @@ struct Problem {
 };
 struct CheckReport {
   std::vector<Problem> problems;
-  int64_t trials = 0, tasks = 0, sessions = 0, artifacts = 0;  ///< that are whole
+  int64_t trials = 0, tasks = 0, sessions = 0;  ///< that are whole
 
   bool sound() const { return problems.empty(); }
 };
-/// Reads everything: the structure, each row against its checksum, texts, artifacts, references, and what tasks and sessions say of their trials. May run beside
+/// Reads everything: the structure, each row against its checksum, texts, references, and what tasks and sessions say of their trials. May run beside
 /// a writer. Errors: not_found, io_error, parse_error, version, cancelled; damage is no error.
 Expected<CheckReport> check_workspace(const std::string& path, const StopToken& stop);
 

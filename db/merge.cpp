@@ -107,7 +107,6 @@ class Merge {
     rounds();
     network_finals();
     marks();
-    artifacts();
     recount(to_, std::nullopt);
     return report_;
   }
@@ -320,11 +319,6 @@ class Merge {
       if (moved != renumbered_.end()) tail = tail.substr(0, slash + 1) + std::to_string(moved->second);
     }
     return fmt::format("{}:{}{}", kind, here->second, tail);
-  }
-
-  void artifacts() {
-    Rows rows(from_, to_, "artifact", "ON CONFLICT DO NOTHING");
-    rows.each("key", [&] { rows.put({}); });
   }
 
   SQLite::Database &from_, &to_;

@@ -77,7 +77,6 @@ bool remove_row(SQLite::Database& c, const DamagedRow& row) {
   }
   if (row.table == "model") return run("UPDATE model SET summary_json = '{}' WHERE id = ?");
   if (row.table == "mark") return run("DELETE FROM mark WHERE noun = ?");
-  if (row.table == "artifact") return run("DELETE FROM artifact WHERE key = ?");
   return false;
 }
 

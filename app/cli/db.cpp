@@ -24,7 +24,7 @@ Json problems_json(const db::CheckReport& report) {
 }
 
 std::string whole_text(const db::CheckReport& r) {
-  return fmt::format("{} trials of {} sessions, {} tasks and {} artifacts are whole", r.trials, r.sessions, r.tasks, r.artifacts);
+  return fmt::format("{} trials of {} sessions and {} tasks are whole", r.trials, r.sessions, r.tasks);
 }
 
 int check(const DbArguments& o) {
@@ -35,7 +35,6 @@ int check(const DbArguments& o) {
                 {"trials", report->trials},
                 {"sessions", report->sessions},
                 {"tasks", report->tasks},
-                {"artifacts", report->artifacts},
                 {"problems", problems_json(*report)}});
   } else {
     for (const db::Problem& p : report->problems) print("{}: {}\n", p.where, printable(p.reason));

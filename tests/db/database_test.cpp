@@ -358,15 +358,6 @@ class DatabaseTest : public QObject {
     QCOMPARE(events[1].text, std::string("second"));
     QVERIFY(events[0].at_s > 1.7e9);
   }
-  void artifacts_are_stored_by_content() {
-    const std::string bytes(100000, 'a');
-    const auto key = w_.db->put_artifact(bytes, "object");
-    VERIFY_OK(key);
-    QCOMPARE(*w_.db->put_artifact(bytes, "object"), *key);
-    QVERIFY(*w_.db->artifact(*key) == bytes);
-    QCOMPARE(*w_.db->artifact(*w_.db->put_artifact("", "empty")), std::string());
-    QCOMPARE(w_.db->artifact("nothing").error().code, ErrorCode::not_found);
-  }
   void a_batch_of_64_takes_under_5_ms() {
     // Processor time, so that a busy machine does not fail the test; the wait for the disk comes on top.
     double best_ms = 1e9;
@@ -435,19 +426,16 @@ class DatabaseTest : public QObject {
 
   void flipped_bits_are_found() {
     VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 1)}));
-    const auto key = w_.db->put_artifact("some bytes", "object");
     w_ = {};
     {
       SQLite::Database raw(path_, SQLite::OPEN_READWRITE);
       raw.exec("UPDATE trial SET seconds = seconds / 2");
-      raw.exec("UPDATE artifact SET data = x'28b52ffd00'");
     }
     const auto db = Database::open(path_);
     VERIFY_OK(db);
     QVERIFY((*db)->trials(std::nullopt, std::nullopt)->empty());
     QVERIFY(!*(*db)->best(task().key));
     QVERIFY((*db)->damaged() == (std::vector<DamagedRow>{{"trial", 1}}));
-    QCOMPARE((*db)->artifact(*key).error().code, ErrorCode::corrupt);
   }
 };
 

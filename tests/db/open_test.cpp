@@ -55,7 +55,7 @@ class OpenTest : public QObject {
     QVERIFY(Database::open(path_));
     SQLite::Database raw(path_);
     QCOMPARE(raw.execAndGet("PRAGMA application_id").getInt(), 0x54574442);
-    QCOMPARE(raw.execAndGet("PRAGMA user_version").getInt(), 10);
+    QCOMPARE(raw.execAndGet("PRAGMA user_version").getInt(), 11);
     QCOMPARE(raw.execAndGet("PRAGMA page_size").getInt(), 8192);
     QCOMPARE(raw.execAndGet("PRAGMA journal_mode").getString(), std::string("wal"));
   }
@@ -104,7 +104,7 @@ class OpenTest : public QObject {
       SQLite::Database raw(path_, SQLite::OPEN_READWRITE);
       raw.exec("PRAGMA user_version = 41");
     }
-    for (const Mode mode : {Mode::read_write, Mode::read_only}) expect(ErrorCode::version, "version 10 or older", mode);
+    for (const Mode mode : {Mode::read_write, Mode::read_only}) expect(ErrorCode::version, "version 11 or older", mode);
     expect(ErrorCode::version, "found version 41");
   }
   void a_version_that_no_program_writes_is_damage() {
