@@ -69,8 +69,8 @@ class NestWriter {
   /// The body of stage i with reads of stages replaced by reads of their arrays.
   Expr rewrite_reads(int i, const Expr& e) const {
     const Expr x = arrays_.widened() ? rewrite_children(i, e) : ir::map_children(e, [&](const Expr& c) { return rewrite_reads(i, c); });
+    if (!ir::as<ir::LoadNode>(e)) return x;  // of a cast to what the array has anyway, its rewritten load is left
     const auto* l = ir::as<ir::LoadNode>(x);
-    if (!l) return x;
     const int from = arrays_.stage_of(l->buffer.get());
     std::vector<Expr> at = l->indices;
     if (const auto& tile = arrays_.placement(from).warp_tile) {

@@ -146,7 +146,8 @@ Expected<Arrays> Arrays::place(const Plan& plan) {
       return Error(ErrorCode::illegal_schedule, fmt::format("Expected a stage that a block of threads shares for 'pipeline', found '{}'", st.op.name));
     ir::Scope scope = param ? ir::Scope::param : st.scope;
     if (scope != ir::Scope::param && !at && plan.launches.any()) scope = ir::Scope::global;  // crosses launches
-    if (at && !plan.launches.has(static_cast<int>(i)) && tile_bytes(place.shape, logical->dtype) <= kLocalBytes) scope = ir::Scope::local;
+    if (at && !plan.launches.has(static_cast<int>(i)))  // where there are no threads, nothing is shared
+      scope = tile_bytes(place.shape, logical->dtype) <= kLocalBytes ? ir::Scope::local : ir::Scope::global;
     if (scope == ir::Scope::local && plan.launches.has(static_cast<int>(i))) type = sum_type(st);
     if (scope == ir::Scope::global && !at && plan.launches.any() && is_16_bit_float(type)) type = kFloat32;  // parts of sums that the next launch adds up
     out.widened_ = out.widened_ || (type != logical->dtype && is_16_bit_float(logical->dtype));

@@ -352,6 +352,49 @@ class LaunchTest : public QObject {
     QVERIFY(lower::lower(std::move(inside).finish().value(), "f").has_value() == false);
   }
 
+  /// A sum in half precision is one in float32, and so is what a conversion to float32 makes of it.
+  void sums_of_halves_are_converted_without_a_load_in_between() {
+    const te::DagPtr dag = te::parse_dag("p: float16[16, 8] = placeholder(activation)\ns: float16[16] = sum(i, k=8)\n    p[i, k]\n"
+                                         "c: float32[16] = compute(i)\n    T.cast(float32, s[i])\noutputs(c)\n")
+                               .value();
+    Builder b(dag);
+    b.split(2, b.loops(2)[0], {4});
+    b.bind(2, b.loops(2)[0], schedule::Annotation::block_x);
+    b.bind(2, b.loops(2)[1], schedule::Annotation::thread_x);
+    b.compute_at(1, 2, b.loops(2)[1]);
+    const schedule::Schedule s = std::move(b).finish().value();
+    const auto f = lower::lower(s, "f");
+    QVERIFY2(f, f ? "" : f.error().text().c_str());
+    QVERIFY2(tir::verify(*f), tir::print(*f).c_str());
+    HostArray p = HostArray::make(kFloat16, {16, 8});
+    for (int64_t i = 0; i < 128; ++i) p.set(i, static_cast<double>(i % 7));
+    const std::vector<HostArray> inputs{p};
+    const auto got = run_threads(s, *f, inputs, kThreadOrders[0]);
+    QVERIFY2(got, got ? "" : got.error().text().c_str());
+    QCOMPARE(testing::largest_difference(*got, te::interpret(*dag, inputs).value()), 0.0);
+  }
+
+  /// Where nothing runs in threads, what a block would share lies in the thread's own memory, or beside the arguments if it is large.
+  void nothing_is_shared_without_threads() {
+    for (const int64_t n : {int64_t{64}, int64_t{16384}}) {
+      const te::DagPtr dag = te::parse_dag(fmt::format("x: float32[{}] = placeholder(activation)\ny: float32[{}] = compute(i)\n    x[i] * x[{} - i]\noutputs(y)\n", n, n, n - 1)).value();
+      Builder b(dag);
+      const int cache = b.cache_read(0, {1}, "shared");
+      const int y = cache + 1;
+      b.split(y, b.loops(y)[0], {n / 2});
+      b.compute_at(cache, y, b.loops(y)[0]);
+      const schedule::Schedule s = std::move(b).finish().value();
+      const auto f = lower::lower(s, "f");
+      QVERIFY2(f, f ? "" : f.error().text().c_str());
+      QVERIFY2(tir::verify(*f), tir::print(*f).c_str());
+      Rng rng(3);
+      const std::vector<HostArray> inputs = testing::random_inputs(*dag, rng);
+      const auto got = run_threads(s, *f, inputs, kThreadOrders[0]);
+      QVERIFY2(got, got ? "" : got.error().text().c_str());
+      QVERIFY(testing::largest_difference(*got, te::interpret(*dag, inputs).value()) < 1e-6);
+    }
+  }
+
  private:
   using Builder = schedule::Builder;
 };
