@@ -24,6 +24,7 @@ constexpr int kFunctionShared = 1, kFunctionLocal = 3, kFunctionRegisters = 4, k
 constexpr double kAskAgainSeconds = 0.005, kLeastClock = 0.8;
 constexpr unsigned kStreamNonBlocking = 1;
 constexpr int kCaptureThreadLocal = 1;
+constexpr unsigned kRecordDefault = 0, kRecordExternal = 1;  ///< external: an event of a recording that has a time of its own after each replay
 constexpr int kJitErrorLog = 5, kJitErrorLogSize = 6;
 
 Error driver_error(const CudaDriver& d, int code, const std::string& what) {
@@ -229,7 +230,7 @@ class CudaDevice final : public GpuDevice {
       TW_CHECK(check(d_.event_create(&e, 0), "make an event"));
       marks_.push_back(e);
     }
-    TW_CHECK(check(d_.event_record(marks_[used_marks_], stream_), "record an event"));
+    TW_CHECK(check(d_.event_record(marks_[used_marks_], stream_, recording_ ? kRecordExternal : kRecordDefault), "record an event"));
     return static_cast<int>(used_marks_++);
   }
 
@@ -253,7 +254,9 @@ class CudaDevice final : public GpuDevice {
   Expected<std::unique_ptr<GpuRecording>> record(const std::function<Expected<void>()>& enqueue) override {
     TW_CHECK(synchronize());
     TW_CHECK(check(d_.capture_begin(stream_, kCaptureThreadLocal), "record work"));
+    recording_ = true;
     const auto recorded = enqueue();
+    recording_ = false;
     CudaDriver::Graph graph = nullptr;
     const int ended = d_.capture_end(stream_, &graph);
     TW_CHECK(recorded);
@@ -287,7 +290,7 @@ class CudaDevice final : public GpuDevice {
   double asked_s_ = 0;
   int highest_mhz_ = 0;
   bool disturbed_ = false;
-  bool retained_ = false, lost_ = false;
+  bool retained_ = false, lost_ = false, recording_ = false;
   CudaDriver::Stream stream_ = nullptr;
   std::multimap<int64_t, DeviceAddress> free_;  ///< by size
   std::map<DeviceAddress, int64_t> used_;

@@ -51,7 +51,7 @@ std::optional<std::string> resolve_driver(void* library, CudaDriver& d) {
   take(d.launch, "cuLaunchKernel");
   take(d.event_create, "cuEventCreate");
   take(d.event_destroy, "cuEventDestroy_v2");
-  take(d.event_record, "cuEventRecord");
+  take(d.event_record, "cuEventRecordWithFlags");
   take(d.event_elapsed, "cuEventElapsedTime");
   take(d.capture_begin, "cuStreamBeginCapture_v2");
   take(d.capture_end, "cuStreamEndCapture");

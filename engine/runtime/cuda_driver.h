@@ -49,7 +49,7 @@ struct CudaDriver {
   int (*launch)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared, Stream, void** params, void** extra);
   int (*event_create)(Event*, unsigned flags);
   int (*event_destroy)(Event);
-  int (*event_record)(Event, Stream);
+  int (*event_record)(Event, Stream, unsigned flags);
   int (*event_elapsed)(float* milliseconds, Event, Event);
   int (*capture_begin)(Stream, int mode);
   int (*capture_end)(Stream, Graph*);

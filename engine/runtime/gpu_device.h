@@ -70,7 +70,8 @@ class GpuDevice {
   virtual Expected<void> launch(const GpuLoaded& function, std::span<const DeviceAddress> args) = 0;
   virtual Expected<void> synchronize() = 0;
 
-  /// A point in the queue. The numbers begin anew after forget_marks.
+  /// A point in the queue, or in what is being recorded, which then has the time of the last replay. The numbers begin anew after forget_marks, and a recording
+  /// with points of before is not replayed any more.
   virtual Expected<int> mark() = 0;
   /// Once the queue is empty (synchronize).
   virtual Expected<double> seconds_between(int from, int to) = 0;

@@ -2,7 +2,7 @@
 // A stand-in for NVIDIA's driver, for tests on machines without one: the entry points that runtime/cuda_driver opens, over the processor's memory. An image is
 // text, one kernel a line: its name, then what a launch does: `double N` (parameter 1 = 2 * parameter 0, N floats), `nothing`, `wild` (writes past the end of
 // parameter 1 of N floats: `wild N`), `hang`, or `fail CODE` (the error shows when the queue is waited for, and at every call from then on).
-// $TW_FAKE_CUDA sets what the machine is like, separated by spaces: `devices=N version=13000 init=CODE memory=BYTES capability=90 launch=CODE`.
+// $TW_FAKE_CUDA sets what the machine is like, separated by spaces: `devices=N version=13000 init=CODE memory=BYTES capability=90 launch=CODE event=NS`.
 // It stands in for the management library too: `clock=MHZ slowed=BITS strangers=N nvml=CODE`.
 #include <unistd.h>
 
@@ -34,8 +34,9 @@ struct Kernel {
 };
 using Module = std::vector<Kernel>;
 struct Launch {
-  const Kernel* kernel;
+  const Kernel* kernel;  ///< null for an event
   std::vector<uint64_t> params;
+  double* event = nullptr;
 };
 using Graph = std::vector<Launch>;
 
@@ -47,6 +48,11 @@ double now_ms = 0;
 int capabilities() { return static_cast<int>(setting("capability", 90)); }
 
 void run(const Launch& l) {
+  if (!l.kernel) {
+    *l.event = now_ms;
+    now_ms += 1e-6 * static_cast<double>(setting("event", 0));
+    return;
+  }
   now_ms += 1e-4;  // less than it takes, so that nobody calls it impossible
   const auto floats = [&](size_t i) { return reinterpret_cast<float*>(l.params[i]); };
   if (l.kernel->action == "double" || l.kernel->action == "wild")
@@ -124,7 +130,7 @@ FAKE cuLaunchKernel(void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
   if (sticky) return sticky;
   if (const long refused = setting("launch", kOk)) return static_cast<int>(refused);
   if (gx * gy * gz == 0 || bx * by * bz == 0 || bx * by * bz > 1024) return kInvalidValue;
-  Launch l{static_cast<Kernel*>(f), {}};
+  Launch l{static_cast<Kernel*>(f), {}, nullptr};
   for (int i = 0; i < 2; ++i) l.params.push_back(*static_cast<uint64_t*>(params[i]));
   if (capturing)
     capturing->push_back(l);
@@ -134,7 +140,15 @@ FAKE cuLaunchKernel(void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
 }
 FAKE cuEventCreate(void** e, unsigned) { return *e = new double(0), sticky; }
 FAKE cuEventDestroy_v2(void* e) { return delete static_cast<double*>(e), sticky; }
-FAKE cuEventRecord(void* e, void*) { return *static_cast<double*>(e) = now_ms, sticky; }
+FAKE cuEventRecordWithFlags(void* e, void*, unsigned flags) {
+  if ((capturing != nullptr) != (flags == 1)) return kInvalidValue;  // an event of a capture has a time only if it is external
+  const Launch event{nullptr, {}, static_cast<double*>(e)};
+  if (capturing)
+    capturing->push_back(event);
+  else
+    run(event);
+  return sticky;
+}
 FAKE cuEventElapsedTime(float* ms, void* from, void* to) { return *ms = static_cast<float>(*static_cast<double*>(to) - *static_cast<double*>(from)), sticky; }
 FAKE cuStreamBeginCapture_v2(void*, int) { return capturing = new Graph, sticky; }
 FAKE cuStreamEndCapture(void*, void** g) { return *g = capturing, capturing = nullptr, sticky; }

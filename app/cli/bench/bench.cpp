@@ -160,6 +160,8 @@ Expected<void> Bench::tune(const LoadedNetwork& network, const std::string& path
   request.session.seed = options.seed;
   request.session.trials_per_task = options.trials;
   request.session.time_s = options.time_s;
+  // Every case has a ratio of its own, so that time which does not suffice is shared alike.
+  if (options.time_s > 0) request.session.scheduler = "round-robin";
   TW_TRY(const TuneResult result, tune_network(request, db));
   if (result.report.cancelled) return Error(ErrorCode::cancelled, "Cancelled");
   return {};

@@ -144,7 +144,7 @@ Expected<Section> gpu_kernel_section(const Bench& bench) {
       "- time: the least of {} samples, by events in the queue; one call after the level-2 cache was overwritten, a recorded series of calls below 20 us\n",
       kGpuSamples);
   section.notes +=
-      "- convolutions with bias and ReLU, batch 1; PyTorch calls cuBLAS for dense and cuDNN (with its search) for conv2d, in float32 without TF32\n";
+      "- convolutions with bias and ReLU, batch 1; PyTorch, recorded as a CUDA graph, calls cuBLAS for dense and cuDNN (with its search) for conv2d, in float32 without TF32\n";
   section.json["cases"] = list;
   section.json["device"] = gpu.device->name();
   section.json["simulated"] = gpu.device->simulated();
@@ -202,7 +202,7 @@ Expected<Section> gpu_network_section(const Bench& bench) {
   if (list.empty()) return Error(ErrorCode::invalid_argument, fmt::format("No network's name has '{}' in it", printable(bench.options.only)));
   section.table = table.markdown();
   section.notes +=
-      fmt::format("- batch 1, float32 without TF32; median wall time of {} runs, inputs and outputs on the GPU; PyTorch eager; at most {} trials a task\n",
+      fmt::format("- batch 1, float32 without TF32; median wall time of {} runs, inputs and outputs on the GPU; PyTorch recorded as a CUDA graph or eager, whichever is faster; at most {} trials a task\n",
                   kNetworkRuns, bench.options.trials);
   section.json["cases"] = list;
   section.json["device"] = gpu.device->name();
@@ -216,9 +216,9 @@ Expected<Section> simulation_section(const Bench& bench) {
     return Error(ErrorCode::invalid_argument, "Expected a GPU of this machine to hold the simulated one against, found a simulated device");
   Section section;
   section.notes = device_note(*gpu.device);
-  std::map<std::string, std::vector<std::pair<double, double>>> operators;  // of all trials: measured, simulated
   Table table({"task", ">trials", ">Spearman", ">Kendall", ">simulated / measured"});
   Json list = Json::array();
+  std::vector<double> rhos, medians;
   TW_TRY(const auto sessions, bench.db->sessions());
   TW_TRY(const auto tasks, bench.db->tasks());
   for (const db::TaskRow& row : tasks) {
@@ -228,9 +228,9 @@ Expected<Section> simulation_section(const Bench& bench) {
     std::vector<double> measured, simulated, ratios;
     for (const db::SessionRow& session : sessions) {
       if (session.options.value("device", "") != bench.options.device) continue;
-      TW_TRY(const auto trials, bench.db->trials(session.id, row.id));
+      TW_TRY(const auto trials, bench.db->trials(session.id, row.id, {}, -1, true));
       for (const db::TrialRow& t : trials) {
-        if (!t.record.result.ok() || t.record.result.censored) continue;
+        if (!t.record.result.ok()) continue;  // those stopped early too: without the slow ones there is little to order
         const auto schedule = schedule::Schedule::replay(task->dag, t.record.candidate.steps);
         const auto seconds = schedule ? measure::simulated_seconds(*schedule, gpu.target) : Expected<double>(schedule.error());
         if (!seconds) continue;
@@ -242,6 +242,8 @@ Expected<Section> simulation_section(const Bench& bench) {
     if (measured.size() < kLeastTrials) continue;
     std::sort(ratios.begin(), ratios.end());
     const double rho = spearman(measured, simulated), tau = kendall(measured, simulated);
+    rhos.push_back(rho);
+    medians.push_back(ratios[ratios.size() / 2]);
     table.row({row.name, std::to_string(measured.size()), cell(rho, 2), cell(tau, 2), cell(ratios[ratios.size() / 2], 2)});
     list.push_back({{"task", row.name}, {"trials", measured.size()}, {"spearman", rho}, {"kendall", tau}, {"median_ratio", ratios[ratios.size() / 2]}});
   }
@@ -249,7 +251,10 @@ Expected<Section> simulation_section(const Bench& bench) {
     return Error(ErrorCode::not_found,
                  fmt::format("Expected tasks with {} trials or more that {} measured in --db, found none", kLeastTrials, bench.options.device));
   section.table = table.markdown();
-  section.notes += "- how the formula orders the trials of one task that were measured; the last column is the median over them\n";
+  std::sort(rhos.begin(), rhos.end());
+  std::sort(medians.begin(), medians.end());
+  section.notes += fmt::format("- over {} tasks: median Spearman {:.2f}, median of simulated / measured {:.2f}\n", rhos.size(), rhos[rhos.size() / 2], medians[medians.size() / 2]);
+  section.notes += "- how the formula orders the trials of one task that were measured, those stopped early as slow among them; the last column is the median over them\n";
   section.json["tasks"] = list;
   return section;
 }
