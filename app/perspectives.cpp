@@ -19,7 +19,7 @@ const std::vector<PerspectiveDef>& perspectives() {
        .help = [] { return PerspectiveTexts::tr("The network, and the schedule space of one task: knobs, landscape, code and why of each point"); },
        .left = {"space"},
        .leftBelow = {},
-       .top = {"graph", "landscape"},
+       .top = {"graph", "landscape", "sketches"},
        .bottom = {"code", "passes"},
        .right = {"why", "inspector"},
        .drawer = {"tasks", "trials", "sessions", "jobs", "log"},

@@ -13,6 +13,7 @@
 #include "engine/measure/counters.h"
 #include "engine/measure/roofline.h"
 #include "engine/records/recorded_trials.h"
+#include "engine/space/sketch/sketch.h"
 #include "engine/tune/session.h"
 
 namespace tw::app {
@@ -45,6 +46,8 @@ class Engine {
   virtual std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) = 0;
   /// Of every template that matches, those that a search goes through first; none: the task has the default schedule only.
   virtual std::vector<Space> spaces(const records::Task& task) = 0;
+  /// Structures that the tuner ansor derives of the task, with the rules that made them.
+  virtual std::vector<space::Sketch> sketches(const records::Task& task) = 0;
   /// `groups` of the network's partition compute the task.
   virtual api::Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,
                                    const std::vector<int>& groups) = 0;

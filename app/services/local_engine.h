@@ -19,6 +19,7 @@ class LocalEngine : public Engine {
   Expected<api::Network> import(const std::string& path, const Target& target, const std::map<std::string, int64_t>& sizes) override;
   std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) override;
   std::vector<Space> spaces(const records::Task& task) override;
+  std::vector<space::Sketch> sketches(const records::Task& task) override { return space::sketches(task.dag, task.target); }
   api::Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,
                            const std::vector<int>& groups) override;
   Expected<records::Candidate> candidateAt(const records::Task& task, const std::string& space, int64_t index) override;

@@ -15,6 +15,7 @@
 #include "app/views/network_view.h"
 #include "app/views/passes_view.h"
 #include "app/views/sessions_view.h"
+#include "app/views/sketches_view.h"
 #include "app/views/space_view.h"
 #include "app/views/tasks_view.h"
 #include "app/views/trials_view.h"
@@ -34,6 +35,7 @@ const ViewDef kViews[] = {
     {"navigator", [] { return ViewTexts::tr("Navigator"); }, true, NavigatorView::create},
     {"space", [] { return ViewTexts::tr("Space"); }, true, SpaceView::create},
     {"landscape", [] { return ViewTexts::tr("Landscape"); }, true, LandscapeView::create},
+    {"sketches", [] { return ViewTexts::tr("Sketches"); }, true, SketchesView::create},
     {"code", [] { return ViewTexts::tr("Code"); }, true, CodeDock::create},
     {"passes", [] { return ViewTexts::tr("Passes"); }, true, PassesView::create},
     {"why", [] { return ViewTexts::tr("Why"); }, true, WhyView::create},

@@ -72,6 +72,8 @@ class FakeEngine : public Engine {
     return {{"fake.cpu", "A space for tests", "none", s}, {"other.cpu", "Another way", "none", other}};
   }
 
+  std::vector<space::Sketch> sketches(const records::Task& task) override { return space::sketches(task.dag, task.target); }
+
   api::Explanation explain(const records::Task&, const std::vector<schedule::Step>& steps, const api::Network&, const std::vector<int>&) override {
     ++explained;
     api::Explanation e;

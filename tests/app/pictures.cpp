@@ -362,10 +362,9 @@ int photograph(const QString& folder, const QStringList& arguments) {
         tuneOnce(w, "random", 1, 160);
         tuneOnce(w, "genetic", 1, 160);
         tuneOnce(w, "xgb", 1, 160);
+        tuneOnce(w, "ansor", 1, 160);
         std::vector<SessionId> all;
-        for (const auto& row : w.workspace().sessions()) all.push_back(row.id);
-        until([&] { return w.workspace().sessions().size() == 3; });
-        all.clear();
+        until([&] { return w.workspace().sessions().size() == 4; });
         for (const auto& row : w.workspace().sessions()) all.push_back(row.id);
         w.hub().setComparedSessions(all);
         w.actions().get(QStringLiteral("trial.best"))->trigger();
