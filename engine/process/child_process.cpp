@@ -72,6 +72,7 @@ Expected<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::string& p
   Fd ours{pair[0]}, theirs{pair[1]};
   if (::pipe2(pipe, O_CLOEXEC) != 0) return infrastructure("Making a pipe to the worker");
   Fd read_end{pipe[0]}, write_end{pipe[1]};
+  // What never waits is not interrupted by signals either.
   ::fcntl(ours.value, F_SETFL, O_NONBLOCK);
   ::fcntl(read_end.value, F_SETFL, O_NONBLOCK);
 
@@ -128,7 +129,6 @@ Expected<void> ChildProcess::send(const Json& header, std::span<const std::byte>
       done += static_cast<size_t>(n);
       continue;
     }
-    if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return Error(ErrorCode::io_error, fmt::format("The worker is gone: {}", std::strerror(errno)));
     const int wait = milliseconds_until(deadline);
     if (wait == 0) return Error(ErrorCode::timeout, "The worker did not take a message in time");
@@ -154,7 +154,6 @@ void ChildProcess::drain_output() {
   for (;;) {
     if (output_ < 0) return;
     const ssize_t n = ::read(output_, buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
     if (n == 0) ::close(std::exchange(output_, -1));
     if (n <= 0) return;
     printed_.append(buffer, static_cast<size_t>(n));

@@ -2,6 +2,7 @@
 #include "db/row_checks.h"
 
 #include <QtTest>
+#include <map>
 
 #include "db/migrate.h"
 #include "tests/db/db_fixture.h"
@@ -105,6 +106,40 @@ class RowChecksTest : public QObject {
     QCOMPARE(db->task_by_key(task().key).value()->counts().trials, int64_t{5});
     QCOMPARE(db->best(task().key).value()->candidate.index, int64_t{3});
     QVERIFY(!db->put_trials(SessionId{1}, TaskId{1}, {trial(task(), 4)}));  // it is whole
+  }
+
+  /// Every byte of a value counts, of short values too.
+  void checksums_tell_values_apart() {
+    fill(1);
+    SQLite::Database raw(path_, SQLite::OPEN_READWRITE);
+    Damage ignored;
+    add_row_checks(raw, ignored);
+    std::map<int64_t, std::string> seen;
+    for (const char* values : {"''", "'a'", "'b'", "'ab'", "'ba'", "'a', 'b'", "'b', 'a'", "1", "2", "1.0", "NULL", "NULL, NULL"}) {
+      SQLite::Statement q(raw, std::string("SELECT row_checksum(") + values + ")");
+      QVERIFY(q.executeStep());
+      const auto [at, fresh] = seen.emplace(q.getColumn(0).getInt64(), values);
+      QVERIFY2(fresh, (at->second + " and " + values).c_str());
+    }
+  }
+
+  /// As programs that read the file by SQL count them.
+  void flags_are_zero_or_one() {
+    Workspace w;
+    w.db = *Database::open(path_);
+    QVERIFY(w.fill());
+    auto censored = trial(w.task, 1), verified = trial(w.task, 2), neither = trial(w.task, 3);
+    censored.result.censored = true;
+    censored.result.verified = neither.result.verified = false;
+    verified.result.verified = true;
+    QVERIFY(w.db->put_trials(w.session, w.task_id, {censored, verified, neither}));
+    SQLite::Database raw(path_);
+    SQLite::Statement q(raw, "SELECT censored, verified FROM trial ORDER BY id");
+    for (const auto& [c, v] : {std::pair{1, 0}, {0, 1}, {0, 0}}) {
+      QVERIFY(q.executeStep());
+      QCOMPARE(q.getColumn(0).getInt(), c);
+      QCOMPARE(q.getColumn(1).getInt(), v);
+    }
   }
 
   void verdicts_do_not_hide_damage() {

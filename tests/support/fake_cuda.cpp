@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for NVIDIA's driver, for tests on machines without one: the entry points that runtime/cuda_driver opens, over the processor's memory. An image is
 // text, one kernel a line: its name, then what a launch does: `double N` (parameter 1 = 2 * parameter 0, N floats), `nothing`, `wild` (writes past the end of
-// parameter 1 of N floats: `wild N`), `hang`, or `fail CODE` (the error shows when the queue is waited for, and at every call from then on).
+// parameter 1 of N floats: `wild N`; `early N` writes before its beginning, `spoil N` into parameter 0), `hang`, or `fail CODE` (the error shows when the queue is
+// waited for, and at every call from then on).
 // $TW_FAKE_CUDA sets what the machine is like, separated by spaces: `devices=N version=13000 init=CODE memory=BYTES capability=90 launch=CODE event=NS`.
 // It stands in for the management library too: `clock=MHZ slowed=BITS strangers=N nvml=CODE`.
 #include <unistd.h>
@@ -55,9 +56,11 @@ void run(const Launch& l) {
   }
   now_ms += 1e-4;  // less than it takes, so that nobody calls it impossible
   const auto floats = [&](size_t i) { return reinterpret_cast<float*>(l.params[i]); };
-  if (l.kernel->action == "double" || l.kernel->action == "wild")
+  if (const std::string& a = l.kernel->action; a == "double" || a == "wild" || a == "early" || a == "spoil")
     for (long i = 0; i < l.kernel->number; ++i) floats(1)[i] = 2 * floats(0)[i];
   if (l.kernel->action == "wild") floats(1)[l.kernel->number + 3] = 1;
+  if (l.kernel->action == "early") floats(1)[-2] = 1;
+  if (l.kernel->action == "spoil") floats(0)[l.kernel->number - 1] += 1;
   if (l.kernel->action == "fail") sticky = static_cast<int>(l.kernel->number);
   while (l.kernel->action == "hang") sleep(1);
 }

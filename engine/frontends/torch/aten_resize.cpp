@@ -49,11 +49,12 @@ TorchResults linear_up(TorchNode& n) {
   return resized(n, kSpatial, {"linear", n.boolean("align_corners", false) ? "align_corners" : "half_pixel", "floor"});
 }
 TorchResults bicubic(TorchNode& n) { return resized(n, 2, {"cubic", n.boolean("align_corners", false) ? "align_corners" : "half_pixel", "floor", -0.75}); }
+/// Against aliasing, elements outside of the image have no share.
 TorchResults linear_smooth(TorchNode& n) {
-  return resized(n, 2, {"linear", n.boolean("align_corners", false) ? "align_corners" : "half_pixel", "floor", -0.75, false, true});
+  return resized(n, 2, {"linear", n.boolean("align_corners", false) ? "align_corners" : "half_pixel", "floor", -0.75, true, true});
 }
 TorchResults bicubic_smooth(TorchNode& n) {
-  return resized(n, 2, {"cubic", n.boolean("align_corners", false) ? "align_corners" : "half_pixel", "floor", -0.5, false, true});
+  return resized(n, 2, {"cubic", n.boolean("align_corners", false) ? "align_corners" : "half_pixel", "floor", -0.5, true, true});
 }
 
 TorchResults grid_sampler(TorchNode& n) {

@@ -244,8 +244,9 @@ void TorchImporter::write(int index, int value) {
 }
 
 const TorchValue* TorchImporter::find(const std::string& name) const {
-  const auto it = names_.find(name);
-  return it == names_.end() ? nullptr : &it->second;
+  if (const auto it = names_.find(name); it != names_.end()) return &it->second;
+  if (const auto it = absent_.find(name); it != absent_.end()) refuse(ErrorCode::unsupported, fmt::format("Result '{}' is not supported", shown(name)), it->second);
+  return nullptr;
 }
 
 // ---- The graph
@@ -380,10 +381,10 @@ void TorchImporter::bind_one(const std::string& name, const TorchResult& result)
 void TorchImporter::bind(const Json& outputs, const TorchResults& results, const std::string& where) {
   size_t next = 0;
   const auto take = [&](const std::string& name) {
-    if (next >= results.size()) refuse(ErrorCode::unsupported, fmt::format("Expected at most {} results, found that result '{}' is used", results.size(), shown(name)), where);
-    if (results[next].value < 0 && results[next].of < 0 && !results[next].number)
-      refuse(ErrorCode::unsupported, fmt::format("Result '{}' is not supported", shown(name)), where);
-    bind_one(name, results[next++]);
+    const bool computed = next < results.size() && (results[next].value >= 0 || results[next].of >= 0 || results[next].number);
+    if (computed) bind_one(name, results[next]);
+    else absent_[name] = where;  // programs name results that nothing reads
+    ++next;
   };
   try {
     for (const Json& output : outputs) {

@@ -90,6 +90,7 @@ class TorchImporter {
   FoldingBuilder builder_;
   const Json* tensors_ = nullptr;  ///< descriptions of the graph that is being imported
   std::unordered_map<std::string, TorchValue> names_;
+  std::unordered_map<std::string, std::string> absent_;  ///< results that are not computed, and the calls that have them: whoever reads one is refused
   std::vector<Reference> references_;
   std::vector<Storage> storages_;
   std::map<std::string, int64_t> symbols_;

@@ -6,6 +6,7 @@
 #include "engine/lower/lower.h"
 #include "engine/space/template.h"
 #include "engine/target/target.h"
+#include "engine/te/dag.h"
 #include "engine/tir/visit.h"
 #include "tests/engine/lower/gpu_schedules.h"
 
@@ -121,6 +122,9 @@ class GpuCheckTest : public QObject {
     QVERIFY(too_much);
     QCOMPARE(too_much->blocks_run, 0);
     QVERIFY(!too_much->not_run.empty() && whole->not_run.empty());
+    const auto most = [&](int64_t flops) { return api::check_gpu_kernel(task, schedule->steps(), {.most_flops = flops})->blocks_run; };
+    QCOMPARE(most(te::flops(*dag)), whole->blocks);
+    QCOMPARE(most(te::flops(*dag) - 1), 0);
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/api/import_apart.h"
 
+#include <QProcess>
 #include <QtTest>
 #include <fstream>
 
@@ -57,6 +58,18 @@ class ImportApartTest : public QObject {
   std::string path(const char* name) const { return folder_.filePath(QString::fromLatin1(name)).toStdString(); }
 
  private Q_SLOTS:
+  /// Started by hand, with no role, an unknown one, or without a limit, the worker says what it is for.
+  void a_worker_started_by_hand() {
+    for (const QStringList& arguments : {QStringList(), QStringList{"cook"}, QStringList{"import"}, QStringList{"import", "--memory-bytes", "0"}}) {
+      QProcess worker;
+      worker.start(TW_BIN_DIR "/tw-worker", arguments);
+      QVERIFY(worker.waitForFinished(60000));
+      QVERIFY(worker.exitStatus() == QProcess::NormalExit);
+      QCOMPARE(worker.exitCode(), 2);
+      QVERIFY(worker.readAllStandardError().startsWith("tw-worker is started by tilewright and tw"));
+    }
+  }
+
   void givesWhatReadingHereGives_data() {
     QTest::addColumn<std::string>("name");
     for (const frontends::ZooModel& m : frontends::zoo()) QTest::newRow(m.name) << std::string(m.name);

@@ -2,6 +2,7 @@
 #include "engine/api/network_finals.h"
 
 #include <cmath>
+#include <set>
 
 #include "engine/api/explain.h"
 #include "engine/api/in_place.h"

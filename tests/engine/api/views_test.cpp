@@ -134,6 +134,20 @@ class Views {
 class ViewsTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
+  /// Of arrays that are all inputs none is dropped and none is added, however many there are.
+  void inputsStay() {
+    graph::GraphBuilder b("inputs");
+    for (int i = 0; i < 330; ++i) b.input("x" + std::to_string(i), {kFloat32, {4}});
+    const graph::Graph g = std::move(b).finish();
+    for (size_t n = 1; n <= g.inputs.size(); ++n) {
+      api::KernelPlan plan;
+      for (size_t i = 0; i < n; ++i) plan.arrays.push_back({.value = g.inputs[i]});
+      api::elide_copies(g, {}, plan);
+      QCOMPARE(plan.arrays.size(), n);
+      for (size_t i = 0; i < n; ++i) QCOMPARE(plan.arrays[i].value, g.inputs[i]);
+    }
+  }
+
   /// Whatever is left out of the plan as a copy of bytes, the network computes what its operators say.
   void randomViews() {
     const Target target = host_target();

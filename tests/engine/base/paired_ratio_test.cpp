@@ -30,6 +30,15 @@ std::vector<PairedRounds> processes(Rng& rng, int count, int rounds, double rati
 class PairedRatioTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
+  /// A thousand resamples, each of as many rounds as there are: what is drawn in all.
+  void draws_a_thousand_samples() {
+    const std::vector<double> a{1, 1.1, 0.9, 1.05, 1}, b{1.2, 1.1, 1, 1.15, 1.05};
+    Rng used(7), counted(7);
+    paired_ratio(a, b, used);
+    for (int k = 0; k < 1000 * 5; ++k) counted.uniform(5);
+    QCOMPARE(used.next(), counted.next());
+  }
+
   void ratios_of_pairs_ignore_a_common_drift() {
     std::vector<double> a, b;
     Rng rng(1);

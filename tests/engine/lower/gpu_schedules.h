@@ -97,6 +97,7 @@ struct WarpMatmulKnobs {
   int64_t vector = 8, gap = 8;                            ///< elements that a thread copies at once, and after each row of a tile
   bool transposed = false;                                ///< A is [k, m] and B is [k, n] instead of [m, k] and [n, k]
   DType dtype = kFloat16, out = kFloat32, other = dtype;  ///< of A, of the sums, of B
+  bool columns_first = false;                             ///< lanes are counted along columns first, as no warp holds its sums
 };
 
 /// C = A * B^T by tensor cores, with something elementwise on the way out.
@@ -119,12 +120,13 @@ inline Builder warp_matmul(const WarpMatmulKnobs& q) {
   const int o = b.stage("Y"), sums = b.stage("C_local"), sa = b.stage("A_shared"), sb = b.stage("B_shared");
   const auto r = b.split(o, b.loops(o)[0], {q.tall, q.rows / 8, 8});
   const auto s = b.split(o, b.loops(o)[4], {q.wide, q.columns / 8, 4, 2});
-  b.reorder(o, {r[0], s[0], r[1], s[1], r[2], s[2], r[3], s[3], s[4]});
+  const std::vector<ir::Var> lanes = q.columns_first ? std::vector<ir::Var>{s[3], r[3]} : std::vector<ir::Var>{r[3], s[3]};
+  b.reorder(o, {r[0], s[0], r[1], s[1], r[2], s[2], lanes[0], lanes[1], s[4]});
   b.bind(o, r[0], Annotation::block_y);
   b.bind(o, s[0], Annotation::block_x);
   b.bind(o, r[1], Annotation::thread_z);
   b.bind(o, s[1], Annotation::thread_y);
-  b.bind(o, b.fuse(o, {r[3], s[3]}), Annotation::thread_x);
+  b.bind(o, b.fuse(o, lanes), Annotation::thread_x);
   b.vectorize(o, s[4]);
   b.compute_at(sums, o, s[1]);
   const auto l = b.loops(sums);

@@ -217,6 +217,7 @@ class LaunchTest : public QObject {
     QVERIFY(refused({.gap = 4}, "Expected operands whose lines begin at multiples of 16 bytes for 'tensorize'"));
     QVERIFY(refused({.m = 60}, "Expected tiles without surplus for 'tensorize'"));
     QVERIFY(refused({.rows = 24, .tall = 1}, "Expected multiples of 16 rows and 16 columns for 'tensorize'"));
+    QVERIFY(refused({.columns_first = true}, "Expected a reader 'Y' whose threadIdx.x is the lane that holds the element for 'tensorize'"));
   }
 
   void barriers_in_a_tiled_matmul() {

@@ -76,6 +76,9 @@ class GpuRunnerTest : public QObject {
     failed(r[2], Status::wrong_output, "never wrote 1 elements of output \"y\", first element 999");
     failed(r[3], Status::wrong_output, "wrote outside argument \"y\", 12 bytes past its end");
     fine(r[4]);
+    const auto more = run({"early 1000", "spoil 1000"});
+    failed(more[0], Status::wrong_output, "wrote outside argument \"y\", 8 bytes before its beginning");
+    failed(more[1], Status::wrong_output, "changed its input \"x\"");
   }
 
   /// Samples of a GPU that is slowed or shared are flagged; where all are, they count all the same.

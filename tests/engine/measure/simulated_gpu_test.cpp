@@ -2,6 +2,7 @@
 #include "engine/measure/simulated_gpu.h"
 
 #include <QtTest>
+#include <cmath>
 
 #include "engine/codegen/cuda/cuda_source.h"
 #include "engine/codegen/cuda/nvrtc.h"
@@ -45,6 +46,33 @@ class SimulatedGpuTest : public QObject {
     QCOMPARE(first[0].samples_s, second[0].samples_s);
     // 0.27 GFLOP on 19.5 TFLOP/s: not faster than the arithmetic allows, and no millisecond.
     QVERIFY(first[0].seconds() > 2.0 * 512 * 512 * 512 / 19.5e12 && first[0].seconds() < 1e-3);
+  }
+  /// Samples of long kernels lie close together, those of short ones do not; a few are disturbed.
+  void noiseOfSamples() {
+    const Target target = parse_target("cuda:t4").value();
+    const measure::Device device = measure::open_device("sim:t4", target, {}).value();
+    const auto spread = [&](int size) {  // the middle one of the standard deviations of logarithms
+      std::vector<double> of_kernels;
+      for (const int ko : {2, 4, 8, 16, 32}) {
+        for (const int iy : {2, 4, 8}) {
+          const schedule::Schedule s =
+              std::move(testing::tiled_matmul({.m = size, .n = size, .k = size, .vy = 1, .ty = 8, .iy = iy, .vx = 1, .tx = 8, .ix = 4, .ko = ko})).finish().value();
+          const records::Task t = task(s, target);
+          const std::vector<records::Candidate> candidates{candidate(s)};
+          const auto run = device.runner->run(t, device.builder->build(t, candidates, {}), {}, {});
+          if (!run[0].ok()) continue;
+          double sum = 0, squares = 0;
+          const auto n = static_cast<double>(run[0].samples_s.size());
+          for (const double x : run[0].samples_s) sum += std::log(x), squares += std::log(x) * std::log(x);
+          of_kernels.push_back(std::sqrt(std::max(0.0, squares / n - sum * sum / n / n)));
+        }
+      }
+      std::sort(of_kernels.begin(), of_kernels.end());
+      return of_kernels.at(of_kernels.size() / 2);
+    };
+    const double of_long = spread(1024), of_short = spread(64);
+    QVERIFY2(of_long > 0.002 && of_long < 0.02, QByteArray::number(of_long));
+    QVERIFY2(of_short > 0.02 && of_short < 0.1, QByteArray::number(of_short));
   }
   /// Any dag has a schedule by rule that a GPU can launch.
   void defaultsCanBeLaunched() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/process/wake.h"
 
+#include <sys/resource.h>
+
 #include <QtTest>
 #include <thread>
 
@@ -29,6 +31,19 @@ class WakeTest : public QObject {
     std::vector<pollfd> fds{{fd.fd(), POLLIN, 0}};
     poll_until(fds, std::chrono::steady_clock::now() + in_seconds(60));
     QVERIFY(fds[0].revents != 0);
+  }
+
+  /// What is left of a wait is slept through to its end, not asked for again and again: nearly every wait gives the processor up.
+  void short_waits_sleep() {
+    const auto slept = [] {
+      rusage use{};
+      getrusage(RUSAGE_THREAD, &use);
+      return use.ru_nvcsw;
+    };
+    const long before = slept();
+    std::vector<pollfd> none;
+    for (int k = 0; k < 40; ++k) poll_until(none, std::chrono::steady_clock::now() + in_seconds(0.001));
+    QVERIFY2(slept() - before >= 20, QByteArray::number(static_cast<int>(slept() - before)));
   }
 };
 

@@ -83,6 +83,8 @@ class CudaDeviceTest : public QObject {
     QCOMPARE(device_->allocate(1001).value(), first);  // the same size class
     const DeviceAddress other = device_->allocate(3000).value();
     QVERIFY(other != first);
+    QVERIFY(device_->allocate(0).has_value());  // an array may have no elements
+    QCOMPARE(device_->allocate(-1).error().message, std::string("Expected a size in bytes, found -1"));
   }
 
   /// What the pool keeps is given back before memory is said to be out.

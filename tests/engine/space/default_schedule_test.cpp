@@ -316,6 +316,8 @@ class DefaultScheduleTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
   void fallback_points_are_valid();
+  void blocks_on_both_sides();
+  void a_column_is_no_transpose();
   void keep_results_data();
   void keep_results();
 };
@@ -341,6 +343,37 @@ void DefaultScheduleTest::fallback_points_are_valid() {
     }
   }
   QVERIFY(templates >= 30);
+}
+
+/// What adds nothing up needs no array for sums; tiles of sums are whole where the blocks can be shared out evenly.
+void DefaultScheduleTest::blocks_on_both_sides() {
+  const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();
+  const auto by_rule = [&](const Make& make) {
+    const te::DagPtr dag = dag_of(make);
+    return space::rule_schedule(dag, target, {in_blocks(0, 4, 8), in_blocks(dag->outputs.front(), 4, 8)}).value();
+  };
+  const schedule::Schedule relu = by_rule([](Net& n) { return n.op("relu", {n.input({2, 32, 5, 9})}); });
+  QCOMPARE(relu.stages().size(), relu.dag()->ops.size());
+  const std::string mean = schedule::print_steps(by_rule(pool("avg_pool2d", {1, 24, 7, 7}, 7, 1, 0).make));
+  QVERIFY2(mean.find("factors=[3, 8]") != std::string::npos, mean.c_str());
+}
+
+/// A column of one element has neighbours nowhere: reads along another axis are no transposition of the two.
+void DefaultScheduleTest::a_column_is_no_transpose() {
+  const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();
+  const auto by_rule = [&](int64_t columns) {
+    return space::rule_schedule(
+               dag_of([&](Net& n) {
+                 const int x = n.op("slice", {n.input({64, 48, 40})}, {{"starts", Dims{0, 0, 5}}, {"sizes", Dims{64, 48, columns}}, {"steps", Dims{1, 1, 1}}});
+                 return n.op("transpose", {x}, {{"perm", Dims{2, 1, 0}}});
+               }),
+               target, {})
+        .value();
+  };
+  for (const int64_t columns : {1, 2}) {
+    const std::string steps = schedule::print_steps(by_rule(columns));
+    QVERIFY2((steps.find("unroll") != std::string::npos) == (columns > 1), steps.c_str());  // rows of a square block
+  }
 }
 
 void DefaultScheduleTest::keep_results_data() {

@@ -2,6 +2,8 @@
 #include "engine/target/gpu.h"
 
 #include <QtTest>
+#include <array>
+#include <map>
 
 #include "engine/base/json.h"
 #include "engine/target/target.h"
@@ -63,6 +65,62 @@ class GpuTest : public QObject {
       const double flops = target::peak_flops(g);
       QVERIFY(flops > 3e12 && flops < 68e12);
     }
+  }
+  /// What CUDA's programming guide prints of each compute capability: registers, shared memory in KiB of a multiprocessor and of a block, threads and blocks, and
+  /// results a clock of float32, float64, float16, int32 and special functions; last the multiply-adds of tensor units by the white papers.
+  void capabilitiesAsTheGuideHasThem() {
+    const std::vector<std::array<int, 13>> guide = {
+        {37, 128, 112, 48, 2048, 16, 192, 64, 0, 160, 32, 0, 128},      {70, 64, 96, 96, 2048, 32, 64, 32, 128, 64, 16, 512, 128},
+        {75, 64, 64, 64, 1024, 16, 64, 2, 128, 64, 16, 512, 96},        {80, 64, 164, 163, 2048, 32, 64, 32, 256, 64, 16, 1024, 192},
+        {86, 64, 100, 99, 1536, 16, 128, 2, 128, 64, 16, 512, 128},     {87, 64, 164, 163, 1536, 16, 128, 2, 128, 64, 16, 1024, 192},
+        {90, 64, 228, 227, 2048, 32, 128, 64, 256, 64, 16, 2048, 256},
+    };
+    for (const auto& [capability, registers, shared, block, threads, blocks, fp32, fp64, fp16, integers, special, tensor, l1] : guide) {
+      const target::GpuArch& a = target::gpu_arch(capability);
+      const std::vector<int> found = {a.capability, a.registers_per_multiprocessor, a.shared_per_multiprocessor, a.shared_opt_in, a.threads_per_multiprocessor,
+                                      a.blocks_per_multiprocessor, a.fp32_rate, a.fp64_rate, a.fp16_rate, a.int_rate, a.special_rate, a.tensor_rate, a.l1_bytes};
+      QCOMPARE(found, (std::vector<int>{capability, registers * 1024, shared * 1024, block * 1024, threads, blocks, fp32, fp64, fp16, integers, special, tensor, l1 * 1024}));
+      // From 8.0 on the system keeps a KiB of each block's shared memory, which is handed out by 128 bytes instead of 256.
+      QCOMPARE(a.shared_reserved, capability >= 80 ? 1024 : 0);
+      QCOMPARE(a.shared_unit, capability >= 80 ? 128 : 256);
+      QCOMPARE(a.floats_or_integers, capability == 86 || capability == 87);
+      // The farther memory is, the longer it takes.
+      QVERIFY(a.shared_latency >= 19 && a.shared_latency <= 40 && a.l2_latency > 4 * a.shared_latency && a.memory_latency > 3 * a.l2_latency / 2);
+    }
+    QCOMPARE(target::gpu_arch(89).capability, 87);
+    QCOMPARE(target::gpu_arch(120).capability, 90);
+  }
+  /// Multiprocessors, GB and GB/s of memory and KiB of the second cache by the cards' data sheets.
+  void cardsAsTheirDataSheetsHaveThem() {
+    const std::map<std::string, std::tuple<int, int, double, int>> sheets = {
+        {"k80", {13, 12, 240, 1536}},      {"titanv", {80, 12, 653, 4608}},   {"t4", {40, 16, 320, 4096}},         {"a100", {108, 40, 1555, 40960}},
+        {"a100-80", {108, 80, 2039, 40960}}, {"a5000", {64, 24, 768, 6144}},  {"a10g", {80, 24, 600, 6144}},       {"orin", {16, 64, 204.8, 4096}},
+        {"orin-32", {14, 32, 204.8, 4096}}, {"h100", {132, 80, 3350, 51200}}, {"h200", {132, 141, 4800, 51200}},
+    };
+    QCOMPARE(target::gpu_table().size(), sheets.size());
+    for (const target::Gpu& g : target::gpu_table()) {
+      const auto& [multiprocessors, gigabytes, rate, l2] = sheets.at(g.name);
+      QCOMPARE(g.multiprocessors, multiprocessors);
+      QCOMPARE(g.memory_bytes, gigabytes * int64_t{1'000'000'000});
+      QCOMPARE(g.memory_bytes_per_s, rate * 1e9);
+      QCOMPARE(g.l2_bytes, l2 * int64_t{1024});
+      QVERIFY(g.tensor_clock_mhz <= g.clock_mhz && g.l2_bytes_per_s > g.memory_bytes_per_s);
+    }
+    // Tensor units without sparsity, in TFLOP/s.
+    for (const auto& [name, tflops] : {std::pair{"t4", 65.0}, {"a100", 312.0}, {"h100", 990.0}}) {
+      const target::Gpu& g = *target::find_gpu(name);
+      QVERIFY(2e-12 * target::gpu_arch(g.capability).tensor_rate * g.multiprocessors * g.clock_mhz * 1e6 > 0.99 * tflops);
+    }
+  }
+  /// What is wrong of a launch is named: threads first, then registers, then shared memory.
+  void whatRefusesALaunch() {
+    const auto limit = [](int threads, int registers, int64_t shared) { return target::occupancy(80, threads, registers, shared).limit; };
+    for (const int threads : {0, -1, 1025}) QCOMPARE(limit(threads, 256, 1 << 20), Occupancy::Limit::threads);
+    for (const int threads : {1, 2, 1024}) QCOMPARE(limit(threads, 256, 1 << 20), Occupancy::Limit::registers);
+    QCOMPARE(limit(1, 255, 1 << 20), Occupancy::Limit::shared);
+    QCOMPARE(target::occupancy(80, 1, 255, 0).blocks, 8);
+    QCOMPARE(target::occupancy(80, 1, 16, 163 * 1024).blocks, 1);
+    QCOMPARE(target::occupancy(80, 1024, 16, 0).blocks, 2);
   }
   void textAndJson() {
     for (const target::Gpu& g : target::gpu_table()) {

@@ -31,6 +31,22 @@ class MemoryTest : public QObject {
   static int fetches(const tir::Func& f, const Target& t) { return count(listing(f, t), "call void @llvm.prefetch"); }
 
  private Q_SLOTS:
+  /// Every access says which arrays it cannot touch: all but its own, where none may be computed in place of another.
+  void arrays_are_told_apart() {
+    const auto A = ir::make_buffer("A", kFloat32, {96}), B = ir::make_buffer("B", kFloat32, {80}), C = ir::make_buffer("C", kFloat32, {48});
+    const ir::Var i = ir::make_var("i");
+    const Expr v = vector(at(i) * int64_t{kLanes});
+    const tir::Func f{"kernel", {A, B, C}, 1, tir::make_for(i, ir::index(0), ir::index(3), ForKind::serial, tir::store(C, {v}, ir::load(A, {v}) * ir::load(B, {v})))};
+    const std::string text = listing(f, *parse_target("llvm -mcpu=x86-64-v4"));
+    int accesses = 0;
+    for (const std::string_view line : split_lines(text)) {
+      if (line.find("<16 x float>") == std::string_view::npos || (line.find(" load ") == std::string_view::npos && line.find(" store ") == std::string_view::npos)) continue;
+      ++accesses;
+      QVERIFY2(line.find("!alias.scope") != std::string_view::npos && line.find("!noalias") != std::string_view::npos, std::string(line).c_str());
+    }
+    QVERIFY2(accesses >= 3, text.c_str());
+  }
+
   /// Under a mask an array is read in whole vectors where all of them lie inside, and nowhere else.
   void masks_at_the_ends_of_arrays_data() {
     QTest::addColumn<int>("shift");

@@ -3,6 +3,7 @@
 
 #include <QtTest>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "engine/cost/features/curve.h"
@@ -32,6 +33,12 @@ const LoopTouches& loop_of(const std::vector<LoopTouches>& loops, double extent)
 class FeaturesTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
+  /// Models that learned say of which features; a version goes up when their numbers mean something else.
+  void versions() {
+    const std::map<std::string, int> versions = {{"knob", 1}, {"itervar", 1}, {"curve", 1}, {"stores", 1}, {"ansor", 1}, {"tenset", 1}};
+    QCOMPARE(features().size(), versions.size());
+    for (const FeatureDef& f : features()) QCOMPARE(f.version, versions.at(f.name));
+  }
   void touches_of_a_matrix_product() {
     const auto loops = plain_dense(4, 8, 16);
     const LoopTouches &rows = loop_of(loops, 4), &columns = loop_of(loops, 8), &sum = loop_of(loops, 16);

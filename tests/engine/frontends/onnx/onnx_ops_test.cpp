@@ -3,9 +3,7 @@
 #include <cmath>
 
 #include "engine/base/rng.h"
-#include "engine/frontends/frontend.h"
-#include "engine/graph/evaluate.h"
-#include "tests/engine/frontends/onnx/model_text.h"
+#include "tests/engine/frontends/onnx/run_model.h"
 
 using namespace tw;
 using namespace onnx_test;
@@ -37,39 +35,6 @@ class OnnxOpsTest : public QObject {
   void function_defaults();
   void refusals();
 };
-
-namespace {
-
-HostArray array(const Dims& shape, const std::vector<double>& v) {
-  HostArray a = HostArray::make(kFloat32, shape);
-  for (size_t i = 0; i < v.size(); ++i) a.set(static_cast<int64_t>(i), v[i]);
-  return a;
-}
-HostArray counting(const Dims& shape) {
-  HostArray a = HostArray::make(kFloat32, shape);
-  for (int64_t i = 0; i < a.num_elements(); ++i) a.set(i, static_cast<double>(i + 1));
-  return a;
-}
-void text(onnx::NodeProto* n, const std::string& name, const std::string& v) {
-  onnx::AttributeProto* a = n->add_attribute();
-  a->set_name(name);
-  a->set_type(onnx::AttributeProto::STRING);
-  a->set_s(v);
-}
-/// The value y of the model.
-HostArray run(const onnx::ModelProto& m, const std::map<std::string, HostArray>& inputs) {
-  const auto g = frontends::read_onnx_bytes(bytes(m), {});
-  if (!g) qWarning("%s", g.error().text().c_str());
-  return graph::evaluate(g.value(), inputs).value()[0];
-}
-void compare(const HostArray& got, const Dims& shape, const std::vector<double>& want) {
-  QCOMPARE(got.shape, shape);
-  for (size_t i = 0; i < want.size(); ++i)
-    QVERIFY2(std::abs(got.get(static_cast<int64_t>(i)) - want[i]) < 1e-5,
-             QByteArray::number(static_cast<int>(i)) + ": " + QByteArray::number(got.get(static_cast<int64_t>(i))));
-}
-
-}  // namespace
 
 void OnnxOpsTest::resize_against_aliasing() {
   onnx::ModelProto m = model(18);

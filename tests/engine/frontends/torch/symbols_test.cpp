@@ -44,6 +44,8 @@ class SymbolsTest : public QObject {
     QCOMPARE(symbol_for("Add(Mul(Integer(4), Symbol('s0')), Integer(2))", "s0", 14), std::optional<int64_t>(3));
     QCOMPARE(symbol_for("Mul(Integer(4), Symbol('s0'))", "s0", 14), std::nullopt);
     QCOMPARE(symbol_for("Integer(4)", "s0", 4), std::nullopt);
+    QCOMPARE(symbol_for("Mul(Integer(4), Symbol('s0'))", "s0", 0), std::optional<int64_t>(0));
+    QCOMPARE(symbol_for("Mul(Integer(4), Symbol('s0'))", "s0", -4), std::nullopt);
     QCOMPARE(least_size(2), int64_t{1});
     QCOMPARE(least_size(5), int64_t{5});
   }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
+#include <cmath>
+#include <set>
 
 #include "engine/base/rng.h"
 #include "engine/frontends/frontend.h"
@@ -71,6 +73,51 @@ class TorchImporterTest : public QObject {
     QCOMPARE(result(Json::array({whole, half}), described), (std::vector<double>{0, 0.5, 1, 1.5, 2, 2.5}));
     const Json floored = call("torch.ops.aten.div.Tensor_mode", {{"self", tensor("i")}, {"other", integer(-2)}, {"rounding_mode", {{"as_string", "floor"}}}}, "y");
     QCOMPARE(result(Json::array({whole, floored}), described), (std::vector<double>{0, -1, -1, -2, -2, -3}));
+  }
+
+  /// Where something other than 0 stands, in two dimensions.
+  void places_of_values() {
+    const Json identity = call("torch.ops.aten.eye.default", {{"n", integer(3)}}, "e");
+    const Json places = call("torch.ops.aten.nonzero.default", {{"self", tensor("e")}}, "p");
+    const Json as_numbers = call("torch.ops.aten.to.dtype", {{"self", tensor("p")}, {"dtype", {{"as_scalar_type", 7}}}}, "y");
+    QCOMPARE(result(Json::array({identity, places, as_numbers}), {{"e", meta({3, 3})}, {"p", meta({3, 2}, 5)}, {"y", meta({3, 2})}}), (std::vector<double>{0, 0, 1, 1, 2, 2}));
+  }
+
+  /// Values are called as in the program, those of its first call too.
+  void names_of_values() {
+    const auto g = imported(program(Json::array({call("torch.ops.aten.relu.default", {{"self", tensor("x")}}, "first"), call("torch.ops.aten.neg.default", {{"self", tensor("first")}}, "y")})));
+    QVERIFY2(g, g ? "" : g.error().text().c_str());
+    std::set<std::string> names;
+    for (const graph::Node& n : g->nodes) names.insert(g->values[static_cast<size_t>(n.outputs[0])].name);
+    QCOMPARE(names, (std::set<std::string>{"first", "y"}));
+  }
+
+  /// Close to 0 as well as far from it, to the digits that numbers of 64 bits have there.
+  void logarithms_near_one() {
+    const auto g = imported(program(Json::array({call("torch.ops.aten.log1p.default", {{"self", tensor("x")}}, "y")}), {{"x", meta({2, 3}, 8)}, {"y", meta({2, 3}, 8)}}));
+    QVERIFY2(g, g ? "" : g.error().text().c_str());
+    HostArray x = HostArray::make(kFloat64, {2, 3});
+    const double values[] = {1e-12, -0.2, 0.24, 0.26, -0.9, 50};
+    for (int i = 0; i < 6; ++i) x.set(i, values[i]);
+    const HostArray y = graph::evaluate(*g, {{"x", x}}).value()[0];
+    for (int i = 0; i < 6; ++i) QVERIFY2(std::abs(y.get(i) / std::log1p(values[i]) - 1) < 1e-9, QByteArray::number(values[i]));
+  }
+
+  /// Programs name results that nothing reads; one that is read and not computed is refused.
+  void results_that_are_not_computed() {
+    const Json whole = call("torch.ops.aten.view.default", {{"self", tensor("x")}, {"size", integers({1, 2, 3})}}, "v");
+    for (const bool read : {false, true}) {
+      Json pool = call("torch.ops.aten.adaptive_max_pool1d.default", {{"self", tensor("v")}, {"output_size", integers({1})}}, read ? "m" : "y");
+      pool["outputs"].push_back(tensor(read ? "y" : "places"));
+      const Json values = {{"v", meta({1, 2, 3})}, {"m", meta({1, 2, 1})}, {"places", meta({1, 2, 1}, 5)}, {"y", meta({1, 2, 1}, read ? 5 : 7)}};
+      if (!read) {
+        QCOMPARE(result(Json::array({whole, pool}), values), (std::vector<double>{2, 5}));
+        continue;
+      }
+      const auto g = imported(program(Json::array({whole, pool}), values));
+      QVERIFY(!g);
+      QVERIFY2(g.error().text().find("Result 'y' is not supported") != std::string::npos, g.error().text().c_str());
+    }
   }
 
   /// All that is missing at once, in graphs inside of the graph too.

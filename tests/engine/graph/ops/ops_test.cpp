@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -24,6 +25,10 @@ class OpsTest : public QObject {
   void dense_form();
   void convolution_values_data();
   void convolution_values();
+  void terms_name_every_dimension();
+  void pools_pad_what_windows_reach();
+  void transposed_convolution_values_data();
+  void transposed_convolution_values();
   void reshape_keeps_plain_indices();
   void integer_division();
   void indices_stay_inside();
@@ -187,6 +192,71 @@ void OpsTest::convolution_values() {
               }
           QVERIFY(std::abs(y.get(at) - want) < 1e-5);
         }
+}
+
+void OpsTest::terms_name_every_dimension() {
+  for (const auto& [equation, fits] : {std::pair<const char*, bool>{"ijk->ijk", true}, {"ij->ij", false}, {"ijkl->ijkl", false}, {"i...->i...", true}, {"ijk...->ijk", true}, {"ij...k...->i", false}})
+    QVERIFY2(one("einsum", {{{2, 3, 4}}}, {{"equation", std::string(equation)}}).has_value() == fits, equation);
+}
+
+/// The padded data ends where the last window does, and is the data itself where no window leaves it.
+void OpsTest::pools_pad_what_windows_reach() {
+  for (const auto& [extent, kernel, stride, before, after, ceil] :
+       {std::array<int64_t, 6>{8, 2, 2, 0, 0, 0}, {9, 3, 2, 0, 0, 0}, {9, 2, 2, 0, 0, 1}, {7, 3, 2, 1, 1, 0}, {8, 3, 3, 1, 0, 0}, {10, 3, 3, 1, 1, 1}}) {
+    const auto g = one("max_pool1d", {{{1, 2, extent}}}, {{"kernel", Dims{kernel}}, {"strides", Dims{stride}}, {"pads", Dims{before, after}}, {"ceil_mode", ceil}});
+    QVERIFY2(g.has_value(), g ? "" : g.error().text().c_str());
+    const int64_t windows = g->values[static_cast<size_t>(g->outputs[0])].type.shape[2], reached = (windows - 1) * stride + kernel;
+    const auto dag = graph::to_dag(*g, g->nodes[0]);
+    const auto pad = std::find_if(dag->dag->ops.begin(), dag->dag->ops.end(), [](const te::Op& o) { return o.name.find("pad") != std::string::npos; });
+    QCOMPARE(pad != dag->dag->ops.end(), before > 0 || after > 0 || reached > extent);
+    if (pad != dag->dag->ops.end()) QCOMPARE(pad->output->shape, (Dims{1, 2, std::max(reached, extent + before)}));
+  }
+}
+
+void OpsTest::transposed_convolution_values_data() {
+  QTest::addColumn<int>("stride");
+  QTest::addColumn<int>("dilation");
+  QTest::addColumn<int>("before");
+  QTest::addColumn<int>("after");
+  QTest::addColumn<int>("extra");
+  QTest::addColumn<int>("groups");
+  QTest::newRow("plain") << 1 << 1 << 0 << 0 << 0 << 1;
+  QTest::newRow("strided") << 2 << 1 << 1 << 0 << 1 << 1;
+  QTest::newRow("dilated") << 1 << 2 << 2 << 1 << 0 << 2;
+  QTest::newRow("strided and dilated") << 2 << 2 << 1 << 0 << 0 << 1;
+  QTest::newRow("strided by more than dilated, grouped") << 3 << 2 << 0 << 2 << 2 << 2;
+  QTest::newRow("dilated by more than strided") << 2 << 3 << 3 << 1 << 1 << 1;
+}
+
+/// Each element of the input adds its multiple of the kernel to the output.
+void OpsTest::transposed_convolution_values() {
+  QFETCH(int, stride);
+  QFETCH(int, dilation);
+  QFETCH(int, before);
+  QFETCH(int, after);
+  QFETCH(int, extra);
+  QFETCH(int, groups);
+  Rng rng(9);
+  const int64_t C = 4, H = 4, W = 5, K = 3, oc_per = 3, O = oc_per * groups;
+  const HostArray x = random({2, C, H, W}, rng), w = random({C, oc_per, K, K}, rng), bias = random({O}, rng);
+  const auto g = one("conv2d_transpose", {{x.shape}, {w.shape}, {bias.shape}},
+                     {{"strides", Dims{stride, stride}}, {"dilations", Dims{dilation, dilation}}, {"pads", Dims{before, before, after, after}}, {"output_padding", Dims{extra, extra}},
+                      {"groups", int64_t{groups}}});
+  QVERIFY2(g.has_value(), g ? "" : g.error().text().c_str());
+  const HostArray y = run(*g, {x, w, bias});
+  const int64_t OH = (H - 1) * stride + (K - 1) * dilation + 1 + extra - before - after, OW = (W - 1) * stride + (K - 1) * dilation + 1 + extra - before - after;
+  QCOMPARE(y.shape, (Dims{2, O, OH, OW}));
+  std::vector<double> want;
+  for (int64_t i = 0; i < y.num_elements(); ++i) want.push_back(bias.get(i / (OH * OW) % O));
+  for (int64_t n = 0; n < 2; ++n)
+    for (int64_t c = 0; c < C; ++c)
+      for (int64_t i = 0; i < H * W; ++i)
+        for (int64_t o = 0; o < oc_per; ++o)
+          for (int64_t k = 0; k < K * K; ++k) {
+            const int64_t r = i / W * stride + k / K * dilation - before, s = i % W * stride + k % K * dilation - before, to = c / (C / groups) * oc_per + o;
+            if (r >= 0 && r < OH && s >= 0 && s < OW) want[static_cast<size_t>(((n * O + to) * OH + r) * OW + s)] += x.get((n * C + c) * H * W + i) * w.get((c * oc_per + o) * K * K + k);
+          }
+  for (int64_t i = 0; i < y.num_elements(); ++i) QVERIFY2(std::abs(y.get(i) - want[static_cast<size_t>(i)]) < 1e-4, QByteArray::number(static_cast<int>(i)));
 }
 
 void OpsTest::reshape_keeps_plain_indices() {

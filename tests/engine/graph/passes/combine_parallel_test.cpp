@@ -44,6 +44,20 @@ class CombineParallelTest : public QObject {
     becomes(combine_parallel_dense, n.finish({head(5, 2), head(3, 0.5)}), "dense relu mul slice slice reshape reshape");
   }
 
+  /// Only biases that are known can be joined; absent ones may be named as such.
+  void biasesThatAreNotConstants() {
+    for (const bool absent : {true, false}) {
+      Net n;
+      const int x = n.input({6, 8}), bias = absent ? -1 : n.input({4});
+      const auto head = [&] { return reshape(n, n.op("relu", {n.op("dense", {x, n.weight({4, 8}), bias})}), {3, 2, 4}); };
+      const Graph g = n.finish({head(), head()});
+      if (absent)
+        becomes(combine_parallel_dense, g, "dense relu slice slice reshape reshape");
+      else
+        QCOMPARE(print(combine_parallel_dense(g, Target{}).value()), print(g));
+    }
+  }
+
   void convolutionsOfOneWindow() {
     Net n;
     const int x = n.input({1, 4, 6, 6});

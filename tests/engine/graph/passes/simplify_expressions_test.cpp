@@ -263,6 +263,8 @@ const Case kCases[] = {
      "exp sub"},
     {"absolute value of a negation", [](Net& n, int x) { return n.op("abs", {n.op("abs", {neg(n, x)})}); }, "abs"},
     {"rounded twice", [](Net& n, int x) { return n.op("floor", {n.op("ceil", {x})}); }, "ceil"},
+    {"rounded up after down", [](Net& n, int x) { return n.op("ceil", {n.op("floor", {x})}); }, "floor"},
+    {"absolute value of a whole number", [](Net& n, int x) { return n.op("abs", {n.op("floor", {x})}); }, "floor abs"},
     {"limits", [](Net& n, int x) { return clip(n, n.op("relu", {x}), -1, 0.5); }, "clip"},
     {"limits apart", [](Net& n, int x) { return clip(n, clip(n, x, 0.5, 0.75), -1, 0); }, "clip"},
     // Normalisations in steps.

@@ -38,6 +38,11 @@ class Im2colTest : public QObject {
     };
     QVERIFY(has(of(Builder(convolution()), 0), "Expected a loop of the reduction to round up for 'im2col', found 'i' of stage 'y'"));
     QVERIFY(has(of(Builder(convolution()), 4, 0), "Expected multiples of 1 to 1048576 for 'im2col', and of 1 without a term, found 0"));
+    Builder most(convolution());
+    most.im2col(2, most.loops(2)[4], int64_t{1} << 20, 4, 4);
+    QVERIFY(most.ok());
+    QCOMPARE(most.at(4).op.output->shape[1] % (int64_t{1} << 20), int64_t{0});
+    QVERIFY(has(of(Builder(convolution()), 4, (int64_t{1} << 20) + 1), "and of 1 without a term, found 1048577"));
   }
 
   void makes_a_product_of_matrices() {

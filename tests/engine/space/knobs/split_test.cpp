@@ -109,6 +109,8 @@ class SplitTest : public QObject {
     QCOMPARE(inner_sizes(7, "verbose"), (Sizes{1, 2, 4, 7}));
     QCOMPARE(inner_sizes(14, "verbose"), (Sizes{1, 2, 4, 7, 8, 14}));
     QCOMPARE(inner_sizes(28, "verbose"), (Sizes{1, 2, 4, 7, 8, 14, 16, 28}));
+    QCOMPARE(inner_sizes(72, "verbose"), (Sizes{64, 1, 2, 3, 4, 6, 8, 9, 72, 12, 16, 18, 24, 32, 36}));
+    QCOMPARE(inner_sizes(164, "verbose"), (Sizes{32, 1, 2, 64, 4, 164, 128, 8, 41, 16, 82}));
     QCOMPARE(inner_sizes(56, "verbose"), (Sizes{32, 1, 2, 4, 7, 8, 14, 16, 56, 28}));
     QCOMPARE(inner_sizes(112, "verbose", 64), (Sizes{32, 1, 2, 64, 4, 7, 8, 14, 16, 56, 28}));
     QCOMPARE(inner_sizes(100, "verbose"), (Sizes{32, 1, 2, 64, 4, 5, 100, 8, 10, 16, 50, 20, 25}));

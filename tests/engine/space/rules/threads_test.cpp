@@ -30,6 +30,15 @@ class ThreadsTest : public QObject {
     QVERIFY2(source->kernels[0].block[1] > 1 && source->text.find("float maximum[1];") != std::string::npos, source->text.c_str());
   }
 
+  /// A small convolution has too few results for a thread each: a block adds up each of them.
+  void blocks_add_up_results() {
+    const te::DagPtr dag = space::testing::dag_of([](space::testing::Net& n) { return space::testing::conv(n, {1, 16, 8, 8}, {16, 16, 3, 3}, 1, 1); });
+    const auto source = codegen::cuda_source(by_rule(dag));
+    QVERIFY(source.has_value());
+    QCOMPARE(source->kernels.back().grid[0], int64_t{16 * 8 * 8});
+    QCOMPARE(source->kernels.back().block[0], int64_t{128});
+  }
+
   /// Vectors have the sign of their elements: -1 read as 65535 is more than 0.
   void vectors_of_integers() {
     for (const auto& [type, vector] : {std::pair{kInt16, "short4"}, {kUInt16, "ushort4"}, {kInt32, "int4"}, {kUInt32, "uint4"}}) {

@@ -25,6 +25,22 @@ class CudaDenseTensorcoreTest : public QObject {
     const std::string problem = problem_of_gpu_row(kName, cases());
     QVERIFY2(problem.empty(), problem.c_str());
   }
+  /// 16 warps of 64 by 64 take more registers than a block has, though each thread takes less than it may; 8 of them fit.
+  void registers_of_a_block() {
+    const te::DagPtr dag = gpu_dense16(1024, 1024, 1024);
+    const space::ConfigSpace space = gpu_template(dag, kName).space(*dag, a100());
+    int refused = 0, taken = 0;
+    for (int64_t k = 0; k < space.size(); ++k) {
+      const space::ConfigEntity e = space.get(k).value();
+      const int64_t warps = e.integer("block_row_warps") * e.integer("block_col_warps");
+      if (warps < 8 || e.integer("wmma_m") != 16 || e.integer("warp_row_tiles") != 4 || e.integer("warp_col_tiles") != 4 || e.integer("chunk") != 2) continue;
+      const std::string why = space.filtered_reason(e);
+      QCOMPARE(why == "the results of a thread do not fit its registers", warps == 16);
+      refused += warps == 16;
+      taken += why.empty();
+    }
+    QVERIFY(refused > 0 && taken > 0);
+  }
   /// Untuned products by tensor cores: large tiles, several of them under way, no register spilled, all real architectures.
   void tensorcores() {
     QCOMPARE(size_of(gpu_dense16(128, 768, 768), "dense_tensorcore.cuda"), int64_t{15552});
