@@ -107,6 +107,23 @@ class OpenTest : public QObject {
     for (const Mode mode : {Mode::read_write, Mode::read_only}) expect(ErrorCode::version, "version 11 or older", mode);
     expect(ErrorCode::version, "found version 41");
   }
+  /// Format 10 was first without an index that is asked for by name.
+  void files_of_format_10_get_the_index_that_they_lack() {
+    QVERIFY(Database::open(path_));
+    {
+      SQLite::Database raw(path_, SQLite::OPEN_READWRITE);
+      raw.exec("DROP INDEX trial_by_time");
+      raw.exec("CREATE TABLE artifact(key TEXT PRIMARY KEY)");
+      raw.exec("PRAGMA user_version = 10");
+    }
+    const auto db = Database::open(path_);
+    QVERIFY2(db, db ? "" : db.error().text().c_str());
+    const auto tasks = (*db)->tasks();
+    QVERIFY2(tasks, tasks ? "" : tasks.error().text().c_str());
+    SQLite::Database raw(path_);
+    QCOMPARE(raw.execAndGet("SELECT count(*) FROM sqlite_schema WHERE name = 'trial_by_time'").getInt(), 1);
+    QCOMPARE(raw.execAndGet("SELECT count(*) FROM sqlite_schema WHERE name = 'artifact'").getInt(), 0);
+  }
   void a_version_that_no_program_writes_is_damage() {
     { QVERIFY(Database::open(path_)); }
     for (const int version : {-3, 0}) {
