@@ -49,6 +49,7 @@ QString placeText(const widgets::CodePlace& place, bool forGpu) {
     case widgets::CodeLanguage::assembly:
       return (forGpu ? MainWindow::tr("PTX, line %1") : MainWindow::tr("assembly, line %1")).arg(line);
     case widgets::CodeLanguage::sass:
+    case widgets::CodeLanguage::expression:
       break;
   }
   return MainWindow::tr("SASS, line %1").arg(line);

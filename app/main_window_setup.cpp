@@ -50,8 +50,13 @@ void MainWindow::makeActions() {
 }
 
 void MainWindow::makeFileActions() {
-  m_actions.add(id("file.open"), tr("&Open…"), tr("Open an ONNX model, a program exported by PyTorch or a workspace"), QKeySequence::Open, [this] { chooseFile(); });
+  m_actions.add(id("file.open"), tr("&Open…"), tr("Open an ONNX model, a program exported by PyTorch, a computation of one's own or a workspace"), QKeySequence::Open, [this] { chooseFile(); });
   m_actions.add(id("file.import"), tr("&Import log…"), tr("Import trials that AutoTVM or Ansor logged"), QKeySequence(tr("Ctrl+I")), [this] { chooseLog(); });
+  m_actions.add(id("file.operator"), tr("Own oper&ator…"), tr("Write a computation and a template for it, see its loops, and tune it"), QKeySequence(tr("Ctrl+Alt+O")), [this] {
+    showStart(false);
+    setPerspective(QStringLiteral("code"));
+    raiseView("operator");
+  });
   m_actions.add(id("file.start"), tr("Start &page"), tr("Show bundled networks and recent files"), QKeySequence(tr("Ctrl+Home")),
                 [this] { showStart(true); });
   m_actions.add(id("file.newWorkspace"), tr("&New workspace…"), tr("Create an empty file that keeps sessions"), QKeySequence::New, [this] { newWorkspace(); });

@@ -16,7 +16,7 @@ struct MenuTexts {
 
 const std::vector<MenuDef>& menus() {
   static const std::vector<MenuDef> table = {
-      {[] { return MenuTexts::tr("&File"); }, QStringList{"file.open", "file.import", kRecentMenu, "file.start", "", "file.newWorkspace", "file.workspace", "",
+      {[] { return MenuTexts::tr("&File"); }, QStringList{"file.open", "file.operator", "file.import", kRecentMenu, "file.start", "", "file.newWorkspace", "file.workspace", "",
                                                           "file.exportView", "file.exportReport", "", "file.close", "file.quit"}},
       {[] { return MenuTexts::tr("&Edit"); }, QStringList{"edit.undo", "edit.redo", "", "edit.copyView", "", "code.find", "code.findNext", "code.findPrevious",
                                                           "graph.search", "", "code.keepBase", "code.compareTray", "code.noBase", "", "edit.preferences"}},

@@ -58,7 +58,7 @@ const std::vector<PerspectiveDef>& perspectives() {
        .help = [] { return PerspectiveTexts::tr("Every form of a kernel, linked line by line, and what each pass did"); },
        .left = {"graph", "inspector"},
        .leftBelow = {},
-       .top = {"code"},
+       .top = {"code", "operator"},
        .bottom = {"passes"},
        .right = {"why"},
        .drawer = {"trials", "tasks", "sessions", "jobs", "log"},

@@ -7,9 +7,11 @@ void add_doctor(Subcommand app, Run& run);
 void add_zoo(Subcommand app, Run& run);
 void add_import(Subcommand app, Run& run);
 void add_tasks(Subcommand app, Run& run);
+void add_task(Subcommand app, Run& run);
 void add_tune(Subcommand app, Run& run);
 void add_finals(Subcommand app, Run& run);
 void add_compile(Subcommand app, Run& run);
+void add_build(Subcommand app, Run& run);
 void add_run(Subcommand app, Run& run);
 void add_records(Subcommand app, Run& run);
 void add_models(Subcommand app, Run& run);
@@ -28,9 +30,11 @@ std::span<const Command> commands() {
       {"zoo", add_zoo},
       {"import", add_import},
       {"tasks", add_tasks},
+      {"task", add_task},
       {"tune", add_tune},
       {"finals", add_finals},
       {"compile", add_compile},
+      {"build", add_build},
       {"run", add_run},
       {"records", add_records},
       {"models", add_models},

@@ -8,6 +8,7 @@
 #include "app/cli/console.h"
 #include "app/cli/network_report.h"
 #include "app/cli/workspace.h"
+#include "engine/base/duration.h"
 #include "engine/base/json.h"
 #include "engine/measure/device.h"
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/network.h"
 
+#include <filesystem>
 #include <map>
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "engine/base/json.h"
+#include "engine/base/text.h"
+#include "engine/graph/expression.h"
 #include "engine/graph/op.h"
 #include "engine/measure/device.h"
+#include "engine/space/own/operators.h"
 
 namespace tw::cli {
 namespace {
@@ -24,7 +28,7 @@ Json value_list(const graph::Graph& g, const std::vector<int>& values) {
 }  // namespace
 
 void add_network_options(Subcommand sub, NetworkOptions& options) {
-  sub.option("model", options.model, "ONNX file, or a program exported by PyTorch (.pt2)").input().required();
+  sub.option("model", options.model, "ONNX file, a program exported by PyTorch (.pt2), or a computation of one's own (.te)").input().required();
   sub.option("--target", options.target,
              "What the code is for: llvm (this machine), `llvm -mcpu=NAME`, a known processor's name, cuda (this machine's GPU), or `cuda:NAME` for one such "
              "as a100; `cuda:a100,tf32` may round products in float32 to TF32")
@@ -40,6 +44,10 @@ std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& ex
   auto target = measure::target_named(options.target);
   if (!target) {
     exit = fail_usage(target.error().text());
+    return std::nullopt;
+  }
+  if (space::own::find_operator(options.model) && !std::filesystem::exists(options.model)) {
+    exit = fail_usage(fmt::format("Expected a file, found the operator '{0}'; `tw task create {0}` writes {0}.te", options.model));
     return std::nullopt;
   }
   auto import = import_options(options.dims);
@@ -68,7 +76,7 @@ Json network_summary(const api::Network& network) {
   }
   Json counts = Json::object();
   for (const auto& [name, count] : operators) counts[name] = count;
-  return {{"name", g.name},
+  Json summary = {{"name", g.name},
           {"nodes", g.nodes.size()},
           {"operators", counts},
           {"parameters", g.parameter_count()},
@@ -78,6 +86,8 @@ Json network_summary(const api::Network& network) {
           {"groups", network.partition.groups.size()},
           {"tasks", network.partition.workloads.size()},
           {"content_key", network.content_key}};
+  if (const std::string* text = graph::text_of(g)) summary["text"] = *text;
+  return summary;
 }
 
 }  // namespace tw::cli

@@ -6,6 +6,7 @@
 #include "app/cli/common.h"
 #include "app/cli/console.h"
 #include "app/cli/network.h"
+#include "app/cli/space_text.h"
 #include "app/cli/table.h"
 #include "app/cli/workspace.h"
 #include "engine/base/json.h"
@@ -19,7 +20,7 @@ namespace {
 struct TasksArguments {
   NetworkOptions network;
   std::string db;
-  bool json = false, sketches = false;
+  bool json = false, sketches = false, space = false;
 };
 
 /// The rules that made a sketch, in their order, each with its stage.
@@ -86,6 +87,7 @@ int list_tasks(const TasksArguments& o) {
                       {"space_size", t.space_size},
                       {"other_spaces", others}});
       if (o.sketches) list.back()["sketches"] = sketches_json(t.task);
+      if (o.space) list.back()["knobs"] = knobs_json(t.task);
       if (known->empty()) continue;
       const auto& [kind, counts] = known->at(i);
       list.back().update({{"trials", counts.trials},
@@ -114,6 +116,8 @@ int list_tasks(const TasksArguments& o) {
     table.row(std::move(row));
   }
   put(table.text());
+  if (o.space)
+    for (const auto& t : tasks) put(fmt::format("\n{} {}\n{}", t.task.name, t.task.key.substr(0, 10), knobs_text(t.task)));
   if (o.sketches)
     for (const auto& t : tasks) put(fmt::format("\n{} {}\n{}", t.task.name, t.task.key.substr(0, 10), sketches_text(t.task)));
   return kDone;
@@ -125,6 +129,7 @@ void add_tasks(Subcommand app, Run& run) {
   auto o = std::make_shared<TasksArguments>();
   Subcommand sub = app.command(run, "tasks", "Lists the tuning tasks of a network, heaviest first", o, list_tasks);
   add_network_options(sub, o->network);
+  sub.flag("--space", o->space, "Also the knobs of each task's spaces, with what their values are");
   sub.flag("--sketches", o->sketches, "Also the sketches that the tuner ansor derives of each task, with the rules that made them");
   sub.option("--db", o->db, "Workspace: what is known of each task, with its default schedule's time and its best").input();
   sub.flag("--json", o->json, "One JSON document on standard output");

@@ -35,6 +35,18 @@ class Engine {
     std::map<std::string, int64_t> refused;  ///< points by reason, with its numbers taken out
   };
 
+  /// A computation of one's own that can be tuned.
+  struct CheckedText {
+    std::string key;      ///< of the task that it makes
+    int64_t flops = 0;
+    int64_t points = 1;   ///< of its space
+    std::shared_ptr<const space::ConfigSpace> space;
+    int64_t point = -1;   ///< that is shown; -1: the schedule by rule
+    int looked = 0, built = 0;     ///< points that were lowered, and those that could be
+    std::optional<Error> refused;  ///< why the first of the others could not
+    std::string loops, tir;
+  };
+
   virtual ~Engine() = default;
   virtual Target target() = 0;
   /// What models are opened for from now on.
@@ -43,6 +55,8 @@ class Engine {
   virtual Expected<std::vector<frontends::OpenSize>> openSizes(const std::string& path) = 0;
   /// `sizes` by name; others are as the file proposes.
   virtual Expected<api::Network> import(const std::string& path, const Target& target, const std::map<std::string, int64_t>& sizes) = 0;
+  /// Looks through a text (te/source.h), within limits of time and memory. Errors: with line and column (ir::place_of) where it is the text's.
+  virtual Expected<CheckedText> checkText(const std::string& text, StopToken stop) = 0;
   virtual std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) = 0;
   /// Of every template that matches, those that a search goes through first; none: the task has the default schedule only.
   virtual std::vector<Space> spaces(const records::Task& task) = 0;

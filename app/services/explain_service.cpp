@@ -20,6 +20,7 @@ api::Level levelOf(widgets::CodeLanguage form) {
     case widgets::CodeLanguage::assembly:
       return api::Level::assembly_line;
     case widgets::CodeLanguage::sass:
+    case widgets::CodeLanguage::expression:
       break;
   }
   return api::Level::sass_line;

@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/services/local_engine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
 #include "engine/api/import_apart.h"
 #include "engine/base/clock.h"
+#include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/codegen/codegen.h"
 #include "engine/frontends/frontend.h"
+#include "engine/ir/lexer.h"
 #include "engine/measure/device.h"
 #include "engine/measure/peak.h"
 #include "engine/measure/recorded_device.h"
+#include "engine/process/temporary_folder.h"
 #include "engine/runtime/thread_pool.h"
+#include "engine/space/own/own.h"
 #include "engine/tune/candidate.h"
 
 namespace tw::app {
 namespace {
+
+/// That a text may take to be looked through; what is worth tuning takes a tenth of a second.
+constexpr double kTextSeconds = 10;
 
 /// `needs 40 registers, has 16` and `needs 48 registers, has 16` are one reason.
 std::string withoutNumbers(const std::string& reason) {
@@ -47,6 +56,30 @@ Expected<std::vector<frontends::OpenSize>> LocalEngine::openSizes(const std::str
 
 Expected<api::Network> LocalEngine::import(const std::string& path, const Target& target, const std::map<std::string, int64_t>& sizes) {
   return api::import_network_apart(path, target, {.dims = sizes}, {}, {});
+}
+
+Expected<Engine::CheckedText> LocalEngine::checkText(const std::string& text, StopToken stop) {
+  const Target target = this->target();
+  // What a text asks for, a process of its own tries first.
+  TW_TRY(const process::TemporaryFolder folder, process::TemporaryFolder::create());
+  const std::string path = folder.path() + "/text.te";
+  TW_CHECK(write_file(path, kAnyOutput, text));
+  if (auto apart = api::import_network_apart(path, target, {}, {.seconds = kTextSeconds}, stop); !apart) {
+    Error e = apart.error();
+    const auto place = ir::place_of(e);
+    e.where = place ? fmt::format("line {}, column {}", place->line, place->column) : std::string();
+    return e;
+  }
+  TW_TRY(space::own::Checked checked, space::own::check(text, target, stop));
+  const records::Task task = records::make_task("text", checked.dag, target);
+  const api::Explanation code = api::explain(task, checked.schedule->steps());
+  if (code.error) return *code.error;
+  CheckedText out{.key = task.key, .flops = task.flops, .point = checked.point, .looked = checked.looked, .built = checked.built, .refused = checked.refused};
+  out.points = checked.space.size();
+  out.space = std::make_shared<const space::ConfigSpace>(std::move(checked.space));
+  out.loops = code.loops;
+  out.tir = code.tir;
+  return out;
 }
 
 std::vector<api::NetworkTask> LocalEngine::tasks(const api::Network& network, const Target& target) { return api::network_tasks(network, target); }

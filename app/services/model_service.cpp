@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/base/file.h"
 #include "engine/base/json.h"
+#include "engine/graph/expression.h"
 #include "widgets/graph/task_title.h"
 
 namespace tw::app {
@@ -40,7 +42,9 @@ void indexGroups(OpenModel& model) {
 Json summaryOf(const OpenModel& model) {
   double flops = 0;
   for (const auto& t : model.tasks) flops += static_cast<double>(t.task.flops) * t.weight;
-  return {{"operators", model.network.imported.nodes.size()}, {"parameters", model.network.imported.parameter_count()}, {"flops", flops}};
+  Json summary{{"operators", model.network.imported.nodes.size()}, {"parameters", model.network.imported.parameter_count()}, {"flops", flops}};
+  if (const std::string* text = graph::text_of(model.network.imported)) summary["text"] = *text;
+  return summary;
 }
 
 Expected<void> enter(OpenModel& model, db::Database& database) {
@@ -147,11 +151,25 @@ void ModelService::runJob(const QString& what, const QString& name, std::functio
   }));
 }
 
+void ModelService::openText(const QString& path, const QString& key, const std::string& text) {
+  const QString folder = QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/operators/") + key;
+  const auto file = [path, folder, text]() -> Expected<std::string> {
+    if (const auto now = read_file(path.toStdString()); now && *now == text) return path.toStdString();
+    if (!QDir().mkpath(folder)) return Error(ErrorCode::io_error, "The folder of stored computations cannot be created", folder.toStdString());
+    const std::string copy = (folder + QLatin1Char('/') + QFileInfo(path).fileName()).toStdString();
+    TW_CHECK(write_file(copy, kAnyOutput, text));
+    return copy;
+  };
+  const QFileInfo info(path);
+  run(tr("Opening %1").arg(info.fileName()), file, info.completeBaseName());
+}
+
 void ModelService::openStored(ModelId id) {
   const auto& models = m_workspace.models();
   const auto row = std::find_if(models.begin(), models.end(), [id](const db::ModelRow& m) { return m.id == id; });
   if (row != models.end() && !row->summary.contains("log")) {
     const QString path = QString::fromStdString(row->path);
+    if (const auto text = row->summary.find("text"); text != row->summary.end() && text->is_string()) return openText(path, QString::fromStdString(row->content_key), text->get<std::string>());
     const auto sizes = rememberedSizes(path);
     return sizes.empty() ? openFile(path) : openSized(path, sizes);
   }

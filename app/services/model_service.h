@@ -34,6 +34,8 @@ class ModelService : public QObject {
   void failed(const QString& message, const QString& details);
 
  private:
+  /// A computation of one's own as the workspace keeps it: its file, or where that is gone or was changed since, a copy.
+  void openText(const QString& path, const QString& key, const std::string& text);
   void runJob(const QString& what, const QString& name, std::function<Expected<OpenModelPtr>(StopToken)> work);
   void run(const QString& what, std::function<Expected<std::string>()> file, const QString& name, const std::map<std::string, int64_t>& sizes = {});
   void finish();

@@ -13,6 +13,7 @@
 #include "app/views/manual_view.h"
 #include "app/views/navigator_view.h"
 #include "app/views/network_view.h"
+#include "app/views/operator_view.h"
 #include "app/views/passes_view.h"
 #include "app/views/sessions_view.h"
 #include "app/views/sketches_view.h"
@@ -37,6 +38,7 @@ const ViewDef kViews[] = {
     {"landscape", [] { return ViewTexts::tr("Landscape"); }, true, LandscapeView::create},
     {"sketches", [] { return ViewTexts::tr("Sketches"); }, true, SketchesView::create},
     {"code", [] { return ViewTexts::tr("Code"); }, true, CodeDock::create},
+    {"operator", [] { return ViewTexts::tr("Operator"); }, false, OperatorView::create},
     {"passes", [] { return ViewTexts::tr("Passes"); }, true, PassesView::create},
     {"why", [] { return ViewTexts::tr("Why"); }, true, WhyView::create},
     {"inspector", [] { return ViewTexts::tr("Inspector"); }, true, InspectorView::create},

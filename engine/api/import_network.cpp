@@ -3,9 +3,25 @@
 
 #include "engine/api/compile.h"
 #include "engine/base/file.h"
+#include "engine/base/text.h"
+#include "engine/graph/expression.h"
+#include "engine/space/own/own.h"
 #include "engine/space/template.h"
 
 namespace tw::api {
+
+namespace {
+
+/// What is wrong with a text of one's own is said before it becomes a task.
+Expected<void> checked(const std::string& text, const std::string& path, const Target& target) {
+  const auto done = space::own::check(text, target);
+  if (done) return {};
+  Error e = done.error();
+  e.where = e.where.empty() ? printable(path) : printable(path) + ", " + e.where;
+  return e;
+}
+
+}  // namespace
 
 Expected<Network> import_network(const std::string& path, const Target& target, const frontends::ImportOptions& options, const graph::PassHooks& hooks) {
   Network n;
@@ -13,6 +29,7 @@ Expected<Network> import_network(const std::string& path, const Target& target, 
   noted.reading = &n.reading;
   TW_TRY(n.imported, frontends::read_model(path, noted));
   TW_TRY(n.content_key, file_content_key(path));
+  if (const std::string* text = graph::text_of(n.imported)) TW_CHECK(checked(*text, path, target));
   graph::PassHooks watched = hooks;
   watched.after = [&](const graph::Pass& pass, const graph::Graph& before, const graph::Graph& after, double seconds, bool changed) {
     if (changed) n.passes.push_back({pass.name, static_cast<int64_t>(before.nodes.size()), static_cast<int64_t>(after.nodes.size())});

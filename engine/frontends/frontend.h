@@ -32,7 +32,7 @@ struct ImportOptions {
   std::vector<OperatorReading>* reading = nullptr;  ///< filled in by name, if wanted
 };
 
-/// Reads a model file of any kind that is known here: ONNX, or an exported program of PyTorch, told apart by its first bytes.
+/// Reads a model file of any kind that is known here: ONNX, or an exported program of PyTorch, told apart by its first bytes; or an expression (.te), by its name.
 /// Errors: those of the readers; unsupported naming what else it is (TorchScript).
 Expected<graph::Graph> read_model(const std::string& path, const ImportOptions& options = {});
 /// A size of inputs that a model file leaves open.
@@ -52,6 +52,11 @@ Expected<std::vector<OpenSize>> open_sizes_of_onnx(const std::string& path);
 /// INPUT.AXIS, and else from the example that the program was exported with.
 /// Errors: parse_error, corrupt, unsupported (functions, all at once with counts), not_found, invalid_argument, resource_limit.
 Expected<graph::Graph> read_pt2(const std::string& path, const ImportOptions& options = {});
+/// Reads a computation of one's own (te/source.h) as a graph of one node that is called as the file.
+/// Errors: parse_error with line and column; resource_limit for more than 64 KiB.
+Expected<graph::Graph> read_expression(const std::string& path);
+/// Whether a file is called as such a text is.
+bool is_expression(const std::string& path);
 /// Reads an ONNX file: opsets 1 to 28, initialisers, external data below the file's own folder.
 /// Errors: parse_error (not ONNX, truncated), unsupported (operator or opset by name and node), not_found and invalid_argument (external data).
 Expected<graph::Graph> read_onnx(const std::string& path, const ImportOptions& options = {});

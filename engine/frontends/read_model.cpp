@@ -19,9 +19,13 @@ bool is_archive(const std::string& path) {
 }  // namespace
 
 Expected<graph::Graph> read_model(const std::string& path, const ImportOptions& options) {
+  if (is_expression(path)) return read_expression(path);
   return is_archive(path) ? read_pt2(path, options) : read_onnx(path, options);
 }
 
-Expected<std::vector<OpenSize>> open_sizes(const std::string& path) { return is_archive(path) ? open_sizes_of_pt2(path) : open_sizes_of_onnx(path); }
+Expected<std::vector<OpenSize>> open_sizes(const std::string& path) {
+  if (is_expression(path)) return std::vector<OpenSize>();
+  return is_archive(path) ? open_sizes_of_pt2(path) : open_sizes_of_onnx(path);
+}
 
 }  // namespace tw::frontends

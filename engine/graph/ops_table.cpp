@@ -46,6 +46,7 @@ std::vector<OpDef> build() {
   append(ops::scatter_elements());
   append(ops::scatter_nd());
   append(ops::resample());
+  append(ops::expression());
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/base/text.h"
+#include "engine/graph/expression.h"
 #include "engine/graph/to_dag.h"
 
 namespace tw::graph {
@@ -15,6 +16,7 @@ namespace {
 constexpr size_t kMaxNameOps = 8;
 
 std::string group_name(const Graph& g, const std::vector<int>& nodes) {
+  if (nodes.size() == 1 && g.nodes[static_cast<size_t>(nodes[0])].op == kExpression) return g.nodes[static_cast<size_t>(nodes[0])].name;  // its author's
   std::string name = "fused";
   for (size_t i = 0; i < std::min(nodes.size(), kMaxNameOps); ++i) name += "_" + g.nodes[static_cast<size_t>(nodes[i])].op;
   if (nodes.size() > kMaxNameOps) name += fmt::format("_and_{}_more", nodes.size() - kMaxNameOps);

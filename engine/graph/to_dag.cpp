@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/base/text.h"
+#include "engine/graph/expression.h"
 #include "engine/graph/op.h"
 #include "engine/ir/visit.h"
 
@@ -88,6 +89,19 @@ void own(const te::Dag& dag, int i, int node, std::vector<int>& op_node) {
   });
 }
 
+/// An expression by itself is the dag of its text, which says how to schedule it; `out` is what its definitions come to. Both have the same ops in the same
+/// order unless a placeholder is a constant here, is read by two operands, or not at all.
+void keep_source(const Graph& g, std::span<const int> nodes, NodesDag& out) {
+  if (nodes.size() != 1 || g.nodes[static_cast<size_t>(nodes[0])].op != kExpression) return;
+  const auto own = expression_of(g.nodes[static_cast<size_t>(nodes[0])]);
+  if (!own || (*own)->ops.size() != out.dag->ops.size() || (*own)->outputs != out.dag->outputs) return;
+  for (size_t i = 0; i < out.dag->ops.size(); ++i) {
+    const te::Op &a = (*own)->ops[i], &b = out.dag->ops[i];
+    if (a.is_placeholder() != b.is_placeholder() || a.role != b.role || a.output->shape != b.output->shape || a.output->dtype != b.output->dtype) return;
+  }
+  out.dag = *own;
+}
+
 }  // namespace
 
 Expected<NodesDag> to_dag(const Graph& g, std::span<const int> nodes, std::span<const int> outputs) {
@@ -110,6 +124,7 @@ Expected<NodesDag> to_dag(const Graph& g, std::span<const int> nodes, std::span<
     for (const int v : g.nodes[static_cast<size_t>(n)].outputs)
       if (const int op = out.dag->op_of(s.tensors.at(v).buffer().get()); op >= 0) own(*out.dag, op, n, out.op_node);
   for (size_t k = 0; k < outputs.size(); ++k) own(*out.dag, out.dag->outputs[k], g.values[static_cast<size_t>(outputs[k])].producer, out.op_node);
+  keep_source(g, nodes, out);
   return out;
 }
 

@@ -46,7 +46,7 @@ class ExprParser {
   int nesting_ = 0;
 };
 
-/// A type name as in `float32` at the lexer's position.
-std::optional<DType> parse_type(Lexer& lexer);
+/// A type name as in `float32`, or one of `named`, at the lexer's position.
+std::optional<DType> parse_type(Lexer& lexer, const std::unordered_map<std::string, DType>& named = {});
 
 }  // namespace tw::ir

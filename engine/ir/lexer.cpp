@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <limits>
 
 #include "engine/base/text.h"
@@ -76,6 +77,20 @@ std::string to_identifier(std::string_view name) {
     if (!is_word_char(out[i]) && !inner_dot) out[i] = '_';
   }
   return is_keyword(out) ? out + "_" : out;
+}
+
+std::string place_text(std::string_view text, size_t offset) {
+  const std::string_view before = text.substr(0, offset);
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  return fmt::format("line {}, column {}", line, offset - start + 1);
+}
+
+std::optional<Place> place_of(const Error& error) {
+  Place p{};
+  const size_t at = error.where.rfind("line ");  // behind the name of a file, perhaps
+  if (at == std::string::npos || std::sscanf(error.where.c_str() + at, "line %d, column %d", &p.line, &p.column) != 2) return std::nullopt;
+  return p;
 }
 
 std::string quote(std::string_view s) {
@@ -240,10 +255,7 @@ bool Lexer::fail(std::string message) { return fail_at(token_.offset, std::move(
 
 bool Lexer::fail_at(size_t offset, std::string message) {
   if (error_) return false;
-  const std::string_view before = text_.substr(0, offset);
-  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-  const size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  error_ = Error(ErrorCode::parse_error, printable(message), fmt::format("line {}, column {}", line, offset - start + 1));
+  error_ = Error(ErrorCode::parse_error, printable(message), place_text(text_, offset));
   token_ = {TokenKind::end, {}, offset};
   return false;
 }

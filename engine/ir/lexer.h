@@ -26,6 +26,14 @@ std::string to_identifier(std::string_view name);
 /// Double quotes around `s`; quotes, backslashes and control characters escaped.
 std::string quote(std::string_view s);
 
+/// Where in a text a reader's error is: lines and columns (of bytes) from 1. Nothing for an error without a place.
+struct Place {
+  int line, column;
+};
+std::optional<Place> place_of(const Error& error);
+/// What such an error says as its place.
+std::string place_text(std::string_view text, size_t offset);
+
 /// Splits the texts of ir, te and tir into tokens and keeps the first error. White space and `#` comments to the end of a line separate.
 /// After an error every token is `end`, so that callers need to look at ok() only where they build something.
 class Lexer {

@@ -41,10 +41,11 @@ struct Nested {
 
 }  // namespace
 
-std::optional<DType> parse_type(Lexer& lexer) {
+std::optional<DType> parse_type(Lexer& lexer, const std::unordered_map<std::string, DType>& named) {
   const size_t offset = lexer.peek().offset;
   const std::string_view name = lexer.identifier("a type name");
   if (!lexer.ok()) return std::nullopt;
+  if (const auto it = named.find(std::string(name)); it != named.end()) return it->second;
   const Expected<DType> t = parse_dtype(name);
   if (t) return *t;
   lexer.fail_at(offset, t.error().message);
@@ -133,6 +134,7 @@ ExprParser::Result ExprParser::parse_word() {
   }
   const auto it = symbols_.vars.find(std::string(t.text));
   if (it != symbols_.vars.end()) return Tree{to_expr(it->second), 1};
+  if (const auto c = symbols_.constants.find(std::string(t.text)); c != symbols_.constants.end()) return Tree{index(c->second), 1};
   lexer_.fail_at(t.offset, is_keyword(t.text) ? fmt::format("Expected an expression, found '{}'", t.text) : fmt::format("Unknown variable '{}'", t.text));
   return std::nullopt;
 }
@@ -194,7 +196,7 @@ ExprParser::Result ExprParser::parse_constant(DType type) {
 
 ExprParser::Result ExprParser::parse_cast() {
   const size_t offset = lexer_.peek().offset;
-  const auto type = parse_type(lexer_);
+  const auto type = parse_type(lexer_, symbols_.types);
   if (!type || !lexer_.expect(",")) return std::nullopt;
   const Result v = parse_binary(kLowestPrecedence);
   if (!v || !lexer_.expect(")")) return std::nullopt;
@@ -204,6 +206,7 @@ ExprParser::Result ExprParser::parse_cast() {
 ExprParser::Result ExprParser::parse_call(std::string_view name, size_t offset) {
   lexer_.expect("(");
   if (name == "cast") return parse_cast();
+  if (const auto it = symbols_.types.find(std::string(name)); it != symbols_.types.end()) return parse_constant(it->second);
   if (const auto type = parse_dtype(name); type && type->is_scalar()) return parse_constant(*type);
   const auto args = parse_list(")");
   if (!args) return std::nullopt;

@@ -13,6 +13,8 @@ namespace tw::ir {
 struct Symbols {
   std::unordered_map<std::string, Var> vars;
   std::unordered_map<std::string, Buffer> buffers;
+  std::unordered_map<std::string, int64_t> constants = {};  ///< read as int64 constants
+  std::unordered_map<std::string, DType> types = {};        ///< beside the names of types
 };
 
 /// Reads one expression in the form that print.h writes; all of `text` must be used.

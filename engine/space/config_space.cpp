@@ -143,7 +143,7 @@ void ConfigSpace::define_reorder(const std::string& name, int num_axes, const st
 }
 
 void ConfigSpace::define_reorder(const std::string& name, int num_axes, const ReorderOptions& options) {
-  put({name, KnobKind::reorder, enumerate_reorder(num_axes, options), 0, {}});
+  put({name, KnobKind::reorder, enumerate_reorder(num_axes, options), 0, options.help, options.axes});
 }
 
 void ConfigSpace::define_annotate(const std::string& name, int num_axes, const std::string& policy, const std::vector<std::vector<std::string>>& candidates) {
@@ -154,7 +154,7 @@ void ConfigSpace::define_annotate(const std::string& name, int num_axes, const s
 }
 
 void ConfigSpace::define_annotate(const std::string& name, int num_axes, const AnnotateOptions& options) {
-  put({name, KnobKind::annotate, enumerate_annotate(num_axes, options), 0, {}});
+  put({name, KnobKind::annotate, enumerate_annotate(num_axes, options), 0, options.help, options.axes});
 }
 
 void ConfigSpace::define_knob(const std::string& name, std::vector<Json> candidates, std::string help) {

@@ -34,6 +34,7 @@ struct Knob {
   std::vector<KnobValue> candidates;
   int64_t extent = 0;  ///< split: the axis' length
   std::string help;    ///< one line for the workbench
+  std::vector<std::string> axes = {};  ///< reorder and annotate: what the positions of a value stand for; empty if the template does not say
 };
 
 struct SplitOptions {
@@ -51,6 +52,8 @@ struct ReorderOptions {
   std::vector<std::vector<int>> candidates = {};            ///< policy "candidate": permutations
   int begin = 0, end = 0;                                   ///< policy "interval_all": the axes [begin, end) are permuted
   std::vector<std::vector<int>> spatial = {}, reduce = {};  ///< policies "interleave*": chains of axes, each from outer to inner
+  std::vector<std::string> axes = {};                       ///< their names
+  std::string help = {};
 };
 
 struct AnnotateOptions {
@@ -58,6 +61,8 @@ struct AnnotateOptions {
   std::string policy = "try_unroll_vec";
   std::vector<std::vector<std::string>> candidates = {};  ///< policy "candidate": one word per axis
   int num_anchor = 1;                                     ///< policy "locate_cache": axes chosen together
+  std::vector<std::string> axes = {};                     ///< their names
+  std::string help = {};
 };
 
 /// Appends a knob's entry of an "entity" list: ["tile_x","sp",[-1,8]].

@@ -31,7 +31,7 @@ struct Template {
 std::span<const Template> templates();
 std::span<const Template> gpu_templates();
 /// Templates that match, each another way to compute the same: a search goes through all of their spaces. The plain one is first; none: such tasks have only
-/// the default schedule.
+/// the default schedule. A task whose own text holds a template (own/own.h) has that alone; the others are found by name.
 std::vector<const Template*> alternatives(const te::Dag& dag, const Target& target);
 /// The first of them, or null.
 const Template* find_template(const te::Dag& dag, const Target& target);

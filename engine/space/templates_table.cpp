@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "engine/space/own/own.h"
 #include "engine/space/templates/templates.h"
 
 namespace tw::space {
@@ -26,11 +27,21 @@ std::span<const Template> autotvm_templates() {
 }
 #undef X
 
-std::vector<const Template*> alternatives(const te::Dag& dag, const Target& target) {
+namespace {
+
+/// Ours that match.
+std::vector<const Template*> matching(const te::Dag& dag, const Target& target) {
   std::vector<const Template*> out;
   for (const Template& t : target.gpu ? gpu_templates() : templates())
     if (t.matches(dag, target)) out.push_back(&t);
   return out;
+}
+
+}  // namespace
+
+std::vector<const Template*> alternatives(const te::Dag& dag, const Target& target) {
+  if (own::row().matches(dag, target)) return {&own::row()};
+  return matching(dag, target);
 }
 
 const Template* find_template(const te::Dag& dag, const Target& target) {
@@ -45,7 +56,8 @@ const Template* find_template(const te::Dag& dag, const Target& target, std::str
 }
 
 std::vector<const Template*> find_templates(const te::Dag& dag, const Target& target) {
-  std::vector<const Template*> found = alternatives(dag, target);
+  std::vector<const Template*> found = matching(dag, target);
+  if (own::row().matches(dag, target)) found.insert(found.begin(), &own::row());
   for (const Template& t : autotvm_templates())
     if (target.kind == "llvm" && t.matches(dag, target)) found.push_back(&t);
   return found;

@@ -53,6 +53,8 @@ struct Op {
 struct Dag {
   std::vector<Op> ops;
   std::vector<int> outputs;  ///< indices into ops
+  /// The text that its author wrote, where it says how to schedule the computation too (source.h): that is a part of what it is. Empty for all others.
+  std::string source = {};
 
   /// Index of the op that defines `buffer`, or -1.
   int op_of(const ir::BufferNode* buffer) const;
@@ -112,12 +114,13 @@ int64_t flops(const Dag& dag);
 /// Bytes of all placeholders and outputs, each counted once: the least memory traffic.
 int64_t io_bytes(const Dag& dag);
 
-/// Text form, read back by parse_dag; the canonical text (names replaced by positions) is the identity of a task.
+/// Text form, read back by parse_dag; the canonical text (names replaced by positions) is the identity of a task. What has a source is printed as that.
 std::string print(const Dag& dag);
+/// Errors: parse_error with line and column. source.h says more of the text.
 Expected<DagPtr> parse_dag(std::string_view text);
 /// Equality up to the names of axes and buffers; names of ops, roles, tags and attributes count.
 bool structural_equal(const Dag& a, const Dag& b);
-/// Content key of the canonical text: equal for dags that differ only in names.
+/// Content key of the canonical text: equal for dags that differ only in names. A source counts by its words: white space and comments do not.
 std::string structural_key(const Dag& dag);
 
 /// Evaluates the dag element by element straight from the expressions: the oracle that no schedule and no lowering can influence.

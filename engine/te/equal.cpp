@@ -25,7 +25,7 @@ bool equal_ops(const Op& a, const Op& b, ir::Correspondence& map) {
 }  // namespace
 
 bool structural_equal(const Dag& a, const Dag& b) {
-  if (a.ops.size() != b.ops.size() || a.outputs != b.outputs) return false;
+  if (a.ops.size() != b.ops.size() || a.outputs != b.outputs || a.source != b.source) return false;
   ir::Correspondence map;
   for (size_t i = 0; i < a.ops.size(); ++i)
     if (!equal_ops(a.ops[i], b.ops[i], map)) return false;

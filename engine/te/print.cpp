@@ -92,7 +92,15 @@ class Printer {
 
 }  // namespace
 
-std::string print(const Dag& dag) { return Printer(dag, false).run(); }
-std::string structural_key(const Dag& dag) { return content_key(Printer(dag, true).run()); }
+std::string print(const Dag& dag) { return dag.source.empty() ? Printer(dag, false).run() : dag.source; }
+
+std::string structural_key(const Dag& dag) {
+  std::string text = Printer(dag, true).run();
+  for (ir::Lexer words(dag.source); !words.at_end();) {
+    text += words.take().text;
+    text += ' ';
+  }
+  return content_key(text);
+}
 
 }  // namespace tw::te

@@ -17,6 +17,13 @@ constexpr double kFarBehind = 1.5;
 
 bool tells_of_candidate(const records::MeasureResult& r) { return r.ok() || records::blames_candidate(r.status); }
 
+/// Kinds, names and numbers of factors, which is what models of knobs count.
+bool same_knobs(const space::ConfigSpace& a, const space::ConfigSpace& b) {
+  return std::equal(a.knobs().begin(), a.knobs().end(), b.knobs().begin(), b.knobs().end(), [](const space::Knob& x, const space::Knob& y) {
+    return x.name == y.name && x.kind == y.kind && !x.candidates.empty() && !y.candidates.empty() && x.candidates[0].split.size() == y.candidates[0].split.size();
+  });
+}
+
 }  // namespace
 
 std::vector<const space::Template*> searched_templates(const records::Task& task, const std::string& space) {
@@ -68,6 +75,8 @@ void SpaceSearch::transfer(std::span<const PriorTask> prior) {
     for (const PriorTask& p : prior) {
       if (p.task.key == task_.key || !space::find_template(*p.task.dag, p.task.target, s.space_template->name)) continue;
       PriorPoints points{p.task, s.space_template, s.space_template->space(*p.task.dag, p.task.target), {}};
+      // Texts of people share a name and nothing else.
+      if (!task_.dag->source.empty() && !same_knobs(points.space, s.space)) continue;
       for (const records::Record& r : p.records) {
         const bool of_space = r.candidate.space == s.space_template->name && r.candidate.index >= 0 && r.candidate.index < points.space.size();
         if (of_space && tells_of_candidate(r.result)) points.results.push_back({r.candidate.index, r.result});

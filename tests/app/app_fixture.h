@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QCheckBox>
+#include <QClipboard>
 #include <QDockWidget>
 #include <QDropEvent>
 #include <QMimeData>
@@ -68,6 +69,14 @@ inline bool click(const QWidget& window, const char* name) {
 inline void press(QWidget& window, Qt::Key key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
   QApplication::setActiveWindow(&window);
   QTest::keyClick(&window, key, modifiers);
+}
+
+/// Puts another text in place of all that an editor holds, as a user pastes it.
+inline void paste(QWidget* editor, const QString& text) {
+  QApplication::clipboard()->setText(text);
+  editor->setFocus();
+  QTest::keyClick(editor, Qt::Key_A, Qt::ControlModifier);
+  QTest::keyClick(editor, Qt::Key_V, Qt::ControlModifier);
 }
 
 /// Drops a file on the window; false if it does not take it.

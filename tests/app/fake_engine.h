@@ -9,6 +9,7 @@
 #include "app/services/engine.h"
 
 #include "engine/base/json.h"
+#include "engine/space/own/own.h"
 
 namespace tw::app {
 
@@ -44,6 +45,14 @@ class FakeEngine : public Engine {
     TW_TRY(n.partition, graph::partition(n.optimized));
     n.content_key = "fake:" + path;
     return n;
+  }
+
+  Expected<CheckedText> checkText(const std::string& text, StopToken stop) override {
+    TW_TRY(space::own::Checked checked, space::own::check(text, host_target(), stop));
+    CheckedText out{.key = "fake", .flops = 1000, .points = checked.space.size(), .point = checked.point, .looked = checked.looked, .built = checked.built};
+    out.space = std::make_shared<const space::ConfigSpace>(std::move(checked.space));
+    out.loops = "for y\n  for x\n", out.tir = "def main():\n    pass\n";
+    return out;
   }
 
   std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) override {

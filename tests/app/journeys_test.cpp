@@ -14,6 +14,7 @@
 #include "app/command_box.h"
 #include "app/views/code_dock.h"
 #include "app/views/import_dialog.h"
+#include "app/views/operator_view.h"
 #include "app/views/race_dialog.h"
 #include "engine/base/json.h"
 #include "tests/app/app_fixture.h"
@@ -24,6 +25,7 @@
 #include "widgets/common/banner.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/common/integer_box.h"
+#include "widgets/ir/code_editor.h"
 #include "widgets/ir/code_pane.h"
 #include "widgets/ir/code_view.h"
 #include "widgets/records/time_kind.h"
@@ -317,6 +319,73 @@ class JourneysTest : public QObject {
     QVERIFY(!w->hub().model());
     QVERIFY(named<QWidget>(*w, "page.start")->isVisible());
     QCOMPARE(w->workspace().sessions().size(), size_t{1});
+  }
+
+  /// A matmul of one's own: written, tuned, and taken away as C code.
+  void aMatmulOfOnesOwn() {
+    LocalEngine engine;
+    const auto w = openWindow(engine, workspace("own.twdb"));
+    press(*w, Qt::Key_O, Qt::ControlModifier | Qt::AltModifier);
+    auto* view = w->findChild<OperatorView*>();
+    QTRY_VERIFY(view->isVisible());
+    auto* tune = named<QToolButton>(*w, "button.operator.tune");
+    QTRY_VERIFY_WITH_TIMEOUT(tune->isEnabled(), 30'000);
+    // Sizes and a step are changed; a mistake on the way is said and mended.
+    const auto replace = [&](const QString& from, const QString& to) {
+      QString now = view->editor()->text();
+      QVERIFY(now.contains(from));
+      paste(view->editor()->input(), now.replace(from, to));
+    };
+    for (const char* name : {"M", "N", "K"}) replace(QStringLiteral("param %1 = 512").arg(QLatin1String(name)), QStringLiteral("param %1 = 64").arg(QLatin1String(name)));
+    replace(QStringLiteral("reorder(yo, xo, C.k, yi, xi)"), QStringLiteral("reorder(yo, xo, k, yi, xi)"));
+    QTRY_VERIFY_WITH_TIMEOUT(view->editor()->hasProblem(), 30'000);
+    QCOMPARE(view->editor()->problemText(), QStringLiteral("k"));
+    replace(QStringLiteral("reorder(yo, xo, k, yi, xi)"), QStringLiteral("reorder(yo, xo, C.k, yi, xi)"));
+    QTRY_VERIFY_WITH_TIMEOUT(tune->isEnabled(), 30'000);
+    QVERIFY(named<widgets::CodePane>(*w, "view.operator.tir")->text().contains(QStringLiteral("64")));
+    QVERIFY(view->save(m_dir.filePath(QStringLiteral("my_matmul.te"))));
+    named<widgets::IntegerBox>(*w, "edit.tune.trials")->setValue(24);
+    QVERIFY(click(*w, "button.operator.tune"));
+    QTRY_VERIFY_WITH_TIMEOUT(w->tuning().isActive(), 30'000);
+    QCOMPARE(w->hub().model()->name, QStringLiteral("my_matmul"));
+    QCOMPARE(w->hub().model()->tasks.size(), size_t{1});
+    QCOMPARE(w->hub().model()->tasks[0].space, std::string("own"));
+    QTRY_VERIFY_WITH_TIMEOUT(!w->tuning().isActive(), 120'000);
+    QTRY_VERIFY(w->trials().store() && w->trials().store()->size() > 0);
+    QTRY_VERIFY(w->explaining().space().space);
+    QCOMPARE(w->explaining().space().space->knobs().front().name, std::string("tile_y"));
+    // Built from the best record, and exported.
+    press(*w, Qt::Key_B, Qt::ControlModifier);
+    QTRY_VERIFY_WITH_TIMEOUT(w->build().built() != nullptr, 60'000);
+    QCOMPARE(w->build().built()->executable.calls.size(), size_t{1});
+    QVERIFY(!w->build().built()->executable.calls[0].record.empty());
+    const QString folder = m_dir.filePath(QStringLiteral("c"));
+    w->build().exportCode(folder);
+    QTRY_VERIFY(QFile::exists(folder + QStringLiteral("/my_matmul.h")));
+    QFile header(folder + QStringLiteral("/my_matmul.h"));
+    QVERIFY(header.open(QIODevice::ReadOnly));
+    const QByteArray declared = header.readAll();
+    for (const char* array : {"const float* A;", "const float* B;", "float* C;"}) QVERIFY2(declared.contains(array), declared.constData());
+    QVERIFY(QFile::exists(folder + QStringLiteral("/my_matmul.o")));
+
+    // Without its file, the workspace still opens it as it was.
+    const std::string key = w->hub().model()->tasks[0].task.key;
+    const ModelId id = w->hub().model()->id;
+    QVERIFY(QFile::remove(m_dir.filePath(QStringLiteral("my_matmul.te"))));
+    press(*w, Qt::Key_W, Qt::ControlModifier);
+    QTRY_VERIFY(!w->hub().model());
+    w->models().openStored(id);
+    QTRY_VERIFY_WITH_TIMEOUT(w->hub().model() != nullptr, 30'000);
+    QCOMPARE(w->hub().model()->tasks[0].task.key, key);
+    QCOMPARE(w->hub().model()->id.value, id.value);
+    QVERIFY(view->editor()->text().contains(QStringLiteral("param M = 64")));
+    // Another one that is opened is what the editor shows.
+    QFile other(m_dir.filePath(QStringLiteral("other.te")));
+    QVERIFY(other.open(QIODevice::WriteOnly));
+    other.write("A: float32[8] = placeholder()\nB: float32[8] = compute(i)\n    exp(A[i])\noutputs(B)\nschedule\nvectorize(B.i)\n");
+    other.close();
+    w->openFile(other.fileName());
+    QTRY_VERIFY_WITH_TIMEOUT(view->editor()->text().contains(QStringLiteral("exp(A[i])")), 30'000);
   }
 };
 

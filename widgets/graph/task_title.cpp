@@ -4,6 +4,7 @@
 #include <QStringList>
 #include <algorithm>
 
+#include "engine/graph/expression.h"
 #include "widgets/graph/graph_scene.h"
 
 namespace tw::widgets {
@@ -36,7 +37,7 @@ int rank(const std::string& op) {
 }
 
 QString mainText(const graph::Graph& g, const graph::Node& node) {
-  const QString name = QString::fromStdString(node.op);
+  const QString name = QString::fromStdString(node.op == graph::kExpression ? node.name : node.op);  // a computation of one's own is called as its file
   const auto shape = [&](int value) { return value < 0 ? Dims() : g.values[static_cast<size_t>(value)].type.shape; };
   const Dims in = node.inputs.empty() ? Dims() : shape(node.inputs[0]), out = node.outputs.empty() ? Dims() : shape(node.outputs[0]);
   const Dims other = node.inputs.size() > 1 ? shape(node.inputs[1]) : Dims();

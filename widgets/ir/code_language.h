@@ -3,7 +3,7 @@
 
 namespace tw::widgets {
 
-/// What a listing is written in.
-enum class CodeLanguage { steps, loops, tir, llvm, assembly, sass };
+/// What a listing is written in. The last is no form of a candidate's code but what a person writes: a computation and its template.
+enum class CodeLanguage { steps, loops, tir, llvm, assembly, sass, expression };
 
 }  // namespace tw::widgets

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "engine/schedule/primitive.h"
+#include "engine/space/own/script.h"
 #include "widgets/theme/theme.h"
 
 namespace tw::widgets {
@@ -90,8 +91,17 @@ const Words& keywordsOf(CodeLanguage language) {
       for (const schedule::StepWord& w : p->words) words.push_back(w.word);
     return words;
   }();
+  static const Words expression = [] {
+    Words words = {"param", "placeholder", "activation", "constant", "compute", "sum", "prod", "max", "min", "outputs", "schedule", "select", "cast", "if", "and", "or", "not",
+                   "True", "False", "require", "start", "define_split", "define_reorder", "define_annotate", "define_knob"};
+    static const std::vector<space::own::Verb> verbs = space::own::verbs();
+    for (const space::own::Verb& v : verbs) words.push_back(v.name);
+    return words;
+  }();
   static const Words none;
   switch (language) {
+    case CodeLanguage::expression:
+      return expression;
     case CodeLanguage::tir:
       return tir;
     case CodeLanguage::loops:

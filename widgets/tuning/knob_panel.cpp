@@ -90,6 +90,8 @@ void KnobPanel::rebuild() {
     const QString name = QString::fromStdString(knobs[k].name);
     QString help = QString::fromStdString(knobs[k].help);
     if (knobs[k].kind == space::KnobKind::split) help += (help.isEmpty() ? QString() : QStringLiteral(" · ")) + tr("splits %1").arg(knobs[k].extent);
+    if (knobs[k].kind == space::KnobKind::reorder) help += (help.isEmpty() ? QString() : QStringLiteral(" · ")) + tr("order of loops, outermost first");
+    if (knobs[k].kind == space::KnobKind::annotate) help += (help.isEmpty() ? QString() : QStringLiteral(" · ")) + tr("what is done to which loop");
     help += (help.isEmpty() ? QString() : QStringLiteral(" · ")) + tr("%1 candidates").arg(knobs[k].candidates.size());
     auto* label = new QLabel(name, m_rowsHost);
     label->setTextFormat(Qt::PlainText);

@@ -18,8 +18,14 @@ QString knobValueText(const space::Knob& knob, const space::KnobValue& value) {
     case space::KnobKind::split:
       return list(value.split, [](int64_t v) { return v < 0 ? QStringLiteral("*") : QString::number(v); });
     case space::KnobKind::reorder:
-      return list(value.reorder, [](int v) { return QString::number(v); });
+      return list(value.reorder, [&](int v) { return static_cast<size_t>(v) < knob.axes.size() ? QString::fromStdString(knob.axes[static_cast<size_t>(v)]) : QString::number(v); });
     case space::KnobKind::annotate:
+      if (knob.axes.size() == value.annotate.size() && !knob.axes.empty()) {
+        QStringList marks;
+        for (size_t i = 0; i < knob.axes.size(); ++i)
+          if (value.annotate[i] != "none") marks << QString::fromStdString(value.annotate[i] + " " + knob.axes[i]);
+        return marks.isEmpty() ? QStringLiteral("none") : marks.join(QStringLiteral(", "));
+      }
       return list(value.annotate, [](const std::string& v) { return QString::fromStdString(v); });
     case space::KnobKind::other:
       break;
@@ -50,6 +56,14 @@ QString pointText(const space::ConfigSpace& space, int64_t index) {
   return index < 0 || index >= space.size() ? QString() : knobsText(knobsAt(space, space.knob_positions(index)));
 }
 
+std::vector<std::string> axesOf(const SpaceMap& spaces, const std::string& space, std::string_view knob) {
+  const auto known = spaces.find(space);
+  if (known == spaces.end()) return {};
+  for (const space::Knob& k : known->second->knobs())
+    if (k.name == knob) return k.axes;
+  return {};
+}
+
 std::vector<std::pair<QString, QString>> knobsOf(const records::Candidate& candidate, const SpaceMap& spaces) {
   std::vector<std::pair<QString, QString>> knobs;
   NamedValueReader reader(candidate.config);
@@ -58,6 +72,7 @@ std::vector<std::pair<QString, QString>> knobsOf(const records::Candidate& candi
     const auto value = kind ? knobValueOf(*kind, entry->value) : std::nullopt;
     space::Knob knob;
     if (kind) knob.kind = *kind;
+    knob.axes = axesOf(spaces, candidate.space, entry->name);
     knobs.emplace_back(QString::fromUtf8(entry->name.data(), static_cast<qsizetype>(entry->name.size())),
                        value ? knobValueText(knob, *value) : QString::fromUtf8(entry->value.data(), static_cast<qsizetype>(entry->value.size())));
   }

@@ -197,13 +197,14 @@ double TrialModel::bestSeconds() const {
 
 namespace {
 
-std::vector<std::pair<QString, QString>> namedKnobs(const TrialColumns& trials, int row) {
+std::vector<std::pair<QString, QString>> namedKnobs(const TrialColumns& trials, int row, const SpaceMap& spaces) {
   const TrialColumns::KnobLayout& layout = trials.layout(trials.layoutId(row));
   std::vector<std::pair<QString, QString>> knobs;
   for (size_t k = 0; k < layout.names.size(); ++k) {
     const std::string& text = trials.text(trials.knobValueId(row, k));
     space::Knob knob;
     knob.kind = layout.kinds[k];
+    knob.axes = axesOf(spaces, std::string(trials.space(row)), layout.names[k]);
     const auto value = knobValueOf(knob.kind, text);
     knobs.emplace_back(QString::fromStdString(layout.names[k]), value ? knobValueText(knob, *value) : QString::fromStdString(text));
   }
@@ -232,7 +233,7 @@ QString TrialModel::text(int row, int column) const {
     case Space:
       return QString::fromStdString(s.space(row));
     case Knobs: {
-      if (s.layoutId(row) != TrialStore::kNoLayout) return knobsText(namedKnobs(s, row));
+      if (s.layoutId(row) != TrialStore::kNoLayout) return knobsText(namedKnobs(s, row, m_spaces));
       const auto space = m_spaces.find(s.space(row));
       return space == m_spaces.end() ? QString() : pointText(*space->second, s.configIndex(row));
     }

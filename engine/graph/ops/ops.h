@@ -50,4 +50,6 @@ std::vector<OpDef> scatter_elements();
 std::vector<OpDef> scatter_nd();
 std::vector<OpDef> resample();
 
+std::vector<OpDef> expression();
+
 }  // namespace tw::graph::ops

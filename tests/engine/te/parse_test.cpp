@@ -3,7 +3,7 @@
 #include <ctime>
 
 #include "engine/base/rng.h"
-#include "engine/te/dag.h"
+#include "engine/te/source.h"
 #include "tests/engine/te/example_dags.h"
 
 using namespace tw;
@@ -120,7 +120,8 @@ class TextTest : public QObject {
     bad(x + "y: float32[4] = compute(i, i=3) \"e\" x[0] outputs(y)", "Expected a new axis name");
     bad(x + "y: float32[4] = compute(i, r=3) \"e\" x[0] outputs(y)", "Expected a reducer");
     bad(x + "y: float32[4] = mean(i, r=3) \"e\" x[0] outputs(y)", "a reducer, found 'mean'");
-    bad(x + "y: int32[4] = compute(i) \"e\" x[i] outputs(y)", "Expected a body of type int32, found float32");
+    bad(x + "y: int32[4] = compute(i) \"e\" x[i] outputs(y)", "Expected a body of type int32, found float32 (at line 2, column 1");
+    bad("param N = 0 // 0\n", "Expected an integer, or an expression over parameters");
     bad(x + "y: float32[0] = compute(i) \"e\" x[i] outputs(y)", "Expected a shape of 1 to 2^48 elements");
     bad(x + "y: float32[4294967296, 4294967296, 4294967296] = compute(i, j, k) \"e\" x[i] outputs(y)", "Expected a shape of 1 to 2^48 elements");
     bad(x + "y: float32[4] = sum(i, r=9223372036854775807) \"e\" x[i] outputs(y)", "2^48 points");
@@ -129,6 +130,38 @@ class TextTest : public QObject {
     bad(x + "y: float32[4] = compute(i) \"e\" x[i] z: float32[4] = placeholder(constant) outputs(y)", "placeholders before");
     bad("x: bool[4] = placeholder(activation) y: bool[()] = sum(r=4) \"e\" x[r] outputs(y)", "Expected a number");
     bad("x: bool[4] = placeholder(activation) y: bool[] = sum(r=4) \"e\" x[r] outputs(y)", "Expected max or min as reducer of bool");
+  }
+  void parameters_stand_for_numbers_and_types() {
+    const std::string text =
+        "# what it is\n# in two lines\nparam N = 8   # rows\nparam H = N // 2 + 1\nparam T = float32\nparam Z = -3\n"
+        "x: T[N, H * 2] = placeholder()\ny: T[H] = sum(i, k=N - 3) \"t\" {\"a\": [N, Z]}\n    x[k, i] * T(2) + cast(T, i + N)\noutputs(y)\n";
+    const auto source = parse_source(text);
+    QVERIFY2(source.has_value(), source ? "" : source.error().text().c_str());
+    QVERIFY(!source->has_schedule() && source->dag->source.empty());
+    QCOMPARE(source->dag->ops[0].output->shape, (std::vector<int64_t>{8, 10}));
+    QCOMPARE(source->dag->ops[1].reduce_axes[0].extent, int64_t{5});
+    QCOMPARE(source->dag->ops[1].attrs.at("a"), (std::vector<int64_t>{8, -3}));
+    QCOMPARE(source->params.size(), size_t{4});
+    QVERIFY(source->params[1].derived && !source->params[0].derived);
+    QCOMPARE(text.substr(source->places[1], 8), std::string("y: T[H] "));
+    QCOMPARE(leading_comment(text), std::string("what it is\nin two lines\n"));
+    QCOMPARE(print(*parse_dag(print(*source->dag)).value()), print(*source->dag));
+    const auto other = with_args(text, std::vector<int64_t>{16, 7}, kFloat64);
+    QVERIFY2(other.has_value(), other ? "" : other.error().text().c_str());
+    QVERIFY(other->find("param N = 16   # rows\nparam H = N // 2 + 1\nparam T = float64\nparam Z = 7\n") != std::string::npos);
+    QCOMPARE((*parse_dag(*other))->ops[1].output->shape, (std::vector<int64_t>{9}));
+    QVERIFY(!with_args(text, std::vector<int64_t>{1, 2, 3}, std::nullopt));
+    QVERIFY(!with_args("x: int8[2] = placeholder() y: int8[2] = compute(i) x[i] outputs(y)", {}, kFloat32));
+  }
+  void a_schedule_makes_the_text_a_part_of_the_dag() {
+    const std::string text = "x: int8[2] = placeholder()\ny: int8[2] = compute(i)\n    x[i]\noutputs(y)\nschedule\nunroll(y.i)  # all\n";
+    const auto source = parse_source(text);
+    QVERIFY2(source.has_value(), source ? "" : source.error().text().c_str());
+    QCOMPARE(text.substr(source->schedule), std::string("\nunroll(y.i)  # all\n"));
+    QCOMPARE(print(*source->dag), text);
+    QVERIFY(structural_equal(**parse_dag(print(*source->dag)), *source->dag));
+    bad(text + "\"", "Expected a closing quote (at line 7, column 1");
+    bad(text + std::string(70000, '#'), "at most 64 KiB");
   }
   void damaged_texts_never_assert() {
     Rng rng(3);

@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include "widgets/tuning/knob_text.h"
 #include "widgets/tuning/trial_store.h"
 
 using namespace tw;
@@ -55,6 +56,24 @@ class KnobValuesTest : public QObject {
       real.split[0] += 1;
       QCOMPARE(candidateOf(knob, real), -1);
     }
+  }
+
+  void ordersAndAnnotationsNameTheirLoops() {
+    auto space = std::make_shared<space::ConfigSpace>();
+    space->define_reorder("order", 3, space::ReorderOptions{.policy = "all", .axes = {"ki", "yi", "xi"}});
+    space->define_annotate("marks", 2, space::AnnotateOptions{.policy = "try_unroll_vec", .axes = {"yi", "xi"}});
+    space->define_reorder("unnamed", 2, "all");
+    const auto& knobs = space->knobs();
+    QCOMPARE(knobValueText(knobs[0], knobs[0].candidates[3]), QStringLiteral("[yi, xi, ki]"));
+    QCOMPARE(knobValueText(knobs[1], knobs[1].candidates[0]), QStringLiteral("none"));
+    QCOMPARE(knobValueText(knobs[1], knobs[1].candidates[5]), QStringLiteral("unroll yi, vec xi"));
+    QCOMPARE(knobValueText(knobs[2], knobs[2].candidates[1]), QStringLiteral("[1, 0]"));
+    // Of a record too, where the space is known.
+    records::Candidate candidate;
+    candidate.space = "own";
+    candidate.config = space->get(3)->json_text();
+    QCOMPARE(knobsText(knobsOf(candidate, {{"own", space}})), QStringLiteral("order [yi, xi, ki]  marks none  unnamed [0, 1]"));
+    QCOMPARE(knobsText(knobsOf(candidate, {})), QStringLiteral("order [1, 2, 0]  marks [none, none]  unnamed [0, 1]"));
   }
 
   /// What a store keeps of trials that have names and no number.
