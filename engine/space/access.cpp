@@ -62,7 +62,8 @@ Access::Simple Access::simple_reads(int reader, const std::vector<Expr>& indices
   out.same_order = std::is_sorted(found.begin(), found.end());
   const std::set<size_t> different(found.begin(), found.end());
   out.duplicated = different.size() < found.size();
-  out.missing = different.size() < axes.size();
+  // An axis of one iteration may stand as the 0 that it is.
+  for (size_t a = 0; a < axes.size(); ++a) out.missing = out.missing || (axes[a].extent > 1 && !different.contains(a));
   return out;
 }
 
@@ -144,8 +145,9 @@ int Access::common_outer_of_pair(int source, int reader) const {
   const size_t rank = std::min(from.output->shape.size(), to.axes.size());
   for (size_t d = 0; d < rank; ++d) {
     const bool in_step = from.output->shape[d] == to.axes[d].extent &&
-                         std::all_of(reads_of(reader, source).indices.begin(), reads_of(reader, source).indices.end(),
-                                     [&](const std::vector<Expr>& indices) { return shifted_var(indices[d]) == to.axes[d].var.get(); });
+                         std::all_of(reads_of(reader, source).indices.begin(), reads_of(reader, source).indices.end(), [&](const std::vector<Expr>& indices) {
+                           return shifted_var(indices[d]) == to.axes[d].var.get() || (to.axes[d].extent == 1 && ir::as_int(indices[d]));
+                         });
     if (!in_step) return static_cast<int>(d);
   }
   return static_cast<int>(rank);

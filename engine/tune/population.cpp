@@ -44,26 +44,24 @@ std::optional<Member> Population::checked(std::vector<schedule::Step> steps, std
   }
   uint64_t identity = structure;
   for (const int64_t n : numbers) identity = hash_combine(identity, static_cast<uint64_t>(n));
-  return Member{std::make_shared<const std::vector<schedule::Step>>(std::move(steps)), std::move(program), exact, std::move(sketch), identity};
+  return Member{std::make_shared<const std::vector<schedule::Step>>(std::move(steps)), std::move(program), exact, false, std::move(sketch), identity};
 }
 
 std::optional<Member> Population::checked(const Expected<schedule::Schedule>& s, std::string sketch) const {
   return s ? checked(s->steps(), std::move(sketch), &*s) : std::nullopt;
 }
 
-bool Population::packs(const std::string& sketch) const {
-  return !annotate_.exact && !task_.target.gpu && space::find_template(*task_.dag, task_.target, sketch) == nullptr;
-}
-
 Expected<schedule::Schedule> Population::schedule_of(const Member& m) const {
   TW_TRY(schedule::Schedule s, schedule::Schedule::replay(task_.dag, *m.steps));
-  return packs(m.sketch) ? space::with_packed_constants(std::move(s)) : s;
+  return m.packs && !annotate_.exact && !task_.target.gpu ? space::with_packed_constants(std::move(s)) : s;
 }
 
 Member Population::known(const std::vector<schedule::Step>& steps, std::string sketch) const {
-  const auto s = schedule::Schedule::replay(task_.dag, packs(sketch) ? space::without_packing(*task_.dag, steps) : steps);
-  auto member = checked(s, std::move(sketch));
-  return member ? *std::move(member) : Member{};
+  const std::vector<schedule::Step> searched = space::without_packing(*task_.dag, steps);
+  auto member = checked(schedule::Schedule::replay(task_.dag, searched), std::move(sketch));
+  if (!member) return {};
+  member->packs = searched.size() < steps.size();
+  return *std::move(member);
 }
 
 std::vector<Member> Population::draw(int attempts, bool templates, Rng& rng) {
@@ -84,7 +82,9 @@ std::vector<Member> Population::draw(int attempts, bool templates, Rng& rng) {
           return checked(t->apply(task_.dag, task_.target, *points.get(point)), t->name);
         }
         const size_t number = own.uniform(sketches_.size());
-        return checked(space::random_schedule(sketches_[number], task_.target, annotate_, own), fmt::format("sketch {}", number));
+        auto m = checked(space::random_schedule(sketches_[number], task_.target, annotate_, own), fmt::format("sketch {}", number));
+        if (m) m->packs = true;
+        return m;
       },
       stop_);
   std::vector<Member> out;
@@ -151,7 +151,10 @@ std::vector<Member> Population::children(std::span<const Member> parents, const 
         Rng own = generators[i];
         if (own.uniform_real() >= options.mutation) return parent(own);
         for (int k = 0; k < kTries; ++k)
-          if (auto made = child(parent(own), [&]() -> const Member& { return parent(own); }, options, own)) return *std::move(made);
+          if (auto made = child(parent(own), [&]() -> const Member& { return parent(own); }, options, own)) {
+            made->packs = true;
+            return *std::move(made);
+          }
         return parent(own);
       },
       stop_);

@@ -22,6 +22,7 @@ struct Member {
   std::shared_ptr<const std::vector<schedule::Step>> steps;
   std::shared_ptr<const space::Program> program;  ///< of its structure; null: it has none that speaks of its numbers
   bool exact = false;                             ///< whether that says all that lowering would
+  bool packs = false;  ///< constants are laid out as its loops walk them: drawn from a sketch or bred; the layout of a template or rule fits its own numbers
   std::string sketch;     ///< what it or its first ancestor was drawn from
   uint64_t identity = 0;  ///< of its structure and numbers: equal steps have equal ones; what other steps make the same is told apart by schedule::fingerprint
   float score = 0;        ///< higher is better
@@ -55,14 +56,13 @@ class Population {
   std::vector<Member> evolve(std::vector<Member> first, size_t count, const BreedOptions& options, const Score& score,
                              const std::unordered_set<uint64_t>& taken, Rng& rng);
 
-  /// What a member is measured as: on processors, constants of what is no point of a template are laid out as they are read. Errors: as of a replay.
+  /// What a member is measured as: on processors, constants of what was drawn from a sketch or bred are laid out as they are read. Errors: as of a replay.
   Expected<schedule::Schedule> schedule_of(const Member& m) const;
 
   /// What the features say of members, one after the other; null for those that cannot be lowered. Valid until the next call.
   std::vector<const cost::FeatureRows*> rows(std::span<const Member> members);
 
  private:
-  bool packs(const std::string& sketch) const;
   /// `replayed`: the same steps, where they have been applied already.
   std::optional<Member> checked(std::vector<schedule::Step> steps, std::string sketch, const schedule::Schedule* replayed = nullptr) const;
   std::optional<Member> checked(const Expected<schedule::Schedule>& s, std::string sketch) const;

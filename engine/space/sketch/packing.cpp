@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "engine/lower/loop_extents.h"
 #include "engine/schedule/loops.h"
 
 namespace tw::space {
@@ -64,26 +65,46 @@ std::optional<std::vector<const ir::VarNode*>> walked_by(const Stage& reader, co
   return plain ? out : std::nullopt;
 }
 
-std::optional<std::vector<LayoutStep::Piece>> pieces_of(const Stage& reader, const ir::BufferNode& array) {
-  const auto axes = walked_by(reader, array);
-  if (!axes) return std::nullopt;
+/// The digits of a stage's loops from the outermost to the innermost, those first that are counted by the loops around the place where it is computed. None
+/// where a joined loop runs over a part of what it joins.
+std::optional<Digits> walk_of(const Stage& reader, int stage, const lower::LoopExtents& extents) {
   const auto digits = digits_of(reader);
+  Digits around, own;
+  for (const schedule::Iter& loop : reader.iters) {
+    const auto counts = digits.find(loop.var.get());
+    if (counts == digits.end() || counts->second.empty()) return std::nullopt;
+    int64_t all = 1;
+    for (const Digit& d : counts->second) all *= d.steps;
+    const int64_t here = extents.of(stage, loop);
+    if (here < all) {
+      if (counts->second.size() != 1) return std::nullopt;
+      const Digit& d = counts->second[0];
+      around.push_back({d.axis, d.stride * here, (d.steps + here - 1) / here});
+      own.push_back({d.axis, d.stride, here});
+    } else {
+      own.insert(own.end(), counts->second.begin(), counts->second.end());
+    }
+  }
+  around.insert(around.end(), own.begin(), own.end());
+  return around;
+}
+
+std::optional<std::vector<LayoutStep::Piece>> pieces_of(const Stage& reader, int stage, const lower::LoopExtents& extents, const ir::BufferNode& array) {
+  const auto axes = walked_by(reader, array);
+  const auto walk = walk_of(reader, stage, extents);
+  if (!axes || !walk) return std::nullopt;
   std::vector<LayoutStep::Piece> out;
   std::vector<int64_t> last(axes->size(), 0);  // stride of the piece before; 0: none yet
   for (size_t d = 0; d < axes->size(); ++d)
     if ((*axes)[d] == nullptr) out.push_back({static_cast<int>(d), 0});
-  for (const schedule::Iter& loop : reader.iters) {
-    const auto counts = digits.find(loop.var.get());
-    if (counts == digits.end() || counts->second.empty()) return std::nullopt;
-    for (const Digit& digit : counts->second)
-      for (size_t d = 0; d < axes->size(); ++d) {
-        if ((*axes)[d] != digit.axis) continue;
-        if (last[d] != 0 && last[d] != digit.stride * digit.steps) return std::nullopt;  // inner pieces outside
-        const bool first = last[d] == 0;
-        last[d] = digit.stride;
-        if (first || digit.steps > 1) out.push_back({static_cast<int>(d), first ? 0 : digit.steps});
-      }
-  }
+  for (const Digit& digit : *walk)
+    for (size_t d = 0; d < axes->size(); ++d) {
+      if ((*axes)[d] != digit.axis) continue;
+      if (last[d] != 0 && last[d] != digit.stride * digit.steps) return std::nullopt;  // inner pieces outside
+      const bool first = last[d] == 0;
+      last[d] = digit.stride;
+      if (first || digit.steps > 1) out.push_back({static_cast<int>(d), first ? 0 : digit.steps});
+    }
   for (size_t d = 0; d < axes->size(); ++d)
     if ((*axes)[d] != nullptr && last[d] != 1) return std::nullopt;  // pieces of joined loops are missing
   return out;
@@ -92,6 +113,8 @@ std::optional<std::vector<LayoutStep::Piece>> pieces_of(const Stage& reader, con
 }  // namespace
 
 schedule::Schedule with_packed_constants(schedule::Schedule s) {
+  const lower::LoopExtents extents(s);  // layouts of constants change none
+  if (!extents.ok()) return s;
   for (int i = 0; i < static_cast<int>(s.stages().size()); ++i) {
     const Stage& st = s.stages()[static_cast<size_t>(i)];
     if (!st.op.is_placeholder() || st.op.role != te::Role::constant) continue;
@@ -99,7 +122,7 @@ schedule::Schedule with_packed_constants(schedule::Schedule s) {
     if (readers.size() != 1) continue;
     const Stage& reader = s.stages()[static_cast<size_t>(readers[0])];
     if (reader.location == schedule::ComputeLocation::inlined || reader.op.reduce_axes.empty() || reader.relations.empty()) continue;
-    const auto pieces = pieces_of(reader, *st.op.output);
+    const auto pieces = pieces_of(reader, readers[0], extents, *st.op.output);
     if (!pieces) continue;
     if (auto packed = s.apply(LayoutStep{i, *pieces})) s = *std::move(packed);
   }

@@ -210,6 +210,13 @@ inline te::DagPtr concat() {
     return ir::select(i[1] < ir::index(4), x(i[0], ir::min(i[1], ir::index(3))), y(i[0], ir::max(i[1] - 4, ir::index(0))));
   })});
 }
+/// One row by a matrix, and a bias and an activation over it; the bias names the row by its number, as broadcasting does.
+inline te::DagPtr row_with_bias() {
+  te::DagBuilder b;
+  const Tensor a = b.placeholder("a", {1, 24}, kFloat32), w = b.placeholder("w", {40, 24}, kFloat32, Role::constant), c = b.placeholder("c", {40}, kFloat32, Role::constant);
+  const Tensor y = b.reduce("dense", {1, 40}, {24}, Reducer::sum, [&](const Indices& s, const Indices& r) { return a(s[0], r[0]) * w(s[1], r[0]); }, "dense");
+  return std::move(b).finish({relu(b, b.compute("bias", {1, 40}, [&](const Indices& i) { return y(ir::index(0), i[1]) + c(i[1]); }))});
+}
 inline te::DagPtr matrix_vector() {
   te::DagBuilder b;
   const Tensor a = b.placeholder("a", {1, 32}, kFloat32), w = b.placeholder("w", {10, 32}, kFloat32, Role::constant);
@@ -275,6 +282,7 @@ inline std::vector<NamedDag> sample_dags() {
           {"gelu_of_product", dags::gelu_of_product()},
           {"broadcast_add", dags::broadcast_add()},
           {"concat", dags::concat()},
+          {"row_with_bias", dags::row_with_bias()},
           {"matrix_vector", dags::matrix_vector()},
           {"two_outputs", dags::two_outputs()},
           {"shared_operand", dags::shared_operand()},

@@ -81,6 +81,9 @@ class AccessTest : public QObject {
     const Access a(c.stages());
     QVERIFY(a.elementwise_match(c.find("conv2d"), c.find("relu")));
     QVERIFY(!a.elementwise_match(c.find("pad"), c.find("conv2d")));
+    const schedule::Schedule row = with(dags::row_with_bias());  // its one row is read as row 0
+    QVERIFY(Access(row.stages()).elementwise_match(row.find("dense"), row.find("relu")));
+    QCOMPARE(Access(row.stages()).common_outer(row.find("dense"), row.find("relu")), 2);
     const schedule::Schedule g = with(dags::gelu_of_product());
     QVERIFY(!Access(g.stages()).elementwise_match(g.find("matmul"), g.find("gelu")));  // read twice
   }

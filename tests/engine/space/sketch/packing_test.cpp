@@ -45,6 +45,20 @@ class PackingTest : public QObject {
     QVERIFY(without_packing(*s.dag(), s.steps()) == s.steps());
     QVERIFY(with_packed_constants(packed).stages()[1].layout == packed.stages()[1].layout);
   }
+  /// A tile that is computed inside another stage's loops reads w block by block of that stage: the blocks stay outermost, whatever the tile does inside.
+  void loopsAroundTheTileCountFirst() {
+    schedule::Builder b(dense());
+    const int tile = b.cache_write(b.stage("c")), c = tile + 1;
+    const auto loops = b.loops(c);
+    const auto j = b.split(c, loops[1], {16});
+    b.reorder(c, {j[0], loops[0], j[1]});
+    b.compute_at(tile, c, loops[0]);
+    const auto inner = b.loops(tile);
+    const auto k = b.split(tile, inner[2], {4});
+    b.reorder(tile, {inner[0], k[0], k[1], inner[1]});
+    const schedule::Schedule packed = with_packed_constants(std::move(b).finish().value());
+    QVERIFY(packed.stages()[1].layout == (std::vector<LayoutStep::Piece>{{0, 0}, {1, 0}, {1, 4}, {0, 16}}));
+  }
   /// Of loops whose inner part runs outside there is no such run, and what nobody tiles is left alone.
   void othersStay() {
     schedule::Builder b(dense());
