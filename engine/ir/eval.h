@@ -10,8 +10,8 @@
 #include "engine/ir/expr.h"
 
 /// Expressions compiled to a compact tree over numbered slots: what the reference interpreters of te and tir run.
-/// Integers are computed in int64 and wrapped to their type, floats in double; casts and constants are rounded to their type,
-/// other float operations are not. `min` and `max` of a NaN are NaN. Shifts by the width or more shift everything out.
+/// Integers are computed in int64 and wrapped to their type, floats in double; casts, constants and quotients are rounded to their type (a
+/// quotient is often rounded to an integer next, where a half must be a half), other float operations are not. `min` and `max` of a NaN are NaN. Shifts by the width or more shift everything out.
 /// `and` and `or` evaluate both sides where the second could fail; `select` evaluates the branch taken only, lane by lane.
 namespace tw::ir {
 

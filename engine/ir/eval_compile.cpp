@@ -175,7 +175,12 @@ const EvalCode* EvalCompiler::binary(const BinaryNode& n) {
   c->may_fail = c->a->may_fail || c->b->may_fail;
   if (t.is_float()) {
     c->op = float_op(n.op);
-    return c;
+    if (n.op != BinaryOp::div) return c;
+    EvalCode* rounded = code(n.a);
+    rounded->op = EvalOp::f_round;
+    rounded->a = c;
+    rounded->may_fail = c->may_fail;
+    return rounded;
   }
   c->op = t == kUInt64 ? unsigned_op(int_op(n.op)) : int_op(n.op);
   if (n.op == BinaryOp::div || n.op == BinaryOp::floor_div || n.op == BinaryOp::floor_mod) {

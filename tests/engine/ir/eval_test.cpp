@@ -102,6 +102,17 @@ class EvalTest : public QObject {
     QCOMPARE(nan_min(1, 2), 1.0);
     QCOMPARE(nan_max(-INFINITY, 2), 2.0);
   }
+  /// As a processor divides: sums are not rounded, quotients are.
+  void quotients_round() {
+    EvalCompiler compiler;
+    const Var x = make_var("x", kFloat32);
+    const int slot = compiler.bind(x.get());
+    const EvalCode *third = compiler.compile(to_expr(x) / fimm(kFloat32, 3)), *more = compiler.compile(to_expr(x) + fimm(kFloat32, 1e-9));
+    EvalState s = compiler.make_state();
+    s.vars[static_cast<size_t>(slot)].f = 1;
+    QCOMPARE(eval_float(*third, s), static_cast<double>(1.0F / 3.0F));
+    QVERIFY(eval_float(*more, s) > 1);
+  }
   void stores_round() {
     for (const DType t : {kFloat16, kBFloat16, kFloat32, kFloat64, kInt8, kUInt16, kInt32, kUInt64, kBool}) {
       HostArray a = HostArray::make(t, {3});

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Two tuners on every task of a network with equal trials, and what each found timed inside the network by turns: ratios a kernel and their geomean.
+
+    tests/bench/tuner_pairs.py build/release/bin/tw r18.onnx --tuners ansor,xgb --trials 500 --threads 1,2 --only conv2d,dense --keep /tmp/pairs
+    tests/bench/tuner_pairs.py build/release/bin/tw r18.onnx --tuners ansor,default --only softmax,norm,mean
+
+The tuner `default` takes no trials: the schedule by rule. A ratio is the second tuner's time over the first's: above 1 the first found the faster kernel.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def tw_json(tw, *arguments):
+    done = subprocess.run([tw, *arguments, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"tw {' '.join(arguments)} ended with {done.returncode}:\n{done.stderr[-2000:]}")
+    return json.loads(done.stdout)
+
+
+def tuned(tw, options, tuner, target, folder):
+    """A compiled network with the tuner's best, and the seconds that finding it took."""
+    code, seconds, database = os.path.join(folder, f"{tuner}.twx"), 0.0, []
+    if tuner != "default":
+        db = os.path.join(folder, f"{tuner}.twdb")
+        tasks = [word for name in options.only.split(",") if name for word in ("--task", name)]
+        begin = time.monotonic()
+        tw_json(tw, "tune", options.model, *target, *tasks, "--tuner", tuner, "--trials-per-task", str(options.trials), "--seed", str(options.seed), "--network-finals", "never", "--db", db)
+        seconds, database = time.monotonic() - begin, ["--db", db]
+    tw_json(tw, "compile", options.model, *target, *database, "-o", code)
+    return code, seconds
+
+
+def times_of(tw, code, repeat):
+    """Seconds of each kernel, by the nodes that it computes."""
+    rows = tw_json(tw, "run", code, "--random-input", "--profile", "--repeat", str(repeat))["profile"]
+    return {tuple(row["nodes"]): (row["name"], row["median_s"]) for row in rows if row["nodes"]}
+
+
+def compare(tw, options, threads, folder):
+    target = ["--target", f"llvm -num-cores={threads}"]
+    tuners = options.tuners.split(",")
+    code, seconds = zip(*(tuned(tw, options, t, target, folder) for t in tuners))
+    samples = [{}, {}]
+    for turn in range(options.turns):
+        for side in ((0, 1) if turn % 2 == 0 else (1, 0)):
+            for nodes, (name, s) in times_of(tw, code[side], options.repeat).items():
+                samples[side].setdefault(nodes, (name, []))[1].append(s)
+    ratios = []
+    wanted = [w for w in options.only.split(",") if w]
+    for nodes, (name, first) in samples[0].items():
+        if nodes not in samples[1] or wanted and not any(w in name for w in wanted):
+            continue
+        a, b = statistics.median(first), statistics.median(samples[1][nodes][1])
+        ratios.append((b / a, name, nodes[0], a, b))
+    print(f"{os.path.basename(options.model)}, {threads} threads, {options.trials} trials a task: {tuners[0]} {seconds[0]:.0f} s, {tuners[1]} {seconds[1]:.0f} s")
+    for ratio, name, node, a, b in sorted(ratios):
+        print(f"  {ratio:5.2f}  {name:40} {node[:30]:30}  {a * 1e6:9.1f} us  {b * 1e6:9.1f} us")
+    print(f"  geomean {statistics.geometric_mean(r[0] for r in ratios):.3f}, least {min(ratios)[0]:.2f}, of {len(ratios)} kernels", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tw")
+    parser.add_argument("model")
+    parser.add_argument("--tuners", default="ansor,xgb", help="two; `default` for the schedule by rule")
+    parser.add_argument("--trials", type=int, default=500, help="of each task")
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--only", default="", help="only tasks whose names contain one of these")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--repeat", type=int, default=30)
+    parser.add_argument("--keep", help="folder for databases and compiled networks; a temporary one if absent")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        for threads in options.threads.split(","):
+            folder = os.path.join(options.keep or temporary, threads)
+            os.makedirs(folder, exist_ok=True)
+            compare(options.tw, options, threads, folder)
+
+
+if __name__ == "__main__":
+    main()
