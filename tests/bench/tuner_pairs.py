@@ -3,7 +3,7 @@
 """Two tuners on every task of a network with equal trials, and what each found timed inside the network by turns: ratios a kernel and their geomean.
 
     tests/bench/tuner_pairs.py build/release/bin/tw r18.onnx --tuners ansor,xgb --trials 500 --threads 1,2 --only conv2d,dense --keep /tmp/pairs
-    tests/bench/tuner_pairs.py build/release/bin/tw r18.onnx --tuners ansor,default --only softmax,norm,mean
+    for f in tests/bench/odd/*.te; do tests/bench/tuner_pairs.py build/release/bin/tw $f --tuners ansor,default --trials 200; done
 
 The tuner `default` takes no trials: the schedule by rule. A ratio is the second tuner's time over the first's: above 1 the first found the faster kernel.
 """
