@@ -67,6 +67,7 @@ struct SessionRow {
   std::string code_version;
   double started_s = 0, ended_s = 0;
   int64_t trials = 0;
+  std::string name, group;  ///< as people call it: the first line of its note (`session:ID`), and the first of its tags
 };
 struct TrialRow {
   TrialId id;
@@ -89,6 +90,8 @@ struct TrialOutcome {
   bool censored = false, verified = false, claimed = false;
   double build_s = 0, run_s = 0, timestamp_s = 0;
   std::optional<records::Prediction> prediction = {};
+  int flagged = 0;    ///< samples in which the kernel was disturbed
+  double load_s = 0;  ///< before the run
 };
 TrialOutcome outcome_of(int64_t number, const records::Record& record);
 /// What happened to one task in one slice of a session's time.
@@ -188,6 +191,10 @@ class Database : public records::RecordSource {
   Expected<void> link_task(ModelId model, TaskId task, int weight);
   Expected<SessionId> begin_session(ModelId model, const std::string& tuner, const std::string& target, const Json& options, const Json& host);
   Expected<void> end_session(SessionId session, const std::string& state);
+  /// Takes a session out with its trials, rounds, events and finals; tasks count the rest. restore_session() brings it back as it was until this database is
+  /// closed. Errors: not_found; invalid_argument while it is running.
+  Expected<void> remove_session(SessionId session);
+  Expected<void> restore_session(SessionId session);
   /// Stores trials in one transaction; numbers continue within (session, task). When it returns they survive a kill. The session counts as running again.
   /// Errors: invalid_argument if the session has already measured one of the points; nothing of the batch is stored then.
   /// With a round, it is stored in the same transaction and replaces the one of its number.

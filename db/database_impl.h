@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -26,6 +27,7 @@ struct Database::Impl {
   std::function<void()> tell_damage;
   std::unique_ptr<SQLite::Database> connection;
   double backup_every_s = 3600, backed_up_s = 0;
+  std::map<std::string, int64_t> removed_up_to;  ///< by table: the highest number when a session was removed, which may come back
   std::optional<Error> lost;  ///< the file is gone; nothing is written any more
   std::mutex mutex;
 
@@ -59,6 +61,8 @@ struct Database::Impl {
       return result;
     });
   }
+  /// A number that no row of the table has, nor one that may come back.
+  int64_t fresh_id(const char* table);
   /// Whether `path` still leads to the open file. If not, what was stored is copied to a new file while the connection can still read it. Errors: io_error,
   /// naming that file.
   Expected<void> still_there();

@@ -41,7 +41,7 @@ Expected<void> Database::put_network_final(const NetworkFinalRow& row, const std
   return impl_->write([&](SQLite::Database& c) -> Expected<void> {
     SQLite::Statement put(c,
                           "INSERT INTO network_final(model_id, session_id, target, at_s, default_s, tuned_s, ratio, low, high, default_estimate_s, "
-                          "tuned_estimate_s) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                          "tuned_estimate_s, id) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     put.bind(1, row.model.value);
     if (row.session) put.bind(2, row.session->value);
     put.bind(3, row.target);
@@ -53,8 +53,9 @@ Expected<void> Database::put_network_final(const NetworkFinalRow& row, const std
     put.bind(9, row.high);
     put.bind(10, row.default_estimate_s);
     put.bind(11, row.tuned_estimate_s);
+    const int64_t id = impl_->fresh_id("network_final");
+    put.bind(12, id);
     put.exec();
-    const int64_t id = c.getLastInsertRowid();
     for (const NetworkVerdictRow& v : verdicts) TW_CHECK(put_verdict(c, id, v));
     return {};
   });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "db/database_impl.h"
 
 #include "engine/base/clock.h"
@@ -37,7 +39,7 @@ TimeKind time_kind_from_name(std::string_view name) {
 Expected<SessionId> Database::begin_session(ModelId model, const std::string& tuner, const std::string& target, const Json& options, const Json& host) {
   return impl_->write([&](SQLite::Database& c) -> Expected<SessionId> {
     SQLite::Statement put(
-        c, "INSERT INTO session(model_id, tuner, target, state, options_json, host_json, code_version, started_s, kind) VALUES(?, ?, ?, 'running', ?, ?, ?, ?, ?)");
+        c, "INSERT INTO session(model_id, tuner, target, state, options_json, host_json, code_version, started_s, kind, id) VALUES(?, ?, ?, 'running', ?, ?, ?, ?, ?, ?)");
     put.bind(1, model.value);
     put.bind(2, tuner);
     put.bind(3, target);
@@ -46,8 +48,10 @@ Expected<SessionId> Database::begin_session(ModelId model, const std::string& tu
     put.bind(6, TW_VERSION);
     put.bind(7, unix_now_s());
     put.bind(8, time_kind_name(kind_of(tuner, target, options, host)));
+    const SessionId id{impl_->fresh_id("session")};
+    put.bind(9, id.value);
     put.exec();
-    return SessionId{c.getLastInsertRowid()};
+    return id;
   });
 }
 
@@ -65,8 +69,9 @@ Expected<void> Database::end_session(SessionId session, const std::string& state
 Expected<std::vector<SessionRow>> Database::sessions(std::optional<ModelId> model) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<SessionRow>> {
     SQLite::Statement q(c,
-                        "SELECT id, model_id, tuner, target, state, options_json, host_json, code_version, started_s, ended_s, trials, kind FROM session "
-                        "WHERE ?1 = 0 OR model_id = ?1 ORDER BY id");
+                        "SELECT id, model_id, tuner, target, state, options_json, host_json, code_version, started_s, ended_s, trials, kind, "
+                        "coalesce(mark.note, ''), coalesce(iif(json_valid(mark.tags_json), json_extract(mark.tags_json, '$[0]'), ''), '') "
+                        "FROM session LEFT JOIN mark ON mark.noun = 'session:' || id WHERE ?1 = 0 OR model_id = ?1 ORDER BY id");
     q.bind(1, model ? model->value : 0);
     std::vector<SessionRow> rows;
     while (q.executeStep()) {
@@ -88,6 +93,9 @@ Expected<std::vector<SessionRow>> Database::sessions(std::optional<ModelId> mode
       row.ended_s = q.getColumn(9).getDouble();
       row.trials = q.getColumn(10).getInt64();
       row.kind = time_kind_from_name(q.getColumn(11).getText());
+      row.name = q.getColumn(12).getString();
+      row.name.resize(std::min(row.name.size(), row.name.find('\n')));
+      row.group = q.getColumn(13).getString();
       rows.push_back(std::move(row));
     }
     return rows;

@@ -177,12 +177,12 @@ class SessionSink : public records::RecordSink {
 Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId task, const std::vector<records::Record>& records,
                                                     const records::Round* round) {
   auto stored = impl_->write([&](SQLite::Database& c) -> Expected<std::vector<TrialId>> {
-    constexpr int kPrediction = 4 + kRecordColumnCount, kFinals = kPrediction + kPredictionColumnCount, kWeights = kFinals + kFinalColumnCount;
-    SQLite::Statement put(c, fmt::format("INSERT INTO trial(session_id, task_id, number, {}, {}, {}, weights, checksum) VALUES({}, 0)", kRecordColumns,
-                                         kPredictionColumns, kFinalColumns, placeholders(kWeights)));
+    constexpr int kPrediction = 4 + kRecordColumnCount, kFinals = kPrediction + kPredictionColumnCount, kWeights = kFinals + kFinalColumnCount, kId = kWeights + 1;
+    SQLite::Statement put(c, fmt::format("INSERT INTO trial(session_id, task_id, number, {}, {}, {}, weights, id, checksum) VALUES({}, 0)", kRecordColumns,
+                                         kPredictionColumns, kFinalColumns, placeholders(kId)));
     SQLite::Statement put_samples(c, "INSERT INTO sample(trial_id, data) VALUES(?, ?)");
     const int64_t before = last_number(c, session, task);
-    int64_t number = before;
+    int64_t number = before, next = impl_->fresh_id("trial");
     std::vector<TrialId> ids;
     TaskCounters counters;
     const bool claimed = is_claimed(c, session);
@@ -195,6 +195,7 @@ Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId ta
       bind_prediction(put, kPrediction, record.prediction);
       bind_verdict(put, kFinals, record.result.verdict);
       bind_weights(put, kWeights, record.result.weights);
+      put.bind(kId, next++);
       TW_TRY(const TrialId id, insert(c, put, put_samples, session, task, record, before, replaced));
       ids.push_back(id);
       counters.add(record, claimed);
@@ -284,14 +285,14 @@ Expected<std::optional<TrialRow>> Database::trial(SessionId session, TaskId task
 TrialOutcome outcome_of(int64_t number, const records::Record& record) {
   const records::MeasureResult& r = record.result;
   return {{},      {},  number, record.candidate.space, record.candidate.index, record.candidate.config, r.status, r.message, r.decided_s(), r.censored, r.verified, record.claimed,
-          r.build_s, r.run_s, r.timestamp_s, record.prediction};
+          r.build_s, r.run_s, r.timestamp_s, record.prediction, r.flagged, r.load_s};
 }
 
 namespace {
 
 Expected<std::vector<TrialOutcome>> outcomes_where(SQLite::Database& c, const std::string& condition, int64_t limit) {
   SQLite::Statement q(c, fmt::format("SELECT trial.id, session_id, number, space, config_index, status, message, coalesce(final_s, seconds), censored, verified, build_s, run_s, "
-                                     "timestamp_s, config_json, session.kind = 'claimed', {} FROM trial CROSS JOIN session ON session.id = session_id WHERE {} AND {} LIMIT {}",
+                                     "timestamp_s, config_json, session.kind = 'claimed', flagged, load_s, {} FROM trial CROSS JOIN session ON session.id = session_id WHERE {} AND {} LIMIT {}",
                                      kPredictionColumns, whole_trial(), condition, limit));
   std::vector<TrialOutcome> rows;
   while (q.executeStep()) {
@@ -311,7 +312,9 @@ Expected<std::vector<TrialOutcome>> outcomes_where(SQLite::Database& c, const st
     row.run_s = q.getColumn(11).getDouble();
     row.timestamp_s = q.getColumn(12).getDouble();
     row.config = q.getColumn(13).getText();
-    row.prediction = read_prediction(q, 15);
+    row.flagged = q.getColumn(15).getInt();
+    row.load_s = q.getColumn(16).getDouble();
+    row.prediction = read_prediction(q, 17);
     rows.push_back(std::move(row));
   }
   return rows;
