@@ -363,7 +363,7 @@ void add_records(Subcommand app, Run& run) {
         .show_default();
   };
   add_format(sub, *e);
-  sub.option("file", e->file, "File to write; standard output if absent").output(records::kOurLog);
+  sub.option("file,-o,--output", e->file, "File to write; standard output if absent").output(records::kOurLog);
   sub.option("--task", e->filters, task_help);
   sub.option("--session", e->session, "Only the trials of this session");
   auto i = std::make_shared<RecordsArguments>();

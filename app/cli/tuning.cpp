@@ -79,6 +79,8 @@ class Monitor {
       progress_.line(fmt::format("{}: default {}, best {} after {} trials", name(e->task), time_text(e->default_s), time_text(e->best_s), e->trials));
     } else if (const auto* e = std::get_if<tune::FinalsDone>(&event)) {
       progress_.line(finals_text(name(e->task), *e));
+    } else if (std::holds_alternative<tune::BatchBegun>(event) || std::holds_alternative<tune::CandidateMoved>(event)) {
+      // Lines say what became of candidates, not where they are.
     } else if (const auto* e = std::get_if<tune::Note>(&event)) {
       progress_.line(e->text);
     } else {

@@ -18,6 +18,7 @@ Json stored_options(const TuneRequest& r) {
   Json json = tune::to_json(r.options);
   json["task_filters"] = r.filters;
   json["device"] = r.device;
+  if (!r.race.empty()) json["race"] = r.race;
   return json;
 }
 

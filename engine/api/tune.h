@@ -21,6 +21,7 @@ struct TuneRequest {
   measure::WorkerOptions workers;
   bool resume = false;  ///< go on with `session`, or without one with the newest that is_same_search() finds; if there is none, begin
   SessionId session;
+  std::string race;  ///< name of the race that it is part of, which is stored with it; empty for none
 };
 
 /// What a session is known by when one goes on with it: tuner, seed, parameters, scheduler, space, device and choice of tasks.

@@ -126,6 +126,7 @@ class LocalBuilder final : public Builder {
     slot.assigned = Clock::now();
     slot.deadline = slot.assigned + process::in_seconds(options_.build_timeout_s);
     slot.state = Slot::State::busy;
+    moved(static_cast<size_t>(job.index), Stage::building);
   }
 
   void wait_for_news(Round& round, const process::StopFd& stop_fd) {
@@ -250,9 +251,10 @@ class LocalBuilder final : public Builder {
     return {Status::build_timeout, fmt::format("Compiling took more than {:g} s", options_.build_timeout_s), nullptr, options_.build_timeout_s};
   }
 
-  static void finish(Round& round, const Job& job, BuildOutcome outcome) {
+  void finish(Round& round, const Job& job, BuildOutcome outcome) {
     round.outcomes[static_cast<size_t>(job.index)] = std::move(outcome);
     ++round.done;
+    moved(static_cast<size_t>(job.index), Stage::built);
   }
 
   void drop_busy() {

@@ -25,10 +25,17 @@ struct BuildOutcome {
   double seconds = 0;
 };
 
+/// Where a candidate of a batch is. Being built takes lowering and compiling, being run takes loading, filling arguments, timing and verifying.
+enum class Stage : uint8_t { waiting, building, built, running, measured };
+/// Whoever wants to see candidates move hears of each by its place in the batch, on the thread of the call.
+using StageSink = std::function<void(size_t candidate, Stage stage)>;
+
 /// Candidates to object code.
 class Builder {
  public:
   virtual ~Builder() = default;
+  /// Who is told as candidates of the next calls begin and end; empty: nobody.
+  void watch(StageSink sink) { watch_ = std::move(sink); }
   /// One outcome per candidate, in order. Blocks; returns early with `cancelled` outcomes when stopped.
   virtual std::vector<BuildOutcome> build(const records::Task& task, std::span<const records::Candidate> candidates, StopToken stop) = 0;
   /// The same for the few that run against each other in the end: for builders that can take more time to be exact.
@@ -40,6 +47,14 @@ class Builder {
     static_cast<void>(task), static_cast<void>(space);
     return std::nullopt;
   }
+
+ protected:
+  void moved(size_t candidate, Stage stage) {
+    if (watch_) watch_(candidate, stage);
+  }
+
+ private:
+  StageSink watch_;
 };
 
 /// How a run is limited and timed; the protocol of each number is described in runner.cpp.
@@ -65,6 +80,8 @@ class Runner {
   virtual ~Runner() = default;
   /// Who is told, on the thread of the call, what a person should know while it takes long, such as who holds the device. Each text once in a row.
   void tell(std::function<void(const std::string&)> notice) { notice_ = std::move(notice); }
+  /// Builder::watch.
+  void watch(StageSink sink) { watch_ = std::move(sink); }
   virtual std::vector<records::MeasureResult> run(const records::Task& task, std::span<const BuildOutcome> builds, const RunOptions& options,
                                                   StopToken stop) = 0;
   /// What the processor counts during one call of a kernel, in a run of its own on one thread. Errors: unsupported for devices that count nothing; why the run
@@ -83,8 +100,12 @@ class Runner {
   void say(const std::string& text) {
     if (notice_ && std::exchange(said_, text) != text) notice_(text);
   }
+  void moved(size_t candidate, Stage stage) {
+    if (watch_) watch_(candidate, stage);
+  }
 
  private:
+  StageSink watch_;
   std::function<void(const std::string&)> notice_;
   std::string said_;
 };

@@ -55,6 +55,7 @@ std::vector<MeasureResult> ProcessRunner::run(const records::Task& task, std::sp
   const process::StopFd stop_fd(stop);
   for (const BuildOutcome& build : builds) {
     MeasureResult result;
+    moved(results.size(), Stage::running);
     if (build.status != Status::ok) {
       result = failure(build.status, build.message);
     } else if (stop.stop_requested()) {
@@ -68,6 +69,7 @@ std::vector<MeasureResult> ProcessRunner::run(const records::Task& task, std::sp
     result.timestamp_s = unix_now_s();
     if (options.samples == 0 && result.ok() && !result.censored) incumbent = incumbent > 0 ? std::min(incumbent, result.seconds()) : result.seconds();
     results.push_back(std::move(result));
+    moved(results.size() - 1, Stage::measured);
   }
   return results;
 }

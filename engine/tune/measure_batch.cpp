@@ -11,7 +11,8 @@ ScopedTimer::ScopedTimer(double& total) : total_(total), start_(steady_s()) {}
 ScopedTimer::~ScopedTimer() { total_ += steady_s() - start_; }
 
 std::vector<records::Record> BatchMeasurer::measure(const records::Task& task, const std::vector<Proposal>& candidates,
-                                                    const measure::RunOptions& options, const std::function<void(const char*)>& phase) {
+                                                    const measure::RunOptions& options, const std::function<void(const char*)>& phase,
+                                                    const measure::StageSink& moved) {
   std::vector<records::Record> records(candidates.size());
   std::vector<size_t> chosen;
   for (size_t i = 0; i < candidates.size(); ++i) {
@@ -25,9 +26,9 @@ std::vector<records::Record> BatchMeasurer::measure(const records::Task& task, c
       records[i].result.message = candidates[i].refused;
     }
   }
-  measure_once(task, chosen, records, options, phase);
+  measure_once(task, chosen, records, options, phase, moved);
   std::erase_if(chosen, [&](size_t i) { return records[i].result.status != records::Status::infra; });
-  if (!chosen.empty() && !stop_.stop_requested()) measure_once(task, chosen, records, options, phase);
+  if (!chosen.empty() && !stop_.stop_requested()) measure_once(task, chosen, records, options, phase, moved);
   for (records::Record& r : records) {
     if (r.result.timestamp_s == 0) r.result.timestamp_s = unix_now_s();
   }
@@ -64,7 +65,7 @@ BatchMeasurer::Results BatchMeasurer::compete(const records::Task& task, const s
 }
 
 void BatchMeasurer::measure_once(const records::Task& task, const std::vector<size_t>& chosen, std::vector<records::Record>& records,
-                                 const measure::RunOptions& options, const std::function<void(const char*)>& phase) {
+                                 const measure::RunOptions& options, const std::function<void(const char*)>& phase, const measure::StageSink& moved) {
   if (chosen.empty()) return;
   std::vector<records::Candidate> candidates;
   for (size_t i : chosen) candidates.push_back(records[i].candidate);
@@ -72,7 +73,9 @@ void BatchMeasurer::measure_once(const records::Task& task, const std::vector<si
   {
     phase("build");
     const ScopedTimer timer(times_.build_s);
+    if (moved) builder_.watch([&](size_t i, measure::Stage stage) { moved(chosen[i], stage); });
     outcomes = builder_.build(task, candidates, stop_);
+    builder_.watch({});
   }
   TW_ASSERT(outcomes.size() == chosen.size(), "a builder returned another number of outcomes than it was given candidates");
   std::vector<size_t> built;
@@ -92,7 +95,9 @@ void BatchMeasurer::measure_once(const records::Task& task, const std::vector<si
   {
     phase("measure");
     const ScopedTimer timer(times_.measure_s);
+    if (moved) runner_.watch([&](size_t i, measure::Stage stage) { moved(chosen[built[i]], stage); });
     results = runner_.run(task, runnable, options, stop_);
+    runner_.watch({});
   }
   TW_ASSERT(results.size() == runnable.size(), "a runner returned another number of results than it was given builds");
   for (size_t k = 0; k < built.size(); ++k) {

@@ -33,9 +33,9 @@ class BatchMeasurer {
       : builder_(builder), runner_(runner), stop_(stop), times_(times) {}
 
   /// One record per candidate, in order; refused ones fail to lower. What our machinery failed at is tried once more.
-  /// `phase` is told "build" and "measure" as they begin.
+  /// `phase` is told "build" and "measure" as they begin, `moved` where each candidate is.
   std::vector<records::Record> measure(const records::Task& task, const std::vector<Proposal>& candidates, const measure::RunOptions& options,
-                                       const std::function<void(const char*)>& phase);
+                                       const std::function<void(const char*)>& phase, const measure::StageSink& moved = {});
   /// Results by candidate and round.
   using Results = std::vector<std::vector<records::MeasureResult>>;
   /// Builds once, then runs candidates in fresh processes round by round, in an order that is drawn in each. Three seeds of inputs take turns, the third with
@@ -55,7 +55,7 @@ class BatchMeasurer {
  private:
   /// Measures the records at `chosen` and fills in their results.
   void measure_once(const records::Task& task, const std::vector<size_t>& chosen, std::vector<records::Record>& records, const measure::RunOptions& options,
-                    const std::function<void(const char*)>& phase);
+                    const std::function<void(const char*)>& phase, const measure::StageSink& moved);
 
   measure::Builder& builder_;
   measure::Runner& runner_;

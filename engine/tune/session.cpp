@@ -146,7 +146,7 @@ class SessionRun {
 
   /// One round; `round` says of which task and why.
   Expected<void> run_round(size_t task, records::Round round, Expected<void> (TaskRun::*measure)(records::Round&)) {
-    wait_while_paused();
+    TW_CHECK(wait_while_paused());
     if (stopped()) return {};
     before_ = context_.times;
     began_s_ = elapsed_s();
@@ -210,11 +210,13 @@ class SessionRun {
     return {};
   }
 
-  void wait_while_paused() {
-    if (!context_.control.paused || !context_.control.paused()) return;
+  Expected<void> wait_while_paused() {
+    if (!context_.control.paused || !context_.control.paused()) return {};
+    TW_CHECK(context_.sink.note("paused", "The session waits between two rounds"));
     const double start = steady_s();
     while (context_.control.paused() && !stopped()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     paused_s_ += steady_s() - start;
+    return context_.sink.note("resumed", fmt::format("After {:.3g} s", steady_s() - start));
   }
 
   SessionContext& context_;

@@ -70,10 +70,21 @@ struct Phase {
   int task = 0;
   std::string name;
 };  ///< "search", "build", "measure", "finals"
+/// A batch is about to be built and measured: its candidates, by their choices.
+struct BatchBegun {
+  int task = 0;
+  std::vector<records::Candidate> candidates;  ///< without steps
+};
+/// One of them came to another stage. Results follow as TrialDone once all are measured and stored.
+struct CandidateMoved {
+  int task = 0;
+  size_t place = 0;  ///< in the batch
+  measure::Stage stage = measure::Stage::waiting;
+};
 struct Note {
   std::string text;
 };  ///< something a person should know
-using Event = std::variant<SessionPlanned, TaskStarted, RoundStarted, TrialDone, RoundDone, FinalsDone, TaskDone, Phase, Note>;
+using Event = std::variant<SessionPlanned, TaskStarted, RoundStarted, TrialDone, RoundDone, FinalsDone, TaskDone, Phase, BatchBegun, CandidateMoved, Note>;
 using EventSink = std::function<void(const Event&)>;
 
 struct SessionReport {

@@ -198,7 +198,16 @@ Expected<void> TaskRun::run_batch(const std::vector<Proposal>& batch, records::R
   run.samples = context_.options.repeats;
   run.min_sample_s = context_.options.min_repeat_s;
   run.timeout_s = context_.options.timeout_s;
-  std::vector<records::Record> records = context_.measurer.measure(task_.task, batch, run, [&](const char* name) { context_.send(Phase{number_, name}); });
+  BatchBegun begun{number_, {}};
+  for (const Proposal& p : batch) {
+    records::Candidate told;
+    told.space = p.candidate.space, told.index = p.candidate.index, told.config = p.candidate.config;
+    begun.candidates.push_back(std::move(told));
+  }
+  context_.send(std::move(begun));
+  std::vector<records::Record> records = context_.measurer.measure(
+      task_.task, batch, run, [&](const char* name) { context_.send(Phase{number_, name}); },
+      [&](size_t place, measure::Stage stage) { context_.send(CandidateMoved{number_, place, stage}); });
   std::erase_if(records, [](const records::Record& r) { return r.result.status == records::Status::cancelled; });
   if (records.empty()) {
     if (context_.control.stop.stop_requested()) return {};
@@ -287,6 +296,7 @@ Expected<void> TaskRun::finish() {
     if (*one && std::none_of(finalists.begin(), finalists.end(), same)) finalists.push_back(**one);
   }
   if (finalists.size() < 2) return {};
+  TW_CHECK(context_.sink.note("finals", fmt::format("{} [{}]: {} of its trials run against each other", task_.task.name, task_.task.key.substr(0, 8), finalists.size())));
   finalists = run_finals(task_.task, std::move(finalists), best_s_, options, context_.measurer,
                          hash_combine(context_.options.seed, stable_hash(task_.task.key)), [&](const char* name) {
                            context_.send(Phase{number_, name});
@@ -294,6 +304,7 @@ Expected<void> TaskRun::finish() {
   finals_due_ = finalists.empty();
   if (finals_due_) return {};
   TW_CHECK(context_.sink.settle(task_.task, finalists));
+  TW_CHECK(context_.sink.note("settled", task_.task.name));
   best_s_ = kNever;
   for (const records::Record& r : finalists) {
     best_s_ = std::min(best_s_, r.result.decided_s());
