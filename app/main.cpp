@@ -5,6 +5,7 @@
 #include <QTemporaryDir>
 #include <QTextStream>
 #include <csignal>
+#include <string_view>
 
 #include "app/main_window.h"
 #include "app/scripted_run.h"
@@ -111,6 +112,12 @@ Options parse(const QApplication& app) {
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // writing says what is wrong
   std::signal(SIGXFSZ, SIG_IGN);
+  // What is only printed needs no display.
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument(argv[i]);
+    const bool prints = argument == "--help" || argument == "-h" || argument == "--help-all" || argument == "--version" || argument == "-v";
+    if (prints && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+  }
   QApplication app(argc, argv);
   QApplication::setOrganizationName(QStringLiteral("tilewright"));
   QApplication::setApplicationName(QStringLiteral("tilewright"));

@@ -15,6 +15,7 @@
 
 #include "app/command_box.h"
 #include "app/dock_titles.h"
+#include "app/glossary.h"
 #include "app/manual_window.h"
 #include "app/perspectives.h"
 #include "app/pinned_view.h"
@@ -85,7 +86,7 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
       m_build(engine, m_workspace, m_board),
       m_import(engine, m_workspace, m_board),
       m_feeds(m_board, m_tuning, m_models),
-      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks, m_board, m_import, m_finals, m_build} {
+      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks, m_board, m_import, m_finals, m_build, m_race} {
   setObjectName(QStringLiteral("window.main"));
   setWindowTitle(tr("Tilewright"));
   setAcceptDrops(true);
@@ -101,6 +102,7 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
     box.exec();
     return box.clickedButton() == stop ? QuitChoice::stop : box.clickedButton() == background ? QuitChoice::background : QuitChoice::stay;
   };
+  m_glossary = new Glossary(this);
   makeActions();
   m_banner = new widgets::Banner(this);
   m_banner->installEventFilter(this);
@@ -197,10 +199,24 @@ void MainWindow::connectServices() {
   connect(&m_trials, &TrialService::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, message); });
   connect(&m_tasks, &TaskBoard::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::warning, message); });
   connect(&m_marks, &MarkService::failed, this, &MainWindow::showMessage);
+  // What sessions are called is in their notes.
+  connect(&m_marks, &MarkService::stored, this, [this](const QString& noun) {
+    if (noun.startsWith(QLatin1String("session:"))) m_workspace.refreshSessions();
+  });
+  connect(&m_workspace, &Workspace::contentsChanged, this, [this] {
+    if (!m_workspace.removedSessions().empty())
+      statusBar()->showMessage(tr("%n session(s) deleted; until the workspace is closed they can be brought back.", nullptr, static_cast<int>(m_workspace.removedSessions().back().size())), 8000);
+    updateActions();
+  });
   const auto crumb = [this] {
     m_crumb->setText(crumbOf(m_hub));
     updateActions();
   };
+  connect(m_tuneView, &TuneView::threadsChosen, this, [this](int threads) {
+    Target target = m_hub.model() ? m_hub.model()->target : m_services.engine.target();
+    target.cores = threads;
+    chooseTarget(QString::fromStdString(target.str()));
+  });
   connect(m_tuneView, &TuneView::yielded, this, [this](const QString& message) { statusBar()->showMessage(message, 8000); });
   for (const auto signal : {&SelectionHub::modelChanged, &SelectionHub::taskChanged, &SelectionHub::sessionChanged, &SelectionHub::trialChanged,
                             &SelectionHub::configEdited, &SelectionHub::placeChanged}) {
@@ -323,6 +339,7 @@ void MainWindow::showShortcuts() {
 
 void MainWindow::restore() {
   QSettings settings;
+  m_isBig = m_actions.get(QStringLiteral("view.bigType"))->isChecked();
   // Inside what the desktop leaves of the screen.
   const QRect room = screen()->availableGeometry();
   resize(QSize(1600, 1000).boundedTo(room.size()));
@@ -374,6 +391,11 @@ void MainWindow::showManual(const QString& view) {
   if (!view.isEmpty()) m_manual->showView(view);
   m_manual->show();
   m_manual->raise();
+}
+
+void MainWindow::showWord(const QString& word) {
+  showManual();
+  m_manual->showWord(word);
 }
 
 void MainWindow::about() {

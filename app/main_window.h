@@ -42,10 +42,12 @@ namespace tw::app {
 class CodeDock;
 class CommandBox;
 class DockTitles;
+class Glossary;
 class GraphPage;
 class ManualWindow;
 class PassesView;
 class RunBar;
+class SessionsView;
 class StartPage;
 class TasksView;
 class TrialsView;
@@ -66,6 +68,8 @@ class MainWindow : public QMainWindow {
   void setTheme(widgets::ThemeChoice choice);
   /// From its first page, or at what it says of a view.
   void showManual(const QString& view = {});
+  /// The manual's glossary, at one of its words.
+  void showWord(const QString& word);
   /// Puts the views of the current perspective where a new user finds them.
   void resetLayout();
   /// Arranges the views as they were left in this perspective, by its id.
@@ -117,6 +121,7 @@ class MainWindow : public QMainWindow {
   void makeEditActions();
   void makeGoActions();
   void makeTuneActions();
+  void makeSessionActions();
   void makeViewActions();
   void makeCommandBox();
   void setConditions();
@@ -132,6 +137,7 @@ class MainWindow : public QMainWindow {
   void loadPerspective(const QString& id);
   void savePerspective();
   QString perspectiveKey(const QString& id) const;
+  bool isWideEnough() const;
   void toggleDrawer();
   void placeBanner();
   QString viewUnderPointer() const;
@@ -220,9 +226,11 @@ class MainWindow : public QMainWindow {
   TuneView* m_tuneView = nullptr;
   TasksView* m_tasksView = nullptr;
   TrialsView* m_trialsView = nullptr;
+  SessionsView* m_sessionsView = nullptr;
   CodeDock* m_codeDock = nullptr;
   PassesView* m_passesView = nullptr;
   ManualWindow* m_manual = nullptr;
+  Glossary* m_glossary = nullptr;
   CommandBox* m_commands = nullptr;
   QMenu* m_recentMenu = nullptr;
   QLabel *m_crumb = nullptr, *m_workspaceLabel = nullptr, *m_device = nullptr;
@@ -232,6 +240,7 @@ class MainWindow : public QMainWindow {
   LatestJob m_reportJob;
   int m_pinned = 0, m_drawerHeight = kDrawerHeight;
   bool m_isStart = true, m_isWide = true;
+  bool m_isBig = false;  ///< letters
   std::pair<ModelId, std::function<void()>> m_whenOpen;
   bool m_closeWhenIdle = false, m_lookForInterrupted = false;
 };

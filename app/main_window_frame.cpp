@@ -4,7 +4,9 @@
 #include <QCursor>
 #include <QDockWidget>
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QMenuBar>
+#include <QProgressBar>
 #include <QResizeEvent>
 #include <QSettings>
 #include <QStatusBar>
@@ -20,11 +22,13 @@
 #include "app/views/code_dock.h"
 #include "app/views/graph_page.h"
 #include "app/views/passes_view.h"
+#include "app/views/sessions_view.h"
 #include "app/views/start_page.h"
 #include "app/views/tasks_view.h"
 #include "app/views/trials_view.h"
 #include "app/views/tune_view.h"
 #include "widgets/common/banner.h"
+#include "widgets/theme/theme.h"
 
 namespace tw::app {
 namespace {
@@ -60,6 +64,7 @@ void MainWindow::makeDocks() {
     if (auto* tune = qobject_cast<TuneView*>(view)) m_tuneView = tune;
     if (auto* tasks = qobject_cast<TasksView*>(view)) m_tasksView = tasks;
     if (auto* trials = qobject_cast<TrialsView*>(view)) m_trialsView = trials;
+    if (auto* sessions = qobject_cast<SessionsView*>(view)) m_sessionsView = sessions;
     if (auto* code = qobject_cast<CodeDock*>(view)) m_codeDock = code;
     if (auto* passes = qobject_cast<PassesView*>(view)) m_passesView = passes;
     if (auto* graph = qobject_cast<GraphPage*>(view)) m_graph = graph;
@@ -115,7 +120,8 @@ void MainWindow::resetLayout() {
 
 void MainWindow::arrange(const QString& perspective) {
   const PerspectiveDef& def = defOf(perspective);
-  const bool wide = width() >= kWide, drawerOpen = def.isDrawerOpen && height() >= kLow;
+  const double scale = widgets::typeScale();
+  const bool wide = isWideEnough(), drawerOpen = def.isDrawerOpen && height() >= kLow * scale;
   setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
   setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
@@ -148,10 +154,11 @@ void MainWindow::arrange(const QString& perspective) {
   }
   for (const QStringList& place : {def.left, def.leftBelow, top, def.bottom, right, def.drawer})
     if (!place.isEmpty() && !first(place)->isHidden()) first(place)->raise();
-  const int rightWidth = right.isEmpty() ? 0 : def.rightWidth, centre = width() - def.leftWidth - rightWidth;
-  const int drawer = drawerOpen ? kDrawerHeight : 0, rest = height() - drawer - kChrome;
+  const auto scaled = [scale](int pixels) { return static_cast<int>(pixels * scale); };
+  const int leftWidth = scaled(def.leftWidth), rightWidth = right.isEmpty() ? 0 : scaled(def.rightWidth), centre = width() - leftWidth - rightWidth;
+  const int drawer = drawerOpen ? scaled(kDrawerHeight) : 0, rest = height() - drawer - kChrome;
   QList<QDockWidget*> columns{first(def.left), first(top)};
-  QList<int> widths{def.leftWidth, centre};
+  QList<int> widths{leftWidth, centre};
   if (!right.isEmpty()) columns << first(right), widths << rightWidth;
   resizeDocks(columns, widths, Qt::Horizontal);
   if (drawer > 0) resizeDocks({first(def.drawer)}, {drawer}, Qt::Vertical);
@@ -165,8 +172,10 @@ void MainWindow::arrange(const QString& perspective) {
 }
 
 QString MainWindow::perspectiveKey(const QString& id) const {
-  return QStringLiteral("perspectives/%1/%2").arg(id, m_isWide ? QStringLiteral("wide") : QStringLiteral("narrow"));
+  return QStringLiteral("perspectives/%1/%2%3").arg(id, m_isWide ? QStringLiteral("wide") : QStringLiteral("narrow"), m_isBig ? QStringLiteral("-big") : QString());
 }
+
+bool MainWindow::isWideEnough() const { return width() >= kWide * widgets::typeScale(); }
 
 void MainWindow::setPerspective(const QString& id) {
   if (id == m_perspective) return;
@@ -180,7 +189,7 @@ void MainWindow::setPerspective(const QString& id) {
 }
 
 void MainWindow::loadPerspective(const QString& id) {
-  m_isWide = width() >= kWide;
+  m_isWide = isWideEnough();
   arrange(id);
   const QByteArray state = QSettings().value(perspectiveKey(id)).toByteArray();
   if (!state.isEmpty()) restoreState(state, kLayoutVersion);
@@ -217,7 +226,7 @@ void MainWindow::raiseView(const char* view) {
 void MainWindow::resizeEvent(QResizeEvent* event) {
   QMainWindow::resizeEvent(event);
   placeBanner();
-  if (m_isStart || m_perspective.isEmpty() || (width() >= kWide) == m_isWide) return;
+  if (m_isStart || m_perspective.isEmpty() || isWideEnough() == m_isWide) return;
   savePerspective();
   loadPerspective(m_perspective);
 }
@@ -228,9 +237,15 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void MainWindow::placeBanner() {
-  const int room = width() - 2 * kBannerMargin;
-  const int tall = m_banner->hasHeightForWidth() ? m_banner->heightForWidth(room) : m_banner->sizeHint().height();
-  m_banner->setGeometry(kBannerMargin, height() - statusBar()->height() - tall - kBannerMargin / 2, room, tall);
+  // Over the status bar's place, which is as high as one line of a message: what is longer grows upwards. The badges at the right stay in sight.
+  int right = width();
+  for (const QWidget* badge : std::initializer_list<QWidget*>{m_busy, m_device, m_workspaceLabel})
+    if (badge && badge->isVisible()) right = std::min(right, badge->mapTo(this, QPoint()).x());
+  int room = std::max(right - kBannerMargin, width() / 2);
+  const auto heightIn = [this](int pixels) { return m_banner->hasHeightForWidth() ? m_banner->heightForWidth(pixels) : m_banner->sizeHint().height(); };
+  if (heightIn(width()) < heightIn(room)) room = width();  // a badge less is better than a line more
+  const int tall = heightIn(room);
+  m_banner->setGeometry(0, height() - tall, room, tall);
   m_banner->raise();
 }
 

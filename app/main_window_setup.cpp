@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "app/command_box.h"
+#include "app/glossary.h"
 #include "app/main_window.h"
 #include "app/menus.h"
 #include "app/perspectives.h"
@@ -21,11 +22,13 @@
 #include "app/views/graph_page.h"
 #include "app/views/passes_view.h"
 #include "app/views/preferences_dialog.h"
+#include "app/views/sessions_view.h"
 #include "app/views/start_page.h"
 #include "app/views/trials_view.h"
 #include "app/views/tune_view.h"
 #include "engine/base/json.h"
 #include "engine/measure/device.h"
+#include "widgets/common/banner.h"
 #include "widgets/common/elided_label.h"
 #include "widgets/graph/graph_view.h"
 #include "widgets/ir/code_view.h"
@@ -42,7 +45,12 @@ void MainWindow::makeActions() {
   makeViewActions();
   makeGoActions();
   makeTuneActions();
-  m_actions.add(id("help.manual"), tr("&Manual"), tr("Read the manual, at the view under the pointer"), QKeySequence::HelpContents, [this] { showManual(viewUnderPointer()); });
+  makeSessionActions();
+  m_actions.add(id("help.manual"), tr("&Manual"), tr("Read the manual, at the word or the view under the pointer"), QKeySequence::HelpContents, [this] {
+    const auto words = m_glossary->wordsUnderPointer();
+    if (words.empty()) return showManual(viewUnderPointer());
+    showWord(words.front().word);
+  });
   m_actions.add(id("help.shortcuts"), tr("Actions and &shortcuts"), tr("List all actions with their shortcuts"), QKeySequence(tr("?")),
                 [this] { showShortcuts(); });
   m_actions.add(id("help.about"), tr("&About Tilewright"), tr("Version and licences"), {}, [this] { about(); });
@@ -147,6 +155,27 @@ void MainWindow::makeTuneActions() {
   m_actions.add(id("tune.cancel"), tr("S&top"), tr("Stop the session; everything measured is kept"), QKeySequence(tr("Ctrl+.")), [this] { m_tuning.cancel(); });
   // A single Escape closes what is open; only the second one in a row stops.
   m_actions.addShortcut(id("tune.cancel"), QKeySequence(tr("Esc, Esc")));
+}
+
+void MainWindow::makeSessionActions() {
+  m_actions.add(id("session.rename"), tr("Rena&me session"), tr("Give the selected session a name: the first line of its note"), QKeySequence(Qt::Key_F2), [this] {
+    raiseView("sessions");
+    m_sessionsView->rename();
+  });
+  m_actions.add(id("session.group"), tr("&Group sessions…"), tr("Put the selected sessions into a group: their first tag"), QKeySequence(tr("Ctrl+Shift+G")),
+                [this] { m_sessionsView->group(); });
+  m_actions.add(id("session.delete"), tr("&Delete sessions"), tr("Take the selected sessions out of the workspace with all their trials; until it is closed they can be brought back"),
+                QKeySequence(tr("Ctrl+Shift+Del")), [this] { m_sessionsView->remove(); });
+  m_actions.add(id("session.restore"), tr("Bring back de&leted sessions"), tr("Bring back the sessions that were deleted last"), QKeySequence(tr("Ctrl+Alt+Z")),
+                [this] { m_workspace.restoreSessions(m_workspace.removedSessions().back()); });
+  const auto noSession = [this] {
+    if (!m_workspace.isWritable()) return tr("no workspace is open for writing");
+    return m_sessionsView && !m_sessionsView->selected().empty() ? QString() : tr("select a session first");
+  };
+  m_actions.setCondition(id("session.rename"), noSession);
+  m_actions.setCondition(id("session.group"), noSession);
+  m_actions.setCondition(id("session.delete"), [this, noSession] { return m_tuning.isActive() ? tr("a session is running") : noSession(); });
+  m_actions.setCondition(id("session.restore"), [this] { return m_workspace.removedSessions().empty() ? tr("none was deleted since the workspace was opened") : QString(); });
 }
 
 void MainWindow::makeViewActions() {
@@ -421,6 +450,7 @@ void MainWindow::makeStatusBar() {
   statusBar()->addPermanentWidget(m_device);
   showDevice();
   statusBar()->addPermanentWidget(m_workspaceLabel);
+  statusBar()->setMinimumHeight(m_banner->lineHeight());
 }
 
 void MainWindow::setTheme(widgets::ThemeChoice choice) {
@@ -435,6 +465,16 @@ void MainWindow::setBigType(bool big) {
   QAction* action = m_actions.get(QStringLiteral("view.bigType"));
   if (action->isChecked() != big) return action->setChecked(big);
   widgets::setBigType(big);
+  if (big == m_isBig) return;
+  if (!m_perspectiveTabs) {  // the window is being made
+    m_isBig = big;
+    return;
+  }
+  // Each size of letters has its own arrangement of a perspective: panels are as much wider as their texts.
+  savePerspective();
+  m_isBig = big;
+  statusBar()->setMinimumHeight(m_banner->lineHeight());
+  if (!m_isStart) loadPerspective(m_perspective);
 }
 
 void MainWindow::updateActions() {

@@ -18,4 +18,6 @@ ManualWindow::ManualWindow(QWidget* parent) : QDialog(parent), m_view(new Manual
 
 void ManualWindow::showView(const QString& title) { m_view->showView(title); }
 
+void ManualWindow::showWord(const QString& word) { m_view->showWord(word); }
+
 }  // namespace tw::app

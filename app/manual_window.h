@@ -14,6 +14,8 @@ class ManualWindow : public QDialog {
   explicit ManualWindow(QWidget* parent = nullptr);
   /// What the manual says of a view.
   void showView(const QString& title);
+  /// The glossary, at one of its words.
+  void showWord(const QString& word);
 
  private:
   ManualView* m_view;

@@ -25,7 +25,9 @@ const std::vector<MenuDef>& menus() {
       {[] { return MenuTexts::tr("&Go"); },
        QStringList{"go.commands", "", "go.back", "go.forward", "", "trial.next", "trial.previous", "trial.best", "trial.why", "trial.code", "", "pass.next",
                    "pass.previous", "", "code.nextChange", "code.previousChange"}},
-      {[] { return MenuTexts::tr("&Tune"); }, QStringList{"tune.start", "tune.task", "tune.resume", "tune.race", "", "build.network", "tune.finals", "build.save", "build.export", "", "tune.pause", "tune.cancel"}},
+      {[] { return MenuTexts::tr("&Tune"); },
+       QStringList{"tune.start", "tune.task", "tune.resume", "tune.race", "", "tune.pause", "tune.cancel", "", "build.network", "tune.finals", "build.save", "build.export", "", "session.rename",
+                   "session.group", "session.delete", "session.restore"}},
       {[] { return MenuTexts::tr("&Help"); }, QStringList{"help.manual", "help.shortcuts", "", "help.about"}},
   };
   return table;

@@ -3,6 +3,7 @@
 
 #include <QAbstractItemView>
 #include <QComboBox>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
@@ -91,7 +92,6 @@ RunBar::RunBar(Services& services, TuneView& options, QWidget* parent)
   line->addWidget(gear);
   m_progress->setObjectName(QStringLiteral("progress.tune"));
   m_progress->setAccessibleName(tr("Trials done"));
-  m_progress->setFixedWidth(130);
   m_progress->setAlignment(Qt::AlignCenter);
   m_status->setObjectName(QStringLiteral("label.tune.status"));
   m_status->setTextFormat(Qt::PlainText);
@@ -114,7 +114,15 @@ RunBar::RunBar(Services& services, TuneView& options, QWidget* parent)
   connect(&services.tasks, &TaskBoard::changed, this, &RunBar::showEstimate);
   showModel();
   showProgress();
+  fitProgress();
 }
+
+void RunBar::changeEvent(QEvent* event) {
+  QToolBar::changeEvent(event);
+  if (event->type() == QEvent::FontChange) fitProgress();
+}
+
+void RunBar::fitProgress() { m_progress->setFixedWidth(m_progress->fontMetrics().horizontalAdvance(tr("%1 of %1 trials").arg(10'000)) + 2 * m_progress->fontMetrics().height()); }
 
 void RunBar::makeTargets() {
   const auto add = [this](const QString& name, const QString& text) {

@@ -30,7 +30,11 @@ class RunBar : public QToolBar {
   /// Another target for the models that are opened from now on, as parse_target() reads it; empty: one is to be typed.
   void targetChosen(const QString& target);
 
+ protected:
+  void changeEvent(QEvent* event) override;
+
  private:
+  void fitProgress();
   void makeTargets();
   void showTask();
   void showProgress();

@@ -100,7 +100,8 @@ void MarkService::store(const QString& noun, const Mark& mark) {
     TW_CHECK(database->put_mark(row));
     return true;
   };
-  m_jobs.run<bool>(Lane::database, this, work, [this](Expected<bool> done) {
+  m_jobs.run<bool>(Lane::database, this, work, [this, noun](Expected<bool> done) {
+    if (done) Q_EMIT stored(noun);
     if (!done) Q_EMIT failed(tr("The note cannot be stored: %1").arg(QString::fromStdString(done.error().text())));
   });
 }

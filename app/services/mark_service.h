@@ -40,6 +40,7 @@ class MarkService : public QObject {
 
  Q_SIGNALS:
   void changed(const QString& noun);  ///< empty: all
+  void stored(const QString& noun);   ///< the database has it
   void failed(const QString& message);
 
  private:

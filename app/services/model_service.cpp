@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/services/model_service.h"
 
+#include <QCoreApplication>
+#include <QDateTime>
 #include <QDir>
+#include <QFile>
 #include <QFileInfo>
+#include <QPointer>
 #include <QSettings>
 #include <QStandardPaths>
 #include <QUrl>
@@ -84,6 +88,12 @@ std::map<std::string, int64_t> rememberedSizes(const QString& path) {
   return out;
 }
 
+/// Which build of the program is running.
+QByteArray programStamp() {
+  const QFileInfo program(QCoreApplication::applicationFilePath());
+  return QByteArray(TW_VERSION) + ' ' + program.fileName().toUtf8() + ' ' + program.lastModified().toString(Qt::ISODateWithMs).toUtf8();
+}
+
 }  // namespace
 
 ModelService::ModelService(Engine& engine, JobRunner& jobs, Workspace& workspace, QObject* parent)
@@ -115,24 +125,38 @@ void ModelService::openZoo(const QString& name, bool tiny) {
   const QString folder = QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/zoo");
   const auto write = [&engine = m_engine, name = name.toStdString(), tiny, folder, label]() -> Expected<std::string> {
     if (!QDir().mkpath(folder)) return Error(ErrorCode::io_error, "The folder of bundled networks cannot be created", folder.toStdString());
-    const std::string path = (folder + QLatin1Char('/') + label + QStringLiteral(".onnx")).toStdString();
-    TW_CHECK(engine.writeZooModel(name, tiny, path));
-    return path;
+    const QString path = folder + QLatin1Char('/') + label + QStringLiteral(".onnx");
+    // A large network takes seconds to write: what this build of the program wrote is there still.
+    const QByteArray stamp = programStamp();
+    QFile written(path + QStringLiteral(".by"));
+    if (QFile::exists(path) && written.open(QIODevice::ReadOnly) && written.readAll() == stamp) return path.toStdString();
+    written.close();
+    written.remove();
+    TW_CHECK(engine.writeZooModel(name, tiny, path.toStdString()));
+    if (written.open(QIODevice::WriteOnly)) written.write(stamp);
+    return path.toStdString();
   };
   run(tr("Building %1").arg(label), write, label);
 }
 
 void ModelService::run(const QString& what, std::function<Expected<std::string>()> file, const QString& name, const std::map<std::string, int64_t>& sizes) {
-  const auto work = [&engine = m_engine, file = std::move(file), name, sizes, database = m_workspace.database()](StopToken stop) -> Expected<OpenModelPtr> {
+  const auto tell = [self = QPointer<ModelService>(this), what](const QString& stage) {
+    QMetaObject::invokeMethod(
+        qApp, [self, text = tr("%1: %2", "what is done, and how far it is").arg(what, stage)] { if (self && self->m_busy) Q_EMIT self->busyChanged(text); }, Qt::QueuedConnection);
+  };
+  const auto work = [&engine = m_engine, file = std::move(file), name, sizes, tell, database = m_workspace.database()](StopToken stop) -> Expected<OpenModelPtr> {
     TW_TRY(const std::string path, file());
+    tell(tr("reading and simplifying"));
     auto model = std::make_shared<OpenModel>();
     model->name = name;
     model->path = QString::fromStdString(path);
     model->target = engine.target();
     TW_TRY(model->network, engine.import(path, model->target, sizes));
     if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Opening was cancelled");
+    tell(tr("cutting %n operator(s) into tasks", nullptr, static_cast<int>(model->network.optimized.nodes.size())));
     model->tasks = engine.tasks(model->network, model->target);
     indexGroups(*model);
+    tell(tr("looking for what the workspace knows of it"));
     if (database) TW_CHECK(database->mode() == db::Mode::read_write ? enter(*model, *database) : find(*model, *database));
     return OpenModelPtr(model);
   };

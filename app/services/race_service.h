@@ -28,6 +28,10 @@ class RaceService : public QObject {
   void stop() { m_queue.clear(); }
   bool isActive() const { return m_active; }
   int total() const { return m_total; }
+  /// What its sessions are kept under: when it began.
+  const QString& name() const { return m_name; }
+  /// Of the whole race; negative while that is not known.
+  double secondsLeft() const;
   /// Those begun, in order.
   const std::vector<SessionId>& sessions() const { return m_sessions; }
 
@@ -43,6 +47,8 @@ class RaceService : public QObject {
   std::vector<SessionId> m_sessions;
   int m_total = 0;
   bool m_active = false;
+  QString m_name;
+  double m_startedAt = 0;
 };
 
 }  // namespace tw::app

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/clock.h"
+
 namespace tw::app {
 namespace {
 
@@ -49,6 +51,7 @@ void SessionFeed::tell(const tune::Event& event) {
     change(round->task);
   } else if (const auto* done = std::get_if<tune::RoundDone>(&event)) {
     s.rounds.push_back(done->round);
+    s.batch.reset();
   } else if (const auto* trial = std::get_if<tune::TrialDone>(&event)) {
     TaskState& task = s.tasks[trial->task];
     task.lastNumber = trial->number;
@@ -75,7 +78,13 @@ void SessionFeed::tell(const tune::Event& event) {
   } else if (const auto* phase = std::get_if<tune::Phase>(&event)) {
     s.tasks[phase->task].phase = phase->name;
     s.currentTask = phase->task;
+    s.phases.push_back({phase->task, phase->name, unix_now_s()});
     change(phase->task);
+  } else if (const auto* begun = std::get_if<tune::BatchBegun>(&event)) {
+    const size_t count = begun->candidates.size();
+    s.batch = Batch{begun->task, begun->candidates, std::vector(count, measure::Stage::waiting), std::vector(count, unix_now_s())};
+  } else if (const auto* moved = std::get_if<tune::CandidateMoved>(&event)) {
+    if (s.batch && moved->place < s.batch->stages.size()) s.batch->stages[moved->place] = moved->stage, s.batch->since_s[moved->place] = unix_now_s();
   } else if (const auto* note = std::get_if<tune::Note>(&event)) {
     if (s.notes.size() < kNotes) s.notes.push_back(note->text);
   }
@@ -86,6 +95,7 @@ SessionFeed::State SessionFeed::take() {
   State next;
   next.session = m_state.session, next.planned = m_state.planned, next.trials = m_state.trials, next.before = m_state.before, next.currentTask = m_state.currentTask;
   next.tasks = m_state.tasks;
+  next.batch = m_state.batch;
   std::swap(next, m_state);
   return next;
 }

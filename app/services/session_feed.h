@@ -26,6 +26,19 @@ class SessionFeed {
     double bestSeconds = 0, defaultSeconds = 0;  ///< 0: not known
     std::string phase;
   };
+  /// What the session did from one moment on.
+  struct Phase {
+    int task = -1;  ///< of the session
+    std::string name;
+    double at_s = 0;  ///< Unix time
+  };
+  /// The candidates that are being built and measured, and where each is since when.
+  struct Batch {
+    int task = -1;  ///< of the session
+    std::vector<records::Candidate> candidates;  ///< without steps
+    std::vector<measure::Stage> stages;
+    std::vector<double> since_s;  ///< Unix time
+  };
   struct State {
     SessionId session;
     int64_t planned = 0, trials = 0;  ///< over all tasks; trials include dropped ones
@@ -39,6 +52,8 @@ class SessionFeed {
     std::vector<records::Round> rounds;  ///< that ended
     std::vector<tune::TaskDone> done;
     std::vector<std::string> notes;
+    std::vector<Phase> phases;    ///< that began
+    std::optional<Batch> batch;   ///< none between batches
     std::optional<Expected<tune::SessionReport>> end;
   };
 

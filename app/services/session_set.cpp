@@ -27,6 +27,7 @@ void SessionSet::setActive(bool active) {
 }
 
 QString SessionSet::nameOf(const db::SessionRow& row) {
+  if (!row.name.empty()) return widgets::withTimeKind(QStringLiteral("%1 %2").arg(row.id.value).arg(QString::fromStdString(row.name)), row.kind);
   QString name = QStringLiteral("%1 %2").arg(row.id.value).arg(QString::fromStdString(row.tuner));
   if (row.options.is_object() && row.options.contains("seed") && row.options["seed"].is_number())
     name += tr(", seed %1").arg(row.options["seed"].get<int64_t>());

@@ -24,7 +24,7 @@ class SessionSet : public QObject {
   const std::vector<Entry>& entries() const { return m_entries; }
   /// The session that is meant where there must be one: the only one that is shown, else that of the selected trial, else the newest of the model.
   static SessionId nearest(const SelectionHub& hub, const Workspace& workspace);
-  /// `3 xgb, seed 1`: what a session is called beside others; `, replayed` and `, simulated` follow where its times are.
+  /// `3 xgb, seed 1`, or the number and the name that somebody gave it: what a session is called beside others; `, replayed` and `, simulated` follow where its times are.
   static QString nameOf(const db::SessionRow& row);
 
  Q_SIGNALS:

@@ -16,6 +16,7 @@ TrialService::TrialService(SelectionHub& hub, JobRunner& jobs, Workspace& worksp
   connect(&hub, &SelectionHub::trialChanged, this, [this] { noteSelection(); });
   connect(&tuning, &TuneService::sessionStarted, this, &TrialService::select);
   connect(&workspace, &Workspace::sessionsChanged, this, &TrialService::catchUp);
+  connect(&workspace, &Workspace::contentsChanged, this, &TrialService::select);
   connect(&tuning, &TuneService::progressed, this, [this](const std::vector<int>& tasks) {
     if (std::find(tasks.begin(), tasks.end(), m_hub.task()) == tasks.end()) return;
     if (!m_live) return catchUp();

@@ -69,6 +69,8 @@ void TuneService::start(const Request& request) {
   m_session = {};
   m_progress.clear();
   m_rounds.clear();
+  m_phases.clear();
+  m_batch.reset();
   for (const int t : full.tasks) {
     TaskProgress p;
     p.task = t;
@@ -133,7 +135,8 @@ Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, StopT
                            .options = request.options,
                            .device = request.replay.empty() ? measure::device_for(target) : std::string(records::kRecordedDevice) + request.replay,
                            .resume = static_cast<bool>(request.resumed),
-                           .session = request.resumed};
+                           .session = request.resumed,
+                           .race = request.race};
   if (session.options.weights == records::Weights::unknown) session.options.weights = api::weights_of(request.model->network, target);
   for (const int t : request.tasks) {
     const auto& task = request.model->tasks[static_cast<size_t>(t)];
@@ -160,6 +163,10 @@ void TuneService::drain() {
     m_session = state.session;
     Q_EMIT sessionStarted();
   }
+  const auto taskOf = [this](int task) { return task < 0 ? -1 : m_progress.at(static_cast<size_t>(task)).task; };
+  for (const SessionFeed::Phase& phase : state.phases) m_phases.push_back({taskOf(phase.task), phase.name, phase.at_s});
+  m_batch = state.batch;
+  if (m_batch) m_batch->task = taskOf(m_batch->task);
   apply(state);
   if (!state.rounds.empty()) {
     m_rounds.insert(m_rounds.end(), state.rounds.begin(), state.rounds.end());
@@ -241,6 +248,7 @@ void TuneService::noteDone(const tune::TaskDone& done) {
 void TuneService::end(const Expected<tune::SessionReport>& report) {
   m_timer.stop();
   m_endedAt = unix_now_s();
+  m_batch.reset();
   leavePause();
   m_cancelled = report && report->cancelled;
   std::vector<int> all;
@@ -264,7 +272,7 @@ void TuneService::end(const Expected<tune::SessionReport>& report) {
 
 void TuneService::setPaused(bool paused) {
   if (m_state != State::running && m_state != State::paused) return;
-  if (paused && m_pausedAt == 0) m_pausedAt = unix_now_s();
+  if (paused && m_pausedAt == 0) m_phases.push_back({-1, "pause", m_pausedAt = unix_now_s()});
   if (!paused) leavePause();
   m_paused = paused;
   setState(paused ? State::paused : State::running);

@@ -26,6 +26,7 @@ class TuneService : public QObject {
     tune::SessionOptions options;
     SessionId resumed;   ///< goes on with this session; none: begins a new one
     std::string replay;  ///< a workspace's file whose trials are replayed, see measure/recorded_device.h; empty: candidates are measured
+    std::string race = {};  ///< api::TuneRequest::race
   };
   /// Progress of one task of the session.
   struct TaskProgress {
@@ -73,6 +74,10 @@ class TuneService : public QObject {
   bool wasCancelled() const { return m_cancelled; }
   /// Of the running or the last session, ascending by number: those that ended since it began or went on.
   const std::vector<records::Round>& rounds() const { return m_rounds; }
+  /// Of the running or the last session since it began or went on, pauses (`pause`) among them.
+  const std::vector<SessionFeed::Phase>& phases() const { return m_phases; }
+  /// What is being built and measured now; its task is the model's.
+  const std::optional<SessionFeed::Batch>& batch() const { return m_batch; }
   /// Whether trials are still being read that came faster than they could be shown.
   bool isCatchingUp() const;
   qint64 trialsDropped() const { return m_dropped; }
@@ -109,6 +114,8 @@ class TuneService : public QObject {
   SessionId m_session;
   std::vector<TaskProgress> m_progress;
   std::vector<records::Round> m_rounds;
+  std::vector<SessionFeed::Phase> m_phases;
+  std::optional<SessionFeed::Batch> m_batch;
   int m_currentTask = -1;
   qint64 m_trialsDone = 0, m_trialsBefore = 0, m_trialsPlanned = 0, m_dropped = 0;
   double m_startedAt = 0, m_endedAt = 0, m_pausedAt = 0, m_pausedS = 0;  ///< m_pausedAt: 0 while it is not paused

@@ -26,6 +26,7 @@ void Workspace::open(const QString& path) {
   m_summaryReader.reset();
   m_sessions.clear();
   m_models.clear();
+  m_removed.clear();
   m_damaged = 0;
   Q_EMIT sessionsChanged();
   const auto work = [file = path.toStdString(), folder = QFileInfo(path).absolutePath()](StopToken) -> Expected<Opened> {
@@ -80,6 +81,26 @@ void Workspace::refreshSessions() {
     m_models = std::move(result->models);
     Q_EMIT sessionsChanged();
   }));
+}
+
+void Workspace::removeSessions(const std::vector<SessionId>& sessions) { move(sessions, true); }
+
+void Workspace::restoreSessions(const std::vector<SessionId>& sessions) { move(sessions, false); }
+
+void Workspace::move(const std::vector<SessionId>& sessions, bool out) {
+  if (!isWritable() || sessions.empty()) return;
+  const auto work = [database = m_database, sessions, out](StopToken) -> Expected<bool> {
+    for (const SessionId id : sessions) TW_CHECK(out ? database->remove_session(id) : database->restore_session(id));
+    return true;
+  };
+  m_jobs.run<bool>(Lane::database, this, work, [this, sessions, out, database = m_database](Expected<bool> done) {
+    if (database != m_database) return;
+    if (!done) Q_EMIT failed(tr("Sessions cannot be taken out or brought back: %1").arg(QString::fromStdString(done.error().text())), true);
+    std::erase(m_removed, sessions);
+    if (done && out) m_removed.push_back(sessions);
+    Q_EMIT contentsChanged();
+    refreshSessions();
+  });
 }
 
 void Workspace::countDamage() {

@@ -36,6 +36,11 @@ class Workspace : public QObject {
   const std::vector<db::SessionRow>& sessions() const { return m_sessions; }
   const std::vector<db::ModelRow>& models() const { return m_models; }
   QString modelName(ModelId id) const;
+  /// Takes sessions out, with all their trials; restoreSessions() brings them back as long as the workspace stays open.
+  void removeSessions(const std::vector<SessionId>& sessions);
+  void restoreSessions(const std::vector<SessionId>& sessions);
+  /// What was taken out together and can be brought back, the last at the end.
+  const std::vector<std::vector<SessionId>>& removedSessions() const { return m_removed; }
   /// Where the workspace lies if nothing else is said.
   static QString defaultPath();
 
@@ -44,6 +49,8 @@ class Workspace : public QObject {
   /// `readOnly`: the workspace is open, but nothing can be stored.
   void failed(const QString& message, bool readOnly);
   void sessionsChanged();
+  /// Sessions with their trials were taken out or came back; the list of sessions follows.
+  void contentsChanged();
   /// Rows that do not match their checksums were met for the first time, and are left out of everything.
   void damaged();
 
@@ -52,6 +59,7 @@ class Workspace : public QObject {
     std::vector<db::SessionRow> sessions;
     std::vector<db::ModelRow> models;
   };
+  void move(const std::vector<SessionId>& sessions, bool out);
   /// Asks the open connections for damaged rows, after one of them has met some.
   void countDamage();
 
@@ -63,6 +71,7 @@ class Workspace : public QObject {
   QString m_path, m_readOnlyReason;
   std::vector<db::SessionRow> m_sessions;
   std::vector<db::ModelRow> m_models;
+  std::vector<std::vector<SessionId>> m_removed;
 };
 
 }  // namespace tw::app

@@ -8,21 +8,30 @@
 #include <QLabel>
 #include <QScrollArea>
 #include <QSplitter>
+#include <QStandardItemModel>
 #include <QTabWidget>
 #include <QTreeView>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/services/race_service.h"
 #include "app/services/session_set.h"
 #include "app/services/task_board.h"
 #include "app/services/trial_service.h"
 #include "widgets/charts/curve_chart.h"
 #include "widgets/common/empty_state.h"
+#include "widgets/common/format.h"
 #include "widgets/common/table_view.h"
 #include "widgets/records/comparison.h"
 #include "widgets/records/time_kind.h"
+#include "widgets/records/tuner_rows.h"
 
 namespace tw::app {
+namespace {
+
+constexpr int kCompareLiveMillis = 1000, kTunerNameWidth = 150;
+
+}  // namespace
 
 CompareView::CompareView(Services& services, QWidget* parent)
     : QWidget(parent),
@@ -31,7 +40,9 @@ CompareView::CompareView(Services& services, QWidget* parent)
       m_chart(new widgets::CurveChart(this)),
       m_bests(new widgets::SideBySideModel(this)),
       m_configs(new widgets::SideBySideModel(this)),
-      m_tabs(new QTabWidget(this)) {
+      m_tabs(new QTabWidget(this)),
+      m_tuners(new QTreeView(this)),
+      m_answer(new QLabel(this)) {
   m_tabs->setObjectName(QStringLiteral("tabs.compare"));
   m_tabs->setAccessibleName(tr("Parts of the comparison"));
   m_tabs->setDocumentMode(true);
@@ -47,7 +58,9 @@ CompareView::CompareView(Services& services, QWidget* parent)
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setFocusPolicy(Qt::NoFocus);
+  scroll->setMinimumHeight(6 * fontMetrics().lineSpacing());  // never a slit
   auto* verdicts = new QSplitter(Qt::Vertical, this);
+  verdicts->setChildrenCollapsible(false);
   verdicts->addWidget(makeTable(m_bests, "table.compare.bests", tr("Best times by task")));
   verdicts->addWidget(scroll);
   m_tabs->addTab(makeCurves(), tr("Curves"));
@@ -58,7 +71,29 @@ CompareView::CompareView(Services& services, QWidget* parent)
   connect(m_newest, &QAction::triggered, this, &CompareView::compareNewest);
   auto* box = new QVBoxLayout(this);
   box->setContentsMargins(0, 0, 0, 0);
-  box->addWidget(m_state);
+  // The answer stands above everything; of a race that runs, how far it is.
+  m_answer->setObjectName(QStringLiteral("label.compare.answer"));
+  m_answer->setTextFormat(Qt::PlainText);
+  m_answer->setWordWrap(true);
+  m_answer->setContentsMargins(8, 6, 8, 4);
+  m_answer->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  QFont bold = m_answer->font();
+  bold.setBold(true);
+  m_answer->setFont(bold);
+  m_answer->hide();
+  box->setSpacing(0);
+  box->addWidget(m_answer);
+  box->addWidget(m_state, 1);
+  m_live.setSingleShot(true);
+  m_live.setInterval(kCompareLiveMillis);
+  connect(&m_live, &QTimer::timeout, this, [this] {
+    showAnswer();
+    showTuners();
+  });
+  connect(&services.tuning, &TuneService::progressed, this, [this] {
+    if (!m_live.isActive() && isVisible()) m_live.start();
+  });
+  connect(&services.race, &RaceService::changed, this, &CompareView::showAnswer);
   connect(m_set, &SessionSet::changed, this, &CompareView::showSet);
   connect(&services.tasks, &TaskBoard::changed, this, [this] { m_chart->setDefaultSeconds(defaultSeconds()); });
   connect(&services.hub, &SelectionHub::comparedSessionsChanged, this, &CompareView::readBests);
@@ -85,7 +120,7 @@ QWidget* CompareView::makeCurves() {
   m_lines = new QComboBox(this);
   m_lines->setObjectName(QStringLiteral("combo.compare.lines"));
   m_lines->setAccessibleName(tr("A line for each session or each tuner"));
-  m_lines->addItems({tr("each session"), tr("median over seeds")});
+  m_lines->addItems({tr("median over seeds"), tr("each session")});
   m_lines->setToolTip(tr("Over seeds: the median of the sessions that differ in their seed alone, and the middle half of them as a band"));
   connect(m_lines, &QComboBox::currentIndexChanged, this, &CompareView::showSet);
   connect(x, &QComboBox::currentIndexChanged, this, [this](int i) { m_chart->setX(static_cast<widgets::CurveX>(i)); });
@@ -97,11 +132,22 @@ QWidget* CompareView::makeCurves() {
   bar->addWidget(m_lines);
   bar->addWidget(x);
   bar->addWidget(unit);
+  m_tuners->setObjectName(QStringLiteral("table.compare.tuners"));
+  m_tuners->setAccessibleName(tr("What each tuner came to on the selected task"));
+  widgets::setUpTable(m_tuners);
+  m_tuners->setModel(new QStandardItemModel(this));
+  auto* split = new QSplitter(Qt::Vertical, page);
+  split->setChildrenCollapsible(false);
+  split->addWidget(m_chart);
+  split->addWidget(m_tuners);
+  split->setStretchFactor(0, 4);
+  split->setStretchFactor(1, 1);
+  split->setSizes({800, 160});
   auto* box = new QVBoxLayout(page);
   box->setContentsMargins(0, 0, 0, 0);
   box->setSpacing(2);
   box->addLayout(bar);
-  box->addWidget(m_chart, 1);
+  box->addWidget(split, 1);
   return page;
 }
 
@@ -144,26 +190,78 @@ std::vector<widgets::CurveChart::Overlay> CompareView::sessionLines() const {
   return lines;
 }
 
-std::vector<widgets::CurveChart::Overlay> CompareView::seedBands() const {
+std::vector<widgets::SessionGroup> CompareView::groups() const {
   std::vector<widgets::ComparedSession> sessions;
   for (const SessionSet::Entry& e : m_set->entries()) sessions.push_back({SessionSet::nameOf(e.row), e.row, {}});
+  return widgets::groupSessions(sessions);
+}
+
+std::vector<widgets::CurveChart::Overlay> CompareView::seedBands() const {
   std::vector<widgets::CurveChart::Overlay> bands;
-  for (const widgets::SessionGroup& group : widgets::groupSessions(sessions)) {
+  for (const widgets::SessionGroup& group : groups()) {
     const auto count = static_cast<int>(group.sessions.size());
-    widgets::CurveChart::Overlay band{tr("%1 (%n seed(s))", nullptr, count).arg(group.name), nullptr, static_cast<int>(bands.size())};
+    const SessionSet::Entry& first = m_set->entries()[static_cast<size_t>(group.sessions.front())];
+    const auto style = static_cast<int>(bands.size());
+    if (count == 1) {  // one session is its own middle
+      bands.push_back({SessionSet::nameOf(first.row), first.store, style});
+      continue;
+    }
+    widgets::CurveChart::Overlay band{tr("%1 (%n seed(s))", nullptr, count).arg(group.name), nullptr, style};
     for (const int s : group.sessions) band.seeds.push_back(m_set->entries()[static_cast<size_t>(s)].store);
     bands.push_back(std::move(band));
   }
   return bands;
 }
 
+void CompareView::showTuners() {
+  std::vector<widgets::TunerTrials> tuners;
+  for (const widgets::SessionGroup& group : groups()) {
+    widgets::TunerTrials t{group.name, {}};
+    for (const int s : group.sessions) t.sessions.push_back(m_set->entries()[static_cast<size_t>(s)].store);
+    tuners.push_back(std::move(t));
+  }
+  const widgets::Table table = widgets::tunerTable(widgets::tunerRows(tuners));
+  auto* model = static_cast<QStandardItemModel*>(m_tuners->model());
+  model->setColumnCount(static_cast<int>(table.columns.size()));
+  model->setHorizontalHeaderLabels(table.columns);
+  model->setRowCount(static_cast<int>(table.rows.size()));
+  for (int r = 0; r < model->rowCount(); ++r) {
+    for (int c = 0; c < model->columnCount(); ++c) {
+      auto* item = model->item(r, c);
+      if (!item) model->setItem(r, c, item = new QStandardItem);
+      item->setEditable(false);
+      item->setText(table.rows[static_cast<size_t>(r)][c]);
+      item->setTextAlignment((c == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    }
+  }
+  if (m_tuners->header()->sectionSize(0) < kTunerNameWidth) m_tuners->header()->resizeSection(0, kTunerNameWidth);
+}
+
+void CompareView::showAnswer() {
+  const RaceService& race = m_services.race;
+  QString text = m_winner;
+  if (race.isActive()) {
+    const double left = race.secondsLeft();
+    text = tr("Race: session %1 of %2").arg(race.sessions().size()).arg(race.total());
+    if (left >= 0) text += tr(", %1 left").arg(widgets::durationText(left));
+    text += QLatin1Char('.');
+    if (!m_winner.isEmpty()) text += QLatin1Char(' ') + tr("So far: %1").arg(m_winner);
+  }
+  m_answer->setText(text);
+  m_answer->setVisible(!text.isEmpty() && !m_state->isEmpty());
+}
+
 void CompareView::showSet() {
-  m_chart->setOverlays(m_lines->currentIndex() == 0 ? sessionLines() : seedBands());
+  m_chart->setOverlays(m_lines->currentIndex() == 0 ? seedBands() : sessionLines());
+  showTuners();
   const auto& model = m_services.hub.model();
   if (!model)
     return m_state->showEmpty(tr("Nothing to compare"),
                               tr("Sessions of a model stand side by side here. Choose a session in the panel Sessions, or open a model."));
-  if (m_set->entries().size() >= 2) return m_state->showContent();
+  if (m_set->entries().size() >= 2) {
+    m_state->showContent();
+    return showAnswer();
+  }
   const auto own = std::count_if(m_services.workspace.sessions().begin(), m_services.workspace.sessions().end(),
                                  [&](const db::SessionRow& row) { return row.model == model->id; });
   m_state->showEmpty(
@@ -217,6 +315,8 @@ void CompareView::showBests(const std::vector<db::BestRow>& rows) {
   for (const widgets::Verdict& v : widgets::verdicts(sessions, tasks)) sentences << widgets::verdictText(v);
   if (sentences.size() == notes) sentences << tr("The sessions have no task in common, or differ in their seed alone.");
   m_verdict->setText(sentences.join(QStringLiteral("\n\n")));
+  m_winner = widgets::winnerText(sessions, tasks);
+  showAnswer();
 }
 
 }  // namespace tw::app

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QTimer>
 #include <QWidget>
 
 #include "app/services/job_runner.h"
 #include "app/views/view.h"
 #include "db/database.h"
 #include "widgets/charts/curve_chart.h"
+#include "widgets/records/comparison.h"
 
 class QComboBox;
 class QLabel;
 class QTabWidget;
+class QTreeView;
 
 namespace tw::widgets {
 class EmptyState;
@@ -21,7 +24,7 @@ namespace tw::app {
 
 class SessionSet;
 
-/// Sessions side by side: curves of the selected task, what each reached on every task with a verdict, and where their configurations differ.
+/// Sessions side by side: the answer in one sentence, curves of the selected task with a row for each tuner, what each reached on every task with a verdict, and where their configurations differ.
 class CompareView : public QWidget {
   Q_OBJECT
  public:
@@ -40,7 +43,10 @@ class CompareView : public QWidget {
   std::vector<widgets::CurveChart::Overlay> seedBands() const;
   /// The default schedule's time, of the kind that the first session has.
   double defaultSeconds() const;
+  std::vector<widgets::SessionGroup> groups() const;
   void showSet();
+  void showTuners();
+  void showAnswer();
   void readBests();
   void showBests(const std::vector<db::BestRow>& rows);
   void compareNewest();
@@ -50,6 +56,10 @@ class CompareView : public QWidget {
   widgets::SideBySideModel *m_bests, *m_configs;
   widgets::EmptyState* m_state;
   QTabWidget* m_tabs;
+  QTreeView* m_tuners;
+  QLabel* m_answer;
+  QString m_winner;
+  QTimer m_live;
   QComboBox* m_lines;
   QLabel* m_verdict;
   QAction* m_newest;

@@ -2,10 +2,13 @@
 #include "app/views/graph_page.h"
 
 #include <QAction>
+#include <QApplication>
+#include <QClipboard>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QProgressBar>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -24,6 +27,7 @@
 #include "widgets/common/format.h"
 #include "widgets/common/property_tree.h"
 #include "widgets/graph/graph_view.h"
+#include "widgets/graph/task_title.h"
 
 namespace tw::app {
 namespace {
@@ -158,10 +162,26 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   connect(&services.hub, &SelectionHub::nodeChanged, this, &GraphPage::showNode);
   connect(&services.hub, &SelectionHub::placeChanged, this, &GraphPage::showLinked);
   connect(&services.explain, &ExplainService::explained, this, &GraphPage::showLinked);
+  connect(m_view, &widgets::GraphView::menuAsked, this, &GraphPage::showMenu);
   connect(m_view, &widgets::GraphView::taskActivated, this, [this](int task) { m_services.hub.setTask(task); });
   connect(m_view, &widgets::GraphView::nodeActivated, this, [this](int sceneNode) {
     if (m_shown->currentIndex() != Imported) m_services.hub.setNode(sceneNode < 0 ? -1 : m_view->scene()->nodes[static_cast<size_t>(sceneNode)].node);
   });
+}
+
+void GraphPage::showMenu(const QPoint& at) {
+  auto* menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  menu->setToolTipsVisible(true);
+  for (const char* name : {"tune.task", "tune.race", "trial.best", "trial.why", "trial.code"}) menu->addAction(m_services.actions.get(QLatin1String(name)));
+  menu->addSeparator();
+  const int selected = m_view->selectedNode();
+  QAction* copy = menu->addAction(tr("Copy the node's name"));
+  copy->setEnabled(selected >= 0);
+  if (selected >= 0)
+    connect(copy, &QAction::triggered, this, [name = m_view->scene()->nodes[static_cast<size_t>(selected)].name] { QApplication::clipboard()->setText(name); });
+  for (const char* name : {"graph.fit", "graph.search"}) menu->addAction(m_services.actions.get(QLatin1String(name)));
+  menu->popup(at);
 }
 
 widgets::GraphGrouping GraphPage::kernels(const OpenModel& model) const {
@@ -172,7 +192,7 @@ widgets::GraphGrouping GraphPage::kernels(const OpenModel& model) const {
   for (size_t g = 0; g < groups.size(); ++g) ++count[model.taskOfGroup[g]];
   for (size_t g = 0; g < groups.size(); ++g) {
     const int task = model.taskOfGroup[g];
-    const QString name = QString::fromStdString(groups[g].name);
+    const QString name = task < 0 ? widgets::taskTitle(model.network.optimized, groups[g].nodes) : model.titleOf(task);
     // Kernels that compute the same are one task; its frames say how many there are.
     const QString times = count[task] > 1 ? QStringLiteral(" ") + QChar(0x00D7) + QString::number(count[task]) : QString();
     grouping.groups.push_back({task < 0 ? name : QStringLiteral("T%1%2 · %3").arg(task + 1).arg(times, name), task});

@@ -48,6 +48,7 @@ class GraphPage : public QWidget {
   void layOut(int around = -1);
   void toggleBlock(int block, bool open);
   void openBlocks(bool all);
+  void showMenu(const QPoint& at);
   widgets::GraphGrouping kernels(const OpenModel& model) const;
   void showOverlay();
   void readSessions();

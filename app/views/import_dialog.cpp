@@ -9,6 +9,7 @@
 #include <QPushButton>
 #include <QTreeWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "widgets/common/format.h"
 
@@ -107,8 +108,11 @@ void ImportDialog::showContent() {
     for (int column = 0; column < 2; ++column) item->setToolTip(column, item->text(column).toHtmlEscaped());
   }
   m_problems->clear();
-  for (size_t i = 0; i < std::min(kProblemsListed, c.problems.size()); ++i) {
-    const auto& p = c.problems[i];
+  // Lines that are wrong come before those that are only there twice.
+  auto problems = c.problems;
+  std::stable_partition(problems.begin(), problems.end(), [](const auto& p) { return p.kind != "duplicate"; });
+  for (size_t i = 0; i < std::min(kProblemsListed, problems.size()); ++i) {
+    const auto& p = problems[i];
     auto* item = new QTreeWidgetItem(m_problems, {QString::number(p.line), QString::fromStdString(p.kind), QString::fromStdString(p.reason)});
     item->setToolTip(2, item->text(2).toHtmlEscaped());
   }

@@ -189,6 +189,7 @@ void InspectorView::addNode() {
 void InspectorView::addTask() {
   const auto& t = m_services.hub.model()->tasks[static_cast<size_t>(m_services.hub.task())];
   auto* about = m_properties->section(tr("Task"));
+  m_properties->line(about, tr("Computes"), m_services.hub.model()->titleOf(m_services.hub.task()));
   m_properties->line(about, tr("Name"), text(t.task.name));
   m_properties->line(about, tr("Key"), text(t.task.key));
   m_properties->line(about, tr("Runs per inference"), QString::number(t.weight));
@@ -214,6 +215,7 @@ void InspectorView::addSession() {
   for (const db::SessionRow& s : m_services.workspace.sessions()) {
     if (s.id != m_services.hub.session()) continue;
     auto* about = m_properties->section(tr("Session"));
+    if (!s.name.empty()) m_properties->line(about, tr("Name"), text(s.name));
     m_properties->line(about, tr("Tuner"), text(s.tuner));
     m_properties->line(about, tr("State"), text(s.state));
     m_properties->line(about, tr("Trials"), widgets::countText(s.trials));

@@ -109,6 +109,12 @@ void ManualView::showView(const QString& title) {
   goTo(title + QLatin1Char('.'), false);
 }
 
+void ManualView::showWord(const QString& word) {
+  m_browser->setSource(QUrl(QStringLiteral("qrc:/manual/glossary.md")), QTextDocument::MarkdownResource);
+  m_browser->moveCursor(QTextCursor::Start);
+  m_browser->find(word + QLatin1Char(':'));
+}
+
 void ManualView::find(bool next) {
   QTextCursor from = m_browser->textCursor();
   if (!next) from.setPosition(from.selectionStart());

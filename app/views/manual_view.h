@@ -19,6 +19,8 @@ class ManualView : public QWidget {
   static QWidget* create(Services&, QWidget* parent) { return new ManualView(parent); }
   /// What the first page says of a view.
   void showView(const QString& title);
+  /// The glossary, at one of its words.
+  void showWord(const QString& word);
 
  private:
   void showContents();

@@ -2,6 +2,7 @@
 #include "app/views/session_form.h"
 
 #include <QComboBox>
+#include <QLabel>
 #include <QVBoxLayout>
 
 #include "engine/base/json.h"
@@ -21,11 +22,20 @@ SessionForm::SessionForm(const std::vector<tune::StrategyDef>& tuners, const QSt
     : QWidget(parent),
       m_tuners(tuners),
       m_form(new widgets::ParamForm(this, name)),
-      m_tunerParams(new widgets::ParamForm(m_form, name + QStringLiteral(".tuner"))),
+      m_about(new QLabel(this)),
+      m_tunerParams(new widgets::ParamForm(this, name + QStringLiteral(".tuner"))),
       m_schedulerParams(new widgets::ParamForm(m_form, name + QStringLiteral(".scheduler"))) {
   auto* box = new QVBoxLayout(this);
   box->setContentsMargins(0, 0, 0, 0);
   box->addWidget(m_form);
+  // The tuner's part is the last: other rows stay where they are when another tuner is chosen.
+  m_about->setTextFormat(Qt::PlainText);
+  m_about->setWordWrap(true);
+  m_about->setForegroundRole(QPalette::PlaceholderText);
+  m_about->setObjectName(QStringLiteral("label.%1.tuner").arg(name));
+  box->addWidget(m_about);
+  box->addWidget(m_tunerParams);
+  m_about->hide();
   ParamSchema schema = tune::session_schema();
   if (tuners.empty()) std::erase_if(schema, [](const Param& p) { return p.name == "tuner"; });
   for (Param& param : schema) {
@@ -34,7 +44,6 @@ SessionForm::SessionForm(const std::vector<tune::StrategyDef>& tuners, const QSt
     for (const auto& def : tuners) param.choices.push_back(def.name);
   }
   m_form->setSchema(schema, kAdvanced);
-  m_form->insertBelow("tuner", m_tunerParams);
   m_form->insertBelow("scheduler", m_schedulerParams);
   m_tunerParams->hide();
   if (auto* tuner = qobject_cast<QComboBox*>(m_form->editor("tuner"))) connect(tuner, &QComboBox::currentIndexChanged, this, &SessionForm::showTuner);
@@ -54,6 +63,9 @@ void SessionForm::showTuner() {
   if (!def) return;
   m_tunerParams->setSchema(def->params);
   m_tunerParams->setVisible(!def->params.empty());
+  m_about->setText(tr("%1: %2", "a tuner and what it does").arg(QLatin1String(def->name), QString::fromUtf8(def->summary)));
+  m_about->setToolTip(QString::fromUtf8(def->source).toHtmlEscaped());
+  m_about->show();
   Q_EMIT tunerChanged();
 }
 

@@ -6,7 +6,7 @@
 #include "engine/tune/session_options.h"
 #include "engine/tune/strategy.h"
 
-class QComboBox;
+class QLabel;
 
 namespace tw::widgets {
 class ParamForm;
@@ -14,7 +14,7 @@ class ParamForm;
 
 namespace tw::app {
 
-/// The options of a session as tune::session_schema() has them, with the parameters of the tuner and of the scheduler below these. Inputs are named
+/// The options of a session as tune::session_schema() has them, with the scheduler's parameters below it, and at the end what the tuner does, with its parameters. Inputs are named
 /// `edit.<name>.<option>`, those of parameters `edit.<name>.tuner.<parameter>` and `edit.<name>.scheduler.<parameter>`.
 class SessionForm : public QWidget {
   Q_OBJECT
@@ -37,7 +37,9 @@ class SessionForm : public QWidget {
   void showScheduler();
   std::vector<tune::StrategyDef> m_tuners;
   tune::SessionOptions m_given;
-  widgets::ParamForm *m_form, *m_tunerParams, *m_schedulerParams;
+  widgets::ParamForm* m_form;
+  QLabel* m_about;  ///< what the tuner does
+  widgets::ParamForm *m_tunerParams, *m_schedulerParams;
 };
 
 }  // namespace tw::app

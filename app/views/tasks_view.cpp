@@ -31,7 +31,7 @@ TasksView::TasksView(Services& services, QWidget* parent)
   m_table->setSortingEnabled(true);
   m_table->sortByColumn(TaskModel::Name, Qt::AscendingOrder);
   m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
-  m_table->addActions({services.actions.get(QStringLiteral("tune.task")), services.actions.get(QStringLiteral("tune.race"))});
+  for (const char* name : {"tune.task", "tune.race", "trial.best", "trial.why", "trial.code"}) m_table->addAction(services.actions.get(QLatin1String(name)));
   auto* header = m_table->header();
   header->setStretchLastSection(false);
   // What people tune for stands next to the name.

@@ -3,7 +3,6 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QLabel>
 #include <QSettings>
 #include <QVBoxLayout>
 #include <utility>
@@ -35,12 +34,10 @@ TuneView::TuneView(Services& services, QWidget* parent) : QWidget(parent), m_ser
   m_follow = new QCheckBox(tr("Follow the task being tuned"), page);
   m_follow->setObjectName(QStringLiteral("check.tune.follow"));
   m_follow->setAccessibleName(m_follow->text());
-  box->addWidget(m_summary);
   box->addWidget(m_options);
   box->addWidget(m_follow);
   box->addStretch();
 
-  connect(m_options, &SessionForm::tunerChanged, this, &TuneView::showTuner);
   connect(&services.tuning, &TuneService::stateChanged, this, [this] { enableInputs(!m_services.tuning.isActive()); });
   connect(&services.tuning, &TuneService::progressed, this, &TuneView::follow);
   // A task that is clicked stays in sight, and the box says so.
@@ -53,7 +50,6 @@ TuneView::TuneView(Services& services, QWidget* parent) : QWidget(parent), m_ser
   connect(&services.tuning, &TuneService::sessionStarted, this, [this] {
     if (std::exchange(m_yielded, false)) m_follow->setChecked(true);
   });
-  showTuner();
   QSettings settings;
   settings.beginGroup(QStringLiteral("tune"));
   tune::SessionOptions first;
@@ -80,16 +76,24 @@ void TuneView::buildForm() {
   m_scope->setAccessibleName(tr("What is tuned"));
   m_scope->setToolTip(m_scope->accessibleName());
   m_scope->addItems({tr("All tasks"), tr("Selected task")});
-  m_summary = new QLabel(this);
-  m_summary->setTextFormat(Qt::PlainText);
-  m_summary->setWordWrap(true);
-  m_summary->setForegroundRole(QPalette::PlaceholderText);
+  m_threads = new QComboBox(m_options);
+  m_threads->setObjectName(QStringLiteral("combo.tune.threads"));
+  m_threads->setAccessibleName(tr("Threads"));
+  m_threads->setToolTip(tr("Cores that kernels are made for and timed on: a part of the target. Another number opens the network anew for it."));
+  const int cores = host_target().cores;
+  for (int n = cores; n >= 1; n /= 2) m_threads->addItem(QString::number(n), n);
+  connect(m_threads, &QComboBox::activated, this, [this] { Q_EMIT threadsChosen(m_threads->currentData().toInt()); });
+  connect(&m_services.hub, &SelectionHub::modelChanged, this, &TuneView::showThreads);
+  m_options->form().insertFirst(m_threads->accessibleName(), m_threads);
+  showThreads();
 }
 
-void TuneView::showTuner() {
-  const tune::StrategyDef* def = m_options->tuner();
-  m_summary->setText(def ? QString::fromUtf8(def->summary) : QString());
-  m_summary->setToolTip(def ? QString::fromUtf8(def->source).toHtmlEscaped() : QString());
+void TuneView::showThreads() {
+  const Target target = m_services.hub.model() ? m_services.hub.model()->target : m_services.engine.target();
+  int at = m_threads->findData(target.cores);
+  if (at < 0 && !target.gpu) m_threads->insertItem(at = 0, QString::number(target.cores), target.cores);
+  m_threads->setCurrentIndex(target.gpu ? -1 : at);
+  m_threads->setEnabled(!target.gpu && !m_services.tuning.isActive());
 }
 
 tune::SessionOptions TuneView::options() const { return m_options->options(); }
@@ -114,6 +118,7 @@ std::vector<QWidget*> TuneView::barInputs() {
 
 void TuneView::enableInputs(bool on) {
   m_options->setEnabled(on);
+  showThreads();
   // Those that stand elsewhere follow.
   for (QWidget* input : {static_cast<QWidget*>(m_scope), m_options->form().editor("tuner"), m_options->form().editor("trials")}) input->setEnabled(on);
 }

@@ -8,7 +8,6 @@
 
 class QCheckBox;
 class QComboBox;
-class QLabel;
 
 namespace tw::app {
 
@@ -31,16 +30,18 @@ class TuneView : public QWidget {
  Q_SIGNALS:
   /// Following ended because another task was clicked: what to say of it.
   void yielded(const QString& message);
+  /// Kernels are to use so many cores: that is another target.
+  void threadsChosen(int threads);
 
  private:
   void buildForm();
-  void showTuner();
   void enableInputs(bool on);
+  void showThreads();
   void follow();
   Services& m_services;
   SessionForm* m_options;
   QComboBox* m_scope;
-  QLabel* m_summary;
+  QComboBox* m_threads;
   QCheckBox* m_follow;
   bool m_yielded = false;  ///< following ended because another task was clicked
 };

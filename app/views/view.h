@@ -17,6 +17,7 @@ class JobBoard;
 class JobRunner;
 class MarkService;
 class ModelService;
+class RaceService;
 class SelectionHub;
 class TaskBoard;
 class TrialService;
@@ -40,6 +41,7 @@ struct Services {
   ImportService& importing;
   FinalsService& finals;
   BuildService& build;
+  RaceService& race;
 };
 
 /// One row of the table of docked views.

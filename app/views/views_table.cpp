@@ -15,6 +15,7 @@
 #include "app/views/network_view.h"
 #include "app/views/operator_view.h"
 #include "app/views/passes_view.h"
+#include "app/views/path_view.h"
 #include "app/views/sessions_view.h"
 #include "app/views/sketches_view.h"
 #include "app/views/space_view.h"
@@ -44,6 +45,7 @@ const ViewDef kViews[] = {
     {"inspector", [] { return ViewTexts::tr("Inspector"); }, true, InspectorView::create},
     {"tune", [] { return ViewTexts::tr("Options"); }, false, TuneView::create},
     {"build", [] { return ViewTexts::tr("Build and run"); }, false, BuildView::create},
+    {"path", [] { return ViewTexts::tr("Measuring"); }, true, PathView::create},
     {"network", [] { return ViewTexts::tr("Network"); }, true, NetworkView::create},
     {"curve", [] { return ViewTexts::tr("Tuning curve"); }, true, CurveView::create},
     {"compare", [] { return ViewTexts::tr("Compare"); }, true, CompareView::create},

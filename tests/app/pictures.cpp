@@ -420,6 +420,20 @@ int photograph(const QString& folder, const QStringList& arguments) {
       },
       150);
   stage(
+      "race", engine,
+      [](MainWindow& w) {
+        openModel(w);
+        tune::SessionOptions options;
+        options.trials = 60;
+        w.setPerspective(QStringLiteral("compare"));
+        w.race().start({w.hub().model(), {w.hub().task()}, {"random", "genetic"}, 5, options, {}});
+        if (!until([&] { return !w.race().isActive(); })) qFatal("The race does not end");
+        until([&] { return w.workspace().sessions().size() == 10; });
+        w.marks().setMark(QStringLiteral("session:1"), {QStringLiteral("the first try"), {}});
+        spin(800);
+      },
+      150);
+  stage(
       "error", engine,
       [](MainWindow& w) {
         openModel(w);

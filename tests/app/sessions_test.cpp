@@ -5,12 +5,14 @@
 #include <QLabel>
 #include <QTreeView>
 
+#include "app/services/session_set.h"
 #include "app/views/tune_view.h"
 #include "tests/app/fake_bench.h"
 #include "widgets/charts/curve_chart.h"
 #include "widgets/charts/prediction_chart.h"
 #include "widgets/common/banner.h"
 #include "widgets/common/integer_box.h"
+#include "widgets/records/session_model.h"
 #include "widgets/tuning/task_model.h"
 
 using namespace tw;
@@ -179,6 +181,80 @@ class SessionsTest : public QObject {
     auto* chart = b->window->findChild<widgets::CurveChart*>(QStringLiteral("view.compare.chart"));
     QTRY_VERIFY(!chart->table().rows.empty());
     QVERIFY(b->window->findChild<QLabel*>(QStringLiteral("label.compare.verdict"))->text().contains(QStringLiteral("seed alone")));
+  }
+
+  void sessionsAreNamedGroupedDeletedAndBroughtBack() {
+    auto b = openFake(database("keep.twdb"));
+    b->engine.millisPerTrial = 0;
+    auto& w = *b->window;
+    setTrials(w, 40);
+    for (int i = 1; i <= 3; ++i) {
+      named<widgets::IntegerBox>(w, "edit.tune.seed")->setValue(i);
+      w.startTuning();
+      QTRY_COMPARE(w.tuning().state(), TuneService::State::idle);
+      QTRY_COMPARE(w.workspace().sessions().size(), static_cast<size_t>(i));
+    }
+    w.setPerspective(QStringLiteral("compare"));
+    showDock(w, "dock.sessions");
+    auto* table = named<QTreeView>(w, "table.sessions");
+    auto* model = static_cast<widgets::SessionModel*>(table->model());
+    const SessionId first = w.workspace().sessions()[0].id;
+    table->setCurrentIndex(model->indexOf(first));
+    QTRY_VERIFY(w.actions().get(QStringLiteral("session.rename"))->isEnabled());
+    QVERIFY(model->setData(model->indexOf(first), QStringLiteral("before"), Qt::EditRole));
+    QTRY_COMPARE(w.workspace().sessions()[0].name, std::string("before"));
+    QCOMPARE(SessionSet::nameOf(w.workspace().sessions()[0]), QStringLiteral("%1 before").arg(first.value));
+    w.marks().setMark(QStringLiteral("session:%1").arg(first.value), {QStringLiteral("before"), {QStringLiteral("paper")}});
+    QTRY_VERIFY(model->indexOf(first).parent().isValid());
+    QTRY_VERIFY(!model->data(model->indexOf(first).siblingAtColumn(widgets::SessionModel::Task)).toString().isEmpty());
+
+    QTRY_VERIFY(w.trials().store() && w.trials().store()->size() == 20);  // of the selected session
+    w.hub().setSession({});
+    QTRY_VERIFY(w.trials().store() && w.trials().store()->size() == 60);
+    const qint64 all = trialsInTable(w);
+    table->setCurrentIndex(model->indexOf(first).parent());  // the group
+    QCOMPARE(w.hub().session(), SessionId());
+    w.actions().get(QStringLiteral("session.delete"))->trigger();
+    QTRY_COMPARE(w.workspace().sessions().size(), size_t{2});
+    QTRY_COMPARE(trialsInTable(w), all - 40);
+    QTRY_COMPARE(w.trials().store() ? w.trials().store()->size() : 0, 40);
+    QVERIFY(w.actions().get(QStringLiteral("edit.undo"))->isEnabled());
+    w.actions().get(QStringLiteral("edit.undo"))->trigger();
+    QTRY_COMPARE(w.workspace().sessions().size(), size_t{3});
+    QTRY_COMPARE(trialsInTable(w), all);
+    QTRY_COMPARE(w.trials().store() ? w.trials().store()->size() : 0, 60);
+    QCOMPARE(w.workspace().sessions()[0].name, std::string("before"));
+    // By hand as well, and not while one is running.
+    w.actions().get(QStringLiteral("edit.redo"))->trigger();
+    QTRY_COMPARE(w.workspace().sessions().size(), size_t{2});
+    QTRY_VERIFY(w.actions().get(QStringLiteral("session.restore"))->isEnabled());
+    w.actions().get(QStringLiteral("session.restore"))->trigger();
+    QTRY_COMPARE(w.workspace().sessions().size(), size_t{3});
+    QTRY_VERIFY(!w.actions().get(QStringLiteral("session.restore"))->isEnabled());
+  }
+
+  void racesStandTogether() {
+    auto b = openFake(database("races.twdb"));
+    b->engine.millisPerTrial = 0;
+    auto& w = *b->window;
+    tune::SessionOptions options;
+    options.trials = 40;
+    w.setPerspective(QStringLiteral("compare"));
+    w.race().start({w.hub().model(), {}, {"random", "xgb"}, 2, options, {}});
+    QTRY_VERIFY(w.race().isActive());
+    auto* answer = named<QLabel>(w, "label.compare.answer");
+    QTRY_VERIFY(!w.race().isActive());
+    QTRY_COMPARE(w.workspace().sessions().size(), size_t{4});
+    const auto* model = static_cast<widgets::SessionModel*>(named<QTreeView>(w, "table.sessions")->model());
+    QTRY_COMPARE(model->rowCount(), 1);
+    QCOMPARE(model->sessionsUnder(model->index(0, 0)).size(), size_t{4});
+    QCOMPARE(model->rowCount(model->index(0, 0)), 2);
+    QCOMPARE(w.race().secondsLeft(), -1.0);
+    // The answer stands on top; medians are what is shown first.
+    QTRY_VERIFY2(answer->isVisible() && answer->text().contains(QStringLiteral("median")), qPrintable(answer->text()));
+    const auto* tuners = named<QTreeView>(w, "table.compare.tuners")->model();
+    QTRY_COMPARE(tuners->rowCount(), 2);
+    QCOMPARE(tuners->index(0, 1).data().toString(), QStringLiteral("2"));
   }
 
   void earlierSessionsComeBack() {

@@ -24,6 +24,9 @@
 
 #include "app/logs/import_log.h"
 #include "app/main_window.h"
+#include "app/perspectives.h"
+#include "app/services/local_engine.h"
+#include "app/views/graph_page.h"
 #include "app/views/tune_view.h"
 #include "tests/app/fake_engine.h"
 #include "tests/bench/bench.h"
@@ -407,6 +410,85 @@ void live(const QTemporaryDir& dir) {
   row(QStringLiteral("  no row lost"), QString::number(kTrials), QString::number(shown), shown == kTrials);
 }
 
+/// Runs the event loop until `done`; wall seconds, infinite after a minute.
+double waitFor(const std::function<bool()>& done) {
+  const double begin = now_s();
+  while (!done()) {
+    if (now_s() - begin > 60) return HUGE_VAL;
+    QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 5);
+  }
+  return now_s() - begin;
+}
+
+/// The frame on this machine's engine: perspectives, the first graph of a large network, a knob until its code is there.
+void frame(const QTemporaryDir& dir) {
+  LocalEngine engine;
+  MainWindow window(engine);
+  window.askQuit = [] { return MainWindow::QuitChoice::stop; };
+  window.resize(1600, 1000);
+  window.show();
+  QSignalSpy opened(&window.workspace(), &Workspace::opened);
+  window.openWorkspace(dir.filePath(QStringLiteral("frame.twdb")));
+  while (opened.isEmpty()) spin(10);
+  QSignalSpy laidOut(&window.graphPage(), &GraphPage::laidOut);
+  window.openZoo(QStringLiteral("resnet18"), true);
+  waitFor([&] { return !laidOut.isEmpty(); });
+  for (const QSize size : {QSize(1600, 1000), QSize(2560, 1440)}) {
+    window.resize(size);
+    spin(300);
+    std::vector<double> times;
+    for (int round = 0; round < 3; ++round) {
+      for (const PerspectiveDef& def : perspectives()) {
+        const double begin = threadSeconds();
+        window.setPerspective(QString::fromLatin1(def.id));
+        QCoreApplication::processEvents();
+        window.grab();
+        times.push_back(threadSeconds() - begin);
+        spin(100);
+      }
+    }
+    std::sort(times.begin(), times.end());
+    atMost(QStringLiteral("switching the perspective, %1x%2, with its first picture").arg(size.width()).arg(size.height()), 100, 1e3 * times[times.size() / 2], QStringLiteral("ms"));
+    const auto* graph = window.graphPage().view();
+    window.setPerspective(QStringLiteral("explore"));
+    spin(300);
+    atMost(QStringLiteral("  a picture of the graph at that size"), 16, 1e3 * medianOf(15, [&] { const_cast<widgets::GraphView*>(graph)->viewport()->grab(); }), QStringLiteral("ms"));
+    atMost(QStringLiteral("  a picture of the whole window"), 100, 1e3 * medianOf(7, [&] { window.grab(); }), QStringLiteral("ms"));
+  }
+  // A knob: its loop nest, TIR and assembly come together, so each has to keep to the shortest of their limits or says so.
+  waitFor([&] { return window.explaining().space().space && !window.explaining().isPending() && window.explaining().explanation(); });
+  spin(500);
+  if (window.explaining().space().space) {
+    const int64_t size = window.explaining().space().space->size();
+    std::vector<double> loops, tir, assembly;
+    QSignalSpy explained(&window.explaining(), &ExplainService::explained);
+    for (int64_t i = 1; i < size && assembly.size() < 15; i += std::max<int64_t>(1, size / 40)) {
+      explained.clear();
+      const double begin = now_s();
+      window.hub().setConfigIndex(i);
+      double at[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
+      waitFor([&] {
+        const auto& e = window.explaining().explanation();
+        if (explained.isEmpty() || !e) return now_s() - begin > 5;
+        if (std::isinf(at[0]) && !e->loops.empty()) at[0] = now_s() - begin;
+        if (std::isinf(at[1]) && !e->tir.empty()) at[1] = now_s() - begin;
+        if (std::isinf(at[2]) && !e->assembly.empty()) at[2] = now_s() - begin;
+        return !std::isinf(at[2]) || now_s() - begin > 5;
+      });
+      if (std::isinf(at[2])) continue;  // a point that a rule refuses
+      loops.push_back(at[0]), tir.push_back(at[1]), assembly.push_back(at[2]);
+    }
+    for (auto* times : {&loops, &tir, &assembly}) std::sort(times->begin(), times->end());
+    const auto middle = [](const std::vector<double>& v) { return v.empty() ? HUGE_VAL : 1e3 * v[v.size() / 2]; };
+    atMost(QStringLiteral("from a knob to the loop nest"), 50, middle(loops), QStringLiteral("ms"));
+    atMost(QStringLiteral("from a knob to the TIR"), 100, middle(tir), QStringLiteral("ms"));
+    atMost(QStringLiteral("from a knob to the assembly"), 300, middle(assembly), QStringLiteral("ms"));
+  }
+  laidOut.clear();
+  window.openZoo(QStringLiteral("gpt2_small"), false);
+  atMost(QStringLiteral("first graph of gpt2_small, its file written anew"), 5, waitFor([&] { return !laidOut.isEmpty() && window.hub().model()->name == QStringLiteral("gpt2_small"); }), QStringLiteral("s"));
+}
+
 /// A log of Ansor and one of AutoTVM, both of `lines` lines over a few tasks, into an empty workspace: looked at and stored.
 void importing(const QTemporaryDir& dir, int lines) {
   const auto write = [&](const char* name, const std::function<QString(int)>& line) {
@@ -467,6 +549,7 @@ int run(int argc, char** argv) {
   const std::string only = options.text("only", "");
   const auto wanted = [&](const char* name) { return only.empty() || only == name; };
   if (wanted("start")) starting(dir, static_cast<int>(options.integer("trials", 1'000'000)));
+  if (wanted("frame")) frame(dir);
   if (wanted("graph")) graph(5000);
   if (wanted("curve")) curve(1'000'000);
   if (wanted("parallel")) parallel();

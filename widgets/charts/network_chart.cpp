@@ -17,7 +17,6 @@
 namespace tw::widgets {
 namespace {
 
-constexpr int kLegendMargin = 16, kLeastWidth = 160;
 constexpr double kMs = 1e3, kReachPixels = 12;
 /// Times that are many times the least would flatten everything of interest.
 constexpr double kMostTimesLeast = 6;
@@ -34,7 +33,6 @@ NetworkChart::NetworkChart(QWidget* parent) : QWidget(parent), m_plot(new QCusto
   box->setContentsMargins(0, 0, 0, 0);
   box->addWidget(m_plot);
   m_plot->setFocusProxy(this);
-  m_plot->setMinimumWidth(kLeastWidth);
   m_plot->axisRect()->setupFullAxesBox();
   for (QCPAxis* axis : {m_plot->xAxis2, m_plot->yAxis2}) axis->setTickLabels(false), axis->setTicks(false);
   showLegendAbove(m_plot);
@@ -56,21 +54,6 @@ NetworkChart::NetworkChart(QWidget* parent) : QWidget(parent), m_plot(new QCusto
 void NetworkChart::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) draw();
-}
-
-void NetworkChart::resizeEvent(QResizeEvent* event) {
-  QWidget::resizeEvent(event);
-  wrapLegend();
-  m_plot->replot(QCustomPlot::rpQueuedReplot);
-}
-
-void NetworkChart::wrapLegend() {
-  // Names with their targets are long: as many stand in a row as there is room for.
-  int widest = 1;
-  for (int i = 0; i < m_plot->graphCount(); ++i)
-    if (const QCPLayoutElement* item = m_plot->legend->itemWithPlottable(m_plot->graph(i))) widest = std::max(widest, item->minimumOuterSizeHint().width());
-  m_plot->legend->setWrap(std::max(1, (width() - kLegendMargin) / (widest + m_plot->legend->columnSpacing())));
-  m_plot->legend->setFillOrder(QCPLegend::foColumnsFirst, true);
 }
 
 void NetworkChart::setLines(std::vector<Line> lines) {
@@ -175,7 +158,6 @@ void NetworkChart::draw() {
     m_target->addToLegend();
   else
     m_target->removeFromLegend();
-  wrapLegend();
   rescale();
   setAccessibleDescription(summary());
   m_plot->replot(QCustomPlot::rpQueuedReplot);

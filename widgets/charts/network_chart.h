@@ -48,12 +48,10 @@ class NetworkChart : public QWidget, public Tabular {
  protected:
   void changeEvent(QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void draw();
   void rescale();
-  void wrapLegend();
   const Line* focused() const;
   QString place(const records::Round& round) const;
   void hover(const QPoint& pixel);

@@ -3,6 +3,8 @@
 
 #include <qcustomplot.h>
 
+#include <algorithm>
+
 #include "widgets/theme/theme.h"
 
 namespace tw::widgets {
@@ -29,12 +31,50 @@ void applyPlotTheme(QCustomPlot* plot, const Theme& theme) {
   plot->legend->setFont(plot->font());
 }
 
+namespace {
+
+constexpr int kLeastWidthOfPlot = 160;
+
+class WheelPasses : public QObject {
+ public:
+  using QObject::QObject;
+  bool eventFilter(QObject*, QEvent* event) override {
+    if (event->type() != QEvent::Wheel) return false;
+    event->ignore();  // it goes on to the parent
+    return true;
+  }
+};
+
+/// As many columns as the plot is wide, so that no name is cut.
+void wrapLegend(QCustomPlot* plot) {
+  QCPLegend* legend = plot->legend;
+  int widest = 1, items = 0;
+  for (int i = 0; i < legend->itemCount(); ++i) {
+    const QCPLayoutElement* item = legend->item(i);
+    if (!item) continue;  // a place of its grid that is empty
+    ++items;
+    widest = std::max(widest, item->minimumOuterSizeHint().width());
+  }
+  const QMargins margins = legend->margins();
+  const int room = plot->viewport().width() - margins.left() - margins.right() + legend->columnSpacing();
+  const int columns = std::clamp(room / (widest + legend->columnSpacing()), 1, std::max(1, items));
+  if (legend->wrap() == columns && legend->columnCount() <= columns) return;
+  legend->setWrap(columns);
+  legend->setFillOrder(QCPLayoutGrid::foColumnsFirst, true);
+}
+
+}  // namespace
+
+void letWheelPass(QCustomPlot* plot) { plot->installEventFilter(new WheelPasses(plot)); }
+
 void showLegendAbove(QCustomPlot* plot) {
   plot->plotLayout()->insertRow(0);
   plot->plotLayout()->addElement(0, 0, plot->legend);
   plot->plotLayout()->setRowStretchFactor(0, 0.001);
   plot->legend->setFillOrder(QCPLegend::foColumnsFirst);
   plot->legend->setVisible(true);
+  plot->setMinimumWidth(kLeastWidthOfPlot);  // else it is that of the legend in one row
+  QObject::connect(plot, &QCustomPlot::beforeReplot, plot, [plot] { wrapLegend(plot); });
 }
 
 }  // namespace tw::widgets

@@ -11,7 +11,10 @@ struct Theme;
 /// QCustomPlot takes no colours from the palette: background, axes, grid, labels and legend are set here.
 void applyPlotTheme(QCustomPlot* plot, const Theme& theme);
 
-/// Lists what is drawn in a row above the axes, where it covers nothing.
+/// Lists what is drawn above the axes, where it covers nothing, in as many rows as names need.
 void showLegendAbove(QCustomPlot* plot);
+
+/// The wheel scrolls the page that the plot stands on.
+void letWheelPass(QCustomPlot* plot);
 
 }  // namespace tw::widgets

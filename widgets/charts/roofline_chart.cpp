@@ -14,6 +14,9 @@
 #include "widgets/theme/theme.h"
 
 namespace tw::widgets {
+namespace {
+constexpr double kSameRoof = 0.05, kSamePlace = 0.005;  ///< relative differences that cannot be seen
+}
 
 RooflineChart::RooflineChart(QWidget* parent) : QWidget(parent), m_plot(new QCustomPlot(this)) {
   setObjectName(QStringLiteral("view.why.roofline"));
@@ -32,6 +35,7 @@ RooflineChart::RooflineChart(QWidget* parent) : QWidget(parent), m_plot(new QCus
   m_plot->xAxis->setLabel(tr("Arithmetic intensity [FLOP a byte]"));
   m_plot->yAxis->setLabel(tr("Speed [GFLOP/s]"));
   showLegendAbove(m_plot);
+  letWheelPass(m_plot);
   draw();
 }
 
@@ -44,6 +48,11 @@ void RooflineChart::setMachine(double peak, std::vector<Level> levels) {
 void RooflineChart::setPoints(std::vector<Point> points) {
   m_points = std::move(points);
   draw();
+}
+
+bool RooflineChart::isAtFirst(const Point& p) const {
+  const auto near = [](double a, double b) { return std::abs(a - b) <= kSamePlace * std::max(a, b); };
+  return near(p.flopsPerByte, m_points[0].flopsPerByte) && near(p.flopPerS, m_points[0].flopPerS);
 }
 
 void RooflineChart::draw() {
@@ -62,6 +71,12 @@ void RooflineChart::draw() {
   for (size_t i = 0; i < m_levels.size(); ++i) {
     const double ridge = m_peak / m_levels[i].bytesPerS;
     right = std::max(right, ridge * 4);
+    // Roofs that lie on each other are one line with both names.
+    if (i > 0 && std::abs(m_levels[i].bytesPerS / m_levels[i - 1].bytesPerS - 1) < kSameRoof) {
+      QCPAbstractPlottable* above = m_plot->plottable();
+      above->setName(tr("%1, %2 as fast").arg(above->name(), m_levels[i].name));
+      continue;
+    }
     QCPGraph* roof = m_plot->addGraph();
     roof->setName(m_levels[i].name);
     roof->setPen(QPen(theme.categorical(static_cast<int>(i)), 1.6, kLines[i % std::size(kLines)]));
@@ -77,6 +92,10 @@ void RooflineChart::draw() {
   }
   for (size_t i = 0; i < m_points.size(); ++i) {
     const SeriesStyle style = seriesStyle(theme, static_cast<int>(i));
+    if (i > 0 && isAtFirst(m_points[i])) {
+      m_plot->plottable()->setName(tr("%1 and %2, at one place").arg(m_plot->plottable()->name(), m_points[i].name));
+      continue;
+    }
     QCPGraph* point = m_plot->addGraph();
     point->setName(m_points[i].name);
     point->setLineStyle(QCPGraph::lsNone);
@@ -86,6 +105,7 @@ void RooflineChart::draw() {
   }
   // From the first to each other: which way a change went.
   for (size_t i = 1; i < m_points.size(); ++i) {
+    if (isAtFirst(m_points[i])) continue;
     auto* arrow = new QCPItemLine(m_plot);
     arrow->start->setCoords(m_points[i].flopsPerByte, m_points[i].flopPerS / 1e9);
     arrow->end->setCoords(m_points[0].flopsPerByte, m_points[0].flopPerS / 1e9);

@@ -34,6 +34,7 @@ class RooflineChart : public QWidget, public Tabular {
 
  private:
   void draw();
+  bool isAtFirst(const Point& p) const;
   QCustomPlot* m_plot;
   double m_peak = 0;
   std::vector<Level> m_levels;

@@ -87,6 +87,11 @@ void Banner::showMessage(Kind kind, const QString& text, const QString& details,
 
 QString Banner::text() const { return m_text->text(); }
 
+int Banner::lineHeight() const {
+  const QMargins around = layout()->contentsMargins();
+  return m_close->sizeHint().height() + around.top() + around.bottom();
+}
+
 void Banner::changeEvent(QEvent* event) {
   QFrame::changeEvent(event);
   if (event->type() == QEvent::PaletteChange && themeOf(QApplication::palette()).dark != m_dark) recolour();

@@ -19,6 +19,8 @@ class Banner : public QFrame {
   /// `actions` are what can be done next, as buttons.
   void showMessage(Kind kind, const QString& text, const QString& details = {}, const QList<QAction*>& actions = {});
   QString text() const;
+  /// Of a message of one line.
+  int lineHeight() const;
   Kind kind() const { return m_kind; }
 
  protected:

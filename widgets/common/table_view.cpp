@@ -1,11 +1,42 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/common/table_view.h"
 
+#include <QEvent>
+#include <QHeaderView>
 #include <QTreeView>
+#include <utility>
+
+#include "widgets/theme/theme.h"
 
 namespace tw::widgets {
 
+namespace {
+
+/// Columns are as much wider as their letters.
+class ScalesColumns : public QObject {
+ public:
+  explicit ScalesColumns(QTreeView* table) : QObject(table), m_table(table) { table->installEventFilter(this); }
+  bool eventFilter(QObject*, QEvent* event) override {
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::Show) scale();
+    return false;
+  }
+
+ private:
+  void scale() {
+    const double before = std::exchange(m_scale, typeScale());
+    if (before == m_scale) return;
+    QHeaderView* header = m_table->header();
+    for (int c = 0; c < header->count(); ++c)
+      if (!header->isSectionHidden(c)) header->resizeSection(c, qRound(header->sectionSize(c) * m_scale / before));
+  }
+  QTreeView* m_table;
+  double m_scale = 1;
+};
+
+}  // namespace
+
 void setUpTable(QTreeView* table) {
+  new ScalesColumns(table);
   table->setRootIsDecorated(false);
   table->setUniformRowHeights(true);
   table->setAlternatingRowColors(true);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/graph/graph_view.h"
 
+#include <QContextMenuEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QScrollBar>
@@ -14,6 +15,7 @@
 namespace tw::widgets {
 namespace {
 constexpr double kMinZoom = 0.02, kMaxZoom = 4, kReadableZoom = 0.6;
+constexpr double kStripZoom = 0.45, kStripMargin = 12;  ///< a strip shows a kernel's whole frame where its text can still be read
 }
 
 GraphView::GraphView(QWidget* parent) : QAbstractScrollArea(parent) {
@@ -32,6 +34,7 @@ void GraphView::setScene(std::shared_ptr<const GraphScene> scene) {
   m_isLinked.clear();
   m_hasMatches = false;
   m_fitPending = true;
+  m_isMoved = false;
   cover();
   if (isVisible() && viewport()->width() > 50) showStart();
   setAccessibleDescription(describe());
@@ -45,6 +48,7 @@ void GraphView::replaceScene(std::shared_ptr<const GraphScene> scene, const std:
   if (pending || !m_scene) return;
   m_fitPending = false;
   if (fitted) return fit();
+  m_isMoved = true;
   setZoom(zoom, QPointF(viewport()->rect().center()));
   QRectF middle;
   for (const int n : around) {
@@ -144,6 +148,7 @@ void GraphView::setSelectedNode(int sceneNode) {
 
 void GraphView::setCurrentTask(int task) {
   m_task = task;
+  if (!m_isMoved && !m_fitPending && m_scene) showStart();
   viewport()->update();
 }
 
@@ -174,14 +179,32 @@ void GraphView::fit() {
 
 void GraphView::showStart() {
   fit();
-  if (!m_scene || m_zoom >= kReadableZoom) return;
-  setZoom(kReadableZoom, QPointF(viewport()->rect().center()));
-  centreOn(QPointF(m_scene->bounds.center().x(), m_scene->bounds.top() + viewport()->height() / 2.0 / m_zoom));
+  m_isMoved = false;
+  if (!m_scene || m_zoom >= kReadableZoom || m_scene->nodes.empty()) return;
+  // What is wide need not have its beginning in its middle: a strip shows the task's first kernel, or the first node.
+  QRectF wanted;
+  for (const auto& frame : m_scene->frames) {
+    if (m_task >= 0 && frame.task == m_task && (wanted.isEmpty() || frame.rect.top() < wanted.top())) wanted = frame.rect;
+  }
+  if (wanted.isEmpty()) {
+    const auto first = std::min_element(m_scene->nodes.begin(), m_scene->nodes.end(), [](const auto& a, const auto& b) { return a.rect.top() < b.rect.top(); });
+    wanted = first->frame >= 0 ? m_scene->frames[static_cast<size_t>(first->frame)].rect : first->rect;
+  }
+  const double zoom = std::clamp(viewport()->width() / (wanted.width() + 2 * kStripMargin), kStripZoom, kReadableZoom);
+  setZoom(zoom, QPointF(viewport()->rect().center()));
+  const double half = viewport()->height() / 2.0 / m_zoom;
+  centreOn(QPointF(wanted.center().x(), std::clamp(wanted.center().y(), m_scene->bounds.top() + half, std::max(m_scene->bounds.top() + half, m_scene->bounds.bottom() - half))));
 }
 
-void GraphView::zoomBy(double factor) { setZoom(m_zoom * factor, QPointF(viewport()->rect().center())); }
+void GraphView::zoomBy(double factor) {
+  m_isMoved = true;
+  setZoom(m_zoom * factor, QPointF(viewport()->rect().center()));
+}
 
-void GraphView::resetZoom() { setZoom(1, QPointF(viewport()->rect().center())); }
+void GraphView::resetZoom() {
+  m_isMoved = true;
+  setZoom(1, QPointF(viewport()->rect().center()));
+}
 
 void GraphView::setZoom(double zoom, const QPointF& anchor) {
   const QPointF fixed = toScene(anchor);
@@ -221,6 +244,7 @@ void GraphView::revealNode(int sceneNode) {
   if (!m_scene || sceneNode < 0) return;
   if (m_zoom < 0.5) setZoom(0.9, QPointF(viewport()->rect().center()));
   m_fitted = false;
+  m_isMoved = true;
   centreOn(m_scene->nodes[static_cast<size_t>(sceneNode)].rect.center());
 }
 
@@ -244,7 +268,7 @@ QPointF GraphView::toScene(const QPointF& p) const {
 QRectF GraphView::visibleScene() const { return {toScene({0, 0}), toScene(QPointF(viewport()->width(), viewport()->height()))}; }
 
 void GraphView::resizeEvent(QResizeEvent* event) {
-  if (m_fitPending)
+  if (m_fitPending || (!m_isMoved && m_scene && !m_fitted))
     showStart();
   else if (m_fitted)
     fit();
@@ -261,6 +285,7 @@ void GraphView::resizeEvent(QResizeEvent* event) {
 void GraphView::scrollContentsBy(int, int) { viewport()->update(); }
 
 void GraphView::wheelEvent(QWheelEvent* event) {
+  m_isMoved = true;
   if (event->modifiers() & Qt::ControlModifier) {
     setZoom(m_zoom * std::pow(1.0015, event->angleDelta().y()), event->position());
     event->accept();
@@ -284,6 +309,7 @@ void GraphView::mouseMoveEvent(QMouseEvent* event) {
     if (!m_dragging && moved.manhattanLength() < 5) return;
     m_dragging = true;
     m_fitted = false;
+    m_isMoved = true;
     viewport()->setCursor(Qt::ClosedHandCursor);
     horizontalScrollBar()->setValue(m_scrollFrom.x() - moved.x());
     verticalScrollBar()->setValue(m_scrollFrom.y() - moved.y());
@@ -301,11 +327,20 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
   m_pressed = false;
   viewport()->unsetCursor();
   if (m_dragging || !m_scene || event->button() != Qt::LeftButton) return;
-  const QPointF point = toScene(event->position());
+  activate(toScene(event->position()));
+}
+
+void GraphView::activate(const QPointF& point) {
   const int node = m_scene->nodeAt(point), frame = m_scene->frameAt(point);
   setSelectedNode(node);
   Q_EMIT nodeActivated(node);
   if (frame >= 0 && m_scene->frames[static_cast<size_t>(frame)].task >= 0) Q_EMIT taskActivated(m_scene->frames[static_cast<size_t>(frame)].task);
+}
+
+void GraphView::contextMenuEvent(QContextMenuEvent* event) {
+  if (!m_scene) return;
+  if (event->reason() == QContextMenuEvent::Mouse) activate(toScene(event->pos()));
+  Q_EMIT menuAsked(event->globalPos());
 }
 
 void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
@@ -313,6 +348,7 @@ void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
   const int node = m_scene->nodeAt(toScene(event->position())), frame = m_scene->frameAt(toScene(event->position()));
   if (node >= 0 && m_scene->nodes[static_cast<size_t>(node)].block >= 0) return Q_EMIT boxActivated(node);
   if (node < 0 && isBlockFrame(frame)) return Q_EMIT frameActivated(frame);
+  m_isMoved = node >= 0;
   if (node >= 0)
     setZoom(std::max(1.0, m_zoom), event->position());
   else
@@ -374,6 +410,7 @@ void GraphView::walk(int key) {
   }
   if (best < 0) return;
   setSelectedNode(best);
+  m_isMoved = true;
   if (!visibleScene().contains(m_scene->nodes[static_cast<size_t>(best)].rect)) centreOn(m_scene->nodes[static_cast<size_t>(best)].rect.center());
   Q_EMIT nodeActivated(best);
 }

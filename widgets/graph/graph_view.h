@@ -39,7 +39,7 @@ class GraphView : public QAbstractScrollArea, public Tabular, public WholePictur
   /// Nodes that belong to what is selected elsewhere, such as a line of code.
   void setLinkedNodes(const std::vector<int>& sceneNodes);
   void fit();
-  /// The whole graph if it can be read so, else its beginning at a readable size.
+  /// The whole graph if it can be read so, else the current task's first kernel, or the beginning, at a readable size.
   void showStart();
   void zoomBy(double factor);
   void resetZoom();
@@ -54,6 +54,8 @@ class GraphView : public QAbstractScrollArea, public Tabular, public WholePictur
   void frameActivated(int frame);    ///< of a block, to be closed
   void closeAsked(int sceneNode);    ///< the block around it is to be closed
   void zoomChanged(double zoom);
+  /// After what is under the pointer was selected.
+  void menuAsked(const QPoint& globalPos);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -66,6 +68,7 @@ class GraphView : public QAbstractScrollArea, public Tabular, public WholePictur
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   bool viewportEvent(QEvent* event) override;
 
  private:
@@ -74,6 +77,7 @@ class GraphView : public QAbstractScrollArea, public Tabular, public WholePictur
   void setZoom(double zoom, const QPointF& anchor);
   void updateScrollBars();
   void centreOn(const QPointF& scenePoint);
+  void activate(const QPointF& scenePoint);
   void walk(int key);
   void paintScene(QPainter& p, const Theme& theme, const QRectF& visible, double zoom) const;
   void paintFrames(QPainter& p, const Theme& theme, const QRectF& visible) const;
@@ -99,6 +103,7 @@ class GraphView : public QAbstractScrollArea, public Tabular, public WholePictur
   std::shared_ptr<const GraphScene> m_scene;
   double m_zoom = 1;
   bool m_fitPending = false, m_fitted = false;
+  bool m_isMoved = false;  ///< a person, or what was found, chose what is seen: another size keeps it
   int m_selected = -1, m_task = -1, m_hover = -1;
   std::vector<char> m_isMatch, m_isLinked;
   GraphOverlay m_overlay;

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "widgets/ir/code_lexer.h"
+#include "widgets/ir/instruction_help.h"
 #include "widgets/theme/theme.h"
 
 namespace tw::widgets {
@@ -26,6 +27,7 @@ CodePane::CodePane(CodeLanguage language, const QString& title, QWidget* parent)
       m_lexer(new CodeLexer(language, this)),
       m_title(new QLabel(title, this)),
       m_placeholder(new QLabel(this)),
+      m_language(language),
       m_titleText(title) {
   auto* box = new QVBoxLayout(this);
   box->setContentsMargins(0, 0, 0, 0);
@@ -117,13 +119,24 @@ QString CodePane::helpAt(const QPoint& point) const {
   const long top = m_editor->SendScintilla(QsciScintilla::SCI_POINTYFROMPOSITION, 0, m_editor->SendScintilla(QsciScintilla::SCI_POSITIONFROMLINE, row));
   if (point.y() >= top + m_editor->SendScintilla(QsciScintilla::SCI_TEXTHEIGHT, row)) return {};  // below the last line
   const int line = lineOf(row);
-  return line >= 0 && static_cast<size_t>(line) < m_lineHelp.size() ? m_lineHelp[static_cast<size_t>(line)] : QString();
+  if (line >= 0 && static_cast<size_t>(line) < m_lineHelp.size()) return m_lineHelp[static_cast<size_t>(line)];
+  const QString text = m_editor->text(row);
+  switch (m_language) {
+    case CodeLanguage::assembly:
+      return instructionHelp(text, m_forGpu);
+    case CodeLanguage::loops:
+    case CodeLanguage::tir:
+      return loopHelp(text);
+    default:
+      return {};
+  }
 }
 
 void CodePane::setLineHelp(const std::vector<QString>& help) { m_lineHelp = help; }
 
 void CodePane::setTitle(const QString& title, bool forGpu) {
   m_titleText = title;
+  m_forGpu = forGpu;
   m_lexer->setForGpu(forGpu);
   m_editor->setAccessibleName(title);
   showTitle();

@@ -69,6 +69,8 @@ class CodePane : public QWidget, public Tabular {
   QsciScintilla* m_editor;
   CodeLexer* m_lexer;
   QLabel *m_title, *m_placeholder;
+  CodeLanguage m_language;
+  bool m_forGpu = false;
   QString m_titleText;
   LineDiff m_diff;               ///< without lines if a listing alone is shown
   std::vector<int> m_rowOfLine;  ///< of the listing, if a difference is shown

@@ -18,15 +18,8 @@ struct ComparisonTexts {
 
 std::string withoutSeed(const db::SessionRow& row) {
   Json options = row.options;
-  if (options.is_object()) options.erase("seed");
+  if (options.is_object()) options.erase("seed"), options.erase("race");
   return row.tuner + "\n" + row.target + "\n" + dump_json(options);
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return HUGE_VAL;
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 std::vector<double> bestsOf(const SessionGroup& group, const std::vector<ComparedSession>& sessions, int64_t task) {
@@ -51,6 +44,13 @@ void flatten(const Json& json, const QString& prefix, std::map<QString, QString>
 QString probability(double p) { return p < 0.001 ? QStringLiteral("p < 0.001") : QStringLiteral("p = ") + QString::number(p, 'f', 3); }
 
 }  // namespace
+
+double medianOf(std::vector<double> values) {
+  if (values.empty()) return HUGE_VAL;
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
 
 std::vector<SessionGroup> groupSessions(const std::vector<ComparedSession>& sessions) {
   std::vector<SessionGroup> groups;
@@ -83,7 +83,7 @@ std::vector<Verdict> verdicts(const std::vector<ComparedSession>& sessions, cons
         Verdict v;
         v.a = groups[i].name, v.b = groups[j].name, v.task = name;
         v.countA = static_cast<int>(a.size()), v.countB = static_cast<int>(b.size());
-        v.medianA = median(a), v.medianB = median(b);
+        v.medianA = medianOf(a), v.medianB = medianOf(b);
         v.decided = std::min(v.countA, v.countB) >= kSessionsForVerdict;
         v.p = mann_whitney(a, b).p;
         v.a12 = vargha_delaney(b, a);
@@ -122,6 +122,57 @@ QString verdictText(const Verdict& v) {
         .arg(v.task, faster, slower, secondsText(fast), secondsText(slow), numbers);
   return ComparisonTexts::tr("%1: no evidence that %2 and %3 differ, in the median %4 and %5 (%6).")
       .arg(v.task, faster, slower, secondsText(fast), secondsText(slow), numbers);
+}
+
+QString winnerText(const std::vector<ComparedSession>& sessions, const std::vector<std::pair<int64_t, QString>>& tasks) {
+  const std::vector<Verdict> all = verdicts(sessions, tasks);
+  if (all.empty()) return {};
+  // A tuner wins a task if no other has a lesser median there; it is sure if every verdict against another says so.
+  std::map<QString, int> wins;
+  int asked = 0;
+  QString only;
+  for (const auto& [task, name] : tasks) {
+    const std::vector<GroupRow> rows = groupRows(sessions, task);
+    if (rows.size() < 2) continue;
+    ++asked;
+    ++wins[rows.front().name];
+    only = name;
+  }
+  if (asked == 0) return {};
+  const auto winner = std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  int sure = 0, against = 0, undecided = 0;
+  double least = HUGE_VAL, runnerUp = HUGE_VAL;
+  for (const Verdict& v : all) {
+    if (v.a != winner->first && v.b != winner->first) continue;
+    const bool ahead = (v.a == winner->first) == (v.medianA <= v.medianB);
+    ++against;
+    if (!v.decided) ++undecided;
+    if (ahead && v.decided && v.p < 0.05) ++sure;
+    least = v.a == winner->first ? v.medianA : v.medianB;
+    runnerUp = std::min(runnerUp, v.a == winner->first ? v.medianB : v.medianA);
+  }
+  QString text = asked == 1 ? ComparisonTexts::tr("%1 is ahead on %2: median %3, the next one %4").arg(winner->first, only, secondsText(least), secondsText(runnerUp))
+                            : ComparisonTexts::tr("%1 has the least median on %2 of %3 tasks").arg(winner->first).arg(winner->second).arg(asked);
+  if (undecided == against)
+    text += ComparisonTexts::tr("; a verdict needs %1 sessions of each with other seeds.").arg(kSessionsForVerdict);
+  else if (sure == against)
+    text += ComparisonTexts::tr("; surely, against every other.");
+  else if (sure == 0)
+    text += ComparisonTexts::tr("; no difference is more than chance.");
+  else
+    text += ComparisonTexts::tr("; %1 of %2 differences are more than chance.").arg(sure).arg(against);
+  return text;
+}
+
+std::vector<GroupRow> groupRows(const std::vector<ComparedSession>& sessions, int64_t task) {
+  std::vector<GroupRow> rows;
+  for (const SessionGroup& group : groupSessions(sessions)) {
+    const std::vector<double> bests = bestsOf(group, sessions, task);
+    if (bests.empty()) continue;
+    rows.push_back({group.name, static_cast<int>(bests.size()), medianOf(bests)});
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const GroupRow& a, const GroupRow& b) { return a.median_s < b.median_s; });
+  return rows;
 }
 
 std::vector<SideBySideRow> bestTimes(const std::vector<ComparedSession>& sessions, const std::vector<std::pair<int64_t, QString>>& tasks) {

@@ -14,6 +14,9 @@ namespace tw::widgets {
 /// Sessions of each kind that a verdict needs: with fewer, even the clearest outcome has p > 0.05 after correction.
 inline constexpr int kSessionsForVerdict = 5;
 
+/// Infinite for none.
+double medianOf(std::vector<double> values);
+
 struct ComparedSession {
   QString name;
   db::SessionRow row;
@@ -39,6 +42,18 @@ struct Verdict {
 std::vector<Verdict> verdicts(const std::vector<ComparedSession>& sessions, const std::vector<std::pair<int64_t, QString>>& tasks);
 /// One plain sentence.
 QString verdictText(const Verdict& verdict);
+
+/// The answer in one sentence: which tuner ends with the least median over the sessions, on how many tasks, and whether that is more than chance. Empty where fewer than two groups have a task in common.
+QString winnerText(const std::vector<ComparedSession>& sessions, const std::vector<std::pair<int64_t, QString>>& tasks);
+
+/// What one group of sessions came to on one task. Times in seconds; infinite where there is none.
+struct GroupRow {
+  QString name;
+  int sessions = 0;
+  double median_s = 0;
+};
+/// A row a group, the least median first.
+std::vector<GroupRow> groupRows(const std::vector<ComparedSession>& sessions, int64_t task);
 
 /// Best time of each session, a row for each task that one of them tried.
 std::vector<SideBySideRow> bestTimes(const std::vector<ComparedSession>& sessions, const std::vector<std::pair<int64_t, QString>>& tasks);

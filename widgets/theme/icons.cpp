@@ -36,6 +36,8 @@ const QHash<QString, QByteArray>& drawings() {
   return table;
 }
 
+constexpr double kDisabledContrast = 3;  ///< seen as what it is, in both themes, and still told from one that can be pressed
+
 QPixmap render(const QByteArray& body, const QColor& color) {
   QByteArray svg = R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">)" + body + "</svg>";
   svg.replace("\"C\"", '"' + color.name().toLatin1() + '"');
@@ -54,7 +56,7 @@ QIcon themedIcon(const QString& action, const Theme& theme) {
   if (it == drawings().end()) return {};
   QIcon icon;
   icon.addPixmap(render(*it, theme.text), QIcon::Normal);
-  icon.addPixmap(render(*it, withContrast(theme.border, theme.window, 1.6)), QIcon::Disabled);
+  icon.addPixmap(render(*it, withContrast(theme.border, theme.window, kDisabledContrast)), QIcon::Disabled);
   return icon;
 }
 

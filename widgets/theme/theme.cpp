@@ -154,10 +154,17 @@ ThemeChoice themeChoiceFromName(const QString& name) {
   return ThemeChoice::system;
 }
 
+namespace {
+double g_typeScale = 1;
+}
+
+double typeScale() { return g_typeScale; }
+
 void setBigType(bool big) {
   static const double system = QApplication::font().pointSizeF();
   QFont font = QApplication::font();
-  font.setPointSizeF(big ? system * 1.4 : system);
+  g_typeScale = big ? kBigType : 1;
+  font.setPointSizeF(system * g_typeScale);
   QApplication::setFont(font);
 }
 

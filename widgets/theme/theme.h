@@ -58,7 +58,10 @@ const char* themeChoiceName(ThemeChoice choice);
 ThemeChoice themeChoiceFromName(const QString& name);
 /// Sets Fusion and the palette of the application.
 void applyTheme(ThemeChoice choice);
-/// Letters of the whole application at 1.4 times the system's size, for a projector, or at that size again.
+/// Letters of the whole application at kBigType times the system's size, for a projector, or at that size again.
+inline constexpr double kBigType = 1.4;
 void setBigType(bool big);
+/// How much larger letters are than the system's.
+double typeScale();
 
 }  // namespace tw::widgets

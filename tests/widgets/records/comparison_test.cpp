@@ -2,12 +2,10 @@
 #include "widgets/records/comparison.h"
 
 #include <QAbstractItemModelTester>
-#include <QSignalSpy>
 #include <QtTest>
 #include <cmath>
 
 #include "engine/base/json.h"
-#include "widgets/records/session_model.h"
 
 using namespace tw;
 using namespace tw::widgets;
@@ -93,16 +91,22 @@ class ComparisonTest : public QObject {
     QCOMPARE(model.rowCount(), static_cast<int>(rows.size()));
   }
 
-  void checkBoxesAskForAComparison() {
-    SessionModel model;
-    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
-    model.setSessions({session(1, "a", 1, 1).row, session(2, "b", 1, 1).row}, {});
-    QSignalSpy toggled(&model, &SessionModel::compareToggled);
-    QVERIFY(model.setData(model.index(0, SessionModel::Id), Qt::Checked, Qt::CheckStateRole));
-    QCOMPARE(toggled.count(), 1);
-    QCOMPARE(model.index(0, SessionModel::Id).data(Qt::CheckStateRole).toInt(), static_cast<int>(Qt::Unchecked));
-    model.setCompared({SessionId{2}});
-    QCOMPARE(model.index(0, SessionModel::Id).data(Qt::CheckStateRole).toInt(), static_cast<int>(Qt::Checked));
+  void theAnswerIsOneSentence() {
+    std::vector<ComparedSession> sessions;
+    for (int i = 0; i < 6; ++i) {
+      sessions.push_back(session(2 * i, "random", i, 2e-3 + 1e-5 * i));
+      sessions.push_back(session(2 * i + 1, "xgb", i, 1e-3 + 1e-5 * i));
+    }
+    QString text = winnerText(sessions, kTasks);
+    QVERIFY2(text.startsWith(QStringLiteral("xgb is ahead on T1")) && text.contains(QStringLiteral("surely")), qPrintable(text));
+    // Sessions of one race are one group whatever it is called.
+    for (ComparedSession& s : sessions) s.row.options["race"] = s.name.toStdString();
+    QCOMPARE(groupSessions(sessions).size(), size_t{2});
+    sessions.resize(4);
+    text = winnerText(sessions, kTasks);
+    QVERIFY2(text.contains(QStringLiteral("needs 5 sessions")), qPrintable(text));
+    QVERIFY(winnerText({sessions[0]}, kTasks).isEmpty());
+    QCOMPARE(groupRows(sessions, 1)[0].name, QStringLiteral("xgb"));
   }
 };
 
