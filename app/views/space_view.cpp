@@ -32,8 +32,8 @@ SpaceView::SpaceView(Services& services, QWidget* parent)
   box->addWidget(m_state);
   connect(&services.explain, &ExplainService::spaceChanged, this, &SpaceView::showSpace);
   connect(&services.explain, &ExplainService::reasonChanged, m_panel, &widgets::KnobPanel::setReason);
-  connect(&services.hub, &SelectionHub::configNoted, this, [this] { m_panel->setIndex(m_services.hub.configIndex()); });
-  connect(&services.hub, &SelectionHub::configEdited, this, [this] { m_panel->setIndex(m_services.hub.configIndex()); });
+  connect(&services.hub, &SelectionHub::configNoted, this, &SpaceView::showPoint);
+  connect(&services.hub, &SelectionHub::configEdited, this, &SpaceView::showPoint);
   connect(m_panel, &widgets::KnobPanel::indexEdited, &services.hub, &SelectionHub::setConfigIndex);
   connect(m_measuring, &MeasureService::changed, this, &SpaceView::showMeasure);
   connect(m_measuring, &MeasureService::failed, m_panel, &widgets::KnobPanel::setReason);
@@ -93,8 +93,8 @@ void SpaceView::showSpace() {
   if (space.space) {
     m_panel->setSpace(space.space, QString::fromStdString(space.name));
     m_panel->setToolTip(QString::fromStdString(space.summary).toHtmlEscaped());
-    m_panel->setIndex(m_services.hub.configIndex());
     if (m_sampled != space.space.get()) sample();
+    showPoint();
     return m_state->showContent();
   }
   m_panel->setSpace(nullptr, {});
@@ -108,15 +108,25 @@ void SpaceView::showSpace() {
   m_state->showEmpty(tr("Nothing to choose"), tr("No template matches this task, so it runs with the default schedule. The code view shows it."));
 }
 
+void SpaceView::showPoint() {
+  // Without a point of its own the selection is the default schedule: the knobs show the point that untuned networks use.
+  const qint64 chosen = m_services.hub.configIndex();
+  m_panel->setIndex(chosen >= 0 || m_services.hub.trial() >= 0 ? chosen : m_byRule);
+}
+
 void SpaceView::sample() {
   const Engine::Space& space = m_services.explain.space();
   m_sampled = space.space.get();
+  m_byRule = -1;
   m_facts->setText(tr("Looking at its points…"));
-  const auto work = [&engine = m_services.engine, task = *m_services.hub.taskValue(), name = space.name](StopToken stop) -> Expected<Engine::SpaceSample> {
-    return engine.sampleSpace(task, name, kLookedAt, stop);
+  const auto work = [&engine = m_services.engine, task = *m_services.hub.taskValue(), name = space.name](StopToken stop) -> Expected<Looked> {
+    return Looked{engine.pointByRule(task, name), engine.sampleSpace(task, name, kLookedAt, stop)};
   };
-  m_job.replace(m_services.jobs.run<Engine::SpaceSample>(Lane::work, this, work, [this](Expected<Engine::SpaceSample> sample) {
-    if (sample) showSample(*sample);
+  m_job.replace(m_services.jobs.run<Looked>(Lane::work, this, work, [this](Expected<Looked> looked) {
+    if (!looked) return;
+    m_byRule = looked->byRule;
+    showPoint();
+    showSample(looked->sample);
   }));
 }
 

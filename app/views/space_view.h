@@ -32,6 +32,12 @@ class SpaceView : public QWidget {
   QWidget* makeContent();
   void showSpace();
   void showChoices();
+  /// What is found out about a space in the background.
+  struct Looked {
+    int64_t byRule = -1;
+    Engine::SpaceSample sample;
+  };
+  void showPoint();
   void sample();
   void showSample(const Engine::SpaceSample& sample);
   void showMeasure();
@@ -44,6 +50,7 @@ class SpaceView : public QWidget {
   QToolButton* m_measure = nullptr;
   LatestJob m_job;
   const space::ConfigSpace* m_sampled = nullptr;
+  int64_t m_byRule = -1;  ///< of m_sampled
   bool m_quiet = false;
 };
 

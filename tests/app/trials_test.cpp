@@ -28,6 +28,19 @@ class TrialsTest : public QObject {
   void initTestCase() { ownHome(QStringLiteral("trials-test"), m_dir.path()); }
   void init() { QSettings().clear(); }
 
+  void knobsShowThePointOfUntunedNetworks() {
+    auto b = openFake(m_dir.filePath(QStringLiteral("rule.twdb")), false);
+    b->engine.byRule = 42;
+    b->window->openZoo(QStringLiteral("fake"), false);
+    b->window->setPerspective(QStringLiteral("explore"));
+    QTRY_VERIFY(b->window->hub().model());
+    const auto* index = named<QLineEdit>(*b->window, "edit.space.index");
+    QTRY_COMPARE(index->text(), QStringLiteral("42"));
+    QCOMPARE(b->window->hub().configIndex(), -1);  // nothing was chosen
+    b->window->hub().setConfigIndex(7);
+    QTRY_COMPARE(index->text(), QStringLiteral("7"));
+  }
+
   void filterLineKeepsTrialsAndNamesMistakes() {
     auto b = openFake(database("filter.twdb"));
     b->engine.millisPerTrial = 0;
