@@ -177,6 +177,7 @@ class MainWindow : public QMainWindow {
   void chooseFile();
   void chooseLog();
   void importLog(const QString& path);
+  void showPreferences();
   void askForSizes(const QString& path, const std::vector<frontends::OpenSize>& sizes, const Sizes& known);
   void showImported(const logs::ImportedLog& log);
   void newWorkspace();

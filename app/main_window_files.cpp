@@ -16,8 +16,10 @@
 #include "app/services/session_set.h"
 #include "app/view_export.h"
 #include "app/views/import_dialog.h"
+#include "app/views/preferences_dialog.h"
 #include "app/views/start_page.h"
 #include "engine/base/file.h"
+#include "engine/base/json.h"
 #include "widgets/common/banner.h"
 #include "widgets/common/format.h"
 
@@ -31,6 +33,15 @@ void MainWindow::openFile(const QString& path) {
     importLog(path);
   else
     m_models.openFile(path);
+}
+
+void MainWindow::showPreferences() {
+  PreferencesDialog dialog(m_actions, m_workspace, m_models.preparation(), this);
+  connect(&dialog, &PreferencesDialog::preparationChosen, this, [this](const Json& choices) {
+    m_models.prepare(choices);
+    if (m_hub.model()) openFile(m_hub.model()->path);  // its tasks are others now
+  });
+  dialog.exec();
 }
 
 void MainWindow::askForSizes(const QString& path, const std::vector<frontends::OpenSize>& sizes, const Sizes& known) {

@@ -21,7 +21,6 @@
 #include "app/views/code_dock.h"
 #include "app/views/graph_page.h"
 #include "app/views/passes_view.h"
-#include "app/views/preferences_dialog.h"
 #include "app/views/sessions_view.h"
 #include "app/views/start_page.h"
 #include "app/views/trials_view.h"
@@ -87,7 +86,7 @@ void MainWindow::makeEditActions() {
   m_actions.add(id("edit.copyView"), tr("Copy &view"), tr("Copy the view last clicked into as a picture and as a table"), QKeySequence(tr("Ctrl+Shift+C")),
                 [this] { copyCurrentView(); });
   m_actions.add(id("edit.preferences"), tr("Pr&eferences…"), tr("Theme, size of letters, where sessions are kept"), QKeySequence(tr("Ctrl+,")),
-                [this] { PreferencesDialog(m_actions, m_workspace, this).exec(); });
+                [this] { showPreferences(); });
   m_actions.add(id("code.find"), tr("Find in &code"), tr("Find text in the code columns"), QKeySequence::Find, [this] { m_codeDock->code()->startFind(); });
   m_actions.add(id("code.findNext"), tr("Find &next"), tr("Find the next place"), QKeySequence::FindNext, [this] { m_codeDock->code()->findAgain(true); });
   m_actions.add(id("code.findPrevious"), tr("Find &previous"), tr("Find the previous place"), QKeySequence::FindPrevious,

@@ -34,6 +34,7 @@ void add_network_options(Subcommand sub, NetworkOptions& options) {
              "as a100; `cuda:a100,tf32` may round products in float32 to TF32")
       .show_default();
   sub.option("--dim", options.dims, "Value of a symbolic dimension, as name=value, or INPUT.AXIS=value; may be repeated");
+  options.preparation.declare(sub);
   sub.option("--import-memory", options.import_gib,
              "GiB of memory that reading the model and computing its constants may take; 0: 1 and four times the size of its files")
       .range(0.0, 65536.0);
@@ -55,8 +56,16 @@ std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& ex
     exit = fail(import.error());
     return std::nullopt;
   }
+  const auto choices = options.preparation.given();
+  const auto prepared = choices ? api::passes_for(*choices) : Expected<graph::PassHooks>(choices.error());
+  if (!prepared) {
+    exit = fail_usage(prepared.error().message);
+    return std::nullopt;
+  }
+  graph::PassHooks all = hooks;
+  all.enabled.insert(all.enabled.end(), prepared->enabled.begin(), prepared->enabled.end());
   const api::ImportLimits limits{static_cast<int64_t>(options.import_gib * (int64_t{1} << 30)), options.import_seconds, {}};
-  auto network = api::import_network_apart(options.model, *target, *import, limits, stop_token(), hooks);
+  auto network = api::import_network_apart(options.model, *target, *import, limits, stop_token(), all);
   if (!network) {
     Error e = std::move(network).error();
     const bool limited = e.code == ErrorCode::resource_limit || e.code == ErrorCode::timeout;

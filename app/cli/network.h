@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/param_options.h"
 #include "engine/api/import_apart.h"
+#include "engine/api/preparation.h"
 #include "engine/base/json_fwd.h"
 
 namespace tw::cli {
@@ -16,6 +18,7 @@ struct NetworkOptions {
   std::string model;
   std::string target = "llvm";
   std::vector<std::string> dims;
+  ParamOptions preparation = ParamOptions(api::preparation_schema());
   double import_gib = 0;  ///< of memory for reading it; 0: api::ImportLimits' rule
   double import_seconds = api::ImportLimits().seconds;
 };

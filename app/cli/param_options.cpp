@@ -75,12 +75,12 @@ Expected<Json> ParamOptions::given() const {
   Json values = Json::object();
   for (const Param& p : schema_) {
     if (p.kind == Param::Kind::boolean) {
-      if (flags_.at(p.name)) values[p.name] = true;
+      if (const auto flag = flags_.find(p.name); flag != flags_.end() && flag->second) values[p.name] = true;
       continue;
     }
-    const std::string& text = texts_.at(p.name);
-    if (text.empty()) continue;
-    TW_TRY(values[p.name], value_in(p, text));
+    const auto text = texts_.find(p.name);
+    if (text == texts_.end() || text->second.empty()) continue;
+    TW_TRY(values[p.name], value_in(p, text->second));
   }
   return values;
 }

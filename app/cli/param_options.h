@@ -16,7 +16,7 @@ class ParamOptions {
   explicit ParamOptions(const ParamSchema& schema) : schema_(schema) {}
   /// Declares one option for each parameter.
   void declare(Subcommand sub);
-  /// An object with what was given, for resolve_params. Errors: invalid_argument for texts that are no values of their kind.
+  /// An object with what was given, for resolve_params; empty where nothing was declared. Errors: invalid_argument for texts that are no values of their kind.
   Expected<Json> given() const;
 
  private:

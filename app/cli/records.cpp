@@ -18,10 +18,10 @@
 #include "app/logs/import_log.h"
 #include "db/recorded.h"
 #include "db/session_workspace.h"
+#include "engine/api/ansor_trials.h"
 #include "engine/api/gpu_check.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
-#include "engine/records/ansor_log.h"
 #include "engine/records/autotvm_log.h"
 #include "engine/records/best.h"
 
@@ -54,7 +54,7 @@ Expected<void> put_lines(const std::string& path, const std::string& lines) {
 
 /// Errors: unsupported for steps that the form does not have.
 Expected<std::string> line_of(const RecordsArguments& o, const records::Task& task, const records::Record& record) {
-  if (o.format == "ansor") return records::ansor_line(task, record);
+  if (o.format == "ansor") return api::ansor_line_of(task, record);
   return records::autotvm_line(records::to_autotvm(task, record));
 }
 

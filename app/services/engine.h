@@ -51,6 +51,8 @@ class Engine {
   virtual Target target() = 0;
   /// What models are opened for from now on.
   virtual void setTarget(const Target& target) = 0;
+  /// How models are made ready from now on: choices of api::preparation_schema(). Others than those change nothing.
+  virtual void setPreparation(const Json& choices) = 0;
   /// Sizes of inputs that a model file leaves open.
   virtual Expected<std::vector<frontends::OpenSize>> openSizes(const std::string& path) = 0;
   /// `sizes` by name; others are as the file proposes.

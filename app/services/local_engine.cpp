@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "engine/api/import_apart.h"
+#include "engine/api/preparation.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
@@ -52,10 +53,21 @@ void LocalEngine::setTarget(const Target& target) {
   m_target = target;
 }
 
+void LocalEngine::setPreparation(const Json& choices) {
+  auto passes = api::passes_for(choices);
+  if (!passes) return;  // of another version
+  const std::scoped_lock lock(m_mutex);
+  m_passes = *std::move(passes);
+}
+
 Expected<std::vector<frontends::OpenSize>> LocalEngine::openSizes(const std::string& path) { return api::open_sizes_apart(path, {}, {}); }
 
 Expected<api::Network> LocalEngine::import(const std::string& path, const Target& target, const std::map<std::string, int64_t>& sizes) {
-  return api::import_network_apart(path, target, {.dims = sizes}, {}, {});
+  const auto passes = [this] {
+    const std::scoped_lock lock(m_mutex);
+    return m_passes;
+  };
+  return api::import_network_apart(path, target, {.dims = sizes}, {}, {}, passes());
 }
 
 Expected<Engine::CheckedText> LocalEngine::checkText(const std::string& text, StopToken stop) {

@@ -15,6 +15,7 @@ class LocalEngine : public Engine {
   explicit LocalEngine(Target target = host_target()) : m_target(std::move(target)) {}
   Target target() override;
   void setTarget(const Target& target) override;
+  void setPreparation(const Json& choices) override;
   Expected<std::vector<frontends::OpenSize>> openSizes(const std::string& path) override;
   Expected<api::Network> import(const std::string& path, const Target& target, const std::map<std::string, int64_t>& sizes) override;
   Expected<CheckedText> checkText(const std::string& text, StopToken stop) override;
@@ -47,6 +48,7 @@ class LocalEngine : public Engine {
  private:
   std::mutex m_mutex;
   Target m_target;  ///< what models are opened for
+  graph::PassHooks m_passes;  ///< how they are made ready; guarded as the target is
 };
 
 }  // namespace tw::app

@@ -74,6 +74,7 @@ Expected<void> find(OpenModel& model, db::Database& database) {
   return {};
 }
 
+constexpr const char* kPreparationKey = "preparation";
 /// Where the sizes that a file was opened with are kept; slashes would make folders of it.
 QString sizesKey(const QString& path) { return QStringLiteral("sizes/") + QString::fromLatin1(QUrl::toPercentEncoding(QFileInfo(path).absoluteFilePath())); }
 
@@ -97,7 +98,19 @@ QByteArray programStamp() {
 }  // namespace
 
 ModelService::ModelService(Engine& engine, JobRunner& jobs, Workspace& workspace, QObject* parent)
-    : QObject(parent), m_engine(engine), m_jobs(jobs), m_workspace(workspace) {}
+    : QObject(parent), m_engine(engine), m_jobs(jobs), m_workspace(workspace) {
+  m_engine.setPreparation(preparation());
+}
+
+Json ModelService::preparation() const {
+  const auto kept = parse_json(QSettings().value(QLatin1String(kPreparationKey)).toString().toStdString());
+  return kept ? *kept : Json();
+}
+
+void ModelService::prepare(const Json& choices) {
+  QSettings().setValue(QLatin1String(kPreparationKey), QString::fromStdString(dump_json(choices)));
+  m_engine.setPreparation(choices);
+}
 
 void ModelService::openFile(const QString& path) {
   m_busy = true;

@@ -23,6 +23,9 @@ class ModelService : public QObject {
   void openZoo(const QString& name, bool tiny);
   /// A model of the workspace: its file, or for one that stands for a log its tasks alone, without a graph.
   void openStored(ModelId id);
+  /// How networks are made ready from now on, at the next start too: choices of api::preparation_schema().
+  Json preparation() const;
+  void prepare(const Json& choices);
   void cancel();
   bool isBusy() const { return m_busy; }
 

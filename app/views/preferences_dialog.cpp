@@ -11,11 +11,13 @@
 #include "app/action_registry.h"
 #include "app/menus.h"
 #include "app/services/workspace.h"
+#include "engine/api/preparation.h"
 #include "widgets/common/elided_label.h"
+#include "widgets/common/param_form.h"
 
 namespace tw::app {
 
-PreferencesDialog::PreferencesDialog(const ActionRegistry& actions, const Workspace& workspace, QWidget* parent) : QDialog(parent) {
+PreferencesDialog::PreferencesDialog(const ActionRegistry& actions, const Workspace& workspace, const Json& preparation, QWidget* parent) : QDialog(parent) {
   setObjectName(QStringLiteral("dialog.preferences"));
   setWindowTitle(tr("Preferences"));
   auto* theme = new QComboBox(this);
@@ -52,6 +54,11 @@ PreferencesDialog::PreferencesDialog(const ActionRegistry& actions, const Worksp
   form->addRow(plainText(big->text()), letters);
   form->addRow(tr("Sessions are kept in"), place);
   form->addRow(tr("Views"), button("view.resetLayout"));
+  auto* networks = new widgets::ParamForm(this, QStringLiteral("preferences"));
+  networks->setSchema(api::preparation_schema());
+  networks->setValues(preparation);
+  connect(networks, &widgets::ParamForm::changed, this, [this, networks] { Q_EMIT preparationChosen(networks->values()); });
+  form->addRow(tr("Networks"), networks);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   auto* box = new QVBoxLayout(this);

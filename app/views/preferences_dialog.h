@@ -3,16 +3,22 @@
 
 #include <QDialog>
 
+#include "engine/base/json_fwd.h"
+
 namespace tw::app {
 
 class ActionRegistry;
 class Workspace;
 
-/// What is kept from one start to the next, in one place. Every choice is that of an action and holds at once.
+/// What is kept from one start to the next, in one place. Every choice holds at once; those that are no actions' are how networks are made ready.
 class PreferencesDialog : public QDialog {
   Q_OBJECT
  public:
-  PreferencesDialog(const ActionRegistry& actions, const Workspace& workspace, QWidget* parent = nullptr);
+  /// `preparation`: choices of api::preparation_schema().
+  PreferencesDialog(const ActionRegistry& actions, const Workspace& workspace, const Json& preparation, QWidget* parent = nullptr);
+
+ Q_SIGNALS:
+  void preparationChosen(const Json& choices);
 };
 
 }  // namespace tw::app

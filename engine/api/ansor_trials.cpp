@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "engine/base/json.h"
 #include "engine/records/ansor_steps.h"
@@ -35,29 +36,34 @@ Expected<records::Record> ansor_trial(const records::Task& task, const records::
   return record;
 }
 
+Expected<std::string> ansor_line_of(const records::Task& task, const records::Record& record) {
+  records::Record plain = record;
+  plain.candidate.steps = space::without_packing(*task.dag, plain.candidate.steps);
+  return records::ansor_line(task, plain, plain.candidate.steps.size() < record.candidate.steps.size());
+}
+
 AnsorRecords::AnsorRecords(std::span<const records::Task> tasks, const std::vector<NamedLog>& logs) {
+  struct Found {
+    double seconds;
+    const records::AnsorRecord* line;
+    const std::string* log;
+  };
+  std::map<std::string, std::vector<Found>> lines;  // by key
+  std::set<std::string> targets;                    // that they name
+  for (const NamedLog& log : logs)
+    for (const records::AnsorRecord& line : log.log.records) {
+      if (!line.record.result.ok()) continue;
+      lines[records::ansor_task_key(line)].push_back({line.record.result.seconds(), &line, &log.name});
+      targets.insert(line.target);
+    }
   ClaimChecker claims;
-  std::map<std::string, std::string> known;  // keys of tasks, by those of TVM's lines
   for (const records::Task& task : tasks) {
-    struct Found {
-      double seconds;
-      const records::AnsorRecord* line;
-      const std::string* log;
-    };
     std::vector<Found> found;
-    const std::string own = records::tvm_workload_key(*task.dag);
-    for (const NamedLog& log : logs)
-      for (const records::AnsorRecord& line : log.log.records) {
-        if (!line.record.result.ok() || line.target.starts_with("cuda") != task.target.gpu.has_value()) continue;
-        const std::string key = records::ansor_task_key(line);
-        bool same = key == records::ansor_task_key({.workload_key = own, .target = line.target});
-        if (!same) {
-          const auto [at, fresh] = known.try_emplace(key);
-          if (fresh)
-            if (const auto theirs = ansor_task(line, task.target)) at->second = theirs->key;
-          same = at->second == task.key;
-        }
-        if (same) found.push_back({line.record.result.seconds(), &line, &log.name});
+    for (const std::string& key : lines.empty() ? std::vector<std::string>() : records::tvm_workload_keys(*task.dag))
+      for (const std::string& target : targets) {
+        if (target.starts_with("cuda") != task.target.gpu.has_value()) continue;
+        const auto at = lines.find(records::ansor_task_key({.workload_key = key, .target = target}));
+        if (at != lines.end()) found.insert(found.end(), at->second.begin(), at->second.end());
       }
     std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.seconds < b.seconds; });
     for (const Found& f : found) {

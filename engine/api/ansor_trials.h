@@ -18,6 +18,10 @@ Expected<records::Task> ansor_task(const records::AnsorRecord& line, const Targe
 /// A record as a trial of that task, which is a claim: its steps in our numbers, its choices by name. Errors: what is wrong with its steps.
 Expected<records::Record> ansor_trial(const records::Task& task, const records::AnsorRecord& line, ClaimChecker& claims);
 
+/// A trial as a line of Ansor's. Constants that are laid out as its loops read them are TVM's layout rewrite for weights that are transformed ahead of time.
+/// Errors: those of records::ansor_line().
+Expected<std::string> ansor_line_of(const records::Task& task, const records::Record& record);
+
 /// Ansor's logs as a source of records for compiling: for each of `tasks` the fastest line whose key names its computation, as TVM's `ApplyHistoryBest` has it, with
 /// constants laid out in the order of the loops that read them.
 class AnsorRecords : public records::RecordSource {

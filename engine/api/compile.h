@@ -28,6 +28,7 @@ struct Network {
   std::string content_key;  ///< of the model file
   std::vector<frontends::OperatorReading> reading;  ///< what became of the file's operators
   std::vector<PassEffect> passes;                   ///< those that changed the graph, in order
+  std::vector<std::string> enabled;                 ///< passes that ran because they were asked for
 };
 
 Expected<Network> import_network(const std::string& path, const Target& target, const frontends::ImportOptions& options = {},

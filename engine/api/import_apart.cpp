@@ -141,6 +141,7 @@ Expected<Network> import_network_apart(const std::string& path, const Target& ta
     TW_TRY(network.optimized, graph::run_passes(network.imported, target, hooks));
   }
   TW_TRY(network.partition, graph::partition(network.optimized));
+  network.enabled = hooks.enabled;
   return network;
 }
 

@@ -37,6 +37,7 @@ Expected<Network> import_network(const std::string& path, const Target& target, 
   };
   TW_TRY(n.optimized, graph::run_passes(n.imported, target, watched));
   TW_TRY(n.partition, graph::partition(n.optimized));
+  n.enabled = hooks.enabled;
   return n;
 }
 

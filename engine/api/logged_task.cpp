@@ -75,52 +75,11 @@ std::optional<Call> convolution(const records::AutotvmRecord& line, const Json& 
               std::move(w)};
 }
 
-/// A convolution with channels last, data [N, H, W, C] and kernel [KH, KW, C, O], or depthwise [KH, KW, C, results of a channel], which no operator of graphs
-/// is.
-Expected<te::Dag> channels_last(const Json& a, bool depthwise) {
-  const Error wrong(ErrorCode::unsupported, "Expected data [N, H, W, C], a kernel [KH, KW, C, O] that fits it, strides, padding and dilation");
-  const auto x = tensor_of(a[0]), w = tensor_of(a[1]);
+/// A convolution with channels last, data [N, H, W, C] and kernel [KH, KW, C, O], or depthwise [KH, KW, C, results of a channel].
+std::optional<Call> channels_last(const Json& a, const char* op, graph::TensorType x, graph::TensorType w) {
   const auto args = conv_arguments(a, 2);
-  if (!x || !w || !args || x->dtype != w->dtype || x->shape.size() != 4 || w->shape.size() != 4 || x->shape[3] != w->shape[2]) return wrong;
-  const int64_t each = w->shape[3];
-  if (depthwise && each > (int64_t{1} << 31) / x->shape[3]) return wrong;
-  Dims padded = x->shape, out{x->shape[0], 0, 0, depthwise ? x->shape[3] * each : each};
-  for (size_t d = 0; d < 2; ++d) {
-    constexpr int64_t kMost = int64_t{1} << 20;
-    for (const int64_t v : {args->strides[d], args->dilations[d]})
-      if (v < 1 || v > kMost) return wrong;
-    for (const int64_t v : {args->pads[d], args->pads[d + 2]})
-      if (v < 0 || v > kMost) return wrong;
-    padded[d + 1] += args->pads[d] + args->pads[d + 2];
-    const int64_t reach = padded[d + 1] - (w->shape[d] - 1) * args->dilations[d] - 1;
-    if (reach < 0) return wrong;
-    out[d + 1] = reach / args->strides[d] + 1;
-  }
-  te::DagBuilder b;
-  const te::Tensor given = b.placeholder("x", x->shape, x->dtype), weight = b.placeholder("w", w->shape, w->dtype, te::Role::constant);
-  te::Tensor data = given;
-  if (padded != x->shape)
-    data = b.compute(
-        "pad", padded,
-        [&](const te::Indices& i) {
-          const ir::Expr h = i[1] - args->pads[0], v = i[2] - args->pads[1];
-          const ir::Expr inside = ir::index(0) <= h && h < ir::index(x->shape[1]) && ir::index(0) <= v && v < ir::index(x->shape[2]);
-          return ir::select(inside, given(i[0], h, v, i[3]), ir::zero(x->dtype));
-        },
-        "pad");
-  const std::string tag = depthwise ? "depthwise_conv2d_nhwc" : "conv2d_nhwc";
-  Dims reduced{w->shape[0], w->shape[1]};
-  if (!depthwise) reduced.push_back(w->shape[2]);
-  const te::Tensor y = b.reduce(tag, out, reduced, te::Reducer::sum,
-                                [&](const te::Indices& s, const te::Indices& r) {
-                                  const ir::Expr h = s[1] * args->strides[0] + r[0] * args->dilations[0],
-                                                 v = s[2] * args->strides[1] + r[1] * args->dilations[1];
-                                  if (!depthwise) return data(s[0], h, v, r[2]) * weight(r[0], r[1], r[2], s[3]);
-                                  const ir::Expr channel = ir::floor_div(s[3], ir::index(each));
-                                  return data(s[0], h, v, channel) * weight(r[0], r[1], channel, ir::floor_mod(s[3], ir::index(each)));
-                                },
-                                tag, {{"strides", args->strides}, {"pads", args->pads}, {"dilations", args->dilations}});
-  return *std::move(b).finish({y});
+  if (!args) return std::nullopt;
+  return Call{op, graph::Attrs{{{"strides", args->strides}, {"pads", args->pads}, {"dilations", args->dilations}}}, std::move(x), std::move(w)};
 }
 
 std::optional<Call> call_of(const records::AutotvmRecord& line, const Json& a) {
@@ -134,6 +93,8 @@ std::optional<Call> call_of(const records::AutotvmRecord& line, const Json& a) {
     if (flag(5)) std::swap(w->shape[1], w->shape[2]);
     return Call{"matmul", {}, *x, *w, false};
   }
+  for (const char* op : {"depthwise_conv2d_nhwc", "conv2d_nhwc"})
+    if (line.name.starts_with(op)) return channels_last(a, op, *x, *w);
   for (const char* op : {"conv1d", "conv2d", "conv3d"})
     if (line.name.find(op) != std::string::npos) return convolution(line, a, *x, *w, op);
   return std::nullopt;
@@ -164,9 +125,7 @@ Expected<records::Task> logged_task(const records::AutotvmRecord& line, const Ta
   const Json args = records::args_of(line);
   if (line.target.substr(0, line.target.find(' ')) != target.kind || args.size() < 2) return unknown;
   std::optional<te::Dag> dag;
-  if (const bool depthwise = line.name.starts_with("depthwise_conv2d_nhwc"); depthwise || line.name.starts_with("conv2d_nhwc")) {
-    TW_TRY(dag, channels_last(args, depthwise));
-  } else if (const std::optional<Call> call = call_of(line, args)) {
+  if (const std::optional<Call> call = call_of(line, args)) {
     TW_TRY(dag, dag_of(*call));
   }
   if (!dag) return unknown;

@@ -59,6 +59,7 @@ PassTrace trace_graph_passes(const Network& network, const Target& target) {
   PassTrace trace;
   begin(trace, "imported", graph::print(network.imported));
   graph::PassHooks hooks;
+  hooks.enabled = network.enabled;
   hooks.after = [&](const graph::Pass& pass, const graph::Graph&, const graph::Graph& after, double seconds, bool) {
     add_pass(trace, pass, seconds, graph::print(after));
   };

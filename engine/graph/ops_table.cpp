@@ -14,6 +14,7 @@ std::vector<OpDef> build() {
   append(ops::float_code());
   append(ops::where());
   append(ops::conv());
+  append(ops::conv_nhwc());
   append(ops::conv_transpose());
   append(ops::dense());
   append(ops::matmul());

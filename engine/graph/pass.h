@@ -17,7 +17,7 @@ struct Pass {
   Expected<Graph> (*run)(const Graph&, const Target&);
   const char* summary;    ///< one paragraph for the workbench
   const char* source;     ///< paper or system it goes back to
-  bool optional = false;  ///< runs only where it is asked for: it speeds up none of the bundled networks
+  bool optional = false;  ///< runs only where it is asked for: it speeds up none of the bundled networks by itself
 };
 
 /// All passes in the order in which they run.

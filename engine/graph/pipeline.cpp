@@ -6,6 +6,7 @@
 #include "engine/base/text.h"
 #include "engine/graph/pass.h"
 #include "engine/graph/passes/canonicalize.h"
+#include "engine/graph/passes/channels_last.h"
 #include "engine/graph/passes/combine_parallel_batch_matmul.h"
 #include "engine/graph/passes/combine_parallel_conv2d.h"
 #include "engine/graph/passes/combine_parallel_dense.h"
@@ -77,6 +78,11 @@ std::span<const Pass> passes() {
            "Relay's CombineParallelDense (TVM)"},
       Pass{"combine_parallel_batch_matmul", combine_parallel_batch_matmul,
            "Products of one operand with several constant stacks of matrices become one product.", "Relay's CombineParallelBatchMatmul (TVM)", true},
+      // After everything that knows convolutions by their layout.
+      Pass{"channels_last", channels_last,
+           "Computes images with their channels last: convolutions and pools become those of [N, H, W, C], transpositions move behind the elementwise work "
+           "between them, weights are turned ahead of time. Kernels are then the computations that Ansor's published records are of.",
+           "Relay's ConvertLayout (TVM)", true},
       Pass{"remove_dead_nodes", remove_dead_nodes, "Removes nodes and constants that no output of the graph needs.", "Dead code elimination"},
       // Last: groups are numbers on nodes, which a later rewriting would lose.
       Pass{"fuse_operators", fuse_operators,

@@ -54,7 +54,7 @@ Json hardware_of(const Target& target) {
 
 }  // namespace
 
-Expected<std::string> ansor_line(const Task& task, const Record& record) {
+Expected<std::string> ansor_line(const Task& task, const Record& record, bool pre_transformed) {
   TW_TRY(const std::vector<schedule::Step> steps, steps_to_ansor(task.dag, record.candidate.steps));
   const MeasureResult& result = record.result;
   Json costs = Json::array();
@@ -65,7 +65,7 @@ Expected<std::string> ansor_line(const Task& task, const Record& record) {
   const bool failed = costs.empty();
   if (failed) costs.push_back(1e10);
   Json line = Json::object();
-  line["i"] = Json::array({Json::array({tvm_workload_key(*task.dag), task.target.str(), hardware_of(task.target), "", 0, Json::array()}),
+  line["i"] = Json::array({Json::array({tvm_workload_keys(*task.dag).front(), task.target.str(), hardware_of(task.target), "", pre_transformed ? 2 : 0, Json::array()}),
                            Json::array({Json::array(), schedule::to_json(steps)})});
   line["r"] = Json::array({std::move(costs), failed && error == 0 ? static_cast<int>(AutotvmError::unknown) : error, result.build_s + result.load_s + result.run_s,
                            static_cast<int64_t>(result.timestamp_s)});
@@ -115,26 +115,17 @@ std::string ansor_task_key(const AnsorRecord& record) {
 AnsorLog read_ansor(std::string_view text) {
   AnsorLog log;
   LogJson reader;
-  for_each_line_of(text, [&](const Line& line) {
-    ++log.lines;
-    const auto problem = [&](const char* kind, std::string reason) { log.problems.push_back({line.number, line.offset, kind, std::move(reason)}); };
-    if (line.too_long) return problem("too_long", fmt::format("Expected a line of at most {} MiB, found a longer one", kMaxLineBytes >> 20));
-    const std::string_view body = trim(line.text);
-    if (body.empty()) return;
+  const auto take = [&](std::string_view body, int64_t number) -> Expected<void> {
     if (body.starts_with('#')) {
       ++log.comments;
-      return;
+      return {};
     }
-    auto record = parse_ansor_line(body, reader);
-    if (record) {
-      record->line = line.number;
-      log.records.push_back(*std::move(record));
-    } else if (!parse_json(body)) {
-      problem(!line.ended && body.starts_with('{') ? "cut_off" : "not_json", record.error().message);
-    } else {
-      problem(record.error().code == ErrorCode::unsupported ? "other_format" : "malformed", record.error().message);
-    }
-  });
+    TW_TRY(AnsorRecord record, parse_ansor_line(body, reader));
+    record.line = number;
+    log.records.push_back(std::move(record));
+    return {};
+  };
+  log.lines = take_json_lines(text, take, log.problems);
   return log;
 }
 

@@ -30,9 +30,9 @@ Expected<AnsorRecord> parse_ansor_line(std::string_view line, LogJson& reader);
 Expected<AnsorRecord> parse_ansor_line(std::string_view line);
 
 /// A trial of ours as TVM writes it, protocol v0.6, without a line's end: its steps with TVM's numbers of stages, its workload by the hash of the text that TVM would
-/// print. Its numbers of cores and limits are those of the task's target.
+/// print. Its numbers of cores and limits are those of the task's target. `pre_transformed`: it was measured with constants laid out as its loops read them.
 /// Errors: unsupported for steps that TVM's records do not have.
-Expected<std::string> ansor_line(const Task& task, const Record& record);
+Expected<std::string> ansor_line(const Task& task, const Record& record, bool pre_transformed = false);
 
 /// What the task is called: `ansor f4380bb1 [1, 28, 28, 512] ...`, or the function's name in place of `ansor` and hash.
 std::string ansor_task_name(const std::string& workload_key);

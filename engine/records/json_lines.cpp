@@ -12,6 +12,9 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/base/json.h"
+#include "engine/base/text.h"
+
 namespace tw::records {
 namespace {
 
@@ -93,6 +96,23 @@ void for_each_line_of(std::string_view text, const std::function<void(const Line
   LineCutter cutter(f);
   cutter.feed(text);
   cutter.finish();
+}
+
+int64_t take_json_lines(std::string_view text, const std::function<Expected<void>(std::string_view body, int64_t number)>& take, std::vector<LineProblem>& problems) {
+  int64_t lines = 0;
+  for_each_line_of(text, [&](const Line& line) {
+    ++lines;
+    const auto problem = [&](const char* kind, std::string reason) { problems.push_back({line.number, line.offset, kind, std::move(reason)}); };
+    if (line.too_long) return problem("too_long", fmt::format("Expected a line of at most {} MiB, found a longer one", kMaxLineBytes >> 20));
+    const std::string_view body = trim(line.text);
+    if (body.empty()) return;
+    const Expected<void> taken = take(body, line.number);
+    if (taken) return;
+    const bool json = parse_json(body).has_value(), begins = body.starts_with('{') || body.starts_with('[');
+    const bool foreign = taken.error().code == ErrorCode::unsupported;
+    problem(json ? (foreign ? "other_format" : "malformed") : (!line.ended && begins ? "cut_off" : "not_json"), taken.error().message);
+  });
+  return lines;
 }
 
 const FileKind kLinesFile{"a log", [](std::string_view beginning) {

@@ -34,6 +34,10 @@ Expected<void> for_each_line(const std::string& path, const std::function<void(c
 /// The same for text in memory.
 void for_each_line_of(std::string_view text, const std::function<void(const Line&)>& f);
 
+/// Gives `take` the text of each line that holds something, with its number; what it cannot read becomes a problem: "too_long"; "cut_off", for a last line that begins
+/// as JSON does; "not_json"; "other_format" for errors of the code unsupported; else "malformed". Returns the number of lines.
+int64_t take_json_lines(std::string_view text, const std::function<Expected<void>(std::string_view body, int64_t number)>& take, std::vector<LineProblem>& problems);
+
 /// What lines may be appended to: text that begins with an object or a comment.
 extern const FileKind kLinesFile;
 

@@ -59,6 +59,7 @@ Expected<MeasureResult> result_of(const Json& seconds) {
 
 Expected<MetaScheduleRecord> parse_meta_schedule_line(std::string_view line) {
   TW_TRY(const Json json, parse_json(line));
+  if (json.is_object()) return Error(ErrorCode::unsupported, "Expected a trial of MetaSchedule, found an object, as records of other tuners are");
   if (!has_parts(json, 2) || !json[0].is_number_integer() || !has_parts(json[1], 4) || !has_parts(json[1][0], 2) || !json[1][0][0].is_array() || !json[1][0][1].is_array() ||
       !json[1][2].is_object() || !json[1][3].is_array())
     return not_meta_schedule("a trial as [workload, [[instructions, decisions], seconds, target, arguments]]", json);
@@ -78,22 +79,13 @@ Expected<MetaScheduleRecord> parse_meta_schedule_line(std::string_view line) {
 
 MetaScheduleLog read_meta_schedule(std::string_view text) {
   MetaScheduleLog log;
-  for_each_line_of(text, [&](const Line& line) {
-    ++log.lines;
-    const auto problem = [&](const char* kind, std::string reason) { log.problems.push_back({line.number, line.offset, kind, std::move(reason)}); };
-    if (line.too_long) return problem("too_long", fmt::format("Expected a line of at most {} MiB, found a longer one", kMaxLineBytes >> 20));
-    const std::string_view body = trim(line.text);
-    if (body.empty()) return;
-    auto record = parse_meta_schedule_line(body);
-    if (record) {
-      record->line = line.number;
-      log.records.push_back(*std::move(record));
-    } else if (!parse_json(body)) {
-      problem(!line.ended && body.starts_with('[') ? "cut_off" : "not_json", record.error().message);
-    } else {
-      problem(body.starts_with('{') ? "other_format" : "malformed", record.error().message);
-    }
-  });
+  const auto take = [&](std::string_view body, int64_t number) -> Expected<void> {
+    TW_TRY(MetaScheduleRecord record, parse_meta_schedule_line(body));
+    record.line = number;
+    log.records.push_back(std::move(record));
+    return {};
+  };
+  log.lines = take_json_lines(text, take, log.problems);
   return log;
 }
 

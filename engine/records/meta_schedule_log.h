@@ -24,7 +24,7 @@ struct MetaScheduleRecord {
   int64_t line = 0;       ///< 1-based, of the log it was read from
 };
 
-/// Errors: parse_error naming what is wrong.
+/// Errors: parse_error naming what is wrong; unsupported for records of other tuners.
 Expected<MetaScheduleRecord> parse_meta_schedule_line(std::string_view line);
 
 struct MetaScheduleLog {

@@ -13,7 +13,8 @@ struct Round {
   std::string task_key;
   int64_t planned = 0;  ///< trials that were asked for
   int64_t trials = 0;   ///< that were stored so far; fewer than planned if the round was cut off or the space ended
-  std::string decision;  ///< why this task: a JSON object with `why` in words and the scheduler's terms, see tune/scheduler.h
+  /// Why this task: a JSON object with `why` in words and the scheduler's terms, see tune/scheduler.h; `search` in it is what the strategy says of its own work.
+  std::string decision;
   // As they stood at the end of the round, in seconds. Infinity: not known.
   double best_s = std::numeric_limits<double>::infinity();     ///< least verified time of the task
   double network_s = std::numeric_limits<double>::infinity();  ///< sum of weight x best over the session's tasks, once each has one

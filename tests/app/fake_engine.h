@@ -29,6 +29,7 @@ class FakeEngine : public Engine {
 
   std::vector<frontends::OpenSize> sizes;      ///< what every file leaves open
   std::map<std::string, int64_t> givenSizes;  ///< of the last import
+  Json preparation;                           ///< that was chosen last
 
   Expected<std::vector<frontends::OpenSize>> openSizes(const std::string&) override { return sizes; }
 
@@ -188,7 +189,7 @@ class FakeEngine : public Engine {
           bests[t] = best;
           const bool ends = n / kRoundTrials != (n - static_cast<int64_t>(batch.size())) / kRoundTrials || n == each;
           records::Round ended{.number = ++round, .task_key = tasks[t].task.key, .planned = kRoundTrials, .trials = static_cast<int64_t>(batch.size()),
-                           .decision = R"({"why":"It is its turn","share":0.5})", .best_s = best, .network_s = 0, .session_trials = trialsInAll};
+                           .decision = decision, .best_s = best, .network_s = 0, .session_trials = trialsInAll};
           for (size_t i = 0; i < tasks.size(); ++i) ended.network_s += tasks[i].weight * bests[i];
           ended.elapsed_s = 2e-3 * static_cast<double>(trialsInAll), ended.measured_s = 1e-3 * static_cast<double>(trialsInAll);
           if (!ends) --round;
@@ -211,6 +212,7 @@ class FakeEngine : public Engine {
     return report;
   }
 
+  std::string decision = R"({"why":"It is its turn","share":0.5})";  ///< of every round
   /// What runs of the network find; nothing is measured without.
   std::optional<api::NetworkFinals> inNetwork;
   Expected<api::NetworkFinals> networkFinals(const api::NetworkFinalsRequest& request) override {
@@ -239,6 +241,7 @@ class FakeEngine : public Engine {
   Expected<double> peak(const Target&) override { return 1e11; }
   Json host() override { return {{"cpu", "fake"}}; }
   void setTarget(const Target&) override {}
+  void setPreparation(const Json& choices) override { preparation = choices; }
   Expected<runtime::Executable> compile(const api::Network&, const Target&, records::RecordSource*, const api::CompileOptions&) override {
     return Error(ErrorCode::unsupported, "Nothing is built here");
   }

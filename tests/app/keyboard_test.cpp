@@ -51,6 +51,7 @@ class KeyboardTest : public QObject {
       theme->setCurrentIndex(2);
       Q_EMIT theme->activated(2);
       named<QCheckBox>(*dialog, "check.preferences.bigType")->setChecked(true);
+      named<QComboBox>(*dialog, "edit.preferences.layout")->setCurrentText(QStringLiteral("nhwc"));
       dialog->reject();
     });
     press(*w, Qt::Key_Comma, Qt::ControlModifier);
@@ -58,6 +59,10 @@ class KeyboardTest : public QObject {
     QVERIFY(w->actions().get(QStringLiteral("view.theme.dark"))->isChecked());
     QVERIFY(widgets::themeOf(w.get()).dark);
     QVERIFY(w->actions().get(QStringLiteral("view.bigType"))->isChecked());
+    QCOMPARE(engine.preparation["layout"].get<std::string>(), std::string("nhwc"));
+    FakeEngine next;
+    const auto again = openWindow(next, m_dir.filePath(QStringLiteral("preferences-again.twdb")));
+    QCOMPARE(next.preparation["layout"].get<std::string>(), std::string("nhwc"));
     w->setBigType(false);
     w->setTheme(widgets::ThemeChoice::light);
   }

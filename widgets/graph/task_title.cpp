@@ -31,22 +31,28 @@ QString stepText(const graph::Node& node) {
 }
 
 int rank(const std::string& op) {
-  if (op.starts_with("conv")) return 0;
+  if (op.starts_with("conv") || op.starts_with("depthwise_conv")) return 0;
   if (op == "dense" || op == "matmul" || op == "einsum") return 1;
   return op.find("pool") != std::string::npos || op == "softmax" ? 2 : 3;
 }
 
 QString mainText(const graph::Graph& g, const graph::Node& node) {
-  const QString name = QString::fromStdString(node.op == graph::kExpression ? node.name : node.op);  // a computation of one's own is called as its file
+  const bool last = node.op.ends_with("_nhwc"), ownDepthwise = node.op.starts_with("depthwise_");
+  // A computation of one's own is called as its file.
+  const QString name = QString::fromStdString(node.op == graph::kExpression ? node.name : node.op).mid(ownDepthwise ? 10 : 0);
+  /// Of an image.
+  const auto channels = [&](const Dims& dims) { return QString::number(last ? dims.back() : dims[1]); };
+  const auto places = [&](const Dims& dims) { return last ? Dims(dims.begin() + 1, dims.end() - 1) : from(dims, 2); };
   const auto shape = [&](int value) { return value < 0 ? Dims() : g.values[static_cast<size_t>(value)].type.shape; };
   const Dims in = node.inputs.empty() ? Dims() : shape(node.inputs[0]), out = node.outputs.empty() ? Dims() : shape(node.outputs[0]);
   const Dims other = node.inputs.size() > 1 ? shape(node.inputs[1]) : Dims();
   const QString to(QChar(0x2192)), dot = QStringLiteral(" ") + QChar(0x00B7) + QLatin1Char(' ');
   if (rank(node.op) == 0 && in.size() > 2 && out.size() == in.size() && other.size() == in.size()) {
     const int64_t groups = node.attrs.integer("groups", 1);
-    const bool depthwise = groups > 1 && groups == in[1];
-    return (depthwise ? QStringLiteral("depthwise ") : QString()) + name + QLatin1Char(' ') + shapeText(from(other, 2)) + stepText(node) + dot +
-           (depthwise ? QString::number(out[1]) : QString::number(in[1]) + to + QString::number(out[1])) + QStringLiteral(" @") + sizeText(from(out, 2)) +
+    const bool depthwise = ownDepthwise || (groups > 1 && groups == in[1]);
+    const Dims window = last ? Dims(other.begin(), other.end() - 2) : from(other, 2);
+    return (depthwise ? QStringLiteral("depthwise ") : QString()) + name + QLatin1Char(' ') + shapeText(window) + stepText(node) + dot +
+           (depthwise ? channels(out) : channels(in) + to + channels(out)) + QStringLiteral(" @") + sizeText(places(out)) +
            (groups > 1 && !depthwise ? QStringLiteral(" in %1 groups").arg(groups) : QString());
   }
   if (rank(node.op) == 1 && !in.empty() && !out.empty()) {
@@ -55,8 +61,8 @@ QString mainText(const graph::Graph& g, const graph::Node& node) {
   }
   if (rank(node.op) == 2 && out.size() > 2) {
     const Dims window = node.attrs.integers("kernel", {});
-    return name + (window.empty() ? QString() : QLatin1Char(' ') + shapeText(window)) + stepText(node) + dot + QString::number(out[1]) + QStringLiteral(" @") +
-           sizeText(from(out, 2));
+    return name + (window.empty() ? QString() : QLatin1Char(' ') + shapeText(window)) + stepText(node) + dot + channels(out) + QStringLiteral(" @") +
+           sizeText(places(out));
   }
   return name + QLatin1Char(' ') + shapeText(out);
 }

@@ -18,9 +18,7 @@ Types infer_conv(const OpContext& c) {
     return bad(c, fmt::format("expected a bias of shape [{}], found {}", w[0], shape_text(operand(c, 2).shape)));
   TW_TRY(const Window window, window_of(c, Dims(w.begin() + 2, w.end())));
   TW_TRY(const Dims spatial, window_result(c, window, x, false));
-  Dims shape{x[0], w[0]};
-  shape.insert(shape.end(), spatial.begin(), spatial.end());
-  return result(c, operand(c, 0).dtype, std::move(shape));
+  return result(c, operand(c, 0).dtype, window.image<int64_t>(x[0], w[0], spatial));
 }
 
 /// The tag that schedule templates look for: `conv2d`, `depthwise_conv2d`, `grouped_conv2d`.

@@ -15,6 +15,7 @@ std::vector<OpDef> float_code();
 std::vector<OpDef> where();
 
 std::vector<OpDef> conv();
+std::vector<OpDef> conv_nhwc();
 std::vector<OpDef> conv_transpose();
 std::vector<OpDef> dense();
 std::vector<OpDef> matmul();

@@ -8,47 +8,45 @@ namespace tw::graph::ops {
 
 namespace {
 
-Expected<Window> pool_window(const OpContext& c, size_t spatial) {
+Expected<Window> pool_window(const OpContext& c, size_t spatial, Channels channels) {
   TW_TRY(Dims kernel, integers_attr(c, "kernel", spatial, 1, 1));
-  return window_of(c, std::move(kernel));
+  return window_of(c, std::move(kernel), channels);
 }
 
-/// Data [N, C, spatial...].
-template <int kSpatial>
+/// Data [N, C, spatial...] or [N, spatial..., C].
+template <int kSpatial, Channels kChannels>
 Types infer_pool(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   TW_CHECK(check_rank(c, 0, kSpatial + 2));
   const TensorType& x = operand(c, 0);
-  TW_TRY(const Window w, pool_window(c, kSpatial));
+  TW_TRY(const Window w, pool_window(c, kSpatial, kChannels));
   for (size_t d = 0; d < kSpatial; ++d)
     if (w.pad_before[d] >= w.span(d) || w.pad_after[d] >= w.span(d))
       return bad(c, fmt::format("expected padding smaller than the window, found {} and {} for a window of {}", w.pad_before[d], w.pad_after[d], w.span(d)));
   TW_TRY(const Dims spatial, window_result(c, w, x.shape, c.node->attrs.integer("ceil_mode", 0) != 0));
-  Dims shape{x.shape[0], x.shape[1]};
-  shape.insert(shape.end(), spatial.begin(), spatial.end());
-  return result(c, x.dtype, std::move(shape));
+  return result(c, x.dtype, w.image<int64_t>(x.shape[0], x.shape[w.channel_dim()], spatial));
 }
 
-template <int kSpatial>
+template <int kSpatial, Channels kChannels>
 Types infer_float(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   TW_CHECK(check_float(c, 0));
-  return infer_pool<kSpatial>(c);
+  return infer_pool<kSpatial, kChannels>(c);
 }
 
 /// The input with its padding, extended so that the last window of a ceil-mode result lies inside.
 te::Tensor padded_input(te::DagBuilder& b, const te::Tensor& x, const Window& w, const Dims& out, double value) {
   Dims after;
   for (size_t d = 0; d < w.kernel.size(); ++d)
-    after.push_back(std::max<int64_t>(0, (out[d + 2] - 1) * w.strides[d] + w.span(d) - x.shape()[d + 2] - w.pad_before[d]));
+    after.push_back(std::max<int64_t>(0, (out[w.dim(d)] - 1) * w.strides[d] + w.span(d) - x.shape()[w.dim(d)] - w.pad_before[d]));
   if (!w.padded() && *std::max_element(after.begin(), after.end()) == 0) return x;
-  return pad_spatial(b, x, w.pad_before, after, value);
+  return pad_spatial(b, x, w.pad_before, after, value, w.channels);
 }
 
 te::Tensor slide(te::DagBuilder& b, const OpContext& c, const te::Tensor& data, const Window& w, te::Reducer reducer, const std::function<Expr(Expr)>& map) {
   return b.reduce(c.node->op, c.outputs[0].shape, w.kernel, reducer,
-                  [&](const Indices& s, const Indices& r) { return map(data.at(window_index(w, s[0], s[1], std::span(s).subspan(2), r))); }, "pool",
-                  {{"strides", w.strides}, {"dilations", w.dilations}});
+                  [&](const Indices& s, const Indices& r) { return map(data.at(window_index(w, s[0], s[w.channel_dim()], w.spatial(s), r))); },
+                  w.channels == Channels::second ? "pool" : "reduce", {{"strides", w.strides}, {"dilations", w.dilations}});
 }
 
 double lowest_of(DType t) {
@@ -57,9 +55,9 @@ double lowest_of(DType t) {
   return v ? static_cast<double>(*v) : ir::as<ir::FloatImmNode>(e)->value;
 }
 
-template <int kSpatial>
+template <int kSpatial, Channels kChannels>
 Tensors max_pool(te::DagBuilder& b, const OpContext& c, Operands in) {
-  TW_TRY(const Window w, pool_window(c, kSpatial));
+  TW_TRY(const Window w, pool_window(c, kSpatial, kChannels));
   const te::Tensor data = padded_input(b, *in[0], w, c.outputs[0].shape, lowest_of(in[0]->dtype()));
   return std::vector{slide(b, c, data, w, te::Reducer::max, [](Expr e) { return e; })};
 }
@@ -80,9 +78,9 @@ Expr counted(const Window& w, size_t d, int64_t in, const Expr& o, bool count_pa
 /// Types that can bear one rounding more are multiplied: where the count is a constant, and it is almost everywhere, nothing is divided.
 Expr mean_of(const Expr& sum, const Expr& count) { return sum->dtype.bits >= 32 ? sum * (number(sum, 1) / count) : sum / count; }
 
-template <int kSpatial>
+template <int kSpatial, Channels kChannels>
 Tensors avg_pool(te::DagBuilder& b, const OpContext& c, Operands in) {
-  TW_TRY(const Window w, pool_window(c, kSpatial));
+  TW_TRY(const Window w, pool_window(c, kSpatial, kChannels));
   const te::Tensor& x = *in[0];
   const bool count_pad = c.node->attrs.integer("count_include_pad", 0) != 0;
   const te::Tensor data = padded_input(b, x, w, c.outputs[0].shape, 0);
@@ -91,14 +89,14 @@ Tensors avg_pool(te::DagBuilder& b, const OpContext& c, Operands in) {
   return std::vector{b.compute("mean", sum.shape(), [&](const Indices& i) {
     if (whole) return mean_of(sum.at(i), ir::constant(x.dtype(), static_cast<double>(product(w.kernel))));
     Expr count = ir::index(1);
-    for (size_t d = 0; d < kSpatial; ++d) count = count * counted(w, d, x.shape()[d + 2], i[d + 2], count_pad);
+    for (size_t d = 0; d < kSpatial; ++d) count = count * counted(w, d, x.shape()[w.dim(d)], i[w.dim(d)], count_pad);
     return mean_of(sum.at(i), ir::cast(x.dtype(), count));
   })};
 }
 
-template <int kSpatial>
+template <int kSpatial, Channels kChannels>
 Tensors lp_pool(te::DagBuilder& b, const OpContext& c, Operands in) {
-  TW_TRY(const Window w, pool_window(c, kSpatial));
+  TW_TRY(const Window w, pool_window(c, kSpatial, kChannels));
   const double p = static_cast<double>(c.node->attrs.integer("p", 2));
   const te::Tensor data = padded_input(b, *in[0], w, c.outputs[0].shape, 0);
   const auto powered = [&](const Expr& e, double to) { return ir::call(ir::Intrinsic::pow, {e, number(e, to)}); };
@@ -110,9 +108,9 @@ Tensors lp_pool(te::DagBuilder& b, const OpContext& c, Operands in) {
 template <int kSpatial>
 void append(std::vector<OpDef>& rows, const char* max_name, const char* avg_name, const char* lp_name) {
   constexpr auto kKind = FusionKind::out_elementwise_fusable;
-  rows.push_back({max_name, kKind, infer_pool<kSpatial>, max_pool<kSpatial>, kExact, "Maximum over sliding windows; padding never wins"});
-  rows.push_back({avg_name, kKind, infer_float<kSpatial>, avg_pool<kSpatial>, kArithmetic, "Mean over sliding windows; count_include_pad counts the padding"});
-  rows.push_back({lp_name, kKind, infer_float<kSpatial>, lp_pool<kSpatial>, kTranscendental, "p-norm over sliding windows"});
+  rows.push_back({max_name, kKind, infer_pool<kSpatial, Channels::second>, max_pool<kSpatial, Channels::second>, kExact, "Maximum over sliding windows; padding never wins"});
+  rows.push_back({avg_name, kKind, infer_float<kSpatial, Channels::second>, avg_pool<kSpatial, Channels::second>, kArithmetic, "Mean over sliding windows; count_include_pad counts the padding"});
+  rows.push_back({lp_name, kKind, infer_float<kSpatial, Channels::second>, lp_pool<kSpatial, Channels::second>, kTranscendental, "p-norm over sliding windows"});
 }
 
 }  // namespace
@@ -122,6 +120,9 @@ std::vector<OpDef> pool() {
   append<1>(rows, "max_pool1d", "avg_pool1d", "lp_pool1d");
   append<2>(rows, "max_pool2d", "avg_pool2d", "lp_pool2d");
   append<3>(rows, "max_pool3d", "avg_pool3d", "lp_pool3d");
+  constexpr auto kLast = Channels::last;
+  rows.push_back({"max_pool2d_nhwc", FusionKind::out_elementwise_fusable, infer_pool<2, kLast>, max_pool<2, kLast>, kExact, "max_pool2d over [N, H, W, C]"});
+  rows.push_back({"avg_pool2d_nhwc", FusionKind::out_elementwise_fusable, infer_float<2, kLast>, avg_pool<2, kLast>, kArithmetic, "avg_pool2d over [N, H, W, C]"});
   return rows;
 }
 

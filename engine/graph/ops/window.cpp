@@ -16,9 +16,10 @@ Expected<void> check_convolved(const OpContext& c, int spatial) {
   return check_same_dtype(c, 0, 1);
 }
 
-Expected<Window> window_of(const OpContext& c, Dims kernel) {
+Expected<Window> window_of(const OpContext& c, Dims kernel, Channels channels) {
   const size_t n = kernel.size();
   Window w;
+  w.channels = channels;
   w.kernel = std::move(kernel);
   for (const int64_t k : w.kernel)
     if (k < 1) return bad(c, fmt::format("expected a kernel of at least 1 in every dimension, found {}", shape_text(w.kernel)));
@@ -33,10 +34,10 @@ Expected<Window> window_of(const OpContext& c, Dims kernel) {
 Expected<Dims> window_result(const OpContext& c, const Window& w, const Dims& input_shape, bool ceil_mode) {
   Dims out;
   for (size_t d = 0; d < w.kernel.size(); ++d) {
-    const int64_t in = input_shape[d + 2];
+    const int64_t in = input_shape[w.dim(d)];
     const int64_t room = in + w.pad_before[d] + w.pad_after[d] - w.span(d);
     if (room < 0)
-      return bad(c, fmt::format("expected a window that fits into dimension {} of {} with its padding, found one of {} elements", d + 2,
+      return bad(c, fmt::format("expected a window that fits into dimension {} of {} with its padding, found one of {} elements", w.dim(d),
                                 shape_text(input_shape), w.span(d)));
     int64_t n = room / w.strides[d] + 1;
     if (ceil_mode) {
@@ -48,20 +49,21 @@ Expected<Dims> window_result(const OpContext& c, const Window& w, const Dims& in
   return out;
 }
 
-te::Tensor pad_spatial(te::DagBuilder& b, const te::Tensor& x, const Dims& before, const Dims& after, double value) {
+te::Tensor pad_spatial(te::DagBuilder& b, const te::Tensor& x, const Dims& before, const Dims& after, double value, Channels channels) {
+  const size_t first = channels == Channels::second ? 2 : 1;
   Dims shape = x.shape();
   Dims attr;
-  for (size_t d = 0; d < before.size(); ++d) shape[d + 2] += before[d] + after[d];
+  for (size_t d = 0; d < before.size(); ++d) shape[d + first] += before[d] + after[d];
   attr.insert(attr.end(), before.begin(), before.end());
   attr.insert(attr.end(), after.begin(), after.end());
   const auto body = [&](const Indices& i) {
-    Indices at{i[0], i[1]};
+    Indices at = i;
     Expr inside = ir::bool_imm(true);
     for (size_t d = 0; d < before.size(); ++d) {
-      const Expr& p = i[d + 2];
+      const Expr& p = i[d + first];
       if (before[d] > 0) inside = inside && ir::index(before[d]) <= p;
-      if (after[d] > 0) inside = inside && p < ir::index(before[d] + x.shape()[d + 2]);
-      at.push_back(p - before[d]);
+      if (after[d] > 0) inside = inside && p < ir::index(before[d] + x.shape()[d + first]);
+      at[d + first] = p - before[d];
     }
     return ir::select(inside, x.at(at), ir::constant(x.dtype(), value));
   };
@@ -69,9 +71,9 @@ te::Tensor pad_spatial(te::DagBuilder& b, const te::Tensor& x, const Dims& befor
 }
 
 Indices window_index(const Window& w, Expr n, Expr c, std::span<const Expr> o, std::span<const Expr> k) {
-  Indices at{std::move(n), std::move(c)};
+  Indices at;
   for (size_t d = 0; d < o.size(); ++d) at.push_back(o[d] * w.strides[d] + k[d] * w.dilations[d]);
-  return at;
+  return w.image<Expr>(std::move(n), std::move(c), at);
 }
 
 }  // namespace tw::graph::ops

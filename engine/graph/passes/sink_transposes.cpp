@@ -156,9 +156,11 @@ class Sinker {
 
 }  // namespace
 
+Expected<Graph> with_sunk_transposes(const Graph& g) { return Sinker(g, true).run(); }
+
 Expected<Graph> sink_transposes(const Graph& g, const Target&) {
   if (moved_elements(g) == 0) return g;
-  TW_TRY(Graph sunk, Sinker(g, true).run());
+  TW_TRY(Graph sunk, with_sunk_transposes(g));
   TW_TRY(const Graph joined, Sinker(g, false).run());
   return moved_elements(sunk) < moved_elements(joined) ? std::move(sunk) : g;
 }

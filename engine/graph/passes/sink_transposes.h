@@ -9,5 +9,7 @@ namespace tw::graph {
 /// convolution and pool. Elementwise work, operators of two operands, concatenations, reductions, padding and softmax are computed in the order that the data
 /// has; constants are turned ahead of time. The graph stays as it is where no element would be spared a move.
 Expected<Graph> sink_transposes(const Graph& g, const Target& target);
+/// The same, whether it spares moves or not.
+Expected<Graph> with_sunk_transposes(const Graph& g);
 
 }  // namespace tw::graph

@@ -16,6 +16,7 @@ class TopiTest : public QObject {
   void keysOfPublishedRecords_data();
   void keysOfPublishedRecords();
   void textsAreTvms();
+  void othersAreFoundByWhatTheyCompute();
   void othersAreUnknown();
 };
 
@@ -37,6 +38,14 @@ void TopiTest::keysOfPublishedRecords_data() {
       "data_pad input_tile B data_pack bgemm A inverse conv2d_winograd T_add T_relu");
   add(R"(["3ea73fb9b0364374730d09e068821f95", 1, 56, 56, 64, 6, 6, 64, 64, 1, 56, 56, 64, 1, 56, 56, 64])",
       "data_pad input_tile B data_pack bgemm A inverse conv2d_winograd T_add");
+  // TVM 0.16's, from its own task extraction.
+  add(R"(["37389210e56d4762627b7bcf9edb56dc", 1, 14, 14, 16, 3, 3, 16, 32, 1, 1, 1, 32, 1, 7, 7, 32, 1, 7, 7, 32])", "pad_temp conv2d_nhwc T_add T_add_1 T_relu");
+  add(R"(["386542256404a2bd055df65e0713bc8d", 1, 14, 14, 16, 3, 3, 16, 32, 1, 7, 7, 32])", "pad_temp conv2d_nhwc");
+  add(R"(["fa181f391f61b842bf273ba527e4a060", 1, 14, 14, 16, 3, 3, 16, 32, 1, 1, 1, 32, 1, 7, 7, 32])", "pad_temp conv2d_nhwc T_add compute");
+  add(R"(["98cde4888c94ec7beaa9972f806856d0", 1, 14, 14, 16, 3, 3, 16, 1, 1, 1, 1, 16, 1, 14, 14, 16])", "PaddedInput DepthwiseConv2d T_add T_relu");
+  add(R"(["023dee82f41c4b3ee991e7ec3fe00350", 4, 32, 10, 32, 1, 10, 4, 10])", "T_matmul_NT T_add");
+  add(R"(["7d79c516e212fe1d73f5dbb90eaca2cf", 4, 32, 4, 32])", "T_softmax_maxelem T_softmax_exp T_softmax_expsum T_softmax_norm");
+  add(R"(["3d479ed97ca20d2da8a12f3813e5f1c3", 1, 14, 14, 16, 1, 1, 1, 16])", "adaptive_pool_sum adaptive_pool_avg");
 }
 
 /// The definition that is found gives the key again, with its shapes nested as TVM 0.9 has them.
@@ -51,7 +60,8 @@ void TopiTest::keysOfPublishedRecords() {
   for (const te::Op& op : (*dag)->ops)
     if (!op.is_placeholder()) names << QString::fromStdString(op.name);
   QCOMPARE(names.join(' '), ops);
-  const std::string again = tvm_workload_key(**dag);
+  QCOMPARE(tvm_workload_keys(**dag).size(), size_t{1});
+  const std::string again = tvm_workload_keys(**dag).front();
   const Json nested = *parse_json(again), flat = *parse_json(key.toStdString());
   QCOMPARE(nested[0], flat[0]);
   Json numbers = Json::array({nested[0]});
@@ -68,6 +78,32 @@ void TopiTest::textsAreTvms() {
                                           "T_dense(i, j) += (placeholder[i, k]*placeholder[j, k])\n"
                                           "placeholder = PLACEHOLDER \n"
                                           "T_add(ax0, ax1) = (T_dense[ax0, ax1] + placeholder[ax1])\n"));
+}
+
+/// A computation with other names has the keys of all spellings, the latest first; one that is no definition has that of its own text.
+void TopiTest::othersAreFoundByWhatTheyCompute() {
+  te::DagBuilder b;
+  const te::Tensor x = b.placeholder("rows", {4, 32}, kFloat32), w = b.placeholder("w", {10, 32}, kFloat32, te::Role::constant), bias = b.placeholder("b", {1, 10}, kFloat32);
+  const te::Tensor y = b.reduce("layer", {4, 10}, {32}, te::Reducer::sum, [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0]) * w(s[1], r[0]); }, "dense");
+  const te::Tensor sum = b.compute("sum", {4, 10}, [&](const te::Indices& i) { return y.at(i) + bias(0, i[1]); });
+  const auto limited = [&](bool upper_first) {
+    te::DagBuilder c = b;
+    const auto body = [&](const te::Indices& i) {
+      const ir::Expr zero = ir::fimm(kFloat32, 0), six = ir::fimm(kFloat32, 6);
+      return upper_first ? ir::max(ir::min(sum.at(i), six), zero) : ir::min(ir::max(sum.at(i), zero), six);
+    };
+    const te::Tensor out = c.compute("limited", {4, 10}, body);
+    return tvm_workload_keys(*std::move(c).finish({out}));
+  };
+  QCOMPARE(limited(true), limited(false));
+  QCOMPARE(limited(true).size(), size_t{2});
+  te::DagBuilder doubling = b;
+  const te::Tensor twice = doubling.compute("twice", {4, 10}, [&](const te::Indices& i) { return sum.at(i) + sum.at(i); });
+  QCOMPARE(tvm_workload_keys(*std::move(doubling).finish({twice})).size(), size_t{1});
+  const auto keys = tvm_workload_keys(*std::move(b).finish({sum}));
+  QCOMPARE(keys.size(), size_t{2});
+  QCOMPARE(keys[0], std::string(R"(["023dee82f41c4b3ee991e7ec3fe00350",[4,32],[10,32],[1,10],[4,10]])"));
+  for (const std::string& key : keys) QVERIFY(topi_definition(key));
 }
 
 void TopiTest::othersAreUnknown() {

@@ -22,6 +22,20 @@ class TaskTitleTest : public QObject {
     QCOMPARE(taskTitle(g, {0, 1, 2}), QStringLiteral("conv2d 7\u00D77/2 \u00B7 3\u219216 @16\u00B2 + add + relu"));
     QCOMPARE(taskTitle(g, {2}), QStringLiteral("relu 1\u00D716\u00D716\u00D716"));
   }
+  void imagesWithChannelsLast() {
+    graph::GraphBuilder b("net");
+    const int x = b.input("x", {kFloat32, {1, 32, 32, 3}}), w = b.input("w", {kFloat32, {7, 7, 3, 16}}), d = b.input("d", {kFloat32, {3, 3, 16, 1}});
+    graph::Attrs strided, pool;
+    strided.values["strides"] = std::vector<int64_t>{2, 2};
+    strided.values["pads"] = std::vector<int64_t>{3, 3, 3, 3};
+    pool.values["kernel"] = pool.values["strides"] = std::vector<int64_t>{2, 2};
+    const int y = b.node("conv2d_nhwc", {x, w}, strided)->at(0);
+    b.output(b.node("max_pool2d_nhwc", {b.node("depthwise_conv2d_nhwc", {y, d})->at(0)}, pool)->at(0));
+    const graph::Graph g = std::move(b).finish();
+    QCOMPARE(taskTitle(g, {0}), QStringLiteral("conv2d_nhwc 7\u00D77/2 \u00B7 3\u219216 @16\u00B2"));
+    QCOMPARE(taskTitle(g, {1}), QStringLiteral("depthwise conv2d_nhwc 3\u00D73 \u00B7 16 @14\u00B2"));
+    QCOMPARE(taskTitle(g, {2}), QStringLiteral("max_pool2d_nhwc 2\u00D72/2 \u00B7 16 @7\u00B2"));
+  }
   void productsSayWhatTheyMapAndHowOften() {
     graph::GraphBuilder b("net");
     const int x = b.input("x", {kFloat32, {128, 768}}), w = b.input("w", {kFloat32, {768, 64}});

@@ -25,6 +25,8 @@ class OpsTest : public QObject {
   void dense_form();
   void convolution_values_data();
   void convolution_values();
+  void channels_last_agree_data();
+  void channels_last_agree();
   void terms_name_every_dimension();
   void pools_pad_what_windows_reach();
   void transposed_convolution_values_data();
@@ -194,6 +196,48 @@ void OpsTest::convolution_values() {
         }
 }
 
+void OpsTest::channels_last_agree_data() {
+  QTest::addColumn<QString>("op");
+  QTest::addColumn<bool>("padded");
+  for (const char* op : {"conv2d", "depthwise_conv2d", "max_pool2d", "avg_pool2d"})
+    for (const bool padded : {false, true}) QTest::addRow("%s%s", op, padded ? ", padded" : "") << op << padded;
+}
+
+/// Images with their channels last: the numbers of those with them second, and a border that is an op whether there is one or not.
+void OpsTest::channels_last_agree() {
+  QFETCH(QString, op);
+  QFETCH(bool, padded);
+  const bool conv = op.endsWith("conv2d"), depthwise = op.startsWith("depthwise");
+  const int64_t C = 4, M = 2, O = depthwise ? C * M : 6;
+  const Dims first{2, C, 7, 6}, last{2, 7, 6, C}, kernel{3, 2};
+  Rng rng(13);
+  const HostArray x = random(last, rng), w = random(depthwise ? Dims{3, 2, C, M} : Dims{3, 2, C, O}, rng);
+  HostArray xf = random(first, rng), wf = random(depthwise ? Dims{O, 1, 3, 2} : Dims{O, C, 3, 2}, rng);
+  for (int64_t n = 0; n < 2; ++n)
+    for (int64_t c = 0; c < C; ++c)
+      for (int64_t p = 0; p < 42; ++p) xf.set((n * C + c) * 42 + p, x.get((n * 42 + p) * C + c));
+  for (int64_t t = 0; t < 6; ++t)
+    for (int64_t k = 0; k < w.num_elements() / 6; ++k) {
+      const int64_t c = k / O, o = k % O;  // depthwise: O counts channels and their multiples, c is 0
+      wf.set((o * wf.shape[1] + c) * 6 + t, w.get(t * (w.num_elements() / 6) + k));
+    }
+  Values attrs{{"strides", Dims{2, 1}}, {"pads", padded ? Dims{1, 0, 2, 1} : Dims{0, 0, 0, 0}}, {"dilations", Dims{1, 2}}};
+  if (!conv) attrs["kernel"] = kernel;
+  const std::vector<Operand> operands = conv ? std::vector<Operand>{{last}, {w.shape}} : std::vector<Operand>{{last}};
+  const auto g = one(op.toStdString() + "_nhwc", operands, attrs);
+  QVERIFY2(g.has_value(), g ? "" : g.error().text().c_str());
+  if (depthwise) attrs["groups"] = C;
+  const auto other = one(conv ? "conv2d" : op.toStdString(), conv ? std::vector<Operand>{{first}, {wf.shape}} : std::vector<Operand>{{first}}, attrs);
+  QVERIFY2(other.has_value(), other ? "" : other.error().text().c_str());
+  const HostArray y = run(*g, conv ? std::vector{x, w} : std::vector{x}), want = run(*other, conv ? std::vector{xf, wf} : std::vector{xf});
+  const int64_t channels = want.shape[1], places = want.shape[2] * want.shape[3];
+  QCOMPARE(y.shape, (Dims{2, want.shape[2], want.shape[3], channels}));
+  for (int64_t n = 0; n < 2; ++n)
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t p = 0; p < places; ++p) QVERIFY(std::abs(y.get((n * places + p) * channels + c) - want.get((n * channels + c) * places + p)) < 1e-5);
+  if (conv) QCOMPARE(graph::to_dag(*g, g->nodes[0])->dag->find("pad") >= 0, true);
+}
+
 void OpsTest::terms_name_every_dimension() {
   for (const auto& [equation, fits] : {std::pair<const char*, bool>{"ijk->ijk", true}, {"ij->ij", false}, {"ijkl->ijkl", false}, {"i...->i...", true}, {"ijk...->ijk", true}, {"ij...k...->i", false}})
     QVERIFY2(one("einsum", {{{2, 3, 4}}}, {{"equation", std::string(equation)}}).has_value() == fits, equation);
@@ -354,6 +398,8 @@ void OpsTest::unfit_operands_are_refused() {
   QVERIFY(!lacks(text(one("add", {{{2}}, {{2}, kInt32}}, {})), "equal element types"));
   QVERIFY(!lacks(text(one("exp", {{{2}, kInt32}}, {})), "a floating-point operand"));
   QVERIFY(!lacks(text(one("conv2d", {{{1, 3, 4, 4}}, {{8, 2, 3, 3}}}, {})), "expected data and weight that fit 1 groups, found [1, 3, 4, 4] and [8, 2, 3, 3]"));
+  QVERIFY(!lacks(text(one("conv2d_nhwc", {{{1, 4, 4, 3}}, {{3, 3, 2, 8}}}, {})), "as many channels, found [1, 4, 4, 3] and [3, 3, 2, 8]"));
+  QVERIFY(!lacks(text(one("conv2d_nhwc", {{{1, 2, 4, 3}}, {{3, 3, 3, 8}}}, {})), "expected a window that fits into dimension 1"));
   QVERIFY(!lacks(text(one("conv2d", {{{1, 3, 2, 2}}, {{8, 3, 3, 3}}}, {})), "expected a window that fits into dimension 2"));
   QVERIFY(!lacks(text(one("reshape", {{{2, 3}}}, {{"shape", Dims{4}}})), "expected a shape of 6 elements"));
   QVERIFY(!lacks(text(one("concat", {{{2, 3}}, {{2, 4}}}, {{"axis", int64_t{0}}})), "differ in dimension 0 only, found shapes [2, 3] and [2, 4]"));
