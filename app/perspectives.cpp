@@ -33,7 +33,7 @@ const std::vector<PerspectiveDef>& perspectives() {
        .left = {"tasks"},
        .leftBelow = {"tune"},
        .top = {"network", "build"},
-       .bottom = {"curve", "path", "landscape"},
+        .bottom = {"curve", "path", "rounds", "landscape"},
        .right = {"graph", "inspector"},
        .drawer = {"trials", "sessions", "jobs", "log"},
        .leftWidth = 430,

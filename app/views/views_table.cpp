@@ -16,6 +16,7 @@
 #include "app/views/operator_view.h"
 #include "app/views/passes_view.h"
 #include "app/views/path_view.h"
+#include "app/views/rounds_view.h"
 #include "app/views/sessions_view.h"
 #include "app/views/sketches_view.h"
 #include "app/views/space_view.h"
@@ -47,6 +48,7 @@ const ViewDef kViews[] = {
     {"build", [] { return ViewTexts::tr("Build and run"); }, false, BuildView::create},
     {"path", [] { return ViewTexts::tr("Measuring"); }, true, PathView::create},
     {"network", [] { return ViewTexts::tr("Network"); }, true, NetworkView::create},
+    {"rounds", [] { return ViewTexts::tr("Rounds"); }, true, RoundsView::create},
     {"curve", [] { return ViewTexts::tr("Tuning curve"); }, true, CurveView::create},
     {"compare", [] { return ViewTexts::tr("Compare"); }, true, CompareView::create},
     {"tasks", [] { return ViewTexts::tr("Tasks"); }, true, TasksView::create},

@@ -92,6 +92,11 @@ std::vector<LayoutStep::Piece> loop_order_layout(const Plan& plan, int i) {
 
 }  // namespace
 
+std::optional<int64_t> array_elements(const Stage& st, const std::vector<int64_t>& region) {
+  const auto strides = aligned_strides(physical_shape(region, st.layout), st.layout, st.alignments);
+  return strides ? std::optional(strides->back()) : std::nullopt;
+}
+
 std::vector<Expr> Placement::indices(const std::vector<Expr>& logical) const {
   if (warp_tile) {
     const Expr &row = logical[warp_tile->first], &column = logical[warp_tile->second];

@@ -18,6 +18,9 @@ struct Placement {
   std::vector<ir::Expr> indices(const std::vector<ir::Expr>& logical) const;
 };
 
+/// Elements, gaps included, of the array that holds a region of these extents of a stage. Nothing: more than an array may have.
+std::optional<int64_t> array_elements(const schedule::Stage& st, const std::vector<int64_t>& region);
+
 inline bool is_16_bit_float(DType t) { return t.is_float() && t.bits == 16; }
 /// What a thread on a GPU adds up in: 16-bit floats in float32.
 DType sum_type(const schedule::Stage& st);

@@ -14,6 +14,17 @@
 
 namespace tw::tune {
 
+namespace {
+
+constexpr const char *kMeasured = "measured", *kDrawn = "sketch", *kPoint = "template", *kCrossover = "crossover";
+
+std::optional<Member> made(std::optional<Member> m, const char* by) {
+  if (m) m->made_by = by;
+  return m;
+}
+
+}  // namespace
+
 std::shared_ptr<const space::Program> Population::program_of(uint64_t structure, const std::vector<schedule::Step>& steps) const {
   constexpr size_t kKept = 4096;
   {
@@ -58,7 +69,7 @@ Expected<schedule::Schedule> Population::schedule_of(const Member& m) const {
 
 Member Population::known(const std::vector<schedule::Step>& steps, std::string sketch) const {
   const std::vector<schedule::Step> searched = space::without_packing(*task_.dag, steps);
-  auto member = checked(schedule::Schedule::replay(task_.dag, searched), std::move(sketch));
+  auto member = made(checked(schedule::Schedule::replay(task_.dag, searched), std::move(sketch)), kMeasured);
   if (!member) return {};
   member->packs = searched.size() < steps.size();
   return *std::move(member);
@@ -79,10 +90,10 @@ std::vector<Member> Population::draw(int attempts, bool templates, Rng& rng) {
           const auto& [t, points] = (*spaces_)[own.uniform(spaces_->size())];
           const int64_t point = points.size() > 0 ? own.range(0, points.size() - 1) : -1;
           if (point < 0 || !is_valid_point(points, point)) return std::nullopt;
-          return checked(t->apply(task_.dag, task_.target, *points.get(point)), t->name);
+          return made(checked(t->apply(task_.dag, task_.target, *points.get(point)), t->name), kPoint);
         }
         const size_t number = own.uniform(sketches_.size());
-        auto m = checked(space::random_schedule(sketches_[number], task_.target, annotate_, own), fmt::format("sketch {}", number));
+        auto m = made(checked(space::random_schedule(sketches_[number], task_.target, annotate_, own), fmt::format("sketch {}", number)), kDrawn);
         if (m) m->packs = true;
         return m;
       },
@@ -124,13 +135,17 @@ std::vector<const cost::FeatureRows*> Population::rows(std::span<const Member> m
   return out;
 }
 
-std::optional<Member> Population::child(const Member& first, const std::function<const Member&()>& second, const BreedOptions& options, Rng& rng) const {
+std::optional<Member> Population::child(const Member& first, const std::function<const Member&()>& second, const BreedOptions& options, Rng& rng,
+                                        const char*& by) const {
   if (rng.uniform_real() < options.crossover) {
+    by = kCrossover;
     const auto a = schedule::Schedule::replay(task_.dag, *first.steps), b = schedule::Schedule::replay(task_.dag, *second().steps);
-    return a && b ? checked(space::crossed(*a, *b, rng), first.sketch) : std::nullopt;
+    return a && b ? made(checked(space::crossed(*a, *b, rng), first.sketch), by) : std::nullopt;
   }
-  auto steps = space::random_mutation(task_.target, rng).apply({task_.dag, *first.steps, task_.target, annotate_, rng});
-  return steps ? checked(*std::move(steps), first.sketch) : std::nullopt;
+  const space::MutationRule& rule = space::random_mutation(task_.target, rng);
+  by = rule.name;
+  auto steps = rule.apply({task_.dag, *first.steps, task_.target, annotate_, rng});
+  return steps ? made(checked(*std::move(steps), first.sketch), by) : std::nullopt;
 }
 
 std::vector<Member> Population::children(std::span<const Member> parents, const BreedOptions& options, Rng& rng) {
@@ -144,23 +159,41 @@ std::vector<Member> Population::children(std::span<const Member> parents, const 
     const auto at = std::upper_bound(until.begin(), until.end(), place) - until.begin();
     return parents[std::min(static_cast<size_t>(at), parents.size() - 1)];
   };
-  auto made = workers_.map(
+  struct Child {
+    Member member;
+    std::vector<std::pair<const char*, bool>> tried;  ///< mutations, and whether what they made is legal
+  };
+  auto bred = workers_.map(
       generators.size(),
-      [&](size_t i) -> Member {
+      [&](size_t i) -> Child {
         constexpr int kTries = 8;
         Rng own = generators[i];
-        if (own.uniform_real() >= options.mutation) return parent(own);
-        for (int k = 0; k < kTries; ++k)
-          if (auto made = child(parent(own), [&]() -> const Member& { return parent(own); }, options, own)) {
-            made->packs = true;
-            return *std::move(made);
+        Child out;
+        if (own.uniform_real() < options.mutation) {
+          for (int k = 0; k < kTries; ++k) {
+            const char* by = "";
+            auto found = child(parent(own), [&]() -> const Member& { return parent(own); }, options, own, by);
+            out.tried.emplace_back(by, found.has_value());
+            if (!found) continue;
+            out.member = *std::move(found);
+            out.member.packs = true;
+            return out;
           }
-        return parent(own);
+        }
+        out.member = parent(own);
+        return out;
       },
       stop_);
   std::vector<Member> out;
-  for (auto& m : made)
-    if (m) out.push_back(*std::move(m));
+  for (auto& c : bred) {
+    if (!c) continue;
+    for (const auto& [by, legal] : c->tried) {
+      Breeding::Mutation& m = breeding_.mutations[by];
+      ++m.tried;
+      m.legal += legal;
+    }
+    out.push_back(std::move(c->member));
+  }
   return out;
 }
 
@@ -169,12 +202,22 @@ std::vector<Member> Population::evolve(std::vector<Member> first, size_t count, 
   const auto better = [](const Member& a, const Member& b) { return a.score != b.score ? a.score > b.score : a.identity < b.identity; };
   std::vector<Member> best;  // best first
   std::unordered_set<uint64_t> met = taken;
+  breeding_ = {};
   for (int generation = 0;; ++generation) {
     if (first.empty() || stop_.stop_requested()) break;
     score(first);
     std::erase_if(first, [](const Member& m) { return m.score == std::numeric_limits<float>::lowest(); });
-    for (const Member& m : first)
-      if (met.insert(m.identity).second) best.push_back(m);
+    Breeding::Generation& told = breeding_.generations.emplace_back();
+    told.members = static_cast<int64_t>(first.size());
+    std::vector<float> scores;
+    for (const Member& m : first) {
+      scores.push_back(m.score);
+      if (!met.insert(m.identity).second) continue;
+      ++told.fresh;
+      best.push_back(m);
+    }
+    std::sort(scores.begin(), scores.end());
+    if (!scores.empty()) told.best = scores.back(), told.median = scores[scores.size() / 2];
     std::sort(best.begin(), best.end(), better);
     if (best.size() > count) best.resize(count);
     if (generation == options.generations || first.empty()) break;

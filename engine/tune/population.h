@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -26,6 +27,20 @@ struct Member {
   std::string sketch;     ///< what it or its first ancestor was drawn from
   uint64_t identity = 0;  ///< of its structure and numbers: equal steps have equal ones; what other steps make the same is told apart by schedule::fingerprint
   float score = 0;        ///< higher is better
+  const char* made_by = "";  ///< the mutation that it comes from, or how it was found at first
+};
+
+/// What breeding did, for people.
+struct Breeding {
+  struct Generation {
+    int64_t members = 0, fresh = 0;  ///< that could be scored, and of those the ones that had not been met before
+    float best = 0, median = 0;      ///< scores
+  };
+  struct Mutation {
+    int64_t tried = 0, legal = 0;
+  };
+  std::vector<Generation> generations;        ///< the first is what breeding began with
+  std::map<std::string, Mutation> mutations;  ///< by name
 };
 
 struct BreedOptions {
@@ -55,6 +70,8 @@ class Population {
   /// Source: evolutionary search of Ansor (Zheng et al., OSDI 2020), in the form of TVM 0.9.
   std::vector<Member> evolve(std::vector<Member> first, size_t count, const BreedOptions& options, const Score& score,
                              const std::unordered_set<uint64_t>& taken, Rng& rng);
+  /// Of the last call of evolve().
+  const Breeding& breeding() const { return breeding_; }
 
   /// What a member is measured as: on processors, constants of what was drawn from a sketch or bred are laid out as they are read. Errors: as of a replay.
   Expected<schedule::Schedule> schedule_of(const Member& m) const;
@@ -69,8 +86,8 @@ class Population {
   /// That of a structure, made once. Null: its steps do not apply.
   std::shared_ptr<const space::Program> program_of(uint64_t structure, const std::vector<schedule::Step>& steps) const;
   Expected<cost::FeatureRows> extracted(const Member& m) const;
-  /// One of a member; nothing where it cannot be.
-  std::optional<Member> child(const Member& first, const std::function<const Member&()>& second, const BreedOptions& options, Rng& rng) const;
+  /// One of a member; nothing where it cannot be. `by`: the mutation that was tried.
+  std::optional<Member> child(const Member& first, const std::function<const Member&()>& second, const BreedOptions& options, Rng& rng, const char*& by) const;
   /// `count` children; the parents' scores are known.
   std::vector<Member> children(std::span<const Member> parents, const BreedOptions& options, Rng& rng);
 
@@ -83,6 +100,7 @@ class Population {
   std::optional<std::vector<std::pair<const space::Template*, space::ConfigSpace>>> spaces_;  ///< of the templates, once they were asked for
   mutable std::mutex programs_mutex_;
   mutable std::unordered_map<uint64_t, std::shared_ptr<const space::Program>> programs_;  ///< by structure
+  Breeding breeding_;
   std::unordered_map<uint64_t, cost::FeatureRows> features_;  ///< by identity; without values for what cannot be lowered
 };
 

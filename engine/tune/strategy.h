@@ -29,6 +29,8 @@ class Strategy {
   /// Up to n new candidates; none when there is nothing left to try. Never repeats one that it proposed or was told of. Those that cannot be had as a schedule come
   /// with the reason; they are trials too.
   virtual std::vector<Proposal> propose(int n) = 0;
+  /// What it did for its last proposal, for people: an object; null if it has nothing to say. The same questions give the same.
+  virtual Json told() const { return {}; }
   /// Trials of the task as they are measured, and before the first proposal those of an earlier run; the default schedule's too.
   virtual void observe(std::span<const records::Record> records) = 0;
   /// Told before the first proposal if a session wants it. Those that learn only from the task itself do nothing with it.

@@ -20,6 +20,14 @@ constexpr int64_t kMaxInfraInARow = 8;
 constexpr size_t kLeaders = 8, kAnchors = 3;
 constexpr int kAnchorSamples = 5;
 
+/// A round's decision with what the strategy says of its work.
+std::string with_search(const std::string& decision, Json search) {
+  auto out = parse_json(decision);
+  if (search.is_null() || !out || !out->is_object()) return decision;
+  (*out)["search"] = std::move(search);
+  return dump_json(*out);
+}
+
 }  // namespace
 
 TaskRun::TaskRun(int number, const SessionTask& task, SessionContext& context)
@@ -179,6 +187,7 @@ Expected<void> TaskRun::run(records::Round& round) {
     context_.send(Phase{number_, "search"});
     const int64_t more = round.planned - round.trials - static_cast<int64_t>(batch.size());
     if (batch.empty() && more > 0) batch = strategy_->propose(static_cast<int>(more));
+    if (!batch.empty()) round.decision = with_search(round.decision, strategy_->told());
   }
   if (batch.empty()) {
     view_.exhausted = view_.exhausted || !context_.control.stop.stop_requested();

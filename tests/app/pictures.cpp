@@ -133,8 +133,10 @@ class Photographer {
           save(*dock->widget(), QStringLiteral("%1.%2").arg(view).arg(tab + 1), name);
         }
         if (tabs) tabs->setCurrentIndex(0);
-        // The pages of the curve are in a list instead.
-        auto* pages = dock->widget()->findChild<QComboBox*>(QStringLiteral("combo.curve.page"));
+        // The pages of the curve and of the rounds are in a list instead.
+        QComboBox* pages = nullptr;
+        for (const char* list : {"combo.curve.page", "combo.rounds.terms"})
+          if (auto* found = dock->widget()->findChild<QComboBox*>(QLatin1String(list))) pages = found;
         for (int page = 1; pages && pages->isVisible() && page < pages->count(); ++page) {
           pages->setCurrentIndex(page);
           spin(settle);
@@ -279,6 +281,7 @@ void tuneOnce(MainWindow& window, const char* tuner, int seed, int trials) {
   options.tuner = tuner;
   options.seed = static_cast<uint64_t>(seed);
   options.trials = trials;
+  if (options.tuner == "ansor") options.scheduler = "gradient";
   window.tuneView().setOptions(options);
   window.tuneView().setOnlySelectedTask(true);
   window.startTuning();

@@ -21,7 +21,7 @@ QString termsOf(const records::Round& round) {
   QStringList lines{whyOf(round)};
   if (const auto decision = parse_json(round.decision); decision && decision->is_object()) {
     for (const auto& [name, value] : decision->items()) {
-      if (name != "why") lines << QString::fromStdString(name + ": " + dump_json(value));
+      if (name != "why" && name != "search") lines << QString::fromStdString(name + ": " + dump_json(value));
     }
   }
   return QStringLiteral("<qt>%1</qt>").arg(lines.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>")));

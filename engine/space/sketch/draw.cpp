@@ -88,7 +88,9 @@ Expected<schedule::Schedule> random_schedule(const Sketch& sketch, const Target&
   // Most lengths make blocks that there cannot be: others are drawn before any step is applied, which leaves those that can be as likely as they are.
   constexpr int kTries = 400;
   std::vector<schedule::Step> steps = sketch.steps;
-  draw_lengths(sketch.open, options, rng, steps);
+  DrawOptions lengths = options;
+  if (sketch.whole) lengths.uneven = 0;
+  draw_lengths(sketch.open, lengths, rng, steps);
   for (const TiledStage& tile : sketch.tiled)
     if (target.gpu)
       for (int k = 0; k < kTries && !fits_block(tile, steps); ++k) draw_lengths(tile.splits, options, rng, steps);

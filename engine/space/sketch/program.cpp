@@ -510,7 +510,11 @@ Expected<void> Program::check(const Evaluated& e, const Target& target) const {
   if (!target.gpu) return {};
   const auto extent = [&](int stage, size_t loop) { return e.loops[static_cast<size_t>(stages_[static_cast<size_t>(stage)].first_loop) + loop]; };
   TW_CHECK(lower::check_coordinates(prepared_, extent));
-  return check_limits(written_, extent, target);
+  const auto region = [&](int stage) {
+    const std::vector<int64_t>& extents = e.stages[static_cast<size_t>(stage)].extents;
+    return std::vector<int64_t>(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(stages_[static_cast<size_t>(stage)].spatial));
+  };
+  return check_limits(written_, extent, region, target);
 }
 
 }  // namespace tw::space

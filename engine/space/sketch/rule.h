@@ -39,6 +39,10 @@ class SketchState {
   void apply(const schedule::Step& step);
   /// Splits a loop in `levels`, of lengths to be chosen. Returns the step's number.
   int open_split(int stage, int iter, int levels);
+  /// The same with lengths that divide `extent`, which the loop's is rounded up to.
+  int open_split(int stage, int iter, int levels, int64_t extent);
+  /// Open lengths are drawn from those that leave no surplus.
+  void keep_whole() { whole_ = true; }
   /// The lengths of this split are to be chosen.
   void open(int step) { open_.push_back(step); }
   int steps() const { return static_cast<int>(schedule_.steps().size()); }
@@ -53,6 +57,7 @@ class SketchState {
   const SketchOptions* options_;
   std::vector<int> open_;
   std::vector<TiledStage> tiled_;
+  bool whole_ = false;
   std::vector<RuleUse> derived_;
 };
 

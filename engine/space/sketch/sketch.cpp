@@ -70,15 +70,18 @@ void SketchState::apply(const schedule::Step& step) {
 }
 
 int SketchState::open_split(int stage, int iter, int levels) {
+  return open_split(stage, iter, levels, this->stage(stage).iters[static_cast<size_t>(iter)].extent);
+}
+
+int SketchState::open_split(int stage, int iter, int levels, int64_t extent) {
   const int step = steps();
-  const int64_t extent = this->stage(stage).iters[static_cast<size_t>(iter)].extent;
   apply(schedule::SplitStep{stage, iter, extent, std::vector<int64_t>(static_cast<size_t>(levels) - 1, 1)});
   open(step);
   return step;
 }
 
 Sketch SketchState::finish() const {
-  Sketch out{schedule_.dag(), schedule_.steps(), open_, tiled_, derived_};
+  Sketch out{schedule_.dag(), schedule_.steps(), open_, tiled_, whole_, derived_};
   std::sort(out.open.begin(), out.open.end());
   return out;
 }

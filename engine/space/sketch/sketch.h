@@ -41,6 +41,7 @@ struct Sketch {
   std::vector<schedule::Step> steps;
   std::vector<int> open;        ///< splits among the steps whose lengths are to be chosen, ascending
   std::vector<TiledStage> tiled;
+  bool whole = false;            ///< open lengths divide their loops: no iteration may be surplus
   std::vector<RuleUse> derived;  ///< the rules that made it, in their order; those that leave a stage as it is are not named
 };
 

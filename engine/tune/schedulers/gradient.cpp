@@ -66,6 +66,7 @@ class Gradient : public TaskScheduler {
 
   static Decision decide(const SessionView& s, size_t task, std::string why, Json gradients) {
     Decision d{.task = static_cast<int>(task), .trials = std::min(round_size(s), s.trials_left(task)), .why = std::move(why), .terms = Json::object()};
+    d.terms["task"] = task;
     d.terms["rounds"] = rounds(s.tasks[task]);
     if (!gradients.is_null()) d.terms["gradients"] = std::move(gradients);
     return d;

@@ -5,6 +5,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/cost/cost_model.h"
+#include "engine/lower/lower.h"
 #include "engine/schedule/fingerprint.h"
 #include "engine/space/sketch/choices.h"
 #include "engine/tune/population.h"
@@ -50,6 +51,7 @@ class Ansor : public Strategy {
   }
 
   std::vector<Proposal> propose(int n) override {
+    told_ = Json();
     if (replayed_) return {};  // what was recorded are numbered points
     learn();
     const auto wanted = static_cast<size_t>(std::max(n, 0));
@@ -59,8 +61,10 @@ class Ansor : public Strategy {
     random += rng_.uniform_real() < share - std::floor(share);
     std::vector<Member> drawn;  // before they are bred
     for (size_t k = 0; k < 3 * random && !first.empty(); ++k) drawn.push_back(first[rng_.uniform(first.size())]);
+    const size_t fresh = first.size();
     for (const Member& m : elite_)
       if (m.steps) first.push_back(m);
+    const size_t elites = first.size() - fresh;
     const std::vector<Member> best =
         population_.evolve(std::move(first), 2 * wanted, options_.breed, [this](std::span<Member> members) { score(members); }, taken_, rng_);
 
@@ -84,6 +88,7 @@ class Ansor : public Strategy {
       const bool found = greedy ? take(best, next_best) || take(drawn, next_drawn) : take(drawn, next_drawn) || take(best, next_best);
       if (!found) break;
     }
+    tell(fresh, elites, batch);
     if (knows()) score(batch);
     for (size_t i = 0; knows() && i < out.size(); ++i)
       if (batch[i].score != kNoLoops) out[i].prediction = records::Prediction{batch[i].score, static_cast<int64_t>(learned_.model->samples()), learned_.model->name()};
@@ -103,6 +108,7 @@ class Ansor : public Strategy {
       const uint64_t fingerprint = s ? schedule::fingerprint(*s) : m.identity;
       taken_.insert(m.identity);
       proposed_.insert(fingerprint);
+      if (r.candidate.fingerprint != 0) proposed_.insert(r.candidate.fingerprint);  // as it was measured, which may have other constants laid out
       if (!r.result.ok() && !records::blames_candidate(r.result.status)) continue;
       const double seconds = r.result.seconds();
       const double speed = r.result.ok() && seconds > 0 ? 1 / seconds : 0;
@@ -124,11 +130,24 @@ class Ansor : public Strategy {
     for (const auto& [speed, m] : measured_) elite_.push_back(m);
   }
 
+  Json told() const override { return told_; }
   int64_t capacity() const override { return int64_t{1} << 40; }
   std::vector<SearchedSpace> spaces() const override { return {{space::kSketchSpace, 0}}; }
 
  private:
   bool knows() const { return learned_.model->samples() > 0; }
+
+  /// Of a round: what breeding began with, what became of each generation, what mutations did, and what the chosen ones come from.
+  void tell(size_t drawn, size_t elites, std::span<const Member> batch) {
+    told_ = {{"model", knows()}, {"drawn", drawn}, {"elites", elites}};
+    told_["generations"] = Json::array();
+    for (const Breeding::Generation& g : population_.breeding().generations)
+      told_["generations"].push_back({{"members", g.members}, {"new", g.fresh}, {"best", g.best}, {"median", g.median}});
+    told_["mutations"] = Json::object();
+    for (const auto& [name, m] : population_.breeding().mutations) told_["mutations"][name] = {{"tried", m.tried}, {"legal", m.legal}};
+    told_["chosen"] = Json::object();
+    for (const Member& m : batch) told_["chosen"][m.made_by] = told_["chosen"].value(m.made_by, 0) + 1;
+  }
 
   /// From what is new, of this task or of others.
   void learn() {
@@ -172,6 +191,9 @@ class Ansor : public Strategy {
   std::optional<Proposal> proposal(const Member& m) const {
     const auto s = population_.schedule_of(m);
     if (!s) return std::nullopt;
+    // What tensor cores ask of loops, limits do not know to the last.
+    const bool by_warps = std::any_of(s->stages().begin(), s->stages().end(), [](const schedule::Stage& st) { return st.warp_product.has_value(); });
+    if (by_warps && !lower::lower(*s, "candidate")) return std::nullopt;
     Proposal p;
     p.candidate.space = space::kSketchSpace;
     p.candidate.config = space::choices_of(*s, m.sketch);
@@ -194,6 +216,7 @@ class Ansor : public Strategy {
   std::vector<Member> elite_;                        ///< the same without
   std::unordered_set<uint64_t> taken_;               ///< identities of what was proposed or observed
   std::unordered_set<uint64_t> proposed_;            ///< their fingerprints
+  Json told_;                                        ///< of the last proposal
   bool replayed_;
 };
 

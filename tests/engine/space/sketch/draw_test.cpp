@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <QtTest>
+#include <set>
 
 #include "engine/lower/lower.h"
 #include "engine/space/sketch/mutate.h"
+#include "engine/space/sketch/rule.h"
 #include "engine/tir/interp.h"
 #include "tests/engine/lower/random_schedules.h"
 
@@ -29,6 +31,7 @@ class DrawTest : public QObject {
  private Q_SLOTS:
   void keepResults_data();
   void keepResults();
+  void everyRuleIsAmongThem();
   void exactIsAnsors();
   void mostDrawsAreLegal();
 };
@@ -85,6 +88,17 @@ void DrawTest::keepResults() {
     QVERIFY2(d < 1e-4, context(fmt::format("differs by {}", d)).c_str());
   }
   QVERIFY2(lowered >= cases, qPrintable(QString("%1 of %2 draws were legal").arg(lowered).arg(draws)));
+}
+
+/// Every rule makes sketches of some of the computations above; that for tensor cores, whose tiles are larger than these, is held to the interpreter by sketch_test.
+void DrawTest::everyRuleIsAmongThem() {
+  std::set<std::string_view> used;
+  for (const auto& d : tw::testing::sample_dags())
+    for (const bool gpu : {false, true})
+      for (const Sketch& s : sketches(d.dag, of(gpu)))
+        for (const RuleUse& use : s.derived) used.insert(use.rule);
+  for (const SketchRule& rule : sketch_rules()) QVERIFY2(rule.silent || rule.name == std::string_view("tensor-cores") || used.contains(rule.name), rule.name);
+  QVERIFY(tw::testing::sample_dags().size() >= 30);
 }
 
 /// Lengths divide, innermost ones are bounded, and loops of a stage that is not tiled are bound to a warp.

@@ -5,10 +5,13 @@
 #include <map>
 
 #include "engine/base/json.h"
+#include "engine/graph/to_dag.h"
 #include "engine/lower/lower.h"
 #include "engine/space/sketch/draw.h"
 #include "engine/space/sketch/limits.h"
+#include "engine/space/sketch/mutate.h"
 #include "engine/space/sketch/rule.h"
+#include "engine/space/template.h"
 #include "engine/tir/interp.h"
 #include "tests/engine/lower/random_schedules.h"
 
@@ -51,6 +54,9 @@ class SketchTest : public QObject {
   void numbersAreOpen();
   void rulesOfOurOwn();
   void tensorCores();
+  void tensorCoresOfConvolutions_data();
+  void tensorCoresOfConvolutions();
+  void limitsKnowTensorCores();
 };
 
 /// As many as TVM 0.9 finds; for those that its tests count, as they say.
@@ -235,6 +241,91 @@ void SketchTest::tensorCores() {
     QVERIFY2(tw::testing::largest_difference(*got, want) < 2e-2, schedule::print_steps(*s).c_str());
   }
   QVERIFY2(lowered >= 8, qPrintable(QString::number(lowered)));
+}
+
+/// Convolutions whose channels are whole tiles, with either order of dimensions; places are rounded up.
+void SketchTest::tensorCoresOfConvolutions_data() {
+  QTest::addColumn<bool>("last");
+  QTest::addColumn<int>("side");
+  QTest::addColumn<int>("taps");
+  QTest::addColumn<int>("stride");
+  for (const bool last : {false, true}) {
+    const char* order = last ? "channels last" : "channels second";
+    QTest::addRow("%s, 3 x 3", order) << last << 8 << 3 << 1;
+    QTest::addRow("%s, 3 x 3, stride 2, surplus places", order) << last << 13 << 3 << 2;
+    QTest::addRow("%s, 1 x 1", order) << last << 6 << 1 << 1;
+  }
+}
+void SketchTest::tensorCoresOfConvolutions() {
+  QFETCH(bool, last);
+  QFETCH(int, side);
+  QFETCH(int, taps);
+  QFETCH(int, stride);
+  const auto dag_with = [&](int64_t in, int64_t out) {
+    graph::GraphBuilder b("case");
+    const std::vector<int64_t> image = last ? std::vector<int64_t>{1, side, side, in} : std::vector<int64_t>{1, in, side, side};
+    const std::vector<int64_t> filters = last ? std::vector<int64_t>{taps, taps, in, out} : std::vector<int64_t>{out, in, taps, taps};
+    const int x = b.input("x", {kFloat16, image}), w = b.constant("w", HostArray::make(kFloat16, filters));
+    const graph::Attrs attrs{{{"pads", std::vector<int64_t>(4, taps / 2)}, {"strides", std::vector<int64_t>{stride, stride}}}};
+    const int y = b.node(last ? "conv2d_nhwc" : "conv2d", {x, w}, attrs).value()[0];
+    b.output(b.node("relu", {y}).value()[0]);
+    const graph::Graph g = std::move(b).finish();
+    const std::vector<int> nodes{0, 1};
+    return graph::to_dag(g, nodes, g.outputs).value().dag;
+  };
+  const auto of_cores = [](const te::DagPtr& dag) {
+    std::vector<Sketch> found;
+    for (const Sketch& s : sketches(dag, gpu()))
+      if (!s.derived.empty() && std::string_view(s.derived.front().rule) == "tensor-cores") found.push_back(s);
+    return found;
+  };
+  QVERIFY(of_cores(dag_with(24, 32)).empty() && of_cores(dag_with(16, 40)).empty());
+  const te::DagPtr dag = dag_with(32, 48);
+  const std::vector<Sketch> found = of_cores(dag);
+  QCOMPARE(found.size(), size_t{3});
+  int lowered = 0;
+  for (uint64_t seed = 0; seed < 60 && lowered < 6; ++seed) {
+    Rng rng(seed);
+    const auto s = random_schedule(found[seed % 3], gpu(), {}, rng);
+    if (!s || !check_limits(*s, gpu())) continue;
+    const auto f = lower::lower_and_optimize(*s, "f", gpu());
+    QVERIFY2(f, f ? "" : (f.error().text() + "\n" + schedule::print_steps(*s)).c_str());
+    ++lowered;
+    const std::vector<HostArray> inputs = tw::testing::random_inputs(*dag, rng);
+    const auto want = te::interpret(*dag, inputs).value();
+    const auto got = tw::testing::run_scheduled(*s, inputs, [&](std::vector<HostArray>& args) { return tir::interpret(*f, args); });
+    QVERIFY2(got, got ? "" : got.error().text().c_str());
+    QVERIFY2(tw::testing::largest_difference(*got, want) < 5e-2, schedule::print_steps(*s).c_str());
+  }
+  QVERIFY2(lowered >= 4, qPrintable(QString::number(lowered)));
+}
+
+/// What mutations make of points of the template for tensor cores: what the limits let through can be lowered, but for few.
+void SketchTest::limitsKnowTensorCores() {
+  te::DagBuilder b;
+  const te::Tensor x = b.placeholder("x", {256, 256}, kFloat16), w = b.placeholder("w", {256, 256}, kFloat16, te::Role::constant);
+  const te::DagPtr dag = std::move(b).finish({b.reduce(
+      "dense", {256, 256}, {256}, te::Reducer::sum, [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0]) * w(s[1], r[0]); }, "dense")});
+  const Template* t = find_template(*dag, gpu(), "dense_tensorcore.cuda");
+  QVERIFY(t);
+  const ConfigSpace points = t->space(*dag, gpu());
+  int passed = 0, refused = 0, wrong = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    Rng rng(seed);
+    const auto point = points.get(rng.range(0, points.size() - 1));
+    const auto parent = t->apply(dag, gpu(), *point);
+    if (!points.filtered_reason(*point).empty() || !parent) continue;
+    const DrawOptions options;
+    const auto steps = tile_size_mutation().apply({dag, parent->steps(), gpu(), options, rng});
+    const auto child = steps ? schedule::Schedule::replay(dag, *steps) : Expected<schedule::Schedule>(steps.error());
+    if (!child) continue;
+    const bool allowed = check_limits(*child, gpu()).has_value();
+    const bool lowers = lower::lower(*child, "f").has_value();
+    refused += !allowed;
+    passed += allowed && lowers;
+    wrong += allowed && !lowers;
+  }
+  QVERIFY2(passed > 10 && refused > 10 && 10 * wrong < passed, qPrintable(QStringLiteral("%1 passed, %2 refused, %3 passed that cannot be lowered").arg(passed).arg(refused).arg(wrong)));
 }
 
 QTEST_APPLESS_MAIN(SketchTest)

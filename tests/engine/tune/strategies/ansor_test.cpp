@@ -4,6 +4,7 @@
 
 #include "engine/base/worker_pool.h"
 #include "engine/cost/cost_model.h"
+#include "engine/lower/lower.h"
 #include "engine/schedule/fingerprint.h"
 #include "engine/space/sketch/choices.h"
 #include "engine/tune/strategy.h"
@@ -85,6 +86,46 @@ class AnsorTest : public QObject {
     }
     QVERIFY2(sketches.size() >= 2, "it looks at several sketches");
     QCOMPARE(s.strategy->spaces().front().name, std::string("sketch"));
+  }
+  /// What it did for a round adds up, and is the same with the same questions.
+  void tellsHowItBred() {
+    const records::Task task = fixture::dense(32, 48, 64);
+    Search s(task), again(task);
+    QVERIFY(s.strategy->told().is_null());
+    for (int round = 0; round < 3; ++round) {
+      s.rounds(1), again.rounds(1);
+      const Json told = s.strategy->told();
+      QCOMPARE(QString::fromStdString(dump_json(told)), QString::fromStdString(dump_json(again.strategy->told())));
+      QCOMPARE(told["model"].get<bool>(), round > 0);
+      QCOMPARE(told["elites"].get<int>() > 0, round > 0);
+      QCOMPARE(told["generations"].size(), size_t{3});  // what it began with, and two that were bred
+      QCOMPARE(told["generations"][0]["members"].get<int64_t>(), told["drawn"].get<int64_t>() + told["elites"].get<int64_t>());
+      int64_t chosen = 0, legal = 0;
+      for (const auto& [name, count] : told["chosen"].items()) chosen += count.get<int64_t>();
+      QCOMPARE(chosen, int64_t{8});
+      for (const auto& [name, m] : told["mutations"].items()) {
+        QVERIFY(m["legal"].get<int64_t>() <= m["tried"].get<int64_t>());
+        legal += m["legal"].get<int64_t>();
+      }
+      QVERIFY(legal > 0 && legal <= 2 * 48);
+    }
+  }
+  /// With tensor cores, whose loops ask for more than limits know: what is proposed can be lowered.
+  void proposesWhatTensorCoresTake() {
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {256, 256}, kFloat16), w = b.placeholder("w", {256, 256}, kFloat16, te::Role::constant);
+    const te::DagPtr dag = std::move(b).finish({b.reduce(
+        "dense", {256, 256}, {256}, te::Reducer::sum, [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0]) * w(s[1], r[0]); }, "dense")});
+    const records::Task task = records::make_task("dense", dag, parse_target("cuda:a100").value());
+    Search s(task);
+    int by_warps = 0;
+    for (const Proposal& p : s.rounds(3)) {
+      const auto schedule = schedule::Schedule::replay(task.dag, p.candidate.steps).value();
+      const auto f = lower::lower(schedule, "f");
+      QVERIFY2(f, f ? "" : (f.error().text() + "\n" + schedule::print_steps(schedule)).c_str());
+      by_warps += std::any_of(schedule.stages().begin(), schedule.stages().end(), [](const schedule::Stage& st) { return st.warp_product.has_value(); });
+    }
+    QVERIFY(by_warps > 0);
   }
   void theSeedDecidesAndWorkersDoNot() {
     const records::Task task = fixture::dense(32, 48, 64);

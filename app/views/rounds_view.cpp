@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/views/rounds_view.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSettings>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "app/action_registry.h"
+#include "app/selection_hub.h"
+#include "app/services/round_set.h"
+#include "app/services/session_set.h"
+#include "engine/space/sketch/mutate.h"
+#include "widgets/charts/round_chart.h"
+#include "widgets/common/elided_label.h"
+#include "widgets/common/empty_state.h"
+
+namespace tw::app {
+namespace {
+
+/// Rounds of small tasks end many times a second; a picture is drawn of some of them.
+constexpr int kRoundsMs = 200;
+constexpr const char* kTermsKey = "rounds/terms";
+
+}  // namespace
+
+RoundsView::RoundsView(Services& services, QWidget* parent)
+    : QWidget(parent),
+      m_services(services),
+      m_set(new RoundSet(services.hub, services.workspace, services.tuning, this)),
+      m_chart(new widgets::RoundChart(this)),
+      m_terms(new QComboBox(this)),
+      m_summary(new widgets::ElidedLabel(this)) {
+  m_summary->setObjectName(QStringLiteral("label.rounds.summary"));
+  m_terms->setObjectName(QStringLiteral("combo.rounds.terms"));
+  m_terms->setAccessibleName(tr("What the bars are made of"));
+  m_terms->setToolTip(m_terms->accessibleName());
+  m_terms->addItems({tr("expected gain by task"), tr("candidates by origin"), tr("children by mutation"), tr("new schedules by generation")});
+  m_terms->setCurrentIndex(std::clamp(QSettings().value(QLatin1String(kTermsKey), 0).toInt(), 0, m_terms->count() - 1));
+  connect(m_terms, &QComboBox::currentIndexChanged, this, [this](int i) {
+    QSettings().setValue(QLatin1String(kTermsKey), i);
+    showRounds();
+  });
+  m_state = new widgets::EmptyState(m_chart, this);
+  auto* bar = new QWidget(this);
+  auto* line = new QHBoxLayout(bar);
+  line->setContentsMargins(6, 2, 6, 0);
+  line->addWidget(m_summary, 1);
+  line->addWidget(m_terms);
+  auto* box = new QVBoxLayout(this);
+  box->setContentsMargins(0, 0, 0, 0);
+  box->setSpacing(2);
+  box->addWidget(bar);
+  box->addWidget(m_state, 1);
+  m_growth.setSingleShot(true);
+  m_growth.setInterval(kRoundsMs);
+  connect(&m_growth, &QTimer::timeout, this, &RoundsView::showRounds);
+  connect(m_set, &RoundSet::changed, this, [this] {
+    if (!m_growth.isActive()) m_growth.start();
+  });
+  connect(m_chart, &widgets::RoundChart::roundActivated, this, [this](qint64 number) {
+    m_chart->setSelectedRound(number);
+    m_summary->setText(m_chart->summary());
+  });
+  showRounds();
+}
+
+void RoundsView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  m_set->setActive(true);
+}
+
+void RoundsView::hideEvent(QHideEvent* event) {
+  QWidget::hideEvent(event);
+  m_set->setActive(false);
+}
+
+void RoundsView::showRounds() {
+  const SessionId selected = SessionSet::nearest(m_services.hub, m_services.workspace);
+  const auto& entries = m_set->entries();
+  const auto own = std::find_if(entries.begin(), entries.end(), [&](const RoundSet::Entry& e) { return e.row.id == selected; });
+  const auto terms = static_cast<widgets::RoundTerms>(m_terms->currentIndex());
+  std::map<std::string, QString> names{{widgets::kOtherTerms, tr("others")}, {"sketch", tr("drawn from a sketch")}, {"template", tr("points of templates")}, {"measured", tr("measured before")},
+                                       {"crossover", tr("crossover")}};
+  for (const space::MutationRule& rule : space::mutation_rules()) names[rule.name] = tr("mutation: %1").arg(QString::fromUtf8(rule.name).replace(QLatin1Char('_'), QLatin1Char(' ')));
+  if (terms == widgets::RoundTerms::population)
+    for (int g = 0; g < 100; ++g) names[std::to_string(g)] = g == 0 ? tr("drawn and elites") : tr("generation %1").arg(g);
+  if (const auto& model = m_services.hub.model())
+    for (size_t t = 0; t < model->tasks.size(); ++t) names[model->tasks[t].task.key] = QStringLiteral("T%1").arg(t + 1);
+  const bool rounds = own != entries.end() && !own->rounds.empty();
+  m_chart->setStack(terms, rounds ? widgets::round_stack(own->rounds, terms) : widgets::RoundStack(), std::move(names));
+  m_summary->setText(m_chart->summary());
+  m_summary->setVisible(!m_chart->isEmpty());
+  showState(rounds);
+}
+
+void RoundsView::showState(bool rounds) {
+  if (!m_chart->isEmpty()) return m_state->showContent();
+  if (!m_services.hub.model())
+    return m_state->showEmpty(tr("No network"), tr("Open a model and tune its tasks: why each round went where it did stands here."), m_services.actions.get(QStringLiteral("file.open")));
+  if (rounds)
+    return m_state->showEmpty(tr("Nothing to show"), m_terms->currentIndex() == 0
+                                                         ? tr("The scheduler of this session weighs no terms, or has not begun to: the scheduler gradient does, after a first round of every task.")
+                                                         : tr("The tuner of this session breeds no schedules: the tuner ansor does."));
+  const auto& entries = m_set->entries();
+  if (std::any_of(entries.begin(), entries.end(), [](const auto& e) { return e.loading; })) return m_state->showEmpty(tr("Reading rounds…"), {});
+  m_state->showEmpty(tr("No rounds"), tr("Start a session to see why each of its rounds went where it did."), m_services.actions.get(QStringLiteral("tune.start")));
+}
+
+}  // namespace tw::app
