@@ -22,6 +22,7 @@ constexpr SessionPart kSessionParts[] = {
     {"round", "session_id = {0}"},
     {"event", "session_id = {0}"},
     {"network_final", "session_id = {0}"},
+    {"mark", "noun = 'session:{0}' OR noun LIKE 'trial:{0}/%'"},  // its number may be another session's once the file was closed
     {"session", "id = {0}"},
 };
 /// Tables whose rows others know by their numbers, which nothing else may get meanwhile.

@@ -29,6 +29,10 @@ class RemovedSessionsTest : public QObject {
     QVERIFY(w.db->put_network_final(final, {{trial(w.task, 5, 1e-3), {true, 0.5, 0.4, 0.6, 2e-3}, "holds"}}));
     QCOMPARE(w.db->remove_session(gone).error().code, ErrorCode::invalid_argument);  // while it is running
     QVERIFY(w.db->end_session(gone, "done"));
+    const std::string number = std::to_string(gone.value);
+    QVERIFY(w.db->put_mark({"session:" + number, "warm", {}, 0}));
+    QVERIFY(w.db->put_mark({"trial:" + number + "/key/1", "the fastest", {}, 0}));
+    QVERIFY(w.db->put_mark({"session:" + number + "1", "another", {}, 0}));
 
     const auto counts = [&] { return w.db->tasks().value()[0].counts(); };
     QCOMPARE(counts().trials, 4);
@@ -42,6 +46,7 @@ class RemovedSessionsTest : public QObject {
     QVERIFY(w.db->network_finals(w.model).value().empty());
     QVERIFY(w.db->trials(gone, std::nullopt).value().empty());
     QVERIFY(w.db->rounds(gone).value().empty());
+    QCOMPARE(w.db->marks().value().size(), size_t{1});  // its own marks go with it: its number may be another session's later
 
     // What is stored meanwhile gets numbers of its own.
     const SessionId next = w.db->begin_session(w.model, "grid", w.task.target.str(), Json::object(), Json::object()).value();
@@ -58,6 +63,7 @@ class RemovedSessionsTest : public QObject {
     QCOMPARE(w.db->network_finals(w.model).value().size(), size_t{2});
     QCOMPARE(w.db->rounds(gone).value().size(), size_t{1});
     QCOMPARE(w.db->events(gone).value()[0].text, std::string("it is warm"));
+    QCOMPARE(w.db->marks().value().size(), size_t{3});
     const auto after = w.db->outcomes(gone, w.task_id, 0, 10).value();
     QCOMPARE(after.size(), before.size());
     for (size_t i = 0; i < after.size(); ++i) QCOMPARE(after[i].seconds, before[i].seconds);
