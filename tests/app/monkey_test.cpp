@@ -7,6 +7,7 @@
 #include <QComboBox>
 #include <QDesktopServices>
 #include <QDockWidget>
+#include <QDrag>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QFileDialog>
@@ -108,6 +109,7 @@ class Monkey : public QObject {
     if (!m_running) return;
     next();
     ++m_steps;
+    QDrag::cancel();  // what is sent to widgets never comes to the screen, which would wait for its button to be let go
     if (!m_window.isVisible()) m_window.show();
     if (m_steps % 500 == 0) keepTuning();
     QWidget* w = top();
