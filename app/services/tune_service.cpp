@@ -86,15 +86,15 @@ void TuneService::start(const Request& request) {
   m_paused = false;
   m_dropped = 0;
   m_feed = std::make_shared<SessionFeed>();
-  m_thread = std::jthread([this, full](StopToken stop) { body(full, stop); });
+  m_thread = std::jthread([this, full, database = m_workspace.database()](StopToken stop) { body(full, database, stop); });
   m_timer.start();
   setState(State::running);
 }
 
-void TuneService::body(const Request& request, StopToken stop) {
+void TuneService::body(const Request& request, const std::shared_ptr<db::Database>& database, StopToken stop) {
   std::optional<Expected<tune::SessionReport>> result;
   try {
-    result.emplace(tuneAll(request, stop));
+    result.emplace(tuneAll(request, database, stop));
   } catch (const std::exception& e) {
     result.emplace(Error(ErrorCode::internal, e.what()));
   }
@@ -128,7 +128,7 @@ void TuneService::resume(const OpenModelPtr& model, const db::SessionRow& sessio
   start(request);
 }
 
-Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, StopToken stop) {
+Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, const std::shared_ptr<db::Database>& database, StopToken stop) {
   const Target& target = request.model->target;
   api::TuneRequest session{.filters = filtersOf(request),
                            .target = target,
@@ -152,7 +152,7 @@ Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, StopT
   };
   Json host = m_engine.host();
   if (const auto peak = m_engine.peak(target)) host[measure::kPeakOfHost] = *peak;
-  const auto store = db::session_store(m_workspace.database(), request.model->id, host);
+  const auto store = db::session_store(database, request.model->id, host);
   TW_TRY(api::TuneOutcome outcome, api::tune(std::move(session), *store, hooks));
   return std::move(outcome.report);
 }

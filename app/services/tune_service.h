@@ -93,8 +93,9 @@ class TuneService : public QObject {
   void failed(const QString& message);
 
  private:
-  void body(const Request& request, StopToken stop);
-  Expected<tune::SessionReport> tuneAll(const Request& request, StopToken stop);
+  /// `database`: the workspace's as the session began; another may be opened before it stores anything.
+  void body(const Request& request, const std::shared_ptr<db::Database>& database, StopToken stop);
+  Expected<tune::SessionReport> tuneAll(const Request& request, const std::shared_ptr<db::Database>& database, StopToken stop);
   void drain();
   void apply(const SessionFeed::State& state);
   void noteDone(const tune::TaskDone& done);
