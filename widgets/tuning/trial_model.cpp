@@ -54,6 +54,7 @@ std::vector<int> arranged(const TrialColumns& t, TrialMatcher matcher, int colum
     if (row % 4096 == 0 && stop.stop_requested()) return {};
     if (matcher(t, row)) rows.push_back(row);
   }
+  if (rows.empty()) return rows;  // there may be no row to ask for its text
   const bool down = order == Qt::DescendingOrder;
   if (column == TrialModel::Number) {
     if (down) std::reverse(rows.begin(), rows.end());

@@ -135,6 +135,15 @@ class TrialModelTest : public QObject {
     QCOMPARE(model.rowCount(), 0);
   }
 
+  /// Of which there is no first row to look at.
+  void noTrialsAreInAnyOrder() {
+    TrialModel model;
+    for (const int column : {int(TrialModel::Space), int(TrialModel::Message), int(TrialModel::Time), int(TrialModel::Number)}) {
+      model.sort(column);
+      model.setStore(std::make_shared<TrialStore>(1e9));
+      QCOMPARE(model.rowCount(), 0);
+    }
+  }
   void ratioFollowsTheBest() {
     TrialModel model;
     auto store = std::make_shared<TrialStore>(1e9);
