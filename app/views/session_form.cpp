@@ -6,7 +6,6 @@
 #include <QVBoxLayout>
 
 #include "engine/base/json.h"
-#include "engine/tune/scheduler.h"
 #include "widgets/common/param_form.h"
 
 namespace tw::app {
@@ -46,9 +45,13 @@ SessionForm::SessionForm(const std::vector<tune::StrategyDef>& tuners, const QSt
   m_form->setSchema(schema, kAdvanced);
   m_form->insertBelow("scheduler", m_schedulerParams);
   m_tunerParams->hide();
-  if (auto* tuner = qobject_cast<QComboBox*>(m_form->editor("tuner"))) connect(tuner, &QComboBox::currentIndexChanged, this, &SessionForm::showTuner);
-  connect(qobject_cast<QComboBox*>(m_form->editor("scheduler")), &QComboBox::currentIndexChanged, this, &SessionForm::showScheduler);
-  for (widgets::ParamForm* part : {m_form, m_tunerParams, m_schedulerParams}) connect(part, &widgets::ParamForm::changed, this, &SessionForm::changed);
+  connect(m_form, &widgets::ParamForm::changed, this, [this] {
+    // Parameters follow their tuner and scheduler first: options() takes them together.
+    if (tuner() != m_shownTuner) showTuner();
+    if (scheduler() != m_shownScheduler) showScheduler();
+    Q_EMIT changed();
+  });
+  for (widgets::ParamForm* part : {m_tunerParams, m_schedulerParams}) connect(part, &widgets::ParamForm::changed, this, &SessionForm::changed);
   showTuner();
   showScheduler();
 }
@@ -58,9 +61,14 @@ const tune::StrategyDef* SessionForm::tuner() const {
   return choice && choice->currentIndex() >= 0 ? &m_tuners[static_cast<size_t>(choice->currentIndex())] : nullptr;
 }
 
+const tune::SchedulerDef* SessionForm::scheduler() const {
+  return tune::find_scheduler(qobject_cast<QComboBox*>(m_form->editor("scheduler"))->currentText().toStdString());
+}
+
 void SessionForm::showTuner() {
   const tune::StrategyDef* def = tuner();
   if (!def) return;
+  m_shownTuner = def;
   m_tunerParams->setSchema(def->params);
   m_tunerParams->setVisible(!def->params.empty());
   m_about->setText(tr("%1: %2", "a tuner and what it does").arg(QLatin1String(def->name), QString::fromUtf8(def->summary)));
@@ -70,9 +78,9 @@ void SessionForm::showTuner() {
 }
 
 void SessionForm::showScheduler() {
-  auto* choice = qobject_cast<QComboBox*>(m_form->editor("scheduler"));
-  const tune::SchedulerDef& def = *tune::find_scheduler(choice->currentText().toStdString());
-  choice->setToolTip(QString::fromUtf8(def.summary).toHtmlEscaped());
+  m_shownScheduler = scheduler();
+  const tune::SchedulerDef& def = *m_shownScheduler;
+  m_form->editor("scheduler")->setToolTip(QString::fromUtf8(def.summary).toHtmlEscaped());
   m_schedulerParams->setSchema(def.params);
   m_schedulerParams->setVisible(!def.params.empty());
 }

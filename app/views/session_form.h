@@ -3,6 +3,7 @@
 
 #include <QWidget>
 
+#include "engine/tune/scheduler.h"
 #include "engine/tune/session_options.h"
 #include "engine/tune/strategy.h"
 
@@ -33,12 +34,15 @@ class SessionForm : public QWidget {
   void changed();
 
  private:
+  const tune::SchedulerDef* scheduler() const;
   void showTuner();
   void showScheduler();
   std::vector<tune::StrategyDef> m_tuners;
   tune::SessionOptions m_given;
   widgets::ParamForm* m_form;
   QLabel* m_about;  ///< what the tuner does
+  const tune::StrategyDef* m_shownTuner = nullptr;  ///< whose parameters are there
+  const tune::SchedulerDef* m_shownScheduler = nullptr;
   widgets::ParamForm *m_tunerParams, *m_schedulerParams;
 };
 

@@ -141,6 +141,7 @@ QWidget* ParamForm::makeEditor(const Param& param) {
 }
 
 void ParamForm::setSchema(const ParamSchema& schema, const std::vector<std::string>& advanced) {
+  const QSignalBlocker quiet(this);  // whoever hears of a change asks for all values, and they are not all there yet
   for (QFormLayout* form : {m_layout, m_more})
     while (form->rowCount() > 0) form->removeRow(0);
   m_editors.clear();
