@@ -231,4 +231,18 @@ void CodeLexer::styleText(int start, int end) {
   }
 }
 
+void dressEditor(QsciScintilla& editor, CodeLexer& lexer, const Theme& theme) {
+  const QFont font = codeFont();
+  lexer.setTheme(theme, font);
+  editor.setPaper(theme.base);
+  editor.setColor(theme.text);
+  editor.setMarginsFont(font);
+  editor.setMarginsBackgroundColor(theme.alternateBase);
+  editor.setMarginsForegroundColor(theme.mutedText);
+  editor.setCaretLineBackgroundColor(theme.currentBand);
+  editor.setCaretForegroundColor(theme.text);
+  editor.setSelectionBackgroundColor(theme.selection);
+  editor.setSelectionForegroundColor(theme.selectionText);
+}
+
 }  // namespace tw::widgets

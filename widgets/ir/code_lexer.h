@@ -37,4 +37,7 @@ class CodeLexer : public QsciLexerCustom {
   bool m_forGpu = false;
 };
 
+/// Paper, margin, caret and selection of an editor of listings, with its lexer's colours and font.
+void dressEditor(QsciScintilla& editor, CodeLexer& lexer, const Theme& theme);
+
 }  // namespace tw::widgets

@@ -71,17 +71,7 @@ CodePane::CodePane(CodeLanguage language, const QString& title, QWidget* parent)
 
 void CodePane::restyle() {
   const Theme& theme = themeOf(this);
-  const QFont font = codeFont();
-  m_lexer->setTheme(theme, font);
-  m_editor->setPaper(theme.base);
-  m_editor->setColor(theme.text);
-  m_editor->setMarginsFont(font);
-  m_editor->setMarginsBackgroundColor(theme.alternateBase);
-  m_editor->setMarginsForegroundColor(theme.mutedText);
-  m_editor->setCaretLineBackgroundColor(theme.currentBand);
-  m_editor->setCaretForegroundColor(theme.text);
-  m_editor->setSelectionBackgroundColor(theme.selection);
-  m_editor->setSelectionForegroundColor(theme.selectionText);
+  dressEditor(*m_editor, *m_lexer, theme);
   m_editor->setMarkerBackgroundColor(theme.linkBand, kLinkMarker);
   m_editor->setMarkerBackgroundColor(theme.addedBand, kAddedMarker);
   m_editor->setMarkerBackgroundColor(theme.removedBand, kRemovedMarker);
