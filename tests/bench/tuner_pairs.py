@@ -24,12 +24,19 @@ def tw_json(tw, *arguments):
     return json.loads(done.stdout)
 
 
-def tuned(tw, options, tuner, target, folder):
+def wanted_tasks(tw, options, target):
+    """Keys of every so-manieth task whose name contains a wanted word, heaviest first."""
+    wanted = [word for word in options.only.split(",") if word] or [""]
+    keys = [task["key"] for task in tw_json(tw, "tasks", options.model, *target)["tasks"] if any(word in task["name"] for word in wanted)]
+    return keys[options.first::options.every]
+
+
+def tuned(tw, options, tuner, target, keys, folder):
     """A compiled network with the tuner's best, and the seconds that finding it took."""
     code, seconds, database = os.path.join(folder, f"{tuner}.twx"), 0.0, []
     if tuner != "default":
         db = os.path.join(folder, f"{tuner}.twdb")
-        tasks = [word for name in options.only.split(",") if name for word in ("--task", name)]
+        tasks = [word for key in keys for word in ("--task", key)]
         begin = time.monotonic()
         tw_json(tw, "tune", options.model, *target, *tasks, "--tuner", tuner, "--trials-per-task", str(options.trials), "--seed", str(options.seed), "--network-finals", "never", "--db", db)
         seconds, database = time.monotonic() - begin, ["--db", db]
@@ -38,28 +45,30 @@ def tuned(tw, options, tuner, target, folder):
 
 
 def times_of(tw, code, repeat):
-    """Seconds of each kernel, by the nodes that it computes."""
+    """Name, seconds and origin of each kernel, by the nodes that it computes."""
     rows = tw_json(tw, "run", code, "--random-input", "--profile", "--repeat", str(repeat))["profile"]
-    return {tuple(row["nodes"]): (row["name"], row["median_s"]) for row in rows if row["nodes"]}
+    return {tuple(row["nodes"]): (row["name"], row["median_s"], row["origin"]) for row in rows if row["nodes"]}
 
 
 def compare(tw, options, threads, folder):
     target = ["--target", f"llvm -num-cores={threads}"]
     tuners = options.tuners.split(",")
-    code, seconds = zip(*(tuned(tw, options, t, target, folder) for t in tuners))
-    samples = [{}, {}]
+    keys = wanted_tasks(tw, options, target)
+    code, seconds = zip(*(tuned(tw, options, t, target, keys, folder) for t in tuners))
+    samples, changed = [{}, {}], set()
     for turn in range(options.turns):
         for side in ((0, 1) if turn % 2 == 0 else (1, 0)):
-            for nodes, (name, s) in times_of(tw, code[side], options.repeat).items():
+            for nodes, (name, s, origin) in times_of(tw, code[side], options.repeat).items():
                 samples[side].setdefault(nodes, (name, []))[1].append(s)
+                if origin != "default":
+                    changed.add(nodes)
     ratios = []
-    wanted = [w for w in options.only.split(",") if w]
     for nodes, (name, first) in samples[0].items():
-        if nodes not in samples[1] or wanted and not any(w in name for w in wanted):
+        if nodes not in samples[1] or nodes not in changed:
             continue
         a, b = statistics.median(first), statistics.median(samples[1][nodes][1])
         ratios.append((b / a, name, nodes[0], a, b))
-    print(f"{os.path.basename(options.model)}, {threads} threads, {options.trials} trials a task: {tuners[0]} {seconds[0]:.0f} s, {tuners[1]} {seconds[1]:.0f} s")
+    print(f"{os.path.basename(options.model)}, {threads} threads, {len(keys)} tasks, {options.trials} trials each: {tuners[0]} {seconds[0]:.0f} s, {tuners[1]} {seconds[1]:.0f} s")
     for ratio, name, node, a, b in sorted(ratios):
         print(f"  {ratio:5.2f}  {name:40} {node[:30]:30}  {a * 1e6:9.1f} us  {b * 1e6:9.1f} us")
     print(f"  geomean {statistics.geometric_mean(r[0] for r in ratios):.3f}, least {min(ratios)[0]:.2f}, of {len(ratios)} kernels", flush=True)
@@ -73,6 +82,8 @@ def main():
     parser.add_argument("--trials", type=int, default=500, help="of each task")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--only", default="", help="only tasks whose names contain one of these")
+    parser.add_argument("--every", type=int, default=1, help="a sample: only every so-manieth of these tasks, heaviest first")
+    parser.add_argument("--first", type=int, default=0, help="where the sample begins, from 0")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--repeat", type=int, default=30)
