@@ -462,6 +462,23 @@ class MainJob(CliCase):
         self.assertIn("| dense 1x768x768 |", tw(*arguments, check=0)[1])
         self.assert_sentence(2, "bench", "cpu", "--only", "no such case", has="no such case")
         self.assert_sentence(2, "bench", "cpu", "--threads", "0", has="--threads")
+        self.assert_sentence(2, "bench", "cpu", "--suite", "dense", "--model", self.model, has="--suite networks")
+
+    def test_bench_of_a_network_of_ones_own(self):
+        db, log = self.path("b.twdb"), self.path("runs.jsonl")
+        arguments = ["bench", "cpu", "--suite", "networks", "--model", self.model, "--trials", "2", "--db", db, "--threads", "1", "--append", log,
+                     "--python", "/nonexistent/python3"]
+        section, = tw_json(*arguments)["sections"]
+        case, = section["cases"]
+        self.assertEqual((case["name"], case["peers"], case["ratio"]), (os.path.splitext(os.path.basename(self.model))[0], {"ONNX Runtime": None, "OpenVINO": None}, None))
+        for time_s in (case["tuned"]["least_s"], case["default"]["median_s"], case["plain_s"]):
+            self.assertGreater(time_s, 0)
+        self.assertLessEqual(case["tuned"]["least_s"], case["tuned"]["median_s"])
+        self.assertIn("does not run", section["notes"])
+        self.assertIn("| best peer / tuned |", tw(*arguments, check=0)[1].replace(">", ""))
+        lines = self.read(log).decode().splitlines()
+        self.assertEqual([json.loads(line)["suite"] for line in lines], ["networks"] * 2)
+        self.assert_sentence(3, *arguments[:-4], "--append", self.path("absent/runs.jsonl"), has="absent")
 
     def test_networks_on_gpus(self):
         """Without a GPU: compiled for one, run in the interpreter, with simulated times; and one sentence where a real one is asked for."""

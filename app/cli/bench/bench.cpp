@@ -19,6 +19,7 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/process/temporary_folder.h"
+#include "engine/records/json_lines.h"
 #include "engine/space/template.h"
 #include "engine/tune/valid_points.h"
 
@@ -99,6 +100,7 @@ int bench(const Options& given) {
   Options& o = bench.options;
   if (o.kind == "gpu" && o.device.empty()) o.device = "cuda:0";
   if (o.kind == "cpu" && (!o.device.empty() || o.validate_sim)) return fail_usage("Expected --device and --validate-sim with 'tw bench gpu' only");
+  if (!o.models.empty() && (o.kind == "gpu" || o.suite != "networks")) return fail_usage("Expected --model with 'tw bench cpu --suite networks' only");
   if (!o.time.empty()) {
     const auto seconds = parse_duration(o.time);
     if (!seconds) return fail_usage(seconds.error().message);
@@ -107,12 +109,18 @@ int bench(const Options& given) {
   }
   if (o.quick) o.trials = std::min<int64_t>(o.trials, 32);
   if (tune::find_strategy(o.tuner) == nullptr) return fail_usage(fmt::format("Expected a tuner that `tw tune --help` names, found '{}'", printable(o.tuner)));
+  std::optional<records::LineAppender> kept;  // opened before hours of work
+  if (!o.append.empty()) {
+    auto opened = records::LineAppender::open(o.append);
+    if (!opened) return fail(opened.error());
+    kept.emplace(std::move(*opened));
+  }
   std::vector<std::pair<int, Section>> sections;
   if (auto r = run(bench, sections); !r) return fail(r.error());
   const Json host = host_description();
   std::vector<double> ratios;
   for (const auto& [threads, s] : sections) ratios.insert(ratios.end(), s.ratios.begin(), s.ratios.end());
-  if (o.json) {
+  if (o.json || kept) {
     Json document = {{"suite", o.suite}, {"date", date_text(unix_now_s())}, {"machine", host}, {"trials", o.trials}, {"tuner", o.tuner}};
     document.update(to_json(summary_of(ratios)));
     document["sections"] = Json::array();
@@ -122,8 +130,14 @@ int bench(const Options& given) {
       s.json.update(to_json(summary_of(s.ratios)));
       document["sections"].push_back(s.json);
     }
-    print_json(document);
-    return kDone;
+    if (kept) {
+      if (auto r = kept->append(document.dump()); !r) return fail(r.error());
+      if (auto r = kept->sync(); !r) return fail(r.error());
+    }
+    if (o.json) {
+      print_json(document);
+      return kDone;
+    }
   }
   print("{}; {}\n", machine_line(host), date_text(unix_now_s()));
   for (const auto& [threads, s] : sections) {
@@ -203,14 +217,16 @@ void add_bench(Subcommand app, Run& run) {
   sub.option("kind", o->kind, "Where: cpu, or gpu").one_of({"cpu", "gpu"}).show_default();
   sub.option(
          "--suite", o->suite,
-         "dense: matrix products, squares and those of bert_base; conv: every convolution of resnet50 and mobilenet_v2; kernels: both, against OpenBLAS and "
-         "oneDNN; networks: resnet50, resnet18, mobilenet_v2 and bert_base against ONNX Runtime. On a GPU, against PyTorch: dense: squares of 1024 to 4096 in "
-         "float32 and float16; conv: resnet50; networks: the first three")
+         "dense: matrix products, squares and those of bert_base; conv: every convolution of resnet50 and mobilenet_v2; kernels: both, against OpenBLAS, MKL and "
+         "oneDNN; networks: the bundled ones, or those of --model, against ONNX Runtime and OpenVINO. On a GPU, against PyTorch: dense: squares of 1024 to 4096 "
+         "in float32 and float16; conv: resnet50; networks: resnet50, resnet18 and mobilenet_v2")
       .one_of({"kernels", "dense", "conv", "networks"})
       .show_default();
-  sub.option("--against", o->against, "Libraries to compare with, found at run time: openblas, onednn, onnxruntime, pytorch; all if absent")
+  sub.option("--against", o->against, "Libraries to compare with, found at run time: openblas, mkl, onednn, onnxruntime, openvino, pytorch; all if absent")
       .separated_by(',')
-      .one_of({"openblas", "onednn", "onnxruntime", "pytorch"});
+      .one_of({"openblas", "mkl", "onednn", "onnxruntime", "openvino", "pytorch"});
+  sub.option("--libraries", o->libraries, "Folders in which openblas, mkl and onednn are looked for before the system's; may be repeated").input();
+  sub.option("--model", o->models, "Of networks: model files in place of the bundled networks; may be repeated").input();
   sub.option("--device", o->device, "Of gpu: cuda:0 if absent, or sim:h200 for a dry run with simulated times");
   sub.flag("--validate-sim", o->validate_sim, "Of gpu: how well the simulated GPU orders the trials that --db holds from the real one");
   sub.option("--threads", o->threads, "Numbers of threads, one table each; 1 if absent, 1 and 2 for networks").separated_by(',');
@@ -220,7 +236,8 @@ void add_bench(Subcommand app, Run& run) {
   sub.option("--tuner", o->tuner, "Tuner").show_default();
   sub.option("--seed", o->seed, "Seed of the search and of the data").show_default();
   sub.option("--db", o->db, "Database that keeps the trials: what it holds is not tuned again").input();
-  sub.option("--python", o->python, "Python that has the package onnxruntime, for networks, or torch, for gpu").show_default();
+  sub.option("--python", o->python, "Python that has the packages onnxruntime or openvino, for networks, or torch, for gpu").show_default();
+  sub.option("--append", o->append, "Also append the JSON document to this file, as one line: runs of several machines and days stay together");
   sub.flag("--quick", o->quick, "One case, at most 32 trials");
   sub.flag("--json", o->json, "One JSON document on standard output");
 }

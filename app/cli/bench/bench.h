@@ -15,8 +15,10 @@
 namespace tw::cli::bench {
 
 struct Options {
-  std::string kind = "cpu", suite = "kernels", tuner = "xgb", db, only, python = "python3", device, time;
-  std::vector<std::string> against;  ///< names of libraries; empty: all
+  std::string kind = "cpu", suite = "kernels", tuner = "xgb", db, only, python = "python3", device, time, append;
+  std::vector<std::string> against;    ///< names of libraries; empty: all
+  std::vector<std::string> libraries;  ///< folders where libraries are looked for before the system's
+  std::vector<std::string> models;     ///< files; empty: the bundled networks
   std::vector<int> threads;          ///< empty: as the suite says
   int64_t trials = 128;
   uint64_t seed = 1;

@@ -75,6 +75,7 @@ Standing standing_of(const std::vector<Sample>& samples, size_t contenders, cons
     if (const int state = states.of(s); state >= 0) ++counts[static_cast<size_t>(state)][s.contender];
   Standing standing;
   standing.best_s.assign(contenders, std::numeric_limits<double>::infinity());
+  standing.median_s = standing.best_s;
   int most = 0;
   for (int state = 0; state < states.count(); ++state) {
     const auto& of_state = counts[static_cast<size_t>(state)];
@@ -84,8 +85,15 @@ Standing standing_of(const std::vector<Sample>& samples, size_t contenders, cons
       standing.state = state;
     }
   }
+  if (standing.state < 0) return standing;
+  std::vector<std::vector<double>> seconds(contenders);
   for (const Sample& s : samples)
-    if (standing.state >= 0 && states.of(s) == standing.state) standing.best_s[s.contender] = std::min(standing.best_s[s.contender], s.seconds);
+    if (states.of(s) == standing.state) seconds[s.contender].push_back(s.seconds);
+  for (size_t i = 0; i < contenders; ++i) {
+    std::sort(seconds[i].begin(), seconds[i].end());
+    standing.best_s[i] = seconds[i].front();
+    standing.median_s[i] = seconds[i][seconds[i].size() / 2];
+  }
   return standing;
 }
 

@@ -52,10 +52,10 @@ class States {
   std::vector<std::pair<double, double>> ranges_;
 };
 
-/// The least time of each contender within one state: the one in which the contender with the fewest samples has most.
+/// The least and the median time of each contender within one state: the one in which the contender with the fewest samples has most.
 struct Standing {
-  int state = -1;              ///< -1: no state saw all of them
-  std::vector<double> best_s;  ///< per contender; infinity without a state
+  int state = -1;                        ///< -1: no state saw all of them
+  std::vector<double> best_s, median_s;  ///< per contender; infinity without a state
 };
 Standing standing_of(const std::vector<Sample>& samples, size_t contenders, const States& states);
 

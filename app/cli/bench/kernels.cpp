@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels against the best of OpenBLAS and oneDNN, with weights that are in no cache, on the same threads, interleaved in one run.
+// Kernels against the best of OpenBLAS, MKL and oneDNN, with weights that are in no cache, on the same threads, interleaved in one run.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -73,10 +73,11 @@ Expected<SampledKernel> sample_case(const Bench& bench, const Cases& cases, size
 /// Opens the peers; the reasons of those that are missing become notes.
 std::vector<std::unique_ptr<Peer>> open_peers(const Bench& bench, int threads, std::string& notes) {
   std::vector<std::unique_ptr<Peer>> peers;
-  const std::pair<const char*, Expected<std::unique_ptr<Peer>> (*)(const std::vector<int>&)> known[] = {{"openblas", openblas_peer}, {"onednn", onednn_peer}};
+  using Open = Expected<std::unique_ptr<Peer>> (*)(const std::vector<int>&, const std::vector<std::string>&);
+  const std::pair<const char*, Open> known[] = {{"openblas", openblas_peer}, {"mkl", mkl_peer}, {"onednn", onednn_peer}};
   for (const auto& [name, open] : known) {
     if (!bench.wants(name)) continue;
-    auto peer = open(bench.first(threads));
+    auto peer = open(bench.first(threads), bench.options.libraries);
     notes += fmt::format("- {}\n", peer ? (*peer)->description() : "Not compared: " + peer.error().message);
     if (peer) peers.push_back(std::move(*peer));
   }
@@ -158,7 +159,7 @@ Expected<Section> kernel_section(const Bench& bench, int threads) {
   section.notes +=
       fmt::format("- time: the least of {} samples, each the median call of {:.0f} ms; weights rotate over {} times the last cache, at most {} copies\n",
                   threads > 1 ? kProbedKernelRounds : kKernelRounds, kKernelSampleSeconds * 1e3, kCachesFull, kMaxCopies);
-  section.notes += "- convolutions with bias and ReLU; % of peak counts padded taps; OpenBLAS has no convolutions\n";
+  section.notes += "- convolutions with bias and ReLU; % of peak counts padded taps; OpenBLAS and MKL have no convolutions\n";
   section.notes += states_note(states, all);
   section.json["peak_flop_per_s"] = peak;
   section.json["states"] = states_json(states, all);

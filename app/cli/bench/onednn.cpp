@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // oneDNN through its C interface, versions 2 and 3: convolutions and matrix products with the layouts and the algorithm that it chooses itself, bias and ReLU
 // fused, weights reordered ahead of time. Source of the interface: the header files of versions 2.6 and 3.
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 
 #include "app/cli/bench/affinity.h"
+#include "app/cli/bench/peer_library.h"
 #include "app/cli/bench/peers.h"
 #include "engine/base/text.h"
 #include "engine/runtime/workspace.h"
@@ -34,16 +34,11 @@ using Execute = int (*)(const void* primitive, void* stream, int count, const Ar
 using Wait = int (*)(void* stream);
 
 /// The library's functions by name. Handles are pointers; a memory descriptor is a handle in version 3 and a structure of ours in version 2.
-struct Library {
-  void* handle = nullptr;
+struct Library : PeerLibrary {
   int major = 0;
   void* engine = nullptr;
   void* stream = nullptr;
 
-  template <class F>
-  F function(const char* name) const {
-    return reinterpret_cast<F>(dlsym(handle, name));
-  }
   /// Calls a function that returns a status.
   template <class... Args>
   bool call(const char* name, Args... args) const {
@@ -243,7 +238,7 @@ class Primitive : public PeerKernel {
 
 class OneDnn : public Peer {
  public:
-  OneDnn(Library library, std::string description) : library_(library), description_(std::move(description)) {}
+  OneDnn(Library library, std::string description) : library_(std::move(library)), description_(std::move(description)) {}
   const std::string& name() const override { return name_; }
   std::string description() const override { return description_; }
   Expected<std::unique_ptr<PeerKernel>> prepare(const KernelCase& c, const KernelData& data, int copies) override {
@@ -263,8 +258,8 @@ struct Binding {
   int (*number)();  ///< of the calling thread in its team
 };
 
-/// As many threads of OpenMP as processors, one on each. OpenMP may have been loaded long ago, so its environment variables come too late.
-bool bind_threads(const Library& library, const std::vector<int>& processors) {
+/// As many threads of GNU's OpenMP as processors, one on each. OpenMP may have been loaded long ago, so its environment variables come too late.
+bool bind_openmp_threads(const Library& library, const std::vector<int>& processors) {
   const auto set_threads = library.function<void (*)(int)>("omp_set_num_threads");
   const auto parallel = library.function<void (*)(void (*)(void*), void*, unsigned, unsigned)>("GOMP_parallel");
   Binding binding{processors, library.function<int (*)()>("omp_get_thread_num")};
@@ -279,23 +274,60 @@ bool bind_threads(const Library& library, const std::vector<int>& processors) {
   return true;
 }
 
+/// `tbb::global_control` as the exported function takes it. Source of the structure: oneTBB's header of that name.
+struct TbbLimit {
+  size_t value;
+  intptr_t reserved = 0;
+  int parameter = 0;  ///< max_allowed_parallelism
+};
+
+/// At most as many threads of oneTBB as processors, as long as the library is there.
+bool limit_tbb_threads(const Library& library, const std::vector<int>& processors) {
+  const auto create = library.function<void (*)(TbbLimit&)>("_ZN3tbb6detail2r16createERNS0_2d114global_controlE");
+  if (create == nullptr) return false;
+  static std::unique_ptr<TbbLimit> limit;
+  if (limit) return true;
+  limit = std::make_unique<TbbLimit>(TbbLimit{processors.size()});
+  create(*limit);
+  return true;
+}
+
+constexpr unsigned kSequential = 1, kOpenMp = 2;  ///< what `dnnl_version` calls the threads of a build; the others run on oneTBB
+
+struct Version {
+  int major, minor, patch;
+  const char* hash;
+  unsigned cpu_threads, gpu_threads;
+};
+
+Expected<void> tell_threads(const Library& library, const Version& version, const std::vector<int>& processors) {
+  if (processors.size() == 1 && version.cpu_threads == kSequential) return {};
+  if (version.cpu_threads == kOpenMp && bind_openmp_threads(library, processors)) return {};
+  if (version.cpu_threads == kOpenMp || !limit_tbb_threads(library, processors))
+    return Error(ErrorCode::unsupported, "this build of oneDNN has neither threads of GNU's OpenMP nor of oneTBB, so their number cannot be told");
+  // Those of SYCL's processors are as many as the one that opened it could use.
+  static const size_t first = processors.size();
+  if (first == processors.size()) return {};
+  return Error(ErrorCode::unsupported, fmt::format("this build of oneDNN keeps the {} threads that it was opened with: give --threads {} by itself", first, processors.size()));
+}
+
 }  // namespace
 
-Expected<std::unique_ptr<Peer>> onednn_peer(const std::vector<int>& processors) {
-  Library library;
-  for (const char* name : {"libdnnl.so.3", "libdnnl.so.2"}) {
-    if (library.handle == nullptr) library.handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  }
-  struct Version {
-    int major, minor, patch;
-  };
-  const auto version = library.handle != nullptr ? library.function<const Version* (*)()>("dnnl_version") : nullptr;
-  if (version == nullptr) return Error(ErrorCode::not_found, "neither libdnnl.so.3 nor libdnnl.so.2 was found; Debian's package is libdnnl2");
-  library.major = version()->major;
-  if (!bind_threads(library, processors)) return Error(ErrorCode::unsupported, "this build of oneDNN does not use GNU's OpenMP, so its threads cannot be told");
+Expected<std::unique_ptr<Peer>> onednn_peer(const std::vector<int>& processors, const std::vector<std::string>& folders) {
+  const Affinity others(processors);  // what threads of oneTBB inherit
+  // Builds for SYCL find the processor through the OpenCL driver that lies beside them.
+  for (const std::string& folder : folders) setenv("OCL_ICD_FILENAMES", (folder + "/libintelocl.so").c_str(), 0);
+  auto opened = open_peer_library(folders, {"libdnnl.so.3", "libdnnl.so.2"});
+  if (!opened) return Error(ErrorCode::not_found, opened.error().message + "; Debian's package is libdnnl2");
+  Library library{std::move(*opened)};
+  const auto get_version = library.function<const Version* (*)()>("dnnl_version");
+  if (get_version == nullptr) return Error(ErrorCode::unsupported, fmt::format("'{}' lacks functions of oneDNN", library.name));
+  const Version& version = *get_version();
+  library.major = version.major;
+  TW_CHECK(tell_threads(library, version, processors));
   if (!library.call("dnnl_engine_create", &library.engine, kCpu, size_t{0}) || !library.call("dnnl_stream_create", &library.stream, library.engine, kInOrder))
     return Error(ErrorCode::infrastructure, "oneDNN refused to start");
-  return std::unique_ptr<Peer>(std::make_unique<OneDnn>(library, fmt::format("oneDNN {}.{}.{}", version()->major, version()->minor, version()->patch)));
+  return std::unique_ptr<Peer>(std::make_unique<OneDnn>(std::move(library), fmt::format("oneDNN {}.{}.{}", version.major, version.minor, version.patch)));
 }
 
 }  // namespace tw::cli::bench

@@ -31,9 +31,10 @@ class Peer {
   virtual Expected<std::unique_ptr<PeerKernel>> prepare(const KernelCase& c, const KernelData& data, int copies) = 0;
 };
 
-/// One thread on each of the processors, the calling thread on the first. They stay in the process: threads cannot be unloaded.
-/// Errors: not_found naming the library and Debian's package; unsupported if its threads cannot be told; infrastructure.
-Expected<std::unique_ptr<Peer>> openblas_peer(const std::vector<int>& processors);
-Expected<std::unique_ptr<Peer>> onednn_peer(const std::vector<int>& processors);
+/// One thread on each of the processors, the calling thread on the first. They stay in the process: threads cannot be unloaded. Libraries are looked for in
+/// the folders first. Errors: not_found naming the library and where Debian has it; unsupported if its threads cannot be told; infrastructure.
+Expected<std::unique_ptr<Peer>> openblas_peer(const std::vector<int>& processors, const std::vector<std::string>& folders);
+Expected<std::unique_ptr<Peer>> mkl_peer(const std::vector<int>& processors, const std::vector<std::string>& folders);
+Expected<std::unique_ptr<Peer>> onednn_peer(const std::vector<int>& processors, const std::vector<std::string>& folders);
 
 }  // namespace tw::cli::bench
