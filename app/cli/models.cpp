@@ -105,7 +105,11 @@ int models(const ModelsArguments& o) {
     }
   }
   if (features.empty())
-    for (const cost::FeatureDef& f : cost::features()) features.push_back(&f);
+    for (const cost::FeatureDef& f : cost::features())
+      if (def->feature == nullptr || std::string_view(def->feature) == f.name) features.push_back(&f);
+  for (const cost::FeatureDef* f : features)
+    if (def->feature != nullptr && std::string_view(def->feature) != f->name)
+      return fail_usage(fmt::format("Expected the features '{}' for the model {}, found '{}'", def->feature, def->name, f->name));
   if (!o.save.empty() && features.size() != 1) return fail_usage("Expected one --feature with --save, since one model is saved");
 
   const std::string path = o.db.empty() ? default_database_path() : o.db;

@@ -62,6 +62,7 @@ struct ModelDef {
   std::unique_ptr<CostModel> (*make)(const ModelDef& def, const FeatureDef& feature, const Json& params);
   const char* summary;  ///< one paragraph
   const char* source;
+  const char* feature = nullptr;  ///< the only features that it understands; null: any
 };
 const std::vector<ModelDef>& models();
 const ModelDef* find_model(std::string_view name);

@@ -7,6 +7,7 @@ const std::vector<ModelDef>& models() {
   static const std::vector<ModelDef> kModels = {
       boosted_trees_model(),
       random_model(),
+      symbols_model(),
   };
   return kModels;
 }

@@ -105,32 +105,33 @@ std::vector<Member> Population::draw(int attempts, bool templates, Rng& rng) {
   return out;
 }
 
-Expected<cost::FeatureRows> Population::extracted(const Member& m) const {
-  if (m.program == nullptr || feature_.of_program == nullptr) return feature_.extract({.dag = task_.dag, .target = task_.target, .steps = m.steps.get()});
+Expected<cost::FeatureRows> Population::extracted(const cost::FeatureDef& feature, const Member& m) const {
+  if (m.program == nullptr || feature.of_program == nullptr) return feature.extract({.dag = task_.dag, .target = task_.target, .steps = m.steps.get()});
   const std::vector<int64_t> numbers = space::numbers_of(*m.steps);
-  if (m.exact) return feature_.of_program(*m.program, *m.program->evaluate(numbers));
+  if (m.exact) return feature.of_program(*m.program, *m.program->evaluate(numbers), task_.target);
   TW_TRY(const schedule::Schedule s, schedule::Schedule::replay(task_.dag, *m.steps));
   const lower::LoopExtents extents(s);
   if (!extents.ok()) return Error(ErrorCode::illegal_schedule, "Expected a schedule that can be lowered, found one that a later step made illegal");
   const auto found = m.program->evaluate(numbers, &extents);
   TW_CHECK(m.program->check(*found, task_.target));
-  return feature_.of_program(*m.program, *found);
+  return feature.of_program(*m.program, *found, task_.target);
 }
 
-std::vector<const cost::FeatureRows*> Population::rows(std::span<const Member> members) {
+std::vector<const cost::FeatureRows*> Population::rows(const cost::FeatureDef& feature, std::span<const Member> members) {
   constexpr size_t kKept = 50'000;
-  if (features_.size() >= kKept) features_.clear();
+  std::unordered_map<uint64_t, cost::FeatureRows>& known = features_[&feature];
+  if (known.size() >= kKept) known.clear();
   std::vector<const Member*> fresh;
   std::unordered_set<uint64_t> met;
   for (const Member& m : members)
-    if (!features_.contains(m.identity) && met.insert(m.identity).second) fresh.push_back(&m);
-  auto found = workers_.map(fresh.size(), [&](size_t i) { return extracted(*fresh[i]); }, stop_);
+    if (!known.contains(m.identity) && met.insert(m.identity).second) fresh.push_back(&m);
+  auto found = workers_.map(fresh.size(), [&](size_t i) { return extracted(feature, *fresh[i]); }, stop_);
   for (size_t i = 0; i < fresh.size(); ++i)
-    if (found[i]) features_.emplace(fresh[i]->identity, *found[i] ? **std::move(found[i]) : cost::FeatureRows());
+    if (found[i]) known.emplace(fresh[i]->identity, *found[i] ? **std::move(found[i]) : cost::FeatureRows());
   std::vector<const cost::FeatureRows*> out;
   for (const Member& m : members) {
-    const auto at = features_.find(m.identity);
-    out.push_back(at == features_.end() || at->second.values.empty() ? nullptr : &at->second);
+    const auto at = known.find(m.identity);
+    out.push_back(at == known.end() || at->second.values.empty() ? nullptr : &at->second);
   }
   return out;
 }

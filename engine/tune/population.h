@@ -54,9 +54,8 @@ struct BreedOptions {
 class Population {
  public:
   /// What is given outlives it.
-  Population(const records::Task& task, std::span<const space::Sketch> sketches, const space::DrawOptions& annotate, const cost::FeatureDef& feature,
-             WorkerPool& workers, StopToken stop)
-      : task_(task), sketches_(sketches), annotate_(annotate), feature_(feature), workers_(workers), stop_(std::move(stop)) {}
+  Population(const records::Task& task, std::span<const space::Sketch> sketches, const space::DrawOptions& annotate, WorkerPool& workers, StopToken stop)
+      : task_(task), sketches_(sketches), annotate_(annotate), workers_(workers), stop_(std::move(stop)) {}
 
   /// Random schedules, each once, from `attempts` draws; those that the target does not allow are left out. With `templates`, half of the draws are points of
   /// the templates that match the task.
@@ -77,7 +76,7 @@ class Population {
   Expected<schedule::Schedule> schedule_of(const Member& m) const;
 
   /// What the features say of members, one after the other; null for those that cannot be lowered. Valid until the next call.
-  std::vector<const cost::FeatureRows*> rows(std::span<const Member> members);
+  std::vector<const cost::FeatureRows*> rows(const cost::FeatureDef& feature, std::span<const Member> members);
 
  private:
   /// `replayed`: the same steps, where they have been applied already.
@@ -85,7 +84,7 @@ class Population {
   std::optional<Member> checked(const Expected<schedule::Schedule>& s, std::string sketch) const;
   /// That of a structure, made once. Null: its steps do not apply.
   std::shared_ptr<const space::Program> program_of(uint64_t structure, const std::vector<schedule::Step>& steps) const;
-  Expected<cost::FeatureRows> extracted(const Member& m) const;
+  Expected<cost::FeatureRows> extracted(const cost::FeatureDef& feature, const Member& m) const;
   /// One of a member; nothing where it cannot be. `by`: the mutation that was tried.
   std::optional<Member> child(const Member& first, const std::function<const Member&()>& second, const BreedOptions& options, Rng& rng, const char*& by) const;
   /// `count` children; the parents' scores are known.
@@ -94,14 +93,14 @@ class Population {
   const records::Task& task_;
   std::span<const space::Sketch> sketches_;
   space::DrawOptions annotate_;
-  const cost::FeatureDef& feature_;
   WorkerPool& workers_;
   StopToken stop_;
   std::optional<std::vector<std::pair<const space::Template*, space::ConfigSpace>>> spaces_;  ///< of the templates, once they were asked for
   mutable std::mutex programs_mutex_;
   mutable std::unordered_map<uint64_t, std::shared_ptr<const space::Program>> programs_;  ///< by structure
   Breeding breeding_;
-  std::unordered_map<uint64_t, cost::FeatureRows> features_;  ///< by identity; without values for what cannot be lowered
+  /// By identity; without values for what cannot be lowered.
+  std::map<const cost::FeatureDef*, std::unordered_map<uint64_t, cost::FeatureRows>> features_;
 };
 
 }  // namespace tw::tune

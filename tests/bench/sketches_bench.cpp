@@ -2,6 +2,7 @@
 // Schedules of sketches: how many one core draws, changes, tells apart and describes in a second, and what one round of breeding costs.
 //   sketches_bench [--target llvm|cuda:a100] [--draws 400] [--population 2048] [--generations 4] [--threads 2] [--feature ansor]
 #include "engine/base/rng.h"
+#include "engine/cost/draft/draft.h"
 #include "engine/schedule/fingerprint.h"
 #include "engine/space/sketch/limits.h"
 #include "engine/space/sketch/program.h"
@@ -74,19 +75,24 @@ void measure(const char* name, const te::DagPtr& dag, const Target& target, cons
       std::printf(", %s %.0f", f.name, per_second(drawn.size(), [&](size_t i) {
                     static_cast<void>(f.extract({.dag = dag, .target = target, .steps = &drawn[i].steps()}));
                   }));
-  const double described_s = per_second(draws, [&](size_t) { static_cast<void>(cost::find_feature("ansor")->of_program(program, bench::need(program.evaluate(numbers)))); });
+  const double described_s = per_second(draws, [&](size_t) { static_cast<void>(cost::find_feature("ansor")->of_program(program, bench::need(program.evaluate(numbers)), target)); });
   std::printf("\n  ansor by lowering: limit 2000; by the program %.0f (limit 10000: %.1f of it)\n", described_s, described_s / 10000);
+  const double drafted_s = per_second(draws, [&](size_t) {
+    static_cast<void>(cost::draft_score(cost::symbol_program(program, bench::need(program.evaluate(numbers)), target).values, nullptr));
+  });
+  std::printf("  drafts %.0f (limit 20000: %.1f of it)\n", drafted_s, drafted_s / 20000);
 
   const records::Task task = records::make_task(name, dag, target);
   WorkerPool workers(static_cast<int>(options.integer("threads", 2)));
-  tune::Population population(task, sketches, draw, *cost::find_feature(options.text("feature", "ansor")), workers, {});
+  tune::Population population(task, sketches, draw, workers, {});
+  const cost::FeatureDef& feature = *cost::find_feature(options.text("feature", "ansor"));
   const tune::BreedOptions breed{static_cast<int>(options.integer("population", 2048)), static_cast<int>(options.integer("generations", 4))};
   size_t scored = 0;
   const double round_s = bench::seconds_of([&] {
     population.evolve(
         population.draw(breed.population, false, rng), 128, breed,
         [&](std::span<tune::Member> members) {
-          const auto rows = population.rows(members);
+          const auto rows = population.rows(feature, members);
           for (size_t i = 0; i < members.size(); ++i) members[i].score = rows[i] == nullptr ? std::numeric_limits<float>::lowest() : rows[i]->values.front();
           scored += members.size();
         },

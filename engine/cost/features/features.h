@@ -45,8 +45,11 @@ struct FeatureDef {
   const char* summary;  ///< one sentence
   const char* source;
   /// The same of a schedule's program, where the features need no more: null for others.
-  FeatureRows (*of_program)(const space::Program& program, const space::Evaluated& e) = nullptr;
+  FeatureRows (*of_program)(const space::Program& program, const space::Evaluated& e, const Target& target) = nullptr;
 };
+/// What `of_program` says of a candidate whose regions are lowering's. Errors: why it cannot be lowered.
+Expected<FeatureRows> by_program(const FeatureInput& input, FeatureRows (*of_program)(const space::Program&, const space::Evaluated&, const Target&));
+
 const std::vector<FeatureDef>& features();
 const FeatureDef* find_feature(std::string_view name);
 

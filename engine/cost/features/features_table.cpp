@@ -5,6 +5,7 @@
 #include "engine/cost/features/knob.h"
 #include "engine/cost/features/store_costs.h"
 #include "engine/cost/features/stores.h"
+#include "engine/cost/draft/draft.h"
 
 namespace tw::cost {
 
@@ -30,6 +31,9 @@ const std::vector<FeatureDef>& features() {
       {"tenset", 1, RowsPer::store, kAnsorColumns, tenset_features,
        "The same as TenSet counts them, for models that learned from its measurements: reuse over all loops that move nothing, the nearest arrays first.",
        "TenSet's fork of TVM (Zheng et al., NeurIPS 2021 datasets)", tenset_program},
+      {"symbols", 1, RowsPer::store, kDraftColumns, symbol_features,
+       "What a formula needs of every stage that stores: operations, registers, what blocks copy, and the time that our own formula makes of it. For the model symbols.",
+       "Pruner's symbol-based analyzer (Qiao et al., arXiv 2402.02361), and beside it our own for GPUs and processors", symbol_program},
   };
   return kFeatures;
 }
@@ -39,6 +43,16 @@ Expected<schedule::Schedule> FeatureInput::schedule() const {
   TW_ASSERT(space != nullptr && space_template != nullptr, "a candidate has steps or a point of its template's space");
   TW_TRY(const space::ConfigEntity entity, space->get(point));
   return space_template->apply(dag, target, entity);
+}
+
+Expected<FeatureRows> by_program(const FeatureInput& input, FeatureRows (*of_program)(const space::Program&, const space::Evaluated&, const Target&)) {
+  TW_TRY(const schedule::Schedule s, input.schedule());
+  TW_TRY(const space::Program program, space::Program::make(input.dag, s.steps()));
+  const lower::LoopExtents extents(s);
+  if (!extents.ok()) return Error(ErrorCode::illegal_schedule, "Expected a schedule that can be lowered, found one that a later step made illegal");
+  TW_TRY(const space::Evaluated e, program.evaluate(space::numbers_of(s.steps()), &extents));
+  TW_CHECK(program.check(e, input.target));
+  return of_program(program, e, input.target);
 }
 
 const FeatureDef* find_feature(std::string_view name) {

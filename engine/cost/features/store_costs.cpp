@@ -8,6 +8,7 @@
 #include <map>
 
 #include "engine/cost/features/loop_touches.h"
+#include "engine/cost/features/statements.h"
 #include "engine/schedule/loops.h"
 
 namespace tw::cost {
@@ -22,61 +23,6 @@ using space::Program;
 /// Bytes of a line, as both codes assume everywhere.
 constexpr double kLine = 64;
 
-/// Operations of one run of a statement, in the columns' order.
-struct Operations {
-  std::array<double, 7> floats{}, ints{};  ///< fused, additions, products, divisions, comparisons, functions, others
-  double truths = 0, choices = 0;
-};
-enum Place : uint8_t { kFused, kAdd, kMul, kDiv, kCompare, kFunction };
-
-void count(const ir::Expr& root, Operations& out) {
-  if (const auto* load = ir::as<ir::LoadNode>(root); load != nullptr) return;  // its indices are counted as they are written
-  if (const auto* b = ir::as<ir::BinaryNode>(root)) {
-    auto& of_type = b->a->dtype.is_float() ? out.floats : out.ints;
-    switch (b->op) {
-      case ir::BinaryOp::add:
-      case ir::BinaryOp::sub:
-        ++of_type[kAdd];
-        break;
-      case ir::BinaryOp::mul:
-        ++of_type[kMul];
-        break;
-      case ir::BinaryOp::div:
-      case ir::BinaryOp::floor_div:
-      case ir::BinaryOp::floor_mod:
-        ++of_type[kDiv];
-        break;
-      case ir::BinaryOp::and_:
-      case ir::BinaryOp::or_:
-        ++out.truths;
-        break;
-      case ir::BinaryOp::bit_and:
-      case ir::BinaryOp::bit_or:
-      case ir::BinaryOp::bit_xor:
-      case ir::BinaryOp::shl:
-      case ir::BinaryOp::shr:
-        ++of_type[kFunction];
-        break;
-      default:
-        ++of_type[kCompare];
-    }
-  } else if (const auto* call = ir::as<ir::CallNode>(root)) {
-    ++(call->args.front()->dtype.is_float() ? out.floats : out.ints)[kFunction];
-  } else if (ir::as<ir::NotNode>(root)) {
-    ++out.truths;
-  } else if (ir::as<ir::SelectNode>(root)) {
-    ++out.choices;
-  }
-  ir::for_each_child(root, [&](const ir::Expr& c) { count(c, out); });
-}
-
-/// One loop around a statement; where its init has copies of a stage's loops, they are others.
-struct Around {
-  int loop;
-  bool of_init = false;
-  friend auto operator<=>(const Around&, const Around&) = default;
-};
-
 /// Elements that one run of a loop touches of an array, by one statement.
 struct TouchedArray {
   int array;
@@ -84,23 +30,14 @@ struct TouchedArray {
   bool read;
 };
 
-struct ArrayAccess {
-  int array = -1;
-  bool read = false, written = false;
+/// With what each loop touches of it.
+struct TouchedAccess : ArrayAccess {
   double element = 4;
   std::vector<int64_t> shape;
-  std::vector<std::vector<DigitSum>> indices;  ///< of each access
   // By loop around the statement, outermost first.
-  std::vector<char> moves;         ///< whether a step of it moves an access
-  std::vector<double> elements;    ///< touched while it and those inside run and those outside stand at their first
-  std::vector<int64_t> all;        ///< extents of what all loops together touch
-};
-
-struct Statement {
-  int stage;
-  bool init = false;
-  std::vector<Around> loops;  ///< outermost first; those that run once are left out
-  double runs = 1, placed = 1;  ///< of its loops; of those that its array is kept for
+  std::vector<char> moves;       ///< whether a step of it moves an access
+  std::vector<double> elements;  ///< touched while it and those inside run and those outside stand at their first
+  std::vector<int64_t> all;      ///< extents of what all loops together touch
 };
 
 class Extractor {
@@ -108,8 +45,7 @@ class Extractor {
   Extractor(const Program& p, const Evaluated& e, StoreDialect dialect) : p_(p), e_(e), dialect_(dialect), touched_(2 * p.loops().size()) {}
 
   FeatureRows rows() {
-    for (size_t i = 0; i < p_.stages().size(); ++i)
-      if (schedule::has_loops(p_.scheduled()[i]) && p_.stages()[i].at_loop < 0) visit(static_cast<int>(i), {}, 1);
+    for (const Statement& s : statements_of(p_, e_)) describe(s);
     FeatureRows out{{}, rows_.size()};
     for (const auto& [stage, row] : rows_) out.values.insert(out.values.end(), row.begin(), row.end());
     return out;
@@ -121,69 +57,18 @@ class Extractor {
   int64_t extent(const Around& a) const { return e_.loops[static_cast<size_t>(a.loop)]; }
   std::vector<TouchedArray>& touched(const Around& a) { return touched_[static_cast<size_t>(2 * a.loop + a.of_init)]; }
 
-  /// The statements of a stage and of those in its loops, in the order in which they run.
-  void visit(int i, std::vector<Around> around, double runs) {
-    const Program::Stage& st = p_.stages()[static_cast<size_t>(i)];
-    const bool reduces = stage(i).op.reducer != te::Reducer::none;
-    const double placed = runs;
-    bool begun = !reduces;
-    for (int k = st.first_loop; k < st.first_loop + st.loops; ++k) {
-      const Around own{k};
-      if (!begun && loop(own).kind == te::AxisKind::reduce) {
-        begin(i, k, around, runs, placed);
-        begun = true;
-      }
-      if (extent(own) > 1) {
-        around.push_back(own);
-        runs *= static_cast<double>(extent(own));
-      }
-      for (size_t j = 0; j < p_.stages().size(); ++j)
-        if (p_.stages()[j].at_loop == k) visit(static_cast<int>(j), around, runs);
+  std::vector<TouchedAccess> accesses(const Statement& s) const {
+    std::vector<TouchedAccess> out;
+    for (ArrayAccess& access : accesses_of(s, p_, e_)) {
+      const ir::Buffer& buffer = stage(access.array).op.output;
+      TouchedAccess& a = out.emplace_back(TouchedAccess{std::move(access), static_cast<double>(buffer->dtype.bytes()), buffer->shape, {}, {}, {}});
+      touch(a, s.loops);
     }
-    if (!begun) begin(i, st.first_loop + st.loops, around, runs, placed);
-    describe({i, false, std::move(around), runs, placed});
-  }
-
-  /// The statement before the reduction's loops, which begin at `first`.
-  void begin(int i, int first, std::vector<Around> around, double runs, double placed) {
-    const Program::Stage& st = p_.stages()[static_cast<size_t>(i)];
-    for (int k = first; k < st.first_loop + st.loops; ++k) {
-      const Around copy{k, true};
-      if (loop(copy).kind == te::AxisKind::reduce || extent(copy) == 1) continue;
-      around.push_back(copy);
-      runs *= static_cast<double>(extent(copy));
-    }
-    describe({i, true, std::move(around), runs, placed});
-  }
-
-  std::vector<ArrayAccess> accesses(const Statement& s) const {
-    std::vector<ArrayAccess> out;
-    const auto of = [&](int array) -> ArrayAccess& {
-      for (ArrayAccess& a : out)
-        if (a.array == array) return a;
-      const ir::Buffer& buffer = stage(array).op.output;
-      out.push_back({.array = array, .element = static_cast<double>(buffer->dtype.bytes()), .shape = buffer->shape});
-      return out.back();
-    };
-    const Program::Stage& st = p_.stages()[static_cast<size_t>(s.stage)];
-    ArrayAccess& own = of(s.stage);
-    own.written = true;
-    own.read = !s.init && stage(s.stage).op.reducer != te::Reducer::none;
-    const std::vector<DigitSum>& values = e_.stages[static_cast<size_t>(s.stage)].values;
-    own.indices.emplace_back(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(st.spatial));
-    for (const Program::Read& r : st.reads) {
-      if (s.init) break;
-      ArrayAccess& a = of(r.source);
-      a.read = true;
-      std::vector<DigitSum>& indices = a.indices.emplace_back();
-      for (const Program::Index& index : r.indices) indices.push_back(index.over_loops(values));
-    }
-    for (ArrayAccess& a : out) touch(a, s.loops);
     return out;
   }
 
   /// What each loop touches of an array, from the innermost outwards.
-  static void touch(ArrayAccess& a, const std::vector<Around>& loops) {
+  static void touch(TouchedAccess& a, const std::vector<Around>& loops) {
     struct Range {
       int64_t lo, hi;
     };
@@ -217,29 +102,9 @@ class Extractor {
     }
   }
 
-  /// How far neighbours along each dimension lie apart.
-  std::vector<double> strides(const ArrayAccess& a) const {
-    std::vector<double> out(a.shape.size(), 1);
-    double inside = 1;
-    const auto& layout = stage(a.array).layout;
-    if (layout.empty()) {
-      for (size_t d = a.shape.size(); d-- > 0; inside *= static_cast<double>(a.shape[d])) out[d] = inside;
-      return out;
-    }
-    std::vector<double> pieces(a.shape.size(), 1);  // of what is further inside
-    for (size_t k = layout.size(); k-- > 0;) {
-      const auto d = static_cast<size_t>(layout[k].dim);
-      if (pieces[d] == 1) out[d] = inside;
-      const double n = layout[k].factor > 0 ? static_cast<double>(layout[k].factor) : std::ceil(static_cast<double>(a.shape[d]) / pieces[d]);
-      pieces[d] *= n;
-      inside *= n;
-    }
-    return out;
-  }
-
   /// Elements that a step of the loop moves an access, at least.
-  double stride(const ArrayAccess& a, int loop) const {
-    const std::vector<double> apart = strides(a);
+  double stride(const TouchedAccess& a, int loop) const {
+    const std::vector<double> apart = neighbour_distances(p_, a.array);
     double least = std::numeric_limits<double>::max();
     for (const std::vector<DigitSum>& indices : a.indices)
       for (size_t d = 0; d < a.shape.size(); ++d)
@@ -263,7 +128,7 @@ class Extractor {
     return n;
   }
 
-  Reuse reuse_of(const ArrayAccess& a, const std::vector<Around>& loops) {
+  Reuse reuse_of(const TouchedAccess& a, const std::vector<Around>& loops) {
     double iterations = 1, bytes = -1;
     for (size_t k = loops.size(); k-- > 0;) {
       const double n = static_cast<double>(extent(loops[k]));
@@ -299,7 +164,7 @@ class Extractor {
     std::array<double, 4> order{};
   };
 
-  Block block(const Statement& s, const ArrayAccess& a) {
+  Block block(const Statement& s, const TouchedAccess& a) {
     const double bytes = s.runs * a.element, unique = (s.loops.empty() ? 1 : a.elements.front()) * a.element;
     double step = 0, reported = 0, skipped = 1;
     for (size_t k = s.loops.size(); k-- > 0;) {
@@ -368,14 +233,14 @@ class Extractor {
   }
 
   /// Of what is touched and computed in each loop: bytes, and operations on floats, as logarithms; then samples between them.
-  void put_intensity(const Statement& s, const std::vector<ArrayAccess>& arrays, double floats, float* out) const {
+  void put_intensity(const Statement& s, const std::vector<TouchedAccess>& arrays, double floats, float* out) const {
     if (floats <= 0 || s.loops.empty()) return;
     std::vector<double> computed, intensity;
     double operations = floats;
     for (size_t k = s.loops.size(); k-- > 0;) {
       operations *= static_cast<double>(extent(s.loops[k]));
       double bytes = 0;
-      for (const ArrayAccess& a : arrays) bytes += a.elements[k] * a.element;
+      for (const TouchedAccess& a : arrays) bytes += a.elements[k] * a.element;
       computed.push_back(std::log2(operations));
       intensity.push_back(std::log2(operations) / std::log2(bytes));
     }
@@ -391,10 +256,10 @@ class Extractor {
   /// What lowering writes for an index.
   static void count_index(const DigitSum& index, Operations& out) {
     const double parts = static_cast<double>(index.terms.size()) + (index.constant != 0);
-    out.ints[kAdd] += std::max(0.0, parts - 1);
+    out.ints[Operations::kAdd] += std::max(0.0, parts - 1);
     for (const DigitSum::Term& t : index.terms) {
-      out.ints[kMul] += t.coeff != 1;
-      out.ints[kDiv] += (t.digit.div > 1) + (t.digit.mod > 0);
+      out.ints[Operations::kMul] += t.coeff != 1;
+      out.ints[Operations::kDiv] += (t.digit.div > 1) + (t.digit.mod > 0);
     }
   }
 
@@ -405,16 +270,13 @@ class Extractor {
   }
 
   void describe(const Statement& s) {
-    const std::vector<ArrayAccess> arrays = accesses(s);
+    const std::vector<TouchedAccess> arrays = accesses(s);
     for (size_t k = 0; k < s.loops.size(); ++k)
-      for (const ArrayAccess& a : arrays) touched(s.loops[k]).push_back({a.array, a.elements[k], a.element, a.read});
+      for (const TouchedAccess& a : arrays) touched(s.loops[k]).push_back({a.array, a.elements[k], a.element, a.read});
     if (s.init) return;  // the sums that follow have the array's row
 
-    Operations ops;
-    const te::Op& op = stage(s.stage).op;
-    count(*op.body, ops);
-    if (op.reducer != te::Reducer::none) ++(op.output->dtype.is_float() ? ops.floats : ops.ints)[op.reducer == te::Reducer::sum ? kAdd : op.reducer == te::Reducer::prod ? kMul : kCompare];
-    for (const ArrayAccess& a : arrays)
+    Operations ops = s.operations(p_);
+    for (const TouchedAccess& a : arrays)
       for (size_t k = 0; k < a.indices.size(); ++k)
         if (k > 0 || !a.written || a.read)  // but where it only stores
           for (const DigitSum& index : a.indices[k]) count_index(index, ops);
@@ -434,7 +296,7 @@ class Extractor {
     put_threads(s, &row[49]);
 
     std::vector<Block> blocks;
-    for (const ArrayAccess& a : arrays) blocks.push_back(block(s, a));
+    for (const TouchedAccess& a : arrays) blocks.push_back(block(s, a));
     std::stable_sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) { return a.order < b.order; });
     for (size_t k = 0; k < std::min(blocks.size(), kAnsorArrays); ++k)
       std::copy(blocks[k].columns.begin(), blocks[k].columns.end(), row.begin() + static_cast<std::ptrdiff_t>(kAnsorFirstArray + k * kAnsorArrayColumns));
@@ -460,24 +322,14 @@ class Extractor {
   std::map<int, std::vector<float>> rows_;          ///< by stage
 };
 
-Expected<FeatureRows> features_of(const FeatureInput& input, StoreDialect dialect) {
-  TW_TRY(const schedule::Schedule s, input.schedule());
-  TW_TRY(const space::Program program, space::Program::make(input.dag, s.steps()));
-  const lower::LoopExtents extents(s);
-  if (!extents.ok()) return Error(ErrorCode::illegal_schedule, "Expected a schedule that can be lowered, found one that a later step made illegal");
-  TW_TRY(const Evaluated e, program.evaluate(space::numbers_of(s.steps()), &extents));
-  TW_CHECK(program.check(e, input.target));
-  return store_costs(program, e, dialect);
-}
-
 }  // namespace
 
 FeatureRows store_costs(const Program& program, const Evaluated& e, StoreDialect dialect) { return Extractor(program, e, dialect).rows(); }
 
-Expected<FeatureRows> ansor_features(const FeatureInput& input) { return features_of(input, StoreDialect::tvm); }
-Expected<FeatureRows> tenset_features(const FeatureInput& input) { return features_of(input, StoreDialect::tenset); }
+Expected<FeatureRows> ansor_features(const FeatureInput& input) { return by_program(input, ansor_program); }
+Expected<FeatureRows> tenset_features(const FeatureInput& input) { return by_program(input, tenset_program); }
 
-FeatureRows ansor_program(const Program& program, const Evaluated& e) { return store_costs(program, e, StoreDialect::tvm); }
-FeatureRows tenset_program(const Program& program, const Evaluated& e) { return store_costs(program, e, StoreDialect::tenset); }
+FeatureRows ansor_program(const Program& program, const Evaluated& e, const Target&) { return store_costs(program, e, StoreDialect::tvm); }
+FeatureRows tenset_program(const Program& program, const Evaluated& e, const Target&) { return store_costs(program, e, StoreDialect::tenset); }
 
 }  // namespace tw::cost

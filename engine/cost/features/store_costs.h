@@ -26,7 +26,7 @@ FeatureRows store_costs(const space::Program& program, const space::Evaluated& e
 
 Expected<FeatureRows> ansor_features(const FeatureInput& input);
 Expected<FeatureRows> tenset_features(const FeatureInput& input);
-FeatureRows ansor_program(const space::Program& program, const space::Evaluated& e);
-FeatureRows tenset_program(const space::Program& program, const space::Evaluated& e);
+FeatureRows ansor_program(const space::Program& program, const space::Evaluated& e, const Target& target);
+FeatureRows tenset_program(const space::Program& program, const space::Evaluated& e, const Target& target);
 
 }  // namespace tw::cost

@@ -8,5 +8,6 @@ namespace tw::cost {
 
 ModelDef boosted_trees_model();
 ModelDef random_model();
+ModelDef symbols_model();
 
 }  // namespace tw::cost

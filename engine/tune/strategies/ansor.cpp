@@ -5,6 +5,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/cost/cost_model.h"
+#include "engine/cost/draft/draft.h"
 #include "engine/lower/lower.h"
 #include "engine/schedule/fingerprint.h"
 #include "engine/space/sketch/choices.h"
@@ -15,6 +16,7 @@ namespace tw::tune {
 namespace {
 
 constexpr const char* kAnsorModel = "boosted-trees";
+constexpr const char* kDrafted = "draft";
 constexpr float kNoLoops = std::numeric_limits<float>::lowest();
 
 struct AnsorOptions {
@@ -24,6 +26,8 @@ struct AnsorOptions {
   space::DrawOptions annotate;
   BreedOptions breed;
   bool templates = true;
+  bool drafts = false;
+  int draft_size = 512, draft_generations = 2, draft_rounds = 2;
   double epsilon = 0.05;
   double measured = 0.2;
   int least_initial = 50;
@@ -45,7 +49,7 @@ class Ansor : public Strategy {
         workers_(in.workers != nullptr ? *in.workers : alone_),
         learned_(in.shared_model != nullptr ? *in.shared_model : own_),
         sketches_(space::sketches(in.task.dag, in.task.target, options.sketch)),
-        population_(task_, sketches_, options_.annotate, *options_.feature, workers_, stop_),
+        population_(task_, sketches_, options_.annotate, workers_, stop_),
         replayed_(in.points && in.points(space::kSketchSpace)) {
     if (in.shared_model == nullptr) own_.model = ansor_model(*options_.feature, options_.trees);
   }
@@ -62,9 +66,10 @@ class Ansor : public Strategy {
     std::vector<Member> drawn;  // before they are bred
     for (size_t k = 0; k < 3 * random && !first.empty(); ++k) drawn.push_back(first[rng_.uniform(first.size())]);
     const size_t fresh = first.size();
+    draft(first);
     for (const Member& m : elite_)
       if (m.steps) first.push_back(m);
-    const size_t elites = first.size() - fresh;
+    const size_t elites = first.size() - fresh - drafted_.size();
     const std::vector<Member> best =
         population_.evolve(std::move(first), 2 * wanted, options_.breed, [this](std::span<Member> members) { score(members); }, taken_, rng_);
 
@@ -118,7 +123,7 @@ class Ansor : public Strategy {
       speeds.push_back(speed);
       if (parent) measured_.emplace_back(speed, std::move(m));
     }
-    const auto rows = population_.rows(members);
+    const auto rows = population_.rows(*options_.feature, members);
     for (size_t i = 0; i < members.size(); ++i) {
       if (rows[i] == nullptr) continue;
       if (learned_.learned.insert(hash_combine(stable_hash(task_.key), fingerprints[i])).second) learned_.data.add(task_.key, *rows[i], speeds[i]);
@@ -140,6 +145,7 @@ class Ansor : public Strategy {
   /// Of a round: what breeding began with, what became of each generation, what mutations did, and what the chosen ones come from.
   void tell(size_t drawn, size_t elites, std::span<const Member> batch) {
     told_ = {{"model", knows()}, {"drawn", drawn}, {"elites", elites}};
+    if (options_.drafts) told_["drafted"] = drafted_.size();
     told_["generations"] = Json::array();
     for (const Breeding::Generation& g : population_.breeding().generations)
       told_["generations"].push_back({{"members", g.members}, {"new", g.fresh}, {"best", g.best}, {"median", g.median}});
@@ -172,9 +178,25 @@ class Ansor : public Strategy {
     return out;
   }
 
+  /// Puts before what was drawn the best that a formula finds by breeding from it; every so many rounds anew.
+  void draft(std::vector<Member>& first) {
+    if (!options_.drafts) return;
+    if (round_++ % options_.draft_rounds == 0) {
+      BreedOptions breed = options_.breed;
+      breed.generations = options_.draft_generations;
+      drafted_ = population_.evolve(first, static_cast<size_t>(options_.draft_size), breed, [this](std::span<Member> members) { estimate(members); }, taken_, rng_);
+      for (Member& m : drafted_) m.made_by = kDrafted;
+    }
+    first.insert(first.begin(), drafted_.begin(), drafted_.end());
+  }
+  void estimate(std::span<Member> members) {
+    const auto rows = population_.rows(*cost::find_feature("symbols"), members);
+    for (size_t i = 0; i < members.size(); ++i) members[i].score = rows[i] == nullptr ? kNoLoops : cost::draft_score(rows[i]->values, nullptr);
+  }
+
   /// By the model, or at random before it has learned.
   void score(std::span<Member> members) {
-    const auto rows = population_.rows(members);
+    const auto rows = population_.rows(*options_.feature, members);
     std::vector<const cost::FeatureRows*> known;
     for (size_t i = 0; i < members.size(); ++i) {
       members[i].score = rows[i] == nullptr ? kNoLoops : static_cast<float>(rng_.uniform_real());
@@ -212,6 +234,8 @@ class Ansor : public Strategy {
   cost::SharedModel& learned_;
   std::vector<space::Sketch> sketches_;
   Population population_;
+  std::vector<Member> drafted_;                      ///< best first
+  int round_ = 0;
   std::vector<std::pair<double, Member>> measured_;  ///< with their speeds, fastest first
   std::vector<Member> elite_;                        ///< the same without
   std::unordered_set<uint64_t> taken_;               ///< identities of what was proposed or observed
@@ -252,6 +276,10 @@ std::unique_ptr<Strategy> make_ansor(const StrategyInput& in) {
   o.annotate = {p.at("max_innermost").get<int>(), p.at("max_vector").get<int>(), p.at("uneven").get<double>(), p.at("move_stages").get<bool>(), exact};
   o.breed = {p.at("population").get<int>(), p.at("generations").get<int>(), p.at("mutation").get<double>(), p.at("crossover").get<double>()};
   o.templates = p.at("templates").get<bool>();
+  o.drafts = p.at("draft").get<bool>();
+  o.draft_size = p.at("draft_size").get<int>();
+  o.draft_generations = p.at("draft_generations").get<int>();
+  o.draft_rounds = p.at("draft_rounds").get<int>();
   o.epsilon = p.at("epsilon").get<double>();
   o.measured = p.at("measured").get<double>();
   o.least_initial = p.at("least_initial").get<int>();
@@ -274,6 +302,10 @@ StrategyDef ansor_strategy() {
       number_param("generations", kInt, 4, "that are bred for each round", 0, 100),
       number_param("mutation", kReal, 0.85, "share of the children that are changed", 0, 1),
       number_param("crossover", kReal, 0.0, "of those, share that takes the numbers of two parents", 0, 1),
+      flag_param("draft", false, "a formula, which needs no trials, breeds schedules first, and the model begins with its best, as Pruner does"),
+      number_param("draft_size", kInt, 512, "schedules that are drafted", 1, 65536),
+      number_param("draft_generations", kInt, 2, "that are bred for a draft", 0, 100),
+      number_param("draft_rounds", kInt, 2, "rounds of a task that a draft serves", 1, 1000),
       number_param("epsilon", kReal, 0.05, "share of each round that is drawn at random", 0, 1),
       number_param("measured", kReal, 0.2, "of a generation, share of the fastest that were measured and are bred from again", 0, 1),
       number_param("least_initial", kInt, 50, "random schedules to begin a round with", 1, 65536),
@@ -296,7 +328,7 @@ StrategyDef ansor_strategy() {
           "Derives sketches from what stages read, draws their numbers at random, and breeds schedules whose cost a model of boosted trees predicts from their statements. "
           "It needs no template, so it tunes what has none; beside sketches it begins with points of the templates that there are, and with the schedule by rule. Other than TVM's it lets lengths "
           "not divide, and blocks have more threads than 64 where nothing is tiled.",
-          "Zheng et al., \"Ansor: generating high-performance tensor programs for deep learning\", OSDI 2020; parameters of TVM 0.9's SketchPolicy",
+          "Zheng et al., \"Ansor: generating high-performance tensor programs for deep learning\", OSDI 2020; parameters of TVM 0.9's SketchPolicy; drafts: Qiao et al., \"Pruner\", arXiv 2402.02361",
           ansor_shared_model};
 }
 

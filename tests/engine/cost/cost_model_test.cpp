@@ -2,6 +2,7 @@
 #include "engine/cost/cost_model.h"
 
 #include <QtTest>
+#include <fmt/format.h>
 
 #include "engine/base/file.h"
 #include "tests/engine/cost/model_fixture.h"
@@ -27,9 +28,10 @@ class CostModelTest : public QObject {
       QCOMPARE(find_model(def.name), &def);
       QVERIFY(std::string(def.summary).size() > 40 && *def.source != 0);
       for (const Param& p : def.params) QVERIFY(!p.help.empty());
-      const auto model = def.make(def, *find_feature("itervar"), *resolve_params(def.params, Json::object()));
+      const char* feature = def.feature != nullptr ? def.feature : "itervar";
+      const auto model = def.make(def, *find_feature(feature), *resolve_params(def.params, Json::object()));
       QCOMPARE(model->samples(), size_t{0});
-      QCOMPARE(model->name(), std::string(def.name) + "/itervar-1");
+      QCOMPARE(model->name(), fmt::format("{}/{}-1", def.name, feature));
     }
     QVERIFY(find_model("oracle") == nullptr);
   }

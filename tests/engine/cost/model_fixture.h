@@ -10,7 +10,7 @@ namespace tw::cost::fixture {
 
 inline std::unique_ptr<CostModel> model(const char* name, const Json& given = Json::object()) {
   const ModelDef* def = find_model(name);
-  return def->make(*def, *find_feature("knob"), resolve_params(def->params, given).value());
+  return def->make(*def, *find_feature(def->feature != nullptr ? def->feature : "knob"), resolve_params(def->params, given).value());
 }
 
 /// Candidates of tasks, each of some rows of three numbers: two that say how fast it is, summed up over the rows, and one that says nothing.

@@ -210,7 +210,7 @@ void StoreCostsTest::theSameByProgramAndByLowering() {
         if (!e->exact) continue;
         QCOMPARE(slow.has_value(), program->check(*e, target).has_value());
         if (!slow) continue;
-        QCOMPARE(slow->values, ansor_program(*program, *e).values);
+        QCOMPARE(slow->values, ansor_program(*program, *e, target).values);
         QCOMPARE(slow->columns(), kAnsorColumns);
         QVERIFY(std::all_of(slow->values.begin(), slow->values.end(), [](float x) { return std::isfinite(x); }));
         ++compared;

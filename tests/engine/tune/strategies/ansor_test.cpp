@@ -4,6 +4,7 @@
 
 #include "engine/base/worker_pool.h"
 #include "engine/cost/cost_model.h"
+#include "engine/cost/draft/draft.h"
 #include "engine/lower/lower.h"
 #include "engine/schedule/fingerprint.h"
 #include "engine/space/sketch/choices.h"
@@ -86,6 +87,32 @@ class AnsorTest : public QObject {
     }
     QVERIFY2(sketches.size() >= 2, "it looks at several sketches");
     QCOMPARE(s.strategy->spaces().front().name, std::string("sketch"));
+  }
+  /// A draft stands before the model, serves two rounds, and knows what is fast before anything was measured.
+  void draftsBeforeItMeasures() {
+    const records::Task task = fixture::dense(256, 256, 256);
+    const Json drafting = small({{"draft", true}, {"draft_size", 24}, {"epsilon", 0.0}});
+    const auto first_best = [&](const Json& params, uint64_t seed) {
+      Search s(task, seed, params);
+      double best = std::numeric_limits<double>::infinity();
+      for (const Proposal& p : s.rounds(1)) {
+        const std::vector<schedule::Step>& steps = p.candidate.steps;
+        best = std::min(best, 1.0 / cost::draft_score(cost::symbol_features({.dag = task.dag, .target = task.target, .steps = &steps})->values, nullptr));
+      }
+      return best;
+    };
+    int faster = 0;
+    for (uint64_t seed = 1; seed <= 5; ++seed) faster += first_best(drafting, seed) <= first_best(small(), seed);
+    QVERIFY2(faster >= 4, qPrintable(QString::number(faster)));
+
+    Search s(task, 1, drafting), again(task, 1, drafting);
+    for (int round = 0; round < 3; ++round) {
+      QCOMPARE(fingerprints(s.rounds(1)), fingerprints(again.rounds(1)));
+      const Json told = s.strategy->told();
+      QCOMPARE(told["drafted"].get<int>(), 24);
+      QCOMPARE(told["generations"][0]["members"].get<int64_t>(), told["drawn"].get<int64_t>() + told["elites"].get<int64_t>() + 24);
+    }
+    QVERIFY(!Search(task).strategy->told().contains("drafted"));
   }
   /// What it did for a round adds up, and is the same with the same questions.
   void tellsHowItBred() {
