@@ -8,11 +8,13 @@
 #include "engine/api/logged_task.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/base/worker_pool.h"
 #include "engine/records/autotvm_task.h"
 #include "engine/records/best.h"
 #include "engine/space/fallback.h"
 #include "engine/space/point_texts.h"
 #include "engine/space/template.h"
+#include "engine/target/host.h"
 
 namespace tw::api {
 namespace {
@@ -38,14 +40,14 @@ Expected<space::ConfigEntity> kept(const space::ConfigSpace& space, Expected<spa
   return point;
 }
 
-/// The trial of a point, with its steps.
-Expected<records::Record> trial_of(const records::Task& task, const records::AutotvmRecord& line, const space::Template& t, const space::ConfigEntity& point,
-                                   ClaimChecker& claims) {
+/// A point with its steps.
+Expected<records::Candidate> candidate_of(const records::Task& task, const records::AutotvmRecord& line, const space::Template& t, const space::ConfigEntity& point) {
   TW_TRY(const auto schedule, t.apply(task.dag, task.target, point));
-  records::Record record{task.key,
-                         {line.record.candidate.space, point.index(), point.json_text(), schedule.steps()},
-                         claims.as_claim(task, line.record.result),
-                         line.record.origin};
+  return records::Candidate{line.record.candidate.space, point.index(), point.json_text(), schedule.steps()};
+}
+
+records::Record trial_of(const records::Task& task, const records::AutotvmRecord& line, records::Candidate candidate, ClaimChecker& claims) {
+  records::Record record{task.key, std::move(candidate), claims.as_claim(task, line.record.result), line.record.origin};
   record.claimed = true;
   return record;
 }
@@ -69,25 +71,80 @@ class Matcher {
   Matcher(std::span<const records::Task> known, const std::string& name, const Target* target)
       : known_(known.begin(), known.end()), name_(name), target_(target) {}
 
-  void take(const records::AutotvmRecord& line) {
-    // Thousands of lines name the same workload.
-    if (line.record.task_key.empty() && line.dag_text.empty()) {
-      std::string workload = line.target.substr(0, line.target.find(' ')) + " " + line.name + " " + line.args;
-      const auto known = found_.find(workload);
-      if (known != found_.end()) return take(line, known->second);
-      Found found = find(line);
-      return take(line, found_.emplace(std::move(workload), std::move(found)).first->second);
-    }
-    take(line, find(line));
+  void take(std::span<const records::AutotvmRecord> lines) {
+    for (size_t at = 0; at < lines.size(); at += kLinesAtOnce) take_some(lines.subspan(at, std::min(kLinesAtOnce, lines.size() - at)));
   }
   LogTrials finish() && { return std::move(result_); }
 
  private:
+  static constexpr size_t kLinesAtOnce = 4096;  ///< whose trials are in memory twice
+  static constexpr size_t kWorthThreads = 64;
+
   /// Tasks of `known_` that a line is a trial of, or why there are none.
   struct Found {
     std::vector<size_t> tasks;
     std::string why_none;
   };
+  struct Space {
+    const space::Template* source = nullptr;  ///< null: not here
+    space::ConfigSpace space;
+    std::optional<space::PointTexts> texts;
+  };
+  /// A line with a task that it is a trial of, or with none.
+  struct Match {
+    const records::AutotvmRecord* line;
+    std::optional<size_t> task;
+    std::string why_none;
+    /// Of lines of other programs: the point in its space, then that with its steps.
+    const Space* space = nullptr;
+    std::optional<Expected<space::ConfigEntity>> point;
+    std::optional<Expected<records::Candidate>> candidate;
+  };
+
+  void take_some(std::span<const records::AutotvmRecord> lines) {
+    std::vector<Match> matches;
+    for (const records::AutotvmRecord& line : lines) {
+      const Found found = found_for(line);
+      if (found.tasks.empty()) matches.push_back({.line = &line, .task = std::nullopt, .why_none = found.why_none});
+      for (const size_t task : found.tasks) matches.push_back(placed(line, task));
+    }
+    // Steps take most of the time, and nothing of one line depends on another's.
+    const auto steps = [&](size_t i) {
+      Match& m = matches[i];
+      if (m.point && *m.point) m.candidate.emplace(candidate_of(known_[*m.task], *m.line, *m.space->source, **m.point));
+    };
+    if (matches.size() < kWorthThreads) {
+      for (size_t i = 0; i < matches.size(); ++i) steps(i);
+    } else {
+      if (!pool_) pool_.emplace(target::host_cores());
+      pool_->run(matches.size(), steps);
+    }
+    for (Match& m : matches) {
+      if (!m.task)
+        problem(*m.line, "unknown_task", m.why_none);
+      else if (const auto added = add(m); !added)
+        problem(*m.line, kind_of(added.error()), added.error().text());
+    }
+  }
+
+  Found found_for(const records::AutotvmRecord& line) {
+    if (!line.record.task_key.empty() || !line.dag_text.empty()) return find(line);
+    // Thousands of lines name the same workload.
+    std::string workload = line.target.substr(0, line.target.find(' ')) + " " + line.name + " " + line.args;
+    const auto known = found_.find(workload);
+    if (known != found_.end()) return known->second;
+    Found found = find(line);
+    return found_.emplace(std::move(workload), std::move(found)).first->second;
+  }
+
+  Match placed(const records::AutotvmRecord& line, size_t task) {
+    Match m{.line = &line, .task = task};
+    if (!line.record.task_key.empty()) return m;
+    const Expected<const Space*> space = space_of(line, known_[task]);
+    if (space) m.space = *space;
+    m.point.emplace(space ? kept(m.space->space, m.space->texts->read(line.record.candidate.config)) : space.error());
+    return m;
+  }
 
   Found find(const records::AutotvmRecord& line) {
     Found found;
@@ -103,31 +160,19 @@ class Matcher {
     return {{known_.size() - 1}, {}};
   }
 
-  void take(const records::AutotvmRecord& line, const Found& found) {
-    if (found.tasks.empty()) problem(line, "unknown_task", found.why_none);
-    for (const size_t t : found.tasks) {
-      if (const auto added = add(line, known_[t]); !added) {
-        problem(line, kind_of(added.error()), added.error().text());
-      }
+  Expected<void> add(Match& m) {
+    const records::AutotvmRecord& line = *m.line;
+    const records::Task& task = known_[*m.task];
+    records::Record record;
+    if (m.point) {
+      if (!*m.point) return m.point->error();
+      TW_TRY(records::Candidate candidate, *std::move(m.candidate));
+      record = trial_of(task, line, std::move(candidate), claims_);
+    } else {
+      TW_TRY(record, as_trial(task, line, claims_));
     }
-  }
-
-  Expected<void> add(const records::AutotvmRecord& line, const records::Task& task) {
-    const records::Candidate& c = line.record.candidate;
-    const bool theirs = line.record.task_key.empty();
-    const Space* s = nullptr;
-    space::ConfigEntity entity;
-    if (theirs) {
-      TW_TRY(s, space_of(line, task));
-      TW_TRY(entity, kept(s->space, s->texts->read(c.config)));
-    }
-    const int64_t index = theirs ? entity.index() : c.index;
-    records::Candidate at = c;
-    at.index = index;
-    std::string point = fmt::format("{} {:016x}", task.key, records::identity(at));
-    std::string origin = fmt::format("{}, line {}", name_, line.line);
-    TW_TRY(records::Record record, theirs ? trial_of(task, line, *s->source, entity, claims_) : as_trial(task, line, claims_));
-    record.origin = std::move(origin);
+    record.origin = fmt::format("{}, line {}", name_, line.line);
+    std::string point = fmt::format("{} {:016x}", task.key, records::identity(record.candidate));
     if (const auto known = points_.find(point); known != points_.end()) {
       records::Record& kept = result_.tasks[known->second.first].records[known->second.second];
       if (record.result.decided_s() < kept.result.decided_s()) kept = std::move(record);
@@ -141,12 +186,6 @@ class Matcher {
     records.push_back(std::move(record));
     return {};
   }
-
-  struct Space {
-    const space::Template* source = nullptr;  ///< null: not here
-    space::ConfigSpace space;
-    std::optional<space::PointTexts> texts;
-  };
 
   /// Spaces are made once.
   Expected<const Space*> space_of(const records::AutotvmRecord& line, const records::Task& task) {
@@ -167,6 +206,7 @@ class Matcher {
     result_.problems.push_back({line.line, 0, kind, fmt::format("'{}': {}", printable(line.name), reason)});
   }
 
+  std::optional<WorkerPool> pool_;
   std::vector<records::Task> known_;  ///< those that lines described so far included
   const std::string& name_;
   const Target* target_;                                         ///< may be null
@@ -308,12 +348,13 @@ Expected<records::Record> as_trial(const records::Task& task, const records::Aut
   if (!t) return no_space(task, line);
   const space::ConfigSpace space = t->space(*task.dag, task.target);
   TW_TRY(const auto point, kept(space, space.from_json(line.record.candidate.config)));
-  return trial_of(task, line, *t, point, claims);
+  TW_TRY(records::Candidate candidate, candidate_of(task, line, *t, point));
+  return trial_of(task, line, std::move(candidate), claims);
 }
 
 LogTrials match_log(const records::AutotvmLog& log, std::span<const records::Task> known, const std::string& name, const Target* target) {
   Matcher matcher(known, name, target);
-  for (const records::AutotvmRecord& line : log.records) matcher.take(line);
+  matcher.take(log.records);
   LogTrials result = std::move(matcher).finish();
   result.problems.insert(result.problems.begin(), log.problems.begin(), log.problems.end());
   return result;
