@@ -136,16 +136,28 @@ void MainWindow::connectServices() {
     connect(&m_models, &ModelService::opened, this, &MainWindow::chooseRace, static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
     openZoo(QStringLiteral("resnet18"), true);
   });
+  connect(&m_models, &ModelService::graphRead, this, &MainWindow::showModel);
   connect(&m_models, &ModelService::opened, this, &MainWindow::showModel);
+  const auto dropBegun = [this] {
+    if (m_hub.model() && !m_hub.model()->isWhole) closeModel();
+  };
+  connect(&m_models, &ModelService::cancelled, this, dropBegun);
   connect(&m_models, &ModelService::sizesWanted, this, &MainWindow::askForSizes);
-  connect(&m_models, &ModelService::failed, this, [this](const QString& message, const QString& details) {
+  connect(&m_models, &ModelService::failed, this, [this, dropBegun](const QString& message, const QString& details) {
     m_whenOpen = {};
+    dropBegun();
     m_banner->showMessage(Banner::Kind::error, message, details);
   });
   connect(&m_models, &ModelService::busyChanged, this, [this](const QString& what) {
     m_busyWith = what;
+    m_busy->setRange(0, 0);
     m_busy->setVisible(!what.isEmpty());
     statusBar()->showMessage(what);
+  });
+  connect(&m_models, &ModelService::progressed, this, [this](const QString& stage, int done, int total) {
+    m_busy->setRange(0, total);
+    m_busy->setValue(done);
+    statusBar()->showMessage(tr("%1: %2", "what is done, and how far it is").arg(m_busyWith, stage));
   });
   connect(&m_import, &ImportService::failed, this,
           [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, tr("The log cannot be imported: %1").arg(message)); });
@@ -261,12 +273,15 @@ void MainWindow::clearBanner() {
 }
 
 void MainWindow::showModel(const OpenModelPtr& model) {
-  clearBanner();
-  showStart(false);
-  if (!m_currentView || m_currentView == m_start) m_currentView = m_graph;
-  if (!m_build.built() || m_build.built()->model != model) m_build.forget();
+  if (!m_hub.model() || !model->completes(*m_hub.model())) {
+    clearBanner();
+    showStart(false);
+    if (!m_currentView || m_currentView == m_start) m_currentView = m_graph;
+    if (!m_build.built() || m_build.built()->model != model) m_build.forget();
+    setWindowTitle(tr("%1 – Tilewright").arg(model->name));
+  }
   m_hub.setModel(model);
-  setWindowTitle(tr("%1 – Tilewright").arg(model->name));
+  if (!model->isWhole) return;
   addRecent(model->path);
   offerTuning();
   const auto [wanted, then] = std::exchange(m_whenOpen, {});
@@ -276,8 +291,10 @@ void MainWindow::showModel(const OpenModelPtr& model) {
 }
 
 void MainWindow::closeModel() {
+  const bool isBegun = m_hub.model() && !m_hub.model()->isWhole;
   clearBanner();
   m_hub.setModel(nullptr);
+  if (isBegun) m_models.cancel();
   showStart(true);
   setWindowTitle(tr("Tilewright"));
 }

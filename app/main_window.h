@@ -173,6 +173,7 @@ class MainWindow : public QMainWindow {
   void showDamage();
   /// Leaves what holds as long as the workspace is open: that it can only be read, or that rows are damaged.
   void clearBanner();
+  /// Its graph first, then the model as a whole.
   void showModel(const OpenModelPtr& model);
   void chooseFile();
   void chooseLog();

@@ -225,8 +225,10 @@ void MainWindow::setConditions() {
     for (const Name name : names) m_actions.setCondition(QLatin1String(name), whyNot);
   };
   const auto noModel = [this] { return m_hub.model() ? QString() : tr("open a model first"); };
-  const auto cannotStart = [this] {
+  const auto notWhole = [this] { return m_hub.model()->isWhole ? QString() : tr("its tasks are being made"); };
+  const auto cannotStart = [this, notWhole] {
     if (!m_hub.model()) return tr("open a model first");
+    if (!m_hub.model()->isWhole) return notWhole();
     if (m_tuning.isActive()) return tr("a session is running");
     const auto& tasks = m_hub.model()->tasks;
     if (tasks.empty()) return tr("this model has no tasks");
@@ -242,8 +244,9 @@ void MainWindow::setConditions() {
     const QString why = cannotStart();
     return !why.isEmpty() || !m_finals.isActive() ? why : tr("it is running already");
   });
-  when({"build.network"}, [this] {
+  when({"build.network"}, [this, notWhole] {
     if (!m_hub.model()) return tr("open a model first");
+    if (!m_hub.model()->isWhole) return notWhole();
     if (m_hub.model()->network.imported.nodes.empty()) return tr("these tasks come from a log, not from a network");
     if (m_tuning.isActive()) return tr("a session is running");
     return m_build.isActive() ? tr("it is being built") : QString();

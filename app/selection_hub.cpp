@@ -80,16 +80,18 @@ void SelectionHub::setModel(OpenModelPtr model) {
   m_at = -1;
   m_sinceEntry.invalidate();
   m_undo.clear();
+  const int node = m_model && model && model->completes(*m_model) ? m_now.node : -1;
   const bool hadPlace = !m_now.place.isNull(), hadTray = !m_tray.empty(), hadCompared = !m_compared.empty();
   m_tray.clear();
   m_compared.clear();
   m_model = std::move(model);
   m_now = {};
+  m_now.node = node;
   setCodeBase({}, Way::followed);
   Q_EMIT modelChanged();
   Q_EMIT nodeChanged();
   if (m_model && !m_model->tasks.empty())
-    setTask(0, Way::followed);
+    setTask(std::max(0, m_model->taskOfNode(node)), Way::followed);
   else
     Q_EMIT taskChanged();
   if (hadPlace) Q_EMIT placeChanged();

@@ -58,6 +58,7 @@ class SelectionHub : public QObject {
   widgets::CodePlace place() const { return m_now.place; }
   const records::Task* taskValue() const { return m_now.task < 0 ? nullptr : &m_model->tasks[static_cast<size_t>(m_now.task)].task; }
 
+  /// Where it completes the one that is there, the node stays selected.
   void setModel(OpenModelPtr model);
   /// A node of a kernel that is tuned selects its task as well.
   void setNode(int node);

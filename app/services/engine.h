@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -59,7 +60,8 @@ class Engine {
   virtual Expected<api::Network> import(const std::string& path, const Target& target, const std::map<std::string, int64_t>& sizes) = 0;
   /// Looks through a text (te/source.h), within limits of time and memory. Errors: with line and column (ir::place_of) where it is the text's.
   virtual Expected<CheckedText> checkText(const std::string& text, StopToken stop) = 0;
-  virtual std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) = 0;
+  /// `progress` as network_tasks() has it.
+  virtual std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target, const std::function<bool(int done, int total)>& progress) = 0;
   /// Of every template that matches, those that a search goes through first; none: the task has the default schedule only.
   virtual std::vector<Space> spaces(const records::Task& task) = 0;
   /// Structures that the tuner ansor derives of the task, with the rules that made them.

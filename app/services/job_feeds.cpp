@@ -22,6 +22,7 @@ JobFeeds::JobFeeds(JobBoard& board, TuneService& tuning, ModelService& models) :
     m_model = 0;
   });
   connect(&models, &ModelService::busyChanged, this, &JobFeeds::followModels);
+  connect(&models, &ModelService::progressed, this, [this](const QString& stage, int done, int total) { m_board.setProgress(m_model, done, total, stage); });
 }
 
 void JobFeeds::followTuning() {

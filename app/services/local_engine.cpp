@@ -94,7 +94,9 @@ Expected<Engine::CheckedText> LocalEngine::checkText(const std::string& text, St
   return out;
 }
 
-std::vector<api::NetworkTask> LocalEngine::tasks(const api::Network& network, const Target& target) { return api::network_tasks(network, target); }
+std::vector<api::NetworkTask> LocalEngine::tasks(const api::Network& network, const Target& target, const std::function<bool(int done, int total)>& progress) {
+  return api::network_tasks(network, target, progress);
+}
 
 std::vector<Engine::Space> LocalEngine::spaces(const records::Task& task) {
   const std::vector<const space::Template*> searched = space::alternatives(*task.dag, task.target);

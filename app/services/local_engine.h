@@ -19,7 +19,7 @@ class LocalEngine : public Engine {
   Expected<std::vector<frontends::OpenSize>> openSizes(const std::string& path) override;
   Expected<api::Network> import(const std::string& path, const Target& target, const std::map<std::string, int64_t>& sizes) override;
   Expected<CheckedText> checkText(const std::string& text, StopToken stop) override;
-  std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) override;
+  std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target, const std::function<bool(int done, int total)>& progress) override;
   std::vector<Space> spaces(const records::Task& task) override;
   std::vector<space::Sketch> sketches(const records::Task& task) override { return space::sketches(task.dag, task.target); }
   api::Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,

@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <QDateTime>
 #include <QDir>
+#include <QElapsedTimer>
 #include <QFile>
 #include <QFileInfo>
 #include <QPointer>
@@ -95,6 +96,11 @@ QByteArray programStamp() {
   return QByteArray(TW_VERSION) + ' ' + program.fileName().toUtf8() + ' ' + program.lastModified().toString(Qt::ISODateWithMs).toUtf8();
 }
 
+QString zooLabel(const QString& name, bool tiny) { return tiny ? name + QStringLiteral("-tiny") : name; }
+/// Bundled networks are written once.
+QString zooPath(const QString& label) { return QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/zoo/%1.onnx").arg(label); }
+QString openingKey(const QString& label) { return QStringLiteral("opening/") + label; }
+
 }  // namespace
 
 ModelService::ModelService(Engine& engine, JobRunner& jobs, Workspace& workspace, QObject* parent)
@@ -130,46 +136,67 @@ void ModelService::openSized(const QString& path, const std::map<std::string, in
   for (const auto& [name, value] : sizes) texts << QStringLiteral("%1=%2").arg(QString::fromStdString(name)).arg(value);
   if (!texts.isEmpty()) QSettings().setValue(sizesKey(path), texts);
   run(
-      tr("Opening %1").arg(info.fileName()), [file = path.toStdString()]() -> Expected<std::string> { return file; }, info.completeBaseName(), sizes);
+      tr("Opening %1").arg(info.fileName()), [file = path.toStdString()](const Stage&) -> Expected<std::string> { return file; }, info.completeBaseName(), sizes);
+}
+
+ModelService::ZooFile ModelService::zooFile(const QString& name, bool tiny) {
+  const QString label = zooLabel(name, tiny);
+  return {QFileInfo(zooPath(label)).size(), QSettings().value(openingKey(label)).toDouble()};
 }
 
 void ModelService::openZoo(const QString& name, bool tiny) {
-  const QString label = tiny ? name + QStringLiteral("-tiny") : name;
-  const QString folder = QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/zoo");
-  const auto write = [&engine = m_engine, name = name.toStdString(), tiny, folder, label]() -> Expected<std::string> {
+  const QString label = zooLabel(name, tiny);
+  QElapsedTimer timer;
+  timer.start();
+  connect(
+      this, &ModelService::graphRead, this,
+      [label, timer](const OpenModelPtr& begun) {
+        if (begun->path == zooPath(label)) QSettings().setValue(openingKey(label), static_cast<double>(timer.elapsed()) / 1e3);
+      },
+      Qt::SingleShotConnection);
+  const auto write = [&engine = m_engine, name = name.toStdString(), tiny, path = zooPath(label)](const Stage& stage) -> Expected<std::string> {
+    const QString folder = QFileInfo(path).path();
     if (!QDir().mkpath(folder)) return Error(ErrorCode::io_error, "The folder of bundled networks cannot be created", folder.toStdString());
-    const QString path = folder + QLatin1Char('/') + label + QStringLiteral(".onnx");
     // A large network takes seconds to write: what this build of the program wrote is there still.
     const QByteArray stamp = programStamp();
     QFile written(path + QStringLiteral(".by"));
     if (QFile::exists(path) && written.open(QIODevice::ReadOnly) && written.readAll() == stamp) return path.toStdString();
     written.close();
     written.remove();
+    stage(tr("writing its file with seeded weights"));
     TW_CHECK(engine.writeZooModel(name, tiny, path.toStdString()));
     if (written.open(QIODevice::WriteOnly)) written.write(stamp);
     return path.toStdString();
   };
-  run(tr("Building %1").arg(label), write, label);
+  run(tr("Opening %1").arg(label), write, label);
 }
 
-void ModelService::run(const QString& what, std::function<Expected<std::string>()> file, const QString& name, const std::map<std::string, int64_t>& sizes) {
-  const auto tell = [self = QPointer<ModelService>(this), what](const QString& stage) {
-    QMetaObject::invokeMethod(
-        qApp, [self, text = tr("%1: %2", "what is done, and how far it is").arg(what, stage)] { if (self && self->m_busy) Q_EMIT self->busyChanged(text); }, Qt::QueuedConnection);
-  };
-  const auto work = [&engine = m_engine, file = std::move(file), name, sizes, tell, database = m_workspace.database()](StopToken stop) -> Expected<OpenModelPtr> {
-    TW_TRY(const std::string path, file());
-    tell(tr("reading and simplifying"));
-    auto model = std::make_shared<OpenModel>();
-    model->name = name;
-    model->path = QString::fromStdString(path);
-    model->target = engine.target();
-    TW_TRY(model->network, engine.import(path, model->target, sizes));
+void ModelService::run(const QString& what, std::function<Expected<std::string>(const Stage&)> file, const QString& name, const std::map<std::string, int64_t>& sizes) {
+  const auto work = [self = QPointer<ModelService>(this), &engine = m_engine, file = std::move(file), name, sizes, database = m_workspace.database()](StopToken stop) -> Expected<OpenModelPtr> {
+    // What comes before the end is told as long as no other file is being opened.
+    const auto tell = [&](const std::function<void(ModelService&)>& say) {
+      QMetaObject::invokeMethod(qApp, [self, stop, say] { if (self && !stop.stop_requested()) say(*self); }, Qt::QueuedConnection);
+    };
+    const auto stage = [&](const QString& text, int done = 0, int total = 0) { tell([=](ModelService& s) { Q_EMIT s.progressed(text, done, total); }); };
+    TW_TRY(const std::string path, file([&](const QString& text) { stage(text); }));
+    stage(tr("reading and simplifying"));
+    auto begun = std::make_shared<OpenModel>();
+    begun->name = name;
+    begun->path = QString::fromStdString(path);
+    begun->target = engine.target();
+    begun->isWhole = false;
+    TW_TRY(begun->network, engine.import(path, begun->target, sizes));
+    indexGroups(*begun);
+    tell([begun](ModelService& s) { Q_EMIT s.graphRead(begun); });
+    auto model = std::make_shared<OpenModel>(*begun);
+    model->isWhole = true;
+    model->tasks = engine.tasks(model->network, model->target, [&](int done, int total) {
+      stage(tr("making tasks: %1 of %2").arg(done).arg(total), done, total);
+      return !stop.stop_requested();
+    });
     if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Opening was cancelled");
-    tell(tr("cutting %n operator(s) into tasks", nullptr, static_cast<int>(model->network.optimized.nodes.size())));
-    model->tasks = engine.tasks(model->network, model->target);
     indexGroups(*model);
-    tell(tr("looking for what the workspace knows of it"));
+    stage(tr("looking for what the workspace knows of it"));
     if (database) TW_CHECK(database->mode() == db::Mode::read_write ? enter(*model, *database) : find(*model, *database));
     return OpenModelPtr(model);
   };
@@ -190,7 +217,7 @@ void ModelService::runJob(const QString& what, const QString& name, std::functio
 
 void ModelService::openText(const QString& path, const QString& key, const std::string& text) {
   const QString folder = QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/operators/") + key;
-  const auto file = [path, folder, text]() -> Expected<std::string> {
+  const auto file = [path, folder, text](const Stage&) -> Expected<std::string> {
     if (const auto now = read_file(path.toStdString()); now && *now == text) return path.toStdString();
     if (!QDir().mkpath(folder)) return Error(ErrorCode::io_error, "The folder of stored computations cannot be created", folder.toStdString());
     const std::string copy = (folder + QLatin1Char('/') + QFileInfo(path).fileName()).toStdString();
@@ -252,7 +279,9 @@ void ModelService::finish() {
 void ModelService::cancel() {
   m_sizesJob.stop();
   m_job.stop();
-  if (m_busy) finish();
+  if (!m_busy) return;
+  finish();
+  Q_EMIT cancelled();
 }
 
 }  // namespace tw::app

@@ -10,7 +10,7 @@
 
 namespace tw::app {
 
-/// Opens networks: reads the file, runs the graph passes, cuts it into tasks, enters it into the workspace.
+/// Opens networks: reads the file and runs the graph passes, which is when the graph can be shown; cuts it into tasks, enters it into the workspace.
 class ModelService : public QObject {
   Q_OBJECT
  public:
@@ -21,6 +21,12 @@ class ModelService : public QObject {
   void openSized(const QString& path, const std::map<std::string, int64_t>& sizes);
   /// A bundled network, written as an ONNX file first.
   void openZoo(const QString& name, bool tiny);
+  /// Of a bundled network on this machine: bytes of its file, 0 before it was opened once, and seconds until its graph was there the last time.
+  struct ZooFile {
+    qint64 bytes = 0;
+    double seconds = 0;
+  };
+  static ZooFile zooFile(const QString& name, bool tiny);
   /// A model of the workspace: its file, or for one that stands for a log its tasks alone, without a graph.
   void openStored(ModelId id);
   /// How networks are made ready from now on, at the next start too: choices of api::preparation_schema().
@@ -31,6 +37,11 @@ class ModelService : public QObject {
 
  Q_SIGNALS:
   void busyChanged(const QString& what);  ///< empty: idle
+  /// What it does now, and how much of that is done; `total` 0: unknown.
+  void progressed(const QString& stage, int done, int total);
+  /// A model that has its graph and no tasks yet. opened() with all of it follows, or failed() or cancelled().
+  void graphRead(const tw::app::OpenModelPtr& begun);
+  void cancelled();
   void opened(const tw::app::OpenModelPtr& model);
   /// A file leaves sizes open; openSized goes on. `known`: what it was opened with before.
   void sizesWanted(const QString& path, const std::vector<tw::frontends::OpenSize>& sizes, const std::map<std::string, int64_t>& known);
@@ -40,7 +51,9 @@ class ModelService : public QObject {
   /// A computation of one's own as the workspace keeps it: its file, or where that is gone or was changed since, a copy.
   void openText(const QString& path, const QString& key, const std::string& text);
   void runJob(const QString& what, const QString& name, std::function<Expected<OpenModelPtr>(StopToken)> work);
-  void run(const QString& what, std::function<Expected<std::string>()> file, const QString& name, const std::map<std::string, int64_t>& sizes = {});
+  using Stage = std::function<void(const QString& what)>;
+  /// `file` says where the model's file is, which may have to be written first.
+  void run(const QString& what, std::function<Expected<std::string>(const Stage&)> file, const QString& name, const std::map<std::string, int64_t>& sizes = {});
   void finish();
   Engine& m_engine;
   JobRunner& m_jobs;

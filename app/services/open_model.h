@@ -20,7 +20,10 @@ struct OpenModel {
   std::vector<int> taskOfGroup;  ///< per group of the partition, -1 for none
   ModelId id;                    ///< none without a workspace
   std::vector<TaskId> taskIds;   ///< per task, empty without a workspace
+  bool isWhole = true;           ///< false: its graph is here, its tasks are being made
 
+  /// Whether this is what that one is to become: the same graph, with its tasks.
+  bool completes(const OpenModel& begun) const { return isWhole && !begun.isWhole && path == begun.path && network.content_key == begun.network.content_key; }
   QString titleOf(int task) const { return titles.value(task, QString::fromStdString(tasks[static_cast<size_t>(task)].task.name)); }
   int taskOfNode(int node) const {
     const int group = groupOfNode(node);

@@ -85,7 +85,7 @@ void TaskBoard::rebuild() {
       m_totals.push_back(line);
     }
     if (std::string target = m_hub.model()->target.str(); target != std::exchange(m_peakTarget, target)) m_model.setPeak(0);
-    if (m_model.peak() == 0) measurePeak();
+    if (m_model.peak() == 0 && m_hub.model()->isWhole) measurePeak();  // before, it would take the processor from the opening
   }
   m_counts.resize(m_totals.size());
   m_model.setTasks(m_totals);

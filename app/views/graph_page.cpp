@@ -32,6 +32,7 @@
 namespace tw::app {
 namespace {
 constexpr int kOverlayMillis = 500, kChangeLines = 14;
+constexpr int kFromStart = -1, kInPlace = -2;  ///< in place of a block's number
 }
 
 GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_services(services), m_view(new widgets::GraphView(this)) {
@@ -145,11 +146,12 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   connect(m_search, &QLineEdit::returnPressed, this, [this] { search(true); });
   connect(m_view, &widgets::GraphView::zoomChanged, this, [this](double zoom) { m_zoom->setText(QStringLiteral("%1 %").arg(qRound(zoom * 100))); });
   connect(&services.hub, &SelectionHub::modelChanged, this, [this] {
-    m_blocks.reset();
-    m_open.clear();
-    layOut();
-    readSessions();
     const OpenModelPtr& opened = m_services.hub.model();
+    const bool completes = m_model && opened && opened->completes(*m_model);
+    m_model = opened;
+    if (!completes) m_blocks.reset(), m_open.clear();
+    layOut(completes ? kInPlace : kFromStart);
+    readSessions();
     m_changes->setVisible(opened && !opened->network.optimized.nodes.empty());
     if (!m_changes->isVisibleTo(this)) m_changes->setChecked(false);
     if (opened) showGraphChanges(*m_changed, opened->network);
@@ -203,7 +205,7 @@ widgets::GraphGrouping GraphPage::kernels(const OpenModel& model) const {
 void GraphPage::layOut(int around) {
   const OpenModelPtr model = m_services.hub.model();
   cancelLayout();
-  const bool again = around >= 0 && m_view->scene();
+  const bool again = around != kFromStart && m_view->scene();
   if (!again) m_view->setScene(nullptr);
   m_found.clear();
   m_matches->clear();
@@ -213,10 +215,10 @@ void GraphPage::layOut(int around) {
   m_overlay->setEnabled(shown != Imported);
   if (!model) return;
   const graph::Graph& graph = shown == Imported ? model->network.imported : model->network.optimized;
-  m_caption->setText(tr("%1: %2 operators, %3 parameters, %4 kernels, %5 tasks")
+  const QString tasks = model->isWhole ? tr("%n task(s)", nullptr, static_cast<int>(model->tasks.size())) : tr("tasks are being made");
+  m_caption->setText(tr("%1: %2 operators, %3 parameters, %4 kernels, %5")
                          .arg(model->name, widgets::countText(static_cast<qint64>(graph.nodes.size())), widgets::countText(graph.parameter_count()),
-                              widgets::countText(static_cast<qint64>(model->network.partition.groups.size())),
-                              widgets::countText(static_cast<qint64>(model->tasks.size()))));
+                              widgets::countText(static_cast<qint64>(model->network.partition.groups.size())), tasks));
   if (graph.nodes.empty()) {
     m_caption->setText(tr("%1: %n task(s)", nullptr, static_cast<int>(model->tasks.size())).arg(model->name));
     m_state->showEmpty(tr("No graph"), tr("This model stands for a log of another program, which names tasks and trials but not the network around them."));
@@ -234,20 +236,22 @@ void GraphPage::layOut(int around) {
     if (!drawing.scene) return Error(ErrorCode::cancelled, "The layout was cancelled");
     return drawing;
   };
-  m_job.replace(m_services.jobs.run<Drawing>(Lane::work, this, work, [this, again, around](Expected<Drawing> drawing) {
+  m_job.replace(m_services.jobs.run<Drawing>(Lane::work, this, work, [this, again, around, isWhole = model->isWhole](Expected<Drawing> drawing) {
     m_progress->hide();
     if (!drawing) return;
     m_blocks = drawing->blocks;
-    if (again)
-      m_view->replaceScene(drawing->scene, m_blocks->blocks[static_cast<size_t>(around)].nodes);
-    else
+    if (!again)
       m_view->setScene(drawing->scene);
+    else if (around == kInPlace)
+      m_view->renewScene(drawing->scene);
+    else
+      m_view->replaceScene(drawing->scene, m_blocks->blocks[static_cast<size_t>(around)].nodes);
     m_view->setCurrentTask(m_services.hub.task());
     showOverlay();
     showNode();
     showLinked();
     search(false);
-    Q_EMIT laidOut();
+    isWhole ? Q_EMIT laidOut() : Q_EMIT drawnFirst();
   }));
 }
 

@@ -38,6 +38,8 @@ class GraphPage : public QWidget {
 
  Q_SIGNALS:
   void laidOut();
+  /// The graph of a model is drawn whose tasks are being made; laidOut() follows when it has them.
+  void drawnFirst();
 
  private:
   enum Shown { Fused, Blocks, Optimized, Imported };
@@ -45,6 +47,7 @@ class GraphPage : public QWidget {
     std::shared_ptr<const widgets::GraphScene> scene;
     std::shared_ptr<const widgets::GraphBlocks> blocks;
   };
+  /// Of the shown graph; around a block, or where it was, what is drawn stays until the new drawing takes its place.
   void layOut(int around = -1);
   void toggleBlock(int block, bool open);
   void openBlocks(bool all);
@@ -69,6 +72,7 @@ class GraphPage : public QWidget {
   QWidget* m_progress;
   LatestJob m_job, m_sessionsJob;
   QTimer m_refresh;
+  OpenModelPtr m_model;                                  ///< that is drawn
   std::shared_ptr<const widgets::GraphBlocks> m_blocks;  ///< of the open model, once they were looked at
   std::set<int> m_open;                                  ///< blocks that show their insides
   std::vector<std::map<int64_t, double>> m_bests;        ///< of the two compared sessions, seconds by task id

@@ -13,6 +13,8 @@
 
 #include "app/action_registry.h"
 #include "app/services/engine.h"
+#include "app/services/model_service.h"
+#include "widgets/common/format.h"
 #include "widgets/common/scroll_page.h"
 
 namespace tw::app {
@@ -27,17 +29,32 @@ QLabel* heading(const QString& text, double scale, QWidget* parent) {
   return label;
 }
 
-/// A title with a sentence below it, in a frame; Enter and Space choose it.
-class Card : public QPushButton {
+/// Enter presses a button as Space does.
+template <class Button>
+class EnterPresses : public Button {
  public:
-  Card(const QString& title, const QString& summary, QWidget* parent) : QPushButton(parent) {
+  using Button::Button;
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override {
+    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) return this->click();
+    Button::keyPressEvent(event);
+  }
+};
+
+/// A title with a sentence below it, in a frame.
+class Card : public EnterPresses<QPushButton> {
+ public:
+  Card(const QString& title, const QString& summary, QWidget* parent) : EnterPresses<QPushButton>(parent), m_summary(summary) {
     auto* box = new QVBoxLayout(this);
     box->setContentsMargins(12, 8, 12, 8);
     box->setSpacing(2);
     auto* name = heading(title, 1.1, this);
     auto* text = new QLabel(summary, this);
+    m_note = new QLabel(this);
+    m_note->hide();
     text->setForegroundRole(QPalette::PlaceholderText);
-    for (QLabel* label : {name, text}) {
+    for (QLabel* label : {name, text, m_note}) {
       label->setTextFormat(Qt::PlainText);
       label->setWordWrap(true);
       label->setAttribute(Qt::WA_TransparentForMouseEvents);
@@ -48,18 +65,23 @@ class Card : public QPushButton {
     policy.setHeightForWidth(true);
     setSizePolicy(policy);
   }
+  /// A line below the sentence; none if it is empty.
+  void setNote(const QString& note) {
+    m_note->setText(note);
+    m_note->setVisible(!note.isEmpty());
+    setAccessibleDescription(note.isEmpty() ? m_summary : m_summary + QStringLiteral("; ") + note);
+  }
   QSize sizeHint() const override { return layout()->totalSizeHint(); }
   QSize minimumSizeHint() const override { return layout()->totalMinimumSize(); }
   bool hasHeightForWidth() const override { return true; }
   int heightForWidth(int width) const override { return layout()->totalHeightForWidth(width); }
 
- protected:
-  void keyPressEvent(QKeyEvent* event) override {
-    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) return click();
-    QPushButton::keyPressEvent(event);
-  }
+ private:
+  QLabel* m_note;
+  QString m_summary;
 };
 
+constexpr const char* kNetwork = "network";  ///< of the card of a bundled network, its name
 constexpr int kColumn = 1180;  ///< pixels that lines of text and cards keep to
 
 }  // namespace
@@ -124,6 +146,7 @@ StartPage::StartPage(Services& services, QWidget* parent) : QWidget(parent) {
     const QString name = QString::fromLatin1(model.name);
     auto* button = card(name, name, QString::fromUtf8(model.summary));
     button->setAccessibleName(tr("Open the bundled network %1").arg(name));
+    button->setProperty(kNetwork, name);
     connect(button, &QPushButton::clicked, this, [this, name] { Q_EMIT zooChosen(name, m_tiny->isChecked()); });
     grid->addWidget(button, i / kColumns, i % kColumns);
     ++i;
@@ -131,13 +154,31 @@ StartPage::StartPage(Services& services, QWidget* parent) : QWidget(parent) {
   for (int c = 0; c < kColumns; ++c) grid->setColumnStretch(c, 1);
   box->addLayout(grid);
   box->addStretch();
+  connect(m_tiny, &QCheckBox::toggled, this, &StartPage::showNotes);
+}
+
+void StartPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  showNotes();
+}
+
+void StartPage::showNotes() {
+  for (auto* button : findChildren<QPushButton*>()) {
+    const QString name = button->property(kNetwork).toString();
+    if (name.isEmpty()) continue;
+    const auto [bytes, seconds] = ModelService::zooFile(name, m_tiny->isChecked());
+    QStringList parts;
+    if (bytes > 0) parts << tr("%1 on this machine").arg(widgets::bytesText(static_cast<double>(bytes)));
+    if (bytes > 0 && seconds > 0) parts << tr("its graph was there after %1").arg(widgets::secondsText(seconds));
+    static_cast<Card*>(button)->setNote(parts.join(QStringLiteral(", ")));
+  }
 }
 
 QPushButton* StartPage::card(const QString& id, const QString& title, const QString& summary) {
   auto* button = new Card(title, summary, this);
   button->setObjectName(QStringLiteral("card.") + id);
   button->setAccessibleName(title);
-  button->setAccessibleDescription(summary);
+  button->setNote({});
   return button;
 }
 
@@ -150,7 +191,9 @@ void StartPage::setRecent(const QStringList& files) {
   if (files.isEmpty()) return;
   m_recent->addWidget(heading(tr("Recent files"), 1.15, m_recentHost));
   for (const QString& file : files) {
-    auto* button = new QToolButton(m_recentHost);
+    auto* button = new EnterPresses<QToolButton>(m_recentHost);
+    button->setObjectName(QStringLiteral("card.recent"));
+    button->setFocusPolicy(Qt::StrongFocus);
     button->setText(QFileInfo(file).fileName() + QStringLiteral("   ") + QFileInfo(file).absolutePath());
     button->setAutoRaise(true);
     button->setAccessibleName(tr("Open %1").arg(file));

@@ -24,7 +24,12 @@ class StartPage : public QWidget {
   /// A race of tuners on a small bundled network.
   void compareAsked();
 
+ protected:
+  void showEvent(QShowEvent* event) override;
+
  private:
+  /// What this machine knows of the bundled networks by now.
+  void showNotes();
   /// Named `card.<id>`.
   QPushButton* card(const QString& id, const QString& title, const QString& summary);
   QPushButton* m_resume;

@@ -97,6 +97,8 @@ void TasksView::showState() {
   if (!model)
     m_state->showEmpty(tr("No tasks"), tr("Open a model: it is cut into tuning tasks, one per distinct computation."),
                        m_services.actions.get(QStringLiteral("file.open")));
+  else if (!model->isWhole)
+    m_state->showEmpty(tr("Tasks are being made"), tr("The graph is there already. Tasks and what the workspace knows of them follow; the line below says how far it is."));
   else if (model->tasks.empty())
     m_state->showEmpty(tr("No tasks"), tr("This model has no operator that can be tuned."));
   else

@@ -43,7 +43,8 @@ struct NetworkTask {
   int64_t space_size = 1;                                     ///< points of all of them
   std::vector<std::pair<std::string, int64_t>> other_spaces;  ///< of further templates that match, searched when asked for by name, and their sizes
 };
-std::vector<NetworkTask> network_tasks(const Network& network, const Target& target);
+/// `progress`, if there is one, is told before each; false ends it, with those that there are.
+std::vector<NetworkTask> network_tasks(const Network& network, const Target& target, const std::function<bool(int done, int total)>& progress = {});
 
 struct CompileOptions {
   std::function<void(const std::string& what, int done, int total)> progress;

@@ -41,10 +41,11 @@ Expected<Network> import_network(const std::string& path, const Target& target, 
   return n;
 }
 
-std::vector<NetworkTask> network_tasks(const Network& network, const Target& target) {
+std::vector<NetworkTask> network_tasks(const Network& network, const Target& target, const std::function<bool(int done, int total)>& progress) {
   std::vector<NetworkTask> tasks;
   double total = 0;
   for (const graph::Workload& w : network.partition.workloads) {
+    if (progress && !progress(static_cast<int>(tasks.size()), static_cast<int>(network.partition.workloads.size()))) break;
     NetworkTask t{.task = records::make_task(w.name, w.dag, target), .weight = w.weight(), .space = std::string(records::kDefaultSpace)};
     int64_t points = 0;
     const std::vector<const space::Template*> searched = space::alternatives(*w.dag, target);

@@ -56,8 +56,10 @@ class FakeEngine : public Engine {
     return out;
   }
 
-  std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target) override {
+  std::atomic<bool> holdTasks = false;  ///< makes none until this is false, unless it is stopped
+  std::vector<api::NetworkTask> tasks(const api::Network& network, const Target& target, const std::function<bool(int done, int total)>& progress) override {
     std::vector<api::NetworkTask> out;
+    while (holdTasks && progress(0, static_cast<int>(network.partition.workloads.size()))) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     for (const auto& w : network.partition.workloads) {
       api::NetworkTask t;
       t.task = records::make_task(w.name, w.dag, target);

@@ -165,7 +165,7 @@ class JourneysTest : public QObject {
     QTRY_COMPARE(again->workspace().sessions().size(), size_t{1});
     QVERIFY(click(*again, "check.start.tiny"));
     QVERIFY(click(*again, "card.mlp"));
-    QTRY_VERIFY(again->hub().model());
+    QTRY_VERIFY(again->hub().model() && again->hub().model()->isWhole);
     QTRY_VERIFY(again->trials().store());
     QTRY_COMPARE(again->trials().store()->size(), done);
     QVERIFY(!named<widgets::Banner>(*again, "banner")->isVisible());
@@ -289,7 +289,7 @@ class JourneysTest : public QObject {
     QCOMPARE(named<QTreeWidget>(*dialog, "table.import.problems")->topLevelItemCount(), 1);
     QCOMPARE(named<QTreeWidget>(*dialog, "table.import.tasks")->topLevelItem(0)->text(4), QStringLiteral("yes"));
     QVERIFY(click(*dialog, "button.import.start"));
-    QTRY_VERIFY(w->hub().model());
+    QTRY_VERIFY(w->hub().model() && w->hub().model()->isWhole);
     QTRY_VERIFY2(banner->isVisible() && banner->text().contains(QStringLiteral("55 trials")), qPrintable(banner->text()));
     // There is no graph, and the page says so.
     const auto shows = [&](const QString& title) {
@@ -375,7 +375,7 @@ class JourneysTest : public QObject {
     press(*w, Qt::Key_W, Qt::ControlModifier);
     QTRY_VERIFY(!w->hub().model());
     w->models().openStored(id);
-    QTRY_VERIFY_WITH_TIMEOUT(w->hub().model() != nullptr, 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(w->hub().model() && w->hub().model()->isWhole, 30'000);
     QCOMPARE(w->hub().model()->tasks[0].task.key, key);
     QCOMPARE(w->hub().model()->id.value, id.value);
     QVERIFY(view->editor()->text().contains(QStringLiteral("param M = 64")));

@@ -4,8 +4,10 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QStatusBar>
 #include <QTreeWidget>
 
+#include "app/perspectives.h"
 #include "app/views/sizes_dialog.h"
 #include "tests/app/app_fixture.h"
 #include "tests/app/fake_engine.h"
@@ -45,7 +47,7 @@ class OpeningTest : public QObject {
     QCOMPARE(boxes[0]->maximum(), 16);
     boxes[0]->setValue(3);
     QVERIFY(click(*dialog, "button.sizes.open"));
-    QTRY_VERIFY_WITH_TIMEOUT(w->hub().model(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(w->hub().model() && w->hub().model()->isWhole, 30'000);
     const graph::Graph& g = w->hub().model()->network.optimized;
     QCOMPARE(g.values[static_cast<size_t>(g.inputs[0])].type.shape[0], int64_t{3});
     int conv = -1;
@@ -94,7 +96,7 @@ class OpeningTest : public QObject {
     QCOMPARE(named<QSpinBox>(*dialog, "spin.sizes.length")->value(), 128);  // nothing was opened
     named<QSpinBox>(*dialog, "spin.sizes.length")->setValue(64);
     QVERIFY(click(*dialog, "button.sizes.open"));
-    QTRY_VERIFY(w->hub().model());
+    QTRY_VERIFY(w->hub().model() && w->hub().model()->isWhole);
     QVERIFY((engine.givenSizes == std::map<std::string, int64_t>{{"batch", 1}, {"length", 64}}));
     const ModelId id = w->hub().model()->id;
     w->workspace().refreshSessions();
@@ -110,6 +112,97 @@ class OpeningTest : public QObject {
     QVERIFY(dialog);
     QCOMPARE(named<QSpinBox>(*dialog, "spin.sizes.length")->value(), 64);
     dialog->reject();
+  }
+
+  /// The graph is there before the tasks: the window can be used, and says how far it is.
+  void theGraphComesBeforeTheTasks() {
+    FakeEngine engine;
+    engine.holdTasks = true;
+    const auto w = openWindow(engine, m_dir.filePath(QStringLiteral("graph-first.twdb")));
+    QSignalSpy drawnFirst(&w->graphPage(), &GraphPage::drawnFirst), laidOut(&w->graphPage(), &GraphPage::laidOut), opened(&w->models(), &ModelService::opened);
+    w->openZoo(QStringLiteral("fake"), false);
+    QTRY_COMPARE(drawnFirst.count(), 1);
+    QCOMPARE(laidOut.count(), 0);
+    QVERIFY(w->hub().model() && !w->hub().model()->isWhole && !named<QWidget>(*w, "page.start")->isVisible());
+    QTRY_VERIFY2(w->statusBar()->currentMessage().endsWith(QStringLiteral("making tasks: 0 of 2")), qPrintable(w->statusBar()->currentMessage()));
+    QVERIFY(!w->actions().get(QStringLiteral("tune.start"))->isEnabled());
+    QVERIFY(w->actions().get(QStringLiteral("tune.start"))->toolTip().contains(QStringLiteral("its tasks are being made")));
+    // What is chosen and moved meanwhile stays.
+    const int last = static_cast<int>(w->hub().model()->network.optimized.nodes.size()) - 1;
+    w->hub().setNode(last);
+    for (const PerspectiveDef& def : perspectives()) w->setPerspective(QString::fromLatin1(def.id)), QCoreApplication::processEvents();
+    w->setPerspective(QStringLiteral("explore"));
+    auto* view = w->graphPage().findChild<widgets::GraphView*>();
+    view->zoomBy(0.5);
+    const double zoom = view->zoom();
+    engine.holdTasks = false;
+    QTRY_COMPARE(laidOut.count(), 1);
+    QCOMPARE(opened.count(), 1);
+    QVERIFY(w->hub().model()->isWhole);
+    QCOMPARE(w->hub().node(), last);
+    QCOMPARE(w->hub().task(), w->hub().model()->taskOfNode(last));
+    QCOMPARE(view->zoom(), zoom);
+    QTRY_VERIFY(w->actions().get(QStringLiteral("tune.start"))->isEnabled());
+    QCOMPARE(w->jobBoard().rowCount(), 1);
+    QCOMPARE(w->jobBoard().running(), 0);
+  }
+
+  /// Closed, cancelled or failed before it has its tasks, a model leaves the start page.
+  void aModelWithoutItsTasksCanBeLeft() {
+    FakeEngine engine;
+    engine.holdTasks = true;
+    const auto w = openWindow(engine, m_dir.filePath(QStringLiteral("left.twdb")));
+    QSignalSpy opened(&w->models(), &ModelService::opened);
+    for (const bool byClosing : {true, false}) {
+      w->openZoo(QStringLiteral("fake"), false);
+      QTRY_VERIFY(w->hub().model() && !w->hub().model()->isWhole);
+      if (byClosing)
+        w->actions().get(QStringLiteral("file.close"))->trigger();
+      else
+        w->models().cancel();
+      QVERIFY(!w->hub().model() && !w->models().isBusy());
+      QVERIFY(named<QWidget>(*w, "page.start")->isVisible());
+    }
+    w->openZoo(QStringLiteral("fake"), false);
+    QTRY_VERIFY(w->hub().model());
+    w->openFile(m_dir.filePath(QStringLiteral("nowhere.onnx")));  // cannot be read, and ends the other's opening
+    QTRY_VERIFY(!w->hub().model() && named<widgets::Banner>(*w, "banner")->isVisible());
+    QCOMPARE(opened.count(), 0);
+    engine.holdTasks = false;
+  }
+
+  /// A bundled network says how large its file is and when its graph was there, once it was opened.
+  void cardsSayWhatTheMachineKnows() {
+    FakeEngine engine;
+    QSettings().clear();
+    const auto w = openWindow(engine, m_dir.filePath(QStringLiteral("cards.twdb")));
+    auto* card = named<QWidget>(*w, "card.fake");
+    w->openZoo(QStringLiteral("fake"), false);
+    QTRY_VERIFY(w->hub().model() && w->hub().model()->isWhole);
+    w->actions().get(QStringLiteral("file.close"))->trigger();
+    QVERIFY2(card->isVisible() && card->accessibleDescription().contains(QStringLiteral("4 bytes on this machine")), qPrintable(card->accessibleDescription()));
+    QCOMPARE(QSettings().contains(QStringLiteral("opening/fake")), true);
+  }
+
+  /// A file that was opened under another name is the same network, with the sessions that it has.
+  void anotherNameKeepsTheSessions() {
+    FormulaEngine engine;
+    const auto w = openWindow(engine, m_dir.filePath(QStringLiteral("names.twdb")));
+    w->openZoo(QStringLiteral("mlp"), true);
+    QTRY_VERIFY_WITH_TIMEOUT(w->hub().model() && w->hub().model()->isWhole && w->hub().model()->id, 30'000);
+    const ModelId id = w->hub().model()->id;
+    const QString copy = m_dir.filePath(QStringLiteral("renamed.onnx"));
+    QVERIFY(QFile::copy(w->hub().model()->path, copy));
+    w->workspace().database()->begin_session(id, "random", w->hub().model()->target.str(), Json::object(), Json::object()).value();
+    w->openFile(copy);
+    QTRY_VERIFY_WITH_TIMEOUT(w->hub().model()->name == QStringLiteral("renamed") && w->hub().model()->isWhole, 30'000);
+    QCOMPARE(w->hub().model()->id, id);
+    w->workspace().refreshSessions();
+    QTRY_COMPARE(w->workspace().sessions().size(), size_t{1});
+    QCOMPARE(w->workspace().sessions()[0].model, id);
+    const auto models = w->workspace().database()->models().value();
+    QCOMPARE(models.size(), size_t{1});
+    QCOMPARE(QString::fromStdString(models[0].name), QStringLiteral("mlp-tiny"));
   }
 };
 

@@ -33,7 +33,7 @@ class TrialsTest : public QObject {
     b->engine.byRule = 42;
     b->window->openZoo(QStringLiteral("fake"), false);
     b->window->setPerspective(QStringLiteral("explore"));
-    QTRY_VERIFY(b->window->hub().model());
+    QTRY_VERIFY(b->window->hub().model() && b->window->hub().model()->isWhole);
     const auto* index = named<QLineEdit>(*b->window, "edit.space.index");
     QTRY_COMPARE(index->text(), QStringLiteral("42"));
     QCOMPARE(b->window->hub().configIndex(), -1);  // nothing was chosen

@@ -170,7 +170,7 @@ void fill(const QString& path, int trials) {
   QDir().mkpath(QFileInfo(file).path());
   need(engine.writeZooModel("fake", false, file.toStdString()));
   const api::Network network = need(engine.import(file.toStdString(), {}, {}));
-  const auto tasks = engine.tasks(network, {});
+  const auto tasks = engine.tasks(network, {}, {});
   const ModelId model = need(db->put_model("fake", file.toStdString(), network.content_key, Json::object()));
   const TaskId task = need(db->put_task(tasks[0].task));
   need(db->link_task(model, task, 1));
@@ -484,16 +484,28 @@ void frame(const QTemporaryDir& dir) {
     atMost(QStringLiteral("from a knob to the TIR"), 100, middle(tir), QStringLiteral("ms"));
     atMost(QStringLiteral("from a knob to the assembly"), 300, middle(assembly), QStringLiteral("ms"));
   }
-  const auto large = [&] {
-    laidOut.clear();
-    window.openZoo(QStringLiteral("gpt2_small"), false);
-    return waitFor([&] { return !laidOut.isEmpty() && window.hub().model()->name == QStringLiteral("gpt2_small"); });
+  QString drawn, whole;  // the networks whose graph was drawn and which were opened last
+  for (const auto signal : {&GraphPage::drawnFirst, &GraphPage::laidOut}) QObject::connect(&window.graphPage(), signal, &window, [&] { drawn = window.hub().model()->name; });
+  QObject::connect(&window.models(), &ModelService::opened, &window, [&](const OpenModelPtr& model) { whole = model->name; });
+  const auto open = [&](const char* name, bool tiny, const QString& label) {
+    drawn.clear(), whole.clear();
+    const double begin = now_s();
+    window.openZoo(QLatin1String(name), tiny);
+    const double first = waitFor([&] { return drawn == label; });
+    waitFor([&] { return whole == label; });
+    return std::pair(first, now_s() - begin);
   };
-  const double first = large();  // its file of 0.5 GB may have to be written
-  window.openZoo(QStringLiteral("mlp"), true);
-  waitFor([&] { return window.hub().model()->name != QStringLiteral("gpt2_small"); });
-  atMost(QStringLiteral("first graph of gpt2_small"), 5, large(), QStringLiteral("s"));
-  out() << QStringLiteral("  the first time, with its file written if this program had not yet: %1 s\n").arg(first, 0, 'g', 3);
+  const auto large = [&](const char* what) {
+    const auto [first, all] = open("gpt2_small", false, QStringLiteral("gpt2_small"));
+    atMost(QLatin1String(what), 5, first, QStringLiteral("s"));
+    out() << QStringLiteral("  all of it: %1 s\n").arg(all, 0, 'g', 3);
+    open("mlp", true, QStringLiteral("mlp-tiny"));
+  };
+  // The first time its file of 0.5 GB has to be written.
+  const QString file = QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/zoo/gpt2_small.onnx");
+  for (const QString& ending : {QString(), QStringLiteral(".by")}) QFile::remove(file + ending);
+  large("first graph of gpt2_small, opened for the first time");
+  large("  opened again");
 }
 
 /// A log of Ansor and one of AutoTVM, both of `lines` lines over a few tasks, into an empty workspace: looked at and stored.

@@ -57,6 +57,20 @@ void GraphView::replaceScene(std::shared_ptr<const GraphScene> scene, const std:
   if (!middle.isEmpty()) centreOn(middle.center());
 }
 
+void GraphView::renewScene(std::shared_ptr<const GraphScene> scene) {
+  const bool fitted = m_fitted, moved = m_isMoved;
+  const double zoom = m_zoom;
+  const QPoint scroll(horizontalScrollBar()->value(), verticalScrollBar()->value());
+  setScene(std::move(scene));
+  if (!moved || !m_scene) return;
+  m_fitPending = false;
+  if (fitted) return fit();
+  m_isMoved = true;
+  setZoom(zoom, QPointF(viewport()->rect().center()));
+  horizontalScrollBar()->setValue(scroll.x());
+  verticalScrollBar()->setValue(scroll.y());
+}
+
 void GraphView::setOverlay(GraphOverlay overlay) {
   m_overlay = std::move(overlay);
   cover();

@@ -25,6 +25,8 @@ class GraphView : public QAbstractScrollArea, public Tabular, public WholePictur
   void setScene(std::shared_ptr<const GraphScene> scene);
   /// Another drawing of the same graph: the zoom stays, and these nodes of the graph are in the middle.
   void replaceScene(std::shared_ptr<const GraphScene> scene, const std::vector<int>& around);
+  /// The same drawing with other words: what a person moved or zoomed stays.
+  void renewScene(std::shared_ptr<const GraphScene> scene);
   const GraphScene* scene() const { return m_scene.get(); }
   void setOverlay(GraphOverlay overlay);
   const GraphOverlay& overlay() const { return m_overlay; }

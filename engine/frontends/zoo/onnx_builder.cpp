@@ -3,9 +3,14 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <optional>
+#include <thread>
 
 #include "engine/base/assert.h"
+#include "engine/base/worker_pool.h"
 
 namespace tw::frontends {
 
@@ -21,8 +26,18 @@ void set_tensor_type(onnx::ValueInfoProto* info, const std::string& name, const 
 }  // namespace
 
 struct OnnxBuilder::Impl {
+  static constexpr int64_t kBlock = int64_t{1} << 16;  ///< numbers that one thread draws before it takes the next of them
   onnx::ModelProto model;
+  std::optional<WorkerPool> pool;  ///< for arrays of more than one block
   bool has_relu6_bounds = false;
+
+  onnx::TensorProto* tensor(const std::string& name, const std::vector<int64_t>& shape, int type) {
+    onnx::TensorProto* t = model.mutable_graph()->add_initializer();
+    t->set_name(name);
+    t->set_data_type(type);
+    for (const int64_t d : shape) t->add_dims(d);
+    return t;
+  }
 };
 
 OnnxBuilder::OnnxBuilder(const std::string& name, uint64_t seed, int64_t opset_version) : impl_(std::make_unique<Impl>()), rng_(seed) {
@@ -50,32 +65,20 @@ void OnnxBuilder::output(const std::string& value, const Shape& shape) { set_ten
 
 std::string OnnxBuilder::initializer(const std::string& name, const Shape& shape, const std::vector<float>& data) {
   int64_t elements = 1;
-  auto* tensor = impl_->model.mutable_graph()->add_initializer();
-  tensor->set_name(name);
-  tensor->set_data_type(onnx::TensorProto_DataType_FLOAT);
-  for (const int64_t d : shape) {
-    tensor->add_dims(d);
-    elements *= d;
-  }
+  for (const int64_t d : shape) elements *= d;
   TW_ASSERT(elements == static_cast<int64_t>(data.size()), "elements of initializer " + name);
-  tensor->set_raw_data(data.data(), data.size() * sizeof(float));
+  impl_->tensor(name, shape, onnx::TensorProto_DataType_FLOAT)->set_raw_data(data.data(), data.size() * sizeof(float));
   return name;
 }
 
 std::string OnnxBuilder::shape_constant(const std::string& name, const Shape& shape) {
-  auto* tensor = impl_->model.mutable_graph()->add_initializer();
-  tensor->set_name(name);
-  tensor->set_data_type(onnx::TensorProto_DataType_INT64);
-  tensor->add_dims(static_cast<int64_t>(shape.size()));
+  onnx::TensorProto* tensor = impl_->tensor(name, {static_cast<int64_t>(shape.size())}, onnx::TensorProto_DataType_INT64);
   for (const int64_t d : shape) tensor->add_int64_data(d);
   return name;
 }
 
 std::string OnnxBuilder::boolean_constant(const std::string& name, const Shape& shape, const std::vector<bool>& data) {
-  auto* tensor = impl_->model.mutable_graph()->add_initializer();
-  tensor->set_name(name);
-  tensor->set_data_type(onnx::TensorProto_DataType_BOOL);
-  for (const int64_t d : shape) tensor->add_dims(d);
+  onnx::TensorProto* tensor = impl_->tensor(name, shape, onnx::TensorProto_DataType_BOOL);
   for (const bool v : data) tensor->add_int32_data(v ? 1 : 0);
   return name;
 }
@@ -122,9 +125,28 @@ std::string OnnxBuilder::node(const std::string& op, const std::string& name, co
 std::string OnnxBuilder::random(const std::string& name, const Shape& shape, double mean, double deviation) {
   int64_t elements = 1;
   for (const int64_t d : shape) elements *= d;
-  std::vector<float> data(static_cast<size_t>(elements));
-  for (float& v : data) v = static_cast<float>(mean + deviation * rng_.normal());
-  return initializer(name, shape, data);
+  std::string* bytes = impl_->tensor(name, shape, onnx::TensorProto_DataType_FLOAT)->mutable_raw_data();
+  bytes->resize(static_cast<size_t>(elements) * sizeof(float));
+  // Every block draws what it would if one thread drew them all in order: it begins where the one before it ends, at two numbers for each normal one.
+  std::vector<Rng> begins;
+  for (int64_t from = 0; from < elements; from += Impl::kBlock) {
+    begins.push_back(rng_);
+    for (int64_t n = 2 * std::min(Impl::kBlock, elements - from); n > 0; --n) rng_.next();
+  }
+  const auto fill = [&](size_t block) {
+    const int64_t from = static_cast<int64_t>(block) * Impl::kBlock;
+    Rng rng = begins[block];
+    std::vector<float> values(static_cast<size_t>(std::min(Impl::kBlock, elements - from)));
+    for (float& v : values) v = static_cast<float>(mean + deviation * rng.normal());
+    std::memcpy(bytes->data() + static_cast<size_t>(from) * sizeof(float), values.data(), values.size() * sizeof(float));
+  };
+  if (begins.size() <= 1) {
+    for (size_t block = 0; block < begins.size(); ++block) fill(block);
+  } else {
+    if (!impl_->pool) impl_->pool.emplace(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
+    impl_->pool->run(begins.size(), fill);
+  }
+  return name;
 }
 
 std::string OnnxBuilder::conv(const std::string& name, const std::string& x, const Conv& c) {
