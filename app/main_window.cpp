@@ -26,6 +26,7 @@
 #include "app/views/start_page.h"
 #include "app/views/tune_view.h"
 #include "widgets/common/banner.h"
+#include "widgets/common/focus_ring.h"
 
 namespace tw::app {
 namespace {
@@ -103,6 +104,7 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
     return box.clickedButton() == stop ? QuitChoice::stop : box.clickedButton() == background ? QuitChoice::background : QuitChoice::stay;
   };
   m_glossary = new Glossary(this);
+  new widgets::FocusRing(this);
   makeActions();
   m_banner = new widgets::Banner(this);
   m_banner->installEventFilter(this);

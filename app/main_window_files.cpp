@@ -21,6 +21,7 @@
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "widgets/common/banner.h"
+#include "widgets/common/focus_ring.h"
 #include "widgets/common/format.h"
 
 namespace tw::app {
@@ -185,6 +186,7 @@ void MainWindow::copyCurrentView() {
   if (!table.columns.isEmpty()) lines << table.columns.join(QLatin1Char('\t'));
   for (const QStringList& row : table.rows) lines << row.join(QLatin1Char('\t'));
   if (!lines.isEmpty()) data->setText(lines.join(QLatin1Char('\n')) + QLatin1Char('\n'));
+  widgets::hideFocusRing(*view);
   data->setImageData(view->grab().toImage());
   QApplication::clipboard()->setMimeData(data);
   statusBar()->showMessage(lines.isEmpty() ? tr("Copied as a picture") : tr("Copied as a picture and as a table"), 5000);

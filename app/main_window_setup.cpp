@@ -71,7 +71,7 @@ void MainWindow::makeFileActions() {
                 [this] { chooseWorkspace(); });
   m_actions.add(id("file.exportView"), tr("&Export view…"), tr("Write the view last clicked into as a picture, as vectors or as a table"),
                 QKeySequence(tr("Ctrl+E")), [this] { chooseExport(); });
-  m_actions.add(id("file.exportReport"), tr("Export &report…"), tr("Write the selected session, or the newest one, as a web page of its own"), QKeySequence(tr("Ctrl+Shift+E")),
+  m_actions.add(id("file.exportReport"), tr("Expor&t report…"), tr("Write the selected session, or the newest one, as a web page of its own"), QKeySequence(tr("Ctrl+Shift+E")),
                 [this] { chooseReport(); });
   m_actions.add(id("file.close"), tr("&Close model"), tr("Close the model and show the start page; its sessions stay in the workspace"),
                 QKeySequence(tr("Ctrl+W")), [this] { closeModel(); });
@@ -93,7 +93,7 @@ void MainWindow::makeEditActions() {
                 [this] { m_codeDock->code()->findAgain(false); });
   m_actions.add(id("code.keepBase"), tr("&Keep as base of differences"), tr("Compare the code of what is selected next with that of the selected trial"),
                 QKeySequence(tr("Ctrl+D")), [this] { m_codeDock->keepAsBase(); });
-  m_actions.add(id("code.compareTray"), tr("Compare code &side by side"),
+  m_actions.add(id("code.compareTray"), tr("Co&mpare code side by side"),
                 tr("Show how the code of the second trial put side by side differs from that of the first"), QKeySequence(tr("Ctrl+Alt+D")),
                 [this] { compareTray(); });
   m_actions.add(id("code.noBase"), tr("No &difference"), tr("Show the code alone again"), QKeySequence(tr("Ctrl+Shift+D")), [this] { m_hub.setCodeBase({}); });
@@ -131,7 +131,7 @@ void MainWindow::makeGoActions() {
 
 void MainWindow::makeTuneActions() {
   m_actions.add(id("tune.start"), tr("&Start"), tr("Start a tuning session"), QKeySequence(Qt::Key_F5), [this] { startTuning(); });
-  m_actions.add(id("tune.task"), tr("Tune &this task"), tr("Start a session on the selected task only"), QKeySequence(tr("Ctrl+F5")), [this] {
+  m_actions.add(id("tune.task"), tr("Tune t&his task"), tr("Start a session on the selected task only"), QKeySequence(tr("Ctrl+F5")), [this] {
     m_tuneView->setOnlySelectedTask(true);
     startTuning();
   });
@@ -179,12 +179,12 @@ void MainWindow::makeSessionActions() {
 
 void MainWindow::makeViewActions() {
   m_actions.add(id("graph.zoomIn"), tr("Zoom &in"), tr("Enlarge the graph"), QKeySequence::ZoomIn, [this] { m_graph->view()->zoomBy(1.25); });
-  m_actions.add(id("graph.zoomOut"), tr("Zoom &out"), tr("Shrink the graph"), QKeySequence::ZoomOut, [this] { m_graph->view()->zoomBy(0.8); });
+  m_actions.add(id("graph.zoomOut"), tr("Zoo&m out"), tr("Shrink the graph"), QKeySequence::ZoomOut, [this] { m_graph->view()->zoomBy(0.8); });
   m_actions.add(id("graph.fit"), tr("&Fit graph"), tr("Show the whole graph"), QKeySequence(tr("Ctrl+0")), [this] { m_graph->view()->fit(); });
   m_actions.add(id("view.resetLayout"), tr("&Reset layout"), tr("Put the views of this perspective back to their first places"), {}, [this] { resetLayout(); });
   m_actions.add(id("view.table"), tr("View as &table"), tr("Show the view last clicked into as a table of texts"), QKeySequence(tr("Ctrl+Shift+T")),
                 [this] { showTable(); });
-  m_actions.add(id("view.pin"), tr("&Pin a copy"), tr("Open the view last clicked into once more; the copy keeps what is selected now"),
+  m_actions.add(id("view.pin"), tr("Pin a cop&y"), tr("Open the view last clicked into once more; the copy keeps what is selected now"),
                 QKeySequence(tr("Ctrl+Shift+K")), [this] { pinCurrentView(); });
   m_actions.add(id("view.drawer"), tr("Dra&wer"), tr("Open or close the drawer with trials, tasks, sessions, jobs and the log"), QKeySequence(tr("Ctrl+J")), [this] { toggleDrawer(); });
   m_actions.add(id("view.options"), tr("&Options of the session"), tr("Show the options of the next session and what its tuner does"), QKeySequence(tr("Ctrl+Shift+M")), [this] {
@@ -294,7 +294,7 @@ void MainWindow::makeMenus() {
         m_recentMenu->setToolTipsVisible(true);
       } else {
         const bool panels = entry == QLatin1String(kPanelsMenu), perspective = entry == QLatin1String(kPerspectivesMenu);
-        QMenu* sub = menu->addMenu(panels ? tr("&Views") : perspective ? tr("&Perspective") : tr("&Theme"));
+        QMenu* sub = menu->addMenu(panels ? tr("&Views") : perspective ? tr("&Perspective") : tr("T&heme"));
         if (panels) {
           for (const ViewDef& view : views()) {
             auto* dock = findChild<QDockWidget*>(QStringLiteral("dock.") + QLatin1String(view.id));

@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "engine/base/file.h"
+#include "widgets/common/focus_ring.h"
 #include "widgets/common/table_view.h"
 #include "widgets/common/whole_picture.h"
 
@@ -69,6 +70,7 @@ Expected<void> exportView(QWidget& view, const QString& path) {
   if (csv && table.columns.isEmpty()) return Error(ErrorCode::invalid_argument, "This view has no table; export it as .png or .svg", path.toStdString());
   TW_CHECK(check_output(path.toStdString(), kAnyOutput));
   if (!file.open(QIODevice::WriteOnly)) return cannotWrite(file);
+  widgets::hideFocusRing(view);
   const widgets::WholePicture* whole = csv ? nullptr : wholePictureOf(view);
   const QSizeF size = whole ? whole->pictureSize() : QSizeF(view.size());
   if (csv) {

@@ -60,7 +60,7 @@ RaceDialog::RaceDialog(const std::vector<tune::StrategyDef>& tuners, const Selec
   m_scope->setObjectName(QStringLiteral("combo.race.scope"));
   m_scope->setAccessibleName(tr("What is tuned"));
   m_scope->addItem(tr("All tasks"));
-  if (const records::Task* task = hub.taskValue()) {
+  if (hub.taskValue()) {
     m_scope->addItem(QStringLiteral("T%1 %2").arg(hub.task() + 1).arg(hub.model()->titleOf(hub.task())));
     m_scope->setCurrentIndex(1);
   }
@@ -79,7 +79,7 @@ RaceDialog::RaceDialog(const std::vector<tune::StrategyDef>& tuners, const Selec
       tr("A replay measures nothing: only points with a trial in the workspace are proposed, and they end as those trials did. It takes seconds."));
   connect(m_times, &QComboBox::currentIndexChanged, this, &RaceDialog::showSize);
   widgets::ParamForm& form = m_options->form();
-  form.insertFirst(tr("&Seeds each"), m_seeds);
+  form.insertFirst(tr("S&eeds each"), m_seeds);
   form.insertFirst(tr("T&imes"), m_times);
   form.insertFirst(tr("Tune"), m_scope);
   form.insertFirst(tr("Tuners"), boxes);

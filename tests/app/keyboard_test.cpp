@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window without a mouse.
 #include <QComboBox>
+#include <QLabel>
+#include <QMenu>
+#include <QMenuBar>
+#include <QTabBar>
+#include <QTextBrowser>
 #include <QTimer>
 #include <QTreeView>
-#include <QTextBrowser>
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "app/perspectives.h"
@@ -33,6 +39,58 @@ class KeyboardTest : public QObject {
       out.insert(w);
     }
     return out;
+  }
+
+  /// Whether most of the outermost pixels look another way than before, as a person can see.
+  static bool isFramed(const QImage& before, const QImage& now) {
+    if (before.size() != now.size() || now.isNull()) return false;
+    int seen = 0, all = 0;
+    const auto look = [&](int x, int y) {
+      const QColor a = before.pixelColor(x, y), b = now.pixelColor(x, y);
+      ++all;
+      seen += std::abs(a.red() - b.red()) + std::abs(a.green() - b.green()) + std::abs(a.blue() - b.blue()) > 60;
+    };
+    for (int x = 0; x < now.width(); ++x) look(x, 0), look(x, now.height() - 1);
+    for (int y = 0; y < now.height(); ++y) look(0, y), look(now.width() - 1, y);
+    return 4 * seen > 3 * all;
+  }
+
+  static constexpr int kMostTabs = 5000;  ///< the manual alone has hundreds of links
+
+  /// Goes through `in` by Tab: adds to `missed` where Tab does not come, where it is caught, and what does not show that it has the focus.
+  static void walk(MainWindow& w, const QWidget& in, std::set<QString>& missed) {
+    auto wanted = stops(in);
+    if ((in.focusPolicy() & Qt::TabFocus) == Qt::TabFocus && in.isEnabled()) wanted.insert(&in);
+    if (wanted.empty()) return;
+    QApplication::setActiveWindow(&w);
+    if (QWidget* focus = QApplication::focusWidget()) focus->clearFocus();
+    std::map<const QWidget*, QImage> before;
+    for (const QWidget* stop : wanted) before[stop] = const_cast<QWidget*>(stop)->grab().toImage();
+    std::set<const QWidget*> reached;
+    int stuck = 0;
+    const_cast<QWidget*>(*wanted.begin())->setFocus(Qt::TabFocusReason);
+    for (int i = 0; i < kMostTabs && !std::includes(reached.begin(), reached.end(), wanted.begin(), wanted.end()); ++i) {
+      QWidget* focus = QApplication::focusWidget();
+      if (!focus) return void(missed.insert(QStringLiteral("Tab leads to nothing in ") + pathOf(&in)));
+      if (const auto it = before.find(focus); it != before.end()) {
+        if (!isFramed(it->second, focus->grab().toImage())) missed.insert(QStringLiteral("The focus is not seen in ") + pathOf(focus));
+        before.erase(it);
+      }
+      for (const QWidget* part = focus; part && !part->isWindow(); part = part->parentWidget()) reached.insert(part);
+      // In a page Tab goes from link to link before it leaves.
+      auto* page = qobject_cast<QTextBrowser*>(focus);
+      const int at = page ? page->textCursor().position() : 0;
+      QTest::keyClick(focus, Qt::Key_Tab);
+      // The first Tab in a page may find the link where its cursor is.
+      stuck = QApplication::focusWidget() == focus && (!page || page->textCursor().position() == at) ? stuck + 1 : 0;
+      if (stuck > (page ? 2 : 0)) {
+        missed.insert(QStringLiteral("Tab is caught in ") + pathOf(focus));
+        break;
+      }
+    }
+    for (const QWidget* stop : wanted) {
+      if (!reached.contains(stop)) missed.insert(QStringLiteral("Tab does not reach ") + pathOf(stop));
+    }
   }
 
  private Q_SLOTS:
@@ -86,37 +144,116 @@ class KeyboardTest : public QObject {
     QTRY_COMPARE(w->workspace().sessions().size(), size_t{2});
     w->setPerspective(perspective);
     QTRY_VERIFY(w->trials().store() && w->explaining().explanation());
-    // In turn each view of the perspective is in front of those it shares its place with.
     std::set<QString> missed;
-    for (const ViewDef& view : views()) {
-      auto* dock = named<QDockWidget>(*w, (std::string("dock.") + view.id).c_str());
-      if (dock->isHidden()) continue;
-      dock->raise();
-      QCoreApplication::processEvents();
-      const auto wanted = stops(*dock->widget());
-      if (wanted.empty()) continue;
-      std::set<const QWidget*> reached;
-      QApplication::setActiveWindow(w.get());
-      const_cast<QWidget*>(*wanted.begin())->setFocus(Qt::OtherFocusReason);
-      for (int i = 0; i < 300; ++i) {
-        QWidget* focus = QApplication::focusWidget();
-        QVERIFY2(focus, view.id);
-        for (const QWidget* part = focus; part && !part->isWindow(); part = part->parentWidget()) reached.insert(part);
-        // In a page Tab goes from link to link before it leaves.
-        auto* page = qobject_cast<QTextBrowser*>(focus);
-        const int at = page ? page->textCursor().position() : 0;
-        QTest::keyClick(focus, Qt::Key_Tab);
-        if (QApplication::focusWidget() == focus && (!page || page->textCursor().position() == at)) {
-          missed.insert(QStringLiteral("Tab is caught in ") + pathOf(focus));
-          break;
-        }
+    for (const auto theme : {widgets::ThemeChoice::light, widgets::ThemeChoice::dark}) {
+      w->setTheme(theme);
+      for (const char* bar : {"toolbar.run", "tabs.perspectives", "button.search"}) walk(*w, *named<QWidget>(*w, bar), missed);
+      // In turn each view of the perspective is in front of those it shares its place with.
+      for (const ViewDef& view : views()) {
+        auto* dock = named<QDockWidget>(*w, (std::string("dock.") + view.id).c_str());
+        if (dock->isHidden()) continue;
+        dock->raise();
+        QCoreApplication::processEvents();
+        walk(*w, *dock->widget(), missed);
       }
-      for (const QWidget* stop : wanted) {
-        if (!reached.contains(stop)) missed.insert(QStringLiteral("Tab does not reach ") + pathOf(stop));
-      }
+      for (const QTabBar* bar : w->findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly))
+        if (bar->isVisible()) walk(*w, *bar, missed);
     }
+    w->setTheme(widgets::ThemeChoice::light);
     for (const QString& m : missed) qWarning("%s", qPrintable(m));
     QVERIFY(missed.empty());
+  }
+
+  void theStartPageIsUsedByKeys() {
+    FakeEngine engine;
+    const QStringList recent{m_dir.filePath(QStringLiteral("one.onnx")), m_dir.filePath(QStringLiteral("two.onnx"))};
+    for (const QString& path : recent) QVERIFY(QFile(path).open(QIODevice::WriteOnly));
+    QSettings().setValue(QStringLiteral("recent"), recent);
+    const auto w = openWindow(engine, m_dir.filePath(QStringLiteral("start.twdb")));
+    QWidget* page = named<QWidget>(*w, "page.start");
+    QVERIFY(page->isVisible());
+    std::set<QString> missed;
+    for (const auto theme : {widgets::ThemeChoice::light, widgets::ThemeChoice::dark}) {
+      w->setTheme(theme);
+      walk(*w, *page, missed);
+    }
+    w->setTheme(widgets::ThemeChoice::light);
+    for (const QString& m : missed) qWarning("%s", qPrintable(m));
+    QVERIFY(missed.empty());
+    int cards = 0;
+    for (auto* card : page->findChildren<QAbstractButton*>()) {
+      if (!card->isVisible() || !card->objectName().startsWith(QStringLiteral("card."))) continue;
+      QObject::disconnect(card, &QAbstractButton::clicked, nullptr, nullptr);  // that it is pressed is enough
+      QSignalSpy pressed(card, &QAbstractButton::clicked);
+      card->setFocus(Qt::TabFocusReason);
+      for (const Qt::Key key : {Qt::Key_Return, Qt::Key_Enter, Qt::Key_Space}) QTest::keyClick(card, key);
+      QVERIFY2(pressed.count() == 3, qPrintable(pathOf(card)));
+      ++cards;
+    }
+    QCOMPARE(cards, 4 + 1 + 2);  // what one can begin with, the bundled network, the recent files
+  }
+
+  /// Each letter that is underlined belongs to one thing in sight, and that of a label leads to what it names.
+  void mnemonicsLeadWhereTheyPoint() {
+    FakeEngine engine;
+    const auto w = openWindow(engine, m_dir.filePath(QStringLiteral("mnemonics.twdb")));
+    w->openZoo(QStringLiteral("fake"), false);
+    QTRY_VERIFY(w->actions().get(QStringLiteral("tune.race"))->isEnabled());
+    std::set<QString> wrong;
+    for (QMenu* menu : w->findChildren<QMenu*>()) {
+      std::map<QKeySequence, QString> letters;
+      for (const QAction* action : menu->actions()) {
+        const QKeySequence letter = QKeySequence::mnemonic(action->text());
+        if (letter.isEmpty()) continue;
+        if (const auto [at, fresh] = letters.emplace(letter, action->text()); !fresh)
+          wrong.insert(QStringLiteral("%1: '%2' and '%3' have one letter").arg(menu->title(), at->second, action->text()));
+      }
+    }
+    const auto inSight = [&](QWidget& window, std::map<QKeySequence, QString> taken) {
+      const auto take = [&](const QString& text) {
+        const QKeySequence letter = QKeySequence::mnemonic(text);
+        if (letter.isEmpty()) return false;
+        if (const auto [at, fresh] = taken.emplace(letter, text); !fresh) wrong.insert(QStringLiteral("'%1' and '%2' have one letter").arg(at->second, text));
+        return true;
+      };
+      for (const auto* button : window.findChildren<QAbstractButton*>())
+        if (!button->visibleRegion().isEmpty()) take(button->text());
+      for (const auto* label : window.findChildren<QLabel*>()) {
+        if (label->visibleRegion().isEmpty() || !label->buddy() || !take(label->text())) continue;
+        QApplication::setActiveWindow(&window);
+        const QKeySequence letter = QKeySequence::mnemonic(label->text());
+        QTest::keyClick(&window, letter[0].key(), Qt::AltModifier);
+        const QWidget* now = QApplication::focusWidget();
+        if (now != label->buddy() && !(now && label->buddy()->isAncestorOf(now))) wrong.insert(QStringLiteral("The letter of '%1' does not lead to what it names").arg(label->text()));
+      }
+    };
+    std::map<QKeySequence, QString> bar;
+    for (const QAction* title : w->menuBar()->actions()) {
+      const auto [at, fresh] = bar.emplace(QKeySequence::mnemonic(title->text()), title->text());
+      if (!fresh) wrong.insert(QStringLiteral("'%1' and '%2' have one letter").arg(at->second, title->text()));
+    }
+    for (const PerspectiveDef& def : perspectives()) {
+      w->setPerspective(QString::fromLatin1(def.id));
+      for (const ViewDef& view : views()) {
+        auto* dock = named<QDockWidget>(*w, (std::string("dock.") + view.id).c_str());
+        if (dock->isHidden()) continue;
+        dock->raise();
+        QCoreApplication::processEvents();
+        inSight(*w, bar);
+      }
+    }
+    for (const char* name : {"tune.race", "edit.preferences"}) {
+      QTimer::singleShot(0, w.get(), [&] {
+        QWidget* dialog = QApplication::activeModalWidget();
+        if (!dialog) return void(wrong.insert(QStringLiteral("%1 opens nothing").arg(QLatin1String(name))));
+        inSight(*dialog, {});
+        dialog->close();
+      });
+      w->actions().get(QLatin1String(name))->trigger();
+      QCoreApplication::processEvents();
+    }
+    for (const QString& m : wrong) qWarning("%s", qPrintable(m));
+    QVERIFY(wrong.empty());
   }
 
   void escapeLeavesWhatOpened() {
