@@ -12,6 +12,7 @@
 #include <QStatusBar>
 #include <QTabBar>
 #include <QToolButton>
+#include <algorithm>
 
 #include "app/dock_titles.h"
 #include "app/main_window.h"
@@ -155,8 +156,9 @@ void MainWindow::arrange(const QString& perspective) {
   for (const QStringList& place : {def.left, def.leftBelow, top, def.bottom, right, def.drawer})
     if (!place.isEmpty() && !first(place)->isHidden()) first(place)->raise();
   const auto scaled = [scale](int pixels) { return static_cast<int>(pixels * scale); };
-  const int leftWidth = scaled(def.leftWidth), rightWidth = right.isEmpty() ? 0 : scaled(def.rightWidth), centre = width() - leftWidth - rightWidth;
-  const int drawer = drawerOpen ? scaled(kDrawerHeight) : 0, rest = height() - drawer - kChrome;
+  // In a window that is too small for large letters the views' least sizes decide.
+  const int leftWidth = scaled(def.leftWidth), rightWidth = right.isEmpty() ? 0 : scaled(def.rightWidth), centre = std::max(1, width() - leftWidth - rightWidth);
+  const int drawer = drawerOpen ? scaled(kDrawerHeight) : 0, rest = std::max(100, height() - drawer - kChrome);
   QList<QDockWidget*> columns{first(def.left), first(top)};
   QList<int> widths{leftWidth, centre};
   if (!right.isEmpty()) columns << first(right), widths << rightWidth;

@@ -36,10 +36,17 @@ class RemoveSessions : public QUndoCommand {
   std::vector<SessionId> m_sessions;
 };
 
+/// The slot that opens an editor complains where one is open already.
+class SessionTable : public QTreeView {
+ public:
+  using QTreeView::QTreeView;
+  void open(const QModelIndex& index) { edit(index, AllEditTriggers, nullptr); }
+};
+
 }  // namespace
 
 SessionsView::SessionsView(Services& services, QWidget* parent)
-    : QWidget(parent), m_services(services), m_model(new widgets::SessionModel(this)), m_table(new QTreeView(this)) {
+    : QWidget(parent), m_services(services), m_model(new widgets::SessionModel(this)), m_table(new SessionTable(this)) {
   using widgets::SessionModel;
   m_table->setModel(m_model);
   m_table->setObjectName(QStringLiteral("table.sessions"));
@@ -50,7 +57,7 @@ SessionsView::SessionsView(Services& services, QWidget* parent)
   m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
   m_table->setSortingEnabled(true);
   m_table->sortByColumn(SessionModel::Id, Qt::DescendingOrder);
-  m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
+  widgets::offerActions(m_table);
   for (const char* name : {"tune.resume", "session.rename", "session.group", "file.exportReport", "session.delete", "session.restore"})
     m_table->addAction(services.actions.get(QLatin1String(name)));
   const int widths[] = {140, 110, 150, 76, 46, 110, 64, 80, 80, 120, 70, 200};
@@ -241,7 +248,7 @@ void SessionsView::rename() {
   const QModelIndex index = m_table->currentIndex().siblingAtColumn(widgets::SessionModel::Id);
   if (!m_model->session(index)) return;
   m_table->scrollTo(index);
-  m_table->edit(index);
+  static_cast<SessionTable*>(m_table)->open(index);
 }
 
 void SessionsView::setNote(SessionId session, const std::function<void(MarkService::Mark&)>& change) {

@@ -30,7 +30,7 @@ TasksView::TasksView(Services& services, QWidget* parent)
   widgets::setUpTable(m_table);
   m_table->setSortingEnabled(true);
   m_table->sortByColumn(TaskModel::Name, Qt::AscendingOrder);
-  m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
+  widgets::offerActions(m_table);
   for (const char* name : {"tune.task", "tune.race", "trial.best", "trial.why", "trial.code"}) m_table->addAction(services.actions.get(QLatin1String(name)));
   auto* header = m_table->header();
   header->setStretchLastSection(false);
@@ -38,7 +38,7 @@ TasksView::TasksView(Services& services, QWidget* parent)
   int at = 1;
   for (const int column : {TaskModel::Speedup, TaskModel::Best, TaskModel::Cost, TaskModel::Gain, TaskModel::Trials}) header->moveSection(header->visualIndex(column), at++);
   fitColumns();
-  header->setContextMenuPolicy(Qt::ActionsContextMenu);
+  widgets::offerActions(header);
   for (int c = 1; c < TaskModel::ColumnCount; ++c) {
     auto* toggle = new QAction(services.tasks.model()->headerData(c, Qt::Horizontal).toString(), header);
     toggle->setCheckable(true);

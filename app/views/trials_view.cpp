@@ -39,7 +39,7 @@ TrialsView::TrialsView(Services& services, QWidget* parent)
   m_table->sortByColumn(TrialModel::Number, Qt::AscendingOrder);
   const int widths[] = {64, 74, 120, 78, 78, 60, 90, 150, 260, 76, 72, 72, 74, 300};
   for (int c = 0; c < TrialModel::ColumnCount; ++c) m_table->header()->resizeSection(c, widths[c]);
-  m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
+  widgets::offerActions(m_table);
   auto* pin = new QAction(tr("Put into or take out of the tray"), m_table);
   pin->setObjectName(QStringLiteral("menu.trials.tray"));
   connect(pin, &QAction::triggered, this, &TrialsView::toggleTray);

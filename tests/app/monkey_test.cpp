@@ -47,6 +47,8 @@ class Monkey : public QObject {
     next();
   }
   void stop() { m_running = false; }
+  /// From now on it only closes what keeps all input for itself: a program cannot end in the middle of a dialog.
+  void leave() { m_leaving = true; }
   int steps() const { return m_steps; }
 
  private:
@@ -108,9 +110,18 @@ class Monkey : public QObject {
   void step() {
     if (!m_running) return;
     next();
+    if (m_leaving) {
+      QWidget* open = QApplication::activePopupWidget() ? QApplication::activePopupWidget() : QApplication::activeModalWidget();
+      if (open) open->close();
+      return;
+    }
     ++m_steps;
     // What is sent to widgets never comes to a real screen, which would wait for its button to be let go; others have no such wait and no way to end it.
-    if (QGuiApplication::platformName() == QLatin1String("xcb")) QDrag::cancel();
+    // Nobody has a second hand to begin something else with before that drag is over.
+    if (QGuiApplication::platformName() == QLatin1String("xcb")) {
+      QDrag::cancel();
+      if (m_dragging && QApplication::activeModalWidget() == m_modalOfDrag && !QApplication::activePopupWidget()) return;
+    }
     if (!m_window.isVisible()) m_window.show();
     if (m_steps % 500 == 0) keepTuning();
     QWidget* w = top();
@@ -222,6 +233,8 @@ class Monkey : public QObject {
       QMouseEvent event(type, p, target->mapToGlobal(p), button, buttons, Qt::NoModifier);
       QApplication::sendEvent(target, &event);
     };
+    m_dragging = true;
+    m_modalOfDrag = QApplication::activeModalWidget();
     send(QEvent::MouseButtonPress, local, Qt::LeftButton, Qt::LeftButton);
     QPoint p = local;
     for (int i = 0; i < 5; ++i) {
@@ -229,6 +242,7 @@ class Monkey : public QObject {
       send(QEvent::MouseMove, p, Qt::NoButton, Qt::LeftButton);
     }
     send(QEvent::MouseButtonRelease, p, Qt::LeftButton, Qt::NoButton);
+    m_dragging = false;
   }
 
   void wheel(QWidget& w) {
@@ -287,7 +301,8 @@ class Monkey : public QObject {
   QFile m_log;
   QPointer<QWidget> m_lastTop;
   int m_steps = 0, m_sameTop = 0;
-  bool m_running = false;
+  QPointer<QWidget> m_modalOfDrag;
+  bool m_running = false, m_leaving = false, m_dragging = false;
 };
 
 int run(const QStringList& arguments) {
@@ -312,6 +327,7 @@ int run(const QStringList& arguments) {
     QElapsedTimer timer;
     timer.start();
     monkey.start();
+    QTimer::singleShot(static_cast<int>(seconds * 1e3), &monkey, &Monkey::leave);
     const auto wait = [](int millis) {
       QEventLoop loop;
       QTimer::singleShot(millis, &loop, &QEventLoop::quit);

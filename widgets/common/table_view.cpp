@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/common/table_view.h"
 
+#include <QAbstractScrollArea>
 #include <QEvent>
 #include <QHeaderView>
+#include <QMenu>
 #include <QTreeView>
 #include <utility>
 
@@ -42,6 +44,17 @@ void setUpTable(QTreeView* table) {
   table->setAlternatingRowColors(true);
   table->setAllColumnsShowFocus(true);
   table->setFrameShape(QFrame::NoFrame);
+}
+
+void offerActions(QWidget* widget) {
+  widget->setContextMenuPolicy(Qt::CustomContextMenu);
+  QObject::connect(widget, &QWidget::customContextMenuRequested, widget, [widget](const QPoint& at) {
+    auto* menu = new QMenu(widget);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->addActions(widget->actions());
+    const auto* area = qobject_cast<QAbstractScrollArea*>(widget);
+    menu->popup((area ? area->viewport() : widget)->mapToGlobal(at));
+  });
 }
 
 }  // namespace tw::widgets

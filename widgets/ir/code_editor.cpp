@@ -12,6 +12,7 @@
 #include <cctype>
 
 #include "widgets/ir/code_lexer.h"
+#include "widgets/ir/no_text_drag.h"
 #include "widgets/theme/theme.h"
 
 namespace tw::widgets {
@@ -40,6 +41,7 @@ CodeEditor::CodeEditor(const QString& title, QWidget* parent)
   m_editor->setMarginWidth(0, QStringLiteral(" 1000"));
   m_editor->setMarginWidth(1, 0);
   m_editor->setLexer(m_lexer);
+  new NoTextDrag(*m_editor);
   m_editor->setTabWidth(4);
   m_editor->setIndentationsUseTabs(false);
   m_editor->setAutoIndent(true);

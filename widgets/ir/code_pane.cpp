@@ -14,6 +14,7 @@
 
 #include "widgets/ir/code_lexer.h"
 #include "widgets/ir/instruction_help.h"
+#include "widgets/ir/no_text_drag.h"
 #include "widgets/theme/theme.h"
 
 namespace tw::widgets {
@@ -54,6 +55,7 @@ CodePane::CodePane(CodeLanguage language, const QString& title, QWidget* parent)
   m_editor->setMarginType(0, QsciScintilla::NumberMargin);
   m_editor->setMarginWidth(1, 0);
   m_editor->setLexer(m_lexer);
+  new NoTextDrag(*m_editor);
   m_editor->setTabWidth(4);
   m_editor->setScrollWidth(400);
   m_editor->setScrollWidthTracking(true);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QAction>
+#include <QContextMenuEvent>
 #include <QMenu>
+#include <QPointer>
 #include <QToolButton>
+#include <QTreeView>
 #include <QtTest>
 
 #include "widgets/common/banner.h"
@@ -9,6 +12,7 @@
 #include "widgets/common/empty_state.h"
 #include "widgets/common/english_plurals.h"
 #include "widgets/common/error_label.h"
+#include "widgets/common/table_view.h"
 #include "widgets/theme/theme.h"
 
 using namespace tw::widgets;
@@ -34,6 +38,21 @@ class LabelsTest : public QObject {
     menu.setPopupMode(QToolButton::InstantPopup);
     menu.setMenu(new QMenu(&menu));
     QVERIFY(menu.sizeHint().width() >= plain.sizeHint().width() + 8);
+  }
+
+  /// A view may be closed while its menu is open.
+  void aMenuGoesWithItsTable() {
+    auto* table = new QTreeView;
+    QAction action(QStringLiteral("Do it"));
+    table->addAction(&action);
+    offerActions(table);
+    table->show();
+    QContextMenuEvent event(QContextMenuEvent::Mouse, QPoint(5, 5), table->viewport()->mapToGlobal(QPoint(5, 5)));
+    QApplication::sendEvent(table->viewport(), &event);
+    const QPointer<QWidget> menu = QApplication::activePopupWidget();
+    QVERIFY(qobject_cast<QMenu*>(menu) && menu->actions().contains(&action));
+    delete table;
+    QVERIFY(!menu && !QApplication::activePopupWidget());
   }
 
   void messagesKeepTheirContrastWhenTheThemeChanges() {
