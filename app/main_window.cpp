@@ -12,6 +12,8 @@
 #include <QSettings>
 #include <QScreen>
 #include <QStatusBar>
+#include <QStyle>
+#include <QTabBar>
 
 #include "app/command_box.h"
 #include "app/dock_titles.h"
@@ -359,9 +361,9 @@ void MainWindow::showShortcuts() {
 void MainWindow::restore() {
   QSettings settings;
   m_isBig = m_actions.get(QStringLiteral("view.bigType"))->isChecked();
-  // Inside what the desktop leaves of the screen.
-  const QRect room = screen()->availableGeometry();
-  resize(QSize(1600, 1000).boundedTo(room.size()));
+  // Inside what the desktop leaves of the screen, with the frame that it puts around windows.
+  const QSize frame(2 * style()->pixelMetric(QStyle::PM_MdiSubWindowFrameWidth), style()->pixelMetric(QStyle::PM_TitleBarHeight));
+  resize(QSize(1600, 1000).boundedTo(screen()->availableGeometry().size() - frame));
   QString id = settings.value(QStringLiteral("perspective")).toString();
   const auto known = [&](const PerspectiveDef& p) { return id == QLatin1String(p.id); };
   if (std::none_of(perspectives().begin(), perspectives().end(), known)) id = QLatin1String(perspectives().front().id);

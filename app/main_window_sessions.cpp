@@ -59,7 +59,8 @@ void MainWindow::showOutcome(const QString& summary) {
   const QString gain = !isNew ? tr("%1: nothing faster was found than earlier sessions have, %2.").arg(what, times)
                        : after < before ? tr("%1: %2 times as fast, %3.").arg(what, widgets::numberText(before / after, 3), times)
                                       : tr("%1: nothing faster than the default schedule was found.").arg(what);
-  m_banner->showMessage(widgets::Banner::Kind::info, gain, summary,
+  const QString& why = m_tuning.endedBecause();
+  m_banner->showMessage(widgets::Banner::Kind::info, why.isEmpty() ? gain : QStringLiteral("%1 %2.").arg(gain, why), summary,
                         {m_actions.get(QStringLiteral("trial.why")), m_actions.get(QStringLiteral("trial.code")), m_actions.get(QStringLiteral("build.network"))});
 }
 

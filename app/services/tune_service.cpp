@@ -80,6 +80,7 @@ void TuneService::start(const Request& request) {
   m_currentTask = -1;
   m_trialsDone = m_trialsBefore = 0;
   m_trialsPlanned = 0;
+  m_endedBecause.clear();
   m_startedAt = unix_now_s();
   m_endedAt = m_pausedAt = m_pausedS = 0;
   m_cancelled = false;
@@ -260,14 +261,16 @@ void TuneService::end(const Expected<tune::SessionReport>& report) {
     Q_EMIT failed(tr("Tuning stopped: %1").arg(QString::fromStdString(report.error().text())));
     return;
   }
-  if (!report->ended.empty()) Q_EMIT note(QString::fromStdString(report->ended));
+  m_endedBecause = QString::fromStdString(report->ended);
+  if (!m_endedBecause.isEmpty()) Q_EMIT note(m_endedBecause);
   const QString what = report->cancelled ? tr("cancelled") : tr("done");
   Q_EMIT finished(tr("Session %1 %2: %3 trials in %4 (build %5, measure %6, search %7)")
                       .arg(m_session.value)
                       .arg(what)
                       .arg(m_trialsDone)
                       .arg(widgets::durationText(report->total_s), widgets::secondsText(report->build_s), widgets::secondsText(report->measure_s),
-                           widgets::secondsText(report->search_s)));
+                           widgets::secondsText(report->search_s)) +
+                  (m_endedBecause.isEmpty() ? QString() : QStringLiteral(". ") + m_endedBecause));
 }
 
 void TuneService::setPaused(bool paused) {

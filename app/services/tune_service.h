@@ -72,6 +72,8 @@ class TuneService : public QObject {
   double secondsLeft() const;
   /// Whether the last session ended because somebody stopped it.
   bool wasCancelled() const { return m_cancelled; }
+  /// Why the last session had nothing left to do before its limits; empty if it reached them.
+  const QString& endedBecause() const { return m_endedBecause; }
   /// Of the running or the last session, ascending by number: those that ended since it began or went on.
   const std::vector<records::Round>& rounds() const { return m_rounds; }
   /// Of the running or the last session since it began or went on, pauses (`pause`) among them.
@@ -118,6 +120,7 @@ class TuneService : public QObject {
   std::vector<SessionFeed::Phase> m_phases;
   std::optional<SessionFeed::Batch> m_batch;
   int m_currentTask = -1;
+  QString m_endedBecause;
   qint64 m_trialsDone = 0, m_trialsBefore = 0, m_trialsPlanned = 0, m_dropped = 0;
   double m_startedAt = 0, m_endedAt = 0, m_pausedAt = 0, m_pausedS = 0;  ///< m_pausedAt: 0 while it is not paused
   bool m_cancelled = false;

@@ -111,7 +111,32 @@ BuildView::BuildView(Services& services, QWidget* parent)
     for (size_t n = 0; n < nodes.size(); ++n)
       if (std::find(names.begin(), names.end(), nodes[n].name) != names.end()) return m_services.hub.setNode(static_cast<int>(n));
   });
+  connect(&services.hub, &SelectionHub::nodeChanged, this, &BuildView::showSelection);
+  connect(&services.hub, &SelectionHub::taskChanged, this, &BuildView::showSelection);
   show();
+}
+
+void BuildView::showSelection() {
+  const SelectionHub& hub = m_services.hub;
+  for (int row = 0; row < m_kernels->topLevelItemCount(); ++row) {
+    QTreeWidgetItem* item = m_kernels->topLevelItem(row);
+    if (hub.task() < 0 || item->data(Kernel, kTaskRole).toInt() != hub.task()) continue;
+    const QTreeWidgetItem* current = m_kernels->currentItem();
+    if (current && current->data(Kernel, kTaskRole).toInt() == hub.task()) break;
+    const QSignalBlocker shownOnly(m_kernels);
+    m_kernels->setCurrentItem(item);
+    break;
+  }
+  const auto& built = m_services.build.built();
+  std::vector<int> calls;
+  if (built && hub.model() == built->model && hub.node() >= 0) {
+    const std::string& name = hub.model()->network.optimized.nodes[static_cast<size_t>(hub.node())].name;
+    for (size_t c = 0; c < built->executable.calls.size(); ++c) {
+      const auto& names = built->executable.calls[c].nodes;
+      if (std::find(names.begin(), names.end(), name) != names.end()) calls.push_back(static_cast<int>(c));
+    }
+  }
+  m_memory->showCalls(calls);
 }
 
 QWidget* BuildView::makeBar() {
@@ -143,6 +168,7 @@ void BuildView::show() {
   showMemory();
   m_run->setText(runText());
   m_run->setVisible(!m_run->text().isEmpty());
+  showSelection();
 }
 
 void BuildView::showRun(const api::NetworkFinals& finals) {

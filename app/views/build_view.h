@@ -31,6 +31,8 @@ class BuildView : public QWidget {
   void showKernels();
   void showMemory();
   void showRun(const api::NetworkFinals& finals);
+  /// What the selected node's call makes, and the selected task's row.
+  void showSelection();
   QString runText() const;
   Services& m_services;
   QLabel *m_summary = nullptr, *m_run = nullptr;

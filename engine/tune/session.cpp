@@ -179,7 +179,7 @@ class SessionRun {
       const Decision d = scheduler_.next(look());
       if (d.task != chosen) TW_CHECK(finish_those_done());
       if (d.task < 0) {
-        ended = d.why;
+        ended = d.why.empty() ? nothing_left() : d.why;
         break;
       }
       chosen = d.task;
@@ -192,6 +192,25 @@ class SessionRun {
       TW_CHECK(run_round(task, std::move(round), &TaskRun::run));
     }
     return {};
+  }
+
+  /// Why no task takes another trial although the limits would let it; empty where the limits are reached.
+  std::string nothing_left() {
+    const SessionView& v = look();
+    const SessionOptions& o = context_.options;
+    int tried = 0, patient = 0;
+    for (size_t i = 0; i < v.tasks.size() && v.trials_left() > 0; ++i)
+      if (o.trials_per_task == 0 || v.tasks[i].trials < o.trials_per_task) ++(runs_[i]->early_stop() ? patient : tried);
+    if (tried + patient == 0) return {};
+    const auto of_tasks = [&](int n, const char* one, const char* many) {
+      return v.tasks.size() == 1 ? std::string(one) : fmt::format("{} of {} tasks {}", n, v.tasks.size(), many);
+    };
+    std::vector<std::string> reasons;
+    if (tried > 0) reasons.push_back(of_tasks(tried, "the task's space has no further candidate", "have no further candidate"));
+    if (patient > 0)
+      reasons.push_back(fmt::format("{} after {} trials without a better one", of_tasks(patient, "the search stopped early,", "stopped early,"), o.early_stopping));
+    const std::string asked = o.trials > 0 ? fmt::format("{} of the {} trials asked for were made", v.trials(), o.trials) : fmt::format("{} trials were made", v.trials());
+    return fmt::format("{}: {}", asked, fmt::join(reasons, "; "));
   }
 
   bool out_of_time() const { return context_.options.time_s > 0 && elapsed_s() >= context_.options.time_s; }

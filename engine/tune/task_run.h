@@ -39,6 +39,8 @@ class TaskRun {
   const TaskView& view() const { return view_; }
   const records::Task& task() const { return task_.task; }
   bool has_default() const { return default_done_; }
+  /// Whether enough trials brought nothing better.
+  bool early_stop() const;
   const std::vector<records::Record>& records() const { return records_; }
   /// What was predicted of the trials so far and what was measured; of the candidates the names of their spaces alone, since steps are long.
   const std::vector<records::Record>& outcomes() const { return outcomes_; }
@@ -76,7 +78,6 @@ class TaskRun {
   void account(const records::Record& record);
   void learn(std::span<const records::Record> records);
   records::MeasureResult comparable(records::MeasureResult result) const;  ///< on the scale of the epoch in which the task began
-  bool early_stop() const;
   void end_round(const records::Round& round);
   /// Looks whether the machine still is as fast as it was. If not, the leaders are measured again, so that later times can be compared with earlier ones.
   Expected<void> look_for_drift(int64_t trials);

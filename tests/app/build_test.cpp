@@ -78,6 +78,20 @@ class BuildTest : public QObject {
     QCOMPARE(w->hub().task(), row->data(0, Qt::UserRole).toInt());
     QTest::keyClick(named<widgets::ArenaChart>(*w, "view.build.arena"), Qt::Key_Right);
     QVERIFY(w->hub().node() >= 0);
+    // The other way: a node of the graph leads to what its call makes, and to its kernel's row.
+    auto* arena = named<widgets::ArenaChart>(*w, "view.build.arena");
+    const auto& nodes = w->hub().model()->network.optimized.nodes;
+    int shown = 0;
+    for (size_t n = 0; n < nodes.size(); ++n) {
+      w->hub().setNode(static_cast<int>(n));
+      if (arena->current() < 0) continue;  // it makes an output, or nothing of its own
+      const auto& names = e.calls[static_cast<size_t>(arena->buffers()[static_cast<size_t>(arena->current())].first)].nodes;
+      QVERIFY2(std::find(names.begin(), names.end(), nodes[n].name) != names.end(), nodes[n].name.c_str());
+      QCOMPARE(w->hub().node(), static_cast<int>(n));
+      if (w->hub().task() >= 0) QCOMPARE(table->currentItem()->data(0, Qt::UserRole).toInt(), w->hub().task());
+      ++shown;
+    }
+    QVERIFY(shown > 10);
     // Saved and run with a check against the reference; exported for C.
     const QString file = m_dir.filePath(QStringLiteral("net.twx"));
     QSignalSpy written(&w->build(), &BuildService::written);

@@ -95,6 +95,7 @@ class ConsistencyTest : public QObject {
     w->tuning().resume(model, more);
     QTRY_VERIFY_WITH_TIMEOUT(!w->tuning().isActive(), 120'000);
     QCOMPARE(w->tuning().trialsDone(), 80);
+    QTRY_COMPARE(QString::fromStdString(w->workspace().sessions()[0].state), QStringLiteral("done"));
     tune(*w, 2, 40);
     QTRY_VERIFY_WITH_TIMEOUT(!w->tuning().isActive(), 120'000);
     QTRY_COMPARE(w->workspace().sessions().size(), size_t{2});

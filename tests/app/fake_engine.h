@@ -21,6 +21,7 @@ class FakeEngine : public Engine {
   int trialsPerBatch = 1;      ///< stored and told together
   static constexpr int64_t kRoundTrials = 10;
   bool failTuning = false;
+  std::string endedBecause;  ///< what sessions say of their end
   int64_t byRule = 0;  ///< the point that untuned networks use
   std::atomic<int> explained = 0, traced = 0, pausedPolls = 0, told = 0;
   std::atomic<int> replayed = 0;  ///< trials that the last session had to replay
@@ -211,6 +212,7 @@ class FakeEngine : public Engine {
       report.tasks.push_back(done);
       events(done);
     }
+    report.ended = endedBecause;
     return report;
   }
 

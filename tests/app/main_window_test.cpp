@@ -5,6 +5,7 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QRegularExpression>
+#include <QScreen>
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QTreeView>
@@ -226,7 +227,8 @@ class MainWindowTest : public QObject {
   /// At the sizes that people have, nothing of the frame is outside of the window, in no perspective.
   void theFrameFitsItsSizes() {
     auto b = openFake(database("sizes.twdb"));
-    for (const QSize size : {QSize(1366, 768), QSize(1600, 1000), QSize(2560, 1440)}) {
+    // The second is what 1920x1080 leaves at 125 %.
+    for (const QSize size : {QSize(1366, 768), QSize(1536, 864), QSize(1600, 1000), QSize(2560, 1440)}) {
       b->window->resize(size);
       for (const PerspectiveDef& def : perspectives()) {
         b->window->setPerspective(QString::fromLatin1(def.id));
@@ -240,6 +242,52 @@ class MainWindowTest : public QObject {
         QVERIFY(b->window->rect().contains(QRect(named<QWidget>(*b->window, "label.run.network")->mapTo(b->window.get(), QPoint()), QSize(1, 1))));
       }
     }
+  }
+
+  /// Large letters in a window that is too small for them.
+  void aSmallWindowIsArrangedWithoutComplaint() {
+    auto b = openFake(database("small.twdb"));
+    QTest::failOnWarning(QRegularExpression(QStringLiteral("resizeDocks")));
+    b->window->setBigType(true);
+    b->window->resize(200, 150);
+    for (const PerspectiveDef& def : perspectives()) {
+      b->window->setPerspective(QString::fromLatin1(def.id));
+      b->window->resetLayout();
+    }
+    b->window->setBigType(false);
+  }
+
+  /// A new user's window lies in the work area; after that it comes back to where it was, on each set of screens for itself.
+  void theWindowOpensInTheWorkAreaAndWhereItWas() {
+    FakeEngine engine;
+    const QRect room = QGuiApplication::primaryScreen()->availableGeometry();
+    {
+      MainWindow first(engine);
+      first.show();
+      QVERIFY2(room.contains(first.geometry()) || first.size() == first.minimumSizeHint(),
+               qPrintable(QStringLiteral("%1x%2").arg(first.width()).arg(first.height())));
+    }
+    QRect place;
+    {
+      MainWindow moved(engine);
+      moved.show();
+      moved.resize(moved.minimumSizeHint().expandedTo(QSize(600, 500)));
+      moved.move(room.topLeft() + QPoint(40, 30));
+      QCoreApplication::processEvents();
+      place = QRect(moved.pos(), moved.size());
+      moved.close();
+    }
+    {
+      MainWindow again(engine);
+      again.show();
+      QCoreApplication::processEvents();
+      QCOMPARE(again.size(), place.size());
+      QCOMPARE(again.pos(), place.topLeft());
+    }
+    // The place is kept under the screens' sizes: with others there is none yet.
+    const QStringList kept = QSettings().allKeys().filter(QStringLiteral("window/geometry/"));
+    QCOMPARE(kept.size(), qsizetype{1});
+    QVERIFY2(kept.first().endsWith(QStringLiteral("/%1x%2").arg(QGuiApplication::primaryScreen()->size().width()).arg(QGuiApplication::primaryScreen()->size().height())), qPrintable(kept.first()));
   }
 
   void pinnedCopiesKeepTheirSelection() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pictures of the window and of every view, to be looked at: empty, loading, before anything was tuned, full, after an error and of a log without computations;
-// light and dark, at 1x and 2x. What can be told without eyes is said on standard output: labels and buttons whose text is cut off, pictures of one colour; the
-// exit status is 1 if there are any. Arguments: FOLDER [--state NAME] [--view NAME] [--size WxH] [--manual] With --manual the folder gets what the manual's
-// page of views shows, with few colours: each view of a full window by itself, of the other states all on a sheet.
+// light and dark, at 1x and 2x; every perspective at the sizes that people have, among them a screen of 1920x1080 at 125 %. What can be told without eyes is said
+// on standard output: labels and buttons whose text is cut off, pictures of one colour; the exit status is 1 if there are any. Arguments: FOLDER [--state NAME]
+// [--view NAME] [--size WxH] [--frames] [--manual] With --frames there are the perspectives alone. With --manual the folder gets what the manual's page of views
+// shows, with few colours: each view of a full window by itself, of the other states all on a sheet.
 #include <QAbstractButton>
 #include <QAction>
 #include <QComboBox>
@@ -104,7 +105,11 @@ QImage sheetOf(std::vector<std::pair<QString, QPixmap>> pictures) {
 class Photographer {
  public:
   Photographer(MainWindow& window, QString folder, QString onlyView, bool manual)
-      : m_window(window), m_folder(std::move(folder)), m_only(std::move(onlyView)), m_manual(manual) {}
+      : m_window(window), m_folder(std::move(folder)), m_only(std::move(onlyView)), m_manual(manual) {
+    // At 125 % a screen of 1920x1080 holds a window of so many points.
+    const bool enlarged = qFuzzyCompare(window.devicePixelRatioF(), 1.25);
+    m_sizes = enlarged ? QList<QSize>{QSize(1536, 864)} : QList<QSize>{QSize(1366, 768), QSize(1600, 1000), QSize(2560, 1440)};
+  }
   int problems() const { return m_problems; }
 
   /// The window and each of its views as they are now.
@@ -154,8 +159,8 @@ class Photographer {
     const QString last = m_window.perspective();
     for (const bool big : {false, true}) {
       m_window.setBigType(big);
-      for (const QSize size : {QSize(1366, 768), QSize(1600, 1000), QSize(2560, 1440)}) {
-        if (big && size != QSize(1600, 1000)) continue;
+      for (const QSize size : m_sizes) {
+        if (big && size != m_sizes[m_sizes.size() / 2]) continue;
         m_window.resize(size);
         for (const PerspectiveDef& def : perspectives()) {
           m_window.setPerspective(QString::fromLatin1(def.id));
@@ -197,7 +202,7 @@ class Photographer {
     if (!m_only.isEmpty() && view.section(QLatin1Char('.'), 0, 0) != m_only) return;
     if (!widget.isVisible()) return;
     const QPixmap picture = widget.grab();
-    const QString scale = picture.devicePixelRatio() > 1.5 ? QStringLiteral("@2x") : QString();
+    const QString scale = qFuzzyCompare(picture.devicePixelRatio(), 1.0) ? QString() : QStringLiteral("@%1x").arg(picture.devicePixelRatio());
     const QString place = QStringLiteral("%1-%2%3").arg(view, name, scale);
     const QString full = QStringLiteral("full-");
     if (!m_manual)
@@ -247,6 +252,7 @@ class Photographer {
   MainWindow& m_window;
   QString m_folder, m_only;
   bool m_manual;
+  QList<QSize> m_sizes;  ///< of the window, for takeFrames()
   std::vector<std::pair<QString, QPixmap>> m_sheet;  ///< those of one state and theme
   std::set<QString> m_told;
   int m_problems = 0;
@@ -326,9 +332,10 @@ int photograph(const QString& folder, const QStringList& arguments) {
     window->resetLayout();
     prepare(*window);
     Photographer photographer(*window, folder, value("--view"), manual);
-    photographer.take(QLatin1String(state), settle);
-    if (state == QLatin1String("full") && !manual && qFuzzyCompare(window->devicePixelRatioF(), 1.0)) photographer.takeFrames(settle / 2);
-    if (dialogs)
+    const bool framesOnly = arguments.contains(QStringLiteral("--frames"));
+    if (!framesOnly) photographer.take(QLatin1String(state), settle);
+    if (state == QLatin1String("full") && !manual && (framesOnly || qFuzzyCompare(window->devicePixelRatioF(), 1.0))) photographer.takeFrames(settle / 2);
+    if (dialogs && !framesOnly)
       dialogs(*window, [&](const char* dialog, const std::function<void()>& open) { photographer.takeDialog(QLatin1String(dialog), QLatin1String(state), settle, open); });
     problems += photographer.problems();
     if (auto* waiting = dynamic_cast<WaitingEngine*>(&engine)) waiting->held = false;
@@ -472,16 +479,20 @@ int main(int argc, char** argv) {
     return 2;
   }
   int problems = tw::app::photograph(folder, arguments);
-  if (!arguments.contains(QStringLiteral("--once")) && !arguments.contains(QStringLiteral("--manual"))) {
-    // The scale is fixed when a program begins.
-    QProcess twice;
+  // The scale is fixed when a program begins. At 125 % there are the perspectives alone, in a window as large as a common screen.
+  const auto again = [&](const char* factor, const QStringList& more) {
+    QProcess scaled;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    environment.insert(QStringLiteral("QT_SCALE_FACTOR"), QStringLiteral("2"));
-    twice.setProcessEnvironment(environment);
-    twice.setProcessChannelMode(QProcess::ForwardedChannels);
-    twice.start(QApplication::applicationFilePath(), QStringList{folder} + arguments + QStringList{QStringLiteral("--once")});
-    twice.waitForFinished(-1);
-    problems += twice.exitCode() == 0 ? 0 : 1;
+    environment.insert(QStringLiteral("QT_SCALE_FACTOR"), QLatin1String(factor));
+    scaled.setProcessEnvironment(environment);
+    scaled.setProcessChannelMode(QProcess::ForwardedChannels);
+    scaled.start(QApplication::applicationFilePath(), QStringList{folder} + arguments + QStringList{QStringLiteral("--once")} + more);
+    scaled.waitForFinished(-1);
+    problems += scaled.exitCode() == 0 ? 0 : 1;
+  };
+  if (!arguments.contains(QStringLiteral("--once")) && !arguments.contains(QStringLiteral("--manual"))) {
+    again("2", {});
+    if (!arguments.contains(QStringLiteral("--state"))) again("1.25", {QStringLiteral("--state"), QStringLiteral("full"), QStringLiteral("--frames")});
   }
   return problems == 0 ? 0 : 1;
 }

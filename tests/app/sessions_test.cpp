@@ -74,6 +74,22 @@ class SessionsTest : public QObject {
     QTRY_COMPARE(QString::fromStdString(b->window->workspace().sessions()[0].state), QStringLiteral("cancelled"));
   }
 
+  /// A session that got fewer trials than were asked for says why, where everybody sees it.
+  void aShortSessionSaysWhy() {
+    auto b = openFake(database("short.twdb"));
+    b->engine.millisPerTrial = 0;
+    b->engine.endedBecause = "20 of the 96 trials asked for were made: the task's space has no further candidate";
+    setTrials(*b->window, 20);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    auto* banner = named<widgets::Banner>(*b->window, "banner");
+    QTRY_VERIFY2(banner->isVisible() && banner->text().endsWith(QString::fromStdString(b->engine.endedBecause) + QLatin1Char('.')), qPrintable(banner->text()));
+    b->engine.endedBecause.clear();
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    QVERIFY(b->window->tuning().endedBecause().isEmpty());
+  }
+
   /// One Escape closes things, two in a row stop the session.
   void twoEscapesStop() {
     auto b = openFake(database("escape.twdb"));

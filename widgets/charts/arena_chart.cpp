@@ -43,6 +43,13 @@ void ArenaChart::setCurrent(int buffer) {
   update();
 }
 
+void ArenaChart::showCalls(const std::vector<int>& calls) {
+  const auto made = [&](const Buffer& b) { return std::find(calls.begin(), calls.end(), b.first) != calls.end(); };
+  if (m_current >= 0 && made(m_buffers[static_cast<size_t>(m_current)])) return;
+  const auto found = std::find_if(m_buffers.begin(), m_buffers.end(), made);
+  setCurrent(found == m_buffers.end() ? -1 : static_cast<int>(found - m_buffers.begin()));
+}
+
 QString ArenaChart::summary() const {
   if (m_buffers.empty()) return tr("No intermediates");
   return tr("%1 intermediates in %2; at least %3 are needed, %4 without sharing")

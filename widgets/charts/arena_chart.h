@@ -24,6 +24,8 @@ class ArenaChart : public QWidget, public Tabular {
   const std::vector<Buffer>& buffers() const { return m_buffers; }
   int current() const { return m_current; }
   void setCurrent(int buffer);
+  /// What one of these calls makes is current, if something is; callChosen() is not told.
+  void showCalls(const std::vector<int>& calls);
   /// What a buffer is, who made it, who reads it last, and with whom it shares its place.
   QString describe(int buffer) const;
   QString summary() const;

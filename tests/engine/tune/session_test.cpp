@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tune/session.h"
 
+#include <fmt/format.h>
+
 #include <QtTest>
 #include <chrono>
 #include <cmath>
@@ -175,6 +177,14 @@ class SessionTest : public QObject {
     for (int64_t i = 0; i < space.size(); ++i) valid += space.filtered_reason(*space.get(i)).empty();
     QCOMPARE(report->tasks[0].trials, valid + 1);
     QCOMPARE(static_cast<int64_t>(points_of(s.store.records()).size()), valid + 1);
+    // Why it ended is said where more was asked for, and nowhere else.
+    QVERIFY2(report->ended.ends_with("the task's space has no further candidate"), report->ended.c_str());
+    Session more, exact;
+    o.trials = valid + 6, o.trials_per_task = 0;
+    const auto fewer = more.run({{task, 1, {}}}, o);
+    QCOMPARE(fewer->ended, fmt::format("{} of the {} trials asked for were made: the task's space has no further candidate", valid + 1, valid + 6));
+    o.trials = valid;
+    QCOMPARE(exact.run({{task, 1, {}}}, o)->ended, std::string());
   }
   void events_tell_the_story_in_order() {
     Session s;
@@ -272,6 +282,7 @@ class SessionTest : public QObject {
     const auto report = s.run({{dense(64, 64, 64), 1, {}}}, o);
     QVERIFY(report);
     QCOMPARE(report->tasks[0].trials, 9);
+    QCOMPARE(report->ended, std::string("9 trials were made: the search stopped early, after 5 trials without a better one"));
   }
   void what_early_stopping_saves_goes_to_later_tasks() {
     SessionOptions o = options(60, 1);

@@ -36,6 +36,15 @@ class ArenaChartTest : public QObject {
     QCOMPARE(chosen.last()[0].toInt(), 1);
     QTest::mouseClick(&chart, Qt::LeftButton, Qt::NoModifier, QPoint(130, 220));  // lower left: the first
     QCOMPARE(chart.current(), 0);
+    // What is selected elsewhere is shown and not told again; of several buffers of one call that which was chosen stays.
+    const auto told = chosen.count();
+    chart.showCalls({3, 1});
+    QCOMPARE(chart.current(), 1);
+    chart.showCalls({1});
+    QCOMPARE(chart.current(), 1);
+    chart.showCalls({2});
+    QCOMPARE(chart.current(), -1);
+    QCOMPARE(chosen.count(), told);
   }
 };
 
