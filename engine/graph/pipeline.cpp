@@ -10,6 +10,7 @@
 #include "engine/graph/passes/combine_parallel_batch_matmul.h"
 #include "engine/graph/passes/combine_parallel_conv2d.h"
 #include "engine/graph/passes/combine_parallel_dense.h"
+#include "engine/graph/passes/drop_dead_taps.h"
 #include "engine/graph/passes/eliminate_common_subexpr.h"
 #include "engine/graph/passes/fold_constants.h"
 #include "engine/graph/passes/fold_scale_axis.h"
@@ -38,6 +39,11 @@ std::span<const Pass> passes() {
       Pass{"fold_constants", fold_constants,
            "Computes every node whose operands are all constants now, with the reference interpreter, and stores the result as a constant.",
            "Constant folding; Relay's FoldConstant (TVM)"},
+      // After constants are folded: weights must be constants to be cut.
+      Pass{"drop_dead_taps", drop_dead_taps,
+           "Convolutions lose the first and last rows and columns of their window that meet nothing but padding: of dilated ones whose taps lie farther apart than "
+           "the image is wide, the centre is left.",
+           "Dead code elimination"},
       // After constants are folded, which it turns, and before the rules make reshapes of transpositions of small images.
       Pass{"sink_transposes", sink_transposes,
            "Moves transpositions behind elementwise work, concatenations, reductions and padding until they meet their opposites, as around every convolution "

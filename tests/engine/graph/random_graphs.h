@@ -357,7 +357,9 @@ class RandomGraph {
       apply("conv2d_transpose", {x.value, weight(t.dtype, {channels, out, kernel, kernel})}, false, with({{"strides", Dims(2, rng_.range(1, 2))}}));
       return;
     }
-    apply("conv2d", inputs, false, with({{"pads", Dims(4, pad)}, {"strides", Dims(2, rng_.range(1, 2))}, {"groups", groups}}));
+    const int64_t dilation = kernel > 1 && pad > 0 && chance(60) ? rng_.range(t.shape[2] - 1, t.shape[2] + 1) : 1;  // whose outer taps meet little or nothing but padding
+    apply("conv2d", inputs, false,
+          with({{"pads", Dims(4, pad * dilation)}, {"strides", Dims(2, rng_.range(1, 2))}, {"dilations", Dims(2, dilation)}, {"groups", groups}}));
   }
 
   void join(const Known& x) {
