@@ -99,6 +99,7 @@ int bench(const Options& given) {
   Bench bench{given, allowed_processors(), nullptr};
   Options& o = bench.options;
   if (o.kind == "gpu" && o.device.empty()) o.device = "cuda:0";
+  if (o.kind == "gpu" && o.suite == "channels") return fail_usage("Expected --suite channels with 'tw bench cpu' only");
   if (o.kind == "cpu" && (!o.device.empty() || o.validate_sim)) return fail_usage("Expected --device and --validate-sim with 'tw bench gpu' only");
   if (!o.models.empty() && (o.kind == "gpu" || o.suite != "networks")) return fail_usage("Expected --model with 'tw bench cpu --suite networks' only");
   if (!o.time.empty()) {
@@ -218,9 +219,10 @@ void add_bench(Subcommand app, Run& run) {
   sub.option(
          "--suite", o->suite,
          "dense: matrix products, squares and those of bert_base; conv: every convolution of resnet50 and mobilenet_v2; kernels: both, against OpenBLAS, MKL and "
-         "oneDNN; networks: the bundled ones, or those of --model, against ONNX Runtime and OpenVINO. On a GPU, against PyTorch: dense: squares of 1024 to 4096 "
-         "in float32 and float16; conv: resnet50; networks: resnet50, resnet18 and mobilenet_v2")
-      .one_of({"kernels", "dense", "conv", "networks"})
+         "oneDNN; channels: small convolutions over channel counts that fit no vectors, the worst first; networks: the bundled ones, or those of --model, against "
+         "ONNX Runtime and OpenVINO. On a GPU, against PyTorch: dense: squares of 1024 to 4096 in float32 and float16; conv: resnet50; networks: resnet50, resnet18 "
+         "and mobilenet_v2")
+      .one_of({"kernels", "dense", "conv", "channels", "networks"})
       .show_default();
   sub.option("--against", o->against, "Libraries to compare with, found at run time: openblas, mkl, onednn, onnxruntime, openvino, pytorch; all if absent")
       .separated_by(',')

@@ -59,6 +59,31 @@ Expected<void> add_convolutions(const std::string& network, std::vector<KernelCa
   return {};
 }
 
+/// 1x1, 3x3, strided and depthwise convolutions of small images between channel counts that fit no vectors, and between the next multiples of kWholeVectors, which each
+/// is compared with.
+std::vector<KernelCase> channel_sweep() {
+  constexpr int64_t kChannels[] = {3, 8, 20, 24, 29, 40, 58, 72, 116, 120, 255, 464, 672}, kWholeVectors = 16, kSize = 28;
+  struct Window {
+    int64_t kernel, stride;
+  };
+  std::vector<KernelCase> cases;
+  std::set<std::string> known;
+  const auto add = [&](const auto& of, int64_t channels, int64_t filters) {
+    const auto whole = [](int64_t n) { return (n + kWholeVectors - 1) / kWholeVectors * kWholeVectors; };
+    KernelCase c = of(channels, filters), next = of(whole(channels), whole(filters));
+    if (c.name != next.name) c.beside = next.name;
+    for (KernelCase* k : {&next, &c})
+      if (known.insert(k->name).second) cases.push_back(std::move(*k));
+  };
+  for (const int64_t channels : kChannels) {
+    for (const Window w : {Window{1, 1}, Window{3, 1}, Window{3, 2}})
+      for (const int64_t filters : kChannels)
+        add([&](int64_t c, int64_t f) { return conv2d_case(c, kSize, f, w.kernel, w.stride, w.kernel / 2, 1); }, channels, filters);
+    add([&](int64_t c, int64_t) { return conv2d_case(c, kSize, c, 3, 1, 1, c); }, channels, channels);
+  }
+  return cases;
+}
+
 HostArray random_array(const Dims& shape, DType type, double scale, Rng& rng) {
   HostArray a = HostArray::make(type, shape);
   if (type != kFloat32) {
@@ -103,6 +128,7 @@ KernelCase conv2d_case(int64_t channels, int64_t size, int64_t filters, int64_t 
 }
 
 Expected<std::vector<KernelCase>> suite_cases(const std::string& suite, bool gpu) {
+  if (suite == "channels") return channel_sweep();
   std::vector<KernelCase> cases;
   if (suite != "conv") cases = gpu ? large_products() : products();
   if (suite != "dense") TW_CHECK(add_convolutions("resnet50", cases));

@@ -20,7 +20,8 @@ struct KernelCase {
   std::vector<int64_t> data, weight, result;
   int64_t stride = 1, pad = 0, groups = 1;
   DType type = kFloat32;
-  double flops = 0;  ///< multiplications and additions of the product; padded taps count
+  double flops = 0;         ///< multiplications and additions of the product; padded taps count
+  std::string beside = {};  ///< of a sweep over channels: the case whose time for each operation this one's is compared with; empty for others
 
   int64_t bias_elements() const { return kind == Kind::conv2d ? weight[0] : 0; }
   bool constant_weight() const { return kind != Kind::batch_matmul; }
@@ -31,7 +32,7 @@ KernelCase batch_matmul_case(int64_t batch, int64_t m, int64_t n, int64_t k);
 KernelCase conv2d_case(int64_t channels, int64_t size, int64_t filters, int64_t kernel, int64_t stride, int64_t pad, int64_t groups);
 
 /// The cases of a suite. `dense`: square products and the products of bert_base; `conv`: every distinct convolution of resnet50 and mobilenet_v2, read from the
-/// bundled networks; `kernels`: both. Errors: what building the networks says; unsupported for a convolution that a case cannot describe.
+/// bundled networks; `kernels`: both; `channels`: a sweep over channel counts. Errors: what building the networks says; unsupported for a convolution that a case cannot describe.
 /// On a GPU, `dense` are large squares in float32 and float16, and `conv` those of resnet50.
 Expected<std::vector<KernelCase>> suite_cases(const std::string& suite, bool gpu);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "app/cli/bench/bench.h"
 #include "app/cli/bench/cases.h"
@@ -84,7 +85,15 @@ std::vector<std::unique_ptr<Peer>> open_peers(const Bench& bench, int threads, s
   return peers;
 }
 
-/// Rows, ratios and JSON out of the samples, each case within one state of the machine.
+/// Seconds for each operation of a case over those of the one it stands beside; NaN where that was not measured.
+double beside_ratio(const Cases& cases, const std::vector<Standing>& standings, size_t i) {
+  const auto seconds = [&](size_t k) { return standings[k].best_s[0] / cases.list[k].flops; };
+  for (size_t k = 0; k < cases.list.size(); ++k)
+    if (cases.list[k].name == cases.list[i].beside) return seconds(i) / seconds(k);
+  return NAN;
+}
+
+/// Rows, ratios and JSON out of the samples, each case within one state of the machine. A sweep's begin with the worst.
 void fill(Section& section, const Cases& cases, const std::vector<SampledKernel>& sampled, const std::vector<std::unique_ptr<Peer>>& peers,
           const States& states, double peak) {
   const bool probed = states.count() > 1 || states.range_s(0).second > 0;
@@ -92,12 +101,31 @@ void fill(Section& section, const Cases& cases, const std::vector<SampledKernel>
   for (const auto& peer : peers) titles.push_back(">" + peer->name() + " us");
   titles.insert(titles.end(), {">best peer / ours", ">of peak", ">trials"});
   if (probed) titles.emplace_back("state");
+  const bool sweep = std::any_of(cases.list.begin(), cases.list.end(), [](const KernelCase& c) { return !c.beside.empty(); });
+  if (sweep) titles.emplace_back(">time per FLOP / next 16's");
   Table table(titles);
   Json list = Json::array();
-  for (size_t i = 0; i < sampled.size(); ++i) {
+  std::vector<Standing> standings;
+  for (const SampledKernel& s : sampled) standings.push_back(standing_of(s.samples, s.contenders, states));
+  std::vector<size_t> order(sampled.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (sweep) {
+    const auto best_peer_over_ours = [&](size_t i) {
+      const std::vector<double>& s = standings[i].best_s;
+      return s.size() > 1 ? *std::min_element(s.begin() + 1, s.end()) / s[0] : std::numeric_limits<double>::infinity();
+    };
+    const auto beside = [&](size_t i) {
+      const double r = beside_ratio(cases, standings, i);
+      return std::isfinite(r) ? r : 0;
+    };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return std::pair(best_peer_over_ours(a), -beside(a)) < std::pair(best_peer_over_ours(b), -beside(b));
+    });
+  }
+  for (const size_t i : order) {
     const SampledKernel& s = sampled[i];
     const KernelCase& c = cases.list[i];
-    const Standing standing = standing_of(s.samples, s.contenders, states);
+    const Standing& standing = standings[i];
     const double ours_s = standing.best_s[0];
     double best_peer_s = std::numeric_limits<double>::infinity();
     std::vector<std::string> row{c.name, cell(ours_s * 1e6, 1)};
@@ -114,6 +142,8 @@ void fill(Section& section, const Cases& cases, const std::vector<SampledKernel>
     row.push_back(peak > 0 && std::isfinite(ours_s) ? fmt::format("{:.0f} %", 100 * share) : "-");
     row.push_back(s.chosen.tuned ? std::to_string(s.chosen.trials) : "untuned");
     if (probed) row.push_back(standing.state < 0 ? "none for all" : States::name(standing.state));
+    const double relative = c.beside.empty() ? NAN : beside_ratio(cases, standings, i);
+    if (sweep) row.push_back(cell(relative, 2));
     table.row(row);
     list.push_back({{"name", c.name},
                     {"flops", c.flops},
@@ -123,6 +153,7 @@ void fill(Section& section, const Cases& cases, const std::vector<SampledKernel>
                     {"share_of_peak", json_number(peak > 0 ? share : NAN)},
                     {"trials", s.chosen.trials},
                     {"tuned", s.chosen.tuned}});
+    if (!c.beside.empty()) list.back().update({{"beside", c.beside}, {"time_per_flop_ratio", json_number(relative)}});
     if (probed) list.back()["state"] = standing.state < 0 ? Json(nullptr) : Json(States::name(standing.state));
   }
   section.table = table.markdown();
