@@ -96,9 +96,9 @@ class Writer {
     for (size_t s = 0; s < e_.slots.size(); ++s)
       if (e_.slots[s].kind == Slot::Kind::constant) add_null(static_cast<int>(s), fmt::format("p{}", constants++));
     for (const runtime::Call& call : e_.calls) add_call(call);
-    row_ptr_.push_back(entries_);
     Json heads = Json::array();
-    for (const int s : e_.outputs) heads.push_back(place_.at(s));
+    for (const int s : e_.outputs) heads.push_back(place_of(s));
+    row_ptr_.push_back(entries_);
     return {{"nodes", nodes_},
             {"arg_nodes", arg_nodes_},
             {"heads", heads},
@@ -123,10 +123,38 @@ class Writer {
 
   void add_entry(int s, int output) {
     place_[s] = {static_cast<int>(nodes_.size()), output, 0};
+    if (slot(s).kind == Slot::Kind::intermediate) {
+      std::erase_if(alive_, [&](int other) { return overlap(s, other); });
+      alive_.push_back(s);
+    }
     shapes_.push_back(slot(s).spec.physical_shape());
     dtypes_.push_back(slot(s).spec.dtype.name());
     storage_.push_back(storage_of(s));
     ++entries_;
+  }
+
+  bool overlap(int a, int b) const {
+    return slot(a).offset < slot(b).offset + slot(b).spec.physical_bytes() && slot(b).offset < slot(a).offset + slot(a).spec.physical_bytes();
+  }
+
+  /// Where an array comes from. One that no kernel writes is a part of others, or they are parts of it: TVM's node that does nothing says which.
+  const std::vector<int>& place_of(int s) {
+    if (const auto known = place_.find(s); known != place_.end()) return known->second;
+    std::vector<int> parts;
+    for (const int other : alive_)
+      if (overlap(s, other)) parts.push_back(other);
+    std::sort(parts.begin(), parts.end(), [&](int a, int b) { return slot(a).offset < slot(b).offset; });
+    Json inputs = Json::array();
+    for (const int part : parts) inputs.push_back(place_.at(part));
+    row_ptr_.push_back(entries_);
+    place_[s] = {static_cast<int>(nodes_.size()), 0, 0};
+    shapes_.push_back(slot(s).spec.physical_shape());
+    dtypes_.push_back(slot(s).spec.dtype.name());
+    storage_.push_back(storage_of(s));
+    ++entries_;
+    Json attrs = {{"func_name", "__nop"}, {"num_inputs", std::to_string(inputs.size())}, {"num_outputs", "1"}, {"flatten_data", "0"}};
+    nodes_.push_back({{"op", "tvm_op"}, {"name", unique("view_of_" + slot(s).spec.name)}, {"attrs", std::move(attrs)}, {"inputs", std::move(inputs)}});
+    return place_.at(s);
   }
 
   void add_null(int s, const std::string& name) {
@@ -156,12 +184,12 @@ class Writer {
   }
 
   void add_call(const runtime::Call& call) {
-    row_ptr_.push_back(entries_);
     const auto& args = kernel(call.symbol).args;
     Json inputs = Json::array();
     int outputs = 0;
     for (size_t i = 0; i < args.size(); ++i)
-      if (!args[i].output) inputs.push_back(place_.at(call.slots[i]));
+      if (!args[i].output) inputs.push_back(place_of(call.slots[i]));
+    row_ptr_.push_back(entries_);
     for (size_t i = 0; i < args.size(); ++i)
       if (args[i].output) add_entry(call.slots[i], outputs++);
     const std::string function = function_name(call);
@@ -196,6 +224,7 @@ class Writer {
   std::map<std::string, std::string> op_of_;  ///< by node
   Json nodes_ = Json::array();
   std::vector<size_t> arg_nodes_;
+  std::vector<int> alive_;  ///< intermediates that no later one lies on
   std::vector<int> row_ptr_, storage_;
   std::vector<std::string> dtypes_;
   std::vector<std::vector<int64_t>> shapes_;

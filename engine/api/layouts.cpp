@@ -11,7 +11,7 @@ bool keeps_layout(const graph::Graph& g, const graph::Group& group) {
   return std::all_of(group.nodes.begin(), group.nodes.end(), [&](int n) {
     const std::string& op = g.nodes[static_cast<size_t>(n)].op;
     const graph::FusionKind kind = graph::find_op(op)->fusion;
-    return kind <= graph::FusionKind::broadcast || kind == graph::FusionKind::out_elementwise_fusable || op == "concat" || op == "pad";
+    return kind <= graph::FusionKind::broadcast || kind == graph::FusionKind::out_elementwise_fusable || op == "concat" || op == "slice" || op == "pad";
   });
 }
 
@@ -24,13 +24,14 @@ bool fits(const Layout& layout, const graph::TensorType& type) {
     if (p.factor) inner[static_cast<size_t>(p.dim)] *= p.factor;
   }
   for (size_t d = 0; d < inner.size(); ++d)
-    if ((!layout.empty() && !seen[d]) || type.shape[d] % inner[d] != 0) return false;
+    if ((!layout.empty() && !seen[d]) || (type.shape[d] + inner[d] - 1) / inner[d] * inner[d] >= 2 * type.shape[d]) return false;
   return true;
 }
 
 std::vector<std::optional<Layout>> wanted_layouts(const graph::Graph& g, const graph::Partition& p,
                                                   const std::vector<std::optional<std::vector<Layout>>>& fixed) {
   std::vector<std::optional<Layout>> wanted(g.values.size());
+  std::vector<bool> firm(g.values.size(), false);  // wanted by a kernel that can read nothing else: it comes before what others would pass on
   for (const int v : g.outputs) wanted[static_cast<size_t>(v)] = Layout{};
   for (size_t i = p.groups.size(); i-- > 0;) {
     const graph::Group& group = p.groups[i];
@@ -39,11 +40,14 @@ std::vector<std::optional<Layout>> wanted_layouts(const graph::Graph& g, const g
     for (size_t k = 0; k < group.inputs.size(); ++k) {
       const graph::Value& value = g.values[static_cast<size_t>(group.inputs[k])];
       std::optional<Layout>& w = wanted[static_cast<size_t>(group.inputs[k])];
-      if (value.constant || w) continue;
-      if (fixed[i])
+      auto is_firm = firm[static_cast<size_t>(group.inputs[k])];
+      if (value.constant || is_firm) continue;
+      if (fixed[i]) {
         w = (*fixed[i])[k];
-      else if (passed_on && !passed_on->empty() && fits(*passed_on, value.type))
+        is_firm = true;
+      } else if (!w && passed_on && !passed_on->empty() && fits(*passed_on, value.type)) {
         w = passed_on;
+      }
     }
   }
   return wanted;

@@ -10,9 +10,9 @@ namespace tw::api {
 std::vector<std::optional<Layout>> wanted_layouts(const graph::Graph& g, const graph::Partition& p,
                                                   const std::vector<std::optional<std::vector<Layout>>>& fixed);
 
-/// Whether the kernel may write a blocked layout where it reads one: it works on each position by itself or on windows of the image.
+/// Whether the kernel may write a blocked layout where it reads one: it works on each position by itself or on windows of the image, or moves elements.
 bool keeps_layout(const graph::Graph& g, const graph::Group& group);
-/// Whether a tensor of this type can be stored so: same rank, and every fixed piece divides its dimension, so that nothing is padded.
+/// Whether a tensor of this type may be stored so: same rank, and less of each dimension is padding than is not.
 bool fits(const Layout& layout, const graph::TensorType& type);
 
 }  // namespace tw::api

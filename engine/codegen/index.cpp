@@ -219,6 +219,10 @@ std::optional<LaneOffsets> lane_offsets(const Expr& e) {
   const auto by = ir::as_int(b->base);
   const bool uniform = std::all_of(b->offsets.begin(), b->offsets.end(), [](int64_t o) { return o == 0; });
   if (!sum && (!by || !uniform)) return std::nullopt;
+  if (const auto known = ir::as_int(a->base); known && !sum) {
+    for (int64_t& o : a->offsets) o += *known;
+    a->base = ir::index(0);
+  }
   const bool divides = by && *by > 0 && known_divisor(a->base) % *by == 0;
   // All lanes lie between two multiples of what divides the base and the constant: one quotient, remainders side by side.
   const int64_t step = by && *by > 0 ? std::gcd(known_divisor(a->base), *by) : 0;

@@ -20,9 +20,8 @@ namespace {
 
 std::vector<int64_t> physical_shape(const std::vector<int64_t>& shape, const std::vector<LayoutStep::Piece>& layout) {
   if (layout.empty()) return shape;
-  std::vector<int64_t> inner(shape.size(), 1), out;
-  for (const auto& p : layout)
-    if (p.factor) inner[static_cast<size_t>(p.dim)] *= p.factor;
+  const std::vector<int64_t> inner = schedule::block_lengths(layout, shape.size());
+  std::vector<int64_t> out;
   for (const auto& p : layout) {
     const auto d = static_cast<size_t>(p.dim);
     out.push_back(p.factor ? p.factor : (shape[d] + inner[d] - 1) / inner[d]);

@@ -105,7 +105,7 @@ struct CacheWriteStep {
   friend bool operator==(const CacheWriteStep&, const CacheWriteStep&) = default;
 };
 /// Physical layout of a stage's array. Each physical dimension, outermost first, is a piece of a logical one:
-/// the last piece (innermost) of `dim` counts fastest; factor 0 is the outermost piece, rounded up (padded elements are zero in constants).
+/// the last piece (innermost) of `dim` counts fastest; factor 0 is the outermost piece, rounded up (padding is zero in constants, anything elsewhere).
 /// Example: [O, I, H, W] -> [O/16][I/16][H][W][16 i][16 o] is {(0,0),(1,0),(2,0),(3,0),(1,16),(0,16)}.
 /// On a placeholder the caller must supply the array in this layout; on an output the caller receives it so. The array of a stage computed inside a loop is
 /// the region that is needed there, in this order.

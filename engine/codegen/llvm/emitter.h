@@ -117,6 +117,7 @@ class FuncEmitter {
   void load_blocks(const std::vector<tir::Stmt>& run);
   llvm::Value* load_stretch(const Place& p, int lanes, int64_t stride);
   llvm::Value* load_pieces(const Place& p, const LaneOffsets& at, int length);
+  llvm::Value* load_windows(const Place& p, const LaneOffsets& at);
   void store_pieces(const Place& p, const LaneOffsets& at, int length, llvm::Value* value);
   template <class Piece>
   void for_pieces(const Place& p, const LaneOffsets& at, int length, const Piece& piece);

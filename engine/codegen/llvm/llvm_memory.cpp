@@ -260,8 +260,10 @@ Value* FuncEmitter::load(const ir::LoadNode& n) {
     v = b_.CreateVectorReverse(load_vector(first, lanes));
   } else if (const auto stride = p.ramp ? ir::as_int(p.ramp->stride) : std::nullopt; stride && *stride >= 2 && *stride <= kMaxStretch && lanes >= 4) {
     v = load_stretch(p, lanes, *stride);
-  } else if (const auto at = p.ramp ? std::nullopt : lane_offsets(p.index); at && piece_length(at->offsets) > 0) {
-    v = load_pieces(p, *at, piece_length(at->offsets));
+  } else if (const auto at = p.ramp ? std::nullopt : lane_offsets(p.index)) {
+    const int length = piece_length(at->offsets);
+    if (4 * length <= lanes) v = load_windows(p, *at);  // rather than many pieces
+    if (v == nullptr) v = length > 0 ? load_pieces(p, *at, length) : load_lanes(p, lanes);
   } else {
     v = load_lanes(p, lanes);
   }

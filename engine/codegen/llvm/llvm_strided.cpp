@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "engine/base/floor_div.h"
 #include "engine/base/text.h"
 #include "engine/codegen/llvm/emitter.h"
 #include "engine/ir/visit.h"
@@ -38,6 +39,9 @@ void transpose(Builder& b, std::vector<Value*>& rows) {
       rows[static_cast<size_t>(i + s)] = b.CreateShuffleVector(x, y, high);
     }
 }
+
+/// Whole vectors that lanes are picked out of, at most: more are no faster than reading lane by lane.
+constexpr size_t kMaxWindows = 4;
 
 /// Strided loads of a run of statements that differ in their constant offset only.
 struct Group {
@@ -162,6 +166,36 @@ Value* FuncEmitter::load_pieces(const Place& p, const LaneOffsets& at, int lengt
     whole = whole == nullptr || whole == v ? v : b_.CreateShuffleVector(whole, v, choice);
   });
   return whole;
+}
+
+/// Lanes out of a few whole vectors of the array, such as channels that were moved by less than a block: those vectors are read as they lie, and the lanes picked
+/// out of them. Null where they lie farther apart, or where it is not known which lanes count.
+Value* FuncEmitter::load_windows(const Place& p, const LaneOffsets& at) {
+  const auto lanes = static_cast<int64_t>(at.offsets.size());
+  // A vector that begins at a multiple of its length and holds one element of the array holds nothing else.
+  if (known_divisor(at.base) % lanes != 0 || p.buffer->num_elements() % lanes != 0) return nullptr;
+  auto* const counts = mask_ == nullptr ? nullptr : llvm::dyn_cast<llvm::Constant>(mask_);
+  if (mask_ != nullptr && counts == nullptr) return nullptr;
+  std::map<int64_t, std::vector<int64_t>> windows;  // lanes by the first element
+  for (int64_t i = 0; i < lanes; ++i) {
+    const llvm::Constant* counted = counts == nullptr ? nullptr : counts->getAggregateElement(static_cast<unsigned>(i));
+    if (counts != nullptr && counted == nullptr) return nullptr;
+    if (counted == nullptr || !counted->isNullValue()) windows[floor_div_int(at.offsets[static_cast<size_t>(i)], lanes) * lanes].push_back(i);
+  }
+  if (windows.size() > kMaxWindows) return nullptr;
+  Value* const whole_mask = mask_;
+  mask_ = nullptr;
+  Value* picked = llvm::Constant::getNullValue(llvm::FixedVectorType::get(p.element, static_cast<unsigned>(lanes)));
+  for (const auto& [first, members] : windows) {
+    Place window = p;
+    window.ramp = Ramp{at.base + first, ir::index(1)};
+    std::vector<int> choice;
+    for (int i = 0; i < static_cast<int>(lanes); ++i) choice.push_back(i);
+    for (const int64_t i : members) choice[static_cast<size_t>(i)] = static_cast<int>(lanes + at.offsets[static_cast<size_t>(i)] - first);
+    picked = b_.CreateShuffleVector(picked, load_vector(window, static_cast<int>(lanes)), choice);
+  }
+  mask_ = whole_mask;
+  return picked;
 }
 
 void FuncEmitter::store_pieces(const Place& p, const LaneOffsets& at, int length, Value* value) {

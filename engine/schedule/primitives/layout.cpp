@@ -40,24 +40,20 @@ Expected<void> apply_layout(State& s, const LayoutStep& p) {
 
 Step random_layout(const Draw& d) {
   LayoutStep step{d.stage, {}};
-  const std::vector<int64_t>& shape = d.at().op.output->shape;
-  const int rank = static_cast<int>(shape.size());
+  const int rank = static_cast<int>(d.at().op.output->shape.size());
   for (int k = 0; k < rank; ++k) step.pieces.push_back({k, 0});
-  // The padding of an output's last block is nobody's to write, so outputs take factors that divide.
-  const std::vector<int>& outputs = d.schedule.outputs();
-  const bool output = std::find(outputs.begin(), outputs.end(), d.stage) != outputs.end();
-  std::vector<int64_t> left = shape;
-  for (int k = 0; k < 2 && rank > 0; ++k) {
-    const int dim = d.below(shape.size());
-    const int64_t factor = d.rng.range(2, 4);
-    if (output && left[static_cast<size_t>(dim)] % factor != 0) continue;
-    left[static_cast<size_t>(dim)] /= factor;
-    step.pieces.push_back({dim, factor});
-  }
+  for (int k = 0; k < 2 && rank > 0; ++k) step.pieces.push_back({d.below(static_cast<size_t>(rank)), d.rng.range(2, 4)});
   return step;
 }
 
 }  // namespace
+
+std::vector<int64_t> block_lengths(const std::vector<LayoutStep::Piece>& layout, size_t rank) {
+  std::vector<int64_t> out(rank, 1);
+  for (const LayoutStep::Piece& p : layout)
+    if (p.factor) out[static_cast<size_t>(p.dim)] *= p.factor;
+  return out;
+}
 
 std::string layout_text(const std::vector<LayoutStep::Piece>& pieces) {
   std::string out;

@@ -10,6 +10,8 @@ namespace tw::schedule {
 Expected<void> check_ahead(const State& s, int stage);
 /// The two loads of a body a[...] * b[...], casts around them left out; nulls for other bodies.
 std::pair<const ir::LoadNode*, const ir::LoadNode*> product_of_loads(const ir::Expr& body);
+/// Of each of `rank` dimensions, the elements inside its open piece: the length of its blocks. 1 where a layout has none.
+std::vector<int64_t> block_lengths(const std::vector<LayoutStep::Piece>& layout, size_t rank);
 /// Such as `[d0][d1][d0: 16]`.
 std::string layout_text(const std::vector<LayoutStep::Piece>& pieces);
 

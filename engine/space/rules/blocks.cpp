@@ -69,13 +69,14 @@ bool schedule_blocks(Builder& b, const Target& target, const Choices& how) {
     out = reduction + 1;
   }
 
+  whole_blocks(b, reduction, blocks.axis, v);
   const std::vector<te::Axis> axes = b.at(out).op.axes;
   const std::vector<ir::Var> loops = b.loops(out);
   const auto axis = static_cast<size_t>(blocks.axis);
   size_t tiled = axis;  // the last other axis there is anything along, else the blocks themselves
   for (size_t d = 0; d < axes.size(); ++d)
     if (d != axis && axes[d].extent > 1) tiled = d;
-  const int64_t tile = tile_of(tiled == axis ? axes[axis].extent / v : axes[tiled].extent, how.accumulators);
+  const int64_t tile = tile_of(tiled == axis ? (axes[axis].extent + v - 1) / v : axes[tiled].extent, how.accumulators);
   std::vector<ir::Var> outer, inner;
   for (size_t d = 0; d < axes.size(); ++d) {
     std::vector<int64_t> lengths;

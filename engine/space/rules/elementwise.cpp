@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/arith/analyzer.h"
 #include "engine/ir/visit.h"
 #include "engine/space/rules/access.h"
 #include "engine/space/rules/rules.h"
@@ -31,6 +32,10 @@ int64_t divisor_up_to(int64_t n, int64_t limit) {
   int64_t d = std::clamp<int64_t>(limit, 1, n);
   while (n % d != 0) --d;
   return d;
+}
+
+void whole_blocks(Builder& b, int stage, int axis, int64_t block) {
+  if (b.at(stage).op.axes[static_cast<size_t>(axis)].extent % block != 0) b.pad(stage, b.loops(stage)[static_cast<size_t>(axis)], block);
 }
 
 void parallelize(Builder& b, int stage, const std::vector<ir::Var>& outer, int64_t work) {
@@ -86,7 +91,7 @@ std::optional<Contiguous> blocks_of_input(const Builder& b, const ir::Expr& body
       const auto [dim, length] = st.layout.back();
       if (length < 4 || length > kMaxBlock || (length & (length - 1)) != 0) continue;
       for (size_t k = 0; k + 1 < axes.size(); ++k)
-        if (l->indices[static_cast<size_t>(dim)].get() == axes[k].var.get() && axes[k].extent % length == 0) found = {static_cast<int>(k), length};
+        if (l->indices[static_cast<size_t>(dim)].get() == axes[k].var.get() && axes[k].extent >= length) found = {static_cast<int>(k), length};
     }
   });
   return found;
@@ -112,6 +117,29 @@ void schedule_unblocked(Builder& b, int stage, const ir::Expr& body, const Conti
   parallelize(b, stage, first_loops(b, stage, outer, pieces_for(target)), iterations(b.at(stage).op));
 }
 
+/// Blocks that are written out where elements move along them, at most.
+constexpr int64_t kMaxMoved = 64;
+
+/// Whether an input in blocks of one length is read at other places of them than those that are written: a shuffle of channels, a slice or concatenation that
+/// begins inside a block.
+bool moves_along_blocks(const Builder& b, const ir::Expr& body, const std::vector<te::Axis>& axes, size_t blocked, int64_t length) {
+  bool moves = false;
+  arith::Analyzer analyzer;
+  for (const te::Axis& a : axes) analyzer.bind(a.var.get(), {0, a.extent - 1});
+  const ir::Var& axis = axes[blocked].var;
+  ir::walk(body, [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    if (!l) return;
+    for (const Stage& st : b.all()) {
+      if (st.op.output.get() != l->buffer.get() || st.layout.empty() || st.layout.back().factor != length) continue;
+      const ir::Expr& at = l->indices[static_cast<size_t>(st.layout.back().dim)];
+      const arith::Linear shift = analyzer.linear(at - ir::to_expr(axis));
+      moves = moves || (ir::uses_var(at, axis.get()) && !(shift.is_constant() && shift.constant % length == 0));
+    }
+  });
+  return moves;
+}
+
 /// Blocks of a layout: memory is walked in its order, the innermost piece is the vector. Where the input lies along another axis, as many vectors as have
 /// lanes are made together.
 void schedule_blocked(Builder& b, int stage, int64_t lanes) {
@@ -130,6 +158,9 @@ void schedule_blocked(Builder& b, int stage, int64_t lanes) {
   } else {
     begin = end = loops.size();
   }
+  // Which vectors of the input hold a block's elements is known where the block is: all of them are written out at one position of the others.
+  const int64_t blocks = (axes[vectors].extent + v - 1) / v;
+  const bool moved = across < 0 && blocks <= kMaxMoved && loops.size() > 1 && moves_along_blocks(b, body, axes, vectors, v);
   std::vector<ir::Var> walk, written_out, lane;
   for (size_t k = 0; k < loops.size(); ++k) {
     if (k == begin) {
@@ -145,7 +176,8 @@ void schedule_blocked(Builder& b, int stage, int64_t lanes) {
     } else if (k == vectors) {
       const auto parts = b.split(stage, loops[k], {v});
       b.vectorize(stage, parts[1]);
-      walk.push_back(parts[0]);
+      if (moved) b.unroll(stage, parts[0]);
+      (moved ? written_out : walk).push_back(parts[0]);
       lane.push_back(parts[1]);
     } else {
       walk.push_back(loops[k]);

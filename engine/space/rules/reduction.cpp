@@ -42,6 +42,7 @@ int schedule_reduction(Builder& b, int stage, const Target& target, const Choice
     if (static_cast<int>(d) != run.axis && b.at(stage).op.axes[d].extent % how.accumulators == 0) tiled = static_cast<int>(d);
   const int cache = b.cache_write(stage, "local");
   const int out = cache + 1;
+  if (!b.at(out).layout.empty() && b.at(out).layout.back().factor > 0) whole_blocks(b, cache, run.axis, v);
   const std::vector<ir::Var> loops = b.loops(out);
   if (loops.empty()) return out;
   std::vector<ir::Var> walk = loops, inner;

@@ -37,6 +37,9 @@ int64_t vector_length(int64_t length, int64_t lanes);
 /// Largest divisor of n that is at most `limit`.
 int64_t divisor_up_to(int64_t n, int64_t limit);
 
+/// Lets a stage that is no argument compute whole blocks along an axis, which is neither split nor fused yet: surplus elements that nobody reads.
+void whole_blocks(schedule::Builder& b, int stage, int axis, int64_t block);
+
 /// Makes the loops given, which lie next to each other, one parallel loop if `work` is worth it.
 void parallelize(schedule::Builder& b, int stage, const std::vector<ir::Var>& outer, int64_t work);
 

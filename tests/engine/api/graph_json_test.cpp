@@ -24,7 +24,7 @@ class GraphJsonTest : public QObject {
   /// What TVM's executor relies on when it loads such a file.
   void structure_data() {
     QTest::addColumn<std::string>("name");
-    for (const char* name : {"mlp", "resnet18", "shufflenet_v2", "bert_base", "llama_block"}) QTest::newRow(name) << std::string(name);
+    for (const char* name : {"mlp", "resnet18", "shufflenet_v2", "bert_base", "llama_block", "densenet121"}) QTest::newRow(name) << std::string(name);
   }
   void structure() {
     QFETCH(std::string, name);
@@ -54,6 +54,10 @@ class GraphJsonTest : public QObject {
       }
       if (null) {
         QVERIFY(!node.contains("attrs"));  // TVM's reader takes none here
+        continue;
+      }
+      if (node["attrs"]["func_name"] == "__nop") {  // a view of others
+        QVERIFY(!node["inputs"].empty());
         continue;
       }
       ++kernels;

@@ -50,7 +50,7 @@ class RandomConvolutions {
     return b_.constant("w", std::move(a));
   }
   int64_t channels() {
-    constexpr int64_t kChannels[] = {1, 3, 5, 8, 11, 12, 16, 18, 23, 24, 30, 32, 46, 64};
+    constexpr int64_t kChannels[] = {1, 3, 5, 8, 11, 12, 16, 18, 20, 23, 24, 29, 30, 32, 46, 58, 64, 116};
     return kChannels[rng_.uniform(std::size(kChannels))];
   }
 
@@ -73,7 +73,7 @@ class RandomConvolutions {
   void grow() {
     const size_t spatial = shape().size() - 2;
     const Dims s = shape();
-    switch (rng_.range(0, 9)) {
+    switch (rng_.range(0, 12)) {
       case 0:
         emit("relu", {v_});
         break;
@@ -117,6 +117,32 @@ class RandomConvolutions {
       case 6:
         emit("softmax", {v_}, {{"axis", int64_t{1}}});
         break;
+      case 7: {  // some of the channels
+        Dims starts(s.size(), 0), sizes = s;
+        starts[1] = rng_.range(0, 3) == 0 ? 0 : rng_.range(0, s[1] - 1);
+        sizes[1] = rng_.range(1, s[1] - starts[1]);
+        emit("slice", {v_}, {{"starts", starts}, {"steps", Dims(s.size(), 1)}, {"sizes", sizes}});
+        break;
+      }
+      case 8: {  // channels of two branches, one after the other or by turns
+        const int before = v_;
+        const int64_t turns = rng_.range(0, 1);
+        convolution();
+        if (Dims(shape().begin() + 2, shape().end()) != Dims(s.begin() + 2, s.end())) break;
+        const int64_t together = s[1] + shape()[1];
+        emit("concat", {before, v_}, {{"axis", int64_t{1}}});
+        if (turns == 0 || together % 2 != 0) break;
+        Dims halves = shape(), order;
+        halves[1] /= 2;
+        halves.insert(halves.begin() + 1, 2);
+        for (size_t d = 0; d < halves.size(); ++d) order.push_back(static_cast<int64_t>(d));
+        std::swap(order[1], order[2]);
+        const Dims whole = shape();
+        emit("reshape", {v_}, {{"shape", halves}});
+        emit("transpose", {v_}, {{"perm", order}});
+        emit("reshape", {v_}, {{"shape", whole}});
+        break;
+      }
       default:
         convolution();
     }

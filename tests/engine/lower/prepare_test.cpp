@@ -58,6 +58,22 @@ class PrepareTest : public QObject {
     }
     QVERIFY2(kept > 300 && dropped > 300, fmt::format("{} kept, {} dropped", kept, dropped).c_str());
   }
+
+  /// The padding of a last block is computed like the rest only where all that is read for it exists.
+  void lastBlocksAreFilledWhereTheirOperandsArePadded() {
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {10, 3}, kFloat32), s = b.placeholder("s", {10}, kFloat32, te::Role::constant);
+    const te::Tensor y = b.compute("y", {10, 3}, [&](const te::Indices& i) { return x(i[0], i[1]) * s(i[0]); });
+    const te::DagPtr dag = std::move(b).finish({y});
+    const schedule::LayoutStep blocks_x{0, {{0, 0}, {1, 0}, {0, 4}}}, blocks_s{1, {{0, 0}, {0, 4}}}, blocks_y{2, {{0, 0}, {1, 0}, {0, 4}}};
+    const auto rows = [&](const std::vector<schedule::Step>& steps) {
+      return lower::prepared_stages(schedule::Schedule::replay(dag, steps).value()).value()[2].op.axes[0].extent;
+    };
+    QCOMPARE(rows({blocks_x, blocks_s, blocks_y}), int64_t{12});
+    QCOMPARE(rows({blocks_x, blocks_y}), int64_t{10});
+    QCOMPARE(rows({blocks_s, blocks_y}), int64_t{10});
+    QCOMPARE(rows({blocks_x, blocks_s}), int64_t{10});
+  }
 };
 
 QTEST_APPLESS_MAIN(PrepareTest)

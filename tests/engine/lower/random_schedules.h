@@ -7,6 +7,7 @@
 #include "engine/measure/signature.h"
 #include "engine/schedule/primitive.h"
 #include "tests/engine/lower/sample_dags.h"
+#include "tests/engine/measure/packed_input.h"
 
 /// Seeded dags and schedules for the properties that every schedule must keep.
 namespace tw::testing {
@@ -51,8 +52,7 @@ Expected<std::vector<HostArray>> run_scheduled(const schedule::Schedule& s, cons
   const std::vector<runtime::ArgSpec> specs = measure::signature_of(s, "f").args;
   std::vector<HostArray> args, out;
   for (size_t k = 0; k < specs.size(); ++k) {
-    args.push_back(HostArray::make(specs[k].dtype, specs[k].physical_shape()));
-    if (!specs[k].output) runtime::pack_layout(specs[k], inputs[k].data.data(), args.back().data.data());
+    args.push_back(specs[k].output ? HostArray::make(specs[k].dtype, specs[k].physical_shape()) : packed_input(specs[k], inputs[k]));
   }
   TW_CHECK(run(args));
   for (size_t k = 0; k < specs.size(); ++k) {

@@ -255,6 +255,54 @@ std::vector<Case> cases() {
               return n.op("relu", {n.input({2, 32, 5, 9})});
             },
             {in_blocks(stage, 4, block)}}});
+  // Last blocks in part, and what moves along them.
+  for (const int64_t block : {4, 8, 16}) {
+    add({{"from and to last blocks of " + std::to_string(block),
+          [](Net& n) {
+            return n.op("sigmoid", {n.op("add", {n.input({2, 29, 5, 9}), n.weight({29, 1, 1})})});
+          },
+          {in_blocks(0, 4, block), in_blocks(-1, 4, block)}},
+         {"from last blocks of " + std::to_string(block),
+          [](Net& n) {
+            return n.op("exp", {n.input({2, 37, 3, 18})});
+          },
+          {in_blocks(0, 4, block)}},
+         {"to last blocks of " + std::to_string(block),
+          [](Net& n) {
+            return n.op("exp", {n.input({2, 37, 3, 18})});
+          },
+          {in_blocks(-1, 4, block)}},
+         {"slice inside blocks of " + std::to_string(block),
+          [](Net& n) {
+            return n.op("slice", {n.input({1, 58, 3, 5})}, {{"starts", Dims{0, 29, 0, 0}}, {"steps", Dims{1, 1, 1, 1}}, {"sizes", Dims{1, 29, 3, 5}}});
+          },
+          {in_blocks(0, 4, block), in_blocks(-1, 4, block)}},
+         {"concat inside blocks of " + std::to_string(block),
+          [](Net& n) {
+            return n.op("concat", {n.input({1, 21, 3, 5}), n.input({1, 10, 3, 5}), n.input({1, 30, 3, 5})}, {{"axis", int64_t{1}}});
+          },
+          {in_blocks(0, 4, block), in_blocks(1, 4, block), in_blocks(2, 4, block), in_blocks(-1, 4, block)}},
+         {"shuffle of blocks of " + std::to_string(block),
+          [](Net& n) {
+            const int both = n.op("concat", {n.input({1, 29, 3, 5}), n.input({1, 29, 3, 5})}, {{"axis", int64_t{1}}});
+            const int turned = n.op("transpose", {n.op("reshape", {both}, {{"shape", Dims{1, 2, 29, 3, 5}}})}, {{"perm", Dims{0, 2, 1, 3, 4}}});
+            return n.op("reshape", {turned}, {{"shape", Dims{1, 58, 3, 5}}});
+          },
+          {in_blocks(0, 4, block), in_blocks(1, 4, block), in_blocks(-1, 4, block)}}});
+    for (Case c : {pool("max_pool2d", {2, 29, 11, 13}, 3, 2, 1), pool("avg_pool2d", {1, 58, 7, 7}, 7, 1, 0), pool("avg_pool2d", {1, 21, 35, 8}, 3, 1, 1)}) {
+      c.name += " in last blocks of " + std::to_string(block);
+      c.layouts = {in_blocks(0, 4, block), in_blocks(-1, 4, block)};
+      add({c});
+    }
+  }
+  add({{"conv2d, depthwise, last block in part",
+        [](Net& n) {
+          return n.op("relu", {conv(n, {1, 58, 9, 7}, {58, 1, 3, 3}, 1, 1, 58)});
+        }},
+       {"conv2d, depthwise strided, less than a block",
+        [](Net& n) {
+          return n.op("relu", {conv(n, {2, 11, 9, 7}, {11, 1, 5, 5}, 2, 2, 11)});
+        }}});
   add({{"from blocks with a residual",
         [](Net& n) {
           return n.op("add", {n.op("relu", {n.input({1, 48, 6, 11})}), n.input({1, 48, 6, 11})});

@@ -16,6 +16,7 @@
 #include "engine/tir/interp.h"
 #include "engine/tir/print.h"
 #include "tests/engine/codegen/kernel_runner.h"
+#include "tests/engine/measure/packed_input.h"
 
 /// What the tests of templates and default schedules share: small cases, and a check of one schedule against the interpreter of the bare expressions.
 namespace tw::space::testing {
@@ -78,8 +79,7 @@ inline std::string problem_of(const schedule::Schedule& s, const Target& target,
   if (specs.size() != expected.inputs.size() + expected.want.outputs.size()) return context("other arguments than the dag has");
   std::vector<HostArray> args;
   for (const runtime::ArgSpec& spec : specs) {
-    args.push_back(HostArray::make(spec.dtype, spec.physical_shape()));
-    if (!spec.output) runtime::pack_layout(spec, expected.inputs[args.size() - 1].data.data(), args.back().data.data());
+    args.push_back(spec.output ? HostArray::make(spec.dtype, spec.physical_shape()) : tw::testing::packed_input(spec, expected.inputs[args.size()]));
   }
   const auto check = [&](const std::vector<HostArray>& got, const char* how) -> std::string {
     for (size_t o = 0; o < expected.want.outputs.size(); ++o) {

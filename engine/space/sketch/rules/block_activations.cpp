@@ -17,7 +17,11 @@ std::optional<cpu::Anchor> convolution_of(const SketchState& s) {
   return std::nullopt;
 }
 
-int64_t block_of(const SketchState& s, int stage) { return cpu::channel_block(s.stage(stage).op.output->shape[1], s.target()); }
+/// 1 where the last block would be padded: tiles are made of the channels that there are.
+int64_t block_of(const SketchState& s, int stage) {
+  const int64_t channels = s.stage(stage).op.output->shape[1], block = cpu::channel_block(channels, s.target());
+  return channels % block == 0 ? block : 1;
+}
 
 RuleFit fits_block_activations(const SketchState& s, int stage) {
   if (s.options().exact || s.steps() > 0 || !s.is_output(stage)) return RuleFit::skip;

@@ -16,18 +16,25 @@ std::optional<Anchor> anchor_of(const te::Dag& dag) {
 
 struct MatmulShape {
   int64_t batch = 1, m, n, lanes;
+  int64_t vectors() const { return (n + lanes - 1) / lanes; }
 };
+
+/// Whole vectors along the columns; where those that divide them are less than half of a register, full ones with a masked tail.
+int64_t column_lanes(int64_t n, const Target& target) {
+  const int64_t full = target.lanes(kFloat32), dividing = dividing_lanes(n, target);
+  return 2 * dividing < full && n > full ? full : dividing;
+}
 
 MatmulShape matmul_shape(const te::Dag& dag, const Anchor& a, const Target& target) {
   const std::vector<int64_t>& out = dag.ops[static_cast<size_t>(a.reduce)].output->shape;
-  MatmulShape s{1, out[out.size() - 2], out.back(), channel_block(out.back(), target)};
+  MatmulShape s{1, out[out.size() - 2], out.back(), column_lanes(out.back(), target)};
   for (size_t d = 0; d + 2 < out.size(); ++d) s.batch *= out[d];
   return s;
 }
 
 bool batch_matmul_matches(const te::Dag& dag, const Target& target) {
   const auto a = anchor_of(dag);
-  // Fewer lanes than half a register are better served by vectors with a masked tail.
+  // A few columns are better served by one vector with a masked tail.
   return a && 2 * matmul_shape(dag, *a, target).lanes >= target.lanes();
 }
 
@@ -38,7 +45,7 @@ ConfigSpace batch_matmul_space(const te::Dag& dag, const Target& target) {
   for (const int64_t r : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16})
     if (r <= s.m) rows.push_back({-1, r});
   for (const int64_t c : {1, 2, 3, 4, 5, 6, 8})
-    if ((s.n / s.lanes) % c == 0) columns.push_back({-1, c * s.lanes});
+    if (s.vectors() % c == 0) columns.push_back({-1, c * s.lanes});
   space.define_split("tile_y", s.m, {.num_outputs = 2, .policy = "candidate", .candidates = rows, .help = "rows of the register tile"});
   space.define_split("tile_x", s.n, {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "columns of the register tile, whole vectors"});
   space.define_knob("panel_outer", {0, 1}, "1: a panel of columns passes over all rows before the next one; 0: a block of rows over all columns");
@@ -53,7 +60,7 @@ ConfigEntity batch_matmul_fallback(const te::Dag& dag, const Target& target) {
   return batch_matmul_space(dag, target).best_by([&](const ConfigEntity& e) {
     const int64_t rows = e.split("tile_y")[1], vectors = e.split("tile_x")[1] / s.lanes;
     const bool panel_outer = e.integer("panel_outer") != 0;
-    const int64_t tasks = s.batch * (panel_outer ? s.n / s.lanes / vectors : (s.m + rows - 1) / rows);
+    const int64_t tasks = s.batch * (panel_outer ? s.vectors() / vectors : (s.m + rows - 1) / rows);
     return tile_rate(rows, vectors) * filled(s.m, rows) * balanced(tasks, target) + (panel_outer ? 0 : 0.01);
   });
 }

@@ -14,6 +14,9 @@ using schedule::LayoutStep;
 
 namespace {
 
+/// Channels that images come and go with, in planes: blocks of them would have to be made first.
+constexpr int64_t kPlanes = 3;
+
 /// Buffers read by an op, in order of appearance.
 std::vector<const ir::BufferNode*> reads_of(const te::Op& op) {
   std::vector<const ir::BufferNode*> out;
@@ -22,6 +25,25 @@ std::vector<const ir::BufferNode*> reads_of(const te::Op& op) {
     if (l && std::find(out.begin(), out.end(), l->buffer.get()) == out.end()) out.push_back(l->buffer.get());
   });
   return out;
+}
+
+/// The dimension of an operand that its readers walk by their channels, their second axis; -1 if there is none or they differ.
+int channel_dimension(const te::Dag& dag, const te::Op& operand) {
+  int found = -1;
+  bool one = true;
+  for (const te::Op& reader : dag.ops) {
+    if (!reader.body) continue;
+    ir::walk(*reader.body, [&](const ir::Expr& e) {
+      const auto* l = ir::as<ir::LoadNode>(e);
+      if (!l || !l->buffer.same_as(operand.output)) return;
+      int here = -1;
+      for (size_t d = 0; d < l->indices.size(); ++d)
+        if (l->indices[d].get() == reader.axes[1].var.get()) here = static_cast<int>(d);
+      one = one && here >= 0 && (found < 0 || found == here);
+      found = here;
+    });
+  }
+  return one ? found : -1;
 }
 
 }  // namespace
@@ -61,9 +83,18 @@ std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::
   return a;
 }
 
+int64_t dividing_lanes(int64_t extent, const Target& target) {
+  int64_t lanes = target.lanes(kFloat32);
+  while (extent % lanes != 0) lanes /= 2;
+  return lanes;
+}
+
 int64_t channel_block(int64_t channels, const Target& target) {
-  int64_t block = target.lanes(kFloat32);
-  while (channels % block != 0) block /= 2;
+  if (channels <= kPlanes) return dividing_lanes(channels, target);
+  const int64_t lanes = target.lanes(kFloat32);
+  const auto stored = [&](int64_t block) { return blocks_for(channels, block) * block; };
+  int64_t block = lanes;
+  while (block > 1 && 4 * block > lanes && 4 * stored(block / 2) <= 3 * stored(block)) block /= 2;
   return block;
 }
 
@@ -77,11 +108,11 @@ std::vector<LayoutStep::Piece> nchwc(int64_t block, size_t spatial) {
 
 bool fits_registers(int64_t rows, int64_t columns, const Target& target) { return rows * columns + columns + (columns > 1 ? 1 : 0) <= target.vector_registers; }
 
-double tile_rate(int64_t rows, int64_t columns) {
+double tile_rate(int64_t rows, int64_t columns, int64_t pieces) {
   // Two multiply-adds and two loads a cycle, each multiply-add ready after four cycles.
   constexpr double kInFlight = 8;
-  const auto work = static_cast<double>(rows * columns), loads = static_cast<double>(rows + columns);
-  const double rate = work / std::max({work, loads, kInFlight});
+  const auto work = static_cast<double>(rows * columns), loads = static_cast<double>(rows * pieces + columns);
+  const double rate = work / std::max({work + static_cast<double>(rows * (pieces - 1)), loads, kInFlight});
   // Vectors of weights come from the level-2 cache: each should serve several rows. Broadcasts are cheaper.
   return rate - 0.25 / static_cast<double>(rows) - 0.05 / static_cast<double>(columns);
 }
@@ -109,10 +140,18 @@ std::vector<Json> dividing(const std::vector<int64_t>& candidates, int64_t n) {
 void layout_epilogue(Builder& b, const te::Dag& dag, const Anchor& a, const std::vector<LayoutStep::Piece>& layout) {
   if (layout.empty()) return;
   const std::vector<int64_t>& shape = dag.ops[static_cast<size_t>(a.reduce)].output->shape;
+  const int64_t block = std::max<int64_t>(1, layout.back().factor);
   for (size_t i = 0; i < dag.ops.size(); ++i) {
     const te::Op& op = dag.ops[i];
     const bool residual = op.is_placeholder() && op.role == te::Role::activation && static_cast<int>(i) != a.data && op.output->shape == shape;
     if (residual || static_cast<int>(i) == a.output) b.layout(static_cast<int>(i), layout);
+    if (residual || !op.is_placeholder() || static_cast<int>(i) == a.data || static_cast<int>(i) == a.weight || shape[1] % block == 0) continue;
+    if (const int d = channel_dimension(dag, op); d >= 0) {
+      std::vector<LayoutStep::Piece> pieces;
+      for (size_t k = 0; k < op.output->shape.size(); ++k) pieces.push_back({static_cast<int>(k), 0});
+      pieces.push_back({d, block});
+      b.layout(static_cast<int>(i), pieces);
+    }
   }
 }
 

@@ -24,9 +24,14 @@ struct Anchor {
 /// The second operand must be a placeholder of role `weight`.
 std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role weight = te::Role::constant, DType type = kFloat32);
 
-/// Channels per block: the largest power of two up to a full vector that divides `channels`. A function of the channel count alone,
-/// so that neighbouring kernels agree on the layout between them.
+/// Lanes of a vector along `extent` elements without a remainder: the largest power of two up to a full vector that divides them.
+int64_t dividing_lanes(int64_t extent, const Target& target);
+/// Channels per block: a full vector, halved as long as that leaves out a quarter of the stored channels or more, down to a quarter of a vector. The last
+/// block is padded. Up to three channels, as those of images, stay apart unless they are a power of two. A function of the channel count alone, so that neighbouring
+/// kernels agree on the layout between them.
 int64_t channel_block(int64_t channels, const Target& target);
+/// Blocks that hold so many channels, the last one perhaps in part.
+inline int64_t blocks_for(int64_t channels, int64_t block) { return (channels + block - 1) / block; }
 
 /// [N, C, spatial...] in blocks of channels: [N][C/x][spatial...][x]; empty (row-major) for blocks of 1.
 std::vector<schedule::LayoutStep::Piece> nchwc(int64_t block, size_t spatial = 2);
@@ -35,8 +40,9 @@ std::vector<schedule::LayoutStep::Piece> nchwc(int64_t block, size_t spatial = 2
 bool fits_registers(int64_t rows, int64_t columns, const Target& target);
 
 /// Share of the multiply-add rate that a register tile of `rows` broadcasts times `columns` vectors can reach, from 0 to 1: by the latency that its
-/// accumulators hide and the loads that it needs. Ties are for the caller to break.
-double tile_rate(int64_t rows, int64_t columns);
+/// accumulators hide and the loads that it needs. Where a broadcast is put together from `pieces` elements, each takes a load, and all but the first a multiply-add's
+/// place. Ties are for the caller to break.
+double tile_rate(int64_t rows, int64_t columns, int64_t pieces = 1);
 /// Share of the work in tiles of `tile` along `extent` that counts, the last tile being whole too.
 double filled(int64_t extent, int64_t tile);
 /// Share of the cores' time that `tasks` equal tasks fill.
@@ -47,8 +53,10 @@ std::vector<Json> up_to(const std::vector<int64_t>& candidates, int64_t limit);
 /// Divisors of n among `candidates`.
 std::vector<Json> dividing(const std::vector<int64_t>& candidates, int64_t n);
 
-/// Gives every activation of the output's shape the output's layout, inlines the elementwise ops between reduction and output.
+/// Gives every activation of the output's shape the output's layout, blocks of channels. Where the last of them is padded, so is what is read by channel, that
+/// whole vectors may be read of it.
 void layout_epilogue(schedule::Builder& b, const te::Dag& dag, const Anchor& a, const std::vector<schedule::LayoutStep::Piece>& layout);
+/// Inlines the elementwise ops between reduction and output.
 void inline_epilogue(schedule::Builder& b, const Anchor& a);
 
 /// Stage that holds the reduction's registers: the reduction itself, or a cache of it where it is the output. Updates `output` to its stage.

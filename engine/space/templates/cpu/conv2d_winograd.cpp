@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/space/rules/rules.h"
 #include "engine/space/templates/cpu/blocked.h"
 
 namespace tw::space::cpu {
@@ -57,7 +58,7 @@ ConfigSpace conv2d_winograd_space(const te::Dag& dag, const Target& target) {
                     "rows of tiles that pass through all stages before the next ones do; 0: each stage over the whole image, in parallel by itself");
   space.define_knob("tile_th", up_to({1, 2, 4}, s.rows(2)), "rows of tiles in the register tile of the products");
   space.define_knob("tile_tw", up_to({1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14}, s.columns(2)), "columns of tiles in the register tile of the products");
-  space.define_knob("oc_blocks", dividing({1, 2, 3, 4, 6}, s.oc / s.oc_block), "blocks of output channels of the register tile");
+  space.define_knob("oc_blocks", dividing({1, 2, 3, 4, 6}, blocks_for(s.oc, s.oc_block)), "blocks of output channels of the register tile");
   space.add_filter([target](const ConfigEntity& e) { return fits_registers(e.integer("tile_th") * e.integer("tile_tw"), e.integer("oc_blocks"), target); },
                    "the register tile does not fit the vector registers");
   space.add_filter(
@@ -129,6 +130,7 @@ Expected<schedule::Schedule> conv2d_winograd_apply(const te::DagPtr& dag, const 
   b.parallel(out, task);
 
   const auto z = b.loops(columns);  // n, o, th, tw, h, y
+  rules::whole_blocks(b, columns, 1, s.oc_block);
   b.compute_at(columns, out, w[0]);
   b.reorder(columns, {z[0], z[2], z[3], z[4], z[5], z[1]});
   b.unroll(columns, z[4]);
@@ -136,6 +138,7 @@ Expected<schedule::Schedule> conv2d_winograd_apply(const te::DagPtr& dag, const 
   b.vectorize(columns, z[1]);
 
   const auto p = b.loops(product);  // x, y, n, o, th, tw
+  rules::whole_blocks(b, product, 3, s.oc_block);
   b.layout(product, {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}, {3, s.oc_block}});
   const auto o = b.split(product, p[3], {vectors, s.oc_block});
   const auto th = b.split(product, p[4], {e.integer("tile_th")});
@@ -148,6 +151,7 @@ Expected<schedule::Schedule> conv2d_winograd_apply(const te::DagPtr& dag, const 
   b.vectorize(product, o[2]);
 
   const auto r = b.loops(acc);  // x, y, n, o, th, tw, i
+  rules::whole_blocks(b, acc, 3, s.oc_block);
   const auto lanes = b.split(acc, r[3], {s.oc_block});
   const auto i = b.split(acc, r[6], {s.ic_block});
   b.reorder(acc, {r[0], r[1], r[2], i[0], i[1], r[4], r[5], lanes[0], lanes[1]});
@@ -157,6 +161,7 @@ Expected<schedule::Schedule> conv2d_winograd_apply(const te::DagPtr& dag, const 
   b.vectorize(acc, lanes[1]);
 
   const auto d = b.loops(data);  // x, y, n, i, th, tw
+  rules::whole_blocks(b, data, 3, s.ic_block);
   b.layout(data, {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}, {3, s.ic_block}});
   const auto channels = b.split(data, d[3], {s.ic_block});
   b.reorder(data, {d[2], channels[0], d[4], d[5], d[0], d[1], channels[1]});
@@ -165,6 +170,7 @@ Expected<schedule::Schedule> conv2d_winograd_apply(const te::DagPtr& dag, const 
   b.vectorize(data, channels[1]);
 
   const auto t = b.loops(rows);  // n, i, th, tw, x, j
+  rules::whole_blocks(b, rows, 1, s.ic_block);
   b.compute_at(rows, data, d[5]);
   b.reorder(rows, {t[0], t[2], t[3], t[4], t[5], t[1]});
   b.unroll(rows, t[4]);

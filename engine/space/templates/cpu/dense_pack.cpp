@@ -21,7 +21,7 @@ struct DenseShape {
 
 DenseShape dense_shape(const te::Dag& dag, const Anchor& a, const Target& target) {
   const te::Op& op = dag.ops[static_cast<size_t>(a.reduce)];
-  const int64_t n = op.output->shape[1], full = target.lanes(kFloat32), block = channel_block(n, target);
+  const int64_t n = op.output->shape[1], full = target.lanes(kFloat32), block = dividing_lanes(n, target);
   // A width that only short vectors divide is worth a masked tail, if that is a small part of it.
   const int64_t lanes = 2 * block < full && n >= 8 * full ? full : block;
   return {op.output->shape[0], n, op.reduce_axes.front().extent, lanes};

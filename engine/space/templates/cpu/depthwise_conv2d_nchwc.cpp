@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/space/rules/rules.h"
 #include "engine/space/templates/cpu/blocked.h"
 
 namespace tw::space::cpu {
@@ -78,6 +79,7 @@ Expected<schedule::Schedule> depthwise_conv2d_nchwc_apply(const te::DagPtr& dag,
   b.parallel(out, b.fuse(out, {axes[0], c[0]}));
 
   const auto in = b.loops(acc);  // n, c, oh, ow, kh, kw
+  rules::whole_blocks(b, acc, 1, block);
   b.reorder(acc, {in[0], in[4], in[5], in[2], in[3], in[1]});
   if (e.integer("unroll_window") != 0) {
     b.unroll(acc, in[4]);

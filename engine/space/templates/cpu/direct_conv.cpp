@@ -4,7 +4,24 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/space/rules/rules.h"
+
 namespace tw::space::cpu {
+
+namespace {
+
+/// Groups that a vector's data are put together from, at most: each is a read of its own.
+constexpr int64_t kGroupsAVector = 4;
+
+/// `oc`: output channels of one group.
+bool fits_groups(const DirectConv& c, int64_t oc, const Target& target) {
+  if (oc % c.out_block == 0) return true;
+  if (c.out_block % oc != 0 || c.out_block != target.lanes(kFloat32) || c.out_block / oc > kGroupsAVector) return false;
+  const int64_t data = c.ic * (c.out_block / oc);
+  return data % c.data_block == 0 || c.data_block % data == 0;
+}
+
+}  // namespace
 
 std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& target, std::string_view tag) {
   const auto a = find_anchor(dag, tag);
@@ -14,8 +31,8 @@ std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& tar
   const std::vector<int64_t>& out = op.output->shape;
   const int64_t g = groups == op.attrs.end() ? 1 : groups->second.front(), ic = dag.ops[static_cast<size_t>(a->weight)].output->shape[1];
   DirectConv c{*a, out[0], g, ic, out[1], {out.begin() + 2, out.end()}, channel_block(ic * g, target), channel_block(out[1], target), 1};
-  c.ic_block = std::gcd(c.data_block, ic);
-  return c.out_block > 1 && out[1] / g % c.out_block == 0 ? std::optional(c) : std::nullopt;
+  c.ic_block = g == 1 ? c.data_block : std::gcd(c.data_block, ic);
+  return c.out_block > 1 && (g == 1 || fits_groups(c, out[1] / g, target)) ? std::optional(c) : std::nullopt;
 }
 
 namespace {
@@ -34,7 +51,7 @@ ConfigSpace direct_conv_space(const DirectConv& c, const Target& target) {
     if (t <= c.columns()) columns.push_back({-1, t});
   space.define_split("tile_ow", c.columns(), {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "output columns of the register tile"});
   space.define_knob("tile_oh", up_to({1, 2, 3, 4, 7}, c.rows()), "output rows of the register tile, which share the weight loads");
-  space.define_knob("oc_blocks", dividing({1, 2, 3, 4, 6}, c.oc / c.groups / c.out_block), "vectors of output channels of the register tile");
+  space.define_knob("oc_blocks", dividing({1, 2, 3, 4, 6}, c.sharing()), "vectors of output channels of the register tile");
   space.define_knob("unroll_ic", up_to({1, 2}, c.ic_block), "input channels written out");
   space.define_knob("rows_outer", {0, 1}, "1: rows of the image outside, channels inside; 0: the other way round");
   if (2 * c.out_block <= target.lanes(kFloat32)) {
@@ -60,9 +77,9 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
   const bool rows_outer = dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes() <= target.l2_bytes / 2;
   return direct_conv_space(c, target).best_by([&](const ConfigEntity& e) {
     const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks"), pixels = pixels_of(c, target, e);
-    const int64_t tasks = outer * ((c.rows() + rows - 1) / rows) * (c.oc / c.out_block / blocks);
+    const int64_t tasks = outer * ((c.rows() + rows - 1) / rows) * (c.vectors() / blocks);
     const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
-    return tile_rate(columns / pixels * rows, blocks) * static_cast<double>(pixels) * filled(c.columns(), columns) * filled(c.rows(), rows) *
+    return tile_rate(columns / pixels * rows, blocks, pixels) * static_cast<double>(pixels) * filled(c.columns(), columns) * filled(c.rows(), rows) *
                balanced(tasks, target) +
            (rolled ? 2 : 0) + (order ? 1 : 0);
   });
@@ -109,6 +126,7 @@ Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const Dire
   b.parallel(out, b.fuse(out, outer));
 
   if (pixels > 1) b.layout(acc, nchwc(c.out_block, rank));
+  rules::whole_blocks(b, acc, 1, c.out_block);
   const auto in = b.loops(acc);  // n, oc, spatial..., ic, taps...
   const auto o = b.split(acc, in[1], {c.out_block});
   const auto x = b.split(acc, in[rank + 1], {pixels});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+
 #include "engine/space/template.h"
 #include "engine/space/templates/cpu/blocked.h"
 
@@ -14,11 +16,15 @@ struct DirectConv {
   std::vector<int64_t> spatial;   ///< extents of the result, outermost first
   int64_t data_block, out_block;  ///< channels per block of the arrays; a block of results is a vector
   int64_t ic_block;               ///< channels of a block of data that one group reads together
+  /// Vectors of output channels, and those of them that read the same data.
+  int64_t vectors() const { return blocks_for(oc, out_block); }
+  int64_t sharing() const { return groups == 1 ? vectors() : std::max<int64_t>(1, oc / groups / out_block); }
   int64_t columns() const { return spatial.back(); }
   int64_t rows() const { return spatial.size() > 1 ? spatial[spatial.size() - 2] : 1; }
 };
 
-/// The convolution tagged `tag` (one group where it has no attribute `groups`), if no vector of output channels crosses groups.
+/// The convolution tagged `tag` (one group where it has no attribute `groups`), if vectors of output channels and groups fit into each other: a vector lies in
+/// one group, or holds a few whole ones whose data lie in one block or in whole blocks.
 std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& target, std::string_view tag);
 
 ConfigSpace direct_conv_space(const DirectConv& c, const Target& target);

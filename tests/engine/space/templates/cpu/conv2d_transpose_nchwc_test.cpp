@@ -27,6 +27,10 @@ class Conv2dTransposeNchwcTest : public QObject {
          [=](Net& n) {
            return transposed(n, {1, 5, 4, 4}, {5, 16, 2, 2}, {{"strides", Dims{3, 3}}});
          }},
+        {"last blocks in part",
+         [=](Net& n) {
+           return n.op("relu", {transposed(n, {1, 21, 5, 4}, {21, 29, 4, 4}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}})});
+         }},
         {"stride 1, one pixel",
          [=](Net& n) {
            return transposed(n, {1, 20, 1, 1}, {20, 32, 4, 4}, {});

@@ -30,6 +30,15 @@ class Conv2dWinogradTest : public QObject {
            const int x = n.input({1, 32, 7, 7}), y = n.op("conv2d", {x, n.weight({32, 32, 3, 3}), n.weight({32})}, {{"pads", Dims{1, 1, 1, 1}}});
            return n.op("relu", {n.op("add", {y, n.input({1, 32, 7, 7})})});
          }},
+        {"last blocks in part",
+         [](Net& n) {
+           const int x = n.input({1, 37, 6, 7}), y = n.op("conv2d", {x, n.weight({58, 37, 3, 3}), n.weight({58})}, {{"pads", Dims{1, 1, 1, 1}}});
+           return n.op("relu", {n.op("add", {y, n.input({1, 58, 6, 7})})});
+         }},
+        {"last blocks in part, no padding",
+         [](Net& n) {
+           return conv(n, {1, 23, 10, 6}, {11, 23, 3, 3}, 1, 0);
+         }},
         {"uneven padding",
          [](Net& n) {
            return n.op("conv2d", {n.input({1, 16, 6, 13}), n.weight({16, 16, 3, 3})}, {{"pads", Dims{0, 2, 1, 0}}});

@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include "engine/base/text.h"
 #include "tests/engine/space/schedule_check.h"
 
 using namespace tw;
@@ -32,6 +33,18 @@ class DirectConvTest : public QObject {
             const int c = conv(n, {2, 12, 9, 8}, {12, 12, 3, 3}, 1, 1);
             return n.op("add", {c, n.input({2, 12, 9, 8})});
           }}},
+        {"conv2d_nchwc.cpu", {"last blocks in part", plain({1, 58, 6, 7}, {58, 58, 1, 1}, 1, 0, 1, "conv2d")}},
+        {"conv2d_nchwc.cpu", {"last blocks in part, strided", plain({1, 29, 9, 8}, {40, 29, 3, 3}, 2, 1, 1, "conv2d")}},
+        {"conv2d_nchwc.cpu", {"less than a block", plain({1, 5, 6, 7}, {11, 5, 3, 3}, 1, 1, 1, "conv2d")}},
+        {"conv2d_nchwc.cpu",
+         {"last blocks in part, by channel and added to",
+          [](Net& n) {
+            const int c = n.op("conv2d", {n.input({2, 20, 5, 8}), n.weight({37, 20, 3, 3}), n.weight({37})}, {{"pads", Dims(4, 1)}});
+            const int scaled = n.op("mul", {n.op("add", {n.op("exp", {c}), n.weight({37, 1, 1})}), n.input({2, 37, 1, 1})});
+            return n.op("sigmoid", {n.op("mul", {n.op("add", {scaled, n.input({2, 37, 5, 8})}), n.weight({1, 37, 5, 8})})});
+          }}},
+        {"conv3d_nchwc.cpu", {"conv3d, last blocks in part", plain({1, 18, 3, 4, 5}, {23, 18, 3, 1, 3}, 1, 1, 1, "conv3d")}},
+        {"grouped_conv2d_nchwc.cpu", {"vectors of two or four narrow groups", plain({1, 40, 5, 6}, {40, 4, 3, 3}, 1, 1, 10, "conv2d")}},
         {"grouped_conv2d_nchwc.cpu", {"two wide groups", plain({1, 32, 7, 9}, {64, 16, 3, 3}, 1, 1, 2, "conv2d")}},
         {"grouped_conv2d_nchwc.cpu", {"inputs narrower than a vector", plain({1, 36, 5, 6}, {48, 12, 1, 1}, 1, 0, 3, "conv2d")}},
         {"grouped_conv2d_nchwc.cpu", {"inputs that share blocks, strided", plain({1, 24, 9, 9}, {64, 6, 3, 3}, 2, 1, 4, "conv2d")}},
@@ -57,10 +70,26 @@ class DirectConvTest : public QObject {
       QVERIFY2(problem.empty(), problem.c_str());
     }
   }
-  /// Vectors would cross groups.
+  /// Whole vectors for any number of channels, unless less than a part of them would be used; a function of the target's lanes.
+  void blocksOfChannels() {
+    struct Blocks {
+      const char* cpu;
+      std::vector<int64_t> of;
+    };
+    const std::vector<int64_t> channels{1, 2, 3, 4, 5, 8, 12, 17, 20, 24, 29, 40, 58, 72, 116, 120, 255, 464, 672};
+    for (const Blocks& b : {Blocks{"x86-64-v2", {1, 2, 1, 4, 2, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4}},
+                            Blocks{"haswell", {1, 2, 1, 4, 8, 8, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8}},
+                            Blocks{"skylake-avx512", {1, 2, 1, 4, 8, 8, 16, 8, 8, 8, 16, 16, 16, 16, 16, 16, 16, 16, 16}}}) {
+      const Target target = parse_target(std::string("llvm -mcpu=") + b.cpu).value();
+      for (size_t k = 0; k < channels.size(); ++k)
+        QVERIFY2(space::cpu::channel_block(channels[k], target) == b.of[k], fmt::format("{}: {} channels", b.cpu, channels[k]).c_str());
+    }
+  }
+  /// Vectors would cross groups, or be put together from too many.
   void leavesNarrowGroupsAlone() {
     const Target target = parse_target("llvm -mcpu=znver4").value();
-    QVERIFY(!space::find_template(*dag_of([](Net& n) { return conv(n, {1, 32, 6, 7}, {32, 4, 3, 3}, 1, 1, 8); }), target));
+    QVERIFY(!space::find_template(*dag_of([](Net& n) { return conv(n, {1, 32, 6, 7}, {32, 2, 3, 3}, 1, 1, 16); }), target));
+    QVERIFY(!space::find_template(*dag_of([](Net& n) { return conv(n, {1, 36, 6, 7}, {36, 12, 3, 3}, 1, 1, 3); }), target));
   }
 };
 

@@ -26,6 +26,8 @@ class ReductionsTest : public QObject {
         {"max_pool, one large window", pool("max_pool2d", {1, 16, 9, 9}, 8, 1, 0)},
         {"avg_pool, padded", pool("avg_pool2d", {2, 24, 6, 7}, 3, 1, 1)},
         {"avg_pool, channels that make no block", pool("avg_pool2d", {2, 5, 6, 7}, 2, 2, 0)},
+        {"max_pool, last block in part", pool("max_pool2d", {1, 29, 7, 8}, 3, 2, 1)},
+        {"mean of images, last block in part", norm("reduce_mean", {2, 58, 5, 7}, 1, {{"axes", Dims{2, 3}}, {"keepdims", int64_t{1}}})},
         {"mean of images", norm("reduce_mean", {2, 32, 5, 7}, 1, {{"axes", Dims{2, 3}}, {"keepdims", int64_t{1}}})},
         {"mean of images, without their axes", norm("reduce_mean", {1, 48, 7, 7}, 1, {{"axes", Dims{2, 3}}, {"keepdims", int64_t{0}}})},
         {"mean of an image behind another operator",
