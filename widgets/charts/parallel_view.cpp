@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/charts/parallel_view.h"
 
-#include <QFuture>
 #include <QKeyEvent>
 #include <QPainter>
-#include <QtConcurrentRun>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "widgets/charts/color_scale.h"
 #include "widgets/common/format.h"
+#include "widgets/common/in_background.h"
 #include "widgets/theme/theme.h"
 
 namespace tw::widgets {
@@ -164,11 +163,12 @@ void ParallelView::draw() {
   for (size_t a = 0; a < m_axes.size(); ++a) x.push_back(std::clamp(static_cast<int>(axisX(a) * ratio), 0, static_cast<int>(width() * ratio) - 1));
   const Theme& theme = themeOf(this);
   m_drawing = true;
-  QtConcurrent::run([points = m_points, axes = m_axes, kept = m_kept, size = (QSizeF(this->size()) * ratio).toSize(), x, t = static_cast<int>(top() * ratio),
+  const auto work = [points = m_points, axes = m_axes, kept = m_kept, size = (QSizeF(this->size()) * ratio).toSize(), x, t = static_cast<int>(top() * ratio),
                      b = static_cast<int>(bottom() * ratio), background = theme.base.rgb(), faint = theme.border.rgb(), failed = theme.error.rgb(),
                      stop = m_stop.get_token()] {
     return parallelRaster(*points, axes, kept, size, x, t, b, background, faint, failed, stop);
-  }).then(this, [this, ratio, stop = m_stop.get_token()](QImage image) {
+  };
+  inBackground(this, work, [this, ratio, stop = m_stop.get_token()](QImage image) {
     if (stop.stop_requested()) return;
     m_drawing = false;
     m_image = std::move(image);

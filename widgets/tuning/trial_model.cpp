@@ -4,13 +4,12 @@
 #include <QApplication>
 #include <QBrush>
 #include <QFont>
-#include <QFuture>
-#include <QtConcurrentRun>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "widgets/common/format.h"
+#include "widgets/common/in_background.h"
 #include "widgets/theme/theme.h"
 #include "widgets/tuning/status_text.h"
 
@@ -120,9 +119,10 @@ void TrialModel::arrange() {
     take(m_store ? arranged(*m_store, *m_matcher, m_sortColumn, m_sortOrder, {}) : std::vector<int>(), m_store ? m_store->size() : 0);
   } else {
     m_arranging = true;
-    QtConcurrent::run([snapshot = TrialColumns(*m_store), matcher = *m_matcher, column = m_sortColumn, order = m_sortOrder, stop = m_stop.get_token()] {
+    const auto work = [snapshot = TrialColumns(*m_store), matcher = *m_matcher, column = m_sortColumn, order = m_sortOrder, stop = m_stop.get_token()] {
       return arranged(snapshot, matcher, column, order, stop);
-    }).then(this, [this, seen = m_store->size(), stop = m_stop.get_token()](std::vector<int> rows) {
+    };
+    inBackground(this, work, [this, seen = m_store->size(), stop = m_stop.get_token()](std::vector<int> rows) {
       if (stop.stop_requested()) return;
       m_arranging = false;
       take(std::move(rows), seen);
