@@ -258,6 +258,10 @@ void ExplainService::show(Expected<Explained> result) {
   };
   listing.merged[widgets::CodeView::Llvm] = mergedLines(e.llvm_ir_line_to_tir_line);
   listing.merged[widgets::CodeView::Assembly] = mergedLines(e.assembly_line_to_tir_line);
+  listing.shares[widgets::CodeView::Loops] = e.shares.loops;
+  listing.shares[widgets::CodeView::Tir] = e.shares.tir;
+  listing.shares[widgets::CodeView::Assembly] = e.shares.assembly;
+  listing.sharesSource = QString::fromStdString(e.shares.source);
   if (e.error) listing.error = QString::fromStdString(e.error->text());
   if (!m_hub.isConfigEdited()) {
     // The panel shows the space that the candidate is a point of.

@@ -186,6 +186,10 @@ void WhyView::showFacts() {
   facts.flops = m_insight->flops, facts.compulsoryBytes = m_insight->compulsory_bytes, facts.vectorLanes = m_insight->vector_lanes;
   facts.target = task->target;
   facts.usedVectorBits = explanation ? widgets::usedVectorBits(explanation->assembly) : 0;
+  if (explanation) {
+    facts.lines = widgets::slowestLines(QString::fromStdString(explanation->tir), explanation->shares.own);
+    facts.linesSource = QString::fromStdString(explanation->shares.source);
+  }
   if (m_counts) facts.counts = *m_counts;
   const bool gpu = task->target.gpu.has_value();
   m_footprint->setVisible(!gpu);

@@ -26,13 +26,14 @@ Expected<void> fill(Explanation& x, const schedule::Schedule& s, const std::stri
   x.tir = printed.text;
   x.provenance = Provenance(s, loops, printed, Provenance::Listings(), nodes_of_op);
   TW_TRY(codegen::Listing listing, codegen::build_listing(optimized, target));
+  x.provenance = Provenance(s, loops, printed, {listing.ir_line_to_tir_line, listing.asm_line_to_tir_line, listing.sass_line_to_tir_line}, nodes_of_op);
+  x.shares = time_shares(optimized, listing, target, x.provenance, loops.lines.size());
   x.llvm_ir = std::move(listing.llvm_ir);
   x.assembly = std::move(listing.assembly);
   x.llvm_ir_line_to_tir_line = std::move(listing.ir_line_to_tir_line);
   x.assembly_line_to_tir_line = std::move(listing.asm_line_to_tir_line);
   x.sass = std::move(listing.sass);
   x.sass_line_to_tir_line = std::move(listing.sass_line_to_tir_line);
-  x.provenance = Provenance(s, loops, printed, {x.llvm_ir_line_to_tir_line, x.assembly_line_to_tir_line, x.sass_line_to_tir_line}, nodes_of_op);
   return {};
 }
 

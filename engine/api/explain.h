@@ -3,6 +3,7 @@
 
 #include "engine/api/compile.h"
 #include "engine/api/provenance.h"
+#include "engine/api/time_shares.h"
 #include "engine/codegen/codegen.h"
 #include "engine/records/record.h"
 #include "engine/schedule/schedule.h"
@@ -22,6 +23,7 @@ struct Explanation {
   std::string sass;  ///< of a GPU, or a comment that says why there is none; empty for processors
   std::vector<int> llvm_ir_line_to_tir_line, assembly_line_to_tir_line, sass_line_to_tir_line;  ///< as in codegen::Listing
   Provenance provenance;
+  TimeShares shares;
   std::optional<Error> error;
 };
 

@@ -55,6 +55,9 @@ struct Listing {
   std::string assembly;                  ///< Intel syntax where the target has it
   std::vector<int> ir_line_to_tir_line;  ///< 0-based line of tir::print, kNoCode or kMerged
   std::vector<int> asm_line_to_tir_line;
+  /// Per line of the assembly: clocks of an instruction where others like it follow each other, by LLVM's table of the processor; 0 for other lines. Empty
+  /// where there is no such table, as for GPUs.
+  std::vector<double> asm_line_clocks;
   std::string sass;  ///< of a GPU, or a comment that says why there is none; empty for processors
   std::vector<int> sass_line_to_tir_line;
 };

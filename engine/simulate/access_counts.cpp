@@ -104,7 +104,7 @@ void AccessCounts::access(const ir::Buffer& buffer, const std::vector<ir::Expr>&
   const bool shared = buffer->scope == ir::Scope::shared;
   const size_t number = numbers_.try_emplace(buffer.get(), numbers_.size()).first->second;
   pending_.push_back({buffer.get(), number, path, is_store, warp, path_.share() * times * place.pieces, hoisted,
-                      std::max(1.0, times * path_.copies() / std::max(1.0, path_.repeats())), path_.in_group && is_store});
+                      std::max(1.0, times * path_.copies() / std::max(1.0, path_.repeats())), path_.in_group && is_store, path_.statement});
   if (!is_store && !shared && rounds_.insert(path).second) facts_.dependent_loads += path_.share() * rounds / (path_.in_group ? 1 + ahead_ : 1);
   if (!path_.first()) return;
   if (!is_store && !path_.in_group) (shared ? code_.operands : code_.staged) += path_.copies_of(used) * place.bytes / 4;
@@ -163,17 +163,23 @@ bool AccessCounts::continues(const Pending& a, const Pending& b) {
 
 void AccessCounts::count(const Pending& p) {
   const bool shared = p.buffer->scope == ir::Scope::shared;
+  StatementCounts& of = facts_.statements[p.statement];
   if (!p.copied) {
     (shared ? facts_.shared_access : facts_.global_access) += p.times;
     if (!p.hoisted) facts_.integer += p.times;
+    of.instructions += p.times * (p.hoisted ? 1 : 2);
     if (path_.first()) code_.instructions += 2 * p.copies;
   }
   if (shared) {
-    facts_.shared_wavefronts += p.times * wavefronts(p.warp);
+    const double fronts = p.times * wavefronts(p.warp);
+    facts_.shared_wavefronts += fronts;
+    of.shared += fronts;
     return;
   }
-  (p.is_store ? facts_.store_sectors : facts_.load_sectors) += p.times * sectors(p.warp);
-  if (!p.is_store) facts_.load_lines += p.times * lines(p.warp);
+  const double touched = p.times * sectors(p.warp), of_cache = p.is_store ? 0 : p.times * lines(p.warp);
+  (p.is_store ? facts_.store_sectors : facts_.load_sectors) += touched;
+  facts_.load_lines += of_cache;
+  of.sectors += touched, of.shared += of_cache;
 }
 
 }  // namespace tw::simulate

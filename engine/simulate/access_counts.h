@@ -42,6 +42,7 @@ class AccessCounts {
     bool hoisted;
     double copies;  ///< in the machine code
     bool copied;    ///< to shared memory without an instruction of its own
+    const tir::StmtNode* statement;  ///< that does it first
   };
   void access(const ir::Buffer& buffer, const std::vector<ir::Expr>& indices, DType t, const tir::StoreNode* store, double special);
   const Known& known(const ir::Buffer& buffer, const std::vector<ir::Expr>& indices, DType t, const tir::StoreNode* store);

@@ -54,17 +54,30 @@ class Walk {
   }
 
  private:
+  /// Counts what is of one statement. Accesses are told apart later, when those that lie together are known.
+  template <class Count>
+  void charge(const tir::StmtNode& s, const Count& count) {
+    const double instructions = facts_.instructions(), wavefronts = facts_.shared_wavefronts;
+    path_.statement = &s;
+    count();
+    StatementCounts& of = facts_.statements[&s];
+    of.instructions += facts_.instructions() - instructions;
+    of.shared += facts_.shared_wavefronts - wavefronts;
+  }
+
   void walk(const Stmt& s) {
     if (path_.active == 0) return;
     tir::match(
         s, [&](const tir::ForNode& n) { loop(n); },
         [&](const tir::StoreNode& n) {
-          count_.value(n.value);
-          accesses_.store(n);
+          charge(n, [&] {
+            count_.value(n.value);
+            accesses_.store(n);
+          });
         },
         [&](const tir::AllocNode& n) { walk(n.body); },
         [&](const tir::LetNode& n) {
-          count_.value(n.value);
+          charge(n, [&] { count_.value(n.value); });
           path_.define(n);
           walk(n.body);
         },
@@ -72,14 +85,15 @@ class Walk {
         [&](const tir::SeqNode& n) {
           for (const Stmt& c : n.stmts) walk(c);
         },
-        [&](const tir::SyncNode&) { count_.barrier(); }, [&](const tir::AllReduceNode& n) { count_.all_reduce(n); },
+        [&](const tir::SyncNode& n) { charge(n, [&] { count_.barrier(); }); },
+        [&](const tir::AllReduceNode& n) { charge(n, [&] { count_.all_reduce(n); }); },
         [&](const tir::AsyncNode& n) {
           path_.in_group = true;
           walk(n.body);
           path_.in_group = false;
-          count_.control();
+          charge(n, [&] { count_.control(); });
         },
-        [&](const tir::WaitNode&) { count_.control(); }, [&](const tir::MmaNode& n) { count_.product(n); });
+        [&](const tir::WaitNode& n) { charge(n, [&] { count_.control(); }); }, [&](const tir::MmaNode& n) { charge(n, [&] { count_.product(n); }); });
   }
 
   const BodyFacts& body_facts(const tir::ForNode& n) {
@@ -121,14 +135,14 @@ class Walk {
       for (int64_t& v : at) v += turn;
       path_.values.vars[n.var.get()] = at;
       path_.loops.push_back({n.var.get(), stands_for, static_cast<double>(count), sample++, written_out, body.barrier, &body.stored});
-      if (!written_out) count_.turn();
+      if (!written_out) charge(n, [&] { count_.turn(); });
       walk(n.body);
       path_.loops.pop_back();
     }
   }
 
   void branch(const tir::IfNode& n) {
-    count_.value(n.cond);
+    charge(n, [&] { count_.value(n.cond); });
     const uint32_t outer = path_.active, taken = path_.where(n.cond);
     path_.active = taken;
     walk(n.then_body);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/base/expected.h"
@@ -15,6 +16,13 @@ struct ArrayTraffic {
   int64_t bytes = 0;        ///< different bytes that all blocks together touch
   int64_t block_bytes = 0;  ///< that one block touches
   bool depends[3] = {};     ///< whether blocks that differ in x, y, z touch different bytes
+};
+
+/// What one statement of a launch adds to the counts of an average warp; of a loop its turns, without what is inside.
+struct StatementCounts {
+  double instructions = 0;
+  double shared = 0;   ///< wavefronts of shared memory and lines of the level-1 cache
+  double sectors = 0;  ///< loaded and stored
 };
 
 /// What one launch asks of a GPU: counts of an average warp, found by following a few warps of a few blocks through the program of a thread.
@@ -38,6 +46,7 @@ struct LaunchFacts {
                                ///< among the iterations that it has time for
   int64_t code_bytes = 0;      ///< of machine code, estimated
   std::vector<ArrayTraffic> arrays;
+  std::unordered_map<const tir::StmtNode*, StatementCounts> statements;  ///< of the function, as long as that lives
 
   int64_t blocks() const { return grid[0] * grid[1] * grid[2]; }
   int threads() const { return block[0] * block[1] * block[2]; }

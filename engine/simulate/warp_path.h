@@ -62,6 +62,7 @@ class WarpPath {
   uint32_t active = 0;      ///< a bit for each thread that takes part
   int epoch = 0;            ///< barriers passed so far, as written
   bool in_group = false;    ///< of copies beside other work
+  const tir::StmtNode* statement = nullptr;  ///< that is looked at
 
  private:
   std::array<Coordinate, 6> coordinates_;  ///< block x, y, z, thread x, y, z

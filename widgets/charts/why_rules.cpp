@@ -135,6 +135,13 @@ void addLaunches(const WhyFacts& f, std::vector<WhyRule>& rules) {
                      RuleTexts::tr("a thread has %1 registers at most here").arg(l.registers)});
 }
 
+void addLines(const WhyFacts& f, std::vector<WhyRule>& rules) {
+  if (f.lines.empty()) return;
+  QStringList parts;
+  for (const auto& [line, share] : f.lines) parts << RuleTexts::tr("%1 to %2", "part of the time, a line of the loops").arg(shareText(share), line);
+  rules.push_back({WhyRule::Kind::neutral, RuleTexts::tr("Of its time go %1.").arg(parts.join(QStringLiteral("; "))), f.linesSource});
+}
+
 void addCounts(const WhyFacts& f, std::vector<WhyRule>& rules) {
   const WhyCounts& c = f.counts;
   if (c.cycles > 0 && c.instructions > 0) {
@@ -166,6 +173,25 @@ void addCounts(const WhyFacts& f, std::vector<WhyRule>& rules) {
 
 }  // namespace
 
+std::vector<std::pair<QString, double>> slowestLines(const QString& text, const std::vector<double>& shares) {
+  constexpr double kLeast = 0.05;
+  constexpr size_t kMost = 3;
+  constexpr qsizetype kWidth = 44;
+  const QStringList lines = text.split(QLatin1Char('\n'));
+  std::vector<size_t> order;
+  for (size_t i = 0; i < std::min(shares.size(), static_cast<size_t>(lines.size())); ++i)
+    if (shares[i] >= kLeast) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return shares[a] > shares[b]; });
+  if (order.size() > kMost) order.resize(kMost);
+  std::vector<std::pair<QString, double>> out;
+  for (const size_t i : order) {
+    QString line = lines[static_cast<qsizetype>(i)].trimmed();
+    if (line.size() > kWidth) line = line.left(kWidth - 1) + QChar(0x2026);
+    out.emplace_back(RuleTexts::tr("line %1 of the TIR, %2").arg(i + 1).arg(line), shares[i]);
+  }
+  return out;
+}
+
 int usedVectorBits(const std::string& assembly) {
   int bits = 0;
   for (size_t begin = 0; begin < assembly.size();) {
@@ -195,6 +221,7 @@ std::vector<WhyRule> whyRules(const WhyFacts& f) {
     if (loop.parallel) parallel *= std::max(1.0, loop.extent);
   }
   addLaunches(f, rules);
+  addLines(f, rules);
   if (!f.launches.empty()) return rules;
   if (f.target.cores > 1 && parallel > 1) rules.push_back(cores(f, parallel));
   if (f.target.cores > 1 && parallel <= 1 && !f.loops.empty())

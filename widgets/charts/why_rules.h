@@ -48,6 +48,8 @@ struct WhyFacts {
   Target target;
   std::vector<WhyLaunch> launches;  ///< on a GPU, in place of lanes and loops
   WhyCounts counts;
+  std::vector<std::pair<QString, double>> lines;  ///< of the loops after all passes, with their parts of the time, without what stands inside them
+  QString linesSource;                            ///< what says so, one sentence
 };
 
 /// A sentence about the kernel, and the formula behind its numbers.
@@ -58,6 +60,9 @@ struct WhyRule {
 };
 /// Only what follows from the facts at hand.
 std::vector<WhyRule> whyRules(const WhyFacts& facts);
+
+/// Those lines of a text that take most of the time, descending: three at most, and none below a twentieth. `shares`: by line, negative where not known.
+std::vector<std::pair<QString, double>> slowestLines(const QString& text, const std::vector<double>& shares);
 
 /// Widest vector register that multiply-adds of a listing use, in bits: 512 for zmm, 256 for ymm, 128 for xmm; 0 if there is none.
 int usedVectorBits(const std::string& assembly);

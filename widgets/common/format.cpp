@@ -47,6 +47,12 @@ QString bytesText(double bytes) { return QLocale().formattedDataSize(static_cast
 
 QString percentText(double fraction) { return std::isfinite(fraction) ? QLocale().toString(100 * fraction, 'f', 1) : dashText(); }
 
+QString shareText(double fraction) {
+  if (!std::isfinite(fraction)) return dashText();
+  if (fraction > 0 && fraction < 1e-3) return QStringLiteral("<%1 %").arg(QLocale().toString(0.1, 'f', 1));
+  return QStringLiteral("%1 %").arg(QLocale().toString(100 * fraction, 'f', fraction < 0.0995 ? 1 : 0));
+}
+
 QString durationText(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return dashText();
   const auto total = static_cast<qint64>(std::llround(seconds));

@@ -28,6 +28,8 @@ QString timeText(double unixSeconds);
 QString bytesText(double bytes);
 /// A percentage without the sign.
 QString percentText(double fraction);
+/// A part of something with two digits and the sign: `43 %`, `4.2 %`; what is less than a thousandth is `<0.1 %`.
+QString shareText(double fraction);
 /// `2:05` or `1:02:05`.
 QString durationText(double seconds);
 

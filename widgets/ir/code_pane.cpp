@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "widgets/common/format.h"
 #include "widgets/ir/code_lexer.h"
 #include "widgets/ir/instruction_help.h"
 #include "widgets/ir/no_text_drag.h"
@@ -53,6 +54,7 @@ CodePane::CodePane(CodeLanguage language, const QString& title, QWidget* parent)
   m_editor->setFrameShape(QFrame::NoFrame);
   m_editor->setCaretLineVisible(true);
   m_editor->setMarginType(0, QsciScintilla::NumberMargin);
+  m_editor->setMarginType(1, QsciScintilla::TextMarginRightJustified);
   m_editor->setMarginWidth(1, 0);
   m_editor->setLexer(m_lexer);
   new NoTextDrag(*m_editor);
@@ -94,7 +96,8 @@ bool CodePane::eventFilter(QObject* watched, QEvent* event) {
   }
   if (watched == m_editor->viewport() && event->type() == QEvent::ToolTip) {
     const auto* at = static_cast<const QHelpEvent*>(event);
-    const QString help = helpAt(at->pos());
+    const int numbers = m_editor->marginWidth(0), margins = numbers + m_editor->marginWidth(1);
+    const QString help = at->pos().x() >= numbers && at->pos().x() < margins ? m_sharesSource : helpAt(at->pos());
     // As a paragraph, so that it is broken into lines.
     QToolTip::showText(at->globalPos(),
                        help.isEmpty() ? QString() : QStringLiteral("<p>%1</p>").arg(help.toHtmlEscaped().replace(QLatin1Char('\n'), QLatin1String("<br>"))),
@@ -134,6 +137,36 @@ void CodePane::setTitle(const QString& title, bool forGpu) {
   showTitle();
 }
 
+void CodePane::setShares(const std::vector<double>& shares, const QString& source) {
+  const bool any = std::any_of(shares.begin(), shares.end(), [](double s) { return s >= 0; });
+  m_shares = any ? shares : std::vector<double>();
+  m_sharesSource = any ? source : QString();
+  showShares();
+  showTitle();
+}
+
+QString CodePane::shareOf(int line) const {
+  return line >= 0 && static_cast<size_t>(line) < m_shares.size() && m_shares[static_cast<size_t>(line)] >= 0 ? shareText(m_shares[static_cast<size_t>(line)])
+                                                                                                               : QString();
+}
+
+void CodePane::showShares() {
+  if (!m_diff.lines.empty()) return markDiff();  // all margins of text show one text
+  m_editor->SendScintilla(QsciScintilla::SCI_MARGINTEXTCLEARALL);
+  QString widest;
+  for (int line = 0; static_cast<size_t>(line) < m_shares.size(); ++line) {
+    const QString text = shareOf(line);
+    if (text.isEmpty()) continue;
+    if (text.size() > widest.size()) widest = text;
+    m_editor->SendScintilla(QsciScintilla::SCI_MARGINSETTEXT, static_cast<unsigned long>(line), text.toUtf8().constData());
+    m_editor->SendScintilla(QsciScintilla::SCI_MARGINSETSTYLE, static_cast<unsigned long>(line), static_cast<long>(QsciScintilla::STYLE_LINENUMBER));
+  }
+  if (widest.isEmpty())
+    m_editor->setMarginWidth(1, 0);
+  else
+    m_editor->setMarginWidth(1, QLatin1Char(' ') + widest);
+}
+
 void CodePane::setText(const QString& text) {
   if (m_diff.lines.empty() && text == m_editor->text()) {
     m_placeholder->hide();
@@ -169,24 +202,30 @@ void CodePane::putText(const QString& text) {
   m_row = 0;
   m_editor->setCursorPosition(0, 0);
   m_linked.clear();
+  m_shares.clear();
+  m_sharesSource.clear();
+  m_editor->setMarginWidth(1, 0);
   m_merged = 0;
   m_stepped = false;
 }
 
 void CodePane::markDiff() {
   m_editor->setMarginType(0, QsciScintilla::TextMargin);
-  int widest = 1;
+  int widest = 1, shares = 0;
+  for (const LineDiff::Line& line : m_diff.lines) shares = std::max(shares, static_cast<int>(shareOf(line.after).size()));
   for (const LineDiff::Line& line : m_diff.lines) widest = std::max(widest, static_cast<int>(QString::number(std::max(line.before, line.after) + 1).size()));
   for (size_t row = 0; row < m_diff.lines.size(); ++row) {
     const LineDiff::Line& line = m_diff.lines[row];
     const bool added = line.kind == LineDiff::Kind::added, removed = line.kind == LineDiff::Kind::removed;
     // A removed line has the number that it had.
-    const std::string text = fmt::format("{:>{}} {}", (removed ? line.before : line.after) + 1, widest + 1, added ? '+' : removed ? '-' : ' ');
+    std::string text = fmt::format("{:>{}} {}", (removed ? line.before : line.after) + 1, widest + 1, added ? '+' : removed ? '-' : ' ');
+    if (shares > 0) text += fmt::format(" {:>{}}", removed ? std::string() : shareOf(line.after).toStdString(), shares);
     m_editor->SendScintilla(QsciScintilla::SCI_MARGINSETTEXT, row, text.c_str());
     m_editor->SendScintilla(QsciScintilla::SCI_MARGINSETSTYLE, row, static_cast<long>(QsciScintilla::STYLE_LINENUMBER));
     if (added || removed) m_editor->markerAdd(static_cast<int>(row), added ? kAddedMarker : kRemovedMarker);
   }
-  m_editor->setMarginWidth(0, QString(widest + 4, QLatin1Char('0')));
+  m_editor->setMarginWidth(0, QString(widest + 4 + (shares > 0 ? shares + 1 : 0), QLatin1Char('0')));
+  m_editor->setMarginWidth(1, 0);
 }
 
 int CodePane::rowOf(int line) const {
@@ -214,13 +253,17 @@ bool CodePane::stepChange(bool forward) {
 
 void CodePane::showTitle() {
   if (m_editor->length() == 0) return m_title->setText(m_titleText);
-  if (!m_diff.lines.empty()) return m_title->setText(tr("%1 · +%2 −%3").arg(m_titleText).arg(m_diff.added).arg(m_diff.removed));
-  QString title = tr("%1 · lines: %2").arg(m_titleText).arg(m_editor->lines());
+  const QString time = m_shares.empty() ? QString() : tr(" · % of time");
+  m_title->setToolTip(m_sharesSource);
+  if (!m_diff.lines.empty()) return m_title->setText(tr("%1 · +%2 −%3").arg(m_titleText).arg(m_diff.added).arg(m_diff.removed) + time);
+  QString title = tr("%1 · lines: %2").arg(m_titleText).arg(m_editor->lines()) + time;
   if (m_merged > 0) title += tr(", merged: %1").arg(m_merged);
   if (!m_linked.empty()) title += tr(" · linked: %1").arg(m_linked.size());
   m_title->setText(title);
-  m_title->setToolTip(
-      m_merged > 0 ? tr("Merged lines were added by the compiler or made from several lines; they belong to no one line and are not guessed at.") : QString());
+  QStringList tips;
+  if (!m_sharesSource.isEmpty()) tips << tr("Beside a line: its part of the kernel's time, with what stands inside it. %1.").arg(m_sharesSource);
+  if (m_merged > 0) tips << tr("Merged lines were added by the compiler or made from several lines; they belong to no one line and are not guessed at.");
+  m_title->setToolTip(tips.isEmpty() ? QString() : QStringLiteral("<p>%1</p>").arg(tips.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QLatin1String("</p><p>"))));
 }
 
 void CodePane::setMergedLines(int count) {
@@ -280,7 +323,11 @@ Table CodePane::table() const {
   const QStringList lines = m_editor->text().split(QLatin1Char('\n'));
   if (m_diff.lines.empty()) {
     table.columns = {tr("line"), m_titleText};
-    for (qsizetype i = 0; i < lines.size() - (lines.back().isEmpty() ? 1 : 0); ++i) table.rows.push_back({QString::number(i + 1), lines[i]});
+    if (!m_shares.empty()) table.columns << tr("part of the time");
+    for (qsizetype i = 0; i < lines.size() - (lines.back().isEmpty() ? 1 : 0); ++i) {
+      table.rows.push_back({QString::number(i + 1), lines[i]});
+      if (!m_shares.empty()) table.rows.back() << shareOf(static_cast<int>(i));
+    }
     return table;
   }
   table.columns = {tr("change"), tr("line before"), tr("line after"), m_titleText};

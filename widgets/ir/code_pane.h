@@ -42,6 +42,10 @@ class CodePane : public QWidget, public Tabular {
   void goTo(int line);
   /// What each line means, by line: shown at the mouse.
   void setLineHelp(const std::vector<QString>& help);
+  /// The part of the time that each line of the listing takes, in a margin; nothing beside lines where it is negative. `source` says who says so.
+  void setShares(const std::vector<double>& shares, const QString& source);
+  /// What the margin says beside a line of the listing; empty if nothing.
+  QString shareOf(int line) const;
   /// How many lines belong to no one line of another listing; the title says so.
   void setMergedLines(int count);
   bool find(const QString& text, bool forward);
@@ -61,6 +65,7 @@ class CodePane : public QWidget, public Tabular {
   void showTitle();
   void putText(const QString& text);
   void markDiff();
+  void showShares();
   /// Rows of the editor and lines of the listing; -1 where there is none.
   int rowOf(int line) const;
   int lineOf(int row) const;
@@ -76,6 +81,8 @@ class CodePane : public QWidget, public Tabular {
   std::vector<int> m_rowOfLine;  ///< of the listing, if a difference is shown
   std::vector<int> m_linked;
   std::vector<QString> m_lineHelp;
+  std::vector<double> m_shares;  ///< by line; empty if none is known
+  QString m_sharesSource;
   int m_merged = 0;
   bool m_stepped = false;  ///< stepChange() went somewhere
   int m_row = 0;           ///< of the cursor, as far as others know

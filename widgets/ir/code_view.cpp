@@ -167,6 +167,7 @@ void CodeView::updateTexts() {
       m_panes[i]->setPlaceholder(m_listing.error.isEmpty() ? tr("Nothing to show. Select a task or a trial.") : tr("Not built"));
     }
   }
+  for (size_t i = 0; i < ColumnCount; ++i) m_panes[i]->setShares(m_panes[i]->showsPlaceholder() ? std::vector<double>() : m_listing.shares[i], m_listing.sharesSource);
   m_panes[Steps]->setLineHelp(m_listing.stepHelp);
   showStepHelp(-1);
 }

@@ -30,6 +30,9 @@ struct CodeListing {
   std::function<std::vector<int>(const CodePlace& from, CodeLanguage to)> related;
   /// Per form, lines that the compiler added or made from several: they belong to no one line of another form. Ascending.
   std::array<std::vector<int>, 6> merged;
+  /// Per form, by line, the part of the kernel's time that it takes with what stands inside it; negative where that is not known. Empty: of no line.
+  std::array<std::vector<double>, 6> shares;
+  QString sharesSource;  ///< what says so, one sentence
   QString error;  ///< why later listings are missing; empty if none is
 };
 

@@ -8,6 +8,7 @@
 
 #include "engine/base/text.h"
 #include "engine/codegen/cuda/cuda_listing.h"
+#include "engine/codegen/llvm/llvm_clocks.h"
 #include "engine/codegen/llvm/llvm_module.h"
 #include "engine/tir/clone.h"
 #include "engine/tir/print.h"
@@ -131,7 +132,10 @@ Expected<Listing> build_listing(const tir::Func& shared, const Target& target, c
   const std::string raw(emitter->run(module));
   TW_CHECK(diagnostics.check());
   Text assembly = readable_assembly(raw);
-  return Listing{std::move(ir.text), std::move(assembly.text), std::move(ir.lines), std::move(assembly.lines)};
+  std::vector<bool> is_instruction;
+  for (const int line : assembly.lines) is_instruction.push_back(line != kNoCode);
+  std::vector<double> clocks = instruction_clocks(assembly.text, is_instruction, *machine);
+  return Listing{std::move(ir.text), std::move(assembly.text), std::move(ir.lines), std::move(assembly.lines), std::move(clocks), {}, {}};
 }
 
 }  // namespace tw::codegen

@@ -60,6 +60,7 @@ void initialise_llvm() {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();  // reads listings back
     // What this LLVM has no other way to choose. Assembly is written as Intel does. Loops come with constant strides and their tiles unrolled, so that
     // rewriting their addresses and scheduling before registers are assigned took a third of the time of compiling and made no kernel faster. The rest improves
     // branches, calls and integers, of which kernels have few: together they cost a tenth.

@@ -43,6 +43,19 @@ class WhyTest : public QObject {
     QVERIFY2(text.contains(QStringLiteral("busy for 100.0 %")), qPrintable(text));
   }
 
+  void linesThatTakeMostAreNamed() {
+    const QString text = QStringLiteral("def main():\n    for i in T.serial(8):\n        C[i] = 0\n        C[i] = C[i] + A[i]\n");
+    WhyFacts f = product();
+    f.lines = slowestLines(text, {-1, 0.01, 0.09, 0.9});
+    f.linesSource = QStringLiteral("Model: of the test");
+    QCOMPARE(f.lines.size(), size_t{2});
+    QCOMPARE(f.lines[0].second, 0.9);
+    const QString said = textOf(whyRules(f));
+    QVERIFY2(said.contains(QStringLiteral("90 % to line 4 of the TIR, C[i] = C[i] + A[i]; 9.0 % to line 3")), qPrintable(said));
+    QVERIFY(said.contains(f.linesSource));
+    QVERIFY(slowestLines(text, {}).empty());
+  }
+
   void whatIsNotKnownIsNotSaid() {
     WhyFacts f = product();
     f.peak = 0;

@@ -97,6 +97,48 @@ class CodeViewTest : public QObject {
     QVERIFY(says(QStringLiteral("linked: 1")));
   }
 
+  /// The part of the time beside lines of which it is known, in listings and in their differences; who says so stands at the title.
+  void partsOfTheTimeStandBesideLines() {
+    CodeView view;
+    CodeListing l = listing();
+    l.shares[CodeView::Tir] = {-1, 0.97, 0.9634};
+    l.shares[CodeView::Assembly] = {0.97, 0.0004, -1};
+    l.sharesSource = QStringLiteral("Model: of the test");
+    view.showListing(l);
+    CodePane *tir = view.pane(CodeView::Tir), *assembly = view.pane(CodeView::Assembly), *llvm = view.pane(CodeView::Llvm);
+    const auto margin = [](CodePane* pane, int row) {
+      QByteArray text(64, '\0');
+      text.resize(static_cast<qsizetype>(pane->editor()->SendScintilla(QsciScintilla::SCI_MARGINGETTEXT, static_cast<unsigned long>(row), text.data())));
+      return QString::fromUtf8(text);
+    };
+    QCOMPARE(tir->shareOf(0), QString());
+    QCOMPARE(tir->shareOf(2), QStringLiteral("96 %"));
+    QCOMPARE(margin(tir, 2), QStringLiteral("96 %"));
+    QCOMPARE(margin(tir, 0), QString());
+    QVERIFY(tir->editor()->marginWidth(1) > tir->editor()->fontMetrics().horizontalAdvance(QLatin1Char('9')));
+    QCOMPARE(margin(assembly, 1), QStringLiteral("<0.1 %"));
+    QCOMPARE(margin(assembly, 2), QString());
+    QCOMPARE(llvm->editor()->marginWidth(1), 0);
+    const auto head = [](CodePane* pane) { return pane->findChild<QLabel*>(); };
+    QVERIFY(head(tir)->text().contains(QStringLiteral("% of time")) && head(tir)->toolTip().contains(l.sharesSource));
+    QVERIFY(!head(llvm)->text().contains(QStringLiteral("% of time")));
+    QCOMPARE(tir->table().rows[2].last(), QStringLiteral("96 %"));
+    QCOMPARE(llvm->table().columns.size(), 2);
+    // A removed line has none; the others keep theirs where they stand now.
+    CodeListing before = listing();
+    before.tir = QStringLiteral("def main(A: Buffer):\n    X = alloc\n    for i in range(8):\n        C[i] = A[i] * 2.0  # store\n");
+    auto diff = std::make_shared<CodeDiff>();
+    diff->forms[CodeView::Tir] = diffLines(before.tir.toStdString(), l.tir.toStdString());
+    view.showDiff(diff);
+    QVERIFY(margin(tir, 3).endsWith(QStringLiteral("96 %")) && margin(tir, 1).contains(QLatin1Char('-')) && !margin(tir, 1).contains(QLatin1Char('%')));
+    QCOMPARE(tir->editor()->marginWidth(1), 0);
+    view.showDiff(nullptr);
+    QCOMPARE(margin(tir, 2), QStringLiteral("96 %"));
+    view.showListing(listing());
+    QCOMPARE(tir->editor()->marginWidth(1), 0);
+    QVERIFY(head(tir)->toolTip().isEmpty());
+  }
+
   /// Steps are explained at the mouse and, of the selected one, under the row of columns.
   void stepsAreExplained() {
     CodeView view;
