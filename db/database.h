@@ -91,7 +91,8 @@ struct TrialOutcome {
   double build_s = 0, run_s = 0, timestamp_s = 0;
   std::optional<records::Prediction> prediction = {};
   int flagged = 0;    ///< samples in which the kernel was disturbed
-  double load_s = 0;  ///< before the run
+  double load_s = 0;                ///< before the run
+  double fill_s = 0, verify_s = 0;  ///< as in records::MeasureResult; 0: not known
 };
 TrialOutcome outcome_of(int64_t number, const records::Record& record);
 /// What happened to one task in one slice of a session's time.

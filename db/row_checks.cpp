@@ -17,7 +17,8 @@ namespace {
 constexpr const char* kSummed[] = {
     "id",          "session_id", "task_id",   "number",     "space",     "config_index",    "steps_hash",    "config_json", "steps_json",      "status",
     "message",     "seconds",    "flagged",   "inner_runs", "censored",  "verified",        "max_rel_error", "build_s",     "load_s",          "run_s",
-    "timestamp_s", "final_s",    "final_low", "final_high", "predicted", "predicted_after", "predicted_by",  "weights",     "samples_checksum", "record_hash"};
+    "timestamp_s", "final_s",    "final_low", "final_high", "predicted", "predicted_after", "predicted_by",  "weights",     "samples_checksum", "record_hash",
+    "fill_s",      "verify_s"};
 
 std::string summed(const std::string& trial) {
   std::string text;

@@ -57,7 +57,7 @@ void bind_record(SQLite::Statement& put, int first, const records::Record& recor
   put.bind(i++, r.inner);
   put.bind(i++, r.censored ? 1 : 0);
   put.bind(i++, r.verified ? 1 : 0);
-  for (const double value : {r.max_rel_error, r.build_s, r.load_s, r.run_s, r.timestamp_s}) put.bind(i++, finite(value));
+  for (const double value : {r.max_rel_error, r.build_s, r.load_s, r.run_s, r.timestamp_s, r.fill_s, r.verify_s}) put.bind(i++, finite(value));
   TW_ASSERT(i == first + kRecordColumnCount, "columns of a trial");
 }
 
@@ -122,6 +122,8 @@ Expected<records::Record> read_record(SQLite::Statement& q, int first, bool clai
   r.load_s = column(14).getDouble();
   r.run_s = column(15).getDouble();
   r.timestamp_s = column(16).getDouble();
+  r.fill_s = column(17).getDouble();
+  r.verify_s = column(18).getDouble();
   if (status != records::status_name(r.status)) return Error(ErrorCode::corrupt, "A stored trial has an unknown status");
   record.claimed = claimed;
   r.verified = r.verified && !claimed;

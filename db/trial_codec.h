@@ -13,8 +13,8 @@ namespace tw::db {
 inline constexpr const char* kRecordColumns =
     "space, config_index, steps_hash, config_json, steps_json, status, message, seconds, flagged, inner_runs, censored, verified, max_rel_error, build_s, "
     "load_s, "
-    "run_s, timestamp_s";
-inline constexpr int kRecordColumnCount = 17;
+    "run_s, timestamp_s, fill_s, verify_s";
+inline constexpr int kRecordColumnCount = 19;
 /// Columns that the finals of a task fill in later.
 inline constexpr const char* kFinalColumns = "final_s, final_low, final_high";
 inline constexpr int kFinalColumnCount = 3;

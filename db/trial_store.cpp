@@ -285,14 +285,14 @@ Expected<std::optional<TrialRow>> Database::trial(SessionId session, TaskId task
 TrialOutcome outcome_of(int64_t number, const records::Record& record) {
   const records::MeasureResult& r = record.result;
   return {{},      {},  number, record.candidate.space, record.candidate.index, record.candidate.config, r.status, r.message, r.decided_s(), r.censored, r.verified, record.claimed,
-          r.build_s, r.run_s, r.timestamp_s, record.prediction, r.flagged, r.load_s};
+          r.build_s, r.run_s, r.timestamp_s, record.prediction, r.flagged, r.load_s, r.fill_s, r.verify_s};
 }
 
 namespace {
 
 Expected<std::vector<TrialOutcome>> outcomes_where(SQLite::Database& c, const std::string& condition, int64_t limit) {
   SQLite::Statement q(c, fmt::format("SELECT trial.id, session_id, number, space, config_index, status, message, coalesce(final_s, seconds), censored, verified, build_s, run_s, "
-                                     "timestamp_s, config_json, session.kind = 'claimed', flagged, load_s, {} FROM trial CROSS JOIN session ON session.id = session_id WHERE {} AND {} LIMIT {}",
+                                     "timestamp_s, config_json, session.kind = 'claimed', flagged, load_s, fill_s, verify_s, {} FROM trial CROSS JOIN session ON session.id = session_id WHERE {} AND {} LIMIT {}",
                                      kPredictionColumns, whole_trial(), condition, limit));
   std::vector<TrialOutcome> rows;
   while (q.executeStep()) {
@@ -314,7 +314,9 @@ Expected<std::vector<TrialOutcome>> outcomes_where(SQLite::Database& c, const st
     row.config = q.getColumn(13).getText();
     row.flagged = q.getColumn(15).getInt();
     row.load_s = q.getColumn(16).getDouble();
-    row.prediction = read_prediction(q, 17);
+    row.fill_s = q.getColumn(17).getDouble();
+    row.verify_s = q.getColumn(18).getDouble();
+    row.prediction = read_prediction(q, 19);
     rows.push_back(std::move(row));
   }
   return rows;

@@ -14,6 +14,7 @@
 #include "db/session_workspace.h"
 #include "engine/api/network_finals.h"
 #include "engine/api/tune.h"
+#include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/peak.h"
@@ -176,7 +177,9 @@ Expected<StoredNetwork> store_network(db::Database& db, const LoadedNetwork& loa
 Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_ptr<db::Database>& db) {
   TuneResult result;
   result.device = request.device;
+  const double extract_start = clock_now_s(CLOCK_MONOTONIC);
   result.tasks = chosen_tasks(request);
+  const double extract_s = clock_now_s(CLOCK_MONOTONIC) - extract_start;
   if (result.tasks.empty()) {
     const std::string& space = request.session.space;
     return Error(ErrorCode::invalid_argument, fmt::format("No task of '{}' matches{}{}", request.model_path,
@@ -194,6 +197,7 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
   for (const api::NetworkTask& t : result.tasks) session.tasks.push_back({t.task, t.weight, {}});
   Json host = host_description();
   if (const double peak = measure::peak_of(request.network->target); peak > 0) host[measure::kPeakOfHost] = peak;
+  host[records::kExtractTime] = extract_s;
   const auto store = db::session_store(db, rows.model, host);
   BesideFiles beside;
   if (!request.log_path.empty()) {

@@ -15,6 +15,7 @@
 #include <map>
 
 #include "engine/base/file.h"
+#include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/graph/expression.h"
 #include "widgets/graph/task_title.h"
@@ -190,10 +191,12 @@ void ModelService::run(const QString& what, std::function<Expected<std::string>(
     tell([begun](ModelService& s) { Q_EMIT s.graphRead(begun); });
     auto model = std::make_shared<OpenModel>(*begun);
     model->isWhole = true;
+    const double start = clock_now_s(CLOCK_MONOTONIC);
     model->tasks = engine.tasks(model->network, model->target, [&](int done, int total) {
       stage(tr("making tasks: %1 of %2").arg(done).arg(total), done, total);
       return !stop.stop_requested();
     });
+    model->extractSeconds = clock_now_s(CLOCK_MONOTONIC) - start;
     if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Opening was cancelled");
     indexGroups(*model);
     stage(tr("looking for what the workspace knows of it"));

@@ -16,6 +16,7 @@ struct OpenModel {
   Target target;
   api::Network network;
   std::vector<api::NetworkTask> tasks;
+  double extractSeconds = 0;     ///< that finding the tasks in the network took; 0: they came otherwise
   QStringList titles;            ///< per task: what it computes, in words (widgets::taskTitle); the name in the log where that is all there is
   std::vector<int> taskOfGroup;  ///< per group of the partition, -1 for none
   ModelId id;                    ///< none without a workspace

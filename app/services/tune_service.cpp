@@ -153,6 +153,7 @@ Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, const
   };
   Json host = m_engine.host();
   if (const auto peak = m_engine.peak(target)) host[measure::kPeakOfHost] = *peak;
+  if (request.model->extractSeconds > 0) host[records::kExtractTime] = request.model->extractSeconds;
   const auto store = db::session_store(database, request.model->id, host);
   TW_TRY(api::TuneOutcome outcome, api::tune(std::move(session), *store, hooks));
   return std::move(outcome.report);

@@ -16,6 +16,8 @@
 #include "app/services/tune_service.h"
 #include "app/services/workspace.h"
 #include "engine/base/clock.h"
+#include "engine/base/json.h"
+#include "engine/records/session_store.h"
 #include "widgets/charts/timeline_chart.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/common/format.h"
@@ -26,7 +28,7 @@ namespace tw::app {
 namespace {
 
 constexpr int kFollowMillis = 100, kRereadMillis = 1000;
-enum PathColumn { PathCandidate, PathWhere, PathBuild, PathLoad, PathRun, PathTime, PathWhy, PathColumnCount };
+enum PathColumn { PathCandidate, PathWhere, PathBuild, PathFill, PathLoad, PathTiming, PathVerify, PathTime, PathWhy, PathColumnCount };
 
 QString stageText(measure::Stage stage) {
   switch (stage) {
@@ -37,7 +39,7 @@ QString stageText(measure::Stage stage) {
     case measure::Stage::built:
       return PathView::tr("built, waits to be run");
     case measure::Stage::running:
-      return PathView::tr("is loaded, run and verified");
+      return PathView::tr("is filled, loaded, timed and verified");
     case measure::Stage::measured:
       break;
   }
@@ -68,12 +70,14 @@ PathView::PathView(Services& services, QWidget* parent)
   m_totals->setObjectName(QStringLiteral("label.path.totals"));
   m_totals->setForegroundRole(QPalette::PlaceholderText);
   m_heading->setObjectName(QStringLiteral("label.path.round"));
-  m_rows->setHorizontalHeaderLabels({tr("Candidate"), tr("Where"), tr("Build"), tr("Load"), tr("Run"), tr("Time"), tr("Why")});
+  m_rows->setHorizontalHeaderLabels({tr("Candidate"), tr("Where"), tr("Build"), tr("Fill"), tr("Load"), tr("Timing"), tr("Verify"), tr("Time"), tr("Why")});
   const QString help[] = {tr("Template or rules, and the place in its space"),
-                          tr("A candidate waits, is lowered and built, waits, is loaded, run and verified, and is stored with its round"),
+                          tr("A candidate waits, is lowered and built, waits, is filled, loaded, timed and verified, and is stored with its round"),
                           tr("Lowering and compiling, in a process of its own"),
-                          tr("Loading the code and filling its arguments"),
-                          tr("Calling it often enough for times that agree, and comparing its result with the reference"),
+                          tr("Making its arguments; of the first candidate of a task their values too"),
+                          tr("Loading the code"),
+                          tr("Calling it often enough for times that agree; of trials of earlier versions comparing its result as well"),
+                          tr("Two calls over outputs that were filled differently, and comparing the result with the reference"),
                           tr("What it is ranked by"),
                           tr("What was refused or failed, that it was stopped early, that samples were disturbed, whether its result was compared")};
   for (int c = 0; c < PathColumnCount; ++c) m_rows->horizontalHeaderItem(c)->setToolTip(help[c]);
@@ -81,7 +85,7 @@ PathView::PathView(Services& services, QWidget* parent)
   m_table->setObjectName(QStringLiteral("table.path.candidates"));
   m_table->setAccessibleName(tr("Candidates of the round"));
   widgets::setUpTable(m_table);
-  const int widths[] = {200, 180, 80, 80, 80, 80, 400};
+  const int widths[] = {200, 180, 72, 72, 72, 72, 72, 72, 400};
   for (int c = 0; c < PathColumnCount; ++c) m_table->header()->resizeSection(c, widths[c]);
   auto* below = new QWidget(this);
   auto* inner = new QVBoxLayout(below);
@@ -199,8 +203,16 @@ void PathView::showSession() {
   showCandidates();
 }
 
+double PathView::extractSeconds() const {
+  const auto& sessions = m_services.workspace.sessions();
+  const auto row = std::find_if(sessions.begin(), sessions.end(), [&](const db::SessionRow& s) { return s.id == m_session; });
+  if (row == sessions.end() || !row->host.is_object()) return 0;
+  const auto known = row->host.find(records::kExtractTime);
+  return known != row->host.end() && known->is_number() ? known->get<double>() : 0;
+}
+
 void PathView::showTimeline() {
-  widgets::SessionTimeline timeline = widgets::timelineOf(m_stored.rounds, m_stored.tasks, m_stored.events);
+  widgets::SessionTimeline timeline = widgets::timelineOf(m_stored.rounds, m_stored.tasks, m_stored.events, extractSeconds());
   const auto& phases = m_services.tuning.phases();
   if (isLive() && !phases.empty()) {
     // What began after the last round that is stored.
@@ -242,16 +254,25 @@ void PathView::showTotals() {
                  .arg(widgets::timelineLaneText(static_cast<widgets::TimelineLane>(i)).toLower(), widgets::secondsText(t.total_s[i]), widgets::percentText(t.total_s[i] / t.length_s));
   }
   if (t.length_s > known) parts << tr("storing and the rest %1 (%2 %)").arg(widgets::secondsText(t.length_s - known), widgets::percentText((t.length_s - known) / t.length_s));
-  double build = 0, load = 0, run = 0;
+  double build = 0;
+  std::array<double, 4> stages = {};
   qint64 trials = 0;
   for (const widgets::TimelineTask& task : m_stored.tasks) {
-    for (const db::TrialOutcome& trial : task.trials) build += trial.build_s, load += trial.load_s, run += trial.run_s, ++trials;
+    for (const db::TrialOutcome& trial : task.trials) {
+      const auto own = widgets::stagesOf(trial);
+      for (size_t s = 0; s < own.size(); ++s) stages[s] += own[s];
+      build += trial.build_s, ++trials;
+    }
   }
   QString text = t.length_s > 0 ? tr("%1 in all: %2.").arg(widgets::secondsText(t.length_s), parts.join(QStringLiteral(", "))) : QString();
-  if (trials > 0)
-    text += QLatin1Char(' ') + tr("A candidate took %1 to build, %2 to load and %3 to run, in the mean of %4.")
-                                   .arg(widgets::secondsText(build / static_cast<double>(trials)), widgets::secondsText(load / static_cast<double>(trials)),
-                                        widgets::secondsText(run / static_cast<double>(trials)), widgets::countText(trials));
+  if (trials > 0) {
+    const auto mean = [&](const QString& name, double seconds) { return QStringLiteral("%1 %2").arg(name, widgets::secondsText(seconds / static_cast<double>(trials))); };
+    QStringList own;
+    if (build > 0) own << mean(tr("build"), build);
+    for (size_t s = 0; s < stages.size(); ++s)
+      if (stages[s] > 0) own << mean(widgets::trialStageText(s), stages[s]);
+    if (!own.isEmpty()) text += QLatin1Char(' ') + tr("A candidate in the mean of %1: %2.").arg(widgets::countText(trials), own.join(QStringLiteral(", ")));
+  }
   m_totals->setText(text);
 }
 
@@ -286,7 +307,7 @@ void PathView::showBatch() {
     texts[PathWhere] = stageText(batch.stages[i]);
     const QString since = widgets::secondsText(now - batch.since_s[i]);
     if (batch.stages[i] == measure::Stage::building) texts[PathBuild] = since;
-    if (batch.stages[i] == measure::Stage::running) texts[PathRun] = since;
+    if (batch.stages[i] == measure::Stage::running) texts[PathTiming] = since;
     texts[PathWhy] = QString::fromStdString(batch.candidates[i].config);
     setRow(static_cast<int>(i), texts, false);
   }
@@ -306,8 +327,8 @@ void PathView::showRound() {
     texts[PathCandidate] = candidateText(trial.space, trial.index);
     texts[PathWhere] = trial.censored ? tr("stopped early, stored") : trial.status == records::Status::ok ? tr("stored") : widgets::statusText(trial.status);
     texts[PathBuild] = trial.build_s > 0 ? widgets::secondsText(trial.build_s) : widgets::dashText();
-    texts[PathLoad] = trial.load_s > 0 ? widgets::secondsText(trial.load_s) : widgets::dashText();
-    texts[PathRun] = trial.run_s > 0 ? widgets::secondsText(trial.run_s) : widgets::dashText();
+    const auto stages = widgets::stagesOf(trial);
+    for (size_t s = 0; s < stages.size(); ++s) texts[PathFill + static_cast<int>(s)] = stages[s] > 0 ? widgets::secondsText(stages[s]) : widgets::dashText();
     texts[PathTime] = std::isfinite(trial.seconds) ? widgets::secondsText(trial.seconds) : widgets::dashText();
     texts[PathWhy] = widgets::outcomeText(trial);
     setRow(row++, texts, trial.status != records::Status::ok);

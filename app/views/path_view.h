@@ -43,6 +43,7 @@ class PathView : public QWidget {
   /// The session that is meant: the one that runs, else the selected one or the newest.
   SessionId wanted() const;
   bool isLive() const;
+  double extractSeconds() const;  ///< that extracting the tasks took, 0: not known
   void read();
   void showSession();
   void showTimeline();

@@ -87,6 +87,8 @@ class AnalyticRunner : public Runner {
       r.status = fate(payload.identity, options_);
     else
       r.status = Status::ok;
+    const bool compared = run.verifies(payload.seconds, run.incumbent_s);
+    if (r.status == Status::wrong_output && !compared) r.status = Status::ok;
     if (!r.ok()) {
       r.message = "The formula's machine fails with this candidate";
       return r;
@@ -94,7 +96,7 @@ class AnalyticRunner : public Runner {
     Rng rng(hash_combine(hash_combine(options_.seed, run.noise_seed()), payload.identity));
     for (int i = 0; i < options_.samples; ++i) r.samples_s.push_back(payload.seconds * (1 + std::abs(rng.normal()) * options_.noise));
     r.sample_flags.assign(r.samples_s.size(), false);
-    r.verified = run.verify;
+    r.verified = compared;
     return r;
   }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/measure/gpu_role.h"
 
+#include <time.h>
 #include <unistd.h>
 
+#include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/device_lock.h"
@@ -58,12 +60,14 @@ class GpuServer {
     if (!function) return refuse(function.error());
     if (auto opened = open(h["device"].get<std::string>()); !opened) return refuse(opened.error());
     function->images[device_->properties().capability] = request.payload;
+    const double start = clock_now_s(CLOCK_MONOTONIC);
     const auto inputs = inputs_.get(job);
     if (!inputs) return refuse(inputs.error());
+    const double inputs_s = clock_now_s(CLOCK_MONOTONIC) - start;
     TW_CHECK(lock_->take_turn(device_->name()));
     TW_CHECK(process::write_frame(process::kChannelFd, Json{{"started", job.id}}));
     std::vector<std::byte> payload;
-    const GpuCandidate candidate{job, *function, *inputs, [&] { return process::write_frame(process::kChannelFd, Json{{"running", job.id}}); }};
+    const GpuCandidate candidate{job, *function, *inputs, [&] { return process::write_frame(process::kChannelFd, Json{{"running", job.id}}); }, inputs_s};
     auto reply = run_gpu_candidate(*device_, candidate, payload, lost_);
     lock_->release();
     if (!reply) return reply.error();

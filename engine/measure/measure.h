@@ -25,7 +25,7 @@ struct BuildOutcome {
   double seconds = 0;
 };
 
-/// Where a candidate of a batch is. Being built takes lowering and compiling, being run takes loading, filling arguments, timing and verifying.
+/// Where a candidate of a batch is. Being built takes lowering and compiling, being run takes filling arguments, loading, timing and verifying.
 enum class Stage : uint8_t { waiting, building, built, running, measured };
 /// Whoever wants to see candidates move hears of each by its place in the batch, on the thread of the call.
 using StageSink = std::function<void(size_t candidate, Stage stage)>;
@@ -62,6 +62,7 @@ struct RunOptions {
   double incumbent_s = 0;  ///< best time so far; 0 if none. Clearly slower candidates stop early
   double timeout_s = 10;   ///< wall limit of one candidate's run, start-up excluded
   bool verify = true;      ///< compare the output with the reference
+  double verify_within = 0;  ///< with `verify`: only of candidates that take less than so many times the best so far; 0: of all
   uint64_t input_seed = 1;
   uint64_t launch = 0;  ///< which of several runs with these inputs
   Magnitudes magnitudes = Magnitudes::even;  ///< of float inputs
@@ -69,6 +70,9 @@ struct RunOptions {
   records::Weights weights = records::Weights::cold;
   double min_sample_s = 0;                   ///< least time of a sample, for which the kernel is called often enough; 0: see timing.h
   int samples = 0;  ///< exactly so many, unless they take longer than a measurement may, and without regard to an incumbent; 0: until they agree
+
+  /// Whether the output of a candidate is compared that takes so long where the best so far takes `best_s`, 0 if there is none.
+  bool verifies(double seconds, double best_s) const { return verify && (verify_within <= 0 || best_s <= 0 || seconds < verify_within * best_s); }
 
   /// What seeds the noise of times that are none of a machine's.
   uint64_t noise_seed() const { return hash_combine(input_seed, launch); }

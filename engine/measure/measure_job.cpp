@@ -49,6 +49,7 @@ Json to_json(const MeasureJob& job) {
               {"startup_limit_s", job.startup_limit_s},
               {"memory_bytes", job.memory_bytes},
               {"verify", job.verify},
+              {"verify_below_s", job.verify_below_s},
               {"warm_weights", job.warm_weights},
               {"count_events", job.count_events},
               {"positions", positions}};
@@ -67,6 +68,7 @@ Expected<MeasureJob> measure_job_from_json(const Json& json) {
   job.startup_limit_s = f.number<double>("startup_limit_s");
   job.memory_bytes = f.number<int64_t>("memory_bytes");
   job.verify = f.boolean("verify");
+  job.verify_below_s = f.number<double>("verify_below_s");
   job.warm_weights = f.boolean("warm_weights");
   job.count_events = f.boolean("count_events");
   for (const Json& r : f.list("ranges")) {
@@ -110,7 +112,10 @@ Json reply_header(const MeasureReply& reply) {
               {"inner", reply.inner},
               {"censored", reply.censored},
               {"load_s", reply.load_s},
+              {"fill_s", reply.fill_s},
               {"run_s", reply.run_s},
+              {"verify_s", reply.verify_s},
+              {"verified", reply.verified},
               {"first_nan", reply.first_nan},
               {"events", events},
               {"events_missing", reply.events.missing}};
@@ -130,7 +135,10 @@ Expected<MeasureReply> reply_from_frame(const process::Frame& frame, const Measu
   reply.inner = f.number<int>("inner");
   reply.censored = f.boolean("censored");
   reply.load_s = f.number<double>("load_s");
+  reply.fill_s = f.number<double>("fill_s");
   reply.run_s = f.number<double>("run_s");
+  reply.verify_s = f.number<double>("verify_s");
+  reply.verified = f.boolean("verified");
   reply.first_nan = f.numbers<int64_t>("first_nan");
   reply.events.missing = f.text("events_missing");
   for (const Json& e : f.list("events")) {
@@ -147,7 +155,14 @@ Expected<MeasureReply> reply_from_frame(const process::Frame& frame, const Measu
   reply.status = records::status_from_name(status);
   if (status != records::status_name(reply.status))
     return Error(ErrorCode::parse_error, fmt::format("Expected a status in a worker's reply, found \"{}\"", printable(status)));
-  if (reply.status != records::Status::ok || !job.verify) return reply;
+  if (reply.status != records::Status::ok || !job.verify) {
+    reply.verified = false;
+    return reply;
+  }
+  if (!reply.verified) {
+    if (job.verify_below_s > 0) return reply;
+    return Error(ErrorCode::parse_error, "A worker's reply has no output values, though they were asked for");
+  }
 
   const std::vector<int> outputs = job.outputs();
   const std::byte* at = frame.payload.data();

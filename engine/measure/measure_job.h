@@ -26,6 +26,7 @@ struct MeasureJob {
   double startup_limit_s = 30;  ///< before it
   int64_t memory_bytes = 0;     ///< address space beyond the tensors
   bool verify = true;
+  double verify_below_s = 0;  ///< with `verify`: only where its time is less, and then after the timing; 0: always
   bool warm_weights = false;  ///< RunOptions::weights
   bool count_events = false;                                   ///< also count events during further calls
   std::vector<std::optional<std::vector<int64_t>>> positions;  ///< per output: elements to send back; nothing means all of them
@@ -44,7 +45,8 @@ struct MeasureReply {
   std::vector<bool> flags;
   int inner = 1;
   bool censored = false;
-  double load_s = 0, run_s = 0;
+  double load_s = 0, fill_s = 0, run_s = 0, verify_s = 0;  ///< as in records::MeasureResult
+  bool verified = false;                    ///< the outputs were looked at: what follows is there
   std::vector<int64_t> first_nan;           ///< per output: row-major position of the first NaN, -1 if there is none
   std::vector<std::vector<double>> values;  ///< per output: the elements asked for
   CounterReading events;                    ///< of one call, if they were asked for

@@ -4,8 +4,10 @@
 #include <malloc.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
@@ -52,7 +54,7 @@ class MeasureServer {
   Expected<void> answer(const process::Frame& request);
   Expected<void> measure(const process::Frame& request);
   Expected<void> references();
-  process::Frame child_main(const MeasureJob& job, const process::Frame& request, std::span<const std::byte* const> inputs);
+  process::Frame child_main(const MeasureJob& job, const process::Frame& request, std::span<const std::byte* const> inputs, double inputs_s);
   Json verdict(const MeasureJob& job, const process::ForkEnd& w) const;
 
   process::WatchedFork fork_;
@@ -87,12 +89,12 @@ Expected<void> MeasureServer::references() {
   return process::write_frame(process::kChannelFd, Json{{"flop_per_s", r.flop_per_s}, {"bytes_per_s", r.bytes_per_s}});
 }
 
-process::Frame MeasureServer::child_main(const MeasureJob& job, const process::Frame& request, std::span<const std::byte* const> inputs) {
+process::Frame MeasureServer::child_main(const MeasureJob& job, const process::Frame& request, std::span<const std::byte* const> inputs, double inputs_s) {
   limit_candidate(job.tensor_bytes() + job.memory_bytes, job.cores * (job.run_limit_s + job.startup_limit_s) + 2);
   std::vector<std::byte> payload;
   MeasureReply reply;
   try {
-    reply = run_candidate({job, request.payload, inputs, fork_.shared()}, payload);
+    reply = run_candidate({job, request.payload, inputs, fork_.shared(), inputs_s}, payload);
   } catch (const InternalError& e) {
     reply.id = job.id;
     reply.message = fmt::format("Internal error: {}", e.what());
@@ -108,13 +110,15 @@ Expected<void> MeasureServer::measure(const process::Frame& request) {
     reply.message = why;
     return process::write_frame(process::kChannelFd, reply_header(reply));
   };
+  const double start = clock_now_s(CLOCK_MONOTONIC);
   const auto inputs = inputs_.get(job);
   if (!inputs) return refuse(inputs.error().text());
+  const double inputs_s = clock_now_s(CLOCK_MONOTONIC) - start;
   TW_CHECK(lock_.take_turn(kProcessors));
   const Unlock unlock{lock_};
   TW_CHECK(process::write_frame(process::kChannelFd, Json{{"started", job.id}}));  // from here on the program's clock for this candidate runs
   const auto end =
-      fork_.run({job.startup_limit_s, job.run_limit_s, static_cast<uint64_t>(job.tensor_bytes())}, [&] { return child_main(job, request, *inputs); });
+      fork_.run({job.startup_limit_s, job.run_limit_s, static_cast<uint64_t>(job.tensor_bytes())}, [&] { return child_main(job, request, *inputs, inputs_s); });
   if (!end) return refuse(end.error().text());
   if (end->abandoned) return Error(ErrorCode::cancelled, "The program that asked is gone");
   const Json header = verdict(job, *end);

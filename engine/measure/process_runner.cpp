@@ -113,6 +113,7 @@ Expected<MeasureJob> ProcessRunner::job_for(const records::Task& task, const run
   job.startup_limit_s = kStartupSeconds;
   job.memory_bytes = options_.memory_bytes;
   job.verify = reference != nullptr;
+  job.verify_below_s = job.verify && options.verify_within > 0 ? options.verify_within * incumbent : 0;
   job.positions.resize(job.outputs().size());
   if (job.inputs().size() != job.ranges.size() || job.outputs().size() != task.dag->outputs.size())
     return Error(ErrorCode::infrastructure, "The kernel's arguments are not those of the task");
@@ -126,7 +127,9 @@ MeasureResult ProcessRunner::judge(const records::Task& task, const MeasureJob& 
                                    const process::StopFd& stop_fd) {
   MeasureResult result = failure(reply.status, reply.message);
   result.load_s = reply.load_s;
+  result.fill_s = reply.fill_s;
   result.run_s = reply.run_s;
+  result.verify_s = reply.verify_s;
   result.weights = job.warm_weights ? Weights::warm : Weights::cold;
   if (reply.status != Status::ok) return result;
   if (const auto complaint = judge_times(reply, wall_s)) return failure(Status::bad_timing, *complaint);
@@ -135,8 +138,11 @@ MeasureResult ProcessRunner::judge(const records::Task& task, const MeasureJob& 
   result.flagged = static_cast<int>(std::count(reply.flags.begin(), reply.flags.end(), true));
   result.inner = reply.inner;
   result.censored = reply.censored;
-  if (reference != nullptr) {
+  if (reply.verified) {
+    const double start = clock_now_s(CLOCK_MONOTONIC);
     const auto complaint = judge_values(job, reply, *reference, result.max_rel_error);
+    const double took = clock_now_s(CLOCK_MONOTONIC) - start;
+    result.run_s += took, result.verify_s += took;
     if (!std::isfinite(result.max_rel_error)) result.max_rel_error = std::numeric_limits<double>::max();  // JSON has no infinity
     result.verified = !complaint;
     if (complaint) {

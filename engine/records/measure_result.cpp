@@ -104,6 +104,8 @@ Json to_json(const MeasureResult& r) {
   j["build_s"] = r.build_s;
   j["load_s"] = r.load_s;
   j["run_s"] = r.run_s;
+  if (r.fill_s > 0) j["fill_s"] = r.fill_s;
+  if (r.verify_s > 0) j["verify_s"] = r.verify_s;
   j["timestamp_s"] = r.timestamp_s;
   if (r.weights != Weights::unknown) j["weights"] = weights_name(r.weights);
   if (r.verdict) j["verdict"] = {std::isfinite(r.verdict->seconds) ? Json(r.verdict->seconds) : Json(), r.verdict->low, r.verdict->high};
@@ -127,6 +129,8 @@ Expected<MeasureResult> measure_result_from_json(const Json& json) {
   fields.optional("build_s", r.build_s);
   fields.optional("load_s", r.load_s);
   fields.optional("run_s", r.run_s);
+  fields.optional("fill_s", r.fill_s);
+  fields.optional("verify_s", r.verify_s);
   fields.optional("timestamp_s", r.timestamp_s);
   Json verdict;
   std::string weights;
@@ -135,7 +139,7 @@ Expected<MeasureResult> measure_result_from_json(const Json& json) {
   TW_CHECK(fields.done());
   r.weights = weights_from_name(weights);
   r.status = status_from_name(status);
-  for (const double seconds : {r.build_s, r.load_s, r.run_s, r.timestamp_s})
+  for (const double seconds : {r.build_s, r.load_s, r.run_s, r.fill_s, r.verify_s, r.timestamp_s})
     if (!(seconds >= 0) || !std::isfinite(seconds))
       return Error(ErrorCode::parse_error, fmt::format("Expected durations of 0 s or more, found {:g} s", seconds));
   if (r.inner < 1 || r.flagged < 0) return Error(ErrorCode::parse_error, fmt::format("Expected counts of samples, found {} and {}", r.inner, r.flagged));

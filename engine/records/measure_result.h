@@ -66,7 +66,8 @@ struct MeasureResult {
   bool verified = false;                      ///< output compared with the reference
   double max_rel_error = 0;                   ///< of that comparison
   Weights weights = Weights::unknown;
-  double build_s = 0, load_s = 0, run_s = 0;  ///< wall time of each phase
+  double build_s = 0, load_s = 0, run_s = 0;  ///< wall time of each phase; run_s holds timing and comparing
+  double fill_s = 0, verify_s = 0;  ///< making the arguments, before the run; of run_s: calls and comparisons that verify. 0: not known
   double timestamp_s = 0;                     ///< Unix time of the end
 
   bool ok() const { return status == Status::ok; }

@@ -12,6 +12,9 @@
 
 namespace tw::records {
 
+/// Key in the description of the host that is stored with a session: how long extracting the network's tasks took, in seconds.
+inline constexpr const char* kExtractTime = "extract_s";
+
 /// What was measured of a task.
 struct TaskRecords {
   Task task;

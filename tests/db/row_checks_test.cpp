@@ -161,6 +161,7 @@ class RowChecksTest : public QObject {
       add_row_checks(raw, ignored);
       raw.exec("UPDATE trial SET checksum = row_checksum(space, config_json, steps_json, status, message, config_index, flagged, inner_runs, censored, verified, "
                "coalesce(seconds, 0.0), max_rel_error, build_s, load_s, run_s, timestamp_s)");
+      for (const char* column : {"fill_s", "verify_s"}) raw.exec(std::string("ALTER TABLE trial DROP COLUMN ") + column);
       raw.exec("ALTER TABLE trial DROP COLUMN samples_checksum");
       raw.exec("DROP INDEX trial_of_record");
       raw.exec("ALTER TABLE trial DROP COLUMN record_hash");
@@ -184,6 +185,37 @@ class RowChecksTest : public QObject {
     QVERIFY(rows->at(0).record.result.verdict);
     QCOMPARE(rows->at(0).record.result.samples_s.size(), size_t{3});
     QVERIFY(QFile::exists(QString::fromStdString(path_ + ".v7.backup")));
+  }
+
+  /// Format 11 did not know how long arguments were filled and results compared.
+  void stage_times_come_to_older_files() {
+    fill(4);
+    {
+      SQLite::Database raw(path_, SQLite::OPEN_READWRITE);
+      Damage ignored;
+      add_row_checks(raw, ignored);
+      for (const char* column : {"fill_s", "verify_s"}) raw.exec(std::string("ALTER TABLE trial DROP COLUMN ") + column);
+      raw.exec("UPDATE trial SET checksum = row_checksum(id, session_id, task_id, number, space, config_index, steps_hash, config_json, steps_json, status, message, seconds, "
+               "flagged, inner_runs, censored, verified, max_rel_error, build_s, load_s, run_s, timestamp_s, final_s, final_low, final_high, predicted, predicted_after, "
+               "predicted_by, weights, samples_checksum, record_hash)");
+      raw.exec("UPDATE trial SET load_s = 99 WHERE number = 3");
+      raw.exec("PRAGMA user_version = 11");
+    }
+    const auto db = Database::open(path_);
+    QVERIFY2(db, db ? "" : db.error().text().c_str());
+    auto timed = trial(task(), 5);
+    timed.result.fill_s = 0.25, timed.result.verify_s = 0.5, timed.result.run_s = 2;
+    QVERIFY((*db)->put_trials(SessionId{1}, TaskId{1}, {timed}));
+    const auto rows = (*db)->outcomes(SessionId{1}, TaskId{1}, 0, -1);
+    QVERIFY(rows);
+    std::vector<int64_t> numbers;
+    for (const TrialOutcome& row : *rows) numbers.push_back(row.number);
+    QVERIFY((numbers == std::vector<int64_t>{1, 2, 4, 5}));
+    QCOMPARE(rows->front().fill_s, 0.0);
+    QCOMPARE(rows->back().fill_s, 0.25);
+    QCOMPARE(rows->back().verify_s, 0.5);
+    QCOMPARE((*db)->trial(SessionId{1}, TaskId{1}, 5)->value().record.result.verify_s, 0.5);
+    QVERIFY(QFile::exists(QString::fromStdString(path_ + ".v11.backup")));
   }
 };
 

@@ -32,6 +32,8 @@ void addBetween(const std::vector<db::EventRow>& events, const char* begin, cons
 
 QString timelineLaneText(TimelineLane lane) {
   switch (lane) {
+    case TimelineLane::extract:
+      return TimelineTexts::tr("Extract");
     case TimelineLane::search:
       return TimelineTexts::tr("Search");
     case TimelineLane::build:
@@ -46,7 +48,14 @@ QString timelineLaneText(TimelineLane lane) {
   return TimelineTexts::tr("Pause");
 }
 
-SessionTimeline timelineOf(const std::vector<records::Round>& rounds, const std::vector<TimelineTask>& tasks, const std::vector<db::EventRow>& events) {
+QString trialStageText(size_t stage) {
+  const QString names[] = {TimelineTexts::tr("fill"), TimelineTexts::tr("load"), TimelineTexts::tr("time"), TimelineTexts::tr("verify")};
+  return names[stage];
+}
+
+std::array<double, 4> stagesOf(const db::TrialOutcome& trial) { return {trial.fill_s, trial.load_s, std::max(0.0, trial.run_s - trial.verify_s), trial.verify_s}; }
+
+SessionTimeline timelineOf(const std::vector<records::Round>& rounds, const std::vector<TimelineTask>& tasks, const std::vector<db::EventRow>& events, double extract_s) {
   SessionTimeline t;
   std::map<std::string, int> number;
   for (size_t i = 0; i < tasks.size(); ++i) number[tasks[i].key] = static_cast<int>(i);
@@ -61,7 +70,7 @@ SessionTimeline timelineOf(const std::vector<records::Round>& rounds, const std:
     for (int64_t k = 0; k < r.trials && at < task.trials.size(); ++k, ++at) {
       const db::TrialOutcome& trial = task.trials[at];
       last = std::max(last, trial.timestamp_s);
-      t.trials.push_back({trial.timestamp_s - trial.run_s - trial.load_s, trial.timestamp_s, r.number, of->second, at, trial.status, trial.censored});
+      t.trials.push_back({trial.timestamp_s - trial.run_s - trial.load_s - trial.fill_s, trial.timestamp_s, stagesOf(trial), r.number, of->second, at, trial.status, trial.censored});
     }
     if (last == 0) continue;
     double end = last;
@@ -79,6 +88,10 @@ SessionTimeline timelineOf(const std::vector<records::Round>& rounds, const std:
   for (const TimelineSpan& s : t.spans) first = std::min(first, s.begin_s), latest = std::max(latest, s.end_s);
   for (const TimelineTrial& s : t.trials) first = std::min(first, s.begin_s), latest = std::max(latest, s.end_s);
   if (!std::isfinite(first)) return t;
+  if (extract_s > 0) {
+    t.spans.push_back({TimelineLane::extract, first - extract_s, first, 0, TimelineTexts::tr("The network's tasks, as it was opened"), false});
+    first -= extract_s;
+  }
   t.begin_s = first;
   t.length_s = latest - first;
   for (TimelineSpan& s : t.spans) {

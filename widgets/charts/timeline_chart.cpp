@@ -16,10 +16,13 @@ namespace tw::widgets {
 namespace {
 
 constexpr double kMostZoom = 1e-3;  ///< seconds across the plot, at least
-constexpr int kTickPixels = 90, kMargin = 6;
+constexpr int kTickPixels = 90, kMargin = 6, kStagePixels = 40;
+constexpr size_t kStageOrder[] = {0, 1, 3, 2};  ///< in time: of TimelineTrial::stages_s, verified before it is timed
 
 QColor laneColour(TimelineLane lane, const Theme& theme) {
   switch (lane) {
+    case TimelineLane::extract:
+      return theme.series[3];
     case TimelineLane::search:
       return theme.series[4];
     case TimelineLane::build:
@@ -69,11 +72,23 @@ void TimelineChart::setRound(int64_t round) {
   update();
 }
 
-double TimelineChart::laneHeight() const { return plot().height() / static_cast<double>(kTimelineLanes); }
+std::vector<TimelineLane> TimelineChart::lanes() const {
+  std::vector<TimelineLane> all;
+  for (size_t i = 0; i < kTimelineLanes; ++i)
+    if (const auto lane = static_cast<TimelineLane>(i); m_timeline.has(lane)) all.push_back(lane);
+  return all;
+}
+
+double TimelineChart::laneHeight() const { return plot().height() / static_cast<double>(lanes().size()); }
+
+double TimelineChart::laneTop(TimelineLane lane) const {
+  const std::vector<TimelineLane> all = lanes();
+  return plot().top() + static_cast<double>(std::find(all.begin(), all.end(), lane) - all.begin()) * laneHeight();
+}
 
 QRectF TimelineChart::plot() const {
   int names = 0;
-  for (size_t i = 0; i < kTimelineLanes; ++i) names = std::max(names, fontMetrics().horizontalAdvance(timelineLaneText(static_cast<TimelineLane>(i))));
+  for (const TimelineLane lane : lanes()) names = std::max(names, fontMetrics().horizontalAdvance(timelineLaneText(lane)));
   const double left = names + 2 * kMargin, axis = fontMetrics().height() + 4;
   return {left, 2, std::max(10.0, width() - left - kMargin), std::max(10.0, height() - axis - 4)};
 }
@@ -106,10 +121,8 @@ void TimelineChart::paintEvent(QPaintEvent*) {
   const Theme& theme = themeOf(this);
   const QRectF area = plot();
   const double lane = laneHeight();
-  const auto laneTop = [&](TimelineLane l) { return area.top() + static_cast<double>(l) * lane; };
   p.setPen(theme.text);
-  for (size_t i = 0; i < kTimelineLanes; ++i) {
-    const auto l = static_cast<TimelineLane>(i);
+  for (const TimelineLane l : lanes()) {
     p.drawText(QRectF(kMargin, laneTop(l), area.left() - 2 * kMargin, lane), Qt::AlignLeft | Qt::AlignVCenter, timelineLaneText(l));
     p.fillRect(QRectF(area.left(), laneTop(l) + lane - 1, area.width(), 1), theme.grid);
   }
@@ -157,6 +170,18 @@ void TimelineChart::paintEvent(QPaintEvent*) {
     const QRectF box(x, laneTop(TimelineLane::measure) + pad + 2, std::max(1.0, right - x - (right - x > 3 ? 1 : 0)), lane - 2 * pad - 4);
     const QColor fill = t.status != records::Status::ok ? theme.error : t.censored ? theme.warning : laneColour(TimelineLane::measure, theme);
     p.fillRect(box, t.censored || t.status != records::Status::ok ? QBrush(fill, Qt::Dense3Pattern) : QBrush(fill));
+    if (box.width() < kStagePixels) continue;
+    // Where there is room, a candidate's own stages.
+    p.setPen(contrastRatio(theme.text, fill) >= contrastRatio(theme.base, fill) ? theme.text : theme.base);
+    double from = box.left();
+    for (const size_t stage : kStageOrder) {
+      const double to = from + t.stages_s[stage] / std::max(t.end_s - t.begin_s, 1e-9) * box.width();
+      if (from > box.left()) p.drawLine(QPointF(from, box.top()), QPointF(from, box.bottom()));
+      const QString text = trialStageText(stage);
+      if (p.fontMetrics().horizontalAdvance(text) + 6 < to - from && p.fontMetrics().height() < box.height() + 2)
+        p.drawText(QRectF(from + 3, box.top(), to - from - 3, box.height()), Qt::AlignLeft | Qt::AlignVCenter, text);
+      from = to;
+    }
   }
   if (hasFocus()) {
     p.setClipping(false);
@@ -169,11 +194,18 @@ QString TimelineChart::describeAt(const QPointF& place) const {
   const QRectF area = plot();
   if (!area.contains(place)) return {};
   const double seconds = toSeconds(place.x()), near = std::abs(toSeconds(place.x() + 2) - seconds);
-  const auto lane = static_cast<TimelineLane>(std::clamp(static_cast<int>((place.y() - area.top()) / laneHeight()), 0, static_cast<int>(kTimelineLanes) - 1));
+  const std::vector<TimelineLane> all = lanes();
+  const TimelineLane lane = all[static_cast<size_t>(std::clamp(static_cast<int>((place.y() - area.top()) / laneHeight()), 0, static_cast<int>(all.size()) - 1))];
   const auto hit = [&](double begin, double end) { return seconds >= begin - near && seconds <= end + near; };
   if (lane == TimelineLane::measure) {
     for (const TimelineTrial& t : m_timeline.trials)
-      if (hit(t.begin_s, t.end_s)) return tr("Round %1: a candidate was loaded and run for %2: %3").arg(t.round).arg(secondsText(t.end_s - t.begin_s), t.censored ? tr("stopped early") : statusText(t.status));
+      if (hit(t.begin_s, t.end_s)) {
+        QStringList stages;
+        for (const size_t stage : kStageOrder)
+          if (t.stages_s[stage] > 0) stages << QStringLiteral("%1 %2").arg(trialStageText(stage), secondsText(t.stages_s[stage]));
+        const QString outcome = t.censored ? tr("stopped early") : statusText(t.status);
+        return tr("Round %1: a candidate for %2: %3 (%4)").arg(t.round).arg(secondsText(t.end_s - t.begin_s), outcome, stages.join(QStringLiteral(", ")));
+      }
   }
   for (const TimelineSpan& s : m_timeline.spans)
     if (s.lane == lane && hit(s.begin_s, s.open ? m_timeline.length_s : s.end_s)) return tr("%1: %2 for %3").arg(s.what, timelineLaneText(lane), secondsText((s.open ? m_timeline.length_s : s.end_s) - s.begin_s));
@@ -260,11 +292,14 @@ void TimelineChart::keyPressEvent(QKeyEvent* event) {
 Table TimelineChart::table() const {
   Table table;
   table.columns = {tr("what"), tr("round"), tr("begins [s]"), tr("ends [s]"), tr("of")};
+  for (size_t stage = 0; stage < 4; ++stage) table.columns << tr("%1 [s]").arg(trialStageText(stage));
   const auto number = [](double v) { return QString::number(v, 'g', 10); };
   for (const TimelineSpan& s : m_timeline.spans)
-    table.rows.push_back({timelineLaneText(s.lane), s.round > 0 ? QString::number(s.round) : QString(), number(s.begin_s), number(s.end_s), s.what});
-  for (const TimelineTrial& t : m_timeline.trials)
+    table.rows.push_back({timelineLaneText(s.lane), s.round > 0 ? QString::number(s.round) : QString(), number(s.begin_s), number(s.end_s), s.what, {}, {}, {}, {}});
+  for (const TimelineTrial& t : m_timeline.trials) {
     table.rows.push_back({tr("candidate, %1").arg(statusText(t.status)), QString::number(t.round), number(t.begin_s), number(t.end_s), {}});
+    for (const double s : t.stages_s) table.rows.back() << (s > 0 ? number(s) : QString());
+  }
   return table;
 }
 

@@ -39,6 +39,9 @@ class TimelineChart : public QWidget, public Tabular {
  private:
   QRectF plot() const;
   double laneHeight() const;
+  /// Lanes from above; one of which nothing is known has no place.
+  std::vector<TimelineLane> lanes() const;
+  double laneTop(TimelineLane lane) const;
   double toX(double seconds) const;
   double toSeconds(double x) const;
   void showPart(double from, double length);

@@ -7,6 +7,7 @@
 
 #include "engine/base/json.h"
 #include "engine/base/rank_tests.h"
+#include "engine/records/session_store.h"
 #include "widgets/common/format.h"
 
 namespace tw::widgets {
@@ -199,7 +200,9 @@ std::vector<SideBySideRow> configurations(const std::vector<ComparedSession>& se
   for (const ComparedSession& s : sessions) {
     std::map<QString, QString> own;
     flatten(s.row.options, {}, own);
-    flatten(s.row.host, ComparisonTexts::tr("host"), own);
+    Json host = s.row.host;
+    if (host.is_object()) host.erase(records::kExtractTime);  // of its work, not of the machine
+    flatten(host, ComparisonTexts::tr("host"), own);
     own[ComparisonTexts::tr("tuner")] = QString::fromStdString(s.row.tuner);
     own[ComparisonTexts::tr("target")] = QString::fromStdString(s.row.target);
     own[ComparisonTexts::tr("version")] = QString::fromStdString(s.row.code_version);

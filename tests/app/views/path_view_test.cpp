@@ -79,8 +79,14 @@ class PathViewTest : public QObject {
     QTRY_VERIFY2(heading->text().startsWith(QStringLiteral("Round %1:").arg(last)), qPrintable(heading->text()));
     auto* table = named<QTreeView>(*view, "table.path.candidates");
     QCOMPARE(table->model()->rowCount(), static_cast<int>(w->tuning().rounds().back().trials));
-    QVERIFY(named<QLabel>(*view, "label.path.totals")->text().contains(QStringLiteral(" to build")));
-    for (int row = 0; row < table->model()->rowCount(); ++row) QVERIFY(!table->model()->index(row, 6).data().toString().isEmpty());
+    const QString totals = named<QLabel>(*view, "label.path.totals")->text();
+    QVERIFY2(totals.contains(QStringLiteral("search ")) && totals.contains(QStringLiteral("measure ")), qPrintable(totals));
+    // The window knows how long finding the tasks took, and says so before the first moment.
+    QVERIFY2(totals.contains(QStringLiteral("extract ")), qPrintable(totals));
+    QVERIFY(chart->timeline().spans.front().lane == widgets::TimelineLane::extract);
+    const int why = table->model()->columnCount() - 1;
+    QCOMPARE(table->model()->headerData(why, Qt::Horizontal).toString(), QStringLiteral("Why"));
+    for (int row = 0; row < table->model()->rowCount(); ++row) QVERIFY(!table->model()->index(row, why).data().toString().isEmpty());
     // Another round, and one of its trials.
     QTest::keyClick(const_cast<widgets::TimelineChart*>(chart), Qt::Key_Left);
     QTRY_VERIFY(heading->text().startsWith(QStringLiteral("Round %1:").arg(last - 1)));

@@ -46,6 +46,7 @@ class LocalTest : public QObject {
   static void fine(const MeasureResult& r) {
     QVERIFY2(r.ok() && r.verified, (std::string(records::status_name(r.status)) + ": " + r.message).c_str());
     QVERIFY(r.seconds() > 0 && r.build_s > 0 && r.load_s > 0 && r.run_s >= r.seconds());
+    QVERIFY(r.fill_s > 0 && r.verify_s > 0 && r.verify_s < r.run_s);
   }
 
  private Q_SLOTS:
@@ -127,6 +128,20 @@ class LocalTest : public QObject {
     const auto r = measure(task, {{}}, options)[0];
     QVERIFY2(r.ok(), r.message.c_str());
     QVERIFY(!r.verified);
+  }
+
+  /// Without a best so far everybody is compared, and then who is not slower than it allows.
+  void only_those_that_may_be_best_are_compared() {
+    const records::Task task = records::make_task("dense", dense(50, 50, 50), here(1));
+    measure::RunOptions options;
+    options.verify_within = 1.1;
+    fine(measure(task, {{}}, options)[0]);
+    options.incumbent_s = 10;
+    fine(measure(task, {{}}, options)[0]);
+    options.incumbent_s = 1e-9;
+    const auto slow = measure(task, {{}}, options)[0];
+    QVERIFY2(slow.ok() && !slow.verified, slow.message.c_str());
+    QVERIFY(slow.fill_s > 0 && slow.run_s > 0);
   }
 
   void illegal_candidates_fail_alone() {

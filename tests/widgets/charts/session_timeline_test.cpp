@@ -52,6 +52,35 @@ class SessionTimelineTest : public QObject {
     QVERIFY(timelineOf({}, {}, {}).spans.empty());
   }
 
+  /// A candidate's stages in time, and what was extracted before, if anybody knows.
+  void stagesOfACandidate() {
+    db::TrialOutcome t = trial(1, 1010, 4);
+    t.fill_s = 0.25, t.verify_s = 1;
+    QVERIFY((stagesOf(t) == std::array<double, 4>{0.25, 0.5, 3, 1}));
+    QVERIFY((stagesOf(trial(1, 1010, 4)) == std::array<double, 4>{0, 0.5, 4, 0}));
+    const std::vector<TimelineTask> tasks = {{"a", QStringLiteral("T1"), {t}}};
+    const std::vector<records::Round> rounds = {round(1, "a", 1, 1, 1, 6)};
+    const SessionTimeline without = timelineOf(rounds, tasks, {}), with = timelineOf(rounds, tasks, {}, 2);
+    QCOMPARE(without.trials[0].end_s - without.trials[0].begin_s, 4.75);
+    QVERIFY(!without.has(TimelineLane::extract) && without.has(TimelineLane::pause));
+    QVERIFY(with.has(TimelineLane::extract));
+    QCOMPARE(with.total_s[static_cast<size_t>(TimelineLane::extract)], 2.0);
+    QCOMPARE(with.length_s, without.length_s + 2);
+    QCOMPARE(with.trials[0].begin_s, without.trials[0].begin_s + 2);
+    TimelineChart chart;
+    chart.resize(700, 200);
+    chart.setTimeline(with);
+    chart.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&chart));
+    // Extracting lies in the highest of six lanes, measuring in the fourth.
+    const auto at = [&](double share, int lane) { return QPointF(chart.width() * share, 2 + (chart.height() - chart.fontMetrics().height() - 8) * (lane + 0.5) / 6); };
+    QVERIFY2(chart.describeAt(at(0.2, 0)).contains(QStringLiteral("Extract for 2.00 s")), qPrintable(chart.describeAt(at(0.2, 0))));
+    const QString said = chart.describeAt(at(0.9, 3));
+    QVERIFY2(said.contains(QStringLiteral("fill 250 ms, load 500 ms, verify 1.00 s, time 3.00 s")), qPrintable(said));
+    chart.setTimeline(without);
+    QVERIFY(chart.describeAt(at(0.2, 0)).contains(QStringLiteral("Search")) || chart.describeAt(at(0.2, 0)).isEmpty());
+  }
+
   void whatIsNotOverIsOpen() {
     const SessionTimeline t = timelineOf({}, {}, {{1, {}, 10, "paused", "waits"}});
     QCOMPARE(t.spans.size(), size_t{1});
