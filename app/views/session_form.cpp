@@ -13,7 +13,7 @@ namespace {
 
 /// What a first session does not need.
 const std::vector<std::string> kAdvanced = {"space",     "batch",   "early_stopping", "transfer",  "finalists",
-                                            "repeats",   "min_repeat_s", "timeout_s", "build_timeout_s"};
+                                            "repeats",   "verify",  "min_repeat_s",   "timeout_s", "build_timeout_s"};
 
 }  // namespace
 

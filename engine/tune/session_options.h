@@ -11,6 +11,9 @@ namespace tw::tune {
 
 struct StrategyDef;
 
+/// Which trials are compared with the reference: all, or those alone that could be called best (TaskRun).
+enum class Verify : uint8_t { all, best };
+
 /// What a session is told before it begins. Each field is one row of session_schema(), from which the command line, the stored form and the workbench's form
 /// are made.
 struct SessionOptions {
@@ -29,6 +32,7 @@ struct SessionOptions {
   int finalists = 8;           ///< of a task's trials that run against each other in the end; below 2: no finals
   int repeats = 0;             ///< samples of each trial; 0: until they agree
   records::Weights weights = records::Weights::unknown;  ///< where a trial's constants are before a call; unknown: where the network has them, else cold
+  Verify verify = Verify::all;
   double min_repeat_s = 0;     ///< least time of a sample; 0: 200 us
   double timeout_s = 10;       ///< of one trial's run
   double build_timeout_s = 10; ///< of one trial's build

@@ -55,7 +55,7 @@ SpaceSearch::Search* SpaceSearch::search_of(const records::Record& record) {
 void SpaceSearch::observe(std::span<const records::Record> records) {
   std::vector<std::vector<Observation>> learned(searches_.size());
   for (const records::Record& r : records) {
-    const double seconds = r.result.verified && !r.result.censored ? r.result.decided_s() : kNever;
+    const double seconds = r.result.censored ? kNever : r.result.decided_s();
     best_s_ = std::min(best_s_, seconds);
     Search* s = search_of(r);
     if (s == nullptr) continue;

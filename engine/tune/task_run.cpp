@@ -204,6 +204,7 @@ Expected<void> TaskRun::run_batch(const std::vector<Proposal>& batch, records::R
   run.incumbent_s = leaders_.empty() ? 0 : leaders_[0].seconds * scale_;
   run.input_seed = context_.options.seed;
   run.weights = timed_weights(context_.options);
+  if (context_.options.verify == Verify::best) run.verify_within = FinalOptions().within;  // who may be a finalist
   run.samples = context_.options.repeats;
   run.min_sample_s = context_.options.min_repeat_s;
   run.timeout_s = context_.options.timeout_s;

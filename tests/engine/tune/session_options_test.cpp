@@ -21,6 +21,7 @@ class SessionOptionsTest : public QObject {
     o.scheduler = "gradient";
     o.scheduler_params = {{"beta", 3.0}};
     o.weights = records::Weights::warm;
+    o.verify = Verify::best;
     o.repeats = 6, o.min_repeat_s = 0.25, o.timeout_s = 8, o.build_timeout_s = 9;
     const Json json = to_json(o);
     for (const Param& p : session_schema()) QVERIFY2(json.at(p.name) != p.default_value, p.name.c_str());

@@ -432,6 +432,34 @@ class SessionTest : public QObject {
     QCOMPARE(report->tasks[0].by_status.at(Status::run_crash), 60);
     QVERIFY(std::isinf(report->tasks[0].best_s));
   }
+  /// Whether all trials are compared or those that could be best alone: nothing that is wrong is best, and all find what is wrong elsewhere too.
+  void what_is_wrong_is_caught() {
+    const records::Task task = dense(32, 64, 64);
+    const auto run = [&](Session& s, Verify verify) {
+      s.machine.failure_rate = 0.5;
+      SessionOptions o = options(120);
+      o.verify = verify;
+      o.finalists = 0;
+      return s.run({{task, 1, {}}}, o);
+    };
+    Session all, best;
+    const auto of_all = run(all, Verify::all), of_best = run(best, Verify::best);
+    QVERIFY(of_all && of_best);
+    std::map<int64_t, Status> status;
+    for (const records::Record& r : all.store.records()) {
+      status[r.candidate.index] = r.result.status;
+      QVERIFY(!r.result.ok() || r.result.verified);
+    }
+    int missed = 0;
+    for (const records::Record& r : best.store.records()) {
+      const bool wrong = status.at(r.candidate.index) == Status::wrong_output;
+      QVERIFY(r.result.status == status.at(r.candidate.index) || (wrong && r.result.ok() && !r.result.verified));
+      missed += wrong && r.result.ok();
+    }
+    QVERIFY(missed > 0 && of_best->tasks[0].by_status.at(Status::wrong_output) > 0);
+    QCOMPARE(of_best->tasks[0].by_status.at(Status::wrong_output) + missed, of_all->tasks[0].by_status.at(Status::wrong_output));
+    QCOMPARE(of_best->tasks[0].best_s, of_all->tasks[0].best_s);
+  }
   void unverified_results_are_never_best() {
     Session s;
     s.machine.samples = 0;
