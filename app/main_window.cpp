@@ -43,7 +43,7 @@ QString placeText(const widgets::CodePlace& place, bool forGpu) {
   const int line = place.line + 1;
   switch (place.form) {
     case widgets::CodeLanguage::steps:
-      return MainWindow::tr("step %1").arg(place.line);
+      return MainWindow::tr("step %1").arg(line);
     case widgets::CodeLanguage::loops:
       return MainWindow::tr("loop nest, line %1").arg(line);
     case widgets::CodeLanguage::tir:
@@ -328,8 +328,7 @@ void MainWindow::pin(QDockWidget* dock) {
     pinned->setAccessibleName(pinned->windowTitle());
     pinned->setWidget(new PinnedView(def, m_services, pinned));
     m_titles->add(pinned, false);
-    addDockWidget(dockWidgetArea(dock), pinned);
-    tabifyDockWidget(dock, pinned);
+    tabifyDockWidget(dock, pinned);  // not added to the area first: that takes room from all others there, which they do not get back
     pinned->show();
     pinned->raise();
   }

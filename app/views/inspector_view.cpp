@@ -110,6 +110,7 @@ QString InspectorView::noun() const {
 
 void InspectorView::showSelection() {
   storeMark();
+  const QString shown = noun();
   const std::vector<Noun> before = std::exchange(m_nouns, selectedNouns(m_services.hub));
   m_about->clear();
   for (const Noun& n : m_nouns) m_about->addItem(n.title);
@@ -120,6 +121,11 @@ void InspectorView::showSelection() {
     const bool known = std::any_of(before.begin(), before.end(), [&](const Noun& n) { return n.id == m_nouns[i].id; });
     if (!known) chosen = static_cast<int>(i);
   }
+  // A node takes its task along; what was clicked is the node.
+  const SelectionHub& hub = m_services.hub;
+  const bool followed = chosen >= 0 && m_nouns[static_cast<size_t>(chosen)].id.startsWith(QLatin1String("task:")) && hub.model()->taskOfNode(hub.node()) == hub.task();
+  for (size_t i = 0; followed && shown.startsWith(QLatin1String("node:")) && i < m_nouns.size(); ++i)
+    if (m_nouns[i].id == shown) chosen = static_cast<int>(i);
   m_about->setCurrentIndex(chosen);
   showProperties();
   showMark();

@@ -152,7 +152,9 @@ SketchesView::Shown SketchesView::shown(std::vector<space::Sketch> sketches) {
   Shown out;
   for (const space::Sketch& sketch : sketches) {
     const auto s = schedule::Schedule::replay(sketch.dag, sketch.steps);
-    QStringList lines = s ? QString::fromStdString(schedule::print_steps(*s)).split(QLatin1Char('\n'), Qt::SkipEmptyParts) : QStringList();
+    QStringList lines;
+    if (s)
+      for (const std::string& line : schedule::step_lines(*s)) lines << QString::fromStdString(line);
     for (const int open : sketch.open)
       if (open < lines.size()) lines[open] += QStringLiteral("    # ") + tr("lengths to choose");
     out.steps.push_back(lines.join(QLatin1Char('\n')));

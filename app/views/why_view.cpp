@@ -269,9 +269,9 @@ void WhyView::showRoofline(widgets::WhyFacts& facts) {
   }
   std::vector<widgets::RooflineChart::Point> points;
   const double intensity = facts.compulsoryBytes > 0 ? facts.flops / facts.compulsoryBytes : 0;
-  if (facts.seconds > 0 && intensity > 0) points.push_back({tr("shown"), intensity, facts.flops / facts.seconds});
+  if (facts.seconds > 0 && intensity > 0) points.push_back({tr("shown kernel, %1").arg(widgets::secondsText(facts.seconds)), intensity, facts.flops / facts.seconds});
   const double before = m_services.tasks.defaultSeconds(m_services.hub.task(), m_services.trials.kind());
-  if (before > 0 && intensity > 0 && before != facts.seconds) points.push_back({tr("default schedule"), intensity, facts.flops / before});
+  if (before > 0 && intensity > 0 && before != facts.seconds) points.push_back({tr("default schedule, %1").arg(widgets::secondsText(before)), intensity, facts.flops / before});
   m_roofline->setPoints(std::move(points));
   m_roofline->setVisible(facts.peak > 0 && facts.flops > 0);
 }

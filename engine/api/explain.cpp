@@ -16,7 +16,7 @@ namespace {
 
 Expected<void> fill(Explanation& x, const schedule::Schedule& s, const std::string& symbol, const Target& target,
                     const std::vector<std::vector<int>>& nodes_of_op) {
-  x.steps = schedule::print_steps(s);
+  x.steps = schedule::print_steps(s, false);
   const lower::PrintedLoops loops = lower::print_loops(s);
   x.loops = loops.text;
   TW_TRY(const tir::Func lowered, lower::lower(s, symbol));

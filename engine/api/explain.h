@@ -13,7 +13,7 @@ namespace tw::api {
 
 /// Everything the code view shows of one candidate. Parts that failed to build are empty and `error` says why.
 struct Explanation {
-  std::string steps;    ///< schedule::print_steps
+  std::string steps;    ///< schedule::print_steps, without numbers: whoever shows lines numbers them
   std::string loops;    ///< lower::print_loops
   std::string lowered;  ///< TIR before any pass
   std::string tir;      ///< TIR after all passes

@@ -5,15 +5,22 @@
 
 namespace tw::schedule {
 
-std::string print_steps(const Schedule& s) {
-  std::string out;
+std::vector<std::string> step_lines(const Schedule& s) {
+  std::vector<std::string> out;
   Schedule at(s.dag());
-  for (size_t i = 0; i < s.steps().size(); ++i) {
-    out += fmt::format("{:>3}  {}\n", i, describe(s.steps()[i], at));
-    auto next = at.apply(s.steps()[i]);
+  for (const Step& step : s.steps()) {
+    out.push_back(describe(step, at));
+    auto next = at.apply(step);
     TW_ASSERT(next.has_value(), "a schedule's own steps apply");
     at = std::move(*next);
   }
+  return out;
+}
+
+std::string print_steps(const Schedule& s, bool numbered) {
+  std::string out;
+  size_t number = 0;
+  for (const std::string& line : step_lines(s)) out += numbered ? fmt::format("{:>3}  {}\n", number++, line) : line + "\n";
   return out;
 }
 

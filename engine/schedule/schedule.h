@@ -147,8 +147,10 @@ class Builder {
   std::optional<Error> error_;
 };
 
-/// Human-readable list of the steps with stage and loop names: one line a step, for the code view.
-std::string print_steps(const Schedule& s);
+/// Human-readable steps with stage and loop names: one line a step, without its end.
+std::vector<std::string> step_lines(const Schedule& s);
+/// The same as a text, each line after its number unless whoever shows it numbers lines.
+std::string print_steps(const Schedule& s, bool numbered = true);
 
 /// What of the final stages a step made or changed.
 struct StepEffect {

@@ -9,6 +9,7 @@
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QTreeView>
+#include <map>
 #include <set>
 
 #include "app/command_box.h"
@@ -296,9 +297,23 @@ class MainWindowTest : public QObject {
     b->window->activateWindow();
     b->window->findChild<QWidget*>(QStringLiteral("edit.code.tir"))->setFocus();
     QTRY_COMPARE(b->window->currentView(), static_cast<QWidget*>(&b->window->codeDock()));
+    // The copy is a tab beside its view: nothing else gets less room.
+    const auto sizes = [&] {
+      std::map<QString, QSize> out;
+      for (auto* dock : b->window->findChildren<QDockWidget*>())
+        if (dock->isVisible() && !dock->visibleRegion().isEmpty() && !dock->findChild<CodeDock*>()) out[dock->objectName()] = dock->size();
+      return out;
+    };
+    const auto before = sizes();
+    QVERIFY(before.size() >= 3);
     b->window->actions().get(QStringLiteral("view.pin"))->trigger();
     auto* pinned = b->window->findChild<PinnedView*>();
     QVERIFY(pinned);
+    QCoreApplication::processEvents();
+    for (const auto& [name, size] : sizes()) {
+      const auto was = before.find(name);
+      QVERIFY2(was != before.end() && was->second == size, qPrintable(QStringLiteral("%1 is %2x%3, was %4x%5").arg(name).arg(size.width()).arg(size.height()).arg(was == before.end() ? 0 : was->second.width()).arg(was == before.end() ? 0 : was->second.height())));
+    }
     b->window->hub().setTask(1);
     QCOMPARE(pinned->hub().task(), 0);
     QCOMPARE(b->window->findChildren<CodeDock*>().size(), 2);

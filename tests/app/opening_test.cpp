@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files of other programs on the window: a program exported by PyTorch, its sizes, and where its operators come from.
+#include <QComboBox>
 #include <QFileInfo>
 #include <QLineEdit>
 #include <QPushButton>
@@ -56,6 +57,9 @@ class OpeningTest : public QObject {
     QVERIFY(conv >= 0);
     w->hub().setNode(conv);
     auto* properties = named<QTreeWidget>(*w, "table.inspector");
+    // The node was chosen, and took its task along: what is shown is the node.
+    QCOMPARE(w->hub().task(), w->hub().model()->taskOfNode(conv));
+    QCOMPARE(named<QComboBox>(*w, "combo.inspector.about")->currentText(), QStringLiteral("Node ") + QString::fromStdString(g.nodes[static_cast<size_t>(conv)].name));
     QTRY_VERIFY(!properties->findItems(QStringLiteral("layer1.0.conv"), Qt::MatchExactly | Qt::MatchRecursive, 1).isEmpty());
     QVERIFY(!properties->findItems(QStringLiteral("torch_fixtures.py:"), Qt::MatchStartsWith | Qt::MatchRecursive, 1).isEmpty());
     auto* view = w->graphPage().findChild<widgets::GraphView*>();

@@ -141,7 +141,7 @@ void NetworkChart::draw() {
   }
   for (const auto& [seconds, color, name] : {std::tuple(m_defaultSeconds, theme.mutedText, tr("Measured by default: %1")),
                                              std::tuple(m_tunedSeconds, theme.accent, tr("Measured with the best: %1"))}) {
-    if (!(seconds > 0) || isEmpty()) continue;
+    if (!(seconds > 0) || !std::isfinite(seconds) || isEmpty()) continue;
     QCPGraph* run = m_plot->addGraph();
     m_graphs.push_back(run);
     run->setName(name.arg(secondsText(seconds)));
@@ -194,7 +194,7 @@ QString NetworkChart::place(const records::Round& round) const {
 QString NetworkChart::legend(size_t line) const {
   const auto& points = m_points[line];
   QString text = m_lines[line].name;
-  text += QStringLiteral(": ") + (points.empty() ? dashText() : secondsText(points.back().seconds));
+  if (!points.empty()) text += QStringLiteral(": ") + secondsText(points.back().seconds);
   if (m_targetSeconds <= 0) return text;
   const records::Round* reached = firstWithin(m_lines[line].rounds, m_targetSeconds);
   return reached ? tr("%1, target after %2").arg(text, place(*reached)) : tr("%1, target not reached").arg(text);

@@ -65,7 +65,10 @@ void wrapLegend(QCustomPlot* plot) {
 
 }  // namespace
 
-void letWheelPass(QCustomPlot* plot) { plot->installEventFilter(new WheelPasses(plot)); }
+void letWheelPass(QCustomPlot* plot) {
+  plot->setAttribute(Qt::WA_NoMousePropagation, false);  // with it nothing ever reaches the page
+  plot->installEventFilter(new WheelPasses(plot));
+}
 
 void showLegendAbove(QCustomPlot* plot) {
   plot->plotLayout()->insertRow(0);

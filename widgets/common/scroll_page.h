@@ -6,7 +6,8 @@ class QWidget;
 
 namespace tw::widgets {
 
-/// Appends an empty page to `box`, inside a frameless scroll area that takes no focus of its own. The page grows with the area. Returns the page.
+/// Appends an empty page to `box`, inside a frameless scroll area that takes no focus of its own. The page grows with the area; the wheel
+/// scrolls it over inputs too, unless they have the focus. Returns the page.
 QWidget* addScrollPage(QBoxLayout* box);
 
 }  // namespace tw::widgets

@@ -61,6 +61,9 @@ class NetworkChartTest : public QObject {
     chart.setLines({{QStringLiteral("1 random"), 0, true, kRounds}, {QStringLiteral("2 xgb"), 1, false, {roundAt(1, 0.008)}}});
     QVERIFY(!chart.isEmpty());
     QCOMPARE(chart.legend(0), QStringLiteral("1 random: 6.00 ms"));
+    chart.setLines({{QStringLiteral("3 ansor"), 2, true, {roundAt(1, kUnknown)}}});
+    QCOMPARE(chart.legend(0), QStringLiteral("3 ansor"));  // nothing known, nothing said
+    chart.setLines({{QStringLiteral("1 random"), 0, true, kRounds}, {QStringLiteral("2 xgb"), 1, false, {roundAt(1, 0.008)}}});
     chart.setTarget(0.007);
     QCOMPARE(chart.legend(0), QStringLiteral("1 random: 6.00 ms, target after 40 trials"));
     QCOMPARE(chart.legend(1), QStringLiteral("2 xgb: 8.00 ms, target not reached"));
