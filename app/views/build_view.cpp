@@ -18,6 +18,7 @@
 #include "widgets/charts/arena_chart.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/common/format.h"
+#include "widgets/common/table_view.h"
 
 namespace tw::app {
 namespace {
@@ -49,9 +50,7 @@ BuildView::BuildView(Services& services, QWidget* parent)
     : QWidget(parent), m_services(services), m_tabs(new QTabWidget(this)), m_kernels(new QTreeWidget(this)), m_memory(new widgets::ArenaChart(this)) {
   m_kernels->setObjectName(QStringLiteral("table.build.kernels"));
   m_kernels->setAccessibleName(tr("Kernels of the network"));
-  m_kernels->setRootIsDecorated(false);
-  m_kernels->setUniformRowHeights(true);
-  m_kernels->setAlternatingRowColors(true);
+  widgets::setUpTable(m_kernels);
   m_kernels->setHeaderLabels({tr("Kernel"), tr("Calls"), tr("Schedule"), tr("Record"), tr("Alone"), tr("In the network"), tr("By default"), tr("Inside the network")});
   const QStringList helps = {tr("What it computes"),
                              tr("How often one run of the network calls it"),

@@ -1,22 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pictures of the window and of every view, to be looked at: empty, loading, before anything was tuned, full, after an error and of a log without computations;
 // light and dark, at 1x and 2x; every perspective at the sizes that people have, among them a screen of 1920x1080 at 125 %. What can be told without eyes is said
-// on standard output: labels and buttons whose text is cut off, pictures of one colour; the exit status is 1 if there are any. Arguments: FOLDER [--state NAME]
-// [--view NAME] [--size WxH] [--frames] [--manual] With --frames there are the perspectives alone. With --manual the folder gets what the manual's page of views
-// shows, with few colours: each view of a full window by itself, of the other states all on a sheet.
+// on standard output: labels, buttons, column heads and legends whose text is cut off, pictures of one colour; the exit status is 1 if there are any. Arguments:
+// FOLDER [--state NAME] [--view NAME] [--size WxH] [--frames] [--manual] With --frames there are the perspectives alone. With --manual the folder gets what the
+// manual's page of views shows, with few colours: each view of a full window by itself, of the other states all on a sheet.
+// The header of QCustomPlot uses the short keywords.
+#define signals Q_SIGNALS
+#define slots Q_SLOTS
+#define foreach Q_FOREACH
+#include <qcustomplot.h>
+#undef signals
+#undef slots
+#undef foreach
+
 #include <QAbstractButton>
 #include <QAction>
 #include <QComboBox>
 #include <QDir>
 #include <QDoubleSpinBox>
+#include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
 #include <QProcess>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSpinBox>
 #include <QTabBar>
 #include <QTabWidget>
 #include <QTextStream>
 #include <QTimer>
+#include <QTreeView>
 #include <map>
 #include <set>
 #include <thread>
@@ -27,6 +40,7 @@
 #include "tests/app/formula_engine.h"
 #include "widgets/common/elided_label.h"
 #include "widgets/theme/theme.h"
+#include "widgets/tuning/knob_panel.h"
 
 namespace tw::app {
 namespace {
@@ -180,6 +194,32 @@ class Photographer {
     m_window.setPerspective(last);
     m_window.resetLayout();
   }
+  /// The knobs of every template of the task, in the panel that Explore has for them. In a window of 1600 by 1000 none needs to be scrolled to, in no window is
+  /// one wider than its panel.
+  void takeKnobs(const QString& state, int settle) {
+    const QSize before = m_window.size();
+    const QString last = m_window.perspective();
+    m_window.setPerspective(QStringLiteral("explore"));
+    for (const QSize size : {QSize(1366, 768), QSize(1600, 1000)}) {
+      m_window.resize(size);
+      m_window.resetLayout();
+      auto* list = named<QComboBox>(m_window, "combo.space.template");
+      const auto* scroll = m_window.findChild<widgets::KnobPanel*>()->findChild<QScrollArea*>();
+      for (int i = 0; i < list->count(); ++i) {
+        list->setCurrentIndex(i);
+        Q_EMIT list->activated(i);
+        spin(settle);
+        const QString name = QStringLiteral("%1-%2-%3x%4").arg(state).arg(i + 1).arg(size.width()).arg(size.height());
+        save(m_window, QStringLiteral("knobs"), name);
+        const int below = scroll->verticalScrollBar()->maximum(), beside = scroll->horizontalScrollBar()->maximum();
+        if (below > 0 && size.height() >= 1000) problem(QStringLiteral("knobs ") + name, QStringLiteral("the knobs of %1 need %2 pixels more").arg(list->currentText()).arg(below));
+        if (beside > 0) problem(QStringLiteral("knobs ") + name, QStringLiteral("the knobs of %1 are %2 pixels wider than their panel").arg(list->currentText()).arg(beside));
+      }
+    }
+    m_window.resize(before);
+    m_window.setPerspective(last);
+    m_window.resetLayout();
+  }
   /// A dialog that `open` shows, which is rejected then.
   void takeDialog(const QString& dialog, const QString& state, int settle, const std::function<void()>& open) {
     if (!m_only.isEmpty() && m_only != QLatin1String("dialog")) return;
@@ -247,6 +287,31 @@ class Photographer {
       if (button->visibleRegion().isEmpty() || button->text().isEmpty() || button->objectName().startsWith(QLatin1String("qt_"))) continue;
       if (button->sizeHint().width() > button->width() + 1)
         problem(where, QStringLiteral("the button '%1' is cut: %2 of %3 pixels").arg(button->text()).arg(button->width()).arg(button->sizeHint().width()));
+    }
+    for (const auto* header : view.findChildren<QHeaderView*>())
+      if (header->orientation() == Qt::Horizontal && header->model() && !header->visibleRegion().isEmpty()) checkHeads(*header, where);
+    for (const auto* plot : view.findChildren<QCustomPlot*>())
+      if (plot->legend && plot->legend->visible() && !plot->visibleRegion().isEmpty()) checkLegend(*plot, where);
+  }
+  /// Of columns that begin where they are seen: the rest is scrolled to.
+  void checkHeads(const QHeaderView& header, const QString& where) {
+    const int margins = 2 * header.style()->pixelMetric(QStyle::PM_HeaderMargin, nullptr, &header);
+    for (int c = 0; c < header.count(); ++c) {
+      const QString text = header.model()->headerData(c, Qt::Horizontal).toString();
+      const int given = header.sectionSize(c), at = header.sectionViewportPosition(c);
+      if (header.isSectionHidden(c) || text.isEmpty() || at < 0 || at >= header.viewport()->width()) continue;
+      const int needed = header.fontMetrics().horizontalAdvance(text) + margins;
+      if (needed > given + 1) problem(where, QStringLiteral("the head '%1' of %2 is cut: %3 of %4 pixels").arg(text, header.parentWidget()->objectName()).arg(given).arg(needed));
+    }
+  }
+  void checkLegend(const QCustomPlot& plot, const QString& where) {
+    for (int i = 0; i < plot.legend->itemCount(); ++i) {
+      const QCPAbstractLegendItem* item = plot.legend->item(i);
+      if (!item || !item->visible()) continue;
+      const QRect place = item->outerRect();
+      const int needed = item->minimumOuterSizeHint().width(), given = std::min(place.right(), plot.viewport().right()) - place.left() + 1;
+      const auto* named = qobject_cast<const QCPPlottableLegendItem*>(item);
+      if (needed > given + 1) problem(where, QStringLiteral("the legend '%1' is cut: %2 of %3 pixels").arg(named ? const_cast<QCPPlottableLegendItem*>(named)->plottable()->name() : QString()).arg(given).arg(needed));
     }
   }
   MainWindow& m_window;
@@ -335,6 +400,7 @@ int photograph(const QString& folder, const QStringList& arguments) {
     const bool framesOnly = arguments.contains(QStringLiteral("--frames"));
     if (!framesOnly) photographer.take(QLatin1String(state), settle);
     if (state == QLatin1String("full") && !manual && (framesOnly || qFuzzyCompare(window->devicePixelRatioF(), 1.0))) photographer.takeFrames(settle / 2);
+    if (state == QLatin1String("gpu") && !manual && !framesOnly && qFuzzyCompare(window->devicePixelRatioF(), 1.0)) photographer.takeKnobs(QLatin1String(state), settle);
     if (dialogs && !framesOnly)
       dialogs(*window, [&](const char* dialog, const std::function<void()>& open) { photographer.takeDialog(QLatin1String(dialog), QLatin1String(state), settle, open); });
     problems += photographer.problems();

@@ -6,6 +6,7 @@
 #include <QHeaderView>
 #include <QMenu>
 #include <QTreeView>
+#include <algorithm>
 #include <utility>
 
 #include "widgets/theme/theme.h"
@@ -14,16 +15,29 @@ namespace tw::widgets {
 
 namespace {
 
-/// Columns are as much wider as their letters.
+/// Columns are as much wider as their letters, and begin as wide as their heads at least.
 class ScalesColumns : public QObject {
  public:
-  explicit ScalesColumns(QTreeView* table) : QObject(table), m_table(table) { table->installEventFilter(this); }
+  explicit ScalesColumns(QTreeView* table) : QObject(table), m_table(table) {
+    table->installEventFilter(this);
+    // Whoever gives columns their widths does so after there are columns.
+    connect(table->header(), &QHeaderView::sectionCountChanged, this, [this] { m_whole = false, wholeHeads(); }, Qt::QueuedConnection);
+  }
   bool eventFilter(QObject*, QEvent* event) override {
-    if (event->type() == QEvent::FontChange || event->type() == QEvent::Show) scale();
+    if (event->type() == QEvent::FontChange) m_whole = false;
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::Show) scale(), wholeHeads();
     return false;
   }
 
  private:
+  /// Once: whoever makes a column narrower afterwards wants it so.
+  void wholeHeads() {
+    if (!m_table->isVisible() || std::exchange(m_whole, true)) return;
+    QHeaderView* header = m_table->header();
+    for (int c = 0; c < header->count(); ++c)
+      if (!header->isSectionHidden(c) && header->sectionResizeMode(c) == QHeaderView::Interactive)
+        header->resizeSection(c, std::max(header->sectionSize(c), header->sectionSizeHint(c)));
+  }
   void scale() {
     const double before = std::exchange(m_scale, typeScale());
     if (before == m_scale) return;
@@ -33,6 +47,7 @@ class ScalesColumns : public QObject {
   }
   QTreeView* m_table;
   double m_scale = 1;
+  bool m_whole = false;
 };
 
 }  // namespace
