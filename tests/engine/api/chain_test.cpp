@@ -119,8 +119,8 @@ class ChainTest : public QObject {
       const auto loops = texts(Level::assembly_line, line, Level::loop);
       QVERIFY(std::find(loops.begin(), loops.end(), "for r0_1 in 4 (reduce) [unroll]") != loops.end());
       const auto steps = texts(Level::assembly_line, line, Level::step);
-      for (const char* step : {"6  unroll(s, r0_1)", "7  vectorize(s, j_1)"}) QVERIFY(std::find(steps.begin(), steps.end(), step) != steps.end());
-      QVERIFY(std::find(steps.begin(), steps.end(), "8  vectorize(y, j_1)") == steps.end());
+      for (const char* step : {"unroll(s, r0_1)", "vectorize(s, j_1)"}) QVERIFY(std::find(steps.begin(), steps.end(), step) != steps.end());
+      QVERIFY(std::find(steps.begin(), steps.end(), "vectorize(y, j_1)") == steps.end());
     }
     QCOMPARE(multiplies, 4);  // the unrolled copies
     // The loop over the sum's blocks is a counter, a comparison and a jump.
