@@ -150,7 +150,7 @@ Expected<Section> network_section(const Bench& bench, int threads) {
   const States states(all);
   std::vector<std::string> titles{"network", ">tuned ms", ">default ms", ">plain ms"};
   for (const auto& [name, contender] : networks.front().peers) titles.push_back(fmt::format(">{} ms", name));
-  titles.insert(titles.end(), {">best peer / tuned", ">best peer / default", ">by medians", ">by medians", ">tuned / kernels alone"});
+  titles.insert(titles.end(), {">best peer / tuned", ">best peer / default", ">/ tuned by medians", ">/ default by medians", ">tuned / kernels alone"});
   if (threads > 1) titles.emplace_back("state");
   Section section;
   std::vector<Row> rows;
@@ -194,7 +194,7 @@ Expected<Section> network_section(const Bench& bench, int threads) {
   section.table = table.markdown();
   for (const std::string& note : notes) section.notes += fmt::format("- {}\n", note);
   section.notes += fmt::format(
-      "- batch 1; times are the least of {} samples, each the median run of {:.0f} ms; ratios by medians of the samples too: best peer / tuned, / default; plain "
+      "- batch 1; times are the least of {} samples, each the median run of {:.0f} ms; ratios by medians of the samples too; plain "
       "loops: the least of {} runs; at most {} trials a task\n",
       threads > 1 ? kProbedNetworkRounds : kNetworkRounds, kNetworkSampleSeconds * 1e3, kPlainRuns, bench.options.trials);
   section.notes += states_note(states, all);
