@@ -10,6 +10,8 @@ void add_tasks(Subcommand app, Run& run);
 void add_task(Subcommand app, Run& run);
 void add_tune(Subcommand app, Run& run);
 void add_finals(Subcommand app, Run& run);
+void add_race(Subcommand app, Run& run);
+void add_compare(Subcommand app, Run& run);
 void add_compile(Subcommand app, Run& run);
 void add_build(Subcommand app, Run& run);
 void add_run(Subcommand app, Run& run);
@@ -33,6 +35,8 @@ std::span<const Command> commands() {
       {"task", add_task},
       {"tune", add_tune},
       {"finals", add_finals},
+      {"race", add_race},
+      {"compare", add_compare},
       {"compile", add_compile},
       {"build", add_build},
       {"run", add_run},

@@ -16,6 +16,8 @@ class Table {
   std::string text() const;
   /// The same as Markdown.
   std::string markdown() const;
+  /// The titles, then the cells.
+  const std::vector<std::vector<std::string>>& rows() const { return rows_; }
 
  private:
   std::vector<bool> right_;

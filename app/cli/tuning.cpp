@@ -192,7 +192,9 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
                            .options = request.session,
                            .device = request.device,
                            .workers = request.workers,
-                           .resume = request.resume};
+                           .resume = request.resume,
+                           .session = request.earlier,
+                           .race = request.race};
   if (session.options.weights == records::Weights::unknown) session.options.weights = api::weights_of(request.network->network, request.network->target);
   for (const api::NetworkTask& t : result.tasks) session.tasks.push_back({t.task, t.weight, {}});
   Json host = host_description();

@@ -20,11 +20,13 @@ struct TuneRequest {
   std::string model_path;
   std::vector<std::string> filters;  ///< parts of task names or beginnings of task keys; empty: all tasks
   tune::SessionOptions session;
-  bool resume = false;   ///< go on with the last session of the same model, tuner, target and seed
+  bool resume = false;   ///< go on with `earlier`, or without one with the last session of the same model, tuner, target and seed
   std::string log_path;      ///< AutoTVM's JSON lines are appended to it; none if empty
   std::string latency_path;  ///< the network's curve is written to it; none if empty
   measure::WorkerOptions workers;
   std::string device = measure::kLocalDevice;  ///< see measure/device.h; or `recorded:` and a workspace, whose trials are replayed
+  SessionId earlier = {};
+  std::string race = {};  ///< of which it is a part; none if empty
 };
 
 /// Why no trial of a session gave a time, by kind of failure.

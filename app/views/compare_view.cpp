@@ -190,15 +190,15 @@ std::vector<widgets::CurveChart::Overlay> CompareView::sessionLines() const {
   return lines;
 }
 
-std::vector<widgets::SessionGroup> CompareView::groups() const {
-  std::vector<widgets::ComparedSession> sessions;
-  for (const SessionSet::Entry& e : m_set->entries()) sessions.push_back({SessionSet::nameOf(e.row), e.row, {}});
-  return widgets::groupSessions(sessions);
+std::vector<db::SessionGroup> CompareView::groups() const {
+  std::vector<db::ComparedSession> sessions;
+  for (const SessionSet::Entry& e : m_set->entries()) sessions.push_back({SessionSet::nameOf(e.row).toStdString(), e.row, {}});
+  return db::group_sessions(sessions);
 }
 
 std::vector<widgets::CurveChart::Overlay> CompareView::seedBands() const {
   std::vector<widgets::CurveChart::Overlay> bands;
-  for (const widgets::SessionGroup& group : groups()) {
+  for (const db::SessionGroup& group : groups()) {
     const auto count = static_cast<int>(group.sessions.size());
     const SessionSet::Entry& first = m_set->entries()[static_cast<size_t>(group.sessions.front())];
     const auto style = static_cast<int>(bands.size());
@@ -206,7 +206,7 @@ std::vector<widgets::CurveChart::Overlay> CompareView::seedBands() const {
       bands.push_back({SessionSet::nameOf(first.row), first.store, style});
       continue;
     }
-    widgets::CurveChart::Overlay band{tr("%1 (%n seed(s))", nullptr, count).arg(group.name), nullptr, style};
+    widgets::CurveChart::Overlay band{tr("%1 (%n seed(s))", nullptr, count).arg(QString::fromStdString(group.name)), nullptr, style};
     for (const int s : group.sessions) band.seeds.push_back(m_set->entries()[static_cast<size_t>(s)].store);
     bands.push_back(std::move(band));
   }
@@ -214,13 +214,13 @@ std::vector<widgets::CurveChart::Overlay> CompareView::seedBands() const {
 }
 
 void CompareView::showTuners() {
-  std::vector<widgets::TunerTrials> tuners;
-  for (const widgets::SessionGroup& group : groups()) {
-    widgets::TunerTrials t{group.name, {}};
-    for (const int s : group.sessions) t.sessions.push_back(m_set->entries()[static_cast<size_t>(s)].store);
+  std::vector<db::GroupCurves> tuners;
+  for (const db::SessionGroup& group : groups()) {
+    db::GroupCurves t{group.name, {}};
+    for (const int s : group.sessions) t.sessions.push_back(widgets::curveOf(m_set->entries()[static_cast<size_t>(s)].store));
     tuners.push_back(std::move(t));
   }
-  const widgets::Table table = widgets::tunerTable(widgets::tunerRows(tuners));
+  const widgets::Table table = widgets::progressTable(db::progress(tuners));
   auto* model = static_cast<QStandardItemModel*>(m_tuners->model());
   model->setColumnCount(static_cast<int>(table.columns.size()));
   model->setHorizontalHeaderLabels(table.columns);
@@ -287,24 +287,24 @@ void CompareView::readBests() {
 void CompareView::showBests(const std::vector<db::BestRow>& rows) {
   const auto& model = m_services.hub.model();
   if (!model) return;
-  std::vector<widgets::ComparedSession> sessions;
+  std::vector<db::ComparedSession> sessions;
   QStringList titles;
   std::map<widgets::TimeKind, QStringList> kinds;
   for (const SessionId id : m_services.hub.comparedSessions()) {
     for (const db::SessionRow& row : m_services.workspace.sessions()) {
       if (row.id != id) continue;
-      widgets::ComparedSession session{SessionSet::nameOf(row), row, {}};
+      db::ComparedSession session{SessionSet::nameOf(row).toStdString(), row, {}};
       for (const db::BestRow& best : rows) {
         if (best.session == id) session.best[best.task.value] = best.best_s;
       }
-      titles << session.name;
+      titles << SessionSet::nameOf(row);
       kinds[row.kind] << QString::number(row.id.value);
       sessions.push_back(std::move(session));
     }
   }
-  std::vector<std::pair<int64_t, QString>> tasks;
+  std::vector<db::ComparedTask> tasks;
   for (size_t i = 0; i < model->taskIds.size(); ++i)
-    tasks.emplace_back(model->taskIds[i].value, QStringLiteral("T%1 %2").arg(i + 1).arg(model->titleOf(static_cast<int>(i))));
+    tasks.push_back({model->taskIds[i].value, QStringLiteral("T%1 %2").arg(i + 1).arg(model->titleOf(static_cast<int>(i))).toStdString()});
   m_bests->set(tr("Best time"), titles, widgets::bestTimes(sessions, tasks));
   m_configs->set(tr("Setting"), titles, widgets::configurations(sessions));
   QStringList sentences;
@@ -312,10 +312,13 @@ void CompareView::showBests(const std::vector<db::BestRow>& rows) {
     if (kind != widgets::TimeKind::measured)
       sentences << tr("Times of the sessions %1 are %2, not measured.").arg(ids.join(QStringLiteral(", ")), widgets::timeKindText(kind));
   const auto notes = sentences.size();
-  for (const widgets::Verdict& v : widgets::verdicts(sessions, tasks)) sentences << widgets::verdictText(v);
+  if (tasks.size() > 1)
+    for (const db::Overall& o : db::overall(sessions, tasks)) sentences << QString::fromStdString(db::overall_text(o));
+  const auto time = [](double seconds) { return widgets::secondsText(seconds).toStdString(); };
+  for (const db::Verdict& v : db::verdicts(sessions, tasks)) sentences << QString::fromStdString(db::verdict_text(v, time));
   if (sentences.size() == notes) sentences << tr("The sessions have no task in common, or differ in their seed alone.");
   m_verdict->setText(sentences.join(QStringLiteral("\n\n")));
-  m_winner = widgets::winnerText(sessions, tasks);
+  m_winner = QString::fromStdString(db::winner_text(sessions, tasks, time));
   showAnswer();
 }
 

@@ -6,9 +6,8 @@
 
 #include "app/services/job_runner.h"
 #include "app/views/view.h"
-#include "db/database.h"
+#include "db/comparison.h"
 #include "widgets/charts/curve_chart.h"
-#include "widgets/records/comparison.h"
 
 class QComboBox;
 class QLabel;
@@ -43,7 +42,7 @@ class CompareView : public QWidget {
   std::vector<widgets::CurveChart::Overlay> seedBands() const;
   /// The default schedule's time, of the kind that the first session has.
   double defaultSeconds() const;
-  std::vector<widgets::SessionGroup> groups() const;
+  std::vector<db::SessionGroup> groups() const;
   void showSet();
   void showTuners();
   void showAnswer();

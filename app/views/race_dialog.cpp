@@ -14,7 +14,7 @@
 #include "widgets/common/format.h"
 #include "widgets/common/param_form.h"
 #include "widgets/common/scroll_page.h"
-#include "widgets/records/comparison.h"
+#include "db/comparison.h"
 #include "widgets/tuning/task_model.h"
 
 namespace tw::app {
@@ -64,7 +64,7 @@ RaceDialog::RaceDialog(const std::vector<tune::StrategyDef>& tuners, const Selec
     m_scope->addItem(QStringLiteral("T%1 %2").arg(hub.task() + 1).arg(hub.model()->titleOf(hub.task())));
     m_scope->setCurrentIndex(1);
   }
-  m_seeds = spin("seeds", tr("Seeds of each tuner"), 100, widgets::kSessionsForVerdict);
+  m_seeds = spin("seeds", tr("Seeds of each tuner"), 100, db::kSessionsForVerdict);
   m_options = new SessionForm({}, QStringLiteral("race"), this);
   tune::SessionOptions first = options;
   first.trials = kRaceTrials, first.trials_per_task = 0;
@@ -137,8 +137,8 @@ void RaceDialog::showSize() {
                                       : tr("Set a number of trials or a time: without a limit a session would not end.");
   if (tuners < 2)
     text += QLatin1Char(' ') + tr("Choose two tuners at least.");
-  else if (p.seeds < widgets::kSessionsForVerdict)
-    text += QLatin1Char(' ') + tr("A verdict needs %1 seeds of each tuner.").arg(widgets::kSessionsForVerdict);
+  else if (p.seeds < db::kSessionsForVerdict)
+    text += QLatin1Char(' ') + tr("A verdict needs %1 seeds of each tuner.").arg(db::kSessionsForVerdict);
   const bool replay = m_times->currentIndex() == 1;
   if (replay && recorded() > 0)
     text +=

@@ -7,11 +7,14 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/paired_ratio.h"
+#include "engine/base/rng.h"
 
 namespace tw {
 namespace {
 
 constexpr size_t kExact = 20;
+constexpr int kDrawnSigns = 100000;
+constexpr double kPower = 0.8;  ///< chance to find a difference that is there
 
 double count_larger(std::span<const double> a, std::span<const double> b) {
   double u = 0;
@@ -67,6 +70,16 @@ size_t rare_sums(size_t n, double tail) {
   return rare;
 }
 
+/// The value that a standard normal variable exceeds with the probability `tail`.
+double normal_above(double tail) {
+  double low = -10, high = 10;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (0.5 * std::erfc(middle / std::sqrt(2.0)) > tail ? low : high) = middle;
+  }
+  return low;
+}
+
 }  // namespace
 
 SignedRanks signed_ranks(std::span<const double> differences, double tail) {
@@ -104,6 +117,38 @@ MannWhitney mann_whitney(std::span<const double> a, std::span<const double> b) {
 
 double vargha_delaney(std::span<const double> a, std::span<const double> b) {
   return a.empty() || b.empty() ? 0.5 : count_larger(a, b) / (static_cast<double>(a.size()) * static_cast<double>(b.size()));
+}
+
+double paired_permutation(std::span<const double> differences) {
+  if (differences.empty()) return 1;
+  double seen = 0, all = 0;
+  for (const double d : differences) seen += d, all += std::abs(d);
+  // Sums that differ by rounding alone are equal.
+  const double least = std::abs(seen) - 1e-12 * all;
+  int64_t as_far = 0, tried = 0;
+  if (differences.size() <= kExact) {
+    tried = int64_t{1} << differences.size();
+    for (int64_t signs = 0; signs < tried; ++signs) {
+      double sum = 0;
+      for (size_t i = 0; i < differences.size(); ++i) sum += (signs >> i & 1) != 0 ? -differences[i] : differences[i];
+      as_far += std::abs(sum) >= least;
+    }
+    return static_cast<double>(as_far) / static_cast<double>(tried);
+  }
+  Rng rng(1);
+  for (; tried < kDrawnSigns; ++tried) {
+    double sum = 0;
+    for (const double d : differences) sum += (rng.next() & 1) != 0 ? -d : d;
+    as_far += std::abs(sum) >= least;
+  }
+  return static_cast<double>(as_far + 1) / static_cast<double>(tried + 1);  // the signs that were seen are among those that could be
+}
+
+std::optional<int> samples_to_settle(double a12, double level, int most) {
+  const double apart = a12 - 0.5, z = normal_above(level / 2) + normal_above(1 - kPower);
+  const double each = z * z / (6 * apart * apart);  // half of the total for samples of one size
+  if (!(each <= most)) return std::nullopt;
+  return static_cast<int>(std::ceil(each));
 }
 
 std::vector<double> holm(std::span<const double> p_values) {

@@ -272,7 +272,7 @@ void CurveChart::showOverlays() {
       for (const CurvePoint& p : bestCurve(*overlay.store, unit(), m_x)) x << p.x, y << p.y;
     }
     if (!overlay.seeds.empty()) {
-      const CurveBand band = bandOf(overlay.seeds, unit(), m_x);
+      const QuartileBand band = bandOf(overlay.seeds, unit(), m_x);
       const auto values = [](const std::vector<double>& v) { return QVector<double>(v.begin(), v.end()); };
       x = values(band.x), y = values(band.middle);
       graph->setScatterStyle(QCPScatterStyle::ssNone);
@@ -448,7 +448,7 @@ Table CurveChart::table() const {
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& row : rows) table.rows.push_back(std::move(row.second));
   for (const Overlay& o : m_overlays) {
-    const CurveBand band = o.seeds.empty() ? CurveBand() : bandOf(o.seeds, unit(), m_x);
+    const QuartileBand band = o.seeds.empty() ? QuartileBand() : bandOf(o.seeds, unit(), m_x);
     for (const auto& [values, what] :
          {std::pair(&band.low, tr("lower quartile")), std::pair(&band.middle, tr("median")), std::pair(&band.high, tr("upper quartile"))}) {
       for (size_t i = 0; i < band.x.size(); ++i) table.rows.push_back({o.name, QString(), number(band.x[i]), number((*values)[i]), what});

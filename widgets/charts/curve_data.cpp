@@ -61,33 +61,14 @@ std::vector<CurvePoint> bestCurve(const TrialStore& store, CurveUnit unit, Curve
   return best;
 }
 
-CurveBand bandOf(const std::vector<TrialStorePtr>& searches, CurveUnit unit, CurveX x, int steps) {
-  std::vector<std::vector<CurvePoint>> curves;
-  double from = 0, to = 0;
+QuartileBand bandOf(const std::vector<TrialStorePtr>& searches, CurveUnit unit, CurveX x, int steps) {
+  std::vector<StepCurve> curves;
   for (const TrialStorePtr& search : searches) {
-    if (search) curves.push_back(bestCurve(*search, unit, x));
-    if (!search || curves.back().empty()) return {};
-    from = std::max(from, curves.back().front().x), to = std::max(to, curves.back().back().x);
+    StepCurve& curve = curves.emplace_back();
+    if (!search) return {};
+    for (const CurvePoint& p : bestCurve(*search, unit, x)) curve.push_back({p.x, p.y});
   }
-  CurveBand band;
-  std::vector<size_t> at(curves.size(), 0);
-  std::vector<double> values(curves.size());
-  const auto quantile = [&](double q) {  // of the sorted values, between neighbours
-    const double place = q * static_cast<double>(values.size() - 1);
-    const auto below = static_cast<size_t>(place);
-    const double above = values[std::min(below + 1, values.size() - 1)];
-    return values[below] + (place - static_cast<double>(below)) * (above - values[below]);
-  };
-  for (int s = 0; s <= steps && !curves.empty(); ++s) {
-    const double here = from + (to - from) * s / steps;
-    for (size_t c = 0; c < curves.size(); ++c) {
-      while (at[c] + 1 < curves[c].size() && curves[c][at[c] + 1].x <= here) ++at[c];
-      values[c] = curves[c][at[c]].y;
-    }
-    std::sort(values.begin(), values.end());
-    band.x.push_back(here), band.low.push_back(quantile(0.25)), band.middle.push_back(quantile(0.5)), band.high.push_back(quantile(0.75));
-  }
-  return band;
+  return band_of(curves, steps);
 }
 
 CurveData reduceCurve(const TrialStore& store, CurveUnit unit, int buckets, CurveX x, double low, double high) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "engine/base/curve_band.h"
 #include "widgets/tuning/trial_store.h"
 
 /// From trials to what a tuning curve draws. No Qt.
@@ -41,11 +42,8 @@ std::pair<double, double> curveRange(const TrialColumns& trials, CurveX x);
 /// With no more trials than buckets every one is kept.
 CurveData reduceCurve(const TrialStore& store, CurveUnit unit, int buckets, CurveX x = CurveX::trials, double low = -std::numeric_limits<double>::infinity(),
                       double high = std::numeric_limits<double>::infinity());
-/// The best so far of several searches against each other: their median and quartiles at equal steps of x, from where all of them have a best.
-struct CurveBand {
-  std::vector<double> x, low, middle, high;  ///< in the units of the axes
-};
-CurveBand bandOf(const std::vector<TrialStorePtr>& searches, CurveUnit unit, CurveX x, int steps = 200);
+/// The best so far of several searches against each other, in the units of the axes; empty if one of them is missing or found nothing.
+QuartileBand bandOf(const std::vector<TrialStorePtr>& searches, CurveUnit unit, CurveX x, int steps = 200);
 /// Only the best so far.
 std::vector<CurvePoint> bestCurve(const TrialStore& store, CurveUnit unit, CurveX x);
 

@@ -7,7 +7,7 @@
 
 #include "engine/base/json.h"
 #include "widgets/common/format.h"
-#include "widgets/records/comparison.h"
+#include "db/comparison.h"
 #include "widgets/records/time_kind.h"
 
 namespace tw::widgets {
@@ -244,7 +244,7 @@ QVariant SessionModel::groupText(const Node& node, const std::vector<int>& sessi
       std::vector<double> bests;
       for (const int s : sessions) bests.push_back(bestOf(s));
       // A tuner of a race is judged by its median, a race and a group by what they found.
-      const double value = node.parent != 0 ? medianOf(bests) : *std::min_element(bests.begin(), bests.end());
+      const double value = node.parent != 0 ? db::median_or_never(bests) : *std::min_element(bests.begin(), bests.end());
       return std::isfinite(value) ? (node.parent != 0 ? tr("median %1").arg(secondsText(value)) : secondsText(value)) : dashText();
     }
     case Trials: {

@@ -112,6 +112,35 @@ class RankTestsTest : public QObject {
     }
   }
 
+  void permutationsCountSigns() {
+    // The eight sums of 1, 2, 4 with signs are 7, 5, 3, 1 and their negatives: two reach 7, four reach 5.
+    QCOMPARE(paired_permutation(std::vector<double>{1, 2, 4}), 2.0 / 8);
+    QCOMPARE(paired_permutation(std::vector<double>{-1, -2, -4}), 2.0 / 8);
+    QCOMPARE(paired_permutation(std::vector<double>{-1, 2, 4}), 4.0 / 8);
+    QCOMPARE(paired_permutation(std::vector<double>{0.1, -0.1}), 1.0);
+    QCOMPARE(paired_permutation({}), 1.0);
+    // More than are counted: drawn signs come near to what 20 differences have exactly.
+    std::mt19937 rng(5);
+    std::normal_distribution<> normal(0.4, 1);
+    std::vector<double> d(20);
+    for (double& x : d) x = normal(rng);
+    const double exact = paired_permutation(d);
+    d.push_back(0);  // changes no sum
+    QVERIFY2(std::abs(paired_permutation(d) - exact) < 0.01, qPrintable(QString::number(exact)));
+    // Of 40 differences of one sign no drawing reaches the sum again.
+    QVERIFY(paired_permutation(std::vector<double>(40, 1.0)) < 1e-4);
+  }
+
+  void samplesThatSettle() {
+    // Noether's N = (1.960 + 0.842)^2 / (3 (A12 - 1/2)^2) of both samples together.
+    QCOMPARE(samples_to_settle(1.0, 0.05, 1000), std::optional(6));
+    QCOMPARE(samples_to_settle(0.0, 0.05, 1000), std::optional(6));
+    QCOMPARE(samples_to_settle(0.7, 0.05, 1000), std::optional(33));
+    QVERIFY(*samples_to_settle(0.7, 0.005, 1000) > 33);
+    QVERIFY(!samples_to_settle(0.5, 0.05, 1000));
+    QVERIFY(!samples_to_settle(0.51, 0.05, 1000));
+  }
+
   void signedRanksOfAFewDifferences() {
     // The means of pairs are 1, 1.5, 2, 2, 2.5, 3, 3.5, 4, 4.5, 6 (of 1, 2, 3, 6); a tail of 1/16 leaves one of them out on each side, 1/8 two.
     const std::vector<double> d = {3, 1, 6, 2};

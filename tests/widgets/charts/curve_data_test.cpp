@@ -51,7 +51,7 @@ class CurveTest : public QObject {
       for (const double seconds : {first, first / 2, 9.0}) add(*store, records::Status::ok, seconds);
       searches.push_back(store);
     }
-    const CurveBand band = bandOf(searches, CurveUnit::seconds, CurveX::trials, 4);
+    const QuartileBand band = bandOf(searches, CurveUnit::seconds, CurveX::trials, 4);
     QCOMPARE(band.x, (std::vector<double>{1, 1.5, 2, 2.5, 3}));
     QCOMPARE(band.low, (std::vector<double>{2, 2, 1, 1, 1}));
     QCOMPARE(band.middle, (std::vector<double>{3, 3, 1.5, 1.5, 1.5}));

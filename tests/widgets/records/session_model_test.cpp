@@ -94,26 +94,23 @@ class SessionModelTest : public QObject {
     QVERIFY(m.headerData(SessionModel::Seed, Qt::Horizontal, Qt::ToolTipRole).toString().contains(QStringLiteral("random numbers")));
   }
 
-  void tunersAreRankedByTheirMedians() {
+  void whatTunersCameToAsATable() {
     const double never = HUGE_VAL;
-    // The best known is 1 ms, so 5 % is 1.05 ms: one session of the first is there after three trials, the other never.
-    const auto rows = tunerRows({{QStringLiteral("slow"), {store({8e-3, 6e-3}), store({never, 7e-3})}}, {QStringLiteral("fast"), {store({4e-3, 2e-3, 1.04e-3}), store({1e-3}), nullptr}}});
-    QCOMPARE(rows.size(), size_t{2});
-    QCOMPARE(rows[0].name, QStringLiteral("fast"));
-    QCOMPARE(rows[0].sessions, 2);
-    QCOMPARE(rows[0].median_s, (1e-3 + 1.04e-3) / 2);
-    QCOMPARE(rows[0].best_s, 1e-3);
-    QCOMPARE(rows[0].trialsWithin5, 2.0);  // between 1 and 3
-    QCOMPARE(rows[0].secondsWithin5, 10.0);
-    QVERIFY(std::isinf(rows[0].trialsWithin1));  // one of two never was
-    QCOMPARE(rows[1].failures, 1);
-    QCOMPARE(rows[1].trials, 4);
-    QCOMPARE(rows[1].build_s, 4.0);
-    QVERIFY(std::isinf(rows[1].trialsWithin5));
-    const Table table = tunerTable(rows);
+    const db::SessionCurve curve = curveOf(store({never, 7e-3, 8e-3, 5e-3}));
+    QCOMPARE(curve.trials, 4);
+    QCOMPARE(curve.failures, 1);
+    QCOMPARE(curve.build_s, 4.0);
+    QCOMPARE(curve.steps.size(), size_t{2});
+    QCOMPARE(curve.steps[1].trial, 4.0);
+    QCOMPARE(curve.steps[1].elapsed_s, 30.0);
+    QCOMPARE(curve.steps[1].seconds, 5e-3);
+    QCOMPARE(curveOf(nullptr).trials, 0);
+    const Table table = progressTable(db::progress(std::vector<db::GroupCurves>{{"slow", {curve}}, {"fast", {curveOf(store({1e-3}))}}}));
     QCOMPARE(table.rows.size(), size_t{2});
     for (const QStringList& r : table.rows) QCOMPARE(r.size(), table.columns.size());
-    QVERIFY(tunerRows({}).empty());
+    QCOMPARE(table.rows[0][0], QStringLiteral("fast"));
+    QCOMPARE(table.columns[4], QStringLiteral("Trials to 90 %"));
+    QCOMPARE(table.rows[0][4], QStringLiteral("1"));
   }
 };
 

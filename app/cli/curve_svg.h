@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/base/curve_band.h"
+
+namespace tw::cli {
+
+/// Searches of one kind in a chart: the median as a line, the middle half as a band.
+struct CurveSeries {
+  std::string name;
+  QuartileBand band;  ///< y: seconds
+};
+struct CurveChart {
+  std::string title, x_title;
+  std::vector<CurveSeries> series;  ///< those without points are named, not drawn
+};
+
+/// Charts below each other as one picture that stands by itself: times on a logarithmic axis, a legend in each. Colours can be told apart without red and green.
+/// Source of the colours: Okabe and Ito, "Color universal design", 2008.
+std::string curves_svg(std::span<const CurveChart> charts);
+
+/// Text of XML and HTML.
+std::string markup_text(std::string_view text);
+
+}  // namespace tw::cli
