@@ -17,6 +17,7 @@ constexpr double kClockCosts = 1000;
 constexpr int kMinSamples = 5;
 constexpr double kStopAgreement = 0.02;
 constexpr double kHopeless = 4, kSlow = 1.3;
+constexpr double kFarOff = 8, kLongCall = 0.02;  // times the incumbent; seconds
 
 double clock_cost(Probe& probe) {
   double best = std::numeric_limits<double>::infinity();
@@ -90,6 +91,8 @@ bool settled(const Timing& timing) {
 }  // namespace
 
 Timing time_kernel(Probe& probe, const TimingOptions& options) {
+  if (options.incumbent_s > 0 && options.last_call_s > std::max(kLongCall, kFarOff * options.incumbent_s))
+    return {.samples_s = {options.last_call_s}, .flags = {false}, .inner = 1, .censored = true};
   const double min_sample = std::max(options.min_sample_s, kClockCosts * clock_cost(probe));
   const double call_s = warm_up(probe, options.last_call_s);
   Timing timing;

@@ -26,7 +26,7 @@ struct TimingOptions {
   int max_samples = 40;
   int samples = 0;         ///< exactly so many, unless the budget ends; 0: until they agree
   bool warm = false;       ///< of a GPU: what the call before left in the caches stays there
-  double last_call_s = 0;  ///< time of a call just before, for the warm-up to compare with; 0 if none
+  double last_call_s = 0;  ///< time of a call just before, the least if there were several, for the warm-up to compare with; 0 if none
 };
 
 struct Timing {
@@ -40,7 +40,8 @@ struct Timing {
 /// the cost of the clock; at most 1e6; growing at most 10 times a step, so that a wrong first estimate cannot run away), once more if samples come out shorter
 /// than half of that; then samples until the third best unflagged sample is within 2 % of the best (at least 5 of them), or 40 samples, or the budget is used
 /// up. With an incumbent, stops after the first undisturbed sample if that is over 4 times slower, and after 3 unflagged ones if the best of them is over 1.3
-/// times slower. The minimum of unflagged samples orders candidates best on noisy machines; Halide's benchmark uses the same stop rule with 3 %.
+/// times slower; a call just before that took over 20 ms, which no disturbance explains, and over 8 times the incumbent is all that is asked for. The minimum of
+/// unflagged samples orders candidates best on noisy machines; Halide's benchmark uses the same stop rule with 3 %.
 Timing time_kernel(Probe& probe, const TimingOptions& options);
 
 }  // namespace tw::measure

@@ -10,7 +10,7 @@
 namespace tw::tune {
 namespace {
 
-constexpr int kLooks = 6;
+constexpr int kLooks = 6, kLeastSamples = 3;
 
 using Launches = std::vector<records::MeasureResult>;
 
@@ -52,7 +52,7 @@ std::vector<records::Record> run_finals(const records::Task& task, std::vector<r
   std::vector<records::Candidate> candidates;
   for (const records::Record& r : finalists) candidates.push_back(r.candidate);
   measure::RunOptions run;
-  run.samples = options.samples;
+  run.samples = static_cast<int>(std::clamp(options.process_s / incumbent_s, double{kLeastSamples}, double(options.samples)));
   run.weights = options.weights;
   run.input_seed = seed;
   Rng rng(seed);

@@ -12,7 +12,8 @@ struct FinalOptions {
   double within = 1.1;    ///< finalists are at most so much slower than the incumbent
   int rounds = 64;        ///< at most, of a process of each; fewer as soon as it is known who is faster
   double time_s = 60;     ///< no further rounds after so long, unless nothing could be known yet
-  int samples = 15;       ///< of each process
+  int samples = 15;       ///< of each process; fewer, but three, where they take longer than process_s
+  double process_s = 0.06;
   records::Weights weights = records::Weights::cold;  ///< measure::RunOptions::weights
   double certain = 0.99;  ///< a finalist replaces the incumbent if its time is surely less than so much of the incumbent's
   double error = 0.01;    ///< the probability, at most, that any replaces it though none is that fast

@@ -45,6 +45,19 @@ double best(const Timing& t) { return *std::min_element(t.samples_s.begin(), t.s
 class TimingTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
+  void who_is_far_off_is_not_called_again() {
+    Simulated machine([](int64_t) { return 0.1; });
+    const Timing t = time_kernel(machine, {.incumbent_s = 0.012, .last_call_s = 0.1});
+    QVERIFY(t.censored);
+    QCOMPARE(t.samples_s, std::vector<double>{0.1});
+    QCOMPARE(t.flags.size(), t.samples_s.size());
+    QCOMPARE(machine.calls, int64_t{0});
+    time_kernel(machine, {.incumbent_s = 0.013, .last_call_s = 0.1});  // not so far
+    QVERIFY(machine.calls > 0);
+    Simulated small([](int64_t) { return 1e-3; });  // a disturbance could be 19 ms
+    QVERIFY(!time_kernel(small, {.incumbent_s = 1e-3, .last_call_s = 0.019}).censored);
+  }
+
   void steady_kernels_need_five_samples() {
     for (const double cost : {1e-7, 3e-6, 1e-4, 1e-3, 9e-3}) {
       Simulated machine([&](int64_t) { return cost; });
