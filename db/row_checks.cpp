@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/row_checks.h"
 
-#include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
+#include <map>
+#include <span>
 
 #include "db/trial_codec.h"
+#include "engine/base/assert.h"
 #include "engine/base/hash.h"
+#include "engine/base/text.h"
 
 namespace tw::db {
 namespace {
@@ -19,6 +24,9 @@ constexpr const char* kSummed[] = {
     "message",     "seconds",    "flagged",   "inner_runs", "censored",  "verified",        "max_rel_error", "build_s",     "load_s",          "run_s",
     "timestamp_s", "final_s",    "final_low", "final_high", "predicted", "predicted_after", "predicted_by",  "weights",     "samples_checksum", "record_hash",
     "fill_s",      "verify_s"};
+
+/// What record_hash covers, before the samples.
+constexpr const char* kIdentity[] = {"space", "config_index", "steps_hash", "status", "timestamp_s"};
 
 std::string summed(const std::string& trial) {
   std::string text;
@@ -91,10 +99,34 @@ void add_row_checks(SQLite::Database& connection, Damage& damage) {
 std::string whole_trial(const std::string& trial) { return fmt::format("whole('trial', {0}.id, {0}.checksum{1})", trial, summed(trial)); }
 std::string whole_samples(const std::string& trial) { return fmt::format("whole('sample', {0}.id, {0}.samples_checksum, sample.data)", trial); }
 
+std::string insert_of_trial(std::string_view columns) {
+  std::map<std::string, std::string, std::less<>> values;  // by column
+  std::string given;
+  for (std::string_view rest = columns; !rest.empty();) {
+    const size_t end = std::min(rest.find(','), rest.size());
+    const std::string value = fmt::format("?{}", values.size() + 1);
+    given += value + ", ";
+    values.emplace(trim(rest.substr(0, end)), value);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  const std::string samples = fmt::format("?{}", values.size() + 1);
+  const auto sum = [&](std::span<const char* const> of) {
+    std::vector<std::string> list;
+    for (const char* column : of) {
+      TW_ASSERT(values.contains(column), std::string("a trial's column among those that are stored: ") + column);
+      list.push_back(values.find(column)->second);
+    }
+    return fmt::format("{}", fmt::join(list, ", "));
+  };
+  const std::string samples_sum = fmt::format("row_checksum({})", samples), record_sum = fmt::format("row_checksum({}, {})", sum(kIdentity), samples);
+  values["samples_checksum"] = samples_sum, values["record_hash"] = record_sum;
+  return fmt::format("INSERT INTO trial({}, samples_checksum, record_hash, checksum) VALUES({}{}, {}, row_checksum({}))", columns, given, samples_sum, record_sum,
+                     sum(kSummed));
+}
+
 void sum_up_trials(SQLite::Database& connection, const std::string& which) {
-  connection.exec(fmt::format("UPDATE trial SET samples_checksum = row_checksum(data), record_hash = row_checksum(space, config_index, steps_hash, status, timestamp_s, "
-                              "data) FROM sample WHERE trial_id = trial.id AND {}",
-                              which));
+  connection.exec(fmt::format("UPDATE trial SET samples_checksum = row_checksum(data), record_hash = row_checksum({}, data) FROM sample WHERE trial_id = trial.id AND {}",
+                              fmt::join(kIdentity, ", "), which));
   connection.exec(fmt::format("UPDATE trial SET checksum = row_checksum({}) WHERE {}", summed("trial").substr(2), which));
 }
 

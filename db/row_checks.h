@@ -37,7 +37,11 @@ std::string whole_trial(const std::string& trial = "trial");
 /// The same for their samples, `sample.data` of a row joined on the left.
 std::string whole_samples(const std::string& trial = "trial");
 
-/// Gives trials their checksums and those of their samples. `which`: a condition on columns of trial.
+/// The statement that stores a new trial with its checksums. `columns`: all that the checksum covers but those that are made here, separated by commas, in the
+/// order of their parameters; the packed samples are the parameter after them, for the checksums only.
+std::string insert_of_trial(std::string_view columns);
+
+/// Gives trials that are stored their checksums and those of their samples. `which`: a condition on columns of trial.
 void sum_up_trials(SQLite::Database& connection, const std::string& which);
 
 }  // namespace tw::db

@@ -14,12 +14,6 @@
 namespace tw::db {
 namespace {
 
-std::string placeholders(int count) {
-  std::string text;
-  for (int i = 0; i < count; ++i) text += i == 0 ? "?" : ", ?";
-  return text;
-}
-
 int64_t last_number(SQLite::Database& c, SessionId session, TaskId task) {
   // No session has as many: a damaged row may have any number.
   SQLite::Statement q(c, "SELECT coalesce(max(number), 0) FROM trial WHERE session_id = ? AND task_id = ? AND number < 1000000000000");
@@ -48,9 +42,9 @@ bool remove_damaged(SQLite::Database& c, SessionId session, TaskId task, const r
   return true;
 }
 
-/// Inserts one trial; `replaced`: in the place of a damaged one, which is none of this batch: its number is at most `before`. Errors: invalid_argument if the session has measured this point.
+/// Inserts one trial, which `put` has; `replaced`: in the place of a damaged one, which is none of this batch: its number is at most `before`. Errors: invalid_argument if the session has measured this point.
 Expected<TrialId> insert(SQLite::Database& c, SQLite::Statement& put, SQLite::Statement& put_samples, SessionId session, TaskId task,
-                         const records::Record& record, int64_t before, bool& replaced) {
+                         const records::Record& record, const std::string& samples, int64_t before, bool& replaced) {
   const auto is_new = [&] {
     try {
       put.exec();
@@ -71,9 +65,8 @@ Expected<TrialId> insert(SQLite::Database& c, SQLite::Statement& put, SQLite::St
   }
   const TrialId id{c.getLastInsertRowid()};
   put.reset();
-  const std::string samples = pack_samples(record.result);
   put_samples.bind(1, id.value);
-  put_samples.bind(2, samples.data(), static_cast<int>(samples.size()));
+  put_samples.bindNoCopy(2, samples.data(), static_cast<int>(samples.size()));
   put_samples.exec();
   put_samples.reset();
   return id;
@@ -177,9 +170,8 @@ class SessionSink : public records::RecordSink {
 Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId task, const std::vector<records::Record>& records,
                                                     const records::Round* round) {
   auto stored = impl_->write([&](SQLite::Database& c) -> Expected<std::vector<TrialId>> {
-    constexpr int kPrediction = 4 + kRecordColumnCount, kFinals = kPrediction + kPredictionColumnCount, kWeights = kFinals + kFinalColumnCount, kId = kWeights + 1;
-    SQLite::Statement put(c, fmt::format("INSERT INTO trial(session_id, task_id, number, {}, {}, {}, weights, id, checksum) VALUES({}, 0)", kRecordColumns,
-                                         kPredictionColumns, kFinalColumns, placeholders(kId)));
+    constexpr int kRecord = 6, kPrediction = kRecord + kRecordColumnCount, kFinals = kPrediction + kPredictionColumnCount;
+    SQLite::Statement put(c, insert_of_trial(fmt::format("id, session_id, task_id, number, weights, {}, {}, {}", kRecordColumns, kPredictionColumns, kFinalColumns)));
     SQLite::Statement put_samples(c, "INSERT INTO sample(trial_id, data) VALUES(?, ?)");
     const int64_t before = last_number(c, session, task);
     int64_t number = before, next = impl_->fresh_id("trial");
@@ -188,19 +180,20 @@ Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId ta
     const bool claimed = is_claimed(c, session);
     bool replaced = false;
     for (const records::Record& record : records) {
-      put.bind(1, session.value);
-      put.bind(2, task.value);
-      put.bind(3, ++number);
-      bind_record(put, 4, record);
+      const std::string samples = pack_samples(record.result);
+      put.bind(1, next++);
+      put.bind(2, session.value);
+      put.bind(3, task.value);
+      put.bind(4, ++number);
+      bind_weights(put, 5, record.result.weights);
+      bind_record(put, kRecord, record);
       bind_prediction(put, kPrediction, record.prediction);
       bind_verdict(put, kFinals, record.result.verdict);
-      bind_weights(put, kWeights, record.result.weights);
-      put.bind(kId, next++);
-      TW_TRY(const TrialId id, insert(c, put, put_samples, session, task, record, before, replaced));
+      put.bindNoCopy(kFinals + kFinalColumnCount, samples.data(), static_cast<int>(samples.size()));
+      TW_TRY(const TrialId id, insert(c, put, put_samples, session, task, record, samples, before, replaced));
       ids.push_back(id);
       counters.add(record, claimed);
     }
-    if (!ids.empty()) sum_up_trials(c, fmt::format("session_id = {} AND task_id = {} AND number > {}", session.value, task.value, before));
     add_counters(c, session, task, counters);
     if (replaced) recount(c, std::nullopt);
     if (round != nullptr) put_round(c, session, task, *round);

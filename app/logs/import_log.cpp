@@ -197,6 +197,9 @@ class Import {
   /// Stores what belongs to it, moved out of the log, in batches; what any session of the workspace has as it is, is only counted. False: stopped.
   Expected<bool> store(LoggedTask& t, const std::function<bool(const records::Record&)>& belongs, const StopToken& stop) {
     TW_TRY(const TaskId id, put_task(db_, t));
+    // A log has each point once: where nothing of the task is stored yet, nothing of it has to be looked for.
+    TW_TRY(const auto row, db_.task_by_key(t.task.key));
+    const bool known = row && std::any_of(row->of_kind.begin(), row->of_kind.end(), [](const db::TaskCounts& c) { return c.trials > 0; });
     std::vector<records::Record> batch;
     for (size_t i = 0; i < t.records.size(); ++i) {
       if (belongs(t.records[i])) {
@@ -205,7 +208,7 @@ class Import {
       }
       if (batch.size() < kBatch && (batch.empty() || i + 1 < t.records.size())) continue;
       if (stop.stop_requested()) return false;
-      TW_CHECK(store_new(id, batch));
+      TW_CHECK(store_new(id, batch, known));
       batch.clear();
     }
     return true;
@@ -216,12 +219,15 @@ class Import {
   }
 
  private:
-  Expected<void> store_new(TaskId task, std::vector<records::Record>& batch) {
+  /// `known`: the workspace has trials of the task from before.
+  Expected<void> store_new(TaskId task, std::vector<records::Record>& batch, bool known) {
     progress_.stored += static_cast<int64_t>(batch.size());
-    TW_TRY(const std::vector<bool> there, db_.are_stored(task, batch));
-    size_t at = 0;
-    std::erase_if(batch, [&](const records::Record&) { return there[at++]; });
-    result_.there += static_cast<int64_t>(there.size() - batch.size());
+    if (known) {
+      TW_TRY(const std::vector<bool> there, db_.are_stored(task, batch));
+      size_t at = 0;
+      std::erase_if(batch, [&](const records::Record&) { return there[at++]; });
+      result_.there += static_cast<int64_t>(there.size() - batch.size());
+    }
     if (batch.empty()) return {};
     if (!session_) {
       TW_TRY(session_, begin_());
