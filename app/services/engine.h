@@ -94,6 +94,7 @@ class Engine {
   virtual Expected<api::NetworkFinals> networkFinals(const api::NetworkFinalsRequest& request) = 0;
   virtual const std::vector<tune::StrategyDef>& strategies() = 0;
   virtual std::vector<frontends::ZooModel> zoo() = 0;
+  /// Does not wait for the disk (file.h).
   virtual Expected<void> writeZooModel(const std::string& name, bool tiny, const std::string& path) = 0;
   /// Multiply-add rate of all cores of the target in FLOP/s: that of one core, measured, times their number.
   virtual Expected<double> peak(const Target& target) = 0;

@@ -211,7 +211,7 @@ std::vector<frontends::ZooModel> LocalEngine::zoo() {
 Expected<void> LocalEngine::writeZooModel(const std::string& name, bool tiny, const std::string& path) {
   frontends::ZooOptions options;
   options.tiny = tiny;
-  return frontends::write_zoo_model(name, options, path);
+  return frontends::write_zoo_model(name, options, path, false);
 }
 
 Expected<double> LocalEngine::peak(const Target& target) {

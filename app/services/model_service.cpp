@@ -11,6 +11,8 @@
 #include <QSettings>
 #include <QStandardPaths>
 #include <QUrl>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <map>
 
@@ -91,11 +93,15 @@ std::map<std::string, int64_t> rememberedSizes(const QString& path) {
   return out;
 }
 
-/// Which build of the program is running.
-QByteArray programStamp() {
+/// Which build of the program is running, and which file that is: one that took its place is another. Empty without a file.
+QByteArray stampOf(const QString& path) {
+  struct stat info {};
+  if (::stat(QFile::encodeName(path).constData(), &info) != 0) return {};
   const QFileInfo program(QCoreApplication::applicationFilePath());
-  return QByteArray(TW_VERSION) + ' ' + program.fileName().toUtf8() + ' ' + program.lastModified().toString(Qt::ISODateWithMs).toUtf8();
+  return QByteArray(TW_VERSION) + ' ' + program.fileName().toUtf8() + ' ' + program.lastModified().toString(Qt::ISODateWithMs).toUtf8() + ' ' +
+         QByteArray::number(static_cast<quint64>(info.st_ino));
 }
+QString stampPath(const QString& path) { return path + QStringLiteral(".by"); }
 
 QString zooLabel(const QString& name, bool tiny) { return tiny ? name + QStringLiteral("-tiny") : name; }
 /// Bundled networks are written once.
@@ -155,21 +161,32 @@ void ModelService::openZoo(const QString& name, bool tiny) {
         if (begun->path == zooPath(label)) QSettings().setValue(openingKey(label), static_cast<double>(timer.elapsed()) / 1e3);
       },
       Qt::SingleShotConnection);
-  const auto write = [&engine = m_engine, name = name.toStdString(), tiny, path = zooPath(label)](const Stage& stage) -> Expected<std::string> {
+  const auto write = [self = QPointer<ModelService>(this), &engine = m_engine, name = name.toStdString(), tiny,
+                      path = zooPath(label)](const Stage& stage) -> Expected<std::string> {
     const QString folder = QFileInfo(path).path();
     if (!QDir().mkpath(folder)) return Error(ErrorCode::io_error, "The folder of bundled networks cannot be created", folder.toStdString());
     // A large network takes seconds to write: what this build of the program wrote is there still.
-    const QByteArray stamp = programStamp();
-    QFile written(path + QStringLiteral(".by"));
-    if (QFile::exists(path) && written.open(QIODevice::ReadOnly) && written.readAll() == stamp) return path.toStdString();
+    const QByteArray stamp = stampOf(path);
+    QFile written(stampPath(path));
+    if (!stamp.isEmpty() && written.open(QIODevice::ReadOnly) && written.readAll() == stamp) return path.toStdString();
     written.close();
     written.remove();
     stage(tr("writing its file with seeded weights"));
     TW_CHECK(engine.writeZooModel(name, tiny, path.toStdString()));
-    if (written.open(QIODevice::WriteOnly)) written.write(stamp);
+    QMetaObject::invokeMethod(qApp, [self, path] { if (self) self->keepZooFile(path); }, Qt::QueuedConnection);
     return path.toStdString();
   };
   run(tr("Opening %1").arg(label), write, label);
+}
+
+void ModelService::keepZooFile(const QString& path) {
+  const auto work = [path](StopToken) -> Expected<bool> {
+    const QByteArray stamp = stampOf(path);
+    TW_CHECK(sync_file(path.toStdString()));
+    QFile written(stampPath(path));
+    return written.open(QIODevice::WriteOnly) && written.write(stamp) == stamp.size();
+  };
+  m_jobs.run<bool>(Lane::network, this, work, [](const Expected<bool>&) {});  // without its stamp it is written again
 }
 
 void ModelService::run(const QString& what, std::function<Expected<std::string>(const Stage&)> file, const QString& name, const std::map<std::string, int64_t>& sizes) {

@@ -55,6 +55,8 @@ class ModelService : public QObject {
   /// `file` says where the model's file is, which may have to be written first.
   void run(const QString& what, std::function<Expected<std::string>(const Stage&)> file, const QString& name, const std::map<std::string, int64_t>& sizes = {});
   void finish();
+  /// Stamps the file of a bundled network as whole once it is on the disk, for which no graph waits.
+  void keepZooFile(const QString& path);
   Engine& m_engine;
   JobRunner& m_jobs;
   Workspace& m_workspace;

@@ -81,6 +81,13 @@ Expected<void> write_all(int fd, std::string_view bytes, const std::string& path
   return {};
 }
 
+/// Some file systems refuse it for folders; the data itself is synced.
+void sync_folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const Descriptor dir{::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (dir.fd >= 0) ::fsync(dir.fd);
+}
+
 }  // namespace
 
 const FileKind kAnyOutput{"a file", [](std::string_view) { return true; }};
@@ -157,9 +164,9 @@ FileWriter::~FileWriter() {
 
 Expected<void> FileWriter::write(std::string_view bytes) { return write_all(fd_, bytes, path_); }
 
-Expected<void> FileWriter::commit() {
+Expected<void> FileWriter::commit(bool synced) {
   if (kind_ == nullptr) return {};
-  if (::fsync(fd_) != 0) return system_error("Syncing", path_);
+  if (synced && ::fsync(fd_) != 0) return system_error("Syncing", path_);
   TW_CHECK(check_output(path_, *kind_));
   if (temporary_.empty()) {
     const std::string name = fresh_name(path_);
@@ -168,9 +175,14 @@ Expected<void> FileWriter::commit() {
   }
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) return system_error("Renaming", path_);
   temporary_.clear();
-  const std::string folder = std::filesystem::path(path_).parent_path().string();
-  const Descriptor dir{::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (dir.fd >= 0) ::fsync(dir.fd);  // some file systems refuse it for folders; the data itself is synced
+  if (synced) sync_folder_of(path_);
+  return {};
+}
+
+Expected<void> sync_file(const std::string& path) {
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.fd < 0 || ::fsync(file.fd) != 0) return system_error("Syncing", path);
+  sync_folder_of(path);
   return {};
 }
 

@@ -29,6 +29,9 @@ extern const FileKind kAnyOutput;
 /// a device). Errors: invalid_argument if another file is there or one that this process uses (file_in_use.h); io_error if it cannot be looked at.
 Expected<void> check_output(const std::string& path, const FileKind& kind);
 
+/// Waits until what was written to a file is on the disk. Errors: not_found, io_error.
+Expected<void> sync_file(const std::string& path);
+
 /// Writes a file piece by piece: where nobody sees it, and in its place only when commit has synced and renamed it. A reader sees the old file or the whole new
 /// one. What may be replaced is what check_output says, now and at the commit; through a symbolic link the file that it leads to. Something that exists and is
 /// no regular file is written to directly, never replaced.
@@ -41,8 +44,9 @@ class FileWriter {
   FileWriter& operator=(FileWriter&&) = delete;
   ~FileWriter();
   Expected<void> write(std::string_view bytes);
-  /// Makes the file visible; nothing may be written after it.
-  Expected<void> commit();
+  /// Makes the file visible; nothing may be written after it. Without `synced` it is not waited for the disk: until sync_file() a crash of the machine may leave a
+  /// file that nobody wrote.
+  Expected<void> commit(bool synced = true);
 
  private:
   FileWriter(std::string path, const FileKind* kind, std::string temporary, int fd)

@@ -19,6 +19,8 @@ class Rng {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
     return z ^ (z >> 31);
   }
+  /// As if next() had been called so many times.
+  void skip(uint64_t count) { state_ += count * 0x9e3779b97f4a7c15ULL; }
   /// Uniform in [0, n), n >= 1, without modulo bias.
   uint64_t uniform(uint64_t n) {
     const uint64_t limit = ~uint64_t{0} - (~uint64_t{0} % n + 1) % n;

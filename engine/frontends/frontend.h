@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/base/file.h"
+#include "engine/frontends/zoo/onnx_model.h"
 #include "engine/graph/graph.h"
 
 /// Model files to graphs, and the bundled networks.
@@ -73,12 +74,12 @@ struct ZooOptions {
 struct ZooModel {
   const char* name;
   const char* summary;
-  /// Serialised ONNX model with seeded weights.
-  Expected<std::string> (*build)(const ZooOptions&);
+  /// ONNX model with seeded weights.
+  Expected<OnnxModel> (*build)(const ZooOptions&);
 };
 std::span<const ZooModel> zoo();
-/// Errors: not_found listing the known names; io_error.
-Expected<void> write_zoo_model(const std::string& name, const ZooOptions& options, const std::string& path);
+/// `synced`: it waits until the file is on the disk (file.h). Errors: not_found listing the known names; io_error.
+Expected<void> write_zoo_model(const std::string& name, const ZooOptions& options, const std::string& path, bool synced = true);
 /// Told by the producer's name.
 extern const FileKind kZooFile;
 

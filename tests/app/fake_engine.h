@@ -24,6 +24,7 @@ class FakeEngine : public Engine {
   std::string endedBecause;  ///< what sessions say of their end
   int64_t byRule = 0;  ///< the point that untuned networks use
   std::atomic<int> explained = 0, traced = 0, pausedPolls = 0, told = 0;
+  std::atomic<int> zooFilesWritten = 0;
   std::atomic<int> replayed = 0;  ///< trials that the last session had to replay
 
   Target target() override { return {}; }
@@ -240,6 +241,7 @@ class FakeEngine : public Engine {
     QFile file(QString::fromStdString(path));
     if (!file.open(QIODevice::WriteOnly)) return Error(ErrorCode::io_error, "Cannot write", path);
     file.write("fake");
+    ++zooFilesWritten;
     return {};
   }
   Expected<double> peak(const Target&) override { return 1e11; }

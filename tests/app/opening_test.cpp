@@ -188,6 +188,26 @@ class OpeningTest : public QObject {
     QCOMPARE(QSettings().contains(QStringLiteral("opening/fake")), true);
   }
 
+  /// Its file is kept once it is on the disk; another file in its place is not taken for it.
+  void aBundledNetworkIsWrittenOnce() {
+    FakeEngine engine;
+    const QString path = QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/zoo/fake.onnx"), stamp = path + QStringLiteral(".by");
+    QFile::remove(stamp);
+    const auto w = openWindow(engine, m_dir.filePath(QStringLiteral("once.twdb")));
+    const auto opens = [&] {
+      w->openZoo(QStringLiteral("fake"), false);
+      QTRY_VERIFY(w->hub().model() && w->hub().model()->isWhole);
+      w->actions().get(QStringLiteral("file.close"))->trigger();
+      QTRY_VERIFY(QFileInfo(stamp).size() > 0);
+    };
+    opens();
+    opens();
+    QCOMPARE(engine.zooFilesWritten, 1);
+    QVERIFY(QFile::copy(path, path + QStringLiteral(".other")) && QFile::remove(path) && QFile::rename(path + QStringLiteral(".other"), path));
+    opens();
+    QCOMPARE(engine.zooFilesWritten, 2);
+  }
+
   /// A file that was opened under another name is the same network, with the sessions that it has.
   void anotherNameKeepsTheSessions() {
     FormulaEngine engine;

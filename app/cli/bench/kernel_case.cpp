@@ -43,8 +43,8 @@ Expected<void> add_convolutions(const std::string& network, std::vector<KernelCa
   const auto models = frontends::zoo();
   const auto model = std::find_if(models.begin(), models.end(), [&](const frontends::ZooModel& m) { return network == m.name; });
   TW_ASSERT(model != models.end(), "the suite names bundled networks");
-  TW_TRY(const std::string bytes, model->build({}));
-  TW_TRY(const graph::Graph g, frontends::read_onnx_bytes(bytes, {}));
+  TW_TRY(const frontends::OnnxModel written, model->build({}));
+  TW_TRY(const graph::Graph g, frontends::read_onnx_bytes(written.bytes(), {}));
   std::set<std::string> known;
   for (const KernelCase& c : cases) known.insert(c.name);
   for (const graph::Node& n : g.nodes) {

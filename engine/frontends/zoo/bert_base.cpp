@@ -4,7 +4,7 @@
 
 namespace tw::frontends {
 
-Expected<std::string> build_bert_base(const ZooOptions& options) {
+Expected<OnnxModel> build_bert_base(const ZooOptions& options) {
   const int64_t layers = options.tiny ? 2 : 12, vocabulary = options.tiny ? 100 : 30522, positions = options.tiny ? 32 : 512;
   Transformer t{options.batch, options.tiny ? 16 : 128, options.tiny ? 48 : 768, options.tiny ? 3 : 12, options.tiny ? 96 : 3072, 1e-12F};
   OnnxBuilder b("bert_base", options.seed, 17);

@@ -22,7 +22,7 @@ std::string up(OnnxBuilder& b, const std::string& name, const std::string& x, in
 
 }  // namespace
 
-Expected<std::string> build_dcgan(const ZooOptions& options) {
+Expected<OnnxModel> build_dcgan(const ZooOptions& options) {
   const int64_t noise = options.tiny ? 20 : 100, width = options.tiny ? 4 : 64, colours = 3;
   OnnxBuilder b("dcgan", options.seed);
   std::string x = b.input("noise", {options.batch, noise, 1, 1});

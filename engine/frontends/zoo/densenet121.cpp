@@ -16,7 +16,7 @@ std::string norm_relu_conv(OnnxBuilder& b, const std::string& name, const std::s
 
 }  // namespace
 
-Expected<std::string> build_densenet121(const ZooOptions& options) {
+Expected<OnnxModel> build_densenet121(const ZooOptions& options) {
   const std::array<int, 4> full = {6, 12, 24, 16}, tiny = {3, 4, 4, 3};
   const std::array<int, 4>& layers = options.tiny ? tiny : full;
   const int64_t growth = options.tiny ? 8 : 32, image = options.tiny ? 32 : 224, classes = options.tiny ? 10 : 1000;

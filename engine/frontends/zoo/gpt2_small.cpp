@@ -30,7 +30,7 @@ std::string causal_attention(OnnxBuilder& b, const std::string& name, const std:
 
 }  // namespace
 
-Expected<std::string> build_gpt2_small(const ZooOptions& options) {
+Expected<OnnxModel> build_gpt2_small(const ZooOptions& options) {
   const int64_t layers = options.tiny ? 2 : 12, vocabulary = options.tiny ? 100 : 50257, positions = options.tiny ? 32 : 1024;
   Transformer t{options.batch, options.tiny ? 16 : 128, options.tiny ? 48 : 768, options.tiny ? 3 : 12, options.tiny ? 192 : 3072};
   OnnxBuilder b("gpt2_small", options.seed, 17);

@@ -97,7 +97,7 @@ class Inception {
 
 }  // namespace
 
-Expected<std::string> build_inception_v3(const ZooOptions& options) {
+Expected<OnnxModel> build_inception_v3(const ZooOptions& options) {
   const int64_t image = options.tiny ? 75 : 299, classes = options.tiny ? 10 : 1000;
   OnnxBuilder b("inception_v3", options.seed);
   Inception net(b, options.tiny ? 16 : 1);

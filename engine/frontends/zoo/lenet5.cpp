@@ -4,7 +4,7 @@
 
 namespace tw::frontends {
 
-Expected<std::string> build_lenet5(const ZooOptions& options) {
+Expected<OnnxModel> build_lenet5(const ZooOptions& options) {
   const int64_t image = options.tiny ? 16 : 28;
   const int64_t c1 = options.tiny ? 8 : 6, c2 = 16;
   const int64_t f1 = options.tiny ? 32 : 120, f2 = options.tiny ? 24 : 84;

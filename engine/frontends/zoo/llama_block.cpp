@@ -88,7 +88,7 @@ std::string gated(OnnxBuilder& b, const std::string& name, const std::string& x,
 
 }  // namespace
 
-Expected<std::string> build_llama_block(const ZooOptions& options) {
+Expected<OnnxModel> build_llama_block(const ZooOptions& options) {
   const Llama t = options.tiny ? Llama{{options.batch, 16, 48, 4, 128, 1e-5F}, 2} : Llama{{options.batch, 128, 2048, 32, 5632, 1e-5F}, 4};
   OnnxBuilder b("llama_block", options.seed, 17);
   const std::string x = b.input("hidden_states", {t.batch, t.tokens, t.width});

@@ -4,7 +4,7 @@
 
 namespace tw::frontends {
 
-Expected<std::string> build_mlp(const ZooOptions& options) {
+Expected<OnnxModel> build_mlp(const ZooOptions& options) {
   const std::vector<int64_t> widths = options.tiny ? std::vector<int64_t>{64, 48, 32, 10} : std::vector<int64_t>{784, 512, 256, 10};
   OnnxBuilder b("mlp", options.seed);
   std::string x = b.input("input", {options.batch, widths[0]});

@@ -28,7 +28,7 @@ std::string inverted_residual(OnnxBuilder& b, const std::string& name, const std
 
 }  // namespace
 
-Expected<std::string> build_mobilenet_v2(const ZooOptions& options) {
+Expected<OnnxModel> build_mobilenet_v2(const ZooOptions& options) {
   const std::vector<Stage> stages =
       options.tiny ? std::vector<Stage>{{1, 8, 1, 1}, {3, 8, 2, 2}, {3, 16, 2, 2}, {3, 16, 2, 2}, {3, 24, 2, 1}, {3, 32, 2, 2}, {3, 40, 1, 1}}
                    : std::vector<Stage>{{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};

@@ -3,14 +3,11 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <optional>
-#include <thread>
+#include <map>
+#include <utility>
 
 #include "engine/base/assert.h"
-#include "engine/base/worker_pool.h"
 
 namespace tw::frontends {
 
@@ -23,12 +20,19 @@ void set_tensor_type(onnx::ValueInfoProto* info, const std::string& name, const 
   for (const int64_t d : shape) tensor->mutable_shape()->add_dim()->set_dim_value(d);
 }
 
+/// The head of a field that holds so many bytes. Source: the encoding of protocol buffers, wire type LEN.
+std::string field_head(int number, int64_t bytes) {
+  std::string head(1, static_cast<char>((number << 3) | 2));
+  auto rest = static_cast<uint64_t>(bytes);
+  for (; rest > 0x7f; rest >>= 7) head += static_cast<char>((rest & 0x7f) | 0x80);
+  return head + static_cast<char>(rest);
+}
+
 }  // namespace
 
 struct OnnxBuilder::Impl {
-  static constexpr int64_t kBlock = int64_t{1} << 16;  ///< numbers that one thread draws before it takes the next of them
   onnx::ModelProto model;
-  std::optional<WorkerPool> pool;  ///< for arrays of more than one block
+  std::map<int, OnnxModel::Normal> drawn;  ///< what the initializers hold that have no data, by their places
   bool has_relu6_bounds = false;
 
   onnx::TensorProto* tensor(const std::string& name, const std::vector<int64_t>& shape, int type) {
@@ -125,27 +129,9 @@ std::string OnnxBuilder::node(const std::string& op, const std::string& name, co
 std::string OnnxBuilder::random(const std::string& name, const Shape& shape, double mean, double deviation) {
   int64_t elements = 1;
   for (const int64_t d : shape) elements *= d;
-  std::string* bytes = impl_->tensor(name, shape, onnx::TensorProto_DataType_FLOAT)->mutable_raw_data();
-  bytes->resize(static_cast<size_t>(elements) * sizeof(float));
-  // Every block draws what it would if one thread drew them all in order: it begins where the one before it ends, at two numbers for each normal one.
-  std::vector<Rng> begins;
-  for (int64_t from = 0; from < elements; from += Impl::kBlock) {
-    begins.push_back(rng_);
-    for (int64_t n = 2 * std::min(Impl::kBlock, elements - from); n > 0; --n) rng_.next();
-  }
-  const auto fill = [&](size_t block) {
-    const int64_t from = static_cast<int64_t>(block) * Impl::kBlock;
-    Rng rng = begins[block];
-    std::vector<float> values(static_cast<size_t>(std::min(Impl::kBlock, elements - from)));
-    for (float& v : values) v = static_cast<float>(mean + deviation * rng.normal());
-    std::memcpy(bytes->data() + static_cast<size_t>(from) * sizeof(float), values.data(), values.size() * sizeof(float));
-  };
-  if (begins.size() <= 1) {
-    for (size_t block = 0; block < begins.size(); ++block) fill(block);
-  } else {
-    if (!impl_->pool) impl_->pool.emplace(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
-    impl_->pool->run(begins.size(), fill);
-  }
+  impl_->drawn.emplace(impl_->model.graph().initializer_size(), OnnxModel::Normal{elements, mean, deviation, rng_});
+  impl_->tensor(name, shape, onnx::TensorProto_DataType_FLOAT);
+  rng_.skip(2 * static_cast<uint64_t>(elements));  // as drawing them would
   return name;
 }
 
@@ -212,6 +198,33 @@ std::string OnnxBuilder::average_pool(const std::string& name, const std::string
                integers("strides", {stride, stride})});
 }
 
-std::string OnnxBuilder::finish() { return impl_->model.SerializeAsString(); }
+OnnxModel OnnxBuilder::finish() {
+  // Fields go by their numbers, as the library writes them: nodes before initializers, inputs and outputs after them, and the graph before the opset.
+  onnx::GraphProto& graph = *impl_->model.mutable_graph();
+  onnx::GraphProto ends;
+  ends.mutable_input()->Swap(graph.mutable_input());
+  ends.mutable_output()->Swap(graph.mutable_output());
+  google::protobuf::RepeatedPtrField<onnx::TensorProto> initializers;
+  initializers.Swap(graph.mutable_initializer());
+  OnnxModel middle;
+  middle.append(graph.SerializeAsString());
+  for (int i = 0; i < initializers.size(); ++i) {
+    std::string tensor = initializers[i].SerializeAsString();
+    const auto drawn = impl_->drawn.find(i);
+    const int64_t bytes = drawn == impl_->drawn.end() ? 0 : drawn->second.elements * static_cast<int64_t>(sizeof(float));
+    if (bytes > 0) tensor += field_head(onnx::TensorProto::kRawDataFieldNumber, bytes);
+    middle.append(field_head(onnx::GraphProto::kInitializerFieldNumber, static_cast<int64_t>(tensor.size()) + bytes) + tensor);
+    if (bytes > 0) middle.append(drawn->second);
+  }
+  middle.append(ends.SerializeAsString());
+  onnx::ModelProto opset;
+  opset.mutable_opset_import()->Swap(impl_->model.mutable_opset_import());
+  impl_->model.clear_graph();
+  OnnxModel model;
+  model.append(impl_->model.SerializeAsString() + field_head(onnx::ModelProto::kGraphFieldNumber, middle.size()));
+  model.append(std::move(middle));
+  model.append(opset.SerializeAsString());
+  return model;
+}
 
 }  // namespace tw::frontends

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/base/rng.h"
+#include "engine/frontends/zoo/onnx_model.h"
 
 namespace tw::frontends {
 
@@ -42,7 +43,7 @@ class OnnxBuilder {
   std::string shape_constant(const std::string& name, const Shape& shape);
   std::string node(const std::string& op, const std::string& name, const std::vector<std::string>& inputs, const std::vector<Attribute>& attributes = {});
 
-  /// Normally distributed with the given mean and deviation.
+  /// Normally distributed with the given mean and deviation; drawn when the model is written.
   std::string random(const std::string& name, const Shape& shape, double mean, double deviation);
 
   struct Conv {
@@ -76,8 +77,8 @@ class OnnxBuilder {
   /// Parts of the given sizes along one dimension.
   std::vector<std::string> split(const std::string& name, const std::string& x, int64_t axis, const Shape& sizes);
 
-  /// The serialised ModelProto.
-  std::string finish();
+  /// The serialised ModelProto; nothing may be added after it.
+  OnnxModel finish();
 
  private:
   struct Impl;

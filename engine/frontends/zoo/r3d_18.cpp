@@ -28,7 +28,7 @@ std::string basic_block_3d(OnnxBuilder& b, const std::string& name, const std::s
 
 }  // namespace
 
-Expected<std::string> build_r3d_18(const ZooOptions& options) {
+Expected<OnnxModel> build_r3d_18(const ZooOptions& options) {
   const std::array<int64_t, 4> widths = options.tiny ? std::array<int64_t, 4>{8, 8, 16, 16} : std::array<int64_t, 4>{64, 128, 256, 512};
   const int64_t frames = options.tiny ? 4 : 16, image = options.tiny ? 16 : 112, classes = options.tiny ? 10 : 400;
   OnnxBuilder b("r3d_18", options.seed);

@@ -24,7 +24,7 @@ std::string basic_block(OnnxBuilder& b, const std::string& name, const std::stri
 
 }  // namespace
 
-Expected<std::string> build_resnet18(const ZooOptions& options) {
+Expected<OnnxModel> build_resnet18(const ZooOptions& options) {
   const std::array<int64_t, 4> widths = options.tiny ? std::array<int64_t, 4>{16, 32, 48, 64} : std::array<int64_t, 4>{64, 128, 256, 512};
   const int64_t image = options.tiny ? 32 : 224, classes = options.tiny ? 10 : 1000;
   OnnxBuilder b("resnet18", options.seed);

@@ -28,7 +28,7 @@ std::string bottleneck(OnnxBuilder& b, const std::string& name, const std::strin
 
 }  // namespace
 
-Expected<std::string> build_resnet50(const ZooOptions& options) {
+Expected<OnnxModel> build_resnet50(const ZooOptions& options) {
   const std::array<int64_t, 4> widths = options.tiny ? std::array<int64_t, 4>{8, 8, 16, 16} : std::array<int64_t, 4>{64, 128, 256, 512};
   const std::array<int, 4> blocks = {3, 4, 6, 3};
   const int64_t image = options.tiny ? 32 : 224, classes = options.tiny ? 10 : 1000;

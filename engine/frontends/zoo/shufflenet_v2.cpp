@@ -49,7 +49,7 @@ std::string unit(OnnxBuilder& b, const std::string& name, const std::string& x, 
 
 }  // namespace
 
-Expected<std::string> build_shufflenet_v2(const ZooOptions& options) {
+Expected<OnnxModel> build_shufflenet_v2(const ZooOptions& options) {
   const std::array<int64_t, 5> full = {24, 116, 232, 464, 1024}, tiny = {8, 16, 32, 64, 64};
   const std::array<int64_t, 5>& widths = options.tiny ? tiny : full;
   const std::array<int, 3> repeats = {4, 8, 4};

@@ -17,7 +17,7 @@ std::string fire(OnnxBuilder& b, const std::string& name, const std::string& x, 
 
 }  // namespace
 
-Expected<std::string> build_squeezenet1_1(const ZooOptions& options) {
+Expected<OnnxModel> build_squeezenet1_1(const ZooOptions& options) {
   const int64_t divisor = options.tiny ? 4 : 1, image = options.tiny ? 32 : 224, classes = options.tiny ? 16 : 1000;
   const int64_t first = 64 / divisor;
   OnnxBuilder b("squeezenet1_1", options.seed);

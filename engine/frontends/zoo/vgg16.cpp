@@ -6,7 +6,7 @@
 
 namespace tw::frontends {
 
-Expected<std::string> build_vgg16(const ZooOptions& options) {
+Expected<OnnxModel> build_vgg16(const ZooOptions& options) {
   const std::array<int64_t, 5> full = {64, 128, 256, 512, 512}, tiny = {8, 16, 16, 32, 32};
   const std::array<int64_t, 5>& widths = options.tiny ? tiny : full;
   const std::array<int, 5> repeats = {2, 2, 3, 3, 3};

@@ -4,7 +4,7 @@
 
 namespace tw::frontends {
 
-Expected<std::string> build_vit_b_16(const ZooOptions& options) {
+Expected<OnnxModel> build_vit_b_16(const ZooOptions& options) {
   const int64_t image = options.tiny ? 32 : 224, patch = options.tiny ? 8 : 16, classes = options.tiny ? 10 : 1000;
   const int64_t side = image / patch, layers = options.tiny ? 2 : 12;
   Transformer t{options.batch, side * side + 1, options.tiny ? 48 : 768, options.tiny ? 3 : 12, options.tiny ? 96 : 3072, 1e-6F};

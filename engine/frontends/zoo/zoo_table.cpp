@@ -32,13 +32,15 @@ std::span<const ZooModel> zoo() {
 const FileKind kZooFile{"a bundled network",
                         [](std::string_view beginning) { return beginning.substr(0, 64).find("\x12\x0atilewright") != std::string_view::npos; }};
 
-Expected<void> write_zoo_model(const std::string& name, const ZooOptions& options, const std::string& path) {
+Expected<void> write_zoo_model(const std::string& name, const ZooOptions& options, const std::string& path, bool synced) {
   std::vector<std::string> names;
   for (const ZooModel& m : zoo()) {
     names.emplace_back(m.name);
     if (name != m.name) continue;
-    TW_TRY(const std::string bytes, m.build(options));
-    return write_file(path, kZooFile, bytes);
+    TW_TRY(const OnnxModel model, m.build(options));
+    TW_TRY(FileWriter file, FileWriter::open(path, kZooFile));
+    TW_CHECK(model.write([&](std::string_view bytes) { return file.write(bytes); }));
+    return file.commit(synced);
   }
   return Error(ErrorCode::not_found, fmt::format("Expected one of {}, found '{}'", fmt::join(names, ", "), printable(name)));
 }

@@ -62,7 +62,7 @@ class ZooTest : public QObject {
 
   static Graph import(const std::string& name, const frontends::ZooOptions& options) {
     for (const ZooModel& m : frontends::zoo())
-      if (name == m.name) return frontends::read_onnx_bytes(m.build(options).value(), {}).value();
+      if (name == m.name) return frontends::read_onnx_bytes(m.build(options).value().bytes(), {}).value();
     return {};
   }
   static int count(const Graph& g, const std::string& op) {
@@ -100,7 +100,7 @@ class ZooTest : public QObject {
   }
   static QString key_of(const std::string& bytes) { return QString::fromStdString(content_key(outline(bytes)).substr(0, 16)); }
   static std::string built(const std::string& name, const frontends::ZooOptions& options) {
-    return std::find_if(frontends::zoo().begin(), frontends::zoo().end(), [&](const ZooModel& m) { return name == m.name; })->build(options).value();
+    return std::find_if(frontends::zoo().begin(), frontends::zoo().end(), [&](const ZooModel& m) { return name == m.name; })->build(options).value().bytes();
   }
 
  private Q_SLOTS:
@@ -160,8 +160,8 @@ class ZooTest : public QObject {
 
   void seedsAndBatches() {
     const ZooModel& m = frontends::zoo()[0];
-    QVERIFY(m.build({.tiny = true, .seed = 1}).value() == m.build({.tiny = true, .seed = 1}).value());
-    QVERIFY(m.build({.tiny = true, .seed = 1}).value() != m.build({.tiny = true, .seed = 2}).value());
+    QVERIFY(m.build({.tiny = true, .seed = 1}).value().bytes() == m.build({.tiny = true, .seed = 1}).value().bytes());
+    QVERIFY(m.build({.tiny = true, .seed = 1}).value().bytes() != m.build({.tiny = true, .seed = 2}).value().bytes());
   }
 
   void resnetGroups() {
