@@ -46,6 +46,7 @@ WhyView::WhyView(Services& services, QWidget* parent) : QWidget(parent), m_servi
     label->setMinimumWidth(kLeastText);
   }
   m_rulesHost = new QWidget(page);
+  m_rulesHost->setObjectName(QStringLiteral("why.rules"));
   m_rules = new QVBoxLayout(m_rulesHost);
   m_rules->setContentsMargins(0, 0, 0, 0);
   m_roofline = new widgets::RooflineChart(page);
@@ -87,7 +88,7 @@ void WhyView::showEvent(QShowEvent* event) {
 
 void WhyView::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange) showRules();
+  if (event->type() == QEvent::PaletteChange) colourRules();
 }
 
 void WhyView::measureMachine() {
@@ -278,14 +279,12 @@ void WhyView::showRoofline(widgets::WhyFacts& facts) {
 
 void WhyView::showRules() {
   qDeleteAll(m_rulesHost->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly));
-  const widgets::Theme& theme = widgets::themeOf(this);
+  m_sentences.clear();
   for (const widgets::WhyRule& rule : m_shownRules) {
     const bool good = rule.kind == widgets::WhyRule::Kind::good, bad = rule.kind == widgets::WhyRule::Kind::bad;
     auto* sentence = new QLabel(QString(QChar(good ? 0x2713 : bad ? 0x2717 : 0x2022)) + QLatin1Char(' ') + rule.sentence, m_rulesHost);
     auto* formula = new QLabel(rule.formula, m_rulesHost);
-    QPalette p = palette();
-    p.setColor(QPalette::WindowText, good ? theme.success : bad ? theme.error : theme.text);
-    sentence->setPalette(p);
+    m_sentences.emplace_back(sentence, rule.kind);
     formula->setForegroundRole(QPalette::PlaceholderText);
     formula->setContentsMargins(16, 0, 0, 2);
     for (QLabel* label : {sentence, formula}) {
@@ -294,6 +293,17 @@ void WhyView::showRules() {
       label->setMinimumWidth(kLeastText);
       m_rules->addWidget(label);
     }
+  }
+  colourRules();
+}
+
+void WhyView::colourRules() {
+  // Qt goes through all widgets that there were before a change of colours: none of them is replaced here.
+  const widgets::Theme& theme = widgets::themeOf(this);
+  for (const auto& [sentence, kind] : m_sentences) {
+    QPalette p = palette();
+    p.setColor(QPalette::WindowText, kind == widgets::WhyRule::Kind::good ? theme.success : kind == widgets::WhyRule::Kind::bad ? theme.error : theme.text);
+    sentence->setPalette(p);
   }
 }
 

@@ -42,6 +42,7 @@ class WhyView : public QWidget {
   void showRoofline(widgets::WhyFacts& facts);
   void showFacts();
   void showRules();
+  void colourRules();
   double shownSeconds() const;
   Services& m_services;
   widgets::RooflineChart* m_roofline;
@@ -57,6 +58,7 @@ class WhyView : public QWidget {
   std::optional<widgets::WhyCounts> m_counts;  ///< of the shown candidate
   QString m_problem, m_machineProblem;
   std::vector<widgets::WhyRule> m_shownRules;
+  std::vector<std::pair<QLabel*, widgets::WhyRule::Kind>> m_sentences;
   bool m_stale = true, m_measuring = false;
 };
 

@@ -11,6 +11,7 @@
 #include <QTemporaryDir>
 #include <QToolButton>
 #include <QtTest>
+#include <functional>
 
 #include "app/main_window.h"
 #include "app/views/graph_page.h"
@@ -89,6 +90,22 @@ inline bool drop(QWidget& window, const QString& path) {
   QDropEvent event(QPointF(20, 20), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
   QApplication::sendEvent(&window, &event);
   return true;
+}
+
+/// Widgets that are deleted while `change` runs. Qt goes through all widgets that there were before a change of colours or letters, and crashes at the first that is
+/// gone.
+inline QStringList lostDuring(const std::function<void()>& change) {
+  QStringList lost;
+  {
+    const QObject watcher;
+    for (QWidget* w : QApplication::allWidgets()) {
+      const QString name = QLatin1String(w->metaObject()->className()) + QLatin1Char(' ') + w->objectName() +
+                           (w->parentWidget() ? QStringLiteral(" in ") + w->parentWidget()->objectName() : QString());
+      QObject::connect(w, &QObject::destroyed, &watcher, [&lost, name] { lost << name; });
+    }
+    change();
+  }
+  return lost;
 }
 
 }  // namespace tw::app::fixture

@@ -2,6 +2,7 @@
 // The window itself: what it says, arranges, names and keeps.
 #include <QComboBox>
 #include <QDockWidget>
+#include <QLabel>
 #include <QMenu>
 #include <QMenuBar>
 #include <QRegularExpression>
@@ -19,6 +20,7 @@
 #include "app/views/code_dock.h"
 #include "engine/schedule/primitive.h"
 #include "tests/app/fake_bench.h"
+#include "tests/app/formula_engine.h"
 #include "widgets/common/banner.h"
 #include "widgets/graph/graph_view.h"
 #include "widgets/ir/code_pane.h"
@@ -375,6 +377,27 @@ class MainWindowTest : public QObject {
     QVERIFY(b->window->actions().get(QStringLiteral("view.bigType"))->isChecked());
     b->window->setBigType(false);
     QCOMPARE(QApplication::font().pointSizeF(), size);
+  }
+
+  void coloursAndLettersReplaceNoWidget() {
+    FormulaEngine engine;
+    const auto w = openWindow(engine, database("colours.twdb"));
+    w->openZoo(QStringLiteral("mlp"), true);
+    QTRY_VERIFY_WITH_TIMEOUT(w->hub().model() && w->hub().model()->isWhole, 30'000);
+    showDock(*w, "dock.why");
+    QTRY_VERIFY_WITH_TIMEOUT(!named<QWidget>(*w, "why.rules")->findChildren<QLabel*>().isEmpty(), 30'000);
+    for (const PerspectiveDef& def : perspectives()) {
+      w->setPerspective(QString::fromLatin1(def.id));
+      QTest::keyClick(w.get(), Qt::Key_Tab);  // with the frame of what has the focus
+      for (const auto theme : {widgets::ThemeChoice::dark, widgets::ThemeChoice::system, widgets::ThemeChoice::light}) {
+        const QStringList lost = lostDuring([&] { w->setTheme(theme); });
+        QVERIFY2(lost.isEmpty(), qPrintable(lost.join(QStringLiteral("; "))));
+      }
+      for (const bool big : {true, false}) {
+        const QStringList lost = lostDuring([&] { widgets::setBigType(big); });
+        QVERIFY2(lost.isEmpty(), qPrintable(lost.join(QStringLiteral("; "))));
+      }
+    }
   }
 
   void picturesAreNotBlank() {

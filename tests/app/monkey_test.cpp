@@ -263,7 +263,12 @@ class Monkey : public QObject {
     if (!action->isEnabled() || QApplication::activeModalWidget()) return;
     note(QStringLiteral("action ") + name);
     // Actions with dialogs come back when those are closed, by later steps.
-    QMetaObject::invokeMethod(action, &QAction::trigger, Qt::QueuedConnection);
+    if (!name.startsWith(QStringLiteral("view.theme."))) {
+      QMetaObject::invokeMethod(action, &QAction::trigger, Qt::QueuedConnection);
+      return;
+    }
+    if (const QStringList lost = fixture::lostDuring([&] { action->trigger(); }); !lost.isEmpty())
+      qWarning("Another theme deleted %s", qPrintable(lost.join(QStringLiteral("; "))));
   }
 
   void dock() {

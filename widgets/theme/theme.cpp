@@ -174,7 +174,8 @@ void applyTheme(ThemeChoice choice) {
     QApplication::setPalette(QPalette());  // back to the platform's own colours, so that they can be read
     dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
   }
-  QApplication::setStyle(new OutlinedStyle);
+  // Once: colours come from the palette, and another style takes every widget apart and dresses it anew.
+  if (!qobject_cast<OutlinedStyle*>(QApplication::style())) QApplication::setStyle(new OutlinedStyle);
   const QPalette palette = paletteFor(dark ? darkTheme() : lightTheme());
   QApplication::setPalette(palette);
   // Qt tells existing windows only while its event loop runs.
