@@ -111,6 +111,8 @@ class MainWindow : public QMainWindow {
   void closeEvent(QCloseEvent* event) override;
   void changeEvent(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  /// Tab goes as people read, not as docks and their contents were made.
+  bool focusNextPrevChild(bool next) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
@@ -140,6 +142,7 @@ class MainWindow : public QMainWindow {
   bool isWideEnough() const;
   void toggleDrawer();
   void placeBanner();
+  QList<QWidget*> tabOrder();
   QString viewUnderPointer() const;
   void makeMenus();
   void makeRunBar();

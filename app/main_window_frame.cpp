@@ -13,6 +13,7 @@
 #include <QTabBar>
 #include <QToolButton>
 #include <algorithm>
+#include <map>
 
 #include "app/dock_titles.h"
 #include "app/main_window.h"
@@ -29,6 +30,7 @@
 #include "app/views/trials_view.h"
 #include "app/views/tune_view.h"
 #include "widgets/common/banner.h"
+#include "widgets/common/tab_order.h"
 #include "widgets/theme/theme.h"
 
 namespace tw::app {
@@ -38,6 +40,7 @@ constexpr int kLayoutVersion = 5;
 constexpr int kBannerMargin = 8;
 constexpr QSize kLeastView{180, 110};
 constexpr int kLow = 850;  ///< windows lower than this begin with a closed drawer
+constexpr double kUsualWidth = 1600, kMostSide = 1.4;
 constexpr int kChrome = 110;  ///< menu, run bar and status bar, about
 
 const PerspectiveDef& defOf(const QString& id) {
@@ -157,7 +160,8 @@ void MainWindow::arrange(const QString& perspective) {
     if (!place.isEmpty() && !first(place)->isHidden()) first(place)->raise();
   const auto scaled = [scale](int pixels) { return static_cast<int>(pixels * scale); };
   // In a window that is too small for large letters the views' least sizes decide.
-  const int leftWidth = scaled(def.leftWidth), rightWidth = right.isEmpty() ? 0 : scaled(def.rightWidth), centre = std::max(1, width() - leftWidth - rightWidth);
+  const double more = std::clamp(width() / (kUsualWidth * scale), 1.0, kMostSide);  // wide windows have wider side panels
+  const int leftWidth = scaled(qRound(def.leftWidth * more)), rightWidth = right.isEmpty() ? 0 : scaled(qRound(def.rightWidth * more)), centre = std::max(1, width() - leftWidth - rightWidth);
   const int drawer = drawerOpen ? scaled(kDrawerHeight) : 0, rest = std::max(100, height() - drawer - kChrome);
   QList<QDockWidget*> columns{first(def.left), first(top)};
   QList<int> widths{leftWidth, centre};
@@ -249,6 +253,45 @@ void MainWindow::placeBanner() {
   const int tall = heightIn(room);
   m_banner->setGeometry(0, height() - tall, room, tall);
   m_banner->raise();
+}
+
+QList<QWidget*> MainWindow::tabOrder() {
+  // Header and run bar, the left panel, the centre with what is right of it, the drawer, and what lies over the lower edge.
+  enum Band { header, bar, left, centre, drawer, edge };
+  std::map<Band, std::vector<widgets::TabStops>> bands;
+  const auto bandOf = [this](const QWidget* part) {
+    if (part == menuBar()) return header;
+    if (part == m_runBar) return bar;
+    if (part == statusBar() || part == m_banner) return edge;
+    const auto* dock = qobject_cast<const QDockWidget*>(part);
+    if (!dock && qobject_cast<const QTabBar*>(part)) {
+      // The tabs of docks that share a place belong to the one that is in sight below them.
+      int nearest = 0;
+      for (const auto* other : findChildren<QDockWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
+        const int below = std::abs(other->y() - part->geometry().bottom()) + std::abs(other->x() - part->x());
+        if (other->isFloating() || other->visibleRegion().isEmpty() || (dock && below >= nearest)) continue;
+        dock = other;
+        nearest = below;
+      }
+    }
+    const auto area = dock ? dockWidgetArea(const_cast<QDockWidget*>(dock)) : Qt::RightDockWidgetArea;
+    return area == Qt::LeftDockWidgetArea ? left : area == Qt::BottomDockWidgetArea ? drawer : centre;
+  };
+  for (QObject* child : children()) {
+    auto* part = qobject_cast<QWidget*>(child);
+    if (!part || part->isWindow() || (qobject_cast<QDockWidget*>(part) && part->visibleRegion().isEmpty())) continue;
+    if (widgets::TabStops stops = widgets::tabStops(*part); !stops.stops.isEmpty()) bands[bandOf(part)].push_back(std::move(stops));
+  }
+  QList<QWidget*> order;
+  for (auto& [band, parts] : bands) widgets::readInOrder(std::move(parts), order);
+  return order;
+}
+
+bool MainWindow::focusNextPrevChild(bool next) {
+  QWidget* stop = widgets::nextStop(tabOrder(), focusWidget(), next);
+  if (!stop) return QMainWindow::focusNextPrevChild(next);
+  stop->setFocus(next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
+  return true;
 }
 
 QString MainWindow::viewUnderPointer() const {

@@ -64,6 +64,7 @@ class KeyboardTest : public QObject {
     if (wanted.empty()) return;
     QApplication::setActiveWindow(&w);
     if (QWidget* focus = QApplication::focusWidget()) focus->clearFocus();
+    QTest::keyClick(&w, Qt::Key_Shift);  // keys are in use
     std::map<const QWidget*, QImage> before;
     for (const QWidget* stop : wanted) before[stop] = const_cast<QWidget*>(stop)->grab().toImage();
     std::set<const QWidget*> reached;
@@ -162,6 +163,89 @@ class KeyboardTest : public QObject {
     w->setTheme(widgets::ThemeChoice::light);
     for (const QString& m : missed) qWarning("%s", qPrintable(m));
     QVERIFY(missed.empty());
+  }
+
+  /// In each place of the window, and from place to place: never up to what is over it, never left to what is beside it.
+  void tabGoesAsPeopleRead_data() { tabReachesEverythingAndIsCaughtNowhere_data(); }
+  void tabGoesAsPeopleRead() {
+    QFETCH(QString, perspective);
+    FakeEngine engine;
+    const auto w = openWindow(engine, m_dir.filePath(perspective + QStringLiteral("-order.twdb")));
+    w->resize(1700, 1000);
+    w->openZoo(QStringLiteral("fake"), false);
+    QTRY_VERIFY(w->actions().get(QStringLiteral("tune.start"))->isEnabled());
+    w->setPerspective(perspective);
+    QTRY_VERIFY(w->explaining().explanation());
+    QCoreApplication::processEvents();
+    QApplication::setActiveWindow(w.get());
+    auto* first = named<QWidget>(*w, "tabs.perspectives");
+    first->setFocus(Qt::TabFocusReason);
+    const auto dockOf = [](const QWidget* part) {
+      while (part && !qobject_cast<const QDockWidget*>(part)) part = part->parentWidget();
+      return part;
+    };
+    const auto place = [&](const QWidget* part) { return QRect(part->mapTo(w.get(), QPoint()), part->size()); };
+    std::vector<const QWidget*> visited{first};
+    std::vector<const QWidget*> docks;
+    for (int i = 0; i < kMostTabs; ++i) {
+      const QPointer<QWidget> now = QApplication::focusWidget();
+      QTest::keyClick(now, Qt::Key_Tab);
+      const QWidget* next = QApplication::focusWidget();
+      if (next == first) break;
+      if (next == now) continue;  // from link to link
+      const QWidget *from = dockOf(now), *to = dockOf(next);
+      if (to && to != from) {
+        QVERIFY2(std::find(docks.begin(), docks.end(), to) == docks.end(), qPrintable(QStringLiteral("Tab comes back to ") + to->objectName()));
+        docks.push_back(to);
+      }
+      if (to && to == from) {
+        const QRect a = place(now), b = place(next);
+        const bool beside = b.left() > a.right(), over = b.bottom() < a.top(), sameRow = a.top() <= b.bottom() && b.top() <= a.bottom();
+        QVERIFY2(!(over && !beside) && !(sameRow && b.right() < a.left()), qPrintable(QStringLiteral("From %1 to %2").arg(pathOf(now), pathOf(next))));
+      }
+      visited.push_back(next);
+    }
+    QVERIFY2(visited.size() > 20 && QApplication::focusWidget() == first, qPrintable(QString::number(visited.size())));
+    QVERIFY(docks.size() >= 3);
+    // The left panel before the centre, the drawer last.
+    QCOMPARE(place(docks.front()).left(), 0);
+    for (size_t i = 1; i < docks.size(); ++i) QVERIFY2(place(docks[i]).left() > 0 || place(docks[i - 1]).left() == 0 || place(docks[i]).top() > place(docks[0]).top(), qPrintable(docks[i]->objectName()));
+    // And the same way back.
+    QTest::keyClick(first, Qt::Key_Backtab, Qt::ShiftModifier);
+    QCOMPARE(QApplication::focusWidget(), visited.back());
+  }
+
+  /// Forms and lists of dialogs too.
+  void tabGoesThroughDialogsAsPeopleRead() {
+    FakeEngine engine;
+    const auto w = openWindow(engine, m_dir.filePath(QStringLiteral("dialog-order.twdb")));
+    w->openZoo(QStringLiteral("fake"), false);
+    QTRY_VERIFY(w->actions().get(QStringLiteral("tune.start"))->isEnabled());
+    for (const char* action : {"edit.preferences", "tune.race", "help.shortcuts"}) {
+      QStringList wrong;
+      int stops = 0;
+      QTimer::singleShot(50, w.get(), [&] {
+        QWidget* dialog = QApplication::activeModalWidget();
+        if (!dialog) return;
+        QApplication::setActiveWindow(dialog);
+        const QWidget* first = QApplication::focusWidget();
+        for (int i = 0; first && i < 200; ++i) {
+          QWidget* now = QApplication::focusWidget();
+          QTest::keyClick(now, Qt::Key_Tab);
+          QWidget* next = QApplication::focusWidget();
+          ++stops;
+          const QRect a(now->mapTo(dialog, QPoint()), now->size()), b(next->mapTo(dialog, QPoint()), next->size());
+          const bool wraps = b.bottom() < a.top() && a.bottom() > dialog->height() - 60;  // from the last button to the first field
+          const bool beside = b.left() > a.right(), over = b.bottom() < a.top(), sameRow = a.top() <= b.bottom() && b.top() <= a.bottom();
+          if (next != now && !wraps && ((over && !beside) || (sameRow && b.right() < a.left() && next != first))) wrong << QStringLiteral("From %1 to %2").arg(pathOf(now), pathOf(next));
+          if (next == first) break;
+        }
+        dialog->close();
+      });
+      w->actions().get(QLatin1String(action))->trigger();
+      QTRY_VERIFY2(stops > 0, action);
+      QVERIFY2(wrong.isEmpty(), qPrintable(QLatin1String(action) + QStringLiteral(": ") + wrong.join(QStringLiteral("; "))));
+    }
   }
 
   void theStartPageIsUsedByKeys() {

@@ -50,6 +50,8 @@ void hideFocusRing(const QWidget& within) {
 FocusRing::FocusRing(QObject* parent) : QObject(parent) { qApp->installEventFilter(this); }
 
 bool FocusRing::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride) m_byKey = true;
+  if (event->type() == QEvent::MouseButtonPress) m_byKey = false;
   if ((event->type() != QEvent::FocusIn && event->type() != QEvent::FocusOut) || !watched->isWidgetType()) return false;
   auto* widget = static_cast<QWidget*>(watched);
   const bool framed = m_frame && m_frame->parentWidget() == widget;
@@ -58,7 +60,7 @@ bool FocusRing::eventFilter(QObject* watched, QEvent* event) {
     return false;
   }
   const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
-  if (reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason) {
+  if (m_byKey && (reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason)) {
     if (!framed) {
       drop();
       m_frame = new Frame(widget);

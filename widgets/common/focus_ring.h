@@ -11,7 +11,7 @@ inline const QString kFocusRing = QStringLiteral("focusRing");
 /// Takes the frame from what is going to be painted as a picture; the next change of the focus brings it back.
 void hideFocusRing(const QWidget& within);
 
-/// Frames whatever widget of the program took the focus by a key; a click, or focus that was given by the program, takes the frame away. Plots, graphs and
+/// Frames whatever widget of the program took the focus while keys are used; a click, or focus that was given by the program, takes the frame away. Plots, graphs and
 /// tables without a current cell show nothing of their focus by themselves, and the marks of buttons are hard to see.
 class FocusRing : public QObject {
   Q_OBJECT
@@ -24,6 +24,7 @@ class FocusRing : public QObject {
  private:
   void drop();
   QPointer<QWidget> m_frame;
+  bool m_byKey = false;  ///< what was used last: where a widget with the focus is hidden, Qt moves the focus as a key would
 };
 
 }  // namespace tw::widgets

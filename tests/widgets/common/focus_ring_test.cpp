@@ -34,6 +34,7 @@ class FocusRingTest : public QObject {
     QApplication::setActiveWindow(&window);
     table->setFocus(Qt::OtherFocusReason);
     QVERIFY(!isFramed(*table));
+    QTest::keyClick(table, Qt::Key_Shift);  // from now on keys are used
     for (const auto theme : {ThemeChoice::light, ThemeChoice::dark}) {
       applyTheme(theme);
       edit->setFocus(Qt::TabFocusReason);
@@ -62,6 +63,7 @@ class FocusRingTest : public QObject {
     window.show();
     QApplication::setActiveWindow(&window);
     second->setFocus(Qt::OtherFocusReason);
+    QTest::keyClick(second, Qt::Key_Shift);
     first->setFocus(Qt::TabFocusReason);
     QVERIFY(isFramed(*first));
     delete first;
