@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <set>
+#include <unordered_map>
 
 #include "db/session_workspace.h"
 #include "engine/api/ansor_trials.h"
@@ -41,21 +42,37 @@ class Gathered {
   explicit Gathered(Log& log) : log_(log) {}
 
   void add(const std::string& key, const std::string& name, const std::string& target, records::Record record, int64_t line) {
-    records::Task foreign;
-    foreign.key = key;
-    foreign.name = name;
     record.task_key = key;
     record.result = api::as_claim(std::move(record.result));
     record.claimed = true;
-    add(foreign, target, std::move(record), line);
+    Place& place = placeOf(key, [&] {
+      records::Task foreign;
+      foreign.key = key;
+      foreign.name = name;
+      return LoggedTask{std::move(foreign), target, {}};
+    });
+    add(place, std::move(record), line);
   }
   /// A trial of a task that can be lowered.
   void add(const records::Task& of, const std::string& target, records::Record record, int64_t line) {
-    const auto [place, fresh_task] = places_.try_emplace(of.key, log_.tasks.size(), Points());
-    auto& [task, points] = place->second;
-    if (fresh_task) log_.tasks.push_back({of, target, {}});
-    std::vector<records::Record>& records = log_.tasks[task].records;
-    const auto [at, fresh] = points.try_emplace(records::identity(record.candidate), records.size());
+    add(placeOf(of.key, [&] { return LoggedTask{of, target, {}}; }), std::move(record), line);
+  }
+
+ private:
+  struct Place {
+    size_t task;                                  ///< its number in the log
+    std::unordered_map<uint64_t, size_t> points;  ///< places of records by what tells candidates apart
+  };
+
+  template <class Make>
+  Place& placeOf(const std::string& key, const Make& make) {
+    const auto [at, fresh] = places_.try_emplace(key, Place{log_.tasks.size(), {}});
+    if (fresh) log_.tasks.push_back(make());
+    return at->second;
+  }
+  void add(Place& place, records::Record record, int64_t line) {
+    std::vector<records::Record>& records = log_.tasks[place.task].records;
+    const auto [at, fresh] = place.points.try_emplace(records::identity(record.candidate), records.size());
     if (fresh) {
       records.push_back(std::move(record));
       return;
@@ -64,10 +81,8 @@ class Gathered {
     log_.content.problems.push_back({line, 0, "duplicate", "A second trial of the same point"});
   }
 
- private:
-  using Points = std::map<uint64_t, size_t>;  ///< places of records by what tells candidates apart
   Log& log_;
-  std::map<std::string, std::pair<size_t, Points>> places_;  ///< of tasks, by key
+  std::unordered_map<std::string, Place> places_;  ///< of tasks, by key
 };
 
 /// What thousands of lines share is worked out once for each of these texts.

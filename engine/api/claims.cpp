@@ -29,16 +29,18 @@ records::MeasureResult impossible(records::MeasureResult result, std::string mes
   return result;
 }
 
-records::MeasureResult claim_above(records::MeasureResult result, double least_s, const std::string& who) {
+/// `who` is asked for its name where something is wrong.
+template <class Who>
+records::MeasureResult claim_above(records::MeasureResult result, double least_s, const Who& who) {
   result.verified = false;
   if (!result.ok()) return result;
   if (result.samples_s.empty()) return impossible(std::move(result), "Expected samples, found none");
   for (const double s : result.samples_s)
     if (!records::possible_time(s) || s < least_s)
-      return impossible(std::move(result), fmt::format("Expected a time of at least {} for {}, found {:g} s", si_text(least_s, "s"), who, s));
+      return impossible(std::move(result), fmt::format("Expected a time of at least {} for {}, found {:g} s", si_text(least_s, "s"), who(), s));
   if (result.verdict && !(result.verdict->seconds >= least_s))
     return impossible(std::move(result),
-                      fmt::format("Expected a time of at least {} for {} in the finals, found {:g} s", si_text(least_s, "s"), who, result.verdict->seconds));
+                      fmt::format("Expected a time of at least {} for {} in the finals, found {:g} s", si_text(least_s, "s"), who(), result.verdict->seconds));
   return result;
 }
 
@@ -55,12 +57,12 @@ double least_seconds(const records::Task& task) {
   return std::max({records::kLeastTime, arithmetic, kMargin * output_bytes(*task.dag) / target::most_stored_bytes_per_s(task.target)});
 }
 
-records::MeasureResult as_claim(records::MeasureResult result) { return claim_above(std::move(result), records::kLeastTime, "any kernel"); }
+records::MeasureResult as_claim(records::MeasureResult result) { return claim_above(std::move(result), records::kLeastTime, [] { return "any kernel"; }); }
 
 records::MeasureResult ClaimChecker::as_claim(const records::Task& task, records::MeasureResult result) {
   const auto [least, fresh] = least_.try_emplace(task.key);
   if (fresh) least->second = least_seconds(task);
-  return claim_above(std::move(result), least->second, fmt::format("'{}' on any machine of the target", printable(task.name)));
+  return claim_above(std::move(result), least->second, [&] { return fmt::format("'{}' on any machine of the target", printable(task.name)); });
 }
 
 Expected<void> ClaimChecker::check_steps(const records::Task& task, const records::Candidate& c) {

@@ -172,18 +172,17 @@ class Matcher {
       TW_TRY(record, as_trial(task, line, claims_));
     }
     record.origin = fmt::format("{}, line {}", name_, line.line);
-    std::string point = fmt::format("{} {:016x}", task.key, records::identity(record.candidate));
-    if (const auto known = points_.find(point); known != points_.end()) {
-      records::Record& kept = result_.tasks[known->second.first].records[known->second.second];
-      if (record.result.decided_s() < kept.result.decided_s()) kept = std::move(record);
-      problem(line, "duplicate", "A second trial of the same point");
+    const auto [place, fresh_task] = places_.try_emplace(task.key, Place{result_.tasks.size(), {}});
+    if (fresh_task) result_.tasks.push_back({task, {}});
+    std::vector<records::Record>& records = result_.tasks[place->second.task].records;
+    const auto [known, fresh] = place->second.points.try_emplace(records::identity(record.candidate), records.size());
+    if (fresh) {
+      records.push_back(std::move(record));
       return {};
     }
-    const auto [place, fresh_task] = places_.try_emplace(task.key, result_.tasks.size());
-    if (fresh_task) result_.tasks.push_back({task, {}});
-    std::vector<records::Record>& records = result_.tasks[place->second].records;
-    points_.emplace(std::move(point), std::pair(place->second, records.size()));
-    records.push_back(std::move(record));
+    records::Record& kept = records[known->second];
+    if (record.result.decided_s() < kept.result.decided_s()) kept = std::move(record);
+    problem(line, "duplicate", "A second trial of the same point");
     return {};
   }
 
@@ -214,8 +213,11 @@ class Matcher {
   std::map<std::pair<std::string, std::string>, Space> spaces_;  ///< by task and name
   ClaimChecker claims_;
   LogTrials result_;
-  std::map<std::string, size_t> places_;                               ///< of tasks, by key
-  std::unordered_map<std::string, std::pair<size_t, size_t>> points_;  ///< task and record, by the task's key and the point
+  struct Place {
+    size_t task;                                  ///< its number in the result
+    std::unordered_map<uint64_t, size_t> points;  ///< places of its records, by what tells candidates apart
+  };
+  std::unordered_map<std::string, Place> places_;  ///< of tasks, by key
 };
 
 /// The point nearest to the lines of one of the task's templates in AutoTVM; nothing was measured there.

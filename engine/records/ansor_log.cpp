@@ -11,6 +11,7 @@
 #include "engine/base/text.h"
 #include "engine/records/ansor_steps.h"
 #include "engine/records/autotvm_json.h"
+#include "engine/records/log_pieces.h"
 #include "engine/records/logged_result.h"
 #include "engine/records/python_json.h"
 #include "engine/records/topi.h"
@@ -113,20 +114,22 @@ std::string ansor_task_key(const AnsorRecord& record) {
 }
 
 AnsorLog read_ansor(std::string_view text) {
-  AnsorLog log;
-  LogJson reader;
-  const auto take = [&](std::string_view body, int64_t number) -> Expected<void> {
-    if (body.starts_with('#')) {
-      ++log.comments;
+  return read_in_pieces(text, [](std::string_view piece) {
+    AnsorLog log;
+    LogJson reader;
+    const auto take = [&](std::string_view body, int64_t number) -> Expected<void> {
+      if (body.starts_with('#')) {
+        ++log.comments;
+        return {};
+      }
+      TW_TRY(AnsorRecord record, parse_ansor_line(body, reader));
+      record.line = number;
+      log.records.push_back(std::move(record));
       return {};
-    }
-    TW_TRY(AnsorRecord record, parse_ansor_line(body, reader));
-    record.line = number;
-    log.records.push_back(std::move(record));
-    return {};
-  };
-  log.lines = take_json_lines(text, take, log.problems);
-  return log;
+    };
+    log.lines = take_json_lines(piece, take, log.problems);
+    return log;
+  });
 }
 
 }  // namespace tw::records

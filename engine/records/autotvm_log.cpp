@@ -9,6 +9,7 @@
 #include "engine/base/text.h"
 #include "engine/records/best.h"
 #include "engine/records/log_json.h"
+#include "engine/records/log_pieces.h"
 
 namespace tw::records {
 namespace {
@@ -160,9 +161,11 @@ class LenientSink : public RecordSink {
 }  // namespace
 
 AutotvmLog read_autotvm(std::string_view text) {
-  Reader reader;
-  for_each_line_of(text, [&](const Line& line) { reader.take(line); });
-  return std::move(reader).finish();
+  return read_in_pieces(text, [](std::string_view piece) {
+    Reader reader;
+    for_each_line_of(piece, [&](const Line& line) { reader.take(line); });
+    return std::move(reader).finish();
+  });
 }
 
 Expected<AutotvmLog> read_autotvm_file(const std::string& path) {
