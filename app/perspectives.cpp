@@ -64,7 +64,7 @@ const std::vector<PerspectiveDef>& perspectives() {
        .drawer = {"trials", "tasks", "sessions", "jobs", "log"},
        .leftWidth = 300,
        .rightWidth = 380,
-       .topPercent = 66,
+       .topPercent = 58,
        .isDrawerOpen = false},
       {.id = "teach",
        .title = [] { return PerspectiveTexts::tr("T&each"); },
@@ -77,7 +77,7 @@ const std::vector<PerspectiveDef>& perspectives() {
        .drawer = {"trials", "tasks", "sessions", "jobs", "log"},
        .leftWidth = 360,
        .rightWidth = 300,
-       .topPercent = 66,
+       .topPercent = 58,
        .isDrawerOpen = false},
   };
   return table;

@@ -133,7 +133,7 @@ int best_records(const RecordsArguments& o) {
                     {"index", record.candidate.index},
                     {"claimed", record.claimed},
                     {"times", db::time_kind_name((*best)->kind)}});
-    table.row({row.name, row.key.substr(0, 10), time_text(seconds), si_text(rate, "FLOP/s"), record.candidate.space, std::to_string(record.candidate.index),
+    table.row({row.name, row.key.substr(0, 10), time_text(seconds), rate > 0 ? si_text(rate, "FLOP/s") : "-", record.candidate.space, std::to_string(record.candidate.index),
                db::time_kind_name((*best)->kind)});
   }
   if (o.json) {

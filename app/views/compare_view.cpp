@@ -29,7 +29,7 @@
 namespace tw::app {
 namespace {
 
-constexpr int kCompareLiveMillis = 1000, kTunerNameWidth = 150;
+constexpr int kCompareLiveMillis = 1000, kTunerNameWidth = 120, kTunerNumberWidth = 64;
 
 }  // namespace
 
@@ -136,6 +136,8 @@ QWidget* CompareView::makeCurves() {
   m_tuners->setAccessibleName(tr("What each tuner came to on the selected task"));
   widgets::setUpTable(m_tuners);
   m_tuners->setModel(new QStandardItemModel(this));
+  m_tuners->header()->setDefaultSectionSize(kTunerNumberWidth);
+  m_tuners->header()->setStretchLastSection(false);
   auto* split = new QSplitter(Qt::Vertical, page);
   split->setChildrenCollapsible(false);
   split->addWidget(m_chart);

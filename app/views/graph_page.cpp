@@ -28,15 +28,17 @@
 #include "widgets/common/property_tree.h"
 #include "widgets/graph/graph_view.h"
 #include "widgets/graph/task_title.h"
+#include "widgets/theme/theme.h"
 
 namespace tw::app {
 namespace {
 constexpr int kOverlayMillis = 500, kChangeLines = 14;
+constexpr int kStrip = 420;  ///< pixels: narrower, it is a strip beside other views
 constexpr int kFromStart = -1, kInPlace = -2;  ///< in place of a block's number
 }
 
 GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_services(services), m_view(new widgets::GraphView(this)) {
-  auto* bar = new QHBoxLayout;
+  auto* bar = m_firstRow = new QHBoxLayout;
   bar->setContentsMargins(6, 3, 6, 0);
   m_shown = new QComboBox(this);
   m_shown->setObjectName(QStringLiteral("combo.graph.shown"));
@@ -104,7 +106,7 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   box->setContentsMargins(0, 0, 0, 0);
   box->setSpacing(2);
   box->addLayout(bar);
-  auto* second = new QHBoxLayout;
+  auto* second = m_secondRow = new QHBoxLayout;
   second->setContentsMargins(8, 0, 6, 2);
   second->addWidget(m_caption, 1);
   for (QWidget* w : std::initializer_list<QWidget*>{m_changes, m_openAll, m_closeAll, m_overlay}) second->addWidget(w);
@@ -200,6 +202,27 @@ widgets::GraphGrouping GraphPage::kernels(const OpenModel& model) const {
     grouping.groups.push_back({task < 0 ? name : QStringLiteral("T%1%2 · %3").arg(task + 1).arg(times, name), task});
   }
   return grouping;
+}
+
+void GraphPage::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  // As a strip it has no room for what it says of itself, and the search has that place.
+  const bool narrow = width() < kStrip * widgets::typeScale();
+  if (narrow == m_isNarrow) return;
+  m_isNarrow = narrow;
+  m_caption->setVisible(!narrow);
+  m_zoom->setVisible(!narrow);
+  (narrow ? m_firstRow : m_secondRow)->removeWidget(m_search);
+  if (narrow)
+    m_secondRow->insertWidget(0, m_search, 1);
+  else
+    m_firstRow->insertWidget(1, m_search, 1);
+}
+
+void GraphPage::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  // Boxes are as large as their texts. The font is that of all parts once the event is over.
+  if (event->type() == QEvent::FontChange && m_view->scene()) QMetaObject::invokeMethod(this, [this] { layOut(kInPlace); }, Qt::QueuedConnection);
 }
 
 void GraphPage::layOut(int around) {

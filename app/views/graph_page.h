@@ -41,6 +41,10 @@ class GraphPage : public QWidget {
   /// The graph of a model is drawn whose tasks are being made; laidOut() follows when it has them.
   void drawnFirst();
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
  private:
   enum Shown { Fused, Blocks, Optimized, Imported };
   struct Drawing {
@@ -66,6 +70,8 @@ class GraphPage : public QWidget {
   QAction* m_again;
   QLineEdit* m_search;
   QLabel *m_matches, *m_zoom, *m_caption;
+  QHBoxLayout *m_firstRow, *m_secondRow;
+  bool m_isNarrow = false;
   QComboBox *m_shown, *m_overlay;
   QToolButton *m_openAll, *m_closeAll, *m_changes;
   widgets::PropertyTree* m_changed;

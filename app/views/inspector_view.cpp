@@ -93,7 +93,7 @@ InspectorView::InspectorView(Services& services, QWidget* parent) : QWidget(pare
     connect(hub, signal, this, &InspectorView::showSelection);
   }
   connect(&services.workspace, &Workspace::sessionsChanged, this, &InspectorView::showProperties);
-  connect(&services.trials, &TrialService::storeChanged, this, &InspectorView::showProperties);
+  for (const auto signal : {&TrialService::storeChanged, &TrialService::selectionChanged}) connect(&services.trials, signal, this, &InspectorView::showProperties);
   connect(&services.tasks, &TaskBoard::changed, this, [this] {
     if (noun().startsWith(QLatin1String("task:"))) showProperties();
   });

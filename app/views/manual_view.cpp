@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/manual_view.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QComboBox>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QImage>
 #include <QLineEdit>
 #include <QScrollBar>
 #include <QTextBlock>
 #include <QTextBrowser>
+#include <QTextFragment>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include "engine/schedule/primitive.h"
+#include "widgets/theme/theme.h"
 
 namespace tw::app {
 namespace {
 
 constexpr const char* kFirstPage = "qrc:/manual/workbench.md";
-constexpr int kPictureWidth = 900, kPictureMargin = 40;
+constexpr int kPictureWidth = 900, kLeastPicture = 200, kPictureMargin = 40, kFitMillis = 200;
 
 /// All steps of schedules, as a list of Markdown.
 QString stepsOfSchedules() {
@@ -29,19 +36,65 @@ QString stepsOfSchedules() {
   return text.replace(QLatin1Char('_'), QLatin1String("\\_"));
 }
 
-/// Pictures no wider than the page; the page about steps ends with all of them.
+/// Pictures no wider than the page and in the colours of the window, code as large as the text around it; the page about steps ends with all of them.
 class ManualBrowser : public QTextBrowser {
  public:
-  using QTextBrowser::QTextBrowser;
-  QVariant loadResource(int type, const QUrl& name) override {
+  explicit ManualBrowser(QWidget* parent) : QTextBrowser(parent) {
+    m_fitting.setSingleShot(true);
+    m_fitting.setInterval(kFitMillis);
+    connect(&m_fitting, &QTimer::timeout, this, [this] { fit(); });
+    connect(this, &QTextBrowser::sourceChanged, this, [this] { scaleCode(); });
+  }
+  QVariant loadResource(int type, const QUrl& given) override {
+    QUrl name = given;
+    if (type == QTextDocument::ImageResource && widgets::themeOf(this).dark) name.setPath(name.path().replace(QLatin1String("-light.png"), QLatin1String("-dark.png")));
     const QVariant resource = QTextBrowser::loadResource(type, name);
     if (name.fileName() == QLatin1String("steps.md")) return QString(QString::fromUtf8(resource.toByteArray()) + QLatin1Char('\n') + stepsOfSchedules());
     if (type != QTextDocument::ImageResource) return resource;
     const QImage image =
         resource.canConvert<QImage>() && !resource.value<QImage>().isNull() ? resource.value<QImage>() : QImage::fromData(resource.toByteArray());
-    const int width = std::clamp(viewport()->width() - kPictureMargin, 200, kPictureWidth);
-    return image.width() > width ? image.scaledToWidth(width, Qt::SmoothTransformation) : image;
+    m_pictures = pictureWidth();
+    m_dark = widgets::themeOf(this).dark;
+    return image.width() > m_pictures ? image.scaledToWidth(m_pictures, Qt::SmoothTransformation) : image;
   }
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override {
+    QTextBrowser::resizeEvent(event);
+    if (m_pictures > 0 && std::abs(pictureWidth() - m_pictures) > kPictureMargin / 2) m_fitting.start();
+  }
+  void changeEvent(QEvent* event) override {
+    QTextBrowser::changeEvent(event);
+    if (event->type() == QEvent::FontChange || (event->type() == QEvent::PaletteChange && m_pictures > 0 && widgets::themeOf(this).dark != m_dark)) m_fitting.start();
+  }
+
+ private:
+  int pictureWidth() const { return std::clamp(viewport()->width() - kPictureMargin, kLeastPicture, kPictureWidth); }
+  /// The page anew, at the same paragraph.
+  void fit() {
+    const int block = cursorForPosition({}).blockNumber();
+    reload();
+    scaleCode();
+    verticalScrollBar()->setValue(block == 0 ? 0 : static_cast<int>(document()->documentLayout()->blockBoundingRect(document()->findBlockByNumber(block)).top()));
+  }
+  /// Markdown gives code the size of the system's fixed font.
+  void scaleCode() {
+    std::vector<std::pair<int, int>> places;
+    for (QTextBlock block = document()->begin(); block.isValid(); block = block.next())
+      for (auto part = block.begin(); !part.atEnd(); ++part)
+        if (part.fragment().charFormat().fontFixedPitch()) places.emplace_back(part.fragment().position(), part.fragment().length());
+    QTextCharFormat size;
+    size.setFontPointSize(font().pointSizeF());
+    for (const auto& [at, length] : places) {
+      QTextCursor code(document());
+      code.setPosition(at);
+      code.setPosition(at + length, QTextCursor::KeepAnchor);
+      code.mergeCharFormat(size);
+    }
+  }
+  QTimer m_fitting;
+  int m_pictures = 0;  ///< their width; 0: the page has none
+  bool m_dark = false;
 };
 
 }  // namespace

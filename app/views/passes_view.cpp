@@ -192,9 +192,11 @@ void PassesView::showDivergence() {
   m_jump->setVisible(base && m_traced->divergence >= 0);
   m_against->setVisible(base);
   if (!base) m_against->setChecked(false);
-  m_divergence->setVisible(kernel || m_traced->trace.error);
+  m_divergence->setVisible((kernel && base) || m_traced->trace.error);
+  // How to see more is said where it takes no line.
+  m_title->setToolTip(kernel && !base ? tr("To see where two candidates part, choose another one under Difference in the code view.") : QString());
   if (m_traced->trace.error) return m_divergence->setText(QString::fromStdString(m_traced->trace.error->text()));
-  if (!base) return m_divergence->setText(tr("To see where two candidates part, choose another one under Difference in the code view."));
+  if (!base) return;
   const QString other = m_services.explain.baseTitle();
   if (m_traced->divergence < 0)
     m_divergence->setText(tr("%1 has the same structure after every pass; numbers may differ.").arg(other));

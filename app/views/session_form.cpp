@@ -83,6 +83,19 @@ void SessionForm::showScheduler() {
   m_form->editor("scheduler")->setToolTip(QString::fromUtf8(def.summary).toHtmlEscaped());
   m_schedulerParams->setSchema(def.params);
   m_schedulerParams->setVisible(!def.params.empty());
+  alignLabels();
+}
+
+bool SessionForm::event(QEvent* event) {
+  if (event->type() == QEvent::Show || event->type() == QEvent::FontChange) alignLabels();
+  return QWidget::event(event);
+}
+
+void SessionForm::alignLabels() {
+  const QList<QWidget*> labels = m_form->labels() + m_schedulerParams->labels();
+  int widest = 0;
+  for (const QWidget* label : labels) widest = std::max(widest, label->sizeHint().width());
+  for (QWidget* label : labels) label->setMinimumWidth(widest);
 }
 
 tune::SessionOptions SessionForm::options() const {

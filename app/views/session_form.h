@@ -33,7 +33,12 @@ class SessionForm : public QWidget {
   void tunerChanged();
   void changed();
 
+ protected:
+  bool event(QEvent* event) override;
+
  private:
+  /// The scheduler's rows stand among the session's, in the same columns.
+  void alignLabels();
   const tune::SchedulerDef* scheduler() const;
   void showTuner();
   void showScheduler();

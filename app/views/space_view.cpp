@@ -139,10 +139,10 @@ void SpaceView::showSample(const Engine::SpaceSample& s) {
   for (const auto& [reason, count] : s.refused) reasons.emplace_back(count, reason);
   std::sort(reasons.rbegin(), reasons.rend());
   for (size_t i = 0; i < std::min<size_t>(3, reasons.size()); ++i)
-    lines << QStringLiteral("%1 %  %2").arg(share(reasons[i].first), QString::fromStdString(reasons[i].second).left(90));
+    lines << QStringLiteral("%1 %: %2").arg(share(reasons[i].first), QString::fromStdString(reasons[i].second).left(90));
   m_facts->setText(lines.join(QLatin1Char('\n')));
   QStringList all;
-  for (const auto& [count, reason] : reasons) all << QStringLiteral("%1 %  %2").arg(share(count), QString::fromStdString(reason));
+  for (const auto& [count, reason] : reasons) all << QStringLiteral("%1 %: %2").arg(share(count), QString::fromStdString(reason));
   m_facts->setToolTip(all.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>")));
 }
 

@@ -3,6 +3,7 @@
 
 #include <QHeaderView>
 #include <QSortFilterProxyModel>
+#include <QStyle>
 #include <QTreeView>
 #include <QVBoxLayout>
 
@@ -11,6 +12,7 @@
 #include "app/services/task_board.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/common/table_view.h"
+#include "widgets/theme/theme.h"
 
 namespace tw::app {
 
@@ -67,10 +69,16 @@ void TasksView::resizeEvent(QResizeEvent* event) {
   fitColumns();
 }
 
+void TasksView::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  // After the table, which makes its columns wider with its letters.
+  if (event->type() == QEvent::FontChange) QMetaObject::invokeMethod(this, &TasksView::fitColumns, Qt::QueuedConnection);
+}
+
 void TasksView::fitColumns() {
   if (m_ownColumns) return;
   // In a side panel there is room for what tuning is about.
-  const bool narrow = width() < kNarrow;
+  const bool narrow = width() < kNarrow * widgets::typeScale();
   for (int c = 1; c < TaskModel::ColumnCount; ++c) {
     const bool main = c == TaskModel::Speedup || c == TaskModel::Best || c == TaskModel::Cost;
     m_table->setColumnHidden(c, c == TaskModel::Space || c == TaskModel::Size || (narrow && !main));
@@ -78,10 +86,12 @@ void TasksView::fitColumns() {
   // In characters, so that large letters fit too.
   const int widths[] = {40, 14, 9, 10, 11, 20, 13, 11, 9, 11, 11, 12, 11, 11, 11};
   const int digit = fontMetrics().horizontalAdvance(QLatin1Char('0'));
-  int others = 2 * digit;
+  // Beside a number there is little room in a side panel: its name is what tells a task from the others.
+  int others = m_table->style()->pixelMetric(QStyle::PM_ScrollBarExtent) + 2 * m_table->style()->pixelMetric(QStyle::PM_DefaultFrameWidth);
   for (int c = 1; c < TaskModel::ColumnCount; ++c) {
-    m_table->header()->resizeSection(c, widths[c] * digit);
-    if (!m_table->isColumnHidden(c)) others += widths[c] * digit;
+    const int wide = narrow ? std::max(9 * digit, m_table->header()->sectionSizeHint(c)) : widths[c] * digit;
+    m_table->header()->resizeSection(c, wide);
+    if (!m_table->isColumnHidden(c)) others += wide;
   }
   m_table->header()->resizeSection(TaskModel::Name, narrow ? std::max(14 * digit, width() - others) : widths[0] * digit);
   for (QAction* toggle : m_table->header()->actions()) toggle->setChecked(!m_table->isColumnHidden(toggle->data().toInt()));

@@ -25,6 +25,7 @@ class TasksView : public QWidget {
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
 
  private:
   /// Fewer columns where there is little room, until somebody chooses columns.

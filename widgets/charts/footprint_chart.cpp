@@ -5,6 +5,7 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "widgets/common/format.h"
 #include "widgets/theme/theme.h"
@@ -79,27 +80,44 @@ void FootprintChart::paintEvent(QPaintEvent*) {
     p.drawText(QRectF(at(l.bytes) + 4, y, size, line), Qt::AlignLeft | Qt::AlignVCenter, bytesText(l.bytes));
     y += line;
   }
-  // Names of capacities that lie close together are moved apart.
-  double free = 0;
-  for (const Capacity& c : m_capacities) {
-    const double x = at(c.bytes);
+  // Names of capacities that lie close together are moved apart, and go without their sizes where there is no room for all of them.
+  constexpr double kGap = 10;
+  QStringList texts;
+  const auto wide = [&] {
+    double all = -kGap;
+    for (const QString& text : texts) all += metrics.horizontalAdvance(text) + kGap;
+    return all > width() - 8;
+  };
+  for (const Capacity& c : m_capacities) texts << QStringLiteral("%1 %2").arg(c.name, bytesText(c.bytes));
+  if (wide()) {
+    for (size_t i = 0; i < m_capacities.size(); ++i) texts[static_cast<qsizetype>(i)] = m_capacities[i].name;
+  }
+  std::vector<double> places;
+  double free = 4;
+  for (size_t i = 0; i < m_capacities.size(); ++i) {
+    const double w = metrics.horizontalAdvance(texts[static_cast<qsizetype>(i)]);
+    places.push_back(std::max(free, at(m_capacities[i].bytes) - w / 2));
+    free = places.back() + w + kGap;
+  }
+  double end = width() - 4;
+  for (size_t i = places.size(); i-- > 0;) {
+    const double w = metrics.horizontalAdvance(texts[static_cast<qsizetype>(i)]);
+    places[i] = std::min(places[i], end - w);
+    end = places[i] - kGap;
+    const double x = at(m_capacities[i].bytes);
     p.setPen(QPen(theme.accent, 1.4, Qt::DashLine));
     p.drawLine(QPointF(x, top - 2), QPointF(x, y));
-    const QString text = QStringLiteral("%1 %2").arg(c.name, bytesText(c.bytes));
-    const double w = metrics.horizontalAdvance(text);
-    const double place = std::max(free, std::min(x - w / 2, width() - w - 4.0));
     p.setPen(theme.accent);
-    p.drawText(QRectF(place, 2, w + 2, line), Qt::AlignLeft | Qt::AlignVCenter, text);
-    free = place + w + 10;
+    p.drawText(QRectF(places[i], 2, w + 2, line), Qt::AlignLeft | Qt::AlignVCenter, texts[static_cast<qsizetype>(i)]);
   }
   double x = left;
   for (const QString& array : m_arrays) {
     const int index = static_cast<int>(m_arrays.indexOf(array));
+    const double w = metrics.horizontalAdvance(array);
+    if (x + 16 + w > width() - 4) break;
     p.fillRect(QRectF(x, y + 6, 12, line - 8), theme.raised);
     p.fillRect(QRectF(x, y + 6, 12, line - 8), QBrush(theme.categorical(index), kBarPatterns[static_cast<size_t>(index) % std::size(kBarPatterns)]));
     p.setPen(theme.text);
-    const double w = metrics.horizontalAdvance(array);
-    if (x + 16 + w > width() - 4) break;
     p.drawText(QRectF(x + 16, y + 2, w + 2, line), Qt::AlignLeft | Qt::AlignVCenter, array);
     x += w + 30;
   }

@@ -36,6 +36,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   m_close->setToolTip(tr("Dismiss"));
   m_close->setAccessibleName(tr("Dismiss the message"));
   row->addWidget(m_icon);
+  row->addSpacing(4);
   row->addWidget(m_text, 1);
   row->addLayout(m_actions);
   row->addWidget(m_more);

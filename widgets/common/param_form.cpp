@@ -90,6 +90,14 @@ ParamForm::ParamForm(QWidget* parent, const QString& name)
   showAdvanced(false);
 }
 
+QList<QWidget*> ParamForm::labels() const {
+  QList<QWidget*> all;
+  for (const QFormLayout* form : {m_layout, m_more})
+    for (int row = 0; row < form->rowCount(); ++row)
+      if (const QLayoutItem* label = form->itemAt(row, QFormLayout::LabelRole); label && label->widget()) all << label->widget();
+  return all;
+}
+
 bool ParamForm::isAdvancedShown() const { return m_opener->isChecked(); }
 
 void ParamForm::showAdvanced(bool shown) {

@@ -33,6 +33,8 @@ class ParamForm : public QWidget {
   void insertBelow(std::string_view param, QWidget* row);
   /// A row above all others.
   void insertFirst(const QString& label, QWidget* editor);
+  /// Of all rows, for who aligns several forms.
+  QList<QWidget*> labels() const;
   bool isAdvancedShown() const;
   void showAdvanced(bool shown);
 

@@ -79,7 +79,13 @@ void CodePane::restyle() {
   m_editor->setMarkerBackgroundColor(theme.linkBand, kLinkMarker);
   m_editor->setMarkerBackgroundColor(theme.addedBand, kAddedMarker);
   m_editor->setMarkerBackgroundColor(theme.removedBand, kRemovedMarker);
+  if (m_editor->length() == 0) return;
+  // As wide as what stands in them, in the letters of now.
+  if (m_diff.lines.empty()) fitNumbers();
+  showShares();
 }
+
+void CodePane::fitNumbers() { m_editor->setMarginWidth(0, QStringLiteral(" %1").arg(m_editor->lines())); }
 
 void CodePane::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
@@ -176,7 +182,7 @@ void CodePane::setText(const QString& text) {
   m_rowOfLine.clear();
   putText(text);
   m_editor->setMarginType(0, QsciScintilla::NumberMargin);
-  m_editor->setMarginWidth(0, QStringLiteral(" %1").arg(m_editor->lines()));
+  fitNumbers();
   showTitle();
 }
 

@@ -65,6 +65,7 @@ class CodePane : public QWidget, public Tabular {
   void showTitle();
   void putText(const QString& text);
   void markDiff();
+  void fitNumbers();
   void showShares();
   /// Rows of the editor and lines of the listing; -1 where there is none.
   int rowOf(int line) const;

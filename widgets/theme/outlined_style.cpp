@@ -13,6 +13,7 @@ namespace {
 constexpr double kGraphics = 3.0;
 /// What the arrow of a tool button with a menu takes of its width.
 constexpr int kArrow = 12;
+constexpr int kIconGap = 4;
 
 /// The option of a tool button whose whole face opens a menu, null for other buttons.
 const QStyleOptionToolButton* menuButton(const QStyleOption* option) {
@@ -45,6 +46,14 @@ void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* 
 }
 
 void OutlinedStyle::drawControl(ControlElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const {
+  if (const auto* box = qstyleoption_cast<const QStyleOptionComboBox*>(option); element == CE_ComboBoxLabel && box) {
+    // A text that is cut off looks as if it were the whole.
+    QStyleOptionComboBox shown = *box;
+    const int icon = box->currentIcon.isNull() ? 0 : box->iconSize.width() + kIconGap;
+    const int room = proxy()->subControlRect(CC_ComboBox, box, SC_ComboBoxEditField, widget).width() - icon - 2;
+    shown.currentText = option->fontMetrics.elidedText(box->currentText, Qt::ElideRight, room);
+    return QProxyStyle::drawControl(element, &shown, painter, widget);
+  }
   const auto* button = element == CE_ToolButtonLabel ? menuButton(option) : nullptr;
   if (!button) return QProxyStyle::drawControl(element, option, painter, widget);
   QStyleOptionToolButton label = *button;

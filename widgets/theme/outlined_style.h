@@ -6,7 +6,7 @@
 namespace tw::widgets {
 
 /// Fusion, with outlines of check boxes and frames that can be seen in the dark theme too: Fusion derives them from the window's colour, darker still.
-/// Tool buttons that open a menu have room for its arrow beside their text.
+/// Tool buttons that open a menu have room for its arrow beside their text, and what does not fit into a combo box ends with an ellipsis.
 class OutlinedStyle : public QProxyStyle {
   Q_OBJECT
  public:

@@ -10,6 +10,8 @@
 #undef signals
 #undef slots
 
+#include <QApplication>
+#include <QFontMetrics>
 #include <QHelpEvent>
 #include <QLabel>
 #include <QToolButton>
@@ -140,6 +142,28 @@ class CodeViewTest : public QObject {
   }
 
   /// Steps are explained at the mouse and, of the selected one, under the row of columns.
+  /// Numbers and parts are whole in large letters too.
+  void marginsAreAsWideAsTheirLetters() {
+    CodePane pane(CodeLanguage::tir, QStringLiteral("TIR"));
+    QString text;
+    for (int i = 0; i < 1200; ++i) text += QStringLiteral("a line\n");
+    pane.setText(text);
+    pane.setShares(std::vector<double>(1200, 0.0001), QStringLiteral("A model"));
+    const auto fits = [&] {
+      const QFontMetrics letters(codeFont());
+      return pane.editor()->marginWidth(0) >= letters.horizontalAdvance(QStringLiteral("1200")) &&
+             pane.editor()->marginWidth(1) >= letters.horizontalAdvance(pane.shareOf(0)) && !pane.shareOf(0).isEmpty();
+    };
+    QVERIFY(fits());
+    setBigType(true);
+    QEvent changed(QEvent::FontChange);
+    QApplication::sendEvent(&pane, &changed);
+    const bool big = fits();
+    setBigType(false);
+    QApplication::sendEvent(&pane, &changed);
+    QVERIFY(big && fits());
+  }
+
   void stepsAreExplained() {
     CodeView view;
     view.setColumnVisible(CodeView::Steps, true);
