@@ -61,7 +61,8 @@ double relative_error(double got, double want, double scale) {
 
 bool may_be_winograd(const te::Op& op) {
   const std::vector<te::Axis>& r = op.reduce_axes;
-  return op.tag == "conv2d" && r.size() == 3 && r[1].extent == 3 && r[2].extent == 3;
+  const bool convolution = (op.tag == "conv2d" && r.size() == 3) || (op.tag == "conv3d" && r.size() == 4);
+  return convolution && r[r.size() - 2].extent == 3 && r.back().extent == 3;
 }
 
 namespace {

@@ -35,7 +35,7 @@ struct ReferenceOptions {
   int samples = 96;   ///< otherwise this many of each output, at least 64: corners, first and last rows, the rest at random
 };
 
-/// Whether a stage is a convolution that schedules may compute by Winograd's algorithm: a 3x3 window.
+/// Whether a stage is a convolution that schedules may compute by Winograd's algorithm: a 3x3 window, in planes or volumes.
 bool may_be_winograd(const te::Op& op);
 /// Error bound for one output: rounding errors of the longest chain of reductions that leads to it, in the least exact float type on the way.
 /// Grows with the square root of the number of terms, as errors of random sign do; 0 if no float is involved. With `tf32`, sums of products of float32 may have

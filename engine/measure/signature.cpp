@@ -10,12 +10,13 @@ runtime::ArgSpec arg_of(const schedule::Stage& stage, bool output) {
                         output};
   for (const auto& piece : stage.layout) spec.layout.push_back({piece.dim, piece.factor});
   if (stage.winograd == 0) return spec;
-  // [O, I, taps...] for the caller; what is stored are the points of each dimension of taps.
+  // [O, I, taps...] for the caller; what is stored are the points of the last two dimensions of taps.
   if (spec.layout.empty())
     for (size_t d = 0; d < spec.shape.size(); ++d) spec.layout.push_back({static_cast<int>(d), 0});
-  for (size_t d = 2; d < spec.shape.size(); ++d) spec.shape[d] -= stage.winograd - 1;
+  const size_t first = spec.shape.size() - 2;
+  for (size_t d = first; d < spec.shape.size(); ++d) spec.shape[d] -= stage.winograd - 1;
   for (runtime::LayoutPiece& piece : spec.layout)
-    if (piece.dim >= 2 && piece.factor == 0) piece.winograd = stage.winograd;
+    if (piece.dim >= static_cast<int>(first) && piece.factor == 0) piece.winograd = stage.winograd;
   return spec;
 }
 

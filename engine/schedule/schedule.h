@@ -58,7 +58,7 @@ struct Stage {
   int pipeline = 0;                     ///< arrays in turn of a stage that is copied ahead; 0: it is not
   std::optional<ir::Var> warp_product;  ///< the loop from which on the tensor cores of a warp compute the stage
   int64_t auto_unroll = -1;             ///< stores up to which the loops here and inside are written out; -1: as around
-  int64_t winograd = 0;  ///< m: the placeholder holds weights [O, I, taps...] with each dimension of taps transformed by F(m, taps)
+  int64_t winograd = 0;  ///< m: the placeholder holds weights [O, I, taps...] with the last two dimensions of taps transformed by F(m, taps)
 };
 
 /// The derived state that primitives work on.

@@ -165,8 +165,8 @@ struct DoubleBufferStep {
 ///     C[n,o,h,w] = sum(i,kh,kw) D[n,i,h+kh,w+kw] * W[o,i,kh,kw]
 ///       =>  pad: D extended to whole tiles;  rows, data: V = B^T d B of each (m+r-1)^2 tile d;  product: M[x,y] = sum(i) U[x,y] * V[x,y];  columns, C: A^T M A
 /// Five stages (NAME_pad, NAME_rows, NAME_data, NAME_product, NAME_columns) come before the convolution, which becomes the last transform and moves up by five.
-/// The weights W [O, I, r, r] are constants that the caller must supply transformed: U = G W G^T, stored as [O, I, m+r-1, m+r-1]; a layout of theirs that
-/// follows counts those. Needs (m+r-1)^2 / m^2 multiplications for r^2; results differ from direct summation by rounding, some ten times as much for m = 4.
+/// Volumes are transformed plane by plane, M[d] = sum(i, kd) U[kd] * V[f(d, kd)]. Weights W [O, I, (kd,) r, r] are constants that the caller must supply as
+/// U = G W G^T [O, I, (kd,) m+r-1, m+r-1], which a later layout counts. (m+r-1)^2 / m^2 multiplications for r^2, and some ten times the rounding for m = 4.
 /// Tiles are indexed by image, row and column; flat ones along one axis, p = (n * rows + th) * columns + tw, so that blocks of threads may take any run of them.
 /// Source: Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016.
 struct WinogradStep {

@@ -23,6 +23,11 @@ constexpr FeatureSet kZen4 = kIce | bit(F::avx512bf16);
 constexpr FeatureSet kSapphire = kIce | bits_of({F::avx512bf16, F::avx512fp16, F::avxvnni});
 constexpr FeatureSet kAlder = kV3 | bits_of({F::avxvnni, F::gfni});
 
+/// The vectors of a table row are those of its widest instruction set.
+constexpr Pipes kSse{.latency = 3, .fmas = 1, .loads = 1}, kHaswell{.latency = 5, .fmas = 2, .loads = 2}, kTwoWide{.latency = 4, .fmas = 2, .loads = 2},
+    kAlderPipes{.latency = 4, .fmas = 2, .loads = 3}, kIceClient{.latency = 4, .fmas = 1, .loads = 2}, kZen1{.latency = 5, .fmas = 1, .loads = 1},
+    kZen2{.latency = 5, .fmas = 2, .loads = 2}, kHalves{.latency = 4, .fmas = 1, .loads = 1};  // the last one takes 512 bits in two halves
+
 constexpr const char* kFeatureNames[] = {
 #define X(name, text) text,
     TW_X86_FEATURES(X)
@@ -63,29 +68,29 @@ const char* feature_name(X86Feature f) { return kFeatureNames[static_cast<int>(f
 
 const std::vector<CpuInfo>& cpu_table() {
   static const std::vector<CpuInfo> table = {
-      {"x86-64", 0, 32, 8, 256, 4096, 4},
-      {"x86-64-v2", kV2, 32, 8, 256, 8192, 4},
-      {"x86-64-v3", kV3, 32, 8, 256, 8192, 4},
-      {"x86-64-v4", kV4, 32, 8, 1024, 16384, 8},
-      {"sandybridge", kV2 | bit(F::avx), 32, 8, 256, 8192, 4},
-      {"ivybridge", kV2 | bit(F::avx) | bit(F::f16c), 32, 8, 256, 8192, 4},
-      {"haswell", kV3, 32, 8, 256, 8192, 4},
-      {"broadwell", kV3, 32, 8, 256, 8192, 4},
-      {"skylake", kV3, 32, 8, 256, 8192, 4},
-      {"alderlake", kAlder, 48, 12, 1280, 30720, 16},
-      {"skylake-avx512", kV4, 32, 8, 1024, 22528, 16},
-      {"cascadelake", kV4 | bit(F::avx512vnni), 32, 8, 1024, 22528, 16},
-      {"cooperlake", kV4 | bit(F::avx512vnni) | bit(F::avx512bf16), 32, 8, 1024, 22528, 16},
-      {"icelake-client", kIce, 48, 12, 512, 8192, 4},
-      {"icelake-server", kIce, 48, 12, 1280, 49152, 32},
-      {"tigerlake", kIce, 48, 12, 1280, 12288, 4},
-      {"sapphirerapids", kSapphire, 48, 12, 2048, 107520, 56},
-      {"graniterapids", kSapphire, 48, 12, 2048, 147456, 36},
-      {"znver1", kV3, 32, 8, 512, 8192, 4},
-      {"znver2", kV3, 32, 8, 512, 16384, 4},
-      {"znver3", kV3, 32, 8, 512, 32768, 8},
-      {"znver4", kZen4, 32, 8, 1024, 32768, 8},
-      {"znver5", kZen4 | bit(F::avxvnni), 48, 12, 1024, 32768, 8},
+      {"x86-64", 0, 32, 8, 256, 4096, 4, kSse},
+      {"x86-64-v2", kV2, 32, 8, 256, 8192, 4, kSse},
+      {"x86-64-v3", kV3, 32, 8, 256, 8192, 4, kHaswell},
+      {"x86-64-v4", kV4, 32, 8, 1024, 16384, 8, kTwoWide},
+      {"sandybridge", kV2 | bit(F::avx), 32, 8, 256, 8192, 4, kSse},
+      {"ivybridge", kV2 | bit(F::avx) | bit(F::f16c), 32, 8, 256, 8192, 4, kSse},
+      {"haswell", kV3, 32, 8, 256, 8192, 4, kHaswell},
+      {"broadwell", kV3, 32, 8, 256, 8192, 4, kHaswell},
+      {"skylake", kV3, 32, 8, 256, 8192, 4, kTwoWide},
+      {"alderlake", kAlder, 48, 12, 1280, 30720, 16, kAlderPipes},
+      {"skylake-avx512", kV4, 32, 8, 1024, 22528, 16, kTwoWide},
+      {"cascadelake", kV4 | bit(F::avx512vnni), 32, 8, 1024, 22528, 16, kTwoWide},
+      {"cooperlake", kV4 | bit(F::avx512vnni) | bit(F::avx512bf16), 32, 8, 1024, 22528, 16, kTwoWide},
+      {"icelake-client", kIce, 48, 12, 512, 8192, 4, kIceClient},
+      {"icelake-server", kIce, 48, 12, 1280, 49152, 32, kTwoWide},
+      {"tigerlake", kIce, 48, 12, 1280, 12288, 4, kIceClient},
+      {"sapphirerapids", kSapphire, 48, 12, 2048, 107520, 56, kTwoWide},
+      {"graniterapids", kSapphire, 48, 12, 2048, 147456, 36, kTwoWide},
+      {"znver1", kV3, 32, 8, 512, 8192, 4, kZen1},
+      {"znver2", kV3, 32, 8, 512, 16384, 4, kZen2},
+      {"znver3", kV3, 32, 8, 512, 32768, 8, kTwoWide},
+      {"znver4", kZen4, 32, 8, 1024, 32768, 8, kHalves},
+      {"znver5", kZen4 | bit(F::avxvnni), 48, 12, 1024, 32768, 8, kTwoWide},
   };
   return table;
 }
@@ -94,6 +99,11 @@ const CpuInfo* find_cpu(std::string_view name) {
   for (const CpuInfo& c : cpu_table())
     if (name == c.name) return &c;
   return nullptr;
+}
+
+Pipes pipes_of(std::string_view name) {
+  const CpuInfo* known = find_cpu(name);
+  return known != nullptr ? known->pipes : cpu_table().front().pipes;
 }
 
 std::string cpu_name(std::string_view vendor, int family, int model, FeatureSet features) {

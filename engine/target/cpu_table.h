@@ -53,6 +53,16 @@ using FeatureSet = uint64_t;
 constexpr FeatureSet bit(X86Feature f) { return FeatureSet{1} << static_cast<int>(f); }
 const char* feature_name(X86Feature f);
 
+/// What one core does with whole vectors. Where there is no fused multiply-add, one multiplication and one addition stand for it, and the latency is the addition's.
+/// Sources: Fog, Instruction tables, Technical University of Denmark; Abel and Reineke, uops.info, ASPLOS 2019.
+struct Pipes {
+  int latency;  ///< cycles until the next multiply-add may use the result of one
+  int fmas;     ///< multiply-adds that begin in one cycle
+  int loads;    ///< loads that begin in one cycle
+  /// Multiply-adds that must be on their way to keep all pipes busy.
+  int in_flight() const { return latency * fmas; }
+};
+
 struct CpuInfo {
   const char* name;     ///< as LLVM spells it
   FeatureSet features;  ///< what LLVM assumes of this name, within TW_X86_FEATURES
@@ -61,12 +71,15 @@ struct CpuInfo {
   int64_t l2_kb;  ///< per core
   int64_t l3_kb;  ///< of one cluster of cores
   int l3_cores;   ///< in that cluster
+  Pipes pipes;
 };
 
 /// All processors that have a name here, oldest first.
 const std::vector<CpuInfo>& cpu_table();
 /// Null for names not in the table.
 const CpuInfo* find_cpu(std::string_view name);
+/// Those of the plainest processor for names not in the table.
+Pipes pipes_of(std::string_view name);
 
 /// The name for a processor of this vendor (CPUID leaf 0 text), display family and display model; falls back to x86-64-v2, -v3 or -v4 by its features.
 std::string cpu_name(std::string_view vendor, int family, int model, FeatureSet features);

@@ -16,6 +16,7 @@ namespace tw::space {
   X(depthwise_conv2d_nchwc) \
   X(conv1d_nchwc)           \
   X(conv3d_nchwc)           \
+  X(conv3d_winograd)        \
   X(grouped_conv2d_nchwc)   \
   X(narrow_conv2d)          \
   X(batch_matmul)           \

@@ -180,6 +180,13 @@ class CheckTest : public QObject {
     const double direct = 0.9 * 2 * 16 * 16 * 16 * 16 * 9 / 1e11;
     QVERIFY(physical_floor_s(*conv(3), 1e11) < direct / 5);
     QVERIFY(std::abs(physical_floor_s(*conv(5), 1e11) / (direct * 25 / 9) - 1) < 0.01);
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {1, 16, 6, 18, 18}, kFloat32), w = b.placeholder("w", {16, 16, 3, 3, 3}, kFloat32);
+    const te::Tensor y = b.reduce(
+        "conv3d", {1, 16, 4, 16, 16}, {16, 3, 3, 3}, te::Reducer::sum,
+        [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0], s[2] + r[1], s[3] + r[2], s[4] + r[3]) * w(s[1], r[0], r[1], r[2], r[3]); },
+        "conv3d");
+    QVERIFY(physical_floor_s(*std::move(b).finish({y}), 1e11) < direct * 3 * 4 / 5);
   }
   void impossible_times_are_known() {
     const auto dag = matmul(256, 256, 256);  // 33.5 MFLOP

@@ -180,6 +180,16 @@ class TargetTest : public QObject {
     QCOMPARE(target_from_json(old)->l3_share_bytes, here.l3_bytes);
   }
 
+  /// What register tiles are measured by.
+  void pipes() {
+    for (const target::CpuInfo& c : target::cpu_table()) QVERIFY2(c.pipes.latency >= 3 && c.pipes.fmas >= 1 && c.pipes.loads >= c.pipes.fmas, c.name);
+    QCOMPARE(target::pipes_of("haswell").in_flight(), 10);
+    QCOMPARE(target::pipes_of("sapphirerapids").in_flight(), 8);
+    QCOMPARE(target::pipes_of("znver4").in_flight(), 4);  // 512 bits in two halves
+    QCOMPARE(target::pipes_of("znver5").in_flight(), 8);
+    QCOMPARE(target::pipes_of("of another vendor").in_flight(), target::pipes_of("x86-64").in_flight());
+  }
+
   /// The two ways to learn this machine's caches agree, and the target holds what was found.
   void this_machine() {
     const Target t = host_target();

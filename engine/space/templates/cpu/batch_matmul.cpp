@@ -61,7 +61,7 @@ ConfigEntity batch_matmul_fallback(const te::Dag& dag, const Target& target) {
     const int64_t rows = e.split("tile_y")[1], vectors = e.split("tile_x")[1] / s.lanes;
     const bool panel_outer = e.integer("panel_outer") != 0;
     const int64_t tasks = s.batch * (panel_outer ? s.vectors() / vectors : (s.m + rows - 1) / rows);
-    return tile_rate(rows, vectors) * filled(s.m, rows) * balanced(tasks, target) + (panel_outer ? 0 : 0.01);
+    return tile_rate(rows, vectors, target) * filled(s.m, rows) * balanced(tasks, target) + (panel_outer ? 0 : 0.01);
   });
 }
 

@@ -6,6 +6,7 @@
 #include "engine/base/json.h"
 #include "engine/ir/visit.h"
 #include "engine/space/rules/rules.h"
+#include "engine/target/cpu_table.h"
 
 namespace tw::space::cpu {
 
@@ -108,11 +109,12 @@ std::vector<LayoutStep::Piece> nchwc(int64_t block, size_t spatial) {
 
 bool fits_registers(int64_t rows, int64_t columns, const Target& target) { return rows * columns + columns + (columns > 1 ? 1 : 0) <= target.vector_registers; }
 
-double tile_rate(int64_t rows, int64_t columns, int64_t pieces) {
-  // Two multiply-adds and two loads a cycle, each multiply-add ready after four cycles.
-  constexpr double kInFlight = 8;
-  const auto work = static_cast<double>(rows * columns), loads = static_cast<double>(rows * pieces + columns);
-  const double rate = work / std::max({work + static_cast<double>(rows * (pieces - 1)), loads, kInFlight});
+double tile_rate(int64_t rows, int64_t columns, const Target& target, int64_t pieces) {
+  const target::Pipes pipes = target::pipes_of(target.cpu);
+  // All in places of multiply-adds.
+  const auto work = static_cast<double>(rows * columns), in_flight = static_cast<double>(pipes.in_flight());
+  const double loads = static_cast<double>(rows * pieces + columns) * pipes.fmas / pipes.loads;
+  const double rate = work / std::max({work + static_cast<double>(rows * (pieces - 1)), loads, in_flight});
   // Vectors of weights come from the level-2 cache: each should serve several rows. Broadcasts are cheaper.
   return rate - 0.25 / static_cast<double>(rows) - 0.05 / static_cast<double>(columns);
 }

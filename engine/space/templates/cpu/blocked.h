@@ -42,7 +42,7 @@ bool fits_registers(int64_t rows, int64_t columns, const Target& target);
 /// Share of the multiply-add rate that a register tile of `rows` broadcasts times `columns` vectors can reach, from 0 to 1: by the latency that its
 /// accumulators hide and the loads that it needs. Where a broadcast is put together from `pieces` elements, each takes a load, and all but the first a multiply-add's
 /// place. Ties are for the caller to break.
-double tile_rate(int64_t rows, int64_t columns, int64_t pieces = 1);
+double tile_rate(int64_t rows, int64_t columns, const Target& target, int64_t pieces = 1);
 /// Share of the work in tiles of `tile` along `extent` that counts, the last tile being whole too.
 double filled(int64_t extent, int64_t tile);
 /// Share of the cores' time that `tasks` equal tasks fill.

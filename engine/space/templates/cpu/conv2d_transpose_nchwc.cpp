@@ -51,7 +51,7 @@ ConfigEntity conv2d_transpose_nchwc_fallback(const te::Dag& dag, const Target& t
     const int64_t columns = e.split("tile_ow")[1], blocks = e.integer("oc_blocks");
     const int64_t tasks = s.batch * s.oh * (blocks_for(s.oc, s.oc_block) / blocks);
     const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
-    return tile_rate(columns, blocks) * filled(s.ow, columns) * balanced(tasks, target) + (rolled ? 2 : 0) + (order ? 1 : 0);
+    return tile_rate(columns, blocks, target) * filled(s.ow, columns) * balanced(tasks, target) + (rolled ? 2 : 0) + (order ? 1 : 0);
   });
 }
 

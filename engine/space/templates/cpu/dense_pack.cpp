@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "engine/base/json.h"
+#include "engine/space/rules/rules.h"
 #include "engine/space/templates/cpu/blocked.h"
 
 namespace tw::space::cpu {
@@ -17,6 +18,8 @@ struct DenseShape {
   int64_t vectors() const { return (n + lanes - 1) / lanes; }
   /// The last vector of columns is not whole: its weights are padded, its results masked.
   bool ragged() const { return n % lanes != 0; }
+  /// Sums that are worth taking apart: a part is still long beside what it costs to add it up.
+  bool long_sums() const { return m > 1 && !ragged() && k >= 1024; }
 };
 
 DenseShape dense_shape(const te::Dag& dag, const Anchor& a, const Target& target) {
@@ -27,26 +30,47 @@ DenseShape dense_shape(const te::Dag& dag, const Anchor& a, const Target& target
   return {op.output->shape[0], n, op.reduce_axes.front().extent, lanes};
 }
 
-/// Rows of A at a stride that is a multiple of 4 KiB fall into few cache sets; more rows than ways evict each other.
-bool conflict_free(int64_t rows, int64_t row_bytes, const Target& target) {
-  const int64_t set_span = target.l1d_bytes / target.l1d_ways;
-  const int64_t g = std::gcd(row_bytes, set_span);
-  if (g < 64) return true;
-  return rows <= target.l1d_ways * (set_span / g);
+constexpr int64_t kCacheLine = 64;
+/// What of its rate a register tile loses about whose rows of A come from the level-2 cache.
+constexpr double kCollisions = 0.1;
+
+/// Lines of the level-1 cache that rows of A at this distance may take: a distance with a large divisor in common with the span of the sets leads to few of them.
+int64_t lines_for_rows(int64_t row_bytes, const Target& target) {
+  const int64_t span = target.l1d_bytes / target.l1d_ways;
+  return target.l1d_ways * (span / std::max(kCacheLine, std::gcd(row_bytes, span)));
 }
 
-/// What passes through the level-2 cache with `rows` of A in a block, relative to reading everything once: all weights for each block,
-/// and of the rows, again for each panel, what that cache does not keep beside it. Rows come in many short streams, and what the last level does not hold comes
-/// from memory: both cost more.
-double traffic(const DenseShape& s, int64_t rows, const Target& target) {
+/// Whether a register tile's rows of A stay in cache beside the weights that pass through its sets: about a line of each set while a line of A is in use, and the next
+/// one on its way.
+bool rows_stay(int64_t rows, int64_t row_bytes, const Target& target) { return rows + 2 <= lines_for_rows(row_bytes, target); }
+
+/// How the operands pass by each other.
+struct Passes {
+  int64_t rows;   ///< of A in a block
+  int64_t parts;  ///< of the reduction, one after the other
+  bool copied;    ///< A is copied first
+};
+
+/// What passes through the level-2 cache, relative to reading everything once: all weights for each block of rows, and of the rows, again for each panel, what
+/// that cache does not keep beside it; the sums of every part, and the copy. Rows come in many short streams, and what the last level does not hold comes from
+/// memory: both cost more.
+double traffic(const DenseShape& s, const Passes& p, const Target& target) {
   constexpr double kMemory = 3, kStreams = 2;  // about, for one core
   constexpr int64_t kPanelVectors = 3;         // of most panels
   const auto cost = [&](int64_t bytes) { return bytes > target.l3_bytes / 2 ? kMemory : 1.0; };
-  const int64_t columns = kPanelVectors * s.lanes, weights = s.n * s.k * 4, all_rows = s.m * s.k * 4, block = rows * s.k * 4, panel = columns * s.k * 4;
+  const int64_t depth = (s.k + p.parts - 1) / p.parts;
+  const int64_t columns = kPanelVectors * s.lanes, weights = s.n * s.k * 4, all_rows = s.m * s.k * 4, block = p.rows * depth * 4, panel = columns * depth * 4;
   const double lost = std::clamp(static_cast<double>(block + panel) / static_cast<double>(target.l2_bytes) - 0.5, 0.0, 1.0);
-  const auto passes = static_cast<double>((s.m + rows - 1) / rows), panels = static_cast<double>(s.n) / static_cast<double>(columns);
+  const auto passes = static_cast<double>((s.m + p.rows - 1) / p.rows), panels = static_cast<double>(s.n) / static_cast<double>(columns);
   const double again = std::max(1.0, lost * kStreams * panels) * cost(block);
-  return (passes * cost(weights) * static_cast<double>(weights) + again * static_cast<double>(all_rows)) / static_cast<double>(weights + all_rows);
+  const int64_t more = (p.parts > 1 ? 2 * p.parts * s.m * s.n * 4 : 0) + (p.copied ? 2 * all_rows : 0);
+  return (passes * cost(weights) * static_cast<double>(weights) + again * static_cast<double>(all_rows) + static_cast<double>(more)) /
+         static_cast<double>(weights + all_rows);
+}
+
+/// Whether some register tile has rows that do not stay in the level-1 cache where they lie.
+bool rows_may_collide(const DenseShape& s, const Target& target) {
+  return s.m > 1 && !rows_stay(std::min<int64_t>(s.m, target.vector_registers / 2), s.k * 4, target);
 }
 
 bool dense_pack_matches(const te::Dag& dag, const Target& target) {
@@ -73,65 +97,121 @@ ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target) {
   space.define_knob("panel_outer", s.ragged() ? std::vector<Json>{1} : std::vector<Json>{0, 1},
                     "1: a panel of B passes over all rows of the block before the next panel is loaded");
   space.define_knob("unroll_k", up_to({1, 2, 4}, s.k), "steps of the reduction written out");
+  space.define_knob("copy_rows", rows_may_collide(s, target) ? std::vector<Json>{0, 1} : std::vector<Json>{0},
+                    "1: A is copied first to where its rows fall into different sets of the level-1 cache");
+  space.define_knob("parts_k", s.long_sums() ? std::vector<Json>{1, 2, 4} : std::vector<Json>{1},
+                    "parts of the reduction, each computed for the whole result before the next one, and added up in the end");
   const int64_t lanes = s.lanes, k = s.k;
   space.add_filter([lanes, target](const ConfigEntity& e) { return fits_registers(e.split("tile_y")[1], e.split("tile_x")[1] / lanes, target); },
                    "the register tile does not fit the vector registers");
-  space.add_filter([k, target](const ConfigEntity& e) { return conflict_free(e.split("tile_y")[1], k * 4, target); },
+  space.add_filter([k, target](const ConfigEntity& e) { return e.integer("copy_rows") != 0 || e.split("tile_y")[1] <= lines_for_rows(k * 4, target); },
                    "rows of A evict each other from the level-1 cache");
   return space;
 }
 
 ConfigEntity dense_pack_fallback(const te::Dag& dag, const Target& target) {
   const DenseShape s = dense_shape(dag, *find_anchor(dag, "dense"), target);
-  return dense_pack_space(dag, target).best_by([&](const ConfigEntity& e) {
+  const ConfigSpace all = dense_pack_space(dag, target);
+  ConfigSpace open = all;  // what is left to choose
+  // One row has no reuse of weights: what counts is that panels are long streams, and that the reduction's loop is not most of the work.
+  open.define_knob("unroll_k", {int64_t{s.m == 1 && s.k >= 4 ? 4 : 1}});
+  open.define_knob("panel_outer", {1});
+  const ConfigEntity best = open.best_by([&](const ConfigEntity& e) {
     const int64_t rows = e.split("tile_y")[1], vectors = e.split("tile_x")[1] / s.lanes, block = e.integer("rows_block");
-    const int64_t tasks = ((s.m + block - 1) / block) * (s.vectors() / vectors);
-    // One row has no reuse of weights: what counts is that panels are long streams, and that the reduction's loop is not most of the work.
-    const int64_t unroll = s.m == 1 && s.k >= 4 ? 4 : 1;
-    const bool plain = e.integer("unroll_k") == unroll && e.integer("panel_outer") == 1;
-    return tile_rate(rows, vectors) * filled(s.m, rows) * balanced(tasks, target) + (plain ? 10 : 0) - 0.1 * std::log2(traffic(s, block, target));
+    const Passes passes{block, e.integer("parts_k"), e.integer("copy_rows") != 0};
+    const int64_t tasks = passes.parts * ((s.m + block - 1) / block) * (s.vectors() / vectors);
+    const bool stay = passes.copied || rows_stay(rows, s.k * 4, target);
+    return tile_rate(rows, vectors, target) * filled(s.m, rows) * balanced(tasks, target) - (stay ? 0 : kCollisions) -
+           0.1 * std::log2(traffic(s, passes, target));
   });
+  return best.index() < 0 ? best : all.from_json(best.json_text()).value();
+}
+
+/// The sums of the parts of the reduction, row by row, a few vectors of columns at a time.
+void add_parts(schedule::Builder& b, int acc, int out, const DenseShape& s) {
+  const auto axes = b.loops(out);
+  const auto n = b.split(out, axes[1], {rules::divisor_up_to(s.vectors(), 4), s.lanes});
+  b.compute_at(acc, out, n[0]);
+  b.unroll(out, n[1]);
+  b.vectorize(out, n[2]);
+  b.parallel(out, axes[0]);
+  const auto sums = b.loops(acc);  // m, n, part
+  const auto j = b.split(acc, sums[1], {s.lanes});
+  b.reorder(acc, {sums[0], sums[2], j[0], j[1]});
+  b.unroll(acc, sums[2]);
+  b.unroll(acc, j[0]);
+  b.vectorize(acc, j[1]);
+}
+
+/// A copy of A whose neighbouring rows are one line further apart than a span of the level-1 cache's sets.
+void copy_rows(schedule::Builder& b, int data, int reader, const Target& target) {
+  const int copy = b.cache_read(data, {reader}, "global");
+  const auto axes = b.loops(copy);
+  const int64_t element = b.at(copy).op.output->dtype.bytes();
+  b.storage_align(copy, axes[0], target.l1d_bytes / target.l1d_ways / element, kCacheLine / element);
+  const auto k = b.split(copy, axes[1], {target.lanes(kFloat32)});
+  b.vectorize(copy, k[1]);
+  b.parallel(copy, axes[0]);
 }
 
 Expected<schedule::Schedule> dense_pack_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
-  const Anchor a = *find_anchor(*dag, "dense");
+  Anchor a = *find_anchor(*dag, "dense");
   const DenseShape s = dense_shape(*dag, a, target);
-  const int64_t rows = e.split("tile_y")[1], columns = e.split("tile_x")[1];
+  const int64_t rows = e.split("tile_y")[1], columns = e.split("tile_x")[1], parts = e.integer("parts_k");
+  const bool panel_outer = e.integer("panel_outer") != 0, whole = parts == 1;
   schedule::Builder b(dag);
   b.layout(a.weight, {{0, 0}, {1, 0}, {0, columns}});  // [N / columns][K][columns]
+  int part = 0;                                        // the sums of each part of the reduction, [parts][M][N]
+  if (!whole) {
+    part = b.rfactor(a.reduce, b.split(a.reduce, b.loops(a.reduce)[2], {(s.k + parts - 1) / parts})[0]);
+    a.output += 1;
+    a.reduce += 1;
+  }
   inline_epilogue(b, a);
   int out = 0;
-  const int acc = accumulator_stage(b, a, out);
+  int acc = accumulator_stage(b, a, out), tiled = out;
+  if (!whole) {
+    add_parts(b, acc, out, s);
+    acc = b.cache_write(part, "local");
+    tiled = part + 1;
+  }
 
-  const auto axes = b.loops(out);
-  const auto n = b.split(out, axes[1], {columns / s.lanes, s.lanes});
+  std::vector<ir::Var> axes = b.loops(tiled), outer;
+  const size_t at = whole ? 0 : 1;
+  if (!whole) outer.push_back(axes[0]);
+  const auto n = b.split(tiled, axes[at + 1], {columns / s.lanes, s.lanes});
   const int64_t tiles = (e.integer("rows_block") + rows - 1) / rows;
-  const auto m = b.split(out, axes[0], {tiles, rows});
-  const bool panel_outer = e.integer("panel_outer") != 0;
-  if (s.ragged())
-    b.reorder(out, {n[0], m[0], m[1], m[2], n[1], n[2]});
-  else
-    b.reorder(out, panel_outer ? std::vector{m[0], n[0], m[1], m[2], n[1], n[2]} : std::vector{m[0], m[1], n[0], m[2], n[1], n[2]});
-  b.compute_at(acc, out, panel_outer ? m[1] : n[0]);
-  b.unroll(out, m[2]);
-  b.unroll(out, n[1]);
-  b.vectorize(out, n[2]);
+  const auto m = b.split(tiled, axes[at], {tiles, rows});
+  if (!s.ragged()) outer.push_back(m[0]);
+  outer.push_back(panel_outer ? n[0] : m[1]);
+  std::vector<ir::Var> order = outer;
+  if (s.ragged()) order.push_back(m[0]);
+  order.insert(order.end(), {panel_outer ? m[1] : n[0], m[2], n[1], n[2]});
+  b.reorder(tiled, order);
+  b.compute_at(acc, tiled, panel_outer ? m[1] : n[0]);
+  b.unroll(tiled, m[2]);
+  b.unroll(tiled, n[1]);
+  b.vectorize(tiled, n[2]);
   // Panels alone, where the last one is not whole: the others are told from it by one comparison.
-  b.parallel(out, s.ragged() ? n[0] : b.fuse(out, {m[0], panel_outer ? n[0] : m[1]}));
+  b.parallel(tiled, outer.size() == 1 ? outer.front() : b.fuse(tiled, outer));
 
-  const auto inner = b.loops(acc);  // m, n, k
-  const auto j = b.split(acc, inner[1], {s.lanes});
+  std::vector<ir::Var> inner = b.loops(acc);  // part, m, n, k
+  const auto j = b.split(acc, inner[at + 1], {s.lanes});
   const int64_t unroll = e.integer("unroll_k");
+  std::vector<ir::Var> walk(inner.begin(), inner.begin() + static_cast<std::ptrdiff_t>(at));
   if (unroll > 1) {
-    const auto k = b.split(acc, inner[2], {unroll});
-    b.reorder(acc, {k[0], k[1], inner[0], j[0], j[1]});
+    const auto k = b.split(acc, inner.back(), {unroll});
+    walk.insert(walk.end(), {k[0], k[1]});
     b.unroll(acc, k[1]);
   } else {
-    b.reorder(acc, {inner[2], inner[0], j[0], j[1]});
+    walk.push_back(inner.back());
   }
-  b.unroll(acc, inner[0]);
+  walk.insert(walk.end(), {inner[at], j[0], j[1]});
+  b.reorder(acc, walk);
+  b.unroll(acc, inner[at]);
   b.unroll(acc, j[0]);
   b.vectorize(acc, j[1]);
+  if (e.integer("copy_rows") != 0) copy_rows(b, a.data, acc, target);
   return std::move(b).finish();
 }
 

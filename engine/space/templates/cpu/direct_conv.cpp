@@ -79,7 +79,7 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
     const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks"), pixels = pixels_of(c, target, e);
     const int64_t tasks = outer * ((c.rows() + rows - 1) / rows) * (c.vectors() / blocks);
     const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
-    return tile_rate(columns / pixels * rows, blocks, pixels) * static_cast<double>(pixels) * filled(c.columns(), columns) * filled(c.rows(), rows) *
+    return tile_rate(columns / pixels * rows, blocks, target, pixels) * static_cast<double>(pixels) * filled(c.columns(), columns) * filled(c.rows(), rows) *
                balanced(tasks, target) +
            (rolled ? 2 : 0) + (order ? 1 : 0);
   });

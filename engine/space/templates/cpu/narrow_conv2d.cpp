@@ -53,7 +53,7 @@ ConfigEntity narrow_conv2d_fallback(const te::Dag& dag, const Target& target) {
   const Narrow c = *find_narrow(dag, target);
   return narrow_conv2d_space(dag, target).best_by([&](const ConfigEntity& e) {
     const int64_t columns = e.split("tile_ow")[1];
-    return tile_rate(c.oc, columns) * filled(c.ow, columns) + (e.integer("unroll_kw") == 0 ? 1 : 0);
+    return tile_rate(c.oc, columns, target) * filled(c.ow, columns) + (e.integer("unroll_kw") == 0 ? 1 : 0);
   });
 }
 

@@ -31,10 +31,27 @@ class WinogradTest : public QObject {
     flat.winograd(2, 2, true);
     QCOMPARE(flat.at(5).op.output->shape, (std::vector<int64_t>{4, 4, 3, 9}));
   }
+  /// Planes stay apart: every one is transformed, and the products are summed over the window's planes too.
+  void volumes() {
+    te::DagBuilder d;
+    const te::Tensor x = d.placeholder("x", {1, 2, 5, 7, 7}, kFloat32), w = d.placeholder("w", {3, 2, 3, 3, 3}, kFloat32, te::Role::constant);
+    const te::DagPtr dag = std::move(d).finish({d.reduce("y", {1, 3, 2, 5, 5}, {2, 3, 3, 3}, te::Reducer::sum, [&](const te::Indices& s, const te::Indices& r) {
+      return x(s[0], r[0], s[2] * 2 + r[1], s[3] + r[2], s[4] + r[3]) * w(s[1], r[0], r[1], r[2], r[3]);
+    })});
+    Builder b(dag);
+    b.winograd(2, 2);
+    QCOMPARE(b.at(2).op.output->shape, (std::vector<int64_t>{1, 2, 5, 8, 8}));
+    QCOMPARE(b.at(5).op.output->shape, (std::vector<int64_t>{4, 4, 1, 3, 2, 3, 3}));
+    QCOMPARE(b.at(5).op.reduce_axes.size(), size_t{2});
+    QCOMPARE(b.at(1).op.output->shape, (std::vector<int64_t>{3, 2, 3, 4, 4}));
+    Builder flat(dag);
+    flat.winograd(2, 2, true);
+    QVERIFY(has(refusal(std::move(flat)), "Expected a two-dimensional convolution for tiles in one row for 'winograd', found 'y'"));
+  }
   void refusals() {
     Builder strided(image(2));
     strided.winograd(2, 2);
-    QVERIFY(has(refusal(std::move(strided)), "Expected a two-dimensional convolution with stride 1 for 'winograd', found 'y'"));
+    QVERIFY(has(refusal(std::move(strided)), "Expected a convolution over planes with stride 1 for 'winograd', found 'y'"));
     Builder tile(image());
     tile.winograd(2, 40);
     QVERIFY(has(refusal(std::move(tile)), "Expected a tile that a transform F(tile, 3) exists for, found 40"));

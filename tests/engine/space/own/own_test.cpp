@@ -43,7 +43,7 @@ const std::string kMatmul =
     "outputs(C)\n"
     "schedule\n";
 
-const Target& cpu() {
+const Target& processor() {
   static const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=2").value();
   return target;
 }
@@ -72,19 +72,19 @@ void OwnTest::operators_compute_what_they_say() {
   QVERIFY(op);
   QVERIFY2(te::leading_comment(op->text).size() > 80, "an operator begins with a comment that explains it");
   const std::string text = small_text(*op);
-  const auto checked = own::check(text, cpu());
+  const auto checked = own::check(text, processor());
   QVERIFY2(checked.has_value(), checked ? "" : checked.error().text().c_str());
   QVERIFY(checked->built > 0);
   QCOMPARE(checked->space.knobs().empty(), false);
   for (const Knob& knob : checked->space.knobs()) QVERIFY2(!knob.help.empty(), knob.name.c_str());
   QVERIFY2(checked->built == checked->looked, checked->refused ? checked->refused->text().c_str() : "");
-  const std::string problem = space::testing::problem_of_points(own::row(), checked->dag, cpu(), 12);
+  const std::string problem = space::testing::problem_of_points(own::row(), checked->dag, processor(), 12);
   QVERIFY2(problem.empty(), problem.c_str());
 }
 
 void OwnTest::operators_take_types_and_sizes() {
   for (const own::Operator& op : own::operators()) {
-    const auto whole = own::check(op.text, cpu());
+    const auto whole = own::check(op.text, processor());
     QVERIFY2(whole.has_value(), whole ? "" : (op.name + (": " + whole.error().text())).c_str());
     const auto halves = te::with_args(op.text, {}, kFloat64);
     QVERIFY2(halves.has_value(), halves ? "" : halves.error().text().c_str());
@@ -133,7 +133,7 @@ void OwnTest::conditions_and_factors() {
                            "xo, xi = split(C.x, t)\n"
                            "reorder(xo, C.k, xi)\n"
                            "vectorize(xi) if v == 1 or t[0] * 2 == t[1] // 2\n";
-  const auto c = own::check(text, cpu());
+  const auto c = own::check(text, processor());
   QVERIFY2(c.has_value(), c ? "" : c.error().text().c_str());
   int marked = 0, kept = 0;
   for (int64_t i = 0; i < c->space.size(); ++i) {
@@ -142,7 +142,7 @@ void OwnTest::conditions_and_factors() {
     const bool want = t1 >= 4 && !(v == 1 && t1 > 12 - 4);
     QCOMPARE(c->space.filtered_reason(e), std::string(want ? "" : "too wide"));
     kept += want;
-    const auto s = own::row().apply(c->dag, cpu(), e);
+    const auto s = own::row().apply(c->dag, processor(), e);
     QVERIFY(s.has_value());
     const bool vector = s->stages().back().iters.back().annotation == schedule::Annotation::vectorize;
     QCOMPARE(vector, v == 1 || t0 * 2 == t1 / 2);
@@ -156,14 +156,14 @@ void OwnTest::conditions_and_factors() {
 void OwnTest::one_row_serves_every_text() {
   const std::string text = small_text(*own::find_operator("matmul"));
   const te::DagPtr dag = te::parse_dag(text).value();
-  QVERIFY(own::row().matches(*dag, cpu()));
-  QCOMPARE(alternatives(*dag, cpu()).size(), size_t{1});
-  QCOMPARE(find_template(*dag, cpu(), "own"), &own::row());
+  QVERIFY(own::row().matches(*dag, processor()));
+  QCOMPARE(alternatives(*dag, processor()).size(), size_t{1});
+  QCOMPARE(find_template(*dag, processor(), "own"), &own::row());
   QCOMPARE(te::print(*dag), text);  // what is sent and stored is what was written
   te::Dag plain = *dag;
   plain.source.clear();
-  QVERIFY(!own::row().matches(plain, cpu()));
-  QVERIFY(find_template(plain, cpu(), "own") == nullptr);
+  QVERIFY(!own::row().matches(plain, processor()));
+  QVERIFY(find_template(plain, processor(), "own") == nullptr);
   QVERIFY(te::structural_key(plain) != te::structural_key(*dag));
   // A computation without a schedule is the task that a network may have too.
   const std::string bare = text.substr(0, text.find("schedule\n"));
@@ -180,15 +180,15 @@ void OwnTest::comments_are_no_part_of_a_task() {
 void OwnTest::starts_are_the_untuned_point() {
   const std::string text = kMatmul + "define_split(t, C.x)\ndefine_reorder(r, [C.y, C.k], policy=all)\nstart(t=[-1, 8], r=[C.k, C.y])\nxo, xi = split(C.x, t)\nreorder(r)\n";
   const te::DagPtr dag = te::parse_dag(text).value();
-  const ConfigEntity start = own::row().fallback(*dag, cpu());
+  const ConfigEntity start = own::row().fallback(*dag, processor());
   QVERIFY(start.index() >= 0);
   QCOMPARE(start.split("t"), (std::vector<int64_t>{2, 8}));
   QCOMPARE(start.reorder("r"), (std::vector<int>{1, 0}));
-  QVERIFY(default_schedule(dag, cpu()).steps() == own::row().apply(dag, cpu(), start)->steps());
+  QVERIFY(default_schedule(dag, processor()).steps() == own::row().apply(dag, processor(), start)->steps());
   // A start fits other shapes: the largest factors up to those named.
   const std::string other = kMatmul + "define_split(t, C.y)\nstart(t=[-1, 8])\nyo, yi = split(C.y, t)\n";
-  QCOMPARE(own::row().fallback(**te::parse_dag(other), cpu()).split("t"), (std::vector<int64_t>{2, 6}));
-  QCOMPARE(own::row().fallback(**te::parse_dag(kMatmul + "vectorize(C.x)\n"), cpu()).index(), int64_t{-1});
+  QCOMPARE(own::row().fallback(**te::parse_dag(other), processor()).split("t"), (std::vector<int64_t>{2, 6}));
+  QCOMPARE(own::row().fallback(**te::parse_dag(kMatmul + "vectorize(C.x)\n"), processor()).index(), int64_t{-1});
 }
 
 void OwnTest::mistakes_are_said_in_place_data() {
@@ -243,7 +243,7 @@ void OwnTest::mistakes_are_said_in_place() {
   QFETCH(int, line);
   QFETCH(int, column);
   QFETCH(QString, says);
-  const auto c = own::check(text.toStdString(), cpu());
+  const auto c = own::check(text.toStdString(), processor());
   QCOMPARE(c.has_value(), line == 0);
   if (c) return;
   const QString message = QString::fromStdString(c.error().text());
@@ -255,7 +255,7 @@ void OwnTest::mistakes_are_said_in_place() {
 
 void OwnTest::spaces_are_bounded() {
   const auto refused = [](const std::string& text) {
-    const auto c = own::check(kMatmul + text, cpu());
+    const auto c = own::check(kMatmul + text, processor());
     return c ? QString() : QString::fromStdString(c.error().message);
   };
   QVERIFY(refused("define_split(t, 1073741824, num_outputs=6, policy=verbose)\n").contains("at most 65536 candidates"));
@@ -267,7 +267,7 @@ void OwnTest::spaces_are_bounded() {
   std::string steps;
   for (int i = 0; i < 600; ++i) steps += "unroll(C.k)\n";
   QVERIFY(refused(steps).contains("at most 512 statements"));
-  QVERIFY(!own::check(std::string(1 << 17, '#') + "\n" + kMatmul, cpu()).has_value());
+  QVERIFY(!own::check(std::string(1 << 17, '#') + "\n" + kMatmul, processor()).has_value());
 }
 
 void OwnTest::gpus_take_bound_loops() {
@@ -306,7 +306,7 @@ void OwnTest::damaged_texts_are_refused_or_run() {
           t.insert(at, t.substr(at, length * 4));
       }
     }
-    const auto c = own::check(t, cpu());
+    const auto c = own::check(t, processor());
     if (c) continue;
     ++refused;
     QVERIFY2(!c.error().message.empty() && c.error().code != ErrorCode::internal, (t + "\n" + c.error().text()).c_str());

@@ -15,7 +15,7 @@ using namespace tw::space;
 
 namespace {
 
-Target of(bool gpu) {
+Target target_for(bool gpu) {
   Target t = gpu ? parse_target("cuda:a100").value() : Target();
   if (!gpu) t.cores = 2;
   return t;
@@ -65,7 +65,7 @@ void ProgramTest::saysWhatLoweringFinds() {
   QFETCH(int, dag);
   QFETCH(bool, gpu);
   const tw::testing::NamedDag sample = tw::testing::sample_dags()[static_cast<size_t>(dag)];
-  const Target target = of(gpu);
+  const Target target = target_for(gpu);
   const std::vector<Sketch> all = sketches(sample.dag, target);
   // Where an index divides an axis, as those of products made of convolutions do, what is read inside loops is left to lowering.
   const auto divides = [](const schedule::Schedule& schedule) {

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+
+#include "tests/engine/space/schedule_check.h"
+
+using namespace tw;
+using namespace tw::space::testing;
+
+/// Products with packed weights against the interpreter: rows copied or not, the reduction in parts or in one.
+class DensePackTest : public QObject {
+  Q_OBJECT
+
+  static const space::Template& dense_pack() { return template_named("dense_pack.cpu"); }
+  static Make product(int64_t m, int64_t n, int64_t k) {
+    return [=](Net& b) { return b.op("dense", {b.input({m, k}), b.weight({n, k})}); };
+  }
+  static std::vector<Case> cases() {
+    return {
+        {"rows a span of sets apart", product(9, 32, 1024)},
+        {"long sums in uneven parts, with what follows",
+         [](Net& b) {
+           const int y = b.op("dense", {b.input({7, 1027}), b.weight({16, 1027})});
+           return b.op("relu", {b.op("add", {b.op("add", {y, b.weight({16})}), b.input({7, 16})})});
+         }},
+        {"one row", product(1, 64, 1024)},
+        {"short sums", product(21, 80, 37)},
+        {"a masked tail", product(3, 133, 1024)},
+    };
+  }
+
+ private Q_SLOTS:
+  void keepsResults_data() { add_rows(cases()); }
+  void keepsResults() {
+    const std::string problem = problem_of_row(dense_pack(), cases(), 4);
+    QVERIFY2(problem.empty(), problem.c_str());
+  }
+
+  /// Rows are copied where they would evict each other from the processor's cache, and only there.
+  void copiesRowsThatCollide() {
+    const auto choice = [](const char* cpu, int ways, int64_t m, int64_t k) {
+      Target target = parse_target(cpu).value();
+      target.l1d_ways = ways;
+      return dense_pack().fallback(*dag_of(product(m, 768, k)), target);
+    };
+    for (const char* cpu : {"haswell", "sapphirerapids", "znver4"})
+      for (const int ways : {4, 8}) {
+        const space::ConfigEntity collide = choice(cpu, ways, 128, 3 * 16384);  // rows of many spans of the sets
+        QVERIFY2(collide.integer("copy_rows") == 1 || collide.split("tile_y")[1] < ways, collide.text().c_str());
+        QVERIFY2(ways > 4 || collide.integer("copy_rows") == 1, collide.text().c_str());
+        QCOMPARE(choice(cpu, ways, 128, 3 * 16384 + 16).integer("copy_rows"), 0);  // and a line more
+        QCOMPARE(choice(cpu, ways, 1, 3 * 16384).integer("copy_rows"), 0);
+      }
+  }
+
+  /// The reduction is taken apart where its rows and a panel of weights do not fit the level-2 cache together.
+  void takesLongSumsApart() {
+    const auto parts = [](int64_t l2_bytes, int64_t k) {
+      const te::DagPtr dag = dag_of(product(128, 768, k));
+      Target target = parse_target("skylake-avx512").value();
+      target.l2_bytes = l2_bytes;
+      return dense_pack().fallback(*dag, target).integer("parts_k");
+    };
+    QVERIFY(parts(1 << 20, 3072) > 1);
+    QCOMPARE(parts(1 << 23, 3072), 1);
+    QCOMPARE(parts(1 << 20, 768), 1);
+  }
+};
+
+QTEST_APPLESS_MAIN(DensePackTest)
+#include "engine/space/templates/cpu/dense_pack_test.moc"
