@@ -11,10 +11,11 @@
 
 #include "app/selection_hub.h"
 #include "app/views/session_form.h"
+#include "db/comparison.h"
 #include "widgets/common/format.h"
 #include "widgets/common/param_form.h"
 #include "widgets/common/scroll_page.h"
-#include "db/comparison.h"
+#include "widgets/common/tab_order.h"
 #include "widgets/tuning/task_model.h"
 
 namespace tw::app {
@@ -147,6 +148,13 @@ void RaceDialog::showSize() {
     text += QLatin1Char(' ') + tr("The workspace has no trials that could be replayed.");
   m_size->setText(text);
   m_start->setEnabled(limited && tuners >= 2 && (!replay || recorded() > 0));
+}
+
+bool RaceDialog::focusNextPrevChild(bool next) {
+  QWidget* stop = widgets::nextStop(widgets::tabStops(*this).stops, focusWidget(), next);
+  if (!stop) return QDialog::focusNextPrevChild(next);
+  stop->setFocus(next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
+  return true;
 }
 
 }  // namespace tw::app

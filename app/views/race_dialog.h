@@ -29,6 +29,10 @@ class RaceDialog : public QDialog {
              std::string workspace, QWidget* parent = nullptr);
   RaceService::Plan plan() const;
 
+ protected:
+  /// Tab goes as people read, over rows that were put between others later.
+  bool focusNextPrevChild(bool next) override;
+
  private:
   void showSize();
   /// Trials of the tasks that are to be tuned.
