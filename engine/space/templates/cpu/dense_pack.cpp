@@ -160,10 +160,13 @@ Expected<schedule::Schedule> dense_pack_apply(const te::DagPtr& dag, const Targe
   const int64_t rows = e.split("tile_y")[1], columns = e.split("tile_x")[1], parts = e.integer("parts_k");
   const bool panel_outer = e.integer("panel_outer") != 0, whole = parts == 1;
   schedule::Builder b(dag);
-  b.layout(a.weight, {{0, 0}, {1, 0}, {0, columns}});  // [N / columns][K][columns]
-  int part = 0;                                        // the sums of each part of the reduction, [parts][M][N]
-  if (!whole) {
-    part = b.rfactor(a.reduce, b.split(a.reduce, b.loops(a.reduce)[2], {(s.k + parts - 1) / parts})[0]);
+  int part = 0;  // the sums of each part of the reduction, [parts][M][N]
+  if (whole) {
+    b.layout(a.weight, {{0, 0}, {1, 0}, {0, columns}});  // [N / columns][K][columns]
+  } else {
+    const int64_t depth = (s.k + parts - 1) / parts;
+    b.layout(a.weight, {{1, 0}, {0, 0}, {1, depth}, {0, columns}});  // the same for each part
+    part = b.rfactor(a.reduce, b.split(a.reduce, b.loops(a.reduce)[2], {depth})[0]);
     a.output += 1;
     a.reduce += 1;
   }
