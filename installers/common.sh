@@ -26,4 +26,7 @@ progress() {
   if [ -t 1 ]; then cat; return; fi
   awk '/^\[[0-9]+\/[0-9]+, / { split(substr($1, 2), n, /[\/,]/); if (n[1] % 50 == 0 || n[1] == n[2]) { print; fflush() } next } { print; fflush() }'
 }
+
+# say_learner: what goes without it.
+say_learner() { [ -x "$ROOT/build/release/bin/tw-learner" ] || say "Without neural cost models; installers/learner adds them (libtorch, 1 GB)"; }
 CMAKE_ARGS=()

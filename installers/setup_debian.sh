@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that Tilewright is built from and that are missing here. Safe to run twice.
-# Usage: installers/setup_debian.sh [--no-gui] [--bench]
+# Usage: installers/setup_debian.sh [--no-gui] [--bench] [--learner]
 #   --no-gui  without the packages of the workbench; the tests need Qt Test all the same
 #   --bench   also the libraries that the benchmarks compare with
+#   --learner also libtorch, for tw-learner: a gigabyte with what it brings along
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 build_tools=(cmake g++ ninja-build ccache mold pkg-config python3)
@@ -12,6 +13,7 @@ engine=(llvm-19-dev libsqlite3-dev libsqlitecpp-dev nlohmann-json3-dev libsimdjs
 tests=(qt6-base-dev libonnx-testdata)
 gui=(qt6-base-dev qt6-svg-dev libqcustomplot-dev libqscintilla2-qt6-dev)
 bench=(libopenblas0-pthread libdnnl2)
+learner=(libtorch-dev)
 
 wanted=("${build_tools[@]}" "${engine[@]}" "${tests[@]}")
 with_gui=yes
@@ -19,7 +21,8 @@ for arg in "$@"; do
   case $arg in
     --no-gui) with_gui=no ;;
     --bench) wanted+=("${bench[@]}") ;;
-    *) die "Unknown argument '$arg'; expected --no-gui or --bench" ;;
+    --learner) wanted+=("${learner[@]}") ;;
+    *) die "Unknown argument '$arg'; expected --no-gui, --bench or --learner" ;;
   esac
 done
 [ $with_gui = yes ] && wanted+=("${gui[@]}")

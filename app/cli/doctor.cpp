@@ -15,6 +15,7 @@
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
 #include "engine/codegen/cuda/nvrtc.h"
+#include "engine/learner/learner.h"
 #include "engine/measure/device.h"
 #include "engine/runtime/cuda_device.h"
 #include "engine/runtime/cuda_driver.h"
@@ -90,7 +91,7 @@ Finding gpu_clocks() {
 std::vector<Finding> findings() {
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   const auto nvrtc = codegen::nvrtc_version();
-  const bool learner = access((std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tw-learner").c_str(), X_OK) == 0;
+  const auto learner = learner::find_program();
   std::vector<Finding> found{
       {"code generator", true, codegen::codegen_version(), ""},
       worker(),
@@ -100,7 +101,7 @@ std::vector<Finding> findings() {
        "timings drift with the clock; set the governor to performance"},
       driver(),
       {"NVRTC", nvrtc.has_value(), nvrtc ? *nvrtc : nvrtc.error().text(), "no PTX of GPU kernels, and their registers are estimated"},
-      {"tw-learner", learner, learner ? "beside this program" : "not built", "no neural cost models; random and grid search need none"}};
+      {"tw-learner", learner.has_value(), learner ? "beside this program" : learner.error().text(), "no neural cost models: boosted trees stand in for them"}};
   if (runtime::cuda_driver()) found.push_back(gpu_clocks());
   return found;
 }

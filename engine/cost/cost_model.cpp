@@ -66,4 +66,14 @@ Expected<std::unique_ptr<CostModel>> load_model(const std::string& path) {
   }
 }
 
+Expected<std::unique_ptr<CostModel>> load_model_as(const std::string& path, const ModelDef& def, const FeatureDef& feature, const Json& params) {
+  TW_TRY(const std::unique_ptr<CostModel> saved, load_model(path));
+  if (&saved->def() != &def || &saved->feature() != &feature)
+    return Error(ErrorCode::invalid_argument, fmt::format("Expected a model '{}' of the features '{}', found '{}'", def.name, feature.name, saved->name()), path);
+  TW_TRY(const std::string state, saved->state());
+  std::unique_ptr<CostModel> model = def.make(def, feature, params);
+  TW_CHECK(model->restore(state));
+  return model;
+}
+
 }  // namespace tw::cost

@@ -27,14 +27,18 @@ class CostModel {
   CostModel(const ModelDef& def, const FeatureDef& feature, Json params) : def_(def), feature_(feature), params_(std::move(params)) {}
   virtual ~CostModel() = default;
 
-  /// Learns from all of `data`; whether on top of what it knows or from nothing is up to the model. After an error it knows nothing.
-  /// Errors: invalid_argument for data without samples or columns; internal.
+  /// Learns from all of `data`; whether on top of what it knows or from nothing is up to the model. After an error it knows nothing or, where another process fits it, what it
+  /// knew before. Errors: invalid_argument for data without samples or columns; internal; of another process as of learner::Learner::fit.
   virtual Expected<void> fit(const Dataset& data, const FitInput& input) = 0;
   /// One score for each candidate, higher is better; only scores of one fit can be compared. A model that was fitted with margins needs them here too.
   /// Errors: not_applicable if it knows nothing.
   virtual Expected<std::vector<float>> predict(const FeatureMatrix& candidates, std::span<const float> margins = {}) const = 0;
   /// Samples that it learned from; 0: it knows nothing.
   virtual size_t samples() const = 0;
+  /// What its last fit did, for people: an object; null if it has nothing to say.
+  virtual Json told() const { return {}; }
+  /// The process that fits it, if there is one at this moment; -1: none.
+  virtual int64_t process() const { return -1; }
 
   const ModelDef& def() const { return def_; }
   const FeatureDef& feature() const { return feature_; }
@@ -45,6 +49,9 @@ class CostModel {
  private:
   friend Expected<void> save_model(const CostModel& model, const std::string& path);
   friend Expected<std::unique_ptr<CostModel>> load_model(const std::string& path);
+  friend Expected<std::unique_ptr<CostModel>> load_model_as(const std::string& path, const ModelDef& def, const FeatureDef& feature, const Json& params);
+/// The same as one of a certain model and features, with `params` (resolved) in place of those that it was saved with. Errors: invalid_argument for another's too.
+Expected<std::unique_ptr<CostModel>> load_model_as(const std::string& path, const ModelDef& def, const FeatureDef& feature, const Json& params);
   /// What it learned, as bytes, and back.
   virtual Expected<std::string> state() const = 0;
   virtual Expected<void> restore(std::string_view state) = 0;
@@ -63,6 +70,7 @@ struct ModelDef {
   const char* summary;  ///< one paragraph
   const char* source;
   const char* feature = nullptr;  ///< the only features that it understands; null: any
+  bool apart = false;             ///< another process fits it, so that this one may do other work meanwhile
 };
 const std::vector<ModelDef>& models();
 const ModelDef* find_model(std::string_view name);
@@ -73,6 +81,8 @@ Expected<void> save_model(const CostModel& model, const std::string& path);
 /// Errors: parse_error for another kind of file, version for one of a newer format or of other features than this program's, not_found for a model or features
 /// that it does not have, corrupt for bytes that changed, io_error.
 Expected<std::unique_ptr<CostModel>> load_model(const std::string& path);
+/// The same as one of a certain model and features, with `params` (resolved) in place of those that it was saved with. Errors: invalid_argument for another's too.
+Expected<std::unique_ptr<CostModel>> load_model_as(const std::string& path, const ModelDef& def, const FeatureDef& feature, const Json& params);
 
 /// A model with what it learns from: what the searches of several tasks share. One thread at a time.
 struct SharedModel {

@@ -6,8 +6,10 @@ namespace tw::cost {
 const std::vector<ModelDef>& models() {
   static const std::vector<ModelDef> kModels = {
       boosted_trees_model(),
+      pam_model(),
       random_model(),
       symbols_model(),
+      tenset_mlp_model(),
   };
   return kModels;
 }

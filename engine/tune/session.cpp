@@ -275,7 +275,10 @@ Expected<SessionReport> run_session(const std::vector<SessionTask>& tasks, const
   BatchMeasurer measurer(builder, runner, control.stop, times);
   WorkerPool workers(target::host_cores());
   const StrategyDef& strategy = *find_strategy(options.tuner);
-  cost::SharedModel model{strategy.shared_model != nullptr ? strategy.shared_model(options.tuner_params) : nullptr};
+  cost::SharedModel model;
+  if (strategy.shared_model != nullptr && !tasks.empty()) {
+    TW_TRY(model.model, strategy.shared_model(options.tuner_params, tasks.front().task.target));
+  }
   SessionContext context{options, strategy, measurer, sink, events, control, times, workers, model.model ? &model : nullptr};
   return SessionRun(tasks, context, *scheduler->make(options.scheduler_params)).run();
 }

@@ -11,6 +11,10 @@ const std::vector<StrategyDef>& strategies() {
       genetic_strategy(),
       xgb_strategy(),
       ansor_strategy(),
+      tenset_mlp_strategy(),
+      pruner_strategy(),
+      moa_pruner_strategy(),
+      pruner_offline_strategy(),
   };
   return kStrategies;
 }

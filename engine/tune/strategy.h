@@ -61,8 +61,8 @@ struct StrategyDef {
   std::unique_ptr<PointSearch> (*make_points)(const PointSearchInput& input);  ///< null for others
   const char* summary;                                                          ///< one paragraph
   const char* source;                                                           ///< paper
-  /// A model that all tasks of a session ask and teach, of resolved parameters. Null, or a null model: each task has its own, or none.
-  std::unique_ptr<cost::CostModel> (*shared_model)(const Json& params) = nullptr;
+  /// A model that all tasks of a session ask and teach, of resolved parameters. Null, or a null model: each task has its own, or none. Errors: why it cannot be had.
+  Expected<std::unique_ptr<cost::CostModel>> (*shared_model)(const Json& params, const Target& target) = nullptr;
 };
 const std::vector<StrategyDef>& strategies();
 const StrategyDef* find_strategy(std::string_view name);

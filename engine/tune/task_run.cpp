@@ -187,7 +187,13 @@ Expected<void> TaskRun::run(records::Round& round) {
     context_.send(Phase{number_, "search"});
     const int64_t more = round.planned - round.trials - static_cast<int64_t>(batch.size());
     if (batch.empty() && more > 0) batch = strategy_->propose(static_cast<int>(more));
-    if (!batch.empty()) round.decision = with_search(round.decision, strategy_->told());
+    const Json told = strategy_->told();
+    if (told.is_object() && told.contains("note")) {
+      const auto text = told["note"].get<std::string>();
+      context_.send(Note{text});
+      TW_CHECK(context_.sink.note("model", text));
+    }
+    if (!batch.empty()) round.decision = with_search(round.decision, told);
   }
   if (batch.empty()) {
     view_.exhausted = view_.exhausted || !context_.control.stop.stop_requested();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cost models: what fitting, growing and asking cost, and how well models know spaces that were measured exhaustively.
 //   cost_bench --fit 1                          2,000 candidates of 6 rows of 164 numbers, as loops of a network's tasks give them
+//   cost_bench --networks 1                     the neural networks on 2,048 candidates of 5 statements, and with tiled products
 //   cost_bench --spaces F[,F...] [--train 100]  learns from so many random points of recorded spaces, judged by the others
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "engine/base/file.h"
 #include "engine/cost/cost_model.h"
 #include "engine/cost/metrics.h"
+#include "engine/learner/networks.h"
 #include "tests/bench/bench.h"
 #include "tests/engine/tune/recorded_space.h"
 
@@ -83,6 +85,40 @@ void fit() {
   }
 }
 
+/// Statements of candidates of stores, where asked for with the steps of a tiled product.
+cost::Dataset candidates_of_networks(int candidates, bool patterns, uint64_t seed) {
+  constexpr size_t kStatements = 5;
+  const cost::Dataset from = candidates_of_stores(candidates, kStatements + (patterns ? learner::kPatternRows : 0), learner::kRowColumns, 26, seed);
+  cost::Dataset out;
+  for (const cost::Dataset::Task& t : from.tasks())
+    for (const cost::Dataset::Sample& s : t.samples) {
+      cost::FeatureRows rows = s.rows;
+      for (size_t r = 0; r < rows.count; ++r) rows.values[r * learner::kRowColumns] = r < kStatements ? 0 : 1;
+      out.add(t.key, std::move(rows), s.speed);
+    }
+  return out;
+}
+
+void networks() {
+  constexpr int kCandidates = 2048;
+  std::printf("| network, rows | fit from nothing, 50 epochs, s | 64 more, 6 epochs, s | candidates asked a second | pairs of others in order |\n|---|---|---|---|---|\n");
+  for (const auto& [name, patterns] : {std::tuple("tenset-mlp", false), {"pam", false}, {"pam", true}}) {
+    const cost::Dataset train = candidates_of_networks(kCandidates, patterns, 1), more = candidates_of_networks(kCandidates + 64, patterns, 1),
+                        test = candidates_of_networks(4 * kCandidates, patterns, 2);
+    const cost::ModelDef* def = cost::find_model(name);
+    const auto m = def->make(*def, *cost::find_feature("pam"), bench::need(resolve_params(def->params, Json::object())));
+    const double fit_s = bench::seconds_of([&] { bench::need(m->fit(train, {1})); });
+    const cost::FeatureMatrix x = test.matrix();
+    bench::need(m->predict(x));  // the process gets the weights
+    std::vector<float> predicted;
+    const double predict_s = bench::seconds_of([&] { predicted = bench::need(m->predict(x)); });
+    const double update_s = bench::seconds_of([&] { bench::need(m->fit(more, {2})); });
+    std::printf("| %s%s | %.2f | %.2f | %.0f | %.3f |\n", name, patterns ? ", with products" : "", fit_s, update_s, static_cast<double>(predicted.size()) / predict_s,
+                cost::pairwise_accuracy(test.labels(), predicted));
+    std::fflush(stdout);
+  }
+}
+
 void spaces(const std::string& files, int train) {
   std::istringstream list(files);
   std::printf("| space | model | learned from | pairs in order | RMSE, R2 of speeds | best of 1, 8 favourites |\n|---|---|---|---|---|---|\n");
@@ -122,5 +158,6 @@ void spaces(const std::string& files, int train) {
 int main(int argc, char** argv) {
   const bench::Options options(argc, argv);
   if (options.integer("fit", 0) != 0) fit();
+  if (options.integer("networks", 0) != 0) networks();
   if (const std::string files = options.text("spaces", ""); !files.empty()) spaces(files, static_cast<int>(options.integer("train", 100)));
 }

@@ -9,6 +9,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "engine/base/json.h"
@@ -123,7 +124,8 @@ QWidget* ParamForm::makeEditor(const Param& param) {
     }
     case Param::Kind::real: {
       auto* real = new QDoubleSpinBox(this);
-      real->setDecimals(4);
+      // As many that the least value is one of them.
+      real->setDecimals(hasRange(param) && param.min > 0 ? std::max(4, static_cast<int>(std::ceil(-std::log10(param.min)))) : 4);
       real->setRange(hasRange(param) ? param.min : -1e12, hasRange(param) ? param.max : 1e12);
       connect(real, &QDoubleSpinBox::valueChanged, this, &ParamForm::changed);
       return real;

@@ -3,6 +3,7 @@
 #include "engine/cost/features/features.h"
 #include "engine/cost/features/itervar.h"
 #include "engine/cost/features/knob.h"
+#include "engine/cost/features/pam.h"
 #include "engine/cost/features/store_costs.h"
 #include "engine/cost/features/stores.h"
 #include "engine/cost/draft/draft.h"
@@ -31,6 +32,9 @@ const std::vector<FeatureDef>& features() {
       {"tenset", 1, RowsPer::store, kAnsorColumns, tenset_features,
        "The same as TenSet counts them, for models that learned from its measurements: reuse over all loops that move nothing, the nearest arrays first.",
        "TenSet's fork of TVM (Zheng et al., NeurIPS 2021 datasets)", tenset_program},
+      {"pam", 1, RowsPer::store, kPamColumns, pam_features,
+       "TenSet's numbers with flags of the task and, where shared memory feeds a product in registers, what its four statements do with each array. For the neural networks.",
+       "TenSet (Zheng et al., NeurIPS 2021 datasets) and Pruner (Qiao et al., arXiv 2402.02361)", pam_program},
       {"symbols", 1, RowsPer::store, kDraftColumns, symbol_features,
        "What a formula needs of every stage that stores: operations, registers, what blocks copy, and the time that our own formula makes of it. For the model symbols.",
        "Pruner's symbol-based analyzer (Qiao et al., arXiv 2402.02361), and beside it our own for GPUs and processors", symbol_program},

@@ -50,6 +50,9 @@ class Extractor {
     for (const auto& [stage, row] : rows_) out.values.insert(out.values.end(), row.begin(), row.end());
     return out;
   }
+  /// Kept from rows() if asked for before.
+  void keep_steps() { keeps_steps_ = true; }
+  std::vector<ArrayStep> steps() && { return std::move(steps_); }
 
  private:
   const schedule::Stage& stage(int i) const { return p_.scheduled()[static_cast<size_t>(i)]; }
@@ -269,13 +272,29 @@ class Extractor {
     return own >= 0 ? static_cast<double>(own) : at < 0 ? 0 : unroll(p_.loops()[static_cast<size_t>(at)].stage);
   }
 
+  void add_steps(const Statement& s, const Operations& ops, const std::vector<TouchedAccess>& arrays, const std::vector<Block>& blocks) {
+    double floats = 0;
+    for (const double n : ops.floats) floats += n;
+    for (size_t k = arrays.size(); k-- > 0;) {
+      const int array = arrays[k].array;
+      const bool argument = stage(array).op.is_placeholder() || p_.is_output(array);
+      steps_.push_back({statements_, stage(array).scope, arrays[k].written, log_scaled(s.runs * floats), blocks[k].columns,
+                        argument ? 0 : log_scaled(static_cast<double>(e_.stages[static_cast<size_t>(array)].bytes))});
+    }
+    ++statements_;
+  }
+
   void describe(const Statement& s) {
     const std::vector<TouchedAccess> arrays = accesses(s);
     for (size_t k = 0; k < s.loops.size(); ++k)
       for (const TouchedAccess& a : arrays) touched(s.loops[k]).push_back({a.array, a.elements[k], a.element, a.read});
+    Operations ops = s.operations(p_);
+    std::vector<Block> blocks;
+    if (!s.init || keeps_steps_)
+      for (const TouchedAccess& a : arrays) blocks.push_back(block(s, a));
+    if (keeps_steps_) add_steps(s, ops, arrays, blocks);
     if (s.init) return;  // the sums that follow have the array's row
 
-    Operations ops = s.operations(p_);
     for (const TouchedAccess& a : arrays)
       for (size_t k = 0; k < a.indices.size(); ++k)
         if (k > 0 || !a.written || a.read)  // but where it only stores
@@ -295,8 +314,6 @@ class Extractor {
     put_marks(s, Annotation::parallel, Annotation::parallel, &row[38]);
     put_threads(s, &row[49]);
 
-    std::vector<Block> blocks;
-    for (const TouchedAccess& a : arrays) blocks.push_back(block(s, a));
     std::stable_sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) { return a.order < b.order; });
     for (size_t k = 0; k < std::min(blocks.size(), kAnsorArrays); ++k)
       std::copy(blocks[k].columns.begin(), blocks[k].columns.end(), row.begin() + static_cast<std::ptrdiff_t>(kAnsorFirstArray + k * kAnsorArrayColumns));
@@ -320,11 +337,21 @@ class Extractor {
   StoreDialect dialect_;
   std::vector<std::vector<TouchedArray>> touched_;  ///< by loop, then that of an init
   std::map<int, std::vector<float>> rows_;          ///< by stage
+  bool keeps_steps_ = false;
+  size_t statements_ = 0;
+  std::vector<ArrayStep> steps_;
 };
 
 }  // namespace
 
 FeatureRows store_costs(const Program& program, const Evaluated& e, StoreDialect dialect) { return Extractor(program, e, dialect).rows(); }
+
+StoreSteps store_steps(const Program& program, const Evaluated& e) {
+  Extractor extractor(program, e, StoreDialect::tenset);
+  extractor.keep_steps();
+  FeatureRows rows = extractor.rows();
+  return {std::move(rows), std::move(extractor).steps()};
+}
 
 Expected<FeatureRows> ansor_features(const FeatureInput& input) { return by_program(input, ansor_program); }
 Expected<FeatureRows> tenset_features(const FeatureInput& input) { return by_program(input, tenset_program); }

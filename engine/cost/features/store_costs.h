@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+
 #include "engine/cost/features/features.h"
 #include "engine/space/sketch/program.h"
 
@@ -23,6 +25,22 @@ enum class StoreDialect : uint8_t {
 /// Other than TVM's, the whole lines of an array are counted by its own shape, and a choice that pads counts as one.
 /// Source: per-store features of Ansor (Zheng et al., OSDI 2020), in the numbers of TVM 0.9's feature.cc and of TenSet's.
 FeatureRows store_costs(const space::Program& program, const space::Evaluated& e, StoreDialect dialect);
+
+/// What one statement of the program does with one array, in the order of the program; of a statement what it reads last stands first, what it stores to at the end.
+struct ArrayStep {
+  size_t statement = 0;  ///< counted over those of the program, what sums begin with included
+  ir::Scope scope = ir::Scope::global;
+  bool written = false;
+  float operations = 0;                                  ///< on floats, of all runs of the statement
+  std::array<float, kAnsorArrayColumns> columns = {};    ///< those of an array
+  float bytes = 0;                                       ///< that are kept for it; 0 for arguments
+};
+/// In TenSet's dialect, with its rows.
+struct StoreSteps {
+  FeatureRows rows;
+  std::vector<ArrayStep> steps;
+};
+StoreSteps store_steps(const space::Program& program, const space::Evaluated& e);
 
 Expected<FeatureRows> ansor_features(const FeatureInput& input);
 Expected<FeatureRows> tenset_features(const FeatureInput& input);

@@ -7,7 +7,9 @@
 namespace tw::cost {
 
 ModelDef boosted_trees_model();
+ModelDef pam_model();
 ModelDef random_model();
 ModelDef symbols_model();
+ModelDef tenset_mlp_model();
 
 }  // namespace tw::cost

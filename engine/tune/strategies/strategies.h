@@ -9,7 +9,11 @@ namespace tw::tune {
 StrategyDef ansor_strategy();
 StrategyDef genetic_strategy();
 StrategyDef grid_strategy();
+StrategyDef moa_pruner_strategy();
+StrategyDef pruner_strategy();
+StrategyDef pruner_offline_strategy();
 StrategyDef random_strategy();
+StrategyDef tenset_mlp_strategy();
 StrategyDef xgb_strategy();
 
 }  // namespace tw::tune

@@ -24,7 +24,7 @@ Json anyValue(const Param& p, Rng& rng) {
       return rng.range(low, high);
     }
     case Param::Kind::real:
-      return std::round((p.min + (p.max > p.min ? p.max - p.min : 10) * rng.uniform_real()) * 1e3) / 1e3;
+      return std::max(p.min, std::round((p.min + (p.max > p.min ? p.max - p.min : 10) * rng.uniform_real()) * 1e3) / 1e3);
     case Param::Kind::duration:
       return std::round(rng.uniform_real() * 7200 * 1e6) / 1e6;
     case Param::Kind::boolean:

@@ -6,6 +6,7 @@
 
 #include "engine/base/file.h"
 #include "tests/engine/cost/model_fixture.h"
+#include "tests/engine/learner/learner_fixture.h"
 
 using namespace tw;
 using namespace tw::cost;
@@ -47,8 +48,11 @@ class CostModelTest : public QObject {
     QFETCH(int, rows);
     QTemporaryDir folder;
     const std::string path = folder.filePath("m.model").toStdString();
-    const Dataset data = hills(2, 100, rows, 1), more = hills(2, 150, rows, 2);
     const auto model = fixture::model(name.toLatin1());
+    const bool apart = model->def().apart;
+    if (apart) TW_NEEDS_LEARNER;
+    const Dataset data = apart ? learner_fixture::dataset(2, 100, rows > 1, 1) : hills(2, 100, rows, 1);
+    const Dataset more = apart ? learner_fixture::dataset(2, 150, rows > 1, 2) : hills(2, 150, rows, 2);
     QCOMPARE(save_model(*model, path).error().code, ErrorCode::not_applicable);
     QVERIFY(model->fit(data, {3}));
     QVERIFY(save_model(*model, path));

@@ -183,9 +183,9 @@ class AnsorTest : public QObject {
   /// One model for several tasks: what one taught, the next begins with. Told of the same again, it learns nothing twice.
   void tasksShareAModel() {
     const StrategyDef& def = *find_strategy("ansor");
-    QVERIFY(def.shared_model(small({{"shared", false}})) == nullptr);
-    cost::SharedModel shared{def.shared_model(small())};
     const records::Task task = fixture::dense(64, 96, 128), other = fixture::dense(32, 256, 64);
+    QVERIFY(*def.shared_model(small({{"shared", false}}), task.target) == nullptr);
+    cost::SharedModel shared{*def.shared_model(small(), task.target)};
     const auto make = [&](const records::Task& t) {
       return make_strategy(def, {.task = t, .params = small(), .space = "", .seed = 1, .shared_model = &shared});
     };

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+#include "engine/cost/mlp.h"
+#include "engine/cost/models/models.h"
+#include "engine/learner/learner.h"
+
+namespace tw::cost {
+namespace {
+
+using learner::kRowColumns;
+
+/// Of all weights of this program, so that a learner knows which it has.
+uint64_t next_version() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+std::span<const uint32_t> narrow(std::span<const size_t> begins, std::vector<uint32_t>& out) {
+  out.assign(begins.begin(), begins.end());
+  return out;
+}
+
+/// A network that `tw-learner` fits. What it learned lies here, so that the process may die at any moment; TenSet's is computed here too.
+class NeuralModel : public CostModel {
+ public:
+  NeuralModel(const ModelDef& def, const FeatureDef& feature, const Json& p, const learner::Network& network)
+      : CostModel(def, feature, p), network_(network), momentum_(p.at("momentum").get<double>()), every_(p.at("every").get<int>()) {
+    fit_.loss = *learner::find_loss(p.at("loss").get<std::string>());
+    fit_.epochs = p.at("epochs").get<int>();
+    fit_.batch = p.at("batch").get<int>();
+    fit_.learning_rate = p.at("learning_rate").get<double>();
+    fit_.weight_decay = p.at("weight_decay").get<double>();
+    fit_.clip = p.at("clip").get<double>();
+    fit_.across_tasks = p.at("across_tasks").get<bool>();
+    fit_.patience = p.at("patience").get<int>();
+    const int threads = p.at("threads").get<int>();
+    fit_.threads = threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    update_epochs_ = p.at("update_epochs").get<int>();
+    batch_statistics_ = p.value("batch_statistics", false);
+  }
+
+  Expected<void> fit(const Dataset& data, const FitInput& in) override {
+    if (data.size() == 0) return Error(ErrorCode::invalid_argument, "Expected features of some candidates to learn from, found none");
+    const FeatureMatrix x = data.matrix();
+    TW_CHECK(check(x));
+    if (every_ > 1 && samples_ > 0 && ++calls_ % every_ != 0) return {};
+    const std::vector<double> labels = data.labels();
+    const std::vector<float> narrow_labels(labels.begin(), labels.end());
+    std::vector<uint32_t> tasks, begins;
+    for (const size_t size : data.group_sizes()) tasks.insert(tasks.end(), size, tasks.empty() ? 0U : tasks.back() + 1);
+    learner::FitOptions o = fit_;
+    o.seed = in.seed;
+    const bool siamese = momentum_ > 0 && !slow_.empty(), updates = !siamese && update_epochs_ > 0 && samples_ > 0 && data.size() < 2 * from_nothing_;
+    if (updates) o.epochs = update_epochs_, o.keeps_normaliser = true;
+    const std::vector<float>& from = siamese ? slow_ : updates ? weights_ : kNone;
+    TW_TRY(learner::Fitted fitted, learner_.fit(network_, from, {{x.data(), x.rows() * kRowColumns}, narrow(x.begins(), begins), narrow_labels, tasks}, o, in.stop));
+    if (momentum_ > 0 && siamese) follow(fitted.weights);
+    if (momentum_ > 0 && !siamese) slow_ = fitted.weights;
+    if (!updates) from_nothing_ = data.size();
+    samples_ = data.size();
+    told_ = {{"samples", samples_}, {"epochs", fitted.losses.size()}, {"updated", updates}, {"learning_rate", o.learning_rate}};
+    if (!fitted.losses.empty()) told_["loss"] = fitted.losses.back();
+    if (momentum_ > 0) told_["momentum"] = momentum_;
+    learned(std::move(fitted.weights));
+    return {};
+  }
+
+  Expected<std::vector<float>> predict(const FeatureMatrix& x, std::span<const float> margins) const override {
+    if (samples_ == 0) return Error(ErrorCode::not_applicable, "Expected a model that has learned, found one without any data");
+    if (x.candidates() == 0) return std::vector<float>();
+    TW_CHECK(check(x));
+    std::vector<float> out;
+    if (mlp_) {
+      out = mlp_->scores(x);
+    } else {
+      std::vector<uint32_t> begins;
+      TW_TRY(out, learner_.predict(network_, weights_, version_, {x.data(), x.rows() * kRowColumns}, narrow(x.begins(), begins), batch_statistics_, fit_.threads));
+    }
+    for (size_t i = 0; i < margins.size(); ++i) out[i] += margins[i];
+    return out;
+  }
+
+  size_t samples() const override { return samples_; }
+  Json told() const override { return told_; }
+  int64_t process() const override { return learner_.pid(); }
+
+ private:
+  static inline const std::vector<float> kNone;
+
+  static Expected<void> check(const FeatureMatrix& x) {
+    if (x.columns() == kRowColumns) return {};
+    return Error(ErrorCode::invalid_argument, fmt::format("Expected rows of {} numbers, found {}", kRowColumns, x.columns()));
+  }
+
+  void learned(std::vector<float> weights) {
+    weights_ = std::move(weights);
+    version_ = next_version();
+    if (&network_ == &learner::mlp()) mlp_.emplace(weights_);
+  }
+
+  /// The slow weights move a little towards what was learned from them; what describes the data is taken over.
+  void follow(const std::vector<float>& fast) {
+    size_t at = 0;
+    for (const learner::TensorSpec& t : network_.tensors)
+      for (const size_t end = at + t.elements(); at < end; ++at)
+        slow_[at] = t.learned ? static_cast<float>(momentum_ * slow_[at] + (1 - momentum_) * fast[at]) : fast[at];
+  }
+
+  Expected<std::string> state() const override {
+    const Json head = {{"samples", samples_}, {"from_nothing", from_nothing_}, {"calls", calls_}, {"network", network_.name}, {"elements", weights_.size()}, {"slow", slow_.size()}};
+    std::string out = dump_json(head) + "\n";
+    for (const std::vector<float>* part : {&weights_, &slow_}) out.append(reinterpret_cast<const char*>(part->data()), part->size() * sizeof(float));
+    return out;
+  }
+
+  Expected<void> restore(std::string_view state) override {
+    const size_t end = std::min(state.find('\n'), state.size());
+    TW_TRY(const Json head, parse_json(state.substr(0, end)));
+    std::string_view bytes = state.substr(std::min(end + 1, state.size()));
+    const auto elements = head.at("elements").get<size_t>(), slow = head.at("slow").get<size_t>();
+    if (head.at("network").get<std::string>() != network_.name || elements != network_.elements() || (slow != 0 && slow != elements) ||
+        bytes.size() != (elements + slow) * sizeof(float))
+      return Error(ErrorCode::version, fmt::format("Expected the {} numbers of this version's network '{}', found others", network_.elements(), network_.name));
+    std::vector<float> weights(elements);
+    slow_.resize(slow);
+    std::memcpy(weights.data(), bytes.data(), elements * sizeof(float));
+    std::memcpy(slow_.data(), bytes.data() + elements * sizeof(float), slow * sizeof(float));
+    if (momentum_ > 0 && slow_.empty()) slow_ = weights;  // the source that it follows from now on
+    from_nothing_ = head.at("from_nothing").get<size_t>();
+    calls_ = head.at("calls").get<int>();
+    learned(std::move(weights));
+    samples_ = head.at("samples").get<size_t>();
+    return {};
+  }
+
+  const learner::Network& network_;
+  learner::FitOptions fit_;
+  double momentum_;
+  int every_, update_epochs_ = 0;
+  bool batch_statistics_ = false;
+  std::vector<float> weights_, slow_;  ///< `slow_`: those that every fit begins with, with momentum
+  uint64_t version_ = 0;
+  std::optional<Mlp> mlp_;
+  size_t samples_ = 0, from_nothing_ = 0;  ///< that it learned from; when it last began from nothing
+  int calls_ = 0;                          ///< of fit since there was something to keep
+  Json told_;
+  mutable learner::Learner learner_;
+};
+
+ParamSchema params(bool normalises) {
+  constexpr auto kInt = Param::Kind::integer;
+  constexpr auto kReal = Param::Kind::real;
+  const auto names = learner::loss_names();
+  ParamSchema out = {
+      choice_param("loss", "lambda_rank", "what fitting minimises", {names.begin(), names.end()}),
+      number_param("epochs", kInt, 50, "passes over the data of a fit from nothing", 1, 10'000),
+      number_param("update_epochs", kInt, 6, "passes of a fit that goes on where the last one ended, until there is twice the data; 0: each fit begins from nothing", 0, 10'000),
+      number_param("batch", kInt, 512, "candidates of a step", 2, 65'536),
+      number_param("learning_rate", kReal, 7e-4, "of Adam", 1e-6, 1),
+      number_param("weight_decay", kReal, 1e-6, "penalty of weights", 0, 1),
+      number_param("clip", kReal, 0.5, "greatest length of a gradient; 0: any", 0, 1e9),
+      number_param("patience", kInt, 16, "passes without a lower loss before fitting ends; 0: it never ends early", 0, 10'000),
+      flag_param("across_tasks", false, "candidates of different tasks are ranked against each other too, as the papers' code does"),
+      number_param("momentum", kReal, 0.0, "of the slow weights that every fit begins with, as in MoA-Pruner, which has 0.99; 0: none", 0, 0.999999),
+      number_param("every", kInt, 1, "rounds for each fit", 1, 1000),
+      number_param("threads", kInt, 0, "that fit and predict; 0: as many as the machine has processors", 0, 256)};
+  if (normalises)
+    out.push_back(flag_param("batch_statistics", false, "predictions normalise by the candidates themselves, as Pruner's release does, instead of by what was learned"));
+  return out;
+}
+
+template <const learner::Network& (*network)()>
+std::unique_ptr<CostModel> make(const ModelDef& def, const FeatureDef& feature, const Json& params) {
+  return std::make_unique<NeuralModel>(def, feature, params, network());
+}
+
+}  // namespace
+
+ModelDef tenset_mlp_model() {
+  return {"tenset-mlp", params(false), make<learner::mlp>,
+          "TenSet's network of 242,433 numbers: every statement through two layers, their sum through two more. tw-learner fits it with libtorch; predictions need no other process.",
+          "Zheng et al., \"TenSet: a large-scale program performance dataset for learned tensor compilers\", NeurIPS Datasets and Benchmarks 2021", "pam", true};
+}
+
+ModelDef pam_model() {
+  return {"pam", params(true), make<learner::pam>,
+          "Pruner's network of 417,409 numbers: TenSet's beside attention over the eight steps of a product that shared memory feeds. tw-learner, with libtorch, fits and computes it. "
+          "Without that step in a program, as on processors, it sees what TenSet's sees.",
+          "Qiao et al., \"Pruner\", arXiv 2402.02361", "pam", true};
+}
+
+}  // namespace tw::cost

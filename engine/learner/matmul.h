@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+namespace tw::learner {
+
+/// One matrix as it lies in memory, row by row; transposed: what is meant are its columns.
+struct MatrixView {
+  const float* data;
+  size_t stride;  ///< elements from one stored row to the next
+  bool transposed = false;
+};
+
+/// c = a b, or c += a b: `m` rows, `n` columns, sums of `k` products; `c` lies row by row, `stride` elements apart. One thread, with the widest vectors that the
+/// processor has: what it says may differ in the last bits from one kind of processor to another.
+void matmul(size_t m, size_t n, size_t k, MatrixView a, MatrixView b, float* c, size_t stride, bool add = false);
+
+}  // namespace tw::learner

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/cost/mlp.h"
+
+#include <QtTest>
+
+#include "tests/engine/learner/learner_fixture.h"
+
+using namespace tw;
+using namespace tw::cost;
+
+namespace {
+
+using learner::kHidden;
+
+/// The same computed number by number in double.
+class ByHand {
+ public:
+  explicit ByHand(const std::vector<float>& weights) : weights_(weights) {}
+
+  double score(std::span<const float> rows) const {
+    std::vector<double> sum(kHidden, 0);
+    for (size_t r = 0; r < rows.size() / learner::kRowColumns; ++r) {
+      const float* row = &rows[r * learner::kRowColumns];
+      if (row[0] != 0) continue;
+      std::vector<double> x;
+      for (size_t c = 0; c < learner::kStatementColumns; ++c) x.push_back(row[1 + c] / double{weight("normaliser.rows", c)});
+      x = relu(dense("segment_encoder.2", relu(dense("segment_encoder.0", x))));
+      for (size_t c = 0; c < x.size(); ++c) sum[c] += x[c];
+    }
+    for (const char* layer : {"l0", "l1"}) {
+      const std::vector<double> more = relu(dense(layer, sum));
+      for (size_t c = 0; c < sum.size(); ++c) sum[c] += more[c];
+    }
+    return dense("decoder", sum)[0];
+  }
+
+ private:
+  float weight(const std::string& tensor, size_t i) const { return weights_[learner::mlp().offset(tensor) + i]; }
+  std::vector<double> dense(const std::string& layer, const std::vector<double>& x) const {
+    std::vector<double> y;
+    const size_t outputs = learner::mlp().tensor(layer + ".bias").elements();
+    const float *w = &weights_[learner::mlp().offset(layer + ".weight")], *bias = &weights_[learner::mlp().offset(layer + ".bias")];
+    for (size_t o = 0; o < outputs; ++o) {
+      double sum = bias[o];
+      for (size_t i = 0; i < x.size(); ++i) sum += w[o * x.size() + i] * x[i];
+      y.push_back(sum);
+    }
+    return y;
+  }
+  static std::vector<double> relu(std::vector<double> x) {
+    for (double& v : x) v = std::max(v, 0.0);
+    return x;
+  }
+
+  const std::vector<float>& weights_;
+};
+
+/// With a normaliser as data has them.
+std::vector<float> weights(uint64_t seed) {
+  std::vector<float> out = learner::mlp().initial(seed);
+  Rng rng(seed);
+  for (size_t c = 0; c < learner::kStatementColumns; ++c) out[learner::mlp().offset("normaliser.rows") + c] = static_cast<float>(1 + rng.uniform_real() * 9);
+  return out;
+}
+
+}  // namespace
+
+class MlpTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  /// More candidates than are computed at a time, with steps of patterns among their rows.
+  void itsScoresAreTheNetworks() {
+    const Dataset data = learner_fixture::dataset(1, 300, true, 5);
+    const FeatureMatrix x = data.matrix();
+    const Mlp mlp(weights(3));
+    const std::vector<float> scores = mlp.scores(x);
+    QCOMPARE(scores.size(), size_t{300});
+    const ByHand by_hand(mlp.weights());
+    for (const size_t c : {0UL, 1UL, 127UL, 128UL, 255UL, 299UL}) {
+      const double right = by_hand.score({x.data() + x.begins()[c] * x.columns(), (x.begins()[c + 1] - x.begins()[c]) * x.columns()});
+      QVERIFY2(std::abs(scores[c] - right) < 1e-4, qPrintable(QStringLiteral("%1: %2 and %3").arg(c).arg(scores[c]).arg(right)));
+    }
+    QVERIFY(mlp.scores(FeatureMatrix(std::span<const FeatureRows>())).empty());
+  }
+  /// A small step of a number changes the score by its derivative.
+  void itsGradientIsTheSlope() {
+    const Dataset data = learner_fixture::dataset(1, 3, true, 6);
+    const FeatureMatrix x = data.matrix();
+    const Mlp mlp(weights(4));
+    const ByHand by_hand(mlp.weights());
+    const std::vector<float> gradient = mlp.input_gradient(x);
+    QCOMPARE(gradient.size(), x.rows() * x.columns());
+    double largest = 0;
+    for (size_t c = 0; c < x.candidates(); ++c) {
+      std::vector<float> rows(x.data() + x.begins()[c] * x.columns(), x.data() + x.begins()[c + 1] * x.columns());
+      for (const size_t at : {1UL, 7UL, 100UL, 174UL}) {
+        const float before = rows[at], step = 1e-3F;
+        rows[at] = before + step;
+        const double after = by_hand.score(rows);
+        rows[at] = before - step;
+        const double slope = (after - by_hand.score(rows)) / (2.0 * step);
+        rows[at] = before;
+        const double said = gradient[x.begins()[c] * x.columns() + at];
+        QVERIFY2(std::abs(said - slope) < 2e-4, qPrintable(QStringLiteral("%1 %2: %3 and %4").arg(c).arg(at).arg(said).arg(slope)));
+        largest = std::max(largest, std::abs(said));
+      }
+      QCOMPARE(gradient[x.begins()[c] * x.columns()], 0.0F);  // what a row is, is no number to change
+    }
+    QVERIFY(largest > 1e-3);
+  }
+};
+
+QTEST_APPLESS_MAIN(MlpTest)
+#include "mlp_test.moc"
