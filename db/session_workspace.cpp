@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/session_workspace.h"
 
+#include <functional>
+#include <set>
+
 #include "db/recorded.h"
 
 namespace tw::db {
 namespace {
 
-Expected<std::vector<records::Record>> records_of(Database& db, std::optional<SessionId> session, TaskId task) {
+Expected<std::vector<records::Record>> records_of(Database& db, SessionId session, TaskId task) {
   TW_TRY(auto rows, db.trials(session, task, {}, -1, true));
   std::vector<records::Record> records;
   for (TrialRow& row : rows) records.push_back(std::move(row.record));
@@ -49,19 +52,34 @@ class Workspace : public records::SessionStore {
   Json host_;
 };
 
-}  // namespace
-
-Expected<std::vector<records::TaskRecords>> task_records(Database& db, const std::string& target) {
+Expected<std::vector<records::TaskRecords>> task_records_where(Database& db, const std::string& target, const std::function<bool(SessionId)>& wanted) {
   std::vector<records::TaskRecords> out;
   TW_TRY(const auto rows, db.tasks());
   for (const TaskRow& row : rows) {
     if (row.counts().trials == 0 || row.target != target || row.dag_text.empty()) continue;
     auto task = readable_task(db, row);
     if (!task) continue;
-    TW_TRY(auto records, records_of(db, std::nullopt, row.id));
-    out.push_back({*std::move(task), std::move(records)});
+    std::vector<records::Record> records;
+    TW_TRY(auto trials, db.trials(std::nullopt, row.id, {}, -1, true));
+    for (TrialRow& t : trials)
+      if (wanted(t.session)) records.push_back(std::move(t.record));
+    if (!records.empty()) out.push_back({*std::move(task), std::move(records)});
   }
   return out;
+}
+
+}  // namespace
+
+Expected<std::vector<records::TaskRecords>> task_records(Database& db, const std::string& target) {
+  return task_records_where(db, target, [](SessionId) { return true; });
+}
+
+Expected<std::vector<records::TaskRecords>> task_records(Database& db, const std::string& target, TimeKind kind) {
+  std::set<SessionId> wanted;
+  TW_TRY(const auto sessions, db.sessions());
+  for (const SessionRow& s : sessions)
+    if (s.kind == kind) wanted.insert(s.id);
+  return task_records_where(db, target, [&](SessionId id) { return wanted.contains(id); });
 }
 
 std::unique_ptr<records::SessionStore> session_store(std::shared_ptr<Database> db, ModelId model, Json host) {

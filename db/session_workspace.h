@@ -11,6 +11,8 @@ std::unique_ptr<records::SessionStore> session_store(std::shared_ptr<Database> d
 
 /// What a workspace holds of the tasks for a target, a session or none: trials with their samples, whoever measured them. Tasks without trials are left out.
 Expected<std::vector<records::TaskRecords>> task_records(Database& db, const std::string& target);
+/// The same of sessions whose times are of one kind.
+Expected<std::vector<records::TaskRecords>> task_records(Database& db, const std::string& target, TimeKind kind);
 
 /// The task of a row. Errors: of the parsers, if its texts are damaged.
 Expected<records::Task> task_of(const TaskRow& row);

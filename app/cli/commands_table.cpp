@@ -17,6 +17,7 @@ void add_build(Subcommand app, Run& run);
 void add_run(Subcommand app, Run& run);
 void add_records(Subcommand app, Run& run);
 void add_models(Subcommand app, Run& run);
+void add_dataset(Subcommand app, Run& run);
 void add_db(Subcommand app, Run& run);
 void add_check(Subcommand app, Run& run);
 void add_bench(Subcommand app, Run& run);
@@ -42,6 +43,7 @@ std::span<const Command> commands() {
       {"run", add_run},
       {"records", add_records},
       {"models", add_models},
+      {"dataset", add_dataset},
       {"db", add_db},
       {"check", add_check},
       {"bench", add_bench},

@@ -2,12 +2,12 @@
 // `tw models`: how well cost models say which candidates are fast, by the records of a workspace.
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <map>
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/console.h"
+#include "app/cli/judged.h"
 #include "app/cli/param_options.h"
 #include "app/cli/table.h"
 #include "app/cli/workspace.h"
@@ -15,7 +15,6 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/cost/cost_model.h"
-#include "engine/cost/metrics.h"
 #include "engine/target/host.h"
 
 namespace tw::cli {
@@ -31,14 +30,6 @@ struct ModelsArguments {
   bool whole_tasks = false, json = false;
 };
 
-/// How well a model knows what it did not learn from.
-struct Judged {
-  std::string name;  ///< CostModel::name
-  size_t learned = 0, tested = 0;
-  cost::Quality quality;
-  bool scores_are_speeds = false;  ///< only then RMSE and R² say something: a model that learned orders gives scores without a scale
-};
-
 /// The target that most trials of the workspace are for.
 Expected<std::string> usual_target(db::Database& db) {
   TW_TRY(const auto rows, db.tasks());
@@ -47,27 +38,6 @@ Expected<std::string> usual_target(db::Database& db) {
   const auto most = std::max_element(trials.begin(), trials.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == trials.end() || most->second == 0) return Error(ErrorCode::not_found, "Expected a database with trials, found none", db.path());
   return most->first;
-}
-
-Expected<Judged> judge(const cost::CostModel& model, const cost::Dataset& test) {
-  Judged j{.name = model.name(), .learned = model.samples(), .tested = test.size(), .scores_are_speeds = model.params().value("loss", "") == "reg"};
-  if (test.size() == 0) return j;
-  TW_TRY(const std::vector<float> said, model.predict(test.matrix()));
-  const std::vector<double> labels = test.labels();
-  std::vector<std::vector<double>> seconds;
-  for (const cost::Dataset::Task& t : test.tasks()) {
-    std::vector<double>& of_task = seconds.emplace_back();
-    for (const auto& s : t.samples) of_task.push_back(s.speed > 0 ? 1 / s.speed : std::numeric_limits<double>::infinity());
-  }
-  std::vector<cost::JudgedTask> tasks;
-  size_t at = 0;
-  for (const std::vector<double>& of_task : seconds) {
-    const std::span<const float> predicted(said.data() + at, of_task.size());
-    tasks.push_back({1, of_task, predicted});
-    at += of_task.size();
-  }
-  j.quality = cost::quality(tasks, labels, said);
-  return j;
 }
 
 /// Learns from a part of the records and is judged by the rest; nothing where the records have none of these features.
@@ -124,7 +94,7 @@ int models(const ModelsArguments& o) {
 
   WorkerPool workers(target::host_cores());
   Json list = Json::array();
-  Table table({"model", ">learned", ">tested", ">pairs in order", ">best of 1", ">best of 8", ">RMSE", ">R2"});
+  Table table = judged_table();
   for (const cost::FeatureDef* feature : features) {
     const auto judged = try_feature(o, *def, *feature, *tasks, workers);
     if (!judged) return fail(judged.error());
@@ -133,21 +103,8 @@ int models(const ModelsArguments& o) {
       continue;
     }
     const Judged& j = **judged;
-    list.push_back({{"model", j.name},
-                    {"learned", j.learned},
-                    {"tested", j.tested},
-                    {"pairs_in_order", j.quality.pairs},
-                    {"best_of_1", j.quality.best_of_1},
-                    {"best_of_8", j.quality.best_of_8},
-                    {"rmse", j.scores_are_speeds ? Json(j.quality.rmse) : Json()},
-                    {"r_squared", j.scores_are_speeds ? Json(j.quality.r_squared) : Json()}});
-    if (j.tested == 0) {
-      table.row({j.name, std::to_string(j.learned), "0", "-", "-", "-", "-", "-"});
-    } else {
-      table.row({j.name, std::to_string(j.learned), std::to_string(j.tested), fmt::format("{:.1f} %", 100 * j.quality.pairs), fmt::format("{:.3f}", j.quality.best_of_1),
-                 fmt::format("{:.3f}", j.quality.best_of_8), j.scores_are_speeds ? fmt::format("{:.3f}", j.quality.rmse) : "-",
-                 j.scores_are_speeds ? fmt::format("{:.2f}", j.quality.r_squared) : "-"});
-    }
+    list.push_back(to_json(j));
+    add_row(table, j);
   }
   say_damage();
   if (o.json) {

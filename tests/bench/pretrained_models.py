@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes a pretrained cost model: schedules of bundled networks drawn at random and timed on one device, a network fitted to them, and its data card.
+
+Usage: pretrained_models.py TW OUT.model [--target cuda:k80] [--device sim:k80] [--model pam] [--networks resnet18,mobilenet_v2] [--per-task 128] [--keep FOLDER]
+
+The card, OUT.md, says what the model learned from and how well it knows samples and whole tasks that were held out.
+"""
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tw")
+    parser.add_argument("out")
+    parser.add_argument("--target", default="cuda:k80")
+    parser.add_argument("--device", default="sim:k80")
+    parser.add_argument("--model", default="pam")
+    parser.add_argument("--networks", default="resnet18,mobilenet_v2")
+    parser.add_argument("--per-task", default="128")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--keep", help="folder for databases and datasets, where an interrupted run goes on")
+    o = parser.parse_args()
+
+    def tw(*arguments):
+        return subprocess.run([o.tw, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = o.keep or temporary
+        os.makedirs(folder, exist_ok=True)
+        datasets = []
+        for network in o.networks.split(","):
+            onnx, db, data = (os.path.join(folder, network + end) for end in (".onnx", ".db", ".twds"))
+            datasets.append(data)
+            if os.path.exists(data):
+                continue
+            tw("zoo", "write", network, "-o", onnx)
+            tw("dataset", "make", onnx, "--target", o.target, "--device", o.device, "--db", db, "--per-task", o.per_task, "--seed", o.seed)
+            times = "simulated" if o.device.startswith("sim:") else "measured"
+            tw("dataset", "featurise", db, "--target", o.target, "--times", times, "-o", data)
+        rows = []
+        for held_out in ("tasks", "samples"):  # the last one is kept
+            judged = json.loads(tw("dataset", "train", *datasets, "--model", o.model, "--split", held_out, "--seed", o.seed, "--save", o.out, "--json"))
+            rows.append((held_out, judged["judged"]))
+        about = [json.loads(tw("dataset", "info", d, "--json")) for d in datasets]
+
+    name = os.path.splitext(os.path.basename(o.out))[0]
+    with open(os.path.splitext(o.out)[0] + ".md", "w") as card:
+        card.write(f"# {name}\n\nThe cost model `{o.model}` for {about[0]['target']}, fitted to {about[0]['times']} times (`--device {o.device}`) by `tests/bench/pretrained_models.py` "
+                   f"with {o.per_task} schedules of each task, drawn at random, seed {o.seed}. Features: {about[0]['feature']}, version {about[0]['feature_version']}.\n\n")
+        card.write("| network | tasks | samples | failed |\n|---|---:|---:|---:|\n")
+        for network, a in zip(o.networks.split(","), about):
+            card.write(f"| {network} | {len(a['tasks'])} | {a['samples']} | {sum(t['failed'] for t in a['tasks'])} |\n")
+        card.write("\n| held out | learned from | tested on | pairs in order | best of 1 | best of 8 |\n|---|---:|---:|---:|---:|---:|\n")
+        for held_out, j in rows:
+            card.write(f"| {held_out} | {j['learned']} | {j['tested']} | {100 * j['pairs_in_order']:.1f} % | {j['best_of_1']:.3f} | {j['best_of_8']:.3f} |\n")
+        if about[0]["times"] == "simulated":
+            card.write("\nTimes of a simulated device are a formula's: the model knows that formula, not the device.\n")
+    print(f"{o.out}: {os.path.getsize(o.out)} bytes")
+
+
+if __name__ == "__main__":
+    main()
