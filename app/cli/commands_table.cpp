@@ -22,6 +22,8 @@ void add_db(Subcommand app, Run& run);
 void add_check(Subcommand app, Run& run);
 void add_bench(Subcommand app, Run& run);
 void add_demo(Subcommand app, Run& run);
+void add_farm(Subcommand app, Run& run);
+void add_agent(Subcommand app, Run& run);
 // Children that `tw` starts of itself; not in the help text.
 void add_first_run(Subcommand app, Run& run);
 void add_reference_worker(Subcommand app, Run& run);
@@ -48,6 +50,8 @@ std::span<const Command> commands() {
       {"check", add_check},
       {"bench", add_bench},
       {"demo", add_demo},
+      {"farm", add_farm},
+      {"agent", add_agent},
       {"first-run", add_first_run},
       {"reference-worker", add_reference_worker},
       {"check-worker", add_check_worker},

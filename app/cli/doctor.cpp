@@ -15,8 +15,12 @@
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
 #include "engine/codegen/cuda/nvrtc.h"
+#include "engine/farm/farm_file.h"
+#include "engine/farm/server.h"
+#include "engine/farm/survey.h"
 #include "engine/learner/learner.h"
 #include "engine/measure/device.h"
+#include "engine/process/find_program.h"
 #include "engine/runtime/cuda_device.h"
 #include "engine/runtime/cuda_driver.h"
 #include "engine/runtime/gpu_monitor.h"
@@ -25,7 +29,7 @@ namespace tw::cli {
 namespace {
 
 struct DoctorArguments {
-  bool json = false;
+  bool json = false, farm = false;
 };
 
 /// One thing looked for. `cost`: what a person goes without if it is missing.
@@ -106,10 +110,44 @@ std::vector<Finding> findings() {
   return found;
 }
 
+/// What a farm needs, and how the one of the usual name is.
+std::vector<Finding> farm_findings() {
+  const auto server = farm::find_nats_server();
+  const auto agent = process::find_program("tw-agent", "which measures for a farm", "");
+  const std::string nothing = "`tw farm up` starts no server: --device farm:KIND works with farms of other machines only";
+  std::vector<Finding> found{{"nats-server", server.has_value(), server ? *server : server.error().message, nothing},
+                             {"tw-agent", agent.has_value(), agent ? *agent : agent.error().text(), "this machine is no device"}};
+  const auto farm = farm::read_farm(farm::kDefaultFarm);
+  if (!farm) {
+    found.push_back({"farm", false, farm.error().message, "--device farm:KIND measures nothing"});
+    return found;
+  }
+  const auto s = farm::survey(*farm);
+  if (!s) {
+    found.push_back({"farm", false, s.error().text(), "sessions wait; `tw farm up` starts its server"});
+    return found;
+  }
+  found.push_back({"farm", true, fmt::format("'{}' at {}:{}", farm->farm, farm->address, farm->port), ""});
+  for (const farm::FarmFile::Kind& k : farm->kinds) {
+    std::vector<std::string> taking, others;
+    for (const farm::Presence& p : s->devices) {
+      if (p.kind != k.name) continue;
+      const bool takes = p.phase == "idle" || p.phase == "measuring";
+      (takes ? taking : others).push_back(takes ? p.device : fmt::format("{} is {}{}{}", p.device, p.phase, p.reason.empty() ? "" : ": ", p.reason));
+    }
+    std::string detail = taking.empty() ? "no device takes jobs" : fmt::format("{}", fmt::join(taking, ", "));
+    for (const std::string& other : others) detail += "; " + other;
+    found.push_back({"farm:" + k.name, !taking.empty(), detail, fmt::format("sessions with --device farm:{} wait", k.name)});
+  }
+  return found;
+}
+
 int doctor(const DoctorArguments& o) {
   const Target target = host_target();
   const Json host = host_description();
-  const std::vector<Finding> found = findings();
+  std::vector<Finding> found = findings();
+  if (o.farm)
+    for (Finding& f : farm_findings()) found.push_back(std::move(f));
   if (o.json) {
     Json checks = Json::array();
     for (const Finding& f : found)
@@ -132,6 +170,7 @@ int doctor(const DoctorArguments& o) {
 void add_doctor(Subcommand app, Run& run) {
   auto o = std::make_shared<DoctorArguments>();
   Subcommand sub = app.command(run, "doctor", "Says what this machine can do, what is missing and what that costs", o, doctor);
+  sub.flag("--farm", o->farm, "Also what a farm of devices needs, and how the usual one is");
   sub.flag("--json", o->json, "One JSON document on standard output");
 }
 

@@ -10,6 +10,7 @@
 #include "engine/base/duration.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/farm/farm_file.h"
 #include "engine/measure/device.h"
 #include "engine/process/temporary_folder.h"
 #include "engine/records/latency_log.h"
@@ -44,6 +45,11 @@ Expected<tune::SessionOptions> options_of(const TuneArguments& o) {
 std::optional<bool> can_try_network(const TuneArguments& o, bool all_tasks, int& exit) {
   if (!wants_network_report(o.network_finals, all_tasks)) return false;
   if (measure::is_simulated(o.device) || o.device.starts_with(records::kRecordedDevice)) return true;  // nothing runs there
+  if (farm::is_farm_device(o.device)) {
+    if (o.network_finals == "auto") return false;
+    exit = fail_usage("Expected '--network-finals auto' or 'never' with devices of a farm, which run kernels and no networks, found 'always'");
+    return std::nullopt;
+  }
   const auto folder = process::TemporaryFolder::create();
   if (folder) return true;
   const Error e = Error(folder.error()).note("$TMPDIR names another folder");
@@ -119,7 +125,8 @@ void add_tune(Subcommand app, Run& run) {
   sub.option("--log-latency", o->latency_log, "Write the network's estimated latency after every round to this file, as a table with tabs").output(records::kLatencyLog);
   sub.option("--device", o->device,
              "What measures: local; cuda:0 and so on, a GPU of this machine; sim: and the name of a GPU, such as sim:a100, for times from a formula; recorded: "
-             "and a workspace, to replay its trials")
+             "and a workspace, to replay its trials; farm: and a kind of devices, such as farm:rpi4, for those of a farm (`tw farm`); "
+             "farm:rpi4@lab is a farm of another name, farm:rpi4/0 more urgent than farm:rpi4/1, which is usual, and farm:rpi4/2 less")
       .show_default();
   sub.option("--task", o->filters, "Only tasks whose name contains this or whose key begins with it; may be repeated");
   sub.option("--jobs", o->workers.jobs, "Candidates built at once; 0: one per processor").range(0, 4096);

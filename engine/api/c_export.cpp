@@ -173,7 +173,7 @@ class DataObject {
     add(symbol("calls"), calls_, false);
     add(name_ + "_network", network, true);
     symbols_.push_back({symbol("numbers"), false, std::as_bytes(std::span(numbers_)), {}, 4});
-    return codegen::build_data_object(symbols_);
+    return codegen::build_data_object(symbols_, target ? target::arch_of(*target) : target::own_arch());
   }
 
  private:

@@ -5,6 +5,9 @@
 
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/farm/farm_device.h"
+#include "engine/farm/farm_file.h"
+#include "engine/farm/names.h"
 #include "engine/measure/recorded_device.h"
 #include "engine/records/autotvm_log.h"
 
@@ -13,6 +16,9 @@ namespace {
 
 /// What must be the same for a session to go on; limits may change.
 constexpr const char* kIdentity[] = {"tuner", "tuner_params", "seed", "space", "scheduler", "scheduler_params"};
+
+/// In the stored options of a session on a farm: its name there, with which a session that goes on finds what was measured for it meanwhile.
+constexpr const char* kFarmSession = "farm_session";
 
 Json stored_options(const TuneRequest& r) {
   Json json = tune::to_json(r.options);
@@ -23,6 +29,15 @@ Json stored_options(const TuneRequest& r) {
 }
 
 bool is_replay(const std::string& device) { return device.starts_with(records::kRecordedDevice); }
+
+Expected<std::string> farm_session_of(SessionId session, records::SessionStore& store) {
+  TW_TRY(const auto sessions, store.sessions());
+  for (const records::StoredSession& s : sessions) {
+    const auto json = s.id == session ? parse_json(s.options) : Expected<Json>(Json::object());
+    if (json && json->is_object() && json->contains(kFarmSession) && (*json)[kFarmSession].is_string()) return (*json)[kFarmSession].get<std::string>();
+  }
+  return std::string();
+}
 
 Expected<std::shared_ptr<const records::RecordedTrials>> replayed(const TuneRequest& r, records::SessionStore& store) {
   if (!is_replay(r.device)) return std::shared_ptr<const records::RecordedTrials>();
@@ -36,10 +51,11 @@ Expected<std::shared_ptr<const records::RecordedTrials>> replayed(const TuneRequ
 
 Expected<tune::SessionReport> run_on_device(const TuneRequest& r, const std::vector<tune::SessionTask>& tasks, records::RecordSink& sink,
                                             const tune::EventSink& events, const tune::SessionControl& control,
-                                            const std::shared_ptr<const records::RecordedTrials>& replay) {
+                                            const std::shared_ptr<const records::RecordedTrials>& replay, const std::string& farm_session) {
   measure::WorkerOptions workers = r.workers;
   workers.build_timeout_s = r.options.build_timeout_s;
-  TW_TRY(const measure::Device device, replay ? Expected<measure::Device>(measure::recorded_device(r.device, replay)) : measure::open_device(r.device, r.target, workers));
+  TW_TRY(const measure::Device device,
+         replay ? Expected<measure::Device>(measure::recorded_device(r.device, replay)) : farm::open_device(r.device, r.target, workers, farm_session));
   return tune::run_session(tasks, r.options, *device.builder, *device.runner, sink, events, control);
 }
 
@@ -83,6 +99,7 @@ Expected<TuneOutcome> tune(TuneRequest request, records::SessionStore& store, co
   TW_TRY(outcome.session, session_to_resume(request, store));
   std::vector<records::Round> rounds;
   std::vector<int64_t> there(request.tasks.size());
+  std::string farm_session;
   if (outcome.session) {
     TW_TRY(rounds, store.rounds(outcome.session));
     for (size_t i = 0; i < request.tasks.size(); ++i) {
@@ -90,8 +107,11 @@ Expected<TuneOutcome> tune(TuneRequest request, records::SessionStore& store, co
       there[i] = static_cast<int64_t>(request.tasks[i].history.size());
       outcome.resumed_trials += there[i];
     }
+    TW_TRY(farm_session, farm_session_of(outcome.session, store));
   } else {
-    TW_TRY(outcome.session, store.begin(request.options.tuner, request.target.str(), stored_options(request)));
+    Json options = stored_options(request);
+    if (farm::is_farm_device(request.device)) options[kFarmSession] = farm_session = farm::random_hex(12);
+    TW_TRY(outcome.session, store.begin(request.options.tuner, request.target.str(), options));
   }
   std::vector<tune::PriorTask> earlier;
   if (request.options.transfer) {
@@ -103,7 +123,7 @@ Expected<TuneOutcome> tune(TuneRequest request, records::SessionStore& store, co
   records::RecordSink& sink = both ? *both : *stored;
   const tune::SessionControl control{hooks.stop, hooks.paused, &earlier, &rounds};
   auto report = hooks.loop ? hooks.loop(request.tasks, request.options, sink, hooks.events, control, replay)
-                           : run_on_device(request, request.tasks, sink, hooks.events, control, replay);
+                           : run_on_device(request, request.tasks, sink, hooks.events, control, replay, farm_session);
   const bool cancelled = report ? report->cancelled : hooks.stop.stop_requested();
   const auto ended = store.end(outcome.session, cancelled ? "cancelled" : report && report->anything_measured() ? "done" : "interrupted");
   if (!report) return report.error();

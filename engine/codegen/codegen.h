@@ -7,6 +7,7 @@
 
 #include "engine/runtime/artifact.h"
 #include "engine/runtime/kernel.h"
+#include "engine/runtime/object_loader.h"
 #include "engine/target/target.h"
 #include "engine/tir/stmt.h"
 
@@ -63,8 +64,8 @@ struct Listing {
 };
 Expected<Listing> build_listing(const tir::Func& func, const Target& target, const BuildOptions& options = {});
 
-/// Loads an object file into this process. It runs code: only workers and executables do this.
-Expected<std::unique_ptr<runtime::LoadedModule>> load_object(const std::vector<std::byte>& object);
+/// What an ObjectBuilder made, into this process. It runs code: only workers and executables do this.
+using runtime::load_object;
 
 /// The instruction sets that LLVM uses for this target, by its names, among those that target/cpu_table.h lists.
 Expected<std::vector<std::string>> enabled_features(const Target& target);

@@ -42,7 +42,7 @@ enum SectionIndex : uint16_t { kNone, kRodata, kRelRo, kRela, kSymtab, kStrtab, 
 /// The file is put together front to back: header, sections in the order above, table of sections.
 class Writer {
  public:
-  explicit Writer(std::span<const DataSymbol> symbols) : symbols_(symbols) {}
+  Writer(std::span<const DataSymbol> symbols, target::Arch arch) : symbols_(symbols), arch_(arch) {}
 
   Bytes run() {
     size_t total = sizeof(Elf64_Ehdr);
@@ -131,7 +131,7 @@ class Writer {
       for (const DataSymbol& s : symbols_)
         for (const DataAddress& a : s.addresses) {
           TW_ASSERT(a.at >= 0 && a.at + 8 <= static_cast<int64_t>(s.bytes.size()), "an address outside of symbol " + s.name);
-          const Elf64_Rela r{values_.at(s.name) + static_cast<uint64_t>(a.at), ELF64_R_INFO(numbers_.at(a.symbol), R_X86_64_64), a.addend};
+          const Elf64_Rela r{values_.at(s.name) + static_cast<uint64_t>(a.at), ELF64_R_INFO(numbers_.at(a.symbol), arch_ == target::Arch::aarch64 ? uint32_t{R_AARCH64_ABS64} : uint32_t{R_X86_64_64}), a.addend};
           append(file_, &r, sizeof r);
         }
     });
@@ -156,7 +156,7 @@ class Writer {
     e.e_ident[EI_DATA] = ELFDATA2LSB;
     e.e_ident[EI_VERSION] = EV_CURRENT;
     e.e_type = ET_REL;
-    e.e_machine = EM_X86_64;
+    e.e_machine = arch_ == target::Arch::aarch64 ? EM_AARCH64 : EM_X86_64;
     e.e_version = EV_CURRENT;
     e.e_shoff = file_.size();
     e.e_ehsize = sizeof e;
@@ -168,6 +168,7 @@ class Writer {
   }
 
   std::span<const DataSymbol> symbols_;
+  target::Arch arch_;
   Bytes file_;
   Elf64_Shdr headers_[kSections] = {};
   StringTable names_, section_names_;
@@ -179,6 +180,6 @@ class Writer {
 
 }  // namespace
 
-std::vector<std::byte> build_data_object(std::span<const DataSymbol> symbols) { return Writer(symbols).run(); }
+std::vector<std::byte> build_data_object(std::span<const DataSymbol> symbols, target::Arch arch) { return Writer(symbols, arch).run(); }
 
 }  // namespace tw::codegen

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/target/cpu_table.h"
+
 /// Object files with data instead of code: what a compiled network needs beside its kernels in a program that is linked with it.
 namespace tw::codegen {
 
@@ -26,8 +28,8 @@ struct DataSymbol {
   int64_t align = 64;  ///< a power of two
 };
 
-/// A relocatable ELF file for x86-64. Data without addresses go to .rodata, which processes share; the others to .data.rel.ro.
-/// Source: System V Application Binary Interface, chapters 4 and 5, and its AMD64 supplement, section 4.4.
-std::vector<std::byte> build_data_object(std::span<const DataSymbol> symbols);
+/// A relocatable ELF file for an architecture. Data without addresses go to .rodata, which processes share; the others to .data.rel.ro.
+/// Source: System V Application Binary Interface, chapters 4 and 5, its AMD64 supplement, section 4.4, and ELF for the Arm 64-bit Architecture, section 5.7.
+std::vector<std::byte> build_data_object(std::span<const DataSymbol> symbols, target::Arch arch);
 
 }  // namespace tw::codegen

@@ -14,12 +14,12 @@
 #include "engine/base/clock.h"
 #include "engine/base/hash.h"
 #include "engine/base/text.h"
-#include "engine/codegen/codegen.h"
 #include "engine/measure/guarded_array.h"
 #include "engine/measure/limits.h"
 #include "engine/measure/output_checks.h"
 #include "engine/measure/run_waits.h"
 #include "engine/measure/timing.h"
+#include "engine/runtime/object_loader.h"
 #include "engine/runtime/thread_pool.h"
 
 namespace tw::measure {
@@ -36,6 +36,12 @@ void evict(std::span<const std::byte> array) {
   constexpr size_t kLine = 64;
   for (size_t at = 0; at < array.size(); at += kLine) _mm_clflush(array.data() + at);
   _mm_mfence();
+#elif defined(__aarch64__)
+  uint64_t types = 0;
+  asm volatile("mrs %0, ctr_el0" : "=r"(types));
+  const size_t line = size_t{4} << ((types >> 16) & 15);  // of the smallest data cache, in bytes
+  for (size_t at = 0; at < array.size(); at += line) asm volatile("dc civac, %0" ::"r"(array.data() + at) : "memory");
+  asm volatile("dsb sy" ::: "memory");
 #else
   static_cast<void>(array);
 #endif
@@ -193,7 +199,7 @@ MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& 
 
   setup.shared.phase = process::Phase::load;
   const double load_start = clock_now_s(CLOCK_MONOTONIC);
-  auto module = codegen::load_object(setup.object);
+  auto module = runtime::load_object(setup.object);
   if (!module) return failed(reply, Status::load_fail, module.error().text());
   const auto kernel = (*module)->find(job.signature.name);
   if (!kernel) return failed(reply, Status::load_fail, kernel.error().text());

@@ -10,6 +10,7 @@
 #include "engine/measure/simulated_gpu.h"
 #include "engine/runtime/cuda_device.h"
 #include "engine/runtime/cuda_driver.h"
+#include "engine/target/cpu_table.h"
 
 namespace tw::measure {
 
@@ -101,6 +102,9 @@ Expected<Device> open_device(const std::string& name, const Target& target, cons
                  fmt::format("Expected '{}', '{}' and a number, or '{}' and the name of a GPU, found '{}'", kLocalDevice, kCuda, kSimulated, printable(name)),
                  "device");
   if (target.gpu) return not_for(name, target, fmt::format("the device '{}{}' or a GPU such as '{}0'", kSimulated, target.gpu->name, kCuda));
+  if (target::arch_of(target) != target::own_arch())
+    return not_for(name, target, fmt::format("a device of a farm, such as 'farm:board', for {} on this machine, which is {},", target::arch_name(target::arch_of(target)),
+                                             target::arch_name(target::own_arch())));
   TW_TRY(auto builder, local_builder(workers));
   TW_TRY(auto runner, local_runner(workers));
   return Device{name, false, std::move(builder), std::move(runner)};

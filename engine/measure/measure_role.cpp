@@ -10,7 +10,6 @@
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
-#include "engine/codegen/codegen.h"
 #include "engine/measure/candidate.h"
 #include "engine/measure/device_lock.h"
 #include "engine/measure/input_cache.h"
@@ -39,9 +38,6 @@ struct Unlock {
 
 class MeasureServer {
  public:
-  MeasureServer() {
-    [[maybe_unused]] const auto warm = codegen::load_object({});  // refused, but brings the loader up once instead of in every candidate
-  }
   int serve();
 
  private:

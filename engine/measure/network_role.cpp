@@ -132,9 +132,7 @@ class NetworkRace {
 
 class NetworkServer {
  public:
-  explicit NetworkServer(int64_t memory_bytes) : memory_bytes_(memory_bytes) {
-    [[maybe_unused]] const auto warm = codegen::load_object({});  // refused, but brings the loader up once instead of in every process
-  }
+  explicit NetworkServer(int64_t memory_bytes) : memory_bytes_(memory_bytes) {}
 
   int serve() {
     process::raise_priority();

@@ -7,16 +7,28 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace tw::measure {
 
 namespace {
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 
 constexpr int kAccumulators = 12;  ///< latency times issue width of all processors so far, and within 16 registers
 constexpr int64_t kRounds = 4000;
+
+struct Loop {
+  float (*run)();
+  double flops;  ///< of one run
+};
+constexpr double kSteps = static_cast<double>(kRounds) * kAccumulators;
+
+#endif
+
+#if defined(__x86_64__)
 
 // Each function runs kRounds times kAccumulators multiply-adds and returns a value that depends on all of them.
 
@@ -59,24 +71,36 @@ float run_sse() {
   return sum;
 }
 
-struct Loop {
-  float (*run)();
-  double flops;  ///< of one run
-};
-
 Loop best_loop() {
-  const double steps = static_cast<double>(kRounds) * kAccumulators;
-  if (__builtin_cpu_supports("avx512f")) return {&run_avx512, steps * 16 * 2};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {&run_avx2, steps * 8 * 2};
-  return {&run_sse, steps * 4};
+  if (__builtin_cpu_supports("avx512f")) return {&run_avx512, kSteps * 16 * 2};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {&run_avx2, kSteps * 8 * 2};
+  return {&run_sse, kSteps * 4};
 }
+
+#elif defined(__aarch64__)
+
+/// Of all accumulators, as above.
+float run_neon() {
+  float32x4_t acc[kAccumulators];
+  for (int i = 0; i < kAccumulators; ++i) acc[i] = vdupq_n_f32(static_cast<float>(i));
+  const float32x4_t a = vdupq_n_f32(0.999F), b = vdupq_n_f32(0.001F);
+  for (int64_t n = 0; n < kRounds; ++n) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kAccumulators; ++i) acc[i] = vfmaq_f32(b, acc[i], a);
+  }
+  float sum = 0;
+  for (int i = 0; i < kAccumulators; ++i) sum += vgetq_lane_f32(acc[i], 0);
+  return sum;
+}
+
+Loop best_loop() { return {&run_neon, kSteps * 4 * 2}; }
 
 #endif
 
 }  // namespace
 
 double measure_peak_flops(double seconds) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
   using Clock = std::chrono::steady_clock;
   const Loop loop = best_loop();
   double best = 0;

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/measure/check.h"
-#include "engine/measure/measure.h"
-#include "engine/measure/measure_job.h"
+#include "engine/measure/judging_runner.h"
 #include "engine/measure/worker.h"
 
 namespace tw::measure {
 
-/// What runners that measure in a worker process share: references, attempts, judging what comes back, starting the worker and talking to it.
-class ProcessRunner : public Runner {
+/// What runners that measure in a worker process of this machine share: attempts, starting the worker and talking to it.
+class ProcessRunner : public JudgingRunner {
  public:
   std::vector<records::MeasureResult> run(const records::Task& task, std::span<const BuildOutcome> builds, const RunOptions& options, StopToken stop) override;
 
  protected:
   ProcessRunner(std::string worker, std::string role, const WorkerOptions& options)
-      : options_(options), link_(std::move(worker), std::move(role), options.memory_bytes) {
+      : JudgingRunner(options.memory_bytes), options_(options), link_(std::move(worker), std::move(role), options.memory_bytes) {
     link_.notice = [this](const std::string& text) { say(text); };
   }
 
@@ -25,9 +23,6 @@ class ProcessRunner : public Runner {
   };
   /// Has the candidate measured.
   virtual Expected<Answer> ask(const MeasureJob& job, const runtime::Artifact& artifact, const process::StopFd& stop_fd) = 0;
-  /// What a worker is asked to do with a kernel. `reference` may be null. Errors: infrastructure if it is no kernel of the task.
-  Expected<MeasureJob> job_for(const records::Task& task, const runtime::Artifact& artifact, const Reference* reference, const RunOptions& options,
-                               double incumbent);
   /// Turns a time that is too good to be true into a failure.
   virtual void check_floor(const records::Task& task, const MeasureJob& job, records::MeasureResult& result, const process::StopFd& stop_fd) = 0;
   /// The reply in a frame, if it is to this job. Errors: parse_error, infrastructure; the worker is gone then.
@@ -41,11 +36,6 @@ class ProcessRunner : public Runner {
                                  double incumbent, const process::StopFd& stop_fd);
   records::MeasureResult measure_once(const records::Task& task, const runtime::Artifact& artifact, const Reference* reference, const RunOptions& options,
                                       double incumbent, const process::StopFd& stop_fd);
-  records::MeasureResult judge(const records::Task& task, const MeasureJob& job, const MeasureReply& reply, const Reference* reference, double wall_s,
-                               const process::StopFd& stop_fd);
-
-  ReferenceCache references_;
-  int64_t last_id_ = 0;
 };
 
 }  // namespace tw::measure

@@ -25,7 +25,7 @@ class LocalRunner final : public ProcessRunner {
   Expected<References> references(StopToken stop) override {
     const process::StopFd stop_fd(stop);
     for (int attempt = 1;; ++attempt) {
-      auto measured = measured_references(stop_fd);
+      auto measured = link_.references(stop_fd);
       if (measured || measured.error().code == ErrorCode::cancelled || attempt == kInfraAttempts) return measured;
     }
   }
@@ -43,16 +43,6 @@ class LocalRunner final : public ProcessRunner {
   }
 
  private:
-  Expected<References> measured_references(const process::StopFd& stop_fd) {
-    TW_TRY(const process::Frame frame, link_.exchange(Json{{"command", "references"}}, {}, kQueueSeconds, stop_fd));
-    const Json& h = frame.header;
-    if (!h.contains("flop_per_s") || !h["flop_per_s"].is_number() || !h.contains("bytes_per_s") || !h["bytes_per_s"].is_number()) {
-      link_.drop();
-      return Error(ErrorCode::infrastructure, "The measuring worker answered another question");
-    }
-    return References{h["flop_per_s"].get<double>(), h["bytes_per_s"].get<double>()};
-  }
-
   /// The calibrated peak can be too low if the machine was busy then: it is measured again before a time is called impossible.
   void check_floor(const records::Task& task, const MeasureJob& job, records::MeasureResult& result, const process::StopFd& stop_fd) override {
     const auto possible = [&] { return result.seconds() >= physical_floor_s(*task.dag, peak_flops_ * job.cores); };
@@ -67,15 +57,10 @@ class LocalRunner final : public ProcessRunner {
     result.status = records::Status::bad_timing;
   }
 
-  /// The worker says when the candidate's turn has come, since only one is measured at a time on a machine, and answers when it is done.
   Expected<Answer> ask(const MeasureJob& job, const runtime::Artifact& artifact, const process::StopFd& stop_fd) override {
     using Clock = std::chrono::steady_clock;
     const auto asked = Clock::now();
-    TW_TRY(process::Frame frame, link_.exchange(to_json(job), artifact.object, kQueueSeconds, stop_fd));
-    const auto start = Clock::now();
-    if (frame.header.contains("started")) {
-      TW_TRY(frame, link_.wait_for_frame(start + process::in_seconds(job.startup_limit_s + job.run_limit_s + kPatience), stop_fd));
-    }
+    TW_TRY(const process::Frame frame, link_.measure(to_json(job), artifact.object, job.startup_limit_s + job.run_limit_s, stop_fd));
     TW_TRY(MeasureReply reply, reply_in(frame, job));
     return Answer{std::move(reply), std::chrono::duration<double>(Clock::now() - asked).count()};
   }

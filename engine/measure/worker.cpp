@@ -14,8 +14,11 @@ namespace tw::measure {
 
 Expected<std::string> find_worker(const std::string& given) { return process::find_program("tw-worker", "which compiles and runs candidates", given); }
 
-Expected<std::unique_ptr<process::ChildProcess>> start_worker(const std::string& program, const std::string& role, int64_t memory_bytes, int shared) {
-  return process::ChildProcess::start(program, {role, "--memory-bytes", std::to_string(memory_bytes)}, shared);
+Expected<std::unique_ptr<process::ChildProcess>> start_worker(const std::string& program, const std::string& role, int64_t memory_bytes, int shared,
+                                                              const std::string& through) {
+  std::vector<std::string> arguments{role, "--memory-bytes", std::to_string(memory_bytes)};
+  if (!through.empty()) arguments.insert(arguments.begin(), program);
+  return process::ChildProcess::start(through.empty() ? program : through, arguments, shared);
 }
 
 Expected<process::Frame> WorkerLink::exchange(const Json& header, std::span<const std::byte> payload, double limit_s, const process::StopFd& stop_fd) {
@@ -24,6 +27,22 @@ Expected<process::Frame> WorkerLink::exchange(const Json& header, std::span<cons
   // It has nothing else to do than to take a message.
   if (auto sent = process_->send(header, payload, now + process::in_seconds(kPatience)); !sent) return dead(sent.error());
   return wait_for_frame(now + process::in_seconds(limit_s), stop_fd);
+}
+
+Expected<process::Frame> WorkerLink::measure(const Json& job, std::span<const std::byte> object, double limit_s, const process::StopFd& stop_fd) {
+  TW_TRY(process::Frame frame, exchange(job, object, kQueueSeconds, stop_fd));
+  if (!frame.header.contains("started")) return frame;
+  return wait_for_frame(std::chrono::steady_clock::now() + process::in_seconds(limit_s + kPatience), stop_fd);
+}
+
+Expected<References> WorkerLink::references(const process::StopFd& stop_fd) {
+  TW_TRY(const process::Frame frame, exchange(Json{{"command", "references"}}, {}, kQueueSeconds, stop_fd));
+  const Json& h = frame.header;
+  if (!h.contains("flop_per_s") || !h["flop_per_s"].is_number() || !h.contains("bytes_per_s") || !h["bytes_per_s"].is_number()) {
+    drop();
+    return Error(ErrorCode::infrastructure, "The measuring worker answered another question");
+  }
+  return References{h["flop_per_s"].get<double>(), h["bytes_per_s"].get<double>()};
 }
 
 Expected<process::Frame> WorkerLink::wait_for_frame(process::Deadline deadline, const process::StopFd& stop_fd) {
@@ -76,7 +95,7 @@ Error WorkerLink::dead(const Error& why) {
 
 Expected<void> WorkerLink::ensure_worker(const process::StopFd& stop_fd) {
   if (process_) return {};
-  TW_TRY(process_, start_worker(program_, role_, memory_bytes_));
+  TW_TRY(process_, start_worker(program_, role_, memory_bytes_, -1, through_));
   TW_TRY(const process::Frame hello, wait_for_frame(std::chrono::steady_clock::now() + process::in_seconds(kStartupSeconds), stop_fd));
   if (auto checked = process::check_hello(hello, role_, kProtocolVersion); !checked) {
     process_.reset();

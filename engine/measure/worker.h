@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/measure/references.h"
 #include "engine/process/child_process.h"
 #include "engine/process/wake.h"
 
@@ -24,13 +25,16 @@ inline constexpr int kInfraAttempts = 3;
 
 /// The worker program: `given`, or `tw-worker` where programs of this one lie. Errors: not_found.
 Expected<std::string> find_worker(const std::string& given);
-/// Starts it in a role (`build`, `measure`, `gpu`, `network`), with a descriptor as kSharedFd if there is one. Errors: infrastructure.
-Expected<std::unique_ptr<process::ChildProcess>> start_worker(const std::string& program, const std::string& role, int64_t memory_bytes, int shared = -1);
+/// Starts it in a role (`build`, `measure`, `gpu`, `network`), with a descriptor as kSharedFd if there is one; through another program, such as an emulator, if one is
+/// named. Errors: infrastructure.
+Expected<std::unique_ptr<process::ChildProcess>> start_worker(const std::string& program, const std::string& role, int64_t memory_bytes, int shared = -1,
+                                                              const std::string& through = {});
 
 /// A worker that answers questions one after the other; one that is gone, or was given up, is replaced with the next question.
 class WorkerLink {
  public:
-  WorkerLink(std::string program, std::string role, int64_t memory_bytes) : program_(std::move(program)), role_(std::move(role)), memory_bytes_(memory_bytes) {}
+  WorkerLink(std::string program, std::string role, int64_t memory_bytes, std::string through = {})
+      : program_(std::move(program)), role_(std::move(role)), through_(std::move(through)), memory_bytes_(memory_bytes) {}
 
   /// Told of the first frame of every worker.
   std::function<void(const process::Frame&)> greeted;
@@ -43,6 +47,11 @@ class WorkerLink {
   /// The next frame that is more than a sign of life. Given up before the deadline is a worker that is stopped, and one that gave signs and then none for
   /// longer than starting may take.
   Expected<process::Frame> wait_for_frame(process::Deadline deadline, const process::StopFd& stop_fd);
+  /// Has a MeasureJob in JSON measured: the worker says when the candidate's turn has come, since only one is measured at a time on a machine, and answers when it
+  /// is done. `limit_s`: from then on.
+  Expected<process::Frame> measure(const Json& job, std::span<const std::byte> object, double limit_s, const process::StopFd& stop_fd);
+  /// How fast the machine is right now. Errors: as above.
+  Expected<References> references(const process::StopFd& stop_fd);
   /// The next question goes to another worker.
   void drop() { process_.reset(); }
 
@@ -55,7 +64,7 @@ class WorkerLink {
   /// Says whom it waits for; an error if that has been long enough.
   std::optional<Error> silent_for(std::chrono::steady_clock::duration silence, bool gives_signs);
 
-  std::string program_, role_;
+  std::string program_, role_, through_;
   int64_t memory_bytes_;
   std::unique_ptr<process::ChildProcess> process_;
 };

@@ -71,6 +71,15 @@ std::vector<std::byte> encode_frame(const Json& header, std::span<const std::byt
   return out;
 }
 
+Expected<Frame> decode_frame(std::span<const std::byte> bytes) {
+  if (bytes.size() < sizeof(Prefix)) return Error(ErrorCode::parse_error, "Expected a frame, found fewer bytes than one begins with");
+  TW_TRY(const Prefix prefix, parse_prefix(bytes.data(), bytes.size()));
+  if (bytes.size() - sizeof prefix != prefix.header_bytes + prefix.payload_bytes)
+    return Error(ErrorCode::parse_error, "Expected one whole frame, found more or less than it claims");
+  const std::byte* header = bytes.data() + sizeof prefix;
+  return parse_body(prefix, header, header + prefix.header_bytes);
+}
+
 Expected<bool> FrameReader::fill(int fd) {
   for (;;) {
     if (begin_ > 0 && begin_ == buffer_.size()) {

@@ -23,6 +23,8 @@ struct Frame {
 };
 
 std::vector<std::byte> encode_frame(const Json& header, std::span<const std::byte> payload);
+/// The one frame that these bytes are. Errors: parse_error.
+Expected<Frame> decode_frame(std::span<const std::byte> bytes);
 
 /// Puts frames together from pieces as they arrive. What arrives is not trusted: lengths are limited, headers must parse.
 class FrameReader {

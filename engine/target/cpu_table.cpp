@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/target/cpu_table.h"
 
+#include <algorithm>
 #include <array>
 
 namespace tw::target {
@@ -28,9 +29,29 @@ constexpr Pipes kSse{.latency = 3, .fmas = 1, .loads = 1}, kHaswell{.latency = 5
     kAlderPipes{.latency = 4, .fmas = 2, .loads = 3}, kIceClient{.latency = 4, .fmas = 1, .loads = 2}, kZen1{.latency = 5, .fmas = 1, .loads = 1},
     kZen2{.latency = 5, .fmas = 2, .loads = 2}, kHalves{.latency = 4, .fmas = 1, .loads = 1};  // the last one takes 512 bits in two halves
 
-constexpr const char* kFeatureNames[] = {
-#define X(name, text) text,
+// LLVM 19's scheduling models; Neoverse N1 is made from Cortex-A76. Vectors of 256 bits take two of Neoverse V1's pipes.
+constexpr Pipes kEarlyArm{.latency = 10, .fmas = 1, .loads = 1}, kN1{.latency = 4, .fmas = 2, .loads = 2}, kN2{.latency = 4, .fmas = 2, .loads = 3},
+    kNeoverseV2{.latency = 4, .fmas = 4, .loads = 3}, kA64fx{.latency = 9, .fmas = 2, .loads = 2};
+
+using A = ArmFeature;
+
+constexpr FeatureSet arm_bits_of(std::initializer_list<A> list) {
+  FeatureSet set = 0;
+  for (const A f : list) set |= bit(f);
+  return set;
+}
+
+constexpr FeatureSet kNeon = bit(A::neon);
+constexpr FeatureSet kArm82 = kNeon | arm_bits_of({A::fullfp16, A::dotprod});
+constexpr FeatureSet kV1 = kArm82 | arm_bits_of({A::bf16, A::i8mm, A::sve});
+constexpr FeatureSet kArm9 = kV1 | bit(A::sve2);
+
+constexpr NamedFeature kFeatures[] = {
+#define X(name, text) {text, bit(X86Feature::name)},
     TW_X86_FEATURES(X)
+#undef X
+#define X(name, text) {text, bit(ArmFeature::name)},
+    TW_ARM_FEATURES(X)
 #undef X
 };
 
@@ -64,7 +85,17 @@ const char* find_model(const ModelRow (&rows)[N], int family, int model) {
 
 }  // namespace
 
-const char* feature_name(X86Feature f) { return kFeatureNames[static_cast<int>(f)]; }
+const char* feature_name(X86Feature f) { return kFeatures[static_cast<int>(f)].name; }
+std::span<const NamedFeature> all_features() { return kFeatures; }
+
+const char* arch_name(Arch arch) { return arch == Arch::aarch64 ? "aarch64" : "x86_64"; }
+Arch own_arch() {
+#if defined(__aarch64__)
+  return Arch::aarch64;
+#else
+  return Arch::x86_64;
+#endif
+}
 
 const std::vector<CpuInfo>& cpu_table() {
   static const std::vector<CpuInfo> table = {
@@ -91,6 +122,16 @@ const std::vector<CpuInfo>& cpu_table() {
       {"znver3", kV3, 32, 8, 512, 32768, 8, kTwoWide},
       {"znver4", kZen4, 32, 8, 1024, 32768, 8, kHalves},
       {"znver5", kZen4 | bit(F::avxvnni), 48, 12, 1024, 32768, 8, kTwoWide},
+      // Arm's technical reference manuals of the cores, and the makers' data for what they leave open: BCM2837 and BCM2711 (Broadcom, Raspberry Pi), BCM2712,
+      // Graviton 2 to 4 (AWS), A64FX (Fujitsu, microarchitecture manual).
+      {"cortex-a53", kNeon, 32, 4, 128, 512, 4, kEarlyArm, Arch::aarch64},
+      {"cortex-a72", kNeon, 32, 2, 256, 1024, 4, kEarlyArm, Arch::aarch64},
+      {"cortex-a76", kArm82, 64, 4, 512, 2048, 4, kN1, Arch::aarch64},
+      {"a64fx", kNeon | bit(A::fullfp16) | bit(A::sve), 64, 4, 682, 8192, 12, kA64fx, Arch::aarch64, 512},
+      {"neoverse-n1", kArm82, 64, 4, 1024, 32768, 64, kN1, Arch::aarch64},
+      {"neoverse-v1", kV1, 64, 4, 1024, 32768, 64, kN1, Arch::aarch64, 256},
+      {"neoverse-n2", kArm9, 64, 4, 1024, 65536, 64, kN2, Arch::aarch64, 128},
+      {"neoverse-v2", kArm9, 64, 4, 2048, 36864, 96, kNeoverseV2, Arch::aarch64, 128},
   };
   return table;
 }
@@ -122,24 +163,45 @@ std::string cpu_name(std::string_view vendor, int family, int model, FeatureSet 
   return "x86-64";
 }
 
+const std::vector<Board>& board_table() {
+  static const std::vector<Board> table = {
+      {"raspberry-pi-3", "cortex-a53", 4, 128, 512, 4},      {"raspberry-pi-4", "cortex-a72", 4, 256, 1024, 4},
+      {"raspberry-pi-5", "cortex-a76", 4, 512, 2048, 4},     {"graviton2", "neoverse-n1", 64, 1024, 32768, 64},
+      {"graviton3", "neoverse-v1", 64, 1024, 32768, 64},     {"graviton4", "neoverse-v2", 96, 2048, 36864, 96},
+      {"ampere-altra", "neoverse-n1", 80, 1024, 32768, 80},  {"grace", "neoverse-v2", 72, 1024, 116736, 72},
+  };
+  return table;
+}
+
+std::string arm_cpu_name(int implementer, int part, FeatureSet features) {
+  constexpr int kArm = 0x41, kFujitsu = 0x46;
+  constexpr struct {
+    int implementer, part;
+    const char* name;
+  } kParts[] = {{kArm, 0xd03, "cortex-a53"},  {kArm, 0xd08, "cortex-a72"},  {kArm, 0xd0b, "cortex-a76"},  {kArm, 0xd0c, "neoverse-n1"},
+                {kArm, 0xd40, "neoverse-v1"}, {kArm, 0xd49, "neoverse-n2"}, {kArm, 0xd4f, "neoverse-v2"}, {kFujitsu, 0x001, "a64fx"}};
+  for (const auto& p : kParts)
+    if (p.implementer == implementer && p.part == part) return p.name;
+  return (features & kArm82) == kArm82 ? "cortex-a76" : "cortex-a53";
+}
+
 std::vector<std::string> feature_delta(FeatureSet base, FeatureSet actual) {
   std::vector<std::string> flags;
-  for (int i = 0; i < static_cast<int>(F::count); ++i) {
-    const FeatureSet mask = FeatureSet{1} << i;
-    if ((base & mask) == (actual & mask)) continue;
-    flags.push_back(std::string(actual & mask ? "+" : "-") + kFeatureNames[i]);
+  for (const NamedFeature& f : kFeatures) {
+    if ((base & f.bit) == (actual & f.bit)) continue;
+    flags.push_back(std::string(actual & f.bit ? "+" : "-") + f.name);
   }
   return flags;
 }
 
 FeatureSet apply_features(FeatureSet base, const std::vector<std::string>& flags) {
   for (const std::string& flag : flags) {
-    for (int i = 0; i < static_cast<int>(F::count); ++i) {
-      if (flag.size() < 2 || std::string_view(flag).substr(1) != kFeatureNames[i]) continue;
+    for (const NamedFeature& f : kFeatures) {
+      if (flag.size() < 2 || std::string_view(flag).substr(1) != f.name) continue;
       if (flag[0] == '+')
-        base |= FeatureSet{1} << i;
+        base |= f.bit;
       else
-        base &= ~(FeatureSet{1} << i);
+        base &= ~f.bit;
     }
   }
   return base;
@@ -150,7 +212,11 @@ FeatureSet features_of(std::string_view cpu, const std::vector<std::string>& fla
   return apply_features(known != nullptr ? known->features : 0, flags);
 }
 
-int vector_bits(FeatureSet features) { return features & bit(F::avx512f) ? 512 : features & bit(F::avx) ? 256 : 128; }
-int vector_registers(FeatureSet features) { return features & bit(F::avx512f) ? 32 : 16; }
+int vector_bits(FeatureSet features, int sve_bits) {
+  if (features & bit(F::avx512f)) return 512;
+  if (features & bit(F::avx)) return 256;
+  return features & bit(A::sve) ? std::max(sve_bits, 128) : 128;
+}
+int vector_registers(FeatureSet features) { return features & (bit(F::avx512f) | bit(A::neon)) ? 32 : 16; }
 
 }  // namespace tw::target

@@ -2,9 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace tw {
+struct Target;
+}
 
 /// Processors by the names that LLVM gives them: what they have, and how big their caches are.
 namespace tw::target {
@@ -48,13 +53,31 @@ enum class X86Feature : uint8_t {
       count
 };
 
-/// A set of X86Feature, one bit each.
+/// The same for 64-bit Arm; NEON is everywhere.
+#define TW_ARM_FEATURES(X)   \
+  X(neon, "neon")            \
+  X(fullfp16, "fullfp16")    \
+  X(dotprod, "dotprod")      \
+  X(bf16, "bf16")            \
+  X(i8mm, "i8mm")            \
+  X(sve, "sve")              \
+  X(sve2, "sve2")
+
+enum class ArmFeature : uint8_t {
+#define X(name, text) name,
+  TW_ARM_FEATURES(X)
+#undef X
+      count
+};
+
+/// A set of X86Feature and ArmFeature, one bit each.
 using FeatureSet = uint64_t;
 constexpr FeatureSet bit(X86Feature f) { return FeatureSet{1} << static_cast<int>(f); }
+constexpr FeatureSet bit(ArmFeature f) { return FeatureSet{1} << (static_cast<int>(X86Feature::count) + static_cast<int>(f)); }
 const char* feature_name(X86Feature f);
 
 /// What one core does with whole vectors. Where there is no fused multiply-add, one multiplication and one addition stand for it, and the latency is the addition's.
-/// Sources: Fog, Instruction tables, Technical University of Denmark; Abel and Reineke, uops.info, ASPLOS 2019.
+/// Sources: Fog, Instruction tables, Technical University of Denmark; Abel and Reineke, uops.info, ASPLOS 2019; for Arm see the table.
 struct Pipes {
   int latency;  ///< cycles until the next multiply-add may use the result of one
   int fmas;     ///< multiply-adds that begin in one cycle
@@ -63,16 +86,44 @@ struct Pipes {
   int in_flight() const { return latency * fmas; }
 };
 
+struct NamedFeature {
+  const char* name;
+  FeatureSet bit;
+};
+/// All of them, in the order of the tables above.
+std::span<const NamedFeature> all_features();
+
+enum class Arch : uint8_t { x86_64, aarch64 };
+/// As in triples: `x86_64`, `aarch64`.
+const char* arch_name(Arch arch);
+/// Of this program.
+Arch own_arch();
+/// Of a target's processor; says nothing of GPUs.
+Arch arch_of(const Target& target);
+
+/// Where the level-2 cache is shared and the last one, a core's share stands as its level 2 and the whole as level 3.
 struct CpuInfo {
   const char* name;     ///< as LLVM spells it
-  FeatureSet features;  ///< what LLVM assumes of this name, within TW_X86_FEATURES
+  FeatureSet features;  ///< what LLVM assumes of this name, within the tables above
   int64_t l1d_kb;
   int l1d_ways;
   int64_t l2_kb;  ///< per core
   int64_t l3_kb;  ///< of one cluster of cores
   int l3_cores;   ///< in that cluster
   Pipes pipes;
+  Arch arch = Arch::x86_64;
+  int sve_bits = 0;  ///< length of its vectors of SVE; 0 without
 };
+
+/// A board or server by name: a processor with its number of cores and its own caches.
+struct Board {
+  const char* name;
+  const char* cpu;
+  int cores;
+  int64_t l2_kb, l3_kb;  ///< as above
+  int l3_cores;
+};
+const std::vector<Board>& board_table();
 
 /// All processors that have a name here, oldest first.
 const std::vector<CpuInfo>& cpu_table();
@@ -84,6 +135,9 @@ Pipes pipes_of(std::string_view name);
 /// The name for a processor of this vendor (CPUID leaf 0 text), display family and display model; falls back to x86-64-v2, -v3 or -v4 by its features.
 std::string cpu_name(std::string_view vendor, int family, int model, FeatureSet features);
 
+/// The name for an Arm processor by its main identification register: implementer and part; by its features where the part has no row.
+std::string arm_cpu_name(int implementer, int part, FeatureSet features);
+
 /// Features as LLVM flags that turn what `base` implies into `actual`: `+x` for more, `-x` for less, in table order.
 std::vector<std::string> feature_delta(FeatureSet base, FeatureSet actual);
 /// The other way round; names not in the table are ignored.
@@ -92,8 +146,8 @@ FeatureSet apply_features(FeatureSet base, const std::vector<std::string>& flags
 /// What a processor by name has with flags on top; of a name that is not in the table the flags alone.
 FeatureSet features_of(std::string_view cpu, const std::vector<std::string>& flags);
 
-/// Bits of one vector register, and how many there are.
-int vector_bits(FeatureSet features);
+/// Bits of one vector register, and how many there are. `sve_bits`: CpuInfo's; vectors of SVE are used where they are longer than NEON's.
+int vector_bits(FeatureSet features, int sve_bits = 0);
 int vector_registers(FeatureSet features);
 
 }  // namespace tw::target

@@ -14,6 +14,9 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#include <sys/prctl.h>
 #endif
 
 namespace tw {
@@ -179,6 +182,38 @@ std::string host_cpu_name() {
   return cpu_name({vendor.data(), vendor.size()}, family, model, host_features());
 }
 
+#elif defined(__aarch64__)
+
+CacheSizes caches_from_cpuid() { return {}; }
+bool is_virtual_machine() { return false; }
+
+/// Source: Linux, Documentation/arch/arm64/elf_hwcaps.rst.
+FeatureSet host_features() {
+  const unsigned long first = getauxval(AT_HWCAP), second = getauxval(AT_HWCAP2);
+  const auto has = [](unsigned long word, int at) { return (word >> at & 1) != 0; };
+  FeatureSet set = bit(ArmFeature::neon);
+  if (has(first, 9) && has(first, 10)) set |= bit(ArmFeature::fullfp16);
+  if (has(first, 20)) set |= bit(ArmFeature::dotprod);
+  if (has(second, 14)) set |= bit(ArmFeature::bf16);
+  if (has(second, 13)) set |= bit(ArmFeature::i8mm);
+  if (has(first, 22)) set |= bit(ArmFeature::sve);
+  if (has(first, 22) && has(second, 1)) set |= bit(ArmFeature::sve2);
+  return set;
+}
+
+std::string host_cpu_name() {
+  constexpr int kCpuid = 11;  // of the first word: the system answers reads of the register
+  uint64_t id = 0;
+  if ((getauxval(AT_HWCAP) >> kCpuid & 1) != 0) asm("mrs %0, midr_el1" : "=r"(id));
+  return arm_cpu_name(static_cast<int>(id >> 24 & 255), static_cast<int>(id >> 4 & 4095), host_features());
+}
+
+/// Of this processor in bits; 0 without SVE.
+int host_sve_bits() {
+  const int length = prctl(PR_SVE_GET_VL);
+  return length < 0 ? 0 : 8 * (length & PR_SVE_VL_LEN_MASK);
+}
+
 #else
 
 CacheSizes caches_from_cpuid() { return {}; }
@@ -198,13 +233,17 @@ int host_cores() {
 }  // namespace target
 
 Target host_target() {
-  const target::FeatureSet features = target::host_features();
+  target::FeatureSet features = target::host_features();
   Target t;
   t.cpu = target::host_cpu_name();
   const target::CpuInfo* known = target::find_cpu(t.cpu);
   TW_ASSERT(known != nullptr, "processor name without a table row: " + t.cpu);
+#if defined(__aarch64__)
+  // Code for vectors of one length runs on no other: a processor with another length than its name implies counts as one with NEON.
+  if (target::host_sve_bits() != known->sve_bits) features &= ~(target::bit(target::ArmFeature::sve) | target::bit(target::ArmFeature::sve2));
+#endif
   t.features = target::feature_delta(known->features, features);
-  t.vector_bits = target::vector_bits(features);
+  t.vector_bits = target::vector_bits(features, known->sve_bits);
   t.vector_registers = target::vector_registers(features);
   t.cores = target::host_cores();
   const int cpu = std::max(0, sched_getcpu());

@@ -26,13 +26,21 @@ constexpr std::string_view kImpliedGpuFlags[] = {
 Target named_target(const target::CpuInfo& cpu) {
   Target t;
   t.cpu = cpu.name;
-  t.vector_bits = target::vector_bits(cpu.features);
+  t.vector_bits = target::vector_bits(cpu.features, cpu.sve_bits);
   t.vector_registers = target::vector_registers(cpu.features);
   t.l1d_bytes = cpu.l1d_kb * 1024;
   t.l1d_ways = cpu.l1d_ways;
   t.l2_bytes = cpu.l2_kb * 1024;
   t.l3_bytes = cpu.l3_kb * 1024;
   t.l3_share_bytes = t.l3_bytes / cpu.l3_cores;
+  return t;
+}
+
+Target board_target(const target::Board& board) {
+  target::CpuInfo cpu = *target::find_cpu(board.cpu);
+  cpu.l2_kb = board.l2_kb, cpu.l3_kb = board.l3_kb, cpu.l3_cores = board.l3_cores;
+  Target t = named_target(cpu);
+  t.cores = board.cores;
   return t;
 }
 
@@ -74,21 +82,20 @@ std::vector<std::string> flags_of(std::string_view text) {
 }
 
 Expected<void> set_features(Target& t, std::string_view list, std::string_view text) {
-  const target::FeatureSet base = target::find_cpu(t.cpu)->features;
+  const target::CpuInfo& cpu = *target::find_cpu(t.cpu);
   std::vector<std::string> flags;
   for (size_t at = 0; at <= list.size();) {
     const size_t end = std::min(list.find(',', at), list.size());
     const std::string flag(list.substr(at, end - at));
     bool known = false;
-    for (int i = 0; i < static_cast<int>(target::X86Feature::count); ++i)
-      known |= flag.size() > 1 && (flag[0] == '+' || flag[0] == '-') && flag.substr(1) == target::feature_name(static_cast<target::X86Feature>(i));
+    for (const target::NamedFeature& f : target::all_features()) known |= flag.size() > 1 && (flag[0] == '+' || flag[0] == '-') && flag.substr(1) == f.name;
     if (!known) return bad_target(fmt::format("Expected '+' or '-' and a feature name in '-mattr', found '{}'", printable(flag)), text);
     flags.push_back(flag);
     at = end + 1;
   }
-  const target::FeatureSet actual = target::apply_features(base, flags);
-  t.features = target::feature_delta(base, actual);
-  t.vector_bits = target::vector_bits(actual);
+  const target::FeatureSet actual = target::apply_features(cpu.features, flags);
+  t.features = target::feature_delta(cpu.features, actual);
+  t.vector_bits = target::vector_bits(actual, cpu.sve_bits);
   t.vector_registers = target::vector_registers(actual);
   return {};
 }
@@ -99,7 +106,7 @@ constexpr std::string_view kImpliedCpuFlags[] = {"-keys",  "-libs",       "-link
                                                  "-tag",   "-cl-opt",     "-jit",         "-unpacked-api", "-interface-api"};
 
 Expected<Target> parse_flags(const std::vector<std::string>& flags, std::string_view text) {
-  std::string_view attributes;
+  std::string_view attributes, triple;
   std::optional<int> cores;
   const target::CpuInfo* cpu = nullptr;
   for (const std::string_view word : flags) {
@@ -117,13 +124,17 @@ Expected<Target> parse_flags(const std::vector<std::string>& flags, std::string_
       attributes = value;
       if (value.empty()) return bad_target("Expected a list of features after '-mattr', found nothing", text);
     } else if (name == "-mtriple") {
-      if (!value.starts_with("x86_64")) return bad_target(fmt::format("Expected a triple of x86-64 after '-mtriple', found '{}'", printable(value)), text);
+      triple = value.substr(0, value.find('-'));
+      if (triple != "x86_64" && triple != "aarch64")
+        return bad_target(fmt::format("Expected a triple of x86-64 or AArch64 after '-mtriple', found '{}'", printable(value)), text);
     } else if (std::none_of(std::begin(kImpliedCpuFlags), std::end(kImpliedCpuFlags), [&](std::string_view f) { return f == name; })) {
       return bad_target(fmt::format("Expected '-mcpu', '-mattr' or '-num-cores', found '{}'", printable(word)), text);
     }
   }
   if (cpu == nullptr && !attributes.empty()) return bad_target("Expected '-mcpu' beside '-mattr', found none", text);
   Target t = cpu != nullptr ? named_target(*cpu) : host_target();
+  if (const char* arch = target::arch_name(target::arch_of(t)); !triple.empty() && triple != arch)
+    return bad_target(fmt::format("Expected a processor of the triple's architecture, found '{}', which is {}", t.cpu, arch), text);
   if (!attributes.empty()) TW_CHECK(set_features(t, attributes, text));
   if (cores) t.cores = *cores;
   return t;
@@ -234,17 +245,28 @@ Expected<Target> parse_target(std::string_view text) {
   if (parts[0] == "cuda") return parse_gpu_flags(flags_of(text), text);
   if (parts[0].starts_with("cuda:") && parts.size() == 1) return short_gpu(parts[0].substr(5), text);
   if (const target::CpuInfo* cpu = target::find_cpu(parts[0]); cpu != nullptr && parts.size() == 1) return named_target(*cpu);
+  for (const target::Board& board : target::board_table())
+    if (parts[0] == board.name && parts.size() == 1) return board_target(board);
+  std::vector<std::string> boards;
+  for (const target::Board& b : target::board_table()) boards.emplace_back(b.name);
   return bad_target(fmt::format("Expected 'llvm' with flags, the name of a processor or 'cuda:' and that of a GPU, found '{}'", printable(parts[0])), text)
-      .note(fmt::format("known are {}", fmt::join(target_presets(), ", ")));
+      .note(fmt::format("known are {}", fmt::join(target_presets(), ", ")))
+      .note(fmt::format("boards and servers are {}", fmt::join(boards, ", ")));
 }
 
 std::vector<std::string> missing_features(const Target& code, const Target& machine) {
   std::vector<std::string> missing;
   if (code.gpu || machine.gpu) return missing;
+  if (target::arch_of(code) != target::arch_of(machine)) return {target::arch_name(target::arch_of(code))};
   const target::FeatureSet lacking = target::features_of(code.cpu, code.features) & ~target::features_of(machine.cpu, machine.features);
-  for (int i = 0; i < static_cast<int>(target::X86Feature::count); ++i)
-    if (const auto f = static_cast<target::X86Feature>(i); (lacking & target::bit(f)) != 0) missing.emplace_back(target::feature_name(f));
+  for (const target::NamedFeature& f : target::all_features())
+    if ((lacking & f.bit) != 0) missing.emplace_back(f.name);
   return missing;
+}
+
+target::Arch target::arch_of(const Target& t) {
+  const target::CpuInfo* known = target::find_cpu(t.cpu);
+  return known != nullptr ? known->arch : target::Arch::x86_64;
 }
 
 std::vector<std::string> target_presets() {

@@ -51,7 +51,8 @@ Target host_target();
 /// flags and names are refused by name.
 Expected<Target> parse_target(std::string_view text);
 
-/// Instruction sets, in LLVM's names, that code for one processor may use and another lacks; empty where either is no processor.
+/// Instruction sets, in LLVM's names, that code for one processor may use and another lacks, or the architecture where that is another; empty where either is no
+/// processor.
 std::vector<std::string> missing_features(const Target& code, const Target& machine);
 
 /// Names of processors that parse_target knows besides `llvm`.

@@ -44,6 +44,7 @@ struct ModuleState {
 
   llvm::LLVMContext& context() { return module.getContext(); }
   bool has(target::X86Feature f) const { return (features & target::bit(f)) != 0; }
+  bool has(target::ArmFeature f) const { return (features & target::bit(f)) != 0; }
   void fail(ErrorCode code, std::string message, std::string where) {
     if (!error) error = Error(code, std::move(message), std::move(where));
   }

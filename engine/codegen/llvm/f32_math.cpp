@@ -22,7 +22,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 F32Math::F32Math(Builder& b, int lanes, target::FeatureSet features) : b_(b), guard_(b), lanes_(lanes) {
   b_.clearFastMathFlags();
   using F = target::X86Feature;
-  has_fma_ = (features & target::bit(F::fma)) != 0;
+  has_fma_ = (features & (target::bit(F::fma) | target::bit(target::ArmFeature::neon))) != 0;
   has_scalef_ = (features & target::bit(F::avx512f)) != 0 && (lanes == 16 || ((lanes == 4 || lanes == 8) && (features & target::bit(F::avx512vl)) != 0));
   type_ = value_type(b.getContext(), kFloat32.with_lanes(lanes));
   int_type_ = value_type(b.getContext(), kInt32.with_lanes(lanes));

@@ -15,14 +15,6 @@ using llvm::Value;
 
 namespace {
 
-/// Functions of the C library, by their float64 name; the float32 ones append an f.
-constexpr Intrinsic kLibm[] = {Intrinsic::exp,  Intrinsic::log,   Intrinsic::tanh,  Intrinsic::erf,   Intrinsic::pow,  Intrinsic::sin,
-                               Intrinsic::cos,  Intrinsic::tan,   Intrinsic::asin,  Intrinsic::acos,  Intrinsic::atan, Intrinsic::sinh,
-                               Intrinsic::cosh, Intrinsic::asinh, Intrinsic::acosh, Intrinsic::atanh, Intrinsic::fmod};
-/// What LLVM's code generator may call by itself.
-constexpr std::string_view kRuntime[] = {"memcpy", "memmove", "memset", "roundeven", "roundevenf", "floor", "floorf",
-                                         "ceil",   "ceilf",   "trunc",  "truncf",    "fma",        "fmaf"};
-
 Value* call_per_lane(ModuleState& state, Builder& b, Intrinsic f, DType t, const std::vector<Value*>& args) {
   llvm::Type* element = value_type(state.context(), t.element());
   auto* type = llvm::FunctionType::get(element, std::vector<llvm::Type*>(args.size(), element), false);
@@ -123,14 +115,6 @@ Value* emit_intrinsic(ModuleState& state, Builder& b, Intrinsic f, DType type, c
   }
   if (f == Intrinsic::sigmoid) return sigmoid64(state, b, t, args[0]);
   return call_per_lane(state, b, f, t, args);
-}
-
-bool is_library_symbol(std::string_view name) {
-  if (std::find(std::begin(kRuntime), std::end(kRuntime), name) != std::end(kRuntime)) return true;
-  return std::any_of(std::begin(kLibm), std::end(kLibm), [&](Intrinsic f) {
-    const std::string base = ir::intrinsic_name(f);
-    return name == base || name == base + "f";
-  });
 }
 
 }  // namespace tw::codegen

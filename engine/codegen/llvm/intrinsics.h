@@ -13,7 +13,4 @@ namespace tw::codegen {
 /// are instructions; everything else, and all of float64, is one call of the C library per lane.
 llvm::Value* emit_intrinsic(ModuleState& state, Builder& b, ir::Intrinsic f, DType t, const std::vector<llvm::Value*>& args);
 
-/// Whether generated code may refer to this symbol of the C library: functions of emit_intrinsic and what LLVM itself calls (memcpy, ...).
-bool is_library_symbol(std::string_view name);
-
 }  // namespace tw::codegen

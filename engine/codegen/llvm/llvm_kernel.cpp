@@ -13,6 +13,9 @@ using llvm::Value;
 void set_function_facts(ModuleState& state, llvm::Function* f) {
   f->setDoesNotThrow();
   f->addFnAttr("prefer-vector-width", std::to_string(state.target.vector_bits));
+  // Vectors longer than NEON's are registers of SVE, whose length LLVM must know.
+  if (const int granules = state.target.vector_bits / 128; granules > 1 && state.has(target::ArmFeature::sve))
+    f->addFnAttr(llvm::Attribute::getWithVScaleRangeArgs(f->getContext(), static_cast<unsigned>(granules), static_cast<unsigned>(granules)));
   if (state.debug == nullptr) return;
   llvm::DIBuilder& d = state.debug->builder;
   llvm::DISubroutineType* type = d.createSubroutineType(d.getOrCreateTypeArray({}));

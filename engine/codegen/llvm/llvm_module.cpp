@@ -22,11 +22,11 @@ namespace tw::codegen {
 
 namespace {
 
-constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
+std::string triple_of(const Target& target) { return fmt::format("{}-unknown-linux-gnu", target::arch_name(target::arch_of(target))); }
 
-/// Half precision needs conversion instructions; without them LLVM would call library functions that are not everywhere.
+/// Half precision needs conversion instructions, which all processors for 64-bit Arm have; without them LLVM would call library functions that are not everywhere.
 Expected<void> check_types(const tir::Func& f, target::FeatureSet features) {
-  if (features & target::bit(target::X86Feature::f16c)) return {};
+  if (features & (target::bit(target::X86Feature::f16c) | target::bit(target::ArmFeature::neon))) return {};
   bool half = false;
   const auto look = [&](DType t) { half |= t.code == TypeCode::float_ && t.bits == 16; };
   for (const ir::Buffer& p : f.params) look(p->dtype);
@@ -61,6 +61,11 @@ void initialise_llvm() {
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
     LLVMInitializeX86AsmParser();  // reads listings back
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeAArch64AsmParser();
     // What this LLVM has no other way to choose. Assembly is written as Intel does. Loops come with constant strides and their tiles unrolled, so that
     // rewriting their addresses and scheduling before registers are assigned took a third of the time of compiling and made no kernel faster. The rest improves
     // branches, calls and integers, of which kernels have few: together they cost a tenth.
@@ -90,17 +95,18 @@ Expected<std::unique_ptr<llvm::TargetMachine>> make_machine(const Target& target
   if (target.kind != "llvm") return Error(ErrorCode::unsupported, fmt::format("Expected a target of kind 'llvm', found '{}'", target.kind));
   initialise_llvm();
   std::string reason;
-  const llvm::Target* back_end = llvm::TargetRegistry::lookupTarget(kTriple, reason);
-  if (back_end == nullptr) return Error(ErrorCode::infrastructure, "Expected LLVM's x86 back end, found none: " + reason);
+  const std::string triple = triple_of(target);
+  const llvm::Target* back_end = llvm::TargetRegistry::lookupTarget(triple, reason);
+  if (back_end == nullptr) return Error(ErrorCode::infrastructure, fmt::format("Expected LLVM's back end for {}, found none: {}", triple, reason));
   const std::string cpu = target.cpu == "generic" ? "x86-64" : target.cpu;
-  const std::unique_ptr<llvm::MCSubtargetInfo> known(back_end->createMCSubtargetInfo(kTriple, "", ""));
+  const std::unique_ptr<llvm::MCSubtargetInfo> known(back_end->createMCSubtargetInfo(triple, "", ""));
   if (!known->isCPUStringValid(cpu))
     return Error(ErrorCode::unsupported, fmt::format("Expected a processor that {} knows, found '{}'", codegen_version(), printable(cpu)));
   llvm::TargetOptions flags;
   flags.MCOptions.AsmVerbose = true;
   const auto level = options.opt == OptLevel::tuning ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Aggressive;
   std::unique_ptr<llvm::TargetMachine> machine(
-      back_end->createTargetMachine(kTriple, cpu, fmt::format("{}", fmt::join(target.features, ",")), flags, llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
+      back_end->createTargetMachine(triple, cpu, fmt::format("{}", fmt::join(target.features, ",")), flags, llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
   if (!machine) return Error(ErrorCode::infrastructure, "Expected a target machine, LLVM made none");
   return machine;
 }
@@ -125,15 +131,17 @@ Expected<void> Diagnostics::check() const {
 Expected<std::vector<std::string>> enabled_features(const Target& target) {
   TW_TRY(const auto machine, make_machine(target, {}));
   std::vector<std::string> names;
-  for (int i = 0; i < static_cast<int>(target::X86Feature::count); ++i) {
-    const std::string name = target::feature_name(static_cast<target::X86Feature>(i));
-    if (machine->getMCSubtargetInfo()->checkFeatures("+" + name)) names.push_back(name);
+  const bool arm = target::arch_of(target) == target::Arch::aarch64;
+  for (const target::NamedFeature& f : target::all_features()) {
+    // A back end complains about names of the other's.
+    if (arm != (f.bit >= target::bit(target::ArmFeature::neon))) continue;
+    if (machine->getMCSubtargetInfo()->checkFeatures(fmt::format("+{}", f.name))) names.emplace_back(f.name);
   }
   return names;
 }
 
 Expected<void> fill_module(llvm::Module& module, llvm::TargetMachine& machine, const std::vector<tir::Func>& funcs, const Target& target, DebugLines* debug) {
-  module.setTargetTriple(kTriple);
+  module.setTargetTriple(triple_of(target));
   module.setDataLayout(machine.createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
   ModuleState state{.module = module, .target = target, .features = target::features_of(target.cpu, target.features), .debug = debug, .error = {}};

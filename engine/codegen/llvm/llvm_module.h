@@ -16,7 +16,7 @@
 
 namespace tw::codegen {
 
-/// Registers LLVM's x86 back end, once in this process.
+/// Registers LLVM's back ends for x86-64 and AArch64, once in this process.
 void initialise_llvm();
 
 /// Errors: unsupported for a processor that this LLVM does not know.

@@ -89,7 +89,8 @@ void FuncEmitter::stmt(const tir::Stmt& s) {
 
 void FuncEmitter::finish(Value* result) {
   // Stores past the caches are not ordered with others: they must be seen before whoever waits for this function goes on.
-  if (streams_) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
+  // On Arm the barrier at the end of a parallel loop orders stores past the caches like all others.
+  if (streams_ && target::arch_of(s_.target) == target::Arch::x86_64) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
   if (result != nullptr)
     b_.CreateRet(result);
   else

@@ -6,6 +6,7 @@
 #include "engine/base/json.h"
 #include "engine/target/cpu_table.h"
 #include "engine/target/host.h"
+#include "engine/base/text.h"
 #include "engine/target/target.h"
 
 using namespace tw;
@@ -33,6 +34,17 @@ class TargetTest : public QObject {
       QCOMPARE(t->str(), "llvm -mcpu=" + name + " -num-cores=1");
       QCOMPARE(*parse_target(t->str()), *t);
     }
+    for (const target::Board& board : target::board_table()) {
+      const Target t = parse_target(board.name).value();
+      QCOMPARE(t.str(), fmt::format("llvm -mcpu={} -num-cores={}", board.cpu, board.cores));
+      QCOMPARE(target::arch_of(t), target::Arch::aarch64);
+      QCOMPARE(t.vector_registers, 32);
+    }
+    QCOMPARE(parse_target("llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1 -num-cores=2")->vector_bits, 256);
+    QCOMPARE(parse_target("llvm -mcpu=neoverse-v1 -mattr=-sve")->vector_bits, 128);
+    QCOMPARE(parse_target("neoverse-n2")->lanes(), 4);
+    QCOMPARE(missing_features(*parse_target("neoverse-n1"), *parse_target("cortex-a72")), (std::vector<std::string>{"fullfp16", "dotprod"}));
+    QCOMPARE(missing_features(*parse_target("cortex-a53"), *parse_target("znver5")), std::vector<std::string>{"aarch64"});
     const auto t = parse_target("llvm -keys=cpu  -mcpu=znver5 -mattr=-avx512fp16,-avx512bf16,+avx512fp16 -num-cores=2");
     QVERIFY(t);
     QCOMPARE(t->str(), "llvm -mcpu=znver5 -mattr=-avx512bf16,+avx512fp16 -num-cores=2");
@@ -60,7 +72,8 @@ class TargetTest : public QObject {
     }
     for (const auto& [text, found] : {std::pair{"llvm --mcpu=znver4 --unroll", "'-unroll'"},
                                       {"llvm -mcpu=znver4 fast", "'fast'"},
-                                      {"llvm -mtriple=aarch64-linux-gnu", "'aarch64-linux-gnu'"},
+                                      {"llvm -mtriple=riscv64-linux-gnu", "'riscv64-linux-gnu'"},
+                                      {"llvm -mtriple=aarch64-linux-gnu -mcpu=znver5", "'znver5', which is x86_64"},
                                       {"cuda --model=a100 --fast", "'-fast'"},
                                       {"nvidia/nvidia-zx81", "zx81'"},
                                       {R"({"mcpu": "znver4"})", "'kind'"},
@@ -171,7 +184,7 @@ class TargetTest : public QObject {
     QCOMPARE(t.kept_bytes(), t.l2_bytes);
     const Target gpu = *parse_target("cuda:a100");
     QCOMPARE(gpu.kept_bytes(), gpu.gpu->l2_bytes);
-    for (const target::CpuInfo& c : target::cpu_table()) QVERIFY2(c.l3_cores >= 1 && c.l3_kb / c.l3_cores >= 512, c.name);
+    for (const target::CpuInfo& c : target::cpu_table()) QVERIFY2(c.l3_cores >= 1 && c.l3_kb / c.l3_cores >= (c.arch == target::Arch::aarch64 ? 128 : 512), c.name);
     const Target here = host_target();
     QVERIFY(here.l3_share_bytes >= 1 && here.l3_share_bytes <= here.l3_bytes);
     Json old = to_json(here);
@@ -182,7 +195,7 @@ class TargetTest : public QObject {
 
   /// What register tiles are measured by.
   void pipes() {
-    for (const target::CpuInfo& c : target::cpu_table()) QVERIFY2(c.pipes.latency >= 3 && c.pipes.fmas >= 1 && c.pipes.loads >= c.pipes.fmas, c.name);
+    for (const target::CpuInfo& c : target::cpu_table()) QVERIFY2(c.pipes.latency >= 3 && c.pipes.fmas >= 1 && c.pipes.loads >= 1, c.name);
     QCOMPARE(target::pipes_of("haswell").in_flight(), 10);
     QCOMPARE(target::pipes_of("sapphirerapids").in_flight(), 8);
     QCOMPARE(target::pipes_of("znver4").in_flight(), 4);  // 512 bits in two halves

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/farm/nats_client.h"
+
+namespace tw::farm {
+
+/// How to reach a farm, as an agent or as a session.
+struct Access {
+  std::string farm;
+  std::string address = "127.0.0.1";
+  int port = 0;
+  std::string kind;  ///< of the devices that it is for; empty: it is a session's
+  std::string user, password;
+
+  Endpoint endpoint(const std::string& name) const;
+};
+
+/// The one line that an agent needs. It holds a password.
+std::string line_of(const Access& access);
+/// Errors: parse_error.
+Expected<Access> access_from_line(const std::string& line);
+
+/// A farm as this machine keeps it: a folder with its keys, its server's configuration and what the server stores; readable by its user only.
+struct FarmFile {
+  std::string farm, folder;
+  std::string address = "127.0.0.1";
+  int port = 0;
+  std::string session_password;
+  struct Kind {
+    std::string name, password;
+  };
+  std::vector<Kind> kinds;
+
+  Access session() const;
+  /// Errors: not_found.
+  Expected<Access> agent(const std::string& kind) const;
+};
+inline constexpr const char* kDefaultFarm = "default";
+/// $XDG_DATA_HOME/tilewright/farms/NAME or the same below ~/.local/share; $TW_FARMS in place of the folder above NAME. Errors: invalid_argument for bad names.
+Expected<std::string> farm_folder(const std::string& farm);
+/// Errors: not_found if there is no such farm; parse_error.
+Expected<FarmFile> read_farm(const std::string& farm);
+/// Errors: those of writing.
+Expected<void> write_farm(const FarmFile& file);
+
+/// The parts of a device's name such as `farm:rpi4` or `farm:rpi4@lab`, with a priority behind a slash: `farm:rpi4/0`.
+struct DeviceName {
+  std::string kind, farm = kDefaultFarm;
+  int priority = 1;
+};
+inline constexpr std::string_view kFarmPrefix = "farm:";
+bool is_farm_device(std::string_view device);
+/// Errors: invalid_argument.
+Expected<DeviceName> parse_device_name(std::string_view device);
+
+}  // namespace tw::farm

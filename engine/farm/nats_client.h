@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/expected.h"
+#include "engine/process/frame.h"
+
+/// Measuring on other machines: a queue, agents that take jobs from it, and a device that puts them in.
+namespace tw::farm {
+
+/// Who one is at a server.
+struct Endpoint {
+  std::string address = "127.0.0.1";  ///< an IP address, or "localhost"
+  int port = 4222;
+  std::string user, password;
+  std::string inbox;  ///< beginning of the subjects that answers come to, such as "_IN.host"
+  std::string name;   ///< shown in the server's lists
+};
+
+struct Message {
+  std::string subject, reply, payload;
+  std::string headers;  ///< as on the wire; empty for none
+  /// Of a status line of the server in the headers, such as 404; 0 without.
+  int status = 0;
+};
+
+/// One connection to a NATS server, by its text protocol; nothing of JetStream. One thread at a time.
+/// It is our own because agents are static programs for boards, and Debian has NATS's C library as a shared one for the machine it is installed on only.
+/// Source: NATS documentation, "NATS Client Protocol".
+class NatsClient {
+ public:
+  /// Errors: io_error if nobody listens; invalid_argument if the server refuses the user; timeout; parse_error.
+  static Expected<std::unique_ptr<NatsClient>> connect(const Endpoint& endpoint, double limit_s);
+  ~NatsClient();
+  NatsClient(const NatsClient&) = delete;
+  NatsClient& operator=(const NatsClient&) = delete;
+
+  /// `headers`: lines "Name: value\r\n". Errors: io_error; resource_limit for payloads beyond the server's limit.
+  Expected<void> publish(const std::string& subject, std::string_view payload, const std::string& reply = {}, const std::string& headers = {});
+  Expected<void> subscribe(const std::string& subject);
+  /// A fresh subject for answers.
+  std::string new_inbox();
+  /// The next message of any subscription; nothing if none came until then. Errors: io_error if the connection is gone; invalid_argument if the server refused
+  /// something, such as a subject that the user may not use.
+  Expected<std::optional<Message>> next(process::Deadline deadline);
+  /// Publishes and waits for the answer; messages that come meanwhile are kept for next(). Errors: as above; timeout; not_found if nobody listens there.
+  Expected<Message> request(const std::string& subject, std::string_view payload, double limit_s, const std::string& headers = {});
+  /// Waits until the server has seen everything that was published. Errors: timeout; io_error.
+  Expected<void> flush(double limit_s);
+  /// To be polled for reading; messages may be here already.
+  int fd() const { return fd_; }
+  bool has_message() const { return !waiting_.empty(); }
+
+ private:
+  explicit NatsClient(const Endpoint& endpoint) : endpoint_(endpoint) {}
+  Expected<void> open(double limit_s);
+  Expected<void> send(std::string_view bytes);
+  /// Reads and sorts one thing of the server's. False if nothing came until then.
+  Expected<bool> read_one(process::Deadline deadline);
+  Expected<bool> fill(process::Deadline deadline);
+  Expected<void> take_message(std::string_view line, bool with_headers, process::Deadline deadline);
+
+  Endpoint endpoint_;
+  int fd_ = -1;
+  std::string buffer_;
+  size_t begin_ = 0;
+  std::deque<Message> waiting_;
+  std::string inbox_;
+  uint64_t last_inbox_ = 0, pings_ = 0, pongs_ = 0;
+  size_t most_bytes_ = 1 << 20;
+  int last_subscription_ = 0;
+};
+
+}  // namespace tw::farm

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/farm/worker_bench.h"
+
+#include "engine/base/json.h"
+#include "engine/base/text.h"
+#include "engine/measure/measure_job.h"
+
+namespace tw::farm {
+
+WorkerBench::WorkerBench(const std::string& program, int64_t memory_bytes, Target machine, const std::string& emulator)
+    : link_(program, "measure", memory_bytes, emulator), machine_(std::move(machine)) {
+  link_.greeted = [this](const process::Frame& hello) {
+    if (hello.header.contains("isolation") && hello.header["isolation"].is_string()) isolation_ = hello.header["isolation"].get<std::string>();
+  };
+}
+
+Expected<process::Frame> WorkerBench::measure(const Json& job, const std::vector<std::byte>& object, StopToken stop) {
+  TW_TRY(const measure::MeasureJob checked, measure::measure_job_from_json(job));
+  const process::StopFd stop_fd(stop);
+  return link_.measure(job, object, checked.startup_limit_s + checked.run_limit_s, stop_fd);
+}
+
+Expected<measure::References> WorkerBench::references(StopToken stop) {
+  const process::StopFd stop_fd(stop);
+  return link_.references(stop_fd);
+}
+
+std::string WorkerBench::refusal(const std::string& target) const {
+  const auto code = parse_target(target);
+  if (!code) return code.error().text();
+  if (code->gpu) return fmt::format("Expected code for a processor, found some for '{}'", printable(target));
+  const std::vector<std::string> missing = missing_features(*code, machine_);
+  if (missing.empty()) return {};
+  return fmt::format("Expected code for '{}', found some that needs {}", machine_.str(), fmt::join(missing, ", "));
+}
+
+}  // namespace tw::farm
