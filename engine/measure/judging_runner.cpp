@@ -21,9 +21,9 @@ using records::Weights;
 constexpr int kCrashAttempts = 2, kNoiseAttempts = 2;
 constexpr size_t kNoisySamples = 20;
 
-/// Wall limit of a run. With an incumbent, a candidate that needs 20 times as long as measuring the incumbent would is not worth waiting for.
+/// Wall limit of a run. With an incumbent, a candidate that needs 10 times as long as measuring the incumbent would is not worth waiting for.
 double run_limit(const RunOptions& options, double incumbent_s) {
-  constexpr double kFactor = 20, kCalls = 10, kSampling = 0.15;
+  constexpr double kFactor = 10, kCalls = 10, kSampling = 0.15;
   if (incumbent_s <= 0) return options.timeout_s;
   return std::min(options.timeout_s, kFactor * std::max(kCalls * incumbent_s, kSampling));
 }
