@@ -20,8 +20,6 @@ struct CompareArguments {
   ComparisonFiles files;
 };
 
-std::string race_of(const db::SessionRow& row) { return row.options.is_object() ? row.options.value("race", "") : ""; }
-
 /// Those that were asked for; else those of the newest race; else all that searched.
 Expected<std::vector<db::SessionRow>> chosen_sessions(const CompareArguments& o, db::Database& db) {
   TW_TRY(std::vector<db::SessionRow> rows, db.sessions());

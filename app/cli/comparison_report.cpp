@@ -203,6 +203,8 @@ void add_comparison_files(Subcommand sub, ComparisonFiles& files) {
   sub.flag("--json", files.json, "One JSON document on standard output");
 }
 
+std::string race_of(const db::SessionRow& row) { return row.options.is_object() ? row.options.value("race", "") : ""; }
+
 std::vector<db::ComparedTask> SessionComparison::compared() const {
   std::vector<db::ComparedTask> all;
   for (const Task& t : tasks) all.push_back(t.task);

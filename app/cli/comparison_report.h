@@ -16,6 +16,9 @@ struct ComparisonFiles {
 };
 void add_comparison_files(Subcommand sub, ComparisonFiles& files);
 
+/// The race that a session is part of; empty for none.
+std::string race_of(const db::SessionRow& row);
+
 /// Sessions against each other, with what there is to tell of each task.
 struct SessionComparison {
   struct Task {

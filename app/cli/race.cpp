@@ -156,7 +156,7 @@ Expected<Earlier> earlier_session(db::Database& db, ModelId model, const api::Tu
   Earlier found;
   for (const db::SessionRow& row : rows) {
     const records::StoredSession stored{row.id, row.tuner, row.target, dump_json(row.options)};
-    if (row.options.value("race", "") != request.race || !api::is_same_search(stored, request)) continue;
+    if (race_of(row) != request.race || !api::is_same_search(stored, request)) continue;
     const auto then = tune::session_options(row.options);
     if (!then) continue;
     const bool same = then->trials == request.options.trials && then->trials_per_task == request.options.trials_per_task && then->time_s == request.options.time_s;
@@ -224,7 +224,7 @@ int race(const RaceArguments& o) {
   }
   auto rows = (*db)->sessions();
   if (!rows) return fail(rows.error());
-  std::erase_if(*rows, [&](const db::SessionRow& row) { return row.options.value("race", "") != plan->name; });
+  std::erase_if(*rows, [&](const db::SessionRow& row) { return race_of(row) != plan->name; });
   const auto comparison = compare_sessions(**db, std::move(*rows));
   if (!comparison) return fail(comparison.error());
   return report_comparison(*comparison, o.files);
