@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <filesystem>
@@ -29,7 +30,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kConnectSeconds = 5, kLongestPause = 2;
-constexpr double kLookSeconds = 1;          ///< between looks into empty queues, in case that nobody woke us
+constexpr double kLookSeconds = 3;          ///< between looks into empty queues, in case that nobody woke us
+constexpr double kLongestWait = 1;          ///< for something to happen
+constexpr const char* kIdle = "idle";       ///< the group of devices without work
 constexpr double kAnswerWait = 2;           ///< for a queue's answer; none: nobody has made it
 constexpr double kAbsentSeconds = 10;       ///< between looks for such a queue, unless somebody says that it has a job
 constexpr double kReferencesSeconds = 10;   ///< between looks at how fast the machine is
@@ -38,6 +41,11 @@ constexpr int kFailuresInRow = 8;           ///< of the machine, not of candidat
 constexpr size_t kLogLines = 200;
 
 double seconds_since(Clock::time_point then) { return std::chrono::duration<double>(Clock::now() - then).count(); }
+bool is_priority_queue(const std::string& name) {
+  for (int p = 0; p < kPriorities; ++p)
+    if (name == priority_queue(p)) return true;
+  return false;
+}
 process::Deadline soon(double s) { return Clock::now() + process::in_seconds(s); }
 
 }  // namespace
@@ -53,6 +61,7 @@ struct Agent::Impl {
     Clock::time_point sent;
     StopSource stop;
     std::future<Expected<process::Frame>> outcome;
+    std::atomic<bool> measured{false};  ///< set before the eventfd is: the future is ready only a moment after it
     bool given_up = false;
   };
 
@@ -74,12 +83,14 @@ struct Agent::Impl {
   Expected<void> connected(StopToken stop);
   Expected<void> hear(const Message& m);
   Json control(const Json& question);
+  Expected<void> listen(bool wanted);
   void look_for_jobs();
   Expected<void> ask_next();
   Expected<void> begin(Delivered delivery);
   Expected<void> answer(const Job& job, const std::string& acknowledge, uint64_t sequence, int deliveries, const std::string& refused, process::Frame reply);
   Expected<void> send_spooled();
   Expected<void> keep_lease();
+  void void_lease();
   Expected<void> finish();
   void look_at_machine(StopToken stop);
   void quarantine(const std::string& reason);
@@ -91,7 +102,7 @@ struct Agent::Impl {
     if (log.size() > kLogLines) log.pop_front();
     if (options.log) options.log(text);
   }
-  bool measured_it() const { return lease->outcome.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
+  bool measured_it() const { return lease->measured; }
   double left_of_lease() const { return options.lease_s * kSafeShare - seconds_since(lease->confirmed); }
 
   AgentOptions options;
@@ -106,6 +117,7 @@ struct Agent::Impl {
   std::unique_ptr<NatsClient> client;
   std::unique_ptr<Lease> lease;
   bool look = true;  ///< there may be jobs
+  std::optional<int64_t> ear;             ///< the subscription that says where a job is, while this device has none
   std::deque<std::string> to_ask;         ///< queues of this look
   std::string asked_queue, asked_inbox;   ///< that an answer is awaited of, and where it comes to; empty: none
   Clock::time_point asked_at{};
@@ -170,6 +182,7 @@ Expected<void> Agent::Impl::serve(StopToken stop) {
       const auto ended = connected(stop);
       client.reset();
       if (ended) return {};
+      if (ended.error().code == ErrorCode::io_error) void_lease();
       if (ended.error().code == ErrorCode::invalid_argument) return ended;
       note(ended.error().text());
     } else if (made.error().code == ErrorCode::invalid_argument) {
@@ -197,11 +210,11 @@ Expected<void> Agent::Impl::connected(StopToken stop) {
   const std::string& kind = options.access.kind;
   TW_CHECK(client->subscribe(names.control(kind, options.device)));
   TW_CHECK(client->subscribe(names.ping(kind)));
-  TW_CHECK(client->subscribe(names.wake(kind)));
   TW_CHECK(client->flush(kConnectSeconds));
   TW_CHECK(say_presence());
   said = Clock::now();
   look = true;
+  ear.reset();
   asked_inbox.clear(), to_ask.clear();
   while (!stop.stop_requested()) {
     TW_CHECK(send_spooled());
@@ -212,6 +225,7 @@ Expected<void> Agent::Impl::connected(StopToken stop) {
     }
     look_at_machine(stop);
     const bool may_take = !lease && !drained && state.quarantine.empty() && seconds_since(measured_until) >= options.cooldown_s;
+    TW_CHECK(listen(may_take));
     if (!asked_inbox.empty() && seconds_since(asked_at) >= kAnswerWait) {
       absent[asked_queue] = Clock::now() + process::in_seconds(kAbsentSeconds);
       asked_inbox.clear();
@@ -223,9 +237,9 @@ Expected<void> Agent::Impl::connected(StopToken stop) {
       said = Clock::now();
     }
     pollfd fds[2] = {{client->fd(), POLLIN, 0}, {wake_fd, POLLIN, 0}};
-    const double until_said = options.presence_s - seconds_since(said), until_lease = lease ? options.lease_s / 3 - seconds_since(lease->sent) : kLookSeconds;
-    const double until_look = !asked_inbox.empty() ? kAnswerWait - seconds_since(asked_at) : may_take ? kLookSeconds - seconds_since(looked) : options.cooldown_s > 0 ? options.cooldown_s / 4 : kLookSeconds;
-    const double wait = std::clamp(std::min({until_said, until_lease, until_look, kLookSeconds}), 0.0, kLookSeconds);
+    const double until_said = options.presence_s - seconds_since(said), until_lease = lease ? options.lease_s / 3 - seconds_since(lease->sent) : kLongestWait;
+    const double until_look = !asked_inbox.empty() ? kAnswerWait - seconds_since(asked_at) : may_take ? kLookSeconds - seconds_since(looked) : options.cooldown_s > 0 ? options.cooldown_s / 4 : kLongestWait;
+    const double wait = std::clamp(std::min({until_said, until_lease, until_look}), 0.0, kLongestWait);
     if (!client->has_message()) ::poll(fds, 2, static_cast<int>(wait * 1000) + 1);
     if (fds[1].revents != 0) {
       uint64_t n = 0;
@@ -251,8 +265,13 @@ Expected<void> Agent::Impl::connected(StopToken stop) {
 Expected<void> Agent::Impl::hear(const Message& m) {
   const std::string& kind = options.access.kind;
   if (m.subject == names.wake(kind)) {
-    look = true;
-    absent.erase(m.payload);  // the queue that has a job
+    if (!is_priority_queue(m.payload)) return {};
+    absent.erase(m.payload);
+    if (asked_inbox.empty() && to_ask.empty()) {
+      to_ask.push_back(m.payload);
+    } else {
+      look = true;
+    }
     return {};
   }
   if (m.subject == asked_inbox && m.status != 0) {  // the queue is empty
@@ -268,7 +287,10 @@ Expected<void> Agent::Impl::hear(const Message& m) {
     look = true;  // where one was there may be more
     return begin(std::move(*delivery));
   }
-  if (m.reply.empty()) return {};
+  if (m.reply.empty()) {
+    if (m.subject == names.control(kind, options.device)) look = true, absent.clear();  // a job for this device alone
+    return {};
+  }
   if (m.subject == names.ping(kind)) return client->publish(m.reply, dump_json(to_json(presence())));
   if (m.subject != names.control(kind, options.device)) return {};
   const auto question = parse_json(m.payload, "a question to a device");
@@ -315,6 +337,18 @@ Json Agent::Impl::control(const Json& question) {
     return {{"error", fmt::format("Unknown command '{}'", command)}};
   }
   return to_json(presence());
+}
+
+/// Only who has no work is told of jobs, and one for each: all of them at once would ask the server more than it can answer.
+Expected<void> Agent::Impl::listen(bool wanted) {
+  if (wanted == ear.has_value()) return {};
+  if (!wanted) {
+    TW_CHECK(client->unsubscribe(*ear));
+    ear.reset();
+    return {};
+  }
+  TW_TRY(ear, client->subscribe(names.wake(options.access.kind), kIdle));
+  return {};
 }
 
 /// Goes through the queues, the device's own first, then by urgency. Answers come to hear(), so that nothing waits for a queue that nobody has made.
@@ -366,8 +400,9 @@ Expected<void> Agent::Impl::begin(Delivered delivery) {
   lease->deliveries = delivery.deliveries;
   lease->confirmed = lease->sent = confirmed;
   lease->job = std::move(*job);
-  lease->outcome = std::async(std::launch::async, [this, measure = lease->job.measure, code = std::move(*object), stop = lease->stop.get_token()] {
-    auto out = bench.measure(measure, code, stop);
+  lease->outcome = std::async(std::launch::async, [this, held = lease.get(), code = std::move(*object), stop = lease->stop.get_token()] {
+    auto out = bench.measure(held->job.measure, code, stop);
+    held->measured = true;
     const uint64_t one = 1;
     [[maybe_unused]] const auto written = ::write(wake_fd, &one, sizeof one);
     return out;
@@ -388,6 +423,14 @@ Expected<void> Agent::Impl::keep_lease() {
   TW_CHECK(in_progress(*client, lease->acknowledge));
   lease->confirmed = lease->sent;
   return {};
+}
+
+/// A server that ends the connection may have died, and when it is there again it need not know that it handed the job out. One that is merely out of reach does.
+void Agent::Impl::void_lease() {
+  if (!lease || lease->given_up || measured_it()) return;
+  note(fmt::format("The server ended the connection; the measurement of trial {} is stopped", lease->job.identity()));
+  lease->given_up = true;
+  lease->stop.request_stop();
 }
 
 Expected<void> Agent::Impl::finish() {

@@ -40,6 +40,7 @@ class Names {
   std::string control(const std::string& kind, const std::string& device) const { return "tw." + farm_ + ".ctl." + kind + "." + device; }
   std::string ping(const std::string& kind) const { return "tw." + farm_ + ".ping." + kind; }
   /// Said when jobs of a kind were put in.
+  /// Says that a queue has a job; reaches one of the devices of the kind that have none.
   std::string wake(const std::string& kind) const { return "tw." + farm_ + ".wake." + kind; }
 
  private:

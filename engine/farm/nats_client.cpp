@@ -112,7 +112,8 @@ Expected<void> NatsClient::open(double limit_s) {
   TW_CHECK(send("CONNECT " + dump_json(hello) + "\r\n"));
   TW_CHECK(flush(std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count()));
   inbox_ = fmt::format("{}.{}", endpoint_.inbox.empty() ? "_INBOX" : endpoint_.inbox, random_hex(8));
-  return subscribe(inbox_ + ".*");
+  TW_CHECK(subscribe(inbox_ + ".*"));
+  return {};
 }
 
 Expected<void> NatsClient::send(std::string_view bytes) {
@@ -147,7 +148,12 @@ Expected<void> NatsClient::publish(const std::string& subject, std::string_view 
   return send(wire);
 }
 
-Expected<void> NatsClient::subscribe(const std::string& subject) { return send(fmt::format("SUB {} {}\r\n", subject, ++last_subscription_)); }
+Expected<int64_t> NatsClient::subscribe(const std::string& subject, const std::string& group) {
+  TW_CHECK(send(fmt::format("SUB {} {}{}\r\n", subject, group.empty() ? "" : group + " ", ++last_subscription_)));
+  return last_subscription_;
+}
+
+Expected<void> NatsClient::unsubscribe(int64_t subscription) { return send(fmt::format("UNSUB {}\r\n", subscription)); }
 
 std::string NatsClient::new_inbox() { return fmt::format("{}.{}", inbox_, ++last_inbox_); }
 

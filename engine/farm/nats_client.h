@@ -44,7 +44,9 @@ class NatsClient {
 
   /// `headers`: lines "Name: value\r\n". Errors: io_error; resource_limit for payloads beyond the server's limit.
   Expected<void> publish(const std::string& subject, std::string_view payload, const std::string& reply = {}, const std::string& headers = {});
-  Expected<void> subscribe(const std::string& subject);
+  /// Of those who subscribe as one group a message reaches one alone. The answer is the subscription's number.
+  Expected<int64_t> subscribe(const std::string& subject, const std::string& group = {});
+  Expected<void> unsubscribe(int64_t subscription);
   /// A fresh subject for answers.
   std::string new_inbox();
   /// The next message of any subscription; nothing if none came until then. Errors: io_error if the connection is gone; invalid_argument if the server refused
@@ -75,7 +77,7 @@ class NatsClient {
   std::string inbox_;
   uint64_t last_inbox_ = 0, pings_ = 0, pongs_ = 0;
   size_t most_bytes_ = 1 << 20;
-  int last_subscription_ = 0;
+  int64_t last_subscription_ = 0;
 };
 
 }  // namespace tw::farm

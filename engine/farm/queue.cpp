@@ -115,7 +115,13 @@ Expected<void> Queue::put_now(Pending& p) {
   // One that was there already may have been answered long ago, to a session that was killed before it stored the answer.
   p.look = from_now(stored.duplicate ? kDoubtSeconds : options_.reconcile_s);
   if (stored.duplicate) reconciled_ = std::min(reconciled_, from_now(kDoubtSeconds - options_.reconcile_s));
-  return client_->publish(names_.wake(options_.kind), p.queue);
+  return wake(p.queue);
+}
+
+/// Tells a device without work, or the one that the queue belongs to, that there is a job.
+Expected<void> Queue::wake(const std::string& queue) {
+  const std::string own = device_queue("");
+  return queue.starts_with(own) ? client_->publish(names_.control(options_.kind, queue.substr(own.size())), "") : client_->publish(names_.wake(options_.kind), queue);
 }
 
 /// Makes the queues of devices that were heard of: an agent asks for jobs of its own in any case.
@@ -125,7 +131,7 @@ Expected<void> Queue::make_device_queues() {
     if (device_queues_.contains(queue)) continue;
     TW_CHECK(ensure_consumer(*client_, {.stream = names_.jobs_stream(options_.kind), .name = queue, .filter = names_.job(options_.kind, queue), .ack_wait_s = options_.lease_s}));
     device_queues_.insert(queue);
-    TW_CHECK(client_->publish(names_.wake(options_.kind), queue));
+    TW_CHECK(wake(queue));
   }
   return {};
 }
@@ -152,8 +158,9 @@ Expected<void> Queue::put_for_any(const std::string& trial, StopToken stop) {
 }
 
 Expected<void> Queue::ask_for_results() {
-  if (!asked_.empty() && Clock::now() < asked_until_) return {};
+  if (!asked_.empty() && asked_left_ > 0 && Clock::now() < asked_until_) return {};
   asked_ = client_->new_inbox();
+  asked_left_ = kResultsAtOnce;
   asked_until_ = from_now(kResultsSeconds + 1);
   const Json question{{"batch", kResultsAtOnce}, {"expires", static_cast<int64_t>(kResultsSeconds * 1e9)}};
   return client_->publish(fmt::format("$JS.API.CONSUMER.MSG.NEXT.{}.{}", names_.results_stream(), options_.session), dump_json(question), asked_);
@@ -171,6 +178,7 @@ Expected<void> Queue::take(Message m, std::vector<Result>& out) {
     if (p && p->kind == options_.kind) devices_.insert_or_assign(p->device, Seen{*p, Clock::now()});
     return {};
   }
+  --asked_left_;  // a server says nothing once all that was asked for has come
   unsettled_.push_back(reply);
   auto r = result_from_text(m.payload);
   if (!r || r->kind != options_.kind || r->session != options_.session) {

@@ -77,6 +77,7 @@ class Queue {
   Expected<void> insist(const Work& work, StopToken stop);
   Expected<void> put_now(Pending& p);
   Expected<void> make_device_queues();
+  Expected<void> wake(const std::string& queue);
   Expected<void> ask_for_results();
   Expected<void> take(Message m, std::vector<Result>& out);
   Expected<void> reconcile(std::vector<Result>& out);
@@ -92,6 +93,7 @@ class Queue {
   std::set<std::string> device_queues_;     ///< that were made
   std::vector<std::string> unsettled_;      ///< acknowledgements that are owed
   std::string asked_;                       ///< where results come to; empty: none are asked for
+  int asked_left_ = 0;                      ///< results that the question still stands for
   std::chrono::steady_clock::time_point asked_until_{}, reconciled_{};
   std::map<std::string, Seen> devices_;
   Counts counts_;

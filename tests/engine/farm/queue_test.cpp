@@ -205,6 +205,28 @@ class QueueTest : public QObject {
     QVERIFY(!farm::tell_device(farm.file, "a", Json{{"command", "dance"}}));
   }
 
+  /// Of a group one alone hears of a job, and nobody who has left it.
+  void wakes_one() {
+    SimFarm farm;
+    const std::string subject = farm::Names("test").wake("sim");
+    const auto agent = [&] { return std::move(farm::NatsClient::connect(farm.file.agent("sim").value().endpoint("x"), 5).value()); };
+    auto a = agent(), b = agent(), gone = agent();
+    const auto left = gone->subscribe(subject, "idle");
+    QVERIFY(left && gone->unsubscribe(*left));
+    for (auto* c : {a.get(), b.get()}) QVERIFY(c->subscribe(subject, "idle").has_value());
+    for (auto* c : {a.get(), b.get(), gone.get()}) QVERIFY(c->flush(5).has_value());
+    auto session = std::move(farm::NatsClient::connect(farm.file.session().endpoint("tw"), 5).value());
+    for (int i = 0; i < 20; ++i) QVERIFY(session->publish(subject, "p1").has_value());
+    QVERIFY(session->flush(5).has_value());
+    int heard = 0;
+    for (auto* c : {a.get(), b.get()}) {
+      QVERIFY(c->flush(5).has_value());
+      while (c->has_message()) heard += c->next(std::chrono::steady_clock::now()).value()->payload == "p1";
+    }
+    QCOMPARE(heard, 20);
+    QVERIFY(gone->flush(5) && !gone->has_message());
+  }
+
   /// What an agent of one kind may not do, the server refuses.
   void rights() {
     SimFarm farm;
