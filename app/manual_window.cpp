@@ -7,7 +7,7 @@
 
 namespace tw::app {
 
-ManualWindow::ManualWindow(QWidget* parent) : QDialog(parent), m_view(new ManualView(this)) {
+ManualWindow::ManualWindow(QWidget* parent) : Dialog(parent), m_view(new ManualView(this)) {
   setObjectName(QStringLiteral("window.manual"));
   setWindowTitle(tr("Tilewright manual"));
   resize(980, 760);

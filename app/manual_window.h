@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QDialog>
+#include "widgets/common/dialog.h"
 
 namespace tw::app {
 
 class ManualView;
 
 /// The manual in a window of its own.
-class ManualWindow : public QDialog {
+class ManualWindow : public widgets::Dialog {
   Q_OBJECT
  public:
   explicit ManualWindow(QWidget* parent = nullptr);

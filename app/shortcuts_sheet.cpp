@@ -11,7 +11,7 @@
 
 namespace tw::app {
 
-ShortcutsSheet::ShortcutsSheet(const ActionRegistry& actions, QWidget* parent) : QDialog(parent) {
+ShortcutsSheet::ShortcutsSheet(const ActionRegistry& actions, QWidget* parent) : Dialog(parent) {
   setObjectName(QStringLiteral("window.shortcuts"));
   setWindowTitle(tr("Actions and shortcuts"));
   resize(980, 700);

@@ -109,7 +109,7 @@ Expected<void> exportView(QWidget& view, const QString& path) {
   return {};
 }
 
-TableDialog::TableDialog(const QString& title, const widgets::Table& table, QWidget* parent) : QDialog(parent) {
+TableDialog::TableDialog(const QString& title, const widgets::Table& table, QWidget* parent) : Dialog(parent) {
   setObjectName(QStringLiteral("window.table"));
   setWindowTitle(tr("%1 as a table").arg(title));
   setAttribute(Qt::WA_DeleteOnClose);

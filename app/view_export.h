@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QDialog>
-
 #include "engine/base/expected.h"
+#include "widgets/common/dialog.h"
 #include "widgets/common/tabular.h"
 
 namespace tw::app {
@@ -13,7 +12,7 @@ namespace tw::app {
 Expected<void> exportView(QWidget& view, const QString& path);
 
 /// What a view shows as a table of texts, for who cannot or does not want to look at a picture.
-class TableDialog : public QDialog {
+class TableDialog : public widgets::Dialog {
   Q_OBJECT
  public:
   TableDialog(const QString& title, const widgets::Table& table, QWidget* parent);

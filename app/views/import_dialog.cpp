@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kProblemsListed = 1000;
 }  // namespace
 
-ImportDialog::ImportDialog(ImportService& service, QWidget* parent) : QDialog(parent), m_service(service) {
+ImportDialog::ImportDialog(ImportService& service, QWidget* parent) : Dialog(parent), m_service(service) {
   setObjectName(QStringLiteral("dialog.import"));
   setWindowTitle(tr("Import log"));
   resize(760, 520);
@@ -78,7 +78,7 @@ ImportDialog::ImportDialog(ImportService& service, QWidget* parent) : QDialog(pa
 void ImportDialog::reject() {
   m_service.cancel();
   // While trials are stored the dialog stays until the import has ended, so that it is clear what was kept.
-  if (m_service.state() != ImportService::State::importing) QDialog::reject();
+  if (m_service.state() != ImportService::State::importing) Dialog::reject();
 }
 
 void ImportDialog::showState() {
@@ -89,7 +89,7 @@ void ImportDialog::showState() {
   m_close->setText(state == ImportService::State::importing ? tr("Stop") : tr("Cancel"));
   if (state == ImportService::State::reading) m_summary->setText(tr("Reading %1…").arg(QFileInfo(m_service.path()).fileName()));
   if (state == ImportService::State::previewed) showContent();
-  if (state == ImportService::State::idle) QDialog::reject();
+  if (state == ImportService::State::idle) Dialog::reject();
 }
 
 void ImportDialog::showContent() {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QDialog>
-
 #include "app/services/import_service.h"
+#include "widgets/common/dialog.h"
 
 class QDialogButtonBox;
 class QLabel;
@@ -14,7 +13,7 @@ class QTreeWidget;
 namespace tw::app {
 
 /// What a log holds, before and while it is imported: tasks, targets, lines of no use with their numbers.
-class ImportDialog : public QDialog {
+class ImportDialog : public widgets::Dialog {
   Q_OBJECT
  public:
   explicit ImportDialog(ImportService& service, QWidget* parent = nullptr);

@@ -17,7 +17,7 @@
 
 namespace tw::app {
 
-PreferencesDialog::PreferencesDialog(const ActionRegistry& actions, const Workspace& workspace, const Json& preparation, QWidget* parent) : QDialog(parent) {
+PreferencesDialog::PreferencesDialog(const ActionRegistry& actions, const Workspace& workspace, const Json& preparation, QWidget* parent) : Dialog(parent) {
   setObjectName(QStringLiteral("dialog.preferences"));
   setWindowTitle(tr("Preferences"));
   auto* theme = new QComboBox(this);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QDialog>
-
 #include "engine/base/json_fwd.h"
+#include "widgets/common/dialog.h"
 
 namespace tw::app {
 
@@ -11,7 +10,7 @@ class ActionRegistry;
 class Workspace;
 
 /// What is kept from one start to the next, in one place. Every choice holds at once; those that are no actions' are how networks are made ready.
-class PreferencesDialog : public QDialog {
+class PreferencesDialog : public widgets::Dialog {
   Q_OBJECT
  public:
   /// `preparation`: choices of api::preparation_schema().

@@ -15,7 +15,6 @@
 #include "widgets/common/format.h"
 #include "widgets/common/param_form.h"
 #include "widgets/common/scroll_page.h"
-#include "widgets/common/tab_order.h"
 #include "widgets/tuning/task_model.h"
 
 namespace tw::app {
@@ -28,7 +27,7 @@ constexpr int kRaceTrials = 64;
 
 RaceDialog::RaceDialog(const std::vector<tune::StrategyDef>& tuners, const SelectionHub& hub, const tune::SessionOptions& options,
                        const widgets::TaskModel& tasks, std::string workspace, QWidget* parent)
-    : QDialog(parent), m_hub(hub), m_tasks(tasks), m_workspace(std::move(workspace)) {
+    : Dialog(parent), m_hub(hub), m_tasks(tasks), m_workspace(std::move(workspace)) {
   setObjectName(QStringLiteral("dialog.race"));
   setWindowTitle(tr("Race of tuners"));
   auto* intro = new QLabel(tr("A session for every tuner and seed, one after another. Their curves and the verdict appear in the panel Compare."), this);
@@ -148,13 +147,6 @@ void RaceDialog::showSize() {
     text += QLatin1Char(' ') + tr("The workspace has no trials that could be replayed.");
   m_size->setText(text);
   m_start->setEnabled(limited && tuners >= 2 && (!replay || recorded() > 0));
-}
-
-bool RaceDialog::focusNextPrevChild(bool next) {
-  QWidget* stop = widgets::nextStop(widgets::tabStops(*this).stops, focusWidget(), next);
-  if (!stop) return QDialog::focusNextPrevChild(next);
-  stop->setFocus(next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
-  return true;
 }
 
 }  // namespace tw::app

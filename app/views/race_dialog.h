@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QDialog>
-
 #include "app/services/race_service.h"
+#include "widgets/common/dialog.h"
 
 class QCheckBox;
 class QComboBox;
@@ -21,17 +20,13 @@ class SelectionHub;
 class SessionForm;
 
 /// Which tuners run against each other, on what and for how long.
-class RaceDialog : public QDialog {
+class RaceDialog : public widgets::Dialog {
   Q_OBJECT
  public:
   /// `options` are those that every session has at first. `tasks` says how many trials of each are recorded in `workspace`.
   RaceDialog(const std::vector<tune::StrategyDef>& tuners, const SelectionHub& hub, const tune::SessionOptions& options, const widgets::TaskModel& tasks,
              std::string workspace, QWidget* parent = nullptr);
   RaceService::Plan plan() const;
-
- protected:
-  /// Tab goes as people read, over rows that were put between others later.
-  bool focusNextPrevChild(bool next) override;
 
  private:
   void showSize();

@@ -12,7 +12,7 @@
 
 namespace tw::app {
 
-SizesDialog::SizesDialog(const QString& model, const std::vector<frontends::OpenSize>& sizes, const Sizes& known, QWidget* parent) : QDialog(parent) {
+SizesDialog::SizesDialog(const QString& model, const std::vector<frontends::OpenSize>& sizes, const Sizes& known, QWidget* parent) : Dialog(parent) {
   setObjectName(QStringLiteral("dialog.sizes"));
   setWindowTitle(tr("Sizes of %1").arg(model));
   auto* intro = new QLabel(tr("The model leaves these sizes open. Kernels are tuned and compiled for the ones chosen here."), this);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QDialog>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "engine/frontends/frontend.h"
+#include "widgets/common/dialog.h"
 
 class QSpinBox;
 
@@ -15,7 +15,7 @@ namespace tw::app {
 using Sizes = std::map<std::string, int64_t>;
 
 /// Values of the sizes that a model file leaves open: a number each, within its range.
-class SizesDialog : public QDialog {
+class SizesDialog : public widgets::Dialog {
   Q_OBJECT
  public:
   /// `known` is what the model was opened with before; other sizes begin with their proposals.

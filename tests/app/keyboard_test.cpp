@@ -13,6 +13,8 @@
 #include <set>
 
 #include "app/perspectives.h"
+#include "app/views/import_dialog.h"
+#include "app/views/sizes_dialog.h"
 #include "app/views/view.h"
 #include "tests/app/app_fixture.h"
 #include "tests/app/fake_engine.h"
@@ -56,6 +58,35 @@ class KeyboardTest : public QObject {
   }
 
   static constexpr int kMostTabs = 5000;  ///< the manual alone has hundreds of links
+
+  /// What Tab does in a dialog that nobody does who reads it: goes up or left, except to what is first of all and to the next column.
+  static QStringList wrongOrder(QWidget& dialog) {
+    QApplication::setActiveWindow(&dialog);
+    if (!dialog.focusWidget()) QTest::keyClick(&dialog, Qt::Key_Tab);
+    QWidget* const first = QApplication::focusWidget();
+    const auto place = [&](const QWidget* part) { return QRect(part->mapTo(&dialog, QPoint()), part->size()); };
+    // Where one begins to read: what is leftmost in the uppermost row.
+    const auto all = stops(dialog);
+    int row = dialog.height();
+    for (const QWidget* stop : all) row = std::min(row, place(stop).bottom());
+    const QWidget* begin = nullptr;
+    for (const QWidget* stop : all)
+      if (place(stop).top() <= row && (!begin || place(stop).left() < place(begin).left())) begin = stop;
+    QStringList wrong;
+    std::set<const QWidget*> visited;
+    for (int i = 0; first && i < kMostTabs; ++i) {
+      QWidget* now = QApplication::focusWidget();
+      QTest::keyClick(now, Qt::Key_Tab);
+      QWidget* next = QApplication::focusWidget();
+      const QRect a = place(now), b = place(next);
+      const bool beside = b.left() > a.right(), over = b.bottom() < a.top(), sameRow = a.top() <= b.bottom() && b.top() <= a.bottom();
+      if (next != now && next != begin && ((over && !beside) || (sameRow && b.right() < a.left()))) wrong << QStringLiteral("From %1 to %2").arg(pathOf(now), pathOf(next));
+      visited.insert(now);
+      if (next == first && next != now) break;  // in a page it goes from link to link
+    }
+    if (visited.size() < std::min<size_t>(2, all.size())) wrong << QStringLiteral("Tab goes nowhere");
+    return wrong;
+  }
 
   /// Goes through `in` by Tab: adds to `missed` where Tab does not come, where it is caught, and what does not show that it has the focus.
   static void walk(MainWindow& w, const QWidget& in, std::set<QString>& missed) {
@@ -222,30 +253,36 @@ class KeyboardTest : public QObject {
     w->openZoo(QStringLiteral("fake"), false);
     QTRY_VERIFY(w->actions().get(QStringLiteral("tune.start"))->isEnabled());
     for (const char* action : {"edit.preferences", "tune.race", "help.shortcuts"}) {
-      QStringList wrong;
-      int stops = 0;
+      QStringList wrong{QStringLiteral("nothing opens")};
       QTimer::singleShot(50, w.get(), [&] {
         QWidget* dialog = QApplication::activeModalWidget();
         if (!dialog) return;
-        QApplication::setActiveWindow(dialog);
-        const QWidget* first = QApplication::focusWidget();
-        for (int i = 0; first && i < 200; ++i) {
-          QWidget* now = QApplication::focusWidget();
-          QTest::keyClick(now, Qt::Key_Tab);
-          QWidget* next = QApplication::focusWidget();
-          ++stops;
-          const QRect a(now->mapTo(dialog, QPoint()), now->size()), b(next->mapTo(dialog, QPoint()), next->size());
-          const bool wraps = b.bottom() < a.top() && a.bottom() > dialog->height() - 60;  // from the last button to the first field
-          const bool beside = b.left() > a.right(), over = b.bottom() < a.top(), sameRow = a.top() <= b.bottom() && b.top() <= a.bottom();
-          if (next != now && !wraps && ((over && !beside) || (sameRow && b.right() < a.left() && next != first))) wrong << QStringLiteral("From %1 to %2").arg(pathOf(now), pathOf(next));
-          if (next == first) break;
-        }
+        wrong = wrongOrder(*dialog);
         dialog->close();
       });
       w->actions().get(QLatin1String(action))->trigger();
-      QTRY_VERIFY2(stops > 0, action);
-      QVERIFY2(wrong.isEmpty(), qPrintable(QLatin1String(action) + QStringLiteral(": ") + wrong.join(QStringLiteral("; "))));
+      QTRY_VERIFY2(wrong.isEmpty(), qPrintable(QLatin1String(action) + QStringLiteral(": ") + wrong.join(QStringLiteral("; "))));
     }
+    const auto wrongIn = [&](QWidget* dialog) {
+      if (!dialog || !dialog->isVisible()) return QStringLiteral("nothing opens");
+      const QString wrong = wrongOrder(*dialog).join(QStringLiteral("; "));
+      dialog->close();
+      return wrong;
+    };
+    // A log with a bad line: both of its tables are shown.
+    QFile log(m_dir.filePath(QStringLiteral("trials.json")));
+    QVERIFY(log.open(QIODevice::WriteOnly));
+    log.write("{\"i\": [[\"[\\\"dense\\\", 4]\", \"llvm\"], [[], [[\"SP\", 1]]]], \"r\": [[0.001], 0, 0.5, 1600000000], \"v\": \"v0.6\"}\n{torn\n");
+    log.close();
+    w->openFile(log.fileName());
+    QTRY_VERIFY(w->importing().state() == ImportService::State::previewed);
+    QCOMPARE(wrongIn(w->findChild<ImportDialog*>()), QString());
+    engine.sizes = {{.name = "batch", .places = {"x.0"}, .proposal = 1}, {.name = "length", .places = {"x.1"}, .proposal = 128}};
+    w->openFile(w->hub().model()->path);
+    QTRY_VERIFY(w->findChild<SizesDialog*>());
+    QCOMPARE(wrongIn(w->findChild<SizesDialog*>()), QString());
+    w->showManual();
+    QCOMPARE(wrongIn(named<QWidget>(*w, "window.manual")), QString());
   }
 
   void theStartPageIsUsedByKeys() {
