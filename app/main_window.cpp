@@ -187,6 +187,7 @@ void MainWindow::connectServices() {
     m_workspace.refreshSessions();
   });
   connect(&m_tuning, &TuneService::stateChanged, this, [this] {
+    if (m_tuning.isActive()) m_build.stopRun();  // each would disturb what the other measures
     updateActions();
     if (m_tuning.isActive()) return;
     // While it ran its trials alone were shown; now they are among all.

@@ -59,6 +59,8 @@ void MainWindow::makeActions() {
 void MainWindow::makeFileActions() {
   m_actions.add(id("file.open"), tr("&Open…"), tr("Open an ONNX model, a program exported by PyTorch, a computation of one's own or a workspace"), QKeySequence::Open, [this] { chooseFile(); });
   m_actions.add(id("file.import"), tr("&Import log…"), tr("Import trials that AutoTVM or Ansor logged"), QKeySequence(tr("Ctrl+I")), [this] { chooseLog(); });
+  m_actions.add(id("file.sizes"), tr("Batch and si&zes…"), tr("Open the model with another batch, or with others of the sizes that it leaves open"), QKeySequence(tr("Ctrl+Shift+I")),
+                [this] { m_models.askSizes(m_hub.model()->path); });
   m_actions.add(id("file.operator"), tr("Own oper&ator…"), tr("Write a computation and a template for it, see its loops, and tune it"), QKeySequence(tr("Ctrl+Alt+O")), [this] {
     showStart(false);
     setPerspective(QStringLiteral("code"));
@@ -145,6 +147,10 @@ void MainWindow::makeTuneActions() {
   m_actions.add(id("build.network"), tr("&Build network"), tr("Compile the network from the best record of every task"), QKeySequence(tr("Ctrl+B")), [this] {
     raiseView("build");
     m_build.build(m_hub.model());
+  });
+  m_actions.add(id("build.run"), tr("R&un built network"), tr("Run what was built, compare its results with the reference, and time every kernel in its place"), QKeySequence(tr("Ctrl+Alt+R")), [this] {
+    raiseView("build");
+    m_build.run();
   });
   m_actions.add(id("build.save"), tr("Sa&ve built network…"), tr("Write what was built as one file, which tw run and C++ programs run"), QKeySequence::Save, [this] { chooseBuildFile(); });
   m_actions.add(id("build.export"), tr("Export c&ode…"), tr("Write what was built as objects, a header and one C file; for a GPU its machine code"), QKeySequence(tr("Ctrl+Alt+S")),
@@ -250,6 +256,16 @@ void MainWindow::setConditions() {
     if (m_hub.model()->network.imported.nodes.empty()) return tr("these tasks come from a log, not from a network");
     if (m_tuning.isActive()) return tr("a session is running");
     return m_build.isActive() ? tr("it is being built") : QString();
+  });
+  when({"build.run"}, [this] {
+    if (!m_build.built()) return tr("build the network first");
+    if (m_tuning.isActive()) return tr("a session is running");
+    return m_finals.isActive() || m_build.isRunning() ? tr("it is running already") : QString();
+  });
+  when({"file.sizes"}, [this] {
+    if (!m_hub.model()) return tr("open a model first");
+    if (m_hub.model()->network.imported.nodes.empty()) return tr("these tasks come from a log, not from a network");
+    return m_tuning.isActive() ? tr("a session is running") : QString();
   });
   when({"build.save", "build.export"}, [this] { return m_build.built() ? QString() : tr("build the network first"); });
   when({"tune.task"}, [this, cannotStart] {

@@ -16,7 +16,7 @@ struct MenuTexts {
 
 const std::vector<MenuDef>& menus() {
   static const std::vector<MenuDef> table = {
-      {[] { return MenuTexts::tr("&File"); }, QStringList{"file.open", "file.operator", "file.import", kRecentMenu, "file.start", "", "file.newWorkspace", "file.workspace", "",
+      {[] { return MenuTexts::tr("&File"); }, QStringList{"file.open", "file.operator", "file.import", kRecentMenu, "file.sizes", "file.start", "", "file.newWorkspace", "file.workspace", "",
                                                           "file.exportView", "file.exportReport", "", "file.close", "file.quit"}},
       {[] { return MenuTexts::tr("&Edit"); }, QStringList{"edit.undo", "edit.redo", "", "edit.copyView", "", "code.find", "code.findNext", "code.findPrevious",
                                                           "graph.search", "", "code.keepBase", "code.compareTray", "code.noBase", "", "edit.preferences"}},
@@ -26,7 +26,7 @@ const std::vector<MenuDef>& menus() {
        QStringList{"go.commands", "", "go.back", "go.forward", "", "trial.next", "trial.previous", "trial.best", "trial.why", "trial.code", "", "pass.next",
                    "pass.previous", "", "code.nextChange", "code.previousChange"}},
       {[] { return MenuTexts::tr("&Tune"); },
-       QStringList{"tune.start", "tune.task", "tune.resume", "tune.race", "", "tune.pause", "tune.cancel", "", "build.network", "tune.finals", "build.save", "build.export", "", "session.rename",
+       QStringList{"tune.start", "tune.task", "tune.resume", "tune.race", "", "tune.pause", "tune.cancel", "", "build.network", "build.run", "tune.finals", "build.save", "build.export", "", "session.rename",
                    "session.group", "session.delete", "session.restore"}},
       {[] { return MenuTexts::tr("&Help"); }, QStringList{"help.manual", "help.shortcuts", "", "help.about"}},
   };

@@ -2,14 +2,22 @@
 #include "app/services/build_service.h"
 
 #include <QFileInfo>
+#include <QSettings>
+#include <algorithm>
 
 #include "engine/api/c_export.h"
 #include "engine/base/clock.h"
 #include "engine/base/output_folder.h"
 
 namespace tw::app {
+namespace {
+constexpr const char* kRepeatKey = "build/repeat";
+}
+
 BuildService::BuildService(Engine& engine, Workspace& workspace, JobBoard& board, QObject* parent)
-    : QObject(parent), m_engine(engine), m_workspace(workspace), m_board(board) {}
+    : QObject(parent), m_engine(engine), m_workspace(workspace), m_board(board) {
+  m_repeat = std::clamp(QSettings().value(QLatin1String(kRepeatKey), m_repeat).toInt(), 1, kMostRuns);
+}
 
 void BuildService::build(const OpenModelPtr& model) {
   if (isActive() || !model) return;
@@ -35,9 +43,42 @@ void BuildService::build(const OpenModelPtr& model) {
       return Q_EMIT changed();
     }
     m_board.end(job, JobBoard::Outcome::done);
+    stopRun();
     m_built = *std::move(built);
+    m_ran.reset();
     Q_EMIT changed();
   }));
+}
+
+void BuildService::run() {
+  if (isRunning() || !m_built) return;
+  m_runJob = m_board.begin(tr("Running %1").arg(m_built->model->name), [this] { stopRun(); });
+  Q_EMIT changed();
+  const auto work = [&engine = m_engine, built = m_built, repeat = m_repeat](StopToken stop) { return engine.runBuilt(built->executable, repeat, stop); };
+  m_running.replace(m_workspace.jobs().run<NetworkRun>(Lane::network, this, work, [this](Expected<NetworkRun> ran) {
+    const int job = std::exchange(m_runJob, 0);
+    if (!ran) {
+      const QString why = QString::fromStdString(ran.error().text());
+      m_board.end(job, JobBoard::Outcome::failed, why);
+      Q_EMIT failed(tr("The network cannot be run: %1").arg(why));
+      return Q_EMIT changed();
+    }
+    m_board.end(job, JobBoard::Outcome::done);
+    m_ran = *std::move(ran);
+    Q_EMIT changed();
+  }));
+}
+
+void BuildService::stopRun() {
+  if (!isRunning()) return;
+  m_running.stop();
+  m_board.end(std::exchange(m_runJob, 0), JobBoard::Outcome::cancelled);
+  Q_EMIT changed();
+}
+
+void BuildService::setRepeat(int runs) {
+  m_repeat = std::clamp(runs, 1, kMostRuns);
+  QSettings().setValue(QLatin1String(kRepeatKey), m_repeat);
 }
 
 void BuildService::stop() {
@@ -49,7 +90,9 @@ void BuildService::stop() {
 
 void BuildService::forget() {
   stop();
+  stopRun();
   m_built.reset();
+  m_ran.reset();
   Q_EMIT changed();
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "app/services/network_run.h"
 #include "engine/api/compile.h"
 #include "engine/api/explain.h"
 #include "engine/api/insight.h"
@@ -92,10 +93,12 @@ class Engine {
   /// The network from the best records.
   virtual Expected<runtime::Executable> compile(const api::Network& network, const Target& target, records::RecordSource* records, const api::CompileOptions& options) = 0;
   virtual Expected<api::NetworkFinals> networkFinals(const api::NetworkFinalsRequest& request) = 0;
+  /// Runs what compile() made so often, on the device that there is for its target, and compares its results with the reference.
+  virtual Expected<NetworkRun> runBuilt(const runtime::Executable& executable, int repeat, StopToken stop) = 0;
   virtual const std::vector<tune::StrategyDef>& strategies() = 0;
   virtual std::vector<frontends::ZooModel> zoo() = 0;
   /// Does not wait for the disk (file.h).
-  virtual Expected<void> writeZooModel(const std::string& name, bool tiny, const std::string& path) = 0;
+  virtual Expected<void> writeZooModel(const std::string& name, const frontends::ZooOptions& options, const std::string& path) = 0;
   /// Multiply-add rate of all cores of the target in FLOP/s: that of one core, measured, times their number.
   virtual Expected<double> peak(const Target& target) = 0;
   /// The machine, for the session's record.

@@ -23,6 +23,8 @@ void FinalsService::start(const OpenModelPtr& model, std::optional<SessionId> se
     request.target = &model->target;
     TW_TRY(request.tasks, logs::tried_tasks(model->tasks, *database));
     request.device = measure::device_for(model->target);
+    if (measure::is_simulated(request.device))
+      return Error(ErrorCode::not_applicable, "There is nothing to try: what is simulated takes the sum of its kernels' times, and all that won alone holds");
     request.stop = stop;
     TW_TRY(api::NetworkFinals finals, engine.networkFinals(request));
     if (finals.measured) TW_CHECK(logs::store_finals(model->id, model->target, session, finals, *database));
@@ -32,7 +34,7 @@ void FinalsService::start(const OpenModelPtr& model, std::optional<SessionId> se
     if (!finals) {
       const QString why = QString::fromStdString(finals.error().text());
       end(JobBoard::Outcome::failed, why);
-      return Q_EMIT failed(tr("The network cannot be run: %1").arg(why));
+      return Q_EMIT failed(finals.error().code == ErrorCode::not_applicable ? why : tr("The network cannot be run: %1").arg(why));
     }
     end(JobBoard::Outcome::done);
     if (finals->measured) Q_EMIT finished(*finals);

@@ -201,6 +201,11 @@ Expected<runtime::Executable> LocalEngine::compile(const api::Network& network, 
 
 Expected<api::NetworkFinals> LocalEngine::networkFinals(const api::NetworkFinalsRequest& request) { return api::run_network_finals(request); }
 
+Expected<NetworkRun> LocalEngine::runBuilt(const runtime::Executable& executable, int repeat, StopToken stop) {
+  TW_TRY(const Target target, parse_target(executable.target));
+  return runNetwork(executable, measure::device_for(target), repeat, stop);
+}
+
 const std::vector<tune::StrategyDef>& LocalEngine::strategies() { return tune::strategies(); }
 
 std::vector<frontends::ZooModel> LocalEngine::zoo() {
@@ -208,9 +213,7 @@ std::vector<frontends::ZooModel> LocalEngine::zoo() {
   return {models.begin(), models.end()};
 }
 
-Expected<void> LocalEngine::writeZooModel(const std::string& name, bool tiny, const std::string& path) {
-  frontends::ZooOptions options;
-  options.tiny = tiny;
+Expected<void> LocalEngine::writeZooModel(const std::string& name, const frontends::ZooOptions& options, const std::string& path) {
   return frontends::write_zoo_model(name, options, path, false);
 }
 

@@ -39,9 +39,10 @@ class LocalEngine : public Engine {
                                      const std::shared_ptr<const records::RecordedTrials>& replay) override;
   Expected<runtime::Executable> compile(const api::Network& network, const Target& target, records::RecordSource* records, const api::CompileOptions& options) override;
   Expected<api::NetworkFinals> networkFinals(const api::NetworkFinalsRequest& request) override;
+  Expected<NetworkRun> runBuilt(const runtime::Executable& executable, int repeat, StopToken stop) override;
   const std::vector<tune::StrategyDef>& strategies() override;
   std::vector<frontends::ZooModel> zoo() override;
-  Expected<void> writeZooModel(const std::string& name, bool tiny, const std::string& path) override;
+  Expected<void> writeZooModel(const std::string& name, const frontends::ZooOptions& options, const std::string& path) override;
   Expected<double> peak(const Target& target) override;
   Json host() override;
 

@@ -103,9 +103,30 @@ QByteArray stampOf(const QString& path) {
 }
 QString stampPath(const QString& path) { return path + QStringLiteral(".by"); }
 
-QString zooLabel(const QString& name, bool tiny) { return tiny ? name + QStringLiteral("-tiny") : name; }
+constexpr const char* kTiny = "-tiny";
+constexpr const char* kBatch = "-batch";
+constexpr const char* kBatchSize = "batch";  ///< as SizesDialog shows and returns it
+
+QString zooLabel(const QString& name, bool tiny, int64_t batch = 1) {
+  return name + (tiny ? QLatin1String(kTiny) : QLatin1String()) + (batch > 1 ? QLatin1String(kBatch) + QString::number(batch) : QString());
+}
 /// Bundled networks are written once.
 QString zooPath(const QString& label) { return QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/zoo/%1.onnx").arg(label); }
+
+/// What zooPath and zooLabel made a path of.
+struct ZooChoice {
+  QString name;
+  bool tiny = false;
+  int64_t batch = 1;
+};
+std::optional<ZooChoice> zooChoiceOf(const QString& path) {
+  ZooChoice choice{QFileInfo(path).completeBaseName()};
+  if (const qsizetype at = choice.name.indexOf(QLatin1String(kBatch)); at > 0) choice.batch = choice.name.mid(at + qstrlen(kBatch)).toLongLong(), choice.name.truncate(at);
+  choice.tiny = choice.name.endsWith(QLatin1String(kTiny));
+  if (choice.tiny) choice.name.chop(qstrlen(kTiny));
+  return path == zooPath(zooLabel(choice.name, choice.tiny, choice.batch)) ? std::optional(choice) : std::nullopt;
+}
+constexpr int64_t kMostBatch = 64;
 QString openingKey(const QString& label) { return QStringLiteral("opening/") + label; }
 
 }  // namespace
@@ -137,7 +158,22 @@ void ModelService::openFile(const QString& path) {
   }));
 }
 
+void ModelService::askSizes(const QString& path) {
+  if (const auto zoo = zooChoiceOf(path))
+    return Q_EMIT sizesWanted(path, {{.name = kBatchSize, .places = {kBatchSize}, .most = kMostBatch}}, {{kBatchSize, zoo->batch}});
+  using OpenSizes = std::vector<frontends::OpenSize>;
+  const auto work = [&engine = m_engine, file = path.toStdString()](StopToken) { return engine.openSizes(file); };
+  m_sizesJob.replace(m_jobs.run<OpenSizes>(Lane::work, this, work, [this, path](Expected<OpenSizes> sizes) {
+    const QString name = QFileInfo(path).fileName();
+    if (!sizes) return Q_EMIT failed(tr("%1 cannot be read: %2").arg(name, QString::fromStdString(sizes.error().message)), QString::fromStdString(sizes.error().text()));
+    if (sizes->empty()) return Q_EMIT failed(tr("%1 leaves no sizes open: its batch is part of the file").arg(name), QString());
+    Q_EMIT sizesWanted(path, *sizes, rememberedSizes(path));
+  }));
+}
+
 void ModelService::openSized(const QString& path, const std::map<std::string, int64_t>& sizes) {
+  if (const auto batch = sizes.find(kBatchSize); batch != sizes.end())
+    if (const auto zoo = zooChoiceOf(path)) return openZoo(zoo->name, zoo->tiny, batch->second);
   const QFileInfo info(path);
   QStringList texts;
   for (const auto& [name, value] : sizes) texts << QStringLiteral("%1=%2").arg(QString::fromStdString(name)).arg(value);
@@ -151,8 +187,8 @@ ModelService::ZooFile ModelService::zooFile(const QString& name, bool tiny) {
   return {QFileInfo(zooPath(label)).size(), QSettings().value(openingKey(label)).toDouble()};
 }
 
-void ModelService::openZoo(const QString& name, bool tiny) {
-  const QString label = zooLabel(name, tiny);
+void ModelService::openZoo(const QString& name, bool tiny, int64_t batch) {
+  const QString label = zooLabel(name, tiny, batch);
   QElapsedTimer timer;
   timer.start();
   connect(
@@ -161,7 +197,7 @@ void ModelService::openZoo(const QString& name, bool tiny) {
         if (begun->path == zooPath(label)) QSettings().setValue(openingKey(label), static_cast<double>(timer.elapsed()) / 1e3);
       },
       Qt::SingleShotConnection);
-  const auto write = [self = QPointer<ModelService>(this), &engine = m_engine, name = name.toStdString(), tiny,
+  const auto write = [self = QPointer<ModelService>(this), &engine = m_engine, name = name.toStdString(), choice = frontends::ZooOptions{.tiny = tiny, .batch = batch},
                       path = zooPath(label)](const Stage& stage) -> Expected<std::string> {
     const QString folder = QFileInfo(path).path();
     if (!QDir().mkpath(folder)) return Error(ErrorCode::io_error, "The folder of bundled networks cannot be created", folder.toStdString());
@@ -172,7 +208,7 @@ void ModelService::openZoo(const QString& name, bool tiny) {
     written.close();
     written.remove();
     stage(tr("writing its file with seeded weights"));
-    TW_CHECK(engine.writeZooModel(name, tiny, path.toStdString()));
+    TW_CHECK(engine.writeZooModel(name, choice, path.toStdString()));
     QMetaObject::invokeMethod(qApp, [self, path] { if (self) self->keepZooFile(path); }, Qt::QueuedConnection);
     return path.toStdString();
   };

@@ -20,7 +20,9 @@ class ModelService : public QObject {
   /// With these sizes, which are remembered for the file.
   void openSized(const QString& path, const std::map<std::string, int64_t>& sizes);
   /// A bundled network, written as an ONNX file first.
-  void openZoo(const QString& name, bool tiny);
+  void openZoo(const QString& name, bool tiny, int64_t batch = 1);
+  /// Asks for what the file leaves open, of a bundled network for its batch (sizesWanted); says so if it leaves nothing open.
+  void askSizes(const QString& path);
   /// Of a bundled network on this machine: bytes of its file, 0 before it was opened once, and seconds until its graph was there the last time.
   struct ZooFile {
     qint64 bytes = 0;

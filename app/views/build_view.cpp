@@ -4,12 +4,15 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
+#include <QSpinBox>
 #include <QTabWidget>
 #include <QToolButton>
 #include <QTreeWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "app/action_registry.h"
 #include "app/selection_hub.h"
@@ -17,6 +20,7 @@
 #include "app/services/finals_service.h"
 #include "widgets/charts/arena_chart.h"
 #include "widgets/common/empty_state.h"
+#include "widgets/common/error_label.h"
 #include "widgets/common/format.h"
 #include "widgets/common/table_view.h"
 
@@ -57,8 +61,8 @@ BuildView::BuildView(Services& services, QWidget* parent)
                              tr("The template and the point, or the rule, that its schedule comes from"),
                              tr("The trial that it rests on"),
                              tr("Time of that trial"),
-                             tr("Mean of its calls while the network ran, tuned"),
-                             tr("The same with the default schedules"),
+                             tr("Mean of its calls when the network ran last as it is built"),
+                             tr("The same with the default schedules, when both were tried by turns"),
                              tr("Whether what won alone holds inside the network")};
   const int widths[] = {250, 50, 190, 170, 80, 96, 90, 150};
   for (int c = 0; c < KernelColumnCount; ++c) {
@@ -79,7 +83,11 @@ BuildView::BuildView(Services& services, QWidget* parent)
   m_summary->setObjectName(QStringLiteral("label.build.summary"));
   m_run = new QLabel(content);
   m_run->setObjectName(QStringLiteral("label.build.run"));
-  for (QLabel* label : {m_summary, m_run}) {
+  m_ran = new QLabel(content);
+  m_ran->setObjectName(QStringLiteral("label.build.ran"));
+  m_wrong = new widgets::ErrorLabel(content);
+  m_wrong->setObjectName(QStringLiteral("label.build.wrong"));
+  for (QLabel* label : std::initializer_list<QLabel*>{m_summary, m_ran, m_wrong, m_run}) {
     label->setTextFormat(Qt::PlainText);
     label->setWordWrap(true);
     label->setContentsMargins(8, 2, 8, 0);
@@ -142,14 +150,27 @@ QWidget* BuildView::makeBar() {
   auto* bar = new QWidget(this);
   auto* line = new QHBoxLayout(bar);
   line->setContentsMargins(6, 3, 6, 0);
-  for (const char* name : {"build.network", "tune.finals", "build.save", "build.export"}) {
+  const auto button = [&](const char* name) {
     auto* button = new QToolButton(bar);
     button->setDefaultAction(m_services.actions.get(QLatin1String(name)));
     button->setObjectName(QStringLiteral("button.") + QLatin1String(name));
     button->setAccessibleName(button->defaultAction()->text().remove(QLatin1Char('&')));
     button->setToolButtonStyle(Qt::ToolButtonTextOnly);
     line->addWidget(button);
-  }
+  };
+  button("build.network");
+  button("build.run");
+  auto* runs = new QSpinBox(bar);
+  runs->setObjectName(QStringLiteral("spin.build.runs"));
+  runs->setAccessibleName(tr("How often it runs"));
+  runs->setToolTip(tr("Timed runs, after one to warm up; a simulated device takes one, as all are alike"));
+  runs->setRange(1, BuildService::kMostRuns);
+  runs->setGroupSeparatorShown(true);
+  runs->setSuffix(tr(" runs"));
+  runs->setValue(m_services.build.repeat());
+  connect(runs, &QSpinBox::valueChanged, this, [this](int value) { m_services.build.setRepeat(value); });
+  line->addWidget(runs);
+  for (const char* name : {"file.sizes", "tune.finals", "build.save", "build.export"}) button(name);
   line->addStretch();
   return bar;
 }
@@ -160,11 +181,12 @@ void BuildView::show() {
     return m_state->showEmpty(tr("Nothing to build"), tr("Open a network: built from the best records it can be run, saved and exported here."), m_services.actions.get(QStringLiteral("file.open")));
   if (m_services.build.isActive()) return m_state->showEmpty(tr("Building the network…"), tr("Every kernel is compiled from its best record; layouts are matched and constants packed."));
   if (!built && !m_finals)
-    return m_state->showEmpty(tr("Not built yet"), tr("Build compiles every kernel from the best record of its task. Run tries the whole network with these schedules against the default ones."),
+    return m_state->showEmpty(tr("Not built yet"), tr("Build compiles every kernel from the best record of its task. Then it can be run, checked, saved and exported here."),
                               m_services.actions.get(QStringLiteral("build.network")));
   m_state->showContent();
   showKernels();
   showMemory();
+  showRan();
   m_run->setText(runText());
   m_run->setVisible(!m_run->text().isEmpty());
   showSelection();
@@ -173,6 +195,31 @@ void BuildView::show() {
 void BuildView::showRun(const api::NetworkFinals& finals) {
   m_finals = finals;
   show();
+}
+
+void BuildView::showRan() {
+  const BuildService& build = m_services.build;
+  const auto& ran = build.ran();
+  QString text, wrong;
+  if (build.isRunning()) {
+    text = tr("Running, and computing the reference operator by operator…");
+  } else if (ran && build.built()) {
+    const auto& calls = build.built()->executable.calls;
+    double alone = 0;
+    for (const runtime::Call& c : calls) alone += c.alone_s;
+    const bool measured = std::all_of(calls.begin(), calls.end(), [](const runtime::Call& c) { return c.task_key.empty() || c.alone_s > 0; });
+    const QString device = ran->simulated ? tr("simulated") : tr("median of %n run(s)", nullptr, ran->runs);
+    text = tr("It takes %1 (%2, %3 to %4).").arg(widgets::secondsText(ran->median_s), device, widgets::secondsText(ran->least_s), widgets::secondsText(ran->most_s));
+    if (measured && alone > 0) text += QLatin1Char(' ') + tr("Its kernels alone add up to %1.").arg(widgets::secondsText(alone));
+    const QString error = tr("the largest error is %1 of the %2 that its operators allow").arg(widgets::numberText(ran->error, 2), widgets::numberText(ran->allowed, 2));
+    if (ran->passed)
+      text += QLatin1Char(' ') + tr("Its results are those of the reference: %1.").arg(error);
+    else
+      wrong = tr("Its results are not those of the reference: %1.").arg(error);
+  }
+  m_ran->setText(text);
+  m_ran->setVisible(!text.isEmpty());
+  m_wrong->showProblem(wrong);
 }
 
 QString BuildView::runText() const {
@@ -201,10 +248,17 @@ void BuildView::showKernels() {
     item->setToolTip(Verdict, QString::fromStdString(k->second->reason).toHtmlEscaped());
   };
   std::map<std::array<std::string, 4>, QTreeWidgetItem*> rows;
+  std::map<QTreeWidgetItem*, std::vector<double>> seconds;  // of a row's calls as they ran
   int64_t constants = 0;
-  for (const runtime::Call& c : built ? built->executable.calls : std::vector<runtime::Call>()) {
+  const auto& calls = built ? built->executable.calls : std::vector<runtime::Call>();
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const runtime::Call& c = calls[i];
     QTreeWidgetItem*& item = rows[{c.task_key.empty() ? c.name : c.task_key, c.space, c.origin, c.record}];
+    const auto note = [&] {
+      if (m_services.build.ran() && i < m_services.build.ran()->calls_s.size()) seconds[item].push_back(m_services.build.ran()->calls_s[i]);
+    };
     if (item) {
+      note();
       item->setText(Calls, QString::number(item->text(Calls).toInt() + 1));
       item->setData(Calls, kSortSeconds, item->text(Calls).toInt());
       continue;
@@ -216,10 +270,12 @@ void BuildView::showKernels() {
     item->setData(Calls, kSortSeconds, 1);
     item->setTextAlignment(Calls, Qt::AlignRight | Qt::AlignVCenter);
     item->setToolTip(Kernel, QString::fromStdString(c.name).toHtmlEscaped());
+    note();
     setSeconds(item, Alone, c.alone_s);
     addRun(item, c.task_key);
     m_kernels->addTopLevelItem(item);
   }
+  for (const auto& [item, of] : seconds) setSeconds(item, InPlace, std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size()));
   if (!built) {
     for (const api::KernelFinal& k : m_finals->kernels) {
       const int task = model->taskByKey(k.task_key);

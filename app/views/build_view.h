@@ -13,12 +13,13 @@ class QTreeWidget;
 namespace tw::widgets {
 class ArenaChart;
 class EmptyState;
+class ErrorLabel;
 }  // namespace tw::widgets
 
 namespace tw::app {
 
-/// The network as it is built: which record each kernel comes from, what it takes alone and in its place, the plan of its memory; and its time as it ran, with the
-/// default schedules and tuned.
+/// The network as it is built: which record each kernel comes from, what it takes alone and in its place, the plan of its memory; its time as it ran and whether its
+/// results are right; and how it does beside the default schedules.
 class BuildView : public QWidget {
   Q_OBJECT
  public:
@@ -34,8 +35,10 @@ class BuildView : public QWidget {
   /// What the selected node's call makes, and the selected task's row.
   void showSelection();
   QString runText() const;
+  void showRan();
   Services& m_services;
-  QLabel *m_summary = nullptr, *m_run = nullptr;
+  QLabel *m_summary = nullptr, *m_ran = nullptr, *m_run = nullptr;
+  widgets::ErrorLabel* m_wrong = nullptr;  ///< that its results are not the reference's
   QTabWidget* m_tabs;
   QTreeWidget* m_kernels;
   widgets::ArenaChart* m_memory;

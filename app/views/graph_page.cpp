@@ -17,6 +17,7 @@
 
 #include "app/action_registry.h"
 #include "app/selection_hub.h"
+#include "app/services/build_service.h"
 #include "app/services/explain_service.h"
 #include "app/services/session_set.h"
 #include "app/services/task_board.h"
@@ -48,7 +49,7 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   m_overlay->setObjectName(QStringLiteral("combo.graph.overlay"));
   m_overlay->setAccessibleName(tr("What the colours show"));
   m_overlay->setToolTip(m_overlay->accessibleName());
-  m_overlay->addItems({tr("Tasks"), tr("Share of latency"), tr("What is tuned"), tr("Difference of sessions")});
+  m_overlay->addItems({tr("Tasks"), tr("Share of latency"), tr("What is tuned"), tr("Difference of sessions"), tr("Share as it ran")});
   const auto blockButton = [this](const char* name, const QString& text, const QString& help) {
     auto* button = new QToolButton(this);
     button->setObjectName(QStringLiteral("button.graph.") + QLatin1String(name));
@@ -141,6 +142,9 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   connect(&m_refresh, &QTimer::timeout, this, &GraphPage::showOverlay);
   connect(&services.tasks, &TaskBoard::changed, this, [this] {
     if (m_overlay->currentIndex() != 0 && !m_refresh.isActive()) m_refresh.start();
+  });
+  connect(&services.build, &BuildService::changed, this, [this] {
+    if (m_overlay->currentIndex() == static_cast<int>(widgets::GraphOverlay::Kind::ran)) showOverlay();
   });
   connect(&services.hub, &SelectionHub::comparedSessionsChanged, this, &GraphPage::readSessions);
   connect(&services.workspace, &Workspace::sessionsChanged, this, &GraphPage::readSessions);
@@ -335,7 +339,10 @@ void GraphPage::showOverlay() {
       overlay.firstName.clear();
     }
   }
-  if (overlay.kind != widgets::GraphOverlay::Kind::none) {
+  if (overlay.kind == widgets::GraphOverlay::Kind::ran) {
+    overlay.parts = partsAsRan(*model);
+    if (!m_services.build.ran()) m_overlay->setToolTip(tr("Build the network and run it in the panel Build and run to see where its time goes"));
+  } else if (overlay.kind != widgets::GraphOverlay::Kind::none) {
     const size_t count = model->network.optimized.nodes.size();
     std::vector<int> nodesOfGroup(model->network.partition.groups.size(), 0);
     for (size_t n = 0; n < count; ++n) {
@@ -361,6 +368,23 @@ void GraphPage::showOverlay() {
     }
   }
   m_view->setOverlay(std::move(overlay));
+}
+
+std::vector<widgets::GraphOverlay::Part> GraphPage::partsAsRan(const OpenModel& model) const {
+  const auto& nodes = model.network.optimized.nodes;
+  std::vector<widgets::GraphOverlay::Part> parts(nodes.size());
+  const auto& built = m_services.build.built();
+  const auto& ran = m_services.build.ran();
+  if (!built || !ran || built->model.get() != &model) return parts;
+  std::map<std::string, size_t> number;
+  for (size_t n = 0; n < nodes.size(); ++n) number.emplace(nodes[n].name, n);
+  const auto& calls = built->executable.calls;
+  for (size_t c = 0; c < std::min(calls.size(), ran->calls_s.size()); ++c) {
+    for (const std::string& name : calls[c].nodes)
+      if (const auto at = number.find(name); at != number.end()) parts[at->second].seconds += ran->calls_s[c] / static_cast<double>(calls[c].nodes.size());
+  }
+  for (auto& part : parts) part.computed = part.seconds > 0;
+  return parts;
 }
 
 void GraphPage::cancelLayout() {

@@ -10,9 +10,11 @@
 #include "app/services/open_model.h"
 #include "app/views/view.h"
 #include "widgets/graph/graph_blocks.h"
+#include "widgets/graph/graph_overlay.h"
 
 class QAction;
 class QComboBox;
+class QHBoxLayout;
 class QLabel;
 class QLineEdit;
 class QProgressBar;
@@ -58,6 +60,8 @@ class GraphPage : public QWidget {
   void showMenu(const QPoint& at);
   widgets::GraphGrouping kernels(const OpenModel& model) const;
   void showOverlay();
+  /// What each node took when the built network ran last.
+  std::vector<widgets::GraphOverlay::Part> partsAsRan(const OpenModel& model) const;
   void readSessions();
   void cancelLayout();
   void search(bool next);

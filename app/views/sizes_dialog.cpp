@@ -15,7 +15,7 @@ namespace tw::app {
 SizesDialog::SizesDialog(const QString& model, const std::vector<frontends::OpenSize>& sizes, const Sizes& known, QWidget* parent) : Dialog(parent) {
   setObjectName(QStringLiteral("dialog.sizes"));
   setWindowTitle(tr("Sizes of %1").arg(model));
-  auto* intro = new QLabel(tr("The model leaves these sizes open. Kernels are tuned and compiled for the ones chosen here."), this);
+  auto* intro = new QLabel(tr("These sizes are open. Kernels are tuned and compiled for the ones chosen here."), this);
   intro->setWordWrap(true);
   auto* form = new QFormLayout;
   for (const frontends::OpenSize& s : sizes) {

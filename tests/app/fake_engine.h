@@ -25,6 +25,7 @@ class FakeEngine : public Engine {
   int64_t byRule = 0;  ///< the point that untuned networks use
   std::atomic<int> explained = 0, traced = 0, pausedPolls = 0, told = 0;
   std::atomic<int> zooFilesWritten = 0;
+  std::atomic<int64_t> lastBatch = 0;  ///< of the bundled network that was written last
   std::atomic<int> replayed = 0;  ///< trials that the last session had to replay
 
   Target target() override { return {}; }
@@ -237,10 +238,11 @@ class FakeEngine : public Engine {
     return list;
   }
   std::vector<frontends::ZooModel> zoo() override { return {{"fake", "A network for tests", nullptr}}; }
-  Expected<void> writeZooModel(const std::string&, bool, const std::string& path) override {
+  Expected<void> writeZooModel(const std::string&, const frontends::ZooOptions& options, const std::string& path) override {
     QFile file(QString::fromStdString(path));
     if (!file.open(QIODevice::WriteOnly)) return Error(ErrorCode::io_error, "Cannot write", path);
     file.write("fake");
+    lastBatch = options.batch;
     ++zooFilesWritten;
     return {};
   }
@@ -251,6 +253,7 @@ class FakeEngine : public Engine {
   Expected<runtime::Executable> compile(const api::Network&, const Target&, records::RecordSource*, const api::CompileOptions&) override {
     return Error(ErrorCode::unsupported, "Nothing is built here");
   }
+  Expected<NetworkRun> runBuilt(const runtime::Executable&, int, StopToken) override { return Error(ErrorCode::unsupported, "Nothing is run here"); }
 
  private:
   static records::Candidate candidate(int64_t index) {

@@ -168,7 +168,7 @@ void fill(const QString& path, int trials) {
   auto db = need(db::Database::open(path.toStdString()));
   const QString file = QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/zoo/fake.onnx");
   QDir().mkpath(QFileInfo(file).path());
-  need(engine.writeZooModel("fake", false, file.toStdString()));
+  need(engine.writeZooModel("fake", {}, file.toStdString()));
   const api::Network network = need(engine.import(file.toStdString(), {}, {}));
   const auto tasks = engine.tasks(network, {}, {});
   const ModelId model = need(db->put_model("fake", file.toStdString(), network.content_key, Json::object()));

@@ -42,9 +42,10 @@ GraphOverlay::Value GraphOverlay::valueOf(const std::vector<int>& nodes) const {
     case Kind::none:
       break;
     case Kind::share:
+    case Kind::ran:
       v.known = sum > 0;
       v.value = v.known ? sum / seconds() : 0;
-      v.text = v.known ? percentText(v.value) + QStringLiteral(" %") : OverlayTexts::tr("not measured");
+      v.text = v.known ? percentText(v.value) + QStringLiteral(" %") : kind == Kind::ran ? OverlayTexts::tr("did not run") : OverlayTexts::tr("not measured");
       break;
     case Kind::tuned:
       v.known = true;
@@ -64,7 +65,7 @@ QBrush overlayBrush(GraphOverlay::Kind kind, const GraphOverlay::Value& value, d
   const QBrush hatch(theme.mutedText, Qt::BDiagPattern);
   if (!value.known) return hatch;
   if (kind == GraphOverlay::Kind::tuned) return value.value > 0 ? QBrush(theme.series[2]) : hatch;
-  if (kind == GraphOverlay::Kind::share) return viridis(largest > 0 ? value.value / largest : 0);
+  if (kind == GraphOverlay::Kind::share || kind == GraphOverlay::Kind::ran) return viridis(largest > 0 ? value.value / largest : 0);
   // From the background at 1 to a full colour at half or double the time.
   const double far = std::clamp(std::log2(value.value), -1.0, 1.0);
   const QColor end = far > 0 ? theme.series[5] : theme.series[0];

@@ -17,6 +17,7 @@ struct GraphOverlay {
     share,       ///< of the time of all kernels
     tuned,       ///< has a time that a session found
     difference,  ///< of two sessions: time of the second ÷ time of the first
+    ran,         ///< of the time of all kernels when the built network ran
   };
   /// A node's part of the time of its kernel, which is divided equally among the nodes of the kernel. Seconds; 0: unknown.
   struct Part {
@@ -26,6 +27,7 @@ struct GraphOverlay {
     bool computed = true;          ///< by a kernel; what only renames bytes is not
   };
   Kind kind = Kind::none;
+  bool isShare() const { return kind == Kind::share || kind == Kind::ran; }
   std::vector<Part> parts;        ///< per node of the graph
   QString firstName, secondName;  ///< of the compared sessions
 

@@ -211,6 +211,8 @@ std::pair<QString, QString> GraphView::legendTexts() const {
   switch (m_overlay.kind) {
     case GraphOverlay::Kind::share:
       return {tr("share of the time of all kernels"), tr("not measured")};
+    case GraphOverlay::Kind::ran:
+      return {tr("share of the time of all kernels as they ran"), tr("did not run")};
     case GraphOverlay::Kind::tuned:
       return {QString(QChar(0x2713)) + QLatin1Char(' ') + tr("tuned"), tr("not tuned")};
     case GraphOverlay::Kind::difference:

@@ -146,7 +146,7 @@ Table GraphView::table() const {
 
 QString GraphView::describe() const {
   if (!m_scene) return tr("No model is open");
-  if (m_overlay.kind == GraphOverlay::Kind::share && m_largest > 0)
+  if (m_overlay.isShare() && m_largest > 0)
     return tr("The longest part takes %1 % of the time of all kernels").arg(percentText(m_largest));
   return tr("%n node(s)", nullptr, static_cast<int>(m_scene->nodes.size())) + QStringLiteral(", ") +
          tr("%n fused group(s)", nullptr, static_cast<int>(m_scene->frames.size()));
