@@ -168,7 +168,10 @@ void MainWindow::arrange(const QString& perspective) {
   if (!right.isEmpty()) columns << first(right), widths << rightWidth;
   resizeDocks(columns, widths, Qt::Horizontal);
   if (drawer > 0) resizeDocks({first(def.drawer)}, {drawer}, Qt::Vertical);
-  if (!def.bottom.isEmpty()) resizeDocks({first(top), first(def.bottom)}, {rest * def.topPercent / 100, rest * (100 - def.topPercent) / 100}, Qt::Vertical);
+  if (!def.bottom.isEmpty()) {
+    const int upper = std::max(rest * def.topPercent / 100, std::min(scaled(def.topAtLeast), rest - scaled(kLeastBottom)));
+    resizeDocks({first(top), first(def.bottom)}, {upper, rest - upper}, Qt::Vertical);
+  }
   if (!def.leftBelow.isEmpty()) resizeDocks({first(def.left), first(def.leftBelow)}, {rest / 2, rest / 2}, Qt::Vertical);
   // The tab bars of groups that are no more would stay painted.
   for (QTabBar* bar : findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {

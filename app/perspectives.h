@@ -18,6 +18,7 @@ struct PerspectiveDef {
   QStringList drawer;           ///< along the bottom of the window
   int leftWidth, rightWidth;    ///< pixels
   int topPercent;               ///< of the centre's height
+  int topAtLeast;               ///< pixels, as far as the lower part keeps kLeastBottom
   bool isDrawerOpen;
   QStringList shown() const { return left + leftBelow + top + bottom + right + drawer; }
 };
@@ -25,6 +26,7 @@ struct PerspectiveDef {
 /// Below this width a window has no right panel.
 inline constexpr int kWide = 1500;
 inline constexpr int kDrawerHeight = 190;
+inline constexpr int kLeastBottom = 200;
 
 /// All perspectives in the order of their tabs and shortcuts Ctrl+1...; perspectives.cpp. The first is that of a new user.
 const std::vector<PerspectiveDef>& perspectives();

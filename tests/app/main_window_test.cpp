@@ -247,6 +247,22 @@ class MainWindowTest : public QObject {
     }
   }
 
+  /// In a window of 1600 by 1000 with the drawer open the landscape has room, and the code below it too.
+  void theLandscapeHasRoom() {
+    auto b = openFake(database("landscape.twdb"));
+    b->window->resize(1600, 1000);
+    b->window->setPerspective(QStringLiteral("explore"));
+    b->window->resetLayout();
+    showDock(*b->window, "dock.landscape");
+    const auto* drawer = named<QDockWidget>(*b->window, "dock.tasks");
+    const auto* landscape = named<QDockWidget>(*b->window, "dock.landscape")->widget();
+    const auto* code = named<QDockWidget>(*b->window, "dock.code")->widget();
+    QVERIFY(!drawer->isHidden());
+    QTRY_VERIFY2(landscape->width() >= 700 && landscape->height() >= 450, qPrintable(QStringLiteral("%1x%2").arg(landscape->width()).arg(landscape->height())));
+    QVERIFY2(code->height() >= 150, qPrintable(QString::number(code->height())));
+    QVERIFY(drawer->height() > 120);
+  }
+
   /// Large letters in a window that is too small for them.
   void aSmallWindowIsArrangedWithoutComplaint() {
     auto b = openFake(database("small.twdb"));
