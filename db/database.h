@@ -93,6 +93,7 @@ struct TrialOutcome {
   int flagged = 0;    ///< samples in which the kernel was disturbed
   double load_s = 0;                ///< before the run
   double fill_s = 0, verify_s = 0;  ///< as in records::MeasureResult; 0: not known
+  double own_s = 0;                 ///< records::MeasureResult::seconds(), which tells apart what the finals hold for equally fast
 };
 TrialOutcome outcome_of(int64_t number, const records::Record& record);
 /// What happened to one task in one slice of a session's time.

@@ -278,14 +278,14 @@ Expected<std::optional<TrialRow>> Database::trial(SessionId session, TaskId task
 TrialOutcome outcome_of(int64_t number, const records::Record& record) {
   const records::MeasureResult& r = record.result;
   return {{},      {},  number, record.candidate.space, record.candidate.index, record.candidate.config, r.status, r.message, r.decided_s(), r.censored, r.verified, record.claimed,
-          r.build_s, r.run_s, r.timestamp_s, record.prediction, r.flagged, r.load_s, r.fill_s, r.verify_s};
+          r.build_s, r.run_s, r.timestamp_s, record.prediction, r.flagged, r.load_s, r.fill_s, r.verify_s, r.seconds()};
 }
 
 namespace {
 
 Expected<std::vector<TrialOutcome>> outcomes_where(SQLite::Database& c, const std::string& condition, int64_t limit) {
   SQLite::Statement q(c, fmt::format("SELECT trial.id, session_id, number, space, config_index, status, message, coalesce(final_s, seconds), censored, verified, build_s, run_s, "
-                                     "timestamp_s, config_json, session.kind = 'claimed', flagged, load_s, fill_s, verify_s, {} FROM trial CROSS JOIN session ON session.id = session_id WHERE {} AND {} LIMIT {}",
+                                     "timestamp_s, config_json, session.kind = 'claimed', flagged, load_s, fill_s, verify_s, seconds, {} FROM trial CROSS JOIN session ON session.id = session_id WHERE {} AND {} LIMIT {}",
                                      kPredictionColumns, whole_trial(), condition, limit));
   std::vector<TrialOutcome> rows;
   while (q.executeStep()) {
@@ -309,7 +309,8 @@ Expected<std::vector<TrialOutcome>> outcomes_where(SQLite::Database& c, const st
     row.load_s = q.getColumn(16).getDouble();
     row.fill_s = q.getColumn(17).getDouble();
     row.verify_s = q.getColumn(18).getDouble();
-    row.prediction = read_prediction(q, 19);
+    row.own_s = seconds_or_infinity(q.getColumn(19));
+    row.prediction = read_prediction(q, 20);
     rows.push_back(std::move(row));
   }
   return rows;

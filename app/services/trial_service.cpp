@@ -13,7 +13,10 @@ TrialService::TrialService(SelectionHub& hub, JobRunner& jobs, Workspace& worksp
   connect(&hub, &SelectionHub::modelChanged, this, &TrialService::select);
   connect(&hub, &SelectionHub::taskChanged, this, &TrialService::select);
   connect(&hub, &SelectionHub::sessionChanged, this, &TrialService::select);
-  connect(&hub, &SelectionHub::trialChanged, this, [this] { noteSelection(); });
+  connect(&hub, &SelectionHub::trialChanged, this, [this] {
+    m_wantsBest = false;
+    noteSelection();
+  });
   connect(&tuning, &TuneService::sessionStarted, this, &TrialService::select);
   connect(&workspace, &Workspace::sessionsChanged, this, &TrialService::catchUp);
   connect(&workspace, &Workspace::contentsChanged, this, &TrialService::select);
@@ -55,10 +58,12 @@ void TrialService::choose(qint64 number) {
 
 void TrialService::chooseBest() {
   if (m_store && !m_store->improvements().empty()) choose(m_store->number(m_store->improvements().back().row));
+  m_wantsBest = m_loading;
 }
 
 void TrialService::select() {
   m_job.stop();
+  if (m_storeTask != task()) m_wantsBest = false;
   const SessionId session = m_hub.session();
   if (!task() || !m_workspace.reader()) return set(nullptr, false, false);
   if (session && session == m_tuning.session() && m_tuning.model() == m_hub.model() && m_tuning.isActive()) {
@@ -105,6 +110,7 @@ void TrialService::readOn(const widgets::TrialStorePtr& store) {
   m_job.replace(m_jobs.run<Page>(Lane::database, this, work, [this, store, limit](Expected<Page> page) {
     if (!page) {
       Q_EMIT failed(tr("The trials cannot be read: %1").arg(QString::fromStdString(page.error().text())));
+      m_wantsBest = false;
       return set(nullptr, false, false);
     }
     if (store->isOfSessions() && page->kind != m_kind) {
@@ -120,7 +126,8 @@ void TrialService::readOn(const widgets::TrialStorePtr& store) {
     } else {
       set(store, false, more);
     }
-    if (more) readOn(store);
+    if (more) return readOn(store);
+    if (std::exchange(m_wantsBest, false)) chooseBest();
   }));
 }
 

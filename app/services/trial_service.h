@@ -25,6 +25,7 @@ class TrialService : public QObject {
   /// Selects a trial by the store's number, -1 for none.
   void choose(qint64 number);
   /// Selects what `trial.best` goes to: the fastest of what is shown.
+  /// And once more when all trials are read, unless something else was chosen meanwhile.
   void chooseBest();
 
  Q_SIGNALS:
@@ -56,6 +57,7 @@ class TrialService : public QObject {
   TaskId m_storeTask;
   qint64 m_selected = -1;
   bool m_live = false, m_loading = false, m_again = false;
+  bool m_wantsBest = false;  ///< as soon as all are read
 };
 
 }  // namespace tw::app

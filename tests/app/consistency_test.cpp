@@ -14,6 +14,7 @@
 #include "tests/app/formula_engine.h"
 #include "widgets/charts/curve_chart.h"
 #include "widgets/common/format.h"
+#include "widgets/records/session_model.h"
 #include "widgets/tuning/task_model.h"
 #include "widgets/tuning/trial_model.h"
 
@@ -51,6 +52,29 @@ class ConsistencyTest : public QObject {
     else if (!defaults.empty())
       t.byDefault = defaults.rbegin()->second;
     return t;
+  }
+
+  struct Own {
+    int64_t trials = 0;
+    double best = std::numeric_limits<double>::infinity();
+  };
+  static Own ownTruth(db::Database& database, SessionId session, TaskId task) {
+    Own own;
+    const auto rows = database.trials(session, task, {}, -1, true).value();
+    for (const db::TrialRow& row : rows) {
+      const records::MeasureResult& r = row.record.result;
+      ++own.trials;
+      if (r.ok() && !r.censored && r.verified) own.best = std::min(own.best, r.decided_s());
+    }
+    return own;
+  }
+  static QStringList textsOf(const QAbstractItemModel& model, const QModelIndex& parent = {}) {
+    QStringList texts;
+    for (int row = 0; row < model.rowCount(parent); ++row) {
+      const QModelIndex at = model.index(row, 0, parent);
+      texts << at.data().toString() << textsOf(model, at);
+    }
+    return texts;
   }
 
   static QString cell(const MainWindow& w, int column) {
@@ -155,6 +179,45 @@ class ConsistencyTest : public QObject {
     // The hand-made trial is a point of no space, yet its steps can be lowered.
     QTRY_VERIFY2_WITH_TIMEOUT(named<QLabel>(*w, "label.why.title")->text().contains(bestText), qPrintable(named<QLabel>(*w, "label.why.title")->text()), 20'000);
 
+    // What the network spends on the task, in the table and as the navigator has it.
+    QCOMPARE(cell(*w, widgets::TaskModel::Cost), widgets::secondsText(t.best * model->tasks[0].weight));
+    showDock(*w, "dock.navigator");
+    QTRY_VERIFY(!textsOf(*named<QTreeView>(*w, "tree.navigator")->model()).filter(QStringLiteral(" · ") + bestText).isEmpty());
+
+    // Sessions, each by itself: in their table and side by side.
+    showDock(*w, "dock.sessions");
+    const auto* sessionRows = qobject_cast<const widgets::SessionModel*>(named<QTreeView>(*w, "table.sessions")->model());
+    std::vector<SessionId> all;
+    for (const db::SessionRow& row : w->workspace().sessions()) all.push_back(row.id);
+    w->hub().setComparedSessions(all);
+    showDock(*w, "dock.compare");
+    auto* beside = named<QTreeView>(*w, "table.compare.bests")->model();
+    QTRY_COMPARE(beside->columnCount(), static_cast<int>(all.size()) + 1);
+    for (size_t i = 0; i < all.size(); ++i) {
+      const Own own = ownTruth(database, all[i], task);
+      const QString ownBest = std::isfinite(own.best) ? widgets::secondsText(own.best) : widgets::dashText();
+      const auto said = [&](int column) { return sessionRows->indexOf(all[i]).siblingAtColumn(column).data().toString(); };
+      QTRY_COMPARE(said(widgets::SessionModel::Best), ownBest);
+      QCOMPARE(said(widgets::SessionModel::Trials), widgets::countText(own.trials));
+      QTRY_COMPARE(beside->index(0, static_cast<int>(i) + 1).data().toString().remove(QStringLiteral("\u2605 ")), ownBest);  // a star stands at the best
+    }
+    w->hub().setComparedSessions({});
+
+    // What is built rests on the best, in the window and on the command line.
+    w->actions().get(QStringLiteral("build.network"))->trigger();
+    QTRY_VERIFY_WITH_TIMEOUT(w->build().built() != nullptr, 120'000);
+    const QString record = QStringLiteral("session %1 (hand), trial %2").arg(t.trial.session.value).arg(t.trial.number);
+    const auto* kernels = named<QTreeWidget>(*w, "table.build.kernels");
+    const auto rests = kernels->findItems(record, Qt::MatchExactly, 3);
+    QCOMPARE(rests.size(), qsizetype{1});
+    QCOMPARE(rests[0]->text(4), bestText);
+    const Json compiled = run({QStringLiteral("compile"), model->path, QStringLiteral("--db"), path, QStringLiteral("-o"), m_dir.filePath(QStringLiteral("all.twx")), QStringLiteral("--json")});
+    QVERIFY(compiled.contains("kernels"));
+    int found = 0;
+    for (const Json& kernel : compiled["kernels"])
+      if (kernel["task"] == model->tasks[0].task.key) found += kernel["record"] == record.toStdString() ? 1 : 100;
+    QVERIFY2(found > 0 && found < 100, qPrintable(QString::number(found)));
+
     // The report, of the session that holds the best.
     const auto report = sessionReport(database, t.trial.session, {});
     QVERIFY(report);
@@ -182,6 +245,9 @@ class ConsistencyTest : public QObject {
     auto* chip = named<QToolButton>(*w, "button.trials.session");
     QVERIFY(chip->isVisibleTo(chip->parentWidget()));
     chip->click();
+    // Asked for while the others are read, the best is that of all of them.
+    w->actions().get(QStringLiteral("trial.best"))->trigger();
+    QTRY_COMPARE(w->hub().trialRef(), t.trial);
     QTRY_COMPARE(w->trials().store() ? w->trials().store()->size() : 0, static_cast<int>(t.trials));
     QVERIFY(!chip->isVisibleTo(chip->parentWidget()));
 

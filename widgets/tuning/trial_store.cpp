@@ -116,12 +116,23 @@ void TrialStore::append(const db::TrialOutcome& trial) {
   b.space[i] = intern(trial.space);
   appendKnobs(trial.config, b.space[i], b.layout[i], b.values[i]);
   ++m_size;
+  if (trial.own_s > 0 && trial.own_s != trial.seconds) m_own.emplace(row, trial.own_s);
   if (trial.status != records::Status::ok) ++m_failures[trial.status];
   noteTime(row);
 }
 
+double TrialStore::ownSeconds(int row) const {
+  const auto own = m_own.find(row);
+  return own == m_own.end() ? seconds(row) : own->second;
+}
+
 void TrialStore::noteTime(int row) {
-  if (timed(row) && !censored(row) && (m_improvements.empty() || seconds(row) < m_improvements.back().seconds)) m_improvements.push_back({row, seconds(row)});
+  if (!timed(row) || censored(row)) return;
+  if (!m_improvements.empty()) {
+    const Best& best = m_improvements.back();
+    if (std::pair(seconds(row), ownSeconds(row)) >= std::pair(best.seconds, ownSeconds(best.row))) return;
+  }
+  m_improvements.push_back({row, seconds(row)});
 }
 
 void TrialStore::settle(const records::Candidate& candidate, double seconds) {
@@ -129,6 +140,7 @@ void TrialStore::settle(const records::Candidate& candidate, double seconds) {
   while (row < m_size && !isOf(row, candidate)) ++row;
   if (row == m_size || at(row).seconds[in(row)] == seconds) return;
   std::shared_ptr<Block>& block = m_blocks[static_cast<size_t>(row) / kBlock];
+  m_own.try_emplace(row, at(row).seconds[in(row)]);
   block = std::make_shared<Block>(*block);  // snapshots share the other one
   block->seconds[in(row)] = seconds;
   m_improvements.clear();

@@ -125,7 +125,8 @@ class TrialStore : public TrialColumns {
   int64_t lastNumber() const { return size() > 0 ? number(size() - 1) : 0; }
   /// Of the last trial in the workspace, where it was read from there.
   TrialId lastId() const { return m_lastId; }
-  /// Rows where the best time improved, in order: the best-so-far curve.
+  /// Rows where the best time improved, in order: the best-so-far curve. Of those that the finals hold for equally fast the best is the one that was faster
+  /// before, as everywhere (records::best_of).
   const std::vector<Best>& improvements() const { return m_improvements; }
   const std::map<records::Status, int>& failures() const { return m_failures; }
 
@@ -142,6 +143,9 @@ class TrialStore : public TrialColumns {
   std::vector<NamedValue> m_entries;  ///< of the trial that is added
   size_t m_valueCount = 0;
   TrialId m_lastId;
+  /// Time before the finals.
+  double ownSeconds(int row) const;
+  std::unordered_map<int, double> m_own;  ///< by row, where it is another one
   std::vector<Best> m_improvements;
   std::map<records::Status, int> m_failures;
 };

@@ -89,6 +89,23 @@ class TrialModelTest : public QObject {
     QCOMPARE(before.seconds(2), 0.6);
   }
 
+  /// The finals give what they cannot tell from the winner its time; the best is the winner still, live and read back.
+  void theWinnerOfTheFinalsIsTheBest() {
+    TrialStore live(1e9), read(1e9);
+    for (const auto& [index, s] : {std::pair(1, 0.5), std::pair(2, 0.42), std::pair(3, 0.4), std::pair(4, 0.41)}) live.append(live.size() + 1, record(records::Status::ok, s, index));
+    for (const int index : {2, 3, 4}) live.settle(record(records::Status::ok, 0, index).candidate, 0.4);
+    for (int row = 0; row < live.size(); ++row) {
+      records::Record r = record(records::Status::ok, row == 0 ? 0.5 : row == 1 ? 0.42 : row == 2 ? 0.4 : 0.41, row + 1);
+      if (row > 0) r.result.verdict = records::Verdict{0.4, 1, 1};
+      read.append(row + 1, r);
+    }
+    for (const TrialStore* store : {&live, &read}) {
+      QCOMPARE(store->seconds(1), 0.4);
+      QCOMPARE(store->improvements().back().row, 2);
+      QCOMPARE(store->improvements().back().seconds, 0.4);
+    }
+  }
+
   void censoredTrialsAreNoImprovement() {
     TrialStore store(1e9);
     records::Record r = record(records::Status::ok, 0.2);
