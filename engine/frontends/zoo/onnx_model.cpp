@@ -2,6 +2,7 @@
 #include "engine/frontends/zoo/onnx_model.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "engine/base/assert.h"
+#include "engine/base/normal.h"
 #include "engine/base/worker_pool.h"
 
 namespace tw::frontends {
@@ -93,10 +95,14 @@ class PieceWriter {
   }
   void draw(const Block& block) {
     Rng rng = block.numbers.rng;
-    char* at = filled_.bytes.get() + block.at;
-    for (int64_t i = 0; i < block.numbers.elements; ++i, at += sizeof(float)) {
-      const auto value = static_cast<float>(block.numbers.mean + block.numbers.deviation * rng.normal());
-      std::memcpy(at, &value, sizeof(value));
+    char* at = filled_.bytes.get() + block.at;  // of any alignment
+    std::array<float, 1024> some;
+    for (int64_t left = block.numbers.elements; left > 0;) {
+      const auto count = std::min<int64_t>(left, static_cast<int64_t>(some.size()));
+      fill_normal(rng, block.numbers.mean, block.numbers.deviation, some.data(), count);
+      std::memcpy(at, some.data(), static_cast<size_t>(count) * sizeof(float));
+      at += static_cast<size_t>(count) * sizeof(float);
+      left -= count;
     }
   }
 
