@@ -67,7 +67,8 @@ namespace {
 
 Expected<std::unique_ptr<SQLite::Database>> connect(const std::string& name, int flags, Damage& damage) {
   return guarded(name, [&]() -> Expected<std::unique_ptr<SQLite::Database>> {
-    auto connection = std::make_unique<SQLite::Database>(name, flags);
+    // Whoever has a connection lets one thread at a time use it (Database::Impl::mutex): SQLite's own lock, taken again in every call, would only cost time.
+    auto connection = std::make_unique<SQLite::Database>(name, flags | SQLite::OPEN_NOMUTEX);
     connection->setBusyTimeout(kBusyTimeoutMs);
     add_row_checks(*connection, damage);
     // A writer's cache saves reads of the indices that every trial changes; readers go through pages once.
