@@ -167,11 +167,13 @@ void MainWindow::connectServices() {
           [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, tr("The log cannot be imported: %1").arg(message)); });
   connect(&m_import, &ImportService::imported, this, &MainWindow::showImported);
   connect(&m_workspace, &Workspace::failed, this, [this](const QString& message, bool readOnly) {
+    if (statusBar()->currentMessage() == m_openingText) statusBar()->clearMessage();
     m_banner->showMessage(readOnly ? Banner::Kind::warning : Banner::Kind::error, message);
     updateActions();
   });
   connect(&m_workspace, &Workspace::damaged, this, &MainWindow::showDamage);
   connect(&m_workspace, &Workspace::opened, this, [this] {
+    if (statusBar()->currentMessage() == m_openingText) statusBar()->clearMessage();
     m_workspaceLabel->setText(QFileInfo(m_workspace.path()).fileName() + (m_workspace.isWritable() ? QString() : tr(" (reading only)")));
     m_workspaceLabel->setToolTip(m_workspace.path().toHtmlEscaped());
     // What is pinned belongs to the old workspace.
@@ -252,7 +254,12 @@ void MainWindow::connectServices() {
   });
 }
 
-void MainWindow::openWorkspace(const QString& path) { m_workspace.open(path); }
+void MainWindow::openWorkspace(const QString& path) {
+  // One of an older version with many trials is brought up to date first, which takes seconds.
+  m_openingText = tr("Opening the workspace %1…").arg(QFileInfo(path).fileName());
+  statusBar()->showMessage(m_openingText);
+  m_workspace.open(path);
+}
 
 void MainWindow::withModel(ModelId model, std::function<void()> then) {
   if (m_hub.model() && m_hub.model()->id == model) return then();
