@@ -187,7 +187,7 @@ void RunBar::showProgress() {
   m_progress->setFormat(tr("%v of %m trials"));
   if (!active)
     return m_status->setText(tuning.trialsDone() > 0
-                                 ? tr("%1 trials in %2").arg(widgets::countText(tuning.trialsDone()), widgets::durationText(tuning.elapsedSeconds()))
+                                 ? tr("in %1", "what stands beside the number of trials that were made").arg(widgets::durationText(tuning.elapsedSeconds()))
                                  : QString());
   const auto* task = tuning.progress(tuning.currentTask());
   const QString what = tuning.state() == TuneService::State::paused     ? tr("Paused")

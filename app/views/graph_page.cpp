@@ -107,11 +107,14 @@ GraphPage::GraphPage(Services& services, QWidget* parent) : QWidget(parent), m_s
   box->setContentsMargins(0, 0, 0, 0);
   box->setSpacing(2);
   box->addLayout(bar);
+  m_searchRow = new QHBoxLayout;
+  m_searchRow->setContentsMargins(6, 0, 6, 0);
   auto* second = m_secondRow = new QHBoxLayout;
   second->setContentsMargins(8, 0, 6, 2);
   second->addWidget(m_caption, 1);
   for (QWidget* w : std::initializer_list<QWidget*>{m_changes, m_openAll, m_closeAll, m_overlay}) second->addWidget(w);
   box->addLayout(second);
+  box->addLayout(m_searchRow);
   box->addWidget(m_changed);
   box->addWidget(m_progress);
   m_again = new QAction(tr("Lay out the graph"), this);
@@ -210,15 +213,15 @@ widgets::GraphGrouping GraphPage::kernels(const OpenModel& model) const {
 
 void GraphPage::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  // As a strip it has no room for what it says of itself, and the search has that place.
+  // As a strip it has no room for what it says of itself, and the search has a row of its own.
   const bool narrow = width() < kStrip * widgets::typeScale();
   if (narrow == m_isNarrow) return;
   m_isNarrow = narrow;
   m_caption->setVisible(!narrow);
   m_zoom->setVisible(!narrow);
-  (narrow ? m_firstRow : m_secondRow)->removeWidget(m_search);
+  (narrow ? m_firstRow : m_searchRow)->removeWidget(m_search);
   if (narrow)
-    m_secondRow->insertWidget(0, m_search, 1);
+    m_searchRow->addWidget(m_search, 1);
   else
     m_firstRow->insertWidget(1, m_search, 1);
 }

@@ -74,7 +74,7 @@ class GraphPage : public QWidget {
   QAction* m_again;
   QLineEdit* m_search;
   QLabel *m_matches, *m_zoom, *m_caption;
-  QHBoxLayout *m_firstRow, *m_secondRow;
+  QHBoxLayout *m_firstRow, *m_secondRow, *m_searchRow;
   bool m_isNarrow = false;
   QComboBox *m_shown, *m_overlay;
   QToolButton *m_openAll, *m_closeAll, *m_changes;

@@ -46,7 +46,8 @@ NetworkView::NetworkView(Services& services, QWidget* parent)
   widgets::setUpTable(m_table);
   const int widths[] = {52, 44, 46, 66, 66, 260};
   for (int c = 0; c < widgets::RoundModel::ColumnCount; ++c) m_table->header()->resizeSection(c, widths[c]);
-  m_table->header()->setStretchLastSection(true);  // its texts are whole under the pointer
+  m_table->header()->setStretchLastSection(false);
+  m_table->header()->setSectionResizeMode(widgets::RoundModel::Why, QHeaderView::Stretch);  // its texts are whole under the pointer
   m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   auto* split = m_split = new QSplitter(this);
   split->setObjectName(QStringLiteral("splitter.network"));

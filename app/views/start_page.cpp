@@ -60,7 +60,7 @@ class Card : public EnterPresses<QPushButton> {
       label->setAttribute(Qt::WA_TransparentForMouseEvents);
       box->addWidget(label);
     }
-    box->addStretch();
+    box->setAlignment(Qt::AlignTop);  // a stretch would let the card itself take all the height that the page has left
     QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Minimum);
     policy.setHeightForWidth(true);
     setSizePolicy(policy);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/tasks_view.h"
 
+#include <QEvent>
 #include <QHeaderView>
 #include <QSortFilterProxyModel>
 #include <QStyle>
@@ -17,7 +18,8 @@
 namespace tw::app {
 
 namespace {
-constexpr int kNarrow = 560;
+constexpr int kNameDigits = 28;  ///< characters that tell a task from the others
+constexpr int kRoomyDigits = 110;  ///< from this width on all columns are there, though some are scrolled to
 }
 
 using widgets::TaskModel;
@@ -48,6 +50,7 @@ TasksView::TasksView(Services& services, QWidget* parent)
     toggle->setChecked(!m_table->isColumnHidden(c));
     connect(toggle, &QAction::triggered, m_table, [this, c](bool on) {
       m_ownColumns = true;
+      m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);
       m_table->setColumnHidden(c, !on);
     });
     header->addAction(toggle);
@@ -77,23 +80,29 @@ void TasksView::changeEvent(QEvent* event) {
 
 void TasksView::fitColumns() {
   if (m_ownColumns) return;
-  // In a side panel there is room for what tuning is about.
-  const bool narrow = width() < kNarrow * widgets::typeScale();
-  for (int c = 1; c < TaskModel::ColumnCount; ++c) {
-    const bool main = c == TaskModel::Speedup || c == TaskModel::Best || c == TaskModel::Cost;
-    m_table->setColumnHidden(c, c == TaskModel::Space || c == TaskModel::Size || (narrow && !main));
-  }
+  QHeaderView* header = m_table->header();
   // In characters, so that large letters fit too.
   const int widths[] = {40, 14, 9, 10, 11, 20, 13, 11, 9, 11, 11, 12, 11, 11, 11};
   const int digit = fontMetrics().horizontalAdvance(QLatin1Char('0'));
-  // Beside a number there is little room in a side panel: its name is what tells a task from the others.
-  int others = m_table->style()->pixelMetric(QStyle::PM_ScrollBarExtent) + 2 * m_table->style()->pixelMetric(QStyle::PM_DefaultFrameWidth);
+  const bool narrow = width() < kRoomyDigits * digit;
+  m_table->setHorizontalScrollBarPolicy(narrow ? Qt::ScrollBarAlwaysOff : Qt::ScrollBarAsNeeded);
   for (int c = 1; c < TaskModel::ColumnCount; ++c) {
-    const int wide = narrow ? std::max(9 * digit, m_table->header()->sectionSizeHint(c)) : widths[c] * digit;
-    m_table->header()->resizeSection(c, wide);
-    if (!m_table->isColumnHidden(c)) others += wide;
+    m_table->setColumnHidden(c, narrow || c == TaskModel::Space || c == TaskModel::Size);
+    if (!narrow) header->resizeSection(c, widths[c] * digit);
   }
-  m_table->header()->resizeSection(TaskModel::Name, narrow ? std::max(14 * digit, width() - others) : widths[0] * digit);
+  int name = widths[0] * digit;
+  if (narrow) {
+    // In a side panel there is room for what tuning is about: as much of it as leaves a name that tells a task from the others.
+    name = width() - m_table->style()->pixelMetric(QStyle::PM_ScrollBarExtent) - 2 * m_table->style()->pixelMetric(QStyle::PM_DefaultFrameWidth);
+    for (const int c : {TaskModel::Speedup, TaskModel::Cost, TaskModel::Best, TaskModel::Gain, TaskModel::Trials}) {
+      const int wide = std::max(9 * digit, header->sectionSizeHint(c));
+      if (c != TaskModel::Speedup && name - wide < kNameDigits * digit) break;
+      m_table->setColumnHidden(c, false);
+      header->resizeSection(c, wide);
+      name -= wide;
+    }
+  }
+  header->resizeSection(TaskModel::Name, std::max(14 * digit, name));
   for (QAction* toggle : m_table->header()->actions()) toggle->setChecked(!m_table->isColumnHidden(toggle->data().toInt()));
 }
 

@@ -311,6 +311,9 @@ class Photographer {
       const QRect place = item->outerRect();
       const int needed = item->minimumOuterSizeHint().width(), given = std::min(place.right(), plot.viewport().right()) - place.left() + 1;
       const auto* named = qobject_cast<const QCPPlottableLegendItem*>(item);
+      const int high = item->minimumOuterSizeHint().height(), room = std::min(place.bottom(), plot.viewport().bottom()) - place.top() + 1;
+      if (high > room || QFontMetrics(item->font()).height() >= room)
+        problem(where, QStringLiteral("the legend '%1' is %2 pixels high and needs %3").arg(named ? const_cast<QCPPlottableLegendItem*>(named)->plottable()->name() : QString()).arg(room).arg(high));
       if (needed > given + 1) problem(where, QStringLiteral("the legend '%1' is cut: %2 of %3 pixels").arg(named ? const_cast<QCPPlottableLegendItem*>(named)->plottable()->name() : QString()).arg(given).arg(needed));
     }
   }

@@ -77,9 +77,9 @@ void FootprintChart::paintEvent(QPaintEvent*) {
       p.fillRect(bar, QBrush(theme.categorical(index), kBarPatterns[static_cast<size_t>(index) % std::size(kBarPatterns)]));
       x += part;
     }
-    p.drawText(QRectF(at(l.bytes) + 4, y, size, line), Qt::AlignLeft | Qt::AlignVCenter, bytesText(l.bytes));
     y += line;
   }
+  const int bottom = y;
   // Names of capacities that lie close together are moved apart, and go without their sizes where there is no room for all of them.
   constexpr double kGap = 10;
   QStringList texts;
@@ -106,9 +106,17 @@ void FootprintChart::paintEvent(QPaintEvent*) {
     end = places[i] - kGap;
     const double x = at(m_capacities[i].bytes);
     p.setPen(QPen(theme.accent, 1.4, Qt::DashLine));
-    p.drawLine(QPointF(x, top - 2), QPointF(x, y));
+    p.drawLine(QPointF(x, top - 2), QPointF(x, bottom));
     p.setPen(theme.accent);
     p.drawText(QRectF(places[i], 2, w + 2, line), Qt::AlignLeft | Qt::AlignVCenter, texts[static_cast<qsizetype>(i)]);
+  }
+  // Over the lines, which would cross them out.
+  p.setPen(theme.text);
+  for (size_t i = 0; i < m_loops.size(); ++i) {
+    const QString text = bytesText(m_loops[i].bytes);
+    const QRectF place(at(m_loops[i].bytes) + 4, top + static_cast<int>(i) * line, metrics.horizontalAdvance(text) + 2, line);
+    p.fillRect(place.adjusted(-2, 2, 1, -2), theme.base);
+    p.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, text);
   }
   double x = left;
   for (const QString& array : m_arrays) {

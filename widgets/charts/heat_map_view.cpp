@@ -86,7 +86,7 @@ void HeatMapView::paintCell(QPainter& p, int column, int row) const {
       const double span = std::log(m_worst / m_best);
       const QColor fill = viridis(span > 0 ? 1 - std::log(cell.best / m_best) / span : 1);
       p.fillRect(rect, fill);
-      const QString text = numberText(cell.best * 1e3, 3);
+      const QString text = numberText(cell.best * timeUnit(m_best).perSecond, 3);
       if (rect.height() < p.fontMetrics().height() + 2 || rect.width() < p.fontMetrics().horizontalAdvance(text) + 4) return;
       p.setPen(contrastRatio(Qt::white, fill) > contrastRatio(Qt::black, fill) ? Qt::white : Qt::black);
       p.drawText(rect, Qt::AlignCenter, text);
@@ -183,6 +183,7 @@ void HeatMapView::paintEvent(QPaintEvent*) {
     for (int i = 0; i < 60; ++i) p.fillRect(QRectF(x + i, top + 2, 1.5, h - 4), viridis(1 - i / 59.0));
     x += 66;
     say(secondsText(m_worst));
+    say(tr("numbers in %1").arg(timeUnit(m_best).name));
   }
   p.setPen(QPen(theme.error, 1.6));
   p.drawLine(QPointF(x, top + 3), QPointF(x + 7, top + 10));

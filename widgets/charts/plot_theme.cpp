@@ -8,6 +8,9 @@
 #include "widgets/theme/theme.h"
 
 namespace tw::widgets {
+namespace {
+constexpr int kIconWidth = 32, kLeastIconHeight = 18;
+}
 
 void applyPlotTheme(QCustomPlot* plot, const Theme& theme) {
   plot->setBackground(QBrush(theme.base));
@@ -29,6 +32,8 @@ void applyPlotTheme(QCustomPlot* plot, const Theme& theme) {
   plot->legend->setBorderPen(QPen(theme.border));
   plot->legend->setTextColor(theme.text);
   plot->legend->setFont(plot->font());
+  // Names are clipped to their rows, which are as high as their icons: below the line letters reach a pixel further than their font says.
+  plot->legend->setIconSize(kIconWidth, std::max(kLeastIconHeight, QFontMetrics(plot->font()).height() + 3));
 }
 
 namespace {

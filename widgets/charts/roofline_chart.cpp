@@ -15,6 +15,7 @@
 
 namespace tw::widgets {
 namespace {
+constexpr int kAxesHeight = 180;
 constexpr double kSameRoof = 0.05, kSamePlace = 0.005;  ///< relative differences that cannot be seen
 }
 
@@ -22,7 +23,7 @@ RooflineChart::RooflineChart(QWidget* parent) : QWidget(parent), m_plot(new QCus
   setObjectName(QStringLiteral("view.why.roofline"));
   setAccessibleName(tr("Roofline"));
   setFocusPolicy(Qt::StrongFocus);
-  setMinimumHeight(180);
+  setMinimumHeight(kAxesHeight);
   m_plot->setFocusProxy(this);
   auto* box = new QVBoxLayout(this);
   box->setContentsMargins(0, 0, 0, 0);
@@ -36,6 +37,11 @@ RooflineChart::RooflineChart(QWidget* parent) : QWidget(parent), m_plot(new QCus
   m_plot->yAxis->setLabel(tr("Speed [GFLOP/s]"));
   showLegendAbove(m_plot);
   letWheelPass(m_plot);
+  // Where the legend takes many rows, the chart is higher: too little height would cut names.
+  connect(m_plot, &QCustomPlot::afterLayout, this, [this] {
+    const int least = kAxesHeight + m_plot->legend->minimumOuterSizeHint().height();
+    if (least != minimumHeight()) setMinimumHeight(least);
+  });
   draw();
 }
 

@@ -23,6 +23,9 @@ QPixmap swatch(const QColor& color) {
   return pixmap;
 }
 
+/// Known by its trials alone, as a log has them: what it computes is not known.
+bool isForeign(const TaskLine& t) { return t.flops == 0 && t.shape.isEmpty(); }
+
 double known(double seconds) { return seconds > 0 && std::isfinite(seconds) ? seconds : std::nan(""); }
 
 }  // namespace
@@ -66,9 +69,9 @@ QString TaskModel::text(const TaskLine& t, int row, int column) const {
     case Weight:
       return QString(QChar(0x00D7)) + QString::number(t.weight);
     case Mflops:
-      return numberText(t.flops / 1e6);
+      return numberText(isForeign(t) ? std::nan("") : t.flops / 1e6);
     case Share:
-      return percentText(t.share);
+      return percentText(isForeign(t) ? std::nan("") : t.share);
     case Space:
       return t.space;
     case Size:
@@ -82,7 +85,7 @@ QString TaskModel::text(const TaskLine& t, int row, int column) const {
     case Gflops:
       return gflopsText(t.flops, t.bestSeconds);
     case Peak:
-      return percentText(peakOf(t) > 0 ? t.flops / known(t.bestSeconds) / peakOf(t) : std::nan(""));
+      return percentText(peakOf(t) > 0 && !isForeign(t) ? t.flops / known(t.bestSeconds) / peakOf(t) : std::nan(""));
     case Speedup: {
       const double ratio = known(t.defaultSeconds) / known(t.bestSeconds);
       return std::isfinite(ratio) ? numberText(ratio, 3) + QString(QChar(0x00D7)) : QString(QChar(0x2014));

@@ -249,6 +249,13 @@ class TrialModelTest : public QObject {
     QCOMPARE(model.index(1, TaskModel::Peak).data().toString(), QStringLiteral("50.0"));
     QVERIFY(model.index(1, TaskModel::Speedup).data().toString().startsWith(QStringLiteral("5.00")));
     QVERIFY(model.index(1, TaskModel::Gflops).data().toString().startsWith(QStringLiteral("100")));
+    // A task of a log that does not say what it computes has no operations, not none.
+    lines[2].flops = 0, lines[2].bestSeconds = 0.01;
+    model.updateTask(2, lines[2]);
+    for (const int column : {TaskModel::Mflops, TaskModel::Share, TaskModel::Gflops, TaskModel::Peak}) QCOMPARE(model.index(2, column).data().toString(), QString(QChar(0x2014)));
+    lines[2].shape = QStringLiteral("1×64");  // a reshape
+    model.updateTask(2, lines[2]);
+    QCOMPARE(model.index(2, TaskModel::Mflops).data().toString(), QStringLiteral("0"));
   }
 };
 
