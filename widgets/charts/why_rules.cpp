@@ -41,7 +41,9 @@ WhyRule roof(const WhyFacts& f) {
   return {share > 0.6    ? WhyRule::Kind::good
           : share < 0.25 ? WhyRule::Kind::bad
                          : WhyRule::Kind::neutral,
-          RuleTexts::tr("It reaches %1 % of what arithmetic and memory allow.").arg(percentText(share)),
+          // What stays in the caches from one run to the next is not read from memory.
+          share > 1 && least > f.flops / f.peak ? RuleTexts::tr("It is %1 times as fast as memory allows: what it reads comes from the caches.").arg(numberText(share, 3))
+                                                : RuleTexts::tr("It reaches %1 % of what arithmetic and memory allow.").arg(percentText(share)),
           RuleTexts::tr("max(FLOP ÷ peak, bytes ÷ memory rate) ÷ time = max(%1, %2) ÷ %3")
               .arg(secondsText(f.flops / f.peak), secondsText(f.compulsoryBytes / f.memoryBytesPerS), secondsText(f.seconds))};
 }

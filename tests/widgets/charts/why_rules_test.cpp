@@ -43,6 +43,15 @@ class WhyTest : public QObject {
     QVERIFY2(text.contains(QStringLiteral("busy for 100.0 %")), qPrintable(text));
   }
 
+  /// A share above all that there is would be none: what is faster than memory has its data nearer.
+  void dataInCachesIsFasterThanMemory() {
+    WhyFacts f = product();
+    f.compulsoryBytes = 4 * f.seconds * f.memoryBytesPerS;
+    const QString text = textOf(whyRules(f));
+    QVERIFY2(text.contains(QStringLiteral("It is 4.00 times as fast as memory allows")), qPrintable(text));
+    QVERIFY2(!text.contains(QStringLiteral("It reaches")), qPrintable(text));
+  }
+
   void linesThatTakeMostAreNamed() {
     const QString text = QStringLiteral("def main():\n    for i in T.serial(8):\n        C[i] = 0\n        C[i] = C[i] + A[i]\n");
     WhyFacts f = product();
