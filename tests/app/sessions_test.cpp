@@ -3,8 +3,10 @@
 #include <QComboBox>
 #include <QDockWidget>
 #include <QLabel>
+#include <QHeaderView>
 #include <QLineEdit>
 #include <QRegularExpression>
+#include <QStatusBar>
 #include <QTreeView>
 
 #include "app/services/session_set.h"
@@ -72,6 +74,46 @@ class SessionsTest : public QObject {
     QTRY_COMPARE(tuning.state(), TuneService::State::idle);
     QTRY_VERIFY(!b->window->workspace().sessions().empty());
     QTRY_COMPARE(QString::fromStdString(b->window->workspace().sessions()[0].state), QStringLiteral("cancelled"));
+  }
+
+  /// What is being tuned is followed until somebody chooses another task, which is said, and again from the next session on.
+  void followingYieldsToAClick() {
+    auto b = openFake(database("follow.twdb"));
+    b->engine.millisPerTrial = 3;
+    setTrials(*b->window, 4000);
+    auto* follow = named<QCheckBox>(*b->window, "check.tune.follow");
+    QVERIFY(follow->isChecked());
+    b->window->startTuning();
+    auto& tuning = b->window->tuning();
+    QTRY_VERIFY(tuning.trialsDone() > 10 && b->window->hub().task() == tuning.currentTask());
+    const int other = tuning.currentTask() == 0 ? 1 : 0;
+    b->window->hub().setTask(other);
+    QVERIFY(!follow->isChecked());
+    QVERIFY2(b->window->statusBar()->currentMessage().startsWith(QStringLiteral("T%1 stays in sight").arg(other + 1)), qPrintable(b->window->statusBar()->currentMessage()));
+    const qint64 then = tuning.trialsDone();
+    QTRY_VERIFY(tuning.trialsDone() > then + 60);
+    QCOMPARE(b->window->hub().task(), other);
+    tuning.cancel();
+    QTRY_COMPARE(tuning.state(), TuneService::State::idle);
+    b->window->startTuning();
+    QTRY_VERIFY(follow->isChecked());
+    tuning.cancel();
+    QTRY_COMPARE(tuning.state(), TuneService::State::idle);
+  }
+
+  /// A session over all tasks ends on the tasks by what they gained, not on the one that came last.
+  void tuningAllEndsOnTheGains() {
+    auto b = openFake(database("gains.twdb"));
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 80);
+    b->window->setPerspective(QStringLiteral("tune"));
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    auto* tasks = named<QTreeView>(*b->window, "table.tasks");
+    QTRY_COMPARE(tasks->header()->sortIndicatorSection(), int{widgets::TaskModel::Gain});
+    QCOMPARE(tasks->header()->sortIndicatorOrder(), Qt::DescendingOrder);
+    QVERIFY(!tasks->viewport()->visibleRegion().isEmpty());
+    QCOMPARE(tasks->model()->index(0, 0).data(widgets::TaskModel::TaskRole).toInt(), b->window->hub().task());
   }
 
   /// A session that got fewer trials than were asked for says why, where everybody sees it.
