@@ -23,6 +23,7 @@
 #include "widgets/common/table_view.h"
 #include "widgets/records/round_model.h"
 #include "widgets/records/time_kind.h"
+#include "widgets/theme/theme.h"
 
 namespace tw::app {
 namespace {
@@ -84,7 +85,7 @@ void NetworkView::resizeEvent(QResizeEvent* event) {
 }
 
 void NetworkView::showPage() {
-  const bool both = width() >= kRoomForBoth;
+  const bool both = width() >= kRoomForBoth * widgets::typeScale();
   m_page->setVisible(!both);
   if (both && !m_both) m_split->setSizes({width() * 3 / 5, width() * 2 / 5});
   m_both = both;
