@@ -62,6 +62,20 @@ struct FeaturiseArguments {
   std::string target, times = "measured", feature = "pam", out;
 };
 
+/// The networks of a database that have some of these tasks.
+Expected<std::vector<cost::DatasetFile::Network>> networks_of(db::Database& db, const std::map<std::string, std::string>& tasks) {
+  TW_TRY(const auto models, db.models());
+  std::vector<cost::DatasetFile::Network> out;
+  for (const db::ModelRow& m : models) {
+    TW_TRY(const auto rows, db.tasks_of(m.id));
+    cost::DatasetFile::Network n{m.name, {}};
+    for (const db::ModelTaskRow& row : rows)
+      if (tasks.contains(row.task.key)) n.weights[row.task.key] = row.weight;
+    if (!n.weights.empty()) out.push_back(std::move(n));
+  }
+  return out;
+}
+
 int featurise(const FeaturiseArguments& o) {
   cost::DatasetFile file;
   file.feature = cost::find_feature(o.feature);
@@ -86,6 +100,10 @@ int featurise(const FeaturiseArguments& o) {
       file.names[t.task.key] = t.task.name;
       all.push_back(std::move(t));
     }
+    const auto networks = networks_of(**db, file.names);
+    if (!networks) return fail_input(networks.error());
+    for (const auto& n : *networks)
+      if (std::none_of(file.networks.begin(), file.networks.end(), [&](const auto& there) { return there.name == n.name; })) file.networks.push_back(n);
   }
   file.data = cost::Dataset::of_records(*file.feature, all, workers, stop_token());
   if (stop_token().stop_requested()) return kCancelled;
@@ -119,7 +137,7 @@ int info(const InfoArguments& o) {
 }
 
 struct TrainArguments {
-  std::vector<std::string> files, params;
+  std::vector<std::string> files, params, held_out;
   std::string model = "pam", from, save, split = "samples";
   double test_share = 0.1;
   uint64_t seed = 1;
@@ -137,21 +155,67 @@ Expected<cost::DatasetFile> joined(const std::vector<std::string>& paths) {
     out.times = file.times;
     out.target = out.target.empty() || out.target == file.target ? file.target : out.target + ", " + file.target;
     // A task of two targets is two tasks: its speeds there have nothing in common.
+    const auto joined_key = [&](const std::string& key) { return file.target + " " + key; };
     for (const cost::Dataset::Task& t : file.data.tasks())
-      for (const cost::Dataset::Sample& s : t.samples) out.data.add(file.target + " " + t.key, s.rows, s.speed);
+      for (const cost::Dataset::Sample& s : t.samples) out.data.add(joined_key(t.key), s.rows, s.speed);
+    for (const cost::DatasetFile::Network& n : file.networks) {
+      auto at = std::find_if(out.networks.begin(), out.networks.end(), [&](const auto& there) { return there.name == n.name; });
+      if (at == out.networks.end()) at = out.networks.insert(at, cost::DatasetFile::Network{n.name, {}});
+      for (const auto& [key, weight] : n.weights) at->weights[joined_key(key)] = weight;
+    }
   }
   return out;
 }
 
-int report(const cost::DatasetFile& data, const Judged& judged, bool json) {
+/// All of `tested`, then each network that has tasks in it, weighted as it runs them.
+int report(const cost::DatasetFile& data, const cost::CostModel& model, const cost::Dataset& tested, bool json) {
+  const auto all = judge(model, tested);
+  if (!all) return fail(all.error());
+  std::vector<std::pair<std::string, Judged>> networks;
+  for (const cost::DatasetFile::Network& n : data.networks) {
+    const cost::Dataset own = tested.split_by([&](const std::string& key) { return n.weights.contains(key); }).test;
+    if (own.size() == 0) continue;
+    auto judged = judge(model, own, n.weights);
+    if (!judged) return fail(judged.error());
+    judged->name = n.name;
+    networks.emplace_back(n.name, *std::move(judged));
+  }
   if (json) {
-    print_json({{"target", data.target}, {"times", data.times}, {"judged", to_json(judged)}});
+    Json list = Json::array();
+    for (const auto& [name, judged] : networks) {
+      Json row = to_json(judged);
+      row.erase("model");
+      row["network"] = name;
+      list.push_back(std::move(row));
+    }
+    print_json({{"target", data.target}, {"times", data.times}, {"judged", to_json(*all)}, {"networks", list}});
     return kDone;
   }
   Table table = judged_table();
-  add_row(table, judged);
+  add_row(table, *all);
+  for (auto& [name, judged] : networks) {
+    judged.name = "of " + printable(name);
+    add_row(table, judged);
+  }
   print("{} times for {}\n\n{}", data.times, data.target, table.text());
   return kDone;
+}
+
+/// What is held out. Errors: not_found for a network that no dataset knows.
+Expected<cost::Dataset::Split> split_of(const TrainArguments& o, const cost::DatasetFile& data) {
+  Rng rng(o.seed);
+  if (o.held_out.empty()) return o.split == "tasks" ? data.data.split_tasks(o.test_share, rng) : data.data.split_samples(o.test_share, rng);
+  std::set<std::string> tasks;
+  for (const std::string& name : o.held_out) {
+    const auto at = std::find_if(data.networks.begin(), data.networks.end(), [&](const auto& n) { return n.name == name; });
+    if (at == data.networks.end()) {
+      std::vector<std::string> names;
+      for (const auto& n : data.networks) names.push_back(n.name);
+      return Error(ErrorCode::not_found, fmt::format("Expected a network of the datasets ({}), found '{}'", names.empty() ? "none is named" : fmt::format("{}", fmt::join(names, ", ")), printable(name)));
+    }
+    for (const auto& [key, weight] : at->weights) tasks.insert(key);
+  }
+  return data.data.split_by([&](const std::string& key) { return tasks.contains(key); });
 }
 
 int train(const TrainArguments& o) {
@@ -165,21 +229,19 @@ int train(const TrainArguments& o) {
   if (!given) return fail_usage(given.error().message);
   const auto params = resolve_params(def->params, *given);
   if (!params) return fail_usage(params.error().message);
-  Rng rng(o.seed);
-  const cost::Dataset::Split parts = o.split == "tasks" ? data->data.split_tasks(o.test_share, rng) : data->data.split_samples(o.test_share, rng);
+  const auto parts = split_of(o, *data);
+  if (!parts) return fail_input(parts.error());
   std::unique_ptr<cost::CostModel> model = def->make(*def, *data->feature, *params);
   if (!o.from.empty()) {
     auto source = cost::load_model_as(o.from, *def, *data->feature, *params);
     if (!source) return fail_input(source.error());
     model = *std::move(source);
   }
-  if (const auto fitted = model->fit(parts.train, {.seed = o.seed, .stop = stop_token()}); !fitted) return fail(fitted.error());
+  if (const auto fitted = model->fit(parts->train, {.seed = o.seed, .stop = stop_token()}); !fitted) return fail(fitted.error());
   if (stop_token().stop_requested()) return kCancelled;
-  const auto judged = judge(*model, parts.test);
-  if (!judged) return fail(judged.error());
   if (!o.save.empty())
-    if (const auto saved = cost::save_model(*model, o.save); !saved) return fail(saved.error());
-  return report(*data, *judged, o.json);
+    if (const auto saved = cost::save_model(*model, o.save, {{"target", data->target}, {"times", data->times}}); !saved) return fail(saved.error());
+  return report(*data, *model, parts->test, o.json);
 }
 
 struct EvaluateArguments {
@@ -195,9 +257,7 @@ int evaluate(const EvaluateArguments& o) {
   if (!data) return fail_input(data.error());
   if (&(*model)->feature() != data->feature)
     return fail_input(Error(ErrorCode::invalid_argument, fmt::format("Expected the features '{}' that the model learned from, found '{}'", (*model)->feature().name, data->feature->name)));
-  const auto judged = judge(**model, data->data);
-  if (!judged) return fail(judged.error());
-  return report(*data, *judged, o.json);
+  return report(*data, **model, data->data, o.json);
 }
 
 }  // namespace
@@ -236,7 +296,8 @@ void add_dataset(Subcommand app, Run& run) {
     sub.option("--model", o->model, "Cost model").show_default();
     sub.option("--model-param", o->params, "Parameter of the model as name=value, such as loss=rank_net; may be repeated");
     sub.option("--from", o->from, "Saved model to go on with").input();
-    sub.option("--split", o->split, "What is held out: samples of each task, or whole tasks; by network, keep its dataset for `evaluate`").one_of({"samples", "tasks"}).show_default();
+    sub.option("--split", o->split, "What is held out: samples of each task, or whole tasks").one_of({"samples", "tasks"}).show_default();
+    sub.option("--hold-out", o->held_out, "Network whose tasks are held out, in place of a share; may be repeated");
     sub.option("--test", o->test_share, "Share that is held out").show_default().range(0.0, 0.99);
     sub.option("--seed", o->seed, "Seed of what is held out, and of the model").show_default();
     sub.option("--save", o->save, "File for what the model learned").output(cost::kModelFile);

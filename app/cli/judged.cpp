@@ -9,7 +9,7 @@
 
 namespace tw::cli {
 
-Expected<Judged> judge(const cost::CostModel& model, const cost::Dataset& test) {
+Expected<Judged> judge(const cost::CostModel& model, const cost::Dataset& test, const std::map<std::string, int>& weights) {
   Judged j{.name = model.name(), .learned = model.samples(), .tested = test.size(), .scores_are_speeds = model.params().value("loss", "") == "reg"};
   if (test.size() == 0) return j;
   TW_TRY(const std::vector<float> said, model.predict(test.matrix()));
@@ -21,10 +21,10 @@ Expected<Judged> judge(const cost::CostModel& model, const cost::Dataset& test) 
   }
   std::vector<cost::JudgedTask> tasks;
   size_t at = 0;
-  for (const std::vector<double>& of_task : seconds) {
-    const std::span<const float> predicted(said.data() + at, of_task.size());
-    tasks.push_back({1, of_task, predicted});
-    at += of_task.size();
+  for (size_t i = 0; i < seconds.size(); ++i) {
+    const auto weight = weights.find(test.tasks()[i].key);
+    tasks.push_back({weight == weights.end() ? 1.0 : weight->second, seconds[i], {said.data() + at, seconds[i].size()}});
+    at += seconds[i].size();
   }
   j.quality = cost::quality(tasks, labels, said);
   return j;

@@ -372,6 +372,7 @@ void add_records(Subcommand app, Run& run) {
   sub.option("file", i->file, "File with JSON lines").input().required();
   sub.option("--model", i->network.model, "ONNX file whose tasks are added first, so that lines count for its fused tasks").input();
   sub.option("--target", i->network.target, "Target of the model's tasks").show_default();
+  i->network.preparation.declare(sub);
   sub.flag("--json", i->json, "One JSON document on standard output");
   auto b = std::make_shared<RecordsArguments>();
   sub = add_common(records, run, "best", "The fastest verified trial of every task; where there is none, the fastest that a log claims", b, best_records);

@@ -19,16 +19,18 @@ const FileKind kModelFile{"a cost model", begins_like_a_model};
 
 std::string CostModel::name() const { return fmt::format("{}/{}-{}", def_.name, feature_.name, feature_.version); }
 
-Expected<void> save_model(const CostModel& model, const std::string& path) {
+Expected<void> save_model(const CostModel& model, const std::string& path, const Json& learned_from) {
   if (model.samples() == 0) return Error(ErrorCode::not_applicable, fmt::format("Expected a model that has learned, found '{}' without any data", model.name()));
   TW_TRY(const std::string state, model.state());
   const Json head = {{"format", kFormat},
                      {"version", kFormatVersion},
                      {"model", model.def().name},
+                     {"model_version", model.def().version},
                      {"params", model.params()},
                      {"feature", model.feature().name},
                      {"feature_version", model.feature().version},
                      {"samples", model.samples()},
+                     {"learned_from", learned_from},
                      {"bytes", content_key(state)}};
   const std::string line = dump_json(head) + "\n";
   const std::string_view parts[] = {line, state};
@@ -49,6 +51,10 @@ Expected<std::unique_ptr<CostModel>> load_model(const std::string& path) {
     const FeatureDef* feature = find_feature(feature_name);
     if (def == nullptr) return Error(ErrorCode::not_found, fmt::format("Expected a known cost model, found '{}'", model_name), path);
     if (feature == nullptr) return Error(ErrorCode::not_found, fmt::format("Expected known features, found '{}'", feature_name), path);
+    if (const int version = head->value("model_version", 1); version != def->version) {
+      return Error(ErrorCode::version,
+                   fmt::format("Expected what version {} of the model '{}' saved, found version {}: it has to be fitted anew", def->version, model_name, version), path);
+    }
     if (const int version = head->at("feature_version").get<int>(); version != feature->version) {
       return Error(ErrorCode::version,
                    fmt::format("Expected a model of version {} of the features '{}', found one that learned from version {}: it has to be fitted anew",

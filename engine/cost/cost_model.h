@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <future>
 #include <memory>
-#include <unordered_set>
 #include <string>
+#include <unordered_set>
 
 #include "engine/base/file.h"
 #include "engine/base/json.h"
@@ -47,11 +48,9 @@ class CostModel {
   std::string name() const;
 
  private:
-  friend Expected<void> save_model(const CostModel& model, const std::string& path);
+  friend Expected<void> save_model(const CostModel& model, const std::string& path, const Json& learned_from);
   friend Expected<std::unique_ptr<CostModel>> load_model(const std::string& path);
   friend Expected<std::unique_ptr<CostModel>> load_model_as(const std::string& path, const ModelDef& def, const FeatureDef& feature, const Json& params);
-/// The same as one of a certain model and features, with `params` (resolved) in place of those that it was saved with. Errors: invalid_argument for another's too.
-Expected<std::unique_ptr<CostModel>> load_model_as(const std::string& path, const ModelDef& def, const FeatureDef& feature, const Json& params);
   /// What it learned, as bytes, and back.
   virtual Expected<std::string> state() const = 0;
   virtual Expected<void> restore(std::string_view state) = 0;
@@ -71,14 +70,15 @@ struct ModelDef {
   const char* source;
   const char* feature = nullptr;  ///< the only features that it understands; null: any
   bool apart = false;             ///< another process fits it, so that this one may do other work meanwhile
+  int version = 1;                ///< of the code that computes it: what another version saved means something else
 };
 const std::vector<ModelDef>& models();
 const ModelDef* find_model(std::string_view name);
 
 extern const FileKind kModelFile;
-/// One file: a line that says what it is, then what the model learned. Errors: not_applicable if it knows nothing; those of writing a file.
-Expected<void> save_model(const CostModel& model, const std::string& path);
-/// Errors: parse_error for another kind of file, version for one of a newer format or of other features than this program's, not_found for a model or features
+/// One file: a line that says what it is, then what the model learned. `learned_from`: what people should know of the data, an object. Errors: not_applicable if it knows nothing; those of writing a file.
+Expected<void> save_model(const CostModel& model, const std::string& path, const Json& learned_from = Json::object());
+/// Errors: parse_error for another kind of file, version for one of a newer format, of another version of the model or of other features than this program's, not_found for a model or features
 /// that it does not have, corrupt for bytes that changed, io_error.
 Expected<std::unique_ptr<CostModel>> load_model(const std::string& path);
 /// The same as one of a certain model and features, with `params` (resolved) in place of those that it was saved with. Errors: invalid_argument for another's too.
@@ -89,6 +89,7 @@ struct SharedModel {
   std::unique_ptr<CostModel> model;
   Dataset data = {};
   std::unordered_set<uint64_t> learned = {};  ///< tasks and candidates that `data` has: a search that begins anew is told of them again
+  std::future<Expected<void>> fitting = {};   ///< while another process fits it to a copy of the data: nobody asks the model meanwhile
 };
 
 }  // namespace tw::cost

@@ -133,4 +133,10 @@ Dataset::Split Dataset::split_tasks(double test_share, Rng& rng) const {
   return split;
 }
 
+Dataset::Split Dataset::split_by(const std::function<bool(const std::string& key)>& is_tested) const {
+  Split split;
+  for (const Task& t : tasks_) (is_tested(t.key) ? split.test : split.train).task(t.key) = t;
+  return split;
+}
+
 }  // namespace tw::cost

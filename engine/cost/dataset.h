@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <unordered_map>
 
@@ -43,6 +44,8 @@ class Dataset {
   Split split_samples(double test_share, Rng& rng) const;
   /// Deals out whole tasks: says how well a model knows tasks that it never saw.
   Split split_tasks(double test_share, Rng& rng) const;
+  /// The tasks that `is_tested` says yes to in the second part.
+  Split split_by(const std::function<bool(const std::string& key)>& is_tested) const;
 
  private:
   Task& task(const std::string& key);

@@ -38,7 +38,9 @@ Json describe(const DatasetFile& f) {
   size_t columns = 0;
   for (const Dataset::Task& t : f.data.tasks())
     for (const Dataset::Sample& s : t.samples) columns = std::max(columns, s.rows.columns());
-  return {{"target", f.target}, {"times", f.times}, {"feature", f.feature->name}, {"feature_version", f.feature->version}, {"columns", columns}, {"samples", f.data.size()}, {"tasks", tasks}};
+  Json networks = Json::array();
+  for (const DatasetFile::Network& n : f.networks) networks.push_back({{"name", n.name}, {"weights", n.weights}});
+  return {{"networks", networks}, {"target", f.target}, {"times", f.times}, {"feature", f.feature->name}, {"feature_version", f.feature->version}, {"columns", columns}, {"samples", f.data.size()}, {"tasks", tasks}};
 }
 
 Expected<void> save_dataset(const DatasetFile& f, const std::string& path) {
@@ -77,6 +79,7 @@ Expected<DatasetFile> load_dataset(const std::string& path) {
       return Error(ErrorCode::version, fmt::format("Expected version {} of the features '{}', found version {}: `tw dataset featurise` makes them anew", out.feature->version, feature, version), path);
     out.target = head->at("target").get<std::string>();
     out.times = head->at("times").get<std::string>();
+    for (const Json& n : head->value("networks", Json::array())) out.networks.push_back({n.at("name").get<std::string>(), n.at("weights").get<std::map<std::string, int>>()});
     std::string_view body = std::string_view(bytes).substr(std::min(end + 1, bytes.size()));
     if (content_key(body) != head->at("bytes").get<std::string>()) return Error(ErrorCode::corrupt, "Expected the bytes that were saved, found others", path);
     const auto take = [&](void* to, size_t count) {

@@ -13,7 +13,13 @@ struct DatasetFile {
   std::string target;
   std::string times;  ///< "measured", "simulated" or "claimed": never mixed in one file
   std::map<std::string, std::string> names = {};  ///< of tasks, by key
+  /// A network that tasks are of, with how often it runs each of them, by key.
+  struct Network {
+    std::string name;
+    std::map<std::string, int> weights;
+  };
   Dataset data = {};
+  std::vector<Network> networks = {};
 };
 Json describe(const DatasetFile& file);
 

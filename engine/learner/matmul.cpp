@@ -80,28 +80,56 @@ void pack(const float* data, size_t across_stride, size_t depth_stride, size_t a
   }
 }
 
+size_t panels_of(size_t n, const Kernel& kernel) { return (n + kernel.width - 1) / kernel.width; }
+
+/// Elements of some of a matrix's products, as panels of tiles.
+void pack_right(const Kernel& kernel, MatrixView b, size_t begin, size_t depth, size_t n, float* out) {
+  const size_t step = b.transposed ? 1 : b.stride, column = b.transposed ? b.stride : 1;
+  pack(b.data + begin * step, column, step, n, depth, kernel.width, out);
+}
+
+/// Those products of c; `left` has room for the elements of a tile.
+void multiply_right(const Kernel& kernel, size_t m, size_t n, size_t begin, size_t depth, MatrixView a, const float* right, float* left, float* c, size_t stride, bool add) {
+  const size_t row = a.transposed ? 1 : a.stride, step = a.transposed ? a.stride : 1, panels = panels_of(n, kernel);
+  for (size_t i = 0; i < m; i += kernel.rows) {
+    const size_t rows = std::min(kernel.rows, m - i);
+    pack(a.data + i * row + begin * step, row, step, rows, depth, kernel.rows, left);
+    for (size_t panel = 0; panel < panels; ++panel) {
+      const size_t j = panel * kernel.width;
+      kernel.tile(depth, left, right + j * depth, c + i * stride + j, stride, rows, std::min(kernel.width, n - j), add || begin > 0);
+    }
+  }
+}
+
+void clear(size_t m, size_t n, float* c, size_t stride) {
+  for (size_t i = 0; i < m; ++i) std::fill_n(c + i * stride, n, 0.0F);
+}
+
 }  // namespace
 
 void matmul(size_t m, size_t n, size_t k, MatrixView a, MatrixView b, float* c, size_t stride, bool add) {
   const Kernel& kernel = learner::kernel();
-  if (k == 0 && !add)
-    for (size_t i = 0; i < m; ++i) std::fill_n(c + i * stride, n, 0.0F);
-  const size_t a_row = a.transposed ? 1 : a.stride, a_step = a.transposed ? a.stride : 1;
-  const size_t b_step = b.transposed ? 1 : b.stride, b_column = b.transposed ? b.stride : 1;
-  const size_t panels = (n + kernel.width - 1) / kernel.width;
-  std::vector<float> right(panels * kernel.width * std::min(k, kDepth)), left(kernel.rows * std::min(k, kDepth));
+  if (k == 0 && !add) clear(m, n, c, stride);
+  std::vector<float> right(panels_of(n, kernel) * kernel.width * std::min(k, kDepth)), left(kernel.rows * std::min(k, kDepth));
   for (size_t begin = 0; begin < k; begin += kDepth) {
     const size_t depth = std::min(kDepth, k - begin);
-    pack(b.data + begin * b_step, b_column, b_step, n, depth, kernel.width, right.data());
-    for (size_t i = 0; i < m; i += kernel.rows) {
-      const size_t rows = std::min(kernel.rows, m - i);
-      pack(a.data + i * a_row + begin * a_step, a_row, a_step, rows, depth, kernel.rows, left.data());
-      for (size_t panel = 0; panel < panels; ++panel) {
-        const size_t j = panel * kernel.width;
-        kernel.tile(depth, left.data(), right.data() + j * depth, c + i * stride + j, stride, rows, std::min(kernel.width, n - j), add || begin > 0);
-      }
-    }
+    pack_right(kernel, b, begin, depth, n, right.data());
+    multiply_right(kernel, m, n, begin, depth, a, right.data(), left.data(), c, stride, add);
   }
+}
+
+PackedMatrix::PackedMatrix(size_t k, size_t n, MatrixView b) : k_(k), n_(n), panels_(panels_of(n, kernel()) * kernel().width * k) {
+  const size_t width = panels_of(n, kernel()) * kernel().width;
+  for (size_t begin = 0; begin < k; begin += kDepth) pack_right(kernel(), b, begin, std::min(kDepth, k - begin), n, panels_.data() + width * begin);
+}
+
+void PackedMatrix::multiply(size_t m, MatrixView a, float* c, size_t stride) const {
+  const Kernel& kernel = learner::kernel();
+  if (k_ == 0) clear(m, n_, c, stride);
+  std::vector<float> left(kernel.rows * std::min(k_, kDepth));
+  const size_t width = panels_of(n_, kernel) * kernel.width;
+  for (size_t begin = 0; begin < k_; begin += kDepth)
+    multiply_right(kernel, m, n_, begin, std::min(kDepth, k_ - begin), a, panels_.data() + width * begin, left.data(), c, stride, false);
 }
 
 }  // namespace tw::learner

@@ -34,6 +34,9 @@ Json to_json(const FitOptions& o) {
           {"momentum_free", o.momentum_free},
           {"keeps_normaliser", o.keeps_normaliser},
           {"across_tasks", o.across_tasks},
+          {"standardises", o.standardises},
+          {"least_steps", o.least_steps},
+          {"average", o.average},
           {"patience", o.patience},
           {"seed", o.seed},
           {"threads", o.threads}};
@@ -53,6 +56,9 @@ Expected<FitOptions> fit_options(const Json& j) {
     o.momentum_free = j.at("momentum_free").get<bool>();
     o.keeps_normaliser = j.at("keeps_normaliser").get<bool>();
     o.across_tasks = j.at("across_tasks").get<bool>();
+    o.standardises = j.at("standardises").get<bool>();
+    o.least_steps = j.at("least_steps").get<int>();
+    o.average = j.at("average").get<double>();
     o.patience = j.at("patience").get<int>();
     o.seed = j.at("seed").get<uint64_t>();
     o.threads = j.at("threads").get<int>();

@@ -34,8 +34,11 @@ struct FitOptions {
   int epochs = 50, batch = 512;
   double learning_rate = 7e-4, weight_decay = 1e-6, clip = 0.5;
   bool momentum_free = false;       ///< plain gradient descent instead of Adam
-  bool keeps_normaliser = false;    ///< that of the weights to begin with
+  bool keeps_normaliser = false;    ///< that of the weights to begin with, but for columns that never changed there
   bool across_tasks = false;        ///< pairs of different tasks too
+  bool standardises = true;         ///< columns by their mean and deviation; else divided by their greatest
+  int least_steps = 0;              ///< more epochs than `epochs` where little data makes fewer steps than this
+  double average = 0;               ///< share of the steps, the last ones, whose mean the weights are
   int patience = 0;                 ///< epochs without a lower loss after which it ends; 0: none
   uint64_t seed = 0;
   int threads = 1;

@@ -18,6 +18,7 @@ void add_dense(std::vector<TensorSpec>& out, const char* weight, const char* bia
 
 void add_encoder(std::vector<TensorSpec>& out) {
   out.push_back({"normaliser.rows", {kStatementColumns}, false, 0, 1});
+  out.push_back({"normaliser.rows_shift", {kStatementColumns}, false});
   add_dense(out, "segment_encoder.0.weight", "segment_encoder.0.bias", kStatementColumns, kHidden);
   add_dense(out, "segment_encoder.2.weight", "segment_encoder.2.bias", kHidden, kHidden);
 }
@@ -41,6 +42,7 @@ Network make_pam() {
   std::vector<TensorSpec>& t = n.tensors;
   add_encoder(t);
   t.push_back({"normaliser.pattern", {kPatternColumns}, false, 0, 1});
+  t.push_back({"normaliser.pattern_shift", {kPatternColumns}, false});
   add_dense(t, "gemm_encoder.0.weight", "gemm_encoder.0.bias", kPatternColumns, kStep);
   add_dense(t, "gemm_encoder.2.weight", "gemm_encoder.2.bias", kStep, kAttention);
   t.push_back({"attention.in_proj_weight", {3 * kAttention, kAttention}, true, std::sqrt(6.0 / (4 * kAttention))});

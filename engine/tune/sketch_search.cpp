@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <future>
 #include <limits>
 
 #include "engine/base/hash.h"
 #include "engine/cost/draft/draft.h"
+#include "engine/cost/pretrained.h"
 #include "engine/lower/lower.h"
 #include "engine/schedule/fingerprint.h"
 #include "engine/space/sketch/choices.h"
@@ -21,6 +21,8 @@ namespace {
 /// What stands in for a model whose process cannot be had.
 constexpr const char* kStandIn = "boosted-trees";
 constexpr const char* kDrafted = "draft";
+/// As `model_file`: what comes with the program.
+constexpr const char* kWithProgram = "pretrained";
 constexpr const char* kOwnFormula = "own";
 constexpr const char* kDraftFeature = "symbols";
 constexpr float kNoLoops = std::numeric_limits<float>::lowest();
@@ -32,6 +34,7 @@ struct SketchSearchOptions {
   BreedOptions breed;
   bool templates = true;
   bool drafts = false, learns = true;
+  bool overlaps = false;  ///< fits run while a round is measured
   const cost::DraftDevice* draft_device = nullptr;  ///< null: our own formula
   int draft_size = 512, draft_generations = 2, draft_rounds = 2;
   double epsilon = 0.05;
@@ -60,7 +63,8 @@ class SketchSearch : public Strategy {
     told_ = Json();
     if (replayed_) return {};  // what was recorded are numbered points
     note_.clear();
-    begin_learning();
+    end_learning();  // of what was fitted while the last round was measured
+    if (!options_.overlaps) begin_learning();
     const auto wanted = static_cast<size_t>(std::max(n, 0));
     std::vector<Member> first = initial();
     const double share = options_.epsilon * static_cast<double>(wanted);
@@ -101,6 +105,7 @@ class SketchSearch : public Strategy {
     if (knows()) score(batch);
     for (size_t i = 0; knows() && i < out.size(); ++i)
       if (batch[i].score != kNoLoops) out[i].prediction = records::Prediction{batch[i].score, static_cast<int64_t>(learned_.model->samples()), learned_.model->name()};
+    if (options_.overlaps) begin_learning();
     return out;
   }
 
@@ -161,21 +166,22 @@ class SketchSearch : public Strategy {
     for (const Member& m : batch) told_["chosen"][m.made_by] = told_["chosen"].value(m.made_by, 0) + 1;
   }
 
-  /// From what is new, of this task or of others. A model that another process fits learns while this one draws and drafts; nothing is measured at that time.
+  /// From what is new, of this task or of others. A model that another process fits learns while this one draws and drafts, when nothing is measured; where the processor is
+  /// not what is measured, while the round is.
   void begin_learning() {
     const size_t known = learned_.data.size();
     if ((!options_.learns && learned_.model->def().apart) || known < static_cast<size_t>(options_.first_fit) || known == learned_.model->samples()) return;
     const std::vector<cost::Dataset::Task>& tasks = learned_.data.tasks();
     if (std::none_of(tasks.begin(), tasks.end(), [](const cost::Dataset::Task& t) { return t.fastest > 0; })) return;
-    const auto fit = [this, seed = rng_.next()] { return learned_.model->fit(learned_.data, {seed, {}, stop_}); };
+    const auto fit = [model = learned_.model.get(), stop = stop_, seed = rng_.next()](const cost::Dataset& data) { return model->fit(data, {seed, {}, stop}); };
     if (learned_.model->def().apart)
-      fitting_ = std::async(std::launch::async, fit);
+      learned_.fitting = std::async(std::launch::async, [fit, data = learned_.data] { return fit(data); });
     else
-      static_cast<void>(fit());  // where it cannot, it knows nothing
+      static_cast<void>(fit(learned_.data));  // where it cannot, it knows nothing
   }
   void end_learning() {
-    if (!fitting_.valid()) return;
-    if (const Expected<void> done = fitting_.get(); !done) fall_back(done.error());
+    if (!learned_.fitting.valid()) return;
+    if (const Expected<void> done = learned_.fitting.get(); !done) fall_back(done.error());
   }
   /// The search goes on, and says with what.
   void fall_back(const Error& e) {
@@ -275,7 +281,6 @@ class SketchSearch : public Strategy {
   std::unordered_set<uint64_t> proposed_;            ///< their fingerprints
   Json told_;                                        ///< of the last proposal
   std::string note_;                                 ///< for people, of the same
-  std::future<Expected<void>> fitting_;              ///< of a model that learns meanwhile
   bool replayed_;
 };
 
@@ -295,7 +300,7 @@ Json params_of(const cost::ModelDef& def, const Json& params) {
   Json out = Json::object();
   for (const Param& p : def.params) out[p.name] = params.at(p.name);
   if (!params.value("paper_exact", false)) return out;
-  const Json exact = {{"update_epochs", 0}, {"across_tasks", true}, {"batch_statistics", true}};
+  const Json exact = {{"update_epochs", 0}, {"across_tasks", true}, {"batch_statistics", true}, {"standardises", false}, {"least_steps", 0}, {"average", 0.0}, {"batch", 512}};
   for (const auto& [name, value] : exact.items())
     if (out.contains(name)) out[name] = value;
   return out;
@@ -308,14 +313,16 @@ const cost::FeatureDef& feature_of(const SketchParts& parts, const Json& params)
 }
 
 /// A model that knows nothing, or what a file holds.
-Expected<std::unique_ptr<cost::CostModel>> own_model(const SketchParts& parts, const Json& params, bool gpu) {
-  const cost::ModelDef& def = model_of(parts, gpu);
+Expected<std::unique_ptr<cost::CostModel>> own_model(const SketchParts& parts, const Json& params, const Target& target) {
+  const cost::ModelDef& def = model_of(parts, target.gpu.has_value());
   const cost::FeatureDef& feature = feature_of(parts, params);
-  const std::string file = parts.feature != nullptr ? params.at("model_file").get<std::string>() : std::string();
-  if (!file.empty()) return cost::load_model_as(file, def, feature, params_of(def, params));
-  if (parts.pretrained) {
-    return Error(ErrorCode::invalid_argument, fmt::format("Expected a file of the pretrained model '{}' as the tuner's parameter 'model_file', found none; `tw dataset train` makes one", def.name));
+  std::string file = parts.feature != nullptr ? params.at("model_file").get<std::string>() : std::string();
+  if (file == kWithProgram || (file.empty() && parts.begins_with)) {
+    const auto found = cost::find_pretrained(def, target, parts.begins_with.value_or(cost::PretrainedFor::itself));
+    if (!found) return Error(found.error()).note("`tw dataset train` makes one, which the tuner's parameter 'model_file' names");
+    file = *found;
   }
+  if (!file.empty()) return cost::load_model_as(file, def, feature, params_of(def, params));
   return def.make(def, feature, params_of(def, params));
 }
 
@@ -361,7 +368,8 @@ ParamSchema sketch_params(const SketchParts& parts) {
       if (std::string_view(f.name) != "knob") features.push_back(f.name);
     out.push_back(choice_param("feature", "ansor", "what the model sees of a candidate", features));
   } else {
-    out.push_back(text_param("model_file", "", "a saved model to begin with, as `tw dataset train` writes it"));
+    out.push_back(text_param("model_file", "", parts.begins_with ? "a saved model to begin with, as `tw dataset train` writes it; empty: the one that comes with the program" : "a saved model to begin with, as `tw dataset train` writes it; pretrained: the one that comes with the program for this device; empty: it begins with nothing"));
+    out.push_back(flag_param("overlaps", true, "for GPUs, fits run while a round is measured, and the next one is proposed by what was known before it; on processors they never do"));
     out.push_back(flag_param("learns", parts.learns, "the model learns from what is measured"));
     out.push_back(flag_param("paper_exact", false, "as the papers' code does it: fits from nothing, pairs of different tasks, and normalisation by the candidates themselves"));
   }
@@ -374,7 +382,7 @@ ParamSchema sketch_params(const SketchParts& parts) {
 
 Expected<std::unique_ptr<cost::CostModel>> sketch_model(const SketchParts& parts, const Json& params, const Target& target) {
   if (!params.at("shared").get<bool>()) return std::unique_ptr<cost::CostModel>();
-  return own_model(parts, params, target.gpu.has_value());
+  return own_model(parts, params, target);
 }
 
 std::unique_ptr<Strategy> make_sketch_search(const SketchParts& parts, const StrategyInput& in) {
@@ -388,6 +396,7 @@ std::unique_ptr<Strategy> make_sketch_search(const SketchParts& parts, const Str
   o.templates = p.at("templates").get<bool>();
   o.drafts = p.at("draft").get<bool>();
   o.learns = p.value("learns", true);
+  o.overlaps = in.task.target.gpu && p.value("overlaps", false) && !p.value("paper_exact", false);
   o.draft_device = cost::find_draft_device(p.at("draft_formula").get<std::string>());
   o.draft_size = p.at("draft_size").get<int>();
   o.draft_generations = p.at("draft_generations").get<int>();
@@ -399,7 +408,7 @@ std::unique_ptr<Strategy> make_sketch_search(const SketchParts& parts, const Str
   std::unique_ptr<cost::CostModel> own;
   if (in.shared_model == nullptr) {
     const cost::ModelDef& def = model_of(parts, in.task.target.gpu.has_value());
-    auto made = own_model(parts, p, in.task.target.gpu.has_value());
+    auto made = own_model(parts, p, in.task.target);
     own = made ? *std::move(made) : def.make(def, *o.feature, params_of(def, p));  // a session is told of a file that cannot be read; a search alone begins with nothing
   }
   return std::make_unique<SketchSearch>(in, o, std::move(own));

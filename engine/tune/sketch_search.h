@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/cost/cost_model.h"
+#include "engine/cost/pretrained.h"
 #include "engine/tune/strategy.h"
 
 /// One search over schedules of sketches: draws them, drafts by a formula if told to, breeds them by what a model says, and measures the best. Tuners are rows with other
@@ -13,7 +13,7 @@ struct SketchParts {
   const char* model;      ///< of cost::models(); what a processor's candidates are judged with
   const char* gpu_model;  ///< what those of a GPU are
   const char* feature;    ///< what both see; null: a parameter
-  bool pretrained;        ///< it begins with a model from a file
+  std::optional<cost::PretrainedFor> begins_with;  ///< the pretrained model that it begins with unless it is given another; nothing: it begins with nothing
   bool learns;            ///< from what is measured
   Json (*defaults)();     ///< of parameters that are not as the search or the model has them
 };

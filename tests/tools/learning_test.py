@@ -34,9 +34,28 @@ class Datasets(CliCase):
             judged = tw_json("dataset", "train", data, "--model", "boosted-trees", "--test", "0.4", "--split", split, "--save", model)["judged"]
             self.assertEqual(judged["learned"] + judged["tested"], about["samples"])
             self.assertGreater(judged["tested"], 0)
-        again = tw_json("dataset", "evaluate", model, data)["judged"]
-        self.assertEqual(again["tested"], about["samples"])
-        self.assertGreater(again["pairs_in_order"], 0.5)
+        again = tw_json("dataset", "evaluate", model, data)
+        self.assertEqual(again["judged"]["tested"], about["samples"])
+        self.assertGreater(again["judged"]["pairs_in_order"], 0.5)
+        self.assertEqual(len(again["networks"]), 1)
+        self.assertEqual(again["networks"][0]["tested"], about["samples"])
+
+    def test_networks_are_held_out(self):
+        """Of two networks with a task in common, which counts for the one that is held out."""
+        other, db, data = self.path("mlp.onnx"), self.path("d.db"), self.path("d.twds")
+        tw("zoo", "write", "mlp", "-o", other, "--tiny", check=0)
+        for model in (self.model, other):
+            tw("dataset", "make", model, *A100, "--db", db, "--per-task", "12", "--batch", "6", check=0)
+        tw("dataset", "featurise", db, "--target", "cuda:a100", "--times", "simulated", "--feature", "ansor", "-o", data, check=0)
+        about = tw_json("dataset", "info", data)
+        names = [n["name"] for n in about["networks"]]
+        self.assertEqual(len(names), 2)
+        samples = {t["key"]: t["samples"] for t in about["tasks"]}
+        for n in about["networks"]:
+            judged = tw_json("dataset", "train", data, "--model", "boosted-trees", "--hold-out", n["name"])
+            self.assertEqual(judged["judged"]["tested"], sum(samples[key] for key in n["weights"]))
+            self.assertIn(n["name"], [row["network"] for row in judged["networks"]])
+        self.assert_sentence(3, "dataset", "train", data, "--model", "boosted-trees", "--hold-out", "alexnet", has="alexnet")
 
     def test_what_does_not_fit_is_refused(self):
         db, simulated, measured = self.path("d.db"), self.path("s.twds"), self.path("m.twds")

@@ -3,11 +3,10 @@
 
 #include <atomic>
 #include <cstring>
-#include <optional>
 #include <thread>
 
-#include "engine/cost/mlp.h"
 #include "engine/cost/models/models.h"
+#include "engine/cost/network_scores.h"
 #include "engine/learner/learner.h"
 
 namespace tw::cost {
@@ -26,7 +25,7 @@ std::span<const uint32_t> narrow(std::span<const size_t> begins, std::vector<uin
   return out;
 }
 
-/// A network that `tw-learner` fits. What it learned lies here, so that the process may die at any moment; TenSet's is computed here too.
+/// A network that `tw-learner` fits. What it learned lies and is computed here, so that the process may die at any moment and a model that only predicts needs none.
 class NeuralModel : public CostModel {
  public:
   NeuralModel(const ModelDef& def, const FeatureDef& feature, const Json& p, const learner::Network& network)
@@ -39,6 +38,10 @@ class NeuralModel : public CostModel {
     fit_.clip = p.at("clip").get<double>();
     fit_.across_tasks = p.at("across_tasks").get<bool>();
     fit_.patience = p.at("patience").get<int>();
+    fit_.standardises = p.at("standardises").get<bool>();
+    fit_.least_steps = p.at("least_steps").get<int>();
+    fit_.average = p.at("average").get<double>();
+    update_steps_ = p.at("update_steps").get<int>();
     const int threads = p.at("threads").get<int>();
     fit_.threads = threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     update_epochs_ = p.at("update_epochs").get<int>();
@@ -57,7 +60,8 @@ class NeuralModel : public CostModel {
     learner::FitOptions o = fit_;
     o.seed = in.seed;
     const bool siamese = momentum_ > 0 && !slow_.empty(), updates = !siamese && update_epochs_ > 0 && samples_ > 0 && data.size() < 2 * from_nothing_;
-    if (updates) o.epochs = update_epochs_, o.keeps_normaliser = true;
+    o.keeps_normaliser = siamese && fit_.standardises;  // Pruner's release replaces it by that of the new data, which the slow weights do not know
+    if (updates) o.epochs = update_epochs_, o.least_steps = update_steps_, o.keeps_normaliser = true;
     const std::vector<float>& from = siamese ? slow_ : updates ? weights_ : kNone;
     TW_TRY(learner::Fitted fitted, learner_.fit(network_, from, {{x.data(), x.rows() * kRowColumns}, narrow(x.begins(), begins), narrow_labels, tasks}, o, in.stop));
     if (momentum_ > 0 && siamese) follow(fitted.weights);
@@ -76,8 +80,9 @@ class NeuralModel : public CostModel {
     if (x.candidates() == 0) return std::vector<float>();
     TW_CHECK(check(x));
     std::vector<float> out;
-    if (mlp_) {
-      out = mlp_->scores(x);
+    if (!batch_statistics_) {
+      if (!workers_) workers_ = std::make_unique<WorkerPool>(fit_.threads);
+      out = scores_->scores(x, workers_.get());
     } else {
       std::vector<uint32_t> begins;
       TW_TRY(out, learner_.predict(network_, weights_, version_, {x.data(), x.rows() * kRowColumns}, narrow(x.begins(), begins), batch_statistics_, fit_.threads));
@@ -101,7 +106,7 @@ class NeuralModel : public CostModel {
   void learned(std::vector<float> weights) {
     weights_ = std::move(weights);
     version_ = next_version();
-    if (&network_ == &learner::mlp()) mlp_.emplace(weights_);
+    scores_ = make_network(network_, weights_);
   }
 
   /// The slow weights move a little towards what was learned from them; what describes the data is taken over.
@@ -142,11 +147,12 @@ class NeuralModel : public CostModel {
   const learner::Network& network_;
   learner::FitOptions fit_;
   double momentum_;
-  int every_, update_epochs_ = 0;
+  int every_, update_epochs_ = 0, update_steps_ = 0;
   bool batch_statistics_ = false;
   std::vector<float> weights_, slow_;  ///< `slow_`: those that every fit begins with, with momentum
   uint64_t version_ = 0;
-  std::optional<Mlp> mlp_;
+  std::unique_ptr<NetworkScores> scores_;       ///< of the weights
+  mutable std::unique_ptr<WorkerPool> workers_;
   size_t samples_ = 0, from_nothing_ = 0;  ///< that it learned from; when it last began from nothing
   int calls_ = 0;                          ///< of fit since there was something to keep
   Json told_;
@@ -161,7 +167,11 @@ ParamSchema params(bool normalises) {
       choice_param("loss", "lambda_rank", "what fitting minimises", {names.begin(), names.end()}),
       number_param("epochs", kInt, 50, "passes over the data of a fit from nothing", 1, 10'000),
       number_param("update_epochs", kInt, 6, "passes of a fit that goes on where the last one ended, until there is twice the data; 0: each fit begins from nothing", 0, 10'000),
-      number_param("batch", kInt, 512, "candidates of a step", 2, 65'536),
+      number_param("least_steps", kInt, 300, "steps of a fit from nothing at least, where little data makes fewer", 0, 100'000),
+      number_param("update_steps", kInt, 30, "the same of a fit that goes on", 0, 100'000),
+      number_param("average", kReal, 0.3, "share of the steps, the last ones, whose mean the weights are", 0, 1),
+      flag_param("standardises", true, "columns less their mean by their deviation; else divided by their greatest, as the papers' code does"),
+      number_param("batch", kInt, 128, "candidates of a step; 512 in the papers' code", 2, 65'536),
       number_param("learning_rate", kReal, 7e-4, "of Adam", 1e-6, 1),
       number_param("weight_decay", kReal, 1e-6, "penalty of weights", 0, 1),
       number_param("clip", kReal, 0.5, "greatest length of a gradient; 0: any", 0, 1e9),
@@ -185,14 +195,14 @@ std::unique_ptr<CostModel> make(const ModelDef& def, const FeatureDef& feature, 
 ModelDef tenset_mlp_model() {
   return {"tenset-mlp", params(false), make<learner::mlp>,
           "TenSet's network of 242,433 numbers: every statement through two layers, their sum through two more. tw-learner fits it with libtorch; predictions need no other process.",
-          "Zheng et al., \"TenSet: a large-scale program performance dataset for learned tensor compilers\", NeurIPS Datasets and Benchmarks 2021", "pam", true};
+          "Zheng et al., \"TenSet: a large-scale program performance dataset for learned tensor compilers\", NeurIPS Datasets and Benchmarks 2021", "pam", true, 2};
 }
 
 ModelDef pam_model() {
   return {"pam", params(true), make<learner::pam>,
           "Pruner's network of 417,409 numbers: TenSet's beside attention over the eight steps of a product that shared memory feeds. tw-learner, with libtorch, fits and computes it. "
           "Without that step in a program, as on processors, it sees what TenSet's sees.",
-          "Qiao et al., \"Pruner\", arXiv 2402.02361", "pam", true};
+          "Qiao et al., \"Pruner\", arXiv 2402.02361", "pam", true, 2};
 }
 
 }  // namespace tw::cost

@@ -184,12 +184,12 @@ Batch make_batch(const Candidates& all, std::span<const uint32_t> which) {
 }
 
 torch::Tensor forward(Weights& w, const Batch& batch, Norm norm) {
-  const Tensor rows = encoded(w, "segment_encoder", batch.statements / w["normaliser.rows"]);
+  const Tensor rows = encoded(w, "segment_encoder", (batch.statements - w["normaliser.rows_shift"]) / w["normaliser.rows"]);
   Tensor h = torch::zeros({batch.candidates, kHidden}).index_add(0, batch.owners, rows);
   if (w.network().name == pam().name) {
     // Candidates without the pattern have none of this branch, where the original gives them the biases of its layers.
     Tensor g = torch::zeros({batch.candidates, kAttention});
-    if (batch.pattern_owners.numel() > 0) g = g.index_add(0, batch.pattern_owners, attended(w, encoded(w, "gemm_encoder", batch.patterns / w["normaliser.pattern"])));
+    if (batch.pattern_owners.numel() > 0) g = g.index_add(0, batch.pattern_owners, attended(w, encoded(w, "gemm_encoder", (batch.patterns - w["normaliser.pattern_shift"]) / w["normaliser.pattern"])));
     h = normalised(w, dense(w, "fuse.0", torch::cat({h, g}, 1)).relu(), norm);
   }
   for (const char* layer : {"l0", "l1"}) h = dense(w, layer, h).relu() + h;

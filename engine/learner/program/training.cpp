@@ -51,22 +51,57 @@ std::vector<std::vector<uint32_t>> batches(const TrainingData& data, const FitOp
   return out;
 }
 
-/// The greatest of each column, 1 where that is not positive.
-void learn_normaliser(Weights& w, const Candidates& all) {
-  const auto greatest = [&](float kind, size_t first, size_t columns, const char* name) {
-    torch::Tensor& t = w[name];
-    t.zero_();
-    float* out = t.data_ptr<float>();
+/// Rows of one kind by what all of them are like: divided by the greatest of each column, or less its mean and divided by its deviation. Columns are logarithms or flags, so that
+/// a deviation below a tenth means next to nothing; one that never changes says nothing, whatever it is later. With `keeps`, columns that say something stay as they are.
+void learn_normaliser(Weights& w, const Candidates& all, bool standardises, bool keeps) {
+  constexpr float kLeastDeviation = 0.1F, kNothing = 1e6F;
+  const auto learn = [&](float kind, size_t first, size_t columns, const std::string& name) {
+    std::vector<double> greatest(columns, 0), sum(columns, 0), squares(columns, 0);
+    double rows = 0;
     for (size_t r = 0; r < all.begins.back(); ++r) {
       const float* row = &all.rows[r * kRowColumns];
-      for (size_t c = 0; row[0] == kind && c < columns; ++c) out[c] = std::max(out[c], row[1 + first + c]);
+      if (row[0] != kind) continue;
+      ++rows;
+      for (size_t c = 0; c < columns; ++c) {
+        const double v = row[1 + first + c];
+        greatest[c] = std::max(greatest[c], v), sum[c] += v, squares[c] += v * v;
+      }
     }
-    for (size_t c = 0; c < columns; ++c)
-      if (!(out[c] > 0)) out[c] = 1;
+    float *scale = w[name].data_ptr<float>(), *shift = w[name + "_shift"].data_ptr<float>();
+    for (size_t c = 0; c < columns; ++c) {
+      if (keeps && scale[c] < kNothing) continue;
+      const double mean = rows > 0 ? sum[c] / rows : 0, deviation = rows > 0 ? std::sqrt(std::max(0.0, squares[c] / rows - mean * mean)) : 0;
+      shift[c] = standardises ? static_cast<float>(mean) : 0;
+      if (standardises)
+        scale[c] = deviation > 1e-4 ? std::max(kLeastDeviation, static_cast<float>(deviation)) : kNothing;
+      else
+        scale[c] = greatest[c] > 0 ? static_cast<float>(greatest[c]) : 1;
+    }
   };
-  greatest(0, 0, kStatementColumns, "normaliser.rows");
-  if (w.network().name == pam().name) greatest(1, kStatementColumns, kPatternColumns, "normaliser.pattern");
+  learn(0, 0, kStatementColumns, "normaliser.rows");
+  if (w.network().name == pam().name) learn(1, kStatementColumns, kPatternColumns, "normaliser.pattern");
 }
+
+/// The mean of what weights were in the last steps, which knows more than what the last one left.
+class Average {
+ public:
+  explicit Average(std::vector<torch::Tensor> parameters) : parameters_(std::move(parameters)) {
+    for (const torch::Tensor& p : parameters_) sums_.push_back(torch::zeros_like(p));
+  }
+  void add() {
+    const torch::NoGradGuard fixed;
+    ++steps_;
+    for (size_t i = 0; i < parameters_.size(); ++i) sums_[i].add_(parameters_[i]);
+  }
+  void take() {
+    const torch::NoGradGuard fixed;
+    for (size_t i = 0; steps_ > 0 && i < parameters_.size(); ++i) parameters_[i].copy_(sums_[i] / steps_);
+  }
+
+ private:
+  std::vector<torch::Tensor> parameters_, sums_;
+  int64_t steps_ = 0;
+};
 
 /// Kingma and Ba, "Adam" (ICLR 2015), with the penalty of weights in the gradient; or plain descent.
 class Optimiser {
@@ -111,14 +146,17 @@ std::vector<double> train(Weights& w, const TrainingData& data, const FitOptions
   // The release halves the rate after each third of a long training alone.
   constexpr int kLong = 70;
   constexpr double kKept = 0.95;  // of the running loss that says when it ends, after each batch
-  if (!o.keeps_normaliser) learn_normaliser(w, data.candidates);
+  learn_normaliser(w, data.candidates, o.standardises, o.keeps_normaliser);
   Rng rng(o.seed);
   Optimiser optimiser(w.learned(), o);
+  Average average(w.learned());
+  const auto in_epoch = static_cast<int>((data.labels.size() + static_cast<size_t>(o.batch) - 1) / static_cast<size_t>(o.batch));
+  const int epochs = std::max(o.epochs, (o.least_steps + in_epoch - 1) / in_epoch), averaged = epochs - static_cast<int>(o.average * epochs);
   std::vector<double> losses;
   double running = 0, least = std::numeric_limits<double>::infinity();
   bool begun = false;
   int in_vain = 0;
-  for (int epoch = 0; epoch < o.epochs; ++epoch) {
+  for (int epoch = 0; epoch < epochs; ++epoch) {
     const double rate = o.epochs < kLong ? o.learning_rate : o.learning_rate * std::pow(0.5, epoch / (o.epochs / 3));
     double sum = 0;
     for (const std::vector<uint32_t>& which : batches(data, o, rng)) {
@@ -129,6 +167,7 @@ std::vector<double> train(Weights& w, const TrainingData& data, const FitOptions
       const torch::Tensor loss = loss_of(o.loss, said, torch::tensor(labels), torch::tensor(tasks, torch::kLong), o.across_tasks);
       loss.backward();
       optimiser.step(rate);
+      if (epoch >= averaged) average.add();
       const double value = loss.item<double>();
       sum += value;
       running = begun ? kKept * running + (1 - kKept) * value : value;
@@ -139,8 +178,9 @@ std::vector<double> train(Weights& w, const TrainingData& data, const FitOptions
     if (!tell(epoch, losses.back())) return losses;
     in_vain = running < least ? 0 : in_vain + 1;
     least = std::min(least, running);
-    if (o.patience > 0 && in_vain >= o.patience) break;
+    if (o.patience > 0 && in_vain >= o.patience && epoch >= averaged) break;
   }
+  average.take();
   return losses;
 }
 

@@ -5,7 +5,7 @@
 namespace tw::tune {
 
 const SketchParts& ansor_parts() {
-  static const SketchParts kParts{"boosted-trees", "boosted-trees", nullptr, false, true, [] {
+  static const SketchParts kParts{"boosted-trees", "boosted-trees", nullptr, std::nullopt, true, [] {
                                     return Json{{"loss", "reg"},          {"max_depth", 10},     {"eta", 0.2},            {"gamma", 0.001}, {"min_child_weight", 0.0},
                                                 {"least_weight", 0.0}, {"tree_method", "hist"}, {"rounds", 300}, {"patience", 50}};
                                   }};

@@ -5,7 +5,7 @@
 namespace tw::tune {
 
 const SketchParts& moa_pruner_parts() {
-  static const SketchParts kParts{"tenset-mlp", "pam", "pam", true, true, [] {
+  static const SketchParts kParts{"tenset-mlp", "pam", "pam", cost::PretrainedFor::others, true, [] {
                                     Json out = pruner_defaults();
                                     out.update({{"momentum", 0.99}, {"every", 4}});
                                     return out;

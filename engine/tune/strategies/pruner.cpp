@@ -5,7 +5,7 @@
 namespace tw::tune {
 
 const SketchParts& pruner_parts() {
-  static const SketchParts kParts{"tenset-mlp", "pam", "pam", false, true, pruner_defaults};
+  static const SketchParts kParts{"tenset-mlp", "pam", "pam", std::nullopt, true, pruner_defaults};
   return kParts;
 }
 

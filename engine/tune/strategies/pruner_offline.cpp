@@ -5,7 +5,7 @@
 namespace tw::tune {
 
 const SketchParts& pruner_offline_parts() {
-  static const SketchParts kParts{"tenset-mlp", "pam", "pam", true, false, pruner_defaults};
+  static const SketchParts kParts{"tenset-mlp", "pam", "pam", cost::PretrainedFor::itself, false, pruner_defaults};
   return kParts;
 }
 

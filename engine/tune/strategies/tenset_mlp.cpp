@@ -5,7 +5,7 @@
 namespace tw::tune {
 
 const SketchParts& tenset_mlp_parts() {
-  static const SketchParts kParts{"tenset-mlp", "tenset-mlp", "pam", false, true, [] { return Json::object(); }};
+  static const SketchParts kParts{"tenset-mlp", "tenset-mlp", "pam", std::nullopt, true, [] { return Json::object(); }};
   return kParts;
 }
 

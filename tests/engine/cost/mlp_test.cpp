@@ -23,7 +23,7 @@ class ByHand {
       const float* row = &rows[r * learner::kRowColumns];
       if (row[0] != 0) continue;
       std::vector<double> x;
-      for (size_t c = 0; c < learner::kStatementColumns; ++c) x.push_back(row[1 + c] / double{weight("normaliser.rows", c)});
+      for (size_t c = 0; c < learner::kStatementColumns; ++c) x.push_back((row[1 + c] - double{weight("normaliser.rows_shift", c)}) / weight("normaliser.rows", c));
       x = relu(dense("segment_encoder.2", relu(dense("segment_encoder.0", x))));
       for (size_t c = 0; c < x.size(); ++c) sum[c] += x[c];
     }
@@ -60,6 +60,7 @@ std::vector<float> weights(uint64_t seed) {
   std::vector<float> out = learner::mlp().initial(seed);
   Rng rng(seed);
   for (size_t c = 0; c < learner::kStatementColumns; ++c) out[learner::mlp().offset("normaliser.rows") + c] = static_cast<float>(1 + rng.uniform_real() * 9);
+  for (size_t c = 0; c < learner::kStatementColumns; ++c) out[learner::mlp().offset("normaliser.rows_shift") + c] = static_cast<float>(rng.uniform_real());
   return out;
 }
 

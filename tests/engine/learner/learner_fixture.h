@@ -46,6 +46,16 @@ inline cost::Dataset dataset(int tasks, int samples, bool patterns, uint64_t see
   return data;
 }
 
+/// A network's first weights, with a normaliser and statistics as data have them.
+inline std::vector<float> weights(const learner::Network& network, uint64_t seed) {
+  std::vector<float> out = network.initial(seed);
+  Rng rng(seed);
+  for (const learner::TensorSpec& t : network.tensors)
+    for (size_t i = 0; (!t.learned || std::string_view(t.name).starts_with("norm.")) && i < t.elements(); ++i)
+      out[network.offset(t.name) + i] = static_cast<float>(1 + rng.uniform_real());
+  return out;
+}
+
 /// Kills one process: never a group of them, and never what has no number.
 inline void end_process(int64_t pid) {
   if (pid > 1) ::kill(static_cast<pid_t>(pid), SIGKILL);

@@ -85,25 +85,56 @@ class LearnerTest : public QObject {
       QVERIFY2(fitted->losses.back() < fitted->losses.front(), qPrintable(QStringLiteral("%1 to %2").arg(fitted->losses.front()).arg(fitted->losses.back())));
     }
   }
-  /// The greatest of each column, unless it is kept.
+  /// The greatest of each column, or its mean and deviation; kept where it says something.
   void theNormaliserIsOfTheData() {
     TW_NEEDS_LEARNER;
     const Told told(learner_fixture::dataset(1, 20, true, 3));
     Learner learner;
+    const auto of = [](const std::vector<float>& weights, const char* tensor, size_t column) { return weights[pam().offset(tensor) + column]; };
     FitOptions o = quick();
     o.epochs = 0;
-    const std::vector<float> weights = learner.fit(pam(), {}, told.fit(), o)->weights;
+    o.standardises = false;
+    const std::vector<float> divided = learner.fit(pam(), {}, told.fit(), o)->weights;
     float greatest = 0, of_steps = 0;
+    double sum = 0, squares = 0, rows = 0;
     for (size_t r = 0; r < told.x.rows(); ++r) {
       const float* row = told.x.data() + r * kRowColumns;
-      if (row[0] == 0) greatest = std::max(greatest, row[1 + 9]);
+      const double x = row[1 + 9];
+      if (row[0] == 0) greatest = std::max(greatest, row[1 + 9]), sum += x, squares += x * x, ++rows;
       if (row[0] == 1) of_steps = std::max(of_steps, row[1 + kStatementColumns + 4]);
     }
-    QCOMPARE(weights[pam().offset("normaliser.rows") + 9], greatest);
-    QCOMPARE(weights[pam().offset("normaliser.pattern") + 4], of_steps);
+    QCOMPARE(of(divided, "normaliser.rows", 9), greatest);
+    QCOMPARE(of(divided, "normaliser.rows_shift", 9), 0.0F);
+    QCOMPARE(of(divided, "normaliser.pattern", 4), of_steps);
+    o.standardises = true;
+    std::vector<float> standard = learner.fit(pam(), {}, told.fit(), o)->weights;
+    const double mean = sum / rows;
+    QVERIFY(std::abs(of(standard, "normaliser.rows_shift", 9) - mean) < 1e-4);
+    QVERIFY(std::abs(of(standard, "normaliser.rows", 9) - std::sqrt(squares / rows - mean * mean)) < 1e-4);
     o.keeps_normaliser = true;
     const std::vector<float> before = pam().initial(1);
     QCOMPARE(learner.fit(pam(), before, told.fit(), o)->weights, before);
+    // One column that never changed before.
+    const std::vector<float> right = standard;
+    standard[pam().offset("normaliser.rows") + 9] = 1e6F, standard[pam().offset("normaliser.rows_shift") + 9] = 3;
+    standard[pam().offset("normaliser.rows") + 8] = 7;
+    const std::vector<float> after = learner.fit(pam(), standard, told.fit(), o)->weights;
+    QCOMPARE(of(after, "normaliser.rows", 9), of(right, "normaliser.rows", 9));
+    QCOMPARE(of(after, "normaliser.rows", 8), 7.0F);
+  }
+  /// Little data makes as many steps as it is told, and the mean of the last ones is not what the last one left.
+  void stepsAndTheirMean() {
+    TW_NEEDS_LEARNER;
+    const Told told(learner_fixture::dataset(1, 20, false, 3));
+    Learner learner;
+    FitOptions o = quick();
+    o.least_steps = 9;  // of one batch each
+    const auto last = learner.fit(mlp(), {}, told.fit(), o);
+    QCOMPARE(last->losses.size(), size_t{9});
+    o.average = 0.5;
+    const auto mean = learner.fit(mlp(), {}, told.fit(), o);
+    QCOMPARE(mean->losses, last->losses);
+    QVERIFY(mean->weights != last->weights);
   }
   /// A stop ends a fit with what was learned by then, and the process answers the next question.
   void aStopEndsAFit() {

@@ -14,8 +14,8 @@ class NetworksTest : public QObject {
   void theirParametersAreCounted() {
     QCOMPARE(mlp().parameters(), size_t{242433});
     QCOMPARE(pam().parameters(), size_t{417409});
-    QCOMPARE(mlp().elements() - mlp().parameters(), kStatementColumns);
-    QCOMPARE(pam().elements() - pam().parameters(), kStatementColumns + kPatternColumns + 2 * kHidden);
+    QCOMPARE(mlp().elements() - mlp().parameters(), 2 * kStatementColumns);
+    QCOMPARE(pam().elements() - pam().parameters(), 2 * (kStatementColumns + kPatternColumns) + 2 * kHidden);
     QCOMPARE(find_network("pam"), &pam());
     QVERIFY(find_network("oracle") == nullptr);
   }

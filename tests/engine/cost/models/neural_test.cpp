@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/cost/metrics.h"
-#include "engine/cost/mlp.h"
+#include "engine/cost/network_scores.h"
 #include "engine/learner/learner.h"
 #include "tests/engine/cost/model_fixture.h"
 #include "tests/engine/learner/learner_fixture.h"
@@ -13,94 +13,6 @@ using namespace tw::cost;
 
 namespace {
 
-using learner::kHidden;
-using learner::kPatternColumns;
-using learner::kPatternRows;
-using learner::kRowColumns;
-using learner::kStatementColumns;
-
-/// Pruner's network computed number by number in double, from its description.
-class PamByHand {
- public:
-  explicit PamByHand(const std::vector<float>& weights) : weights_(weights) {}
-
-  double score(std::span<const float> rows) const {
-    std::vector<double> h(kHidden + learner::kAttention, 0);
-    std::vector<std::vector<double>> steps;
-    for (size_t r = 0; r < rows.size() / kRowColumns; ++r) {
-      const float* row = &rows[r * kRowColumns];
-      if (row[0] == 0) {
-        const auto x = encoded("segment_encoder", row + 1, kStatementColumns, "normaliser.rows");
-        for (size_t c = 0; c < x.size(); ++c) h[c] += x[c];
-      } else {
-        steps.push_back(encoded("gemm_encoder", row + 1 + kStatementColumns, kPatternColumns, "normaliser.pattern"));
-      }
-    }
-    if (steps.size() == kPatternRows) {
-      const auto g = attended(steps);
-      std::copy(g.begin(), g.end(), h.begin() + kHidden);
-    }
-    h = relu(dense("fuse.0.weight", "fuse.0.bias", h));
-    for (size_t c = 0; c < h.size(); ++c)
-      h[c] = (h[c] - weight("norm.running_mean", c)) / std::sqrt(weight("norm.running_var", c) + 1e-5) * weight("norm.weight", c) + weight("norm.bias", c);
-    for (const std::string layer : {"l0", "l1"}) {
-      const auto more = relu(dense(layer + ".weight", layer + ".bias", h));
-      for (size_t c = 0; c < h.size(); ++c) h[c] += more[c];
-    }
-    return dense("decoder.weight", "decoder.bias", h)[0];
-  }
-
- private:
-  double weight(const std::string& tensor, size_t i) const { return weights_[learner::pam().offset(tensor) + i]; }
-  std::vector<double> dense(const std::string& w, const std::string& bias, const std::vector<double>& x) const {
-    std::vector<double> y;
-    const size_t outputs = learner::pam().tensor(bias).elements();
-    const float *weights = &weights_[learner::pam().offset(w)], *biases = &weights_[learner::pam().offset(bias)];
-    for (size_t o = 0; o < outputs; ++o) {
-      double sum = biases[o];
-      for (size_t i = 0; i < x.size(); ++i) sum += weights[o * x.size() + i] * x[i];
-      y.push_back(sum);
-    }
-    return y;
-  }
-  static std::vector<double> relu(std::vector<double> x) {
-    for (double& v : x) v = std::max(v, 0.0);
-    return x;
-  }
-  std::vector<double> encoded(const std::string& encoder, const float* row, size_t columns, const std::string& normaliser) const {
-    std::vector<double> x;
-    for (size_t c = 0; c < columns; ++c) x.push_back(row[c] / weight(normaliser, c));
-    x = relu(dense(encoder + ".0.weight", encoder + ".0.bias", x));
-    return relu(dense(encoder + ".2.weight", encoder + ".2.bias", x));
-  }
-  /// Four heads of 32 numbers: each step asks all, and what it hears is added to it.
-  std::vector<double> attended(const std::vector<std::vector<double>>& steps) const {
-    constexpr size_t kWide = learner::kAttention, kHead = kWide / learner::kHeads;
-    std::vector<std::vector<double>> all;
-    for (const auto& s : steps) all.push_back(dense("attention.in_proj_weight", "attention.in_proj_bias", s));
-    std::vector<double> out(kWide, 0);
-    for (size_t i = 0; i < steps.size(); ++i) {
-      std::vector<double> heard(kWide, 0);
-      for (size_t head = 0; head < kWide; head += kHead) {
-        std::vector<double> weights;
-        double sum = 0;
-        for (size_t j = 0; j < steps.size(); ++j) {
-          double product = 0;
-          for (size_t c = head; c < head + kHead; ++c) product += all[i][c] * all[j][kWide + c];
-          weights.push_back(std::exp(product / std::sqrt(static_cast<double>(kHead))));
-          sum += weights.back();
-        }
-        for (size_t j = 0; j < steps.size(); ++j)
-          for (size_t c = head; c < head + kHead; ++c) heard[c] += weights[j] / sum * all[j][2 * kWide + c];
-      }
-      const auto said = dense("attention.out_proj.weight", "attention.out_proj.bias", heard);
-      for (size_t c = 0; c < kWide; ++c) out[c] += said[c] + steps[i][c];
-    }
-    return out;
-  }
-
-  const std::vector<float>& weights_;
-};
 
 double accuracy(const CostModel& model, const Dataset& data) {
   const std::vector<double> labels = data.labels();
@@ -118,31 +30,21 @@ Json quick(const Json& other = Json::object()) {
 class NeuralModelTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
-  /// libtorch's values of Pruner's network are those of its description; candidates with and without the pattern side by side.
-  void itsNetworkIsPruners() {
+  /// libtorch's values of both networks are those of this process, candidates with and without the pattern side by side; normalised by the candidates they are others.
+  void bothProcessesAgree() {
     TW_NEEDS_LEARNER;
-    const Dataset data = learner_fixture::dataset(1, 12, true, 8);
-    const FeatureMatrix x = data.matrix();
-    std::vector<float> weights = learner::pam().initial(5);
-    Rng rng(9);
-    for (const char* changed : {"normaliser.rows", "normaliser.pattern", "norm.running_var", "norm.running_mean", "norm.weight", "attention.in_proj_bias"})
-      for (size_t c = 0; c < learner::pam().tensor(changed).elements(); ++c) weights[learner::pam().offset(changed) + c] = static_cast<float>(1 + rng.uniform_real());
-    learner::Learner process;
+    const FeatureMatrix x = learner_fixture::dataset(1, 12, true, 8).matrix();
     const std::vector<uint32_t> begins(x.begins().begin(), x.begins().end());
-    const auto scores = process.predict(learner::pam(), weights, 1, {x.data(), x.rows() * kRowColumns}, begins, false, 2);
-    QVERIFY2(scores, scores ? "" : scores.error().text().c_str());
-    const PamByHand by_hand(weights);
-    for (size_t c = 0; c < x.candidates(); ++c) {
-      const double right = by_hand.score({x.data() + begins[c] * kRowColumns, (begins[c + 1] - begins[c]) * kRowColumns});
-      QVERIFY2(std::abs((*scores)[c] - right) < 1e-3 * std::max(1.0, std::abs(right)), qPrintable(QStringLiteral("%1: %2 and %3").arg(c).arg((*scores)[c]).arg(right)));
+    learner::Learner process;
+    uint64_t version = 0;
+    for (const learner::Network* network : {&learner::pam(), &learner::mlp()}) {
+      const std::vector<float> weights = learner_fixture::weights(*network, 5), here = make_network(*network, weights)->scores(x);
+      const auto there = [&](bool own) { return process.predict(*network, weights, ++version, {x.data(), x.rows() * learner::kRowColumns}, begins, own, 2); };
+      const auto scores = there(false);
+      QVERIFY2(scores, scores ? "" : scores.error().text().c_str());
+      for (size_t c = 0; c < here.size(); ++c) QVERIFY(std::abs(here[c] - (*scores)[c]) < 1e-3 * std::max(1.0F, std::abs(here[c])));
+      QCOMPARE(*there(true) != *scores, network == &learner::pam());
     }
-    // The candidates' own statistics are others.
-    QVERIFY(*process.predict(learner::pam(), weights, 1, {x.data(), x.rows() * kRowColumns}, begins, true, 2) != *scores);
-    // TenSet's, in both processes.
-    const std::vector<float> small = learner::mlp().initial(6);
-    const auto there = process.predict(learner::mlp(), small, 2, {x.data(), x.rows() * kRowColumns}, begins, false, 1);
-    const std::vector<float> here = Mlp(small).scores(x);
-    for (size_t c = 0; c < here.size(); ++c) QVERIFY(std::abs(here[c] - (*there)[c]) < 1e-4);
   }
 
   void itTellsFastFromSlow_data() {

@@ -59,15 +59,20 @@ class PrunerTest : public QObject {
     QCOMPARE(name("cuda:a100"), std::string("pam"));
     QCOMPARE(name("llvm"), std::string("tenset-mlp"));
   }
-  /// A source that is not there is refused before anything is measured.
+  /// What begins with a network and is given none has the program's; where that has none for the device, the sentence says what to do. Another device's serves the tuner that adapts it.
   void aSourceIsNeeded() {
-    for (const char* tuner : {"moa-pruner", "pruner-offline"}) {
-      fixture::Session s;
-      const auto report = s.run({{fixture::dense(64, 96, 128), 1, {}}}, small(tuner, 8));
-      QVERIFY(!report);
-      QVERIFY2(report.error().text().find("model_file") != std::string::npos, report.error().text().c_str());
-      QVERIFY(s.store.records().empty());
+    const auto model = [](const char* tuner, const SketchParts& parts, const Json& given, const char* target) {
+      return sketch_model(parts, *resolve_params(find_strategy(tuner)->params, given), parse_target(target).value());
+    };
+    for (const auto& [tuner, parts, given] : {std::tuple("pruner-offline", &pruner_offline_parts(), Json::object()), {"pruner", &pruner_parts(), {{"model_file", "pretrained"}}}}) {
+      const auto none = model(tuner, *parts, given, "cuda:t4");
+      QVERIFY(!none);
+      QCOMPARE(none.error().code, ErrorCode::not_found);
+      QVERIFY2(!none.error().notes.empty() && none.error().notes.front().find("model_file") != std::string::npos, none.error().text().c_str());
+      QVERIFY((*model(tuner, *parts, given, "cuda:a100"))->samples() > 0);
     }
+    QVERIFY((*model("moa-pruner", moa_pruner_parts(), Json::object(), "cuda:t4"))->samples() > 0);
+    QCOMPARE((*model("pruner", pruner_parts(), Json::object(), "cuda:a100"))->samples(), size_t{0});
   }
 
   /// A session of each: it learns from what is measured, says how, and the same seed gives the same trials.

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/cost/network_scores.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/base/assert.h"
+#include "engine/cost/mlp.h"
+#include "engine/cost/pam_network.h"
+
+namespace tw::cost {
+
+using learner::kRowColumns;
+
+namespace {
+
+learner::PackedMatrix packed_weight(const learner::TensorSpec& spec, const float* weight) {
+  const auto outputs = static_cast<size_t>(spec.shape[0]), inputs = static_cast<size_t>(spec.shape[1]);
+  return {inputs, outputs, {weight, inputs, true}};
+}
+
+}  // namespace
+
+NetworkScores::Layer::Layer(const NetworkScores& of, const std::string& weight, const std::string& bias)
+    : weight_(packed_weight(of.network_.tensor(weight), of.part(weight))), bias_(of.part(bias)) {}
+
+NetworkScores::Values NetworkScores::Layer::computed(const Values& x, float least) const {
+  const size_t rows = x.size() / weight_.rows(), columns = weight_.columns();
+  Values y(rows * columns);
+  weight_.multiply(rows, {x.data(), weight_.rows()}, y.data(), columns);
+  for (size_t r = 0; r < rows; ++r)
+    for (size_t c = 0; c < columns; ++c) y[r * columns + c] = std::max(least, y[r * columns + c] + bias_[c]);
+  return y;
+}
+NetworkScores::Values NetworkScores::Layer::operator()(const Values& x) const { return computed(x, -std::numeric_limits<float>::infinity()); }
+NetworkScores::Values NetworkScores::Layer::cut(const Values& x) const { return computed(x, 0); }
+
+NetworkScores::Encoder::Encoder(const NetworkScores& of, const std::string& name, const std::string& normaliser, float kind, size_t first, size_t columns,
+                                size_t each)
+    : scale_(of.part(normaliser)),
+      shift_(of.part(normaliser + "_shift")),
+      kind_(kind),
+      first_(first),
+      columns_(columns),
+      each_(each),
+      layer0_(of, name + ".0.weight", name + ".0.bias"),
+      layer1_(of, name + ".2.weight", name + ".2.bias") {}
+
+NetworkScores::Encoder::Said NetworkScores::Encoder::operator()(const FeatureMatrix& x, size_t begin, size_t end) const {
+  Said out;
+  for (size_t c = begin; c < end; ++c) {
+    const size_t before = out.rows.size();
+    for (size_t r = x.begins()[c]; r < x.begins()[c + 1]; ++r)
+      if (x.data()[r * kRowColumns] == kind_) out.rows.push_back(r);
+    if (each_ > 0 && out.rows.size() != before + each_) out.rows.resize(before);
+    out.owners.resize(out.rows.size(), c - begin);
+  }
+  Values input(out.rows.size() * columns_);
+  for (size_t i = 0; i < out.rows.size(); ++i) {
+    const float* row = x.data() + out.rows[i] * kRowColumns + 1 + first_;
+    for (size_t c = 0; c < columns_; ++c) input[i * columns_ + c] = (row[c] - shift_[c]) / scale_[c];
+  }
+  out.first = layer0_.cut(input);
+  out.second = layer1_.cut(out.first);
+  return out;
+}
+
+NetworkScores::NetworkScores(const learner::Network& network, std::vector<float> weights)
+    : network_(network), weights_(std::move(weights)), l0_(*this, "l0.weight", "l0.bias"), l1_(*this, "l1.weight", "l1.bias") {
+  TW_ASSERT(weights_.size() == network.elements(), "the network's weights");
+}
+
+NetworkScores::Values NetworkScores::head(Values h, Values* added0, Values* added1) const {
+  for (const auto& [layer, added] : {std::pair(&l0_, added0), std::pair(&l1_, added1)}) {
+    Values more = layer->cut(h);
+    for (size_t i = 0; i < h.size(); ++i) h[i] += more[i];
+    if (added != nullptr) *added = std::move(more);
+  }
+  const float *weight = part("decoder.weight"), bias = *part("decoder.bias");
+  Values out(h.size() / learner::kHidden);
+  for (size_t c = 0; c < out.size(); ++c) {
+    double sum = bias;
+    for (size_t k = 0; k < learner::kHidden; ++k) sum += static_cast<double>(weight[k]) * h[c * learner::kHidden + k];
+    out[c] = static_cast<float>(sum);
+  }
+  return out;
+}
+
+std::vector<float> NetworkScores::scores(const FeatureMatrix& x, WorkerPool* workers) const {
+  TW_ASSERT(x.candidates() == 0 || x.columns() == kRowColumns, "rows of statements and patterns");
+  std::vector<float> out(x.candidates());
+  const auto part_of = [&](size_t i) {
+    const size_t begin = i * kAtOnce, end = std::min(out.size(), begin + kAtOnce);
+    const Values said = some(x, begin, end);
+    std::copy(said.begin(), said.end(), out.begin() + static_cast<std::ptrdiff_t>(begin));
+  };
+  const size_t parts = (out.size() + kAtOnce - 1) / kAtOnce;
+  if (workers != nullptr) {
+    workers->run(parts, part_of);
+  } else {
+    for (size_t i = 0; i < parts; ++i) part_of(i);
+  }
+  return out;
+}
+
+std::unique_ptr<NetworkScores> make_network(const learner::Network& network, std::vector<float> weights) {
+  if (&network == &learner::mlp()) return std::make_unique<Mlp>(std::move(weights));
+  return std::make_unique<PamNetwork>(std::move(weights));
+}
+
+}  // namespace tw::cost

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/base/worker_pool.h"
+#include "engine/cost/feature_matrix.h"
+#include "engine/learner/matmul.h"
+#include "engine/learner/networks.h"
+
+namespace tw::cost {
+
+/// A network in this process, so that a search waits for no other, and needs none where nothing is fitted. Rows are those of features/pam.h.
+class NetworkScores {
+ public:
+  /// `weights` as the network has them.
+  NetworkScores(const learner::Network& network, std::vector<float> weights);
+  virtual ~NetworkScores() = default;
+  NetworkScores(const NetworkScores&) = delete;
+  NetworkScores& operator=(const NetworkScores&) = delete;
+
+  /// One score for each candidate, the same however many `workers` there are; null: this thread alone.
+  std::vector<float> scores(const FeatureMatrix& x, WorkerPool* workers = nullptr) const;
+
+  const std::vector<float>& weights() const { return weights_; }
+
+ protected:
+  using Values = std::vector<float>;
+
+  /// A layer with its weights laid out once.
+  class Layer {
+   public:
+    Layer(const NetworkScores& of, const std::string& weight, const std::string& bias);
+    /// Rows of its inputs to rows of its outputs.
+    Values operator()(const Values& x) const;
+    /// The same, with zero for what is negative.
+    Values cut(const Values& x) const;
+
+   private:
+    Values computed(const Values& x, float least) const;
+    learner::PackedMatrix weight_;
+    const float* bias_;
+  };
+  /// Rows of one kind through the two layers of their encoder, normalised.
+  class Encoder {
+   public:
+    /// `kind`: the rows' first number; `first`: where their columns begin after it; `each`: rows of a candidate, one with more or fewer is taken for one without; 0: any.
+    Encoder(const NetworkScores& of, const std::string& name, const std::string& normaliser, float kind, size_t first, size_t columns, size_t each = 0);
+    /// What both layers say of rows that were read.
+    struct Said {
+      std::vector<size_t> rows, owners;  ///< of the matrix; and their candidates, counted from `begin`
+      Values first, second;
+    };
+    Said operator()(const FeatureMatrix& x, size_t begin, size_t end) const;
+
+   private:
+    const float *scale_, *shift_;
+    float kind_;
+    size_t first_, columns_, each_;
+    Layer layer0_, layer1_;
+  };
+
+  const float* part(const std::string& tensor) const { return weights_.data() + network_.offset(tensor); }
+  /// Both residual layers and the last one: a score for each row of kHidden numbers. `added`: what each of the two added, if anyone asks.
+  Values head(Values h, Values* added0 = nullptr, Values* added1 = nullptr) const;
+
+  /// Candidates whose values stay in caches.
+  static constexpr size_t kAtOnce = 128;
+
+ private:
+  virtual Values some(const FeatureMatrix& x, size_t begin, size_t end) const = 0;
+
+  const learner::Network& network_;
+  const std::vector<float> weights_;
+  Layer l0_, l1_;
+};
+
+std::unique_ptr<NetworkScores> make_network(const learner::Network& network, std::vector<float> weights);
+
+}  // namespace tw::cost
