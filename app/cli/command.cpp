@@ -85,7 +85,8 @@ Subcommand Subcommand::group(const std::string& name, const std::string& help) {
 
 Subcommand Subcommand::command(Run& run, const std::string& name, const std::string& help, Run work) {
   Subcommand sub(app_->add_subcommand(name, help));
-  sub.app_->callback([&run, work = std::move(work), files = sub.files_] {
+  sub.app_->callback([&run, app = sub.app_, work = std::move(work), files = sub.files_] {
+    if (!app->get_subcommands().empty()) return;  // one of its own was chosen
     run = [work, files] {
       const auto claimed = claim(*files);
       return claimed ? work() : fail(claimed.error());

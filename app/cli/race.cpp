@@ -8,10 +8,9 @@
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/comparison_report.h"
+#include "app/cli/race_session.h"
 #include "app/cli/tuning.h"
 #include "app/cli/workspace.h"
-#include "engine/api/network_finals.h"
-#include "engine/api/tune.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 
@@ -146,25 +145,6 @@ Expected<RacePlan> read_plan(const std::string& file) {
   return plan;
 }
 
-/// A session of the race that is the same search: done with the same limits, or to go on with.
-struct Earlier {
-  SessionId session;
-  bool done = false;
-};
-Expected<Earlier> earlier_session(db::Database& db, ModelId model, const api::TuneRequest& request) {
-  TW_TRY(const auto rows, db.sessions(model));
-  Earlier found;
-  for (const db::SessionRow& row : rows) {
-    const records::StoredSession stored{row.id, row.tuner, row.target, dump_json(row.options)};
-    if (race_of(row) != request.race || !api::is_same_search(stored, request)) continue;
-    const auto then = tune::session_options(row.options);
-    if (!then) continue;
-    const bool same = then->trials == request.options.trials && then->trials_per_task == request.options.trials_per_task && then->time_s == request.options.time_s;
-    found = {row.id, row.state == "done" && same};
-  }
-  return found;
-}
-
 int race(const RaceArguments& o) {
   auto plan = read_plan(o.file);
   if (!plan) return fail_input(plan.error());
@@ -195,30 +175,16 @@ int race(const RaceArguments& o) {
     for (size_t n = 0; n < networks.size(); ++n) {
       for (tune::SessionOptions options : tuners) {
         options.seed = seed;
-        if (options.weights == records::Weights::unknown) options.weights = api::weights_of(networks[n].network, networks[n].target);
         ++at;
         const RacePlan::Network& network = plan->networks[n];
         TuneRequest request{&networks[n], network.options.model, network.filters, options, false, {}, {}, o.workers, plan->device};
         request.race = plan->name;
-        const auto stored = store_network(**db, networks[n], network.options.model, {});
-        if (!stored) return fail(stored.error());
-        const auto earlier =
-            earlier_session(**db, stored->model, {.filters = network.filters, .target = networks[n].target, .options = options, .device = plan->device, .race = plan->name});
-        if (!earlier) return fail(earlier.error());
-        const std::string title = fmt::format("Session {} of {}: {} on {}, seed {}", at, total, options.tuner, printable(network.options.model), seed);
-        if (earlier->done) {
-          note(title + " is done");
-          continue;
-        }
-        note(title);
-        request.resume = static_cast<bool>(earlier->session), request.earlier = earlier->session;
-        const auto result = tune_network(request, *db);
-        if (!result) return fail(result.error());
-        if (result->report.cancelled) {
+        const auto ran = run_race_session(std::move(request), *db, fmt::format("Session {} of {}: {} on {}, seed {}", at, total, options.tuner, printable(network.options.model), seed));
+        if (!ran) return fail(ran.error());
+        if (ran->cancelled) {
           note(fmt::format("Cancelled; every trial is in '{}', and the same command goes on", printable(path)));
           return kCancelled;
         }
-        if (!result->report.anything_measured()) return fail(Error(ErrorCode::infrastructure, nothing_measured_text(result->report)));
       }
     }
   }

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "app/cli/bench/affinity.h"
+#include "app/cli/bench/tuners.h"
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/console.h"
@@ -242,6 +243,7 @@ void add_bench(Subcommand app, Run& run) {
   sub.option("--append", o->append, "Also append the JSON document to this file, as one line: runs of several machines and days stay together");
   sub.flag("--quick", o->quick, "One case, at most 32 trials");
   sub.flag("--json", o->json, "One JSON document on standard output");
+  bench::add_tuners(sub, run);
 }
 
 }  // namespace tw::cli
