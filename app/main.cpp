@@ -31,7 +31,7 @@ Options parse(const QApplication& app) {
   parser.setApplicationDescription(QApplication::translate("main", "Workbench for tuning tensor programs"));
   parser.addHelpOption();
   parser.addVersionOption();
-  parser.addPositionalArgument(QStringLiteral("file"), QApplication::translate("main", "Model to open: ONNX, or exported by PyTorch"), QStringLiteral("[FILE.onnx | FILE.pt2]"));
+  parser.addPositionalArgument(QStringLiteral("file"), QApplication::translate("main", "Model to open: ONNX, or exported by PyTorch, or TorchScript"), QStringLiteral("[FILE.onnx | FILE.pt2 | FILE.pt]"));
   const auto option = [&](const char* name, const QString& help, const char* value) {
     parser.addOption(*value ? QCommandLineOption(QLatin1String(name), help, QLatin1String(value)) : QCommandLineOption(QLatin1String(name), help));
   };

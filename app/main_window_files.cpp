@@ -104,7 +104,7 @@ void MainWindow::openAny(const QString& path) {
 
 void MainWindow::chooseFile() {
   const QString path = QFileDialog::getOpenFileName(this, tr("Open"), QSettings().value(QStringLiteral("folder")).toString(),
-                                                    tr("Models and workspaces (*.onnx *.pt2 *.te *.twdb);;All files (*)"));
+                                                    tr("Models and workspaces (*.onnx *.pt2 *.pt *.te *.twdb);;All files (*)"));
   if (path.isEmpty()) return;
   QSettings().setValue(QStringLiteral("folder"), QFileInfo(path).absolutePath());
   openAny(path);

@@ -28,5 +28,5 @@ progress() {
 }
 
 # say_learner: what goes without it.
-say_learner() { [ -x "$ROOT/build/release/bin/tw-learner" ] || say "Without neural cost models; installers/learner adds them (libtorch, 1 GB)"; }
+say_learner() { [ -x "$ROOT/build/release/bin/tw-learner" ] || say "Without neural cost models and TorchScript files; installers/learner adds them (libtorch, 1 GB)"; }
 CMAKE_ARGS=()

@@ -75,6 +75,7 @@ class Pool {
   std::vector<std::string> worker_arguments() const {
     std::vector<std::string> out{"check-worker"};
     if (!options_.cases.device.empty()) out.insert(out.end(), {"--device", options_.cases.device});
+    for (const std::string& shape : options_.cases.shapes) out.insert(out.end(), {"--input-shape", shape});
     if (options_.cases.rtol >= 0) out.insert(out.end(), {"--rtol", fmt::format("{}", options_.cases.rtol)});
     if (options_.cases.atol >= 0) out.insert(out.end(), {"--atol", fmt::format("{}", options_.cases.atol)});
     return out;
@@ -158,6 +159,7 @@ int64_t bytes_of(const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code ec;
   int64_t bytes = 0;
+  if (const auto size = fs::file_size(folder, ec); !ec && fs::is_regular_file(folder, ec)) return static_cast<int64_t>(size);
   for (auto it = fs::recursive_directory_iterator(folder, ec); !ec && it != fs::recursive_directory_iterator(); it.increment(ec)) {
     std::error_code unreadable;
     const auto size = it->is_regular_file(unreadable) ? it->file_size(unreadable) : 0;
@@ -204,6 +206,7 @@ void add_check_worker(Subcommand app, Run& run) {
   auto o = std::make_shared<CaseOptions>();
   Subcommand sub = app.command(run, "check-worker", "Child of `tw check`", o, check_worker);
   sub.option("--device", o->device, "A GPU");
+  sub.option("--input-shape", o->shapes, "Shape of an input");
   sub.option("--rtol", o->rtol, "Relative tolerance");
   sub.option("--atol", o->atol, "Absolute tolerance");
   sub.hide();

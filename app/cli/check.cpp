@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tw check`: test-case folders through import, compile, run and compare.
+// `tw check`: test-case folders, and TorchScript files, through import, compile, run and compare.
 #include <filesystem>
 #include <map>
 #include <thread>
@@ -43,7 +43,7 @@ int check_cases(const CheckArguments& o) {
   for (CaseResult& r : *results) {
     ++totals[r.status];
     const auto relative = std::filesystem::path(r.name).lexically_relative(o.path);
-    r.name = relative == "." ? std::filesystem::path(r.name).filename().string() : relative.string();
+    r.name = relative == "." || relative.empty() ? std::filesystem::path(r.name).filename().string() : relative.string();
   }
   if (o.json) {
     Json cases = Json::array(), sums = Json::object();
@@ -69,8 +69,9 @@ int check_cases(const CheckArguments& o) {
 void add_check(Subcommand app, Run& run) {
   auto o = std::make_shared<CheckArguments>();
   Subcommand sub =
-      app.command(run, "check", "Runs test-case folders (ONNX, PyTorch) and compares with their outputs; exit code 1 if one is wrong or crashes", o, check_cases);
-  sub.option("path", o->path, "A folder with model.onnx or model.pt2 and test_data_set_*, or a tree of them").required();
+      app.command(run, "check", "Runs test-case folders (ONNX, PyTorch) and compares with their outputs, or a TorchScript file and compares with libtorch; exit code 1 if one is wrong or crashes", o, check_cases);
+  sub.option("path", o->path, "A folder with model.onnx or model.pt2 and test_data_set_*, or a tree of them; or a TorchScript file (.pt)").required();
+  sub.option("--input-shape", o->pool.cases.shapes, "Shape of an input of a TorchScript file, such as x=1,3,224,224; may be repeated");
   sub.option("--device", o->pool.cases.device, "A GPU instead of the processor: cuda:0, or sim:a100 for the interpreter");
   sub.option("--rtol", o->pool.cases.rtol, "An element may differ by --atol plus this times its magnitude; without both, as its type allows").range(0.0, 1e9);
   sub.option("--atol", o->pool.cases.atol, "See --rtol").range(0.0, 1e9);

@@ -83,7 +83,34 @@ std::string date_text(double unix_s) {
 
 std::string ratio_text(double ratio) { return std::isfinite(ratio) && ratio > 0 ? fmt::format("{:.2f}x", ratio) : "-"; }
 
-Expected<frontends::ImportOptions> import_options(const std::vector<std::string>& dims) {
+namespace {
+
+/// `x=1,3,224,224` or `ids=1,128:int64`.
+Expected<void> add_input_shape(const std::string& text, frontends::ImportOptions& options) {
+  const auto wrong = [&] { return Error(ErrorCode::invalid_argument, fmt::format("Expected --input-shape name=extents such as x=1,3,224,224 or ids=1,128:int64, found '{}'", printable(text))); };
+  const size_t at = text.find('='), colon = text.find(':', at == std::string::npos ? 0 : at);
+  if (at == std::string::npos || at == 0) return wrong();
+  frontends::InputShape shape;
+  if (colon != std::string::npos) {
+    const auto type = parse_dtype(text.substr(colon + 1));
+    if (!type) return wrong();
+    shape.type = *type;
+  }
+  const std::string extents = text.substr(at + 1, colon == std::string::npos ? colon : colon - at - 1);
+  for (size_t from = 0; from <= extents.size() && !extents.empty();) {
+    const size_t to = std::min(extents.find(',', from), extents.size());
+    int64_t value = 0;
+    if (std::from_chars(extents.data() + from, extents.data() + to, value).ptr != extents.data() + to || to == from || value < 1) return wrong();
+    shape.shape.push_back(value);
+    from = to + 1;
+  }
+  if (!options.shapes.emplace(text.substr(0, at), std::move(shape)).second) return Error(ErrorCode::invalid_argument, fmt::format("Expected one --input-shape for '{}', found several", printable(text.substr(0, at))));
+  return {};
+}
+
+}  // namespace
+
+Expected<frontends::ImportOptions> import_options(const std::vector<std::string>& dims, const std::vector<std::string>& shapes) {
   frontends::ImportOptions options;
   for (const std::string& d : dims) {
     const size_t at = d.find('=');
@@ -93,6 +120,7 @@ Expected<frontends::ImportOptions> import_options(const std::vector<std::string>
     if (!good) return Error(ErrorCode::invalid_argument, fmt::format("Expected --dim name=value with a positive value, found '{}'", d));
     options.dims[d.substr(0, at)] = value;
   }
+  for (const std::string& s : shapes) TW_CHECK(add_input_shape(s, options));
   return options;
 }
 

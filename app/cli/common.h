@@ -48,8 +48,8 @@ void install_signal_handlers();
 void outlive_terminal();
 StopToken stop_token();
 
-/// `name=value` pairs of `--dim`. Errors: invalid_argument.
-Expected<frontends::ImportOptions> import_options(const std::vector<std::string>& dims);
+/// `name=value` pairs of `--dim`, and what `--input-shape` says. Errors: invalid_argument.
+Expected<frontends::ImportOptions> import_options(const std::vector<std::string>& dims, const std::vector<std::string>& shapes = {});
 /// $XDG_DATA_HOME/tilewright/default.twdb or the same below ~/.local/share.
 std::string default_database_path();
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "app/cli/common.h"
 #include "app/cli/npy.h"
 #include "app/cli/running.h"
 #include "app/cli/tensors.h"
@@ -15,6 +16,7 @@
 #include "engine/base/text.h"
 #include "engine/frontends/onnx/onnx_case.h"
 #include "engine/measure/device.h"
+#include "engine/measure/network_executor.h"
 
 namespace tw::cli {
 namespace {
@@ -70,43 +72,76 @@ Expected<frontends::OnnxCase> read_pt2_case(const std::string& folder, int numbe
   return c;
 }
 
-/// Imports, compiles, runs and compares one data set; folds its errors into `result`. Inputs that hold shapes or axes become constants at import.
-Expected<void> run_data_set(const std::string& folder, int number, const Target& target, const CaseOptions& options_of_case, CaseResult& result) {
-  const std::string& device = options_of_case.device;
-  const bool exported = fs::exists(fs::path(folder) / "model.pt2");
-  const auto any_file = [](const std::string& stem) { return read_array(stem, nullptr); };
-  TW_TRY(frontends::OnnxCase c, exported ? read_pt2_case(folder, number) : frontends::read_onnx_case(folder, number, any_file));
+using CompiledCase = std::shared_ptr<const runtime::Executable>;
+
+Expected<CompiledCase> compiled_case(const graph::Graph& graph, const Target& target, const std::string& device) {
   api::Network network;
-  network.imported = std::move(c.graph);
+  network.imported = graph;
   TW_TRY(network.optimized, graph::run_passes(network.imported, target));
   TW_TRY(network.partition, graph::partition(network.optimized));
   api::CompileOptions options;
   options.machine_code = !measure::is_simulated(device);
   TW_TRY(runtime::Executable compiled, api::compile(network, target, nullptr, options));
-  const auto e = std::make_shared<const runtime::Executable>(std::move(compiled));
+  return std::make_shared<const runtime::Executable>(std::move(compiled));
+}
+
+Expected<std::vector<HostArray>> outputs_for(const CompiledCase& e, const TensorMap& inputs, const std::string& device) {
   TW_TRY(const auto executor, make_executor(e, device));
-  TensorMap named;
-  for (int slot : e->inputs) {
-    const std::string& name = e->slots[slot].spec.name;
-    for (size_t i = 0; i < c.inputs.size(); ++i)
-      if (network.imported.values[network.imported.inputs[i]].name == name) named[name] = std::move(c.inputs[i]);
-  }
-  TW_CHECK(executor->set_inputs(named));
+  TW_CHECK(executor->set_inputs(inputs));
   TW_CHECK(executor->run());
-  TW_TRY(const std::vector<HostArray> got, executor->outputs());
-  if (got.size() != c.outputs.size()) return Error(ErrorCode::internal, fmt::format("Expected {} outputs, found {}", c.outputs.size(), got.size()));
-  for (size_t i = 0; i < got.size(); ++i) {
-    const HostArray found = c.plain(i, got[i]), wanted = c.plain(i, c.outputs[i]);
-    Tolerance tolerance = tolerance_for(wanted.dtype);
-    if (options_of_case.rtol >= 0 || options_of_case.atol >= 0) tolerance = {std::max(options_of_case.rtol, 0.0), std::max(options_of_case.atol, 0.0)};
-    const Comparison difference = compare_elements(found, wanted, tolerance);
-    result.max_abs = std::max(result.max_abs, difference.max_abs);
-    result.max_rel = std::max(result.max_rel, difference.max_rel);
-    if (!difference.wrong.empty() && result.status != "wrong") {
-      result.status = "wrong";
-      result.reason = fmt::format("Output {} of data set {}: {}", i, number, difference.wrong);
-    }
+  return executor->outputs();
+}
+
+/// Folds what differs into `result`.
+void compare_case(const HostArray& found, const HostArray& wanted, const CaseOptions& options, const std::string& where, CaseResult& result) {
+  Tolerance tolerance = tolerance_for(wanted.dtype);
+  if (options.rtol >= 0 || options.atol >= 0) tolerance = {std::max(options.rtol, 0.0), std::max(options.atol, 0.0)};
+  const Comparison difference = compare_elements(found, wanted, tolerance);
+  result.max_abs = std::max(result.max_abs, difference.max_abs);
+  result.max_rel = std::max(result.max_rel, difference.max_rel);
+  if (difference.wrong.empty() || result.status == "wrong") return;
+  result.status = "wrong";
+  result.reason = fmt::format("{}: {}", where, difference.wrong);
+}
+
+Error outputs_differ(size_t wanted, size_t found) { return Error(ErrorCode::internal, fmt::format("Expected {} outputs, found {}", wanted, found)); }
+
+/// Imports, compiles, runs and compares one data set; folds its errors into `result`. Inputs that hold shapes or axes become constants at import.
+Expected<void> run_data_set(const std::string& folder, int number, const Target& target, const CaseOptions& options, CaseResult& result) {
+  const bool exported = fs::exists(fs::path(folder) / "model.pt2");
+  const auto any_file = [](const std::string& stem) { return read_array(stem, nullptr); };
+  TW_TRY(frontends::OnnxCase c, exported ? read_pt2_case(folder, number) : frontends::read_onnx_case(folder, number, any_file));
+  TW_TRY(const CompiledCase e, compiled_case(c.graph, target, options.device));
+  TensorMap named;
+  for (size_t i = 0; i < c.inputs.size(); ++i) named[c.graph.values[c.graph.inputs[i]].name] = std::move(c.inputs[i]);
+  TensorMap taken;  // what passes found to be of no use is no input of the program any more
+  for (int slot : e->inputs) {
+    const auto it = named.find(e->slots[slot].spec.name);
+    if (it != named.end()) taken.insert(*it);
   }
+  TW_TRY(const std::vector<HostArray> got, outputs_for(e, taken, options.device));
+  if (got.size() != c.outputs.size()) return outputs_differ(c.outputs.size(), got.size());
+  for (size_t i = 0; i < got.size(); ++i) compare_case(c.plain(i, got[i]), c.plain(i, c.outputs[i]), options, fmt::format("Output {} of data set {}", i, number), result);
+  return {};
+}
+
+/// The same for a TorchScript file, with libtorch's own numbers.
+Expected<void> run_torchscript_case(const std::string& path, const Target& target, const CaseOptions& options, CaseResult& result) {
+  constexpr uint64_t kSeed = 1;
+  TW_TRY(const frontends::ImportOptions shapes, import_options({}, options.shapes));
+  TW_TRY(const graph::Graph graph, frontends::read_torchscript(path, shapes));
+  TW_TRY(const CompiledCase e, compiled_case(graph, target, options.device));
+  TensorMap inputs = measure::random_inputs(*e, kSeed);
+  std::vector<HostArray> ordered;
+  for (const int v : graph.inputs) {
+    const graph::Value& input = graph.values[static_cast<size_t>(v)];
+    const auto it = inputs.find(input.name);
+    ordered.push_back(it != inputs.end() ? it->second : HostArray::make(input.type.dtype, input.type.shape));
+  }
+  TW_TRY(const std::vector<HostArray> wanted, frontends::run_torchscript(path, ordered));
+  TW_TRY(const std::vector<HostArray> got, outputs_for(e, inputs, options.device));
+  if (got.size() != wanted.size()) return outputs_differ(wanted.size(), got.size());
+  for (size_t i = 0; i < got.size(); ++i) compare_case(got[i], wanted[i], options, fmt::format("Output {}", i), result);
   return {};
 }
 
@@ -128,7 +163,8 @@ CaseResult case_from_json(const Json& j) {
 
 Expected<std::vector<std::string>> find_cases(const std::string& path) {
   std::error_code ec;
-  if (!fs::is_directory(path, ec)) return Error(ErrorCode::not_found, fmt::format("Expected a folder of test cases, found no folder '{}'", path));
+  if (frontends::is_torchscript(path)) return std::vector{path};
+  if (!fs::is_directory(path, ec)) return Error(ErrorCode::not_found, fmt::format("Expected a folder of test cases or a TorchScript file, found neither at '{}'", path));
   const auto is_case = [](const fs::path& folder) { return fs::exists(folder / "model.onnx") || fs::exists(folder / "model.pt2"); };
   std::vector<std::string> cases;
   if (is_case(path)) cases.push_back(path);
@@ -142,6 +178,10 @@ Expected<std::vector<std::string>> find_cases(const std::string& path) {
 
 CaseResult run_case(const std::string& folder, const Target& target, const CaseOptions& options) {
   CaseResult result{{}, "passed", {}};
+  if (!fs::is_directory(folder)) {
+    const auto done = run_torchscript_case(folder, target, options, result);
+    return done ? result : failed(done.error());
+  }
   int sets = 0;
   for (; fs::is_directory(fs::path(folder) / fmt::format("test_data_set_{}", sets)); ++sets) {
     if (auto r = run_data_set(folder, sets, target, options, result); !r) return failed(r.error());

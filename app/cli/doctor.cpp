@@ -105,7 +105,7 @@ std::vector<Finding> findings() {
        "timings drift with the clock; set the governor to performance"},
       driver(),
       {"NVRTC", nvrtc.has_value(), nvrtc ? *nvrtc : nvrtc.error().text(), "no PTX of GPU kernels, and their registers are estimated"},
-      {"tw-learner", learner.has_value(), learner ? "beside this program" : learner.error().text(), "no neural cost models: boosted trees stand in for them"}};
+      {"tw-learner", learner.has_value(), learner ? "beside this program" : learner.error().text(), "no neural cost models: boosted trees stand in for them; no TorchScript files (.pt)"}};
   if (runtime::cuda_driver()) found.push_back(gpu_clocks());
   return found;
 }

@@ -28,12 +28,13 @@ Json value_list(const graph::Graph& g, const std::vector<int>& values) {
 }  // namespace
 
 void add_network_options(Subcommand sub, NetworkOptions& options) {
-  sub.option("model", options.model, "ONNX file, a program exported by PyTorch (.pt2), or a computation of one's own (.te)").input().required();
+  sub.option("model", options.model, "ONNX file, a program exported by PyTorch (.pt2), TorchScript (.pt), or a computation of one's own (.te)").input().required();
   sub.option("--target", options.target,
              "What the code is for: llvm (this machine), `llvm -mcpu=NAME`, a known processor's name, cuda (this machine's GPU), or `cuda:NAME` for one such "
              "as a100; `cuda:a100,tf32` may round products in float32 to TF32")
       .show_default();
   sub.option("--dim", options.dims, "Value of a symbolic dimension, as name=value, or INPUT.AXIS=value; may be repeated");
+  sub.option("--input-shape", options.shapes, "Shape of an input that the file leaves open altogether, as TorchScript does: x=1,3,224,224, or ids=1,128:int64 with its type; may be repeated");
   options.preparation.declare(sub);
   sub.option("--import-memory", options.import_gib,
              "GiB of memory that reading the model and computing its constants may take; 0: 1 and four times the size of its files")
@@ -51,7 +52,7 @@ std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& ex
     exit = fail_usage(fmt::format("Expected a file, found the operator '{0}'; `tw task create {0}` writes {0}.te", options.model));
     return std::nullopt;
   }
-  auto import = import_options(options.dims);
+  auto import = import_options(options.dims, options.shapes);
   if (!import) {
     exit = fail(import.error());
     return std::nullopt;

@@ -17,7 +17,7 @@ class Subcommand;
 struct NetworkOptions {
   std::string model;
   std::string target = "llvm";
-  std::vector<std::string> dims;
+  std::vector<std::string> dims, shapes;
   ParamOptions preparation = ParamOptions(api::preparation_schema());
   double import_gib = 0;  ///< of memory for reading it; 0: api::ImportLimits' rule
   double import_seconds = api::ImportLimits().seconds;

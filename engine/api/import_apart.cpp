@@ -128,8 +128,12 @@ Expected<Network> import_network_apart(const std::string& path, const Target& ta
   TW_ASSERT(options.constants.empty(), "inputs to fix at a value, which nobody sends yet");
   Json dims = Json::array();
   for (const auto& [name, value] : options.dims) dims.push_back({name, value});
+  Json shapes = Json::array();
+  for (const auto& [name, shape] : options.shapes) shapes.push_back({{"name", name}, {"shape", shape.shape}, {"type", shape.type ? shape.type->name() : ""}});
   const Json question = {{"target", to_json(target)},
                          {"dims", dims},
+                         {"shapes", shapes},
+                         {"memory_bytes", limits.memory_bytes},
                          {"widens", limits.memory_bytes <= 0},
                          {"disabled", hooks.disabled},
                          {"enabled", hooks.enabled}};

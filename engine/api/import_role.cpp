@@ -67,6 +67,14 @@ Expected<void> answer(const process::Frame& question, process::MemoryAllowance& 
   frontends::ImportOptions options;
   for (const Json& dim : f.list("dims"))
     if (dim.is_array() && dim.size() == 2 && dim[0].is_string() && dim[1].is_number_integer()) options.dims[dim[0].get<std::string>()] = dim[1].get<int64_t>();
+  options.apart_bytes = f.number<int64_t>("memory_bytes");
+  for (const Json& one : f.list("shapes")) {
+    measure::Fields s(one);
+    frontends::InputShape& shape = options.shapes[s.text("name")];
+    if (const auto type = parse_dtype(s.text("type"))) shape.type = *type;
+    for (const Json& d : s.list("shape")) shape.shape.push_back(d.is_number_integer() ? d.get<int64_t>() : -1);
+    if (s.error()) return *s.error();
+  }
   if (f.error()) return *f.error();
   TW_TRY(const Target target, target_from_json(question.header["target"]));
   options.on_external_file = [&](int64_t bytes) {

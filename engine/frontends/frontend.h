@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,17 +25,25 @@ struct OperatorReading {
   int64_t operators = 0;   ///< of the graph, for all uses; what no output needs is left out of the graph later
 };
 
+/// What is said of an input that a file leaves open altogether, as TorchScript does.
+struct InputShape {
+  std::vector<int64_t> shape;
+  std::optional<DType> type = {};  ///< none: the one that is proposed
+};
+
 struct ImportOptions {
   std::map<std::string, int64_t> dims;         ///< values of symbolic dimensions, by name; "batch" style names default to 1 when absent
+  std::map<std::string, InputShape> shapes;    ///< of inputs that the file leaves open altogether, by name; `dims` as INPUT.AXIS changes them, or what the file proposes
   std::map<std::string, HostArray> constants;  ///< inputs to fix at a value, by name: they become constants (shapes, axes, repeats given as inputs)
   /// Told of each further file that a model keeps its data in, with its size, before anything is read from it.
   std::function<void(int64_t bytes)> on_external_file;
   ArrayRoom room;  ///< where the model's arrays are to lie; empty: anywhere
+  int64_t apart_bytes = 0;  ///< of memory that another process may take which reads the file; 0: its own rule
   std::vector<OperatorReading>* reading = nullptr;  ///< filled in by name, if wanted
 };
 
-/// Reads a model file of any kind that is known here: ONNX, or an exported program of PyTorch, told apart by its first bytes; or an expression (.te), by its name.
-/// Errors: those of the readers; unsupported naming what else it is (TorchScript).
+/// Reads a model file of any kind that is known here: ONNX, or an exported program of PyTorch, or TorchScript, told apart by what is in them; or an expression (.te), by its name.
+/// Errors: those of the readers; unsupported naming what else it is.
 Expected<graph::Graph> read_model(const std::string& path, const ImportOptions& options = {});
 /// A size of inputs that a model file leaves open.
 struct OpenSize {
@@ -53,6 +62,14 @@ Expected<std::vector<OpenSize>> open_sizes_of_onnx(const std::string& path);
 /// INPUT.AXIS, and else from the example that the program was exported with.
 /// Errors: parse_error, corrupt, unsupported (functions, all at once with counts), not_found, invalid_argument, resource_limit.
 Expected<graph::Graph> read_pt2(const std::string& path, const ImportOptions& options = {});
+/// Reads what `torch.jit.save` writes (.pt): a module that was traced or scripted, through `tw-learner` (learner/script.h), as the program that it is for inputs of one shape each.
+/// Errors: not_found where that program is not there; invalid_argument naming inputs that need a shape; those of learner::script_program and read_pt2.
+Expected<graph::Graph> read_torchscript(const std::string& path, const ImportOptions& options = {});
+Expected<std::vector<OpenSize>> open_sizes_of_torchscript(const std::string& path, const ImportOptions& options = {});
+/// What libtorch itself computes of such a file for `inputs`, in their order. Errors: as above.
+Expected<std::vector<HostArray>> run_torchscript(const std::string& path, std::span<const HostArray> inputs);
+/// Whether the file is an archive of TorchScript.
+bool is_torchscript(const std::string& path);
 /// Reads a computation of one's own (te/source.h) as a graph of one node that is called as the file.
 /// Errors: parse_error with line and column; resource_limit for more than 64 KiB.
 Expected<graph::Graph> read_expression(const std::string& path);

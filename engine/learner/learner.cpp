@@ -6,6 +6,7 @@
 #include "engine/base/text.h"
 #include "engine/process/find_program.h"
 #include "engine/process/handshake.h"
+#include "engine/process/limits.h"
 
 namespace tw::learner {
 namespace {
@@ -19,7 +20,7 @@ constexpr const char* kWeightsName = "current";
 }  // namespace
 
 Expected<std::string> find_program(const std::string& given) {
-  auto found = process::find_program(kProgram, "which holds the neural networks", given);
+  auto found = process::find_program(kProgram, "which holds the neural networks and reads TorchScript", given);
   if (found) return found;
   return std::move(found).error().note("installers/learner builds it, with Debian's libtorch");
 }
@@ -29,7 +30,12 @@ Expected<void> Learner::ensure(const process::StopFd& stop) {
   if (deaths_ >= options_.deaths) return Error(ErrorCode::infrastructure, fmt::format("{} died {} times in a row and is not started any more", kProgram, deaths_));
   TW_TRY(const std::string program, find_program(options_.program));
   const auto began = steady_clock::now();
-  TW_TRY(process_, process::ChildProcess::start(program, {"--memory-bytes", std::to_string(options_.memory_bytes)}));
+  std::vector<std::string> arguments{"--memory-bytes", std::to_string(options_.memory_bytes)};
+  if (options_.reads_scripts) arguments.emplace_back("--scripts");
+  {
+    const process::LiftedAllowance own;  // libtorch maps more than who asks may
+    TW_TRY(process_, process::ChildProcess::start(program, arguments));
+  }
   loaded_ = 0;
   TW_TRY(const process::Frame hello, next(kStartupSeconds, stop));
   if (auto checked = process::check_hello(hello, kRole, kProtocolVersion); !checked) {
@@ -73,10 +79,29 @@ Expected<process::Frame> Learner::next(double patience_s, const process::StopFd&
     process::poll_until(fds, deadline);
     if (fds[1].revents != 0) process_->drain_output();
     if (fds[2].revents != 0) {
+      if (options_.reads_scripts) {
+        process_.reset();
+        return Error(ErrorCode::cancelled, "Cancelled");
+      }
       told = true;
       TW_CHECK(send(Json{{"op", "cancel"}}, {}));
     }
     if (fds[0].revents == 0 && fds[1].revents == 0 && steady_clock::now() >= deadline) return dead(Error(ErrorCode::timeout, "silent"));
+  }
+}
+
+Expected<void> Learner::ask(const Json& header, std::span<const std::byte> payload, StopToken stop, const std::function<Expected<bool>(process::Frame&&)>& take) {
+  const process::StopFd stop_fd(stop);
+  TW_CHECK(ensure(stop_fd));
+  TW_CHECK(send(header, payload));
+  for (;;) {
+    TW_TRY(process::Frame f, next(kSilenceSeconds, stop_fd));
+    if (f.header.contains("error")) return error_from_json(f.header);
+    if (f.header.contains("alive")) continue;
+    TW_TRY(const bool last, take(std::move(f)));
+    if (!last) continue;
+    deaths_ = 0;
+    return {};
   }
 }
 

@@ -21,6 +21,7 @@ struct LearnerOptions {
   std::string program;                               ///< empty: find_program
   int64_t memory_bytes = int64_t{4} << 30;           ///< that it may take beside what libtorch maps
   int deaths = 3;                                    ///< in a row, after which it is not started any more
+  bool reads_scripts = false;                        ///< it answers questions about TorchScript files and no others
 };
 
 /// Candidates to learn from; the spans outlive the call.
@@ -50,6 +51,10 @@ class Learner {
   Expected<std::vector<float>> predict(const Network& network, std::span<const float> weights, uint64_t version, std::span<const float> rows,
                                        std::span<const uint32_t> begins, bool batch_statistics, int threads);
 
+  /// Asks one question and hands `take` the parts of its answer, until it says that one was the last. A stop ends the process.
+  /// Errors: as of fit; cancelled; what the process or `take` says.
+  Expected<void> ask(const Json& header, std::span<const std::byte> payload, StopToken stop, const std::function<Expected<bool>(process::Frame&&)>& take);
+
   /// Of the process, if there is one.
   pid_t pid() const { return process_ ? process_->pid() : -1; }
   /// What it said of itself when it was started: "torch", "started_s".
@@ -58,7 +63,7 @@ class Learner {
  private:
   Expected<void> ensure(const process::StopFd& stop);
   Expected<void> send(const Json& header, std::span<const std::byte> payload);
-  /// The next frame. A stop is told to the process once, and the answer awaited all the same.
+  /// The next frame. A stop is told to the process once, and the answer awaited all the same; a process that reads scripts is ended.
   Expected<process::Frame> next(double patience_s, const process::StopFd& stop);
   Error dead(const Error& why);
 

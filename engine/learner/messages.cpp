@@ -90,11 +90,11 @@ Expected<Candidates> take_candidates(const Json& header, ArrayReader& arrays) {
   return out;
 }
 
-Json error_to_json(const Error& e) { return {{"error", std::string(error_code_name(e.code))}, {"message", e.message}}; }
+Json error_to_json(const Error& e) { return {{"error", std::string(error_code_name(e.code))}, {"message", e.message}, {"where", e.where}}; }
 
 Error error_from_json(const Json& header) {
   const auto text = [&](const char* key) { return header.contains(key) && header[key].is_string() ? header[key].get<std::string>() : std::string(); };
-  return Error(error_code_from_name(text("error")), text("message"));
+  return Error(error_code_from_name(text("error")), text("message"), text("where"));
 }
 
 }  // namespace tw::learner

@@ -16,11 +16,15 @@
 /// | load | name, network | weights | "loaded" |
 /// | drop | name | | "dropped" |
 /// | predict | name, options, counts | begins, rows | the scores |
+/// | script | what: inputs | the file's path | "inputs": name, type, shape, traced, reason |
+/// | script | what: program, "inputs" by name | the path | "tensor" for each that the program begins with, then "program", as text |
+/// | script | what: run, "inputs" in order | the path, the inputs' bytes | "tensor" for each result, then "ran" |
 ///
+/// Scripts are read by a process that was started for them alone.
 /// An answer with "error" is a failure of its question alone.
 namespace tw::learner {
 
-inline constexpr int kProtocolVersion = 1;
+inline constexpr int kProtocolVersion = 2;
 inline constexpr const char* kRole = "learner";
 inline constexpr const char* kProgram = "tw-learner";
 

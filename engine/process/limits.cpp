@@ -75,6 +75,18 @@ void MemoryAllowance::apply() const {
   set_limit(RLIMIT_AS, std::min<rlim_t>(static_cast<rlim_t>(mapped_ + bytes_), outer_), now.rlim_max);
 }
 
+LiftedAllowance::LiftedAllowance() : soft_(RLIM_INFINITY) {
+  rlimit now{};
+  if (getrlimit(RLIMIT_AS, &now) != 0) return;
+  soft_ = now.rlim_cur;
+  set_limit(RLIMIT_AS, now.rlim_max, now.rlim_max);
+}
+
+LiftedAllowance::~LiftedAllowance() {
+  rlimit now{};
+  if (getrlimit(RLIMIT_AS, &now) == 0) set_limit(RLIMIT_AS, std::min<rlim_t>(soft_, now.rlim_max), now.rlim_max);
+}
+
 std::optional<int64_t> memory_kills() {
   std::ifstream in("/proc/vmstat");
   std::string name;

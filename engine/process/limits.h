@@ -36,6 +36,18 @@ class MemoryAllowance {
   uint64_t outer_;
 };
 
+/// While it lives, MemoryAllowance bounds nothing: for a program that is started here and bounds itself.
+class LiftedAllowance {
+ public:
+  LiftedAllowance();
+  ~LiftedAllowance();
+  LiftedAllowance(const LiftedAllowance&) = delete;
+  LiftedAllowance& operator=(const LiftedAllowance&) = delete;
+
+ private:
+  uint64_t soft_;
+};
+
 /// How many processes the system has killed so far because memory ran out; nothing where it does not say. Source: the field oom_kill of /proc/vmstat.
 std::optional<int64_t> memory_kills();
 

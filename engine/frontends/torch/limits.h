@@ -8,6 +8,7 @@ namespace tw::frontends::torch_limits {
 
 inline constexpr int64_t kMembers = 200'000;
 inline constexpr int64_t kNameBytes = 4096;
+inline constexpr int64_t kCodeBytes = int64_t{1} << 26;  ///< of TorchScript, unpacked
 inline constexpr int64_t kJsonBytes = int64_t{1} << 30;
 inline constexpr int64_t kTensorBytes = int64_t{1} << 36;
 inline constexpr int64_t kNodes = 1'000'000;  ///< after inlining

@@ -33,8 +33,7 @@ Error other_archive(const ZipArchive& a) {
     return false;
   };
   constexpr const char* kHow = "torch.export.save(torch.export.export(model.eval(), (example,)), 'model.pt2')";
-  if (has("constants.pkl"))
-    return Error(ErrorCode::unsupported, fmt::format("TorchScript is not supported: export the model with PyTorch by {}", kHow));
+  if (has("constants.pkl")) return Error(ErrorCode::unsupported, fmt::format("Expected an exported program of PyTorch, found TorchScript; {} writes one", kHow));
   if (has("serialized_exported_program.json"))
     return Error(ErrorCode::unsupported, "Exported programs of PyTorch before 2.8 are not supported: export the model again with a newer PyTorch");
   if (has("data.pkl"))
@@ -73,6 +72,13 @@ DType dtype_of_torch(int64_t scalar_type, const std::string& where) {
   for (const ScalarRow& row : kScalarTypes)
     if (row.torch == scalar_type) return row.ours;
   refuse(ErrorCode::unsupported, fmt::format("Tensors of {} (PyTorch's type {}) are not supported", unusual_type(scalar_type), scalar_type), where);
+}
+
+int64_t torch_of_dtype(DType t) {
+  for (const ScalarRow& row : kScalarTypes)
+    if (row.ours == t) return row.torch;
+  TW_ASSERT(false, "every element type of ours has a number of PyTorch's");
+  return 0;
 }
 
 SymbolicSize size_of(const Json& j) {
@@ -172,14 +178,22 @@ Expected<HostArray> strided_tensor(const TensorMeta& meta, std::span<const std::
 
 Expected<Program> Program::open(const std::string& path) {
   TW_TRY(ZipArchive archive, ZipArchive::open(path));
-  Program p(std::move(archive));
+  Program p;
+  p.archive_ = std::move(archive);
   TW_CHECK(p.read(path));
+  return p;
+}
+
+Program Program::of(Json document, std::map<std::string, std::shared_ptr<const HostArray>> tensors) {
+  Program p;
+  p.document_ = std::move(document);
+  p.given_ = std::move(tensors);
   return p;
 }
 
 Expected<void> Program::read(const std::string& path) {
   std::string model;
-  for (const auto& [name, member] : archive_.members()) {
+  for (const auto& [name, member] : archive_->members()) {
     const size_t models = name.rfind("models/");
     if (models == std::string::npos || !name.ends_with(".json") || (models > 0 && name[models - 1] != '/')) continue;
     if (!model.empty()) return Error(ErrorCode::unsupported, "Expected one model in the archive, found several", path);
@@ -187,15 +201,15 @@ Expected<void> Program::read(const std::string& path) {
     model = name;
     root_ = name.substr(0, models);
   }
-  if (model.empty()) return other_archive(archive_);
-  if (archive_.find(root_ + "byteorder")) {
-    TW_TRY(const auto order, archive_.read(root_ + "byteorder"));
+  if (model.empty()) return other_archive(*archive_);
+  if (archive_->find(root_ + "byteorder")) {
+    TW_TRY(const auto order, archive_->read(root_ + "byteorder"));
     if (order.size() > 2 && static_cast<char>(order[0]) == 'b') return Error(ErrorCode::unsupported, "Expected tensors with the lowest byte first, found the highest first", path);
   }
   const auto document = [&](const std::string& name) -> Expected<Json> {
-    const ZipArchive::Member* member = archive_.find(name);
+    const ZipArchive::Member* member = archive_->find(name);
     if (member && member->size > torch_limits::kJsonBytes) return Error(ErrorCode::resource_limit, fmt::format("Expected at most 2^30 bytes of JSON, found {}", member->size), path);
-    TW_TRY(const auto bytes, archive_.read(name));
+    TW_TRY(const auto bytes, archive_->read(name));
     return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, printable(name.substr(0, 256)));
   };
   TW_TRY(document_, document(model));
@@ -206,7 +220,7 @@ Expected<void> Program::read(const std::string& path) {
     const std::string stem = base_name(model).substr(0, base_name(model).size() - 5);
     for (const char* kind : {"weights", "constants"}) {
       const std::string folder = fmt::format("{}data/{}/", root_, kind), config = fmt::format("{}{}_{}_config.json", folder, stem, kind);
-      if (!archive_.find(config)) continue;
+      if (!archive_->find(config)) continue;
       TW_TRY(const Json all, document(config));
       const Json& entries = field(all, "config", "a list of tensors");
       if (!entries.is_object()) malformed("an object", "a list of tensors");
@@ -227,10 +241,11 @@ Expected<void> Program::read(const std::string& path) {
 
 std::shared_ptr<const HostArray> Program::tensor(const std::string& name, const ArrayRoom& room) {
   const std::string where = fmt::format("tensor '{}'", printable(name.substr(0, 256)));
+  if (const auto given = given_.find(name); given != given_.end()) return given->second;
   const auto it = payloads_.find(name);
   if (it == payloads_.end()) refuse(ErrorCode::corrupt, "Expected the tensor in the archive, found none", where);
   if (auto shared = loaded_[it->second.key].lock()) return shared;
-  auto bytes = archive_.read(it->second.member);
+  auto bytes = archive_->read(it->second.member);
   auto array = bytes ? strided_tensor(it->second.meta, *bytes, room) : Expected<HostArray>(bytes.error());
   if (!array) refuse(array.error().code, array.error().message, where);
   auto made = std::make_shared<const HostArray>(std::move(*array));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +24,7 @@ std::pair<std::string, const Json*> union_of(const Json& j, const char* what);
 
 /// Element types by PyTorch's number. Refuses complex and 8-bit ones.
 DType dtype_of_torch(int64_t scalar_type, const std::string& where);
+int64_t torch_of_dtype(DType t);
 
 /// A size: a number, or an expression over symbols with the value that it had in the example.
 struct SymbolicSize {
@@ -45,6 +48,8 @@ class Program {
  public:
   /// Errors: those of ZipArchive::open; unsupported naming what was found instead (TorchScript, older archives, another schema); parse_error.
   static Expected<Program> open(const std::string& path);
+  /// One that was made otherwise: a document of the same form and the tensors that it names.
+  static Program of(Json document, std::map<std::string, std::shared_ptr<const HostArray>> tensors);
 
   const Json& graph_module() const { return document_["graph_module"]; }
   const Json* ranges() const { return optional_field(document_, "range_constraints"); }
@@ -52,10 +57,10 @@ class Program {
   std::shared_ptr<const HostArray> tensor(const std::string& name, const ArrayRoom& room = {});
 
  private:
-  explicit Program(ZipArchive archive) : archive_(std::move(archive)) {}
+  Program() = default;
   Expected<void> read(const std::string& path);
 
-  ZipArchive archive_;
+  std::optional<ZipArchive> archive_;  ///< none where all tensors were given
   std::string root_;  ///< folder that everything lies in, with a slash
   Json document_;
   struct Payload {
@@ -65,6 +70,7 @@ class Program {
   };
   std::map<std::string, Payload> payloads_;
   std::map<std::string, std::weak_ptr<const HostArray>> loaded_;
+  std::map<std::string, std::shared_ptr<const HostArray>> given_;
 };
 
 }  // namespace tw::frontends

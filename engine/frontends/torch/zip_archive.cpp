@@ -136,25 +136,26 @@ Expected<void> check_name(const std::string& name) {
   return {};
 }
 
-Expected<ZipArchive::Member> check_member(int fd, const Entry& e, uint64_t index, int64_t size) {
+Expected<ZipArchive::Member> check_member(int fd, const Entry& e, uint64_t index, int64_t size, bool packed) {
   const std::string shown = printable(e.name.substr(0, 256));
-  if (e.method != 0 || (e.flags & 1) != 0)
+  const bool deflated = packed && e.method == 8;
+  if ((e.method != 0 && !deflated) || (e.flags & 1) != 0)
     return Error(ErrorCode::unsupported, fmt::format("Expected members that are stored as they are, found '{}' compressed or encrypted", shown));
-  if (e.size != e.stored) return corrupt(fmt::format("Expected {} bytes of '{}', found {}", e.size, shown, e.stored));
+  if (e.size != e.stored && !deflated) return corrupt(fmt::format("Expected {} bytes of '{}', found {}", e.size, shown, e.stored));
   if (e.header < 0 || e.header > size - kLocalBytes) return corrupt(fmt::format("Expected '{}' inside of the archive, found it outside", shown));
   unsigned char local[kLocalBytes];
   TW_CHECK(read_at(fd, local, kLocalBytes, e.header));
   const int64_t offset = e.header + kLocalBytes + little<uint16_t>(local + 26) + little<uint16_t>(local + 28);
-  if (little<uint32_t>(local) != kLocal || e.size < 0 || offset > size || e.size > size - offset)
+  if (little<uint32_t>(local) != kLocal || e.size < 0 || e.stored < 0 || offset > size || e.stored > size - offset)
     return corrupt(fmt::format("Expected '{}' inside of the archive, found it outside", shown));
-  return ZipArchive::Member{index, offset, e.size};
+  return ZipArchive::Member{index, offset, e.stored};
 }
 
 }  // namespace
 
 void ZipArchive::Closer::operator()(zip* z) const { zip_discard(z); }
 
-Expected<ZipArchive> ZipArchive::open(const std::string& path) {
+Expected<ZipArchive> ZipArchive::open(const std::string& path, bool packed) {
   ZipArchive a;
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
@@ -166,11 +167,14 @@ Expected<ZipArchive> ZipArchive::open(const std::string& path) {
     return Error(ErrorCode::invalid_argument, fmt::format("Expected a file at '{}', found something else", printable(path)));
   TW_TRY(const Directory directory, find_directory(fd, info.st_size));
   TW_TRY(const std::vector<Entry> entries, read_entries(fd, directory));
+  int64_t unpacked = 0;
   std::vector<std::pair<int64_t, int64_t>> ranges{{directory.offset, directory.offset + directory.bytes}};
   for (size_t i = 0; i < entries.size(); ++i) {
     if (!entries[i].name.empty() && entries[i].name.back() == '/' && entries[i].size == 0) continue;  // a folder
     TW_CHECK(check_name(entries[i].name));
-    TW_TRY(const Member member, check_member(fd, entries[i], i, info.st_size));
+    TW_TRY(const Member member, check_member(fd, entries[i], i, info.st_size, packed));
+    if (entries[i].method != 0) unpacked += std::min(entries[i].size, torch_limits::kCodeBytes + 1);
+    if (unpacked > torch_limits::kCodeBytes) return Error(ErrorCode::resource_limit, "Expected compressed members of at most 64 MiB in all, found more");
     if (!a.members_.emplace(entries[i].name, member).second)
       return corrupt(fmt::format("Expected every member once, found '{}' twice", printable(entries[i].name.substr(0, 256))));
     ranges.emplace_back(entries[i].header, member.offset + member.size);

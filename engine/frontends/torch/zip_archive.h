@@ -12,7 +12,7 @@ struct zip;
 
 namespace tw::frontends {
 
-/// A zip archive of members that are stored as they are, which is what PyTorch writes. Before anything is read the directory is looked through: names that
+/// A zip archive of members that are stored as they are, which is what PyTorch writes but for the code in TorchScript. Before anything is read the directory is looked through: names that
 /// climb out of the archive or occur twice, members that overlap, leave the file or are compressed are refused.
 class ZipArchive {
  public:
@@ -22,8 +22,9 @@ class ZipArchive {
     int64_t size = 0;
   };
 
+  /// `packed`: members may be compressed, to 64 MiB of contents in all; they are listed and not read here.
   /// Errors: not_found, io_error, parse_error (no zip archive), corrupt, unsupported (compressed or encrypted members), resource_limit.
-  static Expected<ZipArchive> open(const std::string& path);
+  static Expected<ZipArchive> open(const std::string& path, bool packed = false);
 
   const std::map<std::string, Member>& members() const { return members_; }
   const Member* find(const std::string& name) const;

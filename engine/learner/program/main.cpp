@@ -3,19 +3,23 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <torch/version.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <new>
+#include <thread>
 
+#include "engine/learner/program/script.h"
 #include "engine/learner/program/training.h"
 #include "engine/process/child_process.h"
 #include "engine/process/handshake.h"
 #include "engine/process/limits.h"
+#include "engine/process/read_only.h"
 #include "engine/process/subprocess.h"
 
-/// The child process of `tw` and the workbench that holds the neural networks. It talks on descriptor 3, knows what it is told, and is of no use when started by hand.
+/// The child process of `tw` and the workbench that holds the neural networks, or reads a TorchScript file. It talks on descriptor 3, knows what it is told, and is of no use when started by hand.
 namespace tw::learner {
 namespace {
 
@@ -38,8 +42,13 @@ bool is_cancelled() {
 
 class Session {
  public:
+  /// `reads_scripts`: a stranger's code runs here, which must not see anybody's models.
+  explicit Session(bool reads_scripts) : reads_scripts_(reads_scripts) {}
+
   Expected<void> answer(const process::Frame& question) {
     TW_TRY(const std::string op, text_of(question.header, "op"));
+    if (reads_scripts_ != (op == "script")) return Error(ErrorCode::unsupported, fmt::format("Expected a question that this learner was started for, found '{}'", op));
+    if (op == "script") return answer_script(question);
     if (op == "cancel") return {};  // of a fit that was over
     if (op == "fit") return fit(question);
     if (op == "load") return load(question);
@@ -106,6 +115,7 @@ class Session {
     return process::write_frame(kChannelFd, Json{{"scores", candidates.count()}}, raw(scores(found->second, candidates, own ? Norm::batch : Norm::kept)));
   }
 
+  bool reads_scripts_;
   std::map<std::string, Weights> models_;
 };
 
@@ -123,8 +133,18 @@ Expected<bool> serve_one(Session& session) {
   }
 }
 
-int serve() {
-  Session session;
+/// Code that runs for ever asks nobody whether anyone still waits.
+void end_with_peer() {
+  std::thread([] {
+    pollfd channel{kChannelFd, POLLRDHUP, 0};
+    while (::poll(&channel, 1, -1) < 0) {
+    }
+    _exit(0);
+  }).detach();
+}
+
+int serve(bool reads_scripts) {
+  Session session(reads_scripts);
   try {
     for (;;) {
       const auto more = serve_one(session);
@@ -142,18 +162,23 @@ int serve() {
 int main(int argc, char** argv) {
   constexpr int kUsage = 2;
   int64_t memory_bytes = 0;
-  if (argc == 3 && std::string_view(argv[1]) == "--memory-bytes") {
+  const bool reads_scripts = argc == 4 && std::string_view(argv[3]) == "--scripts";
+  if ((argc == 3 || reads_scripts) && std::string_view(argv[1]) == "--memory-bytes") {
     const std::string_view value = argv[2];
     std::from_chars(value.data(), value.data() + value.size(), memory_bytes);
   }
   if (memory_bytes <= 0 || fcntl(tw::process::kChannelFd, F_GETFD) < 0) {
-    std::fprintf(stderr, "tw-learner is started by tilewright and tw: tw-learner --memory-bytes N, with a channel on descriptor 3\n");
+    std::fprintf(stderr, "tw-learner is started by tilewright and tw: tw-learner --memory-bytes N [--scripts], with a channel on descriptor 3\n");
     return kUsage;
   }
   fcntl(tw::process::kChannelFd, F_SETFD, FD_CLOEXEC);
-  tw::process::limit_this_process({.memory_bytes = memory_bytes});
+  tw::process::limit_this_process({.memory_bytes = memory_bytes, .no_growing_files = reads_scripts});
+  if (reads_scripts) {
+    tw::process::become_read_only();
+    tw::learner::end_with_peer();
+  }
   tw::Json hello = tw::process::hello(tw::learner::kRole, tw::learner::kProtocolVersion);
   hello["torch"] = TORCH_VERSION;
   if (!tw::process::write_frame(tw::process::kChannelFd, hello)) return 0;
-  return tw::learner::serve();
+  return tw::learner::serve(reads_scripts);
 }

@@ -52,6 +52,28 @@ class ConformanceTest : public QObject {
     QVERIFY(r.max_rel < 1e-5);
   }
 
+  /// A TorchScript file beside libtorch's own numbers.
+  void torchscript_files() {
+#ifdef TW_SCRIPT_FILES
+    QTemporaryDir folder;
+    QProcess writer;
+    writer.start(TW_SCRIPT_FILES, {folder.path()});
+    QVERIFY(writer.waitForFinished(60'000) && writer.exitCode() == 0);
+    const std::string file = folder.filePath("resnet18.pt").toStdString();
+    QCOMPARE(find_cases(file)->size(), size_t{1});
+    CaseOptions options;
+    options.shapes = {"x=1,3,96,96"};
+    const CaseResult r = run_case(file, host_target(), options);
+    QVERIFY2(r.status == "passed", r.reason.c_str());
+    QVERIFY(r.max_rel < 1e-5);
+    options.shapes = {};
+    const CaseResult without = run_case(file, host_target(), options);
+    QVERIFY2(without.status == "unsupported" && without.reason.find("--input-shape x=1,3,224,224") != std::string::npos, without.reason.c_str());
+#else
+    QSKIP("tw-learner is not built: libtorch is not here");
+#endif
+  }
+
   void what_differs_is_wrong() {
     QTemporaryDir folder;
     const QString to = copied(folder, "branches");
@@ -87,5 +109,5 @@ class ConformanceTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(ConformanceTest)
+QTEST_GUILESS_MAIN(ConformanceTest)
 #include "conformance_test.moc"
