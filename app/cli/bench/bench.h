@@ -10,6 +10,8 @@
 #include "app/cli/network.h"
 #include "db/database.h"
 #include "engine/base/json_fwd.h"
+#include "engine/runtime/executable.h"
+#include "engine/target/gpu.h"
 
 /// `tw bench`: tuned kernels and networks against other people's, in one run, as ratios.
 namespace tw::cli::bench {
@@ -54,6 +56,8 @@ Expected<Section> network_section(const Bench& bench, int threads);
 Expected<Section> gpu_kernel_section(const Bench& bench);
 Expected<Section> gpu_network_section(const Bench& bench);
 Expected<Section> simulation_section(const Bench& bench);
+/// A network's kernels on a simulated GPU by its formula alone, as the interpreter would take hours.
+Expected<double> simulated_network_seconds(const runtime::Executable& executable, const target::Gpu& gpu);
 
 /// A number in a table with so many decimals, or "-" if there is none.
 std::string cell(double value, int decimals);

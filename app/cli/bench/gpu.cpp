@@ -159,15 +159,7 @@ Expected<double> network_seconds(const Bench& bench, const BenchedGpu& gpu, cons
   options.machine_code = !gpu.device->simulated();
   TW_TRY(runtime::Executable compiled, api::compile(loaded.network, loaded.target, source, options));
   const auto shared = std::make_shared<const runtime::Executable>(std::move(compiled));
-  if (gpu.device->simulated()) {
-    double seconds = 0;  // of the formula alone: the interpreter would take hours
-    for (const runtime::GpuFunction& f : shared->artifact.gpu) {
-      TW_TRY(const double once, measure::simulated_seconds(f, *gpu.target.gpu));
-      seconds +=
-          once * static_cast<double>(std::count_if(shared->calls.begin(), shared->calls.end(), [&](const runtime::Call& c) { return c.symbol == f.symbol; }));
-    }
-    return seconds;
-  }
+  if (gpu.device->simulated()) return simulated_network_seconds(*shared, *gpu.target.gpu);
   TW_TRY(const auto executor, make_executor(shared, bench.options.device));
   TW_CHECK(executor->set_inputs(measure::random_inputs(*shared, bench.options.seed)));
   TW_TRY(const Latency latency, time_runs(*executor, kNetworkRuns, nullptr, stop_token()));
@@ -175,6 +167,15 @@ Expected<double> network_seconds(const Bench& bench, const BenchedGpu& gpu, cons
 }
 
 }  // namespace
+
+Expected<double> simulated_network_seconds(const runtime::Executable& executable, const target::Gpu& gpu) {
+  double seconds = 0;
+  for (const runtime::GpuFunction& f : executable.artifact.gpu) {
+    TW_TRY(const double once, measure::simulated_seconds(f, gpu));
+    seconds += once * static_cast<double>(std::count_if(executable.calls.begin(), executable.calls.end(), [&](const runtime::Call& c) { return c.symbol == f.symbol; }));
+  }
+  return seconds;
+}
 
 Expected<Section> gpu_network_section(const Bench& bench) {
   TW_TRY(const BenchedGpu gpu, open_benched(bench));

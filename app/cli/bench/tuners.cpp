@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 
+#include "app/cli/bench/bench.h"
 #include "app/cli/bench/network_curve.h"
 #include "app/cli/common.h"
 #include "app/cli/console.h"
@@ -125,11 +126,13 @@ Expected<double> network_seconds(const LoadedNetwork& loaded, db::Database& db, 
   SessionBest source(db, session);
   api::CompileOptions options;
   options.stop = stop_token();
+  options.machine_code = !measure::is_simulated(device);
   TW_TRY(runtime::Executable compiled, api::compile(loaded.network, loaded.target, &source, options));
   const auto executable = std::make_shared<const runtime::Executable>(std::move(compiled));
+  if (measure::is_simulated(device)) return simulated_network_seconds(*executable, *loaded.target.gpu);
   TW_TRY(const auto executor, make_executor(executable, device == measure::kLocalDevice ? std::string() : device));
   TW_CHECK(executor->set_inputs(measure::random_inputs(*executable, 1)));
-  TW_TRY(const Latency latency, time_runs(*executor, kWholeRuns, nullptr, stop_token(), measure::is_simulated(device)));
+  TW_TRY(const Latency latency, time_runs(*executor, kWholeRuns, nullptr, stop_token()));
   return latency.median_s();
 }
 

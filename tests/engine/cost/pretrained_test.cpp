@@ -18,7 +18,7 @@ class PretrainedTest : public QObject {
     QCOMPARE(pretrained_name(named("cuda:a100")), std::string("a100"));
     QCOMPARE(pretrained_name(named("llvm -mcpu=znver4")), std::string("avx512"));
     QCOMPARE(pretrained_name(named("llvm -mcpu=haswell")), std::string("avx2"));
-    QCOMPARE(pretrained_name(named("llvm -mcpu=nehalem")), std::string());
+    QCOMPARE(pretrained_name(named("llvm -mcpu=x86-64")), std::string());
   }
   /// That of the device itself, or of the one that others begin with; a sentence where there is none.
   void theRightFileIsFound() {
