@@ -94,6 +94,7 @@ void TrialService::catchUp() {
 }
 
 void TrialService::readOn(const widgets::TrialStorePtr& store) {
+  if (!m_workspace.reader()) return set(nullptr, false, false);  // another one is being opened meanwhile
   // A screen full of trials comes first.
   const int64_t limit = store->size() == 0 ? 1 << 8 : 1 << 14;
   const auto work = [reader = m_workspace.reader(), session = m_hub.session(), task = task(), kind = m_kind, after = store->lastNumber(), id = store->lastId(),

@@ -116,6 +116,22 @@ class SessionsTest : public QObject {
     QCOMPARE(tasks->model()->index(0, 0).data(widgets::TaskModel::TaskRole).toInt(), b->window->hub().task());
   }
 
+  /// Trials are read page by page: between two of them another workspace may be opened.
+  void anotherWorkspaceIsOpenedWhileTrialsAreRead() {
+    auto b = openFake(database("read.twdb"));
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 2000);
+    b->window->startTuning();
+    QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    QTRY_COMPARE(b->window->workspace().sessions().size(), size_t{1});
+    b->window->hub().setSession(b->window->workspace().sessions()[0].id);
+    QVERIFY(b->window->trials().isLoading());
+    QSignalSpy opened(&b->window->workspace(), &Workspace::opened);
+    b->window->openWorkspace(database("other.twdb"));
+    QTRY_COMPARE(opened.count(), 1);
+    QTRY_VERIFY(b->window->workspace().sessions().empty() && !b->window->trials().isLoading());
+  }
+
   /// A session that got fewer trials than were asked for says why, where everybody sees it.
   void aShortSessionSaysWhy() {
     auto b = openFake(database("short.twdb"));
