@@ -12,8 +12,12 @@ namespace {
 using torch::jit::Module;
 
 std::string folder;
-/// Modules of one file have names of their own.
-Module made(const std::string& name) { return Module(name); }
+/// Modules of one file have names of their own. They are saved in training mode, which readers change.
+Module made(const std::string& name) {
+  Module m(name);
+  m.register_attribute("training", c10::BoolType::get(), true);
+  return m;
+}
 void save(const Module& m, const std::string& name) { m.save(folder + "/" + name + ".pt"); }
 
 void add(Module& m, const std::string& name, std::vector<int64_t> shape, double scale) { m.register_parameter(name, torch::randn(shape) * scale, false); }
@@ -137,7 +141,7 @@ int main(int argc, char** argv) {
     write_source("decided_number", "def forward(self, x):\n    n = float(x.max())\n    return torch.full([2, 2], n * 2.0) + x\n");
     write_source("unknown", "def forward(self, x):\n    return torch.special_bessel_j0(torch.matmul(x, self.w)) + torch.special_bessel_j1(x)\n");
     write_source("number_input", "def forward(self, x, n: int):\n    return x + n\n");
-    write_source("raises", "def forward(self, x):\n    if x.size(0) != 2:\n        raise Exception('expects a batch of two')\n    return torch.matmul(x, self.w)\n");
+    write_source("raises", "def forward(self, x):\n    assert x.size(0) == 2, 'expects a batch of two'\n    return torch.matmul(x, self.w)\n");
     write_source("saves", "def forward(self, x):\n    torch.save(x, 'written_by_a_stranger')\n    return x + 1\n");
     write_source("endless", "def forward(self, x):\n    n = 0\n    while n < 1000000000:\n        n += 1\n    return x + n\n");
     write_source("greedy", "def forward(self, x):\n    y = torch.zeros([1 << 20, 1 << 20])\n    return x + y[0, 0]\n");

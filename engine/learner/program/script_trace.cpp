@@ -29,7 +29,7 @@ namespace attr = c10::attr;
 namespace prim = c10::prim;
 
 constexpr int64_t kCalls = 1'000'000;    ///< of the program
-constexpr int64_t kSteps = 50'000'000;   ///< of the interpreter, those that only compute numbers too
+constexpr int64_t kSteps = 10'000'000;   ///< of the interpreter, those that only compute numbers too
 constexpr int kDepth = 64;               ///< of calls that are not inlined: through interfaces, and recursive ones
 constexpr int64_t kSnapshot = 1 << 16;   ///< elements of what depends on no input that is kept as numbers rather than computed again
 
@@ -239,6 +239,10 @@ class Tracer {
       case prim::CallFunction:
       case prim::CallMethod:
         return call_of(n, frame);
+      case prim::RaiseException: {
+        const IValue& why = known(n, 0, frame);
+        refuse_script(ErrorCode::invalid_argument, fmt::format("The model does not take inputs of these shapes: {}", why.isString() ? said(why.toStringRef()) : "it raises an exception"), line_of(n));
+      }
       case prim::Print:
       case prim::Enter:
       case prim::Exit:
@@ -424,7 +428,6 @@ class Tracer {
       if (what.find("can't allocate memory") != std::string::npos) throw std::bad_alloc();
       refuse_script(ErrorCode::invalid_argument, fmt::format("libtorch cannot call '{}' for inputs of these shapes: {}", kind, said(what)), line_of(n));
     } catch (const std::exception& e) {
-      if (n->kind() == prim::RaiseException) refuse_script(ErrorCode::invalid_argument, fmt::format("The model does not take inputs of these shapes: {}", said(e.what())), line_of(n));
       refuse_script(ErrorCode::invalid_argument, fmt::format("libtorch cannot call '{}' for inputs of these shapes: {}", kind, said(e.what())), line_of(n));
     }
     return {std::make_move_iterator(stack.end() - static_cast<std::ptrdiff_t>(n->outputs().size())), std::make_move_iterator(stack.end())};
