@@ -35,9 +35,9 @@ RoundsView::RoundsView(Services& services, QWidget* parent)
       m_summary(new widgets::ElidedLabel(this)) {
   m_summary->setObjectName(QStringLiteral("label.rounds.summary"));
   m_terms->setObjectName(QStringLiteral("combo.rounds.terms"));
-  m_terms->setAccessibleName(tr("What the bars are made of"));
+  m_terms->setAccessibleName(tr("What of the rounds is shown"));
   m_terms->setToolTip(m_terms->accessibleName());
-  m_terms->addItems({tr("expected gain by task"), tr("candidates by origin"), tr("children by mutation"), tr("new schedules by generation")});
+  m_terms->addItems({tr("expected gain by task"), tr("candidates by origin"), tr("children by mutation"), tr("new schedules by generation"), tr("fits of the model"), tr("how well scores order")});
   m_terms->setCurrentIndex(std::clamp(QSettings().value(QLatin1String(kTermsKey), 0).toInt(), 0, m_terms->count() - 1));
   connect(m_terms, &QComboBox::currentIndexChanged, this, [this](int i) {
     QSettings().setValue(QLatin1String(kTermsKey), i);
@@ -83,7 +83,12 @@ void RoundsView::showRounds() {
   const auto own = std::find_if(entries.begin(), entries.end(), [&](const RoundSet::Entry& e) { return e.row.id == selected; });
   const auto terms = static_cast<widgets::RoundTerms>(m_terms->currentIndex());
   std::map<std::string, QString> names{{widgets::kOtherTerms, tr("others")}, {"sketch", tr("drawn from a sketch")}, {"template", tr("points of templates")}, {"measured", tr("measured before")},
-                                       {"crossover", tr("crossover")}};
+                                       {"crossover", tr("crossover")},
+                                       {"loss", tr("loss")},
+                                       {"learning_rate", tr("learning rate")},
+                                       {"momentum", tr("momentum")},
+                                       {"draft", tr("draft's scores")},
+                                       {"model", tr("model's scores")}};
   for (const space::MutationRule& rule : space::mutation_rules()) names[rule.name] = tr("mutation: %1").arg(QString::fromUtf8(rule.name).replace(QLatin1Char('_'), QLatin1Char(' ')));
   if (terms == widgets::RoundTerms::population)
     for (int g = 0; g < 100; ++g) names[std::to_string(g)] = g == 0 ? tr("drawn and elites") : tr("generation %1").arg(g);
@@ -93,16 +98,17 @@ void RoundsView::showRounds() {
   m_chart->setStack(terms, rounds ? widgets::round_stack(own->rounds, terms) : widgets::RoundStack(), std::move(names));
   m_summary->setText(m_chart->summary());
   m_summary->setVisible(!m_chart->isEmpty());
-  showState(rounds);
+  showState(rounds, terms);
 }
 
-void RoundsView::showState(bool rounds) {
+void RoundsView::showState(bool rounds, widgets::RoundTerms terms) {
   if (!m_chart->isEmpty()) return m_state->showContent();
   if (!m_services.hub.model())
     return m_state->showEmpty(tr("No network"), tr("Open a model and tune its tasks: why each round went where it did stands here."), m_services.actions.get(QStringLiteral("file.open")));
   if (rounds)
     return m_state->showEmpty(tr("Nothing to show"), m_terms->currentIndex() == 0
                                                          ? tr("The scheduler of this session weighs no terms, or has not begun to: the scheduler gradient does, after a first round of every task.")
+                                                         : widgets::are_curves(terms) ? tr("No round of this session fitted a neural model, or measured enough of what was scored: the tuners pruner and moa-pruner do.")
                                                          : tr("The tuner of this session breeds no schedules: the tuner ansor does."));
   const auto& entries = m_set->entries();
   if (std::any_of(entries.begin(), entries.end(), [](const auto& e) { return e.loading; })) return m_state->showEmpty(tr("Reading rounds…"), {});

@@ -5,6 +5,7 @@
 #include <QWidget>
 
 #include "app/views/view.h"
+#include "widgets/charts/round_terms.h"
 
 class QComboBox;
 class QLabel;
@@ -31,7 +32,7 @@ class RoundsView : public QWidget {
 
  private:
   void showRounds();
-  void showState(bool rounds);
+  void showState(bool rounds, widgets::RoundTerms terms);
 
   Services& m_services;
   RoundSet* m_set;

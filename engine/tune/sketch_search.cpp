@@ -102,6 +102,7 @@ class SketchSearch : public Strategy {
       if (!found) break;
     }
     tell(fresh, elites, batch);
+    tell_scores(batch);
     if (knows()) score(batch);
     for (size_t i = 0; knows() && i < out.size(); ++i)
       if (batch[i].score != kNoLoops) out[i].prediction = records::Prediction{batch[i].score, static_cast<int64_t>(learned_.model->samples()), learned_.model->name()};
@@ -164,6 +165,14 @@ class SketchSearch : public Strategy {
     for (const auto& [name, m] : population_.breeding().mutations) told_["mutations"][name] = {{"tried", m.tried}, {"legal", m.legal}};
     told_["chosen"] = Json::object();
     for (const Member& m : batch) told_["chosen"][m.made_by] = told_["chosen"].value(m.made_by, 0) + 1;
+  }
+
+  /// What the draft's formula says of each of the round's candidates, in their order; null of what has no loops.
+  void tell_scores(std::vector<Member> batch) {
+    if (!options_.drafts) return;
+    estimate(batch);
+    told_["drafts"] = Json::array();
+    for (const Member& m : batch) told_["drafts"].push_back(m.score == kNoLoops ? Json() : Json(m.score));
   }
 
   /// From what is new, of this task or of others. A model that another process fits learns while this one draws and drafts, when nothing is measured; where the processor is

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "engine/base/hash.h"
+#include "engine/base/rank_correlation.h"
 #include "engine/base/text.h"
 #include "engine/tune/finals.h"
 #include "engine/tune/similarity.h"
@@ -25,6 +26,31 @@ std::string with_search(const std::string& decision, Json search) {
   auto out = parse_json(decision);
   if (search.is_null() || !out || !out->is_object()) return decision;
   (*out)["search"] = std::move(search);
+  return dump_json(*out);
+}
+
+/// How well the drafts' and the model's scores put a round's candidates into the order of their speeds, as `search.order` in its decision; a failure is slower than whatever ran.
+std::string with_order(const std::string& decision, std::span<const Proposal> batch, std::span<const records::Record> records) {
+  constexpr size_t kFewest = 4;  // of fewer a correlation says nothing
+  auto out = parse_json(decision);
+  if (!out || !out->is_object() || !out->contains("search") || records.size() != batch.size()) return decision;
+  Json& search = (*out)["search"];
+  const Json drafts = search.is_object() ? search.value("drafts", Json::array()) : Json::array();
+  Json order = Json::object();
+  const auto add = [&](const char* name, const std::function<std::optional<double>(size_t)>& score) {
+    std::vector<double> said, speeds;
+    for (size_t i = 0; i < records.size(); ++i) {
+      const auto s = score(i);
+      if (!s || (!records[i].result.ok() && !records::blames_candidate(records[i].result.status))) continue;
+      said.push_back(*s);
+      speeds.push_back(records[i].result.ok() && records[i].result.seconds() > 0 ? 1 / records[i].result.seconds() : 0);
+    }
+    if (said.size() >= kFewest) order[name] = spearman(said, speeds);
+  };
+  add("draft", [&](size_t i) { return drafts.size() == batch.size() && drafts[i].is_number() ? std::optional(drafts[i].get<double>()) : std::nullopt; });
+  add("model", [&](size_t i) { return batch[i].prediction ? std::optional(batch[i].prediction->score) : std::nullopt; });
+  if (order.empty()) return decision;
+  search["order"] = std::move(order);
   return dump_json(*out);
 }
 
@@ -240,6 +266,7 @@ Expected<void> TaskRun::run_batch(const std::vector<Proposal>& batch, records::R
     learn(records);
   }
   finals_due_ = finals_due_ || !batch[0].candidate.is_default();
+  round.decision = with_order(round.decision, batch, records);
   round.trials += static_cast<int64_t>(records.size());
   round.best_s = best_s_;
   complete(round);

@@ -20,6 +20,8 @@ namespace {
 constexpr int kRoundLegendMargin = 16, kLeastRoundWidth = 160;
 /// Neighbours in a stack differ in pattern too.
 constexpr Qt::BrushStyle kFills[] = {Qt::SolidPattern, Qt::BDiagPattern, Qt::Dense4Pattern, Qt::FDiagPattern, Qt::Dense2Pattern, Qt::CrossPattern, Qt::Dense6Pattern, Qt::HorPattern};
+constexpr Qt::PenStyle kRoundDashes[] = {Qt::SolidLine, Qt::DashLine, Qt::DotLine};
+constexpr QCPScatterStyle::ScatterShape kRoundShapes[] = {QCPScatterStyle::ssDisc, QCPScatterStyle::ssSquare, QCPScatterStyle::ssTriangle};
 /// Parts that a sentence about one round names.
 constexpr size_t kNamedParts = 4;
 
@@ -73,7 +75,7 @@ void RoundChart::resizeEvent(QResizeEvent* event) {
 
 void RoundChart::wrapLegend() {
   int widest = 1;
-  for (QCPBars* bars : m_bars)
+  for (QCPAbstractPlottable* bars : m_bars)
     if (const QCPLayoutElement* item = m_plot->legend->itemWithPlottable(bars)) widest = std::max(widest, item->minimumOuterSizeHint().width());
   m_plot->legend->setWrap(std::max(1, (width() - kRoundLegendMargin) / (widest + m_plot->legend->columnSpacing())));
   m_plot->legend->setFillOrder(QCPLegend::foColumnsFirst, true);
@@ -84,7 +86,10 @@ QString RoundChart::name(size_t series) const {
   return known == m_names.end() ? QString::fromStdString(m_stack.series[series]) : known->second;
 }
 
-QString RoundChart::amount(double value) const { return m_terms == RoundTerms::gains ? secondsText(value) : countText(static_cast<int64_t>(value)); }
+QString RoundChart::amount(double value) const {
+  if (are_curves(m_terms)) return numberText(value, 3);
+  return m_terms == RoundTerms::gains ? secondsText(value) : countText(static_cast<int64_t>(value));
+}
 
 int RoundChart::columnAt(double x) const {
   const auto wanted = static_cast<int64_t>(std::llround(x));
@@ -92,13 +97,9 @@ int RoundChart::columnAt(double x) const {
   return at == m_stack.columns.end() || at->number != wanted ? -1 : static_cast<int>(at - m_stack.columns.begin());
 }
 
-void RoundChart::draw() {
+/// Bars from 0; the chosen round has a frame.
+void RoundChart::drawBars() {
   const Theme& theme = themeOf(this);
-  m_plot->setFont(font());
-  applyPlotTheme(m_plot, theme);
-  m_plot->legend->setBorderPen(Qt::NoPen);
-  m_plot->clearPlottables();
-  m_bars.clear();
   double highest = 0, selected = 0;
   for (size_t s = 0; s < m_stack.series.size(); ++s) {
     auto* bars = new QCPBars(m_plot->xAxis, m_plot->yAxis);
@@ -107,7 +108,7 @@ void RoundChart::draw() {
     const QColor color = theme.categorical(static_cast<int>(s));
     bars->setBrush(QBrush(color, kFills[s % std::size(kFills)]));
     bars->setPen(QPen(color, 1));
-    if (s > 0) bars->moveAbove(m_bars.back());
+    if (s > 0) bars->moveAbove(static_cast<QCPBars*>(m_bars.back()));
     QVector<double> x, y;
     for (const RoundColumn& c : m_stack.columns) x << static_cast<double>(c.number), y << c.values[s] * scale();
     bars->setData(x, y, true);
@@ -126,13 +127,59 @@ void RoundChart::draw() {
     frame->addData(static_cast<double>(m_round), selected);
     frame->removeFromLegend();
   }
+  m_plot->yAxis->setScaleType(QCPAxis::stLinear);
+  m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
+  m_plot->yAxis->setRange(0, highest > 0 ? 1.05 * highest : 1);
+}
+
+/// Lines with points, by colour, dash and shape; what belongs to a fit is of different magnitudes and stands on a logarithmic axis. The chosen round is a line across.
+void RoundChart::drawCurves() {
+  const Theme& theme = themeOf(this);
+  const bool magnitudes = m_terms == RoundTerms::learning;
+  double low = magnitudes ? 1 : -1, high = 1;
+  for (size_t s = 0; s < m_stack.series.size(); ++s) {
+    auto* line = new QCPGraph(m_plot->xAxis, m_plot->yAxis);
+    line->setName(name(s));
+    const QColor color = theme.categorical(static_cast<int>(s));
+    line->setPen(QPen(color, 1.8, kRoundDashes[s % std::size(kRoundDashes)]));
+    line->setScatterStyle(QCPScatterStyle(kRoundShapes[s % std::size(kRoundShapes)], color, 6));
+    QVector<double> x, y;
+    for (const RoundColumn& c : m_stack.columns) {
+      const double v = c.values[s];
+      if (!std::isfinite(v) || (magnitudes && v <= 0)) continue;
+      x << static_cast<double>(c.number), y << v;
+      low = std::min(low, v), high = std::max(high, v);
+    }
+    line->setData(x, y, true);
+    m_bars.push_back(line);
+  }
+  m_plot->yAxis->setScaleType(magnitudes ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  m_plot->yAxis->setTicker(magnitudes ? QSharedPointer<QCPAxisTicker>(new QCPAxisTickerLog) : QSharedPointer<QCPAxisTicker>::create());
+  magnitudes ? m_plot->yAxis->setRange(low / 1.5, high * 1.5) : m_plot->yAxis->setRange(low - 0.05, high + 0.05);
+  if (columnAt(static_cast<double>(m_round)) < 0) return;
+  auto* chosen = new QCPItemStraightLine(m_plot);
+  chosen->setPen(QPen(theme.accent, 1.5));
+  chosen->point1->setCoords(static_cast<double>(m_round), magnitudes ? low : 0);
+  chosen->point2->setCoords(static_cast<double>(m_round), magnitudes ? high : 1);
+}
+
+void RoundChart::draw() {
+  const Theme& theme = themeOf(this);
+  m_plot->setFont(font());
+  applyPlotTheme(m_plot, theme);
+  m_plot->legend->setBorderPen(Qt::NoPen);
+  m_plot->clearPlottables();
+  m_plot->clearItems();
+  m_bars.clear();
+  are_curves(m_terms) ? drawCurves() : drawBars();
   const double first = m_stack.columns.empty() ? 0 : static_cast<double>(m_stack.columns.front().number);
   const double last = m_stack.columns.empty() ? 1 : static_cast<double>(m_stack.columns.back().number);
   m_plot->xAxis->setRange(first - 0.7, last + 0.7);
-  m_plot->yAxis->setRange(0, highest > 0 ? 1.05 * highest : 1);
   m_plot->yAxis->setLabel(m_terms == RoundTerms::gains       ? tr("Expected to be saved [ms]")
                           : m_terms == RoundTerms::chosen    ? tr("Candidates")
                           : m_terms == RoundTerms::mutations ? tr("Legal children")
+                          : m_terms == RoundTerms::learning  ? tr("Of each fit")
+                          : m_terms == RoundTerms::order     ? tr("Rank correlation with speed")
                                                              : tr("New schedules"));
   wrapLegend();
   setAccessibleDescription(summary());
@@ -142,10 +189,11 @@ void RoundChart::draw() {
 QString RoundChart::sentence(const RoundColumn& column) const {
   std::vector<size_t> order(column.values.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return column.values[a] > column.values[b]; });
+  if (!are_curves(m_terms)) std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return column.values[a] > column.values[b]; });
   QStringList parts;
   for (const size_t s : order) {
-    if (parts.size() == static_cast<qsizetype>(kNamedParts) || (column.values[s] <= 0 && column.details[s].empty())) break;
+    if (are_curves(m_terms) && !std::isfinite(column.values[s])) continue;
+    if (parts.size() == static_cast<qsizetype>(kNamedParts) || (!are_curves(m_terms) && column.values[s] <= 0 && column.details[s].empty())) break;
     const QString detail = QString::fromStdString(column.details[s]);
     parts << (detail.isEmpty() ? tr("%1 %2").arg(name(s), amount(column.values[s])) : tr("%1 %2 (%3)").arg(name(s), amount(column.values[s]), detail));
   }
@@ -174,7 +222,7 @@ Table RoundChart::table() const {
   for (const RoundColumn& c : m_stack.columns) {
     const auto task = m_names.find(c.task_key);
     QStringList row{QString::number(c.number), task == m_names.end() ? QString::fromStdString(c.task_key) : task->second};
-    for (const double v : c.values) row << QString::number(v, 'g', 10);
+    for (const double v : c.values) row << (std::isfinite(v) ? QString::number(v, 'g', 10) : QString());
     table.rows.push_back(row);
   }
   return table;

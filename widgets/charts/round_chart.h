@@ -7,12 +7,12 @@
 #include "widgets/common/tabular.h"
 
 class QCustomPlot;
-class QCPBars;
+class QCPAbstractPlottable;
 
 namespace tw::widgets {
 
-/// What rounds say of themselves as bars that stand on each other: the scheduler's terms by task, a strategy's population by generation, mutation or origin. A round
-/// is chosen with the mouse or the arrow keys, and what it says is told in words.
+/// What rounds say of themselves as bars that stand on each other: the scheduler's terms by task, a strategy's population by generation, mutation or origin; or as curves: fits of the
+/// model, how well scores order what was measured. A round is chosen with the mouse or the arrow keys, and what it says is told in words.
 class RoundChart : public QWidget, public Tabular {
   Q_OBJECT
  public:
@@ -37,6 +37,8 @@ class RoundChart : public QWidget, public Tabular {
 
  private:
   void draw();
+  void drawBars();
+  void drawCurves();
   void wrapLegend();
   double scale() const { return m_terms == RoundTerms::gains ? 1e3 : 1; }
   QString name(size_t series) const;
@@ -48,7 +50,7 @@ class RoundChart : public QWidget, public Tabular {
   RoundTerms m_terms = RoundTerms::gains;
   RoundStack m_stack;
   std::map<std::string, QString> m_names;
-  std::vector<QCPBars*> m_bars;
+  std::vector<QCPAbstractPlottable*> m_bars;  ///< of the legend; curves too
   int64_t m_round = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "engine/base/json.h"
@@ -65,6 +66,19 @@ Terms searchOf(const Json& decision, RoundTerms terms) {
   return out;
 }
 
+/// Numbers by their names, those that are there.
+Terms curvesOf(const Json& decision, RoundTerms terms) {
+  Terms out;
+  const Json* search = memberOf(decision, "search");
+  const Json* part = search && search->is_object() ? memberOf(*search, terms == RoundTerms::learning ? "fit" : "order") : nullptr;
+  if (!part || !part->is_object()) return out;
+  const std::vector<const char*> names = terms == RoundTerms::learning ? std::vector{"loss", "learning_rate", "momentum"} : std::vector{"draft", "model"};
+  for (const char* name : names)
+    if (const Json* v = memberOf(*part, name); v && v->is_number()) out.emplace_back(name, Term{v->get<double>(), {}});
+  if (terms == RoundTerms::learning && !out.empty()) out[0].second.detail = fmt::format("of {} samples", static_cast<int64_t>(numberAt(*part, "samples")));
+  return out;
+}
+
 }  // namespace
 
 RoundStack round_stack(const std::vector<records::Round>& rounds, RoundTerms terms, size_t most) {
@@ -80,7 +94,7 @@ RoundStack round_stack(const std::vector<records::Round>& rounds, RoundTerms ter
   std::vector<std::pair<const records::Round*, Terms>> columns;
   std::vector<double> sums;
   for (const auto& [round, decision] : decisions) {
-    Terms found = terms == RoundTerms::gains ? gainsOf(decision, keys) : searchOf(decision, terms);
+    Terms found = terms == RoundTerms::gains ? gainsOf(decision, keys) : are_curves(terms) ? curvesOf(decision, terms) : searchOf(decision, terms);
     if (found.empty()) continue;
     for (const auto& [name, term] : found) {
       const auto at = static_cast<size_t>(std::find(stack.series.begin(), stack.series.end(), name) - stack.series.begin());
@@ -118,11 +132,11 @@ RoundStack round_stack(const std::vector<records::Round>& rounds, RoundTerms ter
   for (const auto& [round, found] : columns) {
     RoundColumn& c = stack.columns.emplace_back();
     c.number = round->number, c.task_key = round->task_key;
-    c.values.assign(stack.series.size(), 0);
+    c.values.assign(stack.series.size(), are_curves(terms) ? std::numeric_limits<double>::quiet_NaN() : 0.0);
     c.details.resize(stack.series.size());
     for (const auto& [name, term] : found) {
       const auto at = static_cast<size_t>(std::find(stack.series.begin(), stack.series.end(), name) - stack.series.begin());
-      c.values[at] += term.value;
+      c.values[at] = are_curves(terms) ? term.value : c.values[at] + term.value;
       c.details[at] = term.detail;
     }
   }

@@ -3,6 +3,7 @@
 
 #include <QSignalSpy>
 #include <QtTest>
+#include <cmath>
 #include <numeric>
 
 using namespace tw;
@@ -50,6 +51,29 @@ class RoundChartTest : public QObject {
     QCOMPARE(mutations.columns[0].details[0], std::string("of 50 tried"));
     QCOMPARE(population.columns[0].values, (std::vector<double>{55, 300}));
     QCOMPARE(population.columns[0].details[1], std::string("500 members, best score 0.75, median 0.5"));
+  }
+
+  /// Fits and orders are curves; a round without a fit has no point.
+  void fitsAndOrdersAreCurves() {
+    const std::vector<records::Round> rounds = {
+        roundSaying(1, "a", R"({"task":0,"search":{"order":{"draft":0.25}}})"),
+        roundSaying(2, "a", R"({"task":0,"search":{"fit":{"samples":32,"loss":0.5,"learning_rate":7e-4,"momentum":0.99},"order":{"draft":0.5,"model":0.75}}})"),
+        roundSaying(3, "a", R"({"task":0,"search":{"fit":{"samples":40,"loss":0.25,"learning_rate":7e-4}}})")};
+    const RoundStack fits = round_stack(rounds, RoundTerms::learning), orders = round_stack(rounds, RoundTerms::order);
+    QCOMPARE(fits.series, (std::vector<std::string>{"loss", "learning_rate", "momentum"}));
+    QCOMPARE(fits.columns.size(), size_t{2});
+    QCOMPARE(fits.columns[0].values, (std::vector<double>{0.5, 7e-4, 0.99}));
+    QVERIFY(std::isnan(fits.columns[1].values[2]));
+    QCOMPARE(orders.series, (std::vector<std::string>{"draft", "model"}));
+    QVERIFY(std::isnan(orders.columns[0].values[1]));
+    RoundChart chart;
+    chart.setStack(RoundTerms::learning, fits, {});
+    chart.setSelectedRound(2);
+    QVERIFY2(chart.summary().contains(QStringLiteral("momentum 0.99")) && chart.summary().contains(QStringLiteral("of 32 samples")), qPrintable(chart.summary()));
+    QCOMPARE(chart.table().rows[1].last(), QString());
+    chart.setStack(RoundTerms::order, orders, {});
+    chart.setSelectedRound(1);
+    QVERIFY2(chart.summary().contains(QStringLiteral("draft 0.25")) && !chart.summary().contains(QStringLiteral("nan")), qPrintable(chart.summary()));
   }
 
   /// The largest stay; what the others had is one series, and nothing is lost.
