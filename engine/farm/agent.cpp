@@ -13,6 +13,9 @@
 #include <deque>
 #include <filesystem>
 #include <future>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "engine/base/file.h"
 #include "engine/base/json.h"
@@ -84,6 +87,7 @@ struct Agent::Impl {
   Expected<void> hear(const Message& m);
   Json control(const Json& question);
   Expected<void> listen(bool wanted);
+  Expected<void> pass_on();
   void look_for_jobs();
   Expected<void> ask_next();
   Expected<void> begin(Delivered delivery);
@@ -117,6 +121,7 @@ struct Agent::Impl {
   std::unique_ptr<NatsClient> client;
   std::unique_ptr<Lease> lease;
   bool look = true;  ///< there may be jobs
+  std::vector<std::string> told;          ///< queues of jobs that this device was told of and has not asked for yet
   std::optional<int64_t> ear;             ///< the subscription that says where a job is, while this device has none
   std::deque<std::string> to_ask;         ///< queues of this look
   std::string asked_queue, asked_inbox;   ///< that an answer is awaited of, and where it comes to; empty: none
@@ -215,7 +220,7 @@ Expected<void> Agent::Impl::connected(StopToken stop) {
   said = Clock::now();
   look = true;
   ear.reset();
-  asked_inbox.clear(), to_ask.clear();
+  told.clear(), asked_inbox.clear(), to_ask.clear();
   while (!stop.stop_requested()) {
     TW_CHECK(send_spooled());
     if (lease && !measured_it()) TW_CHECK(keep_lease());
@@ -266,6 +271,11 @@ Expected<void> Agent::Impl::hear(const Message& m) {
   const std::string& kind = options.access.kind;
   if (m.subject == names.wake(kind)) {
     if (!is_priority_queue(m.payload)) return {};
+    if (lease) {
+      TW_CHECK(listen(false));
+      return client->publish(m.subject, m.payload);  // for another one
+    }
+    told.push_back(m.payload);
     absent.erase(m.payload);
     if (asked_inbox.empty() && to_ask.empty()) {
       to_ask.push_back(m.payload);
@@ -277,6 +287,7 @@ Expected<void> Agent::Impl::hear(const Message& m) {
   if (m.subject == asked_inbox && m.status != 0) {  // the queue is empty
     asked_inbox.clear();
     absent.erase(asked_queue);
+    std::erase(told, asked_queue);
     return {};
   }
   if (auto delivery = delivered(m)) {
@@ -285,7 +296,8 @@ Expected<void> Agent::Impl::hear(const Message& m) {
     absent.erase(asked_queue);
     to_ask.clear();
     look = true;  // where one was there may be more
-    return begin(std::move(*delivery));
+    TW_CHECK(begin(std::move(*delivery)));
+    return pass_on();
   }
   if (m.reply.empty()) {
     if (m.subject == names.control(kind, options.device)) look = true, absent.clear();  // a job for this device alone
@@ -348,6 +360,15 @@ Expected<void> Agent::Impl::listen(bool wanted) {
     return {};
   }
   TW_TRY(ear, client->subscribe(names.wake(options.access.kind), kIdle));
+  return {};
+}
+
+/// One job is enough: what this device was told of besides goes to another one.
+Expected<void> Agent::Impl::pass_on() {
+  if (!lease) return {};
+  TW_CHECK(listen(false));
+  if (const auto own = std::find(told.begin(), told.end(), asked_queue); own != told.end()) told.erase(own);
+  for (const std::string& queue : std::exchange(told, {})) TW_CHECK(client->publish(names.wake(options.access.kind), queue));
   return {};
 }
 

@@ -137,7 +137,7 @@ std::string server_configuration(const FarmFile& farm) {
     out += user_entry("agent-" + k.name, k.password,
                       {"$JS.API.CONSUMER.MSG.NEXT." + jobs + ".*", "$JS.ACK." + jobs + ".>",
                        fmt::format("$JS.API.DIRECT.GET.{}.{}", names.artefacts_stream(), names.artefact("*", "*")), names.result(k.name, "*"),
-                       names.presence(k.name, "*")},
+                       names.presence(k.name, "*"), names.wake(k.name)},
                       {"_IN." + k.name + ".>", names.control(k.name, "*"), names.ping(k.name), names.wake(k.name)}, true);
   }
   return out + "  ]\n}\n";
