@@ -29,8 +29,9 @@ namespace {
 
 enum KernelColumn { Kernel, Calls, Schedule, Record, Alone, InPlace, ByDefault, Verdict, KernelColumnCount };
 constexpr int kTaskRole = Qt::UserRole, kSortSeconds = Qt::UserRole + 1;
+constexpr int kAfterTasks = 1 << 20;  ///< where kernels that are no task's stand among those that are
 
-/// Sorts times and counts by their values.
+/// Sorts times and counts by their values, and kernels by the numbers of their tasks.
 class KernelItem : public QTreeWidgetItem {
  public:
   using QTreeWidgetItem::QTreeWidgetItem;
@@ -70,6 +71,7 @@ BuildView::BuildView(Services& services, QWidget* parent)
     m_kernels->header()->resizeSection(c, widths[c]);
   }
   m_kernels->setSortingEnabled(true);
+  m_kernels->sortByColumn(Kernel, Qt::AscendingOrder);
   m_tabs->setObjectName(QStringLiteral("tabs.build"));
   m_tabs->setAccessibleName(tr("Parts of the build"));
   m_tabs->setDocumentMode(true);
@@ -267,6 +269,7 @@ void BuildView::showKernels() {
     item = new KernelItem({task >= 0 ? QStringLiteral("T%1  %2").arg(task + 1).arg(model->titleOf(task)) : QString::fromStdString(c.name), QStringLiteral("1"),
                            QString::fromStdString(c.origin), c.record.empty() ? tr("not measured") : QString::fromStdString(c.record) + (c.claimed ? tr(", elsewhere") : QString())});
     item->setData(Kernel, kTaskRole, task);
+    item->setData(Kernel, kSortSeconds, task >= 0 ? task : kAfterTasks + static_cast<int>(i));
     item->setData(Calls, kSortSeconds, 1);
     item->setTextAlignment(Calls, Qt::AlignRight | Qt::AlignVCenter);
     item->setToolTip(Kernel, QString::fromStdString(c.name).toHtmlEscaped());
@@ -281,6 +284,7 @@ void BuildView::showKernels() {
       const int task = model->taskByKey(k.task_key);
       auto* item = new KernelItem({task >= 0 ? QStringLiteral("T%1  %2").arg(task + 1).arg(model->titleOf(task)) : QString::fromStdString(k.name), QString::number(k.weight)});
       item->setData(Kernel, kTaskRole, task);
+      item->setData(Kernel, kSortSeconds, task >= 0 ? task : kAfterTasks);
       setSeconds(item, Alone, k.best_s > 0 ? k.best_s : k.default_s);
       addRun(item, k.task_key);
       m_kernels->addTopLevelItem(item);

@@ -76,6 +76,7 @@ class BuildTest : public QObject {
     QVERIFY(named<QDockWidget>(*w, "dock.build")->isVisible());
     const auto* table = named<QTreeWidget>(*w, "table.build.kernels");
     QVERIFY(table->topLevelItemCount() >= 10);
+    for (int i = 0; i < 10; ++i) QCOMPARE(table->topLevelItem(i)->data(0, Qt::UserRole).toInt(), i);  // in the order of their tasks, 2 before 10
     QVERIFY2(column(*table, 3).contains(QStringLiteral("session 1 (random), trial ")), qPrintable(column(*table, 3)));
     QVERIFY(named<QLabel>(*w, "label.build.summary")->text().contains(QStringLiteral("kernel calls")));
     // Every intermediate lies inside the arena while it is needed, and no two that are needed at once share a place.
