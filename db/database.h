@@ -238,8 +238,8 @@ class Database : public records::RecordSource {
   Expected<std::vector<NetworkFinalRow>> network_finals(ModelId model);
   Expected<std::vector<MarkRow>> marks();
   Expected<std::optional<records::Record>> best(const std::string& task_key) override;
-  /// The same, and what its time is.
-  Expected<std::optional<BestRecord>> best_of_kinds(const std::string& task_key);
+  /// The same, and what its time is; of one session alone if it is given.
+  Expected<std::optional<BestRecord>> best_of_kinds(const std::string& task_key, SessionId session = {});
   Expected<std::optional<records::InNetwork>> in_network(const std::string& network, const records::Record& record) override;
 
  private:

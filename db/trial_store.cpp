@@ -374,7 +374,8 @@ Expected<std::optional<records::Record>> Database::best(const std::string& task_
   return found ? std::optional(std::move(found->record)) : std::nullopt;
 }
 
-Expected<std::optional<BestRecord>> Database::best_of_kinds(const std::string& task_key) {
+Expected<std::optional<BestRecord>> Database::best_of_kinds(const std::string& task_key, SessionId session) {
+  const std::string of_session = session ? fmt::format("AND session_id = {}", session.value) : std::string();
   return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<BestRecord>> {
     for (const Rank& rank : kRanks) {
       SQLite::Statement q(
@@ -382,15 +383,15 @@ Expected<std::optional<BestRecord>> Database::best_of_kinds(const std::string& t
                          "JOIN session ON session.id = session_id "
                          "WHERE task_id = (SELECT id FROM task WHERE key = ?) AND status = 'ok' AND {} censored = 0 AND seconds IS NOT NULL "
                          "AND coalesce(final_s, seconds) < 9e999 AND coalesce(final_s, seconds) >= {} AND session.kind = '{}' "
-                         "AND {} ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 16",
+                         "AND {} {} ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 16",
                          kRecordColumns, kFinalColumns, kWeightsColumn, kSamples, rank.verified, records::kLeastTime, time_kind_name(rank.kind),
-                         whole_if(true)));
+                         whole_if(true), of_session));
       q.bind(1, task_key);
       while (q.executeStep()) {
         if (auto record = best_row(q, rank.kind)) {
           record->task_key = task_key;
-          const int session = kRecordColumnCount + kFinalColumnCount + 1;
-          return std::optional(BestRecord{*std::move(record), rank.kind, SessionId{q.getColumn(session).getInt64()}, q.getColumn(session + 2).getInt64()});
+          const int at = kRecordColumnCount + kFinalColumnCount + 1;
+          return std::optional(BestRecord{*std::move(record), rank.kind, SessionId{q.getColumn(at).getInt64()}, q.getColumn(at + 2).getInt64()});
         }
         impl_->damage.add({"trial", q.getColumn(kRecordColumnCount + kFinalColumnCount + 5).getInt64()});
       }

@@ -161,6 +161,12 @@ class DatabaseTest : public QObject {
     const auto best = *w_.db->best_of_kinds(w_.task.key);
     QCOMPARE(best->kind, TimeKind::measured);
     QCOMPARE(best->record.candidate.index, int64_t{1});
+    const auto simulated = *w_.db->best_of_kinds(w_.task.key, [&] {
+      for (const SessionRow& row : *w_.db->sessions())
+        if (row.kind == TimeKind::simulated) return row.id;
+      return SessionId{};
+    }());
+    QVERIFY(simulated && simulated->kind == TimeKind::simulated && simulated->record.candidate.index != best->record.candidate.index);
     QVERIFY((*w_.db->sessions()).back().kind == TimeKind::measured && (*w_.db->sessions())[1].kind == TimeKind::replayed);
   }
   void spaces_have_points_of_the_same_number() {

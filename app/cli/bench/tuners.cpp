@@ -105,15 +105,8 @@ class SessionBest : public records::RecordSource {
  public:
   SessionBest(db::Database& db, SessionId session) : db_(db), session_(session) {}
   Expected<std::optional<records::Record>> best(const std::string& task_key) override {
-    TW_TRY(const auto task, db_.task_by_key(task_key));
-    if (!task) return std::optional<records::Record>();
-    TW_TRY(const auto trials, db_.outcomes(session_, task->id, 0, -1));
-    const db::TrialOutcome* fastest = nullptr;
-    for (const db::TrialOutcome& t : trials)
-      if (t.verified && !t.censored && std::isfinite(t.seconds) && (fastest == nullptr || t.seconds < fastest->seconds)) fastest = &t;
-    if (fastest == nullptr) return std::optional<records::Record>();
-    TW_TRY(auto row, db_.trial(session_, task->id, fastest->number));
-    return row ? std::optional(std::move(row->record)) : std::nullopt;
+    TW_TRY(auto found, db_.best_of_kinds(task_key, session_));
+    return found ? std::optional(std::move(found->record)) : std::nullopt;
   }
 
  private:
