@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tw run`: runs a compiled network, times it, checks it against the reference.
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <filesystem>
 #include <numeric>
 #include <set>
+#include <thread>
 
+#include "app/cli/bench/affinity.h"
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/console.h"
@@ -16,6 +20,7 @@
 #include "engine/base/duration.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/measure/core_latency.h"
 #include "engine/measure/device.h"
 #include "engine/measure/network_executor.h"
 #include "engine/measure/roofline.h"
@@ -25,6 +30,7 @@
 namespace tw::cli {
 namespace {
 
+constexpr std::chrono::milliseconds kSpin(12);  ///< that waiting threads look for work before they sleep, and more
 constexpr double kFirstRunSeconds = 60, kReadBytesPerSecond = 1e7;  ///< of a slow disk
 
 struct RunArguments {
@@ -75,6 +81,7 @@ int first_run(const RunArguments& o) {
   int exit = kDone;
   const auto inputs = gather_inputs(*e, o, exit);
   if (!inputs) return exit;
+  const std::vector<int> processors = bench::allowed_processors();  // the executor binds this thread to one of them
   auto executor = make_executor(e, o.device);
   if (!executor) return fail_input(executor.error());
   if (auto r = (*executor)->set_inputs(*inputs); !r) return fail_input(r.error());
@@ -117,6 +124,14 @@ bool survives_first_run(const RunArguments& o, int& exit) {
 }
 
 std::string slot_name(const runtime::Executable& e, int slot) { return e.slots[slot].spec.name; }
+
+/// The latency between the first two processors, once the network's threads sleep; 0 where it does not matter: on a GPU, or on one thread.
+double latency_between_cores_s(const runtime::Executable& e, const std::vector<int>& processors) {
+  const auto target = parse_target(e.target);
+  if (!target || target->gpu || target->cores < 2 || processors.size() < 2) return 0;
+  std::this_thread::sleep_for(kSpin);
+  return measure::core_latency_s(processors[0], processors[1]);
+}
 
 /// One call of the profile.
 struct ProfileRow {
@@ -179,7 +194,7 @@ Json roofline_json(const measure::Roofline& roof) {
 }
 
 Json run_json(const runtime::Executable& e, const std::vector<HostArray>& outputs, const Latency& latency, const std::optional<Profile>& profile,
-              const std::optional<Check>& check, const RunArguments& o) {
+              const std::optional<Check>& check, const std::array<double, 2>& core_latency_s, const RunArguments& o) {
   Json list = Json::array();
   for (size_t i = 0; i < outputs.size(); ++i) {
     list.push_back({{"name", slot_name(e, e.outputs[i])}, {"dtype", outputs[i].dtype.name()}, {"shape", outputs[i].shape}});
@@ -193,7 +208,8 @@ Json run_json(const runtime::Executable& e, const std::vector<HostArray>& output
                    {"target", e.target},
                    {"simulated", measure::is_simulated(o.device)},
                    {"outputs", list},
-                   {"latency", {{"runs", latency.runs_s.size()}, {"min_s", latency.min_s()}, {"median_s", latency.median_s()}, {"max_s", latency.max_s()}}}};
+                   {"latency", {{"runs", latency.runs_s.size()}, {"min_s", latency.min_s()}, {"median_s", latency.median_s()}, {"max_s", latency.max_s()}}},
+                   {"core_latency_s", core_latency_s}};
   if (check) {
     document["check"] = {{"passed", check->passed},
                          {"max_abs_error", json_number(check->max_abs)},
@@ -232,13 +248,16 @@ int run_model(const RunArguments& o) {
   const auto e = std::make_shared<const runtime::Executable>(std::move(*loaded));
   const auto inputs = gather_inputs(*e, o, exit);
   if (!inputs) return exit;
+  const std::vector<int> processors = bench::allowed_processors();  // the executor binds this thread to one of them
   auto executor = make_executor(e, o.device);
   if (!executor) return fail_input(executor.error());
   if (auto r = (*executor)->set_inputs(*inputs); !r) return fail_input(r.error());
   CallProfile calls;
+  const double latency_before_s = latency_between_cores_s(*e, processors);
   const auto timed = time_runs(**executor, o.repeat, o.profile ? &calls : nullptr, stop_token(), measure::is_simulated(o.device));
   if (!timed) return fail(timed.error());
   const Latency& latency = *timed;
+  const std::array<double, 2> core_latency_s = {latency_before_s, latency_between_cores_s(*e, processors)};
   if (stop_token().stop_requested()) return fail(Error(ErrorCode::cancelled, "Cancelled"));
   const auto got = (*executor)->outputs();
   if (!got) return fail(got.error());
@@ -264,7 +283,7 @@ int run_model(const RunArguments& o) {
     check = std::move(*checked);
   }
   if (o.json) {
-    print_json(run_json(*e, outputs, latency, profile, check, o));
+    print_json(run_json(*e, outputs, latency, profile, check, core_latency_s, o));
   } else {
     if (profile) print_profile(*profile);
     for (size_t i = 0; i < outputs.size(); ++i)

@@ -34,6 +34,8 @@ def wanted_tasks(tw, options, target):
 def tuned(tw, options, tuner, target, keys, folder):
     """A compiled network with the tuner's best, and the seconds that finding it took."""
     code, seconds, database = os.path.join(folder, f"{tuner}.twx"), 0.0, []
+    if os.path.exists(code):  # kept by an earlier run
+        return code, float("nan")
     if tuner != "default":
         db = os.path.join(folder, f"{tuner}.twdb")
         tasks = [word for key in keys for word in ("--task", key)]
@@ -45,9 +47,23 @@ def tuned(tw, options, tuner, target, keys, folder):
 
 
 def times_of(tw, code, repeat):
-    """Name, seconds and origin of each kernel, by the nodes that it computes."""
-    rows = tw_json(tw, "run", code, "--random-input", "--profile", "--repeat", str(repeat))["profile"]
-    return {tuple(row["nodes"]): (row["name"], row["median_s"], row["origin"]) for row in rows if row["nodes"]}
+    """Name, seconds and origin of each kernel, by the nodes that it computes, and the latency between the processors before and after."""
+    run = tw_json(tw, "run", code, "--random-input", "--profile", "--repeat", str(repeat))
+    return {tuple(row["nodes"]): (row["name"], row["median_s"], row["origin"]) for row in run["profile"] if row["nodes"]}, run["core_latency_s"]
+
+
+def states(runs):
+    """Runs by the state that the machine was in: a host moves virtual processors, and with the latency between them kernels change by factors. A state holds
+    latencies up to 1.8 times its least; runs during which it changed are left out. Its runs come in pairs, as many of either side."""
+    least, found = [], {}
+    for latency in sorted(s for _, _, latencies in runs for s in latencies):
+        if not least or latency > 1.8 * least[-1]:
+            least.append(latency)
+    for side, times, latencies in runs:
+        before, after = (sum(s >= first for first in least) for s in latencies)
+        if before == after:
+            found.setdefault(least[before - 1], ([], []))[side].append(times)
+    return {state: sides for state, sides in found.items() if min(map(len, sides)) >= 3}
 
 
 def compare(tw, options, threads, folder):
@@ -55,20 +71,25 @@ def compare(tw, options, threads, folder):
     tuners = options.tuners.split(",")
     keys = wanted_tasks(tw, options, target)
     code, seconds = zip(*(tuned(tw, options, t, target, keys, folder) for t in tuners))
-    samples, changed = [{}, {}], set()
+    runs = []
     for turn in range(options.turns):
         for side in ((0, 1) if turn % 2 == 0 else (1, 0)):
-            for nodes, (name, s, origin) in times_of(tw, code[side], options.repeat).items():
-                samples[side].setdefault(nodes, (name, []))[1].append(s)
-                if origin != "default":
-                    changed.add(nodes)
-    ratios = []
-    for nodes, (name, first) in samples[0].items():
-        if nodes not in samples[1] or nodes not in changed:
-            continue
-        a, b = statistics.median(first), statistics.median(samples[1][nodes][1])
-        ratios.append((b / a, name, nodes[0], a, b))
+            runs.append((side, *times_of(tw, code[side], options.repeat)))
     print(f"{os.path.basename(options.model)}, {threads} threads, {len(keys)} tasks, {options.trials} trials each: {tuners[0]} {seconds[0]:.0f} s, {tuners[1]} {seconds[1]:.0f} s")
+    for latency, sides in sorted(states(runs).items()):
+        report(latency, sides)
+
+
+def report(latency, sides):
+    """Kernels that either side tuned, by their median times within one state of the machine."""
+    if latency > 0:
+        print(f"  processors {latency * 1e9:.0f} ns apart, {len(sides[0])} and {len(sides[1])} runs")
+    ratios = []
+    for nodes, (name, _, origin) in sides[0][0].items():
+        if any(nodes not in times for side in sides for times in side) or all(side[0][nodes][2] == "default" for side in sides):
+            continue
+        a, b = (statistics.median(times[nodes][1] for times in side) for side in sides)
+        ratios.append((b / a, name, nodes[0], a, b))
     for ratio, name, node, a, b in sorted(ratios):
         print(f"  {ratio:5.2f}  {name:40} {node[:30]:30}  {a * 1e6:9.1f} us  {b * 1e6:9.1f} us")
     print(f"  geomean {statistics.geometric_mean(r[0] for r in ratios):.3f}, least {min(ratios)[0]:.2f}, of {len(ratios)} kernels", flush=True)
@@ -85,7 +106,7 @@ def main():
     parser.add_argument("--every", type=int, default=1, help="a sample: only every so-manieth of these tasks, heaviest first")
     parser.add_argument("--first", type=int, default=0, help="where the sample begins, from 0")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--turns", type=int, default=15)
     parser.add_argument("--repeat", type=int, default=30)
     parser.add_argument("--keep", help="folder for databases and compiled networks; a temporary one if absent")
     options = parser.parse_args()

@@ -211,6 +211,8 @@ class MainJob(CliCase):
         compiled = tw_json("compile", self.model, "--db", db, "-o", twx)
         self.assertTrue(any(k["origin"] != "default" for k in compiled["kernels"]), compiled["kernels"])
         ran = tw_json("run", twx, "--random-input", "--check", "--profile", "--repeat", "3", "--output", self.path("out"))
+        several = len(os.sched_getaffinity(0)) > 1
+        self.assertTrue(all((s > 0) == several for s in ran["core_latency_s"]), ran["core_latency_s"])
         self.assertTrue(ran["check"]["passed"])
         self.assertLess(ran["check"]["max_rel_error"], ran["outputs"][0]["tolerance"])
         self.assertLess(ran["outputs"][0]["tolerance"], 1e-3)
@@ -491,6 +493,7 @@ class MainJob(CliCase):
         ran = tw_json("run", twx, "--device", "sim:a100", "--random-input", "--check", "--profile")
         self.assertTrue(ran["check"]["passed"] and ran["simulated"])
         self.assertGreater(ran["latency"]["min_s"], 0)
+        self.assertEqual(ran["core_latency_s"], [0, 0])
         self.assertEqual(len(ran["profile"]), len(compiled["kernels"]))
         emitted = tw_json("compile", self.model, "--target", "cuda:a100", "--emit", "cuda,ptx,sass,tir", "-o", self.path("e.twx"))["emitted"]
         self.assertEqual({os.path.splitext(path)[1] for path in emitted}, {".cuda", ".ptx", ".sass", ".tir"})
