@@ -32,7 +32,8 @@ class Damage {
 /// Gives the connection the functions; whole() notes what is damaged in `damage`, which lives longer.
 void add_row_checks(SQLite::Database& connection, Damage& damage);
 
-/// The expression that is true for whole rows of `trial`, under whatever name a query calls the table.
+/// The expression that is true for whole rows of `trial`, under whatever name a query calls the table. It is the last condition of a query: where `column = 2`
+/// stands among the conditions, SQLite reads 2 for the column in all of them, so a row that the later ones would leave out is not what was summed up.
 std::string whole_trial(const std::string& trial = "trial");
 /// The same for their samples, `sample.data` of a row joined on the left.
 std::string whole_samples(const std::string& trial = "trial");

@@ -283,10 +283,10 @@ TrialOutcome outcome_of(int64_t number, const records::Record& record) {
 
 namespace {
 
-Expected<std::vector<TrialOutcome>> outcomes_where(SQLite::Database& c, const std::string& condition, int64_t limit) {
+Expected<std::vector<TrialOutcome>> outcomes_where(SQLite::Database& c, const std::string& condition, const char* order, int64_t limit) {
   SQLite::Statement q(c, fmt::format("SELECT trial.id, session_id, number, space, config_index, status, message, coalesce(final_s, seconds), censored, verified, build_s, run_s, "
-                                     "timestamp_s, config_json, session.kind = 'claimed', flagged, load_s, fill_s, verify_s, seconds, {} FROM trial CROSS JOIN session ON session.id = session_id WHERE {} AND {} LIMIT {}",
-                                     kPredictionColumns, whole_trial(), condition, limit));
+                                     "timestamp_s, config_json, session.kind = 'claimed', flagged, load_s, fill_s, verify_s, seconds, {} FROM trial CROSS JOIN session ON session.id = session_id WHERE {} AND {} ORDER BY {} LIMIT {}",
+                                     kPredictionColumns, condition, whole_trial(), order, limit));
   std::vector<TrialOutcome> rows;
   while (q.executeStep()) {
     TrialOutcome row;
@@ -320,13 +320,13 @@ Expected<std::vector<TrialOutcome>> outcomes_where(SQLite::Database& c, const st
 
 Expected<std::vector<TrialOutcome>> Database::outcomes(SessionId session, TaskId task, int64_t after, int64_t limit) {
   return impl_->read([&](SQLite::Database& c) {
-    return outcomes_where(c, fmt::format("session_id = {} AND task_id = {} AND number > {} ORDER BY number", session.value, task.value, after), limit);
+    return outcomes_where(c, fmt::format("session_id = {} AND task_id = {} AND number > {}", session.value, task.value, after), "number", limit);
   });
 }
 
 Expected<std::vector<TrialOutcome>> Database::outcomes(TaskId task, TimeKind kind, TrialId after, int64_t limit) {
   return impl_->read([&](SQLite::Database& c) {
-    return outcomes_where(c, fmt::format("task_id = {} AND session.kind = '{}' AND trial.id > {} ORDER BY trial.id", task.value, time_kind_name(kind), after.value), limit);
+    return outcomes_where(c, fmt::format("task_id = {} AND session.kind = '{}' AND trial.id > {}", task.value, time_kind_name(kind), after.value), "trial.id", limit);
   });
 }
 
@@ -383,9 +383,9 @@ Expected<std::optional<BestRecord>> Database::best_of_kinds(const std::string& t
                          "JOIN session ON session.id = session_id "
                          "WHERE task_id = (SELECT id FROM task WHERE key = ?) AND status = 'ok' AND {} censored = 0 AND seconds IS NOT NULL "
                          "AND coalesce(final_s, seconds) < 9e999 AND coalesce(final_s, seconds) >= {} AND session.kind = '{}' "
-                         "AND {} {} ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 16",
+                         "{} AND {} ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 16",
                          kRecordColumns, kFinalColumns, kWeightsColumn, kSamples, rank.verified, records::kLeastTime, time_kind_name(rank.kind),
-                         whole_if(true), of_session));
+                         of_session, whole_if(true)));
       q.bind(1, task_key);
       while (q.executeStep()) {
         if (auto record = best_row(q, rank.kind)) {

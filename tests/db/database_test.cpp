@@ -167,6 +167,7 @@ class DatabaseTest : public QObject {
       return SessionId{};
     }());
     QVERIFY(simulated && simulated->kind == TimeKind::simulated && simulated->record.candidate.index != best->record.candidate.index);
+    QVERIFY(w_.db->damaged().empty());  // other sessions' rows, which the query meets too, are whole
     QVERIFY((*w_.db->sessions()).back().kind == TimeKind::measured && (*w_.db->sessions())[1].kind == TimeKind::replayed);
   }
   void spaces_have_points_of_the_same_number() {
