@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cost/features/curve.h"
 #include "engine/cost/features/features.h"
+#include "engine/cost/features/felix.h"
 #include "engine/cost/features/itervar.h"
 #include "engine/cost/features/knob.h"
 #include "engine/cost/features/pam.h"
@@ -32,6 +33,9 @@ const std::vector<FeatureDef>& features() {
       {"tenset", 1, RowsPer::store, kAnsorColumns, tenset_features,
        "The same as TenSet counts them, for models that learned from its measurements: reuse over all loops that move nothing, the nearest arrays first.",
        "TenSet's fork of TVM (Zheng et al., NeurIPS 2021 datasets)", tenset_program},
+      {"felix", 1, RowsPer::store, kFelixColumns, felix_features,
+       "Ansor's numbers without the samples of arithmetic intensity, as smooth formulas of the schedule's numbers: what gradient descent goes downhill on, at a candidate.",
+       "Felix (Zhao et al., ASPLOS 2024)"},
       {"pam", 1, RowsPer::store, kPamColumns, pam_features,
        "TenSet's numbers with flags of the task and, where shared memory feeds a product in registers, what its four statements do with each array. For the neural networks.",
        "TenSet (Zheng et al., NeurIPS 2021 datasets) and Pruner (Qiao et al., arXiv 2402.02361)", pam_program},

@@ -58,6 +58,8 @@ Expected<schedule::Schedule> random_schedule(const Sketch& sketch, const Target&
 
 /// Interleaved threads of one thread at most: a quarter of a warp.
 inline constexpr int64_t kMaxVirtualThreads = target::kWarp / 4;
+/// What a thread of a GPU loads at once.
+inline constexpr int64_t kMaxVectorBytes = 16;
 /// Threads that a block of tiles has at least: a warp, but for results of few elements.
 int64_t least_threads(int64_t elements);
 /// Innermost iterations that a split may have: more where they are bound to threads.

@@ -86,6 +86,18 @@ class Program {
     std::vector<Read> reads;        ///< each once
   };
 
+  /// A length as a product of numbers.
+  struct Length {
+    int64_t constant = 1;
+    std::vector<int> numbers;
+  };
+  /// How loops were made from others, all by slot: a split's parent and pieces, or what was joined.
+  struct Relation {
+    bool joins = false;
+    std::vector<int> parents, children;
+    std::vector<Length> lengths;  ///< of children[1..]
+  };
+
   /// Errors: why the steps do not apply, or what later steps broke.
   static Expected<Program> make(const te::DagPtr& dag, const std::vector<schedule::Step>& steps);
 
@@ -94,6 +106,17 @@ class Program {
   std::span<const Stage> stages() const { return stages_; }
   std::span<const Loop> loops() const { return loops_; }
   bool is_output(int stage) const;
+  // Of a stage.
+  std::span<const Relation> relations(int stage) const { return relations_[static_cast<size_t>(stage)]; }
+  size_t slots(int stage) const { return slots_[static_cast<size_t>(stage)]; }
+  /// Who reads it: stages, each with the number of the read.
+  std::span<const std::pair<int, int>> readers(int stage) const { return readers_[static_cast<size_t>(stage)]; }
+  /// The number that says up to how many stores its loops are written out; -1: none.
+  int unroll_number(int stage) const { return unroll_[static_cast<size_t>(stage)]; }
+  /// Numbers that must be those that it was made with.
+  std::span<const int> held() const { return bound_; }
+  /// Whether evaluate() can be exact at all: not where steps round loops up or leave a loop to an instruction.
+  bool can_be_exact() const { return exact_; }
   /// Loops around a stage that stand still while it is computed once; its own are not among them.
   bool stands_still(int stage, int loop) const { return fixed_[static_cast<size_t>(stage)][static_cast<size_t>(loop)] != 0; }
 
@@ -107,17 +130,6 @@ class Program {
   Expected<void> check(const Evaluated& e, const Target& target) const;
 
  private:
-  /// A length as a product of numbers.
-  struct Length {
-    int64_t constant = 1;
-    std::vector<int> numbers;
-  };
-  struct Relation {
-    bool joins = false;
-    std::vector<int> parents, children;  ///< slots
-    std::vector<Length> lengths;         ///< of children[1..]
-  };
-
   void add_stage(int i, const std::unordered_map<const ir::VarNode*, std::vector<Length>>& lengths);
   void add_reads(int i);
   void add_places();

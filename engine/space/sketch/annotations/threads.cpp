@@ -91,7 +91,7 @@ Expected<void> bind_copy(Draft& d, int stage, const TiledStage& tile) {
     region *= extents.of(stage, d.stage(stage).iters[k]);
   }
   TW_CHECK(d.s.append(fuse));
-  const int64_t widest = 16 / d.stage(stage).op.output->dtype.bytes();  // bytes that a thread loads at once
+  const int64_t widest = kMaxVectorBytes / d.stage(stage).op.output->dtype.bytes();
   const int64_t width = d.options.exact || widest < 2 ? 1 : random_lengths(region, 1, widest, d.rng).front();
   TW_CHECK(d.s.append(schedule::SplitStep{stage, 0, region, {width}}));
   TW_CHECK(d.s.append(schedule::AnnotationStep{stage, 1, Annotation::vectorize}));
