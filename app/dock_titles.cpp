@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/dock_titles.h"
 
+#include <QCoreApplication>
 #include <QDockWidget>
 #include <QEvent>
 #include <QHBoxLayout>
+#include <QHoverEvent>
 #include <QLabel>
 #include <QMainWindow>
 #include <QTabBar>
@@ -66,6 +68,11 @@ class Sign : public QToolButton {
 
 }  // namespace
 
+void leaveSeparators(QMainWindow& window) {
+  QHoverEvent leave(QEvent::HoverLeave, QPointF(), QPointF(), QPointF());
+  QCoreApplication::sendEvent(&window, &leave);
+}
+
 DockTitles::DockTitles(QMainWindow* window) : QObject(window), m_window(window) {
   m_soon.setSingleShot(true);
   m_soon.setInterval(0);
@@ -90,7 +97,10 @@ QWidget* DockTitles::makeTools(QDockWidget* dock, QWidget* parent) {
   };
   if (dock->property(kCanPin).toBool())
     button(QString(QChar(0x274F)), tr("Open a second copy that keeps what is selected now"), [this, dock] { Q_EMIT pinAsked(dock); });
-  button(QString(QChar(0x21F1)), tr("Take out of the window, or put back"), [dock] { dock->setFloating(!dock->isFloating()); });
+  button(QString(QChar(0x21F1)), tr("Take out of the window, or put back"), [this, dock] {
+    leaveSeparators(*m_window);
+    dock->setFloating(!dock->isFloating());
+  });
   button(QString(QChar(0x2715)), tr("Close"), [dock] { dock->close(); });
   return tools;
 }

@@ -10,6 +10,10 @@ class QTabBar;
 
 namespace tw::app {
 
+/// Before docks are put elsewhere. Qt remembers the separator under the pointer as a way through the layout, and goes that way once more when the pointer leaves it or
+/// a key is pressed: in another layout it crashes. Up to Qt 6.4 nothing else makes it forget.
+void leaveSeparators(QMainWindow& window);
+
 /// One title for each view: its tab where views share a place, else a bar that looks like one. Pin, float and close stand on it.
 class DockTitles : public QObject {
   Q_OBJECT

@@ -337,6 +337,7 @@ void MainWindow::pin(QDockWidget* dock) {
     pinned->setWidget(new PinnedView(def, m_services, pinned));
     m_titles->add(pinned, false);
     tabifyDockWidget(dock, pinned);  // not added to the area first: that takes room from all others there, which they do not get back
+    leaveSeparators(*this);
     pinned->show();
     pinned->raise();
   }

@@ -123,6 +123,7 @@ void MainWindow::resetLayout() {
 }
 
 void MainWindow::arrange(const QString& perspective) {
+  leaveSeparators(*this);
   const PerspectiveDef& def = defOf(perspective);
   const double scale = widgets::typeScale();
   const bool wide = isWideEnough(), drawerOpen = def.isDrawerOpen && height() >= kLow * scale;

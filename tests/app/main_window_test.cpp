@@ -2,6 +2,7 @@
 // The window itself: what it says, arranges, names and keeps.
 #include <QComboBox>
 #include <QDockWidget>
+#include <QHoverEvent>
 #include <QLabel>
 #include <QMenu>
 #include <QMenuBar>
@@ -191,6 +192,39 @@ class MainWindowTest : public QObject {
       }
     }
     QCOMPARE(met.size(), views().size());
+  }
+
+  /// Another perspective while the pointer rests on a separator, and a key or the pointer afterwards: Qt goes the old way through the new layout.
+  void perspectivesChangeUnderThePointer() {
+    auto b = openFake(database("separators.twdb"));
+    MainWindow& w = *b->window;
+    w.resize(1600, 1000);
+    w.resetLayout();
+    const auto hover = [&w](QEvent::Type type, const QPointF& at) {
+      QHoverEvent event(type, at, at, QPointF());
+      QApplication::sendEvent(&w, &event);
+    };
+    int met = 0;
+    for (size_t i = 0; i < perspectives().size(); ++i) {
+      const QString from = QString::fromLatin1(perspectives()[i].id), to = QString::fromLatin1(perspectives()[(i + 1) % perspectives().size()].id);
+      w.setPerspective(from);
+      QApplication::processEvents();
+      QList<QPoint> places;
+      for (const QDockWidget* dock : w.findChildren<QDockWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
+        if (dock->visibleRegion().isEmpty() || dock->isFloating()) continue;
+        const QRect r = dock->geometry();
+        places << QPoint(r.right() + 2, r.center().y()) << QPoint(r.center().x(), r.bottom() + 2);
+      }
+      for (const QPoint at : places) {
+        w.setPerspective(from);
+        hover(QEvent::HoverMove, at);
+        met += w.testAttribute(Qt::WA_SetCursor) ? 1 : 0;  // the arrows of a separator
+        w.setPerspective(to);
+        press(w, Qt::Key_Shift);
+        hover(QEvent::HoverLeave, {});
+      }
+    }
+    QVERIFY(met > 10);
   }
 
   /// One title for each view: a tab where views share a place, a bar where one stands alone.

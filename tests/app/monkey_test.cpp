@@ -18,6 +18,7 @@
 #include <QWheelEvent>
 #include <random>
 
+#include "app/dock_titles.h"
 #include "app/services/local_engine.h"
 #include "app/views/tune_view.h"
 #include "tests/app/app_fixture.h"
@@ -275,6 +276,7 @@ class Monkey : public QObject {
     const auto docks = m_window.findChildren<QDockWidget*>(QString(), Qt::FindDirectChildrenOnly);
     QDockWidget* dock = any(docks);
     const int kind = upTo(6);
+    leaveSeparators(m_window);  // people drag docks, and leave separators on their way
     note(QStringLiteral("dock %1 %2").arg(kind).arg(dock->objectName()));
     static const QList<Qt::DockWidgetArea> areas = {Qt::LeftDockWidgetArea, Qt::RightDockWidgetArea, Qt::TopDockWidgetArea, Qt::BottomDockWidgetArea};
     if (kind == 0) dock->setFloating(!dock->isFloating());
