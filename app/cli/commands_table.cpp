@@ -8,6 +8,7 @@ void add_zoo(Subcommand app, Run& run);
 void add_import(Subcommand app, Run& run);
 void add_tasks(Subcommand app, Run& run);
 void add_task(Subcommand app, Run& run);
+void add_space(Subcommand app, Run& run);
 void add_tune(Subcommand app, Run& run);
 void add_finals(Subcommand app, Run& run);
 void add_race(Subcommand app, Run& run);
@@ -36,6 +37,7 @@ std::span<const Command> commands() {
       {"import", add_import},
       {"tasks", add_tasks},
       {"task", add_task},
+      {"space", add_space},
       {"tune", add_tune},
       {"finals", add_finals},
       {"race", add_race},

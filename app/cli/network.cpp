@@ -6,11 +6,14 @@
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
+#include "app/logs/recorded_space.h"
+#include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/graph/expression.h"
 #include "engine/graph/op.h"
 #include "engine/measure/device.h"
+#include "engine/process/temporary_folder.h"
 #include "engine/space/own/operators.h"
 
 namespace tw::cli {
@@ -28,7 +31,7 @@ Json value_list(const graph::Graph& g, const std::vector<int>& values) {
 }  // namespace
 
 void add_network_options(Subcommand sub, NetworkOptions& options) {
-  sub.option("model", options.model, "ONNX file, a program exported by PyTorch (.pt2), TorchScript (.pt), or a computation of one's own (.te)").input().required();
+  sub.option("model", options.model, "ONNX file, a program exported by PyTorch (.pt2), TorchScript (.pt), a computation of one's own (.te), or a recorded space (a file, or space:NAME of `tw space list`)").input().required();
   sub.option("--target", options.target,
              "What the code is for: llvm (this machine), `llvm -mcpu=NAME`, a known processor's name, cuda (this machine's GPU), or `cuda:NAME` for one such "
              "as a100; `cuda:a100,tf32` may round products in float32 to TF32")
@@ -42,7 +45,45 @@ void add_network_options(Subcommand sub, NetworkOptions& options) {
   sub.option("--import-seconds", options.import_seconds, "Seconds that it may take, beside a second for each 10 MB").range(0.1, 86400.0).show_default();
 }
 
+namespace {
+
+/// The text of a recorded space as a network for the target that it was recorded for.
+std::optional<LoadedNetwork> load_space(const NetworkOptions& options, const std::string& file, int& exit) {
+  const auto space = logs::read_recorded_space(file);
+  if (!space) {
+    exit = fail_input(space.error());
+    return std::nullopt;
+  }
+  const std::string target = space->task.target.str();
+  const auto asked = measure::target_named(options.target);
+  if (options.target != NetworkOptions().target && (!asked || asked->str() != target)) {
+    exit = fail_usage(fmt::format("Expected no --target, or the recorded '{}', found '{}'", target, printable(options.target)));
+    return std::nullopt;
+  }
+  const auto folder = process::TemporaryFolder::create();
+  const std::string path = space->task.name + ".te";
+  const auto written = folder ? write_file(folder->path() + "/" + path, kAnyOutput, space->text) : Expected<void>(folder.error());
+  if (!written) {
+    exit = fail(written.error());
+    return std::nullopt;
+  }
+  NetworkOptions as_text = options;
+  as_text.model = folder->path() + "/" + path;
+  as_text.target = target;
+  auto loaded = load_network(as_text, exit);
+  if (loaded) loaded->path = path, loaded->recorded = std::string(records::kRecordedDevice) + options.model;
+  return loaded;
+}
+
+}  // namespace
+
 std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& exit, const graph::PassHooks& hooks) {
+  const auto file = logs::space_file(options.model);
+  if (!file) {
+    exit = fail_usage(file.error().message);
+    return std::nullopt;
+  }
+  if (logs::is_recorded_space(*file)) return load_space(options, *file, exit);
   auto target = measure::target_named(options.target);
   if (!target) {
     exit = fail_usage(target.error().text());
@@ -73,7 +114,7 @@ std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& ex
     exit = fail_input(limited ? std::move(e).note("--import-memory and --import-seconds allow more") : std::move(e));
     return std::nullopt;
   }
-  return LoadedNetwork{std::move(*network), std::move(*target)};
+  return LoadedNetwork{std::move(*network), std::move(*target), options.model, {}};
 }
 
 Json network_summary(const api::Network& network) {

@@ -8,6 +8,7 @@
 #include "engine/api/import_apart.h"
 #include "engine/api/preparation.h"
 #include "engine/base/json_fwd.h"
+#include "engine/measure/device.h"
 
 namespace tw::cli {
 
@@ -28,6 +29,10 @@ void add_network_options(Subcommand sub, NetworkOptions& options);
 struct LoadedNetwork {
   api::Network network;
   Target target;
+  std::string path;      ///< that a workspace keeps; of a recorded space, whose text the workspace keeps as well, a name that no file has
+  std::string recorded;  ///< the device that answers for it where no other is asked for; empty unless the model is a recorded space
+  /// What measures, of what a person asked for.
+  std::string device(const std::string& given) const { return given == measure::kLocalDevice && !recorded.empty() ? recorded : given; }
 };
 /// Reads and optimises the model, in a process of its own. On failure prints the error and sets `exit`.
 std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& exit, const graph::PassHooks& hooks = {});

@@ -11,6 +11,7 @@
 #include "app/cli/race_session.h"
 #include "app/cli/tuning.h"
 #include "app/cli/workspace.h"
+#include "app/logs/recorded_space.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 
@@ -73,6 +74,7 @@ Expected<std::vector<std::string>> texts_of(const Json& object, const char* key,
 }
 
 std::string beside(const std::string& file, const std::string& path) {
+  if (path.starts_with(logs::kSpaceByName)) return path;
   return std::filesystem::path(path).is_absolute() ? path : (std::filesystem::path(file).parent_path() / path).string();
 }
 
@@ -177,7 +179,7 @@ int race(const RaceArguments& o) {
         options.seed = seed;
         ++at;
         const RacePlan::Network& network = plan->networks[n];
-        TuneRequest request{&networks[n], network.options.model, network.filters, options, false, {}, {}, o.workers, plan->device};
+        TuneRequest request{&networks[n], networks[n].path, network.filters, options, false, {}, {}, o.workers, networks[n].device(plan->device)};
         request.race = plan->name;
         const auto ran = run_race_session(std::move(request), *db, fmt::format("Session {} of {}: {} on {}, seed {}", at, total, options.tuner, printable(network.options.model), seed));
         if (!ran) return fail(ran.error());

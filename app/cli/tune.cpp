@@ -42,10 +42,10 @@ Expected<tune::SessionOptions> options_of(const TuneArguments& o) {
 }
 
 /// Whether the session ends with finals in the network. What they need is asked for before it begins; nothing, with `exit` set, if that is where it ends.
-std::optional<bool> can_try_network(const TuneArguments& o, bool all_tasks, int& exit) {
+std::optional<bool> can_try_network(const TuneArguments& o, const std::string& device, bool all_tasks, int& exit) {
   if (!wants_network_report(o.network_finals, all_tasks)) return false;
-  if (measure::is_simulated(o.device) || o.device.starts_with(records::kRecordedDevice)) return true;  // nothing runs there
-  if (farm::is_farm_device(o.device)) {
+  if (measure::is_simulated(device) || device.starts_with(records::kRecordedDevice)) return true;  // nothing runs there
+  if (farm::is_farm_device(device)) {
     if (o.network_finals == "auto") return false;
     exit = fail_usage("Expected '--network-finals auto' or 'never' with devices of a farm, which run kernels and no networks, found 'always'");
     return std::nullopt;
@@ -76,16 +76,17 @@ int tune_model(const TuneArguments& o) {
   auto db = open_workspace(path);
   if (!db) return fail(db.error());
   (*db)->back_up_every(*backup_every);
-  const auto finals = can_try_network(o, o.filters.empty() && session->space.empty(), exit);
+  const std::string device = loaded->device(o.device);
+  const auto finals = can_try_network(o, device, o.filters.empty() && session->space.empty(), exit);
   if (!finals) return exit;
   outlive_terminal();
-  TuneRequest request{&*loaded, o.network.model, o.filters, *session, o.resume, o.log, o.latency_log, o.workers, o.device};
+  TuneRequest request{&*loaded, loaded->path, o.filters, *session, o.resume, o.log, o.latency_log, o.workers, device};
   auto result = tune_network(request, *db);
   if (!result) return fail(result.error());
   if (!o.json) put(tune_table(*result));
   Json network;
   if (!result->report.cancelled && result->report.anything_measured() && *finals) {
-    const auto reported = report_network({&*loaded, o.network.model, o.device, result->session, o.workers, {}}, **db);
+    const auto reported = report_network({&*loaded, loaded->path, device, result->session, o.workers, {}}, **db);
     if (!reported && (reported.error().code == ErrorCode::cancelled || o.network_finals != "auto")) return fail(reported.error());
     if (!reported) note(fmt::format("Note: what won alone was not tried in the network: {}", reported.error().text()));  // the session is done and stored
     if (reported) network = finals_json(*reported);
@@ -125,7 +126,7 @@ void add_tune(Subcommand app, Run& run) {
   sub.option("--log-latency", o->latency_log, "Write the network's estimated latency after every round to this file, as a table with tabs").output(records::kLatencyLog);
   sub.option("--device", o->device,
              "What measures: local; cuda:0 and so on, a GPU of this machine; sim: and the name of a GPU, such as sim:a100, for times from a formula; recorded: "
-             "and a workspace, to replay its trials; farm: and a kind of devices, such as farm:rpi4, for those of a farm (`tw farm`); "
+             "and a workspace, a recorded space, another program's log or a cache file of Kernel Tuner, to replay its trials; farm: and a kind of devices, such as farm:rpi4, for those of a farm (`tw farm`); "
              "farm:rpi4@lab is a farm of another name, farm:rpi4/0 more urgent than farm:rpi4/1, which is usual, and farm:rpi4/2 less")
       .show_default();
   sub.option("--task", o->filters, "Only tasks whose name contains this or whose key begins with it; may be repeated");

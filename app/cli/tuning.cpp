@@ -11,6 +11,7 @@
 #include "app/cli/host.h"
 #include "app/cli/progress.h"
 #include "app/cli/table.h"
+#include "app/logs/recorded_space.h"
 #include "db/session_workspace.h"
 #include "engine/api/network_finals.h"
 #include "engine/api/tune.h"
@@ -195,6 +196,11 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
                            .resume = request.resume,
                            .session = request.earlier,
                            .race = request.race};
+  if (request.device.starts_with(records::kRecordedDevice)) {
+    std::vector<records::Task> tasks;
+    for (const api::NetworkTask& t : result.tasks) tasks.push_back(t.task);
+    TW_TRY(session.replay, logs::trials_in_file(*db, request.device.substr(records::kRecordedDevice.size()), tasks, stop_token()));
+  }
   if (session.options.weights == records::Weights::unknown) session.options.weights = api::weights_of(request.network->network, request.network->target);
   for (const api::NetworkTask& t : result.tasks) session.tasks.push_back({t.task, t.weight, {}});
   Json host = host_description();

@@ -41,6 +41,7 @@ Expected<std::string> farm_session_of(SessionId session, records::SessionStore& 
 
 Expected<std::shared_ptr<const records::RecordedTrials>> replayed(const TuneRequest& r, records::SessionStore& store) {
   if (!is_replay(r.device)) return std::shared_ptr<const records::RecordedTrials>();
+  if (r.replay) return r.replay;
   const std::string file = r.device.substr(records::kRecordedDevice.size());
   std::vector<std::string> keys;
   for (const tune::SessionTask& t : r.tasks) keys.push_back(t.task.key);

@@ -22,6 +22,7 @@ struct TuneRequest {
   bool resume = false;  ///< go on with `session`, or without one with the newest that is_same_search() finds; if there is none, begin
   SessionId session;
   std::string race;  ///< name of the race that it is part of, which is stored with it; empty for none
+  std::shared_ptr<const records::RecordedTrials> replay;  ///< what a device `recorded:` answers from; null: the store's trials of the file that the device names
 };
 
 /// What a session is known by when one goes on with it: tuner, seed, parameters, scheduler, space, device and choice of tasks.

@@ -2,9 +2,11 @@
 #include "engine/measure/recorded_device.h"
 
 #include <cstring>
+#include <map>
 
 #include "engine/base/hash.h"
 #include "engine/base/rng.h"
+#include "engine/schedule/fingerprint.h"
 
 namespace tw::measure {
 namespace {
@@ -32,8 +34,10 @@ class RecordedBuilder : public Builder {
   std::optional<std::vector<int64_t>> points(const records::Task& task, const std::string& space) override { return trials_->points(task.key, space); }
 
  private:
-  BuildOutcome build_one(const records::Task& task, const records::Candidate& c) const {
-    const RecordedPayload payload{trials_->find(task.key, c)};
+  BuildOutcome build_one(const records::Task& task, const records::Candidate& c) {
+    const records::Record* found = trials_->find(task.key, c);
+    if (found == nullptr && c.index < 0 && c.fingerprint != 0) found = point_like(task, c.fingerprint);
+    const RecordedPayload payload{found};
     if (payload.trial == nullptr) return {Status::not_recorded, "No trial of this candidate was recorded", nullptr, 0};
     auto artifact = std::make_shared<runtime::Artifact>();
     artifact->target = task.target.str();
@@ -43,7 +47,21 @@ class RecordedBuilder : public Builder {
     return {Status::ok, {}, std::move(artifact), payload.trial->result.build_s};
   }
 
+  /// The trial of a point that comes to the same schedule as a candidate without a number; null if there is none.
+  const records::Record* point_like(const records::Task& task, uint64_t fingerprint) {
+    const auto [of, fresh] = alike_.try_emplace(task.key);
+    if (fresh) {
+      for (const records::Record* r : trials_->all(task.key)) {
+        if (r->candidate.index < 0 || r->candidate.steps.empty()) continue;
+        if (const auto schedule = schedule::Schedule::replay(task.dag, r->candidate.steps)) of->second.emplace(schedule::fingerprint(*schedule), r);
+      }
+    }
+    const auto found = of->second.find(fingerprint);
+    return found == of->second.end() ? nullptr : found->second;
+  }
+
   std::shared_ptr<const records::RecordedTrials> trials_;
+  std::map<std::string, std::map<uint64_t, const records::Record*>> alike_;  ///< points by fingerprint, of tasks that were asked for one
 };
 
 /// As many samples as asked for, each one of those recorded.

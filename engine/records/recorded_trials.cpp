@@ -19,6 +19,13 @@ const Record* RecordedTrials::find(const std::string& task_key, const Candidate&
   return found == task->second.trials.end() ? nullptr : &found->second;
 }
 
+std::vector<const Record*> RecordedTrials::all(const std::string& task_key) const {
+  std::vector<const Record*> records;
+  if (const auto task = tasks_.find(task_key); task != tasks_.end())
+    for (const auto& [key, record] : task->second.trials) records.push_back(&record);
+  return records;
+}
+
 std::vector<int64_t> RecordedTrials::points(const std::string& task_key, const std::string& space) const {
   const auto task = tasks_.find(task_key);
   if (task == tasks_.end()) return {};

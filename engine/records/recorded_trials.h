@@ -21,6 +21,8 @@ class RecordedTrials {
   void add(Record record);
   /// Null if nothing is known of the candidate.
   const Record* find(const std::string& task_key, const Candidate& candidate) const;
+  /// A task's, in no particular order.
+  std::vector<const Record*> all(const std::string& task_key) const;
   /// Indices of the points of a space, ascending.
   std::vector<int64_t> points(const std::string& task_key, const std::string& space) const;
   size_t size() const;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/measure/analytic_runner.h"
+#include "engine/schedule/fingerprint.h"
 
 using namespace tw;
 using records::Status;
@@ -68,6 +69,34 @@ class RecordedDeviceTest : public QObject {
 
     QVERIFY(device.builder->points(task, "space") == (std::vector<int64_t>{0, 1}));
     QVERIFY(device.builder->points(task, "another") == std::vector<int64_t>{});
+  }
+
+  /// A sketch has no number; where it comes to the same schedule as a recorded point, that point's trial answers.
+  void sketchesEndAsThePointThatTheyAre() {
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {64}, kFloat32);
+    const records::Task task = records::make_task("t", std::move(b).finish({b.compute("y", {64}, [&](const te::Indices& i) { return x.at(i) + x.at(i); })}),
+                                                  parse_target("llvm -mcpu=x86-64 -num-cores=1").value());
+    auto trials = std::make_shared<records::RecordedTrials>();
+    records::Record point = recorded_trial(5, Status::ok, {4e-3});
+    point.task_key = task.key;
+    point.candidate.steps = {schedule::SplitStep{1, 0, 64, {8}}, schedule::SplitStep{1, 1, 8, {4}}};
+    trials->add(point);
+    QCOMPARE(trials->all(task.key).size(), size_t{1});
+    QVERIFY(trials->all("other").empty());
+    const auto sketch = [&](const std::vector<schedule::Step>& steps) {
+      records::Candidate c;
+      c.space = "sketch";
+      c.steps = steps;
+      c.fingerprint = schedule::fingerprint(schedule::Schedule::replay(task.dag, steps).value());
+      return c;
+    };
+    const std::vector<records::Candidate> candidates{sketch({schedule::SplitStep{1, 0, 64, {2, 4}}}), sketch({schedule::SplitStep{1, 0, 64, {16}}})};
+    const measure::Device device = measure::recorded_device("recorded:file", trials);
+    const auto built = device.builder->build(task, candidates, {});
+    QCOMPARE(built[0].status, Status::ok);  // 8 x 2 x 4 loops, split once or twice
+    QCOMPARE(device.runner->run(task, {&built[0], 1}, {}, {})[0].seconds(), 4e-3);
+    QCOMPARE(built[1].status, Status::not_recorded);
   }
 
   /// Finals ask for more samples than a trial has.

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`tw space`, and searches in recorded spaces.
+
+Usage: spaces_test.py TW [TEST...]
+"""
+import json
+import sys
+import unittest
+
+from cli_case import CliCase, tw, tw_json
+
+TEXT = b"""A: float32[64, 64] = placeholder()
+B: float32[64, 64] = compute(i, j)
+    A[i, j] + float32(1)
+outputs(B)
+
+schedule
+define_knob(threads, [32, 64, 128, 256])
+define_knob(rows, [1, 2, 4])
+f = fuse(B.i, B.j)
+b, t, r = split(f, [threads, rows])
+bind(b, blockIdx.x)
+bind(t, threadIdx.x)
+"""
+GPU = ("--target", "cuda:a100", "--device", "sim:a100")
+
+
+class Spaces(CliCase):
+    def recorded(self):
+        model, db = self.write("add.te", TEXT), self.path("r.db")
+        done = tw_json("space", "record", model, *GPU, "--db", db)
+        self.assertEqual([(t["points"], t["failures"]) for t in done["tasks"]], [(12, 0)])
+        return model, db, done
+
+    def test_recorded_written_and_searched(self):
+        model, db, done = self.recorded()
+        again = tw_json("space", "record", model, *GPU, "--db", db)
+        self.assertEqual((again["session"], again["tasks"][0]["trials"]), (done["session"], done["tasks"][0]["trials"]))
+        file = self.path("add.twspace")
+        tw("space", "write", "--db", db, "--name", "added", "-o", file, check=0)
+        shown = tw_json("space", "show", file)
+        self.assertEqual((shown["name"], shown["points"], shown["recorded"], shown["opaque"]), ("added", 12, 12, False))
+        self.assertAlmostEqual(shown["best_s"] / done["tasks"][0]["best_s"], 1, places=3)
+        # A search of the whole space ends at its best point, without a GPU and without being told of one.
+        tuned = tw_json("tune", file, "--tuner", "genetic", "--trials", "100", "--db", self.path("t.db"))
+        self.assertEqual(tuned["device"], "recorded:" + file)
+        self.assertAlmostEqual(tuned["tasks"][0]["best_s"] / shown["best_s"], 1, places=6)
+        self.assertIn("replayed", tw("tune", file, "--trials", "3", "--db", self.path("t2.db"), check=0)[1])
+        # The network itself against the file, and the file against the workspace.
+        for trial in (("tune", model, "--target", "cuda:a100", "--device", "recorded:" + file), ("tune", file, "--device", "recorded:" + db)):
+            same = tw_json(*trial, "--trials", "100", "--db", self.path("t3.db"))
+            self.assertAlmostEqual(same["tasks"][0]["best_s"] / shown["best_s"], 1, places=3)
+
+    def test_part_of_a_space(self):
+        model, db = self.write("add.te", TEXT), self.path("p.db")
+        done = tw_json("space", "record", model, *GPU, "--points", "5", "--db", db)
+        self.assertEqual(done["tasks"][0]["trials"], 5)
+        file = self.path("p.twspace")
+        tw("space", "write", "--db", db, "-o", file, check=0)
+        shown = tw_json("space", "show", file)
+        self.assertTrue(0 < shown["recorded"] <= 5 and shown["points"] == 12, shown)
+        tuned = tw_json("tune", file, "--trials", "100", "--db", self.path("t.db"))
+        self.assertLessEqual(tuned["tasks"][0]["trials"], 6)
+        self.assertIn("no further candidate", tw("tune", file, "--trials", "100", "--db", self.path("t4.db"), check=0)[1])
+
+    def test_a_race_in_spaces_that_come_with_the_program(self):
+        names = [s["name"] for s in tw_json("space", "list")["spaces"]]
+        self.assertGreaterEqual(len(names), 3)
+        plan = {"networks": ["space:" + names[0]], "tuners": ["random", "genetic"], "seeds": 5, "options": {"trials": 40, "finalists": 0}}
+        race = tw_json("race", self.write("race.json", json.dumps(plan).encode()))
+        self.assertEqual((race["times"], len(race["sessions"])), ("replayed", 10))
+        self.assertTrue(race["verdicts"][0]["decided"])
+
+    def test_kernel_tuners_cache(self):
+        cache = {"device_name": "A GPU", "kernel_name": "k", "problem_size": 8, "tune_params_keys": ["a", "b"], "tune_params": {"a": [1, 2, 3], "b": [False, True]}, "objective": "time",
+                 "cache": {f"{a},{b}": {"a": a, "b": b, "time": a + 0.5 * b if a < 3 else "InvalidConfig"} for a in (1, 2, 3) for b in (False, True)}}
+        file = self.write("kt.json", json.dumps(cache).encode())
+        shown = tw_json("space", "show", file)
+        self.assertEqual((shown["recorded"], shown["failures"], shown["best_s"], shown["opaque"]), (6, 2, 1e-3, True))
+        tuned = tw_json("tune", file, "--tuner", "xgb", "--trials", "20", "--db", self.path("t.db"))
+        self.assertEqual(tuned["tasks"][0]["best_s"], 1e-3)
+        entered = tw_json("space", "import", file, "--db", self.path("w.db"))
+        self.assertEqual((entered["stored"], entered["failures"]), (6, 2))
+        self.assertEqual(tw_json("space", "import", file, "--db", self.path("w.db"))["stored"], 0)
+        # A sketch is no point of a space of which only the knobs are known.
+        found, out, err = tw("tune", file, "--tuner", "ansor", "--trials", "5", "--db", self.path("a.db"))
+        self.assertEqual(found, 1)
+        self.assertIn("not_recorded", err)
+
+    def test_what_is_wrong_is_said(self):
+        model, db, _ = self.recorded()
+        file = self.path("add.twspace")
+        tw("space", "write", "--db", db, "-o", file, check=0)
+        self.assert_sentence(2, "tune", "space:nothing", "--db", self.path("x.db"), has="'nothing'")
+        self.assert_sentence(2, "tune", file, "--target", "cuda:t4", "--db", self.path("x.db"), has="--target")
+        self.assert_sentence(2, "space", "record", file, "--db", self.path("x.db"), has="recorded space")
+        self.assert_sentence(3, "space", "show", model, has="JSON")
+        self.assert_sentence(3, "space", "show", self.write("e.json", b"{}"), has="Expected a recorded space")
+        self.assert_sentence(2, "space", "write", "--db", db, "--task", "nothing", "-o", self.path("y.twspace"), has="found 0")
+        other = self.write("other.te", TEXT.replace(b"64, 64", b"128, 64"))
+        self.assert_sentence(3, "tune", other, "--target", "cuda:a100", "--device", "recorded:" + file, "--trials", "3", "--db", self.path("x.db"), has="Expected trials of the chosen tasks")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
