@@ -17,6 +17,10 @@ bool begins_like_a_model(std::string_view beginning) { return beginning.starts_w
 
 const FileKind kModelFile{"a cost model", begins_like_a_model};
 
+Expected<CostModel::Slopes> CostModel::slopes(const FeatureMatrix&) const {
+  return Error(ErrorCode::not_applicable, fmt::format("Expected a model with derivatives, found '{}'", def_.name));
+}
+
 std::string CostModel::name() const { return fmt::format("{}/{}-{}", def_.name, feature_.name, feature_.version); }
 
 Expected<void> save_model(const CostModel& model, const std::string& path, const Json& learned_from) {

@@ -34,6 +34,12 @@ class CostModel {
   /// One score for each candidate, higher is better; only scores of one fit can be compared. A model that was fitted with margins needs them here too.
   /// Errors: not_applicable if it knows nothing.
   virtual Expected<std::vector<float>> predict(const FeatureMatrix& candidates, std::span<const float> margins = {}) const = 0;
+  struct Slopes {
+    std::vector<float> scores;
+    std::vector<float> slopes;  ///< as large as the matrix: how a candidate's score changes with each number of its rows
+  };
+  /// Scores with their derivatives. Errors: not_applicable if it knows nothing, and for models that have none.
+  virtual Expected<Slopes> slopes(const FeatureMatrix& candidates) const;
   /// Samples that it learned from; 0: it knows nothing.
   virtual size_t samples() const = 0;
   /// What its last fit did, for people: an object; null if it has nothing to say.

@@ -8,9 +8,6 @@
 namespace tw::cost {
 namespace {
 
-using learner::kRowColumns;
-using learner::kStatementColumns;
-
 constexpr size_t kWide = learner::kHidden;
 
 /// What `gradient` of a layer's result is of its input.
@@ -29,8 +26,8 @@ void add(std::vector<float>& to, const std::vector<float>& what) {
 
 }  // namespace
 
-Mlp::Mlp(std::vector<float> weights)
-    : NetworkScores(learner::mlp(), std::move(weights)), encoder_(*this, "segment_encoder", "normaliser.rows", 0, 0, kStatementColumns) {}
+Mlp::Mlp(const learner::Network& network, std::vector<float> weights)
+    : NetworkScores(network, std::move(weights)), encoder_(*this, "segment_encoder", "normaliser.rows", 0, 0, network.statement) {}
 
 Mlp::Values Mlp::sums(const Encoder::Said& said, size_t candidates) {
   Values out(candidates * kWide, 0);
@@ -41,14 +38,16 @@ Mlp::Values Mlp::sums(const Encoder::Said& said, size_t candidates) {
 
 Mlp::Values Mlp::some(const FeatureMatrix& x, size_t begin, size_t end) const { return head(sums(encoder_(x, begin, end), end - begin)); }
 
-std::vector<float> Mlp::input_gradient(const FeatureMatrix& x) const {
+Mlp::Scored Mlp::scored(const FeatureMatrix& x) const {
   const float *decoder = part("decoder.weight"), *scale = part("normaliser.rows");
-  std::vector<float> out(x.rows() * kRowColumns, 0.0F);
+  const size_t columns = network().columns, statement = network().statement, first = network().first();
+  Scored out{{}, std::vector<float>(x.rows() * columns, 0.0F)};
   for (size_t begin = 0; begin < x.candidates(); begin += kAtOnce) {
     const size_t end = std::min(x.candidates(), begin + kAtOnce);
     const Encoder::Said said = encoder_(x, begin, end);
     Values added0, added1;
-    head(sums(said, end - begin), &added0, &added1);
+    const Values scores = head(sums(said, end - begin), &added0, &added1);
+    out.scores.insert(out.scores.end(), scores.begin(), scores.end());
     Values g;
     for (size_t c = begin; c < end; ++c) g.insert(g.end(), decoder, decoder + kWide);
     add(g, layer_gradient(g, added1, part("l1.weight"), kWide));
@@ -56,9 +55,9 @@ std::vector<float> Mlp::input_gradient(const FeatureMatrix& x) const {
     Values rows;
     for (const size_t owner : said.owners) rows.insert(rows.end(), g.begin() + static_cast<std::ptrdiff_t>(owner * kWide), g.begin() + static_cast<std::ptrdiff_t>((owner + 1) * kWide));
     rows = layer_gradient(std::move(rows), said.second, part("segment_encoder.2.weight"), kWide);
-    rows = layer_gradient(std::move(rows), said.first, part("segment_encoder.0.weight"), kStatementColumns);
+    rows = layer_gradient(std::move(rows), said.first, part("segment_encoder.0.weight"), statement);
     for (size_t i = 0; i < said.rows.size(); ++i)
-      for (size_t c = 0; c < kStatementColumns; ++c) out[said.rows[i] * kRowColumns + 1 + c] = rows[i * kStatementColumns + c] / scale[c];
+      for (size_t c = 0; c < statement; ++c) out.gradient[said.rows[i] * columns + first + c] = rows[i * statement + c] / scale[c];
   }
   return out;
 }

@@ -5,14 +5,19 @@
 
 namespace tw::cost {
 
-/// TenSet's network. Steps of a pattern are passed over.
+/// TenSet's network and Felix's, which see statements alone.
 class Mlp : public NetworkScores {
  public:
-  /// `weights` as learner::mlp() has them.
-  explicit Mlp(std::vector<float> weights);
+  /// `network`: mlp() or felix(); `weights` as it has them.
+  Mlp(const learner::Network& network, std::vector<float> weights);
 
   /// How the score of its candidate changes with each number of each row: as large as the matrix, zeros for what the network does not see.
-  std::vector<float> input_gradient(const FeatureMatrix& x) const;
+  std::vector<float> input_gradient(const FeatureMatrix& x) const { return scored(x).gradient; }
+  struct Scored {
+    std::vector<float> scores, gradient;
+  };
+  /// Both in one pass.
+  Scored scored(const FeatureMatrix& x) const;
 
  private:
   Values some(const FeatureMatrix& x, size_t begin, size_t end) const override;

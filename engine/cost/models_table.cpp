@@ -6,6 +6,7 @@ namespace tw::cost {
 const std::vector<ModelDef>& models() {
   static const std::vector<ModelDef> kModels = {
       boosted_trees_model(),
+      felix_model(),
       pam_model(),
       random_model(),
       symbols_model(),

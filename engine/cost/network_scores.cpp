@@ -10,8 +10,6 @@
 
 namespace tw::cost {
 
-using learner::kRowColumns;
-
 namespace {
 
 learner::PackedMatrix packed_weight(const learner::TensorSpec& spec, const float* weight) {
@@ -37,7 +35,8 @@ NetworkScores::Values NetworkScores::Layer::cut(const Values& x) const { return 
 
 NetworkScores::Encoder::Encoder(const NetworkScores& of, const std::string& name, const std::string& normaliser, float kind, size_t first, size_t columns,
                                 size_t each)
-    : scale_(of.part(normaliser)),
+    : network_(of.network_),
+      scale_(of.part(normaliser)),
       shift_(of.part(normaliser + "_shift")),
       kind_(kind),
       first_(first),
@@ -51,13 +50,13 @@ NetworkScores::Encoder::Said NetworkScores::Encoder::operator()(const FeatureMat
   for (size_t c = begin; c < end; ++c) {
     const size_t before = out.rows.size();
     for (size_t r = x.begins()[c]; r < x.begins()[c + 1]; ++r)
-      if (x.data()[r * kRowColumns] == kind_) out.rows.push_back(r);
+      if (!network_.kinds || x.data()[r * network_.columns] == kind_) out.rows.push_back(r);
     if (each_ > 0 && out.rows.size() != before + each_) out.rows.resize(before);
     out.owners.resize(out.rows.size(), c - begin);
   }
   Values input(out.rows.size() * columns_);
   for (size_t i = 0; i < out.rows.size(); ++i) {
-    const float* row = x.data() + out.rows[i] * kRowColumns + 1 + first_;
+    const float* row = x.data() + out.rows[i] * network_.columns + network_.first() + first_;
     for (size_t c = 0; c < columns_; ++c) input[i * columns_ + c] = (row[c] - shift_[c]) / scale_[c];
   }
   out.first = layer0_.cut(input);
@@ -87,7 +86,7 @@ NetworkScores::Values NetworkScores::head(Values h, Values* added0, Values* adde
 }
 
 std::vector<float> NetworkScores::scores(const FeatureMatrix& x, WorkerPool* workers) const {
-  TW_ASSERT(x.candidates() == 0 || x.columns() == kRowColumns, "rows of statements and patterns");
+  TW_ASSERT(x.candidates() == 0 || x.columns() == network_.columns, "the network's rows");
   std::vector<float> out(x.candidates());
   const auto part_of = [&](size_t i) {
     const size_t begin = i * kAtOnce, end = std::min(out.size(), begin + kAtOnce);
@@ -104,8 +103,8 @@ std::vector<float> NetworkScores::scores(const FeatureMatrix& x, WorkerPool* wor
 }
 
 std::unique_ptr<NetworkScores> make_network(const learner::Network& network, std::vector<float> weights) {
-  if (&network == &learner::mlp()) return std::make_unique<Mlp>(std::move(weights));
-  return std::make_unique<PamNetwork>(std::move(weights));
+  if (&network == &learner::pam()) return std::make_unique<PamNetwork>(std::move(weights));
+  return std::make_unique<Mlp>(network, std::move(weights));
 }
 
 }  // namespace tw::cost

@@ -12,7 +12,7 @@
 
 namespace tw::cost {
 
-/// A network in this process, so that a search waits for no other, and needs none where nothing is fitted. Rows are those of features/pam.h.
+/// A network in this process, so that a search waits for no other, and needs none where nothing is fitted. Rows are as long as the network's.
 class NetworkScores {
  public:
   /// `weights` as the network has them.
@@ -46,7 +46,7 @@ class NetworkScores {
   /// Rows of one kind through the two layers of their encoder, normalised.
   class Encoder {
    public:
-    /// `kind`: the rows' first number; `first`: where their columns begin after it; `each`: rows of a candidate, one with more or fewer is taken for one without; 0: any.
+    /// `kind`: the rows' first number, of networks whose rows tell it; `first`: where their columns begin after it; `each`: rows of a candidate, one with more or fewer is taken for one without; 0: any.
     Encoder(const NetworkScores& of, const std::string& name, const std::string& normaliser, float kind, size_t first, size_t columns, size_t each = 0);
     /// What both layers say of rows that were read.
     struct Said {
@@ -56,6 +56,7 @@ class NetworkScores {
     Said operator()(const FeatureMatrix& x, size_t begin, size_t end) const;
 
    private:
+    const learner::Network& network_;
     const float *scale_, *shift_;
     float kind_;
     size_t first_, columns_, each_;
@@ -68,6 +69,8 @@ class NetworkScores {
 
   /// Candidates whose values stay in caches.
   static constexpr size_t kAtOnce = 128;
+
+  const learner::Network& network() const { return network_; }
 
  private:
   virtual Values some(const FeatureMatrix& x, size_t begin, size_t end) const = 0;

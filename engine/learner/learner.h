@@ -26,9 +26,9 @@ struct LearnerOptions {
 
 /// Candidates to learn from; the spans outlive the call.
 struct FitData {
-  std::span<const float> rows;       ///< of kRowColumns
+  std::span<const float> rows;       ///< of the network's columns
   std::span<const uint32_t> begins;  ///< the first row of each candidate, and one past the last of all
-  std::span<const float> labels;     ///< speeds relative to the fastest of their task
+  std::span<const float> labels;     ///< speeds relative to the fastest of their task; for Loss::log_mse logarithms of speeds
   std::span<const uint32_t> tasks;   ///< of each candidate
 };
 struct Fitted {

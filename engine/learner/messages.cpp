@@ -10,7 +10,7 @@
 namespace tw::learner {
 namespace {
 
-constexpr std::array<const char*, 4> kLosses = {"lambda_rank", "rank_net", "list_net", "rmse"};
+constexpr std::array<const char*, 5> kLosses = {"lambda_rank", "rank_net", "list_net", "rmse", "log_mse"};
 
 Error wrong(const char* key) { return Error(ErrorCode::parse_error, fmt::format("Expected a sensible \"{}\" in a message of the learner", key)); }
 
@@ -81,12 +81,12 @@ Expected<std::string> text_of(const Json& header, const char* key) {
   return header[key].get<std::string>();
 }
 
-Expected<Candidates> take_candidates(const Json& header, ArrayReader& arrays) {
+Expected<Candidates> take_candidates(const Json& header, ArrayReader& arrays, const Network& network) {
   TW_TRY(const size_t count, count_of(header, "candidates"));
   Candidates out;
   TW_TRY(out.begins, arrays.take<uint32_t>(count + 1));
   if (out.begins.front() != 0 || !std::is_sorted(out.begins.begin(), out.begins.end())) return wrong("candidates");
-  TW_TRY(out.rows, arrays.take<float>(size_t{out.begins.back()} * kRowColumns));
+  TW_TRY(out.rows, arrays.take<float>(out.begins.back() * network.columns));
   return out;
 }
 

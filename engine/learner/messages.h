@@ -24,11 +24,11 @@
 /// An answer with "error" is a failure of its question alone.
 namespace tw::learner {
 
-inline constexpr int kProtocolVersion = 2;
+inline constexpr int kProtocolVersion = 3;
 inline constexpr const char* kRole = "learner";
 inline constexpr const char* kProgram = "tw-learner";
 
-enum class Loss : uint8_t { lambda_rank, rank_net, list_net, rmse };
+enum class Loss : uint8_t { lambda_rank, rank_net, list_net, rmse, log_mse };
 /// As parameters and messages name them.
 std::span<const char* const> loss_names();
 std::optional<Loss> find_loss(std::string_view name);
@@ -40,7 +40,7 @@ struct FitOptions {
   bool momentum_free = false;       ///< plain gradient descent instead of Adam
   bool keeps_normaliser = false;    ///< that of the weights to begin with, but for columns that never changed there
   bool across_tasks = false;        ///< pairs of different tasks too
-  bool standardises = true;         ///< columns by their mean and deviation; else divided by their greatest
+  bool standardises = true;         ///< columns by their mean and deviation; else divided by their greatest, or as they are where every row is a statement's
   int least_steps = 0;              ///< more epochs than `epochs` where little data makes fewer steps than this
   double average = 0;               ///< share of the steps, the last ones, whose mean the weights are
   int patience = 0;                 ///< epochs without a lower loss after which it ends; 0: none
@@ -87,11 +87,11 @@ class ArrayReader {
 /// Candidates with their rows, as `cost::FeatureMatrix` has them.
 struct Candidates {
   std::vector<uint32_t> begins;  ///< the first row of each, and one past the last of all
-  std::vector<float> rows;       ///< of kRowColumns
+  std::vector<float> rows;       ///< of the network's columns
   size_t count() const { return begins.size() - 1; }
 };
 /// Errors: parse_error for begins that are no such list.
-Expected<Candidates> take_candidates(const Json& header, ArrayReader& arrays);
+Expected<Candidates> take_candidates(const Json& header, ArrayReader& arrays, const Network& network);
 
 Json error_to_json(const Error& e);
 Error error_from_json(const Json& header);

@@ -16,10 +16,11 @@ void add_dense(std::vector<TensorSpec>& out, const char* weight, const char* bia
   out.push_back({bias, {to}, true, bound});
 }
 
-void add_encoder(std::vector<TensorSpec>& out) {
-  out.push_back({"normaliser.rows", {kStatementColumns}, false, 0, 1});
-  out.push_back({"normaliser.rows_shift", {kStatementColumns}, false});
-  add_dense(out, "segment_encoder.0.weight", "segment_encoder.0.bias", kStatementColumns, kHidden);
+void add_encoder(std::vector<TensorSpec>& out, size_t columns) {
+  const auto statement = static_cast<int64_t>(columns);
+  out.push_back({"normaliser.rows", {statement}, false, 0, 1});
+  out.push_back({"normaliser.rows_shift", {statement}, false});
+  add_dense(out, "segment_encoder.0.weight", "segment_encoder.0.bias", statement, kHidden);
   add_dense(out, "segment_encoder.2.weight", "segment_encoder.2.bias", kHidden, kHidden);
 }
 
@@ -31,7 +32,14 @@ void add_head(std::vector<TensorSpec>& out) {
 
 Network make_mlp() {
   Network n{"mlp", {}};
-  add_encoder(n.tensors);
+  add_encoder(n.tensors, n.statement);
+  add_head(n.tensors);
+  return n;
+}
+
+Network make_felix() {
+  Network n{"felix", {}, kFelixRowColumns, kFelixRowColumns, false};
+  add_encoder(n.tensors, n.statement);
   add_head(n.tensors);
   return n;
 }
@@ -40,7 +48,7 @@ Network make_pam() {
   constexpr int64_t kStep = 64;
   Network n{"pam", {}};
   std::vector<TensorSpec>& t = n.tensors;
-  add_encoder(t);
+  add_encoder(t, n.statement);
   t.push_back({"normaliser.pattern", {kPatternColumns}, false, 0, 1});
   t.push_back({"normaliser.pattern_shift", {kPatternColumns}, false});
   add_dense(t, "gemm_encoder.0.weight", "gemm_encoder.0.bias", kPatternColumns, kStep);
@@ -113,8 +121,13 @@ const Network& pam() {
   return kPam;
 }
 
+const Network& felix() {
+  static const Network kFelix = make_felix();
+  return kFelix;
+}
+
 const Network* find_network(std::string_view name) {
-  for (const Network* n : {&mlp(), &pam()})
+  for (const Network* n : {&mlp(), &pam(), &felix()})
     if (name == n->name) return n;
   return nullptr;
 }

@@ -24,11 +24,18 @@ struct TensorSpec {
 /// Rows of statements, as `engine/cost/features/pam.h` has them: what it is, 174 numbers of a statement, 23 of a step of a tiled product.
 inline constexpr size_t kStatementColumns = 174, kPatternColumns = 23, kPatternRows = 8;
 inline constexpr size_t kRowColumns = 1 + kStatementColumns + kPatternColumns;
+/// Rows of statements as `engine/cost/features/felix.h` has them, and nothing else.
+inline constexpr size_t kFelixRowColumns = 154;
 
 struct Network {
   const char* name;
   std::vector<TensorSpec> tensors;
+  size_t columns = kRowColumns;           ///< of a row
+  size_t statement = kStatementColumns;   ///< those of a statement among them
+  bool kinds = true;                      ///< a row's first number says what it is: 0 a statement; otherwise every row is one
 
+  /// Where a statement's numbers begin in its row.
+  size_t first() const { return kinds ? 1 : 0; }
   size_t parameters() const;  ///< learned numbers
   size_t elements() const;    ///< all numbers
   /// Where a tensor begins among them. The name is one of its tensors'.
@@ -42,6 +49,8 @@ struct Network {
 const Network& mlp();
 /// Pruner's, which beside the rows sees the eight steps of a tiled product through attention. Source: Qiao et al., "Pruner", arXiv 2402.02361.
 const Network& pam();
+/// Felix's: TenSet's over 154 numbers of a statement. Source: Zhao et al., "Felix", ASPLOS 2024.
+const Network& felix();
 const Network* find_network(std::string_view name);
 
 /// Heads of the attention, elements that pass it, and what batch normalisation adds to a variance.

@@ -7,6 +7,7 @@
 namespace tw::cost {
 
 ModelDef boosted_trees_model();
+ModelDef felix_model();
 ModelDef pam_model();
 ModelDef random_model();
 ModelDef symbols_model();

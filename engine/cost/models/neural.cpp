@@ -2,17 +2,17 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <thread>
 
+#include "engine/cost/features/felix.h"
+#include "engine/cost/mlp.h"
 #include "engine/cost/models/models.h"
-#include "engine/cost/network_scores.h"
 #include "engine/learner/learner.h"
 
 namespace tw::cost {
 namespace {
-
-using learner::kRowColumns;
 
 /// Of all weights of this program, so that a learner knows which it has.
 uint64_t next_version() {
@@ -42,6 +42,7 @@ class NeuralModel : public CostModel {
     fit_.least_steps = p.at("least_steps").get<int>();
     fit_.average = p.at("average").get<double>();
     update_steps_ = p.at("update_steps").get<int>();
+    update_rate_ = p.at("update_rate").get<double>();
     const int threads = p.at("threads").get<int>();
     fit_.threads = threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     update_epochs_ = p.at("update_epochs").get<int>();
@@ -50,20 +51,22 @@ class NeuralModel : public CostModel {
 
   Expected<void> fit(const Dataset& data, const FitInput& in) override {
     if (data.size() == 0) return Error(ErrorCode::invalid_argument, "Expected features of some candidates to learn from, found none");
-    const FeatureMatrix x = data.matrix();
-    TW_CHECK(check(x));
     if (every_ > 1 && samples_ > 0 && ++calls_ % every_ != 0) return {};
-    const std::vector<double> labels = data.labels();
-    const std::vector<float> narrow_labels(labels.begin(), labels.end());
-    std::vector<uint32_t> tasks, begins;
-    for (const size_t size : data.group_sizes()) tasks.insert(tasks.end(), size, tasks.empty() ? 0U : tasks.back() + 1);
+    const Told told(data, fit_.loss == learner::Loss::log_mse);
+    if (told.rows.empty()) return Error(ErrorCode::invalid_argument, "Expected times of some candidates to learn from, found that all failed");
+    const FeatureMatrix x(told.rows);
+    TW_CHECK(check(x));
+    std::vector<uint32_t> begins;
     learner::FitOptions o = fit_;
     o.seed = in.seed;
     const bool siamese = momentum_ > 0 && !slow_.empty(), updates = !siamese && update_epochs_ > 0 && samples_ > 0 && data.size() < 2 * from_nothing_;
     o.keeps_normaliser = siamese && fit_.standardises;  // Pruner's release replaces it by that of the new data, which the slow weights do not know
-    if (updates) o.epochs = update_epochs_, o.least_steps = update_steps_, o.keeps_normaliser = true;
-    const std::vector<float>& from = siamese ? slow_ : updates ? weights_ : kNone;
-    TW_TRY(learner::Fitted fitted, learner_.fit(network_, from, {{x.data(), x.rows() * kRowColumns}, narrow(x.begins(), begins), narrow_labels, tasks}, o, in.stop));
+    if (updates) {
+      o.epochs = update_epochs_, o.least_steps = update_steps_, o.keeps_normaliser = true;
+      if (update_rate_ > 0) o.learning_rate = update_rate_;
+    }
+    const std::vector<float> from = siamese ? slow_ : updates ? weights_ : fit_.loss == learner::Loss::log_mse ? beginning(told.labels, in.seed) : kNone;
+    TW_TRY(learner::Fitted fitted, learner_.fit(network_, from, {{x.data(), x.rows() * network_.columns}, narrow(x.begins(), begins), told.labels, told.tasks}, o, in.stop));
     if (momentum_ > 0 && siamese) follow(fitted.weights);
     if (momentum_ > 0 && !siamese) slow_ = fitted.weights;
     if (!updates) from_nothing_ = data.size();
@@ -85,10 +88,18 @@ class NeuralModel : public CostModel {
       out = scores_->scores(x, workers_.get());
     } else {
       std::vector<uint32_t> begins;
-      TW_TRY(out, learner_.predict(network_, weights_, version_, {x.data(), x.rows() * kRowColumns}, narrow(x.begins(), begins), batch_statistics_, fit_.threads));
+      TW_TRY(out, learner_.predict(network_, weights_, version_, {x.data(), x.rows() * network_.columns}, narrow(x.begins(), begins), batch_statistics_, fit_.threads));
     }
     for (size_t i = 0; i < margins.size(); ++i) out[i] += margins[i];
     return out;
+  }
+
+  Expected<Slopes> slopes(const FeatureMatrix& x) const override {
+    const auto* mlp = dynamic_cast<const Mlp*>(scores_.get());
+    if (mlp == nullptr) return CostModel::slopes(x);
+    TW_CHECK(check(x));
+    Mlp::Scored found = mlp->scored(x);
+    return Slopes{std::move(found.scores), std::move(found.gradient)};
   }
 
   size_t samples() const override { return samples_; }
@@ -98,9 +109,38 @@ class NeuralModel : public CostModel {
  private:
   static inline const std::vector<float> kNone;
 
-  static Expected<void> check(const FeatureMatrix& x) {
-    if (x.columns() == kRowColumns) return {};
-    return Error(ErrorCode::invalid_argument, fmt::format("Expected rows of {} numbers, found {}", kRowColumns, x.columns()));
+  /// What a fit is told: labels relative to the fastest of a task, or logarithms of speeds, which what failed has none of.
+  struct Told {
+    Told(const Dataset& data, bool logarithms) {
+      const std::vector<double> relative = data.labels();
+      size_t at = 0;
+      for (size_t t = 0; t < data.tasks().size(); ++t)
+        for (const Dataset::Sample& s : data.tasks()[t].samples) {
+          const double label = logarithms ? std::log(s.speed) : relative[at];
+          ++at;
+          if (logarithms && !(s.speed > 0)) continue;
+          rows.push_back(&s.rows);
+          labels.push_back(static_cast<float>(label));
+          tasks.push_back(static_cast<uint32_t>(t));
+        }
+    }
+    std::vector<const FeatureRows*> rows;
+    std::vector<float> labels;
+    std::vector<uint32_t> tasks;
+  };
+
+  Expected<void> check(const FeatureMatrix& x) const {
+    if (x.columns() == network_.columns) return {};
+    return Error(ErrorCode::invalid_argument, fmt::format("Expected rows of {} numbers, found {}", network_.columns, x.columns()));
+  }
+
+  /// What predicts a quantity itself begins at its mean: steps as small as those of weights would need thousands to get there.
+  std::vector<float> beginning(std::span<const float> labels, uint64_t seed) const {
+    std::vector<float> out = network_.initial(seed);
+    double sum = 0;
+    for (const float l : labels) sum += l;
+    out[network_.offset("decoder.bias")] = static_cast<float>(sum / static_cast<double>(labels.size()));
+    return out;
   }
 
   void learned(std::vector<float> weights) {
@@ -146,7 +186,7 @@ class NeuralModel : public CostModel {
 
   const learner::Network& network_;
   learner::FitOptions fit_;
-  double momentum_;
+  double momentum_, update_rate_ = 0;
   int every_, update_epochs_ = 0, update_steps_ = 0;
   bool batch_statistics_ = false;
   std::vector<float> weights_, slow_;  ///< `slow_`: those that every fit begins with, with momentum
@@ -170,9 +210,10 @@ ParamSchema params(bool normalises) {
       number_param("least_steps", kInt, 300, "steps of a fit from nothing at least, where little data makes fewer", 0, 100'000),
       number_param("update_steps", kInt, 30, "the same of a fit that goes on", 0, 100'000),
       number_param("average", kReal, 0.3, "share of the steps, the last ones, whose mean the weights are", 0, 1),
-      flag_param("standardises", true, "columns less their mean by their deviation; else divided by their greatest, as the papers' code does"),
+      flag_param("standardises", true, "columns less their mean by their deviation; else as the papers' code has them: divided by their greatest, Felix's as they are"),
       number_param("batch", kInt, 128, "candidates of a step; 512 in the papers' code", 2, 65'536),
       number_param("learning_rate", kReal, 7e-4, "of Adam", 1e-6, 1),
+      number_param("update_rate", kReal, 0.0, "learning rate of a fit that goes on; 0: the same", 0, 1),
       number_param("weight_decay", kReal, 1e-6, "penalty of weights", 0, 1),
       number_param("clip", kReal, 0.5, "greatest length of a gradient; 0: any", 0, 1e9),
       number_param("patience", kInt, 16, "passes without a lower loss before fitting ends; 0: it never ends early", 0, 10'000),
@@ -190,7 +231,24 @@ std::unique_ptr<CostModel> make(const ModelDef& def, const FeatureDef& feature, 
   return std::make_unique<NeuralModel>(def, feature, params, network());
 }
 
+/// Felix's own: what its release has, but for columns that are standardised, batches of 64, and fewer steps of a fit that goes on.
+ParamSchema felix_params() {
+  ParamSchema out = params(false);
+  const Json own = {{"loss", "log_mse"}, {"epochs", 60}, {"least_steps", 600}, {"batch", 64}, {"update_rate", 1e-4}, {"update_epochs", 2}, {"update_steps", 240}, {"across_tasks", true}};
+  for (Param& p : out)
+    if (own.contains(p.name)) p.default_value = own.at(p.name);
+  return out;
+}
+
 }  // namespace
+
+ModelDef felix_model() {
+  static_assert(kFelixColumns == learner::kFelixRowColumns, "the network sees the features' rows");
+  return {"felix", felix_params(), make<learner::felix>,
+          "Felix's network of 237,313 numbers, which is TenSet's over 154 numbers of a statement and says the logarithm of runs per second. It has derivatives by what it sees, so that a descent can "
+          "ask where candidates would be faster. tw-learner fits it; predictions need no other process.",
+          "Zhao et al., \"Felix: optimizing tensor programs with gradient descent\", ASPLOS 2024", "felix", true};
+}
 
 ModelDef tenset_mlp_model() {
   return {"tenset-mlp", params(false), make<learner::mlp>,

@@ -157,16 +157,16 @@ std::vector<float> Weights::values() const {
   return out;
 }
 
-Batch make_batch(const Candidates& all, std::span<const uint32_t> which) {
-  const auto is_statement = [&](size_t row) { return all.rows[row * kRowColumns] == 0; };
+Batch make_batch(const Network& network, const Candidates& all, std::span<const uint32_t> which) {
+  const auto is_statement = [&](size_t row) { return !network.kinds || all.rows[row * network.columns] == 0; };
   std::vector<int64_t> owners, pattern_owners;
   std::vector<float> statements, patterns;
   for (size_t i = 0; i < which.size(); ++i) {
     std::vector<const float*> steps;
     for (size_t r = all.begins[which[i]]; r < all.begins[which[i] + 1]; ++r) {
-      const float* row = &all.rows[r * kRowColumns] + 1;
+      const float* row = &all.rows[r * network.columns] + network.first();
       if (is_statement(r)) {
-        statements.insert(statements.end(), row, row + kStatementColumns);
+        statements.insert(statements.end(), row, row + network.statement);
         owners.push_back(static_cast<int64_t>(i));
       } else {
         steps.push_back(row + kStatementColumns);
@@ -179,7 +179,7 @@ Batch make_batch(const Candidates& all, std::span<const uint32_t> which) {
   const auto rows = [](std::vector<float>& values, size_t columns) {
     return torch::from_blob(values.data(), {static_cast<int64_t>(values.size() / columns), static_cast<int64_t>(columns)}).clone();
   };
-  return {static_cast<int64_t>(which.size()), rows(statements, kStatementColumns), torch::tensor(owners, torch::kLong), rows(patterns, kPatternColumns),
+  return {static_cast<int64_t>(which.size()), rows(statements, network.statement), torch::tensor(owners, torch::kLong), rows(patterns, kPatternColumns),
           torch::tensor(pattern_owners, torch::kLong)};
 }
 
@@ -198,6 +198,7 @@ torch::Tensor forward(Weights& w, const Batch& batch, Norm norm) {
 
 torch::Tensor loss_of(Loss loss, const Tensor& s, const Tensor& y, const Tensor& tasks, bool across_tasks) {
   if (loss == Loss::rmse) return torch::mse_loss(s.sigmoid(), y);
+  if (loss == Loss::log_mse) return torch::mse_loss(s, y);
   const Tensor mask = mask_of(tasks, across_tasks);
   if (loss == Loss::lambda_rank) return lambda_rank(s, y, mask);
   return loss == Loss::rank_net ? rank_net(s, y, mask) : list_net(s, y, mask);

@@ -34,11 +34,11 @@ class Weights {
 /// Some candidates as tensors.
 struct Batch {
   int64_t candidates = 0;
-  torch::Tensor statements, owners;        ///< rows of kStatementColumns, and the candidate of each
+  torch::Tensor statements, owners;        ///< rows of the network's statement, and the candidate of each
   torch::Tensor patterns, pattern_owners;  ///< [with one, kPatternRows, kPatternColumns], and their candidates
 };
 /// Those that `which` numbers.
-Batch make_batch(const Candidates& all, std::span<const uint32_t> which);
+Batch make_batch(const Network& network, const Candidates& all, std::span<const uint32_t> which);
 
 enum class Norm : uint8_t {
   learn,  ///< by the batch, whose statistics are kept

@@ -75,7 +75,7 @@ class Session {
     TW_TRY(std::vector<float> values, arrays.take<float>(given));
     TW_TRY(data.labels, arrays.take<float>(count));
     TW_TRY(data.tasks, arrays.take<uint32_t>(count));
-    TW_TRY(data.candidates, take_candidates(f.header, arrays));
+    TW_TRY(data.candidates, take_candidates(f.header, arrays, *network));
     if (given == 0) values = network->initial(options.seed);
     use_threads(options.threads);
     Weights weights(*network, values, true);
@@ -109,7 +109,7 @@ class Session {
     const auto found = models_.find(name);
     if (found == models_.end()) return Error(ErrorCode::not_found, fmt::format("Expected a model that was loaded, found '{}'", name));
     ArrayReader arrays(f.payload);
-    TW_TRY(const Candidates candidates, take_candidates(f.header, arrays));
+    TW_TRY(const Candidates candidates, take_candidates(f.header, arrays, found->second.network()));
     use_threads(static_cast<int>(std::clamp<size_t>(threads, 1, 1024)));
     const bool own = f.header.value("batch_statistics", false);
     return process::write_frame(kChannelFd, Json{{"scores", candidates.count()}}, raw(scores(found->second, candidates, own ? Norm::batch : Norm::kept)));

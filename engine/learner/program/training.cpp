@@ -55,15 +55,17 @@ std::vector<std::vector<uint32_t>> batches(const TrainingData& data, const FitOp
 /// a deviation below a tenth means next to nothing; one that never changes says nothing, whatever it is later. With `keeps`, columns that say something stay as they are.
 void learn_normaliser(Weights& w, const Candidates& all, bool standardises, bool keeps) {
   constexpr float kLeastDeviation = 0.1F, kNothing = 1e6F;
+  const Network& network = w.network();
+  if (!standardises && !network.kinds) return;
   const auto learn = [&](float kind, size_t first, size_t columns, const std::string& name) {
     std::vector<double> greatest(columns, 0), sum(columns, 0), squares(columns, 0);
     double rows = 0;
     for (size_t r = 0; r < all.begins.back(); ++r) {
-      const float* row = &all.rows[r * kRowColumns];
-      if (row[0] != kind) continue;
+      const float* row = &all.rows[r * network.columns];
+      if (network.kinds && row[0] != kind) continue;
       ++rows;
       for (size_t c = 0; c < columns; ++c) {
-        const double v = row[1 + first + c];
+        const double v = row[network.first() + first + c];
         greatest[c] = std::max(greatest[c], v), sum[c] += v, squares[c] += v * v;
       }
     }
@@ -78,7 +80,7 @@ void learn_normaliser(Weights& w, const Candidates& all, bool standardises, bool
         scale[c] = greatest[c] > 0 ? static_cast<float>(greatest[c]) : 1;
     }
   };
-  learn(0, 0, kStatementColumns, "normaliser.rows");
+  learn(0, 0, network.statement, "normaliser.rows");
   if (w.network().name == pam().name) learn(1, kStatementColumns, kPatternColumns, "normaliser.pattern");
 }
 
@@ -163,7 +165,7 @@ std::vector<double> train(Weights& w, const TrainingData& data, const FitOptions
       std::vector<float> labels;
       std::vector<int64_t> tasks;
       for (const uint32_t c : which) labels.push_back(data.labels[c]), tasks.push_back(data.tasks[c]);
-      const torch::Tensor said = forward(w, make_batch(data.candidates, which), Norm::learn);
+      const torch::Tensor said = forward(w, make_batch(w.network(), data.candidates, which), Norm::learn);
       const torch::Tensor loss = loss_of(o.loss, said, torch::tensor(labels), torch::tensor(tasks, torch::kLong), o.across_tasks);
       loss.backward();
       optimiser.step(rate);
@@ -191,7 +193,7 @@ std::vector<float> scores(Weights& w, const Candidates& all, Norm norm) {
   for (size_t begin = 0; begin < all.count(); begin += kAtOnce) {
     std::vector<uint32_t> which(std::min(kAtOnce, all.count() - begin));
     std::iota(which.begin(), which.end(), static_cast<uint32_t>(begin));
-    const torch::Tensor said = forward(w, make_batch(all, which), norm).contiguous();
+    const torch::Tensor said = forward(w, make_batch(w.network(), all, which), norm).contiguous();
     out.insert(out.end(), said.data_ptr<float>(), said.data_ptr<float>() + said.numel());
   }
   return out;

@@ -51,8 +51,11 @@ class CostModelTest : public QObject {
     const auto model = fixture::model(name.toLatin1());
     const bool apart = model->def().apart;
     if (apart) TW_NEEDS_LEARNER;
-    const Dataset data = apart ? learner_fixture::dataset(2, 100, rows > 1, 1) : hills(2, 100, rows, 1);
-    const Dataset more = apart ? learner_fixture::dataset(2, 150, rows > 1, 2) : hills(2, 150, rows, 2);
+    const auto samples = [&](int count, uint64_t seed) {
+      if (!apart) return hills(2, count, rows, seed);
+      return name == "felix" ? learner_fixture::felix_dataset(2, count, seed) : learner_fixture::dataset(2, count, rows > 1, seed);
+    };
+    const Dataset data = samples(100, 1), more = samples(150, 2);
     QCOMPARE(save_model(*model, path).error().code, ErrorCode::not_applicable);
     QVERIFY(model->fit(data, {3}));
     QVERIFY(save_model(*model, path));

@@ -46,6 +46,25 @@ inline cost::Dataset dataset(int tasks, int samples, bool patterns, uint64_t see
   return data;
 }
 
+/// Candidates of Felix's rows, which are statements and nothing else; what is fast follows from a few of their numbers.
+inline cost::Dataset felix_dataset(int tasks, int samples, uint64_t seed) {
+  Rng rng(seed);
+  cost::Dataset data;
+  for (int t = 0; t < tasks; ++t)
+    for (int i = 0; i < samples; ++i) {
+      cost::FeatureRows r{{}, static_cast<size_t>(rng.range(1, 4))};
+      double speed = 0.2;
+      for (size_t row = 0; row < r.count; ++row) {
+        std::vector<float> x(learner::kFelixRowColumns);
+        for (float& v : x) v = static_cast<float>(rng.uniform_real() * 10);
+        speed += std::exp(-0.1 * (x[5] - 4) * (x[5] - 4)) + 0.3 * std::sin(x[40] / 3);
+        r.values.insert(r.values.end(), x.begin(), x.end());
+      }
+      data.add(std::to_string(t), std::move(r), 1000 * std::max(0.05, speed) * (t + 1));
+    }
+  return data;
+}
+
 /// A network's first weights, with a normaliser and statistics as data have them.
 inline std::vector<float> weights(const learner::Network& network, uint64_t seed) {
   std::vector<float> out = network.initial(seed);

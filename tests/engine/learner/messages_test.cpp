@@ -55,15 +55,15 @@ class MessagesTest : public QObject {
       const std::vector<float> values(rows * kRowColumns, 1);
       arrays.add(std::span<const float>(values));
       ArrayReader reader(arrays.bytes());
-      return take_candidates(Json{{"candidates", begins.size() - 1}}, reader);
+      return take_candidates(Json{{"candidates", begins.size() - 1}}, reader, mlp());
     };
     QCOMPARE(read({0, 2, 3}, 3).value().count(), size_t{2});
     QVERIFY(!read({0, 2, 3}, 2));
     QVERIFY(!read({1, 2, 3}, 3));
     QVERIFY(!read({0, 3, 2}, 3));
     ArrayReader none({});
-    QVERIFY(!take_candidates(Json{{"candidates", -1}}, none));
-    QVERIFY(!take_candidates(Json::object(), none));
+    QVERIFY(!take_candidates(Json{{"candidates", -1}}, none, mlp()));
+    QVERIFY(!take_candidates(Json::object(), none, mlp()));
   }
   void errorsComeBack() {
     const Error e = error_from_json(error_to_json(Error(ErrorCode::not_found, "No such thing")));

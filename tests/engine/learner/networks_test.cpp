@@ -14,9 +14,12 @@ class NetworksTest : public QObject {
   void theirParametersAreCounted() {
     QCOMPARE(mlp().parameters(), size_t{242433});
     QCOMPARE(pam().parameters(), size_t{417409});
+    QCOMPARE(felix().parameters(), size_t{237313});
+    QCOMPARE(felix().elements() - felix().parameters(), 2 * kFelixRowColumns);
     QCOMPARE(mlp().elements() - mlp().parameters(), 2 * kStatementColumns);
     QCOMPARE(pam().elements() - pam().parameters(), 2 * (kStatementColumns + kPatternColumns) + 2 * kHidden);
     QCOMPARE(find_network("pam"), &pam());
+    QCOMPARE(find_network("felix"), &felix());
     QVERIFY(find_network("oracle") == nullptr);
   }
   void tensorsFollowEachOther() {

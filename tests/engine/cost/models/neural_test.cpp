@@ -13,7 +13,6 @@ using namespace tw::cost;
 
 namespace {
 
-
 double accuracy(const CostModel& model, const Dataset& data) {
   const std::vector<double> labels = data.labels();
   return pairwise_accuracy(labels, *model.predict(data.matrix()));
@@ -33,13 +32,14 @@ class NeuralModelTest : public QObject {
   /// libtorch's values of both networks are those of this process, candidates with and without the pattern side by side; normalised by the candidates they are others.
   void bothProcessesAgree() {
     TW_NEEDS_LEARNER;
-    const FeatureMatrix x = learner_fixture::dataset(1, 12, true, 8).matrix();
-    const std::vector<uint32_t> begins(x.begins().begin(), x.begins().end());
+    const FeatureMatrix patterns = learner_fixture::dataset(1, 12, true, 8).matrix(), statements = learner_fixture::felix_dataset(1, 12, 8).matrix();
     learner::Learner process;
     uint64_t version = 0;
-    for (const learner::Network* network : {&learner::pam(), &learner::mlp()}) {
+    for (const learner::Network* network : {&learner::pam(), &learner::mlp(), &learner::felix()}) {
+      const FeatureMatrix& x = network->kinds ? patterns : statements;
+      const std::vector<uint32_t> begins(x.begins().begin(), x.begins().end());
       const std::vector<float> weights = learner_fixture::weights(*network, 5), here = make_network(*network, weights)->scores(x);
-      const auto there = [&](bool own) { return process.predict(*network, weights, ++version, {x.data(), x.rows() * learner::kRowColumns}, begins, own, 2); };
+      const auto there = [&](bool own) { return process.predict(*network, weights, ++version, {x.data(), x.rows() * network->columns}, begins, own, 2); };
       const auto scores = there(false);
       QVERIFY2(scores, scores ? "" : scores.error().text().c_str());
       for (size_t c = 0; c < here.size(); ++c) QVERIFY(std::abs(here[c] - (*scores)[c]) < 1e-3 * std::max(1.0F, std::abs(here[c])));
@@ -71,6 +71,38 @@ class NeuralModelTest : public QObject {
     QVERIFY2(second > first - 0.02, qPrintable(QStringLiteral("%1 to %2").arg(first).arg(second)));
     QVERIFY(model->fit(learner_fixture::dataset(1, 700, true, 1), {5}));
     QCOMPARE(model->told()["updated"].get<bool>(), false);  // twice the data: from nothing
+  }
+  /// Felix's says the logarithm of speed itself, of several tasks, failures left out; goes on in smaller steps; and its derivatives are those of what it predicts.
+  void felixPredictsLogarithms() {
+    TW_NEEDS_LEARNER;
+    Dataset data = learner_fixture::felix_dataset(2, 200, 1);
+    data.add("0", FeatureRows{std::vector<float>(learner::kFelixRowColumns, 3.0F), 1}, 0);
+    const auto model = fixture::model("felix", quick({{"least_steps", 400}}));
+    QVERIFY(!model->slopes(data.matrix()));
+    QVERIFY(model->fit(data, {3}));
+    const Dataset others = learner_fixture::felix_dataset(2, 60, 2);
+    const FeatureMatrix x = others.matrix();
+    const auto said = model->predict(x);
+    QVERIFY(said);
+    double squares = 0, mean = 0;
+    size_t at = 0;
+    for (const auto& task : others.tasks())
+      for (const auto& sample : task.samples) {
+        mean += (*said)[at] / static_cast<double>(said->size());
+        squares += std::pow((*said)[at++] - std::log(sample.speed), 2);
+      }
+    QVERIFY2(mean > 6 && mean < 8.5, qPrintable(QString::number(mean)));
+    QVERIFY2(squares / static_cast<double>(at) < 0.5, qPrintable(QString::number(squares / static_cast<double>(at))));
+    const auto slopes = model->slopes(x);
+    QVERIFY(slopes);
+    QCOMPARE(slopes->scores, *said);
+    QCOMPARE(slopes->slopes.size(), x.rows() * x.columns());
+    QVERIFY(model->fit(data, {4}));
+    QCOMPARE(model->told()["updated"].get<bool>(), true);
+    QCOMPARE(model->told()["learning_rate"].get<double>(), 1e-4);
+    Dataset failures;
+    failures.add("0", FeatureRows{std::vector<float>(learner::kFelixRowColumns, 3.0F), 1}, 0);
+    QVERIFY(!model->fit(failures, {5}));
   }
   /// With momentum every fit begins with the slow weights, every so many calls, and these follow.
   void slowWeightsFollow() {
