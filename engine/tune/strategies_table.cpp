@@ -15,6 +15,7 @@ const std::vector<StrategyDef>& strategies() {
       pruner_strategy(),
       moa_pruner_strategy(),
       pruner_offline_strategy(),
+      felix_strategy(),
   };
   return kStrategies;
 }

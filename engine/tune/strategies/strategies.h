@@ -7,6 +7,7 @@ namespace tw::tune {
 
 // One row of the table each; the file is named after the row.
 StrategyDef ansor_strategy();
+StrategyDef felix_strategy();
 StrategyDef genetic_strategy();
 StrategyDef grid_strategy();
 StrategyDef moa_pruner_strategy();

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "engine/base/hash.h"
+#include "engine/cost/pretrained.h"
+#include "engine/lower/lower.h"
+#include "engine/schedule/fingerprint.h"
+#include "engine/space/sketch/choices.h"
+#include "engine/space/sketch/limits.h"
+#include "engine/space/sketch/packing.h"
+#include "engine/tune/seed_descent.h"
+#include "engine/tune/sketch_search.h"
+#include "engine/tune/strategies/strategies.h"
+
+namespace tw::tune {
+namespace {
+
+constexpr const char *kFelixModel = "felix", *kSearchBeside = "ansor", *kBeginsWithNothing = "none";
+constexpr const char *kDescended = "descent", *kSeed = "seed";
+constexpr int kFirstFit = 256, kFirstFitFromNothing = 32;  ///< trials before the model goes on with what it knew, or begins
+
+struct FelixOptions {
+  DescentOptions descent;
+  space::SketchOptions sketch;
+  space::DrawOptions annotate;
+  int steps = 64, later_steps = 16;
+  double epsilon = 0, others = 0.25;
+  int first_fit = 0;
+  bool learns = true;
+};
+
+/// What of a round's ways is kept for people: means of the objective over steps, and the ways of the seeds that what was chosen comes from.
+Json descent_told(const DescentTrace::Sketch& s, std::span<const DescentCandidate> chosen, size_t number) {
+  constexpr size_t kWays = 8;
+  const auto short_number = [](double v) { return std::round(v * 1000) / 1000; };
+  const DescentTrace::Rounding& r = s.rounding;
+  Json out = {{"sketch", s.name},
+              {"seeds", s.seeds},
+              {"steps", s.steps},
+              {"variables", s.variables},
+              {"most", s.most},
+              {"drawn_anew", s.drawn_anew},
+              {"rounded", {{"points", r.points}, {"different", r.different}, {"allowed", r.allowed}, {"legal", r.legal}, {"fresh", r.fresh}}}};
+  for (const auto& [name, values] : {std::pair("score", &s.scores), std::pair("penalty", &s.penalties)}) {
+    out[name] = Json::array();
+    for (size_t t = 0; s.seeds > 0 && (t + 1) * s.seeds <= values->size(); ++t) {
+      double sum = 0;
+      for (size_t b = 0; b < s.seeds; ++b) sum += (*values)[t * s.seeds + b];
+      out[name].push_back(short_number(sum / static_cast<double>(s.seeds)));
+    }
+  }
+  out["chosen"] = Json::array();
+  out["ways"] = Json::object();
+  for (const DescentCandidate& c : chosen) {
+    if (c.sketch != number) continue;
+    out["chosen"].push_back({{"seed", c.seed}, {"step", c.step}, {"at", c.exponents}, {"score", c.score}});
+    const std::string seed = std::to_string(c.seed);
+    if (out["ways"].size() >= kWays || out["ways"].contains(seed)) continue;
+    Json way = Json::array();
+    const size_t variables = s.variables.size();
+    for (size_t t = 0; t <= s.steps; ++t) {
+      Json point = Json::array();
+      for (size_t v = 0; v < variables; ++v) point.push_back(short_number(s.points[(t * s.seeds + static_cast<size_t>(c.seed)) * variables + v]));
+      way.push_back(std::move(point));
+    }
+    out["ways"][seed] = std::move(way);
+  }
+  return out;
+}
+
+class Felix : public Strategy {
+ public:
+  Felix(const StrategyInput& in, const FelixOptions& options, std::unique_ptr<cost::CostModel> own)
+      : in_(in),
+        task_(in.task),
+        options_(options),
+        rng_(hash_combine(in.seed, stable_hash(in.task.key))),
+        workers_(in.workers != nullptr ? *in.workers : alone_),
+        learned_(in.shared_model != nullptr ? *in.shared_model : own_),
+        replayed_(in.points && in.points(space::kSketchSpace)) {
+    own_.model = std::move(own);
+    std::vector<DescentSketch> sketches;
+    const std::vector<space::Sketch> all = space::sketches(task_.dag, task_.target, options.sketch);
+    for (size_t k = 0; k < all.size(); ++k) {
+      const std::string name = fmt::format("sketch {}", k);
+      auto made = DescentSketch::make(all[k], name, task_.target, options.annotate);
+      if (made && made->space.variables().empty()) made = Error(ErrorCode::not_applicable, "Expected a sketch with open numbers, found one without");
+      if (made)
+        sketches.push_back(*std::move(made));
+      else
+        left_out_.emplace_back(name, made.error().message);
+    }
+    descent_.emplace(task_.target, std::move(sketches), options.descent);
+  }
+
+  std::vector<Proposal> propose(int n) override {
+    told_ = Json();
+    if (replayed_ || n <= 0) return {};  // what was recorded are numbered points
+    note_.clear();
+    learn();
+    const auto wanted = static_cast<size_t>(n);
+    const bool no_descent = descent_->sketches().empty() || (!knows() && missing_);
+    size_t others = no_descent ? wanted : left_out_.empty() ? 0 : std::max<size_t>(1, static_cast<size_t>(options_.others * static_cast<double>(wanted)));
+    others = std::min(others, wanted);
+    std::vector<Proposal> out;
+    std::map<std::string, int> chosen;
+    if (others < wanted) descend(wanted - others, out, chosen);
+    const size_t own = out.size();
+    if (others > 0) {
+      for (Proposal& p : other().propose(static_cast<int>(others))) {
+        if (!p.refused.empty() || !proposed_.insert(p.candidate.fingerprint).second) continue;
+        ++chosen[kSearchBeside];
+        out.push_back(std::move(p));
+      }
+    }
+    tell(own, chosen);
+    return out;
+  }
+
+  void observe(std::span<const records::Record> records) override {
+    for (const records::Record& r : records) {
+      if (r.candidate.steps.empty() && !r.candidate.is_default()) continue;
+      const auto s = schedule::Schedule::replay(task_.dag, r.candidate.steps);
+      if (!s) continue;
+      proposed_.insert(schedule::fingerprint(*s));
+      if (r.candidate.fingerprint != 0) proposed_.insert(r.candidate.fingerprint);
+      const std::vector<schedule::Step> steps = space::without_packing(*task_.dag, r.candidate.steps);
+      const uint64_t structure = space::structure_of(steps);
+      const std::vector<int64_t> numbers = space::numbers_of(steps);
+      const auto at = std::find_if(descent_->sketches().begin(), descent_->sketches().end(), [&](const DescentSketch& d) { return d.structure == structure; });
+      const bool known = at != descent_->sketches().end();
+      if (known) taken_.insert(at->identity(numbers));
+      if (!r.result.ok() || !(r.result.seconds() > 0)) continue;  // a logarithm of no speed there is not
+      if (!learned_.learned.insert(hash_combine(stable_hash(task_.key), schedule::fingerprint(*s))).second) continue;
+      const auto exponents = known ? at->space.encode(numbers) : std::nullopt;
+      auto rows = exponents ? Expected<cost::FeatureRows>(at->rows(*exponents)) : feature().extract({.dag = task_.dag, .target = task_.target, .steps = &steps});
+      if (rows && std::all_of(rows->values.begin(), rows->values.end(), [](float v) { return std::isfinite(v); })) learned_.data.add(task_.key, *std::move(rows), 1 / r.result.seconds());
+    }
+    if (other_)
+      other_->observe(records);
+    else
+      seen_.insert(seen_.end(), records.begin(), records.end());
+  }
+
+  Json told() const override { return told_; }
+  int64_t capacity() const override { return int64_t{1} << 40; }
+  std::vector<SearchedSpace> spaces() const override { return {{space::kSketchSpace, 0}}; }
+
+ private:
+  bool knows() const { return learned_.model->samples() > 0; }
+  const cost::FeatureDef& feature() const { return learned_.model->feature(); }
+
+  /// The search of what no descent can express.
+  Strategy& other() {
+    if (!other_) {
+      const StrategyDef& def = *find_strategy(kSearchBeside);
+      StrategyInput in = in_;
+      in.shared_model = nullptr;
+      in.params = *resolve_params(def.params, Json::object());
+      other_ = def.make(in);
+      other_->observe(seen_);
+      seen_.clear();
+    }
+    return *other_;
+  }
+
+  void learn() {
+    const size_t known = learned_.data.size();
+    const int first = options_.first_fit > 0 ? options_.first_fit : knows() ? kFirstFit : kFirstFitFromNothing;
+    if (!options_.learns || missing_ || known < static_cast<size_t>(first) || known == fitted_with_) return;
+    fitted_with_ = known;
+    const auto done = learned_.model->fit(learned_.data, {rng_.next(), {}, in_.stop});
+    if (done || in_.stop.stop_requested()) return;
+    const Error& e = done.error();
+    const std::string reason = e.notes.empty() ? e.message : fmt::format("{}; {}", e.message, e.notes.front());
+    missing_ = e.code == ErrorCode::not_found || e.code == ErrorCode::infrastructure;
+    if (knows())
+      note_ = fmt::format("{}: the descent goes on with what '{}' learned before", reason, kFelixModel);
+    else
+      note_ = missing_ ? fmt::format("{}: trees have no slope to go down, so that '{}' searches the sketches from now on", reason, kSearchBeside)
+                       : fmt::format("{}: until '{}' is fitted, seeds are measured as they are drawn", reason, kFelixModel);
+  }
+
+  void descend(size_t wanted, std::vector<Proposal>& out, std::map<std::string, int>& chosen) {
+    const double share = options_.epsilon * static_cast<double>(wanted);
+    auto random = static_cast<size_t>(share);
+    random += rng_.uniform_real() < share - std::floor(share);
+    trace_ = {};
+    taken_now_.clear();
+    const auto take = [&](std::vector<DescentCandidate>& from, size_t until, const char* by) {
+      for (DescentCandidate& c : from) {
+        if (out.size() >= until) return;
+        if (taken_.contains(c.identity)) continue;
+        auto p = proposal(c);
+        taken_.insert(c.identity);
+        if (!p || !proposed_.insert(p->candidate.fingerprint).second) continue;
+        if (knows()) p->prediction = records::Prediction{c.score, static_cast<int64_t>(learned_.model->samples()), learned_.model->name()};
+        out.push_back(*std::move(p));
+        taken_now_.push_back(std::move(c));
+        ++chosen[by];
+      }
+    };
+    if (knows()) {
+      auto found = descent_->descend([this](const cost::FeatureMatrix& x) { return learned_.model->slopes(x); }, rounds_++ == 0 ? options_.steps : options_.later_steps, taken_, rng_, workers_,
+                                     in_.stop, &trace_);
+      if (found)
+        take(*found, wanted - std::min(random, wanted), kDescended);
+      else
+        note_ = found.error().message;
+    }
+    if (in_.stop.stop_requested() || out.size() >= wanted) return;
+    auto drawn = descent_->draw(2 * (wanted - out.size()), taken_, rng_);
+    if (knows() && !drawn.empty()) {
+      std::vector<const cost::FeatureRows*> rows;
+      for (const DescentCandidate& c : drawn) rows.push_back(&c.rows);
+      if (const auto scores = learned_.model->predict(cost::FeatureMatrix(rows)))
+        for (size_t i = 0; i < drawn.size(); ++i) drawn[i].score = (*scores)[i];
+    }
+    take(drawn, wanted, kSeed);
+  }
+
+  std::optional<Proposal> proposal(const DescentCandidate& c) const {
+    const DescentSketch& sketch = descent_->sketches()[c.sketch];
+    auto s = schedule::Schedule::replay(task_.dag, sketch.program.schedule().with_numbers(c.numbers));
+    if (!s || !space::check_limits(*s, task_.target)) return std::nullopt;
+    if (!task_.target.gpu) s = space::with_packed_constants(*std::move(s));
+    if (!lower::lower(*s, "candidate")) return std::nullopt;
+    Proposal p;
+    p.candidate.space = space::kSketchSpace;
+    p.candidate.config = space::choices_of(*s, sketch.name);
+    p.candidate.steps = s->steps();
+    p.candidate.fingerprint = schedule::fingerprint(*s);
+    return p;
+  }
+
+  void tell(size_t own, const std::map<std::string, int>& chosen) {
+    told_ = {{"model", knows()}, {"chosen", chosen}};
+    if (const Json fit = learned_.model->told(); !fit.is_null()) told_["fit"] = fit;
+    if (!note_.empty()) told_["note"] = note_;
+    if (!left_out_.empty()) {
+      told_["left_out"] = Json::array();
+      for (const auto& [name, reason] : left_out_) told_["left_out"].push_back({{"sketch", name}, {"reason", reason}, {"tuner", kSearchBeside}});
+    }
+    if (own == 0 || trace_.sketches.empty()) return;
+    told_["descent"] = Json::array();
+    for (size_t k = 0; k < trace_.sketches.size(); ++k) told_["descent"].push_back(descent_told(trace_.sketches[k], taken_now_, k));
+  }
+
+  StrategyInput in_;
+  const records::Task& task_;
+  FelixOptions options_;
+  Rng rng_;
+  WorkerPool alone_{1};
+  WorkerPool& workers_;
+  cost::SharedModel own_;  ///< unless the input has one
+  cost::SharedModel& learned_;
+  std::optional<SeedDescent> descent_;
+  std::vector<std::pair<std::string, std::string>> left_out_;  ///< sketches, and why no descent expresses them
+  std::unique_ptr<Strategy> other_;
+  std::vector<records::Record> seen_;       ///< as long as there is no other
+  std::unordered_set<uint64_t> taken_;      ///< identities of what was proposed or observed of the descent's sketches
+  std::unordered_set<uint64_t> proposed_;   ///< fingerprints of all
+  DescentTrace trace_;                      ///< of the last round
+  std::vector<DescentCandidate> taken_now_;  ///< in it
+  int rounds_ = 0;
+  size_t fitted_with_ = 0;
+  bool missing_ = false;  ///< tw-learner
+  Json told_;
+  std::string note_;
+  bool replayed_;
+};
+
+Json felix_model_params(const Json& params) {
+  Json out = Json::object();
+  for (const Param& p : cost::find_model(kFelixModel)->params) out[p.name] = params.at(p.name);
+  return out;
+}
+
+Expected<std::unique_ptr<cost::CostModel>> felix_model_of(const Json& params, const Target& target) {
+  const cost::ModelDef& def = *cost::find_model(kFelixModel);
+  const cost::FeatureDef& feature = *cost::find_feature(def.feature);
+  std::string file = params.at("model_file").get<std::string>();
+  if (file.empty())
+    if (const auto found = cost::find_pretrained(def, target, cost::PretrainedFor::itself)) file = *found;
+  if (!file.empty() && file != kBeginsWithNothing) return cost::load_model_as(file, def, feature, felix_model_params(params));
+  return def.make(def, feature, felix_model_params(params));
+}
+
+ParamSchema felix_tuner_params() {
+  constexpr auto kInt = Param::Kind::integer;
+  constexpr auto kReal = Param::Kind::real;
+  ParamSchema out = {number_param("seeds", kInt, 32, "of each sketch that go downhill in a round", 1, 4096),
+                     number_param("steps", kInt, 64, "of a task's first round", 0, 10'000),
+                     number_param("later_steps", kInt, 16, "of the others", 0, 10'000),
+                     number_param("rate", kReal, 0.5, "of Adam, in powers of a length's primes", 1e-4, 10),
+                     number_param("later", kReal, 0.2, "of that rate, once seeds have gone a part of their way", 0, 1),
+                     number_param("turn", kReal, 0.3, "that part", 0, 1),
+                     number_param("penalty", kReal, 5.0, "how many times the slope of the prediction that of exceeded limits weighs", 0, 1000),
+                     number_param("epsilon", kReal, 0.0, "share of each round that are seeds as they are drawn", 0, 1),
+                     number_param("others", kReal, 0.25, "share of each round that `ansor` proposes where the descent cannot express some sketch of the task; all where it can express none", 0, 1),
+                     number_param("first_fit", kInt, 0, "trials before the model is fitted, after that before every round; 0: 256 where it begins with a saved one, else 32", 0, 1 << 20),
+                     flag_param("learns", true, "the model learns from what is measured"),
+                     text_param("model_file", "", "a saved model to begin with, as `tw dataset train` writes it; none: it begins with nothing; empty: the one that comes with the program for this device, if there is one"),
+                     number_param("max_innermost", kInt, 64, "iterations of an innermost loop", 1, 4096),
+                     flag_param("shared", true, "one model learns from all tasks of a session")};
+  for (const Param& p : cost::find_model(kFelixModel)->params) out.push_back(p);
+  return out;
+}
+
+std::unique_ptr<Strategy> make_felix_search(const StrategyInput& in) {
+  const Json& p = in.params;
+  FelixOptions o;
+  o.descent = {p.at("seeds").get<int>(), p.at("rate").get<double>(), p.at("later").get<double>(), p.at("turn").get<double>(), p.at("penalty").get<double>()};
+  o.annotate.max_innermost = p.at("max_innermost").get<int>();
+  o.steps = p.at("steps").get<int>();
+  o.later_steps = p.at("later_steps").get<int>();
+  o.epsilon = p.at("epsilon").get<double>();
+  o.others = p.at("others").get<double>();
+  o.first_fit = p.at("first_fit").get<int>();
+  o.learns = p.at("learns").get<bool>();
+  std::unique_ptr<cost::CostModel> own;
+  if (in.shared_model == nullptr) {
+    auto made = felix_model_of(p, in.task.target);
+    const cost::ModelDef& def = *cost::find_model(kFelixModel);
+    own = made ? *std::move(made) : def.make(def, *cost::find_feature(def.feature), felix_model_params(p));  // a session is told of a file that cannot be read
+  }
+  return std::make_unique<Felix>(in, o, std::move(own));
+}
+
+}  // namespace
+
+StrategyDef felix_strategy() {
+  return {"felix",
+          felix_tuner_params(),
+          make_felix_search,
+          nullptr,
+          "Ansor's sketches with their lengths as real powers of primes: seeds go down the slope of a neural model's prediction, held within limits by a penalty, and what they pass by is rounded, ranked "
+          "and measured. On GPUs and on processors, where vectors, pieces for the cores, tiles in caches and unrolling are powers too. What cannot be written as smooth formulas, `ansor` searches beside it, and "
+          "all of it without tw-learner and without a saved model.",
+          "Zhao et al., \"Felix: optimizing tensor programs with gradient descent\", ASPLOS 2024, with the parameters of its release",
+          [](const Json& params, const Target& target) -> Expected<std::unique_ptr<cost::CostModel>> {
+            if (!params.at("shared").get<bool>()) return std::unique_ptr<cost::CostModel>();
+            return felix_model_of(params, target);
+          }};
+}
+
+}  // namespace tw::tune
