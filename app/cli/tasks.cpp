@@ -2,6 +2,9 @@
 // `tw tasks`: what there is to tune.
 #include <fmt/ranges.h>
 
+#include <numeric>
+#include <set>
+
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/console.h"
@@ -11,6 +14,7 @@
 #include "app/cli/workspace.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/cost/descent_program.h"
 #include "engine/space/sketch/sketch.h"
 #include "engine/te/dag.h"
 
@@ -30,12 +34,45 @@ std::string rules_text(const space::Sketch& sketch) {
   return parts.empty() ? "as it is" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// What gradient descent can change of a sketch: nothing, and why, or its numbers and what limits them.
+Expected<cost::DescentProgram> descent_of(const space::Sketch& sketch, const Target& target) {
+  TW_TRY(space::OpenSchedule open, space::open_schedule(sketch, target));
+  return cost::DescentProgram::make(std::move(open), target);
+}
+
+Json descent_json(const space::Sketch& sketch, const Target& target) {
+  const auto program = descent_of(sketch, target);
+  if (!program) return {{"open", false}, {"reason", program.error().text()}};
+  Json variables = Json::array(), limits = Json::array(), groups = Json::array();
+  for (const auto& v : program->variables()) variables.push_back({{"number", program->name(static_cast<size_t>(v.number))}, {"prime", v.prime}});
+  for (const auto& g : program->schedule().groups) groups.push_back({{"extent", g.extent}, {"numbers", g.numbers.size()}});
+  for (const auto& c : program->constraints()) limits.push_back({{"name", c.name}, {"linear", c.linear}});
+  return {{"open", true}, {"variables", std::move(variables)}, {"splits", std::move(groups)}, {"limits", std::move(limits)}, {"stores", program->stores()}};
+}
+
+std::string descent_text(const space::Sketch& sketch, const Target& target) {
+  const auto program = descent_of(sketch, target);
+  if (!program) return "closed to gradient descent: " + program.error().text();
+  std::vector<std::string> limits;
+  for (const auto& c : program->constraints()) limits.push_back(printable(c.name));
+  return fmt::format("{} exponents of {} lengths and {} other numbers{}", program->variables().size(),
+                     std::accumulate(program->schedule().groups.begin(), program->schedule().groups.end(), size_t{0}, [](size_t n, const auto& g) { return n + g.numbers.size(); }),
+                     program->schedule().free.size(), limits.empty() ? "" : fmt::format(", limited by {}", fmt::join(limits, ", ")));
+}
+
+/// Tasks whose sketches differ in shapes alone.
+size_t families(const std::vector<api::NetworkTask>& tasks) {
+  std::set<uint64_t> all;
+  for (const auto& t : tasks) all.insert(space::family_of(*t.task.dag));
+  return all.size();
+}
+
 Json sketches_json(const records::Task& task) {
   Json list = Json::array();
   for (const space::Sketch& sketch : space::sketches(task.dag, task.target)) {
     Json rules = Json::array();
     for (const space::RuleUse& use : sketch.derived) rules.push_back({{"rule", use.rule}, {"stage", use.stage}});
-    list.push_back({{"rules", std::move(rules)}, {"open_splits", sketch.open}, {"steps", schedule::to_json(sketch.steps)}});
+    list.push_back({{"rules", std::move(rules)}, {"open_splits", sketch.open}, {"steps", schedule::to_json(sketch.steps)}, {"descent", descent_json(sketch, task.target)}});
   }
   return list;
 }
@@ -44,7 +81,7 @@ std::string sketches_text(const records::Task& task) {
   std::string out;
   int number = 0;
   for (const space::Sketch& sketch : space::sketches(task.dag, task.target))
-    out += fmt::format("  sketch {}: {} steps, {} splits to choose; {}\n", number++, sketch.steps.size(), sketch.open.size(), rules_text(sketch));
+    out += fmt::format("  sketch {}: {} steps, {} splits to choose; {}\n", number++, sketch.steps.size(), sketch.open.size(), rules_text(sketch)) + "    " + descent_text(sketch, task.target) + "\n";
   return out;
 }
 
@@ -86,7 +123,7 @@ int list_tasks(const TasksArguments& o) {
                       {"space", t.space},
                       {"space_size", t.space_size},
                       {"other_spaces", others}});
-      if (o.sketches) list.back()["sketches"] = sketches_json(t.task);
+      if (o.sketches) list.back().update({{"sketches", sketches_json(t.task)}, {"family", fmt::format("{:016x}", space::family_of(*t.task.dag))}});
       if (o.space) list.back()["knobs"] = knobs_json(t.task);
       if (known->empty()) continue;
       const auto& [kind, counts] = known->at(i);
@@ -120,6 +157,7 @@ int list_tasks(const TasksArguments& o) {
     for (const auto& t : tasks) put(fmt::format("\n{} {}\n{}", t.task.name, t.task.key.substr(0, 10), knobs_text(t.task)));
   if (o.sketches)
     for (const auto& t : tasks) put(fmt::format("\n{} {}\n{}", t.task.name, t.task.key.substr(0, 10), sketches_text(t.task)));
+  if (o.sketches) put(fmt::format("\nTasks: {}, of {} kinds that differ in more than shapes\n", tasks.size(), families(tasks)));
   return kDone;
 }
 
@@ -130,7 +168,7 @@ void add_tasks(Subcommand app, Run& run) {
   Subcommand sub = app.command(run, "tasks", "Lists the tuning tasks of a network, heaviest first", o, list_tasks);
   add_network_options(sub, o->network);
   sub.flag("--space", o->space, "Also the knobs of each task's spaces, with what their values are");
-  sub.flag("--sketches", o->sketches, "Also the sketches that the tuner ansor derives of each task, with the rules that made them");
+  sub.flag("--sketches", o->sketches, "Also the sketches that the tuner ansor derives of each task, with the rules that made them and what gradient descent can change of them");
   sub.option("--db", o->db, "Workspace: what is known of each task, with its default schedule's time and its best").input();
   sub.flag("--json", o->json, "One JSON document on standard output");
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules of sketches: how many one core draws, changes, tells apart and describes in a second, and what one round of breeding costs.
+// Schedules of sketches: how many one core draws, changes, tells apart and describes in a second, what one round of breeding costs, and one step of gradient descent.
 //   sketches_bench [--target llvm|cuda:a100] [--draws 400] [--population 2048] [--generations 4] [--threads 2] [--feature ansor]
 #include "engine/base/rng.h"
+#include "engine/cost/descent_program.h"
 #include "engine/cost/draft/draft.h"
+#include "engine/cost/mlp.h"
 #include "engine/schedule/fingerprint.h"
 #include "engine/space/sketch/limits.h"
 #include "engine/space/sketch/program.h"
@@ -45,6 +47,54 @@ double per_second(size_t count, F&& f) {
   return static_cast<double>(count) / bench::seconds_of([&] {
            for (size_t i = 0; i < count; ++i) f(i);
          });
+}
+
+/// One step of gradient descent: features of 64 seeds of every sketch, a network of 237,000 weights with its derivatives, and those by the seeds' exponents.
+void descend(std::span<const space::Sketch> sketches, const Target& target, WorkerPool& workers) {
+  constexpr size_t kSeeds = 64, kSteps = 20;
+  struct Part {
+    cost::DescentProgram program;
+    std::vector<double> x, gradient;
+    cost::DescentProgram::Pass pass = {};
+  };
+  std::vector<Part> parts;
+  Rng rng(1);
+  for (const space::Sketch& sketch : sketches) {
+    auto open = space::open_schedule(sketch, target);
+    if (!open) continue;
+    Part& part = parts.emplace_back(Part{bench::need(cost::DescentProgram::make(*std::move(open), target)), {}, {}});
+    part.x.resize(kSeeds * part.program.variables().size());
+    part.gradient.resize(part.x.size());
+    for (double& x : part.x) x = rng.uniform_real();
+  }
+  const cost::Mlp network(learner::mlp().initial(1));
+  const auto step = [&](bool with_network) {
+    workers.run(parts.size(), [&](size_t k) {
+      Part& part = parts[k];
+      part.program.forward(part.x, kSeeds, part.pass);
+      std::vector<float> slopes(part.pass.features.size(), 1.0F);
+      if (with_network) {
+        const size_t stores = part.program.stores().size();
+        std::vector<cost::FeatureRows> rows(kSeeds, {std::vector<float>(stores * learner::kRowColumns), stores});
+        for (size_t r = 0; r < kSeeds * stores; ++r)
+          std::copy_n(part.pass.features.begin() + static_cast<std::ptrdiff_t>(r * cost::kFelixColumns), cost::kFelixColumns,
+                      rows[r / stores].values.begin() + static_cast<std::ptrdiff_t>((r % stores) * learner::kRowColumns + 1));
+        const std::vector<float> found = network.input_gradient(cost::FeatureMatrix(rows));
+        for (size_t r = 0; r < kSeeds * stores; ++r)
+          std::copy_n(found.begin() + static_cast<std::ptrdiff_t>(r * learner::kRowColumns + 1), cost::kFelixColumns, slopes.begin() + static_cast<std::ptrdiff_t>(r * cost::kFelixColumns));
+      }
+      part.program.backward(part.pass, slopes, std::vector<double>(kSeeds * part.program.constraints().size(), 1.0), part.gradient);
+    });
+  };
+  step(true);
+  const double formulas = bench::seconds_of([&] {
+               for (size_t k = 0; k < kSteps; ++k) step(false);
+             }) / kSteps;
+  const double both = bench::seconds_of([&] {
+                        for (size_t k = 0; k < kSteps; ++k) step(true);
+                      }) / kSteps;
+  std::printf("  a step of descent, %zu seeds of %zu of %zu sketches: %.2f ms on %d threads, formulas alone %.2f ms, limit 5 ms: %.2f of it\n", kSeeds, parts.size(), sketches.size(),
+              1e3 * both, workers.threads(), 1e3 * formulas, both / 5e-3);
 }
 
 void measure(const char* name, const te::DagPtr& dag, const Target& target, const bench::Options& options) {
@@ -100,6 +150,7 @@ void measure(const char* name, const te::DagPtr& dag, const Target& target, cons
   });
   std::printf("  a round of %d x %d: %.2f s on %d threads, %zu schedules scored, limit 3 s: %.2f of it\n", breed.population, breed.generations, round_s, workers.threads(),
               scored, round_s / 3);
+  descend(sketches, target, workers);
   std::fflush(stdout);
 }
 

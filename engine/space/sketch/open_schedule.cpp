@@ -2,9 +2,13 @@
 #include "engine/space/sketch/open_schedule.h"
 
 #include <algorithm>
-#include <limits>
+#include <bit>
+#include <functional>
+#include <unordered_map>
 
 #include "engine/base/assert.h"
+#include "engine/base/hash.h"
+#include "engine/ir/visit.h"
 #include "engine/space/knobs/split.h"
 #include "engine/space/sketch/program.h"
 
@@ -170,6 +174,51 @@ Expected<OpenSchedule> open_schedule(const Sketch& sketch, const Target& target)
     }
   }
   return out;
+}
+
+uint64_t family_of(const te::Dag& dag) {
+  // What an op is told by; one that pads is what it reads.
+  std::unordered_map<const ir::BufferNode*, uint64_t> known;
+  uint64_t all = 0;
+  for (const te::Op& op : dag.ops) {
+    uint64_t& own = known[op.output.get()];
+    if (op.is_placeholder()) {
+      own = hash_combine(static_cast<uint64_t>(op.role), op.output->shape.size());
+      continue;
+    }
+    own = stable_hash(op.tag, static_cast<uint64_t>(op.reducer));
+    own = hash_combine(own, op.axes.size());
+    // Of a product with a name its name says what it computes: strides and borders are written into its body.
+    const bool named = !op.tag.empty() && op.reducer != te::Reducer::none;
+    const std::function<void(const ir::Expr&)> visit = [&](const ir::Expr& e) {
+      if (!named) own = hash_combine(own, static_cast<uint64_t>(e->kind()));
+      if (const auto* load = ir::as<ir::LoadNode>(e)) {
+        const auto source = known.find(load->buffer.get());
+        own = hash_combine(own, source == known.end() ? 0 : source->second);
+        if (named) return;
+        // Which axes an index moves by, and whether sums do: not how far.
+        for (const ir::Expr& at : load->indices) {
+          uint64_t moved = 1;
+          for (size_t k = 0; k < op.axes.size(); ++k)
+            if (op.axes[k].extent > 1 && ir::uses_var(at, op.axes[k].var.get())) moved = hash_combine(moved, k + 1);
+          own = hash_combine(own, moved);
+        }
+        return;
+      }
+      if (const auto* b = ir::as<ir::BinaryNode>(e); b != nullptr && !named) own = hash_combine(own, static_cast<uint64_t>(b->op));
+      if (const auto* call = ir::as<ir::CallNode>(e); call != nullptr && !named) own = hash_combine(own, static_cast<uint64_t>(call->function));
+      if (const auto* literal = ir::as<ir::FloatImmNode>(e); literal != nullptr && !named) own = hash_combine(own, std::bit_cast<uint64_t>(literal->value));
+      ir::for_each_child(e, visit);
+    };
+    if (op.tag == "pad")
+      ir::walk(*op.body, [&](const ir::Expr& e) {
+        if (const auto* load = ir::as<ir::LoadNode>(e)) own = known.contains(load->buffer.get()) ? known.at(load->buffer.get()) : own;
+      });
+    else
+      visit(*op.body);
+    if (op.tag != "pad") all = hash_combine(all, own);
+  }
+  return all;
 }
 
 OpenSchedule opened(const te::DagPtr& dag, std::vector<schedule::Step> steps) {

@@ -37,5 +37,7 @@ struct OpenSchedule {
 Expected<OpenSchedule> open_schedule(const Sketch& sketch, const Target& target);
 /// What can be open in any schedule's steps: the same numbers in the same order, in groups where they divide their loops as they are.
 OpenSchedule opened(const te::DagPtr& dag, std::vector<schedule::Step> steps);
+/// Equal for computations whose stages differ in shapes, strides and borders alone: their sketches have the same structure.
+uint64_t family_of(const te::Dag& dag);
 
 }  // namespace tw::space

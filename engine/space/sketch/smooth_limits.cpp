@@ -68,7 +68,9 @@ class Limits {
       const Id elements = p_.stages()[static_cast<size_t>(i)].elements;
       const auto add = [&](Id& to, Id more, double times) { to = t_.log(t_.sum({{to == one ? t_.constant(0) : t_.exp(to)}, {t_.exp(more), times}})); };
       if (st.scope == ir::Scope::shared || st.pipeline > 0) add(block.shared, elements, bytes(st) * (st.double_buffer ? 2 : std::max(1, st.pipeline)));
-      if (st.scope == ir::Scope::local) add(block.sums, t_.plus(elements, block.virtual_threads), bytes(st) / 4);
+      // What threads sum up together is one element of each of them.
+      const bool together = std::any_of(st.iters.begin(), st.iters.end(), [](const schedule::Iter& it) { return it.kind == te::AxisKind::reduce && schedule::is_thread(it.annotation); });
+      if (st.scope == ir::Scope::local && !together) add(block.sums, t_.plus(elements, block.virtual_threads), bytes(st) / 4);
     }
     const int64_t shared = target::gpu_arch(target_.gpu->capability).shared_opt_in;
     for (const auto& [root, block] : blocks) {

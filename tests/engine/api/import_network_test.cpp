@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/api/explain.h"
+#include "engine/space/sketch/open_schedule.h"
 #include "engine/space/template.h"
 #include "engine/tune/candidate.h"
 #include "tests/engine/api/tiny_network.h"
@@ -45,6 +46,32 @@ class ImportNetworkTest : public QObject {
       QVERIFY(std::abs(shares - 1) < 1e-9);
     }
     for (const char* other : {"conv2d_NCHWc.x86", "dense_nopack.x86"}) QVERIFY2(others.count(other), other);
+  }
+
+  /// Tasks that differ in shapes, strides and borders alone have one structure: at the sizes at which Felix counted them, as many kinds of as many tasks. Of those
+  /// that only move elements there it counts none.
+  void kindsOfTasks() {
+    struct Count {
+      const char* name;
+      size_t tasks, kinds;
+    };
+    const Target target = parse_target("cuda:a100").value();
+    for (const Count& want : {Count{"resnet50", 27, 6}, Count{"mobilenet_v2", 32, 6}, Count{"r3d_18", 17, 5}, Count{"dcgan", 5, 2}}) {
+      const QTemporaryDir folder;
+      const std::string path = folder.filePath(QStringLiteral("network.onnx")).toStdString();
+      QVERIFY(frontends::write_zoo_model(want.name, {}, path));
+      graph::PassHooks hooks;
+      hooks.enabled = {"channels_last"};
+      const api::Network network = api::import_network(path, target, {}, hooks).value();
+      std::set<uint64_t> kinds;
+      size_t tasks = 0;
+      for (const api::NetworkTask& t : api::network_tasks(network, target)) {
+        if (t.task.flops == 0) continue;
+        ++tasks;
+        kinds.insert(space::family_of(*t.task.dag));
+      }
+      QVERIFY2(tasks == want.tasks && kinds.size() == want.kinds, qPrintable(QString("%1: %2 tasks of %3 kinds").arg(want.name).arg(tasks).arg(kinds.size())));
+    }
   }
 
   /// A kernel's symbol is the network's, its number and its name as far as that goes.

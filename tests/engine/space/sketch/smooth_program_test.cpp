@@ -5,6 +5,7 @@
 
 #include <QtTest>
 #include <cmath>
+#include <set>
 
 #include "engine/schedule/loops.h"
 #include "engine/space/sketch/lengths.h"
@@ -56,6 +57,7 @@ class SmoothProgramTest : public QObject {
   void sketchesWithoutOpenNumbers();
   void numbersOfSteps();
   void aTileByHand();
+  void families();
 };
 
 void SmoothProgramTest::saysWhatLoweringFinds_data() {
@@ -200,6 +202,24 @@ void SmoothProgramTest::aTileByHand() {
   QCOMPARE(i.terms.size(), size_t{3});
   for (const SmoothProgram::Term& t : i.terms)
     if (t.loop == static_cast<int>(first)) QCOMPARE(t.coeff, tape.plus(numbers[0], numbers[1]));
+}
+
+/// Another shape is the same kind of computation, another epilogue or literal another one.
+void SmoothProgramTest::families() {
+  const auto product = [](int64_t m, int64_t n, int64_t k, double least, bool relu) {
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {m, k}, kFloat32), w = b.placeholder("w", {n, k}, kFloat32, te::Role::constant);
+    const te::Tensor y = b.reduce(
+        "dense", {m, n}, {k}, te::Reducer::sum, [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0]) * w(s[1], r[0]); }, "dense");
+    if (!relu) return family_of(*std::move(b).finish({y}));
+    return family_of(*std::move(b).finish({b.compute("relu", {m, n}, [&](const te::Indices& i) { return ir::max(y.at(i), ir::fimm(kFloat32, least)); })}));
+  };
+  QCOMPARE(product(64, 1000, 512, 0, true), product(8, 24, 4096, 0, true));
+  QVERIFY(product(64, 1000, 512, 0, true) != product(64, 1000, 512, 0, false));
+  QVERIFY(product(64, 1000, 512, 0, true) != product(64, 1000, 512, 1, true));
+  std::set<uint64_t> all;
+  for (const auto& d : tw::testing::sample_dags()) all.insert(family_of(*d.dag));
+  QVERIFY(all.size() + 8 > tw::testing::sample_dags().size());
 }
 
 QTEST_APPLESS_MAIN(SmoothProgramTest)
