@@ -86,15 +86,22 @@ std::string gated(OnnxBuilder& b, const std::string& name, const std::string& x,
   return product(b, name + ".down_proj", b.node("Mul", name + ".gated", {silu, product(b, name + ".up_proj", x, t.width, t.hidden)}), t.hidden, t.width);
 }
 
-}  // namespace
-
-Expected<OnnxModel> build_llama_block(const ZooOptions& options) {
-  const Llama t = options.tiny ? Llama{{options.batch, 16, 48, 4, 128, 1e-5F}, 2} : Llama{{options.batch, 128, 2048, 32, 5632, 1e-5F}, 4};
-  OnnxBuilder b("llama_block", options.seed, 17);
+Expected<OnnxModel> decoder_layer(const char* name, const Llama& t, const ZooOptions& options) {
+  OnnxBuilder b(name, options.seed, 17);
   const std::string x = b.input("hidden_states", {t.batch, t.tokens, t.width});
   const std::string attended = b.node("Add", "add1", {x, grouped_attention(b, "self_attn", rms_norm(b, "input_layernorm", x, t), t)});
   b.output(b.node("Add", "add2", {attended, gated(b, "mlp", rms_norm(b, "post_attention_layernorm", attended, t), t)}), {t.batch, t.tokens, t.width});
   return b.finish();
+}
+
+}  // namespace
+
+Expected<OnnxModel> build_llama_block(const ZooOptions& options) {
+  return decoder_layer("llama_block", options.tiny ? Llama{{options.batch, 16, 48, 4, 128, 1e-5F}, 2} : Llama{{options.batch, 128, 2048, 32, 5632, 1e-5F}, 4}, options);
+}
+
+Expected<OnnxModel> build_llama_7b_block(const ZooOptions& options) {
+  return decoder_layer("llama_7b_block", options.tiny ? Llama{{options.batch, 10, 48, 4, 129, 1e-6F}, 4} : Llama{{options.batch, 100, 4096, 32, 11008, 1e-6F}, 32}, options);
 }
 
 }  // namespace tw::frontends

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "engine/frontends/zoo/onnx_builder.h"
+#include "engine/frontends/zoo/zoo.h"
 
 namespace tw::frontends {
 
@@ -23,6 +24,8 @@ using Mask = std::function<std::string(const std::string& scores)>;
 /// Source: Vaswani et al., "Attention is all you need", NeurIPS 2017.
 std::string attention(OnnxBuilder& b, const std::string& name, const std::string& q, const std::string& k, const std::string& v, const Transformer& t,
                       const Mask& mask = {});
+/// The vision transformer of base size with square patches of that many pixels; the small one has half of them.
+Expected<OnnxModel> vision_transformer(const char* name, int64_t patch, const ZooOptions& options);
 /// Attention of x to itself with its four projections.
 std::string self_attention(OnnxBuilder& b, const std::string& name, const std::string& x, const Transformer& t);
 /// Two linear maps with x * Phi(x) between them, written with Erf. Source: Hendrycks and Gimpel, "Gaussian error linear units", 2016.

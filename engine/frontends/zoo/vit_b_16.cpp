@@ -4,11 +4,11 @@
 
 namespace tw::frontends {
 
-Expected<OnnxModel> build_vit_b_16(const ZooOptions& options) {
-  const int64_t image = options.tiny ? 32 : 224, patch = options.tiny ? 8 : 16, classes = options.tiny ? 10 : 1000;
+Expected<OnnxModel> vision_transformer(const char* name_of, int64_t full_patch, const ZooOptions& options) {
+  const int64_t image = options.tiny ? 32 : 224, patch = options.tiny ? full_patch / 2 : full_patch, classes = options.tiny ? 10 : 1000;
   const int64_t side = image / patch, layers = options.tiny ? 2 : 12;
   Transformer t{options.batch, side * side + 1, options.tiny ? 48 : 768, options.tiny ? 3 : 12, options.tiny ? 96 : 3072, 1e-6F};
-  OnnxBuilder b("vit_b_16", options.seed, 17);
+  OnnxBuilder b(name_of, options.seed, 17);
   std::string x = b.input("input", {t.batch, 3, image, image});
   x = b.conv("conv_proj", x, {.in = 3, .out = t.width, .kernel = patch, .stride = patch, .bias = true});
   x = b.node("Reshape", "patches", {x, b.shape_constant("patches.shape", {t.batch, t.width, side * side})});
@@ -29,5 +29,7 @@ Expected<OnnxModel> build_vit_b_16(const ZooOptions& options) {
   b.output(b.gemm("heads.head", x, t.width, classes), {t.batch, classes});
   return b.finish();
 }
+
+Expected<OnnxModel> build_vit_b_16(const ZooOptions& options) { return vision_transformer("vit_b_16", 16, options); }
 
 }  // namespace tw::frontends

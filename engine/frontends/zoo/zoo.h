@@ -26,12 +26,16 @@ Expected<OnnxModel> build_densenet121(const ZooOptions& options);
 Expected<OnnxModel> build_shufflenet_v2(const ZooOptions& options);
 /// Source: Dosovitskiy et al., "An image is worth 16x16 words", ICLR 2021 (base, patches of 16).
 Expected<OnnxModel> build_vit_b_16(const ZooOptions& options);
+/// The same with patches of 32.
+Expected<OnnxModel> build_vit_b_32(const ZooOptions& options);
 /// Source: Devlin et al., "BERT", NAACL 2019 (base; 128 tokens, no padding mask).
 Expected<OnnxModel> build_bert_base(const ZooOptions& options);
 /// Source: Szegedy et al., "Rethinking the inception architecture for computer vision", CVPR 2016 (without the auxiliary classifier).
 Expected<OnnxModel> build_inception_v3(const ZooOptions& options);
 /// Source: Radford et al., "Unsupervised representation learning with deep convolutional generative adversarial networks", ICLR 2016: the generator.
 Expected<OnnxModel> build_dcgan(const ZooOptions& options);
+/// The discriminator of the same.
+Expected<OnnxModel> build_dcgan_discriminator(const ZooOptions& options);
 /// Source: Tran et al., "A closer look at spatiotemporal convolutions for action recognition", CVPR 2018 (R3D, 18 layers, 16 frames).
 Expected<OnnxModel> build_r3d_18(const ZooOptions& options);
 /// Source: Radford et al., "Language models are unsupervised multitask learners", 2019 (124 million parameters; 128 tokens).
@@ -39,5 +43,8 @@ Expected<OnnxModel> build_gpt2_small(const ZooOptions& options);
 /// One layer. Source: Touvron et al., "LLaMA: open and efficient foundation language models", 2023, in the sizes of
 /// Zhang et al., "TinyLlama: an open-source small language model", 2024 (128 tokens).
 Expected<OnnxModel> build_llama_block(const ZooOptions& options);
+
+/// The same in the sizes of LLaMA-7B, with 100 tokens and as many heads of keys as of queries.
+Expected<OnnxModel> build_llama_7b_block(const ZooOptions& options);
 
 }  // namespace tw::frontends

@@ -25,6 +25,9 @@ std::span<const ZooModel> zoo() {
       ZooModel{"r3d_18", "Residual network over videos: 3-dimensional convolutions", build_r3d_18},
       ZooModel{"gpt2_small", "Text decoder of twelve layers with a causal mask over 128 tokens; 475 MiB", build_gpt2_small},
       ZooModel{"llama_block", "One decoder layer with RMSNorm, rotary embedding, grouped queries and a SiLU-gated MLP; 168 MiB", build_llama_block},
+      ZooModel{"vit_b_32", "The vision transformer with patches of 32x32 pixels, 50 tokens; 337 MiB", build_vit_b_32},
+      ZooModel{"dcgan_discriminator", "Convolutions with leaky ReLU that tell generated images of 64x64 pixels from real ones", build_dcgan_discriminator},
+      ZooModel{"llama_7b_block", "One decoder layer in LLaMA-7B's sizes over 100 tokens; 772 MiB", build_llama_7b_block},
   };
   return kModels;
 }
