@@ -34,7 +34,7 @@ const std::vector<PerspectiveDef>& perspectives() {
        .left = {"tasks"},
        .leftBelow = {"tune"},
        .top = {"network", "build"},
-       .bottom = {"curve", "path", "rounds", "landscape"},
+       .bottom = {"curve", "path", "rounds", "descent", "landscape"},
        .right = {"graph", "inspector"},
        .drawer = {"trials", "sessions", "jobs", "log"},
        .leftWidth = 430,

@@ -5,6 +5,7 @@
 #include "app/views/code_dock.h"
 #include "app/views/compare_view.h"
 #include "app/views/curve_view.h"
+#include "app/views/descent_view.h"
 #include "app/views/graph_page.h"
 #include "app/views/inspector_view.h"
 #include "app/views/jobs_view.h"
@@ -49,6 +50,7 @@ const ViewDef kViews[] = {
     {"path", [] { return ViewTexts::tr("Measuring"); }, true, PathView::create},
     {"network", [] { return ViewTexts::tr("Network"); }, true, NetworkView::create},
     {"rounds", [] { return ViewTexts::tr("Rounds"); }, true, RoundsView::create},
+    {"descent", [] { return ViewTexts::tr("Descent"); }, true, DescentView::create},
     {"curve", [] { return ViewTexts::tr("Tuning curve"); }, true, CurveView::create},
     {"compare", [] { return ViewTexts::tr("Compare"); }, true, CompareView::create},
     {"tasks", [] { return ViewTexts::tr("Tasks"); }, true, TasksView::create},
