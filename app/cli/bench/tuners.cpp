@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of Pruner's release, row by row: its tuners here, with the estimate of the network, what it takes as a whole, and how soon each was where Ansor ended.
+// Tables of papers, row by row: their tuners here, with the estimate of the network, what it takes as a whole, and how soon each was where Ansor ended, or near it.
 #include "app/cli/bench/tuners.h"
 
 #include <fmt/format.h>
@@ -63,6 +63,32 @@ std::vector<Entry> pruner_entries(const TunersOptions& o) {
           {"Ansor, boosted trees", "ansor", Json::object(), {}, "not in the paper's table: trees in place of the network"}};
 }
 
+/// Felix prints no table of trials; what it says is that its search gets near Ansor's result much sooner.
+std::vector<Entry> felix_entries(const TunersOptions& o) {
+  const Json model = o.source_model.empty() ? Json::object() : Json{{"model_file", o.source_model}};
+  return {{"Ansor", "ansor", {{"templates", false}}, {}, "boosted trees, fitted before each round, on sketches alone, as in the paper"},
+          {"Felix", "felix", model, {}, "seeds go down the slope of its network's prediction, which begins with a saved one where there is one"},
+          {"Ansor, with templates", "ansor", Json::object(), {}, "not in the paper: half of what it draws are points of this program's templates"}};
+}
+
+/// Whose table, and what its rows are to reach.
+struct Paper {
+  const char* name;
+  const char* whose;
+  std::vector<Entry> (*entries)(const TunersOptions& o);
+  double gain;      ///< share of what the first row gains over the schedules that it begins with
+  const char* goal;  ///< in a column's title
+};
+std::span<const Paper> papers() {
+  static const Paper kPapers[] = {{"pruner", "Qiao et al., arXiv 2402.02361", pruner_entries, 1.0, "Ansor's end"}, {"felix", "Zhao et al., ASPLOS 2024", felix_entries, 0.9, "90 % of Ansor's gain"}};
+  return kPapers;
+}
+const Paper& paper_of(const TunersOptions& o) {
+  const auto found = std::find_if(papers().begin(), papers().end(), [&](const Paper& p) { return o.paper == p.name; });
+  TW_ASSERT(found != papers().end(), "the choices of --paper are the table's names");
+  return *found;
+}
+
 /// What a row came to: medians over its seeds.
 struct Outcome {
   const Entry* entry;
@@ -73,6 +99,9 @@ struct Outcome {
     std::vector<double> all;
     for (const NetworkCurve& c : curves) all.push_back(value(c));
     return db::median_or_never(std::move(all));
+  }
+  double beginning_s() const {
+    return median([](const NetworkCurve& c) { return c.empty() ? kNone : c.points.front().network_s; });
   }
   double estimate_s() const {
     return median([](const NetworkCurve& c) { return c.empty() ? kNone : c.points.back().network_s; });
@@ -137,12 +166,18 @@ std::string times(double first, double own) { return std::isfinite(own) && own >
 struct Compared {
   std::vector<Outcome> rows;
   bool charged = false;  ///< the clock is a modelled one
+  double gain = 1;       ///< share of the first row's gain that is to be reached
+
+  double goal_s() const {
+    const double first = rows.front().beginning_s(), end = rows.front().estimate_s();
+    return gain < 1 ? first - gain * (first - end) : end;
+  }
 };
 
-Table ours(const Compared& c) {
-  Table table({"tuner", ">estimate, ms", ">network, ms", ">wall time, s", ">searching, s", c.charged ? ">modelled time, s" : ">time, s", ">trials to Ansor's end", ">time to it, s",
+Table ours(const TunersOptions& o, const Compared& c) {
+  Table table({"tuner", ">estimate, ms", ">network, ms", ">wall time, s", ">searching, s", c.charged ? ">modelled time, s" : ">time, s", fmt::format(">trials to {}", paper_of(o).goal), ">time to it, s",
                ">trials / Ansor's", ">time / Ansor's"});
-  const double end_s = c.rows.front().estimate_s(), trials = c.rows.front().trials_to(end_s), seconds = c.rows.front().seconds_to(end_s);
+  const double end_s = c.goal_s(), trials = c.rows.front().trials_to(end_s), seconds = c.rows.front().seconds_to(end_s);
   for (const Outcome& r : c.rows) {
     table.row({r.entry->name, ms(r.estimate_s()), ms(db::median_or_never(r.networks_s)), number(r.wall_s()), number(r.search_s()), number(r.clock_s()), number(r.trials_to(end_s)),
                number(r.seconds_to(end_s)), times(r.trials_to(end_s), trials), times(r.seconds_to(end_s), seconds)});
@@ -164,6 +199,7 @@ Table published(const Compared& c) {
 
 std::string differences(const TunersOptions& o, const Compared& c) {
   std::string out = "What differs from the paper: the search spaces are this program's sketches and templates; generations of 512 where Ansor's code has 2,048;";
+  if (o.paper == "felix") out += " features and the network's training as of the manual's section on Felix; one network of the size that it is given, for six at other sizes;";
   if (o.device != "cuda:0") out += fmt::format(" the device is {};", printable(o.device));
   if (c.charged)
     out += fmt::format(" times of candidates are a formula's, and measuring takes no time: the modelled clock is the true time of searching and fitting plus {:g} s for each trial;", o.trial_s);
@@ -186,7 +222,7 @@ std::string curves(const Compared& c) {
 
 Json document(const TunersOptions& o, const Compared& c) {
   Json rows = Json::array();
-  const double end_s = c.rows.front().estimate_s();
+  const double end_s = c.goal_s();
   for (const Outcome& r : c.rows) {
     const Published& p = r.entry->published;
     rows.push_back({{"name", r.entry->name},
@@ -200,6 +236,7 @@ Json document(const TunersOptions& o, const Compared& c) {
                     {"clock_s", json_number(r.clock_s())},
                     {"trials_to_first", json_number(r.trials_to(end_s))},
                     {"clock_to_first_s", json_number(r.seconds_to(end_s))},
+                    {"beginning_s", json_number(r.beginning_s())},
                     {"published",
                      {{"estimate_s", json_number(p.estimate_s)},
                       {"network_s", json_number(p.network_s)},
@@ -207,7 +244,7 @@ Json document(const TunersOptions& o, const Compared& c) {
                       {"trials_to_first", json_number(p.trials_to_first)},
                       {"clock_to_first_s", json_number(p.seconds_to_first)}}}});
   }
-  return {{"paper", o.paper},   {"target", o.target}, {"device", o.device},   {"trials", o.trials},     {"batch", o.batch},
+  return {{"paper", o.paper},   {"goal_s", json_number(end_s)}, {"target", o.target}, {"device", o.device},   {"trials", o.trials},     {"batch", o.batch},
           {"seeds", o.seeds}, {"charged_s", c.charged ? o.trial_s : 0}, {"machine", host_description()}, {"rows", rows}};
 }
 
@@ -231,10 +268,11 @@ int report(const TunersOptions& o, const Compared& c) {
   const std::string title = fmt::format("# Tuners of the paper '{}'\n\n", o.paper);
   const std::string about = fmt::format("{} on {} ({}), {} trials, {} a round, {} seed{}.\n\n", o.model.empty() ? "resnet50" : printable(o.model), printable(o.target), printable(o.device),
                                         o.trials, o.batch, o.seeds, o.seeds == 1 ? "" : "s");
-  const std::string paper = "As published, ResNet-50 on an A100 of 40 GB:\n\n";
-  if (!o.json) put(about + ours(c).text() + "\n" + paper + published(c).text() + "\n" + differences(o, c));
+  const bool printed = std::isfinite(c.rows.front().entry->published.estimate_s);
+  const auto paper = [&](const std::string& table) { return printed ? "As published, ResNet-50 on an A100 of 40 GB:\n\n" + table + "\n" : std::string(); };
+  if (!o.json) put(about + ours(o, c).text() + "\n" + paper(published(c).text()) + differences(o, c));
   if (!o.markdown.empty()) {
-    const std::string text = title + about + ours(c).markdown() + "\n" + paper + published(c).markdown() + "\n" + differences(o, c);
+    const std::string text = title + about + ours(o, c).markdown() + "\n" + paper(published(c).markdown()) + differences(o, c);
     if (auto r = write_file(o.markdown, kTunersMarkdown, text); !r) return fail(r.error());
   }
   if (!o.svg.empty())
@@ -243,7 +281,7 @@ int report(const TunersOptions& o, const Compared& c) {
 }
 
 int tuners(const TunersOptions& o) {
-  const std::vector<Entry> all = pruner_entries(o);
+  const std::vector<Entry> all = paper_of(o).entries(o);
   for (const std::string& name : o.only)
     if (std::none_of(all.begin(), all.end(), [&](const Entry& e) { return name == e.name; })) {
       std::vector<std::string> names;
@@ -273,6 +311,7 @@ int tuners(const TunersOptions& o) {
   outlive_terminal();
 
   Compared compared;
+  compared.gain = paper_of(o).gain;
   compared.charged = measure::is_simulated(o.device) && o.trial_s > 0;
   const TuningClock clock{compared.charged ? o.trial_s : 0};
   std::vector<std::pair<const Entry*, tune::SessionOptions>> rows;
@@ -318,7 +357,12 @@ int tuners(const TunersOptions& o) {
 void add_tuners(Subcommand app, Run& run) {
   auto o = std::make_shared<TunersOptions>();
   Subcommand sub = app.command(run, "tuners", "The tuners of a paper's table on one network, beside what the paper has", o, tuners);
-  sub.option("--paper", o->paper, "Whose table: pruner (Qiao et al., arXiv 2402.02361)").one_of({"pruner"}).show_default();
+  std::vector<std::string> names, whose;
+  for (const Paper& p : papers()) {
+    names.emplace_back(p.name);
+    whose.push_back(fmt::format("{} ({})", p.name, p.whose));
+  }
+  sub.option("--paper", o->paper, fmt::format("Whose table: {}", fmt::join(whose, " or "))).one_of(names).show_default();
   sub.option("--model", o->model, "Network; the bundled resnet50 if absent").input();
   sub.option("--target", o->target, "What the code is for").show_default();
   sub.option("--device", o->device, "What measures, as of `tw tune`").show_default();
@@ -326,7 +370,7 @@ void add_tuners(Subcommand app, Run& run) {
   sub.option("--batch", o->batch, "Candidates of a round").show_default().range(1, 4096);
   sub.option("--seeds", o->seeds, "Sessions of each row; the table has their medians").show_default().range(1, 1000);
   sub.option("--trial-seconds", o->trial_s, "What building and measuring a trial is charged on a simulated device, beside the true time of searching; 0: the true clock").show_default().range(0.0, 1e6);
-  sub.option("--source-model", o->source_model, "Saved model `pam` of another device, for MoA-Pruner; the one that comes with the program if absent").input();
+  sub.option("--source-model", o->source_model, "Saved model `pam` of another device, for MoA-Pruner, or `felix` of this one, for Felix; the one that comes with the program if absent").input();
   sub.option("--target-model", o->target_model, "Saved model `pam` of this device, for the offline row; likewise").input();
   sub.option("--tenset-model", o->tenset_model, "Saved model `tenset-mlp` of this device; likewise").input();
   sub.option("--only", o->only, "Only this row, by its name; may be repeated");
