@@ -11,12 +11,10 @@ class Mlp : public NetworkScores {
   /// `network`: mlp() or felix(); `weights` as it has them.
   Mlp(const learner::Network& network, std::vector<float> weights);
 
-  /// How the score of its candidate changes with each number of each row: as large as the matrix, zeros for what the network does not see.
-  std::vector<float> input_gradient(const FeatureMatrix& x) const { return scored(x).gradient; }
   struct Scored {
-    std::vector<float> scores, gradient;
+    std::vector<float> scores;
+    std::vector<float> gradient;  ///< how the score of its candidate changes with each number of each row: as large as the matrix, zeros for what the network does not see
   };
-  /// Both in one pass.
   Scored scored(const FeatureMatrix& x) const;
 
  private:

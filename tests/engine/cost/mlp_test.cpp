@@ -102,7 +102,7 @@ class MlpTest : public QObject {
     const FeatureMatrix x = candidates(felix, 3, 6);
     const Mlp mlp(network_of(felix), weights(network_of(felix), 4));
     const ByHand by_hand(mlp, network_of(felix));
-    const std::vector<float> gradient = mlp.input_gradient(x);
+    const std::vector<float> gradient = mlp.scored(x).gradient;
     QCOMPARE(gradient.size(), x.rows() * x.columns());
     double largest = 0;
     for (size_t c = 0; c < x.candidates(); ++c) {
