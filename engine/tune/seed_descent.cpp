@@ -76,7 +76,17 @@ double exceeded(const space::ExponentSpace& space, std::span<const double> x, st
 
 Expected<DescentSketch> DescentSketch::make(const space::Sketch& sketch, std::string name, const Target& target, const space::DrawOptions& options) {
   TW_TRY(space::OpenSchedule open, space::open_schedule(sketch, target));
-  TW_TRY(space::Program exact, space::Program::make(sketch.dag, open.steps));
+  return make(std::move(open), std::move(name), target, options);
+}
+
+Expected<DescentSketch> DescentSketch::make(space::OpenSchedule open, std::string name, const Target& target, const space::DrawOptions& options) {
+  TW_TRY(space::Program exact, space::Program::make(open.dag, open.steps));
+  if (!exact.can_be_exact()) return Error(ErrorCode::not_applicable, "Expected a schedule whose regions follow from its numbers, found one whose do not");
+  // What is a part of definitions is no number to choose.
+  const auto held = [&](int n) { return std::find(exact.held().begin(), exact.held().end(), n) != exact.held().end(); };
+  for (space::OpenSchedule::Group& group : open.groups) std::erase_if(group.numbers, held);
+  std::erase_if(open.groups, [](const space::OpenSchedule::Group& group) { return group.numbers.empty(); });
+  std::erase_if(open.free, [&](const space::OpenSchedule::Free& free) { return held(free.number); });
   space::ExponentSpace space(open, target, options);
   const uint64_t structure = space::structure_of(open.steps);
   TW_TRY(DescentProgram program, DescentProgram::make(std::move(open), target));

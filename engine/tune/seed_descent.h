@@ -24,6 +24,8 @@ struct DescentSketch {
 
   /// Errors: why it is none for a descent, as of open_schedule and DescentProgram::make.
   static Expected<DescentSketch> make(const space::Sketch& sketch, std::string name, const Target& target, const space::DrawOptions& options);
+  /// The same of any schedule, such as the one that a task has untuned. Errors: not_applicable too, where regions do not follow from its numbers.
+  static Expected<DescentSketch> make(space::OpenSchedule open, std::string name, const Target& target, const space::DrawOptions& options);
 
   /// Of a candidate with these numbers, as Member::identity is.
   uint64_t identity(std::span<const int64_t> numbers) const;

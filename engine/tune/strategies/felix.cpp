@@ -94,6 +94,13 @@ class Felix : public Strategy {
       else
         left_out_.emplace_back(name, made.error().message);
     }
+    // What the task runs with untuned may be of no sketch: a template's algorithm and layout. Its numbers are open too.
+    const records::Candidate untuned = default_candidate(task_);
+    if (!untuned.steps.empty()) {
+      auto made = DescentSketch::make(space::opened(task_.dag, space::without_packing(*task_.dag, untuned.steps)), "default", task_.target, options.annotate);
+      const bool another = made && std::none_of(sketches.begin(), sketches.end(), [&](const DescentSketch& s) { return s.structure == made->structure; });
+      if (another && !made->space.variables().empty()) sketches.push_back(*std::move(made));
+    }
     descent_.emplace(task_.target, std::move(sketches), options.descent);
   }
 
