@@ -160,7 +160,7 @@ Expected<double> network_seconds(const LoadedNetwork& loaded, db::Database& db, 
 
 std::string number(double value, int decimals = 0) { return std::isfinite(value) ? fmt::format("{:.{}f}", value, decimals) : "-"; }
 std::string ms(double seconds) { return number(seconds * 1e3, 3); }
-std::string times(double first, double own) { return std::isfinite(own) && own > 0 ? fmt::format("{:.2f}", first / own) : "-"; }
+std::string times(double first, double own) { return std::isfinite(first) && std::isfinite(own) && own > 0 ? fmt::format("{:.2f}", first / own) : "-"; }
 
 /// What every row is compared with: the first.
 struct Compared {
