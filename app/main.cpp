@@ -51,6 +51,7 @@ Options parse(const QApplication& app) {
   option("trial", QApplication::translate("main", "Trial to select before the picture"), "N");
   option("panel", QApplication::translate("main", "Panels to bring to the front before the picture, such as landscape,why"), "NAMES");
   option("compare", QApplication::translate("main", "Put the newest N sessions side by side before the picture"), "N");
+  option("play", QApplication::translate("main", "Play those sessions, or the one that is shown, up to this part of their time before the picture"), "SHARE");
   option("against", QApplication::translate("main", "Compare the code with that of: default, best"), "NAME");
   option("choose", QApplication::translate("main", "Entries to choose before the picture, such as combo.graph.overlay=1"), "BOX=N,...");
   option("screenshot", QApplication::translate("main", "Write a picture of the window and quit"), "OUT.png");
@@ -94,6 +95,7 @@ Options parse(const QApplication& app) {
     ok = false;
   }
   o.plan.compared = static_cast<int>(number("compare", 0));
+  o.plan.playedTo = number("play", -1);
   o.plan.afterSeconds = number("after", 3);
   o.plan.tuner = parser.value(QStringLiteral("tuner"));
   o.plan.onlyTask = parser.isSet(QStringLiteral("only-task"));

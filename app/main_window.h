@@ -46,6 +46,7 @@ class Glossary;
 class GraphPage;
 class ManualWindow;
 class PassesView;
+class PlaybackBar;
 class RunBar;
 class SessionsView;
 class StartPage;
@@ -198,6 +199,8 @@ class MainWindow : public QMainWindow {
   std::optional<std::pair<TrialRef, TrialRef>> traysPair() const;
   /// Shows how the code of the second of them differs.
   void compareTray();
+  /// Sessions of the network that playback is asked for: those selected in the list, else the one that is shown.
+  std::vector<SessionId> playable() const;
   void showShortcuts();
   void showMessage(const QString& error);
   void addRecent(const QString& path);
@@ -225,6 +228,7 @@ class MainWindow : public QMainWindow {
   widgets::Banner* m_banner = nullptr;
   DockTitles* m_titles = nullptr;
   RunBar* m_runBar = nullptr;
+  PlaybackBar* m_playbackBar = nullptr;
   QTabBar* m_perspectiveTabs = nullptr;
   StartPage* m_start = nullptr;
   GraphPage* m_graph = nullptr;

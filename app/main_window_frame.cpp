@@ -20,6 +20,7 @@
 #include "app/menus.h"
 #include "app/perspectives.h"
 #include "app/pinned_view.h"
+#include "app/playback_bar.h"
 #include "app/run_bar.h"
 #include "app/views/code_dock.h"
 #include "app/views/graph_page.h"
@@ -110,6 +111,7 @@ void MainWindow::showStart(bool start) {
   m_isStart = start;
   centralWidget()->setVisible(start);
   m_runBar->setVisible(!start);
+  m_playbackBar->setVisible(!start && m_hub.playback().isOpen());
   m_perspectiveTabs->setEnabled(!start);
   if (!start) return loadPerspective(m_perspective);
   for (auto* dock : findChildren<QDockWidget*>(QString(), Qt::FindDirectChildrenOnly)) dock->hide();
@@ -203,6 +205,7 @@ void MainWindow::loadPerspective(const QString& id) {
   arrange(id);
   const QByteArray state = QSettings().value(perspectiveKey(id)).toByteArray();
   if (!state.isEmpty()) restoreState(state, kLayoutVersion);
+  m_playbackBar->setVisible(!m_isStart && m_hub.playback().isOpen());  // whether anything is played, no layout knows
 }
 
 void MainWindow::savePerspective() {
@@ -265,7 +268,7 @@ QList<QWidget*> MainWindow::tabOrder() {
   std::map<Band, std::vector<widgets::TabStops>> bands;
   const auto bandOf = [this](const QWidget* part) {
     if (part == menuBar()) return header;
-    if (part == m_runBar) return bar;
+    if (part == m_runBar || part == m_playbackBar) return bar;
     if (part == statusBar() || part == m_banner) return edge;
     const auto* dock = qobject_cast<const QDockWidget*>(part);
     if (!dock && qobject_cast<const QTabBar*>(part)) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the main window says and starts around sessions and races.
 #include <QStatusBar>
+#include <algorithm>
 #include <cmath>
 
 #include "app/main_window.h"
 #include "app/perspectives.h"
+#include "app/services/session_set.h"
 #include "app/views/race_dialog.h"
+#include "app/views/sessions_view.h"
 #include "app/views/tasks_view.h"
 #include "app/views/tune_view.h"
 #include "widgets/common/banner.h"
@@ -154,6 +157,18 @@ void MainWindow::offerRecovery() {
                             .arg(m_workspace.modelName(last.model))
                             .arg(last.trials),
                         {}, {m_actions.get(QStringLiteral("tune.resume"))});
+}
+
+std::vector<SessionId> MainWindow::playable() const {
+  // Sessions of the list may be of other networks.
+  std::vector<SessionId> chosen = m_sessionsView ? m_sessionsView->selected() : std::vector<SessionId>();
+  std::erase_if(chosen, [this](SessionId id) {
+    const auto& rows = m_workspace.sessions();
+    return std::none_of(rows.begin(), rows.end(), [&](const db::SessionRow& row) { return row.id == id && m_hub.model() && row.model == m_hub.model()->id; });
+  });
+  if (!chosen.empty()) return chosen;
+  const SessionId nearest = SessionSet::nearest(m_hub, m_workspace);
+  return nearest ? std::vector{nearest} : chosen;
 }
 
 }  // namespace tw::app

@@ -16,6 +16,7 @@
 #include "app/main_window.h"
 #include "app/menus.h"
 #include "app/perspectives.h"
+#include "app/playback_bar.h"
 #include "app/run_bar.h"
 #include "app/services/session_set.h"
 #include "app/views/code_dock.h"
@@ -173,6 +174,14 @@ void MainWindow::makeSessionActions() {
                 QKeySequence(tr("Ctrl+Shift+Del")), [this] { m_sessionsView->remove(); });
   m_actions.add(id("session.restore"), tr("Bring back de&leted sessions"), tr("Bring back the sessions that were deleted last"), QKeySequence(tr("Ctrl+Alt+Z")),
                 [this] { m_workspace.restoreSessions(m_workspace.removedSessions().back()); });
+  m_actions.add(id("session.play"), tr("Pla&y session"), tr("Play the selected sessions, or the one that is shown, on their time axis in all views"), QKeySequence(tr("Ctrl+P")),
+                [this] { m_playbackBar->play(playable()); });
+  m_actions.setCondition(id("session.play"), [this] {
+    if (!m_hub.model()) return tr("open a network first");
+    if (playable().empty()) return tr("there is no session yet");
+    if (static_cast<int>(playable().size()) > SelectionHub::kTrayLimit) return tr("at most %1 sessions are played together").arg(SelectionHub::kTrayLimit);
+    return m_tuning.isActive() ? tr("a session is running") : QString();
+  });
   const auto noSession = [this] {
     if (!m_workspace.isWritable()) return tr("no workspace is open for writing");
     return m_sessionsView && !m_sessionsView->selected().empty() ? QString() : tr("select a session first");
@@ -409,6 +418,11 @@ void MainWindow::makeRunBar() {
   m_runBar = new RunBar(m_services, *m_tuneView, this);
   addToolBar(m_runBar);
   m_runBar->hide();
+  addToolBarBreak();
+  m_playbackBar = new PlaybackBar(m_hub, m_workspace, this);
+  addToolBar(m_playbackBar);
+  m_playbackBar->hide();
+  connect(m_playbackBar, &PlaybackBar::failed, this, &MainWindow::showMessage);
   connect(m_runBar, &RunBar::targetChosen, this, &MainWindow::chooseTarget);
   QMenu* networks = m_runBar->networks();
   connect(networks, &QMenu::aboutToShow, this, [this, networks] {

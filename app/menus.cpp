@@ -26,7 +26,7 @@ const std::vector<MenuDef>& menus() {
        QStringList{"go.commands", "", "go.back", "go.forward", "", "trial.next", "trial.previous", "trial.best", "trial.why", "trial.code", "", "pass.next",
                    "pass.previous", "", "code.nextChange", "code.previousChange"}},
       {[] { return MenuTexts::tr("&Tune"); },
-       QStringList{"tune.start", "tune.task", "tune.resume", "tune.race", "", "tune.pause", "tune.cancel", "", "build.network", "build.run", "tune.finals", "build.save", "build.export", "", "session.rename",
+       QStringList{"tune.start", "tune.task", "tune.resume", "tune.race", "", "tune.pause", "tune.cancel", "", "build.network", "build.run", "tune.finals", "build.save", "build.export", "", "session.play", "session.rename",
                    "session.group", "session.delete", "session.restore"}},
       {[] { return MenuTexts::tr("&Help"); }, QStringList{"help.manual", "help.shortcuts", "", "help.about"}},
   };

@@ -9,6 +9,8 @@
 #include <QTimer>
 
 #include "app/main_window.h"
+#include "app/playback_bar.h"
+#include "app/services/session_set.h"
 #include "app/views/graph_page.h"
 #include "app/views/tune_view.h"
 
@@ -52,7 +54,7 @@ void ScriptedRun::modelReady() {
   QTimer::singleShot(static_cast<int>(m_plan.afterSeconds * 1000), this, [this] {
     if (m_plan.trial >= 0) m_window.trials().choose(m_plan.trial);
     arrange();
-    const bool more = m_plan.trial >= 0 || m_plan.compared > 0 || !m_plan.panels.isEmpty() || !m_plan.choices.isEmpty();
+    const bool more = m_plan.trial >= 0 || m_plan.compared > 0 || m_plan.playedTo >= 0 || !m_plan.panels.isEmpty() || !m_plan.choices.isEmpty();
     QTimer::singleShot(more ? 2500 : 0, this, &ScriptedRun::takePicture);
   });
 }
@@ -61,6 +63,12 @@ void ScriptedRun::arrange() {
   std::vector<SessionId> newest;
   const auto& sessions = m_window.workspace().sessions();
   for (auto row = sessions.rbegin(); row != sessions.rend() && static_cast<int>(newest.size()) < m_plan.compared; ++row) newest.insert(newest.begin(), row->id);
+  if (m_plan.playedTo >= 0) {
+    if (newest.empty()) newest = {SessionSet::nearest(m_window.hub(), m_window.workspace())};
+    PlaybackClock& clock = m_window.hub().playback();
+    connect(&clock, &PlaybackClock::sessionsChanged, this, [this, &clock] { clock.setAt(m_plan.playedTo * clock.length()); });
+    m_window.findChild<PlaybackBar*>()->play(newest);
+  }
   if (!newest.empty()) m_window.hub().setComparedSessions(std::move(newest));
   for (const QString& choice : m_plan.choices) {
     if (auto* box = m_window.findChild<QComboBox*>(choice.section(QLatin1Char('='), 0, 0))) box->setCurrentIndex(choice.section(QLatin1Char('='), 1).toInt());

@@ -23,6 +23,7 @@ class ScriptedRun : public QObject {
     qint64 trial = -1;      ///< trial to select before the picture
     QStringList panels;     ///< docks to bring to the front before the picture
     int compared = 0;       ///< so many of the newest sessions are put side by side
+    double playedTo = -1;      ///< play those sessions, or the one that is shown, up to this part of their time; -1: none
     /// Entries of boxes to choose: the box's object name, `=`, the entry's number from 0.
     QStringList choices;
     QString against;          ///< compare the code with this: "default" or "best"; empty: with nothing

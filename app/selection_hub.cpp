@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "app/services/playback_clock.h"
+
 namespace tw::app {
 namespace {
 constexpr size_t kHistoryLimit = 200;
@@ -66,7 +68,7 @@ void SelectionHub::put(Way way, const QString& text, T SelectionHub::*place, T v
   Q_EMIT(this->*changed)();
 }
 
-SelectionHub::SelectionHub(QObject* parent) : QObject(parent) {
+SelectionHub::SelectionHub(QObject* parent) : QObject(parent), m_playback(new PlaybackClock(this)) {
   m_undo.setUndoLimit(200);
   m_record.setSingleShot(true);
   m_record.setInterval(0);

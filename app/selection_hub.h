@@ -13,6 +13,8 @@
 
 namespace tw::app {
 
+class PlaybackClock;
+
 /// The filter that every view of trials shares.
 inline const QString kTrialsFilter = QStringLiteral("trials");
 
@@ -98,6 +100,8 @@ class SelectionHub : public QObject {
   void setTray(std::vector<TrialRef> tray);
   /// Puts a trial into the tray, or takes it out if it is there.
   void toggleTray(const TrialRef& trial);
+  /// The moment that played sessions are shown at.
+  PlaybackClock& playback() { return *m_playback; }
   /// Sessions put side by side.
   const std::vector<SessionId>& comparedSessions() const { return m_compared; }
   void setComparedSessions(std::vector<SessionId> sessions, Way way = Way::chosen);
@@ -152,6 +156,7 @@ class SelectionHub : public QObject {
   QMap<QString, QString> m_filters;
   std::vector<TrialRef> m_tray;
   std::vector<SessionId> m_compared;
+  PlaybackClock* m_playback;
   QUndoStack m_undo;
 };
 

@@ -15,6 +15,12 @@ RoundSet::RoundSet(SelectionHub& hub, Workspace& workspace, TuneService& tuning,
   connect(&hub, &SelectionHub::modelChanged, this, &RoundSet::rebuild);
   connect(&workspace, &Workspace::sessionsChanged, this, &RoundSet::rebuild);
   connect(&tuning, &TuneService::roundsEnded, this, &RoundSet::addLive);
+  connect(&hub.playback(), &PlaybackClock::sessionsChanged, this, &RoundSet::rebuild);
+  connect(&hub.playback(), &PlaybackClock::moved, this, [this] {
+    bool any = false;
+    for (Entry& e : m_entries) any = play(e) || any;
+    if (any) Q_EMIT changed();
+  });
 }
 
 void RoundSet::setActive(bool active) {
@@ -39,7 +45,7 @@ void RoundSet::rebuild() {
       m_entries.push_back({*row, {}, true});
       // What was read before stays in sight until there is more.
       for (Entry& e : before)
-        if (e.row.id == id) m_entries.back().rounds = std::move(e.rounds);
+        if (e.row.id == id) m_entries.back().rounds = std::move(e.read.empty() ? e.rounds : e.read);
     }
   }
   for (size_t i = 0; i < m_entries.size(); ++i) read(i);
@@ -57,12 +63,23 @@ void RoundSet::read(size_t entry) {
     if (generation != m_generation) return;
     Entry& e = m_entries[entry];
     e.loading = false;
-    if (rounds)
+    if (rounds) {
       widgets::putRounds(e.rounds, *rounds);
-    else
+      if (m_hub.playback().plays(e.row.id)) e.read = e.rounds, play(e);
+    }
+    if (!rounds)
       Q_EMIT failed(tr("The rounds of session %1 cannot be read: %2").arg(e.row.id.value).arg(QString::fromStdString(rounds.error().text())));
     Q_EMIT changed();
   }));
+}
+
+bool RoundSet::play(Entry& e) {
+  if (e.read.empty()) return false;
+  const double elapsed = m_hub.playback().elapsed(e.row.id);
+  const auto end = std::upper_bound(e.read.begin(), e.read.end(), elapsed, [](double at, const records::Round& r) { return at < r.elapsed_s; });
+  if (static_cast<size_t>(end - e.read.begin()) == e.rounds.size()) return false;
+  e.rounds.assign(e.read.begin(), end);
+  return true;
 }
 
 void RoundSet::addLive() {

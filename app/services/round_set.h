@@ -3,13 +3,14 @@
 
 #include "app/selection_hub.h"
 #include "app/services/job_runner.h"
+#include "app/services/playback_clock.h"
 #include "app/services/tune_service.h"
 #include "app/services/workspace.h"
 
 namespace tw::app {
 
 /// The selected session and those that are put side by side (SelectionHub::comparedSessions), with their rounds; those of the running session as they end.
-/// Read only while somebody looks.
+/// Of sessions that are played, those that had ended by the moment of the clock. Read only while somebody looks.
 class RoundSet : public QObject {
   Q_OBJECT
  public:
@@ -17,6 +18,7 @@ class RoundSet : public QObject {
     db::SessionRow row;
     std::vector<records::Round> rounds;  ///< ascending; none of sessions of programs that had no rounds
     bool loading = false;
+    std::vector<records::Round> read = {};  ///< of a session that is played: all of them, of which `rounds` are those that have ended
   };
 
   RoundSet(SelectionHub& hub, Workspace& workspace, TuneService& tuning, QObject* parent);
@@ -34,6 +36,8 @@ class RoundSet : public QObject {
   void rebuild();
   void read(size_t entry);
   void addLive();
+  /// Whether other rounds of the entry are shown now.
+  bool play(Entry& entry);
 
   SelectionHub& m_hub;
   Workspace& m_workspace;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/services/session_set.h"
 
+#include <limits>
+
 #include "engine/base/json.h"
 #include "widgets/records/time_kind.h"
 
@@ -12,6 +14,8 @@ SessionSet::SessionSet(SelectionHub& hub, Workspace& workspace, TuneService& tun
   connect(&hub, &SelectionHub::taskChanged, this, &SessionSet::rebuild);
   connect(&hub, &SelectionHub::modelChanged, this, &SessionSet::rebuild);
   connect(&workspace, &Workspace::sessionsChanged, this, &SessionSet::rebuild);
+  connect(&hub.playback(), &PlaybackClock::sessionsChanged, this, &SessionSet::rebuild);
+  connect(&hub.playback(), &PlaybackClock::moved, this, &SessionSet::play);
   connect(&tuning, &TuneService::progressed, this, [this] {
     if (!m_active) return;
     for (const Entry& e : m_entries) {
@@ -59,11 +63,44 @@ void SessionSet::rebuild() {
     for (size_t i = 0; i < m_entries.size(); ++i) {
       if (m_entries[i].row.id == m_tuning.session() && m_tuning.model() == model && m_tuning.progress(m_hub.task()))
         m_entries[i].store = m_tuning.progress(m_hub.task())->store;
+      else if (m_hub.playback().plays(m_entries[i].row.id))
+        readPlayed(i);
       else
         readOn(i);
     }
   }
   Q_EMIT changed();
+}
+
+void SessionSet::readPlayed(size_t entry) {
+  using Rows = std::vector<db::TrialOutcome>;
+  Entry& e = m_entries[entry];
+  e.loading = true;
+  const TaskId task = m_hub.model()->taskIds[static_cast<size_t>(m_hub.task())];
+  const auto work = [reader = m_workspace.reader(), session = e.row.id, task](StopToken) -> Expected<Rows> {
+    return reader->outcomes(session, task, 0, std::numeric_limits<int64_t>::max());
+  };
+  const auto flops = static_cast<double>(m_hub.taskValue()->flops);
+  m_jobs.push_back(m_workspace.jobs().run<Rows>(Lane::database, this, work, [this, entry, flops, generation = m_generation](Expected<Rows> rows) {
+    if (generation != m_generation) return;
+    Entry& e = m_entries[entry];
+    e.loading = false;
+    if (!rows) Q_EMIT failed(tr("The trials of session %1 cannot be read: %2").arg(e.row.id.value).arg(QString::fromStdString(rows.error().text())));
+    e.played.emplace(rows ? std::move(*rows) : Rows(), flops);
+    e.played->moveTo(m_hub.playback().timestamp(e.row.id));
+    e.store = e.played->store();
+    Q_EMIT changed();
+  }));
+}
+
+void SessionSet::play() {
+  bool any = false;
+  for (Entry& e : m_entries) {
+    if (!e.played || e.played->moveTo(m_hub.playback().timestamp(e.row.id)) == PlayedTrials::Change::none) continue;
+    e.store = e.played->store();
+    any = true;
+  }
+  if (any) Q_EMIT changed();
 }
 
 void SessionSet::readOn(size_t entry) {

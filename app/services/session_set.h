@@ -3,12 +3,14 @@
 
 #include "app/selection_hub.h"
 #include "app/services/job_runner.h"
+#include "app/services/playback_clock.h"
 #include "app/services/tune_service.h"
 #include "app/services/workspace.h"
 
 namespace tw::app {
 
-/// The sessions that are put side by side (SelectionHub::comparedSessions), with their trials of the selected task. Read only while somebody looks.
+/// The sessions that are put side by side (SelectionHub::comparedSessions), with their trials of the selected task; of those that are played, the trials that there
+/// were by the moment of the clock. Read only while somebody looks.
 class SessionSet : public QObject {
   Q_OBJECT
  public:
@@ -16,6 +18,7 @@ class SessionSet : public QObject {
     db::SessionRow row;
     widgets::TrialStorePtr store;  ///< null until the first trials were read; empty if the session has none of the task
     bool loading = false;
+    std::optional<PlayedTrials> played = {};  ///< what `store` is of, where the session is played
   };
 
   SessionSet(SelectionHub& hub, Workspace& workspace, TuneService& tuning, QObject* parent);
@@ -35,6 +38,8 @@ class SessionSet : public QObject {
  private:
   void rebuild();
   void readOn(size_t entry);
+  void readPlayed(size_t entry);
+  void play();
 
   SelectionHub& m_hub;
   Workspace& m_workspace;

@@ -2,6 +2,7 @@
 #include "app/services/trial_service.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "widgets/records/time_kind.h"
@@ -17,6 +18,8 @@ TrialService::TrialService(SelectionHub& hub, JobRunner& jobs, Workspace& worksp
     m_wantsBest = false;
     noteSelection();
   });
+  connect(&hub.playback(), &PlaybackClock::sessionsChanged, this, &TrialService::select);
+  connect(&hub.playback(), &PlaybackClock::moved, this, &TrialService::play);
   connect(&tuning, &TuneService::sessionStarted, this, &TrialService::select);
   connect(&workspace, &Workspace::sessionsChanged, this, &TrialService::catchUp);
   connect(&workspace, &Workspace::contentsChanged, this, &TrialService::select);
@@ -63,6 +66,7 @@ void TrialService::chooseBest() {
 
 void TrialService::select() {
   m_job.stop();
+  m_played.reset();
   if (m_storeTask != task()) m_wantsBest = false;
   const SessionId session = m_hub.session();
   if (!task() || !m_workspace.reader()) return set(nullptr, false, false);
@@ -79,7 +83,35 @@ void TrialService::select() {
     set(nullptr, false, true);
   }
   m_storeTask = task();
+  if (session && m_hub.playback().plays(session)) return readPlayed(session);
   readOn(std::make_shared<widgets::TrialStore>(static_cast<double>(m_hub.taskValue()->flops), !session));
+}
+
+void TrialService::readPlayed(SessionId session) {
+  using Rows = std::vector<db::TrialOutcome>;
+  const auto work = [reader = m_workspace.reader(), session, task = task()](StopToken) -> Expected<Rows> {
+    return reader->outcomes(session, task, 0, std::numeric_limits<int64_t>::max());
+  };
+  m_job.replace(m_jobs.run<Rows>(Lane::database, this, work, [this, session, flops = static_cast<double>(m_hub.taskValue()->flops)](Expected<Rows> rows) {
+    if (!rows) {
+      Q_EMIT failed(tr("The trials cannot be read: %1").arg(QString::fromStdString(rows.error().text())));
+      return set(nullptr, false, false);
+    }
+    m_played.emplace(std::move(*rows), flops);
+    m_played->moveTo(m_hub.playback().timestamp(session));
+    set(m_played->store(), false, false);
+  }));
+}
+
+void TrialService::play() {
+  if (!m_played) return;
+  switch (m_played->moveTo(m_hub.playback().timestamp(m_hub.session()))) {
+    case PlayedTrials::Change::none: return;
+    case PlayedTrials::Change::replaced: return set(m_played->store(), false, false);
+    case PlayedTrials::Change::grew: break;
+  }
+  noteSelection();
+  Q_EMIT storeGrew();
 }
 
 void TrialService::catchUp() {

@@ -3,13 +3,14 @@
 
 #include "app/selection_hub.h"
 #include "app/services/job_runner.h"
+#include "app/services/playback_clock.h"
 #include "app/services/tune_service.h"
 #include "app/services/workspace.h"
 
 namespace tw::app {
 
 /// The trials of the selected task: those of the one session that is shown, live while it is tuned, else those of all sessions whose times are of the kind that
-/// stands for the task (db::TaskRow::kind).
+/// stands for the task (db::TaskRow::kind). Of a session that is played, those that there were by the moment of the clock.
 class TrialService : public QObject {
   Q_OBJECT
  public:
@@ -42,6 +43,9 @@ class TrialService : public QObject {
   void select();
   /// Reads the next page into `store` and goes on until there is none; the store is shown after the first.
   void readOn(const widgets::TrialStorePtr& store);
+  /// Reads a session that is played whole, and shows of it what the clock says.
+  void readPlayed(SessionId session);
+  void play();
   /// Reads what was stored meanwhile, where trials of all sessions are shown.
   void catchUp();
   void set(widgets::TrialStorePtr store, bool live, bool loading);
@@ -53,6 +57,7 @@ class TrialService : public QObject {
   TuneService& m_tuning;
   LatestJob m_job;
   widgets::TrialStorePtr m_store;
+  std::optional<PlayedTrials> m_played;
   db::TimeKind m_kind = db::TimeKind::measured;
   TaskId m_storeTask;
   qint64 m_selected = -1;

@@ -2,6 +2,7 @@
 #include "app/views/session_form.h"
 
 #include <QComboBox>
+#include <QEvent>
 #include <QLabel>
 #include <QVBoxLayout>
 
