@@ -89,7 +89,8 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
       m_build(engine, m_workspace, m_board),
       m_import(engine, m_workspace, m_board),
       m_feeds(m_board, m_tuning, m_models),
-      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks, m_board, m_import, m_finals, m_build, m_race} {
+      m_farms(engine, m_jobs),
+      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks, m_board, m_import, m_finals, m_build, m_race, m_farms} {
   setObjectName(QStringLiteral("window.main"));
   setWindowTitle(tr("Tilewright"));
   setAcceptDrops(true);
@@ -336,8 +337,8 @@ void MainWindow::pin(QDockWidget* dock) {
     pinned->setAccessibleName(pinned->windowTitle());
     pinned->setWidget(new PinnedView(def, m_services, pinned));
     m_titles->add(pinned, false);
-    tabifyDockWidget(dock, pinned);  // not added to the area first: that takes room from all others there, which they do not get back
     leaveSeparators(*this);
+    tabifyDockWidget(dock, pinned);  // not added to the area first: that takes room from all others there, which they do not get back
     pinned->show();
     pinned->raise();
   }

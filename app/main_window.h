@@ -12,6 +12,7 @@
 #include "app/services/build_service.h"
 #include "app/services/engine.h"
 #include "app/services/explain_service.h"
+#include "app/services/farm_service.h"
 #include "app/services/import_service.h"
 #include "app/services/job_board.h"
 #include "app/services/job_feeds.h"
@@ -91,6 +92,7 @@ class MainWindow : public QMainWindow {
   ActionRegistry& actions() { return m_actions; }
   TuneService& tuning() { return m_tuning; }
   RaceService& race() { return m_race; }
+  FarmService& farms() { return m_farms; }
   Workspace& workspace() { return m_workspace; }
   FinalsService& finals() { return m_finals; }
   BuildService& build() { return m_build; }
@@ -224,6 +226,7 @@ class MainWindow : public QMainWindow {
   BuildService m_build;
   ImportService m_import;
   JobFeeds m_feeds;
+  FarmService m_farms;
   Services m_services;
   widgets::Banner* m_banner = nullptr;
   DockTitles* m_titles = nullptr;

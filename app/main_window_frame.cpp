@@ -37,7 +37,7 @@
 namespace tw::app {
 namespace {
 
-constexpr int kLayoutVersion = 5;
+constexpr int kLayoutVersion = 6;
 constexpr int kBannerMargin = 8;
 constexpr QSize kLeastView{180, 110};
 constexpr int kLow = 850;  ///< windows lower than this begin with a closed drawer

@@ -6,6 +6,7 @@
 
 #include "app/main_window.h"
 #include "app/perspectives.h"
+#include "app/run_bar.h"
 #include "app/services/session_set.h"
 #include "app/views/race_dialog.h"
 #include "app/views/sessions_view.h"
@@ -69,7 +70,7 @@ void MainWindow::showOutcome(const QString& summary) {
 
 void MainWindow::tryInNetwork() {
   const OpenModelPtr& model = m_tuning.model();
-  if (m_race.isActive() || m_tuning.wasCancelled() || m_tuning.kind() != widgets::TimeKind::measured || m_hub.model() != model) return;
+  if (m_race.isActive() || m_tuning.wasCancelled() || m_tuning.isOnFarm() || m_tuning.kind() != widgets::TimeKind::measured || m_hub.model() != model) return;
   for (size_t t = 0; t < model->tasks.size(); ++t)
     if (!m_tuning.progress(static_cast<int>(t))) return;  // some tasks say little of the network
   m_finals.start(model, m_tuning.session());
@@ -117,6 +118,7 @@ void MainWindow::startTuning() {
     m_banner->showMessage(widgets::Banner::Kind::warning, tr("Set a number of trials or a time: without a limit the session would not end."));
     return;
   }
+  request.device = m_runBar->device();
   if (m_tuneView->onlySelectedTask()) request.tasks.push_back(m_hub.task());
   m_banner->hide();
   m_hub.setTrial(-1);

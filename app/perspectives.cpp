@@ -36,7 +36,7 @@ const std::vector<PerspectiveDef>& perspectives() {
        .top = {"network", "build"},
        .bottom = {"curve", "path", "rounds", "descent", "landscape"},
        .right = {"graph", "inspector"},
-       .drawer = {"trials", "sessions", "jobs", "log"},
+       .drawer = {"trials", "sessions", "devices", "jobs", "log"},
        .leftWidth = 430,
        .rightWidth = 300,
        .topPercent = 50,

@@ -14,6 +14,7 @@
 #include "app/action_registry.h"
 #include "app/selection_hub.h"
 #include "app/services/engine.h"
+#include "app/services/farm_service.h"
 #include "app/services/task_board.h"
 #include "app/services/tune_service.h"
 #include "app/views/tune_view.h"
@@ -44,6 +45,7 @@ RunBar::RunBar(Services& services, TuneView& options, QWidget* parent)
       m_network(new QToolButton(this)),
       m_networks(new QMenu(this)),
       m_target(new QComboBox(this)),
+      m_device(new QComboBox(this)),
       m_task(new QComboBox(this)),
       m_progress(new QProgressBar(this)),
       m_status(new widgets::ElidedLabel(this)),
@@ -60,17 +62,21 @@ RunBar::RunBar(Services& services, TuneView& options, QWidget* parent)
   m_target->setObjectName(QStringLiteral("combo.run.target"));
   m_target->setAccessibleName(tr("Target"));
   m_target->setToolTip(tr("What code is made for and times are taken on. A GPU that is not here is simulated: its times are estimates."));
+  m_device->setObjectName(QStringLiteral("combo.run.device"));
+  m_device->setAccessibleName(tr("Device"));
+  m_device->setToolTip(tr("Where times are taken: on this machine, or on the devices of a farm, for the target chosen beside"));
   m_task->setObjectName(QStringLiteral("combo.run.task"));
   m_task->setAccessibleName(tr("Task"));
   m_task->setToolTip(tr("The selected task: one distinct computation of the network, which is tuned once for all its places"));
   keepNarrow(m_target, 12);
+  keepNarrow(m_device, 9);
   keepNarrow(m_task, 22);
   makeTargets();
   auto* inner = new QWidget(this);
   auto* line = new QHBoxLayout(inner);
   line->setContentsMargins(6, 2, 6, 2);
   line->setSpacing(5);
-  for (QWidget* w : std::initializer_list<QWidget*>{m_network, m_target, m_task}) line->addWidget(w);
+  for (QWidget* w : std::initializer_list<QWidget*>{m_network, m_target, m_device, m_task}) line->addWidget(w);
   for (QWidget* input : options.barInputs()) {
     if (!qobject_cast<QComboBox*>(input)) input->setFixedWidth(kInputCharacters * fontMetrics().horizontalAdvance(QLatin1Char('0')));
     line->addWidget(input);
@@ -107,12 +113,17 @@ RunBar::RunBar(Services& services, TuneView& options, QWidget* parent)
 
   connect(m_target, &QComboBox::activated, this, [this](int i) { Q_EMIT targetChosen(m_target->itemData(i).toString()); });
   connect(m_task, &QComboBox::activated, this, [this](int i) { m_services.hub.setTask(i); });
-  connect(&services.hub, &SelectionHub::modelChanged, this, &RunBar::showModel);
+  connect(&services.farms, &FarmService::farmsChanged, this, &RunBar::showDevices);
+  connect(&services.hub, &SelectionHub::modelChanged, this, [this] {
+    m_services.farms.refresh();
+    showModel();
+  });
   connect(&services.hub, &SelectionHub::taskChanged, this, &RunBar::showTask);
   connect(&services.tuning, &TuneService::stateChanged, this, &RunBar::showProgress);
   connect(&services.tuning, &TuneService::progressed, this, &RunBar::showProgress);
   connect(&services.tasks, &TaskBoard::changed, this, &RunBar::showEstimate);
   showModel();
+  showDevices();
   showProgress();
   fitProgress();
 }
@@ -143,6 +154,22 @@ void RunBar::makeTargets() {
   for (const std::string& name : target_presets()) add(QString::fromStdString(name), QString::fromStdString(name));
   m_target->addItem(tr("Other…"), QString());
 }
+
+void RunBar::showDevices() {
+  const QString before = QString::fromStdString(device());
+  m_device->clear();
+  m_device->addItem(tr("here", "where times are taken"), QString());
+  for (const farm::FarmFile& f : m_services.farms.farms()) {
+    for (const farm::FarmFile::Kind& k : f.kinds) {
+      const QString name = QString::fromStdString(std::string(farm::kFarmPrefix) + k.name + (f.farm == farm::kDefaultFarm ? "" : "@" + f.farm));
+      m_device->addItem(name, name);
+    }
+  }
+  m_device->setCurrentIndex(std::max(0, m_device->findData(before)));
+  m_device->setVisible(m_device->count() > 1);  // who has no farm has nothing to choose
+}
+
+std::string RunBar::device() const { return m_device->currentData().toString().toStdString(); }
 
 void RunBar::showModel() {
   const OpenModelPtr& model = m_services.hub.model();
@@ -180,6 +207,7 @@ void RunBar::showProgress() {
   const TuneService& tuning = m_services.tuning;
   const bool active = tuning.isActive();
   m_target->setEnabled(!active);
+  m_device->setEnabled(!active);
   m_network->setEnabled(!active);
   m_progress->setVisible(active || tuning.trialsDone() > 0);
   m_progress->setMaximum(static_cast<int>(std::max<qint64>({tuning.trialsPlanned(), tuning.trialsDone(), 1})));

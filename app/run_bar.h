@@ -25,6 +25,8 @@ class RunBar : public QToolBar {
   QMenu* networks() { return m_networks; }
   /// The network, its target and its tasks.
   void showModel();
+  /// The farm's devices that were chosen, as farm::open_device names them; empty: times are taken here.
+  std::string device() const;
 
  Q_SIGNALS:
   /// Another target for the models that are opened from now on, as parse_target() reads it; empty: one is to be typed.
@@ -36,13 +38,14 @@ class RunBar : public QToolBar {
  private:
   void fitProgress();
   void makeTargets();
+  void showDevices();
   void showTask();
   void showProgress();
   void showEstimate();
   Services& m_services;
   QToolButton* m_network;
   QMenu* m_networks;
-  QComboBox *m_target, *m_task;
+  QComboBox *m_target, *m_device, *m_task;
   QProgressBar* m_progress;
   QLabel *m_status, *m_estimate;
 };

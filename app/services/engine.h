@@ -12,6 +12,7 @@
 #include "engine/api/pass_trace.h"
 #include "engine/api/network_finals.h"
 #include "engine/base/json_fwd.h"
+#include "engine/farm/survey.h"
 #include "engine/measure/counters.h"
 #include "engine/measure/roofline.h"
 #include "engine/records/recorded_trials.h"
@@ -103,6 +104,10 @@ class Engine {
   virtual Expected<double> peak(const Target& target) = 0;
   /// The machine, for the session's record.
   virtual Json host() = 0;
+  /// Farms that this machine keeps, whose devices may measure for sessions.
+  virtual std::vector<farm::FarmFile> farms() = 0;
+  /// How one of them is; waits for its devices. Errors: those of connecting.
+  virtual Expected<farm::Survey> survey(const farm::FarmFile& farm) = 0;
 };
 
 }  // namespace tw::app

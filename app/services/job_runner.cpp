@@ -10,12 +10,13 @@ JobRunner::JobRunner(QObject* parent) : QObject(parent) {
   m_database.setMaxThreadCount(1);
   m_summary.setMaxThreadCount(1);
   m_network.setMaxThreadCount(1);
+  m_farm.setMaxThreadCount(1);
 }
 
 JobRunner::~JobRunner() {
   for (const Handle& handle : m_handles) handle->request_stop();
-  for (QThreadPool* pool : {&m_work, &m_database, &m_summary, &m_network}) pool->clear();
-  for (QThreadPool* pool : {&m_work, &m_database, &m_summary, &m_network}) pool->waitForDone();
+  for (QThreadPool* pool : {&m_work, &m_database, &m_summary, &m_network, &m_farm}) pool->clear();
+  for (QThreadPool* pool : {&m_work, &m_database, &m_summary, &m_network, &m_farm}) pool->waitForDone();
 }
 
 void JobRunner::start(Lane lane, const Handle& handle, std::function<void()> body) {
@@ -24,7 +25,8 @@ void JobRunner::start(Lane lane, const Handle& handle, std::function<void()> bod
   (lane == Lane::work       ? m_work
    : lane == Lane::database ? m_database
    : lane == Lane::summary  ? m_summary
-                            : m_network)
+   : lane == Lane::network  ? m_network
+                            : m_farm)
       .start([this, handle, body = std::move(body)] {
         body();
         deliver([this, handle] {

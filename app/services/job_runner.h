@@ -21,6 +21,7 @@ enum class Lane {
   database,  ///< queries: one thread
   summary,   ///< queries that go through all trials of sessions, which others need not wait for: one thread
   network,   ///< whole networks compiled and run, for minutes: one thread
+  farm,      ///< waiting for other machines to answer: one thread
 };
 
 /// Runs functions on worker threads and hands their results back on the GUI thread.
@@ -60,7 +61,7 @@ class JobRunner : public QObject {
   /// Runs `body`; an exception comes back as an error.
   static std::optional<Error> guarded(const std::function<void()>& body);
 
-  QThreadPool m_work, m_database, m_summary, m_network;
+  QThreadPool m_work, m_database, m_summary, m_network, m_farm;
   std::set<Handle> m_handles;  // GUI thread only
   int m_running = 0;
 };

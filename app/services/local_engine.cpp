@@ -229,4 +229,8 @@ Json LocalEngine::host() {
   return host;
 }
 
+std::vector<farm::FarmFile> LocalEngine::farms() { return farm::known_farms(); }
+
+Expected<farm::Survey> LocalEngine::survey(const farm::FarmFile& farm) { return farm::survey(farm); }
+
 }  // namespace tw::app

@@ -45,6 +45,8 @@ class LocalEngine : public Engine {
   Expected<void> writeZooModel(const std::string& name, const frontends::ZooOptions& options, const std::string& path) override;
   Expected<double> peak(const Target& target) override;
   Json host() override;
+  std::vector<farm::FarmFile> farms() override;
+  Expected<farm::Survey> survey(const farm::FarmFile& farm) override;
 
  private:
   std::mutex m_mutex;

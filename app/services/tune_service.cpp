@@ -10,6 +10,7 @@
 #include "engine/api/tune.h"
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
+#include "engine/farm/farm_file.h"
 #include "engine/measure/peak.h"
 #include "widgets/common/format.h"
 
@@ -64,8 +65,9 @@ void TuneService::start(const Request& request) {
   }
   m_model = full.model;
   m_kind = !full.replay.empty()                                                    ? db::TimeKind::replayed
-           : measure::is_simulated(measure::device_for(full.model->target)) ? db::TimeKind::simulated
+           : full.device.empty() && measure::is_simulated(measure::device_for(full.model->target)) ? db::TimeKind::simulated
                                                                             : db::TimeKind::measured;
+  m_isOnFarm = !full.device.empty();
   m_session = {};
   m_progress.clear();
   m_rounds.clear();
@@ -111,6 +113,7 @@ void TuneService::resume(const OpenModelPtr& model, const db::SessionRow& sessio
   }
   request.options = *std::move(options);
   try {
+    if (const auto device = session.options.value("device", std::string()); farm::is_farm_device(device)) request.device = device;
     if (session.kind == db::TimeKind::replayed) request.replay = session.options.value("device", std::string()).substr(records::kRecordedDevice.size());
     const auto filters = session.options.value("task_filters", std::vector<std::string>());
     for (size_t t = 0; t < model->tasks.size() && !filters.empty(); ++t) {
@@ -134,7 +137,9 @@ Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, const
   api::TuneRequest session{.filters = filtersOf(request),
                            .target = target,
                            .options = request.options,
-                           .device = request.replay.empty() ? measure::device_for(target) : std::string(records::kRecordedDevice) + request.replay,
+                           .device = !request.replay.empty()   ? std::string(records::kRecordedDevice) + request.replay
+                                     : !request.device.empty() ? request.device
+                                                               : measure::device_for(target),
                            .resume = static_cast<bool>(request.resumed),
                            .session = request.resumed,
                            .race = request.race};
@@ -148,7 +153,7 @@ Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, const
   hooks.begun = [this](SessionId id, const std::vector<int64_t>& trials) { m_feed->begin(id, trials); };
   hooks.paused = [this] { return m_paused.load(); };
   hooks.stop = stop;
-  hooks.loop = [this](const auto& tasks, const auto& options, auto& sink, const auto& events, const auto& control, const auto& replay) {
+  if (request.device.empty()) hooks.loop = [this](const auto& tasks, const auto& options, auto& sink, const auto& events, const auto& control, const auto& replay) {
     return m_engine.tune(tasks, options, sink, events, control, replay);
   };
   Json host = m_engine.host();

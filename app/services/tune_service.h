@@ -27,6 +27,7 @@ class TuneService : public QObject {
     SessionId resumed;   ///< goes on with this session; none: begins a new one
     std::string replay;  ///< a workspace's file whose trials are replayed, see measure/recorded_device.h; empty: candidates are measured
     std::string race = {};  ///< api::TuneRequest::race
+    std::string device = {};  ///< of a farm, as farm::open_device names it; empty: what there is for the target (measure::device_for)
   };
   /// Progress of one task of the session.
   struct TaskProgress {
@@ -70,6 +71,8 @@ class TuneService : public QObject {
   double trialsPerSecond() const;
   /// Negative while that is not known.
   double secondsLeft() const;
+  /// Whether devices of a farm measure for the running or the last session: they run kernels, and no networks.
+  bool isOnFarm() const { return m_isOnFarm; }
   /// Whether the last session ended because somebody stopped it.
   bool wasCancelled() const { return m_cancelled; }
   /// Why the last session had nothing left to do before its limits; empty if it reached them.
@@ -123,7 +126,7 @@ class TuneService : public QObject {
   QString m_endedBecause;
   qint64 m_trialsDone = 0, m_trialsBefore = 0, m_trialsPlanned = 0, m_dropped = 0;
   double m_startedAt = 0, m_endedAt = 0, m_pausedAt = 0, m_pausedS = 0;  ///< m_pausedAt: 0 while it is not paused
-  bool m_cancelled = false;
+  bool m_cancelled = false, m_isOnFarm = false;
   std::jthread m_thread;  // last: joins before the rest goes
 };
 

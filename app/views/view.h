@@ -11,6 +11,7 @@ class ActionRegistry;
 class BuildService;
 class Engine;
 class ExplainService;
+class FarmService;
 class FinalsService;
 class ImportService;
 class JobBoard;
@@ -42,6 +43,7 @@ struct Services {
   FinalsService& finals;
   BuildService& build;
   RaceService& race;
+  FarmService& farms;
 };
 
 /// One row of the table of docked views.

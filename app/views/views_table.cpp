@@ -6,6 +6,7 @@
 #include "app/views/compare_view.h"
 #include "app/views/curve_view.h"
 #include "app/views/descent_view.h"
+#include "app/views/devices_view.h"
 #include "app/views/graph_page.h"
 #include "app/views/inspector_view.h"
 #include "app/views/jobs_view.h"
@@ -56,6 +57,7 @@ const ViewDef kViews[] = {
     {"tasks", [] { return ViewTexts::tr("Tasks"); }, true, TasksView::create},
     {"trials", [] { return ViewTexts::tr("Trials"); }, true, TrialsView::create},
     {"sessions", [] { return ViewTexts::tr("Sessions"); }, true, SessionsView::create},
+    {"devices", [] { return ViewTexts::tr("Devices"); }, false, DevicesView::create},
     {"jobs", [] { return ViewTexts::tr("Jobs"); }, false, JobsView::create},
     {"log", [] { return ViewTexts::tr("Log"); }, false, LogView::create},
     {"manual", [] { return ViewTexts::tr("Manual"); }, true, ManualView::create},

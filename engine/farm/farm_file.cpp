@@ -113,6 +113,16 @@ Expected<FarmFile> read_farm(const std::string& farm) {
   return file;
 }
 
+std::vector<FarmFile> known_farms() {
+  std::vector<FarmFile> farms;
+  const auto usual = farm_folder(kDefaultFarm);
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(usual ? std::filesystem::path(*usual).parent_path() : std::filesystem::path(), error), end; !error && at != end; at.increment(error))
+    if (auto farm = read_farm(at->path().filename().string())) farms.push_back(*std::move(farm));
+  std::sort(farms.begin(), farms.end(), [](const FarmFile& a, const FarmFile& b) { return a.farm < b.farm; });
+  return farms;
+}
+
 Expected<void> write_farm(const FarmFile& file) {
   std::error_code error;
   std::filesystem::create_directories(file.folder, error);

@@ -44,6 +44,8 @@ inline constexpr const char* kDefaultFarm = "default";
 Expected<std::string> farm_folder(const std::string& farm);
 /// Errors: not_found if there is no such farm; parse_error.
 Expected<FarmFile> read_farm(const std::string& farm);
+/// All farms of this machine, by name; those whose file says nothing are left out.
+std::vector<FarmFile> known_farms();
 /// Errors: those of writing.
 Expected<void> write_farm(const FarmFile& file);
 

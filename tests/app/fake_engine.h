@@ -28,6 +28,15 @@ class FakeEngine : public Engine {
   std::atomic<int64_t> lastBatch = 0;  ///< of the bundled network that was written last
   std::atomic<int> replayed = 0;  ///< trials that the last session had to replay
 
+  std::vector<farm::FarmFile> knownFarms;
+  Expected<farm::Survey> farmSurvey = farm::Survey{};  ///< what every farm says; set while nobody asks
+  std::atomic<int> surveys = 0;
+  std::vector<farm::FarmFile> farms() override { return knownFarms; }
+  Expected<farm::Survey> survey(const farm::FarmFile&) override {
+    ++surveys;
+    return farmSurvey;
+  }
+
   Target target() override { return {}; }
 
   std::vector<frontends::OpenSize> sizes;      ///< what every file leaves open
@@ -115,7 +124,11 @@ class FakeEngine : public Engine {
   Expected<measure::CounterReading> count(const records::Task&, const records::Candidate&, StopToken) override {
     return measure::CounterReading{{{measure::Event::cycles, 1e4}, {measure::Event::instructions, 2.5e4}}, "Not counted: llc_misses; this machine has none"};
   }
-  Expected<measure::Roofline> roofline() override { return measure::Roofline{1e11, {{1 << 15, 1e11}, {1 << 28, 1e10}}}; }
+  bool failRoofline = false;
+  Expected<measure::Roofline> roofline() override {
+    if (failRoofline) return Error(ErrorCode::unsupported, "This processor has no clock that can be read");
+    return measure::Roofline{1e11, {{1 << 15, 1e11}, {1 << 28, 1e10}}};
+  }
   Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>&) override {
     api::Insight i;
     i.flops = static_cast<double>(task.flops), i.compulsory_bytes = 1e4, i.vector_lanes = 16;

@@ -11,6 +11,19 @@ namespace tw::app {
 class FormulaEngine : public LocalEngine {
  public:
   measure::AnalyticOptions machine;
+  std::vector<farm::FarmFile> knownFarms;  ///< none of this machine's
+  farm::Survey farmSurvey;                 ///< what each of them says
+
+  std::vector<farm::FarmFile> farms() override { return knownFarms; }
+  Expected<farm::Survey> survey(const farm::FarmFile&) override {
+    ++m_asked;
+    farm::Survey now = farmSurvey;
+    for (farm::Presence& p : now.devices) {
+      p.measured += p.phase == "measuring" ? 9 * m_asked : 0;
+      p.references.flop_per_s *= 1 - 0.02 * (m_asked % 3);
+    }
+    return now;
+  }
 
   Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                      const tune::EventSink& events, const tune::SessionControl& control,
@@ -21,6 +34,9 @@ class FormulaEngine : public LocalEngine {
   Expected<api::NetworkFinals> networkFinals(const api::NetworkFinalsRequest&) override { return api::NetworkFinals{.measured = false}; }
   Expected<double> peak(const Target&) override { return machine.peak_flop_per_s; }
   Expected<measure::Roofline> roofline() override { return measure::Roofline{machine.peak_flop_per_s, {{1 << 15, 1e12}, {1 << 19, 4e11}, {1 << 28, 2e10}}}; }
+
+ private:
+  std::atomic<int> m_asked = 0;
 };
 
 }  // namespace tw::app

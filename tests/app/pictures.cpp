@@ -38,6 +38,7 @@
 #include "app/views/tune_view.h"
 #include "tests/app/app_fixture.h"
 #include "tests/app/formula_engine.h"
+#include "tests/app/sample_farm.h"
 #include "widgets/common/elided_label.h"
 #include "widgets/theme/theme.h"
 #include "widgets/tuning/knob_panel.h"
@@ -250,6 +251,8 @@ class Photographer {
     else if (name.startsWith(QLatin1String("gpu-"))) {
       // Of a GPU the manual shows what differs.
       if (view == QLatin1String("why")) write(picture.toImage(), QStringLiteral("gpu-") + view + name.mid(3));
+    } else if (name.startsWith(QLatin1String("farm-"))) {
+      if (view == QLatin1String("devices")) write(picture.toImage(), view + name.mid(4));
     } else if (name.startsWith(full))
       write(picture.toImage(), view + QLatin1Char('-') + name.mid(full.size()));
     else if (&widget != &m_window)
@@ -486,6 +489,19 @@ int photograph(const QString& folder, const QStringList& arguments) {
         spin(1500);
       },
       500);
+  FormulaEngine farmer;
+  farmer.machine = engine.machine;
+  farmer.knownFarms = {{.farm = "default", .folder = "/farm", .port = 4222, .kinds = {{"graviton3", ""}, {"rpi4", ""}}}};
+  farmer.farmSurvey = sampleFarm();
+  stage(
+      "farm", farmer,
+      [](MainWindow& w) {
+        openModel(w);
+        w.setPerspective(QStringLiteral("tune"));
+        fixture::showDock(w, "dock.devices");
+        until([&] { return w.farms().moments("pi-1").size() >= 8; });
+      },
+      150);
   stage(
       "imported", engine,
       [&](MainWindow& w) {

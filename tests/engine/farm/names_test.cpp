@@ -34,6 +34,24 @@ class NamesTest : public QObject {
     QVERIFY(!farm::is_farm_device("local"));
   }
 
+  void farmsOfThisMachine() {
+    const QTemporaryDir dir;
+    const QByteArray before = qgetenv("TW_FARMS");
+    qputenv("TW_FARMS", dir.filePath(QStringLiteral("farms")).toUtf8());
+    QVERIFY(farm::known_farms().empty());  // there is no such folder yet
+    for (const char* name : {"lab", "attic"}) {
+      const farm::FarmFile file{.farm = name, .folder = farm::farm_folder(name).value(), .port = 4000, .session_password = "s", .kinds = {{"rpi4", "p"}}};
+      QVERIFY(farm::write_farm(file).has_value());
+    }
+    QVERIFY(QDir(dir.path()).mkpath(QStringLiteral("farms/empty")));
+    QVERIFY(QDir(dir.path()).mkpath(QStringLiteral("farms/not a name")));
+    const auto farms = farm::known_farms();
+    qputenv("TW_FARMS", before);
+    QCOMPARE(farms.size(), size_t{2});
+    QVERIFY(farms[0].farm == "attic" && farms[1].farm == "lab");
+    QCOMPARE(farms[1].kinds.at(0).name, std::string("rpi4"));
+  }
+
   void lines() {
     const farm::Access a{"lab", "127.0.0.1", 4567, "rpi4", "agent-rpi4", "secret"};
     const std::string line = farm::line_of(a);
