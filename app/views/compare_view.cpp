@@ -3,6 +3,7 @@
 
 #include <QAction>
 #include <QComboBox>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -29,7 +30,7 @@
 namespace tw::app {
 namespace {
 
-constexpr int kCompareLiveMillis = 1000, kTunerNameWidth = 120, kTunerNumberWidth = 64;
+constexpr int kCompareLiveMillis = 1000, kTunerNameDigits = 16;
 
 }  // namespace
 
@@ -136,8 +137,9 @@ QWidget* CompareView::makeCurves() {
   m_tuners->setAccessibleName(tr("What each tuner came to on the selected task"));
   widgets::setUpTable(m_tuners);
   m_tuners->setModel(new QStandardItemModel(this));
-  m_tuners->header()->setDefaultSectionSize(kTunerNumberWidth);
   m_tuners->header()->setStretchLastSection(false);
+  m_tuners->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_tuners->viewport()->installEventFilter(this);
   auto* split = new QSplitter(Qt::Vertical, page);
   split->setChildrenCollapsible(false);
   split->addWidget(m_chart);
@@ -228,15 +230,48 @@ void CompareView::showTuners() {
   model->setHorizontalHeaderLabels(table.columns);
   model->setRowCount(static_cast<int>(table.rows.size()));
   for (int r = 0; r < model->rowCount(); ++r) {
+    // What a narrow window leaves out is told too.
+    QStringList all;
+    for (qsizetype c = 0; c < table.columns.size(); ++c) all << QStringLiteral("%1: %2").arg(table.columns[c], table.rows[static_cast<size_t>(r)][c]);
+    const QString told = QStringLiteral("<qt>%1</qt>").arg(all.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>")));
     for (int c = 0; c < model->columnCount(); ++c) {
       auto* item = model->item(r, c);
       if (!item) model->setItem(r, c, item = new QStandardItem);
       item->setEditable(false);
+      item->setToolTip(told);
       item->setText(table.rows[static_cast<size_t>(r)][c]);
       item->setTextAlignment((c == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     }
   }
-  if (m_tuners->header()->sectionSize(0) < kTunerNameWidth) m_tuners->header()->resizeSection(0, kTunerNameWidth);
+  fitTuners();
+}
+
+void CompareView::fitTuners() {
+  QHeaderView* header = m_tuners->header();
+  const int columns = header->count();
+  if (columns == 0) return;
+  // Numbers take what they need; what does not fit beside the name is left out from the end, where what is asked for least stands.
+  const int digit = m_tuners->fontMetrics().horizontalAdvance(QLatin1Char('0')), least = kTunerNameDigits * digit;
+  const int room = m_tuners->viewport()->width();
+  int used = least;
+  bool fits = true;
+  for (int c = 1; c < columns; ++c) {
+    int wide = header->sectionSizeHint(c);
+    for (int r = 0; r < m_tuners->model()->rowCount(); ++r) wide = std::max(wide, m_tuners->fontMetrics().horizontalAdvance(m_tuners->model()->index(r, c).data().toString()) + 2 * digit);
+    fits = fits && used + wide <= room;
+    m_tuners->setColumnHidden(c, !fits);
+    if (!fits) continue;
+    header->resizeSection(c, wide);
+    used += wide;
+  }
+  header->resizeSection(0, std::max(least, least + room - used));
+}
+
+bool CompareView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == m_tuners->viewport() && event->type() == QEvent::Resize) fitTuners();
+  // After the table, which makes its columns wider with its letters.
+  if (watched == m_tuners->viewport() && event->type() == QEvent::FontChange) QMetaObject::invokeMethod(this, &CompareView::fitTuners, Qt::QueuedConnection);
+  return QWidget::eventFilter(watched, event);
 }
 
 void CompareView::showAnswer() {

@@ -33,6 +33,7 @@ class CompareView : public QWidget {
  protected:
   void showEvent(QShowEvent* event) override;
   void hideEvent(QHideEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   QWidget* makeCurves();
@@ -45,6 +46,8 @@ class CompareView : public QWidget {
   std::vector<db::SessionGroup> groups() const;
   void showSet();
   void showTuners();
+  /// As many columns as there is room for beside the names.
+  void fitTuners();
   void showAnswer();
   void readBests();
   void showBests(const std::vector<db::BestRow>& rows);

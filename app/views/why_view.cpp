@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/why_view.h"
 
+#include <QCoreApplication>
 #include <QEvent>
 #include <QLabel>
 #include <QVBoxLayout>
@@ -204,8 +205,12 @@ void WhyView::showFacts() {
       tr("%1: %2, %3 GFLOP/s").arg(m_services.hub.model()->titleOf(m_services.hub.task()), widgets::secondsText(facts.seconds), widgets::gflopsText(facts.flops, facts.seconds));
   m_title->setText(facts.seconds > 0 ? widgets::withTimeKind(speed, m_services.trials.kind())
                                      : tr("%1: not measured").arg(m_services.hub.model()->titleOf(m_services.hub.task())));
-  m_shownRules = widgets::whyRules(facts);
-  showRules();
+  showRules(widgets::whyRules(facts));
+  // All at once, from the inside out: whatever is painted before everything has its place would lie over what stood there.
+  for (QWidget* w = m_rulesHost; w && w != this; w = w->parentWidget()) {
+    if (w->layout()) w->layout()->activate();
+    QCoreApplication::sendPostedEvents(w, QEvent::LayoutRequest);  // the page grows by this one
+  }
 }
 
 void WhyView::showLoops(widgets::WhyFacts& facts) {
@@ -277,7 +282,10 @@ void WhyView::showRoofline(widgets::WhyFacts& facts) {
   m_roofline->setVisible(facts.peak > 0 && facts.flops > 0);
 }
 
-void WhyView::showRules() {
+void WhyView::showRules(std::vector<widgets::WhyRule> rules) {
+  const auto same = [](const widgets::WhyRule& a, const widgets::WhyRule& b) { return a.kind == b.kind && a.sentence == b.sentence && a.formula == b.formula; };
+  if (std::equal(rules.begin(), rules.end(), m_shownRules.begin(), m_shownRules.end(), same)) return;
+  m_shownRules = std::move(rules);
   qDeleteAll(m_rulesHost->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly));
   m_sentences.clear();
   for (const widgets::WhyRule& rule : m_shownRules) {
@@ -292,6 +300,7 @@ void WhyView::showRules() {
       label->setWordWrap(true);
       label->setMinimumWidth(kLeastText);
       m_rules->addWidget(label);
+      label->show();
     }
   }
   colourRules();

@@ -41,7 +41,7 @@ class WhyView : public QWidget {
   void showLaunches(widgets::WhyFacts& facts);
   void showRoofline(widgets::WhyFacts& facts);
   void showFacts();
-  void showRules();
+  void showRules(std::vector<widgets::WhyRule> rules);
   void colourRules();
   double shownSeconds() const;
   Services& m_services;

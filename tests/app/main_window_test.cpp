@@ -393,6 +393,23 @@ class MainWindowTest : public QObject {
     QVERIFY(pages.size() >= 4);
   }
 
+  /// F1 is about what the pointer is on: another view, another paragraph.
+  void helpIsAboutTheViewUnderThePointer() {
+    auto b = openFake(database("f1.twdb"));
+    b->window->setPerspective(QStringLiteral("tune"));
+    b->window->resetLayout();
+    for (const auto& [dock, title] : {std::pair("dock.tasks", "Tasks"), std::pair("dock.network", "Network")}) {
+      QApplication::processEvents();
+      QWidget* view = named<QDockWidget>(*b->window, dock)->widget();
+      QCursor::setPos(view->mapToGlobal(QPoint(40, view->height() - 6)));  // on the screen of tests, beside all words
+      QVERIFY2(view->isAncestorOf(QApplication::widgetAt(QCursor::pos())), dock);
+      press(*b->window, Qt::Key_F1);
+      auto* text = b->window->findChild<ManualWindow*>()->findChild<QTextBrowser*>(QStringLiteral("view.manual.text"));
+      QTRY_VERIFY2(text->textCursor().block().text().startsWith(QLatin1String(title) + QLatin1Char('.')), qPrintable(text->textCursor().block().text()));
+      b->window->findChild<ManualWindow*>()->hide();
+    }
+  }
+
   /// F1 opens the manual at the paragraph of a view: each has one.
   void theManualSpeaksOfEveryView() {
     ManualWindow manual;
