@@ -356,6 +356,7 @@ class MainWindowTest : public QObject {
         if (dock->isVisible() && !dock->visibleRegion().isEmpty() && !dock->findChild<CodeDock*>()) out[dock->objectName()] = dock->size();
       return out;
     };
+    QCoreApplication::processEvents();  // whatever still comes into sight does so before
     const auto before = sizes();
     QVERIFY2(before.size() >= 2, qPrintable(QString::number(before.size())));
     b->window->actions().get(QStringLiteral("view.pin"))->trigger();
