@@ -51,18 +51,19 @@ double per_second(size_t count, F&& f) {
 
 /// One step of gradient descent: features of 64 seeds of every sketch, a network of 237,000 weights with its derivatives, and those by the seeds' exponents.
 void descend(std::span<const space::Sketch> sketches, const Target& target, WorkerPool& workers) {
-  constexpr size_t kSeeds = 64, kSteps = 20;
+  constexpr size_t kAll = 64, kSeeds = 16, kSteps = 20;  // a sketch's seeds in pieces, so that all threads have some
   struct Part {
-    cost::DescentProgram program;
+    const cost::DescentProgram& program;
     std::vector<double> x, gradient;
     cost::DescentProgram::Pass pass = {};
   };
+  std::vector<cost::DescentProgram> programs;
+  for (const space::Sketch& sketch : sketches)
+    if (auto open = space::open_schedule(sketch, target)) programs.push_back(bench::need(cost::DescentProgram::make(*std::move(open), target)));
   std::vector<Part> parts;
   Rng rng(1);
-  for (const space::Sketch& sketch : sketches) {
-    auto open = space::open_schedule(sketch, target);
-    if (!open) continue;
-    Part& part = parts.emplace_back(Part{bench::need(cost::DescentProgram::make(*std::move(open), target)), {}, {}});
+  for (size_t k = 0; k < programs.size() * (kAll / kSeeds); ++k) {
+    Part& part = parts.emplace_back(Part{programs[k / (kAll / kSeeds)], {}, {}});
     part.x.resize(kSeeds * part.program.variables().size());
     part.gradient.resize(part.x.size());
     for (double& x : part.x) x = rng.uniform_real();
@@ -93,7 +94,7 @@ void descend(std::span<const space::Sketch> sketches, const Target& target, Work
   const double both = bench::seconds_of([&] {
                         for (size_t k = 0; k < kSteps; ++k) step(true);
                       }) / kSteps;
-  std::printf("  a step of descent, %zu seeds of %zu of %zu sketches: %.2f ms on %d threads, formulas alone %.2f ms, limit 5 ms: %.2f of it\n", kSeeds, parts.size(), sketches.size(),
+  std::printf("  a step of descent, %zu seeds of %zu of %zu sketches: %.2f ms on %d threads, formulas alone %.2f ms, limit 5 ms: %.2f of it\n", kAll, programs.size(), sketches.size(),
               1e3 * both, workers.threads(), 1e3 * formulas, both / 5e-3);
 }
 

@@ -7,8 +7,10 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <map>
+#include <numbers>
 
 #include "engine/base/assert.h"
 #include "engine/base/hash.h"
@@ -20,24 +22,17 @@ namespace {
 constexpr double kSame = 1e-9;
 /// What sizes are, at least: what optimisers try beyond the bounds of numbers has none.
 constexpr double kSmallest = 1e-3;
-/// A truth goes from one end to the other while a size doubles, with no slope at both: where numbers are integers it is what it is without smoothing, but for ratios
-/// between 1 and 2. Felix's are so flat that a loop which runs once and one which runs twice are hardly told apart.
-const double kDoubled = std::log(2.0);
+/// ln 2 in two parts.
+constexpr double kLnHigh = 0x1.62e42fefa38p-1, kLnLow = 0x1.ef35793c7673p-45;
 
-double step(double x) {
-  const double u = std::min(1.0, std::max(0.0, x / kDoubled));
-  return u * u * (3 - 2 * u);
-}
-double step_slope(double x) {
-  const double u = std::min(1.0, std::max(0.0, x / kDoubled));
-  return 6 * u * (1 - u) / kDoubled;
-}
 /// The integer that it is but for rounding, if it is one.
 double settled(double x) {
   const double r = std::nearbyint(x);
   return std::abs(x - r) <= kSame * std::max(1.0, std::abs(x)) ? r : x;
 }
-double next_log(double x) { return x > 36 ? x : std::log1p(std::exp(x)); }
+/// From where on a number and its successor have one logarithm.
+constexpr double kFar = 36;
+double next_log(double x) { return x > kFar ? x : std::log1p(std::exp(x)); }
 double ceil_log(double x) { return std::log(std::ceil(settled(std::exp(x)))); }
 
 uint64_t bits(double x) { return std::bit_cast<uint64_t>(x == 0 ? 0.0 : x); }
@@ -63,7 +58,7 @@ Tape::Id Tape::add(Node n) {
 }
 
 void Tape::bound(Node& n) const {
-  constexpr double kFar = 1e300;
+  constexpr double kLargest = 1e300;
   const double a = n.a >= 0 && n.op != Op::leaf ? node(n.a).low : 0, A = n.a >= 0 && n.op != Op::leaf ? node(n.a).high : 0;
   const double b = n.b >= 0 ? node(n.b).low : 0, B = n.b >= 0 ? node(n.b).high : 0;
   switch (n.op) {
@@ -110,7 +105,7 @@ void Tape::bound(Node& n) const {
       return;
     case Op::exp:
       n.low = std::exp(a);
-      n.high = std::min(kFar, std::exp(A));
+      n.high = std::min(kLargest, std::exp(A));
       return;
     case Op::log:
       n.low = std::log(std::max(a, kSmallest));
@@ -344,132 +339,309 @@ TapeCode::TapeCode(const Tape& tape, std::span<const Tape::Id> outputs) {
   for (const Tape::Id id : outputs) outputs_.push_back(row[static_cast<size_t>(id)]);
 }
 
-void TapeCode::forward(Kind kind, std::span<const double> leaves, std::span<double> values) const {
-  TW_ASSERT(values.size() == rows() * kPoints, "a tape's values have a place each");
-  kind == Kind::smooth ? run<Kind::smooth>(leaves.data(), values.data()) : run<Kind::exact>(leaves.data(), values.data());
+namespace {
+
+constexpr size_t P = TapeCode::kPoints;
+
+/// What is done to `Bytes` of a row at a time. Loops over rows are written over vectors, as compilers find none in them.
+template <int Bytes>
+struct Lanes {
+  typedef double Reals __attribute__((vector_size(Bytes)));
+  typedef uint64_t Bits __attribute__((vector_size(Bytes)));
+  static constexpr size_t kCount = Bytes / sizeof(double);
+
+  // By reference: machines differ in how vectors are passed.
+  [[gnu::always_inline]] static inline void load(Reals& x, const double* from) { std::memcpy(&x, from, sizeof x); }
+  [[gnu::always_inline]] static inline void store(double* to, const Reals& x) { std::memcpy(to, &x, sizeof x); }
+  [[gnu::always_inline]] static inline void add(double* to, const Reals& more) {
+    Reals x;
+    load(x, to);
+    x += more;
+    store(to, x);
+  }
+  [[gnu::always_inline]] static inline void at_least(Reals& x, double y) { x = x > y ? x : Reals{} + y; }
+  [[gnu::always_inline]] static inline void at_most(Reals& x, double y) { x = x < y ? x : Reals{} + y; }
+  [[gnu::always_inline]] static inline void magnitude(Reals& x) { x = x < 0 ? -x : x; }
+
+  /// e^x, of x within what has one: of 2^n e^r, n the nearest whole number, by the series of e^r.
+  [[gnu::always_inline]] static inline void exp(Reals& x) {
+    at_least(x, -700);
+    at_most(x, 700);
+    const Reals turned = x * std::numbers::log2e + 0x1.8p52, n = turned - 0x1.8p52;  // n stands in the last bits
+    const Reals r = (x - n * kLnHigh) - n * kLnLow;
+    Reals sum = Reals{} + 1.0 / 6227020800;
+    sum = sum * r + 1.0 / 479001600, sum = sum * r + 1.0 / 39916800, sum = sum * r + 1.0 / 3628800, sum = sum * r + 1.0 / 362880, sum = sum * r + 1.0 / 40320;
+    sum = sum * r + 1.0 / 5040, sum = sum * r + 1.0 / 720, sum = sum * r + 1.0 / 120, sum = sum * r + 1.0 / 24, sum = sum * r + 1.0 / 6, sum = sum * r + 0.5;
+    sum = (sum * r + 1) * r + 1;
+    x = sum * (Reals)(((Bits)turned << 52) + 0x3ff0000000000000ULL);
+  }
+  /// ln x of a positive x: of 2^e m, m from sqrt(1/2) to sqrt(2), by the series of the inverse hyperbolic tangent of (m - 1) / (m + 1).
+  [[gnu::always_inline]] static inline void log(Reals& x) {
+    constexpr uint64_t kRootHalf = 0x3fe6a09e667f3bcdULL;
+    const Bits shifted = (Bits)x - kRootHalf + 0x3ff0000000000000ULL;
+    const Reals e = ((Reals)((shifted >> 52) | 0x4330000000000000ULL) - 0x1p52) - 1023;
+    const Reals m = (Reals)((shifted & 0xfffffffffffffULL) + kRootHalf), s = (m - 1) / (m + 1), z = s * s;
+    Reals sum = Reals{} + 1.0 / 21;
+    sum = sum * z + 1.0 / 19, sum = sum * z + 1.0 / 17, sum = sum * z + 1.0 / 15, sum = sum * z + 1.0 / 13, sum = sum * z + 1.0 / 11;
+    sum = sum * z + 1.0 / 9, sum = sum * z + 1.0 / 7, sum = sum * z + 1.0 / 5, sum = sum * z + 1.0 / 3;
+    x = e * kLnHigh + (2 * s + (2 * s * z * sum + e * kLnLow));
+  }
+  /// A truth goes from one end to the other while a size doubles, with no slope at both: where numbers are integers it is what it is without smoothing, but for
+  /// ratios between 1 and 2. Felix's are so flat that a loop which runs once and one which runs twice are hardly told apart.
+  [[gnu::always_inline]] static inline void step(Reals& x) {
+    x /= std::numbers::ln2;
+    at_least(x, 0);
+    at_most(x, 1);
+    x = x * x * (3 - 2 * x);
+  }
+  [[gnu::always_inline]] static inline void step_slope(Reals& x) {
+    x /= std::numbers::ln2;
+    at_least(x, 0);
+    at_most(x, 1);
+    x = 6 * x * (1 - x) / std::numbers::ln2;
+  }
+};
+
+/// A tape's instructions, as the kernels below see them.
+struct Listing {
+  std::span<const TapeCode::Instruction> code;
+  std::span<const TapeCode::Part> parts;
+};
+
+template <int Bytes>
+[[gnu::always_inline]] inline void smoothly(const Listing& list, const double* leaves, double* values) {
+  using L = Lanes<Bytes>;
+  using Reals = typename L::Reals;
+  double* out = values;
+  for (const TapeCode::Instruction& i : list.code) {
+    for (size_t p = 0; p < P; p += L::kCount) {
+      Reals x = {}, z = {};
+      if (i.op != Tape::Op::constant && i.op != Tape::Op::leaf && i.op != Tape::Op::sum) {
+        L::load(x, values + i.a * P + p);
+        L::load(z, values + i.b * P + p);
+      }
+      switch (i.op) {
+        case Tape::Op::constant:
+          x += i.rest;
+          break;
+        case Tape::Op::leaf:
+          L::load(x, leaves + i.a * P + p);
+          break;
+        case Tape::Op::sum:
+          x += i.rest;
+          for (uint32_t k = i.a; k < i.a + i.b; ++k) {
+            L::load(z, values + list.parts[k].row * P + p);
+            x += list.parts[k].times * z;
+          }
+          break;
+        case Tape::Op::product:
+          x *= z;
+          break;
+        case Tape::Op::least:
+          x = x < z ? x : z;
+          break;
+        case Tape::Op::most:
+          x = x > z ? x : z;
+          break;
+        case Tape::Op::exp:
+          L::exp(x);
+          break;
+        case Tape::Op::log:
+          L::at_least(x, kSmallest);
+          L::log(x);
+          break;
+        case Tape::Op::log_next:
+          z = x;
+          L::exp(z);
+          z += 1;
+          L::log(z);
+          x = x > kFar ? x : z;
+          break;
+        case Tape::Op::log_ceil:
+          L::at_least(x, 0);
+          break;
+        case Tape::Op::above_one:
+          L::step(x);
+          break;
+        case Tape::Op::zero:
+          L::magnitude(x);
+          L::step(x);
+          x = 1 - x;
+          break;
+      }
+      L::store(out + p, x);
+    }
+    out += P;
+  }
 }
 
-template <TapeCode::Kind kind>
-void TapeCode::run(const double* leaves, double* values) const {
-  constexpr size_t P = kPoints;
-  constexpr bool kExact = kind == Kind::exact;
+template <int Bytes>
+[[gnu::always_inline]] inline void downwards(const Listing& list, const double* values, double* adjoints, double* leaves) {
+  using L = Lanes<Bytes>;
+  using Reals = typename L::Reals;
+  for (size_t k = list.code.size(); k-- > 0;) {
+    const TapeCode::Instruction& i = list.code[k];
+    for (size_t p = 0; p < P; p += L::kCount) {
+      const Reals none = {};
+      Reals g, x = {}, z = {};
+      L::load(g, adjoints + k * P + p);
+      if (i.op != Tape::Op::constant && i.op != Tape::Op::leaf && i.op != Tape::Op::sum) {
+        L::load(x, values + i.a * P + p);
+        L::load(z, values + i.b * P + p);
+      }
+      double *to = adjoints + i.a * P + p, *other = adjoints + i.b * P + p;
+      switch (i.op) {
+        case Tape::Op::constant:
+          break;
+        case Tape::Op::leaf:
+          L::add(leaves + i.a * P + p, g);
+          break;
+        case Tape::Op::sum:
+          for (uint32_t n = i.a; n < i.a + i.b; ++n) {
+            x = list.parts[n].times * g;
+            L::add(adjoints + list.parts[n].row * P + p, x);
+          }
+          break;
+        case Tape::Op::product:
+          z *= g;
+          x *= g;
+          L::add(to, z);
+          L::add(other, x);
+          break;
+        case Tape::Op::least:
+        case Tape::Op::most: {
+          const Reals difference = i.op == Tape::Op::least ? z - x : x - z, first = difference > 0 ? g : none, second = difference > 0 ? none : g;
+          L::add(to, first);
+          L::add(other, second);
+          break;
+        }
+        case Tape::Op::exp:
+          L::load(z, values + k * P + p);
+          z *= g;
+          L::add(to, z);
+          break;
+        case Tape::Op::log:
+          L::at_least(x, kSmallest);
+          x = g / x;
+          L::add(to, x);
+          break;
+        case Tape::Op::log_next:
+          L::load(z, values + k * P + p);
+          z = -z;
+          L::exp(z);
+          z = g * (1 - z);
+          L::add(to, z);
+          break;
+        case Tape::Op::log_ceil:
+          x = x > 0 ? g : none;
+          L::add(to, x);
+          break;
+        case Tape::Op::above_one:
+          L::step_slope(x);
+          x *= g;
+          L::add(to, x);
+          break;
+        case Tape::Op::zero:
+          z = x;
+          L::magnitude(z);
+          L::step_slope(z);
+          x = x < 0 ? g * z : -(g * z);
+          L::add(to, x);
+          break;
+      }
+    }
+  }
+}
+
+using Forward = void (*)(const Listing&, const double* leaves, double* values);
+using Backward = void (*)(const Listing&, const double* values, double* adjoints, double* leaves);
+
+#define TW_TAPE(name, target, bytes)                                                                                   \
+  target void name##_forward(const Listing& list, const double* leaves, double* values) { smoothly<bytes>(list, leaves, values); } \
+  target void name##_backward(const Listing& list, const double* values, double* adjoints, double* leaves) { downwards<bytes>(list, values, adjoints, leaves); }
+#if defined(__x86_64__)
+TW_TAPE(tape_avx512, __attribute__((target("avx512f,fma"))), 64)
+TW_TAPE(tape_avx2, __attribute__((target("avx2,fma"))), 32)
+#endif
+TW_TAPE(tape_plain, , 16)
+#undef TW_TAPE
+
+struct TapeKernel {
+  Forward forward;
+  Backward backward;
+};
+
+const TapeKernel& tape_kernel() {
+  static const TapeKernel kKernel = [] {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) return TapeKernel{tape_avx512_forward, tape_avx512_backward};
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return TapeKernel{tape_avx2_forward, tape_avx2_backward};
+#endif
+    return TapeKernel{tape_plain_forward, tape_plain_backward};
+  }();
+  return kKernel;
+}
+
+}  // namespace
+
+void TapeCode::forward(Kind kind, std::span<const double> leaves, std::span<double> values) const {
+  TW_ASSERT(values.size() == rows() * kPoints, "a tape's values have a place each");
+  kind == Kind::smooth ? tape_kernel().forward({code_, parts_}, leaves.data(), values.data()) : exactly(leaves.data(), values.data());
+}
+
+void TapeCode::exactly(const double* leaves, double* values) const {
   double* out = values;
   for (const Instruction& i : code_) {
-    const double* a = values + i.a * P;
-    const double* b = values + i.b * P;
-    const auto each = [&](auto f) {
-      for (size_t p = 0; p < P; ++p) out[p] = f(a[p]);
-    };
-    const auto pairs = [&](auto f) {
-      for (size_t p = 0; p < P; ++p) out[p] = f(a[p], b[p]);
-    };
-    switch (i.op) {
-      case Tape::Op::constant:
-        std::fill_n(out, P, i.rest);
-        break;
-      case Tape::Op::leaf:
-        std::copy_n(leaves + i.a * P, P, out);
-        break;
-      case Tape::Op::sum: {
-        double sums[P];
-        std::fill_n(sums, P, i.rest);
-        for (uint32_t k = i.a; k < i.a + i.b; ++k) {
-          const double* from = values + parts_[k].row * P;
-          const double times = parts_[k].times;
-          for (size_t p = 0; p < P; ++p) sums[p] += times * from[p];
-        }
-        std::copy_n(sums, P, out);
-        break;
+    const double *a = values + i.a * P, *b = values + i.b * P;
+    for (size_t p = 0; p < P; ++p) {
+      double y = i.rest;
+      switch (i.op) {
+        case Tape::Op::constant:
+          break;
+        case Tape::Op::leaf:
+          y = leaves[i.a * P + p];
+          break;
+        case Tape::Op::sum:
+          for (uint32_t k = i.a; k < i.a + i.b; ++k) y += parts_[k].times * values[parts_[k].row * P + p];
+          break;
+        case Tape::Op::product:
+          y = a[p] * b[p];
+          break;
+        case Tape::Op::least:
+          y = std::min(a[p], b[p]);
+          break;
+        case Tape::Op::most:
+          y = std::max(a[p], b[p]);
+          break;
+        case Tape::Op::exp:
+          y = settled(std::exp(a[p]));
+          break;
+        case Tape::Op::log:
+          y = std::log(std::max(a[p], kSmallest));
+          break;
+        case Tape::Op::log_next:
+          y = next_log(a[p]);
+          break;
+        case Tape::Op::log_ceil:
+          y = ceil_log(a[p]);
+          break;
+        case Tape::Op::above_one:
+          y = a[p] > kSame ? 1 : 0;
+          break;
+        case Tape::Op::zero:
+          y = std::abs(a[p]) <= kSame ? 1 : 0;
+          break;
       }
-      case Tape::Op::product:
-        pairs([](double x, double y) { return x * y; });
-        break;
-      case Tape::Op::least:
-        pairs([](double x, double y) { return x < y ? x : y; });
-        break;
-      case Tape::Op::most:
-        pairs([](double x, double y) { return x > y ? x : y; });
-        break;
-      case Tape::Op::exp:
-        each([](double x) { return kExact ? settled(std::exp(x)) : std::exp(x); });
-        break;
-      case Tape::Op::log:
-        each([](double x) { return std::log(x > kSmallest ? x : kSmallest); });
-        break;
-      case Tape::Op::log_next:
-        each(next_log);
-        break;
-      case Tape::Op::log_ceil:
-        each([](double x) { return kExact ? ceil_log(x) : x > 0 ? x : 0; });
-        break;
-      case Tape::Op::above_one:
-        each([](double x) { return kExact ? static_cast<double>(x > kSame) : step(x); });
-        break;
-      case Tape::Op::zero:
-        each([](double x) { return kExact ? static_cast<double>(std::abs(x) <= kSame) : 1 - step(std::abs(x)); });
-        break;
+      out[p] = y;
     }
     out += P;
   }
 }
 
 void TapeCode::backward(std::span<const double> values, std::span<double> adjoints, std::span<double> leaves) const {
-  constexpr size_t P = kPoints;
-  TW_ASSERT(values.size() == rows() * P && adjoints.size() == rows() * P, "a tape's values and derivatives have a place each");
+  TW_ASSERT(values.size() == rows() * kPoints && adjoints.size() == rows() * kPoints, "a tape's values and derivatives have a place each");
   std::fill(leaves.begin(), leaves.end(), 0.0);
-  for (size_t k = code_.size(); k-- > 0;) {
-    const Instruction& i = code_[k];
-    const double *g = adjoints.data() + k * P, *y = values.data() + k * P, *x = values.data() + i.a * P, *z = values.data() + i.b * P;
-    double *to = adjoints.data() + i.a * P, *other = adjoints.data() + i.b * P;
-    const auto each = [&](auto slope) {
-      for (size_t p = 0; p < P; ++p) to[p] += g[p] * slope(x[p], y[p]);
-    };
-    switch (i.op) {
-      case Tape::Op::constant:
-        break;
-      case Tape::Op::leaf:
-        for (size_t p = 0; p < P; ++p) leaves[i.a * P + p] += g[p];
-        break;
-      case Tape::Op::sum:
-        for (uint32_t n = i.a; n < i.a + i.b; ++n) {
-          double* into = adjoints.data() + parts_[n].row * P;
-          for (size_t p = 0; p < P; ++p) into[p] += parts_[n].times * g[p];
-        }
-        break;
-      case Tape::Op::product:
-        for (size_t p = 0; p < P; ++p) {
-          to[p] += g[p] * z[p];
-          other[p] += g[p] * x[p];
-        }
-        break;
-      case Tape::Op::least:
-      case Tape::Op::most:
-        for (size_t p = 0; p < P; ++p) {
-          const bool first = i.op == Tape::Op::least ? x[p] < z[p] : x[p] > z[p];
-          to[p] += first ? g[p] : 0;
-          other[p] += first ? 0 : g[p];
-        }
-        break;
-      case Tape::Op::exp:
-        each([](double, double r) { return r; });
-        break;
-      case Tape::Op::log:
-        each([](double v, double) { return v > kSmallest ? 1 / v : 1 / kSmallest; });
-        break;
-      case Tape::Op::log_next:
-        each([](double v, double r) { return v > 36 ? 1 : 1 - std::exp(-r); });
-        break;
-      case Tape::Op::log_ceil:
-        each([](double v, double) { return v > 0 ? 1.0 : 0.0; });
-        break;
-      case Tape::Op::above_one:
-        each([](double v, double) { return step_slope(v); });
-        break;
-      case Tape::Op::zero:
-        each([](double v, double) { return v < 0 ? step_slope(-v) : -step_slope(v); });
-        break;
-    }
-  }
+  tape_kernel().backward({code_, parts_}, values.data(), adjoints.data(), leaves.data());
 }
 
 }  // namespace tw::space

@@ -104,7 +104,6 @@ class TapeCode {
   /// From derivatives by outputs, which stand in their rows of `adjoints` beside zeros, to those by the leaves. `values` are of a smooth forward().
   void backward(std::span<const double> values, std::span<double> adjoints, std::span<double> leaves) const;
 
- private:
   struct Instruction {
     Tape::Op op;
     uint32_t a = 0, b = 0;     ///< rows; of a leaf its number; of a sum where its parts begin, and how many
@@ -114,8 +113,9 @@ class TapeCode {
     uint32_t row;
     double times;
   };
-  template <Kind kind>
-  void run(const double* leaves, double* values) const;
+
+ private:
+  void exactly(const double* leaves, double* values) const;
 
   std::vector<Instruction> code_;
   std::vector<Part> parts_;
