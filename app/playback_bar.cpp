@@ -2,10 +2,10 @@
 #include "app/playback_bar.h"
 
 #include <QComboBox>
+#include <QEvent>
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSlider>
-#include <QStyle>
 #include <QToolButton>
 #include <algorithm>
 #include <limits>
@@ -14,6 +14,8 @@
 #include "app/services/session_set.h"
 #include "app/services/workspace.h"
 #include "widgets/common/format.h"
+#include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
 
 namespace tw::app {
 namespace {
@@ -29,10 +31,9 @@ constexpr int kPlaces = 10000;
 PlaybackBar::PlaybackBar(SelectionHub& hub, Workspace& workspace, QWidget* parent) : QToolBar(tr("Playback"), parent), m_hub(hub), m_workspace(workspace), m_clock(hub.playback()) {
   setObjectName(QStringLiteral("playback"));
   setMovable(false);
-  const auto button = [&](const char* name, QStyle::StandardPixmap icon, const QString& what, const std::function<void()>& act) {
+  const auto button = [&](const char* name, const QString& what, const std::function<void()>& act) {
     auto* made = new QToolButton(this);
     made->setObjectName(QString::fromLatin1(name));
-    made->setIcon(style()->standardIcon(icon));
     made->setToolTip(what);
     made->setAccessibleName(what);
     made->setFocusPolicy(Qt::TabFocus);
@@ -44,9 +45,9 @@ PlaybackBar::PlaybackBar(SelectionHub& hub, Workspace& workspace, QWidget* paren
   m_title->setObjectName(QStringLiteral("playback.title"));
   m_title->setContentsMargins(6, 0, 6, 0);
   addWidget(m_title);
-  m_back = button("playback.back", QStyle::SP_MediaSkipBackward, tr("To the trial before"), [this] { m_clock.step(false); });
-  m_play = button("playback.play", QStyle::SP_MediaPlay, tr("Play"), [this] { m_clock.setRunning(!m_clock.isRunning()); });
-  m_forward = button("playback.forward", QStyle::SP_MediaSkipForward, tr("To the next trial"), [this] { m_clock.step(true); });
+  m_back = button("playback.back", tr("To the trial before"), [this] { m_clock.step(false); });
+  m_play = button("playback.play", tr("Play"), [this] { m_clock.setRunning(!m_clock.isRunning()); });
+  m_forward = button("playback.forward", tr("To the next trial"), [this] { m_clock.step(true); });
   m_slider = new QSlider(Qt::Horizontal, this);
   m_slider->setObjectName(QStringLiteral("playback.slider"));
   m_slider->setAccessibleName(tr("Moment of the session"));
@@ -67,7 +68,7 @@ PlaybackBar::PlaybackBar(SelectionHub& hub, Workspace& workspace, QWidget* paren
   m_speed->setCurrentIndex(m_speed->findData(static_cast<int>(m_clock.speed())));
   connect(m_speed, &QComboBox::currentIndexChanged, this, [this] { m_clock.setSpeed(m_speed->currentData().toInt()); });
   addWidget(m_speed);
-  button("playback.close", QStyle::SP_DialogCloseButton, tr("End playback: show the sessions whole again"), [this] { m_clock.close(); });
+  m_close = button("playback.close", tr("End playback: show the sessions whole again"), [this] { m_clock.close(); });
   connect(&m_clock, &PlaybackClock::sessionsChanged, this, &PlaybackBar::showSessions);
   connect(&m_clock, &PlaybackClock::moved, this, &PlaybackBar::showMoment);
   connect(&m_clock, &PlaybackClock::runningChanged, this, &PlaybackBar::showRunning);
@@ -76,6 +77,19 @@ PlaybackBar::PlaybackBar(SelectionHub& hub, Workspace& workspace, QWidget* paren
   connect(&workspace, &Workspace::opened, &m_clock, &PlaybackClock::close);
   connect(&workspace, &Workspace::contentsChanged, &m_clock, &PlaybackClock::close);
   showSessions();
+}
+
+void PlaybackBar::changeEvent(QEvent* event) {
+  QToolBar::changeEvent(event);
+  if (m_close != nullptr && event->type() == QEvent::PaletteChange) showIcons();
+}
+
+void PlaybackBar::showIcons() {
+  const widgets::Theme& theme = widgets::themeOf(this);
+  m_back->setIcon(widgets::themedIcon(QStringLiteral("playback.back"), theme));
+  m_play->setIcon(widgets::themedIcon(m_clock.isRunning() ? QStringLiteral("tune.pause") : QStringLiteral("tune.start"), theme));
+  m_forward->setIcon(widgets::themedIcon(QStringLiteral("playback.forward"), theme));
+  m_close->setIcon(widgets::themedIcon(QStringLiteral("playback.close"), theme));
 }
 
 void PlaybackBar::play(const std::vector<SessionId>& sessions) {
@@ -128,7 +142,7 @@ void PlaybackBar::showMoment() {
 
 void PlaybackBar::showRunning() {
   const bool running = m_clock.isRunning();
-  m_play->setIcon(style()->standardIcon(running ? QStyle::SP_MediaPause : QStyle::SP_MediaPlay));
+  showIcons();
   m_play->setToolTip(running ? tr("Pause") : tr("Play"));
   m_play->setAccessibleName(m_play->toolTip());
 }

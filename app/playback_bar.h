@@ -26,7 +26,11 @@ class PlaybackBar : public QToolBar {
  Q_SIGNALS:
   void failed(const QString& message);
 
+ protected:
+  void changeEvent(QEvent* event) override;
+
  private:
+  void showIcons();
   void showSessions();
   void showMoment();
   void showRunning();
@@ -34,7 +38,7 @@ class PlaybackBar : public QToolBar {
   Workspace& m_workspace;
   PlaybackClock& m_clock;
   QLabel *m_title, *m_time;
-  QToolButton *m_back, *m_play, *m_forward;
+  QToolButton *m_back, *m_play, *m_forward, *m_close = nullptr;
   QSlider* m_slider;
   QComboBox* m_speed;
 };

@@ -177,9 +177,10 @@ class Felix : public Strategy {
 
   void learn() {
     const size_t known = learned_.data.size();
-    const int first = options_.first_fit > 0 ? options_.first_fit : knows() ? kFirstFit : kFirstFitFromNothing;
-    if (!options_.learns || missing_ || known < static_cast<size_t>(first) || known == fitted_with_) return;
-    fitted_with_ = known;
+    const bool saved = knows() && learned_.fitted_with == 0;
+    const int first = options_.first_fit > 0 ? options_.first_fit : saved ? kFirstFit : kFirstFitFromNothing;
+    if (!options_.learns || missing_ || known < static_cast<size_t>(first) || known == learned_.fitted_with) return;
+    learned_.fitted_with = known;
     const auto done = learned_.model->fit(learned_.data, {rng_.next(), {}, in_.stop});
     if (done || in_.stop.stop_requested()) return;
     const Error& e = done.error();
@@ -274,7 +275,6 @@ class Felix : public Strategy {
   DescentTrace trace_;                      ///< of the last round
   std::vector<DescentCandidate> taken_now_;  ///< in it
   int rounds_ = 0;
-  size_t fitted_with_ = 0;
   bool missing_ = false;  ///< tw-learner
   Json told_;
   std::string note_;
