@@ -2,6 +2,8 @@
 // `tw tasks`: what there is to tune.
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -24,7 +26,7 @@ namespace {
 struct TasksArguments {
   NetworkOptions network;
   std::string db;
-  bool json = false, sketches = false, space = false;
+  bool json = false, sketches = false, space = false, formulas = false;
 };
 
 /// The rules that made a sketch, in their order, each with its stage.
@@ -58,6 +60,41 @@ std::string descent_text(const space::Sketch& sketch, const Target& target) {
   return fmt::format("{} exponents of {} lengths and {} other numbers{}", program->variables().size(),
                      std::accumulate(program->schedule().groups.begin(), program->schedule().groups.end(), size_t{0}, [](size_t n, const auto& g) { return n + g.numbers.size(); }),
                      program->schedule().free.size(), limits.empty() ? "" : fmt::format(", limited by {}", fmt::join(limits, ", ")));
+}
+
+/// Each feature of a sketch that depends on its numbers: its formula, its value at the numbers that the sketch's first schedule has, and by which exponent it
+/// changes the most there.
+std::string formulas_text(const records::Task& task) {
+  std::string out;
+  int number = 0;
+  for (const space::Sketch& sketch : space::sketches(task.dag, task.target)) {
+    const auto program = descent_of(sketch, task.target);
+    out += fmt::format("  sketch {}: {}\n", number++, program ? "" : program.error().text());
+    if (!program) continue;
+    const std::vector<int64_t> numbers = space::numbers_of(program->schedule().steps);
+    std::vector<double> x, gradient(program->variables().size());
+    for (const auto& v : program->variables()) {
+      double power = 0;
+      for (int64_t n = numbers[static_cast<size_t>(v.number)]; n > 0 && n % v.prime == 0; n /= v.prime) ++power;
+      x.push_back(power);
+    }
+    cost::DescentProgram::Pass pass;
+    program->forward(x, 1, pass);
+    std::vector<float> one(pass.features.size(), 0);
+    for (size_t k = 0; k < pass.features.size(); ++k) {
+      const size_t store = k / cost::kFelixColumns, column = k % cost::kFelixColumns;
+      const std::string formula = program->formula(store, column);
+      if (formula.find("ln ") == std::string::npos) continue;  // the same for all numbers
+      one[k] = 1;
+      program->backward(pass, one, {}, gradient);
+      one[k] = 0;
+      const auto most = std::max_element(gradient.begin(), gradient.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+      const auto& by = program->variables()[static_cast<size_t>(most - gradient.begin())];
+      out += fmt::format("    {}, {} = {:.4g}, {:+.3g} by the power of {} in {}: {}\n", printable(program->stores()[store]), cost::felix_column(column), pass.features[k], *most, by.prime,
+                         printable(program->name(static_cast<size_t>(by.number))), printable(formula));
+    }
+  }
+  return out;
 }
 
 /// Tasks whose sketches differ in shapes alone.
@@ -157,6 +194,8 @@ int list_tasks(const TasksArguments& o) {
     for (const auto& t : tasks) put(fmt::format("\n{} {}\n{}", t.task.name, t.task.key.substr(0, 10), knobs_text(t.task)));
   if (o.sketches)
     for (const auto& t : tasks) put(fmt::format("\n{} {}\n{}", t.task.name, t.task.key.substr(0, 10), sketches_text(t.task)));
+  if (o.formulas)
+    for (const auto& t : tasks) put(fmt::format("\n{} {}\n{}", t.task.name, t.task.key.substr(0, 10), formulas_text(t.task)));
   if (o.sketches) put(fmt::format("\nTasks: {}, of {} kinds that differ in more than shapes\n", tasks.size(), families(tasks)));
   return kDone;
 }
@@ -169,6 +208,7 @@ void add_tasks(Subcommand app, Run& run) {
   add_network_options(sub, o->network);
   sub.flag("--space", o->space, "Also the knobs of each task's spaces, with what their values are");
   sub.flag("--sketches", o->sketches, "Also the sketches that the tuner ansor derives of each task, with the rules that made them and what gradient descent can change of them");
+  sub.flag("--formulas", o->formulas, "Also the features that gradient descent sees of each sketch, as formulas of its numbers, with values and derivatives");
   sub.option("--db", o->db, "Workspace: what is known of each task, with its default schedule's time and its best").input();
   sub.flag("--json", o->json, "One JSON document on standard output");
 }

@@ -27,6 +27,11 @@ class Tape {
     friend bool operator==(const Part&, const Part&) = default;
   };
 
+  /// What log() takes for smaller numbers too.
+  static constexpr double kSmallest = 1e-3;
+  /// From where on a number and its successor have one logarithm.
+  static constexpr double kFar = 36;
+
   /// `groups`: logarithms of what the product of each group's numbers divides.
   Tape(std::vector<Leaf> leaves, std::vector<double> groups);
 
@@ -39,7 +44,7 @@ class Tape {
   Id least(Id a, Id b);
   Id most(Id a, Id b);
   Id exp(Id a);
-  /// Of what is 10^-3 at least: sizes are, wherever numbers may be what they are.
+  /// Of what is kSmallest at least: sizes are, wherever numbers may be what they are.
   Id log(Id a);
   /// ln(e^a + 1).
   Id log_next(Id a);
@@ -60,8 +65,8 @@ class Tape {
   double highest(Id a) const { return node(a).high; }
   /// Whether it is a sum of leaves and a constant; then that sum, by leaf, and the constant at the end.
   bool linear(Id a, std::vector<double>& out) const;
-  /// As text: `names` of the numbers whose logarithms the leaves are.
-  std::string text(Id a, std::span<const std::string> names) const;
+  /// As text of so many bytes at most, then three dots: `names` of the numbers whose logarithms the leaves are.
+  std::string text(Id a, std::span<const std::string> names, size_t most = 400) const;
 
   enum class Op : uint8_t { constant, leaf, sum, product, least, most, exp, log, log_next, log_ceil, above_one, zero };
   struct Node {
@@ -77,6 +82,7 @@ class Tape {
 
  private:
   Id add(Node n);
+  void write(Id a, std::span<const std::string> names, size_t most, std::string& out) const;
   /// Whether e^a is an integer wherever the numbers are.
   bool whole(Id a) const;
   void bound(Node& n) const;

@@ -154,6 +154,11 @@ void TapeTest::textOfAFormula() {
   QCOMPARE(t.text(t.log_next(t.sum({{a, 2}, {b, -1}}, 3)), names), std::string("ln(1 + exp((2 ln c.0 - ln c.1 + 3)))"));
   const Id truth = t.above_one(a);
   QCOMPARE(t.text(t.product(truth, t.most(a, b)), names), std::string("[ln c.0 > 0] * max(ln c.0, ln c.1)"));
+  // A part that is shared is written out each time: twice as often with every step.
+  Id shared = a;
+  for (int k = 0; k < 200; ++k) shared = t.product(t.log_next(shared), t.exp(shared));
+  QCOMPARE(t.text(shared, names, 100).size(), size_t{104});
+  QVERIFY(t.text(shared, names, 100).ends_with(" ..."));
 }
 
 QTEST_APPLESS_MAIN(TapeTest)
