@@ -340,11 +340,11 @@ std::vector<std::string> bundled_spaces() {
 
 Expected<std::string> space_file(const std::string& given) {
   if (!given.starts_with(kSpaceByName)) return given;
+  TW_TRY(const fs::path folder, spaces_folder());
   const std::string name = given.substr(kSpaceByName.size());
   const std::vector<std::string> all = bundled_spaces();
   if (std::find(all.begin(), all.end(), name) == all.end())
     return Error(ErrorCode::not_found, fmt::format("Expected a recorded space that comes with the program, one of {}, found '{}'", fmt::join(all, ", "), printable(name)));
-  TW_TRY(const fs::path folder, spaces_folder());
   return (folder / (name + kSpaceFile)).string();
 }
 

@@ -123,7 +123,7 @@ void SessionSet::readOn(size_t entry) {
       return Q_EMIT changed();
     }
     for (const db::TrialOutcome& row : *rows) e.store->append(row);
-    if (static_cast<int64_t>(rows->size()) == kPage) readOn(entry);
+    if (static_cast<int64_t>(rows->size()) == kPage && m_workspace.reader()) readOn(entry);
     Q_EMIT changed();
   }));
 }

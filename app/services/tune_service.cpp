@@ -214,16 +214,17 @@ void TuneService::apply(const SessionFeed::State& state) {
 
 void TuneService::catchUp(size_t task) {
   TaskProgress& p = m_progress.at(task);
-  if (p.reading || p.store->lastNumber() >= p.lastNumber) return;
+  if (p.reading || p.store->lastNumber() >= p.lastNumber || !m_workspace.reader()) return;  // none: another workspace is being opened meanwhile
   const auto& ids = m_model->taskIds;
   if (static_cast<size_t>(p.task) >= ids.size()) return;
   p.reading = true;
   using Rows = std::vector<db::TrialOutcome>;
   const auto work = [reader = m_workspace.reader(), session = m_session, id = ids[static_cast<size_t>(p.task)],
                      after = p.store->lastNumber()](StopToken) -> Expected<Rows> { return reader->outcomes(session, id, after, 2 * SessionFeed::kTrials); };
-  m_workspace.jobs().run<Rows>(Lane::database, this, work, [this, task, store = p.store](Expected<Rows> rows) {
+  m_workspace.jobs().run<Rows>(Lane::database, this, work, [this, task, store = p.store, reader = m_workspace.reader()](Expected<Rows> rows) {
     if (task >= m_progress.size() || m_progress[task].store != store) return;  // of an earlier session
     m_progress[task].reading = false;
+    if (m_workspace.reader() != reader) return;  // the session is of another workspace
     if (!rows) {
       Q_EMIT failed(tr("Trials cannot be read back: %1").arg(QString::fromStdString(rows.error().text())));
       return;
