@@ -32,6 +32,7 @@ void FarmService::refresh() {
   m_farms = std::move(farms);
   if (!farm() && !m_farms.empty()) m_chosen = m_farms.front().farm;
   forget();
+  if (m_watched) m_timer.start();  // the answer that would have led to the next question is no longer waited for
   Q_EMIT farmsChanged();
 }
 
@@ -65,6 +66,7 @@ void FarmService::forget() {
 
 void FarmService::ask() {
   refresh();
+  m_timer.stop();
   const farm::FarmFile* asked = farm();
   if (!asked) return m_timer.start();  // one may be made meanwhile
   const auto work = [&engine = m_engine, farm = *asked](StopToken) { return engine.survey(farm); };

@@ -29,6 +29,12 @@ void RoundSet::setActive(bool active) {
   rebuild();
 }
 
+const RoundSet::Entry* RoundSet::nearest() const {
+  const SessionId id = SessionSet::nearest(m_hub, m_workspace);
+  const auto at = std::find_if(m_entries.begin(), m_entries.end(), [id](const Entry& e) { return e.row.id == id; });
+  return at == m_entries.end() ? nullptr : &*at;
+}
+
 void RoundSet::rebuild() {
   ++m_generation;
   for (const auto& job : m_jobs) job->request_stop();

@@ -26,6 +26,8 @@ class RoundSet : public QObject {
   void setActive(bool active);
   /// Those put side by side in their order; the selected session stands before them if it is none of them.
   const std::vector<Entry>& entries() const { return m_entries; }
+  /// That of SessionSet::nearest(); null while there is none.
+  const Entry* nearest() const;
 
  Q_SIGNALS:
   /// Other sessions, or more rounds.

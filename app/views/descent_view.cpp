@@ -14,7 +14,6 @@
 #include "app/action_registry.h"
 #include "app/selection_hub.h"
 #include "app/services/round_set.h"
-#include "app/services/session_set.h"
 #include "app/services/trial_service.h"
 #include "engine/tune/seed_descent.h"
 #include "widgets/charts/descent_chart.h"
@@ -36,12 +35,8 @@ using SketchPtr = std::shared_ptr<const tune::DescentSketch>;
 
 /// The sketch that the search calls so. Null: the task has none such, or none for a descent.
 SketchPtr sketchNamed(const records::Task& task, const QString& name) {
-  const std::vector<space::Sketch> all = space::sketches(task.dag, task.target);
-  for (size_t k = 0; k < all.size(); ++k) {
-    if (name != QStringLiteral("sketch %1").arg(k)) continue;
-    auto made = tune::DescentSketch::make(all[k], name.toStdString(), task.target, {});
-    return made ? std::make_shared<const tune::DescentSketch>(*std::move(made)) : nullptr;
-  }
+  for (tune::DescentSketch& s : tune::descent_sketches(task, {}, {}).all)
+    if (s.name == name.toStdString()) return std::make_shared<const tune::DescentSketch>(std::move(s));
   return nullptr;
 }
 
@@ -75,10 +70,12 @@ widgets::DescentBorders bordersOf(const tune::DescentSketch& sketch, const widge
   return out;
 }
 
-/// A feature at a point, as a row of the table.
-struct FormulaRow {
-  QString store, name, text;
-  double value = 0, byX = 0, byY = 0;
+using FormulaRow = DescentFormula;
+
+/// What stands behind a point.
+struct Explained {
+  widgets::DescentBorders borders;
+  std::vector<FormulaRow> formulas;
 };
 
 std::vector<FormulaRow> formulasOf(const tune::DescentSketch& sketch, const std::vector<int>& at, size_t x, size_t y) {
@@ -182,7 +179,7 @@ DescentView::DescentView(Services& services, QWidget* parent)
   });
   connect(m_formulas, &QToolButton::toggled, this, [this](bool on) {
     m_table->setVisible(on);
-    showFormulas();
+    showExplained();
   });
   listRounds();
 }
@@ -204,11 +201,9 @@ void DescentView::listRounds() {
   const bool follows = m_round->currentIndex() == m_round->count() - 1 || key != m_task;
   m_task = key;
   m_rounds.clear();
-  const SessionId selected = SessionSet::nearest(m_services.hub, m_services.workspace);
-  for (const RoundSet::Entry& e : m_set->entries())
-    if (e.row.id == selected)
-      for (const records::Round& r : e.rounds)
-        if (r.task_key == key && widgets::hasDescent(r)) m_rounds.push_back(r);
+  if (const RoundSet::Entry* own = m_set->nearest())
+    for (const records::Round& r : own->rounds)
+      if (r.task_key == key && widgets::hasDescent(r)) m_rounds.push_back(r);
   QStringList names;
   for (const records::Round& r : m_rounds) names << tr("round %1").arg(r.number);
   refill(m_round, names, static_cast<int>(names.size()) - 1);
@@ -253,38 +248,44 @@ void DescentView::explain() {
   const auto& model = m_services.hub.model();
   if (m_chart->isEmpty() || !model) return;
   const QString name = QString::fromStdString(m_task) + QLatin1Char('\n') + m_sketch->currentText();
-  if (name == m_explainedName) {
-    showBorders();
-    return showFormulas();
-  }
+  if (name == m_explainedName) return showExplained();
   m_explainedName = name;
   m_explained.reset();
-  m_features->setRowCount(0);
+  m_features->clear();
   const records::Task task = model->tasks[static_cast<size_t>(m_services.hub.task())].task;
   widgets::inBackground(
       this, [task, sketch = m_sketch->currentText()] { return sketchNamed(task, sketch); },
       [this, name](SketchPtr made) {
         if (name != m_explainedName) return;
         m_explained = std::move(made);
-        showBorders();
-        showFormulas();
+        showExplained();
       });
 }
 
-void DescentView::showBorders() {
+void DescentView::showExplained() {
+  const int generation = ++m_generation;
   const widgets::Descent& d = m_chart->descent();
-  if (!m_explained || d.chosen.empty() || m_x->currentIndex() == m_y->currentIndex() || !fits(*m_explained, d)) return m_chart->setBorders({});
-  const auto& at = d.chosen[static_cast<size_t>(std::max(0, m_chart->chosen()))].at;
-  m_chart->setBorders(bordersOf(*m_explained, d, at, static_cast<size_t>(m_x->currentIndex()), static_cast<size_t>(m_y->currentIndex())));
+  const int x = m_x->currentIndex(), y = m_y->currentIndex();
+  if (!m_explained || d.chosen.empty() || x < 0 || y < 0 || !fits(*m_explained, d)) {
+    m_chart->setBorders({});
+    return m_features->clear();
+  }
+  const auto work = [sketch = m_explained, d, at = d.chosen[static_cast<size_t>(std::max(0, m_chart->chosen()))].at, x = static_cast<size_t>(x), y = static_cast<size_t>(y),
+                     formulas = m_formulas->isChecked()] {
+    return Explained{x == y ? widgets::DescentBorders() : bordersOf(*sketch, d, at, x, y), formulas ? formulasOf(*sketch, at, x, y) : std::vector<FormulaRow>()};
+  };
+  widgets::inBackground(this, work, [this, generation](Explained found) {
+    if (generation != m_generation) return;
+    m_chart->setBorders(std::move(found.borders));
+    showFormulas(found.formulas);
+  });
 }
 
-void DescentView::showFormulas() {
+void DescentView::showFormulas(const std::vector<DescentFormula>& rows) {
   m_features->clear();
-  const widgets::Descent& d = m_chart->descent();
-  if (!m_formulas->isChecked() || !m_explained || d.chosen.empty() || !fits(*m_explained, d)) return;
+  if (rows.empty()) return;
   m_features->setHorizontalHeaderLabels({tr("stage"), tr("feature"), tr("value"), tr("by %1").arg(m_x->currentText()), tr("by %1").arg(m_y->currentText()), tr("formula")});
-  const auto& at = d.chosen[static_cast<size_t>(std::max(0, m_chart->chosen()))].at;
-  for (const FormulaRow& row : formulasOf(*m_explained, at, static_cast<size_t>(m_x->currentIndex()), static_cast<size_t>(m_y->currentIndex()))) {
+  for (const FormulaRow& row : rows) {
     QList<QStandardItem*> items;
     for (const QString& text : {row.store, row.name, widgets::numberText(row.value), widgets::numberText(row.byX, 3), widgets::numberText(row.byY, 3), row.text}) {
       auto* item = new QStandardItem(text);
@@ -304,8 +305,9 @@ void DescentView::selectTrial(int candidate) {
   // A trial keeps what the model said of it, which tells it from the others of its task.
   const auto score = static_cast<float>(m_chart->descent().chosen[static_cast<size_t>(candidate)].score);
   const widgets::TrialColumns& trials = *store;
-  for (int row = 0; row < trials.size(); ++row)
-    if (trials.predicted(row) == score) return m_services.trials.choose(trials.number(row));
+  const RoundSet::Entry* own = m_set->nearest();
+  for (int row = 0; own != nullptr && row < trials.size(); ++row)
+    if (trials.session(row) == own->row.id && trials.predicted(row) == score) return m_services.trials.choose(trials.number(row));
 }
 
 void DescentView::showState() {

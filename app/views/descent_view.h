@@ -28,6 +28,12 @@ namespace tw::app {
 
 class RoundSet;
 
+/// What the model sees of a point, one feature of a stage: as a formula, with its value and its derivatives by the two variables that are shown.
+struct DescentFormula {
+  QString store, name, text;
+  double value = 0, byX = 0, byY = 0;
+};
+
 /// How the tuner felix went downhill in a round of the selected task: ways, limits and what was chosen on any two variables, the objective over steps, and behind
 /// them the formulas of what the model sees, with values and derivatives at the chosen point. A chosen point selects its trial.
 class DescentView : public QWidget {
@@ -46,10 +52,11 @@ class DescentView : public QWidget {
   void showSketch();
   void showAxes();
   void showState();
-  /// Works out, once a sketch, what its formulas are; then where its limits lie on the axes, and the formulas at the chosen point.
+  /// Works out, once a sketch, what its formulas are; then showExplained(). Neither on this thread.
   void explain();
-  void showBorders();
-  void showFormulas();
+  /// Where limits lie on the axes, and the formulas at the chosen point.
+  void showExplained();
+  void showFormulas(const std::vector<DescentFormula>& rows);
   void selectTrial(int candidate);
 
   Services& m_services;
@@ -66,6 +73,7 @@ class DescentView : public QWidget {
   std::vector<widgets::Descent> m_descents;
   std::string m_task;
   std::shared_ptr<const tune::DescentSketch> m_explained;
+  int m_generation = 0;     ///< answers to earlier questions are dropped
   QString m_explainedName;  ///< task and sketch that m_explained is of, or is being worked out of
 };
 

@@ -126,9 +126,7 @@ void RoundsView::hideEvent(QHideEvent* event) {
 void RoundsView::showRounds() {
   m_pages->setCurrentIndex(m_terms->currentIndex() == kScores ? 1 : 0);
   if (m_terms->currentIndex() == kScores) return showScores();
-  const SessionId selected = SessionSet::nearest(m_services.hub, m_services.workspace);
-  const auto& entries = m_set->entries();
-  const auto own = std::find_if(entries.begin(), entries.end(), [&](const RoundSet::Entry& e) { return e.row.id == selected; });
+  const RoundSet::Entry* own = m_set->nearest();
   const auto terms = static_cast<widgets::RoundTerms>(m_terms->currentIndex());
   std::map<std::string, QString> names{{widgets::kOtherTerms, tr("others")}, {"sketch", tr("drawn from a sketch")}, {"template", tr("points of templates")}, {"measured", tr("measured before")},
                                        {"crossover", tr("crossover")},
@@ -142,7 +140,7 @@ void RoundsView::showRounds() {
     for (int g = 0; g < 100; ++g) names[std::to_string(g)] = g == 0 ? tr("drawn and elites") : tr("generation %1").arg(g);
   if (const auto& model = m_services.hub.model())
     for (size_t t = 0; t < model->tasks.size(); ++t) names[model->tasks[t].task.key] = QStringLiteral("T%1").arg(t + 1);
-  const bool rounds = own != entries.end() && !own->rounds.empty();
+  const bool rounds = own != nullptr && !own->rounds.empty();
   m_chart->setStack(terms, rounds ? widgets::round_stack(own->rounds, terms) : widgets::RoundStack(), std::move(names));
   m_summary->setText(m_chart->summary());
   m_summary->setVisible(!m_chart->isEmpty());
@@ -150,13 +148,11 @@ void RoundsView::showRounds() {
 }
 
 void RoundsView::showScores() {
-  const SessionId selected = SessionSet::nearest(m_services.hub, m_services.workspace);
-  const auto& entries = m_set->entries();
-  const auto own = std::find_if(entries.begin(), entries.end(), [&](const RoundSet::Entry& e) { return e.row.id == selected; });
+  const RoundSet::Entry* own = m_set->nearest();
   const records::Task* task = m_services.hub.taskValue();
   const auto& store = m_services.trials.store();
   std::vector<widgets::ScoredTrial> trials;
-  if (own != entries.end() && task && store) trials = widgets::scored_trials(own->rounds, task->key, selected, *store);
+  if (own != nullptr && task && store) trials = widgets::scored_trials(own->rounds, task->key, own->row.id, *store);
   m_quiet = true;
   m_scoreModel->setTrials(trials);
   m_quiet = false;

@@ -9,6 +9,8 @@
 #include <set>
 
 #include "engine/base/hash.h"
+#include "engine/space/sketch/packing.h"
+#include "engine/tune/candidate.h"
 
 namespace tw::tune {
 
@@ -100,6 +102,26 @@ Expected<DescentSketch> DescentSketch::make(space::OpenSchedule open, std::strin
     space.add(std::move(h));
   }
   return DescentSketch{std::move(name), std::move(program), std::move(space), std::move(exact), structure};
+}
+
+DescentSketches descent_sketches(const records::Task& task, const space::SketchOptions& sketches, const space::DrawOptions& options) {
+  DescentSketches out;
+  const std::vector<space::Sketch> found = space::sketches(task.dag, task.target, sketches);
+  for (size_t k = 0; k < found.size(); ++k) {
+    const std::string name = fmt::format("sketch {}", k);
+    auto made = DescentSketch::make(found[k], name, task.target, options);
+    if (made && made->space.variables().empty()) made = Error(ErrorCode::not_applicable, "Expected a sketch with open numbers, found one without");
+    if (made)
+      out.all.push_back(*std::move(made));
+    else
+      out.left_out.emplace_back(name, made.error().message);
+  }
+  const records::Candidate untuned = default_candidate(task);
+  if (untuned.steps.empty()) return out;
+  auto made = DescentSketch::make(space::opened(task.dag, space::without_packing(*task.dag, untuned.steps)), "default", task.target, options);
+  const bool another = made && std::none_of(out.all.begin(), out.all.end(), [&](const DescentSketch& s) { return s.structure == made->structure; });
+  if (another && !made->space.variables().empty()) out.all.push_back(*std::move(made));
+  return out;
 }
 
 uint64_t DescentSketch::identity(std::span<const int64_t> numbers) const {

@@ -7,6 +7,7 @@
 #include "engine/base/worker_pool.h"
 #include "engine/cost/cost_model.h"
 #include "engine/cost/descent_program.h"
+#include "engine/records/task.h"
 #include "engine/space/sketch/exponents.h"
 
 /// Seeds in the space of exponents that go down the slope of a model's prediction, as Felix's do.
@@ -32,6 +33,14 @@ struct DescentSketch {
   /// What the model sees of whole exponents: features with smooth steps, as it does on the way.
   cost::FeatureRows rows(std::span<const int> exponents) const;
 };
+
+/// Those of a task, and why others are none.
+struct DescentSketches {
+  std::vector<DescentSketch> all;
+  std::vector<std::pair<std::string, std::string>> left_out;  ///< name, reason
+};
+/// Its sketches, called by their numbers, and last what it runs with untuned, called `default`, unless a sketch has the same structure: that may be of none, but of a template's algorithm and layout.
+DescentSketches descent_sketches(const records::Task& task, const space::SketchOptions& sketches, const space::DrawOptions& options);
 
 struct DescentOptions {
   int seeds = 32;       ///< of each sketch

@@ -83,25 +83,9 @@ class Felix : public Strategy {
         learned_(in.shared_model != nullptr ? *in.shared_model : own_),
         replayed_(in.points && in.points(space::kSketchSpace)) {
     own_.model = std::move(own);
-    std::vector<DescentSketch> sketches;
-    const std::vector<space::Sketch> all = space::sketches(task_.dag, task_.target, options.sketch);
-    for (size_t k = 0; k < all.size(); ++k) {
-      const std::string name = fmt::format("sketch {}", k);
-      auto made = DescentSketch::make(all[k], name, task_.target, options.annotate);
-      if (made && made->space.variables().empty()) made = Error(ErrorCode::not_applicable, "Expected a sketch with open numbers, found one without");
-      if (made)
-        sketches.push_back(*std::move(made));
-      else
-        left_out_.emplace_back(name, made.error().message);
-    }
-    // What the task runs with untuned may be of no sketch: a template's algorithm and layout. Its numbers are open too.
-    const records::Candidate untuned = default_candidate(task_);
-    if (!untuned.steps.empty()) {
-      auto made = DescentSketch::make(space::opened(task_.dag, space::without_packing(*task_.dag, untuned.steps)), "default", task_.target, options.annotate);
-      const bool another = made && std::none_of(sketches.begin(), sketches.end(), [&](const DescentSketch& s) { return s.structure == made->structure; });
-      if (another && !made->space.variables().empty()) sketches.push_back(*std::move(made));
-    }
-    descent_.emplace(task_.target, std::move(sketches), options.descent);
+    DescentSketches sketches = descent_sketches(task_, options.sketch, options.annotate);
+    left_out_ = std::move(sketches.left_out);
+    descent_.emplace(task_.target, std::move(sketches.all), options.descent);
   }
 
   std::vector<Proposal> propose(int n) override {
