@@ -63,6 +63,8 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void openWorkspace(const QString& path);
+  /// A model or a workspace, by its ending.
+  void openAny(const QString& path);
   void openFile(const QString& path);
   void openZoo(const QString& name, bool tiny);
   /// Starts a session with what the controls say.
@@ -85,6 +87,8 @@ class MainWindow : public QMainWindow {
   /// Writes the current view as `.png`, `.svg` or `.csv`, or the report of the selected session as `.html`; failures are shown.
   void exportCurrentView(const QString& path);
   void exportReport(const QString& path);
+  /// Writes the selected sessions as a bundle.
+  void packSessions(const QString& path);
   /// A second copy of the current view that keeps showing what is selected now.
   void pinCurrentView();
 
@@ -193,8 +197,7 @@ class MainWindow : public QMainWindow {
   void chooseBuildFile();
   void chooseCodeFolder();
   void chooseReport();
-  /// A model or a workspace, by its ending.
-  void openAny(const QString& path);
+  void chooseBundle();
   void copyCurrentView();
   void showTable();
   /// The first trial put side by side and the next one of its task.

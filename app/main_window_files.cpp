@@ -17,7 +17,9 @@
 #include "app/view_export.h"
 #include "app/views/import_dialog.h"
 #include "app/views/preferences_dialog.h"
+#include "app/views/sessions_view.h"
 #include "app/views/start_page.h"
+#include "db/bundle.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "widgets/common/banner.h"
@@ -96,7 +98,7 @@ void MainWindow::addRecent(const QString& path) {
 }
 
 void MainWindow::openAny(const QString& path) {
-  if (path.endsWith(QLatin1String(".twdb"), Qt::CaseInsensitive))
+  if (path.endsWith(QLatin1String(".twdb"), Qt::CaseInsensitive) || path.endsWith(QLatin1String(".twz"), Qt::CaseInsensitive))
     openWorkspace(path);
   else
     openFile(path);
@@ -104,7 +106,7 @@ void MainWindow::openAny(const QString& path) {
 
 void MainWindow::chooseFile() {
   const QString path = QFileDialog::getOpenFileName(this, tr("Open"), QSettings().value(QStringLiteral("folder")).toString(),
-                                                    tr("Models and workspaces (*.onnx *.pt2 *.pt *.te *.twdb);;All files (*)"));
+                                                    tr("Models and workspaces (*.onnx *.pt2 *.pt *.te *.twdb *.twz);;All files (*)"));
   if (path.isEmpty()) return;
   QSettings().setValue(QStringLiteral("folder"), QFileInfo(path).absolutePath());
   openAny(path);
@@ -133,7 +135,7 @@ void MainWindow::newWorkspace() {
 }
 
 void MainWindow::chooseWorkspace() {
-  const QString path = QFileDialog::getSaveFileName(this, tr("Open or create workspace"), m_workspace.path(), tr("Tilewright workspaces (*.twdb)"), nullptr,
+  const QString path = QFileDialog::getSaveFileName(this, tr("Open or create workspace"), m_workspace.path(), tr("Tilewright workspaces (*.twdb);;Bundles of sessions (*.twz)"), nullptr,
                                                     QFileDialog::DontConfirmOverwrite);
   if (!path.isEmpty()) openWorkspace(path);
 }
@@ -176,6 +178,27 @@ void MainWindow::chooseReport() {
   if (path.isEmpty()) return;
   QSettings().setValue(QStringLiteral("exports"), QFileInfo(path).absolutePath());
   exportReport(path);
+}
+
+void MainWindow::packSessions(const QString& path) {
+  const auto work = [workspace = m_workspace.path().toStdString(), sessions = m_sessionsView->selected(), to = path.toStdString()](StopToken) {
+    return db::pack_bundle(workspace, sessions, to);
+  };
+  m_reportJob.replace(m_jobs.run<db::BundleReport>(Lane::database, this, work, [this, path](Expected<db::BundleReport> done) {
+    if (done)
+      statusBar()->showMessage(tr("Written: %1, %n session(s) with %2 trials", nullptr, static_cast<int>(done->sessions)).arg(path, widgets::countText(done->trials)), 5000);
+    else
+      showMessage(QString::fromStdString(done.error().text()));
+  }));
+}
+
+void MainWindow::chooseBundle() {
+  QString path = QFileDialog::getSaveFileName(this, tr("Share sessions"), QSettings().value(QStringLiteral("exports")).toString() + QStringLiteral("/sessions.twz"),
+                                              tr("Bundles of sessions (*.twz)"));
+  if (path.isEmpty()) return;
+  if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".twz");
+  QSettings().setValue(QStringLiteral("exports"), QFileInfo(path).absolutePath());
+  packSessions(path);
 }
 
 void MainWindow::copyCurrentView() {

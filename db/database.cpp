@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "db/backup.h"
+#include "db/bundle.h"
 #include "db/connection.h"
 #include "db/database_impl.h"
 #include "db/migrate.h"
@@ -114,11 +115,19 @@ Expected<std::shared_ptr<Database>> Database::open(const std::string& path, Mode
 Expected<std::shared_ptr<Database>> Database::open_as_it_is(const std::string& given, Mode mode) {
   // SQLite keeps its log, and we the lock, beside the file itself.
   TW_TRY(const std::string path, resolve_links(given));
-  TW_CHECK(check_file(path, mode));
+  const bool bundle = is_bundle(path);
+  if (!bundle) TW_CHECK(check_file(path, mode));
   std::shared_ptr<Database> db(new Database);
   Impl& impl = *db->impl_;
   impl.path = path;
   impl.mode = mode;
+  if (bundle) {
+    if (mode == Mode::read_write)
+      return Error(ErrorCode::io_error, fmt::format("'{0}' is a bundle, which can only be read; `tw db unpack {0} FILE.twdb` makes a workspace of it", printable(path)));
+    TW_TRY(const UnpackedBundle unpacked, UnpackedBundle::of(path));
+    TW_TRY(impl.connection, open_reader(unpacked.path(), impl.damage));
+    return db;
+  }
   if (mode == Mode::read_only) {
     impl.in_use.emplace(path, FileUse::database);
     TW_TRY(impl.connection, open_reader(path, impl.damage));

@@ -4,6 +4,7 @@
 #include "app/cli/common.h"
 #include "app/cli/console.h"
 #include "app/cli/table.h"
+#include "db/bundle.h"
 #include "db/maintenance.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
@@ -14,6 +15,7 @@ namespace {
 struct DbArguments {
   std::string db, output;
   std::vector<std::string> others;
+  std::vector<int> sessions;
   bool json = false;
 };
 
@@ -94,6 +96,28 @@ int merge(const DbArguments& o) {
   return kDone;
 }
 
+int pack(const DbArguments& o) {
+  std::vector<SessionId> sessions;
+  for (const int id : o.sessions) sessions.push_back(SessionId{id});
+  const auto report = db::pack_bundle(o.db, sessions, o.output);
+  if (!report) return report.error().code == ErrorCode::invalid_argument ? fail(report.error()) : fail_input(report.error());
+  if (o.json)
+    print_json({{"bundle", o.output}, {"sessions", report->sessions}, {"trials", report->trials}, {"bytes", report->bytes}});
+  else
+    print("{}: {} sessions with {} trials, {}\n", printable(o.output), report->sessions, report->trials, si_text(static_cast<double>(report->bytes), "B"));
+  return kDone;
+}
+
+int unpack(const DbArguments& o) {
+  const auto done = db::unpack_bundle(o.db, o.output);
+  if (!done) return done.error().code == ErrorCode::invalid_argument ? fail(done.error()) : fail_input(done.error());
+  if (o.json)
+    print_json({{"workspace", o.output}});
+  else
+    print("{}\n", printable(o.output));
+  return kDone;
+}
+
 std::string bytes_text(int64_t bytes) { return si_text(static_cast<double>(bytes), "B"); }
 
 int vacuum(const DbArguments& o) {
@@ -152,6 +176,12 @@ void add_db(Subcommand app, Run& run) {
       .option("file", b->output, "Name of the copy, which must be new; NAME.backup-TIME if absent, of which five stay");
   auto m = std::make_shared<DbArguments>();
   add_one(db, run, "merge", "Adds what other databases have and this one has not", m, merge).option("others", m->others, "Databases to add").required();
+  auto p = std::make_shared<DbArguments>();
+  Subcommand packing = add_one(db, run, "pack", "Sessions as one compressed file, a bundle, that any `tw` and workbench reads as it is", p, pack);
+  packing.option("--session", p->sessions, "Session to take; all if absent; may be repeated");
+  packing.option("-o,--output", p->output, "The bundle, such as race.twz").required();
+  auto u = std::make_shared<DbArguments>();
+  add_one(db, run, "unpack", "Makes a workspace of a bundle, to write to", u, unpack).option("file", u->output, "The workspace, which must be new").required();
   add_one(db, run, "vacuum", "Gives unused space back to the disk", std::make_shared<DbArguments>(), vacuum);
   add_one(db, run, "stats", "What takes the space, and which backups there are", std::make_shared<DbArguments>(), stats);
 }

@@ -58,7 +58,7 @@ SessionsView::SessionsView(Services& services, QWidget* parent)
   m_table->setSortingEnabled(true);
   m_table->sortByColumn(SessionModel::Id, Qt::DescendingOrder);
   widgets::offerActions(m_table);
-  for (const char* name : {"tune.resume", "session.play", "session.rename", "session.group", "file.exportReport", "session.delete", "session.restore"})
+  for (const char* name : {"tune.resume", "session.play", "session.rename", "session.group", "session.share", "file.exportReport", "session.delete", "session.restore"})
     m_table->addAction(services.actions.get(QLatin1String(name)));
   const int widths[] = {140, 110, 150, 76, 46, 110, 64, 80, 80, 120, 70, 200};
   for (int c = 0; c < SessionModel::ColumnCount; ++c) m_table->header()->resizeSection(c, widths[c]);

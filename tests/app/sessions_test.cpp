@@ -431,6 +431,32 @@ class SessionsTest : public QObject {
     QVERIFY(page.contains(QStringLiteral("class='failed' d='M")));
     QVERIFY(!page.contains(QStringLiteral("src=")) && !page.contains(QStringLiteral("href=")));
   }
+
+  void sessionsAreShared() {
+    const QString bundle = m_dir.filePath(QStringLiteral("shared.twz"));
+    {
+      auto b = openFake(database("share.twdb"));
+      b->engine.millisPerTrial = 0;
+      setTrials(*b->window, 60);
+      b->window->startTuning();
+      QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+      QAction* share = b->window->actions().get(QStringLiteral("session.share"));
+      named<QTreeView>(*b->window, "table.sessions")->clearSelection();
+      b->window->actions().refresh();
+      QVERIFY(!share->isEnabled());
+      named<QTreeView>(*b->window, "table.sessions")->selectAll();
+      QTRY_VERIFY(share->isEnabled());
+      b->window->packSessions(bundle);
+      QTRY_VERIFY(QFile::exists(bundle));
+    }
+    // Another workbench opens it as it is, for reading.
+    auto reader = openFake(database("others.twdb"));
+    reader->window->openAny(bundle);
+    QTRY_COMPARE(reader->window->workspace().path(), bundle);
+    QTRY_COMPARE(reader->window->workspace().sessions().size(), size_t{1});
+    QVERIFY(!reader->window->workspace().isWritable());
+    QTRY_COMPARE(trialsInTable(*reader->window), 60);
+  }
 };
 
 QTEST_MAIN(SessionsTest)
