@@ -25,8 +25,9 @@ std::string without_seed(const SessionRow& row) {
 std::vector<double> bests_of(const SessionGroup& group, std::span<const ComparedSession> sessions, int64_t task) {
   std::vector<double> times;
   for (const int s : group.sessions) {
-    const auto at = sessions[static_cast<size_t>(s)].best.find(task);
-    if (at != sessions[static_cast<size_t>(s)].best.end()) times.push_back(at->second);
+    const ComparedSession& session = sessions[static_cast<size_t>(s)];
+    const auto at = session.best.find(task);
+    if (at != session.best.end() && !session.unsearched.contains(task)) times.push_back(at->second);
   }
   return times;
 }
@@ -37,7 +38,7 @@ std::map<int64_t, double> by_seed(const SessionGroup& group, std::span<const Com
   for (const int s : group.sessions) {
     const ComparedSession& session = sessions[static_cast<size_t>(s)];
     const auto at = session.best.find(task);
-    if (at != session.best.end() && std::isfinite(at->second) && session.row.options.is_object() && session.row.options.contains("seed"))
+    if (at != session.best.end() && !session.unsearched.contains(task) && std::isfinite(at->second) && session.row.options.is_object() && session.row.options.contains("seed"))
       bests.emplace(session.row.options["seed"].get<int64_t>(), at->second);
   }
   return bests;
@@ -82,6 +83,11 @@ double area(const SessionCurve& curve, double known, int64_t trials) {
 }
 
 }  // namespace
+
+void ComparedSession::note(const BestRow& row) {
+  best[row.task.value] = row.best_s;
+  if (row.searched == 0) unsearched.insert(row.task.value);
+}
 
 double median_or_never(std::vector<double> values) { return values.empty() ? kNever : median_of(std::move(values)); }
 
@@ -175,9 +181,38 @@ std::string overall_text(const Overall& o) {
                      o.p < kVerdictLevel ? "" : "; that may be chance");
 }
 
+std::string nothing_to_search_text(std::span<const ComparedSession> sessions, std::span<const ComparedTask> tasks) {
+  std::vector<std::string> names;  // of the groups, with the tasks that each could not search
+  std::vector<std::vector<std::string>> without;
+  for (const SessionGroup& group : group_sessions(sessions)) {
+    std::vector<std::string> here;
+    for (const ComparedTask& task : tasks) {
+      const auto searched = [&](const ComparedSession& s) { return s.best.contains(task.id) && !s.unsearched.contains(task.id); };
+      const auto idle = [&](int s) { return sessions[static_cast<size_t>(s)].unsearched.contains(task.id) && sessions[static_cast<size_t>(s)].row.state == "done"; };
+      if (std::any_of(sessions.begin(), sessions.end(), searched) && std::all_of(group.sessions.begin(), group.sessions.end(), idle)) here.push_back(task.name);
+    }
+    if (here.empty()) continue;
+    names.push_back(group.name), without.push_back(std::move(here));
+  }
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (std::find(without.begin(), without.begin() + static_cast<std::ptrdiff_t>(i), without[i]) != without.begin() + static_cast<std::ptrdiff_t>(i)) continue;  // said already
+    std::vector<std::string> alike;
+    for (size_t j = i; j < names.size(); ++j)
+      if (without[j] == without[i]) alike.push_back(names[j]);
+    const std::string last = alike.back();
+    alike.pop_back();
+    text += fmt::format("{}{}{}{} had nothing to search on {}.", text.empty() ? "" : " ", fmt::join(alike, ", "), alike.empty() ? "" : " and ", last,
+                        without[i].size() == 1 ? without[i].front() : fmt::format("{} of {} tasks", without[i].size(), tasks.size()));
+  }
+  return text;
+}
+
 std::string winner_text(std::span<const ComparedSession> sessions, std::span<const ComparedTask> tasks, const TimeText& time) {
+  const std::string idle = nothing_to_search_text(sessions, tasks);
+  const std::string ends = idle.empty() ? "." : ". " + idle;
   const std::vector<Verdict> all = verdicts(sessions, tasks);
-  if (all.empty()) return {};
+  if (all.empty()) return idle;
   // A tuner wins a task if no other has a lesser median there; it is sure if every verdict against another says so.
   std::map<std::string, int> wins;
   int asked = 0;
@@ -189,7 +224,7 @@ std::string winner_text(std::span<const ComparedSession> sessions, std::span<con
     ++wins[rows.front().name];
     only = task.name;
   }
-  if (asked == 0) return {};
+  if (asked == 0) return idle;
   const auto winner = std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   int sure = 0, against = 0, undecided = 0;
   double least = kNever, runner_up = kNever;
@@ -204,10 +239,10 @@ std::string winner_text(std::span<const ComparedSession> sessions, std::span<con
   }
   std::string text = asked == 1 ? fmt::format("{} is ahead on {}: median {}, the next one {}", winner->first, only, time(least), time(runner_up))
                                 : fmt::format("{} has the least median on {} of {} tasks", winner->first, winner->second, asked);
-  if (undecided == against) return text + fmt::format("; a verdict needs {} sessions of each with other seeds.", kSessionsForVerdict);
-  if (sure == against) return text + "; surely, against every other.";
-  if (sure == 0) return text + "; no difference is more than chance.";
-  return text + fmt::format("; {} of {} differences are more than chance.", sure, against);
+  if (undecided == against) return text + fmt::format("; a verdict needs {} sessions of each with other seeds", kSessionsForVerdict) + ends;
+  if (sure == against) return text + "; surely, against every other" + ends;
+  if (sure == 0) return text + "; no difference is more than chance" + ends;
+  return text + fmt::format("; {} of {} differences are more than chance", sure, against) + ends;
 }
 
 std::vector<GroupRow> group_rows(std::span<const ComparedSession> sessions, int64_t task) {
@@ -236,13 +271,14 @@ SessionCurve curve_of(std::span<const TrialOutcome> trials) {
 
 std::vector<GroupProgress> progress(std::span<const GroupCurves> groups) {
   double known = kNever;
-  int64_t common = std::numeric_limits<int64_t>::max();  // trials that every session has
+  int64_t common = std::numeric_limits<int64_t>::max();  // trials that every session has; one alone is the default schedule's
   for (const GroupCurves& g : groups)
     for (const SessionCurve& c : g.sessions) {
       if (c.trials == 0) continue;
-      common = std::min(common, c.trials);
+      if (c.trials > 1) common = std::min(common, c.trials);
       if (!c.steps.empty()) known = std::min(known, c.steps.back().seconds);
     }
+  if (common == std::numeric_limits<int64_t>::max()) common = 1;
   std::vector<GroupProgress> rows;
   for (const GroupCurves& g : groups) {
     GroupProgress row{.name = g.name};

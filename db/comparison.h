@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,6 +26,9 @@ struct ComparedSession {
   std::string name;
   SessionRow row;
   std::map<int64_t, double> best;  ///< by task id, infinity if it has none
+  std::set<int64_t> unsearched = {};  ///< tasks of which it tried the default schedule alone: it says nothing of its tuner there
+
+  void note(const BestRow& row);
 };
 struct ComparedTask {
   int64_t id = 0;
@@ -49,7 +53,7 @@ struct Verdict {
 
   bool more_than_chance() const { return decided && p < kVerdictLevel; }
 };
-/// For every task that both groups of a pair tried.
+/// For every task that both groups of a pair searched.
 std::vector<Verdict> verdicts(std::span<const ComparedSession> sessions, std::span<const ComparedTask> tasks);
 
 /// Two groups over all tasks that both tried: pairs of sessions with one seed on one task.
@@ -66,8 +70,11 @@ using TimeText = std::function<std::string(double)>;
 /// One plain sentence.
 std::string verdict_text(const Verdict& verdict, const TimeText& time);
 std::string overall_text(const Overall& overall);
-/// The answer in one sentence: which tuner ends with the least median, on how many tasks, and whether that is more than chance. Empty where fewer than two
-/// groups have a task in common.
+/// Which tuners had nothing to search where another had, as sketches in a space that was recorded of a template; empty if there is none. Sessions that are not
+/// done may not have begun to.
+std::string nothing_to_search_text(std::span<const ComparedSession> sessions, std::span<const ComparedTask> tasks);
+/// The answer in one sentence: which tuner ends with the least median, on how many tasks, and whether that is more than chance; then nothing_to_search_text.
+/// Empty where fewer than two groups have a task in common.
 std::string winner_text(std::span<const ComparedSession> sessions, std::span<const ComparedTask> tasks, const TimeText& time);
 
 /// What one group of sessions came to on one task.
@@ -104,7 +111,7 @@ struct GroupProgress {
     double trials = std::numeric_limits<double>::infinity(), seconds = trials;
   };
   std::array<Reached, kShares.size()> reached = {};  ///< medians of what it took to come to each share of the best known speed
-  double area = 0;  ///< median of the areas under the curves: mean over the trials of best known time ÷ best so far, 0 before the first; over as many trials as every session has
+  double area = 0;  ///< median of the areas under the curves: mean over the trials of best known time ÷ best so far, 0 before the first; over as many trials as every session has that tried more than one schedule
   int64_t trials = 0, failures = 0;
   double build_s = 0, run_s = 0;
 };

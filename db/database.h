@@ -122,6 +122,7 @@ struct BestRow {
   int64_t trials = 0, failures = 0;
   double best_s = 0;  ///< of verified trials after finals, else of others; infinity if nothing succeeded
 };
+  int64_t searched = 0;  ///< trials of other schedules than the task's default
 /// What won alone, tried inside a network (api/network_finals.h). Times in seconds.
 struct NetworkFinalRow {
   ModelId model;

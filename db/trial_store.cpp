@@ -334,14 +334,15 @@ Expected<std::vector<BestRow>> Database::bests(const std::vector<SessionId>& ses
   return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<BestRow>> {
     SQLite::Statement q(
         c, fmt::format("SELECT task_id, count(*), sum(status <> 'ok'), coalesce(min(CASE WHEN status = 'ok' AND censored = 0 AND verified = 1 "
-                       "AND coalesce(final_s, seconds) < 9e999 THEN coalesce(final_s, seconds) END), min(CASE WHEN status = 'ok' AND censored = 0 THEN seconds END)) "
-                       "FROM trial WHERE session_id = ? AND {} GROUP BY task_id ORDER BY task_id",
+                       "AND coalesce(final_s, seconds) < 9e999 THEN coalesce(final_s, seconds) END), min(CASE WHEN status = 'ok' AND censored = 0 THEN seconds END)), "
+                       "sum(space <> 'default') FROM trial WHERE session_id = ? AND {} GROUP BY task_id ORDER BY task_id",
                        whole_trial()));
     std::vector<BestRow> rows;
     for (const SessionId session : sessions) {
       q.bind(1, session.value);
       while (q.executeStep())
-        rows.push_back({session, TaskId{q.getColumn(0).getInt64()}, q.getColumn(1).getInt64(), q.getColumn(2).getInt64(), seconds_or_infinity(q.getColumn(3))});
+        rows.push_back({session, TaskId{q.getColumn(0).getInt64()}, q.getColumn(1).getInt64(), q.getColumn(2).getInt64(), seconds_or_infinity(q.getColumn(3)),
+                        q.getColumn(4).getInt64()});
       q.reset();
     }
     return rows;

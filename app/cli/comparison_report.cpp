@@ -224,7 +224,7 @@ Expected<SessionComparison> compare_sessions(db::Database& db, std::vector<db::S
   for (const db::BestRow& best : bests) {
     tried[best.task.value] = true;
     for (db::ComparedSession& s : c.sessions)
-      if (s.row.id == best.session) s.best[best.task.value] = best.best_s;
+      if (s.row.id == best.session) s.note(best);
   }
   TW_TRY(const auto tasks, db.tasks());
   std::map<std::string, int> names;

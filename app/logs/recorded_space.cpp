@@ -343,6 +343,7 @@ Expected<std::string> space_file(const std::string& given) {
   TW_TRY(const fs::path folder, spaces_folder());
   const std::string name = given.substr(kSpaceByName.size());
   const std::vector<std::string> all = bundled_spaces();
+  if (all.empty()) return Error(ErrorCode::not_found, fmt::format("Expected the recorded spaces that come with the program in '{}', found none", printable(folder.string())));
   if (std::find(all.begin(), all.end(), name) == all.end())
     return Error(ErrorCode::not_found, fmt::format("Expected a recorded space that comes with the program, one of {}, found '{}'", fmt::join(all, ", "), printable(name)));
   return (folder / (name + kSpaceFile)).string();

@@ -332,7 +332,7 @@ void CompareView::showBests(const std::vector<db::BestRow>& rows) {
       if (row.id != id) continue;
       db::ComparedSession session{SessionSet::nameOf(row).toStdString(), row, {}};
       for (const db::BestRow& best : rows) {
-        if (best.session == id) session.best[best.task.value] = best.best_s;
+        if (best.session == id) session.note(best);
       }
       titles << SessionSet::nameOf(row);
       kinds[row.kind] << QString::number(row.id.value);
@@ -353,6 +353,7 @@ void CompareView::showBests(const std::vector<db::BestRow>& rows) {
     for (const db::Overall& o : db::overall(sessions, tasks)) sentences << QString::fromStdString(db::overall_text(o));
   const auto time = [](double seconds) { return widgets::secondsText(seconds).toStdString(); };
   for (const db::Verdict& v : db::verdicts(sessions, tasks)) sentences << QString::fromStdString(db::verdict_text(v, time));
+  if (const std::string idle = db::nothing_to_search_text(sessions, tasks); !idle.empty()) sentences << QString::fromStdString(idle);
   if (sentences.size() == notes) sentences << tr("The sessions have no task in common, or differ in their seed alone.");
   m_verdict->setText(sentences.join(QStringLiteral("\n\n")));
   m_winner = QString::fromStdString(db::winner_text(sessions, tasks, time));

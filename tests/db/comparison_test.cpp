@@ -105,6 +105,32 @@ class ComparisonTest : public QObject {
     QVERIFY(winner_text(sessions, kTasks, ms).starts_with("a has the least median on 2 of 2 tasks"));
   }
 
+  /// Who tried the default schedule alone competes with nobody, and that is said.
+  void whoHadNothingToSearchIsNoCompetitor() {
+    auto sessions = two(6, 2e-3, 1e-3, 1e-5);
+    for (int i = 0; i < 6; ++i) sessions.push_back(session(20 + i, "c", i, 9e-4)), sessions.push_back(session(30 + i, "d", i, 9e-4));
+    for (ComparedSession& s : sessions) {
+      s.row.state = "done";
+      const double seconds = s.best[1];
+      s.best.clear();
+      s.note({s.row.id, TaskId{1}, 7, 0, seconds, s.row.tuner == "c" || s.row.tuner == "d" ? 0 : 6});
+      QCOMPARE(s.best[1], seconds);
+    }
+    std::string text = winner_text(sessions, kTasks, ms);
+    QVERIFY2(text.starts_with("b is ahead on T1: median 1.025 ms, the next one 2.025 ms; surely, against every other. c and d had nothing to search on T1."), text.c_str());
+    QCOMPARE(verdicts(sessions, kTasks).size(), size_t{1});
+    QCOMPARE(overall(sessions, kTasks).size(), size_t{1});
+    // One that still runs may search yet.
+    sessions.back().row.state = "running";
+    text = winner_text(sessions, kTasks, ms);
+    QVERIFY2(has(text, "every other. c had nothing to search on T1.") && !has(text, "d had"), text.c_str());
+    // Where nobody had anything, there is nothing to say; where but one had, that alone.
+    for (ComparedSession& s : sessions) s.note({s.row.id, TaskId{2}, 1, 0, 1e-3, 0});
+    QCOMPARE(winner_text(sessions, kTasks, ms), text);
+    std::erase_if(sessions, [](const ComparedSession& s) { return s.row.tuner != "a" && s.row.tuner != "c"; });
+    QCOMPARE(winner_text(sessions, kTasks, ms), std::string("c had nothing to search on T1."));
+  }
+
   /// Pairs have one seed and one task: what differs between seeds and tasks, however much, hides nothing.
   void tunersOverAllTasks() {
     auto sessions = two(4, 1e-3, 1.25e-3, 0);
@@ -150,6 +176,14 @@ class ComparisonTest : public QObject {
     QCOMPARE(rows[1].build_s, 4.0);
     QCOMPARE(rows[1].run_s, 8.0);
     QVERIFY(std::isinf(rows[1].reached[0].trials));
+    // Who tried the default schedule alone, as all do first, makes the common part no shorter.
+    auto more = groups;
+    more.push_back({"idle", {curve_of(std::vector{outcome(0, 8e-3)})}});
+    const auto with_idle = progress(more);
+    QCOMPARE(with_idle[0].area, rows[0].area);
+    QCOMPARE(with_idle[2].name, std::string("idle"));
+    QCOMPARE(with_idle[2].area, 1.0 / 8);
+    QCOMPARE(progress(std::vector{more[2]})[0].area, 1.0);
     QVERIFY(progress({}).empty());
   }
 };

@@ -5,10 +5,13 @@
 Usage: spaces_test.py TW [TEST...]
 """
 import json
+import os
+import shutil
+import subprocess
 import sys
 import unittest
 
-from cli_case import CliCase, tw, tw_json
+from cli_case import TW, CliCase, tw, tw_json
 
 TEXT = b"""A: float32[64, 64] = placeholder()
 B: float32[64, 64] = compute(i, j)
@@ -87,6 +90,20 @@ class Spaces(CliCase):
         found, out, err = tw("tune", file, "--tuner", "ansor", "--trials", "5", "--db", self.path("a.db"))
         self.assertEqual(found, 1)
         self.assertIn("not_recorded", err)
+
+    def test_a_tuner_of_sketches_has_nothing_to_search_in_a_template(self):
+        plan = {"networks": ["space:matmul-znver5"], "tuners": ["random", "grid", "ansor"], "seeds": 5, "options": {"trials": 40, "finalists": 0}}
+        race = tw_json("race", self.write("race.json", json.dumps(plan).encode()))
+        self.assertRegex(race["winner"], r"^(random|grid) is ahead .*\. ansor had nothing to search on matmul_znver5\.$")
+        self.assertEqual([(v["a"], v["b"]) for v in race["verdicts"]], [("random", "grid")])
+
+    def test_a_program_without_its_spaces_says_so(self):
+        alone = self.path("bin")
+        os.mkdir(alone)
+        shutil.copy(TW, alone)
+        found = subprocess.run([os.path.join(alone, "tw"), "space", "show", "space:matmul-znver5"], capture_output=True, text=True)
+        self.assertEqual(found.returncode, 2)
+        self.assertIn("found none", found.stderr)
 
     def test_what_is_wrong_is_said(self):
         model, db, _ = self.recorded()
