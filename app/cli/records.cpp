@@ -2,6 +2,7 @@
 // `tw records`: trials in and out of a database as AutoTVM's JSON lines.
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <map>
 #include <mutex>
 #include <set>
@@ -24,6 +25,7 @@
 #include "engine/base/text.h"
 #include "engine/records/autotvm_log.h"
 #include "engine/records/best.h"
+#include "engine/records/round_trials.h"
 
 namespace tw::cli {
 namespace {
@@ -142,6 +144,64 @@ int best_records(const RecordsArguments& o) {
     put(table.text());
   } else if (auto r = put_lines(o.file, lines); !r) {
     return fail(r.error());
+  }
+  return kDone;
+}
+
+/// What was said of a session's candidates before they were measured, beside what they then took; trials of which nothing was said are left out.
+Expected<void> add_scores(db::Database& db, const RecordsArguments& o, const std::vector<db::TaskRow>& tasks, SessionId session, Table& table, Json& list) {
+  TW_TRY(const auto rounds, db.rounds(session));
+  const auto score_text = [](double score) { return std::isnan(score) ? std::string("-") : fmt::format("{:.4g}", score); };
+  for (const db::TaskRow& row : tasks) {
+    if (!matches(row, o.filters)) continue;
+    const std::vector<records::RoundTrial> said = records::round_trials(rounds, row.key);
+    TW_TRY(const auto outcomes, db.outcomes(session, row.id, 0, -1));
+    for (const db::TrialOutcome& t : outcomes) {
+      const auto of_round = static_cast<size_t>(t.number) <= said.size() ? said[static_cast<size_t>(t.number) - 1] : records::RoundTrial();
+      const double score = t.prediction ? t.prediction->score : std::numeric_limits<double>::quiet_NaN();
+      if (std::isnan(of_round.draft) && std::isnan(score)) continue;
+      const bool ok = t.status == records::Status::ok;
+      table.row({row.name, std::to_string(session.value), std::to_string(t.number), of_round.round > 0 ? std::to_string(of_round.round) : "-", score_text(of_round.draft), score_text(score),
+                 ok ? (t.censored ? "over " : "") + time_text(t.seconds) : records::status_name(t.status)});
+      list.push_back({{"task", row.name},
+                      {"key", row.key},
+                      {"session", session.value},
+                      {"trial", t.number},
+                      {"round", of_round.round > 0 ? Json(of_round.round) : Json()},
+                      {"draft", json_number(of_round.draft)},
+                      {"verified", json_number(score)},
+                      {"model", t.prediction ? Json(t.prediction->model) : Json()},
+                      {"status", records::status_name(t.status)},
+                      {"seconds", json_number(t.seconds)},
+                      {"at_least", t.censored}});
+    }
+  }
+  return {};
+}
+
+int list_scores(const RecordsArguments& o) {
+  auto db = open_workspace(o.db, db::Mode::read_only);
+  if (!db) return fail_input(db.error());
+  const auto tasks = (*db)->tasks();
+  if (!tasks) return fail(tasks.error());
+  const auto sessions = (*db)->sessions();
+  if (!sessions) return fail(sessions.error());
+  if (o.session > 0 && std::none_of(sessions->begin(), sessions->end(), [&](const db::SessionRow& s) { return s.id.value == o.session; }))
+    return fail_input(Error(ErrorCode::not_found, fmt::format("Expected session {}, found none", o.session), o.db));
+  Table table({"task", ">session", ">trial", ">round", ">draft", ">verified", ">time"});
+  Json list = Json::array();
+  // Without a session's number the newest that has any.
+  for (auto s = sessions->rbegin(); s != sessions->rend() && list.empty(); ++s) {
+    if (o.session > 0 && s->id.value != o.session) continue;
+    if (auto added = add_scores(**db, o, *tasks, s->id, table, list); !added) return fail(added.error());
+  }
+  say_damage();
+  if (o.json) {
+    print_json({{"trials", list}});
+  } else if (list.empty()) {
+    note("No candidate was judged before it was measured: tuners with a cost model do that, and pruner drafts by a formula before");
+  } else {
+    put(table.text());
   }
   return kDone;
 }
@@ -380,6 +440,11 @@ void add_records(Subcommand app, Run& run) {
   sub.option("file", b->file, "Writes JSON lines to this file instead of a table").output(records::kOurLog);
   sub.option("--task", b->filters, task_help);
   sub.flag("--json", b->json, "One JSON document on standard output");
+  auto j = std::make_shared<RecordsArguments>();
+  sub = add_common(records, run, "scores", "What a draft's formula and a cost model said of a session's candidates before they were measured, beside their times", j, list_scores);
+  sub.option("--session", j->session, "Number of the session; the newest with scores if absent");
+  sub.option("--task", j->filters, task_help);
+  sub.flag("--json", j->json, "One JSON document on standard output");
   auto c = std::make_shared<RecordsArguments>();
   sub = add_common(records, run, "check", "Runs some blocks of every task's best kernel for a GPU in the interpreter, for races and wrong values; needs no GPU",
                    c, check_records);

@@ -317,6 +317,23 @@ class MainJob(CliCase):
         self.assert_sentence(3, "models", "--db", db, "--target", "cuda:v100", has="cuda:v100")
         self.assert_sentence(3, "models", "--db", self.path("none.db"), has="none.db")
 
+    def test_what_was_said_before_measuring_stands_beside_times(self):
+        db = self.path("s.db")
+        for seed in ("1", "2"):
+            tw("tune", self.model, "--target", "cuda:a100", "--device", "sim:a100", "--tuner", "ansor", "--tuner-param", "draft=true", "--tuner-param", "population=64", "--tuner-param",
+               "draft_size=16", "--tuner-param", "first_fit=8", "--trials", "40", "--batch", "8", "--seed", seed, "--finalists", "0", "--network-finals", "never", "--db", db, check=0)
+        scores = tw_json("records", "scores", "--db", db)["trials"]
+        self.assertEqual({s["session"] for s in scores}, {2})
+        self.assertTrue(all(s["draft"] is not None or s["verified"] is not None for s in scores))
+        drafted, judged = [s for s in scores if s["draft"] is not None], [s for s in scores if s["verified"] is not None]
+        self.assertTrue(drafted and judged and all(s["model"] for s in judged), scores)
+        for s in scores:
+            self.assertEqual((s["status"] == "ok", s["round"] > 0), (s["seconds"] is not None, True), s)
+        older = tw_json("records", "scores", "--db", db, "--session", "1", "--task", scores[0]["key"])["trials"]
+        self.assertEqual({(s["session"], s["key"]) for s in older}, {(1, scores[0]["key"])})
+        self.assertIn("verified", tw("records", "scores", "--db", db, check=0)[1].splitlines()[0])
+        self.assert_sentence(3, "records", "scores", "--db", db, "--session", "9", has="session 9")
+
     def test_recorded_trials_are_replayed(self):
         db, other = self.path("t.db"), self.path("replay.db")
         report = tw_json("tune", self.model, "--trials-per-task", "4", "--finalists", "0", "--db", db)
