@@ -31,9 +31,11 @@ class FakeEngine : public Engine {
   std::vector<farm::FarmFile> knownFarms;
   Expected<farm::Survey> farmSurvey = farm::Survey{};  ///< what every farm says; set while nobody asks
   std::atomic<int> surveys = 0;
+  std::atomic<bool> holdSurvey = false;  ///< farms do not answer until this is false
   std::vector<farm::FarmFile> farms() override { return knownFarms; }
   Expected<farm::Survey> survey(const farm::FarmFile&) override {
     ++surveys;
+    while (holdSurvey) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     return farmSurvey;
   }
 

@@ -132,6 +132,34 @@ class SessionsTest : public QObject {
     QTRY_VERIFY(b->window->workspace().sessions().empty() && !b->window->trials().isLoading());
   }
 
+  /// A session that ended may still be read back when another workspace is opened: its trials are not asked of that one.
+  void anotherWorkspaceIsOpenedWhileASessionIsReadBack() {
+    auto b = openFake(database("ended.twdb"));
+    b->engine.millisPerTrial = -1;
+    b->engine.trialsPerBatch = 500;
+    constexpr int kTrials = 24'000;
+    setTrials(*b->window, kTrials);
+    TuneService& tuning = b->window->tuning();
+    QSignalSpy failed(&tuning, &TuneService::failed), opened(&b->window->workspace(), &Workspace::opened);
+    bool behind = false;
+    connect(&tuning, &TuneService::stateChanged, &tuning, [&] {
+      if (tuning.isActive()) return;
+      behind = tuning.isCatchingUp();
+      b->window->openWorkspace(database("beside.twdb"));
+    });
+    b->window->startTuning();
+    // The window hangs until the session is over: more trials come than the feed holds.
+    QElapsedTimer hang;
+    hang.start();
+    while (hang.elapsed() < 20'000 && b->engine.told < kTrials) QThread::msleep(5);
+    QTRY_COMPARE(opened.count(), 1);
+    QVERIFY(behind);
+    QTRY_VERIFY(b->window->workspace().jobs().running() == 0);
+    QTest::qWait(50);  // a page that was read then would lead to the next
+    QVERIFY(tuning.isCatchingUp());
+    QVERIFY2(failed.isEmpty(), failed.isEmpty() ? "" : qPrintable(failed[0][0].toString()));
+  }
+
   /// A session that got fewer trials than were asked for says why, where everybody sees it.
   void aShortSessionSaysWhy() {
     auto b = openFake(database("short.twdb"));

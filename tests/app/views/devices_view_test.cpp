@@ -99,6 +99,27 @@ class DevicesViewTest : public QObject {
     QCOMPARE(b->engine.surveys, asked);
   }
 
+  /// A farm that comes or goes while another is being asked ends that question, and not the asking.
+  void aFarmThatIsMadeMeanwhileIsNoEnd() {
+    auto b = openFake(m_dir.filePath(QStringLiteral("made.twdb")));
+    farm::Survey survey;
+    survey.devices = {device("pi-1", "idle", 10)};
+    b->engine.farmSurvey = survey;
+    b->engine.knownFarms = {{.farm = "default", .folder = "/f", .port = 4000, .kinds = {{"rpi4", ""}}}};
+    FarmService& farms = b->window->farms();
+    farms.refresh();
+    b->engine.holdSurvey = true;
+    showDock(*b->window, "dock.devices");
+    QTRY_COMPARE(b->engine.surveys, 1);
+    b->engine.knownFarms.push_back({.farm = "lab", .folder = "/l", .port = 4001, .kinds = {{"host", ""}}});
+    QSignalSpy changed(&farms, &FarmService::farmsChanged);
+    farms.refresh();
+    QCOMPARE(changed.count(), 1);
+    b->engine.holdSurvey = false;
+    QTRY_VERIFY_WITH_TIMEOUT(farms.survey().has_value(), 3 * FarmService::kAskMillis);
+    QVERIFY(b->engine.surveys >= 2);  // the answer to the first was of a list that is gone
+  }
+
   void aFarmThatDoesNotAnswerSaysWhy() {
     auto b = openFake(m_dir.filePath(QStringLiteral("silent.twdb")));
     b->engine.farmSurvey = Error(ErrorCode::infrastructure, "Nothing listens at port 4000");
