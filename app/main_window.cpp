@@ -88,7 +88,7 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
       m_finals(engine, m_workspace, m_tuning, m_board),
       m_build(engine, m_workspace, m_board),
       m_import(engine, m_workspace, m_board),
-      m_feeds(m_board, m_tuning, m_models),
+      m_feeds(m_board, m_tuning, m_models, m_workspace),
       m_farms(engine, m_jobs),
       m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks, m_board, m_import, m_finals, m_build, m_race, m_farms} {
   setObjectName(QStringLiteral("window.main"));
@@ -171,6 +171,10 @@ void MainWindow::connectServices() {
     if (statusBar()->currentMessage() == m_openingText) statusBar()->clearMessage();
     m_banner->showMessage(readOnly ? Banner::Kind::warning : Banner::Kind::error, message);
     updateActions();
+  });
+  connect(&m_workspace, &Workspace::upgrading, this, [this](int from, int to, int done, int steps) {
+    m_openingText = tr("Bringing %1 from format %2 to %3: step %4 of %5; the panel Jobs can stop it").arg(QFileInfo(m_workspace.path()).fileName()).arg(from).arg(to).arg(std::min(done + 1, steps)).arg(steps);
+    statusBar()->showMessage(m_openingText);
   });
   connect(&m_workspace, &Workspace::damaged, this, &MainWindow::showDamage);
   connect(&m_workspace, &Workspace::opened, this, [this] {
@@ -256,7 +260,6 @@ void MainWindow::connectServices() {
 }
 
 void MainWindow::openWorkspace(const QString& path) {
-  // One of an older version with many trials is brought up to date first, which takes seconds.
   m_openingText = tr("Opening the workspace %1…").arg(QFileInfo(path).fileName());
   statusBar()->showMessage(m_openingText);
   m_workspace.open(path);

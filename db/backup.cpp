@@ -4,6 +4,7 @@
 #include <SQLiteCpp/Backup.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,14 +40,23 @@ Expected<void> sync_file(const std::string& path) {
   return {};
 }
 
-Expected<void> write_copy(SQLite::Database& source, const std::string& path) {
+Expected<void> write_copy(SQLite::Database& source, const std::string& path, const StopToken& stop) {
   TW_CHECK(guarded(path, [&]() -> Expected<void> {
+    // In one step nobody else writes meanwhile; whoever may stop it holds the only connection that does.
+    const int pages = stop.stop_possible() ? 1024 : -1;
     SQLite::Database copy(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    SQLite::Backup(copy, source).executeStep(-1);
+    SQLite::Backup backup(copy, source);
+    for (int done = SQLITE_OK; done != SQLITE_DONE;) {
+      if (stop.stop_requested()) return Error(ErrorCode::cancelled, fmt::format("Copying to '{}' was stopped", printable(path)));
+      done = backup.executeStep(pages);
+      if (done == SQLITE_BUSY || done == SQLITE_LOCKED)
+        return Error(ErrorCode::infrastructure, fmt::format("The workspace '{}' stayed locked by another process", printable(source.getFilename())));
+    }
     return {};
   }));
   TW_CHECK(guarded(path, [&]() -> Expected<void> {
     SQLite::Database copy(uri_of(path, "immutable=1"), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    const Interruptible here(copy, stop);
     const std::string found = copy.execAndGet("PRAGMA quick_check(1)").getString();
     if (found != "ok") return Error(ErrorCode::corrupt, fmt::format("The copy '{}' is damaged: {}", printable(path), found));
     return {};
@@ -94,11 +104,11 @@ std::string uri_of(const std::string& path, const std::string& options) {
   return uri + "?" + options;
 }
 
-Expected<void> copy_database(SQLite::Database& source, const std::string& path) {
+Expected<void> copy_database(SQLite::Database& source, const std::string& path, const StopToken& stop) {
   const std::string part = path + kPart;
   std::error_code error;
   fs::remove(part, error);
-  auto written = write_copy(source, part);
+  auto written = write_copy(source, part, stop);
   if (written && std::rename(part.c_str(), path.c_str()) != 0) written = system_error("rename", part);
   if (!written) {
     for (const char* end : {"", "-journal", "-wal", "-shm"}) fs::remove(part + end, error);

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "engine/base/expected.h"
+#include "engine/base/stop_token.h"
 
 namespace tw::db {
 
 /// A copy of all that a connection sees, in a file of its own that was looked through: it is there whole or not at all, in the place of any earlier one.
-/// Errors: no_space, io_error, corrupt if what was copied is damaged.
-Expected<void> copy_database(SQLite::Database& source, const std::string& path);
+/// Errors: no_space, io_error, corrupt if what was copied is damaged, cancelled.
+Expected<void> copy_database(SQLite::Database& source, const std::string& path, const StopToken& stop = {});
 
 /// Backups beside a workspace, `NAME.backup-TIME`, newest first.
 std::vector<std::string> backups_of(const std::string& path);

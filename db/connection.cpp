@@ -98,7 +98,7 @@ Expected<std::unique_ptr<SQLite::Database>> open_reader(const std::string& path,
   return connection;
 }
 
-Expected<std::unique_ptr<SQLite::Database>> open_writer(const std::string& path, bool check, Damage& damage) {
+Expected<std::unique_ptr<SQLite::Database>> open_writer(const std::string& path, bool check, Damage& damage, const Upgrade& upgrade) {
   TW_TRY(auto connection, connect(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, damage));
   const auto& migrations = embedded_migrations();
   TW_TRY(const int version, check_version(*connection, path, migrations.back().number));
@@ -113,7 +113,7 @@ Expected<std::unique_ptr<SQLite::Database>> open_writer(const std::string& path,
     if (found != "ok") return Error(ErrorCode::corrupt, fmt::format("The workspace '{}' is damaged: {}", path, found));
     return {};
   }));
-  TW_CHECK(migrate(*connection, version, migrations, fmt::format("{}.v{}.backup", path, version)));
+  TW_CHECK(migrate(*connection, version, migrations, fmt::format("{}.v{}.backup", path, version), upgrade));
   return connection;
 }
 

@@ -16,7 +16,7 @@ Expected<void> check_file(const std::string& path, Mode mode);
 
 /// Never checkpoints. `damage` outlives the connection.
 Expected<std::unique_ptr<SQLite::Database>> open_reader(const std::string& path, Damage& damage);
-/// Brings the file up to date; with `check` its structure is looked through first. The caller holds the lock of the file.
-Expected<std::unique_ptr<SQLite::Database>> open_writer(const std::string& path, bool check, Damage& damage);
+/// Brings the file up to date; with `check` its structure is looked through first. The caller holds the lock of the file. Errors: also cancelled.
+Expected<std::unique_ptr<SQLite::Database>> open_writer(const std::string& path, bool check, Damage& damage, const Upgrade& upgrade = {});
 
 }  // namespace tw::db

@@ -105,14 +105,14 @@ Database::~Database() {
 const std::string& Database::path() const { return impl_->path; }
 Mode Database::mode() const { return impl_->mode; }
 
-Expected<std::shared_ptr<Database>> Database::open(const std::string& path, Mode mode) {
-  auto opened = open_as_it_is(path, mode);
+Expected<std::shared_ptr<Database>> Database::open(const std::string& path, Mode mode, const Upgrade& upgrade) {
+  auto opened = open_as_it_is(path, mode, upgrade);
   if (!opened && opened.error().code == ErrorCode::corrupt)
     return Error(ErrorCode::corrupt, fmt::format("{}; `tw db repair {}` keeps all that can be read", opened.error().message, printable(path)));
   return opened;
 }
 
-Expected<std::shared_ptr<Database>> Database::open_as_it_is(const std::string& given, Mode mode) {
+Expected<std::shared_ptr<Database>> Database::open_as_it_is(const std::string& given, Mode mode, const Upgrade& upgrade) {
   // SQLite keeps its log, and we the lock, beside the file itself.
   TW_TRY(const std::string path, resolve_links(given));
   const bool bundle = is_bundle(path);
@@ -141,7 +141,7 @@ Expected<std::shared_ptr<Database>> Database::open_as_it_is(const std::string& g
   }
   TW_TRY(impl.lock, LockFile::acquire(path));
   impl.in_use.emplace(path, FileUse::database);
-  TW_TRY(impl.connection, open_writer(path, !impl.lock->last_end_was_clean(), impl.damage));
+  TW_TRY(impl.connection, open_writer(path, !impl.lock->last_end_was_clean(), impl.damage, upgrade));
   TW_CHECK(interrupt_stale_sessions(*impl.connection, path));
   impl.backed_up_s = last_backup_s(path);
   return db;

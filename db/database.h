@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "db/upgrade.h"
 #include "engine/base/ids.h"
 #include "engine/base/json.h"
 #include "engine/records/record_sink.h"
@@ -121,8 +122,8 @@ struct BestRow {
   TaskId task;
   int64_t trials = 0, failures = 0;
   double best_s = 0;  ///< of verified trials after finals, else of others; infinity if nothing succeeded
-};
   int64_t searched = 0;  ///< trials of other schedules than the task's default
+};
 /// What won alone, tried inside a network (api/network_finals.h). Times in seconds.
 struct NetworkFinalRow {
   ModelId model;
@@ -167,8 +168,8 @@ struct DamagedRow {
 class Database : public records::RecordSource {
  public:
   /// Opens or creates. Errors: version for a file of a newer program (the message names both), corrupt for a damaged one (maintenance.h), parse_error for a file that is not ours,
-  /// io_error for a read-only or missing folder, infrastructure if another process writes to it (it can still be opened read_only).
-  static Expected<std::shared_ptr<Database>> open(const std::string& path, Mode mode = Mode::read_write);
+  /// io_error for a read-only or missing folder, infrastructure if another process writes to it (it can still be opened read_only), cancelled by `upgrade`.
+  static Expected<std::shared_ptr<Database>> open(const std::string& path, Mode mode = Mode::read_write, const Upgrade& upgrade = {});
   ~Database() override;
 
   const std::string& path() const;
@@ -245,7 +246,7 @@ class Database : public records::RecordSource {
 
  private:
   Database();
-  static Expected<std::shared_ptr<Database>> open_as_it_is(const std::string& path, Mode mode);
+  static Expected<std::shared_ptr<Database>> open_as_it_is(const std::string& path, Mode mode, const Upgrade& upgrade);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

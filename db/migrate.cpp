@@ -9,13 +9,16 @@
 namespace tw::db {
 namespace {
 
-void apply(SQLite::Database& connection, int version, const std::vector<Migration>& migrations) {
+/// `applied` is told how many of them are.
+void apply(SQLite::Database& connection, int version, const std::vector<Migration>& migrations, const std::function<void(int)>& applied) {
+  const int first = version;
   SQLite::Transaction transaction(connection, SQLite::TransactionBehavior::IMMEDIATE);
   for (const Migration& m : migrations) {
     if (m.number <= version) continue;
     TW_ASSERT(m.number == version + 1, fmt::format("migration {} follows version {}", m.name, version));
     connection.exec(m.sql);
     version = m.number;
+    applied(version - first);
   }
   connection.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
   connection.exec(fmt::format("PRAGMA user_version = {}", version));
@@ -46,13 +49,23 @@ Expected<int> check_version(SQLite::Database& connection, const std::string& pat
   });
 }
 
-Expected<void> migrate(SQLite::Database& connection, int version, const std::vector<Migration>& migrations, const std::string& backup_path) {
+Expected<void> migrate(SQLite::Database& connection, int version, const std::vector<Migration>& migrations, const std::string& backup_path, const Upgrade& upgrade) {
   if (migrations.empty() || migrations.back().number == version) return {};
-  return guarded(connection.getFilename(), [&]() -> Expected<void> {
-    if (version > 0) TW_CHECK(copy_database(connection, backup_path));
-    apply(connection, version, migrations);
+  const int newest = migrations.back().number, copies = version > 0 ? 1 : 0;
+  const auto tell = [&](int done) {
+    if (upgrade.progress && version > 0) upgrade.progress(version, newest, done, newest - version + copies);
+  };
+  const Interruptible here(connection, upgrade.stop);
+  const auto migrated = guarded(connection.getFilename(), [&]() -> Expected<void> {
+    tell(0);
+    if (version > 0) TW_CHECK(copy_database(connection, backup_path, upgrade.stop));
+    tell(copies);
+    apply(connection, version, migrations, [&](int done) { tell(copies + done); });
     return {};
   });
+  if (!migrated && upgrade.stop.stop_requested())
+    return Error(ErrorCode::cancelled, fmt::format("Bringing the workspace '{}' from format {} to {} was stopped; it is as it was", connection.getFilename(), version, newest));
+  return migrated;
 }
 
 }  // namespace tw::db

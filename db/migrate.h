@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "db/upgrade.h"
 #include "engine/base/expected.h"
 
 namespace tw::db {
@@ -27,7 +28,7 @@ inline constexpr int32_t kApplicationId = 0x54574442;
 /// no program writes.
 Expected<int> check_version(SQLite::Database& connection, const std::string& path, int newest);
 
-/// Applies what is missing after `version`, all in one transaction. A file that already holds data is copied to `backup_path` first.
-Expected<void> migrate(SQLite::Database& connection, int version, const std::vector<Migration>& migrations, const std::string& backup_path);
+/// Applies what is missing after `version`, all in one transaction. A file that already holds data is copied to `backup_path` first. Errors: cancelled.
+Expected<void> migrate(SQLite::Database& connection, int version, const std::vector<Migration>& migrations, const std::string& backup_path, const Upgrade& upgrade = {});
 
 }  // namespace tw::db

@@ -31,4 +31,14 @@ Error sqlite_error(const SQLite::Exception& e, const std::string& path) {
   }
 }
 
+Interruptible::Interruptible(SQLite::Database& connection, const StopToken& stop) : connection_(connection), stop_(stop) {
+  constexpr int kInstructions = 1000;  // of SQLite's machine, of which the slowest here sums up a row
+  if (stop_.stop_possible())
+    sqlite3_progress_handler(connection_.getHandle(), kInstructions, [](void* stop) { return static_cast<const StopToken*>(stop)->stop_requested() ? 1 : 0; }, &stop_);
+}
+
+Interruptible::~Interruptible() {
+  if (stop_.stop_possible()) sqlite3_progress_handler(connection_.getHandle(), 0, nullptr, nullptr);
+}
+
 }  // namespace tw::db

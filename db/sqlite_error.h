@@ -6,11 +6,25 @@
 #include <string>
 
 #include "engine/base/expected.h"
+#include "engine/base/stop_token.h"
 
 namespace tw::db {
 
 /// SQLite's failure as an Error that names the file.
 Error sqlite_error(const SQLite::Exception& e, const std::string& path);
+
+/// While it lives, statements of the connection fail soon after `stop` is asked for.
+class Interruptible {
+ public:
+  Interruptible(SQLite::Database& connection, const StopToken& stop);
+  ~Interruptible();
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+
+ private:
+  SQLite::Database& connection_;
+  StopToken stop_;
+};
 
 /// Runs f, which returns an Expected; SQLite's exceptions end here.
 template <class F>

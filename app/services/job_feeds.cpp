@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/services/job_feeds.h"
 
+#include <QFileInfo>
+#include <utility>
+
 namespace tw::app {
 
-JobFeeds::JobFeeds(JobBoard& board, TuneService& tuning, ModelService& models) : m_board(board), m_tuning(tuning), m_models(models) {
+JobFeeds::JobFeeds(JobBoard& board, TuneService& tuning, ModelService& models, Workspace& workspace) : m_board(board), m_tuning(tuning), m_models(models) {
+  followWorkspace(workspace);
   connect(&tuning, &TuneService::stateChanged, this, &JobFeeds::followTuning);
   connect(&tuning, &TuneService::progressed, this, &JobFeeds::followTuning);
   connect(&tuning, &TuneService::finished, this, [this](const QString& summary) {
@@ -23,6 +27,23 @@ JobFeeds::JobFeeds(JobBoard& board, TuneService& tuning, ModelService& models) :
   });
   connect(&models, &ModelService::busyChanged, this, &JobFeeds::followModels);
   connect(&models, &ModelService::progressed, this, [this](const QString& stage, int done, int total) { m_board.setProgress(m_model, done, total, stage); });
+}
+
+void JobFeeds::followWorkspace(Workspace& workspace) {
+  connect(&workspace, &Workspace::upgrading, this, [this, &workspace](int from, int to, int done, int steps) {
+    if (m_upgrade == 0)
+      m_upgrade = m_board.begin(tr("Bringing %1 from format %2 to %3").arg(QFileInfo(workspace.path()).fileName()).arg(from).arg(to), [this, &workspace] {
+        m_isUpgradeStopped = true;
+        workspace.cancelUpgrade();
+      });
+    m_board.setProgress(m_upgrade, done, steps);
+  });
+  const auto end = [this](JobBoard::Outcome outcome, const QString& text = {}) {
+    if (m_upgrade != 0) m_board.end(std::exchange(m_upgrade, 0), std::exchange(m_isUpgradeStopped, false) ? JobBoard::Outcome::cancelled : outcome, text);
+  };
+  connect(&workspace, &Workspace::opening, this, [end] { end(JobBoard::Outcome::cancelled); });
+  connect(&workspace, &Workspace::opened, this, [end] { end(JobBoard::Outcome::done); });
+  connect(&workspace, &Workspace::failed, this, [end](const QString& message) { end(JobBoard::Outcome::failed, message); });
 }
 
 void JobFeeds::followTuning() {

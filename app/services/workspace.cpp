@@ -28,10 +28,19 @@ void Workspace::open(const QString& path) {
   m_models.clear();
   m_removed.clear();
   m_damaged = 0;
+  Q_EMIT opening();
   Q_EMIT sessionsChanged();
-  const auto work = [file = path.toStdString(), folder = QFileInfo(path).absolutePath()](StopToken) -> Expected<Opened> {
+  m_upgrade = std::make_shared<StopSource>();
+  // Whoever stops an upgrade is told how that ended, so that it is stopped by a token of its own.
+  const auto work = [file = path.toStdString(), folder = QFileInfo(path).absolutePath(), guard = QPointer<Workspace>(this),
+                     stop = m_upgrade](StopToken closing) -> Expected<Opened> {
+    const std::stop_callback also(closing, [stop] { stop->request_stop(); });
     if (!QDir().mkpath(folder)) return Error(ErrorCode::io_error, "The folder of the workspace cannot be created", folder.toStdString());
-    auto database = db::Database::open(file);
+    const auto progress = [guard, stop](int from, int to, int done, int steps) {
+      QMetaObject::invokeMethod(
+          qApp, [=] { if (guard && guard->m_upgrade == stop) Q_EMIT guard->upgrading(from, to, done, steps); }, Qt::QueuedConnection);
+    };
+    auto database = db::Database::open(file, db::Mode::read_write, {progress, stop->get_token()});
     if (database) {
       TW_TRY(auto reader, db::Database::open(file, db::Mode::read_only));
       TW_TRY(auto summaryReader, db::Database::open(file, db::Mode::read_only));
@@ -62,6 +71,10 @@ void Workspace::open(const QString& path) {
     if (!m_readOnlyReason.isEmpty()) Q_EMIT failed(m_readOnlyReason, true);
     refreshSessions();
   }));
+}
+
+void Workspace::cancelUpgrade() {
+  if (m_upgrade) m_upgrade->request_stop();
 }
 
 void Workspace::refreshSessions() {

@@ -17,6 +17,8 @@ class Workspace : public QObject {
   explicit Workspace(JobRunner& jobs, QObject* parent = nullptr);
   /// Opens or creates; falls back to reading where another program writes, and says so.
   void open(const QString& path);
+  /// Stops bringing a file of an earlier format up to date: it stays as it was, and no workspace is open.
+  void cancelUpgrade();
   /// Reads the list of sessions again.
   void refreshSessions();
 
@@ -45,6 +47,10 @@ class Workspace : public QObject {
   static QString defaultPath();
 
  Q_SIGNALS:
+  /// Whatever was open or being opened no longer is.
+  void opening();
+  /// The file that is being opened is of the format `from` and is brought to `to`: how many of the steps are done. Then comes opened() or failed().
+  void upgrading(int from, int to, int done, int steps);
   void opened();
   /// `readOnly`: the workspace is open, but nothing can be stored.
   void failed(const QString& message, bool readOnly);
@@ -67,6 +73,7 @@ class Workspace : public QObject {
   LatestJob m_counting;
   int m_damaged = 0;
   LatestJob m_opening, m_listing;
+  std::shared_ptr<StopSource> m_upgrade;  ///< of the opening that was begun last
   std::shared_ptr<db::Database> m_database, m_reader, m_summaryReader;
   QString m_path, m_readOnlyReason;
   std::vector<db::SessionRow> m_sessions;

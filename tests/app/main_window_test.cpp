@@ -8,6 +8,7 @@
 #include <QMenuBar>
 #include <QRegularExpression>
 #include <QScreen>
+#include <QStatusBar>
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QTreeView>
@@ -19,6 +20,7 @@
 #include "app/perspectives.h"
 #include "app/pinned_view.h"
 #include "app/views/code_dock.h"
+#include "db/migrate.h"
 #include "engine/schedule/primitive.h"
 #include "tests/app/fake_bench.h"
 #include "tests/app/formula_engine.h"
@@ -130,6 +132,46 @@ class MainWindowTest : public QObject {
     QTRY_COMPARE(failed.count(), 1);
     QVERIFY(!failed[0][1].toBool());
     QVERIFY(window.findChild<widgets::Banner*>(QStringLiteral("banner"))->text().contains(QStringLiteral("cannot be opened")));
+  }
+
+  /// A file of an earlier format is brought up to date beside the window's thread, says how far it is, and stays as it was if that is stopped.
+  void anOlderWorkspaceIsBroughtUpToDate() {
+    const QString path = database("older.twdb");
+    constexpr int kOld = 7;
+    {
+      const auto& all = db::embedded_migrations();
+      SQLite::Database c(path.toStdString(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+      QVERIFY(db::migrate(c, 0, {all.begin(), all.begin() + kOld}, {}));
+      c.exec("INSERT INTO model VALUES(1, 'k', 'm', 'm.onnx', '{}', 0); INSERT INTO session VALUES(1, 1, 'random', 'llvm', 'done', '{}', '{}', 'v', 1, 2, 0);"
+             "INSERT INTO task(id, key, name, target, dag_text, flops) VALUES(1, 't', 't', 'llvm', '', 1)");
+      c.exec("INSERT INTO trial(id, session_id, task_id, number, space, config_index, steps_hash, config_json, steps_json, status, message, seconds, flagged, inner_runs, censored, verified,"
+             " max_rel_error, build_s, load_s, run_s, timestamp_s, checksum) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)"
+             " SELECT i, 1, 1, i, 's', i, i, '', '[]', 'ok', '', 1e-3, 0, 1, 0, 1, 0, 0, 0, 0, 3, 0 FROM n");
+    }
+    const auto format = [&] { return SQLite::Database(path.toStdString()).execAndGet("PRAGMA user_version").getInt(); };
+    FakeEngine engine;
+    MainWindow window(engine);
+    Workspace& workspace = window.workspace();
+    const QAbstractItemModel* jobs = named<QTreeView>(window, "table.jobs")->model();
+    const auto job = [&](int column) { return jobs->index(0, column).data().toString(); };
+    QSignalSpy failed(&workspace, &Workspace::failed), opened(&workspace, &Workspace::opened), told(&workspace, &Workspace::upgrading);
+    const auto stop = connect(&workspace, &Workspace::upgrading, &workspace, &Workspace::cancelUpgrade);
+    window.openWorkspace(path);
+    QTRY_COMPARE(failed.count(), 1);
+    QVERIFY2(failed[0][0].toString().contains(QStringLiteral("it is as it was")), qPrintable(failed[0][0].toString()));
+    QVERIFY(opened.isEmpty() && !workspace.reader());
+    QVERIFY(job(JobBoard::Title).contains(QStringLiteral("older.twdb from format 7")));
+    QCOMPARE(format(), kOld);
+    disconnect(stop);
+    told.clear();
+    window.openWorkspace(path);
+    QTRY_VERIFY(!told.isEmpty());
+    QVERIFY2(window.statusBar()->currentMessage().contains(QStringLiteral("from format 7")), qPrintable(window.statusBar()->currentMessage()));
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 30'000);
+    QCOMPARE(told.back()[2].toInt(), told.back()[3].toInt());  // all steps
+    QVERIFY(window.statusBar()->currentMessage().isEmpty());
+    QCOMPARE(format(), db::embedded_migrations().back().number);
+    QCOMPARE(failed.count(), 1);
   }
 
   void everyFocusableWidgetAndActionIsNamed() {
