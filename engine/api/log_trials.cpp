@@ -3,6 +3,7 @@
 
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "engine/api/claims.h"
 #include "engine/api/logged_task.h"
@@ -99,6 +100,7 @@ class Matcher {
     const Space* space = nullptr;
     std::optional<Expected<space::ConfigEntity>> point;
     std::optional<Expected<records::Candidate>> candidate;
+    bool again = false;  ///< an earlier line has that point, and its steps
   };
 
   void take_some(std::span<const records::AutotvmRecord> lines) {
@@ -111,7 +113,7 @@ class Matcher {
     // Steps take most of the time, and nothing of one line depends on another's.
     const auto steps = [&](size_t i) {
       Match& m = matches[i];
-      if (m.point && *m.point) m.candidate.emplace(candidate_of(known_[*m.task], *m.line, *m.space->source, **m.point));
+      if (m.point && *m.point && !m.again) m.candidate.emplace(candidate_of(known_[*m.task], *m.line, *m.space->source, **m.point));
     };
     if (matches.size() < kWorthThreads) {
       for (size_t i = 0; i < matches.size(); ++i) steps(i);
@@ -143,6 +145,7 @@ class Matcher {
     const Expected<const Space*> space = space_of(line, known_[task]);
     if (space) m.space = *space;
     m.point.emplace(space ? kept(m.space->space, m.space->texts->read(line.record.candidate.config)) : space.error());
+    if (*m.point) m.again = !made_[m.space].insert((*m.point)->index()).second;
     return m;
   }
 
@@ -163,15 +166,17 @@ class Matcher {
   Expected<void> add(Match& m) {
     const records::AutotvmRecord& line = *m.line;
     const records::Task& task = known_[*m.task];
+    if (m.again && replace(m, task)) return {};
     records::Record record;
     if (m.point) {
       if (!*m.point) return m.point->error();
+      if (m.again && !m.candidate) m.candidate.emplace(candidate_of(task, line, *m.space->source, **m.point));
       TW_TRY(records::Candidate candidate, *std::move(m.candidate));
       record = trial_of(task, line, std::move(candidate), claims_);
     } else {
       TW_TRY(record, as_trial(task, line, claims_));
     }
-    record.origin = fmt::format("{}, line {}", name_, line.line);
+    record.origin = origin_of(line);
     const auto [place, fresh_task] = places_.try_emplace(task.key, Place{result_.tasks.size(), {}});
     if (fresh_task) result_.tasks.push_back({task, {}});
     std::vector<records::Record>& records = result_.tasks[place->second.task].records;
@@ -185,6 +190,21 @@ class Matcher {
     problem(line, "duplicate", "A second trial of the same point");
     return {};
   }
+
+  /// A line whose point another one had: the faster result stays. False if that one's steps could not be made.
+  bool replace(const Match& m, const records::Task& task) {
+    const auto place = places_.find(task.key);
+    if (place == places_.end()) return false;
+    const auto known = place->second.points.find(records::identity({.space = m.line->record.candidate.space, .index = (*m.point)->index()}));
+    if (known == place->second.points.end()) return false;
+    records::Record& kept = result_.tasks[place->second.task].records[known->second];
+    records::MeasureResult result = claims_.as_claim(task, m.line->record.result);
+    if (result.decided_s() < kept.result.decided_s()) kept = {task.key, std::move(kept.candidate), std::move(result), origin_of(*m.line), std::nullopt, true};
+    problem(*m.line, "duplicate", "A second trial of the same point");
+    return true;
+  }
+
+  std::string origin_of(const records::AutotvmRecord& line) const { return fmt::format("{}, line {}", name_, line.line); }
 
   /// Spaces are made once.
   Expected<const Space*> space_of(const records::AutotvmRecord& line, const records::Task& task) {
@@ -211,6 +231,7 @@ class Matcher {
   const Target* target_;                                         ///< may be null
   std::map<std::string, Found> found_;                           ///< by target, name and arguments
   std::map<std::pair<std::string, std::string>, Space> spaces_;  ///< by task and name
+  std::unordered_map<const Space*, std::unordered_set<int64_t>> made_;  ///< points that lines so far had
   ClaimChecker claims_;
   LogTrials result_;
   struct Place {

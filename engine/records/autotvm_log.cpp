@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "engine/base/json.h"
@@ -18,6 +19,8 @@ constexpr std::string_view kGathered = "# tilewright:";
 
 class Reader {
  public:
+  /// `records`: about how many lines there are.
+  explicit Reader(size_t records = 0) { log_.records.reserve(records); }
   void take(const Line& line) {
     ++log_.lines;
     if (line.too_long) {
@@ -162,7 +165,7 @@ class LenientSink : public RecordSink {
 
 AutotvmLog read_autotvm(std::string_view text) {
   return read_in_pieces(text, [](std::string_view piece) {
-    Reader reader;
+    Reader reader(static_cast<size_t>(std::count(piece.begin(), piece.end(), '\n')) + 1);
     for_each_line_of(piece, [&](const Line& line) { reader.take(line); });
     return std::move(reader).finish();
   });

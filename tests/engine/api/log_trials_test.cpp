@@ -107,6 +107,8 @@ class LogTrialsTest : public QObject {
     const std::vector<records::Record>& kept = t.tasks.at(0).records;
     QCOMPARE(kept.size(), size_t{3});
     QCOMPARE(kept[0].result.seconds(), 5e-4);  // the faster of the two
+    QCOMPARE(kept[0].origin, std::string("log, line 2"));
+    QVERIFY(kept[0].claimed && !kept[0].candidate.steps.empty());
     QVERIFY(kept[1].result.status == records::Status::bad_timing);
     QVERIFY(kept[2].result.status == records::Status::build_fail);
     QCOMPARE(t.problems.front().kind, std::string("not_json"));
