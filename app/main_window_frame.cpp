@@ -40,7 +40,7 @@ namespace {
 constexpr int kLayoutVersion = 6;
 constexpr int kBannerMargin = 8;
 constexpr QSize kLeastView{180, 110};
-constexpr int kLow = 850;  ///< windows lower than this begin with a closed drawer
+constexpr int kLow = 950;  ///< windows lower than this begin with a closed drawer
 constexpr double kUsualWidth = 1600, kMostSide = 1.4;
 constexpr int kChrome = 110;  ///< menu, run bar and status bar, about
 

@@ -20,6 +20,7 @@
 #include "app/services/task_board.h"
 #include "app/services/trial_service.h"
 #include "widgets/charts/curve_chart.h"
+#include "widgets/charts/plot_theme.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/common/format.h"
 #include "widgets/common/table_view.h"
@@ -265,6 +266,11 @@ void CompareView::fitTuners() {
     used += wide;
   }
   header->resizeSection(0, std::max(least, least + room - used));
+}
+
+void CompareView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  m_tuners->setVisible(!widgets::isLowPlot(height()));  // curves come before the table
 }
 
 bool CompareView::eventFilter(QObject* watched, QEvent* event) {

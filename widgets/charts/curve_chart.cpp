@@ -4,6 +4,7 @@
 #include <qcustomplot.h>
 
 #include <QKeyEvent>
+#include <QResizeEvent>
 #include <QTimer>
 #include <QToolTip>
 #include <QVBoxLayout>
@@ -145,6 +146,14 @@ void CurveChart::styleTrials() {
   m_failures->setScatterStyle(shape(QCPScatterStyle::ssCross, theme.error, 1.6));
   m_trials->setAntialiasedScatters(rings);
   m_failures->setAntialiasedScatters(rings);
+}
+
+void CurveChart::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  if (!m_store || isLowPlot(event->oldSize().height()) == isLowPlot(height())) return;
+  showFailures();
+  showSelection();
+  m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
 void CurveChart::changeEvent(QEvent* event) {
@@ -312,7 +321,16 @@ void CurveChart::showFailures() {
   for (const FailurePoint& f : m_data.failures) lane.emplace(f.status, 0);
   int next = 0;
   QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
+  // In a low chart all kinds share a lane: the curve is asked for more.
+  const bool folded = isLowPlot(height()) && lane.size() > 1;
+  if (folded) {
+    int all = 0;
+    for (const auto& [status, y] : lane)
+      if (const auto count = m_store->failures().find(status); count != m_store->failures().end()) all += count->second;
+    ticker->addTick(next++, tr("failed (%1)").arg(all));
+  }
   for (auto& [status, y] : lane) {
+    if (folded) break;
     y = next++;
     const auto count = m_store->failures().find(status);
     ticker->addTick(y, tr("%1 (%2)", "kind of failure and how many").arg(statusText(status)).arg(count == m_store->failures().end() ? 0 : count->second));

@@ -58,6 +58,7 @@ class CurveChart : public QWidget, public Tabular {
 
  protected:
   void changeEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:

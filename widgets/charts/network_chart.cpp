@@ -4,6 +4,7 @@
 #include <qcustomplot.h>
 
 #include <QKeyEvent>
+#include <QResizeEvent>
 #include <QToolTip>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -49,6 +50,11 @@ NetworkChart::NetworkChart(QWidget* parent) : QWidget(parent), m_plot(new QCusto
     Q_EMIT roundActivated(m_lines[static_cast<size_t>(line)].rounds[static_cast<size_t>(at.round)].number);
   });
   draw();
+}
+
+void NetworkChart::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  if (isLowPlot(event->oldSize().height()) != isLowPlot(height())) draw();
 }
 
 void NetworkChart::changeEvent(QEvent* event) {
@@ -115,7 +121,7 @@ void NetworkChart::draw() {
     const Line& line = m_lines[l];
     const SeriesStyle style = seriesStyle(theme, line.style);
     QCPGraph* graph = add(style);
-    graph->setName(legend(l));
+    graph->setName(isLowPlot(height()) ? line.name : legend(l));
     graph->setLineStyle(QCPGraph::lsStepLeft);
     graph->setPen(QPen(style.color, line.focus ? 2.6 : 1.6, style.line));
     const bool marks = m_points[l].size() <= kMarkers;

@@ -36,7 +36,7 @@ class NetworkChart : public QWidget, public Tabular {
   void setSelectedRound(int64_t number);
   /// Whether a line has a point.
   bool isEmpty() const;
-  /// What the legend says of a line: its name, its last time, and when it reached the target.
+  /// What there is to say of a line: its name, its last time, and when it reached the target. In a low chart the legend has names alone, which take fewer rows.
   QString legend(size_t line) const;
   /// What the line in focus shows, in one sentence; else the first one.
   QString summary() const;
@@ -47,6 +47,7 @@ class NetworkChart : public QWidget, public Tabular {
 
  protected:
   void changeEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:

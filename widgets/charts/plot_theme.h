@@ -14,6 +14,9 @@ void applyPlotTheme(QCustomPlot* plot, const Theme& theme);
 /// Lists what is drawn above the axes, where it covers nothing, in as many rows as names need.
 void showLegendAbove(QCustomPlot* plot);
 
+/// Plots of so few pixels show less beside the curves.
+inline bool isLowPlot(int height) { return height < 330; }
+
 /// The wheel scrolls the page that the plot stands on.
 void letWheelPass(QCustomPlot* plot);
 

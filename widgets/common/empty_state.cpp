@@ -14,6 +14,7 @@ EmptyState::EmptyState(QWidget* content, QWidget* parent) : QWidget(parent), m_s
   page->setBackgroundRole(QPalette::Base);
   page->setAutoFillBackground(true);
   auto* box = new QVBoxLayout(page);
+  box->setContentsMargins(9, 2, 9, 2);  // a drawer is low
   m_title = new QLabel(page);
   QFont font = m_title->font();
   font.setPointSizeF(font.pointSizeF() * 1.15);

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The header of QCustomPlot uses the short keywords.
+#define signals Q_SIGNALS
+#define slots Q_SLOTS
+#define foreach Q_FOREACH
+#include <qcustomplot.h>
+#undef signals
+#undef slots
+#undef foreach
+
 #include <QtTest>
 #include <random>
 
@@ -112,6 +121,28 @@ class CurveTest : public QObject {
     const CurveData data = reduceCurve(store, CurveUnit::gflops, 100);
     QVERIFY(data.trials.empty() && data.best.empty());
     QCOMPARE(data.failures.size(), size_t{10});
+  }
+
+  /// In a low chart the kinds of failures share a line, which tells of all of them.
+  void failuresTakeLittleOfALowChart() {
+    const auto store = std::make_shared<TrialStore>(1e9);
+    for (int i = 0; i < 40; ++i) add(*store, i % 4 == 0 ? records::Status::ok : static_cast<records::Status>(i % 4 + 1), 0.5);
+    CurveChart chart;
+    chart.resize(600, 250);
+    chart.setStore(store);
+    chart.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&chart));
+    auto* plot = chart.findChild<QCustomPlot*>();
+    const QCPAxisRect* strip = plot->axisRect(1);
+    const auto lanes = [&] { return static_cast<int>(strip->axis(QCPAxis::atLeft)->ticker().staticCast<QCPAxisTickerText>()->ticks().size()); };
+    QTRY_COMPARE(lanes(), 1);
+    QCOMPARE(strip->axis(QCPAxis::atLeft)->ticker().staticCast<QCPAxisTickerText>()->ticks().first(), QStringLiteral("failed (30)"));
+    const int low = strip->maximumSize().height();
+    chart.resize(600, 450);
+    QTRY_COMPARE(lanes(), 3);
+    QVERIFY(strip->maximumSize().height() > 2 * low);
+    chart.resize(600, 250);
+    QTRY_COMPARE(lanes(), 1);
   }
 
   void chartDrawsInBothThemes() {

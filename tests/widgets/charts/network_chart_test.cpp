@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/charts/network_chart.h"
 
+// The header of QCustomPlot uses the short keywords.
+#define signals Q_SIGNALS
+#define slots Q_SLOTS
+#define foreach Q_FOREACH
+#include <qcustomplot.h>
+#undef signals
+#undef slots
+#undef foreach
+
 #include <QtTest>
 #include <limits>
 
@@ -88,6 +97,24 @@ class NetworkChartTest : public QObject {
       QVERIFY(chart.minimumSizeHint().width() <= 300);
       QVERIFY(!chart.grab().isNull());
       lines.pop_back();
+    }
+  }
+
+  /// What is said of lines takes no more than the lines themselves.
+  void aLowChartLeavesRoomForItsLines() {
+    NetworkChart chart;
+    std::vector<NetworkChart::Line> lines;
+    for (int i = 0; i < 4; ++i) lines.push_back({QStringLiteral("%1 random, seed 1").arg(i), i, i == 0, kRounds});
+    chart.setTarget(0.007);
+    auto* plot = chart.findChild<QCustomPlot*>();
+    for (const int height : {270, 500}) {
+      chart.resize(520, height);
+      chart.setLines(lines);
+      chart.grab();
+      chart.grab();  // the legend is arranged before it is drawn, the rest around it with the next
+      QVERIFY2(plot->axisRect()->height() >= height / 2, qPrintable(QString::number(plot->axisRect()->height())));
+      QCOMPARE(plot->legend->hasItemWithPlottable(plot->graph(2)), true);
+      QCOMPARE(plot->graph(2)->name(), height > 400 ? chart.legend(0) : lines[0].name);
     }
   }
 
