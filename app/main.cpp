@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QDir>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTextStream>
@@ -19,7 +20,7 @@ namespace {
 using tw::app::ScriptedRun;
 
 struct Options {
-  QString file, zoo, database, theme;
+  QString file, zoo, database, theme, lesson, step, lessons;
   tw::Target target;
   bool tiny = false, scripted = false;
   ScriptedRun::Plan plan;
@@ -43,6 +44,9 @@ Options parse(const QApplication& app) {
              "main", "What models are opened for: llvm (this machine), cuda (its GPU), or cuda:NAME, a GPU whose times are simulated where it is not here"),
          "NAME");
   option("theme", QApplication::translate("main", "Colours: light, dark or system"), "NAME");
+  option("lesson", QApplication::translate("main", "Start a lesson, by its name"), "NAME");
+  option("step", QApplication::translate("main", "Start it at this step: its number from 1, or its name"), "STEP");
+  option("lessons", QApplication::translate("main", "Folder whose lessons are shown beside those of the program"), "FOLDER");
   option("tune", QApplication::translate("main", "Start a session of N trials, then quit after the picture"), "N");
   option("tuner", QApplication::translate("main", "Tuner of that session"), "NAME");
   option("seed", QApplication::translate("main", "Seed of that session"), "S");
@@ -63,6 +67,9 @@ Options parse(const QApplication& app) {
   o.zoo = parser.value(QStringLiteral("model"));
   o.database = parser.value(QStringLiteral("db"));
   o.theme = parser.value(QStringLiteral("theme"));
+  o.lesson = parser.value(QStringLiteral("lesson"));
+  o.step = parser.value(QStringLiteral("step"));
+  o.lessons = parser.value(QStringLiteral("lessons"));
   o.tiny = parser.isSet(QStringLiteral("tiny"));
   o.scripted = parser.isSet(QStringLiteral("screenshot")) || parser.isSet(QStringLiteral("tune"));
   bool ok = true;
@@ -83,6 +90,10 @@ Options parse(const QApplication& app) {
     }
     return value;
   };
+  if (!o.step.isEmpty() && o.lesson.isEmpty()) {
+    QTextStream(stderr) << QApplication::translate("main", "--step needs --lesson") << '\n';
+    ok = false;
+  }
   o.plan.trials = static_cast<qint64>(number("tune", 0));
   o.plan.seed = static_cast<quint64>(number("seed", 1));
   o.plan.task = static_cast<int>(number("task", 0)) - 1;
@@ -139,6 +150,7 @@ int main(int argc, char** argv) {
   tw::app::LocalEngine engine(options.target);
   tw::app::MainWindow window(engine);
   if (!options.theme.isEmpty()) window.setTheme(tw::widgets::themeChoiceFromName(theme));
+  if (!options.lessons.isEmpty()) window.lessons().setFolder(QDir(options.lessons).absolutePath());
   QString database = options.database;
   if (database.isEmpty()) database = settings.value(QStringLiteral("workspace")).toString();
   if (database.isEmpty()) database = tw::app::Workspace::defaultPath();
@@ -148,6 +160,7 @@ int main(int argc, char** argv) {
       window.openFile(options.file);
     else if (!options.zoo.isEmpty())
       window.openZoo(options.zoo, options.tiny);
+    if (!options.lesson.isEmpty()) window.startLesson(options.lesson, options.step);
   };
   QObject::connect(&window.workspace(), &tw::app::Workspace::opened, &window, openModel, Qt::SingleShotConnection);
   QObject::connect(

@@ -18,6 +18,7 @@
 #include "app/command_box.h"
 #include "app/dock_titles.h"
 #include "app/glossary.h"
+#include "app/lesson_desk.h"
 #include "app/manual_window.h"
 #include "app/perspectives.h"
 #include "app/pinned_view.h"
@@ -90,6 +91,7 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
       m_import(engine, m_workspace, m_board),
       m_feeds(m_board, m_tuning, m_models, m_workspace),
       m_farms(engine, m_jobs),
+      m_lessons(m_jobs),
       m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks, m_board, m_import, m_finals, m_build, m_race, m_farms} {
   setObjectName(QStringLiteral("window.main"));
   setWindowTitle(tr("Tilewright"));
@@ -119,6 +121,7 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
   makeMenus();
   makeHeader();
   makeRunBar();
+  makeLessons();
   makeStatusBar();
   makeCommandBox();
   connectServices();

@@ -17,6 +17,7 @@
 #include "app/services/job_board.h"
 #include "app/services/job_feeds.h"
 #include "app/services/job_runner.h"
+#include "app/services/lesson_service.h"
 #include "app/services/mark_service.h"
 #include "app/services/model_service.h"
 #include "app/services/finals_service.h"
@@ -33,6 +34,7 @@ class QLabel;
 class QProgressBar;
 class QDockWidget;
 class QTabBar;
+class QToolBar;
 
 namespace tw::widgets {
 class Banner;
@@ -45,6 +47,7 @@ class CommandBox;
 class DockTitles;
 class Glossary;
 class GraphPage;
+class LessonDesk;
 class ManualWindow;
 class PassesView;
 class PlaybackBar;
@@ -80,6 +83,16 @@ class MainWindow : public QMainWindow {
   void setPerspective(const QString& id);
   const QString& perspective() const { return m_perspective; }
   void setBigType(bool big);
+  /// Brings a view to the front, wherever it is.
+  void raiseView(const char* view);
+  /// What networks are opened for from now on; the open one stays as it is.
+  void setTarget(const Target& target);
+  /// The lessons beside the work: their list, or the one that runs.
+  void showLessons(bool show);
+  /// At a step by number from 1 or name; empty: where it was left. What is wrong with the names is shown.
+  void startLesson(const QString& name, const QString& step);
+  LessonService& lessons() { return m_lessons; }
+  Services& services() { return m_services; }
   /// Opens the command box with `text` in its line.
   void openCommandBox(const QString& text = {});
   /// The view that was last worked in: a dock's, or the graph.
@@ -153,6 +166,7 @@ class MainWindow : public QMainWindow {
   QString viewUnderPointer() const;
   void makeMenus();
   void makeRunBar();
+  void makeLessons();
   /// As parse_target() reads it; empty: asks.
   void chooseTarget(const QString& text);
   void showDevice();
@@ -175,8 +189,6 @@ class MainWindow : public QMainWindow {
   void chooseRace();
   void showRace();
   void closeModel();
-  /// Brings a view to the front, wherever it is.
-  void raiseView(const char* view);
   /// Runs `then` with the model on screen: at once, or when it has been opened.
   void withModel(ModelId model, std::function<void()> then);
   /// Says how many rows of the workspace are damaged.
@@ -230,7 +242,10 @@ class MainWindow : public QMainWindow {
   ImportService m_import;
   JobFeeds m_feeds;
   FarmService m_farms;
+  LessonService m_lessons;
   Services m_services;
+  LessonDesk* m_lessonDesk = nullptr;
+  QToolBar* m_lessonBar = nullptr;
   widgets::Banner* m_banner = nullptr;
   DockTitles* m_titles = nullptr;
   RunBar* m_runBar = nullptr;

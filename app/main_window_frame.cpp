@@ -11,6 +11,7 @@
 #include <QSettings>
 #include <QStatusBar>
 #include <QTabBar>
+#include <QToolBar>
 #include <QToolButton>
 #include <algorithm>
 #include <map>
@@ -187,7 +188,10 @@ QString MainWindow::perspectiveKey(const QString& id) const {
   return QStringLiteral("perspectives/%1/%2%3").arg(id, m_isWide ? QStringLiteral("wide") : QStringLiteral("narrow"), m_isBig ? QStringLiteral("-big") : QString());
 }
 
-bool MainWindow::isWideEnough() const { return width() >= kWide * widgets::typeScale(); }
+bool MainWindow::isWideEnough() const {
+  const int lessons = m_lessonBar && !m_lessonBar->isHidden() ? m_lessonBar->sizeHint().width() : 0;
+  return width() - lessons >= kWide * widgets::typeScale();
+}
 
 void MainWindow::setPerspective(const QString& id) {
   if (id == m_perspective) return;
@@ -205,7 +209,9 @@ void MainWindow::loadPerspective(const QString& id) {
   arrange(id);
   const QByteArray state = QSettings().value(perspectiveKey(id)).toByteArray();
   if (!state.isEmpty()) restoreState(state, kLayoutVersion);
-  m_playbackBar->setVisible(!m_isStart && m_hub.playback().isOpen());  // whether anything is played, no layout knows
+  // Whether anything is played or taught, no layout knows.
+  m_playbackBar->setVisible(!m_isStart && m_hub.playback().isOpen());
+  m_lessonBar->setVisible(m_actions.get(QStringLiteral("help.lessons"))->isChecked());
 }
 
 void MainWindow::savePerspective() {

@@ -9,10 +9,12 @@
 #include <QProgressBar>
 #include <QSettings>
 #include <QStatusBar>
+#include <QToolBar>
 #include <algorithm>
 
 #include "app/command_box.h"
 #include "app/glossary.h"
+#include "app/lesson_desk.h"
 #include "app/main_window.h"
 #include "app/menus.h"
 #include "app/perspectives.h"
@@ -21,6 +23,7 @@
 #include "app/services/session_set.h"
 #include "app/views/code_dock.h"
 #include "app/views/graph_page.h"
+#include "app/views/lessons_view.h"
 #include "app/views/passes_view.h"
 #include "app/views/sessions_view.h"
 #include "app/views/start_page.h"
@@ -37,6 +40,7 @@
 namespace tw::app {
 namespace {
 QString id(const char* text) { return QString::fromLatin1(text); }
+constexpr int kLessonWidth = 360;
 }  // namespace
 
 void MainWindow::makeActions() {
@@ -51,6 +55,8 @@ void MainWindow::makeActions() {
     if (words.empty()) return showManual(viewUnderPointer());
     showWord(words.front().word);
   });
+  m_actions.addToggle(id("help.lessons"), tr("&Lessons"), tr("Learn in the window: lessons that set it up, say what to do and see whether it is done"), QKeySequence(tr("Ctrl+Shift+L")),
+                      [this](bool on) { showLessons(on); });
   m_actions.add(id("help.shortcuts"), tr("Actions and &shortcuts"), tr("List all actions with their shortcuts"), QKeySequence(tr("?")),
                 [this] { showShortcuts(); });
   m_actions.add(id("help.about"), tr("&About Tilewright"), tr("Version and licences"), {}, [this] { about(); });
@@ -451,10 +457,50 @@ void MainWindow::chooseTarget(const QString& text) {
     if (!wanted.isEmpty()) showMessage(tr("The target cannot be used: %1").arg(QString::fromStdString(target.error().text())));
     return m_runBar->showModel();  // the list shows the old one again
   }
-  m_services.engine.setTarget(*target);
-  showDevice();
+  setTarget(*target);
   // Tasks are made for a target: the network is cut anew.
   if (m_hub.model()) openFile(m_hub.model()->path);
+}
+
+void MainWindow::setTarget(const Target& target) {
+  m_services.engine.setTarget(target);
+  showDevice();
+}
+
+void MainWindow::makeLessons() {
+  m_lessonDesk = new LessonDesk(*this);
+  m_lessons.setStage(*m_lessonDesk);
+  // Beside the docks, where no perspective moves it.
+  m_lessonBar = new QToolBar(tr("Lessons"), this);
+  m_lessonBar->setObjectName(QStringLiteral("toolbar.lessons"));
+  m_lessonBar->setMovable(false);
+  m_lessonBar->setContextMenuPolicy(Qt::PreventContextMenu);
+  auto* view = new LessonsView(m_lessons, m_lessonBar);
+  view->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Expanding);
+  m_lessonBar->addWidget(view);
+  addToolBar(Qt::LeftToolBarArea, m_lessonBar);
+  m_lessonBar->hide();
+  connect(view, &LessonsView::closed, this, [this] { showLessons(false); });
+  connect(&m_lessons, &LessonService::changed, this, [this] {
+    if (m_lessons.current()) showLessons(true);
+  });
+}
+
+void MainWindow::showLessons(bool show) {
+  m_actions.get(QStringLiteral("help.lessons"))->setChecked(show);
+  if (m_lessonBar->isHidden() != show) return;
+  if (!show) m_lessons.leave();
+  for (auto* view : m_lessonBar->findChildren<LessonsView*>()) view->setFixedWidth(qRound(kLessonWidth * widgets::typeScale()));
+  m_lessonBar->setVisible(show);
+  // The rest of the window is as much narrower or wider.
+  if (m_isStart || isWideEnough() == m_isWide) return;
+  savePerspective();
+  loadPerspective(m_perspective);
+}
+
+void MainWindow::startLesson(const QString& name, const QString& step) {
+  const QString problem = m_lessons.start(name, step);
+  if (!problem.isEmpty()) showMessage(problem);
 }
 
 void MainWindow::showDevice() {

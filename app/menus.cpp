@@ -28,7 +28,7 @@ const std::vector<MenuDef>& menus() {
       {[] { return MenuTexts::tr("&Tune"); },
        QStringList{"tune.start", "tune.task", "tune.resume", "tune.race", "", "tune.pause", "tune.cancel", "", "build.network", "build.run", "tune.finals", "build.save", "build.export", "", "session.play", "session.rename",
                    "session.group", "session.share", "session.delete", "session.restore"}},
-      {[] { return MenuTexts::tr("&Help"); }, QStringList{"help.manual", "help.shortcuts", "", "help.about"}},
+      {[] { return MenuTexts::tr("&Help"); }, QStringList{"help.manual", "help.lessons", "help.shortcuts", "", "help.about"}},
   };
   return table;
 }

@@ -23,6 +23,7 @@ void add_db(Subcommand app, Run& run);
 void add_check(Subcommand app, Run& run);
 void add_bench(Subcommand app, Run& run);
 void add_demo(Subcommand app, Run& run);
+void add_lesson(Subcommand app, Run& run);
 void add_farm(Subcommand app, Run& run);
 void add_agent(Subcommand app, Run& run);
 // Children that `tw` starts of itself; not in the help text.
@@ -52,6 +53,7 @@ std::span<const Command> commands() {
       {"check", add_check},
       {"bench", add_bench},
       {"demo", add_demo},
+      {"lesson", add_lesson},
       {"farm", add_farm},
       {"agent", add_agent},
       {"first-run", add_first_run},

@@ -167,9 +167,12 @@ void OperatorView::startFrom(const QString& name) {
   if (op) setText(QString::fromUtf8(op->text), name, {});
 }
 
+QString OperatorView::loops() const { return m_loops->text(); }
+
 void OperatorView::setText(const QString& text, const QString& name, const QString& path) {
   m_name = name;
   m_path = path;
+  m_isRight = false;
   m_editor->setText(text);
   m_later.stop();
   check();

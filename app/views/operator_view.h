@@ -32,6 +32,9 @@ class OperatorView : public QWidget {
   /// The text of a bundled operator, by its name.
   void startFrom(const QString& name);
   void setText(const QString& text, const QString& name, const QString& path);
+  /// Whether what stands in the editor was looked through and can be tuned, and its loop nest.
+  bool isRight() const { return m_isRight; }
+  QString loops() const;
   /// Writes the text to its file. False if it cannot be written, which is said.
   bool save(const QString& path);
   /// Saves the text where it was opened, or in the folder of a person's own operators, opens it as the network and starts a session.

@@ -127,7 +127,7 @@ StartPage::StartPage(Services& services, QWidget* parent) : QWidget(parent) {
     cards->setColumnStretch(at, 1);
   };
   const auto action = [&services](const char* name) { return [act = services.actions.get(QLatin1String(name))] { act->trigger(); }; };
-  begin("learn", tr("Learn"), tr("The manual: what a schedule is, what each view shows, how a network is tuned."), action("help.manual"), 0);
+  begin("learn", tr("Learn"), tr("Lessons in the window, from what a schedule is to how tuners walk a space; the manual is under Help."), action("help.lessons"), 0);
   begin("open", tr("Explore or tune a network"), tr("An ONNX file or a program that PyTorch exported."), action("file.open"), 1);
   begin("compare", tr("Compare tuners"), tr("Several tuners with several seeds on one task of a small bundled network."), [this] { Q_EMIT compareAsked(); }, 2);
   begin("import", tr("Import"), tr("Trials that AutoTVM or Ansor logged, without TVM."), action("file.import"), 3);

@@ -28,6 +28,8 @@ class WhyView : public QWidget {
  public:
   explicit WhyView(Services& services, QWidget* parent = nullptr);
   static QWidget* create(Services& services, QWidget* parent) { return new WhyView(services, parent); }
+  /// What is shown of the kernel's loops; null while they are being looked at.
+  const api::Insight* insight() const { return m_insight && !m_stale ? &*m_insight : nullptr; }
 
  protected:
   void showEvent(QShowEvent* event) override;
