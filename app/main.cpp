@@ -111,7 +111,7 @@ Options parse(const QApplication& app) {
   o.plan.tuner = parser.value(QStringLiteral("tuner"));
   o.plan.onlyTask = parser.isSet(QStringLiteral("only-task"));
   o.plan.picture = parser.value(QStringLiteral("screenshot"));
-  o.plan.waitForModel = !o.file.isEmpty() || !o.zoo.isEmpty();
+  o.plan.waitForModel = (!o.file.isEmpty() && !tw::app::MainWindow::isWorkspace(o.file)) || !o.zoo.isEmpty();
   if (!o.theme.isEmpty() && o.theme != QLatin1String("light") && o.theme != QLatin1String("dark") && o.theme != QLatin1String("system")) {
     QTextStream(stderr) << QApplication::translate("main", "--theme is light, dark or system, not '%1'").arg(o.theme) << '\n';
     ok = false;
@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
   // The model comes after the workspace, so that it is entered there.
   const auto openModel = [&] {
     if (!options.file.isEmpty())
-      window.openFile(options.file);
+      window.openAny(options.file);
     else if (!options.zoo.isEmpty())
       window.openZoo(options.zoo, options.tiny);
     if (!options.lesson.isEmpty()) window.startLesson(options.lesson, options.step);

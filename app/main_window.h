@@ -66,7 +66,9 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void openWorkspace(const QString& path);
-  /// A model or a workspace, by its ending.
+  /// Whether a file is a workspace or a bundle of sessions by its ending.
+  static bool isWorkspace(const QString& path);
+  /// One of those, else a model or an operator.
   void openAny(const QString& path);
   void openFile(const QString& path);
   void openZoo(const QString& name, bool tiny);

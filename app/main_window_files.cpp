@@ -97,8 +97,12 @@ void MainWindow::addRecent(const QString& path) {
   fillRecent();
 }
 
+bool MainWindow::isWorkspace(const QString& path) {
+  return path.endsWith(QLatin1String(".twdb"), Qt::CaseInsensitive) || path.endsWith(QLatin1String(".twz"), Qt::CaseInsensitive);
+}
+
 void MainWindow::openAny(const QString& path) {
-  if (path.endsWith(QLatin1String(".twdb"), Qt::CaseInsensitive) || path.endsWith(QLatin1String(".twz"), Qt::CaseInsensitive))
+  if (isWorkspace(path))
     openWorkspace(path);
   else
     openFile(path);
