@@ -177,6 +177,11 @@ Expected<measure::Roofline> LocalEngine::roofline() {
 
 Expected<api::Insight> LocalEngine::insight(const records::Task& task, const std::vector<schedule::Step>& steps) { return api::insight(task, steps); }
 
+Expected<api::PlayedLoops> LocalEngine::playLoops(const records::Task& task, const std::vector<schedule::Step>& steps, const api::LoopPlayOptions& options,
+                                                  StopToken stop) {
+  return api::play_loops(task, steps, options, std::move(stop));
+}
+
 api::PassTrace LocalEngine::passes(const records::Task& task, const std::vector<schedule::Step>& steps) { return api::trace_passes(task, steps); }
 
 api::PassTrace LocalEngine::graphPasses(const api::Network& network) { return api::trace_graph_passes(network, target()); }

@@ -30,6 +30,8 @@ class LocalEngine : public Engine {
   Expected<records::MeasureResult> measure(const records::Task& task, const records::Candidate& candidate, StopToken stop) override;
   Expected<measure::CounterReading> count(const records::Task& task, const records::Candidate& candidate, StopToken stop) override;
   Expected<measure::Roofline> roofline() override;
+  Expected<api::PlayedLoops> playLoops(const records::Task& task, const std::vector<schedule::Step>& steps, const api::LoopPlayOptions& options,
+                                       StopToken stop) override;
   Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) override;
   api::PassTrace passes(const records::Task& task, const std::vector<schedule::Step>& steps) override;
   api::PassTrace graphPasses(const api::Network& network) override;

@@ -12,6 +12,7 @@
 #include "app/views/jobs_view.h"
 #include "app/views/landscape_view.h"
 #include "app/views/log_view.h"
+#include "app/views/loops_view.h"
 #include "app/views/manual_view.h"
 #include "app/views/navigator_view.h"
 #include "app/views/network_view.h"
@@ -44,6 +45,7 @@ const ViewDef kViews[] = {
     {"code", [] { return ViewTexts::tr("Code"); }, true, CodeDock::create},
     {"operator", [] { return ViewTexts::tr("Operator"); }, false, OperatorView::create},
     {"passes", [] { return ViewTexts::tr("Passes"); }, true, PassesView::create},
+    {"loops", [] { return ViewTexts::tr("Loops"); }, true, LoopsView::create},
     {"why", [] { return ViewTexts::tr("Why"); }, true, WhyView::create},
     {"inspector", [] { return ViewTexts::tr("Inspector"); }, true, InspectorView::create},
     {"tune", [] { return ViewTexts::tr("Options"); }, false, TuneView::create},

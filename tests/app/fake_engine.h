@@ -131,6 +131,12 @@ class FakeEngine : public Engine {
     if (failRoofline) return Error(ErrorCode::unsupported, "This processor has no clock that can be read");
     return measure::Roofline{1e11, {{1 << 15, 1e11}, {1 << 28, 1e10}}};
   }
+  std::atomic<int> playedLoops = 0;
+  Expected<api::PlayedLoops> playLoops(const records::Task& task, const std::vector<schedule::Step>& steps, const api::LoopPlayOptions& options,
+                                       StopToken stop) override {
+    ++playedLoops;
+    return api::play_loops(task, steps, options, stop);
+  }
   Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>&) override {
     api::Insight i;
     i.flops = static_cast<double>(task.flops), i.compulsory_bytes = 1e4, i.vector_lanes = 16;

@@ -24,6 +24,7 @@
 #include <QProcess>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QSlider>
 #include <QSpinBox>
 #include <QTabBar>
 #include <QTabWidget>
@@ -144,6 +145,8 @@ class Photographer {
         dock->show();
         dock->raise();
         spin(settle);
+        // Loops are shown on their way.
+        if (auto* bar = dock->findChild<QSlider*>(QStringLiteral("slider.loops"))) bar->setValue(bar->maximum() * 3 / 4);
         save(*dock->widget(), view, name);
         auto* tabs = dock->widget()->findChild<QTabWidget*>();
         for (int tab = 1; tabs && tabs->isVisible() && tab < tabs->count(); ++tab) {
