@@ -211,6 +211,7 @@ void MainWindow::connectServices() {
   connect(&m_finals, &FinalsService::changed, this, &MainWindow::updateActions);
   connect(&m_finals, &FinalsService::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, message); });
   connect(&m_finals, &FinalsService::finished, this, &MainWindow::showFinals);
+  connect(&m_farms, &FarmService::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, message); });
   connect(&m_build, &BuildService::changed, this, &MainWindow::updateActions);
   connect(&m_build, &BuildService::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, message); });
   connect(&m_build, &BuildService::written, this, [this](const QString& what) { m_banner->showMessage(Banner::Kind::info, what); });

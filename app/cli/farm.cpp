@@ -17,7 +17,7 @@ namespace tw::cli {
 namespace {
 
 struct FarmArguments {
-  std::string farm = farm::kDefaultFarm, kind = "host", device, reason;
+  std::string farm = farm::kDefaultFarm, kind = "host", device, command, reason;
   int port = 0;
   int lines = 40;
   bool json = false;
@@ -126,11 +126,11 @@ int line(const FarmArguments& o) {
   return up(o);  // a new kind, which the server has to know of
 }
 
-int tell(const FarmArguments& o, const char* command) {
+/// Tells the device the command.
+int tell(const FarmArguments& o) {
   const auto farm = farm::read_farm(o.farm);
   if (!farm) return fail(farm.error());
-  const auto answer = farm::tell_device(*farm, o.device, Json{{"command", command}, {"reason", o.reason}});
-  const auto p = answer ? farm::presence_from_json(*answer) : Expected<farm::Presence>(answer.error());
+  const auto p = farm::command_device(*farm, o.device, o.command, o.reason);
   if (!p) return fail(p.error());
   if (o.json)
     print_json(farm::to_json(*p));
@@ -138,12 +138,6 @@ int tell(const FarmArguments& o, const char* command) {
     print("{}: {}\n", p->device, phase_text(*p));
   return kDone;
 }
-int drain(const FarmArguments& o) { return tell(o, "drain"); }
-int resume(const FarmArguments& o) { return tell(o, "resume"); }
-int quarantine(const FarmArguments& o) { return tell(o, "quarantine"); }
-int release(const FarmArguments& o) { return tell(o, "release"); }
-int recycle(const FarmArguments& o) { return tell(o, "recycle"); }
-int self_test(const FarmArguments& o) { return tell(o, "self-test"); }
 
 int logs(const FarmArguments& o) {
   const auto farm = farm::read_farm(o.farm);
@@ -193,20 +187,12 @@ void add_farm(Subcommand app, Run& run) {
       .show_default();
   add_one(farm, run, "status", "Says which queues are how long, and how many devices measure", made(), status);
   add_one(farm, run, "devices", "Lists the devices that answer: what they do, failures by kind, speed, heat", made(), devices);
-  const struct {
-    const char *name, *help;
-    int (*work)(const FarmArguments&);
-  } kTold[] = {{"drain", "A device takes no more jobs once its present one is done", drain},
-               {"resume", "A drained device takes jobs again", resume},
-               {"quarantine", "A device takes no more jobs, after a restart neither, until it is released", quarantine},
-               {"release", "A quarantined device takes jobs again", release},
-               {"recycle", "A device replaces the process that measures", recycle},
-               {"self-test", "A device measures its reference kernels; one that cannot is quarantined", self_test}};
-  for (const auto& t : kTold) {
+  for (const farm::DeviceCommand& c : farm::device_commands()) {
     auto o = made();
-    Subcommand sub = add_one(farm, run, t.name, t.help, o, t.work);
+    o->command = c.name;
+    Subcommand sub = add_one(farm, run, c.name, c.help, o, tell);
     sub.option("device", o->device, "Name of the device").required();
-    if (t.work == quarantine) sub.option("--reason", o->reason, "Why; shown by `tw farm devices`");
+    if (o->command == "quarantine") sub.option("--reason", o->reason, "Why; shown by `tw farm devices`");
   }
   auto g = made();
   Subcommand log = add_one(farm, run, "logs", "Prints what a device, or without one the farm's server, said last", g, logs);

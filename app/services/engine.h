@@ -111,6 +111,8 @@ class Engine {
   virtual std::vector<farm::FarmFile> farms() = 0;
   /// How one of them is; waits for its devices. Errors: those of connecting.
   virtual Expected<farm::Survey> survey(const farm::FarmFile& farm) = 0;
+  /// Tells one of its devices what to do, as farm::command_device does.
+  virtual Expected<farm::Presence> commandDevice(const farm::FarmFile& farm, const std::string& device, const std::string& command, const std::string& reason) = 0;
 };
 
 }  // namespace tw::app

@@ -56,6 +56,22 @@ void FarmService::choose(const std::string& farm) {
   if (m_watched) ask();
 }
 
+void FarmService::command(const std::string& device, const std::string& command, const std::string& reason) {
+  const farm::FarmFile* chosen = farm();
+  if (!chosen) return;
+  const auto work = [&engine = m_engine, farm = *chosen, device, command, reason](StopToken) { return engine.commandDevice(farm, device, command, reason); };
+  m_jobs.run<farm::Presence>(Lane::farm, this, work, [this, name = chosen->farm](Expected<farm::Presence> now) {
+    if (!now) {
+      Q_EMIT failed(QString::fromStdString(now.error().text()));
+      return;
+    }
+    if (name != m_chosen || !m_survey) return;
+    for (farm::Presence& p : m_survey->devices)
+      if (p.device == now->device) p = *now;
+    Q_EMIT surveyed();
+  });
+}
+
 void FarmService::forget() {
   m_job.stop();
   m_survey.reset();

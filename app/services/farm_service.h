@@ -34,6 +34,8 @@ class FarmService : public QObject {
   void setWatched(bool watched);
   /// Another farm, by its name.
   void choose(const std::string& farm);
+  /// Tells a device of the chosen farm to do something (farm::device_commands).
+  void command(const std::string& device, const std::string& command, const std::string& reason = {});
 
   const std::vector<farm::FarmFile>& farms() const { return m_farms; }
   /// Null if there is none.
@@ -52,6 +54,8 @@ class FarmService : public QObject {
   void farmsChanged();
   /// Another farm, an answer, or that there is none.
   void surveyed();
+  /// A device did not do what it was told, as a sentence.
+  void failed(const QString& message);
 
  private:
   struct History {

@@ -238,4 +238,8 @@ std::vector<farm::FarmFile> LocalEngine::farms() { return farm::known_farms(); }
 
 Expected<farm::Survey> LocalEngine::survey(const farm::FarmFile& farm) { return farm::survey(farm); }
 
+Expected<farm::Presence> LocalEngine::commandDevice(const farm::FarmFile& farm, const std::string& device, const std::string& command, const std::string& reason) {
+  return farm::command_device(farm, device, command, reason);
+}
+
 }  // namespace tw::app

@@ -49,6 +49,7 @@ class LocalEngine : public Engine {
   Json host() override;
   std::vector<farm::FarmFile> farms() override;
   Expected<farm::Survey> survey(const farm::FarmFile& farm) override;
+  Expected<farm::Presence> commandDevice(const farm::FarmFile& farm, const std::string& device, const std::string& command, const std::string& reason) override;
 
  private:
   std::mutex m_mutex;

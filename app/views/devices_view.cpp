@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/devices_view.h"
 
+#include <QAction>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QInputDialog>
+#include <QMenu>
 #include <QPainter>
 #include <QPainterPath>
 #include <QSplitter>
 #include <QStandardItemModel>
 #include <QStyledItemDelegate>
+#include <QToolButton>
 #include <QTreeView>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -129,6 +133,8 @@ DevicesView::DevicesView(Services& services, QWidget* parent)
   line->setContentsMargins(6, 2, 6, 0);
   line->addWidget(m_farm);
   line->addWidget(m_summary, 1);
+  makeCommands();
+  line->addWidget(m_tell);
   auto* inner = new QVBoxLayout(content);
   inner->setContentsMargins(0, 0, 0, 0);
   inner->setSpacing(2);
@@ -142,6 +148,63 @@ DevicesView::DevicesView(Services& services, QWidget* parent)
   connect(&services.farms, &FarmService::farmsChanged, this, &DevicesView::showFarms);
   connect(&services.farms, &FarmService::surveyed, this, &DevicesView::showSurvey);
   showFarms();
+}
+
+void DevicesView::makeCommands() {
+  const std::map<std::string, QString> titles = {{"drain", tr("&Drain")},     {"resume", tr("&Resume")},   {"quarantine", tr("&Quarantine\u2026")},
+                                                 {"release", tr("Re&lease")}, {"recycle", tr("Re&cycle")}, {"self-test", tr("&Self-test")}};
+  m_tell = new QToolButton(this);
+  m_tell->setObjectName(QStringLiteral("button.devices.tell"));
+  m_tell->setText(tr("Device"));
+  m_tell->setAccessibleName(tr("What the device in focus is told"));
+  m_tell->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(m_tell);
+  menu->setToolTipsVisible(true);
+  m_tell->setMenu(menu);
+  for (const farm::DeviceCommand& c : farm::device_commands()) {
+    const auto title = titles.find(c.name);
+    auto* action = new QAction(title == titles.end() ? QString::fromUtf8(c.name) : title->second, this);
+    action->setObjectName(QStringLiteral("action.devices.") + QLatin1String(c.name));
+    action->setToolTip(QString::fromUtf8(c.help));
+    connect(action, &QAction::triggered, this, [this, name = std::string(c.name)] { command(name); });
+    menu->addAction(action);
+    m_table->addAction(action);
+    m_commands[c.name] = action;
+  }
+  widgets::offerActions(m_table);
+  connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this, &DevicesView::showCommands);
+}
+
+const farm::Presence* DevicesView::current() const {
+  const auto& survey = m_services.farms.survey();
+  const int row = m_table->currentIndex().row();
+  return survey && row >= 0 && row < static_cast<int>(survey->devices.size()) ? &survey->devices[static_cast<size_t>(row)] : nullptr;
+}
+
+void DevicesView::showCommands() {
+  const farm::Presence* p = current();
+  for (const auto& [name, action] : m_commands) {
+    const bool drained = p && p->phase == "drained", held = p && p->phase == "quarantined";
+    const bool fits = name == "resume" ? drained : name == "release" ? held : name == "drain" ? !drained && !held : name == "quarantine" ? !held : true;
+    action->setEnabled(p && fits);
+  }
+  m_tell->setEnabled(p);
+  m_tell->setToolTip(p ? tr("Tells %1 to take no jobs, to take them again, or to look at itself").arg(QString::fromStdString(p->device)) : tr("Choose a device in the table first"));
+}
+
+void DevicesView::command(const std::string& name) {
+  const farm::Presence* p = current();
+  if (!p) return;
+  if (name != "quarantine") return m_services.farms.command(p->device, name);
+  auto* dialog = new QInputDialog(this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setObjectName(QStringLiteral("dialog.devices.quarantine"));
+  dialog->setWindowTitle(tr("Quarantine"));
+  dialog->setLabelText(tr("Why %1 takes no jobs until it is released").arg(QString::fromStdString(p->device)));
+  dialog->setTextValue(tr("by hand"));
+  connect(dialog, &QInputDialog::textValueSelected, this,
+          [this, device = p->device](const QString& reason) { m_services.farms.command(device, "quarantine", reason.trimmed().toStdString()); });
+  dialog->open();
 }
 
 void DevicesView::showEvent(QShowEvent* event) {
@@ -179,6 +242,7 @@ void DevicesView::showSurvey() {
     m_summary->setText(tr("%n device(s)", nullptr, answering) + tr(", %1 of them measuring; %2 jobs wait, %3 are handed out; %4 results wait for their sessions")
                                                                    .arg(widgets::countText(measuring), widgets::countText(waiting), widgets::countText(out), widgets::countText(survey->results)));
   }
+  showCommands();
   showState();
 }
 

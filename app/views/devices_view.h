@@ -2,11 +2,16 @@
 #pragma once
 
 #include <QWidget>
+#include <map>
+#include <string>
 
 #include "app/views/view.h"
+#include "engine/farm/messages.h"
 
+class QAction;
 class QComboBox;
 class QStandardItemModel;
+class QToolButton;
 class QTreeView;
 
 namespace tw::widgets {
@@ -33,6 +38,11 @@ class DevicesView : public QWidget {
   void showSurvey();
   void showQueues();
   void showState();
+  void makeCommands();
+  /// Which of them the device in focus can be told.
+  void showCommands();
+  void command(const std::string& name);
+  const farm::Presence* current() const;
 
   Services& m_services;
   QComboBox* m_farm;
@@ -41,6 +51,8 @@ class DevicesView : public QWidget {
   QStandardItemModel* m_queues;
   QTreeView *m_table, *m_queueTable;
   widgets::EmptyState* m_state;
+  QToolButton* m_tell;
+  std::map<std::string, QAction*> m_commands;
 };
 
 }  // namespace tw::app

@@ -55,6 +55,21 @@ Expected<Survey> survey(const FarmFile& farm, double patience_s) {
   return s;
 }
 
+const std::vector<DeviceCommand>& device_commands() {
+  static const std::vector<DeviceCommand> list = {{"drain", "A device takes no more jobs once its present one is done"},
+                                                  {"resume", "A drained device takes jobs again"},
+                                                  {"quarantine", "A device takes no more jobs, after a restart neither, until it is released"},
+                                                  {"release", "A quarantined device takes jobs again"},
+                                                  {"recycle", "A device replaces the process that measures"},
+                                                  {"self-test", "A device measures its reference kernels; one that cannot is quarantined"}};
+  return list;
+}
+
+Expected<Presence> command_device(const FarmFile& farm, const std::string& device, const std::string& command, const std::string& reason) {
+  TW_TRY(const Json answer, tell_device(farm, device, Json{{"command", command}, {"reason", reason}}));
+  return presence_from_json(answer);
+}
+
 Expected<Json> tell_device(const FarmFile& farm, const std::string& device, const Json& question) {
   TW_CHECK(check_name(device, "a device's name"));
   TW_TRY(const auto client, NatsClient::connect(farm.session().endpoint("tw"), kSurveySeconds));

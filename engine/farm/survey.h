@@ -27,4 +27,13 @@ Expected<Survey> survey(const FarmFile& farm, double patience_s = 0.5);
 /// infrastructure with what it says.
 Expected<Json> tell_device(const FarmFile& farm, const std::string& device, const Json& question);
 
+/// What devices are told by hand; all but "log", which answers with lines.
+struct DeviceCommand {
+  const char* name;
+  const char* help;  ///< what the device does then
+};
+const std::vector<DeviceCommand>& device_commands();
+/// `reason`: of a quarantine. Returns how the device is then. Errors: as tell_device.
+Expected<Presence> command_device(const FarmFile& farm, const std::string& device, const std::string& command, const std::string& reason = {});
+
 }  // namespace tw::farm

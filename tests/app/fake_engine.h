@@ -39,6 +39,18 @@ class FakeEngine : public Engine {
     return farmSurvey;
   }
 
+  /// Devices do as they are told, but for those that do not answer.
+  Expected<farm::Presence> commandDevice(const farm::FarmFile&, const std::string& device, const std::string& command, const std::string& reason) override {
+    if (farmSurvey)
+      for (farm::Presence& p : farmSurvey->devices) {
+        if (p.device != device) continue;
+        const bool held = command == "quarantine";
+        if (held || command == "drain" || command == "resume" || command == "release") p.phase = held ? "quarantined" : command == "drain" ? "drained" : "idle", p.reason = reason;
+        return p;
+      }
+    return Error(ErrorCode::not_found, "Expected a device, found none named '" + device + "' that answers");
+  }
+
   Target target() override { return {}; }
 
   std::vector<frontends::OpenSize> sizes;      ///< what every file leaves open

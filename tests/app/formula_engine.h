@@ -25,6 +25,12 @@ class FormulaEngine : public LocalEngine {
     return now;
   }
 
+  Expected<farm::Presence> commandDevice(const farm::FarmFile&, const std::string& device, const std::string&, const std::string&) override {
+    for (const farm::Presence& p : farmSurvey.devices)
+      if (p.device == device) return p;
+    return Error(ErrorCode::not_found, "No device of that name answers");
+  }
+
   Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                      const tune::EventSink& events, const tune::SessionControl& control,
                                      const std::shared_ptr<const records::RecordedTrials>& replay) override {

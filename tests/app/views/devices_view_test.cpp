@@ -2,12 +2,15 @@
 #include "app/views/devices_view.h"
 
 #include <QComboBox>
+#include <QInputDialog>
 #include <QLabel>
+#include <QToolButton>
 #include <QTreeView>
 
 #include "app/services/farm_service.h"
 #include "engine/farm/names.h"
 #include "tests/app/fake_bench.h"
+#include "widgets/common/banner.h"
 #include "widgets/common/elided_label.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/records/device_model.h"
@@ -97,6 +100,46 @@ class DevicesViewTest : public QObject {
     const int asked = b->engine.surveys;
     QTest::qWait(FarmService::kAskMillis + 500);
     QCOMPARE(b->engine.surveys, asked);
+  }
+
+  /// The device in focus is told what `tw farm` tells devices, as far as it fits what it does.
+  void devicesAreToldWhatToDo() {
+    auto b = openFake(m_dir.filePath(QStringLiteral("told.twdb")));
+    farm::Survey survey;
+    survey.devices = {device("pi-1", "idle", 10), device("pi-2", "idle", 4)};
+    b->engine.farmSurvey = survey;
+    b->engine.knownFarms = {{.farm = "default", .folder = "/f", .port = 4000, .kinds = {{"rpi4", ""}}}};
+    FarmService& farms = b->window->farms();
+    farms.refresh();
+    showDock(*b->window, "dock.devices");
+    auto* view = b->window->findChild<DevicesView*>();
+    auto* table = named<QTreeView>(*view, "table.devices");
+    QTRY_COMPARE(table->model()->rowCount(), 2);
+    auto* tell = named<QToolButton>(*view, "button.devices.tell");
+    const auto action = [&](const char* name) { return view->findChild<QAction*>(QStringLiteral("action.devices.") + QLatin1String(name)); };
+    const auto phase = [&](size_t i) { return farms.survey() ? farms.survey()->devices[i].phase : std::string(); };
+    QVERIFY(!tell->isEnabled() && !action("drain")->isEnabled());  // nobody is in focus
+    table->setCurrentIndex(table->model()->index(1, 0));
+    QVERIFY(tell->isEnabled() && action("drain")->isEnabled() && !action("resume")->isEnabled() && !action("release")->isEnabled());
+    action("drain")->trigger();
+    QTRY_COMPARE(phase(1), std::string("drained"));
+    QCOMPARE(phase(0), std::string("idle"));
+    QVERIFY(action("resume")->isEnabled() && !action("drain")->isEnabled());
+    action("resume")->trigger();
+    QTRY_COMPARE(phase(1), std::string("idle"));
+    action("quarantine")->trigger();
+    auto* dialog = b->window->findChild<QInputDialog*>(QStringLiteral("dialog.devices.quarantine"));
+    QVERIFY(dialog && dialog->isVisible());
+    dialog->setTextValue(QStringLiteral("its fan is dead"));
+    dialog->accept();
+    QTRY_COMPARE(phase(1), std::string("quarantined"));
+    QVERIFY(table->model()->index(1, widgets::DeviceModel::State).data().toString().contains(QStringLiteral("its fan is dead")));
+    QVERIFY(action("release")->isEnabled());
+    // One that is gone meanwhile says so.
+    b->engine.farmSurvey = Error(ErrorCode::infrastructure, "Nothing listens");
+    action("release")->trigger();
+    auto* banner = named<widgets::Banner>(*b->window, "banner");
+    QTRY_VERIFY2(banner->isVisible() && banner->text().contains(QStringLiteral("pi-2")), qPrintable(banner->text()));
   }
 
   /// A farm that comes or goes while another is being asked ends that question, and not the asking.
