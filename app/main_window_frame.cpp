@@ -190,7 +190,7 @@ QString MainWindow::perspectiveKey(const QString& id) const {
 
 bool MainWindow::isWideEnough() const {
   const int lessons = m_lessonBar && !m_lessonBar->isHidden() ? m_lessonBar->sizeHint().width() : 0;
-  return width() - lessons >= kWide * widgets::typeScale();
+  return width() - lessons >= defOf(m_perspective).rightFrom * widgets::typeScale();
 }
 
 void MainWindow::setPerspective(const QString& id) {

@@ -50,7 +50,7 @@ void MainWindow::showOutcome(const QString& summary) {
   if (tasks == 1) before /= model->tasks[static_cast<size_t>(only)].weight, after /= model->tasks[static_cast<size_t>(only)].weight;
   if (tasks == 0) return m_banner->showMessage(widgets::Banner::Kind::info, summary);
   const QString what = tasks == 1 ? tr("T%1 %2").arg(only + 1).arg(model->titleOf(only))
-                                  : tr("The %n tasks in a run of the network", nullptr, tasks);
+                                  : tr("The %n tasks, added up over the network's calls", nullptr, tasks);
   if (tasks > 1 && m_hub.model() == model && m_hub.trial() < 0) {
     raiseView("tasks");
     m_tasksView->showGains();

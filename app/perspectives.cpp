@@ -69,7 +69,8 @@ const std::vector<PerspectiveDef>& perspectives() {
        .rightWidth = 380,
        .topPercent = 58,
        .topAtLeast = 0,
-       .isDrawerOpen = false},
+       .isDrawerOpen = false,
+       .rightFrom = 1900},  // two columns of code have 60 characters each
       {.id = "teach",
        .title = [] { return PerspectiveTexts::tr("T&each"); },
        .help = [] { return PerspectiveTexts::tr("The manual beside steps, loops and code, large"); },

@@ -7,6 +7,9 @@
 
 namespace tw::app {
 
+/// Windows narrower than this have no right panel, in some perspectives wider ones neither.
+inline constexpr int kWide = 1500;
+
 /// An arrangement of the views for one kind of work. Lists name views; those of one list are tabs in one place, the first in front.
 struct PerspectiveDef {
   const char* id;  ///< stable; its action is `view.perspective.<id>`
@@ -14,17 +17,16 @@ struct PerspectiveDef {
   QString (*help)();
   QStringList left, leftBelow;  ///< the left panel, and a second one under it
   QStringList top, bottom;      ///< the centre, in two parts over each other
-  QStringList right;            ///< in windows below kWide these are tabs of `top`
+  QStringList right;            ///< in windows narrower than `rightFrom` these are tabs of `top`
   QStringList drawer;           ///< along the bottom of the window
   int leftWidth, rightWidth;    ///< pixels
   int topPercent;               ///< of the centre's height
   int topAtLeast;               ///< pixels, as far as the lower part keeps kLeastBottom
   bool isDrawerOpen;
+  int rightFrom = kWide;
   QStringList shown() const { return left + leftBelow + top + bottom + right + drawer; }
 };
 
-/// Below this width a window has no right panel.
-inline constexpr int kWide = 1500;
 inline constexpr int kDrawerHeight = 190;
 inline constexpr int kLeastBottom = 200;
 

@@ -311,7 +311,7 @@ void CompareView::showSet() {
       tr("No sessions side by side"),
       own >= 2 ? tr("Curves, a verdict and the differences of two or more sessions stand here. Tick them in the panel Sessions.")
                : tr("Curves, a verdict and the differences of two or more sessions stand here. This model has %n session(s).", nullptr, static_cast<int>(own)),
-      own >= 2 ? m_newest : nullptr);
+      own >= 2 ? m_newest : m_services.actions.get(QStringLiteral("tune.race")));
 }
 
 void CompareView::readBests() {

@@ -2,6 +2,7 @@
 // The window itself: what it says, arranges, names and keeps.
 #include <QComboBox>
 #include <QDockWidget>
+#include <QFontDatabase>
 #include <QHoverEvent>
 #include <QLabel>
 #include <QMenu>
@@ -337,6 +338,22 @@ class MainWindowTest : public QObject {
     QTRY_VERIFY2(landscape->width() >= 700 && landscape->height() >= 450, qPrintable(QStringLiteral("%1x%2").arg(landscape->width()).arg(landscape->height())));
     QVERIFY2(code->height() >= 150, qPrintable(QString::number(code->height())));
     QVERIFY(drawer->height() > 120);
+  }
+
+  /// Two columns of code have 60 characters each; where why does not fit beside them it is a tab.
+  void codeHasRoom() {
+    auto b = openFake(database("columns.twdb"));
+    b->window->setPerspective(QStringLiteral("code"));
+    for (const int width : {1600, 1920, 2560}) {
+      b->window->resize(width, 1000);
+      b->window->resetLayout();
+      const auto* pane = b->window->codeDock().code()->pane(widgets::CodeView::Tir);
+      const int letter = QFontMetrics(QFontDatabase::systemFont(QFontDatabase::FixedFont)).horizontalAdvance(QLatin1Char('0')), gutter = 9 * letter;
+      QTRY_VERIFY2(pane->width() >= 60 * letter + gutter, qPrintable(QStringLiteral("%1: %2 of %3").arg(width).arg(pane->width()).arg(60 * letter + gutter)));
+      const auto* why = named<QDockWidget>(*b->window, "dock.why");
+      QVERIFY(!why->isHidden());
+      QCOMPARE(b->window->tabifiedDockWidgets(named<QDockWidget>(*b->window, "dock.code")).contains(const_cast<QDockWidget*>(why)), width < 1900);
+    }
   }
 
   /// Large letters in a window that is too small for them.
