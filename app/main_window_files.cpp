@@ -7,12 +7,11 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMimeData>
-#include <QSaveFile>
 #include <QSettings>
 #include <QStatusBar>
 
 #include "app/main_window.h"
-#include "app/report.h"
+#include "app/logs/session_page.h"
 #include "app/services/session_set.h"
 #include "app/view_export.h"
 #include "app/views/import_dialog.h"
@@ -160,11 +159,8 @@ void MainWindow::chooseExport() {
 void MainWindow::exportReport(const QString& path) {
   const auto work = [database = m_workspace.reader(), session = SessionSet::nearest(m_hub, m_workspace), path](StopToken stop) -> Expected<bool> {
     if (!database) return Error(ErrorCode::not_found, "No workspace is open");
-    TW_TRY(const QByteArray page, sessionReport(*database, session, stop));
-    TW_CHECK(check_output(path.toStdString(), kAnyOutput));
-    QSaveFile file(path);
-    if (!file.open(QIODevice::WriteOnly) || file.write(page) != page.size() || !file.commit())
-      return Error(ErrorCode::io_error, "The report cannot be written: " + file.errorString().toStdString(), path.toStdString());
+    TW_TRY(const std::string page, logs::session_page(*database, session, stop));
+    TW_CHECK(write_file(path.toStdString(), kAnyOutput, page));
     return true;
   };
   m_reportJob.replace(m_jobs.run<bool>(Lane::database, this, work, [this, path](Expected<bool> done) {

@@ -13,6 +13,7 @@ void add_tune(Subcommand app, Run& run);
 void add_finals(Subcommand app, Run& run);
 void add_race(Subcommand app, Run& run);
 void add_compare(Subcommand app, Run& run);
+void add_report(Subcommand app, Run& run);
 void add_compile(Subcommand app, Run& run);
 void add_build(Subcommand app, Run& run);
 void add_run(Subcommand app, Run& run);
@@ -43,6 +44,7 @@ std::span<const Command> commands() {
       {"finals", add_finals},
       {"race", add_race},
       {"compare", add_compare},
+      {"report", add_report},
       {"compile", add_compile},
       {"build", add_build},
       {"run", add_run},

@@ -10,6 +10,7 @@
 #include "app/cli/console.h"
 #include "app/cli/curve_svg.h"
 #include "app/cli/table.h"
+#include "app/logs/page.h"
 #include "engine/base/curve_band.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
@@ -130,25 +131,21 @@ std::string svg(const SessionComparison& c) {
 }
 
 std::string html(const SessionComparison& c) {
-  std::string out =
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Comparison of tuners</title>\n"
-      "<style>body{font:15px/1.45 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;font-size:13px}"
-      "th,td{padding:3px 8px;border-bottom:1px solid #ccc;text-align:right}th:first-child,td:first-child{text-align:left}svg{max-width:100%;height:auto}</style></head><body>\n"
-      "<h1>Comparison of tuners</h1>\n";
-  for (const std::string& s : sentences(c)) out += fmt::format("<p>{}</p>\n", markup_text(s));
+  std::string out = logs::page_head("Comparison of tuners");
+  for (const std::string& s : sentences(c)) out += fmt::format("<p>{}</p>\n", logs::markup_text(s));
   for (const SessionComparison::Task& t : c.tasks) {
-    out += fmt::format("<h2>{}</h2>\n<table>", markup_text(t.task.name));
+    out += fmt::format("<h2>{}</h2>\n<table class=\"numbers\">\n", logs::markup_text(t.task.name));
     const char* tag = "th";
     const Table table = progress_table(t.progress);
     for (const std::vector<std::string>& row : table.rows()) {
-      out += "<tr>";
-      for (const std::string& cell : row) out += fmt::format("<{0}>{1}</{0}>", tag, markup_text(cell));
-      out += "</tr>\n";
+      std::vector<std::string> cells;
+      for (const std::string& cell : row) cells.push_back(logs::markup_text(cell));
+      out += logs::page_row(cells, tag);
       tag = "td";
     }
     out += "</table>\n";
   }
-  return out + fmt::format("<p>{}</p>\n{}</body></html>\n", markup_text(kAreaNote), svg(c));
+  return out + fmt::format("<p>{}</p>\n{}", logs::markup_text(kAreaNote), svg(c)) + logs::page_end();
 }
 
 Json document(const SessionComparison& c) {

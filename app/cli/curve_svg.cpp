@@ -6,10 +6,13 @@
 #include <limits>
 
 #include "app/cli/common.h"
+#include "app/logs/page.h"
 #include "engine/base/text.h"
 
 namespace tw::cli {
 namespace {
+
+using logs::markup_text;
 
 constexpr double kWidth = 860, kLeft = 84, kRight = 200, kTop = 34, kPlot = 240, kBottom = 44, kHeight = kTop + kPlot + kBottom;
 constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"};
@@ -83,20 +86,6 @@ std::string chart_svg(const CurveChart& chart, double top) {
 }
 
 }  // namespace
-
-std::string markup_text(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
 
 std::string curves_svg(std::span<const CurveChart> charts) {
   // A legend longer than its plot makes room for itself.

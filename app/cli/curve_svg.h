@@ -23,7 +23,4 @@ struct CurveChart {
 /// Source of the colours: Okabe and Ito, "Color universal design", 2008.
 std::string curves_svg(std::span<const CurveChart> charts);
 
-/// Text of XML and HTML.
-std::string markup_text(std::string_view text);
-
 }  // namespace tw::cli

@@ -8,7 +8,7 @@
 #include <QTreeView>
 #include <QTreeWidget>
 
-#include "app/report.h"
+#include "app/logs/session_page.h"
 #include "app/views/tune_view.h"
 #include "tests/app/app_fixture.h"
 #include "tests/app/formula_engine.h"
@@ -219,9 +219,9 @@ class ConsistencyTest : public QObject {
     QVERIFY2(found > 0 && found < 100, qPrintable(QString::number(found)));
 
     // The report, of the session that holds the best.
-    const auto report = sessionReport(database, t.trial.session, {});
+    const auto report = logs::session_page(database, t.trial.session, {});
     QVERIFY(report);
-    for (const QString& text : {bestText, defaultText, speedUp}) QVERIFY2(QString::fromUtf8(*report).contains(text.toHtmlEscaped()), qPrintable(text));
+    for (const QString& text : {bestText, defaultText, speedUp}) QVERIFY2(QString::fromStdString(*report).contains(text.toHtmlEscaped()), qPrintable(text));
 
     // The command line, to the last digit.
     const Json tasks = run({QStringLiteral("tasks"), model->path, QStringLiteral("--db"), path, QStringLiteral("--json")});

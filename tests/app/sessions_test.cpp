@@ -456,7 +456,7 @@ class SessionsTest : public QObject {
     const QString page = QString::fromUtf8(file.readAll());
     QCOMPARE(page.count(QStringLiteral("<svg")), 2);  // one curve a task
     QVERIFY(page.contains(QStringLiteral("&lt;First&gt; try")));
-    QVERIFY(page.contains(QStringLiteral("class='failed' d='M")));
+    QVERIFY(page.contains(QStringLiteral("class=\"failed\" d=\"M")));
     QVERIFY(!page.contains(QStringLiteral("src=")) && !page.contains(QStringLiteral("href=")));
   }
 
