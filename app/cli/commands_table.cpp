@@ -14,6 +14,7 @@ void add_finals(Subcommand app, Run& run);
 void add_race(Subcommand app, Run& run);
 void add_compare(Subcommand app, Run& run);
 void add_report(Subcommand app, Run& run);
+void add_explain(Subcommand app, Run& run);
 void add_compile(Subcommand app, Run& run);
 void add_build(Subcommand app, Run& run);
 void add_run(Subcommand app, Run& run);
@@ -45,6 +46,7 @@ std::span<const Command> commands() {
       {"race", add_race},
       {"compare", add_compare},
       {"report", add_report},
+      {"explain", add_explain},
       {"compile", add_compile},
       {"build", add_build},
       {"run", add_run},

@@ -5,9 +5,13 @@
 Usage: spaces_test.py TW [TEST...]
 """
 import json
+<<<<<<< HEAD
 import os
 import shutil
 import subprocess
+=======
+import math
+>>>>>>> 153b593 (tw explain: why one of two trials is faster, changed one choice at a time)
 import sys
 import unittest
 
@@ -74,6 +78,66 @@ class Spaces(CliCase):
         race = tw_json("race", self.write("race.json", json.dumps(plan).encode()))
         self.assertEqual((race["times"], len(race["sessions"])), ("replayed", 10))
         self.assertTrue(race["verdicts"][0]["decided"])
+
+    def test_why_one_point_is_faster(self):
+        model, db, done = self.recorded()
+        # Every other point against one; trial 1 is the default schedule, which is no point of the space.
+        shares = {}
+        times, two = {}, 0
+        for n in range(3, 14):
+            why = tw_json("explain", db, "1:2", f"1:{n}")
+            product = 1
+            for c in why["choices"]:
+                product *= c["factor"]
+            self.assertAlmostEqual(product, why["first_s"] / why["second_s"], places=9)
+            self.assertEqual((why["orders"], why["missing"]), (why["all_orders"], []))
+            key = json.dumps(sorted((c["knob"], c["second"]) for c in why["choices"]))
+            times[key], shares[key] = why["second_s"], {c["knob"]: c["factor"] for c in why["choices"]}
+            first = why["first_s"]
+            order = [abs(math.log(c["factor"])) for c in why["choices"]]
+            self.assertEqual(order, sorted(order, reverse=True))
+        # Of two knobs each has the geometric mean of what it does before and after the other.
+        for key, changed in shares.items():
+            both = json.loads(key)
+            if len(both) != 2:
+                continue
+            two += 1
+            alone = [times[json.dumps([one])] for one in both]
+            for k in (0, 1):
+                expected = math.sqrt(first / alone[k] * alone[1 - k] / times[key])
+                self.assertAlmostEqual(changed[both[k][0]] / expected, 1, places=9)
+        self.assertEqual((len(times), two), (11, 6))
+        # The formula asked anew says the same, and texts name both.
+        again, stored = (tw_json("explain", db, "1:2", "1:9", *device) for device in ((), ("--device", "sim:a100")))
+        for key in ("first_s", "second_s"):
+            self.assertAlmostEqual(again[key] / stored[key], 1, places=6)
+        self.assertIn("1:9 takes", tw("explain", db, "1:2", "1:9", check=0)[1])
+        self.assertTrue(any(f["name"].startswith("blocks") for f in stored["facts"]), stored["facts"])
+        # A part of the space lacks points on the way: said, and measured if there is something that does.
+        part = self.path("part.db")
+        tw_json("space", "record", model, *GPU, "--points", "8", "--db", part)
+        ways = set()
+        for a in range(2, 9):
+            for b in range(a + 1, 9):
+                found, out, err = tw("explain", part, f"1:{a}", f"1:{b}", "--json")
+                self.assertIn(found, (0, 3))
+                if found == 3:
+                    self.assertIn("no trial of it is in the workspace", err)
+                else:
+                    why = json.loads(out)
+                    self.assertEqual(why["orders"] < why["all_orders"], bool(why["missing"]))
+                way = "none" if found else "some" if why["missing"] else "all"
+                if way in ways:
+                    continue
+                ways.add(way)
+                measured = tw_json("explain", part, f"1:{a}", f"1:{b}", "--device", "sim:a100")
+                self.assertEqual((measured["missing"], measured["orders"]), ([], measured["all_orders"]))
+        self.assertTrue(ways & {"none", "some"}, ways)
+        self.assert_sentence(2, "explain", db, "1-1", "1:2", has="SESSION:NUMBER")
+        self.assert_sentence(3, "explain", db, "1:1", "1:99", has="Expected a task that has trial 1")
+        self.assert_sentence(3, "explain", db, "1:1", "9:1", has="Expected session 9")
+        self.assert_sentence(3, "explain", db, "1:2", "1:2", has="differ in a knob")
+        self.assert_sentence(3, "explain", db, "1:1", "1:2", has="two points of one space")
 
     def test_kernel_tuners_cache(self):
         cache = {"device_name": "A GPU", "kernel_name": "k", "problem_size": 8, "tune_params_keys": ["a", "b"], "tune_params": {"a": [1, 2, 3], "b": [False, True]}, "objective": "time",
