@@ -11,6 +11,7 @@
 #include "engine/api/insight.h"
 #include "engine/api/loop_play.h"
 #include "engine/api/pass_trace.h"
+#include "engine/api/why_faster.h"
 #include "engine/api/network_finals.h"
 #include "engine/base/json_fwd.h"
 #include "engine/farm/survey.h"
@@ -84,6 +85,8 @@ class Engine {
   /// What the machine reaches, measured on all cores; takes about a second.
   virtual Expected<measure::Roofline> roofline() = 0;
   virtual Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) = 0;
+  virtual Expected<api::WhyFaster> whyFaster(const records::Task& task, const records::Candidate& first, const records::Candidate& second,
+                                             const api::TimeOfPoint& timeOf, StopToken stop) = 0;
   virtual Expected<api::PlayedLoops> playLoops(const records::Task& task, const std::vector<schedule::Step>& steps, const api::LoopPlayOptions& options,
                                                StopToken stop) = 0;
   /// The text of a kernel after every pass, and of the network after every graph pass.

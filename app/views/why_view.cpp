@@ -15,6 +15,7 @@
 #include "app/services/trial_service.h"
 #include "app/services/tune_service.h"
 #include "app/services/workspace.h"
+#include "app/views/difference_panel.h"
 #include "app/views/ledger_panel.h"
 #include "widgets/charts/footprint_chart.h"
 #include "widgets/charts/launch_chart.h"
@@ -62,6 +63,7 @@ WhyView::WhyView(Services& services, QWidget* parent) : QWidget(parent), m_servi
   box->addWidget(m_footprint);
   box->addWidget(m_launches);
   box->addWidget(new LedgerPanel(services, page));
+  box->addWidget(new DifferencePanel(services, page));
   m_state = new widgets::EmptyState(content, this);
   auto* whole = new QVBoxLayout(this);
   whole->setContentsMargins(0, 0, 0, 0);
