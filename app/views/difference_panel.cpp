@@ -24,6 +24,8 @@
 namespace tw::app {
 namespace {
 enum DifferenceColumn { What, There, HereNow, FasterBy, Explains, DifferenceColumns };
+
+QString factText(double v) { return v == std::floor(v) && std::abs(v) < 1e15 ? widgets::countText(static_cast<qint64>(v)) : widgets::numberText(v, 4); }
 }  // namespace
 
 DifferencePanel::DifferencePanel(Services& services, QWidget* parent)
@@ -47,7 +49,7 @@ DifferencePanel::DifferencePanel(Services& services, QWidget* parent)
   m_table->headerItem()->setToolTip(FasterBy, tr("What this choice does to the time, as the mean over the orders in which the choices can be changed"));
   widgets::setUpTable(m_table);
   m_table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  const int widths[] = {120, 96, 96, 80};
+  const int widths[] = {200, 80, 80, 72};
   for (int c = 0; c < Explains; ++c) m_table->header()->resizeSection(c, widths[c]);
   auto* line = new QHBoxLayout;
   line->setContentsMargins(0, 0, 0, 0);
@@ -157,7 +159,7 @@ void DifferencePanel::show(Expected<api::WhyFaster> why, bool measured) {
            tr("%1: between %2 and %3 times as fast, among the other changes that were made before")
                .arg(QString::fromStdString(c.knob), widgets::numberText(c.share.least, 3), widgets::numberText(c.share.most, 3)));
   for (const api::FactDifference& f : why->facts)
-    addRow({QString::fromStdString(f.name), widgets::numberText(f.first, 4), widgets::numberText(f.second, 4), {}, {}}, QString::fromStdString(f.name));
+    addRow({QString::fromStdString(f.name), factText(f.first), factText(f.second), {}, {}}, QString::fromStdString(f.name));
   m_table->setVisible(true);
   // All rows are shown: the page scrolls, not the table.
   const int rows = m_table->topLevelItemCount();
