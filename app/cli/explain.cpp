@@ -106,7 +106,7 @@ Expected<double> time_of_result(const records::MeasureResult& r) {
   return r.decided_s();
 }
 
-/// The candidates' own steps, where those that were made anew have none.
+/// With times of stored trials, or of a device that is asked for all of them, so that times of two days are not mixed.
 Expected<api::WhyFaster> explain_pair(const ExplainArguments& o, const Pair& pair) {
   if (o.device.empty() || o.device.starts_with(records::kRecordedDevice)) {
     const auto stored = [&](const records::Candidate& c) -> Expected<double> {
