@@ -14,6 +14,7 @@
 
 #include "app/logs/recorded_space.h"
 #include "app/main_window.h"
+#include "app/views/code_dock.h"
 #include "app/views/operator_view.h"
 #include "app/views/tune_view.h"
 #include "app/views/why_view.h"
@@ -250,6 +251,8 @@ Expected<bool> LessonDesk::perform(const lesson::Line& action, const lesson::Les
     m_window.raiseView(a[0].c_str());
     return true;
   }
+  // What was selected just now is shown a moment later.
+  if (isNew && (verb == "measure" || verb == "place")) return false;
   if (verb == "tune" || verb == "race" || verb == "measure" || verb == "build") return tune(verb, a, isNew);
   if (!m_services.hub.model()) return refused(tr("No network is open"));
   if (!m_services.hub.model()->isWhole) return false;
@@ -332,6 +335,15 @@ Expected<bool> LessonDesk::isOpen() {
 Expected<bool> LessonDesk::select(const std::string& verb, const Arguments& a) {
   SelectionHub& hub = m_services.hub;
   const OpenModelPtr& model = hub.model();
+  if (verb == "columns") {
+    widgets::CodeView* view = m_window.codeDock().code();
+    std::set<int> wanted;
+    for (const std::string& form : a)
+      for (const bool gpu : {false, true})
+        if (const auto of = formOf(form, gpu)) wanted.insert(widgets::CodeView::columnOf(*of));
+    for (int column = 0; column < widgets::CodeView::ColumnCount; ++column) view->setColumnVisible(static_cast<widgets::CodeView::Column>(column), wanted.contains(column));
+    return true;
+  }
   if (verb == "graph") {
     static constexpr const char* kShown[] = {"fused", "blocks", "optimized", "imported"};
     m_window.findChild<QComboBox*>(QStringLiteral("combo.graph.shown"))->setCurrentIndex(static_cast<int>(std::find(std::begin(kShown), std::end(kShown), a[0]) - std::begin(kShown)));
@@ -374,7 +386,7 @@ Expected<bool> LessonDesk::select(const std::string& verb, const Arguments& a) {
   if (!text) return m_services.explain.isPending() || m_services.explain.problem().isEmpty() ? Expected<bool>(false) : refused(m_services.explain.problem());
   const auto lines = split_lines(*text);
   for (size_t i = 0; i < lines.size(); ++i)
-    if (lines[i].find(a[1]) != std::string_view::npos) {
+    if (lesson::has_any(lines[i], a[1])) {
       hub.setPlace({*formOf(a[0], hub.taskValue()->target.gpu.has_value()), static_cast<int>(i)});
       return true;
     }

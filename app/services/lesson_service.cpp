@@ -138,6 +138,7 @@ QString LessonService::start(const QString& name, const QString& wanted) {
       step = first == steps.end() ? 0 : static_cast<int>(first - steps.begin());
     }
     m_stage->begin();
+    m_hasEntered = false;
     m_timer.start();
     enter(step);
     return {};
@@ -147,14 +148,33 @@ QString LessonService::start(const QString& name, const QString& wanted) {
 
 void LessonService::enter(int step) {
   m_job.stop();
+  const bool isNext = step == m_at + 1 && m_hasEntered;
+  m_hasEntered = true;
   m_at = step;
   m_answered = m_solved = m_wasShown = m_isRunning = false;
   m_said.clear();
   m_exercise = this->step().exercise ? QString::fromStdString(this->step().exercise->text) : QString();
   m_queue.clear();
   m_held.clear();
+  if (!isNext) run(broughtBy(step));
   run(this->step().actions);
   Q_EMIT changed();
+}
+
+std::vector<lesson::Line> LessonService::broughtBy(int step) const {
+  // The last of each kind: who comes to a step otherwise than by the one before finds the same network there.
+  const lesson::Line *target = nullptr, *open = nullptr, *edit = nullptr;
+  for (int i = 0; i < step; ++i)
+    for (const lesson::Line& l : m_current->steps[static_cast<size_t>(i)].actions) {
+      const std::string_view name = l.word->name;
+      if (name == "target") target = &l;
+      if (name == "edit text") edit = &l;
+      if (name.starts_with("open ")) open = &l;
+    }
+  std::vector<lesson::Line> out;
+  for (const lesson::Line* l : {target, open, edit})
+    if (l) out.push_back(*l);
+  return out;
 }
 
 void LessonService::run(const std::vector<lesson::Line>& actions) {

@@ -90,6 +90,8 @@ class LessonService : public QObject {
   /// Changes what is kept of this step.
   void change(const std::function<void(lesson::StepRecord&)>& how);
   void enter(int step);
+  /// What the steps before it opened.
+  std::vector<lesson::Line> broughtBy(int step) const;
   void run(const std::vector<lesson::Line>& actions);
   void read();
   void looked();
@@ -101,7 +103,7 @@ class LessonService : public QObject {
   std::optional<lesson::Lesson> m_current;
   int m_at = 0;
   std::deque<lesson::Line> m_queue;
-  bool m_isNew = true, m_answered = false, m_solved = false, m_wasShown = false, m_isRunning = false;
+  bool m_isNew = true, m_answered = false, m_solved = false, m_wasShown = false, m_isRunning = false, m_hasEntered = false;
   QString m_problem, m_said, m_exercise;
   std::vector<bool> m_held;
   QTimer m_timer;

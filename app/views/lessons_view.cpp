@@ -298,6 +298,7 @@ void LessonsView::showStep() {
   m_answers->setVisible(s.question.has_value());
   for (QAbstractButton* b : m_group->buttons()) {
     m_group->removeButton(b);
+    b->setObjectName({});  // its successor has the name now
     b->hide();
     b->deleteLater();
   }

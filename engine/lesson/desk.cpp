@@ -28,16 +28,6 @@ bool compares(double a, const std::string& how, double b) {
   return a >= b;
 }
 
-/// Whether a text has one of `A|B|C` in it.
-bool has_any(const std::string& text, const std::string& wanted) {
-  for (size_t begin = 0; begin <= wanted.size();) {
-    const size_t end = std::min(wanted.find('|', begin), wanted.size());
-    if (end > begin && text.find(wanted.substr(begin, end - begin)) != std::string::npos) return true;
-    begin = end + 1;
-  }
-  return false;
-}
-
 struct NestLoop {
   size_t depth = 0;
   std::string name, rest;
@@ -71,6 +61,15 @@ bool is_marked(const std::vector<NestLoop>& loops, const std::string& name, cons
 }
 
 }  // namespace
+
+bool has_any(std::string_view text, std::string_view wanted) {
+  for (size_t begin = 0; begin <= wanted.size();) {
+    const size_t end = std::min(wanted.find('|', begin), wanted.size());
+    if (end > begin && text.find(wanted.substr(begin, end - begin)) != std::string_view::npos) return true;
+    begin = end + 1;
+  }
+  return false;
+}
 
 bool holds(const Line& check, const Desk& desk) {
   const std::string name = check.word->name;

@@ -32,6 +32,9 @@ class Desk {
   virtual double fact(const std::string& name) const = 0;
 };
 
+/// Whether a text has one of `A|B|C` in it.
+bool has_any(std::string_view text, std::string_view wanted);
+
 /// Whether a check holds now.
 bool holds(const Line& check, const Desk& desk);
 

@@ -313,7 +313,7 @@ class LessonParser {
     static constexpr const char* kTrials[] = {"best", "none"};
     static constexpr const char* kBest[] = {"best"};
     static constexpr const char* kTiny[] = {"tiny"};
-    static constexpr const char* kMarks[] = {"vectorize", "unroll", "parallel", "bind"};
+    static constexpr const char* kMarks[] = {"vectorize", "unroll", "parallel"};
     static constexpr const char* kComparisons[] = {"=", "!=", "<", "<=", ">", ">="};
     const auto is_count = [](const std::string& text) {
       const auto n = number_of(text);

@@ -17,6 +17,7 @@ std::span<const Word> actions() {
       {"target", {target}, any, 0, "target NAME", "what networks are opened for from here on: llvm, cuda:a100, …; leaving the lesson puts it back"},
       {"perspective", {perspective}, any, 0, "perspective NAME", "arranges the views"},
       {"view", {view}, any, 0, "view NAME", "brings a view to the front"},
+      {"columns", {form}, form, 4, "columns FORM...", "shows these listings in the view of code, and no others"},
       {"graph", {graph}, any, 0, "graph fused|blocks|optimized|imported", "what the graph shows"},
       {"task", {count}, any, 0, "task N", "selects a task, counted from 1"},
       {"node", {any}, any, 0, "node TEXT", "selects the first node of the graph whose name or operator has this in it"},
@@ -54,7 +55,7 @@ std::span<const Word> checks() {
       {"code", {form, any}, any, 0, "code FORM TEXT", "the listing has this in it; `A|B` is either"},
       {"no code", {form, any}, any, 0, "no code FORM TEXT", "the listing is there, and has it not"},
       {"loops", {any}, any, 15, "loops A B C", "loops of these names stand in each other in this order, others may stand between them"},
-      {"loop", {any, mark}, any, 0, "loop A vectorize|unroll|parallel|bind", "this is done to the loop"},
+      {"loop", {any, mark}, any, 0, "loop A vectorize|unroll|parallel", "this is done to the loop"},
       {"edited loops", {any}, any, 15, "edited loops A B C", "as `loops`, of the text in the editor of operators"},
       {"edited loop", {any, mark}, any, 0, "edited loop A MARK", "as `loop`, of the text in the editor of operators"},
   };

@@ -26,7 +26,7 @@ enum class Argument {
   best,        ///< the word best
   point,       ///< default, or an integer from 0
   tiny,        ///< the word tiny
-  mark,        ///< what is done to a loop: vectorize, unroll, parallel, bind
+  mark,        ///< what is done to a loop: vectorize, unroll, parallel
   count,       ///< an integer from 0
   comparison,  ///< = != < <= > >=
   value,       ///< a number or the name of a fact

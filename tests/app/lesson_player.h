@@ -4,9 +4,11 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QSpinBox>
 #include <QRadioButton>
 #include <QTreeWidget>
 
+#include "app/lesson_desk.h"
 #include "app/services/lesson_service.h"
 #include "tests/app/app_fixture.h"
 #include "widgets/ir/code_editor.h"
@@ -106,6 +108,7 @@ class LessonPlayer {
     QElapsedTimer timer;
     timer.start();
     auto* pane = m_window.codeDock().code()->pane(column);
+    if (!pane->isVisible()) return fail(QStringLiteral("the column of %1 is not in sight").arg(QLatin1String(text)));
     while (timer.elapsed() < 20'000) {
       const QStringList lines = pane->text().split(QLatin1Char('\n'));
       for (int i = 0; i < lines.size(); ++i)
@@ -117,6 +120,8 @@ class LessonPlayer {
     }
     return fail(QStringLiteral("no line has %1").arg(QLatin1String(text)));
   }
+  /// What the window knows.
+  double fact(const char* name) { return m_window.findChild<LessonDesk*>()->fact(name); }
   bool see(const char* view) {
     showDock(m_window, qPrintable(QStringLiteral("dock.") + QLatin1String(view)));
     return true;
