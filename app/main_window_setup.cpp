@@ -40,7 +40,6 @@
 namespace tw::app {
 namespace {
 QString id(const char* text) { return QString::fromLatin1(text); }
-constexpr int kLessonWidth = 360;
 }  // namespace
 
 void MainWindow::makeActions() {
@@ -490,8 +489,8 @@ void MainWindow::showLessons(bool show) {
   m_actions.get(QStringLiteral("help.lessons"))->setChecked(show);
   if (m_lessonBar->isHidden() != show) return;
   if (!show) m_lessons.leave();
-  for (auto* view : m_lessonBar->findChildren<LessonsView*>()) view->setFixedWidth(qRound(kLessonWidth * widgets::typeScale()));
   m_lessonBar->setVisible(show);
+  m_runBar->setBeside(show ? m_lessonBar->sizeHint().width() : 0);
   // The rest of the window is as much narrower or wider.
   if (m_isStart || isWideEnough() == m_isWide) return;
   savePerspective();

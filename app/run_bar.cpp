@@ -133,6 +133,16 @@ void RunBar::changeEvent(QEvent* event) {
   if (event->type() == QEvent::FontChange) fitProgress();
 }
 
+void RunBar::setBeside(int width) {
+  m_beside = width;
+  updateGeometry();
+}
+
+QSize RunBar::minimumSizeHint() const {
+  const QSize least = QToolBar::minimumSizeHint();
+  return {std::max(0, least.width() - m_beside), least.height()};
+}
+
 void RunBar::fitProgress() { m_progress->setFixedWidth(m_progress->fontMetrics().horizontalAdvance(tr("%1 of %1 trials").arg(10'000)) + 2 * m_progress->fontMetrics().height()); }
 
 void RunBar::makeTargets() {

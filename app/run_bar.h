@@ -28,6 +28,10 @@ class RunBar : public QToolBar {
   /// The farm's devices that were chosen, as farm::open_device names them; empty: times are taken here.
   std::string device() const;
 
+  /// How wide a bar at the window's left edge is: the window adds that to the least width of this one, which goes past it.
+  void setBeside(int width);
+  QSize minimumSizeHint() const override;
+
  Q_SIGNALS:
   /// Another target for the models that are opened from now on, as parse_target() reads it; empty: one is to be typed.
   void targetChosen(const QString& target);
@@ -36,6 +40,7 @@ class RunBar : public QToolBar {
   void changeEvent(QEvent* event) override;
 
  private:
+  int m_beside = 0;
   void fitProgress();
   void makeTargets();
   void showDevices();

@@ -32,7 +32,7 @@ namespace tw::app {
 namespace {
 
 constexpr int kNameRole = Qt::UserRole;
-constexpr int kExerciseHeight = 230;
+constexpr int kExerciseHeight = 230, kPanelWidth = 318;
 
 /// The text of a stranger: no pictures, no markup but Markdown's, no links that lead anywhere.
 class LessonText : public QTextBrowser {
@@ -73,6 +73,8 @@ LessonsView::LessonsView(LessonService& lessons, QWidget* parent) : QWidget(pare
   showList();
   show();
 }
+
+QSize LessonsView::sizeHint() const { return {qRound(kPanelWidth * widgets::typeScale()), QWidget::sizeHint().height()}; }
 
 QToolButton* LessonsView::button(const char* name, const QString& text, const QString& help, const std::function<void()>& run) {
   auto* b = new QToolButton(this);

@@ -34,6 +34,9 @@ class LessonsView : public QWidget {
  public:
   explicit LessonsView(LessonService& lessons, QWidget* parent = nullptr);
 
+  /// As wide as lines are read well.
+  QSize sizeHint() const override;
+
  Q_SIGNALS:
   void closed();
 

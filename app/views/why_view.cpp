@@ -95,6 +95,14 @@ void WhyView::changeEvent(QEvent* event) {
 }
 
 void WhyView::measureMachine() {
+  // Another target has other roofs.
+  if (const std::string target = m_services.engine.target().str(); target != m_machineTarget) {
+    m_machineTarget = target;
+    m_machineJob.stop();
+    m_measured.reset();
+    m_machineProblem.clear();
+    m_measuring = false;
+  }
   // It would disturb a session, and be disturbed by it.
   if (m_measured || m_measuring || !m_machineProblem.isEmpty() || m_services.tuning.isActive() || !m_services.hub.model()) return;
   m_measuring = true;

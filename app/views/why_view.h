@@ -59,6 +59,7 @@ class WhyView : public QWidget {
   std::optional<api::Insight> m_insight;
   std::optional<widgets::WhyCounts> m_counts;  ///< of the shown candidate
   QString m_problem, m_machineProblem;
+  std::string m_machineTarget;  ///< whose roofs those are
   std::vector<widgets::WhyRule> m_shownRules;
   std::vector<std::pair<QLabel*, widgets::WhyRule::Kind>> m_sentences;
   bool m_stale = true, m_measuring = false;

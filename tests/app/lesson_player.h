@@ -10,6 +10,7 @@
 
 #include "app/lesson_desk.h"
 #include "app/services/lesson_service.h"
+#include "app/views/code_dock.h"
 #include "tests/app/app_fixture.h"
 #include "widgets/ir/code_editor.h"
 #include "widgets/ir/code_pane.h"

@@ -3,7 +3,6 @@
 #include "app/lesson_desk.h"
 #include "app/perspectives.h"
 #include "app/services/local_engine.h"
-#include "app/views/code_dock.h"
 #include "app/views/operator_view.h"
 #include "app/views/race_dialog.h"
 #include "engine/base/json.h"

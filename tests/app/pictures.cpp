@@ -3,7 +3,7 @@
 // light and dark, at 1x and 2x; every perspective at the sizes that people have, among them a screen of 1920x1080 at 125 %. What can be told without eyes is said
 // on standard output: labels, buttons, column heads and legends whose text is cut off, pictures of one colour; the exit status is 1 if there are any. Arguments:
 // FOLDER [--state NAME] [--view NAME] [--size WxH] [--frames] [--manual] With --frames there are the perspectives alone. With --manual the folder gets what the
-// manual's page of views shows, with few colours: each view of a full window by itself, of the other states all on a sheet.
+// manual's page of views shows, with few colours: each view of a full window by itself, of the other states all on a sheet; a step of each lesson.
 // The header of QCustomPlot uses the short keywords.
 #define signals Q_SIGNALS
 #define slots Q_SLOTS
@@ -39,6 +39,7 @@
 #include "app/views/tune_view.h"
 #include "tests/app/app_fixture.h"
 #include "tests/app/formula_engine.h"
+#include "tests/app/lesson_pictures.h"
 #include "tests/app/sample_farm.h"
 #include "widgets/common/elided_label.h"
 #include "widgets/theme/theme.h"
@@ -547,6 +548,16 @@ int photograph(const QString& folder, const QStringList& arguments) {
         spin(500);
       },
       150);
+  if (wanted("lessons") && qFuzzyCompare(qApp->devicePixelRatio(), 1.0)) {
+    QSettings().clear();
+    LocalEngine local;
+    fixture::showLessons(local, home.filePath(QStringLiteral("lessons.twdb")), [&](MainWindow& w, const QString& lesson) {
+      Photographer photographer(w, folder, {}, manual);
+      photographer.save(w, QStringLiteral("lesson"), QStringLiteral("full-") + lesson);
+      if (!manual) photographer.save(*named<QWidget>(w, "view.lessons"), QStringLiteral("lesson.panel"), QStringLiteral("full-") + lesson);
+      problems += photographer.problems();
+    });
+  }
   return problems;
 }
 
