@@ -175,9 +175,17 @@ void MainWindow::connectServices() {
     m_banner->showMessage(readOnly ? Banner::Kind::warning : Banner::Kind::error, message);
     updateActions();
   });
-  connect(&m_workspace, &Workspace::upgrading, this, [this](int from, int to, int done, int steps) {
-    m_openingText = tr("Bringing %1 from format %2 to %3: step %4 of %5; the panel Jobs can stop it").arg(QFileInfo(m_workspace.path()).fileName()).arg(from).arg(to).arg(std::min(done + 1, steps)).arg(steps);
-    statusBar()->showMessage(m_openingText);
+  // The start page has no panel of jobs.
+  auto* stopUpgrade = new QAction(tr("Stop"), this);
+  stopUpgrade->setObjectName(QStringLiteral("action.workspace.stop_upgrade"));
+  stopUpgrade->setToolTip(tr("Leaves the workspace as it was; none is open then"));
+  connect(stopUpgrade, &QAction::triggered, &m_workspace, &Workspace::cancelUpgrade);
+  connect(&m_workspace, &Workspace::upgrading, this, [this, stopUpgrade](int from, int to, int done, int steps) {
+    m_upgradeText = tr("Bringing %1 from format %2 to %3, step %4 of %5.").arg(QFileInfo(m_workspace.path()).fileName()).arg(from).arg(to).arg(std::min(done + 1, steps)).arg(steps);
+    m_banner->showMessage(Banner::Kind::info, m_upgradeText, {}, {stopUpgrade});
+  });
+  connect(&m_workspace, &Workspace::opened, this, [this] {
+    if (!m_upgradeText.isEmpty() && m_banner->text() == m_upgradeText) m_banner->hide();
   });
   connect(&m_workspace, &Workspace::damaged, this, &MainWindow::showDamage);
   connect(&m_workspace, &Workspace::opened, this, [this] {

@@ -267,7 +267,7 @@ class MainWindow : public QMainWindow {
   QMenu* m_recentMenu = nullptr;
   QLabel *m_crumb = nullptr, *m_workspaceLabel = nullptr, *m_device = nullptr;
   QProgressBar* m_busy = nullptr;
-  QString m_busyWith, m_perspective, m_offer, m_openingText;
+  QString m_busyWith, m_perspective, m_offer, m_openingText, m_upgradeText;
   QPointer<QWidget> m_currentView;
   LatestJob m_reportJob;
   int m_pinned = 0, m_drawerHeight = kDrawerHeight;

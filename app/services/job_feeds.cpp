@@ -42,7 +42,10 @@ void JobFeeds::followWorkspace(Workspace& workspace) {
     if (m_upgrade != 0) m_board.end(std::exchange(m_upgrade, 0), std::exchange(m_isUpgradeStopped, false) ? JobBoard::Outcome::cancelled : outcome, text);
   };
   connect(&workspace, &Workspace::opening, this, [end] { end(JobBoard::Outcome::cancelled); });
-  connect(&workspace, &Workspace::opened, this, [end] { end(JobBoard::Outcome::done); });
+  connect(&workspace, &Workspace::opened, this, [this, end] {
+    m_isUpgradeStopped = false;  // it was too late
+    end(JobBoard::Outcome::done);
+  });
   connect(&workspace, &Workspace::failed, this, [end](const QString& message) { end(JobBoard::Outcome::failed, message); });
 }
 

@@ -156,7 +156,8 @@ class MainWindowTest : public QObject {
     const QAbstractItemModel* jobs = named<QTreeView>(window, "table.jobs")->model();
     const auto job = [&](int column) { return jobs->index(0, column).data().toString(); };
     QSignalSpy failed(&workspace, &Workspace::failed), opened(&workspace, &Workspace::opened), told(&workspace, &Workspace::upgrading);
-    const auto stop = connect(&workspace, &Workspace::upgrading, &workspace, &Workspace::cancelUpgrade);
+    auto* stopped = window.findChild<QAction*>(QStringLiteral("action.workspace.stop_upgrade"));
+    const auto stop = connect(&workspace, &Workspace::upgrading, stopped, &QAction::trigger);
     window.openWorkspace(path);
     QTRY_COMPARE(failed.count(), 1);
     QVERIFY2(failed[0][0].toString().contains(QStringLiteral("it is as it was")), qPrintable(failed[0][0].toString()));
@@ -167,10 +168,11 @@ class MainWindowTest : public QObject {
     told.clear();
     window.openWorkspace(path);
     QTRY_VERIFY(!told.isEmpty());
-    QVERIFY2(window.statusBar()->currentMessage().contains(QStringLiteral("from format 7")), qPrintable(window.statusBar()->currentMessage()));
+    const auto* banner = window.findChild<widgets::Banner*>(QStringLiteral("banner"));
+    QVERIFY2(banner->text().contains(QStringLiteral("from format 7")), qPrintable(banner->text()));
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 30'000);
     QCOMPARE(told.back()[2].toInt(), told.back()[3].toInt());  // all steps
-    QVERIFY(window.statusBar()->currentMessage().isEmpty());
+    QVERIFY(window.statusBar()->currentMessage().isEmpty() && !banner->isVisibleTo(&window));
     QCOMPARE(format(), db::embedded_migrations().back().number);
     QCOMPARE(failed.count(), 1);
   }
