@@ -187,9 +187,15 @@ class Monkey : public QObject {
     QTest::mouseClick(&target, kind == 2 ? Qt::RightButton : Qt::LeftButton, modifiers, local);
   }
 
+  /// Nobody's keys reach what lies behind a dialog, which may keep the focus until the window system has activated the dialog.
+  static bool isBehindDialog(const QWidget& widget) {
+    const QWidget* dialog = QApplication::activeModalWidget();
+    return dialog && !QApplication::activePopupWidget() && widget.window() != dialog && !dialog->isAncestorOf(&widget);
+  }
   void keys() {
     QWidget* focus = QApplication::activePopupWidget() ? QApplication::activePopupWidget() : QApplication::focusWidget();
     if (!focus) focus = &m_window;
+    if (isBehindDialog(*focus)) return;
     static const QList<Qt::Key> some = {Qt::Key_Tab,       Qt::Key_Backtab, Qt::Key_Up,   Qt::Key_Down,  Qt::Key_Left,   Qt::Key_Right,   Qt::Key_PageDown,
                                         Qt::Key_PageUp,    Qt::Key_Home,    Qt::Key_End,  Qt::Key_Space, Qt::Key_Return, Qt::Key_Escape,  Qt::Key_Delete,
                                         Qt::Key_F2,        Qt::Key_F,       Qt::Key_Plus, Qt::Key_Minus, Qt::Key_0,      Qt::Key_9,       Qt::Key_Period,
@@ -202,6 +208,7 @@ class Monkey : public QObject {
 
   void typing() {
     QWidget* focus = QApplication::focusWidget();
+    if (focus && isBehindDialog(*focus)) return;
     if (!focus) return;
     static const QStringList texts = {QStringLiteral("gflops>5 & status=ok"),
                                       QStringLiteral("tile"),
