@@ -201,7 +201,7 @@ class LessonsTest : public QObject {
     const auto& nodes = w->hub().model()->network.optimized.nodes;
     const auto select = [&](bool convolution) {
       for (size_t n = 0; n < nodes.size(); ++n)
-        if ((nodes[n].name + nodes[n].op).find("conv2d") != std::string::npos == convolution) return w->hub().setNode(static_cast<int>(n));
+        if (((nodes[n].name + nodes[n].op).find("conv2d") != std::string::npos) == convolution) return w->hub().setNode(static_cast<int>(n));
     };
     select(false);
     QVERIFY(p.isStillOpen());
