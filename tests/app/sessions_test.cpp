@@ -120,6 +120,7 @@ class SessionsTest : public QObject {
   void anotherWorkspaceIsOpenedWhileTrialsAreRead() {
     auto b = openFake(database("read.twdb"));
     b->engine.millisPerTrial = 0;
+    b->engine.trialsPerBatch = 100;  // each batch waits for the disk
     setTrials(*b->window, 2000);
     b->window->startTuning();
     QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
