@@ -195,11 +195,20 @@ void MainWindow::connectServices() {
     // What is pinned belongs to the old workspace.
     for (auto* pinned : findChildren<PinnedView*>()) pinned->parentWidget()->close();
     // So does the open model: enter it into this one.
-    if (m_hub.model() && !ImportService::isLog(m_hub.model()->path)) openFile(m_hub.model()->path);
+    const auto model = m_hub.model();
+    if (model && !ImportService::isLog(model->path) && (!model->network.imported.nodes.empty() || QFileInfo::exists(model->path))) openFile(model->path);
     updateActions();
   });
   connect(&m_workspace, &Workspace::opened, this, [this] { m_lookForInterrupted = true; });
   connect(&m_workspace, &Workspace::sessionsChanged, this, &MainWindow::offerRecovery);
+  // Whoever opens a bundle wants to see what is in it.
+  connect(&m_workspace, &Workspace::opened, this, [this] {
+    if (m_hub.model() || !m_workspace.isBundle()) return;
+    const auto openNewest = [this] {
+      if (!m_hub.model() && !m_workspace.sessions().empty()) m_models.openStored(m_workspace.sessions().back().model);
+    };
+    connect(&m_workspace, &Workspace::sessionsChanged, this, openNewest, Qt::SingleShotConnection);
+  });
   connect(&m_tuning, &TuneService::sessionStarted, this, [this] {
     m_hub.setSession(m_tuning.session(), SelectionHub::Way::followed);
     m_workspace.refreshSessions();

@@ -290,8 +290,10 @@ void ModelService::openStored(ModelId id) {
   if (row != models.end() && !row->summary.contains("log")) {
     const QString path = QString::fromStdString(row->path);
     if (const auto text = row->summary.find("text"); text != row->summary.end() && text->is_string()) return openText(path, QString::fromStdString(row->content_key), text->get<std::string>());
-    const auto sizes = rememberedSizes(path);
-    return sizes.empty() ? openFile(path) : openSized(path, sizes);
+    if (QFileInfo::exists(path) || zooChoiceOf(path)) {
+      const auto sizes = rememberedSizes(path);
+      return sizes.empty() ? openFile(path) : openSized(path, sizes);
+    }
   }
   const auto work = [&engine = m_engine, id, reader = m_workspace.reader()](StopToken) -> Expected<OpenModelPtr> {
     if (!reader) return Error(ErrorCode::not_found, "No workspace is open");
@@ -324,7 +326,7 @@ void ModelService::openStored(ModelId id) {
     }
     return OpenModelPtr(model);
   };
-  runJob(tr("Opening a log's tasks"), tr("The log"), work);
+  runJob(tr("Opening stored tasks"), tr("The workspace"), work);
 }
 
 void ModelService::finish() {

@@ -30,6 +30,7 @@ class Workspace : public QObject {
   const std::shared_ptr<db::Database>& summaryReader() const { return m_summaryReader; }
   JobRunner& jobs() { return m_jobs; }
   bool isWritable() const { return m_database && m_database->mode() == db::Mode::read_write; }
+  bool isBundle() const { return m_path.endsWith(QLatin1String(".twz"), Qt::CaseInsensitive); }
   /// That were met so far.
   int damagedRows() const { return m_damaged; }
   /// Why nothing can be stored, as a sentence; empty if it can, or if no workspace is open.

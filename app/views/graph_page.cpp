@@ -19,6 +19,7 @@
 #include "app/selection_hub.h"
 #include "app/services/build_service.h"
 #include "app/services/explain_service.h"
+#include "app/services/import_service.h"
 #include "app/services/session_set.h"
 #include "app/services/task_board.h"
 #include "app/services/workspace.h"
@@ -251,7 +252,10 @@ void GraphPage::layOut(int around) {
                               widgets::countText(static_cast<qint64>(model->network.partition.groups.size())), tasks));
   if (graph.nodes.empty()) {
     m_caption->setText(tr("%1: %n task(s)", nullptr, static_cast<int>(model->tasks.size())).arg(model->name));
-    m_state->showEmpty(tr("No graph"), tr("This model stands for a log of another program, which names tasks and trials but not the network around them."));
+    m_state->showEmpty(tr("No graph"), ImportService::isLog(model->path)
+                                           ? tr("This model stands for a log of another program, which names tasks and trials but not the network around them.")
+                                           : tr("The network's file %1 is not here, so its tasks and sessions are shown without its graph. Open the file, wherever it lies, and the graph comes too.")
+                                                 .arg(QFileInfo(model->path).fileName()));
     return Q_EMIT laidOut();
   }
   m_state->showContent();

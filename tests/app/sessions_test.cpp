@@ -485,6 +485,13 @@ class SessionsTest : public QObject {
     QTRY_COMPARE(reader->window->workspace().sessions().size(), size_t{1});
     QVERIFY(!reader->window->workspace().isWritable());
     QTRY_COMPARE(trialsInTable(*reader->window), 60);
+    // Without the network's file its tasks stand for it.
+    FakeEngine engine;
+    const auto window = openWindow(engine, database("empty.twdb"));
+    window->openAny(bundle);
+    QTRY_VERIFY(window->hub().model() && window->hub().model()->tasks.size() == 2);
+    QVERIFY(window->hub().model()->network.imported.nodes.empty());
+    QTRY_COMPARE(trialsInTable(*window), 60);
   }
 };
 

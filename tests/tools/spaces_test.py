@@ -5,13 +5,10 @@
 Usage: spaces_test.py TW [TEST...]
 """
 import json
-<<<<<<< HEAD
+import math
 import os
 import shutil
 import subprocess
-=======
-import math
->>>>>>> 153b593 (tw explain: why one of two trials is faster, changed one choice at a time)
 import sys
 import unittest
 
