@@ -175,7 +175,7 @@ void MainWindow::makeSessionActions() {
   });
   m_actions.add(id("session.group"), tr("&Group sessions…"), tr("Put the selected sessions into a group: their first tag"), QKeySequence(tr("Ctrl+Shift+G")),
                 [this] { m_sessionsView->group(); });
-  m_actions.add(id("session.share"), tr("Share sessi&ons…"), tr("Write the selected sessions as one file, a bundle, that another workbench opens"), QKeySequence(tr("Ctrl+Alt+E")),
+  m_actions.add(id("session.share"), tr("Shar&e sessions…"), tr("Write the selected sessions as one file, a bundle, that another workbench opens"), QKeySequence(tr("Ctrl+Alt+E")),
                 [this] { chooseBundle(); });
   m_actions.setCondition(id("session.share"), [this] { return m_sessionsView && !m_sessionsView->selected().empty() ? QString() : tr("select a session first"); });
   m_actions.add(id("session.delete"), tr("&Delete sessions"), tr("Take the selected sessions out of the workspace with all their trials; until it is closed they can be brought back"),
