@@ -51,7 +51,7 @@ class FakeEngine : public Engine {
     return Error(ErrorCode::not_found, "Expected a device, found none named '" + device + "' that answers");
   }
 
-  Target target() override { return {}; }
+  Target target() override { return *parse_target("llvm -mcpu=x86-64-v3 -num-cores=1"); }
 
   std::vector<frontends::OpenSize> sizes;      ///< what every file leaves open
   std::map<std::string, int64_t> givenSizes;  ///< of the last import
