@@ -194,9 +194,11 @@ void MainWindow::connectServices() {
     m_workspaceLabel->setToolTip(m_workspace.path().toHtmlEscaped());
     // What is pinned belongs to the old workspace.
     for (auto* pinned : findChildren<PinnedView*>()) pinned->parentWidget()->close();
-    // So does the open model: enter it into this one.
-    const auto model = m_hub.model();
-    if (model && !ImportService::isLog(model->path) && (!model->network.imported.nodes.empty() || QFileInfo::exists(model->path))) openFile(model->path);
+    // So does the open model: enter it into this one. Tasks without a network are what the old workspace knew, under its numbers.
+    if (const auto model = m_hub.model(); model && model->network.imported.nodes.empty())
+      closeModel();
+    else if (model)
+      openFile(model->path);
     updateActions();
   });
   connect(&m_workspace, &Workspace::opened, this, [this] { m_lookForInterrupted = true; });

@@ -270,7 +270,7 @@ void MainWindow::setConditions() {
   when({"build.network"}, [this, notWhole] {
     if (!m_hub.model()) return tr("open a model first");
     if (!m_hub.model()->isWhole) return notWhole();
-    if (m_hub.model()->network.imported.nodes.empty()) return tr("these tasks come from a log, not from a network");
+    if (m_hub.model()->network.imported.nodes.empty()) return tr("only its tasks are here, not the network");
     if (m_tuning.isActive()) return tr("a session is running");
     return m_build.isActive() ? tr("it is being built") : QString();
   });
@@ -281,7 +281,7 @@ void MainWindow::setConditions() {
   });
   when({"file.sizes"}, [this] {
     if (!m_hub.model()) return tr("open a model first");
-    if (m_hub.model()->network.imported.nodes.empty()) return tr("these tasks come from a log, not from a network");
+    if (m_hub.model()->network.imported.nodes.empty()) return tr("only its tasks are here, not the network");
     return m_tuning.isActive() ? tr("a session is running") : QString();
   });
   when({"build.save", "build.export"}, [this] { return m_build.built() ? QString() : tr("build the network first"); });

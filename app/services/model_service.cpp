@@ -290,7 +290,8 @@ void ModelService::openStored(ModelId id) {
   if (row != models.end() && !row->summary.contains("log")) {
     const QString path = QString::fromStdString(row->path);
     if (const auto text = row->summary.find("text"); text != row->summary.end() && text->is_string()) return openText(path, QString::fromStdString(row->content_key), text->get<std::string>());
-    if (QFileInfo::exists(path) || zooChoiceOf(path)) {
+    // A bundle knows the names of files alone, and another file may have one of them.
+    if (!m_workspace.isBundle() && (QFileInfo::exists(path) || zooChoiceOf(path))) {
       const auto sizes = rememberedSizes(path);
       return sizes.empty() ? openFile(path) : openSized(path, sizes);
     }

@@ -8,6 +8,8 @@
 #include <QStandardPaths>
 #include <set>
 
+#include "db/bundle.h"
+
 namespace tw::app {
 
 Workspace::Workspace(JobRunner& jobs, QObject* parent) : QObject(parent), m_jobs(jobs) {}
@@ -18,6 +20,7 @@ void Workspace::open(const QString& path) {
   struct Opened {
     std::shared_ptr<db::Database> database, reader, summaryReader;
     std::string warning;
+    bool bundle = false;
   };
   m_path = path;
   m_readOnlyReason.clear();
@@ -28,6 +31,7 @@ void Workspace::open(const QString& path) {
   m_models.clear();
   m_removed.clear();
   m_damaged = 0;
+  m_isBundle = false;
   Q_EMIT opening();
   Q_EMIT sessionsChanged();
   m_upgrade = std::make_shared<StopSource>();
@@ -50,7 +54,7 @@ void Workspace::open(const QString& path) {
     if (why.code != ErrorCode::infrastructure && why.code != ErrorCode::io_error) return why;
     auto reading = db::Database::open(file, db::Mode::read_only);
     if (!reading) return why;
-    return Opened{*reading, *reading, *reading, why.text()};
+    return Opened{*reading, *reading, *reading, why.text(), db::is_bundle(file)};
   };
   m_opening.replace(m_jobs.run<Opened>(Lane::database, this, work, [this](Expected<Opened> result) {
     if (!result) {
@@ -60,6 +64,7 @@ void Workspace::open(const QString& path) {
     m_database = result->database;
     m_reader = result->reader;
     m_summaryReader = result->summaryReader;
+    m_isBundle = result->bundle;
     if (!result->warning.empty()) m_readOnlyReason = tr("The workspace is open for reading only: %1").arg(QString::fromStdString(result->warning));
     for (const auto& connection : {m_database, m_reader, m_summaryReader}) {
       connection->on_damage([guard = QPointer<Workspace>(this)] {

@@ -30,7 +30,7 @@ class Workspace : public QObject {
   const std::shared_ptr<db::Database>& summaryReader() const { return m_summaryReader; }
   JobRunner& jobs() { return m_jobs; }
   bool isWritable() const { return m_database && m_database->mode() == db::Mode::read_write; }
-  bool isBundle() const { return m_path.endsWith(QLatin1String(".twz"), Qt::CaseInsensitive); }
+  bool isBundle() const { return m_isBundle; }
   /// That were met so far.
   int damagedRows() const { return m_damaged; }
   /// Why nothing can be stored, as a sentence; empty if it can, or if no workspace is open.
@@ -73,6 +73,7 @@ class Workspace : public QObject {
   JobRunner& m_jobs;
   LatestJob m_counting;
   int m_damaged = 0;
+  bool m_isBundle = false;
   LatestJob m_opening, m_listing;
   std::shared_ptr<StopSource> m_upgrade;  ///< of the opening that was begun last
   std::shared_ptr<db::Database> m_database, m_reader, m_summaryReader;

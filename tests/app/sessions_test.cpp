@@ -492,6 +492,10 @@ class SessionsTest : public QObject {
     QTRY_VERIFY(window->hub().model() && window->hub().model()->tasks.size() == 2);
     QVERIFY(window->hub().model()->network.imported.nodes.empty());
     QTRY_COMPARE(trialsInTable(*window), 60);
+    // They go with it: another workspace has other tasks under the same numbers.
+    window->openAny(database("empty.twdb"));
+    QTRY_VERIFY(window->workspace().isWritable());
+    QVERIFY(!window->hub().model());
   }
 };
 
