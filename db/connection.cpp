@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "db/backup.h"
+#include "db/bundle.h"
 #include "db/migrate.h"
 #include "db/sqlite_error.h"
 #include "engine/base/file_in_use.h"
@@ -55,6 +56,8 @@ Expected<void> check_file(const std::string& path, Mode mode) {
   std::string head(16, '\0');
   stream.read(head.data(), static_cast<std::streamsize>(head.size()));
   if (stream.gcount() == 0 && mode == Mode::read_write) return {};
+  if (is_bundle(path))
+    return Error(ErrorCode::io_error, fmt::format("'{0}' is a bundle, which can only be read; `tw db unpack {0} FILE.twdb` makes a workspace of it", printable(path)));
   if (head != std::string("SQLite format 3\0", 16)) {
     return Error(ErrorCode::parse_error, fmt::format("Expected a Tilewright workspace in '{}', found a file that is no SQLite database", path));
   }

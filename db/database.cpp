@@ -107,7 +107,7 @@ Mode Database::mode() const { return impl_->mode; }
 
 Expected<std::shared_ptr<Database>> Database::open(const std::string& path, Mode mode, const Upgrade& upgrade) {
   auto opened = open_as_it_is(path, mode, upgrade);
-  if (!opened && opened.error().code == ErrorCode::corrupt)
+  if (!opened && opened.error().code == ErrorCode::corrupt && !is_bundle(path))
     return Error(ErrorCode::corrupt, fmt::format("{}; `tw db repair {}` keeps all that can be read", opened.error().message, printable(path)));
   return opened;
 }
@@ -115,15 +115,13 @@ Expected<std::shared_ptr<Database>> Database::open(const std::string& path, Mode
 Expected<std::shared_ptr<Database>> Database::open_as_it_is(const std::string& given, Mode mode, const Upgrade& upgrade) {
   // SQLite keeps its log, and we the lock, beside the file itself.
   TW_TRY(const std::string path, resolve_links(given));
-  const bool bundle = is_bundle(path);
+  const bool bundle = mode == Mode::read_only && is_bundle(path);
   if (!bundle) TW_CHECK(check_file(path, mode));
   std::shared_ptr<Database> db(new Database);
   Impl& impl = *db->impl_;
   impl.path = path;
   impl.mode = mode;
   if (bundle) {
-    if (mode == Mode::read_write)
-      return Error(ErrorCode::io_error, fmt::format("'{0}' is a bundle, which can only be read; `tw db unpack {0} FILE.twdb` makes a workspace of it", printable(path)));
     TW_TRY(const UnpackedBundle unpacked, UnpackedBundle::of(path));
     TW_TRY(impl.connection, open_reader(unpacked.path(), impl.damage));
     return db;
