@@ -32,7 +32,8 @@ Options parse(const QApplication& app) {
   parser.setApplicationDescription(QApplication::translate("main", "Workbench for tuning tensor programs"));
   parser.addHelpOption();
   parser.addVersionOption();
-  parser.addPositionalArgument(QStringLiteral("file"), QApplication::translate("main", "Model to open: ONNX, or exported by PyTorch, or TorchScript"), QStringLiteral("[FILE.onnx | FILE.pt2 | FILE.pt]"));
+  parser.addPositionalArgument(QStringLiteral("file"), QApplication::translate("main", "What to open: a model (ONNX, exported by PyTorch, or TorchScript), a computation of one's own, a workspace or a bundle"),
+                               QStringLiteral("[FILE.onnx | FILE.pt2 | FILE.pt | FILE.te | FILE.twdb | FILE.twz]"));
   const auto option = [&](const char* name, const QString& help, const char* value) {
     parser.addOption(*value ? QCommandLineOption(QLatin1String(name), help, QLatin1String(value)) : QCommandLineOption(QLatin1String(name), help));
   };

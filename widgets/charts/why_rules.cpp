@@ -38,12 +38,18 @@ WhyRule intensity(const WhyFacts& f) {
 
 WhyRule roof(const WhyFacts& f) {
   const double least = std::max(f.flops / f.peak, f.compulsoryBytes / f.memoryBytesPerS), share = least / f.seconds;
+  QString sentence = RuleTexts::tr("It reaches %1 % of what arithmetic and memory allow.").arg(percentText(share));
+  // What stays in the caches from one run to the next is not read from memory.
+  if (share > 1 && least > f.flops / f.peak)
+    sentence = RuleTexts::tr("It is %1 times as fast as memory allows: what it reads comes from the caches.").arg(numberText(share, 3));
+  else if (share > 1)
+    sentence = RuleTexts::tr("It is %1 times as fast as arithmetic allows for the FLOP of its definition: it does fewer of them, as Winograd's algorithm does, or the peak was "
+                             "measured while the machine was busy.")
+                   .arg(numberText(share, 3));
   return {share > 0.6    ? WhyRule::Kind::good
           : share < 0.25 ? WhyRule::Kind::bad
                          : WhyRule::Kind::neutral,
-          // What stays in the caches from one run to the next is not read from memory.
-          share > 1 && least > f.flops / f.peak ? RuleTexts::tr("It is %1 times as fast as memory allows: what it reads comes from the caches.").arg(numberText(share, 3))
-                                                : RuleTexts::tr("It reaches %1 % of what arithmetic and memory allow.").arg(percentText(share)),
+          sentence,
           RuleTexts::tr("max(FLOP ÷ peak, bytes ÷ memory rate) ÷ time = max(%1, %2) ÷ %3")
               .arg(secondsText(f.flops / f.peak), secondsText(f.compulsoryBytes / f.memoryBytesPerS), secondsText(f.seconds))};
 }

@@ -52,6 +52,14 @@ class WhyTest : public QObject {
     QVERIFY2(!text.contains(QStringLiteral("It reaches")), qPrintable(text));
   }
 
+  void fewerOperationsThanDefinedAreFasterThanArithmetic() {
+    WhyFacts f = product();
+    f.flops = 2 * f.seconds * f.peak;
+    const QString text = textOf(whyRules(f));
+    QVERIFY2(text.contains(QStringLiteral("It is 2.00 times as fast as arithmetic allows")), qPrintable(text));
+    QVERIFY2(!text.contains(QStringLiteral("It reaches")), qPrintable(text));
+  }
+
   void linesThatTakeMostAreNamed() {
     const QString text = QStringLiteral("def main():\n    for i in T.serial(8):\n        C[i] = 0\n        C[i] = C[i] + A[i]\n");
     WhyFacts f = product();
