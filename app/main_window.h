@@ -3,6 +3,7 @@
 
 #include <QMainWindow>
 #include <QPointer>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -102,6 +103,9 @@ class MainWindow : public QMainWindow {
   /// Writes the current view as `.png`, `.svg` or `.csv`, or the report of the selected session as `.html`; failures are shown.
   void exportCurrentView(const QString& path);
   void exportReport(const QString& path);
+  /// The selected trial with its code, and the compared sessions against each other, as web pages.
+  void exportTrial(const QString& path);
+  void exportComparison(const QString& path);
   /// Writes the selected sessions as a bundle.
   void packSessions(const QString& path);
   /// A second copy of the current view that keeps showing what is selected now.
@@ -211,6 +215,12 @@ class MainWindow : public QMainWindow {
   void chooseBuildFile();
   void chooseCodeFolder();
   void chooseReport();
+  void chooseTrialPage();
+  void chooseComparisonPage();
+  /// Makes a page away from the window and writes it; failures are shown.
+  void writePage(const QString& path, std::function<Expected<std::string>(db::Database&, StopToken)> make);
+  /// Asks for the file of a page; empty if the user wants none.
+  QString askForPage(const QString& title, const QString& name);
   void chooseBundle();
   void copyCurrentView();
   void showTable();

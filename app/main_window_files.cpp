@@ -11,6 +11,7 @@
 #include <QStatusBar>
 
 #include "app/main_window.h"
+#include "app/logs/comparison_page.h"
 #include "app/logs/session_page.h"
 #include "app/services/session_set.h"
 #include "app/view_export.h"
@@ -156,10 +157,10 @@ void MainWindow::chooseExport() {
   exportCurrentView(path);
 }
 
-void MainWindow::exportReport(const QString& path) {
-  const auto work = [database = m_workspace.reader(), session = SessionSet::nearest(m_hub, m_workspace), path](StopToken stop) -> Expected<bool> {
+void MainWindow::writePage(const QString& path, std::function<Expected<std::string>(db::Database&, StopToken)> make) {
+  const auto work = [database = m_workspace.reader(), make = std::move(make), path](StopToken stop) -> Expected<bool> {
     if (!database) return Error(ErrorCode::not_found, "No workspace is open");
-    TW_TRY(const std::string page, logs::session_page(*database, session, stop));
+    TW_TRY(const std::string page, make(*database, stop));
     TW_CHECK(write_file(path.toStdString(), kAnyOutput, page));
     return true;
   };
@@ -171,13 +172,50 @@ void MainWindow::exportReport(const QString& path) {
   }));
 }
 
+void MainWindow::exportReport(const QString& path) {
+  writePage(path, [session = SessionSet::nearest(m_hub, m_workspace)](db::Database& database, StopToken stop) { return logs::session_page(database, session, stop); });
+}
+
+void MainWindow::exportTrial(const QString& path) {
+  const TrialRef trial = m_hub.trialRef();
+  if (!m_hub.model() || trial.number < 0) return;
+  writePage(path, [trial, task = m_hub.model()->taskIds.at(static_cast<size_t>(trial.task))](db::Database& database, StopToken) {
+    return logs::trial_page(database, trial.session, task, trial.number);
+  });
+}
+
+void MainWindow::exportComparison(const QString& path) {
+  std::vector<db::SessionRow> rows;
+  for (const db::SessionRow& row : m_workspace.sessions())
+    if (std::ranges::count(m_hub.comparedSessions(), row.id) > 0) rows.push_back(row);
+  const std::string leftOut = logs::keep_comparable(rows);
+  if (rows.size() < 2) return showMessage(tr("A comparison takes two sessions with times of one kind for one target."));
+  if (!leftOut.empty()) showMessage(QString::fromStdString(leftOut));
+  writePage(path, [rows](db::Database& database, StopToken stop) -> Expected<std::string> {
+    TW_TRY(const logs::SessionComparison comparison, logs::compare_sessions(database, rows, stop));
+    return logs::comparison_page(comparison);
+  });
+}
+
+QString MainWindow::askForPage(const QString& title, const QString& name) {
+  const QString path = QFileDialog::getSaveFileName(this, title, QSettings().value(QStringLiteral("exports")).toString() + QLatin1Char('/') + name, tr("Web page (*.html)"));
+  if (!path.isEmpty()) QSettings().setValue(QStringLiteral("exports"), QFileInfo(path).absolutePath());
+  return path;
+}
+
 void MainWindow::chooseReport() {
-  const QString name = QStringLiteral("/session-%1.html").arg(SessionSet::nearest(m_hub, m_workspace).value);
-  const QString path =
-      QFileDialog::getSaveFileName(this, tr("Export report"), QSettings().value(QStringLiteral("exports")).toString() + name, tr("Web page (*.html)"));
-  if (path.isEmpty()) return;
-  QSettings().setValue(QStringLiteral("exports"), QFileInfo(path).absolutePath());
-  exportReport(path);
+  const QString path = askForPage(tr("Export report"), QStringLiteral("session-%1.html").arg(SessionSet::nearest(m_hub, m_workspace).value));
+  if (!path.isEmpty()) exportReport(path);
+}
+
+void MainWindow::chooseTrialPage() {
+  const QString path = askForPage(tr("Export trial"), QStringLiteral("trial-%1-%2.html").arg(m_hub.trialRef().session.value).arg(m_hub.trial()));
+  if (!path.isEmpty()) exportTrial(path);
+}
+
+void MainWindow::chooseComparisonPage() {
+  const QString path = askForPage(tr("Export comparison"), QStringLiteral("comparison.html"));
+  if (!path.isEmpty()) exportComparison(path);
 }
 
 void MainWindow::packSessions(const QString& path) {

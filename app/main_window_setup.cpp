@@ -81,6 +81,10 @@ void MainWindow::makeFileActions() {
                 QKeySequence(tr("Ctrl+E")), [this] { chooseExport(); });
   m_actions.add(id("file.exportReport"), tr("Expor&t report…"), tr("Write the selected session, or the newest one, as a web page of its own"), QKeySequence(tr("Ctrl+Shift+E")),
                 [this] { chooseReport(); });
+  m_actions.add(id("file.exportTrial"), tr("Export tria&l…"), tr("Write the selected trial with its times, choices, steps and code as a web page of its own"), QKeySequence(tr("Ctrl+Alt+T")),
+                [this] { chooseTrialPage(); });
+  m_actions.add(id("file.exportComparison"), tr("Export co&mparison…"), tr("Write the sessions that are compared, such as those of a race, as a web page of its own: answer, tables and curves"), QKeySequence(tr("Ctrl+Alt+M")),
+                [this] { chooseComparisonPage(); });
   m_actions.add(id("file.close"), tr("&Close model"), tr("Close the model and show the start page; its sessions stay in the workspace"),
                 QKeySequence(tr("Ctrl+W")), [this] { closeModel(); });
   m_actions.add(id("file.quit"), tr("&Quit"), tr("Close the workbench"), QKeySequence::Quit, [this] { close(); });
@@ -307,6 +311,8 @@ void MainWindow::setConditions() {
   when({"code.noBase", "code.nextChange", "code.previousChange"},
        [this] { return m_hub.codeBase().kind != CodeBase::Kind::none ? QString() : tr("the code is not compared with anything"); });
   when({"file.exportReport"}, [this] { return SessionSet::nearest(m_hub, m_workspace) ? QString() : tr("there is no session yet"); });
+  when({"file.exportTrial"}, [this] { return m_hub.model() && m_hub.trial() >= 0 ? QString() : tr("select a trial first"); });
+  when({"file.exportComparison"}, [this] { return m_hub.comparedSessions().size() >= 2 ? QString() : tr("tick two sessions in the panel Sessions first"); });
   when({"edit.undo"}, [this] { return m_hub.undoStack().canUndo() ? QString() : tr("nothing was changed yet"); });
   when({"edit.redo"}, [this] { return m_hub.undoStack().canRedo() ? QString() : tr("nothing was undone"); });
   when({"go.back"}, [this] { return m_hub.canGoBack() ? QString() : tr("nothing was selected before"); });

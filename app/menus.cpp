@@ -17,7 +17,7 @@ struct MenuTexts {
 const std::vector<MenuDef>& menus() {
   static const std::vector<MenuDef> table = {
       {[] { return MenuTexts::tr("&File"); }, QStringList{"file.open", "file.operator", "file.import", kRecentMenu, "file.sizes", "file.start", "", "file.newWorkspace", "file.workspace", "",
-                                                          "file.exportView", "file.exportReport", "", "file.close", "file.quit"}},
+                                                          "file.exportView", "file.exportReport", "file.exportTrial", "file.exportComparison", "", "file.close", "file.quit"}},
       {[] { return MenuTexts::tr("&Edit"); }, QStringList{"edit.undo", "edit.redo", "", "edit.copyView", "", "code.find", "code.findNext", "code.findPrevious",
                                                           "graph.search", "", "code.keepBase", "code.compareTray", "code.noBase", "", "edit.preferences"}},
       {[] { return MenuTexts::tr("&View"); }, QStringList{kPerspectivesMenu, kPanelsMenu, "view.drawer", "view.options", "view.resetLayout", "", "view.table", "view.pin", "", "graph.zoomIn",

@@ -2,7 +2,6 @@
 // `tw compare`: sessions of a workspace against each other.
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
@@ -35,25 +34,12 @@ Expected<std::vector<db::SessionRow>> chosen_sessions(const CompareArguments& o,
   std::erase_if(rows, [](const db::SessionRow& row) { return row.tuner == db::kImported || row.trials == 0; });
   std::string race = o.race;
   for (const db::SessionRow& row : rows)
-    if (o.race.empty() && !race_of(row).empty()) race = race_of(row);
+    if (o.race.empty() && !logs::race_of(row).empty()) race = logs::race_of(row);
   if (race.empty()) return rows;
-  std::erase_if(rows, [&](const db::SessionRow& row) { return race_of(row) != race; });
+  std::erase_if(rows, [&](const db::SessionRow& row) { return logs::race_of(row) != race; });
   if (rows.empty()) return Error(ErrorCode::not_found, fmt::format("Expected sessions of the race '{}', found none", printable(race)), db.path());
   if (o.race.empty()) note(fmt::format("Sessions of the newest race, '{}'", printable(race)));
   return rows;
-}
-
-/// Leaves the kind and the target of most sessions: a simulated time says nothing against a measured one.
-void keep_comparable(std::vector<db::SessionRow>& rows) {
-  std::map<std::pair<db::TimeKind, std::string>, size_t> counts;
-  for (const db::SessionRow& row : rows) ++counts[{row.kind, row.target}];
-  if (counts.size() < 2) return;
-  const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  const auto [kind, target] = most->first;
-  const size_t all = rows.size();
-  std::erase_if(rows, [&](const db::SessionRow& row) { return row.kind != kind || row.target != target; });
-  note(fmt::format("{} sessions with {} times for {}; {} with others are left out, --session names those that are meant", rows.size(), db::time_kind_name(kind), printable(target),
-                   all - rows.size()));
 }
 
 int compare(const CompareArguments& o) {
@@ -63,9 +49,9 @@ int compare(const CompareArguments& o) {
   if (!db) return fail_input(db.error());
   auto rows = chosen_sessions(o, **db);
   if (!rows) return fail_input(rows.error());
-  keep_comparable(*rows);
+  if (const std::string left_out = logs::keep_comparable(*rows); !left_out.empty()) note(left_out + ", --session names those that are meant");
   if (rows->size() < 2) return fail_input(Error(ErrorCode::not_found, fmt::format("Expected two sessions or more, found {}", rows->size()), o.db));
-  const auto comparison = compare_sessions(**db, std::move(*rows));
+  const auto comparison = logs::compare_sessions(**db, std::move(*rows), stop_token());
   if (!comparison) return fail_input(comparison.error());
   say_damage();
   return report_comparison(*comparison, o.files);

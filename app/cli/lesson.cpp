@@ -7,6 +7,7 @@
 #include "app/cli/common.h"
 #include "app/cli/console.h"
 #include "app/cli/table.h"
+#include "app/logs/lesson_page.h"
 #include "app/logs/recorded_space.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
@@ -25,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const FileKind kTableKind{"a table of what learners did", [](std::string_view beginning) { return beginning.starts_with("learner,lesson,step,"); }};
+const FileKind kHandedPage{"a page", [](std::string_view beginning) { return beginning.starts_with("<!doctype html>"); }};
 
 lesson::Names known_names() {
   lesson::Names names;
@@ -160,7 +162,7 @@ int show_lesson(const ShowOptions& o) {
 }
 
 struct CollectOptions {
-  std::string folder, csv;
+  std::string folder, csv, html;
   bool json = false;
 };
 
@@ -188,6 +190,8 @@ int collect(const CollectOptions& o) {
   if (all.empty() && exit == kDone) return fail_input(Error(ErrorCode::not_found, "Expected files (.json) that learners handed in, found none", o.folder));
   if (!o.csv.empty())
     if (const auto written = write_file(o.csv, kTableKind, lesson::handed_csv(all)); !written) return fail(written.error());
+  if (!o.html.empty())
+    if (const auto written = write_file(o.html, kHandedPage, logs::lesson_page(all)); !written) return fail(written.error());
   Json rows = Json::array();
   Table table({"learner", "lesson", ">done", ">shown", ">skipped", ">open", ">hints", ">wrong"});
   for (const lesson::Handed& h : all)
@@ -232,6 +236,7 @@ void add_lesson(Subcommand app, Run& run) {
   Subcommand collected = group.command(run, "collect", "Tabulates what learners handed in", h, collect);
   collected.option("folder", h->folder, "Folder of their files (.json), as the workbench writes them").required();
   collected.option("--csv", h->csv, "Also a table of every step of every learner").output(kTableKind);
+  collected.option("--html", h->html, "Also every step of every learner as a page that needs no other file").output(kHandedPage);
   collected.flag("--json", h->json, "One JSON document on standard output");
 }
 

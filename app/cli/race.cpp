@@ -192,8 +192,8 @@ int race(const RaceArguments& o) {
   }
   auto rows = (*db)->sessions();
   if (!rows) return fail(rows.error());
-  std::erase_if(*rows, [&](const db::SessionRow& row) { return race_of(row) != plan->name; });
-  const auto comparison = compare_sessions(**db, std::move(*rows));
+  std::erase_if(*rows, [&](const db::SessionRow& row) { return logs::race_of(row) != plan->name; });
+  const auto comparison = logs::compare_sessions(**db, std::move(*rows), {});
   if (!comparison) return fail(comparison.error());
   return report_comparison(*comparison, o.files);
 }

@@ -20,7 +20,7 @@ Expected<Earlier> earlier_session(db::Database& db, ModelId model, const api::Tu
   Earlier found;
   for (const db::SessionRow& row : rows) {
     const records::StoredSession stored{row.id, row.tuner, row.target, dump_json(row.options)};
-    if (race_of(row) != request.race || !api::is_same_search(stored, request)) continue;
+    if (logs::race_of(row) != request.race || !api::is_same_search(stored, request)) continue;
     const auto then = tune::session_options(row.options);
     if (!then) continue;
     const bool same = then->trials == request.options.trials && then->trials_per_task == request.options.trials_per_task && then->time_s == request.options.time_s;

@@ -2,6 +2,7 @@
 #include "app/logs/page.h"
 
 #include <cmath>
+#include <ctime>
 
 #include "engine/base/text.h"
 
@@ -29,7 +30,7 @@ std::string page_head(const std::string& title) {
       "body{{font:15px/1.5 system-ui,sans-serif;color:var(--fg);background:var(--bg);max-width:60rem;margin:2rem auto;padding:0 1rem}}\n"
       "table{{border-collapse:collapse;margin:.6rem 0;font-size:14px}}td,th{{border-bottom:1px solid var(--line);padding:.2rem .8rem .2rem 0;text-align:left;"
       "vertical-align:top}}\n"
-      ".numbers td:not(:first-child),.numbers th:not(:first-child){{text-align:right}}\n"
+      ".numbers td{{white-space:nowrap}}.numbers td:not(:first-child),.numbers th:not(:first-child){{text-align:right}}\n"
       "small,.muted{{color:var(--muted)}}code,pre{{font-size:13px}}pre{{overflow-x:auto;border:1px solid var(--line);padding:.6rem}}summary{{cursor:pointer;margin:.6rem 0}}\n"
       "svg{{max-width:100%;height:auto}}.curve text{{font:11px system-ui,sans-serif;fill:var(--muted)}}.curve .grid{{stroke:var(--line)}}\n"
       ".trials{{fill:var(--muted);opacity:.6}}.failed{{stroke:var(--b);fill:none}}.best{{stroke:var(--a);stroke-width:2;fill:none}}\n"
@@ -47,6 +48,15 @@ std::string page_time(double seconds) {
   if (!std::isfinite(seconds)) return "\u2014";
   std::string text = si_text(seconds, "s");
   if (text.ends_with("us")) text.replace(text.size() - 2, 1, "\u00B5");
+  return text;
+}
+
+std::string page_date(double unix_s) {
+  const auto seconds = static_cast<std::time_t>(unix_s);
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local);
   return text;
 }
 

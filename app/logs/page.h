@@ -18,6 +18,8 @@ std::string page_row(std::span<const std::string> cells, const char* tag = "td")
 inline std::string page_row(std::initializer_list<std::string> cells, const char* tag = "td") { return page_row(std::span(cells.begin(), cells.size()), tag); }
 /// `12.3 ms` or `8.38 µs`; a dash if infinite.
 std::string page_time(double seconds);
+/// Of a Unix time, by the clock of this machine.
+std::string page_date(double unix_s);
 /// The end, with the program's version.
 std::string page_end();
 

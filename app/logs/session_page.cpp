@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <limits>
 #include <map>
 
@@ -111,15 +110,6 @@ Expected<TaskStory> tell(db::Database& database, SessionId session, const db::Mo
 
 std::string speed_up(double from, double to) { return std::isfinite(from) && std::isfinite(to) && to > 0 ? fmt::format("{:#.3g}\u00D7", from / to) : "\u2014"; }
 
-std::string date_of(double unix_s) {
-  const auto seconds = static_cast<std::time_t>(unix_s);
-  std::tm local{};
-  localtime_r(&seconds, &local);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local);
-  return text;
-}
-
 /// What the times of a session are where they are not measured; empty where they are.
 std::string kind_of_times(const db::SessionRow& session) {
   if (session.kind == db::TimeKind::replayed)
@@ -163,7 +153,7 @@ Expected<std::string> session_page(db::Database& database, SessionId id, StopTok
   page += page_row({"Model", fmt::format("{} <small>{}</small>", markup_text(model.name), markup_text(model.content_key))});
   page += page_row({"Tuner", markup_text(session.tuner)}) + page_row({"Target", code(session.target)});
   if (const std::string kind = kind_of_times(session); !kind.empty()) page += page_row({"Times", kind});
-  page += page_row({"State", markup_text(session.state)}) + page_row({"Started", date_of(session.started_s)});
+  page += page_row({"State", markup_text(session.state)}) + page_row({"Started", page_date(session.started_s)});
   if (session.ended_s > session.started_s) page += page_row({"Duration", duration_text(session.ended_s - session.started_s)});
   page += page_row({"Trials", std::to_string(session.trials)}) + page_row({"Program", markup_text("Tilewright " + session.code_version)});
   page += "</table>\n<h2>Tasks</h2>\n<table class=\"numbers\">\n";

@@ -8,6 +8,7 @@
 #include <QSettings>
 #include <algorithm>
 
+#include "app/logs/lesson_page.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
@@ -333,14 +334,21 @@ void LessonService::looked() {
   Q_EMIT progressed();
 }
 
-Expected<void> LessonService::handIn(const QString& file, const QString& learner) const {
+lesson::Handed LessonService::handed(const QString& learner) const {
   lesson::Handed handed{learner.toStdString(), {}};
   for (const lesson::Entry& e : m_entries) {
     if (!e.lesson) continue;
     lesson::LessonRecord done = record(*e.lesson);
     if (!done.steps.empty()) handed.lessons.push_back(std::move(done));
   }
-  return write_file(file.toStdString(), kHandedKind, lesson::handed_text(handed));
+  return handed;
+}
+
+Expected<void> LessonService::handIn(const QString& file, const QString& learner) const { return write_file(file.toStdString(), kHandedKind, lesson::handed_text(handed(learner))); }
+
+Expected<void> LessonService::report(const QString& file, const QString& learner) const {
+  const lesson::Handed all = handed(learner);
+  return write_file(file.toStdString(), kAnyOutput, logs::lesson_page(std::span(&all, 1)));
 }
 
 }  // namespace tw::app

@@ -73,7 +73,11 @@ class LessonService : public QObject {
   /// Forgets what was done in the lesson, and begins it again.
   void reset();
   void leave();
-  /// What was done in all lessons, as a file to hand in. Errors: of writing.
+  /// What was done in all lessons that were begun.
+  lesson::Handed handed(const QString& learner) const;
+  /// The same as a web page. Errors: of writing.
+  Expected<void> report(const QString& file, const QString& learner) const;
+  /// As a file to hand in. Errors: of writing.
   Expected<void> handIn(const QString& file, const QString& learner) const;
   /// Looks at the checks now; a timer calls it.
   void look();

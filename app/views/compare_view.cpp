@@ -11,6 +11,7 @@
 #include <QSplitter>
 #include <QStandardItemModel>
 #include <QTabWidget>
+#include <QToolButton>
 #include <QTreeView>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -130,6 +131,10 @@ QWidget* CompareView::makeCurves() {
   auto* page = new QWidget(this);
   auto* bar = new QHBoxLayout;
   bar->setContentsMargins(6, 2, 6, 0);
+  auto* exportButton = new QToolButton(this);
+  exportButton->setObjectName(QStringLiteral("button.compare.export"));
+  exportButton->setDefaultAction(m_services.actions.get(QStringLiteral("file.exportComparison")));
+  bar->addWidget(exportButton);
   bar->addStretch();
   bar->addWidget(m_lines);
   bar->addWidget(x);

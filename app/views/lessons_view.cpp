@@ -126,7 +126,7 @@ QWidget* LessonsView::makeList() {
   box->addWidget(m_start);
   auto* line = new QHBoxLayout;
   line->addWidget(button("folder", tr("Folder…"), tr("Show the lessons of a folder too, such as a teacher's"), [this] { chooseFolder(); }));
-  line->addWidget(button("handIn", tr("Hand in…"), tr("Write what you did in all lessons as a file, which tw lesson collect tabulates"), [this] { handIn(); }));
+  line->addWidget(button("handIn", tr("Hand in…"), tr("Write what you did in all lessons as a file, which tw lesson collect tabulates, or as a web page"), [this] { handIn(); }));
   line->addStretch();
   box->addLayout(line);
   return page;
@@ -392,9 +392,12 @@ void LessonsView::handIn() {
   const QString learner = QInputDialog::getText(this, tr("Hand in"), tr("Your name, as your teacher knows you"), QLineEdit::Normal, QSettings().value(QStringLiteral("lessons/learner")).toString(), &isGiven);
   if (!isGiven) return;
   QSettings().setValue(QStringLiteral("lessons/learner"), learner);
-  const QString path = QFileDialog::getSaveFileName(this, tr("Hand in"), QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation) + QStringLiteral("/lessons.json"), tr("What a learner did (*.json)"));
+  const QString page = tr("Web page (*.html)");
+  QString kind;
+  const QString path = QFileDialog::getSaveFileName(this, tr("Hand in"), QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation) + QStringLiteral("/lessons.json"),
+                                                    tr("What a learner did (*.json)") + QStringLiteral(";;") + page, &kind);
   if (path.isEmpty()) return;
-  const auto written = m_lessons.handIn(path, learner);
+  const auto written = kind == page || path.endsWith(QStringLiteral(".html"), Qt::CaseInsensitive) ? m_lessons.report(path, learner) : m_lessons.handIn(path, learner);
   m_summary->setText(written ? tr("Written: %1").arg(path) : QString::fromStdString(written.error().text()));
 }
 

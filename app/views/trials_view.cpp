@@ -43,7 +43,7 @@ TrialsView::TrialsView(Services& services, QWidget* parent)
   auto* pin = new QAction(tr("Put into or take out of the tray"), m_table);
   pin->setObjectName(QStringLiteral("menu.trials.tray"));
   connect(pin, &QAction::triggered, this, &TrialsView::toggleTray);
-  for (const char* name : {"trial.why", "trial.code", "trial.best", "code.keepBase"}) m_table->addAction(services.actions.get(QLatin1String(name)));
+  for (const char* name : {"trial.why", "trial.code", "trial.best", "code.keepBase", "file.exportTrial"}) m_table->addAction(services.actions.get(QLatin1String(name)));
   m_table->addAction(pin);
   m_state = new widgets::EmptyState(m_table, this);
   auto* split = new QSplitter(Qt::Vertical, this);

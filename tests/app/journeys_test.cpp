@@ -204,6 +204,14 @@ class JourneysTest : public QObject {
     const QString report = m_dir.filePath(QStringLiteral("race.html"));
     w->exportReport(report);
     QTRY_VERIFY(QFile::exists(report));
+    const QString comparison = m_dir.filePath(QStringLiteral("comparison.html"));
+    QVERIFY(w->actions().get(QStringLiteral("file.exportComparison"))->isEnabled());
+    w->exportComparison(comparison);
+    QTRY_VERIFY(QFile::exists(comparison));
+    QFile page(comparison);
+    QVERIFY(page.open(QIODevice::ReadOnly));
+    const QString told = QString::fromUtf8(page.readAll());
+    QVERIFY(told.contains(QStringLiteral("Race of tuners")) && told.contains(QStringLiteral("<svg")) && told.contains(QStringLiteral("p = ")));
   }
 
   /// A race that measures nothing: tuners look for the best among the trials that were recorded.

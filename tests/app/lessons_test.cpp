@@ -480,6 +480,10 @@ class LessonsTest : public QObject {
     lesson::LessonRecord record = handed->lessons[0];
     QVERIFY(record.at("knob").state == lesson::StepState::done && record.at("knob").hints == 1);
     QVERIFY(record.at("same").state == lesson::StepState::open);
+    const QString page = m_dir.filePath(QStringLiteral("lessons.html"));
+    QVERIFY(lessons.report(page, QStringLiteral("A learner")).has_value());
+    QFile told(page);
+    QVERIFY(told.open(QIODevice::ReadOnly) && QString::fromUtf8(told.readAll()).contains(QStringLiteral("<td>knob</td><td>done</td><td>1</td>")));
     QVERIFY(click(*w, "button.lesson.reset"));
     QVERIFY(p.settle());
     QCOMPARE(lessons.record(*lessons.current()).finished(*lessons.current()), 0);

@@ -459,6 +459,17 @@ class SessionsTest : public QObject {
     QVERIFY(page.contains(QStringLiteral("&lt;First&gt; try")));
     QVERIFY(page.contains(QStringLiteral("class=\"failed\" d=\"M")));
     QVERIFY(!page.contains(QStringLiteral("src=")) && !page.contains(QStringLiteral("href=")));
+    // One of its trials.
+    auto* exportTrial = b->window->actions().get(QStringLiteral("file.exportTrial"));
+    b->window->hub().setTrial(TrialRef{b->window->tuning().session(), b->window->hub().task(), 2});
+    b->window->actions().refresh();
+    QVERIFY(exportTrial->isEnabled());
+    const QString trialPath = m_dir.filePath(QStringLiteral("trial.html"));
+    b->window->exportTrial(trialPath);
+    QTRY_VERIFY(QFile::exists(trialPath));
+    QFile trialFile(trialPath);
+    QVERIFY(trialFile.open(QIODevice::ReadOnly));
+    QVERIFY(QString::fromUtf8(trialFile.readAll()).contains(QStringLiteral("<h1>Trial 2 of ")));
   }
 
   void sessionsAreShared() {

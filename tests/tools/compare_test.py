@@ -63,7 +63,7 @@ class Races(CliCase):
         self.assertEqual(titles, [t["task"] for t in done["tasks"]])
         page = self.read(files["html"]).decode()
         self.assertNotRegex(page.replace("http://www.w3.org/2000/svg", ""), r"https?:|src=|href=")
-        self.assertIn(done["winner"].replace("&", "&amp;"), page)
+        self.assertIn(re.sub(r"(\d) us\b", "\\1 \u00b5s", done["winner"]).replace("&", "&amp;"), page)
         self.assertIn(done["winner"], self.read(files["markdown"]).decode())
         tw("compare", self.path("r.db"), "--svg", files["svg"], check=0)  # an earlier one is replaced
         self.assert_sentence(2, "compare", self.path("r.db"), "--svg", self.model, has="Expected")

@@ -14,7 +14,7 @@
 #include "app/cli/bench/network_curve.h"
 #include "app/cli/common.h"
 #include "app/cli/console.h"
-#include "app/cli/curve_svg.h"
+#include "app/logs/curve_svg.h"
 #include "app/cli/host.h"
 #include "app/cli/race_session.h"
 #include "app/cli/running.h"
@@ -209,7 +209,7 @@ std::string differences(const TunersOptions& o, const Compared& c) {
 }
 
 std::string curves(const Compared& c) {
-  std::vector<CurveChart> charts = {{"Estimate of the network over trials", "trials", {}}, {"Estimate of the network over time", c.charged ? "seconds of the modelled clock" : "seconds", {}}};
+  std::vector<logs::CurveChart> charts = {{"Estimate of the network over trials", "trials", {}}, {"Estimate of the network over time", c.charged ? "seconds of the modelled clock" : "seconds", {}}};
   for (const Outcome& r : c.rows)
     for (size_t axis = 0; axis < charts.size(); ++axis) {
       std::vector<StepCurve> steps;
@@ -217,7 +217,7 @@ std::string curves(const Compared& c) {
         if (!curve.empty()) steps.push_back(curve.steps(axis == 0 ? NetworkCurve::Over::trials : NetworkCurve::Over::seconds));
       charts[axis].series.push_back({r.entry->name, band_of(steps)});
     }
-  return curves_svg(charts);
+  return logs::curves_svg(charts);
 }
 
 Json document(const TunersOptions& o, const Compared& c) {

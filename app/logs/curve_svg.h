@@ -7,7 +7,7 @@
 
 #include "engine/base/curve_band.h"
 
-namespace tw::cli {
+namespace tw::logs {
 
 /// Searches of one kind in a chart: the median as a line, the middle half as a band.
 struct CurveSeries {
@@ -19,8 +19,8 @@ struct CurveChart {
   std::vector<CurveSeries> series;  ///< those without points are named, not drawn
 };
 
-/// Charts below each other as one picture that stands by itself: times on a logarithmic axis, a legend in each. Colours can be told apart without red and green.
+/// Charts below each other as one picture that stands by itself, light or dark as the reader's system is: times on a logarithmic axis, a legend in each. Colours can be told apart without red and green.
 /// Source of the colours: Okabe and Ito, "Color universal design", 2008.
 std::string curves_svg(std::span<const CurveChart> charts);
 
-}  // namespace tw::cli
+}  // namespace tw::logs

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/curve_svg.h"
+#include "app/logs/curve_svg.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "app/cli/common.h"
 #include "app/logs/page.h"
 #include "engine/base/text.h"
 
-namespace tw::cli {
+namespace tw::logs {
 namespace {
 
-using logs::markup_text;
-
-constexpr double kWidth = 860, kLeft = 84, kRight = 200, kTop = 34, kPlot = 240, kBottom = 44, kHeight = kTop + kPlot + kBottom;
-constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"};
+constexpr double kChartWidth = 860, kChartLeft = 84, kChartRight = 200, kChartTop = 34, kChartPlot = 240, kChartBottom = 44, kChartHeight = kChartTop + kChartPlot + kChartBottom;
+constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "currentColor"};
 constexpr const char* kDashes[] = {"", "7 3", "2 3"};  // after the last colour, the first comes with another dash
 
 struct Range {
@@ -27,7 +24,7 @@ struct Range {
 };
 
 /// 1, 2 and 5 times powers of ten within a range.
-std::vector<double> marks(const Range& range) {
+std::vector<double> decade_marks(const Range& range) {
   std::vector<double> all;
   for (double decade = std::pow(10, std::floor(std::log10(range.low))); decade <= range.high; decade *= 10)
     for (const double m : {1.0, 2.0, 5.0})
@@ -50,20 +47,20 @@ std::string chart_svg(const CurveChart& chart, double top) {
     for (const double v : s.band.low) y.hold(v);
     for (const double v : s.band.high) y.hold(v);
   }
-  std::string out = fmt::format("<g transform=\"translate(0 {})\">\n<text x=\"{}\" y=\"20\" class=\"title\">{}</text>\n", top, kLeft, markup_text(chart.title));
-  if (x.empty() || y.empty()) return out + fmt::format("<text x=\"{}\" y=\"{}\">No session found anything.</text>\n</g>\n", kLeft, kTop + 20);
+  std::string out = fmt::format("<g transform=\"translate(0 {})\">\n<text x=\"{}\" y=\"20\" class=\"title\">{}</text>\n", top, kChartLeft, markup_text(chart.title));
+  if (x.empty() || y.empty()) return out + fmt::format("<text x=\"{}\" y=\"{}\">No session found anything.</text>\n</g>\n", kChartLeft, kChartTop + 20);
   if (y.high < 1.02 * y.low) y.low /= 1.01, y.high *= 1.01;
   if (x.high <= x.low) x.high = x.low + 1;
-  const double plot = kWidth - kLeft - kRight;
-  const auto at_x = [&](double v) { return kLeft + (v - x.low) / (x.high - x.low) * plot; };
-  const auto at_y = [&](double v) { return kTop + (1 - std::log(v / y.low) / std::log(y.high / y.low)) * kPlot; };
-  for (const double m : marks(y))
-    out += fmt::format("<path class=\"grid\" d=\"M{} {:.1f}h{}\"/><text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kLeft, at_y(m), plot, kLeft - 6, at_y(m) + 4,
-                       time_text(m));
+  const double plot = kChartWidth - kChartLeft - kChartRight;
+  const auto at_x = [&](double v) { return kChartLeft + (v - x.low) / (x.high - x.low) * plot; };
+  const auto at_y = [&](double v) { return kChartTop + (1 - std::log(v / y.low) / std::log(y.high / y.low)) * kChartPlot; };
+  for (const double m : decade_marks(y))
+    out += fmt::format("<path class=\"grid\" d=\"M{} {:.1f}h{}\"/><text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kChartLeft, at_y(m), plot, kChartLeft - 6, at_y(m) + 4,
+                       si_text(m, "s"));
   const double step = round_step(x.high - x.low);
   for (double m = std::ceil(x.low / step) * step; m <= x.high; m += step)
-    out += fmt::format("<path class=\"grid\" d=\"M{:.1f} {}v{}\"/><text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:g}</text>\n", at_x(m), kTop, kPlot, at_x(m), kTop + kPlot + 16, m);
-  out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", kLeft + plot, kTop + kPlot + 34, markup_text(chart.x_title));
+    out += fmt::format("<path class=\"grid\" d=\"M{:.1f} {}v{}\"/><text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:g}</text>\n", at_x(m), kChartTop, kChartPlot, at_x(m), kChartTop + kChartPlot + 16, m);
+  out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", kChartLeft + plot, kChartTop + kChartPlot + 34, markup_text(chart.x_title));
   for (size_t i = 0; i < chart.series.size(); ++i) {
     const CurveSeries& s = chart.series[i];
     const char* colour = kColours[i % std::size(kColours)];
@@ -78,9 +75,9 @@ std::string chart_svg(const CurveChart& chart, double top) {
     if (!line.empty())
       out += fmt::format("<path d=\"{}{}Z\" fill=\"{}\" fill-opacity=\"0.15\"/><path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n", edge, back,
                          colour, line, colour, dash);
-    const double legend = kTop + 8 + 18 * static_cast<double>(i);
-    out += fmt::format("<path d=\"M{} {}h22\" stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/><text x=\"{}\" y=\"{}\">{}</text>\n", kWidth - kRight + 12, legend, colour, dash,
-                       kWidth - kRight + 40, legend + 4, markup_text(line.empty() ? s.name + " (none)" : s.name));
+    const double legend = kChartTop + 8 + 18 * static_cast<double>(i);
+    out += fmt::format("<path d=\"M{} {}h22\" stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/><text x=\"{}\" y=\"{}\">{}</text>\n", kChartWidth - kChartRight + 12, legend, colour, dash,
+                       kChartWidth - kChartRight + 40, legend + 4, markup_text(line.empty() ? s.name + " (none)" : s.name));
   }
   return out + "</g>\n";
 }
@@ -93,13 +90,14 @@ std::string curves_svg(std::span<const CurveChart> charts) {
   double top = 0;
   for (const CurveChart& chart : charts) {
     body += chart_svg(chart, top);
-    top += std::max(kHeight, kTop + 18 * static_cast<double>(chart.series.size()) + 16);
+    top += std::max(kChartHeight, kChartTop + 18 * static_cast<double>(chart.series.size()) + 16);
   }
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\" font-size=\"12\">\n"
-             "<style>text{{fill:#222}}.title{{font-size:14px;font-weight:bold}}.grid{{stroke:#ddd;fill:none}}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
-             kWidth, top, kWidth, top) +
+             "<style>svg{{color:#222}}text{{fill:currentColor}}.title{{font-size:14px;font-weight:bold}}.grid{{stroke:#ddd;fill:none}}.ground{{fill:#fff}}\n"
+             "@media(prefers-color-scheme:dark){{svg{{color:#e6eaef}}.grid{{stroke:#3d444d}}.ground{{fill:#14181d}}}}</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n",
+             kChartWidth, top, kChartWidth, top) +
          body + "</svg>\n";
 }
 
-}  // namespace tw::cli
+}  // namespace tw::logs
