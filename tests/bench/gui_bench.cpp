@@ -13,12 +13,10 @@
 #include <QSpinBox>
 #include <QStandardPaths>
 #include <QTemporaryDir>
-#include <QTextStream>
 #include <QTimer>
 #include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <fstream>
 #include <random>
 
@@ -28,8 +26,10 @@
 #include "app/services/local_engine.h"
 #include "app/views/graph_page.h"
 #include "app/views/tune_view.h"
+#include "db/bundle.h"
 #include "tests/app/fake_engine.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/gui_bench_rows.h"
 #include "tests/db/db_fixture.h"
 #include "widgets/charts/curve_chart.h"
 #include "widgets/charts/parallel_view.h"
@@ -45,42 +45,6 @@ namespace {
 using bench::need;
 using bench::now_s;
 using bench::seconds_of;
-
-QTextStream& out() {
-  static QTextStream stream(stdout);
-  return stream;
-}
-
-int g_missed = 0;
-
-void row(const QString& what, const QString& target, const QString& measured, bool met) {
-  g_missed += met ? 0 : 1;
-  out() << QStringLiteral("%1 %2 %3 %4\n").arg(what, -62).arg(target, -16).arg(measured, -22).arg(met ? QStringLiteral("met") : QStringLiteral("MISSED"));
-  out().flush();
-}
-
-void atMost(const QString& what, double target, double measured, const QString& unit) {
-  row(what, QStringLiteral("<= %1 %2").arg(target).arg(unit), QStringLiteral("%1 %2").arg(measured, 0, 'g', 3).arg(unit), measured <= target);
-}
-
-/// Processor time of this thread, in seconds.
-double threadSeconds() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-template <class F>
-double medianOf(int runs, F&& f) {
-  std::vector<double> times;
-  for (int i = 0; i < runs; ++i) {
-    const double begin = threadSeconds();
-    f();
-    times.push_back(threadSeconds() - begin);
-  }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
 
 /// Lets the event loop work and sleep for a while.
 void spin(int millis) {
@@ -117,14 +81,17 @@ widgets::TrialStorePtr manyTrials(int count) {
   return store;
 }
 
-/// The window as a user starts it, in a process of its own: prints milliseconds until its first picture, and with `trials` also what a million trials take.
-int child(const QString& database, bool trials) {
+/// What a child waits for: the first picture, the sessions listed, all trials of the first one read.
+enum class Until { picture, sessions, trials };
+
+/// The window as a user starts it, in a process of its own: prints milliseconds until the picture or the sessions are there, and then what the trials take.
+int child(const QString& database, Until until) {
   QElapsedTimer timer;
   timer.start();
   FakeEngine engine;
   MainWindow window(engine);
   bool open = false;
-  QObject::connect(&window.workspace(), &Workspace::sessionsChanged, &window, [&] { open = !window.workspace().sessions().empty() || !trials; });
+  QObject::connect(&window.workspace(), &Workspace::sessionsChanged, &window, [&] { open = !window.workspace().sessions().empty() || until == Until::picture; });
   window.openWorkspace(database);
   window.show();
   spin(0);
@@ -137,7 +104,7 @@ int child(const QString& database, bool trials) {
   if (!open) loop.exec();
   out() << timer.elapsed() << '\n';
   out().flush();
-  if (!trials) return 0;
+  if (until != Until::trials) return open ? 0 : 1;
   QSignalSpy opened(&window.models(), &ModelService::opened);
   window.openZoo(QStringLiteral("fake"), false);
   while (opened.isEmpty()) spin(10);
@@ -154,10 +121,10 @@ int child(const QString& database, bool trials) {
   return 0;
 }
 
-QStringList runChild(const QString& database, bool trials) {
+QStringList runChild(const QString& database, Until until) {
   QProcess process;
   process.start(QCoreApplication::applicationFilePath(),
-                {QStringLiteral("--child"), database, QStringLiteral("--trials"), trials ? QStringLiteral("1") : QStringLiteral("0")});
+                {QStringLiteral("--child"), database, QStringLiteral("--trials"), QString::number(static_cast<int>(until))});
   process.waitForFinished(600'000);
   return QString::fromUtf8(process.readAllStandardOutput()).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
 }
@@ -189,7 +156,7 @@ void starting(const QTemporaryDir& dir, int trials) {
   double empty = HUGE_VAL, full = HUGE_VAL;
   for (int i = 0; i < 5; ++i) {
     const double begin = now_s();
-    runChild(dir.filePath(QStringLiteral("empty%1.twdb").arg(i)), false);
+    runChild(dir.filePath(QStringLiteral("empty%1.twdb").arg(i)), Until::picture);
     empty = std::min(empty, now_s() - begin);
   }
   atMost(QStringLiteral("start until the first picture, whole process"), 300, empty * 1e3, QStringLiteral("ms"));
@@ -197,7 +164,7 @@ void starting(const QTemporaryDir& dir, int trials) {
   fill(path, trials);
   QStringList answer;
   for (int i = 0; i < 3; ++i) {
-    answer = runChild(path, true);
+    answer = runChild(path, Until::trials);
     if (answer.size() < 5) return row(QStringLiteral("workspace of many trials"), {}, QStringLiteral("no answer"), false);
     full = std::min(full, answer[0].toDouble());
   }
@@ -206,6 +173,20 @@ void starting(const QTemporaryDir& dir, int trials) {
   out() << QStringLiteral("  all %1 of them read in %2 ms\n").arg(answer[4], answer[2]);
   row(QStringLiteral("  no row lost"), QString::number(trials), answer[4], answer[4].toInt() == trials);
   atMost(QStringLiteral("  memory of the process"), 300, answer[3].toDouble(), QStringLiteral("MB"));
+}
+
+/// A bundle of so many trials, from the start of a process until its sessions are listed.
+void bundles(const QTemporaryDir& dir, int trials) {
+  const QString path = dir.filePath(QStringLiteral("bundle.twdb")), bundle = dir.filePath(QStringLiteral("bundle.twz"));
+  fill(path, trials);
+  need(db::pack_bundle(path.toStdString(), {}, bundle.toStdString()));
+  double best = HUGE_VAL;
+  for (int i = 0; i < 3; ++i) {
+    const QStringList answer = runChild(bundle, Until::sessions);
+    if (answer.isEmpty()) return row(QStringLiteral("bundle of many trials"), {}, QStringLiteral("no answer"), false);
+    best = std::min(best, answer[0].toDouble());
+  }
+  atMost(QStringLiteral("bundle of %1 trials opened").arg(trials), 1000, best, QStringLiteral("ms"));
 }
 
 void graph(int nodes) {
@@ -567,6 +548,7 @@ int run(int argc, char** argv) {
                .arg(QStringLiteral("verdict"));
   const std::string only = options.text("only", "");
   const auto wanted = [&](const char* name) { return only.empty() || only == name; };
+  if (wanted("bundle")) bundles(dir, 100'000);
   if (wanted("start")) starting(dir, static_cast<int>(options.integer("trials", 1'000'000)));
   if (wanted("frame")) frame(dir);
   if (wanted("graph")) graph(5000);
@@ -596,5 +578,5 @@ int main(int argc, char** argv) {
   tw::widgets::applyTheme(tw::widgets::ThemeChoice::light);
   const tw::bench::Options options(argc, argv);
   const std::string database = options.text("child", "");
-  return database.empty() ? tw::app::run(argc, argv) : tw::app::child(QString::fromStdString(database), options.integer("trials", 0) == 1);
+  return database.empty() ? tw::app::run(argc, argv) : tw::app::child(QString::fromStdString(database), static_cast<tw::app::Until>(options.integer("trials", 0)));
 }
