@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "engine/base/json.h"
+#include "engine/base/text.h"
 
 namespace tw::widgets {
 namespace {
@@ -38,7 +39,8 @@ Terms gainsOf(const Json& decision, const std::map<int64_t, std::string>& keys) 
     const auto task = static_cast<int64_t>(numberAt(g, "task"));
     const auto key = keys.find(task);
     out.emplace_back(key == keys.end() ? std::to_string(task) : key->second,
-                     Term{std::max(0.0, -numberAt(g, "gradient_s")), fmt::format("past {:.3g} ms, expected {:.3g} ms", numberAt(g, "backward_s") * 1e3, numberAt(g, "forward_s") * 1e3)});
+                     // A gradient is what the time changes by: a gain is its opposite.
+                     Term{std::max(0.0, -numberAt(g, "gradient_s")), fmt::format("past {}, expected {}", si_text(0 - numberAt(g, "backward_s"), "s"), si_text(0 - numberAt(g, "forward_s"), "s"))});
   }
   return out;
 }
