@@ -19,7 +19,8 @@ namespace {
 
 std::string shown_share(double share) { return fmt::format("{:.0f} %", 100 * share); }
 std::string shown_trials(double trials) { return std::isfinite(trials) ? fmt::format("{:.0f}", trials) : "-"; }
-std::string shown_seconds(double seconds) { return std::isfinite(seconds) ? fmt::format("{:.1f} s", seconds) : "-"; }
+/// Searches in a recorded space take milliseconds.
+std::string shown_seconds(double seconds) { return !std::isfinite(seconds) ? "-" : seconds < 1 ? si_text(seconds, "s") : fmt::format("{:.1f} s", seconds); }
 
 /// As the session's options have it; empty where they do not.
 std::string seed_of(const db::SessionRow& row) { return row.options.is_object() && row.options.contains("seed") ? dump_json(row.options["seed"]) : ""; }

@@ -23,21 +23,25 @@ struct Range {
   bool empty() const { return !(low <= high); }
 };
 
-/// 1, 2 and 5 times powers of ten within a range.
-std::vector<double> decade_marks(const Range& range) {
-  std::vector<double> all;
-  for (double decade = std::pow(10, std::floor(std::log10(range.low))); decade <= range.high; decade *= 10)
-    for (const double m : {1.0, 2.0, 5.0})
-      if (m * decade >= range.low * 0.999 && m * decade <= range.high * 1.001) all.push_back(m * decade);
-  return all;
-}
-
 /// A round step so that about five fit into the length.
 double round_step(double length) {
   const double decade = std::pow(10, std::floor(std::log10(length / 5)));
   for (const double m : {1.0, 2.0, 5.0})
     if (length / (m * decade) <= 6) return m * decade;
   return 10 * decade;
+}
+
+/// Where a logarithmic axis is marked: at 1, 2 and 5 times powers of ten, or in even steps where the range has fewer than three of these.
+std::vector<double> logarithmic_marks(const Range& range) {
+  std::vector<double> all;
+  for (double decade = std::pow(10, std::floor(std::log10(range.low))); decade <= range.high; decade *= 10)
+    for (const double m : {1.0, 2.0, 5.0})
+      if (m * decade >= range.low * 0.999 && m * decade <= range.high * 1.001) all.push_back(m * decade);
+  if (all.size() >= 3) return all;
+  all.clear();
+  const double step = round_step(range.high - range.low);
+  for (double k = std::ceil(range.low / step); k * step <= range.high; ++k) all.push_back(k * step);
+  return all;
 }
 
 std::string chart_svg(const CurveChart& chart, double top) {
@@ -54,9 +58,14 @@ std::string chart_svg(const CurveChart& chart, double top) {
   const double plot = kChartWidth - kChartLeft - kChartRight;
   const auto at_x = [&](double v) { return kChartLeft + (v - x.low) / (x.high - x.low) * plot; };
   const auto at_y = [&](double v) { return kChartTop + (1 - std::log(v / y.low) / std::log(y.high / y.low)) * kChartPlot; };
-  for (const double m : decade_marks(y))
+  std::string before;
+  for (const double m : logarithmic_marks(y)) {
+    const std::string label = si_text(m, "s");
+    if (label == before) continue;  // nearer to each other than their digits tell
+    before = label;
     out += fmt::format("<path class=\"grid\" d=\"M{} {:.1f}h{}\"/><text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kChartLeft, at_y(m), plot, kChartLeft - 6, at_y(m) + 4,
-                       si_text(m, "s"));
+                       label);
+  }
   const double step = round_step(x.high - x.low);
   for (double m = std::ceil(x.low / step) * step; m <= x.high; m += step)
     out += fmt::format("<path class=\"grid\" d=\"M{:.1f} {}v{}\"/><text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:g}</text>\n", at_x(m), kChartTop, kChartPlot, at_x(m), kChartTop + kChartPlot + 16, m);

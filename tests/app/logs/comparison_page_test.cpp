@@ -30,6 +30,7 @@ class ComparisonPageTest : public QObject {
     for (const char* part : {"1.00 ms", "2.00 ms", "grid &lt;b&gt;", "<svg", "<h2>Sessions</h2>", "verdict"}) QVERIFY2(page.contains(QString::fromUtf8(part)), part);
     QVERIFY(!page.contains(QStringLiteral("grid <b>")));
     for (const char* asks : {"src=", "href=", "url(", "@import", "<script", "<link"}) QVERIFY2(!page.contains(QLatin1String(asks)), asks);
+    QVERIFY(page.count(QStringLiteral("class=\"grid\" d=\"M84 ")) >= 4);  // one to four milliseconds: marks at more than powers of ten and their halves
     std::stop_source stop;
     stop.request_stop();
     QCOMPARE(logs::compare_sessions(*w.db, rows, stop.get_token()).error().code, ErrorCode::cancelled);
