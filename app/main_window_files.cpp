@@ -82,6 +82,11 @@ void MainWindow::showImported(const logs::ImportedLog& log) {
   withModel(log.model, [this, log, say] {
     m_hub.setComparedSessions(log.sessions, SelectionHub::Way::followed);
     m_hub.setSession(log.sessions.front());
+    // Sessions of several targets stand side by side; the curve of a single one is in Tune.
+    if (log.sessions.size() >= 2)
+      setPerspective(QStringLiteral("compare"));
+    else if (m_perspective == QLatin1String("explore"))
+      setPerspective(QStringLiteral("tune"));
     say();
   });
 }

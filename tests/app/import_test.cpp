@@ -78,6 +78,7 @@ class ImportTest : public QObject {
     QTRY_COMPARE(m_window->hub().comparedSessions().size(), size_t{1});
     QTRY_VERIFY(m_window->trials().store() && m_window->trials().store()->size() == 20);
     QCOMPARE(m_window->trials().store()->failures().size(), size_t{1});
+    QCOMPARE(m_window->perspective(), QStringLiteral("tune"));  // where the curve of one session is
     QVERIFY(m_window->findChild<QTreeView*>(QStringLiteral("table.trials"))->model()->rowCount() == 20);
     QTRY_VERIFY(!m_window->findChild<ImportDialog*>());
     // Selecting a trial that has no code does no harm, and says why there is none.
@@ -94,6 +95,23 @@ class ImportTest : public QObject {
     QTRY_VERIFY(tasks->index(0, widgets::TaskModel::Best).data(widgets::TaskModel::SortRole).toDouble() < 1e-3);
     m_window->grab();
     QCOMPARE(m_window->jobBoard().running(), 0);
+  }
+
+  /// A log's trials of two templates are two sessions.
+  void sessionsOfALogStandSideBySide() {
+    logs::ImportedLog imported;
+    m_window->openFile(log("one.json", 10));
+    QTRY_COMPARE(m_window->importing().state(), ImportService::State::previewed);
+    QObject::connect(&m_window->importing(), &ImportService::imported, m_window.get(), [&](const logs::ImportedLog& log) { imported = log; });
+    m_window->importing().start();
+    QTRY_COMPARE(imported.sessions.size(), size_t{1});
+    QTRY_COMPARE(m_window->hub().comparedSessions().size(), size_t{1});
+    auto second = m_window->workspace().database()->begin_session(imported.model, db::kImported, "llvm", Json::object(), Json::object());
+    QVERIFY2(second, second ? "" : second.error().text().c_str());
+    imported.sessions.push_back(*second);
+    Q_EMIT m_window->importing().imported(imported);
+    QTRY_COMPARE(m_window->perspective(), QStringLiteral("compare"));
+    QCOMPARE(m_window->hub().comparedSessions().size(), size_t{2});
   }
 
   void theSessionOfALogComesBack() {
