@@ -183,7 +183,7 @@ void MainWindow::exportReport(const QString& path) {
 
 void MainWindow::exportTrial(const QString& path) {
   const TrialRef trial = m_hub.trialRef();
-  if (!m_hub.model() || trial.number < 0) return;
+  if (!m_hub.model() || trial.number < 0 || !m_workspace.reader()) return;
   writePage(path, [trial, task = m_hub.model()->taskIds.at(static_cast<size_t>(trial.task))](db::Database& database, StopToken) {
     return logs::trial_page(database, trial.session, task, trial.number);
   });

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 
 #include "engine/base/json.h"
@@ -71,15 +70,6 @@ void print_json(const Json& document) { print("{}\n", dump_json(document, 2)); }
 Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 std::string time_text(double seconds) { return std::isfinite(seconds) && seconds > 0 ? si_text(seconds, "s") : "-"; }
-
-std::string date_text(double unix_s) {
-  const auto seconds = static_cast<std::time_t>(unix_s);
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &utc);
-  return text;
-}
 
 std::string ratio_text(double ratio) { return std::isfinite(ratio) && ratio > 0 ? fmt::format("{:.2f}x", ratio) : "-"; }
 

@@ -36,8 +36,6 @@ void print_json(const Json& document);
 Json json_number(double value);
 /// `12.3 ms`, or `-` if infinite.
 std::string time_text(double seconds);
-/// `2024-05-06 07:08 UTC` of a Unix time.
-std::string date_text(double unix_s);
 /// `12.3x`, or `-` if infinite or zero.
 std::string ratio_text(double ratio);
 

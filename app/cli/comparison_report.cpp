@@ -9,6 +9,7 @@
 #include "app/cli/common.h"
 #include "app/cli/console.h"
 #include "app/cli/table.h"
+#include "app/logs/page.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 
@@ -18,7 +19,6 @@ namespace {
 const FileKind kMarkdown{"a comparison", [](std::string_view beginning) { return beginning.starts_with("# Comparison"); }};
 const FileKind kCsv{"a comparison", [](std::string_view beginning) { return beginning.starts_with("task,tuner,"); }};
 const FileKind kSvg{"a picture", [](std::string_view beginning) { return beginning.starts_with("<svg"); }};
-const FileKind kHtml{"a page", [](std::string_view beginning) { return beginning.starts_with("<!doctype html>"); }};
 
 using logs::SessionComparison;
 
@@ -115,13 +115,13 @@ void add_comparison_files(Subcommand sub, ComparisonFiles& files) {
   sub.option("--markdown", files.markdown, "Also write it as Markdown").output(kMarkdown);
   sub.option("--csv", files.csv, "Also write the tables as comma-separated values, times in seconds").output(kCsv);
   sub.option("--svg", files.svg, "Also write the curves as a picture: medians of the best so far with the middle half as a band").output(kSvg);
-  sub.option("--html", files.html, "Also write a page with all of it that needs no other file").output(kHtml);
+  sub.option("--html", files.html, "Also write a page with all of it that needs no other file").output(logs::kWebPage);
   sub.flag("--json", files.json, "One JSON document on standard output");
 }
 
 int report_comparison(const SessionComparison& c, const ComparisonFiles& files) {
   const std::pair<const std::string&, std::pair<const FileKind&, std::string (*)(const SessionComparison&)>> outputs[] = {
-      {files.markdown, {kMarkdown, markdown}}, {files.csv, {kCsv, csv}}, {files.svg, {kSvg, logs::comparison_svg}}, {files.html, {kHtml, logs::comparison_page}}};
+      {files.markdown, {kMarkdown, markdown}}, {files.csv, {kCsv, csv}}, {files.svg, {kSvg, logs::comparison_svg}}, {files.html, {logs::kWebPage, logs::comparison_page}}};
   if (files.json)
     print_json(document(c));
   else

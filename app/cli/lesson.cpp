@@ -8,6 +8,7 @@
 #include "app/cli/console.h"
 #include "app/cli/table.h"
 #include "app/logs/lesson_page.h"
+#include "app/logs/page.h"
 #include "app/logs/recorded_space.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
@@ -26,7 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const FileKind kTableKind{"a table of what learners did", [](std::string_view beginning) { return beginning.starts_with("learner,lesson,step,"); }};
-const FileKind kHandedPage{"a page", [](std::string_view beginning) { return beginning.starts_with("<!doctype html>"); }};
 
 lesson::Names known_names() {
   lesson::Names names;
@@ -191,7 +191,7 @@ int collect(const CollectOptions& o) {
   if (!o.csv.empty())
     if (const auto written = write_file(o.csv, kTableKind, lesson::handed_csv(all)); !written) return fail(written.error());
   if (!o.html.empty())
-    if (const auto written = write_file(o.html, kHandedPage, logs::lesson_page(all)); !written) return fail(written.error());
+    if (const auto written = write_file(o.html, logs::kWebPage, logs::lesson_page(all)); !written) return fail(written.error());
   Json rows = Json::array();
   Table table({"learner", "lesson", ">done", ">shown", ">skipped", ">open", ">hints", ">wrong"});
   for (const lesson::Handed& h : all)
@@ -236,7 +236,7 @@ void add_lesson(Subcommand app, Run& run) {
   Subcommand collected = group.command(run, "collect", "Tabulates what learners handed in", h, collect);
   collected.option("folder", h->folder, "Folder of their files (.json), as the workbench writes them").required();
   collected.option("--csv", h->csv, "Also a table of every step of every learner").output(kTableKind);
-  collected.option("--html", h->html, "Also every step of every learner as a page that needs no other file").output(kHandedPage);
+  collected.option("--html", h->html, "Also every step of every learner as a page that needs no other file").output(logs::kWebPage);
   collected.flag("--json", h->json, "One JSON document on standard output");
 }
 

@@ -8,6 +8,7 @@
 #include "app/cli/table.h"
 #include "app/cli/tuning.h"
 #include "app/logs/network_trials.h"
+#include "app/logs/page.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 
@@ -77,7 +78,7 @@ std::string finals_table(const api::NetworkFinals& f) {
 std::string stored_finals_table(const std::vector<db::NetworkFinalRow>& rows) {
   Table table({"when", ">session", ">default", ">tuned", "gain", ">sum by default", ">sum tuned", ">taken"});
   for (const db::NetworkFinalRow& r : rows) {
-    table.row({date_text(r.at_s), r.session ? std::to_string(r.session->value) : "-", time_text(r.default_s), time_text(r.tuned_s),
+    table.row({logs::date_text(r.at_s), r.session ? std::to_string(r.session->value) : "-", time_text(r.default_s), time_text(r.tuned_s),
                r.taken > 0 ? gain_text({r.ratio, r.low, r.high}) : "-", time_text(r.default_estimate_s), time_text(r.tuned_estimate_s),
                fmt::format("{} of {}", r.taken, r.tried)});
   }

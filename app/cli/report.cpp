@@ -5,6 +5,7 @@
 #include "app/cli/common.h"
 #include "app/cli/console.h"
 #include "app/cli/workspace.h"
+#include "app/logs/page.h"
 #include "app/logs/session_page.h"
 #include "db/database.h"
 #include "engine/base/file.h"
@@ -13,7 +14,6 @@
 namespace tw::cli {
 namespace {
 
-const FileKind kPage{"a page", [](std::string_view beginning) { return beginning.starts_with("<!doctype html>"); }};
 
 struct ReportArguments {
   std::string db, output, task;
@@ -48,7 +48,7 @@ int report(const ReportArguments& o) {
   }();
   if (!page) return fail_input(page.error());
   say_damage();
-  if (auto written = write_file(o.output, kPage, *page); !written) return fail(written.error());
+  if (auto written = write_file(o.output, logs::kWebPage, *page); !written) return fail(written.error());
   print("{}\n", printable(o.output));
   return kDone;
 }
@@ -59,7 +59,7 @@ void add_report(Subcommand app, Run& run) {
   auto o = std::make_shared<ReportArguments>();
   Subcommand sub = app.command(run, "report", "A session, or one trial with its code, as a web page that needs no other file; of a race: tw compare --html", o, report);
   sub.option("db", o->db, "Database or bundle").required().input();
-  sub.option("-o,--output", o->output, "The page").required().output(kPage);
+  sub.option("-o,--output", o->output, "The page").required().output(logs::kWebPage);
   sub.option("--session", o->session, "Number of the session; the newest if absent").range(1, std::numeric_limits<int>::max());
   sub.option("--trial", o->trial, "Number of the trial that is told of instead of the session").range(1, std::numeric_limits<int>::max());
   sub.option("--task", o->task, "Beginning of the key of its task; may be absent where the session tried one task");

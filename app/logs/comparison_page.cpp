@@ -20,7 +20,7 @@ namespace {
 std::string shown_share(double share) { return fmt::format("{:.0f} %", 100 * share); }
 std::string shown_trials(double trials) { return std::isfinite(trials) ? fmt::format("{:.0f}", trials) : "-"; }
 /// Searches in a recorded space take milliseconds.
-std::string shown_seconds(double seconds) { return !std::isfinite(seconds) ? "-" : seconds < 1 ? si_text(seconds, "s") : fmt::format("{:.1f} s", seconds); }
+std::string shown_seconds(double seconds, const db::TimeText& time) { return !std::isfinite(seconds) ? "-" : seconds < 1 ? time(seconds) : fmt::format("{:.1f} s", seconds); }
 
 /// As the session's options have it; empty where they do not.
 std::string seed_of(const db::SessionRow& row) { return row.options.is_object() && row.options.contains("seed") ? dump_json(row.options["seed"]) : ""; }
@@ -119,7 +119,7 @@ std::vector<std::vector<std::string>> progress_cells(const std::vector<db::Group
   for (const char* title : {">area", ">trials", ">failed"}) titles.emplace_back(title);
   for (const db::GroupProgress& r : rows) {
     std::vector<std::string> cells = {r.name, std::to_string(r.sessions), time(r.median_s), time(r.best_s)};
-    for (const auto& reached : r.reached) cells.push_back(shown_trials(reached.trials)), cells.push_back(shown_seconds(reached.seconds));
+    for (const auto& reached : r.reached) cells.push_back(shown_trials(reached.trials)), cells.push_back(shown_seconds(reached.seconds, time));
     cells.push_back(fmt::format("{:.3f}", r.area));
     cells.push_back(std::to_string(r.trials));
     cells.push_back(fmt::format("{:.1f} %", r.trials > 0 ? 100 * static_cast<double>(r.failures) / static_cast<double>(r.trials) : 0));

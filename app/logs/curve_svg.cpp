@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/logs/curve_svg.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "app/logs/page.h"
-#include "engine/base/text.h"
 
 namespace tw::logs {
 namespace {
@@ -60,7 +61,7 @@ std::string chart_svg(const CurveChart& chart, double top) {
   const auto at_y = [&](double v) { return kChartTop + (1 - std::log(v / y.low) / std::log(y.high / y.low)) * kChartPlot; };
   std::string before;
   for (const double m : logarithmic_marks(y)) {
-    const std::string label = si_text(m, "s");
+    const std::string label = page_time(m);
     if (label == before) continue;  // nearer to each other than their digits tell
     before = label;
     out += fmt::format("<path class=\"grid\" d=\"M{} {:.1f}h{}\"/><text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kChartLeft, at_y(m), plot, kChartLeft - 6, at_y(m) + 4,

@@ -16,7 +16,7 @@ std::string lesson_part(const lesson::LessonRecord& l) {
   std::string rows = page_row({"Step", "State", "Hints", "Wrong", "Last answer", "When"}, "th");
   for (const lesson::StepRecord& s : l.steps) {
     ++counts[s.state];
-    rows += page_row({markup_text(s.step), lesson::step_state_name(s.state), std::to_string(s.hints), std::to_string(s.wrong), markup_text(s.answer), s.when_s > 0 ? page_date(s.when_s) : ""});
+    rows += page_row({markup_text(s.step), lesson::step_state_name(s.state), std::to_string(s.hints), std::to_string(s.wrong), markup_text(s.answer), s.when_s > 0 ? date_text(s.when_s) : ""});
   }
   std::string sum;
   for (const auto& [state, count] : counts) sum += fmt::format("{}{} {}", sum.empty() ? "Steps: " : ", ", count, lesson::step_state_name(state));

@@ -8,6 +8,8 @@
 
 namespace tw::logs {
 
+const FileKind kWebPage{"a page", [](std::string_view beginning) { return beginning.starts_with("<!doctype html>"); }};
+
 std::string markup_text(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
@@ -51,12 +53,12 @@ std::string page_time(double seconds) {
   return text;
 }
 
-std::string page_date(double unix_s) {
+std::string date_text(double unix_s) {
   const auto seconds = static_cast<std::time_t>(unix_s);
-  std::tm local{};
-  localtime_r(&seconds, &local);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
   char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local);
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &utc);
   return text;
 }
 

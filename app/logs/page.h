@@ -6,8 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/file.h"
+
 /// Pieces of web pages that need no other file: no script, no picture, font or style from elsewhere; light or dark as the reader's system is.
 namespace tw::logs {
+
+/// What a page may be written over.
+extern const FileKind kWebPage;
 
 /// printable() as text of XML and HTML.
 std::string markup_text(std::string_view text);
@@ -18,8 +23,8 @@ std::string page_row(std::span<const std::string> cells, const char* tag = "td")
 inline std::string page_row(std::initializer_list<std::string> cells, const char* tag = "td") { return page_row(std::span(cells.begin(), cells.size()), tag); }
 /// `12.3 ms` or `8.38 µs`; a dash if infinite.
 std::string page_time(double seconds);
-/// Of a Unix time, by the clock of this machine.
-std::string page_date(double unix_s);
+/// A Unix time as `2026-01-31 14:05 UTC`: who reads it may be elsewhere.
+std::string date_text(double unix_s);
 /// The end, with the program's version.
 std::string page_end();
 

@@ -124,7 +124,7 @@ int child(const QString& database, Until until) {
 QStringList runChild(const QString& database, Until until) {
   QProcess process;
   process.start(QCoreApplication::applicationFilePath(),
-                {QStringLiteral("--child"), database, QStringLiteral("--trials"), QString::number(static_cast<int>(until))});
+                {QStringLiteral("--child"), database, QStringLiteral("--until"), QString::number(static_cast<int>(until))});
   process.waitForFinished(600'000);
   return QString::fromUtf8(process.readAllStandardOutput()).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
 }
@@ -578,5 +578,5 @@ int main(int argc, char** argv) {
   tw::widgets::applyTheme(tw::widgets::ThemeChoice::light);
   const tw::bench::Options options(argc, argv);
   const std::string database = options.text("child", "");
-  return database.empty() ? tw::app::run(argc, argv) : tw::app::child(QString::fromStdString(database), static_cast<tw::app::Until>(options.integer("trials", 0)));
+  return database.empty() ? tw::app::run(argc, argv) : tw::app::child(QString::fromStdString(database), static_cast<tw::app::Until>(options.integer("until", 0)));
 }

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "engine/base/json.h"
-#include "engine/base/text.h"
+#include "widgets/common/format.h"
 
 namespace tw::widgets {
 namespace {
@@ -40,7 +40,7 @@ Terms gainsOf(const Json& decision, const std::map<int64_t, std::string>& keys) 
     const auto key = keys.find(task);
     out.emplace_back(key == keys.end() ? std::to_string(task) : key->second,
                      // A gradient is what the time changes by: a gain is its opposite.
-                     Term{std::max(0.0, -numberAt(g, "gradient_s")), fmt::format("past {}, expected {}", si_text(0 - numberAt(g, "backward_s"), "s"), si_text(0 - numberAt(g, "forward_s"), "s"))});
+                     Term{std::max(0.0, -numberAt(g, "gradient_s")), fmt::format("past {}, expected {}", secondsText(0 - numberAt(g, "backward_s")).toStdString(), secondsText(0 - numberAt(g, "forward_s")).toStdString())});
   }
   return out;
 }

@@ -15,6 +15,7 @@
 #include "app/cli/host.h"
 #include "app/cli/tuning.h"
 #include "app/cli/workspace.h"
+#include "app/logs/page.h"
 #include "engine/base/clock.h"
 #include "engine/base/duration.h"
 #include "engine/base/json.h"
@@ -123,7 +124,7 @@ int bench(const Options& given) {
   std::vector<double> ratios;
   for (const auto& [threads, s] : sections) ratios.insert(ratios.end(), s.ratios.begin(), s.ratios.end());
   if (o.json || kept) {
-    Json document = {{"suite", o.suite}, {"date", date_text(unix_now_s())}, {"machine", host}, {"trials", o.trials}, {"tuner", o.tuner}};
+    Json document = {{"suite", o.suite}, {"date", logs::date_text(unix_now_s())}, {"machine", host}, {"trials", o.trials}, {"tuner", o.tuner}};
     document.update(to_json(summary_of(ratios)));
     document["sections"] = Json::array();
     for (auto& [threads, s] : sections) {
@@ -141,7 +142,7 @@ int bench(const Options& given) {
       return kDone;
     }
   }
-  print("{}; {}\n", machine_line(host), date_text(unix_now_s()));
+  print("{}; {}\n", machine_line(host), logs::date_text(unix_now_s()));
   for (const auto& [threads, s] : sections) {
     const Summary summary = summary_of(s.ratios);
     const std::string where = threads == 0 ? o.device : fmt::format("{} thread{}", threads, threads > 1 ? "s" : "");

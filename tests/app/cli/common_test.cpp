@@ -22,7 +22,6 @@ class CommonTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void dates() { QCOMPARE(date_text(1700000000), std::string("2023-11-14 22:13 UTC")); }
 
   void dims() {
     QCOMPARE(import_options({"N=3", "seq=128"}).value().dims.at("seq"), int64_t{128});

@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include "app/logs/page.h"
 #include "tests/db/db_fixture.h"
 
 using namespace tw;
@@ -17,6 +18,8 @@ class SessionPageTest : public QObject {
     return text.startsWith(QLatin1String("<!doctype html>")) && text.endsWith(QLatin1String("</html>\n"));
   }
  private Q_SLOTS:
+  void dates_have_their_zone() { QCOMPARE(logs::date_text(1700000000), std::string("2023-11-14 22:13 UTC")); }
+
   void a_session_is_told_with_its_times_failures_and_notes() {
     QTemporaryDir dir;
     Workspace w;
