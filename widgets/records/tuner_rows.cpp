@@ -15,7 +15,8 @@ struct TunerTexts {
 
 QString countOr(double count) { return std::isfinite(count) ? countText(static_cast<qint64>(std::llround(count))) : dashText(); }
 
-QString durationOr(double seconds) { return std::isfinite(seconds) ? durationText(seconds) : dashText(); }
+/// A search in a recorded space takes milliseconds.
+QString searchTime(double seconds) { return seconds > 0 && seconds < 1 ? secondsText(seconds) : durationText(seconds); }
 
 }  // namespace
 
@@ -40,7 +41,7 @@ Table progressTable(const std::vector<db::GroupProgress>& rows) {
   table.columns << TunerTexts::tr("Area") << TunerTexts::tr("Trials") << TunerTexts::tr("Failed") << TunerTexts::tr("Building") << TunerTexts::tr("Running");
   for (const db::GroupProgress& r : rows) {
     QStringList cells = {QString::fromStdString(r.name), QString::number(r.sessions), secondsText(r.median_s), secondsText(r.best_s)};
-    for (const auto& reached : r.reached) cells << countOr(reached.trials) << durationOr(reached.seconds);
+    for (const auto& reached : r.reached) cells << countOr(reached.trials) << searchTime(reached.seconds);
     const double failed = r.trials > 0 ? static_cast<double>(r.failures) / static_cast<double>(r.trials) : 0;
     cells << numberText(r.area, 3) << countText(r.trials) << TunerTexts::tr("%1 %").arg(percentText(failed)) << secondsText(r.build_s) << secondsText(r.run_s);
     table.rows.push_back(std::move(cells));

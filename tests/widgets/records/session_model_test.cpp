@@ -111,6 +111,10 @@ class SessionModelTest : public QObject {
     QCOMPARE(table.rows[0][0], QStringLiteral("fast"));
     QCOMPARE(table.columns[4], QStringLiteral("Trials to 90 %"));
     QCOMPARE(table.rows[0][4], QStringLiteral("1"));
+    db::GroupProgress quick;
+    quick.reached[0].seconds = 2.6e-3, quick.reached[1].seconds = 75, quick.reached[2].seconds = never;
+    const QStringList cells = progressTable({quick}).rows[0];
+    QCOMPARE((QStringList{cells[5], cells[7], cells[9]}), (QStringList{QStringLiteral("2.60 ms"), QStringLiteral("1:15"), QStringLiteral("\u2014")}));
   }
 };
 
