@@ -133,25 +133,29 @@ double LessonDesk::trialFact(const std::string& name) const {
   const SelectionHub& hub = m_services.hub;
   if (!hub.model()) return kUnknown;
   if (name == "compared") return static_cast<double>(hub.comparedSessions().size());
-  int ended = 0, byHand = 0;
+  int ended = 0;
+  std::set<SessionId> byHand;
   std::set<std::string> tuners;
   for (const db::SessionRow& s : m_services.workspace.sessions()) {
     if (s.model != hub.model()->id) continue;
-    ended += s.state == "done" ? 1 : 0;
-    byHand += s.tuner == kByHand ? static_cast<int>(s.trials) : 0;
+    ended += s.state == "done" && s.started_s >= m_since_s ? 1 : 0;
+    if (s.tuner == kByHand) byHand.insert(s.id);
     if (std::find(hub.comparedSessions().begin(), hub.comparedSessions().end(), s.id) != hub.comparedSessions().end()) tuners.insert(s.tuner);
   }
   if (name == "sessions") return ended;
-  if (name == "by-hand") return byHand;
   if (name == "tuners") return static_cast<double>(tuners.size());
   const auto& store = m_services.trials.store();
-  if (!store) return name == "trials" || name == "failures" ? 0 : kUnknown;
-  if (name == "trials") return store->size();
-  if (name == "failures") {
-    int failed = 0;
-    for (const auto& [status, count] : store->failures()) failed += count;
-    return failed;
+  if (name == "trials" || name == "failures" || name == "by-hand") {
+    int trials = 0, failed = 0, hand = 0;
+    for (int row = 0; store && row < store->size(); ++row) {
+      if (store->timestamp(row) < m_since_s) continue;
+      ++trials;
+      failed += store->ok(row) ? 0 : 1;
+      hand += byHand.contains(store->session(row)) ? 1 : 0;
+    }
+    return name == "trials" ? trials : name == "failures" ? failed : hand;
   }
+  if (!store) return kUnknown;
   if (store->improvements().empty()) return kUnknown;
   const double best = store->improvements().back().seconds;
   if (name == "speedup") {
@@ -213,7 +217,10 @@ double LessonDesk::kernelFact(const std::string& name) const {
   return kUnknown;
 }
 
-void LessonDesk::begin() { m_targetBefore.reset(); }
+void LessonDesk::begin(double since_s) {
+  m_since_s = since_s;
+  m_targetBefore.reset();
+}
 
 void LessonDesk::putBack() {
   m_job.stop();

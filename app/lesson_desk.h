@@ -31,7 +31,7 @@ class LessonDesk : public QObject, public LessonStage {
   double fact(const std::string& name) const override;
 
   Expected<bool> perform(const lesson::Line& action, const lesson::Lesson& of, const QString& file, bool isNew) override;
-  void begin() override;
+  void begin(double since_s) override;
   void putBack() override;
 
  private:
@@ -52,6 +52,7 @@ class LessonDesk : public QObject, public LessonStage {
 
   MainWindow& m_window;
   Services& m_services;
+  double m_since_s = 0;  ///< what is counted is no older, Unix time
   std::optional<Target> m_targetBefore;
   QString m_failure;         ///< of what is being opened
   ModelId m_wanted;          ///< of the workspace, that is opened as soon as it is listed

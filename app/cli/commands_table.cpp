@@ -12,6 +12,7 @@ void add_space(Subcommand app, Run& run);
 void add_tune(Subcommand app, Run& run);
 void add_finals(Subcommand app, Run& run);
 void add_race(Subcommand app, Run& run);
+void add_campaign(Subcommand app, Run& run);
 void add_compare(Subcommand app, Run& run);
 void add_report(Subcommand app, Run& run);
 void add_explain(Subcommand app, Run& run);
@@ -44,6 +45,7 @@ std::span<const Command> commands() {
       {"tune", add_tune},
       {"finals", add_finals},
       {"race", add_race},
+      {"campaign", add_campaign},
       {"compare", add_compare},
       {"report", add_report},
       {"explain", add_explain},

@@ -71,8 +71,6 @@ Json json_number(double value) { return std::isfinite(value) ? Json(value) : Jso
 
 std::string time_text(double seconds) { return std::isfinite(seconds) && seconds > 0 ? si_text(seconds, "s") : "-"; }
 
-std::string ratio_text(double ratio) { return std::isfinite(ratio) && ratio > 0 ? fmt::format("{:.2f}x", ratio) : "-"; }
-
 namespace {
 
 /// `x=1,3,224,224` or `ids=1,128:int64`.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/logs/page.h"
 #include "engine/base/expected.h"
 #include "engine/base/file.h"
 #include "engine/base/json_fwd.h"
@@ -36,8 +37,7 @@ void print_json(const Json& document);
 Json json_number(double value);
 /// `12.3 ms`, or `-` if infinite.
 std::string time_text(double seconds);
-/// `12.3x`, or `-` if infinite or zero.
-std::string ratio_text(double ratio);
+using logs::ratio_text;
 
 /// Installs the handlers of SIGINT, SIGTERM and SIGHUP. The first asks the token to stop; the process ends with 130 a second later at the latest,
 /// which loses nothing, because everything reported as stored is on disk. The second signal ends it at once.

@@ -44,16 +44,6 @@ std::string markdown(const SessionComparison& c) {
   return out + logs::kProgressNote + "\n";
 }
 
-/// Quotes where RFC 4180 asks for them.
-std::string csv_cell(const std::string& cell) {
-  if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
-  std::string out = "\"";
-  for (const char ch : cell) out += ch == '"' ? std::string("\"\"") : std::string(1, ch);
-  return out + "\"";
-}
-
-std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : ""; }
-
 std::string csv(const SessionComparison& c) {
   std::string out = "task,tuner,sessions,median_s,best_s";
   for (const double share : db::kShares) out += fmt::format(",trials_to_{0:.0f},seconds_to_{0:.0f}", 100 * share);

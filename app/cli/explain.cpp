@@ -10,7 +10,9 @@
 #include "app/cli/console.h"
 #include "app/cli/table.h"
 #include "app/cli/workspace.h"
+#include "app/logs/page.h"
 #include "app/logs/recorded_space.h"
+#include "app/logs/why_page.h"
 #include "db/session_workspace.h"
 #include "engine/api/why_faster.h"
 #include "engine/base/json.h"
@@ -22,7 +24,7 @@ namespace tw::cli {
 namespace {
 
 struct ExplainArguments {
-  std::string db, first, second, task, device;
+  std::string db, first, second, task, device, page;
   bool json = false;
 };
 
@@ -114,7 +116,7 @@ Expected<api::WhyFaster> explain_pair(const ExplainArguments& o, const Pair& pai
       if (!r) return Error(ErrorCode::not_found, o.device.empty() ? "no trial of it is in the workspace" : "it was not recorded");
       return time_of_result(r->result);
     };
-    return api::why_faster(pair.task, pair.first.candidate, pair.second.candidate, stored, stop_token());
+    return api::why_faster(pair.task, pair.first.candidate, pair.second.candidate, stored, {.stop = stop_token()});
   }
   TW_TRY(const measure::Device device, measure::open_device(o.device, pair.task.target, {}));
   const auto measured = [&](const records::Candidate& c) -> Expected<double> {
@@ -123,14 +125,22 @@ Expected<api::WhyFaster> explain_pair(const ExplainArguments& o, const Pair& pai
     if (built[0].status != records::Status::ok) return Error(ErrorCode::illegal_schedule, fmt::format("building it ended as {}: {}", records::status_name(built[0].status), built[0].message));
     return time_of_result(device.runner->run(pair.task, built, {}, stop_token())[0]);
   };
-  return api::why_faster(pair.task, pair.first.candidate, pair.second.candidate, measured, stop_token());
+  api::WhyOptions options{.stop = stop_token()};
+  if (!pair.task.target.gpu && o.device == measure::kLocalDevice)
+    options.count = [&](const records::Candidate& c) { return device.runner->count(pair.task, device.builder->build(pair.task, std::span(&c, 1), stop_token())[0], stop_token()); };
+  return api::why_faster(pair.task, pair.first.candidate, pair.second.candidate, measured, options);
 }
 
 Json why_json(const api::WhyFaster& why, const char* kind) {
-  Json choices = Json::array(), missing = Json::array(), facts = Json::array();
+  Json choices = Json::array(), missing = Json::array();
+  const auto pairs = [](const std::vector<api::FactDifference>& all) {
+    Json out = Json::array();
+    for (const auto& f : all) out.push_back({{"name", f.name}, {"first", f.first}, {"second", f.second}});
+    return out;
+  };
   const double all = std::log(why.first_s / why.second_s);
   for (const auto& c : why.choices)
-    choices.push_back({{"knob", c.knob},
+    choices.push_back({{"choice", c.name},
                        {"first", c.first},
                        {"second", c.second},
                        {"factor", c.share.factor},
@@ -138,16 +148,21 @@ Json why_json(const api::WhyFaster& why, const char* kind) {
                        {"most", c.share.most},
                        {"share", json_number(std::log(c.share.factor) / all)}});
   for (const auto& [knobs, reason] : why.missing) missing.push_back({{"changed", knobs}, {"reason", reason}});
-  for (const auto& f : why.facts) facts.push_back({{"name", f.name}, {"first", f.first}, {"second", f.second}});
   return {{"first_s", why.first_s},     {"second_s", why.second_s},
           {"speedup", why.first_s / why.second_s}, {"times", kind},
           {"choices", choices},         {"orders", why.orders},
           {"all_orders", why.all_orders}, {"missing", missing},
           {"steps_of_first_only", why.only_first}, {"steps_of_second_only", why.only_second},
-          {"facts", facts}};
+          {"facts", pairs(why.facts)},   {"counts", pairs(why.counts)}, {"features", pairs(why.features)},
+          {"undivided", why.undivided}, {"uncounted", why.uncounted}};
 }
 
-std::string number(double v) { return v == std::floor(v) && std::abs(v) < 1e15 ? fmt::format("{:.0f}", v) : fmt::format("{:.4g}", v); }
+void print_facts(const ExplainArguments& o, const char* title, const std::vector<api::FactDifference>& all, size_t most = SIZE_MAX) {
+  if (all.empty()) return;
+  Table table({title, ">" + o.first, ">" + o.second});
+  for (size_t k = 0; k < std::min(all.size(), most); ++k) table.row({printable(all[k].name), logs::fact_text(all[k].first), logs::fact_text(all[k].second)});
+  put("\n" + table.text());
+}
 
 int explain_trials(const ExplainArguments& o) {
   const auto first = parse_trial(o.first), second = parse_trial(o.second);
@@ -158,6 +173,11 @@ int explain_trials(const ExplainArguments& o) {
   const auto why = explain_pair(o, *pair);
   if (!why) return why.error().code == ErrorCode::cancelled ? fail(why.error()) : fail_input(why.error());
   const std::string device = o.device.empty() ? "" : ", on " + o.device;
+  if (!o.page.empty()) {
+    const std::string times = fmt::format("{}{}", db::time_kind_name(pair->kind), device);
+    if (auto written = write_file(o.page, logs::kWebPage, logs::why_page(pair->task, {o.first, pair->first.candidate}, {o.second, pair->second.candidate}, *why, times)); !written)
+      return fail(written.error());
+  }
   if (o.json) {
     print_json(why_json(*why, db::time_kind_name(pair->kind)));
     return kDone;
@@ -165,18 +185,22 @@ int explain_trials(const ExplainArguments& o) {
   print("{}: {} takes {}, {} takes {}, {} as long ({} times{})\n\n", pair->task.name, o.first, time_text(why->first_s), o.second, time_text(why->second_s),
         ratio_text(why->second_s / why->first_s), db::time_kind_name(pair->kind), printable(device));
   Table choices({"choice", "in " + o.first, "in " + o.second, ">faster by", ">at least", ">at most", ">explains"});
-  const double all = std::log(why->first_s / why->second_s);
   for (const auto& c : why->choices)
-    choices.row({printable(c.knob), printable(c.first), printable(c.second), ratio_text(c.share.factor), ratio_text(c.share.least), ratio_text(c.share.most),
-                 all == 0 ? "-" : fmt::format("{:.0f} %", 100 * std::log(c.share.factor) / all)});
-  put(choices.text());
-  print("\nChanged one at a time, the mean over {:.0f} of {:.0f} orders; at least and at most: among the other changes that were made before.\n", why->orders, why->all_orders);
-  for (const auto& [knobs, reason] : why->missing) print("No time with {} changed: {}\n", printable(fmt::format("{}", fmt::join(knobs, ", "))), printable(reason));
-  if (!why->facts.empty()) {
-    Table facts({"what differs", ">" + o.first, ">" + o.second});
-    for (const auto& f : why->facts) facts.row({printable(f.name), number(f.first), number(f.second)});
-    put("\n" + facts.text());
+    choices.row({printable(c.name), printable(c.first), printable(c.second), ratio_text(c.share.factor), ratio_text(c.share.least), ratio_text(c.share.most),
+                 logs::explained_text(*why, c)});
+  if (!why->undivided.empty()) {
+    print("The difference cannot be shared among choices: {}\n", printable(why->undivided));
+  } else {
+    put(choices.text());
+    print("\nChanged one at a time, the mean over {:.0f} of {:.0f} orders; at least and at most: among the other changes that were made before.\n", why->orders, why->all_orders);
   }
+  for (const auto& [knobs, reason] : why->missing) print("No time with {} changed: {}\n", printable(fmt::format("{}", fmt::join(knobs, ", "))), printable(reason));
+  print_facts(o, "what differs", why->facts);
+  print_facts(o, "counted by the processor", why->counts);
+  if (!why->uncounted.empty()) print("\n{}\n", printable(why->uncounted));
+  print_facts(o, "what cost models see", why->features, api::kShownFeatures);
+  if (why->features.size() > api::kShownFeatures)
+    print("The {} that differ most of {}; --json and --html have all. Most are logarithms, log2(1 + x).\n", api::kShownFeatures, why->features.size());
   for (const auto& [name, lines] : {std::pair(o.first, why->only_first), std::pair(o.second, why->only_second)}) {
     if (lines.empty()) continue;
     print("\nSteps of {} alone\n", name);
@@ -195,6 +219,7 @@ void add_explain(Subcommand app, Run& run) {
   sub.option("second", o->second, "Trial of the same task").required();
   sub.option("--task", o->task, "Name, or the beginning of a key, where both sessions have several tasks");
   sub.option("--device", o->device, "What measures the points between both, and both once more: local, cuda:0, sim:NAME; recorded:FILE answers from a file. Absent: the workspace's trials do");
+  sub.option("--html", o->page, "Also write it as a web page that needs no other file, with steps, loops and code beside each other").output(logs::kWebPage);
   sub.flag("--json", o->json, "One JSON document on standard output");
 }
 

@@ -8,6 +8,7 @@
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/comparison_report.h"
+#include "app/cli/plan_fields.h"
 #include "app/cli/race_session.h"
 #include "app/cli/tuning.h"
 #include "app/cli/workspace.h"
@@ -42,32 +43,12 @@ struct RacePlan {
   std::string device = measure::kLocalDevice;
 };
 
-Error wrong_race(const std::string& what, const std::string& file) { return Error(ErrorCode::invalid_argument, what, file); }
-
-std::string kind_of(const Json& json) { return std::string(json.type_name()); }
-
-/// Only these keys. Errors: invalid_argument naming another one.
-Expected<void> only(const Json& object, const char* what, std::initializer_list<const char*> keys, const std::string& file) {
-  if (!object.is_object()) return wrong_race(fmt::format("Expected {} as an object, found {}", what, kind_of(object)), file);
-  for (const auto& item : object.items())
-    if (std::none_of(keys.begin(), keys.end(), [&](const char* key) { return item.key() == key; }))
-      return wrong_race(fmt::format("Expected {} with {}, found '{}'", what, fmt::join(keys, ", "), printable(item.key())), file);
-  return {};
-}
-
-/// A text, or nothing where the key is not there.
-Expected<std::optional<std::string>> text_of(const Json& object, const char* key, const std::string& file) {
-  if (!object.contains(key)) return std::optional<std::string>();
-  if (!object[key].is_string()) return wrong_race(fmt::format("Expected a text for '{}', found {}", key, kind_of(object[key])), file);
-  return std::optional(object[key].get<std::string>());
-}
-
 Expected<std::vector<std::string>> texts_of(const Json& object, const char* key, const std::string& file) {
   std::vector<std::string> all;
   if (!object.contains(key)) return all;
-  if (!object[key].is_array()) return wrong_race(fmt::format("Expected a list of texts for '{}', found {}", key, kind_of(object[key])), file);
+  if (!object[key].is_array()) return wrong_plan(fmt::format("Expected a list of texts for '{}', found {}", key, object[key].type_name()), file);
   for (const Json& text : object[key]) {
-    if (!text.is_string()) return wrong_race(fmt::format("Expected a list of texts for '{}', found {} in it", key, kind_of(text)), file);
+    if (!text.is_string()) return wrong_plan(fmt::format("Expected a list of texts for '{}', found {} in it", key, text.type_name()), file);
     all.push_back(text.get<std::string>());
   }
   return all;
@@ -82,9 +63,9 @@ Expected<void> read_network(const Json& json, const std::string& target, const s
   if (json.is_string()) {
     n.options.model = json.get<std::string>();
   } else {
-    TW_CHECK(only(json, "a network", {"model", "tasks", "dims"}, file));
-    TW_TRY(const auto model, text_of(json, "model", file));
-    if (!model) return wrong_race("Expected a network with a 'model', found none", file);
+    TW_CHECK(only_keys(json, "a network", {"model", "tasks", "dims"}, file));
+    TW_TRY(const auto model, text_field(json, "model", file));
+    if (!model) return wrong_plan("Expected a network with a 'model', found none", file);
     n.options.model = *model;
     TW_TRY(n.filters, texts_of(json, "tasks", file));
     TW_TRY(n.options.dims, texts_of(json, "dims", file));
@@ -105,21 +86,21 @@ Expected<std::vector<uint64_t>> seeds_of(const Json& json, const std::string& fi
     for (const Json& seed : json) seeds.push_back(seed.get<uint64_t>());
     return seeds;
   }
-  return wrong_race(fmt::format("Expected 'seeds' as a number from 1 to {} or a list of seeds, found {}", kMost, printable(dump_json(json))), file);
+  return wrong_plan(fmt::format("Expected 'seeds' as a number from 1 to {} or a list of seeds, found {}", kMost, printable(dump_json(json))), file);
 }
 
 Expected<RacePlan> read_plan(const std::string& file) {
   TW_TRY(const std::string text, read_file(file));
   TW_TRY(const Json json, parse_json(text, file));
-  TW_CHECK(only(json, "a race", {"name", "networks", "target", "device", "tuners", "seeds", "options"}, file));
+  TW_CHECK(only_keys(json, "a race", {"name", "networks", "target", "device", "tuners", "seeds", "options"}, file));
   RacePlan plan;
-  TW_TRY(const auto name, text_of(json, "name", file));
+  TW_TRY(const auto name, text_field(json, "name", file));
   plan.name = name ? *name : std::filesystem::path(file).stem().string();
-  TW_TRY(const auto target, text_of(json, "target", file));
-  TW_TRY(const auto device, text_of(json, "device", file));
+  TW_TRY(const auto target, text_field(json, "target", file));
+  TW_TRY(const auto device, text_field(json, "device", file));
   if (device) plan.device = device->starts_with(records::kRecordedDevice) ? std::string(records::kRecordedDevice) + beside(file, device->substr(records::kRecordedDevice.size())) : *device;
   for (const char* key : {"networks", "tuners"})
-    if (!json.contains(key) || !json[key].is_array() || json[key].empty()) return wrong_race(fmt::format("Expected '{}' as a list of at least one", key), file);
+    if (!json.contains(key) || !json[key].is_array() || json[key].empty()) return wrong_plan(fmt::format("Expected '{}' as a list of at least one", key), file);
   for (const Json& network : json["networks"]) TW_CHECK(read_network(network, target.value_or("llvm"), file, plan.networks.emplace_back()));
   for (const Json& tuner : json["tuners"]) {
     RacePlan::Tuner& t = plan.tuners.emplace_back();
@@ -127,23 +108,23 @@ Expected<RacePlan> read_plan(const std::string& file) {
       t.name = tuner.get<std::string>();
       continue;
     }
-    TW_CHECK(only(tuner, "a tuner", {"tuner", "params"}, file));
-    TW_TRY(const auto named, text_of(tuner, "tuner", file));
-    if (!named) return wrong_race("Expected a tuner with its name as 'tuner', found none", file);
+    TW_CHECK(only_keys(tuner, "a tuner", {"tuner", "params"}, file));
+    TW_TRY(const auto named, text_field(tuner, "tuner", file));
+    if (!named) return wrong_plan("Expected a tuner with its name as 'tuner', found none", file);
     t.name = *named;
     if (tuner.contains("params")) t.params = tuner["params"];
   }
   TW_TRY(plan.seeds, seeds_of(json.value("seeds", Json(db::kSessionsForVerdict)), file));
   const Json options = json.value("options", Json::object());
-  if (!options.is_object()) return wrong_race(fmt::format("Expected 'options' as an object, found {}", kind_of(options)), file);
+  if (!options.is_object()) return wrong_plan(fmt::format("Expected 'options' as an object, found {}", options.type_name()), file);
   const Json known = tune::to_json(tune::SessionOptions());
   for (const auto& item : options.items())
     if (item.key() == "tuner" || item.key() == "tuner_params" || item.key() == "seed" || !known.contains(item.key()))
-      return wrong_race(fmt::format("Expected options of sessions other than tuner and seed, found '{}'", printable(item.key())), file);
+      return wrong_plan(fmt::format("Expected options of sessions other than tuner and seed, found '{}'", printable(item.key())), file);
   auto session = tune::session_options(options);
-  if (!session) return wrong_race(session.error().message, file);
+  if (!session) return wrong_plan(session.error().message, file);
   plan.options = std::move(*session);
-  if (plan.options.trials == 0 && plan.options.trials_per_task == 0 && plan.options.time_s == 0) return wrong_race("Expected trials, trials_per_task or time_s among 'options', found none", file);
+  if (plan.options.trials == 0 && plan.options.trials_per_task == 0 && plan.options.time_s == 0) return wrong_plan("Expected trials, trials_per_task or time_s among 'options', found none", file);
   return plan;
 }
 
@@ -156,7 +137,7 @@ int race(const RaceArguments& o) {
     Json json = tune::to_json(plan->options);
     json["tuner"] = t.name, json["tuner_params"] = t.params;
     auto options = tune::session_options(json);
-    if (!options) return fail_input(wrong_race(options.error().message, o.file));
+    if (!options) return fail_input(wrong_plan(options.error().message, o.file));
     tuners.push_back(std::move(*options));
   }
   int exit = kDone;

@@ -2,6 +2,7 @@
 #include "app/cli/table.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/base/assert.h"
 #include "engine/base/text.h"
@@ -58,5 +59,14 @@ std::string Table::markdown() const {
   }
   return out;
 }
+
+std::string csv_cell(const std::string& cell) {
+  if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
+  std::string out = "\"";
+  for (const char ch : cell) out += ch == '"' ? std::string("\"\"") : std::string(1, ch);
+  return out + "\"";
+}
+
+std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : ""; }
 
 }  // namespace tw::cli

@@ -24,4 +24,9 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// A cell of comma-separated values, in quotes where RFC 4180 asks for them.
+std::string csv_cell(const std::string& cell);
+/// Empty for what is no number.
+std::string csv_number(double value);
+
 }  // namespace tw::cli

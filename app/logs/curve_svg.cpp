@@ -61,14 +61,21 @@ std::string chart_svg(const CurveChart& chart, double top) {
   const auto at_y = [&](double v) { return kChartTop + (1 - std::log(v / y.low) / std::log(y.high / y.low)) * kChartPlot; };
   std::string before;
   for (const double m : logarithmic_marks(y)) {
-    const std::string label = page_time(m);
+    const std::string label = chart.y_text(m);
     if (label == before) continue;  // nearer to each other than their digits tell
     before = label;
     out += fmt::format("<path class=\"grid\" d=\"M{} {:.1f}h{}\"/><text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kChartLeft, at_y(m), plot, kChartLeft - 6, at_y(m) + 4,
                        label);
   }
+  constexpr size_t kMostLabels = 14;
+  const size_t every = chart.x_labels.size() / kMostLabels + 1;
+  for (size_t i = 0; i < chart.x_labels.size(); i += every)
+    out += fmt::format("<path class=\"grid\" d=\"M{:.1f} {}v{}\"/><text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", at_x(static_cast<double>(i)), kChartTop, kChartPlot, at_x(static_cast<double>(i)),
+                       kChartTop + kChartPlot + 16, markup_text(chart.x_labels[i]));
+  if (chart.mark)
+    out += fmt::format("<path d=\"M{:.1f} {}v{}\" stroke=\"currentColor\" stroke-dasharray=\"3 3\"/>\n", at_x(*chart.mark), kChartTop, kChartPlot);
   const double step = round_step(x.high - x.low);
-  for (double m = std::ceil(x.low / step) * step; m <= x.high; m += step)
+  for (double m = std::ceil(x.low / step) * step; chart.x_labels.empty() && m <= x.high; m += step)
     out += fmt::format("<path class=\"grid\" d=\"M{:.1f} {}v{}\"/><text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:g}</text>\n", at_x(m), kChartTop, kChartPlot, at_x(m), kChartTop + kChartPlot + 16, m);
   out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", kChartLeft + plot, kChartTop + kChartPlot + 34, markup_text(chart.x_title));
   for (size_t i = 0; i < chart.series.size(); ++i) {

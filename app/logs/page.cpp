@@ -62,6 +62,8 @@ std::string date_text(double unix_s) {
   return text;
 }
 
+std::string ratio_text(double ratio) { return std::isfinite(ratio) && ratio > 0 ? fmt::format("{:.2f}x", ratio) : "-"; }
+
 std::string page_end() { return "<p><small>Tilewright " TW_VERSION "</small></p>\n</body></html>\n"; }
 
 }  // namespace tw::logs

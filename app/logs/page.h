@@ -25,6 +25,8 @@ inline std::string page_row(std::initializer_list<std::string> cells, const char
 std::string page_time(double seconds);
 /// A Unix time as `2026-01-31 14:05 UTC`: who reads it may be elsewhere.
 std::string date_text(double unix_s);
+/// `12.3x`, or `-` if infinite or zero.
+std::string ratio_text(double ratio);
 /// The end, with the program's version.
 std::string page_end();
 

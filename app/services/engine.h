@@ -86,7 +86,7 @@ class Engine {
   virtual Expected<measure::Roofline> roofline() = 0;
   virtual Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) = 0;
   virtual Expected<api::WhyFaster> whyFaster(const records::Task& task, const records::Candidate& first, const records::Candidate& second,
-                                             const api::TimeOfPoint& timeOf, StopToken stop) = 0;
+                                             const api::TimeOfPoint& timeOf, const api::WhyOptions& options) = 0;
   virtual Expected<api::PlayedLoops> playLoops(const records::Task& task, const std::vector<schedule::Step>& steps, const api::LoopPlayOptions& options,
                                                StopToken stop) = 0;
   /// The text of a kernel after every pass, and of the network after every graph pass.

@@ -138,13 +138,22 @@ QString LessonService::start(const QString& name, const QString& wanted) {
       const auto first = std::find_if(steps.begin(), steps.end(), [&](const lesson::Step& s) { return done.at(s.id).state == lesson::StepState::open; });
       step = first == steps.end() ? 0 : static_cast<int>(first - steps.begin());
     }
-    m_stage->begin();
+    beginStage();
     m_hasEntered = false;
     m_timer.start();
     enter(step);
     return {};
   }
   return tr("There is no lesson %1").arg(name);
+}
+
+void LessonService::beginStage() {
+  lesson::LessonRecord all = record(*m_current);
+  if (all.begun_s == 0) {
+    all.begun_s = unix_now_s();
+    keep(all);
+  }
+  m_stage->begin(all.begun_s);
 }
 
 void LessonService::enter(int step) {
@@ -278,7 +287,7 @@ void LessonService::runExercise() {
 void LessonService::reset() {
   QSettings().remove(keyOf(*m_current));
   m_stage->putBack();
-  m_stage->begin();
+  beginStage();
   enter(0);
 }
 

@@ -19,8 +19,9 @@ class LessonStage : public lesson::Desk {
   /// Begins or goes on with an action. True: it is done; false: ask again in a moment. `isNew`: it was not asked before.
   /// Errors: why it cannot be done.
   virtual Expected<bool> perform(const lesson::Line& action, const lesson::Lesson& of, const QString& file, bool isNew) = 0;
+  /// A lesson begins or goes on; what is counted is no older than `since_s`, Unix time.
+  virtual void begin(double since_s) = 0;
   /// What the lesson changed and the learner had otherwise, such as the target, as it was.
-  virtual void begin() = 0;
   virtual void putBack() = 0;
 };
 
@@ -91,6 +92,7 @@ class LessonService : public QObject {
   QString keyOf(const lesson::Lesson& of) const;
   void keep(const lesson::LessonRecord& record) const;
   void note(lesson::StepState state);
+  void beginStage();
   /// Changes what is kept of this step.
   void change(const std::function<void(lesson::StepRecord&)>& how);
   void enter(int step);

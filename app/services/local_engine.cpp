@@ -178,8 +178,8 @@ Expected<measure::Roofline> LocalEngine::roofline() {
 Expected<api::Insight> LocalEngine::insight(const records::Task& task, const std::vector<schedule::Step>& steps) { return api::insight(task, steps); }
 
 Expected<api::WhyFaster> LocalEngine::whyFaster(const records::Task& task, const records::Candidate& first, const records::Candidate& second,
-                                                const api::TimeOfPoint& timeOf, StopToken stop) {
-  return api::why_faster(task, first, second, timeOf, std::move(stop));
+                                                const api::TimeOfPoint& timeOf, const api::WhyOptions& options) {
+  return api::why_faster(task, first, second, timeOf, options);
 }
 
 Expected<api::PlayedLoops> LocalEngine::playLoops(const records::Task& task, const std::vector<schedule::Step>& steps, const api::LoopPlayOptions& options,

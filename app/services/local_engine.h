@@ -31,7 +31,7 @@ class LocalEngine : public Engine {
   Expected<measure::CounterReading> count(const records::Task& task, const records::Candidate& candidate, StopToken stop) override;
   Expected<measure::Roofline> roofline() override;
   Expected<api::WhyFaster> whyFaster(const records::Task& task, const records::Candidate& first, const records::Candidate& second,
-                                     const api::TimeOfPoint& timeOf, StopToken stop) override;
+                                     const api::TimeOfPoint& timeOf, const api::WhyOptions& options) override;
   Expected<api::PlayedLoops> playLoops(const records::Task& task, const std::vector<schedule::Step>& steps, const api::LoopPlayOptions& options,
                                        StopToken stop) override;
   Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) override;

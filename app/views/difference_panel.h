@@ -2,8 +2,12 @@
 #pragma once
 
 #include <QWidget>
+#include <QTimer>
+#include <atomic>
 #include <map>
+#include <tuple>
 
+#include "app/services/job_board.h"
 #include "app/services/job_runner.h"
 #include "app/views/view.h"
 #include "db/database.h"
@@ -26,18 +30,35 @@ class DifferencePanel : public QWidget {
   void showEvent(QShowEvent* event) override;
 
  private:
-  using Outcomes = std::map<std::pair<std::string, int64_t>, db::TrialOutcome>;
+  /// By space, and place in it or choices by name.
+  using Outcomes = std::map<std::tuple<std::string, int64_t, std::string>, db::TrialOutcome>;
+  static Outcomes::key_type keyOf(const std::string& space, int64_t index, const std::string& config) { return {space, index, index < 0 ? config : std::string()}; }
+  /// Points asked for and all of them, as the job counts them.
+  struct Asked {
+    std::atomic<size_t> done = 0, all = 0;
+  };
   void invalidate();
+  /// The task and both candidates, to be told from others.
+  std::string pairNow() const;
   void compute(bool measure);
   void walk(bool measure, std::shared_ptr<const Outcomes> outcomes);
   void show(Expected<api::WhyFaster> why, bool measured);
+  /// Ends the job in the list of jobs, if there is one.
+  void endJob(JobBoard::Outcome outcome, const QString& text = {});
+  void choosePage();
   void say(const QString& text);
   void addRow(const QStringList& cells, const QString& help);
   Services& m_services;
-  QToolButton* m_button;
+  QToolButton *m_button, *m_pageButton;
   QLabel* m_text;
   QTreeWidget* m_table;
-  LatestJob m_job;
+  LatestJob m_job, m_pageJob;
+  std::shared_ptr<Asked> m_asked;
+  QTimer m_tick;
+  int m_boardJob = 0;
+  std::optional<api::WhyFaster> m_why;  ///< that is shown
+  bool m_isMeasured = false;
+  std::string m_pair;  ///< whose difference is shown or being looked for
   bool m_stale = true;
 };
 

@@ -394,9 +394,11 @@ void LessonsView::handIn() {
   QSettings().setValue(QStringLiteral("lessons/learner"), learner);
   const QString page = tr("Web page (*.html)");
   QString kind;
-  const QString path = QFileDialog::getSaveFileName(this, tr("Hand in"), QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation) + QStringLiteral("/lessons.json"),
+  QString path = QFileDialog::getSaveFileName(this, tr("Hand in"), QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation) + QStringLiteral("/lessons.json"),
                                                     tr("What a learner did (*.json)") + QStringLiteral(";;") + page, &kind);
   if (path.isEmpty()) return;
+  // The name that was offered ends otherwise than the kind that was chosen.
+  if (kind == page && path.endsWith(QStringLiteral(".json"), Qt::CaseInsensitive)) path = path.chopped(5) + QStringLiteral(".html");
   const auto written = kind == page || path.endsWith(QStringLiteral(".html"), Qt::CaseInsensitive) ? m_lessons.report(path, learner) : m_lessons.handIn(path, learner);
   m_summary->setText(written ? tr("Written: %1").arg(path) : QString::fromStdString(written.error().text()));
 }

@@ -3,23 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <map>
+#include <span>
 
 #include "engine/api/explain.h"
 #include "engine/api/loop_play.h"
-#include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/cost/features/store_costs.h"
 #include "engine/schedule/schedule.h"
-#include "engine/space/template.h"
 
 namespace tw::api {
 namespace {
-
-Expected<Json> entity_of(const records::Candidate& c) {
-  TW_TRY(Json entity, parse_json(c.config));
-  if (!entity.is_array()) return Error(ErrorCode::unsupported, "Expected the choices of a point as a list, found something else");
-  return entity;
-}
 
 /// Facts by name, in the order in which they are found.
 using Facts = std::vector<std::pair<std::string, double>>;
@@ -90,59 +84,91 @@ std::vector<std::string> without(std::vector<std::string> lines, const std::vect
   return lines;
 }
 
+/// Of the store with most arithmetic, what cost models see: column by column.
+std::vector<float> features_of(const records::Task& task, const records::Candidate& c) {
+  const cost::FeatureInput input{.dag = task.dag, .target = task.target, .steps = &c.steps};
+  const auto rows = cost::ansor_features(input);
+  if (!rows || rows->columns() != cost::kAnsorColumns) return {};
+  const auto row = [&](size_t r) { return std::span(rows->values).subspan(r * cost::kAnsorColumns, cost::kAnsorColumns); };
+  const auto work = [&](size_t r) { return *std::max_element(row(r).begin(), row(r).begin() + cost::kAnsorFloatColumns); };
+  size_t most = 0;
+  for (size_t r = 1; r < rows->count; ++r)
+    if (work(r) > work(most)) most = r;
+  return {row(most).begin(), row(most).end()};
+}
+
+void add_features(const records::Task& task, const records::Candidate& first, const records::Candidate& second, WhyFaster& out) {
+  const auto a = features_of(task, first), b = features_of(task, second);
+  for (size_t k = 0; k < std::min(a.size(), b.size()); ++k)
+    if (a[k] != b[k]) out.features.push_back({cost::store_column_name(k), a[k], b[k]});
+  std::stable_sort(out.features.begin(), out.features.end(),
+                   [](const FactDifference& p, const FactDifference& q) { return std::abs(p.first - p.second) > std::abs(q.first - q.second); });
+}
+
+/// Errors: cancelled.
+Expected<void> add_counts(const records::Candidate& first, const records::Candidate& second, const WhyOptions& options, WhyFaster& out) {
+  std::map<measure::Event, double> counts[2];
+  for (const bool is_second : {false, true}) {
+    const auto reading = options.count(is_second ? second : first);
+    if (!reading && reading.error().code == ErrorCode::cancelled) return reading.error();
+    out.uncounted = reading ? reading->missing : reading.error().text();
+    for (const measure::EventCount& e : reading ? reading->counts : std::vector<measure::EventCount>()) counts[is_second ? 1 : 0][e.event] = e.count;
+  }
+  for (const auto& [event, count] : counts[0])
+    if (const auto other = counts[1].find(event); other != counts[1].end()) out.counts.push_back({fmt::format("{} of a call{}", measure::event_name(event), event == measure::Event::task_clock ? ", ns" : ""), count, other->second});
+  return {};
+}
+
+/// What each change is worth. Errors: why that cannot be said; cancelled.
+Expected<void> add_choices(const records::Task& task, const records::Candidate& first, const records::Candidate& second, const TimeOfPoint& time_of, const WhyOptions& options,
+                           WhyFaster& out) {
+  TW_TRY(const CandidateWalk walk, candidate_walk(task, first, second));
+  const uint32_t all = (uint32_t{1} << walk.changes.size()) - 1;
+  const size_t stops = tune::difference_stops(walk.changes.size());
+  size_t asked = 0;
+  const auto point = [&](uint32_t made) -> Expected<double> {
+    if (options.stop.stop_requested()) return Error(ErrorCode::cancelled, "Cancelled while walking from one candidate to the other");
+    if (options.progress) options.progress(asked++, stops);
+    if (made == 0) return out.first_s;
+    if (made == all) return out.second_s;
+    TW_TRY(const records::Candidate c, walk.at(made));
+    return time_of(c);
+  };
+  TW_TRY(const tune::DifferenceShares shares, tune::difference_shares(walk.changes.size(), point));
+  out.orders = shares.orders, out.all_orders = shares.all_orders;
+  for (size_t k = 0; k < walk.changes.size(); ++k) out.choices.push_back({walk.changes[k], shares.shares[k]});
+  for (const auto& [made, error] : shares.missing) {
+    std::vector<std::string> changed;
+    for (size_t k = 0; k < walk.changes.size(); ++k)
+      if (made >> k & 1) changed.push_back(walk.changes[k].name);
+    out.missing.emplace_back(std::move(changed), error.text());
+  }
+  std::stable_sort(out.choices.begin(), out.choices.end(),
+                   [](const ChoiceDifference& x, const ChoiceDifference& y) { return std::abs(std::log(x.share.factor)) > std::abs(std::log(y.share.factor)); });
+  return {};
+}
+
 }  // namespace
 
 Expected<WhyFaster> why_faster(const records::Task& task, const records::Candidate& first, const records::Candidate& second, const TimeOfPoint& time_of,
-                               StopToken stop) {
-  const space::Template* of = task.dag && first.space == second.space && first.index >= 0 && second.index >= 0
-                                  ? space::find_template(*task.dag, task.target, first.space)
-                                  : nullptr;
-  if (!of)
-    return Error(ErrorCode::unsupported, fmt::format("Expected two points of one space, whose knobs can be changed one at a time, found one of '{}' and one of '{}'{}", first.space,
-                                                     second.space, first.space == second.space ? " without knobs" : ""));
-  const space::ConfigSpace points = of->space(*task.dag, task.target);
-  TW_TRY(const Json a, entity_of(first));
-  TW_TRY(const Json b, entity_of(second));
-  std::vector<size_t> differing;
-  for (size_t k = 0; k < std::min(a.size(), b.size()); ++k)
-    if (a[k] != b[k]) differing.push_back(k);
-  if (a.size() != b.size() || differing.empty()) return Error(ErrorCode::invalid_argument, "Expected two points that differ in a knob, found none that does");
-  const auto point = [&](uint32_t changes) -> Expected<double> {
-    if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Cancelled while walking from one candidate to the other");
-    if (changes == 0) return time_of(first);
-    if (changes + 1 == uint32_t{1} << differing.size()) return time_of(second);
-    Json entity = a;
-    for (size_t k = 0; k < differing.size(); ++k)
-      if (changes >> k & 1) entity[differing[k]] = b[differing[k]];
-    TW_TRY(const space::ConfigEntity e, points.from_json(entity));
-    if (const std::string reason = points.filtered_reason(e); !reason.empty()) return Error(ErrorCode::illegal_schedule, reason);
-    records::Candidate c{.space = first.space, .index = e.index(), .config = e.json_text()};
-    if (auto made = candidate_at(task, first.space, e.index())) c = std::move(*made);
-    return time_of(c);
-  };
-  TW_TRY(const tune::DifferenceShares shares, tune::difference_shares(differing.size(), point));
-  WhyFaster result{.first_s = shares.first_s, .second_s = shares.second_s, .orders = shares.orders, .all_orders = shares.all_orders};
-  const auto value = [](const Json& knob) { return knob.size() > 2 ? knob[2].dump() : knob.dump(); };
-  for (size_t k = 0; k < differing.size(); ++k) {
-    const Json &x = a[differing[k]], &y = b[differing[k]];
-    result.choices.push_back({x[0].get<std::string>(), value(x), value(y), shares.shares[k]});
+                               const WhyOptions& options) {
+  WhyFaster result;
+  TW_TRY(result.first_s, time_of(first));
+  TW_TRY(result.second_s, time_of(second));
+  if (const auto divided = add_choices(task, first, second, time_of, options, result); !divided) {
+    if (divided.error().code == ErrorCode::cancelled || divided.error().code == ErrorCode::invalid_argument) return divided.error();
+    result.undivided = divided.error().text();
   }
-  for (const auto& [changes, error] : shares.missing) {
-    std::vector<std::string> changed;
-    for (size_t k = 0; k < differing.size(); ++k)
-      if (changes >> k & 1) changed.push_back(result.choices[k].knob);
-    result.missing.emplace_back(std::move(changed), error.text());
-  }
-  std::stable_sort(result.choices.begin(), result.choices.end(),
-                   [](const ChoiceDifference& x, const ChoiceDifference& y) { return std::abs(std::log(x.share.factor)) > std::abs(std::log(y.share.factor)); });
   const auto of_first = lines_of(task, first), of_second = lines_of(task, second);
   result.only_first = without(of_first, of_second), result.only_second = without(of_second, of_first);
-  const Facts x = facts_of(task, first, stop), y = facts_of(task, second, stop);
+  const Facts x = facts_of(task, first, options.stop), y = facts_of(task, second, options.stop);
   for (const auto& [name, number] : x)
     if (const auto found = std::find_if(y.begin(), y.end(), [&, n = name](const auto& f) { return f.first == n; }); found != y.end() && found->second != number)
       result.facts.push_back({name, number, found->second});
   const auto apart = [](const FactDifference& f) { return f.first > 0 && f.second > 0 ? std::abs(std::log(f.second / f.first)) : HUGE_VAL; };
   std::stable_sort(result.facts.begin(), result.facts.end(), [&](const FactDifference& p, const FactDifference& q) { return apart(p) > apart(q); });
+  if (options.count) TW_CHECK(add_counts(first, second, options, result));
+  if (task.dag) add_features(task, first, second, result);
   return result;
 }
 

@@ -5,6 +5,13 @@
 
 namespace tw {
 
+double quantile_of(std::span<const double> sorted, double q) {
+  const double place = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(place);
+  const double above = sorted[std::min(below + 1, sorted.size() - 1)];
+  return sorted[below] + (place - static_cast<double>(below)) * (above - sorted[below]);
+}
+
 QuartileBand band_of(std::span<const StepCurve> curves, int steps) {
   if (curves.empty()) return {};
   double from = 0, to = 0;
@@ -15,12 +22,6 @@ QuartileBand band_of(std::span<const StepCurve> curves, int steps) {
   QuartileBand band;
   std::vector<size_t> at(curves.size(), 0);
   std::vector<double> values(curves.size());
-  const auto quantile = [&](double q) {  // of the sorted values, between neighbours
-    const double place = q * static_cast<double>(values.size() - 1);
-    const auto below = static_cast<size_t>(place);
-    const double above = values[std::min(below + 1, values.size() - 1)];
-    return values[below] + (place - static_cast<double>(below)) * (above - values[below]);
-  };
   for (int s = 0; s <= steps; ++s) {
     const double here = from + (to - from) * s / steps;
     for (size_t c = 0; c < curves.size(); ++c) {
@@ -28,7 +29,7 @@ QuartileBand band_of(std::span<const StepCurve> curves, int steps) {
       values[c] = curves[c][at[c]].y;
     }
     std::sort(values.begin(), values.end());
-    band.x.push_back(here), band.low.push_back(quantile(0.25)), band.middle.push_back(quantile(0.5)), band.high.push_back(quantile(0.75));
+    band.x.push_back(here), band.low.push_back(quantile_of(values, 0.25)), band.middle.push_back(quantile_of(values, 0.5)), band.high.push_back(quantile_of(values, 0.75));
   }
   return band;
 }

@@ -12,6 +12,9 @@ struct CurveStep {
 };
 using StepCurve = std::vector<CurveStep>;  ///< ascending x; the last one says where the curve ends
 
+/// Between the two nearest of sorted values; there is one at least. `q`: 0 to 1.
+double quantile_of(std::span<const double> sorted, double q);
+
 /// Median and quartiles at equal steps of x, from where all curves have begun to where the last one ends.
 struct QuartileBand {
   std::vector<double> x, low, middle, high;

@@ -69,12 +69,12 @@ Json to_json(const LessonRecord& record) {
   Json steps = Json::array();
   for (const StepRecord& s : record.steps)
     steps.push_back({{"step", s.step}, {"state", step_state_name(s.state)}, {"hints", s.hints}, {"wrong", s.wrong}, {"answer", s.answer}, {"when_s", s.when_s}});
-  return {{"lesson", record.lesson}, {"title", record.title}, {"steps", steps}};
+  return {{"lesson", record.lesson}, {"title", record.title}, {"begun_s", record.begun_s}, {"steps", steps}};
 }
 
 Expected<LessonRecord> lesson_record_from(const Json& json) {
   if (!json.is_object()) return not_handed("a lesson is no object");
-  LessonRecord record{text_of(json, "lesson"), text_of(json, "title"), {}};
+  LessonRecord record{text_of(json, "lesson"), text_of(json, "title"), {}, number_of_key(json, "begun_s")};
   if (record.lesson.empty()) return not_handed("a lesson has no name");
   const auto steps = json.find("steps");
   if (steps == json.end() || !steps->is_array()) return not_handed("a lesson has no steps");

@@ -23,6 +23,7 @@ struct StepRecord {
 struct LessonRecord {
   std::string lesson, title;
   std::vector<StepRecord> steps;
+  double begun_s = 0;  ///< when it was begun, or begun again, Unix time: checks that count look no further back; 0: not known
 
   StepRecord& at(const std::string& step);
   /// Of the lesson's own steps, those that are no longer open.

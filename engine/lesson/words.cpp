@@ -64,13 +64,13 @@ std::span<const Word> checks() {
 
 std::span<const Fact> facts() {
   static const std::vector<Fact> table = {
-      {"trials", "trials shown of the selected task"},
+      {"trials", "trials of the selected task that were made since the lesson was begun"},
       {"failures", "failed ones among them"},
-      {"by-hand", "trials of the network that were measured by hand"},
+      {"by-hand", "those among them that were measured by hand"},
       {"speedup", "how many times as fast as the default schedule the fastest trial is"},
       {"trial-gain", "how many times as fast as the first of the shown trials the selected one is"},
       {"percent-of-best", "speed of the selected trial in percent of the fastest one's"},
-      {"sessions", "sessions of the network that have ended"},
+      {"sessions", "sessions of the network that were begun since the lesson was, and have ended"},
       {"compared", "sessions put side by side"},
       {"tuners", "different tuners among them"},
       {"nodes", "nodes of the graph after the passes"},

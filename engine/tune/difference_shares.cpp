@@ -9,6 +9,8 @@
 
 namespace tw::tune {
 
+size_t difference_stops(size_t changes) { return changes <= kAllSubsets ? size_t{1} << changes : 2 * changes; }
+
 Expected<DifferenceShares> difference_shares(size_t changes, const TimeOfChanges& time_of) {
   if (changes == 0 || changes > kMostChanges)
     return Error(ErrorCode::invalid_argument, fmt::format("Expected 1 to {} changes between both, found {}", kMostChanges, changes));

@@ -22,6 +22,9 @@ struct DifferenceShares {
   std::vector<std::pair<uint32_t, Error>> missing;  ///< stops without a time, as sets of changes made (a bit each), and why
 };
 
+/// How many points difference_shares() asks for, the first and the last included.
+size_t difference_stops(size_t changes);
+
 /// The time with a set of changes made: a bit each.
 using TimeOfChanges = std::function<Expected<double>(uint32_t changes)>;
 /// Changes of which every subset is asked for; of more only those on two orders, from first to last and from last to first.

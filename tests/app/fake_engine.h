@@ -144,8 +144,8 @@ class FakeEngine : public Engine {
     return measure::Roofline{1e11, {{1 << 15, 1e11}, {1 << 28, 1e10}}};
   }
   Expected<api::WhyFaster> whyFaster(const records::Task& task, const records::Candidate& first, const records::Candidate& second,
-                                     const api::TimeOfPoint& timeOf, StopToken stop) override {
-    return api::why_faster(task, first, second, timeOf, stop);
+                                     const api::TimeOfPoint& timeOf, const api::WhyOptions& options) override {
+    return api::why_faster(task, first, second, timeOf, options);
   }
   std::atomic<int> playedLoops = 0;
   Expected<api::PlayedLoops> playLoops(const records::Task& task, const std::vector<schedule::Step>& steps, const api::LoopPlayOptions& options,

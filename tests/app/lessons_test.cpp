@@ -128,6 +128,14 @@ class LessonsTest : public QObject {
     QVERIFY(p.choose(2));
     QVERIFY(p.next());
     QVERIFY(!w->lessons().current());
+    // Whoever begins again measures again, though the workspace has the trials.
+    QVERIFY(p.open("tiling"));
+    QVERIFY(click(*w, "button.lesson.reset"));
+    QVERIFY(p.settle());
+    QVERIFY(p.isOpen("first"));
+    QVERIFY(p.isStillOpen());
+    QVERIFY(measure());
+    QVERIFY(p.next());
   }
 
   void vectorsAndUnrolling() {

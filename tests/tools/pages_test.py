@@ -20,6 +20,7 @@ import zlib
 
 from cli_case import CliCase, tw
 
+SHIPPED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "resources", "campaigns")
 BROWSER = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 
 
@@ -77,7 +78,7 @@ class Pages(CliCase):
         return asked, pixels(self.read(picture))
 
     def test_plots_show_and_nothing_is_asked_for(self):
-        db, one, trial, race, lessons = (self.path(n) for n in ("s.db", "one.html", "trial.html", "race.html", "lessons.html"))
+        db, one, trial, race, lessons, why, campaign = (self.path(n) for n in ("s.db", "one.html", "trial.html", "race.html", "lessons.html", "why.html", "campaign.html"))
         for tuner, seed in (("random", "1"), ("genetic", "1"), ("random", "2"), ("genetic", "2")):
             tw("tune", "space:matmul-znver5", "--tuner", tuner, "--seed", seed, "--trials", "60", "--db", db, check=0)
         tw("report", db, "-o", one, check=0)
@@ -87,7 +88,9 @@ class Pages(CliCase):
         os.mkdir(self.path("handed"))
         self.write("handed/a.json", json.dumps(handed).encode())
         tw("lesson", "collect", self.path("handed"), "--html", lessons, check=0)
-        for page, curves in ((one, [(0x00, 0x67, 0xa3)]), (race, [(0x00, 0x72, 0xb2), (0xd5, 0x5e, 0x00)]), (trial, []), (lessons, [])):
+        tw("explain", db, "1:1", "1:7", "--html", why, check=0)
+        tw("campaign", os.path.join(SHIPPED, "matmul-cpu.twz"), "--html", campaign, check=0)
+        for page, curves in ((one, [(0x00, 0x67, 0xa3)]), (race, [(0x00, 0x72, 0xb2), (0xd5, 0x5e, 0x00)]), (campaign, [(0x00, 0x72, 0xb2), (0xd5, 0x5e, 0x00)]), (trial, []), (lessons, []), (why, [])):
             with self.subTest(page=os.path.basename(page)):
                 asked, colours = self.opened(page)
                 self.assertEqual(asked, [])

@@ -88,8 +88,8 @@ class Spaces(CliCase):
                 product *= c["factor"]
             self.assertAlmostEqual(product, why["first_s"] / why["second_s"], places=9)
             self.assertEqual((why["orders"], why["missing"]), (why["all_orders"], []))
-            key = json.dumps(sorted((c["knob"], c["second"]) for c in why["choices"]))
-            times[key], shares[key] = why["second_s"], {c["knob"]: c["factor"] for c in why["choices"]}
+            key = json.dumps(sorted((c["choice"], c["second"]) for c in why["choices"]))
+            times[key], shares[key] = why["second_s"], {c["choice"]: c["factor"] for c in why["choices"]}
             first = why["first_s"]
             order = [abs(math.log(c["factor"])) for c in why["choices"]]
             self.assertEqual(order, sorted(order, reverse=True))
@@ -117,13 +117,14 @@ class Spaces(CliCase):
         for a in range(2, 9):
             for b in range(a + 1, 9):
                 found, out, err = tw("explain", part, f"1:{a}", f"1:{b}", "--json")
-                self.assertIn(found, (0, 3))
-                if found == 3:
-                    self.assertIn("no trial of it is in the workspace", err)
+                self.assertEqual((found, err), (0, ""))
+                why = json.loads(out)
+                if why["undivided"]:
+                    self.assertIn("no trial of it is in the workspace", why["undivided"])
+                    self.assertEqual(why["choices"], [])
                 else:
-                    why = json.loads(out)
                     self.assertEqual(why["orders"] < why["all_orders"], bool(why["missing"]))
-                way = "none" if found else "some" if why["missing"] else "all"
+                way = "none" if why["undivided"] else "some" if why["missing"] else "all"
                 if way in ways:
                     continue
                 ways.add(way)
@@ -133,8 +134,16 @@ class Spaces(CliCase):
         self.assert_sentence(2, "explain", db, "1-1", "1:2", has="SESSION:NUMBER")
         self.assert_sentence(3, "explain", db, "1:1", "1:99", has="Expected a task that has trial 1")
         self.assert_sentence(3, "explain", db, "1:1", "9:1", has="Expected session 9")
-        self.assert_sentence(3, "explain", db, "1:2", "1:2", has="differ in a knob")
-        self.assert_sentence(3, "explain", db, "1:1", "1:2", has="two points of one space")
+        self.assert_sentence(3, "explain", db, "1:2", "1:2", has="two candidates that differ")
+        # The default schedule is no point of the space: steps are exchanged, and as nothing between was recorded the numbers stand alone.
+        page = self.path("why.html")
+        why = tw_json("explain", db, "1:1", "1:2", "--html", page)
+        self.assertTrue(why["undivided"] or len(why["choices"]) == 1, why)
+        self.assertTrue(why["facts"] and why["features"] and why["steps_of_second_only"])
+        with open(page, encoding="utf-8") as f:
+            text = f.read()
+        self.assertIn("Beside each other", text)
+        self.assertIn("1:1 against 1:2", text)
 
     def test_kernel_tuners_cache(self):
         cache = {"device_name": "A GPU", "kernel_name": "k", "problem_size": 8, "tune_params_keys": ["a", "b"], "tune_params": {"a": [1, 2, 3], "b": [False, True]}, "objective": "time",

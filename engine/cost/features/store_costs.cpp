@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cost/features/store_costs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -358,5 +360,42 @@ Expected<FeatureRows> tenset_features(const FeatureInput& input) { return by_pro
 
 FeatureRows ansor_program(const Program& program, const Evaluated& e, const Target&) { return store_costs(program, e, StoreDialect::tvm); }
 FeatureRows tenset_program(const Program& program, const Evaluated& e, const Target&) { return store_costs(program, e, StoreDialect::tenset); }
+
+std::string store_column_name(size_t column) {
+  static constexpr const char* kOperations[] = {"multiply-adds", "additions", "multiplications", "divisions", "comparisons", "mathematical functions", "other functions"};
+  static constexpr const char* kMarks[] = {"number of {} loops", "product of {} loops", "length of the innermost {} loop"};
+  static constexpr const char* kMarked[] = {"vectorised", "unrolled", "parallel"};
+  static constexpr const char* kThreads[] = {"bound to a GPU", "blocks in x", "blocks in y", "blocks in z", "threads in x", "threads in y", "threads in z", "virtual threads"};
+  static constexpr const char* kArray[] = {"read",
+                                           "written",
+                                           "read and written",
+                                           "bytes",
+                                           "distinct bytes",
+                                           "lines",
+                                           "distinct lines",
+                                           "used again in a loop",
+                                           "used again by another statement",
+                                           "never used again",
+                                           "iterations until it is used again",
+                                           "bytes until it is used again",
+                                           "times it is used again",
+                                           "bytes per reuse",
+                                           "distinct bytes per reuse",
+                                           "lines per reuse",
+                                           "distinct lines per reuse",
+                                           "stride"};
+  static_assert(std::size(kArray) == kAnsorArrayColumns);
+  if (column < 14) return fmt::format("{} on {}", kOperations[column % kAnsorFloatColumns], column < kAnsorFloatColumns ? "floats" : "integers");
+  if (column < 16) return column == 14 ? "logical operations" : "choices between values";
+  if (column < 49) {
+    const size_t of = (column - 16) / 11, at = (column - 16) % 11;
+    return at < std::size(kMarks) ? fmt::format(fmt::runtime(kMarks[at]), kMarked[of]) : fmt::format("place {} of {} loops", at - 2, kMarked[of]);
+  }
+  if (column < kAnsorFirstArray) return kThreads[column - 49];
+  if (column < kAnsorCurve) return fmt::format("array {}: {}", (column - kAnsorFirstArray) / kAnsorArrayColumns + 1, kArray[(column - kAnsorFirstArray) % kAnsorArrayColumns]);
+  if (column < kAnsorCurve + kAnsorCurveSamples) return fmt::format("arithmetic intensity at {} % of the loops", (column - kAnsorCurve + 1) * 100 / kAnsorCurveSamples);
+  static constexpr const char* kEnd[] = {"bytes of the stored array", "elements of it over all runs", "times that it is made", "stores each time", "runs of the store", "loops around it", "stores up to which loops are written out"};
+  return kEnd[column - kAnsorCurve - kAnsorCurveSamples];
+}
 
 }  // namespace tw::cost

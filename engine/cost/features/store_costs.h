@@ -2,13 +2,14 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "engine/cost/features/features.h"
 #include "engine/space/sketch/program.h"
 
 namespace tw::cost {
 
-inline constexpr size_t kAnsorColumns = 164;
+inline constexpr size_t kAnsorColumns = 164, kAnsorFloatColumns = 7;
 inline constexpr size_t kAnsorArrays = 5, kAnsorArrayColumns = 18, kAnsorFirstArray = 57, kAnsorCurve = 147, kAnsorCurveSamples = 10;
 
 /// Which code's numbers: they are close, and a model of the one is of no use with the other.
@@ -25,6 +26,9 @@ enum class StoreDialect : uint8_t {
 /// Other than TVM's, the whole lines of an array are counted by its own shape, and a choice that pads counts as one.
 /// Source: per-store features of Ansor (Zheng et al., OSDI 2020), in the numbers of TVM 0.9's feature.cc and of TenSet's.
 FeatureRows store_costs(const space::Program& program, const space::Evaluated& e, StoreDialect dialect);
+
+/// What a column of those rows is, in words.
+std::string store_column_name(size_t column);
 
 /// What one statement of the program does with one array, in the order of the program; of a statement what it reads last stands first, what it stores to at the end.
 struct ArrayStep {

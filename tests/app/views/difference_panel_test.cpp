@@ -76,13 +76,13 @@ class DifferencePanelTest : public QObject {
       if (!r.ok()) return Error(ErrorCode::illegal_schedule, r.message);
       return r.seconds();
     };
-    const auto expected = api::why_faster(*w->hub().taskValue(), there.record.candidate, here.record.candidate, asked);
+    const auto expected = api::why_faster(*w->hub().taskValue(), there.record.candidate, here.record.candidate, asked, {.count = [&](const records::Candidate& c) { return engine.count(*w->hub().taskValue(), c, {}); }});
     QVERIFY2(expected.has_value(), expected ? "" : expected.error().text().c_str());
     QVERIFY(table->isVisibleTo(w.get()));
-    QCOMPARE(table->topLevelItemCount(), static_cast<int>(expected->choices.size() + expected->facts.size()));
+    QCOMPARE(table->topLevelItemCount(), static_cast<int>(expected->choices.size() + expected->facts.size() + expected->counts.size() + std::min(expected->features.size(), api::kShownFeatures)));
     for (size_t k = 0; k < expected->choices.size(); ++k) {
       const auto* item = table->topLevelItem(static_cast<int>(k));
-      QCOMPARE(item->text(0), QString::fromStdString(expected->choices[k].knob));
+      QCOMPARE(item->text(0), QString::fromStdString(expected->choices[k].name));
       QCOMPARE(item->text(3), widgets::numberText(expected->choices[k].share.factor, 3) + QChar(0x00D7));
     }
     // Without the other there is nothing to explain.

@@ -10,7 +10,7 @@ using namespace tw::lesson;
 
 class ProgressTest : public QObject {
   Q_OBJECT
-  static Handed sample() { return {"Learner \"one\"", {{"tiles", "Tiles", {{"open", StepState::done, 1, 2, "=1+1", 1.7e9}, {"knob", StepState::skipped, 0, 0, "", 0}}}}}; }
+  static Handed sample() { return {"Learner \"one\"", {{"tiles", "Tiles", {{"open", StepState::done, 1, 2, "=1+1", 1.7e9}, {"knob", StepState::skipped, 0, 0, "", 0}}, 1.6e9}}}; }
 
  private Q_SLOTS:
   void thereAndBack() {
@@ -18,6 +18,7 @@ class ProgressTest : public QObject {
     QVERIFY2(back.has_value(), back ? "" : back.error().text().c_str());
     QCOMPARE(handed_text(*back), handed_text(sample()));
     QCOMPARE(back->lessons[0].steps[0].wrong, 2);
+    QCOMPARE(back->lessons[0].begun_s, 1.6e9);
     QVERIFY(back->lessons[0].steps[1].state == StepState::skipped);
   }
   void finishedCountsStepsOfTheLesson() {
@@ -50,7 +51,8 @@ class ProgressTest : public QObject {
     refused("{\"tilewright_lessons\": 1, \"lessons\": [{\"lesson\": \"a\"}]}", ErrorCode::parse_error);
     refused("{\"tilewright_lessons\": 1, \"lessons\": [{\"lesson\": \"a\", \"steps\": [{\"step\": \"s\", \"state\": \"won\"}]}]}", ErrorCode::parse_error);
     const auto odd = read_handed("{\"tilewright_lessons\": 1, \"learner\": 7, \"lessons\": [{\"lesson\": \"a\", \"steps\": [{\"step\": \"s\", \"state\": \"done\", \"hints\": 1e300, \"wrong\": -4}]}]}");
-    QVERIFY(odd && odd->learner.empty() && odd->lessons[0].steps[0].hints == 1'000'000 && odd->lessons[0].steps[0].wrong == 0);
+    QVERIFY(odd && odd->lessons[0].begun_s == 0);  // as it was handed in by an earlier version
+    QVERIFY(odd->learner.empty() && odd->lessons[0].steps[0].hints == 1'000'000 && odd->lessons[0].steps[0].wrong == 0);
   }
 };
 

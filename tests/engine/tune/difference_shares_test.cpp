@@ -20,6 +20,13 @@ class DifferenceSharesTest : public QObject {
   }
 
  private Q_SLOTS:
+  void asManyPointsAreAskedForAsIsSaid() {
+    for (const size_t changes : {1, 3, 8, 9, 12}) {
+      size_t asked = 0;
+      QVERIFY(tune::difference_shares(changes, [&](uint32_t) -> Expected<double> { return 1.0 + static_cast<double>(asked++); }));
+      QCOMPARE(asked, tune::difference_stops(changes));
+    }
+  }
   void independentChangesHaveTheirOwnFactors() {
     // 2, 3 and 1/2, wherever they are made.
     const auto r = tune::difference_shares(3, [](uint32_t s) -> Expected<double> {

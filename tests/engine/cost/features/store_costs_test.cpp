@@ -2,6 +2,7 @@
 #include "engine/cost/features/store_costs.h"
 
 #include <QtTest>
+#include <set>
 #include <cmath>
 
 #include "engine/cost/features/loop_touches.h"
@@ -48,6 +49,14 @@ class StoreCostsTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void columnsHaveNames() {
+    std::set<std::string> names;
+    for (size_t k = 0; k < kAnsorColumns; ++k) names.insert(store_column_name(k));
+    QCOMPARE(names.size(), kAnsorColumns);
+    QCOMPARE(store_column_name(2), std::string("multiplications on floats"));
+    QCOMPARE(store_column_name(kAnsorFirstArray + kAnsorArrayColumns + 3), std::string("array 2: bytes"));
+    QCOMPARE(store_column_name(kAnsorColumns - 1), std::string("stores up to which loops are written out"));
+  }
   void aProductAsTvmCountsIt();
   void aProductAsTenSetCountsIt();
   void reuseOverSeveralLoops();
