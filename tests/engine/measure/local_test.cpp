@@ -115,8 +115,13 @@ class LocalTest : public QObject {
     const records::Task task = records::make_task("dense", dense(100, 100, 100), here(1));
     measure::RunOptions options;
     options.incumbent_s = 1e-7;
-    const auto r = measure(task, {{}}, options)[0];
-    fine(r);
+    // Only an undisturbed sample can call a candidate slow, and a busy machine may disturb all of one measurement.
+    MeasureResult r;
+    for (int attempt = 0; attempt < 20 && !r.censored; ++attempt) {
+      r = measure(task, {{}}, options)[0];
+      fine(r);
+      QVERIFY(r.censored || r.flagged == static_cast<int>(r.samples_s.size()));
+    }
     QVERIFY(r.censored);
     QCOMPARE(r.samples_s.size(), static_cast<size_t>(r.flagged) + 1);  // the first that nothing else disturbed
   }
