@@ -45,6 +45,7 @@ if [ "$(id -u)" -ne 0 ]; then
   sudo=(sudo -n env DEBIAN_FRONTEND=noninteractive)
   sudo -n true 2>/dev/null || die "sudo wants a password; run yourself: sudo apt-get install ${missing[*]}"
 fi
+"${sudo[@]}" dpkg --configure -a >/dev/null || say "dpkg could not end what it had begun; trying all the same"  # an interrupted run of this script
 say "Reading the package lists"
 "${sudo[@]}" apt-get update -qq || say "The package lists could not be renewed; trying with the old ones"
 say "Installing ${#missing[@]} packages"
