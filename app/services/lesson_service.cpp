@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/services/lesson_service.h"
 
+#include <QCoreApplication>
 #include <QCryptographicHash>
 #include <QDir>
 #include <QFileInfo>
@@ -24,7 +25,8 @@ constexpr const char* kLanguageKey = "lessons/language";
 constexpr const char* kFolderKey = "lessons/folder";
 constexpr const char* kRecords = "lessons/done";
 
-const FileKind kHandedKind{"what a learner handed in", [](std::string_view beginning) { return beginning.find("\"tilewright_lessons\"") != std::string_view::npos; }};
+const FileKind kHandedKind{"what a learner handed in",
+                           [](std::string_view beginning) { return beginning.find("\"tilewright_lessons\"") != std::string_view::npos; }};
 
 QString systemLanguage() { return QLocale().language() == QLocale::Chinese ? QStringLiteral("zh-CN") : QStringLiteral("en"); }
 
@@ -37,7 +39,14 @@ LessonService::LessonService(JobRunner& jobs, QObject* parent) : QObject(parent)
   m_folder = QSettings().value(QLatin1String(kFolderKey)).toString();
   m_timer.setInterval(kLookMs);
   connect(&m_timer, &QTimer::timeout, this, &LessonService::look);
+  speak();
   read();
+}
+
+void LessonService::speak() {
+  QCoreApplication::removeTranslator(&m_translator);
+  // English is what the sources are in.
+  if (m_translator.load(QStringLiteral(":/translations/lessons_%1.qm").arg(m_language))) QCoreApplication::installTranslator(&m_translator);
 }
 
 void LessonService::read() {
@@ -58,6 +67,7 @@ void LessonService::setLanguage(const QString& language) {
   if (language == m_language) return;
   m_language = language;
   QSettings().setValue(QLatin1String(kLanguageKey), language);
+  speak();
   read();
   if (!m_current) return;
   // The same lesson, at the same step.
@@ -95,7 +105,9 @@ lesson::LessonRecord LessonService::record(const lesson::Lesson& of) const {
   return *record;
 }
 
-void LessonService::keep(const lesson::LessonRecord& record) const { QSettings().setValue(keyOf(*m_current), QString::fromStdString(dump_json(lesson::to_json(record)))); }
+void LessonService::keep(const lesson::LessonRecord& record) const {
+  QSettings().setValue(keyOf(*m_current), QString::fromStdString(dump_json(lesson::to_json(record))));
+}
 
 void LessonService::change(const std::function<void(lesson::StepRecord&)>& how) {
   lesson::LessonRecord all = record(*m_current);
@@ -353,7 +365,9 @@ lesson::Handed LessonService::handed(const QString& learner) const {
   return handed;
 }
 
-Expected<void> LessonService::handIn(const QString& file, const QString& learner) const { return write_file(file.toStdString(), kHandedKind, lesson::handed_text(handed(learner))); }
+Expected<void> LessonService::handIn(const QString& file, const QString& learner) const {
+  return write_file(file.toStdString(), kHandedKind, lesson::handed_text(handed(learner)));
+}
 
 Expected<void> LessonService::report(const QString& file, const QString& learner) const {
   const lesson::Handed all = handed(learner);

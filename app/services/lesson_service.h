@@ -3,6 +3,7 @@
 
 #include <QObject>
 #include <QTimer>
+#include <QTranslator>
 #include <deque>
 #include <optional>
 
@@ -101,6 +102,8 @@ class LessonService : public QObject {
   void run(const std::vector<lesson::Line>& actions);
   void read();
   void looked();
+  /// The panel speaks the language of the lessons.
+  void speak();
 
   JobRunner& m_jobs;
   LessonStage* m_stage = nullptr;
@@ -113,6 +116,7 @@ class LessonService : public QObject {
   QString m_problem, m_said, m_exercise;
   std::vector<bool> m_held;
   QTimer m_timer;
+  QTranslator m_translator;
   LatestJob m_job;
 };
 

@@ -60,17 +60,27 @@ void setBold(QLabel* label, double scale) {
 
 }  // namespace
 
-LessonsView::LessonsView(LessonService& lessons, QWidget* parent) : QWidget(parent), m_lessons(lessons), m_pages(new QStackedWidget(this)) {
+LessonsView::LessonsView(LessonService& lessons, QWidget* parent) : QWidget(parent), m_lessons(lessons) {
   setObjectName(QStringLiteral("view.lessons"));
-  m_pages->addWidget(makeList());
-  m_pages->addWidget(makeLesson());
   auto* box = new QVBoxLayout(this);
   box->setContentsMargins(0, 0, 0, 0);
-  box->addWidget(m_pages);
+  make();
   connect(&lessons, &LessonService::entriesChanged, this, &LessonsView::showList);
   connect(&lessons, &LessonService::changed, this, &LessonsView::show);
   connect(&lessons, &LessonService::progressed, this, &LessonsView::showState);
+}
+
+void LessonsView::make() {
+  const lesson::Lesson* before = m_pages ? chosen() : nullptr;
+  delete m_pages;
+  m_pages = new QStackedWidget(this);
+  m_pages->addWidget(makeList());
+  m_pages->addWidget(makeLesson());
+  layout()->addWidget(m_pages);
+  m_shown.clear();
   showList();
+  for (int i = 0; before && i < m_list->topLevelItemCount(); ++i)
+    if (m_list->topLevelItem(i)->data(0, kNameRole).toString() == QString::fromStdString(before->id)) m_list->setCurrentItem(m_list->topLevelItem(i));
   show();
 }
 
@@ -126,7 +136,8 @@ QWidget* LessonsView::makeList() {
   box->addWidget(m_start);
   auto* line = new QHBoxLayout;
   line->addWidget(button("folder", tr("Folder…"), tr("Show the lessons of a folder too, such as a teacher's"), [this] { chooseFolder(); }));
-  line->addWidget(button("handIn", tr("Hand in…"), tr("Write what you did in all lessons as a file, which tw lesson collect tabulates, or as a web page"), [this] { handIn(); }));
+  line->addWidget(button("handIn", tr("Hand in…"), tr("Write what you did in all lessons as a file, which tw lesson collect tabulates, or as a web page"),
+                         [this] { handIn(); }));
   line->addStretch();
   box->addLayout(line);
   return page;
@@ -184,7 +195,7 @@ void LessonsView::makeQuestion(QBoxLayout* box) {
   m_choices = new QWidget(m_answers);
   m_choiceBox = new QVBoxLayout(m_choices);
   m_choiceBox->setContentsMargins(0, 0, 0, 0);
-  m_group = new QButtonGroup(this);
+  m_group = new QButtonGroup(m_answers);
   m_number = new QLineEdit(m_answers);
   m_number->setObjectName(QStringLiteral("edit.lesson.answer"));
   m_number->setAccessibleName(tr("Your answer, a number"));
@@ -205,7 +216,8 @@ void LessonsView::makeQuestion(QBoxLayout* box) {
   connect(m_exercise, &widgets::CodeEditor::textEdited, this, [this] {
     if (!m_quiet) m_lessons.setExerciseText(m_exercise->text());
   });
-  m_run = button("run", tr("Run"), tr("Run the program in the interpreter, thread by thread, and compare what it computes"), [this] { m_lessons.runExercise(); });
+  m_run =
+      button("run", tr("Run"), tr("Run the program in the interpreter, thread by thread, and compare what it computes"), [this] { m_lessons.runExercise(); });
   box->addWidget(m_answers);
   box->addWidget(m_exercise, 1);
   box->addWidget(m_run, 0, Qt::AlignLeft);
@@ -296,7 +308,8 @@ void LessonsView::showStep() {
   QString body = QString::fromStdString(s.body);
   if (m_lessons.at() == 0 && !l.body.empty()) body = QString::fromStdString(l.body) + QStringLiteral("\n\n") + body;
   m_text->document()->setDefaultFont(font());
-  m_text->document()->setMarkdown(QStringLiteral("### %1\n\n%2").arg(QString::fromStdString(s.title), body), QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) | QTextDocument::MarkdownNoHTML);
+  m_text->document()->setMarkdown(QStringLiteral("### %1\n\n%2").arg(QString::fromStdString(s.title), body),
+                                  QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) | QTextDocument::MarkdownNoHTML);
   m_answers->setVisible(s.question.has_value());
   for (QAbstractButton* b : m_group->buttons()) {
     m_group->removeButton(b);
@@ -331,7 +344,8 @@ void LessonsView::showState() {
   QStringList steps;
   for (size_t i = 0; i < l.steps.size(); ++i) {
     const StepState of = record.at(l.steps[i].id).state;
-    steps << (of == StepState::open ? QString() : QString(QChar(of == StepState::skipped ? 0x2013 : 0x2713)) + QLatin1Char(' ')) + QStringLiteral("%1. %2").arg(i + 1).arg(QString::fromStdString(l.steps[i].title));
+    steps << (of == StepState::open ? QString() : QString(QChar(of == StepState::skipped ? 0x2013 : 0x2713)) + QLatin1Char(' ')) +
+                 QStringLiteral("%1. %2").arg(i + 1).arg(QString::fromStdString(l.steps[i].title));
   }
   m_steps->clear();
   m_steps->addItems(steps);
@@ -379,6 +393,7 @@ void LessonsView::showState() {
 
 void LessonsView::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
+  if (event->type() == QEvent::LanguageChange) make();
   if (event->type() == QEvent::PaletteChange && m_lessons.current() && m_state) showState();
 }
 
@@ -389,17 +404,20 @@ void LessonsView::chooseFolder() {
 
 void LessonsView::handIn() {
   bool isGiven = false;
-  const QString learner = QInputDialog::getText(this, tr("Hand in"), tr("Your name, as your teacher knows you"), QLineEdit::Normal, QSettings().value(QStringLiteral("lessons/learner")).toString(), &isGiven);
+  const QString learner = QInputDialog::getText(this, tr("Hand in"), tr("Your name, as your teacher knows you"), QLineEdit::Normal,
+                                                QSettings().value(QStringLiteral("lessons/learner")).toString(), &isGiven);
   if (!isGiven) return;
   QSettings().setValue(QStringLiteral("lessons/learner"), learner);
   const QString page = tr("Web page (*.html)");
   QString kind;
-  QString path = QFileDialog::getSaveFileName(this, tr("Hand in"), QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation) + QStringLiteral("/lessons.json"),
-                                                    tr("What a learner did (*.json)") + QStringLiteral(";;") + page, &kind);
+  QString path =
+      QFileDialog::getSaveFileName(this, tr("Hand in"), QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation) + QStringLiteral("/lessons.json"),
+                                   tr("What a learner did (*.json)") + QStringLiteral(";;") + page, &kind);
   if (path.isEmpty()) return;
   // The name that was offered ends otherwise than the kind that was chosen.
   if (kind == page && path.endsWith(QStringLiteral(".json"), Qt::CaseInsensitive)) path = path.chopped(5) + QStringLiteral(".html");
-  const auto written = kind == page || path.endsWith(QStringLiteral(".html"), Qt::CaseInsensitive) ? m_lessons.report(path, learner) : m_lessons.handIn(path, learner);
+  const auto written =
+      kind == page || path.endsWith(QStringLiteral(".html"), Qt::CaseInsensitive) ? m_lessons.report(path, learner) : m_lessons.handIn(path, learner);
   m_summary->setText(written ? tr("Written: %1").arg(path) : QString::fromStdString(written.error().text()));
 }
 

@@ -44,6 +44,8 @@ class LessonsView : public QWidget {
   void changeEvent(QEvent* event) override;
 
  private:
+  /// All of it anew, in the language of the lessons.
+  void make();
   QWidget* makeList();
   QWidget* makeLesson();
   void makeQuestion(QBoxLayout* box);
@@ -61,7 +63,7 @@ class LessonsView : public QWidget {
   void handIn();
 
   LessonService& m_lessons;
-  QStackedWidget* m_pages;
+  QStackedWidget* m_pages = nullptr;
   QTreeWidget* m_list = nullptr;
   QComboBox *m_language = nullptr, *m_steps = nullptr;
   QLabel *m_summary = nullptr, *m_title = nullptr, *m_state = nullptr, *m_said = nullptr, *m_hints = nullptr, *m_question = nullptr;

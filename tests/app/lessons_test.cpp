@@ -473,7 +473,10 @@ class LessonsTest : public QObject {
     lessons.setLanguage(QStringLiteral("zh-CN"));
     QCOMPARE(lessons.step().id, std::string("same"));
     QVERIFY(named<QLabel>(*w, "label.lesson.title")->text().contains(QStringLiteral("调度")));
+    QTRY_COMPARE(named<QToolButton>(*w, "button.lesson.leave")->text(), QStringLiteral("离开"));
+    QCOMPARE(named<QLabel>(*w, "label.lesson.question")->text(), QString::fromStdString(lessons.step().question->text));
     lessons.setLanguage(QStringLiteral("en"));
+    QTRY_COMPARE(named<QToolButton>(*w, "button.lesson.leave")->text(), QStringLiteral("Leave"));
     QVERIFY(click(*w, "button.lesson.leave"));
     QVERIFY(!lessons.current() && named<QWidget>(*w, "list.lessons")->isVisible());
     // It goes on at the first step that is open.

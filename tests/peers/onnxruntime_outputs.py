@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the outputs of bundled networks with ONNX Runtime's: onnxruntime_outputs.py TW [--tiny] [NETWORK...]
+"""Compares outputs with ONNX Runtime's: onnxruntime_outputs.py TW [--tiny] [NETWORK | FILE.onnx[,NAME=SIZE...]]...
 
-Every network is written, compiled with default schedules, run on random inputs here and there, and checked against the reference as well, which
-also says what error the network's operators allow. Exit code 0 if all agree, 1 if one does not, 3 if the package `onnxruntime` is not installed.
+Every network, all bundled ones if none is named, is compiled with default schedules, run on random inputs here and there, and checked against the reference as well, which also says what error the
+network's operators allow. Sizes that a file leaves open stand behind its name. Exit code 0 if all agree, 1 if one does not, 3 if the package `onnxruntime` is not installed.
 """
 import json
 import os
@@ -11,7 +11,10 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "app", "cli", "bench"))
-from onnxruntime_latency import random_feeds
+import network_latency
+import onnxruntime_latency
+
+onnxruntime_latency.random_array = network_latency.random_array  # `tw bench` runs both as one text
 
 try:
     import numpy
@@ -30,9 +33,14 @@ def call(*command):
 def compare(tw, name, flags, folder):
     """Returns (name of an output, its error relative to the largest magnitude, the error allowed) for each output."""
     model, compiled = os.path.join(folder, "m.onnx"), os.path.join(folder, "m.twx")
-    call(tw, "zoo", "write", name, "-o", model, *flags)
+    path, *sizes = name.split(",")
+    if path.endswith(".onnx"):
+        model, sizes = path, [word for s in sizes for word in ("--dim", s)]
+    else:
+        call(tw, "zoo", "write", name, "-o", model, *flags)
+    shapes = {v["name"]: v["shape"] for v in json.loads(call(tw, "import", model, *sizes, "--json"))["inputs"]}
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
-    feeds = random_feeds(session)
+    feeds = onnxruntime_latency.feeds_of(session, shapes)
     inputs = []
     for i, (key, array) in enumerate(feeds.items()):
         path = os.path.join(folder, f"in{i}.npy")
@@ -40,9 +48,9 @@ def compare(tw, name, flags, folder):
         inputs += ["--input", f"{key}={path}"]
     theirs = session.run(None, feeds)
     del session
-    call(tw, "compile", model, "-o", compiled)
+    call(tw, "compile", model, *sizes, "-o", compiled)
     ran = json.loads(call(tw, "run", compiled, *inputs, "--repeat", "1", "--check", "--json", "--output", os.path.join(folder, "out")))
-    ours = sorted(os.listdir(os.path.join(folder, "out")), key=lambda f: int(f.split("_")[0]))
+    ours = sorted((f for f in os.listdir(os.path.join(folder, "out")) if f.endswith(".npy")), key=lambda f: int(f.split("_")[0]))
     results = []
     for output, file, want in zip(ran["outputs"], ours, theirs, strict=True):
         got = numpy.load(os.path.join(folder, "out", file))
@@ -64,7 +72,7 @@ def main():
                 for output, error, allowed in compare(tw, name, flags, folder):
                     good = error <= allowed
                     wrong += not good
-                    print(f"{name:16} {output:24} error {error:.2e} allowed {allowed:.2e} {'agrees' if good else 'DIFFERS'}", flush=True)
+                    print(f"{os.path.basename(name):16} {output:24} error {error:.2e} allowed {allowed:.2e} {'agrees' if good else 'DIFFERS'}", flush=True)
             except (RuntimeError, ValueError) as e:
                 wrong += 1
                 print(f"{name:16} {e}", flush=True)

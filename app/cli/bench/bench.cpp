@@ -104,6 +104,7 @@ int bench(const Options& given) {
   if (o.kind == "gpu" && o.suite == "channels") return fail_usage("Expected --suite channels with 'tw bench cpu' only");
   if (o.kind == "cpu" && (!o.device.empty() || o.validate_sim)) return fail_usage("Expected --device and --validate-sim with 'tw bench gpu' only");
   if (!o.models.empty() && (o.kind == "gpu" || o.suite != "networks")) return fail_usage("Expected --model with 'tw bench cpu --suite networks' only");
+  if (!o.dims.empty() && o.models.size() != 1) return fail_usage(fmt::format("Expected --dim with one --model, found {}", o.models.size()));
   if (!o.time.empty()) {
     const auto seconds = parse_duration(o.time);
     if (!seconds) return fail_usage(seconds.error().message);
@@ -231,6 +232,7 @@ void add_bench(Subcommand app, Run& run) {
       .one_of({"openblas", "mkl", "onednn", "onnxruntime", "openvino", "pytorch"});
   sub.option("--libraries", o->libraries, "Folders in which openblas, mkl and onednn are looked for before the system's; may be repeated").input();
   sub.option("--model", o->models, "Of networks: model files in place of the bundled networks; may be repeated").input();
+  sub.option("--dim", o->dims, "Of a network: value of a symbolic dimension of the one --model, as name=value, or INPUT.AXIS=value; may be repeated");
   sub.option("--device", o->device, "Of gpu: cuda:0 if absent, or sim:h200 for a dry run with simulated times");
   sub.flag("--validate-sim", o->validate_sim, "Of gpu: how well the simulated GPU orders the trials that --db holds from the real one");
   sub.option("--threads", o->threads, "Numbers of threads, one table each; 1 if absent, 1 and 2 for networks").separated_by(',');

@@ -21,6 +21,7 @@ struct Options {
   std::vector<std::string> against;    ///< names of libraries; empty: all
   std::vector<std::string> libraries;  ///< folders where libraries are looked for before the system's
   std::vector<std::string> models;     ///< files; empty: the bundled networks
+  std::vector<std::string> dims;       ///< sizes that the one model leaves open, as name=value
   std::vector<int> threads;          ///< empty: as the suite says
   int64_t trials = 128;
   uint64_t seed = 1;

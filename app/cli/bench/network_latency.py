@@ -1,27 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the peers of networks share; `tw bench` holds this text before each of theirs."""
+"""What the peers of networks share; `tw bench` holds this text before each of theirs, and runs both: MODEL THREADS SHAPES.
+
+SHAPES is a JSON object from the model's inputs to their sizes. On descriptor 3 a peer writes its version, or "missing" without its package, or "missing: " and what keeps it from running the model;
+then it answers each number of seconds that it reads by the median time of the runs of so long, at least one.
+"""
+import json
 import os
 import statistics
 import sys
 import time
 
 
-def random_array(name, shape, kind):
-    """An input, seeded. `kind`: a type of numpy's."""
+def random_array(shape, kind):
+    """An input, seeded. `kind`: a type of numpy's; numbers from -1 to 1, and of integers and truth values 0 and 1."""
     import numpy
 
     generator = numpy.random.default_rng(1)
-    if kind == numpy.float32:
+    if numpy.issubdtype(kind, numpy.floating):
         return generator.uniform(-1, 1, shape).astype(kind)
-    if kind == numpy.int64:
-        return generator.integers(0, 2, shape, dtype=kind)
-    sys.exit(f"Expected float32 or int64 inputs, found '{name}' of type {kind}")
+    if numpy.issubdtype(kind, numpy.integer) or kind == numpy.bool_:
+        return generator.integers(0, 2, shape).astype(kind)
+    raise TypeError(f"no inputs of type {kind} are made")
 
 
-def answer(answers, version, run):
-    """Says the version after some runs; then, for each number of seconds read, the median time of the runs of so long, at least one."""
-    for _ in range(5):
-        run()
+def serve(start):
+    """`start(model, threads, shapes)` gives a version and what runs the model once."""
+    answers = os.fdopen(3, "w", buffering=1)
+    try:
+        version, run = start(sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]))
+        for _ in range(5):
+            run()
+    except ImportError:
+        print("missing", file=answers)
+        return
+    except Exception as problem:  # whatever a framework raises is why it is not compared
+        print(f"missing: {type(problem).__name__}: {problem}".replace("\n", " ")[:200], file=answers)
+        return
     print(version, file=answers)
     for line in sys.stdin:
         end = time.perf_counter() + float(line)

@@ -85,20 +85,26 @@ std::optional<double> alone_seconds(const runtime::Executable& e) {
 Expected<SampledNetwork> sample_network(const Bench& bench, const Subject& subject, int threads, std::set<std::string>& notes) {
   LoadedNetwork loaded{{}, host_target()};
   loaded.target.cores = threads;
+  TW_TRY(const frontends::ImportOptions sizes, import_options(bench.options.dims));
   TW_TRY(loaded.network, subject.bundled ? api::import_network(subject.path, loaded.target)
-                                         : api::import_network_apart(subject.path, loaded.target, {}, {}, stop_token()));
+                                         : api::import_network_apart(subject.path, loaded.target, sizes, {}, stop_token()));
   TW_CHECK(bench.tune(loaded, subject.path));
   TW_TRY(const Built tuned, build(loaded, bench.db.get(), false, bench.options.seed));
   TW_TRY(const Built untuned, build(loaded, nullptr, false, bench.options.seed));
   std::vector<Contender> contenders{{"tuned", [&] { return tuned.sample(); }}, {"default", [&] { return untuned.sample(); }}};
   SampledNetwork sampled{subject.name, {}, 0, {}, 0, alone_seconds(*tuned.executable)};
   std::deque<PeerProcess> processes;
+  Json shapes = Json::object();
+  for (const int v : loaded.network.imported.inputs) {
+    const graph::Value& input = loaded.network.imported.values[static_cast<size_t>(v)];
+    shapes[input.name] = input.type.shape;
+  }
   for (const Runtime& r : kRuntimes) {
     if (!bench.wants(r.package)) continue;
     sampled.peers.emplace_back(r.name, std::nullopt);
     auto peer = [&] {
       const Affinity affinity(bench.first(threads));
-      return PeerProcess::start(bench.options.python, std::string(r.script()), r.package, {subject.path, std::to_string(threads)}, stop_token());
+      return PeerProcess::start(bench.options.python, std::string(r.script()), r.package, {subject.path, std::to_string(threads), dump_json(shapes)}, stop_token());
     }();
     if (!peer && peer.error().code == ErrorCode::cancelled) return peer.error();
     notes.insert(peer ? fmt::format("{} {}", r.name, peer->version()) : fmt::format("{} not compared with {}: {}", subject.name, r.name, peer.error().message));

@@ -146,6 +146,7 @@ void Importer::refuse_unknown_operators() const {
 }
 
 void Importer::add_inputs() {
+  if (auto sizes = check_sizes(model_.graph(), options_); !sizes) throw Refusal{std::move(sizes).error()};
   std::set<std::string> used_dims, used_constants;
   for (const onnx::ValueInfoProto& v : model_.graph().input()) {
     if (root_.values.count(v.name())) continue;  // an initialiser with a default value: kept constant

@@ -17,13 +17,21 @@ bool names_a_batch(std::string name) {
          name.find("batch") != std::string::npos;
 }
 
+constexpr int64_t kImageSize = 224;
+
+/// Whether an axis is a height or width of images: pixels of up to four numbers stand before or behind both.
+bool is_of_images(const onnx::TensorShapeProto& shape, int axis) {
+  const auto are_pixels = [&](int at) { return shape.dim(at).has_dim_value() && shape.dim(at).dim_value() >= 1 && shape.dim(at).dim_value() <= 4; };
+  return shape.dim_size() == 4 && ((axis >= 2 && are_pixels(1)) || ((axis == 1 || axis == 2) && are_pixels(3)));
+}
+
 /// What networks most often have for a dimension of such a name; a proposal that a person sees and may change.
 int64_t common_size(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
   if (has("past")) return 1;
   if (has("seq") || has("len") || has("token")) return 128;
-  if (has("height") || has("width") || name == "h" || name == "w") return 224;
+  if (has("height") || has("width") || name == "h" || name == "w") return kImageSize;
   if (has("channel") || name == "c") return 3;
   return 1;
 }
@@ -31,8 +39,8 @@ int64_t common_size(std::string name) {
 Expected<int64_t> extent(const onnx::TensorShapeProto::Dimension& d, const std::string& input, int axis, const ImportOptions& options,
                          std::set<std::string>& used) {
   if (d.has_dim_value() && d.dim_value() < -1)
-    return Error(ErrorCode::invalid_argument,
-                 fmt::format("Expected an extent, or -1 for a dynamic one, as axis {} of input '{}', found {}", axis, printable(input.substr(0, 256)), d.dim_value()));
+    return Error(ErrorCode::invalid_argument, fmt::format("Expected an extent, or -1 for a dynamic one, as axis {} of input '{}', found {}", axis,
+                                                          printable(input.substr(0, 256)), d.dim_value()));
   if (d.has_dim_value() && d.dim_value() > 0) return d.dim_value();
   const std::string name = dynamic_name(d, input, axis);
   if (const auto it = options.dims.find(name); it != options.dims.end()) {
@@ -41,16 +49,37 @@ Expected<int64_t> extent(const onnx::TensorShapeProto::Dimension& d, const std::
       return Error(ErrorCode::invalid_argument, fmt::format("Expected a dimension '{}' of at least 0, found {}", printable(name), it->second));
     return it->second;
   }
-  if (axis == 0 && names_a_batch(d.dim_param())) return 1;
-  const std::string shown = printable(name.substr(0, 256));
-  return Error(ErrorCode::invalid_argument, fmt::format("Input '{}' has the dynamic dimension '{}' (axis {}); give it a value with --dim {}=VALUE",
-                                                        printable(input.substr(0, 256)), shown, axis, shown));
+  return 1;  // a batch: all other sizes are known to be given
 }
+
+/// What exporters write where they mean no name at all; axes that share it have nothing in common.
+bool is_no_name(const std::string& name) { return name.empty() || name == "?" || name == "-1" || name == "None"; }
 
 }  // namespace
 
 std::string dynamic_name(const onnx::TensorShapeProto::Dimension& d, const std::string& input, int axis) {
-  return d.has_dim_param() && !d.dim_param().empty() ? d.dim_param() : fmt::format("{}.{}", input, axis);
+  return d.has_dim_param() && !is_no_name(d.dim_param()) ? d.dim_param() : fmt::format("{}.{}", input, axis);
+}
+
+Expected<void> check_sizes(const onnx::GraphProto& graph, const ImportOptions& options) {
+  constexpr size_t kNamed = 8;
+  std::vector<std::string> missing, examples;
+  for (const OpenSize& s : open_sizes_of(graph)) {
+    const bool is_asked_for =
+        std::any_of(s.places.begin(), s.places.end(), [&](const std::string& place) { return !options.constants.count(place.substr(0, place.rfind('.'))); });
+    if (!s.required || !is_asked_for || options.dims.count(s.name)) continue;
+    const std::string name = printable(s.name.substr(0, 256));
+    const bool says_where = s.places.front() != s.name;
+    missing.push_back(says_where ? fmt::format("'{}' ({})", name, printable(s.places.front().substr(0, 256))) : fmt::format("'{}'", name));
+    examples.push_back(fmt::format("--dim {}={}", name, s.proposal));
+  }
+  if (missing.empty()) return {};
+  const size_t shown = std::min(missing.size(), kNamed);
+  const std::string rest = missing.size() > shown ? fmt::format(" and {} more", missing.size() - shown) : "";
+  missing.resize(shown);
+  examples.resize(shown);
+  return Error(ErrorCode::invalid_argument, fmt::format("Dynamic dimensions of the inputs have no size: {}{}; give them, such as {}", fmt::join(missing, ", "),
+                                                        rest, fmt::join(examples, " ")));
 }
 
 std::vector<OpenSize> open_sizes_of(const onnx::GraphProto& graph) {
@@ -62,12 +91,17 @@ std::vector<OpenSize> open_sizes_of(const onnx::GraphProto& graph) {
     const auto& shape = v.type().tensor_type().shape();
     for (int axis = 0; axis < shape.dim_size(); ++axis) {
       const auto& d = shape.dim(axis);
-      if (d.has_dim_value() && d.dim_value() > 0) continue;
+      if (d.has_dim_value() && (d.dim_value() > 0 || d.dim_value() < -1)) continue;  // known, or no extent at all
       const std::string name = dynamic_name(d, v.name(), axis), place = fmt::format("{}.{}", v.name(), axis);
       const auto known = std::find_if(out.begin(), out.end(), [&](const OpenSize& s) { return s.name == name; });
       const bool batch = axis == 0 && names_a_batch(d.dim_param());
       if (known == out.end()) {
-        out.push_back({.name = name, .places = {place}, .proposal = batch ? 1 : common_size(name), .required = !batch});
+        out.push_back({.name = name,
+                       .places = {place},
+                       .proposal = batch                       ? 1
+                                   : is_of_images(shape, axis) ? kImageSize
+                                                               : common_size(name),
+                       .required = !batch});
       } else {
         known->places.push_back(place);
         known->required = known->required || !batch;

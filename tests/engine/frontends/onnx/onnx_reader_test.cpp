@@ -22,6 +22,7 @@ class OnnxReaderTest : public QObject {
   void outputs_get_nodes_of_their_own();
   void outputs_keep_their_names();
   void dynamic_dimensions();
+  void missing_dimensions();
   void negative_dimensions();
   void refusals_data();
   void refusals();
@@ -216,12 +217,41 @@ void OnnxReaderTest::dynamic_dimensions() {
   x->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(1)->set_dim_param("length");
   node(m, "Relu", {"x"}, "y");
   output(m, "y");
-  verify_contains(refusal(m), "Input 'x' has the dynamic dimension 'length' (axis 1); give it a value with --dim length=VALUE");
+  verify_contains(refusal(m), "Dynamic dimensions of the inputs have no size: 'length' (x.1); give them, such as --dim length=128");
   const auto g = read(m, {.dims = {{"length", 7}}});
   QVERIFY(g.has_value());
   QCOMPARE(g->values[static_cast<size_t>(g->inputs[0])].type.text(), std::string("float32[1, 7, 3]"));
   verify_contains(refusal(m, {.dims = {{"length", 7}, {"width", 2}}}), "No input has a dynamic dimension called 'width'");
   verify_contains(refusal(m, {.dims = {{"length", -1}}}), "at least 0");
+}
+
+void OnnxReaderTest::missing_dimensions() {
+  onnx::ModelProto m = model();
+  onnx::ValueInfoProto* x = input(m, "x", {1, 3, 1, 1, 1});
+  const auto dim = [](onnx::ValueInfoProto* v, int axis) { return v->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(axis); };
+  dim(x, 2)->set_dim_param("?");  // no name: each axis is one of its own
+  dim(x, 3)->set_dim_param("?");
+  dim(x, 4)->set_dim_param("width");
+  onnx::ValueInfoProto* z = input(m, "z", {1, 1});
+  dim(z, 1)->set_dim_param("width");
+  node(m, "Relu", {"x"}, "y");
+  output(m, "y");
+  verify_contains(refusal(m), "no size: 'x.2', 'x.3', 'width' (x.4); give them, such as --dim x.2=1 --dim x.3=1 --dim width=224");
+  onnx::ModelProto image = model();
+  onnx::ValueInfoProto* pixels = input(image, "x", {1, 3, -1, -1});
+  node(image, "Relu", {"x"}, "y");
+  output(image, "y");
+  verify_contains(refusal(image), "such as --dim x.2=224 --dim x.3=224");
+  dim(pixels, 1)->set_dim_value(-1);
+  dim(pixels, 3)->set_dim_value(1);
+  verify_contains(refusal(image), "such as --dim x.1=224 --dim x.2=224");
+  verify_contains(refusal(m, {.dims = {{"x.2", 5}, {"width", 2}}}), "no size: 'x.3'; give them");
+  const auto g = read(m, {.dims = {{"x.2", 5}, {"x.3", 6}, {"width", 2}}});
+  QVERIFY2(g.has_value(), g ? "" : g.error().text().c_str());
+  QCOMPARE(g->values[static_cast<size_t>(g->inputs[0])].type.text(), std::string("float32[1, 3, 5, 6, 2]"));
+  // An input that is fixed needs no sizes.
+  const auto fixed = read(m, {.dims = {{"width", 2}}, .constants = {{"x", HostArray::make(kFloat32, {1, 3, 4, 4, 2})}}});
+  QVERIFY2(fixed.has_value(), fixed ? "" : fixed.error().text().c_str());
 }
 
 void OnnxReaderTest::negative_dimensions() {
@@ -230,7 +260,7 @@ void OnnxReaderTest::negative_dimensions() {
     input(m, "x", {3, extent});
     node(m, "Relu", {"x"}, "y");
     output(m, "y");
-    verify_contains(refusal(m), extent == -1 ? "Input 'x' has the dynamic dimension 'x.1'" : "Expected an extent, or -1 for a dynamic one, as axis 1 of input 'x', found -5");
+    verify_contains(refusal(m), extent == -1 ? "Dynamic dimensions of the inputs have no size: 'x.1'; give them, such as --dim x.1=1" : "Expected an extent, or -1 for a dynamic one, as axis 1 of input 'x', found -5");
   }
   onnx::ModelProto batch = model();  // without a name, the first axis is a batch, but not one of -5
   input(batch, "x", {-5, 3});
