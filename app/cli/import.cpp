@@ -25,10 +25,15 @@ void print_values(const char* title, const Json& values) {
   }
 }
 
-/// The value of each open size in an imported graph: what the first dimension has that it decides.
-std::vector<int64_t> chosen_sizes(const std::vector<frontends::OpenSize>& sizes, const graph::Graph& g) {
-  std::vector<int64_t> out;
+/// The value of each open size in an imported graph: what the first dimension has that it decides. Of an input that is one integer: what it was fixed at, or nothing.
+std::vector<std::optional<int64_t>> chosen_sizes(const std::vector<frontends::OpenSize>& sizes, const std::map<std::string, int64_t>& given, const graph::Graph& g) {
+  std::vector<std::optional<int64_t>> out;
   for (const frontends::OpenSize& s : sizes) {
+    if (s.is_input) {
+      const auto fixed = given.find(s.name);
+      out.push_back(fixed == given.end() ? std::nullopt : std::optional(fixed->second));
+      continue;
+    }
     int64_t value = s.proposal;
     for (const int v : g.inputs) {
       const graph::Value& input = g.values[static_cast<size_t>(v)];
@@ -65,7 +70,9 @@ int import_model(const ImportArguments& o) {
   Json summary = network_summary(loaded->network);
   const auto sizes = api::open_sizes_apart(o.network.model, {}, stop_token());
   if (!sizes) return fail_input(sizes.error());
-  const std::vector<int64_t> chosen = chosen_sizes(*sizes, loaded->network.imported);
+  const auto given = import_options(o.network.dims);
+  if (!given) return fail_input(given.error());
+  const auto chosen = chosen_sizes(*sizes, given->dims, loaded->network.imported);
   const Json done = api::reading_to_json(loaded->network);
   summary["reading"] = done["reading"];
   summary["passes"] = done["passes"];
@@ -74,7 +81,7 @@ int import_model(const ImportArguments& o) {
     for (size_t k = 0; k < sizes->size(); ++k) {
       const frontends::OpenSize& s = (*sizes)[k];
       summary["sizes"].push_back(
-          {{"name", s.name}, {"places", s.places}, {"least", s.least}, {"most", s.most < 0 ? Json(nullptr) : Json(s.most)}, {"value", chosen[k]}});
+          {{"name", s.name}, {"places", s.places}, {"least", s.least}, {"most", s.most < 0 ? Json(nullptr) : Json(s.most)}, {"value", chosen[k] ? Json(*chosen[k]) : Json(nullptr)}});
     }
     print_json(summary);
     return kDone;
@@ -86,7 +93,11 @@ int import_model(const ImportArguments& o) {
   print_values("output", summary["outputs"]);
   for (size_t k = 0; k < sizes->size(); ++k) {
     const frontends::OpenSize& s = (*sizes)[k];
-    print("{:<12} {} = {}, {}: {}\n", "size", printable(s.name), chosen[k], s.most < 0 ? fmt::format("{} or more", s.least) : fmt::format("from {} to {}", s.least, s.most),
+    if (s.is_input) {
+      print("{:<12} {}: {}\n", "integer", printable(s.name), chosen[k] ? fmt::format("fixed at {}", *chosen[k]) : fmt::format("an input, which --dim {}=VALUE fixes", printable(s.name)));
+      continue;
+    }
+    print("{:<12} {} = {}, {}: {}\n", "size", printable(s.name), *chosen[k], s.most < 0 ? fmt::format("{} or more", s.least) : fmt::format("from {} to {}", s.least, s.most),
           printable(fmt::format("{}", fmt::join(s.places, ", "))));
   }
   print("{:<12} {} in {} kernels, {} of them different\n\n", "operators", summary["nodes"].get<int64_t>(), summary["groups"].get<int64_t>(),

@@ -152,7 +152,8 @@ void ModelService::openFile(const QString& path) {
   using OpenSizes = std::vector<frontends::OpenSize>;
   const auto work = [&engine = m_engine, file = path.toStdString()](StopToken) { return engine.openSizes(file); };
   m_sizesJob.replace(m_jobs.run<OpenSizes>(Lane::work, this, work, [this, path](Expected<OpenSizes> sizes) {
-    if (!sizes || sizes->empty()) return openSized(path, {});  // what is wrong with the file, its import says
+    const auto isAskedFor = [](const frontends::OpenSize& s) { return !s.is_input; };
+    if (!sizes || std::none_of(sizes->begin(), sizes->end(), isAskedFor)) return openSized(path, sizes && !sizes->empty() ? rememberedSizes(path) : std::map<std::string, int64_t>());  // what is wrong with the file, its import says
     finish();
     Q_EMIT sizesWanted(path, *sizes, rememberedSizes(path));
   }));

@@ -11,6 +11,11 @@
 #include <limits>
 
 namespace tw::app {
+namespace {
+
+constexpr int kOpen = -1;  ///< of an input that is one integer
+
+}  // namespace
 
 SizesDialog::SizesDialog(const QString& model, const std::vector<frontends::OpenSize>& sizes, const Sizes& known, QWidget* parent) : Dialog(parent) {
   setObjectName(QStringLiteral("dialog.sizes"));
@@ -27,12 +32,19 @@ SizesDialog::SizesDialog(const QString& model, const std::vector<frontends::Open
     box->setAccessibleName(tr("Size %1").arg(name));
     constexpr int kMost = std::numeric_limits<int>::max();
     const auto bounded = [](int64_t v) { return static_cast<int>(std::clamp<int64_t>(v, 0, kMost)); };
-    box->setRange(bounded(s.least), s.most < 0 ? kMost : bounded(s.most));
+    box->setRange(s.is_input ? kOpen : bounded(s.least), s.most < 0 ? kMost : bounded(s.most));
     box->setGroupSeparatorShown(true);
     const auto before = known.find(s.name);
-    box->setValue(bounded(before == known.end() ? s.proposal : before->second));
-    box->setToolTip(s.most < 0 ? tr("At least %1").arg(s.least) : tr("From %1 to %2").arg(s.least).arg(s.most));
-    auto* label = new QLabel(places.size() == 1 && places.front() == name ? name : QStringLiteral("%1  (%2)").arg(name, places.join(QStringLiteral(", "))), this);
+    if (s.is_input) {
+      box->setSpecialValueText(tr("stays an input"));
+      box->setValue(before == known.end() ? kOpen : bounded(before->second));
+      box->setToolTip(tr("An input that is one integer. What it decides, such as between branches, is decided now if it is fixed here."));
+    } else {
+      box->setValue(bounded(before == known.end() ? s.proposal : before->second));
+      box->setToolTip(s.most < 0 ? tr("At least %1").arg(s.least) : tr("From %1 to %2").arg(s.least).arg(s.most));
+    }
+    auto* label =
+        new QLabel(places.size() == 1 && places.front() == name ? name : QStringLiteral("%1  (%2)").arg(name, places.join(QStringLiteral(", "))), this);
     label->setBuddy(box);
     form->addRow(label, box);
     m_boxes.emplace_back(s.name, box);
@@ -50,7 +62,8 @@ SizesDialog::SizesDialog(const QString& model, const std::vector<frontends::Open
 
 Sizes SizesDialog::sizes() const {
   Sizes out;
-  for (const auto& [name, box] : m_boxes) out[name] = box->value();
+  for (const auto& [name, box] : m_boxes)
+    if (box->value() != kOpen) out[name] = box->value();
   return out;
 }
 

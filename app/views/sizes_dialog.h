@@ -14,7 +14,7 @@ namespace tw::app {
 
 using Sizes = std::map<std::string, int64_t>;
 
-/// Values of the sizes that a model file leaves open: a number each, within its range.
+/// Values of the sizes that a model file leaves open: a number each, within its range; inputs that are one integer may stay open.
 class SizesDialog : public widgets::Dialog {
   Q_OBJECT
  public:

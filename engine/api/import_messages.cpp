@@ -76,7 +76,7 @@ Expected<void> add_array(const Json& header, std::vector<std::byte>&& payload, c
 Json to_json(const std::vector<frontends::OpenSize>& sizes) {
   Json list = Json::array();
   for (const frontends::OpenSize& s : sizes)
-    list.push_back({{"name", s.name}, {"places", s.places}, {"least", s.least}, {"most", s.most}, {"proposal", s.proposal}, {"required", s.required}});
+    list.push_back({{"name", s.name}, {"places", s.places}, {"least", s.least}, {"most", s.most}, {"proposal", s.proposal}, {"required", s.required}, {"is_input", s.is_input}});
   return list;
 }
 
@@ -92,6 +92,7 @@ Expected<std::vector<frontends::OpenSize>> open_sizes_from_json(const Json& list
     s.most = f.number<int64_t>("most");
     s.proposal = f.number<int64_t>("proposal");
     s.required = f.boolean("required");
+    s.is_input = f.boolean("is_input");
     if (f.error()) return *f.error();
   }
   return sizes;

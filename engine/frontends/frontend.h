@@ -32,7 +32,7 @@ struct InputShape {
 };
 
 struct ImportOptions {
-  std::map<std::string, int64_t> dims;         ///< values of symbolic dimensions, by name; "batch" style names default to 1 when absent
+  std::map<std::string, int64_t> dims;         ///< values of symbolic dimensions, by name; "batch" style names default to 1 when absent. Of ONNX's inputs that are one integer, too
   std::map<std::string, InputShape> shapes;    ///< of inputs that the file leaves open altogether, by name; `dims` as INPUT.AXIS changes them, or what the file proposes
   std::map<std::string, HostArray> constants;  ///< inputs to fix at a value, by name: they become constants (shapes, axes, repeats given as inputs)
   /// Told of each further file that a model keeps its data in, with its size, before anything is read from it.
@@ -52,6 +52,7 @@ struct OpenSize {
   int64_t least = 1, most = -1;     ///< -1: any
   int64_t proposal = 1;             ///< of the example that a program was exported with; else 1 for a batch, and a common number for what the name says
   bool required = false;            ///< nothing stands in for it
+  bool is_input = false;            ///< an input that is one integer, such as a rate that decides between branches: given, it is a constant; else it stays an input
 };
 /// Those of a model file, in the order of its inputs. Errors: those of the readers, for what comes before the operators.
 Expected<std::vector<OpenSize>> open_sizes(const std::string& path);

@@ -477,6 +477,7 @@ class LessonsTest : public QObject {
     QCOMPARE(named<QLabel>(*w, "label.lesson.question")->text(), QString::fromStdString(lessons.step().question->text));
     lessons.setLanguage(QStringLiteral("en"));
     QTRY_COMPARE(named<QToolButton>(*w, "button.lesson.leave")->text(), QStringLiteral("Leave"));
+    QTRY_VERIFY(named<QToolButton>(*w, "button.lesson.leave")->isVisible());  // made anew, and shown a moment later
     QVERIFY(click(*w, "button.lesson.leave"));
     QVERIFY(!lessons.current() && named<QWidget>(*w, "list.lessons")->isVisible());
     // It goes on at the first step that is open.

@@ -79,6 +79,35 @@ class OpeningTest : public QObject {
     QVERIFY2(what("simplify_inference").contains(QStringLiteral(" became ")), qPrintable(what("simplify_inference")));
   }
 
+  /// An input that is one integer stays one unless it is fixed, and by itself asks for nothing.
+  void integersAreFixed() {
+    FakeEngine engine;
+    const frontends::OpenSize rate{.name = "rate", .places = {"rate"}, .least = 0, .is_input = true};
+    engine.sizes = {{.name = "length", .places = {"x.1"}, .proposal = 128, .required = true}, rate};
+    QFile file(m_dir.filePath(QStringLiteral("rate.onnx")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    const auto w = openWindow(engine, m_dir.filePath(QStringLiteral("rate.twdb")));
+    const auto opened = [&](int value) -> std::map<std::string, int64_t> {
+      if (!drop(*w, file.fileName())) return {};
+      SizesDialog* dialog = askedFor(*w);
+      if (!dialog) return {};
+      auto* box = named<QSpinBox>(*dialog, "spin.sizes.rate");
+      if (value < 0 && box->text() != QLatin1String("stays an input")) return {};
+      box->setValue(value);
+      engine.givenSizes.clear();
+      if (!click(*dialog, "button.sizes.open") || !QTest::qWaitFor([&] { return !engine.givenSizes.empty() && !w->findChild<SizesDialog*>(); })) return {};
+      return engine.givenSizes;
+    };
+    QCOMPARE(opened(-1), (std::map<std::string, int64_t>{{"length", 128}}));
+    QCOMPARE(opened(16000), (std::map<std::string, int64_t>{{"length", 128}, {"rate", 16000}}));
+    engine.sizes = {rate};
+    QFile other(m_dir.filePath(QStringLiteral("rate-alone.onnx")));
+    QVERIFY(other.open(QIODevice::WriteOnly));
+    QVERIFY(drop(*w, other.fileName()));
+    QTRY_VERIFY(w->hub().model() && w->hub().model()->path == other.fileName() && w->hub().model()->isWhole);
+    QVERIFY(!w->findChild<SizesDialog*>());
+  }
+
   /// What a file was opened with is proposed the next time, and taken without asking where it comes from the workspace.
   void sizesAreRemembered() {
     FakeEngine engine;

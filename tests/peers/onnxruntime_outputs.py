@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "app", "c
 import network_latency
 import onnxruntime_latency
 
-onnxruntime_latency.random_array = network_latency.random_array  # `tw bench` runs both as one text
+onnxruntime_latency.make_input = network_latency.make_input  # `tw bench` runs both as one text
 
 try:
     import numpy
@@ -38,11 +38,12 @@ def compare(tw, name, flags, folder):
         model, sizes = path, [word for s in sizes for word in ("--dim", s)]
     else:
         call(tw, "zoo", "write", name, "-o", model, *flags)
-    shapes = {v["name"]: v["shape"] for v in json.loads(call(tw, "import", model, *sizes, "--json"))["inputs"]}
+    shapes = {s.rsplit("=", 1)[0]: int(s.rsplit("=", 1)[1]) for s in sizes if s != "--dim"}  # of inputs that are fixed, too
+    shapes |= {v["name"]: v["shape"] for v in json.loads(call(tw, "import", model, *sizes, "--json"))["inputs"]}
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     feeds = onnxruntime_latency.feeds_of(session, shapes)
     inputs = []
-    for i, (key, array) in enumerate(feeds.items()):
+    for i, (key, array) in enumerate((k, a) for k, a in feeds.items() if isinstance(shapes[k], list)):
         path = os.path.join(folder, f"in{i}.npy")
         numpy.save(path, array)
         inputs += ["--input", f"{key}={path}"]

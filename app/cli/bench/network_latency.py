@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the peers of networks share; `tw bench` holds this text before each of theirs, and runs both: MODEL THREADS SHAPES.
 
-SHAPES is a JSON object from the model's inputs to their sizes. On descriptor 3 a peer writes its version, or "missing" without its package, or "missing: " and what keeps it from running the model;
+SHAPES is a JSON object from the model's inputs to their sizes, or to the number that an input is fixed at. On descriptor 3 a peer writes its version, or "missing" without its package, or "missing: " and what keeps it from running the model;
 then it answers each number of seconds that it reads by the median time of the runs of so long, at least one.
 """
 import json
@@ -11,10 +11,13 @@ import sys
 import time
 
 
-def random_array(shape, kind):
-    """An input, seeded. `kind`: a type of numpy's; numbers from -1 to 1, and of integers and truth values 0 and 1."""
+def make_input(given, own_shape, kind):
+    """What stands in SHAPES for an input, as an array. `kind`: a type of numpy's; seeded numbers from -1 to 1, and of integers and truth values 0 and 1."""
     import numpy
 
+    if isinstance(given, int):
+        return numpy.full(own_shape, given, kind)
+    shape = given
     generator = numpy.random.default_rng(1)
     if numpy.issubdtype(kind, numpy.floating):
         return generator.uniform(-1, 1, shape).astype(kind)

@@ -94,7 +94,7 @@ Expected<SampledNetwork> sample_network(const Bench& bench, const Subject& subje
   std::vector<Contender> contenders{{"tuned", [&] { return tuned.sample(); }}, {"default", [&] { return untuned.sample(); }}};
   SampledNetwork sampled{subject.name, {}, 0, {}, 0, alone_seconds(*tuned.executable)};
   std::deque<PeerProcess> processes;
-  Json shapes = Json::object();
+  Json shapes = sizes.dims;  // an input that was fixed has its number there; other names are no inputs
   for (const int v : loaded.network.imported.inputs) {
     const graph::Value& input = loaded.network.imported.values[static_cast<size_t>(v)];
     shapes[input.name] = input.type.shape;

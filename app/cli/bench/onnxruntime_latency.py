@@ -5,10 +5,10 @@ KINDS = {"tensor(float)": "float32", "tensor(float16)": "float16", "tensor(doubl
 
 
 def feeds_of(session, shapes):
-    """Random inputs of a session, which names its types in its own way."""
+    """Inputs of a session, which names its types in its own way."""
     import numpy
 
-    return {v.name: random_array(shapes[v.name], getattr(numpy, KINDS.get(v.type, v.type[len("tensor("):-1]))) for v in session.get_inputs()}
+    return {v.name: make_input(shapes[v.name], v.shape, getattr(numpy, KINDS.get(v.type, v.type[len("tensor("):-1]))) for v in session.get_inputs()}
 
 
 def start(path, threads, shapes):

@@ -156,6 +156,16 @@ void Importer::add_inputs() {
       if (is_narrow(v.type().tensor_type().elem_type())) set_narrow(root_.values[v.name()], v.type().tensor_type().elem_type());
       continue;
     }
+    if (const auto value = options_.dims.find(v.name()); value != options_.dims.end() && is_one_integer(v)) {
+      used_dims.insert(v.name());
+      HostArray a = HostArray::make(checked(element_of_onnx(v.type().tensor_type().elem_type())).storage,
+                                    Dims(static_cast<size_t>(v.type().tensor_type().shape().dim_size()), 1));
+      a.set_int(0, value->second);
+      if (a.get_int(0) != value->second)
+        refuse(ErrorCode::invalid_argument, fmt::format("Expected a value of {} for input '{}', found {}", a.dtype.name(), printable(v.name()), value->second));
+      root_.values[v.name()] = builder_.constant(v.name(), std::move(a));
+      continue;
+    }
     const graph::TensorType type = checked(input_type(v, options_, used_dims));
     const int input = builder_.builder().input(v.name(), type);
     // An input without elements stays one of the model, but nothing has to be read from it.
@@ -166,6 +176,14 @@ void Importer::add_inputs() {
     if (!used_dims.count(name)) refuse(ErrorCode::invalid_argument, fmt::format("No input has a dynamic dimension called '{}'", printable(name)));
   for (const auto& [name, array] : options_.constants)
     if (!used_constants.count(name)) refuse(ErrorCode::invalid_argument, fmt::format("No input is called '{}'", printable(name)));
+}
+
+std::string Importer::open_integers() const {
+  std::string all;
+  for (const OpenSize& s : open_sizes_of(model_.graph()))
+    if (s.is_input && !options_.dims.count(s.name) && !options_.constants.count(s.name))
+      all += fmt::format("{}--dim {}=VALUE", all.empty() ? "" : " or ", printable(s.name));
+  return all;
 }
 
 void Importer::add_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, Scope& scope) {

@@ -50,6 +50,8 @@ class Importer {
   /// Sequences exist while importing alone: lists of values.
   int sequence(std::vector<int> items);
   const std::vector<int>& items(int sequence) const { return sequences_[static_cast<size_t>(-2 - sequence)]; }
+  /// How inputs that are one integer could be fixed, such as `--dim rate=VALUE`; empty if the model has none that is open.
+  std::string open_integers() const;
   /// Imports a branch or loop body in the scope of its node with its inputs bound to values; returns its outputs.
   std::vector<int> inline_graph(const onnx::GraphProto& g, const Scope& outer, const std::vector<int>& inputs);
 

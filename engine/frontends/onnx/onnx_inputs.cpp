@@ -82,6 +82,14 @@ Expected<void> check_sizes(const onnx::GraphProto& graph, const ImportOptions& o
                                                         rest, fmt::join(examples, " ")));
 }
 
+bool is_one_integer(const onnx::ValueInfoProto& v) {
+  if (!v.type().has_tensor_type() || !v.type().tensor_type().has_shape()) return false;
+  const auto element = element_of_onnx(v.type().tensor_type().elem_type());
+  if (!element || element->is_narrow() || !element->storage.is_int()) return false;
+  const auto& dims = v.type().tensor_type().shape().dim();
+  return std::all_of(dims.begin(), dims.end(), [](const auto& d) { return d.has_dim_value() && d.dim_value() == 1; });
+}
+
 std::vector<OpenSize> open_sizes_of(const onnx::GraphProto& graph) {
   std::set<std::string> fixed;
   for (const onnx::TensorProto& t : graph.initializer()) fixed.insert(t.name());
@@ -108,6 +116,8 @@ std::vector<OpenSize> open_sizes_of(const onnx::GraphProto& graph) {
       }
     }
   }
+  for (const onnx::ValueInfoProto& v : graph.input())
+    if (!fixed.count(v.name()) && is_one_integer(v)) out.push_back({.name = v.name(), .places = {v.name()}, .least = 0, .is_input = true});
   return out;
 }
 

@@ -12,7 +12,10 @@ namespace tw::frontends {
 /// The name under which a dynamic dimension gets its value: its own, or `INPUT.AXIS` if it has none, which some exporters write as `?`.
 std::string dynamic_name(const onnx::TensorShapeProto::Dimension& d, const std::string& input, int axis);
 
-/// Dimensions of the graph's inputs without a value.
+/// Whether an input is one integer, which ImportOptions::dims may fix by its name.
+bool is_one_integer(const onnx::ValueInfoProto& v);
+
+/// Dimensions of the graph's inputs without a value, then its inputs that are one integer.
 std::vector<OpenSize> open_sizes_of(const onnx::GraphProto& graph);
 /// Errors: invalid_argument, with all dimensions at once that need a value and have none in `options.dims`. Inputs that `options.constants` fixes need none.
 Expected<void> check_sizes(const onnx::GraphProto& graph, const ImportOptions& options);

@@ -10,13 +10,12 @@ namespace {
 
 using Results = std::vector<int>;
 
-/// A branch that is known while importing is taken. Otherwise both are computed and each result is chosen, which needs results of one shape.
-Results if_(OnnxNode& n) {
-  const int condition = n.in(0);
-  const auto branch = [&](bool yes) { return n.importer().inline_graph(n.subgraph(yes ? "then_branch" : "else_branch"), n.scope(), {}); };
-  if (n.constant_of(condition)) return branch(n.number_input(0, "the condition") != 0);
+Results branch(OnnxNode& n, bool yes) { return n.importer().inline_graph(n.subgraph(yes ? "then_branch" : "else_branch"), n.scope(), {}); }
+
+/// Both branches are computed and each result is chosen, which needs results of one shape.
+Results either_branch(OnnxNode& n, int condition) {
   if (n.type(condition).num_elements() != 1) n.invalid(fmt::format("expected one condition, found {}", n.type(condition).text()));
-  const Results yes = branch(true), no = branch(false);
+  const Results yes = branch(n, true), no = branch(n, false);
   if (yes.size() != no.size()) n.invalid(fmt::format("branches of {} and {} results", yes.size(), no.size()));
   const int which = n.reshape(condition, {});
   Results out;
@@ -29,6 +28,20 @@ Results if_(OnnxNode& n) {
     out.push_back(n.narrow(yes[k]) ? n.narrowed(chosen, n.element_type(yes[k])) : chosen);
   }
   return out;
+}
+
+/// A branch that is known while importing is taken.
+Results if_(OnnxNode& n) {
+  const int condition = n.in(0);
+  if (n.constant_of(condition)) return branch(n, n.number_input(0, "the condition") != 0);
+  try {
+    return either_branch(n, condition);
+  } catch (Refusal& refusal) {
+    // A branch that is never taken may be what cannot be computed.
+    if (const std::string ways = n.importer().open_integers(); !ways.empty())
+      refusal.error.message += fmt::format(" (a condition that an integer input decides is known with {})", ways);
+    throw;
+  }
 }
 
 /// A condition that decides how often a loop runs: known while importing.

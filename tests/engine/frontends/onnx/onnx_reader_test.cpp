@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/frontends/onnx/onnx_inputs.h"
 #include "engine/frontends/frontend.h"
 #include "engine/graph/evaluate.h"
 #include "engine/graph/pass.h"
@@ -24,6 +25,7 @@ class OnnxReaderTest : public QObject {
   void dynamic_dimensions();
   void missing_dimensions();
   void negative_dimensions();
+  void inputs_that_are_one_integer();
   void refusals_data();
   void refusals();
   void weights_beside_the_model();
@@ -252,6 +254,36 @@ void OnnxReaderTest::missing_dimensions() {
   // An input that is fixed needs no sizes.
   const auto fixed = read(m, {.dims = {{"width", 2}}, .constants = {{"x", HostArray::make(kFloat32, {1, 3, 4, 4, 2})}}});
   QVERIFY2(fixed.has_value(), fixed ? "" : fixed.error().text().c_str());
+}
+
+void OnnxReaderTest::inputs_that_are_one_integer() {
+  onnx::ModelProto m = model();
+  input(m, "x", {2});
+  input(m, "rate", {}, onnx::TensorProto::INT64);
+  longs(m, "high", {16});
+  node(m, "Equal", {"rate", "high"}, "is_high");
+  onnx::NodeProto* branch = node(m, "If", {"is_high"}, "y");
+  for (const char* name : {"then_branch", "else_branch"}) {
+    onnx::AttributeProto* a = branch->add_attribute();
+    a->set_name(name);
+    a->set_type(onnx::AttributeProto::GRAPH);
+    node(*a->mutable_g(), name[0] == 't' ? "Neg" : "Shape", {"x"}, name);
+    a->mutable_g()->add_output()->set_name(name);
+  }
+  output(m, "y");
+  verify_contains(refusal(m), "results of one shape can be chosen (a condition that an integer input decides is known with --dim rate=VALUE)");
+  const auto high = read(m, {.dims = {{"rate", 16}}}), low = read(m, {.dims = {{"rate", 8}}});
+  QVERIFY2(high.has_value(), high ? "" : high.error().text().c_str());
+  QVERIFY2(low.has_value(), low ? "" : low.error().text().c_str());
+  const auto result = [](const graph::Graph& g) { return g.values[static_cast<size_t>(g.outputs[0])].type.text(); };
+  QCOMPARE(result(*high), std::string("float32[2]"));
+  QCOMPARE(result(*low), std::string("int64[1]"));
+  QCOMPARE(high->inputs.size(), size_t{1});
+  const auto sizes = frontends::open_sizes_of(m.graph());
+  QCOMPARE(sizes.size(), size_t{1});
+  QVERIFY(sizes[0].name == "rate" && sizes[0].is_input && !sizes[0].required);
+  m.mutable_graph()->mutable_input(1)->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::INT8);
+  verify_contains(refusal(m, {.dims = {{"rate", 16000}}}), "Expected a value of int8 for input 'rate', found 16000");
 }
 
 void OnnxReaderTest::negative_dimensions() {
