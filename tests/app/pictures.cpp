@@ -554,13 +554,7 @@ int photograph(const QString& folder, const QStringList& arguments) {
     fixture::showLessons(local, home.filePath(QStringLiteral("lessons.twdb")), [&](MainWindow& w, const QString& lesson) {
       Photographer photographer(w, folder, {}, manual);
       photographer.save(w, QStringLiteral("lesson"), QStringLiteral("full-") + lesson);
-      if (!manual) {
-        for (const QString& language : {QStringLiteral("zh-CN"), QStringLiteral("en")}) {
-          w.lessons().setLanguage(language);
-          spin(50);
-          photographer.save(*named<QWidget>(w, "view.lessons"), QStringLiteral("lesson.panel"), QStringLiteral("full-%1-%2").arg(lesson, language));
-        }
-      }
+      if (!manual) photographer.save(*named<QWidget>(w, "view.lessons"), QStringLiteral("lesson.panel"), QStringLiteral("full-") + lesson);
       problems += photographer.problems();
     });
   }
