@@ -11,6 +11,7 @@
 #include "app/main_window.h"
 #include "app/scripted_run.h"
 #include "app/services/local_engine.h"
+#include "engine/frontends/size_texts.h"
 #include "engine/measure/device.h"
 #include "widgets/common/english_plurals.h"
 #include "widgets/theme/theme.h"
@@ -22,6 +23,7 @@ using tw::app::ScriptedRun;
 struct Options {
   QString file, zoo, database, theme, lesson, step, lessons;
   tw::Target target;
+  std::map<std::string, int64_t> sizes;
   bool tiny = false, scripted = false;
   ScriptedRun::Plan plan;
 };
@@ -40,6 +42,7 @@ Options parse(const QApplication& app) {
   option("db", QApplication::translate("main", "Workspace file that keeps sessions"), "PATH");
   option("model", QApplication::translate("main", "Bundled network to open"), "NAME");
   option("tiny", QApplication::translate("main", "Its small variant"), "");
+  option("dim", QApplication::translate("main", "A size that the model's file leaves open, as name=value; may be repeated. Without it the window asks"), "NAME=VALUE");
   option("target",
          QApplication::translate(
              "main", "What models are opened for: llvm (this machine), cuda (its GPU), or cuda:NAME, a GPU whose times are simulated where it is not here"),
@@ -74,6 +77,14 @@ Options parse(const QApplication& app) {
   o.tiny = parser.isSet(QStringLiteral("tiny"));
   o.scripted = parser.isSet(QStringLiteral("screenshot")) || parser.isSet(QStringLiteral("tune"));
   bool ok = true;
+  std::vector<std::string> sizes;
+  for (const QString& text : parser.values(QStringLiteral("dim"))) sizes.push_back(text.toStdString());
+  if (const auto read = tw::frontends::sizes_from_texts(sizes)) {
+    o.sizes = *read;
+  } else {
+    QTextStream(stderr) << QString::fromStdString(read.error().text()) << '\n';
+    ok = false;
+  }
   const auto target = tw::measure::target_named(parser.isSet(QStringLiteral("target")) ? parser.value(QStringLiteral("target")).toStdString() : "llvm");
   if (target) {
     o.target = *target;
@@ -157,7 +168,9 @@ int main(int argc, char** argv) {
   if (database.isEmpty()) database = tw::app::Workspace::defaultPath();
   // The model comes after the workspace, so that it is entered there.
   const auto openModel = [&] {
-    if (!options.file.isEmpty())
+    if (!options.file.isEmpty() && !options.sizes.empty())
+      window.models().openSized(options.file, options.sizes);
+    else if (!options.file.isEmpty())
       window.openAny(options.file);
     else if (!options.zoo.isEmpty())
       window.openZoo(options.zoo, options.tiny);

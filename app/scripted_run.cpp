@@ -27,6 +27,14 @@ void ScriptedRun::start() {
     QTextStream(stderr) << message << '\n' << details << '\n';
     quit(1);
   });
+  // Nobody is there to answer.
+  connect(&m_window.models(), &ModelService::sizesWanted, this, [this](const QString& path, const std::vector<frontends::OpenSize>& sizes) {
+    QStringList names;
+    for (const frontends::OpenSize& s : sizes)
+      if (!s.is_input) names << QStringLiteral("--dim %1=%2").arg(QString::fromStdString(s.name)).arg(s.proposal);
+    QTextStream(stderr) << tr("%1 leaves sizes open; give them, such as %2").arg(path, names.join(QLatin1Char(' '))) << '\n';
+    quit(3);
+  });
   connect(&m_window.graphPage(), &GraphPage::laidOut, this, &ScriptedRun::modelReady, Qt::SingleShotConnection);
 }
 

@@ -11,6 +11,7 @@
 
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/frontends/size_texts.h"
 
 namespace tw::cli {
 namespace {
@@ -100,14 +101,7 @@ Expected<void> add_input_shape(const std::string& text, frontends::ImportOptions
 
 Expected<frontends::ImportOptions> import_options(const std::vector<std::string>& dims, const std::vector<std::string>& shapes) {
   frontends::ImportOptions options;
-  for (const std::string& d : dims) {
-    const size_t at = d.find('=');
-    int64_t value = 0;
-    const char* end = d.data() + d.size();
-    const bool good = at != std::string::npos && at > 0 && std::from_chars(d.data() + at + 1, end, value).ptr == end && value >= 1;
-    if (!good) return Error(ErrorCode::invalid_argument, fmt::format("Expected --dim name=value with a positive value, found '{}'", d));
-    options.dims[d.substr(0, at)] = value;
-  }
+  TW_TRY(options.dims, frontends::sizes_from_texts(dims));
   for (const std::string& s : shapes) TW_CHECK(add_input_shape(s, options));
   return options;
 }

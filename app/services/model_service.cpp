@@ -19,6 +19,7 @@
 #include "engine/base/file.h"
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
+#include "engine/frontends/size_texts.h"
 #include "engine/graph/expression.h"
 #include "widgets/graph/task_title.h"
 
@@ -85,10 +86,7 @@ QString sizesKey(const QString& path) { return QStringLiteral("sizes/") + QStrin
 std::map<std::string, int64_t> rememberedSizes(const QString& path) {
   std::map<std::string, int64_t> out;
   for (const QString& text : QSettings().value(sizesKey(path)).toStringList()) {
-    const qsizetype at = text.lastIndexOf(QLatin1Char('='));
-    bool number = false;
-    const qlonglong value = at < 1 ? 0 : text.mid(at + 1).toLongLong(&number);
-    if (number) out[text.left(at).toStdString()] = value;
+    if (const auto size = frontends::size_from_text(text.toStdString())) out.insert(*size);
   }
   return out;
 }
