@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "engine/base/sha256.h"
 #include "engine/base/text.h"
 #include "engine/farm/jetstream.h"
 #include "engine/farm/messages.h"
@@ -19,21 +18,6 @@ Expected<void> put_artefact(NatsClient& client, const Names& names, const std::s
     TW_CHECK(publish_stored(client, names.artefact(sha, std::to_string(piece)), text, ""));
   }
   return {};
-}
-
-Expected<std::vector<std::byte>> ArtefactCache::get(NatsClient& client, const Names& names, const std::string& sha, int64_t bytes) {
-  kept_.begin();
-  if (const auto* known = kept_.find(sha)) return *known;
-  std::vector<std::byte> out;
-  for (int64_t piece = 0; static_cast<int64_t>(out.size()) < bytes || piece == 0; ++piece) {
-    TW_TRY(const auto part, newest_message(client, names.artefacts_stream(), names.artefact(sha, std::to_string(piece))));
-    if (!part || (part->empty() && bytes > 0)) return Error(ErrorCode::not_found, fmt::format("Expected the code {} at the farm's server, found it gone", sha));
-    const auto* begin = reinterpret_cast<const std::byte*>(part->data());
-    if (static_cast<int64_t>(out.size() + part->size()) > bytes) return Error(ErrorCode::corrupt, fmt::format("Expected {} bytes of the code {}, found more", bytes, sha));
-    out.insert(out.end(), begin, begin + part->size());
-  }
-  if (sha256_hex(out) != sha) return Error(ErrorCode::corrupt, fmt::format("Expected the code {} at the farm's server, found other bytes", sha));
-  return kept_.put(sha, std::move(out), bytes);
 }
 
 }  // namespace tw::farm

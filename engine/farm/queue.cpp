@@ -14,16 +14,12 @@ namespace tw::farm {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kOpenSeconds = 5, kDay = 86400;
 constexpr double kResultsSeconds = 5;  ///< that one question for results stays open
-constexpr int kResultsAtOnce = 256, kMostUnsettled = 1 << 20;
+constexpr int kResultsAtOnce = 256, kMostUnsettled = 1 << 20, kMostHandedOut = 100'000;
+constexpr double kCountSeconds = 0.5;  ///< between counts of devices
 constexpr double kDoubtSeconds = 2;  ///< after a job turned out to be there already
 constexpr int64_t kArtefactsBytes = int64_t{4} << 30;
-
-double since(Clock::time_point then) { return std::chrono::duration<double>(Clock::now() - then).count(); }
-Clock::time_point from_now(double s) { return Clock::now() + process::in_seconds(s); }
 
 /// Whether the server may do it after all, once it is there again and has what it needs.
 bool is_mendable(const Error& e) {
@@ -66,7 +62,11 @@ Expected<void> Queue::connect_once() {
                              .most_message = static_cast<int64_t>(kPieceBytes),
                              .discard_old = true}));
   for (int p = 0; p < kPriorities; ++p)
-    TW_CHECK(ensure_consumer(c, {.stream = names_.jobs_stream(kind), .name = priority_queue(p), .filter = names_.job(kind, priority_queue(p)), .ack_wait_s = options_.lease_s}));
+    TW_CHECK(ensure_consumer(c, {.stream = names_.jobs_stream(kind),
+                                 .name = priority_queue(p),
+                                 .filter = names_.job(kind, priority_queue(p)),
+                                 .ack_wait_s = options_.lease_s,
+                                 .most_pending = kMostHandedOut}));
   // What was handed to a connection that is gone, or to an earlier life of the session that did not settle it, comes again at once.
   TW_CHECK(remove_consumer(c, names_.results_stream(), options_.session));
   TW_CHECK(ensure_consumer(
@@ -110,6 +110,7 @@ Expected<void> Queue::put_now(Pending& p) {
     TW_CHECK(ensure_consumer(*client_, {.stream = names_.jobs_stream(options_.kind), .name = p.queue, .filter = names_.job(options_.kind, p.queue), .ack_wait_s = options_.lease_s}));
     device_queues_.insert(p.queue);
   }
+  p.job.takers = takers();
   TW_TRY(const Stored stored, publish_stored(*client_, names_.job(options_.kind, p.queue), job_text(p.job), p.job.identity()));
   p.sequence = stored.sequence;
   // One that was there already may have been answered long ago, to a session that was killed before it stored the answer.
@@ -273,6 +274,16 @@ void Queue::cancel() {
   };
   if (client_ && !pending_.empty()) static_cast<void>(work());  // a server that is away forgets them in a day
   pending_.clear();
+}
+
+int Queue::takers() {
+  if (since(counted_) >= kCountSeconds) {
+    counted_ = Clock::now();
+    takers_ = 0;
+    for (const auto& [device, seen] : devices_)
+      takers_ += since(seen.heard) < kLostSeconds && (seen.presence.phase == "idle" || seen.presence.phase == "measuring");
+  }
+  return std::max(1, takers_);
 }
 
 bool Queue::is_here(const std::string& device) const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "engine/base/stop_token.h"
 #include "engine/farm/farm_file.h"
 #include "engine/farm/messages.h"
+#include "engine/farm/moment.h"
 #include "engine/farm/names.h"
 
 namespace tw::farm {
@@ -49,7 +49,7 @@ class Queue {
 
   struct Seen {
     Presence presence;
-    std::chrono::steady_clock::time_point heard;
+    Clock::time_point heard;
   };
   /// Devices of the kind that were heard of, by name.
   const std::map<std::string, Seen>& devices() const { return devices_; }
@@ -69,9 +69,11 @@ class Queue {
     std::shared_ptr<const std::vector<std::byte>> object;
     std::string queue;
     uint64_t sequence = 0;
-    std::chrono::steady_clock::time_point look;  ///< when to see whether it is still on its way
+    Clock::time_point look;  ///< when to see whether it is still on its way
   };
   Expected<void> connect_once();
+  /// Devices that take jobs.
+  int takers();
   /// Runs something that needs the server, again after every loss of the connection.
   template <class Work>
   Expected<void> insist(const Work& work, StopToken stop);
@@ -94,8 +96,10 @@ class Queue {
   std::vector<std::string> unsettled_;      ///< acknowledgements that are owed
   std::string asked_;                       ///< where results come to; empty: none are asked for
   int asked_left_ = 0;                      ///< results that the question still stands for
-  std::chrono::steady_clock::time_point asked_until_{}, reconciled_{};
+  Clock::time_point asked_until_{}, reconciled_{};
   std::map<std::string, Seen> devices_;
+  int takers_ = 0;
+  Clock::time_point counted_{};
   Counts counts_;
 };
 
