@@ -7,6 +7,7 @@
 
 #include "engine/base/sha256.h"
 #include "engine/base/text.h"
+#include "engine/farm/artefacts.h"
 #include "engine/farm/jetstream.h"
 
 namespace tw::farm {
@@ -187,7 +188,7 @@ Expected<void> Intake::receive(NatsClient& client, const Message& m) {
     return {};
   }
   Coming c{std::move(held), asked, {}, 0, 0};
-  c.left = std::max<size_t>(1, (static_cast<size_t>(c.held.job.bytes) + kPieceBytes - 1) / kPieceBytes);
+  c.left = pieces_of(static_cast<size_t>(c.held.job.bytes));
   c.pieces.resize(c.left);
   coming_[++last_coming_] = std::move(c);
   return fetch(client);

@@ -121,11 +121,6 @@ Expected<void> begin_publishing(NatsClient& client, const std::string& subject, 
   return client.publish(subject, payload, inbox, identity_header(identity));
 }
 
-Expected<Stored> publish_stored(NatsClient& client, const std::string& subject, std::string_view payload, const std::string& identity) {
-  TW_TRY(const Message m, client.request(subject, payload, kAnswerSeconds, identity_header(identity)));
-  return stored_in(m);
-}
-
 std::optional<Delivered> delivered(Message message) {
   // $JS.ACK.<stream>.<consumer>.<deliveries>.<stream sequence>.<consumer sequence>.<time>.<waiting>
   std::vector<std::string_view> parts;

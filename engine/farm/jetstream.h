@@ -43,9 +43,8 @@ struct Stored {
   uint64_t sequence = 0;
   bool duplicate = false;  ///< it was there already, by its identity
 };
-/// Puts a message in and waits until the server keeps it. `identity` may be empty. Errors: those of request(); no_space where the stream is full; infrastructure.
-Expected<Stored> publish_stored(NatsClient& client, const std::string& subject, std::string_view payload, const std::string& identity);
-/// The same without waiting: the answer comes to `inbox`, for stored_in(). Errors: those of NatsClient::publish.
+/// Sends a message that is to be stored. `identity`, by which one that is there already is known, may be empty. The answer comes to `inbox`, for stored_in().
+/// Errors: those of NatsClient::publish.
 Expected<void> begin_publishing(NatsClient& client, const std::string& subject, std::string_view payload, const std::string& identity,
                                 const std::string& inbox);
 /// What the server says of a message that was to be stored. Errors: not_found if no stream takes it; no_space; infrastructure; parse_error.

@@ -33,8 +33,8 @@ class Queue {
   /// Connects, makes what is missing at the server. Errors: io_error if it is not there; what it says.
   Expected<void> open();
   /// Puts a job in, for any device of the kind or for one. Its code is kept until the result is there, in case that the server loses it.
-  /// A job of the same trial that is there already, of an earlier life of this session, is the same one.
-  /// Errors: resource_limit; cancelled. A server that is away is waited for.
+  /// A job of the same trial that is there already, of an earlier life of this session, is the same one. Several are on their way at a time: what the server
+  /// says of one is heard with what comes next. Errors: resource_limit; cancelled. A server that is away is waited for.
   Expected<void> put(const Job& job, std::shared_ptr<const std::vector<std::byte>> object, const std::string& device, StopToken stop);
   /// Puts a job that is waited for in again, for any device.
   Expected<void> put_for_any(const std::string& trial, StopToken stop);
@@ -68,7 +68,8 @@ class Queue {
     Job job;
     std::shared_ptr<const std::vector<std::byte>> object;
     std::string queue;
-    uint64_t sequence = 0;
+    uint64_t sequence = 0;   ///< at the server; 0: it has not said that it keeps the job
+    size_t pieces_left = 0;  ///< of the code, that the server has not said it keeps
     Clock::time_point look;  ///< when to see whether it is still on its way
   };
   Expected<void> connect_once();
@@ -77,7 +78,17 @@ class Queue {
   /// Runs something that needs the server, again after every loss of the connection.
   template <class Work>
   Expected<void> insist(const Work& work, StopToken stop);
-  Expected<void> put_now(Pending& p);
+  /// What the server is to say that it keeps.
+  struct Awaited {
+    std::string trial;
+    bool is_job = false;  ///< else a piece of its code
+    Clock::time_point at;
+  };
+  Expected<void> put_now(const std::string& trial, Pending& p);
+  Expected<void> put_job(const std::string& trial, Pending& p);
+  Expected<void> hear_stored(const Awaited& awaited, const Message& m);
+  /// Hears the server until at most so many of what was sent are open.
+  Expected<void> wait_for_stored(size_t open);
   Expected<void> make_device_queues();
   Expected<void> wake(const std::string& queue);
   Expected<void> ask_for_results();
@@ -91,6 +102,8 @@ class Queue {
   Names names_;
   std::unique_ptr<NatsClient> client_;
   std::map<std::string, Pending> pending_;  ///< by trial
+  std::map<std::string, Awaited> awaited_;  ///< by where the answer comes to
+  std::vector<Result> arrived_;             ///< while something else was waited for
   std::set<std::string> artefacts_;         ///< that this server has
   std::set<std::string> device_queues_;     ///< that were made
   std::vector<std::string> unsettled_;      ///< acknowledgements that are owed
