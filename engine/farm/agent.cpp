@@ -30,6 +30,7 @@ namespace tw::farm {
 namespace {
 
 constexpr double kConnectSeconds = 5, kLongestPause = 2;
+constexpr double kLeaveSeconds = 0.05;      ///< between looks whether what is to be sent was written
 constexpr double kLongestWait = 1;          ///< for something to happen
 constexpr const char* kIdle = "idle";       ///< the group of devices without work
 constexpr double kReferencesSeconds = 10;   ///< between looks at how fast the machine is
@@ -59,7 +60,8 @@ struct Agent::Impl {
       : options(std::move(o)),
         bench(b),
         names(options.access.farm),
-        outbox(std::move(s), options.access.farm),
+        outbox(
+            std::move(s), options.access.farm, [this] { wake(); }, [this](const std::string& text) { note(text); }),
         intake({options.access.farm, options.access.kind, options.device, options.lease_s, [this](const Job& job) { return bench.refusal(job.target); },
                 [this](const std::string& text) { note(text); }}),
         lock_fd(lock),
@@ -69,6 +71,7 @@ struct Agent::Impl {
   }
   ~Impl() {
     stop_measuring();
+    outbox.wait_for_disk();
     if (wake_fd >= 0) ::close(wake_fd);
     if (lock_fd >= 0) ::close(lock_fd);
   }
@@ -99,6 +102,11 @@ struct Agent::Impl {
     log.push_back(text);
     if (log.size() > kLogLines) log.pop_front();
     if (options.log) options.log(text);
+  }
+  /// From any thread.
+  void wake() const {
+    const uint64_t one = 1;
+    [[maybe_unused]] const auto written = ::write(wake_fd, &one, sizeof one);
   }
   bool is_measured() const { return running && running->measured; }
   bool may_begin() const { return !running && takes_jobs() && since(measured_until) >= options.cooldown_s; }
@@ -252,7 +260,7 @@ Expected<void> Agent::Impl::leave() {
   TW_CHECK(intake.step(*client, false, false));
   while (outbox.size() > 0 && Clock::now() < until) {
     TW_CHECK(outbox.step(*client));
-    TW_TRY(const auto m, client->next(until));
+    TW_TRY(const auto m, client->next(from_now(kLeaveSeconds)));
     if (m) TW_CHECK(hear(*m));
   }
   return client->flush(kConnectSeconds);
@@ -368,8 +376,7 @@ void Agent::Impl::begin_next() {
   running->outcome = std::async(std::launch::async, [this, r = running.get(), stop = running->stop.get_token()] {
     auto out = bench.measure(r->held.job.measure, *r->held.object, stop);
     r->measured = true;
-    const uint64_t one = 1;
-    [[maybe_unused]] const auto written = ::write(wake_fd, &one, sizeof one);
+    wake();
     return out;
   });
 }
@@ -428,8 +435,7 @@ void Agent::Impl::answer(const HeldJob& held, const std::string& refused, proces
   r.refused = refused;
   r.references = references;
   r.reply = std::move(reply);
-  if (const auto kept = outbox.add(r, held.acknowledge); !kept)
-    note(fmt::format("A result could not be written down and is kept in memory until it is sent: {}", kept.error().text()));
+  outbox.add(r, held.acknowledge);
 }
 
 Expected<std::unique_ptr<Agent>> Agent::create(AgentOptions options, Bench& bench) {

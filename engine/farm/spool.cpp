@@ -83,25 +83,29 @@ Expected<Spool> Spool::open(const std::string& folder) {
   return spool;
 }
 
-Expected<Spool::File*> Spool::free_file() {
-  const auto free = std::find_if(files_.begin(), files_.end(), [](const File& f) { return f.identity.empty(); });
-  if (free != files_.end()) return &*free;
-  const std::string path = spool_path(folder_, files_.size());
-  const int fd = open_spool_file(path);
-  if (fd < 0) return system_error("Making a file for a result", path);
-  files_.push_back({fd, {}});
-  TW_CHECK(sync_file(path));  // its name
-  return &files_.back();
-}
-
-Expected<void> Spool::add(const Entry& entry) {
+std::future<Expected<void>> Spool::add(const Entry& entry, const std::function<void()>& done) {
   entries_.push_back(entry);
-  TW_TRY(File* const file, free_file());
-  const auto bytes = std::as_bytes(std::span(entry.result));
-  const Json header{{"identity", entry.identity}, {"subject", entry.subject}, {"acknowledge", entry.acknowledge}, {"sha", sha256_hex(bytes)}};
-  TW_CHECK(write_spool_file(file->fd, process::encode_frame(header, bytes), folder_));
-  file->identity = entry.identity;
-  return {};
+  auto file = std::find_if(files_.begin(), files_.end(), [](const File& f) { return f.identity.empty(); });
+  std::string fresh;
+  if (file == files_.end()) {
+    fresh = spool_path(folder_, files_.size());
+    file = files_.insert(files_.end(), {open_spool_file(fresh), {}});
+  }
+  const Error unopened = file->fd < 0 ? system_error("Making a file for a result", fresh) : Error(ErrorCode::internal, "");
+  const int fd = file->fd;
+  if (fd < 0) {
+    files_.pop_back();
+  } else {
+    file->identity = entry.identity;
+  }
+  return std::async(std::launch::async, [fd, fresh, unopened, entry, done, folder = folder_]() -> Expected<void> {
+    const auto bytes = std::as_bytes(std::span(entry.result));
+    const Json header{{"identity", entry.identity}, {"subject", entry.subject}, {"acknowledge", entry.acknowledge}, {"sha", sha256_hex(bytes)}};
+    Expected<void> written = fd < 0 ? Expected<void>(unopened) : write_spool_file(fd, process::encode_frame(header, bytes), folder);
+    if (written && !fresh.empty()) written = sync_file(fresh);  // its name
+    done();
+    return written;
+  });
 }
 
 void Spool::remove(const std::string& identity) {

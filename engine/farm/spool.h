@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -23,8 +25,9 @@ class Spool {
   ~Spool();
   Spool(Spool&& other) noexcept;
   Spool& operator=(Spool&&) = delete;
-  /// On the disk when it returns ok. A full disk is an error, and the entry is kept in memory all the same.
-  Expected<void> add(const Entry& entry);
+  /// Writes on a thread of its own, as a disk may take longer than a measurement: on the disk when the answer is ok. A full disk is an error, and the entry is
+  /// kept in memory all the same. `done` is called on that thread. The answer is waited for before this goes.
+  std::future<Expected<void>> add(const Entry& entry, const std::function<void()>& done);
   void remove(const std::string& identity);
   /// The oldest first, after those of earlier lives.
   const std::vector<Entry>& entries() const { return entries_; }
@@ -36,7 +39,6 @@ class Spool {
     std::string identity;  ///< empty: none
   };
   explicit Spool(std::string folder) : folder_(std::move(folder)) {}
-  Expected<File*> free_file();
   std::string folder_;
   std::vector<Entry> entries_;
   std::vector<File> files_;

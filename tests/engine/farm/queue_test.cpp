@@ -201,16 +201,16 @@ class QueueTest : public QObject {
     const auto entry = [](const std::string& identity, size_t bytes) { return farm::Spool::Entry{identity, "to", "done", std::string(bytes, 'r')}; };
     {
       farm::Spool spool = std::move(farm::Spool::open(folder.path()).value());
-      for (const char* identity : {"a.1", "b.1", "c.1"}) QVERIFY(spool.add(entry(identity, 5000)).has_value());
+      for (const char* identity : {"a.1", "b.1", "c.1"}) QVERIFY(spool.add(entry(identity, 5000), [] {}).get().has_value());
       spool.remove("a.1");
-      QVERIFY(spool.add(entry("d.1", 10)).has_value());  // where a longer one was
+      QVERIFY(spool.add(entry("d.1", 10), [] {}).get().has_value());  // where a longer one was
       spool.remove("b.1");
     }
     {
       farm::Spool spool = std::move(farm::Spool::open(folder.path()).value());
       QCOMPARE(spool.entries().size(), size_t{2});
       for (const farm::Spool::Entry& e : spool.entries()) QCOMPARE(e.result.size(), size_t{e.identity == "c.1" ? 5000u : 10u});
-      QVERIFY(spool.add(entry("e.1", 7000)).has_value());
+      QVERIFY(spool.add(entry("e.1", 7000), [] {}).get().has_value());
     }
     int damaged = 0;
     for (const auto& file : std::filesystem::directory_iterator(folder.path()))
