@@ -10,14 +10,15 @@ namespace tw::cli {
 namespace {
 
 struct AgentArguments {
-  std::string line, name, folder, cooldown;
+  std::string line, name, folder, cooldown, gpu, worker;
 };
 
 int join(const AgentArguments& o) {
   const auto program = process::find_program("tw-agent", "which measures for a farm", "");
   if (!program) return fail(program.error());
   std::vector<std::string> arguments{"tw-agent", "join", o.line};
-  for (const auto& [option, value] : {std::pair{"--name", &o.name}, std::pair{"--folder", &o.folder}, std::pair{"--cooldown", &o.cooldown}}) {
+  for (const auto& [option, value] : {std::pair{"--name", &o.name}, std::pair{"--folder", &o.folder}, std::pair{"--cooldown", &o.cooldown},
+                                      std::pair{"--gpu", &o.gpu}, std::pair{"--worker", &o.worker}}) {
     if (value->empty()) continue;
     arguments.emplace_back(option);
     arguments.push_back(*value);
@@ -39,6 +40,8 @@ void add_agent(Subcommand app, Run& run) {
   sub.option("--name", o->name, "Name of the device; the host's name if absent. Two on one machine need two names");
   sub.option("--folder", o->folder, "Folder for results that wait to be sent and the device's state");
   sub.option("--cooldown", o->cooldown, "Seconds between measurements");
+  sub.option("--gpu", o->gpu, "A GPU of this machine to measure on, such as cuda:0, instead of its processors");
+  sub.option("--worker", o->worker, "Path of tw-worker, which owns the GPU");
 }
 
 }  // namespace tw::cli

@@ -20,6 +20,8 @@
 #include "engine/base/duration.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/farm/farm_file.h"
+#include "engine/farm/network_on_device.h"
 #include "engine/measure/core_latency.h"
 #include "engine/measure/device.h"
 #include "engine/measure/network_executor.h"
@@ -90,6 +92,14 @@ int first_run(const RunArguments& o) {
   return ran ? kDone : fail(ran.error());
 }
 
+/// How long loading the file and running it once may take.
+Expected<double> first_run_limit_s(const RunArguments& o) {
+  std::error_code ec;
+  const auto size = std::filesystem::file_size(o.model, ec);
+  if (!o.first_run_limit.empty()) return parse_duration(o.first_run_limit);
+  return kFirstRunSeconds + (ec ? 0 : static_cast<double>(size) / kReadBytesPerSecond);
+}
+
 /// Loads the file and runs it once in a child process. False with `exit` set if that went wrong, which was said.
 bool survives_first_run(const RunArguments& o, int& exit) {
   std::vector<std::string> arguments{"first-run", o.model, "--random-input", "--seed", std::to_string(o.seed)};
@@ -97,16 +107,12 @@ bool survives_first_run(const RunArguments& o, int& exit) {
   std::error_code ec;
   for (const std::string& input : o.inputs)  // a pipe gives what it has once
     if (std::filesystem::is_regular_file(input.substr(input.find('=') + 1), ec)) arguments.insert(arguments.end(), {"--input", input});
-  const auto size = std::filesystem::file_size(o.model, ec);
-  double seconds = kFirstRunSeconds + (ec ? 0 : static_cast<double>(size) / kReadBytesPerSecond);
-  if (!o.first_run_limit.empty()) {
-    const auto limit = parse_duration(o.first_run_limit);
-    if (!limit) {
-      exit = fail(limit.error());
-      return false;
-    }
-    seconds = *limit;
+  const auto limit = first_run_limit_s(o);
+  if (!limit) {
+    exit = fail(limit.error());
+    return false;
   }
+  const double seconds = *limit;
   const auto code = process::run_self(arguments, stop_token(), seconds);
   if (!code && code.error().code == ErrorCode::timeout) {
     exit = fail(Error(ErrorCode::timeout, fmt::format("Loading '{}' and running it once takes more than {}: the file is damaged, or this machine too slow",
@@ -132,6 +138,12 @@ double latency_between_cores_s(const runtime::Executable& e, const std::vector<i
   std::this_thread::sleep_for(kSpin);
   return measure::core_latency_s(processors[0], processors[1]);
 }
+
+/// A device of a farm that the network ran on; without a name, it ran here.
+struct RanWhere {
+  std::string device;
+  bool emulated = false;
+};
 
 /// One call of the profile.
 struct ProfileRow {
@@ -194,7 +206,7 @@ Json roofline_json(const measure::Roofline& roof) {
 }
 
 Json run_json(const runtime::Executable& e, const std::vector<HostArray>& outputs, const Latency& latency, const std::optional<Profile>& profile,
-              const std::optional<Check>& check, const std::array<double, 2>& core_latency_s, const RunArguments& o) {
+              const std::optional<Check>& check, const std::array<double, 2>& core_latency_s, const RanWhere& where, const RunArguments& o) {
   Json list = Json::array();
   for (size_t i = 0; i < outputs.size(); ++i) {
     list.push_back({{"name", slot_name(e, e.outputs[i])}, {"dtype", outputs[i].dtype.name()}, {"shape", outputs[i].shape}});
@@ -210,6 +222,7 @@ Json run_json(const runtime::Executable& e, const std::vector<HostArray>& output
                    {"outputs", list},
                    {"latency", {{"runs", latency.runs_s.size()}, {"min_s", latency.min_s()}, {"median_s", latency.median_s()}, {"max_s", latency.max_s()}}},
                    {"core_latency_s", core_latency_s}};
+  if (!where.device.empty()) document["device"] = {{"name", where.device}, {"emulated", where.emulated}};
   if (check) {
     document["check"] = {{"passed", check->passed},
                          {"max_abs_error", json_number(check->max_abs)},
@@ -240,59 +253,94 @@ void print_profile(const Profile& profile) {
         si_text(roof.levels.front().bytes_per_s, "B/s"), si_text(roof.levels.back().bytes_per_s, "B/s"));
 }
 
+/// What a run gave, here or on a device.
+struct Ran {
+  Latency latency;
+  std::vector<HostArray> outputs;
+  std::optional<Profile> profile;
+  std::array<double, 2> core_latency_s{};
+  RanWhere where;
+};
+
+Expected<Ran> run_here(const runtime::Executable& e, runtime::GraphExecutor& executor, const std::vector<int>& processors, const RunArguments& o) {
+  Ran ran;
+  CallProfile calls;
+  const double latency_before_s = latency_between_cores_s(e, processors);
+  TW_TRY(ran.latency, time_runs(executor, o.repeat, o.profile ? &calls : nullptr, stop_token(), measure::is_simulated(o.device)));
+  ran.core_latency_s = {latency_before_s, latency_between_cores_s(e, processors)};
+  if (stop_token().stop_requested()) return Error(ErrorCode::cancelled, "Cancelled");
+  TW_TRY(ran.outputs, executor.outputs());
+  if (o.profile) {
+    TW_TRY(ran.profile, make_profile(e, calls));
+  }
+  return ran;
+}
+
+/// Whatever is wrong with the file harms a process of the device's at most.
+Expected<Ran> run_there(const runtime::Executable& e, const TensorMap& inputs, const RunArguments& o) {
+  measure::NetworkRun run;
+  run.repeat = o.repeat;
+  TW_TRY(run.startup_limit_s, first_run_limit_s(o));
+  run.run_limit_s = run.startup_limit_s * (1 + o.repeat);
+  TW_TRY(auto there, farm::run_on_device(
+                         o.device, e, inputs, run, [](const std::string& text) { note(text); }, stop_token()));
+  Ran ran;
+  ran.latency.runs_s = std::move(there.times.runs_s);
+  ran.outputs = std::move(there.times.outputs);
+  ran.where = {there.device, there.emulated};
+  return ran;
+}
+
+void print_latency(const Ran& ran, const RunArguments& o) {
+  const Latency& latency = ran.latency;
+  if (measure::is_simulated(o.device)) return print("latency  {}, simulated time of {}, not measured\n", time_text(latency.min_s()), o.device);
+  const std::string where =
+      ran.where.device.empty() ? "" : fmt::format(" on '{}'{}", ran.where.device, ran.where.emulated ? ", emulated: no processor's times" : "");
+  print("latency  median {}, least {}, most {} of {} runs{}\n", time_text(latency.median_s()), time_text(latency.min_s()), time_text(latency.max_s()),
+        latency.runs_s.size(), where);
+}
+
 int run_model(const RunArguments& o) {
   int exit = kDone;
-  if (!o.trust && !survives_first_run(o, exit)) return exit;
+  const bool there = farm::is_farm_device(o.device);
+  if (there && o.profile) return fail_usage("Expected no --profile with a device of a farm, which tells the times of whole runs");
+  if (!there && !o.trust && !survives_first_run(o, exit)) return exit;
   auto loaded = runtime::load_executable(o.model);
   if (!loaded) return fail_input(loaded.error());
   const auto e = std::make_shared<const runtime::Executable>(std::move(*loaded));
   const auto inputs = gather_inputs(*e, o, exit);
   if (!inputs) return exit;
+  std::unique_ptr<runtime::GraphExecutor> executor;
   const std::vector<int> processors = bench::allowed_processors();  // the executor binds this thread to one of them
-  auto executor = make_executor(e, o.device);
-  if (!executor) return fail_input(executor.error());
-  if (auto r = (*executor)->set_inputs(*inputs); !r) return fail_input(r.error());
-  CallProfile calls;
-  const double latency_before_s = latency_between_cores_s(*e, processors);
-  const auto timed = time_runs(**executor, o.repeat, o.profile ? &calls : nullptr, stop_token(), measure::is_simulated(o.device));
-  if (!timed) return fail(timed.error());
-  const Latency& latency = *timed;
-  const std::array<double, 2> core_latency_s = {latency_before_s, latency_between_cores_s(*e, processors)};
-  if (stop_token().stop_requested()) return fail(Error(ErrorCode::cancelled, "Cancelled"));
-  const auto got = (*executor)->outputs();
-  if (!got) return fail(got.error());
-  const std::vector<HostArray>& outputs = *got;
-  std::optional<Profile> profile;
-  if (o.profile) {
-    auto made = make_profile(*e, calls);
-    if (!made) return fail(made.error());
-    profile = std::move(*made);
+  if (!there) {
+    auto made = make_executor(e, o.device);
+    if (!made) return fail_input(made.error());
+    executor = std::move(*made);
+    if (auto r = executor->set_inputs(*inputs); !r) return fail_input(r.error());
   }
+  const auto ran = there ? run_there(*e, *inputs, o) : run_here(*e, *executor, processors, o);
+  if (!ran) return fail(ran.error());
   if (!o.output.empty()) {
     std::vector<std::string> names;
     for (int slot : e->outputs) names.push_back(slot_name(*e, slot));
-    if (auto r = write_tensors(o.output, names, outputs); !r) return fail(r.error());
+    if (auto r = write_tensors(o.output, names, ran->outputs); !r) return fail(r.error());
   }
   std::optional<Check> check;
   if (o.check) {
     note("Computing the reference, operator by operator");
     const auto want = reference_outputs(o.model, *e, *inputs, stop_token());
     if (!want) return fail(want.error());
-    auto checked = check_outputs(*want, outputs, o.tolerance);
+    auto checked = check_outputs(*want, ran->outputs, o.tolerance);
     if (!checked) return fail(checked.error());
     check = std::move(*checked);
   }
   if (o.json) {
-    print_json(run_json(*e, outputs, latency, profile, check, core_latency_s, o));
+    print_json(run_json(*e, ran->outputs, ran->latency, ran->profile, check, ran->core_latency_s, ran->where, o));
   } else {
-    if (profile) print_profile(*profile);
-    for (size_t i = 0; i < outputs.size(); ++i)
-      print("output   {}: {}{}\n", printable(slot_name(*e, e->outputs[i])), outputs[i].dtype.name(), shape_text(outputs[i].shape));
-    if (measure::is_simulated(o.device))
-      print("latency  {}, simulated time of {}, not measured\n", time_text(latency.min_s()), o.device);
-    else
-      print("latency  median {}, least {}, most {} of {} runs\n", time_text(latency.median_s()), time_text(latency.min_s()), time_text(latency.max_s()),
-            latency.runs_s.size());
+    if (ran->profile) print_profile(*ran->profile);
+    for (size_t i = 0; i < ran->outputs.size(); ++i)
+      print("output   {}: {}{}\n", printable(slot_name(*e, e->outputs[i])), ran->outputs[i].dtype.name(), shape_text(ran->outputs[i].shape));
+    print_latency(*ran, o);
     if (check) print("error    {}\n", check_text(*check));
   }
   return check && !check->passed ? kFailed : kDone;
@@ -309,7 +357,8 @@ void add_run(Subcommand app, Run& run) {
              "How long loading the file and that first run may take, such as 10m; a minute, and a second for each 10 MB of the file, if not given");
   sub.option("--input", o->inputs, "Input as name=file, a .npy file or a .pb file of an ONNX test case; may be repeated");
   sub.option("--device", o->device,
-             "Of a network for a GPU: cuda:0 (the first of this machine, the default), or sim:a100 for the interpreter and simulated times");
+             "Of a network for a GPU: cuda:0 (the first of this machine, the default), or sim:a100 for the interpreter and simulated times; "
+             "of one for a processor: farm:KIND for a device of a farm");
   sub.flag("--random-input", o->random, "Seeded random values for every input that is not given");
   sub.option("--seed", o->seed, "Seed of the random inputs").show_default();
   sub.flag("--check", o->check, "Compare with the unoptimised graph, run operator by operator in a child process; exit code 1 above the tolerance");

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
-#include <filesystem>
 #include <future>
 #include <optional>
 #include <utility>
@@ -20,48 +19,37 @@
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
-#include "engine/farm/artefacts.h"
 #include "engine/farm/device_state.h"
-#include "engine/farm/jetstream.h"
+#include "engine/farm/intake.h"
+#include "engine/farm/moment.h"
 #include "engine/farm/names.h"
-#include "engine/farm/spool.h"
+#include "engine/farm/outbox.h"
 
 namespace tw::farm {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kConnectSeconds = 5, kLongestPause = 2;
-constexpr double kLookSeconds = 3;          ///< between looks into empty queues, in case that nobody woke us
+constexpr double kLeaveSeconds = 0.05;      ///< between looks whether what is to be sent was written
 constexpr double kLongestWait = 1;          ///< for something to happen
 constexpr const char* kIdle = "idle";       ///< the group of devices without work
-constexpr double kAnswerWait = 2;           ///< for a queue's answer; none: nobody has made it
-constexpr double kAbsentSeconds = 10;       ///< between looks for such a queue, unless somebody says that it has a job
 constexpr double kReferencesSeconds = 10;   ///< between looks at how fast the machine is
-constexpr double kSafeShare = 0.75;         ///< of a lease, after which an agent that hears nothing gives it up
 constexpr int kFailuresInRow = 8;           ///< of the machine, not of candidates
 constexpr size_t kLogLines = 200;
 
-double seconds_since(Clock::time_point then) { return std::chrono::duration<double>(Clock::now() - then).count(); }
 bool is_priority_queue(const std::string& name) {
   for (int p = 0; p < kPriorities; ++p)
     if (name == priority_queue(p)) return true;
   return false;
 }
-process::Deadline soon(double s) { return Clock::now() + process::in_seconds(s); }
 
 }  // namespace
 
 struct Agent::Impl {
   /// A job that is being measured.
-  struct Lease {
-    Job job;
-    std::string acknowledge;
-    uint64_t sequence = 0;
-    int deliveries = 1;
-    Clock::time_point confirmed;  ///< when the last sign of life that the server has seen was sent
-    Clock::time_point sent;
+  struct Running {
+    HeldJob held;
+    Clock::time_point began;
     StopSource stop;
     std::future<Expected<process::Frame>> outcome;
     std::atomic<bool> measured{false};  ///< set before the eventfd is: the future is ready only a moment after it
@@ -69,33 +57,42 @@ struct Agent::Impl {
   };
 
   Impl(AgentOptions o, Bench& b, Spool s, int lock)
-      : options(std::move(o)), bench(b), names(options.access.farm), spool(std::move(s)), lock_fd(lock), state(read_device_state(options.folder)) {
+      : options(std::move(o)),
+        bench(b),
+        names(options.access.farm),
+        outbox(
+            std::move(s), options.access.farm, [this] { wake(); }, [this](const std::string& text) { note(text); }),
+        intake({options.access.farm, options.access.kind, options.device, options.lease_s, [this](const Job& job) { return bench.refusal(job.target); },
+                [this](const std::string& text) { note(text); }}),
+        lock_fd(lock),
+        state(read_device_state(options.folder)) {
     wake_fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     boot = random_hex(8);
   }
   ~Impl() {
-    if (lease) {
-      lease->stop.request_stop();
-      lease->outcome.wait();
-    }
+    stop_measuring();
+    outbox.wait_for_disk();
     if (wake_fd >= 0) ::close(wake_fd);
     if (lock_fd >= 0) ::close(lock_fd);
   }
 
   Expected<void> serve(StopToken stop);
   Expected<void> connected(StopToken stop);
+  Expected<void> leave();
+  Expected<void> hear_all();
   Expected<void> hear(const Message& m);
   Json control(const Json& question);
   Expected<void> listen(bool wanted);
-  Expected<void> pass_on();
-  void look_for_jobs();
-  Expected<void> ask_next();
-  Expected<void> begin(Delivered delivery);
-  Expected<void> answer(const Job& job, const std::string& acknowledge, uint64_t sequence, int deliveries, const std::string& refused, process::Frame reply);
-  Expected<void> send_spooled();
-  Expected<void> keep_lease();
+  void begin_next();
+  void answer(const HeldJob& held, const std::string& refused, process::Frame reply);
+  void watch_lease();
   void void_lease();
-  Expected<void> finish();
+  void give_up();
+  void stop_measuring();
+  void finish();
+  bool takes_jobs() const { return !drained && state.quarantine.empty(); }
+  double wait_s() const;
+  bool machine_is_due() const;
   void look_at_machine(StopToken stop);
   void quarantine(const std::string& reason);
   Presence presence() const;
@@ -106,28 +103,27 @@ struct Agent::Impl {
     if (log.size() > kLogLines) log.pop_front();
     if (options.log) options.log(text);
   }
-  bool measured_it() const { return lease->measured; }
-  double left_of_lease() const { return options.lease_s * kSafeShare - seconds_since(lease->confirmed); }
+  /// From any thread.
+  void wake() const {
+    const uint64_t one = 1;
+    [[maybe_unused]] const auto written = ::write(wake_fd, &one, sizeof one);
+  }
+  bool is_measured() const { return running && running->measured; }
+  bool may_begin() const { return !running && takes_jobs() && since(measured_until) >= options.cooldown_s; }
 
   AgentOptions options;
   Bench& bench;
   Names names;
-  Spool spool;
-  ArtefactCache artefacts;
+  Outbox outbox;
+  Intake intake;
   int lock_fd = -1, wake_fd = -1;
   DeviceState state;
   std::string boot;
   bool drained = false;
   std::unique_ptr<NatsClient> client;
-  std::unique_ptr<Lease> lease;
-  bool look = true;  ///< there may be jobs
-  std::vector<std::string> told;          ///< queues of jobs that this device was told of and has not asked for yet
-  std::optional<int64_t> ear;             ///< the subscription that says where a job is, while this device has none
-  std::deque<std::string> to_ask;         ///< queues of this look
-  std::string asked_queue, asked_inbox;   ///< that an answer is awaited of, and where it comes to; empty: none
-  Clock::time_point asked_at{};
-  std::map<std::string, Clock::time_point> absent;  ///< queues that nobody has made, and when to look for them again
-  Clock::time_point looked{}, said{}, started = Clock::now(), referenced{}, measured_until{};
+  std::unique_ptr<Running> running;
+  std::optional<int64_t> ear;  ///< the subscription that says where a job is, while this device has none
+  Clock::time_point said{}, started = Clock::now(), referenced{}, measured_until{};
   measure::References references;
   int64_t measured = 0;
   int failures_in_row = 0;
@@ -146,25 +142,27 @@ Presence Agent::Impl::presence() const {
   p.device = options.device;
   p.kind = options.access.kind;
   p.boot = boot;
-  p.phase = !state.quarantine.empty() ? "quarantined" : lease ? "measuring" : drained ? "drained" : "idle";
+  p.phase = !state.quarantine.empty() ? "quarantined" : running ? "measuring" : drained ? "drained" : "idle";
   p.reason = state.quarantine;
-  if (lease) p.trial = lease->job.identity();
+  if (running) p.trial = running->held.job.identity();
   p.target = options.target;
   p.isolation = bench.isolation();
   p.emulated = options.emulated;
   p.measured = measured;
-  p.spooled = static_cast<int64_t>(spool.entries().size());
+  p.spooled = static_cast<int64_t>(outbox.size());
   p.failures = failures;
   p.temperature_c = machine_temperature_c();
   p.clock_hz = machine_clock_hz();
   p.free_bytes = free_bytes_of(options.folder);
-  p.uptime_s = seconds_since(started);
+  p.uptime_s = since(started);
   p.references = references;
   return p;
 }
 
+bool Agent::Impl::machine_is_due() const { return state.quarantine.empty() && (referenced == Clock::time_point() || since(referenced) >= kReferencesSeconds); }
+
 void Agent::Impl::look_at_machine(StopToken stop) {
-  if (lease || !state.quarantine.empty() || (referenced != Clock::time_point() && seconds_since(referenced) < kReferencesSeconds)) return;
+  if (running || !machine_is_due()) return;
   const auto now = bench.references(stop);
   referenced = Clock::now();
   if (now) {
@@ -196,15 +194,12 @@ Expected<void> Agent::Impl::serve(StopToken stop) {
       note(made.error().text());
       told = true;
     }
-    const auto until = soon(pause);
+    const auto until = from_now(pause);
     pause = std::min(2 * pause, kLongestPause);
     // The lease runs on: a candidate whose lease ends meanwhile is stopped; a result that is there in time is written down.
     while (Clock::now() < until && !stop.stop_requested()) {
-      if (lease && measured_it()) {
-        TW_CHECK(finish());
-      } else if (lease) {
-        TW_CHECK(keep_lease());
-      }
+      if (is_measured()) finish();
+      watch_lease();
       ::usleep(20'000);
     }
   }
@@ -213,98 +208,101 @@ Expected<void> Agent::Impl::serve(StopToken stop) {
 
 Expected<void> Agent::Impl::connected(StopToken stop) {
   const std::string& kind = options.access.kind;
+  intake.reconnected();
+  outbox.reconnected();
+  ear.reset();
   TW_CHECK(client->subscribe(names.control(kind, options.device)));
   TW_CHECK(client->subscribe(names.ping(kind)));
   TW_CHECK(client->flush(kConnectSeconds));
-  TW_CHECK(say_presence());
-  said = Clock::now();
-  look = true;
-  ear.reset();
-  told.clear(), asked_inbox.clear(), to_ask.clear();
+  said = {};
   while (!stop.stop_requested()) {
-    TW_CHECK(send_spooled());
-    if (lease && !measured_it()) TW_CHECK(keep_lease());
-    if (lease && measured_it()) {
-      TW_CHECK(finish());
-      continue;
-    }
+    TW_CHECK(hear_all());
+    if (is_measured()) finish();
+    watch_lease();
+    if (running && !running->given_up) TW_CHECK(running->held.lease.keep(*client, running->held.acknowledge));
     look_at_machine(stop);
-    const bool may_take = !lease && !drained && state.quarantine.empty() && seconds_since(measured_until) >= options.cooldown_s;
-    TW_CHECK(listen(may_take));
-    if (!asked_inbox.empty() && seconds_since(asked_at) >= kAnswerWait) {
-      absent[asked_queue] = Clock::now() + process::in_seconds(kAbsentSeconds);
-      asked_inbox.clear();
-    }
-    if (may_take && asked_inbox.empty() && to_ask.empty() && (look || seconds_since(looked) >= kLookSeconds)) look_for_jobs();
-    if (may_take) TW_CHECK(ask_next());
-    if (seconds_since(said) >= options.presence_s) {
+    begin_next();
+    TW_CHECK(listen(may_begin() && intake.empty()));
+    TW_CHECK(intake.step(*client, takes_jobs(), running != nullptr));
+    TW_CHECK(outbox.step(*client));
+    if (since(said) >= options.presence_s) {
       TW_CHECK(say_presence());
       said = Clock::now();
     }
+    TW_CHECK(client->push());
     pollfd fds[2] = {{client->fd(), POLLIN, 0}, {wake_fd, POLLIN, 0}};
-    const double until_said = options.presence_s - seconds_since(said), until_lease = lease ? options.lease_s / 3 - seconds_since(lease->sent) : kLongestWait;
-    const double until_look = !asked_inbox.empty() ? kAnswerWait - seconds_since(asked_at) : may_take ? kLookSeconds - seconds_since(looked) : options.cooldown_s > 0 ? options.cooldown_s / 4 : kLongestWait;
-    const double wait = std::clamp(std::min({until_said, until_lease, until_look}), 0.0, kLongestWait);
-    if (!client->has_message()) ::poll(fds, 2, static_cast<int>(wait * 1000) + 1);
+    if (!client->has_message()) ::poll(fds, 2, static_cast<int>(wait_s() * 1000) + 1);
     if (fds[1].revents != 0) {
       uint64_t n = 0;
       [[maybe_unused]] const auto read = ::read(wake_fd, &n, sizeof n);
     }
-    while (client->has_message() || fds[0].revents != 0) {
-      TW_TRY(const auto m, client->next(Clock::now()));
-      fds[0].revents = 0;
-      if (!m) break;
-      TW_CHECK(hear(*m));
-    }
   }
-  if (lease) {  // somebody else shall have it at once
-    lease->stop.request_stop();
-    lease->outcome.wait();
-    TW_CHECK(client->publish(lease->acknowledge, "-NAK"));
-    lease.reset();
-    TW_CHECK(client->flush(kConnectSeconds));
+  return leave();
+}
+
+/// Until something is due that no message tells of.
+double Agent::Impl::wait_s() const {
+  double wait = std::min({kLongestWait, options.presence_s - since(said), intake.due_s(running != nullptr)});
+  if (running) wait = std::min(wait, running->held.lease.due_s());
+  if (!running && options.cooldown_s > 0) wait = std::min(wait, options.cooldown_s - since(measured_until));
+  return std::clamp(wait, 0.0, kLongestWait);
+}
+
+/// Somebody else shall have at once what is here, and what was measured is sent.
+Expected<void> Agent::Impl::leave() {
+  const auto until = from_now(kConnectSeconds);
+  if (is_measured()) finish();
+  if (running) {
+    const std::string acknowledge = running->held.acknowledge;
+    stop_measuring();
+    TW_CHECK(client->publish(acknowledge, "-NAK"));
   }
-  return {};
+  TW_CHECK(intake.step(*client, false, false));
+  while (outbox.size() > 0 && Clock::now() < until) {
+    TW_CHECK(outbox.step(*client));
+    TW_TRY(const auto m, client->next(from_now(kLeaveSeconds)));
+    if (m) TW_CHECK(hear(*m));
+  }
+  return client->flush(kConnectSeconds);
+}
+
+void Agent::Impl::stop_measuring() {
+  if (!running) return;
+  running->stop.request_stop();
+  running->outcome.wait();
+  running.reset();
+}
+
+Expected<void> Agent::Impl::hear_all() {
+  for (;;) {
+    TW_TRY(const auto m, client->next(Clock::now()));
+    if (!m) return {};
+    TW_CHECK(hear(*m));
+  }
 }
 
 Expected<void> Agent::Impl::hear(const Message& m) {
   const std::string& kind = options.access.kind;
+  if (running && running->held.lease.hear(m)) return {};
+  TW_TRY(const bool result, outbox.hear(*client, m));
+  if (result) return {};
+  TW_TRY(const bool job, intake.hear(*client, m));
+  if (job) return {};
   if (m.subject == names.wake(kind)) {
     if (!is_priority_queue(m.payload)) return {};
-    if (lease) {
-      TW_CHECK(listen(false));
-      return client->publish(m.subject, m.payload);  // for another one
+    if (ear) {
+      intake.told(m.payload);
+      return {};
     }
-    told.push_back(m.payload);
-    absent.erase(m.payload);
-    if (asked_inbox.empty() && to_ask.empty()) {
-      to_ask.push_back(m.payload);
-    } else {
-      look = true;
-    }
-    return {};
+    return client->publish(m.subject, m.payload);  // for another one
   }
-  if (m.subject == asked_inbox && m.status != 0) {  // the queue is empty
-    asked_inbox.clear();
-    absent.erase(asked_queue);
-    std::erase(told, asked_queue);
-    return {};
-  }
-  if (auto delivery = delivered(m)) {
-    if (lease || asked_inbox.empty()) return client->publish(m.reply, "-NAK");  // it came too late
-    asked_inbox.clear();
-    absent.erase(asked_queue);
-    to_ask.clear();
-    look = true;  // where one was there may be more
-    TW_CHECK(begin(std::move(*delivery)));
-    return pass_on();
-  }
+  const bool for_this = m.subject == names.control(kind, options.device);
   if (m.reply.empty()) {
-    if (m.subject == names.control(kind, options.device)) look = true, absent.clear();  // a job for this device alone
+    if (for_this) intake.told();  // a job for this device alone
     return {};
   }
   if (m.subject == names.ping(kind)) return client->publish(m.reply, dump_json(to_json(presence())));
-  if (m.subject != names.control(kind, options.device)) return {};
+  if (!for_this) return {};
   const auto question = parse_json(m.payload, "a question to a device");
   const Json out = question && question->is_object() ? control(*question) : Json{{"error", "Expected a question, found something else"}};
   return client->publish(m.reply, dump_json(out));
@@ -317,29 +315,27 @@ Json Agent::Impl::control(const Json& question) {
   };
   const std::string command = text("command");
   if (command == "cancel") {
-    if (lease && text("session") == lease->job.session) {
-      note(fmt::format("Cancelled: trial {}", lease->job.identity()));
-      lease->given_up = true;
-      lease->stop.request_stop();
+    intake.drop(text("session"));
+    if (running && text("session") == running->held.job.session) {
+      note(fmt::format("Cancelled: trial {}", running->held.job.identity()));
+      give_up();
     }
   } else if (command == "drain") {
     drained = true;
     note("Takes no more jobs");
   } else if (command == "resume") {
     drained = false;
-    look = true;
     note("Takes jobs again");
   } else if (command == "quarantine") {
     quarantine(text("reason"));
   } else if (command == "release") {
     state.quarantine.clear();
     failures_in_row = 0;
-    look = true;
     referenced = {};
     note("Released from quarantine");
     if (const auto written = write_device_state(options.folder, state); !written) return {{"error", written.error().text()}};
   } else if (command == "recycle") {
-    if (!lease) bench.recycle();
+    if (!running) bench.recycle();
   } else if (command == "self-test") {
     referenced = {};
     look_at_machine({});
@@ -363,154 +359,83 @@ Expected<void> Agent::Impl::listen(bool wanted) {
   return {};
 }
 
-/// One job is enough: what this device was told of besides goes to another one.
-Expected<void> Agent::Impl::pass_on() {
-  if (!lease) return {};
-  TW_CHECK(listen(false));
-  if (const auto own = std::find(told.begin(), told.end(), asked_queue); own != told.end()) told.erase(own);
-  for (const std::string& queue : std::exchange(told, {})) TW_CHECK(client->publish(names.wake(options.access.kind), queue));
-  return {};
-}
-
-/// Goes through the queues, the device's own first, then by urgency. Answers come to hear(), so that nothing waits for a queue that nobody has made.
-void Agent::Impl::look_for_jobs() {
-  looked = Clock::now();
-  look = false;
-  to_ask.clear();
-  to_ask.push_back(device_queue(options.device));
-  for (int p = 0; p < kPriorities; ++p) to_ask.push_back(priority_queue(p));
-}
-
-Expected<void> Agent::Impl::ask_next() {
-  while (asked_inbox.empty() && !to_ask.empty()) {
-    asked_queue = to_ask.front();
-    to_ask.pop_front();
-    if (const auto none = absent.find(asked_queue); none != absent.end() && Clock::now() < none->second) continue;
-    asked_inbox = client->new_inbox();
-    asked_at = Clock::now();
-    TW_CHECK(ask_for_one(*client, names.jobs_stream(options.access.kind), asked_queue, asked_inbox));
+/// The next job that this device can measure; what it cannot is answered.
+void Agent::Impl::begin_next() {
+  if (!may_begin()) return;
+  std::optional<HeldJob> next = intake.take();
+  for (; next && !next->refused.empty(); next = intake.take()) answer(*next, next->refused, {});
+  if (!next) return;
+  if (const auto known = next->job.devices.find(options.device); known != next->job.devices.end()) {
+    next->job.measure["incumbent_s"] = known->second.incumbent_s;
+    next->job.measure["verify_below_s"] = known->second.verify_below_s;
+    next->job.measure["run_limit_s"] = known->second.run_limit_s;
   }
-  return {};
-}
-
-Expected<void> Agent::Impl::begin(Delivered delivery) {
-  const auto confirmed = asked_at;  // the server counts from when it handed the job out, which is after we asked
-  const std::string reply = delivery.message.reply;
-  auto job = job_from_text(delivery.message.payload);
-  if (!job || job->kind != options.access.kind) {
-    note(fmt::format("A job that is none was thrown away: {}", job ? "it is of another kind" : job.error().text()));
-    return acknowledge(*client, reply);
-  }
-  const auto refuse = [&](const std::string& why) { return answer(*job, reply, delivery.sequence, delivery.deliveries, why, {}); };
-  if (delivery.deliveries > kMostDeliveries)
-    return refuse(fmt::format("Poison: it was handed out {} times and never answered", delivery.deliveries - 1));
-  if (const std::string why = bench.refusal(job->target); !why.empty()) return refuse(why);
-  auto object = artefacts.get(*client, names, job->sha, job->bytes);
-  if (!object) {
-    if (object.error().code == ErrorCode::io_error) return object.error();
-    return refuse(object.error().text());
-  }
-  if (const auto known = job->devices.find(options.device); known != job->devices.end()) {
-    job->measure["incumbent_s"] = known->second.incumbent_s;
-    job->measure["verify_below_s"] = known->second.verify_below_s;
-    job->measure["run_limit_s"] = known->second.run_limit_s;
-  }
-  lease = std::make_unique<Lease>();
-  lease->acknowledge = reply;
-  lease->sequence = delivery.sequence;
-  lease->deliveries = delivery.deliveries;
-  lease->confirmed = lease->sent = confirmed;
-  lease->job = std::move(*job);
-  lease->outcome = std::async(std::launch::async, [this, held = lease.get(), code = std::move(*object), stop = lease->stop.get_token()] {
-    auto out = bench.measure(held->job.measure, code, stop);
-    held->measured = true;
-    const uint64_t one = 1;
-    [[maybe_unused]] const auto written = ::write(wake_fd, &one, sizeof one);
+  running = std::make_unique<Running>();
+  running->held = std::move(*next);
+  running->began = Clock::now();
+  running->outcome = std::async(std::launch::async, [this, r = running.get(), stop = running->stop.get_token()] {
+    auto out = bench.measure(r->held.job.measure, *r->held.object, stop);
+    r->measured = true;
+    wake();
     return out;
   });
-  return {};
 }
 
-Expected<void> Agent::Impl::keep_lease() {
-  if (lease->given_up) return {};
-  if (left_of_lease() <= 0) {
-    note(fmt::format("The lease of trial {} has run out without a word from the server; its measurement is stopped", lease->job.identity()));
-    lease->given_up = true;
-    lease->stop.request_stop();
-    return {};
-  }
-  if (client == nullptr || seconds_since(lease->sent) < options.lease_s / 3) return {};
-  lease->sent = Clock::now();
-  TW_CHECK(in_progress(*client, lease->acknowledge));
-  lease->confirmed = lease->sent;
-  return {};
+void Agent::Impl::give_up() {
+  running->given_up = true;
+  running->stop.request_stop();
+}
+
+void Agent::Impl::watch_lease() {
+  if (!running || running->given_up || is_measured() || running->held.lease.left_s() > 0) return;
+  note(fmt::format("The lease of trial {} has run out without a word from the server; its measurement is stopped", running->held.job.identity()));
+  give_up();
 }
 
 /// A server that ends the connection may have died, and when it is there again it need not know that it handed the job out. One that is merely out of reach does.
 void Agent::Impl::void_lease() {
-  if (!lease || lease->given_up || measured_it()) return;
-  note(fmt::format("The server ended the connection; the measurement of trial {} is stopped", lease->job.identity()));
-  lease->given_up = true;
-  lease->stop.request_stop();
+  if (!running || running->given_up || is_measured()) return;
+  note(fmt::format("The server ended the connection; the measurement of trial {} is stopped", running->held.job.identity()));
+  give_up();
 }
 
-Expected<void> Agent::Impl::finish() {
-  const auto done = std::move(lease);
+/// Takes what came out of the measurement. The next one begins before that is written down.
+void Agent::Impl::finish() {
+  const auto done = std::move(running);
   auto frame = done->outcome.get();
   measured_until = Clock::now();
-  if (done->given_up) return {};  // somebody else has it, or nobody wants it
+  if (done->given_up) return;  // somebody else has it, or nobody wants it
+  if (!frame && frame.error().code == ErrorCode::cancelled) return;
   if (frame) {
     ++measured;
     failures_in_row = 0;
+    intake.measured(since(done->began));
     const auto status = frame->header.find("status");
     if (status != frame->header.end() && status->is_string() && *status != "ok") ++failures[status->get<std::string>()];
-    return answer(done->job, done->acknowledge, done->sequence, done->deliveries, "", std::move(*frame));
+    if (client != nullptr && !machine_is_due()) begin_next();
+    return answer(done->held, "", std::move(*frame));
   }
-  if (frame.error().code == ErrorCode::cancelled) return {};
   ++failures["infra"];
   const std::string why = frame.error().text();
-  note(fmt::format("Trial {} could not be measured: {}", done->job.identity(), why));
+  note(fmt::format("Trial {} could not be measured: {}", done->held.job.identity(), why));
   if (++failures_in_row >= kFailuresInRow) quarantine(fmt::format("{} measurements in a row failed for reasons of the machine, the last one: {}", failures_in_row, why));
-  return answer(done->job, done->acknowledge, done->sequence, done->deliveries, why, {});
+  answer(done->held, why, {});
 }
 
-Expected<void> Agent::Impl::answer(const Job& job, const std::string& acknowledge_to, uint64_t sequence, int deliveries, const std::string& refused, process::Frame reply) {
+void Agent::Impl::answer(const HeldJob& held, const std::string& refused, process::Frame reply) {
   Result r;
-  r.trial = job.trial;
-  r.attempt = job.attempt;
-  r.session = job.session;
-  r.kind = job.kind;
+  r.trial = held.job.trial;
+  r.attempt = held.job.attempt;
+  r.session = held.job.session;
+  r.kind = held.job.kind;
   r.device = options.device;
   r.boot = boot;
-  r.sequence = sequence;
-  r.deliveries = deliveries;
+  r.sequence = held.sequence;
+  r.deliveries = held.deliveries;
   r.refused = refused;
   r.references = references;
   r.reply = std::move(reply);
-  std::string text = result_text(r);
-  if (text.size() > kMostResultBytes) {
-    r.refused = fmt::format("Its result has {} bytes, more than a farm carries", text.size());
-    r.reply = {};
-    text = result_text(r);
-  }
-  if (const auto kept = spool.add({r.identity(), acknowledge_to, std::move(text)}); !kept)
-    note(fmt::format("A result could not be written down and is kept in memory until it is sent: {}", kept.error().text()));
-  return send_spooled();
-}
-
-Expected<void> Agent::Impl::send_spooled() {
-  while (client != nullptr && !spool.entries().empty()) {
-    const Spool::Entry e = spool.entries().front();
-    const auto result = result_from_text(e.result);
-    if (result) {
-      const auto stored = publish_stored(*client, names.result(result->kind, result->session), e.result, e.identity);
-      if (!stored && stored.error().code != ErrorCode::resource_limit) return stored.error();
-      // The queue may be another one by now, of a server that lost everything; then nobody waits for this.
-      if (const auto known = acknowledge(*client, e.acknowledge); !known && known.error().code != ErrorCode::not_found) return known;
-    }
-    spool.remove(e.identity);
-  }
-  return {};
+  outbox.add(r, held.acknowledge);
 }
 
 Expected<std::unique_ptr<Agent>> Agent::create(AgentOptions options, Bench& bench) {

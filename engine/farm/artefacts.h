@@ -3,23 +3,15 @@
 
 #include <span>
 
-#include "engine/base/bounded_cache.h"
-#include "engine/farm/nats_client.h"
 #include "engine/farm/names.h"
+#include "engine/farm/nats_client.h"
 
 namespace tw::farm {
 
-/// Puts bytes in, in pieces, under the SHA-256 that names them; what is there already is kept. Errors: resource_limit; those of publish_stored.
-Expected<void> put_artefact(NatsClient& client, const Names& names, const std::string& sha, std::span<const std::byte> bytes);
-
-/// Fetches artefacts and keeps the last ones, 64 MiB of them.
-class ArtefactCache {
- public:
-  /// Errors: not_found if a piece is not there any more; corrupt if the bytes are others than their name says; those of the connection.
-  Expected<std::vector<std::byte>> get(NatsClient& client, const Names& names, const std::string& sha, int64_t bytes);
-
- private:
-  BoundedCache<std::vector<std::byte>> kept_{int64_t{64} << 20};
-};
+/// Code travels in pieces under the SHA-256 of all of it. So many it has, at least one.
+size_t pieces_of(size_t bytes);
+/// Sends one of them; what is there already is kept. The server's answer comes to `inbox`, for stored_in(). Errors: those of NatsClient::publish.
+Expected<void> begin_piece(NatsClient& client, const Names& names, const std::string& sha, std::span<const std::byte> bytes, size_t piece,
+                           const std::string& inbox);
 
 }  // namespace tw::farm

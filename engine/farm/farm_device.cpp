@@ -8,8 +8,6 @@ namespace tw::farm {
 
 Expected<measure::Device> open_device(const std::string& name, const Target& target, const measure::WorkerOptions& workers, const std::string& session) {
   if (!is_farm_device(name)) return measure::open_device(name, target, workers);
-  if (target.gpu)
-    return Error(ErrorCode::invalid_argument, fmt::format("Expected a target for processors with the device '{}', found '{}'", printable(name), target.str()), "device");
   TW_TRY(const DeviceName device, parse_device_name(name));
   TW_TRY(const FarmFile farm, read_farm(device.farm));
   TW_CHECK(farm.agent(device.kind));

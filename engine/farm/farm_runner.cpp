@@ -11,6 +11,7 @@
 #include "engine/base/sha256.h"
 #include "engine/base/text.h"
 #include "engine/measure/judge.h"
+#include "engine/target/bounds.h"
 
 namespace tw::farm {
 
@@ -18,7 +19,6 @@ namespace {
 
 using records::MeasureResult;
 using records::Status;
-using Clock = std::chrono::steady_clock;
 
 constexpr double kWaitSeconds = 0.5, kSaySeconds = 5;
 /// Changes of a device's references after which its relation is measured again; as tune/drift.h has them for a machine.
@@ -43,7 +43,8 @@ struct FarmRunner::Slot {
   size_t index = 0;
   measure::MeasureJob job;                               ///< without a best time
   std::map<std::string, Job::Known> known;
-  std::shared_ptr<const std::vector<std::byte>> object;
+  std::shared_ptr<const std::vector<std::byte>> object;  ///< of a GPU's kernel, its image
+  Json gpu;                                              ///< how that is launched; null for processors
   std::string sha, trial;
   int attempts = 0;
   Clock::time_point put;
@@ -123,6 +124,7 @@ void FarmRunner::put(Batch& b, Slot& s, StopToken stop) {
   job.sha = s.sha;
   job.bytes = static_cast<int64_t>(s.object->size());
   job.measure = measure::to_json(s.job);
+  if (!s.gpu.is_null()) job.measure["gpu"] = s.gpu;
   job.devices = s.known;
   ++s.attempts;
   s.put = Clock::now();
@@ -142,6 +144,7 @@ void FarmRunner::put_anchor(Batch& b, const std::string& device, StopToken stop)
   job.target = b.task.target.str();
   job.bytes = static_cast<int64_t>(a.object->size());
   job.measure = measure::to_json(a.job);
+  if (!a.gpu.is_null()) job.measure["gpu"] = a.gpu;
   b.anchors[job.trial] = {device, ++b.anchor_attempts[device], Clock::now()};
   if (const auto done = queue_.put(job, a.object, device, stop); !done) b.broken = done.error();
 }
@@ -152,7 +155,11 @@ MeasureResult FarmRunner::judged(const records::Task& task, const Result& result
   if (!reply) return failure(Status::infra, reply.error().text());
   MeasureResult out = judge(job, *reply, reference, wall_s);
   const double peak = peaks_[result.device] * kPeakSlack * job.cores;
-  if (const double floor = out.ok() ? measure::physical_floor_s(*task.dag, peak) : 0; out.ok() && out.seconds() < floor) {
+  const auto floor_s = [&] {
+    return task.target.gpu ? measure::physical_floor_s(*task.dag, target::most_flops(task.target), target::most_narrow_speedup(task.target))
+                           : measure::physical_floor_s(*task.dag, peak);
+  };
+  if (const double floor = out.ok() ? floor_s() : 0; out.ok() && out.seconds() < floor) {
     out.message = fmt::format("{} is less than the {} that '{}' needs for the task's arithmetic", si_text(out.seconds(), "s"), si_text(floor, "s"), result.device);
     out.status = Status::bad_timing;
   }
@@ -191,6 +198,10 @@ std::vector<MeasureResult> FarmRunner::run(const records::Task& task, std::span<
       refuse(Status::infra, job.error().message);
       continue;
     }
+    if (task.target.gpu && (builds[i].artifact->gpu.size() != 1 || builds[i].artifact->gpu[0].images.size() != 1)) {
+      refuse(Status::infra, "Expected one kernel with one image of machine code");
+      continue;
+    }
     s.job = std::move(*job);
     s.job.id = 0;  // the trial's name says which one it is
     for (const auto& [device, relation] : anchor.relations) {
@@ -198,7 +209,8 @@ std::vector<MeasureResult> FarmRunner::run(const records::Task& task, std::span<
       const auto there = job_for(task, *builds[i].artifact, b.reference.get(), options, options.incumbent_s / relation.ratio);
       if (there) s.known[device] = {there->incumbent_s, there->verify_below_s, there->run_limit_s};
     }
-    s.object = std::make_shared<const std::vector<std::byte>>(builds[i].artifact->object);
+    if (task.target.gpu) s.gpu = runtime::to_json(builds[i].artifact->gpu[0]);
+    s.object = std::make_shared<const std::vector<std::byte>>(task.target.gpu ? builds[i].artifact->gpu[0].images.begin()->second : builds[i].artifact->object);
     s.sha = sha256_hex(*s.object);
     ++b.left;
     moved(i, measure::Stage::running);
@@ -242,7 +254,7 @@ void FarmRunner::take(Batch& b, const Result& r, StopToken stop) {
   if (slot == b.slots.end()) return;
   measure::MeasureJob job = slot->job;
   if (const auto known = slot->known.find(r.device); known != slot->known.end()) job.verify_below_s = known->second.verify_below_s;
-  MeasureResult result = judged(b.task, r, job, b.reference.get(), std::chrono::duration<double>(Clock::now() - slot->put).count());
+  MeasureResult result = judged(b.task, r, job, b.reference.get(), since(slot->put));
   Anchor& a = anchors_[b.task.key];
   if (result.ok() && home_.empty()) home_ = r.device;
   if (result.ok() && !result.censored && !a.object) {
@@ -250,6 +262,7 @@ void FarmRunner::take(Batch& b, const Result& r, StopToken stop) {
     a.job.samples = 0;
     a.reference = b.reference;
     a.object = slot->object;
+    a.gpu = slot->gpu;
     a.seconds[r.device] = result.seconds();
   }
   if (result.ok() && !relate(b, r.device, result, stop)) {
@@ -346,7 +359,7 @@ void FarmRunner::quarantine(const std::string& device, const std::string& reason
 }
 
 void FarmRunner::look_after(Batch& b, StopToken stop) {
-  if (std::chrono::duration<double>(Clock::now() - b.said).count() < kSaySeconds) return;
+  if (since(b.said) < kSaySeconds) return;
   b.said = Clock::now();
   int here = 0, taking = 0;
   for (const auto& [device, seen] : queue_.devices()) {
@@ -365,7 +378,7 @@ void FarmRunner::look_after(Batch& b, StopToken stop) {
   }
   // What relates a device that is gone is not waited for.
   for (auto run = b.anchors.begin(); run != b.anchors.end();) {
-    if (queue_.is_here(run->second.device) || std::chrono::duration<double>(Clock::now() - run->second.put).count() < kLostSeconds) {
+    if (queue_.is_here(run->second.device) || since(run->second.put) < kLostSeconds) {
       ++run;
       continue;
     }

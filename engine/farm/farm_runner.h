@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/base/json.h"
 #include "engine/farm/queue.h"
 #include "engine/measure/judging_runner.h"
 
@@ -34,6 +35,7 @@ class FarmRunner final : public measure::JudgingRunner {
     measure::MeasureJob job;
     std::shared_ptr<const measure::Reference> reference;
     std::shared_ptr<const std::vector<std::byte>> object;  ///< null: nothing of the task ran well yet
+    Json gpu;                                              ///< of a GPU's kernel: how it is launched
     std::map<std::string, Relation> relations;             ///< by device
     std::map<std::string, double> seconds;                 ///< of the anchor, by device
   };

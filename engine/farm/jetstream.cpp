@@ -45,6 +45,9 @@ std::optional<uint64_t> number_in(std::string_view text) {
   return n;
 }
 
+/// By which the server tells that a message was there already.
+std::string identity_header(const std::string& identity) { return identity.empty() ? "" : "Nats-Msg-Id: " + identity + "\r\n"; }
+
 /// The data of `message` in an answer to STREAM.MSG.GET.
 Expected<std::optional<std::string>> message_in(const ApiAnswer& answer) {
   if (answer.error == kNoMessage || answer.error == kNoStream) return std::optional<std::string>();
@@ -101,9 +104,9 @@ Expected<void> remove_consumer(NatsClient& client, const std::string& stream, co
   return refused(fmt::format("to remove the queue {}", name), answer);
 }
 
-Expected<Stored> publish_stored(NatsClient& client, const std::string& subject, std::string_view payload, const std::string& identity) {
-  TW_TRY(const Message m, client.request(subject, payload, kAnswerSeconds, identity.empty() ? "" : "Nats-Msg-Id: " + identity + "\r\n"));
-  TW_TRY(const Json json, parse_json(m.payload, "the server's answer"));
+Expected<Stored> stored_in(const Message& answer) {
+  if (answer.status == 503) return Error(ErrorCode::not_found, "No stream of the farm's server takes the message");
+  TW_TRY(const Json json, parse_json(answer.payload, "the server's answer"));
   if (const auto error = json.find("error"); error != json.end() && error->is_object()) {
     const int code = error->value("err_code", 0);
     return Error(code == kFull ? ErrorCode::no_space : ErrorCode::infrastructure,
@@ -111,6 +114,11 @@ Expected<Stored> publish_stored(NatsClient& client, const std::string& subject, 
   }
   if (!json.contains("seq") || !json["seq"].is_number_unsigned()) return Error(ErrorCode::parse_error, "Expected a message's place in the server's answer, found none");
   return Stored{json["seq"].get<uint64_t>(), json.value("duplicate", false)};
+}
+
+Expected<void> begin_publishing(NatsClient& client, const std::string& subject, std::string_view payload, const std::string& identity,
+                                const std::string& inbox) {
+  return client.publish(subject, payload, inbox, identity_header(identity));
 }
 
 std::optional<Delivered> delivered(Message message) {
@@ -124,23 +132,15 @@ std::optional<Delivered> delivered(Message message) {
   }
   if (parts.size() < 9 || parts[0] != "$JS" || parts[1] != "ACK") return std::nullopt;
   const size_t first = parts.size() >= 11 ? 6 : 4;  // newer servers put a domain and an account before the stream
-  const auto deliveries = number_in(parts[first]), sequence = number_in(parts[first + 1]);
-  if (!deliveries || !sequence || *deliveries > INT32_MAX) return std::nullopt;
-  return Delivered{std::move(message), *sequence, static_cast<int>(*deliveries)};
+  if (parts.size() < first + 5) return std::nullopt;
+  const auto deliveries = number_in(parts[first]), sequence = number_in(parts[first + 1]), waiting = number_in(parts[first + 4]);
+  if (!deliveries || !sequence || !waiting || *deliveries > INT32_MAX || *waiting > INT64_MAX) return std::nullopt;
+  const Delivered out{{}, *sequence, static_cast<int>(*deliveries), static_cast<int64_t>(*waiting)};
+  return Delivered{std::move(message), out.sequence, out.deliveries, out.waiting};
 }
 
 Expected<void> ask_for_one(NatsClient& client, const std::string& stream, const std::string& consumer, const std::string& inbox) {
   return client.publish(fmt::format("$JS.API.CONSUMER.MSG.NEXT.{}.{}", stream, consumer), R"({"batch":1,"no_wait":true})", inbox);
-}
-
-Expected<void> acknowledge(NatsClient& client, const std::string& reply) {
-  TW_CHECK(client.request(reply, "+ACK", kAnswerSeconds));
-  return {};
-}
-
-Expected<void> in_progress(NatsClient& client, const std::string& reply) {
-  TW_CHECK(client.publish(reply, "+WPI"));
-  return client.flush(kAnswerSeconds / 4);
 }
 
 Expected<std::optional<std::string>> stored_message(NatsClient& client, const std::string& stream, uint64_t sequence) {
@@ -148,10 +148,8 @@ Expected<std::optional<std::string>> stored_message(NatsClient& client, const st
   return message_in(answer);
 }
 
-Expected<std::optional<std::string>> newest_message(NatsClient& client, const std::string& stream, const std::string& subject) {
-  TW_TRY(Message m, client.request(fmt::format("$JS.API.DIRECT.GET.{}.{}", stream, subject), "", kAnswerSeconds));
-  if (m.status == 404 || m.status == 408) return std::optional<std::string>();
-  return std::optional<std::string>(std::move(m.payload));
+Expected<void> ask_for_newest(NatsClient& client, const std::string& stream, const std::string& subject, const std::string& inbox) {
+  return client.publish(fmt::format("$JS.API.DIRECT.GET.{}.{}", stream, subject), "", inbox);
 }
 
 Expected<void> remove_message(NatsClient& client, const std::string& stream, uint64_t sequence) {

@@ -43,28 +43,30 @@ struct Stored {
   uint64_t sequence = 0;
   bool duplicate = false;  ///< it was there already, by its identity
 };
-/// Puts a message in and waits until the server keeps it. `identity` may be empty. Errors: those of request(); no_space where the stream is full; infrastructure.
-Expected<Stored> publish_stored(NatsClient& client, const std::string& subject, std::string_view payload, const std::string& identity);
+/// Sends a message that is to be stored. `identity`, by which one that is there already is known, may be empty. The answer comes to `inbox`, for stored_in().
+/// Errors: those of NatsClient::publish.
+Expected<void> begin_publishing(NatsClient& client, const std::string& subject, std::string_view payload, const std::string& identity,
+                                const std::string& inbox);
+/// What the server says of a message that was to be stored. Errors: not_found if no stream takes it; no_space; infrastructure; parse_error.
+Expected<Stored> stored_in(const Message& answer);
 
 /// A message of a queue and how often it has been handed out, this time included.
 struct Delivered {
   Message message;
   uint64_t sequence = 0;
   int deliveries = 1;
+  int64_t waiting = 0;  ///< messages of the queue that nobody has got yet
 };
 /// Reads where a message came from; nothing if no consumer handed it out.
 std::optional<Delivered> delivered(Message message);
 /// Asks for one message of a queue, if there is one right now. It comes under the subject that it was published to (see delivered()); that there is none comes to
 /// `inbox`, with a status. Where there is no such queue, nothing comes.
 Expected<void> ask_for_one(NatsClient& client, const std::string& stream, const std::string& consumer, const std::string& inbox);
-/// Acknowledges and waits until the server knows it.
-Expected<void> acknowledge(NatsClient& client, const std::string& reply);
-/// Says that work goes on, which begins the wait for the acknowledgement anew. The server's clock runs from the call.
-Expected<void> in_progress(NatsClient& client, const std::string& reply);
 
-/// A stored message, by its place or as the newest of its subject; nothing if it is not there.
+/// A stored message, by its place; nothing if it is not there.
 Expected<std::optional<std::string>> stored_message(NatsClient& client, const std::string& stream, uint64_t sequence);
-Expected<std::optional<std::string>> newest_message(NatsClient& client, const std::string& stream, const std::string& subject);
+/// Asks for the newest message of a subject. It comes to `inbox`; where there is none, a status does.
+Expected<void> ask_for_newest(NatsClient& client, const std::string& stream, const std::string& subject, const std::string& inbox);
 /// A message that is not there is no error.
 Expected<void> remove_message(NatsClient& client, const std::string& stream, uint64_t sequence);
 

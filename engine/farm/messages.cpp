@@ -58,6 +58,7 @@ std::string job_text(const Job& j) {
                         {"sha", j.sha},
                         {"bytes", j.bytes},
                         {"devices", devices},
+                        {"takers", j.takers},
                         {"measure", j.measure}});
 }
 
@@ -73,6 +74,7 @@ Expected<Job> job_from_text(const std::string& text) {
   j.target = f.text("target");
   j.sha = f.text("sha");
   j.bytes = f.number<int64_t>("bytes");
+  j.takers = f.number<int>("takers");
   if (f.error()) return *f.error();
   if (!is_digest(j.sha) || j.bytes < 0 || j.bytes > static_cast<int64_t>(kMostArtefactBytes))
     return Error(ErrorCode::parse_error, "Expected the digest and the size of an object in a job, found something else");

@@ -12,7 +12,7 @@
 namespace tw::farm {
 
 inline constexpr size_t kMostJobBytes = 256 << 10;       ///< without the code, which is an artefact
-inline constexpr size_t kMostArtefactBytes = 64 << 20;
+inline constexpr size_t kMostArtefactBytes = size_t{2} << 30;  ///< a network with its weights; kernels have some 100 KB
 inline constexpr size_t kPieceBytes = 128 << 10;         ///< of an artefact
 inline constexpr size_t kMostResultBytes = 8 << 20;
 /// How long a device keeps a job without a sign of life; agents give one three times as often.
@@ -30,6 +30,7 @@ struct Job {
   std::string sha;      ///< of the object
   int64_t bytes = 0;    ///< of it
   Json measure;         ///< measure::to_json(MeasureJob)
+  int takers = 1;       ///< devices of the kind that the session has heard of lately
   /// By device whose times the session can relate to its own: the members of `measure` that follow from the best time so far, in that device's seconds. The others
   /// stop nothing early.
   struct Known {

@@ -25,6 +25,7 @@ namespace tw::farm {
 namespace {
 
 constexpr size_t kMostLine = 64 << 10, kMostMessage = size_t{64} << 20;
+constexpr size_t kMostUnsent = 64 << 10;
 constexpr double kSendSeconds = 10;
 
 process::Deadline in_s(double seconds) { return std::chrono::steady_clock::now() + process::in_seconds(seconds); }
@@ -109,15 +110,21 @@ Expected<void> NatsClient::open(double limit_s) {
   const Json hello{{"verbose", false},   {"pedantic", false}, {"lang", "tilewright"},     {"version", "1"},
                    {"protocol", 1},      {"headers", true},   {"no_responders", true},    {"name", endpoint_.name},
                    {"user", endpoint_.user}, {"pass", endpoint_.password}};
-  TW_CHECK(send("CONNECT " + dump_json(hello) + "\r\n"));
+  TW_CHECK(write("CONNECT " + dump_json(hello) + "\r\n"));
   TW_CHECK(flush(std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count()));
   inbox_ = fmt::format("{}.{}", endpoint_.inbox.empty() ? "_INBOX" : endpoint_.inbox, random_hex(8));
   TW_CHECK(subscribe(inbox_ + ".*"));
   return {};
 }
 
-Expected<void> NatsClient::send(std::string_view bytes) {
+Expected<void> NatsClient::write(std::string_view line) {
+  unsent_ += line;
+  return unsent_.size() < kMostUnsent ? Expected<void>() : push();
+}
+
+Expected<void> NatsClient::push() {
   const auto deadline = in_s(kSendSeconds);
+  std::string_view bytes = unsent_;
   while (!bytes.empty()) {
     const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (n > 0) {
@@ -129,6 +136,7 @@ Expected<void> NatsClient::send(std::string_view bytes) {
       return lost(std::strerror(errno));
     }
   }
+  unsent_.clear();
   return {};
 }
 
@@ -145,15 +153,15 @@ Expected<void> NatsClient::publish(const std::string& subject, std::string_view 
   }
   wire += payload;
   wire += "\r\n";
-  return send(wire);
+  return write(wire);
 }
 
 Expected<int64_t> NatsClient::subscribe(const std::string& subject, const std::string& group) {
-  TW_CHECK(send(fmt::format("SUB {} {}{}\r\n", subject, group.empty() ? "" : group + " ", ++last_subscription_)));
+  TW_CHECK(write(fmt::format("SUB {} {}{}\r\n", subject, group.empty() ? "" : group + " ", ++last_subscription_)));
   return last_subscription_;
 }
 
-Expected<void> NatsClient::unsubscribe(int64_t subscription) { return send(fmt::format("UNSUB {}\r\n", subscription)); }
+Expected<void> NatsClient::unsubscribe(int64_t subscription) { return write(fmt::format("UNSUB {}\r\n", subscription)); }
 
 std::string NatsClient::new_inbox() { return fmt::format("{}.{}", inbox_, ++last_inbox_); }
 
@@ -190,7 +198,8 @@ Expected<bool> NatsClient::read_one(process::Deadline deadline) {
     const bool with_headers = line[0] == 'H';
     TW_CHECK(take_message(std::string_view(line).substr(with_headers ? 5 : 4), with_headers, in_s(kSendSeconds)));
   } else if (line == "PING") {
-    TW_CHECK(send("PONG\r\n"));
+    TW_CHECK(write("PONG\r\n"));
+    TW_CHECK(push());
   } else if (line == "PONG") {
     ++pongs_;
   } else if (line.starts_with("INFO ")) {
@@ -230,6 +239,7 @@ Expected<void> NatsClient::take_message(std::string_view line, bool with_headers
 }
 
 Expected<std::optional<Message>> NatsClient::next(process::Deadline deadline) {
+  TW_CHECK(push());
   for (;;) {
     if (!waiting_.empty()) {
       Message m = std::move(waiting_.front());
@@ -245,6 +255,7 @@ Expected<Message> NatsClient::request(const std::string& subject, std::string_vi
   const std::string answer_to = new_inbox();
   const auto deadline = in_s(limit_s);
   TW_CHECK(publish(subject, payload, answer_to, headers));
+  TW_CHECK(push());
   size_t seen = waiting_.size();
   for (;;) {
     for (; seen < waiting_.size(); ++seen) {
@@ -261,7 +272,8 @@ Expected<Message> NatsClient::request(const std::string& subject, std::string_vi
 
 Expected<void> NatsClient::flush(double limit_s) {
   const auto deadline = in_s(limit_s);
-  TW_CHECK(send("PING\r\n"));
+  TW_CHECK(write("PING\r\n"));
+  TW_CHECK(push());
   ++pings_;
   while (pongs_ < pings_) {
     TW_TRY(const bool any, read_one(deadline));

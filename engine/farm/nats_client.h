@@ -31,9 +31,10 @@ struct Message {
   int status = 0;
 };
 
-/// One connection to a NATS server, by its text protocol; nothing of JetStream. One thread at a time.
-/// It is our own because agents are static programs for boards, and Debian has NATS's C library as a shared one for the machine it is installed on only.
-/// Source: NATS documentation, "NATS Client Protocol".
+/// One connection to a NATS server, by its text protocol; nothing of JetStream. One thread at a time. What is published or subscribed to leaves together, with
+/// the next call that waits or with push(): a packet and a system call for each line would be most of what a farm costs. It is our own because agents are
+/// static programs for boards, and Debian has NATS's C library as a shared one for the machine it is installed on only. Source: NATS documentation, "NATS
+/// Client Protocol".
 class NatsClient {
  public:
   /// Errors: io_error if nobody listens; invalid_argument if the server refuses the user; timeout; parse_error.
@@ -54,6 +55,8 @@ class NatsClient {
   Expected<std::optional<Message>> next(process::Deadline deadline);
   /// Publishes and waits for the answer; messages that come meanwhile are kept for next(). Errors: as above; timeout; not_found if nobody listens there.
   Expected<Message> request(const std::string& subject, std::string_view payload, double limit_s, const std::string& headers = {});
+  /// Sends what has been published. Errors: io_error.
+  Expected<void> push();
   /// Waits until the server has seen everything that was published. Errors: timeout; io_error.
   Expected<void> flush(double limit_s);
   /// To be polled for reading; messages may be here already.
@@ -63,7 +66,7 @@ class NatsClient {
  private:
   explicit NatsClient(const Endpoint& endpoint) : endpoint_(endpoint) {}
   Expected<void> open(double limit_s);
-  Expected<void> send(std::string_view bytes);
+  Expected<void> write(std::string_view line);
   /// Reads and sorts one thing of the server's. False if nothing came until then.
   Expected<bool> read_one(process::Deadline deadline);
   Expected<bool> fill(process::Deadline deadline);
@@ -71,6 +74,7 @@ class NatsClient {
 
   Endpoint endpoint_;
   int fd_ = -1;
+  std::string unsent_;
   std::string buffer_;
   size_t begin_ = 0;
   std::deque<Message> waiting_;

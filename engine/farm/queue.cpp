@@ -14,16 +14,13 @@ namespace tw::farm {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kOpenSeconds = 5, kDay = 86400;
 constexpr double kResultsSeconds = 5;  ///< that one question for results stays open
-constexpr int kResultsAtOnce = 256, kMostUnsettled = 1 << 20;
+constexpr int kResultsAtOnce = 256, kMostUnsettled = 1 << 20, kMostHandedOut = 100'000;
+constexpr size_t kOpenAtOnce = 64;     ///< messages that the server has not said it keeps
+constexpr double kCountSeconds = 0.5;  ///< between counts of devices
 constexpr double kDoubtSeconds = 2;  ///< after a job turned out to be there already
 constexpr int64_t kArtefactsBytes = int64_t{4} << 30;
-
-double since(Clock::time_point then) { return std::chrono::duration<double>(Clock::now() - then).count(); }
-Clock::time_point from_now(double s) { return Clock::now() + process::in_seconds(s); }
 
 /// Whether the server may do it after all, once it is there again and has what it needs.
 bool is_mendable(const Error& e) {
@@ -43,6 +40,7 @@ Expected<void> Queue::connect_once() {
   const std::string& kind = options_.kind;
   TW_TRY(client_, NatsClient::connect(options_.access.endpoint("tw"), kOpenSeconds));
   asked_.clear();
+  awaited_.clear();
   artefacts_.clear();
   device_queues_.clear();
   NatsClient& c = *client_;
@@ -66,7 +64,11 @@ Expected<void> Queue::connect_once() {
                              .most_message = static_cast<int64_t>(kPieceBytes),
                              .discard_old = true}));
   for (int p = 0; p < kPriorities; ++p)
-    TW_CHECK(ensure_consumer(c, {.stream = names_.jobs_stream(kind), .name = priority_queue(p), .filter = names_.job(kind, priority_queue(p)), .ack_wait_s = options_.lease_s}));
+    TW_CHECK(ensure_consumer(c, {.stream = names_.jobs_stream(kind),
+                                 .name = priority_queue(p),
+                                 .filter = names_.job(kind, priority_queue(p)),
+                                 .ack_wait_s = options_.lease_s,
+                                 .most_pending = kMostHandedOut}));
   // What was handed to a connection that is gone, or to an earlier life of the session that did not settle it, comes again at once.
   TW_CHECK(remove_consumer(c, names_.results_stream(), options_.session));
   TW_CHECK(ensure_consumer(
@@ -101,21 +103,60 @@ Expected<void> Queue::insist(const Work& work, StopToken stop) {
   }
 }
 
-Expected<void> Queue::put_now(Pending& p) {
-  if (!artefacts_.contains(p.job.sha)) {
-    TW_CHECK(put_artefact(*client_, names_, p.job.sha, *p.object));
-    artefacts_.insert(p.job.sha);
-  }
+/// The code first: a device that hears of the job asks for it at once.
+Expected<void> Queue::put_now(const std::string& trial, Pending& p) {
+  p.sequence = 0;
+  p.pieces_left = 0;
+  p.look = from_now(options_.reconcile_s);
   if (p.queue.starts_with(device_queue("")) && !device_queues_.contains(p.queue)) {
     TW_CHECK(ensure_consumer(*client_, {.stream = names_.jobs_stream(options_.kind), .name = p.queue, .filter = names_.job(options_.kind, p.queue), .ack_wait_s = options_.lease_s}));
     device_queues_.insert(p.queue);
   }
-  TW_TRY(const Stored stored, publish_stored(*client_, names_.job(options_.kind, p.queue), job_text(p.job), p.job.identity()));
+  if (artefacts_.contains(p.job.sha)) return put_job(trial, p);
+  const auto object = p.object;
+  const std::string sha = p.job.sha;
+  p.pieces_left = pieces_of(object->size());
+  // Whatever is heard meanwhile may take the job away.
+  for (size_t piece = 0, count = p.pieces_left; piece < count; ++piece) {
+    const std::string inbox = client_->new_inbox();
+    awaited_[inbox] = {trial, false, Clock::now()};
+    TW_CHECK(begin_piece(*client_, names_, sha, *object, piece, inbox));
+    TW_CHECK(wait_for_stored(kOpenAtOnce));
+  }
+  return {};
+}
+
+Expected<void> Queue::put_job(const std::string& trial, Pending& p) {
+  p.job.takers = takers();
+  const std::string inbox = client_->new_inbox();
+  awaited_[inbox] = {trial, true, Clock::now()};
+  return begin_publishing(*client_, names_.job(options_.kind, p.queue), job_text(p.job), p.job.identity(), inbox);
+}
+
+Expected<void> Queue::hear_stored(const Awaited& awaited, const Message& m) {
+  TW_TRY(const Stored stored, stored_in(m));
+  const auto at = pending_.find(awaited.trial);
+  if (at == pending_.end()) return {};
+  Pending& p = at->second;
+  if (!awaited.is_job) {
+    if (p.pieces_left == 0 || --p.pieces_left > 0) return {};
+    artefacts_.insert(p.job.sha);
+    return put_job(awaited.trial, p);
+  }
   p.sequence = stored.sequence;
   // One that was there already may have been answered long ago, to a session that was killed before it stored the answer.
   p.look = from_now(stored.duplicate ? kDoubtSeconds : options_.reconcile_s);
   if (stored.duplicate) reconciled_ = std::min(reconciled_, from_now(kDoubtSeconds - options_.reconcile_s));
   return wake(p.queue);
+}
+
+Expected<void> Queue::wait_for_stored(size_t open) {
+  while (awaited_.size() > open) {
+    TW_TRY(auto m, client_->next(from_now(kAnswerSeconds)));
+    if (!m) return Error(ErrorCode::timeout, fmt::format("The farm's server did not take a job in {:g} s", kAnswerSeconds));
+    TW_CHECK(take(std::move(*m), arrived_));
+  }
+  return {};
 }
 
 /// Tells a device without work, or the one that the queue belongs to, that there is a job.
@@ -137,9 +178,19 @@ Expected<void> Queue::make_device_queues() {
 }
 
 Expected<void> Queue::put(const Job& job, std::shared_ptr<const std::vector<std::byte>> object, const std::string& device, StopToken stop) {
+  if (object->size() > kMostArtefactBytes)
+    return Error(ErrorCode::resource_limit, fmt::format("Expected code of at most {} bytes for a farm, found {}", kMostArtefactBytes, object->size()));
   Pending& p = pending_[job.trial];
-  p = {job, std::move(object), device.empty() ? priority_queue(options_.priority) : device_queue(device), 0, from_now(options_.reconcile_s)};
-  return insist([&] { return put_now(p); }, stop);
+  p = {};
+  p.job = job;
+  p.object = std::move(object);
+  p.queue = device.empty() ? priority_queue(options_.priority) : device_queue(device);
+  return insist(
+      [&]() -> Expected<void> {
+        if (const auto at = pending_.find(job.trial); at != pending_.end() && at->second.sequence == 0) TW_CHECK(put_now(job.trial, at->second));
+        return wait_for_stored(kOpenAtOnce);
+      },
+      stop);
 }
 
 Expected<void> Queue::put_for_any(const std::string& trial, StopToken stop) {
@@ -151,8 +202,9 @@ Expected<void> Queue::put_for_any(const std::string& trial, StopToken stop) {
   ++p.job.attempt;
   return insist(
       [&]() -> Expected<void> {
-        TW_CHECK(remove_message(*client_, names_.jobs_stream(options_.kind), before));
-        return put_now(p);
+        if (before != 0) TW_CHECK(remove_message(*client_, names_.jobs_stream(options_.kind), before));
+        const auto still = pending_.find(trial);
+        return still == pending_.end() ? Expected<void>() : put_now(trial, still->second);
       },
       stop);
 }
@@ -167,6 +219,11 @@ Expected<void> Queue::ask_for_results() {
 }
 
 Expected<void> Queue::take(Message m, std::vector<Result>& out) {
+  if (const auto stored = awaited_.find(m.subject); stored != awaited_.end()) {
+    const Awaited awaited = std::move(stored->second);
+    awaited_.erase(stored);
+    return hear_stored(awaited, m);
+  }
   if (m.status != 0) {  // the question is answered: nothing came, or all that was asked for
     if (m.subject == asked_) asked_.clear();
     return {};
@@ -201,7 +258,10 @@ Expected<std::vector<Result>> Queue::receive(double wait_s, StopToken stop) {
   std::vector<Result> out;
   const auto until = from_now(wait_s);
   const auto work = [&]() -> Expected<void> {
+    for (Result& r : std::exchange(arrived_, {})) out.push_back(std::move(r));
     while (out.empty() && !stop.stop_requested()) {
+      for (const auto& [inbox, a] : awaited_)
+        if (since(a.at) > kAnswerSeconds) return Error(ErrorCode::timeout, fmt::format("The farm's server did not take a job in {:g} s", kAnswerSeconds));
       TW_CHECK(ask_for_results());
       TW_CHECK(make_device_queues());
       if (since(reconciled_) >= options_.reconcile_s) TW_CHECK(reconcile(out));
@@ -222,14 +282,20 @@ Expected<std::vector<Result>> Queue::receive(double wait_s, StopToken stop) {
 Expected<void> Queue::reconcile(std::vector<Result>& out) {
   reconciled_ = Clock::now();
   TW_CHECK(client_->publish(names_.ping(options_.kind), "", client_->new_inbox()));
-  std::vector<std::string> gone;
+  std::vector<std::string> gone, unsent;
   for (auto& [trial, p] : pending_) {
     if (Clock::now() < p.look) continue;
+    if (p.sequence == 0) {  // what was sent over an earlier connection may have been kept: it is the same attempt
+      unsent.push_back(trial);
+      continue;
+    }
     TW_TRY(const auto text, stored_message(*client_, names_.jobs_stream(options_.kind), p.sequence));
     const auto job = text ? job_from_text(*text) : Expected<Job>(Error(ErrorCode::not_found, "gone"));
     p.look = from_now(options_.reconcile_s);
     if (!job || job->trial != trial) gone.push_back(trial);
   }
+  for (const std::string& trial : unsent)
+    if (const auto p = pending_.find(trial); p != pending_.end()) TW_CHECK(put_now(trial, p->second));
   if (gone.empty()) return {};
   // An agent acknowledges a job only once its result is kept, so that the result of one that is gone is here or on its way here, unless it was lost.
   TW_TRY(const auto results, queue_length(*client_, names_.results_stream(), options_.session));
@@ -248,7 +314,7 @@ Expected<void> Queue::reconcile(std::vector<Result>& out) {
     }
     ++p->second.job.attempt;
     ++counts_.put_again;
-    TW_CHECK(put_now(p->second));
+    TW_CHECK(put_now(trial, p->second));
   }
   return {};
 }
@@ -266,6 +332,7 @@ Expected<void> Queue::settle() {
 
 void Queue::cancel() {
   const auto work = [&]() -> Expected<void> {
+    TW_CHECK(wait_for_stored(0));
     for (const auto& [trial, p] : pending_) TW_CHECK(remove_message(*client_, names_.jobs_stream(options_.kind), p.sequence));
     const std::string question = dump_json(Json{{"command", "cancel"}, {"session", options_.session}});
     for (const auto& [device, seen] : devices_) TW_CHECK(client_->publish(names_.control(options_.kind, device), question, client_->new_inbox()));
@@ -273,6 +340,16 @@ void Queue::cancel() {
   };
   if (client_ && !pending_.empty()) static_cast<void>(work());  // a server that is away forgets them in a day
   pending_.clear();
+}
+
+int Queue::takers() {
+  if (since(counted_) >= kCountSeconds) {
+    counted_ = Clock::now();
+    takers_ = 0;
+    for (const auto& [device, seen] : devices_)
+      takers_ += since(seen.heard) < kLostSeconds && (seen.presence.phase == "idle" || seen.presence.phase == "measuring");
+  }
+  return std::max(1, takers_);
 }
 
 bool Queue::is_here(const std::string& device) const {

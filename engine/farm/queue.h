@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "engine/base/stop_token.h"
 #include "engine/farm/farm_file.h"
 #include "engine/farm/messages.h"
+#include "engine/farm/moment.h"
 #include "engine/farm/names.h"
 
 namespace tw::farm {
@@ -33,8 +33,8 @@ class Queue {
   /// Connects, makes what is missing at the server. Errors: io_error if it is not there; what it says.
   Expected<void> open();
   /// Puts a job in, for any device of the kind or for one. Its code is kept until the result is there, in case that the server loses it.
-  /// A job of the same trial that is there already, of an earlier life of this session, is the same one.
-  /// Errors: resource_limit; cancelled. A server that is away is waited for.
+  /// A job of the same trial that is there already, of an earlier life of this session, is the same one. Several are on their way at a time: what the server
+  /// says of one is heard with what comes next. Errors: resource_limit; cancelled. A server that is away is waited for.
   Expected<void> put(const Job& job, std::shared_ptr<const std::vector<std::byte>> object, const std::string& device, StopToken stop);
   /// Puts a job that is waited for in again, for any device.
   Expected<void> put_for_any(const std::string& trial, StopToken stop);
@@ -49,7 +49,7 @@ class Queue {
 
   struct Seen {
     Presence presence;
-    std::chrono::steady_clock::time_point heard;
+    Clock::time_point heard;
   };
   /// Devices of the kind that were heard of, by name.
   const std::map<std::string, Seen>& devices() const { return devices_; }
@@ -68,14 +68,27 @@ class Queue {
     Job job;
     std::shared_ptr<const std::vector<std::byte>> object;
     std::string queue;
-    uint64_t sequence = 0;
-    std::chrono::steady_clock::time_point look;  ///< when to see whether it is still on its way
+    uint64_t sequence = 0;   ///< at the server; 0: it has not said that it keeps the job
+    size_t pieces_left = 0;  ///< of the code, that the server has not said it keeps
+    Clock::time_point look;  ///< when to see whether it is still on its way
   };
   Expected<void> connect_once();
+  /// Devices that take jobs.
+  int takers();
   /// Runs something that needs the server, again after every loss of the connection.
   template <class Work>
   Expected<void> insist(const Work& work, StopToken stop);
-  Expected<void> put_now(Pending& p);
+  /// What the server is to say that it keeps.
+  struct Awaited {
+    std::string trial;
+    bool is_job = false;  ///< else a piece of its code
+    Clock::time_point at;
+  };
+  Expected<void> put_now(const std::string& trial, Pending& p);
+  Expected<void> put_job(const std::string& trial, Pending& p);
+  Expected<void> hear_stored(const Awaited& awaited, const Message& m);
+  /// Hears the server until at most so many of what was sent are open.
+  Expected<void> wait_for_stored(size_t open);
   Expected<void> make_device_queues();
   Expected<void> wake(const std::string& queue);
   Expected<void> ask_for_results();
@@ -89,13 +102,17 @@ class Queue {
   Names names_;
   std::unique_ptr<NatsClient> client_;
   std::map<std::string, Pending> pending_;  ///< by trial
+  std::map<std::string, Awaited> awaited_;  ///< by where the answer comes to
+  std::vector<Result> arrived_;             ///< while something else was waited for
   std::set<std::string> artefacts_;         ///< that this server has
   std::set<std::string> device_queues_;     ///< that were made
   std::vector<std::string> unsettled_;      ///< acknowledgements that are owed
   std::string asked_;                       ///< where results come to; empty: none are asked for
   int asked_left_ = 0;                      ///< results that the question still stands for
-  std::chrono::steady_clock::time_point asked_until_{}, reconciled_{};
+  Clock::time_point asked_until_{}, reconciled_{};
   std::map<std::string, Seen> devices_;
+  int takers_ = 0;
+  Clock::time_point counted_{};
   Counts counts_;
 };
 

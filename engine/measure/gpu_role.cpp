@@ -7,6 +7,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/measure/device.h"
 #include "engine/measure/device_lock.h"
 #include "engine/measure/gpu_candidate.h"
 #include "engine/measure/input_cache.h"
@@ -45,6 +46,7 @@ class GpuServer {
 
   /// False if this process is of no use any more.
   Expected<bool> answer(const process::Frame& request) {
+    if (const auto command = request.header.find("command"); command != request.header.end() && *command == "target") return describe(request.header);
     TW_TRY(const MeasureJob job, measure_job_from_json(request.header));
     const auto refuse = [&](const Error& why) -> Expected<bool> {
       MeasureReply reply;
@@ -76,6 +78,16 @@ class GpuServer {
     TW_CHECK(process::write_frame(process::kChannelFd, header,
                                   reply->status == records::Status::ok ? std::span<const std::byte>(payload) : std::span<const std::byte>()));
     return !lost_;
+  }
+
+  /// Says what code the GPU is for.
+  Expected<bool> describe(const Json& question) {
+    if (!question.contains("device") || !question["device"].is_string())
+      return Error(ErrorCode::parse_error, "Expected a device in a question to the GPU's worker");
+    auto opened = open(question["device"].get<std::string>());
+    const auto target = opened ? target_of(device_->properties()) : Expected<Target>(opened.error());
+    TW_CHECK(process::write_frame(process::kChannelFd, target ? Json{{"target", target->str()}} : Json{{"error", target.error().text()}}));
+    return true;
   }
 
   Expected<void> open(const std::string& name) {

@@ -6,6 +6,7 @@
 
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/measure/gpu_link.h"
 #include "engine/measure/judge.h"
 #include "engine/measure/process_runner.h"
 #include "engine/measure/worker.h"
@@ -17,8 +18,6 @@ namespace {
 
 using records::Status;
 using Clock = std::chrono::steady_clock;
-
-constexpr int kRecycledAfter = 200;
 
 class GpuRunner final : public ProcessRunner {
  public:
@@ -33,32 +32,12 @@ class GpuRunner final : public ProcessRunner {
     Json header = to_json(job);
     header["device"] = device_;
     header["gpu"] = runtime::to_json(f);
-    if (++asked_ % kRecycledAfter == 0) link_.drop();
     const auto start = Clock::now();
-    const auto wall = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-    const auto blamed = [&](Status status, std::string message) {
-      MeasureReply reply;
-      reply.id = job.id;
-      reply.status = status;
-      reply.message = std::move(message);
-      return Answer{std::move(reply), wall()};
-    };
-    TW_TRY(process::Frame frame,
-           link_.exchange(header, f.images.empty() ? std::span<const std::byte>() : std::span<const std::byte>(f.images.begin()->second), kQueueSeconds, stop_fd));
-    if (frame.header.contains("started")) {
-      TW_TRY(frame, link_.wait_for_frame(Clock::now() + process::in_seconds(job.startup_limit_s + kPatience), stop_fd));
-    }
-    if (frame.header.contains("running")) {
-      auto next = link_.wait_for_frame(Clock::now() + process::in_seconds(job.run_limit_s), stop_fd);
-      if (!next && next.error().code == ErrorCode::timeout) return blamed(Status::run_timeout, fmt::format("The run took more than {:g} s", job.run_limit_s));
-      if (!next && next.error().code == ErrorCode::crash) return blamed(Status::run_crash, next.error().text());
-      if (!next) return next.error();
-      frame = std::move(*next);
-    }
+    const auto image = f.images.empty() ? std::span<const std::byte>() : std::span<const std::byte>(f.images.begin()->second);
+    TW_TRY(const process::Frame frame, gpu_.measure(header, job, image, stop_fd));
+    const double wall_s = std::chrono::duration<double>(Clock::now() - start).count();
     TW_TRY(MeasureReply reply, reply_in(frame, job));
-    const auto lost = frame.header.find("lost");
-    if (lost != frame.header.end() && lost->is_boolean() && lost->get<bool>()) link_.drop();
-    return Answer{std::move(reply), wall()};
+    return Answer{std::move(reply), wall_s};
   }
 
   void check_floor(const records::Task& task, const MeasureJob&, records::MeasureResult& result, const process::StopFd&) override {
@@ -71,7 +50,7 @@ class GpuRunner final : public ProcessRunner {
   }
 
   const std::string device_;
-  int asked_ = 0;
+  GpuLink gpu_{link_};
 };
 
 }  // namespace

@@ -7,6 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
@@ -14,6 +17,7 @@
 #include "engine/measure/device_lock.h"
 #include "engine/measure/input_cache.h"
 #include "engine/measure/limits.h"
+#include "engine/measure/network_run.h"
 #include "engine/measure/peak.h"
 #include "engine/measure/references.h"
 #include "engine/measure/worker.h"
@@ -49,7 +53,9 @@ class MeasureServer {
   }
   Expected<void> answer(const process::Frame& request);
   Expected<void> measure(const process::Frame& request);
+  Expected<void> network(const process::Frame& request);
   Expected<void> references();
+  process::Frame network_main(const NetworkRun& run, const process::Frame& request);
   process::Frame child_main(const MeasureJob& job, const process::Frame& request, std::span<const std::byte* const> inputs, double inputs_s);
   Json verdict(const MeasureJob& job, const process::ForkEnd& w) const;
 
@@ -75,6 +81,7 @@ Expected<void> MeasureServer::answer(const process::Frame& request) {
   if (command == "measure") return measure(request);
   if (command == "peak") return process::write_frame(process::kChannelFd, Json{{"peak_flops", measure_peak_flops(2 * kPeakSeconds)}});
   if (command == "references") return references();
+  if (command == kNetworkCommand) return network(request);
   return Error(ErrorCode::parse_error, fmt::format("Unknown command \"{}\"", printable(command)));
 }
 
@@ -83,6 +90,47 @@ Expected<void> MeasureServer::references() {
   const Unlock unlock{lock_};
   const References r = measure_references();
   return process::write_frame(process::kChannelFd, Json{{"flop_per_s", r.flop_per_s}, {"bytes_per_s", r.bytes_per_s}});
+}
+
+process::Frame MeasureServer::network_main(const NetworkRun& run, const process::Frame& request) {
+  const auto processors = static_cast<double>(std::max(1u, std::thread::hardware_concurrency()));
+  limit_candidate(run.memory_bytes, processors * (run.run_limit_s + run.startup_limit_s) + 2);
+  process::SharedPhase& shared = fork_.shared();
+  const auto failed = [](const std::string& why) {
+    MeasureReply reply;
+    reply.status = Status::load_fail;
+    reply.message = why;
+    return process::Frame{reply_header(reply), {}};
+  };
+  shared.phase = process::Phase::load;
+  try {
+    const auto times = run_network(run, request.payload, [&] {
+      shared.run_start_ns = static_cast<int64_t>(clock_now_s(CLOCK_MONOTONIC) * 1e9);
+      shared.phase = process::Phase::run;
+    });
+    return times ? to_frame(*times) : failed(times.error().text());
+  } catch (const InternalError& e) {
+    return failed(fmt::format("Internal error: {}", e.what()));
+  }
+}
+
+Expected<void> MeasureServer::network(const process::Frame& request) {
+  TW_TRY(const NetworkRun run, network_run_from_json(request.header));
+  TW_CHECK(lock_.take_turn(kProcessors));
+  const Unlock unlock{lock_};
+  TW_CHECK(process::write_frame(process::kChannelFd, Json{{"started", true}}));
+  const auto end = fork_.run({run.startup_limit_s, run.run_limit_s, static_cast<uint64_t>(run.memory_bytes)}, [&] { return network_main(run, request); });
+  MeasureJob limits;
+  limits.startup_limit_s = run.startup_limit_s;
+  limits.run_limit_s = run.run_limit_s;
+  limits.memory_bytes = run.memory_bytes;
+  MeasureReply refused;
+  if (!end) refused.message = end.error().text();
+  if (!end) return process::write_frame(process::kChannelFd, reply_header(refused));
+  if (end->abandoned) return Error(ErrorCode::cancelled, "The program that asked is gone");
+  const Json header = verdict(limits, *end);
+  const bool whole = end->frame && header["status"] == "ok";
+  return process::write_frame(process::kChannelFd, header, whole ? std::span<const std::byte>(end->frame->payload) : std::span<const std::byte>());
 }
 
 process::Frame MeasureServer::child_main(const MeasureJob& job, const process::Frame& request, std::span<const std::byte* const> inputs, double inputs_s) {

@@ -113,11 +113,6 @@ Expected<std::vector<std::byte>> take_section(std::string_view& payload, const s
 
 }  // namespace
 
-void write_constant(const Slot& slot, std::byte* out) {
-  if (!slot.packed) return pack_layout(slot.spec, slot.data->data(), out);
-  std::memcpy(out, slot.data->data(), slot.data->size());
-}
-
 const FileKind kExecutableFile{"a compiled network", [](std::string_view beginning) { return beginning.starts_with(std::string_view(kMagic, sizeof kMagic)); }};
 
 Expected<void> save(const Executable& e, const std::string& path) {

@@ -113,6 +113,11 @@ class HostExecutor final : public GraphExecutor {
 
 }  // namespace
 
+void write_constant(const Slot& slot, std::byte* out) {
+  if (!slot.packed) return pack_layout(slot.spec, slot.data->data(), out);
+  std::memcpy(out, slot.data->data(), slot.data->size());
+}
+
 Expected<std::unique_ptr<GraphExecutor>> GraphExecutor::create(std::shared_ptr<const Executable> executable, std::unique_ptr<LoadedModule> module,
                                                                int threads) {
   TW_TRY(const Target target, parse_target(executable->target));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A farm under faults: simulated devices in processes of their own, which are killed, cut off and given full disks and other clocks, a server that is killed and loses
-// everything, results that come twice, a session that is killed. Counts what became of every trial. Usage: farm_bench [--trials N] [--agents N] [--no-faults]
-#include <arpa/inet.h>
-#include <poll.h>
+// A farm under faults: simulated devices in processes of their own, which are killed, cut off and given full disks and other clocks, a server that is killed
+// and loses everything, results that come twice, a session that is killed. Counts what became of every trial, and says whose processors' time it took. Usage:
+// farm_bench [--trials N] [--agents N] [--no-faults] [--delay MILLISECONDS] [--loss PERCENT] [--same-code]
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -14,11 +13,15 @@
 #include <deque>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 #include "engine/base/rng.h"
 #include "engine/base/text.h"
 #include "engine/farm/jetstream.h"
+#include "engine/farm/spool.h"
 #include "engine/process/find_program.h"
+#include "engine/process/wake.h"
+#include "tests/engine/farm/relay.h"
 #include "tests/engine/farm/sim_farm.h"
 
 using namespace tw;
@@ -43,8 +46,9 @@ class LoggedBench final : public farm::Bench {
   Expected<process::Frame> measure(const Json& job, const std::vector<std::byte>& object, StopToken stop) override {
     const std::string trial = job["trial"].get<std::string>();
     std::fprintf(log_, "%s", fmt::format("+ {} {} {:.6f}\n", trial, device_, wall_s()).c_str());
-    const double until = Tenures::now_s() + kWorkSeconds * job["factor"].get<double>();
-    while (Tenures::now_s() < until && !stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const process::StopFd stop_fd(stop);
+    std::vector<pollfd> fds{{stop_fd.fd(), POLLIN, 0}};
+    process::poll_until(fds, std::chrono::steady_clock::now() + process::in_seconds(kWorkSeconds * job["factor"].get<double>()));
     std::fprintf(log_, "%s", fmt::format("- {} {} {:.6f}\n", trial, device_, wall_s()).c_str());
     if (stop.stop_requested()) return Error(ErrorCode::cancelled, "stopped");
     return process::Frame{Json{{"status", "ok"}, {"value", answer_of(job["seed"].get<int64_t>())}, {"bytes", object.size()}}, std::vector<std::byte>(payload_)};
@@ -78,46 +82,13 @@ int agents_main(const std::string& line, const std::string& folder, int first, s
   return 0;
 }
 
-/// Passes bytes on between connections to `port` and the server: farm_bench proxy PORT TO. Stopped, it is a network that lost its cable.
-int proxy_main(int port, int to) {
+/// A relay in a process of its own, which writes its port to a file: farm_bench proxy FILE TO MILLISECONDS PERCENT. Stopped, it is a network that lost its
+/// cable.
+int proxy_main(const std::string& file, int to, const Line& line) {
   signal(SIGPIPE, SIG_IGN);
-  const auto address = [](int p) {
-    sockaddr_in a{};
-    a.sin_family = AF_INET, a.sin_addr.s_addr = htonl(INADDR_LOOPBACK), a.sin_port = htons(static_cast<uint16_t>(p));
-    return a;
-  };
-  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
-  const int one = 1;
-  ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-  const sockaddr_in here = address(port), there = address(to);
-  if (::bind(listener, reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0 || ::listen(listener, 512) != 0) return 1;
-  for (;;) {
-    const int in = ::accept(listener, nullptr, nullptr);
-    if (in < 0) continue;
-    const int out = ::socket(AF_INET, SOCK_STREAM, 0);
-    if (::connect(out, reinterpret_cast<const sockaddr*>(&there), sizeof there) != 0) {
-      ::close(in), ::close(out);
-      continue;
-    }
-    std::thread([in, out] {
-      pollfd fds[2] = {{in, POLLIN, 0}, {out, POLLIN, 0}};
-      char buffer[65536];
-      for (bool open = true; open;) {
-        ::poll(fds, 2, -1);
-        for (int side = 0; side < 2 && open; ++side) {
-          if (fds[side].revents == 0) continue;
-          const ssize_t n = ::read(fds[side].fd, buffer, sizeof buffer);
-          open = n > 0;
-          for (ssize_t done = 0; done < n;) {
-            const ssize_t w = ::write(fds[1 - side].fd, buffer + done, static_cast<size_t>(n - done));
-            if (w <= 0) break;
-            done += w;
-          }
-        }
-      }
-      ::close(in), ::close(out);
-    }).detach();
-  }
+  const Relay relay(to, line);
+  write_file(file, kAnyOutput, std::to_string(relay.port())).value();
+  for (;;) ::pause();
 }
 
 /// This program once more.
@@ -219,18 +190,44 @@ double thread_cpu_s() {
   return static_cast<double>(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + static_cast<double>(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
 }
 
-int faults_main(int64_t trials, int agents, bool with_faults) {
+/// Seconds that a process and its threads took of processors.
+double process_cpu_s(pid_t pid) {
+  std::ifstream in(fmt::format("/proc/{}/stat", pid));
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  std::istringstream fields(text.substr(std::min(text.rfind(')'), text.size() - 1) + 1));
+  std::string skipped;
+  double user = 0, system = 0;
+  for (int i = 0; i < 11; ++i) fields >> skipped;
+  fields >> user >> system;
+  return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+struct Settings {
+  int64_t trials = 10000;
+  int agents = 200;
+  bool with_faults = true;
+  bool same_code = false;  ///< of all trials, so that no device fetches any
+  Line line;               ///< between the server and all devices, where it is one
+};
+
+int faults_main(const Settings& settings) {
+  const int64_t trials = settings.trials;
+  const int agents = settings.agents;
+  const bool with_faults = settings.with_faults, on_line = settings.line.delay_s > 0 || settings.line.loss > 0;
   SimFarm farm;
   const std::string folder = farm.folder() + "/devices";
   fs::create_directories(folder);
   std::vector<pid_t> processes;
   std::map<std::string, std::vector<double>> killed;
   const int groups = std::max(1, agents / kThreads);
-  const int proxy_port = farm.file.port == 65535 ? 20000 : farm.file.port + 1;
-  const pid_t proxy = start({"proxy", std::to_string(proxy_port), std::to_string(farm.file.port)});
+  const std::string port_file = farm.folder() + "/relay.port";
+  const pid_t proxy =
+      start({"proxy", port_file, std::to_string(farm.file.port), fmt::format("{}", settings.line.delay_s * 1e3), fmt::format("{}", settings.line.loss * 100)});
+  while (!fs::exists(port_file)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const int proxy_port = std::stoi(read_file(port_file).value());
   const auto begin_group = [&](int g) {
     farm::Access access = farm.file.agent("sim").value();
-    if (with_faults && g % 3 == 1) access.port = proxy_port;
+    if (on_line || (with_faults && g % 3 == 1)) access.port = proxy_port;
     std::vector<std::string> before;
     // Clocks an hour ahead, where the system lets processes have their own.
     if (with_faults && g % 5 == 2 && std::system("unshare --time --monotonic 3600 true 2>/dev/null") == 0) before = {"unshare", "--time", "--monotonic", "3600"};
@@ -254,26 +251,40 @@ int faults_main(int64_t trials, int agents, bool with_faults) {
   std::thread duplicator;
   if (with_faults) duplicator = std::thread([&] { duplicate(farm.file, stop.get_token(), twice); });
 
-  const auto object = std::make_shared<const std::vector<std::byte>>(20'000, std::byte{9});
+  const auto code = [&](int64_t i) {
+    auto bytes = std::make_shared<std::vector<std::byte>>(20'000, std::byte{9});
+    if (!settings.same_code) std::memcpy(bytes->data(), &i, sizeof i);
+    return std::shared_ptr<const std::vector<std::byte>>(std::move(bytes));
+  };
   Rng rng(1);
   Tally tally;
   int64_t put = 0, late = 0, again = 0, reconnected = 0;
   int event = 0;
   double cut_until = 0;
-  const auto job = [&](int64_t i) {
-    farm::Job j = sim_job("sim", "session", i, *object);
+  const auto job = [&](int64_t i, const std::vector<std::byte>& object) {
+    farm::Job j = sim_job("sim", "session", i, object);
     j.measure["factor"] = 0.5 + Rng(static_cast<uint64_t>(i)).uniform_real() * 3;
     return j;
   };
   while (queue->devices().size() < static_cast<size_t>(groups * kThreads * 9 / 10)) static_cast<void>(queue->receive(0.2, {}).value());
-  const double from = Tenures::now_s(), cpu = thread_cpu_s();
+  const auto put_one = [&](int64_t i) {
+    const auto object = code(i);
+    queue->put(job(i, *object), object, "", {}).value();
+  };
+  const auto devices_cpu_s = [&] {
+    double sum = 0;
+    for (const pid_t p : processes) sum += process_cpu_s(p);
+    return sum;
+  };
+  const auto server_cpu_s = [&] { return process_cpu_s(std::stoi(read_file(farm.file.folder + "/server.pid").value())); };
+  const double from = Tenures::now_s(), cpu = thread_cpu_s(), devices_cpu = devices_cpu_s(), server_cpu = server_cpu_s();
   const auto at = [&](double share) { return with_faults && static_cast<double>(tally.times.size()) >= share * static_cast<double>(trials); };
   const auto close_session = [&] {
     late += queue->counts().late, again += queue->counts().put_again, reconnected += queue->counts().reconnected;
     queue.reset();
   };
   while (static_cast<int64_t>(tally.times.size()) < trials) {
-    while (put < trials && put - static_cast<int64_t>(tally.times.size()) < kFlight) queue->put(job(put), object, "", {}).value(), ++put;
+    while (put < trials && put - static_cast<int64_t>(tally.times.size()) < kFlight) put_one(put), ++put;
     tally.take_all(queue->receive(0.5, {}));
     queue->settle().value();
     const int before = event;
@@ -297,7 +308,7 @@ int faults_main(int64_t trials, int agents, bool with_faults) {
       queue = std::make_unique<farm::Queue>(options);
       queue->open().value();
       for (int64_t i = 0; i < put; ++i)
-        if (!tally.times.contains(fmt::format("t{}", i))) queue->put(job(i), object, "", {}).value();
+        if (!tally.times.contains(fmt::format("t{}", i))) put_one(i);
       ++event;
     } else if (event == 6 && at(0.75)) {
       farm.kill_server(true), ++event;
@@ -306,6 +317,8 @@ int faults_main(int64_t trials, int agents, bool with_faults) {
     if (event != before) std::fprintf(stderr, "%7.1f s: event %d after %zu trials\n", Tenures::now_s() - from, event, tally.times.size());
   }
   const double seconds = Tenures::now_s() - from, share = (thread_cpu_s() - cpu) / seconds;
+  const double devices_share = (devices_cpu_s() - devices_cpu) / seconds, server_share = (server_cpu_s() - server_cpu) / seconds,
+               relay_share = process_cpu_s(proxy) / seconds;
   if (cut_until > 0) {
     std::this_thread::sleep_for(process::in_seconds(std::max(0.0, cut_until - Tenures::now_s())));
     ::kill(proxy, SIGCONT);
@@ -319,8 +332,9 @@ int faults_main(int64_t trials, int agents, bool with_faults) {
   stop.request_stop();
   if (duplicator.joinable()) duplicator.join();
   int64_t spooled = 0;
-  for (const auto& f : fs::recursive_directory_iterator(folder)) spooled += f.path().extension() == ".result";
   for (int g = 0; g < groups; ++g) kill_group(g);
+  for (int i = 0; i < groups * kThreads; ++i)
+    spooled += static_cast<int64_t>(farm::Spool::open(fmt::format("{}/d{}/spool", folder, i)).value().entries().size());
   ::kill(proxy, SIGKILL);
   ::waitpid(proxy, nullptr, 0);
   int64_t doubled = 0;
@@ -328,6 +342,8 @@ int faults_main(int64_t trials, int agents, bool with_faults) {
   const int64_t both = overlaps(folder, killed);
   std::printf("%d devices, %lld trials in %.1f s: %.0f a second, %.1f %% of a core in the session\n", groups * kThreads, static_cast<long long>(trials), seconds,
               static_cast<double>(trials) / seconds, 100 * share);
+  if (!with_faults)
+    std::printf("of a core besides: server %.0f %%, devices %.0f %%, relay %.0f %%\n", 100 * server_share, 100 * devices_share, 100 * relay_share);
   std::printf("counted once %lld, lost %lld, twice %lld, wrong %d, refused %d\n", static_cast<long long>(tally.times.size()) - static_cast<long long>(doubled),
               static_cast<long long>(trials) - static_cast<long long>(tally.times.size()), static_cast<long long>(doubled), tally.wrong, tally.refused);
   std::printf("leases held twice at a time %lld; results left in spools %lld; late or double results dropped %lld, of them sent twice by the test %lld\n",
@@ -341,22 +357,27 @@ int faults_main(int64_t trials, int agents, bool with_faults) {
 int main(int argc, char** argv) {
   const std::string role = argc > 1 ? argv[1] : "";
   if (role == "agents" && argc == 6) return agents_main(argv[2], argv[3], std::atoi(argv[4]), static_cast<size_t>(std::atoll(argv[5])));
-  if (role == "proxy" && argc == 4) return proxy_main(std::atoi(argv[2]), std::atoi(argv[3]));
-  int64_t trials = 10000;
-  int agents = 200;
-  bool with_faults = true;
+  if (role == "proxy" && argc == 6) return proxy_main(argv[2], std::atoi(argv[3]), {std::atof(argv[4]) * 1e-3, std::atof(argv[5]) * 1e-2});
+  Settings settings;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
+    const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
     if (name == "--no-faults") {
-      with_faults = false;
-    } else if (name == "--trials" && i + 1 < argc) {
-      trials = std::atoll(argv[++i]);
-    } else if (name == "--agents" && i + 1 < argc) {
-      agents = std::atoi(argv[++i]);
+      settings.with_faults = false;
+    } else if (name == "--same-code") {
+      settings.same_code = true;
+    } else if (name == "--trials" && value) {
+      settings.trials = std::atoll(argv[++i]);
+    } else if (name == "--agents" && value) {
+      settings.agents = std::atoi(argv[++i]);
+    } else if (name == "--delay" && value) {
+      settings.line.delay_s = std::atof(argv[++i]) * 1e-3;
+    } else if (name == "--loss" && value) {
+      settings.line.loss = std::atof(argv[++i]) * 1e-2;
     } else {
-      std::fprintf(stderr, "Usage: farm_bench [--trials N] [--agents N] [--no-faults]\n");
+      std::fprintf(stderr, "Usage: farm_bench [--trials N] [--agents N] [--no-faults] [--delay MILLISECONDS] [--loss PERCENT] [--same-code]\n");
       return 2;
     }
   }
-  return faults_main(trials, agents, with_faults);
+  return faults_main(settings);
 }

@@ -15,6 +15,7 @@
 #include "engine/base/assert.h"
 #include "engine/base/text.h"
 #include "engine/farm/agent.h"
+#include "engine/farm/gpu_bench.h"
 #include "engine/farm/names.h"
 #include "engine/farm/worker_bench.h"
 #include "engine/measure/measure_role.h"
@@ -29,13 +30,17 @@ constexpr int kDone = 0, kFailed = 1, kUsage = 2;
 constexpr int64_t kMemoryBytes = int64_t{2} << 30;
 
 constexpr const char* kHelp =
-    "tw-agent join LINE [--name NAME] [--folder DIR] [--cooldown SECONDS] [--emulator PROGRAM]\n"
+    "tw-agent join LINE [--name NAME] [--folder DIR] [--cooldown SECONDS] [--emulator PROGRAM] [--gpu DEVICE [--worker PROGRAM]]\n"
     "  Makes this machine a device of a farm. LINE is what `tw farm up` prints; '-' reads it from standard input.\n"
     "  The device runs code that comes from the farm's queue, as `tw run` runs a .twx file: join farms of people that you trust with this user's account.\n"
     "  --name      of the device; the host's name if absent. Two on one machine need two names\n"
     "  --folder    for results that wait to be sent and the device's state; $XDG_STATE_HOME/tilewright/agent/NAME if absent\n"
     "  --cooldown  seconds between measurements; 0 if absent\n"
-    "  --emulator  path of the emulator that runs this program, such as /usr/bin/qemu-aarch64, where the system does not know to; its times are called emulated\n"
+    "  --emulator  path of the emulator that runs this program, such as /usr/bin/qemu-aarch64, where the system does not know to; its times are called "
+    "emulated\n"
+    "  --gpu       measures on a GPU of this machine, such as cuda:0, instead of its processors; needs Tilewright's tw-worker and NVIDIA's driver, and no "
+    "compiler\n"
+    "  --worker    path of tw-worker; beside this program or in PATH if absent\n"
     "tw-agent target\n"
     "  Prints the target that this machine is, for `tw tune --target`.\n";
 
@@ -75,7 +80,7 @@ int join(int argc, char** argv) {
   if (argc < 3) return usage("Expected the line of a farm after 'join', found nothing");
   std::string line = argv[2];
   AgentOptions options;
-  std::string emulator;
+  std::string emulator, gpu, worker;
   for (int i = 3; i < argc; i += 2) {
     const std::string_view name = argv[i];
     if (i + 1 == argc) return usage(fmt::format("Expected a value after '{}', found nothing", printable(name)));
@@ -86,12 +91,16 @@ int join(int argc, char** argv) {
       options.folder = value;
     } else if (name == "--emulator") {
       emulator = value;
+    } else if (name == "--gpu") {
+      gpu = value;
+    } else if (name == "--worker") {
+      worker = value;
     } else if (name == "--cooldown") {
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), options.cooldown_s);
       if (error != std::errc() || end != value.data() + value.size() || !(options.cooldown_s >= 0 && options.cooldown_s <= 3600))
         return usage(fmt::format("Expected seconds from 0 to 3600 after '--cooldown', found '{}'", printable(value)));
     } else {
-      return usage(fmt::format("Expected '--name', '--folder', '--cooldown' or '--emulator', found '{}'", printable(name)));
+      return usage(fmt::format("Expected '--name', '--folder', '--cooldown', '--emulator', '--gpu' or '--worker', found '{}'", printable(name)));
     }
   }
   if (line == "-") std::getline(std::cin, line);
@@ -101,9 +110,6 @@ int join(int argc, char** argv) {
   if (options.device.empty()) options.device = name_from(host_name());
   if (const auto good = check_name(options.device, "a device's name"); !good) return failed(good.error());
   if (options.folder.empty()) options.folder = default_folder(options.device);
-  const Target machine = host_target();
-  options.target = machine.str();
-  options.emulated = !emulator.empty() || is_emulated();
   options.log = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
   const auto program = process::own_path();
   if (!program) return failed(program.error());
@@ -123,8 +129,20 @@ int join(int argc, char** argv) {
     _exit(128 + received);
   }).detach();
 
-  WorkerBench bench(*program, kMemoryBytes, machine, emulator);
-  auto agent = Agent::create(std::move(options), bench);
+  std::unique_ptr<Bench> bench;
+  if (gpu.empty()) {
+    const Target machine = host_target();
+    options.target = machine.str();
+    options.emulated = !emulator.empty() || is_emulated();
+    bench = std::make_unique<WorkerBench>(*program, kMemoryBytes, machine, emulator);
+  } else {
+    const auto found = process::find_program("tw-worker", "which owns the GPU", worker);
+    auto opened = found ? GpuBench::open(*found, gpu, kMemoryBytes) : Expected<std::unique_ptr<GpuBench>>(found.error());
+    if (!opened) return failed(opened.error());
+    options.target = (*opened)->target().str();
+    bench = std::move(*opened);
+  }
+  auto agent = Agent::create(std::move(options), *bench);
   if (!agent) return failed(agent.error());
   const auto ended = (*agent)->run(stop.get_token());
   return ended ? kDone : failed(ended.error());

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code for 64-bit Arm, run by qemu-aarch64 through the agent's own program for it: loader, sandbox, timing and values.
-#include <QtTest>
 #include <filesystem>
 
 #include "engine/base/rng.h"
 #include "engine/farm/farm_runner.h"
+#include "engine/farm/network_on_device.h"
+#include "engine/measure/network_executor.h"
 #include "engine/process/child_process.h"
 #include "engine/space/template.h"
 #include "tests/engine/farm/sim_farm.h"
+#include "tests/engine/measure/network_fixture.h"
+
+#include <QtTest>
 
 using namespace tw;
 using namespace tw::test;
@@ -87,6 +91,21 @@ class Aarch64Test : public QObject {
       }
       QVERIFY(ran > 0);
     }
+  }
+
+  /// A whole network for that processor, with its values, which are not this machine's doing.
+  void network() {
+    SimFarm farm("arm");
+    const auto device = agent(farm, "cortex-a72", "board");
+    const Target board = parse_target("llvm -mcpu=cortex-a72 -num-cores=2").value();
+    const Parts p;
+    const runtime::Executable e = network_of(compiled(p, p.right(), board), 2, board);
+    const auto inputs = measure::random_inputs(e, 1);
+    const auto ran = farm::run_on_device("farm:arm@test", e, inputs, {}, [](const std::string&) {}, {});
+    QVERIFY2(ran.has_value(), ran ? "" : ran.error().text().c_str());
+    QVERIFY(ran->emulated && ran->device == "board");
+    const HostArray &x = inputs.begin()->second, &y = ran->times.outputs.at(0);
+    for (int64_t i = 0; i < x.num_elements(); ++i) QCOMPARE(y.get(i), 2 * x.get(i));
   }
 
   /// Code for another processor is refused before anything runs.

@@ -7,7 +7,7 @@
 #include "engine/farm/survey.h"
 #include "engine/process/child_process.h"
 #include "tests/engine/farm/sim_farm.h"
-#include "tests/engine/measure/fixtures.h"
+#include "tests/engine/measure/gpu_fixture.h"
 
 using namespace tw;
 using namespace tw::test;
@@ -19,14 +19,17 @@ namespace {
 /// `tw-agent` as its own process.
 class AgentProcess {
  public:
-  AgentProcess(const SimFarm& farm, const std::string& name)
-      : process_(std::move(process::ChildProcess::start(TW_BIN_DIR "/tw-agent", {"join", farm::line_of(farm.file.agent("sim").value()), "--name", name, "--folder",
-                                                                                farm.folder() + "/" + name})
-                               .value())) {}
+  AgentProcess(const SimFarm& farm, const std::string& name, const std::vector<std::string>& more = {})
+      : process_(std::move(process::ChildProcess::start(TW_BIN_DIR "/tw-agent", arguments(farm, name, more)).value())) {}
   pid_t pid() const { return process_->pid(); }
   process::ChildProcess& process() { return *process_; }
 
  private:
+  static std::vector<std::string> arguments(const SimFarm& farm, const std::string& name, const std::vector<std::string>& more) {
+    std::vector<std::string> all{"join", farm::line_of(farm.file.agent("sim").value()), "--name", name, "--folder", farm.folder() + "/" + name};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
   std::unique_ptr<process::ChildProcess> process_;
 };
 
@@ -114,6 +117,29 @@ class FarmRunnerTest : public QObject {
     for (const MeasureResult& r : stopped) QCOMPARE(r.status, Status::cancelled);
     const farm::Survey survey = farm::survey(farm.file, 0.1).value();
     for (const farm::QueueState& q : survey.queues) QVERIFY2(q.length.waiting == 0, q.queue.c_str());
+  }
+
+  /// Kernels for a GPU through an agent whose machine has one, on a stand-in for the driver: good ones, wrong ones, and those that take the context or the
+  /// worker with them.
+  void gpu() {
+    qputenv("TW_CUDA_DRIVER", TW_FAKE_CUDA_LIBRARY);
+    SimFarm farm;
+    AgentProcess a(farm, "a", {"--gpu", "cuda:0", "--worker", TW_BIN_DIR "/tw-worker"});
+    const auto runner = open(farm);
+    const std::vector<std::pair<std::string, Status>> kernels{{"double 1000", Status::ok}, {"nothing", Status::wrong_output}, {"fail 700", Status::run_crash},
+                                                              {"double 1000", Status::ok}, {"hang", Status::run_timeout},     {"double 1000", Status::ok}};
+    std::vector<measure::BuildOutcome> builds;
+    for (const auto& [action, status] : kernels) builds.push_back(fake_kernel(action));
+    measure::RunOptions options;
+    options.timeout_s = 1;
+    const auto results = runner->run(gpu_doubling_task(), builds, options, {});
+    for (size_t i = 0; i < kernels.size(); ++i) QVERIFY2(results[i].status == kernels[i].second, told(results).c_str());
+    // Code for a processor is refused there.
+    const auto refused = runner->run(doubling_task(), std::vector<measure::BuildOutcome>{good_kernel()}, options, {});
+    QVERIFY2(refused[0].status == Status::infra && refused[0].message.find("found some for") != std::string::npos, told(refused).c_str());
+    const farm::Survey survey = farm::survey(farm.file).value();
+    QVERIFY(survey.devices.size() == 1 && survey.devices[0].target.find("h200") != std::string::npos);
+    qunsetenv("TW_CUDA_DRIVER");
   }
 
   /// What the agent says when it is used wrongly.

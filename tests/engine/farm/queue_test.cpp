@@ -7,7 +7,9 @@
 
 #include "engine/base/file.h"
 #include "engine/farm/jetstream.h"
+#include "engine/farm/spool.h"
 #include "engine/farm/survey.h"
+#include "tests/engine/farm/relay.h"
 #include "tests/engine/farm/sim_farm.h"
 
 using namespace tw;
@@ -128,9 +130,10 @@ class QueueTest : public QObject {
     farm::Queue queue(options);
     queue.open().value();
     queue.put(sim_job("sim", "session", 1, *kObject), kObject, "", {}).value();
+    QVERIFY(queue.receive(0.3, {}).value().empty());
     // Somebody takes the job and is never heard of again.
     auto client = std::move(farm::NatsClient::connect(farm.file.agent("sim").value().endpoint("gone"), 5).value());
-    const auto taken = take_one(*client);
+    const auto taken = take_next(*client);
     QVERIFY(taken && taken->deliveries == 1);
     QVERIFY(!take_one(*client));
     const double from = Tenures::now_s();
@@ -159,6 +162,65 @@ class QueueTest : public QObject {
     QCOMPARE(tenures.all().size(), size_t{1});
   }
 
+  /// Over a line with 50 ms each way and losses, a device has its next jobs there before it is done: one after the other, a job takes seven round trips.
+  void a_slow_line() {
+    SimFarm farm;
+    Tenures tenures;
+    Relay relay(farm.file.port, {.delay_s = 0.05, .loss = 0.01});
+    farm::FarmFile far = farm.file;
+    far.port = relay.port();
+    auto options = farm.session();
+    options.lease_s = farm::kLeaseSeconds;
+    options.reconcile_s = 30;
+    SimDevice a(far, "sim", "a", farm.folder(), 0.05, &tenures, farm::kLeaseSeconds);
+    farm::Queue queue(options);
+    queue.open().value();
+    constexpr int64_t kJobs = 60;
+    Tally tally;
+    for (int64_t i = 0; i < kJobs; ++i) {
+      auto code = std::make_shared<std::vector<std::byte>>(50'000);
+      std::memcpy(code->data(), &i, sizeof i);  // another one for each, as candidates have
+      queue.put(sim_job("sim", "session", i, *code), code, "", {}).value();
+    }
+    const double from = Tenures::now_s();
+    while (static_cast<int64_t>(tally.times.size()) < kJobs && Tenures::now_s() < from + kPatience) {
+      tally.take_all(queue.receive(0.2, {}));
+      queue.settle().value();
+    }
+    QVERIFY(tally.each_once(kJobs));
+    QCOMPARE(tally.wrong + tally.refused, 0);
+    double busy = 0;
+    for (const Tenure& t : tenures.all()) busy += t.to_s - t.from_s;
+    const double share = busy / (Tenures::now_s() - from);
+    QVERIFY2(share > 0.25, qPrintable(QString("the device measured %1 of the time").arg(share)));
+  }
+
+  /// What was spooled is there after the agent's death, what was sent is not, and what was half written is neither.
+  void spool() {
+    const process::TemporaryFolder folder = std::move(process::TemporaryFolder::create().value());
+    const auto entry = [](const std::string& identity, size_t bytes) { return farm::Spool::Entry{identity, "to", "done", std::string(bytes, 'r')}; };
+    {
+      farm::Spool spool = std::move(farm::Spool::open(folder.path()).value());
+      for (const char* identity : {"a.1", "b.1", "c.1"}) QVERIFY(spool.add(entry(identity, 5000), [] {}).get().has_value());
+      spool.remove("a.1");
+      QVERIFY(spool.add(entry("d.1", 10), [] {}).get().has_value());  // where a longer one was
+      spool.remove("b.1");
+    }
+    {
+      farm::Spool spool = std::move(farm::Spool::open(folder.path()).value());
+      QCOMPARE(spool.entries().size(), size_t{2});
+      for (const farm::Spool::Entry& e : spool.entries()) QCOMPARE(e.result.size(), size_t{e.identity == "c.1" ? 5000u : 10u});
+      QVERIFY(spool.add(entry("e.1", 7000), [] {}).get().has_value());
+    }
+    int damaged = 0;
+    for (const auto& file : std::filesystem::directory_iterator(folder.path()))
+      if (std::filesystem::file_size(file) > 4000) std::filesystem::resize_file(file, 3000), ++damaged;
+    QCOMPARE(damaged, 3);  // one of them is of a result that went, and the short one stands in it now
+    const farm::Spool spool = std::move(farm::Spool::open(folder.path()).value());
+    QCOMPARE(spool.entries().size(), size_t{1});
+    QCOMPARE(spool.entries()[0].identity, std::string("d.1"));
+  }
+
   /// A job that is handed out again and again without an answer is answered as poison.
   void poison() {
     SimFarm farm;
@@ -166,6 +228,7 @@ class QueueTest : public QObject {
     farm::Queue queue(options);
     queue.open().value();
     queue.put(sim_job("sim", "session", 1, *kObject), kObject, "", {}).value();
+    QVERIFY(queue.receive(0.3, {}).value().empty());
     auto client = std::move(farm::NatsClient::connect(farm.file.agent("sim").value().endpoint("dies"), 5).value());
     for (int i = 0; i < farm::kMostDeliveries; ++i) {
       const auto taken = take_next(*client);

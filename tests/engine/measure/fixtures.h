@@ -39,12 +39,12 @@ struct Parts {
 inline runtime::KernelSignature doubling_signature() { return {"kernel", {{"x", kFloat32, {kSize}, {}}, {"y", kFloat32, {kSize}, {}, false, true}}}; }
 
 /// Compiles a body as the task's kernel.
-inline measure::BuildOutcome compiled(const Parts& parts, const tir::Stmt& body) {
+inline measure::BuildOutcome compiled(const Parts& parts, const tir::Stmt& body, const Target& target = host_target()) {
   const tir::Func func{"kernel", {parts.x, parts.y}, 1, body};
-  auto object = codegen::build_object({func}, host_target());
+  auto object = codegen::build_object({func}, target);
   if (!object) return {records::Status::build_fail, object.error().text(), nullptr, 0};
   auto artifact = std::make_shared<runtime::Artifact>();
-  artifact->target = host_target().str();
+  artifact->target = target.str();
   artifact->object = std::move(*object);
   artifact->kernels = {doubling_signature()};
   return {records::Status::ok, "", artifact, 0};

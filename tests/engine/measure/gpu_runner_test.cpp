@@ -5,36 +5,13 @@
 #include "engine/measure/device.h"
 #include "engine/measure/gpu_runner.h"
 #include "engine/space/template.h"
-#include "tests/engine/measure/fixtures.h"
+#include "tests/engine/measure/gpu_fixture.h"
 
 using namespace tw;
+using namespace tw::test;
 using measure::BuildOutcome;
 using records::MeasureResult;
 using records::Status;
-
-namespace {
-
-/// The doubling task for a GPU, and a "kernel" of the stand-in driver's language (tests/support/fake_cuda.cpp) for it.
-records::Task gpu_doubling_task() {
-  const records::Task cpu = test::doubling_task();
-  return records::make_task(cpu.name, cpu.dag, gpu_target(*target::find_gpu("h200")));
-}
-
-BuildOutcome fake_kernel(const std::string& action) {
-  auto artifact = std::make_shared<runtime::Artifact>();
-  artifact->kernels = {test::doubling_signature()};
-  runtime::GpuFunction f;
-  f.symbol = "kernel";
-  f.arguments = 2;
-  f.launches = {{"kernel", {1, 1, 1}, {32, 1, 1}, 0, {0, 1}}};
-  const std::string text = "kernel " + action;
-  for (const char c : text) f.images[90].push_back(static_cast<std::byte>(c));
-  f.images[90].push_back(std::byte{0});
-  artifact->gpu.push_back(f);
-  return {Status::ok, "", artifact, 0};
-}
-
-}  // namespace
 
 /// The worker that owns a GPU, on a stand-in for the driver and on a GPU that is interpreted.
 class GpuRunnerTest : public QObject {
