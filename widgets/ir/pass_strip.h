@@ -18,10 +18,17 @@ class PassStrip : public QWidget, public Tabular {
     double seconds = 0;
     bool changed = false;
     int added = 0, removed = 0;  ///< lines
+    QString needed = {};         ///< why it cannot be left out; empty if it can
+    QString cost = {};           ///< what leaving it out costs, such as `▲1.43×`; empty while that is not known
+    QString costHelp = {};       ///< the same as a sentence
   };
   explicit PassStrip(QWidget* parent = nullptr);
   /// The first one is what the passes begin with.
   void setPasses(std::vector<Pass> passes);
+  /// With lower bars, where there is little height.
+  void setLow(bool low);
+  /// Other costs of the same passes; what is chosen stays.
+  void setCosts(const std::vector<std::pair<QString, QString>>& costs);
   const std::vector<Pass>& passes() const { return m_passes; }
   /// Chooses passes `first` to `last`; does not signal.
   void select(int first, int last);
@@ -51,6 +58,7 @@ class PassStrip : public QWidget, public Tabular {
   QString describe(int pass) const;
 
   std::vector<Pass> m_passes;
+  int m_barRoom;  ///< height of the highest bar
   int m_first = -1, m_last = -1, m_anchor = -1, m_divergence = -1;
 };
 
