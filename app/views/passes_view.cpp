@@ -29,12 +29,23 @@ namespace {
 constexpr int kLowHeight = 330;    ///< below it the strip is lower, and what a pass does shares its line with what it is worth
 constexpr int kBesideWidth = 980;  ///< from here on the picture has room beside sixty characters
 
-/// Such as `▲1.43×`: the network takes so much longer without the pass. ▼: shorter. ≈: the interval holds 1.
-QString shortCost(const api::PassCost& c) {
-  if (!c.problem.empty()) return QString(QChar(0x2717));
-  if (!c.differs) return QStringLiteral("=");
-  if (!c.measured) return {};
-  return QChar(c.ratio.surely_slower() ? 0x25B2 : c.ratio.surely_faster() ? 0x25BC : 0x2248) + widgets::numberText(c.ratio.ratio, 3) + QChar(0x00D7);
+/// ▲: the network takes longer without the pass. ▼: shorter. ≈: the interval holds 1. =: what the pass changed makes no other program. ✗: it does not work
+/// without.
+widgets::PassStrip::Cost stripCost(const api::PassCost& c, bool changed) {
+  widgets::PassStrip::Cost cost;
+  cost.help = PassCostPanel::sentence(c);
+  const auto number = [](double n) { return widgets::numberText(n, 3); };
+  if (!c.problem.empty())
+    cost.ratio = QChar(0x2717);
+  else if (!c.differs)
+    cost.ratio = changed ? QStringLiteral("=") : QString();
+  else if (c.measured)
+    cost.ratio = QChar(c.ratio.surely_slower()   ? 0x25B2
+                       : c.ratio.surely_faster() ? 0x25BC
+                                                 : 0x2248) +
+                 number(c.ratio.ratio) + QChar(0x00D7),
+    cost.interval = number(c.ratio.low) + QChar(0x2013) + number(c.ratio.high);
+  return cost;
 }
 
 }  // namespace
@@ -293,11 +304,11 @@ void PassesView::showCosts() {
   const int task = costTask();
   const std::string key = task < 0 ? std::string() : m_services.hub.model()->tasks[static_cast<size_t>(task)].task.key;
   std::vector<PassCostPanel::Row> rows;
-  std::vector<std::pair<QString, QString>> costs;
+  std::vector<widgets::PassStrip::Cost> costs;
   for (size_t i = 0; i < m_traced->trace.passes.size(); ++i) {
     const api::TracedPass& p = m_traced->trace.passes[i];
     const api::PassCost* cost = i == 0 ? nullptr : m_services.passCosts.costOf(p.name, key);
-    costs.emplace_back(cost && (cost->differs || p.changed) ? shortCost(*cost) : QString(), cost ? PassCostPanel::sentence(*cost) : QString());
+    costs.push_back(cost ? stripCost(*cost, p.changed) : widgets::PassStrip::Cost());
     const QString name = QString::fromStdString(p.name);
     if (i > 0 && std::none_of(rows.begin(), rows.end(), [&](const auto& r) { return r.pass == name; }))
       rows.push_back({name, QString::fromStdString(p.needed)});
@@ -411,6 +422,8 @@ void PassesView::step(int by) {
   showText();
 }
 
-void PassesView::stepChange(bool forward) { m_text->stepChange(forward); }
+void PassesView::stepChange(bool forward) {
+  if (m_text->stepChange(forward)) m_text->activateCursor();
+}
 
 }  // namespace tw::app

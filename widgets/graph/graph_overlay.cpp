@@ -100,7 +100,8 @@ QBrush overlayBrush(GraphOverlay::Kind kind, const GraphOverlay::Value& value, d
   if (!value.known) return hatch;
   if (kind == GraphOverlay::Kind::change) {
     const auto change = static_cast<GraphOverlay::Change>(static_cast<int>(value.value));
-    return change == GraphOverlay::Change::made ? theme.series[0] : change == GraphOverlay::Change::removed ? theme.series[5] : theme.series[3];
+    if (change == GraphOverlay::Change::made) return theme.series[0];
+    return change == GraphOverlay::Change::removed ? QBrush(theme.series[5], Qt::Dense4Pattern) : QBrush(theme.series[3], Qt::BDiagPattern);
   }
   if (kind == GraphOverlay::Kind::tuned) return value.value > 0 ? QBrush(theme.series[2]) : hatch;
   if (kind == GraphOverlay::Kind::share || kind == GraphOverlay::Kind::ran) return viridis(largest > 0 ? value.value / largest : 0);

@@ -46,7 +46,7 @@ struct GraphOverlay {
 };
 
 /// The colour of a value of 0 to 1 of a sequence, or of a ratio from ½ (blue, second is faster) to 2 (orange); hatched where nothing is known or nothing was
-/// tuned.
+/// tuned. What a pass did has a colour and a pattern of its own each.
 QBrush overlayBrush(GraphOverlay::Kind kind, const GraphOverlay::Value& value, double largest, const Theme& theme);
 
 }  // namespace tw::widgets

@@ -32,6 +32,8 @@ class CodePane : public QWidget, public Tabular {
   int changeCount() const { return static_cast<int>(m_diff.changes.size()); }
   /// Goes to the next or previous change. False if there is none in that direction.
   bool stepChange(bool forward);
+  /// Signals the line of the cursor, as a click on it does.
+  void activateCursor() { activate(m_row); }
   /// Shown in place of the text, such as a reason why there is none.
   void setPlaceholder(const QString& text);
   bool showsPlaceholder() const;

@@ -40,8 +40,8 @@ void PassStrip::setLow(bool low) {
   update();
 }
 
-void PassStrip::setCosts(const std::vector<std::pair<QString, QString>>& costs) {
-  for (size_t i = 0; i < m_passes.size() && i < costs.size(); ++i) m_passes[i].cost = costs[i].first, m_passes[i].costHelp = costs[i].second;
+void PassStrip::setCosts(const std::vector<Cost>& costs) {
+  for (size_t i = 0; i < m_passes.size() && i < costs.size(); ++i) m_passes[i].cost = costs[i];
   update();
 }
 
@@ -109,15 +109,20 @@ void PassStrip::paintEvent(QPaintEvent*) {
       p.setPen(QPen(theme.accent, 2));
       p.drawLine(QPointF(cell.left() + 1, this->height() - 1), QPointF(cell.right() - 1, this->height() - 1));
     }
-    if (!pass.cost.isEmpty()) {
-      const bool fits = fontMetrics().horizontalAdvance(pass.cost) + 6 <= cell.width();
-      const QString cost = fits ? pass.cost : pass.cost.left(1);  // the sign alone
-      const double wide = fontMetrics().horizontalAdvance(cost) + 4;
-      const QRectF place(cell.right() - wide - 2, 0, wide, text);
+    // The sign alone where there is no room for more, and the interval where there is.
+    double top = 0;
+    const auto write = [&](const QString& words) {
+      const double wide = fontMetrics().horizontalAdvance(words) + 4;
+      if (words.isEmpty() || wide + 4 > cell.width() || top + text > ground) return;
+      const QRectF place(cell.right() - wide - 2, top, wide, text);
       p.fillRect(place, theme.base);  // bars are as high
       p.setPen(theme.text);
-      p.drawText(place, Qt::AlignCenter, cost);
-    }
+      p.drawText(place, Qt::AlignCenter, words);
+      top += text;
+    };
+    write(pass.cost.ratio);
+    if (top == 0) write(pass.cost.ratio.left(1));
+    write(pass.cost.interval);
     if (number == m_divergence) {
       p.setPen(QPen(theme.warning, 1.5, Qt::DashLine));
       p.drawLine(QPointF(cell.left() + 1, 0), QPointF(cell.left() + 1, this->height()));
@@ -181,7 +186,7 @@ QString PassStrip::describe(int pass) const {
   QString text = p.changed ? tr("%1. %2: +%3 −%4 lines, %5").arg(pass).arg(p.name).arg(p.added).arg(p.removed).arg(secondsText(p.seconds))
                            : tr("%1. %2: nothing changed, %3").arg(pass).arg(p.name, secondsText(p.seconds));
   if (!p.needed.isEmpty()) text += tr("\nCannot be left out: %1").arg(p.needed);
-  if (!p.costHelp.isEmpty()) text += QLatin1Char('\n') + p.costHelp;
+  if (!p.cost.help.isEmpty()) text += QLatin1Char('\n') + p.cost.help;
   return text;
 }
 
@@ -198,7 +203,7 @@ Table PassStrip::table() const {
   for (size_t i = 0; i < m_passes.size(); ++i) {
     const Pass& p = m_passes[i];
     table.rows.push_back({QString::number(i), p.name, QString::number(p.seconds, 'g', 17), p.changed ? tr("yes") : tr("no"), QString::number(p.added),
-                          QString::number(p.removed), p.costHelp, p.needed});
+                          QString::number(p.removed), p.cost.help, p.needed});
   }
   return table;
 }

@@ -13,14 +13,19 @@ namespace tw::widgets {
 class PassStrip : public QWidget, public Tabular {
   Q_OBJECT
  public:
+  /// What leaving a pass out costs; empty texts while that is not known.
+  struct Cost {
+    QString ratio = {};     ///< such as `▲1.43×`
+    QString interval = {};  ///< such as `1.40–1.46`
+    QString help = {};      ///< a sentence
+  };
   struct Pass {
     QString name;
     double seconds = 0;
     bool changed = false;
     int added = 0, removed = 0;  ///< lines
     QString needed = {};         ///< why it cannot be left out; empty if it can
-    QString cost = {};           ///< what leaving it out costs, such as `▲1.43×`; empty while that is not known
-    QString costHelp = {};       ///< the same as a sentence
+    Cost cost = {};
   };
   explicit PassStrip(QWidget* parent = nullptr);
   /// The first one is what the passes begin with.
@@ -28,7 +33,7 @@ class PassStrip : public QWidget, public Tabular {
   /// With lower bars, where there is little height.
   void setLow(bool low);
   /// Other costs of the same passes; what is chosen stays.
-  void setCosts(const std::vector<std::pair<QString, QString>>& costs);
+  void setCosts(const std::vector<Cost>& costs);
   const std::vector<Pass>& passes() const { return m_passes; }
   /// Chooses passes `first` to `last`; does not signal.
   void select(int first, int last);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/ir/pass_scene.h"
 
+#include <QBrush>
 #include <QtTest>
+#include <set>
 
 #include "widgets/graph/graph_view.h"
+#include "widgets/theme/theme.h"
 
 using namespace tw;
 using namespace tw::widgets;
@@ -101,6 +104,7 @@ class PassSceneTest : public QObject {
     const Table table = view.table();
     const auto shown = static_cast<qsizetype>(table.columns.indexOf(QStringLiteral("shown as")));
     QVERIFY(table.rows[0][shown].contains(QStringLiteral("changed")) && table.rows[2][shown].isEmpty());
+    std::set<Qt::BrushStyle> patterns;
     for (const Change c : {Change::made, Change::removed, Change::changed}) {
       GraphOverlay o;
       o.kind = GraphOverlay::Kind::change;
@@ -109,7 +113,9 @@ class PassSceneTest : public QObject {
       QVERIFY(o.valueOf({0}).known && !o.valueOf({0}).text.isEmpty());
       QVERIFY(o.valueOf({1}).text.isEmpty());
       QCOMPARE(o.valueOf({0, 1}).value, static_cast<double>(Change::changed));  // of a box
+      patterns.insert(overlayBrush(o.kind, o.valueOf({0}), 1, lightTheme()).style());
     }
+    QCOMPARE(patterns.size(), size_t{3});  // told without colour, where texts are too small
   }
 };
 

@@ -63,9 +63,9 @@ class PassStripTest : public QObject {
     all[3].needed = QStringLiteral("registers need it");
     strip.setPasses(all);
     strip.select(1, 1);
-    strip.setCosts({{}, {QStringLiteral("\u25B21.430\u00D7"), QStringLiteral("surely slower without it")}});
+    strip.setCosts({{}, {QStringLiteral("\u25B21.43\u00D7"), QStringLiteral("1.40\u20131.46"), QStringLiteral("surely slower without it")}});
     QCOMPARE(strip.first(), 1);
-    QCOMPARE(strip.passes()[1].cost, QStringLiteral("\u25B21.430\u00D7"));
+    QCOMPARE(strip.passes()[1].cost.ratio, QStringLiteral("\u25B21.43\u00D7"));
     QCOMPARE(strip.table().rows[1][6], QStringLiteral("surely slower without it"));
     QCOMPARE(strip.table().rows[3][7], QStringLiteral("registers need it"));
     strip.select(3, 3);
