@@ -88,11 +88,12 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
       m_marks(m_hub, m_jobs, m_workspace),
       m_finals(engine, m_workspace, m_tuning, m_board),
       m_build(engine, m_workspace, m_board),
+      m_passCosts(engine, m_hub, m_workspace, m_tuning, m_board),
       m_import(engine, m_workspace, m_board),
       m_feeds(m_board, m_tuning, m_models, m_workspace),
       m_farms(engine, m_jobs),
       m_lessons(m_jobs),
-      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks, m_board, m_import, m_finals, m_build, m_race, m_farms} {
+      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks, m_board, m_import, m_finals, m_build, m_passCosts, m_race, m_farms} {
   setObjectName(QStringLiteral("window.main"));
   setWindowTitle(tr("Tilewright"));
   setAcceptDrops(true);

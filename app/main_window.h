@@ -22,6 +22,7 @@
 #include "app/services/mark_service.h"
 #include "app/services/model_service.h"
 #include "app/services/finals_service.h"
+#include "app/services/pass_cost_service.h"
 #include "app/services/race_service.h"
 #include "app/services/task_board.h"
 #include "app/services/trial_service.h"
@@ -118,6 +119,7 @@ class MainWindow : public QMainWindow {
   FarmService& farms() { return m_farms; }
   Workspace& workspace() { return m_workspace; }
   FinalsService& finals() { return m_finals; }
+  PassCostService& passCosts() { return m_passCosts; }
   BuildService& build() { return m_build; }
   TrialService& trials() { return m_trials; }
   ExplainService& explaining() { return m_explain; }
@@ -251,6 +253,7 @@ class MainWindow : public QMainWindow {
   JobBoard m_board;
   FinalsService m_finals;
   BuildService m_build;
+  PassCostService m_passCosts;
   ImportService m_import;
   JobFeeds m_feeds;
   FarmService m_farms;

@@ -16,6 +16,7 @@ void add_campaign(Subcommand app, Run& run);
 void add_compare(Subcommand app, Run& run);
 void add_report(Subcommand app, Run& run);
 void add_explain(Subcommand app, Run& run);
+void add_passes(Subcommand app, Run& run);
 void add_compile(Subcommand app, Run& run);
 void add_build(Subcommand app, Run& run);
 void add_run(Subcommand app, Run& run);
@@ -49,6 +50,7 @@ std::span<const Command> commands() {
       {"compare", add_compare},
       {"report", add_report},
       {"explain", add_explain},
+      {"passes", add_passes},
       {"compile", add_compile},
       {"build", add_build},
       {"run", add_run},

@@ -18,6 +18,7 @@
 #include "db/database.h"
 #include "engine/api/ansor_trials.h"
 #include "engine/api/log_trials.h"
+#include "engine/api/pass_list.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
@@ -97,15 +98,13 @@ int check_emissions(const CompileArguments& o, std::optional<bool> for_gpu) {
 }
 
 int check_names(const CompileArguments& o) {
-  std::vector<std::string> all, optional;
-  for (const auto& p : graph::passes()) {
-    all.push_back(p.name);
+  if (const auto names = api::left_out(o.disabled); !names) return fail_usage(names.error().message);
+  std::vector<std::string> optional;
+  for (const api::PassFacts& p : api::all_passes())
     if (p.optional) optional.push_back(p.name);
-  }
-  for (const auto& [given, names] : {std::pair(&o.disabled, &all), std::pair(&o.enabled, &optional)})
-    for (const std::string& name : *given)
-      if (std::find(names->begin(), names->end(), name) == names->end())
-        return fail_usage(fmt::format("Expected a pass among {}, found '{}'", fmt::join(*names, ", "), printable(name)));
+  for (const std::string& name : o.enabled)
+    if (std::find(optional.begin(), optional.end(), name) == optional.end())
+      return fail_usage(fmt::format("Expected a pass among {}, found '{}'", fmt::join(optional, ", "), printable(name)));
   return check_emissions(o, std::nullopt);
 }
 
@@ -143,7 +142,8 @@ Expected<LogSources> read_logs(const CompileArguments& o, const LoadedNetwork& l
 int compile_model(const CompileArguments& o) {
   if (const int bad = check_names(o); bad != kDone) return bad;
   graph::PassHooks hooks;
-  hooks.disabled = o.disabled;
+  const api::LeftOut without = api::left_out(o.disabled).value();  // names were checked
+  hooks.disabled = without.graph;
   hooks.enabled = o.enabled;
   PassDump dump(o.dump_passes);
   if (!o.dump_passes.empty()) {
@@ -178,6 +178,7 @@ int compile_model(const CompileArguments& o) {
   options.on_kernel = [&](const std::string& symbol, const schedule::Schedule& schedule) { kernels.push_back({symbol, schedule}); };
   options.stop = stop_token();
   options.plain = o.plain;
+  options.without = without.kernel;
   options.on_host = o.on_host;
   std::vector<std::string> notes;
   options.notes = &notes;
@@ -194,7 +195,7 @@ int compile_model(const CompileArguments& o) {
   note_claims(*executable);
   if (auto r = runtime::save(*executable, o.output); !r) return fail(r.error());
   if (!o.dump_passes.empty()) {
-    for (const EmittedKernel& k : kernels) dump.add_kernel(k.symbol, k.schedule, loaded->target);
+    for (const EmittedKernel& k : kernels) dump.add_kernel(k.symbol, k.schedule, loaded->target, without.kernel);
     if (auto r = dump.finish(); !r) return fail(r.error());
   }
   const auto emitted = emit(o.emit, o.output + ".d", name, loaded->network, *executable, kernels, loaded->target);
@@ -220,7 +221,7 @@ void add_compile(Subcommand app, Run& run) {
   sub.flag("--plain", o->plain, "Tasks without a record get plain loops instead of the point that a template's rule names: what tuning starts from");
   sub.option("-o,--output", o->output, "File to write (.twx)").output(runtime::kExecutableFile).required();
   sub.option("--dump-passes", o->dump_passes, "Folder for the graph after every graph pass, every kernel after every pass over its loops, and an index");
-  sub.option("--disable-pass", o->disabled, "Skip a graph pass; may be repeated");
+  sub.option("--disable-pass", o->disabled, "Leave out a pass of the graph or of the kernels, of those that `tw passes` says may be; may be repeated");
   sub.option("--enable-pass", o->enabled, "Run a graph pass that is off by default; may be repeated");
   sub.option("--on-host", o->on_host, "Operator, such as softmax, that the processor computes in a network for a GPU; may be repeated");
   sub.option("--emit", o->emit, fmt::format("Other forms, written into OUTPUT.d: {}; comma-separated", fmt::join(emissions(), ", "))).separated_by(',');

@@ -37,7 +37,7 @@ void PassDump::operator()(const graph::Pass& pass, const graph::Graph& before, c
   write("graph/kernel_borders.txt", borders);
 }
 
-void PassDump::add_kernel(const std::string& symbol, const schedule::Schedule& schedule, const Target& target) {
+void PassDump::add_kernel(const std::string& symbol, const schedule::Schedule& schedule, const Target& target, const std::vector<std::string>& without) {
   Json passes = Json::array();
   const auto add = [&](const char* name, const tir::Func& f, double s, bool c) {
     const std::string file = fmt::format("kernels/{}/{:02}_{}.tir", symbol, passes.size(), name);
@@ -45,6 +45,7 @@ void PassDump::add_kernel(const std::string& symbol, const schedule::Schedule& s
     passes.push_back(entry(name, file, s, c));
   };
   tir::PassHooks hooks;
+  hooks.disabled = without;
   hooks.after = [&](const tir::Pass& pass, const tir::Func& before, const tir::Func& after, double seconds, bool changed) {
     if (passes.empty()) add("lowered", before, 0, true);
     add(pass.name, after, seconds, changed);

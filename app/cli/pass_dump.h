@@ -19,8 +19,8 @@ class PassDump {
 
   /// Hook of the graph passes.
   void operator()(const graph::Pass& pass, const graph::Graph& before, const graph::Graph& after, double seconds, bool changed);
-  /// Runs the passes over one kernel again and writes them.
-  void add_kernel(const std::string& symbol, const schedule::Schedule& schedule, const Target& target);
+  /// Runs the passes but `without` over one kernel again and writes them.
+  void add_kernel(const std::string& symbol, const schedule::Schedule& schedule, const Target& target, const std::vector<std::string>& without);
   /// Writes the index. Errors: the first one met so far.
   Expected<void> finish();
 

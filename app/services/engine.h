@@ -10,6 +10,7 @@
 #include "engine/api/explain.h"
 #include "engine/api/insight.h"
 #include "engine/api/loop_play.h"
+#include "engine/api/pass_cost.h"
 #include "engine/api/pass_trace.h"
 #include "engine/api/why_faster.h"
 #include "engine/api/network_finals.h"
@@ -92,6 +93,7 @@ class Engine {
   /// The text of a kernel after every pass, and of the network after every graph pass.
   virtual api::PassTrace passes(const records::Task& task, const std::vector<schedule::Step>& steps) = 0;
   virtual api::PassTrace graphPasses(const api::Network& network) = 0;
+  virtual Expected<std::vector<api::PassCost>> passCosts(const api::PassCostRequest& request) = 0;
   virtual records::Candidate defaultCandidate(const records::Task& task) = 0;
   /// With `replay` nothing is measured: trials end as those did.
   virtual Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,

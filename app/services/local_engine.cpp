@@ -189,6 +189,8 @@ Expected<api::PlayedLoops> LocalEngine::playLoops(const records::Task& task, con
 
 api::PassTrace LocalEngine::passes(const records::Task& task, const std::vector<schedule::Step>& steps) { return api::trace_passes(task, steps); }
 
+Expected<std::vector<api::PassCost>> LocalEngine::passCosts(const api::PassCostRequest& request) { return api::pass_costs(request); }
+
 api::PassTrace LocalEngine::graphPasses(const api::Network& network) { return api::trace_graph_passes(network, target()); }
 
 records::Candidate LocalEngine::defaultCandidate(const records::Task& task) { return tune::default_candidate(task); }

@@ -37,6 +37,7 @@ class LocalEngine : public Engine {
   Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) override;
   api::PassTrace passes(const records::Task& task, const std::vector<schedule::Step>& steps) override;
   api::PassTrace graphPasses(const api::Network& network) override;
+  Expected<std::vector<api::PassCost>> passCosts(const api::PassCostRequest& request) override;
   records::Candidate defaultCandidate(const records::Task& task) override;
   Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                      const tune::EventSink& events, const tune::SessionControl& control,

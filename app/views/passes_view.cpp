@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/passes_view.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QSplitter>
+#include <QTabWidget>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -11,10 +14,41 @@
 #include "app/action_registry.h"
 #include "app/selection_hub.h"
 #include "app/services/explain_service.h"
+#include "app/services/pass_cost_service.h"
+#include "app/views/pass_cost_panel.h"
+#include "app/views/pass_picture.h"
+#include "widgets/common/elided_label.h"
 #include "widgets/common/empty_state.h"
+#include "widgets/common/format.h"
 #include "widgets/ir/code_pane.h"
+#include "widgets/theme/theme.h"
 
 namespace tw::app {
+namespace {
+
+constexpr int kLowHeight = 330;    ///< below it the strip is lower, and what a pass does shares its line with what it is worth
+constexpr int kBesideWidth = 980;  ///< from here on the picture has room beside sixty characters
+
+/// ▲: the network takes longer without the pass. ▼: shorter. ≈: the interval holds 1. =: what the pass changed makes no other program. ✗: it does not work
+/// without.
+widgets::PassStrip::Cost stripCost(const api::PassCost& c, bool changed) {
+  widgets::PassStrip::Cost cost;
+  cost.help = PassCostPanel::sentence(c);
+  const auto number = [](double n) { return widgets::numberText(n, 3); };
+  if (!c.problem.empty())
+    cost.ratio = QChar(0x2717);
+  else if (!c.differs)
+    cost.ratio = changed ? QStringLiteral("=") : QString();
+  else if (c.measured)
+    cost.ratio = QChar(c.ratio.surely_slower()   ? 0x25B2
+                       : c.ratio.surely_faster() ? 0x25BC
+                                                 : 0x2248) +
+                 number(c.ratio.ratio) + QChar(0x00D7),
+    cost.interval = number(c.ratio.low) + QChar(0x2013) + number(c.ratio.high);
+  return cost;
+}
+
+}  // namespace
 
 PassesView::PassesView(Services& services, QWidget* parent) : QWidget(parent), m_services(services) {
   auto* content = new QWidget(this);
@@ -26,15 +60,15 @@ PassesView::PassesView(Services& services, QWidget* parent) : QWidget(parent), m
   m_title->setObjectName(QStringLiteral("label.passes.title"));
   m_title->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   m_strip = new widgets::PassStrip(content);
-  m_about = new QLabel(content);
+  m_about = new widgets::ElidedLabel(content);
   m_about->setObjectName(QStringLiteral("label.passes.about"));
   m_about->setForegroundRole(QPalette::PlaceholderText);
-  m_range = new QLabel(content);
-  m_range->setObjectName(QStringLiteral("label.passes.range"));
   m_divergence = new QLabel(content);
   m_divergence->setObjectName(QStringLiteral("label.passes.divergence"));
-  for (QLabel* label : {m_title, m_about, m_range, m_divergence}) label->setTextFormat(Qt::PlainText);
-  for (QLabel* label : {m_about, m_range, m_divergence}) label->setWordWrap(true);
+  m_cost = new widgets::ElidedLabel(content);
+  m_cost->setObjectName(QStringLiteral("label.passes.cost"));
+  for (QLabel* label : {m_title, m_about, m_divergence}) label->setTextFormat(Qt::PlainText);
+  m_divergence->setWordWrap(true);
   m_text = new widgets::CodePane(widgets::CodeLanguage::tir, tr("IR"), content);
   m_text->setObjectName(QStringLiteral("view.passes.text"));
   const auto button = [&](const char* name, const QString& text, const QString& help) {
@@ -61,8 +95,19 @@ PassesView::PassesView(Services& services, QWidget* parent) : QWidget(parent), m
   other->addWidget(m_divergence, 1);
   other->addWidget(m_jump);
   other->addWidget(m_against);
-  auto* changes = new QHBoxLayout;
-  changes->addWidget(m_range, 1);
+  m_without = button("without", tr("Without this pass"),
+                     tr("Compile the network without this pass, and run it and the one with all passes by turns in fresh processes: what the pass is worth"));
+  m_alone = new QCheckBox(tr("In this kernel alone"), content);
+  m_alone->setObjectName(QStringLiteral("check.passes.alone"));
+  m_alone->setToolTip(tr("Leave kernel passes out of the kernels of the selected task alone, not of all kernels of the network"));
+  auto* worth = new QHBoxLayout;
+  worth->addWidget(m_cost, 1);
+  worth->addWidget(m_alone);
+  worth->addWidget(m_without);
+  // Beside the tabs, where it takes no line.
+  auto* corner = new QWidget(content);
+  auto* changes = new QHBoxLayout(corner);
+  changes->setContentsMargins(0, 0, 0, 0);
   for (const bool forward : {false, true}) {
     auto* b = button(forward ? "nextChange" : "previousChange", QString(QChar(forward ? 0x25BC : 0x25B2)), forward ? tr("Next change") : tr("Previous change"));
     connect(b, &QToolButton::clicked, this, [this, forward] { stepChange(forward); });
@@ -74,9 +119,22 @@ PassesView::PassesView(Services& services, QWidget* parent) : QWidget(parent), m
   box->addLayout(head);
   box->addWidget(m_strip);
   box->addWidget(m_about);
+  box->addLayout(worth);
   box->addLayout(other);
-  box->addLayout(changes);
-  box->addWidget(m_text, 1);
+  m_picture = new PassPicture(content);
+  m_costs = new PassCostPanel(services, content);
+  m_tabs = new QTabWidget(content);
+  m_tabs->setObjectName(QStringLiteral("tabs.passes"));
+  m_tabs->setAccessibleName(tr("Parts of the passes"));
+  m_tabs->setDocumentMode(true);
+  m_tabs->addTab(m_text, tr("Difference"));
+  m_tabs->addTab(m_picture, tr("Picture"));
+  m_tabs->addTab(m_costs, tr("What they are worth"));
+  m_tabs->setCornerWidget(corner);
+  m_split = new QSplitter(content);
+  m_split->setChildrenCollapsible(false);
+  m_split->addWidget(m_tabs);
+  box->addWidget(m_split, 1);
   m_state = new widgets::EmptyState(content, this);
   auto* whole = new QVBoxLayout(this);
   whole->setContentsMargins(0, 0, 0, 0);
@@ -90,8 +148,32 @@ PassesView::PassesView(Services& services, QWidget* parent) : QWidget(parent), m
     m_against->setChecked(true);
     showText();
   });
+  connect(m_without, &QToolButton::clicked, this, [this] {
+    if (m_services.passCosts.isActive()) return m_services.passCosts.stop();
+    if (const api::TracedPass* pass = chosenPass()) m_services.passCosts.measure({pass->name}, costTask());
+  });
+  connect(m_alone, &QCheckBox::toggled, this, &PassesView::showCosts);
+  connect(&services.passCosts, &PassCostService::changed, this, &PassesView::showCosts);
+  connect(&services.passCosts, &PassCostService::progressed, this, &PassesView::showCost);
+  connect(&services.hub, &SelectionHub::taskChanged, this, &PassesView::showCosts);
+  connect(m_costs, &PassCostPanel::passChosen, this, [this](const QString& name) {
+    const auto& passes = m_strip->passes();
+    const auto at = std::find_if(passes.begin(), passes.end(), [&](const auto& p) { return p.name == name; });
+    const int pass = static_cast<int>(at - passes.begin());
+    if (at == passes.end() || (m_strip->first() == m_strip->last() && passes[static_cast<size_t>(std::max(0, m_strip->last()))].name == name)) return;
+    m_strip->select(pass, pass);
+    showText();
+  });
+  connect(m_tabs, &QTabWidget::currentChanged, this, &PassesView::showPicture);
+  connect(m_picture, &PassPicture::lineChosen, this, [this](bool after, int line, bool lit) {
+    after ? m_text->goTo(line) : m_text->goToRemoved(line);
+    if (lit) m_tabs->setCurrentWidget(m_text);
+  });
+  connect(m_text, &widgets::CodePane::removedLineActivated, this, [this](int line) { m_place = {false, line}, m_picture->showLine(false, line); });
   // The text after the last pass is what the code view shows as TIR.
   connect(m_text, &widgets::CodePane::lineActivated, this, [this](int line) {
+    m_place = {true, line};
+    m_picture->showLine(true, line);
     if (m_what->currentIndex() == Kernel && m_strip->last() + 1 == static_cast<int>(m_strip->passes().size()))
       m_services.hub.setPlace({widgets::CodeLanguage::tir, line});
   });
@@ -103,6 +185,29 @@ PassesView::PassesView(Services& services, QWidget* parent) : QWidget(parent), m
 void PassesView::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   if (m_stale) compute();
+  showPicture();
+}
+
+void PassesView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  const bool low = height() < kLowHeight * widgets::typeScale();
+  if (low != m_low) {
+    m_low = low;
+    m_strip->setLow(low);
+    m_about->setVisible(!low);
+    showCost();
+  }
+  const bool beside = width() >= kBesideWidth * widgets::typeScale();
+  if (beside == m_beside) return;
+  m_beside = beside;
+  if (beside) {
+    m_split->addWidget(m_picture);
+    m_picture->show();
+    m_split->setSizes({width() / 2, width() / 2});
+  } else {
+    m_tabs->insertTab(1, m_picture, tr("Picture"));
+  }
+  showPicture();
 }
 
 void PassesView::invalidate() {
@@ -114,7 +219,7 @@ PassesView::Traced PassesView::traced(api::PassTrace trace, std::optional<api::P
   Traced t;
   for (size_t i = 0; i < trace.passes.size(); ++i) {
     const api::TracedPass& p = trace.passes[i];
-    widgets::PassStrip::Pass pass{QString::fromStdString(p.name), p.seconds, p.changed, 0, 0};
+    widgets::PassStrip::Pass pass{QString::fromStdString(p.name), p.seconds, p.changed, 0, 0, QString::fromStdString(p.needed)};
     if (p.changed) {
       const widgets::LineDiff diff = widgets::diffLines(*trace.passes[i - 1].text, *p.text);
       pass.added = diff.added, pass.removed = diff.removed;
@@ -184,6 +289,74 @@ void PassesView::showTraced(Expected<Traced> result) {
   m_title->setToolTip(m_title->text().toHtmlEscaped());
   showDivergence();
   showText();
+  showCosts();
+}
+
+const api::TracedPass* PassesView::chosenPass() const {
+  if (!m_traced || m_strip->last() < 1 || m_strip->first() != m_strip->last()) return nullptr;
+  return &m_traced->trace.passes[static_cast<size_t>(m_strip->last())];
+}
+
+int PassesView::costTask() const { return m_what->currentIndex() == Kernel && m_alone->isChecked() ? m_services.hub.task() : -1; }
+
+void PassesView::showCosts() {
+  if (!m_traced || !m_services.hub.model()) return;
+  const int task = costTask();
+  const std::string key = task < 0 ? std::string() : m_services.hub.model()->tasks[static_cast<size_t>(task)].task.key;
+  std::vector<PassCostPanel::Row> rows;
+  std::vector<widgets::PassStrip::Cost> costs;
+  for (size_t i = 0; i < m_traced->trace.passes.size(); ++i) {
+    const api::TracedPass& p = m_traced->trace.passes[i];
+    const api::PassCost* cost = i == 0 ? nullptr : m_services.passCosts.costOf(p.name, key);
+    costs.push_back(cost ? stripCost(*cost, p.changed) : widgets::PassStrip::Cost());
+    const QString name = QString::fromStdString(p.name);
+    if (i > 0 && std::none_of(rows.begin(), rows.end(), [&](const auto& r) { return r.pass == name; }))
+      rows.push_back({name, QString::fromStdString(p.needed)});
+  }
+  m_strip->setCosts(costs);
+  m_costs->setPasses(std::move(rows), task);
+  showCost();
+}
+
+void PassesView::showCost() {
+  const PassCostService& service = m_services.passCosts;
+  const api::TracedPass* pass = chosenPass();
+  const QString why = service.cannotMeasure();
+  m_alone->setVisible(m_what->currentIndex() == Kernel);
+  m_without->setText(service.isActive() ? tr("Stop") : tr("Without this pass"));
+  m_without->setEnabled(service.isActive() || (pass && pass->needed.empty() && why.isEmpty()));
+  const int task = costTask();
+  const api::PassCost* cost = nullptr;
+  if (pass && m_services.hub.model())
+    cost = service.costOf(pass->name, task < 0 ? std::string() : m_services.hub.model()->tasks[static_cast<size_t>(task)].task.key);
+  m_cost->setText(service.isActive()              ? service.state()
+                  : pass && !pass->needed.empty() ? tr("Cannot be left out: %1").arg(QString::fromStdString(pass->needed))
+                  : cost                          ? PassCostPanel::sentence(*cost)
+                  : !service.state().isEmpty()    ? service.state()
+                  : pass && !why.isEmpty()        ? tr("What it is worth cannot be measured now: %1").arg(why)
+                  : m_low                         ? m_about->text()
+                                                  : QString());
+}
+
+void PassesView::showPicture() {
+  if (!m_traced || m_strip->last() < 0 || !m_pictureStale || !m_picture->isVisible()) return;
+  m_pictureStale = false;
+  const auto first = static_cast<size_t>(m_strip->first()), last = static_cast<size_t>(m_strip->last());
+  const auto& passes = m_traced->trace.passes;
+  const api::TracedPass& after = passes[last];
+  const bool against = m_against->isChecked() && m_traced->base && last < m_traced->base->passes.size();
+  const api::TracedPass& before = against ? m_traced->base->passes[last] : passes[first == 0 ? 0 : first - 1];
+  using Picture = std::shared_ptr<const widgets::PassScene>;
+  const auto work = [one = before.text, two = after.text, graph = before.graph, made = after.graph, font = font()](StopToken stop) -> Expected<Picture> {
+    std::optional<widgets::PassScene> scene =
+        graph && made ? widgets::graphPassScene(*graph, *made, font, stop) : widgets::nestPassScene(*one, *two, font, stop);
+    if (!scene) return Error(ErrorCode::cancelled, "Stopped");
+    return Picture(std::make_shared<const widgets::PassScene>(std::move(*scene)));
+  };
+  m_pictureJob.replace(m_services.jobs.run<Picture>(Lane::work, this, work, [this](Expected<Picture> picture) {
+    m_picture->setScene(picture ? *picture : nullptr, picture ? QString() : QString::fromStdString(picture.error().text()));
+    if (m_place) m_picture->showLine(m_place->first, m_place->second);
+  }));
 }
 
 void PassesView::showDivergence() {
@@ -214,8 +387,14 @@ void PassesView::showText() {
   const auto& passes = m_traced->trace.passes;
   const auto first = static_cast<size_t>(m_strip->first()), last = static_cast<size_t>(m_strip->last());
   const api::TracedPass& pass = passes[last];
+  m_pictureStale = true;
+  m_place.reset();
+  showPicture();
   m_about->setText(pass.summary.empty() ? tr("What the passes begin with.") : QString::fromStdString(pass.name + ": " + pass.summary));
-  m_about->setToolTip(QString::fromStdString(pass.source).toHtmlEscaped());
+  // What is elided is in the tool tip, with where it comes from.
+  m_about->setToolTip(
+      (m_about->text() + QStringLiteral("\n\n") + QString::fromStdString(pass.source)).toHtmlEscaped().replace(QLatin1Char('\n'), QLatin1String("<br>")));
+  showCost();
   const bool against = m_against->isChecked() && m_traced->base && last < m_traced->base->passes.size();
   const auto before = against ? m_traced->base->passes[last].text : passes[first == 0 ? 0 : first - 1].text;
   const QString name = QString::fromStdString(pass.name);
@@ -224,13 +403,13 @@ void PassesView::showText() {
                                         : tr("What passes %1 to %2 changed together").arg(first).arg(last);
   if (before == pass.text) {
     m_diffJob.stop();
-    m_range->setText(first == 0 && last == 0 ? range : tr("%1: nothing").arg(range));
+    m_text->setTitle(first == 0 && last == 0 ? range : tr("%1: nothing").arg(range), false);
     return m_text->setText(QString::fromStdString(*pass.text));
   }
   const auto work = [before, after = pass.text](StopToken) -> Expected<widgets::LineDiff> { return widgets::diffLines(*before, *after); };
   m_diffJob.replace(m_services.jobs.run<widgets::LineDiff>(Lane::work, this, work, [this, range](Expected<widgets::LineDiff> diff) {
-    if (!diff) return m_range->setText(QString::fromStdString(diff.error().text()));
-    m_range->setText(tr("%1: +%2 −%3 lines in %n place(s)", nullptr, static_cast<int>(diff->changes.size())).arg(range).arg(diff->added).arg(diff->removed));
+    if (!diff) return m_text->setPlaceholder(QString::fromStdString(diff.error().text()));
+    m_text->setTitle(tr("%1, in %n place(s)", nullptr, static_cast<int>(diff->changes.size())).arg(range), false);
     m_text->setDiff(*diff);
     m_text->stepChange(true);
   }));
@@ -243,6 +422,8 @@ void PassesView::step(int by) {
   showText();
 }
 
-void PassesView::stepChange(bool forward) { m_text->stepChange(forward); }
+void PassesView::stepChange(bool forward) {
+  if (m_text->stepChange(forward)) m_text->activateCursor();
+}
 
 }  // namespace tw::app

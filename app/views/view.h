@@ -17,6 +17,7 @@ class ImportService;
 class JobBoard;
 class JobRunner;
 class MarkService;
+class PassCostService;
 class ModelService;
 class RaceService;
 class SelectionHub;
@@ -42,6 +43,7 @@ struct Services {
   ImportService& importing;
   FinalsService& finals;
   BuildService& build;
+  PassCostService& passCosts;
   RaceService& race;
   FarmService& farms;
 };

@@ -55,6 +55,12 @@ class Compiler {
     if (options_.progress) options_.progress(what, done, total);
   }
 
+  tir::PassHooks passes_of(const std::string& task_key) const {
+    tir::PassHooks hooks;
+    if (options_.without_in.empty() || options_.without_in == task_key) hooks.disabled = options_.without;
+    return hooks;
+  }
+
   /// Operators that were asked to stay on the processor. Unknown names match nothing.
   void choose_host_groups() {
     host_.target = host_target();
@@ -171,7 +177,7 @@ class Compiler {
         }
       }
       auto s = schedule::Schedule::replay(workloads[i].dag, best->candidate.steps);
-      auto func = s ? lower::lower_and_optimize(*s, "kernel", target_) : Expected<tir::Func>(s.error());
+      auto func = s ? lower::lower_and_optimize(*s, "kernel", target_, passes_of(key)) : Expected<tir::Func>(s.error());
       if (func) {
         const std::string seconds = best->result.samples_s.empty() ? "not measured" : si_text(best->result.decided_s(), "s");
         tuned_.emplace(key, Tuned{std::move(*s), open_layouts(workloads[i].dag, best->candidate), std::move(*func), fmt::format("{}, {}", origin, seconds),
@@ -199,7 +205,8 @@ class Compiler {
       if (!fresh) continue;
       const std::string symbol = c_identifier(fmt::format("{}_k{}_{}", prefix_, funcs_.size(), k.name.substr(0, 60)));
       const bool lowered = k.tuned && !tuned_.at(k.task_key).in_layouts;
-      auto func = lowered ? Expected<tir::Func>(tuned_.at(k.task_key).func) : lower::lower_and_optimize(k.schedule, symbol, k.on_host ? host_.target : target_);
+      auto func = lowered ? Expected<tir::Func>(tuned_.at(k.task_key).func)
+                          : lower::lower_and_optimize(k.schedule, symbol, k.on_host ? host_.target : target_, passes_of(k.task_key));
       if (func && target_.gpu && !k.on_host) {
         if (auto legal = simulate::check_launches(*func, *target_.gpu); !legal) func = legal.error();
       }

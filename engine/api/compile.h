@@ -52,6 +52,8 @@ struct CompileOptions {
   std::string symbols;  ///< prefix of the kernels' symbols; the network's name if empty
   /// Kernels without a record get plain loops, scheduled by rules that know no templates: what tuning starts from.
   bool plain = false;
+  std::vector<std::string> without;  ///< names of kernel passes (tir::passes) to leave out, none of them needed
+  std::string without_in;            ///< key of the task whose kernels only they are left out of; empty: of all
   /// Operators, such as "softmax", whose groups the processor computes in a network for a GPU, beside those that the GPU cannot.
   std::vector<std::string> on_host;
   /// For a GPU: machine code is made if wanted and where NVRTC is installed; without it the result holds loops and CUDA C++ only.

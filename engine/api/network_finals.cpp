@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/api/in_place.h"
+#include "engine/api/network_contest.h"
 #include "engine/base/clock.h"
 #include "engine/base/text.h"
 #include "engine/measure/device.h"
@@ -29,20 +30,11 @@ class Chosen : public records::RecordSource {
   }
 };
 
-/// A compiled variant as a file, and what of it a report needs.
-struct Compiled {
-  std::string path;
-  runtime::Executable facts;  ///< calls, slots and signatures, without code and data
-  bool checked = false;
-};
-
-class CompiledContest final : public NetworkContest {
+class FinalsContest final : public CompiledContest {
  public:
-  CompiledContest(const NetworkFinalsRequest& request, measure::NetworkRunner& runner, std::string folder)
-      : request_(request), runner_(runner), folder_(std::move(folder)) {
-    const double estimate = summed_seconds(request.tasks, [](const TriedTask& t) { return t.default_s; });
-    run_limit_s_ = kLeastLimit + kSlack * (estimate + job_.block_s) * 2 * job_.rounds;
-    if (request.target->gpu) job_.device = request.device;
+  FinalsContest(const NetworkFinalsRequest& request, measure::NetworkRunner& runner, std::string folder)
+      : CompiledContest({request.network, request.target, request.device, request.stop}, runner, std::move(folder)), request_(request) {
+    expect_runs_of(summed_seconds(request.tasks, [](const TriedTask& t) { return t.default_s; }));
   }
 
   /// The tasks with a winner that the network takes as it was measured.
@@ -52,119 +44,30 @@ class CompiledContest final : public NetworkContest {
       if (const auto& best = request_.tasks[t].best; best && !best->candidate.is_default()) wanted.push_back(t);
     tasks_ = wanted;
     if (wanted.empty()) return {};
-    TW_TRY(const Compiled* all, compiled(Variant(wanted.size(), true)));
+    TW_TRY(const CompiledFile* all, compiled(Variant(wanted.size(), true)));
     std::erase_if(tasks_, [&](size_t t) {
       const std::string& key = request_.tasks[t].task.task.key;
       return std::none_of(all->facts.calls.begin(), all->facts.calls.end(),
                           [&](const runtime::Call& c) { return c.task_key == key && c.space == request_.tasks[t].best->candidate.space; });
     });
-    if (tasks_ != wanted) variants_.clear();
+    if (tasks_ != wanted) forget();
     return {};
   }
   const std::vector<size_t>& tasks() const { return tasks_; }
 
-  Expected<std::vector<VariantRuns>> launch(const std::vector<Variant>& variants, uint64_t seed) override {
-    measure::NetworkJob job = job_;
-    job.seed = seed;
-    job.run_limit_s = run_limit_s_;
-    std::vector<Compiled*> files;
-    for (const Variant& v : variants) {
-      TW_TRY(Compiled* file, compiled(v));
-      files.push_back(file);
-      job.files.push_back(file->path);
-      job.outputs |= !file->checked;
-    }
-    auto ran = run(job);
-    if (!ran && ran.error().code != ErrorCode::cancelled && variants.size() > 1) return blame(job, ran.error());
-    if (!ran) return ran.error();
-    measure::NetworkTimes& times = *ran;
-    std::vector<VariantRuns> runs;
-    for (size_t v = 0; v < variants.size(); ++v) {
-      measure::VariantTimes& t = times.variants[v];
-      if (t.calls_s.size() != files[v]->facts.calls.size()) return Error(ErrorCode::infrastructure, "The worker ran another network than it was given");
-      runs.push_back({request_.target->gpu ? PartTimes{t.runs_s} : t.calls_s, kernel_times(files[v]->facts, t), {}});
-      if (job.outputs) {
-        TW_TRY(runs.back().wrong, difference(times.variants[0].outputs, t.outputs));
-        files[v]->checked = runs.back().wrong.empty();
-      }
-    }
-    for (size_t v = 0; v < variants.size(); ++v) {
-      times.variants[v].outputs.clear();
-      profiles_[variants[v]].push_back(std::move(times.variants[v]));
-    }
-    return runs;
-  }
-
-  /// Seconds of each call of a variant: the median over its processes of their medians. Empty if it never ran.
-  Expected<std::vector<CallInPlace>> profile(const Variant& variant) {
-    const auto ran = profiles_.find(variant);
-    if (ran == profiles_.end()) return std::vector<CallInPlace>();
-    TW_TRY(const Compiled* file, compiled(variant));
-    std::vector<double> seconds;
-    std::vector<bool> woke;
-    for (size_t c = 0; c < file->facts.calls.size(); ++c) {
-      std::vector<double> medians;
-      size_t wakes = 0;
-      for (const measure::VariantTimes& t : ran->second) {
-        medians.push_back(median_of(t.calls_s[c]));
-        wakes += t.woke[c];
-      }
-      seconds.push_back(median_of(std::move(medians)));
-      woke.push_back(2 * wakes > ran->second.size());
-    }
-    return calls_in_place(file->facts, seconds, woke);
-  }
-  const runtime::Executable& facts(const Variant& variant) const { return variants_.at(variant).facts; }
-
- private:
-  static constexpr double kLeastLimit = 60, kSlack = 20;
-
-  /// What fails is tried again, as it need not be the network's fault.
-  Expected<measure::NetworkTimes> run(const measure::NetworkJob& job) {
-    for (int attempt = 1;; ++attempt) {
-      auto times = runner_.run(job, request_.stop);
-      if (times || times.error().code == ErrorCode::cancelled || attempt == measure::kInfraAttempts) return times;
-    }
-  }
-
-  /// Who of them fails by itself has wrong results; the first, which the others are compared with, must not.
-  Expected<std::vector<VariantRuns>> blame(const measure::NetworkJob& job, const Error& why) {
-    std::vector<VariantRuns> runs(job.files.size());
-    bool blamed = false;
-    for (size_t v = 0; v < job.files.size(); ++v) {
-      measure::NetworkJob alone = job;
-      alone.files = {job.files[v]};
-      const auto ran = run(alone);
-      if (ran) continue;
-      if (v == 0 || ran.error().code == ErrorCode::cancelled) return ran.error();
-      runs[v].wrong = ran.error().text();
-      blamed = true;
-    }
-    return blamed ? Expected<std::vector<VariantRuns>>(std::move(runs)) : why;
-  }
-
-  Expected<Compiled*> compiled(const Variant& variant) {
-    if (const auto known = variants_.find(variant); known != variants_.end()) return &known->second;
+ protected:
+  Expected<runtime::Executable> compile_variant(const Variant& variant) override {
     Chosen chosen;
     for (size_t k = 0; k < tasks_.size(); ++k)
       if (variant[k]) chosen.records.emplace(request_.tasks[tasks_[k]].task.task.key, *request_.tasks[tasks_[k]].best);
     // What won alone in another state of the caches is still what is tried: only the network's own times decide.
     CompileOptions options;
     options.stop = request_.stop;
-    TW_TRY(runtime::Executable e, compile(*request_.network, *request_.target, &chosen, options));
-    e.graph_text.clear();
-    e.graph_constants.clear();
-    Compiled c{fmt::format("{}/{}.twx", folder_, variants_.size()), {}, false};
-    TW_CHECK(runtime::save(e, c.path));
-    e.artifact.object.clear();
-    e.artifact.gpu.clear();
-    for (runtime::Slot& slot : e.slots) slot.data = nullptr;
-    c.facts = std::move(e);
-    return &variants_.emplace(variant, std::move(c)).first->second;
+    return compile(*request_.network, *request_.target, &chosen, options);
   }
 
   /// Per tried task: its calls, and its share of the layout changes beside them.
-  std::vector<PartTimes> kernel_times(const runtime::Executable& e, const measure::VariantTimes& times) const {
+  std::vector<PartTimes> kernel_times(const runtime::Executable& e, const measure::VariantTimes& times) const override {
     std::vector<PartTimes> out(tasks_.size());
     const auto add = [&](const std::string& key, int call, double share) {
       for (size_t k = 0; k < tasks_.size(); ++k) {
@@ -179,29 +82,9 @@ class CompiledContest final : public NetworkContest {
     return out;
   }
 
-  /// Both may be off by what the operators allow.
-  Expected<std::string> difference(const std::vector<HostArray>& want, const std::vector<HostArray>& got) {
-    if (tolerances_.empty()) {
-      TW_TRY(tolerances_, output_tolerances(request_.network->imported, request_.target->allows_tf32()));
-    }
-    if (want.size() != got.size() || want.size() > tolerances_.size()) return Error(ErrorCode::infrastructure, "The worker sent other outputs than the network's");
-    for (size_t i = 0; i < want.size(); ++i) {
-      if (want[i].shape != got[i].shape || want[i].dtype != got[i].dtype) return Error(ErrorCode::infrastructure, "The worker sent other outputs than the network's");
-      const double off = compare(got[i], want[i]).max_rel;
-      if (!(off <= 2 * tolerances_[i])) return fmt::format("output {} differs by {:.3g} from the default network's, where {:.3g} is allowed", i, off, 2 * tolerances_[i]);
-    }
-    return std::string();
-  }
-
+ private:
   const NetworkFinalsRequest& request_;
-  measure::NetworkRunner& runner_;
-  const std::string folder_;
-  measure::NetworkJob job_;
-  double run_limit_s_;
   std::vector<size_t> tasks_;  ///< per kernel of the variants, its number in the request
-  std::map<Variant, Compiled> variants_;
-  std::map<Variant, std::vector<measure::VariantTimes>> profiles_;  ///< of every process that ran it
-  std::vector<double> tolerances_;
 };
 
 /// Means over the calls of a task.
@@ -311,7 +194,7 @@ Expected<NetworkFinals> run_network_finals(const NetworkFinalsRequest& request, 
   const double begin = now_s();
   NetworkFinals report = begin_report(request);
   TW_TRY(const process::TemporaryFolder folder, process::TemporaryFolder::create());
-  CompiledContest contest(request, runner, folder.path());
+  FinalsContest contest(request, runner, folder.path());
   if (request.progress) request.progress("Compiling the network with what won alone");
   TW_CHECK(contest.find_candidates());
   const std::vector<size_t>& tried = contest.tasks();

@@ -39,6 +39,22 @@ class Selector {
     return std::move(result_);
   }
 
+  /// More processes follow while it is not sure which is faster.
+  Expected<Comparison> against(const Variant& first, const Variant& second) {
+    constexpr int kLooks = 3;
+    constexpr double kTie = 0.005;  // between so close ends there is nothing to be found
+    Evidence evidence;
+    Comparison c;
+    const int before = result_.launches;
+    for (int look = 0; look < kLooks; ++look) {
+      for (int i = 0; i < options_.launches && evidence.wrong.empty(); ++i) TW_CHECK(add_launch(first, second, evidence));
+      c = judge(evidence);
+      if (c.network.surely_faster() || c.network.surely_slower() || c.network.high - c.network.low < kTie || late()) break;
+    }
+    c.launches = result_.launches - before;
+    return c;
+  }
+
  private:
   /// What stays of a comparison from one process to the next.
   struct Evidence {
@@ -84,20 +100,10 @@ class Selector {
     return c;
   }
 
-  /// More processes follow while it is not sure which is faster.
   Expected<Comparison> compare(const Variant& first, const Variant& second) {
-    constexpr int kLooks = 3;
-    constexpr double kTie = 0.005;  // between so close ends there is nothing to be found
     tried_.push_back(second);
     say(fmt::format("Comparing {} of {} kernels with {} in the network", count_of(second), none_.size(), count_of(first) == 0 ? "none" : "those taken"));
-    Evidence evidence;
-    Comparison c;
-    for (int look = 0; look < kLooks; ++look) {
-      for (int i = 0; i < options_.launches && evidence.wrong.empty(); ++i) TW_CHECK(add_launch(first, second, evidence));
-      c = judge(evidence);
-      if (c.network.surely_faster() || c.network.surely_slower() || c.network.high - c.network.low < kTie || late()) break;
-    }
-    return c;
+    return against(first, second);
   }
 
   /// Kernels of the variant that seem faster in place, most first. The others are given their standing.
@@ -232,6 +238,10 @@ class Selector {
 Expected<Selection> select_in_network(size_t kernels, NetworkContest& contest, const SelectionOptions& options,
                                       const std::function<void(const std::string&)>& progress, StopToken stop) {
   return Selector(kernels, contest, options, progress, stop).run();
+}
+
+Expected<Comparison> compare_in_network(const Variant& first, const Variant& second, NetworkContest& contest, const SelectionOptions& options, StopToken stop) {
+  return Selector(first.size(), contest, options, {}, stop).against(first, second);
 }
 
 }  // namespace tw::api

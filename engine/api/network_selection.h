@@ -41,6 +41,7 @@ struct Comparison {
   std::vector<PairedRatio> kernels;  ///< the same of each kernel's time in its place
   double first_s = 0, second_s = 0;  ///< of the network: median over the processes
   std::string wrong;                 ///< why the second's results are wrong
+  int launches = 0;                  ///< processes that it took
 };
 
 /// What became of a kernel that won alone.
@@ -70,5 +71,9 @@ struct Selection {
 /// `progress` is told what is compared. Errors: the contest's; cancelled.
 Expected<Selection> select_in_network(size_t kernels, NetworkContest& contest, const SelectionOptions& options,
                                       const std::function<void(const std::string&)>& progress, StopToken stop);
+
+/// One of these comparisons by itself: nothing is chosen. More processes follow while it is not sure which of both is faster, as long as options.time_s allows.
+/// Errors: the contest's; cancelled.
+Expected<Comparison> compare_in_network(const Variant& first, const Variant& second, NetworkContest& contest, const SelectionOptions& options, StopToken stop);
 
 }  // namespace tw::api

@@ -29,6 +29,7 @@ void add_pass(PassTrace& trace, const P& pass, double seconds, std::string text)
   TracedPass& t = trace.passes.emplace_back(TracedPass{pass.name, pass.summary, pass.source, seconds, false, nullptr});
   const auto& before = trace.passes[trace.passes.size() - 2].text;
   t.changed = text != *before;
+  t.needed = pass.needed;
   t.text = t.changed ? std::make_shared<const std::string>(std::move(text)) : before;
 }
 
@@ -58,10 +59,13 @@ PassTrace trace_passes(const records::Task& task, const std::vector<schedule::St
 PassTrace trace_graph_passes(const Network& network, const Target& target) {
   PassTrace trace;
   begin(trace, "imported", graph::print(network.imported));
+  trace.passes.back().graph = std::make_shared<const graph::Graph>(network.imported);
   graph::PassHooks hooks;
   hooks.enabled = network.enabled;
   hooks.after = [&](const graph::Pass& pass, const graph::Graph&, const graph::Graph& after, double seconds, bool) {
     add_pass(trace, pass, seconds, graph::print(after));
+    const auto& before = trace.passes[trace.passes.size() - 2].graph;
+    trace.passes.back().graph = trace.passes.back().changed ? std::make_shared<const graph::Graph>(after) : before;
   };
   if (const auto done = graph::run_passes(network.imported, target, hooks); !done) trace.error = done.error();
   return trace;

@@ -9,11 +9,13 @@ namespace tw::api {
 
 /// One pass of a pipeline, with the text after it.
 struct TracedPass {
-  std::string name;                         ///< of the first entry: what the passes begin with, "lowered" or "imported"
-  std::string summary, source;              ///< as in the table of passes; empty for the first entry
-  double seconds = 0;                       ///< in the pass
-  bool changed = false;                     ///< the text is another than before
-  std::shared_ptr<const std::string> text;  ///< shared with the entry before if nothing changed; never null
+  std::string name;                                ///< of the first entry: what the passes begin with, "lowered" or "imported"
+  std::string summary, source;                     ///< as in the table of passes; empty for the first entry
+  double seconds = 0;                              ///< in the pass
+  bool changed = false;                            ///< the text is another than before
+  std::shared_ptr<const std::string> text;         ///< shared with the entry before if nothing changed; never null
+  std::string needed = {};                         ///< why it cannot be left out; empty if it can
+  std::shared_ptr<const graph::Graph> graph = {};  ///< of a graph's passes: the graph of this text, shared likewise
 };
 
 /// A pipeline at work: what it began with, then every pass in order. What went wrong ends it.

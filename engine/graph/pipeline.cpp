@@ -105,8 +105,12 @@ Expected<Graph> run_passes(Graph g, const Target& target, const PassHooks& hooks
     for (const std::string& name : *names)
       if (std::none_of(passes().begin(), passes().end(), [&](const Pass& p) { return name == p.name; }))
         return Error(ErrorCode::invalid_argument, fmt::format("Expected the name of a graph pass, found '{}'", printable(name)));
+  for (const Pass& pass : passes())
+    if (*pass.needed && lists(hooks.disabled, pass))
+      return Error(ErrorCode::invalid_argument, fmt::format("Expected a graph pass that may be left out, found '{}': {}", pass.name, pass.needed));
   for (const Pass& pass : passes()) {
     if (lists(hooks.disabled, pass) || (pass.optional && !lists(hooks.enabled, pass))) continue;
+    if (hooks.stop.stop_requested()) return Error(ErrorCode::cancelled, "Stopped between two graph passes");
     const auto begin = std::chrono::steady_clock::now();
     TW_TRY(Graph next, pass.run(g, target));
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/base/expected.h"
 #include "engine/target/target.h"
@@ -20,6 +21,7 @@ struct Pass {
   const char* summary;                                           ///< one paragraph for the workbench
   const char* source;                                            ///< paper or system it goes back to
   enum class On : uint8_t { all, host, launches } on = On::all;  ///< functions without loops bound to blocks or threads, or with them
+  const char* needed = "";                                       ///< why it must run; empty: it may be left out, and the results stay what they are
 };
 
 /// The passes in the order they run.
@@ -37,10 +39,11 @@ inline constexpr bool kVerifyPasses = false;
 /// Hooks around each pass. Any may be empty.
 struct PassHooks {
   std::function<void(const Pass&, const Func& before, const Func& after, double seconds, bool changed)> after;
-  bool verify = kVerifyPasses;  ///< run the verifier after every pass; a failure is an Error that names the pass
+  std::vector<std::string> disabled;  ///< names of passes to skip, none of them needed; a pass that stands twice is skipped twice
+  bool verify = kVerifyPasses;        ///< run the verifier after every pass; a failure is an Error that names the pass
 };
 
-/// Runs all passes that apply on a lowered function.
+/// Runs all passes that apply on a lowered function. Errors: the verifier's; invalid_argument for names that are no pass or a needed one.
 Expected<Func> run_passes(Func f, const Target& target, const PassHooks& hooks = {});
 
 }  // namespace tw::tir

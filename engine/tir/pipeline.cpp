@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <chrono>
 
+#include "engine/base/text.h"
 #include "engine/tir/pass.h"
 #include "engine/tir/passes/auto_unroll.h"
 #include "engine/tir/passes/flatten_storage.h"
@@ -41,7 +43,7 @@ const std::array<Pass, 16> kPasses{{
     // While arrays have their dimensions: those of double buffers are told apart by the first.
     {"insert_barriers", insert_barriers,
      "Lets the threads of a block wait for each other where one reads or overwrites in shared memory what another wrote or reads, and nowhere else.",
-     "thread synchronisation of TVM, Chen et al., OSDI 2018", Pass::On::launches},
+     "thread synchronisation of TVM, Chen et al., OSDI 2018", Pass::On::launches, "threads would read shared memory that others have not written yet"},
     // Before unrolling and vectorising: a guard inside a vector would forbid it, and copies are cheapest while bodies are small.
     {"partition_loops", partition_loops,
      "Cuts a loop where the guard of an imperfect split stops to hold. The main part runs without the test, only the last piece keeps it.", "Halide, PLDI 2013",
@@ -74,6 +76,14 @@ const std::array<Pass, 16> kPasses{{
      "storage rewriting of TVM, Chen et al., OSDI 2018", Pass::On::host},
 }};
 
+Expected<void> may_be_left_out(const std::string& name) {
+  const auto pass = std::find_if(kPasses.begin(), kPasses.end(), [&](const Pass& p) { return name == p.name; });
+  if (pass == kPasses.end()) return Error(ErrorCode::invalid_argument, fmt::format("Expected the name of a kernel pass, found '{}'", printable(name)));
+  if (*pass->needed)
+    return Error(ErrorCode::invalid_argument, fmt::format("Expected a kernel pass that may be left out, found '{}': {}", name, pass->needed));
+  return {};
+}
+
 }  // namespace
 
 std::span<const Pass> passes() { return kPasses; }
@@ -81,8 +91,10 @@ std::span<const Pass> passes() { return kPasses; }
 bool applies(const Pass& pass, const Func& f) { return pass.on == Pass::On::all || (pass.on == Pass::On::launches) == has_launches(f); }
 
 Expected<Func> run_passes(Func f, const Target& target, const PassHooks& hooks) {
+  for (const std::string& name : hooks.disabled) TW_CHECK(may_be_left_out(name));
+  const auto left_out = [&](const Pass& p) { return std::find(hooks.disabled.begin(), hooks.disabled.end(), p.name) != hooks.disabled.end(); };
   for (const Pass& pass : kPasses) {
-    if (!applies(pass, f)) continue;
+    if (!applies(pass, f) || left_out(pass)) continue;
     const auto begin = std::chrono::steady_clock::now();
     Func next = pass.run(f, target);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

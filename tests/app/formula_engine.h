@@ -38,6 +38,31 @@ class FormulaEngine : public LocalEngine {
     return tune::run_session(tasks, options, *measure::analytic_builder(machine), *measure::analytic_runner(machine), sink, events, control);
   }
   Expected<api::NetworkFinals> networkFinals(const api::NetworkFinalsRequest&) override { return api::NetworkFinals{.measured = false}; }
+  /// Networks are compiled; in a made-up run a call takes a microsecond and what its operations need.
+  Expected<std::vector<api::PassCost>> passCosts(const api::PassCostRequest& request) override {
+    struct Formula final : measure::NetworkRunner {
+      double flop_per_s = 1;
+      Expected<measure::NetworkTimes> run(const measure::NetworkJob& job, StopToken) override {
+        Rng rng(job.seed);
+        measure::NetworkTimes times;
+        for (const std::string& file : job.files) {
+          TW_TRY(const runtime::Executable e, runtime::load_executable(file));
+          measure::VariantTimes& v = times.variants.emplace_back();
+          v.runs_s.assign(static_cast<size_t>(job.rounds), 0);
+          v.woke.assign(e.calls.size(), false);
+          for (const runtime::Call& c : e.calls) {
+            v.calls_s.emplace_back();
+            for (int r = 0; r < job.rounds; ++r) v.calls_s.back().push_back((1e-6 + c.flops / flop_per_s) * (1 + 0.05 * rng.uniform_real()));
+          }
+          for (const int s : e.outputs)
+            if (job.outputs) v.outputs.push_back(HostArray::make(e.slots[static_cast<size_t>(s)].spec.dtype, e.slots[static_cast<size_t>(s)].spec.shape));
+        }
+        return times;
+      }
+    } formula;
+    formula.flop_per_s = machine.peak_flop_per_s / 4;
+    return api::pass_costs(request, formula);
+  }
   Expected<double> peak(const Target&) override { return machine.peak_flop_per_s; }
   Expected<measure::Roofline> roofline() override { return measure::Roofline{machine.peak_flop_per_s, {{1 << 15, 1e12}, {1 << 19, 4e11}, {1 << 28, 2e10}}}; }
 

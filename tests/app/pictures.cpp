@@ -40,7 +40,9 @@
 #include "tests/app/app_fixture.h"
 #include "tests/app/formula_engine.h"
 #include "tests/app/lesson_pictures.h"
+#include "tests/app/measured_passes.h"
 #include "tests/app/sample_farm.h"
+#include "tests/app/sample_log.h"
 #include "widgets/common/elided_label.h"
 #include "widgets/theme/theme.h"
 #include "widgets/tuning/knob_panel.h"
@@ -255,6 +257,8 @@ class Photographer {
     else if (name.startsWith(QLatin1String("gpu-"))) {
       // Of a GPU the manual shows what differs.
       if (view == QLatin1String("why")) write(picture.toImage(), QStringLiteral("gpu-") + view + name.mid(3));
+    } else if (name.startsWith(QLatin1String("passes-"))) {
+      write(picture.toImage(), QStringLiteral("network-") + view + name.mid(6));
     } else if (name.startsWith(QLatin1String("farm-"))) {
       if (view == QLatin1String("devices")) write(picture.toImage(), view + name.mid(4));
     } else if (name.startsWith(full))
@@ -369,21 +373,6 @@ void tuneOnce(MainWindow& window, const char* tuner, int seed, int trials) {
   if (!until([&] { return !window.tuning().isActive(); })) qFatal("The session does not end");
 }
 
-void writeLog(const QString& path) {
-  QFile file(path);
-  if (!file.open(QIODevice::WriteOnly)) qFatal("The log cannot be written");
-  for (int i = 0; i < 120; ++i) {
-    file.write(QStringLiteral(R"({"i": [["[\"conv2d_%1\", 1, 64, 56, 56]", "llvm -keys=cpu"], [[], [["SP", %2]]]], "r": [[%3], %4, 0.5, %5], "v": "v0.6"})"
-                              "\n")
-                   .arg(i % 3)
-                   .arg(i)
-                   .arg(i % 9 == 8 ? 1e10 : 1e-3 / (1 + i * 7 % 50))
-                   .arg(i % 9 == 8 ? 6 : 0)
-                   .arg(1'600'000'000 + i)
-                   .toUtf8());
-  }
-}
-
 int photograph(const QString& folder, const QStringList& arguments) {
   const auto value = [&](const char* name) {
     const auto at = arguments.indexOf(QLatin1String(name));
@@ -406,7 +395,10 @@ int photograph(const QString& folder, const QStringList& arguments) {
     window->resize(size.value(0).toInt(), size.value(1).toInt());
     window->resetLayout();
     prepare(*window);
-    Photographer photographer(*window, folder, value("--view"), manual);
+    // Of some states one view alone is of interest.
+    const QString view = state == QLatin1String("passes") ? QStringLiteral("passes") : value("--view");
+    if (!value("--view").isEmpty() && view != value("--view")) return;
+    Photographer photographer(*window, folder, view, manual);
     const bool framesOnly = arguments.contains(QStringLiteral("--frames"));
     if (!framesOnly) photographer.take(QLatin1String(state), settle);
     if (state == QLatin1String("full") && !manual && (framesOnly || qFuzzyCompare(window->devicePixelRatioF(), 1.0))) photographer.takeFrames(settle / 2);
@@ -464,7 +456,7 @@ int photograph(const QString& folder, const QStringList& arguments) {
         for (const auto& [dialog, action] : {std::pair("race", "tune.race"), std::pair("preferences", "edit.preferences"), std::pair("shortcuts", "help.shortcuts")})
           take(dialog, [&w, action = QLatin1String(action)] { w.actions().get(action)->trigger(); });
         const QString log = home.filePath(QStringLiteral("dialog.json"));
-        writeLog(log);
+        fixture::writeLog(log);
         take("import", [&] {
           w.openFile(log);
           until([&] { return w.importing().state() == ImportService::State::previewed; });
@@ -493,6 +485,15 @@ int photograph(const QString& folder, const QStringList& arguments) {
         spin(1500);
       },
       500);
+  // A graph pass with its picture, and what leaving each out costs.
+  stage(
+      "passes", engine,
+      [](MainWindow& w) {
+        openModel(w);
+        fixture::showMeasuredPasses(w);
+        spin(800);
+      },
+      300);
   FormulaEngine farmer;
   farmer.machine = engine.machine;
   farmer.knownFarms = {{.farm = "default", .folder = "/farm", .port = 4222, .kinds = {{"graviton3", ""}, {"rpi4", ""}}}};
@@ -510,7 +511,7 @@ int photograph(const QString& folder, const QStringList& arguments) {
       "imported", engine,
       [&](MainWindow& w) {
         const QString log = home.filePath(QStringLiteral("ansor.json"));
-        writeLog(log);
+        fixture::writeLog(log);
         w.openFile(log);
         if (!until([&] { return w.importing().state() == ImportService::State::previewed; })) qFatal("The log is not read");
         w.importing().start();

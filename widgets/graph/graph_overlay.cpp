@@ -25,8 +25,41 @@ double GraphOverlay::seconds() const {
   return sum;
 }
 
+namespace {
+
+/// A sign and a word: colour alone does not say it.
+QString changeText(GraphOverlay::Change change) {
+  switch (change) {
+    case GraphOverlay::Change::made:
+      return QStringLiteral("+ ") + OverlayTexts::tr("made");
+    case GraphOverlay::Change::removed:
+      return QChar(0x2212) + QStringLiteral(" ") + OverlayTexts::tr("removed");
+    case GraphOverlay::Change::changed:
+      return QChar(0x0394) + QStringLiteral(" ") + OverlayTexts::tr("changed");
+    case GraphOverlay::Change::same:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
 GraphOverlay::Value GraphOverlay::valueOf(const std::vector<int>& nodes) const {
   Value v;
+  if (kind == Kind::change) {
+    Change all = Change::same;  // of a box: changed, unless all of it is one thing
+    bool first = true;
+    for (const int n : nodes) {
+      if (n < 0 || static_cast<size_t>(n) >= parts.size()) continue;
+      const Change c = parts[static_cast<size_t>(n)].change;
+      all = first || c == all ? c : Change::changed;
+      first = false;
+    }
+    v.known = all != Change::same;
+    v.value = static_cast<double>(all);
+    v.text = changeText(all);
+    return v;
+  }
   double sum = 0, first = 0, second = 0;
   bool tuned = true, computed = false, both = true;
   for (const int n : nodes) {
@@ -40,6 +73,7 @@ GraphOverlay::Value GraphOverlay::valueOf(const std::vector<int>& nodes) const {
   if (!computed) return v;
   switch (kind) {
     case Kind::none:
+    case Kind::change:
       break;
     case Kind::share:
     case Kind::ran:
@@ -64,6 +98,11 @@ GraphOverlay::Value GraphOverlay::valueOf(const std::vector<int>& nodes) const {
 QBrush overlayBrush(GraphOverlay::Kind kind, const GraphOverlay::Value& value, double largest, const Theme& theme) {
   const QBrush hatch(theme.mutedText, Qt::BDiagPattern);
   if (!value.known) return hatch;
+  if (kind == GraphOverlay::Kind::change) {
+    const auto change = static_cast<GraphOverlay::Change>(static_cast<int>(value.value));
+    if (change == GraphOverlay::Change::made) return theme.series[0];
+    return change == GraphOverlay::Change::removed ? QBrush(theme.series[5], Qt::Dense4Pattern) : QBrush(theme.series[3], Qt::BDiagPattern);
+  }
   if (kind == GraphOverlay::Kind::tuned) return value.value > 0 ? QBrush(theme.series[2]) : hatch;
   if (kind == GraphOverlay::Kind::share || kind == GraphOverlay::Kind::ran) return viridis(largest > 0 ? value.value / largest : 0);
   // From the background at 1 to a full colour at half or double the time.

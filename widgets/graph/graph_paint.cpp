@@ -220,13 +220,14 @@ std::pair<QString, QString> GraphView::legendTexts() const {
           m_overlay.firstName.isEmpty() ? tr("tick two sessions in Sessions") : tr("time of %1 ÷ time of %2").arg(m_overlay.secondName, m_overlay.firstName),
           tr("not in both")};
     case GraphOverlay::Kind::none:
+    case GraphOverlay::Kind::change:  // nodes say it themselves
       break;
   }
   return {};
 }
 
 QSizeF GraphView::legendSize() const {
-  if (m_overlay.kind == GraphOverlay::Kind::none || m_frameCover.size() + m_nodeCover.size() == 0) return {};
+  if (m_overlay.kind == GraphOverlay::Kind::none || m_overlay.kind == GraphOverlay::Kind::change || m_frameCover.size() + m_nodeCover.size() == 0) return {};
   const QFontMetricsF metrics(font());
   const auto [what, missing] = legendTexts();
   const double line = metrics.height() + 2, other = kSwatch + 6 + metrics.horizontalAdvance(missing);
@@ -287,7 +288,7 @@ void GraphView::paintLegend(QPainter& p, const Theme& theme, const QPointF& at) 
 
 void GraphView::paintOverview(QPainter& p, const Theme& theme) {
   const QRectF visible = visibleScene();
-  if (visible.contains(m_scene->bounds.adjusted(20, 20, -20, -20)) || viewport()->width() < 300) return;
+  if (visible.contains(m_scene->bounds.adjusted(20, 20, -20, -20)) || viewport()->width() < 300 || viewport()->height() < 200) return;
   const QSizeF size = m_scene->bounds.size().scaled(120, 160, Qt::KeepAspectRatio);
   const double scale = size.width() / m_scene->bounds.width();
   const QRectF box(viewport()->width() - size.width() - 12, viewport()->height() - size.height() - 12, size.width(), size.height());

@@ -90,7 +90,7 @@ void GraphView::cover() {
   std::vector<std::vector<int>> members(m_scene->frames.size());
   for (size_t i = 0; i < m_scene->nodes.size(); ++i) {
     const GraphScene::Node& n = m_scene->nodes[i];
-    if (n.frame >= 0 && !isBlockFrame(n.frame)) {
+    if (n.frame >= 0 && !isBlockFrame(n.frame) && m_overlay.kind != GraphOverlay::Kind::change) {
       auto& all = members[static_cast<size_t>(n.frame)];
       all.insert(all.end(), n.members.begin(), n.members.end());
     } else if (!n.members.empty()) {
@@ -136,7 +136,8 @@ Table GraphView::table() const {
                                    : n.title.section(QLatin1Char(' '), 0, 0),
                     n.subtitle, n.frame >= 0 ? m_scene->frames[static_cast<size_t>(n.frame)].title : QString(), attributes.join(QStringLiteral("; "))};
     if (covered) {
-      const Covered& c = n.frame >= 0 && !isBlockFrame(n.frame) ? m_frameCover[static_cast<size_t>(n.frame)] : m_nodeCover[i];
+      const bool byFrame = n.frame >= 0 && !isBlockFrame(n.frame) && m_overlay.kind != GraphOverlay::Kind::change;
+      const Covered& c = byFrame ? m_frameCover[static_cast<size_t>(n.frame)] : m_nodeCover[i];
       row << (c.shown && c.value.known ? QString::number(c.value.value, 'g', 10) : QString()) << (c.shown ? c.value.text : QString());
     }
     table.rows.push_back(row);

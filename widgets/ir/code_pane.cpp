@@ -67,7 +67,7 @@ CodePane::CodePane(CodeLanguage language, const QString& title, QWidget* parent)
   for (const int marker : {kLinkMarker, kAddedMarker, kRemovedMarker}) m_editor->markerDefine(QsciScintilla::Background, marker);
   // The editor reports the cursor late, when it is next painted: what was set by program is known by its line.
   connect(m_editor, &QsciScintilla::cursorPositionChanged, this, [this](int line, int) {
-    if (std::exchange(m_row, line) != line && lineOf(line) >= 0) Q_EMIT lineActivated(lineOf(line));
+    if (std::exchange(m_row, line) != line) activate(line);
   });
   m_editor->viewport()->installEventFilter(this);
   restyle();
@@ -98,7 +98,7 @@ bool CodePane::eventFilter(QObject* watched, QEvent* event) {
     int line = 0, column = 0;
     m_editor->getCursorPosition(&line, &column);
     m_row = line;
-    if (lineOf(line) >= 0) Q_EMIT lineActivated(lineOf(line));
+    activate(line);
   }
   if (watched == m_editor->viewport() && event->type() == QEvent::ToolTip) {
     const auto* at = static_cast<const QHelpEvent*>(event);
@@ -277,9 +277,21 @@ void CodePane::setMergedLines(int count) {
   showTitle();
 }
 
-void CodePane::goTo(int line) {
+void CodePane::activate(int row) {
+  if (const int line = lineOf(row); line >= 0) return Q_EMIT lineActivated(line);
+  if (row >= 0 && static_cast<size_t>(row) < m_diff.lines.size() && m_diff.lines[static_cast<size_t>(row)].before >= 0)
+    Q_EMIT removedLineActivated(m_diff.lines[static_cast<size_t>(row)].before);
+}
+
+void CodePane::goTo(int line) { goToRow(rowOf(line)); }
+
+void CodePane::goToRemoved(int line) {
+  const auto at = std::find_if(m_diff.lines.begin(), m_diff.lines.end(), [line](const LineDiff::Line& l) { return l.before == line; });
+  goToRow(at == m_diff.lines.end() ? -1 : static_cast<int>(at - m_diff.lines.begin()));
+}
+
+void CodePane::goToRow(int row) {
   int at = 0, column = 0;
-  const int row = rowOf(line);
   m_editor->getCursorPosition(&at, &column);
   if (row < 0 || at == row || row >= m_editor->lines()) return;
   m_row = row;

@@ -32,6 +32,8 @@ class CodePane : public QWidget, public Tabular {
   int changeCount() const { return static_cast<int>(m_diff.changes.size()); }
   /// Goes to the next or previous change. False if there is none in that direction.
   bool stepChange(bool forward);
+  /// Signals the line of the cursor, as a click on it does.
+  void activateCursor() { activate(m_row); }
   /// Shown in place of the text, such as a reason why there is none.
   void setPlaceholder(const QString& text);
   bool showsPlaceholder() const;
@@ -40,6 +42,8 @@ class CodePane : public QWidget, public Tabular {
   const std::vector<int>& linkedLines() const { return m_linked; }
   /// Puts the cursor there without a signal, and scrolls if the line is not visible.
   void goTo(int line);
+  /// The same for a line of the other listing that a difference removes.
+  void goToRemoved(int line);
   /// What each line means, by line: shown at the mouse.
   void setLineHelp(const std::vector<QString>& help);
   /// The part of the time that each line of the listing takes, in a margin; nothing beside lines where it is negative. `source` says who says so.
@@ -55,6 +59,8 @@ class CodePane : public QWidget, public Tabular {
 
  Q_SIGNALS:
   void lineActivated(int line);
+  /// A line of the other listing that a difference removes.
+  void removedLineActivated(int line);
 
  protected:
   void changeEvent(QEvent* event) override;
@@ -70,6 +76,8 @@ class CodePane : public QWidget, public Tabular {
   /// Rows of the editor and lines of the listing; -1 where there is none.
   int rowOf(int line) const;
   int lineOf(int row) const;
+  void activate(int row);
+  void goToRow(int row);
   /// The help for what stands at a point of the viewport; empty if there is none.
   QString helpAt(const QPoint& point) const;
   QsciScintilla* m_editor;

@@ -14,13 +14,13 @@
 namespace tw::widgets {
 namespace {
 
-constexpr int kBarRoom = 46;  ///< height of the highest bar
+constexpr int kBarRoom = 46, kLowBarRoom = 22;
 /// Of the width, what is divided equally, so that quick passes can be seen and clicked; the rest goes by time.
 constexpr double kEqualPart = 0.6;
 
 }  // namespace
 
-PassStrip::PassStrip(QWidget* parent) : QWidget(parent) {
+PassStrip::PassStrip(QWidget* parent) : QWidget(parent), m_barRoom(kBarRoom) {
   setObjectName(QStringLiteral("view.passes.strip"));
   setAccessibleName(tr("Passes"));
   setFocusPolicy(Qt::StrongFocus);
@@ -31,6 +31,17 @@ void PassStrip::setPasses(std::vector<Pass> passes) {
   m_passes = std::move(passes);
   m_first = m_last = m_anchor = m_divergence = -1;
   setAccessibleDescription(summary());
+  update();
+}
+
+void PassStrip::setLow(bool low) {
+  m_barRoom = low ? kLowBarRoom : kBarRoom;
+  updateGeometry();
+  update();
+}
+
+void PassStrip::setCosts(const std::vector<Cost>& costs) {
+  for (size_t i = 0; i < m_passes.size() && i < costs.size(); ++i) m_passes[i].cost = costs[i];
   update();
 }
 
@@ -47,7 +58,7 @@ void PassStrip::setDivergence(int pass) {
   update();
 }
 
-QSize PassStrip::sizeHint() const { return {420, kBarRoom + 2 * fontMetrics().height() + 14}; }
+QSize PassStrip::sizeHint() const { return {420, m_barRoom + 2 * fontMetrics().height() + 14}; }
 
 std::vector<double> PassStrip::borders() const {
   double total = 0;
@@ -71,10 +82,10 @@ void PassStrip::paintEvent(QPaintEvent*) {
   if (m_passes.empty()) return;
   const std::vector<double> x = borders();
   const int text = fontMetrics().height();
-  const double ground = kBarRoom + 4;
+  const double ground = m_barRoom + 4;
   int most = 1;
   for (const Pass& pass : m_passes) most = std::max(most, pass.added + pass.removed);
-  const auto height = [&](int lines) { return lines > 0 ? std::max(2.0, kBarRoom * std::sqrt(static_cast<double>(lines) / most)) : 0.0; };
+  const auto height = [&](int lines) { return lines > 0 ? std::max(2.0, m_barRoom * std::sqrt(static_cast<double>(lines) / most)) : 0.0; };
   for (size_t i = 0; i < m_passes.size(); ++i) {
     const Pass& pass = m_passes[i];
     const int number = static_cast<int>(i);
@@ -98,6 +109,20 @@ void PassStrip::paintEvent(QPaintEvent*) {
       p.setPen(QPen(theme.accent, 2));
       p.drawLine(QPointF(cell.left() + 1, this->height() - 1), QPointF(cell.right() - 1, this->height() - 1));
     }
+    // The sign alone where there is no room for more, and the interval where there is.
+    double top = 0;
+    const auto write = [&](const QString& words) {
+      const double wide = fontMetrics().horizontalAdvance(words) + 4;
+      if (words.isEmpty() || wide + 4 > cell.width() || top + text > ground) return;
+      const QRectF place(cell.right() - wide - 2, top, wide, text);
+      p.fillRect(place, theme.base);  // bars are as high
+      p.setPen(theme.text);
+      p.drawText(place, Qt::AlignCenter, words);
+      top += text;
+    };
+    write(pass.cost.ratio);
+    if (top == 0) write(pass.cost.ratio.left(1));
+    write(pass.cost.interval);
     if (number == m_divergence) {
       p.setPen(QPen(theme.warning, 1.5, Qt::DashLine));
       p.drawLine(QPointF(cell.left() + 1, 0), QPointF(cell.left() + 1, this->height()));
@@ -158,8 +183,11 @@ bool PassStrip::event(QEvent* event) {
 QString PassStrip::describe(int pass) const {
   const Pass& p = m_passes[static_cast<size_t>(pass)];
   if (pass == 0) return tr("%1: what the passes begin with").arg(p.name);
-  if (!p.changed) return tr("%1. %2: nothing changed, %3").arg(pass).arg(p.name, secondsText(p.seconds));
-  return tr("%1. %2: +%3 −%4 lines, %5").arg(pass).arg(p.name).arg(p.added).arg(p.removed).arg(secondsText(p.seconds));
+  QString text = p.changed ? tr("%1. %2: +%3 −%4 lines, %5").arg(pass).arg(p.name).arg(p.added).arg(p.removed).arg(secondsText(p.seconds))
+                           : tr("%1. %2: nothing changed, %3").arg(pass).arg(p.name, secondsText(p.seconds));
+  if (!p.needed.isEmpty()) text += tr("\nCannot be left out: %1").arg(p.needed);
+  if (!p.cost.help.isEmpty()) text += QLatin1Char('\n') + p.cost.help;
+  return text;
 }
 
 QString PassStrip::summary() const {
@@ -171,11 +199,11 @@ QString PassStrip::summary() const {
 
 Table PassStrip::table() const {
   Table table;
-  table.columns = {tr("number"), tr("pass"), tr("seconds"), tr("changed"), tr("lines added"), tr("lines removed")};
+  table.columns = {tr("number"), tr("pass"), tr("seconds"), tr("changed"), tr("lines added"), tr("lines removed"), tr("left out"), tr("cannot be left out")};
   for (size_t i = 0; i < m_passes.size(); ++i) {
     const Pass& p = m_passes[i];
     table.rows.push_back({QString::number(i), p.name, QString::number(p.seconds, 'g', 17), p.changed ? tr("yes") : tr("no"), QString::number(p.added),
-                          QString::number(p.removed)});
+                          QString::number(p.removed), p.cost.help, p.needed});
   }
   return table;
 }

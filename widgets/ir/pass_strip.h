@@ -13,15 +13,27 @@ namespace tw::widgets {
 class PassStrip : public QWidget, public Tabular {
   Q_OBJECT
  public:
+  /// What leaving a pass out costs; empty texts while that is not known.
+  struct Cost {
+    QString ratio = {};     ///< such as `▲1.43×`
+    QString interval = {};  ///< such as `1.40–1.46`
+    QString help = {};      ///< a sentence
+  };
   struct Pass {
     QString name;
     double seconds = 0;
     bool changed = false;
     int added = 0, removed = 0;  ///< lines
+    QString needed = {};         ///< why it cannot be left out; empty if it can
+    Cost cost = {};
   };
   explicit PassStrip(QWidget* parent = nullptr);
   /// The first one is what the passes begin with.
   void setPasses(std::vector<Pass> passes);
+  /// With lower bars, where there is little height.
+  void setLow(bool low);
+  /// Other costs of the same passes; what is chosen stays.
+  void setCosts(const std::vector<Cost>& costs);
   const std::vector<Pass>& passes() const { return m_passes; }
   /// Chooses passes `first` to `last`; does not signal.
   void select(int first, int last);
@@ -51,6 +63,7 @@ class PassStrip : public QWidget, public Tabular {
   QString describe(int pass) const;
 
   std::vector<Pass> m_passes;
+  int m_barRoom;  ///< height of the highest bar
   int m_first = -1, m_last = -1, m_anchor = -1, m_divergence = -1;
 };
 

@@ -83,6 +83,28 @@ class LaunchTest : public QObject {
     }
   }
 
+  /// The same without each pass that may be left out.
+  void keeps_results_without_any_pass_data() { keeps_results_data(); }
+  void keeps_results_without_any_pass() {
+    QFETCH(int, which);
+    const schedule::Schedule s = testing::gpu_schedules()[static_cast<size_t>(which)].schedule;
+    Rng rng(static_cast<uint64_t>(which) + 1);
+    const std::vector<HostArray> inputs = testing::random_inputs(*s.dag(), rng);
+    const tir::Func all = lower::lower_and_optimize(s, "f", Target()).value();
+    const auto want = run_threads(s, all, inputs, kThreadOrders[2]);
+    for (const tir::Pass& p : tir::passes()) {
+      if (*p.needed) continue;
+      tir::PassHooks hooks;
+      hooks.verify = true;
+      hooks.disabled = {p.name};
+      const auto f = lower::lower_and_optimize(s, "f", Target(), hooks);
+      QVERIFY2(f, f ? "" : f.error().text().c_str());
+      const auto got = run_threads(s, *f, inputs, kThreadOrders[2]);
+      QVERIFY2(got, got ? "" : (std::string(p.name) + ": " + got.error().text()).c_str());
+      QVERIFY2(testing::largest_difference(*got, *want) < 1e-4, p.name);
+    }
+  }
+
   /// The check can fail: without barriers every schedule that shares memory between threads has a race, which names both accesses.
   void finds_missing_barriers_data() { keeps_results_data(); }
   void finds_missing_barriers() {

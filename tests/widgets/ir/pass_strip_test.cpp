@@ -57,12 +57,33 @@ class PassStripTest : public QObject {
     QVERIFY(strip.accessibleDescription().contains(QStringLiteral("unroll_loops")));
   }
 
+  void costsAreSaidAndWhatMustRunSaysWhy() {
+    PassStrip strip;
+    auto all = passes();
+    all[3].needed = QStringLiteral("registers need it");
+    strip.setPasses(all);
+    strip.select(1, 1);
+    strip.setCosts({{}, {QStringLiteral("\u25B21.43\u00D7"), QStringLiteral("1.40\u20131.46"), QStringLiteral("surely slower without it")}});
+    QCOMPARE(strip.first(), 1);
+    QCOMPARE(strip.passes()[1].cost.ratio, QStringLiteral("\u25B21.43\u00D7"));
+    QCOMPARE(strip.table().rows[1][6], QStringLiteral("surely slower without it"));
+    QCOMPARE(strip.table().rows[3][7], QStringLiteral("registers need it"));
+    strip.select(3, 3);
+    QVERIFY(strip.accessibleDescription().contains(QStringLiteral("Cannot be left out: registers need it")));
+    // Where there is little height it takes less.
+    const int high = strip.sizeHint().height();
+    strip.setLow(true);
+    QVERIFY(strip.sizeHint().height() < high);
+    strip.setLow(false);
+    QCOMPARE(strip.sizeHint().height(), high);
+  }
+
   void tableSaysWhatIsPainted() {
     PassStrip strip;
     strip.setPasses(passes());
     const Table table = strip.table();
     QCOMPARE(table.rows.size(), size_t{4});
-    QCOMPARE(table.rows[1], (QStringList{"1", "simplify", "0.001", "yes", "3", "9"}));
+    QCOMPARE(table.rows[1], (QStringList{"1", "simplify", "0.001", "yes", "3", "9", "", ""}));
     QCOMPARE(table.rows[2][3], QStringLiteral("no"));
     QVERIFY(strip.summary().startsWith(QStringLiteral("3 passes, 2 of them")));
   }
