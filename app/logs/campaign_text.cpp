@@ -139,7 +139,7 @@ std::vector<std::vector<std::string>> importance_cells(const CampaignSeries& s) 
 std::vector<std::vector<std::string>> effect_cells(const CampaignSeries& s, size_t resource) {
   const cost::Resource& r = s.table.resources[resource];
   const cost::ResourceEffect& e = s.effects.effects[resource];
-  std::vector<std::vector<std::string>> out{{r.name, ">mean", ">slice", ">measured there", ">best"}};
+  std::vector<std::vector<std::string>> out{{r.name, ">mean", ">slice", ">trial there", ">best"}};
   for (size_t i = 0; i < r.values.size(); ++i) out.push_back({r.labels[i], band_text(e.partial, i), band_text(e.slice, i), campaign_rate(e.measured[i]), campaign_rate(e.best.middle[i])});
   return out;
 }

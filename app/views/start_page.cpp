@@ -131,6 +131,7 @@ StartPage::StartPage(Services& services, QWidget* parent) : QWidget(parent) {
   begin("open", tr("Explore or tune a network"), tr("An ONNX file or a program that PyTorch exported."), action("file.open"), 1);
   begin("compare", tr("Compare tuners"), tr("Several tuners with several seeds on one task of a small bundled network."), [this] { Q_EMIT compareAsked(); }, 2);
   begin("import", tr("Import"), tr("Trials that AutoTVM or Ansor logged, without TVM."), action("file.import"), 3);
+  begin("campaign", tr("Study operators"), tr("How speed follows from tiles, threads, sizes and devices; two campaigns come along with their results."), [this] { Q_EMIT campaignsAsked(); }, 4);
   box->addLayout(cards);
   box->addSpacing(10);
   box->addWidget(heading(tr("Bundled networks"), 1.15, column));

@@ -9,6 +9,7 @@ namespace tw::app {
 
 class ActionRegistry;
 class BuildService;
+class CampaignService;
 class Engine;
 class ExplainService;
 class FarmService;
@@ -44,6 +45,7 @@ struct Services {
   BuildService& build;
   RaceService& race;
   FarmService& farms;
+  CampaignService& campaigns;
 };
 
 /// One row of the table of docked views.

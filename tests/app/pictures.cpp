@@ -35,12 +35,14 @@
 #include <set>
 #include <thread>
 
+#include "app/logs/campaign_plan.h"
 #include "app/perspectives.h"
 #include "app/views/tune_view.h"
 #include "tests/app/app_fixture.h"
 #include "tests/app/formula_engine.h"
 #include "tests/app/lesson_pictures.h"
 #include "tests/app/sample_farm.h"
+#include "tests/app/sample_log.h"
 #include "widgets/common/elided_label.h"
 #include "widgets/theme/theme.h"
 #include "widgets/tuning/knob_panel.h"
@@ -257,6 +259,8 @@ class Photographer {
       if (view == QLatin1String("why")) write(picture.toImage(), QStringLiteral("gpu-") + view + name.mid(3));
     } else if (name.startsWith(QLatin1String("farm-"))) {
       if (view == QLatin1String("devices")) write(picture.toImage(), view + name.mid(4));
+    } else if (name.startsWith(QLatin1String("campaign-"))) {
+      if (view.section(QLatin1Char('.'), 0, 0) == QLatin1String("campaign")) write(picture.toImage(), view + name.mid(8));
     } else if (name.startsWith(full))
       write(picture.toImage(), view + QLatin1Char('-') + name.mid(full.size()));
     else if (&widget != &m_window)
@@ -367,21 +371,6 @@ void tuneOnce(MainWindow& window, const char* tuner, int seed, int trials) {
   window.tuneView().setOnlySelectedTask(true);
   window.startTuning();
   if (!until([&] { return !window.tuning().isActive(); })) qFatal("The session does not end");
-}
-
-void writeLog(const QString& path) {
-  QFile file(path);
-  if (!file.open(QIODevice::WriteOnly)) qFatal("The log cannot be written");
-  for (int i = 0; i < 120; ++i) {
-    file.write(QStringLiteral(R"({"i": [["[\"conv2d_%1\", 1, 64, 56, 56]", "llvm -keys=cpu"], [[], [["SP", %2]]]], "r": [[%3], %4, 0.5, %5], "v": "v0.6"})"
-                              "\n")
-                   .arg(i % 3)
-                   .arg(i)
-                   .arg(i % 9 == 8 ? 1e10 : 1e-3 / (1 + i * 7 % 50))
-                   .arg(i % 9 == 8 ? 6 : 0)
-                   .arg(1'600'000'000 + i)
-                   .toUtf8());
-  }
 }
 
 int photograph(const QString& folder, const QStringList& arguments) {
@@ -504,6 +493,15 @@ int photograph(const QString& folder, const QStringList& arguments) {
         w.setPerspective(QStringLiteral("tune"));
         fixture::showDock(w, "dock.devices");
         until([&] { return w.farms().moments("pi-1").size() >= 8; });
+      },
+      150);
+  stage(
+      "campaign", engine,
+      [&](MainWindow& w) {
+        for (const std::string& file : logs::shipped_campaigns())
+          if (file.ends_with("matmul-gpus.twz")) w.openCampaign(QString::fromStdString(file));
+        if (!until([&] { return w.campaigns().campaign() != nullptr; }, 300'000)) qFatal("The campaign is not told");
+        spin(500);
       },
       150);
   stage(
