@@ -152,7 +152,7 @@ int campaign(const CampaignArguments& o) {
 
 void add_campaign(Subcommand app, Run& run) {
   auto o = std::make_shared<CampaignArguments>();
-  Subcommand sub = app.command(run, "campaign", "How operators' speed follows from knobs, shapes, threads and devices: curves with knees, importance, where the winner changes; the same file goes on with what is not done", o, campaign);
+  Subcommand sub = app.command(run, "campaign", "How operators' speed follows from knobs, shapes, threads and devices: curves with knees, importance, where the winner changes, what a cost model should be told; the same file goes on with what is not done", o, campaign);
   sub.option("file", o->file, "Campaign file (TOML, its name ends in .toml), or a workspace or bundle with a campaign that was run").required().input();
   sub.option("--db", o->db, "Database to store in; beside the file, with its name, if absent").input();
   sub.option("--jobs", o->workers.jobs, "Candidates built at once; 0: one per processor").range(0, 4096);

@@ -156,6 +156,7 @@ void ResourceChart::draw() {
   }
   m_plot->xAxis->setRange(-0.3, std::max<double>(1, static_cast<double>(m_curves.values.size()) - 1) + 0.3);
   m_plot->yAxis->setRange(0, highest > 0 ? 1.15 * highest : 1);
+  int below = 0;  // names of marks stand below each other, as lines may be close
   for (const ResourceCurves::Mark& mark : m_curves.marks) {
     auto* line = new QCPItemStraightLine(m_plot);
     line->setPen(QPen(theme.mutedText, 1.2, Qt::DashLine));
@@ -164,7 +165,7 @@ void ResourceChart::draw() {
     auto* text = new QCPItemText(m_plot);
     text->setFont(m_plot->font());
     text->setColor(theme.mutedText);
-    text->setText(mark.text);
+    text->setText(QString(below++, QLatin1Char('\n')) + mark.text);
     const bool isRight = mark.at > 0.6 * static_cast<double>(m_curves.values.size() - 1);
     text->setPositionAlignment(Qt::AlignTop | (isRight ? Qt::AlignRight : Qt::AlignLeft));
     text->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
