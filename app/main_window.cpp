@@ -92,8 +92,9 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
       m_import(engine, m_workspace, m_board),
       m_feeds(m_board, m_tuning, m_models, m_workspace),
       m_farms(engine, m_jobs),
+      m_campaigns(engine, m_workspace, m_tuning, m_board),
       m_lessons(m_jobs),
-      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks, m_board, m_import, m_finals, m_build, m_passCosts, m_race, m_farms} {
+      m_services{engine, m_jobs, m_hub, m_workspace, m_models, m_tuning, m_trials, m_explain, m_tasks, m_actions, m_marks, m_board, m_import, m_finals, m_build, m_passCosts, m_race, m_farms, m_campaigns} {
   setObjectName(QStringLiteral("window.main"));
   setWindowTitle(tr("Tilewright"));
   setAcceptDrops(true);
@@ -145,6 +146,7 @@ void MainWindow::connectServices() {
     connect(&m_models, &ModelService::opened, this, &MainWindow::chooseRace, static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
     openZoo(QStringLiteral("resnet18"), true);
   });
+  connect(m_start, &StartPage::campaignsAsked, this, &MainWindow::showCampaigns);
   connect(&m_models, &ModelService::graphRead, this, &MainWindow::showModel);
   connect(&m_models, &ModelService::opened, this, &MainWindow::showModel);
   const auto dropBegun = [this] {
@@ -235,6 +237,14 @@ void MainWindow::connectServices() {
   connect(&m_build, &BuildService::changed, this, &MainWindow::updateActions);
   connect(&m_build, &BuildService::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, message); });
   connect(&m_build, &BuildService::written, this, [this](const QString& what) { m_banner->showMessage(Banner::Kind::info, what); });
+  connect(&m_campaigns, &CampaignService::changed, this, &MainWindow::updateActions);
+  connect(&m_campaigns, &CampaignService::failed, this, [this](const QString& message) { m_banner->showMessage(Banner::Kind::error, message); });
+  connect(&m_campaigns, &CampaignService::fileAsked, this, &MainWindow::openCampaign);
+  connect(&m_campaigns, &CampaignService::planRead, this, [this] {
+    openWorkspace(m_campaigns.planWorkspace());
+    showCampaigns();
+  });
+  connect(&m_campaigns, &CampaignService::trialAsked, this, &MainWindow::showCampaignTrial);
   connect(&m_race, &RaceService::changed, this, &MainWindow::showRace);
   connect(&m_race, &RaceService::finished, this, [this] {
     m_banner->showMessage(Banner::Kind::info,

@@ -11,6 +11,7 @@
 #include "app/perspectives.h"
 #include "app/selection_hub.h"
 #include "app/services/build_service.h"
+#include "app/services/campaign_service.h"
 #include "app/services/engine.h"
 #include "app/services/explain_service.h"
 #include "app/services/farm_service.h"
@@ -74,6 +75,8 @@ class MainWindow : public QMainWindow {
   void openAny(const QString& path);
   void openFile(const QString& path);
   void openZoo(const QString& name, bool tiny);
+  /// A campaign file, whose workspace lies beside it, or a workspace or bundle with a campaign.
+  void openCampaign(const QString& path);
   /// Starts a session with what the controls say.
   void startTuning();
   void setTheme(widgets::ThemeChoice choice);
@@ -107,6 +110,8 @@ class MainWindow : public QMainWindow {
   /// The selected trial with its code, and the compared sessions against each other, as web pages.
   void exportTrial(const QString& path);
   void exportComparison(const QString& path);
+  /// The campaign that is shown.
+  void exportCampaign(const QString& path);
   /// Writes the selected sessions as a bundle.
   void packSessions(const QString& path);
   /// A second copy of the current view that keeps showing what is selected now.
@@ -117,6 +122,7 @@ class MainWindow : public QMainWindow {
   TuneService& tuning() { return m_tuning; }
   RaceService& race() { return m_race; }
   FarmService& farms() { return m_farms; }
+  CampaignService& campaigns() { return m_campaigns; }
   Workspace& workspace() { return m_workspace; }
   FinalsService& finals() { return m_finals; }
   PassCostService& passCosts() { return m_passCosts; }
@@ -219,6 +225,11 @@ class MainWindow : public QMainWindow {
   void chooseReport();
   void chooseTrialPage();
   void chooseComparisonPage();
+  void chooseCampaign();
+  void chooseCampaignPage();
+  void showCampaigns();
+  /// Opens the model of the trial for the target that it ran on, which is that of the window then.
+  void showCampaignTrial(const logs::TrialPlace& trial);
   /// Makes a page away from the window and writes it; failures are shown.
   void writePage(const QString& path, std::function<Expected<std::string>(db::Database&, StopToken)> make);
   /// Asks for the file of a page; empty if the user wants none.
@@ -257,6 +268,7 @@ class MainWindow : public QMainWindow {
   ImportService m_import;
   JobFeeds m_feeds;
   FarmService m_farms;
+  CampaignService m_campaigns;
   LessonService m_lessons;
   Services m_services;
   LessonDesk* m_lessonDesk = nullptr;

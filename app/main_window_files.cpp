@@ -9,8 +9,10 @@
 #include <QMimeData>
 #include <QSettings>
 #include <QStatusBar>
+#include <algorithm>
 
 #include "app/main_window.h"
+#include "app/logs/campaign_page.h"
 #include "app/logs/comparison_page.h"
 #include "app/logs/session_page.h"
 #include "app/services/session_set.h"
@@ -109,13 +111,52 @@ bool MainWindow::isWorkspace(const QString& path) {
 void MainWindow::openAny(const QString& path) {
   if (isWorkspace(path))
     openWorkspace(path);
+  else if (path.endsWith(QLatin1String(".toml"), Qt::CaseInsensitive))
+    openCampaign(path);
   else
     openFile(path);
 }
 
+void MainWindow::openCampaign(const QString& path) {
+  if (!isWorkspace(path)) return m_campaigns.readPlan(path);
+  if (QFileInfo(path) != QFileInfo(m_workspace.path())) openWorkspace(path);
+  showCampaigns();
+}
+
+void MainWindow::showCampaigns() {
+  showStart(false);
+  setPerspective(QStringLiteral("compare"));
+  raiseView("campaign");
+}
+
+void MainWindow::showCampaignTrial(const logs::TrialPlace& trial) {
+  const auto& sessions = m_workspace.sessions();
+  const auto row = std::find_if(sessions.begin(), sessions.end(), [&](const db::SessionRow& s) { return s.id == trial.session; });
+  const auto target = row == sessions.end() ? Expected<Target>(Error(ErrorCode::not_found, "The workspace has no such session")) : parse_target(row->target);
+  if (!target) return showMessage(QString::fromStdString(target.error().text()));
+  const auto select = [this, trial] {
+    const auto& ids = m_hub.model()->taskIds;
+    const auto at = std::find(ids.begin(), ids.end(), trial.task);
+    if (at == ids.end()) return showMessage(tr("The model has no task of this trial any more."));
+    m_hub.setTrial(TrialRef{trial.session, static_cast<int>(at - ids.begin()), trial.number});
+  };
+  if (m_hub.model() && m_hub.model()->id == trial.model && m_hub.model()->target.str() == row->target) return select();
+  setTarget(*target);
+  m_whenOpen = {trial.model, select};
+  m_models.openStored(trial.model);
+}
+
+void MainWindow::chooseCampaign() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Open campaign"), QSettings().value(QStringLiteral("folder")).toString(),
+                                                    tr("Campaigns (*.toml *.twdb *.twz);;All files (*)"));
+  if (path.isEmpty()) return;
+  QSettings().setValue(QStringLiteral("folder"), QFileInfo(path).absolutePath());
+  openCampaign(path);
+}
+
 void MainWindow::chooseFile() {
   const QString path = QFileDialog::getOpenFileName(this, tr("Open"), QSettings().value(QStringLiteral("folder")).toString(),
-                                                    tr("Models and workspaces (*.onnx *.pt2 *.pt *.te *.twdb *.twz);;All files (*)"));
+                                                    tr("Models, workspaces and campaigns (*.onnx *.pt2 *.pt *.te *.twdb *.twz *.toml);;All files (*)"));
   if (path.isEmpty()) return;
   QSettings().setValue(QStringLiteral("folder"), QFileInfo(path).absolutePath());
   openAny(path);
@@ -200,6 +241,16 @@ void MainWindow::exportComparison(const QString& path) {
     TW_TRY(const logs::SessionComparison comparison, logs::compare_sessions(database, rows, stop));
     return logs::comparison_page(comparison);
   });
+}
+
+void MainWindow::exportCampaign(const QString& path) {
+  if (!m_campaigns.campaign()) return;
+  writePage(path, [campaign = m_campaigns.campaign()](db::Database&, StopToken) { return Expected<std::string>(logs::campaign_page(*campaign)); });
+}
+
+void MainWindow::chooseCampaignPage() {
+  const QString path = askForPage(tr("Export campaign"), m_campaigns.name() + QStringLiteral(".html"));
+  if (!path.isEmpty()) exportCampaign(path);
 }
 
 QString MainWindow::askForPage(const QString& title, const QString& name) {

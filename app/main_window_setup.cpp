@@ -65,6 +65,8 @@ void MainWindow::makeActions() {
 void MainWindow::makeFileActions() {
   m_actions.add(id("file.open"), tr("&Open…"), tr("Open an ONNX model, a program exported by PyTorch, a computation of one's own or a workspace"), QKeySequence::Open, [this] { chooseFile(); });
   m_actions.add(id("file.import"), tr("&Import log…"), tr("Import trials that AutoTVM or Ansor logged"), QKeySequence(tr("Ctrl+I")), [this] { chooseLog(); });
+  m_actions.add(id("file.campaign"), tr("Open campai&gn…"), tr("Open a campaign file, or a workspace or bundle with a campaign: how operators' speed follows from their resources"), QKeySequence(tr("Ctrl+Alt+C")),
+                [this] { chooseCampaign(); });
   m_actions.add(id("file.sizes"), tr("Batch and si&zes…"), tr("Open the model with another batch, or with others of the sizes that it leaves open"), QKeySequence(tr("Ctrl+Shift+I")),
                 [this] { m_models.askSizes(m_hub.model()->path); });
   m_actions.add(id("file.operator"), tr("Own oper&ator…"), tr("Write a computation and a template for it, see its loops, and tune it"), QKeySequence(tr("Ctrl+Alt+O")), [this] {
@@ -83,6 +85,8 @@ void MainWindow::makeFileActions() {
                 [this] { chooseReport(); });
   m_actions.add(id("file.exportTrial"), tr("Export tria&l…"), tr("Write the selected trial with its times, choices, steps and code as a web page of its own"), QKeySequence(tr("Ctrl+Alt+T")),
                 [this] { chooseTrialPage(); });
+  m_actions.add(id("file.exportCampaign"), tr("E&xport campaign…"), tr("Write the campaign that is shown as a web page of its own: sentences, tables and curves"), QKeySequence(tr("Ctrl+Alt+G")),
+                [this] { chooseCampaignPage(); });
   m_actions.add(id("file.exportComparison"), tr("Export co&mparison…"), tr("Write the sessions that are compared, such as those of a race, as a web page of its own: answer, tables and curves"), QKeySequence(tr("Ctrl+Alt+M")),
                 [this] { chooseComparisonPage(); });
   m_actions.add(id("file.close"), tr("&Close model"), tr("Close the model and show the start page; its sessions stay in the workspace"),
@@ -151,6 +155,13 @@ void MainWindow::makeTuneActions() {
                 QKeySequence(tr("Ctrl+Shift+F5")), [this] { resumeSession(); });
   m_actions.add(id("tune.race"), tr("Ra&ce of tuners…"), tr("Run several tuners with several seeds and compare what they find"), QKeySequence(tr("Ctrl+R")),
                 [this] { chooseRace(); });
+  m_actions.add(id("campaign.run"), tr("Run campa&ign"), tr("Measure what is not done of the open campaign file; one that was stopped goes on"), QKeySequence(tr("Ctrl+Alt+F5")), [this] {
+    showCampaigns();
+    m_campaigns.run();
+  });
+  m_actions.add(id("campaign.stop"), tr("Stop c&ampaign"), tr("Stop the campaign; everything measured is kept, and it goes on where it was"), QKeySequence(tr("Ctrl+Alt+.")), [this] { m_campaigns.stop(); });
+  for (const auto& [name, text] : {std::pair("file.campaign", tr("Open…")), std::pair("file.exportCampaign", tr("Export…")), std::pair("campaign.run", tr("Run")), std::pair("campaign.stop", tr("Stop"))})
+    m_actions.get(id(name))->setIconText(text);  // in the view, which says of what
   m_actions.add(id("tune.finals"), tr("Try in the &network"),
                 tr("Run the whole network with the best schedules against the default ones; what does not hold there is not compiled"), QKeySequence(tr("Ctrl+Shift+R")),
                 [this] { m_finals.start(m_hub.model(), std::nullopt); });
@@ -313,6 +324,9 @@ void MainWindow::setConditions() {
   when({"file.exportReport"}, [this] { return SessionSet::nearest(m_hub, m_workspace) ? QString() : tr("there is no session yet"); });
   when({"file.exportTrial"}, [this] { return m_hub.model() && m_hub.trial() >= 0 ? QString() : tr("select a trial first"); });
   when({"file.exportComparison"}, [this] { return m_hub.comparedSessions().size() >= 2 ? QString() : tr("tick two sessions in the panel Sessions first"); });
+  when({"file.exportCampaign"}, [this] { return m_campaigns.campaign() ? QString() : tr("show a campaign first"); });
+  when({"campaign.run"}, [this] { return m_campaigns.obstacle(); });
+  when({"campaign.stop"}, [this] { return !m_campaigns.isRunning() ? tr("no campaign is running") : m_campaigns.isStopping() ? tr("it is stopping already") : QString(); });
   when({"edit.undo"}, [this] { return m_hub.undoStack().canUndo() ? QString() : tr("nothing was changed yet"); });
   when({"edit.redo"}, [this] { return m_hub.undoStack().canRedo() ? QString() : tr("nothing was undone"); });
   when({"go.back"}, [this] { return m_hub.canGoBack() ? QString() : tr("nothing was selected before"); });

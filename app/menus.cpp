@@ -16,8 +16,8 @@ struct MenuTexts {
 
 const std::vector<MenuDef>& menus() {
   static const std::vector<MenuDef> table = {
-      {[] { return MenuTexts::tr("&File"); }, QStringList{"file.open", "file.operator", "file.import", kRecentMenu, "file.sizes", "file.start", "", "file.newWorkspace", "file.workspace", "",
-                                                          "file.exportView", "file.exportReport", "file.exportTrial", "file.exportComparison", "", "file.close", "file.quit"}},
+      {[] { return MenuTexts::tr("&File"); }, QStringList{"file.open", "file.operator", "file.import", "file.campaign", kRecentMenu, "file.sizes", "file.start", "", "file.newWorkspace", "file.workspace", "",
+                                                          "file.exportView", "file.exportReport", "file.exportTrial", "file.exportComparison", "file.exportCampaign", "", "file.close", "file.quit"}},
       {[] { return MenuTexts::tr("&Edit"); }, QStringList{"edit.undo", "edit.redo", "", "edit.copyView", "", "code.find", "code.findNext", "code.findPrevious",
                                                           "graph.search", "", "code.keepBase", "code.compareTray", "code.noBase", "", "edit.preferences"}},
       {[] { return MenuTexts::tr("&View"); }, QStringList{kPerspectivesMenu, kPanelsMenu, "view.drawer", "view.options", "view.resetLayout", "", "view.table", "view.pin", "", "graph.zoomIn",
@@ -26,7 +26,7 @@ const std::vector<MenuDef>& menus() {
        QStringList{"go.commands", "", "go.back", "go.forward", "", "trial.next", "trial.previous", "trial.best", "trial.why", "trial.code", "", "pass.next",
                    "pass.previous", "", "code.nextChange", "code.previousChange"}},
       {[] { return MenuTexts::tr("&Tune"); },
-       QStringList{"tune.start", "tune.task", "tune.resume", "tune.race", "", "tune.pause", "tune.cancel", "", "build.network", "build.run", "tune.finals", "build.save", "build.export", "", "session.play", "session.rename",
+       QStringList{"tune.start", "tune.task", "tune.resume", "tune.race", "campaign.run", "campaign.stop", "", "tune.pause", "tune.cancel", "", "build.network", "build.run", "tune.finals", "build.save", "build.export", "", "session.play", "session.rename",
                    "session.group", "session.share", "session.delete", "session.restore"}},
       {[] { return MenuTexts::tr("&Help"); }, QStringList{"help.manual", "help.lessons", "help.shortcuts", "", "help.about"}},
   };

@@ -10,7 +10,7 @@ PinnedView::PinnedView(const ViewDef& def, const Services& s, QWidget* parent)
       m_trials(m_hub, s.jobs, s.workspace, s.tuning),
       m_explain(s.engine, m_hub, s.jobs, s.workspace, s.tuning),
       m_tasks(s.engine, m_hub, s.jobs, s.workspace, s.tuning),
-      m_services{s.engine, s.jobs, m_hub, s.workspace, s.models, s.tuning, m_trials, m_explain, m_tasks, s.actions, s.marks, s.board, s.importing, s.finals, s.build, s.passCosts, s.race, s.farms} {
+      m_services{s.engine, s.jobs, m_hub, s.workspace, s.models, s.tuning, m_trials, m_explain, m_tasks, s.actions, s.marks, s.board, s.importing, s.finals, s.build, s.passCosts, s.race, s.farms, s.campaigns} {
   m_tasks.model()->setPeak(s.tasks.model()->peak());
   m_view = def.create(m_services, this);
   auto* box = new QVBoxLayout(this);

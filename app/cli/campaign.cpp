@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tw campaign`: how operators' speed follows from their resources, as a file says. A campaign that was stopped goes on where it was.
 #include <algorithm>
-#include <deque>
-#include <filesystem>
+#include <optional>
+#include <thread>
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/console.h"
-#include "app/cli/plan_fields.h"
-#include "app/cli/race_session.h"
+#include "app/cli/host.h"
+#include "app/cli/progress.h"
+#include "app/cli/session_monitor.h"
 #include "app/cli/table.h"
-#include "app/cli/tuning.h"
 #include "app/cli/workspace.h"
-#include "app/logs/campaign.h"
+#include "app/logs/campaign_page.h"
+#include "app/logs/campaign_run.h"
+#include "app/logs/campaign_text.h"
 #include "app/logs/page.h"
-#include "app/logs/toml.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
-#include "engine/process/temporary_folder.h"
-#include "engine/space/own/operators.h"
-#include "engine/te/source.h"
 
 namespace tw::cli {
 namespace {
@@ -34,127 +32,31 @@ struct CampaignArguments {
   measure::WorkerOptions workers;
 };
 
-/// What a campaign file says.
-struct CampaignPlan {
-  struct Cell {
-    std::string name, text;  ///< of the operator, with its shape
-    std::string target, device;
-    std::string shape;       ///< for people
-  };
-  std::string name;
-  std::vector<Cell> cells;
-  tune::SessionOptions options;
-};
-
-Expected<int64_t> number_at(const Json& object, const char* key, int64_t least, int64_t otherwise, const std::string& file) {
-  if (!object.contains(key)) return otherwise;
-  if (!object[key].is_number_integer() || object[key].get<int64_t>() < least)
-    return wrong_plan(fmt::format("Expected a whole number from {} on for '{}', found {}", least, key, printable(dump_json(object[key]))), file);
-  return object[key].get<int64_t>();
-}
-
-/// A list of whole numbers; what they may be is said by who uses them.
-Expected<std::vector<int64_t>> numbers_of(const Json& json, const char* what, const std::string& file) {
-  std::vector<int64_t> out;
-  if (json.is_array())
-    for (const Json& n : json)
-      if (n.is_number_integer() && n.get<int64_t>() >= 0) out.push_back(n.get<int64_t>());
-  if (out.empty() || out.size() != json.size()) return wrong_plan(fmt::format("Expected {} as a list of whole numbers, found {}", what, printable(dump_json(json))), file);
-  return out;
-}
-
-/// The operator's text with each shape, and what the shape is called.
-Expected<std::vector<std::pair<std::string, std::string>>> texts_of_operator(const Json& json, std::string& name, const std::string& file) {
-  TW_CHECK(only_keys(json, "an operator", {"operator", "file", "shapes"}, file));
-  TW_TRY(const auto bundled, text_field(json, "operator", file));
-  TW_TRY(const auto path, text_field(json, "file", file));
-  if (bundled.has_value() == path.has_value()) return wrong_plan("Expected an operator with one of 'operator' and 'file'", file);
-  std::string text;
-  if (bundled) {
-    name = *bundled;
-    const space::own::Operator* op = space::own::find_operator(name);
-    if (!op) return wrong_plan(fmt::format("Expected an operator of `tw task list`, found '{}'", printable(name)), file);
-    text = op->text;
-  } else {
-    const std::filesystem::path beside = std::filesystem::path(file).parent_path() / *path;  // an absolute one stays
-    TW_TRY(text, read_file(beside.string()));
-    name = beside.stem().string();
-  }
-  std::vector<std::pair<std::string, std::string>> out;
-  if (!json.contains("shapes")) return std::vector{std::pair(text, std::string("its own sizes"))};
-  if (!json["shapes"].is_array() || json["shapes"].empty()) return wrong_plan("Expected 'shapes' as a list of lists of whole numbers", file);
-  for (const Json& shape : json["shapes"]) {
-    TW_TRY(const auto numbers, numbers_of(shape, "a shape", file));
-    auto with = te::with_args(text, numbers, std::nullopt);
-    if (!with) return wrong_plan(with.error().message, file);
-    out.emplace_back(std::move(*with), fmt::format("{}", fmt::join(numbers, " x ")));
-  }
-  return out;
-}
-
-Expected<CampaignPlan> read_campaign(const std::string& file) {
-  TW_TRY(const std::string text, read_file(file));
-  TW_TRY(const Json json, logs::parse_toml(text, file));
-  TW_CHECK(only_keys(json, "a campaign", {"name", "points", "repeats", "seed", "operators", "targets"}, file));
-  CampaignPlan plan;
-  TW_TRY(const auto title, text_field(json, "name", file));
-  plan.name = title ? *title : std::filesystem::path(file).stem().string();
-  TW_TRY(const int64_t points, number_at(json, "points", 0, 0, file));
-  TW_TRY(const int64_t repeats, number_at(json, "repeats", 0, 0, file));
-  TW_TRY(const int64_t seed, number_at(json, "seed", 0, 1, file));
-  constexpr int64_t kAllPoints = int64_t{1} << 40;  // the most that a session may be told
-  Json options = tune::to_json(tune::SessionOptions());
-  options["tuner"] = points > 0 ? "random" : "grid", options["seed"] = seed, options["trials_per_task"] = points > 0 ? points : kAllPoints;
-  options["batch"] = 64, options["finalists"] = 0, options["repeats"] = repeats;
-  auto checked = tune::session_options(options);
-  if (!checked) return wrong_plan(checked.error().message, file);
-  plan.options = std::move(*checked);
-  for (const char* key : {"operators", "targets"})
-    if (!json.contains(key) || !json[key].is_array() || json[key].empty()) return wrong_plan(fmt::format("Expected at least one [[{}]]", key), file);
-  for (const Json& op : json["operators"]) {
-    std::string name;
-    TW_TRY(const auto texts, texts_of_operator(op, name, file));
-    for (const auto& [with_shape, shape] : texts)
-      for (const Json& t : json["targets"]) {
-        TW_CHECK(only_keys(t, "a target", {"target", "device", "threads"}, file));
-        TW_TRY(const auto named, text_field(t, "target", file));
-        TW_TRY(const auto on, text_field(t, "device", file));
-        const std::string target = named.value_or("llvm"), device = on.value_or(std::string(measure::kLocalDevice));
-        if (!t.contains("threads")) {
-          plan.cells.push_back({name, with_shape, target, device, shape});
-          continue;
-        }
-        TW_TRY(const auto threads, numbers_of(t["threads"], "'threads'", file));
-        for (const int64_t n : threads) plan.cells.push_back({name, with_shape, fmt::format("{} -num-cores={}", target, n), device, shape});
-      }
-  }
-  return plan;
-}
-
 /// Runs what is not done. Returns the exit code.
-int run_cells(const CampaignPlan& plan, const CampaignArguments& o, const std::shared_ptr<db::Database>& db) {
-  const auto folder = process::TemporaryFolder::create();
-  if (!folder) return fail(folder.error());
+int run_cells(const logs::CampaignPlan& plan, const CampaignArguments& o, const std::shared_ptr<db::Database>& db) {
   outlive_terminal();
-  for (size_t c = 0; c < plan.cells.size(); ++c) {
-    const CampaignPlan::Cell& cell = plan.cells[c];
-    const std::string path = fmt::format("{}/{}.te", folder->path(), cell.name);
-    if (auto written = write_file(path, kAnyOutput, cell.text); !written) return fail(written.error());
-    int exit = kDone;
-    NetworkOptions network;
-    network.model = path, network.target = cell.target;
-    const auto loaded = load_network(network, exit);
-    if (!loaded) return exit;
-    TuneRequest request{&*loaded, cell.name + ".te", {}, plan.options, false, {}, {}, o.workers, cell.device};
-    request.race = logs::campaign_race(plan.name);
-    const auto ran = run_race_session(std::move(request), db, fmt::format("Cell {} of {}: {}, {}, {}", c + 1, plan.cells.size(), printable(cell.name), cell.shape, printable(cell.target)));
-    if (!ran) return fail(ran.error());
-    if (ran->cancelled) {
-      note(fmt::format("Cancelled; every trial is in '{}', and the same command goes on", printable(db->path())));
-      return kCancelled;
-    }
-  }
-  return kDone;
+  std::optional<SessionMonitor> monitor;
+  const logs::CampaignPlan::Cell* now = nullptr;
+  logs::CampaignHooks hooks;
+  hooks.cell = [&](size_t cell, bool is_done) {
+    monitor.reset();
+    now = &plan.cells[cell];
+    note(fmt::format("Cell {} of {}: {}{}", cell + 1, plan.cells.size(), now->title(), is_done ? " is done" : ""));
+  };
+  hooks.begun = [&](const std::vector<api::NetworkTask>& tasks, int64_t there) {
+    if (const std::string kind = kind_of_times(now->device); !kind.empty()) note(kind);
+    if (there > 0) note(fmt::format("Going on: {} trials are there", there));
+    monitor.emplace(tasks).start_at(there);
+  };
+  hooks.events = [&](const tune::Event& event) { (*monitor)(event); };
+  hooks.host = host_with_peak;
+  hooks.workers = o.workers, hooks.stop = stop_token();
+  const auto done = logs::run_campaign(plan, db, hooks);
+  monitor.reset();
+  if (!done) return fail(done.error());
+  if (*done) return kDone;
+  note(fmt::format("Cancelled; every trial is in '{}', and the same command goes on", printable(db->path())));
+  return kCancelled;
 }
 
 Table table_of_cells(std::vector<std::vector<std::string>> cells) {
@@ -171,7 +73,10 @@ std::string campaign_text(const logs::Campaign& c, bool markdown) {
     out += fmt::format("\n{}{} on {}\n\n{}\n", markdown ? "## " : "", printable(s.name), printable(s.device), table(logs::importance_cells(s)));
     for (size_t i = 0; i < s.table.resources.size(); ++i) out += table(logs::effect_cells(s, i)) + "\n";
   }
-  return out + logs::kCampaignNote + "\n";
+  out += std::string(logs::kCampaignNote) + "\n";
+  for (const logs::CampaignStudy& s : c.studies)
+    out += fmt::format("\n{}{}: what a cost model should be told\n\n{}\n{}\n{}\n", markdown ? "## " : "", printable(s.name), table(logs::worth_cells(s)), table(logs::left_out_cells(s)), logs::kStudyNote);
+  return out;
 }
 
 /// A line for each value of each resource; speeds in FLOP/s, empty where nothing was measured.
@@ -206,36 +111,48 @@ int report_campaign(const logs::Campaign& c, const CampaignArguments& o) {
   return kDone;
 }
 
-/// The campaigns of a workspace or a bundle, without running anything: the newest one.
-int show_campaign(const CampaignArguments& o) {
-  const auto db = open_workspace(o.file, db::Mode::read_only);
-  if (!db) return fail_input(db.error());
-  const auto names = logs::campaigns_of(**db);
-  if (!names) return fail_input(names.error());
-  if (names->empty()) return fail_input(Error(ErrorCode::not_found, "Expected sessions of a campaign, found none", o.file));
-  const auto analysed = logs::analyse_campaign(**db, names->back(), stop_token());
-  if (!analysed) return fail_input(analysed.error());
+/// What the trials of a campaign say. Returns the exit code.
+int analyse(db::Database& db, const std::string& name, const CampaignArguments& o) {
+  const auto trials = logs::campaign_trials(db, name);
+  if (!trials) return fail_input(trials.error());
+  Progress progress("Analysing", 0);
+  const auto analysed = logs::analyse_campaign(*trials, {.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency())), .progress = [&](int done, int of) {
+                                                           progress.set_total(of);
+                                                           progress.update(done);
+                                                         }},
+                                               stop_token());
+  progress.finish();
+  if (!analysed) return analysed.error().code == ErrorCode::cancelled ? fail(analysed.error()) : fail_input(analysed.error());
   say_damage();
   return report_campaign(*analysed, o);
 }
 
+/// The campaigns of a workspace or a bundle, without running anything: the newest one.
+int show_campaign(const CampaignArguments& o) {
+  const auto db = open_workspace(o.file, db::Mode::read_only);
+  if (!db) return fail_input(db.error());
+  const auto sessions = (*db)->sessions();
+  if (!sessions) return fail_input(sessions.error());
+  const std::vector<std::string> names = logs::campaigns_of(*sessions);
+  if (names.empty()) return fail_input(Error(ErrorCode::not_found, "Expected sessions of a campaign, found none", o.file));
+  return analyse(**db, names.back(), o);
+}
+
 int campaign(const CampaignArguments& o) {
   if (!o.file.ends_with(".toml")) return show_campaign(o);
-  const auto plan = read_campaign(o.file);
+  const auto plan = logs::read_campaign(o.file);
   if (!plan) return fail_input(plan.error());
-  const auto db = open_workspace(o.db.empty() ? std::filesystem::path(o.file).replace_extension(".twdb").string() : o.db);
+  const auto db = open_workspace(o.db.empty() ? logs::campaign_workspace(o.file) : o.db);
   if (!db) return fail(db.error());
   if (const int exit = run_cells(*plan, o, *db); exit != kDone) return exit;
-  const auto analysed = logs::analyse_campaign(**db, plan->name, stop_token());
-  if (!analysed) return analysed.error().code == ErrorCode::cancelled ? fail(analysed.error()) : fail_input(analysed.error());
-  return report_campaign(*analysed, o);
+  return analyse(**db, plan->name, o);
 }
 
 }  // namespace
 
 void add_campaign(Subcommand app, Run& run) {
   auto o = std::make_shared<CampaignArguments>();
-  Subcommand sub = app.command(run, "campaign", "How operators' speed follows from knobs, shapes, threads and devices: curves with knees, importance, where the winner changes; the same file goes on with what is not done", o, campaign);
+  Subcommand sub = app.command(run, "campaign", "How operators' speed follows from knobs, shapes, threads and devices: curves with knees, importance, where the winner changes, what a cost model should be told; the same file goes on with what is not done", o, campaign);
   sub.option("file", o->file, "Campaign file (TOML, its name ends in .toml), or a workspace or bundle with a campaign that was run").required().input();
   sub.option("--db", o->db, "Database to store in; beside the file, with its name, if absent").input();
   sub.option("--jobs", o->workers.jobs, "Candidates built at once; 0: one per processor").range(0, 4096);

@@ -9,6 +9,7 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
+#include "engine/measure/peak.h"
 #include "engine/target/target.h"
 
 namespace tw::cli {
@@ -44,6 +45,12 @@ Json host_description() {
           {"clock", first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource")},
           {"codegen", codegen::codegen_version()},
           {"target", to_json(host_target())}};
+}
+
+Json host_with_peak(const Target& target) {
+  Json host = host_description();
+  if (const double peak = measure::peak_of(target); peak > 0) host[measure::kPeakOfHost] = peak;
+  return host;
 }
 
 }  // namespace tw::cli

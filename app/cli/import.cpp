@@ -5,6 +5,7 @@
 #include "app/cli/console.h"
 #include "app/cli/network.h"
 #include "app/cli/table.h"
+#include "app/logs/network_summary.h"
 #include "engine/api/import_apart.h"
 #include "engine/api/import_messages.h"
 #include "engine/base/json.h"
@@ -67,7 +68,7 @@ int import_model(const ImportArguments& o) {
     put(graph::print(loaded->network.imported));
     return kDone;
   }
-  Json summary = network_summary(loaded->network);
+  Json summary = logs::network_summary(loaded->network);
   const auto sizes = api::open_sizes_apart(o.network.model, {}, stop_token());
   if (!sizes) return fail_input(sizes.error());
   const auto given = import_options(o.network.dims);

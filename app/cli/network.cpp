@@ -2,7 +2,6 @@
 #include "app/cli/network.h"
 
 #include <filesystem>
-#include <map>
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
@@ -10,26 +9,11 @@
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
-#include "engine/graph/expression.h"
-#include "engine/graph/op.h"
 #include "engine/measure/device.h"
 #include "engine/process/temporary_folder.h"
 #include "engine/space/own/operators.h"
 
 namespace tw::cli {
-namespace {
-
-Json value_list(const graph::Graph& g, const std::vector<int>& values) {
-  Json list = Json::array();
-  for (int v : values) {
-    const graph::Value& value = g.values[v];
-    list.push_back({{"name", value.name}, {"dtype", value.type.dtype.name()}, {"shape", value.type.shape}});
-  }
-  return list;
-}
-
-}  // namespace
-
 void add_network_options(Subcommand sub, NetworkOptions& options) {
   sub.option("model", options.model, "ONNX file, a program exported by PyTorch (.pt2), TorchScript (.pt), a computation of one's own (.te), or a recorded space (a file, or space:NAME of `tw space list`)").input().required();
   sub.option("--target", options.target,
@@ -115,30 +99,6 @@ std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& ex
     return std::nullopt;
   }
   return LoadedNetwork{std::move(*network), std::move(*target), options.model, {}};
-}
-
-Json network_summary(const api::Network& network) {
-  const graph::Graph& g = network.imported;
-  std::map<std::string, int64_t> operators;
-  int64_t flops = 0;
-  for (const graph::Node& n : g.nodes) {
-    ++operators[n.op];
-    flops += graph::node_flops(g, n);
-  }
-  Json counts = Json::object();
-  for (const auto& [name, count] : operators) counts[name] = count;
-  Json summary = {{"name", g.name},
-          {"nodes", g.nodes.size()},
-          {"operators", counts},
-          {"parameters", g.parameter_count()},
-          {"flops", flops},
-          {"inputs", value_list(g, g.inputs)},
-          {"outputs", value_list(g, g.outputs)},
-          {"groups", network.partition.groups.size()},
-          {"tasks", network.partition.workloads.size()},
-          {"content_key", network.content_key}};
-  if (const std::string* text = graph::text_of(g)) summary["text"] = *text;
-  return summary;
 }
 
 }  // namespace tw::cli

@@ -37,7 +37,4 @@ struct LoadedNetwork {
 /// Reads and optimises the model, in a process of its own. On failure prints the error and sets `exit`.
 std::optional<LoadedNetwork> load_network(const NetworkOptions& options, int& exit, const graph::PassHooks& hooks = {});
 
-/// Operators with counts, parameters, FLOPs, inputs and outputs: the same document in `tw import --json` and in the database.
-Json network_summary(const api::Network& network);
-
 }  // namespace tw::cli

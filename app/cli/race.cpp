@@ -8,16 +8,18 @@
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/comparison_report.h"
-#include "app/cli/plan_fields.h"
 #include "app/cli/race_session.h"
 #include "app/cli/tuning.h"
 #include "app/cli/workspace.h"
+#include "app/logs/plan_fields.h"
 #include "app/logs/recorded_space.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 
 namespace tw::cli {
 namespace {
+
+using logs::only_keys, logs::text_field, logs::wrong_plan;
 
 struct RaceArguments {
   std::string file, db;

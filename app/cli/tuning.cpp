@@ -9,8 +9,9 @@
 
 #include "app/cli/common.h"
 #include "app/cli/host.h"
-#include "app/cli/progress.h"
+#include "app/cli/session_monitor.h"
 #include "app/cli/table.h"
+#include "app/logs/network_summary.h"
 #include "app/logs/recorded_space.h"
 #include "db/session_workspace.h"
 #include "engine/api/network_finals.h"
@@ -18,7 +19,6 @@
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
-#include "engine/measure/peak.h"
 #include "engine/records/autotvm_log.h"
 #include "engine/records/latency_log.h"
 #include "engine/space/template.h"
@@ -35,71 +35,6 @@ std::vector<api::NetworkTask> chosen_tasks(const TuneRequest& r) {
   });
   return tasks;
 }
-
-/// What is said wherever times are shown that are not measured here and now; empty for others.
-std::string kind_of_times(const std::string& device) {
-  if (device.starts_with(records::kRecordedDevice))
-    return fmt::format("Times replayed from '{}', not measured again", device.substr(records::kRecordedDevice.size()));
-  return measure::is_simulated(device) ? fmt::format("Simulated times of {}, not measured ones", device) : "";
-}
-
-/// How many ran against each other, and whether another trial than before is best now.
-std::string finals_text(const std::string& task, const tune::FinalsDone& e) {
-  const auto winner =
-      std::min_element(e.finalists.begin(), e.finalists.end(), [](const auto& a, const auto& b) { return a.result.decided_s() < b.result.decided_s(); });
-  const records::Verdict& v = *winner->result.verdict;
-  const std::string outcome = winner == e.finalists.begin() ? std::string("none is surely faster than the best trial")
-                                                            : fmt::format("another is best, {:.1f} to {:.1f} % faster", (1 - v.high) * 100, (1 - v.low) * 100);
-  return fmt::format("{}: finals of {}, {}", task, e.finalists.size(), outcome);
-}
-
-/// Session events as progress on standard error.
-class Monitor {
- public:
-  explicit Monitor(const std::vector<api::NetworkTask>& tasks) : tasks_(tasks), progress_("Tuning", 0) {}
-
-  /// There are so many trials already.
-  void start_at(int64_t trials) {
-    done_ = trials;
-    progress_.start_at(trials);
-  }
-
-  void operator()(const tune::Event& event) {
-    if (const auto* e = std::get_if<tune::SessionPlanned>(&event)) {
-      progress_.set_total(e->trials);
-    } else if (const auto* e = std::get_if<tune::TaskStarted>(&event)) {
-      progress_.line(
-          fmt::format("{}: {} points in '{}'", name(e->task), e->space_size, e->space));
-    } else if (const auto* e = std::get_if<tune::RoundStarted>(&event)) {
-      progress_.update(done_, fmt::format("{}: round {}", name(e->task), e->number));
-    } else if (const auto* e = std::get_if<tune::TrialDone>(&event)) {
-      progress_.update(++done_, fmt::format("{}: {} best {}", name(e->task), rate(e->task, e->record.result.seconds()), rate(e->task, e->best_s)));
-    } else if (const auto* e = std::get_if<tune::RoundDone>(&event)) {
-      progress_.update(done_, fmt::format("{}: network {}{}", name(e->task), time_text(e->round.network_s),
-                                               e->models.trials > 0 ? fmt::format(", {:.0f} % of predicted pairs in order", 100 * e->models.pairs) : ""));
-    } else if (const auto* e = std::get_if<tune::TaskDone>(&event)) {
-      progress_.line(fmt::format("{}: default {}, best {} after {} trials", name(e->task), time_text(e->default_s), time_text(e->best_s), e->trials));
-    } else if (const auto* e = std::get_if<tune::FinalsDone>(&event)) {
-      progress_.line(finals_text(name(e->task), *e));
-    } else if (std::holds_alternative<tune::BatchBegun>(event) || std::holds_alternative<tune::CandidateMoved>(event)) {
-      // Lines say what became of candidates, not where they are.
-    } else if (const auto* e = std::get_if<tune::Note>(&event)) {
-      progress_.line(e->text);
-    } else {
-      progress_.update(done_, name(std::get<tune::Phase>(event).task) + ": " + std::get<tune::Phase>(event).name);
-    }
-  }
-
- private:
-  const std::string& name(int task) const { return tasks_[static_cast<size_t>(task)].task.name; }
-  std::string rate(int task, double seconds) const {
-    return std::isfinite(seconds) && seconds > 0 ? si_text(static_cast<double>(tasks_[static_cast<size_t>(task)].task.flops) / seconds, "FLOP/s") : "failed";
-  }
-
-  const std::vector<api::NetworkTask>& tasks_;
-  Progress progress_;
-  int64_t done_ = 0;
-};
 
 /// Files that are written beside the database. One that fails is said to, and the session goes on.
 class BesideFiles {
@@ -166,7 +101,7 @@ std::string cost_text(const tune::SessionReport& r) {
 Expected<StoredNetwork> store_network(db::Database& db, const LoadedNetwork& loaded, const std::string& path, const std::vector<api::NetworkTask>& tasks) {
   StoredNetwork rows;
   const api::Network& network = loaded.network;
-  TW_TRY(rows.model, db.put_model(network.imported.name, path, network.content_key, network_summary(network)));
+  TW_TRY(rows.model, db.put_model(network.imported.name, path, network.content_key, logs::network_summary(network)));
   for (const api::NetworkTask& t : tasks) {
     TW_TRY(const TaskId id, db.put_task(t.task));
     TW_CHECK(db.link_task(rows.model, id, t.weight));
@@ -203,8 +138,7 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
   }
   if (session.options.weights == records::Weights::unknown) session.options.weights = api::weights_of(request.network->network, request.network->target);
   for (const api::NetworkTask& t : result.tasks) session.tasks.push_back({t.task, t.weight, {}});
-  Json host = host_description();
-  if (const double peak = measure::peak_of(request.network->target); peak > 0) host[measure::kPeakOfHost] = peak;
+  Json host = host_with_peak(request.network->target);
   host[records::kExtractTime] = extract_s;
   const auto store = db::session_store(db, rows.model, host);
   BesideFiles beside;
@@ -221,7 +155,7 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
     TW_TRY(auto latency, records::latency_log_sink(request.latency_path, rounds));
     beside.add(std::move(latency), result.lost);
   }
-  Monitor monitor(result.tasks);
+  SessionMonitor monitor(result.tasks);
   api::TuneHooks hooks{.events = std::ref(monitor), .also = beside.sink(), .stop = stop_token()};
   hooks.begun = [&](SessionId id, const std::vector<int64_t>& trials) {
     const int64_t there = std::accumulate(trials.begin(), trials.end(), int64_t{0});

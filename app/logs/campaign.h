@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "db/database.h"
 #include "engine/base/stop_token.h"
+#include "engine/cost/context_features.h"
+#include "engine/cost/feature_study.h"
 #include "engine/cost/resource_effects.h"
 
 /// Operators x shapes x targets x resources: how an operator's speed follows from its resources, from the sessions of a campaign in a workspace.
@@ -13,8 +18,47 @@ namespace tw::logs {
 
 /// Sessions of a campaign are stored as those of a race of this name.
 std::string campaign_race(const std::string& campaign);
-/// Names of the campaigns in a workspace, oldest first.
-Expected<std::vector<std::string>> campaigns_of(db::Database& db);
+/// Names of the campaigns that sessions are of, oldest first.
+std::vector<std::string> campaigns_of(std::span<const db::SessionRow> sessions);
+
+/// A trial where it is stored.
+struct TrialPlace {
+  ModelId model;
+  SessionId session;
+  TaskId task;
+  int64_t number = 0;
+};
+
+/// What a session of a campaign measured of one operator in one shape for one target.
+struct CampaignCell {
+  /// A value of a knob, of a size or of a fact.
+  struct Value {
+    double number = 0;  ///< 0 for words
+    std::string label;
+    bool is_number = true;
+  };
+  using Values = std::map<std::string, Value>;
+  struct Trial {
+    Values knobs;
+    double seconds = 0;  ///< infinity for failures
+    bool blamed = false; ///< failed by its own fault
+    TrialPlace place;
+  };
+  std::string name;    ///< the operator
+  std::string device;  ///< the processor or the GPU
+  db::TimeKind kind = db::TimeKind::measured;
+  double flops = 0;    ///< of one run
+  Values sizes;        ///< of the shape
+  Values facts;        ///< of the target, that may differ on one device
+  std::vector<cost::NamedNumber> hardware, properties;
+  std::vector<Trial> trials;  ///< all but the default schedule's
+};
+struct CampaignTrials {
+  std::string name;
+  std::vector<CampaignCell> cells;
+};
+/// Reads the campaign's trials. Errors: not_found without any; those of the database.
+Expected<CampaignTrials> campaign_trials(db::Database& db, const std::string& name);
 
 /// One operator on one kind of device.
 struct CampaignSeries {
@@ -23,6 +67,7 @@ struct CampaignSeries {
   db::TimeKind kind = db::TimeKind::measured;
   int64_t trials = 0, failures = 0;
   cost::ResourceTable table;  ///< knobs, shape and facts of the target of which there is more than one value; speed in FLOP/s
+  std::vector<TrialPlace> places;  ///< of the table's rows
   cost::ResourceEffects effects;
 };
 /// Where another device becomes the faster one along a resource, by the best trials.
@@ -30,30 +75,26 @@ struct CampaignCrossing {
   std::string name, resource, before, after;  ///< operator, axis, devices
   cost::Crossing crossing;
 };
+/// What a cost model should be told of one operator, by leaving its devices out.
+struct CampaignStudy {
+  std::string name;
+  db::TimeKind kind = db::TimeKind::measured;
+  cost::FeatureStudy study;
+};
 struct Campaign {
   std::string name;
   std::vector<CampaignSeries> series;
   std::vector<std::string> unanalysed;  ///< operators on devices of which nothing can be said, and why, a sentence each
   std::vector<CampaignCrossing> crossings;
+  std::vector<CampaignStudy> studies;
+  std::vector<std::string> unstudied;   ///< operators of which no device can be left out, and why, a sentence each
 };
-/// Reads the campaign's trials and analyses them. Resources that always change together are one. Errors: not_found without such sessions; cancelled; those of cost::resource_effects
-/// where it says nothing of any series.
-Expected<Campaign> analyse_campaign(db::Database& db, const std::string& name, const StopToken& stop);
 
-/// What there is to say of it, one sentence each.
-std::vector<std::string> campaign_sentences(const Campaign& campaign);
-/// A row for each resource below the row of titles; a title that begins with '>' is one of numbers.
-std::vector<std::vector<std::string>> importance_cells(const CampaignSeries& series);
-/// The same for each value of one resource.
-std::vector<std::vector<std::string>> effect_cells(const CampaignSeries& series, size_t resource);
-/// What the columns are.
-inline constexpr const char* kCampaignNote =
-    "Mean: partial dependence, the geometric mean over all values of the other resources. Slice: the others as the fastest trial has them. Both are what boosted trees say that were fitted to the trials; brackets hold nine "
-    "of ten refits to resampled trials. Best: the fastest trial with the value. Knee: from where on more brings less than its share (Kneedle, Satopaa et al. 2011). Importance: share of the variance of the logarithm of "
-    "speed that a resource explains alone (functional ANOVA, Hutter et al. 2014).";
-/// All of it.
-Json campaign_json(const Campaign& campaign);
-/// All of it as one web page that needs no other file.
-std::string campaign_page(const Campaign& campaign);
+struct CampaignAnalysis {
+  int threads = 1;                                    ///< of the study of features; the result is the same with any number
+  std::function<void(int done, int of)> progress = {};  ///< by the thread that analyses
+};
+/// Resources that always change together are one. Operators are studied apart by kind of time. Errors: cancelled; those of cost::resource_effects where it says nothing of any series.
+Expected<Campaign> analyse_campaign(const CampaignTrials& trials, const CampaignAnalysis& options, const StopToken& stop);
 
 }  // namespace tw::logs

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "app/logs/campaign_run.h"
 #include "app/services/network_run.h"
 #include "engine/api/compile.h"
 #include "engine/api/explain.h"
@@ -99,6 +100,8 @@ class Engine {
   virtual Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                              const tune::EventSink& events, const tune::SessionControl& control,
                                              const std::shared_ptr<const records::RecordedTrials>& replay) = 0;
+  /// Runs what is not done of a campaign (logs/campaign_run.h), which fills in what is stored of the machine. Returns whether all of it is done.
+  virtual Expected<bool> runCampaign(const logs::CampaignPlan& plan, const std::shared_ptr<db::Database>& database, const logs::CampaignHooks& hooks) = 0;
   /// The network from the best records.
   virtual Expected<runtime::Executable> compile(const api::Network& network, const Target& target, records::RecordSource* records, const api::CompileOptions& options) = 0;
   virtual Expected<api::NetworkFinals> networkFinals(const api::NetworkFinalsRequest& request) = 0;

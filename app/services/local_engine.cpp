@@ -234,6 +234,16 @@ Expected<double> LocalEngine::peak(const Target& target) {
   return peak > 0 ? Expected<double>(peak) : Error(ErrorCode::unsupported, "The multiply-add peak of this processor cannot be measured");
 }
 
+Expected<bool> LocalEngine::runCampaign(const logs::CampaignPlan& plan, const std::shared_ptr<db::Database>& database, const logs::CampaignHooks& hooks) {
+  logs::CampaignHooks all = hooks;
+  all.host = [this](const Target& target) {
+    Json host = this->host();
+    if (const auto rate = peak(target)) host[measure::kPeakOfHost] = *rate;
+    return host;
+  };
+  return logs::run_campaign(plan, database, all);
+}
+
 Json LocalEngine::host() {
   Json host = to_json(host_target());
   host["device"] = measure::device_for(target());

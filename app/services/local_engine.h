@@ -42,6 +42,7 @@ class LocalEngine : public Engine {
   Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
                                      const tune::EventSink& events, const tune::SessionControl& control,
                                      const std::shared_ptr<const records::RecordedTrials>& replay) override;
+  Expected<bool> runCampaign(const logs::CampaignPlan& plan, const std::shared_ptr<db::Database>& database, const logs::CampaignHooks& hooks) override;
   Expected<runtime::Executable> compile(const api::Network& network, const Target& target, records::RecordSource* records, const api::CompileOptions& options) override;
   Expected<api::NetworkFinals> networkFinals(const api::NetworkFinalsRequest& request) override;
   Expected<NetworkRun> runBuilt(const runtime::Executable& executable, int repeat, StopToken stop) override;

@@ -16,6 +16,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/action_registry.h"
 #include "app/services/race_service.h"
 #include "app/services/session_set.h"
 #include "app/services/task_board.h"

@@ -10,7 +10,7 @@
 namespace tw::app {
 namespace {
 constexpr int kSideBySideWidth = 520;  ///< from here on both stand beside each other
-constexpr double kReadable = 0.6;      ///< zoom
+constexpr double kReadable = 0.6;      ///< zoom; what does not fit is shown with it at most
 }  // namespace
 
 PassPicture::PassPicture(QWidget* parent) : QWidget(parent), m_split(new QSplitter(this)) {
@@ -65,7 +65,7 @@ void PassPicture::setScene(std::shared_ptr<const widgets::PassScene> scene, cons
     for (const int box : sideOf(after).lit()) lit.push_back(sideOf(after).scene->sceneNodeOf(box));
     side.view->setMatches(lit);
     // Of what is too large to be read as a whole, the first change is seen.
-    if (!lit.empty() && side.view->zoom() < kReadable) side.view->revealNode(lit.front());
+    if (!lit.empty() && side.view->zoom() <= kReadable) side.view->revealNode(lit.front());
   }
   if (!m_scene) return m_after.title->setText(why);
   m_before.title->setText(m_scene->removed > 0 ? tr("Before: %1 removed").arg(m_scene->removed) : tr("Before"));

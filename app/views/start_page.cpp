@@ -82,6 +82,7 @@ class Card : public EnterPresses<QPushButton> {
 };
 
 constexpr const char* kNetwork = "network";  ///< of the card of a bundled network, its name
+constexpr int kColumns = 3;    ///< of cards
 constexpr int kColumn = 1180;  ///< pixels that lines of text and cards keep to
 
 }  // namespace
@@ -123,14 +124,15 @@ StartPage::StartPage(Services& services, QWidget* parent) : QWidget(parent) {
   const auto begin = [&](const char* id, const QString& title, const QString& summary, const std::function<void()>& run, int at) {
     auto* button = card(QLatin1String(id), title, summary);
     connect(button, &QPushButton::clicked, this, run);
-    cards->addWidget(button, 0, at);
-    cards->setColumnStretch(at, 1);
+    cards->addWidget(button, at / kColumns, at % kColumns);
+    cards->setColumnStretch(at % kColumns, 1);
   };
   const auto action = [&services](const char* name) { return [act = services.actions.get(QLatin1String(name))] { act->trigger(); }; };
   begin("learn", tr("Learn"), tr("Lessons in the window, from what a schedule is to how tuners walk a space; the manual is under Help."), action("help.lessons"), 0);
   begin("open", tr("Explore or tune a network"), tr("An ONNX file or a program that PyTorch exported."), action("file.open"), 1);
   begin("compare", tr("Compare tuners"), tr("Several tuners with several seeds on one task of a small bundled network."), [this] { Q_EMIT compareAsked(); }, 2);
   begin("import", tr("Import"), tr("Trials that AutoTVM or Ansor logged, without TVM."), action("file.import"), 3);
+  begin("campaign", tr("Study operators"), tr("How speed follows from tiles, threads, sizes and devices; two campaigns come along with their results."), [this] { Q_EMIT campaignsAsked(); }, 4);
   box->addLayout(cards);
   box->addSpacing(10);
   box->addWidget(heading(tr("Bundled networks"), 1.15, column));
@@ -140,7 +142,6 @@ StartPage::StartPage(Services& services, QWidget* parent) : QWidget(parent) {
   box->addWidget(m_tiny);
   auto* grid = new QGridLayout;
   grid->setSpacing(6);
-  constexpr int kColumns = 3;
   int i = 0;
   for (const auto& model : services.engine.zoo()) {
     const QString name = QString::fromLatin1(model.name);

@@ -11,7 +11,7 @@ class QVBoxLayout;
 
 namespace tw::app {
 
-/// What the window shows before a model is open, in place of its frame: what was begun and recent files, four ways to begin, bundled networks.
+/// What the window shows before a model is open, in place of its frame: what was begun and recent files, five ways to begin, bundled networks.
 class StartPage : public QWidget {
   Q_OBJECT
  public:
@@ -23,6 +23,8 @@ class StartPage : public QWidget {
   void fileChosen(const QString& path);
   /// A race of tuners on a small bundled network.
   void compareAsked();
+  /// The view Campaign, from which those that come along are opened.
+  void campaignsAsked();
 
  protected:
   void showEvent(QShowEvent* event) override;

@@ -9,6 +9,7 @@ namespace tw::app {
 
 class ActionRegistry;
 class BuildService;
+class CampaignService;
 class Engine;
 class ExplainService;
 class FarmService;
@@ -46,6 +47,7 @@ struct Services {
   PassCostService& passCosts;
   RaceService& race;
   FarmService& farms;
+  CampaignService& campaigns;
 };
 
 /// One row of the table of docked views.

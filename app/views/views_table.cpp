@@ -2,6 +2,7 @@
 #include <QCoreApplication>
 
 #include "app/views/build_view.h"
+#include "app/views/campaign_view.h"
 #include "app/views/code_dock.h"
 #include "app/views/compare_view.h"
 #include "app/views/curve_view.h"
@@ -56,6 +57,7 @@ const ViewDef kViews[] = {
     {"descent", [] { return ViewTexts::tr("Descent"); }, true, DescentView::create},
     {"curve", [] { return ViewTexts::tr("Tuning curve"); }, true, CurveView::create},
     {"compare", [] { return ViewTexts::tr("Compare"); }, true, CompareView::create},
+    {"campaign", [] { return ViewTexts::tr("Campaign"); }, false, CampaignView::create},
     {"tasks", [] { return ViewTexts::tr("Tasks"); }, true, TasksView::create},
     {"trials", [] { return ViewTexts::tr("Trials"); }, true, TrialsView::create},
     {"sessions", [] { return ViewTexts::tr("Sessions"); }, true, SessionsView::create},

@@ -96,6 +96,23 @@ double top_k_score(std::span<const JudgedTask> tasks, int k) {
   return found_s > 0 ? best_s / found_s : 0;
 }
 
+double trials_to_reach(std::span<const double> seconds, std::span<const float> predicted, double slack) {
+  TW_ASSERT(seconds.size() == predicted.size(), "a prediction for every time");
+  const double best = seconds.empty() ? INFINITY : *std::min_element(seconds.begin(), seconds.end());
+  if (!std::isfinite(best)) return static_cast<double>(seconds.size()) + 1;
+  const double enough = best * (1 + slack);
+  float first = -INFINITY;  // the highest prediction of one that is fast enough
+  for (size_t i = 0; i < seconds.size(); ++i)
+    if (seconds[i] <= enough) first = std::max(first, predicted[i]);
+  double before = 0, equal = 0, good = 0;
+  for (size_t i = 0; i < seconds.size(); ++i) {
+    if (predicted[i] > first) ++before;
+    if (predicted[i] == first) ++equal, good += seconds[i] <= enough ? 1 : 0;
+  }
+  // The mean place of the first of `good` among `equal` in random order.
+  return before + (equal + 1) / (good + 1);
+}
+
 Quality quality(std::span<const JudgedTask> tasks, std::span<const double> labels, std::span<const float> scores) {
   Quality q;
   double pairs = 0;

@@ -33,6 +33,10 @@ struct JudgedTask {
 /// Source: Zheng et al., "TenSet", NeurIPS Datasets and Benchmarks 2021.
 double top_k_score(std::span<const JudgedTask> tasks, int k);
 
+/// How many candidates are tried in the predicted order until one takes at most the shortest time × (1 + `slack`); among equal predictions in random order, of which this is the mean.
+/// All of them + 1 where nothing runs. Constant predictions give what chance takes.
+double trials_to_reach(std::span<const double> seconds, std::span<const float> predicted, double slack);
+
 /// All of it about the candidates of some tasks.
 struct Quality {
   double pairs = 0;       ///< share of the pairs of a task that are in the right order, averaged over all pairs

@@ -266,10 +266,14 @@ Expected<ResourceEffects> resource_effects(const ResourceTable& table, const Eff
     e.importance_low = shares[i].empty() ? e.importance : std::min(e.importance, quantile_of(shares[i], kTail));
     e.importance_high = shares[i].empty() ? e.importance : std::max(e.importance, quantile_of(shares[i], 1 - kTail));
     e.measured.assign(table.resources[i].values.size(), 0.0);
-    for (const ResourceTable::Row& row : table.rows) {
+    e.best_row.assign(table.resources[i].values.size(), std::nullopt), e.measured_row = e.best_row;
+    for (size_t r = 0; r < count; ++r) {
+      const ResourceTable::Row& row = table.rows[r];
+      const size_t at = row.at[i];
+      if (!e.best_row[at] || row.speed > table.rows[*e.best_row[at]].speed) e.best_row[at] = r;
       Places others = row.at;
       others[i] = table.rows[out.fastest].at[i];
-      if (others == table.rows[out.fastest].at) e.measured[row.at[i]] = std::max(e.measured[row.at[i]], row.speed);
+      if (others == table.rows[out.fastest].at && row.speed > e.measured[at]) e.measured[at] = row.speed, e.measured_row[at] = r;
     }
   }
   return out;

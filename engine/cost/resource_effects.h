@@ -44,6 +44,7 @@ struct ResourceEffect {
   ResourceCurve partial;  ///< partial dependence: geometric mean over all values of the others, as the trees say
   ResourceCurve best;     ///< the fastest trial that has the value; 0 where none has
   std::vector<double> measured;  ///< of the slice where there is such a trial; else 0
+  std::vector<std::optional<size_t>> best_row, measured_row;  ///< the trials of `best` and `measured`: rows of the table
   std::optional<ResourceKnee> slice_knee, partial_knee, best_knee;
   double importance = 0, importance_low = 0, importance_high = 0;  ///< share of the variance of log speed that it explains alone
 };

@@ -307,6 +307,18 @@ class FakeEngine : public Engine {
     return finals;
   }
 
+  std::atomic<bool> holdCampaign = false;  ///< no trial is told of until this is false, unless it is stopped
+  /// Campaigns are real, on machines that are formulas.
+  Expected<bool> runCampaign(const logs::CampaignPlan& plan, const std::shared_ptr<db::Database>& database, const logs::CampaignHooks& hooks) override {
+    logs::CampaignHooks all = hooks;
+    all.host = [](const Target&) { return Json{{"cpu", "fake"}}; };
+    all.events = [this, &hooks](const tune::Event& event) {
+      while (holdCampaign && std::holds_alternative<tune::TrialDone>(event) && !hooks.stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      hooks.events(event);
+    };
+    return logs::run_campaign(plan, database, all);
+  }
+
   const std::vector<tune::StrategyDef>& strategies() override {
     static const std::vector<tune::StrategyDef> list = {*tune::find_strategy("random"), *tune::find_strategy("xgb")};
     return list;

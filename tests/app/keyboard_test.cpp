@@ -311,7 +311,7 @@ class KeyboardTest : public QObject {
       QVERIFY2(pressed.count() == 3, qPrintable(pathOf(card)));
       ++cards;
     }
-    QCOMPARE(cards, 4 + 1 + 2);  // what one can begin with, the bundled network, the recent files
+    QCOMPARE(cards, 5 + 1 + 2);  // what one can begin with, the bundled network, the recent files
   }
 
   /// Each letter that is underlined belongs to one thing in sight, and that of a label leads to what it names.

@@ -35,6 +35,7 @@
 #include <set>
 #include <thread>
 
+#include "app/logs/campaign_plan.h"
 #include "app/perspectives.h"
 #include "app/views/tune_view.h"
 #include "tests/app/app_fixture.h"
@@ -261,6 +262,8 @@ class Photographer {
       write(picture.toImage(), QStringLiteral("network-") + view + name.mid(6));
     } else if (name.startsWith(QLatin1String("farm-"))) {
       if (view == QLatin1String("devices")) write(picture.toImage(), view + name.mid(4));
+    } else if (name.startsWith(QLatin1String("campaign-"))) {
+      if (view.section(QLatin1Char('.'), 0, 0) == QLatin1String("campaign")) write(picture.toImage(), view + name.mid(8));
     } else if (name.startsWith(full))
       write(picture.toImage(), view + QLatin1Char('-') + name.mid(full.size()));
     else if (&widget != &m_window)
@@ -505,6 +508,15 @@ int photograph(const QString& folder, const QStringList& arguments) {
         w.setPerspective(QStringLiteral("tune"));
         fixture::showDock(w, "dock.devices");
         until([&] { return w.farms().moments("pi-1").size() >= 8; });
+      },
+      150);
+  stage(
+      "campaign", engine,
+      [&](MainWindow& w) {
+        for (const std::string& file : logs::shipped_campaigns())
+          if (file.ends_with("matmul-gpus.twz")) w.openCampaign(QString::fromStdString(file));
+        if (!until([&] { return w.campaigns().campaign() != nullptr; }, 300'000)) qFatal("The campaign is not told");
+        spin(500);
       },
       150);
   stage(

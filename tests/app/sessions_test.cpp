@@ -192,6 +192,7 @@ class SessionsTest : public QObject {
     QCOMPARE(tuning.state(), TuneService::State::running);
     press(*b->window, Qt::Key_Escape);
     QTRY_COMPARE(tuning.state(), TuneService::State::idle);
+    QTRY_COMPARE(b->window->workspace().sessions().size(), size_t{1});
     QTRY_COMPARE(QString::fromStdString(b->window->workspace().sessions()[0].state), QStringLiteral("cancelled"));
   }
 
@@ -448,6 +449,7 @@ class SessionsTest : public QObject {
     setTrials(*b->window, 60);
     b->window->startTuning();
     QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+    QTRY_VERIFY(b->window->actions().get(QStringLiteral("file.exportReport"))->isEnabled());
     b->window->marks().setMark(QStringLiteral("session:%1").arg(b->window->tuning().session().value), {QStringLiteral("<First> try"), {}});
     const QString path = m_dir.filePath(QStringLiteral("report.html"));
     b->window->exportReport(path);
@@ -480,6 +482,7 @@ class SessionsTest : public QObject {
       setTrials(*b->window, 60);
       b->window->startTuning();
       QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
+      QTRY_COMPARE(b->window->workspace().sessions().size(), size_t{1});
       QAction* share = b->window->actions().get(QStringLiteral("session.share"));
       named<QTreeView>(*b->window, "table.sessions")->clearSelection();
       b->window->actions().refresh();

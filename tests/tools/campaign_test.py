@@ -63,6 +63,16 @@ class Campaigns(CliCase):
         self.assertFalse(re.search(r"<(script|img|link)|(src|href)=|url\(", html))
         with open(text) as f:
             self.assertTrue(f.read().startswith("# Campaign: small"))
+        # Two devices leave one to learn from: properties of the operator alone are tried.
+        (study,) = done["studies"]
+        self.assertEqual((study["operator"], study["times"], study["hardware_tried"], study["candidates"]), ("matmul_gpu", "simulated", False, 156))
+        self.assertEqual([(w["kind"], w["group"]) for w in study["worths"]], [("operator", True)])
+        for part in (study["knobs"], study["all"], study["left_out"][0]["all"]):
+            self.assertTrue(0.5 < part["pairs"] <= 1 and 1 <= part["trials"] <= 40)
+        for gain in ("pairs_alone", "pairs_beside", "trials_alone", "trials_beside"):
+            w = study["worths"][0][gain]
+            self.assertTrue(w["low"] <= w["mean"] <= w["high"])
+        self.assertIn("what a cost model should be told", html)
         # A workspace answers alone, the same.
         self.assertEqual(tw_json("campaign", self.path("small.twdb")), done)
 
@@ -73,7 +83,7 @@ class Campaigns(CliCase):
         self.assertIn("Expected a shape as a list of whole numbers", tw("campaign", self.plan(shapes='[["a"]]'), check=3)[2])
         wrong = self.write("wrong.toml", b'[[operators]]\noperator = "nothing"\n[[targets]]\n')
         self.assertIn("found 'nothing'", tw("campaign", wrong, check=3)[2])
-        tw("campaign", self.plan(targets=("nothing",)), check=2)
+        self.assertIn("nothing", tw("campaign", self.plan(targets=("nothing",)), check=3)[2])
         self.assertFalse(os.path.exists(self.path("wrong.twdb")))
 
     def test_what_fails_on_one_device_is_said_beside_the_others(self):
@@ -88,6 +98,20 @@ class Campaigns(CliCase):
         for name, devices in (("matmul-cpu", 1), ("matmul-gpus", 4)):
             done = tw_json("campaign", os.path.join(SHIPPED, name + ".twz"))
             self.assertEqual((done["campaign"], len(done["series"])), (name, devices))
+            if devices == 1:
+                self.assertEqual(done["studies"], [])
+                self.assertIn("found 1", done["unstudied"][0])
+            else:
+                (study,) = done["studies"]
+                self.assertTrue(study["hardware_tried"])
+                self.assertEqual([d["device"] for d in study["left_out"]], ["k80", "t4", "a100", "h200"])
+                self.assertTrue({"hardware", "operator"} <= {w["kind"] for w in study["worths"]})
+                self.assertTrue(all(w["surely"] in ("helps", "harms", "open") for w in study["worths"]))
+                # What is said of them all is in the report that lies beside it.
+                with open(os.path.join(SHIPPED, name + ".md")) as f:
+                    report = f.read()
+                for w in study["worths"]:
+                    self.assertIn(f'| {w["told"]} | {w["kind"]} |', report)
             with open(os.path.join(SHIPPED, name + ".md")) as f:
                 self.assertTrue(f.read().startswith(f"# Campaign: {name}"))
 

@@ -32,6 +32,17 @@ class MetricsTest : public QObject {
     QCOMPARE(average_recall(std::span<const double>(), std::span<const float>(), 3), 0.0);
   }
 
+  void trials_until_one_is_fast_enough() {
+    const std::vector<double> seconds{2, 1.04, INFINITY, 1};
+    QCOMPARE(trials_to_reach(seconds, std::vector<float>{1, 2, 3, 4}, 0.05), 1.0);
+    QCOMPARE(trials_to_reach(seconds, std::vector<float>{4, 2, 3, 1}, 0.05), 3.0);
+    QCOMPARE(trials_to_reach(seconds, std::vector<float>{4, 2, 3, 1}, 0.01), 4.0);
+    // Two good ones among four in random order: the first is at place 5 / 3 in the mean; behind one that is surely first, at 1 + 4 / 3 of three.
+    QCOMPARE(trials_to_reach(seconds, std::vector<float>{0, 0, 0, 0}, 0.05), 5.0 / 3);
+    QCOMPARE(trials_to_reach(seconds, std::vector<float>{1, 0, 0, 0}, 0.05), 1 + 4.0 / 3);
+    QCOMPARE(trials_to_reach(std::vector<double>{INFINITY}, std::vector<float>{1}, 0.05), 2.0);
+  }
+
   void pairs_in_the_right_order() {
     const std::vector<double> truth{1, 2, 3, 3};
     QCOMPARE(pairwise_accuracy(truth, std::vector<float>{1, 2, 3, 4}), 1.0);

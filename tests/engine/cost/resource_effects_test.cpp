@@ -64,6 +64,12 @@ class ResourceEffectsTest : public QObject {
     // All points were measured, so the slice is too, and the best trial with a value is known.
     for (size_t i = 0; i < 6; ++i) QVERIFY(threads.measured[i] > 0 && std::abs(threads.slice.middle[i] / threads.measured[i] - 1) < 0.1);
     QVERIFY(std::abs(threads.best.middle[0] - 2) < 0.05);
+    for (size_t i = 0; i < 6; ++i) {
+      const auto& rows = table_of(0.02).rows;
+      QVERIFY(threads.best_row[i] && threads.measured_row[i]);
+      QVERIFY(rows[*threads.best_row[i]].at[0] == i && rows[*threads.best_row[i]].speed == threads.best.middle[i]);
+      QVERIFY(rows[*threads.measured_row[i]].speed == threads.measured[i]);
+    }
     QVERIFY(e->effects[1].best.middle[3] > e->effects[1].best.middle[4]);
     // The knee of threads is at the fourth, and the interval around it holds it.
     QVERIFY(threads.partial_knee && threads.best_knee);

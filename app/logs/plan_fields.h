@@ -9,7 +9,7 @@
 #include "engine/base/json.h"
 
 /// Fields of the files that say what is to run: races and campaigns.
-namespace tw::cli {
+namespace tw::logs {
 
 /// invalid_argument at the file.
 Error wrong_plan(const std::string& what, const std::string& file);
@@ -18,4 +18,4 @@ Expected<void> only_keys(const Json& object, const char* what, std::initializer_
 /// A text, or nothing where the key is not there. Errors: wrong_plan() for what is no text.
 Expected<std::optional<std::string>> text_field(const Json& object, const char* key, const std::string& file);
 
-}  // namespace tw::cli
+}  // namespace tw::logs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/plan_fields.h"
+#include "app/logs/plan_fields.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 
 #include "engine/base/text.h"
 
-namespace tw::cli {
+namespace tw::logs {
 
 Error wrong_plan(const std::string& what, const std::string& file) { return Error(ErrorCode::invalid_argument, what, file); }
 
@@ -26,4 +26,4 @@ Expected<std::optional<std::string>> text_field(const Json& object, const char* 
   return std::optional(object[key].get<std::string>());
 }
 
-}  // namespace tw::cli
+}  // namespace tw::logs
