@@ -101,7 +101,9 @@ Expected<void> add_input_shape(const std::string& text, frontends::ImportOptions
 
 Expected<frontends::ImportOptions> import_options(const std::vector<std::string>& dims, const std::vector<std::string>& shapes) {
   frontends::ImportOptions options;
-  TW_TRY(options.dims, frontends::sizes_from_texts(dims));
+  auto sizes = frontends::sizes_from_texts(dims);
+  if (!sizes) return Error(sizes.error().code, "--dim: " + sizes.error().message);
+  options.dims = std::move(*sizes);
   for (const std::string& s : shapes) TW_CHECK(add_input_shape(s, options));
   return options;
 }

@@ -44,6 +44,7 @@
 #include "tests/app/measured_passes.h"
 #include "tests/app/sample_farm.h"
 #include "tests/app/sample_log.h"
+#include "tests/app/shown_problems.h"
 #include "widgets/common/elided_label.h"
 #include "widgets/theme/theme.h"
 #include "widgets/tuning/knob_panel.h"
@@ -545,22 +546,11 @@ int photograph(const QString& folder, const QStringList& arguments) {
         spin(800);
       },
       150);
-  stage(
-      "error", engine,
-      [](MainWindow& w) {
-        openModel(w);
-        until([&] { return w.explaining().spacesKnown(); });
-        // The first point that breaks a rule of its space.
-        const auto& space = w.explaining().space();
-        for (int64_t i = space.space ? space.space->size() - 1 : -1; i >= 0; --i) {
-          if (space.space->filtered_reason(*space.space->get(i)).empty()) continue;
-          w.hub().setConfigIndex(i);
-          break;
-        }
-        w.openFile(QStringLiteral("/nowhere/model.onnx"));
-        spin(500);
-      },
-      150);
+  const auto showError = [](MainWindow& w) {
+    openModel(w), fixture::showProblems(w);
+    spin(500);
+  };
+  stage("error", engine, showError, 150);
   if (wanted("lessons") && qFuzzyCompare(qApp->devicePixelRatio(), 1.0)) {
     QSettings().clear();
     LocalEngine local;
