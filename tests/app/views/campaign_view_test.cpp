@@ -181,6 +181,21 @@ class CampaignViewTest : public QObject {
     QVERIFY(named<QLabel>(*m_window, "label.campaign.answer")->text().contains(QStringLiteral("tile_x matters most")));
     QVERIFY(!m_window->actions().get(QStringLiteral("campaign.run"))->isEnabled());
   }
+
+  /// Kernels of a GPU have no code on a processor: the window goes to where a bundle comes from.
+  void aBundleOfGpusIsSeenOnOne() {
+    const auto files = logs::shipped_campaigns();
+    const auto gpus = std::find_if(files.begin(), files.end(), [](const std::string& f) { return f.ends_with("matmul-gpus.twz"); });
+    QVERIFY(gpus != files.end());
+    LocalEngine engine;
+    QVERIFY(!engine.target().gpu);
+    const auto window = fixture::openWindow(engine, m_home.filePath(QStringLiteral("processor.twdb")));
+    window->openCampaign(QString::fromStdString(*gpus));
+    QTRY_VERIFY_WITH_TIMEOUT(window->hub().model() && window->hub().model()->isWhole, 60'000);
+    QVERIFY(window->hub().model()->target.gpu.has_value());
+    QTRY_VERIFY_WITH_TIMEOUT(window->explaining().explanation(), 60'000);
+    QVERIFY(!window->explaining().explanation()->error);
+  }
 };
 
 QTEST_MAIN(CampaignViewTest)
