@@ -32,7 +32,7 @@ namespace {
 
 constexpr int kThreads = 10;         ///< devices in a process
 constexpr double kWorkSeconds = 0.05;  ///< of a trial, before its own factor
-constexpr int64_t kFlight = 1000;    ///< trials waited for at a time
+constexpr int64_t kFlight = 4000;    ///< trials waited for at a time
 constexpr double kPartitionSeconds = 60;
 constexpr size_t kSmallDisk = 64 << 10;
 
@@ -261,6 +261,7 @@ int faults_main(const Settings& settings) {
   int64_t put = 0, late = 0, again = 0, reconnected = 0;
   int event = 0;
   double cut_until = 0;
+  double tenth_s = 0, nine_tenths_s = 0;  ///< when so many trials were there: before and after, not every device has work
   const auto job = [&](int64_t i, const std::vector<std::byte>& object) {
     farm::Job j = sim_job("sim", "session", i, object);
     j.measure["factor"] = 0.5 + Rng(static_cast<uint64_t>(i)).uniform_real() * 3;
@@ -287,6 +288,9 @@ int faults_main(const Settings& settings) {
     while (put < trials && put - static_cast<int64_t>(tally.times.size()) < kFlight) put_one(put), ++put;
     tally.take_all(queue->receive(0.5, {}));
     queue->settle().value();
+    const auto here = 10 * static_cast<int64_t>(tally.times.size());
+    if (tenth_s == 0 && here >= trials) tenth_s = Tenures::now_s();
+    if (nine_tenths_s == 0 && here >= 9 * trials) nine_tenths_s = Tenures::now_s();
     const int before = event;
     const int lost = std::max(1, groups / 20);
     if (event == 0 && at(0.1)) {
@@ -344,6 +348,7 @@ int faults_main(const Settings& settings) {
               static_cast<double>(trials) / seconds, 100 * share);
   if (!with_faults)
     std::printf("of a core besides: server %.0f %%, devices %.0f %%, relay %.0f %%\n", 100 * server_share, 100 * devices_share, 100 * relay_share);
+  std::printf("from the tenth to the nine tenths of them: %.0f a second\n", 0.8 * static_cast<double>(trials) / (nine_tenths_s - tenth_s));
   std::printf("counted once %lld, lost %lld, twice %lld, wrong %d, refused %d\n", static_cast<long long>(tally.times.size()) - static_cast<long long>(doubled),
               static_cast<long long>(trials) - static_cast<long long>(tally.times.size()), static_cast<long long>(doubled), tally.wrong, tally.refused);
   std::printf("leases held twice at a time %lld; results left in spools %lld; late or double results dropped %lld, of them sent twice by the test %lld\n",
