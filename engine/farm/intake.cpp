@@ -18,10 +18,11 @@ constexpr double kLookSeconds = 3;     ///< between looks into empty queues, in 
 constexpr double kEmptySeconds = 0.5;  ///< that a device with work does not ask a queue that was empty
 constexpr double kAnswerWait = 2;      ///< for a queue's answer; none: nobody has made it
 constexpr double kAbsentSeconds = 10;  ///< between looks for such a queue, unless somebody says that it has a job
-constexpr int kMostSpares = 32;         ///< jobs that wait on a device
+constexpr int kMostSpares = 32;        ///< jobs that wait on a device
 constexpr size_t kPiecesAtOnce = 8;    ///< of one object; more would burst over a slow line
 /// Weights of new values in means and deviations of what varies. Source: RFC 6298, "Computing TCP's Retransmission Timer".
 constexpr double kMeanWeight = 1.0 / 8, kDeviationWeight = 1.0 / 4;
+constexpr double kDeviations = 4;  ///< above the mean: nearly all that comes late is here by then; same source
 
 int urgency(const std::string& queue) {
   for (int p = 0; p < kPriorities; ++p)
@@ -58,7 +59,7 @@ void Intake::drop(const std::string& session) {
 int Intake::spares() const {
   if (waiting_ < takers_) return 0;
   if (measuring_s_ <= 0) return 1;
-  return static_cast<int>(std::clamp(std::ceil((coming_s_ + 4 * coming_deviation_s_) / measuring_s_), 1.0, static_cast<double>(kMostSpares)));
+  return static_cast<int>(std::clamp(std::ceil((coming_s_ + kDeviations * coming_deviation_s_) / measuring_s_), 1.0, static_cast<double>(kMostSpares)));
 }
 
 int Intake::missing(bool busy) const {

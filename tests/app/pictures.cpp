@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pictures of the window and of every view, to be looked at: empty, loading, before anything was tuned, full, after an error and of a log without computations;
-// light and dark, at 1x and 2x; every perspective at the sizes that people have, among them a screen of 1920x1080 at 125 %. What can be told without eyes is said
+// light and dark; every perspective at the sizes that people have, at QT_SCALE_FACTOR=1.25 as on a screen of 1920x1080. What can be told without eyes is said
 // on standard output: labels, buttons, column heads and legends whose text is cut off, pictures of one colour; the exit status is 1 if there are any. Arguments:
 // FOLDER [--state NAME] [--view NAME] [--size WxH] [--frames] [--manual] With --frames there are the perspectives alone. With --manual the folder gets what the
 // manual's page of views shows, with few colours: each view of a full window by itself, of the other states all on a sheet; a step of each lesson.
@@ -21,7 +21,6 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
-#include <QProcess>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSlider>
@@ -580,21 +579,5 @@ int main(int argc, char** argv) {
     QTextStream(stderr) << "The folder " << folder << " cannot be made\n";
     return 2;
   }
-  int problems = tw::app::photograph(folder, arguments);
-  // The scale is fixed when a program begins. At 125 % there are the perspectives alone, in a window as large as a common screen.
-  const auto again = [&](const char* factor, const QStringList& more) {
-    QProcess scaled;
-    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    environment.insert(QStringLiteral("QT_SCALE_FACTOR"), QLatin1String(factor));
-    scaled.setProcessEnvironment(environment);
-    scaled.setProcessChannelMode(QProcess::ForwardedChannels);
-    scaled.start(QApplication::applicationFilePath(), QStringList{folder} + arguments + QStringList{QStringLiteral("--once")} + more);
-    scaled.waitForFinished(-1);
-    problems += scaled.exitCode() == 0 ? 0 : 1;
-  };
-  if (!arguments.contains(QStringLiteral("--once")) && !arguments.contains(QStringLiteral("--manual"))) {
-    again("2", {});
-    if (!arguments.contains(QStringLiteral("--state"))) again("1.25", {QStringLiteral("--state"), QStringLiteral("full"), QStringLiteral("--frames")});
-  }
-  return problems == 0 ? 0 : 1;
+  return tw::app::photograph(folder, arguments) == 0 ? 0 : 1;
 }

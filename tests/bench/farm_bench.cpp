@@ -288,9 +288,9 @@ int faults_main(const Settings& settings) {
     while (put < trials && put - static_cast<int64_t>(tally.times.size()) < kFlight) put_one(put), ++put;
     tally.take_all(queue->receive(0.5, {}));
     queue->settle().value();
-    const auto here = 10 * static_cast<int64_t>(tally.times.size());
-    if (tenth_s == 0 && here >= trials) tenth_s = Tenures::now_s();
-    if (nine_tenths_s == 0 && here >= 9 * trials) nine_tenths_s = Tenures::now_s();
+    const auto here = static_cast<int64_t>(tally.times.size());
+    if (tenth_s == 0 && 10 * here >= trials) tenth_s = Tenures::now_s();
+    if (nine_tenths_s == 0 && 10 * here >= 9 * trials) nine_tenths_s = Tenures::now_s();
     const int before = event;
     const int lost = std::max(1, groups / 20);
     if (event == 0 && at(0.1)) {
@@ -348,7 +348,7 @@ int faults_main(const Settings& settings) {
               static_cast<double>(trials) / seconds, 100 * share);
   if (!with_faults)
     std::printf("of a core besides: server %.0f %%, devices %.0f %%, relay %.0f %%\n", 100 * server_share, 100 * devices_share, 100 * relay_share);
-  std::printf("from the tenth to the nine tenths of them: %.0f a second\n", 0.8 * static_cast<double>(trials) / (nine_tenths_s - tenth_s));
+  if (nine_tenths_s > tenth_s) std::printf("from the tenth to the nine tenths of them: %.0f a second\n", 0.8 * static_cast<double>(trials) / (nine_tenths_s - tenth_s));
   std::printf("counted once %lld, lost %lld, twice %lld, wrong %d, refused %d\n", static_cast<long long>(tally.times.size()) - static_cast<long long>(doubled),
               static_cast<long long>(trials) - static_cast<long long>(tally.times.size()), static_cast<long long>(doubled), tally.wrong, tally.refused);
   std::printf("leases held twice at a time %lld; results left in spools %lld; late or double results dropped %lld, of them sent twice by the test %lld\n",
