@@ -76,11 +76,12 @@ std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::
     const te::Op& op = dag.ops[i];
     if (op.is_placeholder() || static_cast<int>(i) == a.reduce || static_cast<int>(i) == a.pad) continue;
     if (static_cast<int>(i) < a.reduce || op.reducer != te::Reducer::none || op.output->shape != reduce.output->shape) return std::nullopt;
-    for (const ir::BufferNode* read : reads_of(op))
-      if (read == data.output.get() || read == weight.output.get() || (a.pad >= 0 && read == dag.ops[static_cast<size_t>(a.pad)].output.get()))
-        return std::nullopt;
+    for (const ir::BufferNode* read : reads_of(op)) {
+      if (read == weight.output.get() || (a.pad >= 0 && read == dag.ops[static_cast<size_t>(a.pad)].output.get())) return std::nullopt;
+      if (read == data.output.get() && data.output->shape != reduce.output->shape) return std::nullopt;
+    }
   }
-  if (dag.consumers(a.data).size() != 1 || dag.consumers(a.weight).size() != 1) return std::nullopt;
+  if (dag.consumers(a.weight).size() != 1) return std::nullopt;
   return a;
 }
 

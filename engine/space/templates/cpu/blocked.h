@@ -21,7 +21,8 @@ struct Anchor {
 };
 
 /// Finds the one reduction tagged `tag`, of this type, in a dag whose other computed ops are that reduction's padding or elementwise work of its shape after it.
-/// The second operand must be a placeholder of role `weight`.
+/// The second operand must be a placeholder of role `weight`. What comes after may read the first one too if it has the result's shape, as gates of recurrent
+/// cells and residuals around one layer do.
 std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role weight = te::Role::constant, DType type = kFloat32);
 
 /// Lanes of a vector along `extent` elements without a remainder: the largest power of two up to a full vector that divides them.
