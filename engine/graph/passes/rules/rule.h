@@ -66,5 +66,7 @@ std::span<const Rule> arithmetic();
 std::span<const Rule> normalisation();
 /// What is left of quantising and dequantising again.
 std::span<const Rule> quantisation();
+/// Scattering to places that are constants.
+std::span<const Rule> scattering();
 
 }  // namespace tw::graph::rules
