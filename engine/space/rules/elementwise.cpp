@@ -80,9 +80,28 @@ int crossing_axis(const Builder& b, const ir::Expr& body, const std::vector<te::
   return -1;
 }
 
+/// The last axis along which an index moves, if it does so in steps of one; -1 if not.
+int walked_by(const arith::Analyzer& analyzer, const ir::Expr& index, const std::vector<te::Axis>& axes) {
+  int last = -1;
+  int64_t step = 0;
+  for (const auto& term : analyzer.linear(index).terms)
+    for (size_t k = 0; k < axes.size(); ++k) {
+      const ir::VarNode* var = axes[k].var.get();
+      if (!ir::uses_var(term.atom, var)) continue;
+      if (term.atom.get() != var) return -1;
+      if (static_cast<int>(k) > last) {
+        last = static_cast<int>(k);
+        step = term.coeff;
+      }
+    }
+  return step == 1 ? last : -1;
+}
+
 /// The axis whose blocks an input's layout ends in, with their length, where vectors along the output's last axis would stride over the blocks of that input.
 std::optional<Contiguous> blocks_of_input(const Builder& b, const ir::Expr& body, const std::vector<te::Axis>& axes) {
   std::optional<Contiguous> found;
+  arith::Analyzer analyzer;
+  for (const te::Axis& a : axes) analyzer.bind(a.var.get(), {0, a.extent - 1});
   ir::walk(body, [&](const ir::Expr& e) {
     const auto* l = ir::as<ir::LoadNode>(e);
     if (!l) return;
@@ -90,8 +109,8 @@ std::optional<Contiguous> blocks_of_input(const Builder& b, const ir::Expr& body
       if (st.op.output.get() != l->buffer.get() || st.layout.empty()) continue;
       const auto [dim, length] = st.layout.back();
       if (length < 4 || length > kMaxBlock || (length & (length - 1)) != 0) continue;
-      for (size_t k = 0; k + 1 < axes.size(); ++k)
-        if (l->indices[static_cast<size_t>(dim)].get() == axes[k].var.get() && axes[k].extent >= length) found = {static_cast<int>(k), length};
+      const int k = walked_by(analyzer, l->indices[static_cast<size_t>(dim)], axes);
+      if (k >= 0 && k + 1 < static_cast<int>(axes.size()) && axes[static_cast<size_t>(k)].extent >= length) found = {k, length};
     }
   });
   return found;

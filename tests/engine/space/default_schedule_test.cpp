@@ -308,6 +308,16 @@ std::vector<Case> cases() {
           return n.op("add", {n.op("relu", {n.input({1, 48, 6, 11})}), n.input({1, 48, 6, 11})});
         },
         {in_blocks(0, 4, 16)}},
+       {"channels in blocks, counted by two dimensions",
+        [](Net& n) {
+          return n.op("reshape", {n.input({1, 42, 37})}, {{"shape", Dims{2, 21, 37}}});
+        },
+        {in_blocks(0, 3, 16)}},
+       {"a part of the channels of blocks",
+        [](Net& n) {
+          return n.op("relu", {n.op("slice", {n.input({1, 48, 5, 7})}, {{"starts", Dims{0, 5, 0, 0}}, {"sizes", Dims{1, 38, 5, 7}}})});
+        },
+        {in_blocks(0, 4, 16)}},
        {"from blocks, short rows",
         [](Net& n) {
           return n.op("relu", {n.input({1, 16, 1, 3})});
