@@ -11,6 +11,13 @@
 
 namespace tw::api {
 
+namespace {
+
+/// What a number of 8 bits loses, at most, where one that is inexact is rounded the other way: a step of its range.
+constexpr double kRoundingStep = 1.0 / 255;
+
+}  // namespace
+
 double node_tolerance(const graph::Node& node, const te::Dag& dag, int output, bool tf32) {
   return std::max(measure::output_tolerance(dag, output, tf32), graph::find_op(node.op)->tolerance);
 }
@@ -24,7 +31,9 @@ Expected<std::vector<double>> output_tolerances(const graph::Graph& g, bool tf32
     TW_TRY(const graph::NodesDag dag, graph::to_dag(g, n));
     for (size_t o = 0; o < n.outputs.size(); ++o) {
       const auto v = static_cast<size_t>(n.outputs[o]);
-      if (g.values[v].type.dtype.is_float()) allowed[v] = std::hypot(operands, node_tolerance(n, *dag.dag, static_cast<int>(o), tf32));
+      const bool inexact = g.values[v].type.dtype.is_float();  // integers are as inexact as what they were made of
+      const double own = !inexact ? 0 : n.op == "round" && operands > 0 ? kRoundingStep : node_tolerance(n, *dag.dag, static_cast<int>(o), tf32);
+      allowed[v] = std::hypot(operands, own);
     }
   }
   std::vector<double> out;

@@ -20,6 +20,9 @@ struct OnnxOp {
   const char* domain = "";  ///< ONNX's own if empty
 };
 
+/// The domain of what ONNX Runtime's optimiser, quantiser and model builder write. Source: ContribOperators.md of ONNX Runtime.
+inline constexpr const char* kRuntimeDomain = "com.microsoft";
+
 // Tables by topic; find_onnx_op searches all of them.
 std::span<const OnnxOp> onnx_ops_attention();
 std::span<const OnnxOp> onnx_ops_cast();
@@ -45,6 +48,12 @@ std::span<const OnnxOp> onnx_ops_window();
 
 /// A convolution of `operands` (data, weight and perhaps bias) with the node's strides, padding, dilations and groups.
 int convolution(OnnxNode& n, const std::vector<int>& operands);
+/// The mean over the node's windows of `x`, which has the shape of its first operand.
+int average_pool_of(OnnxNode& n, int x);
+/// The matrix product as NumPy has it: vectors are promoted, a constant matrix on the right goes through `dense`.
+int matmul_values(OnnxNode& n, int a, int b);
+/// Multiplies by a constant factor unless it is 1.
+int scaled(OnnxNode& n, int v, double factor);
 
 ElementType element_named(const OnnxNode& n, int64_t data_type);
 /// The numbers that values of a narrow element type stand for: codes as float32, integers as they are kept. Other values themselves.

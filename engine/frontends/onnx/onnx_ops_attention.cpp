@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "engine/frontends/onnx/onnx_ops.h"
@@ -84,11 +86,10 @@ Results flex_attention(OnnxNode& n) {
   return {attention(n, a).y};
 }
 
-/// Pairs of elements turned by angles that depend on the position. Source: Su et al., "RoFormer", 2021; RotaryEmbedding-23.
-Results rotary_embedding(OnnxNode& n) {
+/// Pairs of elements turned by angles that depend on the position: `sines` and `cosines` have a row for each position of the data. Source: Su et al., "RoFormer", 2021.
+Results turned_by(OnnxNode& n, int64_t heads, int cosines, int sines) {
   const int x = n.in(0);
   const bool flat = n.rank(x) == 3;
-  const int64_t heads = n.integer("num_heads", 0);
   // [batch, sequence, heads, size]
   const Dims given = n.shape(x);
   if (given.size() != 4 && (!flat || heads < 1 || given[2] % heads != 0))
@@ -96,16 +97,14 @@ Results rotary_embedding(OnnxNode& n) {
   const int rows = flat ? n.reshape(x, {given[0], given[1], heads, given[2] / heads}) : n.transpose(x, {0, 2, 1, 3});
   const int64_t size = n.shape(rows)[3], whole = n.integer("rotary_embedding_dim", 0), turned = whole > 0 ? whole : size;
   if (turned % 2 != 0 || turned > size) n.invalid(fmt::format("expected an even number of at most {} elements to turn, found {}", size, turned));
-  const auto angles = [&](int i) {
-    int t = n.in(i);
-    if (n.has(3)) t = n.emit("gather", {t, n.in(3)}, attrs({{"axis", int64_t{0}}}));
+  const auto angles = [&](int t) {
     if (n.rank(t) != 3 || n.shape(t)[2] < turned / 2)
       n.invalid(fmt::format("expected sines and cosines of {} elements a position, found {}", turned / 2, shape_text(n.shape(t))));
     t = n.slice(t, 2, 0, turned / 2);
     const Dims s = n.shape(t);
     return Term{&n, n.cast(n.reshape(t, {s[0], s[1], 1, s[2]}), n.dtype(x))};
   };
-  const Term cosine = angles(1), sine = angles(2);
+  const Term cosine = angles(cosines), sine = angles(sines);
   const int part = n.slice(rows, 3, 0, turned);
   const bool interleaved = n.integer("interleaved", 0) != 0;
   const Dims s = n.shape(part);
@@ -117,6 +116,116 @@ Results rotary_embedding(OnnxNode& n) {
   int y = interleaved ? n.reshape(n.stack({real.v, imaginary.v}, 4), s) : n.concat({real.v, imaginary.v}, 3);
   if (turned < size) y = n.concat({y, n.slice(rows, 3, turned, size - turned)}, 3);
   return {flat ? n.reshape(y, given) : n.transpose(y, {0, 2, 1, 3})};
+}
+
+int at_positions(OnnxNode& n, int table, int positions) { return n.emit("gather", {table, positions}, attrs({{"axis", int64_t{0}}})); }
+
+/// Source: RotaryEmbedding-23 in the ONNX operator reference.
+Results rotary_embedding(OnnxNode& n) {
+  const auto table = [&n](int i) { return n.has(3) ? at_positions(n, n.in(i), n.in(3)) : n.in(i); };
+  return turned_by(n, n.integer("num_heads", 0), table(1), table(2));
+}
+
+/// The same of ONNX Runtime: positions are the second operand, one for the first of the sequence or one for each, and the number of heads may follow from the tables.
+Results rotary_embedding_of_runtime(OnnxNode& n) {
+  const int x = n.in(0), positions = n.in(1), cosines = n.in(2), sines = n.in(3);
+  if (n.integer("is_packed_batching", 0)) n.unsupported("packed batches");
+  if (n.real("scale", 1) != 1) n.unsupported("scaled positions");
+  if (n.rank(x) < 3 || n.rank(cosines) != 2) n.invalid("expected data of rank 3 or 4 and tables of rank 2");
+  const int64_t size = n.shape(x).back(), sequence = n.rank(x) == 3 ? n.shape(x)[1] : n.shape(x)[2], given = n.integer("num_heads", 0);
+  const int64_t heads = given > 0 ? given : std::max<int64_t>(1, size / std::max<int64_t>(1, 2 * n.shape(cosines)[1]));
+  int at = positions;
+  if (n.rank(positions) < 2) at = n.binary("add", n.reshape(positions, {1, 1}), n.iota(sequence, {1, sequence}));
+  return turned_by(n, heads, at_positions(n, cosines, at), at_positions(n, sines, at));
+}
+
+/// What ONNX Runtime's operators add to the scores: `filter` where the mask, of integers, is 0, or from a sample's number of keys on; and a bias of any numbers.
+int runtime_mask(OnnxNode& n, int mask, int bias, int64_t batch, int64_t keys, DType t) {
+  int added = bias;
+  if (mask >= 0) {
+    int seen;
+    if (n.rank(mask) == 1 && n.shape(mask)[0] == batch)
+      seen = n.binary("less", n.iota(keys, {1, 1, 1, keys}), n.reshape(n.cast(mask, kInt64), {batch, 1, 1, 1}));
+    else if (n.rank(mask) == 2 && n.shape(mask) == Dims{batch, keys})
+      seen = n.with_scalar("not_equal", n.reshape(mask, {batch, 1, 1, keys}), 0);
+    else if (n.rank(mask) == 3 && n.shape(mask)[0] == batch && n.shape(mask)[2] == keys)
+      seen = n.with_scalar("not_equal", n.reshape(mask, {batch, 1, n.shape(mask)[1], keys}), 0);
+    else
+      n.unsupported(fmt::format("a mask of shape {} for {} samples and {} keys", shape_text(n.shape(mask)), batch, keys));
+    const int filtered = n.choose(seen, n.scalar(t, 0), n.scalar(t, n.real("mask_filter_value", -10000)));
+    added = added < 0 ? filtered : n.binary("add", filtered, added);
+  }
+  return added;
+}
+
+/// Past keys or values, [batch, heads, past, size], before new ones.
+int after_past(OnnxNode& n, int past, int now) {
+  if (past < 0) return now;
+  if (n.rank(past) != 4) n.invalid(fmt::format("expected past keys and values of rank 4, found {}", shape_text(n.shape(past))));
+  return n.concat({past, now}, 2);
+}
+
+double runtime_scale(const OnnxNode& n, int q) {
+  const double given = n.real("scale", 0);
+  return given != 0 ? given : 1 / std::sqrt(static_cast<double>(n.shape(q)[3]));
+}
+
+/// ONNX Runtime's attention with queries, keys and values that are projected inside, by one matrix for all three.
+Results attention_of_runtime(OnnxNode& n) {
+  const int x = n.in(0), weights = n.in(1);
+  if (n.rank(x) != 3 || n.rank(weights) != 2) n.invalid("expected data of rank 3 and weights of rank 2");
+  if (n.integer("do_rotary", 0)) n.unsupported("turned queries and keys");
+  const int64_t width = n.shape(weights)[1], heads = n.integer("num_heads", 0), batch = n.shape(x)[0];
+  const Dims sizes = n.integers("qkv_hidden_sizes", Dims(3, width / 3));
+  if (sizes.size() != 3 || sizes[0] + sizes[1] + sizes[2] != width) n.invalid(fmt::format("expected weights of {} columns in three parts, found {}", width, shape_text(sizes)));
+  int projected = matmul_values(n, x, weights);
+  if (n.has(2)) projected = n.binary("add", projected, n.in(2));
+  Attention a;
+  a.q = heads_apart(n, n.slice(projected, 2, 0, sizes[0]), heads, "queries");
+  a.k = heads_apart(n, n.slice(projected, 2, sizes[0], sizes[1]), heads, "keys");
+  a.v = heads_apart(n, n.slice(projected, 2, sizes[0] + sizes[1], sizes[2]), heads, "values");
+  if (n.has(4)) {
+    if (n.rank(n.in(4)) != 5 || n.has(6)) n.unsupported("a past that shares its memory with the result");
+    a.offset = n.shape(n.in(4))[3];
+    a.k = after_past(n, n.select(n.in(4), 0, 0), a.k);
+    a.v = after_past(n, n.select(n.in(4), 0, 1), a.v);
+  }
+  a.mask = runtime_mask(n, n.optional(3), n.optional(5), batch, n.shape(a.k)[2], n.dtype(x));
+  a.scale = runtime_scale(n, a.q);
+  if (n.integer("unidirectional", 0)) a.right = 0;
+  a.softmax_type = n.dtype(x);
+  return {heads_together(n, attention(n, a).y), n.wants_output(1) ? n.stack({a.k, a.v}, 0) : kAbsent};
+}
+
+/// ONNX Runtime's attention over queries, keys and values as they come out of their projections.
+Results multi_head_attention(OnnxNode& n) {
+  if (!n.has(1) || !n.has(2) || n.rank(n.in(1)) == 5) n.unsupported("queries, keys and values in one operand");
+  const int64_t heads = n.integer("num_heads", 0), batch = n.shape(n.in(0))[0];
+  std::array<int, 3> part{n.in(0), n.in(1), n.in(2)};
+  if (n.has(3)) {  // one bias for all
+    int64_t from = 0;
+    for (int& p : part) {
+      if (n.rank(p) != 3) n.unsupported("a bias beside keys and values whose heads are apart");
+      const int64_t size = n.shape(p)[2];
+      p = n.binary("add", p, n.slice(n.in(3), 0, from, size));
+      from += size;
+    }
+  }
+  Attention a;
+  a.q = heads_apart(n, part[0], heads, "queries");
+  a.k = heads_apart(n, part[1], heads, "keys");
+  a.v = heads_apart(n, part[2], heads, "values");
+  if (n.has(8) || n.has(9)) n.unsupported("a past that shares its memory with the result");
+  if (n.has(6) != n.has(7)) n.invalid("past keys and values go together");
+  if (n.has(6)) a.offset = n.shape(n.in(6))[2];
+  a.k = after_past(n, n.optional(6), a.k);
+  a.v = after_past(n, n.optional(7), a.v);
+  a.mask = runtime_mask(n, n.optional(4), n.optional(5), batch, n.shape(a.k)[2], n.dtype(a.q));
+  a.scale = runtime_scale(n, a.q);
+  if (n.integer("unidirectional", 0)) a.right = 0;
+  a.softmax_type = n.dtype(a.q);
+  const AttentionResult r = attention(n, a);
+  return {heads_together(n, r.y), a.k, a.v};
 }
 
 /// An update written into a cache from an index on, one index a sample. Source: TensorScatter-24.
@@ -144,8 +253,11 @@ Results tensor_scatter(OnnxNode& n) {
 
 constexpr OnnxOp kAttentionOps[] = {
     {"Attention", attention_op},
+    {"Attention", attention_of_runtime, Narrow::refused, kRuntimeDomain},
     {"FlexAttention", flex_attention, Narrow::refused, "ai.onnx.preview"},
+    {"MultiHeadAttention", multi_head_attention, Narrow::refused, kRuntimeDomain},
     {"RotaryEmbedding", rotary_embedding},
+    {"RotaryEmbedding", rotary_embedding_of_runtime, Narrow::refused, kRuntimeDomain},
     {"TensorScatter", tensor_scatter},
 };
 

@@ -102,6 +102,15 @@ Results is_inf(OnnxNode& n) {
 
 Results gelu(OnnxNode& n) { return {n.emit("gelu", {n.in(0)}, attrs({{"approximate", n.text("approximate", "none")}}))}; }
 
+/// With a bias that may be absent.
+int biased(OnnxNode& n) { return n.has(1) ? n.binary("add", n.in(0), n.in(1)) : n.in(0); }
+Results bias_gelu(OnnxNode& n) { return {n.emit("gelu", {biased(n)}, attrs({{"approximate", std::string("none")}}))}; }
+Results fast_gelu(OnnxNode& n) { return {n.emit("gelu", {biased(n)}, attrs({{"approximate", std::string("tanh")}}))}; }
+Results quick_gelu(OnnxNode& n) {
+  const int x = n.in(0);
+  return {n.binary("mul", x, n.emit("sigmoid", {n.with_scalar("mul", x, n.real("alpha", 1.702))}))};
+}
+
 /// Whether a limit can be an attribute without changing its value.
 bool exact_as_double(const OnnxNode& n, int v) {
   const HostArray* c = n.constant_of(v);
@@ -175,7 +184,10 @@ constexpr OnnxOp kElementwiseOps[] = {
     {"Exp", unary<"exp">},
     {"Floor", unary<"floor">},
     {"Gelu", gelu},
-    {"Gelu", gelu, Narrow::refused, "com.microsoft"},
+    {"BiasGelu", bias_gelu, Narrow::refused, kRuntimeDomain},
+    {"FastGelu", fast_gelu, Narrow::refused, kRuntimeDomain},
+    {"Gelu", gelu, Narrow::refused, kRuntimeDomain},
+    {"QuickGelu", quick_gelu, Narrow::refused, kRuntimeDomain},
     {"Greater", binary<"greater">},
     {"GreaterOrEqual", binary<"greater_equal">},
     {"HardSigmoid", with_reals<"hard_sigmoid">},

@@ -133,12 +133,7 @@ Results max_pool(OnnxNode& n) {
   return out;
 }
 
-Results average_pool(OnnxNode& n) {
-  const Geometry g = pool_geometry(n);
-  graph::Attrs a = pool_attrs(n, g);
-  a.values["count_include_pad"] = n.integer("count_include_pad", 0);
-  return {n.emit(ranked(n, "avg_pool", g.kernel.size()), {n.in(0)}, a)};
-}
+Results average_pool(OnnxNode& n) { return {average_pool_of(n, n.in(0))}; }
 
 Results lp_pool(OnnxNode& n) {
   const Geometry g = pool_geometry(n);
@@ -161,9 +156,6 @@ Results global_lp_pool(OnnxNode& n) {
   n.unsupported("norms other than 1 and 2");
 }
 
-/// Multiplies by a constant factor unless it is 1.
-int scaled(OnnxNode& n, int v, double factor) { return factor == 1 ? v : n.with_scalar("mul", v, factor); }
-
 /// alpha * A * B + beta * C through `dense`, whose weight is B transposed; integer operands go through `matmul`.
 Results gemm(OnnxNode& n) {
   int a = n.in(0), b = n.in(1);
@@ -178,28 +170,53 @@ Results gemm(OnnxNode& n) {
   return {v};
 }
 
-/// The matrix product as NumPy has it: vectors are promoted, a constant matrix on the right goes through `dense`.
-int matmul_values(OnnxNode& n, int a, int b) {
-  if (n.rank(a) == 0 || n.rank(b) == 0) n.invalid("expected operands of rank 1 or more");
-  const bool vector_a = n.rank(a) == 1, vector_b = n.rank(b) == 1;
-  if (vector_a) a = n.reshape(a, {1, n.shape(a)[0]});
-  if (vector_b) b = n.reshape(b, {n.shape(b)[0], 1});
-  Dims shape = n.shape(a);
-  int v = 0;
-  if (n.rank(b) == 2 && n.constant_of(b)) {
-    int64_t rows = 1;
-    for (size_t d = 0; d + 1 < shape.size(); ++d) rows *= shape[d];
-    shape.back() = n.shape(b)[1];
-    v = n.reshape(n.emit("dense", {n.reshape(a, {rows, n.shape(a).back()}), n.transpose(b, {1, 0})}), shape);
-  } else {
-    v = n.binary("matmul", a, b);
-    shape = n.shape(v);
-  }
-  if (vector_b) shape.pop_back();
-  if (vector_a) shape.erase(shape.end() - (vector_b ? 1 : 2));
-  return n.reshape(v, shape);
-}
 Results matmul(OnnxNode& n) { return {matmul_values(n, n.in(0), n.in(1))}; }
+Results fused_matmul(OnnxNode& n) {
+  if (n.integer("transBatchA", 0) || n.integer("transBatchB", 0)) n.unsupported("batches that are not the first dimensions");
+  const auto operand = [&n](int i, const char* turned) {
+    const int64_t rank = n.rank(n.in(i));
+    if (rank < 2 || !n.integer(turned, 0)) return n.in(i);
+    Dims perm;
+    for (int64_t d = 0; d < rank; ++d) perm.push_back(d);
+    std::swap(perm[static_cast<size_t>(rank - 1)], perm[static_cast<size_t>(rank - 2)]);
+    return n.transpose(n.in(i), perm);
+  };
+  return {scaled(n, matmul_values(n, operand(0, "transA"), operand(1, "transB")), n.real("alpha", 1))};
+}
+
+/// The function that a fused operator ends with, and its parameters.
+int activated(OnnxNode& n, int v, const std::vector<double>& p) {
+  const std::string name = n.text("activation", "");
+  const auto with = [&](const char* op, const char* first, const char* second) {
+    graph::Attrs a;
+    if (!p.empty()) a.values[first] = p[0];
+    if (p.size() > 1 && second) a.values[second] = p[1];
+    return n.emit(op, {v}, a);
+  };
+  if (name.empty()) return v;
+  if (name == "Relu") return n.emit("relu", {v});
+  if (name == "Sigmoid") return n.emit("sigmoid", {v});
+  if (name == "Tanh") return n.emit("tanh", {v});
+  if (name == "HardSwish") return n.emit("hard_swish", {v});
+  if (name == "LeakyRelu") return with("leaky_relu", "alpha", nullptr);
+  if (name == "HardSigmoid") return with("hard_sigmoid", "alpha", "beta");
+  if (name == "Clip" && p.size() == 2) return with("clip", "min", "max");
+  n.unsupported(fmt::format("activation '{}' with {} parameters", printable(name.substr(0, 64)), p.size()));
+}
+
+Results fused_gemm(OnnxNode& n) {
+  std::vector<double> p;
+  for (const char* name : {"activation_alpha", "activation_beta"})
+    if (n.has_attr(name)) p.push_back(n.real(name, 0));
+  return {activated(n, gemm(n)[0], p)};
+}
+
+/// A convolution, what is added to it, and an activation.
+Results fused_conv(OnnxNode& n) {
+  int v = conv(n)[0];
+  if (n.has(3)) v = n.binary("add", v, n.in(3));
+  return {activated(n, v, n.reals("activation_params", {}))};
+}
 
 /// Widens an integer operand to int32 and subtracts its zero point.
 int centred(OnnxNode& n, int v, int zero_point, int64_t channel_axis) {
@@ -257,6 +274,9 @@ constexpr OnnxOp kNnOps[] = {
     {"ConvInteger", conv_integer},
     {"ConvTranspose", conv_transpose},
     {"Einsum", einsum},
+    {"FusedConv", fused_conv, Narrow::refused, kRuntimeDomain},
+    {"FusedGemm", fused_gemm, Narrow::refused, kRuntimeDomain},
+    {"FusedMatMul", fused_matmul, Narrow::refused, kRuntimeDomain},
     {"Gemm", gemm},
     {"GlobalAveragePool", global_average_pool},
     {"GlobalLpPool", global_lp_pool},
@@ -269,6 +289,36 @@ constexpr OnnxOp kNnOps[] = {
 };
 
 }  // namespace
+
+int average_pool_of(OnnxNode& n, int x) {
+  const Geometry g = pool_geometry(n);
+  graph::Attrs a = pool_attrs(n, g);
+  a.values["count_include_pad"] = n.integer("count_include_pad", 0);
+  return n.emit(ranked(n, "avg_pool", g.kernel.size()), {x}, a);
+}
+
+int scaled(OnnxNode& n, int v, double factor) { return factor == 1 ? v : n.with_scalar("mul", v, factor); }
+
+int matmul_values(OnnxNode& n, int a, int b) {
+  if (n.rank(a) == 0 || n.rank(b) == 0) n.invalid("expected operands of rank 1 or more");
+  const bool vector_a = n.rank(a) == 1, vector_b = n.rank(b) == 1;
+  if (vector_a) a = n.reshape(a, {1, n.shape(a)[0]});
+  if (vector_b) b = n.reshape(b, {n.shape(b)[0], 1});
+  Dims shape = n.shape(a);
+  int v = 0;
+  if (n.rank(b) == 2 && n.constant_of(b)) {
+    int64_t rows = 1;
+    for (size_t d = 0; d + 1 < shape.size(); ++d) rows *= shape[d];
+    shape.back() = n.shape(b)[1];
+    v = n.reshape(n.emit("dense", {n.reshape(a, {rows, n.shape(a).back()}), n.transpose(b, {1, 0})}), shape);
+  } else {
+    v = n.binary("matmul", a, b);
+    shape = n.shape(v);
+  }
+  if (vector_b) shape.pop_back();
+  if (vector_a) shape.erase(shape.end() - (vector_b ? 1 : 2));
+  return n.reshape(v, shape);
+}
 
 int convolution(OnnxNode& n, const std::vector<int>& operands) {
   const Geometry g = geometry(n, weight_kernel(n, operands[1]), n.shape(operands[0]));

@@ -119,6 +119,31 @@ Results rms_normalization(OnnxNode& n) {
   return {n.binary("mul", n.cast(normal, n.dtype(n.in(1))), n.in(1))};
 }
 
+/// What a layer adds to its operand is added before normalising, and handed on. `gamma`, `beta`, `bias`: operands; beta is -1 where there is none.
+Results skip_normalization(OnnxNode& n, const char* op, int beta, int bias, double epsilon) {
+  if (n.wants_output(1) || n.wants_output(2)) n.unsupported("its statistics as outputs");
+  int sum = n.binary("add", n.in(0), n.in(1));
+  if (n.has(bias)) sum = n.binary("add", sum, n.in(bias));
+  std::vector<int> inputs{sum, n.in(2)};
+  if (beta >= 0 && n.has(beta)) inputs.push_back(n.in(beta));
+  return {n.emit(op, inputs, attrs({{"axis", n.rank(sum) - 1}, {"epsilon", n.real("epsilon", epsilon)}})), kAbsent, kAbsent, sum};
+}
+Results skip_layer_normalization(OnnxNode& n) { return skip_normalization(n, "layer_norm", 3, 4, 1e-12); }
+Results skip_simplified_layer_normalization(OnnxNode& n) { return skip_normalization(n, "rms_norm", -1, 3, 1e-12); }
+
+/// Embeddings of words, positions and segments, added and normalised; the number of words that a mask has, and the sum.
+Results embed_layer_normalization(OnnxNode& n) {
+  const int words = n.in(0);
+  if (n.rank(words) != 2) n.invalid(fmt::format("expected words of rank 2, found {}", shape_text(n.shape(words))));
+  const auto looked_up = [&n](int table, int at) { return n.emit("gather", {table, at}, attrs({{"axis", int64_t{0}}})); };
+  const int positions = n.has(8) ? n.in(8) : n.iota(n.shape(words)[1], {1, n.shape(words)[1]});
+  int sum = n.binary("add", looked_up(n.in(2), words), looked_up(n.in(3), positions));
+  if (n.has(1) && n.has(4)) sum = n.binary("add", sum, looked_up(n.in(4), n.in(1)));
+  const int y = n.emit("layer_norm", {sum, n.in(5), n.in(6)}, attrs({{"axis", int64_t{2}}, {"epsilon", n.real("epsilon", 1e-12)}}));
+  const int counted = n.has(7) ? n.reduce("reduce_sum", n.cast(n.in(7), kInt32), {1}, false) : n.filled(kInt32, {n.shape(words)[0]}, 0);
+  return {y, counted, sum};
+}
+
 /// (x - mean) / (deviation + 1e-9) over `axes`, the deviation as sqrt(E[x^2] - E[x]^2). Source: MeanVarianceNormalization in the ONNX reference.
 Results mean_variance_normalization(OnnxNode& n) {
   const int x = n.in(0);
@@ -143,6 +168,7 @@ Results lrn(OnnxNode& n) {
 
 constexpr OnnxOp kNormOps[] = {
     {"BatchNormalization", batch_normalization},
+    {"EmbedLayerNormalization", embed_layer_normalization, Narrow::refused, kRuntimeDomain},
     {"GroupNormalization", group_normalization},
     {"Hardmax", hardmax},
     {"InstanceNormalization", instance_normalization},
@@ -152,6 +178,9 @@ constexpr OnnxOp kNormOps[] = {
     {"LpNormalization", lp_normalization},
     {"MeanVarianceNormalization", mean_variance_normalization},
     {"RMSNormalization", rms_normalization},
+    {"SimplifiedLayerNormalization", rms_normalization},  // of ONNX Runtime, in ONNX's domain all the same
+    {"SkipLayerNormalization", skip_layer_normalization, Narrow::refused, kRuntimeDomain},
+    {"SkipSimplifiedLayerNormalization", skip_simplified_layer_normalization, Narrow::refused, kRuntimeDomain},
     {"Softmax", softmax},
 };
 

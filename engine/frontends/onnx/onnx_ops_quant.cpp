@@ -140,10 +140,138 @@ Results qlinear_conv(OnnxNode& n) {
   return {requantized(n, convolution(n, operands), n.in(1), n.in(4), 1, n.in(6), n.in(7))};
 }
 
+// Operators of ONNX Runtime's quantiser: they compute with the numbers that their operands stand for.
+
+/// What integers stand for: (x - zero point) * scale, from operands i, i + 1 and i + 2.
+int number_of(OnnxNode& n, int x, int scale, int zero_point) {
+  const int whole = zero_point >= 0 ? without_zero_point(n, x, zero_point, 1) : n.cast(x, kInt32);
+  return n.binary("mul", n.cast(whole, n.dtype(scale)), along(n, scale, x, 1));
+}
+int number_at(OnnxNode& n, int i) { return number_of(n, n.in(i), n.in(i + 1), n.optional(i + 2)); }
+/// A number as an integer again, under the scale and zero point of operands i and i + 1; of the element type of the first operand without a zero point.
+int integer_at(OnnxNode& n, int v, int i, int typed_like) {
+  const int zero_point = n.optional(i + 1), divided = n.binary("div", v, n.reshape(n.in(i), {}));
+  return saturated(n, divided, zero_point >= 0 ? n.reshape(zero_point, {}) : -1, element_named(n, n.element_type(zero_point >= 0 ? zero_point : typed_like)));
+}
+
+Results qlinear_add(OnnxNode& n) { return {integer_at(n, n.binary("add", number_at(n, 0), number_at(n, 3)), 6, n.in(0))}; }
+Results qlinear_mul(OnnxNode& n) { return {integer_at(n, n.binary("mul", number_at(n, 0), number_at(n, 3)), 6, n.in(0))}; }
+Results qlinear_sigmoid(OnnxNode& n) { return {integer_at(n, n.emit("sigmoid", {number_at(n, 0)}), 3, n.in(0))}; }
+Results qlinear_leaky_relu(OnnxNode& n) {
+  return {integer_at(n, n.emit("leaky_relu", {number_at(n, 0)}, attrs({{"alpha", n.real("alpha", 0.01)}})), 3, n.in(0))};
+}
+/// `opset`: before 13 all dimensions from the axis on are taken together.
+Results qlinear_softmax(OnnxNode& n) {
+  const int x = number_at(n, 0);
+  const int64_t axis = n.axis(n.integer("axis", -1), n.rank(x));
+  if (n.integer("opset", 13) < 13 && axis + 1 != n.rank(x)) n.unsupported("a softmax over several dimensions");
+  return {integer_at(n, n.emit("softmax", {x}, attrs({{"axis", axis}})), 3, n.in(0))};
+}
+
+void channels_first(const OnnxNode& n) {
+  if (n.integer("channels_last", 0)) n.unsupported("channels last");
+}
+Results qlinear_average_pool(OnnxNode& n) {
+  channels_first(n);
+  return {integer_at(n, average_pool_of(n, number_at(n, 0)), 3, n.in(0))};
+}
+Results qlinear_global_average_pool(OnnxNode& n) {
+  channels_first(n);
+  Dims axes;
+  for (int64_t d = 2; d < n.rank(n.in(0)); ++d) axes.push_back(d);
+  if (axes.empty()) n.invalid(fmt::format("expected data of rank 3 or more, found {}", shape_text(n.shape(n.in(0)))));
+  return {integer_at(n, n.reduce("reduce_mean", number_at(n, 0), axes, true), 3, n.in(0))};
+}
+Results qlinear_conv_of_runtime(OnnxNode& n) {
+  channels_first(n);
+  return qlinear_conv(n);
+}
+/// Operands: the result's scale and zero point, then data, scale and zero point of each part.
+Results qlinear_concat(OnnxNode& n) {
+  if (n.num_inputs() < 5 || (n.num_inputs() - 2) % 3 != 0) n.invalid(fmt::format("expected 2 operands and 3 for each part, found {}", n.num_inputs()));
+  std::vector<int> parts;
+  for (int i = 2; i < n.num_inputs(); i += 3) parts.push_back(number_at(n, i));
+  return {integer_at(n, n.concat(parts, n.axis(n.integer("axis", 0), n.rank(parts[0]))), 0, n.in(2))};
+}
+
+/// alpha * A * B in integers, with C under the scale of the product; a number, or an integer again where the result has a scale.
+Results qgemm(OnnxNode& n) {
+  const auto turned = [&n](int v, const char* attribute) { return n.integer(attribute, 0) ? n.transpose(v, {1, 0}) : v; };
+  if (n.rank(n.in(0)) != 2 || n.rank(n.in(3)) != 2) n.invalid("expected two matrices");
+  // Parameters of B are those of the product's columns.
+  const int a = turned(without_zero_point(n, n.in(0), n.in(2), 0), "transA"), b = turned(n.in(3), "transB"), scale_b = n.in(4);
+  int sum = n.binary("matmul", a, without_zero_point(n, b, n.in(5), -1));
+  const int factor = n.with_scalar("mul", n.binary("mul", n.reshape(n.in(1), {}), along(n, scale_b, sum, -1)), n.real("alpha", 1));
+  if (n.has(6)) sum = n.binary("add", sum, n.in(6));
+  const int v = n.binary("mul", n.cast(sum, n.dtype(factor)), factor);
+  return {n.has(7) ? integer_at(n, v, 7, n.in(0)) : v};
+}
+
+/// An int32 product as a number, and a bias.
+int product_with_bias(OnnxNode& n, int sum, int scale_a, int scale_b, int bias) {
+  const int factor = n.binary("mul", n.reshape(scale_a, {}), along(n, scale_b, sum, -1));
+  const int v = n.binary("mul", n.cast(sum, n.dtype(factor)), factor);
+  return bias >= 0 ? n.binary("add", v, bias) : v;
+}
+int whole(OnnxNode& n, int x, int zero_point, int64_t axis) { return zero_point >= 0 ? without_zero_point(n, x, zero_point, axis) : n.cast(x, kInt32); }
+
+Results matmul_integer_to_float(OnnxNode& n) {
+  const int a = whole(n, n.in(0), n.optional(4), -2), b = whole(n, n.in(1), n.optional(5), -1);
+  return {product_with_bias(n, n.binary("matmul", a, b), n.in(2), n.in(3), n.optional(6))};
+}
+/// Numbers that are quantised by their own extremes first.
+Results dynamic_quantize_matmul(OnnxNode& n) {
+  const Results x = dynamic_quantize_linear(n);
+  const int a = without_zero_point(n, x[0], x[2], 0), b = whole(n, n.in(1), n.optional(3), -1);
+  return {product_with_bias(n, n.binary("matmul", a, b), x[1], n.in(2), n.optional(4))};
+}
+
+/// A product with a matrix of few bits an element, [columns, blocks, bytes], each block of a column with a scale and a zero point: the matrix is unpacked here.
+Results matmul_nbits(OnnxNode& n) {
+  const int64_t k = n.integer("K", 0), columns = n.integer("N", 0), bits = n.integer("bits", 4), block = n.integer("block_size", 0);
+  if (bits != 2 && bits != 4 && bits != 8) n.unsupported(fmt::format("{} bits an element", bits));
+  if (k < 1 || columns < 1 || block < 16 || k > (int64_t{1} << 31) / columns) n.invalid(fmt::format("expected sizes of a matrix and blocks of 16 or more, found {}, {}, {}", k, columns, block));
+  if (n.has(4)) n.unsupported("groups in another order");
+  const int64_t blocks = (k + block - 1) / block, each = 8 / bits, blob = block / each, row = (blocks + each - 1) / each;
+  const HostArray &packed = n.constant_input(1, "the matrix"), &scales = n.constant_input(2, "the scales");
+  const HostArray* zeros = n.has(3) ? &n.constant_input(3, "the zero points") : nullptr;
+  const bool zeros_packed = zeros && zeros->dtype == kUInt8;
+  if (packed.num_elements() != columns * blocks * blob || scales.num_elements() != columns * blocks ||
+      (zeros && zeros->num_elements() != columns * (zeros_packed ? row : blocks)))
+    n.invalid(fmt::format("{} bytes, {} scales do not fit {} columns of {} blocks", packed.num_elements(), scales.num_elements(), columns, blocks));
+  const int64_t mask = (int64_t{1} << bits) - 1;
+  const auto code = [&](const HostArray& bytes, int64_t first, int64_t i) { return (bytes.get_int(first + i / each) >> (i % each * bits)) & mask; };
+  HostArray matrix = HostArray::make(kFloat32, {k, columns});
+  for (int64_t c = 0; c < columns; ++c)
+    for (int64_t b = 0; b < blocks; ++b) {
+      const double scale = scales.get(c * blocks + b);
+      const double zero = !zeros ? static_cast<double>(int64_t{1} << (bits - 1)) : zeros_packed ? static_cast<double>(code(*zeros, c * row, b)) : zeros->get(c * blocks + b);
+      for (int64_t i = 0; i < block && b * block + i < k; ++i)
+        matrix.set((b * block + i) * columns + c, (static_cast<double>(code(packed, (c * blocks + b) * blob, i)) - zero) * scale);
+    }
+  const int v = matmul_values(n, n.in(0), n.cast(n.constant(std::move(matrix)), n.dtype(n.in(0))));
+  return {n.has(5) ? n.binary("add", v, n.in(5)) : v};
+}
+
 constexpr OnnxOp kQuantOps[] = {
     {"DequantizeLinear", dequantize_linear, Narrow::taken}, {"DynamicQuantizeLinear", dynamic_quantize_linear},
     {"QLinearConv", qlinear_conv},           {"QLinearMatMul", qlinear_matmul},
     {"QuantizeLinear", quantize_linear, Narrow::taken},
+    {"DequantizeLinear", dequantize_linear, Narrow::taken, kRuntimeDomain},
+    {"DynamicQuantizeMatMul", dynamic_quantize_matmul, Narrow::refused, kRuntimeDomain},
+    {"MatMulIntegerToFloat", matmul_integer_to_float, Narrow::refused, kRuntimeDomain},
+    {"MatMulNBits", matmul_nbits, Narrow::refused, kRuntimeDomain},
+    {"QGemm", qgemm, Narrow::refused, kRuntimeDomain},
+    {"QLinearAdd", qlinear_add, Narrow::refused, kRuntimeDomain},
+    {"QLinearAveragePool", qlinear_average_pool, Narrow::refused, kRuntimeDomain},
+    {"QLinearConcat", qlinear_concat, Narrow::refused, kRuntimeDomain},
+    {"QLinearConv", qlinear_conv_of_runtime, Narrow::refused, kRuntimeDomain},
+    {"QLinearGlobalAveragePool", qlinear_global_average_pool, Narrow::refused, kRuntimeDomain},
+    {"QLinearLeakyRelu", qlinear_leaky_relu, Narrow::refused, kRuntimeDomain},
+    {"QLinearMul", qlinear_mul, Narrow::refused, kRuntimeDomain},
+    {"QLinearSigmoid", qlinear_sigmoid, Narrow::refused, kRuntimeDomain},
+    {"QLinearSoftmax", qlinear_softmax, Narrow::refused, kRuntimeDomain},
+    {"QuantizeLinear", quantize_linear, Narrow::taken, kRuntimeDomain},
 };
 
 }  // namespace

@@ -97,6 +97,21 @@ class CompileTest : public QObject {
     QCOMPARE(chain(kInt32, 64, 3), 0.0);
   }
 
+  /// A number that is rounded the other way is a step away, also behind integers; one that is exact is not.
+  void roundingAllowsAStep() {
+    const auto quantised = [](bool inexact) {
+      graph::GraphBuilder b("quantised");
+      int v = b.input("x", {kFloat32, {4}});
+      if (inexact) v = b.node("sigmoid", {v}).value()[0];
+      v = b.node("round", {v}).value()[0];
+      for (const char* to : {"uint8", "int32", "float32"}) v = b.node("cast", {v}, graph::Attrs{{{"to", std::string(to)}}}).value()[0];
+      b.output(v);
+      return api::output_tolerances(std::move(b).finish()).value()[0];
+    };
+    QVERIFY(quantised(true) >= 1.0 / 255 && quantised(true) < 1.01 / 255);
+    QVERIFY(quantised(false) < 1e-4);
+  }
+
   void recordsAreUsedAndLayoutsMatched_data() {
     QTest::addColumn<std::string>("name");
     QTest::addColumn<int>("most_copies");

@@ -9,7 +9,7 @@
 
 using namespace tw;
 
-/// ONNX's own operator cases: every case is imported and computed with the right numbers, or refused with a reason.
+/// ONNX's own operator cases, and those of ONNX Runtime's operators (tests/peers/onnxruntime_fixtures.py): every case is imported and computed with the right numbers, or refused with a reason.
 class OnnxNodeCasesTest : public QObject {
   Q_OBJECT
 
@@ -65,12 +65,13 @@ void OnnxNodeCasesTest::every_case_passes_or_is_refused_data() {
   QTest::addColumn<int>("minimum");
   QTest::newRow("operators") << "node" << 845;
   QTest::newRow("converted networks") << "pytorch-converted" << 82;
+  QTest::newRow("operators of ONNX Runtime") << TW_TESTS_DIR "/engine/frontends/onnx/runtime_operators" << 52;
 }
 
 void OnnxNodeCasesTest::every_case_passes_or_is_refused() {
   QFETCH(QString, folder);
   QFETCH(int, minimum);
-  const std::string root = std::string(kFolder) + "/" + folder.toStdString();
+  const std::filesystem::path root = std::filesystem::path(kFolder) / folder.toStdString();  // the second alone if it is a whole path
   if (!std::filesystem::exists(root)) QSKIP("the package libonnx-testdata is not installed");
   std::set<std::string> folders;
   for (const auto& e : std::filesystem::directory_iterator(root)) folders.insert(e.path().string());
