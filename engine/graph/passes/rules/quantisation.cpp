@@ -112,11 +112,76 @@ Expected<Outcome> moved_limits(Site& s) {
   return Outcome(Draft{"clip", {x}, Attrs{{{"min", low}, {"max", high}}}});
 }
 
+/// The largest magnitude that an integer value can have, as far as it follows from types of 8 bits and constants.
+std::optional<double> magnitude(const Site& s, int v) {
+  if (const HostArray* c = s.constant(v)) {
+    const auto r = whole_range(*c);
+    return r ? std::optional(std::max(-r->low, r->high)) : std::nullopt;
+  }
+  const DType t = s.type(v).dtype;
+  if (!t.is_int()) return {};
+  if (t.bits == 8) return t.is_signed() ? 128 : 255;
+  if (const Node* n = s.made_by(v, "cast")) return magnitude(s, n->inputs[0]);
+  for (const char* op : {"reshape", "transpose", "slice", "broadcast_to"})
+    if (const Node* n = s.made_by(v, op)) return magnitude(s, n->inputs[0]);
+  for (const char* op : {"add", "sub"})
+    if (const Node* n = s.made_by(v, op)) {
+      const auto a = magnitude(s, n->inputs[0]), b = magnitude(s, n->inputs[1]);
+      return a && b ? std::optional(*a + *b) : std::nullopt;
+    }
+  return {};
+}
+
+HostArray numbers_of(const HostArray& integers) {
+  HostArray f = HostArray::make(kFloat32, integers.shape);
+  for (int64_t i = 0; i < f.num_elements(); ++i) f.set(i, integers.get(i));
+  return f;
+}
+Expected<int> in_float32(Site& s, int v) {
+  if (const HostArray* c = s.constant(v)) return s.add_constant(numbers_of(*c));
+  return s.add_node({"cast", {v}, Attrs{{{"to", std::string("float32")}}}}, ".number");
+}
+
+/// Sums of products of numbers of 8 bits that become float32: they are summed in it. Up to 2^24 that is exact; beyond, the sum is rounded as the cast would round it, if a
+/// few times more. There are no fast products of 32-bit integers.
+Expected<Outcome> product_of_small_integers(Site& s) {
+  constexpr double kSmall = 512;  // two of 8 bits and a zero point; their products stay far below 2^24
+  if (s.result().dtype != kFloat32) return nothing();
+  const auto moved = shifted(s, s.input(0));
+  const int product = moved && !moved->subtracted ? moved->data : s.input(0);
+  if (s.type(product).dtype != kInt32) return nothing();
+  const Node* n = nullptr;
+  for (const char* op : {"dense", "matmul", "conv1d", "conv2d", "conv3d"})
+    if (!n) n = s.made_by(product, op);
+  if (!n) return nothing();
+  const auto exact = [](const HostArray& a) {
+    const auto r = whole_range(a);
+    return r && std::max(-r->low, r->high) <= exact_limit(kFloat32);
+  };
+  if (product != s.input(0) && !exact(*moved->by)) return nothing();
+  Draft in_numbers{n->op, {}, n->attrs};
+  const std::vector<int> operands = n->inputs;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const HostArray* c = s.constant(operands[i]);
+    const auto m = i < 2 ? magnitude(s, operands[i]) : std::nullopt;
+    if (i < 2 ? !m || *m > kSmall : !c || !exact(*c)) return nothing();
+  }
+  for (const int v : operands) {
+    TW_TRY(const int number, in_float32(s, v));
+    in_numbers.inputs.push_back(number);
+  }
+  if (product == s.input(0)) return Outcome(in_numbers);
+  HostArray added = numbers_of(*moved->by);
+  TW_TRY(const int sum, s.add_node(in_numbers, ".product"));
+  return Outcome(Draft{"add", {sum, s.add_constant(std::move(added))}});
+}
+
 }  // namespace
 
 std::span<const Rule> quantisation() {
   static const std::array kRules = {
       Rule{"cast", through_integers, "Quantised and dequantised again is rounded and limited, without integers in between"},
+      Rule{"cast", product_of_small_integers, "Sums of products of 8-bit integers that become float32 are summed in it"},
       Rule{"add sub", moved_limits, "A zero point that is added before limits and taken off after them moves the limits"},
   };
   return kRules;

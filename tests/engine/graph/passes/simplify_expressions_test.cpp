@@ -35,6 +35,11 @@ int indices(Net& n, const Dims& shape, const Dims& v) {
   for (size_t i = 0; i < v.size(); ++i) a.set_int(static_cast<int64_t>(i), v[i]);
   return n.b.constant("i", a);
 }
+int whole(Net& n, const Dims& shape, const Dims& v) {
+  HostArray a = HostArray::make(kInt32, shape);
+  for (size_t i = 0; i < v.size(); ++i) a.set_int(static_cast<int64_t>(i), v[i]);
+  return n.b.constant("k", a);
+}
 int clip(Net& n, int x, double low, double high) { return n.op("clip", {x}, Attrs{{{"min", low}, {"max", high}}}); }
 
 int mean(Net& n, int x, Dims axes, int64_t keep = 1) { return n.op("reduce_mean", {x}, Attrs{{{"axes", std::move(axes)}, {"keepdims", keep}}}); }
@@ -68,6 +73,18 @@ const Case kCases[] = {
        return neg(n, cast(n, cast(n, clip(n, n.op("round", {n.op("mul", {x, scalar(n, 100)})}), -128, 127), "int8"), "float32"));
      },
      "mul round clip neg"},
+    {"product of integers of 8 bits",
+     [](Net& n, int x) {
+       const int a = n.op("sub", {cast(n, cast(n, clip(n, n.op("round", {n.op("mul", {x, scalar(n, 100)})}), 0, 255), "uint8"), "int32"), whole(n, {}, {7})});
+       return n.op("mul", {cast(n, n.op("add", {n.op("matmul", {a, whole(n, {4, 2}, {1, -128, 3, 4, 127, 6, -7, 8})}), whole(n, {2}, {1000, -3})}), "float32"), scalar(n, 0.01)});
+     },
+     "mul round clip cast cast sub cast matmul add mul"},
+    {"product of integers that may be large",
+     [](Net& n, int x) {
+       const int a = cast(n, clip(n, n.op("round", {n.op("mul", {x, scalar(n, 100)})}), -30000, 30000), "int32");
+       return cast(n, n.op("matmul", {a, whole(n, {4, 2}, {1, -128, 3, 4, 127, 6, -7, 8})}), "float32");
+     },
+     "mul round clip cast matmul cast"},
     // Data movement.
     {"transpositions",
      [](Net& n, int x) {
