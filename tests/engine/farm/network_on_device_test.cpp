@@ -4,6 +4,7 @@
 #include "engine/base/text.h"
 #include "engine/measure/network_executor.h"
 #include "engine/process/child_process.h"
+#include "engine/process/subprocess.h"
 #include "tests/engine/farm/sim_farm.h"
 #include "tests/engine/measure/network_fixture.h"
 
@@ -74,6 +75,23 @@ class NetworkOnDeviceTest : public QObject {
     const std::string refused = error_of(foreign);
     QVERIFY2(refused.find("could not run it") != std::string::npos, refused.c_str());
     QVERIFY(run(network_of(good_kernel(), 1)).has_value());
+  }
+
+  /// The same through encrypted connections. Who has not the server's fingerprint does not join.
+  void encrypted() {
+    const SimFarm farm("sim", true);
+    const auto a = agent(farm, "a");
+    const runtime::Executable e = network_of(good_kernel(), 1);
+    const auto inputs = measure::random_inputs(e, 1);
+    const auto ran = run(e);
+    QVERIFY2(ran.has_value(), ran ? "" : ran.error().text().c_str());
+    for (int64_t i = 0; i < 4; ++i) QCOMPARE(ran->times.outputs[0].get(i), 2 * inputs.begin()->second.get(i));
+    farm::Access other = farm.file.agent("sim").value();
+    other.fingerprint = std::string(64, '0');
+    process::Subprocess stranger = process::start_program(TW_BIN_DIR "/tw-agent", {"join", farm::line_of(other), "--name", "b", "--folder", farm.folder() + "/b"}).value();
+    int status = 0;
+    QCOMPARE(::waitpid(stranger.pid, &status, 0), stranger.pid);
+    QVERIFY(WIFEXITED(status) && WEXITSTATUS(status) == 1);
   }
 
   /// Nobody is there: it says so until it is stopped.
