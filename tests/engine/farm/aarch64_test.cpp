@@ -5,7 +5,6 @@
 #include "engine/base/rng.h"
 #include "engine/farm/farm_runner.h"
 #include "engine/farm/network_on_device.h"
-#include "engine/measure/network_executor.h"
 #include "engine/process/child_process.h"
 #include "engine/process/subprocess.h"
 #include "engine/space/template.h"
