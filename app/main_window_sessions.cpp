@@ -70,10 +70,11 @@ void MainWindow::showOutcome(const QString& summary) {
 
 void MainWindow::tryInNetwork() {
   const OpenModelPtr& model = m_tuning.model();
-  if (m_race.isActive() || m_tuning.wasCancelled() || m_tuning.isOnFarm() || m_tuning.kind() != widgets::TimeKind::measured || m_hub.model() != model) return;
+  if (m_race.isActive() || m_tuning.wasCancelled() || m_tuning.kind() != widgets::TimeKind::measured || m_hub.model() != model) return;
   for (size_t t = 0; t < model->tasks.size(); ++t)
     if (!m_tuning.progress(static_cast<int>(t))) return;  // some tasks say little of the network
-  m_finals.start(model, m_tuning.session());
+  if (!m_tuning.farmDevice().empty() && model->target.gpu) return;  // GPUs of a farm run kernels, and no networks
+  m_finals.start(model, m_tuning.session(), m_tuning.farmDevice());
 }
 
 void MainWindow::showFinals(const api::NetworkFinals& f) {

@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 build_tools=(cmake g++ ninja-build ccache mold pkg-config python3)
 engine=(llvm-19-dev libsqlite3-dev libsqlitecpp-dev nlohmann-json3-dev libsimdjson-dev libonnx-dev libprotobuf-dev libzip-dev libcli11-dev
-        libfmt-dev libtomlplusplus-dev libxgboost-dev libzstd-dev libxxhash-dev)
+        libfmt-dev libtomlplusplus-dev libxgboost-dev libzstd-dev libxxhash-dev libmbedtls-dev)
 tests=(qt6-base-dev libonnx-testdata nats-server)
 gui=(qt6-base-dev qt6-svg-dev qt6-tools-dev qt6-l10n-tools libqcustomplot-dev libqscintilla2-qt6-dev)
 bench=(libopenblas0-pthread libdnnl2)

@@ -16,7 +16,7 @@
 #include "engine/base/text.h"
 #include "engine/frontends/onnx/onnx_case.h"
 #include "engine/measure/device.h"
-#include "engine/measure/network_executor.h"
+#include "engine/measure/network_run.h"
 
 namespace tw::cli {
 namespace {

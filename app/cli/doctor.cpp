@@ -127,7 +127,7 @@ std::vector<Finding> farm_findings() {
     found.push_back({"farm", false, s.error().text(), "sessions wait; `tw farm up` starts its server"});
     return found;
   }
-  found.push_back({"farm", true, fmt::format("'{}' at {}:{}", farm->farm, farm->address, farm->port), ""});
+  found.push_back({"farm", true, fmt::format("'{}' at {}:{}, {}", farm->farm, farm->address, farm->port, farm->fingerprint.empty() ? "not encrypted" : "encrypted"), ""});
   for (const farm::FarmFile::Kind& k : farm->kinds) {
     std::vector<std::string> taking, others;
     for (const farm::Presence& p : s->devices) {

@@ -18,29 +18,43 @@ namespace {
 
 struct FarmArguments {
   std::string farm = farm::kDefaultFarm, kind = "host", device, command, reason;
-  int port = 0;
+  farm::Listening listening;
   int lines = 40;
   bool json = false;
 };
 
-std::string tunnel_text(const farm::FarmFile& f) { return fmt::format("ssh -N -R {}:127.0.0.1:{} USER@DEVICE", f.port, f.port); }
+/// Where a farm's server is, and who may read what it is told.
+std::string place_text(const farm::FarmFile& f) {
+  return fmt::format("{}:{}, {}", f.address, f.port, f.fingerprint.empty() ? "not encrypted" : "encrypted");
+}
+
+/// How devices elsewhere come to a server that only this machine reaches.
+std::string tunnel_text(const farm::FarmFile& f) {
+  if (!farm::is_loopback(f.address)) return "";
+  return fmt::format(" Elsewhere than on this machine, first: ssh -N -R {}:{}:{} USER@DEVICE, or let it listen at another address with `tw farm up --listen`", f.port, f.address, f.port);
+}
+
+Json farm_json(const farm::FarmFile& f) {
+  return {{"farm", f.farm}, {"folder", f.folder}, {"address", f.address}, {"port", f.port}, {"encrypted", !f.fingerprint.empty()}};
+}
 
 int print_line(const farm::FarmFile& f, const std::string& kind, bool json) {
   const auto access = f.agent(kind);
   if (!access) return fail(access.error());
   const std::string line = farm::line_of(*access);
   if (json) {
-    print_json({{"farm", f.farm}, {"address", f.address}, {"port", f.port}, {"kind", kind}, {"line", line}, {"folder", f.folder}});
+    Json out = farm_json(f);
+    out["kind"] = kind, out["line"] = line;
+    print_json(out);
     return kDone;
   }
-  note(fmt::format("The farm '{}' listens at {}:{}. On a device of kind '{}' run what follows; it holds a password. Elsewhere than on this machine, first: {}", f.farm,
-                   f.address, f.port, kind, tunnel_text(f)));
+  note(fmt::format("The farm '{}' listens at {}. On a device of kind '{}' run what follows; it holds a password.{}", f.farm, place_text(f), kind, tunnel_text(f)));
   print("tw-agent join {}\n", line);
   return kDone;
 }
 
 int up(const FarmArguments& o) {
-  const auto farm = farm::farm_up(o.farm, o.kind, o.port);
+  const auto farm = farm::farm_up(o.farm, o.kind, o.listening);
   return farm ? print_line(*farm, o.kind, o.json) : fail(farm.error());
 }
 
@@ -94,16 +108,12 @@ int status(const FarmArguments& o) {
     Json queues = Json::array();
     for (const farm::QueueState& q : s->queues)
       queues.push_back({{"kind", q.kind}, {"queue", q.queue}, {"waiting", q.length.waiting}, {"handed_out", q.length.handed_out}, {"handed_out_again", q.length.handed_out_again}});
-    print_json({{"farm", farm->farm},
-                {"folder", farm->folder},
-                {"address", farm->address},
-                {"port", farm->port},
-                {"devices", devices_json(*s)},
-                {"queues", queues},
-                {"results_waiting", s->results}});
+    Json out = farm_json(*farm);
+    out["devices"] = devices_json(*s), out["queues"] = queues, out["results_waiting"] = s->results;
+    print_json(out);
     return kDone;
   }
-  print("The farm '{}' listens at {}:{}; its folder is '{}'\n", farm->farm, farm->address, farm->port, printable(farm->folder));
+  print("The farm '{}' listens at {}; its folder is '{}'\n", farm->farm, place_text(*farm), printable(farm->folder));
   for (const farm::FarmFile::Kind& k : farm->kinds) {
     const auto of_kind = [&](const farm::Presence& p) { return p.kind == k.name; };
     const auto measuring = [&](const farm::Presence& p) { return p.kind == k.name && p.phase == "measuring"; };
@@ -179,7 +189,10 @@ void add_farm(Subcommand app, Run& run) {
   auto u = made();
   Subcommand begin = add_one(farm, run, "up", "Starts the farm's server, making the farm if there is none, and prints the line that an agent needs", u, up);
   begin.option("--kind", u->kind, "Kind of devices that the line is for, which is what sessions ask for; devices of a kind are alike").show_default();
-  begin.option("--port", u->port, "Port of a new farm on this machine's loopback address; 0: a free one").range(0, 65535).show_default();
+  begin.option("--listen", u->listening.address, "IP address of this machine that devices reach it by; if absent, where the farm has listened so far, and a new one at this machine's loopback address. "
+                                                 "Connections to any other address are encrypted");
+  begin.flag("--tls", u->listening.encrypted, "Encrypted connections to the loopback address, too");
+  begin.option("--port", u->listening.port, "Port of a new farm; 0: a free one").range(0, 65535).show_default();
   add_one(farm, run, "down", "Stops the farm's server; what it stores stays", made(), down);
   auto l = made();
   add_one(farm, run, "line", "Prints the line that an agent of a kind needs, adding the kind if it is new", l, line)

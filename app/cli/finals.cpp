@@ -85,7 +85,7 @@ void add_finals(Subcommand app, Run& run) {
   Subcommand sub = app.command(run, "finals", "Tries the best records of a database inside the network; tw compile then takes only what holds there", o, finals);
   add_network_options(sub, o->network);
   sub.option("--db", o->db, "Database with the records; " + default_database_path() + " if absent");
-  sub.option("--device", o->device, "What measured the records and runs the network: local, or cuda:0 and so on; what there is for the target if absent");
+  sub.option("--device", o->device, "What measured the records and runs the network: local, cuda:0 and so on, or farm:KIND for one device of a farm; what there is for the target if absent");
   sub.option("--time", o->time, "Time after which what is still in doubt is not taken, such as 90s");
   sub.option("--seed", o->selection.seed, "Seed of the inputs and of the order of runs").show_default();
   sub.flag("--stored", o->stored, "Show what was found before, without running anything");

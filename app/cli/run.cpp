@@ -24,7 +24,7 @@
 #include "engine/farm/network_on_device.h"
 #include "engine/measure/core_latency.h"
 #include "engine/measure/device.h"
-#include "engine/measure/network_executor.h"
+#include "engine/measure/network_run.h"
 #include "engine/measure/roofline.h"
 #include "engine/process/subprocess.h"
 #include "engine/target/target.h"

@@ -42,12 +42,12 @@ Expected<tune::SessionOptions> options_of(const TuneArguments& o) {
 }
 
 /// Whether the session ends with finals in the network. What they need is asked for before it begins; nothing, with `exit` set, if that is where it ends.
-std::optional<bool> can_try_network(const TuneArguments& o, const std::string& device, bool all_tasks, int& exit) {
+std::optional<bool> can_try_network(const TuneArguments& o, const Target& target, const std::string& device, bool all_tasks, int& exit) {
   if (!wants_network_report(o.network_finals, all_tasks)) return false;
   if (measure::is_simulated(device) || device.starts_with(records::kRecordedDevice)) return true;  // nothing runs there
-  if (farm::is_farm_device(device)) {
+  if (farm::is_farm_device(device) && target.gpu) {
     if (o.network_finals == "auto") return false;
-    exit = fail_usage("Expected '--network-finals auto' or 'never' with devices of a farm, which run kernels and no networks, found 'always'");
+    exit = fail_usage("Expected '--network-finals auto' or 'never' with GPUs of a farm, which run kernels and no networks, found 'always'");
     return std::nullopt;
   }
   const auto folder = process::TemporaryFolder::create();
@@ -77,7 +77,7 @@ int tune_model(const TuneArguments& o) {
   if (!db) return fail(db.error());
   (*db)->back_up_every(*backup_every);
   const std::string device = loaded->device(o.device);
-  const auto finals = can_try_network(o, device, o.filters.empty() && session->space.empty(), exit);
+  const auto finals = can_try_network(o, loaded->target, device, o.filters.empty() && session->space.empty(), exit);
   if (!finals) return exit;
   outlive_terminal();
   TuneRequest request{&*loaded, loaded->path, o.filters, *session, o.resume, o.log, o.latency_log, o.workers, device};

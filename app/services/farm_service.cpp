@@ -11,7 +11,7 @@ namespace {
 /// Whether two lists of farms offer the same devices at the same places.
 bool alike(const std::vector<farm::FarmFile>& a, const std::vector<farm::FarmFile>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const farm::FarmFile& x, const farm::FarmFile& y) {
-    return x.farm == y.farm && x.folder == y.folder && x.address == y.address && x.port == y.port &&
+    return x.farm == y.farm && x.folder == y.folder && x.address == y.address && x.port == y.port && x.fingerprint == y.fingerprint &&
            std::equal(x.kinds.begin(), x.kinds.end(), y.kinds.begin(), y.kinds.end(), [](const auto& k, const auto& l) { return k.name == l.name; });
   });
 }

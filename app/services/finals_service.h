@@ -14,8 +14,9 @@ class FinalsService : public QObject {
   Q_OBJECT
  public:
   FinalsService(Engine& engine, Workspace& workspace, TuneService& tuning, JobBoard& board, QObject* parent = nullptr);
-  /// Nothing happens while one is running, a session is, or the workspace cannot be written. `session`: after which.
-  void start(const OpenModelPtr& model, std::optional<SessionId> session);
+  /// Nothing happens while one is running, a session is, or the workspace cannot be written. `session`: after which;
+  /// `farmDevice`: of which one runs the network; empty: this machine does.
+  void start(const OpenModelPtr& model, std::optional<SessionId> session, const std::string& farmDevice = {});
   bool isActive() const { return m_boardJob != 0; }
 
  Q_SIGNALS:

@@ -67,7 +67,7 @@ void TuneService::start(const Request& request) {
   m_kind = !full.replay.empty()                                                    ? db::TimeKind::replayed
            : full.device.empty() && measure::is_simulated(measure::device_for(full.model->target)) ? db::TimeKind::simulated
                                                                             : db::TimeKind::measured;
-  m_isOnFarm = !full.device.empty();
+  m_farmDevice = full.device;
   m_session = {};
   m_progress.clear();
   m_rounds.clear();

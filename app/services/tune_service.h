@@ -71,8 +71,8 @@ class TuneService : public QObject {
   double trialsPerSecond() const;
   /// Negative while that is not known.
   double secondsLeft() const;
-  /// Whether devices of a farm measure for the running or the last session: they run kernels, and no networks.
-  bool isOnFarm() const { return m_isOnFarm; }
+  /// The devices of a farm that measure for the running or the last session; empty: this machine does.
+  const std::string& farmDevice() const { return m_farmDevice; }
   /// Whether the last session ended because somebody stopped it.
   bool wasCancelled() const { return m_cancelled; }
   /// Why the last session had nothing left to do before its limits; empty if it reached them.
@@ -126,7 +126,8 @@ class TuneService : public QObject {
   QString m_endedBecause;
   qint64 m_trialsDone = 0, m_trialsBefore = 0, m_trialsPlanned = 0, m_dropped = 0;
   double m_startedAt = 0, m_endedAt = 0, m_pausedAt = 0, m_pausedS = 0;  ///< m_pausedAt: 0 while it is not paused
-  bool m_cancelled = false, m_isOnFarm = false;
+  bool m_cancelled = false;
+  std::string m_farmDevice;
   std::jthread m_thread;  // last: joins before the rest goes
 };
 

@@ -99,7 +99,6 @@ DevicesView::DevicesView(Services& services, QWidget* parent)
   using widgets::DeviceModel;
   m_farm->setObjectName(QStringLiteral("combo.devices.farm"));
   m_farm->setAccessibleName(tr("Farm"));
-  m_farm->setToolTip(tr("A server with a queue, and the devices that take jobs from it"));
   m_summary->setObjectName(QStringLiteral("label.devices.summary"));
   m_summary->setTextFormat(Qt::PlainText);
   auto* content = new QWidget(this);
@@ -226,6 +225,13 @@ void DevicesView::showFarms() {
 }
 
 void DevicesView::showSurvey() {
+  const QString help = tr("A server with a queue, and the devices that take jobs from it");
+  if (const farm::FarmFile* farm = m_services.farms.farm()) {
+    const QString place = tr("It listens at %1:%2, %3").arg(QString::fromStdString(farm->address)).arg(farm->port).arg(farm->fingerprint.empty() ? tr("not encrypted") : tr("encrypted"));
+    m_farm->setToolTip(help + QStringLiteral("\n") + place);
+  } else {
+    m_farm->setToolTip(help);
+  }
   const auto& survey = m_services.farms.survey();
   std::vector<widgets::DeviceRow> rows;
   int measuring = 0;

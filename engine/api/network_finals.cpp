@@ -8,6 +8,8 @@
 #include "engine/api/network_contest.h"
 #include "engine/base/clock.h"
 #include "engine/base/text.h"
+#include "engine/farm/farm_file.h"
+#include "engine/farm/network_on_device.h"
 #include "engine/measure/device.h"
 #include "engine/measure/weights.h"
 #include "engine/measure/worker.h"
@@ -185,6 +187,10 @@ Expected<NetworkFinals> run_network_finals(const NetworkFinalsRequest& request) 
     }
     report.tuned_estimate_s = summed_seconds(request.tasks, best_seconds);
     return report;
+  }
+  if (farm::is_farm_device(request.device)) {
+    TW_TRY(const auto there, farm::network_runner(request.device, request.progress));
+    return run_network_finals(request, *there);
   }
   TW_TRY(const auto runner, measure::network_runner(request.workers, request.progress));
   return run_network_finals(request, *runner);

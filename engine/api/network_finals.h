@@ -18,7 +18,7 @@ struct NetworkFinalsRequest {
   const Network* network = nullptr;
   const Target* target = nullptr;
   std::vector<TriedTask> tasks;  ///< all of the network, or some; the others run with their default schedules
-  std::string device;            ///< that measured the trials, by measure::open_device's names
+  std::string device;            ///< that measured the trials, by measure::open_device's names, or `farm:KIND`
   measure::WorkerOptions workers;
   SelectionOptions selection;
   std::function<void(const std::string&)> progress;
@@ -51,7 +51,7 @@ struct NetworkFinals {
 };
 
 /// Tries what won alone inside the network (network_selection.h): compiled, run by turns in fresh processes of `tw-worker`, results compared with those of the
-/// default network. Nothing is measured for simulated devices and replays: all that won is taken there.
+/// default network. For a device of a farm they run there, all on one device. Nothing is measured for simulated devices and replays: all that won is taken there.
 /// Errors: those of compile and of the runner; cancelled.
 Expected<NetworkFinals> run_network_finals(const NetworkFinalsRequest& request);
 /// The same with another runner than tw-worker.

@@ -18,12 +18,14 @@ namespace tw::farm {
 
 namespace {
 
-constexpr std::string_view kLineStart = "twfarm1.";
+constexpr std::string_view kPlainStart = "twfarm1.", kEncryptedStart = "twfarm2.";
 constexpr size_t kLongestLine = 4096;
 constexpr const char* kFileName = "farm.json";
 
 bool is_farm_file(std::string_view beginning) { return beginning.starts_with("{\"tilewright_farm\""); }
 constexpr FileKind kFarmFile{"a farm's file", &is_farm_file};
+
+bool is_fingerprint(const std::string& text) { return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos; }
 
 Expected<int> port_of(measure::Fields& f) {
   const int port = f.number<int>("port");
@@ -35,23 +37,25 @@ Expected<int> port_of(measure::Fields& f) {
 }  // namespace
 
 Endpoint Access::endpoint(const std::string& name) const {
-  return {address, port, user, password, kind.empty() ? "_IN.=" : "_IN." + kind, name};
+  return {address, port, user, password, fingerprint, kind.empty() ? "_IN.=" : "_IN." + kind, name};
 }
 
 std::string line_of(const Access& a) {
-  const Json json{{"farm", a.farm}, {"address", a.address}, {"port", a.port}, {"kind", a.kind}, {"user", a.user}, {"password", a.password}};
-  return std::string(kLineStart) + to_base64url(dump_json(json));
+  Json json{{"farm", a.farm}, {"address", a.address}, {"port", a.port}, {"kind", a.kind}, {"user", a.user}, {"password", a.password}};
+  if (!a.fingerprint.empty()) json["fingerprint"] = a.fingerprint;
+  return std::string(a.fingerprint.empty() ? kPlainStart : kEncryptedStart) + to_base64url(dump_json(json));
 }
 
 Expected<Access> access_from_line(const std::string& line) {
   const auto bad = [](const std::string& what) {
-    return Error(ErrorCode::parse_error, "Expected the line that `tw farm up` prints, beginning with 'twfarm1.', found " + what);
+    return Error(ErrorCode::parse_error, "Expected the line that `tw farm up` prints, beginning with 'twfarm1.' or 'twfarm2.', found " + what);
   };
   std::string_view text = line;
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
-  if (!text.starts_with(kLineStart) || text.size() > kLongestLine) return bad("something else");
-  const auto decoded = from_base64(text.substr(kLineStart.size()));
+  const bool encrypted = text.starts_with(kEncryptedStart);
+  if ((!encrypted && !text.starts_with(kPlainStart)) || text.size() > kLongestLine) return bad("something else");
+  const auto decoded = from_base64(text.substr(kPlainStart.size()));
   if (!decoded) return bad("a damaged one");
   const auto json = parse_json(*decoded);
   if (!json || !json->is_object()) return bad("a damaged one");
@@ -62,18 +66,20 @@ Expected<Access> access_from_line(const std::string& line) {
   a.kind = f.text("kind");
   a.user = f.text("user");
   a.password = f.text("password");
+  if (encrypted) a.fingerprint = f.text("fingerprint");
   if (f.error()) return bad("one without some of its parts");
+  if (encrypted != json->contains("fingerprint") || (encrypted && !is_fingerprint(a.fingerprint))) return bad("a damaged one");
   TW_TRY(a.port, port_of(f));
   TW_CHECK(check_name(a.farm, "a farm's name"));
   TW_CHECK(check_name(a.kind, "a kind of devices"));
   return a;
 }
 
-Access FarmFile::session() const { return {farm, address, port, "", "session", session_password}; }
+Access FarmFile::session() const { return {farm, address, port, "", "session", session_password, fingerprint}; }
 
 Expected<Access> FarmFile::agent(const std::string& kind) const {
   for (const Kind& k : kinds)
-    if (k.name == kind) return Access{farm, address, port, kind, "agent-" + kind, k.password};
+    if (k.name == kind) return Access{farm, address, port, kind, "agent-" + kind, k.password, fingerprint};
   return Error(ErrorCode::not_found, fmt::format("Expected a kind of devices of the farm '{}', found '{}'; `tw farm line --kind` adds one", farm, printable(kind)));
 }
 
@@ -101,6 +107,8 @@ Expected<FarmFile> read_farm(const std::string& farm) {
   measure::Fields f(json);
   file.address = f.text("address");
   file.session_password = f.text("session_password");
+  if (json.contains("fingerprint")) file.fingerprint = f.text("fingerprint");
+  if (!file.fingerprint.empty() && !is_fingerprint(file.fingerprint)) f.fail("fingerprint", "64 hexadecimal digits");
   TW_TRY(file.port, port_of(f));
   for (const Json& k : f.list("kinds")) {
     measure::Fields one(k);
@@ -123,13 +131,19 @@ std::vector<FarmFile> known_farms() {
   return farms;
 }
 
-Expected<void> write_farm(const FarmFile& file) {
+Expected<void> make_farm_folder(const FarmFile& file) {
   std::error_code error;
   std::filesystem::create_directories(file.folder, error);
   if (error || ::chmod(file.folder.c_str(), 0700) != 0) return system_error("Making the farm's folder", file.folder);
+  return {};
+}
+
+Expected<void> write_farm(const FarmFile& file) {
+  TW_CHECK(make_farm_folder(file));
   Json kinds = Json::array();
   for (const FarmFile::Kind& k : file.kinds) kinds.push_back({{"name", k.name}, {"password", k.password}});
-  const Json json{{"tilewright_farm", 1}, {"address", file.address}, {"port", file.port}, {"session_password", file.session_password}, {"kinds", kinds}};
+  Json json{{"tilewright_farm", 1}, {"address", file.address}, {"port", file.port}, {"session_password", file.session_password}, {"kinds", kinds}};
+  if (!file.fingerprint.empty()) json["fingerprint"] = file.fingerprint;
   const std::string path = (std::filesystem::path(file.folder) / kFileName).string();
   const mode_t before = ::umask(0077);
   const auto written = write_file(path, kFarmFile, dump_json(json) + "\n");

@@ -15,11 +15,13 @@ struct Access {
   int port = 0;
   std::string kind;  ///< of the devices that it is for; empty: it is a session's
   std::string user, password;
+  std::string fingerprint;  ///< of the server's certificate; empty: connections are not encrypted
 
   Endpoint endpoint(const std::string& name) const;
 };
 
-/// The one line that an agent needs. It holds a password.
+/// The one line that an agent needs. It holds a password. Lines with a fingerprint begin in another way, so that agents who know nothing of encryption refuse them
+/// instead of sending the password as it is.
 std::string line_of(const Access& access);
 /// Errors: parse_error.
 Expected<Access> access_from_line(const std::string& line);
@@ -30,6 +32,7 @@ struct FarmFile {
   std::string address = "127.0.0.1";
   int port = 0;
   std::string session_password;
+  std::string fingerprint;  ///< as in Access
   struct Kind {
     std::string name, password;
   };
@@ -46,7 +49,9 @@ Expected<std::string> farm_folder(const std::string& farm);
 Expected<FarmFile> read_farm(const std::string& farm);
 /// All farms of this machine, by name; those whose file says nothing are left out.
 std::vector<FarmFile> known_farms();
-/// Errors: those of writing.
+/// Makes its folder, which nobody else can read. Errors: those of the folder.
+Expected<void> make_farm_folder(const FarmFile& file);
+/// The same, and writes its file. Errors: those of writing.
 Expected<void> write_farm(const FarmFile& file);
 
 /// The parts of a device's name such as `farm:rpi4` or `farm:rpi4@lab`, with a priority behind a slash: `farm:rpi4/0`.

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/farm/nats_client.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <sys/random.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstring>
 
 #include "engine/base/json.h"
 #include "engine/base/text.h"
@@ -27,22 +16,9 @@ namespace {
 constexpr size_t kMostLine = 64 << 10, kMostMessage = size_t{64} << 20;
 constexpr size_t kMostUnsent = 64 << 10;
 constexpr double kSendSeconds = 10;
+constexpr std::string_view kInfo = "INFO ";
 
 process::Deadline in_s(double seconds) { return std::chrono::steady_clock::now() + process::in_seconds(seconds); }
-
-Error lost(const std::string& why) { return {ErrorCode::io_error, "The connection to the farm's server is gone: " + why}; }
-
-/// Waits for a socket; false at the deadline.
-Expected<bool> wait_for(int fd, short events, process::Deadline deadline) {
-  for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
-    pollfd p{fd, events, 0};
-    const int n = ::poll(&p, 1, static_cast<int>(std::clamp<int64_t>(left, 0, 60'000)));
-    if (n > 0) return true;
-    if (n < 0 && errno != EINTR) return lost(std::strerror(errno));
-    if (n == 0 && left <= 0) return false;
-  }
-}
 
 std::vector<std::string_view> fields_of(std::string_view line) {
   std::vector<std::string_view> out;
@@ -71,10 +47,6 @@ int status_of(std::string_view headers) {
 
 }  // namespace
 
-NatsClient::~NatsClient() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Expected<std::unique_ptr<NatsClient>> NatsClient::connect(const Endpoint& endpoint, double limit_s) {
   std::unique_ptr<NatsClient> client(new NatsClient(endpoint));
   TW_CHECK(client->open(limit_s));
@@ -83,30 +55,8 @@ Expected<std::unique_ptr<NatsClient>> NatsClient::connect(const Endpoint& endpoi
 
 Expected<void> NatsClient::open(double limit_s) {
   const auto deadline = in_s(limit_s);
-  const std::string where = fmt::format("{}:{}", printable(endpoint_.address), endpoint_.port);
-  const std::string address = endpoint_.address == "localhost" ? "127.0.0.1" : endpoint_.address;
-  sockaddr_in v4{};
-  sockaddr_in6 v6{};
-  v4.sin_family = AF_INET, v6.sin6_family = AF_INET6;
-  v4.sin_port = v6.sin6_port = htons(static_cast<uint16_t>(endpoint_.port));
-  const bool is_v4 = ::inet_pton(AF_INET, address.c_str(), &v4.sin_addr) == 1;
-  if (!is_v4 && ::inet_pton(AF_INET6, address.c_str(), &v6.sin6_addr) != 1)
-    return Error(ErrorCode::invalid_argument, fmt::format("Expected the IP address of the farm's server, found '{}'", printable(endpoint_.address)));
-  fd_ = ::socket(is_v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd_ < 0) return lost(std::strerror(errno));
-  const int one = 1;
-  ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  const int begun = is_v4 ? ::connect(fd_, reinterpret_cast<sockaddr*>(&v4), sizeof v4) : ::connect(fd_, reinterpret_cast<sockaddr*>(&v6), sizeof v6);
-  if (begun != 0 && errno != EINPROGRESS) return Error(ErrorCode::io_error, fmt::format("Nobody listens at {}: {}", where, std::strerror(errno)));
-  TW_TRY(const bool ready, wait_for(fd_, POLLOUT, deadline));
-  int error = 0;
-  socklen_t size = sizeof error;
-  ::getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
-  if (!ready || error != 0)
-    return Error(ErrorCode::io_error, fmt::format("Nobody listens at {}: {}", where, ready ? std::strerror(error) : "no answer in time"));
-
-  TW_TRY(const bool greeted, read_one(deadline));  // INFO comes first
-  if (!greeted) return Error(ErrorCode::timeout, fmt::format("What listens at {} does not greet as NATS does", where));
+  TW_TRY(connection_, Connection::open(endpoint_.address, endpoint_.port, deadline));
+  TW_CHECK(greet(deadline));
   const Json hello{{"verbose", false},   {"pedantic", false}, {"lang", "tilewright"},     {"version", "1"},
                    {"protocol", 1},      {"headers", true},   {"no_responders", true},    {"name", endpoint_.name},
                    {"user", endpoint_.user}, {"pass", endpoint_.password}};
@@ -117,25 +67,31 @@ Expected<void> NatsClient::open(double limit_s) {
   return {};
 }
 
+Expected<void> NatsClient::greet(process::Deadline deadline) {
+  const std::string where = fmt::format("{}:{}", printable(endpoint_.address), endpoint_.port);
+  TW_TRY(const auto line, read_line(deadline));
+  if (!line || !line->starts_with(kInfo)) return Error(line ? ErrorCode::parse_error : ErrorCode::timeout, fmt::format("What listens at {} does not greet as NATS does", where));
+  TW_CHECK(take_info(std::string_view(*line).substr(kInfo.size())));
+  if (endpoint_.fingerprint.empty()) {
+    if (!only_encrypted_) return {};
+    return Error(ErrorCode::invalid_argument,
+                 fmt::format("The server at {} takes encrypted connections only, and the line says nothing of its certificate; `tw farm line` prints the one that does", where));
+  }
+  if (!can_encrypt_ && !only_encrypted_)
+    return Error(ErrorCode::invalid_argument, fmt::format("Expected an encrypted connection to {}, and what listens there has none; nothing was sent", where));
+  // What came with the greeting was not encrypted: whoever is in between may have written it, and it must not be taken for the server's.
+  if (begin_ != buffer_.size()) return Error(ErrorCode::parse_error, fmt::format("What listens at {} does not wait for the encrypted connection that it offers", where));
+  return connection_->encrypt(endpoint_.fingerprint, deadline);
+}
+
 Expected<void> NatsClient::write(std::string_view line) {
   unsent_ += line;
   return unsent_.size() < kMostUnsent ? Expected<void>() : push();
 }
 
 Expected<void> NatsClient::push() {
-  const auto deadline = in_s(kSendSeconds);
-  std::string_view bytes = unsent_;
-  while (!bytes.empty()) {
-    const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (n > 0) {
-      bytes.remove_prefix(static_cast<size_t>(n));
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      TW_TRY(const bool ready, wait_for(fd_, POLLOUT, deadline));
-      if (!ready) return lost("it takes nothing any more");
-    } else if (errno != EINTR) {
-      return lost(std::strerror(errno));
-    }
-  }
+  if (unsent_.empty()) return {};
+  TW_CHECK(connection_->send(unsent_, in_s(kSendSeconds)));
   unsent_.clear();
   return {};
 }
@@ -170,30 +126,33 @@ Expected<bool> NatsClient::fill(process::Deadline deadline) {
     buffer_.erase(0, begin_);
     begin_ = 0;
   }
-  for (;;) {
-    char piece[65536];
-    const ssize_t n = ::recv(fd_, piece, sizeof piece, 0);
-    if (n > 0) {
-      buffer_.append(piece, static_cast<size_t>(n));
-      return true;
-    }
-    if (n == 0) return lost("the server closed it");
-    if (errno == EINTR) continue;
-    if (errno != EAGAIN && errno != EWOULDBLOCK) return lost(std::strerror(errno));
-    TW_TRY(const bool ready, wait_for(fd_, POLLIN, deadline));
-    if (!ready) return false;
-  }
+  return connection_->receive(buffer_, deadline);
 }
 
-Expected<bool> NatsClient::read_one(process::Deadline deadline) {
+Expected<std::optional<std::string>> NatsClient::read_line(process::Deadline deadline) {
   size_t end;
   while ((end = buffer_.find("\r\n", begin_)) == std::string::npos) {
     if (buffer_.size() - begin_ > kMostLine) return Error(ErrorCode::parse_error, "The farm's server sends lines without end");
     TW_TRY(const bool more, fill(deadline));
-    if (!more) return false;
+    if (!more) return std::optional<std::string>();
   }
-  const std::string line = buffer_.substr(begin_, end - begin_);
+  std::string line = buffer_.substr(begin_, end - begin_);
   begin_ = end + 2;
+  return std::optional<std::string>(std::move(line));
+}
+
+Expected<void> NatsClient::take_info(std::string_view json) {
+  TW_TRY(const Json info, parse_json(json, "the server's greeting"));
+  if (info.contains("max_payload") && info["max_payload"].is_number_unsigned()) most_bytes_ = std::min<size_t>(info["max_payload"].get<size_t>(), kMostMessage);
+  const auto says = [&](const char* what) { return info.contains(what) && info[what] == true; };
+  can_encrypt_ = says("tls_available"), only_encrypted_ = says("tls_required");
+  return {};
+}
+
+Expected<bool> NatsClient::read_one(process::Deadline deadline) {
+  TW_TRY(const auto next_line, read_line(deadline));
+  if (!next_line) return false;
+  const std::string& line = *next_line;
   if (line.starts_with("MSG ") || line.starts_with("HMSG ")) {
     const bool with_headers = line[0] == 'H';
     TW_CHECK(take_message(std::string_view(line).substr(with_headers ? 5 : 4), with_headers, in_s(kSendSeconds)));
@@ -202,11 +161,8 @@ Expected<bool> NatsClient::read_one(process::Deadline deadline) {
     TW_CHECK(push());
   } else if (line == "PONG") {
     ++pongs_;
-  } else if (line.starts_with("INFO ")) {
-    const auto info = parse_json(std::string_view(line).substr(5), "the server's greeting");
-    if (!info) return info.error();
-    if (info->contains("max_payload") && (*info)["max_payload"].is_number_unsigned())
-      most_bytes_ = std::min<size_t>((*info)["max_payload"].get<size_t>(), kMostMessage);
+  } else if (line.starts_with(kInfo)) {
+    TW_CHECK(take_info(std::string_view(line).substr(kInfo.size())));
   } else if (line.starts_with("-ERR")) {
     const bool refused = line.find("Permissions Violation") != std::string::npos || line.find("Authorization") != std::string::npos;
     return Error(refused ? ErrorCode::invalid_argument : ErrorCode::io_error, "The farm's server says" + printable(line.substr(4)));

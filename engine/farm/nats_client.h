@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/base/expected.h"
-#include "engine/process/frame.h"
+#include "engine/farm/connection.h"
 
 /// Measuring on other machines: a queue, agents that take jobs from it, and a device that puts them in.
 namespace tw::farm {
@@ -20,6 +20,7 @@ struct Endpoint {
   std::string address = "127.0.0.1";  ///< an IP address, or "localhost"
   int port = 4222;
   std::string user, password;
+  std::string fingerprint;  ///< of the server's certificate, as TlsChannel has it; empty: the connection is not encrypted
   std::string inbox;  ///< beginning of the subjects that answers come to, such as "_IN.host"
   std::string name;   ///< shown in the server's lists
 };
@@ -37,9 +38,10 @@ struct Message {
 /// Client Protocol".
 class NatsClient {
  public:
-  /// Errors: io_error if nobody listens; invalid_argument if the server refuses the user; timeout; parse_error.
+  /// Where the endpoint has a fingerprint, nothing but the handshake is sent before the server has shown that it has that certificate, whatever the server says
+  /// of itself. Errors: io_error if nobody listens; invalid_argument if the server refuses the user, or is not encrypted as the endpoint has it, or is another
+  /// one; timeout; parse_error.
   static Expected<std::unique_ptr<NatsClient>> connect(const Endpoint& endpoint, double limit_s);
-  ~NatsClient();
   NatsClient(const NatsClient&) = delete;
   NatsClient& operator=(const NatsClient&) = delete;
 
@@ -60,20 +62,26 @@ class NatsClient {
   /// Waits until the server has seen everything that was published. Errors: timeout; io_error.
   Expected<void> flush(double limit_s);
   /// To be polled for reading; messages may be here already.
-  int fd() const { return fd_; }
+  int fd() const { return connection_->fd(); }
   bool has_message() const { return !waiting_.empty(); }
 
  private:
   explicit NatsClient(const Endpoint& endpoint) : endpoint_(endpoint) {}
   Expected<void> open(double limit_s);
+  /// Reads the server's first line, and encrypts what follows if the endpoint has it so.
+  Expected<void> greet(process::Deadline deadline);
   Expected<void> write(std::string_view line);
+  /// The next line, without its end; nothing if none came until then.
+  Expected<std::optional<std::string>> read_line(process::Deadline deadline);
+  Expected<void> take_info(std::string_view json);
   /// Reads and sorts one thing of the server's. False if nothing came until then.
   Expected<bool> read_one(process::Deadline deadline);
   Expected<bool> fill(process::Deadline deadline);
   Expected<void> take_message(std::string_view line, bool with_headers, process::Deadline deadline);
 
   Endpoint endpoint_;
-  int fd_ = -1;
+  std::unique_ptr<Connection> connection_;
+  bool can_encrypt_ = false, only_encrypted_ = false;  ///< what the server said of itself
   std::string unsent_;
   std::string buffer_;
   size_t begin_ = 0;

@@ -7,6 +7,7 @@
 
 #include "engine/base/stop_token.h"
 #include "engine/measure/network_run.h"
+#include "engine/measure/network_runner.h"
 
 namespace tw::farm {
 
@@ -22,5 +23,10 @@ struct RanOnDevice {
 /// refuses it; resource_limit; cancelled.
 Expected<RanOnDevice> run_on_device(const std::string& name, const runtime::Executable& executable, const std::map<std::string, HostArray>& inputs,
                                     measure::NetworkRun run, const std::function<void(const std::string&)>& notice, StopToken stop);
+
+/// Variants of a network race each other on one device of the kind that `farm:KIND` names (measure::NetworkRunner): the next free one, and that one again for all
+/// that follow, as times of different devices do not compare. What variants have in common, such as weights, travels once for each race. Errors: as above; a
+/// device that is gone for a minute is infrastructure.
+Expected<std::unique_ptr<measure::NetworkRunner>> network_runner(const std::string& name, std::function<void(const std::string&)> notice);
 
 }  // namespace tw::farm

@@ -22,6 +22,7 @@
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/farm/certificate.h"
 #include "engine/farm/messages.h"
 #include "engine/farm/names.h"
 
@@ -35,6 +36,7 @@ namespace {
 
 constexpr double kStartSeconds = 10;
 constexpr const char* kProgram = "nats-server";
+constexpr const char* kCertificateFile = "server.pem";  ///< its key, too
 
 bool is_configuration(std::string_view beginning) { return beginning.starts_with("# A Tilewright farm"); }
 constexpr FileKind kConfiguration{"a farm's configuration", &is_configuration};
@@ -55,17 +57,38 @@ std::string user_entry(const std::string& user, const std::string& password, con
                      list(publish), list(subscribe), answers ? ", allow_responses: true" : "");
 }
 
-Expected<int> free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return system_error("Opening a socket", "loopback");
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const bool good = ::bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 && ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+/// An IP address with a port, as the system has it.
+struct SocketAddress {
+  sockaddr_storage bytes{};
+  socklen_t size = 0;  ///< 0: the text was no address
+  in6_addr number{};   ///< of IPv4 as "::ffff:1.2.3.4"
+};
+SocketAddress parse_address(const std::string& text) {
+  SocketAddress a;
+  auto& v4 = reinterpret_cast<sockaddr_in&>(a.bytes);
+  auto& v6 = reinterpret_cast<sockaddr_in6&>(a.bytes);
+  if (::inet_pton(AF_INET, text.c_str(), &v4.sin_addr) == 1) {
+    v4.sin_family = AF_INET, a.size = sizeof v4;
+    ::inet_pton(AF_INET6, ("::ffff:" + text).c_str(), &a.number);
+  } else if (::inet_pton(AF_INET6, text.c_str(), &a.number) == 1) {
+    v6.sin6_family = AF_INET6, v6.sin6_addr = a.number, a.size = sizeof v6;
+  }
+  return a;
+}
+
+/// A port of an address that nobody listens at. Errors: invalid_argument if the address is none of this machine's.
+Expected<int> free_port(const std::string& address) {
+  SocketAddress a = parse_address(address);
+  const bool is_any = IN6_IS_ADDR_UNSPECIFIED(&a.number) || (IN6_IS_ADDR_V4MAPPED(&a.number) && a.number.s6_addr32[3] == 0);
+  if (a.size == 0 || is_any)
+    return Error(ErrorCode::invalid_argument, fmt::format("Expected the IP address of this machine that devices reach it by, found '{}'", printable(address)));
+  const int fd = ::socket(a.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return system_error("Opening a socket", address);
+  const bool good = ::bind(fd, reinterpret_cast<sockaddr*>(&a.bytes), a.size) == 0 && ::getsockname(fd, reinterpret_cast<sockaddr*>(&a.bytes), &a.size) == 0;
+  const int error = errno;
   ::close(fd);
-  if (!good) return system_error("Looking for a free port", "loopback");
-  return static_cast<int>(ntohs(address.sin_port));
+  if (!good) return Error(ErrorCode::invalid_argument, fmt::format("Expected an IP address of this machine, found '{}': {}", printable(address), std::strerror(error)));
+  return static_cast<int>(ntohs(a.bytes.ss_family == AF_INET ? reinterpret_cast<sockaddr_in&>(a.bytes).sin_port : reinterpret_cast<sockaddr_in6&>(a.bytes).sin6_port));
 }
 
 /// The server's process, if it is one of ours that runs.
@@ -121,12 +144,20 @@ Expected<void> start_server(const FarmFile& farm) {
 
 }  // namespace
 
+bool is_loopback(const std::string& address) {
+  const SocketAddress a = parse_address(address);
+  return a.size != 0 && (IN6_IS_ADDR_LOOPBACK(&a.number) || (IN6_IS_ADDR_V4MAPPED(&a.number) && a.number.s6_addr[12] == 127));
+}
+
 std::string server_log(const FarmFile& farm) { return in_folder(farm, "server.log"); }
 
 std::string server_configuration(const FarmFile& farm) {
   const Names names(farm.farm);
   std::string out = "# A Tilewright farm; written by `tw farm up`.\n";
-  out += fmt::format("listen: {}\n", quoted(fmt::format("{}:{}", farm.address, farm.port)));
+  const std::string address = farm.address.find(':') == std::string::npos ? farm.address : "[" + farm.address + "]";
+  out += fmt::format("listen: {}\n", quoted(fmt::format("{}:{}", address, farm.port)));
+  // Its own limit for the handshake is short for slow boards behind slow lines.
+  if (!farm.fingerprint.empty()) out += fmt::format("tls {{ cert_file: {0}, key_file: {0}, timeout: 10 }}\n", quoted(in_folder(farm, kCertificateFile)));
   out += fmt::format("server_name: {}\npid_file: {}\n", quoted("tilewright-" + farm.farm), quoted(in_folder(farm, "server.pid")));
   out += fmt::format("max_payload: {}\n", kMostResultBytes + kPieceBytes);
   out += fmt::format("jetstream {{ store_dir: {}, max_file_store: {} }}\n", quoted(in_folder(farm, "stored")), int64_t{16} << 30);
@@ -157,19 +188,33 @@ Expected<std::string> find_nats_server() {
   return Error(ErrorCode::not_found, "Expected the program nats-server, the queue between sessions and devices, found none; Debian's package is nats-server");
 }
 
-Expected<FarmFile> farm_up(const std::string& name, const std::string& kind, int port) {
+Expected<FarmFile> farm_up(const std::string& name, const std::string& kind, const Listening& listening) {
   TW_CHECK(check_name(kind, "a kind of devices"));
   auto known = read_farm(name);
   if (!known && known.error().code != ErrorCode::not_found) return known.error();
   TW_CHECK(find_nats_server());
-  FarmFile farm = known ? std::move(*known) : FarmFile{};
-  bool changed = !known;
-  if (!known) {
-    farm.farm = name;
-    TW_TRY(farm.folder, farm_folder(name));
-    farm.session_password = random_hex(32);
-    TW_TRY(farm.port, port != 0 ? Expected<int>(port) : free_port());
+  FarmFile farm = known ? *known : FarmFile{};
+  if (!listening.address.empty()) farm.address = listening.address;
+  if (!known || farm.address != known->address) {
+    TW_TRY(const int port, free_port(farm.address));
+    if (!known) {
+      farm.farm = name;
+      TW_TRY(farm.folder, farm_folder(name));
+      farm.session_password = random_hex(32);
+      farm.port = listening.port != 0 ? listening.port : port;
+    }
   }
+  const bool stays_encrypted = listening.address.empty() && !farm.fingerprint.empty();
+  const bool encrypted = !is_loopback(farm.address) || listening.encrypted || stays_encrypted;
+  const pid_t running = server_pid(farm);
+  if (running != 0 && known && (farm.address != known->address || encrypted == known->fingerprint.empty()))
+    return Error(ErrorCode::invalid_argument, fmt::format("The server of the farm '{}' runs and listens at {}:{}; `tw farm down` stops it, then it can listen in another way", name, known->address, known->port));
+  TW_CHECK(make_farm_folder(farm));
+  farm.fingerprint.clear();
+  if (encrypted) {
+    TW_TRY(farm.fingerprint, ensure_certificate(in_folder(farm, kCertificateFile), name));
+  }
+  bool changed = !known || farm.address != known->address || farm.fingerprint != known->fingerprint;
   if (std::none_of(farm.kinds.begin(), farm.kinds.end(), [&](const auto& k) { return k.name == kind; })) {
     farm.kinds.push_back({kind, random_hex(32)});
     changed = true;
@@ -179,8 +224,7 @@ Expected<FarmFile> farm_up(const std::string& name, const std::string& kind, int
   const auto written = write_file(in_folder(farm, "server.conf"), kConfiguration, server_configuration(farm));
   ::umask(before);
   TW_CHECK(written);
-  const pid_t running = server_pid(farm);
-  if (running != 0 && changed && ::kill(running, SIGHUP) != 0) return system_error("Telling the farm's server of a new kind", farm.folder);
+  if (running != 0 && changed && ::kill(running, SIGHUP) != 0) return system_error("Telling the farm's server to read its configuration", farm.folder);
   if (running != 0) {
     TW_TRY(const Access agent, farm.agent(kind));
     TW_CHECK(answers(changed ? agent : farm.session(), kStartSeconds, changed));

@@ -4,6 +4,7 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/measure_job.h"
+#include "engine/measure/network_job.h"
 #include "engine/measure/network_run.h"
 
 namespace tw::farm {
@@ -17,9 +18,14 @@ WorkerBench::WorkerBench(const std::string& program, int64_t memory_bytes, Targe
 
 Expected<process::Frame> WorkerBench::measure(const Json& job, const std::vector<std::byte>& object, StopToken stop) {
   const process::StopFd stop_fd(stop);
-  if (const auto command = job.find("command"); command != job.end() && *command == measure::kNetworkCommand) {
+  const auto command = job.find("command");
+  if (command != job.end() && *command == measure::kNetworkCommand) {
     TW_TRY(const measure::NetworkRun run, measure::network_run_from_json(job));
     return link_.measure(job, object, run.startup_limit_s + run.run_limit_s, stop_fd);
+  }
+  if (command != job.end() && *command == measure::kRaceCommand) {
+    TW_TRY(const measure::NetworkJob race, measure::network_job_from_json(job));
+    return link_.measure(job, object, measure::NetworkRun().startup_limit_s + race.run_limit_s, stop_fd);
   }
   TW_TRY(const measure::MeasureJob checked, measure::measure_job_from_json(job));
   return link_.measure(job, object, checked.startup_limit_s + checked.run_limit_s, stop_fd);

@@ -17,6 +17,8 @@
 #include "engine/measure/device_lock.h"
 #include "engine/measure/input_cache.h"
 #include "engine/measure/limits.h"
+#include "engine/measure/message_fields.h"
+#include "engine/measure/network_race.h"
 #include "engine/measure/network_run.h"
 #include "engine/measure/peak.h"
 #include "engine/measure/references.h"
@@ -53,9 +55,12 @@ class MeasureServer {
   }
   Expected<void> answer(const process::Frame& request);
   Expected<void> measure(const process::Frame& request);
-  Expected<void> network(const process::Frame& request);
+  /// Runs networks in a process of their own; `work` says when the first run begins.
+  using NetworkWork = std::function<Expected<process::Frame>(const std::function<void()>& begun)>;
+  Expected<void> network(const NetworkRun& limits, const NetworkWork& work);
+  Expected<void> race(const process::Frame& request);
   Expected<void> references();
-  process::Frame network_main(const NetworkRun& run, const process::Frame& request);
+  process::Frame network_main(const NetworkRun& limits, const NetworkWork& work);
   process::Frame child_main(const MeasureJob& job, const process::Frame& request, std::span<const std::byte* const> inputs, double inputs_s);
   Json verdict(const MeasureJob& job, const process::ForkEnd& w) const;
 
@@ -81,7 +86,14 @@ Expected<void> MeasureServer::answer(const process::Frame& request) {
   if (command == "measure") return measure(request);
   if (command == "peak") return process::write_frame(process::kChannelFd, Json{{"peak_flops", measure_peak_flops(2 * kPeakSeconds)}});
   if (command == "references") return references();
-  if (command == kNetworkCommand) return network(request);
+  if (command == kRaceCommand) return race(request);
+  if (command == kNetworkCommand) {
+    TW_TRY(const NetworkRun run, network_run_from_json(h));
+    return network(run, [&](const std::function<void()>& begun) -> Expected<process::Frame> {
+      TW_TRY(const NetworkRunTimes times, run_network(run, request.payload, begun));
+      return to_frame(times);
+    });
+  }
   return Error(ErrorCode::parse_error, fmt::format("Unknown command \"{}\"", printable(command)));
 }
 
@@ -92,7 +104,27 @@ Expected<void> MeasureServer::references() {
   return process::write_frame(process::kChannelFd, Json{{"flop_per_s", r.flop_per_s}, {"bytes_per_s", r.bytes_per_s}});
 }
 
-process::Frame MeasureServer::network_main(const NetworkRun& run, const process::Frame& request) {
+Expected<void> MeasureServer::race(const process::Frame& request) {
+  TW_TRY(const NetworkJob job, network_job_from_json(request.header));
+  Fields f(request.header);
+  NetworkRun limits;
+  limits.run_limit_s = job.run_limit_s;
+  limits.memory_bytes = f.number<int64_t>("memory_bytes");
+  if (f.error()) return *f.error();
+  return network(limits, [&](const std::function<void()>& begun) -> Expected<process::Frame> {
+    TW_TRY(auto variants, networks_from_bytes(request.payload));
+    if (variants.size() != job.files.size()) return Error(ErrorCode::parse_error, "Expected as many networks as the job has, found another number");
+    NetworkRace race(job, std::move(variants));
+    TW_CHECK(race.load_here());
+    begun();
+    TW_TRY(NetworkTimes times, race.run());
+    process::Frame frame = to_frame(std::move(times));
+    frame.header["status"] = "ok";
+    return frame;
+  });
+}
+
+process::Frame MeasureServer::network_main(const NetworkRun& run, const NetworkWork& work) {
   const auto processors = static_cast<double>(std::max(1u, std::thread::hardware_concurrency()));
   limit_candidate(run.memory_bytes, processors * (run.run_limit_s + run.startup_limit_s) + 2);
   process::SharedPhase& shared = fork_.shared();
@@ -104,22 +136,21 @@ process::Frame MeasureServer::network_main(const NetworkRun& run, const process:
   };
   shared.phase = process::Phase::load;
   try {
-    const auto times = run_network(run, request.payload, [&] {
+    auto frame = work([&] {
       shared.run_start_ns = static_cast<int64_t>(clock_now_s(CLOCK_MONOTONIC) * 1e9);
       shared.phase = process::Phase::run;
     });
-    return times ? to_frame(*times) : failed(times.error().text());
+    return frame ? std::move(*frame) : failed(frame.error().text());
   } catch (const InternalError& e) {
     return failed(fmt::format("Internal error: {}", e.what()));
   }
 }
 
-Expected<void> MeasureServer::network(const process::Frame& request) {
-  TW_TRY(const NetworkRun run, network_run_from_json(request.header));
+Expected<void> MeasureServer::network(const NetworkRun& run, const NetworkWork& work) {
   TW_CHECK(lock_.take_turn(kProcessors));
   const Unlock unlock{lock_};
   TW_CHECK(process::write_frame(process::kChannelFd, Json{{"started", true}}));
-  const auto end = fork_.run({run.startup_limit_s, run.run_limit_s, static_cast<uint64_t>(run.memory_bytes)}, [&] { return network_main(run, request); });
+  const auto end = fork_.run({run.startup_limit_s, run.run_limit_s, static_cast<uint64_t>(run.memory_bytes)}, [&] { return network_main(run, work); });
   MeasureJob limits;
   limits.startup_limit_s = run.startup_limit_s;
   limits.run_limit_s = run.run_limit_s;

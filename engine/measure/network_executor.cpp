@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/measure/network_executor.h"
 
-#include "engine/base/rng.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
 #include "engine/codegen/cuda/gpu_function.h"
@@ -10,16 +9,15 @@
 
 namespace tw::measure {
 
-namespace {
-
-/// Machine code may use whatever its processor has: another one would end the process with an illegal instruction.
-Expected<void> check_features(const Target& code) {
+Expected<void> check_processor(const Target& code) {
   const Target host = host_target();
   const std::vector<std::string> missing = missing_features(code, host);
   if (missing.empty()) return {};
   return Error(ErrorCode::unsupported, fmt::format("Expected a processor with {}, which code for '{}' may use, found '{}' without", fmt::join(missing, ", "),
                                                    code.str(), host.cpu));
 }
+
+namespace {
 
 Expected<std::unique_ptr<runtime::GraphExecutor>> gpu_network_executor(std::shared_ptr<const runtime::Executable> executable,
                                                                        std::shared_ptr<runtime::GpuDevice> gpu) {
@@ -33,7 +31,7 @@ Expected<std::unique_ptr<runtime::GraphExecutor>> gpu_network_executor(std::shar
   if (!executable->artifact.object.empty()) {
     if (const std::string& code = executable->artifact.host_target; !code.empty()) {
       TW_TRY(const Target target, parse_target(code));
-      TW_CHECK(check_features(target));
+      TW_CHECK(check_processor(target));
     }
     TW_TRY(host, codegen::load_object(executable->artifact.object));
   }
@@ -49,28 +47,10 @@ Expected<std::unique_ptr<runtime::GraphExecutor>> network_executor(std::shared_p
     TW_ASSERT(gpu != nullptr, "a network for a GPU without one");
     return gpu_network_executor(std::move(executable), std::move(gpu));
   }
-  TW_CHECK(check_features(target));
+  TW_CHECK(check_processor(target));
   TW_TRY(auto module, codegen::load_object(executable->artifact.object));
   return pool ? runtime::GraphExecutor::create(std::move(executable), std::move(module), std::move(pool))
               : runtime::GraphExecutor::create(std::move(executable), std::move(module));
-}
-
-std::map<std::string, HostArray> random_inputs(const runtime::Executable& executable, uint64_t seed) {
-  Rng rng(seed);
-  std::map<std::string, HostArray> inputs;
-  for (const int slot : executable.inputs) {
-    const runtime::ArgSpec& spec = executable.slots[static_cast<size_t>(slot)].spec;
-    HostArray a = HostArray::make(spec.dtype, spec.shape);
-    for (int64_t i = 0, n = a.num_elements(); i < n; ++i) {
-      if (spec.dtype.is_float()) {
-        a.set(i, 2 * rng.uniform_real() - 1);
-      } else {
-        a.set_int(i, static_cast<int64_t>(rng.uniform(spec.dtype.is_bool() ? 2 : 10)));
-      }
-    }
-    inputs[spec.name] = std::move(a);
-  }
-  return inputs;
 }
 
 }  // namespace tw::measure

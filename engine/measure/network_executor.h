@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
-
 #include "engine/runtime/gpu_device.h"
 #include "engine/runtime/graph_executor.h"
+#include "engine/target/target.h"
 
 namespace tw::measure {
 
@@ -15,7 +14,8 @@ Expected<std::unique_ptr<runtime::GraphExecutor>> network_executor(std::shared_p
                                                                    std::shared_ptr<runtime::GpuDevice> gpu,
                                                                    std::shared_ptr<runtime::ThreadPool> pool = nullptr);
 
-/// Seeded values for every input by name: floats uniform in [-1, 1), integers in [0, 10), booleans.
-std::map<std::string, HostArray> random_inputs(const runtime::Executable& executable, uint64_t seed);
+/// Machine code may use whatever its processor has: another one would end the process with an illegal instruction. Errors: unsupported if this one has not all
+/// that `code` may use.
+Expected<void> check_processor(const Target& code);
 
 }  // namespace tw::measure

@@ -72,6 +72,14 @@ Json to_json(const NetworkJob& job) {
               {"rounds", job.rounds}, {"block_s", job.block_s}, {"run_limit_s", job.run_limit_s}, {"outputs", job.outputs}};
 }
 
+Json race_json(const NetworkJob& job, int64_t memory_bytes) {
+  Json out = to_json(job);
+  out["command"] = kRaceCommand;
+  out["files"] = std::vector<std::string>(job.files.size());  // as many as there are; where they are here is nobody's business
+  out["memory_bytes"] = memory_bytes;
+  return out;
+}
+
 Expected<NetworkJob> network_job_from_json(const Json& json) {
   Fields f(json);
   NetworkJob job;
@@ -106,6 +114,9 @@ process::Frame to_frame(NetworkTimes times) {
 }
 
 Expected<NetworkTimes> network_times_from_frame(const process::Frame& frame, const NetworkJob& job) {
+  const auto text = [&](const char* key) { return frame.header.contains(key) && frame.header[key].is_string() ? frame.header[key].get<std::string>() : std::string(); };
+  if (frame.header.contains("status") && text("status") != "ok")
+    return Error(ErrorCode::infrastructure, "The network did not run: " + printable(text("message").empty() ? text("status") : text("message")));
   if (const auto error = frame.header.find("error"); error != frame.header.end() && error->is_string())
     return Error(ErrorCode::infrastructure, printable(error->get<std::string>()));
   Fields f(frame.header);

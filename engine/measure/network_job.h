@@ -32,6 +32,9 @@ struct NetworkTimes {
 };
 
 Json to_json(const NetworkJob& job);
+/// For a measuring worker, perhaps on another machine, which gets the networks (networks_bytes) with it instead of reading files.
+inline constexpr const char* kRaceCommand = "race";
+Json race_json(const NetworkJob& job, int64_t memory_bytes);
 /// Errors: parse_error.
 Expected<NetworkJob> network_job_from_json(const Json& json);
 /// Outputs travel as raw bytes, one after the other.

@@ -7,19 +7,16 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
-#include "engine/base/paired_ratio.h"
-#include "engine/base/rng.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
 #include "engine/measure/device_lock.h"
 #include "engine/measure/interpreted_gpu.h"
 #include "engine/measure/limits.h"
 #include "engine/measure/network_executor.h"
-#include "engine/measure/network_job.h"
+#include "engine/measure/network_race.h"
 #include "engine/measure/worker.h"
 #include "engine/process/handshake.h"
 #include "engine/process/limits.h"
@@ -30,7 +27,7 @@ namespace tw::measure {
 
 namespace {
 
-using ExecutablePtr = std::shared_ptr<const runtime::Executable>;
+using ExecutablePtr = NetworkRace::ExecutablePtr;
 
 /// Bytes that an executor takes for a network.
 int64_t network_bytes(const runtime::Executable& e) {
@@ -39,96 +36,6 @@ int64_t network_bytes(const runtime::Executable& e) {
     if (slot.kind != runtime::Slot::Kind::intermediate) total += slot.spec.physical_bytes();
   return total;
 }
-
-/// Variants loaded into this process, and what comes of running them by turns.
-class NetworkRace {
- public:
-  NetworkRace(const NetworkJob& job, std::vector<ExecutablePtr> variants) : job_(job), variants_(std::move(variants)), rng_(job.seed) {}
-
-  /// `gpu` is null for this machine's processors.
-  Expected<void> load(const std::shared_ptr<runtime::GpuDevice>& gpu) {
-    apart_ = gpu != nullptr;
-    TW_TRY(const Target target, parse_target(variants_[0]->target));
-    std::shared_ptr<runtime::ThreadPool> pool;
-    if (!gpu) {
-      keep_last_processors(target.cores);
-      pool = std::make_shared<runtime::ThreadPool>(target.cores);
-    }
-    executors_.resize(variants_.size());
-    for (const size_t v : random_order()) {  // who is loaded first gets other memory
-      TW_TRY(executors_[v], network_executor(variants_[v], gpu, pool));
-      TW_CHECK(executors_[v]->set_inputs(random_inputs(*variants_[v], job_.seed)));
-    }
-    return {};
-  }
-
-  Expected<NetworkTimes> run() {
-    NetworkTimes times;
-    times.variants.resize(variants_.size());
-    double first_s = 0;
-    for (size_t v = 0; v < variants_.size(); ++v) {
-      times.variants[v].calls_s.resize(variants_[v]->calls.size());
-      woke_.emplace_back(variants_[v]->calls.size(), 0);
-      TW_CHECK(executors_[v]->run());
-      TW_TRY(const double seconds, executors_[v]->run());
-      first_s = std::max(first_s, seconds);
-      if (!job_.outputs) continue;
-      TW_TRY(times.variants[v].outputs, executors_[v]->outputs());
-    }
-    const int runs = std::clamp(static_cast<int>(job_.block_s / std::max(first_s, 1e-9)), 1, kMostRuns);
-    for (int round = 0; round < job_.rounds; ++round)
-      for (const size_t v : random_order()) TW_CHECK(block(v, runs, times.variants[v]));
-    for (size_t v = 0; v < variants_.size(); ++v)
-      for (const int woke : woke_[v]) times.variants[v].woke.push_back(2 * woke > profiled_[v]);
-    return times;
-  }
-
- private:
-  std::vector<size_t> random_order() {
-    std::vector<size_t> order(variants_.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng_.uniform(i)]);
-    return order;
-  }
-
-  /// Runs of one variant, after one that brings into the caches what stays there; in a run as long as a block, everything comes and goes anyway.
-  Expected<void> block(size_t v, int runs, VariantTimes& times) {
-    runtime::GraphExecutor& executor = *executors_[v];
-    if (runs > 1) TW_CHECK(executor.run());
-    std::vector<std::vector<double>> calls(times.calls_s.size());
-    std::vector<double> seconds_of;
-    std::vector<runtime::CallTime> profile;
-    profiled_.resize(variants_.size(), 0);
-    for (int i = 0; i < runs; ++i) {
-      TW_TRY(const double seconds, executor.run(apart_ ? nullptr : &profile));
-      seconds_of.push_back(seconds);
-      if (!apart_) add_profile(v, profile, calls);
-    }
-    if (apart_) {  // the times of a GPU's calls are taken in another way than those of its runs
-      TW_CHECK(executor.run(&profile));
-      add_profile(v, profile, calls);
-    }
-    times.runs_s.push_back(lower_quartile_of(std::move(seconds_of)));
-    for (size_t c = 0; c < calls.size(); ++c) times.calls_s[c].push_back(lower_quartile_of(std::move(calls[c])));
-    return {};
-  }
-
-  void add_profile(size_t v, const std::vector<runtime::CallTime>& profile, std::vector<std::vector<double>>& calls) {
-    for (const runtime::CallTime& t : profile) {
-      calls[static_cast<size_t>(t.call)].push_back(t.seconds);
-      woke_[v][static_cast<size_t>(t.call)] += t.woke;
-    }
-    ++profiled_[v];
-  }
-
-  const NetworkJob& job_;
-  std::vector<ExecutablePtr> variants_;
-  std::vector<std::unique_ptr<runtime::GraphExecutor>> executors_;
-  std::vector<std::vector<int>> woke_;  ///< per variant and call
-  std::vector<int> profiled_;           ///< runs with a profile, per variant
-  bool apart_ = false;
-  Rng rng_;
-};
 
 class NetworkServer {
  public:
@@ -179,11 +86,18 @@ class NetworkServer {
     return {};
   }
 
+  static Expected<void> load(NetworkRace& race, const std::string& code, const std::shared_ptr<runtime::GpuDevice>& gpu) {
+    if (gpu) return race.load([&](const ExecutablePtr& variant) { return network_executor(variant, gpu); }, true);
+    TW_TRY(const Target target, parse_target(code));
+    TW_CHECK(check_processor(target));
+    return race.load_here();
+  }
+
   process::Frame race(const NetworkJob& job, const std::vector<ExecutablePtr>& variants, const std::shared_ptr<runtime::GpuDevice>& gpu) {
     const auto times = [&]() -> Expected<NetworkTimes> {
       NetworkRace race(job, variants);
       fork_.shared().phase = process::Phase::load;
-      TW_CHECK(race.load(gpu));
+      TW_CHECK(load(race, variants[0]->target, gpu));
       fork_.shared().run_start_ns = static_cast<int64_t>(clock_now_s(CLOCK_MONOTONIC) * 1e9);
       fork_.shared().phase = process::Phase::run;
       return race.run();

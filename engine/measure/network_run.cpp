@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/base/json.h"
+#include "engine/base/rng.h"
 #include "engine/measure/message_fields.h"
 #include "engine/runtime/executable_json.h"
 #include "engine/runtime/graph_executor.h"
@@ -44,6 +45,69 @@ Expected<HostArray> array_from(const Json& json, std::span<const std::byte>& lef
   return array;
 }
 
+using NetworkPtr = std::shared_ptr<const runtime::Executable>;
+
+/// Code first, network after network, then what constants there are, then the inputs.
+std::vector<std::byte> bytes_of(std::span<const NetworkPtr> networks, const std::map<std::string, HostArray>& inputs) {
+  runtime::Blobs blobs;
+  std::vector<runtime::Executable> bare;  // as long as there are blobs
+  bare.reserve(networks.size());
+  Json header{{"networks", Json::array()}, {"objects", Json::array()}, {"blobs", Json::array()}, {"inputs", Json::object()}};
+  std::vector<std::byte> payload;
+  for (const NetworkPtr& network : networks) {
+    runtime::Executable& e = bare.emplace_back(*network);
+    e.graph_text.clear();
+    e.graph_constants.clear();
+    header["networks"].push_back(runtime::executable_to_json(e, blobs));
+    header["objects"].push_back(e.artifact.object.size());
+    payload.insert(payload.end(), e.artifact.object.begin(), e.artifact.object.end());
+  }
+  for (const std::span<const std::byte> blob : blobs.list()) {
+    header["blobs"].push_back(blob.size());
+    payload.insert(payload.end(), blob.begin(), blob.end());
+  }
+  for (const auto& [name, array] : inputs) {
+    header["inputs"][name] = type_json(array);
+    payload.insert(payload.end(), array.data.begin(), array.data.end());
+  }
+  return process::encode_frame(header, payload);
+}
+
+struct Bundle {
+  std::vector<NetworkPtr> networks;
+  std::map<std::string, HostArray> inputs;
+};
+Expected<Bundle> bundle_from(std::span<const std::byte> bytes) {
+  TW_TRY(const process::Frame frame, process::decode_frame(bytes));
+  std::span<const std::byte> left(frame.payload);
+  Fields f(frame.header);
+  const Json& networks = f.list("networks");
+  const auto objects = f.numbers<uint64_t>("objects"), sizes = f.numbers<uint64_t>("blobs");
+  if (f.error()) return *f.error();
+  const Json& h = frame.header;
+  if (networks.empty() || networks.size() != objects.size() || !h.contains("inputs") || !h["inputs"].is_object())
+    return Error(ErrorCode::parse_error, "Expected networks and their inputs, found something else");
+  std::vector<std::span<const std::byte>> code(objects.size());
+  for (size_t i = 0; i < objects.size(); ++i) {
+    TW_TRY(code[i], take(left, objects[i]));
+  }
+  std::vector<std::shared_ptr<const ArrayBytes>> blobs;
+  for (const uint64_t size : sizes) {
+    TW_TRY(const auto blob, take(left, size));
+    blobs.push_back(std::make_shared<const ArrayBytes>(std::vector<std::byte>(blob.begin(), blob.end())));
+  }
+  Bundle bundle;
+  for (const auto& [name, type] : h["inputs"].items()) {
+    TW_TRY(bundle.inputs[name], array_from(type, left));
+  }
+  for (size_t i = 0; i < objects.size(); ++i) {
+    TW_TRY(runtime::Executable read, runtime::executable_from_json(networks[i], blobs));
+    read.artifact.object.assign(code[i].begin(), code[i].end());
+    bundle.networks.push_back(std::make_shared<const runtime::Executable>(std::move(read)));
+  }
+  return bundle;
+}
+
 }  // namespace
 
 Json to_json(const NetworkRun& run) {
@@ -68,22 +132,33 @@ Expected<NetworkRun> network_run_from_json(const Json& json) {
 }
 
 std::vector<std::byte> network_bytes(const runtime::Executable& executable, const std::map<std::string, HostArray>& inputs) {
-  runtime::Executable bare = executable;
-  bare.graph_text.clear();
-  bare.graph_constants.clear();
-  runtime::Blobs blobs;
-  Json header{
-      {"network", runtime::executable_to_json(bare, blobs)}, {"object", bare.artifact.object.size()}, {"blobs", Json::array()}, {"inputs", Json::object()}};
-  std::vector<std::byte> payload = bare.artifact.object;
-  for (const std::span<const std::byte> blob : blobs.list()) {
-    header["blobs"].push_back(blob.size());
-    payload.insert(payload.end(), blob.begin(), blob.end());
+  const NetworkPtr one(&executable, [](const runtime::Executable*) {});
+  return bytes_of(std::span(&one, 1), inputs);
+}
+
+std::vector<std::byte> networks_bytes(std::span<const NetworkPtr> networks) { return bytes_of(networks, {}); }
+
+Expected<std::vector<NetworkPtr>> networks_from_bytes(std::span<const std::byte> bytes) {
+  TW_TRY(Bundle bundle, bundle_from(bytes));
+  return std::move(bundle.networks);
+}
+
+std::map<std::string, HostArray> random_inputs(const runtime::Executable& executable, uint64_t seed) {
+  Rng rng(seed);
+  std::map<std::string, HostArray> inputs;
+  for (const int slot : executable.inputs) {
+    const runtime::ArgSpec& spec = executable.slots[static_cast<size_t>(slot)].spec;
+    HostArray a = HostArray::make(spec.dtype, spec.shape);
+    for (int64_t i = 0, n = a.num_elements(); i < n; ++i) {
+      if (spec.dtype.is_float()) {
+        a.set(i, 2 * rng.uniform_real() - 1);
+      } else {
+        a.set_int(i, static_cast<int64_t>(rng.uniform(spec.dtype.is_bool() ? 2 : 10)));
+      }
+    }
+    inputs[spec.name] = std::move(a);
   }
-  for (const auto& [name, array] : inputs) {
-    header["inputs"][name] = type_json(array);
-    payload.insert(payload.end(), array.data.begin(), array.data.end());
-  }
-  return process::encode_frame(header, payload);
+  return inputs;
 }
 
 int64_t network_memory_bytes(const runtime::Executable& executable, size_t bytes) {
@@ -94,31 +169,11 @@ int64_t network_memory_bytes(const runtime::Executable& executable, size_t bytes
 }
 
 Expected<NetworkRunTimes> run_network(const NetworkRun& run, std::span<const std::byte> bytes, const std::function<void()>& begun) {
-  TW_TRY(const process::Frame frame, process::decode_frame(bytes));
-  std::span<const std::byte> left(frame.payload);
-  Fields f(frame.header);
-  const auto object_bytes = f.number<uint64_t>("object");
-  const auto sizes = f.numbers<uint64_t>("blobs");
-  if (f.error()) return *f.error();
-  const Json& h = frame.header;
-  if (!h.contains("network") || !h.contains("inputs") || !h["inputs"].is_object())
-    return Error(ErrorCode::parse_error, "Expected a network and its inputs, found something else");
-  TW_TRY(const auto object, take(left, object_bytes));
-  std::vector<std::shared_ptr<const ArrayBytes>> blobs;
-  for (const uint64_t size : sizes) {
-    TW_TRY(const auto blob, take(left, size));
-    blobs.push_back(std::make_shared<const ArrayBytes>(std::vector<std::byte>(blob.begin(), blob.end())));
-  }
-  std::map<std::string, HostArray> inputs;
-  for (const auto& [name, type] : h["inputs"].items()) {
-    TW_TRY(inputs[name], array_from(type, left));
-  }
-  TW_TRY(runtime::Executable read, runtime::executable_from_json(h["network"], blobs));
-  read.artifact.object.assign(object.begin(), object.end());
-  const auto executable = std::make_shared<const runtime::Executable>(std::move(read));
+  TW_TRY(const Bundle bundle, bundle_from(bytes));
+  const NetworkPtr& executable = bundle.networks.front();
   TW_TRY(auto module, runtime::load_object(executable->artifact.object));
   TW_TRY(const auto executor, runtime::GraphExecutor::create(executable, std::move(module)));
-  TW_CHECK(executor->set_inputs(inputs));
+  TW_CHECK(executor->set_inputs(bundle.inputs));
   begun();
   NetworkRunTimes times;
   TW_CHECK(executor->run());

@@ -39,7 +39,15 @@ std::vector<std::byte> network_bytes(const runtime::Executable& executable, cons
 /// What running those bytes takes in memory.
 int64_t network_memory_bytes(const runtime::Executable& executable, size_t bytes);
 
-/// Runs them in this process, which they may crash. `begun` is told before the first run. Errors: parse_error and corrupt for bytes that are no network; those
+/// Several networks, without inputs, as one sequence of bytes: what they have in common, such as weights, is there once.
+std::vector<std::byte> networks_bytes(std::span<const std::shared_ptr<const runtime::Executable>> networks);
+/// Errors: parse_error and corrupt for bytes that are no networks.
+Expected<std::vector<std::shared_ptr<const runtime::Executable>>> networks_from_bytes(std::span<const std::byte> bytes);
+
+/// Seeded values for every input by name: floats uniform in [-1, 1), integers in [0, 10), booleans.
+std::map<std::string, HostArray> random_inputs(const runtime::Executable& executable, uint64_t seed);
+
+/// Runs a network and its inputs in this process, which they may crash. `begun` is told before the first run. Errors: parse_error and corrupt for bytes that are no network; those
 /// of its code and its inputs.
 Expected<NetworkRunTimes> run_network(const NetworkRun& run, std::span<const std::byte> bytes, const std::function<void()>& begun);
 

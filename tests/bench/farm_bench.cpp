@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A farm under faults: simulated devices in processes of their own, which are killed, cut off and given full disks and other clocks, a server that is killed
 // and loses everything, results that come twice, a session that is killed. Counts what became of every trial, and says whose processors' time it took. Usage:
-// farm_bench [--trials N] [--agents N] [--no-faults] [--delay MILLISECONDS] [--loss PERCENT] [--same-code]
+// farm_bench [--trials N] [--agents N] [--no-faults] [--delay MILLISECONDS] [--loss PERCENT] [--same-code] [--tls]
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -206,6 +206,7 @@ struct Settings {
   int64_t trials = 10000;
   int agents = 200;
   bool with_faults = true;
+  bool encrypted = false;
   bool same_code = false;  ///< of all trials, so that no device fetches any
   Line line;               ///< between the server and all devices, where it is one
 };
@@ -214,7 +215,7 @@ int faults_main(const Settings& settings) {
   const int64_t trials = settings.trials;
   const int agents = settings.agents;
   const bool with_faults = settings.with_faults, on_line = settings.line.delay_s > 0 || settings.line.loss > 0;
-  SimFarm farm;
+  SimFarm farm("sim", settings.encrypted);
   const std::string folder = farm.folder() + "/devices";
   fs::create_directories(folder);
   std::vector<pid_t> processes;
@@ -369,6 +370,8 @@ int main(int argc, char** argv) {
     const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
     if (name == "--no-faults") {
       settings.with_faults = false;
+    } else if (name == "--tls") {
+      settings.encrypted = true;
     } else if (name == "--same-code") {
       settings.same_code = true;
     } else if (name == "--trials" && value) {
@@ -380,7 +383,7 @@ int main(int argc, char** argv) {
     } else if (name == "--loss" && value) {
       settings.line.loss = std::atof(argv[++i]) * 1e-2;
     } else {
-      std::fprintf(stderr, "Usage: farm_bench [--trials N] [--agents N] [--no-faults] [--delay MILLISECONDS] [--loss PERCENT] [--same-code]\n");
+      std::fprintf(stderr, "Usage: farm_bench [--trials N] [--agents N] [--no-faults] [--delay MILLISECONDS] [--loss PERCENT] [--same-code] [--tls]\n");
       return 2;
     }
   }

@@ -20,7 +20,7 @@
 #include "engine/lower/lower.h"
 #include "engine/measure/gpu_timing.h"
 #include "engine/measure/interpreted_gpu.h"
-#include "engine/measure/network_executor.h"
+#include "engine/measure/network_run.h"
 #include "engine/measure/signature.h"
 #include "engine/measure/simulated_gpu.h"
 #include "engine/process/temporary_folder.h"

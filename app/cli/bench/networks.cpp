@@ -17,7 +17,7 @@
 #include "engine/api/import_apart.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
-#include "engine/measure/network_executor.h"
+#include "engine/measure/network_run.h"
 #include "engine/process/temporary_folder.h"
 
 namespace tw::cli::bench {

@@ -25,7 +25,7 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/cost/cost_model.h"
-#include "engine/measure/network_executor.h"
+#include "engine/measure/network_run.h"
 #include "engine/process/temporary_folder.h"
 
 namespace tw::cli::bench {

@@ -64,7 +64,7 @@ class DevicesViewTest : public QObject {
     survey.queues = {{"rpi4", farm::priority_queue(1), {12, 2, 1}}};
     survey.results = 5;
     b->engine.farmSurvey = survey;
-    b->engine.knownFarms = {{.farm = "default", .folder = "/f", .port = 4000, .kinds = {{"rpi4", ""}}}, {.farm = "lab", .folder = "/l", .port = 4001, .kinds = {{"host", ""}}}};
+    b->engine.knownFarms = {{.farm = "default", .folder = "/f", .port = 4000, .kinds = {{"rpi4", ""}}}, {.farm = "lab", .folder = "/l", .address = "10.0.0.2", .port = 4001, .fingerprint = "ab", .kinds = {{"host", ""}}}};
     FarmService& farms = b->window->farms();
     // Nobody is asked while nobody looks.
     farms.refresh();
@@ -91,9 +91,11 @@ class DevicesViewTest : public QObject {
     // Another farm is another table; without anybody who looks nothing more is asked.
     auto* choice = named<QComboBox>(*view, "combo.devices.farm");
     QCOMPARE(choice->count(), 2);
+    QVERIFY(choice->toolTip().contains(QStringLiteral("127.0.0.1:4000, not encrypted")));
     choice->setCurrentIndex(1);
     Q_EMIT choice->activated(1);
     QCOMPARE(farms.farm()->farm, std::string("lab"));
+    QVERIFY2(choice->toolTip().contains(QStringLiteral("10.0.0.2:4001, encrypted")), qPrintable(choice->toolTip()));
     QVERIFY(farms.moments("pi-1").empty());
     QTRY_VERIFY(farms.survey().has_value());
     named<QDockWidget>(*b->window, "dock.devices")->hide();
@@ -151,7 +153,7 @@ class DevicesViewTest : public QObject {
     engine.holdSurvey = true;
     farms.setWatched(true);
     QTRY_COMPARE(engine.surveys, 1);
-    engine.knownFarms.push_back({.farm = "lab", .folder = "/l", .port = 4001, .kinds = {{"host", ""}}});
+    engine.knownFarms.push_back({.farm = "lab", .folder = "/l", .address = "10.0.0.2", .port = 4001, .fingerprint = "ab", .kinds = {{"host", ""}}});
     QSignalSpy changed(&farms, &FarmService::farmsChanged);
     farms.refresh();
     QCOMPARE(changed.count(), 1);

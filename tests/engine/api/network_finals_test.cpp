@@ -6,14 +6,18 @@
 
 #include "engine/api/explain.h"
 #include "engine/api/in_place.h"
+#include "engine/farm/survey.h"
+#include "engine/process/child_process.h"
 #include "engine/tune/candidate.h"
 #include "tests/engine/api/tiny_network.h"
+#include "tests/engine/farm/sim_farm.h"
 
 // After the engine: Qt makes a macro of the word that an executable calls its arrays by.
 #include <QtTest>
 
 using namespace tw;
 using namespace tw::api;
+using tw::test::SimFarm;
 
 namespace {
 
@@ -190,6 +194,27 @@ class NetworkFinalsTest : public QObject {
     r.stop = source.get_token();
     const auto stopped = run_network_finals(r);
     QVERIFY(!stopped && stopped.error().code == ErrorCode::cancelled);
+  }
+
+  /// The same on a farm: all of it on one of two devices, which have nothing but the agent.
+  void networks_run_on_one_device_of_a_farm() {
+    if (!farm::find_nats_server()) QSKIP("nats-server is not installed");
+    const SimFarm farm;
+    std::vector<std::unique_ptr<process::ChildProcess>> agents;
+    for (const char* name : {"a", "b"})
+      agents.push_back(std::move(process::ChildProcess::start(TW_BIN_DIR "/tw-agent", {"join", farm::line_of(farm.file.agent("sim").value()), "--name", name, "--folder",
+                                                                                       farm.folder() + "/" + name})
+                                     .value()));
+    NetworkFinalsRequest r = request();
+    r.device = "farm:sim@test";
+    r.selection.launches = r.selection.confirming = 2;
+    r.selection.time_s = 0;
+    const auto report = run_network_finals(r);
+    QVERIFY2(report, report ? "" : report.error().text().c_str());
+    QVERIFY(report->measured && report->tried >= 4 && report->default_s > 0 && report->launches >= 2);
+    for (const KernelFinal& k : report->kernels) QVERIFY(k.standing != Standing::wrong_in_place && k.place_default_s >= 0);
+    const farm::Survey now = farm::survey(farm.file).value();
+    QCOMPARE(std::count_if(now.devices.begin(), now.devices.end(), [](const farm::Presence& p) { return p.measured > 0; }), std::ptrdiff_t{1});
   }
 
   /// A GPU's networks run in the worker itself; here by the interpreter, whose times are a formula's.

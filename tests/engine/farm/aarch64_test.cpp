@@ -5,8 +5,8 @@
 #include "engine/base/rng.h"
 #include "engine/farm/farm_runner.h"
 #include "engine/farm/network_on_device.h"
-#include "engine/measure/network_executor.h"
 #include "engine/process/child_process.h"
+#include "engine/process/subprocess.h"
 #include "engine/space/template.h"
 #include "tests/engine/farm/sim_farm.h"
 #include "tests/engine/measure/network_fixture.h"
@@ -20,6 +20,11 @@ namespace {
 
 constexpr const char* kQemu = "/usr/bin/qemu-aarch64";
 constexpr const char* kAgent = TW_AARCH64_DIR "/tw-agent";
+#ifdef TW_AARCH64_TLS
+constexpr bool kEncrypted = true;
+#else
+constexpr bool kEncrypted = false;
+#endif
 
 te::DagPtr dense(int64_t n, int64_t m, int64_t k, DType t) {
   te::DagBuilder b;
@@ -93,9 +98,9 @@ class Aarch64Test : public QObject {
     }
   }
 
-  /// A whole network for that processor, with its values, which are not this machine's doing.
+  /// A whole network for that processor, with its values, which are not this machine's doing; encrypted where the agent can.
   void network() {
-    SimFarm farm("arm");
+    SimFarm farm("arm", kEncrypted);
     const auto device = agent(farm, "cortex-a72", "board");
     const Target board = parse_target("llvm -mcpu=cortex-a72 -num-cores=2").value();
     const Parts p;
@@ -106,6 +111,17 @@ class Aarch64Test : public QObject {
     QVERIFY(ran->emulated && ran->device == "board");
     const HostArray &x = inputs.begin()->second, &y = ran->times.outputs.at(0);
     for (int64_t i = 0; i < x.num_elements(); ++i) QCOMPARE(y.get(i), 2 * x.get(i));
+  }
+
+  /// An agent without mbedTLS says so; it sends no password.
+  void without_encryption() {
+    if (kEncrypted) QSKIP("the agent for AArch64 has mbedTLS");
+    const SimFarm farm("arm", true);
+    auto one = process::start_program(kQemu, {kAgent, "join", farm::line_of(farm.file.agent("arm").value()), "--name", "board", "--folder", farm.folder() + "/board"}).value();
+    int status = 0;
+    QCOMPARE(::waitpid(one.pid, &status, 0), one.pid);
+    QVERIFY(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    QVERIFY(read_file(farm::server_log(farm.file)).value().find("authentication error") == std::string::npos);
   }
 
   /// Code for another processor is refused before anything runs.

@@ -65,6 +65,19 @@ class NamesTest : public QObject {
     odd = a;
     odd.port = 70000;
     QVERIFY(!farm::access_from_line(farm::line_of(odd)));
+    // With a fingerprint it begins in another way, and one without what its beginning says is none.
+    QVERIFY(back.fingerprint.empty() && line.starts_with("twfarm1."));
+    farm::Access encrypted = a;
+    encrypted.fingerprint = std::string(63, '0') + "f";
+    const std::string other = farm::line_of(encrypted);
+    QVERIFY(other.starts_with("twfarm2."));
+    QCOMPARE(farm::access_from_line(other).value().fingerprint, encrypted.fingerprint);
+    QCOMPARE(farm::access_from_line(other).value().endpoint("x").fingerprint, encrypted.fingerprint);
+    for (const auto& [from, start] : {std::pair{line, "twfarm2."}, {other, "twfarm1."}}) QVERIFY(!farm::access_from_line(start + from.substr(8)));
+    for (const std::string& bad : {std::string(63, '0'), std::string(64, 'G'), std::string("00")}) {
+      encrypted.fingerprint = bad;
+      QVERIFY2(!farm::access_from_line(farm::line_of(encrypted)), bad.c_str());
+    }
   }
 
   void messages() {

@@ -302,7 +302,7 @@ class QueueTest : public QObject {
   /// What an agent of one kind may not do, the server refuses.
   void rights() {
     SimFarm farm;
-    const farm::FarmFile file = farm::farm_up("test", "other", 0).value();
+    const farm::FarmFile file = farm::farm_up("test", "other").value();
     const auto options = farm.session();
     farm::Queue queue(options);
     queue.open().value();

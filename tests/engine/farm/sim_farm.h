@@ -109,9 +109,9 @@ class SimDevice {
 /// A server on a free port, with its folder; ends with it.
 class SimFarm {
  public:
-  explicit SimFarm(const std::string& kind = "sim") : folder_(std::move(process::TemporaryFolder::create().value())) {
+  explicit SimFarm(const std::string& kind = "sim", bool encrypted = false) : folder_(std::move(process::TemporaryFolder::create().value())) {
     ::setenv("TW_FARMS", (folder_.path() + "/farms").c_str(), 1);
-    file = farm::farm_up("test", kind, 0).value();
+    file = farm::farm_up("test", kind, {.encrypted = encrypted}).value();
   }
   ~SimFarm() { static_cast<void>(farm::farm_down(file)); }
 
@@ -130,7 +130,7 @@ class SimFarm {
     ::kill(std::stoi(text), SIGKILL);
     ::waitpid(std::stoi(text), nullptr, 0);  // the child of this process
     if (wipe) std::filesystem::remove_all(file.folder + "/stored");
-    file = farm::farm_up("test", "sim", 0).value();
+    file = farm::farm_up("test", "sim").value();
   }
   std::string folder() const { return folder_.path(); }
 

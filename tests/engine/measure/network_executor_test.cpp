@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/measure/network_executor.h"
 
+#include "engine/measure/network_run.h"
+
 #include <QtTest>
 
 #include "engine/base/text.h"

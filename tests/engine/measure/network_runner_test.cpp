@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "engine/measure/network_executor.h"
+#include "engine/measure/network_run.h"
 #include "tests/engine/measure/network_fixture.h"
 
 // After the engine: Qt makes a macro of the word that an executable calls its arrays by.
