@@ -171,6 +171,10 @@ class SessionsTest : public QObject {
     QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
     auto* banner = named<widgets::Banner>(*b->window, "banner");
     QTRY_VERIFY2(banner->isVisible() && banner->text().endsWith(QString::fromStdString(b->engine.endedBecause) + QLatin1Char('.')), qPrintable(banner->text()));
+    // A view that is brought to the front does not cover its upper line.
+    const auto* text = banner->findChild<QLabel*>(QStringLiteral("banner.text"));
+    for (const char* dock : {"dock.jobs", "dock.sessions"}) showDock(*b->window, dock);
+    QTRY_VERIFY(b->window->childAt(text->mapTo(b->window.get(), QPoint(4, 2))) == text);
     b->engine.endedBecause.clear();
     b->window->startTuning();
     QTRY_COMPARE(b->window->tuning().state(), TuneService::State::idle);
