@@ -377,6 +377,7 @@ void MainWindow::pin(QDockWidget* dock) {
     pinned->setAttribute(Qt::WA_DeleteOnClose);
     pinned->setAccessibleName(pinned->windowTitle());
     pinned->setWidget(new PinnedView(def, m_services, pinned));
+    pinned->installEventFilter(this);
     m_titles->add(pinned, false);
     leaveSeparators(*this);
     tabifyDockWidget(dock, pinned);  // not added to the area first: that takes room from all others there, which they do not get back

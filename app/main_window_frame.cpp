@@ -67,6 +67,7 @@ void MainWindow::makeDocks() {
     m_titles->add(dock, def.canPin);
     addDockWidget(Qt::RightDockWidgetArea, dock);
     dock->hide();
+    dock->installEventFilter(this);
     if (auto* tune = qobject_cast<TuneView*>(view)) m_tuneView = tune;
     if (auto* tasks = qobject_cast<TasksView*>(view)) m_tasksView = tasks;
     if (auto* trials = qobject_cast<TrialsView*>(view)) m_trialsView = trials;
@@ -252,6 +253,8 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
   if (watched == m_banner && (event->type() == QEvent::Show || event->type() == QEvent::LayoutRequest)) placeBanner();
+  // A dock was raised, whose lower edge would cover a message of two lines. Not at once: Qt brings its tab to the front only while it is the topmost.
+  if (watched != m_banner && event->type() == QEvent::ZOrderChange) QMetaObject::invokeMethod(m_banner, &QWidget::raise, Qt::QueuedConnection);
   return QMainWindow::eventFilter(watched, event);
 }
 

@@ -308,7 +308,7 @@ void MainWindow::setConditions() {
   when({"tune.resume"}, [this] {
     if (m_tuning.isActive()) return tr("a session is running");
     if (!m_workspace.isWritable()) return tr("no workspace is open for writing");
-    return resumable() ? QString() : tr("the selected session is done");
+    return resumable() ? QString() : m_hub.session() ? tr("the selected session is done") : tr("no session was interrupted; one that was stopped has to be selected");
   });
   when({"tune.pause", "tune.cancel"}, [this] {
     if (!m_tuning.isActive()) return tr("no session is running");

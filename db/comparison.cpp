@@ -264,7 +264,7 @@ SessionCurve curve_of(std::span<const TrialOutcome> trials) {
     curve.build_s += t.build_s, curve.run_s += t.run_s;
     if (t.status != records::Status::ok || t.censored || !std::isfinite(t.seconds)) continue;
     if (curve.steps.empty() || t.seconds < curve.steps.back().seconds)
-      curve.steps.push_back({static_cast<double>(curve.trials), t.timestamp_s - trials.front().timestamp_s, t.seconds});
+      curve.steps.push_back({static_cast<double>(curve.trials), t.work_clock_s() - trials.front().work_clock_s(), t.seconds});
   }
   return curve;
 }

@@ -90,7 +90,7 @@ std::vector<GroupRow> group_rows(std::span<const ComparedSession> sessions, int6
 struct SessionCurve {
   struct Step {
     double trial = 0;      ///< from 1 on
-    double elapsed_s = 0;  ///< since the first trial ended
+    double elapsed_s = 0;  ///< of the session's work since the first trial ended
     double seconds = 0;    ///< the best from here on
   };
   std::vector<Step> steps;

@@ -70,7 +70,7 @@ void Database::Impl::back_up_if_due(SessionId session) {
   const auto backup = guarded(path, [&] { return back_up(*connection, path); });
   // Were it not for the note, the session's people would learn of it when they need the backup.
   static_cast<void>(guarded(path, [&]() -> Expected<void> {
-    db::put_event(*connection, session, "backup", backup ? "Backed up to " + *backup : "No backup was written: " + backup.error().text());
+    db::put_event(*connection, session, "backup", backup ? "Backed up to " + *backup : "No backup was written: " + backup.error().text(), unix_now_s());
     return {};
   }));
 }

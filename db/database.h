@@ -67,8 +67,12 @@ struct SessionRow {
   Json host;                         ///< machine description
   std::string code_version;
   double started_s = 0, ended_s = 0;
+  double paused_s = 0;  ///< of the time between them: pauses, and from an interruption until it went on
   int64_t trials = 0;
   std::string name, group;  ///< as people call it: the first line of its note (`session:ID`), and the first of its tags
+
+  /// How long it worked; 0 while it runs.
+  double worked_s() const { return ended_s > started_s ? ended_s - started_s - paused_s : 0; }
 };
 struct TrialRow {
   TrialId id;
@@ -95,6 +99,10 @@ struct TrialOutcome {
   double load_s = 0;                ///< before the run
   double fill_s = 0, verify_s = 0;  ///< as in records::MeasureResult; 0: not known
   double own_s = 0;                 ///< records::MeasureResult::seconds(), which tells apart what the finals hold for equally fast
+  double paused_s = 0;              ///< of its session before the trial ended, see SessionRow
+
+  /// Ascends with the session's work alone: differences are what came to pass between two trials of a session.
+  double work_clock_s() const { return timestamp_s - paused_s; }
 };
 TrialOutcome outcome_of(int64_t number, const records::Record& record);
 /// What happened to one task in one slice of a session's time.
@@ -195,6 +203,8 @@ class Database : public records::RecordSource {
   Expected<void> link_task(ModelId model, TaskId task, int weight);
   Expected<SessionId> begin_session(ModelId model, const std::string& tuner, const std::string& target, const Json& options, const Json& host);
   Expected<void> end_session(SessionId session, const std::string& state);
+  /// A session that had ended runs again; the time between is none of its work. Errors: not_found.
+  Expected<void> go_on(SessionId session);
   /// Takes a session out with its trials, rounds, events and finals; tasks count the rest. restore_session() brings it back as it was until this database is
   /// closed. Errors: not_found; invalid_argument while it is running.
   Expected<void> remove_session(SessionId session);

@@ -72,7 +72,14 @@ struct Database::Impl {
 
 /// Of a name that time_kind_name gives; `measured` for others.
 TimeKind time_kind_from_name(std::string_view name);
-void put_event(SQLite::Database& connection, SessionId session, const std::string& kind, const std::string& text);
+void put_event(SQLite::Database& connection, SessionId session, const std::string& kind, const std::string& text, double at_s);
+/// When a session did not work: pauses, and from an interruption until it went on. Unix times, ascending.
+struct Break {
+  double begin_s = 0, end_s = 0;
+};
+std::vector<Break> breaks_of(SQLite::Database& connection, SessionId session);
+/// How much of them lies before a moment.
+double paused_before(const std::vector<Break>& breaks, double at_s);
 
 /// NULL is infinity: no time is known.
 double seconds_or_infinity(const SQLite::Column& column);

@@ -66,6 +66,46 @@ Expected<void> Database::end_session(SessionId session, const std::string& state
   });
 }
 
+Expected<void> Database::go_on(SessionId session) {
+  return impl_->write([&](SQLite::Database& c) -> Expected<void> {
+    SQLite::Statement q(c, "SELECT ended_s FROM session WHERE id = ?");
+    q.bind(1, session.value);
+    if (!q.executeStep()) return Error(ErrorCode::not_found, fmt::format("Expected a session, found none with number {}", session.value));
+    const double ended_s = q.getColumn(0).getDouble();
+    if (ended_s == 0) return {};  // it runs
+    db::put_event(c, session, "paused", "The session had ended", ended_s);
+    db::put_event(c, session, "resumed", "It goes on", unix_now_s());
+    SQLite::Statement put(c, "UPDATE session SET state = 'running', ended_s = 0 WHERE id = ?");
+    put.bind(1, session.value);
+    put.exec();
+    return {};
+  });
+}
+
+std::vector<Break> breaks_of(SQLite::Database& connection, SessionId session) {
+  SQLite::Statement q(connection, "SELECT at_s, kind FROM event WHERE session_id = ? AND kind IN ('paused', 'resumed') ORDER BY id");
+  q.bind(1, session.value);
+  std::vector<Break> breaks;
+  double open_s = 0;  // 0: it works
+  while (q.executeStep()) {
+    const double at_s = q.getColumn(0).getDouble();
+    // A session that was killed during a pause had ended before it began.
+    if (std::string_view(q.getColumn(1).getText()) == "paused") {
+      open_s = open_s > 0 ? std::min(open_s, at_s) : at_s;
+    } else if (open_s > 0) {
+      breaks.push_back({open_s, at_s});
+      open_s = 0;
+    }
+  }
+  return breaks;
+}
+
+double paused_before(const std::vector<Break>& breaks, double at_s) {
+  double paused_s = 0;
+  for (const Break& b : breaks) paused_s += std::max(0.0, std::min(b.end_s, at_s) - b.begin_s);
+  return paused_s;
+}
+
 Expected<std::vector<SessionRow>> Database::sessions(std::optional<ModelId> model) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<SessionRow>> {
     SQLite::Statement q(c,
@@ -96,16 +136,17 @@ Expected<std::vector<SessionRow>> Database::sessions(std::optional<ModelId> mode
       row.name = q.getColumn(12).getString();
       row.name.resize(std::min(row.name.size(), row.name.find('\n')));
       row.group = q.getColumn(13).getString();
+      row.paused_s = paused_before(breaks_of(c, row.id), row.ended_s > 0 ? row.ended_s : unix_now_s());
       rows.push_back(std::move(row));
     }
     return rows;
   });
 }
 
-void put_event(SQLite::Database& connection, SessionId session, const std::string& kind, const std::string& text) {
+void put_event(SQLite::Database& connection, SessionId session, const std::string& kind, const std::string& text, double at_s) {
   SQLite::Statement put(connection, "INSERT INTO event(session_id, at_s, kind, text) VALUES(?, ?, ?, ?)");
   put.bind(1, session.value);
-  put.bind(2, unix_now_s());
+  put.bind(2, at_s);
   put.bind(3, kind);
   put.bind(4, text);
   put.exec();
@@ -113,7 +154,7 @@ void put_event(SQLite::Database& connection, SessionId session, const std::strin
 
 Expected<void> Database::put_event(SessionId session, const std::string& kind, const std::string& text) {
   return impl_->write([&](SQLite::Database& c) -> Expected<void> {
-    db::put_event(c, session, kind, text);
+    db::put_event(c, session, kind, text, unix_now_s());
     return {};
   });
 }

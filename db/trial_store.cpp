@@ -288,6 +288,7 @@ Expected<std::vector<TrialOutcome>> outcomes_where(SQLite::Database& c, const st
                                      "timestamp_s, config_json, session.kind = 'claimed', flagged, load_s, fill_s, verify_s, seconds, {} FROM trial CROSS JOIN session ON session.id = session_id WHERE {} AND {} ORDER BY {} LIMIT {}",
                                      kPredictionColumns, condition, whole_trial(), order, limit));
   std::vector<TrialOutcome> rows;
+  std::map<int64_t, std::vector<Break>> breaks;  // by session
   while (q.executeStep()) {
     TrialOutcome row;
     row.id = TrialId{q.getColumn(0).getInt64()};
@@ -311,6 +312,9 @@ Expected<std::vector<TrialOutcome>> outcomes_where(SQLite::Database& c, const st
     row.verify_s = q.getColumn(18).getDouble();
     row.own_s = seconds_or_infinity(q.getColumn(19));
     row.prediction = read_prediction(q, 20);
+    auto of_session = breaks.find(row.session.value);
+    if (of_session == breaks.end()) of_session = breaks.emplace(row.session.value, breaks_of(c, row.session)).first;
+    row.paused_s = paused_before(of_session->second, row.timestamp_s);
     rows.push_back(std::move(row));
   }
   return rows;

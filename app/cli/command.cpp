@@ -7,6 +7,7 @@
 
 #include "app/cli/common.h"
 #include "app/cli/console.h"
+#include "engine/base/duration.h"
 #include "engine/base/file_in_use.h"
 #include "engine/base/text.h"
 
@@ -118,6 +119,15 @@ Option Subcommand::option(const std::string& names, uint64_t& value, const std::
 Option Subcommand::option(const std::string& names, double& value, const std::string& help) { return made(app_->add_option(names, value, help)); }
 Option Subcommand::option(const std::string& names, std::optional<double>& value, const std::string& help) {
   return made(app_->add_option(names, value, help));
+}
+void Subcommand::duration(const std::string& names, double& seconds, const std::string& help) {
+  const auto problem = [](const std::string& text) {
+    const auto parsed = parse_duration(text);
+    if (!parsed) return parsed.error().message;
+    return *parsed > 0 ? std::string() : fmt::format("Expected a time above 0, found '{}'", printable(text));
+  };
+  CLI::Option* option = app_->add_option_function<std::string>(names, [&seconds](const std::string& text) { seconds = *parse_duration(text); }, help)->check(problem);
+  if (seconds > 0) option->default_str(duration_text(seconds));
 }
 void Subcommand::flag(const std::string& names, bool& value, const std::string& help) { app_->add_flag(names, value, help); }
 

@@ -77,6 +77,8 @@ class Subcommand {
   Option option(const std::string& names, uint64_t& value, const std::string& help);
   Option option(const std::string& names, double& value, const std::string& help);
   Option option(const std::string& names, std::optional<double>& value, const std::string& help);
+  /// A time above 0 as people type it, such as 90s; --help names what `seconds` has now, unless that is 0.
+  void duration(const std::string& names, double& seconds, const std::string& help);
   void flag(const std::string& names, bool& value, const std::string& help);
 
  private:

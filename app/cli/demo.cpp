@@ -7,7 +7,6 @@
 #include "app/cli/reference.h"
 #include "app/cli/running.h"
 #include "app/cli/tuning.h"
-#include "engine/base/duration.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/network_run.h"
@@ -17,7 +16,8 @@ namespace tw::cli {
 namespace {
 
 struct DemoArguments {
-  std::string model = "shufflenet_v2", time = "60s", tuner = "random";
+  std::string model = "shufflenet_v2", tuner = "random";
+  double time_s = 60;
   int64_t trials_per_task = 24;
   bool tiny = false, json = false;
   uint64_t seed = 1;
@@ -51,7 +51,7 @@ Expected<Check> check_result(const LoadedNetwork& loaded, records::RecordSource&
   return check_outputs(want, got);
 }
 
-Expected<Report> run_demo(const DemoArguments& o, double seconds) {
+Expected<Report> run_demo(const DemoArguments& o) {
   TW_TRY(const process::TemporaryFolder folder, process::TemporaryFolder::create());
   const std::string onnx = folder.path() + "/" + o.model + ".onnx";
   note(fmt::format("Writing {}{} as an ONNX file", o.model, o.tiny ? " (tiny)" : ""));
@@ -68,7 +68,7 @@ Expected<Report> run_demo(const DemoArguments& o, double seconds) {
   request.session.tuner_params = resolve_params(tune::find_strategy(o.tuner)->params, Json::object()).value();
   request.session.seed = o.seed;
   request.session.trials_per_task = o.trials_per_task;
-  request.session.time_s = seconds;
+  request.session.time_s = o.time_s;
   request.session.finalists = kFinalists;
   TW_TRY(report.tuning, tune_network(request, db));
   if (report.tuning.report.cancelled) return Error(ErrorCode::cancelled, "Cancelled");
@@ -104,11 +104,8 @@ void print_report(const Report& r) {
 }
 
 int demo(const DemoArguments& o) {
-  const auto seconds = parse_duration(o.time);
-  if (!seconds) return fail(seconds.error());
-  if (*seconds == 0) return fail_usage("Expected --time above 0, found '" + printable(o.time) + "'");
   if (tune::find_strategy(o.tuner) == nullptr) return fail_usage(fmt::format("Expected a tuner that `tw tune --help` names, found '{}'", printable(o.tuner)));
-  auto report = run_demo(o, *seconds);
+  auto report = run_demo(o);
   if (!report) return fail(report.error());
   if (o.json) {
     print_json({{"network", report->network},
@@ -136,7 +133,7 @@ void add_demo(Subcommand app, Run& run) {
   Subcommand sub = app.command(run, "demo", "The main job on a bundled network, under two minutes, with a report; leaves nothing behind", o, demo);
   sub.option("--model", o->model, "Network from `tw zoo list`").show_default();
   sub.flag("--tiny", o->tiny, "Its tiny variant instead of the real network");
-  sub.option("--time", o->time, "Limit of the time for tuning, such as 45s").show_default();
+  sub.duration("--time", o->time_s, "Limit of the time for tuning, such as 45s");
   sub.option("--trials-per-task", o->trials_per_task, "Trials of each task").range(int64_t{1}, int64_t{1} << 30).show_default();
   sub.option("--tuner", o->tuner, "Tuner").show_default();
   sub.option("--seed", o->seed, "Seed of the search and of the inputs").show_default();

@@ -8,7 +8,6 @@
 #include "app/cli/console.h"
 #include "app/cli/network_report.h"
 #include "app/cli/workspace.h"
-#include "engine/base/duration.h"
 #include "engine/base/json.h"
 #include "engine/measure/device.h"
 
@@ -19,7 +18,6 @@ struct FinalsArguments {
   NetworkOptions network;
   std::string db, device;
   api::SelectionOptions selection;
-  std::string time;
   bool stored = false, json = false;
 };
 
@@ -48,11 +46,6 @@ int show_stored(const LoadedNetwork& loaded, db::Database& db, bool json) {
 int finals(const FinalsArguments& o) {
   NetworkReportRequest request;
   request.selection = o.selection;
-  if (!o.time.empty()) {
-    const auto seconds = parse_duration(o.time);
-    if (!seconds) return fail(seconds.error());
-    request.selection.time_s = *seconds;
-  }
   int exit = kDone;
   const auto loaded = load_network(o.network, exit);
   if (!loaded) return exit;
@@ -86,7 +79,7 @@ void add_finals(Subcommand app, Run& run) {
   add_network_options(sub, o->network);
   sub.option("--db", o->db, "Database with the records; " + default_database_path() + " if absent");
   sub.option("--device", o->device, "What measured the records and runs the network: local, cuda:0 and so on, or farm:KIND for one device of a farm; what there is for the target if absent");
-  sub.option("--time", o->time, "Time after which what is still in doubt is not taken, such as 90s");
+  sub.duration("--time", o->selection.time_s, "Time after which what is still in doubt is not taken, such as 90s");
   sub.option("--seed", o->selection.seed, "Seed of the inputs and of the order of runs").show_default();
   sub.flag("--stored", o->stored, "Show what was found before, without running anything");
   sub.flag("--json", o->json, "One JSON document on standard output");

@@ -11,7 +11,6 @@
 #include "app/cli/workspace.h"
 #include "engine/api/pass_cost.h"
 #include "engine/api/pass_trace.h"
-#include "engine/base/duration.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/graph/graph_diff.h"
@@ -22,7 +21,7 @@ namespace {
 
 struct PassesArguments {
   NetworkOptions network;
-  std::string db, device, kernel, time;
+  std::string db, device, kernel;
   std::vector<std::string> without;
   api::SelectionOptions selection;
   bool measure = false, json = false;
@@ -143,11 +142,6 @@ int passes(const PassesArguments& o) {
   if (const auto names = api::left_out(o.without); !names) return fail_usage(names.error().message);
   api::PassCostRequest request;
   request.selection = o.selection;
-  if (!o.time.empty()) {
-    const auto seconds = parse_duration(o.time);
-    if (!seconds) return fail(seconds.error());
-    request.selection.time_s = *seconds;
-  }
   int exit = kDone;
   const auto loaded = load_network(o.network, exit);
   if (!loaded) return exit;
@@ -224,7 +218,7 @@ void add_passes(Subcommand app, Run& run) {
   sub.option("--kernel", o->kernel, "Name, or the beginning of a key, that `tw tasks` lists: passes of this task's kernels only");
   sub.option("--db", o->db, "Database with the records; tasks without one get the default schedule").input();
   sub.option("--device", o->device, "What runs the network: local, or cuda:0 and so on; what there is for the target if absent");
-  sub.option("--time", o->time, "Time for each pass, after which what is still in doubt stays so, such as 90s");
+  sub.duration("--time", o->selection.time_s, "Time for each pass, after which what is still in doubt stays so, such as 90s");
   sub.option("--seed", o->selection.seed, "Seed of the inputs and of the order of runs").show_default();
   sub.flag("--json", o->json, "One JSON document on standard output");
 }

@@ -154,7 +154,7 @@ Expected<std::string> session_page(db::Database& database, SessionId id, StopTok
   page += page_row({"Tuner", markup_text(session.tuner)}) + page_row({"Target", code(session.target)});
   if (const std::string kind = kind_of_times(session); !kind.empty()) page += page_row({"Times", kind});
   page += page_row({"State", markup_text(session.state)}) + page_row({"Started", date_text(session.started_s)});
-  if (session.ended_s > session.started_s) page += page_row({"Duration", duration_text(session.ended_s - session.started_s)});
+  if (session.worked_s() > 0) page += page_row({"Duration", duration_text(session.worked_s())});
   page += page_row({"Trials", std::to_string(session.trials)}) + page_row({"Program", markup_text("Tilewright " + session.code_version)});
   page += "</table>\n<h2>Tasks</h2>\n<table class=\"numbers\">\n";
   page += page_row({"Task", "Runs per inference", "Trials", "Failed", "Best of the session", "Best of the task", "Default schedule", "Speed-up"}, "th");

@@ -15,9 +15,10 @@ void know(double& seconds, double told) {
 
 }  // namespace
 
-void SessionFeed::begin(SessionId session, const std::vector<int64_t>& trials) {
+void SessionFeed::begin(SessionId session, const std::vector<int64_t>& trials, double worked_s, double paused_s) {
   const std::scoped_lock lock(m_mutex);
   m_state.session = session;
+  m_state.workedBefore_s = worked_s, m_state.pausedBefore_s = paused_s;
   for (size_t task = 0; task < trials.size(); ++task) {
     if (trials[task] == 0) continue;
     m_state.trials += trials[task];
@@ -59,10 +60,12 @@ void SessionFeed::tell(const tune::Event& event) {
     if (trial->record.candidate.is_default() && trial->record.result.ok()) know(task.defaultSeconds, trial->record.result.decided_s());
     s.currentTask = trial->task;
     ++s.trials;
-    if (s.fresh.size() < kTrials)
+    if (s.fresh.size() < kTrials) {
       s.fresh.push_back({trial->task, db::outcome_of(trial->number, trial->record)});
-    else
+      s.fresh.back().outcome.paused_s = s.pausedBefore_s + trial->paused_s;
+    } else {
       ++s.dropped;
+    }
     change(trial->task);
   } else if (const auto* finals = std::get_if<tune::FinalsDone>(&event)) {
     know(s.tasks[finals->task].bestSeconds, finals->best_s);
@@ -94,6 +97,7 @@ SessionFeed::State SessionFeed::take() {
   const std::scoped_lock lock(m_mutex);
   State next;
   next.session = m_state.session, next.planned = m_state.planned, next.trials = m_state.trials, next.before = m_state.before, next.currentTask = m_state.currentTask;
+  next.workedBefore_s = m_state.workedBefore_s, next.pausedBefore_s = m_state.pausedBefore_s;
   next.tasks = m_state.tasks;
   next.batch = m_state.batch;
   std::swap(next, m_state);

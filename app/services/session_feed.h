@@ -43,6 +43,7 @@ class SessionFeed {
     SessionId session;
     int64_t planned = 0, trials = 0;  ///< over all tasks; trials include dropped ones
     int64_t before = 0;               ///< of them, those from before the session went on
+    double workedBefore_s = 0, pausedBefore_s = 0;  ///< the same of its time
     int64_t dropped = 0;              ///< trials since the state was taken last
     int currentTask = -1;             ///< of the session
     std::map<int, TaskState> tasks;   ///< by task of the session
@@ -57,8 +58,8 @@ class SessionFeed {
     std::optional<Expected<tune::SessionReport>> end;
   };
 
-  /// `trials`: per task of the session how many are there already, where one goes on.
-  void begin(SessionId session, const std::vector<int64_t>& trials = {});
+  /// Where one goes on: per task of the session how many trials are there already, how long it had worked and not worked.
+  void begin(SessionId session, const std::vector<int64_t>& trials = {}, double worked_s = 0, double paused_s = 0);
   void tell(const tune::Event& event);
   void end(Expected<tune::SessionReport> report);
   /// The state with all news since the last call.

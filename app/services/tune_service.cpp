@@ -84,7 +84,7 @@ void TuneService::start(const Request& request) {
   m_trialsPlanned = 0;
   m_endedBecause.clear();
   m_startedAt = unix_now_s();
-  m_endedAt = m_pausedAt = m_pausedS = 0;
+  m_endedAt = m_pausedAt = m_pausedS = m_workedBefore = 0;
   m_cancelled = false;
   m_paused = false;
   m_dropped = 0;
@@ -150,7 +150,13 @@ Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, const
   }
   api::TuneHooks hooks;
   hooks.events = [this](const tune::Event& e) { m_feed->tell(e); };
-  hooks.begun = [this](SessionId id, const std::vector<int64_t>& trials) { m_feed->begin(id, trials); };
+  hooks.begun = [this, database](SessionId id, const std::vector<int64_t>& trials) {
+    double worked_s = 0, paused_s = 0;
+    if (const auto sessions = database->sessions())
+      for (const db::SessionRow& row : *sessions)
+        if (row.id == id) paused_s = row.paused_s, worked_s = unix_now_s() - row.started_s - paused_s;
+    m_feed->begin(id, trials, worked_s, paused_s);
+  };
   hooks.paused = [this] { return m_paused.load(); };
   hooks.stop = stop;
   if (request.device.empty()) hooks.loop = [this](const auto& tasks, const auto& options, auto& sink, const auto& events, const auto& control, const auto& replay) {
@@ -191,6 +197,7 @@ void TuneService::apply(const SessionFeed::State& state) {
   m_trialsPlanned = state.planned;
   m_trialsDone = state.trials;
   m_trialsBefore = state.before;
+  m_workedBefore = state.workedBefore_s;
   m_dropped += state.dropped;
   if (state.currentTask >= 0) m_currentTask = m_progress.at(static_cast<size_t>(state.currentTask)).task;
   for (const SessionFeed::Trial& trial : state.fresh) {
@@ -271,12 +278,12 @@ void TuneService::end(const Expected<tune::SessionReport>& report) {
   m_endedBecause = QString::fromStdString(report->ended);
   if (!m_endedBecause.isEmpty()) Q_EMIT note(m_endedBecause);
   const QString what = report->cancelled ? tr("cancelled") : tr("done");
-  Q_EMIT finished(tr("Session %1 %2: %3 trials in %4 (build %5, measure %6, search %7)")
+  const QString spent = tr("build %1, measure %2, search %3").arg(widgets::secondsText(report->build_s), widgets::secondsText(report->measure_s), widgets::secondsText(report->search_s));
+  Q_EMIT finished(tr("Session %1 %2: %3 trials in %4 (%5)")
                       .arg(m_session.value)
                       .arg(what)
                       .arg(m_trialsDone)
-                      .arg(widgets::durationText(report->total_s), widgets::secondsText(report->build_s), widgets::secondsText(report->measure_s),
-                           widgets::secondsText(report->search_s)) +
+                      .arg(widgets::durationText(elapsedSeconds()), m_trialsBefore > 0 ? tr("since it went on: %1").arg(spent) : spent) +
                   (m_endedBecause.isEmpty() ? QString() : QStringLiteral(". ") + m_endedBecause));
 }
 
@@ -308,15 +315,17 @@ void TuneService::leavePause() {
   m_pausedAt = 0;
 }
 
-double TuneService::elapsedSeconds() const {
+double TuneService::secondsSinceStart() const {
   if (m_startedAt == 0) return 0;
   const double now = m_endedAt > 0 ? m_endedAt : m_pausedAt > 0 ? m_pausedAt : unix_now_s();
   return now - m_startedAt - m_pausedS;
 }
 
+double TuneService::elapsedSeconds() const { return m_workedBefore + secondsSinceStart(); }
+
 double TuneService::trialsPerSecond() const {
   constexpr double kLeast = 0.1;  // before which a rate says nothing
-  return static_cast<double>(m_trialsDone - m_trialsBefore) / std::max(kLeast, elapsedSeconds());
+  return static_cast<double>(m_trialsDone - m_trialsBefore) / std::max(kLeast, secondsSinceStart());
 }
 
 double TuneService::secondsLeft() const {

@@ -65,7 +65,7 @@ class TuneService : public QObject {
   int currentTask() const { return m_currentTask; }  ///< of the model, -1 if none
   qint64 trialsDone() const { return m_trialsDone; }  ///< with those from before it went on
   qint64 trialsPlanned() const { return m_trialsPlanned; }
-  /// Since it began or went on, without pauses.
+  /// Of work: without pauses and the time between an interruption and going on.
   double elapsedSeconds() const;
   /// Of the trials since it began or went on; 0 before the first.
   double trialsPerSecond() const;
@@ -108,6 +108,7 @@ class TuneService : public QObject {
   void end(const Expected<tune::SessionReport>& report);
   void setState(State state);
   void leavePause();
+  double secondsSinceStart() const;  ///< since it began or went on, without pauses
 
   Engine& m_engine;
   Workspace& m_workspace;
@@ -125,7 +126,7 @@ class TuneService : public QObject {
   int m_currentTask = -1;
   QString m_endedBecause;
   qint64 m_trialsDone = 0, m_trialsBefore = 0, m_trialsPlanned = 0, m_dropped = 0;
-  double m_startedAt = 0, m_endedAt = 0, m_pausedAt = 0, m_pausedS = 0;  ///< m_pausedAt: 0 while it is not paused
+  double m_startedAt = 0, m_endedAt = 0, m_pausedAt = 0, m_pausedS = 0, m_workedBefore = 0;  ///< m_pausedAt: 0 while it is not paused
   bool m_cancelled = false;
   std::string m_farmDevice;
   std::jthread m_thread;  // last: joins before the rest goes

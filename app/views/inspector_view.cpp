@@ -226,7 +226,7 @@ void InspectorView::addSession() {
     m_properties->line(about, tr("State"), text(s.state));
     m_properties->line(about, tr("Trials"), widgets::countText(s.trials));
     m_properties->line(about, tr("Started"), widgets::timeText(s.started_s));
-    if (s.ended_s > s.started_s) m_properties->line(about, tr("Duration"), widgets::durationText(s.ended_s - s.started_s));
+    if (s.worked_s() > 0) m_properties->line(about, tr("Duration"), widgets::durationText(s.worked_s()));
     m_properties->line(about, tr("Target"), text(s.target));
     m_properties->line(about, tr("Program"), text(s.code_version));
     auto* options = m_properties->section(tr("Options"));

@@ -3,7 +3,9 @@
 
 #include <QAbstractTextDocumentLayout>
 #include <QComboBox>
+#include <QDir>
 #include <QEvent>
+#include <QFile>
 #include <QHBoxLayout>
 #include <QImage>
 #include <QLineEdit>
@@ -110,8 +112,8 @@ ManualView::ManualView(QWidget* parent)
   m_contents->setAccessibleName(tr("Contents of the page"));
   m_contents->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_find->setObjectName(QStringLiteral("edit.manual.find"));
-  m_find->setAccessibleName(tr("Find in the page"));
-  m_find->setPlaceholderText(tr("Find in the page"));
+  m_find->setAccessibleName(tr("Find in the manual"));
+  m_find->setPlaceholderText(tr("Find in the manual"));
   m_find->setClearButtonEnabled(true);
   auto* bar = new QHBoxLayout;
   bar->setContentsMargins(6, 3, 6, 0);
@@ -173,8 +175,20 @@ void ManualView::find(bool next) {
   if (!next) from.setPosition(from.selectionStart());
   m_browser->setTextCursor(from);
   if (m_find->text().isEmpty() || m_browser->find(m_find->text())) return;
-  m_browser->moveCursor(QTextCursor::Start);  // and around
-  m_browser->find(m_find->text());
+  // On through the other pages, and around.
+  const QDir folder(QStringLiteral(":/manual"));
+  const QStringList pages = folder.entryList({QStringLiteral("*.md")});
+  const qsizetype here = pages.indexOf(m_browser->source().fileName());
+  for (qsizetype i = 1; i <= pages.size(); ++i) {
+    const QString& page = pages[(here + i) % pages.size()];
+    if (i < pages.size()) {
+      QFile text(folder.filePath(page));
+      if (!text.open(QIODevice::ReadOnly) || !QString::fromUtf8(text.readAll()).contains(m_find->text(), Qt::CaseInsensitive)) continue;
+      m_browser->setSource(QUrl(QStringLiteral("qrc:/manual/") + page), QTextDocument::MarkdownResource);
+    }
+    m_browser->moveCursor(QTextCursor::Start);
+    if (m_browser->find(m_find->text())) return;
+  }
 }
 
 }  // namespace tw::app

@@ -11,7 +11,7 @@ namespace tw::app {
 
 struct Services;
 
-/// The manual: its pages, the headings of the page as contents, and a search through the page.
+/// The manual: its pages, the headings of the page as contents, and a search through all of them.
 class ManualView : public QWidget {
   Q_OBJECT
  public:

@@ -109,6 +109,7 @@ Expected<TuneOutcome> tune(TuneRequest request, records::SessionStore& store, co
       outcome.resumed_trials += there[i];
     }
     TW_TRY(farm_session, farm_session_of(outcome.session, store));
+    TW_CHECK(store.go_on(outcome.session));
   } else {
     Json options = stored_options(request);
     if (farm::is_farm_device(request.device)) options[kFarmSession] = farm_session = farm::random_hex(12);

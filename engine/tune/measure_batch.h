@@ -10,7 +10,7 @@ namespace tw::tune {
 
 /// Wall time spent in each phase, in seconds.
 struct PhaseTimes {
-  double build_s = 0, measure_s = 0, search_s = 0;
+  double build_s = 0, measure_s = 0, search_s = 0, paused_s = 0;
 };
 
 /// Adds the time of its scope to `total`.

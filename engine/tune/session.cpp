@@ -48,7 +48,7 @@ class SessionRun {
     report.build_s = context_.times.build_s;
     report.measure_s = context_.times.measure_s;
     report.search_s = context_.times.search_s;
-    report.paused_s = paused_s_;
+    report.paused_s = context_.times.paused_s;
     report.total_s = steady_s() - start_s_;
     report.cancelled = stopped();
     return report;
@@ -57,7 +57,7 @@ class SessionRun {
  private:
   bool stopped() const { return context_.control.stop.stop_requested(); }
   /// Of the session, work before an interruption included.
-  double elapsed_s() const { return restored_.elapsed_s + steady_s() - start_s_ - paused_s_; }
+  double elapsed_s() const { return restored_.elapsed_s + steady_s() - start_s_ - context_.times.paused_s; }
 
   ModelCheck models() const {
     std::vector<std::span<const records::Record>> trials;
@@ -234,14 +234,13 @@ class SessionRun {
     TW_CHECK(context_.sink.note("paused", "The session waits between two rounds"));
     const double start = steady_s();
     while (context_.control.paused() && !stopped()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    paused_s_ += steady_s() - start;
+    context_.times.paused_s += steady_s() - start;
     return context_.sink.note("resumed", fmt::format("After {:.3g} s", steady_s() - start));
   }
 
   SessionContext& context_;
   const TaskScheduler& scheduler_;
   const double start_s_;
-  double paused_s_ = 0;
   std::vector<std::unique_ptr<TaskRun>> runs_;
   std::vector<bool> finished_;
   SessionView view_;

@@ -45,6 +45,7 @@ struct TrialDone {
   int64_t number = 0;  ///< 1-based in the task, history included
   records::Record record;
   double best_s = 0;  ///< best verified time of the task so far, infinity if none
+  double paused_s = 0;  ///< of the session since it began or went on
 };
 /// A round is over and stored.
 struct RoundDone {

@@ -272,7 +272,7 @@ Expected<void> TaskRun::run_batch(const std::vector<Proposal>& batch, records::R
   complete(round);
   TW_CHECK(context_.sink.store(task_.task, records, round));
   for (size_t i = 0; i < records.size(); ++i) {
-    context_.send(TrialDone{number_, before + static_cast<int64_t>(i) + 1, records[i], bests[i]});
+    context_.send(TrialDone{number_, before + static_cast<int64_t>(i) + 1, records[i], bests[i], context_.times.paused_s});
     context_.infra_in_a_row = records[i].result.status == records::Status::infra ? context_.infra_in_a_row + 1 : 0;
   }
   if (context_.infra_in_a_row >= kMaxInfraInARow) {

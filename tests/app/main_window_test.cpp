@@ -5,6 +5,7 @@
 #include <QFontDatabase>
 #include <QHoverEvent>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
 #include <QRegularExpression>
@@ -21,6 +22,7 @@
 #include "app/perspectives.h"
 #include "app/pinned_view.h"
 #include "app/views/code_dock.h"
+#include "app/views/manual_view.h"
 #include "db/migrate.h"
 #include "engine/schedule/primitive.h"
 #include "tests/app/fake_bench.h"
@@ -470,6 +472,26 @@ class MainWindowTest : public QObject {
       QTRY_VERIFY2(text->textCursor().block().text().startsWith(QLatin1String(title) + QLatin1Char('.')), qPrintable(text->textCursor().block().text()));
       b->window->findChild<ManualWindow*>()->hide();
     }
+  }
+
+  /// What is looked for is found on any page, and again from the beginning.
+  void theManualIsSearched() {
+    ManualView manual;
+    auto* browser = manual.findChild<QTextBrowser*>(QStringLiteral("view.manual.text"));
+    auto* find = manual.findChild<QLineEdit*>(QStringLiteral("edit.manual.find"));
+    QTest::keyClicks(find, QStringLiteral("tw farm up"));
+    QCOMPARE(browser->textCursor().selectedText().toLower(), QStringLiteral("tw farm up"));
+    QVERIFY(!browser->source().fileName().startsWith(QStringLiteral("workbench")));
+    const auto place = std::pair(browser->source(), browser->textCursor().position());
+    int times = 0;
+    do {
+      QTest::keyClick(find, Qt::Key_Return);
+      QCOMPARE(browser->textCursor().selectedText().toLower(), QStringLiteral("tw farm up"));
+    } while (++times < 100 && std::pair(browser->source(), browser->textCursor().position()) != place);
+    QVERIFY(times > 1 && times < 100);
+    find->clear();
+    QTest::keyClicks(find, QStringLiteral("no page has this"));
+    QVERIFY(!browser->textCursor().hasSelection());
   }
 
   /// F1 opens the manual at the paragraph of a view: each has one.

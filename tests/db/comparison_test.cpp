@@ -178,6 +178,10 @@ class ComparisonTest : public QObject {
     QVERIFY(std::isinf(rows[1].reached[0].trials));
     // Who tried the default schedule alone, as all do first, makes the common part no shorter.
     auto more = groups;
+    // A pause is no time that it took.
+    TrialOutcome late = outcome(1000, 1.04e-3);
+    late.paused_s = 980;
+    QCOMPARE(curve_of(std::vector{outcome(0, 4e-3), late}).steps.back().elapsed_s, 20.0);
     more.push_back({"idle", {curve_of(std::vector{outcome(0, 8e-3)})}});
     const auto with_idle = progress(more);
     QCOMPARE(with_idle[0].area, rows[0].area);

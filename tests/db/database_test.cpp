@@ -10,6 +10,7 @@
 #include <ctime>
 #include <thread>
 
+#include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "tests/db/db_fixture.h"
 
@@ -429,6 +430,43 @@ class DatabaseTest : public QObject {
     VERIFY_OK((*db)->put_trials(session, TaskId{1}, {trial(task(), 2)}));
     QCOMPARE((*db)->sessions()->at(0).state, std::string("running"));
     QCOMPARE((*db)->trials(session, std::nullopt)->back().number, 2);
+  }
+
+  /// Neither a pause nor the time until an interrupted session goes on is its work.
+  void pauses_and_interruptions_are_no_work() {
+    const auto now = [](int64_t index) {
+      records::Record r = trial(task(), index);
+      r.result.timestamp_s = unix_now_s();
+      return r;
+    };
+    const auto wait = [] { std::this_thread::sleep_for(std::chrono::milliseconds(60)); };
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {now(1)}));
+    VERIFY_OK(w_.db->put_event(w_.session, "paused", "waits"));
+    wait();
+    VERIFY_OK(w_.db->put_event(w_.session, "resumed", "after"));
+    VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {now(2)}));
+    VERIFY_OK(w_.db->put_event(w_.session, "paused", "and killed"));
+    const SessionId session = w_.session;
+    w_ = {};
+    const auto db = Database::open(path_);
+    VERIFY_OK(db);
+    wait();
+    VERIFY_OK((*db)->go_on(session));
+    QCOMPARE((*db)->sessions()->at(0).state, std::string("running"));
+    QCOMPARE((*db)->sessions()->at(0).worked_s(), 0.0);  // not known before it ends
+    VERIFY_OK((*db)->go_on(session));                    // it runs already
+    VERIFY_OK((*db)->put_trials(session, TaskId{1}, {now(3)}));
+    VERIFY_OK((*db)->end_session(session, "done"));
+    const auto trials = (*db)->outcomes(session, TaskId{1}, 0, 10);
+    QCOMPARE(trials->size(), size_t{3});
+    QCOMPARE(trials->at(0).paused_s, 0.0);
+    QVERIFY(trials->at(1).paused_s >= 0.06 && trials->at(1).paused_s < trials->at(1).timestamp_s - trials->at(0).timestamp_s);
+    QVERIFY(trials->at(2).paused_s >= trials->at(1).paused_s + 0.06);
+    const SessionRow row = (*db)->sessions()->at(0);
+    QCOMPARE(row.paused_s, trials->at(2).paused_s);
+    QCOMPARE(row.worked_s(), row.ended_s - row.started_s - row.paused_s);
+    QCOMPARE((*db)->events(session)->size(), size_t{5});
+    QVERIFY((*db)->go_on(SessionId{77}).error().code == ErrorCode::not_found);
   }
 
   void flipped_bits_are_found() {

@@ -2,6 +2,8 @@
 #include "widgets/charts/curve_data.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace tw::widgets {
 namespace {
@@ -33,7 +35,7 @@ double curveValue(double seconds, double flops, CurveUnit unit) { return unit ==
 double curveX(const TrialColumns& t, int row, CurveX x) {
   switch (x) {
     case CurveX::wall:
-      return t.timestamp(row) - t.timestamp(0);
+      return t.elapsedSeconds(row);
     case CurveX::spent:
       return t.spentSeconds(row);
     case CurveX::trials:
@@ -44,13 +46,7 @@ double curveX(const TrialColumns& t, int row, CurveX x) {
 
 std::pair<double, double> curveRange(const TrialColumns& t, CurveX x) {
   if (t.size() == 0) return {0, 0};
-  if (x != CurveX::wall) return {curveX(t, 0, x), curveX(t, t.size() - 1, x)};
-  std::pair<double, double> range{0, 0};  // logs of other programs need not be in order
-  for (int row = 0; row < t.size(); ++row) {
-    const double at = curveX(t, row, x);
-    range = {std::min(range.first, at), std::max(range.second, at)};
-  }
-  return range;
+  return {curveX(t, 0, x), curveX(t, t.size() - 1, x)};
 }
 
 std::vector<CurvePoint> bestCurve(const TrialStore& store, CurveUnit unit, CurveX x) {
@@ -77,8 +73,7 @@ CurveData reduceCurve(const TrialStore& store, CurveUnit unit, int buckets, Curv
   if (rows == 0) return out;
   const auto [first, last] = curveRange(store, x);
   low = std::max(low, first), high = std::min(high, last);
-  // Trial numbers ascend, so that the rows in sight need not be looked for.
-  int begin = 0, end = rows;
+  // All of them ascend, so that the rows in sight need not be looked for.
   const auto firstFrom = [&](double from) {
     int a = 0, b = rows;
     while (a < b) {
@@ -87,7 +82,7 @@ CurveData reduceCurve(const TrialStore& store, CurveUnit unit, int buckets, Curv
     }
     return a;
   };
-  if (x != CurveX::wall) begin = firstFrom(low), end = std::min(rows, firstFrom(high) + 1);
+  const int begin = firstFrom(low), end = std::min(rows, firstFrom(std::nextafter(high, std::numeric_limits<double>::infinity())));
   const bool all = end - begin <= buckets;
   const double width = std::max((high - low) / std::max(1, buckets), 1e-12);
   std::vector<Bucket> kept(static_cast<size_t>(all ? std::max(0, end - begin) : std::max(1, buckets)));
@@ -102,11 +97,6 @@ CurveData reduceCurve(const TrialStore& store, CurveUnit unit, int buckets, Curv
     if (bucket.fastest >= 0) out.trials.push_back(point(std::min(bucket.fastest, bucket.slowest)));
     if (bucket.fastest != bucket.slowest) out.trials.push_back(point(std::max(bucket.fastest, bucket.slowest)));
     for (const auto& [status, row] : bucket.failed) out.failures.push_back({curveX(store, row, x), status, row});
-  }
-  if (x == CurveX::wall) {
-    const auto earlier = [](const auto& a, const auto& b) { return a.x < b.x; };
-    std::stable_sort(out.trials.begin(), out.trials.end(), earlier);
-    std::stable_sort(out.failures.begin(), out.failures.end(), earlier);
   }
   out.best = bestCurve(store, unit, x);
   return out;

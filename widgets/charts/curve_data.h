@@ -13,7 +13,7 @@
 namespace tw::widgets {
 
 enum class CurveUnit { gflops, seconds };
-/// Trial number; seconds since the first trial ended; seconds spent on building and running all trials so far.
+/// All ascend: trial number; seconds of the session's work since the first trial ended; seconds spent on building and running all trials so far.
 enum class CurveX { trials, wall, spent };
 
 struct CurvePoint {

@@ -76,30 +76,44 @@ QImage parallelRaster(const PointSet& points, const std::vector<ParallelAxis>& a
   const auto isKept = [&](uint32_t p) { return kept.empty() || kept[p] != 0; };
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return isKept(a) != isKept(b) ? isKept(b) : points.seconds[a] > points.seconds[b]; });
-  const ParallelAxis& time = axes.back();
+  std::vector<QRgb> colours;
+  for (const uint32_t p : order) colours.push_back(!isKept(p) ? faint : points.ok(p) ? viridis(1 - parallelPlace(points, p, axes.back())).rgb() : failed);
   std::vector<QRgb*> lines;
   for (int y = 0; y < image.height(); ++y) lines.push_back(reinterpret_cast<QRgb*>(image.scanLine(y)));
-  size_t done = 0;
-  for (const uint32_t p : order) {
-    if (++done % 1024 == 0 && stop.stop_requested()) return image;
-    const QRgb colour = !isKept(p) ? faint : points.ok(p) ? viridis(1 - parallelPlace(points, p, time)).rgb() : failed;
-    int before = -1;
-    for (size_t a = 0; a < axes.size(); ++a) {
-      const double place = parallelPlace(points, p, axes[a]);
-      if (std::isnan(place)) break;  // a failure's line ends before the time
-      const int y = std::clamp(bottom - static_cast<int>(std::lround(place * (bottom - top))), 0, image.height() - 1);
-      if (before >= 0) {
-        const int x0 = x[a - 1], x1 = x[a];
-        int last = before;
-        for (int column = x0; column <= x1; ++column) {
-          const int now = x1 > x0 ? before + (y - before) * (column - x0) / (x1 - x0) : y;
-          // Steep lines fill the rows that they pass in this column.
-          for (int row = std::min(last, now); row <= std::max(last, now); ++row) lines[static_cast<size_t>(row)][column] = colour;
-          last = now;
-        }
-      }
-      before = y;
+  // Of a failure's time there is no row: its line ends before.
+  const auto rowsOn = [&](const ParallelAxis& axis) {
+    std::vector<int> rows;
+    for (const uint32_t p : order) {
+      const double place = parallelPlace(points, p, axis);
+      rows.push_back(std::isnan(place) ? -1 : std::clamp(bottom - static_cast<int>(std::lround(place * (bottom - top))), 0, image.height() - 1));
     }
+    return rows;
+  };
+  // Knobs have few values, so that many points have the same line from one axis to the next: the last of them covers the others.
+  const auto height = static_cast<size_t>(image.height());
+  std::vector<bool> covered;
+  std::vector<size_t> seen;
+  std::vector<int> from = rowsOn(axes.front());
+  for (size_t a = 1; a < axes.size() && !stop.stop_requested(); ++a) {
+    std::vector<int> to = rowsOn(axes[a]);
+    covered.assign(height * height, false);
+    seen.clear();
+    for (size_t i = order.size(); i-- > 0;) {
+      if (from[i] < 0 || to[i] < 0) continue;
+      const auto line = covered.begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(from[i]) * height + static_cast<size_t>(to[i]));
+      if (!*line) *line = true, seen.push_back(i);
+    }
+    const int x0 = x[a - 1], x1 = x[a];
+    for (auto i = seen.rbegin(); i != seen.rend(); ++i) {
+      int last = from[*i];
+      for (int column = x0; column <= x1; ++column) {
+        const int now = x1 > x0 ? from[*i] + (to[*i] - from[*i]) * (column - x0) / (x1 - x0) : to[*i];
+        // Steep lines fill the rows that they pass in this column.
+        for (int row = std::min(last, now); row <= std::max(last, now); ++row) lines[static_cast<size_t>(row)][column] = colours[*i];
+        last = now;
+      }
+    }
+    from = std::move(to);
   }
   return image;
 }

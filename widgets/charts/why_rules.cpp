@@ -147,7 +147,7 @@ void addLines(const WhyFacts& f, std::vector<WhyRule>& rules) {
   if (f.lines.empty()) return;
   QStringList parts;
   for (const auto& [line, share] : f.lines) parts << RuleTexts::tr("%1 to %2", "part of the time, a line of the loops").arg(shareText(share), line);
-  rules.push_back({WhyRule::Kind::neutral, RuleTexts::tr("Of its time go %1.").arg(parts.join(QStringLiteral("; "))), f.linesSource});
+  rules.push_back({WhyRule::Kind::neutral, (f.launches.empty() ? RuleTexts::tr("Of its time go %1.") : RuleTexts::tr("Of its time after the launch go %1.")).arg(parts.join(QStringLiteral("; "))), f.linesSource});
 }
 
 void addCounts(const WhyFacts& f, std::vector<WhyRule>& rules) {

@@ -151,7 +151,7 @@ QVariant SessionModel::key(int node, int column) const {
     case Started:
       return first.started_s;
     case Duration:
-      return first.ended_s - first.started_s;
+      return first.worked_s();
     default:
       return sessionText(first, sessions.front(), column);
   }
@@ -289,7 +289,7 @@ QVariant SessionModel::sessionText(const db::SessionRow& s, int session, int col
     case Started:
       return timeText(s.started_s);
     case Duration:
-      return s.ended_s > s.started_s ? durationText(s.ended_s - s.started_s) : dashText();
+      return s.worked_s() > 0 ? durationText(s.worked_s()) : dashText();
     case Target:
       return QString::fromStdString(s.target);
     default:

@@ -25,7 +25,7 @@ db::SessionCurve curveOf(const TrialStorePtr& store) {
   if (!store) return curve;
   curve.trials = store->size();
   for (const TrialStore::Best& best : store->improvements())
-    curve.steps.push_back({static_cast<double>(best.row + 1), store->timestamp(best.row) - store->timestamp(0), best.seconds});
+    curve.steps.push_back({static_cast<double>(best.row + 1), store->elapsedSeconds(best.row), best.seconds});
   for (const auto& [status, count] : store->failures()) curve.failures += count;
   for (int i = 0; i < store->size(); ++i) curve.build_s += store->buildSeconds(i), curve.run_s += store->runSeconds(i);
   return curve;

@@ -96,6 +96,10 @@ void TrialStore::appendKnobs(const std::string& config, uint32_t space, uint32_t
 void TrialStore::append(const db::TrialOutcome& trial) {
   const int row = m_size;
   const double spent = (row > 0 ? spentSeconds(row - 1) : 0) + trial.build_s + trial.run_s;
+  // Logs of other programs need not be in order: what they tell of later was known later.
+  double& clock = m_clocks.try_emplace(trial.session.value, trial.work_clock_s()).first->second;
+  m_elapsed += std::max(0.0, trial.work_clock_s() - clock);
+  clock = std::max(clock, trial.work_clock_s());
   if (in(row) == 0) m_blocks.push_back(std::shared_ptr<Block>(new Block));  // not zeroed: every field is written below
   Block& b = *m_blocks.back();
   const size_t i = in(row);
@@ -106,6 +110,7 @@ void TrialStore::append(const db::TrialOutcome& trial) {
   b.status[i] = trial.status;
   b.seconds[i] = trial.seconds;
   b.when[i] = trial.timestamp_s;
+  b.elapsed[i] = static_cast<float>(m_elapsed);
   b.spent[i] = spent;
   b.build[i] = static_cast<float>(trial.build_s);
   b.run[i] = static_cast<float>(trial.run_s);

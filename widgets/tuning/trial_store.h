@@ -42,6 +42,8 @@ class TrialColumns {
   /// What the cost model said before the trial, and how many trials it had learned from; NaN and -1 if no model was asked.
   float predicted(int row) const { return at(row).predicted[in(row)]; }
   int predictedAfter(int row) const { return at(row).predictedAfter[in(row)]; }
+  /// Seconds of its session's work since the first trial; sessions follow each other without the time between them.
+  double elapsedSeconds(int row) const { return static_cast<double>(at(row).elapsed[in(row)]); }
   /// Build and run times of all trials up to and with this one.
   double spentSeconds(int row) const { return at(row).spent[in(row)]; }
   /// What the trial chose, entry by entry of its record: a number for all trials of one space that name the same knobs in the same order, below layoutCount();
@@ -84,7 +86,7 @@ class TrialColumns {
   struct Block {
     std::array<int64_t, kBlock> number, index;
     std::array<double, kBlock> seconds, when, spent;
-    std::array<float, kBlock> build, run, predicted;
+    std::array<float, kBlock> build, run, predicted, elapsed;
     std::array<int32_t, kBlock> predictedAfter;
     std::array<uint32_t, kBlock> message, space, layout, values;
     std::array<int64_t, kBlock> session;
@@ -143,6 +145,8 @@ class TrialStore : public TrialColumns {
   std::vector<NamedValue> m_entries;  ///< of the trial that is added
   size_t m_valueCount = 0;
   TrialId m_lastId;
+  double m_elapsed = 0;  ///< up to the last trial
+  std::unordered_map<int64_t, double> m_clocks;  ///< the latest TrialOutcome::work_clock_s() by session
   /// Time before the finals.
   double ownSeconds(int row) const;
   std::unordered_map<int, double> m_own;  ///< by row, where it is another one

@@ -17,7 +17,6 @@
 #include "app/cli/workspace.h"
 #include "app/logs/page.h"
 #include "engine/base/clock.h"
-#include "engine/base/duration.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/process/temporary_folder.h"
@@ -105,12 +104,6 @@ int bench(const Options& given) {
   if (o.kind == "cpu" && (!o.device.empty() || o.validate_sim)) return fail_usage("Expected --device and --validate-sim with 'tw bench gpu' only");
   if (!o.models.empty() && (o.kind == "gpu" || o.suite != "networks")) return fail_usage("Expected --model with 'tw bench cpu --suite networks' only");
   if (!o.dims.empty() && o.models.size() != 1) return fail_usage(fmt::format("Expected --dim with one --model, found {}", o.models.size()));
-  if (!o.time.empty()) {
-    const auto seconds = parse_duration(o.time);
-    if (!seconds) return fail_usage(seconds.error().message);
-    if (*seconds == 0) return fail_usage("Expected --time above 0, found '" + printable(o.time) + "'");
-    o.time_s = *seconds;
-  }
   if (o.quick) o.trials = std::min<int64_t>(o.trials, 32);
   if (tune::find_strategy(o.tuner) == nullptr) return fail_usage(fmt::format("Expected a tuner that `tw tune --help` names, found '{}'", printable(o.tuner)));
   std::optional<records::LineAppender> kept;  // opened before hours of work
@@ -238,7 +231,7 @@ void add_bench(Subcommand app, Run& run) {
   sub.option("--threads", o->threads, "Numbers of threads, one table each; 1 if absent, 1 and 2 for networks").separated_by(',');
   sub.option("--only", o->only, "Only cases whose name contains this");
   sub.option("--trials", o->trials, "Trials of each task; 0: only what --db holds").range(int64_t{0}, bench::kMaxTrials).show_default();
-  sub.option("--time", o->time, "Time limit of the tuning, such as 90s");
+  sub.duration("--time", o->time_s, "Time limit of the tuning, such as 90s");
   sub.option("--tuner", o->tuner, "Tuner").show_default();
   sub.option("--seed", o->seed, "Seed of the search and of the data").show_default();
   sub.option("--db", o->db, "Database that keeps the trials: what it holds is not tuned again").input();

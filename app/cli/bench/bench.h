@@ -17,7 +17,7 @@
 namespace tw::cli::bench {
 
 struct Options {
-  std::string kind = "cpu", suite = "kernels", tuner = "xgb", db, only, python = "python3", device, time, append;
+  std::string kind = "cpu", suite = "kernels", tuner = "xgb", db, only, python = "python3", device, append;
   std::vector<std::string> against;    ///< names of libraries; empty: all
   std::vector<std::string> libraries;  ///< folders where libraries are looked for before the system's
   std::vector<std::string> models;     ///< files; empty: the bundled networks

@@ -24,6 +24,19 @@ tune::TrialDone trial(int task, int64_t number, double seconds) {
 class SessionFeedTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
+  /// Pauses from before the session went on and since then are both no work.
+  void pausesAreTold() {
+    SessionFeed feed;
+    feed.begin(SessionId{3}, {2}, 40, 7);
+    tune::TrialDone e = trial(0, 3, 0.5);
+    e.paused_s = 2;
+    feed.tell(e);
+    const auto state = feed.take();
+    QCOMPARE(state.workedBefore_s, 40.0);
+    QCOMPARE(state.fresh.at(0).outcome.paused_s, 9.0);
+    QCOMPARE(feed.take().workedBefore_s, 40.0);
+  }
+
   void tellsNewsOnce() {
     SessionFeed feed;
     feed.begin(SessionId{3});

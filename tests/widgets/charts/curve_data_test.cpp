@@ -53,6 +53,28 @@ class CurveTest : public QObject {
     }
   }
 
+  /// Elapsed time is a session's work: without its pauses, and without what lies between two sessions.
+  void elapsedTimeLeavesOutPauses() {
+    auto store = std::make_shared<TrialStore>(1e9, true);
+    const auto at = [&](int64_t session, double timestamp, double paused) {
+      db::TrialOutcome t;
+      t.session = SessionId{session}, t.number = store->size() + 1, t.status = records::Status::ok, t.seconds = 1.0 / (store->size() + 1);
+      t.timestamp_s = timestamp, t.paused_s = paused;
+      store->append(t);
+    };
+    at(1, 1000, 0), at(1, 1010, 0), at(1, 5020, 4000);  // a pause of 4000 s
+    at(2, 90'000, 0), at(2, 90'005, 0);
+    at(2, 90'003, 0);  // logs of other programs need not be in order
+    at(1, 90'100, 89'060);
+    for (const auto& [row, seconds] : {std::pair(0, 0.0), std::pair(1, 10.0), std::pair(2, 20.0), std::pair(3, 20.0), std::pair(4, 25.0), std::pair(5, 25.0), std::pair(6, 45.0)})
+      QCOMPARE(curveX(*store, row, CurveX::wall), seconds);
+    QCOMPARE(curveRange(*store, CurveX::wall), std::pair(0.0, 45.0));
+    QCOMPARE(reduceCurve(*store, CurveUnit::seconds, 100, CurveX::wall).trials.size(), size_t{7});
+    const CurveData some = reduceCurve(*store, CurveUnit::seconds, 100, CurveX::wall, 15, 25);
+    QCOMPARE(some.trials.size(), size_t{4});
+    QCOMPARE(store->timestamp(2), 5020.0);  // when it was stays known
+  }
+
   void aBandHoldsTheMiddleHalf() {
     std::vector<TrialStorePtr> searches;
     for (const double first : {1.0, 2.0, 4.0, 5.0, 3.0}) {

@@ -123,6 +123,11 @@ class LandscapeViewsTest : public QObject {
         parallelRaster(*m_points, axes, {}, {300, 200}, {0, 100, 200, 299}, 10, 190, qRgb(255, 255, 255), qRgb(200, 200, 200), qRgb(200, 0, 0), {});
     // The fastest trial ends at the bottom of the time axis in the scale's last colour.
     QCOMPARE(image.pixel(299, 190), viridis(1).rgb());
+    // Of all trials with the same line it is the one that is seen.
+    size_t fastest = 0;
+    for (size_t p = 0; p < m_points->size(); ++p)
+      if (m_points->ok(p) && (!m_points->ok(fastest) || m_points->seconds[p] < m_points->seconds[fastest])) fastest = p;
+    QCOMPARE(image.pixel(0, 190 - static_cast<int>(std::lround(parallelPlace(*m_points, fastest, axes[0]) * 180))), viridis(1).rgb());
     const std::vector<char> none(m_points->size(), 0);
     const QImage faint =
         parallelRaster(*m_points, axes, none, {300, 200}, {0, 100, 200, 299}, 10, 190, qRgb(255, 255, 255), qRgb(200, 200, 200), qRgb(200, 0, 0), {});

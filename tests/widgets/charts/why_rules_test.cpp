@@ -104,7 +104,9 @@ class WhyTest : public QObject {
     l.blocks = 20, l.waves = 0.05;
     WhyFacts few = f;
     few.launches = {l};
+    few.lines = {{QStringLiteral("line 3"), 0.4}};
     const QString one = textOf(whyRules(few));
+    QVERIFY2(one.contains(QStringLiteral("Of its time after the launch go 40 % to line 3")), qPrintable(one));  // most of it may go to the launch itself
     QVERIFY2(one.contains(QStringLiteral("fills 5.0 % of the multiprocessors")) && one.contains(QStringLiteral("20 blocks, where 400 run at once")), qPrintable(one));
 
     LaunchChart chart;

@@ -36,6 +36,19 @@ class SessionModelTest : public QObject {
   }
 
  private Q_SLOTS:
+  /// What it took to come to a speed is work: a pause is none.
+  void curvesOfTunersLeaveOutPauses() {
+    auto store = std::make_shared<TrialStore>(1e9);
+    for (const auto& [timestamp, paused, seconds] : {std::tuple(1000.0, 0.0, 4e-3), std::tuple(4020.0, 3000.0, 2e-3)}) {
+      db::TrialOutcome t;
+      t.number = store->size() + 1, t.status = records::Status::ok, t.seconds = seconds, t.timestamp_s = timestamp, t.paused_s = paused;
+      store->append(t);
+    }
+    const db::SessionCurve curve = curveOf(store);
+    QCOMPARE(curve.steps.size(), size_t{2});
+    QCOMPARE(curve.steps[1].elapsed_s, 20.0);
+  }
+
   void racesAndGroupsStandTogether() {
     SessionModel m;
     QAbstractItemModelTester tester(&m, QAbstractItemModelTester::FailureReportingMode::QtTest);
