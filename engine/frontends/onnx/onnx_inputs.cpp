@@ -25,11 +25,20 @@ bool is_of_images(const onnx::TensorShapeProto& shape, int axis) {
   return shape.dim_size() == 4 && ((axis >= 2 && are_pixels(1)) || ((axis == 1 || axis == 2) && are_pixels(3)));
 }
 
-/// What networks most often have for a dimension of such a name; a proposal that a person sees and may change.
-int64_t common_size(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+constexpr int64_t kSecondOfSound = 16000;  ///< at the rate that networks of speech most often take
+
+/// What networks most often have for a dimension of such a name, the last one of an input of three at most or not; a proposal that a person sees and may change.
+int64_t common_size(std::string name, std::string input, bool last_of_few) {
+  const auto lower = [](std::string& text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  };
+  lower(name);
+  lower(input);
   const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+  const auto of = [&](const char* part) { return input.find(part) != std::string::npos; };
   if (has("past")) return 1;
+  if (has("frame") || name == "time") return 100;
+  if (last_of_few && (has("sample") || of("wave") || of("audio") || of("speech"))) return kSecondOfSound;
   if (has("seq") || has("len") || has("token")) return 128;
   if (has("height") || has("width") || name == "h" || name == "w") return kImageSize;
   if (has("channel") || name == "c") return 3;
@@ -108,7 +117,7 @@ std::vector<OpenSize> open_sizes_of(const onnx::GraphProto& graph) {
                        .places = {place},
                        .proposal = batch                       ? 1
                                    : is_of_images(shape, axis) ? kImageSize
-                                                               : common_size(name),
+                                                               : common_size(name, v.name(), shape.dim_size() <= 3 && axis + 1 == shape.dim_size()),
                        .required = !batch});
       } else {
         known->places.push_back(place);

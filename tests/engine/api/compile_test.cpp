@@ -108,7 +108,7 @@ class CompileTest : public QObject {
       b.output(v);
       return api::output_tolerances(std::move(b).finish()).value()[0];
     };
-    QVERIFY(quantised(true) >= 1.0 / 255 && quantised(true) < 1.01 / 255);
+    QVERIFY(quantised(true) >= 1.0 / 127 && quantised(true) < 3.0 / 127);
     QVERIFY(quantised(false) < 1e-4);
   }
 

@@ -247,6 +247,13 @@ void OnnxReaderTest::missing_dimensions() {
   dim(pixels, 1)->set_dim_value(-1);
   dim(pixels, 3)->set_dim_value(1);
   verify_contains(refusal(image), "such as --dim x.1=224 --dim x.2=224");
+  onnx::ModelProto sound = model();
+  onnx::ValueInfoProto* wave = input(sound, "waveforms", {1, -1});
+  dim(wave, 0)->set_dim_param("batch");
+  dim(wave, 1)->set_dim_param("N");
+  node(sound, "Relu", {"waveforms"}, "y");
+  output(sound, "y");
+  verify_contains(refusal(sound), "such as --dim N=16000");
   verify_contains(refusal(m, {.dims = {{"x.2", 5}, {"width", 2}}}), "no size: 'x.3'; give them");
   const auto g = read(m, {.dims = {{"x.2", 5}, {"x.3", 6}, {"width", 2}}});
   QVERIFY2(g.has_value(), g ? "" : g.error().text().c_str());
