@@ -108,7 +108,7 @@ class CompileTest : public QObject {
       b.output(v);
       return api::output_tolerances(std::move(b).finish()).value()[0];
     };
-    QVERIFY(quantised(true) >= 1.0 / 127 && quantised(true) < 3.0 / 127);
+    QVERIFY(quantised(true) >= 1.0 / 127 && quantised(true) < 2.0 / 127);
     QVERIFY(quantised(false) < 1e-4);
   }
 

@@ -112,8 +112,9 @@ Expected<Outcome> moved_limits(Site& s) {
   return Outcome(Draft{"clip", {x}, Attrs{{{"min", low}, {"max", high}}}});
 }
 
-/// The largest magnitude that an integer value can have, as far as it follows from types of 8 bits and constants.
-std::optional<double> magnitude(const Site& s, int v) {
+/// The largest magnitude that an integer value can have, as far as it follows from types of 8 bits and constants a few nodes before it.
+std::optional<double> magnitude(const Site& s, int v, int nodes = 6) {
+  if (nodes == 0) return {};
   if (const HostArray* c = s.constant(v)) {
     const auto r = whole_range(*c);
     return r ? std::optional(std::max(-r->low, r->high)) : std::nullopt;
@@ -121,12 +122,11 @@ std::optional<double> magnitude(const Site& s, int v) {
   const DType t = s.type(v).dtype;
   if (!t.is_int()) return {};
   if (t.bits == 8) return t.is_signed() ? 128 : 255;
-  if (const Node* n = s.made_by(v, "cast")) return magnitude(s, n->inputs[0]);
-  for (const char* op : {"reshape", "transpose", "slice", "broadcast_to"})
-    if (const Node* n = s.made_by(v, op)) return magnitude(s, n->inputs[0]);
+  for (const char* op : {"cast", "reshape", "transpose", "slice", "broadcast_to"})
+    if (const Node* n = s.made_by(v, op)) return magnitude(s, n->inputs[0], nodes - 1);
   for (const char* op : {"add", "sub"})
     if (const Node* n = s.made_by(v, op)) {
-      const auto a = magnitude(s, n->inputs[0]), b = magnitude(s, n->inputs[1]);
+      const auto a = magnitude(s, n->inputs[0], nodes - 1), b = magnitude(s, n->inputs[1], nodes - 1);
       return a && b ? std::optional(*a + *b) : std::nullopt;
     }
   return {};
