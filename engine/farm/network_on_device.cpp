@@ -6,7 +6,7 @@
 #include "engine/base/json.h"
 #include "engine/base/sha256.h"
 #include "engine/base/text.h"
-#include "engine/farm/queue.h"
+#include "engine/farm/farm_device.h"
 #include "engine/target/target.h"
 
 namespace tw::farm {
@@ -21,13 +21,7 @@ class NetworkSession {
  public:
   static Expected<std::unique_ptr<NetworkSession>> open(const std::string& name, std::function<void(const std::string&)> notice) {
     TW_TRY(const DeviceName device, parse_device_name(name));
-    TW_TRY(const FarmFile farm, read_farm(device.farm));
-    TW_CHECK(farm.agent(device.kind));
-    Queue::Options options;
-    options.access = farm.session();
-    options.kind = device.kind;
-    options.session = random_hex(12);
-    options.priority = device.priority;
+    TW_TRY(Queue::Options options, queue_of_device(name));
     options.notice = notice;
     std::unique_ptr<NetworkSession> made(new NetworkSession(name, device, options, std::move(notice)));
     TW_CHECK(made->queue_.open());

@@ -50,6 +50,8 @@ std::span<const OnnxOp> onnx_ops_window();
 int convolution(OnnxNode& n, const std::vector<int>& operands);
 /// The mean over the node's windows of `x`, which has the shape of its first operand.
 int average_pool_of(OnnxNode& n, int x);
+/// The dimensions behind samples and channels of the first operand, which must have some.
+Dims spatial_axes(const OnnxNode& n);
 /// The matrix product as NumPy has it: vectors are promoted, a constant matrix on the right goes through `dense`.
 int matmul_values(OnnxNode& n, int a, int b);
 /// Multiplies by a constant factor unless it is 1.

@@ -142,12 +142,6 @@ Results lp_pool(OnnxNode& n) {
   return {n.emit(ranked(n, "lp_pool", g.kernel.size()), {n.in(0)}, a)};
 }
 
-Dims spatial_axes(const OnnxNode& n) {
-  Dims axes;
-  for (int64_t d = 2; d < n.rank(n.in(0)); ++d) axes.push_back(d);
-  if (axes.empty()) n.invalid(fmt::format("expected data of rank 3 or more, found {}", shape_text(n.shape(n.in(0)))));
-  return axes;
-}
 Results global_average_pool(OnnxNode& n) { return {n.emit("reduce_mean", {n.in(0)}, attrs({{"axes", spatial_axes(n)}}))}; }
 Results global_max_pool(OnnxNode& n) { return {n.emit("reduce_max", {n.in(0)}, attrs({{"axes", spatial_axes(n)}}))}; }
 Results global_lp_pool(OnnxNode& n) {
@@ -295,6 +289,13 @@ int average_pool_of(OnnxNode& n, int x) {
   graph::Attrs a = pool_attrs(n, g);
   a.values["count_include_pad"] = n.integer("count_include_pad", 0);
   return n.emit(ranked(n, "avg_pool", g.kernel.size()), {x}, a);
+}
+
+Dims spatial_axes(const OnnxNode& n) {
+  Dims axes;
+  for (int64_t d = 2; d < n.rank(n.in(0)); ++d) axes.push_back(d);
+  if (axes.empty()) n.invalid(fmt::format("expected data of rank 3 or more, found {}", shape_text(n.shape(n.in(0)))));
+  return axes;
 }
 
 int scaled(OnnxNode& n, int v, double factor) { return factor == 1 ? v : n.with_scalar("mul", v, factor); }

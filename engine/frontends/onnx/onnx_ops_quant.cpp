@@ -116,8 +116,9 @@ Results dynamic_quantize_linear(OnnxNode& n) {
   return {saturated(n, n.binary("div", x, scale), zero_point, element_named(n, onnx_of_dtype(kUInt8))), scale, zero_point};
 }
 
-/// An integer operand with its zero point taken off, in int32.
+/// An integer operand in int32 with its zero point taken off, if it has one.
 int without_zero_point(OnnxNode& n, int x, int zero_point, int64_t axis) {
+  if (zero_point < 0) return n.cast(x, kInt32);
   return n.binary("sub", n.cast(x, kInt32), n.cast(along(n, zero_point, x, axis), kInt32));
 }
 
@@ -144,8 +145,7 @@ Results qlinear_conv(OnnxNode& n) {
 
 /// What integers stand for: (x - zero point) * scale, from operands i, i + 1 and i + 2.
 int number_of(OnnxNode& n, int x, int scale, int zero_point) {
-  const int whole = zero_point >= 0 ? without_zero_point(n, x, zero_point, 1) : n.cast(x, kInt32);
-  return n.binary("mul", n.cast(whole, n.dtype(scale)), along(n, scale, x, 1));
+  return n.binary("mul", n.cast(without_zero_point(n, x, zero_point, 1), n.dtype(scale)), along(n, scale, x, 1));
 }
 int number_at(OnnxNode& n, int i) { return number_of(n, n.in(i), n.in(i + 1), n.optional(i + 2)); }
 /// A number as an integer again, under the scale and zero point of operands i and i + 1; of the element type of the first operand without a zero point.
@@ -177,10 +177,7 @@ Results qlinear_average_pool(OnnxNode& n) {
 }
 Results qlinear_global_average_pool(OnnxNode& n) {
   channels_first(n);
-  Dims axes;
-  for (int64_t d = 2; d < n.rank(n.in(0)); ++d) axes.push_back(d);
-  if (axes.empty()) n.invalid(fmt::format("expected data of rank 3 or more, found {}", shape_text(n.shape(n.in(0)))));
-  return {integer_at(n, n.reduce("reduce_mean", number_at(n, 0), axes, true), 3, n.in(0))};
+  return {integer_at(n, n.reduce("reduce_mean", number_at(n, 0), spatial_axes(n), true), 3, n.in(0))};
 }
 Results qlinear_conv_of_runtime(OnnxNode& n) {
   channels_first(n);
@@ -213,16 +210,14 @@ int product_with_bias(OnnxNode& n, int sum, int scale_a, int scale_b, int bias) 
   const int v = n.binary("mul", n.cast(sum, n.dtype(factor)), factor);
   return bias >= 0 ? n.binary("add", v, bias) : v;
 }
-int whole(OnnxNode& n, int x, int zero_point, int64_t axis) { return zero_point >= 0 ? without_zero_point(n, x, zero_point, axis) : n.cast(x, kInt32); }
-
 Results matmul_integer_to_float(OnnxNode& n) {
-  const int a = whole(n, n.in(0), n.optional(4), -2), b = whole(n, n.in(1), n.optional(5), -1);
+  const int a = without_zero_point(n, n.in(0), n.optional(4), -2), b = without_zero_point(n, n.in(1), n.optional(5), -1);
   return {product_with_bias(n, n.binary("matmul", a, b), n.in(2), n.in(3), n.optional(6))};
 }
 /// Numbers that are quantised by their own extremes first.
 Results dynamic_quantize_matmul(OnnxNode& n) {
   const Results x = dynamic_quantize_linear(n);
-  const int a = without_zero_point(n, x[0], x[2], 0), b = whole(n, n.in(1), n.optional(3), -1);
+  const int a = without_zero_point(n, x[0], x[2], 0), b = without_zero_point(n, n.in(1), n.optional(3), -1);
   return {product_with_bias(n, n.binary("matmul", a, b), x[1], n.in(2), n.optional(4))};
 }
 

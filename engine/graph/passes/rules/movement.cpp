@@ -11,8 +11,6 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-Draft reshape_of(int v, const Dims& shape) { return {"reshape", {v}, Attrs{{{"shape", shape}}}}; }
-
 /// The operator leaves its first operand as it is.
 Outcome identity_if(const Site& s, bool unchanged) { return unchanged ? Outcome(s.input(0)) : nothing(); }
 

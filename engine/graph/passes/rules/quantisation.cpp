@@ -27,6 +27,13 @@ std::optional<WholeRange> whole_range(const HostArray& a) {
   return r;
 }
 
+/// Whole numbers in another type.
+HostArray numbers_of(const HostArray& integers, DType t) {
+  HostArray out = HostArray::make(t, integers.shape);
+  for (int64_t i = 0; i < out.num_elements(); ++i) out.set(i, integers.get(i));
+  return out;
+}
+
 /// A sum, or a difference, of a value and a constant.
 struct Shifted {
   int data = -1;
@@ -88,9 +95,7 @@ Expected<Outcome> through_integers(Site& s) {
   const WholeRange sum = moved->subtracted ? WholeRange{range->low - by->high, range->high - by->low} : WholeRange{range->low + by->low, range->high + by->high};
   const double most = std::max({-range->low, range->high, -by->low, by->high, -sum.low, sum.high});
   if (!holds(s.type(s.input(0)).dtype, sum) || most > exact_limit(to)) return nothing();
-  HostArray c = HostArray::make(to, moved->by->shape);
-  for (int64_t i = 0; i < c.num_elements(); ++i) c.set(i, moved->by->get(i));
-  return Outcome(Draft{moved->subtracted ? "sub" : "add", {from, s.add_constant(std::move(c))}});
+  return Outcome(Draft{moved->subtracted ? "sub" : "add", {from, s.add_constant(numbers_of(*moved->by, to))}});
 }
 
 /// limits(round(x) + a) + b is limits'(round(x) + (a + b)): a zero point that comes and goes.
@@ -132,13 +137,8 @@ std::optional<double> magnitude(const Site& s, int v, int nodes = 6) {
   return {};
 }
 
-HostArray numbers_of(const HostArray& integers) {
-  HostArray f = HostArray::make(kFloat32, integers.shape);
-  for (int64_t i = 0; i < f.num_elements(); ++i) f.set(i, integers.get(i));
-  return f;
-}
 Expected<int> in_float32(Site& s, int v) {
-  if (const HostArray* c = s.constant(v)) return s.add_constant(numbers_of(*c));
+  if (const HostArray* c = s.constant(v)) return s.add_constant(numbers_of(*c, kFloat32));
   return s.add_node({"cast", {v}, Attrs{{{"to", std::string("float32")}}}}, ".number");
 }
 
@@ -171,7 +171,7 @@ Expected<Outcome> product_of_small_integers(Site& s) {
     in_numbers.inputs.push_back(number);
   }
   if (product == s.input(0)) return Outcome(in_numbers);
-  HostArray added = numbers_of(*moved->by);
+  HostArray added = numbers_of(*moved->by, kFloat32);
   TW_TRY(const int sum, s.add_node(in_numbers, ".product"));
   return Outcome(Draft{"add", {sum, s.add_constant(std::move(added))}});
 }

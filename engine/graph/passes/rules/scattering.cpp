@@ -60,7 +60,6 @@ Dims joined(Dims a, const Dims& b) {
 }
 
 Draft slice_of(int v, const Dims& starts, const Dims& sizes) { return {"slice", {v}, Attrs{{{"starts", starts}, {"sizes", sizes}}}}; }
-Draft reshape_of(int v, const Dims& shape) { return {"reshape", {v}, Attrs{{{"shape", shape}}}}; }
 Expected<int> reshaped(Site& s, int v, const Dims& shape, const char* suffix) {
   if (s.type(v).shape == shape) return v;
   return s.add_node(reshape_of(v, shape), suffix);
