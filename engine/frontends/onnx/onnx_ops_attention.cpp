@@ -200,6 +200,7 @@ Results attention_of_runtime(OnnxNode& n) {
 /// ONNX Runtime's attention over queries, keys and values as they come out of their projections.
 Results multi_head_attention(OnnxNode& n) {
   if (!n.has(1) || !n.has(2) || n.rank(n.in(1)) == 5) n.unsupported("queries, keys and values in one operand");
+  if (n.rank(n.in(0)) != 3) n.invalid(fmt::format("expected queries of rank 3, found {}", shape_text(n.shape(n.in(0)))));
   const int64_t heads = n.integer("num_heads", 0), batch = n.shape(n.in(0))[0];
   std::array<int, 3> part{n.in(0), n.in(1), n.in(2)};
   if (n.has(3)) {  // one bias for all

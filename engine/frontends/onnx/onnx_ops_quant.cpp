@@ -225,7 +225,8 @@ Results dynamic_quantize_matmul(OnnxNode& n) {
 Results matmul_nbits(OnnxNode& n) {
   const int64_t k = n.integer("K", 0), columns = n.integer("N", 0), bits = n.integer("bits", 4), block = n.integer("block_size", 0);
   if (bits != 2 && bits != 4 && bits != 8) n.unsupported(fmt::format("{} bits an element", bits));
-  if (k < 1 || columns < 1 || block < 16 || k > (int64_t{1} << 31) / columns) n.invalid(fmt::format("expected sizes of a matrix and blocks of 16 or more, found {}, {}, {}", k, columns, block));
+  if (k < 1 || columns < 1 || block < 16 || (block & (block - 1)) != 0 || k > (int64_t{1} << 31) / columns)
+    n.invalid(fmt::format("expected sizes of a matrix and blocks of 16 or a larger power of two, found {}, {}, {}", k, columns, block));
   if (n.has(4)) n.unsupported("groups in another order");
   const int64_t blocks = (k + block - 1) / block, each = 8 / bits, blob = block / each, row = (blocks + each - 1) / each;
   const HostArray &packed = n.constant_input(1, "the matrix"), &scales = n.constant_input(2, "the scales");

@@ -24,6 +24,7 @@ class OnnxReaderTest : public QObject {
   void outputs_keep_their_names();
   void dynamic_dimensions();
   void missing_dimensions();
+  void operators_of_onnx_runtime_are_checked();
   void negative_dimensions();
   void inputs_that_are_one_integer();
   void refusals_data();
@@ -225,6 +226,24 @@ void OnnxReaderTest::dynamic_dimensions() {
   QCOMPARE(g->values[static_cast<size_t>(g->inputs[0])].type.text(), std::string("float32[1, 7, 3]"));
   verify_contains(refusal(m, {.dims = {{"length", 7}, {"width", 2}}}), "No input has a dynamic dimension called 'width'");
   verify_contains(refusal(m, {.dims = {{"length", -1}}}), "at least 0");
+}
+
+/// What they are given need not fit: shapes are looked at before they are read.
+void OnnxReaderTest::operators_of_onnx_runtime_are_checked() {
+  onnx::ModelProto scalar = model();
+  input(scalar, "x", {});
+  onnx::NodeProto* heads = node(scalar, "MultiHeadAttention", {"x", "x", "x"}, "y");
+  heads->set_domain("com.microsoft");
+  integer(heads, "num_heads", 2);
+  output(scalar, "y");
+  verify_contains(refusal(scalar), "expected queries of rank 3, found []");
+  onnx::ModelProto bits = model();
+  input(bits, "x", {2, 34});
+  onnx::NodeProto* product = node(bits, "MatMulNBits", {"x", "x", "x"}, "y");
+  product->set_domain("com.microsoft");
+  for (const auto& [name, v] : {std::pair{"K", 34}, {"N", 5}, {"block_size", 17}}) integer(product, name, v);
+  output(bits, "y");
+  verify_contains(refusal(bits), "blocks of 16 or a larger power of two, found 34, 5, 17");
 }
 
 void OnnxReaderTest::missing_dimensions() {
