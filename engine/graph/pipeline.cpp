@@ -14,6 +14,7 @@
 #include "engine/graph/passes/eliminate_common_subexpr.h"
 #include "engine/graph/passes/fold_constants.h"
 #include "engine/graph/passes/fold_scale_axis.h"
+#include "engine/graph/passes/fuse_attention.h"
 #include "engine/graph/passes/fuse_operators.h"
 #include "engine/graph/passes/matmul_to_dense.h"
 #include "engine/graph/passes/remove_dead_nodes.h"
@@ -90,11 +91,16 @@ std::span<const Pass> passes() {
            "between them, weights are turned ahead of time. Kernels are then the computations that Ansor's published records are of.",
            "Relay's ConvertLayout (TVM)", true},
       Pass{"remove_dead_nodes", remove_dead_nodes, "Removes nodes and constants that no output of the graph needs.", "Dead code elimination"},
-      // Last: groups are numbers on nodes, which a later rewriting would lose.
+      // Near the end: groups are numbers on nodes, which a later rewriting would lose.
       Pass{"fuse_operators", fuse_operators,
            "Groups operators that one kernel can compute: elementwise followers join the convolution, dense layer or reduction that feeds them, chains of "
            "data movement join each other. A value never leaves a group in the middle: groups grow along the post-dominator tree.",
            "Chen et al., TVM, OSDI 2018, section 3"},
+      // After groups are numbered, which it joins.
+      Pass{"fuse_attention", fuse_attention,
+           "On processors, an attention becomes one kernel: products of queries and keys, softmax and the product with the values, a few queries at a time, so "
+           "that the scores of all queries never lie in memory.",
+           "Dao et al., FlashAttention, NeurIPS 2022; whole rows of scores fit a processor's caches, so no running maximum is needed"},
   };
   return kPasses;
 }

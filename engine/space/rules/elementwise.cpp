@@ -172,15 +172,16 @@ void schedule_blocked(Builder& b, int stage, int64_t lanes) {
     return parallelize(b, stage, std::vector<ir::Var>(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(1, loops.size() - 1))), work);
   const int across = crossing_axis(b, body, axes, vectors);
   size_t begin = static_cast<size_t>(across), end = begin + 1;
-  if (across > run.axis) {
+  const bool after = across > run.axis;
+  if (after) {
     begin = joined_from(body, std::vector<te::Axis>(axes.begin() + run.axis + 1, axes.begin() + across + 1)) + vectors + 1;
-  } else {
+  } else if (across < 0) {
     begin = end = loops.size();
   }
   // Which vectors of the input hold a block's elements is known where the block is: all of them are written out at one position of the others.
   const int64_t blocks = (axes[vectors].extent + v - 1) / v;
   const bool moved = across < 0 && blocks <= kMaxMoved && loops.size() > 1 && moves_along_blocks(b, body, axes, vectors, v);
-  std::vector<ir::Var> walk, written_out, lane;
+  std::vector<ir::Var> walk, written_out, lane, inner;  // inner: along the input's rows, where the output's loops have them outside
   for (size_t k = 0; k < loops.size(); ++k) {
     if (k == begin) {
       const ir::Var joined =
@@ -189,7 +190,7 @@ void schedule_blocked(Builder& b, int stage, int64_t lanes) {
               : loops[k];
       const auto rows = b.split(stage, joined, {v});
       b.unroll(stage, rows[1]);
-      walk.push_back(rows[0]);
+      (after ? walk : inner).push_back(rows[0]);
       written_out.push_back(rows[1]);
       k = end - 1;
     } else if (k == vectors) {
@@ -203,10 +204,9 @@ void schedule_blocked(Builder& b, int stage, int64_t lanes) {
     }
   }
   std::vector<ir::Var> order = walk;
-  order.insert(order.end(), written_out.begin(), written_out.end());
-  order.insert(order.end(), lane.begin(), lane.end());
+  for (const auto* loops_inside : {&inner, &written_out, &lane}) order.insert(order.end(), loops_inside->begin(), loops_inside->end());
   b.reorder(stage, order);
-  if (walk.size() > 1) walk.pop_back();
+  if (walk.size() > 1 && inner.empty()) walk.pop_back();
   parallelize(b, stage, walk, work);
 }
 

@@ -315,6 +315,15 @@ bool is_one_row(const Builder& b, int stage) {
 
 }  // namespace
 
+void schedule_row(Builder& b, int stage, size_t rows, const Target& target, const Choices& how) {
+  const te::Op& op = b.at(stage).op;
+  const std::vector<ir::Var> loops = b.loops(stage);
+  const auto shared = loops.begin() + static_cast<std::ptrdiff_t>(rows), own = loops.begin() + static_cast<std::ptrdiff_t>(op.axes.size());
+  const MemberLoops l{{loops.begin(), shared}, {shared, own}, {own, loops.end()}, {op.axes.begin() + static_cast<std::ptrdiff_t>(rows), op.axes.end()}};
+  const Member m{stage, {}};
+  op.reducer == te::Reducer::none ? vectorize_own(b, m, l, target, how) : vectorize_reduction(b, m, l, target, how);
+}
+
 std::vector<const ir::BufferNode*> split_reductions(Builder& b, const Target& target, const Choices& how) {
   std::vector<const ir::BufferNode*> parts;
   for (const Stage& st : b.all())

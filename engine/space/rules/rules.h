@@ -53,6 +53,10 @@ void schedule_elementwise(schedule::Builder& b, int stage, const Target& target)
 /// A reduction of its own: a few vectors of neighbouring outputs at a time, summed up in registers. Returns the stage's index, which grows by the cache stage.
 int schedule_reduction(schedule::Builder& b, int stage, const Target& target, const Choices& how);
 
+/// One stage of a kernel that is computed a few rows at a time: the first `rows` loops walk over them; inside, its own axes in vectors, or its reduction along
+/// the row in vectors of partial results side by side.
+void schedule_row(schedule::Builder& b, int stage, size_t rows, const Target& target, const Choices& how);
+
 /// Reductions to fewer results than there are cores: each core reduces a part, the parts are reduced after that. Returns the arrays of the parts, whose stages
 /// are scheduled.
 std::vector<const ir::BufferNode*> split_reductions(schedule::Builder& b, const Target& target, const Choices& how);

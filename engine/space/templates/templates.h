@@ -20,6 +20,7 @@ namespace tw::space {
   X(grouped_conv2d_nchwc)   \
   X(narrow_conv2d)          \
   X(batch_matmul)           \
+  X(attention)              \
   X(reductions)
 
 /// For GPUs: AutoTVM's names, knobs and order, which its logs decode to; schedules of our own. gemm and the last two are ours.

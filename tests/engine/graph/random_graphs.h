@@ -336,8 +336,21 @@ class RandomGraph {
       for (size_t d = 0; d < swapped.size(); ++d) swapped[d] = static_cast<int64_t>(d);
       std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
       auto y = b_.node("transpose", {x.value}, with({{"perm", swapped}}));
-      if (y) apply("matmul", {x.value, (*y)[0]}, false);
+      if (y && chance(50))
+        attention(x, (*y)[0]);
+      else if (y)
+        apply("matmul", {x.value, (*y)[0]}, false);
     }
+  }
+
+  /// Of a value to itself, perhaps scaled and masked.
+  void attention(const Known& x, int keys) {
+    const DType t = type(x.value).dtype;
+    int scores = b_.node("matmul", {x.value, keys}).value()[0];
+    if (chance(50)) scores = b_.node("mul", {scores, weight(t, {1})}).value()[0];
+    if (chance(50)) scores = b_.node("add", {scores, weight(t, smaller_shape(type(scores).shape))}).value()[0];
+    if (chance(20)) add(scores, false);
+    apply("matmul", {b_.node("softmax", {scores}).value()[0], x.value}, false);
   }
 
   void convolution(const Known& x) {
@@ -357,7 +370,8 @@ class RandomGraph {
       apply("conv2d_transpose", {x.value, weight(t.dtype, {channels, out, kernel, kernel})}, false, with({{"strides", Dims(2, rng_.range(1, 2))}}));
       return;
     }
-    const int64_t dilation = kernel > 1 && pad > 0 && chance(60) ? rng_.range(t.shape[2] - 1, t.shape[2] + 1) : 1;  // whose outer taps meet little or nothing but padding
+    const int64_t dilation =
+        kernel > 1 && pad > 0 && chance(60) ? rng_.range(t.shape[2] - 1, t.shape[2] + 1) : 1;  // whose outer taps meet little or nothing but padding
     apply("conv2d", inputs, false,
           with({{"pads", Dims(4, pad * dilation)}, {"strides", Dims(2, rng_.range(1, 2))}, {"dilations", Dims(2, dilation)}, {"groups", groups}}));
   }

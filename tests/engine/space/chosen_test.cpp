@@ -66,6 +66,11 @@ std::vector<Layer> layers() {
       {"matmul of heads, odd", product({9, 13, 70}, {9, 70, 19})},
       {"matmul of float16", product({8, 128, 64}, {8, 64, 128}, "matmul", kFloat16)},
       {"matmul, large", product({1024, 1024}, {1024, 1024})},
+      {"attention",
+       [](Net& n) {
+         const int scores = n.op("matmul", {n.input({12, 197, 64}), n.input({12, 64, 197})});
+         return n.op("matmul", {n.op("softmax", {scores}), n.input({12, 197, 64})});
+       }},
       {"max_pool2d", one("max_pool2d", {1, 64, 112, 112}, window(3, 2, 1))},
       {"max_pool2d, far apart", one("max_pool2d", {1, 64, 113, 113}, window(4, 4, 0))},
       {"max_pool2d, farther apart", one("max_pool2d", {1, 64, 113, 113}, window(5, 5, 0))},

@@ -234,6 +234,12 @@ std::vector<Case> cases() {
   for (const DType t : {kFloat32, kFloat64, kFloat16, kInt8}) add({transpose({48, 64}, {1, 0}, t), transpose({37, 53}, {1, 0}, t)});
   add({transpose({2, 19, 5, 6}, {0, 2, 3, 1}), transpose({2, 5, 6, 32}, {0, 3, 1, 2}), transpose({3, 4, 5, 33}, {2, 0, 1, 3}), transpose({2, 3, 17}, {0, 2, 1}),
        transpose({1, 40, 3, 64}, {0, 2, 1, 3}), transpose({16, 3, 20}, {2, 1, 0})});
+  for (const auto& [depth, keys, panel] : {std::tuple<int64_t, int64_t, int64_t>{24, 40, 64}, {64, 130, 32}, {7, 19, 16}}) {
+    Case c = transpose({2, 3, keys, depth}, {0, 1, 3, 2});
+    c.name += " into panels of " + std::to_string(panel);
+    c.layouts = {{-1, {{0, 0}, {1, 0}, {3, 0}, {2, 0}, {3, panel}}}};
+    add({c});
+  }
   // Reductions.
   for (const Dims& axes : {Dims{2}, Dims{1}, Dims{0}, Dims{0, 1, 2}, Dims{1, 2}, Dims{0, 2}}) add({reduce("reduce_sum", {5, 12, 70}, axes)});
   for (const DType t : {kFloat64, kFloat16, kInt8, kInt32}) add({reduce("reduce_sum", {6, 37}, {1}, t), reduce("reduce_max", {37, 6}, {0}, t)});

@@ -19,12 +19,6 @@ struct MatmulShape {
   int64_t vectors() const { return (n + lanes - 1) / lanes; }
 };
 
-/// Whole vectors along the columns; where those that divide them are less than half of a register, full ones with a masked tail.
-int64_t column_lanes(int64_t n, const Target& target) {
-  const int64_t full = target.lanes(kFloat32), dividing = dividing_lanes(n, target);
-  return 2 * dividing < full && n > full ? full : dividing;
-}
-
 MatmulShape matmul_shape(const te::Dag& dag, const Anchor& a, const Target& target) {
   const std::vector<int64_t>& out = dag.ops[static_cast<size_t>(a.reduce)].output->shape;
   MatmulShape s{1, out[out.size() - 2], out.back(), column_lanes(out.back(), target)};

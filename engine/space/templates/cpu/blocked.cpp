@@ -91,6 +91,11 @@ int64_t dividing_lanes(int64_t extent, const Target& target) {
   return lanes;
 }
 
+int64_t column_lanes(int64_t n, const Target& target) {
+  const int64_t full = target.lanes(kFloat32), dividing = dividing_lanes(n, target);
+  return 2 * dividing < full && n > full ? full : dividing;
+}
+
 int64_t channel_block(int64_t channels, const Target& target) {
   if (channels <= kPlanes) return dividing_lanes(channels, target);
   const int64_t lanes = target.lanes(kFloat32);

@@ -27,6 +27,8 @@ std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::
 
 /// Lanes of a vector along `extent` elements without a remainder: the largest power of two up to a full vector that divides them.
 int64_t dividing_lanes(int64_t extent, const Target& target);
+/// Whole vectors along the columns of a product; where those that divide them are less than half of a register, full ones with a masked tail.
+int64_t column_lanes(int64_t n, const Target& target);
 /// Channels per block: a full vector, halved as long as that leaves out a quarter of the stored channels or more, down to a quarter of a vector. The last
 /// block is padded. Up to three channels, as those of images, stay apart unless they are a power of two. A function of the channel count alone, so that neighbouring
 /// kernels agree on the layout between them.
