@@ -210,6 +210,7 @@ Expected<schedule::Schedule> attention_apply(const te::DagPtr& dag, const Target
   const ir::Var block = outer.size() == 1 ? outer.front() : b.fuse(out, outer);
   b.parallel(out, block);
   b.compute_at(values, out, panel);
+  if (e.split("tile_v")[1] > s.width) rules::whole_blocks(b, values, static_cast<int>(b.at(values).op.axes.size()) - 1, s.width_lanes);
   schedule_tile(b, values, s.width_lanes);
 
   // Rows an odd number of lines apart lie in different sets of the level-1 cache.

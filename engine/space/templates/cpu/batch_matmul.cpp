@@ -2,6 +2,7 @@
 // Products of two activations, [..., M, K] times [..., K, N], both read where they lie: attention is made of these.
 #include "engine/space/templates/templates.h"
 
+#include "engine/space/rules/rules.h"
 #include "engine/space/templates/cpu/blocked.h"
 
 namespace tw::space::cpu {
@@ -84,6 +85,8 @@ Expected<schedule::Schedule> batch_matmul_apply(const te::DagPtr& dag, const Tar
   b.vectorize(out, n[2]);
   b.parallel(out, outer.size() == 1 ? outer.front() : b.fuse(out, outer));
 
+  // Of several panels the last one is told from the others; in a single one, rows of whole vectors stay registers.
+  if (e.split("tile_x")[1] > s.n) rules::whole_blocks(b, acc, static_cast<int>(b.at(acc).op.axes.size()) - 1, s.lanes);
   std::vector<ir::Var> inner = b.loops(acc);  // batch..., m, n, k
   const size_t rank = inner.size() - 1;
   const auto j = b.split(acc, inner[rank - 1], {s.lanes});

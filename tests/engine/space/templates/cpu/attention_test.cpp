@@ -34,6 +34,7 @@ class AttentionTest : public QObject {
         {"heads", attention({{1, 3}, 20, 32, 16, 32})},
         {"keys that are no whole vectors", attention({{2}, 9, 37, 8, 24})},
         {"a window of 49", attention({{5}, 49, 49, 32, 32})},
+        {"values in part of two vectors", attention({{2}, 7, 40, 19, 19})},
         {"one query", attention({{1, 4}, 1, 50, 16, 16})},
         {"few keys", attention({{2}, 6, 3, 8, 8})},
         {"no batch", attention({{}, 13, 64, 12, 20})},
