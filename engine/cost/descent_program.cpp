@@ -70,6 +70,7 @@ Expected<DescentProgram> DescentProgram::make(OpenSchedule schedule, const Targe
   for (size_t i = 0; i < program.scheduled().size(); ++i)
     if (schedule::has_loops(program.scheduled()[i])) out.stores_.push_back(program.scheduled()[i].op.name);
   TW_ASSERT(out.stores_.size() * kFelixColumns == out.outputs_.size(), "every stage that stores has a row");
+  for (const Tape::Id id : out.outputs_) out.fixed_.push_back(tape->node(id).op == Tape::Op::constant);
 
   std::vector<std::pair<Constraint, Tape::Id>> limits;
   for (const space::SmoothLimit& limit : space::smooth_limits(smooth, *tape, target)) {
@@ -159,6 +160,18 @@ void DescentProgram::backward(Pass& pass, std::span<const float> by_features, st
     for (size_t p = 0; p < count; ++p)
       for (size_t v = 0; v < variables; ++v) gradient[(first + p) * variables + v] = ln_prime_[v] * pass.leaves[leaf_of_[v] * P + p];
   }
+}
+
+FeatureMatrix DescentProgram::matrix(const Pass& pass) const {
+  std::vector<FeatureRows> rows;
+  const size_t each = stores_.size() * kFelixColumns;
+  for (size_t b = 0; b < pass.seeds; ++b) {
+    const float* begin = pass.features.data() + b * each;
+    rows.push_back({{begin, begin + each}, stores_.size()});
+  }
+  FeatureMatrix out(rows);
+  out.fix(fixed_);
+  return out;
 }
 
 std::vector<int64_t> DescentProgram::numbers(std::span<const double> x) const {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/cost/feature_matrix.h"
 #include "engine/cost/features/felix.h"
 #include "engine/space/sketch/open_schedule.h"
 
@@ -54,6 +55,9 @@ class DescentProgram {
   /// their order; empty: none.
   void backward(Pass& pass, std::span<const float> by_features, std::span<const double> by_constraints, std::span<double> gradient) const;
 
+  /// The features of a pass as models take them, with those fixed that no exponent changes.
+  FeatureMatrix matrix(const Pass& pass) const;
+
   /// A feature of the first seed as it was worked out, `k` counted over all stores.
   double feature(const Pass& pass, size_t k) const { return pass.values[code_->row(k) * space::TapeCode::kPoints]; }
 
@@ -84,6 +88,7 @@ class DescentProgram {
   std::vector<std::string> names_, stores_;
   std::vector<Constraint> constraints_;
   std::vector<space::Tape::Id> outputs_;  ///< features of all stores, then constraints
+  std::vector<char> fixed_;               ///< by feature: whether it is a constant
 };
 
 }  // namespace tw::cost

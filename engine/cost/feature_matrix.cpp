@@ -33,6 +33,11 @@ FeatureMatrix::FeatureMatrix(std::span<const FeatureRows* const> candidates) {
     copy_rows(candidates[i]->values.data(), candidates[i]->columns(), data_.data() + begins_[i] * columns_, columns_, candidates[i]->count);
 }
 
+void FeatureMatrix::fix(std::vector<char> fixed) {
+  TW_ASSERT(candidates() == 0 || fixed.size() * candidates() == rows() * columns_, "every number of a candidate is fixed or not");
+  fixed_ = std::move(fixed);
+}
+
 FeatureMatrix FeatureMatrix::with_columns(size_t columns) const {
   FeatureMatrix out;
   out.columns_ = columns;

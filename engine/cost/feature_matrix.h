@@ -20,6 +20,10 @@ class FeatureMatrix {
   /// The first row of each candidate, and one past the last row of all.
   std::span<const size_t> begins() const { return begins_; }
   bool one_row_each() const { return rows() == candidates(); }
+  /// By the place of a row in its candidate and by column: whether it is the same in all candidates, so that nobody asks how scores change with it. Empty: nobody knows.
+  std::span<const char> fixed() const { return fixed_; }
+  /// Candidates have as many rows each.
+  void fix(std::vector<char> fixed);
   /// The same with so many columns: cut, or padded with zeros.
   FeatureMatrix with_columns(size_t columns) const;
 
@@ -29,6 +33,7 @@ class FeatureMatrix {
   size_t columns_ = 0;
   std::vector<size_t> begins_{0};
   std::vector<float> data_;
+  std::vector<char> fixed_;
 };
 
 }  // namespace tw::cost

@@ -13,7 +13,7 @@ class Mlp : public NetworkScores {
 
   struct Scored {
     std::vector<float> scores;
-    std::vector<float> gradient;  ///< how the score of its candidate changes with each number of each row: as large as the matrix, zeros for what the network does not see
+    std::vector<float> gradient;  ///< how the score of its candidate changes with each number of each row: as large as the matrix, zeros for what the network does not see and what is fixed
   };
   Scored scored(const FeatureMatrix& x) const;
 
@@ -22,7 +22,11 @@ class Mlp : public NetworkScores {
   /// What the encoder said, summed up over the rows of each candidate.
   static Values sums(const Encoder::Said& said, size_t candidates);
 
+  /// What `gradient` of the rows' encoder is of the numbers of their statements, into `out`, as large as the matrix.
+  void by_numbers(const FeatureMatrix& x, const Encoder::Said& said, Values gradient, size_t candidates, Values& out) const;
+
   Encoder encoder_;
+  learner::PackedMatrix l0_, l1_, layer0_, layer1_;  ///< as gradients go through them
 };
 
 }  // namespace tw::cost

@@ -25,9 +25,7 @@ NetworkScores::Layer::Layer(const NetworkScores& of, const std::string& weight, 
 NetworkScores::Values NetworkScores::Layer::computed(const Values& x, float least) const {
   const size_t rows = x.size() / weight_.rows(), columns = weight_.columns();
   Values y(rows * columns);
-  weight_.multiply(rows, {x.data(), weight_.rows()}, y.data(), columns);
-  for (size_t r = 0; r < rows; ++r)
-    for (size_t c = 0; c < columns; ++c) y[r * columns + c] = std::max(least, y[r * columns + c] + bias_[c]);
+  weight_.multiply(rows, {x.data(), weight_.rows()}, y.data(), columns, {bias_, least});
   return y;
 }
 NetworkScores::Values NetworkScores::Layer::operator()(const Values& x) const { return computed(x, -std::numeric_limits<float>::infinity()); }
@@ -47,20 +45,50 @@ NetworkScores::Encoder::Encoder(const NetworkScores& of, const std::string& name
 
 NetworkScores::Encoder::Said NetworkScores::Encoder::operator()(const FeatureMatrix& x, size_t begin, size_t end) const {
   Said out;
-  for (size_t c = begin; c < end; ++c) {
-    const size_t before = out.rows.size();
-    for (size_t r = x.begins()[c]; r < x.begins()[c + 1]; ++r)
-      if (!network_.kinds || x.data()[r * network_.columns] == kind_) out.rows.push_back(r);
-    if (each_ > 0 && out.rows.size() != before + each_) out.rows.resize(before);
-    out.owners.resize(out.rows.size(), c - begin);
+  const auto read = [&](size_t c, size_t r) {
+    if (network_.kinds && x.data()[r * network_.columns] != kind_) return;
+    out.rows.push_back(r);
+    out.owners.push_back(c - begin);
+  };
+  if (each_ > 0) {
+    for (size_t c = begin; c < end; ++c) {
+      const size_t before = out.rows.size();
+      for (size_t r = x.begins()[c]; r < x.begins()[c + 1]; ++r) read(c, r);
+      if (out.rows.size() == before + each_) continue;
+      out.rows.resize(before);
+      out.owners.resize(before);
+    }
+  } else {
+    size_t longest = 0;
+    for (size_t c = begin; c < end; ++c) longest = std::max(longest, x.begins()[c + 1] - x.begins()[c]);
+    for (size_t place = 0; place < longest; ++place)
+      for (size_t c = begin; c < end; ++c)
+        if (x.begins()[c] + place < x.begins()[c + 1]) read(c, x.begins()[c] + place);
   }
   Values input(out.rows.size() * columns_);
   for (size_t i = 0; i < out.rows.size(); ++i) {
     const float* row = x.data() + out.rows[i] * network_.columns + network_.first() + first_;
     for (size_t c = 0; c < columns_; ++c) input[i * columns_ + c] = (row[c] - shift_[c]) / scale_[c];
   }
-  out.first = layer0_.cut(input);
+  out.first = x.fixed().empty() || network_.kinds ? layer0_.cut(input) : first_of(x, std::move(input), end - begin);
   out.second = layer1_.cut(out.first);
+  return out;
+}
+
+NetworkScores::Values NetworkScores::Encoder::first_of(const FeatureMatrix& x, Values input, size_t candidates) const {
+  const size_t rows = input.size() / columns_;
+  Values out(rows * learner::kHidden);
+  for (size_t row = 0, place = 0; row < rows; row += candidates, ++place) {
+    const char* const fixed = x.fixed().data() + place * columns_;
+    Values same(columns_, 0);
+    for (size_t c = 0; c < columns_; ++c) {
+      if (!fixed[c]) continue;
+      same[c] = input[row * columns_ + c];
+      for (size_t r = row; r < row + candidates; ++r) input[r * columns_ + c] = 0;
+    }
+    const Values bias = layer0_(same);
+    layer0_.cut(candidates, &input[row * columns_], bias.data(), &out[row * learner::kHidden]);
+  }
   return out;
 }
 

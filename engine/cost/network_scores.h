@@ -37,6 +37,8 @@ class NetworkScores {
     Values operator()(const Values& x) const;
     /// The same, with zero for what is negative.
     Values cut(const Values& x) const;
+    /// That of so many rows, with another bias than its own.
+    void cut(size_t rows, const float* x, const float* bias, float* y) const { weight_.multiply(rows, {x, weight_.rows()}, y, weight_.columns(), {bias, 0}); }
 
    private:
     Values computed(const Values& x, float least) const;
@@ -48,7 +50,8 @@ class NetworkScores {
    public:
     /// `kind`: the rows' first number, of networks whose rows tell it; `first`: where their columns begin after it; `each`: rows of a candidate, one with more or fewer is taken for one without; 0: any.
     Encoder(const NetworkScores& of, const std::string& name, const std::string& normaliser, float kind, size_t first, size_t columns, size_t each = 0);
-    /// What both layers say of rows that were read.
+    /// What both layers say of rows that were read: those of a candidate are in their order; where candidates may have any number of rows, all that stand first come first, so that neighbours are
+    /// alike, and products with what is zero in all of them are left out.
     struct Said {
       std::vector<size_t> rows, owners;  ///< of the matrix; and their candidates, counted from `begin`
       Values first, second;
@@ -56,6 +59,9 @@ class NetworkScores {
     Said operator()(const FeatureMatrix& x, size_t begin, size_t end) const;
 
    private:
+    /// What the first layer says of rows that are the same in some columns: what those add is worked out once.
+    Values first_of(const FeatureMatrix& x, Values input, size_t candidates) const;
+
     const learner::Network& network_;
     const float *scale_, *shift_;
     float kind_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 namespace tw::cost {
 namespace {
@@ -11,23 +12,32 @@ namespace {
 constexpr size_t kHidden = learner::kHidden, kAttention = learner::kAttention, kHead = kAttention / learner::kHeads;
 constexpr size_t kSteps = learner::kPatternRows;
 
-/// What one step hears in one head: it asks all steps of its candidate. `asked`: rows of what each asks, is asked by, and says.
-void hear(const float* asked, size_t step, size_t head, float* heard) {
+/// A number for each step.
+typedef float Steps __attribute__((vector_size(kSteps * sizeof(float))));
+
+/// What a candidate's steps hear in one head: each asks all of them. `asked`: rows of what each asks, is asked by, and says.
+void hear(const float* asked, size_t head, float* heard) {
   constexpr size_t kRow = 3 * kAttention;
-  const float* question = asked + step * kRow + head;
-  std::array<float, kSteps> weights{};
-  for (size_t j = 0; j < kSteps; ++j) {
-    const float* key = asked + j * kRow + kAttention + head;
-    float product = 0;
-    for (size_t c = 0; c < kHead; ++c) product += question[c] * key[c];
-    weights[j] = product / std::sqrt(static_cast<float>(kHead));
-  }
-  const float most = *std::max_element(weights.begin(), weights.end());
-  float sum = 0;
-  for (float& w : weights) w = std::exp(w - most), sum += w;
-  for (size_t j = 0; j < kSteps; ++j) {
-    const float* value = asked + j * kRow + 2 * kAttention + head;
-    for (size_t c = 0; c < kHead; ++c) heard[head + c] += weights[j] / sum * value[c];
+  Steps keys[kHead];
+  for (size_t c = 0; c < kHead; ++c)
+    for (size_t j = 0; j < kSteps; ++j) keys[c][j] = asked[j * kRow + kAttention + head + c];
+  for (size_t step = 0; step < kSteps; ++step) {
+    const float* question = asked + step * kRow + head;
+    Steps products = {};
+    for (size_t c = 0; c < kHead; ++c) products += question[c] * keys[c];
+    std::array<float, kSteps> weights{};
+    for (size_t j = 0; j < kSteps; ++j) weights[j] = products[j] / std::sqrt(static_cast<float>(kHead));
+    const float most = *std::max_element(weights.begin(), weights.end());
+    float sum = 0;
+    for (float& w : weights) w = std::exp(w - most), sum += w;
+    for (size_t c = head; c < head + kHead; c += kSteps) {
+      Steps said = {}, value;
+      for (size_t j = 0; j < kSteps; ++j) {
+        std::memcpy(&value, asked + j * kRow + 2 * kAttention + c, sizeof value);
+        said += weights[j] / sum * value;
+      }
+      std::memcpy(heard + step * kAttention + c, &said, sizeof said);
+    }
   }
 }
 
@@ -51,9 +61,9 @@ PamNetwork::PamNetwork(std::vector<float> weights)
 
 PamNetwork::Values PamNetwork::attended(const Values& steps) const {
   const Values asked = asked_(steps);
-  Values heard(steps.size(), 0);
-  for (size_t row = 0; row * kAttention < steps.size(); ++row)
-    for (size_t head = 0; head < kAttention; head += kHead) hear(asked.data() + row / kSteps * kSteps * 3 * kAttention, row % kSteps, head, heard.data() + row * kAttention);
+  Values heard(steps.size());
+  for (size_t row = 0; row * kAttention < steps.size(); row += kSteps)
+    for (size_t head = 0; head < kAttention; head += kHead) hear(asked.data() + row * 3 * kAttention, head, heard.data() + row * kAttention);
   Values out = answered_(heard);
   for (size_t i = 0; i < out.size(); ++i) out[i] += steps[i];
   return out;

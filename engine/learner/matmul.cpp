@@ -2,6 +2,7 @@
 #include "engine/learner/matmul.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -11,34 +12,96 @@ namespace {
 /// Sums that are in caches at a time.
 constexpr size_t kDepth = 256;
 
-/// A tile of sums in registers: `Rows` by `Vectors` vectors of `Bytes`. `a` holds `Rows` elements for each product, `b` a whole row of the tile.
+/// What a tile does once its sums are there.
+struct Ending {
+  bool add;           ///< to what stands in c
+  const float* bias;  ///< by column; null: none
+  float least;
+};
+
+/// A tile of sums in registers: `Rows` by `Vectors` vectors of `Bytes`. `a` holds `Rows` elements for each of `k` products, `at` where the row of `b` begins
+/// that they meet. All loops over sums have numbers that are known, or compilers keep the sums in memory.
 template <int Bytes, int Rows, int Vectors>
-[[gnu::always_inline]] inline void tile(size_t k, const float* a, const float* b, float* c, size_t stride, size_t rows, size_t columns, bool add) {
+[[gnu::always_inline]] inline void tile(size_t k, const float* a, const uint32_t* at, const float* b, float* c, size_t stride, size_t rows, size_t columns,
+                                        const Ending& ending) {
   typedef float Vector __attribute__((vector_size(Bytes)));
   constexpr size_t kLanes = Bytes / sizeof(float), kWidth = kLanes * Vectors;
   Vector sums[Rows][Vectors] = {};
-  for (size_t p = 0; p < k; ++p, a += Rows, b += kWidth) {
+  for (size_t p = 0; p < k; ++p, a += Rows) {
     Vector right[Vectors];
-    std::memcpy(right, b, sizeof right);
+#pragma GCC unroll 16
+    for (int v = 0; v < Vectors; ++v) std::memcpy(&right[v], b + at[p] + static_cast<size_t>(v) * kLanes, sizeof right[v]);
 #pragma GCC unroll 16
     for (int r = 0; r < Rows; ++r) {
 #pragma GCC unroll 16
       for (int v = 0; v < Vectors; ++v) sums[r][v] += a[r] * right[v];
     }
   }
-  float out[kWidth];
-  for (size_t r = 0; r < rows; ++r) {
-    std::memcpy(out, sums[r], sizeof out);
-    float* const to = c + r * stride;
-    for (size_t j = 0; j < columns; ++j) to[j] = add ? to[j] + out[j] : out[j];
+#pragma GCC unroll 16
+  for (int r = 0; r < Rows; ++r) {
+    if (static_cast<size_t>(r) >= rows) break;
+    float* const to = c + static_cast<size_t>(r) * stride;
+    float part[2 * kWidth] = {};  // of c and of what is added, where a tile's last columns are none
+    if (columns < kWidth) {
+      if (ending.add) std::copy_n(to, columns, part);
+      if (ending.bias != nullptr) std::copy_n(ending.bias, columns, part + kWidth);
+    }
+    float* const out = columns < kWidth ? part : to;
+    const float* const bias = columns < kWidth ? part + kWidth : ending.bias;
+#pragma GCC unroll 16
+    for (int v = 0; v < Vectors; ++v) {
+      Vector sum = sums[r][v], more;
+      if (ending.add) {
+        std::memcpy(&more, out + static_cast<size_t>(v) * kLanes, sizeof more);
+        sum += more;
+      }
+      if (ending.bias != nullptr) {
+        std::memcpy(&more, bias + static_cast<size_t>(v) * kLanes, sizeof more);
+        sum += more;
+      }
+      sum = sum < ending.least ? Vector{} + ending.least : sum;
+      std::memcpy(out + static_cast<size_t>(v) * kLanes, &sum, sizeof sum);
+    }
+    if (columns < kWidth) std::copy_n(part, columns, to);
   }
 }
 
-using Tile = void (*)(size_t k, const float* a, const float* b, float* c, size_t stride, size_t rows, size_t columns, bool add);
+/// Elements of a tile's rows as it takes them, `Rows` for each product: that of row i and product p is at data[i * row + p * step]. Products with zeros alone
+/// are left out, as many are after layers that cut what is negative; `at` says of the others where their part of a panel begins. How many there are.
+template <int Rows>
+[[gnu::always_inline]] inline size_t gather(const float* data, size_t row, size_t step, size_t rows, size_t depth, uint32_t width, float* out, uint32_t* at) {
+  static constexpr float kNone[1] = {0};
+  const float* from[Rows];
+  size_t steps[Rows];
+  for (int i = 0; i < Rows; ++i) {
+    const bool is = static_cast<size_t>(i) < rows;
+    from[i] = is ? data + static_cast<size_t>(i) * row : kNone;
+    steps[i] = is ? step : 0;
+  }
+  size_t found = 0;
+  for (size_t p = 0; p < depth; ++p) {
+    bool any = false;
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i) {
+      const float x = from[i][p * steps[i]];
+      out[found * Rows + static_cast<size_t>(i)] = x;
+      any |= x != 0;
+    }
+    at[found] = static_cast<uint32_t>(p) * width;
+    found += any;
+  }
+  return found;
+}
 
-#define TW_TILE(name, target, bytes, rows, vectors)                                                                                       \
-  target void name(size_t k, const float* a, const float* b, float* c, size_t stride, size_t part, size_t columns, bool add) {          \
-    tile<bytes, rows, vectors>(k, a, b, c, stride, part, columns, add);                                                                  \
+using Tile = void (*)(size_t k, const float* a, const uint32_t* at, const float* b, float* c, size_t stride, size_t rows, size_t columns, const Ending& ending);
+using Gather = size_t (*)(const float* data, size_t row, size_t step, size_t rows, size_t depth, uint32_t width, float* out, uint32_t* at);
+
+#define TW_TILE(name, target, bytes, rows, vectors)                                                                                                            \
+  target void name(size_t k, const float* a, const uint32_t* at, const float* b, float* c, size_t stride, size_t part, size_t columns, const Ending& ending) { \
+    tile<bytes, rows, vectors>(k, a, at, b, c, stride, part, columns, ending);                                                                                 \
+  }                                                                                                                                                            \
+  target size_t name##_gather(const float* data, size_t row, size_t step, size_t part, size_t depth, uint32_t width, float* out, uint32_t* at) {               \
+    return gather<rows>(data, row, step, part, depth, width, out, at);                                                                                         \
   }
 #if defined(__x86_64__)
 TW_TILE(tile_avx512, __attribute__((target("avx512f,fma"))), 64, 8, 2)
@@ -49,16 +112,17 @@ TW_TILE(tile_plain, , 16, 4, 2)
 
 struct Kernel {
   Tile tile;
+  Gather gather;
   size_t rows, width;  ///< of a tile
 };
 
 const Kernel& kernel() {
   static const Kernel kKernel = [] {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) return Kernel{tile_avx512, 8, 32};
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Kernel{tile_avx2, 6, 16};
+    if (__builtin_cpu_supports("avx512f")) return Kernel{tile_avx512, tile_avx512_gather, 8, 32};
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Kernel{tile_avx2, tile_avx2_gather, 6, 16};
 #endif
-    return Kernel{tile_plain, 4, 8};
+    return Kernel{tile_plain, tile_plain_gather, 4, 8};
   }();
   return kKernel;
 }
@@ -88,34 +152,54 @@ void pack_right(const Kernel& kernel, MatrixView b, size_t begin, size_t depth, 
   pack(b.data + begin * step, column, step, n, depth, kernel.width, out);
 }
 
-/// Those products of c; `left` has room for the elements of a tile.
-void multiply_right(const Kernel& kernel, size_t m, size_t n, size_t begin, size_t depth, MatrixView a, const float* right, float* left, float* c, size_t stride, bool add) {
+/// Room for the elements of a tile.
+struct Left {
+  Left(const Kernel& kernel, size_t k) : elements(kernel.rows * std::min(k, kDepth)), at(std::min(k, kDepth)) {}
+  std::vector<float> elements;
+  std::vector<uint32_t> at;
+};
+
+/// Those products of c.
+void multiply_right(const Kernel& kernel, size_t m, size_t n, size_t begin, size_t depth, MatrixView a, const float* right, Left& left, float* c, size_t stride,
+                    const Ending& ending) {
   const size_t row = a.transposed ? 1 : a.stride, step = a.transposed ? a.stride : 1, panels = panels_of(n, kernel);
   for (size_t i = 0; i < m; i += kernel.rows) {
     const size_t rows = std::min(kernel.rows, m - i);
-    pack(a.data + i * row + begin * step, row, step, rows, depth, kernel.rows, left);
+    const size_t found =
+        kernel.gather(a.data + i * row + begin * step, row, step, rows, depth, static_cast<uint32_t>(kernel.width), left.elements.data(), left.at.data());
     for (size_t panel = 0; panel < panels; ++panel) {
       const size_t j = panel * kernel.width;
-      kernel.tile(depth, left, right + j * depth, c + i * stride + j, stride, rows, std::min(kernel.width, n - j), add || begin > 0);
+      kernel.tile(found, left.elements.data(), left.at.data(), right + j * depth, c + i * stride + j, stride, rows, std::min(kernel.width, n - j),
+                  {ending.add, ending.bias == nullptr ? nullptr : ending.bias + j, ending.least});
     }
   }
 }
 
-void clear(size_t m, size_t n, float* c, size_t stride) {
-  for (size_t i = 0; i < m; ++i) std::fill_n(c + i * stride, n, 0.0F);
+constexpr float kAny = -std::numeric_limits<float>::infinity();
+
+/// All parts of a product, one after the other; `right_of` says where the panels of one lie.
+template <class RightOf>
+void multiply_parts(const Kernel& kernel, size_t m, size_t n, size_t k, MatrixView a, const RightOf& right_of, float* c, size_t stride, bool add,
+                    const Finish& finish) {
+  Left left(kernel, k);
+  for (size_t begin = 0; begin == 0 || begin < k; begin += kDepth) {
+    const size_t depth = std::min(kDepth, k - begin);
+    const bool last = begin + depth == k;
+    multiply_right(kernel, m, n, begin, depth, a, right_of(begin, depth), left, c, stride,
+                   {add || begin > 0, last ? finish.bias : nullptr, last ? finish.least : kAny});
+  }
 }
 
 }  // namespace
 
 void matmul(size_t m, size_t n, size_t k, MatrixView a, MatrixView b, float* c, size_t stride, bool add) {
   const Kernel& kernel = learner::kernel();
-  if (k == 0 && !add) clear(m, n, c, stride);
-  std::vector<float> right(panels_of(n, kernel) * kernel.width * std::min(k, kDepth)), left(kernel.rows * std::min(k, kDepth));
-  for (size_t begin = 0; begin < k; begin += kDepth) {
-    const size_t depth = std::min(kDepth, k - begin);
+  std::vector<float> right(panels_of(n, kernel) * kernel.width * std::min(k, kDepth));
+  const auto right_of = [&](size_t begin, size_t depth) {
     pack_right(kernel, b, begin, depth, n, right.data());
-    multiply_right(kernel, m, n, begin, depth, a, right.data(), left.data(), c, stride, add);
-  }
+    return right.data();
+  };
+  multiply_parts(kernel, m, n, k, a, right_of, c, stride, add, {});
 }
 
 PackedMatrix::PackedMatrix(size_t k, size_t n, MatrixView b) : k_(k), n_(n), panels_(panels_of(n, kernel()) * kernel().width * k) {
@@ -123,13 +207,11 @@ PackedMatrix::PackedMatrix(size_t k, size_t n, MatrixView b) : k_(k), n_(n), pan
   for (size_t begin = 0; begin < k; begin += kDepth) pack_right(kernel(), b, begin, std::min(kDepth, k - begin), n, panels_.data() + width * begin);
 }
 
-void PackedMatrix::multiply(size_t m, MatrixView a, float* c, size_t stride) const {
+void PackedMatrix::multiply(size_t m, MatrixView a, float* c, size_t stride, const Finish& finish) const {
   const Kernel& kernel = learner::kernel();
-  if (k_ == 0) clear(m, n_, c, stride);
-  std::vector<float> left(kernel.rows * std::min(k_, kDepth));
   const size_t width = panels_of(n_, kernel) * kernel.width;
-  for (size_t begin = 0; begin < k_; begin += kDepth)
-    multiply_right(kernel, m, n_, begin, std::min(kDepth, k_ - begin), a, panels_.data() + width * begin, left.data(), c, stride, false);
+  multiply_parts(
+      kernel, m, n_, k_, a, [&](size_t begin, size_t) { return panels_.data() + width * begin; }, c, stride, false, finish);
 }
 
 }  // namespace tw::learner

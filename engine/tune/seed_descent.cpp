@@ -25,17 +25,6 @@ constexpr double kOverLimit = 1e-4;
 /// How far an exponent may leave what it can be. Adam takes steps of one size, so that seeds would go on to where no formula means anything, and most of their ways would be lost.
 constexpr double kBeyond = 0.5;
 
-/// Seeds' features as the model takes them.
-cost::FeatureMatrix matrix_of(const DescentProgram::Pass& pass, size_t stores) {
-  std::vector<FeatureRows> rows;
-  const size_t each = stores * cost::kFelixColumns;
-  for (size_t b = 0; b < pass.seeds; ++b) {
-    const float* begin = pass.features.data() + b * each;
-    rows.push_back({{begin, begin + each}, stores});
-  }
-  return cost::FeatureMatrix(rows);
-}
-
 double euclidean(std::span<const double> x) { return std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0)); }
 
 /// Adam (Kingma and Ba, ICLR 2015) for one seed.
@@ -156,7 +145,7 @@ Expected<void> SeedDescent::walk(const DescentSketch& sketch, const Slopes& mode
   for (int step = 0; step <= steps && !stop.stop_requested(); ++step) {
     way.points.insert(way.points.end(), x.begin(), x.end());
     sketch.program.forward(x, seeds, pass);
-    TW_TRY(cost::CostModel::Slopes said, model(matrix_of(pass, sketch.program.stores().size())));
+    TW_TRY(cost::CostModel::Slopes said, model(sketch.program.matrix(pass)));
     way.scores.insert(way.scores.end(), said.scores.begin(), said.scores.end());
     for (float& s : said.slopes) s = -s;
     sketch.program.backward(pass, said.slopes, {}, down);

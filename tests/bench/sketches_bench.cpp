@@ -51,7 +51,7 @@ double per_second(size_t count, F&& f) {
 
 /// One step of gradient descent: features of 64 seeds of every sketch, a network of 237,000 weights with its derivatives, and those by the seeds' exponents.
 void descend(std::span<const space::Sketch> sketches, const Target& target, WorkerPool& workers) {
-  constexpr size_t kAll = 64, kSeeds = 16, kSteps = 20;  // a sketch's seeds in pieces, so that all threads have some
+  constexpr size_t kAll = 64, kSeeds = 32, kSteps = 20;  // seeds as many at a time as the tuner has
   struct Part {
     const cost::DescentProgram& program;
     std::vector<double> x, gradient;
@@ -68,22 +68,13 @@ void descend(std::span<const space::Sketch> sketches, const Target& target, Work
     part.gradient.resize(part.x.size());
     for (double& x : part.x) x = rng.uniform_real();
   }
-  const cost::Mlp network(learner::mlp().initial(1));
+  const cost::Mlp network(learner::felix(), learner::felix().initial(1));
   const auto step = [&](bool with_network) {
     workers.run(parts.size(), [&](size_t k) {
       Part& part = parts[k];
       part.program.forward(part.x, kSeeds, part.pass);
       std::vector<float> slopes(part.pass.features.size(), 1.0F);
-      if (with_network) {
-        const size_t stores = part.program.stores().size();
-        std::vector<cost::FeatureRows> rows(kSeeds, {std::vector<float>(stores * learner::kRowColumns), stores});
-        for (size_t r = 0; r < kSeeds * stores; ++r)
-          std::copy_n(part.pass.features.begin() + static_cast<std::ptrdiff_t>(r * cost::kFelixColumns), cost::kFelixColumns,
-                      rows[r / stores].values.begin() + static_cast<std::ptrdiff_t>((r % stores) * learner::kRowColumns + 1));
-        const std::vector<float> found = network.input_gradient(cost::FeatureMatrix(rows));
-        for (size_t r = 0; r < kSeeds * stores; ++r)
-          std::copy_n(found.begin() + static_cast<std::ptrdiff_t>(r * learner::kRowColumns + 1), cost::kFelixColumns, slopes.begin() + static_cast<std::ptrdiff_t>(r * cost::kFelixColumns));
-      }
+      if (with_network) slopes = network.scored(part.program.matrix(part.pass)).gradient;
       part.program.backward(part.pass, slopes, std::vector<double>(kSeeds * part.program.constraints().size(), 1.0), part.gradient);
     });
   };

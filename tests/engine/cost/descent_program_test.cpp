@@ -85,6 +85,7 @@ class DescentProgramTest : public QObject {
   void constraintsOfAProduct();
   void smoothIsExactAtIntegers();
   void gradientsAreThoseOfDifferences();
+  void fixedFeatures();
   void seedsDoNotSeeEachOther();
   void theRowOfTheTable();
   void theFormulaOfAFeature();
@@ -230,6 +231,36 @@ void DescentProgramTest::gradientsAreThoseOfDifferences() {
   qInfo("%zu derivatives, %zu at kinks", compared, kinks);
   QVERIFY(compared > 2000);
   QVERIFY(kinks * 20 < compared);
+}
+
+/// Features that are fixed are the same wherever the exponents are; most others are not, and those are a small part of all.
+void DescentProgramTest::fixedFeatures() {
+  size_t some = 0, open = 0, all = 0;
+  for (const DescentCase& c : descent_cases()) {
+    const size_t F = c.program.stores().size() * kFelixColumns;
+    Rng rng(13);
+    std::vector<double> x;
+    for (int n = 0; n < 20; ++n)
+      for (const double v : real_point(c.program, rng)) x.push_back(v);
+    DescentProgram::Pass pass;
+    c.program.forward(x, 20, pass);
+    const FeatureMatrix matrix = c.program.matrix(pass);
+    QCOMPARE(matrix.candidates(), size_t{20});
+    QCOMPARE(matrix.fixed().size(), F);
+    QVERIFY(std::equal(pass.features.begin(), pass.features.end(), matrix.data()));
+    size_t moved = 0;
+    for (size_t k = 0; k < F; ++k) {
+      bool same = true;
+      for (size_t b = 1; b < 20; ++b) same = same && pass.features[b * F + k] == pass.features[k];
+      QVERIFY2(same || !matrix.fixed()[k], (c.name + ": " + felix_column(k % kFelixColumns)).c_str());
+      moved += !same;
+    }
+    some += moved;
+    open += static_cast<size_t>(std::count(matrix.fixed().begin(), matrix.fixed().end(), 0));
+    all += F;
+  }
+  qInfo("%zu of %zu features are open, %zu of them move", open, all, some);
+  QVERIFY(2 * some > open && 3 * open < all);
 }
 
 /// Many seeds at once are those seeds one by one, whatever pieces they fall in.

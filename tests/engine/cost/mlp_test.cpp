@@ -122,6 +122,39 @@ class MlpTest : public QObject {
     }
     QVERIFY(largest > 1e-3);
   }
+  /// Columns that are the same in all candidates, each place of a row its own: scores and slopes by the others are as if nobody had said so, and there are none by them.
+  void whatIsFixed() {
+    constexpr size_t kRows = 3, kColumns = learner::kFelixRowColumns;
+    Rng rng(8);
+    std::vector<char> fixed;
+    std::vector<float> shared;
+    for (size_t k = 0; k < kRows * kColumns; ++k) {
+      fixed.push_back(rng.uniform_real() < 0.7);
+      shared.push_back(static_cast<float>(rng.uniform_real() * 20));
+    }
+    std::vector<FeatureRows> rows(150, {shared, kRows});
+    for (FeatureRows& r : rows)
+      for (size_t k = 0; k < fixed.size(); ++k)
+        if (!fixed[k]) r.values[k] = static_cast<float>(rng.uniform_real() * 20);
+    FeatureMatrix x(rows);
+    const Mlp mlp(learner::felix(), weights(learner::felix(), 5));
+    const Mlp::Scored whole = mlp.scored(x);
+    x.fix(fixed);
+    const Mlp::Scored found = mlp.scored(x);
+    const std::vector<float> scores = mlp.scores(x);
+    double largest = 0;
+    for (size_t c = 0; c < rows.size(); ++c) {
+      QVERIFY(std::abs(found.scores[c] - whole.scores[c]) < 1e-4);
+      QCOMPARE(scores[c], found.scores[c]);
+      for (size_t k = 0; k < fixed.size(); ++k) {
+        const float said = found.gradient[c * fixed.size() + k], right = whole.gradient[c * fixed.size() + k];
+        if (fixed[k]) QCOMPARE(said, 0.0F);
+        else QVERIFY2(std::abs(said - right) < 1e-4, qPrintable(QStringLiteral("%1 %2: %3 and %4").arg(c).arg(k).arg(said).arg(right)));
+        largest = std::max<double>(largest, std::abs(said));
+      }
+    }
+    QVERIFY(largest > 1e-3);
+  }
 };
 
 QTEST_APPLESS_MAIN(MlpTest)
