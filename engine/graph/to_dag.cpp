@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/graph/to_dag.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -58,6 +59,26 @@ Expected<void> add_node(Scope& s, const Graph& g, const Node& n) {
   return {};
 }
 
+/// Nodes in the order in which their ops stand: a layer and what it needs come before elementwise work that it does not need, so that such work is always work after it.
+std::vector<int> layers_first(const Graph& g, std::span<const int> nodes) {
+  std::set<int> needed;
+  const auto is_layer = [&](int n) {
+    const OpDef* def = find_op(g.nodes[static_cast<size_t>(n)].op);
+    return def && def->fusion == FusionKind::out_elementwise_fusable;
+  };
+  for (auto n = nodes.rbegin(); n != nodes.rend(); ++n) {
+    const Node& node = g.nodes[static_cast<size_t>(*n)];
+    const bool read = std::any_of(node.outputs.begin(), node.outputs.end(), [&](int v) { return needed.count(v) > 0; });
+    if (read || is_layer(*n)) needed.insert(node.inputs.begin(), node.inputs.end());
+  }
+  std::vector<int> order(nodes.begin(), nodes.end());
+  std::stable_partition(order.begin(), order.end(), [&](int n) {
+    const std::vector<int>& made = g.nodes[static_cast<size_t>(n)].outputs;
+    return is_layer(n) || std::any_of(made.begin(), made.end(), [&](int v) { return needed.count(v) > 0; });
+  });
+  return order;
+}
+
 /// Drops placeholders that nothing reads.
 NodesDag drop_unread(const te::DagPtr& dag, const std::vector<int>& inputs) {
   std::set<const ir::BufferNode*> read;
@@ -106,7 +127,7 @@ void keep_source(const Graph& g, std::span<const int> nodes, NodesDag& out) {
 
 Expected<NodesDag> to_dag(const Graph& g, std::span<const int> nodes, std::span<const int> outputs) {
   Scope s;
-  for (const int n : nodes) TW_CHECK(add_node(s, g, g.nodes[static_cast<size_t>(n)]));
+  for (const int n : layers_first(g, nodes)) TW_CHECK(add_node(s, g, g.nodes[static_cast<size_t>(n)]));
   std::set<const ir::BufferNode*> taken;
   for (const int v : s.inputs) taken.insert(s.tensors.at(v).buffer().get());
   std::vector<te::Tensor> results;

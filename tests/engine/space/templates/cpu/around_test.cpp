@@ -44,6 +44,11 @@ class AroundTest : public QObject {
            const int x = n.input({19, 64});
            return n.op("add", {n.op("dense", {x, n.weight({64, 64}), n.weight({64})}), x});
          }},
+        {"conv2d 1x1, a scaled copy before it", "conv2d_nchwc.cpu",
+         [](Net& n) {
+           const int x = n.input({2, 32, 5, 7}), scaled = n.op("mul", {x, n.weight({32, 1, 1})});
+           return n.op("relu", {n.op("add", {n.op("conv2d", {x, n.weight({32, 32, 1, 1})}), scaled})});
+         }},
         {"matmul", "batch_matmul.cpu",
          [](Net& n) {
            const int x = n.input({3, 10, 32});
