@@ -63,6 +63,18 @@ std::vector<int> inlined(const te::Dag& dag) {
   return out;
 }
 
+/// What is kept between stages lies as the result does, if that is in blocks: vectors run along them in both.
+void keep_blocks(schedule::Builder& b) {
+  if (b.outputs().size() != 1) return;
+  const schedule::Stage result = b.at(b.outputs().front());
+  if (result.layout.empty()) return;
+  for (int i = 0; i < b.outputs().front(); ++i) {
+    const schedule::Stage& st = b.at(i);
+    if (schedule::has_loops(st) && st.op.reducer == te::Reducer::none && st.layout.empty() && st.op.output->shape == result.op.output->shape)
+      b.layout(i, result.layout);
+  }
+}
+
 /// What the rules for processors may be asked to leave out.
 enum class Rules : uint8_t { all, without_blocks, without_tiles, none };
 
@@ -72,6 +84,7 @@ Expected<schedule::Schedule> schedule_for_cores(const te::DagPtr& dag, const Tar
   for (const schedule::LayoutStep& l : layouts) b.layout(l.stage, l.pieces);
   for (const int i : inlined(*dag)) b.compute_inline(i);
   if (used == Rules::none) return std::move(b).finish();
+  if (used == Rules::all) keep_blocks(b);
   std::vector<const ir::BufferNode*> done;
   if (b.ok()) done = rules::split_reductions(b, target, how);
   if (used == Rules::all && b.ok() && rules::schedule_blocks(b, target, how)) return std::move(b).finish();

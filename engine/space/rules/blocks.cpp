@@ -20,7 +20,8 @@ bool reads_own_position(const Builder& b, int stage, int source) {
     const auto* l = ir::as<ir::LoadNode>(e);
     if (!l || l->buffer.get() != b.at(source).op.output.get()) return;
     own = own && l->indices.size() == axes.size();
-    for (size_t d = 0; own && d < axes.size(); ++d) own = l->indices[d].get() == axes[d].var.get();
+    // Broadcasting operators write 0 for an axis of one element.
+    for (size_t d = 0; own && d < axes.size(); ++d) own = axes[d].extent == 1 || l->indices[d].get() == axes[d].var.get();
   });
   return own;
 }

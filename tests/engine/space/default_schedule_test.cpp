@@ -240,6 +240,14 @@ std::vector<Case> cases() {
     c.layouts = {{-1, {{0, 0}, {1, 0}, {3, 0}, {2, 0}, {3, panel}}}};
     add({c});
   }
+  // Positions along two axes that lie in one: vectors stay within a row of them.
+  for (const int64_t width : {14, 28, 7, 5, 3}) {
+    add({{"two positions in one, rows of " + std::to_string(width), [width](Net& n) {
+            const int x = n.op("reshape", {n.input({70, 2 * width})}, {{"shape", Dims{70, 2, width}}});
+            const int sum = n.op("add", {n.op("add", {x, n.input({70, 2, 1})}), n.input({70, 1, width})});
+            return n.op("reshape", {sum}, {{"shape", Dims{70, 2 * width}}});
+          }}});
+  }
   // Reductions.
   for (const Dims& axes : {Dims{2}, Dims{1}, Dims{0}, Dims{0, 1, 2}, Dims{1, 2}, Dims{0, 2}}) add({reduce("reduce_sum", {5, 12, 70}, axes)});
   for (const DType t : {kFloat64, kFloat16, kInt8, kInt32}) add({reduce("reduce_sum", {6, 37}, {1}, t), reduce("reduce_max", {37, 6}, {0}, t)});
@@ -295,6 +303,13 @@ std::vector<Case> cases() {
             return n.op("reshape", {turned}, {{"shape", Dims{1, 58, 3, 5}}});
           },
           {in_blocks(0, 4, block), in_blocks(1, 4, block), in_blocks(-1, 4, block)}}});
+    add({{"what a pool takes away, in blocks of " + std::to_string(block),
+          [](Net& n) {
+            const int x = n.input({1, 32, 9, 7});
+            const int mean = n.op("avg_pool2d", {x}, {{"kernel", Dims(2, 3)}, {"pads", Dims(4, 1)}});
+            return n.op("add", {x, n.op("mul", {n.op("sub", {mean, x}), n.weight({1, 32, 1, 1})})});
+          },
+          {in_blocks(0, 4, block), in_blocks(-1, 4, block)}}});
     for (Case c : {pool("max_pool2d", {2, 29, 11, 13}, 3, 2, 1), pool("avg_pool2d", {1, 58, 7, 7}, 7, 1, 0), pool("avg_pool2d", {1, 21, 35, 8}, 3, 1, 1)}) {
       c.name += " in last blocks of " + std::to_string(block);
       c.layouts = {in_blocks(0, 4, block), in_blocks(-1, 4, block)};
