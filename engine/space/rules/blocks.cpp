@@ -42,6 +42,23 @@ bool reads_blocks(const Builder& b, int stage, const Contiguous& blocks) {
   return some && all;
 }
 
+/// The blocks that a stage's results lie in; of a result in rows, those of the input that is read along its last axis. No length if there are none.
+Contiguous blocks_of(const Builder& b, int out, int reduction) {
+  const Stage& st = b.at(out);
+  if (!st.layout.empty()) return st.layout.back().factor == contiguous(st).length ? contiguous(st) : Contiguous{};
+  Contiguous found;
+  if (st.op.axes.empty() || b.at(reduction).op.axes.size() != st.op.axes.size()) return found;
+  const ir::VarNode* last = b.at(reduction).op.axes.back().var.get();
+  ir::walk(schedule::whole_body(b.all(), reduction), [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    if (!l) return;
+    for (const Stage& source : b.all())
+      if (source.op.output.get() == l->buffer.get() && !source.layout.empty() && l->indices[static_cast<size_t>(source.layout.back().dim)].get() == last)
+        found = {static_cast<int>(st.op.axes.size()) - 1, source.layout.back().factor};
+  });
+  return found;
+}
+
 /// Results beside each other that a loop of this extent takes at a time.
 int64_t tile_of(int64_t extent, int64_t wanted) {
   for (const int64_t t : {wanted, wanted + 1, wanted - 1})
@@ -54,13 +71,13 @@ int64_t tile_of(int64_t extent, int64_t wanted) {
 bool schedule_blocks(Builder& b, const Target& target, const Choices& how) {
   if (b.outputs().size() != 1) return false;
   int out = b.outputs().front();
-  const Contiguous blocks = contiguous(b.at(out));
-  const int64_t v = blocks.length;
-  if (b.at(out).layout.empty() || b.at(out).layout.back().factor != v || v < 2 || v > target.lanes(b.at(out).op.output->dtype)) return false;
   std::vector<int> stages;
   for (int i = 0; i < b.num_stages(); ++i)
     if (schedule::has_loops(b.at(i))) stages.push_back(i);
   int reduction = stages.front();
+  const Contiguous blocks = blocks_of(b, out, reduction);
+  const int64_t v = blocks.length;
+  if (v < 2 || v > target.lanes(b.at(out).op.output->dtype)) return false;
   if (stages.size() > 2 || stages.back() != out || b.at(reduction).op.reducer == te::Reducer::none) return false;
   if (reduction != out && (b.at(out).op.reducer != te::Reducer::none || !reads_own_position(b, out, reduction))) return false;
   if (b.at(reduction).op.axes.size() != b.at(out).op.axes.size() || !reads_blocks(b, reduction, blocks)) return false;

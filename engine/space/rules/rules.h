@@ -61,8 +61,8 @@ void schedule_row(schedule::Builder& b, int stage, size_t rows, const Target& ta
 /// are scheduled.
 std::vector<const ir::BufferNode*> split_reductions(schedule::Builder& b, const Target& target, const Choices& how);
 
-/// A reduction, and what is computed from its results one by one, with operands and output in blocks of one length along one axis: pools of images in blocks
-/// of channels. The vectors are the blocks. False, with nothing changed, for others.
+/// A reduction, and what is computed from its results one by one, with operands in blocks of one length along one axis, and so the output, or its last axis
+/// is that one: pools of images in blocks of channels, and their means. The vectors are the blocks. False, with nothing changed, for others.
 bool schedule_blocks(schedule::Builder& b, const Target& target, const Choices& how);
 
 /// All stages of a kernel with one output, except those of the arrays in `done`, inside the output's loops, so that what is read several times stays in cache

@@ -303,6 +303,12 @@ std::vector<Case> cases() {
             return n.op("reshape", {turned}, {{"shape", Dims{1, 58, 3, 5}}});
           },
           {in_blocks(0, 4, block), in_blocks(1, 4, block), in_blocks(-1, 4, block)}}});
+    for (const int64_t channels : {32, 29}) {
+      Case c = reduce("reduce_mean", {2, channels, 5, 7}, {2, 3});
+      c.name += " of " + std::to_string(channels) + " in blocks of " + std::to_string(block) + " to a row";
+      c.layouts = {in_blocks(0, 4, block)};
+      add({c});
+    }
     add({{"what a pool takes away, in blocks of " + std::to_string(block),
           [](Net& n) {
             const int x = n.input({1, 32, 9, 7});
