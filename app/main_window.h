@@ -173,7 +173,8 @@ class MainWindow : public QMainWindow {
   void loadPerspective(const QString& id);
   void savePerspective();
   QString perspectiveKey(const QString& id) const;
-  bool isWideEnough() const;
+  /// What the window has room for now, in its perspective.
+  FrameFit frameFit() const;
   void toggleDrawer();
   void placeBanner();
   QList<QWidget*> tabOrder();
@@ -295,8 +296,10 @@ class MainWindow : public QMainWindow {
   QString m_busyWith, m_perspective, m_offer, m_openingText, m_upgradeText;
   QPointer<QWidget> m_currentView;
   LatestJob m_reportJob;
-  int m_pinned = 0, m_drawerHeight = kDrawerHeight;
-  bool m_isStart = true, m_isWide = true;
+  int m_pinned = 0;
+  int m_drawerHeight = 0;  ///< as it was when it was closed, 0 before that
+  bool m_isStart = true;
+  FrameFit m_fit;  ///< of the arrangement that is shown
   bool m_isBig = false;  ///< letters
   std::pair<ModelId, std::function<void()>> m_whenOpen;
   bool m_closeWhenIdle = false, m_lookForInterrupted = false;

@@ -42,8 +42,6 @@ constexpr int kLayoutVersion = 6;
 constexpr int kBannerMargin = 8;
 constexpr QSize kLeastView{180, 110};
 constexpr int kLow = 950;  ///< windows lower than this begin with a closed drawer
-constexpr double kUsualWidth = 1600, kMostSide = 1.4;
-constexpr int kChrome = 110;  ///< menu, run bar and status bar, about
 
 const PerspectiveDef& defOf(const QString& id) {
   const auto& all = perspectives();
@@ -130,7 +128,8 @@ void MainWindow::arrange(const QString& perspective) {
   leaveSeparators(*this);
   const PerspectiveDef& def = defOf(perspective);
   const double scale = widgets::typeScale();
-  const bool wide = isWideEnough(), drawerOpen = def.isDrawerOpen && height() >= kLow * scale;
+  const FrameFit fit = frameFit();
+  const bool drawerOpen = def.isDrawerOpen && height() >= kLow * scale;
   setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
   setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
@@ -139,16 +138,22 @@ void MainWindow::arrange(const QString& perspective) {
     dock->setFloating(false);
     removeDockWidget(dock);
   }
-  const QStringList top = wide ? def.top : def.top + def.right, right = wide ? def.right : QStringList();
+  const QStringList bottom = fit.split == Split::tabs ? QStringList() : def.bottom, right = fit.wide ? def.right : QStringList();
+  // Where the centre has tabs enough, what would stand at the right goes under the left panel.
+  const bool asideLeft = !fit.wide && fit.split == Split::tabs && !def.leftBelow.isEmpty();
+  const QStringList leftBelow = def.leftBelow + (asideLeft ? def.right : QStringList());
+  const QStringList top = def.top + (fit.split == Split::tabs ? def.bottom : QStringList()) + (fit.wide || asideLeft ? QStringList() : def.right);
   // The first of each place, then those that share it: splitting a place that has tabs would only add another.
   const auto first = [this](const QStringList& place) { return dockOf(place.front()); };
   addDockWidget(Qt::LeftDockWidgetArea, first(def.left), Qt::Vertical);
   if (!def.leftBelow.isEmpty()) addDockWidget(Qt::LeftDockWidgetArea, first(def.leftBelow), Qt::Vertical);
   addDockWidget(Qt::RightDockWidgetArea, first(top), Qt::Horizontal);
-  if (!right.isEmpty()) splitDockWidget(first(top), first(right), Qt::Horizontal);
-  if (!def.bottom.isEmpty()) splitDockWidget(first(top), first(def.bottom), Qt::Vertical);
+  const bool beside = !bottom.isEmpty() && fit.split == Split::beside;
+  if (beside) splitDockWidget(first(top), first(bottom), Qt::Horizontal);
+  if (!right.isEmpty()) splitDockWidget(first(beside ? bottom : top), first(right), Qt::Horizontal);
+  if (!bottom.isEmpty() && !beside) splitDockWidget(first(top), first(bottom), Qt::Vertical);
   addDockWidget(Qt::BottomDockWidgetArea, first(def.drawer), Qt::Horizontal);
-  for (const QStringList& place : {def.left, def.leftBelow, top, def.bottom, right, def.drawer})
+  for (const QStringList& place : {def.left, leftBelow, top, bottom, right, def.drawer})
     for (qsizetype i = 1; i < place.size(); ++i) tabifyDockWidget(dockOf(place[i - 1]), dockOf(place[i]));
   // What the perspective does not show opens as a tab of the centre.
   QDockWidget* last = dockOf(top.back());
@@ -161,21 +166,22 @@ void MainWindow::arrange(const QString& perspective) {
       dockOf(id)->hide();
     }
   }
-  for (const QStringList& place : {def.left, def.leftBelow, top, def.bottom, right, def.drawer})
+  for (const QStringList& place : {def.left, leftBelow, top, bottom, right, def.drawer})
     if (!place.isEmpty() && !first(place)->isHidden()) first(place)->raise();
   const auto scaled = [scale](int pixels) { return static_cast<int>(pixels * scale); };
   // In a window that is too small for large letters the views' least sizes decide.
-  const double more = std::clamp(width() / (kUsualWidth * scale), 1.0, kMostSide);  // wide windows have wider side panels
-  const int leftWidth = scaled(qRound(def.leftWidth * more)), rightWidth = right.isEmpty() ? 0 : scaled(qRound(def.rightWidth * more)), centre = std::max(1, width() - leftWidth - rightWidth);
+  const auto side = [&](int pixels) { return scaled(sideWidth(pixels, width() / scale)); };
+  const int leftWidth = side(def.leftWidth), rightWidth = right.isEmpty() ? 0 : side(def.rightWidth), centre = std::max(2, width() - leftWidth - rightWidth);
   const int drawer = drawerOpen ? scaled(kDrawerHeight) : 0, rest = std::max(100, height() - drawer - kChrome);
   QList<QDockWidget*> columns{first(def.left), first(top)};
-  QList<int> widths{leftWidth, centre};
+  QList<int> widths{leftWidth, beside ? centre / 2 : centre};
+  if (beside) columns << first(bottom), widths << centre / 2;
   if (!right.isEmpty()) columns << first(right), widths << rightWidth;
   resizeDocks(columns, widths, Qt::Horizontal);
   if (drawer > 0) resizeDocks({first(def.drawer)}, {drawer}, Qt::Vertical);
-  if (!def.bottom.isEmpty()) {
+  if (!bottom.isEmpty() && !beside) {
     const int upper = std::max(rest * def.topPercent / 100, std::min(scaled(def.topAtLeast), rest - scaled(kLeastBottom)));
-    resizeDocks({first(top), first(def.bottom)}, {upper, rest - upper}, Qt::Vertical);
+    resizeDocks({first(top), first(bottom)}, {upper, rest - upper}, Qt::Vertical);
   }
   if (!def.leftBelow.isEmpty()) resizeDocks({first(def.left), first(def.leftBelow)}, {rest / 2, rest / 2}, Qt::Vertical);
   // The tab bars of groups that are no more would stay painted.
@@ -186,12 +192,14 @@ void MainWindow::arrange(const QString& perspective) {
 }
 
 QString MainWindow::perspectiveKey(const QString& id) const {
-  return QStringLiteral("perspectives/%1/%2%3").arg(id, m_isWide ? QStringLiteral("wide") : QStringLiteral("narrow"), m_isBig ? QStringLiteral("-big") : QString());
+  const QString split = m_fit.split == Split::over ? QString() : m_fit.split == Split::beside ? QStringLiteral("-beside") : QStringLiteral("-tabs");
+  return QStringLiteral("perspectives/%1/%2%3%4").arg(id, m_fit.wide ? QStringLiteral("wide") : QStringLiteral("narrow"), split, m_isBig ? QStringLiteral("-big") : QString());
 }
 
-bool MainWindow::isWideEnough() const {
+FrameFit MainWindow::frameFit() const {
   const int lessons = m_lessonBar && !m_lessonBar->isHidden() ? m_lessonBar->sizeHint().width() : 0;
-  return width() - lessons >= defOf(m_perspective).rightFrom * widgets::typeScale();
+  const double scale = widgets::typeScale();
+  return app::frameFit(defOf(m_perspective), width() / scale, height() / scale, lessons / scale);
 }
 
 void MainWindow::setPerspective(const QString& id) {
@@ -206,7 +214,7 @@ void MainWindow::setPerspective(const QString& id) {
 }
 
 void MainWindow::loadPerspective(const QString& id) {
-  m_isWide = isWideEnough();
+  m_fit = frameFit();
   arrange(id);
   const QByteArray state = QSettings().value(perspectiveKey(id)).toByteArray();
   if (!state.isEmpty()) restoreState(state, kLayoutVersion);
@@ -232,7 +240,13 @@ void MainWindow::toggleDrawer() {
   }
   for (QDockWidget* dock : docks) dock->show();
   docks.front()->raise();
-  resizeDocks({docks.front()}, {m_drawerHeight}, Qt::Vertical);
+  const double scale = widgets::typeScale();
+  const int high = m_drawerHeight > 0 ? m_drawerHeight : static_cast<int>(scale * (height() < kLow * scale ? kLowDrawerHeight : kDrawerHeight));
+  // A drawer that was never open has no size yet, and would get what its views like best, whatever it is resized to: nothing higher is offered to it for once.
+  for (QDockWidget* dock : docks) dock->setMaximumHeight(high);
+  layout()->activate();
+  for (QDockWidget* dock : docks) dock->setMaximumHeight(QWIDGETSIZE_MAX);
+  resizeDocks({docks.front()}, {high}, Qt::Vertical);
 }
 
 void MainWindow::raiseView(const char* view) {
@@ -246,7 +260,7 @@ void MainWindow::raiseView(const char* view) {
 void MainWindow::resizeEvent(QResizeEvent* event) {
   QMainWindow::resizeEvent(event);
   placeBanner();
-  if (m_isStart || m_perspective.isEmpty() || isWideEnough() == m_isWide) return;
+  if (m_isStart || m_perspective.isEmpty() || frameFit() == m_fit) return;
   savePerspective();
   loadPerspective(m_perspective);
 }

@@ -33,23 +33,24 @@ void MainWindow::offerTuning() {
 void MainWindow::showOutcome(const QString& summary) {
   if (m_race.isActive()) return statusBar()->showMessage(summary, 5000);
   // Times of the tasks that were tried, each as often as the network runs it.
-  double before = 0, after = 0;
-  int tasks = 0, only = -1;
+  double after = 0;
+  std::vector<int> tried;
   const OpenModelPtr& model = m_tuning.model();
   bool isNew = false;  // the session holds a task's best
   for (size_t t = 0; t < model->tasks.size(); ++t) {
     const auto* p = m_tuning.progress(static_cast<int>(t));
     const db::TaskCounts standing = m_tasks.standing(static_cast<int>(t), m_tuning.kind());
     if (!p || !std::isfinite(standing.default_s) || !std::isfinite(standing.best_s)) continue;
-    before += model->tasks[t].weight * standing.default_s, after += model->tasks[t].weight * std::min(standing.best_s, standing.default_s);
+    after += model->tasks[t].weight * std::min(standing.best_s, standing.default_s);
     isNew = isNew || (p->bestSeconds > 0 && p->bestSeconds <= standing.best_s);
-    only = static_cast<int>(t);
-    ++tasks;
+    tried.push_back(static_cast<int>(t));
   }
+  const auto tasks = static_cast<int>(tried.size());
+  double before = m_tasks.networkByDefault(tried, m_tuning.kind());
   // Of one task the time of one run, as everywhere else.
-  if (tasks == 1) before /= model->tasks[static_cast<size_t>(only)].weight, after /= model->tasks[static_cast<size_t>(only)].weight;
+  if (tasks == 1) before /= model->tasks[static_cast<size_t>(tried[0])].weight, after /= model->tasks[static_cast<size_t>(tried[0])].weight;
   if (tasks == 0) return m_banner->showMessage(widgets::Banner::Kind::info, summary);
-  const QString what = tasks == 1 ? tr("T%1 %2").arg(only + 1).arg(model->titleOf(only))
+  const QString what = tasks == 1 ? tr("T%1 %2").arg(tried[0] + 1).arg(model->titleOf(tried[0]))
                                   : tr("The %n tasks, added up over the network's calls", nullptr, tasks);
   if (tasks > 1 && m_hub.model() == model && m_hub.trial() < 0) {
     raiseView("tasks");

@@ -512,7 +512,7 @@ void MainWindow::showLessons(bool show) {
   m_lessonBar->setVisible(show);
   m_runBar->setBeside(show ? m_lessonBar->sizeHint().width() : 0);
   // The rest of the window is as much narrower or wider.
-  if (m_isStart || isWideEnough() == m_isWide) return;
+  if (m_isStart || frameFit() == m_fit) return;
   savePerspective();
   loadPerspective(m_perspective);
 }

@@ -2,15 +2,31 @@
 #include "app/perspectives.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 
 namespace tw::app {
 namespace {
+
+constexpr double kUsualWidth = 1600, kMostSide = 1.4;
+/// Around what a chart draws: tabs, bar, legend, the names of its axes, and the strip of failures.
+constexpr int kAbovePlot = 185, kBesidePlot = 80;
 
 struct PerspectiveTexts {
   Q_DECLARE_TR_FUNCTIONS(Perspectives)
 };
 
 }  // namespace
+
+int sideWidth(int pixels, double width) { return qRound(pixels * std::clamp(width / kUsualWidth, 1.0, kMostSide)); }
+
+FrameFit frameFit(const PerspectiveDef& def, double width, double height, double taken) {
+  FrameFit fit{.wide = width - taken >= def.rightFrom};
+  if (!def.hasPlots || height - kDrawerHeight - kChrome >= 2 * (kLeastPlotHeight + kAbovePlot)) return fit;
+  const double centre = width - taken - sideWidth(def.leftWidth, width), both = 2 * (kLeastPlotWidth + kBesidePlot);
+  fit.split = centre >= both ? Split::beside : Split::tabs;
+  fit.wide = fit.wide && (fit.split == Split::tabs || centre - sideWidth(def.rightWidth, width) >= both);
+  return fit;
+}
 
 const std::vector<PerspectiveDef>& perspectives() {
   static const std::vector<PerspectiveDef> table = {
@@ -41,7 +57,8 @@ const std::vector<PerspectiveDef>& perspectives() {
        .rightWidth = 300,
        .topPercent = 50,
        .topAtLeast = 0,
-       .isDrawerOpen = true},
+       .isDrawerOpen = true,
+       .hasPlots = true},
       {.id = "compare",
        .title = [] { return PerspectiveTexts::tr("Co&mpare"); },
        .help = [] { return PerspectiveTexts::tr("Sessions and races side by side: curves, verdict, settings; campaigns of operators") ; },

@@ -73,6 +73,16 @@ double TaskBoard::defaultSeconds(int task, db::TimeKind kind) const {
   return std::isfinite(s) ? s : 0;
 }
 
+double TaskBoard::networkByDefault(const std::vector<int>& tasks, db::TimeKind kind) const {
+  double sum = 0;
+  for (const int task : tasks) {
+    const double s = standing(task, kind).default_s;
+    if (!std::isfinite(s)) return 0;
+    sum += m_totals[static_cast<size_t>(task)].weight * s;
+  }
+  return sum;
+}
+
 void TaskBoard::rebuild() {
   m_totals.clear();
   m_counts.clear();

@@ -18,6 +18,8 @@ class TaskBoard : public QObject {
   db::TaskCounts standing(int task, db::TimeKind kind) const;
   /// Of that, 0 while unknown.
   double defaultSeconds(int task, db::TimeKind kind) const;
+  /// What these tasks take in one run of the network by their default schedules, in seconds; 0 while one has no such time.
+  double networkByDefault(const std::vector<int>& tasks, db::TimeKind kind) const;
 
  Q_SIGNALS:
   void changed(const std::vector<int>& tasks);

@@ -21,10 +21,13 @@
 #include "widgets/common/elided_label.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/records/time_kind.h"
+#include "widgets/theme/theme.h"
 
 namespace tw::app {
 namespace {
 constexpr int kSlices = 60, kRefreshMs = 2000;
+/// Below this width the sentence has a line of its own.
+constexpr int kRoomForLine = 700;
 /// Trials arrive in batches of 33 ms; a picture is drawn of every second or third, since drawing is most of what a window does then.
 constexpr int kGrowthMs = 80;
 }
@@ -101,9 +104,13 @@ QWidget* CurveView::makeBar() {
   setX(m_x->currentIndex());
   setUnit(m_unit->currentIndex());
   auto* bar = new QWidget(this);
-  auto* line = new QHBoxLayout(bar);
-  line->setContentsMargins(6, 2, 6, 0);
-  line->addWidget(m_summary, 1);
+  m_bar = new QBoxLayout(QBoxLayout::LeftToRight, bar);
+  m_bar->setContentsMargins(6, 2, 6, 0);
+  m_bar->setSpacing(2);
+  m_bar->addWidget(m_summary, 1);
+  auto* line = new QHBoxLayout;
+  m_bar->addLayout(line);
+  line->addStretch(1);
   line->addWidget(makeSessionChip(m_services, "curve", bar));
   for (QComboBox* combo : {m_page, m_x, m_unit}) line->addWidget(combo);
   return bar;
@@ -119,6 +126,11 @@ void CurveView::hideEvent(QHideEvent* event) {
   QWidget::hideEvent(event);
   m_set->setActive(false);
   m_refresh.stop();
+}
+
+void CurveView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  m_bar->setDirection(width() >= kRoomForLine * widgets::typeScale() ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
 }
 
 void CurveView::showPage(int page) {

@@ -7,6 +7,7 @@
 #include "app/services/job_runner.h"
 #include "app/views/view.h"
 
+class QBoxLayout;
 class QComboBox;
 class QLabel;
 class QStackedWidget;
@@ -33,6 +34,7 @@ class CurveView : public QWidget {
  protected:
   void showEvent(QShowEvent* event) override;
   void hideEvent(QHideEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   enum Page { Curve, Activity, Predictions };
@@ -53,6 +55,7 @@ class CurveView : public QWidget {
   QStackedWidget* m_pages;
   QComboBox *m_page = nullptr, *m_x = nullptr, *m_unit = nullptr;
   QLabel* m_summary = nullptr;
+  QBoxLayout* m_bar = nullptr;
   QTimer m_refresh, m_growth;
   LatestJob m_activityJob, m_predictionJob;
 };

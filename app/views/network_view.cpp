@@ -11,12 +11,14 @@
 #include <QTreeView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <set>
 
 #include "app/action_registry.h"
 #include "app/selection_hub.h"
 #include "app/services/finals_service.h"
 #include "app/services/round_set.h"
 #include "app/services/session_set.h"
+#include "app/services/task_board.h"
 #include "widgets/charts/network_chart.h"
 #include "widgets/common/elided_label.h"
 #include "widgets/common/empty_state.h"
@@ -69,6 +71,11 @@ NetworkView::NetworkView(Services& services, QWidget* parent)
   connect(m_set, &RoundSet::changed, this, [this] {
     if (!m_growth.isActive()) m_growth.start();
   });
+  connect(&services.tasks, &TaskBoard::changed, this, [this] {
+    const auto& lines = m_chart->lines();
+    for (size_t i = 0; i < std::min(lines.size(), m_set->entries().size()); ++i)
+      if (lines[i].defaultSeconds != byDefault(m_set->entries()[i]) && !m_growth.isActive()) m_growth.start();
+  });
   connect(m_chart, &widgets::NetworkChart::roundActivated, this, &NetworkView::choose);
   connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     m_chart->setSelectedRound(current.isValid() ? m_model->round(current.row()).number : 0);
@@ -87,6 +94,7 @@ void NetworkView::resizeEvent(QResizeEvent* event) {
 void NetworkView::showPage() {
   const bool both = width() >= kRoomForBoth * widgets::typeScale();
   m_page->setVisible(!both);
+  m_bar->setDirection(both ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);  // the sentence is not cut for the sake of what stands beside it
   if (both && !m_both) m_split->setSizes({width() * 3 / 5, width() * 2 / 5});
   m_both = both;
   m_chart->setVisible(both || m_page->currentIndex() == 0);
@@ -132,9 +140,13 @@ QWidget* NetworkView::makeBar() {
     setTarget(ms);
   });
   auto* bar = new QWidget(this);
-  auto* line = new QHBoxLayout(bar);
-  line->setContentsMargins(6, 2, 6, 0);
-  line->addWidget(m_summary, 1);
+  m_bar = new QBoxLayout(QBoxLayout::LeftToRight, bar);
+  m_bar->setContentsMargins(6, 2, 6, 0);
+  m_bar->setSpacing(2);
+  m_bar->addWidget(m_summary, 1);
+  auto* line = new QHBoxLayout;
+  m_bar->addLayout(line);
+  line->addStretch(1);
   line->addWidget(m_page);
   line->addWidget(m_x);
   line->addWidget(m_target);
@@ -179,7 +191,7 @@ void NetworkView::showRounds() {
   const SessionId selected = SessionSet::nearest(m_services.hub, m_services.workspace);
   const std::vector<records::Round>* own = nullptr;
   for (const RoundSet::Entry& e : m_set->entries()) {
-    lines.push_back({SessionSet::nameOf(e.row), static_cast<int>(lines.size()), e.row.id == selected, e.rounds});
+    lines.push_back({SessionSet::nameOf(e.row), static_cast<int>(lines.size()), e.row.id == selected, e.rounds, byDefault(e)});
     if (e.row.id == selected) own = &e.rounds;
   }
   m_chart->setTimes(widgets::timeKind(m_services.workspace.sessions(), selected));
@@ -191,6 +203,14 @@ void NetworkView::showRounds() {
   m_model->setRounds(selected, own ? *own : std::vector<records::Round>(), std::move(tasks));
   m_summary->setText(m_chart->summary());
   showState();
+}
+
+double NetworkView::byDefault(const RoundSet::Entry& entry) const {
+  const auto& model = m_services.hub.model();
+  std::set<int> tasks;
+  for (const records::Round& r : entry.rounds) tasks.insert(model ? model->taskByKey(r.task_key) : -1);
+  if (tasks.empty() || *tasks.begin() < 0) return 0;
+  return m_services.tasks.networkByDefault({tasks.begin(), tasks.end()}, entry.row.kind);
 }
 
 void NetworkView::choose(qint64 round) {

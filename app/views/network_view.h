@@ -5,8 +5,10 @@
 #include <QWidget>
 
 #include "app/services/job_runner.h"
+#include "app/services/round_set.h"
 #include "app/views/view.h"
 
+class QBoxLayout;
 class QComboBox;
 class QDoubleSpinBox;
 class QLabel;
@@ -20,8 +22,6 @@ class RoundModel;
 }  // namespace tw::widgets
 
 namespace tw::app {
-
-class RoundSet;
 
 /// How fast the network is by now: its estimated time after every round of the selected session, with the sessions put side by side over it and a target; beside
 /// it the scheduler's decisions.
@@ -42,6 +42,8 @@ class NetworkView : public QWidget {
   void readMeasured();
   void showRounds();
   void showState();
+  /// What the session's tasks take by default, 0 while that is not known.
+  double byDefault(const RoundSet::Entry& entry) const;
   void choose(qint64 round);
   Services& m_services;
   widgets::NetworkChart* m_chart;
@@ -54,6 +56,7 @@ class NetworkView : public QWidget {
   QComboBox *m_page = nullptr, *m_x = nullptr;
   QDoubleSpinBox* m_target = nullptr;
   QLabel* m_summary = nullptr;
+  QBoxLayout* m_bar = nullptr;
   QTimer m_growth;
   LatestJob m_measuredJob;
 };

@@ -24,8 +24,12 @@ Expected<void> fill(Explanation& x, const schedule::Schedule& s, const std::stri
   TW_TRY(const tir::Func optimized, tir::run_passes(lowered, target));
   const tir::Printed printed = tir::print_with_lines(optimized);
   x.tir = printed.text;
-  x.provenance = Provenance(s, loops, printed, Provenance::Listings(), nodes_of_op);
-  TW_TRY(codegen::Listing listing, codegen::build_listing(optimized, target));
+  Expected<codegen::Listing> built = codegen::build_listing(optimized, target);
+  if (!built) {
+    x.provenance = Provenance(s, loops, printed, Provenance::Listings(), nodes_of_op);
+    return built.error();
+  }
+  codegen::Listing& listing = *built;
   x.provenance = Provenance(s, loops, printed, {listing.ir_line_to_tir_line, listing.asm_line_to_tir_line, listing.sass_line_to_tir_line}, nodes_of_op);
   x.shares = time_shares(optimized, listing, target, x.provenance, loops.lines.size());
   x.llvm_ir = std::move(listing.llvm_ir);

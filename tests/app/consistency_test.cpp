@@ -13,6 +13,7 @@
 #include "tests/app/app_fixture.h"
 #include "tests/app/formula_engine.h"
 #include "widgets/charts/curve_chart.h"
+#include "widgets/charts/network_chart.h"
 #include "widgets/common/format.h"
 #include "widgets/records/session_model.h"
 #include "widgets/tuning/task_model.h"
@@ -242,6 +243,11 @@ class ConsistencyTest : public QObject {
     const auto own = static_cast<int>(database.trials(first, task, {}, -1, false).value().size());
     QTRY_COMPARE(w->trials().store() ? w->trials().store()->size() : 0, own);
     QCOMPARE(chart->defaultSeconds(), t.byDefault);  // the task's, not the session's
+    // The network's curve compares with the default as it is known now, not with that of its own first round.
+    showDock(*w, "dock.network");
+    auto* network = w->findChild<widgets::NetworkChart*>();
+    QVERIFY(database.rounds(first).value().front().network_s != t.byDefault * model->tasks[0].weight);
+    QTRY_VERIFY2(network->summary().endsWith(QStringLiteral("%1 by the default schedules").arg(widgets::secondsText(t.byDefault * model->tasks[0].weight))), qPrintable(network->summary()));
     auto* chip = named<QToolButton>(*w, "button.trials.session");
     QVERIFY(chip->isVisibleTo(chip->parentWidget()));
     chip->click();

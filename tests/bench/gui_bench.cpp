@@ -351,7 +351,8 @@ void listing(int lines) {
   atMost(QStringLiteral("listing of %1 lines opened").arg(lines), 150, best * 1e3, QStringLiteral("ms"));
 }
 
-void live(const QTemporaryDir& dir) {
+/// A session that is watched in one of the perspectives.
+void live(const QTemporaryDir& dir, const char* perspective) {
   constexpr int kTrials = 10'000, kTick = 5;
   FakeEngine engine;
   engine.trialsPerSecond = 1000;
@@ -361,10 +362,12 @@ void live(const QTemporaryDir& dir) {
   window.resize(1600, 900);
   window.show();
   QSignalSpy opened(&window.workspace(), &Workspace::opened), ready(&window.models(), &ModelService::opened);
-  window.openWorkspace(dir.filePath(QStringLiteral("live.twdb")));
+  window.openWorkspace(dir.filePath(QStringLiteral("live-%1.twdb").arg(QLatin1String(perspective))));
   while (opened.isEmpty()) spin(10);
   window.openZoo(QStringLiteral("fake"), false);
   while (ready.isEmpty()) spin(10);
+  window.setPerspective(QLatin1String(perspective));
+  window.resetLayout();
   spin(500);
   tune::SessionOptions options = window.tuneView().options();
   options.trials = kTrials, options.trials_per_task = 0;
@@ -385,7 +388,7 @@ void live(const QTemporaryDir& dir) {
   while (window.tuning().isCatchingUp()) spin(5);
   std::sort(delays.begin(), delays.end());
   const qint64 shown = window.tuning().progress(0)->store->size() + window.tuning().progress(1)->store->size();
-  out() << QStringLiteral("live session: %1 trials a second\n").arg(kTrials / elapsed, 0, 'f', 0);
+  out() << QStringLiteral("live session in %1: %2 trials a second\n").arg(QLatin1String(perspective)).arg(kTrials / elapsed, 0, 'f', 0);
   atMost(QStringLiteral("  share of one core taken by the window"), 25, 100 * used / elapsed, QStringLiteral("%"));
   atMost(QStringLiteral("  delay of the event loop, 99th percentile"), 50, delays.empty() ? HUGE_VAL : delays[delays.size() * 99 / 100], QStringLiteral("ms"));
   row(QStringLiteral("  no row lost"), QString::number(kTrials), QString::number(shown), shown == kTrials);
@@ -557,7 +560,7 @@ int run(int argc, char** argv) {
   if (wanted("listing")) listing(50'000);
   if (wanted("difference")) difference(50'000);
   if (wanted("filter")) filter(100'000, 150), filter(1'000'000, 500);
-  if (wanted("live")) live(dir);
+  if (wanted("live")) live(dir, "explore"), live(dir, "tune");
   if (wanted("import")) importing(dir, static_cast<int>(options.integer("lines", 20'000)));
   out() << QStringLiteral("%1 missed\n").arg(g_missed);
   return g_missed == 0 ? 0 : 1;

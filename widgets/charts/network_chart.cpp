@@ -211,11 +211,11 @@ QString NetworkChart::summary() const {
   if (!line) return tr("No session");
   const auto& points = m_points[static_cast<size_t>(line - m_lines.data())];
   if (points.empty()) return tr("%1: the network's time is not known yet").arg(line->name);
-  const double first = points.front().seconds, last = points.back().seconds;
-  const QString estimate =
-      tr("%1: estimated %2 after %3 trials, %4 % less than %5 at first")
-          .arg(line->name, secondsText(last), countText(line->rounds[static_cast<size_t>(points.back().round)].session_trials), percentText(1 - last / first),
-               secondsText(first));
+  const double last = points.back().seconds, byDefault = line->defaultSeconds;
+  QString estimate = tr("%1: estimated %2 after %3 trials").arg(line->name, secondsText(last), countText(line->rounds[static_cast<size_t>(points.back().round)].session_trials));
+  if (byDefault > 0)
+    estimate = last < byDefault ? tr("%1, %2 % less than %3 by the default schedules").arg(estimate, percentText(1 - last / byDefault), secondsText(byDefault))
+                                : tr("%1, not less than %2 by the default schedules").arg(estimate, secondsText(byDefault));
   return m_tunedSeconds > 0 ? tr("%1; measured %2 instead of %3").arg(estimate, secondsText(m_tunedSeconds), secondsText(m_defaultSeconds)) : estimate;
 }
 

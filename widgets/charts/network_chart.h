@@ -22,6 +22,7 @@ class NetworkChart : public QWidget, public Tabular {
     int style = 0;       ///< see series_style.h
     bool focus = false;  ///< of the selected session
     std::vector<records::Round> rounds;
+    double defaultSeconds = 0;  ///< what the session's tasks take by their default schedules as that is known now; 0: not known
   };
   explicit NetworkChart(QWidget* parent = nullptr);
   void setLines(std::vector<Line> lines);

@@ -15,7 +15,7 @@ void applyPlotTheme(QCustomPlot* plot, const Theme& theme);
 void showLegendAbove(QCustomPlot* plot);
 
 /// Plots of so few pixels show less beside the curves.
-inline bool isLowPlot(int height) { return height < 330; }
+inline bool isLowPlot(int height) { return height < 410; }
 
 /// The wheel scrolls the page that the plot stands on.
 void letWheelPass(QCustomPlot* plot);
