@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/views/build_view.h"
 
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QSpinBox>
@@ -21,6 +20,7 @@
 #include "widgets/charts/arena_chart.h"
 #include "widgets/common/empty_state.h"
 #include "widgets/common/error_label.h"
+#include "widgets/common/flow_layout.h"
 #include "widgets/common/format.h"
 #include "widgets/common/table_view.h"
 
@@ -150,7 +150,7 @@ void BuildView::showSelection() {
 
 QWidget* BuildView::makeBar() {
   auto* bar = new QWidget(this);
-  auto* line = new QHBoxLayout(bar);
+  auto* line = new widgets::FlowLayout(bar);
   line->setContentsMargins(6, 3, 6, 0);
   const auto button = [&](const char* name) {
     auto* button = new QToolButton(bar);
@@ -173,7 +173,6 @@ QWidget* BuildView::makeBar() {
   connect(runs, &QSpinBox::valueChanged, this, [this](int value) { m_services.build.setRepeat(value); });
   line->addWidget(runs);
   for (const char* name : {"file.sizes", "tune.finals", "build.save", "build.export"}) button(name);
-  line->addStretch();
   return bar;
 }
 

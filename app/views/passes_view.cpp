@@ -56,9 +56,8 @@ PassesView::PassesView(Services& services, QWidget* parent) : QWidget(parent), m
   m_what->setObjectName(QStringLiteral("combo.passes.what"));
   m_what->setAccessibleName(tr("Whose passes are shown"));
   m_what->addItems({tr("Shown kernel"), tr("Network")});
-  m_title = new QLabel(content);
+  m_title = new widgets::ElidedLabel(content);
   m_title->setObjectName(QStringLiteral("label.passes.title"));
-  m_title->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   m_strip = new widgets::PassStrip(content);
   m_about = new widgets::ElidedLabel(content);
   m_about->setObjectName(QStringLiteral("label.passes.about"));
@@ -67,7 +66,7 @@ PassesView::PassesView(Services& services, QWidget* parent) : QWidget(parent), m
   m_divergence->setObjectName(QStringLiteral("label.passes.divergence"));
   m_cost = new widgets::ElidedLabel(content);
   m_cost->setObjectName(QStringLiteral("label.passes.cost"));
-  for (QLabel* label : {m_title, m_about, m_divergence}) label->setTextFormat(Qt::PlainText);
+  m_divergence->setTextFormat(Qt::PlainText);
   m_divergence->setWordWrap(true);
   m_text = new widgets::CodePane(widgets::CodeLanguage::tir, tr("IR"), content);
   m_text->setObjectName(QStringLiteral("view.passes.text"));
@@ -286,7 +285,6 @@ void PassesView::showTraced(Expected<Traced> result) {
   m_strip->setDivergence(m_traced->divergence);
   const QString what = m_what->currentIndex() == Network ? m_services.hub.model()->name : m_services.explain.title();
   m_title->setText(QStringLiteral("%1: %2").arg(what, m_strip->summary()));
-  m_title->setToolTip(m_title->text().toHtmlEscaped());
   showDivergence();
   showText();
   showCosts();
@@ -367,7 +365,7 @@ void PassesView::showDivergence() {
   if (!base) m_against->setChecked(false);
   m_divergence->setVisible((kernel && base) || m_traced->trace.error);
   // How to see more is said where it takes no line.
-  m_title->setToolTip(kernel && !base ? tr("To see where two candidates part, choose another one under Difference in the code view.") : QString());
+  m_title->setToolTip(kernel && !base ? m_title->text().toHtmlEscaped() + QStringLiteral("<br>") + tr("To see where two candidates part, choose another one under Difference in the code view.") : QString());
   if (m_traced->trace.error) return m_divergence->setText(QString::fromStdString(m_traced->trace.error->text()));
   if (!base) return;
   const QString other = m_services.explain.baseTitle();
