@@ -75,6 +75,9 @@ class Engine {
   /// `groups` of the network's partition compute the task.
   virtual api::Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,
                                    const std::vector<int>& groups) = 0;
+  /// The same without machine code, in a part of the time.
+  virtual api::Explanation outline(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,
+                                   const std::vector<int>& groups) = 0;
   virtual Expected<records::Candidate> candidateAt(const records::Task& task, const std::string& space, int64_t index) = 0;
   /// Looks at `limit` points, spread by a fixed seed, or at all if there are no more.
   virtual SpaceSample sampleSpace(const records::Task& task, const std::string& space, int64_t limit, StopToken stop) = 0;

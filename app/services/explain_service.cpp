@@ -38,6 +38,11 @@ std::vector<int> relatedIn(const api::Explanation* e, api::Level from, int numbe
   return e ? e->provenance.related(from, number, to) : std::vector<int>();
 }
 
+/// CodeListing::related by what is known of a candidate.
+std::function<std::vector<int>(const widgets::CodePlace&, widgets::CodeLanguage)> linksIn(std::shared_ptr<const api::Explanation> e) {
+  return [e = std::move(e)](const widgets::CodePlace& from, widgets::CodeLanguage to) { return relatedIn(e.get(), levelOf(from.form), from.line, levelOf(to)); };
+}
+
 }  // namespace
 
 ExplainService::ExplainService(Engine& engine, SelectionHub& hub, JobRunner& jobs, Workspace& workspace, TuneService& tuning, QObject* parent)
@@ -121,6 +126,7 @@ void ExplainService::setSpace(const std::string& name) {
 
 void ExplainService::forget() {
   m_job.stop();
+  m_outlineJob.stop();
   m_problem.clear();
   if (!m_explanation) return;
   m_explanation.reset();
@@ -135,6 +141,7 @@ void ExplainService::ask() {
 void ExplainService::explainSelection() {
   m_isPending = false;
   m_problem.clear();
+  m_outlineJob.stop();
   if (!m_hub.taskValue()) {
     m_job.stop();
     m_explanation.reset();
@@ -152,7 +159,10 @@ void ExplainService::explainSelection() {
     return Q_EMIT explained(listing);
   }
   if (m_hub.trial() >= 0) return run(tr("Lowering trial %1…").arg(m_hub.trial()), findTrial(m_hub.trialRef()));
-  if (m_hub.isConfigEdited()) return run(tr("Lowering point %1…").arg(m_hub.configIndex()), findConfig(m_hub.configIndex()));
+  if (m_hub.isConfigEdited()) {
+    runOutline(findConfig(m_hub.configIndex()));  // a knob that is being turned shows its loops at once
+    return run(tr("Lowering point %1…").arg(m_hub.configIndex()), findConfig(m_hub.configIndex()));
+  }
   run(tr("Lowering…"), findBest());
 }
 
@@ -207,15 +217,15 @@ ExplainService::Finder ExplainService::findDefault() const {
   return [&engine = m_engine, task = *m_hub.taskValue()](StopToken) -> Expected<Found> { return Found{tr("Default schedule"), engine.defaultCandidate(task)}; };
 }
 
-std::function<Expected<ExplainService::Explained>(StopToken)> ExplainService::explaining(Finder finder) const {
-  return [&engine = m_engine, model = m_hub.model(), index = m_hub.task(), finder = std::move(finder)](StopToken stop) -> Expected<Explained> {
+std::function<Expected<ExplainService::Explained>(StopToken)> ExplainService::explaining(Finder finder, Explain explain) const {
+  return [&engine = m_engine, model = m_hub.model(), index = m_hub.task(), finder = std::move(finder), explain](StopToken stop) -> Expected<Explained> {
     TW_TRY(Found found, finder(stop));
     if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Stopped");
     std::vector<int> groups;
     for (size_t g = 0; g < model->taskOfGroup.size(); ++g) {
       if (model->taskOfGroup[g] == index) groups.push_back(static_cast<int>(g));
     }
-    api::Explanation explanation = engine.explain(model->tasks[static_cast<size_t>(index)].task, found.candidate.steps, model->network, groups);
+    api::Explanation explanation = (engine.*explain)(model->tasks[static_cast<size_t>(index)].task, found.candidate.steps, model->network, groups);
     return Explained{std::move(found), std::move(explanation)};
   };
 }
@@ -226,8 +236,44 @@ void ExplainService::run(const QString& what, Finder finder) {
   m_job.replace(m_jobs.run<Explained>(Lane::work, this, explaining(std::move(finder)), [this](Expected<Explained> result) { show(std::move(result)); }));
 }
 
+void ExplainService::runOutline(Finder finder) {
+  m_outlineJob.replace(m_jobs.run<Explained>(Lane::work, this, explaining(std::move(finder), &Engine::outline), [this](Expected<Explained> result) {
+    if (!result || result->explanation.error) return;  // which the whole explanation says
+    widgets::CodeListing listing = listingOf(*result);
+    listing.related = linksIn(std::make_shared<const api::Explanation>(std::move(result->explanation)));
+    Q_EMIT outlined(listing);
+  }));
+}
+
+widgets::CodeListing ExplainService::listingOf(const Explained& explained) const {
+  const api::Explanation& e = explained.explanation;
+  widgets::CodeListing listing;
+  listing.title = explained.found.title;
+  const records::Task* task = m_hub.taskValue();
+  listing.forGpu = task && task->target.gpu;
+  listing.steps = QString::fromStdString(e.steps);
+  for (const schedule::Step& step : explained.found.candidate.steps) {
+    const schedule::StepWord& word = schedule::word_of(step);
+    listing.stepHelp.push_back(tr("%1: %2\nSource: %3").arg(QLatin1String(word.word), QLatin1String(word.help), QLatin1String(word.source)));
+  }
+  listing.loops = QString::fromStdString(e.loops);
+  listing.tir = QString::fromStdString(e.tir.empty() ? e.lowered : e.tir);
+  listing.llvm = QString::fromStdString(e.llvm_ir);
+  listing.assembly = QString::fromStdString(e.assembly);
+  listing.sass = QString::fromStdString(e.sass);
+  listing.merged[widgets::CodeView::Llvm] = mergedLines(e.llvm_ir_line_to_tir_line);
+  listing.merged[widgets::CodeView::Assembly] = mergedLines(e.assembly_line_to_tir_line);
+  listing.shares[widgets::CodeView::Loops] = e.shares.loops;
+  listing.shares[widgets::CodeView::Tir] = e.shares.tir;
+  listing.shares[widgets::CodeView::Assembly] = e.shares.assembly;
+  listing.sharesSource = QString::fromStdString(e.shares.source);
+  if (e.error) listing.error = QString::fromStdString(e.error->text());
+  return listing;
+}
+
 void ExplainService::show(Expected<Explained> result) {
   m_isPending = false;
+  m_outlineJob.stop();
   widgets::CodeListing listing;
   if (!result) {
     m_explanation.reset();
@@ -237,32 +283,12 @@ void ExplainService::show(Expected<Explained> result) {
     Q_EMIT explained(listing);
     return;
   }
+  listing = listingOf(*result);
+  m_title = listing.title;
   m_candidate = std::move(result->found.candidate);
   m_explanation = std::make_shared<const api::Explanation>(std::move(result->explanation));
   const api::Explanation& e = *m_explanation;
-  listing.title = m_title = result->found.title;
-  const records::Task* task = m_hub.taskValue();
-  listing.forGpu = task && task->target.gpu;
-  listing.steps = QString::fromStdString(e.steps);
-  for (const schedule::Step& step : m_candidate.steps) {
-    const schedule::StepWord& word = schedule::word_of(step);
-    listing.stepHelp.push_back(tr("%1: %2\nSource: %3").arg(QLatin1String(word.word), QLatin1String(word.help), QLatin1String(word.source)));
-  }
-  listing.loops = QString::fromStdString(e.loops);
-  listing.tir = QString::fromStdString(e.tir.empty() ? e.lowered : e.tir);
-  listing.llvm = QString::fromStdString(e.llvm_ir);
-  listing.assembly = QString::fromStdString(e.assembly);
-  listing.sass = QString::fromStdString(e.sass);
-  listing.related = [shown = m_explanation](const widgets::CodePlace& from, widgets::CodeLanguage to) {
-    return relatedIn(shown.get(), levelOf(from.form), from.line, levelOf(to));
-  };
-  listing.merged[widgets::CodeView::Llvm] = mergedLines(e.llvm_ir_line_to_tir_line);
-  listing.merged[widgets::CodeView::Assembly] = mergedLines(e.assembly_line_to_tir_line);
-  listing.shares[widgets::CodeView::Loops] = e.shares.loops;
-  listing.shares[widgets::CodeView::Tir] = e.shares.tir;
-  listing.shares[widgets::CodeView::Assembly] = e.shares.assembly;
-  listing.sharesSource = QString::fromStdString(e.shares.source);
-  if (e.error) listing.error = QString::fromStdString(e.error->text());
+  listing.related = linksIn(m_explanation);
   if (!m_hub.isConfigEdited()) {
     // The panel shows the space that the candidate is a point of.
     m_wantedSpace = m_candidate.space;

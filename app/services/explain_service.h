@@ -48,6 +48,8 @@ class ExplainService : public QObject {
   void spaceChanged();
   void busy(const QString& what);
   void explained(const tw::widgets::CodeListing& listing);
+  /// Steps, loops and TIR of a point of the space are there before explained(), which compiles.
+  void outlined(const tw::widgets::CodeListing& listing);
   /// base() is another one.
   void baseExplained();
   /// The base cannot be shown, and why.
@@ -78,9 +80,14 @@ class ExplainService : public QObject {
   Finder findConfig(qint64 index) const;
   Finder findBest() const;
   Finder findDefault() const;
-  /// Finds a candidate of the selected task and explains it, on a worker thread.
-  std::function<Expected<Explained>(StopToken)> explaining(Finder finder) const;
+  using Explain = decltype(&Engine::explain);
+  /// Finds a candidate of the selected task and explains it by `explain`, on a worker thread.
+  std::function<Expected<Explained>(StopToken)> explaining(Finder finder, Explain explain = &Engine::explain) const;
   void run(const QString& what, Finder finder);
+  /// What needs no machine code, which is there sooner.
+  void runOutline(Finder finder);
+  /// The texts of an explanation, without what links them.
+  widgets::CodeListing listingOf(const Explained& explained) const;
   void show(Expected<Explained> result);
   void followBest();
 
@@ -89,7 +96,7 @@ class ExplainService : public QObject {
   JobRunner& m_jobs;
   Workspace& m_workspace;
   TuneService& m_tuning;
-  LatestJob m_spaceJob, m_job, m_baseJob;
+  LatestJob m_spaceJob, m_job, m_outlineJob, m_baseJob;
   std::vector<Engine::Space> m_spaces;
   size_t m_space = 0;
   bool m_spacesKnown = false, m_isPending = false;

@@ -114,6 +114,11 @@ api::Explanation LocalEngine::explain(const records::Task& task, const std::vect
   return api::explain(task, steps, network, groups);
 }
 
+api::Explanation LocalEngine::outline(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,
+                                      const std::vector<int>& groups) {
+  return api::outline(task, steps, network, groups);
+}
+
 Expected<records::Candidate> LocalEngine::candidateAt(const records::Task& task, const std::string& space, int64_t index) {
   return api::candidate_at(task, space, index);
 }

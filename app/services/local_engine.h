@@ -24,6 +24,8 @@ class LocalEngine : public Engine {
   std::vector<space::Sketch> sketches(const records::Task& task) override { return space::sketches(task.dag, task.target); }
   api::Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,
                            const std::vector<int>& groups) override;
+  api::Explanation outline(const records::Task& task, const std::vector<schedule::Step>& steps, const api::Network& network,
+                           const std::vector<int>& groups) override;
   Expected<records::Candidate> candidateAt(const records::Task& task, const std::string& space, int64_t index) override;
   SpaceSample sampleSpace(const records::Task& task, const std::string& space, int64_t limit, StopToken stop) override;
   int64_t pointByRule(const records::Task& task, const std::string& space) override;

@@ -68,6 +68,7 @@ CodeDock::CodeDock(Services& services, QWidget* parent) : QWidget(parent), m_ser
     showSelection();
     showDiff();
   });
+  connect(&services.explain, &ExplainService::outlined, m_code, &widgets::CodeView::showOutline);
   connect(&services.explain, &ExplainService::baseExplained, this, &CodeDock::showDiff);
   connect(&services.explain, &ExplainService::baseFailed, this, [this](const QString& reason) { showDiffBar(tr("No difference: %1").arg(reason)); });
   connect(&services.hub, &SelectionHub::placeChanged, this, &CodeDock::showSelection);

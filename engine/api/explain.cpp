@@ -14,8 +14,10 @@ namespace tw::api {
 
 namespace {
 
+enum class Depth { outline, machine_code };
+
 Expected<void> fill(Explanation& x, const schedule::Schedule& s, const std::string& symbol, const Target& target,
-                    const std::vector<std::vector<int>>& nodes_of_op) {
+                    const std::vector<std::vector<int>>& nodes_of_op, Depth depth) {
   x.steps = schedule::print_steps(s, false);
   const lower::PrintedLoops loops = lower::print_loops(s);
   x.loops = loops.text;
@@ -24,11 +26,10 @@ Expected<void> fill(Explanation& x, const schedule::Schedule& s, const std::stri
   TW_TRY(const tir::Func optimized, tir::run_passes(lowered, target));
   const tir::Printed printed = tir::print_with_lines(optimized);
   x.tir = printed.text;
+  x.provenance = Provenance(s, loops, printed, Provenance::Listings(), nodes_of_op);
+  if (depth == Depth::outline) return {};
   Expected<codegen::Listing> built = codegen::build_listing(optimized, target);
-  if (!built) {
-    x.provenance = Provenance(s, loops, printed, Provenance::Listings(), nodes_of_op);
-    return built.error();
-  }
+  if (!built) return built.error();
   codegen::Listing& listing = *built;
   x.provenance = Provenance(s, loops, printed, {listing.ir_line_to_tir_line, listing.asm_line_to_tir_line, listing.sass_line_to_tir_line}, nodes_of_op);
   x.shares = time_shares(optimized, listing, target, x.provenance, loops.lines.size());
@@ -42,11 +43,25 @@ Expected<void> fill(Explanation& x, const schedule::Schedule& s, const std::stri
 }
 
 Explanation explained(const Expected<schedule::Schedule>& s, const std::string& symbol, const Target& target,
-                      const std::vector<std::vector<int>>& nodes_of_op) {
+                      const std::vector<std::vector<int>>& nodes_of_op, Depth depth = Depth::machine_code) {
   Explanation x;
-  const Expected<void> done = s ? fill(x, *s, symbol, target, nodes_of_op) : Expected<void>(s.error());
+  const Expected<void> done = s ? fill(x, *s, symbol, target, nodes_of_op, depth) : Expected<void>(s.error());
   if (!done) x.error = done.error();
   return x;
+}
+
+/// By operation of the task, the nodes of the optimised graph that it came from.
+std::vector<std::vector<int>> nodes_of_ops(const records::Task& task, const Network& network, std::span<const int> groups) {
+  std::vector<std::vector<int>> nodes_of_op(task.dag->ops.size());
+  for (const int group : groups) {
+    const graph::Group& g = network.partition.groups.at(static_cast<size_t>(group));
+    const auto dag = graph::to_dag(network.optimized, g.nodes, g.outputs);
+    // The same computation has the same operations in the same order.
+    if (!dag || te::structural_key(*dag->dag) != te::structural_key(*task.dag)) continue;
+    for (size_t op = 0; op < nodes_of_op.size(); ++op)
+      if (const int n = dag->op_node[op]; n >= 0) nodes_of_op[op].push_back(n);
+  }
+  return nodes_of_op;
 }
 
 Expected<records::Candidate> candidate_in(const records::Task& task, const space::Template& t, const space::ConfigSpace& config_space, int64_t config_index) {
@@ -65,16 +80,11 @@ Explanation explain(const records::Task& task, const std::vector<schedule::Step>
 }
 
 Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const Network& network, std::span<const int> groups) {
-  std::vector<std::vector<int>> nodes_of_op(task.dag->ops.size());
-  for (const int group : groups) {
-    const graph::Group& g = network.partition.groups.at(static_cast<size_t>(group));
-    const auto dag = graph::to_dag(network.optimized, g.nodes, g.outputs);
-    // The same computation has the same operations in the same order.
-    if (!dag || te::structural_key(*dag->dag) != te::structural_key(*task.dag)) continue;
-    for (size_t op = 0; op < nodes_of_op.size(); ++op)
-      if (const int n = dag->op_node[op]; n >= 0) nodes_of_op[op].push_back(n);
-  }
-  return explained(schedule::Schedule::replay(task.dag, steps), "main", task.target, nodes_of_op);
+  return explained(schedule::Schedule::replay(task.dag, steps), "main", task.target, nodes_of_ops(task, network, groups));
+}
+
+Explanation outline(const records::Task& task, const std::vector<schedule::Step>& steps, const Network& network, std::span<const int> groups) {
+  return explained(schedule::Schedule::replay(task.dag, steps), "main", task.target, nodes_of_ops(task, network, groups), Depth::outline);
 }
 
 Explanation explain(const schedule::Schedule& schedule, const std::string& symbol, const Target& target) { return explained(schedule, symbol, target, {}); }

@@ -27,12 +27,14 @@ struct Explanation {
   std::optional<Error> error;
 };
 
-/// Lowers and compiles a candidate for reading; nothing runs. Takes milliseconds, so not on a GUI thread.
+/// Lowers and compiles a candidate for reading; nothing runs. Takes tens of milliseconds, so not on a GUI thread.
 Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps);
 /// The same for group `group` of a network's partition on `target`; the provenance reaches up to the nodes of Network::optimized.
 Explanation explain(const Network& network, int group, const Target& target, const std::vector<schedule::Step>& steps);
 /// The same for a task of a network; the provenance reaches up to the nodes of Network::optimized in all `groups` of the partition that compute the task.
 Explanation explain(const records::Task& task, const std::vector<schedule::Step>& steps, const Network& network, std::span<const int> groups);
+/// The same without machine code, which takes most of the time: steps, loops, TIR and what belongs together in them.
+Explanation outline(const records::Task& task, const std::vector<schedule::Step>& steps, const Network& network, std::span<const int> groups);
 /// The same for a kernel of a network, under its symbol.
 Explanation explain(const schedule::Schedule& schedule, const std::string& symbol, const Target& target);
 /// The steps of a point of the task's template. Errors: not_applicable if the task has no template.

@@ -30,6 +30,7 @@ class FakeEngine : public Engine {
 
   std::vector<farm::FarmFile> knownFarms;
   Expected<farm::Survey> farmSurvey = farm::Survey{};  ///< what every farm says; set while nobody asks
+  std::atomic<bool> holdMachineCode = false;  ///< explains nothing until this is false
   std::atomic<int> surveys = 0;
   std::atomic<bool> holdSurvey = false;  ///< farms do not answer until this is false
   std::vector<farm::FarmFile> farms() override { return knownFarms; }
@@ -113,10 +114,15 @@ class FakeEngine : public Engine {
   std::vector<space::Sketch> sketches(const records::Task& task) override { return space::sketches(task.dag, task.target); }
 
   api::Explanation explain(const records::Task&, const std::vector<schedule::Step>& steps, const api::Network&, const std::vector<int>&) override {
+    while (holdMachineCode) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     ++explained;
-    api::Explanation e;
-    e.steps = steps.empty() ? "default" : "split", e.loops = "for i", e.tir = "def main():\n    pass\n", e.llvm_ir = "ret void\n", e.assembly = "ret\n";
+    api::Explanation e = outlineOf(steps);
+    e.llvm_ir = "ret void\n", e.assembly = "ret\n";
     return e;
+  }
+
+  api::Explanation outline(const records::Task&, const std::vector<schedule::Step>& steps, const api::Network&, const std::vector<int>&) override {
+    return outlineOf(steps);
   }
 
   Expected<records::Candidate> candidateAt(const records::Task&, const std::string&, int64_t index) override {
@@ -342,6 +348,11 @@ class FakeEngine : public Engine {
   Expected<NetworkRun> runBuilt(const runtime::Executable&, int, StopToken) override { return Error(ErrorCode::unsupported, "Nothing is run here"); }
 
  private:
+  static api::Explanation outlineOf(const std::vector<schedule::Step>& steps) {
+    api::Explanation e;
+    e.steps = steps.empty() ? "default" : "split", e.loops = "for i", e.tir = "def main():\n    pass\n";
+    return e;
+  }
   static records::Candidate candidate(int64_t index) {
     records::Candidate c;
     c.space = "fake.cpu";

@@ -117,6 +117,19 @@ void CodeView::showListing(const CodeListing& listing) {
   updateTexts();
 }
 
+void CodeView::showOutline(const CodeListing& outline) {
+  if (m_diff || outline.forGpu != m_listing.forGpu) return;
+  m_listing.steps = outline.steps;
+  m_listing.stepHelp = outline.stepHelp;
+  m_listing.loops = outline.loops;
+  m_listing.tir = outline.tir;
+  m_listing.related = outline.related;
+  for (const Column column : {Loops, Tir}) m_listing.shares[column].clear();
+  for (const Column column : {Steps, Loops, Tir}) updateText(column);
+  m_panes[Steps]->setLineHelp(m_listing.stepHelp);
+  showStepHelp(-1);
+}
+
 void CodeView::showDiff(std::shared_ptr<const CodeDiff> diff) {
   if (!diff && !m_diff) return;
   m_diff = std::move(diff);
@@ -155,21 +168,24 @@ void CodeView::updateTexts() {
   setColumnVisible(Sass, m_wanted[Sass]);
   m_error->setVisible(!m_listing.error.isEmpty());
   m_error->setText(m_listing.error);
-  const std::array<const QString*, ColumnCount> texts = {&m_listing.steps, &m_listing.loops,    &m_listing.tir,
-                                                         &m_listing.llvm,  &m_listing.assembly, &m_listing.sass};
-  for (size_t i = 0; i < ColumnCount; ++i) {
-    if (m_diff && (!m_diff->forms[i].lines.empty() || !texts[i]->isEmpty())) {
-      m_panes[i]->setDiff(m_diff->forms[i]);
-    } else if (!texts[i]->isEmpty()) {
-      m_panes[i]->setText(*texts[i]);
-      m_panes[i]->setMergedLines(static_cast<int>(m_listing.merged[i].size()));
-    } else {
-      m_panes[i]->setPlaceholder(m_listing.error.isEmpty() ? tr("Nothing to show. Select a task or a trial.") : tr("Not built"));
-    }
-  }
-  for (size_t i = 0; i < ColumnCount; ++i) m_panes[i]->setShares(m_panes[i]->showsPlaceholder() ? std::vector<double>() : m_listing.shares[i], m_listing.sharesSource);
+  for (int i = 0; i < ColumnCount; ++i) updateText(static_cast<Column>(i));
   m_panes[Steps]->setLineHelp(m_listing.stepHelp);
   showStepHelp(-1);
+}
+
+void CodeView::updateText(Column column) {
+  const std::array<const QString*, ColumnCount> texts = {&m_listing.steps, &m_listing.loops,    &m_listing.tir,
+                                                         &m_listing.llvm,  &m_listing.assembly, &m_listing.sass};
+  CodePane* pane = m_panes[column];
+  if (m_diff && (!m_diff->forms[column].lines.empty() || !texts[column]->isEmpty())) {
+    pane->setDiff(m_diff->forms[column]);
+  } else if (!texts[column]->isEmpty()) {
+    pane->setText(*texts[column]);
+    pane->setMergedLines(static_cast<int>(m_listing.merged[column].size()));
+  } else {
+    pane->setPlaceholder(m_listing.error.isEmpty() ? tr("Nothing to show. Select a task or a trial.") : tr("Not built"));
+  }
+  pane->setShares(pane->showsPlaceholder() ? std::vector<double>() : m_listing.shares[column], m_listing.sharesSource);
 }
 
 void CodeView::showTitle() {

@@ -49,6 +49,8 @@ class CodeView : public QWidget {
   enum Column { Steps, Loops, Tir, Llvm, Assembly, Sass, ColumnCount };
   explicit CodeView(QWidget* parent = nullptr);
   void showListing(const CodeListing& listing);
+  /// Shows steps, loops and TIR of the listing that comes next; machine code stays that of the last one until then. Differences stay too.
+  void showOutline(const CodeListing& outline);
   /// Shows the differences in the place of the listing, which they are of, until the next listing or null.
   void showDiff(std::shared_ptr<const CodeDiff> diff);
   const CodeDiff* diff() const { return m_diff.get(); }
@@ -84,6 +86,7 @@ class CodeView : public QWidget {
   bool hasColumn(Column column) const { return column != Sass || m_listing.forGpu; }
   void recolourButtons();
   void updateTexts();
+  void updateText(Column column);
   void showTitle();
   /// What the step of that line does, under the row of columns; nothing for a line without a step.
   void showStepHelp(int line);

@@ -50,6 +50,26 @@ class ExplainTest : public QObject {
     }
   }
 
+  /// An outline says the same of steps, loops and TIR, and links them alike, without having compiled.
+  void outlines() {
+    api::Network network;
+    const records::Task task = dense_task(48);
+    for (const records::Candidate& c : {tune::default_candidate(task), api::candidate_at(task, 0).value()}) {
+      const api::Explanation whole = api::explain(task, c.steps, network, {}), outline = api::outline(task, c.steps, network, {});
+      QVERIFY(!outline.error);
+      QVERIFY(outline.steps == whole.steps && outline.loops == whole.loops && outline.lowered == whole.lowered && outline.tir == whole.tir);
+      QVERIFY(outline.llvm_ir.empty() && outline.assembly.empty());
+      const auto lines = static_cast<int>(split_lines(whole.loops).size());
+      bool any = false;
+      for (int line = 0; line < lines; ++line) {
+        const auto tir = outline.provenance.related(api::Level::loop, line, api::Level::tir_line);
+        QVERIFY(tir == whole.provenance.related(api::Level::loop, line, api::Level::tir_line));
+        any |= !tir.empty();
+      }
+      QVERIFY(any);
+    }
+  }
+
   /// CUDA C++ in the place of LLVM IR, PTX in that of assembly, both traced to the loops.
   void kernelsForGpus() {
     records::Task task = dense_task(48);

@@ -64,6 +64,41 @@ class CodeViewTest : public QObject {
     QVERIFY(view.pane(CodeView::Tir)->editor()->isReadOnly());
   }
 
+  /// What is known sooner of the next candidate is shown; its machine code follows with the listing.
+  void outlinesComeFirst() {
+    CodeView view;
+    view.showListing(listing());
+    CodeListing next = listing();
+    next.title = QStringLiteral("Point 4");
+    next.steps = QStringLiteral("split C axis i by 8");
+    next.loops = QStringLiteral("for i.o in parallel(4)\n  for j in 8\n");
+    next.tir = QStringLiteral("def main(A: Buffer):\n    pass\n");
+    next.llvm.clear(), next.assembly.clear();
+    next.related = [](const CodePlace& from, CodeLanguage to) -> std::vector<int> {
+      return from.form == CodeLanguage::loops && to == CodeLanguage::tir ? std::vector<int>{1} : std::vector<int>();
+    };
+    view.showOutline(next);
+    QCOMPARE(view.pane(CodeView::Steps)->text(), next.steps);
+    QCOMPARE(view.pane(CodeView::Loops)->text(), next.loops);
+    QCOMPARE(view.pane(CodeView::Tir)->text(), next.tir);
+    QCOMPARE(view.pane(CodeView::Assembly)->text(), listing().assembly);
+    QCOMPARE(view.listing().title, QStringLiteral("Point 3"));
+    view.showPlace({CodeLanguage::loops, 0});
+    QVERIFY(marked(view.pane(CodeView::Tir), 1));
+    // Differences are of whole listings, and another kind of target has other columns.
+    auto diff = std::make_shared<CodeDiff>();
+    diff->against = QStringLiteral("the default");
+    view.showDiff(diff);
+    CodeListing later = listing();
+    later.loops = QStringLiteral("for k in 8\n");
+    view.showOutline(later);
+    QCOMPARE(view.listing().loops, next.loops);
+    view.showDiff(nullptr);
+    later.forGpu = true;
+    view.showOutline(later);
+    QCOMPARE(view.listing().loops, next.loops);
+  }
+
   void linesLinkBothWays() {
     CodeView view;
     view.showListing(listing());
