@@ -31,16 +31,16 @@ QString PassCostService::cannotMeasure() const {
   return {};
 }
 
-void PassCostService::measure(const std::vector<std::string>& passes, int task) {
+void PassCostService::measure(const std::vector<std::string>& passes, const std::string& task) {
   if (isActive() || passes.empty() || !cannotMeasure().isEmpty()) return;
   const OpenModelPtr model = m_hub.model();
+  if (!task.empty() && model->taskByKey(task) < 0) return;
   const QString what = passes.size() == 1 ? QString::fromStdString(passes[0]) : tr("each of %n pass(es)", nullptr, static_cast<int>(passes.size()));
   m_boardJob = m_board.begin(tr("%1 without %2").arg(model->name, what), [this] { stop(); });
   m_state = tr("begins when what runs before it is done");
   Q_EMIT changed();
   const auto work = [self = QPointer<PassCostService>(this), &engine = m_engine, database = m_workspace.database(), model, passes, job = m_boardJob,
-                     task =
-                         task < 0 ? std::string() : model->tasks[static_cast<size_t>(task)].task.key](StopToken stop) -> Expected<std::vector<api::PassCost>> {
+                     task](StopToken stop) -> Expected<std::vector<api::PassCost>> {
     const auto tell = [&](std::function<void(PassCostService&)> news) {
       QMetaObject::invokeMethod(
           qApp,

@@ -16,9 +16,9 @@ class PassCostService : public QObject {
   Q_OBJECT
  public:
   PassCostService(Engine& engine, SelectionHub& hub, Workspace& workspace, TuneService& tuning, JobBoard& board, QObject* parent = nullptr);
-  /// Measures what leaving these out costs, one after the other; kernel passes in the kernels of one task of the model, or in all of them (`task` -1). Nothing
-  /// happens while it measures or cannotMeasure() says why.
-  void measure(const std::vector<std::string>& passes, int task);
+  /// Measures what leaving these out costs, one after the other; kernel passes in the kernels of one task of the model, or in all of them (`task`: key, or
+  /// empty). Nothing happens while it measures, or cannotMeasure() says why, or if the model has no such task.
+  void measure(const std::vector<std::string>& passes, const std::string& task);
   /// Why nothing can be measured now; empty if it can.
   QString cannotMeasure() const;
   void stop();

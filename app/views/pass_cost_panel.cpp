@@ -102,9 +102,9 @@ PassCostPanel::PassCostPanel(Services& services, QWidget* parent) : QWidget(pare
   showCosts();
 }
 
-void PassCostPanel::setPasses(std::vector<Row> rows, int task) {
+void PassCostPanel::setPasses(std::vector<Row> rows, std::string task) {
   m_rows = std::move(rows);
-  m_task = task;
+  m_task = std::move(task);
   showCosts();
 }
 
@@ -128,15 +128,15 @@ void PassCostPanel::showState() {
   const QString why = service.cannotMeasure();
   m_all->setEnabled(!service.isActive() && why.isEmpty() && !m_rows.empty());
   m_stop->setEnabled(service.isActive());
-  const QString where =
-      m_task < 0 || !m_services.hub.model() ? tr("In all kernels") : tr("In the kernels of %1 alone").arg(m_services.hub.model()->titleOf(m_task));
+  const OpenModelPtr& model = m_services.hub.model();
+  const int task = model ? model->taskByKey(m_task) : -1;
+  const QString where = task < 0 ? tr("In all kernels") : tr("In the kernels of %1 alone").arg(model->titleOf(task));
   m_state->setText(!service.state().isEmpty() ? service.state() : !why.isEmpty() ? tr("Not now: %1").arg(why) : where);
 }
 
 void PassCostPanel::showCosts() {
   showState();
   const PassCostService& service = m_services.passCosts;
-  const std::string task = m_task < 0 || !m_services.hub.model() ? std::string() : m_services.hub.model()->tasks[static_cast<size_t>(m_task)].task.key;
   const QSignalBlocker blocker(m_table);
   const QString chosen = m_table->currentItem() ? m_table->currentItem()->text(Pass) : QString();
   m_table->clear();
@@ -144,7 +144,7 @@ void PassCostPanel::showCosts() {
   for (const Row& r : m_rows) {
     auto* item = new CostItem(m_table);
     item->setText(Pass, r.pass);
-    const api::PassCost* c = service.costOf(r.pass.toStdString(), task);
+    const api::PassCost* c = service.costOf(r.pass.toStdString(), m_task);
     for (int column = Ratio; column < ColumnCount; ++column)
       if (column != Verdict) setNumber(item, column, widgets::dashText(), -1);
     item->setText(Verdict, !r.needed.isEmpty() ? tr("cannot be left out: %1").arg(r.needed)

@@ -22,8 +22,8 @@ class PassCostPanel : public QWidget {
     QString pass, needed;  ///< why it cannot be left out; empty if it can
   };
   explicit PassCostPanel(Services& services, QWidget* parent = nullptr);
-  /// The passes to offer; `task` in whose kernels they are left out, -1: of the whole network.
-  void setPasses(std::vector<Row> rows, int task);
+  /// The passes to offer; `task`: key of the one in whose kernels they are left out; empty: in those of the whole network.
+  void setPasses(std::vector<Row> rows, std::string task);
 
   /// `1.43 (1.40 to 1.46)`; a dash for what was not measured.
   static QString ratioText(const api::PassCost& cost);
@@ -41,7 +41,7 @@ class PassCostPanel : public QWidget {
   QToolButton *m_all, *m_stop;
   QLabel* m_state;
   std::vector<Row> m_rows;
-  int m_task = -1;
+  std::string m_task;  ///< a key: rows and task outlive their model until the next one's passes are known
 };
 
 }  // namespace tw::app

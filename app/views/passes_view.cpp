@@ -295,17 +295,19 @@ const api::TracedPass* PassesView::chosenPass() const {
   return &m_traced->trace.passes[static_cast<size_t>(m_strip->last())];
 }
 
-int PassesView::costTask() const { return m_what->currentIndex() == Kernel && m_alone->isChecked() ? m_services.hub.task() : -1; }
+std::string PassesView::costTask() const {
+  const records::Task* task = m_what->currentIndex() == Kernel && m_alone->isChecked() ? m_services.hub.taskValue() : nullptr;
+  return task ? task->key : std::string();
+}
 
 void PassesView::showCosts() {
   if (!m_traced || !m_services.hub.model()) return;
-  const int task = costTask();
-  const std::string key = task < 0 ? std::string() : m_services.hub.model()->tasks[static_cast<size_t>(task)].task.key;
+  const std::string task = costTask();
   std::vector<PassCostPanel::Row> rows;
   std::vector<widgets::PassStrip::Cost> costs;
   for (size_t i = 0; i < m_traced->trace.passes.size(); ++i) {
     const api::TracedPass& p = m_traced->trace.passes[i];
-    const api::PassCost* cost = i == 0 ? nullptr : m_services.passCosts.costOf(p.name, key);
+    const api::PassCost* cost = i == 0 ? nullptr : m_services.passCosts.costOf(p.name, task);
     costs.push_back(cost ? stripCost(*cost, p.changed) : widgets::PassStrip::Cost());
     const QString name = QString::fromStdString(p.name);
     if (i > 0 && std::none_of(rows.begin(), rows.end(), [&](const auto& r) { return r.pass == name; }))
@@ -323,10 +325,7 @@ void PassesView::showCost() {
   m_alone->setVisible(m_what->currentIndex() == Kernel);
   m_without->setText(service.isActive() ? tr("Stop") : tr("Without this pass"));
   m_without->setEnabled(service.isActive() || (pass && pass->needed.empty() && why.isEmpty()));
-  const int task = costTask();
-  const api::PassCost* cost = nullptr;
-  if (pass && m_services.hub.model())
-    cost = service.costOf(pass->name, task < 0 ? std::string() : m_services.hub.model()->tasks[static_cast<size_t>(task)].task.key);
+  const api::PassCost* cost = pass ? service.costOf(pass->name, costTask()) : nullptr;
   m_cost->setText(service.isActive()              ? service.state()
                   : pass && !pass->needed.empty() ? tr("Cannot be left out: %1").arg(QString::fromStdString(pass->needed))
                   : cost                          ? PassCostPanel::sentence(*cost)

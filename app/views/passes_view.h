@@ -61,8 +61,8 @@ class PassesView : public QWidget {
   void showCost();
   /// The one pass that is chosen and may be looked at by itself; null otherwise.
   const api::TracedPass* chosenPass() const;
-  /// The task in whose kernels alone passes are left out, -1 for all.
-  int costTask() const;
+  /// Key of the task in whose kernels alone passes are left out, empty for all.
+  std::string costTask() const;
   static Traced traced(api::PassTrace trace, std::optional<api::PassTrace> base);
 
   Services& m_services;

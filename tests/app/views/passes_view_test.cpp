@@ -175,6 +175,12 @@ class PassesViewTest : public QObject {
     QTRY_VERIFY(!service.isActive());
     QCOMPARE(service.costs().back().task, b->window->hub().taskValue()->key);
     QTRY_VERIFY(!strip->passes()[2].cost.ratio.isEmpty());
+    // Another network is being opened, whose tasks are not known yet: the one whose passes are still here is none of its.
+    auto begun = std::make_shared<OpenModel>(*b->window->hub().model());
+    begun->tasks.clear(), begun->taskIds.clear(), begun->titles.clear();
+    b->window->hub().setModel(begun);
+    QVERIFY(service.costs().empty());
+    QCOMPARE(part<QLabel>(*view, "label.passes.costs")->text(), QStringLiteral("In all kernels"));
   }
 
   void whatGoesWrongIsSaid() {
