@@ -30,6 +30,7 @@
 #include "app/views/tune_view.h"
 #include "widgets/common/banner.h"
 #include "widgets/common/focus_ring.h"
+#include "widgets/common/menu_guard.h"
 
 namespace tw::app {
 namespace {
@@ -112,6 +113,7 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
   };
   m_glossary = new Glossary(this);
   new widgets::FocusRing(this);
+  new widgets::MenuGuard(this);
   makeActions();
   m_banner = new widgets::Banner(this);
   m_banner->installEventFilter(this);

@@ -251,6 +251,7 @@ widgets::CodeListing ExplainService::listingOf(const Explained& explained) const
   listing.title = explained.found.title;
   const records::Task* task = m_hub.taskValue();
   listing.forGpu = task && task->target.gpu;
+  if (task) listing.kernel = QString::fromStdString(task->key);
   listing.steps = QString::fromStdString(e.steps);
   for (const schedule::Step& step : explained.found.candidate.steps) {
     const schedule::StepWord& word = schedule::word_of(step);

@@ -26,8 +26,9 @@
 namespace tw::app {
 namespace {
 
-constexpr int kLowHeight = 330;    ///< below it the strip is lower, and what a pass does shares its line with what it is worth
-constexpr int kBesideWidth = 980;  ///< from here on the picture has room beside sixty characters
+constexpr int kLowHeight = 330;     ///< below it the strip is lower, and what a pass does shares its line with what it is worth
+constexpr int kBesideWidth = 980;   ///< from here on the picture has room beside sixty characters
+constexpr int kBesideHeight = 420;  ///< below it the picture is a tab: before and after, one over the other, would be slits
 
 /// ▲: the network takes longer without the pass. ▼: shorter. ≈: the interval holds 1. =: what the pass changed makes no other program. ✗: it does not work
 /// without.
@@ -196,7 +197,7 @@ void PassesView::resizeEvent(QResizeEvent* event) {
     m_about->setVisible(!low);
     showCost();
   }
-  const bool beside = width() >= kBesideWidth * widgets::typeScale();
+  const bool beside = width() >= kBesideWidth * widgets::typeScale() && height() >= kBesideHeight * widgets::typeScale();
   if (beside == m_beside) return;
   m_beside = beside;
   if (beside) {

@@ -151,6 +151,19 @@ void CodePane::setShares(const std::vector<double>& shares, const QString& sourc
   showTitle();
 }
 
+void CodePane::showHottest() {
+  if (m_shares.empty() || m_editor->firstVisibleLine() != m_openedAt) return;
+  const int row = rowOf(static_cast<int>(std::max_element(m_shares.begin(), m_shares.end()) - m_shares.begin()));
+  const auto visible = static_cast<int>(m_editor->SendScintilla(QsciScintilla::SCI_LINESONSCREEN));
+  m_editor->setFirstVisibleLine(row < visible ? 0 : row - visible / 3);
+  m_openedAt = m_editor->firstVisibleLine();
+}
+
+void CodePane::scrollToTop() {
+  m_editor->setFirstVisibleLine(0);
+  m_openedAt = 0;
+}
+
 QString CodePane::shareOf(int line) const {
   return line >= 0 && static_cast<size_t>(line) < m_shares.size() && m_shares[static_cast<size_t>(line)] >= 0 ? shareText(m_shares[static_cast<size_t>(line)])
                                                                                                                : QString();
@@ -204,9 +217,11 @@ void CodePane::putText(const QString& text) {
   for (const int marker : {kLinkMarker, kAddedMarker, kRemovedMarker}) m_editor->markerDeleteAll(marker);
   m_editor->SendScintilla(QsciScintilla::SCI_MARGINTEXTCLEARALL);
   m_editor->setText(text);
-  m_editor->setFirstVisibleLine(row < m_editor->lines() ? row : 0);
   m_row = 0;
-  m_editor->setCursorPosition(0, 0);
+  m_editor->setCursorPosition(0, 0);  // which scrolls there
+  const bool stays = row < m_editor->lines();
+  if (!stays) m_openedAt = 0;
+  m_editor->setFirstVisibleLine(stays ? row : 0);
   m_linked.clear();
   m_shares.clear();
   m_sharesSource.clear();

@@ -48,6 +48,9 @@ class CodePane : public QWidget, public Tabular {
   void setLineHelp(const std::vector<QString>& help);
   /// The part of the time that each line of the listing takes, in a margin; nothing beside lines where it is negative. `source` says who says so.
   void setShares(const std::vector<double>& shares, const QString& source);
+  /// The line with the largest share comes into sight, unless the user has scrolled: machine code begins with tables of constants.
+  void showHottest();
+  void scrollToTop();
   /// What the margin says beside a line of the listing; empty if nothing.
   QString shareOf(int line) const;
   /// How many lines belong to no one line of another listing; the title says so.
@@ -95,6 +98,7 @@ class CodePane : public QWidget, public Tabular {
   int m_merged = 0;
   bool m_stepped = false;  ///< stepChange() went somewhere
   int m_row = 0;           ///< of the cursor, as far as others know
+  int m_openedAt = 0;      ///< first visible row while the user has not scrolled
 };
 
 }  // namespace tw::widgets

@@ -112,13 +112,20 @@ void CodeView::changeEvent(QEvent* event) {
 bool CodeView::isColumnVisible(Column column) const { return !m_panes[static_cast<size_t>(column)]->isHidden(); }
 
 void CodeView::showListing(const CodeListing& listing) {
+  if (listing.kernel != m_listing.kernel) scrollToTop();
   m_listing = listing;
   m_diff.reset();
   updateTexts();
 }
 
+void CodeView::scrollToTop() {
+  for (CodePane* pane : m_panes) pane->scrollToTop();
+}
+
 void CodeView::showOutline(const CodeListing& outline) {
   if (m_diff || outline.forGpu != m_listing.forGpu) return;
+  if (outline.kernel != m_listing.kernel) scrollToTop();
+  m_listing.kernel = outline.kernel;
   m_listing.steps = outline.steps;
   m_listing.stepHelp = outline.stepHelp;
   m_listing.loops = outline.loops;
@@ -186,6 +193,7 @@ void CodeView::updateText(Column column) {
     pane->setPlaceholder(m_listing.error.isEmpty() ? tr("Nothing to show. Select a task or a trial.") : tr("Not built"));
   }
   pane->setShares(pane->showsPlaceholder() ? std::vector<double>() : m_listing.shares[column], m_listing.sharesSource);
+  if (column == Assembly && !m_diff) pane->showHottest();
 }
 
 void CodeView::showTitle() {

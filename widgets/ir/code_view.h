@@ -23,6 +23,7 @@ class CodePane;
 /// All listings of one candidate.
 struct CodeListing {
   QString title;        ///< which candidate this is
+  QString kernel;       ///< of which task: listings of the same one stay where they were scrolled to
   bool forGpu = false;  ///< `llvm` is CUDA C++, `assembly` PTX, and there is a column for `sass`
   QString steps, loops, tir, llvm, assembly, sass;
   std::vector<QString> stepHelp;  ///< by line of `steps`: what such a step does
@@ -85,6 +86,7 @@ class CodeView : public QWidget {
  private:
   bool hasColumn(Column column) const { return column != Sass || m_listing.forGpu; }
   void recolourButtons();
+  void scrollToTop();
   void updateTexts();
   void updateText(Column column);
   void showTitle();

@@ -175,7 +175,7 @@ class NeuralModel : public CostModel {
     std::vector<float> weights(elements);
     slow_.resize(slow);
     std::memcpy(weights.data(), bytes.data(), elements * sizeof(float));
-    std::memcpy(slow_.data(), bytes.data() + elements * sizeof(float), slow * sizeof(float));
+    if (slow > 0) std::memcpy(slow_.data(), bytes.data() + elements * sizeof(float), slow * sizeof(float));
     if (momentum_ > 0 && slow_.empty()) slow_ = weights;  // the source that it follows from now on
     from_nothing_ = head.at("from_nothing").get<size_t>();
     calls_ = head.at("calls").get<int>();

@@ -134,6 +134,40 @@ class CodeViewTest : public QObject {
     QVERIFY(says(QStringLiteral("linked: 1")));
   }
 
+  /// Machine code begins with tables of constants: where most of the time goes is seen first, until the user goes elsewhere.
+  void machineCodeOpensWhereTheTimeGoes() {
+    CodeView view;
+    view.resize(900, 500);
+    view.setColumnVisible(CodeView::Assembly, true);
+    view.show();
+    const auto kernel = [](int lines, int hottest) {
+      CodeListing l = listing();
+      l.assembly = QStringLiteral(".LCPI0_0:\n") + QStringLiteral("  .long 0\n").repeated(lines);
+      l.shares[CodeView::Assembly].assign(static_cast<size_t>(lines), -1);
+      l.shares[CodeView::Assembly][static_cast<size_t>(hottest)] = 0.6;
+      return l;
+    };
+    QsciScintilla* editor = view.pane(CodeView::Assembly)->editor();
+    const auto sees = [&](int row) {
+      const int first = editor->firstVisibleLine();
+      return first <= row && row < first + static_cast<int>(editor->SendScintilla(QsciScintilla::SCI_LINESONSCREEN));
+    };
+    view.showListing(kernel(1000, 300));
+    QVERIFY(sees(300) && !sees(0));
+    view.showListing(kernel(1000, 700));
+    QVERIFY(sees(700) && !sees(300));
+    editor->setFirstVisibleLine(40);
+    view.showListing(kernel(1000, 500));
+    QCOMPARE(editor->firstVisibleLine(), 40);
+    CodeListing other = kernel(1000, 300);
+    other.kernel = QStringLiteral("another task");
+    view.showListing(other);
+    QVERIFY(sees(300));
+    other = kernel(20, 2);  // too short for that row
+    view.showListing(other);
+    QVERIFY(sees(0));
+  }
+
   /// The part of the time beside lines of which it is known, in listings and in their differences; who says so stands at the title.
   void partsOfTheTimeStandBesideLines() {
     CodeView view;
