@@ -38,8 +38,9 @@ void SessionMonitor::operator()(const tune::Event& event) {
   if (const auto* e = std::get_if<tune::SessionPlanned>(&event)) {
     progress_.set_total(e->trials);
   } else if (const auto* e = std::get_if<tune::TaskStarted>(&event)) {
-    progress_.line(
-        fmt::format("{}: {} points in '{}'", name(e->task), e->space_size, e->space));
+    // Nobody counts the schedules that sketches have.
+    progress_.line(e->space_size > 0 ? fmt::format("{}: {} points in '{}'", name(e->task), e->space_size, e->space)
+                                     : fmt::format("{}: schedules of '{}'", name(e->task), e->space));
   } else if (const auto* e = std::get_if<tune::RoundStarted>(&event)) {
     progress_.update(done_, fmt::format("{}: round {}", name(e->task), e->number));
   } else if (const auto* e = std::get_if<tune::TrialDone>(&event)) {

@@ -28,7 +28,8 @@ namespace {
 
 constexpr int kLowHeight = 330;     ///< below it the strip is lower, and what a pass does shares its line with what it is worth
 constexpr int kBesideWidth = 980;   ///< from here on the picture has room beside sixty characters
-constexpr int kBesideHeight = 420;  ///< below it the picture is a tab: before and after, one over the other, would be slits
+constexpr int kSidesWidth = 1060;   ///< from here on before and after have room beside each other there
+constexpr int kBesideHeight = 420;  ///< and from here on one over the other
 
 /// ▲: the network takes longer without the pass. ▼: shorter. ≈: the interval holds 1. =: what the pass changed makes no other program. ✗: it does not work
 /// without.
@@ -197,7 +198,8 @@ void PassesView::resizeEvent(QResizeEvent* event) {
     m_about->setVisible(!low);
     showCost();
   }
-  const bool beside = width() >= kBesideWidth * widgets::typeScale() && height() >= kBesideHeight * widgets::typeScale();
+  const double scale = widgets::typeScale();
+  const bool beside = width() >= kBesideWidth * scale && (width() >= kSidesWidth * scale || height() >= kBesideHeight * scale);
   if (beside == m_beside) return;
   m_beside = beside;
   if (beside) {
