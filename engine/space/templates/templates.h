@@ -11,14 +11,14 @@ namespace tw::space {
 #define TW_CPU_TEMPLATES(X) \
   X(dense_pack)             \
   X(conv2d_nchwc)           \
-  X(conv2d_winograd)        \
   X(conv2d_transpose_nchwc) \
+  X(narrow_conv2d)          \
+  X(conv2d_winograd)        \
   X(depthwise_conv2d_nchwc) \
   X(conv1d_nchwc)           \
   X(conv3d_nchwc)           \
   X(conv3d_winograd)        \
   X(grouped_conv2d_nchwc)   \
-  X(narrow_conv2d)          \
   X(batch_matmul)           \
   X(attention)              \
   X(reductions)

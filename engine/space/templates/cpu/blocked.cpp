@@ -99,9 +99,8 @@ int64_t column_lanes(int64_t n, const Target& target) {
 int64_t channel_block(int64_t channels, const Target& target) {
   if (channels <= kPlanes) return dividing_lanes(channels, target);
   const int64_t lanes = target.lanes(kFloat32);
-  const auto stored = [&](int64_t block) { return blocks_for(channels, block) * block; };
   int64_t block = lanes;
-  while (block > 1 && 4 * block > lanes && 4 * stored(block / 2) <= 3 * stored(block)) block /= 2;
+  while (4 * block > lanes && channels <= block / 2) block /= 2;
   return block;
 }
 
@@ -142,6 +141,16 @@ std::vector<Json> dividing(const std::vector<int64_t>& candidates, int64_t n) {
   for (const int64_t c : candidates)
     if (n % c == 0) out.emplace_back(c);
   if (out.empty()) out.emplace_back(int64_t{1});
+  return out;
+}
+
+std::vector<Json> panel_widths(const std::vector<int64_t>& candidates, int64_t n) {
+  constexpr int64_t kNarrow = 2;     // a register tile of so few vectors waits for its broadcasts
+  constexpr double kWorthIt = 0.85;  // of the panels' vectors, at least, that there are results for
+  std::vector<Json> out = dividing(candidates, n);
+  if (out.back().get<int64_t>() > kNarrow || n <= kNarrow) return out;
+  for (const int64_t c : candidates)
+    if (n % c != 0 && c < n && filled(n, c) >= kWorthIt) out.emplace_back(c);
   return out;
 }
 

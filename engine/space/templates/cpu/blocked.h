@@ -29,9 +29,9 @@ std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::
 int64_t dividing_lanes(int64_t extent, const Target& target);
 /// Whole vectors along the columns of a product; where those that divide them are less than half of a register, full ones with a masked tail.
 int64_t column_lanes(int64_t n, const Target& target);
-/// Channels per block: a full vector, halved as long as that leaves out a quarter of the stored channels or more, down to a quarter of a vector. The last
-/// block is padded. Up to three channels, as those of images, stay apart unless they are a power of two. A function of the channel count alone, so that neighbouring
-/// kernels agree on the layout between them.
+/// Channels per block: a full vector, or the half or quarter of one that holds them all. The last block is padded: two vectors for 20 channels are fewer than three
+/// halves, and products of halves need their broadcasts put together. Up to three channels, as those of images, stay apart unless they are a power of two. A function
+/// of the channel count alone, so that neighbouring kernels agree on the layout between them.
 int64_t channel_block(int64_t channels, const Target& target);
 /// Blocks that hold so many channels, the last one perhaps in part.
 inline int64_t blocks_for(int64_t channels, int64_t block) { return (channels + block - 1) / block; }
@@ -55,6 +55,9 @@ double balanced(int64_t tasks, const Target& target);
 std::vector<Json> up_to(const std::vector<int64_t>& candidates, int64_t limit);
 /// Divisors of n among `candidates`.
 std::vector<Json> dividing(const std::vector<int64_t>& candidates, int64_t n);
+/// Vectors of a panel of weights, of n in all: those that divide n. Where only narrow ones do, as of a prime number, others too whose last panel is nearly whole: it is
+/// filled up with zeros.
+std::vector<Json> panel_widths(const std::vector<int64_t>& candidates, int64_t n);
 
 /// Gives every activation of the output's shape the output's layout, blocks of channels. Where the last of them is padded, so is what is read by channel, that
 /// whole vectors may be read of it.

@@ -35,7 +35,7 @@ ConfigSpace conv2d_transpose_nchwc_space(const te::Dag& dag, const Target& targe
     if (t * s.stride_w <= s.ow && t * s.stride_w <= 28) columns.push_back({-1, t * s.stride_w});
   if (columns.empty()) columns.push_back({-1, s.ow});
   space.define_split("tile_ow", s.ow, {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "output columns of the register tile"});
-  space.define_knob("oc_blocks", dividing({1, 2, 3, 4, 6}, blocks_for(s.oc, s.oc_block)), "blocks of output channels of the register tile");
+  space.define_knob("oc_blocks", panel_widths({1, 2, 3, 4, 5, 6}, blocks_for(s.oc, s.oc_block)), "blocks of output channels of the register tile");
   space.define_knob("unroll_ic", up_to({1, 2}, s.ic_block), "input channels written out");
   space.define_knob("rows_outer", {0, 1}, "1: rows of the image outside, channels inside; 0: the other way round");
   space.add_filter([target](const ConfigEntity& e) { return fits_registers(e.split("tile_ow")[1], e.integer("oc_blocks"), target); },
@@ -48,10 +48,10 @@ ConfigEntity conv2d_transpose_nchwc_fallback(const te::Dag& dag, const Target& t
   const TransposedConvShape s = transposed_conv_shape(dag, a, target);
   const bool rows_outer = dag.ops[static_cast<size_t>(a.weight)].output->bytes() <= target.l2_bytes / 2;
   return conv2d_transpose_nchwc_space(dag, target).best_by([&](const ConfigEntity& e) {
-    const int64_t columns = e.split("tile_ow")[1], blocks = e.integer("oc_blocks");
-    const int64_t tasks = s.batch * s.oh * (blocks_for(s.oc, s.oc_block) / blocks);
+    const int64_t columns = e.split("tile_ow")[1], blocks = e.integer("oc_blocks"), vectors = blocks_for(s.oc, s.oc_block);
+    const int64_t tasks = s.batch * s.oh * ((vectors + blocks - 1) / blocks);
     const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
-    return tile_rate(columns, blocks, target) * filled(s.ow, columns) * balanced(tasks, target) + (rolled ? 2 : 0) + (order ? 1 : 0);
+    return tile_rate(columns, blocks, target) * filled(s.ow, columns) * filled(vectors, blocks) * balanced(tasks, target) + (rolled ? 2 : 0) + (order ? 1 : 0);
   });
 }
 
@@ -83,7 +83,7 @@ Expected<schedule::Schedule> conv2d_transpose_nchwc_apply(const te::DagPtr& dag,
   b.parallel(out, b.fuse(out, {axes[0], first, second}));
 
   const auto in = b.loops(acc);  // n, oc, oh, ow, ic, taps of h, taps of w
-  rules::whole_blocks(b, acc, 1, s.oc_block);
+  rules::whole_blocks(b, acc, 1, blocks * s.oc_block);
   const auto oc = b.split(acc, in[1], {s.oc_block});
   const auto ic = b.split(acc, in[4], {s.ic_block / unroll, unroll});
   b.reorder(acc, {in[0], ic[0], in[5], in[6], ic[1], ic[2], in[2], in[3], oc[0], oc[1]});

@@ -51,7 +51,8 @@ ConfigSpace direct_conv_space(const DirectConv& c, const Target& target) {
     if (t <= c.columns()) columns.push_back({-1, t});
   space.define_split("tile_ow", c.columns(), {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "output columns of the register tile"});
   space.define_knob("tile_oh", up_to({1, 2, 3, 4, 7}, c.rows()), "output rows of the register tile, which share the weight loads");
-  space.define_knob("oc_blocks", dividing({1, 2, 3, 4, 6}, c.sharing()), "vectors of output channels of the register tile");
+  const std::vector<int64_t> widths{1, 2, 3, 4, 5, 6};
+  space.define_knob("oc_blocks", c.groups == 1 ? panel_widths(widths, c.sharing()) : dividing(widths, c.sharing()), "vectors of output channels of the register tile");
   space.define_knob("unroll_ic", up_to({1, 2}, c.ic_block), "input channels written out");
   space.define_knob("rows_outer", {0, 1}, "1: rows of the image outside, channels inside; 0: the other way round");
   if (2 * c.out_block <= target.lanes(kFloat32)) {
@@ -77,10 +78,10 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
   const bool rows_outer = dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes() <= target.l2_bytes / 2;
   return direct_conv_space(c, target).best_by([&](const ConfigEntity& e) {
     const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks"), pixels = pixels_of(c, target, e);
-    const int64_t tasks = outer * ((c.rows() + rows - 1) / rows) * (c.vectors() / blocks);
+    const int64_t tasks = outer * ((c.rows() + rows - 1) / rows) * ((c.vectors() + blocks - 1) / blocks);
     const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
     return tile_rate(columns / pixels * rows, blocks, target, pixels) * static_cast<double>(pixels) * filled(c.columns(), columns) * filled(c.rows(), rows) *
-               balanced(tasks, target) +
+               filled(c.vectors(), blocks) * balanced(tasks, target) +
            (rolled ? 2 : 0) + (order ? 1 : 0);
   });
 }
@@ -126,7 +127,7 @@ Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const Dire
   b.parallel(out, b.fuse(out, outer));
 
   if (pixels > 1) b.layout(acc, nchwc(c.out_block, rank));
-  rules::whole_blocks(b, acc, 1, c.out_block);
+  rules::whole_blocks(b, acc, 1, blocks * c.out_block);
   const auto in = b.loops(acc);  // n, oc, spatial..., ic, taps...
   const auto o = b.split(acc, in[1], {c.out_block});
   const auto x = b.split(acc, in[rank + 1], {pixels});

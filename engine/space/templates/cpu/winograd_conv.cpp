@@ -9,6 +9,8 @@ namespace tw::space::cpu {
 
 namespace {
 
+/// With fewer channels on either side the transforms are more work than the products: each value of the image and of the result passes through them once.
+constexpr int64_t kFewChannels = 8;
 /// Operations that one core does while a byte of weights arrives from memory, roughly.
 constexpr double kOpsPerByte = 8;
 
@@ -53,7 +55,7 @@ ConfigSpace winograd_conv_space(const WinogradConv& s, const Target& target) {
                     "rows of tiles that pass through all stages before the next ones do; 0: each stage over the whole image, in parallel by itself");
   space.define_knob("tile_th", up_to({1, 2, 4}, s.rows(2)), "rows of tiles in the register tile of the products");
   space.define_knob("tile_tw", up_to({1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14}, s.columns(2)), "columns of tiles in the register tile of the products");
-  space.define_knob("oc_blocks", dividing({1, 2, 3, 4, 6}, blocks_for(s.oc, s.oc_block)), "blocks of output channels of the register tile");
+  space.define_knob("oc_blocks", panel_widths({1, 2, 3, 4, 5, 6}, blocks_for(s.oc, s.oc_block)), "blocks of output channels of the register tile");
   space.add_filter([target](const ConfigEntity& e) { return fits_registers(e.integer("tile_th") * e.integer("tile_tw"), e.integer("oc_blocks"), target); },
                    "the register tile does not fit the vector registers");
   space.add_filter(
@@ -67,18 +69,17 @@ ConfigSpace winograd_conv_space(const WinogradConv& s, const Target& target) {
 }
 
 ConfigEntity winograd_conv_fallback(const WinogradConv& s, const Target& target) {
-  // Transforms are a small part of the work only where each value takes part in many sums.
-  if (s.ic < 32 || s.oc < 32 || s.oh < 7 || s.ow < 7) return {};
+  if (s.ic < kFewChannels || s.oc < kFewChannels || s.oh < 7 || s.ow < 7) return {};
   // Larger tiles save more multiplications, but have more weights: small images wait for those.
   const int64_t m = network_cost(s, 4) <= network_cost(s, 2) ? 4 : 2;
   if (network_cost(s, m) >= network_cost(s, 1)) return {};
-  // Blocks of the image keep what lies between the stages in the level-2 cache, if the weights that every block reads again are there too.
-  const bool blocks = s.weight_bytes(m) <= target.l2_bytes && s.row_bytes(m) <= target.l2_bytes;
+  // Blocks of the image keep what lies between the stages in the level-2 cache, where it does not fit in whole, if the weights that every block reads again are there too.
+  const bool blocks = s.rows(m) * s.row_bytes(m) > target.l2_bytes && s.weight_bytes(m) <= target.l2_bytes && s.row_bytes(m) <= target.l2_bytes;
   const int64_t columns = s.columns(m);
   return winograd_conv_space(s, target).best_by([&](const ConfigEntity& e) {
     const int64_t block = e.integer("block_rows"), th = e.integer("tile_th"), tw = e.integer("tile_tw"), v = e.integer("oc_blocks");
     const int64_t height = block ? block : s.rows(m);
-    const double tile = tile_rate(th * tw, v, target) * filled(height, th) * filled(columns, tw);
+    const double tile = tile_rate(th * tw, v, target) * filled(height, th) * filled(columns, tw) * filled(blocks_for(s.oc, s.oc_block), v);
     const double tasks = block ? balanced(s.batch * ((s.rows(m) + block - 1) / block), target) * filled(s.rows(m), block) : 1;
     // Enough tiles in a block for a register tile to pass over the weights a few times only.
     const bool enough = block == 0 || block * columns * s.planes >= 12;
@@ -169,7 +170,7 @@ Expected<schedule::Schedule> winograd_conv_apply(const te::DagPtr& dag, const Wi
   b.vectorize(product, o[2]);
 
   const auto r = b.loops(acc);  // x, y, n, o, planes, th, tw, i, plane taps
-  rules::whole_blocks(b, acc, 3, s.oc_block);
+  rules::whole_blocks(b, acc, 3, vectors * s.oc_block);
   const auto lanes = b.split(acc, r[3], {s.oc_block});
   const auto i = b.split(acc, r[grid + 2], {s.ic_block});
   b.reorder(acc, joined({{r[0], r[1], r[2]}, planes(r, 4), planes(r, grid + 3), {i[0], i[1], r[grid], r[grid + 1], lanes[0], lanes[1]}}));

@@ -31,6 +31,10 @@ class Conv2dTransposeNchwcTest : public QObject {
          [=](Net& n) {
            return n.op("relu", {transposed(n, {1, 21, 5, 4}, {21, 29, 4, 4}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}})});
          }},
+        {"panels of weights in part",
+         [=](Net& n) {
+           return transposed(n, {1, 8, 3, 4}, {8, 112, 4, 4}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}});
+         }},
         {"stride 1, one pixel",
          [=](Net& n) {
            return transposed(n, {1, 20, 1, 1}, {20, 32, 4, 4}, {});

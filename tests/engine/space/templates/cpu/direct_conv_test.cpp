@@ -26,14 +26,15 @@ class DirectConvTest : public QObject {
         {"conv1d_nchwc.cpu", {"conv1d, strided, one channel", plain({1, 1, 50}, {32, 1, 7}, 2, 3, 1, "conv1d")}},
         {"conv3d_nchwc.cpu", {"conv3d", plain({1, 16, 3, 5, 9}, {32, 16, 3, 3, 3}, 1, 1, 1, "conv3d")}},
         {"conv3d_nchwc.cpu", {"conv3d, strided, three channels", plain({1, 3, 4, 7, 10}, {16, 3, 3, 5, 5}, 2, 1, 1, "conv3d")}},
-        {"conv2d_nchwc.cpu", {"vectors of two pixels", plain({1, 16, 6, 8}, {24, 16, 1, 1}, 1, 0, 1, "conv2d")}},
+        {"conv2d_nchwc.cpu", {"vectors of two pixels", plain({1, 16, 6, 8}, {8, 16, 1, 1}, 1, 0, 1, "conv2d")}},
         {"conv2d_nchwc.cpu",
          {"vectors of two or four pixels, added to",
           [](Net& n) {
-            const int c = conv(n, {2, 12, 9, 8}, {12, 12, 3, 3}, 1, 1);
-            return n.op("add", {c, n.input({2, 12, 9, 8})});
+            const int c = conv(n, {2, 12, 9, 8}, {4, 12, 3, 3}, 1, 1);
+            return n.op("add", {c, n.input({2, 4, 9, 8})});
           }}},
         {"conv2d_nchwc.cpu", {"last blocks in part", plain({1, 58, 6, 7}, {58, 58, 1, 1}, 1, 0, 1, "conv2d")}},
+        {"conv2d_nchwc.cpu", {"panels of weights in part", plain({1, 16, 5, 6}, {112, 16, 1, 1}, 1, 0, 1, "conv2d")}},
         {"conv2d_nchwc.cpu", {"last blocks in part, strided", plain({1, 29, 9, 8}, {40, 29, 3, 3}, 2, 1, 1, "conv2d")}},
         {"conv2d_nchwc.cpu", {"less than a block", plain({1, 5, 6, 7}, {11, 5, 3, 3}, 1, 1, 1, "conv2d")}},
         {"conv2d_nchwc.cpu",
@@ -70,20 +71,36 @@ class DirectConvTest : public QObject {
       QVERIFY2(problem.empty(), problem.c_str());
     }
   }
-  /// Whole vectors for any number of channels, unless less than a part of them would be used; a function of the target's lanes.
+  /// Whole vectors for any number of channels that does not fit in a part of one; a function of the target's lanes.
   void blocksOfChannels() {
     struct Blocks {
       const char* cpu;
       std::vector<int64_t> of;
     };
     const std::vector<int64_t> channels{1, 2, 3, 4, 5, 8, 12, 17, 20, 24, 29, 40, 58, 72, 116, 120, 255, 464, 672};
-    for (const Blocks& b : {Blocks{"x86-64-v2", {1, 2, 1, 4, 2, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4}},
-                            Blocks{"haswell", {1, 2, 1, 4, 8, 8, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8}},
-                            Blocks{"skylake-avx512", {1, 2, 1, 4, 8, 8, 16, 8, 8, 8, 16, 16, 16, 16, 16, 16, 16, 16, 16}}}) {
+    for (const Blocks& b : {Blocks{"x86-64-v2", {1, 2, 1, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4}},
+                            Blocks{"haswell", {1, 2, 1, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8}},
+                            Blocks{"skylake-avx512", {1, 2, 1, 4, 8, 8, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16}}}) {
       const Target target = parse_target(std::string("llvm -mcpu=") + b.cpu).value();
       for (size_t k = 0; k < channels.size(); ++k)
         QVERIFY2(space::cpu::channel_block(channels[k], target) == b.of[k], fmt::format("{}: {} channels", b.cpu, channels[k]).c_str());
     }
+  }
+  /// Those that divide the vectors; where these are narrow, others that are nearly filled, too.
+  void panelsOfWeights() {
+    const auto widths = [](int64_t vectors) {
+      std::vector<int64_t> of;
+      for (const Json& w : space::cpu::panel_widths({1, 2, 3, 4, 5, 6}, vectors)) of.push_back(w.get<int64_t>());
+      return of;
+    };
+    using W = std::vector<int64_t>;
+    QCOMPARE(widths(1), W({1}));
+    QCOMPARE(widths(2), W({1, 2}));
+    QCOMPARE(widths(5), W({1, 5}));
+    QCOMPARE(widths(7), W({1, 2, 4}));
+    QCOMPARE(widths(8), W({1, 2, 4}));
+    QCOMPARE(widths(14), W({1, 2, 3, 4, 5}));
+    QCOMPARE(widths(29), W({1, 2, 3, 4, 5, 6}));
   }
   /// Vectors would cross groups, or be put together from too many.
   void leavesNarrowGroupsAlone() {
