@@ -97,6 +97,7 @@ struct SharedModel {
   std::unordered_set<uint64_t> learned = {};  ///< tasks and candidates that `data` has: a search that begins anew is told of them again
   size_t fitted_with = 0;                     ///< rows of `data` that it last went to be fitted with; 0: it knows what it was saved with, or nothing
   std::future<Expected<void>> fitting = {};   ///< while another process fits it to a copy of the data: nobody asks the model meanwhile
+  std::unique_ptr<SharedModel> beside = {};   ///< of a tuner that searches what this one's cannot
 };
 
 }  // namespace tw::cost

@@ -108,7 +108,11 @@ DescentSketches descent_sketches(const records::Task& task, const space::SketchO
   const records::Candidate untuned = default_candidate(task);
   if (untuned.steps.empty()) return out;
   auto made = DescentSketch::make(space::opened(task.dag, space::without_packing(*task.dag, untuned.steps)), "default", task.target, options);
-  const bool another = made && std::none_of(out.all.begin(), out.all.end(), [&](const DescentSketch& s) { return s.structure == made->structure; });
+  if (!made) {
+    out.left_out.emplace_back("default", made.error().message);
+    return out;
+  }
+  const bool another = std::none_of(out.all.begin(), out.all.end(), [&](const DescentSketch& s) { return s.structure == made->structure; });
   if (another && !made->space.variables().empty()) out.all.push_back(*std::move(made));
   return out;
 }
@@ -133,12 +137,14 @@ struct SeedDescent::Way {
   int64_t drawn_anew = 0;
 };
 
-Expected<void> SeedDescent::walk(const DescentSketch& sketch, const Slopes& model, int steps, Rng rng, Way& way, const StopToken& stop) const {
+Expected<void> SeedDescent::walk(const DescentSketch& sketch, const Slopes& model, int steps, std::span<const std::vector<double>> begin, Rng rng, Way& way,
+                                 const StopToken& stop) const {
   const auto all = sketch.space.variables();
   const size_t variables = all.size(), seeds = static_cast<size_t>(options_.seeds), constraints = sketch.program.constraints().size();
   const size_t linear = static_cast<size_t>(std::count_if(sketch.program.constraints().begin(), sketch.program.constraints().end(), [](const auto& c) { return c.linear; }));
   std::vector<double> x;
   for (const auto& seed : sketch.space.seeds(seeds, rng)) x.insert(x.end(), seed.begin(), seed.end());
+  for (size_t b = 0; b < std::min(begin.size(), seeds); ++b) std::copy(begin[b].begin(), begin[b].end(), x.begin() + static_cast<std::ptrdiff_t>(b * variables));
   std::vector<Adam> adam(seeds, Adam(variables));
   std::vector<double> down(seeds * variables), back(seeds * variables), by_constraints(seeds * constraints);
   DescentProgram::Pass pass;
@@ -253,8 +259,9 @@ std::vector<DescentCandidate> SeedDescent::rounded(size_t number, std::span<cons
   return out;
 }
 
-Expected<std::vector<DescentCandidate>> SeedDescent::descend(const Slopes& model, int steps, const std::unordered_set<uint64_t>& taken, Rng& rng, WorkerPool& workers,
-                                                             const StopToken& stop, DescentTrace* trace) const {
+Expected<std::vector<DescentCandidate>> SeedDescent::descend(const Slopes& model, int steps, std::span<const std::vector<std::vector<double>>> begin,
+                                                             const std::unordered_set<uint64_t>& taken, Rng& rng, WorkerPool& workers, const StopToken& stop, DescentTrace* trace) const {
+  TW_ASSERT(begin.empty() || begin.size() == sketches_.size(), "points of each sketch");
   std::vector<Rng> generators;
   for (size_t k = 0; k < sketches_.size(); ++k) generators.push_back(rng.split());
   struct Part {
@@ -267,7 +274,7 @@ Expected<std::vector<DescentCandidate>> SeedDescent::descend(const Slopes& model
       [&](size_t k) -> Expected<Part> {
         const DescentSketch& sketch = sketches_[k];
         Way way;
-        TW_CHECK(walk(sketch, model, steps, generators[k], way, stop));
+        TW_CHECK(walk(sketch, model, steps, begin.empty() ? std::span<const std::vector<double>>() : begin[k], generators[k], way, stop));
         Part part;
         part.candidates = rounded(k, way.points, seeds, taken, part.told.rounding);
         if (!part.candidates.empty()) {

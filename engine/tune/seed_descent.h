@@ -95,16 +95,16 @@ class SeedDescent {
 
   std::span<const DescentSketch> sketches() const { return sketches_; }
 
-  /// Fresh seeds of every sketch go `steps` steps. All points on their ways are candidates, those of all sketches in one list: rounded, allowed by integers, each once and not in `taken`, best first,
+  /// Seeds of every sketch go `steps` steps, drawn ones beside those of `begin`, which has points of each sketch or nothing at all. All points on their ways are candidates, those of all sketches in one list: rounded, allowed by integers, each once and not in `taken`, best first,
   /// equal scores by sketch and exponents. Errors: of the model.
-  Expected<std::vector<DescentCandidate>> descend(const Slopes& model, int steps, const std::unordered_set<uint64_t>& taken, Rng& rng, WorkerPool& workers, const StopToken& stop,
-                                                  DescentTrace* trace = nullptr) const;
+  Expected<std::vector<DescentCandidate>> descend(const Slopes& model, int steps, std::span<const std::vector<std::vector<double>>> begin, const std::unordered_set<uint64_t>& taken, Rng& rng,
+                                                  WorkerPool& workers, const StopToken& stop, DescentTrace* trace = nullptr) const;
   /// The seeds alone, for want of a model: up to `count`, in the order in which they are drawn, sketch by turns.
   std::vector<DescentCandidate> draw(size_t count, const std::unordered_set<uint64_t>& taken, Rng& rng) const;
 
  private:
   struct Way;
-  Expected<void> walk(const DescentSketch& sketch, const Slopes& model, int steps, Rng rng, Way& way, const StopToken& stop) const;
+  Expected<void> walk(const DescentSketch& sketch, const Slopes& model, int steps, std::span<const std::vector<double>> begin, Rng rng, Way& way, const StopToken& stop) const;
   /// Of points, those that can be measured; without scores.
   std::vector<DescentCandidate> rounded(size_t sketch, std::span<const double> points, size_t seeds, const std::unordered_set<uint64_t>& taken, DescentTrace::Rounding& told) const;
 

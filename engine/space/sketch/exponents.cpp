@@ -136,6 +136,24 @@ std::optional<std::vector<int>> ExponentSpace::encode(std::span<const int64_t> n
   return out;
 }
 
+std::vector<double> ExponentSpace::near(std::span<const int64_t> numbers) const {
+  TW_ASSERT(numbers.size() == numbers_.size(), "the structure's numbers");
+  std::vector<double> out(variables_.size(), 0);
+  for (size_t n = 0; n < numbers.size(); ++n) {
+    const Number& number = numbers_[n];
+    int64_t rest = number.constant > 0 ? std::max<int64_t>(1, numbers[n] / number.constant) : 1;
+    for (const int v : number.variables) {
+      const Variable& variable = variables_[static_cast<size_t>(v)];
+      double& exponent = out[static_cast<size_t>(v)];
+      for (; rest % variable.prime == 0 && exponent < variable.most; rest /= variable.prime) ++exponent;
+    }
+    if (rest == 1 || number.variables.empty()) continue;
+    const auto v = static_cast<size_t>(number.variables.front());
+    out[v] = std::min<double>(variables_[v].most, out[v] + std::log(rest) / std::log(variables_[v].prime));
+  }
+  return out;
+}
+
 std::vector<int64_t> ExponentSpace::decode(std::span<const int> exponents) const {
   TW_ASSERT(exponents.size() == variables_.size(), "the structure's exponents");
   std::vector<int64_t> out;

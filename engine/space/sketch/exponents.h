@@ -44,6 +44,8 @@ class ExponentSpace {
   std::vector<std::vector<double>> seeds(size_t count, Rng& rng) const;
   /// Nothing where a number is no such product.
   std::optional<std::vector<int>> encode(std::span<const int64_t> numbers) const;
+  /// Real exponents of about these numbers, which may be none of the space: what its primes do not make becomes a power of the first.
+  std::vector<double> near(std::span<const int64_t> numbers) const;
   /// By whole powers. Exponents are from 0 to their most.
   std::vector<int64_t> decode(std::span<const int> exponents) const;
   /// Whether limits and floors hold, up to what a sum of logarithms may be off.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "engine/base/hash.h"
@@ -12,6 +13,7 @@
 #include "engine/space/sketch/choices.h"
 #include "engine/space/sketch/limits.h"
 #include "engine/space/sketch/packing.h"
+#include "engine/tune/candidate.h"
 #include "engine/tune/seed_descent.h"
 #include "engine/tune/sketch_search.h"
 #include "engine/tune/strategies/strategies.h"
@@ -20,7 +22,8 @@ namespace tw::tune {
 namespace {
 
 constexpr const char *kFelixModel = "felix", *kSearchBeside = "ansor", *kBeginsWithNothing = "none";
-constexpr const char *kDescended = "descent", *kSeed = "seed";
+constexpr const char *kDescended = "descent", *kBeside = "beside the best", *kSeed = "seed";
+constexpr int kNear = 4;  ///< steps from a place beside the best
 constexpr int kFirstFit = 256, kFirstFitFromNothing = 32;  ///< trials before the model goes on with what it knew, or begins
 
 struct FelixOptions {
@@ -28,7 +31,7 @@ struct FelixOptions {
   space::SketchOptions sketch;
   space::DrawOptions annotate;
   int steps = 64, later_steps = 16;
-  double epsilon = 0, others = 0.25;
+  double epsilon = 0, others = 0.5, kept = 0.5;
   int first_fit = 0;
   bool learns = true;
 };
@@ -86,6 +89,8 @@ class Felix : public Strategy {
     DescentSketches sketches = descent_sketches(task_, options.sketch, options.annotate);
     left_out_ = std::move(sketches.left_out);
     descent_.emplace(task_.target, std::move(sketches.all), options.descent);
+    // As long as nothing was measured, the best that is known.
+    if (const Place untuned = place_of(space::without_packing(*task_.dag, default_candidate(task_).steps)); untuned.known) keep(untuned, std::numeric_limits<double>::infinity());
   }
 
   std::vector<Proposal> propose(int n) override {
@@ -120,15 +125,13 @@ class Felix : public Strategy {
       proposed_.insert(schedule::fingerprint(*s));
       if (r.candidate.fingerprint != 0) proposed_.insert(r.candidate.fingerprint);
       const std::vector<schedule::Step> steps = space::without_packing(*task_.dag, r.candidate.steps);
-      const uint64_t structure = space::structure_of(steps);
-      const std::vector<int64_t> numbers = space::numbers_of(steps);
-      const auto at = std::find_if(descent_->sketches().begin(), descent_->sketches().end(), [&](const DescentSketch& d) { return d.structure == structure; });
-      const bool known = at != descent_->sketches().end();
-      if (known) taken_.insert(at->identity(numbers));
+      const Place place = place_of(steps);
+      if (place.known) taken_.insert(descent_->sketches()[place.sketch].identity(place.numbers));
       if (!r.result.ok() || !(r.result.seconds() > 0)) continue;  // a logarithm of no speed there is not
       if (!learned_.learned.insert(hash_combine(stable_hash(task_.key), schedule::fingerprint(*s))).second) continue;
-      const auto exponents = known ? at->space.encode(numbers) : std::nullopt;
-      auto rows = exponents ? Expected<cost::FeatureRows>(at->rows(*exponents)) : feature().extract({.dag = task_.dag, .target = task_.target, .steps = &steps});
+      if (place.known) keep(place, r.result.seconds());
+      auto rows = place.exponents ? Expected<cost::FeatureRows>(descent_->sketches()[place.sketch].rows(*place.exponents))
+                                  : feature().extract({.dag = task_.dag, .target = task_.target, .steps = &steps});
       if (rows && std::all_of(rows->values.begin(), rows->values.end(), [](float v) { return std::isfinite(v); })) learned_.data.add(task_.key, *std::move(rows), 1 / r.result.seconds());
     }
     if (other_)
@@ -142,6 +145,36 @@ class Felix : public Strategy {
   std::vector<SearchedSpace> spaces() const override { return {{space::kSketchSpace, 0}}; }
 
  private:
+  /// Where a schedule is in the descent's sketches.
+  struct Place {
+    bool known = false;
+    size_t sketch = 0;
+    std::vector<int64_t> numbers = {};
+    std::optional<std::vector<int>> exponents = {};
+  };
+  struct Measured {
+    double seconds;
+    size_t sketch;
+    std::vector<double> exponents;
+  };
+
+  Place place_of(const std::vector<schedule::Step>& steps) const {
+    const auto sketches = descent_->sketches();
+    const uint64_t structure = space::structure_of(steps);
+    Place out{.numbers = space::numbers_of(steps)};
+    for (; out.sketch < sketches.size(); ++out.sketch) {
+      if (sketches[out.sketch].structure != structure) continue;
+      out.known = true;
+      out.exponents = sketches[out.sketch].space.encode(out.numbers);
+      break;
+    }
+    return out;
+  }
+  void keep(const Place& place, double seconds) {
+    Measured m{seconds, place.sketch, descent_->sketches()[place.sketch].space.near(place.numbers)};
+    best_.insert(std::upper_bound(best_.begin(), best_.end(), m, [](const Measured& a, const Measured& b) { return a.seconds < b.seconds; }), std::move(m));
+  }
+
   bool knows() const { return learned_.model->samples() > 0; }
   const cost::FeatureDef& feature() const { return learned_.model->feature(); }
 
@@ -150,8 +183,12 @@ class Felix : public Strategy {
     if (!other_) {
       const StrategyDef& def = *find_strategy(kSearchBeside);
       StrategyInput in = in_;
-      in.shared_model = nullptr;
-      in.params = *resolve_params(def.params, Json::object());
+      in.params = *resolve_params(def.params, {{"templates", false}});  // sketches and the untuned schedule, as the descent has them
+      if (in_.shared_model != nullptr && !learned_.beside) {
+        auto model = def.shared_model(in.params, task_.target);
+        if (model && *model) learned_.beside.reset(new cost::SharedModel{*std::move(model)});
+      }
+      in.shared_model = learned_.beside.get();
       other_ = def.make(in);
       other_->observe(seen_);
       seen_.clear();
@@ -177,6 +214,21 @@ class Felix : public Strategy {
                        : fmt::format("{}: until '{}' is fitted, seeds are measured as they are drawn", reason, kFelixModel);
   }
 
+  /// Places beside the best that were measured, less than one power away along each variable, where seeds begin in their sketches.
+  std::vector<std::vector<std::vector<double>>> beside_the_best() {
+    const auto sketches = descent_->sketches();
+    std::vector<std::vector<std::vector<double>>> out(sketches.size());
+    const auto kept = static_cast<size_t>(options_.kept * options_.descent.seeds);
+    for (size_t k = 0; k < kept && !best_.empty(); ++k) {
+      const Measured& m = best_[k % best_.size()];
+      std::vector<double> x = m.exponents;
+      const auto variables = sketches[m.sketch].space.variables();
+      for (size_t v = 0; v < x.size(); ++v) x[v] = std::clamp(x[v] + 2 * rng_.uniform_real() - 1, 0.0, static_cast<double>(variables[v].most));
+      out[m.sketch].push_back(std::move(x));
+    }
+    return out;
+  }
+
   void descend(size_t wanted, std::vector<Proposal>& out, std::map<std::string, int>& chosen) {
     const double share = options_.epsilon * static_cast<double>(wanted);
     auto random = static_cast<size_t>(share);
@@ -197,11 +249,19 @@ class Felix : public Strategy {
       }
     };
     if (knows()) {
-      auto found = descent_->descend([this](const cost::FeatureMatrix& x) { return learned_.model->slopes(x); }, rounds_++ == 0 ? options_.steps : options_.later_steps, taken_, rng_, workers_,
-                                     in_.stop, &trace_);
-      if (found)
-        take(*found, wanted - std::min(random, wanted), kDescended);
-      else
+      const auto begin = beside_the_best();
+      auto found = descent_->descend([this](const cost::FeatureMatrix& x) { return learned_.model->slopes(x); }, rounds_++ == 0 ? options_.steps : options_.later_steps, begin,
+                                     taken_, rng_, workers_, in_.stop, &trace_);
+      if (found) {
+        // What a network says of places far from all that was measured is often wrong.
+        const auto near = std::stable_partition(found->begin(), found->end(), [&](const DescentCandidate& c) { return c.step <= kNear && static_cast<size_t>(c.seed) < begin[c.sketch].size(); });
+        std::vector<DescentCandidate> beside(std::make_move_iterator(found->begin()), std::make_move_iterator(near));
+        found->erase(found->begin(), near);
+        const size_t descended = wanted - std::min(random, wanted);
+        take(beside, static_cast<size_t>(options_.kept * static_cast<double>(descended)), kBeside);
+        take(*found, descended, kDescended);
+        take(beside, descended, kBeside);
+      } else
         note_ = found.error().message;
     }
     if (in_.stop.stop_requested() || out.size() >= wanted) return;
@@ -254,6 +314,7 @@ class Felix : public Strategy {
   std::vector<std::pair<std::string, std::string>> left_out_;  ///< sketches, and why no descent expresses them
   std::unique_ptr<Strategy> other_;
   std::vector<records::Record> seen_;       ///< as long as there is no other
+  std::vector<Measured> best_;              ///< of the descent's sketches, best first
   std::unordered_set<uint64_t> taken_;      ///< identities of what was proposed or observed of the descent's sketches
   std::unordered_set<uint64_t> proposed_;   ///< fingerprints of all
   DescentTrace trace_;                      ///< of the last round
@@ -291,8 +352,9 @@ ParamSchema felix_tuner_params() {
                      number_param("later", kReal, 0.2, "of that rate, once seeds have gone a part of their way", 0, 1),
                      number_param("turn", kReal, 0.3, "that part", 0, 1),
                      number_param("penalty", kReal, 5.0, "how many times the slope of the prediction that of exceeded limits weighs", 0, 1000),
+                     number_param("kept", kReal, 0.5, "share of the seeds that begin beside the best that were measured, at first beside the untuned schedule, and of each round that is measured near them; 0: all are drawn, as in the release", 0, 1),
                      number_param("epsilon", kReal, 0.0, "share of each round that are seeds as they are drawn", 0, 1),
-                     number_param("others", kReal, 0.25, "share of each round that `ansor` proposes where the descent cannot express some sketch of the task; all where it can express none", 0, 1),
+                     number_param("others", kReal, 0.5, "share of each round that `ansor` proposes where the descent cannot express some sketch of the task; all where it can express none", 0, 1),
                      number_param("first_fit", kInt, 0, "trials before the model is fitted, after that before every round; 0: 256 where it begins with a saved one, else 32", 0, 1 << 20),
                      flag_param("learns", true, "the model learns from what is measured"),
                      text_param("model_file", "", "a saved model to begin with, as `tw dataset train` writes it; none: it begins with nothing; empty: the one that comes with the program for this device, if there is one"),
@@ -310,6 +372,7 @@ std::unique_ptr<Strategy> make_felix_search(const StrategyInput& in) {
   o.steps = p.at("steps").get<int>();
   o.later_steps = p.at("later_steps").get<int>();
   o.epsilon = p.at("epsilon").get<double>();
+  o.kept = p.at("kept").get<double>();
   o.others = p.at("others").get<double>();
   o.first_fit = p.at("first_fit").get<int>();
   o.learns = p.at("learns").get<bool>();

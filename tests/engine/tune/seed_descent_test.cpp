@@ -41,10 +41,10 @@ struct Case {
   explicit Case(bool gpu, int64_t m = 64, int64_t n = 96, int64_t k = 128, int seeds = 16)
       : target(target_of(gpu)), dag(fixture::dense(m, n, k).dag), descent(target, sketches_of(dag, target), {.seeds = seeds}) {}
   std::vector<DescentCandidate> round(const SeedDescent::Slopes& model, uint64_t seed, const std::unordered_set<uint64_t>& taken = {}, int steps = 12, DescentTrace* trace = nullptr,
-                                      int threads = 1) const {
+                                      int threads = 1, std::span<const std::vector<std::vector<double>>> begin = {}) const {
     Rng rng(seed);
     WorkerPool workers(threads);
-    return descent.descend(model, steps, taken, rng, workers, {}, trace).value();
+    return descent.descend(model, steps, begin, taken, rng, workers, {}, trace).value();
   }
   Target target;
   te::DagPtr dag;
@@ -103,6 +103,18 @@ class SeedDescentTest : public QObject {
     QCOMPARE(one.size(), other.size());
     for (size_t i = 0; i < one.size(); ++i) QVERIFY(one[i].sketch == other[i].sketch && one[i].numbers == other[i].numbers && one[i].score == other[i].score);
     QVERIFY(one.size() != another.size() || one.front().numbers != another.front().numbers || one.back().numbers != another.back().numbers);
+  }
+  /// The first of a sketch's seeds where it is asked for, the others where they are drawn without that.
+  void seedsBeginWhereAsked() {
+    const Case c(true);
+    const auto sketches = c.descent.sketches();
+    std::vector<std::vector<std::vector<double>>> begin(sketches.size());
+    begin[0] = {std::vector<double>(sketches[0].space.variables().size(), 0.25)};
+    DescentTrace drawn, asked;
+    c.round(Landscape(), 3, {}, 4, &drawn);
+    c.round(Landscape(), 3, {}, 4, &asked, 1, begin);
+    const size_t variables = begin[0][0].size(), first = drawn.sketches[0].seeds * variables;
+    for (size_t k = 0; k < first; ++k) QCOMPARE(asked.sketches[0].points[k], k < variables ? 0.25F : drawn.sketches[0].points[k]);
   }
   void itGoesDownhill_data() { targets(); }
   /// What is predicted gets better on the way, within the limits; and the best of as many drawn at random is not as good as what was passed by.
@@ -187,7 +199,7 @@ class SeedDescentTest : public QObject {
     Rng rng(1);
     WorkerPool workers(1);
     const auto refuses = [](const cost::FeatureMatrix&) -> Expected<cost::CostModel::Slopes> { return Error(ErrorCode::not_applicable, "No model"); };
-    const auto found = c.descent.descend(refuses, 4, {}, rng, workers, {});
+    const auto found = c.descent.descend(refuses, 4, {}, {}, rng, workers, {});
     QVERIFY(!found);
     QCOMPARE(found.error().message, std::string("No model"));
   }

