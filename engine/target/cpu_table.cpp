@@ -26,8 +26,8 @@ constexpr FeatureSet kAlder = kV3 | bits_of({F::avxvnni, F::gfni});
 
 /// The vectors of a table row are those of its widest instruction set.
 constexpr Pipes kSse{.latency = 3, .fmas = 1, .loads = 1}, kHaswell{.latency = 5, .fmas = 2, .loads = 2}, kTwoWide{.latency = 4, .fmas = 2, .loads = 2},
-    kAlderPipes{.latency = 4, .fmas = 2, .loads = 3}, kIceClient{.latency = 4, .fmas = 1, .loads = 2}, kZen1{.latency = 5, .fmas = 1, .loads = 1},
-    kZen2{.latency = 5, .fmas = 2, .loads = 2}, kHalves{.latency = 4, .fmas = 1, .loads = 1};  // the last one takes 512 bits in two halves
+    kAlderPipes{.latency = 4, .fmas = 2, .loads = 3}, kIceClient{.latency = 4, .fmas = 1, .loads = 2, .halves = true}, kZen1{.latency = 5, .fmas = 1, .loads = 1, .halves = true},
+    kZen2{.latency = 5, .fmas = 2, .loads = 2}, kHalves{.latency = 4, .fmas = 1, .loads = 1, .halves = true};  // the last one takes 512 bits in two halves
 
 // LLVM 19's scheduling models; Neoverse N1 is made from Cortex-A76. Vectors of 256 bits take two of Neoverse V1's pipes.
 constexpr Pipes kEarlyArm{.latency = 10, .fmas = 1, .loads = 1}, kN1{.latency = 4, .fmas = 2, .loads = 2}, kN2{.latency = 4, .fmas = 2, .loads = 3},

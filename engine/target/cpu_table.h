@@ -82,6 +82,7 @@ struct Pipes {
   int latency;  ///< cycles until the next multiply-add may use the result of one
   int fmas;     ///< multiply-adds that begin in one cycle
   int loads;    ///< loads that begin in one cycle
+  bool halves = false;  ///< vectors of half the length begin twice as often
   /// Multiply-adds that must be on their way to keep all pipes busy.
   int in_flight() const { return latency * fmas; }
 };

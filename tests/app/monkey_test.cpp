@@ -121,6 +121,7 @@ class Monkey : public QObject {
     // Nobody has a second hand to begin something else with before that drag is over.
     if (QGuiApplication::platformName() == QLatin1String("xcb")) {
       QDrag::cancel();
+      m_letGo = m_letGo || m_dragging;
       if (m_dragging && QApplication::activeModalWidget() == m_modalOfDrag && !QApplication::activePopupWidget()) return;
     }
     if (!m_window.isVisible()) m_window.show();
@@ -242,10 +243,11 @@ class Monkey : public QObject {
       QApplication::sendEvent(target, &event);
     };
     m_dragging = true;
+    m_letGo = false;
     m_modalOfDrag = QApplication::activeModalWidget();
     send(QEvent::MouseButtonPress, local, Qt::LeftButton, Qt::LeftButton);
     QPoint p = local;
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 5 && !m_letGo; ++i) {  // the hand that began a drag that is over holds no button
       p += QPoint(upTo(160) - 80, upTo(160) - 80);
       send(QEvent::MouseMove, p, Qt::NoButton, Qt::LeftButton);
     }
@@ -316,7 +318,7 @@ class Monkey : public QObject {
   QPointer<QWidget> m_lastTop;
   int m_steps = 0, m_sameTop = 0;
   QPointer<QWidget> m_modalOfDrag;
-  bool m_running = false, m_leaving = false, m_dragging = false;
+  bool m_running = false, m_leaving = false, m_dragging = false, m_letGo = false;
 };
 
 int run(const QStringList& arguments) {

@@ -100,7 +100,7 @@ int bench(const Options& given) {
   Bench bench{given, allowed_processors(), nullptr};
   Options& o = bench.options;
   if (o.kind == "gpu" && o.device.empty()) o.device = "cuda:0";
-  if (o.kind == "gpu" && o.suite == "channels") return fail_usage("Expected --suite channels with 'tw bench cpu' only");
+  if (o.kind == "gpu" && (o.suite == "channels" || o.suite == "shapes")) return fail_usage(fmt::format("Expected --suite {} with 'tw bench cpu' only", o.suite));
   if (o.kind == "cpu" && (!o.device.empty() || o.validate_sim)) return fail_usage("Expected --device and --validate-sim with 'tw bench gpu' only");
   if (!o.models.empty() && (o.kind == "gpu" || o.suite != "networks")) return fail_usage("Expected --model with 'tw bench cpu --suite networks' only");
   if (!o.dims.empty() && o.models.size() != 1) return fail_usage(fmt::format("Expected --dim with one --model, found {}", o.models.size()));
@@ -215,10 +215,10 @@ void add_bench(Subcommand app, Run& run) {
   sub.option(
          "--suite", o->suite,
          "dense: matrix products, squares and those of bert_base; conv: every convolution of resnet50 and mobilenet_v2; kernels: both, against OpenBLAS, MKL and "
-         "oneDNN; channels: small convolutions over channel counts that fit no vectors, the worst first; networks: the bundled ones, or those of --model, against "
+         "oneDNN; channels: small convolutions over channel counts that fit no vectors, the worst first; shapes: narrow groups, dilated windows, few pixels, small matrices, short rows and products of few rows, by what they reach of the roofline, the worst first; networks: the bundled ones, or those of --model, against "
          "ONNX Runtime and OpenVINO. On a GPU, against PyTorch: dense: squares of 1024 to 4096 in float32 and float16; conv: resnet50; networks: resnet50, resnet18 "
          "and mobilenet_v2")
-      .one_of({"kernels", "dense", "conv", "channels", "networks"})
+      .one_of({"kernels", "dense", "conv", "channels", "shapes", "networks"})
       .show_default();
   sub.option("--against", o->against, "Libraries to compare with, found at run time: openblas, mkl, onednn, onnxruntime, openvino, pytorch; all if absent")
       .separated_by(',')

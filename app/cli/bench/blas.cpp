@@ -67,7 +67,7 @@ class BlasPeer : public Peer {
   const std::string& name() const override { return name_; }
   std::string description() const override { return description_; }
   Expected<std::unique_ptr<PeerKernel>> prepare(const KernelCase& c, const KernelData& data, int copies) override {
-    if (c.kind == Kind::conv2d) return Error(ErrorCode::not_applicable, name_ + " has no convolutions");
+    if (c.kind != Kind::dense && c.kind != Kind::batch_matmul) return Error(ErrorCode::not_applicable, name_ + " has products alone");
     auto kernel = std::make_unique<Products>(sgemm_, c, data, copies);
     if (!kernel->ready()) return Error(ErrorCode::out_of_memory, "Memory ran out");
     return std::unique_ptr<PeerKernel>(std::move(kernel));

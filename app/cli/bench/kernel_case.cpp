@@ -84,6 +84,40 @@ std::vector<KernelCase> channel_sweep() {
   return cases;
 }
 
+/// Narrow groups, gaps in windows, late layers of few pixels, small matrices, short rows, and products of as few rows as a language model decodes.
+std::vector<KernelCase> shape_sweep() {
+  std::vector<KernelCase> cases;
+  for (const int64_t width : {4, 8, 16, 24})
+    for (const int64_t stride : {1, 2}) cases.push_back(conv2d_case(12 * width, 28, 12 * width, 3, stride, 1, 12));
+  for (const int64_t dilation : {2, 6, 12, 24}) cases.push_back(conv2d_case(128, 28, 128, 3, 1, dilation, 1, dilation));
+  cases.push_back(conv2d_case(96, 28, 96, 3, 1, 2, 96, 2));
+  for (const int64_t kernel : {5, 7}) {
+    cases.push_back(conv2d_case(96, 56, 96, kernel, 1, kernel / 2, 96));
+    cases.push_back(conv2d_case(64, 28, 96, kernel, 1, kernel / 2, 1));
+  }
+  for (const int64_t kernel : {1, 3}) {
+    cases.push_back(conv2d_case(512, 7, 512, kernel, 1, kernel / 2, 1));
+    cases.push_back(conv2d_case(512, 14, 512, kernel, 2, kernel / 2, 1));
+    cases.push_back(conv2d_case(512, 4, 512, kernel, 1, kernel / 2, 1));
+  }
+  cases.push_back(conv2d_case(576, 1, 144, 1, 1, 0, 1));
+  cases.push_back(conv2d_case(3, 224, 96, 4, 4, 0, 1));
+  cases.push_back(conv2d_case(3, 224, 768, 16, 16, 0, 1));
+  for (const int64_t m : {1, 2, 4, 8, 16})
+    for (const int64_t n : {1024, 4096}) cases.push_back(dense_case(m, n, 4096));
+  cases.push_back(dense_case(1, 1000, 2048));
+  cases.push_back(dense_case(50, 768, 3072));
+  cases.push_back(dense_case(197, 768, 3072));
+  for (const int64_t n : {17, 49, 64}) {
+    cases.push_back(batch_matmul_case(192, n, n, 32));
+    cases.push_back(batch_matmul_case(192, n, 32, n));
+  }
+  cases.push_back(batch_matmul_case(12, 1, 128, 64));
+  cases.push_back(batch_matmul_case(12, 1, 64, 128));
+  for (const auto& [rows, n] : {std::pair<int64_t, int64_t>{65536, 7}, {9408, 49}, {2364, 197}, {1536, 128}, {64, 1000}, {1, 50257}}) cases.push_back(softmax_case(rows, n));
+  return cases;
+}
+
 HostArray random_array(const Dims& shape, DType type, double scale, Rng& rng) {
   HostArray a = HostArray::make(type, shape);
   if (type != kFloat32) {
@@ -110,25 +144,33 @@ KernelCase batch_matmul_case(int64_t batch, int64_t m, int64_t n, int64_t k) {
   return c;
 }
 
-KernelCase conv2d_case(int64_t channels, int64_t size, int64_t filters, int64_t kernel, int64_t stride, int64_t pad, int64_t groups) {
-  const int64_t out = (size + 2 * pad - kernel) / stride + 1;
+KernelCase conv2d_case(int64_t channels, int64_t size, int64_t filters, int64_t kernel, int64_t stride, int64_t pad, int64_t groups, int64_t dilation) {
+  const int64_t out = (size + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1;
   const std::string what = groups == 1          ? fmt::format("{} to {}", channels, filters)
                            : groups == channels ? fmt::format("{} depthwise", channels)
                                                 : fmt::format("{} to {} in {} groups", channels, filters, groups);
-  KernelCase c{fmt::format("conv2d {}, {}x{}, {}x{} by {}", what, size, size, kernel, kernel, stride),
+  KernelCase c{fmt::format("conv2d {}, {}x{}, {}x{} by {}{}", what, size, size, kernel, kernel, stride, dilation > 1 ? fmt::format(", dilated by {}", dilation) : ""),
                Kind::conv2d,
                {1, channels, size, size},
                {filters, channels / groups, kernel, kernel},
                {1, filters, out, out},
                stride,
                pad,
-               groups};
+               groups,
+               dilation};
   c.flops = 2.0 * static_cast<double>(product(c.weight) * out * out);
+  return c;
+}
+
+KernelCase softmax_case(int64_t rows, int64_t n) {
+  KernelCase c{fmt::format("softmax {}x{}", rows, n), Kind::softmax, {rows, n}, {}, {rows, n}};
+  c.flops = 4.0 * static_cast<double>(rows * n);  // the largest, a difference, a sum, a quotient; exponentials are none
   return c;
 }
 
 Expected<std::vector<KernelCase>> suite_cases(const std::string& suite, bool gpu) {
   if (suite == "channels") return channel_sweep();
+  if (suite == "shapes") return shape_sweep();
   std::vector<KernelCase> cases;
   if (suite != "conv") cases = gpu ? large_products() : products();
   if (suite != "dense") TW_CHECK(add_convolutions("resnet50", cases));
@@ -141,6 +183,7 @@ KernelData make_data(const KernelCase& c, uint64_t seed) {
   const double sum_length = c.flops / 2 / static_cast<double>(product(c.result));
   KernelData d;
   d.data = random_array(c.data, c.type, 1, rng);
+  if (c.kind == Kind::softmax) return d;
   d.weight = random_array(c.weight, c.type, 1 / std::sqrt(sum_length), rng);
   d.bias = random_array({c.bias_elements()}, c.type, 1, rng);
   return d;
@@ -148,6 +191,13 @@ KernelData make_data(const KernelCase& c, uint64_t seed) {
 
 Expected<void> add_case(graph::GraphBuilder& b, const KernelCase& c, const KernelData& data) {
   const int x = b.input(c.name + ".x", {c.type, c.data});
+  if (c.kind == Kind::softmax) {
+    graph::Attrs attrs;
+    attrs.values["axis"] = int64_t{-1};
+    TW_TRY(const auto y, b.node("softmax", {x}, attrs, c.name));
+    b.output(y[0]);
+    return {};
+  }
   const int w = c.constant_weight() ? b.constant(c.name + ".w", data.weight) : b.input(c.name + ".w", {c.type, c.weight});
   if (c.kind != Kind::conv2d) {
     TW_TRY(const auto y, b.node(c.kind == Kind::dense ? "dense" : "matmul", {x, w}, {}, c.name));
@@ -158,6 +208,7 @@ Expected<void> add_case(graph::GraphBuilder& b, const KernelCase& c, const Kerne
   attrs.values["strides"] = Dims{c.stride, c.stride};
   attrs.values["pads"] = Dims(4, c.pad);
   attrs.values["groups"] = c.groups;
+  attrs.values["dilations"] = Dims{c.dilation, c.dilation};
   TW_TRY(const auto y, b.node("conv2d", {x, w, b.constant(c.name + ".bias", data.bias)}, attrs, c.name));
   TW_TRY(const auto z, b.node("relu", {y[0]}, {}, c.name + ".relu"));
   b.output(z[0]);

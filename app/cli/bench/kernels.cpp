@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "app/cli/bench/bench.h"
 #include "app/cli/bench/cases.h"
@@ -15,6 +16,7 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/measure/peak.h"
+#include "engine/measure/roofline.h"
 
 namespace tw::cli::bench {
 namespace {
@@ -24,6 +26,9 @@ constexpr double kKernelSampleSeconds = 0.005;
 /// All copies of a weight together take so many times the last cache, but there are at most kMaxCopies.
 constexpr int64_t kCachesFull = 4, kMaxCopies = 512;
 constexpr double kLargestError = 1e-3;  ///< relative to the largest element
+constexpr double kRoofSeconds = 1.5;    ///< that measuring the machine's roofs takes
+/// A kernel that takes longer than that and stays below so much of its roofline is counted.
+constexpr double kWorthALook = 20e-6, kLowShare = 0.25;
 
 /// What was sampled of one case.
 struct SampledKernel {
@@ -47,7 +52,7 @@ Expected<SampledKernel> sample_case(const Bench& bench, const Cases& cases, size
   const Target& target = cases.network.target;
   const graph::Group& group = *cases.groups[number];
   const KernelData data = make_data(c, bench.options.seed);
-  const auto weight_bytes = static_cast<int64_t>(data.weight.data.size());
+  const auto weight_bytes = std::max<int64_t>(1, static_cast<int64_t>(data.weight.data.size()));
   const auto copies = static_cast<int>(c.constant_weight() ? std::clamp<int64_t>(kCachesFull * target.l3_bytes / weight_bytes + 1, 2, kMaxCopies) : 1);
 
   TW_TRY(ChosenSchedule chosen, choose_schedule(bench, records::make_task(c.name, group.dag, target)));
@@ -93,9 +98,18 @@ double beside_ratio(const Cases& cases, const std::vector<Standing>& standings, 
   return NAN;
 }
 
-/// Rows, ratios and JSON out of the samples, each case within one state of the machine. A sweep's begin with the worst.
+/// What arithmetic or moving data takes at least: weights that are constants come from memory, all else from the cache that it fits in.
+double least_seconds(const KernelCase& c, const measure::Roofline& roof) {
+  const auto bytes = [&](const std::vector<int64_t>& shape) {
+    return shape.empty() ? 0.0 : static_cast<double>(std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()) * c.type.bytes());
+  };
+  const double cold = c.constant_weight() ? bytes(c.weight) : 0, warm = bytes(c.data) + bytes(c.result) + bytes(c.weight) - cold;
+  return std::max(roof.least_seconds(c.flops, warm), cold > 0 && !roof.levels.empty() ? cold / roof.levels.back().bytes_per_s : 0);
+}
+
+/// Rows, ratios and JSON out of the samples, each case within one state of the machine. A sweep's begin with the worst: beside other libraries, or of shapes by what they reach of the roofline.
 void fill(Section& section, const Cases& cases, const std::vector<SampledKernel>& sampled, const std::vector<std::unique_ptr<Peer>>& peers,
-          const States& states, double peak) {
+          const States& states, double peak, const measure::Roofline* roof) {
   const bool probed = states.count() > 1 || states.range_s(0).second > 0;
   std::vector<std::string> titles{"case", ">ours us"};
   for (const auto& peer : peers) titles.push_back(">" + peer->name() + " us");
@@ -103,6 +117,7 @@ void fill(Section& section, const Cases& cases, const std::vector<SampledKernel>
   if (probed) titles.emplace_back("state");
   const bool sweep = std::any_of(cases.list.begin(), cases.list.end(), [](const KernelCase& c) { return !c.beside.empty(); });
   if (sweep) titles.emplace_back(">time per FLOP / next 16's");
+  if (roof) titles.emplace_back(">of roofline");
   Table table(titles);
   Json list = Json::array();
   std::vector<Standing> standings;
@@ -122,6 +137,9 @@ void fill(Section& section, const Cases& cases, const std::vector<SampledKernel>
       return std::pair(best_peer_over_ours(a), -beside(a)) < std::pair(best_peer_over_ours(b), -beside(b));
     });
   }
+  const auto of_roof = [&](size_t i) { return least_seconds(cases.list[i], *roof) / standings[i].best_s[0]; };
+  if (roof) std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return of_roof(a) < of_roof(b); });
+  int low = 0;
   for (const size_t i : order) {
     const SampledKernel& s = sampled[i];
     const KernelCase& c = cases.list[i];
@@ -144,6 +162,8 @@ void fill(Section& section, const Cases& cases, const std::vector<SampledKernel>
     if (probed) row.push_back(standing.state < 0 ? "none for all" : States::name(standing.state));
     const double relative = c.beside.empty() ? NAN : beside_ratio(cases, standings, i);
     if (sweep) row.push_back(cell(relative, 2));
+    if (roof) row.push_back(std::isfinite(ours_s) ? fmt::format("{:.0f} %", 100 * of_roof(i)) : "-");
+    low += roof && ours_s > kWorthALook && of_roof(i) < kLowShare;
     table.row(row);
     list.push_back({{"name", c.name},
                     {"flops", c.flops},
@@ -154,10 +174,14 @@ void fill(Section& section, const Cases& cases, const std::vector<SampledKernel>
                     {"trials", s.chosen.trials},
                     {"tuned", s.chosen.tuned}});
     if (!c.beside.empty()) list.back().update({{"beside", c.beside}, {"time_per_flop_ratio", json_number(relative)}});
+    if (roof) list.back()["share_of_roofline"] = json_number(of_roof(i));
     if (probed) list.back()["state"] = standing.state < 0 ? Json(nullptr) : Json(States::name(standing.state));
   }
   section.table = table.markdown();
   section.json["cases"] = list;
+  if (!roof) return;
+  section.notes += fmt::format("- roofline: what arithmetic takes at the peak or moving each array once, constant weights from memory ({}), all else from the cache it fits in; {} of {} cases take more than {:.0f} us and stay below {:.0f} %\n",
+                               si_text(roof->levels.empty() ? 0 : roof->levels.back().bytes_per_s, "B/s"), low, cases.list.size(), kWorthALook * 1e6, 100 * kLowShare);
 }
 
 }  // namespace
@@ -184,7 +208,9 @@ Expected<Section> kernel_section(const Bench& bench, int threads) {
   progress.finish();
   peak = std::max(peak, measure::measure_peak_flops(0.3) * threads);
   const States states(all);
-  fill(section, cases, sampled, peers, states, peak);
+  std::optional<measure::Roofline> roof;
+  if (bench.options.suite == "shapes") roof = measure::measure_roofline(pool, kRoofSeconds);
+  fill(section, cases, sampled, peers, states, peak, roof ? &*roof : nullptr);
   section.notes +=
       fmt::format("- peak: {} in multiply-adds on {} thread{}, measured before and after\n", si_text(peak, "FLOP/s"), threads, threads > 1 ? "s" : "");
   section.notes +=

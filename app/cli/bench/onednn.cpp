@@ -186,7 +186,7 @@ class Primitive : public PeerKernel {
 
   bool describe_convolution(const KernelCase& c, const Shapes& s) {
     const Layout data(library_, s.data, {}), weight(library_, s.weight, {}), bias(library_, {c.bias_elements()}, {1}), result(library_, s.result, {});
-    const std::array<int64_t, kMaxDims> strides{c.stride, c.stride}, pads{c.pad, c.pad}, dilations{};
+    const std::array<int64_t, kMaxDims> strides{c.stride, c.stride}, pads{c.pad, c.pad}, dilations{c.dilation - 1, c.dilation - 1};  // gaps
     void *attributes = nullptr, *after = nullptr;
     bool good = library_.call("dnnl_primitive_attr_create", &attributes) && library_.call("dnnl_post_ops_create", &after);
     good = good && (library_.major == 2 ? library_.call("dnnl_post_ops_append_eltwise", after, 1.0F, kRelu2, 0.0F, 0.0F)
@@ -194,8 +194,8 @@ class Primitive : public PeerKernel {
     good = good && library_.call("dnnl_primitive_attr_set_post_ops", attributes, static_cast<const void*>(after));
     if (library_.major == 2) {
       std::vector<std::byte> operation(kOperationBytes);
-      good = good && library_.call("dnnl_convolution_forward_desc_init", operation.data(), kForwardInference, kConvolutionAuto, data.get(), weight.get(),
-                                   bias.get(), result.get(), strides.data(), pads.data(), pads.data());
+      good = good && library_.call("dnnl_dilated_convolution_forward_desc_init", operation.data(), kForwardInference, kConvolutionAuto, data.get(), weight.get(), bias.get(),
+                                   result.get(), strides.data(), dilations.data(), pads.data(), pads.data());
       good = good && create_description(operation.data(), attributes);
     } else {
       good = good && library_.call("dnnl_convolution_forward_primitive_desc_create", &description_, library_.engine, kForwardInference, kConvolutionAuto,
@@ -242,6 +242,7 @@ class OneDnn : public Peer {
   const std::string& name() const override { return name_; }
   std::string description() const override { return description_; }
   Expected<std::unique_ptr<PeerKernel>> prepare(const KernelCase& c, const KernelData& data, int copies) override {
+    if (c.kind == Kind::softmax) return Error(ErrorCode::not_applicable, "oneDNN is compared by products and convolutions");
     auto kernel = std::make_unique<Primitive>(library_);
     if (!kernel->prepare(c, data, copies)) return Error(ErrorCode::infrastructure, fmt::format("oneDNN refused '{}'", c.name));
     return std::unique_ptr<PeerKernel>(std::move(kernel));

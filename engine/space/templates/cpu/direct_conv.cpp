@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/space/rules/rules.h"
+#include "engine/target/cpu_table.h"
 
 namespace tw::space::cpu {
 
@@ -42,6 +43,17 @@ int64_t pixels_of(const DirectConv& c, const Target& target, const ConfigEntity&
   return 2 * c.out_block <= target.lanes(kFloat32) ? e.integer("vector_ow") : 1;
 }
 
+/// Parts of a vector of output channels that are computed by themselves.
+int64_t parts_of(const DirectConv& c, const ConfigEntity& e) { return c.groups_in_vector() > 1 ? e.integer("vector_parts") : 1; }
+
+/// What a register tile reaches, by rule, where each vector's operand is put together from what its pixels and groups read.
+double rate_of(const DirectConv& c, const Target& target, const ConfigEntity& e) {
+  const int64_t pixels = pixels_of(c, target, e), parts = parts_of(c, e), rows = e.split("tile_ow")[1] / pixels * e.integer("tile_oh");
+  const double each = tile_rate(rows * parts, e.integer("oc_blocks"), target, pixels * c.groups_in_vector() / parts);
+  const double often = parts > 1 && target::pipes_of(target.cpu).halves ? 2 : 1;
+  return each * static_cast<double>(pixels) * often / static_cast<double>(parts);
+}
+
 }  // namespace
 
 ConfigSpace direct_conv_space(const DirectConv& c, const Target& target) {
@@ -64,9 +76,11 @@ ConfigSpace direct_conv_space(const DirectConv& c, const Target& target) {
         },
         "the register tile is not made of whole vectors");
   }
+  if (c.groups_in_vector() > 1)
+    space.define_knob("vector_parts", dividing({1, 2, 4}, c.groups_in_vector()), "pieces of a vector that are computed by themselves: one of each group needs no operand that is put together");
   space.add_filter(
       [c, target](const ConfigEntity& e) {
-        return fits_registers(e.split("tile_ow")[1] / pixels_of(c, target, e) * e.integer("tile_oh"), e.integer("oc_blocks"), target);
+        return fits_registers(e.split("tile_ow")[1] / pixels_of(c, target, e) * e.integer("tile_oh"), e.integer("oc_blocks") * parts_of(c, e), target);
       },
       "the register tile does not fit the vector registers");
   return space;
@@ -74,14 +88,13 @@ ConfigSpace direct_conv_space(const DirectConv& c, const Target& target) {
 
 ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const Target& target) {
   const int64_t outer = std::accumulate(c.spatial.begin(), c.spatial.end(), c.batch, std::multiplies<>()) / c.columns() / c.rows();
-  // Rows inside reuse a panel of weights over the whole image; rows outside are as good only while all weights stay in the level-2 cache.
-  const bool rows_outer = dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes() <= target.l2_bytes / 2;
+  // Rows inside reuse a panel of weights over the whole image; rows outside are as good only while all weights stay in the level-2 cache, and of use where panels share data, which groups do not.
+  const bool rows_outer = c.groups == 1 && dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes() <= target.l2_bytes / 2;
   return direct_conv_space(c, target).best_by([&](const ConfigEntity& e) {
-    const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks"), pixels = pixels_of(c, target, e);
+    const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks");
     const int64_t tasks = outer * ((c.rows() + rows - 1) / rows) * ((c.vectors() + blocks - 1) / blocks);
     const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
-    return tile_rate(columns / pixels * rows, blocks, target, pixels) * static_cast<double>(pixels) * filled(c.columns(), columns) * filled(c.rows(), rows) *
-               filled(c.vectors(), blocks) * balanced(tasks, target) +
+    return rate_of(c, target, e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) +
            (rolled ? 2 : 0) + (order ? 1 : 0);
   });
 }
@@ -89,7 +102,7 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
 Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const Target& target, const ConfigEntity& e) {
   const Anchor& a = c.anchor;
   const size_t rank = c.spatial.size();
-  const int64_t blocks = e.integer("oc_blocks"), unroll = e.integer("unroll_ic"), pixels = pixels_of(c, target, e);
+  const int64_t blocks = e.integer("oc_blocks"), unroll = e.integer("unroll_ic"), pixels = pixels_of(c, target, e), parts = parts_of(c, e);
   schedule::Builder b(dag);
   if (c.data_block > 1) b.layout(a.data, nchwc(c.data_block, rank));
   std::vector<schedule::LayoutStep::Piece> packed;  // [O / columns][I / block][taps...][block][columns]
@@ -104,7 +117,13 @@ Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const Dire
   const int acc = accumulator_stage(b, a, out);
 
   const auto axes = b.loops(out);  // n, oc, spatial...
-  const auto oc = b.split(out, axes[1], {blocks, c.out_block});
+  // Of a vector that is computed whole no loop goes over parts.
+  const auto lengths = [&](std::vector<int64_t> whole) {
+    whole.push_back(c.out_block / parts);
+    if (parts > 1) whole.insert(whole.end() - 1, parts);
+    return whole;
+  };
+  const auto oc = b.split(out, axes[1], lengths({blocks}));
   const auto w = b.split(out, axes.back(), {e.split("tile_ow")[1] / pixels, pixels});
   std::vector<ir::Var> image(axes.begin() + 2, axes.end() - 1), tile;
   if (rank > 1) {
@@ -112,37 +131,40 @@ Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const Dire
     image.back() = h[0];
     tile.push_back(h[1]);
   }
-  tile.insert(tile.end(), {w[1], oc[1]});
+  tile.push_back(w[1]);
+  tile.insert(tile.end(), oc.begin() + 1, oc.end() - 1);
   std::vector<ir::Var> outer{axes[0]};
   outer.insert(outer.end(), image.begin(), image.end());
   outer.insert(e.integer("rows_outer") != 0 ? outer.end() : outer.begin() + 1, oc[0]);
   std::vector<ir::Var> order = outer;
   order.push_back(w[0]);
   order.insert(order.end(), tile.begin(), tile.end());
-  order.insert(order.end(), {w[2], oc[2]});
+  order.insert(order.end(), {w[2], oc.back()});
   b.reorder(out, order);
   b.compute_at(acc, out, w[0]);
   for (const ir::Var& v : tile) b.unroll(out, v);
-  b.vectorize(out, b.fuse(out, {w[2], oc[2]}));
+  b.vectorize(out, b.fuse(out, {w[2], oc.back()}));
   b.parallel(out, b.fuse(out, outer));
 
   if (pixels > 1) b.layout(acc, nchwc(c.out_block, rank));
   rules::whole_blocks(b, acc, 1, blocks * c.out_block);
   const auto in = b.loops(acc);  // n, oc, spatial..., ic, taps...
-  const auto o = b.split(acc, in[1], {c.out_block});
+  const auto o = b.split(acc, in[1], lengths({}));
   const auto x = b.split(acc, in[rank + 1], {pixels});
   const auto ic = b.split(acc, in[rank + 2], {c.ic_block / unroll, unroll});
   std::vector<ir::Var> inner{in[0], ic[0]};
   inner.insert(inner.end(), in.begin() + static_cast<std::ptrdiff_t>(rank) + 3, in.end());
   inner.insert(inner.end(), {ic[1], ic[2]});
   inner.insert(inner.end(), in.begin() + 2, in.begin() + 1 + static_cast<std::ptrdiff_t>(rank));
-  inner.insert(inner.end(), {x[0], o[0], x[1], o[1]});
+  inner.push_back(x[0]);
+  inner.insert(inner.end(), o.begin(), o.end() - 1);
+  inner.insert(inner.end(), {x[1], o.back()});
   b.reorder(acc, inner);
   b.unroll(acc, ic[2]);
   for (size_t d = 0; d + 1 < rank; ++d) b.unroll(acc, in[2 + d]);
   b.unroll(acc, x[0]);
-  b.unroll(acc, o[0]);
-  b.vectorize(acc, b.fuse(acc, {x[1], o[1]}));
+  for (size_t k = 0; k + 1 < o.size(); ++k) b.unroll(acc, o[k]);
+  b.vectorize(acc, b.fuse(acc, {x[1], o.back()}));
   return std::move(b).finish();
 }
 

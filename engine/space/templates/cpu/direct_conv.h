@@ -19,6 +19,8 @@ struct DirectConv {
   /// Vectors of output channels, and those of them that read the same data.
   int64_t vectors() const { return blocks_for(oc, out_block); }
   int64_t sharing() const { return groups == 1 ? vectors() : std::max<int64_t>(1, oc / groups / out_block); }
+  /// Groups that have their outputs in one vector.
+  int64_t groups_in_vector() const { return groups == 1 ? 1 : std::max<int64_t>(1, out_block * groups / oc); }
   int64_t columns() const { return spatial.back(); }
   int64_t rows() const { return spatial.size() > 1 ? spatial[spatial.size() - 2] : 1; }
 };
