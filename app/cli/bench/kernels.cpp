@@ -209,7 +209,10 @@ Expected<Section> kernel_section(const Bench& bench, int threads) {
   peak = std::max(peak, measure::measure_peak_flops(0.3) * threads);
   const States states(all);
   std::optional<measure::Roofline> roof;
-  if (bench.options.suite == "shapes") roof = measure::measure_roofline(pool, kRoofSeconds);
+  if (bench.options.suite == "shapes") {
+    roof = measure::measure_roofline(pool, kRoofSeconds);
+    if (peak > 0) roof->flop_per_s = peak;  // one peak for both shares
+  }
   fill(section, cases, sampled, peers, states, peak, roof ? &*roof : nullptr);
   section.notes +=
       fmt::format("- peak: {} in multiply-adds on {} thread{}, measured before and after\n", si_text(peak, "FLOP/s"), threads, threads > 1 ? "s" : "");

@@ -67,7 +67,7 @@ std::vector<Entry> pruner_entries(const TunersOptions& o) {
 std::vector<Entry> felix_entries(const TunersOptions& o) {
   const Json model = o.source_model.empty() ? Json::object() : Json{{"model_file", o.source_model}};
   return {{"Ansor", "ansor", {{"templates", false}}, {}, "boosted trees, fitted before each round, on sketches alone, as in the paper"},
-          {"Felix", "felix", model, {}, "seeds go down the slope of its network's prediction, which begins with a saved one where there is one"},
+          {"Felix", "felix", model, {}, "seeds go down the slope of its network's prediction, which begins with a saved one where there is one; half of them begin beside the best that is known, and where no formula expresses a sketch or the untuned schedule `ansor` proposes half of each round"},
           {"Ansor, with templates", "ansor", Json::object(), {}, "not in the paper: half of what it draws are points of this program's templates"}};
 }
 

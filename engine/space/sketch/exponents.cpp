@@ -116,6 +116,15 @@ std::vector<std::vector<double>> ExponentSpace::seeds(size_t count, Rng& rng) co
   return out;
 }
 
+int64_t ExponentSpace::divide_out(const Number& number, int64_t rest, std::vector<int>& exponents) const {
+  for (const int v : number.variables) {
+    const Variable& variable = variables_[static_cast<size_t>(v)];
+    int& exponent = exponents[static_cast<size_t>(v)];
+    for (; rest > 0 && rest % variable.prime == 0 && exponent < variable.most; rest /= variable.prime) ++exponent;
+  }
+  return rest;
+}
+
 std::optional<std::vector<int>> ExponentSpace::encode(std::span<const int64_t> numbers) const {
   TW_ASSERT(numbers.size() == numbers_.size(), "the structure's numbers");
   std::vector<int> out(variables_.size(), 0);
@@ -125,33 +134,24 @@ std::optional<std::vector<int>> ExponentSpace::encode(std::span<const int64_t> n
     if (rest == 0 && !number.variables.empty()) rest = 1;  // stores: nothing written out, as by one
     if (rest != number.constant && (number.variables.empty() || number.constant == 0 || rest % number.constant != 0)) return std::nullopt;
     if (number.variables.empty()) continue;
-    rest /= number.constant;
-    for (const int v : number.variables) {
-      const Variable& variable = variables_[static_cast<size_t>(v)];
-      int& exponent = out[static_cast<size_t>(v)];
-      for (; rest > 0 && rest % variable.prime == 0 && exponent < variable.most; rest /= variable.prime) ++exponent;
-    }
-    if (rest != 1) return std::nullopt;
+    if (divide_out(number, rest / number.constant, out) != 1) return std::nullopt;
   }
   return out;
 }
 
 std::vector<double> ExponentSpace::near(std::span<const int64_t> numbers) const {
   TW_ASSERT(numbers.size() == numbers_.size(), "the structure's numbers");
-  std::vector<double> out(variables_.size(), 0);
+  std::vector<int> whole(variables_.size(), 0);
+  std::vector<double> left(variables_.size(), 0);
   for (size_t n = 0; n < numbers.size(); ++n) {
     const Number& number = numbers_[n];
-    int64_t rest = number.constant > 0 ? std::max<int64_t>(1, numbers[n] / number.constant) : 1;
-    for (const int v : number.variables) {
-      const Variable& variable = variables_[static_cast<size_t>(v)];
-      double& exponent = out[static_cast<size_t>(v)];
-      for (; rest % variable.prime == 0 && exponent < variable.most; rest /= variable.prime) ++exponent;
-    }
-    if (rest == 1 || number.variables.empty()) continue;
+    if (number.variables.empty()) continue;
+    const int64_t rest = divide_out(number, number.constant > 0 ? std::max<int64_t>(1, numbers[n] / number.constant) : 1, whole);
     const auto v = static_cast<size_t>(number.variables.front());
-    out[v] = std::min<double>(variables_[v].most, out[v] + std::log(rest) / std::log(variables_[v].prime));
+    left[v] = std::log(rest) / std::log(variables_[v].prime);
   }
-  return out;
+  for (size_t v = 0; v < left.size(); ++v) left[v] = std::min<double>(variables_[v].most, left[v] + whole[v]);
+  return left;
 }
 
 std::vector<int64_t> ExponentSpace::decode(std::span<const int> exponents) const {

@@ -55,6 +55,8 @@ class ExponentSpace {
 
  private:
   int add_variable(int number, int64_t prime, int most);
+  /// What is left of `rest` when the powers of a number's primes that it has are counted into its exponents, up to their most.
+  int64_t divide_out(const Number& number, int64_t rest, std::vector<int>& exponents) const;
 
   std::vector<Variable> variables_;
   std::vector<Number> numbers_;
