@@ -15,6 +15,7 @@
 #include "engine/tir/passes/partition_loops.h"
 #include "engine/tir/passes/remove_no_ops.h"
 #include "engine/tir/passes/simplify.h"
+#include "engine/tir/passes/skip_padding.h"
 #include "engine/tir/passes/unroll_loops.h"
 #include "engine/tir/passes/vectorize_loops.h"
 #include "engine/tir/passes/vectorize_reductions.h"
@@ -29,7 +30,7 @@ constexpr const char* kSimplifyText =
     "Brings index arithmetic into one canonical form under the known ranges of loops. Divisions and remainders from fused loops and blocked layouts "
     "cancel, guards that always hold disappear, loops of one iteration dissolve.";
 
-const std::array<Pass, 16> kPasses{{
+const std::array<Pass, 17> kPasses{{
     // First, while every loop still is one of the schedule's.
     {"auto_unroll", auto_unroll,
      "Marks loops to be written out: from inside, as far as that makes no more stores of a loop than the schedule allows there.",
@@ -50,6 +51,11 @@ const std::array<Pass, 16> kPasses{{
      Pass::On::host},
     // The pieces have ranges of their own: more folds.
     {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)", Pass::On::host},
+    // While arrays have their dimensions, and after loops are cut: its tests are too cheap to copy bodies for.
+    {"skip_padding", skip_padding,
+     "Lets sums leave out turns of a loop that would add nothing but zeros, as taps of a window do that lie in the padding, and does not write padding that nobody "
+     "reads then.",
+     "sparsity known ahead of time: the bounds of oneDNN's direct convolutions", Pass::On::host},
     {"flatten_storage", flatten_storage, "Gives every array access a single row-major index in elements, the form that machines address memory in.",
      "Halide, PLDI 2013"},
     // Before vectorising: one element that every lane updates would keep the loop scalar.

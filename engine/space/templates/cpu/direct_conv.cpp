@@ -22,7 +22,35 @@ bool fits_groups(const DirectConv& c, int64_t oc, const Target& target) {
   return data % c.data_block == 0 || c.data_block % data == 0;
 }
 
+/// Of each spatial dimension; where the computation does not say how its window moves, one that meets the image everywhere.
+std::vector<WindowLine> window_of(const te::Dag& dag, const Anchor& a, const std::vector<int64_t>& spatial) {
+  const te::Op& op = dag.ops[static_cast<size_t>(a.reduce)];
+  const std::vector<int64_t>&image = dag.ops[static_cast<size_t>(a.data)].output->shape, &weight = dag.ops[static_cast<size_t>(a.weight)].output->shape;
+  const auto of = [&](const char* name, size_t d, int64_t otherwise) {
+    const auto at = op.attrs.find(name);
+    return at == op.attrs.end() || d >= at->second.size() ? otherwise : at->second[d];
+  };
+  std::vector<WindowLine> out;
+  for (size_t d = 0; d < spatial.size(); ++d) {
+    out.push_back({spatial[d], spatial[d]});
+    if (a.pad >= 0 && op.attrs.contains("pads") && image.size() == spatial.size() + 2)
+      out.back() = {image[d + 2], spatial[d], weight[d + 2], of("strides", d, 1), of("dilations", d, 1), of("pads", d, 0)};
+  }
+  return out;
+}
+
 }  // namespace
+
+double WindowLine::met(int64_t tile) const {
+  int64_t met = 0, all = 0;
+  for (int64_t first = 0; first < result; first += tile)
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const int64_t begin = first * stride + tap * dilation - before, end = begin + (tile - 1) * stride;
+      met += begin < image && end >= 0;
+      ++all;
+    }
+  return static_cast<double>(met) / static_cast<double>(all);
+}
 
 std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& target, std::string_view tag) {
   const auto a = find_anchor(dag, tag);
@@ -31,7 +59,8 @@ std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& tar
   const auto groups = op.attrs.find("groups");
   const std::vector<int64_t>& out = op.output->shape;
   const int64_t g = groups == op.attrs.end() ? 1 : groups->second.front(), ic = dag.ops[static_cast<size_t>(a->weight)].output->shape[1];
-  DirectConv c{*a, out[0], g, ic, out[1], {out.begin() + 2, out.end()}, channel_block(ic * g, target), channel_block(out[1], target), 1};
+  DirectConv c{*a, out[0], g, ic, out[1], {out.begin() + 2, out.end()}, channel_block(ic * g, target), channel_block(out[1], target), 1, {}};
+  c.window = window_of(dag, *a, c.spatial);
   c.ic_block = g == 1 ? c.data_block : std::gcd(c.data_block, ic);
   return c.out_block > 1 && (g == 1 || fits_groups(c, out[1] / g, target)) ? std::optional(c) : std::nullopt;
 }
@@ -93,8 +122,10 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
   return direct_conv_space(c, target).best_by([&](const ConfigEntity& e) {
     const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks");
     const int64_t tasks = outer * ((c.rows() + rows - 1) / rows) * ((c.vectors() + blocks - 1) / blocks);
+    const size_t last = c.window.size() - 1;
+    const double met = c.window[last].met(columns) * (last > 0 ? c.window[last - 1].met(rows) : 1);
     const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
-    return rate_of(c, target, e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) +
+    return rate_of(c, target, e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) / met +
            (rolled ? 2 : 0) + (order ? 1 : 0);
   });
 }

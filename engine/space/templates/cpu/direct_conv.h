@@ -10,6 +10,14 @@
 /// Weights are packed ahead of time; a register tile of neighbouring pixels times vectors of output channels shares their loads.
 namespace tw::space::cpu {
 
+/// A window along one dimension of the image.
+struct WindowLine {
+  int64_t image, result, taps = 1, stride = 1, dilation = 1, before = 0;
+
+  /// Share of the taps that tiles of so many neighbouring results have: what lies in the padding for a whole tile is skipped (tir/passes/skip_padding).
+  double met(int64_t tile) const;
+};
+
 struct DirectConv {
   Anchor anchor;
   int64_t batch, groups, ic, oc;  ///< ic: input channels of one group
@@ -23,6 +31,7 @@ struct DirectConv {
   int64_t groups_in_vector() const { return groups == 1 ? 1 : std::max<int64_t>(1, out_block * groups / oc); }
   int64_t columns() const { return spatial.back(); }
   int64_t rows() const { return spatial.size() > 1 ? spatial[spatial.size() - 2] : 1; }
+  std::vector<WindowLine> window;  ///< by spatial dimension
 };
 
 /// The convolution tagged `tag` (one group where it has no attribute `groups`), if vectors of output channels and groups fit into each other: a vector lies in

@@ -21,7 +21,14 @@ class DirectConvTest : public QObject {
     const auto plain = [](Dims x, Dims w, int64_t stride, int64_t pad, int64_t groups, const char* op) {
       return [=](Net& n) { return n.op("relu", {conv(n, x, w, stride, pad, groups, op)}); };
     };
+    const auto dilated = [](Dims x, Dims w, Dims strides, Dims dilations, Dims pads, const char* op) {
+      return [=](Net& n) { return n.op(op, {n.input(x), n.weight(w)}, {{"strides", strides}, {"dilations", dilations}, {"pads", pads}}); };
+    };
     return {
+        {"conv1d_nchwc.cpu", {"conv1d, taps in the padding", dilated({2, 16, 23}, {24, 16, 3}, {1}, {9}, {9, 9}, "conv1d")}},
+        {"conv2d_nchwc.cpu", {"taps in the padding", dilated({1, 16, 7, 9}, {32, 16, 3, 3}, {1, 1}, {5, 6}, {5, 6, 5, 6}, "conv2d")}},
+        {"conv2d_nchwc.cpu", {"strided, more taps in the padding on one side", dilated({1, 20, 9, 11}, {40, 20, 3, 5}, {2, 2}, {4, 3}, {7, 2, 1, 10}, "conv2d")}},
+        {"conv3d_nchwc.cpu", {"conv3d, taps in the padding", dilated({1, 16, 3, 4, 6}, {16, 16, 3, 3, 3}, {1, 1, 1}, {2, 3, 4}, {2, 3, 4, 2, 3, 4}, "conv3d")}},
         {"conv1d_nchwc.cpu", {"conv1d", plain({2, 16, 37}, {24, 16, 3}, 1, 1, 1, "conv1d")}},
         {"conv1d_nchwc.cpu", {"conv1d, strided, one channel", plain({1, 1, 50}, {32, 1, 7}, 2, 3, 1, "conv1d")}},
         {"conv3d_nchwc.cpu", {"conv3d", plain({1, 16, 3, 5, 9}, {32, 16, 3, 3, 3}, 1, 1, 1, "conv3d")}},
@@ -85,6 +92,16 @@ class DirectConvTest : public QObject {
       for (size_t k = 0; k < channels.size(); ++k)
         QVERIFY2(space::cpu::channel_block(channels[k], target) == b.of[k], fmt::format("{}: {} channels", b.cpu, channels[k]).c_str());
     }
+  }
+  /// Of 28 results with taps 24 apart, each outer one meets 4; tiles have it if one of their results does.
+  void tapsThatTilesMeet() {
+    const space::cpu::WindowLine line{28, 28, 3, 1, 24, 24};
+    QCOMPARE(line.met(1), 36.0 / 84);
+    QCOMPARE(line.met(4), 9.0 / 21);
+    QCOMPARE(line.met(7), 6.0 / 12);
+    QCOMPARE(line.met(28), 1.0);
+    QCOMPARE((space::cpu::WindowLine{14, 7, 3, 2, 1, 1}).met(1), 20.0 / 21);
+    QCOMPARE((space::cpu::WindowLine{9, 9}).met(2), 1.0);
   }
   /// Those that divide the vectors; where these are narrow, others that are nearly filled, too.
   void panelsOfWeights() {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/target/target.h"
+#include "engine/tir/stmt.h"
+
+namespace tw::tir {
+
+/// Sums leave out turns of a loop that would add nothing but zeros, such as taps of a window that lie in the padding; then padding that nobody reads is not written.
+/// A sum takes part where its loops hold nothing else, and what it adds is zero beside known bounds: it is a factor that an array holds inside a box only (all stores
+/// to it are zeros, or zeros where a select's condition fails), or such a select itself. A turn is left out whole or not at all: what the loops inside it read is
+/// taken together. Factors beside the zeros are taken for finite.
+/// Rewrite: for k { for j { s += P[i + k] * W[k] } }  =>  for k { if lo <= i + k and i + k < hi { for j { ... } } }
+Func skip_padding(const Func& f, const Target& target);
+
+}  // namespace tw::tir
