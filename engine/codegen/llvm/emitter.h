@@ -98,6 +98,8 @@ class FuncEmitter {
   llvm::Align align_of(const Place& p, const ir::Expr& index, int lanes) const;
   llvm::Value* address(const Place& p, const ir::Expr& at);
   llvm::Value* linear_sum(LinearIndex& at);
+  llvm::Value* add_term(llvm::Value* sum, const LinearIndex::Term& t);
+  size_t loop_of(const ir::Expr& e) const;
   int depth_of(const ir::Expr& e) const;
   llvm::Value* addresses(const Place& p, int lanes);
   llvm::Value* load(const ir::LoadNode& n);
@@ -148,16 +150,25 @@ class FuncEmitter {
   std::unordered_map<const ir::BufferNode*, llvm::Value*> buffers_;
   std::unordered_map<const ir::VarNode*, llvm::Value*> vars_;
   Ranges ranges_;
-  std::vector<std::pair<const ir::VarNode*, const tir::Stmt*>> loops_;  ///< variables and bodies of the loops around, outermost first
-  std::unordered_map<const ir::VarNode*, int> depth_;                   ///< order in which variables were bound: outer ones first
-  std::set<std::string> fetched_;                                       ///< lines that the turn at hand of the innermost loop has asked for ahead
+  std::unordered_map<const ir::VarNode*, int> depth_;  ///< order in which variables were bound last: outer ones first
+  int bound_ = 0;                                      ///< how often one was
+  std::set<std::string> fetched_;                      ///< lines that the turn at hand of the innermost loop has asked for ahead
   std::map<std::tuple<const ir::VarNode*, const ir::BufferNode*, int64_t>, int64_t> bytes_read_;  ///< in a turn of a loop, by the step of the place
   struct Computed {
     ir::Expr expr;  ///< kept alive, so that its address names it
     llvm::Value* value;
   };
+  using Memo = std::unordered_map<const ir::ExprNode*, Computed>;
+  struct Loop {
+    const ir::VarNode* var;
+    const tir::Stmt* body;
+    llvm::Instruction* head;  ///< before it belongs what does not change in the loops inside
+    Ranges ranges;            ///< what is known there, whatever branches inside say
+    Memo memo = {};           ///< values there
+  };
+  std::vector<Loop> loops_;                                       ///< those around, outermost first
   std::unordered_map<const ir::LoadNode*, llvm::Value*> blocks_;  ///< loads of the run of statements at hand that were made together
-  std::unordered_map<const ir::ExprNode*, Computed> memo_;        ///< values of this statement, so that shared nodes are computed once
+  Memo memo_;                                                     ///< values of this statement, so that shared nodes are computed once
 };
 
 /// The attributes that every function of ours gets, and its debug scope.

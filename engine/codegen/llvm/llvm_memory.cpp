@@ -115,14 +115,40 @@ int FuncEmitter::depth_of(const Expr& e) const {
   return depth;
 }
 
-/// Terms of outer loops come first, so that what does not change in a loop is one value outside it.
+/// The loop around that is the first to know all of e and of what is bound before it; past the end where none does, or e reads memory.
+size_t FuncEmitter::loop_of(const Expr& e) const {
+  bool reads = false;
+  ir::walk(e, [&](const Expr& x) { reads = reads || ir::as<ir::LoadNode>(x) != nullptr; });
+  const int depth = depth_of(e);
+  const auto loop = std::find_if(loops_.begin(), loops_.end(), [&](const Loop& l) { return depth_.at(l.var) >= depth; });
+  return reads ? loops_.size() : static_cast<size_t>(loop - loops_.begin());
+}
+
+Value* FuncEmitter::add_term(Value* sum, const LinearIndex::Term& t) {
+  Value* v = index(t.atom);
+  if (t.coefficient != 1) v = b_.CreateMul(v, b_.getInt64(static_cast<uint64_t>(t.coefficient)), "", false, true);
+  return sum == nullptr ? v : b_.CreateAdd(sum, v, "", false, true);
+}
+
+/// Terms of outer loops come first, and are added up where these loops begin: LLVM does not move all that does not change in a loop to the outside of it.
 Value* FuncEmitter::linear_sum(LinearIndex& at) {
   std::stable_sort(at.terms.begin(), at.terms.end(), [&](const auto& a, const auto& b) { return depth_of(a.atom) < depth_of(b.atom); });
   Value* sum = nullptr;
+  size_t loop = 0;
   for (const LinearIndex::Term& t : at.terms) {
-    Value* v = index(t.atom);
-    if (t.coefficient != 1) v = b_.CreateMul(v, b_.getInt64(static_cast<uint64_t>(t.coefficient)), "", false, true);
-    sum = sum == nullptr ? v : b_.CreateAdd(sum, v, "", false, true);
+    loop = std::max(loop, loop_of(t.atom));
+    if (loop + 1 >= loops_.size()) {
+      sum = add_term(sum, t);
+      continue;
+    }
+    const llvm::IRBuilderBase::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(loops_[loop].head);
+    Loop& l = loops_[loop];
+    std::swap(memo_, l.memo);
+    std::swap(ranges_, l.ranges);
+    sum = add_term(sum, t);
+    std::swap(memo_, l.memo);
+    std::swap(ranges_, l.ranges);
   }
   return sum == nullptr ? b_.getInt64(0) : sum;
 }
@@ -176,7 +202,7 @@ void FuncEmitter::fetch_ahead(const Place& p) {
   std::optional<Expr> later;
   int64_t elements = 0, step_ahead = 0;
   for (size_t k = loops_.size(); k-- > 0;) {
-    const auto& [var, body] = loops_[k];
+    const auto [var, body] = std::pair(loops_[k].var, loops_[k].body);
     const auto range = ranges_.find(var);
     if (range == ranges_.end()) break;
     int64_t step = 0;

@@ -43,7 +43,7 @@ FuncEmitter::FuncEmitter(ModuleState& state, llvm::Function* function, Value* ap
 
 void FuncEmitter::bind(const ir::VarNode* var, Value* value, std::optional<Interval> range) {
   vars_[var] = value;
-  depth_.try_emplace(var, static_cast<int>(depth_.size()));
+  depth_[var] = bound_++;
   if (range)
     ranges_[var] = *range;
   else
@@ -122,13 +122,16 @@ void FuncEmitter::loop(const ir::VarNode* var, Value* begin, Value* end, bool ma
   llvm::PHINode* i = b_.CreatePHI(begin->getType(), 2, var->name);
   i->addIncoming(begin, before);
   vars_[var] = i;
+  depth_[var] = bound_++;
   const llvm::DebugLoc line = b_.getCurrentDebugLocation();
   const bool saw_before = std::exchange(saw_vector_, false);
   auto fetched_before = std::exchange(fetched_, {});
-  loops_.emplace_back(var, &body);
+  auto* head_end = b_.Insert(new llvm::FreezeInst(i));  // a place, until the body stands
+  loops_.push_back({var, &body, head_end, ranges_});
   fetch_panels(body.get());
   stmt(body);
   loops_.pop_back();
+  head_end->eraseFromParent();
   fetched_ = std::move(fetched_before);
   if (line) b_.SetCurrentDebugLocation(line);
   const auto range = ranges_.find(var);

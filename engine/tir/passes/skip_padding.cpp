@@ -20,7 +20,11 @@ using arith::Analyzer;
 using arith::Bounds;
 
 /// Updates inside a loop, a vector being one, from which on a test before them costs nothing beside them.
-constexpr int64_t kMinUpdates = 64;
+constexpr double kMinUpdates = 64;
+/// Those that take as long as the accesses to memory that a gap costs: two, of a hundred nanoseconds, at two or three updates a cycle.
+constexpr double kGapUpdates = 2048;
+/// Values of a test that are looked at.
+constexpr int64_t kMaxValues = 1 << 16;
 
 using Box = std::vector<Bounds>;  ///< of an array, by dimension
 
@@ -28,6 +32,8 @@ void bind_loop(Analyzer& facts, const ForNode& n) {
   const Bounds first = facts.bounds(n.min), last = facts.bounds(n.min + n.extent - ir::index(1));
   facts.bind(n.var.get(), {first.lo, last.hi});
 }
+
+double turns_of(const ForNode& n) { return static_cast<double>(ir::as_int(n.extent).value_or(1)); }
 
 bool is_zero(const Expr& e) {
   const auto* f = ir::as<ir::FloatImmNode>(e);
@@ -175,11 +181,25 @@ struct Nest {
     term = sum->b;
   }
 
+  /// Pieces of the largest other array that the term reads, each what one turn of a loop reads of it; 0 if there is none.
+  double pieces(size_t loop, const ir::BufferNode* padded) const {
+    const ir::LoadNode* other = nullptr;
+    ir::walk(term, [&](const Expr& e) {
+      const auto* l = ir::as<ir::LoadNode>(e);
+      if (l && l->buffer.get() != padded && (!other || l->buffer->num_elements() > other->buffer->num_elements())) other = l;
+    });
+    if (!other) return 0;
+    auto n = static_cast<double>(other->buffer->num_elements());
+    for (size_t k = loop + 1; k < loops.size(); ++k)
+      if (std::any_of(other->indices.begin(), other->indices.end(), [&](const Expr& i) { return ir::uses_var(i, loops[k]->var.get()); })) n /= turns_of(*loops[k]);
+    return n;
+  }
+
   /// Updates inside one turn of a loop.
-  int64_t updates(size_t loop) const {
-    int64_t n = 1;
-    for (size_t k = loop + 1; k < loops.size() && n < kMinUpdates; ++k)
-      if (loops[k]->for_kind != ForKind::vectorized) n *= ir::as_int(loops[k]->extent).value_or(1);
+  double updates(size_t loop) const {
+    double n = 1;
+    for (size_t k = loop + 1; k < loops.size(); ++k)
+      if (loops[k]->for_kind != ForKind::vectorized) n *= turns_of(*loops[k]);
     return n;
   }
 };
@@ -201,7 +221,9 @@ class Skipper {
     if (const Nest nest(*n); nest.update) return sum(s, nest);
     bind_loop(facts_, *n);
     fixed_.insert(n->var.get());
+    const double outside = std::exchange(turns_, turns_ * turns_of(*n));
     const Stmt body = stmt(n->body);
+    turns_ = outside;
     fixed_.erase(n->var.get());
     return body.same_as(n->body) ? s : make_for(n->var, n->min, n->extent, n->for_kind, body, n->origin);
   }
@@ -262,14 +284,19 @@ class Skipper {
       if (!span) return std::nullopt;
       const Expr at = span->fixed.to_expr();
       Bounds read;
+      const Bounds wanted{c.range.lo == Bounds::kNegInf ? Bounds::kNegInf : c.range.lo - span->hi, c.range.hi == Bounds::kPosInf ? Bounds::kPosInf : c.range.hi - span->lo};
+      double turns = turns_;
+      for (size_t outer = 0; outer <= k; ++outer) turns *= turns_of(*nest.loops[outer]);
+      const double pieces = nest.pieces(k, c.load ? c.load->buffer.get() : nullptr);
+      if (pieces > 0 && !pays_to_leave_out(share_outside(span->fixed, wanted) * turns / pieces, nest.updates(k))) return std::nullopt;
       std::vector<Expr> tests;
       if (c.range.lo != Bounds::kNegInf) {
-        tests.push_back(ir::index(c.range.lo - span->hi) <= at);
-        read.lo = c.range.lo - span->hi + span->lo;
+        tests.push_back(ir::index(wanted.lo) <= at);
+        read.lo = wanted.lo + span->lo;
       }
       if (c.range.hi != Bounds::kPosInf) {
-        tests.push_back(at <= ir::index(c.range.hi - span->lo));
-        read.hi = c.range.hi - span->lo + span->hi;
+        tests.push_back(at <= ir::index(wanted.hi));
+        read.hi = wanted.hi + span->hi;
       }
       for (const Expr& t : tests) {
         if (facts_.prove(t)) continue;
@@ -281,6 +308,21 @@ class Skipper {
       return read;
     }
     return std::nullopt;
+  }
+
+  /// Share of the values of a sum that lie beside `wanted`, if each of its parts takes all of its values equally often; 0 where there are too many to look at.
+  double share_outside(const arith::Linear& sum, const Bounds& wanted) const {
+    std::vector<int64_t> values{sum.constant};
+    for (const arith::Linear::Term& t : sum.terms) {
+      const Bounds b = facts_.bounds(t.atom);
+      if (!b.finite() || b.hi - b.lo >= kMaxValues / static_cast<int64_t>(values.size())) return 0;
+      std::vector<int64_t> next;
+      for (const int64_t v : values)
+        for (int64_t x = b.lo; x <= b.hi; ++x) next.push_back(v + t.coeff * x);
+      values = std::move(next);
+    }
+    const auto outside = std::count_if(values.begin(), values.end(), [&](int64_t v) { return v < wanted.lo || v > wanted.hi; });
+    return static_cast<double>(outside) / static_cast<double>(values.size());
   }
 
   Stmt guarded(const Stmt& s, const std::unordered_map<const ForNode*, Expr>& guards) {
@@ -295,6 +337,7 @@ class Skipper {
   Boxes boxes_;
   Analyzer facts_;
   arith::FixedVars fixed_;  ///< variables of the loops around
+  double turns_ = 1;        ///< of them all together
   Reads reads_;
   std::unordered_set<const ir::BufferNode*> trimmed_;
   bool changed_ = false;
@@ -379,6 +422,8 @@ class Trimmer {
 };
 
 }  // namespace
+
+bool pays_to_leave_out(double turns, double updates) { return turns * updates >= kGapUpdates; }
 
 Func skip_padding(const Func& f, const Target&) {
   Skipper skipper(f);

@@ -6,6 +6,7 @@
 
 #include "engine/space/rules/rules.h"
 #include "engine/target/cpu_table.h"
+#include "engine/tir/passes/skip_padding.h"
 
 namespace tw::space::cpu {
 
@@ -122,10 +123,16 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
   return direct_conv_space(c, target).best_by([&](const ConfigEntity& e) {
     const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks");
     const int64_t tasks = outer * ((c.rows() + rows - 1) / rows) * ((c.vectors() + blocks - 1) / blocks);
-    const size_t last = c.window.size() - 1;
-    const double met = c.window[last].met(columns) * (last > 0 ? c.window[last - 1].met(rows) : 1);
+    const int64_t tiles = tasks / blocks_for(c.vectors(), blocks) * blocks_for(c.columns(), columns);
+    // Of the dimension so many from the last, in whose loop so many taps are inside.
+    const auto met = [&](size_t from_last, int64_t tile, int64_t taps) {
+      if (from_last >= c.window.size()) return 1.0;
+      const double share = c.window[c.window.size() - 1 - from_last].met(tile);
+      const auto updates = static_cast<double>(columns / pixels_of(c, target, e) * rows * blocks * c.ic_block * taps);
+      return tir::pays_to_leave_out((1 - share) * static_cast<double>(tiles), updates) ? share : 1.0;
+    };
     const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
-    return rate_of(c, target, e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) / met +
+    return rate_of(c, target, e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) / met(0, columns, 1) / met(1, rows, c.window.back().taps) +
            (rolled ? 2 : 0) + (order ? 1 : 0);
   });
 }
