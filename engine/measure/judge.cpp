@@ -6,6 +6,7 @@
 
 #include "engine/base/text.h"
 #include "engine/ir/visit.h"
+#include "engine/te/window.h"
 
 namespace tw::measure {
 
@@ -56,10 +57,25 @@ std::optional<std::string> judge_values(const MeasureJob& job, const MeasureRepl
   return complaint;
 }
 
+namespace {
+
+/// Share of the operations that do not multiply with padding.
+double share_in_images(const te::Dag& dag) {
+  double share = 1;
+  for (const te::Op& op : dag.ops) {
+    double of_op = 1;
+    for (const te::WindowLine& line : te::windows_of(dag, op)) of_op *= line.met(1);
+    share = std::min(share, of_op);
+  }
+  return share;
+}
+
+}  // namespace
+
 double physical_floor_s(const te::Dag& dag, double peak_flops, double narrow) {
   constexpr double kMargin = 0.9, kConditions = 0.5, kWinograd = 5.0625;  // (3 * 6 / 8)^2: tiles of 6x6
   if (peak_flops <= 0) return 0;
-  double flops = static_cast<double>(te::flops(dag)) * (has_conditions(dag) ? kConditions : 1);
+  double flops = static_cast<double>(te::flops(dag)) * (has_conditions(dag) ? kConditions : 1) * share_in_images(dag);
   if (std::any_of(dag.ops.begin(), dag.ops.end(), may_be_winograd)) flops /= kWinograd;
   return kMargin * flops / (peak_flops * (has_narrow_types(dag) ? narrow : 1));
 }

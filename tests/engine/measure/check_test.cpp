@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include "engine/graph/to_dag.h"
 #include "engine/measure/inputs.h"
 #include "engine/measure/judge.h"
 #include "engine/tir/stmt.h"
@@ -166,6 +167,19 @@ class CheckTest : public QObject {
     QVERIFY(compare(floats({nan, inf}, 1e-4), std::vector<double>{nan, inf}).equal);
     QVERIFY(!compare(floats({nan, inf}, 1e-4), std::vector<double>{0, inf}).equal);
     QVERIFY(!compare(floats({nan, inf}, 1e-4), std::vector<double>{nan, -inf}).equal);
+  }
+
+  void skipped_padding_counts_nothing() {
+    const auto floor = [](int64_t dilation, int64_t pad) {
+      graph::GraphBuilder b("g");
+      const int x = b.input("x", {kFloat32, {1, 16, 20, 20}}), w = b.constant("w", HostArray::make(kFloat32, {16, 16, 5, 5}));
+      const std::vector<int64_t> d(2, dilation), p(4, pad);
+      b.output(b.node("conv2d", {x, w}, graph::Attrs{{{"dilations", d}, {"pads", p}}}).value()[0]);
+      const graph::Graph g = std::move(b).finish();
+      return physical_floor_s(*graph::to_dag(g, std::vector<int>{0}, g.outputs).value().dag, 1e11);
+    };
+    // Taps 9 apart on both sides: of 20 results, the five meet 2, 11, 20, 11 and 2.
+    QVERIFY(std::abs(floor(9, 18) / floor(1, 2) / (46.0 * 46 / (94.0 * 94)) - 1) < 0.01);
   }
 
   void winograds_times_are_possible() {

@@ -23,35 +23,7 @@ bool fits_groups(const DirectConv& c, int64_t oc, const Target& target) {
   return data % c.data_block == 0 || c.data_block % data == 0;
 }
 
-/// Of each spatial dimension; where the computation does not say how its window moves, one that meets the image everywhere.
-std::vector<WindowLine> window_of(const te::Dag& dag, const Anchor& a, const std::vector<int64_t>& spatial) {
-  const te::Op& op = dag.ops[static_cast<size_t>(a.reduce)];
-  const std::vector<int64_t>&image = dag.ops[static_cast<size_t>(a.data)].output->shape, &weight = dag.ops[static_cast<size_t>(a.weight)].output->shape;
-  const auto of = [&](const char* name, size_t d, int64_t otherwise) {
-    const auto at = op.attrs.find(name);
-    return at == op.attrs.end() || d >= at->second.size() ? otherwise : at->second[d];
-  };
-  std::vector<WindowLine> out;
-  for (size_t d = 0; d < spatial.size(); ++d) {
-    out.push_back({spatial[d], spatial[d]});
-    if (a.pad >= 0 && op.attrs.contains("pads") && image.size() == spatial.size() + 2)
-      out.back() = {image[d + 2], spatial[d], weight[d + 2], of("strides", d, 1), of("dilations", d, 1), of("pads", d, 0)};
-  }
-  return out;
-}
-
 }  // namespace
-
-double WindowLine::met(int64_t tile) const {
-  int64_t met = 0, all = 0;
-  for (int64_t first = 0; first < result; first += tile)
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      const int64_t begin = first * stride + tap * dilation - before, end = begin + (tile - 1) * stride;
-      met += begin < image && end >= 0;
-      ++all;
-    }
-  return static_cast<double>(met) / static_cast<double>(all);
-}
 
 std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& target, std::string_view tag) {
   const auto a = find_anchor(dag, tag);
@@ -61,7 +33,7 @@ std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& tar
   const std::vector<int64_t>& out = op.output->shape;
   const int64_t g = groups == op.attrs.end() ? 1 : groups->second.front(), ic = dag.ops[static_cast<size_t>(a->weight)].output->shape[1];
   DirectConv c{*a, out[0], g, ic, out[1], {out.begin() + 2, out.end()}, channel_block(ic * g, target), channel_block(out[1], target), 1, {}};
-  c.window = window_of(dag, *a, c.spatial);
+  c.window = te::windows_of(dag, op);
   c.ic_block = g == 1 ? c.data_block : std::gcd(c.data_block, ic);
   return c.out_block > 1 && (g == 1 || fits_groups(c, out[1] / g, target)) ? std::optional(c) : std::nullopt;
 }
@@ -126,13 +98,14 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
     const int64_t tiles = tasks / blocks_for(c.vectors(), blocks) * blocks_for(c.columns(), columns);
     // Of the dimension so many from the last, in whose loop so many taps are inside.
     const auto met = [&](size_t from_last, int64_t tile, int64_t taps) {
-      if (from_last >= c.window.size()) return 1.0;
-      const double share = c.window[c.window.size() - 1 - from_last].met(tile);
+      const te::WindowLine* line = c.line(from_last);
+      if (!line) return 1.0;
+      const double share = line->met(tile);
       const auto updates = static_cast<double>(columns / pixels_of(c, target, e) * rows * blocks * c.ic_block * taps);
       return tir::pays_to_leave_out((1 - share) * static_cast<double>(tiles), updates) ? share : 1.0;
     };
     const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
-    return rate_of(c, target, e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) / met(0, columns, 1) / met(1, rows, c.window.back().taps) +
+    return rate_of(c, target, e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) / met(0, columns, 1) / met(1, rows, c.line(0) ? c.line(0)->taps : 1) +
            (rolled ? 2 : 0) + (order ? 1 : 0);
   });
 }

@@ -5,18 +5,11 @@
 
 #include "engine/space/template.h"
 #include "engine/space/templates/cpu/blocked.h"
+#include "engine/te/window.h"
 
 /// Direct convolution over [N, C, spatial...] in blocks of channels, of any rank and number of groups: what its templates share.
 /// Weights are packed ahead of time; a register tile of neighbouring pixels times vectors of output channels shares their loads.
 namespace tw::space::cpu {
-
-/// A window along one dimension of the image.
-struct WindowLine {
-  int64_t image, result, taps = 1, stride = 1, dilation = 1, before = 0;
-
-  /// Share of the taps that tiles of so many neighbouring results have: what lies in the padding for a whole tile is skipped (tir/passes/skip_padding).
-  double met(int64_t tile) const;
-};
 
 struct DirectConv {
   Anchor anchor;
@@ -31,7 +24,12 @@ struct DirectConv {
   int64_t groups_in_vector() const { return groups == 1 ? 1 : std::max<int64_t>(1, out_block * groups / oc); }
   int64_t columns() const { return spatial.back(); }
   int64_t rows() const { return spatial.size() > 1 ? spatial[spatial.size() - 2] : 1; }
-  std::vector<WindowLine> window;  ///< by spatial dimension
+  std::vector<te::WindowLine> window;  ///< of padded images
+  /// Of the dimension so many from the last; null without a window or padding.
+  const te::WindowLine* line(size_t from_last) const {
+    const auto of = std::find_if(window.begin(), window.end(), [&](const te::WindowLine& l) { return l.dimension + from_last == spatial.size() + 1; });
+    return of == window.end() ? nullptr : &*of;
+  }
 };
 
 /// The convolution tagged `tag` (one group where it has no attribute `groups`), if vectors of output channels and groups fit into each other: a vector lies in

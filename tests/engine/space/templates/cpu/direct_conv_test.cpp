@@ -93,16 +93,6 @@ class DirectConvTest : public QObject {
         QVERIFY2(space::cpu::channel_block(channels[k], target) == b.of[k], fmt::format("{}: {} channels", b.cpu, channels[k]).c_str());
     }
   }
-  /// Of 28 results with taps 24 apart, each outer one meets 4; tiles have it if one of their results does.
-  void tapsThatTilesMeet() {
-    const space::cpu::WindowLine line{28, 28, 3, 1, 24, 24};
-    QCOMPARE(line.met(1), 36.0 / 84);
-    QCOMPARE(line.met(4), 9.0 / 21);
-    QCOMPARE(line.met(7), 6.0 / 12);
-    QCOMPARE(line.met(28), 1.0);
-    QCOMPARE((space::cpu::WindowLine{14, 7, 3, 2, 1, 1}).met(1), 20.0 / 21);
-    QCOMPARE((space::cpu::WindowLine{9, 9}).met(2), 1.0);
-  }
   /// Those that divide the vectors; where these are narrow, others that are nearly filled, too.
   void panelsOfWeights() {
     const auto widths = [](int64_t vectors) {
