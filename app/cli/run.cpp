@@ -177,6 +177,14 @@ Expected<Profile> make_profile(const runtime::Executable& e, const CallProfile& 
   return profile;
 }
 
+/// Why a call takes longer than alone, or stays far below the roofline where that is known.
+std::string reason_of(const ProfileRow& c) {
+  constexpr double kOperations = 12;  // that a value of a function takes, about; the roofline counts one
+  if (!c.place.reason.empty() || c.seconds <= measure::kWorthALook || c.least_s >= measure::kLowShare * c.seconds) return c.place.reason;
+  if (c.call->function_calls * kOperations < c.call->flops) return {};
+  return fmt::format("{:.0f} values of functions such as exp, {:.2f} ns each", c.call->function_calls, c.seconds / c.call->function_calls * 1e9);
+}
+
 Json profile_json(const Profile& profile) {
   Json rows = Json::array();
   for (const ProfileRow& c : profile.calls) {
@@ -187,7 +195,7 @@ Json profile_json(const Profile& profile) {
                     {"share", c.share},
                     {"alone_s", c.place.alone_s > 0 ? Json(c.place.alone_s) : Json()},
                     {"layouts_s", c.place.layouts_s},
-                    {"reason", c.place.reason},
+                    {"reason", reason_of(c)},
                     {"flop", c.call->flops},
                     {"bytes", c.bytes},
                     {"flop_per_s", c.call->flops / c.seconds},
@@ -244,7 +252,7 @@ void print_profile(const Profile& profile) {
     const double alone = c.place.alone_s;
     table.row({c.call->name, std::to_string(c.number), time_text(c.seconds), fmt::format("{:.1f} %", 100 * c.share), alone > 0 ? time_text(alone) : "-",
                alone > 0 ? fmt::format("{:.2f}", c.seconds / alone) : "-", si_text(c.call->flops / c.seconds, "FLOP/s"), si_text(c.bytes / c.seconds, "B/s"),
-               fmt::format("{:.1f} %", 100 * c.least_s / c.seconds), c.memory_bound ? "memory" : "arithmetic", c.call->origin, c.place.reason});
+               fmt::format("{:.1f} %", 100 * c.least_s / c.seconds), c.memory_bound ? "memory" : "arithmetic", c.call->origin, reason_of(c)});
   }
   print("{}\n", table.text());
   const measure::Roofline& roof = profile.roof;

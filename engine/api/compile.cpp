@@ -330,6 +330,7 @@ class Compiler {
         call.claimed = known->second.claimed;
       }
       call.flops = static_cast<double>(te::flops(*k.schedule.dag()));
+      call.function_calls = static_cast<double>(te::function_calls(*k.schedule.dag()));
       if (k.group >= 0)
         for (const int n : n_.partition.groups[static_cast<size_t>(k.group)].nodes) call.nodes.push_back(n_.optimized.nodes[static_cast<size_t>(n)].name);
       e_.calls.push_back(std::move(call));

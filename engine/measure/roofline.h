@@ -9,6 +9,9 @@
 
 namespace tw::measure {
 
+/// A kernel that takes longer than the first, in seconds, and stays below so much of its roofline is to be explained.
+inline constexpr double kWorthALook = 20e-6, kLowShare = 0.25;
+
 /// What a machine reaches with all threads of a pool: the roof that a kernel's time is held against.
 /// Source: Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for multicore architectures", CACM 2009.
 struct Roofline {

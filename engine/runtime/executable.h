@@ -36,6 +36,7 @@ struct Call {
   double alone_s = 0;         ///< time of that trial in seconds; 0 if nothing was measured
   std::string alone_weights;  ///< records::weights_name of that trial
   double flops = 0;
+  double function_calls = 0;       ///< te::function_calls: those of the operations that are values of functions
   std::vector<std::string> nodes;  ///< graph nodes it computes
   bool on_host = false;            ///< of a network for a GPU: code of `Artifact::object`, run by the processor
   bool claimed = false;            ///< `record` was measured elsewhere, as a log says

@@ -98,6 +98,11 @@ Expected<Call> call_from_json(const Json& json) {
   TW_TRY(const Json* flops, member(json, "flops"));
   if (!flops->is_number()) return malformed("a number as \"flops\"");
   call.flops = flops->get<double>();
+  if (json.contains("function_calls")) {  // not in files of earlier versions
+    TW_TRY(const Json* functions, member(json, "function_calls"));
+    if (!functions->is_number()) return malformed("a number as \"function_calls\"");
+    call.function_calls = functions->get<double>();
+  }
   TW_TRY(const Json* nodes, list(json, "nodes"));
   for (const Json& node : *nodes) {
     if (!node.is_string()) return malformed("node names as text");
@@ -233,6 +238,7 @@ Json executable_to_json(const Executable& e, Blobs& blobs) {
                          {"space", c.space},
                          {"record", c.record},
                          {"flops", c.flops},
+                         {"function_calls", c.function_calls},
                          {"nodes", c.nodes},
                          {"alone_s", c.alone_s},
                          {"alone_weights", c.alone_weights},

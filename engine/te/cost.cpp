@@ -12,11 +12,13 @@ namespace {
 class Counter {
  public:
   int64_t operations(const ir::Expr& e) { return count(e).operations; }
+  int64_t functions(const ir::Expr& e) { return count(e).functions; }
 
  private:
   struct Count {
     int64_t operations = 0;
-    bool data = false;  ///< depends on array elements or is a float
+    int64_t functions = 0;  ///< those of them that are calls
+    bool data = false;      ///< depends on array elements or is a float
   };
 
   Count count(const ir::Expr& e) {
@@ -25,32 +27,45 @@ class Counter {
   }
 
   Count compute(const ir::Expr& e) {
-    if (ir::as<ir::LoadNode>(e)) return {0, true};
-    Count c{0, e->dtype.is_float()};
+    if (ir::as<ir::LoadNode>(e)) return {0, 0, true};
+    Count c{0, 0, e->dtype.is_float()};
     ir::for_each_child(e, [&](const ir::Expr& child) {
       const Count k = count(child);
       c.operations += k.operations;
+      c.functions += k.functions;
       c.data = c.data || k.data;
     });
     const auto* b = ir::as<ir::BinaryNode>(e);
     const bool logical = b && (b->op == ir::BinaryOp::and_ || b->op == ir::BinaryOp::or_);
-    if (c.data && ((b && !logical) || ir::as<ir::CallNode>(e))) ++c.operations;
+    const bool call = ir::as<ir::CallNode>(e) != nullptr;
+    if (c.data && ((b && !logical) || call)) ++c.operations;
+    c.functions += c.data && call;
     return c;
   }
 
   std::unordered_map<const ir::ExprNode*, Count> memo_;
 };
 
+/// Evaluations of the op's body in one run.
+int64_t points_of(const Op& op) {
+  int64_t points = op.output->num_elements();
+  for (const Axis& a : op.reduce_axes) points *= a.extent;
+  return points;
+}
+
 }  // namespace
 
 int64_t flops(const Dag& dag) {
   int64_t total = 0;
-  for (const Op& op : dag.ops) {
-    if (op.is_placeholder()) continue;
-    int64_t points = op.output->num_elements();
-    for (const Axis& a : op.reduce_axes) points *= a.extent;
-    total += points * (Counter().operations(*op.body) + (op.reducer == Reducer::none ? 0 : 1));
-  }
+  for (const Op& op : dag.ops)
+    if (!op.is_placeholder()) total += points_of(op) * (Counter().operations(*op.body) + (op.reducer == Reducer::none ? 0 : 1));
+  return total;
+}
+
+int64_t function_calls(const Dag& dag) {
+  int64_t total = 0;
+  for (const Op& op : dag.ops)
+    if (!op.is_placeholder()) total += points_of(op) * Counter().functions(*op.body);
   return total;
 }
 

@@ -111,6 +111,8 @@ Expected<void> verify(const Dag& dag);
 /// Floating-point (or integer) operations of one run: one per add, mul, min, max, compare, call in bodies, plus one per combine.
 /// Selects, index arithmetic and casts count nothing. Constant-zero padding taps count as executed.
 int64_t flops(const Dag& dag);
+/// Those of them that are values of mathematical functions, such as exp, which take a dozen instructions each.
+int64_t function_calls(const Dag& dag);
 /// Bytes of all placeholders and outputs, each counted once: the least memory traffic.
 int64_t io_bytes(const Dag& dag);
 

@@ -27,8 +27,6 @@ constexpr double kKernelSampleSeconds = 0.005;
 constexpr int64_t kCachesFull = 4, kMaxCopies = 512;
 constexpr double kLargestError = 1e-3;  ///< relative to the largest element
 constexpr double kRoofSeconds = 1.5;    ///< that measuring the machine's roofs takes
-/// A kernel that takes longer than that and stays below so much of its roofline is counted.
-constexpr double kWorthALook = 20e-6, kLowShare = 0.25;
 
 /// What was sampled of one case.
 struct SampledKernel {
@@ -163,7 +161,7 @@ void fill(Section& section, const Cases& cases, const std::vector<SampledKernel>
     const double relative = c.beside.empty() ? NAN : beside_ratio(cases, standings, i);
     if (sweep) row.push_back(cell(relative, 2));
     if (roof) row.push_back(std::isfinite(ours_s) ? fmt::format("{:.0f} %", 100 * of_roof(i)) : "-");
-    low += roof && ours_s > kWorthALook && of_roof(i) < kLowShare;
+    low += roof && ours_s > measure::kWorthALook && of_roof(i) < measure::kLowShare;
     table.row(row);
     list.push_back({{"name", c.name},
                     {"flops", c.flops},
@@ -181,7 +179,7 @@ void fill(Section& section, const Cases& cases, const std::vector<SampledKernel>
   section.json["cases"] = list;
   if (!roof) return;
   section.notes += fmt::format("- roofline: what arithmetic takes at the peak or moving each array once, constant weights from memory ({}), all else from the cache it fits in; {} of {} cases take more than {:.0f} us and stay below {:.0f} %\n",
-                               si_text(roof->levels.empty() ? 0 : roof->levels.back().bytes_per_s, "B/s"), low, cases.list.size(), kWorthALook * 1e6, 100 * kLowShare);
+                               si_text(roof->levels.empty() ? 0 : roof->levels.back().bytes_per_s, "B/s"), low, cases.list.size(), measure::kWorthALook * 1e6, 100 * measure::kLowShare);
 }
 
 }  // namespace

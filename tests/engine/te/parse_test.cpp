@@ -103,6 +103,8 @@ class TextTest : public QObject {
     QCOMPARE(io_bytes(*conv), int64_t{4 * (2 * 16 + 54 + 3 + 48)});
     QCOMPARE(flops(*gather()), int64_t{0});
     QCOMPARE(flops(*softmax(4, 8)), int64_t{32 + 32 * 2 + 32 + 32});
+    QCOMPARE(function_calls(*softmax(4, 8)), int64_t{32});
+    QCOMPARE(function_calls(*conv), int64_t{0});
   }
   void bad_texts() {
     const std::string x = "x: float32[4] = placeholder(activation)\n";
