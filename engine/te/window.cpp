@@ -20,14 +20,15 @@ const ir::LoadNode* padded_image(const Op& op) {
 
 }  // namespace
 
+bool WindowLine::meets(int64_t tap, int64_t first, int64_t tile) const {
+  const int64_t begin = first * stride + tap * dilation - before, end = begin + (tile - 1) * stride;
+  return begin < image && end >= 0;
+}
+
 double WindowLine::met(int64_t tile) const {
   int64_t met = 0, all = 0;
   for (int64_t first = 0; first < result; first += tile)
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      const int64_t begin = first * stride + tap * dilation - before, end = begin + (tile - 1) * stride;
-      met += begin < image && end >= 0;
-      ++all;
-    }
+    for (int64_t tap = 0; tap < taps; ++tap, ++all) met += meets(tap, first, tile);
   return static_cast<double>(met) / static_cast<double>(all);
 }
 

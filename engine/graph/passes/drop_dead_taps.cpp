@@ -5,6 +5,7 @@
 
 #include "engine/graph/passes/constants.h"
 #include "engine/graph/rewrite.h"
+#include "engine/te/window.h"
 
 namespace tw::graph {
 
@@ -12,14 +13,14 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-/// A convolution's window along one dimension of the image.
-struct Line {
-  int64_t image, result, taps, stride, dilation, before, after;
+/// A convolution's window along one dimension of the image, with what of the padding is behind it.
+struct Line : te::WindowLine {
+  int64_t after;
 
   /// Whether some result meets the image through that tap.
-  bool meets(int64_t tap) const {
+  bool used(int64_t tap) const {
     for (int64_t o = 0; o < result; ++o)
-      if (const int64_t at = o * stride + tap * dilation - before; at >= 0 && at < image) return true;
+      if (meets(tap, o, 1)) return true;
     return false;
   }
   /// The same without its first taps and with so many of the others; nothing where that would begin inside the image, or give other results.
@@ -49,10 +50,10 @@ std::optional<Cut> cut_of(const Graph& g, const Node& n) {
   Cut cut{Dims(w.size(), 0), w, n.attrs.integers("pads", Dims(2 * spatial, 0))};
   bool shorter = false;
   for (size_t d = 0; d < spatial; ++d) {
-    const Line line{x[d + 2], y[d + 2], w[d + 2], strides[d], dilations[d], cut.pads[d], cut.pads[d + spatial]};
+    const Line line{{d + 2, x[d + 2], y[d + 2], w[d + 2], strides[d], dilations[d], cut.pads[d]}, cut.pads[d + spatial]};
     int64_t first = 0, end = line.taps;
-    while (first < end && !line.meets(first)) ++first;
-    while (end > first && !line.meets(end - 1)) --end;
+    while (first < end && !line.used(first)) ++first;
+    while (end > first && !line.used(end - 1)) --end;
     const auto kept = end > first && end - first < line.taps ? line.cut(first, end - first) : std::nullopt;
     if (!kept) continue;
     shorter = true;

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "engine/arith/analyzer.h"
+#include "engine/tir/conditions.h"
 #include "engine/tir/visit.h"
 
 namespace tw::tir {
@@ -40,11 +41,11 @@ class Threads {
   void add_thread(const ForNode& n) {
     threads_.emplace_back(n.var.get(), *ir::as_int(n.extent));
     dependent_.insert(n.var.get());
-    bind(n);
+    bind_loop(facts_, n);
   }
   void add_block(const ForNode& n) {
     same_.insert(n.var.get());
-    bind(n);
+    bind_loop(facts_, n);
   }
 
   Stmt run(const Stmt& body) {
@@ -53,11 +54,6 @@ class Threads {
   }
 
  private:
-  void bind(const ForNode& n) {
-    const arith::Bounds first = facts_.bounds(n.min), last = facts_.bounds(n.min + n.extent - ir::index(1));
-    facts_.bind(n.var.get(), {first.lo, last.hi});
-  }
-
   /// Whether threads may find different values.
   bool differs(const Expr& e) const {
     bool found = false;
@@ -162,7 +158,7 @@ class Threads {
     Flow bounds;
     add_reads(n.min, n.origin, bounds);
     add_reads(n.extent, n.origin, bounds);
-    bind(n);
+    bind_loop(facts_, n);
     const bool together = !differs(n.min) && !differs(n.extent);
     if (!together) dependent_.insert(n.var.get());
     const bool outer = std::exchange(uniform_, uniform_ && together);

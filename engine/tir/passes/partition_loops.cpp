@@ -6,6 +6,7 @@
 
 #include "engine/arith/analyzer.h"
 #include "engine/tir/clone.h"
+#include "engine/tir/conditions.h"
 #include "engine/tir/visit.h"
 
 namespace tw::tir {
@@ -35,13 +36,8 @@ class Partitioner {
   }
 
  private:
-  void bind(const ForNode& n) {
-    const arith::Bounds first = analyzer_.bounds(n.min), last = analyzer_.bounds(n.min + n.extent - ir::index(1));
-    analyzer_.bind(n.var.get(), {first.lo, last.hi});
-  }
-
   Stmt rebuild(const Stmt& s, const ForNode& n) {
-    bind(n);
+    bind_loop(analyzer_, n);
     const Stmt body = stmt(n.body);
     return body.same_as(n.body) ? s : make_for(n.var, n.min, n.extent, n.for_kind, body, n.origin);
   }
@@ -76,7 +72,7 @@ class Partitioner {
 
   /// Removes guards that always or never hold under the ranges bound now.
   Stmt drop_guards(const Stmt& s) {
-    if (const auto* n = as<ForNode>(s)) bind(*n);
+    if (const auto* n = as<ForNode>(s)) bind_loop(analyzer_, *n);
     if (const auto* n = as<IfNode>(s))
       if (const auto known = ir::as_int(analyzer_.simplify(n->cond)))
         return *known ? drop_guards(n->then_body) : n->else_body ? drop_guards(*n->else_body) : nop();
@@ -91,11 +87,9 @@ class Partitioner {
     int64_t lo = begin, hi = end;
     visit_guards(loop.body, [&](const Expr& cond) {
       if (!ir::uses_var(cond, loop.var.get())) return;
-      const auto* b = ir::as<ir::BinaryNode>(cond);
-      if (!b || (b->op != ir::BinaryOp::lt && b->op != ir::BinaryOp::le) || b->a->dtype != ir::kIndex) return;
-      arith::Linear rest = analyzer_.linear(b->a);  // the guard is: rest <= 0
-      rest.add(analyzer_.linear(b->b), -1);
-      if (b->op == ir::BinaryOp::lt) rest.constant += 1;
+      auto condition = non_positive(cond, analyzer_);
+      if (!condition) return;
+      arith::Linear& rest = *condition;
       int64_t coeff = 0;
       for (const auto& t : rest.terms) {
         if (t.atom.get() == loop.var.get())
@@ -122,19 +116,13 @@ class Partitioner {
   /// Calls f on every conjunct of every condition below s (of branches, and of selects such as padding), with the ranges of the loops around it bound.
   void visit_guards(const Stmt& s, const std::function<void(const Expr&)>& f) {
     walk(s, [&](const Stmt& x) {
-      if (const auto* n = as<ForNode>(x)) bind(*n);
+      if (const auto* n = as<ForNode>(x)) bind_loop(analyzer_, *n);
       if (const auto* n = as<IfNode>(x)) visit_conjuncts(n->cond, f);
       if (const auto* n = as<StoreNode>(x))
         ir::walk(n->value, [&](const Expr& e) {
           if (const auto* sel = ir::as<ir::SelectNode>(e)) visit_conjuncts(sel->cond, f);
         });
     });
-  }
-  static void visit_conjuncts(const Expr& c, const std::function<void(const Expr&)>& f) {
-    const auto* b = ir::as<ir::BinaryNode>(c);
-    if (!b || b->op != ir::BinaryOp::and_) return f(c);
-    visit_conjuncts(b->a, f);
-    visit_conjuncts(b->b, f);
   }
 
   arith::Analyzer analyzer_;

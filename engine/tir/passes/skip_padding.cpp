@@ -10,6 +10,7 @@
 #include "engine/arith/analyzer.h"
 #include "engine/arith/span.h"
 #include "engine/ir/equal.h"
+#include "engine/tir/conditions.h"
 #include "engine/tir/visit.h"
 
 namespace tw::tir {
@@ -28,33 +29,11 @@ constexpr int64_t kMaxValues = 1 << 16;
 
 using Box = std::vector<Bounds>;  ///< of an array, by dimension
 
-void bind_loop(Analyzer& facts, const ForNode& n) {
-  const Bounds first = facts.bounds(n.min), last = facts.bounds(n.min + n.extent - ir::index(1));
-  facts.bind(n.var.get(), {first.lo, last.hi});
-}
-
 double turns_of(const ForNode& n) { return static_cast<double>(ir::as_int(n.extent).value_or(1)); }
 
 bool is_zero(const Expr& e) {
   const auto* f = ir::as<ir::FloatImmNode>(e);
   return ir::is_int(e, 0) || (f && f->value == 0);
-}
-
-void visit_conjuncts(const Expr& c, const std::function<void(const Expr&)>& f) {
-  const auto* b = ir::as<ir::BinaryNode>(c);
-  if (!b || b->op != ir::BinaryOp::and_) return f(c);
-  visit_conjuncts(b->a, f);
-  visit_conjuncts(b->b, f);
-}
-
-/// The condition as `linear <= 0`, if it is one over indices.
-std::optional<arith::Linear> non_positive(const Expr& c, const Analyzer& facts) {
-  const auto* b = ir::as<ir::BinaryNode>(c);
-  if (!b || (b->op != ir::BinaryOp::lt && b->op != ir::BinaryOp::le) || b->a->dtype != ir::kIndex) return std::nullopt;
-  arith::Linear l = facts.linear(b->a);
-  l.add(facts.linear(b->b), -1);
-  if (b->op == ir::BinaryOp::lt) l.constant += 1;
-  return l;
 }
 
 /// Where arrays of the function can hold anything but zero.
@@ -343,12 +322,10 @@ class Skipper {
   bool changed_ = false;
 };
 
-/// Leaves out stores that nobody reads: beside what is read along a dimension.
+/// Leaves out stores that nobody reads, beside what is read along a dimension, of loops that do nothing but store to one array.
 class Trimmer {
  public:
-  Trimmer(const Func& f, Reads reads) : reads_(std::move(reads)) {
-    for (const Buffer& b : f.params) params_.insert(b.get());
-  }
+  explicit Trimmer(Reads reads) : reads_(std::move(reads)) {}
 
   Stmt stmt(const Stmt& s) {
     const auto* n = as<ForNode>(s);
@@ -358,18 +335,18 @@ class Trimmer {
     bind_loop(facts_, *n);
     const Stmt body = stmt(n->body);
     const Stmt out = body.same_as(n->body) ? s : make_for(n->var, n->min, n->extent, n->for_kind, body, n->origin);
-    return n->for_kind == ForKind::serial || n->for_kind == ForKind::parallel ? trimmed(out, *n) : out;
+    return n->for_kind == ForKind::serial || n->for_kind == ForKind::parallel ? trimmed(out) : out;
   }
 
  private:
-  /// The stores of a loop if they are all that it does, go to one array, and have this index along the dimension in common.
+  /// The index that stores have in common along a dimension.
   static std::optional<Expr> common_index(const std::vector<const StoreNode*>& stores, size_t d) {
     for (const StoreNode* s : stores)
       if (!ir::structural_equal(s->indices[d], stores.front()->indices[d])) return std::nullopt;
     return stores.front()->indices[d];
   }
 
-  Stmt trimmed(const Stmt& s, const ForNode& original) {
+  Stmt trimmed(const Stmt& s) {
     const auto& n = *as<ForNode>(s);
     std::vector<const StoreNode*> stores;
     std::unordered_set<const ir::VarNode*> inner;
@@ -379,7 +356,7 @@ class Trimmer {
       if (const auto* loop = as<ForNode>(x)) inner.insert(loop->var.get());
       plain = plain && !as<AllocNode>(x) && !as<LetNode>(x) && !as<AllReduceNode>(x) && !as<MmaNode>(x) && !as<AsyncNode>(x);
     });
-    if (!plain || stores.empty() || params_.count(stores.front()->buffer.get()) != 0) return s;
+    if (!plain || stores.empty()) return s;
     const ir::BufferNode* array = stores.front()->buffer.get();
     if (std::any_of(stores.begin(), stores.end(), [&](const StoreNode* st) { return st->buffer.get() != array; })) return s;
     std::optional<Expr> test;
@@ -404,7 +381,7 @@ class Trimmer {
     }
     if (ir::is_int(extent, 0)) return nop();
     const Stmt body = test ? if_then(*test, n.body, std::nullopt, n.origin) : n.body;
-    return make_for(n.var, mn, extent, n.for_kind, body, original.origin);
+    return make_for(n.var, mn, extent, n.for_kind, body, n.origin);
   }
 
   static bool uses_any(const Expr& e, const std::unordered_set<const ir::VarNode*>& vars) {
@@ -417,7 +394,6 @@ class Trimmer {
   }
 
   const Reads reads_;
-  std::unordered_set<const ir::BufferNode*> params_;
   Analyzer facts_;
 };
 
@@ -429,7 +405,7 @@ Func skip_padding(const Func& f, const Target&) {
   Skipper skipper(f);
   Func out = f;
   out.body = skipper.stmt(f.body);
-  if (skipper.changed()) out.body = Trimmer(f, skipper.reads()).stmt(out.body);
+  if (skipper.changed()) out.body = Trimmer(skipper.reads()).stmt(out.body);
   return out;
 }
 
