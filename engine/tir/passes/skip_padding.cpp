@@ -20,8 +20,8 @@ namespace {
 using arith::Analyzer;
 using arith::Bounds;
 
-/// Updates inside a loop, a vector being one, from which on a test before them costs nothing beside them.
-constexpr double kMinUpdates = 64;
+/// Updates inside a loop, a vector being one, from which on a test before them, a cycle or two, is little beside them.
+constexpr double kMinUpdates = 32;
 /// Those that take as long as the accesses to memory that a gap costs: two, of a hundred nanoseconds, at two or three updates a cycle.
 constexpr double kGapUpdates = 2048;
 /// Values of a test that are looked at.
