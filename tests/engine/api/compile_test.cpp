@@ -245,6 +245,17 @@ class CompileTest : public QObject {
     QCOMPARE(api::run_reference(n.imported, graph::testing::random_inputs(n.imported, 1), target_, stop.get_token()).error().code, ErrorCode::cancelled);
   }
 
+  /// Their own size says nothing of how far they may be rounded.
+  void meansOfWhatIsCentred() {
+    graph::testing::Net n;
+    const int x = n.input({64, 96});
+    const graph::Attrs rows{{{"axes", std::vector<int64_t>{1}}, {"keepdims", int64_t{1}}}};
+    const graph::Graph g = n.finish({n.op("reduce_mean", {n.op("sub", {x, n.op("reduce_mean", {x}, rows)})}, rows)});
+    const auto means = api::run_reference(g, graph::testing::random_inputs(g, 3), target_);
+    QVERIFY2(means.has_value(), means ? "" : means.error().text().c_str());
+    QVERIFY(means->front().num_elements() == 64);
+  }
+
   void wrongInputsAreNamed() {
     const api::Network n = network("mlp");
     QVERIFY(api::run_reference(n.imported, {}, target_).error().message.find("'input'") != std::string::npos);

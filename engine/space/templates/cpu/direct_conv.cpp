@@ -12,15 +12,20 @@ namespace tw::space::cpu {
 
 namespace {
 
-/// Groups that a vector's data are put together from, at most: each is a read of its own.
-constexpr int64_t kGroupsAVector = 4;
+/// Groups that a vector's data are put together from, at most: each is a read of its own. Also the parts that a block of results is computed in, at most.
+constexpr int64_t kPartsOfBlock = 4;
 
-/// `oc`: output channels of one group.
-bool fits_groups(const DirectConv& c, int64_t oc, const Target& target) {
-  if (oc % c.out_block == 0) return true;
-  if (c.out_block % oc != 0 || c.out_block != target.lanes(kFloat32) || c.out_block / oc > kGroupsAVector) return false;
+/// Channels of a vector of results where each group has `oc` of them: none if vectors and groups do not fit into each other.
+std::optional<int64_t> lanes_of(const DirectConv& c, int64_t oc, const Target& target) {
+  if (oc % c.out_block == 0) return c.out_block;
+  if (c.out_block != target.lanes(kFloat32)) return std::nullopt;
+  if (c.out_block % oc != 0) {
+    const int64_t lanes = std::gcd(oc, c.out_block);
+    return lanes * kPartsOfBlock >= c.out_block ? std::optional(lanes) : std::nullopt;
+  }
   const int64_t data = c.ic * (c.out_block / oc);
-  return data % c.data_block == 0 || c.data_block % data == 0;
+  const bool whole = data % c.data_block == 0 || c.data_block % data == 0;
+  return whole && c.out_block / oc <= kPartsOfBlock ? std::optional(c.out_block) : std::nullopt;
 }
 
 }  // namespace
@@ -32,10 +37,12 @@ std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& tar
   const auto groups = op.attrs.find("groups");
   const std::vector<int64_t>& out = op.output->shape;
   const int64_t g = groups == op.attrs.end() ? 1 : groups->second.front(), ic = dag.ops[static_cast<size_t>(a->weight)].output->shape[1];
-  DirectConv c{*a, out[0], g, ic, out[1], {out.begin() + 2, out.end()}, channel_block(ic * g, target), channel_block(out[1], target), 1, {}};
+  DirectConv c{*a, out[0], g, ic, out[1], {out.begin() + 2, out.end()}, channel_block(ic * g, target), channel_block(out[1], target), 1, 1, {}};
   c.window = te::windows_of(dag, op);
   c.ic_block = g == 1 ? c.data_block : std::gcd(c.data_block, ic);
-  return c.out_block > 1 && (g == 1 || fits_groups(c, out[1] / g, target)) ? std::optional(c) : std::nullopt;
+  const auto lanes = g == 1 ? std::optional(c.out_block) : lanes_of(c, out[1] / g, target);
+  c.lanes = lanes.value_or(1);
+  return c.lanes > 1 ? std::optional(c) : std::nullopt;
 }
 
 namespace {
@@ -52,8 +59,18 @@ int64_t parts_of(const DirectConv& c, const ConfigEntity& e) { return c.groups_i
 double rate_of(const DirectConv& c, const Target& target, const ConfigEntity& e) {
   const int64_t pixels = pixels_of(c, target, e), parts = parts_of(c, e), rows = e.split("tile_ow")[1] / pixels * e.integer("tile_oh");
   const double each = tile_rate(rows * parts, e.integer("oc_blocks"), target, pixels * c.groups_in_vector() / parts);
-  const double often = parts > 1 && target::pipes_of(target.cpu).halves ? 2 : 1;
-  return each * static_cast<double>(pixels) * often / static_cast<double>(parts);
+  const int64_t pieces = parts * c.out_block / c.lanes;  // a vector of a whole block stands for so many
+  const double often = pieces > 1 && target::pipes_of(target.cpu).halves ? 2 : 1;
+  return each * static_cast<double>(pixels) * often / static_cast<double>(pieces);
+}
+
+/// What a panel of weights costs that the nearest cache does not hold while parts of vectors, which are multiplied twice as often, walk over the image.
+double waits(const DirectConv& c, const Target& target, int64_t panel_bytes) { return c.lanes < c.out_block && panel_bytes > target.l1d_bytes ? 0.2 : 0; }
+
+/// What loops by rule reach that compute whole blocks of each group, the last one in part. With strides the vectors of their tiles lie far apart.
+double rate_of_whole_blocks(const DirectConv& c) {
+  const bool strided = std::any_of(c.window.begin(), c.window.end(), [](const te::WindowLine& l) { return l.stride > 1; });
+  return (strided ? 0.45 : 0.85) * filled(c.oc / c.groups, c.out_block);
 }
 
 }  // namespace
@@ -89,10 +106,12 @@ ConfigSpace direct_conv_space(const DirectConv& c, const Target& target) {
 }
 
 ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const Target& target) {
+  const int64_t weights = dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes();
   const int64_t outer = std::accumulate(c.spatial.begin(), c.spatial.end(), c.batch, std::multiplies<>()) / c.columns() / c.rows();
   // Rows inside reuse a panel of weights over the whole image; rows outside are as good only while all weights stay in the level-2 cache, and of use where panels share data, which groups do not.
-  const bool rows_outer = c.groups == 1 && dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes() <= target.l2_bytes / 2;
-  return direct_conv_space(c, target).best_by([&](const ConfigEntity& e) {
+  const bool rows_outer = c.groups == 1 && weights <= target.l2_bytes / 2;
+  const auto rate = [&](const ConfigEntity& e) { return rate_of(c, target, e) - waits(c, target, weights / c.vectors() * e.integer("oc_blocks")); };
+  ConfigEntity best = direct_conv_space(c, target).best_by([&](const ConfigEntity& e) {
     const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks");
     const int64_t tasks = outer * ((c.rows() + rows - 1) / rows) * ((c.vectors() + blocks - 1) / blocks);
     const int64_t tiles = tasks / blocks_for(c.vectors(), blocks) * blocks_for(c.columns(), columns);
@@ -105,9 +124,10 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
       return tir::pays_to_leave_out((1 - share) * static_cast<double>(tiles), updates) ? share : 1.0;
     };
     const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
-    return rate_of(c, target, e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) / met(0, columns, 1) / met(1, rows, c.line(0) ? c.line(0)->taps : 1) +
+    return rate(e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) / met(0, columns, 1) / met(1, rows, c.line(0) ? c.line(0)->taps : 1) +
            (rolled ? 2 : 0) + (order ? 1 : 0);
   });
+  return c.lanes < c.out_block && rate(best) < rate_of_whole_blocks(c) ? ConfigEntity{} : best;
 }
 
 Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const Target& target, const ConfigEntity& e) {
@@ -119,7 +139,7 @@ Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const Dire
   std::vector<schedule::LayoutStep::Piece> packed;  // [O / columns][I / block][taps...][block][columns]
   for (size_t d = 0; d < rank + 2; ++d) packed.push_back({static_cast<int>(d), 0});
   if (c.ic_block > 1) packed.push_back({1, c.ic_block});
-  packed.push_back({0, blocks * c.out_block});
+  packed.push_back({0, blocks * c.lanes});
   b.layout(a.weight, packed);
   layout_epilogue(b, *dag, a, nchwc(c.out_block, rank));
   schedule_padding(b, a.pad, c.data_block, target);
@@ -130,7 +150,7 @@ Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const Dire
   const auto axes = b.loops(out);  // n, oc, spatial...
   // Of a vector that is computed whole no loop goes over parts.
   const auto lengths = [&](std::vector<int64_t> whole) {
-    whole.push_back(c.out_block / parts);
+    whole.push_back(c.lanes / parts);
     if (parts > 1) whole.insert(whole.end() - 1, parts);
     return whole;
   };
@@ -158,7 +178,7 @@ Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const Dire
   b.parallel(out, b.fuse(out, outer));
 
   if (pixels > 1) b.layout(acc, nchwc(c.out_block, rank));
-  rules::whole_blocks(b, acc, 1, blocks * c.out_block);
+  rules::whole_blocks(b, acc, 1, blocks * c.lanes);
   const auto in = b.loops(acc);  // n, oc, spatial..., ic, taps...
   const auto o = b.split(acc, in[1], lengths({}));
   const auto x = b.split(acc, in[rank + 1], {pixels});

@@ -31,7 +31,7 @@ Template grouped_conv2d_nchwc() {
           grouped_conv2d_nchwc_space,
           grouped_conv2d_nchwc_apply,
           grouped_conv2d_nchwc_fallback,
-          "Direct convolution in groups of channels. A vector of output channels lies in one group.",
+          "Direct convolution in groups of channels. A vector of output channels, or its part that is computed by itself, lies in one group.",
           kDirectConv};
 }
 

@@ -55,6 +55,14 @@ class DirectConvTest : public QObject {
         {"grouped_conv2d_nchwc.cpu", {"vectors of two or four narrow groups", plain({1, 40, 5, 6}, {40, 4, 3, 3}, 1, 1, 10, "conv2d")}},
         {"grouped_conv2d_nchwc.cpu", {"two wide groups", plain({1, 32, 7, 9}, {64, 16, 3, 3}, 1, 1, 2, "conv2d")}},
         {"grouped_conv2d_nchwc.cpu", {"inputs narrower than a vector", plain({1, 36, 5, 6}, {48, 12, 1, 1}, 1, 0, 3, "conv2d")}},
+        {"grouped_conv2d_nchwc.cpu", {"groups of a vector and a half", plain({1, 72, 7, 9}, {72, 24, 3, 3}, 1, 1, 3, "conv2d")}},
+        {"grouped_conv2d_nchwc.cpu", {"groups of a vector and a quarter, strided", plain({1, 60, 9, 8}, {60, 20, 3, 3}, 2, 1, 3, "conv2d")}},
+        {"grouped_conv2d_nchwc.cpu",
+         {"groups of half vectors, the last block in part, added to",
+          [](Net& n) {
+            const int c = conv(n, {2, 36, 5, 6}, {120, 12, 1, 1}, 1, 0, 3);
+            return n.op("relu", {n.op("add", {c, n.input({2, 120, 5, 6})})});
+          }}},
         {"grouped_conv2d_nchwc.cpu", {"inputs that share blocks, strided", plain({1, 24, 9, 9}, {64, 6, 3, 3}, 2, 1, 4, "conv2d")}},
     };
   }
@@ -113,7 +121,21 @@ class DirectConvTest : public QObject {
   void leavesNarrowGroupsAlone() {
     const Target target = parse_target("llvm -mcpu=znver4").value();
     QVERIFY(!space::find_template(*dag_of([](Net& n) { return conv(n, {1, 32, 6, 7}, {32, 2, 3, 3}, 1, 1, 16); }), target));
-    QVERIFY(!space::find_template(*dag_of([](Net& n) { return conv(n, {1, 36, 6, 7}, {36, 12, 3, 3}, 1, 1, 3); }), target));
+    QVERIFY(!space::find_template(*dag_of([](Net& n) { return conv(n, {1, 54, 6, 7}, {54, 18, 3, 3}, 1, 1, 3); }), target));
+  }
+  /// By rule parts of vectors are computed where they are multiplied as fast, or whole ones would be too empty or far apart.
+  void partsOfVectorsWhereTheyPay() {
+    const auto in_parts = [](const char* cpu, int64_t width, int64_t groups, int64_t stride) {
+      const Target target = parse_target(std::string("llvm -mcpu=") + cpu).value();
+      const te::DagPtr dag = dag_of([&](Net& n) { return conv(n, {1, width * groups, 28, 28}, {width * groups, width, 3, 3}, stride, 1, groups); });
+      return space::find_template(*dag, target)->fallback(*dag, target).index() >= 0;
+    };
+    QVERIFY(in_parts("znver4", 24, 7, 1));
+    QVERIFY(in_parts("znver4", 120, 2, 2));
+    QVERIFY(!in_parts("znver4", 120, 2, 1));  // panels of weights leave the nearest cache, and whole vectors are nearly full
+    QVERIFY(!in_parts("sapphirerapids", 24, 7, 1));
+    QVERIFY(in_parts("sapphirerapids", 24, 7, 2));
+    QVERIFY(in_parts("haswell", 24, 7, 1));  // three whole vectors
   }
 };
 
