@@ -63,6 +63,15 @@ std::vector<int> inlined(const te::Dag& dag) {
   return out;
 }
 
+/// Whether a stage makes rows that its reader looks up: each is computed once, not for every place where it is read.
+bool by_rows(const te::Dag& dag, int i) {
+  const std::vector<int> readers = dag.consumers(i);
+  if (readers.size() != 1) return false;
+  const te::Op& reader = dag.ops[static_cast<size_t>(readers.front())];
+  return reader.reducer == te::Reducer::none && !reader.axes.empty() &&
+         rules::looks_up_in_rows(*reader.body, reader.axes.back().var, dag.ops[static_cast<size_t>(i)].output.get());
+}
+
 /// What is kept between stages lies as the result does, if that is in blocks: vectors run along them in both.
 void keep_blocks(schedule::Builder& b) {
   if (b.outputs().size() != 1) return;
@@ -82,7 +91,11 @@ Expected<schedule::Schedule> schedule_for_cores(const te::DagPtr& dag, const Tar
                                                 const rules::Choices& how, Rules used) {
   schedule::Builder b(dag);
   for (const schedule::LayoutStep& l : layouts) b.layout(l.stage, l.pieces);
-  for (const int i : inlined(*dag)) b.compute_inline(i);
+  // In blocks each place is a vector that is fetched whole.
+  const bool in_rows = used != Rules::none && std::all_of(b.outputs().begin(), b.outputs().end(), [&](int o) { return b.at(o).layout.empty(); });
+  const auto kept = [&](int i) { return in_rows && by_rows(*dag, i); };
+  for (const int i : inlined(*dag))
+    if (!kept(i)) b.compute_inline(i);
   if (used == Rules::none) return std::move(b).finish();
   if (used == Rules::all) keep_blocks(b);
   std::vector<const ir::BufferNode*> done;
@@ -91,13 +104,13 @@ Expected<schedule::Schedule> schedule_for_cores(const te::DagPtr& dag, const Tar
   if (used != Rules::without_tiles && b.ok() && rules::schedule_rows(b, target, how, done)) return std::move(b).finish();
   for (int i = 0; b.ok() && i < b.num_stages(); ++i) {
     const schedule::Stage& st = b.at(i);
-    if (!schedule::has_loops(st)) continue;
+    if (!schedule::has_loops(st) || kept(st.dag_op)) continue;
     if (std::find(done.begin(), done.end(), st.op.output.get()) != done.end()) continue;
-    if (st.op.reducer != te::Reducer::none)
-      i = rules::schedule_reduction(b, i, target, how);
-    else
-      rules::schedule_elementwise(b, i, target);
+    i = st.op.reducer != te::Reducer::none ? rules::schedule_reduction(b, i, target, how) : rules::schedule_elementwise(b, i, target);
   }
+  for (int i = 0; b.ok() && i < b.num_stages(); ++i)  // those that no reader has taken into its rows
+    if (const schedule::Stage& st = b.at(i); schedule::has_loops(st) && kept(st.dag_op) && st.location == schedule::ComputeLocation::root)
+      rules::schedule_elementwise(b, i, target);
   return std::move(b).finish();
 }
 

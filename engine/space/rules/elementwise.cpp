@@ -116,9 +116,74 @@ std::optional<Contiguous> blocks_of_input(const Builder& b, const ir::Expr& body
   return found;
 }
 
-/// An input in blocks, an output in rows: as many vectors along the last axes as a block has elements are made together, from whole blocks.
-void schedule_unblocked(Builder& b, int stage, const ir::Expr& body, const Contiguous& blocks, const Target& target) {
+/// Whether an element is read where a table says by its place along an axis: each lane of a vector along it would be fetched by itself.
+bool looked_up(const ir::LoadNode& load, const ir::Var& axis) {
+  bool found = false;
+  for (const ir::Expr& index : load.indices)
+    ir::walk(index, [&](const ir::Expr& i) {
+      const auto* table = ir::as<ir::LoadNode>(i);
+      found = found || (table && std::any_of(table->indices.begin(), table->indices.end(), [&](const ir::Expr& at) { return ir::uses_var(at, axis.get()); }));
+    });
+  return found;
+}
+
+bool looks_up(const ir::Expr& body, const ir::Var& axis) {
+  bool found = false;
+  ir::walk(body, [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    found = found || (l && looked_up(*l, axis));
+  });
+  return found;
+}
+
+/// A stage inside another: whole blocks along an axis are its vectors.
+void compute_blocks(Builder& b, int stage, const Contiguous& blocks) {
+  whole_blocks(b, stage, blocks.axis, blocks.length);
+  std::vector<ir::Var> order = b.loops(stage);
+  const auto block = b.split(stage, order[static_cast<size_t>(blocks.axis)], {blocks.length});
+  order[static_cast<size_t>(blocks.axis)] = block[0];
+  order.push_back(block[1]);
+  b.reorder(stage, order);
+  b.vectorize(stage, block[1]);
+}
+
+/// Whether `body`, over these axes, looks up rows of an unscheduled stage.
+bool takes_rows(const Stage& st, const ir::Expr& body, const std::vector<te::Axis>& axes) {
+  return schedule::has_loops(st) && st.relations.empty() && st.location == schedule::ComputeLocation::root && st.op.axes.size() == axes.size() &&
+         looks_up_in_rows(body, axes.back().var, st.op.output.get());
+}
+
+/// The blocks of what rows are made of that a stage looks up.
+std::optional<Contiguous> blocks_of_rows(const Builder& b, int stage, const ir::Expr& body, const std::vector<te::Axis>& axes) {
+  for (int i = 0; i < stage; ++i)
+    if (takes_rows(b.at(i), body, axes))
+      if (const auto blocks = blocks_of_input(b, schedule::whole_body(b.all(), i), b.at(i).op.axes)) return blocks;
+  return std::nullopt;
+}
+
+/// Stages whose rows are looked up by one that is scheduled are computed once for each of its rows, `row` of `stage`: in vectors along the rows, or in blocks along `axis`.
+void compute_rows(Builder& b, int stage, const ir::Expr& body, const std::vector<te::Axis>& axes, const ir::Var& row, const Target& target,
+                  std::optional<Contiguous> blocks = {}) {
+  for (int i = 0; i < stage; ++i) {
+    const Stage& st = b.at(i);
+    if (!takes_rows(st, body, axes)) continue;
+    b.compute_at(i, stage, row);
+    if (blocks) {
+      compute_blocks(b, i, *blocks);
+    } else if (const int64_t v = vector_length(st.op.axes.back().extent, target.lanes(st.op.output->dtype)); v > 1) {
+      b.vectorize(i, b.split(i, b.loops(i).back(), {v})[1]);
+    }
+  }
+}
+
+/// An input in blocks, an output in rows: as many vectors along the last axes as a block has elements are made together, from whole blocks. Where the places in a
+/// row are looked up, each block is computed at its place and blocks are turned into rows afterwards.
+int schedule_unblocked(Builder& b, int stage, const ir::Expr& body, const Contiguous& blocks, const Target& target) {
   const std::vector<te::Axis> axes = b.at(stage).op.axes;
+  const std::vector<int> outputs = b.outputs();
+  const bool kept = std::find(outputs.begin(), outputs.end(), stage) != outputs.end() && looks_up(body, axes.back().var);
+  const int at_places = kept ? b.cache_write(stage, "local") : -1;
+  if (at_places >= 0) stage = at_places + 1;
   const std::vector<ir::Var> loops = b.loops(stage);
   const auto axis = static_cast<size_t>(blocks.axis);
   const size_t first = axis + 1 + joined_from(body, std::vector<te::Axis>(axes.begin() + blocks.axis + 1, axes.end()));
@@ -133,7 +198,13 @@ void schedule_unblocked(Builder& b, int stage, const ir::Expr& body, const Conti
   b.reorder(stage, order);
   b.unroll(stage, rows[1]);
   b.vectorize(stage, columns[1]);
+  if (at_places >= 0) {
+    b.compute_at(at_places, stage, columns[0]);
+    compute_blocks(b, at_places, blocks);
+    if (first > 0) compute_rows(b, stage, body, axes, outer[first - 1], target, blocks);
+  }
   parallelize(b, stage, first_loops(b, stage, outer, pieces_for(target)), iterations(b.at(stage).op));
+  return stage;
 }
 
 /// Blocks that are written out where elements move along them, at most.
@@ -273,19 +344,38 @@ std::vector<ir::Var> in_input_order(const ir::Expr& body, const std::vector<te::
 
 }  // namespace
 
-void schedule_elementwise(Builder& b, int stage, const Target& target) {
+bool looks_up_in_rows(const ir::Expr& body, const ir::Var& last, const ir::BufferNode* array) {
+  int reads = 0;
+  bool all = true;
+  ir::walk(body, [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    if (!l || l->buffer.get() != array) return;
+    ++reads;
+    all = all && looked_up(*l, last);
+  });
+  return all && reads > 1;
+}
+
+int schedule_elementwise(Builder& b, int stage, const Target& target) {
   std::vector<ir::Var> outer = b.loops(stage);
-  if (outer.empty()) return;
+  if (outer.empty()) return stage;
   const int64_t lanes = target.lanes(b.at(stage).op.output->dtype), work = iterations(b.at(stage).op);
-  if (!b.at(stage).layout.empty()) return schedule_blocked(b, stage, lanes);
+  if (!b.at(stage).layout.empty()) {
+    schedule_blocked(b, stage, lanes);
+    return stage;
+  }
 
   const std::vector<te::Axis> axes = b.at(stage).op.axes;
   const ir::Expr body = schedule::whole_body(b.all(), stage);
-  if (const auto blocks = blocks_of_input(b, body, axes); blocks && lanes > 1 && axes.back().extent >= blocks->length)
+  std::optional<Contiguous> blocks = blocks_of_input(b, body, axes);
+  if (!blocks) blocks = blocks_of_rows(b, stage, body, axes);
+  if (blocks && lanes > 1 && axes.back().extent >= blocks->length)
     return schedule_unblocked(b, stage, body, *blocks, target);
   const size_t first = joined_from(body, axes);
-  if (const int across = crossing_axis(b, body, axes, axes.size() - 1); across >= 0 && static_cast<size_t>(across) < first && lanes > 1)
-    return schedule_transpose(b, stage, body, across, first, target);
+  if (const int across = crossing_axis(b, body, axes, axes.size() - 1); across >= 0 && static_cast<size_t>(across) < first && lanes > 1) {
+    schedule_transpose(b, stage, body, across, first, target);
+    return stage;
+  }
   ir::Var run = outer.back();
   int64_t length = 1, rows = 1;
   for (size_t k = 0; k < axes.size(); ++k) (k < first ? rows : length) *= axes[k].extent;
@@ -306,7 +396,9 @@ void schedule_elementwise(Builder& b, int stage, const Target& target) {
       order.push_back(run);
     }
     b.reorder(stage, order);
-    return parallelize(b, stage, first_loops(b, stage, outer, pieces), work);
+    if (!outer.empty()) compute_rows(b, stage, body, axes, outer.back(), target);
+    parallelize(b, stage, first_loops(b, stage, outer, pieces), work);
+    return stage;
   }
   // Few rows: each is cut into blocks of whole vectors.
   const int64_t most = std::max<int64_t>(1, vectors * rows / pieces);
@@ -316,6 +408,7 @@ void schedule_elementwise(Builder& b, int stage, const Target& target) {
   if (v > 1) b.vectorize(stage, parts[2]);
   outer.push_back(parts[0]);
   parallelize(b, stage, outer, work);
+  return stage;
 }
 
 }  // namespace tw::space::rules

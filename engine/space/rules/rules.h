@@ -47,8 +47,13 @@ inline int64_t pieces_for(const Target& target, const Choices& how = {}) { retur
 /// As few of the first loops as give that many pieces: the others count without divisions.
 std::vector<ir::Var> first_loops(const schedule::Builder& b, int stage, std::vector<ir::Var> outer, int64_t pieces);
 
-/// A stage of its own without a reduction: neighbouring elements in vectors, blocks of them on the cores.
-void schedule_elementwise(schedule::Builder& b, int stage, const Target& target);
+/// Whether `body`, over axes of which `last` is the last, reads several elements of an array for each of its own, where tables say by their place along the last axis:
+/// interpolation along rows. What the array's rows are made of is better computed once a row than at each of these places.
+bool looks_up_in_rows(const ir::Expr& body, const ir::Var& last, const ir::BufferNode* array);
+
+/// A stage of its own without a reduction: neighbouring elements in vectors, blocks of them on the cores. Returns the stage's index, which grows where an output's
+/// elements are looked up: they are kept before they are written.
+int schedule_elementwise(schedule::Builder& b, int stage, const Target& target);
 
 /// A reduction of its own: a few vectors of neighbouring outputs at a time, summed up in registers. Returns the stage's index, which grows by the cache stage.
 int schedule_reduction(schedule::Builder& b, int stage, const Target& target, const Choices& how);

@@ -58,6 +58,16 @@ Case layer_norm(Dims shape, int64_t axis, DType t = kFloat32) {
           }};
 }
 
+/// Images resized along rows and columns, a few elements for each, the places given by tables.
+Make resized(Dims shape, int64_t height, int64_t width, int64_t taps) {
+  return [=](Net& n) {
+    const auto along = [&](int x, int64_t axis, int64_t length) {
+      return n.op("resample", {x, n.input({length, taps}, kInt64), n.input({length, taps})}, {{"axis", axis}});
+    };
+    return n.op("relu", {along(along(n.input(shape), 2, height), 3, width)});
+  };
+}
+
 std::vector<Case> cases() {
   std::vector<Case> all{
       // Points of templates.
@@ -345,6 +355,10 @@ std::vector<Case> cases() {
           return n.op("relu", {n.op("slice", {n.input({1, 48, 5, 7})}, {{"starts", Dims{0, 5, 0, 0}}, {"sizes", Dims{1, 38, 5, 7}}})});
         },
         {in_blocks(0, 4, 16)}},
+       {"resized", resized({1, 3, 9, 37}, 7, 45, 2)},
+       {"resized, few columns", resized({2, 5, 6, 3}, 9, 5, 4)},
+       {"resized from blocks", resized({1, 37, 6, 9}, 8, 35, 2), {in_blocks(0, 4, 16)}},
+       {"resized between blocks", resized({1, 32, 6, 9}, 8, 21, 2), {in_blocks(0, 4, 16), in_blocks(-1, 4, 16)}},
        {"from blocks, short rows",
         [](Net& n) {
           return n.op("relu", {n.input({1, 16, 1, 3})});
@@ -403,6 +417,7 @@ class DefaultScheduleTest : public QObject {
   void fallback_points_are_valid();
   void blocks_on_both_sides();
   void a_column_is_no_transpose();
+  void rows_that_are_looked_up_are_made_once();
   void keep_results_data();
   void keep_results();
 };
@@ -459,6 +474,21 @@ void DefaultScheduleTest::a_column_is_no_transpose() {
     const std::string steps = schedule::print_steps(by_rule(columns));
     QVERIFY2((steps.find("unroll") != std::string::npos) == (columns > 1), steps.c_str());  // rows of a square block
   }
+}
+
+void DefaultScheduleTest::rows_that_are_looked_up_are_made_once() {
+  const Target target = parse_target("llvm -mcpu=znver4 -num-cores=2").value();
+  const te::DagPtr dag = dag_of(resized({1, 32, 16, 16}, 64, 64, 2));
+  const auto steps = [&](const std::vector<schedule::LayoutStep>& layouts) { return schedule::print_steps(space::rule_schedule(dag, target, layouts).value()); };
+  const auto count = [](const std::string& text, const std::string& word) {
+    int n = 0;
+    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
+    return n;
+  };
+  const std::string rows = steps({}), from_blocks = steps({in_blocks(0, 4, 16)}), blocks = steps({in_blocks(0, 4, 16), in_blocks(dag->outputs.front(), 4, 16)});
+  QVERIFY2(count(rows, "compute_at") == 1 && count(rows, "cache_write") == 0, rows.c_str());
+  QVERIFY2(count(from_blocks, "compute_at") == 2 && count(from_blocks, "cache_write") == 1, from_blocks.c_str());
+  QVERIFY2(count(blocks, "compute_at") == 0, blocks.c_str());
 }
 
 void DefaultScheduleTest::keep_results_data() {
